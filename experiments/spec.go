@@ -1,0 +1,210 @@
+package experiments
+
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Pos is a place in a file; lines and columns count from 1, bytes from 0.
+type Pos struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+	Byte   int `json:"byte"`
+}
+
+// Range is a stretch of a source file.
+type Range struct {
+	File  string `json:"file"`
+	Start Pos    `json:"start"`
+	End   Pos    `json:"end"`
+}
+
+// Spec is one experiment: everything that a file says, evaluated, in plain
+// values that still know where they were written.
+type Spec struct {
+	Name        string
+	Description string
+	Seed        int64
+	Replicates  int
+	// Records is "all" or "metrics": what each cell leaves on disk.
+	Records string
+	Range   Range
+
+	// Cells are the points of the matrix in the order of the file, without
+	// their replicates.
+	Cells []Cell
+	// Axes are the names of the matrix's own axes (not workload, hardware,
+	// policy) that at least one cell reads, in the order of the file.
+	Axes []string
+
+	Profile  Profile
+	Estimate Estimate
+	Compares []Compare
+	Plots    []Plot
+
+	// File and Source are the experiment as it was read; Variables are the
+	// values its variables had.
+	File      string
+	Source    []byte
+	Variables []Setting
+}
+
+// Setting is a name with a value in its canonical text form.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Cell is one point of the matrix. Axes holds the axes that the cell's blocks
+// read, in the order of the file. Blocks that evaluate alike are shared.
+type Cell struct {
+	Workload *Workload
+	Hardware *Hardware
+	Policy   *Policy
+	Axes     []Setting
+}
+
+// Job is a training program with its total work and its request.
+type Job struct {
+	Name  string
+	Range Range
+
+	// Exactly one of Builtin and Command is set.
+	Builtin  string
+	Settings []Setting // the builtin's arguments, all of them, defaults included, in the order of its schema
+	Command  []string
+	Dir      string    // working directory of Command; absolute
+	Env      []Setting // extra environment
+	Files    []string  // further input files; a change in one makes cells run again
+	// Flags asks for the hardware flags (--cpu --numThreads N) of run.sh-style programs.
+	Flags bool
+
+	// Exactly one of Epochs and Steps is above 0.
+	Epochs int
+	Steps  int
+
+	Threads   Threads
+	Malleable bool
+	GPUs      int
+	Memory    int64 // bytes
+	Priority  int
+	// Limit ends a job that runs longer (service time); 0 means no limit.
+	Limit time.Duration
+	// Runtime is set when the file says how long the job takes in simulation.
+	Runtime *Runtime
+}
+
+// Threads is a thread request: the total, and its split into pools.
+type Threads struct {
+	Request  int // cores asked for; Inter + Intra where the file splits them
+	Inter    int
+	Intra    int
+	Min, Max int // bounds for a malleable job; 0 where the file is silent
+	Range    Range
+}
+
+// Runtime is a job's run time in simulation: Startup + epochs × Epoch on
+// one thread, of which Parallel (0 to 1) speeds up with threads (Amdahl).
+type Runtime struct {
+	Startup  time.Duration
+	Epoch    time.Duration
+	Parallel float64
+}
+
+// Workload is jobs with arrival times.
+type Workload struct {
+	Name    string
+	Range   Range
+	Submits []Submit
+	Resizes []Update
+}
+
+// Submit is a batch of like jobs.
+type Submit struct {
+	Job      *Job
+	Count    int
+	Arrivals workload.Arrivals
+	// Priority overrides the job's when HasPriority.
+	Priority    int
+	HasPriority bool
+	// Deadline is relative to each arrival; 0 means none.
+	Deadline time.Duration
+	User     string
+	Range    Range
+}
+
+// Update changes the thread request of one job while the cell runs.
+type Update struct {
+	At      time.Duration
+	Job     string // class and running number, "long-1"
+	Threads int
+	Range   Range
+}
+
+// Hardware is a machine or a cluster and the engine that runs jobs on it.
+type Hardware struct {
+	Name   string
+	Range  Range
+	Engine string // process or simulated
+	// EngineRange and ThreadsRange are for checks made later.
+	EngineRange  Range
+	ThreadsRange Range
+	Cluster      scheduler.Cluster
+	// Overheads and Noise are read by the simulated engine.
+	Overheads Overheads
+	// Noise is the relative standard deviation of run times (lognormal).
+	Noise float64
+	// Lacks are capabilities that the simulated engine is told not to have.
+	Lacks []string
+}
+
+// Overheads are times that an action costs the job it is done to.
+type Overheads struct {
+	Start, Pause, Resume, Resize time.Duration
+}
+
+// Policy is a scheduler policy with its name.
+type Policy struct {
+	scheduler.Policy
+	Name  string
+	Range Range
+	// Estimates is fitted, oracle, noisy or requested.
+	Estimates string
+	// Sigma is the standard deviation of the log error under noisy.
+	Sigma float64
+	// At has the source range of each argument that the file sets.
+	At map[string]Range
+}
+
+// Profile says how jobs are sampled.
+type Profile struct {
+	// Samples a job kind, and the part of its epochs in the shortest.
+	Samples  int
+	Fraction float64
+	Range    Range
+}
+
+// Estimate says which run-time model is fitted.
+type Estimate struct {
+	Model string  // linear
+	Level float64 // of the prediction interval, 0.9
+	Range Range
+}
+
+// Compare asks for a paired comparison of every other policy with a baseline.
+type Compare struct {
+	Metric   string
+	Baseline string // policy name
+	// Level of the confidence interval, 0.95.
+	Level float64
+	Range Range
+}
+
+// Plot selects pictures.
+type Plot struct {
+	Kind   string
+	Metric string // for metrics and distribution plots
+	Range  Range
+}

@@ -1,0 +1,139 @@
+// Package results is what runs leave behind: the records and their files,
+// the metrics, the statistics over them. Plain files are the truth; they are
+// written atomically and can be read while a run goes on.
+package results
+
+// The files of an experiment's folder.
+const (
+	ExperimentFile  = "experiment.hcl"
+	PlanFile        = "plan.json"
+	RunFile         = "run.json"
+	JournalFile     = "journal.jsonl"
+	CellsDir        = "cells"
+	JobsFile        = "jobs.csv"
+	MetricsFile     = "metrics.csv"
+	EstimatesFile   = "estimates.csv"
+	ComparisonsFile = "comparisons.csv"
+	ReportFile      = "report.html"
+	PlotsDir        = "plots"
+	CacheFile       = "cache.db"
+	LockFile        = "lock"
+
+	// In a cell's folder, next to its own jobs.csv:
+	CellFile      = "cell.json"
+	EventsFile    = "events.jsonl"
+	DecisionsFile = "decisions.jsonl"
+	OccupancyFile = "occupancy.csv"
+	LogsDir       = "logs"
+)
+
+// Plan is plan.json: what the experiment asks and the cells it runs, in the
+// order of the file. It is all that a report needs to know of the language.
+type Plan struct {
+	Schema      int       `json:"schema"`
+	Experiment  string    `json:"experiment"`
+	Description string    `json:"description,omitempty"`
+	Seed        int64     `json:"seed"`
+	Replicates  int       `json:"replicates"`
+	Axes        []string  `json:"axes"` // the matrix's own axes that some cell reads
+	Workloads   []Named   `json:"workloads"`
+	Hardware    []Named   `json:"hardware"`
+	Policies    []Named   `json:"policies"`
+	Variables   []Setting `json:"variables,omitempty"`
+	Cells       []CellRef `json:"cells"`
+	// RunOrder has the indexes into Cells in the order in which they run.
+	RunOrder []int     `json:"run_order"`
+	Compares []Compare `json:"compares"`
+	Plots    []Plot    `json:"plots"`
+	// PredictedSeconds is how long the work of this plan should take; 0 unknown.
+	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
+}
+
+// Named is a block with one line that says what it is: "round_robin, quantum 500ms, strict".
+type Named struct {
+	Name    string `json:"name"`
+	Summary string `json:"summary"`
+}
+
+// Setting is a name with a value in its canonical text form.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// CellRef is one cell with its replicate.
+type CellRef struct {
+	// Cell is its id, and the name of its folder under cells/.
+	Cell      string `json:"cell"`
+	Workload  string `json:"workload"`
+	Hardware  string `json:"hardware"`
+	Policy    string `json:"policy"`
+	Replicate int    `json:"replicate"` // from 1
+	Seed      int64  `json:"seed"`
+	Engine    string `json:"engine"`
+	// Axes are the axes that this cell reads.
+	Axes []Setting `json:"axes,omitempty"`
+	// Cores is the capacity; Key the hash that its outputs are cached under.
+	Cores            int     `json:"cores"`
+	GPUs             int     `json:"gpus,omitempty"`
+	Key              string  `json:"key"`
+	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
+}
+
+// Variant is the cell's policy with its axes, the unit of comparison and the
+// label in tables: "rr", or "rr quantum=500ms".
+func (c CellRef) Variant() string {
+	s := c.Policy
+	for _, a := range c.Axes {
+		s += " " + a.Name + "=" + a.Value
+	}
+	return s
+}
+
+// Compare asks for a paired comparison of every other policy with Baseline on one metric.
+type Compare struct {
+	Metric   string  `json:"metric"`
+	Baseline string  `json:"baseline"`
+	Level    float64 `json:"level"`
+}
+
+// Plot selects a kind of picture.
+type Plot struct {
+	Kind   string `json:"kind"`
+	Metric string `json:"metric,omitempty"`
+}
+
+// Run is run.json: when, where and by what the experiment was run.
+type Run struct {
+	Started  string    `json:"started"` // RFC 3339
+	Ended    string    `json:"ended,omitempty"`
+	State    string    `json:"state"` // running, finished, failed, interrupted
+	Version  string    `json:"version"`
+	Go       string    `json:"go"`
+	Git      string    `json:"git,omitempty"`
+	Seed     int64     `json:"seed"`
+	Host     []Setting `json:"host"`
+	Command  []string  `json:"command"`
+	Warnings []Warning `json:"warnings,omitempty"`
+	// Reused and Ran count the cells of the last run.
+	Reused int `json:"reused"`
+	Ran    int `json:"ran"`
+	Failed int `json:"failed"`
+}
+
+// Warning is a doubt about a result that every view shows.
+type Warning struct {
+	Code string `json:"code"` // busy_machine, few_replicates, …
+	Cell string `json:"cell,omitempty"`
+	Text string `json:"text"`
+}
+
+// Cell is cell.json: what a cell left beside its tables.
+type Cell struct {
+	CellRef
+	State    string    `json:"state"`      // finished, failed
+	Seconds  float64   `json:"seconds"`    // wall time of the execution
+	Busy     float64   `json:"busy_cores"` // cores used by other processes on the mean; -1 unknown
+	Warnings []Warning `json:"warnings,omitempty"`
+	Metrics  Metrics   `json:"metrics"`
+}

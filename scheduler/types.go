@@ -1,0 +1,189 @@
+// Package scheduler is the decision core: which job runs, when, on which
+// cores. It is pure and deterministic: events in, decisions out. It knows no
+// engine; the loop in this package feeds it from whatever implements Engine,
+// on a virtual or a real clock.
+package scheduler
+
+import (
+	"context"
+	"math"
+	"time"
+)
+
+// Never is an instant later than every other.
+const Never = time.Duration(math.MaxInt64)
+
+// Job is what the scheduler knows of one job. All instants are since the
+// start of the cell.
+type Job struct {
+	// Number identifies the job in its cell and breaks ties. Jobs are
+	// numbered 0, 1, 2, … in the order of the workload, and Jobs[i].Number == i.
+	Number int
+	// Name is unique in the cell: the class and a running number, "short-3".
+	Name string
+	// Class is the name of the job block that it was made from.
+	Class string
+
+	Arrival time.Duration
+
+	// Threads is the request in cores. Under a malleable allocation the job
+	// holds between MinThreads (at least 1) and MaxThreads (at least Threads;
+	// 0 means Threads).
+	Threads    int
+	MinThreads int
+	MaxThreads int
+	// GPUs and Memory (bytes) are requested in full or not at all.
+	GPUs   int
+	Memory int64
+	// Nodes is the number of nodes of a gang; 0 and 1 mean a job on one node.
+	// The request is then divided evenly over the nodes.
+	Nodes int
+	// Malleable jobs can be resized while they run; the others are rigid.
+	Malleable bool
+
+	// Priority is the job's own level: 0 is best.
+	Priority int
+	// Deadline is an instant; Never when the job has none.
+	Deadline time.Duration
+	// User owns the job, for policies that are fair between users.
+	User string
+	// Predicted is the run time on the full request by the estimates that the
+	// policy is given; 0 when there is no estimate.
+	Predicted time.Duration
+}
+
+// Resize is a request of the workload to change a job's thread request.
+type Resize struct {
+	At      time.Duration
+	Job     int
+	Threads int
+}
+
+// Node is one machine of a cluster.
+type Node struct {
+	Name    string
+	Threads int
+	GPUs    int
+	// Memory in bytes; 0 means that it is not accounted for.
+	Memory int64
+}
+
+// Cluster is the capacity that is scheduled. Cores (and GPUs) are numbered
+// through all nodes: node 0 has cores 0 … Threads-1, node 1 goes on from there.
+type Cluster struct {
+	Nodes []Node
+}
+
+// Grant is what a job is given: core and GPU numbers of the cluster.
+type Grant struct {
+	Cores CoreSet
+	GPUs  CoreSet
+}
+
+// Engine carries decisions out. Job numbers are those of the cell.
+//
+// An error from Start means that this job could not be started; the loop
+// records the job as failed and goes on. An error from the other methods ends
+// the run, unless the job has ended in the meantime, which an engine reports
+// by returning nil and delivering the End through Next.
+type Engine interface {
+	Start(job int, grant Grant) error
+	Pause(job int) error
+	Resume(job int, grant Grant) error
+	Resize(job int, grant Grant) error
+	// Stop ends a job for good: it checkpoints if it can, and its End follows.
+	Stop(job int) error
+	// Next waits until at least one job has ended or the engine's clock has
+	// reached until, whichever comes first, and returns the present instant
+	// and the jobs that have ended by then (in order of their instants, then
+	// job number). A virtual engine jumps there. It returns ctx.Err() when the
+	// context is done first.
+	Next(ctx context.Context, until time.Duration) (now time.Duration, ended []End, err error)
+}
+
+// Capabilities says what an engine can do.
+type Capabilities struct {
+	Pause  bool
+	Resize bool
+	Memory bool
+	GPUs   bool
+}
+
+// End tells how a job ended.
+type End struct {
+	Job   int
+	At    time.Duration
+	State State
+	// Reason is a phrase for people: "exit status 1", "time limit of 30s".
+	Reason string
+}
+
+// State is where a job is in its life.
+type State string
+
+// The states of a job. The last three are final.
+const (
+	Pending  State = "pending"
+	Queued   State = "queued"
+	Running  State = "running"
+	Paused   State = "paused"
+	Finished State = "finished"
+	Failed   State = "failed"
+	Stopped  State = "stopped"
+)
+
+// EventKind says what happened to a job.
+type EventKind string
+
+// The kinds of events of a trace.
+const (
+	Arrive    EventKind = "arrive"
+	Start     EventKind = "start"
+	Pause     EventKind = "pause"
+	Resume    EventKind = "resume"
+	ResizeJob EventKind = "resize"
+	Request   EventKind = "request" // the workload changed the job's request
+	Finish    EventKind = "finish"
+	Fail      EventKind = "fail"
+	Stop      EventKind = "stop"
+)
+
+// Event is one line of a trace: what happened to which job, and what the job
+// holds from then on.
+type Event struct {
+	At     time.Duration
+	Kind   EventKind
+	Job    int
+	Cores  CoreSet // held after the event
+	GPUs   CoreSet
+	Reason string // why a job failed, or was stopped
+}
+
+// Decision says why an event that the scheduler caused came about.
+type Decision struct {
+	At     time.Duration
+	Kind   EventKind
+	Job    int
+	Cores  CoreSet
+	Reason string
+	// Passed are the jobs before this one in the policy's order that did not
+	// get to run, with the reason for each. At most MaxPassed are listed;
+	// PassedMore counts the rest.
+	Passed     []Passed
+	PassedMore int
+}
+
+// Passed is a job that was passed over.
+type Passed struct {
+	Job    int
+	Reason string
+}
+
+// MaxPassed bounds the list of passed-over jobs in one decision.
+const MaxPassed = 8
+
+// Recorder receives the trace as it is made, in order.
+type Recorder interface {
+	Event(Event)
+	Decision(Decision)
+}
