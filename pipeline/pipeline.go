@@ -1,0 +1,158 @@
+// Package pipeline turns an experiment into cells and stages, and runs what
+// is not already in the cache: plan → profile → estimate → execute → tables,
+// pictures, report. A stage's output is addressed by the hash of a labelled
+// description of all that it depends on, so an edit reruns what it touches
+// and nothing else, and every miss can be explained.
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/results"
+)
+
+// Options say where and how an experiment is run.
+type Options struct {
+	// Out is the folder of results; the experiment's own folder is Out/<name>.
+	Out string
+	// Version is tfexp's, for run.json; Command is the command line.
+	Version string
+	Command []string
+	// Parallel bounds the simulated cells that run side by side; 0 means one a core.
+	Parallel int
+	// Fresh ignores what the cache holds.
+	Fresh bool
+	// Observe is told of progress, from any goroutine; it may be nil.
+	Observe func(Progress)
+}
+
+// Plan is what a run will do. Run executes exactly it.
+type Plan struct {
+	results.Plan
+	// Dir is the experiment's folder.
+	Dir string
+	// Work has an entry for each of Plan.Cells, in the same order.
+	Work []CellWork
+	// Profiles are the job kinds that are sampled, in the order of the file.
+	Profiles []ProfileWork
+	// Stale are cells on disk that are no longer in the plan; a run removes
+	// their folders (their outputs stay in the cache).
+	Stale []string
+
+	spec    *experiments.Spec
+	options Options
+	state   *planState
+}
+
+// CellWork says whether a cell runs, and why.
+type CellWork struct {
+	Reuse bool `json:"reuse"`
+	// Reason is a phrase: "finished earlier", "new", "policy.quantum changed".
+	Reason  string   `json:"reason"`
+	Changes []Change `json:"changes,omitempty"`
+	// Predicted is the cell's duration by simulation with the fitted
+	// estimates; 0 when it is not known yet, or takes no time worth telling.
+	Predicted time.Duration `json:"-"`
+}
+
+// ProfileWork says which samples of a job kind are taken, and whether they are there.
+type ProfileWork struct {
+	Job      string   `json:"job"`
+	Threads  int      `json:"threads"`
+	Lengths  []int    `json:"lengths"` // epochs or steps of each sample
+	Unit     string   `json:"unit"`    // epochs or steps
+	Reuse    bool     `json:"reuse"`
+	Reason   string   `json:"reason"`
+	Changes  []Change `json:"changes,omitempty"`
+	Predicts string   `json:"-"`
+}
+
+// Change is one line of a key's description that differs from the last time.
+// Old or New is empty when the line is new or gone.
+type Change struct {
+	Label string `json:"label"`
+	Old   string `json:"old"`
+	New   string `json:"new"`
+}
+
+// String writes the change as "policy.quantum: 1s → 500ms".
+func (c Change) String() string {
+	switch {
+	case c.Old == "":
+		return fmt.Sprintf("%s: %s (new)", c.Label, c.New)
+	case c.New == "":
+		return fmt.Sprintf("%s: %s (gone)", c.Label, c.Old)
+	}
+	return fmt.Sprintf("%s: %s → %s", c.Label, c.Old, c.New)
+}
+
+// ProgressKind says what a Progress tells.
+type ProgressKind string
+
+// The kinds of progress.
+const (
+	StageStart  ProgressKind = "stage_start" // a stage begins; Total units
+	StageEnd    ProgressKind = "stage_end"   // a stage is over
+	UnitStart   ProgressKind = "unit_start"  // a sample, a cell, a picture begins
+	UnitUpdate  ProgressKind = "unit_update" // a cell's jobs moved on
+	UnitEnd     ProgressKind = "unit_end"    // it is over; Err when it failed
+	WarningSeen ProgressKind = "warning"     // Text is for people
+)
+
+// Progress is a step of a run, for views.
+type Progress struct {
+	Kind  ProgressKind
+	Stage string // profile, estimate, execute, plot, report
+	Unit  string // job kind or cell
+	// Done and Total count the stage's units; Reused those that needed no work.
+	Done, Total, Reused int
+	// Jobs of the running cell, by state.
+	JobsDone, JobsRunning, JobsWaiting, JobsFailed, Jobs int
+	// Elapsed is since the unit (or, at StageEnd, the stage) began.
+	Elapsed time.Duration
+	// Left is the time left for the whole stage by the estimates; 0 when unknown.
+	Left time.Duration
+	Text string
+	Err  error
+}
+
+// Outcome is what a run came to.
+type Outcome struct {
+	Dir                 string
+	Reused, Ran, Failed int
+	Warnings            []results.Warning
+	// Report is the path of report.html.
+	Report  string
+	Elapsed time.Duration
+}
+
+// ErrInterrupted is returned when the context was cancelled: what had
+// finished is kept and the run can be resumed.
+var ErrInterrupted = errors.New("interrupted")
+
+// ErrNothingToResume is returned when no unfinished run is found.
+var ErrNothingToResume = errors.New("nothing to resume")
+
+// InUseError is returned when another process works in the results folder.
+type InUseError struct {
+	Dir    string
+	Holder string // "process 4711 (tfexp run …, since 12:03:04)"
+}
+
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("%s is in use by %s", e.Dir, e.Holder)
+}
+
+// EngineError is returned when an engine or the hardware that the experiment
+// asks for is not available.
+type EngineError struct {
+	Engine string
+	Err    error
+	Hint   string
+}
+
+func (e *EngineError) Error() string { return fmt.Sprintf("engine %s: %v", e.Engine, e.Err) }
+func (e *EngineError) Unwrap() error { return e.Err }
