@@ -1,0 +1,124 @@
+package hardware
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// bindsCores tells whether jobs can be bound to cores here.
+const bindsCores = true
+
+var allowedOnce = sync.OnceValue(func() []int {
+	var set unix.CPUSet
+	var cpus []int
+	// Of the whole process, not of the calling thread.
+	if err := unix.SchedGetaffinity(os.Getpid(), &set); err == nil {
+		for cpu := range 8 * 8 * len(set) {
+			if set.IsSet(cpu) {
+				cpus = append(cpus, cpu)
+			}
+		}
+	}
+	if len(cpus) == 0 {
+		for cpu := range runtime.NumCPU() {
+			cpus = append(cpus, cpu)
+		}
+	}
+	return cpus
+})
+
+// AllowedCPUs returns the CPUs that this process may use, by its affinity and
+// by its cpuset, in ascending order. They are read once.
+func AllowedCPUs() []int { return slices.Clone(allowedOnce()) }
+
+// quota returns the CPU time limit of this process's control group and of
+// those above it, in cores; 0 means none.
+func quota() float64 {
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return 0
+	}
+	return quotaOf("/sys/fs/cgroup", string(groups))
+}
+
+// quotaOf reads the limits below root for the content of /proc/PID/cgroup,
+// whose lines are "number:controllers:path" (cgroups(7)). Version 2 has them
+// in cpu.max, version 1 in two files of the cpu controller.
+func quotaOf(root, groups string) float64 {
+	tightest := 0.0
+	consider := func(limit, period string) {
+		l, err1 := strconv.ParseFloat(limit, 64)
+		p, err2 := strconv.ParseFloat(period, 64)
+		if err1 == nil && err2 == nil && l > 0 && p > 0 && (tightest == 0 || l/p < tightest) {
+			tightest = l / p
+		}
+	}
+	for line := range strings.Lines(groups) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		unified := parts[1] == ""
+		base := root
+		switch {
+		case unified:
+		case slices.Contains(strings.Split(parts[1], ","), "cpu"):
+			base = filepath.Join(root, "cpu")
+			if _, err := os.Stat(base); err != nil {
+				base = filepath.Join(root, parts[1])
+			}
+		default:
+			continue
+		}
+		for dir := filepath.Clean("/" + parts[2]); ; dir = filepath.Dir(dir) {
+			at := filepath.Join(base, dir)
+			if unified {
+				if max, err := os.ReadFile(filepath.Join(at, "cpu.max")); err == nil {
+					limit, period, _ := strings.Cut(strings.TrimSpace(string(max)), " ")
+					consider(limit, period) // "max" is no number: no limit
+				}
+			} else {
+				limit, err1 := os.ReadFile(filepath.Join(at, "cpu.cfs_quota_us"))
+				period, err2 := os.ReadFile(filepath.Join(at, "cpu.cfs_period_us"))
+				if err1 == nil && err2 == nil {
+					consider(strings.TrimSpace(string(limit)), strings.TrimSpace(string(period)))
+				}
+			}
+			if dir == "/" {
+				break
+			}
+		}
+	}
+	return tightest
+}
+
+func numaNodes() int {
+	nodes, _ := filepath.Glob("/sys/devices/system/node/node[0-9]*") // the pattern is valid
+	return len(nodes)
+}
+
+// nvidiaGPUs counts the devices that NVIDIA's driver lists.
+func nvidiaGPUs() int {
+	gpus, err := os.ReadDir("/proc/driver/nvidia/gpus")
+	if err != nil {
+		return 0
+	}
+	return len(gpus)
+}
+
+// governor returns how a CPU's frequency is chosen, or "" if that is not told.
+func governor(cpu int) string {
+	g, err := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(g))
+}

@@ -1,0 +1,23 @@
+//go:build !linux
+
+package hardware
+
+import "runtime"
+
+// bindsCores tells whether jobs can be bound to cores here.
+const bindsCores = false
+
+// AllowedCPUs returns the CPUs that this process may use, in ascending order:
+// here, all of them.
+func AllowedCPUs() []int {
+	cpus := make([]int, runtime.NumCPU())
+	for i := range cpus {
+		cpus[i] = i
+	}
+	return cpus
+}
+
+func quota() float64      { return 0 }
+func numaNodes() int      { return 0 }
+func nvidiaGPUs() int     { return 0 }
+func governor(int) string { return "" }

@@ -1,0 +1,86 @@
+package process
+
+import (
+	"fmt"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// BenchmarkHandover measures the time from the end of a job's program (here,
+// from the signal that kills it) to the next job's program running on its
+// core: the engine's share of the time for which a core stands idle.
+func BenchmarkHandover(b *testing.B) {
+	jobs := make([]Job, b.N+1)
+	for i := range jobs {
+		jobs[i] = Job{Name: "job", Argv: []string{"sleep", "1000"}, Threads: 1}
+	}
+	e := open(b, Options{}, jobs...)
+	start(b, e, 0)
+	var times []time.Duration
+	b.ResetTimer()
+	for i := range b.N {
+		b.StopTimer()
+		time.Sleep(2 * time.Millisecond) // lets the program get past its start-up
+		pid := e.live[i].id.pid
+		b.StartTimer()
+		began := time.Now()
+		syscall.Kill(pid, syscall.SIGKILL)
+		if _, _, err := e.Next(b.Context(), scheduler.Never); err != nil {
+			b.Fatal(err)
+		}
+		start(b, e, i+1)
+		times = append(times, time.Since(began))
+	}
+	b.StopTimer()
+	slices.Sort(times)
+	quantile := func(q float64) float64 {
+		return float64(times[int(q*float64(len(times)-1))].Microseconds()) / 1000
+	}
+	b.ReportMetric(quantile(0.5), "p50-ms")
+	b.ReportMetric(quantile(0.99), "p99-ms")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkOwnCPU measures what the engine itself uses while jobs run that
+// print ten lines a second and are paused and resumed twice a second: the
+// percentage of one core, without the jobs.
+func BenchmarkOwnCPU(b *testing.B) {
+	const n = 4
+	script := `while :; do echo '{"tfexp":{"epoch":3,"loss":0.41}}'; sleep 0.1; done`
+	jobs := make([]Job, n)
+	for i := range jobs {
+		jobs[i] = sh(script)
+		jobs[i].Name = fmt.Sprint("job-", i)
+	}
+	e := open(b, Options{}, jobs...)
+	for i := range jobs {
+		start(b, e, i)
+	}
+	var before, after syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &before); err != nil {
+		b.Fatal(err)
+	}
+	began := time.Now()
+	for range b.N {
+		for _, act := range []func(int) error{e.Pause, func(job int) error { return e.Resume(job, cores(0)) }} {
+			for i := range jobs {
+				if err := act(i); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if _, _, err := e.Next(b.Context(), e.Now()+500*time.Millisecond); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	wall := time.Since(began)
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &after); err != nil {
+		b.Fatal(err)
+	}
+	used := after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano()
+	b.ReportMetric(100*float64(used)/float64(wall), "%core")
+}

@@ -1,0 +1,422 @@
+// Package process runs jobs as processes of this machine. It needs nothing
+// but the operating system: each job is a session of its own, bound to its
+// own cores, paused with SIGSTOP, and never left behind, however tfexp ends.
+//
+// A job is all that descends from its program. While tfexp lives, children
+// whose parent died come back to it (a subreaper), and are recognised by
+// their session or by a mark in their environment. When tfexp dies, the
+// kernel kills each program (its parent-death signal), and a second process,
+// the guardian, kills the rest. A process is lost only if it leaves the
+// session, clears its environment and loses its parent.
+//
+// On macOS jobs are not bound to cores, and only a job's process group is
+// paused and killed.
+package process
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Defaults of Options.
+const (
+	DefaultGrace    = 3 * time.Second
+	DefaultLogLimit = 64 << 20
+)
+
+// ErrClosed is returned by calls to an engine after Close.
+var ErrClosed = errors.New("the process engine is closed")
+
+// Job is a program to run. Its number is its index in the slice given to New.
+type Job struct {
+	// Name is the job's name, TFEXP_JOB.
+	Name string
+	// Argv is the program and its arguments. A program without a slash is
+	// looked up in the job's PATH; a relative path is relative to Dir.
+	Argv []string
+	// Flags appends "--cpu --numThreads N", or "--gpu --numGPUs N" when the
+	// job is given GPUs, to Argv, with what it is given at its start.
+	Flags bool
+	// Env has "k=v" entries that are added to the inherited environment and to
+	// the variables of the job contract, and win over both.
+	Env []string
+	// Dir is the working directory; empty means tfexp's own.
+	Dir string
+	// LogPath is the file that receives the job's output, which it replaces;
+	// empty discards the output.
+	LogPath string
+	// ControlPath is the file that tells the job its present "inter intra"
+	// threads, TFEXP_CONTROL; empty means none.
+	ControlPath string
+	// CheckpointDir is made before the job starts, TFEXP_CHECKPOINT_DIR; may
+	// be empty.
+	CheckpointDir string
+	// Threads is the request in cores, Inter and Intra its split into pools.
+	// Zero values mean one core, and a plain request (inter 1, intra all).
+	Threads, Inter, Intra int
+	// Limit ends the job as failed when its service time exceeds it; the time
+	// in which it is paused does not count. 0 means no limit.
+	Limit time.Duration
+}
+
+// Options are the settings of an engine. The zero value is usable.
+type Options struct {
+	// CPUs[i] is the operating system's number of the cluster's core i.
+	// By default the CPUs that this process may use, in ascending order.
+	CPUs []int
+	// Registry is the file in which the live jobs are recorded, for Sweep. It
+	// belongs to one engine at a time: New replaces it (so Sweep comes first),
+	// Close removes it. Empty: none.
+	Registry string
+	// Grace is the time between SIGTERM and SIGKILL; by default DefaultGrace.
+	Grace time.Duration
+	// LogLimit is the size in bytes at which a job's output ends it as
+	// failed; by default DefaultLogLimit.
+	LogLimit int64
+}
+
+// Usage is what a job consumed. It is complete once the job has ended.
+type Usage struct {
+	// Service is the time in which the job was alive and not paused.
+	Service time.Duration
+	// User and System are the CPU times of the job's program and of those of
+	// its descendants that were waited for.
+	User, System time.Duration
+	// MaxRSS is the largest resident set of any one of these processes, in bytes.
+	MaxRSS int64
+	// ExitCode is the program's exit status, or -1 when a signal killed it or
+	// it never started.
+	ExitCode int
+	// Reason is why the job did not finish; empty when it did.
+	Reason string
+}
+
+// Engine runs jobs as processes. It implements scheduler.Engine on a
+// monotonic clock that starts with New. Its methods may be called from one
+// goroutine at a time.
+type Engine struct {
+	jobs    []Job
+	opts    Options
+	mark    string // beginning of the mark of this engine's jobs
+	zero    time.Time
+	forks   *forkThread
+	records *registry
+	wake    chan struct{} // has an element when ended may have grown
+	waiters sync.WaitGroup
+
+	mu     sync.Mutex // guards what follows, and the fields of running that say so
+	live   []*running // by job number; nil before the start
+	ended  []scheduler.End
+	alive  int // jobs that have started and whose End is not yet in ended
+	closed bool
+}
+
+var engines atomic.Int64 // opened so far; part of the mark
+
+// New returns an engine for jobs, numbered by their index. It starts the
+// guardian if this process has none yet: the program must call Main first.
+// The caller must Close the engine.
+func New(jobs []Job, opts Options) (*Engine, error) {
+	if len(opts.CPUs) == 0 {
+		opts.CPUs = hardware.AllowedCPUs()
+	}
+	if opts.Grace <= 0 {
+		opts.Grace = DefaultGrace
+	}
+	if opts.LogLimit <= 0 {
+		opts.LogLimit = DefaultLogLimit
+	}
+	run, err := guard.ensure()
+	if err != nil {
+		return nil, err
+	}
+	becomeReaper()
+	records, err := openRegistry(opts.Registry, run)
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{
+		jobs: slices.Clone(jobs), opts: opts,
+		mark:  fmt.Sprintf("%s.%d", run, engines.Add(1)),
+		zero:  time.Now(),
+		forks: newForkThread(), records: records,
+		wake: make(chan struct{}, 1),
+		live: make([]*running, len(jobs)),
+	}, nil
+}
+
+// Capabilities returns what the engine can do: all but limiting memory.
+func (e *Engine) Capabilities() scheduler.Capabilities { return Capabilities() }
+
+// Capabilities returns what the process engine can do on this system.
+func Capabilities() scheduler.Capabilities {
+	return scheduler.Capabilities{Pause: true, Resize: true, GPUs: true}
+}
+
+// Now returns the engine's clock.
+func (e *Engine) Now() time.Duration { return time.Since(e.zero) }
+
+// Zero returns the instant at which the engine's clock was zero.
+func (e *Engine) Zero() time.Time { return e.zero }
+
+// Start runs a job's program. The error says in a phrase why it could not be
+// started, and is the last line of its log as well.
+func (e *Engine) Start(job int, grant scheduler.Grant) error {
+	e.mu.Lock()
+	var err error
+	switch {
+	case e.closed:
+		err = ErrClosed
+	case job < 0 || job >= len(e.jobs):
+		err = fmt.Errorf("start: no job has the number %d", job)
+	case e.live[job] != nil:
+		err = fmt.Errorf("start: job %q was started before", e.jobs[job].Name)
+	}
+	e.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	r, err := e.launch(job, grant)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.live[job] = r
+	e.alive++
+	r.carryOn(time.Now())
+	e.mu.Unlock()
+	// The mark in its environment already tells whose it is; these add what
+	// has cleared its environment but not left the session.
+	guard.watch(r.id)
+	e.records.started(r.id)
+	e.waiters.Go(func() { e.attend(r) })
+	return nil
+}
+
+// present returns the live job, or nil if it has ended or is about to; then
+// there is nothing to be done to it, and its End tells. mu must be held.
+func (e *Engine) present(what string, job int) (*running, error) {
+	if e.closed {
+		return nil, ErrClosed
+	}
+	if job < 0 || job >= len(e.live) || e.live[job] == nil {
+		return nil, fmt.Errorf("%s: job %d was not started", what, job)
+	}
+	r := e.live[job]
+	if r.gone || r.ending() {
+		return nil, nil
+	}
+	return r, nil
+}
+
+// Pause stops all processes of a job where they stand.
+func (e *Engine) Pause(job int) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r, err := e.present("pause", job)
+	if r == nil || r.paused {
+		return err
+	}
+	if err := r.signal(syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("pause job %q: %w", e.jobs[job].Name, err)
+	}
+	r.rest(time.Now())
+	return nil
+}
+
+// Resume lets a paused job go on, on the cores of grant.
+func (e *Engine) Resume(job int, grant scheduler.Grant) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r, err := e.present("resume", job)
+	if r == nil || !r.paused {
+		return err
+	}
+	if err := e.give(r, grant); err != nil {
+		return fmt.Errorf("resume job %q: %w", e.jobs[job].Name, err)
+	}
+	r.carryOn(time.Now())
+	if err := r.signal(syscall.SIGCONT); err != nil {
+		return fmt.Errorf("resume job %q: %w", e.jobs[job].Name, err)
+	}
+	return nil
+}
+
+// Resize binds a running job to the cores of grant, and tells it in its
+// control file.
+func (e *Engine) Resize(job int, grant scheduler.Grant) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r, err := e.present("resize", job)
+	if r == nil {
+		return err
+	}
+	if err := e.give(r, grant); err != nil {
+		return fmt.Errorf("resize job %q: %w", e.jobs[job].Name, err)
+	}
+	return nil
+}
+
+// Stop asks a job to end: SIGTERM, then SIGKILL after the grace.
+func (e *Engine) Stop(job int) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r, err := e.present("stop", job)
+	if r == nil {
+		return err
+	}
+	e.terminate(r, scheduler.Stopped, "stopped")
+	return nil
+}
+
+// give binds r to the cores of grant and writes its control file. mu must be held.
+func (e *Engine) give(r *running, grant scheduler.Grant) error {
+	cpus, err := e.cpus(grant.Cores)
+	if err != nil {
+		return err
+	}
+	// A job that exits meanwhile is no error: its End follows.
+	if err := r.bind(cpus); err != nil {
+		return err
+	}
+	return e.jobs[r.number].writeControl(len(cpus))
+}
+
+// cpus returns the operating system's numbers of cluster cores.
+func (e *Engine) cpus(cores scheduler.CoreSet) ([]int, error) {
+	var cpus []int
+	var err error
+	cores.Each(func(core int) {
+		if core >= len(e.opts.CPUs) {
+			err = fmt.Errorf("core %d is not there: the engine has cores 0 to %d", core, len(e.opts.CPUs)-1)
+			return
+		}
+		cpus = append(cpus, e.opts.CPUs[core])
+	})
+	if err == nil && len(cpus) == 0 {
+		err = errors.New("the grant has no cores")
+	}
+	return cpus, err
+}
+
+// Next implements scheduler.Engine. Jobs that have ended come before a
+// context that is done. It is an error to wait without end when no job runs.
+func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
+	var timeout <-chan time.Time
+	if until != scheduler.Never {
+		timer := time.NewTimer(until - e.Now())
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	for {
+		e.mu.Lock()
+		ended, alive := e.ended, e.alive
+		e.ended = nil
+		now := e.Now()
+		e.mu.Unlock()
+		if len(ended) > 0 {
+			slices.SortFunc(ended, func(a, b scheduler.End) int {
+				return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job))
+			})
+			return now, ended, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return now, nil, err
+		}
+		if now >= until {
+			return now, nil, nil
+		}
+		if timeout == nil && alive == 0 {
+			return now, nil, errors.New("wait for jobs: none is running")
+		}
+		select {
+		case <-e.wake:
+		case <-timeout:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Usage returns what a job consumed, and whether it has ended.
+func (e *Engine) Usage(job int) (Usage, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if job < 0 || job >= len(e.live) || e.live[job] == nil {
+		return Usage{ExitCode: -1}, false
+	}
+	r := e.live[job]
+	return r.usage, r.done
+}
+
+// Close kills all jobs at once, waits until nothing is left of them, and
+// gives the engine's resources back. Ends that were not asked for are lost.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil
+	}
+	e.closed = true
+	for _, r := range e.live {
+		if r != nil {
+			e.kill(r, scheduler.Stopped, "stopped")
+		}
+	}
+	e.mu.Unlock()
+	e.waiters.Wait()
+	e.forks.close()
+	return e.records.close()
+}
+
+// Run runs one job alone to its end on the first of the engine's cores, as
+// many as it requests. When the context is done first it stops the job, waits
+// for its end and returns the context's error. A job that fails is no error:
+// its End and Usage say how.
+func Run(ctx context.Context, job Job, opts Options) (scheduler.End, Usage, error) {
+	e, err := New([]Job{job}, opts)
+	if err != nil {
+		return scheduler.End{}, Usage{}, err
+	}
+	defer e.Close()
+	cores := scheduler.CoreSet{{Lo: 0, Hi: int32(max(job.Threads, 1))}}
+	if err := e.Start(0, scheduler.Grant{Cores: cores}); err != nil {
+		reason := err.Error()
+		return scheduler.End{At: e.Now(), State: scheduler.Failed, Reason: reason}, Usage{ExitCode: -1, Reason: reason}, nil
+	}
+	_, ended, err := e.Next(ctx, scheduler.Never)
+	if err != nil {
+		e.Stop(0)
+		if _, ended, _ = e.Next(context.WithoutCancel(ctx), scheduler.Never); len(ended) == 0 {
+			return scheduler.End{}, Usage{}, err
+		}
+	}
+	usage, _ := e.Usage(0)
+	return ended[0], usage, err
+}
+
+// The engine keeps the scheduler's contract.
+var _ scheduler.Engine = (*Engine)(nil)
+
+// Main is to be called first thing in main, and in TestMain of tests that use
+// the engine, with the program's arguments. If this process was started to be
+// the guardian of another's jobs it is that until it is no longer needed, and
+// returns true and the exit status; otherwise it returns false at once.
+func Main(args []string) (handled bool, code int) {
+	hooked.Store(true)
+	run := os.Getenv(guardianEnv)
+	if run == "" || len(args) != 0 {
+		return false, 0
+	}
+	return true, beGuardian(run, os.Stdin, os.Stdout)
+}

@@ -1,0 +1,434 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// TestMain makes the test binary also the guardian, and a tfexp to be killed.
+func TestMain(m *testing.M) {
+	if handled, code := Main(os.Args[1:]); handled {
+		os.Exit(code)
+	}
+	if dir := os.Getenv(victimEnv); dir != "" {
+		victim(dir)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// sh makes a job of a shell script.
+func sh(script string) Job { return Job{Name: "job", Argv: []string{"sh", "-c", script}} }
+
+// open makes an engine whose jobs log to, and are recorded in, a folder of the test.
+func open(t testing.TB, opts Options, jobs ...Job) *Engine {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range jobs {
+		if jobs[i].LogPath == "" {
+			jobs[i].LogPath = filepath.Join(dir, "logs", fmt.Sprintf("%d.log", i))
+		}
+	}
+	if opts.Registry == "" {
+		opts.Registry = filepath.Join(dir, "registry")
+	}
+	e, err := New(jobs, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, p := range processes() {
+			if !p.zombie && hasMark(p.pid, e.mark) {
+				t.Errorf("process %d (%s) is left", p.pid, p.name)
+			}
+		}
+	})
+	return e
+}
+
+func cores(n ...int) scheduler.Grant {
+	var set scheduler.CoreSet
+	for _, c := range n {
+		set = append(set, scheduler.Span{Lo: int32(c), Hi: int32(c) + 1})
+	}
+	return scheduler.Grant{Cores: set}
+}
+
+func start(t testing.TB, e *Engine, job int) {
+	t.Helper()
+	if err := e.Start(job, cores(0)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// next returns the next end; the tests have one job at a time or collect all.
+func next(t testing.TB, e *Engine) scheduler.End {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, ended, err := e.Next(ctx, scheduler.Never)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(ended) != 1 {
+		t.Fatalf("%d jobs ended at once: %v", len(ended), ended)
+	}
+	return ended[0]
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// eventually waits for a condition that no event tells of.
+func eventually(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	for began := time.Now(); !cond(); time.Sleep(time.Millisecond) {
+		if time.Since(began) > 20*time.Second {
+			t.Fatalf("%s: not so after 20 s", what)
+		}
+	}
+}
+
+// pidIn waits for a script to write a process number to a file.
+func pidIn(t testing.TB, path string) (pid int) {
+	t.Helper()
+	eventually(t, "a number in "+path, func() bool {
+		content, err := os.ReadFile(path)
+		if err != nil || !strings.HasSuffix(string(content), "\n") {
+			return false
+		}
+		_, err = fmt.Sscan(string(content), &pid)
+		return err == nil
+	})
+	return pid
+}
+
+func alive(pid int) bool {
+	for _, p := range processes() {
+		if p.pid == pid {
+			return !p.zombie
+		}
+	}
+	return false
+}
+
+func TestHowJobsEnd(t *testing.T) {
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "plain")
+	if err := os.WriteFile(plain, []byte("no program"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name     string
+		job      Job
+		state    scheduler.State
+		reason   string
+		exitCode int
+		log      string
+	}{
+		{"success", sh("echo out; echo err >&2"), scheduler.Finished, "", 0, "out\nerr\n"},
+		{"exit status", sh("echo sorry; exit 3"), scheduler.Failed, "exit status 3", 3, "sorry\ntfexp: exit status 3\n"},
+		{"signal", sh("kill -9 $$"), scheduler.Failed, "killed by signal 9 (killed)", -1, "tfexp: killed by signal 9 (killed)\n"},
+		{"time limit", Job{Argv: []string{"sleep", "1000"}, Limit: 20 * time.Millisecond}, scheduler.Failed, "time limit of 20ms", -1, "tfexp: time limit of 20ms\n"},
+		{"time limit, and children that ignore SIGTERM", Job{
+			Argv:  []string{"sh", "-c", `trap "" TERM; for i in 1 2 3 4 5; do sh -c 'while :; do sleep 0.01; done' & done; wait`},
+			Limit: 50 * time.Millisecond,
+		}, scheduler.Failed, "time limit of 50ms", -1, "tfexp: time limit of 50ms\n"},
+		{"no input", sh("cat; echo done"), scheduler.Finished, "", 0, "done\n"},
+		{"leaves a child", sh("sleep 1000 & echo gone"), scheduler.Finished, "", 0, "gone\n"},
+		{"leaves a child that ignores SIGTERM", sh(`trap "" TERM; sleep 1000 & exit 1`), scheduler.Failed, "exit status 1", 1, "tfexp: exit status 1\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := open(t, Options{Grace: 50 * time.Millisecond}, test.job)
+			start(t, e, 0)
+			end := next(t, e)
+			if end.State != test.state || end.Reason != test.reason {
+				t.Errorf("%s (%s), want %s (%s)", end.State, end.Reason, test.state, test.reason)
+			}
+			if u, done := e.Usage(0); !done || u.ExitCode != test.exitCode || u.MaxRSS <= 0 || u.Service <= 0 {
+				t.Errorf("usage %+v, done %v", u, done)
+			}
+			if log := read(t, e.jobs[0].LogPath); log != test.log {
+				t.Errorf("log %q, want %q", log, test.log)
+			}
+		})
+	}
+	for _, test := range []struct {
+		name   string
+		job    Job
+		reason string
+	}{
+		{"no program", Job{Argv: []string{"no-such-program"}}, `program "no-such-program" not found`},
+		{"no file", Job{Argv: []string{"./nothing"}, Dir: dir}, `program "./nothing" not found`},
+		{"not executable", Job{Argv: []string{plain}}, fmt.Sprintf(`program %q: permission denied`, plain)},
+		{"no directory", Job{Argv: []string{"true"}, Dir: dir + "/gone"}, fmt.Sprintf("working directory %q: no such file or directory", dir+"/gone")},
+		{"a file for a directory", Job{Argv: []string{"true"}, Dir: plain}, fmt.Sprintf("working directory %q is not a directory", plain)},
+		{"empty argv", Job{}, "the job has no program"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := open(t, Options{}, test.job)
+			err := e.Start(0, cores(0))
+			if err == nil || err.Error() != test.reason {
+				t.Errorf("Start: %v, want %s", err, test.reason)
+			}
+			if log := read(t, e.jobs[0].LogPath); log != "tfexp: "+test.reason+"\n" {
+				t.Errorf("log %q", log)
+			}
+		})
+	}
+}
+
+func TestStop(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		script string
+		pause  bool
+		log    string
+	}{
+		{"obeys", `trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.01; done`, false, "up\nbye\ntfexp: stopped\n"},
+		{"obeys when paused", `trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.01; done`, true, "up\nbye\ntfexp: stopped\n"},
+		{"does not obey", `trap "" TERM; echo up; while :; do sleep 0.01; done`, false, "up\ntfexp: stopped\n"},
+		// The shell dies at once, but what it started may save its work.
+		{"child takes time", `sh -c 'trap "sleep 0.1; echo saved; exit" TERM; echo up; while :; do sleep 0.01; done'; :`, false, "up\nsaved\ntfexp: stopped\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			grace := time.Minute
+			if test.name == "does not obey" {
+				grace = 50 * time.Millisecond
+			}
+			e := open(t, Options{Grace: grace}, sh(test.script))
+			start(t, e, 0)
+			eventually(t, "job is up", func() bool { return strings.Contains(read(t, e.jobs[0].LogPath), "up") })
+			if test.pause {
+				if err := e.Pause(0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := e.Stop(0); err != nil {
+				t.Fatal(err)
+			}
+			if end := next(t, e); end.State != scheduler.Stopped {
+				t.Error(end)
+			}
+			// Shells tell of the children that the signal ended.
+			log := strings.ReplaceAll(read(t, e.jobs[0].LogPath), "Terminated\n", "")
+			if log != test.log {
+				t.Errorf("log %q, want %q", log, test.log)
+			}
+			// A job that has ended takes all calls.
+			if err := errors.Join(e.Pause(0), e.Resume(0, cores(0)), e.Resize(0, cores(0)), e.Stop(0)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestPausedTimeIsNotService(t *testing.T) {
+	j := Job{Argv: []string{"sleep", "1000"}, Limit: 200 * time.Millisecond}
+	e := open(t, Options{}, j)
+	start(t, e, 0)
+	const paused = 300 * time.Millisecond
+	if err := e.Pause(0); err != nil {
+		t.Fatal(err)
+	}
+	if now, ended, err := e.Next(t.Context(), e.Now()+paused); err != nil || len(ended) != 0 {
+		t.Fatal(now, ended, err)
+	}
+	if err := e.Resume(0, cores(0)); err != nil {
+		t.Fatal(err)
+	}
+	end := next(t, e)
+	if end.Reason != "time limit of 200ms" {
+		t.Error(end)
+	}
+	if end.At < j.Limit+paused {
+		t.Errorf("ended at %v, before %v of service and %v of pause", end.At, j.Limit, paused)
+	}
+	if u, _ := e.Usage(0); u.Service < j.Limit || u.Service > end.At-paused {
+		t.Errorf("service %v of %v with a pause of %v", u.Service, end.At, paused)
+	}
+}
+
+func TestOutputWithoutEnd(t *testing.T) {
+	const limit = 1 << 20
+	noisy := Job{Argv: []string{"cat", "/dev/zero"}}
+	full := Job{Argv: []string{"yes"}, LogPath: "/dev/full"}
+	e := open(t, Options{LogLimit: limit}, noisy, full, sh("head -c 1048576 /dev/zero"))
+	for i, want := range []string{"output above the limit of 1 MiB", "write log: no space left on device", ""} {
+		if _, err := os.Stat(e.jobs[i].LogPath); i == 1 && err != nil {
+			continue // only Linux has a device that is full
+		}
+		start(t, e, i)
+		if end := next(t, e); end.Reason != want || (end.State == scheduler.Finished) != (want == "") {
+			t.Errorf("job %d: %v, want %q", i, end, want)
+		}
+	}
+	if log := read(t, e.jobs[0].LogPath); len(log) != limit+len("tfexp: output above the limit of 1 MiB\n") {
+		t.Errorf("log of %d bytes", len(log))
+	}
+	if log := read(t, e.jobs[2].LogPath); len(log) != limit {
+		t.Errorf("log of %d bytes, all are allowed", len(log))
+	}
+}
+
+func TestNext(t *testing.T) {
+	e := open(t, Options{}, sh("exit 0"), Job{Argv: []string{"sleep", "1000"}})
+	if _, _, err := e.Next(t.Context(), scheduler.Never); err == nil {
+		t.Error("waits without end for no job")
+	}
+	until := e.Now() + 10*time.Millisecond
+	if now, ended, err := e.Next(t.Context(), until); now < until || ended != nil || err != nil {
+		t.Error(now, ended, err)
+	}
+	start(t, e, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, _, err := e.Next(ctx, scheduler.Never); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	start(t, e, 0)
+	if end := next(t, e); end.Job != 0 || end.At > e.Now() {
+		t.Error(end)
+	}
+	if err := e.Start(0, cores(0)); err == nil {
+		t.Error("a job starts twice")
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := e.Start(0, cores(0)); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	const n = 64
+	jobs := make([]Job, n)
+	for i := range jobs {
+		jobs[i] = sh(fmt.Sprintf("echo %d; exit %d", i, i%2))
+	}
+	e := open(t, Options{}, jobs...)
+	for i := range jobs {
+		start(t, e, i)
+	}
+	seen := map[int]bool{}
+	for last := time.Duration(0); len(seen) < n; {
+		now, ended, err := e.Next(t.Context(), scheduler.Never)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, end := range ended {
+			if seen[end.Job] || end.At < last || end.At > now {
+				t.Errorf("%v after %v, now %v", end, last, now)
+			}
+			if failed := end.State == scheduler.Failed; failed != (end.Job%2 == 1) {
+				t.Error(end)
+			}
+			seen[end.Job], last = true, end.At
+		}
+	}
+	for i, j := range e.jobs {
+		if log := read(t, j.LogPath); !strings.HasPrefix(log, fmt.Sprintf("%d\n", i)) {
+			t.Errorf("job %d: log %q", i, log)
+		}
+	}
+}
+
+func TestCloseKills(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pid")
+	e := open(t, Options{Grace: time.Hour}, sh(`trap "" TERM; sh -c 'echo $$; exec sleep 1000' >`+pids+`; :`))
+	start(t, e, 0)
+	pid := pidIn(t, pids)
+	if err := e.Stop(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if alive(pid) {
+		t.Error("a job outlives its engine")
+	}
+	if _, err := os.Stat(e.opts.Registry); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the registry is still there:", err)
+	}
+}
+
+func TestRun(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "log")
+	j := sh("echo hello")
+	j.LogPath = out
+	end, usage, err := Run(t.Context(), j, Options{})
+	if err != nil || end.State != scheduler.Finished || usage.Service <= 0 || read(t, out) != "hello\n" {
+		t.Error(end, usage, err)
+	}
+	if end, _, err := Run(t.Context(), Job{Argv: []string{"no-such-program"}}, Options{}); err != nil || end.State != scheduler.Failed {
+		t.Error(end, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	end, _, err = Run(ctx, Job{Argv: []string{"sleep", "1000"}}, Options{})
+	if !errors.Is(err, context.DeadlineExceeded) || end.State != scheduler.Stopped {
+		t.Error(end, err)
+	}
+}
+
+func TestGrantErrors(t *testing.T) {
+	e := open(t, Options{CPUs: hardware.AllowedCPUs()[:1]}, sh(""))
+	if err := e.Start(0, cores(1)); err == nil || !strings.Contains(err.Error(), "core 1 is not there") {
+		t.Error(err)
+	}
+	if err := e.Start(0, scheduler.Grant{}); err == nil {
+		t.Error("starts without cores")
+	}
+	for _, err := range []error{e.Pause(0), e.Resume(0, cores(0)), e.Resize(0, cores(0)), e.Stop(0), e.Start(1, cores(0))} {
+		if err == nil {
+			t.Error("a job that is not there takes a call")
+		}
+	}
+}
+
+func TestGuardianIsReplaced(t *testing.T) {
+	e := open(t, Options{}, sh(""), sh(""))
+	guard.mu.Lock()
+	old := guard.pid
+	guard.mu.Unlock()
+	if err := syscall.Kill(old, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	// Until its last thread is gone it still takes a call.
+	eventually(t, "there is another guardian", func() bool {
+		if _, err := guard.ensure(); err != nil {
+			t.Fatal(err)
+		}
+		guard.mu.Lock()
+		defer guard.mu.Unlock()
+		return guard.pid != old
+	})
+	start(t, e, 0)
+	if end := next(t, e); end.State != scheduler.Finished {
+		t.Error(end)
+	}
+	if !alive(guard.pid) {
+		t.Errorf("guardian %d does not live", guard.pid)
+	}
+}

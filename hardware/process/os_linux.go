@@ -1,0 +1,245 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// rssUnit is what the kernel counts a process's memory in.
+const rssUnit = 1 << 10
+
+// ownProgram returns the program of this process, even if its file has been
+// replaced.
+func ownProgram() (string, error) { return "/proc/self/exe", nil }
+
+// sessionAttr makes a child the leader of a session that dies with its parent.
+func sessionAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// becomeReaper makes this process the parent of descendants whose own parent
+// died. Where that is not allowed, what left a job's process group is only
+// found by its mark, when tfexp ends.
+var becomeReaper = sync.OnceFunc(func() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) })
+
+// setName changes the name by which this process is listed.
+func setName(name string) {
+	// The main thread's name, whichever thread this is. A failure is harmless.
+	os.WriteFile("/proc/self/comm", []byte(name), 0)
+}
+
+// onCPUs runs f while the calling thread, which must be locked, is bound to cpus.
+func onCPUs(cpus []int, f func()) error {
+	var before, during unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &before); err != nil {
+		return err
+	}
+	for _, cpu := range cpus {
+		during.Set(cpu)
+	}
+	if err := unix.SchedSetaffinity(0, &during); err != nil {
+		return err
+	}
+	f()
+	// It fails only if CPUs have gone away; the next job's are set anew.
+	unix.SchedSetaffinity(0, &before)
+	return nil
+}
+
+// bindThreads binds all threads of processes to cpus, but those in seen, and
+// adds them to it. It tells whether there were any. Threads that have ended
+// are no error.
+func bindThreads(pids, cpus []int, seen map[int]bool) (found bool, err error) {
+	var set unix.CPUSet
+	for _, cpu := range cpus {
+		set.Set(cpu)
+	}
+	for _, pid := range pids {
+		for _, tid := range numbers(fmt.Sprintf("/proc/%d/task", pid)) {
+			if seen[tid] {
+				continue
+			}
+			seen[tid], found = true, true
+			if err := unix.SchedSetaffinity(tid, &set); err != nil && err != unix.ESRCH {
+				return found, fmt.Errorf("bind to CPUs %v: %w", cpus, err)
+			}
+		}
+	}
+	return found, nil
+}
+
+// awaitExit returns when a child has exited. The child's number stays taken
+// until it is waited for, so that a late signal cannot hit a stranger.
+func awaitExit(pid int) {
+	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+}
+
+// bootID names this boot of the machine.
+func bootID() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "unknown"
+	}
+	return string(bytes.TrimSpace(id))
+}
+
+// readProc reads /proc/PID/stat, see proc_pid_stat(5). The start time is in
+// clock ticks since boot.
+func readProc(pid int) (p proc, ok bool) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return p, false
+	}
+	// The name stands in parentheses and may itself have spaces and parentheses.
+	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if open < 0 || end < open {
+		return p, false
+	}
+	fields := strings.Fields(string(stat[end+1:])) // from field 3 on
+	if len(fields) < 20 {
+		return p, false
+	}
+	p = proc{pid: pid, name: string(stat[open+1 : end]), zombie: fields[0] == "Z" || fields[0] == "X"}
+	for i, into := range []*int{&p.parent, &p.group, &p.session} {
+		if *into, err = strconv.Atoi(fields[1+i]); err != nil {
+			return p, false
+		}
+	}
+	p.start, err = strconv.ParseUint(fields[19], 10, 64)
+	return p, err == nil
+}
+
+// processes lists all processes of the system, by number.
+func processes() []proc {
+	var all []proc
+	for _, pid := range numbers("/proc") {
+		if p, ok := readProc(pid); ok {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// numbers returns the entries of a folder whose names are numbers, ascending.
+func numbers(dir string) []int {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1) // what was read before a process vanished counts
+	var found []int
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			found = append(found, n)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// hasMark tells whether the environment that a process was started with says
+// that it is of a run, or of one job of it.
+func hasMark(pid int, mark string) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	for entry := range bytes.SplitSeq(env, []byte{0}) {
+		if value, ok := bytes.CutPrefix(entry, []byte(runEnv+"=")); ok {
+			rest, ok := bytes.CutPrefix(value, []byte(mark))
+			return ok && (len(rest) == 0 || rest[0] == '.')
+		}
+	}
+	return false
+}
+
+// haveChildLists tells whether the kernel lists the children of each thread
+// (CONFIG_PROC_CHILDREN); where it does not, all processes are read instead.
+var haveChildLists = sync.OnceValue(func() bool {
+	pid := os.Getpid()
+	_, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	return err == nil
+})
+
+func childrenOfThread(pid, tid int) (pids []int) {
+	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, tid))
+	if err != nil {
+		return nil
+	}
+	for _, field := range bytes.Fields(list) {
+		if n, err := strconv.Atoi(string(field)); err == nil {
+			pids = append(pids, n)
+		}
+	}
+	return pids
+}
+
+// descendants returns roots and all processes that descend from them.
+func descendants(roots []int) []int {
+	found := slices.Clone(roots)
+	if !haveChildLists() {
+		set := map[int]bool{}
+		for _, pid := range roots {
+			set[pid] = true
+		}
+		return append(found, descendantsIn(processes(), set)...)
+	}
+	for i := 0; i < len(found); i++ { // found grows
+		for _, tid := range numbers(fmt.Sprintf("/proc/%d/task", found[i])) {
+			found = append(found, childrenOfThread(found[i], tid)...)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// orphans returns the processes that came to this one because their parent
+// died, and waits for those that are dead. They are told from what other
+// parts of the program started by their session.
+func orphans() (alive []proc) {
+	children.mu.Lock()
+	defer children.mu.Unlock()
+	self := os.Getpid()
+	own, err := unix.Getsid(0)
+	if err != nil {
+		return nil
+	}
+	// The kernel gives orphans to the reaper's first thread.
+	var pids []int
+	if haveChildLists() {
+		pids = childrenOfThread(self, self)
+	} else {
+		for _, p := range processes() {
+			if p.parent == self {
+				pids = append(pids, p.pid)
+			}
+		}
+	}
+	for _, pid := range pids {
+		if children.pids[pid] {
+			continue
+		}
+		p, ok := readProc(pid)
+		switch {
+		case !ok || p.session == own || p.session == 0:
+		case p.zombie:
+			if _, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil); err != nil && !errors.Is(err, syscall.EINTR) {
+				continue
+			}
+		default:
+			alive = append(alive, p)
+		}
+	}
+	return alive
+}

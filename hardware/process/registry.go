@@ -1,0 +1,185 @@
+package process
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// registry records the live jobs of an engine in a file, for a tfexp that
+// comes after this one was killed: a line with the run and the boot of the
+// machine, then a line for each start and each end of a job. A nil registry
+// records nothing.
+type registry struct{ file *os.File }
+
+const registryHeader = "tfexp jobs, run %s, boot %s\n"
+
+func openRegistry(path, run string) (*registry, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("open registry: %w", err)
+	}
+	if _, err := fmt.Fprintf(f, registryHeader, run, bootID()); err != nil {
+		return nil, fmt.Errorf("open registry: %w", errors.Join(err, f.Close()))
+	}
+	return &registry{f}, nil
+}
+
+// started and ended append a line. A failure (a full disk) is no reason to
+// end a job: its mark is in its environment as well.
+func (r *registry) started(id ident) {
+	if r != nil {
+		fmt.Fprintf(r.file, "+ %d %d\n", id.pid, id.start)
+	}
+}
+
+func (r *registry) ended(id ident) {
+	if r != nil {
+		fmt.Fprintf(r.file, "- %d %d\n", id.pid, id.start)
+	}
+}
+
+// close removes the file: no job is live.
+func (r *registry) close() error {
+	if r == nil {
+		return nil
+	}
+	err := errors.Join(r.file.Close(), os.Remove(r.file.Name()))
+	if err != nil {
+		return fmt.Errorf("close registry: %w", err)
+	}
+	return nil
+}
+
+// Sweep kills what is left of the jobs that an engine with this registry ran
+// before its process was killed, and removes the file. Nothing is killed
+// because of its number alone: a program's start time, or the run's mark in
+// the environment, must agree. The caller makes sure that no tfexp is using
+// the file. It returns what was killed, "process 1234 (python3)"; a file that
+// is not there means that there is nothing to do.
+func Sweep(path string) (killed []string, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sweep: %w", err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	var run, boot string
+	if lines.Scan() {
+		if _, err := fmt.Sscanf(strings.ReplaceAll(lines.Text(), ",", ""), strings.ReplaceAll(registryHeader, ",", ""), &run, &boot); err != nil {
+			return nil, fmt.Errorf("sweep: %s is not a registry of jobs", path)
+		}
+	}
+	var live []ident
+	for lines.Scan() {
+		live = record(live, lines.Text())
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("sweep: %w", err)
+	}
+	if run != "" && boot == bootID() {
+		killed = killLeft(run, live, false)
+	}
+	if err := os.Remove(path); err != nil {
+		return killed, fmt.Errorf("sweep: %w", err)
+	}
+	return killed, nil
+}
+
+const (
+	killPause  = 5 * time.Millisecond
+	killPasses = 400 // 2 s
+)
+
+// killLeft kills the processes of a run: the live programs, the members of
+// their sessions, whatever has the run's mark, and all that descends from
+// these, again and again until there are none. A session whose leader is dead
+// is only killed if fresh says that the leader lived a moment ago: later on,
+// its number may have passed to a stranger's session.
+func killLeft(run string, live []ident, fresh bool) (killed []string) {
+	self := os.Getpid()
+	sessions := map[int]bool{}
+	for _, id := range live {
+		p, listed := readProc(id.pid)
+		sessions[id.pid] = listed && p.start == id.start || !listed && fresh
+	}
+	seen := map[ident]bool{}
+	for range killPasses {
+		table := processes()
+		doomed := map[int]bool{}
+		for _, p := range table {
+			if sessions[p.session] || sessions[p.group] || hasMark(p.pid, run) {
+				doomed[p.pid] = true
+			}
+		}
+		for _, pid := range descendantsIn(table, doomed) {
+			doomed[pid] = true
+		}
+		found := false
+		for _, p := range table {
+			if !doomed[p.pid] || p.zombie || p.pid == self {
+				continue
+			}
+			// What may not be killed (another user's) is not waited for.
+			if syscall.Kill(p.pid, syscall.SIGKILL) != nil {
+				continue
+			}
+			found = true
+			if id := (ident{p.pid, p.start}); !seen[id] {
+				seen[id] = true
+				killed = append(killed, fmt.Sprintf("process %d (%s)", p.pid, p.name))
+			}
+		}
+		if !found {
+			break
+		}
+		time.Sleep(killPause)
+	}
+	return killed
+}
+
+// proc is a process as the system lists it. A zombie has exited, but was not
+// waited for.
+type proc struct {
+	pid, parent, group, session int
+	start                       uint64
+	zombie                      bool
+	name                        string
+}
+
+// descendantsIn returns the processes of table that descend from roots, in
+// the order of the table.
+func descendantsIn(table []proc, roots map[int]bool) []int {
+	parent := make(map[int]int, len(table))
+	for _, p := range table {
+		parent[p.pid] = p.parent
+	}
+	var found []int
+	for _, p := range table {
+		up := p.parent
+		// The bound is for a table that changed while it was read.
+		for range table {
+			if up == 0 || roots[up] {
+				break
+			}
+			up = parent[up]
+		}
+		if roots[up] {
+			found = append(found, p.pid)
+		}
+	}
+	slices.Sort(found)
+	return found
+}

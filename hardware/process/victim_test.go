@@ -1,0 +1,59 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+)
+
+// victimEnv makes the test binary a victim, with the value as its folder.
+const victimEnv = "PROCESS_TEST_VICTIM"
+
+// stray is a script whose child leaves the session, and then loses its
+// parent; it writes the child's number to a file.
+func stray(path string) string {
+	return fmt.Sprintf(`(setsid sh -c 'trap "" TERM HUP INT; echo $$ >%s; while :; do sleep 0.05; done' &) ; `, path)
+}
+
+// waitOnly makes victim a job that has threads and waits.
+const waitOnly = "wait"
+
+// victim is a tfexp that runs jobs until it is killed.
+func victim(dir string) {
+	if dir == waitOnly {
+		for range 8 {
+			go func() {
+				runtime.LockOSThread()
+				select {}
+			}()
+		}
+		select {}
+	}
+	noMark := fmt.Sprintf(`env -i sh -c 'trap "" TERM HUP; echo $$ >%s/unmarked; while :; do sleep 0.05; done' & `, dir)
+	e, err := New([]Job{
+		sh(stray(dir+"/stray") + noMark + "echo $$ >" + dir + "/main; sleep 1000; :"),
+		sh("echo $$ >" + dir + "/paused; sleep 1000; :"),
+	}, Options{Registry: dir + "/registry"})
+	if err != nil {
+		panic(err)
+	}
+	for i := range 2 {
+		if err := e.Start(i, cores(0)); err != nil {
+			panic(err)
+		}
+	}
+	for {
+		if info, err := os.Stat(dir + "/paused"); err == nil && info.Size() > 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err := e.Pause(1); err != nil {
+		panic(err)
+	}
+	if err := os.WriteFile(dir+"/guardian", fmt.Appendf(nil, "%d\n", guard.pid), 0o666); err != nil {
+		panic(err)
+	}
+	select {}
+}
