@@ -1,0 +1,87 @@
+// Package tfexp holds the test of how the packages depend on each other.
+package tfexp
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/tfexp/tfexp/"
+
+// layer says which of the module's packages may import which: the first
+// prefix of rules that fits a package lists what it may use. Imports point one
+// way: cmd → pipeline → stages → {scheduler, estimator, hardware, results}.
+var rules = []struct {
+	pkg string
+	may []string
+}{
+	{"cmd/", []string{"cmd/", "cmd/", "pipeline", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
+	{"pipeline", []string{"stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
+	{"stages/", []string{"scheduler", "estimator", "hardware", "results", "jobs/contract"}},
+	{"experiments", []string{"experiments/", "scheduler", "estimator", "results"}},
+	{"results", []string{"scheduler", "results"}},
+	{"estimator", nil},
+	{"hardware", []string{"scheduler", "hardware", "jobs/contract"}},
+	{"scheduler", []string{"scheduler"}},
+	{"jobs/contract", nil},
+	{"jobs/digits", nil},
+	{"jobs/builtin", []string{"jobs/contract", "jobs/digits"}},
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	checked := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || path != "." && strings.HasPrefix(d.Name(), ".")) {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(filepath.Dir(path))
+		checked++
+		for _, spec := range file.Imports {
+			imported, _ := strconv.Unquote(spec.Path.Value)
+			if strings.HasPrefix(imported, "github.com/hashicorp/hcl") && pkg != "experiments" {
+				t.Errorf("%s imports hcl: only package experiments may", path)
+			}
+			target, ours := strings.CutPrefix(imported, module)
+			if ours && !allowed(pkg, target) {
+				t.Errorf("%s imports %s, which points the wrong way", path, target)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if checked < 20 {
+		t.Fatalf("only %d files were looked at", checked)
+	}
+}
+
+func allowed(pkg, target string) bool {
+	for _, r := range rules {
+		if !strings.HasPrefix(pkg, r.pkg) {
+			continue
+		}
+		for _, m := range r.may {
+			if strings.HasPrefix(target, m) {
+				return true
+			}
+		}
+		return false
+	}
+	return false
+}

@@ -1,0 +1,209 @@
+package builtin
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/agext/levenshtein"
+
+	"github.com/tfexp/tfexp/jobs/digits"
+)
+
+// Program is a training program and its settings.
+type Program struct {
+	Name string
+	Doc  string // a sentence
+	// Params are its settings, in the order in which they are shown. In the
+	// language they have these names; as flags they are written with dashes.
+	Params []Param
+}
+
+// Param is a setting of a program.
+type Param struct {
+	Name string
+	Type string // number, integer, string or integers (a list: "64,32" or "[64, 32]")
+	// Default is the value in text form; empty where it hangs on another
+	// setting, as Doc then says.
+	Default string
+	Doc     string
+}
+
+// Programs returns every program with its settings.
+func Programs() []Program {
+	return []Program{
+		{"softmax", "Softmax regression.", params()},
+		{"svm", "A linear support vector machine, by the multi-class hinge loss.", params(
+			Param{"regularization", "number", "0.0001", "weight of the L2 penalty on the weights"})},
+		{"mlp", "A multilayer perceptron.", params(
+			Param{"hidden", "integers", "[64]", "units of each hidden layer"})},
+		{"cnn", "A convolutional network: 3×3 filters, 2×2 pooling after the first, a hidden layer.", params(
+			Param{"filters", "integers", "[8, 16]", "filters of each convolution"},
+			Param{"hidden", "integer", "64", "units of the hidden layer"})},
+	}
+}
+
+// params are the settings that all programs share, around a program's own.
+func params(own ...Param) []Param {
+	all := []Param{
+		{"learning_rate", "number", "", "the optimizer's step size; 0.001 for adam and 0.05 for sgd where it is not given"},
+		{"batch", "integer", "32", "images in a step"},
+		{"optimizer", "string", "adam", "adam, or sgd (with momentum 0.9)"},
+		{"seed", "integer", "1", "seed of the initial weights and of the order of the images"},
+	}
+	all = append(all, own...)
+	return append(all, Param{"passes", "integer", "1", "passes over the data that make one epoch"})
+}
+
+// Names returns the names of the programs.
+func Names() []string {
+	var names []string
+	for _, p := range Programs() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// find returns the program called name; the error has a suggestion.
+func find(name string) (Program, error) {
+	nearest, distance := "", 3
+	for _, p := range Programs() {
+		if p.Name == name {
+			return p, nil
+		}
+		if d := levenshtein.Distance(strings.ToLower(name), p.Name, nil); d < distance {
+			nearest, distance = p.Name, d
+		}
+	}
+	hint := ""
+	if nearest != "" {
+		hint = fmt.Sprintf(" (did you mean %q?)", nearest)
+	}
+	return Program{}, fmt.Errorf("no program is called %q%s; there are %s", name, hint, strings.Join(Names(), ", "))
+}
+
+// config is what a network and its training are made from.
+type config struct {
+	program        string
+	learningRate   float64
+	batch          int
+	optimizer      string
+	seed           uint64
+	regularization float64
+	hidden         []int
+	filters        []int
+	passes         int
+}
+
+// defaults returns the settings of p that nobody changed. The learning rate is
+// left at 0 until complete.
+func defaults(p Program) config {
+	c := config{program: p.Name}
+	for _, param := range p.Params {
+		if param.Default == "" {
+			continue
+		}
+		if err := c.set(param.Name, param.Default); err != nil {
+			panic(err) // the table contradicts its own reader: a test makes every program
+		}
+	}
+	return c
+}
+
+// set reads one setting by its name in the language.
+func (c *config) set(name, value string) error {
+	var err error
+	switch name {
+	case "learning_rate":
+		c.learningRate, err = number(value, 0)
+		if err == nil && c.learningRate == 0 {
+			err = errors.New("want a number above 0")
+		}
+	case "batch":
+		c.batch, err = integer(value, 1)
+	case "optimizer":
+		c.optimizer = value
+		if value != "adam" && value != "sgd" {
+			err = errors.New("want adam or sgd")
+		}
+	case "seed":
+		var n int
+		n, err = integer(value, 0)
+		c.seed = uint64(n)
+	case "regularization":
+		c.regularization, err = number(value, 0)
+	case "hidden":
+		c.hidden, err = integers(value)
+		if err == nil && c.program == "cnn" && len(c.hidden) != 1 {
+			err = errors.New("want one whole number")
+		}
+	case "filters":
+		c.filters, err = integers(value)
+	case "passes":
+		c.passes, err = integer(value, 1)
+	default:
+		err = errors.New("no such setting")
+	}
+	return err
+}
+
+// maxParams bounds a network: each of a step's shards has a gradient as large.
+const maxParams = 1 << 23
+
+// complete fills in what hangs on other settings, and checks the whole.
+func (c *config) complete() error {
+	if c.learningRate == 0 {
+		c.learningRate = 0.05
+		if c.optimizer == "adam" {
+			c.learningRate = 0.001
+		}
+	}
+	c.batch = min(c.batch, digits.Images)
+	for _, n := range append(append([]int(nil), c.hidden...), c.filters...) {
+		if n > maxParams {
+			return fmt.Errorf("a layer of %d units is too large", n)
+		}
+	}
+	if n := newNetwork(*c).params(); n > maxParams {
+		return fmt.Errorf("the network has %d parameters, want at most %d", n, maxParams)
+	}
+	return nil
+}
+
+func number(s string, least float64) (float64, error) {
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < least {
+		return 0, fmt.Errorf("want a number of at least %g", least)
+	}
+	return x, nil
+}
+
+func integer(s string, least int) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < least {
+		return 0, fmt.Errorf("want a whole number of at least %d", least)
+	}
+	return n, nil
+}
+
+// integers reads a list: "64,32", "64 32" or "[64, 32]".
+func integers(s string) ([]int, error) {
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") {
+		s = s[1 : len(s)-1]
+	}
+	var list []int
+	for _, field := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
+		n, err := integer(field, 1)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", field, err)
+		}
+		list = append(list, n)
+	}
+	if len(list) == 0 {
+		return nil, errors.New("want at least one whole number")
+	}
+	return list, nil
+}

@@ -1,0 +1,81 @@
+package contract
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestFromEnv(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		vars map[string]string
+		want Env
+		fail string // part of the error
+	}{
+		{"nothing", nil, Env{Threads: Allotment{1, 1}}, ""},
+		{"all", map[string]string{
+			"TFEXP_JOB": "long-1", "TFEXP_EPOCHS": "60", "TFEXP_INTER_THREADS": "2", "TFEXP_INTRA_THREADS": "3",
+			"TFEXP_NUM_GPUS": "1", "TFEXP_CHECKPOINT_DIR": "/ck", "TFEXP_CONTROL": "/control",
+		}, Env{Job: "long-1", Epochs: 60, Threads: Allotment{2, 3}, GPUs: 1, CheckpointDir: "/ck", ControlPath: "/control"}, ""},
+		{"steps", map[string]string{"TFEXP_STEPS": "9"}, Env{Steps: 9, Threads: Allotment{1, 1}}, ""},
+		{"both lengths", map[string]string{"TFEXP_STEPS": "9", "TFEXP_EPOCHS": "1"}, Env{}, "both TFEXP_EPOCHS and TFEXP_STEPS"},
+		{"no threads", map[string]string{"TFEXP_INTRA_THREADS": "0"}, Env{}, `TFEXP_INTRA_THREADS is "0"`},
+		{"not a number", map[string]string{"TFEXP_EPOCHS": "1.5"}, Env{}, `TFEXP_EPOCHS is "1.5"`},
+	} {
+		got, err := FromEnv(func(name string) string { return test.vars[name] })
+		switch {
+		case test.fail == "" && err != nil, test.fail != "" && (err == nil || !strings.Contains(err.Error(), test.fail)):
+			t.Errorf("%s: error %v, want %q", test.name, err, test.fail)
+		case got != test.want:
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for _, test := range []struct{ inter, intra, request, granted, wantInter, wantIntra int }{
+		{1, 4, 4, 4, 1, 4}, // a plain request, granted
+		{1, 4, 4, 2, 1, 2}, // and shrunk
+		{1, 4, 4, 1, 1, 1},
+		{1, 3, 4, 4, 1, 3}, // split
+		{1, 3, 4, 2, 1, 1},
+		{2, 2, 4, 3, 1, 2},
+		{2, 6, 8, 4, 1, 3},
+		{4, 4, 8, 4, 2, 2},
+		{4, 1, 5, 2, 1, 1},
+		{2, 2, 4, 1, 1, 1},
+		{2, 2, 4, 9, 2, 2}, // never more than asked for
+		{0, 0, 1, 0, 1, 1},
+	} {
+		inter, intra := Split(test.inter, test.intra, test.request, test.granted)
+		if inter != test.wantInter || intra != test.wantIntra {
+			t.Errorf("Split(%d, %d, %d, %d) = %d, %d, want %d, %d", test.inter, test.intra, test.request, test.granted, inter, intra, test.wantInter, test.wantIntra)
+		}
+	}
+}
+
+// Shrunk pools are at least 1, at most what was asked for, grow with the grant
+// and fill it where it has room for both.
+func TestSplitProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inter := rapid.IntRange(1, 64).Draw(t, "inter")
+		intra := rapid.IntRange(1, 64).Draw(t, "intra")
+		request := inter + intra
+		lastInter, lastIntra := 1, 1
+		for granted := 1; granted <= request; granted++ {
+			a, b := Split(inter, intra, request, granted)
+			if a < 1 || b < 1 || a > inter || b > intra {
+				t.Fatalf("granted %d: %d and %d", granted, a, b)
+			}
+			if granted >= 2 && a+b != granted {
+				t.Fatalf("granted %d: %d + %d", granted, a, b)
+			}
+			if a < lastInter || b < lastIntra-1 {
+				t.Fatalf("granted %d: %d and %d after %d and %d", granted, a, b, lastInter, lastIntra)
+			}
+			lastInter, lastIntra = a, b
+		}
+	})
+}

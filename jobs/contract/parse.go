@@ -1,0 +1,214 @@
+package contract
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Pick says which time-writer line counts when a program printed several, as
+// programs with several workers do.
+type Pick int
+
+// The choices. Longest is the line with the most epochs, the last of equals.
+const (
+	Last Pick = iota
+	Longest
+	First
+)
+
+// Report is what a job's output says about its run.
+type Report struct {
+	// Startup and Save are seconds; -1 where the output does not say.
+	Startup, Save float64
+	// Epochs are the seconds of each epoch, in order: from the time-writer
+	// line, or else from the progress lines.
+	Epochs []float64
+	// Loss and Accuracy are the last that were reported; nil: never.
+	Loss, Accuracy *float64
+	// Progress is the last progress line, Updates counts them.
+	Progress Progress
+	Updates  int
+	// Warnings name broken lines; at most maxWarnings of them, Suppressed
+	// counts the others.
+	Warnings   []string
+	Suppressed int
+}
+
+const (
+	// maxLine bounds the memory for one line, in bytes: a time-writer line
+	// with 400,000 epochs fits.
+	maxLine = 4 << 20
+	// maxEpochs bounds the epochs that are kept from progress lines.
+	maxEpochs   = 1 << 20
+	maxWarnings = 20
+)
+
+// Parse reads a job's output to its end. Lines that are not part of the
+// contract are skipped, whatever their length; lines that try to be and are
+// broken become warnings. The error is that of reading, and the report then
+// covers what was read before it.
+func Parse(r io.Reader, pick Pick) (Report, error) {
+	p := parser{pick: pick, report: Report{Startup: -1, Save: -1}}
+	in := bufio.NewReaderSize(r, 64<<10)
+	var err error
+	for err == nil {
+		var chunk []byte
+		chunk, err = in.ReadSlice('\n')
+		p.add(chunk)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			p.endLine()
+			continue
+		}
+		err = nil
+	}
+	if p.times == nil {
+		p.report.Epochs = p.seconds
+	}
+	if err != io.EOF {
+		return p.report, fmt.Errorf("read job output: %w", err)
+	}
+	return p.report, nil
+}
+
+// parser is the state of Parse between two chunks of input.
+type parser struct {
+	pick   Pick
+	report Report
+
+	line    []byte // the present line, up to maxLine bytes
+	cut     bool   // the line was longer
+	number  int    // of the present line, from 0
+	times   []float64
+	seconds []float64 // of epochs, from progress lines
+}
+
+func (p *parser) add(chunk []byte) {
+	if room := maxLine - len(p.line); len(chunk) > room {
+		chunk, p.cut = chunk[:room], true
+	}
+	p.line = append(p.line, chunk...)
+}
+
+// endLine reads the line that is complete. A carriage return ends a line too:
+// progress bars overwrite theirs.
+func (p *parser) endLine() {
+	p.number++
+	for _, part := range bytes.Split(p.line, []byte{'\r'}) {
+		p.part(part)
+	}
+	if cap(p.line) > 1<<20 {
+		p.line = nil // one long line shall not hold its memory for good
+	}
+	p.line, p.cut = p.line[:0], false
+}
+
+func (p *parser) part(line []byte) {
+	for {
+		_, rest, found := bytes.Cut(line, []byte(timesBegin))
+		if !found {
+			break
+		}
+		body, after, closed := bytes.Cut(rest, []byte(timesEnd))
+		// A second opening mark before the closing one: the first was broken off.
+		if next := bytes.Index(body, []byte(timesBegin)); next >= 0 {
+			p.warn("time-writer line has no closing mark")
+			line = rest[next:]
+			continue
+		}
+		switch {
+		case closed:
+			p.timesLine(string(body))
+		case p.cut:
+			p.warn("time-writer line is longer than %d bytes", maxLine)
+		default:
+			p.warn("time-writer line has no closing mark")
+		}
+		line = after
+	}
+	if t := bytes.TrimSpace(line); len(t) > 0 && t[0] == '{' && bytes.Contains(t, []byte(`"tfexp"`)) {
+		p.progressLine(t)
+	}
+}
+
+func (p *parser) timesLine(body string) {
+	times, err := parseTimes(body)
+	if err != nil {
+		p.warn("time-writer line: %v", err)
+		return
+	}
+	if p.times != nil && (p.pick == First || p.pick == Longest && len(times) < len(p.times)) {
+		return
+	}
+	p.times = times
+	p.report.Startup, p.report.Save = times[0], times[len(times)-1]
+	p.report.Epochs = times[1 : len(times)-1]
+}
+
+// parseTimes reads "[startup, epoch, …, save]".
+func parseTimes(body string) ([]float64, error) {
+	s := strings.TrimSpace(body)
+	if !strings.HasPrefix(s, "[") || !strings.HasSuffix(s, "]") {
+		return nil, errors.New("want a list in brackets")
+	}
+	fields := strings.Split(s[1:len(s)-1], ",")
+	if len(fields) < 2 {
+		return nil, errors.New("want at least the times of start-up and saving")
+	}
+	times := make([]float64, len(fields))
+	for i, f := range fields {
+		t, err := strconv.ParseFloat(strings.TrimSpace(f), 64)
+		if err != nil || !finite(t) || t < 0 {
+			return nil, fmt.Errorf("%.40q is not a time in seconds", f)
+		}
+		times[i] = t
+	}
+	return times, nil
+}
+
+func (p *parser) progressLine(line []byte) {
+	var parsed progressLine
+	if err := json.Unmarshal(line, &parsed); err != nil {
+		if p.cut {
+			err = fmt.Errorf("longer than %d bytes", maxLine)
+		}
+		p.warn("progress line: %v", err)
+		return
+	}
+	u := parsed.Tfexp
+	switch {
+	case u == nil:
+		return // "tfexp" is somewhere else in the object, which is not ours
+	case u.Epoch < 0 || u.Step < 0 || u.Threads < 0 || u.Seconds != nil && *u.Seconds < 0:
+		p.warn("progress line: a negative count or time")
+		return
+	}
+	p.report.Updates++
+	p.report.Progress = *u
+	if u.Loss != nil {
+		p.report.Loss = u.Loss
+	}
+	if u.Accuracy != nil {
+		p.report.Accuracy = u.Accuracy
+	}
+	if u.Epoch > 0 && u.Seconds != nil {
+		if len(p.seconds) == maxEpochs {
+			p.warn("progress lines of more than %d epochs", maxEpochs)
+			return
+		}
+		p.seconds = append(p.seconds, *u.Seconds)
+	}
+}
+
+func (p *parser) warn(format string, args ...any) {
+	if len(p.report.Warnings) == maxWarnings {
+		p.report.Suppressed++
+		return
+	}
+	p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("line %d: ", p.number)+fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,195 @@
+package contract
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func ptr(x float64) *float64 { return &x }
+
+func TestParse(t *testing.T) {
+	const progress = `{"tfexp":{"epoch":1,"step":45,"loss":0.5,"accuracy":0.8,"seconds":1.5,"threads":2}}` + "\n"
+	for _, test := range []struct {
+		name string
+		pick Pick
+		in   string
+		want Report
+	}{
+		{"nothing", Last, "", Report{Startup: -1, Save: -1}},
+		{"other text", Last, "hello\n{\"loss\":1}\n[1, 2]\n{\"x\":{\"tfexp\":1}}\n", Report{Startup: -1, Save: -1}},
+		{"a time-writer line", Last, "<TIME_WRITTER_OUTPUT>[0.5, 1, 2e0, 0.25]</TIME_WRITTER_OUTPUT>\n",
+			Report{Startup: 0.5, Epochs: []float64{1, 2}, Save: 0.25}},
+		{"without epochs, amid text, unfinished", Last, "log <TIME_WRITTER_OUTPUT>[1,2]</TIME_WRITTER_OUTPUT> more",
+			Report{Startup: 1, Epochs: []float64{}, Save: 2}},
+		{"behind a progress bar", Last, "10%\r90%\r<TIME_WRITTER_OUTPUT>[1,3,2]</TIME_WRITTER_OUTPUT>\r\n",
+			Report{Startup: 1, Epochs: []float64{3}, Save: 2}},
+		{"several, last", Last, lines("[1,2,3,4]", "[5,6,7]"), Report{Startup: 5, Epochs: []float64{6}, Save: 7}},
+		{"several, longest", Longest, lines("[1,2,3,4]", "[5,6,7]"), Report{Startup: 1, Epochs: []float64{2, 3}, Save: 4}},
+		{"several, longest of equals", Longest, lines("[1,2,3]", "[5,6,7]"), Report{Startup: 5, Epochs: []float64{6}, Save: 7}},
+		{"several, first", First, lines("[1,2,3]", "[5,6,7,8]"), Report{Startup: 1, Epochs: []float64{2}, Save: 3}},
+		{"several in a line", Last, strings.ReplaceAll(lines("[1,2]", "[3,4]"), "\n", ""), Report{Startup: 3, Epochs: []float64{}, Save: 4}},
+		{"broken ones", Last, lines("[1,2,3]", "[1,x,3]", "[]", "1,2", "[1,-2,3]", "[1,NaN,3]", "[1,1e999,3]") + "<TIME_WRITTER_OUTPUT>[1,\n",
+			Report{Startup: 1, Epochs: []float64{2}, Save: 3, Warnings: []string{
+				`line 2: time-writer line: "x" is not a time in seconds`,
+				"line 3: time-writer line: want at least the times of start-up and saving",
+				"line 4: time-writer line: want a list in brackets",
+				`line 5: time-writer line: "-2" is not a time in seconds`,
+				`line 6: time-writer line: "NaN" is not a time in seconds`,
+				`line 7: time-writer line: "1e999" is not a time in seconds`,
+				"line 8: time-writer line has no closing mark",
+			}}},
+		{"a broken one before a good one", Last, "<TIME_WRITTER_OUTPUT>[1, <TIME_WRITTER_OUTPUT>[1,2]</TIME_WRITTER_OUTPUT>\n",
+			Report{Startup: 1, Epochs: []float64{}, Save: 2, Warnings: []string{"line 1: time-writer line has no closing mark"}}},
+		{"progress", Last, progress + `  {"tfexp": {"epoch":2,"seconds":1.25}}` + "\n" + `{"tfexp":{"step":99,"loss":0.4}}`,
+			Report{Startup: -1, Save: -1, Epochs: []float64{1.5, 1.25}, Loss: ptr(0.4), Accuracy: ptr(0.8), Updates: 3,
+				Progress: Progress{Step: 99, Loss: ptr(0.4)}}},
+		{"both: the time-writer line has the times", Last, progress + lines("[1,2,3]"),
+			Report{Startup: 1, Save: 3, Epochs: []float64{2}, Loss: ptr(0.5), Accuracy: ptr(0.8), Updates: 1,
+				Progress: Progress{Epoch: 1, Step: 45, Loss: ptr(0.5), Accuracy: ptr(0.8), Seconds: ptr(1.5), Threads: 2}}},
+		{"broken progress", Last, `{"tfexp":{"epoch":-1}}` + "\n" + `{"tfexp":{"loss":"x"}}` + "\n" + `{"tfexp":null}`,
+			Report{Startup: -1, Save: -1, Warnings: []string{
+				"line 1: progress line: a negative count or time",
+				"line 2: progress line: json: cannot unmarshal string into Go struct field Progress.tfexp.loss of type float64"}}},
+	} {
+		for name, r := range map[string]io.Reader{"": strings.NewReader(test.in), ", byte by byte": iotest.OneByteReader(strings.NewReader(test.in))} {
+			got, err := Parse(r, test.pick)
+			if err != nil {
+				t.Errorf("%s%s: %v", test.name, name, err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("%s%s (-want +got):\n%s", test.name, name, diff)
+			}
+		}
+	}
+}
+
+// lines are time-writer lines with the given lists.
+func lines(lists ...string) string {
+	var b strings.Builder
+	for _, l := range lists {
+		fmt.Fprintf(&b, "%s%s%s\n", timesBegin, l, timesEnd)
+	}
+	return b.String()
+}
+
+func TestParseReadsOnAfterManyWarnings(t *testing.T) {
+	got, err := Parse(strings.NewReader(strings.Repeat(lines("x"), 50)+lines("[1,2]")), Last)
+	if err != nil || len(got.Warnings) != maxWarnings || got.Suppressed != 30 || got.Save != 2 {
+		t.Errorf("%d warnings, %d suppressed, save %g, %v", len(got.Warnings), got.Suppressed, got.Save, err)
+	}
+}
+
+func TestParseTellsOfAReadError(t *testing.T) {
+	gone := errors.New("disk gone")
+	got, err := Parse(io.MultiReader(strings.NewReader(lines("[1,2]")), iotest.ErrReader(gone)), Last)
+	if !errors.Is(err, gone) || got.Save != 2 {
+		t.Errorf("save %g, error %v, want 2 and %v", got.Save, err, gone)
+	}
+}
+
+// endless is n bytes of a single line.
+type endless struct{ n int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.n == 0 {
+		return 0, io.EOF
+	}
+	n := min(len(p), e.n)
+	for i := range p[:n] {
+		p[i] = '7'
+	}
+	e.n -= n
+	return n, nil
+}
+
+func TestParseBoundsTheMemoryOfALine(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	in := io.MultiReader(strings.NewReader("<TIME_WRITTER_OUTPUT>["), &endless{n: 200 << 20}, strings.NewReader("\n"+lines("[1,2]")))
+	got, err := Parse(in, Last)
+	runtime.ReadMemStats(&after)
+	if err != nil || got.Save != 2 || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "longer than") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 10*maxLine {
+		t.Errorf("a line of 200 MiB allocates %d MiB", used>>20)
+	}
+}
+
+func TestWrittenLinesAreRead(t *testing.T) {
+	var out bytes.Buffer
+	p := Progress{Epoch: 3, Step: 120, Loss: ptr(0.41), Accuracy: ptr(0.9), Seconds: ptr(1.2)}
+	if err := WriteProgress(&out, p); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), `{"tfexp":{"epoch":3,"step":120,"loss":0.41,"accuracy":0.9,"seconds":1.2}}`+"\n"; got != want {
+		t.Errorf("progress line %q, want %q", got, want)
+	}
+	// A training that diverged has no loss to tell.
+	if err := WriteProgress(&out, Progress{Epoch: 4, Loss: ptr(math.NaN()), Seconds: ptr(1)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteTimes(&out, 0.5, []float64{1, 2.25}, 0.125); err != nil {
+		t.Fatal(err)
+	}
+	if want := "<TIME_WRITTER_OUTPUT>[0.500000, 1.000000, 2.250000, 0.125000]</TIME_WRITTER_OUTPUT>\n"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("output %q does not end in %q", out.String(), want)
+	}
+	got, err := Parse(&out, Last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Report{Startup: 0.5, Epochs: []float64{1, 2.25}, Save: 0.125, Loss: ptr(0.41), Accuracy: ptr(0.9), Updates: 2,
+		Progress: Progress{Epoch: 4, Seconds: ptr(1)}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("read back (-want +got):\n%s", diff)
+	}
+	full := iotest.ErrReader(io.ErrShortWrite)
+	if err := WriteProgress(failing{full}, p); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("error %v, want that of the writer", err)
+	}
+}
+
+// failing is a writer that fails as its reader does.
+type failing struct{ io.Reader }
+
+func (f failing) Write(p []byte) (int, error) { return f.Read(p) }
+
+func FuzzParse(f *testing.F) {
+	f.Add(lines("[1,2,3]") + `{"tfexp":{"epoch":1,"seconds":2}}`)
+	f.Add("<TIME_WRITTER_OUTPUT>[1,\r</TIME_WRITTER_OUTPUT><TIME_WRITTER_OUTPUT>")
+	f.Add(`{"tfexp":{"epoch":1e9,"loss":-1e-300}}` + "\n\x00\xff")
+	f.Fuzz(func(t *testing.T, in string) {
+		for _, pick := range []Pick{Last, Longest, First} {
+			got, err := Parse(strings.NewReader(in), pick)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Warnings) > maxWarnings {
+				t.Errorf("%d warnings", len(got.Warnings))
+			}
+			for _, s := range append([]float64{got.Startup + 1, got.Save + 1}, got.Epochs...) {
+				if !finite(s) || s < 0 {
+					t.Errorf("time %g", s)
+				}
+			}
+			slow, err := Parse(iotest.OneByteReader(strings.NewReader(in)), pick)
+			if diff := cmp.Diff(got, slow); err != nil || diff != "" {
+				t.Errorf("byte by byte: %v\n%s", err, diff)
+			}
+			// More output does not undo what was read.
+			if more, err := Parse(strings.NewReader(in+"\n"+lines("[1,2,3]")), Last); err != nil || more.Startup != 1 || more.Save != 3 {
+				t.Errorf("a good line at the end is not read: %+v, %v", more, err)
+			}
+		}
+	})
+}
