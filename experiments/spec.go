@@ -1,3 +1,14 @@
+// Package experiments reads experiment files: HCL in, a Spec of plain values
+// out, evaluated and expanded into cells, which still knows its source ranges.
+// It is the only package that knows HCL.
+//
+// A file is read in four steps: its names are checked against the table in
+// package schema (structure.go); variables and locals are evaluated in the
+// order of their dependencies (scope.go, variables.go); the matrix is expanded
+// into points (matrix.go); and the blocks of each point are evaluated, once
+// for each combination of the axes that they read (expand.go, decode.go).
+// Whatever is wrong becomes a Diagnostic, and what depends on it is left out
+// in silence, so that one mistake is one message.
 package experiments
 
 import (
@@ -45,7 +56,7 @@ type Spec struct {
 	Plots    []Plot
 
 	// File and Source are the experiment as it was read; Variables are the
-	// values its variables had.
+	// values its variables had, as LoadOptions.Vars takes them ("name=value").
 	File      string
 	Source    []byte
 	Variables []Setting
@@ -94,6 +105,8 @@ type Job struct {
 	Limit time.Duration
 	// Runtime is set when the file says how long the job takes in simulation.
 	Runtime *Runtime
+	// At has the source range of each argument that the file sets.
+	At map[string]Range
 }
 
 // Threads is a thread request: the total, and its split into pools.
@@ -158,6 +171,8 @@ type Hardware struct {
 	Noise float64
 	// Lacks are capabilities that the simulated engine is told not to have.
 	Lacks []string
+	// At has the source range of each argument that the file sets.
+	At map[string]Range
 }
 
 // Overheads are times that an action costs the job it is done to.

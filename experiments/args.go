@@ -1,0 +1,511 @@
+package experiments
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/units"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// reference is the value of an argument that refers to a block.
+type reference struct {
+	name string
+	at   hcl.Range
+}
+
+// estimates is the value of a policy's argument of that name.
+type estimates struct {
+	name  string
+	sigma float64
+}
+
+// args are the evaluated arguments of one block, by the schema's types:
+//
+//	String string, Integer int, Number float64, Bool bool,
+//	Duration time.Duration, Size int64, Strings []string, Integers []int,
+//	StringMap []Setting, Threads Threads, Gap workload.Arrivals,
+//	Instants []time.Duration, Estimates estimates, references reference
+type args struct {
+	r *reporter
+	n *node
+	e *env
+	// values has what is set or has a default; set what the file itself sets,
+	// even to something wrong; maybe what could be set or null, for all that
+	// is known.
+	values map[string]any
+	set    map[string]hcl.Range
+	maybe  map[string]bool
+	// ok is false when an argument is in error or unknown.
+	ok bool
+}
+
+// evalArgs evaluates the arguments of a block that the schema names.
+func (r *reporter) evalArgs(n *node, e *env) *args {
+	a := &args{r: r, n: n, e: e, values: map[string]any{}, set: map[string]hcl.Range{}, maybe: map[string]bool{}, ok: !n.broken}
+	for _, name := range n.meant {
+		a.maybe[name] = true
+	}
+	for i := range n.args {
+		arg := &n.args[i]
+		if attr := n.attr(arg.Name); attr != nil {
+			v := r.eval(attr.Expr, e)
+			if !v.IsKnown() {
+				a.maybe[arg.Name], a.ok = true, false
+				continue
+			}
+			if !v.IsNull() { // null is the same as not set
+				a.set[arg.Name] = attr.Range
+				if value, ok := a.convert(arg, attr.Expr, v); ok {
+					a.values[arg.Name] = value
+				} else {
+					a.ok = false
+				}
+				continue
+			}
+			if arg.Required {
+				a.fail(attr.Expr.Range(), "Missing argument", "%s needs the argument %q, but this is null.", n.title(), arg.Name)
+			}
+		}
+		if arg.Default != "" && !a.maybe[arg.Name] {
+			a.values[arg.Name] = defaultOf(arg)
+		}
+	}
+	return a
+}
+
+// get returns an argument's value; the zero value when it has none.
+func get[T any](a *args, name string) T {
+	v, _ := a.values[name].(T)
+	return v
+}
+
+// isSet says whether the file sets the argument, rightly or not.
+func (a *args) isSet(name string) bool {
+	_, ok := a.set[name]
+	return ok
+}
+
+// lacks says whether the file certainly does not set the argument.
+func (a *args) lacks(name string) bool { return !a.isSet(name) && !a.maybe[name] }
+
+// has says whether the argument has a value.
+func (a *args) has(name string) bool {
+	_, ok := a.values[name]
+	return ok
+}
+
+// at returns where the argument is set, or the block's header.
+func (a *args) at(name string) hcl.Range {
+	if rng, ok := a.set[name]; ok {
+		return rng
+	}
+	return a.n.header
+}
+
+// fail reports an error of this block.
+func (a *args) fail(at hcl.Range, summary, detail string, values ...any) {
+	a.ok = false
+	a.r.errorf(at, summary, detail, values...)
+}
+
+// defaults caches the values of the schema's defaults.
+var defaults = func() map[*schema.Arg]any {
+	values := map[*schema.Arg]any{}
+	var visit func(b *schema.Block)
+	evaluate := func(list []schema.Arg) {
+		for i := range list {
+			arg := &list[i]
+			if arg.Default == "" {
+				continue
+			}
+			r := newReporter()
+			a := &args{r: r, n: &node{schema: &schema.Block{Name: "default"}}, ok: true}
+			expr, diags := hclsyntax.ParseExpression([]byte(arg.Default), "default", hcl.InitialPos)
+			r.addHCL(diags, "")
+			v := r.eval(expr, &env{ctx: &hcl.EvalContext{Functions: functions}})
+			value, ok := a.convert(arg, expr, v)
+			if !ok {
+				panic(fmt.Sprintf("default of %s: %v", arg.Name, r.list))
+			}
+			values[arg] = value
+		}
+	}
+	visit = func(b *schema.Block) {
+		evaluate(b.Args)
+		for _, v := range b.Variants {
+			evaluate(v.Args)
+		}
+		for _, inner := range b.Blocks {
+			visit(inner)
+		}
+	}
+	visit(schema.Language)
+	return values
+}()
+
+func defaultOf(arg *schema.Arg) any { return defaults[arg] }
+
+// wrong reports a value that is not what the argument wants.
+func (a *args) wrong(at hcl.Range, suggestion, summary, detail string, values ...any) (any, bool) {
+	if a.e != nil {
+		detail += strings.ReplaceAll(a.noteFor(at), "%", "%%")
+	}
+	a.ok = false
+	a.r.suggest(at, suggestion, summary, detail, values...)
+	return nil, false
+}
+
+// noteFor returns the values of each.*, when the argument at that place reads it.
+func (a *args) noteFor(at hcl.Range) string {
+	for _, attr := range a.n.attrs {
+		if !attr.Range.Overlaps(at) {
+			continue
+		}
+		for _, t := range attr.Expr.Variables() {
+			if t.RootName() == "each" {
+				return a.e.note
+			}
+		}
+	}
+	return ""
+}
+
+// convert turns a value into the Go value of the argument's type. It returns
+// false when that is not possible, which is reported, or unknown.
+func (a *args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
+	if !v.IsWhollyKnown() {
+		return nil, false
+	}
+	at := expr.Range()
+	if kind := arg.Type.ReferenceKind(); kind != "" {
+		return a.reference(arg, at, v, kind)
+	}
+	switch arg.Type {
+	case schema.String:
+		return a.text(arg, at, v)
+	case schema.Integer:
+		return a.integer(arg, at, v)
+	case schema.Number:
+		return a.number(arg, at, v)
+	case schema.Bool:
+		b, err := convert.Convert(v, cty.Bool)
+		if err != nil || b.IsNull() {
+			return a.wrongType(arg, at, v, "true or false")
+		}
+		return b.True(), true
+	case schema.Duration:
+		return a.duration(arg, at, v)
+	case schema.Size:
+		return a.size(arg, at, v)
+	case schema.Strings:
+		return list[string](a, arg, expr, v, a.text)
+	case schema.Integers:
+		return list[int](a, arg, expr, v, a.integer)
+	case schema.StringMap:
+		return a.stringMap(arg, at, v)
+	case schema.Threads:
+		return a.threads(arg, expr, v)
+	case schema.Gap:
+		return a.gap(arg, at, v)
+	case schema.Instants:
+		if isList(v) {
+			return list[time.Duration](a, arg, expr, v, a.duration)
+		}
+		d, ok := a.duration(arg, at, v)
+		if !ok {
+			return nil, false
+		}
+		return []time.Duration{d.(time.Duration)}, true
+	case schema.Estimates:
+		if v.Type().Equals(noisyType) && !v.IsNull() {
+			return *v.EncapsulatedValue().(*estimates), true
+		}
+		s, ok := a.text(arg, at, v)
+		if !ok {
+			return nil, false
+		}
+		return estimates{name: s.(string)}, true
+	}
+	return v, true
+}
+
+func (a *args) wrongType(arg *schema.Arg, at hcl.Range, v cty.Value, wanted string) (any, bool) {
+	return a.wrong(at, "", "Wrong type", "%s must be %s; this is %s.", arg.Name, wanted, describe(v))
+}
+
+// describe names a value with its type: `the string "x"`, `a list`.
+func describe(v cty.Value) string {
+	t := v.Type()
+	switch {
+	case v.IsNull():
+		return "null"
+	case t == cty.String:
+		return fmt.Sprintf("the string %q", v.AsString())
+	case t.IsPrimitiveType():
+		return "the " + t.FriendlyName() + " " + display(v)
+	case t.Equals(refType) && v.GetAttr("kind").IsKnown() && !v.GetAttr("kind").IsNull():
+		return v.GetAttr("kind").AsString() + "." + display(v)
+	case t.Equals(gapType), t.Equals(noisyType):
+		return display(v)
+	case isList(v):
+		return "a list"
+	}
+	return "an object"
+}
+
+func isList(v cty.Value) bool {
+	t := v.Type()
+	return t.IsTupleType() || t.IsListType() || t.IsSetType()
+}
+
+func (a *args) text(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	s, err := convert.Convert(v, cty.String)
+	if err != nil || s.IsNull() {
+		return a.wrongType(arg, at, v, "a string")
+	}
+	text := s.AsString()
+	if arg.Allowed != nil && !slices.Contains(arg.Allowed, text) {
+		what := arg.Name
+		if arg.Type != schema.String && arg.Type != schema.Estimates {
+			what = "value" // one of several
+		}
+		return a.wrong(at, nearest(text, arg.Allowed), fmt.Sprintf("Unknown %s %q", what, text), "It is one of %s.", oneOf(arg.Allowed))
+	}
+	return text, true
+}
+
+func (a *args) number(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	n, err := convert.Convert(v, cty.Number)
+	if err != nil || n.IsNull() {
+		return a.wrongType(arg, at, v, "a number")
+	}
+	f, _ := n.AsBigFloat().Float64()
+	if !a.inBounds(arg, at, f) {
+		return nil, false
+	}
+	return f, true
+}
+
+func (a *args) integer(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	n, err := convert.Convert(v, cty.Number)
+	if err != nil || n.IsNull() {
+		return a.wrongType(arg, at, v, "a whole number")
+	}
+	f, _ := n.AsBigFloat().Float64()
+	if f != math.Trunc(f) {
+		return a.wrong(at, "", "Wrong type", "%s must be a whole number; this is %s.", arg.Name, display(n))
+	}
+	if !a.inBounds(arg, at, f) {
+		return nil, false
+	}
+	if math.Abs(f) > 1<<53 {
+		return a.wrong(at, "", "Value out of range", "%s is %s: too large.", arg.Name, display(n))
+	}
+	return int(f), true
+}
+
+func (a *args) inBounds(arg *schema.Arg, at hcl.Range, f float64) bool {
+	switch {
+	case arg.Min != nil && f < *arg.Min:
+		a.wrong(at, "", "Value out of range", "%s must be at least %s; this is %s.", arg.Name, plainNumber(*arg.Min), plainNumber(f))
+	case arg.Max != nil && f > *arg.Max:
+		a.wrong(at, "", "Value out of range", "%s must be at most %s; this is %s.", arg.Name, plainNumber(*arg.Max), plainNumber(f))
+	default:
+		return true
+	}
+	return false
+}
+
+func plainNumber(f float64) string {
+	if math.IsInf(f, 0) {
+		return fmt.Sprint(f)
+	}
+	return display(cty.NumberFloatVal(f))
+}
+
+func (a *args) duration(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	s, err := convert.Convert(v, cty.String)
+	if err != nil || s.IsNull() || v.Type() == cty.Bool {
+		return a.wrongType(arg, at, v, `a duration, like "1.5s" or "200ms"`)
+	}
+	d, err := units.ParseDuration(s.AsString())
+	if err != nil {
+		return a.wrong(at, units.Suggestion(err), "Not a duration", "%s is %q, which is no duration: %s.", arg.Name, s.AsString(), err)
+	}
+	if arg.Positive && d == 0 {
+		return a.wrong(at, "", "Value out of range", "%s must be above 0s.", arg.Name)
+	}
+	return d, true
+}
+
+func (a *args) size(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	s, err := convert.Convert(v, cty.String)
+	if err != nil || s.IsNull() || v.Type() == cty.Bool {
+		return a.wrongType(arg, at, v, `a size, like "4GiB" or "512MB"`)
+	}
+	n, err := units.ParseSize(s.AsString())
+	if err != nil {
+		return a.wrong(at, units.Suggestion(err), "Not a size", "%s is %q, which is no size: %s.", arg.Name, s.AsString(), err)
+	}
+	if arg.Positive && n == 0 {
+		return a.wrong(at, "", "Value out of range", "%s must be above 0B.", arg.Name)
+	}
+	return n, true
+}
+
+// list converts each element, marking the one that is wrong where the list is
+// written out.
+func list[T any](a *args, arg *schema.Arg, expr hcl.Expression, v cty.Value, element func(*schema.Arg, hcl.Range, cty.Value) (any, bool)) (any, bool) {
+	if !isList(v) {
+		return a.wrongType(arg, expr.Range(), v, "a "+string(arg.Type))
+	}
+	values, good := make([]T, 0, v.LengthInt()), true
+	ranges := elementRanges(expr, v.LengthInt())
+	for it := v.ElementIterator(); it.Next(); {
+		_, e := it.Element()
+		value, ok := element(arg, ranges[0], e)
+		if ok {
+			values = append(values, value.(T))
+		}
+		good = good && ok
+		ranges = ranges[1:]
+	}
+	if good && len(values) == 0 && !arg.MayBeEmpty {
+		return a.wrong(expr.Range(), "", "Empty list", "%s must have at least one element.", arg.Name)
+	}
+	return values, good
+}
+
+// elementRanges returns where each of n elements is written: in its own place,
+// or all in the place of the list.
+func elementRanges(expr hcl.Expression, n int) []hcl.Range {
+	ranges := make([]hcl.Range, n)
+	exprs, diags := hcl.ExprList(expr)
+	for i := range ranges {
+		ranges[i] = expr.Range()
+		if !diags.HasErrors() && len(exprs) == n {
+			ranges[i] = exprs[i].Range()
+		}
+	}
+	return ranges
+}
+
+func (a *args) stringMap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	if t := v.Type(); v.IsNull() || !t.IsObjectType() && !t.IsMapType() {
+		return a.wrongType(arg, at, v, "a map of strings")
+	}
+	var settings []Setting
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element() // in the order of the keys
+		s, ok := a.text(arg, at, e)
+		if !ok {
+			return nil, false
+		}
+		settings = append(settings, Setting{Name: k.AsString(), Value: s.(string)})
+	}
+	return settings, true
+}
+
+func (a *args) gap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	if !v.Type().Equals(gapType) || v.IsNull() {
+		d, ok := a.duration(arg, at, v)
+		if !ok {
+			return nil, false
+		}
+		return workload.Arrivals{Kind: workload.Every, Mean: d.(time.Duration)}, true
+	}
+	return *v.EncapsulatedValue().(*workload.Arrivals), true
+}
+
+func (a *args) reference(arg *schema.Arg, at hcl.Range, v cty.Value, kind string) (any, bool) {
+	if !a.e.refers(v, kind) {
+		suggestion := ""
+		if v.Type() == cty.String && !v.IsNull() && hclsyntax.ValidIdentifier(strings.TrimPrefix(v.AsString(), kind+".")) {
+			suggestion = kind + "." + strings.TrimPrefix(v.AsString(), kind+".")
+		}
+		return a.wrong(at, suggestion, "Wrong type", "%s must be a reference to a %s, like %s.<name>; this is %s.", arg.Name, kind, kind, describe(v))
+	}
+	return reference{name: display(v), at: at}, true
+}
+
+// threads reads a thread request: a number, or an object.
+func (a *args) threads(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
+	at := expr.Range()
+	t := Threads{Range: rangeOf(at)}
+	if ty := v.Type(); !ty.IsObjectType() && !ty.IsMapType() || v.IsNull() || ty.Equals(refType) {
+		n, ok := a.integer(arg, at, v)
+		if !ok {
+			return nil, false
+		}
+		t.Request, t.Inter, t.Intra = n.(int), 1, n.(int)
+		return t, true
+	}
+	keyAt, valueAt := map[string]hcl.Range{}, map[string]hcl.Range{}
+	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
+		for _, p := range pairs {
+			if word := hcl.ExprAsKeyword(p.Key); word != "" {
+				keyAt[word], valueAt[word] = p.Key.Range(), p.Value.Range()
+			} else if k, diags := p.Key.Value(nil); !diags.HasErrors() && k.Type() == cty.String && k.IsKnown() && !k.IsNull() {
+				keyAt[k.AsString()], valueAt[k.AsString()] = p.Key.Range(), p.Value.Range()
+			}
+		}
+	}
+	place := func(places map[string]hcl.Range, key string) hcl.Range {
+		if p, ok := places[key]; ok {
+			return p
+		}
+		return at
+	}
+	good := true
+	got := map[string]int{}
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element()
+		name := k.AsString()
+		key := schema.Find(arg.Keys, name)
+		if key == nil {
+			names := schema.Names(arg.Keys)
+			a.wrong(place(keyAt, name), nearest(name, names), "Unknown key", "%s has no key %q; it has %s.", arg.Name, name, strings.Join(names, ", "))
+			good = false
+			continue
+		}
+		if e.IsNull() {
+			continue
+		}
+		n, ok := a.integer(key, place(valueAt, name), e)
+		if ok {
+			got[name] = n.(int)
+		}
+		good = good && ok
+	}
+	if !good {
+		return nil, false
+	}
+	_, hasInter := got["inter"]
+	_, hasIntra := got["intra"]
+	_, hasRequest := got["request"]
+	switch {
+	case hasRequest && (hasInter || hasIntra):
+		return a.wrong(at, "", "Contradicting keys", "threads takes either request, or inter and intra.")
+	case hasRequest:
+		t.Request, t.Inter, t.Intra = got["request"], 1, got["request"]
+	case hasInter && hasIntra:
+		t.Request, t.Inter, t.Intra = got["inter"]+got["intra"], got["inter"], got["intra"]
+	default:
+		return a.wrong(at, "", "Missing key", "threads needs either request, or both inter and intra.")
+	}
+	t.Min, t.Max = got["min"], got["max"]
+	if t.Min > t.Request || (t.Max > 0 && t.Max < t.Request) {
+		return a.wrong(at, "", "Value out of range", "The request of %d threads must be from min to max.", t.Request)
+	}
+	return t, true
+}

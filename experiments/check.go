@@ -1,0 +1,194 @@
+package experiments
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/units"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Capabilities returns what the hardware's engine can do.
+func (h *Hardware) Capabilities() scheduler.Capabilities {
+	can := func(what string) bool { return !slices.Contains(h.Lacks, what) }
+	c := scheduler.Capabilities{Pause: can("pause"), Resize: can("resize"), Memory: can("memory"), GPUs: can("gpus")}
+	if h.Engine == "process" {
+		// Memory is a matter of admission there; nothing limits a process.
+		c.Memory = false
+		c.GPUs = slices.ContainsFunc(h.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
+	}
+	return c
+}
+
+// checker looks at what only whole cells show.
+type checker struct {
+	spec  *Spec
+	list  Diagnostics
+	seen  map[any]bool
+	heard map[string]bool
+}
+
+// Check reports what is wrong with the cells of the matrix: requests beyond
+// the hardware, and policies that need what an engine cannot do. Each is
+// reported once, at its line. Load includes it.
+func (s *Spec) Check(host HostFacts) Diagnostics {
+	c := &checker{spec: s, seen: map[any]bool{}, heard: map[string]bool{}}
+	type pair struct{ a, b any }
+	type triple struct{ a, b, c any }
+	for _, cell := range s.Cells {
+		w, h, p := cell.Workload, cell.Hardware, cell.Policy
+		if c.first(h) {
+			c.host(h, host)
+		}
+		if c.first(pair{w, h}) {
+			for _, submit := range w.Submits {
+				if c.first(pair{submit.Job, h}) {
+					c.fits(submit.Job, h)
+				}
+			}
+			c.resizes(w, h)
+		}
+		if c.first(pair{p, h}) {
+			c.pauses(p, h)
+		}
+		if c.first(triple{w, h, p}) {
+			c.malleable(w, h, p)
+		}
+	}
+	c.list.sort()
+	return c.list
+}
+
+// first says whether something is looked at for the first time.
+func (c *checker) first(what any) bool {
+	if c.seen[what] {
+		return false
+	}
+	c.seen[what] = true
+	return true
+}
+
+// errorf reports an error; the same sentence about the same place once.
+func (c *checker) errorf(at Range, summary, detail string, args ...any) {
+	d := Diagnostic{Severity: SeverityError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Range: at}
+	if key := fmt.Sprint(d); !c.heard[key] {
+		c.heard[key] = true
+		c.list = append(c.list, d)
+	}
+}
+
+// either returns the first range that the file has.
+func either(at Range, ok bool, otherwise Range) Range {
+	if ok {
+		return at
+	}
+	return otherwise
+}
+
+// host checks a real machine against what is there.
+func (c *checker) host(h *Hardware, host HostFacts) {
+	if h.Engine != "process" {
+		return
+	}
+	n := h.Cluster.Nodes[0]
+	if host.Threads > 0 && n.Threads > host.Threads {
+		c.errorf(h.ThreadsRange, "More threads than the machine has", "The hardware %q has %s, but this machine has %d, and the engine \"process\" binds jobs to real ones.", h.Name, plural(n.Threads, "thread"), host.Threads)
+	}
+	if at, ok := h.At["gpus"]; ok && n.GPUs > host.GPUs {
+		c.errorf(at, "More GPUs than the machine has", "The hardware %q has %s, but this machine has %d.", h.Name, plural(n.GPUs, "GPU"), host.GPUs)
+	}
+}
+
+// fits checks that some node can hold the job. A request is named in the
+// summary, because one job can be too large in several ways and on several
+// hardware.
+func (c *checker) fits(j *Job, h *Hardware) {
+	var threads, gpus int
+	var memory int64
+	together := false
+	for _, n := range h.Cluster.Nodes {
+		threads, gpus = max(threads, n.Threads), max(gpus, n.GPUs)
+		room := n.Memory == 0 || n.Memory >= j.Memory
+		if n.Memory == 0 {
+			memory = max(memory, j.Memory)
+		}
+		memory = max(memory, n.Memory)
+		together = together || (n.Threads >= j.Threads.Request && n.GPUs >= j.GPUs && room)
+	}
+	where := fmt.Sprintf("the hardware %q", h.Name)
+	if len(h.Cluster.Nodes) > 1 {
+		where = fmt.Sprintf("the largest node of the hardware %q", h.Name)
+	}
+	gpusAt, ok := j.At["gpus"]
+	gpusAt = either(gpusAt, ok, j.Range)
+	memoryAt, ok := j.At["memory"]
+	memoryAt = either(memoryAt, ok, j.Range)
+	switch {
+	case together:
+	case j.Threads.Request > threads:
+		c.errorf(j.Threads.Range, fmt.Sprintf("More threads than the hardware %q has", h.Name), "The job %q asks for %s, but %s has %d.", j.Name, plural(j.Threads.Request, "thread"), where, threads)
+	case j.GPUs > gpus:
+		c.errorf(gpusAt, fmt.Sprintf("More GPUs than the hardware %q has", h.Name), "The job %q asks for %s, but %s has %d.", j.Name, plural(j.GPUs, "GPU"), where, gpus)
+	case j.Memory > memory:
+		c.errorf(memoryAt, fmt.Sprintf("More memory than the hardware %q has", h.Name), "The job %q asks for %s, but %s has %s.", j.Name, units.FormatSize(j.Memory), where, units.FormatSize(memory))
+	default:
+		c.errorf(j.Range, fmt.Sprintf("No node of the hardware %q holds the job", h.Name), "Each request of the job %q fits on some node, but no node has room for all of them.", j.Name)
+	}
+	if j.GPUs > 0 && j.GPUs <= gpus && slices.Contains(h.Lacks, "gpus") {
+		c.lacks(gpusAt, h, "gpus", fmt.Sprintf("The job %q needs GPUs", j.Name))
+	}
+	if j.Memory > 0 && slices.Contains(h.Lacks, "memory") {
+		c.lacks(memoryAt, h, "memory", fmt.Sprintf("The job %q needs memory to be accounted for", j.Name))
+	}
+}
+
+// lacks reports that an engine cannot do what is needed.
+func (c *checker) lacks(at Range, h *Hardware, capability, need string) {
+	c.errorf(at, fmt.Sprintf("The engine of %q lacks %q", h.Name, capability), "%s, but the hardware %q says that its engine lacks %q.", need, h.Name, capability)
+}
+
+// pauses checks that the engine can pause where the policy needs it.
+func (c *checker) pauses(p *Policy, h *Hardware) {
+	if h.Capabilities().Pause {
+		return
+	}
+	switch order := string(p.Order); {
+	case slices.Contains(schema.PauseOrders, order):
+		at, ok := p.At["order"]
+		c.lacks(either(at, ok, p.Range), h, "pause", fmt.Sprintf("The order %q pauses jobs", order))
+	case p.Preemption == scheduler.PausePreemption:
+		at, ok := p.At["preemption"]
+		c.lacks(either(at, ok, p.Range), h, "pause", "Preemption pauses jobs")
+	}
+}
+
+// malleable checks that the engine can resize where the policy does.
+func (c *checker) malleable(w *Workload, h *Hardware, p *Policy) {
+	if h.Capabilities().Resize || (p.Allocation != scheduler.MaxProp && p.Allocation != scheduler.AlwaysAttend) {
+		return
+	}
+	for _, s := range w.Submits {
+		if s.Job.Malleable {
+			at, ok := p.At["allocation"]
+			c.lacks(either(at, ok, p.Range), h, "resize", fmt.Sprintf("The allocation %q resizes malleable jobs such as %q", p.Allocation, s.Job.Name))
+			return
+		}
+	}
+}
+
+// resizes checks a workload's own resize requests.
+func (c *checker) resizes(w *Workload, h *Hardware) {
+	most := 0
+	for _, n := range h.Cluster.Nodes {
+		most = max(most, n.Threads)
+	}
+	for _, u := range w.Resizes {
+		switch {
+		case !h.Capabilities().Resize:
+			c.lacks(u.Range, h, "resize", fmt.Sprintf("The workload %q resizes the job %q", w.Name, u.Job))
+		case u.Threads > most:
+			c.errorf(u.Range, fmt.Sprintf("More threads than the hardware %q has", h.Name), "The resize asks for %s, but the largest node has %d.", plural(u.Threads, "thread"), most)
+		}
+	}
+}

@@ -1,0 +1,445 @@
+package experiments
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// decoder turns the blocks of one file into a Spec. Every method that decodes
+// a block returns false when the block has an error (which is reported) or
+// depends on something that has.
+type decoder struct {
+	*reporter
+	root   *node
+	dir    string // of the file, absolute
+	global *env
+	vars   []Setting
+}
+
+func newDecoder(r *reporter, root *node, filename string, opts LoadOptions) *decoder {
+	d := &decoder{reporter: r, root: root, dir: folder(filename)}
+	d.global, d.vars = r.globals(root, opts)
+	return d
+}
+
+// ranges returns where the file sets each argument.
+func (a *args) ranges() map[string]Range {
+	at := make(map[string]Range, len(a.set))
+	for name, rng := range a.set {
+		at[name] = rangeOf(rng)
+	}
+	return at
+}
+
+// spec decodes the whole file.
+func (d *decoder) spec() *Spec {
+	s := &Spec{Variables: d.vars}
+	if n := d.root.first("experiment"); n != nil {
+		a := d.evalArgs(n, d.global)
+		s.Name, s.Range = n.label, rangeOf(n.header)
+		s.Description = get[string](a, "description")
+		s.Seed = int64(get[int](a, "seed"))
+		s.Replicates = get[int](a, "replicates")
+		s.Records = get[string](a, "records")
+	}
+	s.Profile, s.Estimate = d.profile(), d.estimate()
+	s.Cells, s.Axes = d.cells()
+	s.Compares = d.compares(s.Cells)
+	s.Plots = d.plots()
+	return s
+}
+
+// sole returns the block of that kind, or one without arguments, which has
+// the defaults.
+func (d *decoder) sole(kind string) *node {
+	if n := d.root.first(kind); n != nil {
+		return n
+	}
+	s := schema.Language.Block(kind)
+	return &node{schema: s, args: s.Args}
+}
+
+func (d *decoder) profile() Profile {
+	n := d.sole("profile")
+	a := d.evalArgs(n, d.global)
+	return Profile{Samples: get[int](a, "samples"), Fraction: get[float64](a, "fraction"), Range: rangeOf(n.header)}
+}
+
+func (d *decoder) estimate() Estimate {
+	n := d.sole("estimate")
+	a := d.evalArgs(n, d.global)
+	return Estimate{Model: get[string](a, "model"), Level: get[float64](a, "level"), Range: rangeOf(n.header)}
+}
+
+// metric returns the column of metrics.csv with that name, which may lack its
+// "_s"; empty, having reported it, when there is none.
+func (d *decoder) metric(name string, at hcl.Range) string {
+	for _, m := range schema.Metrics {
+		if m == name || m == name+"_s" {
+			return m
+		}
+	}
+	suggestion := nearest(name, schema.Metrics)
+	if !strings.HasSuffix(name, "_s") {
+		suggestion = strings.TrimSuffix(nearest(name+"_s", schema.Metrics), "_s")
+	}
+	d.suggest(at, suggestion, fmt.Sprintf("Unknown metric %q", name), "The metrics are the columns of metrics.csv: %s.", strings.Join(schema.Metrics, ", "))
+	return ""
+}
+
+func (d *decoder) compares(cells []Cell) []Compare {
+	var list []Compare
+	for _, n := range d.root.all("compare") {
+		a := d.evalArgs(n, d.global)
+		metric := d.metric(n.label, n.labelAt)
+		baseline, ok := a.values["baseline"].(reference)
+		if metric == "" || !ok || !a.ok {
+			continue
+		}
+		c := Compare{Metric: metric, Baseline: baseline.name, Level: get[float64](a, "level"), Range: rangeOf(n.header)}
+		if slices.ContainsFunc(list, func(o Compare) bool { return o.Metric == c.Metric && o.Baseline == c.Baseline }) {
+			d.errorf(n.header, "Duplicate comparison", "%s is already compared with the policy %q.", c.Metric, c.Baseline)
+			continue
+		}
+		if !d.failed() && !slices.ContainsFunc(cells, func(cell Cell) bool { return cell.Policy.Name == c.Baseline }) {
+			d.errorf(baseline.at, "Baseline that never runs", "No cell of the matrix has the policy %q.", c.Baseline)
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+func (d *decoder) plots() []Plot {
+	var list []Plot
+	for _, n := range d.root.all("plot") {
+		a := d.evalArgs(n, d.global)
+		p := Plot{Kind: n.label, Range: rangeOf(n.header)}
+		if name := get[string](a, "metric"); name != "" {
+			if p.Kind != "metrics" {
+				a.fail(a.at("metric"), "Argument that nothing reads", "Only the plot \"metrics\" has a metric.")
+			}
+			p.Metric = d.metric(name, n.attr("metric").Expr.Range())
+		}
+		list = append(list, p)
+	}
+	if d.root.first("plot") == nil {
+		for _, kind := range schema.PlotKinds {
+			list = append(list, Plot{Kind: kind})
+		}
+	}
+	return list
+}
+
+// job decodes a job block.
+func (d *decoder) job(n *node, e *env) (*Job, bool) {
+	a := d.evalArgs(n, e)
+	j := &Job{
+		Name: n.label, Range: rangeOf(n.header), At: a.ranges(),
+		Command: get[[]string](a, "command"), Env: get[[]Setting](a, "env"), Flags: get[bool](a, "flags"),
+		Epochs: get[int](a, "epochs"), Steps: get[int](a, "steps"),
+		Threads: get[Threads](a, "threads"), Malleable: get[bool](a, "malleable"),
+		GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory"),
+		Priority: get[int](a, "priority"), Limit: get[time.Duration](a, "limit"),
+	}
+	if a.lacks("threads") {
+		j.Threads = Threads{Request: 1, Inter: 1, Intra: 1, Range: rangeOf(n.header)}
+	}
+	builtin := n.first("builtin")
+	switch {
+	case builtin != nil && a.isSet("command"):
+		a.fail(builtin.header, "Both builtin and command", "A job has either a builtin block or a command.")
+	case builtin == nil && a.lacks("command"):
+		if !n.broken {
+			a.fail(n.header, "Job without a program", "%s needs a builtin block or a command.", n.title())
+		}
+	case builtin != nil:
+		for _, name := range []string{"dir", "env", "files", "flags"} {
+			if a.isSet(name) {
+				a.fail(a.at(name), "Argument that nothing reads", "%s is for jobs with a command; this one is built in.", name)
+			}
+		}
+		var ok bool
+		j.Builtin = builtin.label
+		j.Settings, ok = d.settings(builtin, e)
+		a.ok = a.ok && ok
+	default:
+		j.Dir = d.path(get[string](a, "dir"))
+		for _, f := range get[[]string](a, "files") {
+			j.Files = append(j.Files, d.path(f))
+		}
+	}
+	switch {
+	case a.isSet("epochs") && a.isSet("steps"):
+		a.fail(a.at("steps"), "Both epochs and steps", "A job's work is given in epochs or in steps.")
+	case a.lacks("epochs") && a.lacks("steps") && !n.broken:
+		a.fail(n.header, "Job without work", "%s needs epochs or steps.", n.title())
+	}
+	if rt := n.first("runtime"); rt != nil {
+		ra := d.evalArgs(rt, e)
+		j.Runtime = &Runtime{Startup: get[time.Duration](ra, "startup"), Epoch: get[time.Duration](ra, "epoch"), Parallel: get[float64](ra, "parallel")}
+		a.ok = a.ok && ra.ok
+	}
+	return j, a.ok
+}
+
+// path makes a path of the file absolute.
+func (d *decoder) path(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(d.dir, p)
+}
+
+// settings lists all arguments of a built-in program, in the order of its schema.
+func (d *decoder) settings(n *node, e *env) ([]Setting, bool) {
+	a := d.evalArgs(n, e)
+	list := make([]Setting, 0, len(n.args))
+	for _, arg := range n.args {
+		var text string
+		switch v := a.values[arg.Name].(type) {
+		case string:
+			text = v
+		case int:
+			text = strconv.Itoa(v)
+		case float64:
+			text = strconv.FormatFloat(v, 'g', -1, 64)
+		case []int:
+			parts := make([]string, len(v))
+			for i, n := range v {
+				parts[i] = strconv.Itoa(n)
+			}
+			text = strings.Join(parts, ",")
+		case nil:
+			if arg.Name != "learning_rate" || !a.lacks(arg.Name) {
+				continue // in error
+			}
+			// The one default that depends on another argument.
+			text = "0.001"
+			if get[string](a, "optimizer") == "sgd" {
+				text = "0.05"
+			}
+		}
+		list = append(list, Setting{Name: arg.Name, Value: text})
+	}
+	return list, a.ok
+}
+
+// rawWorkload is a workload whose jobs are known by name only.
+type rawWorkload struct {
+	*Workload
+	jobs []string // of Submits
+}
+
+// workload decodes a workload block.
+func (d *decoder) workload(n *node, e *env) (*rawWorkload, bool) {
+	w := &rawWorkload{Workload: &Workload{Name: n.label, Range: rangeOf(n.header)}}
+	ok := !n.broken
+	counts := map[string]int{}
+	for _, sn := range n.all("submit") {
+		s, job, good := d.submit(sn, e)
+		ok = ok && good
+		counts[job] += s.Count
+		w.Submits = append(w.Submits, s)
+		w.jobs = append(w.jobs, job)
+	}
+	for _, rn := range n.all("resize") {
+		a := d.evalArgs(rn, e)
+		u := Update{At: get[time.Duration](a, "at"), Job: get[string](a, "job"), Threads: get[int](a, "threads"), Range: rangeOf(rn.header)}
+		if ok && a.ok {
+			d.checkResize(a, u.Job, w.jobs, counts)
+		}
+		ok = ok && a.ok
+		w.Resizes = append(w.Resizes, u)
+	}
+	return w, ok
+}
+
+// checkResize reports a job name that the workload does not have.
+func (d *decoder) checkResize(a *args, name string, classes []string, counts map[string]int) {
+	at := a.n.attr("job").Expr.Range()
+	class, number := name, ""
+	if i := strings.LastIndexByte(name, '-'); i >= 0 {
+		class, number = name[:i], name[i+1:]
+	}
+	k, err := strconv.Atoi(number)
+	switch count := counts[class]; {
+	case count == 0:
+		suggestion := ""
+		near := nearest(class, classes)
+		if slices.Contains(classes, name) {
+			near, number = name, "1"
+		}
+		if near != "" && number != "" {
+			suggestion = near + "-" + number
+		}
+		a.wrong(at, suggestion, "Unknown job", "The workload submits no job %q. Jobs are named by class and running number, like \"%s-1\".", name, classes[0])
+	case err != nil || k < 1 || k > count || strconv.Itoa(k) != number:
+		a.fail(at, "Unknown job", "The workload submits no job %q; the jobs of this class are %s-1 to %s-%d.", name, class, class, count)
+	}
+}
+
+// submit decodes a submit block, and returns the name of its job.
+func (d *decoder) submit(n *node, e *env) (Submit, string, bool) {
+	a := d.evalArgs(n, e)
+	s := Submit{
+		Count: 1, Priority: get[int](a, "priority"), HasPriority: a.has("priority"),
+		Deadline: get[time.Duration](a, "deadline"), User: get[string](a, "user"), Range: rangeOf(n.header),
+	}
+	start := get[time.Duration](a, "start")
+	times := get[[]time.Duration](a, "at")
+	switch {
+	case a.isSet("at"):
+		for _, other := range []string{"interarrival", "start"} {
+			if a.isSet(other) {
+				a.fail(a.at(other), "Contradicting arguments", "%s and at both say when the jobs arrive.", other)
+			}
+		}
+		s.Arrivals = workload.Arrivals{Kind: workload.At, Times: times}
+		s.Count = len(times)
+	case a.isSet("interarrival"):
+		s.Arrivals = get[workload.Arrivals](a, "interarrival")
+		s.Arrivals.Start = start
+	default:
+		s.Arrivals = workload.Arrivals{Kind: workload.At, Times: []time.Duration{start}}
+	}
+	if a.has("count") {
+		s.Count = get[int](a, "count")
+		if len(times) > 1 && len(times) != s.Count {
+			a.fail(a.at("at"), "Contradicting arguments", "at has %d instants, but count is %d.", len(times), s.Count)
+		}
+	}
+	return s, get[reference](a, "job").name, a.ok
+}
+
+// hardware decodes a hardware block.
+func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
+	a := d.evalArgs(n, e)
+	h := &Hardware{
+		Name: n.label, Range: rangeOf(n.header), At: a.ranges(),
+		Engine: get[string](a, "engine"), EngineRange: rangeOf(a.at("engine")), ThreadsRange: rangeOf(a.at("threads")),
+		Noise: get[float64](a, "noise"), Lacks: get[[]string](a, "lacks"),
+	}
+	slices.Sort(h.Lacks)
+	h.Lacks = slices.Compact(h.Lacks)
+	nodes := n.all("node")
+	if h.Engine == "process" {
+		for _, name := range []string{"noise", "lacks"} {
+			if a.isSet(name) {
+				a.fail(a.at(name), "Argument that nothing reads", "%s is for the engine \"simulated\"; \"process\" does not read it.", name)
+			}
+		}
+		for _, b := range n.blocks {
+			a.fail(b.header, "Block that nothing reads", "%s is for the engine \"simulated\"; \"process\" does not read it.", b.schema.Name)
+		}
+	}
+	if over := n.first("overheads"); over != nil {
+		oa := d.evalArgs(over, e)
+		cost := func(name string) time.Duration { return get[time.Duration](oa, name) }
+		h.Overheads = Overheads{Start: cost("start"), Pause: cost("pause"), Resume: cost("resume"), Resize: cost("resize")}
+		a.ok = a.ok && oa.ok
+	}
+	if len(nodes) > 0 {
+		for _, name := range []string{"threads", "memory", "gpus"} {
+			if a.isSet(name) {
+				a.fail(a.at(name), "Contradicting arguments", "%s belongs in the node blocks of this hardware.", name)
+			}
+		}
+		total := 0
+		for _, nn := range nodes {
+			na := d.evalArgs(nn, e)
+			a.ok = a.ok && na.ok
+			count, machine := get[int](na, "count"), scheduler.Node{
+				Name: nn.label, Threads: get[int](na, "threads"), GPUs: get[int](na, "gpus"), Memory: get[int64](na, "memory"),
+			}
+			if total += count * max(machine.Threads, machine.GPUs); total > maxCores || len(h.Cluster.Nodes)+count > schema.MaxNodes {
+				a.fail(nn.header, "Value out of range", "The cluster is too large: at most %d nodes and %d cores or GPUs.", schema.MaxNodes, maxCores)
+				break
+			}
+			for i := 1; i <= count; i++ {
+				m := machine
+				if count > 1 {
+					m.Name = fmt.Sprintf("%s-%d", machine.Name, i)
+				}
+				h.Cluster.Nodes = append(h.Cluster.Nodes, m)
+			}
+		}
+		return h, a.ok
+	}
+	machine := scheduler.Node{Name: n.label, Threads: get[int](a, "threads"), GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory")}
+	if a.lacks("threads") {
+		switch h.Engine {
+		case "process":
+			machine.Threads = d.hostThreads()
+		case "simulated":
+			a.fail(n.header, "Hardware without threads", "%s needs threads, or node blocks.", n.title())
+		}
+	}
+	h.Cluster.Nodes = []scheduler.Node{machine}
+	return h, a.ok
+}
+
+// maxCores keeps the numbers of cores within 32 bits.
+const maxCores = 1 << 30
+
+func (d *decoder) hostThreads() int {
+	host, _ := d.global.lookup("host")
+	n, _ := host.GetAttr("threads").AsBigFloat().Int64()
+	return int(n)
+}
+
+// policy decodes a policy block.
+func (d *decoder) policy(n *node, e *env) (*Policy, bool) {
+	a := d.evalArgs(n, e)
+	order, backfill := get[string](a, "order"), get[string](a, "backfill")
+	est := get[estimates](a, "estimates")
+	p := &Policy{
+		Policy: scheduler.Policy{
+			Order: scheduler.Order(order), Backfill: scheduler.Backfill(backfill),
+			Allocation: scheduler.Allocation(get[string](a, "allocation")), Preemption: scheduler.Preemption(get[string](a, "preemption")),
+			Victims: scheduler.VictimRule(get[string](a, "victims")), Quantum: get[time.Duration](a, "quantum"),
+			FeedbackInterval: get[time.Duration](a, "feedback"),
+		},
+		Name: n.label, Range: rangeOf(n.header), At: a.ranges(), Estimates: est.name, Sigma: est.sigma,
+	}
+	if order == "" {
+		return p, false
+	}
+	implied := slices.Contains(schema.ImpliedPreemption, order)
+	if implied {
+		if a.isSet("preemption") && p.Preemption == scheduler.NoPreemption {
+			a.fail(a.at("preemption"), "Contradicting arguments", "The order %q implies preemption.", order)
+		}
+		p.Preemption = scheduler.PausePreemption
+	}
+	unread := func(name, readers string) {
+		if a.isSet(name) {
+			a.fail(a.at(name), "Argument that nothing reads", "%s is read only by %s.", name, readers)
+		}
+	}
+	switch wants := slices.Contains(schema.QuantumOrders, order); {
+	case wants && a.lacks("quantum"):
+		a.fail(n.header, "Missing argument", "The order %q needs a quantum, for example quantum = \"1s\".", order)
+	case !wants:
+		unread("quantum", "the orders "+oneOf(schema.QuantumOrders))
+	}
+	if order != "priority" {
+		unread("feedback", `the order "priority"`)
+	}
+	if p.Preemption == scheduler.NoPreemption && order != "fair" {
+		unread("victims", "policies with preemption")
+	}
+	if a.has("backfill") && !slices.Contains(schema.EstimateOrders, order) && !slices.Contains(schema.EstimateBackfills, backfill) {
+		unread("estimates", "the orders "+oneOf(schema.EstimateOrders)+" and the backfills "+oneOf(schema.EstimateBackfills))
+	}
+	return p, a.ok
+}

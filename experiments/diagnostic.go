@@ -1,0 +1,165 @@
+package experiments
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The severities of a diagnostic.
+const (
+	SeverityError   = "error"
+	SeverityWarning = "warning"
+)
+
+// Diagnostic tells an author what is wrong with a file: where, what, and what
+// to write instead. It is the one model behind the text and the JSON form.
+type Diagnostic struct {
+	Severity string `json:"severity"`
+	// Summary is a short phrase; Detail a sentence or two about this case.
+	Summary string `json:"summary"`
+	Detail  string `json:"detail,omitempty"`
+	// Suggestion is what could be written in place of the marked part.
+	Suggestion string `json:"suggestion,omitempty"`
+	Range      Range  `json:"range"`
+	// Snippet is nil where there is no source to show.
+	Snippet *Snippet `json:"snippet,omitempty"`
+}
+
+// Snippet is the source line that a diagnostic marks.
+type Snippet struct {
+	// Context is the block around it, `policy "rr"`; empty outside of blocks.
+	Context string `json:"context,omitempty"`
+	Line    int    `json:"line"`
+	Code    string `json:"code"`
+	// MarkStart and MarkEnd are the byte offsets in Code of the marked part.
+	MarkStart int `json:"mark_start"`
+	MarkEnd   int `json:"mark_end"`
+}
+
+// Diagnostics are in the order of the file.
+type Diagnostics []Diagnostic
+
+// HasErrors says whether one of them is an error.
+func (ds Diagnostics) HasErrors() bool {
+	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == SeverityError })
+}
+
+// commandLine is the file name of ranges in a -var argument.
+const commandLine = "-var"
+
+// ANSI sequences of the coloured form.
+const (
+	red, yellow, bold, plain = "\x1b[31m", "\x1b[33m", "\x1b[1m", "\x1b[0m"
+)
+
+// Render writes the diagnostics for people, each with its marked source line.
+func (ds Diagnostics) Render(w io.Writer, color bool) error {
+	var b bytes.Buffer
+	for i, d := range ds {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		d.render(&b, color)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (d Diagnostic) render(b *bytes.Buffer, color bool) {
+	paint := func(code, s string) string {
+		if !color {
+			return s
+		}
+		return code + s + plain
+	}
+	word, tint := "Error", red
+	if d.Severity == SeverityWarning {
+		word, tint = "Warning", yellow
+	}
+	fmt.Fprintf(b, "%s %s\n", paint(bold+tint, word+":"), paint(bold, d.Summary))
+
+	if where := d.where(); where != "" {
+		fmt.Fprintf(b, "\n  on %s:\n", where)
+	}
+	if s := d.Snippet; s != nil {
+		number := fmt.Sprint(s.Line)
+		fmt.Fprintf(b, "  %s | %s\n", number, s.Code)
+		// Tabs stay tabs, so that the mark stands below what it marks.
+		pad := strings.Map(func(r rune) rune {
+			if r == '\t' {
+				return r
+			}
+			return ' '
+		}, s.Code[:s.MarkStart])
+		width := max(1, utf8.RuneCountInString(s.Code[s.MarkStart:s.MarkEnd]))
+		fmt.Fprintf(b, "  %s | %s%s\n", strings.Repeat(" ", len(number)), pad, paint(tint, strings.Repeat("^", width)))
+	}
+	if d.Detail != "" || d.Suggestion != "" {
+		b.WriteByte('\n')
+	}
+	if d.Detail != "" {
+		b.WriteString(d.Detail + "\n")
+	}
+	if d.Suggestion != "" {
+		quoted := d.Suggestion
+		if !strings.Contains(quoted, `"`) {
+			quoted = `"` + quoted + `"`
+		}
+		fmt.Fprintf(b, "Did you mean %s?\n", quoted)
+	}
+}
+
+func (d Diagnostic) where() string {
+	switch {
+	case d.Range.File == "":
+		return ""
+	case d.Range.File == commandLine:
+		return "the command line"
+	case d.Range.Start.Line == 0:
+		return d.Range.File
+	}
+	where := fmt.Sprintf("%s line %d", d.Range.File, d.Range.Start.Line)
+	if d.Snippet != nil && d.Snippet.Context != "" {
+		where += ", in " + d.Snippet.Context
+	}
+	return where
+}
+
+// sort puts the diagnostics in the order of the file.
+func (ds Diagnostics) sort() {
+	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
+		return cmp.Or(
+			cmp.Compare(a.Range.File, b.Range.File),
+			cmp.Compare(a.Range.Start.Byte, b.Range.Start.Byte),
+			cmp.Compare(a.Range.End.Byte, b.Range.End.Byte),
+		)
+	})
+}
+
+// snippet cuts the line in which r begins out of src.
+func snippet(src []byte, r Range, context string) *Snippet {
+	if r.Start.Line == 0 || r.Start.Byte > len(src) {
+		return nil
+	}
+	from := bytes.LastIndexByte(src[:r.Start.Byte], '\n') + 1
+	to := len(src)
+	if n := bytes.IndexByte(src[r.Start.Byte:], '\n'); n >= 0 {
+		to = r.Start.Byte + n
+	}
+	code := strings.TrimSuffix(string(src[from:to]), "\r")
+	for i := 0; i < len(code); { // keep offsets: one byte for one byte
+		c, size := utf8.DecodeRuneInString(code[i:])
+		if c == utf8.RuneError && size == 1 {
+			code = code[:i] + "?" + code[i+1:]
+		}
+		i += size
+	}
+	start := min(r.Start.Byte-from, len(code))
+	end := min(max(r.End.Byte-from, start), len(code))
+	return &Snippet{Context: context, Line: r.Start.Line, Code: code, MarkStart: start, MarkEnd: end}
+}

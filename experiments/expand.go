@@ -1,0 +1,232 @@
+package experiments
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// expander turns points of the matrix into cells. A block is evaluated once
+// for each combination of values of the axes that it reads.
+type expander struct {
+	*matrix
+	blocks    map[*node]*block
+	jobs      memo[*Job]
+	raw       memo[*rawWorkload]
+	workloads memo[*Workload]
+	machines  memo[*Hardware]
+	policies  memo[*Policy]
+}
+
+// block is what is known of a job, workload, hardware or policy block before
+// any cell is made.
+type block struct {
+	reads  []int // the axes that its own arguments read, ascending
+	broken bool
+}
+
+// memo keeps what blocks evaluate to; nil stands for an error.
+type memo[T any] map[memoKey]T
+
+type memoKey struct {
+	n      *node
+	values string // point.key of the axes that are read
+}
+
+// newExpander checks every block once, with the axes unknown, so that mistakes
+// are found also in blocks that no cell has.
+func newExpander(m *matrix) *expander {
+	x := &expander{
+		matrix: m, blocks: map[*node]*block{},
+		jobs: memo[*Job]{}, raw: memo[*rawWorkload]{}, workloads: memo[*Workload]{},
+		machines: memo[*Hardware]{}, policies: memo[*Policy]{},
+	}
+	unknowns := map[string]cty.Value{}
+	for _, a := range m.axes {
+		if !slices.Contains(matrixKinds, a.name) {
+			unknowns[a.name] = unknown
+		}
+	}
+	e := m.global.with(unknowns, "")
+	for _, kind := range kinds {
+		for _, n := range m.root.all(kind) {
+			before := len(m.list)
+			switch kind {
+			case "job":
+				m.job(n, e)
+			case "workload":
+				m.workload(n, e)
+			case "hardware":
+				m.hardware(n, e)
+			case "policy":
+				m.policy(n, e)
+			}
+			b := &block{broken: n.broken || len(m.list) > before}
+			for _, name := range axesRead(n) {
+				i := m.axis(name)
+				if i == absent && b.broken {
+					// The axis is misspelt here: do not call it unread as well.
+					i = m.axis(nearest(name, m.axisNames()))
+				}
+				if i == absent || slices.Contains(matrixKinds, m.axes[i].name) {
+					continue
+				}
+				if !slices.Contains(b.reads, i) {
+					b.reads = append(b.reads, i)
+				}
+				m.axes[i].read = m.axes[i].read || b.broken
+			}
+			slices.Sort(b.reads)
+			x.blocks[n] = b
+		}
+	}
+	return x
+}
+
+func (m *matrix) axisNames() []string {
+	names := make([]string, len(m.axes))
+	for i, a := range m.axes {
+		names[i] = a.name
+	}
+	return names
+}
+
+// env returns what a block sees at a point; false when the point lacks a value.
+func (x *expander) env(n *node, p point) (*env, bool) {
+	reads := x.blocks[n].reads
+	if len(reads) == 0 {
+		return x.global, true
+	}
+	each := make(map[string]cty.Value, len(reads))
+	var notes []string
+	for _, i := range reads {
+		a := x.axes[i]
+		if p.at[i] == absent {
+			x.errorf(p.place, "Point without a value", "%s reads each.%s, which this does not set.", n.title(), a.name)
+			a.read = true
+			return nil, false
+		}
+		each[a.name] = a.values[p.at[i]]
+		notes = append(notes, "each."+a.name+" is "+a.texts[p.at[i]])
+	}
+	return x.global.with(each, " ("+strings.Join(notes, ", ")+")"), true
+}
+
+// evaluate returns what a block evaluates to at a point, or nil.
+func evaluate[T any](x *expander, memory memo[*T], n *node, p point, decode func(*node, *env) (*T, bool)) *T {
+	b := x.blocks[n]
+	if b == nil || b.broken {
+		return nil
+	}
+	key := memoKey{n, p.key(b.reads)}
+	if v, ok := memory[key]; ok {
+		return v
+	}
+	var v *T
+	if e, ok := x.env(n, p); ok {
+		if got, ok := decode(n, e); ok {
+			v = got
+		}
+	}
+	memory[key] = v
+	return v
+}
+
+// workload evaluates a workload and the jobs that it submits at a point, and
+// returns with it the axes that they read.
+func (x *expander) workload(n *node, p point) (*Workload, []int) {
+	raw := evaluate(x, x.raw, n, p, x.decoder.workload)
+	if raw == nil {
+		return nil, nil
+	}
+	reads := x.blocks[n].reads
+	nodes := make([]*node, len(raw.jobs))
+	for i, name := range raw.jobs {
+		nodes[i] = x.root.find("job", name)
+		reads = union(reads, x.blocks[nodes[i]].reads)
+	}
+	key := memoKey{n, p.key(reads)}
+	if w, ok := x.workloads[key]; ok {
+		return w, reads
+	}
+	w := *raw.Workload
+	w.Submits = slices.Clone(w.Submits)
+	result := &w
+	for i := range w.Submits {
+		s := &w.Submits[i]
+		if s.Job = evaluate(x, x.jobs, nodes[i], p, x.job); s.Job == nil {
+			result = nil
+			continue
+		}
+		if !s.HasPriority {
+			s.Priority = s.Job.Priority
+		}
+	}
+	x.workloads[key] = result
+	return result, reads
+}
+
+// expand makes the cells. Points whose blocks read the same values are one cell.
+func (x *expander) expand(points []point) []Cell {
+	at := func(kind string) int { return x.axis(kind) }
+	iw, ih, ip := at("workload"), at("hardware"), at("policy")
+	block := func(p point, kind string, i int) *node { return x.root.find(kind, x.axes[i].texts[p.at[i]]) }
+
+	var cells []Cell
+	seen := make(map[string]bool, len(points))
+	for _, p := range points {
+		wn, hn, pn := block(p, "workload", iw), block(p, "hardware", ih), block(p, "policy", ip)
+		w, reads := x.workload(wn, p)
+		h := evaluate(x, x.machines, hn, p, x.hardware)
+		pol := evaluate(x, x.policies, pn, p, x.policy)
+		reads = union(union(reads, x.blocks[hn].reads), x.blocks[pn].reads)
+		for _, i := range reads {
+			x.axes[i].read = true
+		}
+		if w == nil || h == nil || pol == nil {
+			continue
+		}
+		key := p.key([]int{iw, ih, ip}) + p.key(reads)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		c := Cell{Workload: w, Hardware: h, Policy: pol}
+		for _, i := range reads {
+			c.Axes = append(c.Axes, Setting{Name: x.axes[i].name, Value: x.axes[i].texts[p.at[i]]})
+		}
+		cells = append(cells, c)
+	}
+	return cells
+}
+
+// axesRead returns the axes that cells read, in the order of the file, and
+// reports those that none does.
+func (x *expander) axesRead() []string {
+	var names []string
+	for _, a := range x.axes {
+		switch {
+		case slices.Contains(matrixKinds, a.name):
+		case a.read:
+			names = append(names, a.name)
+		default:
+			suggestion := ""
+			if near := nearest(a.name, append(slices.Clone(matrixKinds), "zip", "include", "exclude")); near != "" {
+				suggestion = near
+			}
+			x.suggest(a.at, suggestion, "Axis that nothing reads", "No block of any cell reads each.%s, so its values would change nothing.", a.name)
+		}
+	}
+	return names
+}
+
+// union merges two ascending lists.
+func union(a, b []int) []int {
+	if len(b) == 0 {
+		return a
+	}
+	merged := append(slices.Clone(a), b...)
+	slices.Sort(merged)
+	return slices.Compact(merged)
+}

@@ -1,0 +1,203 @@
+package experiments
+
+import (
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/jobs/builtin"
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// TestReference holds docs/language.md to the schema that the decoder uses.
+func TestReference(t *testing.T) {
+	golden(t, filepath.Join("..", "docs", "language.md"), schema.Markdown())
+}
+
+// TestSchemaExamples loads every example of the reference: the examples of
+// blocks inside of a file that has what they refer to, the examples of
+// arguments by evaluating them.
+func TestSchemaExamples(t *testing.T) {
+	frame := map[string]string{
+		"experiment": `experiment "e" {}`,
+		"job":        "job \"long\" {\n command = [\"x\"]\n epochs = 1\n}\njob \"short\" {\n command = [\"x\"]\n epochs = 1\n}",
+		"workload":   "workload \"mixed\" {\n submit { job = job.long }\n}",
+		"hardware":   "hardware \"here\" {\n engine = \"simulated\"\n threads = 64\n}",
+		"policy":     "policy \"fcfs\" { order = \"fcfs\" }\npolicy \"rr\" {\n order = \"round_robin\"\n quantum = \"1s\"\n}",
+	}
+	for _, b := range schema.Language.Blocks {
+		examples := []string{b.Example}
+		for _, inner := range b.Blocks {
+			if inner.Example != "" {
+				examples = append(examples, inner.Example)
+			}
+		}
+		for _, example := range examples {
+			src := example + "\n"
+			for _, kind := range []string{"experiment", "job", "workload", "hardware", "policy"} {
+				if kind != b.Name {
+					src += frame[kind] + "\n"
+				}
+			}
+			switch b.Name {
+			case "job": // the frame's workload needs its own
+				src = strings.ReplaceAll(src, "submit { job = job.long }", "submit { job = job."+firstLabel(example)+" }")
+			case "matrix":
+				src = strings.Replace(src, `quantum = "1s"`, `quantum = each.quantum`, 1)
+			}
+			if _, diags := LoadSource("example.hcl", []byte(src), LoadOptions{Host: host}); len(diags) > 0 {
+				t.Errorf("%s:\n%s", b.Name, text(t, diags))
+			}
+		}
+	}
+	var visit func(b *schema.Block)
+	check := func(args []schema.Arg) {
+		for _, a := range args {
+			if a.Doc == "" {
+				t.Errorf("%s has no documentation", a.Name)
+			}
+			if _, diags := hclsyntax.ParseExpression([]byte(a.Example), a.Name, hcl.InitialPos); a.Example != "" && diags.HasErrors() {
+				t.Errorf("the example of %s: %v", a.Name, diags)
+			}
+		}
+	}
+	visit = func(b *schema.Block) {
+		check(b.Args)
+		for _, v := range b.Variants {
+			check(v.Args)
+		}
+		for _, inner := range b.Blocks {
+			if inner.Doc == "" {
+				t.Errorf("%s has no documentation", inner.Name)
+			}
+			visit(inner)
+		}
+	}
+	visit(schema.Language)
+}
+
+func firstLabel(example string) string { return strings.Split(example, `"`)[1] }
+
+// TestReferenceBegins loads the experiment at the head of the reference.
+func TestReferenceBegins(t *testing.T) {
+	_, rest, _ := strings.Cut(string(schema.Markdown()), "```hcl\n")
+	src, _, _ := strings.Cut(rest, "```")
+	spec, diags := LoadSource("reference.hcl", []byte(src), LoadOptions{Host: host})
+	if len(diags) > 0 {
+		t.Fatal(text(t, diags))
+	}
+	if len(spec.Cells) != 3 {
+		t.Errorf("%d cells, want 3: FCFS does not read the quantum", len(spec.Cells))
+	}
+}
+
+func TestSchemaAgrees(t *testing.T) {
+	documented := slices.Sorted(slices.Values(functionNames))
+	var implemented []string
+	for name := range functions {
+		implemented = append(implemented, name)
+	}
+	slices.Sort(implemented)
+	if !slices.Equal(documented, implemented) {
+		t.Errorf("functions: documented %v, implemented %v", documented, implemented)
+	}
+
+	var columns []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[results.Metrics]()) {
+		columns = append(columns, f.Tag.Get("json"))
+	}
+	if !slices.Equal(schema.Metrics, columns) {
+		t.Errorf("metrics: %v in the language, %v in the results", schema.Metrics, columns)
+	}
+
+	policy := schema.Language.Block("policy").Args
+	for arg, values := range map[string][]string{
+		"order": {string(scheduler.FCFS), string(scheduler.RoundRobin), string(scheduler.Priority), string(scheduler.SJF),
+			string(scheduler.SRTF), string(scheduler.LAS), string(scheduler.EDF), string(scheduler.Fair)},
+		"backfill":   {string(scheduler.NoBackfill), string(scheduler.FirstFit), string(scheduler.EASY), string(scheduler.Conservative)},
+		"allocation": {string(scheduler.Strict), string(scheduler.AlwaysAttend), string(scheduler.MaxProp)},
+		"preemption": {string(scheduler.NoPreemption), string(scheduler.PausePreemption)},
+		"victims":    {string(scheduler.LongestRun), string(scheduler.SmallestRequest)},
+	} {
+		if got := schema.Find(policy, arg).Allowed; !slices.Equal(got, values) {
+			t.Errorf("%s: %v in the language, %v in the scheduler", arg, got, values)
+		}
+	}
+	for _, f := range schema.Facts {
+		if !hostValue(host).Type().HasAttribute(f.Name) || hostValue(host).GetAttr(f.Name).IsNull() {
+			t.Errorf("host.%s has no value", f.Name)
+		}
+	}
+}
+
+// TestBuiltinsAgree holds the settings of built-in programs in the language to
+// those that the programs take.
+func TestBuiltinsAgree(t *testing.T) {
+	variants := schema.Language.Block("job").Block("builtin").Variants
+	describe := func(name, value string) string { return name + " = " + strings.Trim(value, `"`) }
+	got, want := map[string][]string{}, map[string][]string{}
+	for _, v := range variants {
+		for _, a := range v.Args {
+			got[v.Label] = append(got[v.Label], describe(a.Name, a.Default))
+		}
+	}
+	for _, p := range builtin.Programs() {
+		for _, param := range p.Params {
+			want[p.Name] = append(want[p.Name], describe(param.Name, param.Default))
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("in the language:\n%v\nin the programs:\n%v", got, want)
+	}
+}
+
+// TestFunctionExamples evaluates the call that documents each function.
+func TestFunctionExamples(t *testing.T) {
+	for _, f := range schema.Functions {
+		expr, diags := hclsyntax.ParseExpression([]byte(f.Signature), "example", hcl.InitialPos)
+		if diags.HasErrors() {
+			t.Errorf("%s: %v", f.Signature, diags)
+			continue
+		}
+		if v, diags := expr.Value(&hcl.EvalContext{Functions: functions}); diags.HasErrors() || !v.IsKnown() {
+			t.Errorf("%s: %v", f.Signature, diags)
+		}
+	}
+}
+
+// TestShipped loads the experiments that ship, the starter among them.
+func TestShipped(t *testing.T) {
+	files, err := filepath.Glob("*.hcl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, file := range files {
+		spec, diags := Load(file, LoadOptions{Host: host})
+		if len(diags) > 0 {
+			t.Errorf("%s:\n%s", file, text(t, diags))
+			continue
+		}
+		formatted, diags := Format(file, spec.Source)
+		if len(diags) > 0 || string(formatted) != string(spec.Source) {
+			t.Errorf("%s is not in the canonical layout: %v", file, diags)
+		}
+	}
+}
+
+func TestStarter(t *testing.T) {
+	one := HostFacts{Threads: 1, Cores: 1, MemoryBytes: 1 << 30, OS: "linux", Arch: "amd64"}
+	spec, diags := LoadSource("mine.hcl", Starter("mine"), LoadOptions{Host: one})
+	if len(diags) > 0 {
+		t.Fatal(text(t, diags))
+	}
+	if spec.Name != "mine" || len(spec.Cells) != 2 || spec.Replicates < 3 {
+		t.Errorf("name %q, %d cells, %d replicates", spec.Name, len(spec.Cells), spec.Replicates)
+	}
+}

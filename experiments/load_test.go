@@ -1,0 +1,495 @@
+package experiments
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// host is the machine that the test files are checked against.
+var host = HostFacts{
+	Threads: 4, Cores: 2, MemoryBytes: 8 << 30, OS: "linux", Arch: "amd64", CPUModel: "Test CPU", Name: "tester",
+}
+
+// golden compares got with a file, or writes it under -update.
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != string(got) {
+		t.Errorf("%s differs (-update rewrites it); got:\n%s", path, got)
+	}
+}
+
+func text(t *testing.T, ds Diagnostics) string {
+	t.Helper()
+	var b strings.Builder
+	if err := ds.Render(&b, false); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// dump writes a spec as text that does not depend on where the test runs.
+func dump(t *testing.T, s *Spec) []byte {
+	t.Helper()
+	raw, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree any
+	if err := json.Unmarshal(raw, &tree); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.MarshalIndent(withoutRanges(tree), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.Abs(filepath.Dir(s.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append([]byte(strings.ReplaceAll(string(out), dir, "DIR")), '\n')
+}
+
+// withoutRanges leaves out what only says where things are written.
+func withoutRanges(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range []string{"Range", "EngineRange", "ThreadsRange", "At", "Source"} {
+			if _, isTime := v[k].(float64); !isTime { // a resize has an instant At
+				delete(v, k)
+			}
+		}
+		for k := range v {
+			v[k] = withoutRanges(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutRanges(v[i])
+		}
+	}
+	return v
+}
+
+func TestGood(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("paths are written with slashes in the golden files")
+	}
+	files, err := filepath.Glob("testdata/good/*.hcl*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, ".golden") {
+			continue
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			spec, diags := Load(file, LoadOptions{Host: host})
+			if len(diags) > 0 {
+				t.Fatalf("diagnostics:\n%s", text(t, diags))
+			}
+			golden(t, file+".golden", dump(t, spec))
+		})
+	}
+}
+
+// TestBroken holds what a user reads about each broken file.
+func TestBroken(t *testing.T) {
+	files, err := filepath.Glob("testdata/broken/*.hcl*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, ".golden") {
+			continue
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			spec, diags := Load(filepath.ToSlash(file), LoadOptions{Host: host})
+			if spec != nil || !diags.HasErrors() {
+				t.Fatalf("the file loads; diagnostics: %v", diags)
+			}
+			for i, d := range diags {
+				for _, e := range diags[:i] {
+					if e.Range == d.Range && e.Summary == d.Summary {
+						t.Errorf("said twice: %s", d.Summary)
+					}
+				}
+			}
+			golden(t, file+".golden", []byte(text(t, diags)))
+		})
+	}
+}
+
+// small is an experiment with a variable of each kind, for the tests of values.
+const small = `
+experiment "small" {}
+variable "quantum" {
+  type    = duration
+  default = "1s"
+}
+variable "n" {
+  type    = number
+  default = 2
+}
+variable "sizes" {
+  type    = list(size)
+  default = ["1GiB"]
+}
+variable "label" {
+  default = "x"
+}
+job "a" {
+  command = ["x", var.label]
+  epochs  = var.n
+  memory  = var.sizes[0]
+}
+workload "w" {
+  submit { job = job.a }
+}
+hardware "h" {
+  engine  = "simulated"
+  threads = 1
+}
+policy "p" {
+  order   = "round_robin"
+  quantum = var.quantum
+}
+`
+
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestVariables(t *testing.T) {
+	file := write(t, "vars.hcl", "quantum = \"3s\"\nn = 5\n")
+	jsonFile := write(t, "vars.json", `{"n": 6, "sizes": ["2048MiB", "1GB"]}`)
+	spec, diags := LoadSource("small.hcl", []byte(small), LoadOptions{
+		VarFiles: []string{file, jsonFile},
+		Vars:     []string{"quantum=1500ms", "label=a=b", "quantum=60s"},
+	})
+	if len(diags) > 0 {
+		t.Fatal(text(t, diags))
+	}
+	want := []Setting{{"quantum", "1m"}, {"n", "6"}, {"sizes", `["2GiB", "1GB"]`}, {"label", "a=b"}}
+	if !slices.Equal(spec.Variables, want) {
+		t.Errorf("variables %v, want %v", spec.Variables, want)
+	}
+	j, p := spec.Cells[0].Workload.Submits[0].Job, spec.Cells[0].Policy
+	if j.Epochs != 6 || j.Memory != 2<<30 || j.Command[1] != "a=b" || p.Quantum != time.Minute {
+		t.Errorf("epochs %d, memory %d, command %v, quantum %v", j.Epochs, j.Memory, j.Command, p.Quantum)
+	}
+}
+
+// TestVariablesRoundTrip: what a spec says of its variables sets them again,
+// as a resumed run does.
+func TestVariablesRoundTrip(t *testing.T) {
+	for _, file := range []string{"testdata/good/cluster.hcl", "testdata/good/sketch.hcl"} {
+		spec, diags := Load(file, LoadOptions{Host: host})
+		if len(diags) > 0 {
+			t.Fatal(text(t, diags))
+		}
+		opts := LoadOptions{Host: host}
+		for _, v := range spec.Variables {
+			opts.Vars = append(opts.Vars, v.Name+"="+v.Value)
+		}
+		again, diags := LoadSource(file, spec.Source, opts)
+		if len(diags) > 0 {
+			t.Fatal(text(t, diags))
+		}
+		if !slices.Equal(again.Variables, spec.Variables) || string(dump(t, again)) != string(dump(t, spec)) {
+			t.Errorf("%s: the variables %v became %v", file, spec.Variables, again.Variables)
+		}
+	}
+}
+
+func TestBadVariables(t *testing.T) {
+	broken := write(t, "vars.hcl", "quantm = \"3s\"\nn = \"many\"\n")
+	for name, opts := range map[string]LoadOptions{
+		"unknown":        {Vars: []string{"n=1", "quantm=5s"}},
+		"unit":           {Vars: []string{"quantum=5"}},
+		"type":           {Vars: []string{"n=many"}},
+		"list":           {Vars: []string{"sizes=[1, 2]"}},
+		"malformed":      {Vars: []string{"quantum"}},
+		"file":           {VarFiles: []string{broken}},
+		"file_missing":   {VarFiles: []string{"testdata/none.hcl"}},
+		"file_directory": {VarFiles: []string{"testdata"}},
+		"syntax":         {Vars: []string{"n=1 +", "sizes=["}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec, diags := LoadSource("small.hcl", []byte(small), opts)
+			if spec != nil || !diags.HasErrors() {
+				t.Fatalf("it loads: %v", diags)
+			}
+			got := strings.ReplaceAll(text(t, diags), filepath.Dir(broken)+string(filepath.Separator), "")
+			golden(t, filepath.Join("testdata", "variables", name+".golden"), []byte(got))
+		})
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	for path, want := range map[string]string{
+		"testdata/none.hcl": "there is no file",
+		"testdata":          "is a directory",
+	} {
+		spec, diags := Load(path, LoadOptions{})
+		if spec != nil || len(diags) != 1 || !strings.Contains(diags[0].Detail, want) {
+			t.Errorf("%s: %v", path, diags)
+		}
+		if got := text(t, diags); !strings.Contains(got, "on "+path+":") {
+			t.Errorf("%s: rendered as\n%s", path, got)
+		}
+	}
+}
+
+// TestDiagnosticJSON holds the machine's form of a diagnostic.
+func TestDiagnosticJSON(t *testing.T) {
+	_, diags := Load("testdata/broken/argument_misspelled.hcl", LoadOptions{Host: host})
+	out, err := json.MarshalIndent(diags, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/diagnostic.json", append(out, '\n'))
+}
+
+func TestRenderColor(t *testing.T) {
+	_, diags := Load("testdata/broken/argument_misspelled.hcl", LoadOptions{Host: host})
+	var b strings.Builder
+	if err := diags.Render(&b, true); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), red) || strings.Count(b.String(), plain) != 3 {
+		t.Errorf("%q", b.String())
+	}
+}
+
+// TestRanges checks that what leaves the package points at the right line.
+func TestRanges(t *testing.T) {
+	spec, diags := Load("testdata/good/sketch.hcl", LoadOptions{Host: host})
+	if len(diags) > 0 {
+		t.Fatal(text(t, diags))
+	}
+	cell := spec.Cells[1]
+	for what, r := range map[string]Range{
+		`policy "rr"`: cell.Policy.Range, `quantum = each.quantum`: cell.Policy.At["quantum"],
+		`engine  = "process"`: cell.Hardware.EngineRange, `threads = host.threads`: cell.Hardware.ThreadsRange,
+		`job "long"`: cell.Workload.Submits[0].Job.Range, `2`: cell.Workload.Submits[0].Job.Threads.Range,
+		`compare "mean_jct"`: spec.Compares[0].Range,
+	} {
+		if got := string(spec.Source[r.Start.Byte:r.End.Byte]); got != what {
+			t.Errorf("range of %q covers %q", what, got)
+		}
+	}
+}
+
+// TestSharing checks that blocks which evaluate alike are one value.
+func TestSharing(t *testing.T) {
+	spec, _ := Load("testdata/good/sketch.hcl", LoadOptions{Host: host})
+	if spec.Cells[0].Workload != spec.Cells[2].Workload || spec.Cells[1].Policy == spec.Cells[2].Policy {
+		t.Error("blocks are shared wrongly")
+	}
+}
+
+func TestFormat(t *testing.T) {
+	got, diags := Format("x.hcl", []byte("a=1\nbcd   =  2 # two\nx \"y\" {\nz=3\n}\n"))
+	want := "a   = 1\nbcd = 2 # two\nx \"y\" {\n  z = 3\n}\n"
+	if len(diags) > 0 || string(got) != want {
+		t.Errorf("%v, %q", diags, got)
+	}
+	if got, diags := Format("x.hcl.json", []byte(`{"a":{"b":1}}`)); len(diags) > 0 || string(got) != "{\n  \"a\": {\n    \"b\": 1\n  }\n}\n" {
+		t.Errorf("%v, %q", diags, got)
+	}
+	for _, name := range []string{"x.hcl", "x.hcl.json"} {
+		if got, diags := Format(name, []byte("a = {")); got != nil || !diags.HasErrors() {
+			t.Errorf("%s: a syntax error is formatted: %q", name, got)
+		}
+	}
+}
+
+// sweep is an experiment of n × n cells: an axis that the policy reads, and
+// one that the workload reads.
+func sweep(n int) []byte {
+	return fmt.Appendf(nil, `
+experiment "sweep" {}
+job "a" {
+  command = ["x"]
+  epochs  = 10
+}
+workload "w" {
+  submit {
+    job   = job.a
+    count = each.count
+  }
+}
+hardware "h" {
+  engine  = "simulated"
+  threads = 4
+}
+policy "rr" {
+  order   = "round_robin"
+  quantum = "${each.quantum}ms"
+}
+matrix {
+  count   = range(1, %d)
+  quantum = range(1, %d)
+}
+`, n+1, n+1)
+}
+
+func TestSweep(t *testing.T) {
+	spec, diags := LoadSource("sweep.hcl", sweep(30), LoadOptions{})
+	if len(diags) > 0 {
+		t.Fatal(text(t, diags))
+	}
+	if len(spec.Cells) != 900 {
+		t.Fatalf("%d cells, want 900", len(spec.Cells))
+	}
+	for i, c := range spec.Cells { // the first axis varies slowest
+		if c.Workload.Submits[0].Count != 1+i/30 || c.Policy.Quantum != time.Duration(1+i%30)*time.Millisecond {
+			t.Fatalf("cell %d has count %d and quantum %v", i, c.Workload.Submits[0].Count, c.Policy.Quantum)
+		}
+	}
+}
+
+func TestMatrixTooLarge(t *testing.T) {
+	_, diags := LoadSource("sweep.hcl", sweep(1020), LoadOptions{})
+	if len(diags) != 1 || diags[0].Summary != "Matrix too large" {
+		t.Errorf("diagnostics: %v", diags)
+	}
+}
+
+func BenchmarkLoad10000Cells(b *testing.B) {
+	src := sweep(100)
+	for b.Loop() {
+		spec, diags := LoadSource("sweep.hcl", src, LoadOptions{})
+		if len(diags) > 0 || len(spec.Cells) != 10_000 {
+			b.Fatal(diags)
+		}
+	}
+}
+
+// BenchmarkLoad10000Policies has one block that reads both axes, so that
+// nothing is shared.
+func BenchmarkLoad10000Policies(b *testing.B) {
+	src := []byte(strings.Replace(string(sweep(100)), `"${each.quantum}ms"`, `"${each.quantum * each.count}ms"`, 1))
+	for b.Loop() {
+		spec, diags := LoadSource("sweep.hcl", src, LoadOptions{})
+		if len(diags) > 0 || len(spec.Cells) != 10_000 {
+			b.Fatal(diags)
+		}
+	}
+}
+
+// FuzzLoad looks for panics, and for results that contradict themselves.
+func FuzzLoad(f *testing.F) {
+	for _, pattern := range []string{"testdata/good/*.hcl", "testdata/good/*.json", "testdata/broken/*.hcl", "testdata/broken/*.json", "*.hcl"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range files {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(src, strings.HasSuffix(file, ".json"))
+		}
+	}
+	f.Fuzz(func(t *testing.T, src []byte, isJSON bool) {
+		name := "fuzz.hcl"
+		if isJSON {
+			name = "fuzz.hcl.json"
+		}
+		spec, diags := LoadSource(name, src, LoadOptions{Host: host})
+		if (spec == nil) != diags.HasErrors() {
+			t.Errorf("spec %v with diagnostics %v", spec != nil, diags)
+		}
+		if spec != nil && len(spec.Cells) == 0 {
+			t.Error("a spec without cells")
+		}
+		if err := diags.Render(io.Discard, true); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestNull: null is the same as not set, also where an axis decides, and also
+// in the check of blocks before their axes are known.
+func TestNull(t *testing.T) {
+	src := strings.NewReplacer(
+		"epochs  = var.n", "epochs = each.unit == \"epochs\" ? 3 : null\n  steps = each.unit == \"steps\" ? 30 : null",
+		`order   = "round_robin"`, "order = each.order",
+		"quantum = var.quantum", "quantum = each.order == \"fcfs\" ? null : \"1s\"",
+	).Replace(small) + `
+matrix {
+  unit  = ["epochs", "steps"]
+  order = ["fcfs", "round_robin"]
+}
+`
+	spec, diags := LoadSource("null.hcl", []byte(src), LoadOptions{Host: host})
+	if len(diags) > 0 {
+		t.Fatal(text(t, diags))
+	}
+	if len(spec.Cells) != 4 {
+		t.Fatalf("%d cells, want 4", len(spec.Cells))
+	}
+	for _, c := range spec.Cells {
+		j := c.Workload.Submits[0].Job
+		if (j.Epochs == 3) != (c.Axes[0].Value == "epochs") || (j.Steps == 30) != (c.Axes[0].Value == "steps") {
+			t.Errorf("%v: %d epochs, %d steps", c.Axes, j.Epochs, j.Steps)
+		}
+		if (c.Policy.Quantum == time.Second) != (c.Axes[1].Value == "round_robin") {
+			t.Errorf("%v: quantum %v", c.Axes, c.Policy.Quantum)
+		}
+	}
+}
+
+// TestAxisOfJobs: a job can be an axis, and what it reads multiplies only the
+// cells that have it.
+func TestAxisOfJobs(t *testing.T) {
+	src := strings.Replace(small, "job = job.a", "job = each.model", 1) + `
+job "b" {
+  command = ["x"]
+  epochs  = each.length
+}
+matrix {
+  model  = [job.a, job.b]
+  length = [1, 2, 3]
+}
+`
+	spec, diags := LoadSource("jobs.hcl", []byte(src), LoadOptions{Host: host})
+	if len(diags) > 0 {
+		t.Fatal(text(t, diags))
+	}
+	var got []string
+	for _, c := range spec.Cells {
+		got = append(got, fmt.Sprint(c.Axes))
+	}
+	want := []string{"[{model a}]", "[{model b} {length 1}]", "[{model b} {length 2}]", "[{model b} {length 3}]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("cells %v, want %v", got, want)
+	}
+}

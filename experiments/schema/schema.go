@@ -1,0 +1,174 @@
+// Package schema describes the language of experiments as one table: which
+// blocks there are, which arguments they take, what those mean. The decoder in
+// package experiments, its errors for unknown names and docs/language.md all
+// read this table, so that they cannot disagree.
+package schema
+
+//go:generate go test github.com/tfexp/tfexp/experiments -run TestReference -update
+
+import "slices"
+
+// Block is one kind of block, or the body of a file.
+type Block struct {
+	// Name is the word that begins the block; empty for the body of a file.
+	Name string
+	// Label says what the block's label names; empty for a block without one.
+	Label string
+	// Labels are the only labels that are allowed; nil allows every identifier.
+	Labels []string
+	Doc    string
+	// Example is a piece of HCL; the tests load it.
+	Example string
+	// Unique blocks have labels of their own: no two in one parent are alike.
+	Unique bool
+	// Single blocks stand at most once in their parent.
+	Single bool
+	// Required blocks stand at least once in their parent.
+	Required bool
+	Args     []Arg
+	Blocks   []*Block
+	// Variants give the arguments of a block whose label chooses among them.
+	Variants []Variant
+	// Free describes arguments whose names the author chooses; nil allows none.
+	Free *Arg
+}
+
+// Variant is what a block takes under one of its labels.
+type Variant struct {
+	Label string
+	Doc   string
+	Args  []Arg
+}
+
+// Arg is one argument of a block, or one key of an object.
+type Arg struct {
+	Name     string
+	Type     Type
+	Required bool
+	// Default is the value of an argument that is not set, as an HCL
+	// expression; empty when there is none.
+	Default string
+	// DefaultDoc describes a default that depends on other things.
+	DefaultDoc string
+	Doc        string
+	// Example is an HCL expression.
+	Example string
+	// Allowed are the only texts that a String may be.
+	Allowed []string
+	// Min and Max bound a number (each element of a list of them), inclusively.
+	Min, Max *float64
+	// Positive durations and sizes are above zero.
+	Positive bool
+	// MayBeEmpty lists need not have an element.
+	MayBeEmpty bool
+	// Keys are those of the object that a Threads value may be.
+	Keys []Arg
+}
+
+// Type is the type of an argument, in words for people.
+type Type string
+
+// The types of arguments.
+const (
+	String    Type = "string"
+	Integer   Type = "integer"
+	Number    Type = "number"
+	Bool      Type = "bool"
+	Duration  Type = "duration"
+	Size      Type = "size"
+	Strings   Type = "list of strings"
+	Integers  Type = "list of integers"
+	StringMap Type = "map of strings"
+	Any       Type = "any"
+	Values    Type = "list of values"
+	Condition Type = "condition"
+	TypeName  Type = "type"
+	Threads   Type = "integer or object"
+	Gap       Type = "duration, exponential(…) or normal(…)"
+	Instants  Type = "duration or list of durations"
+	Estimates Type = "string or noisy(…)"
+
+	JobRef      Type = "reference to a job"
+	WorkloadRef Type = "reference to a workload"
+	HardwareRef Type = "reference to a hardware"
+	PolicyRef   Type = "reference to a policy"
+)
+
+// ReferenceKind returns the kind of block ("job") that a reference type refers
+// to; empty for other types.
+func (t Type) ReferenceKind() string {
+	switch t {
+	case JobRef:
+		return "job"
+	case WorkloadRef:
+		return "workload"
+	case HardwareRef:
+		return "hardware"
+	case PolicyRef:
+		return "policy"
+	}
+	return ""
+}
+
+// Func is a function that expressions may call.
+type Func struct {
+	Name      string
+	Signature string
+	Doc       string
+}
+
+// Fact is a fact of the host, read as host.<Name>.
+type Fact struct {
+	Name string
+	Type Type
+	Doc  string
+}
+
+// Block returns the nested block of that name, or nil.
+func (b *Block) Block(name string) *Block {
+	i := slices.IndexFunc(b.Blocks, func(n *Block) bool { return n.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return b.Blocks[i]
+}
+
+// ArgsFor returns the arguments of a block with that label.
+func (b *Block) ArgsFor(label string) []Arg {
+	for _, v := range b.Variants {
+		if v.Label == label {
+			return v.Args
+		}
+	}
+	return b.Args
+}
+
+// Names returns the names of arguments, in the order of the table.
+func Names(args []Arg) []string {
+	names := make([]string, len(args))
+	for i, a := range args {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// BlockNames returns the names of the nested blocks, in the order of the table.
+func (b *Block) BlockNames() []string {
+	names := make([]string, len(b.Blocks))
+	for i, n := range b.Blocks {
+		names[i] = n.Name
+	}
+	return names
+}
+
+// Find returns the argument of that name, or nil.
+func Find(args []Arg, name string) *Arg {
+	for i := range args {
+		if args[i].Name == name {
+			return &args[i]
+		}
+	}
+	return nil
+}
+
+func bound(v float64) *float64 { return &v }

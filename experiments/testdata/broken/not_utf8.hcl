@@ -1,0 +1,2 @@
+experiment "café" {
+}
