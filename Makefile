@@ -3,7 +3,7 @@
 GO          ?= go
 BIN         := bin/tfexp
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
-SOURCES     := $(shell git ls-files '*.go' go.mod go.sum 'experiments/*.hcl' 'jobs/digits/*' 2>/dev/null || find . -name '*.go')
+SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' \) -not -path '*/testdata/*' -not -path 'results/*/*' ) go.mod go.sum
 
 .DEFAULT_GOAL := help
 .PHONY: help build run test race lint bench docs clean

@@ -19,12 +19,22 @@ const (
 	CacheFile       = "cache.db"
 	LockFile        = "lock"
 
+	// PicturesFile, in PlotsDir, lists the pictures with their captions.
+	PicturesFile = "pictures.json"
+
 	// In a cell's folder, next to its own jobs.csv:
 	CellFile      = "cell.json"
 	EventsFile    = "events.jsonl"
 	DecisionsFile = "decisions.jsonl"
 	OccupancyFile = "occupancy.csv"
 	LogsDir       = "logs"
+)
+
+// The states of a complete cell. A cell has failed when one of its jobs has,
+// or when its trace is not a valid schedule.
+const (
+	CellFinished = "finished"
+	CellFailed   = "failed"
 )
 
 // Plan is plan.json: what the experiment asks and the cells it runs, in the
@@ -105,15 +115,17 @@ type Plot struct {
 
 // Run is run.json: when, where and by what the experiment was run.
 type Run struct {
-	Started  string    `json:"started"` // RFC 3339
-	Ended    string    `json:"ended,omitempty"`
-	State    string    `json:"state"` // running, finished, failed, interrupted
-	Version  string    `json:"version"`
-	Go       string    `json:"go"`
-	Git      string    `json:"git,omitempty"`
-	Seed     int64     `json:"seed"`
-	Host     []Setting `json:"host"`
-	Command  []string  `json:"command"`
+	Started string    `json:"started"` // RFC 3339
+	Ended   string    `json:"ended,omitempty"`
+	State   string    `json:"state"` // running, finished, failed, interrupted
+	Version string    `json:"version"`
+	Go      string    `json:"go"`
+	Git     string    `json:"git,omitempty"`
+	Seed    int64     `json:"seed"`
+	Host    []Setting `json:"host"`
+	Command []string  `json:"command"`
+	// File is the experiment file as it was named.
+	File     string    `json:"file,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
 	// Reused and Ran count the cells of the last run.
 	Reused int `json:"reused"`
@@ -135,5 +147,39 @@ type Cell struct {
 	Seconds  float64   `json:"seconds"`    // wall time of the execution
 	Busy     float64   `json:"busy_cores"` // cores used by other processes on the mean; -1 unknown
 	Warnings []Warning `json:"warnings,omitempty"`
+	// Error says what is wrong with the cell as a whole: a schedule that the
+	// validator rejects, an engine that gave up.
+	Error string `json:"error,omitempty"`
+	// Failures are the jobs that did not finish, in the order of their ends; at
+	// most MaxFailures of them. Metrics.Failed counts all.
+	Failures []Failure `json:"failures,omitempty"`
 	Metrics  Metrics   `json:"metrics"`
+}
+
+// MaxFailures bounds the failures that cell.json lists.
+const MaxFailures = 20
+
+// Failure is a job that did not finish.
+type Failure struct {
+	Job    string  `json:"job"`
+	At     float64 `json:"t_s"` // seconds from the cell's start
+	Reason string  `json:"reason"`
+}
+
+// Picture is one drawn picture, or the reason why it was not drawn.
+type Picture struct {
+	// Name is the file name without its extension: "gantt-mixed-rr-r1".
+	Name string `json:"name"`
+	// Kind is gantt, jct, metrics, cores or predicted.
+	Kind string `json:"kind"`
+	// Cell is set for pictures of one cell.
+	Cell    string `json:"cell,omitempty"`
+	Title   string `json:"title"`
+	Caption string `json:"caption"`
+	// SVG and PNG are the paths of the files, empty for a skipped picture. In
+	// pictures.json they are relative to the folder of plots.
+	SVG string `json:"svg,omitempty"`
+	PNG string `json:"png,omitempty"`
+	// Skipped says why there is no picture.
+	Skipped string `json:"skipped,omitempty"`
 }

@@ -15,11 +15,19 @@ type JobRow struct {
 	GPUs, Preemptions, Resizes       int
 	State                            string
 	Predicted                        float64 // run time; negative: no estimate
-	PredictionErrorPct               float64 // NaN: no estimate, or not finished
+	// PredictionErrorPct is (predicted − service) / service in percent: above 0
+	// when the estimate was too long. NaN: no estimate, not finished, or the
+	// job did not hold its full request all the time.
+	PredictionErrorPct float64
+	// BoundedSlowdown is max(1, JCT / max(run time alone, floor)); NaN like
+	// Slowdown for a job that did not finish or whose run time is not known.
+	BoundedSlowdown float64
 }
 
 // Metrics is a row of metrics.csv without the cell's own columns. Means and
-// quantiles are over the finished jobs.
+// quantiles are over the finished jobs; what is not known is NaN, which is an
+// empty field and a JSON null. Failed counts the jobs that ended without
+// finishing. The makespan goes to the last end of any job.
 type Metrics struct {
 	Jobs              int     `json:"jobs"`
 	Finished          int     `json:"finished"`
@@ -38,6 +46,10 @@ type Metrics struct {
 	JainFairness      float64 `json:"jain_fairness"`
 	Preemptions       int     `json:"preemptions"`
 	Resizes           int     `json:"resizes"`
+	// MeanBoundedSlowdown is over the same jobs as MeanSlowdown.
+	MeanBoundedSlowdown float64 `json:"mean_bounded_slowdown"`
+	// GPUUtilization is NaN on hardware without GPUs.
+	GPUUtilization float64 `json:"gpu_utilization"`
 }
 
 // EstimateRow is a row of estimates.csv. Negative times are empty fields.
@@ -49,10 +61,22 @@ type EstimateRow struct {
 	SampleFraction       float64
 	Slope, Intercept     float64 // s an epoch, s
 	Predicted, Low, High float64 // s
-	Actual, ErrorPct     float64 // mean service time of the finished jobs that were never resized
+	// Actual is the mean service time of the finished jobs that held their
+	// full request throughout; ErrorPct is (predicted − actual) / actual in
+	// percent, NaN without an actual time.
+	Actual, ErrorPct float64
 }
 
-// ComparisonRow is a row of comparisons.csv.
+// The verdicts of a comparison.
+const (
+	Better              = "better"
+	Worse               = "worse"
+	NoDifference        = "no difference detected"
+	NotEnoughReplicates = "not enough replicates"
+)
+
+// ComparisonRow is a row of comparisons.csv: a candidate against a baseline on
+// one metric, paired by replicate. What is not known is NaN.
 type ComparisonRow struct {
 	Metric, Workload, Hardware string
 	Baseline, Candidate        string // variants
@@ -60,6 +84,13 @@ type ComparisonRow struct {
 	BaselineMean               float64
 	CandidateMean              float64
 	Ratio, CILow, CIHigh       float64 // of candidate / baseline
-	PValue                     float64
+	PValue                     float64 // after Holm's correction
 	Verdict                    string
+	// Difference is candidate − baseline, in the metric's unit, with its interval.
+	Difference, DifferenceLow, DifferenceHigh float64
+	// RawP is the p-value before the correction for Candidates candidates.
+	RawP       float64
+	Candidates int
+	Level      float64 // of the intervals
+	Method     string  // "paired t", "paired bootstrap", "exact"
 }

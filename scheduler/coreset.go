@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -74,4 +75,37 @@ func (s *CoreSet) UnmarshalText(text []byte) error {
 		*s = append(*s, Span{int32(a), int32(b) + 1})
 	}
 	return nil
+}
+
+// union returns the cores of two sets that have none in common.
+func (s CoreSet) union(t CoreSet) CoreSet {
+	all := append(append(make(CoreSet, 0, len(s)+len(t)), s...), t...)
+	slices.SortFunc(all, func(a, b Span) int { return int(a.Lo - b.Lo) })
+	joined := all[:0]
+	for _, p := range all {
+		if n := len(joined); n > 0 && joined[n-1].Hi == p.Lo {
+			joined[n-1].Hi = p.Hi
+		} else {
+			joined = append(joined, p)
+		}
+	}
+	return joined
+}
+
+// cut divides the set into its n lowest cores and the rest.
+func (s CoreSet) cut(n int) (low, rest CoreSet) {
+	for i, p := range s {
+		size := int(p.Hi - p.Lo)
+		if n >= size {
+			n -= size
+			continue
+		}
+		if n == 0 {
+			return s[:i:i], s[i:]
+		}
+		low = append(append(make(CoreSet, 0, i+1), s[:i]...), Span{p.Lo, p.Lo + int32(n)})
+		rest = append(append(make(CoreSet, 0, len(s)-i), Span{p.Lo + int32(n), p.Hi}), s[i+1:]...)
+		return low, rest
+	}
+	return s, nil
 }

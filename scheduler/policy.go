@@ -1,6 +1,11 @@
 package scheduler
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Order says which waiting job is next.
 type Order string
@@ -68,4 +73,104 @@ type Policy struct {
 	// FeedbackInterval is the waiting time that improves a job's level by one;
 	// 0 switches feedback off.
 	FeedbackInterval time.Duration
+}
+
+// withDefaults fills in the choices that are left empty: fcfs, no backfill,
+// strict, no preemption, longest_run.
+func (p Policy) withDefaults() Policy {
+	p.Order = cmp.Or(p.Order, FCFS)
+	p.Backfill = cmp.Or(p.Backfill, NoBackfill)
+	p.Allocation = cmp.Or(p.Allocation, Strict)
+	p.Preemption = cmp.Or(p.Preemption, NoPreemption)
+	p.Victims = cmp.Or(p.Victims, LongestRun)
+	return p
+}
+
+// Validate returns an error that says which choice is unknown, or which
+// setting is missing. Empty choices stand for their defaults: fcfs, no
+// backfill, strict, no preemption, longest_run.
+func (p Policy) Validate() error {
+	p = p.withDefaults()
+	switch p.Order {
+	case FCFS, RoundRobin, Priority, SJF, SRTF, LAS, EDF, Fair:
+	default:
+		return fmt.Errorf("policy: unknown order %q", p.Order)
+	}
+	switch p.Backfill {
+	case NoBackfill, FirstFit, EASY, Conservative:
+	default:
+		return fmt.Errorf("policy: unknown backfill %q", p.Backfill)
+	}
+	switch p.Allocation {
+	case Strict, AlwaysAttend, MaxProp:
+	default:
+		return fmt.Errorf("policy: unknown allocation %q", p.Allocation)
+	}
+	switch p.Preemption {
+	case NoPreemption, PausePreemption:
+	default:
+		return fmt.Errorf("policy: unknown preemption %q", p.Preemption)
+	}
+	switch p.Victims {
+	case LongestRun, SmallestRequest:
+	default:
+		return fmt.Errorf("policy: unknown victim rule %q", p.Victims)
+	}
+	if p.looksEachQuantum() && p.Quantum <= 0 {
+		return fmt.Errorf("policy: order %s needs a quantum above zero", p.Order)
+	}
+	if p.FeedbackInterval < 0 {
+		return fmt.Errorf("policy: a feedback interval of %s is negative", p.FeedbackInterval)
+	}
+	return nil
+}
+
+// String sums the policy up in a line: "round_robin, quantum 500ms, strict".
+func (p Policy) String() string {
+	p = p.withDefaults()
+	parts := []string{string(p.Order)}
+	if p.looksEachQuantum() {
+		parts = append(parts, "quantum "+p.Quantum.String())
+	}
+	if p.Backfill != NoBackfill {
+		parts = append(parts, string(p.Backfill)+" backfill")
+	}
+	parts = append(parts, string(p.Allocation))
+	if p.Preemption == PausePreemption {
+		parts = append(parts, "pause "+string(p.Victims)+" first")
+	}
+	if p.FeedbackInterval > 0 && p.Order == Priority {
+		parts = append(parts, "feedback every "+p.FeedbackInterval.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// looksEachQuantum tells whether the order has a quantum.
+func (p Policy) looksEachQuantum() bool {
+	return p.Order == RoundRobin || p.Order == LAS || p.Order == Fair
+}
+
+// takesTurns tells whether a job whose quantum ends gives its cores up and
+// queues again.
+func (p Policy) takesTurns() bool { return p.Order == RoundRobin || p.Order == Fair }
+
+// pausesForBetter tells whether a waiting job may pause running ones that are
+// worse in the policy's order. Where jobs take turns no running job is worse.
+func (p Policy) pausesForBetter() bool {
+	return p.Order == SRTF || p.Order == LAS || p.Preemption == PausePreemption && !p.takesTurns()
+}
+
+// Needs returns what an engine must be able to do to carry out the policy on
+// these jobs and resize requests. Admission by memory is the scheduler's own
+// work and needs nothing of the engine.
+func Needs(p Policy, jobs []Job, resizes []Resize) Capabilities {
+	p = p.withDefaults()
+	needs := Capabilities{Pause: p.takesTurns() || p.pausesForBetter()}
+	malleable := false
+	for i := range jobs {
+		malleable = malleable || jobs[i].Malleable
+		needs.GPUs = needs.GPUs || jobs[i].GPUs > 0
+	}
+	needs.Resize = malleable && (p.Allocation != Strict || len(resizes) > 0)
+	return needs
 }

@@ -48,7 +48,8 @@ type Job struct {
 	// User owns the job, for policies that are fair between users.
 	User string
 	// Predicted is the run time on the full request by the estimates that the
-	// policy is given; 0 when there is no estimate.
+	// policy is given; 0 when there is no estimate, which counts as longer than
+	// any. A job that is known to take no time is given a nanosecond.
 	Predicted time.Duration
 }
 
@@ -143,6 +144,7 @@ const (
 	Resume    EventKind = "resume"
 	ResizeJob EventKind = "resize"
 	Request   EventKind = "request" // the workload changed the job's request
+	Level     EventKind = "level"   // feedback improved a waiting job's effective level
 	Finish    EventKind = "finish"
 	Fail      EventKind = "fail"
 	Stop      EventKind = "stop"
@@ -156,7 +158,7 @@ type Event struct {
 	Job    int
 	Cores  CoreSet // held after the event
 	GPUs   CoreSet
-	Reason string // why a job failed, or was stopped
+	Reason string // why a job failed or was stopped; the new request or level
 }
 
 // Decision says why an event that the scheduler caused came about.

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/results"
+)
+
+// place is a cell, and perhaps a job, in an experiment's folder.
+type place struct {
+	dir  string // the experiment's folder
+	cell string
+	job  string
+}
+
+func (p place) folder() string { return filepath.Join(p.dir, results.CellsDir, p.cell) }
+func (p place) logs() string   { return filepath.Join(p.folder(), results.LogsDir) }
+
+// splitDir takes DIR off the arguments: the first one, if it is a folder and
+// not the only place for a cell's name.
+func splitDir(args []string) (dir string, rest []string) {
+	if len(args) > 0 && isDir(args[0]) {
+		return filepath.Clean(args[0]), args[1:]
+	}
+	return defaultOut, args
+}
+
+// findCell looks for a cell in the experiments of DIR.
+func findCell(dir, cell string) (place, error) {
+	dirs, err := experimentsIn(dir)
+	if err != nil {
+		return place{}, err
+	}
+	var found []place
+	var names []string
+	for _, list := range []func(string) []string{cellNames, missingCells} {
+		for _, d := range dirs {
+			for _, name := range list(d) {
+				names = append(names, name)
+				if name == cell {
+					found = append(found, place{dir: d, cell: name})
+				}
+			}
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	switch len(found) {
+	case 0:
+		return place{}, usagef(didYouMean(cell, names, `"tfexp status" lists the experiments, "tfexp logs" their cells`), "no cell %q in %s", cell, dir)
+	case 1:
+		return found[0], nil
+	}
+	return place{}, usagef("name one of their folders: "+found[0].dir+" or "+found[1].dir, "several experiments in %s have a cell %q", dir, cell)
+}
+
+// cellNames lists the cells that have left something, in name order with
+// numbers in theirs.
+func cellNames(dir string) []string {
+	entries, err := os.ReadDir(filepath.Join(dir, results.CellsDir))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.SortFunc(names, byNumber)
+	return names
+}
+
+// missingCells lists the cells that are planned but not complete.
+func missingCells(dir string) []string {
+	e, err := results.Open(dir)
+	if err != nil {
+		return nil
+	}
+	names := make([]string, len(e.Missing))
+	for i, c := range e.Missing {
+		names[i] = c.Cell
+	}
+	return names
+}
+
+// jobNames lists the jobs of a cell that have a log, numbers in their order.
+func jobNames(p place) []string {
+	entries, err := os.ReadDir(p.logs())
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".log"); ok {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, byNumber)
+	return names
+}
+
+// byNumber puts "short-2" before "short-10".
+func byNumber(a, b string) int {
+	stemA, numberA := splitNumber(a)
+	stemB, numberB := splitNumber(b)
+	return cmp.Or(cmp.Compare(stemA, stemB), cmp.Compare(numberA, numberB), cmp.Compare(a, b))
+}
+
+func splitNumber(s string) (stem string, number int) {
+	stem = strings.TrimRight(s, "0123456789")
+	number, err := strconv.Atoi(s[len(stem):])
+	if err != nil {
+		return s, 0
+	}
+	return stem, number
+}
+
+// completeCells completes [DIR] CELL [JOB].
+func completeCells(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	dir, rest := splitDir(args)
+	dirs, _ := pipeline.Experiments(dir)
+	var names []string
+	switch len(rest) {
+	case 0:
+		for _, d := range dirs {
+			names = append(names, cellNames(d)...)
+		}
+		if len(args) == 0 {
+			return append(names, dirs...), cobra.ShellCompDirectiveDefault
+		}
+	case 1:
+		for _, d := range dirs {
+			names = append(names, jobNames(place{dir: d, cell: rest[0]})...)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) completionCommand() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "Print a script that completes commands, files, cells and jobs",
+		Long: `Print a script that makes a shell complete tfexp's commands, flags, experiment
+files, and the cells and jobs of results. Load it from the shell's start-up file:
+
+  bash        source <(tfexp completion bash)
+  zsh         source <(tfexp completion zsh)
+  fish        tfexp completion fish | source
+  powershell  tfexp completion powershell | Out-String | Invoke-Expression`,
+		Args:      between(1, 1, "the shell"),
+		ValidArgs: shells,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			var err error
+			switch args[0] {
+			case "bash":
+				err = root.GenBashCompletionV2(a.out, true)
+			case "zsh":
+				err = root.GenZshCompletion(a.out)
+			case "fish":
+				err = root.GenFishCompletion(a.out, true)
+			case "powershell":
+				err = root.GenPowerShellCompletionWithDesc(a.out)
+			default:
+				return usagef(didYouMean(args[0], shells, "the shells are bash, zsh, fish and powershell"), "unknown shell %q", args[0])
+			}
+			if err != nil {
+				return fmt.Errorf("write completion: %w", err)
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/hardware"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	var (
+		out    string
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "doctor [--out DIR] [--json]",
+		Short: "Check that this machine can run experiments",
+		Long: `Check what experiments need of this machine: cores and whether jobs can be bound
+to them, memory, room on the disk of the results, what else keeps it busy now.
+
+Exit status: 0, also with warnings; 6 when something essential is missing.`,
+		Args: between(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			checks := hardware.Checks(out)
+			failed := false
+			for _, c := range checks {
+				failed = failed || c.Status == hardware.Fail
+			}
+			if asJSON {
+				if err := a.printJSON(struct {
+					OK     bool             `json:"ok"`
+					Checks []hardware.Check `json:"checks"`
+				}{!failed, checks}); err != nil {
+					return err
+				}
+			} else {
+				a.printChecks(checks)
+			}
+			if failed {
+				return silently(exitUnavailable)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", defaultOut, "`DIR` that results will go to")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) printChecks(checks []hardware.Check) {
+	width := 0
+	for _, c := range checks {
+		width = max(width, len(c.Name))
+	}
+	for _, c := range checks {
+		mark, ink := "ok  ", green
+		switch c.Status {
+		case hardware.Warn:
+			mark, ink = "warn", yellow
+		case hardware.Fail:
+			mark, ink = "FAIL", red
+		}
+		fmt.Fprintf(a.out, "%s  %-*s  %s\n", paint(a.outColor, ink, mark), width, c.Name, c.Text)
+		if c.Hint != "" {
+			fmt.Fprintf(a.out, "%s%s\n", strings.Repeat(" ", width+8), paint(a.outColor, dim, c.Hint))
+		}
+	}
+}

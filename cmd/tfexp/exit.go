@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tfexp/tfexp/pipeline"
+)
+
+// The exit statuses. They are part of the interface: scripts rely on them.
+const (
+	exitOK          = 0
+	exitInternal    = 1
+	exitUsage       = 2
+	exitInvalid     = 3
+	exitCellsFailed = 4
+	exitUnavailable = 6
+	exitInUse       = 7
+	exitInterrupted = 130
+)
+
+const exitHelp = `Exit status:
+    0  all went well
+    1  an internal error, or a file that cannot be read or written
+    2  the command line is wrong
+    3  the experiment is invalid
+    4  some cells failed
+    5  a declared threshold was missed
+    6  an engine, or hardware that the experiment asks for, is not available
+    7  the results folder is in use by another tfexp
+  130  interrupted; what had finished is kept, and the run can be resumed`
+
+// exitError gives an error an exit status and a hint; both travel by wrapping.
+type exitError struct {
+	code int
+	err  error // nil when all has been said already
+	hint string
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// silently ends the command with a status, all having been said.
+func silently(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return &exitError{code: code}
+}
+
+// usagef is a mistake on the command line; hint may be empty.
+func usagef(hint, format string, args ...any) error {
+	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...), hint: hint}
+}
+
+// verdict finds the exit status and the hint that an error stands for.
+func verdict(err error) (code int, hint string) {
+	var (
+		own    *exitError
+		inUse  *pipeline.InUseError
+		engine *pipeline.EngineError
+	)
+	switch {
+	case err == nil:
+		return exitOK, ""
+	case errors.As(err, &own):
+		return own.code, own.hint
+	case errors.Is(err, pipeline.ErrInterrupted):
+		return exitInterrupted, ""
+	case errors.As(err, &inUse):
+		return exitInUse, "wait until it is done, or give another folder with --out"
+	case errors.As(err, &engine):
+		return exitUnavailable, engine.Hint
+	}
+	return exitInternal, ""
+}

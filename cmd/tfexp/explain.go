@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/results"
+)
+
+func (a *app) explainCommand() *cobra.Command {
+	var (
+		job    string
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "explain [DIR] CELL [--job JOB] [--json]",
+		Short: "Explain why a cell ran, and what was decided about a job",
+		Long: `Explain why a cell ran, or was reused, and all that its results depend on: the
+description whose hash is its key in the cache. With --job it explains what the
+scheduler decided about a job, when and why, and which jobs were passed over.
+DIR is a folder of results (` + defaultOut + ` by default) or one experiment's folder.
+
+Exit status: 0; 2 when there is no such cell or job.`,
+		Example: `  tfexp explain mixed-this_machine-rr-r1
+  tfexp explain mixed-this_machine-rr-r1 --job short-3`,
+		Args:              between(1, 2, "CELL"),
+		ValidArgsFunction: completeCells,
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, rest := splitDir(args)
+			switch len(rest) {
+			case 0:
+				return usagef("tfexp logs "+dir+" lists the cells", "CELL is missing")
+			case 2:
+				return noResults(args[0])
+			}
+			at, err := findCell(dir, rest[0])
+			if err != nil {
+				return err
+			}
+			if job != "" {
+				at.job = job
+				return a.explainJob(at, asJSON)
+			}
+			return a.explainCell(at, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&job, "job", "", "explain the decisions about this `JOB`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) explainJob(at place, asJSON bool) error {
+	e, err := results.Open(at.dir)
+	if err != nil {
+		return err
+	}
+	ref := results.CellRef{Cell: at.cell}
+	if i := slices.IndexFunc(e.Plan.Cells, func(c results.CellRef) bool { return c.Cell == at.cell }); i >= 0 {
+		ref = e.Plan.Cells[i]
+	}
+	story, jobs, err := storyOf(e, ref, at.job)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(jobs, at.job) {
+		return usagef(didYouMean(at.job, jobs, ""), "no job %q in %s", at.job, at.cell)
+	}
+	if asJSON {
+		return a.printJSON(struct {
+			Cell  string   `json:"cell"`
+			Job   string   `json:"job"`
+			Story []moment `json:"story"`
+		}{at.cell, at.job, story})
+	}
+	fmt.Fprintf(a.out, "%s in %s\n", paint(a.outColor, bold, at.job), at.cell)
+	a.printStory(story)
+	return nil
+}
+
+func (a *app) explainCell(at place, asJSON bool) error {
+	x, err := pipeline.Explain(at.dir, at.cell)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(x)
+	}
+	fmt.Fprintf(a.out, "%s in %s: %s\n", paint(a.outColor, bold, x.Cell), at.dir, x.State)
+	if !x.Ran.IsZero() {
+		fmt.Fprintf(a.out, "ran %s", x.Ran.Local().Format("2006-01-02 15:04:05"))
+		if x.Seconds > 0 {
+			fmt.Fprintf(a.out, " for %s", progress.Duration(time.Duration(x.Seconds*float64(time.Second))))
+		}
+		fmt.Fprintf(a.out, ": %s\n", x.Reason)
+		a.printChanges(changesOf(x.Changes))
+	}
+	if x.Error != "" {
+		fmt.Fprintln(a.out, x.Error)
+	}
+	if len(x.Lines) > 0 {
+		fmt.Fprintf(a.out, "\nits results depend on (key %.12s…):\n", x.Key)
+		for _, l := range x.Lines {
+			fmt.Fprintf(a.out, "    %s\n", l)
+		}
+	}
+	return nil
+}

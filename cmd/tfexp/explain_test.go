@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/results"
+)
+
+// cellWith writes a cell's trace into an experiment's folder.
+func cellWith(t *testing.T, events, decisions string) (*results.Experiment, results.CellRef) {
+	t.Helper()
+	e, c := &results.Experiment{Dir: t.TempDir()}, results.CellRef{Cell: "w-h-rr-r1"}
+	dir := filepath.Join(e.Dir, results.CellsDir, c.Cell)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{results.EventsFile: events, results.DecisionsFile: decisions} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e, c
+}
+
+func TestStoryOfAJob(t *testing.T) {
+	e, c := cellWith(t, `{"t_s":0,"event":"arrive","job":"long-1","cores":""}
+{"t_s":0,"event":"start","job":"long-1","cores":"0-1"}
+{"t_s":0.5,"event":"arrive","job":"short-1","cores":""}
+{"t_s":0.5,"event":"arrive","job":"wide-1","cores":""}
+{"t_s":3,"event":"fail","job":"short-1","cores":"","reason":"exit status 3"}
+`, `{"t_s":0,"decision":"start","job":"long-1","cores":"0-1","reason":"first in the queue"}
+{"t_s":0.6,"decision":"resume","job":"long-1","cores":"0","reason":"fits","passed":[{"job":"short-1","reason":"no core is free"}]}
+{"t_s":0.7,"decision":"resume","job":"long-1","cores":"0","reason":"fits","passed":[{"job":"short-1","reason":"no core is free"}]}
+{"t_s":1,"decision":"pause","job":"long-1","cores":"","reason":"its quantum ended"}
+{"t_s":1,"decision":"start","job":"short-1","cores":"1","reason":"it fits","passed":[{"job":"wide-1","reason":"needs 2 cores"}],"passed_more":3}
+`)
+	story, jobs, err := storyOf(e, c, "short-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"long-1", "short-1", "wide-1"}, jobs); d != "" {
+		t.Error(d)
+	}
+	var out bytes.Buffer
+	newApp(&out, &out).printStory(story)
+	want := `     0.500 s  arrived
+     0.600 s  passed over 2 times: no core is free
+     1.000 s  started on cores 1: it fits
+              before it wide-1 was passed over: needs 2 cores
+              and so were 3 more
+     3.000 s  failed: exit status 3
+`
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestStoryWithoutRecordsIsAUsageError(t *testing.T) {
+	e, c := cellWith(t, "", "")
+	c.Cell = "w-h-rr-r2"
+	_, _, err := storyOf(e, c, "short-1")
+	if code, hint := verdict(err); code != exitUsage || hint == "" {
+		t.Errorf("%v: exit status %d, hint %q", err, code, hint)
+	}
+}
+
+func TestUnderWay(t *testing.T) {
+	journal := []pipeline.JournalEntry{
+		{Event: "run_start"}, {Event: "cell_start", Unit: "killed"},
+		{Event: "run_start"}, {Event: "cell_start", Unit: "a"}, {Event: "cell_start", Unit: "b"}, {Event: "cell_end", Unit: "a"},
+	}
+	if d := cmp.Diff([]string{"b"}, underWay(journal)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestNarrowTablesLeaveOutWhatIsLeastAskedFor(t *testing.T) {
+	title := func(name string) string {
+		m, ok := results.MetricByName(name)
+		if !ok {
+			t.Fatalf("no metric %q", name)
+		}
+		return m.Title
+	}
+	full := table{
+		left:   1,
+		header: []string{"policy", title("mean_jct_s") + " (s)", title("p95_jct_s") + " (s)", title("utilization")},
+		rows:   [][]string{{"fcfs", "1", "2", "3"}},
+	}
+	if got := narrow(full, full.width()); len(got.header) != 4 {
+		t.Errorf("with room for all: %q", got.header)
+	}
+	got := narrow(full, full.width()-1)
+	if d := cmp.Diff([]string{"policy", full.header[1], full.header[3]}, got.header); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([][]string{{"fcfs", "1", "3"}}, got.rows); d != "" {
+		t.Error(d)
+	}
+	if got := narrow(full, 10); len(got.header) != 2 {
+		t.Errorf("in 10 columns: %q", got.header)
+	}
+	if len(full.rows[0]) != 4 {
+		t.Error("the full table was changed")
+	}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/experiments"
+)
+
+func (a *app) fmtCommand() *cobra.Command {
+	var f formatter
+	cmd := &cobra.Command{
+		Use:   "fmt [FILE...|-] [--check] [--diff]",
+		Short: "Rewrite experiments in the canonical style",
+		Long: `Rewrite experiments in the canonical style: indentation, aligned equals signs,
+spacing. Meaning and comments stay. Without FILE all experiments of the current
+folder are formatted (*.hcl, *.hcl.json); "-" formats standard input to standard output. The names
+of the files that changed are printed.
+
+Exit status: 0 when all is well; 3 when a file has a syntax error, or, with
+--check, when a file is not in the canonical style.`,
+		Example: `  tfexp fmt
+  tfexp fmt --check experiments/*.hcl
+  tfexp fmt - < draft.hcl`,
+		ValidArgsFunction: completeFiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.app, f.in = a, cmd.InOrStdin()
+			if len(args) == 0 {
+				if args = experimentFiles("."); len(args) == 0 {
+					return usagef("", "no *.hcl file is here to format")
+				}
+			}
+			wrong := false
+			for _, file := range args {
+				ok, err := f.format(file)
+				if err != nil {
+					return err
+				}
+				wrong = wrong || !ok
+			}
+			if wrong {
+				return silently(exitInvalid)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&f.check, "check", false, "change nothing; exit with 3 if a file would change")
+	cmd.Flags().BoolVar(&f.diff, "diff", false, "print what changes")
+	return cmd
+}
+
+type formatter struct {
+	*app
+	in          io.Reader
+	check, diff bool
+}
+
+// format formats one file, and returns whether it is well: its syntax is
+// right and, under check, so is its style.
+func (f *formatter) format(file string) (ok bool, err error) {
+	name, stdin := file, file == "-"
+	var src []byte
+	if stdin {
+		name = "standard input"
+		src, err = io.ReadAll(f.in)
+	} else {
+		src, err = os.ReadFile(file)
+	}
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return false, usagef(didYouMean(file, experimentFiles(filepath.Dir(file)), ""), "%s does not exist", file)
+		}
+		return false, fmt.Errorf("read experiment: %w", err)
+	}
+	want, diags := experiments.Format(name, src)
+	if diags.HasErrors() {
+		diags.Render(f.err, f.errColor)
+		return false, nil
+	}
+	changes := !bytes.Equal(src, want)
+	switch {
+	case stdin && !f.check && !f.diff:
+		_, err = f.out.Write(want)
+		return true, err
+	case !changes:
+		return true, nil
+	case f.diff:
+		if _, err := f.out.Write(diff.Diff(name, src, name+" formatted", want)); err != nil {
+			return false, err
+		}
+	default:
+		fmt.Fprintln(f.out, name)
+	}
+	if f.check || stdin {
+		return !f.check, nil
+	}
+	// The file keeps its permissions.
+	st, err := os.Stat(file)
+	if err != nil {
+		return false, fmt.Errorf("format %s: %w", file, err)
+	}
+	if err := renameio.WriteFile(file, want, st.Mode().Perm()); err != nil {
+		return false, fmt.Errorf("format %s: %w", file, err)
+	}
+	return true, nil
+}

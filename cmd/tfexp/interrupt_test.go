@@ -1,0 +1,202 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// hanging is an experiment whose second cell hangs until the file "go" is
+// there, and then ends at once. Samples never hang.
+const hanging = `
+experiment "hanging" {
+  replicates = 2
+}
+
+job "t" {
+  command = ["sh", "-c", "[ $TFEXP_EPOCHS -lt 10 ] || mkdir once 2>/dev/null || test -e go || { trap '' TERM; touch hangs; sleep 300; }"]
+  epochs  = 10
+}
+
+workload "w" {
+  submit {
+    job = job.t
+  }
+}
+
+hardware "h" {
+  engine  = "process"
+  threads = 1
+}
+
+policy "fcfs" {
+  order = "fcfs"
+}
+`
+
+// started is a tfexp that runs in a folder of its own.
+type started struct {
+	*exec.Cmd
+	dir    string
+	stderr bytes.Buffer
+}
+
+func command(dir string, args ...string) *started {
+	s := &started{Cmd: exec.Command("tfexp", args...), dir: dir} // TestMain has put it into the path
+	s.Dir, s.Stderr = dir, &s.stderr
+	return s
+}
+
+// status runs the command to its end and returns its exit status.
+func (s *started) status(t *testing.T) int {
+	t.Helper()
+	if s.Process == nil {
+		if err := s.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = s.Wait()
+	return s.ProcessState.ExitCode()
+}
+
+// startHanging starts the experiment, and waits until its second cell hangs.
+func startHanging(t *testing.T) *started {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "hanging.hcl"), []byte(hanging), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := command(dir, "run", "hanging.hcl")
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Process.Kill() })
+	waitFor(t, func() bool { return exists(filepath.Join(dir, "hangs")) })
+	return s
+}
+
+func waitFor(t *testing.T, condition func() bool) {
+	t.Helper()
+	for range 1500 {
+		if condition() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("waited in vain")
+}
+
+func (s *started) let(t *testing.T) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// state asks "tfexp status" how the experiment stands.
+func (s *started) state(t *testing.T) experimentStatus {
+	t.Helper()
+	c := exec.Command("tfexp", "status", "--json")
+	c.Dir = s.dir
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []experimentStatus
+	if err := json.Unmarshal(out, &all); err != nil || len(all) != 1 {
+		t.Fatalf("status: %v: %s", err, out)
+	}
+	return all[0]
+}
+
+func TestInterruptAndResume(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs real jobs")
+	}
+	t.Parallel()
+	s := startHanging(t)
+
+	if got := s.state(t); got.State != "running" || got.Finished != 1 || len(got.Running) != 1 {
+		t.Errorf("while it runs: %+v", got)
+	}
+	other := command(s.dir, "run", "hanging.hcl")
+	if code := other.status(t); code != exitInUse || !strings.Contains(other.stderr.String(), "in use by process") {
+		t.Errorf("a second run ended with %d: %s", code, other.stderr.String())
+	}
+
+	if err := s.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := s.status(t); code != exitInterrupted {
+		t.Errorf("interrupted run ended with %d", code)
+	}
+	for _, want := range []string{"stopping jobs", "resume with: tfexp resume results/hanging"} {
+		if !strings.Contains(s.stderr.String(), want) {
+			t.Errorf("%q was not said:\n%s", want, s.stderr.String())
+		}
+	}
+	if got := s.state(t); got.State != "interrupted" || got.Finished != 1 || got.Left != 1 {
+		t.Errorf("after the interrupt: %+v", got)
+	}
+
+	s.let(t)
+	resumed := command(s.dir, "resume")
+	if code := resumed.status(t); code != exitOK || !strings.Contains(resumed.stderr.String(), "1 reused, 1 to run") {
+		t.Errorf("resume ended with %d: %s", code, resumed.stderr.String())
+	}
+	if got := s.state(t); got.State != "finished" || got.Finished != 2 {
+		t.Errorf("after the resume: %+v", got)
+	}
+}
+
+func TestSecondInterruptKillsAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs real jobs")
+	}
+	t.Parallel()
+	s := startHanging(t)
+	// The job ignores SIGTERM: the first interrupt alone takes its time.
+	for range 2 {
+		if err := s.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // two signals at once may arrive as one
+	}
+	if code := s.status(t); code != exitInterrupted {
+		t.Errorf("ended with %d", code)
+	}
+	if got := s.state(t); got.State != "interrupted" {
+		t.Errorf("afterwards: %+v", got)
+	}
+	s.let(t)
+	if code := command(s.dir, "resume").status(t); code != exitOK {
+		t.Errorf("resume ended with %d", code)
+	}
+}
+
+func TestKilledRunIsResumable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs real jobs")
+	}
+	t.Parallel()
+	s := startHanging(t)
+	if err := s.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	s.status(t)
+	if got := s.state(t); got.State != "interrupted" || got.Left != 1 {
+		t.Errorf("after kill -9: %+v", got)
+	}
+	s.let(t)
+	if code := command(s.dir, "resume", "results/hanging").status(t); code != exitOK {
+		t.Errorf("resume ended with %d", code)
+	}
+}

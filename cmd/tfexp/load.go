@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware"
+)
+
+// variables are the flags by which values are given to an experiment.
+type variables struct {
+	values []string // name=value
+	files  []string
+}
+
+func (v *variables) flags(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&v.values, "var", nil, "give a variable a value, as `name=value` (also -var; may be repeated)")
+	fs.StringArrayVar(&v.files, "var-file", nil, "read variables from a `FILE` of name = value lines (also -var-file; may be repeated)")
+}
+
+// checked is the answer to whether an experiment is valid.
+type checked struct {
+	Valid       bool                    `json:"valid"`
+	Diagnostics experiments.Diagnostics `json:"diagnostics"`
+}
+
+// read reads an experiment as it would run on this machine.
+func (v *variables) read(file string) (*experiments.Spec, experiments.Diagnostics) {
+	return experiments.Load(file, experiments.LoadOptions{Vars: v.values, VarFiles: v.files, Host: hostFacts()})
+}
+
+// load reads an experiment, and shows what is wrong with it. Its error is
+// silent: all has been said.
+func (a *app) load(file string, v *variables, asJSON bool) (*experiments.Spec, error) {
+	spec, diags := v.read(file)
+	valid := !diags.HasErrors()
+	if !valid && asJSON {
+		if err := a.printJSON(checked{Diagnostics: diags}); err != nil {
+			return nil, err
+		}
+	} else if len(diags) > 0 {
+		diags.Render(a.err, a.errColor)
+	}
+	if !valid {
+		a.suggestFile(file)
+		return nil, silently(exitInvalid)
+	}
+	return spec, nil
+}
+
+// suggestFile helps with a file that is not there.
+func (a *app) suggestFile(file string) {
+	if exists(file) {
+		return
+	}
+	if near := nearest(file, experimentFiles(filepath.Dir(file))); near != "" {
+		fmt.Fprintf(a.err, "  did you mean %q?\n", near)
+	}
+}
+
+// hostFacts is this machine as host.* shows it to experiments.
+func hostFacts() experiments.HostFacts {
+	m := hardware.Host()
+	return experiments.HostFacts{
+		Threads: m.Threads, Cores: m.Cores, MemoryBytes: m.MemoryBytes,
+		OS: m.OS, Arch: m.Arch, CPUModel: m.CPUModel, Name: m.Name, GPUs: m.GPUs,
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/pipeline"
+)
+
+// followEvery is the time between two looks at a log that is followed.
+const followEvery = 200 * time.Millisecond
+
+func (a *app) logsCommand() *cobra.Command {
+	var follow bool
+	cmd := &cobra.Command{
+		Use:   "logs [DIR] [CELL [JOB]] [-f]",
+		Short: "Print what a job wrote",
+		Long: `Print what a job wrote, on standard output and standard error. Without JOB the
+logs of the cell are listed, without CELL the cells. DIR is a folder of results
+(` + defaultOut + ` by default) or one experiment's folder.
+
+Exit status: 0; 2 when there is no such cell or job.`,
+		Example: `  tfexp logs
+  tfexp logs mixed-this_machine-rr-r1
+  tfexp logs mixed-this_machine-rr-r1 long-2 -f`,
+		Args:              between(0, 3, ""),
+		ValidArgsFunction: completeCells,
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, rest := splitDir(args)
+			if len(rest) > 2 {
+				return noResults(args[0])
+			}
+			if follow && len(rest) < 2 {
+				return usagef("", "which log? -f needs CELL and JOB")
+			}
+			if len(rest) == 0 {
+				return a.listCells(dir)
+			}
+			at, err := findCell(dir, rest[0])
+			if err != nil {
+				return err
+			}
+			if len(rest) == 1 {
+				return a.listLogs(at)
+			}
+			at.job = rest[1]
+			return a.printLog(at, follow)
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on printing what is added, until the run is over")
+	return cmd
+}
+
+func (a *app) listCells(dir string) error {
+	dirs, err := experimentsIn(dir)
+	if err != nil {
+		return err
+	}
+	t := table{left: 2, header: []string{"experiment", "cell", "logs"}}
+	for _, d := range dirs {
+		for _, cell := range cellNames(d) {
+			t.add(filepath.Base(d), cell, fmt.Sprint(len(jobNames(place{dir: d, cell: cell}))))
+		}
+	}
+	return t.write(a.out, "", a.outColor)
+}
+
+func (a *app) listLogs(at place) error {
+	names := jobNames(at)
+	if len(names) == 0 {
+		fmt.Fprintf(a.err, "%s left no logs (simulated jobs write none)\n", at.cell)
+		return nil
+	}
+	t := table{left: 1, header: []string{"job", "bytes"}}
+	for _, job := range names {
+		size := int64(0)
+		if st, err := os.Stat(filepath.Join(at.logs(), job+".log")); err == nil {
+			size = st.Size()
+		}
+		t.add(job, fmt.Sprint(size))
+	}
+	return t.write(a.out, "", a.outColor)
+}
+
+func (a *app) printLog(at place, follow bool) error {
+	f, err := os.Open(filepath.Join(at.logs(), at.job+".log"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return usagef(didYouMean(at.job, jobNames(at), "jobs with a log: tfexp logs "+at.dir+" "+at.cell), "no log of job %q in %s", at.job, at.cell)
+	}
+	if err != nil {
+		return fmt.Errorf("read log: %w", err)
+	}
+	defer f.Close()
+	for {
+		// Asked before the copy: what is written until then is not missed.
+		_, running := pipeline.Holder(at.dir)
+		if _, err := io.Copy(a.out, f); err != nil {
+			return fmt.Errorf("print log: %w", err)
+		}
+		if !follow || !running {
+			return nil
+		}
+		time.Sleep(followEvery)
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tfexp/tfexp/hardware/process"
+)
+
+func TestMain(m *testing.M) {
+	if handled, code := process.Main(os.Args[1:]); handled {
+		os.Exit(code)
+	}
+	// The scripts find a copy of this binary, named tfexp, in their path: it is
+	// the whole command, also where it starts itself as a training program.
+	testscript.Main(m, map[string]func(){"tfexp": main})
+}
+
+// The scripts under testdata/script are the specification of the command, one
+// file for each subcommand or exit status.
+func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs real jobs")
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("TERM", "xterm")
+			env.Setenv("NO_COLOR", "")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": runWithStatus,
+		},
+	})
+}
+
+// runWithStatus is "status CODE PROGRAM ARGS...": it runs a program and
+// insists on its exit status.
+func runWithStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status CODE PROGRAM ARGS...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := "0"
+	if err != nil {
+		exit, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%s: %v", args[1], err)
+		}
+		code = exit.ProcessState.String()
+		code = code[len("exit status "):]
+	}
+	if code != args[0] {
+		ts.Fatalf("exit status %s, want %s", code, args[0])
+	}
+}
+
+func TestLongForms(t *testing.T) {
+	in := []string{"run", "a.hcl", "-var", "a=1", "-var=b=2", "--var", "c=3", "-var-file", "f", "-var-file=g", "-variable", "--", "-var"}
+	want := []string{"run", "a.hcl", "--var", "a=1", "--var=b=2", "--var", "c=3", "--var-file", "f", "--var-file=g", "-variable", "--", "-var"}
+	if d := cmp.Diff(want, longForms(in)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	candidates := []string{"run", "resume", "report", "plan"}
+	for _, c := range []struct{ in, want string }{
+		{"rnu", "run"}, {"repotr", "report"}, {"resum", "resume"}, {"pan", "plan"}, {"xyz", ""}, {"", ""},
+	} {
+		if got := nearest(c.in, candidates); got != c.want {
+			t.Errorf("nearest(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func TestByNumber(t *testing.T) {
+	names := []string{"short-10", "long-2", "short-2", "long-1", "b", "short-1"}
+	slices.SortFunc(names, byNumber)
+	want := []string{"b", "long-1", "long-2", "short-1", "short-2", "short-10"}
+	if d := cmp.Diff(want, names); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestExperimentFilesAreThoseThatCanBeRun(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"b.hcl", "a.hcl.json", "notes.json", ".hidden.hcl"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder.hcl"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{filepath.Join(dir, "a.hcl.json"), filepath.Join(dir, "b.hcl")}
+	if d := cmp.Diff(want, experimentFiles(dir)); d != "" {
+		t.Error(d)
+	}
+}

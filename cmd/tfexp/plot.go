@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/pipeline"
+)
+
+func (a *app) plotCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "plot [DIR]",
+		Short: "Draw the pictures again",
+		Long: `Draw the pictures of all experiments in DIR (` + defaultOut + ` by default, or one
+experiment's folder) from their plain files, as SVG and PNG. It needs no cache,
+works on a copy of the results, and while a run is writing them.
+
+Exit status: 0; 1 when files cannot be read or written; 2 when there are no results.`,
+		Example:           "  tfexp plot results/fcfs_vs_rr",
+		Args:              between(0, 1, ""),
+		ValidArgsFunction: completeDir,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.redraw(context.Background(), args, func(ctx context.Context, dir string, observe func(pipeline.Progress)) ([]string, error) {
+				pictures, err := pipeline.Plot(ctx, dir, observe)
+				var paths []string
+				for _, p := range pictures {
+					for _, path := range []string{p.SVG, p.PNG} {
+						if path != "" {
+							paths = append(paths, path)
+						}
+					}
+				}
+				return paths, err
+			})
+		},
+	}
+}
+
+// redraw makes views of every experiment in DIR and prints their paths. One
+// that fails does not keep the others from being drawn.
+func (a *app) redraw(ctx context.Context, args []string, draw func(context.Context, string, func(pipeline.Progress)) ([]string, error)) error {
+	dirs, err := experimentsIn(dirArgument(args))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, dir := range dirs {
+		view := progress.New(a.err, a.errColor)
+		paths, err := draw(ctx, dir, view.Observe)
+		view.Close()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", dir, err))
+			continue
+		}
+		for _, p := range paths {
+			fmt.Fprintln(a.out, p)
+		}
+	}
+	return errors.Join(errs...)
+}

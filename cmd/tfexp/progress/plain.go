@@ -1,0 +1,89 @@
+package progress
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/tfexp/tfexp/pipeline"
+)
+
+// fewUnits is the size of a stage up to which each unit's end is a line; in
+// larger ones a line stands for each hundredth of the stage.
+const fewUnits = 100
+
+// plain writes lines that a log file can hold: when a stage begins and ends,
+// when a cell ends, and what went wrong.
+type plain struct {
+	mu     sync.Mutex // guards all below
+	w      io.Writer
+	told   map[string]int // stage → units done at its last line
+	closed bool
+}
+
+func newPlain(w io.Writer) *plain { return &plain{w: w, told: map[string]int{}} }
+
+// Observe implements View.
+func (v *plain) Observe(p pipeline.Progress) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
+		return
+	}
+	if text := v.text(p); text != "" {
+		io.WriteString(v.w, text+"\n")
+	}
+}
+
+func (v *plain) text(p pipeline.Progress) string {
+	if text := notice(p); text != "" {
+		return text
+	}
+	if p.Total > 0 && p.Total == p.Reused {
+		return "" // nothing is to do
+	}
+	switch p.Kind {
+	case pipeline.StageStart:
+		if p.Total == 0 {
+			return ""
+		}
+		text := fmt.Sprintf("%s: %d to do", p.Stage, p.Total-p.Reused)
+		if p.Reused > 0 {
+			text += fmt.Sprintf(", %d reused", p.Reused)
+		}
+		if p.Left > 0 {
+			text += ", about " + Rough(p.Left)
+		}
+		return text
+	case pipeline.StageEnd:
+		if p.Err != nil {
+			return fmt.Sprintf("%s: stopped after %s", p.Stage, Duration(p.Elapsed))
+		}
+		return fmt.Sprintf("%s: done in %s", p.Stage, Duration(p.Elapsed))
+	case pipeline.UnitEnd:
+		if step := p.Total / fewUnits; p.Done < p.Total && p.Done-v.told[p.Stage] < step {
+			return ""
+		}
+		v.told[p.Stage] = p.Done
+		text := fmt.Sprintf("%s: %d/%d %s in %s", p.Stage, p.Done, p.Total, p.Unit, Duration(p.Elapsed))
+		if p.Left > 0 {
+			text += ", about " + Rough(p.Left) + " left"
+		}
+		return text
+	}
+	return ""
+}
+
+// Say implements View.
+func (v *plain) Say(text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	io.WriteString(v.w, text+"\n")
+}
+
+// Close implements View.
+func (v *plain) Close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.closed = true
+}

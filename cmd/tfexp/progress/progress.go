@@ -1,0 +1,50 @@
+// Package progress shows how a run goes on: a live region at the bottom of a
+// terminal, or plain lines where there is none. It decides nothing and reads
+// nothing but pipeline.Progress.
+package progress
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/tfexp/tfexp/pipeline"
+)
+
+// View is told of progress, from any goroutine, until it is closed.
+type View interface {
+	// Observe takes in one step; it does not wait for the terminal.
+	Observe(pipeline.Progress)
+	// Say prints a line of text that stays.
+	Say(text string)
+	// Close draws the last state and gives the terminal back as it was. What
+	// is observed or said later is lost, except that Say still prints. Close
+	// may be called again.
+	Close()
+}
+
+// New returns the view that fits w: live when w is a terminal that can move
+// its cursor, plain lines otherwise. color says whether marks may be coloured.
+func New(w io.Writer, color bool) View {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
+		size := func() (int, int) {
+			width, height, err := term.GetSize(int(f.Fd()))
+			if err != nil {
+				return defaultWidth, defaultHeight
+			}
+			return width, height
+		}
+		return newLive(w, size, color)
+	}
+	return newPlain(w)
+}
+
+// Quiet returns a view that shows nothing but what is said.
+func Quiet(w io.Writer) View { return &quiet{w} }
+
+type quiet struct{ w io.Writer }
+
+func (q *quiet) Observe(pipeline.Progress) {}
+func (q *quiet) Say(text string)           { io.WriteString(q.w, text+"\n") }
+func (q *quiet) Close()                    {}

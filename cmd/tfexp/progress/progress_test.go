@@ -1,0 +1,218 @@
+package progress
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/tfexp/tfexp/pipeline"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// story is a run of one sample and three cells, one of them reused and one failed.
+var story = []pipeline.Progress{
+	{Kind: pipeline.StageStart, Stage: "profile", Total: 1},
+	{Kind: pipeline.UnitStart, Stage: "profile", Unit: "mlp"},
+	{Kind: pipeline.UnitEnd, Stage: "profile", Unit: "mlp", Done: 1, Total: 1, Elapsed: 1500 * time.Millisecond},
+	{Kind: pipeline.StageEnd, Stage: "profile", Done: 1, Total: 1, Elapsed: 1500 * time.Millisecond},
+	{Kind: pipeline.StageStart, Stage: "execute", Done: 1, Total: 3, Reused: 1, Left: 20 * time.Second},
+	{Kind: pipeline.UnitStart, Stage: "execute", Unit: "a-r1"},
+	{Kind: pipeline.UnitUpdate, Stage: "execute", Unit: "a-r1", Jobs: 8, JobsDone: 2, JobsRunning: 1, JobsWaiting: 5},
+	{Kind: pipeline.WarningSeen, Stage: "execute", Unit: "a-r1", Text: "the machine was busy"},
+	{Kind: pipeline.UnitEnd, Stage: "execute", Unit: "a-r1", Done: 2, Total: 3, Elapsed: 9 * time.Second, Left: 10 * time.Second},
+	{Kind: pipeline.UnitStart, Stage: "execute", Unit: "a-r2"},
+	{Kind: pipeline.UnitEnd, Stage: "execute", Unit: "a-r2", Done: 3, Total: 3, Elapsed: 11 * time.Second, Err: errors.New("1 of 8 jobs failed")},
+	{Kind: pipeline.StageEnd, Stage: "execute", Done: 3, Total: 3, Reused: 1, Elapsed: 20 * time.Second},
+}
+
+func TestPlainTellsTheStory(t *testing.T) {
+	var out bytes.Buffer
+	v := New(&out, true)
+	for _, p := range story {
+		v.Observe(p)
+	}
+	v.Close()
+	v.Observe(story[0])
+	v.Say("the end")
+	want := `profile: 1 to do
+profile: 1/1 mlp in 1.5 s
+profile: done in 1.5 s
+execute: 2 to do, 1 reused, about 20 s
+warning: a-r1: the machine was busy
+execute: 2/3 a-r1 in 9 s, about 10 s left
+execute: a-r2 failed: 1 of 8 jobs failed
+execute: done in 20 s
+the end
+`
+	if out.String() != want {
+		t.Errorf("got:\n%s\nwant:\n%s", out.String(), want)
+	}
+}
+
+func TestPlainIsSilentWhereNothingIsToDo(t *testing.T) {
+	var out bytes.Buffer
+	v := newPlain(&out)
+	for _, p := range []pipeline.Progress{
+		{Kind: pipeline.StageStart, Stage: "execute", Total: 4, Done: 4, Reused: 4},
+		{Kind: pipeline.StageEnd, Stage: "execute", Total: 4, Done: 4, Reused: 4},
+		{Kind: pipeline.StageStart, Stage: "report"},
+		{Kind: pipeline.StageEnd, Stage: "report", Total: 1, Done: 1, Elapsed: time.Second},
+		{Kind: pipeline.StageStart, Stage: "execute", Total: 4},
+		{Kind: pipeline.StageEnd, Stage: "execute", Total: 4, Elapsed: time.Second, Err: errors.New("interrupted")},
+	} {
+		v.Observe(p)
+	}
+	want := "report: done in 1 s\nexecute: 4 to do\nexecute: stopped after 1 s\n"
+	if out.String() != want {
+		t.Errorf("got:\n%s\nwant:\n%s", out.String(), want)
+	}
+}
+
+func TestPlainIsBriefOnManyCells(t *testing.T) {
+	var out bytes.Buffer
+	v := newPlain(&out)
+	const cells = 10_000
+	for i := 1; i <= cells; i++ {
+		v.Observe(pipeline.Progress{Kind: pipeline.UnitEnd, Stage: "execute", Unit: fmt.Sprint("c", i), Done: i, Total: cells})
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 100 || !strings.HasPrefix(lines[99], "execute: 10000/10000 c10000") {
+		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
+	}
+}
+
+func TestBoard(t *testing.T) {
+	now := time.Unix(0, 0)
+	var b board
+	show := func(width int) string {
+		var s strings.Builder
+		for _, l := range b.lines(now, width, false) {
+			s.WriteString(l.mark + " " + l.text + "\n")
+		}
+		return s.String()
+	}
+	for _, p := range story[:7] {
+		b.take(p, now)
+	}
+	now = now.Add(5 * time.Second)
+	want := `✓ profile   1/1  1.5 s
+▸ execute   ━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌ 1/3 (1 reused)  5 s  about 15 s left
+    a-r1  2/8 jobs done, 1 running, 5 waiting  5 s
+`
+	if got := show(80); got != want {
+		t.Errorf("while it runs:\n%s\nwant:\n%s", got, want)
+	}
+	if got := show(40); strings.Contains(got, "━") {
+		t.Errorf("a bar on a narrow terminal:\n%s", got)
+	}
+	now = now.Add(time.Minute)
+	if got := show(80); strings.Contains(got, "left") {
+		t.Errorf("time left after it has run out:\n%s", got)
+	}
+	for _, p := range story[7:] {
+		b.take(p, now)
+	}
+	want = `✓ profile   1/1  1.5 s
+✗ execute   3/3 (1 reused), 1 failed  20 s
+`
+	if got := show(80); got != want {
+		t.Errorf("at the end:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestBoardBoundsTheUnits(t *testing.T) {
+	var b board
+	now := time.Unix(0, 0)
+	b.take(pipeline.Progress{Kind: pipeline.StageStart, Stage: "execute", Total: 50}, now)
+	for i := range 20 {
+		b.take(pipeline.Progress{Kind: pipeline.UnitStart, Stage: "execute", Unit: fmt.Sprint("c", i)}, now)
+	}
+	lines := b.lines(now, 80, true)
+	if len(lines) != 1+maxUnits+1 || !strings.Contains(lines[len(lines)-1].text, "12 more") {
+		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1].text)
+	}
+}
+
+func TestNarrowRowsKeepTheNumbers(t *testing.T) {
+	now := time.Unix(0, 0)
+	u := unit{name: "mixed-this_machine-rr-quantum=500ms-r12", began: now, jobs: pipeline.Progress{Jobs: 8, JobsDone: 3}}
+	if got := u.text(now, 40); got != "mixed-thi…=500ms-r12  3/8 jobs done  0 s" {
+		t.Errorf("in 40 columns: %q", got)
+	}
+	if got := u.text(now, 5); got != "mixe…-r12  3/8 jobs done  0 s" {
+		t.Errorf("without room: %q", got)
+	}
+}
+
+func TestLiveDrawsAtMostTenTimesASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen(80)
+		v := newLive(s, func() (int, int) { return 80, 24 }, true)
+		for i := range 1000 {
+			v.Observe(pipeline.Progress{Kind: pipeline.UnitUpdate, Stage: "execute", Unit: "c", Done: i, Total: 1000})
+			time.Sleep(time.Millisecond)
+		}
+		synctest.Wait()
+		if s.writes < 5 || s.writes > 11 {
+			t.Errorf("%d writes in a second", s.writes)
+		}
+		v.Close()
+	})
+}
+
+func TestLiveLeavesTheLastState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen(80)
+		v := newLive(s, func() (int, int) { return 80, 24 }, true)
+		for _, p := range story {
+			v.Observe(p)
+			time.Sleep(time.Second)
+		}
+		v.Say("stopping jobs…")
+		v.Close()
+		v.Close()
+		v.Observe(story[0])
+		want := `warning: a-r1: the machine was busy
+execute: a-r2 failed: 1 of 8 jobs failed
+stopping jobs…
+✓ profile   1/1  1.5 s
+✗ execute   3/3 (1 reused), 1 failed  20 s`
+		if s.String() != want {
+			t.Errorf("screen:\n%s\nwant:\n%s", s, want)
+		}
+		if !s.cursor {
+			t.Error("the cursor was not given back")
+		}
+	})
+}
+
+func TestDurations(t *testing.T) {
+	for _, c := range []struct {
+		d            time.Duration
+		exact, rough string
+	}{
+		{0, "0 s", "0 s"},
+		{1500 * time.Microsecond, "2 ms", "1 s"},
+		{400 * time.Millisecond, "0.4 s", "1 s"},
+		{9 * time.Second, "9 s", "9 s"},
+		{42 * time.Second, "42 s", "40 s"},
+		{185 * time.Second, "3 min 05 s", "3 min 10 s"},
+		{5 * time.Minute, "5 min 00 s", "5 min"},
+		{44*time.Minute + 40*time.Second, "44 min 40 s", "45 min"},
+		{130 * time.Minute, "2 h 10 min", "2 h 10 min"},
+	} {
+		if got := Duration(c.d); got != c.exact {
+			t.Errorf("Duration(%v) = %q, want %q", c.d, got, c.exact)
+		}
+		if got := Rough(c.d); got != c.rough {
+			t.Errorf("Rough(%v) = %q, want %q", c.d, got, c.rough)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package progress
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// The size of a terminal that does not tell its own.
+const (
+	defaultWidth  = 80
+	defaultHeight = 24
+)
+
+// Control sequences of ECMA-48, which every terminal since the VT100 knows.
+const (
+	hideCursor = "\x1b[?25l"
+	showCursor = "\x1b[?25h"
+	clearRight = "\x1b[K" // from the cursor to the end of its line
+	clearBelow = "\x1b[J" // from the cursor to the end of the screen
+)
+
+// line is one row of the region. Only its mark is coloured, so that cutting
+// the text to a width needs no knowledge of control sequences.
+type line struct {
+	mark  string // "✓", "✗", "▸" or a space: one column wide
+	color string // the control sequence before the mark, or ""
+	text  string
+}
+
+// region is a block of lines at the bottom of a terminal that is redrawn in
+// place. The cursor rests below it, so that what others print is not lost.
+type region struct {
+	w      io.Writer
+	size   func() (width, height int)
+	drawn  []int // columns of each row that is on the screen now
+	last   string
+	hidden bool
+}
+
+// draw replaces the region in a single write, and writes nothing when it
+// would look the same. Rows wider than the terminal are cut, and rows that
+// do not fit its height are left out, the first ones first.
+func (r *region) draw(lines []line) {
+	width, height := r.usable()
+	if n := len(lines); n > height {
+		lines = lines[n-height:]
+	}
+	var body bytes.Buffer
+	columns := make([]int, len(lines))
+	for i, l := range lines {
+		text := cut(l.text, width-2)
+		columns[i] = 2 + utf8.RuneCountInString(text)
+		if l.color != "" {
+			fmt.Fprintf(&body, "%s%s\x1b[0m %s", l.color, l.mark, text)
+		} else {
+			fmt.Fprintf(&body, "%s %s", l.mark, text)
+		}
+		body.WriteString(clearRight + "\r\n")
+	}
+	if body.String() == r.last && len(r.drawn) > 0 {
+		return
+	}
+	var out bytes.Buffer
+	if !r.hidden {
+		out.WriteString(hideCursor)
+		r.hidden = true
+	}
+	r.up(&out)
+	out.Write(body.Bytes())
+	out.WriteString(clearBelow)
+	r.w.Write(out.Bytes())
+	r.drawn, r.last = columns, body.String()
+}
+
+// above prints text that stays, over the region, which must be drawn again.
+func (r *region) above(text string) {
+	var out bytes.Buffer
+	r.up(&out)
+	out.WriteString(clearBelow)
+	out.WriteString(strings.ReplaceAll(text, "\n", "\r\n") + "\r\n")
+	r.w.Write(out.Bytes())
+	r.drawn, r.last = nil, ""
+}
+
+// close leaves the rows where they are and shows the cursor again.
+func (r *region) close() {
+	if r.hidden {
+		io.WriteString(r.w, showCursor)
+		r.hidden = false
+	}
+	r.drawn, r.last = nil, ""
+}
+
+// up moves the cursor to the region's first row. A terminal that has become
+// narrower has broken the rows anew, each into as many as it needs.
+func (r *region) up(out io.Writer) {
+	width, _ := r.usable()
+	width++
+	rows := 0
+	for _, columns := range r.drawn {
+		rows += max(1, (columns+width-1)/width)
+	}
+	if rows > 0 {
+		fmt.Fprintf(out, "\x1b[%dA\r", rows)
+	}
+}
+
+// usable is the room for the region: the last column stays empty, because
+// terminals differ in what they do when it is filled, and so does the row in
+// which the cursor rests.
+func (r *region) usable() (width, height int) {
+	width, height = r.size()
+	if width <= 0 {
+		width = defaultWidth
+	}
+	if height <= 0 {
+		height = defaultHeight
+	}
+	return max(width-1, 4), max(height-1, 1)
+}
+
+// cut shortens s to at most width columns, the last of them "…".
+func cut(s string, width int) string {
+	if utf8.RuneCountInString(s) <= width {
+		return s
+	}
+	if width < 1 {
+		return ""
+	}
+	return string([]rune(s)[:width-1]) + "…"
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// defaultOut is where results go, and where they are looked for.
+const defaultOut = "results"
+
+// app is what every subcommand shares: where it writes, and how.
+type app struct {
+	out, err           io.Writer
+	outColor, errColor bool
+	args               []string // the command line, for run.json
+}
+
+func newApp(stdout, stderr io.Writer) *app {
+	return &app{out: stdout, err: stderr, outColor: colorful(stdout), errColor: colorful(stderr)}
+}
+
+// colorful reports whether w is a terminal that shows colours and nobody
+// has asked for none (no-color.org).
+func colorful(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// Groups of the list of commands.
+const (
+	groupWrite   = "write"
+	groupRun     = "run"
+	groupLook    = "look"
+	groupMachine = "machine"
+)
+
+const rootLong = `tfexp runs experiments on machine-learning training jobs and the policies that
+schedule them. One file names the jobs, the hardware and a matrix of policies;
+tfexp profiles short samples of the jobs, estimates their run times, runs every
+cell of the matrix, for real or in simulation, keeps what is finished, and
+leaves tables, comparisons with confidence intervals, pictures and a report.`
+
+const rootExample = `  tfexp init                     write an experiment to start from
+  tfexp plan experiment.hcl      what would run, why, and for how long
+  tfexp run experiment.hcl       run it
+  tfexp resume                   go on with what was interrupted`
+
+// command builds the whole tree of commands.
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "tfexp",
+		Short:         "Experiments on training jobs and their schedulers",
+		Long:          rootLong + "\n\n" + exitHelp,
+		Example:       rootExample,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       thisBuild().Version,
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(flagError)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddGroup(
+		&cobra.Group{ID: groupWrite, Title: "Write an experiment:"},
+		&cobra.Group{ID: groupRun, Title: "Run it:"},
+		&cobra.Group{ID: groupLook, Title: "Look at results:"},
+		&cobra.Group{ID: groupMachine, Title: "This machine and tfexp itself:"},
+	)
+	root.SetVersionTemplate("tfexp {{.Version}}\n")
+	root.SetHelpCommand(&cobra.Command{Hidden: true, GroupID: groupMachine}) // ours is among the others
+	for _, g := range []struct {
+		id       string
+		commands []*cobra.Command
+	}{
+		{groupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand()}},
+		{groupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
+		{groupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.plotCommand(), a.reportCommand()}},
+		{groupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(), a.trainCommand()}},
+	} {
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			c.DisableFlagsInUseLine = true
+			root.AddCommand(c)
+		}
+	}
+	return root
+}
+
+// helpCommand is cobra's, but for commands that do not exist.
+func (a *app) helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Explain a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, _, err := cmd.Root().Find(args)
+			if err != nil {
+				return unknownCommand(cmd.Root(), args[0])
+			}
+			return about.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return commandNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+func (a *app) execute(args []string) error {
+	cobra.EnableCommandSorting = false
+	a.args = append([]string{"tfexp"}, args...)
+	args = longForms(args)
+	root := a.command()
+	// The shells' completion scripts call a command that cobra adds later.
+	completing := len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
+	if _, _, err := root.Find(args); err != nil && !completing {
+		return unknownCommand(root, firstWord(args))
+	}
+	root.SetArgs(args)
+	return root.Execute()
+}
+
+func firstWord(args []string) string {
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "-") {
+			return arg
+		}
+	}
+	return ""
+}
+
+// exit says what went wrong, and returns the exit status for it.
+func (a *app) exit(err error) int {
+	code, hint := verdict(err)
+	if own, ok := err.(*exitError); err != nil && (!ok || own.err != nil) {
+		fmt.Fprintf(a.err, "%s %v\n", paint(a.errColor, red, "Error:"), err)
+	}
+	if hint != "" {
+		fmt.Fprintf(a.err, "  %s\n", hint)
+	}
+	return code
+}
+
+// printJSON writes v for programs, indented for people.
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
+}
+
+// Colours, by ECMA-48.
+const (
+	bold   = "\x1b[1m"
+	dim    = "\x1b[2m"
+	red    = "\x1b[31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+)
+
+func paint(on bool, color, text string) string {
+	if !on {
+		return text
+	}
+	return color + text + "\x1b[0m"
+}

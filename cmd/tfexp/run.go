@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/pipeline"
+)
+
+// runOptions are the flags that run and resume share.
+type runOptions struct {
+	pipeline.Options
+	json, quiet bool
+}
+
+func (o *runOptions) flags(fs *pflag.FlagSet) {
+	fs.IntVar(&o.Parallel, "parallel", 0, "simulated cells that run side by side; 0 means one a core")
+	fs.BoolVar(&o.json, "json", false, "print the summary as JSON")
+	fs.BoolVar(&o.quiet, "quiet", false, "show no progress")
+}
+
+func (o *runOptions) check() error {
+	if o.Parallel < 0 {
+		return usagef("", "--parallel is %d: it must not be negative", o.Parallel)
+	}
+	return nil
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var (
+		vars variables
+		o    runOptions
+	)
+	cmd := &cobra.Command{
+		Use:   "run FILE [--out DIR] [-var name=value] [-var-file FILE] [--fresh]",
+		Short: "Run an experiment",
+		Long: `Run an experiment: exactly what "tfexp plan" shows. Samples of the jobs are taken,
+every cell of the matrix that is not there yet is run, and tables, pictures and
+a report are written to DIR/<experiment>. What is finished is kept: a second run
+reuses it, and an edit reruns only what it touches.
+
+Cells that run jobs for real run one at a time, in an order that mixes the
+policies; simulated cells run side by side.
+
+Ctrl-C stops the running jobs; "tfexp resume" goes on from there. A second
+Ctrl-C kills at once. Results go to standard output, progress to standard error.
+
+` + exitHelp,
+		Example: `  tfexp run experiment.hcl
+  tfexp run experiment.hcl -var quantum=500ms --out /tmp/results
+  tfexp run experiment.hcl --json | jq .variants`,
+		Args:              needFile,
+		ValidArgsFunction: completeFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			spec, err := a.load(args[0], &vars, o.json)
+			if err != nil {
+				return err
+			}
+			return a.carryOut(&o, func(opts pipeline.Options) (*pipeline.Plan, error) {
+				return pipeline.New(spec, opts)
+			})
+		},
+	}
+	vars.flags(cmd.Flags())
+	o.flags(cmd.Flags())
+	cmd.Flags().StringVar(&o.Out, "out", defaultOut, "`DIR` of the results")
+	cmd.Flags().BoolVar(&o.Fresh, "fresh", false, "run everything again, whatever had finished")
+	return cmd
+}
+
+// carryOut makes a plan, runs it in view of the user and prints what came out.
+func (a *app) carryOut(o *runOptions, make func(pipeline.Options) (*pipeline.Plan, error)) error {
+	view := progress.New(a.err, a.errColor)
+	if o.quiet {
+		view = progress.Quiet(a.err)
+	}
+	defer view.Close()
+	opts := o.Options
+	opts.Version, opts.Command, opts.Observe = thisBuild().Version, a.args, view.Observe
+	plan, err := make(opts)
+	if err != nil {
+		return err
+	}
+	if !o.quiet {
+		view.Say(headline(plan))
+	}
+	ctx, stop := interruptible(view)
+	outcome, err := plan.Run(ctx)
+	stop()
+	view.Close()
+	if errors.Is(err, pipeline.ErrInterrupted) {
+		return &exitError{code: exitInterrupted, err: err, hint: "resume with: tfexp resume " + plan.Dir}
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.printSummary(plan, outcome, o.json); err != nil {
+		return err
+	}
+	if outcome.Failed > 0 {
+		return &exitError{
+			code: exitCellsFailed,
+			err:  fmt.Errorf("%s failed", count(outcome.Failed, "cell", "cells")),
+			hint: "what went wrong: tfexp status " + plan.Dir,
+		}
+	}
+	return nil
+}

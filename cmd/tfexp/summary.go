@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/results"
+)
+
+// maxWarnings bounds the warnings that a summary lists; the report has all.
+const maxWarnings = 5
+
+// dispensable are the metrics that a table leaves out where it is too wide for
+// the terminal, the first ones first.
+var dispensable = []string{"p95_jct_s", "mean_slowdown", "jain_fairness", "utilization", "preemptions"}
+
+// runSummary is run --json: what came out.
+type runSummary struct {
+	Experiment string  `json:"experiment"`
+	Dir        string  `json:"dir"`
+	Reused     int     `json:"reused"`
+	Ran        int     `json:"ran"`
+	Failed     int     `json:"failed"`
+	Seconds    float64 `json:"seconds"` // that the run took
+	Report     string  `json:"report"`
+	// Variants has the means over replicates, Comparisons the rows of
+	// comparisons.csv and Answers each of them as a sentence.
+	Variants    []results.SummaryRow    `json:"variants"`
+	Comparisons []results.ComparisonRow `json:"comparisons"`
+	Answers     []string                `json:"answers"`
+	Warnings    []results.Warning       `json:"warnings"`
+}
+
+// printSummary shows what came out of a run.
+func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON bool) error {
+	e, err := results.Open(plan.Dir)
+	if err != nil {
+		return err
+	}
+	comparisons := e.Comparisons()
+	answers := make([]string, 0, len(comparisons))
+	for _, c := range comparisons {
+		answers = append(answers, e.Plan.Sentence(c))
+	}
+	if asJSON {
+		return a.printJSON(runSummary{
+			Experiment: plan.Experiment, Dir: plan.Dir,
+			Reused: outcome.Reused, Ran: outcome.Ran, Failed: outcome.Failed,
+			Seconds: outcome.Elapsed.Seconds(), Report: outcome.Report,
+			Variants: e.Summary(), Comparisons: append([]results.ComparisonRow{}, comparisons...), Answers: answers,
+			Warnings: append([]results.Warning{}, e.Warnings()...),
+		})
+	}
+	full := e.SummaryTable()
+	t := narrow(table{left: full.Left, header: full.Header, rows: full.Rows}, width(a.out))
+	if err := t.write(a.out, "", a.outColor); err != nil {
+		return fmt.Errorf("print summary: %w", err)
+	}
+	if len(answers) > 0 {
+		fmt.Fprintln(a.out)
+	}
+	for _, s := range answers {
+		fmt.Fprintln(a.out, s)
+	}
+	if warnings := e.Warnings(); len(warnings) > 0 {
+		fmt.Fprintln(a.out)
+		a.printWarnings(warnings)
+	}
+	fmt.Fprintf(a.out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), progress.Duration(outcome.Elapsed), outcome.Report)
+	return nil
+}
+
+func (a *app) printWarnings(warnings []results.Warning) {
+	for i, w := range warnings {
+		if i == maxWarnings {
+			fmt.Fprintf(a.out, "… and %s more: see the report\n", count(len(warnings)-i, "warning", "warnings"))
+			return
+		}
+		fmt.Fprintf(a.out, "%s %s\n", paint(a.outColor, yellow, "warning:"), warning(w))
+	}
+}
+
+// cellsDone is "6 cells ran, 4 reused".
+func cellsDone(o *pipeline.Outcome) string {
+	text := count(o.Ran, "cell", "cells") + " ran"
+	if o.Reused > 0 {
+		text += fmt.Sprintf(", %d reused", o.Reused)
+	}
+	return text
+}
+
+// fileWidth is how wide a table gets where it is not for a terminal.
+const fileWidth = 100
+
+// width is the width of the terminal that w is.
+func width(w any) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return fileWidth
+	}
+	columns, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return fileWidth
+	}
+	return columns
+}
+
+// narrow leaves out metrics until a table fits so many columns.
+func narrow(t table, columns int) table {
+	for _, name := range dispensable {
+		if t.width() <= columns {
+			return t
+		}
+		m, _ := results.MetricByName(name)
+		i := slices.IndexFunc(t.header, func(h string) bool {
+			return h == m.Title || strings.HasPrefix(h, m.Title+" (")
+		})
+		if i < t.left {
+			continue
+		}
+		t.header = slices.Delete(slices.Clone(t.header), i, i+1)
+		rows := make([][]string, len(t.rows))
+		for k, row := range t.rows {
+			rows[k] = slices.Delete(slices.Clone(row), i, i+1)
+		}
+		t.rows = rows
+	}
+	return t
+}

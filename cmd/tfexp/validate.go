@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/experiments"
+)
+
+func (a *app) validateCommand() *cobra.Command {
+	var (
+		vars   variables
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "validate FILE... [-var name=value] [--json]",
+		Short: "Check experiments and say all that is wrong",
+		Long: `Check experiments without running anything. Every mistake is shown at once, with
+its line and, where a near name exists, what was probably meant.
+
+Exit status: 0 when all files are valid, 3 when one is not.`,
+		Example: `  tfexp validate experiment.hcl
+  tfexp validate -var quantum=2s experiments/*.hcl`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return needFile(cmd, args)
+			}
+			return nil
+		},
+		ValidArgsFunction: completeFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			all := checked{Valid: true, Diagnostics: experiments.Diagnostics{}}
+			for _, file := range args {
+				spec, diags := vars.read(file)
+				all.Diagnostics = append(all.Diagnostics, diags...)
+				if diags.HasErrors() {
+					all.Valid = false
+				}
+				if asJSON {
+					continue
+				}
+				diags.Render(a.err, a.errColor)
+				if diags.HasErrors() {
+					a.suggestFile(file)
+					continue
+				}
+				prefix := ""
+				if len(args) > 1 {
+					prefix = file + ": "
+				}
+				fmt.Fprintf(a.out, "%sok: %s\n", prefix, size(spec))
+			}
+			if asJSON {
+				if err := a.printJSON(all); err != nil {
+					return err
+				}
+			}
+			if !all.Valid {
+				return silently(exitInvalid)
+			}
+			return nil
+		},
+	}
+	vars.flags(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the diagnostics as JSON")
+	return cmd
+}
+
+// size is "2 policies × 1 workload × 1 machine × 5 replicates = 10 cells".
+func size(spec *experiments.Spec) string {
+	var policies, workloads, machines []string
+	for _, c := range spec.Cells {
+		policies = insert(policies, c.Policy.Name)
+		workloads = insert(workloads, c.Workload.Name)
+		machines = insert(machines, c.Hardware.Name)
+	}
+	parts := []string{
+		count(len(policies), "policy", "policies"),
+		count(len(workloads), "workload", "workloads"),
+		count(len(machines), "machine", "machines"),
+	}
+	text := strings.Join(parts, " × ")
+	if points := len(policies) * len(workloads) * len(machines); points != len(spec.Cells) {
+		text += " and the other axes: " + count(len(spec.Cells), "point", "points")
+	}
+	return fmt.Sprintf("%s × %s = %s", text, count(spec.Replicates, "replicate", "replicates"),
+		count(len(spec.Cells)*spec.Replicates, "cell", "cells"))
+}
+
+// insert adds a name that is not there yet, keeping the order.
+func insert(names []string, name string) []string {
+	for _, n := range names {
+		if n == name {
+			return names
+		}
+	}
+	return append(names, name)
+}
+
+// count is "1 cell" or "3 cells".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

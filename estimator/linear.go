@@ -1,0 +1,128 @@
+package estimator
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Linear is the run time of a job that does the same work in every unit:
+// fixed costs (start-up, first-unit warm-up, save) plus a time for each unit.
+//
+// Where the program reports its units, the slope is their mean after warm-up
+// and the intercept is what the wall time holds beyond them. Where it reports
+// nothing, both come from the wall times of samples of different lengths by
+// least squares, as in the two-point form of AlloX (Le et al., EuroSys 2020).
+type Linear struct{}
+
+// Name is "linear".
+func (Linear) Name() string { return "linear" }
+
+// warmupFactor is how many times the median of the others a first unit must
+// take to count as warm-up, which is a fixed cost.
+const warmupFactor = 1.5
+
+// Fit returns an error when there is no sample, or none has a length. Samples of
+// one length without reported units are taken as work without fixed costs.
+func (Linear) Fit(samples []Sample) (Estimate, error) {
+	if len(samples) == 0 {
+		return Estimate{}, errors.New("fit linear: no samples")
+	}
+	for _, s := range samples {
+		if len(s.Units) != s.Length || s.Length == 0 {
+			return fitWall(samples)
+		}
+	}
+	return fitUnits(samples), nil
+}
+
+// fitUnits fits samples that report each unit.
+func fitUnits(samples []Sample) Estimate {
+	var steady, fixed []float64
+	for _, s := range samples {
+		units := s.Units
+		if len(units) >= 3 {
+			rest := slices.Sorted(slices.Values(units[1:]))
+			median := stat.Quantile(0.5, stat.LinInterp, rest, nil)
+			if units[0] > warmupFactor*median {
+				units = units[1:]
+			}
+		}
+		steady = append(steady, units...)
+	}
+	slope, sd := meanSD(steady)
+	for _, s := range samples {
+		// What is beyond the units at their steady pace: start-up, save, warm-up.
+		rest := s.Wall
+		for _, u := range s.Units {
+			rest -= u
+		}
+		if len(s.Units) >= 3 {
+			if extra := s.Units[0] - slope; extra > (warmupFactor-1)*slope {
+				rest += extra
+			}
+		}
+		fixed = append(fixed, math.Max(0, rest))
+	}
+	intercept, isd := meanSD(fixed)
+	return Estimate{
+		Model: "linear", Slope: slope, Intercept: intercept, Samples: len(samples),
+		UnitSD: sd, SlopeSE: sd / math.Sqrt(float64(len(steady))),
+		InterceptSE: isd / math.Sqrt(float64(len(fixed))),
+		DF:          float64(len(steady) - 1),
+	}
+}
+
+// fitWall fits wall times against lengths by least squares.
+func fitWall(samples []Sample) (Estimate, error) {
+	var x, y []float64
+	for _, s := range samples {
+		x = append(x, float64(s.Length))
+		y = append(y, s.Wall)
+	}
+	sxx := stat.Variance(x, nil) * float64(len(x)-1)
+	if len(x) < 2 || sxx == 0 {
+		if len(x) > 0 && samples[0].Length > 0 {
+			// One length only: its whole wall time is taken as work.
+			m, _ := meanSD(y)
+			return Estimate{Model: "linear", Slope: m / x[0], Samples: len(samples)}, nil
+		}
+		return Estimate{}, errors.New("fit linear: the samples have no length")
+	}
+	intercept, slope := stat.LinearRegression(x, y, nil, false)
+	if slope < 0 || intercept < 0 {
+		// Fixed costs below zero, or work that takes no time, are noise: a line
+		// through the origin is the nearest that can be.
+		intercept = 0
+		var xy, xx float64
+		for i := range x {
+			xy += x[i] * y[i]
+			xx += x[i] * x[i]
+		}
+		slope = xy / xx
+	}
+	e := Estimate{Model: "linear", Slope: slope, Intercept: intercept, Samples: len(samples)}
+	if df := float64(len(x) - 2); df > 0 {
+		var ss float64
+		for i := range x {
+			r := y[i] - intercept - slope*x[i]
+			ss += r * r
+		}
+		s2 := ss / df
+		mean := stat.Mean(x, nil)
+		e.SlopeSE = math.Sqrt(s2 / sxx)
+		e.InterceptSE = math.Sqrt(s2 * (1/float64(len(x)) + mean*mean/sxx))
+		e.DF = df
+	}
+	return e, nil
+}
+
+// meanSD returns the mean and the sample standard deviation (0 for one value).
+func meanSD(v []float64) (mean, sd float64) {
+	if len(v) == 1 {
+		return v[0], 0
+	}
+	return stat.MeanStdDev(v, nil)
+}

@@ -1,0 +1,277 @@
+// Package simulated runs jobs in virtual time: discrete events, no waiting.
+// A job that keeps its cores ends exactly when its run time is over, to the
+// nanosecond; only a change of its speed is rounded, to the nearest one.
+package simulated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Overheads are times that an action costs the job it is done to: they are
+// added to what the job has left, and no number of threads shortens them.
+type Overheads struct {
+	Start, Pause, Resume, Resize time.Duration
+}
+
+// Options are the settings of an engine. The zero value is usable.
+type Options struct {
+	Overheads Overheads
+	// Noise is the relative standard deviation of run times, which are
+	// multiplied by a lognormal factor of mean 1. The factor depends on Seed
+	// and the job's name alone, so that policies that are compared see the
+	// same (common random numbers).
+	Noise float64
+	Seed  int64
+	// Lacks says what the engine is told not to be able to do.
+	Lacks scheduler.Capabilities
+}
+
+// All is what the engine can do unless Options.Lacks says otherwise.
+var All = scheduler.Capabilities{Pause: true, Resize: true, Memory: true, GPUs: true}
+
+// ErrLacking is returned for an action that the engine was told not to be
+// able to do.
+var ErrLacking = errors.New("the simulated engine is told not to be able to")
+
+// Engine runs jobs in virtual time. It implements scheduler.Engine.
+type Engine struct {
+	work  []Work
+	opts  Options
+	now   time.Duration
+	tasks []task
+	ends  ends
+	stops []scheduler.End // of stopped jobs, not yet delivered
+}
+
+// task is a job under way. Of the time that it has left at its present speed,
+// lead comes first and is the same at any speed.
+type task struct {
+	phase   phase
+	threads int32
+	lead    time.Duration
+	scaled  time.Duration
+	since   time.Duration // when lead and scaled were true
+	end     time.Duration // while running
+}
+
+type phase uint8
+
+const (
+	idle phase = iota
+	running
+	paused
+	over
+)
+
+// New returns an engine for jobs; work[i] belongs to jobs[i].
+func New(jobs []scheduler.Job, work []Work, opts Options) (*Engine, error) {
+	if len(jobs) != len(work) {
+		return nil, fmt.Errorf("simulated: %d jobs, but the work of %d", len(jobs), len(work))
+	}
+	if o := opts.Overheads; min(o.Start, o.Pause, o.Resume, o.Resize) < 0 {
+		return nil, errors.New("simulated: an overhead is negative")
+	}
+	if !(opts.Noise >= 0) || math.IsInf(opts.Noise, 1) {
+		return nil, fmt.Errorf("simulated: noise of %v", opts.Noise)
+	}
+	e := &Engine{work: work, opts: opts, tasks: make([]task, len(jobs))}
+	for i := range work {
+		if err := work[i].check(); err != nil {
+			return nil, fmt.Errorf("simulated: job %q: %w", jobs[i].Name, err)
+		}
+		if work[i].Fixed|work[i].Scaled == 0 {
+			continue
+		}
+		e.tasks[i].lead, e.tasks[i].scaled = work[i].Fixed, work[i].Scaled
+		if opts.Noise > 0 {
+			f := noise(opts, jobs[i].Name)
+			e.tasks[i].lead = time.Duration(math.Round(f * float64(work[i].Fixed)))
+			e.tasks[i].scaled = time.Duration(math.Round(f * float64(work[i].Scaled)))
+		}
+	}
+	return e, nil
+}
+
+// noise draws a lognormal factor of mean 1 and relative standard deviation
+// opts.Noise: exp(sZ - s²/2) with s² = ln(1 + noise²).
+func noise(opts Options, job string) float64 {
+	s2 := math.Log1p(opts.Noise * opts.Noise)
+	return math.Exp(math.Sqrt(s2)*workload.Stream(opts.Seed, "noise", job).NormFloat64() - s2/2)
+}
+
+// Capabilities returns what the engine can do.
+func (e *Engine) Capabilities() scheduler.Capabilities { return Without(e.opts.Lacks) }
+
+// Without returns what an engine can do that lacks something.
+func Without(lacks scheduler.Capabilities) scheduler.Capabilities {
+	return scheduler.Capabilities{
+		Pause: All.Pause && !lacks.Pause, Resize: All.Resize && !lacks.Resize,
+		Memory: All.Memory && !lacks.Memory, GPUs: All.GPUs && !lacks.GPUs,
+	}
+}
+
+// Now returns the engine's clock.
+func (e *Engine) Now() time.Duration { return e.now }
+
+// Start begins a job.
+func (e *Engine) Start(job int, g scheduler.Grant) error {
+	t, err := e.task("start", job, idle)
+	if err != nil {
+		return err
+	}
+	if e.opts.Lacks.GPUs && len(g.GPUs) > 0 {
+		return fmt.Errorf("start job %d: %w use GPUs", job, ErrLacking)
+	}
+	threads := g.Cores.Count()
+	if threads < 1 {
+		return fmt.Errorf("start job %d: it is given no cores", job)
+	}
+	w := &e.work[job]
+	t.lead += e.opts.Overheads.Start
+	t.scaled = stretch(t.scaled, w.speed(max(w.Threads, 1)), w.speed(threads))
+	t.threads = int32(threads)
+	e.run(job, t)
+	return nil
+}
+
+// Pause halts a running job.
+func (e *Engine) Pause(job int) error {
+	t, err := e.task("pause", job, running)
+	if err != nil {
+		return err
+	}
+	if e.opts.Lacks.Pause {
+		return fmt.Errorf("pause job %d: %w pause", job, ErrLacking)
+	}
+	e.advance(t)
+	t.lead += e.opts.Overheads.Pause
+	t.phase = paused
+	return nil
+}
+
+// Resume lets a paused job go on.
+func (e *Engine) Resume(job int, g scheduler.Grant) error {
+	t, err := e.task("resume", job, paused)
+	if err != nil {
+		return err
+	}
+	t.lead += e.opts.Overheads.Resume
+	e.rescale(job, t, g.Cores.Count())
+	e.run(job, t)
+	return nil
+}
+
+// Resize changes the cores of a running job.
+func (e *Engine) Resize(job int, g scheduler.Grant) error {
+	t, err := e.task("resize", job, running)
+	if err != nil {
+		return err
+	}
+	if e.opts.Lacks.Resize {
+		return fmt.Errorf("resize job %d: %w resize", job, ErrLacking)
+	}
+	e.advance(t)
+	t.lead += e.opts.Overheads.Resize
+	e.rescale(job, t, g.Cores.Count())
+	e.run(job, t)
+	return nil
+}
+
+// Stop ends a running or paused job at this instant.
+func (e *Engine) Stop(job int) error {
+	if job < 0 || job >= len(e.tasks) {
+		return fmt.Errorf("stop: no job has the number %d", job)
+	}
+	if t := &e.tasks[job]; t.phase == running || t.phase == paused {
+		t.phase = over
+		e.stops = append(e.stops, scheduler.End{Job: job, At: e.now, State: scheduler.Stopped, Reason: "stopped"})
+	}
+	return nil
+}
+
+// Next jumps to the next instant at which a job ends, or to until if that is
+// earlier. Without a running job and without such an instant there is nothing
+// to wait for, which is an error.
+func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
+	if err := ctx.Err(); err != nil {
+		return e.now, nil, err
+	}
+	if len(e.stops) > 0 {
+		ended := e.stops
+		e.stops = nil
+		slices.SortFunc(ended, func(a, b scheduler.End) int { return a.Job - b.Job })
+		return e.now, ended, nil
+	}
+	for len(e.ends) > 0 && e.stale(e.ends[0]) {
+		e.ends.pop()
+	}
+	if len(e.ends) == 0 && until == scheduler.Never {
+		return e.now, nil, errors.New("simulated: nothing runs, and there is no instant to wait for")
+	}
+	at := until
+	if len(e.ends) > 0 {
+		at = min(at, e.ends[0].at)
+	}
+	e.now = max(e.now, at)
+	var ended []scheduler.End
+	for len(e.ends) > 0 && e.ends[0].at <= e.now {
+		if end := e.ends.pop(); !e.stale(end) {
+			e.tasks[end.job].phase = over
+			ended = append(ended, scheduler.End{Job: int(end.job), At: end.at, State: scheduler.Finished})
+		}
+	}
+	return e.now, ended, nil
+}
+
+// task returns a job that must be in a given phase.
+func (e *Engine) task(verb string, job int, want phase) (*task, error) {
+	if job < 0 || job >= len(e.tasks) {
+		return nil, fmt.Errorf("%s: no job has the number %d", verb, job)
+	}
+	if t := &e.tasks[job]; t.phase == want {
+		return t, nil
+	}
+	return nil, fmt.Errorf("%s job %d: it is %s", verb, job, [...]string{"not started", "running", "paused", "over"}[e.tasks[job].phase])
+}
+
+// run lets a job run from now on with what it has left.
+func (e *Engine) run(job int, t *task) {
+	t.phase, t.since = running, e.now
+	t.end = e.now + t.lead + t.scaled
+	if t.end < e.now {
+		t.end = scheduler.Never
+	}
+	e.ends.push(end{t.end, int32(job)})
+}
+
+// advance takes the time since the last change from what a job has left.
+func (e *Engine) advance(t *task) {
+	d := e.now - t.since
+	t.since = e.now
+	lead := min(d, t.lead)
+	t.lead -= lead
+	t.scaled -= d - lead
+}
+
+// rescale converts what is left to another number of threads.
+func (e *Engine) rescale(job int, t *task, threads int) {
+	if int32(threads) != t.threads {
+		w := &e.work[job]
+		t.scaled = stretch(t.scaled, w.speed(int(t.threads)), w.speed(threads))
+		t.threads = int32(threads)
+	}
+}
+
+// stale tells whether an entry was overtaken by a pause, a resize or a stop.
+func (e *Engine) stale(x end) bool {
+	t := &e.tasks[x.job]
+	return t.phase != running || t.end != x.at
+}

@@ -1,0 +1,78 @@
+package simulated
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Work says how long a job takes alone, on any number of threads: Fixed, and
+// Scaled on Threads threads, which changes with the number of threads.
+type Work struct {
+	// Fixed is the part that no number of threads changes: the start-up.
+	Fixed time.Duration
+	// Scaled is the rest, on Threads threads (0 means 1).
+	Scaled  time.Duration
+	Threads int
+	// Parallel is the part of Scaled that is spread evenly over the threads,
+	// 0 to 1 (G. Amdahl, 1967). SpeedUp, if it is set, takes its place.
+	Parallel float64
+	// SpeedUp returns how many times faster than on one thread the scaled part
+	// is on so many threads; above 0.
+	SpeedUp func(threads int) float64
+}
+
+// Training is a job of so many epochs, whose epoch takes a given time on one
+// thread, of which the part parallel speeds up.
+func Training(startup time.Duration, epochs int, epoch time.Duration, parallel float64) Work {
+	return Work{Fixed: startup, Scaled: time.Duration(epochs) * epoch, Threads: 1, Parallel: parallel}
+}
+
+// FullRequest is a job that takes a given time on its full request, and in
+// proportion longer on fewer threads.
+func FullRequest(runTime time.Duration, threads int) Work {
+	return Work{Scaled: runTime, Threads: threads, Parallel: 1}
+}
+
+// RunTime returns how long the job takes alone on so many threads, without
+// overheads and noise.
+func (w Work) RunTime(threads int) time.Duration {
+	return w.Fixed + stretch(w.Scaled, w.speed(max(w.Threads, 1)), w.speed(threads))
+}
+
+// Estimate returns RunTime as a prediction for scheduler.Job: at least a
+// nanosecond, for 0 stands for no estimate.
+func (w Work) Estimate(threads int) time.Duration { return max(w.RunTime(threads), 1) }
+
+// speed returns the speed on so many threads, where one thread has 1.
+func (w Work) speed(threads int) float64 {
+	if w.SpeedUp != nil {
+		return w.SpeedUp(threads)
+	}
+	return 1 / (1 - w.Parallel + w.Parallel/float64(threads))
+}
+
+// stretch converts a time at one speed to the time at another. Where the
+// speeds are the same it is exact.
+func stretch(d time.Duration, from, to float64) time.Duration {
+	if from == to || d == 0 {
+		return d
+	}
+	t := math.Round(float64(d) * from / to)
+	if t >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(t)
+}
+
+func (w Work) check() error {
+	switch {
+	case w.Fixed < 0 || w.Scaled < 0:
+		return fmt.Errorf("a run time of %s + %s is negative", w.Fixed, w.Scaled)
+	case w.Threads < 0:
+		return fmt.Errorf("%d threads", w.Threads)
+	case !(w.Parallel >= 0 && w.Parallel <= 1):
+		return fmt.Errorf("a parallel part of %v is not between 0 and 1", w.Parallel)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package pipeline
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// policyLines are the key lines of a policy: each of its choices.
+func policyLines(p *experiments.Policy) []string {
+	var k Key
+	k.Add("policy.order", string(p.Order))
+	k.Add("policy.backfill", string(p.Backfill))
+	k.Add("policy.allocation", string(p.Allocation))
+	k.Add("policy.preemption", string(p.Preemption))
+	if p.Preemption == scheduler.PausePreemption {
+		k.Add("policy.victims", string(p.Victims))
+	}
+	if p.Quantum > 0 {
+		k.Add("policy.quantum", p.Quantum.String())
+	}
+	if p.FeedbackInterval > 0 {
+		k.Add("policy.feedback", p.FeedbackInterval.String())
+	}
+	return k.lines
+}
+
+// usesPredictions tells whether a policy's decisions depend on run-time
+// estimates.
+func usesPredictions(p *experiments.Policy) bool {
+	switch p.Order {
+	case scheduler.SJF, scheduler.SRTF:
+		return true
+	}
+	return p.Backfill == scheduler.EASY || p.Backfill == scheduler.Conservative
+}
+
+// hardwareLines are the key lines of a machine: its engine and its nodes.
+func hardwareLines(h *experiments.Hardware) []string {
+	var k Key
+	k.Add("hardware.engine", h.Engine)
+	for i, n := range h.Cluster.Nodes {
+		k.Addf(fmt.Sprintf("hardware.node.%d", i), "threads %d, gpus %d, memory %d", n.Threads, n.GPUs, n.Memory)
+	}
+	if h.Engine == engineSimulated {
+		k.Addf("hardware.overheads", "start %s, pause %s, resume %s, resize %s",
+			h.Overheads.Start, h.Overheads.Pause, h.Overheads.Resume, h.Overheads.Resize)
+		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
+	}
+	return k.lines
+}
+
+// workloadLines are the key lines of a workload as it is written; the jobs
+// that it came to are hashed beside them.
+func workloadLines(w *experiments.Workload) []string {
+	var k Key
+	for i, s := range w.Submits {
+		line := fmt.Sprintf("%d × %s, %s", s.Count, s.Job.Name, arrivalText(s.Arrivals))
+		if s.HasPriority {
+			line += fmt.Sprintf(", priority %d", s.Priority)
+		}
+		if s.Deadline > 0 {
+			line += ", deadline " + s.Deadline.String()
+		}
+		if s.User != "" {
+			line += ", user " + s.User
+		}
+		k.Add(fmt.Sprintf("workload.submit.%d", i+1), line)
+	}
+	for i, r := range w.Resizes {
+		k.Addf(fmt.Sprintf("workload.resize.%d", i+1), "%s to %d threads at %s", r.Job, r.Threads, r.At)
+	}
+	return k.lines
+}
+
+// arrivalText says in words how the jobs of a submit block arrive.
+func arrivalText(a workload.Arrivals) string {
+	var s string
+	switch a.Kind {
+	case workload.At:
+		times := make([]string, len(a.Times))
+		for i, t := range a.Times {
+			times[i] = t.String()
+		}
+		return "at " + strings.Join(times, ", ")
+	case workload.Every:
+		s = "every " + a.Mean.String()
+	case workload.Exponential:
+		s = "exponential gaps of mean " + a.Mean.String()
+	case workload.Normal:
+		s = fmt.Sprintf("normal gaps of mean %s, sd %s", a.Mean, a.SD)
+	}
+	if a.Start > 0 {
+		s += " from " + a.Start.String()
+	}
+	return s
+}
+
+// jobsOf lists the job blocks that a workload submits, each once, in order.
+func jobsOf(w *experiments.Workload) []*experiments.Job {
+	var jobs []*experiments.Job
+	seen := map[*experiments.Job]bool{}
+	for _, s := range w.Submits {
+		if !seen[s.Job] {
+			seen[s.Job] = true
+			jobs = append(jobs, s.Job)
+		}
+	}
+	return jobs
+}
+
+// named lists the blocks of one kind that the cells use, each once, with a
+// line that says what it is; a block that reads axes is described as it is in
+// its first cell.
+func named(spec *experiments.Spec, block func(experiments.Cell) (name, summary string)) []results.Named {
+	var out []results.Named
+	seen := map[string]bool{}
+	for _, c := range spec.Cells {
+		name, summary := block(c)
+		if !seen[name] {
+			seen[name] = true
+			out = append(out, results.Named{Name: name, Summary: summary})
+		}
+	}
+	return out
+}
+
+func policySummary(c experiments.Cell) (string, string) {
+	return c.Policy.Name, c.Policy.Policy.String()
+}
+
+func hardwareSummary(c experiments.Cell) (string, string) {
+	h := c.Hardware
+	cores, gpus := 0, 0
+	for _, n := range h.Cluster.Nodes {
+		cores += n.Threads
+		gpus += n.GPUs
+	}
+	s := fmt.Sprintf("%s engine, %s", h.Engine, plural(cores, "core"))
+	if gpus > 0 {
+		s += ", " + plural(gpus, "GPU")
+	}
+	if n := len(h.Cluster.Nodes); n > 1 {
+		s += fmt.Sprintf(" on %d nodes", n)
+	}
+	return h.Name, s
+}
+
+func workloadSummary(c experiments.Cell) (string, string) {
+	var parts []string
+	for _, s := range c.Workload.Submits {
+		what := s.Job.Builtin
+		if what == "" {
+			what = s.Job.Command[0]
+		}
+		parts = append(parts, fmt.Sprintf("%d × %s (%s, %s, %s), %s", s.Count, s.Job.Name, what,
+			plural(length(s.Job), strings.TrimSuffix(lengthUnit(s.Job), "s")),
+			plural(s.Job.Threads.Request, "thread"), arrivalText(s.Arrivals)))
+	}
+	return c.Workload.Name, strings.Join(parts, "; ")
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

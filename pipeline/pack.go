@@ -1,0 +1,114 @@
+package pipeline
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/results"
+)
+
+// maxPackedFile is the size above which a file of a cell stays out of the
+// cache: the cell can then be reused from its folder only.
+const maxPackedFile = 64 << 20
+
+// packCell returns a cell's folder as a compressed archive, or nil when a
+// file of it is too large to keep twice.
+func packCell(dir string) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		return nil, fmt.Errorf("pack cell: %w", err)
+	}
+	t := tar.NewWriter(z)
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if info.Size() > maxPackedFile {
+			return errTooLarge
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if err := t.WriteHeader(&tar.Header{Name: filepath.ToSlash(name), Mode: 0o644, Size: int64(len(raw))}); err != nil {
+			return err
+		}
+		_, err = t.Write(raw)
+		return err
+	})
+	if errors.Is(err, errTooLarge) {
+		return nil, nil
+	}
+	if err := errors.Join(err, t.Close(), z.Close()); err != nil {
+		return nil, fmt.Errorf("pack cell: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+var errTooLarge = errors.New("too large to keep in the cache")
+
+// unpackCell replaces a cell's folder by a packed one. cell.json comes last,
+// so that a folder which has one is complete.
+func unpackCell(dir string, packed []byte) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("unpack cell: %w", err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return fmt.Errorf("unpack cell: %w", err)
+	}
+	var last []byte
+	for t := tar.NewReader(z); ; {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("unpack cell: %w", err)
+		}
+		if !filepath.IsLocal(h.Name) {
+			return fmt.Errorf("unpack cell: %q is outside of its folder", h.Name)
+		}
+		raw, err := io.ReadAll(t)
+		if err != nil {
+			return fmt.Errorf("unpack cell: %w", err)
+		}
+		if h.Name == results.CellFile {
+			last = raw
+			continue
+		}
+		if err := writeNew(filepath.Join(dir, filepath.FromSlash(h.Name)), raw); err != nil {
+			return err
+		}
+	}
+	if last == nil {
+		return fmt.Errorf("unpack cell: %s is missing", results.CellFile)
+	}
+	return writeNew(filepath.Join(dir, results.CellFile), last)
+}
+
+func writeNew(path string, raw []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("unpack cell: %w", err)
+	}
+	if err := os.WriteFile(path, raw, 0o644); err != nil {
+		return fmt.Errorf("unpack cell: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/stages/profile"
+)
+
+// profile takes the samples that are missing. A job that cannot be sampled
+// has no prediction, which is a warning: its cells run all the same.
+func (r *run) profile(ctx context.Context) error {
+	total, reused := len(r.Profiles), 0
+	for _, w := range r.Profiles {
+		if w.Reuse {
+			reused++
+		}
+	}
+	if total == 0 {
+		return nil
+	}
+	start := time.Now()
+	r.observe(Progress{Kind: StageStart, Stage: "profile", Total: total, Reused: reused})
+	done := reused
+	for i := range r.Profiles {
+		if r.Profiles[i].Reuse {
+			continue
+		}
+		unit, began := &r.state.profiles[i], time.Now()
+		r.observe(Progress{Kind: UnitStart, Stage: "profile", Unit: unit.job.Name, Done: done, Total: total})
+		samples, err := r.sample(ctx, unit)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		done++
+		if err != nil {
+			r.warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v", unit.job.Name, err))
+		} else if err := r.keepSamples(unit, samples, time.Since(began)); err != nil {
+			return err
+		}
+		r.observe(Progress{Kind: UnitEnd, Stage: "profile", Unit: unit.job.Name, Done: done, Total: total, Elapsed: time.Since(began), Err: err})
+	}
+	r.observe(Progress{Kind: StageEnd, Stage: "profile", Done: done, Total: total, Reused: reused, Elapsed: time.Since(start)})
+	return nil
+}
+
+// sample runs the samples of one job kind, one after the other.
+func (r *run) sample(ctx context.Context, unit *profileUnit) ([]estimator.Sample, error) {
+	logs := filepath.Join(r.Dir, "profile")
+	scratch, err := os.MkdirTemp(r.Dir, ".scratch-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for samples: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		return nil, fmt.Errorf("make a folder for samples: %w", err)
+	}
+	var samples []estimator.Sample
+	for i, n := range unit.lengths {
+		name := fmt.Sprintf("%s-sample-%d", unit.job.Name, i+1)
+		s, err := profile.Take(ctx, profile.Run{
+			Job:    r.state.programs.launch(unit.job, name, n, launchDirs{logs, scratch}),
+			Length: n, Steps: unit.job.Steps > 0, GPUs: unit.job.GPUs,
+		}, process.Options{Registry: r.registry()})
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range s.Warnings {
+			r.warn("sample", "", fmt.Sprintf("%s: %s", name, w))
+		}
+		samples = append(samples, s)
+	}
+	return samples, nil
+}
+
+func (r *run) keepSamples(unit *profileUnit, samples []estimator.Sample, took time.Duration) error {
+	raw, err := json.Marshal(samples)
+	if err != nil {
+		return fmt.Errorf("record samples: %w", err)
+	}
+	name := profileUnitName(unit.job)
+	err = r.cache.put(unit.key, entry{
+		Stage: "profile", Unit: name, Description: unit.key.Description(),
+		Created: time.Now(), Seconds: took.Seconds(),
+	}, raw)
+	if err != nil {
+		return err
+	}
+	r.state.samples[unit.key.Hash()] = samples
+	return r.journal.add(JournalEntry{Event: "sample", Unit: unit.job.Name, Seconds: took.Seconds(), Key: unit.key.Hash()})
+}
+
+// estimate fits the samples and writes estimates.csv.
+func (r *run) estimate() error {
+	var rows []results.EstimateRow
+	seen := map[string]bool{}
+	for _, c := range r.spec.Cells {
+		for _, j := range jobsOf(c.Workload) {
+			if !r.sampled(c.Hardware, j) {
+				continue
+			}
+			est, ok := r.estimateOf(j)
+			id := r.profileHash(j) + " " + c.Hardware.Name
+			if !ok || seen[id] {
+				continue
+			}
+			seen[id] = true
+			sampled := 0
+			samples := r.state.samples[r.profileHash(j)]
+			for _, s := range samples {
+				sampled += s.Length
+			}
+			p := est.Predict(length(j), r.spec.Estimate.Level)
+			rows = append(rows, results.EstimateRow{
+				Job: j.Name, Hardware: c.Hardware.Name, Threads: j.Threads.Request, GPUs: j.GPUs,
+				Model: est.Model, Samples: est.Samples,
+				SampleFraction: float64(sampled) / float64(length(j)),
+				Slope:          est.Slope, Intercept: est.Intercept,
+				Predicted: p.Seconds, Low: p.Low, High: p.High, Actual: -1,
+			})
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return results.WriteEstimates(r.Dir, rows)
+}
+
+// estimateOf is the fitted estimate of a job on its full request, if its
+// samples are there.
+func (p *Plan) estimateOf(j *experiments.Job) (estimator.Estimate, bool) {
+	samples, ok := p.state.samples[p.profileHash(j)]
+	if !ok {
+		return estimator.Estimate{}, false
+	}
+	model, err := estimator.ByName(p.spec.Estimate.Model)
+	if err != nil {
+		return estimator.Estimate{}, false
+	}
+	est, err := model.Fit(samples)
+	return est, err == nil
+}

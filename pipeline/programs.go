@@ -1,0 +1,172 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/jobs/builtin"
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+// programs knows how the jobs of an experiment are launched, and what their
+// programs depend on. The descriptions are made once for each job block.
+type programs struct {
+	self    string // tfexp's own path, for the built-in trainers
+	lines   map[*experiments.Job][]string
+	digests map[string]string // path → SHA-256 of its content
+}
+
+func newPrograms() (*programs, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find tfexp's own program: %w", err)
+	}
+	return &programs{self: self, lines: map[*experiments.Job][]string{}, digests: map[string]string{}}, nil
+}
+
+// describe returns the key lines of what a job runs: its program with the
+// content of its files, its length and its request.
+func (p *programs) describe(j *experiments.Job) []string {
+	if l, ok := p.lines[j]; ok {
+		return l
+	}
+	var k Key
+	label := func(s string) string { return "job." + j.Name + "." + s }
+	if j.Builtin != "" {
+		k.Addf(label("builtin"), "%s version %d", j.Builtin, builtin.Version)
+		for _, s := range j.Settings {
+			k.Add(label(s.Name), s.Value)
+		}
+	} else {
+		k.Addf(label("command"), "%q", j.Command)
+		k.Add(label("dir"), j.Dir)
+		for _, e := range j.Env {
+			k.Add(label("env."+e.Name), e.Value)
+		}
+		k.Add(label("flags"), strconv.FormatBool(j.Flags))
+		for _, f := range p.inputs(j) {
+			k.Addf(label("file."+filepath.Base(f)), "%s %s", f, p.digest(f))
+		}
+	}
+	k.Add(label(lengthUnit(j)), strconv.Itoa(length(j)))
+	k.Addf(label("threads"), "%d (inter %d, intra %d)", j.Threads.Request, j.Threads.Inter, j.Threads.Intra)
+	if j.Malleable {
+		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)
+	}
+	if j.GPUs > 0 {
+		k.Add(label("gpus"), strconv.Itoa(j.GPUs))
+	}
+	if j.Memory > 0 {
+		k.Add(label("memory"), strconv.FormatInt(j.Memory, 10))
+	}
+	if j.Limit > 0 {
+		k.Add(label("limit"), j.Limit.String())
+	}
+	p.lines[j] = k.lines
+	return k.lines
+}
+
+// inputs are the files that a command job depends on: its program, arguments
+// that name a file, and the files that it declares.
+func (p *programs) inputs(j *experiments.Job) []string {
+	var files []string
+	seen := map[string]bool{}
+	add := func(path string) {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(j.Dir, path)
+		}
+		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && !seen[path] {
+			seen[path] = true
+			files = append(files, path)
+		}
+	}
+	if strings.ContainsRune(j.Command[0], filepath.Separator) {
+		add(j.Command[0])
+	} else if path, err := exec.LookPath(j.Command[0]); err == nil {
+		add(path)
+	}
+	for _, arg := range j.Command[1:] {
+		add(arg)
+	}
+	for _, f := range j.Files {
+		add(f)
+	}
+	return files
+}
+
+// digest returns the SHA-256 of a file's content, or why it cannot be read.
+func (p *programs) digest(path string) string {
+	if d, ok := p.digests[path]; ok {
+		return d
+	}
+	d := "unreadable"
+	if f, err := os.Open(path); err == nil {
+		h := sha256.New()
+		if _, err := io.Copy(h, f); err == nil {
+			d = "sha256:" + hex.EncodeToString(h.Sum(nil))
+		}
+		f.Close()
+	}
+	p.digests[path] = d
+	return d
+}
+
+// launch returns how the process engine starts a job. units is the length
+// that this run has; a profile's sample is shorter than the job.
+func (p *programs) launch(j *experiments.Job, name string, units int, dirs launchDirs) process.Job {
+	out := process.Job{
+		Name: name, Dir: j.Dir,
+		LogPath:       filepath.Join(dirs.logs, name+".log"),
+		ControlPath:   filepath.Join(dirs.scratch, name+".control"),
+		CheckpointDir: filepath.Join(dirs.scratch, name+".checkpoint"),
+		Threads:       j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
+		Limit: j.Limit, Flags: j.Flags,
+	}
+	lengthVar := contract.EnvEpochs
+	if j.Steps > 0 {
+		lengthVar = contract.EnvSteps
+	}
+	out.Env = append(out.Env, fmt.Sprintf("%s=%d", lengthVar, units))
+	for _, e := range j.Env {
+		out.Env = append(out.Env, e.Name+"="+e.Value)
+	}
+	if j.Builtin == "" {
+		out.Argv = append(out.Argv, j.Command...)
+		return out
+	}
+	out.Argv = []string{p.self, "train", j.Builtin}
+	for _, s := range j.Settings {
+		out.Argv = append(out.Argv, "--"+strings.ReplaceAll(s.Name, "_", "-"), s.Value)
+	}
+	return out
+}
+
+// launchDirs are the folders of one run of jobs: their logs stay, scratch
+// (control files and checkpoints) goes when the run is over.
+type launchDirs struct {
+	logs, scratch string
+}
+
+// length is a job's total work, in epochs or steps.
+func length(j *experiments.Job) int {
+	if j.Steps > 0 {
+		return j.Steps
+	}
+	return j.Epochs
+}
+
+func lengthUnit(j *experiments.Job) string {
+	if j.Steps > 0 {
+		return "steps"
+	}
+	return "epochs"
+}

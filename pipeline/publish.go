@@ -1,0 +1,108 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/report"
+)
+
+// viewsVersion is part of the keys of tables, pictures and report: raise it
+// when they are drawn differently.
+const viewsVersion = 1
+
+// publish writes the tables, pictures and the report over all finished cells,
+// unless they are there already for just these.
+func (r *run) publish(ctx context.Context) error {
+	k := newKey("views")
+	k.Addf("views", "%d", viewsVersion)
+	k.Add("version", r.options.Version)
+	raw, err := json.Marshal(r.Plan.Plan)
+	if err != nil {
+		return fmt.Errorf("describe the plan: %w", err)
+	}
+	k.Add("plan", string(raw))
+	for _, c := range r.Cells {
+		state, ok := cellState(filepath.Join(r.Dir, results.CellsDir, c.Cell))
+		if !ok {
+			state = "missing"
+		}
+		k.Add("cell."+c.Cell, state)
+	}
+	if r.outcome.Ran == 0 && r.published(k) {
+		r.outcome.Report = filepath.Join(r.Dir, results.ReportFile)
+		return nil
+	}
+	if err := results.WriteTables(r.Dir); err != nil {
+		return err
+	}
+	if _, err := Plot(ctx, r.Dir, r.observe); err != nil {
+		return err
+	}
+	// The report tells how the run went: that has to be written down first.
+	if err := r.writeRun(); err != nil {
+		return err
+	}
+	if r.outcome.Report, err = Report(ctx, r.Dir, r.observe); err != nil {
+		return err
+	}
+	return r.cache.put(k, entry{Stage: "views", Unit: "views", Description: k.Description(), Created: time.Now()}, nil)
+}
+
+// published tells whether the views of exactly these cells are on disk.
+func (r *run) published(k *Key) bool {
+	for _, f := range []string{results.ReportFile, results.JobsFile, results.MetricsFile, results.PlotsDir} {
+		if _, err := os.Stat(filepath.Join(r.Dir, f)); err != nil {
+			return false
+		}
+	}
+	there := false
+	r.cache.view(func(v cacheView) {
+		last, ok := v.last("views")
+		there = ok && last.Description == k.Description()
+	})
+	return there
+}
+
+// Plot draws the pictures of an experiment's folder from its plain files.
+func Plot(ctx context.Context, dir string, observe func(Progress)) ([]plot.Picture, error) {
+	e, err := results.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	done := watch(observe, "plot")
+	pictures, err := plot.Draw(ctx, e, filepath.Join(dir, results.PlotsDir), plot.Options{})
+	done(len(pictures), err)
+	return pictures, err
+}
+
+// Report writes report.html of an experiment's folder from its plain files
+// and returns its path.
+func Report(ctx context.Context, dir string, observe func(Progress)) (string, error) {
+	e, err := results.Open(dir)
+	if err != nil {
+		return "", err
+	}
+	done := watch(observe, "report")
+	path, err := report.Write(ctx, e, dir)
+	done(1, err)
+	return path, err
+}
+
+// watch tells of a stage's beginning, and returns what tells of its end.
+func watch(observe func(Progress), stage string) func(units int, err error) {
+	if observe == nil {
+		return func(int, error) {}
+	}
+	start := time.Now()
+	observe(Progress{Kind: StageStart, Stage: stage})
+	return func(units int, err error) {
+		observe(Progress{Kind: StageEnd, Stage: stage, Done: units, Total: units, Elapsed: time.Since(start), Err: err})
+	}
+}

@@ -1,0 +1,141 @@
+package pipeline
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+type realisedKey struct {
+	workload  *experiments.Workload
+	replicate int
+}
+
+// realisation is the workload of one replicate: its jobs, in the order of
+// their numbers, and the job block of each.
+type realisation struct {
+	jobs    []scheduler.Job
+	blocks  []*experiments.Job
+	resizes []scheduler.Resize
+	digest  string
+}
+
+// realise draws the jobs of a workload for a replicate. All cells of the
+// replicate share them: their random numbers are common.
+func (p *Plan) realise(w *experiments.Workload, replicate int) (realisation, error) {
+	id := realisedKey{w, replicate}
+	if r, ok := p.state.realised[id]; ok {
+		return r, nil
+	}
+	var (
+		batches []workload.Submit
+		r       realisation
+	)
+	for _, s := range w.Submits {
+		j := s.Job
+		template := scheduler.Job{
+			Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
+			GPUs: j.GPUs, Memory: j.Memory, Malleable: j.Malleable, Priority: j.Priority, User: s.User,
+		}
+		if s.HasPriority {
+			template.Priority = s.Priority
+		}
+		template.Deadline = s.Deadline
+		batches = append(batches, workload.Submit{Job: template, Count: s.Count, Arrivals: s.Arrivals})
+		for range s.Count {
+			r.blocks = append(r.blocks, j)
+		}
+	}
+	var err error
+	if r.jobs, err = workload.Realise(w.Name, batches, replicateSeed(p.spec.Seed, replicate)); err != nil {
+		return r, err
+	}
+	byName := map[string]int{}
+	for _, j := range r.jobs {
+		byName[j.Name] = j.Number
+	}
+	for _, z := range w.Resizes {
+		r.resizes = append(r.resizes, scheduler.Resize{At: z.At, Job: byName[z.Job], Threads: z.Threads})
+	}
+	r.digest = digestJobs(r.jobs)
+	p.state.realised[id] = r
+	return r, nil
+}
+
+// digestJobs is the hash of all that was drawn.
+func digestJobs(jobs []scheduler.Job) string {
+	b := make([]byte, 0, 48*len(jobs))
+	for _, j := range jobs {
+		b = append(b, j.Name...)
+		b = append(b, ' ')
+		b = strconv.AppendInt(b, int64(j.Arrival), 10)
+		b = append(b, ' ')
+		b = strconv.AppendInt(b, int64(j.Deadline), 10)
+		b = append(b, '\n')
+	}
+	return hashOf(string(b))
+}
+
+// fitted has the predicted run time of each job on its full request; 0 where
+// there is no estimate.
+func (p *Plan) fitted(r realisation) []time.Duration {
+	predicted := make([]time.Duration, len(r.jobs))
+	memo := map[*experiments.Job]time.Duration{}
+	for i, j := range r.blocks {
+		d, ok := memo[j]
+		if !ok {
+			if j.Runtime != nil {
+				d = runtimeOn(j, j.Threads.Request)
+			} else if est, ok := p.estimateOf(j); ok {
+				d = seconds(est.Predict(length(j), p.spec.Estimate.Level).Seconds)
+			}
+			memo[j] = d
+		}
+		predicted[i] = d
+	}
+	return predicted
+}
+
+func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
+
+// runtimeOn is the run time that the file gives a job, on so many threads
+// (Amdahl's law on its epochs).
+func runtimeOn(j *experiments.Job, threads int) time.Duration {
+	work := float64(j.Runtime.Epoch) * float64(length(j))
+	return j.Runtime.Startup + time.Duration(math.Round(work*(1-j.Runtime.Parallel+j.Runtime.Parallel/float64(threads))))
+}
+
+// jobsFor gives a cell's jobs the estimates that its policy is to decide by.
+//
+// An oracle knows the run time to come: in simulation that is exact; of real
+// jobs nobody knows more than the fitted estimate.
+func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, alone []time.Duration) []scheduler.Job {
+	if !usesPredictions(c.Policy) {
+		return r.jobs
+	}
+	jobs := append([]scheduler.Job(nil), r.jobs...)
+	fitted := p.fitted(r)
+	for n := range jobs {
+		switch d := fitted[n]; c.Policy.Estimates {
+		case "requested":
+			jobs[n].Predicted = r.blocks[n].Limit
+		case "noisy":
+			// Lognormal with median 1, drawn by job: all policies of a replicate
+			// see the same errors.
+			z := workload.Stream(p.Cells[i].Seed, "estimates", jobs[n].Name).NormFloat64()
+			jobs[n].Predicted = time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
+		case "oracle":
+			jobs[n].Predicted = d
+			if alone != nil {
+				jobs[n].Predicted = max(alone[n], 1)
+			}
+		default:
+			jobs[n].Predicted = d
+		}
+	}
+	return jobs
+}

@@ -1,0 +1,91 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/results"
+)
+
+// Resume plans the rest of an unfinished run from what its folder holds: the
+// experiment as it was read, and the values that its variables had. dir is an
+// experiment's folder, or a folder of results, of which the newest unfinished
+// run is taken; ErrNothingToResume when all are finished.
+func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experiments.Diagnostics, error) {
+	dirs, err := Experiments(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	chosen, newest := "", time.Time{}
+	var record results.Run
+	for _, d := range dirs {
+		r, err := readRun(d)
+		if err != nil {
+			if d == dir {
+				return nil, nil, err
+			}
+			continue
+		}
+		started, err := time.Parse(time.RFC3339, r.Started)
+		if err != nil || (r.State == "finished" && d != dir) {
+			continue
+		}
+		if chosen == "" || started.After(newest) {
+			chosen, newest, record = d, started, r
+		}
+	}
+	if chosen == "" {
+		return nil, nil, fmt.Errorf("%w in %s", ErrNothingToResume, dir)
+	}
+	source, vars, err := savedSource(chosen)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec, diags := experiments.LoadSource(record.File, source, experiments.LoadOptions{Vars: vars, Host: host})
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	opts.Out = filepath.Dir(chosen)
+	plan, err := New(spec, opts)
+	return plan, diags, err
+}
+
+// savedSource reads the experiment that a folder's run was made of.
+func savedSource(dir string) (source []byte, vars []string, err error) {
+	source, err = os.ReadFile(filepath.Join(dir, results.ExperimentFile))
+	if errors.Is(err, os.ErrNotExist) {
+		source, err = os.ReadFile(filepath.Join(dir, results.ExperimentFile+".json"))
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the experiment of %s: %w", dir, err)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, results.PlanFile))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the plan of %s: %w", dir, err)
+	}
+	var plan results.Plan
+	if err := json.Unmarshal(raw, &plan); err != nil {
+		return nil, nil, fmt.Errorf("read the plan of %s: %w", dir, err)
+	}
+	for _, v := range plan.Variables {
+		vars = append(vars, v.Name+"="+v.Value)
+	}
+	return source, vars, nil
+}
+
+func readRun(dir string) (results.Run, error) {
+	var r results.Run
+	raw, err := os.ReadFile(filepath.Join(dir, results.RunFile))
+	if err != nil {
+		return r, fmt.Errorf("read the run of %s: %w", dir, err)
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return r, fmt.Errorf("read the run of %s: %w", dir, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,207 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/results"
+)
+
+// run is one execution of a plan: the open cache, the journal, the lock.
+type run struct {
+	*Plan
+	cache   *cache
+	journal *journal
+	record  results.Run
+	started time.Time
+	outcome Outcome
+	mu      sync.Mutex // guards record, outcome and the calls of Observe
+}
+
+// Run executes the plan. It returns *InUseError when another process works in
+// the folder, *EngineError when an engine is not available, and ErrInterrupted
+// when ctx was cancelled; the outcome then tells how far it got.
+func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
+	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make results folder: %w", err)
+	}
+	lock, err := lockDir(p.Dir, p.options.Command)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.release()
+	r := &run{Plan: p, started: time.Now()}
+	if err := r.open(); err != nil {
+		return nil, err
+	}
+	defer r.close()
+
+	err = r.stages(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = ErrInterrupted
+	}
+	r.outcome.Elapsed = time.Since(r.started)
+	state := "finished"
+	switch {
+	case errors.Is(err, ErrInterrupted):
+		state = "interrupted"
+	case err != nil || r.outcome.Failed > 0:
+		state = "failed"
+	}
+	if serr := r.finish(state); err == nil {
+		err = serr
+	}
+	return &r.outcome, err
+}
+
+// open prepares the folder: leftovers of a killed run are removed, the cache
+// and the journal opened, and the plan written down before anything runs.
+func (r *run) open() error {
+	killed, err := process.Sweep(r.registry())
+	if err != nil {
+		return fmt.Errorf("clean up after an earlier run: %w", err)
+	}
+	var warning string
+	if r.cache, warning, err = openCache(r.Dir, results.CacheFile); err != nil {
+		return err
+	}
+	if r.journal, err = openJournal(r.Dir); err != nil {
+		return errors.Join(err, r.cache.close())
+	}
+	r.outcome.Dir = r.Dir
+	r.record = results.Run{
+		Started: r.started.Format(time.RFC3339), State: "running", Version: r.options.Version,
+		Go: runtime.Version(), Git: gitDescribe(r.spec.File), Seed: r.spec.Seed, Command: r.options.Command,
+		File: r.spec.File,
+	}
+	for _, s := range r.state.host.Settings() {
+		r.record.Host = append(r.record.Host, results.Setting{Name: s.Name, Value: s.Value})
+	}
+	if r.spec.Replicates < minReplicates {
+		r.warn("few_replicates", "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
+			plural(r.spec.Replicates, "replicate"), minReplicates))
+	}
+	if warning != "" {
+		r.warn("cache", "", warning)
+	}
+	for _, k := range killed {
+		r.warn("leftover", "", "killed "+k+", left behind by an earlier run")
+	}
+	if err := r.writeDown(); err != nil {
+		return errors.Join(err, r.close())
+	}
+	return nil
+}
+
+// minReplicates is the least number of pairs that gives a verdict.
+const minReplicates = 3
+
+func (r *run) writeDown() error {
+	name := results.ExperimentFile
+	if strings.HasSuffix(r.spec.File, ".json") {
+		name += ".json"
+	}
+	if err := renameio.WriteFile(filepath.Join(r.Dir, name), r.spec.Source, 0o644); err != nil {
+		return fmt.Errorf("write experiment: %w", err)
+	}
+	if err := r.writePlan(); err != nil {
+		return err
+	}
+	if err := r.writeRun(); err != nil {
+		return err
+	}
+	if err := r.journal.add(JournalEntry{Event: "run_start", Text: strings.Join(r.options.Command, " ")}); err != nil {
+		return err
+	}
+	for _, s := range r.Stale {
+		if err := os.RemoveAll(filepath.Join(r.Dir, results.CellsDir, s)); err != nil {
+			return fmt.Errorf("remove the folder of a cell that is no longer planned: %w", err)
+		}
+		if err := r.journal.add(JournalEntry{Event: "cell_removed", Unit: s, Text: "no longer in the plan"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// registry is where the process engine records what it has started.
+func (r *run) registry() string { return filepath.Join(r.Dir, "processes.json") }
+
+func (r *run) writePlan() error {
+	r.PredictedSeconds = r.left(nil).Seconds()
+	return writeJSON(filepath.Join(r.Dir, results.PlanFile), r.Plan.Plan)
+}
+
+func (r *run) writeRun() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.record.Reused, r.record.Ran, r.record.Failed = r.outcome.Reused, r.outcome.Ran, r.outcome.Failed
+	r.record.Warnings = r.outcome.Warnings
+	return writeJSON(filepath.Join(r.Dir, results.RunFile), r.record)
+}
+
+// finish records how the run ended.
+func (r *run) finish(state string) error {
+	r.record.State = state
+	r.record.Ended = time.Now().Format(time.RFC3339)
+	err := r.writeRun()
+	return errors.Join(err, r.journal.add(JournalEntry{Event: "run_end", State: state, Seconds: time.Since(r.started).Seconds()}))
+}
+
+func (r *run) close() error { return errors.Join(r.journal.close(), r.cache.close()) }
+
+// stages runs the stages in order; each writes what it found before the next.
+func (r *run) stages(ctx context.Context) error {
+	if err := r.profile(ctx); err != nil {
+		return err
+	}
+	if err := r.estimate(); err != nil {
+		return err
+	}
+	err := r.execute(ctx)
+	// Also what an interrupted run has finished goes into tables and report.
+	return errors.Join(err, r.publish(context.WithoutCancel(ctx)))
+}
+
+// observe tells the caller of progress.
+func (r *run) observe(p Progress) {
+	if r.options.Observe == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.options.Observe(p)
+}
+
+// warn keeps a doubt about the results, and tells of it.
+func (r *run) warn(code, cell, text string) {
+	r.mu.Lock()
+	r.outcome.Warnings = append(r.outcome.Warnings, results.Warning{Code: code, Cell: cell, Text: text})
+	r.mu.Unlock()
+	// A journal that cannot be written shows itself at the next entry.
+	_ = r.journal.add(JournalEntry{Event: "warning", Unit: cell, State: code, Text: text})
+	r.observe(Progress{Kind: WarningSeen, Unit: cell, Text: text})
+}
+
+// writeJSON writes a value as indented JSON, atomically.
+func writeJSON(path string, v any) error {
+	raw, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	if err := renameio.WriteFile(path, append(raw, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}

@@ -1,0 +1,359 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Setup is what a cell's trace is measured against.
+type Setup struct {
+	Cell    CellRef
+	Cluster scheduler.Cluster
+	Jobs    []scheduler.Job
+	// Predicted has each job's run time on its full request by the fitted
+	// estimates, 0 where there is none; nil when there are none at all.
+	Predicted []time.Duration
+	// Alone has each job's true run time on its full request where that is
+	// known, as in simulation; it is the denominator of the slowdown. Nil or 0
+	// means that the estimate takes its place.
+	Alone []time.Duration
+	// BoundedFloor is the least run time in a bounded slowdown; 0 means
+	// DefaultBoundedFloor.
+	BoundedFloor time.Duration
+}
+
+// DefaultBoundedFloor is the floor of the bounded slowdown that the field uses
+// (D. Feitelson, L. Rudolph, "Metrics and Benchmarking for Parallel Job
+// Scheduling", JSSPP 1998).
+const DefaultBoundedFloor = 10 * time.Second
+
+func (s *Setup) predicted(job int) time.Duration {
+	if job < len(s.Predicted) {
+		return s.Predicted[job]
+	}
+	return 0
+}
+
+func (s *Setup) alone(job int) time.Duration {
+	if job < len(s.Alone) && s.Alone[job] > 0 {
+		return s.Alone[job]
+	}
+	return s.predicted(job)
+}
+
+// micros is an instant or a span in whole microseconds. Every instant is
+// rounded to one when it comes in: sums over spans are then exact, and what is
+// printed adds up to the last digit.
+type micros int64
+
+func toMicros(d time.Duration) micros { return micros(d.Round(time.Microsecond) / time.Microsecond) }
+
+func (m micros) seconds() float64 { return float64(m) / 1e6 }
+
+const never micros = -1
+
+// account is what one job has come to so far.
+type account struct {
+	state       scheduler.State
+	cores, gpus int32
+	preemptions int32
+	resizes     int32
+	firstStart  micros
+	end         micros
+	since       micros // of the present span of holding resources
+	service     micros
+	coreTime    int64 // core-microseconds held
+	gpuTime     int64
+	partial     bool // at times it ran on another number of cores than it asked for
+}
+
+// Collector turns a trace into the rows of jobs.csv and the metrics of a
+// cell. It implements scheduler.Recorder and keeps about a hundred bytes a
+// job, not the events: a trace of any length can be measured.
+type Collector struct {
+	setup    Setup
+	accounts []account
+	failures []Failure
+	last     micros // instant of the last event
+	lastEnd  micros
+
+	held                    Occupancy
+	preemptions, resizes    int
+	finished, failed, ended int
+}
+
+// Occupancy is a row of occupancy.csv: what is held, and by how many jobs, from
+// an instant on.
+type Occupancy struct {
+	At                      float64 // seconds
+	CoresHeld               int
+	Running, Queued, Paused int
+}
+
+// NewCollector returns a Collector for a trace of the jobs of s.
+func NewCollector(s Setup) *Collector {
+	if s.BoundedFloor <= 0 {
+		s.BoundedFloor = DefaultBoundedFloor
+	}
+	c := &Collector{setup: s, accounts: make([]account, len(s.Jobs)), lastEnd: never}
+	for i := range c.accounts {
+		c.accounts[i] = account{state: scheduler.Pending, firstStart: never, end: never}
+	}
+	return c
+}
+
+// Decision implements scheduler.Recorder; decisions are not measured.
+func (c *Collector) Decision(scheduler.Decision) {}
+
+// Event implements scheduler.Recorder. Events of unknown jobs, and of jobs
+// that have ended, are ignored: they are for the validator to find.
+func (c *Collector) Event(e scheduler.Event) {
+	if e.Job < 0 || e.Job >= len(c.accounts) {
+		return
+	}
+	a := &c.accounts[e.Job]
+	if a.end != never {
+		return
+	}
+	at := toMicros(e.At)
+	c.last = at
+	switch e.Kind {
+	case scheduler.Arrive:
+		c.move(a, scheduler.Queued)
+	case scheduler.Start, scheduler.Resume:
+		c.release(a, at)
+		c.hold(e, a, at)
+		if a.firstStart == never {
+			a.firstStart = at
+		}
+		c.move(a, scheduler.Running)
+	case scheduler.ResizeJob:
+		c.release(a, at)
+		c.hold(e, a, at)
+		a.resizes++
+		c.resizes++
+	case scheduler.Pause:
+		c.release(a, at)
+		a.preemptions++
+		c.preemptions++
+		c.move(a, scheduler.Paused)
+	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
+		c.release(a, at)
+		a.end = at
+		c.lastEnd = max(c.lastEnd, at)
+		c.finish(e, a)
+	}
+	c.held.At = at.seconds()
+}
+
+func (c *Collector) finish(e scheduler.Event, a *account) {
+	switch e.Kind {
+	case scheduler.Finish:
+		c.finished++
+		c.move(a, scheduler.Finished)
+		return
+	case scheduler.Fail:
+		c.move(a, scheduler.Failed)
+	case scheduler.Stop:
+		c.move(a, scheduler.Stopped)
+	}
+	c.failed++
+	if len(c.failures) < MaxFailures {
+		reason := e.Reason
+		if reason == "" {
+			reason = string(a.state)
+		}
+		c.failures = append(c.failures, Failure{Job: c.setup.Jobs[e.Job].Name, At: a.end.seconds(), Reason: reason})
+	}
+}
+
+// hold gives a job what the event says that it holds.
+func (c *Collector) hold(e scheduler.Event, a *account, at micros) {
+	a.cores, a.gpus = int32(e.Cores.Count()), int32(e.GPUs.Count())
+	a.since = at
+	a.partial = a.partial || int(a.cores) != c.setup.Jobs[e.Job].Threads
+	c.held.CoresHeld += int(a.cores)
+}
+
+// release closes the present span of a job that holds something.
+func (c *Collector) release(a *account, at micros) {
+	if a.state != scheduler.Running {
+		return
+	}
+	span := at - a.since
+	a.service += span
+	a.coreTime += int64(span) * int64(a.cores)
+	a.gpuTime += int64(span) * int64(a.gpus)
+	c.held.CoresHeld -= int(a.cores)
+	a.cores, a.gpus = 0, 0
+}
+
+// move counts a job under its new state.
+func (c *Collector) move(a *account, to scheduler.State) {
+	for _, s := range []struct {
+		state scheduler.State
+		by    int
+	}{{a.state, -1}, {to, 1}} {
+		switch s.state {
+		case scheduler.Queued:
+			c.held.Queued += s.by
+		case scheduler.Running:
+			c.held.Running += s.by
+		case scheduler.Paused:
+			c.held.Paused += s.by
+		}
+	}
+	a.state = to
+}
+
+// Occupancy is what is held after the last event.
+func (c *Collector) Occupancy() Occupancy { return c.held }
+
+// Failures are the first MaxFailures jobs that ended without finishing.
+func (c *Collector) Failures() []Failure { return slices.Clone(c.failures) }
+
+// Row is the row of jobs.csv of a job, by its number.
+func (c *Collector) Row(job int) JobRow {
+	j, a := &c.setup.Jobs[job], &c.accounts[job]
+	ref := c.setup.Cell
+	arrival := toMicros(j.Arrival)
+	r := JobRow{
+		Cell: ref.Cell, Workload: ref.Workload, Hardware: ref.Hardware, Policy: ref.Policy,
+		Replicate: ref.Replicate, Axes: ref.Axes, Job: j.Name, Class: j.Class,
+		Arrival: arrival.seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1,
+		Slowdown: math.NaN(), BoundedSlowdown: math.NaN(), ThreadsMean: math.NaN(),
+		ThreadsRequested: j.Threads, GPUs: j.GPUs,
+		Preemptions: int(a.preemptions), Resizes: int(a.resizes), State: string(a.state),
+		Predicted: -1, PredictionErrorPct: math.NaN(),
+	}
+	if a.firstStart != never {
+		r.FirstStart = a.firstStart.seconds()
+		r.FirstRunDelay = (a.firstStart - arrival).seconds()
+	}
+	until, service := c.last, a.service
+	if a.end != never {
+		until = a.end
+		r.Finish, r.JCT = a.end.seconds(), (a.end - arrival).seconds()
+	} else if a.state == scheduler.Running {
+		service += c.last - a.since
+	}
+	r.Service = service.seconds()
+	r.Waiting = max(0, until-arrival-service).seconds()
+	if a.service > 0 {
+		r.ThreadsMean = float64(a.coreTime) / float64(a.service)
+	}
+	if p := c.setup.predicted(job); p > 0 {
+		r.Predicted = toMicros(p).seconds()
+	}
+	if a.state == scheduler.Finished {
+		r.Slowdown, r.BoundedSlowdown = c.slowdowns(job)
+		if r.Predicted > 0 && !a.partial && r.Service > 0 {
+			r.PredictionErrorPct = 100 * (r.Predicted - r.Service) / r.Service
+		}
+	}
+	return r
+}
+
+// slowdowns are the slowdown and the bounded slowdown of a finished job; NaN
+// when its run time alone is not known.
+func (c *Collector) slowdowns(job int) (plain, bounded float64) {
+	alone := c.setup.alone(job)
+	if alone <= 0 {
+		return math.NaN(), math.NaN()
+	}
+	jct := (c.accounts[job].end - toMicros(c.setup.Jobs[job].Arrival)).seconds()
+	return jct / alone.Seconds(), max(1, jct/max(alone, c.setup.BoundedFloor).Seconds())
+}
+
+// Metrics are the cell's, over all that was recorded.
+func (c *Collector) Metrics() Metrics {
+	m := Metrics{
+		Jobs: len(c.accounts), Finished: c.finished, Failed: c.failed,
+		Preemptions: c.preemptions, Resizes: c.resizes,
+		Makespan: math.NaN(), ThroughputPerHour: math.NaN(), Utilization: math.NaN(), GPUUtilization: math.NaN(),
+	}
+	var jct, slow []float64
+	var waiting, delay, service, bounded mean
+	var coreTime, gpuTime int64
+	first := micros(math.MaxInt64)
+	for i := range c.accounts {
+		a := &c.accounts[i]
+		arrival := toMicros(c.setup.Jobs[i].Arrival)
+		first = min(first, arrival)
+		coreTime += a.coreTime
+		gpuTime += a.gpuTime
+		if a.state != scheduler.Finished {
+			continue
+		}
+		jct = append(jct, (a.end - arrival).seconds())
+		waiting.add((a.end - arrival - a.service).seconds())
+		delay.add((a.firstStart - arrival).seconds())
+		service.add(a.service.seconds())
+		if plain, bound := c.slowdowns(i); !math.IsNaN(plain) {
+			slow = append(slow, plain)
+			bounded.add(bound)
+		}
+	}
+	if span := c.lastEnd - first; c.lastEnd != never && span > 0 {
+		m.Makespan = span.seconds()
+		m.ThroughputPerHour = float64(c.finished) / m.Makespan * 3600
+		cores, gpus := capacity(c.setup.Cluster)
+		m.Utilization = share(coreTime, cores, span)
+		m.GPUUtilization = share(gpuTime, gpus, span)
+	}
+	m.JainFairness = stats.Jain(slow)
+	m.MeanJCT, m.MedianJCT, m.P95JCT = spread(jct)
+	m.MeanSlowdown, _, m.P95Slowdown = spread(slow)
+	m.MeanWaiting, m.MeanFirstRunDelay, m.MeanService = waiting.value(), delay.value(), service.value()
+	m.MeanBoundedSlowdown = bounded.value()
+	return m
+}
+
+func capacity(c scheduler.Cluster) (cores, gpus int) {
+	for _, n := range c.Nodes {
+		cores += n.Threads
+		gpus += n.GPUs
+	}
+	return cores, gpus
+}
+
+// share is the part of a capacity that was held over a span; NaN without capacity.
+func share(held int64, capacity int, span micros) float64 {
+	if capacity == 0 {
+		return math.NaN()
+	}
+	return float64(held) / (float64(capacity) * float64(span))
+}
+
+// mean is a running mean; NaN over nothing.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(v float64)  { m.sum += v; m.n++ }
+func (m *mean) value() float64 { return m.sum / float64(m.n) } // 0/0 is NaN
+
+// spread returns the mean, the median and the 95th percentile, and sorts v.
+func spread(v []float64) (avg, median, p95 float64) {
+	var m mean
+	for _, x := range v {
+		m.add(x)
+	}
+	slices.Sort(v)
+	return m.value(), stats.Quantile(v, 0.5), stats.Quantile(v, 0.95)
+}
+
+// String says how far the trace has come: "3 of 8 jobs finished, 1 failed".
+func (c *Collector) String() string {
+	s := fmt.Sprintf("%d of %d jobs finished", c.finished, len(c.accounts))
+	if c.failed > 0 {
+		s += fmt.Sprintf(", %d failed", c.failed)
+	}
+	return s
+}

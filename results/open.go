@@ -1,0 +1,340 @@
+package results
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Experiment is an experiment's folder as far as it has come, read from its
+// plain files. A run may be writing at the same time.
+type Experiment struct {
+	Dir  string
+	Plan Plan
+	// Run is the zero value when there is no run.json yet.
+	Run Run
+	// Cells are the complete cells, in the order of the plan.
+	Cells []Cell
+	// Missing are the cells that are not complete yet, in the order of the plan.
+	Missing []CellRef
+}
+
+// Open reads plan.json, run.json and the complete cells of the experiment in
+// dir. Cells that are not there yet, are half written, or were written under
+// another plan count as missing. A folder without plan.json is an error that
+// wraps fs.ErrNotExist.
+func Open(dir string) (*Experiment, error) {
+	e := &Experiment{Dir: dir}
+	if err := readJSON(filepath.Join(dir, PlanFile), &e.Plan); err != nil {
+		return nil, fmt.Errorf("open results: %w", err)
+	}
+	if err := readJSON(filepath.Join(dir, RunFile), &e.Run); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open results: %w", err)
+	}
+	for _, ref := range e.Plan.Cells {
+		c, err := readCell(filepath.Join(dir, CellsDir, ref.Cell), ref)
+		if err != nil {
+			e.Missing = append(e.Missing, ref)
+			continue
+		}
+		e.Cells = append(e.Cells, c)
+	}
+	return e, nil
+}
+
+var errOtherPlan = errors.New("cell belongs to another plan")
+
+func readCell(dir string, ref CellRef) (Cell, error) {
+	var c Cell
+	if err := readJSON(filepath.Join(dir, CellFile), &c); err != nil {
+		return Cell{}, err
+	}
+	if c.Key != "" && ref.Key != "" && c.Key != ref.Key {
+		return Cell{}, errOtherPlan
+	}
+	// The plan knows the cell's place; the key says that the rest is the same.
+	c.CellRef = ref
+	return c, nil
+}
+
+func readJSON(path string, v any) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}
+
+// Complete tells whether every cell of the plan is there.
+func (e *Experiment) Complete() bool { return len(e.Missing) == 0 }
+
+// FailedCells are the complete cells in which something failed.
+func (e *Experiment) FailedCells() []Cell {
+	var failed []Cell
+	for _, c := range e.Cells {
+		if c.State == CellFailed {
+			failed = append(failed, c)
+		}
+	}
+	return failed
+}
+
+// Warnings are those of the run and of its cells, in this order, none twice.
+func (e *Experiment) Warnings() []Warning {
+	var out []Warning
+	seen := map[Warning]bool{}
+	add := func(w Warning) {
+		if !seen[w] {
+			seen[w] = true
+			out = append(out, w)
+		}
+	}
+	for _, w := range e.Run.Warnings {
+		add(w)
+	}
+	for _, c := range e.Cells {
+		for _, w := range c.Warnings {
+			if w.Cell == "" {
+				w.Cell = c.Cell
+			}
+			add(w)
+		}
+	}
+	return out
+}
+
+func (e *Experiment) cellPath(cell, file string) string {
+	return filepath.Join(e.Dir, CellsDir, cell, file)
+}
+
+// Jobs reads a cell's jobs.csv. A cell that recorded only its metrics has
+// none: the error wraps fs.ErrNotExist.
+func (e *Experiment) Jobs(c CellRef) ([]JobRow, error) {
+	var rows []JobRow
+	err := e.eachJob(c, func(r JobRow) bool {
+		rows = append(rows, r)
+		return true
+	})
+	return rows, err
+}
+
+func (e *Experiment) eachJob(c CellRef, each func(JobRow) bool) error {
+	f, err := os.Open(e.cellPath(c.Cell, JobsFile))
+	if err != nil {
+		return fmt.Errorf("read jobs of cell %s: %w", c.Cell, err)
+	}
+	defer f.Close()
+	return readTable(f, f.Name(), jobColumns, nil, func(r JobRow, _ []string) bool {
+		r.Axes = c.Axes
+		return each(r)
+	})
+}
+
+// Events reads a cell's events.jsonl, line by line.
+func (e *Experiment) Events(c CellRef) iter.Seq2[EventRow, error] {
+	return readLines[EventRow](e.cellPath(c.Cell, EventsFile))
+}
+
+// Decisions reads a cell's decisions.jsonl, line by line.
+func (e *Experiment) Decisions(c CellRef) iter.Seq2[DecisionRow, error] {
+	return readLines[DecisionRow](e.cellPath(c.Cell, DecisionsFile))
+}
+
+// Occupancy reads a cell's occupancy.csv. A cell that recorded only its
+// metrics has none: the error wraps fs.ErrNotExist.
+func (e *Experiment) Occupancy(c CellRef) ([]Occupancy, error) {
+	f, err := os.Open(e.cellPath(c.Cell, OccupancyFile))
+	if err != nil {
+		return nil, fmt.Errorf("read occupancy of cell %s: %w", c.Cell, err)
+	}
+	defer f.Close()
+	var rows []Occupancy
+	err = readTable(f, f.Name(), occupancyColumns, nil, func(r Occupancy, _ []string) bool {
+		rows = append(rows, r)
+		return true
+	})
+	return rows, err
+}
+
+// Estimates reads estimates.csv; there are none without the file.
+func (e *Experiment) Estimates() ([]EstimateRow, error) { return readEstimates(e.Dir) }
+
+func readEstimates(dir string) ([]EstimateRow, error) {
+	f, err := os.Open(filepath.Join(dir, EstimatesFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read estimates: %w", err)
+	}
+	defer f.Close()
+	var rows []EstimateRow
+	err = readTable(f, f.Name(), estimateColumns, nil, func(r EstimateRow, _ []string) bool {
+		rows = append(rows, r)
+		return true
+	})
+	return rows, err
+}
+
+// Pictures reads the list of pictures that were drawn; there are none
+// without the file. Their paths are made relative to the experiment's folder.
+func (e *Experiment) Pictures() ([]Picture, error) {
+	var pictures []Picture
+	err := readJSON(filepath.Join(e.Dir, PlotsDir, PicturesFile), &pictures)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for i := range pictures {
+		for _, p := range []*string{&pictures[i].SVG, &pictures[i].PNG} {
+			if *p != "" {
+				*p = PlotsDir + "/" + *p
+			}
+		}
+	}
+	return pictures, err
+}
+
+// WriteEstimates writes estimates.csv. A row without an actual time keeps the
+// one that the file has for the same estimate.
+func WriteEstimates(dir string, rows []EstimateRow) error {
+	old, err := readEstimates(dir)
+	if err != nil {
+		old = nil // it is written anew
+	}
+	rows = append([]EstimateRow(nil), rows...)
+	for i := range rows {
+		for _, o := range old {
+			if rows[i].Actual < 0 && o.estimates(rows[i]) && math.Abs(o.Predicted-rows[i].Predicted) < 1e-6 {
+				rows[i].Actual = o.Actual
+			}
+		}
+	}
+	return writeEstimates(dir, rows)
+}
+
+// writeEstimates sets the rows' errors and writes estimates.csv.
+func writeEstimates(dir string, rows []EstimateRow) error {
+	for i := range rows {
+		rows[i].ErrorPct = math.NaN()
+		if rows[i].Actual > 0 && rows[i].Predicted >= 0 {
+			rows[i].ErrorPct = 100 * (rows[i].Predicted - rows[i].Actual) / rows[i].Actual
+		}
+	}
+	return writeTable(filepath.Join(dir, EstimatesFile), estimateColumns, rows)
+}
+
+// estimates tells whether both rows estimate the same job.
+func (r EstimateRow) estimates(o EstimateRow) bool {
+	return r.Job == o.Job && r.Hardware == o.Hardware && r.Threads == o.Threads && r.GPUs == o.GPUs && r.Model == o.Model
+}
+
+func writeTable[T any](path string, columns []column[T], rows []T) error {
+	t, err := newTableFile(path, columns, nil)
+	if err != nil {
+		return err
+	}
+	defer t.abort()
+	for i := range rows {
+		if err := t.write(&rows[i], nil); err != nil {
+			return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+		}
+	}
+	if err := t.replace(); err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}
+
+// WriteTables writes jobs.csv, metrics.csv and comparisons.csv of the
+// experiment in dir over its complete cells, in the order of the plan, and
+// puts the actual run times into estimates.csv. Rows are streamed: no more
+// than one is in memory.
+func WriteTables(dir string) error {
+	e, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	estimates, err := e.Estimates()
+	if err != nil {
+		return err
+	}
+	actual := make([]mean, len(estimates))
+	jobs, err := newTableFile(filepath.Join(dir, JobsFile), jobColumns, e.Plan.Axes)
+	if err != nil {
+		return err
+	}
+	defer jobs.abort()
+	metrics, err := newTableFile(filepath.Join(dir, MetricsFile), cellColumns, e.Plan.Axes)
+	if err != nil {
+		return err
+	}
+	defer metrics.abort()
+	for _, c := range e.Cells {
+		axes := axisValues(e.Plan.Axes, c.Axes)
+		if err := metrics.write(&c, axes); err != nil {
+			return fmt.Errorf("write %s: %w", MetricsFile, err)
+		}
+		var failed error
+		err := e.eachJob(c.CellRef, func(r JobRow) bool {
+			failed = jobs.write(&r, axes)
+			for i, est := range estimates {
+				if r.tells(est) {
+					actual[i].add(r.Service)
+				}
+			}
+			return failed == nil
+		})
+		if err = errors.Join(err, failed); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("write %s: %w", JobsFile, err)
+		}
+	}
+	if err := errors.Join(jobs.replace(), metrics.replace()); err != nil {
+		return fmt.Errorf("write tables: %w", err)
+	}
+	if err := writeTable(filepath.Join(dir, ComparisonsFile), comparisonColumns, e.Comparisons()); err != nil {
+		return err
+	}
+	if len(estimates) > 0 {
+		for i := range estimates {
+			estimates[i].Actual = -1
+			if actual[i].n > 0 {
+				estimates[i].Actual = actual[i].value()
+			}
+		}
+		if err := writeEstimates(dir, estimates); err != nil {
+			return err
+		}
+	}
+	return syncDir(dir)
+}
+
+// tells whether a job shows what an estimate predicts: it finished, and had
+// its full request all the time.
+func (r JobRow) tells(e EstimateRow) bool {
+	return r.State == "finished" && r.Class == e.Job && r.Hardware == e.Hardware &&
+		r.ThreadsRequested == e.Threads && r.GPUs == e.GPUs &&
+		r.Resizes == 0 && r.ThreadsMean == float64(r.ThreadsRequested)
+}
+
+// Source reads the experiment's file as it was run, and its name.
+func (e *Experiment) Source() (name, text string, err error) {
+	for _, name := range []string{ExperimentFile, ExperimentFile + ".json"} {
+		raw, err := os.ReadFile(filepath.Join(e.Dir, name))
+		if err == nil {
+			return name, strings.ToValidUTF8(string(raw), "\uFFFD"), nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", "", fmt.Errorf("read experiment file: %w", err)
+		}
+	}
+	return "", "", fmt.Errorf("read experiment file: %w", fs.ErrNotExist)
+}

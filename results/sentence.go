@@ -1,0 +1,121 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// Sentence says a comparison in plain English: "Round robin (rr) cut mean
+// waiting time by 43% against fcfs, from 3.40 s to 1.94 s (95% interval
+// 38–47%, 5 pairs, p = 0.0002)."
+func (p Plan) Sentence(r ComparisonRow) string {
+	metric := r.Metric
+	unit := ""
+	if m, ok := MetricByName(r.Metric); ok {
+		metric, unit = m.Title, m.Unit
+	}
+	place := p.place(r)
+	switch r.Verdict {
+	case NotEnoughReplicates:
+		return fmt.Sprintf("There are too few replicates to compare %s under %s and %s%s: %s, and a verdict needs %d.",
+			metric, r.Candidate, r.Baseline, place, plural(r.Pairs, "pair"), stats.MinPairs)
+	case NoDifference:
+		return fmt.Sprintf("No difference in %s was detected between %s and %s%s (%s).",
+			metric, r.Candidate, r.Baseline, place, r.evidence(unit))
+	}
+	verb := "raised"
+	if r.Difference < 0 {
+		verb = "cut"
+	}
+	change := ""
+	switch {
+	case !finite(r.Ratio):
+	case r.Ratio >= 2:
+		change = fmt.Sprintf(" to %s times its value", FormatNumber(r.Ratio))
+	default:
+		change = " by " + percent(math.Abs(r.Ratio-1))
+	}
+	return fmt.Sprintf("%s %s %s%s against %s%s, from %s to %s (%s).", p.subject(r), verb, metric, change, r.Baseline, place,
+		withUnit(r.BaselineMean, unit), withUnit(r.CandidateMean, unit), r.evidence(unit))
+}
+
+// evidence is what stands behind a verdict: "95% interval 38–47%, 5 pairs, p = 0.0002".
+func (r ComparisonRow) evidence(unit string) string {
+	pairs := plural(r.Pairs, "pair")
+	if r.Method == "exact" {
+		if r.Difference == 0 {
+			return pairs + ", all alike"
+		}
+		return pairs + ", all of which differ by the same"
+	}
+	s := fmt.Sprintf("%s interval ", percent(r.Level))
+	switch known := finite(r.CILow) && finite(r.CIHigh); {
+	case known && r.Verdict == NoDifference:
+		s += fmt.Sprintf("of the change %s to %s", signedPercent(r.CILow-1), signedPercent(r.CIHigh-1))
+	case known && r.Ratio >= 2:
+		s += fmt.Sprintf("%s–%s times", FormatNumber(r.CILow), FormatNumber(r.CIHigh))
+	case known && r.Ratio >= 1:
+		s += percentRange(r.CILow-1, r.CIHigh-1)
+	case known:
+		s += percentRange(1-r.CIHigh, 1-r.CILow)
+	default:
+		s += fmt.Sprintf("of the difference %s to %s", FormatNumber(r.DifferenceLow), withUnit(r.DifferenceHigh, unit))
+	}
+	s += ", " + pairs + ", " + FormatP(r.PValue)
+	if r.Candidates > 1 {
+		s += fmt.Sprintf(" after Holm's correction for %d candidates", r.Candidates)
+	}
+	return s
+}
+
+// subject names the candidate with what it is: "Round robin (rr)".
+func (p Plan) subject(r ComparisonRow) string {
+	policy, _, _ := strings.Cut(r.Candidate, " ")
+	for _, n := range p.Policies {
+		order, _, _ := strings.Cut(n.Summary, ",")
+		if n.Name != policy || order == "" || order == policy {
+			continue
+		}
+		if title := orderTitle(order); title != "" {
+			return fmt.Sprintf("%s (%s)", title, r.Candidate)
+		}
+	}
+	return r.Candidate
+}
+
+// orderTitle spells out the order of a policy; "" for words that are not one.
+func orderTitle(order string) string {
+	switch order {
+	case "fcfs", "sjf", "srtf", "las", "edf":
+		return strings.ToUpper(order)
+	case "round_robin":
+		return "Round robin"
+	case "priority":
+		return "Priority order"
+	case "fair":
+		return "Fair sharing"
+	}
+	return ""
+}
+
+// place says where, when the experiment has more than one workload or machine.
+func (p Plan) place(r ComparisonRow) string {
+	var s string
+	if len(p.Workloads) > 1 {
+		s += " on " + r.Workload
+	}
+	if len(p.Hardware) > 1 {
+		s += " on " + r.Hardware
+	}
+	return s
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

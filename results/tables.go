@@ -1,0 +1,112 @@
+package results
+
+// jobColumns are the columns of jobs.csv; the axes of the matrix follow them.
+var jobColumns = []column[JobRow]{
+	textColumn("cell", func(r *JobRow) *string { return &r.Cell }),
+	textColumn("workload", func(r *JobRow) *string { return &r.Workload }),
+	textColumn("hardware", func(r *JobRow) *string { return &r.Hardware }),
+	textColumn("policy", func(r *JobRow) *string { return &r.Policy }),
+	intColumn("replicate", func(r *JobRow) *int { return &r.Replicate }),
+	textColumn("job", func(r *JobRow) *string { return &r.Job }),
+	textColumn("class", func(r *JobRow) *string { return &r.Class }),
+	secondsColumn("arrival_s", func(r *JobRow) *float64 { return &r.Arrival }),
+	secondsColumn("first_start_s", func(r *JobRow) *float64 { return &r.FirstStart }),
+	secondsColumn("finish_s", func(r *JobRow) *float64 { return &r.Finish }),
+	secondsColumn("first_run_delay_s", func(r *JobRow) *float64 { return &r.FirstRunDelay }),
+	secondsColumn("waiting_s", func(r *JobRow) *float64 { return &r.Waiting }),
+	secondsColumn("service_s", func(r *JobRow) *float64 { return &r.Service }),
+	secondsColumn("jct_s", func(r *JobRow) *float64 { return &r.JCT }),
+	floatColumn("slowdown", func(r *JobRow) *float64 { return &r.Slowdown }),
+	intColumn("threads_requested", func(r *JobRow) *int { return &r.ThreadsRequested }),
+	floatColumn("threads_mean", func(r *JobRow) *float64 { return &r.ThreadsMean }),
+	intColumn("gpus", func(r *JobRow) *int { return &r.GPUs }),
+	intColumn("preemptions", func(r *JobRow) *int { return &r.Preemptions }),
+	intColumn("resizes", func(r *JobRow) *int { return &r.Resizes }),
+	textColumn("state", func(r *JobRow) *string { return &r.State }),
+	secondsColumn("predicted_s", func(r *JobRow) *float64 { return &r.Predicted }),
+	floatColumn("prediction_error_pct", func(r *JobRow) *float64 { return &r.PredictionErrorPct }),
+	floatColumn("bounded_slowdown", func(r *JobRow) *float64 { return &r.BoundedSlowdown }),
+}
+
+// cellColumns are the columns of metrics.csv: the cell's own, the metrics,
+// and how the cell ended; the axes of the matrix follow them.
+var cellColumns = func() []column[Cell] {
+	columns := []column[Cell]{
+		textColumn("cell", func(c *Cell) *string { return &c.Cell }),
+		textColumn("workload", func(c *Cell) *string { return &c.Workload }),
+		textColumn("hardware", func(c *Cell) *string { return &c.Hardware }),
+		textColumn("policy", func(c *Cell) *string { return &c.Policy }),
+		intColumn("replicate", func(c *Cell) *int { return &c.Replicate }),
+		textColumn("engine", func(c *Cell) *string { return &c.Engine }),
+	}
+	for _, m := range metricColumns {
+		columns = append(columns, column[Cell]{
+			name: m.name,
+			get:  func(c *Cell) string { return m.get(&c.Metrics) },
+			set:  func(c *Cell, s string) error { return m.set(&c.Metrics, s) },
+		})
+	}
+	return append(columns,
+		textColumn("state", func(c *Cell) *string { return &c.State }),
+		floatColumn("seconds", func(c *Cell) *float64 { return &c.Seconds }))
+}()
+
+// estimateColumns are the columns of estimates.csv.
+var estimateColumns = []column[EstimateRow]{
+	textColumn("job", func(r *EstimateRow) *string { return &r.Job }),
+	textColumn("hardware", func(r *EstimateRow) *string { return &r.Hardware }),
+	intColumn("threads", func(r *EstimateRow) *int { return &r.Threads }),
+	intColumn("gpus", func(r *EstimateRow) *int { return &r.GPUs }),
+	textColumn("model", func(r *EstimateRow) *string { return &r.Model }),
+	intColumn("samples", func(r *EstimateRow) *int { return &r.Samples }),
+	floatColumn("sample_fraction", func(r *EstimateRow) *float64 { return &r.SampleFraction }),
+	floatColumn("slope_s", func(r *EstimateRow) *float64 { return &r.Slope }),
+	floatColumn("intercept_s", func(r *EstimateRow) *float64 { return &r.Intercept }),
+	secondsColumn("predicted_s", func(r *EstimateRow) *float64 { return &r.Predicted }),
+	secondsColumn("low_s", func(r *EstimateRow) *float64 { return &r.Low }),
+	secondsColumn("high_s", func(r *EstimateRow) *float64 { return &r.High }),
+	secondsColumn("actual_s", func(r *EstimateRow) *float64 { return &r.Actual }),
+	floatColumn("error_pct", func(r *EstimateRow) *float64 { return &r.ErrorPct }),
+}
+
+// comparisonColumns are the columns of comparisons.csv.
+var comparisonColumns = []column[ComparisonRow]{
+	textColumn("metric", func(r *ComparisonRow) *string { return &r.Metric }),
+	textColumn("workload", func(r *ComparisonRow) *string { return &r.Workload }),
+	textColumn("hardware", func(r *ComparisonRow) *string { return &r.Hardware }),
+	textColumn("baseline", func(r *ComparisonRow) *string { return &r.Baseline }),
+	textColumn("candidate", func(r *ComparisonRow) *string { return &r.Candidate }),
+	intColumn("pairs", func(r *ComparisonRow) *int { return &r.Pairs }),
+	floatColumn("baseline_mean", func(r *ComparisonRow) *float64 { return &r.BaselineMean }),
+	floatColumn("candidate_mean", func(r *ComparisonRow) *float64 { return &r.CandidateMean }),
+	floatColumn("ratio", func(r *ComparisonRow) *float64 { return &r.Ratio }),
+	floatColumn("ci_low", func(r *ComparisonRow) *float64 { return &r.CILow }),
+	floatColumn("ci_high", func(r *ComparisonRow) *float64 { return &r.CIHigh }),
+	preciseColumn("p_value", func(r *ComparisonRow) *float64 { return &r.PValue }),
+	textColumn("verdict", func(r *ComparisonRow) *string { return &r.Verdict }),
+	floatColumn("difference", func(r *ComparisonRow) *float64 { return &r.Difference }),
+	floatColumn("difference_low", func(r *ComparisonRow) *float64 { return &r.DifferenceLow }),
+	floatColumn("difference_high", func(r *ComparisonRow) *float64 { return &r.DifferenceHigh }),
+	preciseColumn("p_raw", func(r *ComparisonRow) *float64 { return &r.RawP }),
+	intColumn("candidates", func(r *ComparisonRow) *int { return &r.Candidates }),
+	floatColumn("level", func(r *ComparisonRow) *float64 { return &r.Level }),
+	textColumn("method", func(r *ComparisonRow) *string { return &r.Method }),
+}
+
+// occupancyColumns are the columns of occupancy.csv.
+var occupancyColumns = []column[Occupancy]{
+	secondsColumn("t_s", func(o *Occupancy) *float64 { return &o.At }),
+	intColumn("cores_held", func(o *Occupancy) *int { return &o.CoresHeld }),
+	intColumn("running", func(o *Occupancy) *int { return &o.Running }),
+	intColumn("queued", func(o *Occupancy) *int { return &o.Queued }),
+	intColumn("paused", func(o *Occupancy) *int { return &o.Paused }),
+}
+
+// MarshalJSON writes the columns of jobs.csv; what is not known is null.
+func (r JobRow) MarshalJSON() ([]byte, error) { return marshalRow(jobColumns, &r) }
+
+// MarshalJSON writes the columns of estimates.csv; what is not known is null.
+func (r EstimateRow) MarshalJSON() ([]byte, error) { return marshalRow(estimateColumns, &r) }
+
+// MarshalJSON writes the columns of comparisons.csv; what is not known is null.
+func (r ComparisonRow) MarshalJSON() ([]byte, error) { return marshalRow(comparisonColumns, &r) }

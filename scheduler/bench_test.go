@@ -1,0 +1,125 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/simulated"
+	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// tally is a Recorder that keeps metrics only.
+type tally struct{ events int }
+
+func (c *tally) Event(Event)       { c.events++ }
+func (c *tally) Decision(Decision) {}
+
+// poisson returns n jobs with exponential gaps and run times, on one core
+// each, such that a machine of so many cores has the given load.
+func poisson(n, cores int, load float64, seed int64) []Job {
+	rng := workload.Stream(seed, "poisson")
+	jobs := make([]Job, n)
+	now := 0.0
+	for i := range jobs {
+		now += rng.ExpFloat64() / (load * float64(cores))
+		jobs[i] = Job{
+			Number: i, Name: fmt.Sprintf("job-%d", i), Class: "job", Threads: 1, Deadline: Never,
+			Arrival:   time.Duration(now * 1e9),
+			Predicted: max(time.Duration(rng.ExpFloat64()*1e9), 1),
+		}
+	}
+	return jobs
+}
+
+// widths gives the jobs 1 to 64 cores and stretches the gaps so that the load
+// stays.
+func widths(jobs []Job, seed int64) []Job {
+	rng := workload.Stream(seed, "widths")
+	total := 0
+	for i := range jobs {
+		jobs[i].Threads = 1 << rng.IntN(7)
+		total += jobs[i].Threads
+	}
+	mean := float64(total) / float64(len(jobs))
+	for i := range jobs {
+		jobs[i].Arrival = time.Duration(float64(jobs[i].Arrival) * mean)
+	}
+	return jobs
+}
+
+func benchmark(b *testing.B, p Policy, cores int, jobs []Job) {
+	b.Helper()
+	work := works(jobs)
+	for b.Loop() {
+		engine, err := simulated.New(jobs, work, simulated.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		var count tally
+		began := time.Now()
+		o, err := Run{Policy: p, Cluster: one(cores), Jobs: jobs, Engine: engine, Recorder: &count, EventsOnly: true}.Execute(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		spent := time.Since(began)
+		b.ReportMetric(float64(spent.Nanoseconds())/float64(o.Events), "ns/event")
+		b.ReportMetric(float64(len(jobs))/spent.Seconds(), "jobs/s")
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.Sys)/(1<<20), "MiB")
+}
+
+func BenchmarkFCFS(b *testing.B) {
+	for _, n := range []int{10_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("strict/jobs=%d", n), func(b *testing.B) {
+			benchmark(b, Policy{}, 1024, poisson(n, 1024, 0.95, 1))
+		})
+		b.Run(fmt.Sprintf("easy/jobs=%d", n), func(b *testing.B) {
+			benchmark(b, Policy{Backfill: EASY}, 1024, poisson(n, 1024, 0.95, 1))
+		})
+		b.Run(fmt.Sprintf("easy-wide/jobs=%d", n), func(b *testing.B) {
+			benchmark(b, Policy{Backfill: EASY}, 1024, widths(poisson(n, 1024, 0.8, 1), 1))
+		})
+	}
+}
+
+// All jobs are there at once: the cost of an event with so many queued.
+func BenchmarkOverload(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000} {
+		for _, p := range []Policy{{}, {Order: SJF}, {Backfill: EASY}, {Backfill: FirstFit}, {Order: Priority, Preemption: PausePreemption}, {Order: SRTF}} {
+			b.Run(fmt.Sprintf("%s-%s/queued=%d", p.Order, p.Backfill, n), func(b *testing.B) {
+				jobs := widths(poisson(n, 1024, 1, 1), 1)
+				for i := range jobs {
+					jobs[i].Arrival /= 1000
+					jobs[i].Priority = i % 10
+				}
+				benchmark(b, p, 1024, jobs)
+			})
+		}
+	}
+}
+
+func BenchmarkRoundRobin(b *testing.B) {
+	for _, cores := range []int{1, 16, 1024} {
+		b.Run(fmt.Sprintf("quanta=100/jobs=100000/cores=%d", cores), func(b *testing.B) {
+			benchmark(b, Policy{Order: RoundRobin, Quantum: 10 * time.Millisecond}, cores, poisson(100_000, cores, 0.95, 1))
+		})
+	}
+	b.Run("quanta=100/jobs=100000/cores=16/overload", func(b *testing.B) {
+		jobs := poisson(100_000, 16, 1, 1)
+		for i := range jobs {
+			jobs[i].Arrival /= 1000
+		}
+		benchmark(b, Policy{Order: RoundRobin, Quantum: 10 * time.Millisecond}, 16, jobs)
+	})
+}
+
+func BenchmarkNASA(b *testing.B) {
+	tr := nasaHalf(b)
+	benchmark(b, Policy{}, 128, tr.Jobs)
+}

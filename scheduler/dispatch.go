@@ -1,0 +1,353 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+)
+
+// dispatch decides what runs from now on: growth that was asked for, waiting
+// jobs in the policy's order, re-growth; again until nothing changes.
+func (l *loop) dispatch() error {
+	for rounds := 0; ; rounds++ {
+		if rounds > 8*len(l.lives)+64 {
+			return fmt.Errorf("dispatch at %s does not come to an end", l.now)
+		}
+		l.gaveBack = false
+		if err := l.grow(); err != nil {
+			return err
+		}
+		if err := l.admit(); err != nil {
+			return err
+		}
+		for len(l.turns.jobs) > 0 {
+			if err := l.endTurn(l.turns.jobs[0]); err != nil {
+				return err
+			}
+		}
+		if err := l.regrow(); err != nil {
+			return err
+		}
+		// What was taken can not let anyone start who could not before; only
+		// what was given back can.
+		if !l.gaveBack {
+			return nil
+		}
+	}
+}
+
+// admit starts waiting jobs.
+func (l *loop) admit() error {
+	switch {
+	case l.queue.len() == 0:
+		return nil
+	case l.p.Allocation == MaxProp:
+		return l.admitShares()
+	case l.p.Backfill == Conservative:
+		return l.admitPlanned()
+	}
+	after, blocked, pausing := front, false, l.p.pausesForBetter()
+	for {
+		within := anyone
+		if blocked && !pausing {
+			within = l.passable()
+		}
+		j := l.queue.next(after, within)
+		if j == nobody {
+			return nil
+		}
+		if l.moved(j) {
+			continue
+		}
+		after = l.queue.keyOf(j)
+		cores, nodes, ok := l.allot(j)
+		if ok && blocked && l.p.Backfill == EASY {
+			ok = l.mayPass(j, cores, nodes)
+		}
+		if !ok && pausing {
+			var err error
+			if pausing, ok, err = l.makeRoom(j); err != nil {
+				return err
+			}
+			if ok {
+				cores, nodes, ok = l.allot(j)
+			}
+		}
+		switch {
+		case ok:
+			why := "first in the order"
+			if blocked {
+				why = "fits beside those before it"
+			}
+			if err := l.start(j, cores, nodes, why); err != nil {
+				return err
+			}
+		case l.heldUp(j):
+			// Only paused jobs can make room for it, by going on: it must not
+			// keep them from it.
+		case l.p.Backfill == NoBackfill:
+			return nil
+		case !blocked:
+			blocked = true
+			if l.p.Backfill == EASY {
+				l.reserve(j)
+			}
+		}
+	}
+}
+
+// moved puts a job to its proper place when its owner has been served since
+// it began to wait, and tells whether it had to.
+func (l *loop) moved(j int32) bool {
+	if l.p.Order != Fair {
+		return false
+	}
+	k := l.place(j)
+	if k == l.queue.keyOf(j) {
+		return false
+	}
+	l.queue.remove(j)
+	l.queue.insert(k, l.least(j))
+	return true
+}
+
+// allot returns how many cores the allocation rule gives a waiting job, and
+// on which nodes; ok is false when it can not start. The nodes are valid until
+// the next call.
+func (l *loop) allot(j int32) (cores int32, nodes []int32, ok bool) {
+	cores = l.lives[j].request
+	if nodes, ok = l.fits(j, cores); ok || l.p.Allocation == Strict || l.sized(j) {
+		return cores, nodes, ok
+	}
+	// Less than the request: as much as the node with the most has free.
+	need, _ := l.needs(j, 1)
+	best, most := nobody, l.atLeast(j)-1
+	home := l.home(j)
+	for v := range l.machine.free {
+		if home != nil && home[0] != int32(v) {
+			continue
+		}
+		if free := l.machine.free[v]; free.cores > most && free.holds(need) {
+			best, most = int32(v), free.cores
+		}
+	}
+	if best == nobody {
+		return 0, nil, false
+	}
+	l.scratch.nodes = append(l.scratch.nodes[:0], best)
+	return most, l.scratch.nodes, true
+}
+
+// needs returns what a job needs of each node to start or resume on so many
+// cores, and the number of nodes. A job that was paused still has its memory.
+func (l *loop) needs(j, cores int32) (room, int) {
+	need, count := l.Jobs[j].needs(cores)
+	if l.lives[j].booked {
+		need.memory = 0
+	}
+	return need, count
+}
+
+// home returns the nodes that a job which has started is bound to, or nil.
+func (l *loop) home(j int32) []int32 {
+	if !l.lives[j].booked {
+		return nil
+	}
+	l.scratch.home = l.machine.nodesOf(l.lives[j].grant.Cores, l.scratch.home[:0])
+	return l.scratch.home
+}
+
+// fits finds nodes for a waiting job on so many cores.
+func (l *loop) fits(j, cores int32) (nodes []int32, ok bool) {
+	need, count := l.needs(j, cores)
+	l.scratch.nodes, ok = fit(l.machine.free, need, count, l.home(j), l.scratch.nodes[:0])
+	return l.scratch.nodes, ok
+}
+
+// start starts or resumes a waiting job on the lowest free cores of the
+// nodes, or on those that it had.
+func (l *loop) start(j, cores int32, nodes []int32, why string) error {
+	f := &l.lives[j]
+	need, _ := l.needs(j, cores)
+	g := l.machine.choose(nodes, need, f.grant)
+	if f.yields {
+		if slices.Equal(g.Cores, f.grant.Cores) && slices.Equal(g.GPUs, f.grant.GPUs) {
+			l.goOn(j)
+			return nil
+		}
+		if err := l.endTurn(j); err != nil {
+			return err
+		}
+	}
+	if err := l.clear(g); err != nil {
+		return err
+	}
+	kind := Start
+	if f.State == Paused {
+		kind = Resume
+	}
+	d := l.decide(kind, j, g.Cores, why)
+	l.queue.remove(j)
+	l.settleTime(j)
+	if kind == Resume {
+		if err := l.Engine.Resume(int(j), g); err != nil {
+			return fmt.Errorf("resume job %q: %w", l.Jobs[j].Name, err)
+		}
+	} else if err := l.Engine.Start(int(j), g); err != nil {
+		f.State = Failed
+		l.gaveBack = true // those after it move up
+		l.close(j, Fail, err.Error())
+		return nil
+	}
+	l.record(d)
+	f.State, f.grant = Running, g
+	l.machine.take(g)
+	if kind == Start {
+		f.FirstStart, f.Cores = l.now, int(cores)
+		if !l.resizable(j) {
+			f.request = cores
+		}
+		l.started++
+		l.book(j)
+	}
+	l.fair.serve(j)
+	l.enter(j)
+	f.timer = Never
+	if l.p.looksEachQuantum() {
+		l.setTimer(j, l.now+l.p.Quantum)
+	}
+	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs})
+	return nil
+}
+
+// pause carries out a pause of a job that has given its cores back.
+func (l *loop) pause(j int32, why string) error {
+	f := &l.lives[j]
+	if err := l.Engine.Pause(int(j)); err != nil {
+		return fmt.Errorf("pause job %q: %w", l.Jobs[j].Name, err)
+	}
+	f.State, f.timer = Paused, Never
+	f.Preemptions++
+	l.record(l.decide(Pause, j, nil, why))
+	l.emit(Event{Kind: Pause, Job: int(j)})
+	return nil
+}
+
+// request sets a job's request, as the workload asks.
+func (l *loop) request(j, cores int32) error {
+	f := &l.lives[j]
+	if f.State == Finished || f.State == Failed || f.State == Stopped {
+		return nil
+	}
+	f.asked = cores
+	if l.Recorder != nil {
+		l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Reason: fmt.Sprintf("%d cores", cores)})
+	}
+	if f.FirstStart != Never && !l.resizable(j) {
+		return nil // it keeps what it started with
+	}
+	f.request = cores
+	switch {
+	case f.State == Pending:
+	case f.State != Running || f.yields:
+		k := l.queue.keyOf(j)
+		l.queue.remove(j)
+		l.queue.insert(k, l.least(j))
+	case int(cores) < f.grant.Cores.Count():
+		low, rest := f.grant.Cores.cut(int(cores))
+		return l.resize(j, low, rest, nil, "its request is smaller")
+	case int(cores) > f.grant.Cores.Count() && !slices.Contains(l.growing, j):
+		l.growing = append(l.growing, j)
+	}
+	return nil
+}
+
+// resize changes the cores of a running job: fewer, with what it drops, or
+// more, with what it gains.
+func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
+	f := &l.lives[j]
+	if err := l.clear(Grant{Cores: gains}); err != nil {
+		return err
+	}
+	l.settleTime(j)
+	g := Grant{Cores: cores, GPUs: f.grant.GPUs}
+	if err := l.Engine.Resize(int(j), g); err != nil {
+		return fmt.Errorf("resize job %q: %w", l.Jobs[j].Name, err)
+	}
+	f.grant = g
+	l.machine.give(Grant{Cores: drops})
+	l.machine.take(Grant{Cores: gains})
+	l.unexpect(j)
+	l.expect(j)
+	f.Resizes++
+	l.gaveBack = l.gaveBack || len(drops) > 0
+	l.record(l.decide(ResizeJob, j, cores, why))
+	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs})
+	return nil
+}
+
+// growBy gives a running job more cores of its node.
+func (l *loop) growBy(j, more int32, node int32, why string) error {
+	l.scratch.nodes = append(l.scratch.nodes[:0], node)
+	gains := l.machine.lowest(&l.machine.cores, l.scratch.nodes, more)
+	return l.resize(j, l.lives[j].grant.Cores.union(gains), nil, gains, why)
+}
+
+// grow gives running jobs what they have asked for, in the order of the
+// requests: under strict all of it or nothing, otherwise what is free.
+func (l *loop) grow() error {
+	keep := l.growing[:0]
+	for _, j := range l.growing {
+		f := &l.lives[j]
+		if f.State != Running || f.yields {
+			continue // it takes the new request when it resumes
+		}
+		more := f.request - int32(f.grant.Cores.Count())
+		node := l.home(j)[0]
+		free := min(more, l.machine.free[node].cores)
+		if free > 0 && (free == more || l.p.Allocation != Strict) {
+			if err := l.growBy(j, free, node, "its request is larger"); err != nil {
+				return err
+			}
+			more -= free
+		}
+		if more > 0 {
+			keep = append(keep, j)
+		}
+	}
+	l.growing = keep
+	return nil
+}
+
+// regrow gives cores that no waiting job can use to running malleable jobs
+// below their request, the earliest started first.
+func (l *loop) regrow() error {
+	for _, j := range l.malleable {
+		f := &l.lives[j]
+		more := f.request - int32(f.grant.Cores.Count())
+		if more <= 0 {
+			continue
+		}
+		node := l.home(j)[0]
+		if free := min(more, l.machine.free[node].cores); free > 0 {
+			if err := l.growBy(j, free, node, "no waiting job can use the free cores"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// holds returns what a job holds at this moment.
+func (l *loop) holds(j int32) CoreSet {
+	if l.lives[j].State != Running {
+		return nil
+	}
+	return l.lives[j].grant.Cores
+}
+
+func (l *loop) holdsGPUs(j int32) CoreSet {
+	if l.lives[j].State != Running {
+		return nil
+	}
+	return l.lives[j].grant.GPUs
+}

@@ -1,0 +1,77 @@
+package scheduler
+
+import "fmt"
+
+// recording tells whether decisions are recorded.
+func (l *loop) recording() bool { return l.Recorder != nil && !l.EventsOnly }
+
+// decide describes a decision about a job. For one that starts, it names the
+// jobs before it that did not: call it while the job is still in the queue.
+// It costs nothing when decisions are not recorded.
+func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) Decision {
+	if !l.recording() {
+		return Decision{}
+	}
+	d := Decision{At: l.now, Kind: kind, Job: int(j), Cores: cores, Reason: why}
+	if kind != Start && kind != Resume {
+		return d
+	}
+	mine := l.queue.keyOf(j)
+	d.PassedMore = l.queue.before(mine)
+	for k := l.queue.next(front, anyone); k != nobody && l.queue.keyOf(k).less(mine) && len(d.Passed) < MaxPassed; k = l.queue.next(l.queue.keyOf(k), anyone) {
+		d.Passed = append(d.Passed, Passed{Job: int(k), Reason: l.whyNot(k)})
+	}
+	d.PassedMore -= len(d.Passed)
+	return d
+}
+
+func (l *loop) record(d Decision) {
+	if l.recording() {
+		l.Recorder.Decision(d)
+	}
+}
+
+// whyNot says why a waiting job can not start now.
+func (l *loop) whyNot(j int32) string {
+	cores := l.atLeast(j)
+	need, count := l.needs(j, cores)
+	home := l.home(j)
+	if _, ok := fit(l.machine.free, need, count, home, nil); ok {
+		return l.whyHeldBack()
+	}
+	where := ""
+	if len(l.machine.free) > 1 {
+		where = " on one node"
+		if home != nil {
+			where = " where it was paused"
+		} else if count > 1 {
+			where = fmt.Sprintf(" on each of %d nodes", count)
+		}
+	}
+	var free room
+	for v, r := range l.machine.free {
+		if home == nil || home[0] == int32(v) {
+			free = room{max(free.cores, r.cores), max(free.gpus, r.gpus), max(free.memory, r.memory)}
+		}
+	}
+	switch {
+	case need.cores > free.cores:
+		return fmt.Sprintf("needs %d cores%s, %d are free", need.cores, where, free.cores)
+	case need.gpus > free.gpus:
+		return fmt.Sprintf("needs %d GPUs%s, %d are free", need.gpus, where, free.gpus)
+	case need.memory > free.memory:
+		return fmt.Sprintf("needs %d bytes of memory%s, %d are free", need.memory, where, free.memory)
+	}
+	return "needs more" + where + " than is free together"
+}
+
+// whyHeldBack says why a job for which there is room is not started.
+func (l *loop) whyHeldBack() string {
+	switch l.p.Backfill {
+	case EASY:
+		return fmt.Sprintf("would delay %q, which is to start at %s", l.Jobs[l.held.job].Name, l.held.at)
+	case Conservative:
+		return "would delay a job before it"
+	}
+	return "its share of the cores is not free yet"
+}

@@ -1,0 +1,440 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"time"
+)
+
+// loop is a run under way: the incremental state that decisions are made on.
+type loop struct {
+	Run
+	p       Policy // with defaults
+	machine *machine
+	queue   *queue // waiting jobs: queued, paused, and those whose turn is over
+	lives   []life
+	now     time.Duration
+	events  int
+	looks   int
+
+	byArrival []int32
+	arrived   int // how many of them
+	resized   int // how many of Resizes
+	timers    timers
+	open      int // jobs that are not final
+	started   int // jobs that the engine has: running or paused
+	running   []int32
+	malleable []int32 // running malleable jobs, by first start, then number
+	growing   []int32 // running jobs with a request for more, in the order of the requests
+	ends      []timer // expected ends of running jobs, ascending; kept for reservations only
+	turns     turns
+	fair      fairShares
+	arrivals  int64 // into the queue, for the order of round robin
+	gaveBack  bool  // something was given back while dispatching
+	held      reservation
+
+	scratch struct {
+		nodes, home, victims []int32
+		rooms                []room
+	}
+}
+
+// life is the state of a job.
+type life struct {
+	Result
+	grant   Grant         // held; of a paused job, what it held last
+	since   time.Duration // beginning of the present stretch of waiting or running
+	timer   time.Duration // instant of the timer that counts, or Never
+	end     time.Duration // expected end while running
+	request int32         // cores; of a rigid job that has started, what it started with
+	asked   int32         // cores, by the workload
+	level   int32         // effective level
+	slot    int32         // index in running
+	booked  bool          // its memory is taken
+	yields  bool          // its turn is over: it runs on until dispatch has decided
+}
+
+func newLoop(r Run) *loop {
+	l := &loop{
+		Run: r, p: r.Policy.withDefaults(), machine: newMachine(r.Cluster),
+		queue: newQueue(len(r.Jobs)), lives: make([]life, len(r.Jobs)),
+		byArrival: arrivalOrder(r.Jobs), open: len(r.Jobs),
+	}
+	l.Resizes = slices.Clone(r.Resizes)
+	sort.SliceStable(l.Resizes, func(a, b int) bool {
+		x, y := l.Resizes[a], l.Resizes[b]
+		return x.At < y.At || x.At == y.At && x.Job < y.Job
+	})
+	for i := range l.lives {
+		j := &r.Jobs[i]
+		l.lives[i] = life{
+			Result:  Result{State: Pending, FirstStart: Never, Finish: Never},
+			timer:   Never,
+			request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
+		}
+	}
+	if l.p.takesTurns() {
+		l.turns = newTurns(l.machine)
+	}
+	if l.p.Order == Fair {
+		l.fair = newFairShares(r.Jobs)
+	}
+	return l
+}
+
+// run drives the engine until every job is final.
+func (l *loop) run(ctx context.Context) error {
+	for l.open > 0 {
+		until := l.nextInstant()
+		if until == Never && len(l.running) == 0 {
+			return l.stuck()
+		}
+		now, ended, err := l.Engine.Next(ctx, until)
+		if err != nil {
+			return err
+		}
+		if err := l.take(now, ended); err != nil {
+			return err
+		}
+		l.looks++
+		if err := l.dispatch(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextInstant returns the instant of the next arrival, request or timer.
+func (l *loop) nextInstant() time.Duration {
+	at := Never
+	if l.arrived < len(l.byArrival) {
+		at = l.Jobs[l.byArrival[l.arrived]].Arrival
+	}
+	if l.resized < len(l.Resizes) {
+		at = min(at, l.Resizes[l.resized].At)
+	}
+	for len(l.timers) > 0 && l.lives[l.timers[0].job].timer != l.timers[0].at {
+		l.timers.pop() // it no longer counts
+	}
+	if len(l.timers) > 0 {
+		at = min(at, l.timers[0].at)
+	}
+	return at
+}
+
+// take handles what has happened up to now: by instant, and within one
+// finishes, then arrivals, requests and timers.
+//
+// On a real clock now is later than what it brings. Instants of events never
+// go back behind the one before them.
+func (l *loop) take(now time.Duration, ended []End) error {
+	for {
+		finish := Never
+		if len(ended) > 0 {
+			finish = min(max(ended[0].At, l.now), now)
+		}
+		other := l.nextInstant()
+		switch {
+		case len(ended) > 0 && finish <= other:
+			l.now = finish
+			if err := l.finish(ended[0]); err != nil {
+				return err
+			}
+			ended = ended[1:]
+		case other > now:
+			l.now = max(l.now, now)
+			return nil
+		case l.arrived < len(l.byArrival) && l.Jobs[l.byArrival[l.arrived]].Arrival == other:
+			l.now = max(l.now, other)
+			l.arrive(l.byArrival[l.arrived])
+			l.arrived++
+		case l.resized < len(l.Resizes) && l.Resizes[l.resized].At == other:
+			l.now = max(l.now, other)
+			z := l.Resizes[l.resized]
+			l.resized++
+			if err := l.request(int32(z.Job), int32(z.Threads)); err != nil {
+				return err
+			}
+		default:
+			t := l.timers[0]
+			l.timers.pop()
+			l.now = max(l.now, t.at)
+			l.lives[t.job].timer = Never
+			l.ring(t.job, now)
+		}
+	}
+}
+
+// setTimer makes at the one instant at which a job's timer rings.
+func (l *loop) setTimer(j int32, at time.Duration) {
+	if at < 0 { // the sum went past the end of time
+		at = Never
+	}
+	l.lives[j].timer = at
+	if at != Never {
+		l.timers.push(timer{at, j})
+	}
+}
+
+func (l *loop) arrive(j int32) {
+	f := &l.lives[j]
+	f.State, f.since = Queued, l.Jobs[j].Arrival
+	l.emit(Event{Kind: Arrive, Job: int(j)})
+	l.fair.enter(j)
+	l.wait(j)
+}
+
+// wait puts a job into the queue.
+func (l *loop) wait(j int32) {
+	f := &l.lives[j]
+	if l.p.Order == Priority && l.p.FeedbackInterval > 0 && f.level > 0 {
+		l.setTimer(j, f.since+l.p.FeedbackInterval)
+	}
+	l.arrivals++
+	l.queue.insert(l.place(j), l.least(j))
+}
+
+// ring handles a job's timer. On a real clock a job whose quantum is over has
+// run until now, and a new quantum begins now.
+func (l *loop) ring(j int32, now time.Duration) {
+	f := &l.lives[j]
+	switch {
+	case f.State != Running: // feedback
+		old := f.level
+		f.level--
+		l.queue.remove(j)
+		if f.level > 0 {
+			l.setTimer(j, l.now+l.p.FeedbackInterval)
+		}
+		l.queue.insert(l.place(j), l.least(j))
+		if l.Recorder != nil {
+			l.emit(Event{Kind: Level, Job: int(j), Reason: fmt.Sprintf("from level %d to %d", old, f.level)})
+		}
+	case l.p.takesTurns() && l.queue.len() > 0:
+		l.turnOver(j)
+	default:
+		l.setTimer(j, now+l.p.Quantum)
+	}
+}
+
+// finish handles the end of a job.
+func (l *loop) finish(e End) error {
+	if e.Job < 0 || e.Job >= len(l.lives) {
+		return fmt.Errorf("engine: end of a job with number %d, which does not exist", e.Job)
+	}
+	j := int32(e.Job)
+	f := &l.lives[j]
+	switch {
+	case f.State == Running && !f.yields:
+		l.release(j)
+	case f.State == Running: // its turn is over, its cores are given back already
+		l.settleTime(j)
+		l.turns.drop(j, f)
+		l.leave(j)
+		l.queue.remove(j)
+	case f.State == Paused: // it ended before the pause took hold
+		l.settleTime(j)
+		l.queue.remove(j)
+	default:
+		return fmt.Errorf("engine: end of job %q, which is %s", l.Jobs[j].Name, f.State)
+	}
+	l.started--
+	kind := Finish
+	switch f.State = e.State; e.State {
+	case Finished:
+	case Failed:
+		kind = Fail
+	case Stopped:
+		kind = Stop
+	default:
+		return fmt.Errorf("engine: end of job %q in state %q, which is not final", l.Jobs[j].Name, e.State)
+	}
+	l.close(j, kind, e.Reason)
+	return nil
+}
+
+// close makes a job final.
+func (l *loop) close(j int32, kind EventKind, reason string) {
+	f := &l.lives[j]
+	l.unbook(j)
+	f.Finish, f.Reason, f.timer, f.grant = l.now, reason, Never, Grant{}
+	l.open--
+	l.fair.leave(j)
+	l.emit(Event{Kind: kind, Job: int(j), Reason: reason})
+}
+
+// book takes the job's memory on the nodes of its grant, which it keeps to its end.
+func (l *loop) book(j int32) {
+	if f := &l.lives[j]; !f.booked {
+		f.booked = true
+		l.bookMemory(j, -1)
+	}
+}
+
+func (l *loop) unbook(j int32) {
+	if f := &l.lives[j]; f.booked {
+		f.booked = false
+		l.bookMemory(j, 1)
+	}
+}
+
+func (l *loop) bookMemory(j int32, sign int64) {
+	need, _ := l.Jobs[j].needs(0)
+	if need.memory == 0 {
+		return
+	}
+	l.scratch.nodes = l.machine.nodesOf(l.lives[j].grant.Cores, l.scratch.nodes[:0])
+	for _, v := range l.scratch.nodes {
+		l.machine.free[v].memory += sign * need.memory
+	}
+}
+
+// settleTime adds the stretch that ends now to the job's times.
+func (l *loop) settleTime(j int32) {
+	f := &l.lives[j]
+	d := l.now - f.since
+	f.since = l.now
+	if f.State != Running {
+		f.Waiting += d
+		return
+	}
+	f.Service += d
+	used := coreTime(d, f.grant.Cores.Count())
+	f.CoreTime = plus(f.CoreTime, used)
+	l.fair.use(j, used)
+}
+
+// coreTime returns d times cores, and plus a sum, both of which stop at the
+// greatest duration instead of starting again from the least.
+func coreTime(d time.Duration, cores int) time.Duration {
+	if cores > 0 && d > time.Duration(math.MaxInt64/cores) {
+		return math.MaxInt64
+	}
+	return d * time.Duration(cores)
+}
+
+func plus(a, b time.Duration) time.Duration {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// enter and leave keep the sets of running jobs.
+func (l *loop) enter(j int32) {
+	f := &l.lives[j]
+	f.slot = int32(len(l.running))
+	l.running = append(l.running, j)
+	if l.resizable(j) {
+		i, _ := slices.BinarySearchFunc(l.malleable, j, l.byFirstStart)
+		l.malleable = slices.Insert(l.malleable, i, j)
+	}
+	l.expect(j)
+}
+
+func (l *loop) leave(j int32) {
+	f := &l.lives[j]
+	last := l.running[len(l.running)-1]
+	l.running[f.slot] = last
+	l.lives[last].slot = f.slot
+	l.running = l.running[:len(l.running)-1]
+	if l.resizable(j) {
+		i, _ := slices.BinarySearchFunc(l.malleable, j, l.byFirstStart)
+		l.malleable = slices.Delete(l.malleable, i, i+1)
+	}
+	l.unexpect(j)
+}
+
+func (l *loop) byFirstStart(a, b int32) int {
+	if x, y := l.lives[a].FirstStart, l.lives[b].FirstStart; x != y {
+		if x < y {
+			return -1
+		}
+		return 1
+	}
+	return int(a - b)
+}
+
+// resizable tells whether a job can be resized while it runs. Gangs can not.
+func (l *loop) resizable(j int32) bool { return l.Jobs[j].Malleable && l.Jobs[j].Nodes <= 1 }
+
+// release ends a running job's stretch and gives its cores and GPUs back.
+func (l *loop) release(j int32) {
+	l.settleTime(j)
+	l.machine.give(l.lives[j].grant)
+	l.leave(j)
+	l.gaveBack = true
+}
+
+// emit records an event that happens now.
+func (l *loop) emit(e Event) {
+	l.events++
+	if l.Recorder != nil {
+		e.At = l.now
+		l.Recorder.Event(e)
+	}
+}
+
+// stuck says why the waiting jobs can never start.
+func (l *loop) stuck() error {
+	var jobs list
+	for j := l.queue.next(front, anyone); j != nobody; j = l.queue.next(l.queue.keyOf(j), anyone) {
+		jobs.add(fmt.Sprintf("job %q %s", l.Jobs[j].Name, l.whyNot(j)))
+	}
+	return fmt.Errorf("%w: %s", ErrStuck, jobs.String())
+}
+
+// breakOff stops all jobs that have started and waits for their ends.
+func (l *loop) breakOff(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	for j := range l.lives {
+		if s := l.lives[j].State; s == Running || s == Paused {
+			if err := l.Engine.Stop(j); err != nil {
+				return fmt.Errorf("stop job %q: %w", l.Jobs[j].Name, err)
+			}
+		}
+	}
+	for l.started > 0 {
+		now, ended, err := l.Engine.Next(ctx, Never)
+		if err != nil {
+			return fmt.Errorf("wait for stopped jobs: %w", err)
+		}
+		for _, e := range ended {
+			l.now = min(max(e.At, l.now), max(now, l.now))
+			if err := l.finish(e); err != nil {
+				return err
+			}
+		}
+		l.now = max(l.now, now)
+	}
+	return nil
+}
+
+// account makes sure that every job is accounted for exactly once.
+func (l *loop) account() error {
+	for j := range l.lives {
+		switch f := &l.lives[j]; {
+		case f.State != Finished && f.State != Failed && f.State != Stopped:
+			return fmt.Errorf("job %q is unaccounted for: it is still %s", l.Jobs[j].Name, f.State)
+		case f.Waiting+f.Service != f.Finish-l.Jobs[j].Arrival:
+			return fmt.Errorf("job %q: waiting %s and service %s do not add up to %s",
+				l.Jobs[j].Name, f.Waiting, f.Service, f.Finish-l.Jobs[j].Arrival)
+		}
+	}
+	if l.started != 0 || len(l.running) != 0 || l.queue.len() != 0 {
+		return errors.New("all jobs are final, but some still run or wait")
+	}
+	return nil
+}
+
+func (l *loop) outcome() Outcome {
+	o := Outcome{Jobs: make([]Result, len(l.lives)), End: l.now, Events: l.events, Instants: l.looks}
+	for j := range l.lives {
+		o.Jobs[j] = l.lives[j].Result
+	}
+	return o
+}

@@ -1,0 +1,251 @@
+package scheduler
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// room is what is free on a node, or what a job needs of one.
+type room struct {
+	cores, gpus int32
+	memory      int64
+}
+
+func (r room) holds(need room) bool {
+	return need.cores <= r.cores && need.gpus <= r.gpus && need.memory <= r.memory
+}
+
+func (r *room) add(o room) {
+	r.cores += o.cores
+	r.gpus += o.gpus
+	r.memory += o.memory
+}
+
+func (r *room) sub(o room) {
+	r.cores -= o.cores
+	r.gpus -= o.gpus
+	r.memory -= o.memory
+}
+
+// unlimited stands for memory that is not accounted for: no sum of requests
+// reaches it.
+const unlimited = math.MaxInt64 / 4
+
+// machine is what of the cluster is free.
+type machine struct {
+	free  []room // by node
+	whole []room // by node, when nothing runs
+	cores slots
+	gpus  slots
+	spare []Span // storage of the next core sets
+}
+
+func newMachine(c Cluster) *machine {
+	m := &machine{}
+	m.cores.bounds, m.gpus.bounds = []int32{0}, []int32{0}
+	for _, n := range c.Nodes {
+		r := room{int32(n.Threads), int32(n.GPUs), n.Memory}
+		if n.Memory == 0 {
+			r.memory = unlimited
+		}
+		m.whole = append(m.whole, r)
+		m.cores.addNode(r.cores)
+		m.gpus.addNode(r.gpus)
+	}
+	m.free = slices.Clone(m.whole)
+	return m
+}
+
+// fit chooses nodes for a job that needs so much on each of count nodes: the
+// lowest numbers that have room, or home if it is bound to nodes. The result
+// is appended to nodes; ok is false when there is no room.
+func fit(free []room, need room, count int, home, nodes []int32) (_ []int32, ok bool) {
+	if home != nil {
+		for _, v := range home {
+			if !free[v].holds(need) {
+				return nodes, false
+			}
+		}
+		return append(nodes, home...), true
+	}
+	for v := range free {
+		if free[v].holds(need) {
+			nodes = append(nodes, int32(v))
+			if count--; count == 0 {
+				return nodes, true
+			}
+		}
+	}
+	return nodes, false
+}
+
+// mostFree returns the largest number of cores that are free on one node.
+func (m *machine) mostFree() int32 {
+	most := int32(0)
+	for i := range m.free {
+		most = max(most, m.free[i].cores)
+	}
+	return most
+}
+
+// choose picks cores and GPUs on each of the nodes, without taking them: the
+// old ones as far as they are free and all on these nodes, then the lowest.
+func (m *machine) choose(nodes []int32, need room, old Grant) Grant {
+	perNode := len(nodes)
+	g := Grant{Cores: old.Cores, GPUs: old.GPUs}
+	if old.Cores.Count() != int(need.cores)*perNode || !m.cores.allFree(old.Cores) {
+		g.Cores = m.lowest(&m.cores, nodes, need.cores)
+	}
+	if need.gpus == 0 {
+		g.GPUs = nil
+	} else if old.GPUs.Count() != int(need.gpus)*perNode || !m.gpus.allFree(old.GPUs) {
+		g.GPUs = m.lowest(&m.gpus, nodes, need.gpus)
+	}
+	return g
+}
+
+// lowest returns the n lowest free slots of each node.
+func (m *machine) lowest(s *slots, nodes []int32, n int32) CoreSet {
+	// Sets are never changed once they are given out, so their spans can lie
+	// side by side in one allocation.
+	if cap(m.spare)-len(m.spare) < 64 {
+		m.spare = make([]Span, 0, 512)
+	}
+	begin := len(m.spare)
+	for _, v := range nodes {
+		m.spare = s.lowest(m.spare, begin, s.bounds[v], s.bounds[v+1], n)
+	}
+	return CoreSet(m.spare[begin:len(m.spare):len(m.spare)])
+}
+
+// nodesOf appends the nodes on which the set has cores, in ascending order.
+func (m *machine) nodesOf(set CoreSet, nodes []int32) []int32 {
+	for _, p := range set {
+		for lo := p.Lo; lo < p.Hi; {
+			v := m.cores.nodeOf(lo)
+			if len(nodes) == 0 || nodes[len(nodes)-1] != v {
+				nodes = append(nodes, v)
+			}
+			lo = m.cores.bounds[v+1]
+		}
+	}
+	return nodes
+}
+
+// take marks a grant as held, give as free. Memory is booked apart from it.
+func (m *machine) take(g Grant) { m.mark(g, false) }
+func (m *machine) give(g Grant) { m.mark(g, true) }
+
+func (m *machine) mark(g Grant, free bool) {
+	m.cores.mark(g.Cores, free)
+	m.gpus.mark(g.GPUs, free)
+	for _, p := range g.Cores {
+		m.cores.eachNode(p, func(v, n int32) { m.free[v].cores += signed(n, free) })
+	}
+	for _, p := range g.GPUs {
+		m.gpus.eachNode(p, func(v, n int32) { m.free[v].gpus += signed(n, free) })
+	}
+}
+
+func signed(n int32, positive bool) int32 {
+	if positive {
+		return n
+	}
+	return -n
+}
+
+// slots is a set of free core or GPU numbers as a bit map: a bit is 1 when
+// the number is free. Taking the lowest of a thousand looks at 16 words.
+type slots struct {
+	words  []uint64
+	bounds []int32 // node v has the numbers bounds[v] … bounds[v+1]-1
+}
+
+func (s *slots) addNode(n int32) {
+	lo := s.bounds[len(s.bounds)-1]
+	s.bounds = append(s.bounds, lo+n)
+	for len(s.words)*64 < int(lo+n) {
+		s.words = append(s.words, 0)
+	}
+	s.mark(CoreSet{{lo, lo + n}}, true)
+}
+
+func (s *slots) nodeOf(slot int32) int32 {
+	if len(s.bounds) == 2 {
+		return 0
+	}
+	v, found := slices.BinarySearch(s.bounds, slot)
+	if !found {
+		return int32(v - 1)
+	}
+	for s.bounds[v+1] == slot { // nodes without any
+		v++
+	}
+	return int32(v)
+}
+
+// eachNode calls f with each node that a span lies on and how much of it.
+func (s *slots) eachNode(p Span, f func(node, n int32)) {
+	for lo := p.Lo; lo < p.Hi; {
+		v := s.nodeOf(lo)
+		hi := min(p.Hi, s.bounds[v+1])
+		f(v, hi-lo)
+		lo = hi
+	}
+}
+
+func (s *slots) mark(set CoreSet, free bool) {
+	for _, p := range set {
+		for lo := p.Lo; lo < p.Hi; {
+			word, hi := lo/64, min(p.Hi, (lo/64+1)*64)
+			mask := ^uint64(0) >> (64 - (hi - lo)) << (lo % 64)
+			if free {
+				s.words[word] |= mask
+			} else {
+				s.words[word] &^= mask
+			}
+			lo = hi
+		}
+	}
+}
+
+func (s *slots) allFree(set CoreSet) bool {
+	for _, p := range set {
+		for lo := p.Lo; lo < p.Hi; {
+			hi := min(p.Hi, (lo/64+1)*64)
+			mask := ^uint64(0) >> (64 - (hi - lo)) << (lo % 64)
+			if s.words[lo/64]&mask != mask {
+				return false
+			}
+			lo = hi
+		}
+	}
+	return true
+}
+
+// lowest appends the n lowest free slots of [lo, hi) as spans that join those
+// of out from index begin on. The caller knows that there are so many.
+func (s *slots) lowest(out []Span, begin int, lo, hi, n int32) []Span {
+	for lo < hi && n > 0 {
+		w := s.words[lo/64] >> (lo % 64)
+		if w == 0 {
+			lo = (lo/64 + 1) * 64
+			continue
+		}
+		lo += int32(bits.TrailingZeros64(w))
+		if lo >= hi {
+			break
+		}
+		w = s.words[lo/64] >> (lo % 64)
+		run := min(int32(bits.TrailingZeros64(^w)), n, hi-lo, 64-lo%64)
+		if last := len(out) - 1; last >= begin && out[last].Hi == lo {
+			out[last].Hi += run
+		} else {
+			out = append(out, Span{lo, lo + run})
+		}
+		lo += run
+		n -= run
+	}
+	return out
+}

@@ -1,0 +1,122 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// makeRoom pauses running jobs that are strictly worse than a waiting one, if
+// that lets it start: in the order of the victim rule, as many as needed, and
+// none if all of them would not make room. It tells whether any running job
+// is worse at all, and whether there is room now.
+func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
+	mine := l.rank(j)
+	victims := l.scratch.victims[:0]
+	for _, k := range l.running {
+		if l.rank(k) > mine {
+			victims = append(victims, k)
+		}
+	}
+	l.scratch.victims = victims
+	if len(victims) == 0 {
+		return false, false, nil
+	}
+	slices.SortFunc(victims, l.byVictimRule)
+
+	need, count := l.needs(j, l.atLeast(j))
+	home := l.home(j)
+	rooms := append(l.scratch.rooms[:0], l.machine.free...)
+	l.scratch.rooms = rooms
+	for i, k := range victims {
+		l.addHeld(rooms, k)
+		nodes, ok := fit(rooms, need, count, home, l.scratch.nodes[:0])
+		l.scratch.nodes = nodes
+		if !ok {
+			continue
+		}
+		why := ""
+		if l.Recorder != nil {
+			why = fmt.Sprintf("makes room for %q", l.Jobs[j].Name)
+		}
+		for _, victim := range victims[:i+1] {
+			if !l.touches(victim, nodes) {
+				continue // it is on a node that the job will not use
+			}
+			l.release(victim)
+			if err := l.pause(victim, why); err != nil {
+				return true, false, err
+			}
+			l.lives[victim].level = int32(max(l.Jobs[victim].Priority, 0))
+			l.wait(victim)
+		}
+		return true, true, nil
+	}
+	return true, false, nil
+}
+
+// byVictimRule orders running jobs by who is paused first.
+func (l *loop) byVictimRule(a, b int32) int {
+	longest := cmp.Compare(l.service(b), l.service(a))
+	smallest := cmp.Compare(l.lives[a].request, l.lives[b].request)
+	if l.p.Victims == SmallestRequest {
+		return cmp.Or(smallest, longest, cmp.Compare(b, a))
+	}
+	return cmp.Or(longest, smallest, cmp.Compare(b, a))
+}
+
+// service returns the service time of a running job up to now.
+func (l *loop) service(j int32) time.Duration { return l.lives[j].Service + l.now - l.lives[j].since }
+
+// addHeld adds what a running job would give back if it were paused.
+func (l *loop) addHeld(rooms []room, j int32) {
+	g := l.lives[j].grant
+	for _, p := range g.Cores {
+		l.machine.cores.eachNode(p, func(v, n int32) { rooms[v].cores += n })
+	}
+	for _, p := range g.GPUs {
+		l.machine.gpus.eachNode(p, func(v, n int32) { rooms[v].gpus += n })
+	}
+}
+
+// addAll adds what a running job would give back if it ended.
+func (l *loop) addAll(rooms []room, j int32) {
+	l.addHeld(rooms, j)
+	if need, _ := l.Jobs[j].needs(0); need.memory > 0 {
+		for _, v := range l.home(j) {
+			rooms[v].memory += need.memory
+		}
+	}
+}
+
+// touches tells whether a running job has cores on one of the nodes.
+func (l *loop) touches(j int32, nodes []int32) bool {
+	if len(l.machine.free) == 1 {
+		return true
+	}
+	for _, v := range l.machine.nodesOf(l.lives[j].grant.Cores, nil) {
+		if slices.Contains(nodes, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// heldUp tells whether a waiting job could not start even if all running jobs
+// had ended: paused jobs keep the memory that it needs, and they come after it
+// in the order.
+func (l *loop) heldUp(j int32) bool {
+	need, count := l.needs(j, l.atLeast(j))
+	if need.memory == 0 || l.started == len(l.running) {
+		return false
+	}
+	rooms := slices.Clone(l.machine.free)
+	for _, k := range l.running {
+		if !l.lives[k].yields {
+			l.addAll(rooms, k)
+		}
+	}
+	_, ok := fit(rooms, need, count, l.home(j), nil)
+	return !ok
+}

@@ -1,0 +1,218 @@
+package scheduler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Run is one cell: jobs that a policy schedules on a cluster, through an
+// engine.
+type Run struct {
+	Policy  Policy
+	Cluster Cluster
+	// Jobs[i].Number is i.
+	Jobs    []Job
+	Resizes []Resize
+	Engine  Engine
+	// Recorder receives the trace; it may be nil.
+	Recorder Recorder
+	// EventsOnly keeps decisions from the Recorder, and with them the cost of
+	// finding out why jobs were passed over.
+	EventsOnly bool
+}
+
+// Outcome is what a run came to.
+type Outcome struct {
+	// Jobs has a result for each job, by number.
+	Jobs []Result
+	// End is the instant of the last event.
+	End time.Duration
+	// Events and Instants count what happened: events of the trace, and
+	// instants at which the scheduler looked.
+	Events, Instants int
+}
+
+// Result is what became of a job. Instants are since the start of the cell.
+type Result struct {
+	// State is final, unless the run was broken off.
+	State State
+	// Reason is why the job failed or was stopped.
+	Reason string
+	// FirstStart and Finish are Never when they did not come about. A job
+	// that failed or was stopped has a Finish as well.
+	FirstStart, Finish time.Duration
+	// Waiting is the time in which the job had arrived, was not finished and
+	// held nothing; Service that in which it ran. Together they are the JCT.
+	Waiting, Service time.Duration
+	// CoreTime is the service time times the cores held: the attained service.
+	// It stops counting at math.MaxInt64.
+	CoreTime time.Duration
+	// Cores is what the job was granted first.
+	Cores int
+	// Preemptions counts pauses; Resizes counts changes of what it held while
+	// it ran.
+	Preemptions, Resizes int
+}
+
+// ErrStuck is returned when jobs wait, and nothing that could change this is
+// to come.
+var ErrStuck = errors.New("the remaining jobs can never start")
+
+// Execute runs the cell to its end: it waits with Engine.Next for jobs to end
+// and for arrivals and timers to come due, takes the events of an instant in
+// their order (finish, arrival, request, timer; by job number within each),
+// dispatches, and carries the decisions out.
+//
+// When the context is cancelled, or the engine fails, all jobs that have
+// started are stopped and waited for, and the outcome so far is returned
+// beside the error. An outcome without an error has accounted for every job.
+func (r Run) Execute(ctx context.Context) (Outcome, error) {
+	if err := r.check(); err != nil {
+		return Outcome{}, err
+	}
+	l := newLoop(r)
+	err := l.run(ctx)
+	if err != nil {
+		if stop := l.breakOff(ctx); stop != nil {
+			err = errors.Join(err, stop)
+		}
+	} else {
+		err = l.account()
+	}
+	return l.outcome(), err
+}
+
+// check refuses what can not be run: an unknown choice, a malformed job, or a
+// job that could never start even if the whole cluster were free.
+func (r Run) check() error {
+	if err := r.Policy.Validate(); err != nil {
+		return err
+	}
+	cores := 0
+	for _, n := range r.Cluster.Nodes {
+		if n.Threads < 0 || n.GPUs < 0 || n.Memory < 0 {
+			return fmt.Errorf("cluster: node %q has a negative capacity", n.Name)
+		}
+		cores += n.Threads
+	}
+	if cores == 0 {
+		return errors.New("cluster: there are no cores")
+	}
+	whole := newMachine(r.Cluster).whole
+	p := r.Policy.withDefaults()
+	var large list
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		if err := j.check(i); err != nil {
+			return err
+		}
+		need, count := j.least(p.Allocation, j.Threads)
+		if _, ok := fit(whole, need, count, nil, nil); !ok {
+			large.add(fmt.Sprintf("job %q asks for %s", j.Name, j.request()))
+		}
+	}
+	if large.count > 0 {
+		return fmt.Errorf("%w: more than the cluster has: %s", ErrStuck, large.String())
+	}
+	for _, z := range r.Resizes {
+		if z.Job < 0 || z.Job >= len(r.Jobs) || z.Threads < 1 || z.At < 0 {
+			return fmt.Errorf("resize of job %d to %d threads at %s: no such job, or not a sensible request", z.Job, z.Threads, z.At)
+		}
+		if n := r.Jobs[z.Job].Nodes; n > 1 && z.Threads%n != 0 {
+			return fmt.Errorf("resize of job %q: %d threads can not be divided over %d nodes", r.Jobs[z.Job].Name, z.Threads, n)
+		}
+	}
+	return nil
+}
+
+func (j *Job) check(index int) error {
+	switch n := max(j.Nodes, 1); {
+	case j.Number != index:
+		return fmt.Errorf("job %q has number %d at index %d", j.Name, j.Number, index)
+	case j.Threads < 1 || j.GPUs < 0 || j.Memory < 0 || j.Nodes < 0:
+		return fmt.Errorf("job %q: it asks for %s", j.Name, j.request())
+	case j.Arrival < 0:
+		return fmt.Errorf("job %q arrives at %s, before the start", j.Name, j.Arrival)
+	case j.MinThreads < 0 || j.MinThreads > j.Threads || j.MaxThreads != 0 && j.MaxThreads < j.Threads:
+		return fmt.Errorf("job %q: %d threads are not within %d … %d", j.Name, j.Threads, j.MinThreads, j.MaxThreads)
+	case j.Threads%n != 0 || j.GPUs%n != 0:
+		return fmt.Errorf("job %q: %s can not be divided over %d nodes", j.Name, j.request(), n)
+	}
+	return nil
+}
+
+// request says what a job asks for.
+func (j *Job) request() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d cores", j.Threads)
+	if j.GPUs > 0 {
+		fmt.Fprintf(&b, ", %d GPUs", j.GPUs)
+	}
+	if j.Memory > 0 {
+		fmt.Fprintf(&b, ", %d bytes of memory", j.Memory)
+	}
+	if j.Nodes > 1 {
+		fmt.Fprintf(&b, " over %d nodes", j.Nodes)
+	}
+	return b.String()
+}
+
+// needs returns what a job needs of each of its nodes when it is given so
+// many cores in all, and the number of nodes.
+func (j *Job) needs(cores int32) (room, int) {
+	if j.Nodes <= 1 {
+		return room{cores, int32(j.GPUs), j.Memory}, 1
+	}
+	n := j.Nodes
+	return room{cores / int32(n), int32(j.GPUs / n), (j.Memory + int64(n) - 1) / int64(n)}, n
+}
+
+// least returns the least that a job can start with under an allocation rule.
+func (j *Job) least(a Allocation, request int) (room, int) {
+	cores := request
+	if a != Strict && j.Nodes <= 1 {
+		cores = min(max(j.MinThreads, 1), request)
+	}
+	return j.needs(int32(cores))
+}
+
+// list writes a few items, and counts the rest.
+type list struct {
+	items []string
+	count int
+}
+
+func (l *list) add(item string) {
+	if l.count++; l.count <= MaxPassed {
+		l.items = append(l.items, item)
+	}
+}
+
+func (l *list) String() string {
+	s := strings.Join(l.items, "; ")
+	if more := l.count - len(l.items); more > 0 {
+		s += fmt.Sprintf("; and %d more", more)
+	}
+	return s
+}
+
+// arrivalOrder returns the job numbers by arrival, then number.
+func arrivalOrder(jobs []Job) []int32 {
+	order := make([]int32, len(jobs))
+	sorted := true
+	for i := range jobs {
+		order[i] = int32(i)
+		sorted = sorted && (i == 0 || jobs[i-1].Arrival <= jobs[i].Arrival)
+	}
+	if !sorted {
+		slices.SortStableFunc(order, func(a, b int32) int {
+			return cmp.Compare(jobs[a].Arrival, jobs[b].Arrival)
+		})
+	}
+	return order
+}

@@ -1,0 +1,103 @@
+package scheduler
+
+import "slices"
+
+// turns are the running jobs whose quantum is over while others wait. Their
+// cores count as free and they stand in the queue, but they run on until
+// dispatch has decided, so that one that gets its own cores back is never
+// touched.
+type turns struct {
+	jobs  []int32
+	cores []int32 // whose they are, by core number; nobody else's
+	gpus  []int32
+}
+
+func newTurns(m *machine) turns {
+	cores := m.cores.bounds[len(m.cores.bounds)-1]
+	gpus := m.gpus.bounds[len(m.gpus.bounds)-1]
+	return turns{
+		cores: slices.Repeat([]int32{nobody}, int(cores)),
+		gpus:  slices.Repeat([]int32{nobody}, int(gpus)),
+	}
+}
+
+func (t *turns) add(j int32, f *life) {
+	f.yields = true
+	t.jobs = append(t.jobs, j)
+	t.own(f.grant, j)
+}
+
+func (t *turns) drop(j int32, f *life) {
+	f.yields = false
+	i := slices.Index(t.jobs, j)
+	t.jobs = slices.Delete(t.jobs, i, i+1)
+	t.own(f.grant, nobody)
+}
+
+func (t *turns) own(g Grant, j int32) {
+	g.Cores.Each(func(c int) { t.cores[c] = j })
+	g.GPUs.Each(func(c int) { t.gpus[c] = j })
+}
+
+// ownerOf returns one of the jobs that still run on what a grant takes.
+func (t *turns) ownerOf(g Grant) int32 {
+	for _, p := range g.Cores {
+		for c := p.Lo; c < p.Hi; c++ {
+			if t.cores[c] != nobody {
+				return t.cores[c]
+			}
+		}
+	}
+	for _, p := range g.GPUs {
+		for c := p.Lo; c < p.Hi; c++ {
+			if t.gpus[c] != nobody {
+				return t.gpus[c]
+			}
+		}
+	}
+	return nobody
+}
+
+// turnOver puts a running job at its place among the waiting ones.
+func (l *loop) turnOver(j int32) {
+	f := &l.lives[j]
+	l.settleTime(j)
+	l.machine.give(f.grant)
+	l.turns.add(j, f)
+	l.arrivals++
+	l.queue.insert(l.place(j), l.least(j))
+}
+
+// endTurn pauses a job whose turn is over, because its cores are wanted or
+// dispatch has not given it any.
+func (l *loop) endTurn(j int32) error {
+	f := &l.lives[j]
+	l.settleTime(j)
+	l.turns.drop(j, f)
+	l.leave(j)
+	return l.pause(j, "its quantum is over and others wait")
+}
+
+// goOn lets a job whose turn is over keep what it has, for a new quantum.
+func (l *loop) goOn(j int32) {
+	f := &l.lives[j]
+	l.turns.drop(j, f)
+	l.queue.remove(j)
+	l.machine.take(f.grant)
+	l.fair.serve(j)
+	l.setTimer(j, l.now+l.p.Quantum)
+}
+
+// clear pauses the jobs that still run on what a grant takes.
+func (l *loop) clear(g Grant) error {
+	for len(l.turns.jobs) > 0 {
+		owner := l.turns.ownerOf(g)
+		if owner == nobody {
+			return nil
+		}
+		if err := l.endTurn(owner); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,344 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// MaxViolations bounds the violations that a Validator keeps; it counts all.
+const MaxViolations = 100
+
+// Violation is a rule that a trace breaks.
+type Violation struct {
+	At  time.Duration
+	Job int // -1 when it is not about one job
+	// Text is a sentence.
+	Text string
+}
+
+func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Text) }
+
+// Validator checks a trace while it is made, or afterwards, without keeping
+// it. It shares no code with the loop. It is a Recorder. The rules:
+//
+//   - no core or GPU is held twice, and none that the cluster lacks;
+//   - no node is over its memory, which a job holds from its start to its end;
+//   - events are in order of time, and follow the life of a job: arrive,
+//     start, any number of pauses, resumes and resizes, one end;
+//   - nothing happens to a job before its arrival, which is when it says;
+//   - a paused job holds nothing;
+//   - a grant is within the bounds of the job's request; GPUs are as requested;
+//   - a rigid job has the same number of cores all its life;
+//   - a gang has the same number of cores and GPUs on each of its nodes, any
+//     other job is on one node; a resumed job is on the nodes it was on;
+//   - every job has an end, and only one;
+//   - waiting and service time, added up from the trace, are those of the
+//     outcome, and together the time from arrival to finish.
+type Validator struct {
+	cluster Cluster
+	jobs    []Job
+	cores   holders
+	gpus    holders
+	memory  []int64 // free, by node
+	lives   []traced
+	last    time.Duration
+	found   []Violation
+	count   int
+}
+
+// traced is what the trace has said of a job so far.
+type traced struct {
+	state            State
+	since            time.Duration
+	first, finish    time.Duration
+	waiting, service time.Duration
+	cores, gpus      CoreSet
+	size             int   // cores granted first
+	low, high        int   // bounds of a grant
+	nodes            []int // of the latest grant
+	pauses, resizes  int
+}
+
+// holders says which job holds each core or GPU; -1 when none does.
+type holders struct {
+	what string
+	job  []int32
+	node []int32 // of each core or GPU
+}
+
+// NewValidator returns a validator for the trace of jobs on a cluster, with
+// the resize requests that the workload makes.
+func NewValidator(c Cluster, jobs []Job, resizes []Resize) *Validator {
+	v := &Validator{cluster: c, jobs: jobs, lives: make([]traced, len(jobs))}
+	v.cores.what, v.gpus.what = "core", "GPU"
+	for i, n := range c.Nodes {
+		v.memory = append(v.memory, n.Memory)
+		v.cores.add(i, n.Threads)
+		v.gpus.add(i, n.GPUs)
+	}
+	for i := range v.lives {
+		j := &jobs[i]
+		v.lives[i] = traced{state: Pending, first: Never, finish: Never,
+			low: min(max(j.MinThreads, 1), j.Threads), high: max(j.Threads, j.MaxThreads)}
+	}
+	for _, z := range resizes {
+		if z.Job >= 0 && z.Job < len(jobs) {
+			t := &v.lives[z.Job]
+			t.low, t.high = min(t.low, z.Threads), max(t.high, z.Threads)
+		}
+	}
+	return v
+}
+
+// Validate checks a finished trace, and the outcome of the run that made it
+// unless it is nil.
+func Validate(c Cluster, jobs []Job, resizes []Resize, trace []Event, o *Outcome) []Violation {
+	v := NewValidator(c, jobs, resizes)
+	for _, e := range trace {
+		v.Event(e)
+	}
+	v.Close(o)
+	return v.Violations()
+}
+
+// Violations returns what has been found so far, at most MaxViolations.
+func (v *Validator) Violations() []Violation { return v.found }
+
+// Count returns how many violations have been found so far.
+func (v *Validator) Count() int { return v.count }
+
+// Decision implements Recorder. Decisions are not checked.
+func (v *Validator) Decision(Decision) {}
+
+// Event checks the next event of the trace.
+func (v *Validator) Event(e Event) {
+	if e.At < v.last {
+		v.report(e.At, e.Job, "the trace goes back in time: %s is after %s", e.At, v.last)
+	}
+	v.last = max(v.last, e.At)
+	if e.Job < 0 || e.Job >= len(v.lives) {
+		v.report(e.At, -1, "an event is about job number %d, which does not exist", e.Job)
+		return
+	}
+	t := &v.lives[e.Job]
+	if !v.lawful(e, t) {
+		return
+	}
+	v.passTime(e.At, t)
+	switch e.Kind {
+	case Arrive:
+		t.state, t.since = Queued, v.jobs[e.Job].Arrival
+		if e.At != t.since {
+			v.report(e.At, e.Job, "job %q arrives at %s instead of %s", v.name(e.Job), e.At, t.since)
+		}
+		v.holdNothing(e)
+	case Start:
+		t.state, t.first, t.size = Running, e.At, e.Cores.Count()
+		v.grant(e, t)
+		v.takeMemory(e, t)
+	case Resume:
+		old := t.nodes
+		t.state = Running
+		v.grant(e, t)
+		if !slices.Equal(old, t.nodes) {
+			v.report(e.At, e.Job, "job %q resumes on other nodes than it was paused on", v.name(e.Job))
+		}
+	case ResizeJob:
+		t.resizes++
+		v.drop(e, t)
+		v.grant(e, t)
+	case Pause:
+		t.state = Paused
+		t.pauses++
+		v.drop(e, t)
+		v.holdNothing(e)
+	case Finish, Fail, Stop:
+		v.drop(e, t)
+		v.giveMemory(e, t)
+		v.holdNothing(e)
+		t.state, t.finish = map[EventKind]State{Finish: Finished, Fail: Failed, Stop: Stopped}[e.Kind], e.At
+		t.nodes = nil
+	case Request, Level:
+	}
+}
+
+// lawful tells whether an event can happen to a job in its state.
+func (v *Validator) lawful(e Event, t *traced) bool {
+	ok := false
+	switch e.Kind {
+	case Arrive:
+		ok = t.state == Pending
+	case Start, Level:
+		ok = t.state == Queued || e.Kind == Level && t.state == Paused
+	case Pause, ResizeJob:
+		ok = t.state == Running
+	case Resume:
+		ok = t.state == Paused
+	case Finish, Stop:
+		ok = t.state == Running || t.state == Paused
+	case Fail:
+		ok = t.state == Running || t.state == Paused || t.state == Queued
+	case Request:
+		ok = t.state != Finished && t.state != Failed && t.state != Stopped
+	default:
+		v.report(e.At, e.Job, "the event %q is unknown", e.Kind)
+		return false
+	}
+	switch {
+	case ok:
+	case t.state == Pending:
+		v.report(e.At, e.Job, "%q happens to job %q before its arrival", e.Kind, v.name(e.Job))
+	default:
+		v.report(e.At, e.Job, "%q happens to job %q, which is %s", e.Kind, v.name(e.Job), t.state)
+	}
+	return ok
+}
+
+// passTime adds the stretch before an event to the job's times.
+func (v *Validator) passTime(at time.Duration, t *traced) {
+	switch t.state {
+	case Queued, Paused:
+		t.waiting += at - t.since
+	case Running:
+		t.service += at - t.since
+	}
+	t.since = at
+}
+
+func (v *Validator) holdNothing(e Event) {
+	if len(e.Cores) > 0 || len(e.GPUs) > 0 {
+		v.report(e.At, e.Job, "job %q holds cores %s and GPUs %s after %q", v.name(e.Job), e.Cores, e.GPUs, e.Kind)
+	}
+}
+
+// grant checks what a job holds from an event on, and books it.
+func (v *Validator) grant(e Event, t *traced) {
+	j := &v.jobs[e.Job]
+	t.cores, t.gpus = e.Cores, e.GPUs
+	cores, gpus := e.Cores.Count(), e.GPUs.Count()
+	if cores < t.low || cores > t.high {
+		v.report(e.At, e.Job, "job %q is given %d cores, not %d … %d", j.Name, cores, t.low, t.high)
+	}
+	if !j.Malleable && cores != t.size {
+		v.report(e.At, e.Job, "the rigid job %q changes from %d to %d cores", j.Name, t.size, cores)
+	}
+	if gpus != j.GPUs {
+		v.report(e.At, e.Job, "job %q is given %d GPUs instead of %d", j.Name, gpus, j.GPUs)
+	}
+	onCores := v.hold(&v.cores, e, e.Cores)
+	onGPUs := v.hold(&v.gpus, e, e.GPUs)
+	t.nodes = t.nodes[:0:0]
+	for node := range v.cluster.Nodes {
+		c, g := onCores[node], onGPUs[node]
+		if c == 0 && g == 0 {
+			continue
+		}
+		t.nodes = append(t.nodes, node)
+		if c*max(j.Nodes, 1) != cores || g*max(j.Nodes, 1) != gpus {
+			v.report(e.At, e.Job, "job %q has %d cores and %d GPUs of its %d and %d on node %d of %d",
+				j.Name, c, g, cores, gpus, node, max(j.Nodes, 1))
+		}
+	}
+	if len(t.nodes) != max(j.Nodes, 1) {
+		v.report(e.At, e.Job, "job %q is on %d nodes instead of %d", j.Name, len(t.nodes), max(j.Nodes, 1))
+	}
+}
+
+// hold marks what a job holds, and returns how much by node.
+func (v *Validator) hold(h *holders, e Event, set CoreSet) map[int]int {
+	byNode := make(map[int]int, 1)
+	set.Each(func(c int) {
+		switch {
+		case c >= len(h.job):
+			v.report(e.At, e.Job, "job %q is given %s %d of %d", v.name(e.Job), h.what, c, len(h.job))
+			return
+		case h.job[c] >= 0:
+			v.report(e.At, e.Job, "%s %d is held by %q and by %q", h.what, c, v.name(int(h.job[c])), v.name(e.Job))
+		}
+		h.job[c] = int32(e.Job)
+		byNode[int(h.node[c])]++
+	})
+	return byNode
+}
+
+// drop takes from a job all that it holds.
+func (v *Validator) drop(e Event, t *traced) {
+	for _, s := range []struct {
+		h   *holders
+		set CoreSet
+	}{{&v.cores, t.cores}, {&v.gpus, t.gpus}} {
+		s.set.Each(func(c int) {
+			if c < len(s.h.job) && s.h.job[c] == int32(e.Job) {
+				s.h.job[c] = -1
+			}
+		})
+	}
+	t.cores, t.gpus = nil, nil
+}
+
+func (v *Validator) takeMemory(e Event, t *traced) {
+	for _, node := range t.nodes {
+		v.memory[node] -= v.memoryOn(e.Job)
+		if v.cluster.Nodes[node].Memory > 0 && v.memory[node] < 0 {
+			v.report(e.At, e.Job, "job %q takes node %d %d bytes over its memory", v.name(e.Job), node, -v.memory[node])
+		}
+	}
+}
+
+func (v *Validator) giveMemory(e Event, t *traced) {
+	for _, node := range t.nodes {
+		v.memory[node] += v.memoryOn(e.Job)
+	}
+}
+
+// memoryOn returns what a job needs on each of its nodes.
+func (v *Validator) memoryOn(job int) int64 {
+	n := int64(max(v.jobs[job].Nodes, 1))
+	return (v.jobs[job].Memory + n - 1) / n
+}
+
+// Close checks what can be said only at the end of the trace, against the
+// outcome if it is not nil. Jobs of a run that was broken off have no end, so
+// there it is not to be called.
+func (v *Validator) Close(o *Outcome) {
+	if o != nil && len(o.Jobs) != len(v.jobs) {
+		v.report(v.last, -1, "the outcome has %d jobs instead of %d", len(o.Jobs), len(v.jobs))
+		o = nil
+	}
+	for i := range v.lives {
+		t := &v.lives[i]
+		if t.finish == Never {
+			v.report(v.last, i, "job %q has no end, it is %s", v.name(i), t.state)
+			continue
+		}
+		if jct := t.finish - v.jobs[i].Arrival; t.waiting+t.service != jct {
+			v.report(t.finish, i, "job %q: waiting %s and service %s do not add up to %s", v.name(i), t.waiting, t.service, jct)
+		}
+		if o == nil {
+			continue
+		}
+		r := &o.Jobs[i]
+		if r.State != t.state || r.FirstStart != t.first || r.Finish != t.finish || r.Waiting != t.waiting ||
+			r.Service != t.service || r.Preemptions != t.pauses || r.Resizes != t.resizes {
+			v.report(t.finish, i, "job %q: the outcome says %s, start %s, finish %s, waiting %s, service %s, %d pauses, %d resizes; the trace %s, %s, %s, %s, %s, %d, %d",
+				v.name(i), r.State, r.FirstStart, r.Finish, r.Waiting, r.Service, r.Preemptions, r.Resizes,
+				t.state, t.first, t.finish, t.waiting, t.service, t.pauses, t.resizes)
+		}
+	}
+}
+
+func (v *Validator) report(at time.Duration, job int, format string, args ...any) {
+	if v.count++; len(v.found) < MaxViolations {
+		v.found = append(v.found, Violation{At: at, Job: job, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (v *Validator) name(job int) string { return v.jobs[job].Name }
+
+func (h *holders) add(node, n int) {
+	for range n {
+		h.job = append(h.job, -1)
+		h.node = append(h.node, int32(node))
+	}
+}

@@ -1,0 +1,100 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Submit is a batch of like jobs.
+type Submit struct {
+	// Job is the template: all but Number, Name and Arrival. Its Deadline is
+	// relative to each arrival; Never or 0 means none.
+	Job      scheduler.Job
+	Count    int
+	Arrivals Arrivals
+}
+
+// Realise draws the arrivals of a workload and returns its jobs, numbered in
+// the order of the batches. Names are the class and a number that runs over
+// the whole workload: short-1, short-2, …
+//
+// The draws depend on the seed, the workload's name and the place of the batch
+// alone.
+func Realise(name string, batches []Submit, seed int64) ([]scheduler.Job, error) {
+	total := 0
+	for _, b := range batches {
+		total += max(b.Count, 0)
+	}
+	jobs := make([]scheduler.Job, 0, total)
+	classes := map[string]int{}
+	for i, b := range batches {
+		if b.Count < 0 {
+			return nil, fmt.Errorf("workload %q: submit %d: a count of %d", name, i+1, b.Count)
+		}
+		times, err := b.Arrivals.draw(b.Count, seed, "workload", name, "submit", strconv.Itoa(i), "arrivals")
+		if err != nil {
+			return nil, fmt.Errorf("workload %q: submit %d: %w", name, i+1, err)
+		}
+		for _, at := range times {
+			j := b.Job
+			classes[j.Class]++
+			j.Number = len(jobs)
+			j.Name = j.Class + "-" + strconv.Itoa(classes[j.Class])
+			j.Arrival = at
+			if j.Deadline <= 0 || j.Deadline >= scheduler.Never-at {
+				j.Deadline = scheduler.Never
+			} else {
+				j.Deadline += at
+			}
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs, nil
+}
+
+// draw returns the arrival times of count jobs.
+func (a Arrivals) draw(count int, seed int64, path ...string) ([]time.Duration, error) {
+	if a.Start < 0 || a.Mean < 0 || a.SD < 0 {
+		return nil, errors.New("a time of the arrivals is negative")
+	}
+	times := make([]time.Duration, count)
+	rng := Stream(seed, path...)
+	at := a.Start
+	for i := range times {
+		switch a.Kind {
+		case At:
+			switch len(a.Times) {
+			case 1:
+				at = a.Times[0]
+			case count:
+				at = a.Times[i]
+			default:
+				return nil, fmt.Errorf("%d arrival times for %d jobs", len(a.Times), count)
+			}
+			if at < 0 {
+				return nil, fmt.Errorf("an arrival at %s", at)
+			}
+		case Every:
+			if i > 0 {
+				at += a.Mean
+			}
+		case Exponential:
+			at += time.Duration(math.Round(rng.ExpFloat64() * float64(a.Mean)))
+		case Normal:
+			at += time.Duration(math.Round(max(float64(a.Mean)+rng.NormFloat64()*float64(a.SD), 0)))
+		case "":
+		default:
+			return nil, fmt.Errorf("unknown kind of arrivals %q", a.Kind)
+		}
+		if at < 0 {
+			return nil, errors.New("the arrivals go on past the end of time")
+		}
+		times[i] = at
+	}
+	return times, nil
+}

@@ -1,0 +1,117 @@
+package workload
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// ReadSWF reads a log in the Standard Workload Format: 18 fields a line, and
+// header lines that begin with a semicolon (S. J. Chapin et al., 1999; version
+// 2.2, https://www.cs.huji.ac.il/labs/parallel/workload/swf.html).
+//
+// A job asks for the requested processors, or those it was allocated if the
+// log does not say. Its prediction is the requested time; without one it is
+// the true run time. A job whose submit time, run time or number of processors
+// is not known is malformed, and so is a line without 18 fields.
+func ReadSWF(file string, r io.Reader, o Options) (Trace, error) {
+	var t Trace
+	var err error
+	t.Skipped, err = eachLine(file, r, o.Lenient, func(_ int, line string) error {
+		line = strings.TrimSpace(line)
+		if header, ok := strings.CutPrefix(line, ";"); ok {
+			return t.swfHeader(header)
+		}
+		if line == "" {
+			return nil
+		}
+		return t.swfJob(strings.Fields(line), o)
+	})
+	if err != nil {
+		return Trace{}, fmt.Errorf("read SWF log: %w", err)
+	}
+	return t, nil
+}
+
+func (t *Trace) swfHeader(line string) error {
+	name, value, ok := strings.Cut(line, ":")
+	if !ok || strings.TrimSpace(name) != "MaxProcs" {
+		return nil
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(value))
+	if err != nil {
+		return fmt.Errorf("MaxProcs %q is not a number", strings.TrimSpace(value))
+	}
+	t.Processors = n
+	return nil
+}
+
+// The fields of a line, from 0.
+const (
+	swfJobNumber = iota
+	swfSubmit
+	swfWait
+	swfRun
+	swfAllocated
+	swfCPUTime
+	swfUsedMemory
+	swfRequested
+	swfRequestedTime
+	swfRequestedMemory
+	swfStatus
+	swfUser
+	swfFields = 18
+)
+
+func (t *Trace) swfJob(f []string, o Options) error {
+	if len(f) != swfFields {
+		return fmt.Errorf("%d fields instead of %d", len(f), swfFields)
+	}
+	submit, err := parseTime(f[swfSubmit], o.Unit)
+	if err != nil {
+		return fmt.Errorf("submit %w", err)
+	}
+	run, err := parseTime(f[swfRun], o.Unit)
+	if err != nil {
+		return fmt.Errorf("run %w", err)
+	}
+	requested, err := parseTime(f[swfRequestedTime], o.Unit)
+	if err != nil {
+		return fmt.Errorf("requested %w", err)
+	}
+	processors, err := strconv.Atoi(f[swfRequested])
+	if err == nil && processors <= 0 {
+		processors, err = strconv.Atoi(f[swfAllocated])
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("processors: %w", err)
+	case submit < 0:
+		return fmt.Errorf("the submit time is %s", f[swfSubmit])
+	case run < 0:
+		return fmt.Errorf("the run time is %s", f[swfRun])
+	case processors <= 0:
+		return fmt.Errorf("the number of processors is %d", processors)
+	case requested <= 0:
+		requested = max(run, 1)
+	}
+	user := ""
+	if f[swfUser] != "-1" {
+		user = "user-" + f[swfUser]
+	}
+	t.add(scheduler.Job{
+		Name: "job-" + f[swfJobNumber], Class: "job", Arrival: submit, Threads: processors,
+		Deadline: scheduler.Never, User: user, Predicted: requested,
+	})
+	t.RunTimes = append(t.RunTimes, run)
+	return nil
+}
+
+// add appends a job and numbers it.
+func (t *Trace) add(j scheduler.Job) {
+	j.Number = len(t.Jobs)
+	t.Jobs = append(t.Jobs, j)
+}

@@ -1,0 +1,104 @@
+package workload
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Trace is a log of jobs, as it was read from a file.
+type Trace struct {
+	// Jobs are numbered in the order of the file. Their predictions are the
+	// run times that users asked for, where the file has them.
+	Jobs []scheduler.Job
+	// RunTimes are the true run times on the full request.
+	RunTimes []time.Duration
+	// Processors is the size of the machine by the file; 0 if it does not say.
+	Processors int
+	// Skipped are the malformed lines that a lenient reader left out.
+	Skipped []error
+}
+
+// Options say how a log is read. The zero value is usable.
+type Options struct {
+	// Unit is that of the times in the file; 0 means seconds.
+	Unit time.Duration
+	// Lenient leaves out malformed lines instead of failing.
+	Lenient bool
+}
+
+// LineError is what is wrong with a line of a file.
+type LineError struct {
+	File string
+	Line int
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+
+// Unwrap returns what is wrong, without the place.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// maxErrors bounds the malformed lines of which a reader tells before it
+// gives up.
+const maxErrors = 20
+
+// eachLine calls f with every line of r. Of its errors it makes LineErrors:
+// returned as skipped when lenient, joined into err otherwise.
+func eachLine(file string, r io.Reader, lenient bool, f func(number int, line string) error) (skipped []error, err error) {
+	s := bufio.NewScanner(r)
+	s.Buffer(make([]byte, 64<<10), 1<<20)
+	n := 0
+	var found []error
+	for s.Scan() {
+		n++
+		if err := f(n, s.Text()); err != nil {
+			found = append(found, &LineError{file, n, err})
+			if !lenient && len(found) == maxErrors {
+				break
+			}
+		}
+	}
+	if err := s.Err(); err != nil {
+		return nil, &LineError{file, n + 1, err}
+	}
+	if lenient {
+		return found, nil
+	}
+	return nil, errors.Join(found...)
+}
+
+// parseTime reads a number of units.
+func parseTime(text string, unit time.Duration) (time.Duration, error) {
+	if unit == 0 {
+		unit = time.Second
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		if n > math.MaxInt64/int64(unit) || n < math.MinInt64/int64(unit) {
+			return 0, fmt.Errorf("time %q is out of range", text)
+		}
+		return time.Duration(n) * unit, nil
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, fmt.Errorf("time %q is not a number", text)
+	}
+	return fromUnits(x, unit)
+}
+
+func fromUnits(x float64, unit time.Duration) (time.Duration, error) {
+	if unit == 0 {
+		unit = time.Second
+	}
+	d := math.Round(x * float64(unit))
+	if math.IsNaN(d) || math.Abs(d) >= math.MaxInt64 {
+		return 0, fmt.Errorf("time %v is out of range", x)
+	}
+	return time.Duration(d), nil
+}

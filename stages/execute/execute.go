@@ -1,0 +1,139 @@
+// Package execute runs one cell: the scheduler's loop over an engine, the
+// trace recorded, measured and validated.
+package execute
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Cell is one cell, ready to run.
+type Cell struct {
+	// Dir is the folder that receives the records.
+	Dir     string
+	Setup   results.Setup
+	Records results.Records
+	Policy  scheduler.Policy
+	Resizes []scheduler.Resize
+	Engine  scheduler.Engine
+	// Watch is told of the jobs' states as they change, in the goroutine of
+	// the loop; it may be nil.
+	Watch func(Counts)
+	// Finally, called when the trace is complete and before it is recorded,
+	// adds what only the caller knows: warnings, the load of the machine.
+	Finally func(*results.Cell)
+}
+
+// Counts are the jobs of a cell by state.
+type Counts struct {
+	Waiting, Running, Done, Failed, Total int
+}
+
+// Run runs the cell and leaves its folder complete. A cell with failed jobs,
+// with a trace that is no valid schedule, or that could not go on, is complete
+// and failed. The error is the context's, or that the records could not be
+// written; the folder is then left incomplete.
+func Run(ctx context.Context, c Cell) (results.Cell, error) {
+	w, err := results.NewCellWriter(c.Dir, c.Setup, c.Records)
+	if err != nil {
+		return results.Cell{}, err
+	}
+	defer w.Abort()
+	validator := scheduler.NewValidator(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
+	all := recorders{validator, w}
+	if c.Watch != nil {
+		all = append(all, &counter{watch: c.Watch, counts: Counts{Total: len(c.Setup.Jobs)}})
+	}
+	began := time.Now()
+	outcome, err := scheduler.Run{
+		Policy: c.Policy, Cluster: c.Setup.Cluster, Jobs: c.Setup.Jobs, Resizes: c.Resizes,
+		Engine: c.Engine, Recorder: all, EventsOnly: c.Records == results.MetricsOnly,
+	}.Execute(ctx)
+	if ctx.Err() != nil {
+		return results.Cell{}, ctx.Err()
+	}
+	out := results.Cell{Seconds: time.Since(began).Seconds(), Busy: -1}
+	if err != nil {
+		out.Error = err.Error()
+	} else if validator.Close(&outcome); validator.Count() > 0 {
+		out.Error = fmt.Sprintf("the schedule is not valid: %s", validator.Violations()[0])
+		if more := validator.Count() - 1; more > 0 {
+			out.Error += fmt.Sprintf(" (and %d more)", more)
+		}
+	}
+	if c.Finally != nil {
+		c.Finally(&out)
+	}
+	return w.Finish(out)
+}
+
+// Fail leaves the folder of a cell that could not even begin.
+func Fail(c Cell, reason error) (results.Cell, error) {
+	w, err := results.NewCellWriter(c.Dir, c.Setup, c.Records)
+	if err != nil {
+		return results.Cell{}, err
+	}
+	return w.Finish(results.Cell{Error: reason.Error(), Busy: -1})
+}
+
+// recorders hands the trace on to several.
+type recorders []scheduler.Recorder
+
+func (rs recorders) Event(e scheduler.Event) {
+	for _, r := range rs {
+		r.Event(e)
+	}
+}
+
+func (rs recorders) Decision(d scheduler.Decision) {
+	for _, r := range rs {
+		r.Decision(d)
+	}
+}
+
+// counter follows the jobs' states.
+type counter struct {
+	watch  func(Counts)
+	counts Counts
+	runs   map[int]bool
+}
+
+func (c *counter) Event(e scheduler.Event) {
+	if c.runs == nil {
+		c.runs = map[int]bool{}
+	}
+	n := &c.counts
+	switch e.Kind {
+	case scheduler.Arrive:
+		n.Waiting++
+	case scheduler.Start, scheduler.Resume:
+		n.Waiting--
+		n.Running++
+		c.runs[e.Job] = true
+	case scheduler.Pause:
+		n.Running--
+		n.Waiting++
+		delete(c.runs, e.Job)
+	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
+		if c.runs[e.Job] {
+			n.Running--
+			delete(c.runs, e.Job)
+		} else { // it could not be started, or ended while it was paused
+			n.Waiting--
+		}
+		if e.Kind == scheduler.Finish {
+			n.Done++
+		} else {
+			n.Failed++
+		}
+	default:
+		return
+	}
+	c.watch(*n)
+}
+
+func (*counter) Decision(scheduler.Decision) {}

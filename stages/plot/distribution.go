@@ -1,0 +1,182 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// mostLines is the number of variants that one picture tells apart.
+const mostLines = 7
+
+// quantity is a time of a job that is shown as a distribution.
+type quantity struct {
+	name, title string
+	of          func(results.JobRow) float64
+	unitless    bool
+}
+
+// quantityOf picks what a metric is the mean or the quantile of; JCT otherwise.
+func quantityOf(metric string) quantity {
+	switch {
+	case strings.Contains(metric, "waiting"):
+		return quantity{"waiting", "waiting time", func(r results.JobRow) float64 { return r.Waiting }, false}
+	case strings.Contains(metric, "first_run_delay"):
+		return quantity{"first-run-delay", "first-run delay", func(r results.JobRow) float64 { return r.FirstRunDelay }, false}
+	case strings.Contains(metric, "service"):
+		return quantity{"service", "service time", func(r results.JobRow) float64 { return r.Service }, false}
+	case strings.Contains(metric, "slowdown"):
+		return quantity{"slowdown", "slowdown", func(r results.JobRow) float64 { return r.Slowdown }, true}
+	}
+	return quantity{"jct", "job completion time (JCT)", func(r results.JobRow) float64 { return r.JCT }, false}
+}
+
+// curve is a variant's distribution: sorted values.
+type curve struct {
+	label  string
+	values []float64
+}
+
+// distributions draws, for each workload and hardware, the share of jobs that
+// are done within a time, a line a policy, all replicates together.
+func (d *data) distributions(metric string) ([]figure, error) {
+	q := quantityOf(metric)
+	title := "Distribution of " + q.title + " by policy"
+	var out []figure
+	for _, s := range d.settings() {
+		var curves []curve
+		jobs := 0
+		for _, v := range s.variants[:min(len(s.variants), mostLines)] {
+			cu := curve{label: v.Label}
+			for _, c := range v.Cells {
+				rows, err := d.rows(c.CellRef)
+				if err != nil {
+					return nil, err
+				}
+				for _, r := range rows {
+					if x := q.of(r); r.State == "finished" && known(x) && x >= 0 {
+						cu.values = append(cu.values, x)
+					}
+				}
+			}
+			jobs += len(cu.values)
+			slices.Sort(cu.values)
+			if len(cu.values) > 0 {
+				curves = append(curves, cu)
+			}
+		}
+		name, t := q.name+d.suffix(s), title+d.place(s)
+		if jobs == 0 {
+			out = append(out, skipped(JCT, name, t, "no job has finished, or the cells recorded only their metrics")...)
+			continue
+		}
+		caption := fmt.Sprintf("The share of finished jobs whose %s is at most the time below, over all replicates (%s). Further left is shorter.",
+			q.title, plural(jobs, "job")) + someOf(mostLines, len(s.variants), "policy variant")
+		out = append(out, ecdf(name, t, caption, q, curves))
+	}
+	if len(out) == 0 {
+		return skipped(JCT, q.name, title, "no cell is complete yet"), nil
+	}
+	return out, nil
+}
+
+func ecdf(name, title, caption string, q quantity, curves []curve) figure {
+	top, low := 0.0, math.Inf(1)
+	var keys []key
+	styles := make([]draw.LineStyle, len(curves))
+	for i, c := range curves {
+		top = max(top, c.values[len(c.values)-1])
+		low = min(low, stats.Quantile(c.values, 0.05))
+		styles[i] = draw.LineStyle{Color: hue(i), Width: 1.8, Dashes: dashes(i)}
+		keys = append(keys, key{c.label, stroked(styles[i])})
+	}
+	per, unit := timeUnit(top)
+	if q.unitless {
+		per, unit = 1, ""
+	}
+	return figure{
+		Picture: Picture{Name: name, Kind: JCT, Title: title, Caption: caption},
+		width:   width, height: headHeight(keys) + 210,
+		paint: func(c draw.Canvas) {
+			c = head(c, title, keys)
+			p := newPlot()
+			p.X.Label.Text = q.title
+			if unit != "" {
+				p.X.Label.Text += " (" + unit + ")"
+			}
+			p.Y.Label.Text = "share of jobs"
+			p.Y.Min, p.Y.Max = 0, 1
+			p.Y.Tick.Marker = plot.ConstantTicks{
+				{Value: 0, Label: "0%"}, {Value: 0.25, Label: "25%"}, {Value: 0.5, Label: "50%"},
+				{Value: 0.75, Label: "75%"}, {Value: 1, Label: "100%"},
+			}
+			p.X.Min, p.X.Max = 0, top/per*1.02
+			if low > 0 && top/low > 100 { // times over several orders of magnitude
+				p.X.Min = low / per / 2
+				p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, decades{}
+				p.X.Label.Text += ", logarithmic"
+			}
+			if p.X.Max <= p.X.Min {
+				p.X.Max = p.X.Min + 1
+			}
+			p.Add(grid{true, true}, steps{curves, styles, per})
+			p.Draw(draw.Crop(c, 0, -6, 0, -4))
+		},
+	}
+}
+
+// steps draws the curves of a distribution.
+type steps struct {
+	curves []curve
+	styles []draw.LineStyle
+	per    float64
+}
+
+// mostSteps bounds the steps of one line: more cannot be seen.
+const mostSteps = 400
+
+// Plot implements plot.Plotter.
+func (s steps) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for i, cu := range s.curves {
+		n := len(cu.values)
+		line := []vg.Point{{X: c.Min.X, Y: y(0)}}
+		for k := range min(n, mostSteps) {
+			at := k
+			if n > mostSteps {
+				at = k * (n - 1) / (mostSteps - 1)
+			}
+			px := max(c.Min.X, x(max(cu.values[at]/s.per, p.X.Min)))
+			line = append(line, vg.Point{X: px, Y: line[len(line)-1].Y}, vg.Point{X: px, Y: y(float64(at+1) / float64(n))})
+		}
+		line = append(line, vg.Point{X: c.Max.X, Y: y(1)})
+		c.StrokeLines(s.styles[i], line)
+	}
+}
+
+// decades are ticks of a logarithmic axis: 1, 2, 5, 10, 20, …
+type decades struct{}
+
+// Ticks implements plot.Ticker.
+func (decades) Ticks(min, max float64) []plot.Tick {
+	var out []plot.Tick
+	wide := max/min > 1000
+	for e := math.Floor(math.Log10(min)); e <= math.Ceil(math.Log10(max)); e++ {
+		for _, m := range []float64{1, 2, 5} {
+			v := m * math.Pow(10, e)
+			if v < min || v > max || wide && m != 1 {
+				continue
+			}
+			out = append(out, plot.Tick{Value: v, Label: results.FormatNumber(v)})
+		}
+	}
+	return out
+}

@@ -1,0 +1,189 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// chiefMetrics have a panel each when the experiment names none.
+var chiefMetrics = []string{"mean_jct_s", "mean_waiting_s", "makespan_s", "utilization", "mean_slowdown", "preemptions"}
+
+// mostRows bounds the variants of one picture of metrics.
+const mostRows = 30
+
+// panel is one metric of several variants.
+type panel struct {
+	results.Metric
+	intervals []stats.Interval
+	values    [][]float64
+	lo, hi    float64
+}
+
+// metrics draws, for each workload and hardware, the means of the metrics with
+// their intervals and a dot for each replicate.
+func (d *data) metrics(metric string) ([]figure, error) {
+	const title = "Metrics by policy"
+	names, file := chiefMetrics, "metrics"
+	if metric != "" {
+		names, file = []string{metric}, "metrics-"+metric
+	}
+	var out []figure
+	for _, s := range d.settings() {
+		shown := s.variants[:min(len(s.variants), mostRows)]
+		var panels []panel
+		for _, n := range names {
+			m, ok := results.MetricByName(n)
+			if !ok {
+				return nil, fmt.Errorf("there is no metric %q", n)
+			}
+			if p, ok := newPanel(m, shown); ok {
+				panels = append(panels, p)
+			}
+		}
+		name, t := file+d.suffix(s), title+d.place(s)
+		if len(panels) == 0 {
+			out = append(out, skipped(Metrics, name, t, "the metrics are not known in any cell")...)
+			continue
+		}
+		caption := "Means over the replicates with 95% confidence intervals (t); each pale dot is one replicate." +
+			someOf(mostRows, len(s.variants), "policy variant")
+		out = append(out, metricsFigure(name, t, caption, shown, panels))
+	}
+	if len(out) == 0 {
+		return skipped(Metrics, file, title, "no cell is complete yet"), nil
+	}
+	return out, nil
+}
+
+// newPanel gathers a metric; false when no cell knows it.
+func newPanel(m results.Metric, variants []results.Variant) (panel, bool) {
+	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1)}
+	for _, v := range variants {
+		values := v.Values(m)
+		i := stats.MeanInterval(values, results.DefaultLevel)
+		p.values, p.intervals = append(p.values, values), append(p.intervals, i)
+		for _, x := range append([]float64{i.Mean, i.Low, i.High}, values...) {
+			if known(x) {
+				p.lo, p.hi = min(p.lo, x), max(p.hi, x)
+			}
+		}
+	}
+	return p, p.hi >= p.lo
+}
+
+const (
+	panelRow    = 17.0
+	panelExtras = 46.0 // title and axis
+	mostColumns = 3
+)
+
+func metricsFigure(name, title, caption string, variants []results.Variant, panels []panel) figure {
+	columns := min(mostColumns, len(panels))
+	labels := 0.0
+	for _, v := range variants {
+		labels = max(labels, textWidth(v.Label, tickSize))
+	}
+	labels = min(labels, 150) + 8
+	if labels > 100 && columns == mostColumns {
+		columns--
+	}
+	rows := (len(panels) + columns - 1) / columns
+	tall := panelRow*float64(len(variants)) + 10 + panelExtras
+	return figure{
+		Picture: Picture{Name: name, Kind: Metrics, Title: title, Caption: caption},
+		width:   width, height: headHeight(nil) + float64(rows)*tall + margin,
+		paint: func(c draw.Canvas) {
+			c = head(c, title, nil)
+			each := (c.Size().X - vg.Length(labels)) / vg.Length(columns)
+			for i, p := range panels {
+				left := c.Min.X + vg.Length(labels) + each*vg.Length(i%columns)
+				top := c.Max.Y - vg.Length(float64(i/columns)*tall)
+				box := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+					Min: vg.Point{X: left + 6, Y: top - vg.Length(tall)}, Max: vg.Point{X: left + each - 6, Y: top},
+				}}
+				p.paint(box)
+				if i%columns == 0 {
+					rowLabels(c, variants, labels, box)
+				}
+			}
+		},
+	}
+}
+
+// rowLabels names the variants to the left of a row of panels.
+func rowLabels(c draw.Canvas, variants []results.Variant, room float64, box draw.Canvas) {
+	st := style(tickSize, ink, false)
+	st.YAlign, st.XAlign = -0.5, -1
+	for i, v := range variants {
+		y := box.Max.Y - panelTitle - vg.Length(5+panelRow*(float64(i)+0.5))
+		c.FillText(st, vg.Point{X: c.Min.X + vg.Length(room) - 4, Y: y}, fit(v.Label, room-6, tickSize))
+	}
+}
+
+const panelTitle vg.Length = 15
+
+// paint draws one panel: its title, a row a variant, the axis below.
+func (p panel) paint(c draw.Canvas) {
+	st := style(labelSize, ink, false)
+	st.YAlign = -1
+	label := p.Title
+	if p.Unit != "" {
+		label += " (" + p.Unit + ")"
+	}
+	c.FillText(st, vg.Point{X: c.Min.X, Y: c.Max.Y - 1}, fit(label, c.Size().X.Points(), labelSize))
+	n := float64(len(p.intervals))
+	left, right := vg.Length(0), vg.Length(0)
+	body := draw.Crop(c, left, right, vg.Length(panelExtras)-panelTitle, -panelTitle)
+	lo, hi := p.lo, p.hi
+	if lo >= 0 { // ratios can be read off when the axis begins at 0
+		lo = 0
+	}
+	if hi <= lo {
+		hi = lo + 1
+	}
+	hi += 0.05 * (hi - lo)
+	x := func(v float64) vg.Length {
+		return body.Min.X + vg.Length((v-lo)/(hi-lo))*body.Size().X
+	}
+	ticks := nice{body.Size().X.Points()}.Ticks(lo, hi)
+	tick := style(smallSize+0.5, ink, false)
+	tick.XAlign, tick.YAlign = -0.5, -1
+	for _, t := range ticks {
+		c.StrokeLine2(draw.LineStyle{Color: rule, Width: 0.5}, x(t.Value), body.Min.Y, x(t.Value), body.Max.Y)
+		c.FillText(tick, vg.Point{X: x(t.Value), Y: body.Min.Y - 3}, t.Label)
+	}
+	c.StrokeLine2(draw.LineStyle{Color: quiet, Width: 0.7}, body.Min.X, body.Min.Y, body.Max.X, body.Min.Y)
+	for i, iv := range p.intervals {
+		y := body.Max.Y - 5 - vg.Length(panelRow*(float64(i)+0.5))
+		if n > 1 && i > 0 {
+			c.StrokeLine2(draw.LineStyle{Color: faint, Width: 0.5}, body.Min.X, y+panelRow/2, body.Max.X, y+panelRow/2)
+		}
+		p.row(c, i, iv, x, y)
+	}
+}
+
+// row draws the replicates, the interval and the mean of one variant.
+func (p panel) row(c draw.Canvas, i int, iv stats.Interval, x func(float64) vg.Length, y vg.Length) {
+	ink := hue(i)
+	for k, v := range p.values[i] {
+		if known(v) && k < 200 {
+			c.DrawGlyphNoClip(draw.GlyphStyle{Color: shade(ink, 0.6), Radius: 1.7, Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: y - 5})
+		}
+	}
+	if known(iv.Low) && known(iv.High) {
+		line := draw.LineStyle{Color: ink, Width: 1.6}
+		lo, hi := x(max(iv.Low, math.Min(p.lo, 0))), x(iv.High)
+		c.StrokeLine2(line, lo, y+1, hi, y+1)
+		c.StrokeLine2(line, lo, y-1.5, lo, y+3.5)
+		c.StrokeLine2(line, hi, y-1.5, hi, y+3.5)
+	}
+	if known(iv.Mean) {
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: ink, Radius: 3, Shape: draw.CircleGlyph{}}, vg.Point{X: x(iv.Mean), Y: y + 1})
+	}
+}

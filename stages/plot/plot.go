@@ -1,0 +1,202 @@
+// Package plot draws the pictures of an experiment from its plain files, as
+// SVG and PNG. The same files give the same bytes.
+package plot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfexp/tfexp/results"
+)
+
+// Picture is one drawn picture with its paths, or the reason why it was skipped.
+type Picture = results.Picture
+
+// Options bound what is drawn.
+type Options struct {
+	// MaxGantts is the number of cells up to which every cell gets a Gantt
+	// chart. With more cells, the first replicate of each variant gets one, and
+	// no more than this many. 0 means DefaultMaxGantts.
+	MaxGantts int
+}
+
+// DefaultMaxGantts is the number of Gantt charts unless Options say otherwise.
+const DefaultMaxGantts = 24
+
+// The kinds of pictures, in the order in which they are drawn.
+const (
+	Gantt     = "gantt"
+	JCT       = "jct"
+	Metrics   = "metrics"
+	Cores     = "cores"
+	Predicted = "predicted"
+)
+
+// Kinds lists the kinds of pictures.
+func Kinds() []string { return []string{Gantt, JCT, Metrics, Cores, Predicted} }
+
+// figure is a picture that can be painted; a skipped one has no paint.
+type figure struct {
+	Picture
+	paint         painter
+	width, height float64 // points
+}
+
+// Draw draws the pictures that the plan asks for (all kinds, when it asks for
+// none) into dir, and a list of them, pictures.json. Pictures without data are
+// in the list with the reason. Pictures of an earlier list that are not in
+// this one are removed. The paths that it returns begin with dir.
+func Draw(ctx context.Context, e *results.Experiment, dir string, o Options) ([]Picture, error) {
+	if o.MaxGantts <= 0 {
+		o.MaxGantts = DefaultMaxGantts
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("draw pictures: %w", err)
+	}
+	d := newData(e)
+	var figures []figure
+	for _, want := range wanted(e.Plan) {
+		made, err := d.figures(want, o)
+		if err != nil {
+			return nil, fmt.Errorf("draw %s pictures: %w", want.Kind, err)
+		}
+		figures = append(figures, made...)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	pictures := make([]Picture, len(figures))
+	for i := range figures {
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			var err error
+			pictures[i], err = figures[i].save(dir)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("draw pictures: %w", err)
+	}
+	if err := writeList(dir, pictures); err != nil {
+		return nil, fmt.Errorf("draw pictures: %w", err)
+	}
+	for i := range pictures {
+		for _, p := range []*string{&pictures[i].SVG, &pictures[i].PNG} {
+			if *p != "" {
+				*p = filepath.Join(dir, *p)
+			}
+		}
+	}
+	return pictures, nil
+}
+
+// wanted are the pictures that the plan asks for, none twice.
+func wanted(p results.Plan) []results.Plot {
+	var out []results.Plot
+	for _, w := range p.Plots {
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	if len(out) == 0 {
+		for _, k := range Kinds() {
+			out = append(out, results.Plot{Kind: k})
+		}
+	}
+	return out
+}
+
+func (d *data) figures(want results.Plot, o Options) ([]figure, error) {
+	switch want.Kind {
+	case Gantt:
+		return d.gantts(o.MaxGantts)
+	case JCT:
+		return d.distributions(want.Metric)
+	case Metrics:
+		return d.metrics(want.Metric)
+	case Cores:
+		return d.cores()
+	case Predicted:
+		return d.predicted()
+	}
+	return nil, fmt.Errorf("unknown kind %q (there are: %s)", want.Kind, strings.Join(Kinds(), ", "))
+}
+
+// skipped is a figure that is not drawn, and why.
+func skipped(kind, name, title, reason string) []figure {
+	return []figure{{Picture: Picture{Name: name, Kind: kind, Title: title, Skipped: reason}}}
+}
+
+// save paints the figure into both formats. The paths of the picture that it
+// returns are relative to dir.
+func (f *figure) save(dir string) (Picture, error) {
+	p := f.Picture
+	if f.paint == nil {
+		return p, nil
+	}
+	svg, err := f.svg()
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", p.Name, err)
+	}
+	png, err := f.png()
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", p.Name, err)
+	}
+	p.SVG, p.PNG = p.Name+".svg", p.Name+".png"
+	for _, out := range []struct {
+		name string
+		raw  []byte
+	}{{p.SVG, svg}, {p.PNG, png}} {
+		if err := renameio.WriteFile(filepath.Join(dir, out.name), out.raw, 0o644); err != nil {
+			return p, fmt.Errorf("write %s: %w", out.name, err)
+		}
+	}
+	return p, nil
+}
+
+// writeList writes pictures.json and removes what only the old one lists.
+func writeList(dir string, pictures []Picture) error {
+	path := filepath.Join(dir, results.PicturesFile)
+	var old []Picture
+	if raw, err := os.ReadFile(path); err == nil {
+		// A list that cannot be read leaves its pictures behind; they harm nobody.
+		_ = json.Unmarshal(raw, &old)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(pictures); err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	for _, o := range old {
+		if slices.ContainsFunc(pictures, func(p Picture) bool { return p.SVG == o.SVG }) {
+			continue
+		}
+		for _, name := range []string{o.SVG, o.PNG} {
+			if name == "" || name != filepath.Base(name) {
+				continue
+			}
+			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package plot
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/resultstest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func drawAll(t testing.TB, dir string, o Options) []Picture {
+	t.Helper()
+	e, err := results.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, results.PlotsDir)
+	if keep := os.Getenv("TFEXP_KEEP_PLOTS"); keep != "" {
+		out = filepath.Join(keep, t.Name())
+	}
+	pictures, err := Draw(context.Background(), e, out, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pictures
+}
+
+func names(pictures []Picture) string {
+	var s []string
+	for _, p := range pictures {
+		name := p.Name
+		if p.Skipped != "" {
+			name += "(skipped)"
+		}
+		s = append(s, name)
+	}
+	return strings.Join(s, " ")
+}
+
+// check reads both files of each drawn picture.
+func check(t *testing.T, pictures []Picture) {
+	t.Helper()
+	for _, p := range pictures {
+		if p.Skipped != "" {
+			if p.SVG != "" || p.PNG != "" {
+				t.Errorf("%s is skipped and has files", p.Name)
+			}
+			continue
+		}
+		if p.Title == "" || p.Caption == "" {
+			t.Errorf("%s has title %q and caption %q", p.Name, p.Title, p.Caption)
+		}
+		raw, err := os.ReadFile(p.SVG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d := xml.NewDecoder(bytes.NewReader(raw)); ; {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", p.SVG, err)
+			}
+		}
+		if bytes.Contains(raw, []byte("NaN")) || bytes.Contains(raw, []byte("Inf")) {
+			t.Errorf("%s has a number that is none", p.SVG)
+		}
+		f, err := os.Open(p.PNG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := png.Decode(f); err != nil {
+			t.Errorf("%s: %v", p.PNG, err)
+		}
+		f.Close()
+	}
+}
+
+func TestSmall(t *testing.T) {
+	pictures := drawAll(t, resultstest.Small().Write(t), Options{})
+	check(t, pictures)
+	want := "gantt-mixed-machine-fcfs-r1 gantt-mixed-machine-fcfs-r2 gantt-mixed-machine-fcfs-r3 gantt-mixed-machine-fcfs-r4 " +
+		"gantt-mixed-machine-fcfs-r5 gantt-mixed-machine-rr-quantum=300ms-r1 gantt-mixed-machine-rr-quantum=300ms-r2 " +
+		"gantt-mixed-machine-rr-quantum=300ms-r3 gantt-mixed-machine-rr-quantum=300ms-r4 gantt-mixed-machine-rr-quantum=300ms-r5 " +
+		"jct metrics cores predicted"
+	if got := names(pictures); got != want {
+		t.Errorf("pictures:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.FailJob, cfg.Missing = 1, 3
+	pictures := drawAll(t, cfg.Write(t), Options{})
+	check(t, pictures)
+	if len(pictures) != 7+4 {
+		t.Errorf("%d pictures: %s", len(pictures), names(pictures))
+	}
+}
+
+func TestManyJobs(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Long, cfg.Short, cfg.Cores, cfg.Replicates = 20, 180, 16, 3
+	check(t, drawAll(t, cfg.Write(t), Options{}))
+}
+
+func TestTwoJobs(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Long, cfg.Short, cfg.Cores, cfg.Replicates = 1, 1, 1, 1
+	check(t, drawAll(t, cfg.Write(t), Options{}))
+}
+
+func TestManyCells(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Replicates = 12
+	for q := range 10 {
+		cfg.Quanta = append(cfg.Quanta, time.Duration(q+4)*100*time.Millisecond)
+	}
+	pictures := drawAll(t, cfg.Write(t), Options{})
+	check(t, pictures)
+	gantts := 0
+	for _, p := range pictures {
+		if p.Kind != Gantt {
+			continue
+		}
+		gantts++
+		if !strings.HasSuffix(p.Cell, "-r1") || !strings.Contains(p.Caption, "Drawn for 12 of 144 cells") {
+			t.Errorf("%s: %s", p.Cell, p.Caption)
+		}
+	}
+	if gantts != 12 {
+		t.Errorf("%d Gantt charts for 12 variants", gantts)
+	}
+}
+
+func TestNothingToDraw(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Missing = 10
+	for _, p := range drawAll(t, cfg.Write(t), Options{}) {
+		if p.Skipped == "" {
+			t.Errorf("%s was drawn from no cells", p.Name)
+		}
+	}
+	cfg = resultstest.Small()
+	cfg.Records = results.MetricsOnly
+	pictures := drawAll(t, cfg.Write(t), Options{})
+	check(t, pictures)
+	for _, p := range pictures {
+		if drawn := p.Skipped == ""; drawn != (p.Kind == Metrics) {
+			t.Errorf("with metrics alone, %s: skipped %q", p.Name, p.Skipped)
+		}
+	}
+}
+
+// TestSameBytes holds that files alone decide about the bytes, and that a
+// picture which is no longer drawn is removed.
+func TestSameBytes(t *testing.T) {
+	dir := resultstest.Small().Write(t)
+	first := map[string]string{}
+	for _, p := range drawAll(t, dir, Options{}) {
+		raw, err := os.ReadFile(p.SVG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first[p.SVG] = string(raw)
+	}
+	for _, p := range drawAll(t, dir, Options{}) {
+		raw, err := os.ReadFile(p.SVG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first[p.SVG] != string(raw) {
+			t.Errorf("%s differs the second time", p.Name)
+		}
+	}
+	if len(drawAll(t, dir, Options{MaxGantts: 2})) != 6 {
+		t.Error("two Gantt charts and four others were expected")
+	}
+	left, err := filepath.Glob(filepath.Join(dir, results.PlotsDir, "gantt-*.svg"))
+	if err != nil || len(left) != 2 {
+		t.Errorf("%d Gantt charts are left, %v", len(left), err)
+	}
+}
+
+func TestGolden(t *testing.T) {
+	dir := resultstest.Small().Write(t)
+	for _, p := range drawAll(t, dir, Options{MaxGantts: 2}) {
+		got, err := os.ReadFile(p.SVG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("testdata", filepath.Base(p.SVG))
+		if *update {
+			if err := os.WriteFile(path, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s is not as in testdata; look at it and run with -update if it should be", p.Name)
+		}
+	}
+}
+
+func BenchmarkDraw(b *testing.B) {
+	dir := resultstest.Small().Write(b)
+	for b.Loop() {
+		drawAll(b, dir, Options{})
+	}
+}

@@ -1,0 +1,125 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// mostPoints bounds the points of a scatter plot.
+const mostPoints = 2000
+
+// point is a job's predicted and actual run time in seconds.
+type point struct {
+	predicted, actual float64
+	class             int
+}
+
+// predicted draws predicted against actual run times of all finished jobs that
+// held their full request throughout.
+func (d *data) predicted() ([]figure, error) {
+	const name, title = "predicted", "Predicted against actual run time"
+	var points []point
+	var kinds []string
+	for _, c := range d.Cells {
+		rows, err := d.rows(c.CellRef)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			// The error is known just for the jobs that the estimate is about.
+			if !known(r.PredictionErrorPct) || r.Predicted <= 0 || r.Service <= 0 {
+				continue
+			}
+			k := index(kinds, r.Class)
+			if k < 0 {
+				k = len(kinds)
+				kinds = append(kinds, r.Class)
+			}
+			points = append(points, point{r.Predicted, r.Service, k})
+		}
+	}
+	if len(points) == 0 {
+		return skipped(Predicted, name, title, "no finished job has an estimate"), nil
+	}
+	within := 0
+	for _, p := range points {
+		if math.Abs(p.predicted-p.actual) <= 0.1*p.actual {
+			within++
+		}
+	}
+	caption := fmt.Sprintf("Each point is a job that held its full request throughout; the line is a perfect estimate, "+
+		"the band an error of 10%% of the actual time. %d of %s (%.0f%%) are within it.",
+		within, plural(len(points), "job"), 100*float64(within)/float64(len(points)))
+	if len(points) > mostPoints {
+		caption += fmt.Sprintf(" %d of them are drawn.", mostPoints)
+		points = every(points, mostPoints)
+	}
+	return []figure{scatter(name, title, caption, points, kinds)}, nil
+}
+
+// every takes n of the points, evenly.
+func every(points []point, n int) []point {
+	out := make([]point, n)
+	for i := range out {
+		out[i] = points[i*len(points)/n]
+	}
+	return out
+}
+
+func scatter(name, title, caption string, points []point, kinds []string) figure {
+	lo, hi := math.Inf(1), 0.0
+	for _, p := range points {
+		lo, hi = min(lo, p.predicted, p.actual), max(hi, p.predicted, p.actual)
+	}
+	per, unit := timeUnit(hi)
+	logarithmic := hi/lo > 30
+	keys := []key{}
+	for i, k := range kinds[:min(len(kinds), 12)] {
+		keys = append(keys, key{k, dotted(hue(i))})
+	}
+	keys = append(keys, key{"±10%", filled(shade(hue(6), 0.7))})
+	return figure{
+		Picture: Picture{Name: name, Kind: Predicted, Title: title, Caption: caption},
+		width:   width, height: headHeight(keys) + 300,
+		paint: func(c draw.Canvas) {
+			c = head(c, title, keys)
+			p := newPlot()
+			p.X.Label.Text, p.Y.Label.Text = "predicted ("+unit+")", "actual ("+unit+")"
+			p.X.Min, p.X.Max = 0, hi/per*1.06
+			if logarithmic {
+				p.X.Min, p.X.Max = lo/per/1.3, hi/per*1.3
+				p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+				p.X.Tick.Marker, p.Y.Tick.Marker = decades{}, decades{}
+				p.X.Label.Text += ", logarithmic"
+				p.Y.Label.Text += ", logarithmic"
+			}
+			p.Y.Min, p.Y.Max = p.X.Min, p.X.Max
+			p.Add(grid{true, true}, cloud{points, per})
+			p.Draw(draw.Crop(c, 0, -10, 0, -6))
+		},
+	}
+}
+
+// cloud draws the band, the line and the points.
+type cloud struct {
+	points []point
+	per    float64
+}
+
+// Plot implements plot.Plotter.
+func (cl cloud) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	lo, hi := p.X.Min, p.X.Max
+	// predicted is within 10% of actual between predicted/1.1 and predicted/0.9.
+	band := []vg.Point{{X: x(lo), Y: y(lo / 0.9)}, {X: x(hi), Y: y(hi / 0.9)}, {X: x(hi), Y: y(hi / 1.1)}, {X: x(lo), Y: y(lo / 1.1)}}
+	c.FillPolygon(shade(hue(6), 0.7), c.ClipPolygonXY(band))
+	c.StrokeLine2(draw.LineStyle{Color: quiet, Width: 0.9}, x(lo), y(lo), x(hi), y(hi))
+	for _, pt := range cl.points {
+		at := vg.Point{X: x(pt.predicted / cl.per), Y: y(pt.actual / cl.per)}
+		c.DrawGlyph(draw.GlyphStyle{Color: shade(hue(pt.class), 0.15), Radius: 2.6, Shape: draw.CircleGlyph{}}, at)
+	}
+}

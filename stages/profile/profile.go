@@ -1,0 +1,71 @@
+// Package profile measures short samples of a job, alone on the cores that it
+// asks for.
+package profile
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Run is one sample to take: a launch whose environment asks for Length units
+// of work, epochs or (with Steps) steps.
+type Run struct {
+	Job    process.Job
+	Length int
+	Steps  bool
+	GPUs   int
+}
+
+// Take runs one sample to its end and reads what the program reported. The
+// error says how the sample failed; ctx's error is returned as it is.
+func Take(ctx context.Context, run Run, opts process.Options) (estimator.Sample, error) {
+	s := estimator.Sample{Length: run.Length, Threads: run.Job.Threads, GPUs: run.GPUs}
+	end, usage, err := process.Run(ctx, run.Job, opts)
+	if ctx.Err() != nil {
+		return s, ctx.Err()
+	}
+	if err != nil {
+		return s, fmt.Errorf("sample %s: %w", run.Job.Name, err)
+	}
+	if end.State != scheduler.Finished {
+		return s, fmt.Errorf("sample %s: %s", run.Job.Name, end.Reason)
+	}
+	s.Wall = usage.Service.Seconds()
+	return read(s, run)
+}
+
+// read adds what the program printed of its units.
+func read(s estimator.Sample, run Run) (estimator.Sample, error) {
+	f, err := os.Open(run.Job.LogPath)
+	if err != nil {
+		return s, fmt.Errorf("read sample: %w", err)
+	}
+	defer f.Close()
+	report, err := contract.Parse(f, contract.Last)
+	if err != nil {
+		return s, fmt.Errorf("read sample: %w", err)
+	}
+	s.Warnings = report.Warnings
+	if run.Steps { // programs report epochs: the wall time has to tell the pace of steps
+		return s, nil
+	}
+	if n := len(report.Epochs); n == s.Length {
+		s.Units = report.Epochs
+	} else if n > 0 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("reported %s where %d were asked for: wall times are used instead", epochs(n), s.Length))
+	}
+	return s, nil
+}
+
+func epochs(n int) string {
+	if n == 1 {
+		return "1 epoch"
+	}
+	return fmt.Sprintf("%d epochs", n)
+}

@@ -1,0 +1,125 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/results"
+)
+
+// largestSVG bounds an inlined SVG; above it the PNG takes its place.
+const largestSVG = 300 << 10
+
+// pictures takes the drawn pictures into the page: those of whole experiments,
+// and a Gantt chart of the first replicate of each variant.
+func (v *view) pictures(ctx context.Context, e *results.Experiment) error {
+	all, err := e.Pictures()
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		v.NoPictures = "No pictures have been drawn yet: tfexp plot draws them."
+	}
+	chosen := firstReplicates(e)
+	gantts := 0
+	for _, p := range all {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		switch {
+		case p.Skipped != "":
+			v.Skipped = append(v.Skipped, p)
+			continue
+		case p.Cell != "" && (!slices.Contains(chosen, p.Cell) || gantts == mostGantts):
+			v.MoreGantts++
+			continue
+		case p.Cell != "":
+			gantts++
+		}
+		shown, err := load(e.Dir, p)
+		if errors.Is(err, fs.ErrNotExist) { // being drawn again just now
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		v.Pictures = append(v.Pictures, shown)
+	}
+	return nil
+}
+
+// firstReplicates are the first complete cells of all variants; where it can
+// be, of the same replicate.
+func firstReplicates(e *results.Experiment) []string {
+	var cells []string
+	for _, variant := range e.Variants() {
+		if len(variant.Cells) > 0 {
+			cells = append(cells, variant.Cells[0].Cell)
+		}
+	}
+	return cells
+}
+
+// load reads a picture for the page.
+func load(dir string, p results.Picture) (picture, error) {
+	out := picture{Title: p.Title, Caption: p.Caption}
+	svg, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.SVG)))
+	if err != nil {
+		return out, fmt.Errorf("read picture: %w", err)
+	}
+	if len(svg) <= largestSVG {
+		if err := harmless(svg); err != nil {
+			return out, fmt.Errorf("read picture %s: %w", p.SVG, err)
+		}
+		out.SVG = template.HTML(svg)
+		return out, nil
+	}
+	png, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.PNG)))
+	if err != nil {
+		return out, fmt.Errorf("read picture: %w", err)
+	}
+	out.PNG = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(png))
+	return out, nil
+}
+
+// harmless checks that an SVG holds nothing but drawing: a folder of results
+// may come from somebody else, and its pictures become part of the page.
+func harmless(svg []byte) error {
+	d := xml.NewDecoder(bytes.NewReader(svg))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "svg", "g", "path", "text", "title", "desc", "rect", "line", "circle":
+			default:
+				return fmt.Errorf("an SVG with an element <%s> is not taken into a page", t.Name.Local)
+			}
+			for _, a := range t.Attr {
+				name := strings.ToLower(a.Name.Local)
+				if strings.HasPrefix(name, "on") || name == "href" || strings.Contains(strings.ToLower(a.Value), "url(") {
+					return fmt.Errorf("an SVG with an attribute %s is not taken into a page", a.Name.Local)
+				}
+			}
+		case xml.ProcInst, xml.Directive:
+			return errors.New("an SVG with instructions is not taken into a page")
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package report
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/stages/plot"
+)
+
+// write makes the experiment, its pictures and its report, and returns the page.
+func write(t *testing.T, cfg resultstest.Config) (dir, page string) {
+	t.Helper()
+	dir = cfg.Write(t)
+	if keep := os.Getenv("TFEXP_KEEP_REPORT"); keep != "" {
+		t.Cleanup(func() {
+			if err := os.CopyFS(filepath.Join(keep, t.Name()), os.DirFS(dir)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	e, err := results.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plot.Draw(context.Background(), e, filepath.Join(dir, results.PlotsDir), plot.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return dir, read(t, dir)
+}
+
+func read(t *testing.T, dir string) string {
+	t.Helper()
+	e, err := results.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := Write(context.Background(), e, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func has(t *testing.T, page string, wants ...string) {
+	t.Helper()
+	for _, w := range wants {
+		if !strings.Contains(page, w) {
+			t.Errorf("the page lacks %q", w)
+		}
+	}
+}
+
+func lacks(t *testing.T, page string, unwanted ...string) {
+	t.Helper()
+	for _, w := range unwanted {
+		if strings.Contains(page, w) {
+			t.Errorf("the page has %q", w)
+		}
+	}
+}
+
+func TestComplete(t *testing.T) {
+	_, page := write(t, resultstest.Small())
+	has(t, page,
+		"How much less do they wait under round robin than under FCFS?",
+		"Round robin (rr quantum=300ms) cut mean waiting time by ",
+		"other processes used 0.8 cores on the mean",
+		"<code>mixed-machine-fcfs-r2</code>, <code>mixed-machine-rr-quantum=300ms-r2</code>",
+		"Schedule of fcfs, replicate 1", "Schedule of rr quantum=300ms, replicate 1",
+		"tfexp run fcfs_vs_rr.hcl", "tfexp run experiment.hcl", "seed = 7", "Example CPU",
+		"8 more schedules are in the folder plots/")
+	lacks(t, page, "Partial results", "What failed", "http://127", "src=\"http", "href=\"http", "@import", "<script", "NaN", "ZgotmplZ")
+	if n := strings.Count(page, "<svg"); n != 6 {
+		t.Errorf("%d pictures, want 6", n)
+	}
+	if len(page) > 200<<10 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+}
+
+func TestPartial(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Missing = 3
+	_, page := write(t, cfg)
+	has(t, page, "Partial results: 7 of 10 cells so far", "not there yet", "2 of 5",
+		"There are too few replicates to compare mean waiting time under rr quantum=300ms and fcfs: 2 pairs, and a verdict needs 3.")
+}
+
+func TestFailed(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.FailJob = 1
+	_, page := write(t, cfg)
+	has(t, page, "What failed", "<strong>long-2</strong> in <code>mixed-machine-fcfs-r1</code>", "exit status 1",
+		"the loss is not a number &lt;stop&gt;", "Something failed in 10 of 10 cells", "5, 5 failed")
+}
+
+func TestNothingYet(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Missing = 10
+	dir := cfg.Write(t)
+	has(t, read(t, dir), "0 of 10 cells so far", "No cell is complete yet.", "tfexp plot draws them")
+}
+
+func TestLarge(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Long, cfg.Short, cfg.Cores, cfg.Replicates = 20, 180, 16, 3
+	_, page := write(t, cfg)
+	has(t, page, "Schedule of fcfs, replicate 1")
+	if len(page) > 1<<20 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+}
+
+// TestHarmless holds that a picture from a copied folder cannot bring a script.
+func TestHarmless(t *testing.T) {
+	for _, svg := range []string{
+		`<svg><script>alert(1)</script></svg>`,
+		`<svg onload="alert(1)"></svg>`,
+		`<svg><g ONCLICK="x"></g></svg>`,
+		`<svg><image href="https://example.org/x.png"/></svg>`,
+		`<svg><path style="fill:url(https://example.org)"/></svg>`,
+		`<svg><foreignObject></foreignObject></svg>`,
+		`<svg><style>@import "x"</style></svg>`,
+		`<!DOCTYPE svg [<!ENTITY x "y">]><svg></svg>`,
+		`<svg>`,
+	} {
+		if harmless([]byte(svg)) == nil {
+			t.Errorf("%s was taken", svg)
+		}
+	}
+	if err := harmless([]byte(`<svg xmlns="http://www.w3.org/2000/svg"><g><path d="M0,0" style="fill:#fff"/></g></svg>`)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestShell(t *testing.T) {
+	got := shell([]string{"tfexp", "run", "my file.hcl", "-var", "q=1s", "it's", ""})
+	if want := `tfexp run 'my file.hcl' -var q=1s 'it'\''s' ''`; got != want {
+		t.Errorf("shell = %s, want %s", got, want)
+	}
+}
+
+func TestLogTail(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.log")
+	var b strings.Builder
+	for range 100_000 {
+		b.WriteString("a line of a long log\x1b[0m\n")
+	}
+	b.WriteString("the end")
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, err := logTail(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(got, "\n"); len(lines) != tailLines || lines[11] != "the end" || lines[0] != "a line of a long log[0m" {
+		t.Errorf("logTail = %q", got)
+	}
+	if got, err := logTail(path + "x"); got != "" || err != nil {
+		t.Errorf("a log that is not there: %q, %v", got, err)
+	}
+}

@@ -1,0 +1,305 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/results"
+)
+
+// view is what the page shows, in words.
+type view struct {
+	Title, Description string
+	Progress           string // "7 of 10 cells so far"; empty when complete
+	State              string
+	When               string
+	Answers            []answer
+	MoreAnswers        int
+	NoAnswer           string
+	Warnings           []warning
+	Summary            results.Table
+	Blocks             []block
+	Comparisons        results.Table
+	Pictures           []picture
+	MoreGantts         int
+	Skipped            []results.Picture
+	NoPictures         string
+	Estimates          results.Table
+	Failures           []failure
+	MoreFailures       int
+	Cells              results.Table
+	Host               []results.Setting
+	Repeat             []string
+	SourceName, Source string
+}
+
+// answer is a comparison in a sentence; Kind is for its colour and its sign.
+type answer struct{ Text, Verdict, Kind string }
+
+// warning is a doubt with all the cells that it is about.
+type warning struct {
+	Text  string
+	Cells []string
+	More  int
+}
+
+// block is a workload, hardware or policy in one line.
+type block struct{ Kind, Name, Summary string }
+
+// picture is an SVG, or a PNG as a data URL, with its caption.
+type picture struct {
+	Title, Caption string
+	SVG            template.HTML
+	PNG            template.URL
+}
+
+// How much the page shows before it refers to the files.
+const (
+	mostAnswers  = 12
+	mostGantts   = 8
+	mostFailures = 20
+	mostNames    = 6
+	mostCells    = 2000
+)
+
+func newView(ctx context.Context, e *results.Experiment) (*view, error) {
+	v := &view{
+		Title: e.Plan.Experiment, Description: e.Plan.Description, State: e.Run.State,
+		When: when(e.Run), Summary: e.SummaryTable(), Host: environment(e.Run), Repeat: commands(e),
+	}
+	if !e.Complete() {
+		v.Progress = fmt.Sprintf("%d of %d cells so far", len(e.Cells), len(e.Plan.Cells))
+	}
+	v.answers(e)
+	v.warnings(e)
+	v.blocks(e.Plan)
+	v.cells(e)
+	if err := v.pictures(ctx, e); err != nil {
+		return nil, err
+	}
+	if err := v.estimates(e); err != nil {
+		return nil, err
+	}
+	if err := v.failures(e); err != nil {
+		return nil, err
+	}
+	var err error
+	if v.SourceName, v.Source, err = e.Source(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return v, nil
+}
+
+// when says when the run was made, and how long it took.
+func when(r results.Run) string {
+	start, err := time.Parse(time.RFC3339, r.Started)
+	if err != nil {
+		return ""
+	}
+	s := start.Format("2 January 2006, 15:04 MST")
+	if end, err := time.Parse(time.RFC3339, r.Ended); err == nil {
+		s += ", took " + end.Sub(start).String()
+	}
+	return s
+}
+
+func (v *view) answers(e *results.Experiment) {
+	rows := e.Comparisons()
+	places := len(e.Plan.Workloads) > 1 || len(e.Plan.Hardware) > 1
+	v.Comparisons = results.Table{Left: 4, Header: []string{"metric", "candidate", "against", "verdict"}}
+	if places {
+		v.Comparisons.Left += 2
+		v.Comparisons.Header = append(v.Comparisons.Header, "workload", "hardware")
+	}
+	v.Comparisons.Header = append(v.Comparisons.Header, "ratio", "interval", "p", "pairs",
+		"mean of candidate", "mean of baseline", "difference", "interval", "method")
+	for i, r := range rows {
+		if i < mostAnswers {
+			v.Answers = append(v.Answers, answer{e.Plan.Sentence(r), r.Verdict, kind(r.Verdict)})
+		}
+		v.Comparisons.Rows = append(v.Comparisons.Rows, comparison(r, places))
+	}
+	v.MoreAnswers = len(rows) - len(v.Answers)
+	switch {
+	case len(e.Cells) == 0:
+		v.NoAnswer = "No cell is complete yet."
+	case len(rows) == 0:
+		v.NoAnswer = "There is nothing to compare: the experiment has one policy, or names no baseline."
+	}
+}
+
+// kind is the class of a verdict in the page's style.
+func kind(verdict string) string {
+	switch verdict {
+	case results.Better, results.Worse:
+		return verdict
+	}
+	return "open"
+}
+
+// comparison is a row of the table of comparisons; with its workload and
+// hardware when there is more than one.
+func comparison(r results.ComparisonRow, places bool) []string {
+	n := results.FormatNumber
+	metric := r.Metric
+	if m, ok := results.MetricByName(r.Metric); ok {
+		metric = title(m)
+	}
+	interval := func(low, high float64) string {
+		if n(low) == "–" || n(high) == "–" {
+			return "–"
+		}
+		return n(low) + " to " + n(high)
+	}
+	row := []string{metric, r.Candidate, r.Baseline, r.Verdict}
+	if places {
+		row = append(row, r.Workload, r.Hardware)
+	}
+	return append(row,
+		n(r.Ratio), interval(r.CILow, r.CIHigh), strings.TrimPrefix(results.FormatP(r.PValue), "p = "), fmt.Sprint(r.Pairs),
+		n(r.CandidateMean), n(r.BaselineMean), n(r.Difference), interval(r.DifferenceLow, r.DifferenceHigh), r.Method)
+}
+
+func title(m results.Metric) string {
+	if m.Unit == "" {
+		return m.Title
+	}
+	return m.Title + " (" + m.Unit + ")"
+}
+
+// warnings joins those that differ only in their cell.
+func (v *view) warnings(e *results.Experiment) {
+	at := map[string]int{}
+	for _, w := range e.Warnings() {
+		i, ok := at[w.Code+w.Text]
+		if !ok {
+			i = len(v.Warnings)
+			at[w.Code+w.Text] = i
+			v.Warnings = append(v.Warnings, warning{Text: w.Text})
+		}
+		switch {
+		case w.Cell == "":
+		case len(v.Warnings[i].Cells) < mostNames:
+			v.Warnings[i].Cells = append(v.Warnings[i].Cells, w.Cell)
+		default:
+			v.Warnings[i].More++
+		}
+	}
+	if failed := e.FailedCells(); len(failed) > 0 {
+		v.Warnings = append(v.Warnings, warning{Text: fmt.Sprintf(
+			"Something failed in %d of %d cells. Means are over the finished jobs, and pairs of cells that finished different numbers of jobs are not compared.",
+			len(failed), len(e.Cells))})
+	}
+}
+
+func (v *view) blocks(p results.Plan) {
+	for _, l := range []struct {
+		kind  string
+		named []results.Named
+	}{{"workload", p.Workloads}, {"hardware", p.Hardware}, {"policy", p.Policies}} {
+		for _, n := range l.named {
+			v.Blocks = append(v.Blocks, block{l.kind, n.Name, n.Summary})
+		}
+	}
+}
+
+// cells is the table of all cells of the plan.
+func (v *view) cells(e *results.Experiment) {
+	v.Cells = results.Table{Left: 2, Header: []string{"cell", "state"}}
+	var metrics []results.Metric
+	for _, name := range append([]string{"jobs", "finished"}, results.SummaryMetrics...) {
+		m, _ := results.MetricByName(name)
+		metrics = append(metrics, m)
+		v.Cells.Header = append(v.Cells.Header, title(m))
+	}
+	done := map[string]results.Cell{}
+	for _, c := range e.Cells {
+		done[c.Cell] = c
+	}
+	for _, ref := range e.Plan.Cells[:min(len(e.Plan.Cells), mostCells)] {
+		c, ok := done[ref.Cell]
+		row := []string{ref.Cell, "not there yet"}
+		if ok {
+			row[1] = c.State
+		}
+		for _, m := range metrics {
+			text := ""
+			if ok {
+				text = results.FormatNumber(m.Of(&c.Metrics))
+			}
+			row = append(row, text)
+		}
+		v.Cells.Rows = append(v.Cells.Rows, row)
+	}
+}
+
+func (v *view) estimates(e *results.Experiment) error {
+	rows, err := e.Estimates()
+	v.Estimates = results.Table{Left: 3, Header: []string{"job", "hardware", "model", "threads", "samples", "sampled",
+		"start-up (s)", "an epoch or step (s)", "predicted (s)", "interval (s)", "actual (s)", "error"}}
+	n := results.FormatNumber
+	seconds := func(s float64) string {
+		if s < 0 {
+			return "–"
+		}
+		return n(s)
+	}
+	for _, r := range rows {
+		errorText := "–"
+		if text := n(r.ErrorPct); text != "–" {
+			errorText = text + "%"
+		}
+		v.Estimates.Rows = append(v.Estimates.Rows, []string{
+			r.Job, r.Hardware, r.Model, fmt.Sprint(r.Threads), fmt.Sprint(r.Samples), n(100*r.SampleFraction) + "%",
+			n(r.Intercept), n(r.Slope), seconds(r.Predicted), seconds(r.Low) + " to " + seconds(r.High), seconds(r.Actual), errorText,
+		})
+	}
+	return err
+}
+
+func environment(r results.Run) []results.Setting {
+	out := append([]results.Setting(nil), r.Host...)
+	for _, s := range []results.Setting{{Name: "tfexp", Value: r.Version}, {Name: "Go", Value: r.Go}, {Name: "git", Value: r.Git}} {
+		if s.Value != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// commands are the command lines that repeat the run: the one that was given,
+// and the one that needs nothing but this folder.
+func commands(e *results.Experiment) []string {
+	var out []string
+	if len(e.Run.Command) > 0 {
+		out = append(out, shell(e.Run.Command))
+	}
+	name, _, err := e.Source()
+	if err != nil {
+		return out
+	}
+	again := []string{"tfexp", "run", name}
+	for _, s := range e.Plan.Variables {
+		again = append(again, "-var", s.Name+"="+s.Value)
+	}
+	return append(out, shell(again))
+}
+
+// shell writes a command line as a shell reads it.
+func shell(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = a
+		if a == "" || strings.ContainsFunc(a, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./=:,+@%", r))
+		}) {
+			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
