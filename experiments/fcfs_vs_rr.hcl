@@ -32,7 +32,7 @@ job "short" {
   builtin "softmax" {
     passes = 15
   }
-  epochs  = 20
+  epochs  = 8
   threads = 1
 }
 

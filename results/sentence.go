@@ -30,15 +30,15 @@ func (p Plan) Sentence(r ComparisonRow) string {
 	if r.Difference < 0 {
 		verb = "cut"
 	}
-	change := ""
+	change := "against"
 	switch {
 	case !finite(r.Ratio):
 	case r.Ratio >= 2:
-		change = fmt.Sprintf(" to %s times its value", FormatNumber(r.Ratio))
+		change = fmt.Sprintf("to %s times that of", FormatNumber(r.Ratio))
 	default:
-		change = " by " + percent(math.Abs(r.Ratio-1))
+		change = "by " + percent(math.Abs(r.Ratio-1)) + " against"
 	}
-	return fmt.Sprintf("%s %s %s%s against %s%s, from %s to %s (%s).", p.subject(r), verb, metric, change, r.Baseline, place,
+	return fmt.Sprintf("%s %s %s %s %s%s, from %s to %s (%s).", p.subject(r), verb, metric, change, r.Baseline, place,
 		withUnit(r.BaselineMean, unit), withUnit(r.CandidateMean, unit), r.evidence(unit))
 }
 

@@ -90,6 +90,7 @@ func (l *loop) admit() error {
 			blocked = true
 			if l.p.Backfill == EASY {
 				l.reserve(j)
+				pausing = false // nobody behind a reservation pauses anybody
 			}
 		}
 	}

@@ -73,5 +73,8 @@ func (l *loop) whyHeldBack() string {
 	case Conservative:
 		return "would delay a job before it"
 	}
-	return "its share of the cores is not free yet"
+	if l.p.Allocation == MaxProp {
+		return "its share of the cores is not free yet"
+	}
+	return "comes after one that can not start"
 }

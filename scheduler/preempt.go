@@ -108,7 +108,7 @@ func (l *loop) touches(j int32, nodes []int32) bool {
 // in the order.
 func (l *loop) heldUp(j int32) bool {
 	need, count := l.needs(j, l.atLeast(j))
-	if need.memory == 0 || l.started == len(l.running) {
+	if need.memory == 0 || l.started == len(l.running)-len(l.turns.jobs) {
 		return false
 	}
 	rooms := slices.Clone(l.machine.free)

@@ -146,16 +146,15 @@ func (l *loop) admitPlanned() error {
 		}
 		if !ok && pausing {
 			var err error
-			if pausing, ok, err = l.makeRoom(j); err != nil {
+			if _, ok, err = l.makeRoom(j); err != nil {
 				return err
 			}
 			if ok {
-				// The plan of those before it stands on jobs that are now paused.
-				cores, nodes, _ := l.allot(j)
+				cores, nodes, _ = l.allot(j)
 				if err := l.start(j, cores, nodes, "first in the order"); err != nil {
 					return err
 				}
-				plan, after, blocked = l.planRunning(), front, false
+				plan = l.planRunning()
 				continue
 			}
 		}
@@ -170,7 +169,7 @@ func (l *loop) admitPlanned() error {
 			}
 			continue
 		}
-		blocked = true
+		blocked, pausing = true, false // nobody behind a reservation pauses anybody
 		if i > 0 {
 			plan.book(l, j, cores, nodes, plan.steps[i].at)
 		}
@@ -216,8 +215,10 @@ func (l *loop) planRunning() *plan {
 	return p
 }
 
-// until returns the end of a stretch.
+// until returns the end of a stretch. Even a job that has run for as long as
+// it was predicted to takes some time.
 func until(at, length time.Duration) time.Duration {
+	length = max(length, 1)
 	if length > Never-at {
 		return Never
 	}

@@ -103,8 +103,8 @@ func (l *loop) admitShares() error {
 			return err
 		}
 		made := false
-		for _, j := range s.left {
-			if !pausing || j == last {
+		for i, j := range s.left {
+			if !pausing || j == last || i > 0 && l.reserves() { // nobody behind a reservation pauses anybody
 				break
 			}
 			var err error

@@ -1,0 +1,342 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/results"
+)
+
+func TestMain(m *testing.M) {
+	if handled, code := process.Main(os.Args[1:]); handled {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// simulatedFile is a small experiment that takes no time.
+const simulatedFile = `
+experiment "small" {
+  seed       = 3
+  replicates = 4
+}
+
+job "long" {
+  builtin "mlp" {}
+  epochs  = 40
+  threads = 2
+  runtime {
+    epoch = "200ms"
+  }
+}
+
+job "short" {
+  builtin "softmax" {}
+  epochs = 10
+  runtime {
+    epoch = "100ms"
+  }
+}
+
+workload "mixed" {
+  submit {
+    job   = job.long
+    count = 2
+  }
+  submit {
+    job          = job.short
+    count        = 6
+    interarrival = exponential("400ms")
+  }
+}
+
+hardware "sim" {
+  engine  = "simulated"
+  threads = 2
+}
+
+policy "fcfs" {
+  order = "fcfs"
+}
+
+policy "rr" {
+  order   = "round_robin"
+  quantum = "500ms"
+}
+
+compare "mean_jct" {
+  baseline = policy.fcfs
+}
+`
+
+func load(t testing.TB, source string) *experiments.Spec {
+	t.Helper()
+	spec, diags := experiments.LoadSource("small.hcl", []byte(source), experiments.LoadOptions{
+		Host: experiments.HostFacts{Threads: 2, Cores: 2},
+	})
+	if diags.HasErrors() {
+		var b strings.Builder
+		diags.Render(&b, false)
+		t.Fatal(b.String())
+	}
+	return spec
+}
+
+func plan(t testing.TB, source, out string) *Plan {
+	t.Helper()
+	p, err := New(load(t, source), Options{Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// runs runs an experiment and checks how many cells it ran.
+func runs(t *testing.T, source, out string, want int) *Outcome {
+	t.Helper()
+	o, err := plan(t, source, out).Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Ran != want || o.Failed != 0 {
+		t.Fatalf("%d cells ran, %d of them failed; want %d and 0", o.Ran, o.Failed, want)
+	}
+	return o
+}
+
+// reasons says why each cell of the plan runs, by cell; reused ones are left out.
+func reasons(p *Plan) map[string]string {
+	m := map[string]string{}
+	for i, w := range p.Work {
+		if !w.Reuse {
+			m[p.Cells[i].Cell] = w.Reason
+		}
+	}
+	return m
+}
+
+func TestSecondRunReusesAll(t *testing.T) {
+	out := t.TempDir()
+	runs(t, simulatedFile, out, 8)
+	o := runs(t, simulatedFile, out, 0)
+	if o.Reused != 8 {
+		t.Errorf("%d cells were reused, want 8", o.Reused)
+	}
+	for _, edited := range []string{
+		"# a comment\n" + simulatedFile,
+		strings.Replace(simulatedFile, "  order   = \"round_robin\"\n  quantum = \"500ms\"\n", "  quantum = \"0.5s\"\n  order   = \"round_robin\"\n", 1),
+	} {
+		if got := reasons(plan(t, edited, out)); len(got) != 0 {
+			t.Errorf("an edit of the form alone runs %v", got)
+		}
+	}
+}
+
+func TestEditRunsWhatItTouches(t *testing.T) {
+	out := t.TempDir()
+	runs(t, simulatedFile, out, 8)
+	edited := strings.Replace(simulatedFile, `"500ms"`, `"250ms"`, 1)
+	p := plan(t, edited, out)
+	got := reasons(p)
+	if len(got) != 4 {
+		t.Errorf("the quantum was edited, and %v run", got)
+	}
+	for i, c := range p.Cells {
+		if c.Policy != "rr" {
+			continue
+		}
+		w := p.Work[i]
+		if w.Reason != "policy.quantum changed" || len(w.Changes) != 1 || w.Changes[0].String() != "policy.quantum: 500ms → 250ms" {
+			t.Errorf("%s runs because %q %v", c.Cell, w.Reason, w.Changes)
+		}
+	}
+	runs(t, edited, out, 4)
+	// What was finished before the edit comes back from the cache.
+	before := plan(t, simulatedFile, out)
+	if got := reasons(before); len(got) != 0 {
+		t.Errorf("after the edit is taken back %v run", got)
+	}
+	runs(t, simulatedFile, out, 0)
+}
+
+// An axis of the matrix is part of the cell's name, so an edit makes a new
+// cell: it is still explained by the one that stood in its place.
+func TestEditOfAnAxisIsExplained(t *testing.T) {
+	file := strings.Replace(simulatedFile, `quantum = "500ms"`, `quantum = each.q`, 1) + "matrix {\n  q = [\"500ms\"]\n}\n"
+	out := t.TempDir()
+	runs(t, file, out, 8)
+	p := plan(t, strings.Replace(file, `["500ms"]`, `["250ms"]`, 1), out)
+	if got := reasons(p); len(got) != 4 {
+		t.Errorf("%v run, want the four of rr", got)
+	}
+	for i, c := range p.Cells {
+		if c.Policy == "rr" && !strings.Contains(p.Work[i].Reason, "policy.quantum") {
+			t.Errorf("%s runs because %q", c.Cell, p.Work[i].Reason)
+		}
+	}
+	if len(p.Stale) != 4 {
+		t.Errorf("stale cells: %v, want those of the old quantum", p.Stale)
+	}
+}
+
+func TestFilesAreEnoughWithoutTheCache(t *testing.T) {
+	out := t.TempDir()
+	runs(t, simulatedFile, out, 8)
+	if err := os.Remove(filepath.Join(out, "small", results.CacheFile)); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, simulatedFile, out, 0)
+}
+
+func TestCacheBringsFilesBack(t *testing.T) {
+	out := t.TempDir()
+	runs(t, simulatedFile, out, 8)
+	cells := filepath.Join(out, "small", results.CellsDir)
+	before := tree(t, cells)
+	if err := os.RemoveAll(cells); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, simulatedFile, out, 0)
+	if after := tree(t, cells); len(after) != len(before) {
+		t.Errorf("%d files came back of %d", len(after), len(before))
+	} else {
+		for name, content := range before {
+			if after[name] != content {
+				t.Errorf("%s came back different", name)
+			}
+		}
+	}
+}
+
+// The same seed gives the same bytes, whatever runs beside what.
+func TestSimulationIsReproducible(t *testing.T) {
+	tables := func(parallel int) map[string]string {
+		p, err := New(load(t, simulatedFile), Options{Out: t.TempDir(), Parallel: parallel})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		files := map[string]string{}
+		for _, f := range []string{results.JobsFile, results.ComparisonsFile} {
+			raw, err := os.ReadFile(filepath.Join(p.Dir, f))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[f] = string(raw)
+		}
+		return files
+	}
+	one, four := tables(1), tables(4)
+	for name := range one {
+		if one[name] != four[name] {
+			t.Errorf("%s differs between one and four at a time", name)
+		}
+	}
+}
+
+// An interrupted cell leaves its folder incomplete, and runs again.
+func TestInterruptedRunIsResumed(t *testing.T) {
+	out := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	spec := load(t, simulatedFile)
+	p, err := New(spec, Options{Out: out, Parallel: 1, Observe: func(p Progress) {
+		if p.Kind == UnitEnd && p.Done == 3 {
+			cancel()
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := p.Run(ctx)
+	if !errors.Is(err, ErrInterrupted) {
+		t.Fatalf("Run = %v, want ErrInterrupted", err)
+	}
+	if o.Ran < 3 || o.Ran == 8 {
+		t.Fatalf("%d cells had run when it was interrupted", o.Ran)
+	}
+	resumed, diags, err := Resume(out, Options{}, experiments.HostFacts{Threads: 2, Cores: 2})
+	if err != nil || diags.HasErrors() {
+		t.Fatal(err, diags)
+	}
+	if resumed.Dir != p.Dir {
+		t.Errorf("resumed %s, want %s", resumed.Dir, p.Dir)
+	}
+	o2, err := resumed.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Ran+o2.Ran != 8 {
+		t.Errorf("%d and then %d cells ran, want 8 in all", o.Ran, o2.Ran)
+	}
+	if _, _, err := Resume(out, Options{}, experiments.HostFacts{}); !errors.Is(err, ErrNothingToResume) {
+		t.Errorf("after all has finished Resume = %v", err)
+	}
+}
+
+func TestRunOrderInterleavesPolicies(t *testing.T) {
+	p := plan(t, simulatedFile, t.TempDir())
+	if len(p.RunOrder) != 8 {
+		t.Fatalf("%d cells are in the order, want 8", len(p.RunOrder))
+	}
+	for k, i := range p.RunOrder {
+		if want := k/2 + 1; p.Cells[i].Replicate != want {
+			t.Errorf("place %d has replicate %d, want %d: replicate after replicate", k, p.Cells[i].Replicate, want)
+		}
+	}
+}
+
+// Two workloads that have the same jobs draw differently only if they are
+// named differently; the policies of a replicate see the same arrivals.
+func TestComparedCellsShareArrivals(t *testing.T) {
+	out := t.TempDir()
+	runs(t, simulatedFile, out, 8)
+	e, err := results.Open(filepath.Join(out, "small"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrivals := map[string]string{}
+	for _, c := range e.Cells {
+		raw, err := os.ReadFile(filepath.Join(e.Dir, results.CellsDir, c.Cell, results.JobsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var column []string
+		for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n")[1:] {
+			column = append(column, strings.Split(line, ",")[7])
+		}
+		seed := string(rune('0' + c.Replicate))
+		got := strings.Join(column, " ")
+		if was, ok := arrivals[seed]; ok && was != got {
+			t.Errorf("replicate %s: arrivals %s and %s", seed, was, got)
+		}
+		arrivals[seed] = got
+	}
+	if arrivals["1"] == arrivals["2"] {
+		t.Error("two replicates have the same arrivals")
+	}
+}
+
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		files[path] = string(raw)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

@@ -1,0 +1,205 @@
+package results_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// variant adds cells with the given mean waiting times to an experiment, one a replicate.
+func variant(e *results.Experiment, workload, policy string, axes []results.Setting, waiting ...float64) {
+	for i, w := range waiting {
+		ref := results.CellRef{
+			Cell: fmt.Sprintf("%s-%s%v-r%d", workload, policy, axes, i+1), Workload: workload, Hardware: "h",
+			Policy: policy, Replicate: i + 1, Axes: axes,
+		}
+		e.Plan.Cells = append(e.Plan.Cells, ref)
+		m := results.Metrics{Jobs: 8, Finished: 8, MeanWaiting: w, Utilization: w / 10}
+		e.Cells = append(e.Cells, results.Cell{CellRef: ref, State: results.CellFinished, Metrics: m})
+	}
+}
+
+func axis(pairs ...string) []results.Setting {
+	var out []results.Setting
+	for i := 0; i < len(pairs); i += 2 {
+		out = append(out, results.Setting{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return out
+}
+
+func names(rows []results.ComparisonRow) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, fmt.Sprintf("%s: %s / %s: %s", r.Workload, r.Candidate, r.Baseline, r.Verdict))
+	}
+	return out
+}
+
+func TestComparisons(t *testing.T) {
+	e := &results.Experiment{}
+	e.Plan.Compares = []results.Compare{{Metric: "mean_waiting", Baseline: "fcfs", Level: 0.95}}
+	variant(e, "w", "fcfs", axis("load", "0.5"), 4, 5, 6, 5)
+	variant(e, "w", "rr", axis("load", "0.5", "quantum", "1s"), 2, 3, 4, 3.1)
+	variant(e, "w", "rr", axis("load", "0.5", "quantum", "2s"), 5, 4, 7, 4.5)
+	variant(e, "w", "fcfs", axis("load", "0.9"), 8, 9, 10, 9)
+	variant(e, "w", "rr", axis("load", "0.9", "quantum", "1s"), 16, 18.5, 21, 17)
+	variant(e, "v", "rr", axis("load", "0.5", "quantum", "1s"), 1, 2, 3, 4) // another workload
+	want := []string{
+		"w: rr load=0.5 quantum=1s / fcfs load=0.5: better",
+		"w: rr load=0.5 quantum=2s / fcfs load=0.5: no difference detected",
+		"w: rr load=0.9 quantum=1s / fcfs load=0.9: worse",
+	}
+	rows := e.Comparisons()
+	if d := cmp.Diff(want, names(rows)); d != "" {
+		t.Fatal(d)
+	}
+	if rows[0].Candidates != 2 || rows[2].Candidates != 1 || rows[2].RawP != rows[2].PValue {
+		t.Errorf("Holm's correction is over %d and %d candidates", rows[0].Candidates, rows[2].Candidates)
+	}
+	if p := stats.Holm([]float64{rows[0].RawP, rows[1].RawP}); p[0] != rows[0].PValue || p[1] != rows[1].PValue {
+		t.Errorf("p-values %v and %v, want %v", rows[0].PValue, rows[1].PValue, p)
+	}
+	// Of utilization, more is better: the same numbers turn the verdicts around.
+	e.Plan.Compares[0].Metric = "utilization"
+	for i, v := range []string{results.Worse, results.NoDifference, results.Better} {
+		if got := e.Comparisons()[i].Verdict; got != v {
+			t.Errorf("verdict %d on utilization is %s, want %s", i, got, v)
+		}
+	}
+}
+
+func TestPairsThatCount(t *testing.T) {
+	e := &results.Experiment{}
+	e.Plan.Compares = []results.Compare{{Metric: "mean_waiting_s", Baseline: "fcfs"}}
+	variant(e, "w", "fcfs", nil, 4, 5, 6, 5, 7)
+	variant(e, "w", "rr", nil, 2, 3, 4, 3.1, 4)
+	e.Cells[5].Metrics.Finished = 7
+	e.Cells[6].Metrics.MeanWaiting = math.NaN()
+	r := e.Comparisons()[0]
+	if r.Pairs != 3 || r.BaselineMean != 6 || r.Level != 0.95 {
+		t.Errorf("%+v", r)
+	}
+	e.Cells = e.Cells[:7]
+	if r := e.Comparisons()[0]; r.Verdict != results.NotEnoughReplicates || r.Pairs != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestSentence(t *testing.T) {
+	p := results.Plan{Policies: []results.Named{
+		{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 500ms, strict"}, {Name: "fast", Summary: "las, strict"},
+	}}
+	sentence := func(baseline, candidate []float64, metric string, change func(*results.ComparisonRow)) string {
+		r := stats.ComparePairs(baseline, candidate, 0.95, "x")
+		row := results.ComparisonRow{
+			Metric: metric, Workload: "w", Hardware: "h", Baseline: "fcfs", Candidate: "rr", Pairs: r.Pairs,
+			BaselineMean: r.BaselineMean, CandidateMean: r.CandidateMean, Ratio: r.Ratio, CILow: r.RatioLow, CIHigh: r.RatioHigh,
+			Difference: r.Difference, DifferenceLow: r.DifferenceLow, DifferenceHigh: r.DifferenceHigh,
+			PValue: r.P, RawP: r.P, Candidates: 1, Level: 0.95, Method: r.Method, Verdict: results.Worse,
+		}
+		change(&row)
+		return p.Sentence(row)
+	}
+	as := func(verdict string) func(*results.ComparisonRow) {
+		return func(r *results.ComparisonRow) { r.Verdict = verdict }
+	}
+	base := []float64{3.1, 3.6, 3.4, 3.9, 3.0}
+	for _, c := range []struct{ got, want string }{
+		{
+			sentence(base, []float64{1.8, 2.0, 1.9, 2.3, 1.7}, "mean_waiting_s", as(results.Better)),
+			"Round robin (rr) cut mean waiting time by 43% against fcfs, from 3.40 s to 1.94 s (95% interval 41–45%, 5 pairs, p < 0.0001).",
+		},
+		{
+			sentence(base, []float64{3.2, 3.5, 3.5, 3.8, 3.1}, "makespan_s", as(results.NoDifference)),
+			"No difference in makespan was detected between rr and fcfs (95% interval of the change −3.1% to +5.2%, 5 pairs, p = 0.70).",
+		},
+		{
+			sentence(base, []float64{13.2, 15.5, 13.5, 16.8, 12.1}, "mean_slowdown", func(r *results.ComparisonRow) { r.Candidates = 3 }),
+			"Round robin (rr) raised mean slowdown to 4.18 times that of fcfs, from 3.40 to 14.2 (95% interval 3.96–4.37 times, 5 pairs, p < 0.0001 after Holm's correction for 3 candidates).",
+		},
+		{
+			sentence([]float64{0, 0, 0, 0}, []float64{17, 18, 16, 17}, "preemptions", as(results.Worse)),
+			"Round robin (rr) raised preemptions against fcfs, from 0 to 17 (95% interval of the difference 15.7 to 18.3, 4 pairs, p < 0.0001).",
+		},
+		{
+			sentence([]float64{4, 4, 4}, []float64{2, 2, 2}, "mean_jct_s", func(r *results.ComparisonRow) { r.Candidate, r.Verdict = "fast quantum=1s", results.Better }),
+			"LAS (fast quantum=1s) cut mean JCT by 50% against fcfs, from 4 s to 2 s (3 pairs, all of which differ by the same).",
+		},
+		{
+			sentence(base, base, "mean_jct_s", as(results.NoDifference)),
+			"No difference in mean JCT was detected between rr and fcfs (5 pairs, all alike).",
+		},
+		{
+			sentence(base[:2], base[1:3], "mean_jct_s", as(results.NotEnoughReplicates)),
+			"There are too few replicates to compare mean JCT under rr and fcfs: 2 pairs, and a verdict needs 3.",
+		},
+	} {
+		if c.got != c.want {
+			t.Errorf("sentence:\n%s\nwant:\n%s", c.got, c.want)
+		}
+	}
+	p.Workloads = []results.Named{{Name: "w"}, {Name: "v"}}
+	if s := sentence(base, base, "mean_jct_s", as(results.NoDifference)); !strings.Contains(s, "between rr and fcfs on w (") {
+		t.Errorf("with two workloads: %s", s)
+	}
+}
+
+func TestSummaryTable(t *testing.T) {
+	e := &results.Experiment{}
+	variant(e, "w", "fcfs", nil, 4, 5, 6, 5)
+	variant(e, "w", "rr", axis("quantum", "1s"), 2, 3, 4, 3)
+	e.Cells = e.Cells[:6]
+	e.Cells[0].State = results.CellFailed
+	for i := range e.Cells {
+		e.Cells[i].Metrics.JainFairness = math.NaN()
+	}
+	got := e.SummaryTable()
+	for _, h := range got.Header {
+		if h == "Jain fairness" {
+			t.Error("a metric that is known nowhere has a column")
+		}
+	}
+	// fcfs: sd 0.8165, t(3, 97.5%) = 3.1824, half-width 1.2992; rr: 2 and 3, half-width 12.706·0.5.
+	if r := got.Rows[0]; r[0] != "fcfs" || r[1] != "4, 1 failed" || r[4] != "5.0 ± 1.3" {
+		t.Errorf("%q of %q", r, got.Header)
+	}
+	if r := got.Rows[1]; r[0] != "rr quantum=1s" || r[1] != "2 of 4" || r[4] != "2.5 ± 6.4" {
+		t.Errorf("%q of %q", r, got.Header)
+	}
+}
+
+func TestFormatNumber(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 3: "3", 3.4: "3.40", 0.01234: "0.0123", 123.4: "123", 12345.6: "12,346", -1234567: "−1,234,567",
+		0.00001: "1e-05", math.Inf(1): "–", math.NaN(): "–", 999.9: "1,000", -0.5: "−0.500",
+	} {
+		if got := results.FormatNumber(v); got != want {
+			t.Errorf("FormatNumber(%v) = %q, want %q", v, got, want)
+		}
+	}
+}
+
+func TestMetricNames(t *testing.T) {
+	for _, name := range []string{"mean_jct_s", "mean_jct", "throughput_per_h", "throughput", "preemptions"} {
+		if _, ok := results.MetricByName(name); !ok {
+			t.Errorf("there is no metric %q", name)
+		}
+	}
+	if _, ok := results.MetricByName("mean"); ok {
+		t.Error("there is a metric \"mean\"")
+	}
+	seen := results.Metrics{Jobs: 1, Finished: 2, Failed: 3, Makespan: 4, ThroughputPerHour: 5, Utilization: 6, MeanJCT: 7, MedianJCT: 8,
+		P95JCT: 9, MeanWaiting: 10, MeanFirstRunDelay: 11, MeanService: 12, MeanSlowdown: 13, P95Slowdown: 14, JainFairness: 15,
+		Preemptions: 16, Resizes: 17, MeanBoundedSlowdown: 18, GPUUtilization: 19}
+	for i, m := range results.AllMetrics() {
+		if got := m.Of(&seen); got != float64(i+1) {
+			t.Errorf("%s reads %v, want %d", m.Name, got, i+1)
+		}
+	}
+}
