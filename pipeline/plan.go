@@ -373,6 +373,11 @@ func (p *Plan) lookUpProfile(v cacheView, i int) {
 			return
 		}
 	}
+	if samples := readSamples(p.Dir, *unit); samples != nil && !p.options.Fresh {
+		p.state.samples[hash] = samples
+		work.Reuse, work.Reason = true, "sampled earlier"
+		return
+	}
 	switch e, ok := v.last(profileUnitName(unit.job)); {
 	case p.options.Fresh:
 		work.Reason = "asked to run afresh"

@@ -54,7 +54,7 @@ func (r *run) profile(ctx context.Context) error {
 
 // sample runs the samples of one job kind, one after the other.
 func (r *run) sample(ctx context.Context, unit *profileUnit) ([]estimator.Sample, error) {
-	logs := filepath.Join(r.Dir, "profile")
+	logs := filepath.Join(r.Dir, profileDir)
 	scratch, err := os.MkdirTemp(r.Dir, ".scratch-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for samples: %w", err)
@@ -81,10 +81,39 @@ func (r *run) sample(ctx context.Context, unit *profileUnit) ([]estimator.Sample
 	return samples, nil
 }
 
+// savedSamples is a file of the profile folder: samples with the description
+// of their key, so that they are found while a running tfexp holds the cache,
+// and without one.
+type savedSamples struct {
+	Description string             `json:"description"`
+	Samples     []estimator.Sample `json:"samples"`
+}
+
+// profileDir holds the logs of the samples, and what they measured.
+const profileDir = "profile"
+
+func samplesPath(dir string, j *experiments.Job) string {
+	return filepath.Join(dir, profileDir, j.Name+".json")
+}
+
+// readSamples returns the samples of a job kind from its plain file, if they
+// were taken under the key.
+func readSamples(dir string, unit profileUnit) []estimator.Sample {
+	raw, err := os.ReadFile(samplesPath(dir, unit.job))
+	var s savedSamples
+	if err != nil || json.Unmarshal(raw, &s) != nil || s.Description != unit.key.Description() {
+		return nil
+	}
+	return s.Samples
+}
+
 func (r *run) keepSamples(unit *profileUnit, samples []estimator.Sample, took time.Duration) error {
 	raw, err := json.Marshal(samples)
 	if err != nil {
 		return fmt.Errorf("record samples: %w", err)
+	}
+	if err := writeJSON(samplesPath(r.Dir, unit.job), savedSamples{unit.key.Description(), samples}); err != nil {
+		return err
 	}
 	name := profileUnitName(unit.job)
 	err = r.cache.put(unit.key, entry{

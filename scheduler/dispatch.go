@@ -246,6 +246,9 @@ func (l *loop) request(j, cores int32) error {
 	if f.FirstStart != Never && !l.resizable(j) {
 		return nil // it keeps what it started with
 	}
+	if home := l.home(j); home != nil {
+		cores = min(cores, l.machine.whole[home[0]].cores) // it can not move to a larger node
+	}
 	f.request = cores
 	switch {
 	case f.State == Pending:

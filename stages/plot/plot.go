@@ -30,6 +30,8 @@ type Options struct {
 	// chart. With more cells, the first replicate of each variant gets one, and
 	// no more than this many. 0 means DefaultMaxGantts.
 	MaxGantts int
+	// SVGOnly leaves out the PNGs, which take most of the time.
+	SVGOnly bool
 }
 
 // DefaultMaxGantts is the number of Gantt charts unless Options say otherwise.
@@ -83,7 +85,7 @@ func Draw(ctx context.Context, e *results.Experiment, dir string, o Options) ([]
 				return err
 			}
 			var err error
-			pictures[i], err = figures[i].save(dir)
+			pictures[i], err = figures[i].save(dir, o.SVGOnly)
 			return err
 		})
 	}
@@ -140,9 +142,9 @@ func skipped(kind, name, title, reason string) []figure {
 	return []figure{{Picture: Picture{Name: name, Kind: kind, Title: title, Skipped: reason}}}
 }
 
-// save paints the figure into both formats. The paths of the picture that it
+// save paints the figure into its formats. The paths of the picture that it
 // returns are relative to dir.
-func (f *figure) save(dir string) (Picture, error) {
+func (f *figure) save(dir string, svgOnly bool) (Picture, error) {
 	p := f.Picture
 	if f.paint == nil {
 		return p, nil
@@ -151,20 +153,28 @@ func (f *figure) save(dir string) (Picture, error) {
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", p.Name, err)
 	}
+	p.SVG = p.Name + ".svg"
+	if err := write(dir, p.SVG, svg); err != nil {
+		return p, err
+	}
+	if svgOnly {
+		return p, nil
+	}
 	png, err := f.png()
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", p.Name, err)
 	}
-	p.SVG, p.PNG = p.Name+".svg", p.Name+".png"
-	for _, out := range []struct {
-		name string
-		raw  []byte
-	}{{p.SVG, svg}, {p.PNG, png}} {
-		if err := renameio.WriteFile(filepath.Join(dir, out.name), out.raw, 0o644); err != nil {
-			return p, fmt.Errorf("write %s: %w", out.name, err)
-		}
+	p.PNG = p.Name + ".png"
+	return p, write(dir, p.PNG, png)
+}
+
+// write replaces a picture's file at once; it can be drawn again after a crash,
+// so it need not survive one.
+func write(dir, name string, raw []byte) error {
+	if err := renameio.WriteFile(filepath.Join(dir, name), raw, 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
 	}
-	return p, nil
+	return nil
 }
 
 // writeList writes pictures.json and removes what only the old one lists.

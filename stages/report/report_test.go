@@ -27,7 +27,7 @@ func write(t *testing.T, cfg resultstest.Config) (dir, page string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plot.Draw(context.Background(), e, filepath.Join(dir, results.PlotsDir), plot.Options{}); err != nil {
+	if _, err := plot.Draw(context.Background(), e, filepath.Join(dir, results.PlotsDir), plot.Options{SVGOnly: true}); err != nil {
 		t.Fatal(err)
 	}
 	return dir, read(t, dir)
