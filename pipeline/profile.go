@@ -46,7 +46,7 @@ func (r *run) profile(ctx context.Context) error {
 		} else if err := r.keepSamples(unit, samples, time.Since(began)); err != nil {
 			return err
 		}
-		r.observe(Progress{Kind: UnitEnd, Stage: "profile", Unit: unit.job.Name, Done: done, Total: total, Elapsed: time.Since(began), Err: err})
+		r.observe(Progress{Kind: UnitEnd, Stage: "profile", Unit: unit.job.Name, Done: done, Total: total, Elapsed: time.Since(began)})
 	}
 	r.observe(Progress{Kind: StageEnd, Stage: "profile", Done: done, Total: total, Reused: reused, Elapsed: time.Since(start)})
 	return nil

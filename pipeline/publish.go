@@ -45,10 +45,6 @@ func (r *run) publish(ctx context.Context) error {
 	if _, err := Plot(ctx, r.Dir, r.observe); err != nil {
 		return err
 	}
-	// The report tells how the run went: that has to be written down first.
-	if err := r.writeRun(); err != nil {
-		return err
-	}
 	if r.outcome.Report, err = Report(ctx, r.Dir, r.observe); err != nil {
 		return err
 	}

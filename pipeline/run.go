@@ -51,7 +51,6 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	if err != nil && ctx.Err() != nil {
 		err = ErrInterrupted
 	}
-	r.outcome.Elapsed = time.Since(r.started)
 	state := "finished"
 	switch {
 	case errors.Is(err, ErrInterrupted):
@@ -59,9 +58,15 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	case err != nil || r.outcome.Failed > 0:
 		state = "failed"
 	}
-	if serr := r.finish(state); err == nil {
-		err = serr
+	// The report tells how the run ended, so that is written down first. What
+	// an interrupted run has finished goes into tables and report as well.
+	err = errors.Join(err, r.finish(state))
+	if perr := r.publish(context.WithoutCancel(ctx)); perr != nil {
+		state = "failed"
+		err = errors.Join(err, perr, r.finish(state))
 	}
+	r.outcome.Elapsed = time.Since(r.started)
+	err = errors.Join(err, r.journal.add(JournalEntry{Event: "run_end", State: state, Seconds: r.outcome.Elapsed.Seconds()}))
 	return &r.outcome, err
 }
 
@@ -151,12 +156,11 @@ func (r *run) writeRun() error {
 	return writeJSON(filepath.Join(r.Dir, results.RunFile), r.record)
 }
 
-// finish records how the run ended.
+// finish records in run.json how the run ended.
 func (r *run) finish(state string) error {
 	r.record.State = state
 	r.record.Ended = time.Now().Format(time.RFC3339)
-	err := r.writeRun()
-	return errors.Join(err, r.journal.add(JournalEntry{Event: "run_end", State: state, Seconds: time.Since(r.started).Seconds()}))
+	return r.writeRun()
 }
 
 func (r *run) close() error { return errors.Join(r.journal.close(), r.cache.close()) }
@@ -169,9 +173,7 @@ func (r *run) stages(ctx context.Context) error {
 	if err := r.estimate(); err != nil {
 		return err
 	}
-	err := r.execute(ctx)
-	// Also what an interrupted run has finished goes into tables and report.
-	return errors.Join(err, r.publish(context.WithoutCancel(ctx)))
+	return r.execute(ctx)
 }
 
 // observe tells the caller of progress.

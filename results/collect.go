@@ -1,7 +1,6 @@
 package results
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -82,9 +81,9 @@ type Collector struct {
 	last     micros // instant of the last event
 	lastEnd  micros
 
-	held                    Occupancy
-	preemptions, resizes    int
-	finished, failed, ended int
+	held                 Occupancy
+	preemptions, resizes int
+	finished, failed     int
 }
 
 // Occupancy is a row of occupancy.csv: what is held, and by how many jobs, from
@@ -347,13 +346,4 @@ func spread(v []float64) (avg, median, p95 float64) {
 	}
 	slices.Sort(v)
 	return m.value(), stats.Quantile(v, 0.5), stats.Quantile(v, 0.95)
-}
-
-// String says how far the trace has come: "3 of 8 jobs finished, 1 failed".
-func (c *Collector) String() string {
-	s := fmt.Sprintf("%d of %d jobs finished", c.finished, len(c.accounts))
-	if c.failed > 0 {
-		s += fmt.Sprintf(", %d failed", c.failed)
-	}
-	return s
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // ganttCases are worked by hand. The drawings have a row a job and a
-// character a second: the cores it holds (hexadecimal), or a dot while it
+// character a second: the cores that it holds (hexadecimal), or a dot while it
 // waits.
 var ganttCases = []struct {
 	name    string
@@ -22,7 +22,7 @@ var ganttCases = []struct {
 		name: "fcfs: a wide job keeps later ones waiting", cores: 4,
 		policy: Policy{Order: FCFS},
 		jobs:   []Job{at(0, 3, 4), at(1, 2, 2), at(2, 1, 1)},
-		want: `
+		want:   `
 		A |3333|
 		B | ...22|
 		C |  ..1|
@@ -32,7 +32,7 @@ var ganttCases = []struct {
 		name: "fcfs, first fit: whoever fits may pass", cores: 4,
 		policy: Policy{Order: FCFS, Backfill: FirstFit},
 		jobs:   []Job{at(0, 3, 4), at(1, 2, 2), at(2, 1, 6), at(2, 1, 1)},
-		want: `
+		want:   `
 		A |3333|
 		B | ...22|
 		C |  111111|
@@ -40,15 +40,492 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B is to start at 4. C would end at 8 on a core that B needs; D ends at 4.
+		// B is to start at 4: C would hold a core that B needs until 8; D ends at 4.
 		name: "fcfs, easy: only what does not delay the first", cores: 4,
 		policy: Policy{Order: FCFS, Backfill: EASY},
 		jobs:   []Job{at(0, 3, 4), at(1, 4, 2), at(2, 1, 6), at(2, 1, 2)},
-		want: `
+		want:   `
 		A |3333|
-		B | ...4444|
+		B | ...44|
+		C |  ....111111|
+		D |  11|
+		`,
+	},
+	{
+		// B needs 3 of the 4 cores at 4, so C may run past it on the fourth.
+		name: "fcfs, easy: beside the reservation there is room", cores: 4,
+		policy: Policy{Order: FCFS, Backfill: EASY},
+		jobs:   []Job{at(0, 3, 4), at(1, 3, 2), at(2, 1, 6)},
+		want:   `
+		A |3333|
+		B | ...33|
+		C |  111111|
+		`,
+	},
+	{
+		// C has no reservation under EASY: D passes it, and it starts at 8.
+		name: "fcfs, easy delays the second", cores: 4,
+		policy: Policy{Order: FCFS, Backfill: EASY},
+		jobs:   []Job{at(0, 3, 4), at(1, 3, 2), at(1, 4, 1), at(2, 1, 6)},
+		want:   `
+		A |3333|
+		B | ...33|
+		C | .......4|
+		D |  111111|
+		`,
+	},
+	{
+		// C has a reservation at 6, which D would delay.
+		name: "fcfs, conservative delays nobody", cores: 4,
+		policy: Policy{Order: FCFS, Backfill: Conservative},
+		jobs:   []Job{at(0, 3, 4), at(1, 3, 2), at(1, 4, 1), at(2, 1, 6)},
+		want:   `
+		A |3333|
+		B | ...33|
+		C | .....4|
+		D |  .....111111|
+		`,
+	},
+	{
+		// B has 4 core-seconds of work and gets one core for good.
+		name: "fcfs, always attend: a rigid job keeps the little it got", cores: 4,
+		policy: Policy{Allocation: AlwaysAttend},
+		jobs:   []Job{at(0, 3, 2), at(1, 2, 2)},
+		want:   `
+		A |33|
+		B | 1111|
+		`,
+	},
+	{
+		// B does 1 core-second alone and then 2 a second.
+		name: "fcfs, always attend: a malleable job grows", cores: 4,
+		policy: Policy{Allocation: AlwaysAttend},
+		jobs:   []Job{at(0, 3, 2), malleable(at(1, 2, 2.5))},
+		want:   `
+		A |33|
+		B | 122|
+		`,
+	},
+	{
+		// A shrinks to 6·6/12 = 3 when B comes, and grows again when it ends.
+		name: "fcfs, max prop: malleable jobs share", cores: 6,
+		policy: Policy{Allocation: MaxProp},
+		jobs:   []Job{malleable(at(0, 6, 3)), malleable(at(1, 6, 1))},
+		want:   `
+		A |6336|
+		B | 33|
+		`,
+	},
+	{
+		// A keeps its 6 cores; B and C share them afterwards in proportion to 6 and 3; nobody grows.
+		name: "fcfs, max prop: rigid jobs are sized once", cores: 6,
+		policy: Policy{Allocation: MaxProp},
+		jobs:   []Job{at(0, 6, 2), at(1, 6, 4), at(1, 3, 2)},
+		want:   `
+		A |66|
+		B | .444444|
+		C | .222|
+		`,
+	},
+	{
+		// 8 cores over 5, 5 and 5: 2.67 each, so 3, 3 and 2.
+		name: "fcfs, max prop: largest remainder", cores: 8,
+		policy: Policy{Allocation: MaxProp},
+		jobs:   []Job{at(0, 5, 3), at(0, 5, 3), at(0, 5, 2)},
+		want:   `
+		A |33333|
+		B |33333|
+		C |22222|
+		`,
+	},
+	{
+		name: "priority: the better level goes first, nobody is stopped", cores: 2,
+		policy: Policy{Order: Priority},
+		jobs:   []Job{level(1, at(0, 2, 3)), level(1, at(1, 2, 2)), level(0, at(2, 2, 1))},
+		want:   `
+		A |222|
+		B | ...22|
+		C |  .2|
+		`,
+	},
+	{
+		// C pauses A, which is worse. B is not better than A, so it waits.
+		name: "priority, strict, pause", cores: 2,
+		policy: Policy{Order: Priority, Preemption: PausePreemption},
+		jobs:   []Job{level(1, at(0, 2, 3)), level(1, at(1, 2, 2)), level(0, at(2, 2, 1))},
+		want:   `
+		A |22.2|
+		B | ...22|
+		C |  2|
+		`,
+	},
+	{
+		// Both A and B are worse than C; A has run longer.
+		name: "priority, pause: the longest run first", cores: 3,
+		policy: Policy{Order: Priority, Preemption: PausePreemption, Victims: LongestRun},
+		jobs:   []Job{level(1, at(0, 2, 4)), level(1, at(1, 1, 4)), level(0, at(2, 1, 2))},
+		want:   `
+		A |22..22|
+		B | 1111|
+		C |  11|
+		`,
+	},
+	{
+		// B asks for less than A, and is enough.
+		name: "priority, pause: the smallest request first", cores: 3,
+		policy: Policy{Order: Priority, Preemption: PausePreemption, Victims: SmallestRequest},
+		jobs:   []Job{level(1, at(0, 2, 4)), level(1, at(1, 1, 4)), level(0, at(2, 1, 2))},
+		want:   `
+		A |2222|
+		B | 1..111|
+		C |  11|
+		`,
+	},
+	{
+		// C needs 3 cores, and of those before it only A is worse.
+		name: "priority, pause: none if all would not make room", cores: 3,
+		policy: Policy{Order: Priority, Preemption: PausePreemption},
+		jobs:   []Job{level(2, at(0, 2, 4)), level(0, at(1, 1, 4)), level(1, at(2, 3, 1))},
+		want:   `
+		A |2222|
+		B | 1111|
+		C |  ...3|
+		`,
+	},
+	{
+		// C takes what is free once A has made room; A resumes when the cores are free.
+		name: "priority, always attend, pause", cores: 2,
+		policy: Policy{Order: Priority, Allocation: AlwaysAttend, Preemption: PausePreemption},
+		jobs:   []Job{level(1, at(0, 2, 3)), level(0, at(1, 4, 1))},
+		want:   `
+		A |2..22|
+		B | 22|
+		`,
+	},
+	{
+		// No core is left to share: A and B hold all and are rigid.
+		name: "priority, max prop, pause", cores: 2,
+		policy: Policy{Order: Priority, Allocation: MaxProp, Preemption: PausePreemption},
+		jobs:   []Job{level(1, at(0, 1, 3)), level(2, at(0, 1, 3)), level(0, at(1, 2, 1))},
+		want:   `
+		A |111|
+		B |1..11|
+		C | 11|
+		`,
+	},
+	{
+		// At 5 all three are at level 0: B after 4 s, C after 2 s. The earlier arrival goes first.
+		name: "priority, feedback", cores: 1,
+		policy: Policy{Order: Priority, FeedbackInterval: 2 * time.Second},
+		jobs:   []Job{level(0, at(0, 1, 5)), level(2, at(0, 1, 2)), level(1, at(1, 1, 2)), level(0, at(4, 1, 2))},
+		want:   `
+		A |11111|
+		B |.....11|
+		C | ......11|
+		D |    .....11|
+		`,
+	},
+	{
+		// B reaches level 0 at 4 and A is at 1: B pauses A, and keeps level 0 while it runs.
+		name: "priority, feedback, pause: back to its own level", cores: 1,
+		policy: Policy{Order: Priority, Preemption: PausePreemption, FeedbackInterval: 2 * time.Second},
+		jobs:   []Job{level(1, at(0, 1, 6)), level(2, at(0, 1, 3)), level(1, at(5, 1, 1))},
+		want:   `
+		A |1111...11|
+		B |....111|
+		C |     ....1|
+		`,
+	},
+	{
+		name: "round robin on one core", cores: 1,
+		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second},
+		jobs:   []Job{at(0, 1, 5), at(1, 1, 3), at(2, 1, 1)},
+		want:   `
+		A |11...11.1|
+		B | .11...1|
+		C |  ..1|
+		`,
+	},
+	{
+		name: "round robin: alone, a new quantum begins", cores: 1,
+		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second},
+		jobs:   []Job{at(0, 1, 5), at(5, 1, 1), at(5, 1, 3)},
+		want:   `
+		A |11111|
+		B |     1|
+		C |     .111|
+		`,
+	},
+	{
+		// At 2 the turns of A and B are over: C takes core 0, A the core of B, B waits.
+		name: "round robin: its own cores back, it goes on", cores: 2,
+		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second},
+		jobs:   []Job{at(0, 1, 4), at(0, 1, 4), at(1, 1, 2)},
+		want:   `
+		A |1111|
+		B |11..11|
+		C | .11|
+		`,
+	},
+	{
+		// At 2 the turn of A is over, but C needs both cores, so A goes on. At 3 C gets them.
+		name: "round robin: a turn that nobody can use goes on", cores: 2,
+		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second, Backfill: FirstFit},
+		jobs:   []Job{at(0, 1, 3), at(1, 1, 3), at(1, 2, 1)},
+		want:   `
+		A |111|
+		B | 11.1|
+		C | ..2|
+		`,
+	},
+	{
+		name: "round robin, always attend", cores: 3,
+		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second, Allocation: AlwaysAttend},
+		jobs:   []Job{at(0, 2, 3), malleable(at(0, 2, 3)), at(1, 1, 1)},
+		want:   `
+		A |222|
+		B |11.22|
+		C | .1|
+		`,
+	},
+	{
+		// Three jobs, two cores: two of them share at a time.
+		name: "round robin, max prop", cores: 2,
+		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second, Allocation: MaxProp},
+		jobs:   []Job{malleable(at(0, 2, 2)), malleable(at(0, 2, 2)), malleable(at(0, 2, 1))},
+		want:   `
+		A |1111|
+		B |11..2|
+		C |..11|
+		`,
+	},
+	{
+		name: "sjf: the shortest next", cores: 1,
+		policy: Policy{Order: SJF},
+		jobs:   []Job{at(0, 1, 2), at(0, 1, 3), at(1, 1, 1), at(1, 1, 2)},
+		want:   `
+		A |11|
+		B |.....111|
+		C | .1|
+		D | ..11|
+		`,
+	},
+	{
+		// B is shorter than A was to begin with; C is as short as B, so not strictly better.
+		name: "sjf, pause: the whole length counts", cores: 1,
+		policy: Policy{Order: SJF, Preemption: PausePreemption},
+		jobs:   []Job{at(0, 1, 4), at(2, 1, 3), at(3, 1, 3)},
+		want:   `
+		A |11......11|
+		B |  111|
+		C |   ..111|
+		`,
+	},
+	{
+		// At 2, A has 2 left: B with 3 waits, C with 1 does not.
+		name: "srtf: what is left counts", cores: 1,
+		policy: Policy{Order: SRTF},
+		jobs:   []Job{at(0, 1, 4), at(2, 1, 3), at(2, 1, 1)},
+		want:   `
+		A |11.11|
+		B |  ...111|
+		C |  1|
+		`,
+	},
+	{
+		name: "srtf, always attend", cores: 2,
+		policy: Policy{Order: SRTF, Allocation: AlwaysAttend},
+		jobs:   []Job{at(0, 2, 4), at(1, 1, 1), at(1, 2, 1)},
+		want:   `
+		A |2..222|
+		B | 1|
+		C | 11|
+		`,
+	},
+	{
+		// B shares with A, which is malleable; nobody has to be paused.
+		name: "srtf, max prop", cores: 2,
+		policy: Policy{Order: SRTF, Allocation: MaxProp},
+		jobs:   []Job{malleable(at(0, 2, 4)), malleable(at(1, 1, 1))},
+		want:   `
+		A |21222|
+		B | 1|
+		`,
+	},
+	{
+		// A has had 2 s when B comes. B runs until it has had more.
+		name: "las: who has had least", cores: 1,
+		policy: Policy{Order: LAS, Quantum: time.Second},
+		jobs:   []Job{at(0, 1, 4), at(2, 1, 4)},
+		want:   `
+		A |11...11|
+		B |  111..1|
+		`,
+	},
+	{
+		// C has had nothing. A and B have had the same, so the higher number is paused. At 2 the turn of A is over: B has had less.
+		name: "las, always attend", cores: 2,
+		policy: Policy{Order: LAS, Quantum: 2 * time.Second, Allocation: AlwaysAttend},
+		jobs:   []Job{at(0, 1, 3), at(0, 1, 3), at(1, 1, 2)},
+		want:   `
+		A |11.1|
+		B |1.11|
+		C | 11|
+		`,
+	},
+	{
+		name: "las, max prop", cores: 2,
+		policy: Policy{Order: LAS, Quantum: 2 * time.Second, Allocation: MaxProp},
+		jobs:   []Job{malleable(at(0, 2, 3)), malleable(at(1, 2, 1))},
+		want:   `
+		A |2112|
+		B | 11|
+		`,
+	},
+	{
+		name: "edf: the earliest deadline next", cores: 1,
+		policy: Policy{Order: EDF},
+		jobs:   []Job{due(9, at(0, 1, 3)), due(8, at(1, 1, 2)), due(5, at(2, 1, 1))},
+		want:   `
+		A |111|
+		B | ...11|
+		C |  .1|
+		`,
+	},
+	{
+		name: "edf, pause", cores: 1,
+		policy: Policy{Order: EDF, Preemption: PausePreemption},
+		jobs:   []Job{due(9, at(0, 1, 3)), due(8, at(1, 1, 2)), due(5, at(2, 1, 1))},
+		want:   `
+		A |1...11|
+		B | 1.1|
+		C |  1|
+		`,
+	},
+	{
+		name: "edf, always attend, pause", cores: 2,
+		policy: Policy{Order: EDF, Allocation: AlwaysAttend, Preemption: PausePreemption},
+		jobs:   []Job{due(9, at(0, 2, 3)), due(5, at(1, 1, 2))},
+		want:   `
+		A |2..22|
+		B | 11|
+		`,
+	},
+	{
+		// A is rigid and holds all: it is paused. It needs both cores again.
+		name: "edf, max prop, pause", cores: 2,
+		policy: Policy{Order: EDF, Allocation: MaxProp, Preemption: PausePreemption},
+		jobs:   []Job{due(9, at(0, 2, 2)), due(5, at(1, 1, 2))},
+		want:   `
+		A |2..2|
+		B | 11|
+		`,
+	},
+	{
+		// Ann has two jobs and Bob one: each user gets half.
+		name: "fair: users, not jobs, share alike", cores: 1,
+		policy: Policy{Order: Fair, Quantum: time.Second},
+		jobs:   []Job{of("ann", at(0, 1, 2)), of("ann", at(0, 1, 2)), of("bob", at(0, 1, 4))},
+		want:   `
+		A |1...1|
+		B |..1...1|
+		C |.1.1.1.1|
+		`,
+	},
+	{
+		// B begins level with what A had when it was last looked at, 2 s, and not at 0.
+		name: "fair: a newcomer does not catch up", cores: 1,
+		policy: Policy{Order: Fair, Quantum: time.Second},
+		jobs:   []Job{at(0, 1, 6), at(3, 1, 3)},
+		want:   `
+		A |111..1.11|
+		B |   11.1|
+		`,
+	},
+	{
+		name: "fair, always attend", cores: 2,
+		policy: Policy{Order: Fair, Quantum: 2 * time.Second, Allocation: AlwaysAttend},
+		jobs:   []Job{at(0, 2, 3), at(1, 1, 2)},
+		want:   `
+		A |22..2|
+		B | .11|
+		`,
+	},
+	{
+		name: "fair, max prop", cores: 2,
+		policy: Policy{Order: Fair, Quantum: 2 * time.Second, Allocation: MaxProp},
+		jobs:   []Job{malleable(at(0, 2, 3)), malleable(at(1, 2, 2))},
+		want:   `
+		A |21111|
+		B | 1111|
+		`,
+	},
+	{
+		// A gives two cores up at 1. At 2 it asks for 4; B has them until 3.
+		name: "resize request: a malleable job shrinks at once and grows when it can", cores: 4,
+		policy:  Policy{},
+		jobs:    []Job{malleable(at(0, 4, 4)), at(1, 2, 2)},
+		resizes: []Resize{{At: 1 * time.Second, Job: 0, Threads: 2}, {At: 2 * time.Second, Job: 0, Threads: 4}},
+		want:    `
+		A |42244|
+		B | 22|
+		`,
+	},
+	{
+		name: "resize request: a queued job uses it when it starts", cores: 4,
+		policy:  Policy{},
+		jobs:    []Job{at(0, 4, 2), at(1, 4, 1)},
+		resizes: []Resize{{At: 1 * time.Second, Job: 1, Threads: 2}},
+		want:    `
+		A |44|
+		B | .22|
+		`,
+	},
+	{
+		// B needs two cores on each of two nodes: A holds one of node 0.
+		name: "a gang starts whole, on as many nodes", cores: 0,
+		policy:  Policy{},
+		jobs:    []Job{at(0, 1, 2), gang(2, at(1, 4, 2))},
+		cluster: &Cluster{Nodes: []Node{{Threads: 2}, {Threads: 2}}},
+		want:    `
+		A |11|
+		B | .44|
+		`,
+	},
+	{
+		// C is better than A but has no room for its memory until A has ended, so it does not keep A from going on.
+		name: "a paused job keeps its memory", cores: 2,
+		policy:  Policy{Order: Priority, Preemption: PausePreemption},
+		jobs:    []Job{memory(6, level(2, at(0, 2, 3))), level(0, at(1, 2, 1)), memory(6, level(1, at(1, 2, 1)))},
+		cluster: &Cluster{Nodes: []Node{{Threads: 2, Memory: 10}}},
+		want:    `
+		A |2.22|
+		B | 2|
+		C | ...2|
+		`,
+	},
+	{
+		// There are two GPUs: C waits for one, D needs none.
+		name: "GPUs are given in full", cores: 4,
+		policy:  Policy{Backfill: FirstFit},
+		jobs:    []Job{gpus(1, at(0, 1, 3)), gpus(1, at(0, 1, 2)), gpus(1, at(1, 1, 1)), at(1, 1, 1)},
+		cluster: &Cluster{Nodes: []Node{{Threads: 4, GPUs: 2}}},
+		want:    `
+		A |111|
+		B |11|
+		C | .1|
+		D | 1|
+		`,
+	},
+	{
+		name: "a job of no time", cores: 1,
+		policy: Policy{},
+		jobs:   []Job{at(0, 1, 0), at(0, 1, 2), at(1, 1, 0), at(2, 1, 1)},
+		want:   `
+		A ||
+		B |11|
+		C | .|
+		D |  1|
 		`,
 	},
 }
-
-var _ = time.Second

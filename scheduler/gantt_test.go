@@ -130,3 +130,15 @@ func TestGantt(t *testing.T) {
 		})
 	}
 }
+
+func due(deadline int, j Job) Job {
+	return with(j, func(j *Job) { j.Deadline = time.Duration(deadline) * time.Second })
+}
+
+func of(user string, j Job) Job { return with(j, func(j *Job) { j.User = user }) }
+
+func gang(nodes int, j Job) Job { return with(j, func(j *Job) { j.Nodes = nodes }) }
+
+func memory(bytes int64, j Job) Job { return with(j, func(j *Job) { j.Memory = bytes }) }
+
+func gpus(n int, j Job) Job { return with(j, func(j *Job) { j.GPUs = n }) }

@@ -217,6 +217,10 @@ func (l *loop) ring(j int32, now time.Duration) {
 	case l.p.takesTurns() && l.queue.len() > 0:
 		l.turnOver(j)
 	default:
+		if l.p.Order == Fair { // newcomers start level with it
+			l.settleTime(j)
+			l.fair.serve(j)
+		}
 		l.setTimer(j, now+l.p.Quantum)
 	}
 }

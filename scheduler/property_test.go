@@ -139,7 +139,6 @@ func TestAnyRunIsValid(t *testing.T) {
 		out, tr := execute(t, r, work, o)
 		for _, v := range Validate(c, jobs, r.Resizes, tr.events, &out) {
 			t.Errorf("%s: %s", r.Policy, v)
-			if v.Job >= 0 { for _, e := range tr.events { if e.Job == v.Job { t.Logf("DBG %+v", e) } }; t.Logf("DBG %+v %+v", jobs[v.Job], c) }
 		}
 		for i, res := range out.Jobs {
 			if res.State != Finished {

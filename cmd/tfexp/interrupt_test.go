@@ -40,6 +40,8 @@ hardware "h" {
 policy "fcfs" {
   order = "fcfs"
 }
+
+plot "jct" {}
 `
 
 // started is a tfexp that runs in a folder of its own.

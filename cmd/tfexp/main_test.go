@@ -13,10 +13,15 @@ import (
 	"github.com/tfexp/tfexp/hardware/process"
 )
 
+const noRaceSleep = "atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
 	if handled, code := process.Main(os.Args[1:]); handled {
 		os.Exit(code)
 	}
+	// A program built with the race detector otherwise sleeps for a second at its
+	// end; jobs that are one would all take that much longer.
+	os.Setenv("GORACE", noRaceSleep)
 	// The scripts find a copy of this binary, named tfexp, in their path: it is
 	// the whole command, also where it starts itself as a training program.
 	testscript.Main(m, map[string]func(){"tfexp": main})
@@ -33,6 +38,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TERM", "xterm")
 			env.Setenv("NO_COLOR", "")
+			env.Setenv("GORACE", noRaceSleep)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

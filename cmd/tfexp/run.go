@@ -75,8 +75,8 @@ Ctrl-C kills at once. Results go to standard output, progress to standard error.
 	return cmd
 }
 
-// carryOut makes a plan, runs it in view of the user and prints what came out.
-func (a *app) carryOut(o *runOptions, make func(pipeline.Options) (*pipeline.Plan, error)) error {
+// carryOut has a plan made, runs it in view of the user and prints what came out.
+func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.Plan, error)) error {
 	view := progress.New(a.err, a.errColor)
 	if o.quiet {
 		view = progress.Quiet(a.err)
@@ -84,7 +84,7 @@ func (a *app) carryOut(o *runOptions, make func(pipeline.Options) (*pipeline.Pla
 	defer view.Close()
 	opts := o.Options
 	opts.Version, opts.Command, opts.Observe = thisBuild().Version, a.args, view.Observe
-	plan, err := make(opts)
+	plan, err := planFor(opts)
 	if err != nil {
 		return err
 	}

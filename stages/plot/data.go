@@ -9,11 +9,12 @@ import (
 	"github.com/tfexp/tfexp/results"
 )
 
-// data is what the pictures are drawn from. Cells' rows are read once.
+// data is what the pictures are drawn from. The rows of a few cells are kept;
+// those of many are read each time, as they may be millions.
 type data struct {
 	*results.Experiment
 	variants []results.Variant
-	jobs     map[string][]results.JobRow // by cell; nil for a cell without rows
+	jobs     map[string][]results.JobRow // by cell; none for a cell without rows
 }
 
 func newData(e *results.Experiment) *data {
@@ -30,9 +31,13 @@ func (d *data) rows(c results.CellRef) ([]results.JobRow, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	d.jobs[c.Cell] = rows
+	if len(d.Cells) <= mostKept {
+		d.jobs[c.Cell] = rows
+	}
 	return rows, nil
 }
+
+const mostKept = 50
 
 // setting is one workload on one hardware: what is compared in one picture.
 type setting struct {

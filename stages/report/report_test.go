@@ -87,6 +87,21 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// TestWarnings holds that warnings which differ in their cell alone become one,
+// and that a cell which the text names is not named twice.
+func TestWarnings(t *testing.T) {
+	e := &results.Experiment{}
+	for _, c := range []string{"a-r1", "a-r2", "a-r3", "a-r4", "a-r5", "a-r6", "a-r7", "a-r8"} {
+		e.Run.Warnings = append(e.Run.Warnings, results.Warning{Code: "busy_machine", Cell: c, Text: "the machine was busy"})
+	}
+	e.Run.Warnings = append(e.Run.Warnings, results.Warning{Code: "busy_machine", Cell: "b-r1", Text: "busy while b-r1 ran"})
+	var v view
+	v.warnings(e)
+	if len(v.Warnings) != 2 || len(v.Warnings[0].Cells) != mostNames || v.Warnings[0].More != 2 || len(v.Warnings[1].Cells) != 0 {
+		t.Errorf("%+v", v.Warnings)
+	}
+}
+
 func TestPartial(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.Missing = 3

@@ -183,7 +183,7 @@ func (v *view) warnings(e *results.Experiment) {
 			v.Warnings = append(v.Warnings, warning{Text: w.Text})
 		}
 		switch {
-		case w.Cell == "":
+		case w.Cell == "", strings.Contains(w.Text, w.Cell): // said already
 		case len(v.Warnings[i].Cells) < mostNames:
 			v.Warnings[i].Cells = append(v.Warnings[i].Cells, w.Cell)
 		default:

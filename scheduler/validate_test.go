@@ -1,0 +1,173 @@
+package scheduler_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/tfexp/tfexp/scheduler"
+)
+
+// validCell is a small run with pauses, a resize and a gang, whose trace is
+// broken in every way that the validator is to notice.
+func validCell(t *testing.T) (Run, Outcome, []Event) {
+	t.Helper()
+	r := Run{
+		Policy:  Policy{Order: Priority, Preemption: PausePreemption, Backfill: FirstFit},
+		Cluster: Cluster{Nodes: []Node{{Threads: 4, GPUs: 1, Memory: 10}, {Threads: 4, GPUs: 1, Memory: 10}}},
+		Jobs: number([]Job{
+			memory(6, level(2, at(0, 4, 4))),
+			gpus(1, level(1, at(0, 2, 3))),
+			level(0, at(1, 4, 2)),
+			malleable(level(1, at(2, 2, 3))),
+			gang(2, level(1, at(3, 4, 1))),
+		}),
+		Resizes: []Resize{{At: 3 * time.Second, Job: 3, Threads: 1}},
+	}
+	o, tr := simulate(t, r, nil)
+	kinds := map[EventKind]int{}
+	for _, e := range tr.events {
+		kinds[e.Kind]++
+	}
+	for _, k := range []EventKind{Pause, Resume, ResizeJob, Request, Finish} {
+		if kinds[k] == 0 {
+			t.Fatalf("the valid cell has no %s", k)
+		}
+	}
+	return r, o, tr.events
+}
+
+// nth returns the index of the n-th event of a kind, from 0.
+func nth(events []Event, kind EventKind, n int) int {
+	for i, e := range events {
+		if e.Kind == kind {
+			if n == 0 {
+				return i
+			}
+			n--
+		}
+	}
+	return -1
+}
+
+func TestValidatorFindsBrokenTraces(t *testing.T) {
+	cases := []struct {
+		name string
+		harm func(r *Run, o *Outcome, e *[]Event)
+		want string
+	}{
+		{"a core held twice", func(r *Run, o *Outcome, e *[]Event) {
+			(*e)[nth(*e, Start, 1)].Cores = (*e)[nth(*e, Start, 0)].Cores
+		}, "is held by"},
+		{"a core that is not there", func(r *Run, o *Outcome, e *[]Event) {
+			(*e)[nth(*e, Start, 0)].Cores = CoreSet{{Lo: 6, Hi: 10}}
+		}, "core 8 of 8"},
+		{"a GPU too many", func(r *Run, o *Outcome, e *[]Event) {
+			(*e)[nth(*e, Start, 1)].GPUs = CoreSet{{Lo: 0, Hi: 1}}
+		}, "GPUs instead of"},
+		{"over the memory", func(r *Run, o *Outcome, e *[]Event) {
+			r.Jobs[0].Memory = 11
+		}, "over its memory"},
+		{"a job without an end", func(r *Run, o *Outcome, e *[]Event) {
+			*e = slices.Delete(*e, nth(*e, Finish, 4), nth(*e, Finish, 4)+1)
+		}, "has no end"},
+		{"a job that ends twice", func(r *Run, o *Outcome, e *[]Event) {
+			*e = append(*e, (*e)[nth(*e, Finish, 4)])
+		}, `which is finished`},
+		{"a job that is never mentioned", func(r *Run, o *Outcome, e *[]Event) {
+			*e = slices.DeleteFunc(*e, func(x Event) bool { return x.Job == 4 })
+		}, "has no end"},
+		{"a start before the arrival", func(r *Run, o *Outcome, e *[]Event) {
+			i := nth(*e, Arrive, 2)
+			(*e)[i], (*e)[i-1] = (*e)[i-1], (*e)[i]
+			(*e)[i].Job, (*e)[i].Kind, (*e)[i-1].At = 2, Start, (*e)[i].At
+			*e = slices.Delete(*e, i-1, i)
+		}, "before its arrival"},
+		{"an arrival at another instant", func(r *Run, o *Outcome, e *[]Event) {
+			r.Jobs[2].Arrival -= time.Second / 2
+		}, "arrives at"},
+		{"time goes back", func(r *Run, o *Outcome, e *[]Event) {
+			(*e)[nth(*e, Finish, 3)].At -= 2 * time.Second
+		}, "goes back in time"},
+		{"a paused job that holds cores", func(r *Run, o *Outcome, e *[]Event) {
+			(*e)[nth(*e, Pause, 0)].Cores = CoreSet{{Lo: 0, Hi: 1}}
+		}, "holds cores"},
+		{"a finished job that holds cores", func(r *Run, o *Outcome, e *[]Event) {
+			(*e)[nth(*e, Finish, 0)].Cores = CoreSet{{Lo: 0, Hi: 1}}
+		}, "holds cores"},
+		{"a resume without a pause", func(r *Run, o *Outcome, e *[]Event) {
+			*e = slices.Delete(*e, nth(*e, Pause, 0), nth(*e, Pause, 0)+1)
+		}, `which is running`},
+		{"a resume on another node", func(r *Run, o *Outcome, e *[]Event) {
+			x := &(*e)[nth(*e, Resume, 0)]
+			x.Cores = CoreSet{{Lo: x.Cores[0].Lo ^ 4, Hi: x.Cores[0].Lo ^ 4 + int32(x.Cores.Count())}}
+		}, "other nodes"},
+		{"a rigid job that is resized", func(r *Run, o *Outcome, e *[]Event) {
+			r.Jobs[3].Malleable = false
+		}, "the rigid job"},
+		{"less than the minimum", func(r *Run, o *Outcome, e *[]Event) {
+			r.Jobs[1].MinThreads, r.Jobs[1].Threads = 3, 3
+		}, "not 3 … 3"},
+		{"more than the maximum", func(r *Run, o *Outcome, e *[]Event) {
+			r.Jobs[1].Threads = 1
+		}, "not 1 … 1"},
+		{"a gang that is not whole", func(r *Run, o *Outcome, e *[]Event) {
+			for i := range *e {
+				if x := &(*e)[i]; x.Job == 4 && x.Kind == Start {
+					x.Cores = CoreSet{{Lo: 0, Hi: 1}, {Lo: 4, Hi: 7}}
+				}
+			}
+		}, "on node"},
+		{"a job over two nodes", func(r *Run, o *Outcome, e *[]Event) {
+			(*e)[nth(*e, Start, 1)].Cores = CoreSet{{Lo: 3, Hi: 5}}
+		}, "nodes instead of 1"},
+		{"another service time", func(r *Run, o *Outcome, e *[]Event) { o.Jobs[1].Service++ }, "the outcome says"},
+		{"a pause less", func(r *Run, o *Outcome, e *[]Event) { o.Jobs[0].Preemptions = 0 }, "the outcome says"},
+		{"an outcome without a job", func(r *Run, o *Outcome, e *[]Event) { o.Jobs = o.Jobs[1:] }, "instead of 5"},
+		{"a job that does not exist", func(r *Run, o *Outcome, e *[]Event) { (*e)[3].Job = 5 }, "does not exist"},
+		{"an unknown event", func(r *Run, o *Outcome, e *[]Event) { (*e)[3].Kind = "vanish" }, "is unknown"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r, o, events := validCell(t)
+			r.Jobs = slices.Clone(r.Jobs)
+			c.harm(&r, &o, &events)
+			found := Validate(r.Cluster, r.Jobs, r.Resizes, events, &o)
+			for _, v := range found {
+				if strings.Contains(v.Text, c.want) {
+					return
+				}
+			}
+			t.Errorf("nothing says %q, but %v", c.want, found)
+		})
+	}
+}
+
+// Any event that is left out, or done twice, is noticed.
+func TestValidatorFindsEveryLostEvent(t *testing.T) {
+	r, o, events := validCell(t)
+	for i, e := range events {
+		if e.Kind == Request || e.Kind == Level { // they change nothing that is held
+			continue
+		}
+		lost := slices.Delete(slices.Clone(events), i, i+1)
+		if len(Validate(r.Cluster, r.Jobs, r.Resizes, lost, &o)) == 0 {
+			t.Errorf("event %d (%s of job %d) is not missed", i, e.Kind, e.Job)
+		}
+		twice := slices.Insert(slices.Clone(events), i, e)
+		if len(Validate(r.Cluster, r.Jobs, r.Resizes, twice, &o)) == 0 {
+			t.Errorf("event %d (%s of job %d) can happen twice", i, e.Kind, e.Job)
+		}
+	}
+}
+
+func TestValidatorKeepsABoundedNumber(t *testing.T) {
+	v := NewValidator(one(1), nil, nil)
+	for range 10 * MaxViolations {
+		v.Event(Event{Job: 7})
+	}
+	if len(v.Violations()) != MaxViolations || v.Count() != 10*MaxViolations {
+		t.Errorf("%d kept of %d", len(v.Violations()), v.Count())
+	}
+}
