@@ -84,11 +84,18 @@ func (r *run) open() error {
 	if r.journal, err = openJournal(r.Dir); err != nil {
 		return errors.Join(err, r.cache.close())
 	}
+	if err := r.journal.add(JournalEntry{Event: "run_start", Text: strings.Join(r.options.Command, " ")}); err != nil {
+		return errors.Join(err, r.close())
+	}
 	r.outcome.Dir = r.Dir
+	file, err := filepath.Abs(r.spec.File) // a resumed run may be in another folder
+	if err != nil {
+		file = r.spec.File
+	}
 	r.record = results.Run{
 		Started: r.started.Format(time.RFC3339), State: "running", Version: r.options.Version,
 		Go: runtime.Version(), Git: gitDescribe(r.spec.File), Seed: r.spec.Seed, Command: r.options.Command,
-		File: r.spec.File,
+		File: file,
 	}
 	for _, s := range r.state.host.Settings() {
 		r.record.Host = append(r.record.Host, results.Setting{Name: s.Name, Value: s.Value})
@@ -124,9 +131,6 @@ func (r *run) writeDown() error {
 		return err
 	}
 	if err := r.writeRun(); err != nil {
-		return err
-	}
-	if err := r.journal.add(JournalEntry{Event: "run_start", Text: strings.Join(r.options.Command, " ")}); err != nil {
 		return err
 	}
 	for _, s := range r.Stale {

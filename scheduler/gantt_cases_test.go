@@ -22,7 +22,7 @@ var ganttCases = []struct {
 		name: "fcfs: a wide job keeps later ones waiting", cores: 4,
 		policy: Policy{Order: FCFS},
 		jobs:   []Job{at(0, 3, 4), at(1, 2, 2), at(2, 1, 1)},
-		want:   `
+		want: `
 		A |3333|
 		B | ...22|
 		C |  ..1|
@@ -32,7 +32,7 @@ var ganttCases = []struct {
 		name: "fcfs, first fit: whoever fits may pass", cores: 4,
 		policy: Policy{Order: FCFS, Backfill: FirstFit},
 		jobs:   []Job{at(0, 3, 4), at(1, 2, 2), at(2, 1, 6), at(2, 1, 1)},
-		want:   `
+		want: `
 		A |3333|
 		B | ...22|
 		C |  111111|
@@ -44,7 +44,7 @@ var ganttCases = []struct {
 		name: "fcfs, easy: only what does not delay the first", cores: 4,
 		policy: Policy{Order: FCFS, Backfill: EASY},
 		jobs:   []Job{at(0, 3, 4), at(1, 4, 2), at(2, 1, 6), at(2, 1, 2)},
-		want:   `
+		want: `
 		A |3333|
 		B | ...44|
 		C |  ....111111|
@@ -56,7 +56,7 @@ var ganttCases = []struct {
 		name: "fcfs, easy: beside the reservation there is room", cores: 4,
 		policy: Policy{Order: FCFS, Backfill: EASY},
 		jobs:   []Job{at(0, 3, 4), at(1, 3, 2), at(2, 1, 6)},
-		want:   `
+		want: `
 		A |3333|
 		B | ...33|
 		C |  111111|
@@ -67,7 +67,7 @@ var ganttCases = []struct {
 		name: "fcfs, easy delays the second", cores: 4,
 		policy: Policy{Order: FCFS, Backfill: EASY},
 		jobs:   []Job{at(0, 3, 4), at(1, 3, 2), at(1, 4, 1), at(2, 1, 6)},
-		want:   `
+		want: `
 		A |3333|
 		B | ...33|
 		C | .......4|
@@ -79,7 +79,7 @@ var ganttCases = []struct {
 		name: "fcfs, conservative delays nobody", cores: 4,
 		policy: Policy{Order: FCFS, Backfill: Conservative},
 		jobs:   []Job{at(0, 3, 4), at(1, 3, 2), at(1, 4, 1), at(2, 1, 6)},
-		want:   `
+		want: `
 		A |3333|
 		B | ...33|
 		C | .....4|
@@ -91,7 +91,7 @@ var ganttCases = []struct {
 		name: "fcfs, always attend: a rigid job keeps the little it got", cores: 4,
 		policy: Policy{Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 3, 2), at(1, 2, 2)},
-		want:   `
+		want: `
 		A |33|
 		B | 1111|
 		`,
@@ -101,7 +101,7 @@ var ganttCases = []struct {
 		name: "fcfs, always attend: a malleable job grows", cores: 4,
 		policy: Policy{Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 3, 2), malleable(at(1, 2, 2.5))},
-		want:   `
+		want: `
 		A |33|
 		B | 122|
 		`,
@@ -111,7 +111,7 @@ var ganttCases = []struct {
 		name: "fcfs, max prop: malleable jobs share", cores: 6,
 		policy: Policy{Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 6, 3)), malleable(at(1, 6, 1))},
-		want:   `
+		want: `
 		A |6336|
 		B | 33|
 		`,
@@ -121,7 +121,7 @@ var ganttCases = []struct {
 		name: "fcfs, max prop: rigid jobs are sized once", cores: 6,
 		policy: Policy{Allocation: MaxProp},
 		jobs:   []Job{at(0, 6, 2), at(1, 6, 4), at(1, 3, 2)},
-		want:   `
+		want: `
 		A |66|
 		B | .444444|
 		C | .222|
@@ -132,7 +132,7 @@ var ganttCases = []struct {
 		name: "fcfs, max prop: largest remainder", cores: 8,
 		policy: Policy{Allocation: MaxProp},
 		jobs:   []Job{at(0, 5, 3), at(0, 5, 3), at(0, 5, 2)},
-		want:   `
+		want: `
 		A |33333|
 		B |33333|
 		C |22222|
@@ -142,7 +142,7 @@ var ganttCases = []struct {
 		name: "priority: the better level goes first, nobody is stopped", cores: 2,
 		policy: Policy{Order: Priority},
 		jobs:   []Job{level(1, at(0, 2, 3)), level(1, at(1, 2, 2)), level(0, at(2, 2, 1))},
-		want:   `
+		want: `
 		A |222|
 		B | ...22|
 		C |  .2|
@@ -153,7 +153,7 @@ var ganttCases = []struct {
 		name: "priority, strict, pause", cores: 2,
 		policy: Policy{Order: Priority, Preemption: PausePreemption},
 		jobs:   []Job{level(1, at(0, 2, 3)), level(1, at(1, 2, 2)), level(0, at(2, 2, 1))},
-		want:   `
+		want: `
 		A |22.2|
 		B | ...22|
 		C |  2|
@@ -164,7 +164,7 @@ var ganttCases = []struct {
 		name: "priority, pause: the longest run first", cores: 3,
 		policy: Policy{Order: Priority, Preemption: PausePreemption, Victims: LongestRun},
 		jobs:   []Job{level(1, at(0, 2, 4)), level(1, at(1, 1, 4)), level(0, at(2, 1, 2))},
-		want:   `
+		want: `
 		A |22..22|
 		B | 1111|
 		C |  11|
@@ -175,7 +175,7 @@ var ganttCases = []struct {
 		name: "priority, pause: the smallest request first", cores: 3,
 		policy: Policy{Order: Priority, Preemption: PausePreemption, Victims: SmallestRequest},
 		jobs:   []Job{level(1, at(0, 2, 4)), level(1, at(1, 1, 4)), level(0, at(2, 1, 2))},
-		want:   `
+		want: `
 		A |2222|
 		B | 1..111|
 		C |  11|
@@ -186,7 +186,7 @@ var ganttCases = []struct {
 		name: "priority, pause: none if all would not make room", cores: 3,
 		policy: Policy{Order: Priority, Preemption: PausePreemption},
 		jobs:   []Job{level(2, at(0, 2, 4)), level(0, at(1, 1, 4)), level(1, at(2, 3, 1))},
-		want:   `
+		want: `
 		A |2222|
 		B | 1111|
 		C |  ...3|
@@ -197,7 +197,7 @@ var ganttCases = []struct {
 		name: "priority, always attend, pause", cores: 2,
 		policy: Policy{Order: Priority, Allocation: AlwaysAttend, Preemption: PausePreemption},
 		jobs:   []Job{level(1, at(0, 2, 3)), level(0, at(1, 4, 1))},
-		want:   `
+		want: `
 		A |2..22|
 		B | 22|
 		`,
@@ -207,7 +207,7 @@ var ganttCases = []struct {
 		name: "priority, max prop, pause", cores: 2,
 		policy: Policy{Order: Priority, Allocation: MaxProp, Preemption: PausePreemption},
 		jobs:   []Job{level(1, at(0, 1, 3)), level(2, at(0, 1, 3)), level(0, at(1, 2, 1))},
-		want:   `
+		want: `
 		A |111|
 		B |1..11|
 		C | 11|
@@ -218,7 +218,7 @@ var ganttCases = []struct {
 		name: "priority, feedback", cores: 1,
 		policy: Policy{Order: Priority, FeedbackInterval: 2 * time.Second},
 		jobs:   []Job{level(0, at(0, 1, 5)), level(2, at(0, 1, 2)), level(1, at(1, 1, 2)), level(0, at(4, 1, 2))},
-		want:   `
+		want: `
 		A |11111|
 		B |.....11|
 		C | ......11|
@@ -230,7 +230,7 @@ var ganttCases = []struct {
 		name: "priority, feedback, pause: back to its own level", cores: 1,
 		policy: Policy{Order: Priority, Preemption: PausePreemption, FeedbackInterval: 2 * time.Second},
 		jobs:   []Job{level(1, at(0, 1, 6)), level(2, at(0, 1, 3)), level(1, at(5, 1, 1))},
-		want:   `
+		want: `
 		A |1111...11|
 		B |....111|
 		C |     ....1|
@@ -240,7 +240,7 @@ var ganttCases = []struct {
 		name: "round robin on one core", cores: 1,
 		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second},
 		jobs:   []Job{at(0, 1, 5), at(1, 1, 3), at(2, 1, 1)},
-		want:   `
+		want: `
 		A |11...11.1|
 		B | .11...1|
 		C |  ..1|
@@ -250,7 +250,7 @@ var ganttCases = []struct {
 		name: "round robin: alone, a new quantum begins", cores: 1,
 		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second},
 		jobs:   []Job{at(0, 1, 5), at(5, 1, 1), at(5, 1, 3)},
-		want:   `
+		want: `
 		A |11111|
 		B |     1|
 		C |     .111|
@@ -261,7 +261,7 @@ var ganttCases = []struct {
 		name: "round robin: its own cores back, it goes on", cores: 2,
 		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second},
 		jobs:   []Job{at(0, 1, 4), at(0, 1, 4), at(1, 1, 2)},
-		want:   `
+		want: `
 		A |1111|
 		B |11..11|
 		C | .11|
@@ -272,7 +272,7 @@ var ganttCases = []struct {
 		name: "round robin: a turn that nobody can use goes on", cores: 2,
 		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second, Backfill: FirstFit},
 		jobs:   []Job{at(0, 1, 3), at(1, 1, 3), at(1, 2, 1)},
-		want:   `
+		want: `
 		A |111|
 		B | 11.1|
 		C | ..2|
@@ -282,7 +282,7 @@ var ganttCases = []struct {
 		name: "round robin, always attend", cores: 3,
 		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second, Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 2, 3), malleable(at(0, 2, 3)), at(1, 1, 1)},
-		want:   `
+		want: `
 		A |222|
 		B |11.22|
 		C | .1|
@@ -293,7 +293,7 @@ var ganttCases = []struct {
 		name: "round robin, max prop", cores: 2,
 		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second, Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 2, 2)), malleable(at(0, 2, 2)), malleable(at(0, 2, 1))},
-		want:   `
+		want: `
 		A |1111|
 		B |11..2|
 		C |..11|
@@ -303,7 +303,7 @@ var ganttCases = []struct {
 		name: "sjf: the shortest next", cores: 1,
 		policy: Policy{Order: SJF},
 		jobs:   []Job{at(0, 1, 2), at(0, 1, 3), at(1, 1, 1), at(1, 1, 2)},
-		want:   `
+		want: `
 		A |11|
 		B |.....111|
 		C | .1|
@@ -315,7 +315,7 @@ var ganttCases = []struct {
 		name: "sjf, pause: the whole length counts", cores: 1,
 		policy: Policy{Order: SJF, Preemption: PausePreemption},
 		jobs:   []Job{at(0, 1, 4), at(2, 1, 3), at(3, 1, 3)},
-		want:   `
+		want: `
 		A |11......11|
 		B |  111|
 		C |   ..111|
@@ -326,7 +326,7 @@ var ganttCases = []struct {
 		name: "srtf: what is left counts", cores: 1,
 		policy: Policy{Order: SRTF},
 		jobs:   []Job{at(0, 1, 4), at(2, 1, 3), at(2, 1, 1)},
-		want:   `
+		want: `
 		A |11.11|
 		B |  ...111|
 		C |  1|
@@ -336,7 +336,7 @@ var ganttCases = []struct {
 		name: "srtf, always attend", cores: 2,
 		policy: Policy{Order: SRTF, Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 2, 4), at(1, 1, 1), at(1, 2, 1)},
-		want:   `
+		want: `
 		A |2..222|
 		B | 1|
 		C | 11|
@@ -347,7 +347,7 @@ var ganttCases = []struct {
 		name: "srtf, max prop", cores: 2,
 		policy: Policy{Order: SRTF, Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 2, 4)), malleable(at(1, 1, 1))},
-		want:   `
+		want: `
 		A |21222|
 		B | 1|
 		`,
@@ -357,7 +357,7 @@ var ganttCases = []struct {
 		name: "las: who has had least", cores: 1,
 		policy: Policy{Order: LAS, Quantum: time.Second},
 		jobs:   []Job{at(0, 1, 4), at(2, 1, 4)},
-		want:   `
+		want: `
 		A |11...11|
 		B |  111..1|
 		`,
@@ -367,7 +367,7 @@ var ganttCases = []struct {
 		name: "las, always attend", cores: 2,
 		policy: Policy{Order: LAS, Quantum: 2 * time.Second, Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 1, 3), at(0, 1, 3), at(1, 1, 2)},
-		want:   `
+		want: `
 		A |11.1|
 		B |1.11|
 		C | 11|
@@ -377,7 +377,7 @@ var ganttCases = []struct {
 		name: "las, max prop", cores: 2,
 		policy: Policy{Order: LAS, Quantum: 2 * time.Second, Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 2, 3)), malleable(at(1, 2, 1))},
-		want:   `
+		want: `
 		A |2112|
 		B | 11|
 		`,
@@ -386,7 +386,7 @@ var ganttCases = []struct {
 		name: "edf: the earliest deadline next", cores: 1,
 		policy: Policy{Order: EDF},
 		jobs:   []Job{due(9, at(0, 1, 3)), due(8, at(1, 1, 2)), due(5, at(2, 1, 1))},
-		want:   `
+		want: `
 		A |111|
 		B | ...11|
 		C |  .1|
@@ -396,7 +396,7 @@ var ganttCases = []struct {
 		name: "edf, pause", cores: 1,
 		policy: Policy{Order: EDF, Preemption: PausePreemption},
 		jobs:   []Job{due(9, at(0, 1, 3)), due(8, at(1, 1, 2)), due(5, at(2, 1, 1))},
-		want:   `
+		want: `
 		A |1...11|
 		B | 1.1|
 		C |  1|
@@ -406,7 +406,7 @@ var ganttCases = []struct {
 		name: "edf, always attend, pause", cores: 2,
 		policy: Policy{Order: EDF, Allocation: AlwaysAttend, Preemption: PausePreemption},
 		jobs:   []Job{due(9, at(0, 2, 3)), due(5, at(1, 1, 2))},
-		want:   `
+		want: `
 		A |2..22|
 		B | 11|
 		`,
@@ -416,7 +416,7 @@ var ganttCases = []struct {
 		name: "edf, max prop, pause", cores: 2,
 		policy: Policy{Order: EDF, Allocation: MaxProp, Preemption: PausePreemption},
 		jobs:   []Job{due(9, at(0, 2, 2)), due(5, at(1, 1, 2))},
-		want:   `
+		want: `
 		A |2..2|
 		B | 11|
 		`,
@@ -426,7 +426,7 @@ var ganttCases = []struct {
 		name: "fair: users, not jobs, share alike", cores: 1,
 		policy: Policy{Order: Fair, Quantum: time.Second},
 		jobs:   []Job{of("ann", at(0, 1, 2)), of("ann", at(0, 1, 2)), of("bob", at(0, 1, 4))},
-		want:   `
+		want: `
 		A |1...1|
 		B |..1...1|
 		C |.1.1.1.1|
@@ -437,7 +437,7 @@ var ganttCases = []struct {
 		name: "fair: a newcomer does not catch up", cores: 1,
 		policy: Policy{Order: Fair, Quantum: time.Second},
 		jobs:   []Job{at(0, 1, 6), at(3, 1, 3)},
-		want:   `
+		want: `
 		A |111..1.11|
 		B |   11.1|
 		`,
@@ -446,7 +446,7 @@ var ganttCases = []struct {
 		name: "fair, always attend", cores: 2,
 		policy: Policy{Order: Fair, Quantum: 2 * time.Second, Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 2, 3), at(1, 1, 2)},
-		want:   `
+		want: `
 		A |22..2|
 		B | .11|
 		`,
@@ -455,7 +455,7 @@ var ganttCases = []struct {
 		name: "fair, max prop", cores: 2,
 		policy: Policy{Order: Fair, Quantum: 2 * time.Second, Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 2, 3)), malleable(at(1, 2, 2))},
-		want:   `
+		want: `
 		A |21111|
 		B | 1111|
 		`,
@@ -466,7 +466,7 @@ var ganttCases = []struct {
 		policy:  Policy{},
 		jobs:    []Job{malleable(at(0, 4, 4)), at(1, 2, 2)},
 		resizes: []Resize{{At: 1 * time.Second, Job: 0, Threads: 2}, {At: 2 * time.Second, Job: 0, Threads: 4}},
-		want:    `
+		want: `
 		A |42244|
 		B | 22|
 		`,
@@ -476,7 +476,7 @@ var ganttCases = []struct {
 		policy:  Policy{},
 		jobs:    []Job{at(0, 4, 2), at(1, 4, 1)},
 		resizes: []Resize{{At: 1 * time.Second, Job: 1, Threads: 2}},
-		want:    `
+		want: `
 		A |44|
 		B | .22|
 		`,
@@ -487,7 +487,7 @@ var ganttCases = []struct {
 		policy:  Policy{},
 		jobs:    []Job{at(0, 1, 2), gang(2, at(1, 4, 2))},
 		cluster: &Cluster{Nodes: []Node{{Threads: 2}, {Threads: 2}}},
-		want:    `
+		want: `
 		A |11|
 		B | .44|
 		`,
@@ -498,7 +498,7 @@ var ganttCases = []struct {
 		policy:  Policy{Order: Priority, Preemption: PausePreemption},
 		jobs:    []Job{memory(6, level(2, at(0, 2, 3))), level(0, at(1, 2, 1)), memory(6, level(1, at(1, 2, 1)))},
 		cluster: &Cluster{Nodes: []Node{{Threads: 2, Memory: 10}}},
-		want:    `
+		want: `
 		A |2.22|
 		B | 2|
 		C | ...2|
@@ -510,7 +510,7 @@ var ganttCases = []struct {
 		policy:  Policy{Backfill: FirstFit},
 		jobs:    []Job{gpus(1, at(0, 1, 3)), gpus(1, at(0, 1, 2)), gpus(1, at(1, 1, 1)), at(1, 1, 1)},
 		cluster: &Cluster{Nodes: []Node{{Threads: 4, GPUs: 2}}},
-		want:    `
+		want: `
 		A |111|
 		B |11|
 		C | .1|
@@ -521,7 +521,7 @@ var ganttCases = []struct {
 		name: "a job of no time", cores: 1,
 		policy: Policy{},
 		jobs:   []Job{at(0, 1, 0), at(0, 1, 2), at(1, 1, 0), at(2, 1, 1)},
-		want:   `
+		want: `
 		A ||
 		B |11|
 		C | .|

@@ -88,7 +88,7 @@ func TestValidatorFindsBrokenTraces(t *testing.T) {
 			r.Jobs[2].Arrival -= time.Second / 2
 		}, "arrives at"},
 		{"time goes back", func(r *Run, o *Outcome, e *[]Event) {
-			(*e)[nth(*e, Finish, 3)].At -= 2 * time.Second
+			(*e)[nth(*e, Finish, 4)].At -= 6 * time.Second
 		}, "goes back in time"},
 		{"a paused job that holds cores", func(r *Run, o *Outcome, e *[]Event) {
 			(*e)[nth(*e, Pause, 0)].Cores = CoreSet{{Lo: 0, Hi: 1}}

@@ -16,10 +16,11 @@ import (
 func interruptible(view progress.View) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // as under nohup, or in the background of a script
-			signal.Notify(signals, s)
-		}
+	// Scripts start background jobs with SIGINT ignored, but who sends one to
+	// this process means it.
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signal.Notify(signals, syscall.SIGHUP)
 	}
 	over := make(chan struct{})
 	go func() {

@@ -76,7 +76,7 @@ func TestComplete(t *testing.T) {
 		"other processes used 0.8 cores on the mean",
 		"<code>mixed-machine-fcfs-r2</code>, <code>mixed-machine-rr-quantum=300ms-r2</code>",
 		"Schedule of fcfs, replicate 1", "Schedule of rr quantum=300ms, replicate 1",
-		"tfexp run fcfs_vs_rr.hcl", "tfexp run experiment.hcl", "seed = 7", "Example CPU",
+		"tfexp run fcfs_vs_rr.hcl", "tfexp run experiment.hcl", "Seed 7, 5 replicates of each cell.", "seed = 7", "Example CPU",
 		"8 more schedules are in the folder plots/")
 	lacks(t, page, "Partial results", "What failed", "http://127", "src=\"http", "href=\"http", "@import", "<script", "NaN", "ZgotmplZ")
 	if n := strings.Count(page, "<svg"); n != 6 {

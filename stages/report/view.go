@@ -35,6 +35,8 @@ type view struct {
 	Cells              results.Table
 	Host               []results.Setting
 	Repeat             []string
+	Seed               int64
+	Replicates         string
 	SourceName, Source string
 }
 
@@ -71,6 +73,7 @@ func newView(ctx context.Context, e *results.Experiment) (*view, error) {
 	v := &view{
 		Title: e.Plan.Experiment, Description: e.Plan.Description, State: e.Run.State,
 		When: when(e.Run), Summary: e.SummaryTable(), Host: environment(e.Run), Repeat: commands(e),
+		Seed: e.Plan.Seed, Replicates: replicates(e.Plan.Replicates),
 	}
 	if !e.Complete() {
 		v.Progress = fmt.Sprintf("%d of %d cells so far", len(e.Cells), len(e.Plan.Cells))
@@ -288,6 +291,13 @@ func commands(e *results.Experiment) []string {
 		again = append(again, "-var", s.Name+"="+s.Value)
 	}
 	return append(out, shell(again))
+}
+
+func replicates(n int) string {
+	if n == 1 {
+		return "one replicate"
+	}
+	return fmt.Sprintf("%d replicates", n)
 }
 
 // shell writes a command line as a shell reads it.

@@ -1,0 +1,37 @@
+package results
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// docs/results.md names every column of every table.
+func TestReferenceNamesEveryColumn(t *testing.T) {
+	raw, err := os.ReadFile("../docs/results.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(raw)
+	var names []string
+	for _, c := range jobColumns {
+		names = append(names, c.name)
+	}
+	for _, c := range metricColumns {
+		names = append(names, c.name)
+	}
+	for _, c := range estimateColumns {
+		names = append(names, c.name)
+	}
+	for _, c := range comparisonColumns {
+		names = append(names, c.name)
+	}
+	for _, c := range occupancyColumns {
+		names = append(names, c.name)
+	}
+	for _, n := range names {
+		if !strings.Contains(text, "`"+n+"`") {
+			t.Errorf("docs/results.md does not name the column %s", n)
+		}
+	}
+}
