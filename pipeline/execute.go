@@ -171,8 +171,10 @@ func (e *execution) cell(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range cell.Warnings {
-		e.warn(w.Code, ref.Cell, w.Text)
+	for _, w := range cell.Warnings { // cell.json has them for the views
+		if err := e.journal.add(JournalEntry{Event: "warning", Unit: ref.Cell, State: w.Code, Text: w.Text}); err != nil {
+			return err
+		}
 	}
 	e.mu.Lock()
 	e.done++
@@ -269,7 +271,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		out.Busy = busy
 		if busy > hardware.BusyCores {
 			out.Warnings = append(out.Warnings, results.Warning{Code: "busy_machine", Cell: e.Cells[i].Cell,
-				Text: fmt.Sprintf("other processes used %.2f cores on the mean while %s ran", busy, e.Cells[i].Cell)})
+				Text: fmt.Sprintf("other processes used more than %.2g cores, on the mean, while jobs ran", hardware.BusyCores)})
 		}
 	}
 	out, err := execute.Run(ctx, task)

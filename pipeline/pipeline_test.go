@@ -340,3 +340,25 @@ func tree(t *testing.T, dir string) map[string]string {
 	}
 	return files
 }
+
+// A run that has nothing to do leaves tables, pictures and report as they are.
+func TestViewsAreReused(t *testing.T) {
+	out := t.TempDir()
+	runs(t, simulatedFile, out, 8)
+	report := filepath.Join(out, "small", results.ReportFile)
+	before, err := os.Stat(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs(t, simulatedFile, out, 0)
+	if after, err := os.Stat(report); err != nil || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("the report was written again (%v)", err)
+	}
+	if err := os.RemoveAll(filepath.Join(out, "small", results.PlotsDir)); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, simulatedFile, out, 0)
+	if _, err := os.Stat(filepath.Join(out, "small", results.PlotsDir, results.PicturesFile)); err != nil {
+		t.Errorf("the pictures did not come back: %v", err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/results"
@@ -23,7 +24,13 @@ func (r *run) publish(ctx context.Context) error {
 	k := newKey("views")
 	k.Addf("views", "%d", viewsVersion)
 	k.Add("version", r.options.Version)
-	raw, err := json.Marshal(r.Plan.Plan)
+	plan := r.Plan.Plan
+	plan.PredictedSeconds = 0 // how long it was to take changes nothing in the views
+	plan.Cells = slices.Clone(plan.Cells)
+	for i := range plan.Cells {
+		plan.Cells[i].PredictedSeconds = 0
+	}
+	raw, err := json.Marshal(plan)
 	if err != nil {
 		return fmt.Errorf("describe the plan: %w", err)
 	}

@@ -187,19 +187,20 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 		kind = Resume
 	}
 	d := l.decide(kind, j, g.Cores, why)
-	l.queue.remove(j)
 	l.settleTime(j)
 	if kind == Resume {
 		if err := l.Engine.Resume(int(j), g); err != nil {
 			return fmt.Errorf("resume job %q: %w", l.Jobs[j].Name, err)
 		}
 	} else if err := l.Engine.Start(int(j), g); err != nil {
+		l.queue.remove(j)
 		f.State = Failed
 		l.gaveBack = true // those after it move up
 		l.close(j, Fail, err.Error())
 		return nil
 	}
 	l.record(d)
+	l.queue.remove(j)
 	f.State, f.grant = Running, g
 	l.machine.take(g)
 	if kind == Start {
@@ -220,17 +221,21 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	return nil
 }
 
-// pause carries out a pause of a job that has given its cores back.
-func (l *loop) pause(j int32, why string) error {
-	f := &l.lives[j]
+// halt has the engine pause a running job. What it holds is the caller's to
+// give back, before paused notes the new state.
+func (l *loop) halt(j int32) error {
 	if err := l.Engine.Pause(int(j)); err != nil {
 		return fmt.Errorf("pause job %q: %w", l.Jobs[j].Name, err)
 	}
+	return nil
+}
+
+func (l *loop) paused(j int32, why string) {
+	f := &l.lives[j]
 	f.State, f.timer = Paused, Never
 	f.Preemptions++
 	l.record(l.decide(Pause, j, nil, why))
 	l.emit(Event{Kind: Pause, Job: int(j)})
-	return nil
 }
 
 // request sets a job's request, as the workload asks.

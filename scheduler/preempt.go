@@ -44,10 +44,11 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 			if !l.touches(victim, nodes) {
 				continue // it is on a node that the job will not use
 			}
-			l.release(victim)
-			if err := l.pause(victim, why); err != nil {
+			if err := l.halt(victim); err != nil {
 				return true, false, err
 			}
+			l.release(victim)
+			l.paused(victim, why)
 			l.lives[victim].level = int32(max(l.Jobs[victim].Priority, 0))
 			l.wait(victim)
 		}

@@ -71,11 +71,14 @@ func (l *loop) turnOver(j int32) {
 // endTurn pauses a job whose turn is over, because its cores are wanted or
 // dispatch has not given it any.
 func (l *loop) endTurn(j int32) error {
-	f := &l.lives[j]
+	if err := l.halt(j); err != nil {
+		return err
+	}
 	l.settleTime(j)
-	l.turns.drop(j, f)
+	l.turns.drop(j, &l.lives[j])
 	l.leave(j)
-	return l.pause(j, "its quantum is over and others wait")
+	l.paused(j, "its quantum is over and others wait")
+	return nil
 }
 
 // goOn lets a job whose turn is over keep what it has, for a new quantum.

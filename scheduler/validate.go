@@ -62,9 +62,10 @@ type traced struct {
 
 // holders says which job holds each core or GPU; -1 when none does.
 type holders struct {
-	what string
-	job  []int32
-	node []int32 // of each core or GPU
+	what   string
+	job    []int32
+	node   []int32 // of each core or GPU
+	byNode []int   // how many a grant has, by node
 }
 
 // NewValidator returns a validator for the trace of jobs on a cluster, with
@@ -245,9 +246,10 @@ func (v *Validator) grant(e Event, t *traced) {
 	}
 }
 
-// hold marks what a job holds, and returns how much by node.
-func (v *Validator) hold(h *holders, e Event, set CoreSet) map[int]int {
-	byNode := make(map[int]int, 1)
+// hold marks what a job holds, and returns how much by node, valid until the
+// next call.
+func (v *Validator) hold(h *holders, e Event, set CoreSet) []int {
+	clear(h.byNode)
 	set.Each(func(c int) {
 		switch {
 		case c >= len(h.job):
@@ -257,9 +259,9 @@ func (v *Validator) hold(h *holders, e Event, set CoreSet) map[int]int {
 			v.report(e.At, e.Job, "%s %d is held by %q and by %q", h.what, c, v.name(int(h.job[c])), v.name(e.Job))
 		}
 		h.job[c] = int32(e.Job)
-		byNode[int(h.node[c])]++
+		h.byNode[h.node[c]]++
 	})
-	return byNode
+	return h.byNode
 }
 
 // drop takes from a job all that it holds.
@@ -337,6 +339,7 @@ func (v *Validator) report(at time.Duration, job int, format string, args ...any
 func (v *Validator) name(job int) string { return v.jobs[job].Name }
 
 func (h *holders) add(node, n int) {
+	h.byNode = append(h.byNode, 0)
 	for range n {
 		h.job = append(h.job, -1)
 		h.node = append(h.node, int32(node))

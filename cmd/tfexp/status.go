@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,7 +99,7 @@ func statusOf(dir string) (experimentStatus, error) {
 	s := experimentStatus{
 		Experiment: e.Plan.Experiment, Dir: dir, State: e.Run.State,
 		Started: e.Run.Started, Ended: e.Run.Ended,
-		Cells: len(e.Plan.Cells), Warnings: e.Run.Warnings,
+		Cells: len(e.Plan.Cells), Warnings: e.Warnings(),
 	}
 	for _, c := range e.Cells {
 		if c.State == results.CellFailed {
@@ -182,8 +181,8 @@ func (a *app) printStatus(s experimentStatus) {
 			fmt.Fprintf(a.out, "    and %s more\n", count(c.More, "job", "jobs"))
 		}
 	}
-	for _, w := range s.Warnings {
-		fmt.Fprintf(a.out, "  warning: %s\n", warning(w))
+	for _, d := range results.Doubts(s.Warnings, namedCells) {
+		fmt.Fprintf(a.out, "  warning: %s\n", d)
 	}
 	for _, e := range s.Journal {
 		fmt.Fprintf(a.out, "  %s  %s\n", e.Time.Local().Format("15:04:05"), entry(e))
@@ -211,12 +210,4 @@ func entry(e pipeline.JournalEntry) string {
 		text += ": " + e.Text
 	}
 	return text
-}
-
-// warning is a doubt about a result, for people.
-func warning(w results.Warning) string {
-	if w.Cell != "" && !strings.Contains(w.Text, w.Cell) {
-		return w.Cell + ": " + w.Text
-	}
-	return w.Text
 }

@@ -16,6 +16,9 @@ import (
 // maxWarnings bounds the warnings that a summary lists; the report has all.
 const maxWarnings = 5
 
+// namedCells bounds the cells that one warning names.
+const namedCells = 2
+
 // dispensable are the metrics that a table leaves out where it is too wide for
 // the terminal, the first ones first.
 var dispensable = []string{"p95_jct_s", "mean_slowdown", "jain_fairness", "utilization", "preemptions"}
@@ -68,21 +71,21 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 	for _, s := range answers {
 		fmt.Fprintln(a.out, s)
 	}
-	if warnings := e.Warnings(); len(warnings) > 0 {
+	if doubts := results.Doubts(e.Warnings(), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(a.out)
-		a.printWarnings(warnings)
+		a.printDoubts(doubts)
 	}
 	fmt.Fprintf(a.out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), progress.Duration(outcome.Elapsed), outcome.Report)
 	return nil
 }
 
-func (a *app) printWarnings(warnings []results.Warning) {
-	for i, w := range warnings {
+func (a *app) printDoubts(doubts []results.Doubt) {
+	for i, d := range doubts {
 		if i == maxWarnings {
-			fmt.Fprintf(a.out, "… and %s more: see the report\n", count(len(warnings)-i, "warning", "warnings"))
+			fmt.Fprintf(a.out, "… and %s more: see the report\n", count(len(doubts)-i, "warning", "warnings"))
 			return
 		}
-		fmt.Fprintf(a.out, "%s %s\n", paint(a.outColor, yellow, "warning:"), warning(w))
+		fmt.Fprintf(a.out, "%s %s\n", paint(a.outColor, yellow, "warning:"), d)
 	}
 }
 

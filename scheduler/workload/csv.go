@@ -65,6 +65,9 @@ func ReadCSV(file string, r io.Reader) ([]scheduler.Job, error) {
 		if err == io.EOF && in.InputOffset() > 0 {
 			return jobs, nil
 		}
+		if err == io.EOF {
+			err = errors.New("the file is empty")
+		}
 		line := 1
 		if err == nil {
 			line, _ = in.FieldPos(0)

@@ -21,7 +21,7 @@ type view struct {
 	Answers            []answer
 	MoreAnswers        int
 	NoAnswer           string
-	Warnings           []warning
+	Warnings           []results.Doubt
 	Summary            results.Table
 	Blocks             []block
 	Comparisons        results.Table
@@ -42,13 +42,6 @@ type view struct {
 
 // answer is a comparison in a sentence; Kind is for its colour and its sign.
 type answer struct{ Text, Verdict, Kind string }
-
-// warning is a doubt with all the cells that it is about.
-type warning struct {
-	Text  string
-	Cells []string
-	More  int
-}
 
 // block is a workload, hardware or policy in one line.
 type block struct{ Kind, Name, Summary string }
@@ -175,26 +168,10 @@ func title(m results.Metric) string {
 	return m.Title + " (" + m.Unit + ")"
 }
 
-// warnings joins those that differ only in their cell.
 func (v *view) warnings(e *results.Experiment) {
-	at := map[string]int{}
-	for _, w := range e.Warnings() {
-		i, ok := at[w.Code+w.Text]
-		if !ok {
-			i = len(v.Warnings)
-			at[w.Code+w.Text] = i
-			v.Warnings = append(v.Warnings, warning{Text: w.Text})
-		}
-		switch {
-		case w.Cell == "", strings.Contains(w.Text, w.Cell): // said already
-		case len(v.Warnings[i].Cells) < mostNames:
-			v.Warnings[i].Cells = append(v.Warnings[i].Cells, w.Cell)
-		default:
-			v.Warnings[i].More++
-		}
-	}
+	v.Warnings = results.Doubts(e.Warnings(), mostNames)
 	if failed := e.FailedCells(); len(failed) > 0 {
-		v.Warnings = append(v.Warnings, warning{Text: fmt.Sprintf(
+		v.Warnings = append(v.Warnings, results.Doubt{Text: fmt.Sprintf(
 			"Something failed in %d of %d cells. Means are over the finished jobs, and pairs of cells that finished different numbers of jobs are not compared.",
 			len(failed), len(e.Cells))})
 	}

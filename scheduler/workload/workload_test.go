@@ -1,0 +1,362 @@
+package workload
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+func batch(class string, count int, a Arrivals) Submit {
+	return Submit{Job: scheduler.Job{Class: class, Threads: 1}, Count: count, Arrivals: a}
+}
+
+func TestRealise(t *testing.T) {
+	s := time.Second
+	jobs, err := Realise("mixed", []Submit{
+		batch("long", 2, Arrivals{Kind: At, Times: []time.Duration{3 * s}}),
+		batch("short", 3, Arrivals{Kind: Every, Start: s, Mean: 2 * s}),
+		batch("long", 2, Arrivals{Kind: At, Times: []time.Duration{5 * s, 4 * s}}),
+		{Job: scheduler.Job{Class: "due", Deadline: 10 * s}, Count: 1, Arrivals: Arrivals{Start: s}},
+	}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i, j := range jobs {
+		if j.Number != i {
+			t.Errorf("job %d has number %d", i, j.Number)
+		}
+		got = append(got, fmt.Sprint(j.Name, " ", j.Arrival))
+	}
+	want := []string{"long-1 3s", "long-2 3s", "short-1 1s", "short-2 3s", "short-3 5s", "long-3 5s", "long-4 4s", "due-1 1s"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if jobs[7].Deadline != 11*s || jobs[0].Deadline != scheduler.Never {
+		t.Errorf("deadlines %s and %s", jobs[7].Deadline, jobs[0].Deadline)
+	}
+}
+
+func TestArrivalsHaveTheirDistribution(t *testing.T) {
+	const n = 20000
+	for _, c := range []struct {
+		a  Arrivals
+		sd float64 // of a gap
+	}{
+		{Arrivals{Kind: Exponential, Mean: time.Second}, 1},
+		{Arrivals{Kind: Normal, Mean: time.Second, SD: 200 * time.Millisecond}, 0.2},
+	} {
+		jobs, err := Realise("w", []Submit{batch("a", n, c.a)}, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, sum, squares := time.Duration(0), 0.0, 0.0
+		for _, j := range jobs {
+			gap := (j.Arrival - last).Seconds()
+			if gap < 0 {
+				t.Fatal("arrivals go back")
+			}
+			last = j.Arrival
+			sum += gap
+			squares += gap * gap
+		}
+		mean := sum / n
+		sd := math.Sqrt(squares/n - mean*mean)
+		if math.Abs(mean-1) > 4*c.sd/math.Sqrt(n) || math.Abs(sd/c.sd-1) > 0.05 {
+			t.Errorf("%s: mean gap %.4f s, standard deviation %.4f", c.a.Kind, mean, sd)
+		}
+	}
+}
+
+// What one batch draws depends on the seed, the workload and its place alone.
+func TestStreamsAreIndependent(t *testing.T) {
+	exp := Arrivals{Kind: Exponential, Mean: time.Second}
+	draw := func(name string, seed int64, first int) []scheduler.Job {
+		jobs, err := Realise(name, []Submit{batch("a", first, exp), batch("b", 5, exp)}, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range jobs {
+			jobs[i].Number = 0
+		}
+		return jobs[first:]
+	}
+	same := draw("w", 1, 3)
+	if !slices.Equal(same, draw("w", 1, 3)) || !slices.Equal(same, draw("w", 1, 30)) {
+		t.Error("the second batch depends on the first")
+	}
+	if slices.Equal(same, draw("w", 2, 3)) || slices.Equal(same, draw("v", 1, 3)) {
+		t.Error("the draws do not depend on the seed and the name")
+	}
+	if Stream(1, "a", "b").Uint64() == Stream(1, "ab").Uint64() || Stream(1, "a/b").Uint64() == Stream(1, "a", "b").Uint64() {
+		t.Error("different paths are the same stream")
+	}
+}
+
+func TestRealiseRefuses(t *testing.T) {
+	for want, s := range map[string]Submit{
+		"a count of -1":                  batch("a", -1, Arrivals{}),
+		"2 arrival times for 3 jobs":     batch("a", 3, Arrivals{Kind: At, Times: make([]time.Duration, 2)}),
+		"an arrival at -1ns":             batch("a", 1, Arrivals{Kind: At, Times: []time.Duration{-1}}),
+		`unknown kind of arrivals "now"`: batch("a", 1, Arrivals{Kind: "now"}),
+		"is negative":                    batch("a", 1, Arrivals{Kind: Normal, SD: -1}),
+		"past the end of time":           batch("a", 9, Arrivals{Kind: Every, Mean: math.MaxInt64 / 4}),
+	} {
+		if _, err := Realise("w", []Submit{s}, 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one that says %q", err, want)
+		}
+	}
+}
+
+func TestCSVReplaysByteForByte(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		jobs := make([]scheduler.Job, rapid.IntRange(0, 5).Draw(t, "jobs"))
+		duration := rapid.Int64Range(0, math.MaxInt64-2e9)
+		for i := range jobs {
+			jobs[i] = scheduler.Job{
+				Number: i, Name: fmt.Sprintf("job-%d", i), Class: rapid.StringMatching(`[a-z",;é ]*`).Draw(t, "class"),
+				Arrival: time.Duration(duration.Draw(t, "arrival")), Threads: rapid.IntRange(1, 1<<20).Draw(t, "threads"),
+				MinThreads: rapid.IntRange(0, 9).Draw(t, "min"), MaxThreads: rapid.IntRange(0, 9).Draw(t, "max"),
+				GPUs: rapid.IntRange(0, 9).Draw(t, "gpus"), Memory: rapid.Int64Range(0, math.MaxInt64).Draw(t, "memory"),
+				Nodes: rapid.IntRange(0, 9).Draw(t, "nodes"), Malleable: rapid.Bool().Draw(t, "malleable"),
+				Priority: rapid.IntRange(0, 9).Draw(t, "priority"), User: rapid.StringMatching(`[a-z ]*`).Draw(t, "user"),
+				Deadline:  scheduler.Never,
+				Predicted: time.Duration(duration.Draw(t, "predicted")),
+			}
+			if rapid.Bool().Draw(t, "due") {
+				jobs[i].Deadline = time.Duration(duration.Draw(t, "deadline"))
+			}
+		}
+		var once, twice bytes.Buffer
+		if err := WriteCSV(&once, jobs); err != nil {
+			t.Fatal(err)
+		}
+		back, err := ReadCSV("w.csv", bytes.NewReader(once.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(jobs, back) {
+			t.Fatal(cmp.Diff(jobs, back))
+		}
+		if err := WriteCSV(&twice, back); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
+			t.Fatalf("%v\n%s\n%s", err, &once, &twice)
+		}
+	})
+}
+
+const (
+	csvHead = "job,class,arrival_s,threads,min_threads,max_threads,gpus,memory_bytes,nodes,malleable,priority,deadline_s,user,predicted_s\n"
+	csvRow  = "a-1,a,0.5,1,0,0,0,0,0,false,0,,,\n"
+)
+
+// place fails the test unless the error has the line and the text.
+func place(t *testing.T, err error, line int, text string) {
+	t.Helper()
+	var at *LineError
+	if !errors.As(err, &at) || at.Line != line || at.File != "f" || !strings.Contains(err.Error(), text) {
+		t.Errorf("error %v, want f:%d and %q", err, line, text)
+	}
+}
+
+func TestCSVErrorsNameTheLine(t *testing.T) {
+	if jobs, err := ReadCSV("f", strings.NewReader(csvHead+csvRow)); err != nil || jobs[0].Arrival != time.Second/2 {
+		t.Fatal(jobs, err)
+	}
+	for _, c := range []struct {
+		text string
+		line int
+		want string
+	}{
+		{"", 1, "the file is empty"},
+		{"job,class\n", 1, "wrong number of fields"},
+		{strings.ToUpper(csvHead), 1, "the columns are not"},
+		{csvHead + csvRow + csvRow, 3, `"a-1" is there twice`},
+		{csvHead + csvRow + "b,a,x" + csvRow[9:], 3, `arrival_s "x"`},
+		{csvHead + "b,a,0.1234567891,1,0,0,0,0,0,false,0,,,\n", 2, "arrival_s"},
+		{csvHead + "b,a,,1,0,0,0,0,0,false,0,,,\n", 2, "arrival_s"},
+		{csvHead + "b,a,1,0,0,0,0,0,0,false,0,,,\n", 2, `threads "0"`},
+		{csvHead + "b,a,1,1,0,0,0,0,0,maybe,0,,,\n", 2, `malleable "maybe"`},
+		{csvHead + "b,a,1,1,0,0,-1,0,0,true,0,,,\n", 2, `gpus "-1"`},
+		{csvHead + ",a,1,1,0,0,0,0,0,true,0,,,\n", 2, "job"},
+		{csvHead + "b,a,1\n", 2, "wrong number of fields"},
+	} {
+		_, err := ReadCSV("f", strings.NewReader(c.text))
+		place(t, err, c.line, c.want)
+	}
+}
+
+const swf = `; MaxProcs: 128
+; Note: unsorted on purpose
+  1 5000 -1 3000 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1
+
+  2 1000 -1 0 4 -1 -1 8 60000 -1 1 -1 1 -1 -1 -1 -1 -1
+`
+
+func TestSWF(t *testing.T) {
+	tr, err := ReadSWF("f", strings.NewReader(swf), Options{Unit: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Trace{
+		Processors: 128,
+		RunTimes:   []time.Duration{3 * time.Second, 0},
+		Jobs: []scheduler.Job{
+			{Number: 0, Name: "job-1", Class: "job", Arrival: 5 * time.Second, Threads: 4, Deadline: scheduler.Never, User: "user-7", Predicted: 3 * time.Second},
+			{Number: 1, Name: "job-2", Class: "job", Arrival: 1 * time.Second, Threads: 8, Deadline: scheduler.Never, Predicted: time.Minute},
+		},
+	}
+	if diff := cmp.Diff(want, tr); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestMalformedSWFLines(t *testing.T) {
+	for want, line := range map[string]string{
+		"17 fields":                        "3 1 -1 1 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1",
+		`submit time "x"`:                  "3 x -1 1 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
+		"the submit time is -1":            "3 -1 -1 1 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
+		"the run time is -1":               "3 1 -1 -1 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
+		"the number of processors is -1":   "3 1 -1 1 -1 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
+		"out of range":                     "3 99999999999999 -1 1 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
+		`run time "1e999" is not a number`: "3 1 -1 1e999 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
+		`MaxProcs "many"`:                  "; MaxProcs: many",
+	} {
+		_, err := ReadSWF("f", strings.NewReader(swf+line+"\n"), Options{})
+		place(t, err, 6, want)
+		tr, err := ReadSWF("f", strings.NewReader(swf+line+"\n"), Options{Lenient: true})
+		if err != nil || len(tr.Jobs) != 2 || len(tr.Skipped) != 1 {
+			t.Errorf("lenient: %d jobs, %v skipped, error %v", len(tr.Jobs), tr.Skipped, err)
+		}
+	}
+}
+
+const batsim = `{
+  "nb_res": 8,
+  "jobs": [
+    {"id": 0, "subtime": 1.5, "res": 4, "walltime": 300, "profile": "d"},
+    {"id": "w0!1", "subtime": 2, "res": 2, "profile": "d"}
+  ],
+  "profiles": {"d": {"type": "delay", "delay": 12.25}, "p": {"type": "parallel", "cpu": [1]}}
+}`
+
+func TestBatsim(t *testing.T) {
+	tr, err := ReadBatsim("f", strings.NewReader(batsim), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := 12250 * time.Millisecond
+	want := Trace{
+		Processors: 8,
+		RunTimes:   []time.Duration{run, run},
+		Jobs: []scheduler.Job{
+			{Number: 0, Name: "job-0", Class: "d", Arrival: 1500 * time.Millisecond, Threads: 4, Deadline: scheduler.Never, Predicted: 5 * time.Minute},
+			{Number: 1, Name: "job-w0!1", Class: "d", Arrival: 2 * time.Second, Threads: 2, Deadline: scheduler.Never, Predicted: run},
+		},
+	}
+	if diff := cmp.Diff(want, tr); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, c := range []struct {
+		old, new string
+		line     int
+		want     string
+	}{
+		{`"res": 2`, `"res": 0`, 5, "asks for 0 cores"},
+		{`"res": 2`, `"res": "2"`, 5, "cannot unmarshal"},
+		{`2, "profile": "d"`, `2, "profile": "e"`, 5, `no profile "e"`},
+		{`2, "profile": "d"`, `2, "profile": "p"`, 5, `of the type "parallel"`},
+		{`"subtime": 2,`, `"subtime": 1e300,`, 5, "out of range"},
+	} {
+		text := strings.Replace(batsim, c.old, c.new, 1)
+		_, err := ReadBatsim("f", strings.NewReader(text), Options{})
+		place(t, err, c.line, c.want)
+		tr, err := ReadBatsim("f", strings.NewReader(text), Options{Lenient: true})
+		if err != nil || len(tr.Jobs) != 1 || len(tr.Skipped) != 1 {
+			t.Errorf("lenient: %d jobs, %v skipped, error %v", len(tr.Jobs), tr.Skipped, err)
+		}
+	}
+	_, err = ReadBatsim("f", strings.NewReader("{\n\"jobs\": [\n"), Options{Lenient: true})
+	place(t, err, 3, "unexpected end")
+}
+
+const requests = `# action, instance, job, threads, wait, priority
+execution,a,mlp,4,1.5
+execution,b,svm,2,0,3
+
+update,a,mlp,2,10
+execution,c,mlp,1,0
+`
+
+func template(name string) (scheduler.Job, error) {
+	if name != "mlp" && name != "svm" {
+		return scheduler.Job{}, fmt.Errorf("there is no job %q", name)
+	}
+	return scheduler.Job{Class: name, Malleable: true, Priority: 1, MinThreads: 2, Deadline: scheduler.Never}, nil
+}
+
+func TestRequests(t *testing.T) {
+	lines, skipped, err := ReadRequests("f", strings.NewReader(requests), Options{})
+	if err != nil || len(skipped) > 0 {
+		t.Fatal(skipped, err)
+	}
+	jobs, resizes, err := Assemble("f", lines, template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := func(n int, name, class string, at time.Duration, threads, low, level int) scheduler.Job {
+		return scheduler.Job{Number: n, Name: name, Class: class, Arrival: at, Threads: threads, MinThreads: low, Priority: level, Malleable: true, Deadline: scheduler.Never}
+	}
+	want := []scheduler.Job{
+		job(0, "a", "mlp", 0, 4, 2, 1),
+		job(1, "b", "svm", 1500*time.Millisecond, 2, 2, 3),
+		job(2, "c", "mlp", 11500*time.Millisecond, 1, 1, 1),
+	}
+	if diff := cmp.Diff(want, jobs); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if want := []scheduler.Resize{{At: 1500 * time.Millisecond, Job: 0, Threads: 2}}; !slices.Equal(want, resizes) {
+		t.Errorf("resizes %+v, want %+v", resizes, want)
+	}
+	lines[1].Job = "gan"
+	_, _, err = Assemble("f", lines, template)
+	place(t, err, 3, `there is no job "gan"`)
+}
+
+func TestMalformedRequests(t *testing.T) {
+	for want, line := range map[string]string{
+		`unknown action "delete"`: "delete,a,mlp,1,0",
+		"4 fields":                "execution,d,mlp,1",
+		"7 fields":                "execution,d,mlp,1,0,1,1",
+		`threads "0"`:             "execution,d,mlp,0,0",
+		`threads "two"`:           "execution,d,mlp,two,0",
+		`wait "-1"`:               "execution,d,mlp,1,-1",
+		`wait "soon"`:             "execution,d,mlp,1,soon",
+		`priority "-2"`:           "execution,d,mlp,1,0,-2",
+		"has no name":             "execution,,mlp,1,0",
+		`"a" is asked for twice`:  "execution,a,mlp,1,0",
+		`which was not asked for`: "update,z,mlp,1,0",
+		"more than can be told":   "execution,d,mlp,1,9223372030",
+	} {
+		_, _, err := ReadRequests("f", strings.NewReader(requests+line+"\n"), Options{})
+		place(t, err, 7, want)
+		lines, skipped, err := ReadRequests("f", strings.NewReader(requests+line+"\n"), Options{Lenient: true})
+		if err != nil || len(lines) != 4 || len(skipped) != 1 {
+			t.Errorf("lenient: %d requests, %v skipped, error %v", len(lines), skipped, err)
+		}
+	}
+	// All that is wrong is told at once.
+	_, _, err := ReadRequests("f", strings.NewReader("x\ny\nz\n"), Options{})
+	if err == nil || strings.Count(err.Error(), "f:") != 3 {
+		t.Errorf("error %v", err)
+	}
+}
