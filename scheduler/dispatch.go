@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// dispatch decides what runs from now on: growth that was asked for, waiting
+// dispatch decides what runs from now on: resizes that were asked for, waiting
 // jobs in the policy's order, re-growth; again until nothing changes.
 func (l *loop) dispatch() error {
 	for rounds := 0; ; rounds++ {
@@ -13,7 +13,7 @@ func (l *loop) dispatch() error {
 			return fmt.Errorf("dispatch at %s does not come to an end", l.now)
 		}
 		l.gaveBack = false
-		if err := l.grow(); err != nil {
+		if err := l.change(); err != nil {
 			return err
 		}
 		if err := l.admit(); err != nil {
@@ -239,17 +239,17 @@ func (l *loop) paused(j int32, why string) {
 }
 
 // request sets a job's request, as the workload asks.
-func (l *loop) request(j, cores int32) error {
+func (l *loop) request(j, cores int32) {
 	f := &l.lives[j]
 	if f.State == Finished || f.State == Failed || f.State == Stopped {
-		return nil
+		return
 	}
 	f.asked = cores
 	if l.Recorder != nil {
 		l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Reason: fmt.Sprintf("%d cores", cores)})
 	}
 	if f.FirstStart != Never && !l.resizable(j) {
-		return nil // it keeps what it started with
+		return // it keeps what it started with
 	}
 	if home := l.home(j); home != nil {
 		cores = min(cores, l.machine.whole[home[0]].cores) // it can not move to a larger node
@@ -261,13 +261,9 @@ func (l *loop) request(j, cores int32) error {
 		k := l.queue.keyOf(j)
 		l.queue.remove(j)
 		l.queue.insert(k, l.least(j))
-	case int(cores) < f.grant.Cores.Count():
-		low, rest := f.grant.Cores.cut(int(cores))
-		return l.resize(j, low, rest, nil, "its request is smaller")
-	case int(cores) > f.grant.Cores.Count() && !slices.Contains(l.growing, j):
-		l.growing = append(l.growing, j)
+	case !slices.Contains(l.changing, j):
+		l.changing = append(l.changing, j)
 	}
-	return nil
 }
 
 // resize changes the cores of a running job: fewer, with what it drops, or
@@ -301,11 +297,21 @@ func (l *loop) growBy(j, more int32, node int32, why string) error {
 	return l.resize(j, l.lives[j].grant.Cores.union(gains), nil, gains, why)
 }
 
-// grow gives running jobs what they have asked for, in the order of the
-// requests: under strict all of it or nothing, otherwise what is free.
-func (l *loop) grow() error {
-	keep := l.growing[:0]
-	for _, j := range l.growing {
+// change gives running jobs what they have asked for: those that asked for
+// less shrink first, then the others grow in the order of their requests; under
+// strict by all of it or not at all, otherwise by what is free.
+func (l *loop) change() error {
+	for _, j := range l.changing {
+		f := &l.lives[j]
+		if f.State == Running && !f.yields && int(f.request) < f.grant.Cores.Count() {
+			low, rest := f.grant.Cores.cut(int(f.request))
+			if err := l.resize(j, low, rest, nil, "its request is smaller"); err != nil {
+				return err
+			}
+		}
+	}
+	keep := l.changing[:0]
+	for _, j := range l.changing {
 		f := &l.lives[j]
 		if f.State != Running || f.yields {
 			continue // it takes the new request when it resumes
@@ -323,7 +329,7 @@ func (l *loop) grow() error {
 			keep = append(keep, j)
 		}
 	}
-	l.growing = keep
+	l.changing = keep
 	return nil
 }
 

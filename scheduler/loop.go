@@ -29,7 +29,7 @@ type loop struct {
 	started   int // jobs that the engine has: running or paused
 	running   []int32
 	malleable []int32 // running malleable jobs, by first start, then number
-	growing   []int32 // running jobs with a request for more, in the order of the requests
+	changing  []int32 // running jobs that asked for another size, in the order of the requests
 	ends      []timer // expected ends of running jobs, ascending; kept for reservations only
 	turns     turns
 	fair      fairShares
@@ -61,7 +61,7 @@ type life struct {
 func newLoop(r Run) *loop {
 	l := &loop{
 		Run: r, p: r.Policy.withDefaults(), machine: newMachine(r.Cluster),
-		queue: newQueue(len(r.Jobs)), lives: make([]life, len(r.Jobs)),
+		queue: newQueue(len(r.Jobs), r.Policy.Backfill == EASY), lives: make([]life, len(r.Jobs)),
 		byArrival: arrivalOrder(r.Jobs), open: len(r.Jobs),
 	}
 	l.Resizes = slices.Clone(r.Resizes)
@@ -156,9 +156,7 @@ func (l *loop) take(now time.Duration, ended []End) error {
 			l.now = max(l.now, other)
 			z := l.Resizes[l.resized]
 			l.resized++
-			if err := l.request(int32(z.Job), int32(z.Threads)); err != nil {
-				return err
-			}
+			l.request(int32(z.Job), int32(z.Threads))
 		default:
 			t := l.timers[0]
 			l.timers.pop()

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"math"
+	"math/bits"
 	"time"
 )
 
@@ -35,25 +36,42 @@ type ask struct {
 // queue holds the waiting jobs in the policy's order. It is a treap over job
 // numbers (R. Seidel, C. R. Aragon, "Randomized Search Trees", 1996) whose
 // priorities are a hash of the number, so that its shape is reproducible.
-// Each node knows the size of its subtree and the least that any job in it
-// asks for. All operations take O(log n) expected time.
+// Each node knows the size of its subtree and the least that its jobs ask for. All operations take O(log n) expected time.
 type queue struct {
-	nodes []queueNode // by job number
-	root  int32
+	nodes    []queueNode // by job number
+	root     int32
+	byLength bool // limits have a window
 }
 
 type queueNode struct {
 	key         key
-	ask, least  ask // of the job, of its subtree
+	ask         ask
 	left, right int32
 	size        int32 // of the subtree
 	weight      uint32
+	cores       int32    // the least in the subtree
+	shortest    shortest // of the subtree; kept for windows only
 }
+
+// shortest tells, for each k, the least length of the jobs that ask for less
+// than 2^(k+1) cores; the last one of all jobs. Lengths are coded: see code.
+type shortest [8]uint16
+
+// code writes a length with eleven significant bits, rounded down, such that
+// codes compare as the lengths do.
+func code(length time.Duration) uint16 {
+	n := uint64(max(length, 0))
+	shift := max(bits.Len64(n)-11, 0)
+	return uint16(shift<<10) + uint16(n>>shift)
+}
+
+// class is the index of a number of cores, from 1 on, in shortest.
+func class(cores int32) int { return min(bits.Len32(uint32(cores))-1, len(shortest{})-1) }
 
 const nobody = int32(-1)
 
-func newQueue(jobs int) *queue {
-	q := &queue{nodes: make([]queueNode, jobs), root: nobody}
+func newQueue(jobs int, byLength bool) *queue {
+	q := &queue{nodes: make([]queueNode, jobs), root: nobody, byLength: byLength}
 	for i := range q.nodes {
 		// The finalizer of MurmurHash3 (A. Appleby), a bijection.
 		h := uint32(i) + 0x9e3779b9
@@ -79,19 +97,40 @@ func (q *queue) sizeOf(t int32) int32 {
 // refresh recomputes what a node knows of its subtree.
 func (q *queue) refresh(t int32) {
 	n := &q.nodes[t]
-	n.size, n.least = 1, n.ask
+	n.size, n.cores = 1, n.ask.cores
+	if q.byLength {
+		n.shortest = n.ask.shortest()
+	}
 	if n.left != nobody {
-		n.absorb(&q.nodes[n.left])
+		child := &q.nodes[n.left]
+		n.size += child.size
+		q.absorb(n, child)
 	}
 	if n.right != nobody {
-		n.absorb(&q.nodes[n.right])
+		child := &q.nodes[n.right]
+		n.size += child.size
+		q.absorb(n, child)
 	}
 }
 
-func (n *queueNode) absorb(child *queueNode) {
-	n.size += child.size
-	n.least.cores = min(n.least.cores, child.least.cores)
-	n.least.length = min(n.least.length, child.least.length)
+// absorb lets a node know of what another one knows.
+func (q *queue) absorb(n, other *queueNode) {
+	n.cores = min(n.cores, other.cores)
+	if q.byLength {
+		for k, c := range other.shortest {
+			n.shortest[k] = min(n.shortest[k], c)
+		}
+	}
+}
+
+func (a ask) shortest() (s shortest) {
+	own, first := code(a.length), class(a.cores)
+	for k := range s {
+		if s[k] = math.MaxUint16; k >= first {
+			s[k] = own
+		}
+	}
+	return s
 }
 
 // insert adds a job that is not in the queue.
@@ -115,8 +154,13 @@ func (q *queue) insertAt(t, job int32) int32 {
 		at.right = q.insertAt(at.right, job)
 	}
 	at.size++
-	at.least.cores = min(at.least.cores, n.ask.cores)
-	at.least.length = min(at.least.length, n.ask.length)
+	at.cores = min(at.cores, n.ask.cores)
+	if q.byLength {
+		own := code(n.ask.length)
+		for k := class(n.ask.cores); k < len(at.shortest); k++ {
+			at.shortest[k] = min(at.shortest[k], own)
+		}
+	}
 	return t
 }
 
@@ -187,13 +231,18 @@ func (l limit) allows(a ask) bool {
 	return a.cores <= l.free && (a.length <= l.window || a.cores <= l.spare)
 }
 
+// allowsAny tells whether the limit may allow a job of a subtree.
+func (l limit) allowsAny(n *queueNode) bool {
+	return n.cores <= l.free && (l.window == Never || n.cores <= l.spare || n.shortest[class(l.free)] <= code(l.window))
+}
+
 // next returns the first job after k that is within the limit, or nobody.
 func (q *queue) next(after key, l limit) int32 { return q.nextAt(q.root, after, l) }
 
 func (q *queue) nextAt(t int32, after key, l limit) int32 {
 	for t != nobody {
 		n := &q.nodes[t]
-		if !l.allows(n.least) {
+		if !l.allowsAny(n) {
 			return nobody
 		}
 		if after.less(n.key) {

@@ -127,7 +127,7 @@ func (l *loop) admitPlanned() error {
 	pausing := l.p.pausesForBetter()
 	plan := l.planRunning()
 	after, blocked := front, false
-	for l.queue.len() > 0 && (pausing || l.queue.nodes[l.queue.root].least.cores <= l.machine.mostFree()) {
+	for l.queue.len() > 0 && (pausing || l.queue.nodes[l.queue.root].cores <= l.machine.mostFree()) {
 		j := l.queue.next(after, anyone)
 		if j == nobody {
 			return nil

@@ -1,0 +1,70 @@
+package scheduler
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// The queue behaves as a sorted list that is searched from its front.
+func TestQueueIsAnOrderedList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const jobs = 40
+		q := newQueue(jobs, true)
+		in := map[int32]bool{}
+		small := rapid.Int64Range(0, 6)
+		length := rapid.OneOf(small, rapid.Int64Range(0, math.MaxInt64))
+		t.Repeat(map[string]func(*rapid.T){
+			"change": func(t *rapid.T) {
+				j := int32(rapid.IntRange(0, jobs-1).Draw(t, "job"))
+				if in[j] {
+					q.remove(j)
+				} else {
+					q.insert(key{small.Draw(t, "rank"), small.Draw(t, "second"), j},
+						ask{int32(rapid.IntRange(1, 300).Draw(t, "cores")), time.Duration(length.Draw(t, "length"))})
+				}
+				in[j] = !in[j]
+			},
+			"": func(t *rapid.T) {
+				l := limit{int32(rapid.IntRange(1, 300).Draw(t, "free")), time.Duration(length.Draw(t, "window")), int32(rapid.IntRange(0, 300).Draw(t, "spare"))}
+				after := key{small.Draw(t, "rank"), small.Draw(t, "second"), int32(rapid.IntRange(-1, jobs).Draw(t, "job"))}
+				want, size, before := nobody, 0, 0
+				for j := range int32(jobs) {
+					if !in[j] {
+						continue
+					}
+					size++
+					n := &q.nodes[j]
+					if n.key.less(after) {
+						before++
+					}
+					if after.less(n.key) && l.allows(n.ask) && (want == nobody || n.key.less(q.keyOf(want))) {
+						want = j
+					}
+				}
+				if got := q.next(after, l); got != want || q.len() != size || q.before(after) != before {
+					t.Fatalf("next %d of %d, %d before; want %d of %d, %d before", got, q.len(), q.before(after), want, size, before)
+				}
+			},
+		})
+	})
+}
+
+// Codes compare as lengths do, up to the eleven bits that they keep.
+func TestCodesKeepTheOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Int64Min(0).Draw(t, "a"), rapid.Int64Min(0).Draw(t, "b")
+		x, y := code(time.Duration(a)), code(time.Duration(b))
+		if a <= b && x > y {
+			t.Fatalf("%d has code %d, %d has %d", a, x, b, y)
+		}
+		if a > b+b>>9+1 && x <= y {
+			t.Fatalf("%d and %d have codes %d and %d", a, b, x, y)
+		}
+	})
+	if code(Never) == math.MaxUint16 {
+		t.Error("a job without an estimate is coded as no job")
+	}
+}
