@@ -123,3 +123,12 @@ func BenchmarkNASA(b *testing.B) {
 	tr := nasaHalf(b)
 	benchmark(b, Policy{}, 128, tr.Jobs)
 }
+
+// The same with the validator looking on.
+func BenchmarkValidated(b *testing.B) {
+	jobs := poisson(1_000_000, 1024, 0.95, 1)
+	work := works(jobs)
+	for b.Loop() {
+		runValidated(b, Run{Policy: Policy{Backfill: EASY}, Cluster: one(1024), Jobs: jobs}, work, simulated.Options{})
+	}
+}

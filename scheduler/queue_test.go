@@ -60,7 +60,7 @@ func TestCodesKeepTheOrder(t *testing.T) {
 		if a <= b && x > y {
 			t.Fatalf("%d has code %d, %d has %d", a, x, b, y)
 		}
-		if a > b+b>>9+1 && x <= y {
+		if a/2 > b/2+b>>10+1 && x <= y {
 			t.Fatalf("%d and %d have codes %d and %d", a, b, x, y)
 		}
 	})

@@ -1,7 +1,3 @@
-// Package scheduler is the decision core: which job runs, when, on which
-// cores. It is pure and deterministic: events in, decisions out. It knows no
-// engine; the loop in this package feeds it from whatever implements Engine,
-// on a virtual or a real clock.
 package scheduler
 
 import (

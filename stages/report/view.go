@@ -98,7 +98,9 @@ func when(r results.Run) string {
 		return ""
 	}
 	s := start.Format("2 January 2006, 15:04 MST")
-	if end, err := time.Parse(time.RFC3339, r.Ended); err == nil {
+	if r.Ran == 0 && r.Reused > 0 {
+		s += ", with all cells taken from earlier runs"
+	} else if end, err := time.Parse(time.RFC3339, r.Ended); err == nil {
 		s += ", took " + end.Sub(start).String()
 	}
 	return s

@@ -1,0 +1,93 @@
+// Package scheduler is the decision core: which job runs, when, on which
+// cores. It is pure and deterministic: events in, decisions out. It knows no
+// engine; Run.Execute, the one event loop, feeds it from whatever implements
+// Engine, on a virtual or a real clock.
+//
+// # Instants
+//
+// Time is integer nanoseconds. The events of an instant are taken in the order
+// finish, arrival, request, timer, by job number within each; then dispatch
+// decides. Engine.Next says what the present instant is, and decisions are
+// recorded at it. On a real clock it is later than the events that it brings,
+// which keep their own instants.
+//
+// # Dispatch
+//
+// Dispatch runs until nothing changes:
+//
+//  1. Running jobs whose request was changed are resized: those that asked for
+//     less shrink, then the others grow, in the order of their requests.
+//  2. Waiting jobs (queued or paused, one queue) are looked at in the policy's
+//     order. The allocation rule says how many cores a job would get: it
+//     starts, or makes room by preemption and starts, or is passed over. With
+//     no backfill the first that can not start ends the pass.
+//  3. Cores that are still free go to running malleable jobs below their
+//     request, the earliest (first) started first.
+//
+// # Orders
+//
+//   - fcfs: arrival. priority: effective level. sjf: predicted run time. edf:
+//     deadline. Ties: arrival, then number. None takes anything from a running
+//     job unless preemption is on.
+//   - srtf: predicted remaining time; las: least attained service (core time).
+//     Both imply preemption. Under las there is a dispatch at the end of each
+//     quantum of a running job, as well as at every other event.
+//   - round_robin: a queue; arrivals and jobs whose quantum ended go to its
+//     tail. A quantum runs from each start or resume. When it ends and no job
+//     waits, a new one begins. Otherwise the job goes to the tail, and dispatch
+//     follows; if that gives it the same cores, it goes on with a new quantum,
+//     and nothing counts as a preemption.
+//   - fair: the same, but the queue is ordered by the attained service of the
+//     job's user, then the job's own, then number. A job without a user is a
+//     user of its own. A user who comes back, or is new, starts level with the
+//     one that was served last.
+//
+// A prediction of zero is none, and longer than all others. Progress on fewer
+// cores than requested is predicted in proportion to the cores.
+//
+// # Allocation
+//
+//   - strict: the full request or nothing.
+//   - always_attend: min(request, free), from MinThreads (at least 1) on; on a
+//     cluster the first node that has the request, else the one with the most
+//     free cores.
+//   - max_prop: each node shares the cores that running rigid jobs do not hold
+//     among its running malleable jobs, by first start, and then waiting jobs
+//     in order, as many as can have their minimum; in proportion to their
+//     requests, each between its minimum and its maximum, which is its request
+//     unless MaxThreads is more. Fractions are rounded by largest remainder,
+//     ties to the earlier. The shares are applied when a waiting job takes
+//     part: running jobs above theirs shrink first. A waiting job joins the
+//     node with the most cores beyond the minimums.
+//
+// A rigid job keeps the number of cores of its first start. Gangs start whole
+// and are never resized. Cores and GPUs are the lowest free ones of the node
+// with the lowest number that has room; a resumed job gets its old ones back
+// if they are free, and in any case stays on its nodes. A paused job keeps its
+// memory. A waiting job that lacks only what paused jobs keep does not hold up
+// those behind it.
+//
+// # Backfill
+//
+// A job that can not start lets later ones pass: under first_fit any that
+// fits; under easy those that, by the predictions, end before the first
+// blocked job's reservation or leave it enough beside them; under conservative
+// those that delay nobody before them. Reservations are made anew at each
+// dispatch. A running job that outlives its prediction is taken to end at any
+// moment. Nobody behind a reservation pauses anybody. Under max_prop both easy
+// and conservative guard the reservation of the first job without a share.
+//
+// # Preemption
+//
+// With pause, a job that can not start may pause running jobs that are
+// strictly worse by what the policy orders by (arrivals and numbers, which
+// break ties, do not make one worse): by victim rule, the other rule, then the
+// higher number; as many as needed, and none if all would not make room. Where
+// jobs take turns (round_robin, fair) only the end of a quantum does this.
+//
+// # Feedback
+//
+// Under priority a waiting job's effective level improves by one for each full
+// interval that it has waited since it last ran, to 0 at best. It keeps that
+// level while it runs and returns to its own when it is paused.
+package scheduler
