@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,7 +70,7 @@ func (s *CoreSet) UnmarshalText(text []byte) error {
 				return fmt.Errorf("core set %q: %w", text, err)
 			}
 		}
-		if a < 0 || b < a || (len(*s) > 0 && int32(a) <= (*s)[len(*s)-1].Hi-1) {
+		if a < 0 || b < a || b == math.MaxInt32 || (len(*s) > 0 && int32(a) <= (*s)[len(*s)-1].Hi-1) {
 			return fmt.Errorf("core set %q is not ascending", text)
 		}
 		*s = append(*s, Span{int32(a), int32(b) + 1})

@@ -80,8 +80,8 @@
 // # Preemption
 //
 // With pause, a job that can not start may pause running jobs that are
-// strictly worse by what the policy orders by (arrivals and numbers, which
-// break ties, do not make one worse): by victim rule, the other rule, then the
+// strictly worse by what the policy orders by first (what only breaks ties
+// does not make a job worse): by victim rule, the other rule, then the
 // higher number; as many as needed, and none if all would not make room. Where
 // jobs take turns (round_robin, fair) only the end of a quantum does this.
 //

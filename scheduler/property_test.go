@@ -336,3 +336,37 @@ func TestSRTFIsNotWorseThanFCFS(t *testing.T) {
 		}
 	})
 }
+
+// With exact predictions conservative backfill is the same as placing the jobs
+// one after the other, by arrival, each into the earliest gap of the schedule
+// so far that is long and wide enough.
+func TestConservativeFillsTheEarliestGaps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cores := rapid.IntRange(1, 9).Draw(t, "cores")
+		jobs, work := drawJobs(t, one(cores), true)
+		for i := range jobs {
+			work[i].Scaled = max(work[i].Scaled, time.Second)
+			jobs[i].Predicted = work[i].Scaled
+		}
+		slices.SortStableFunc(jobs, func(a, b Job) int { return int(a.Arrival - b.Arrival) })
+		for i := range jobs {
+			jobs[i].Number = i
+			work[i] = simulated.FullRequest(jobs[i].Predicted, jobs[i].Threads)
+		}
+		out, _ := execute(t, Run{Policy: Policy{Backfill: Conservative}, Cluster: one(cores), Jobs: jobs}, work, simulated.Options{})
+		used := make([]int, 1000) // cores in each second
+		for i, j := range jobs {
+			length := int(j.Predicted / time.Second)
+			at := int(j.Arrival / time.Second)
+			for slices.Max(used[at:at+length])+j.Threads > cores {
+				at++
+			}
+			for s := range length {
+				used[at+s] += j.Threads
+			}
+			if want := time.Duration(at) * time.Second; out.Jobs[i].FirstStart != want {
+				t.Fatalf("job %d starts at %s, the earliest gap is at %s", i, out.Jobs[i].FirstStart, want)
+			}
+		}
+	})
+}
