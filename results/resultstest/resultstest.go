@@ -1,0 +1,310 @@
+// Package resultstest makes folders of results for tests: small experiments
+// whose schedules come from a few lines of simulation.
+package resultstest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Config says what the experiment looks like.
+type Config struct {
+	Long, Short int // jobs of each class; the long ones ask for all cores
+	Cores       int
+	Replicates  int
+	Quanta      []time.Duration // one round-robin variant each
+	FailJob     int             // number of a job that fails half-way; -1: none
+	Missing     int             // so many cells at the end of the plan are not there
+	Records     results.Records
+}
+
+// Small is the experiment that most tests look at: 2 policies × 5 replicates,
+// 8 jobs on 2 cores.
+func Small() Config {
+	return Config{
+		Long: 2, Short: 6, Cores: 2, Replicates: 5, Quanta: []time.Duration{300 * time.Millisecond},
+		FailJob: -1, Records: results.AllRecords,
+	}
+}
+
+// Write makes the folder of an experiment and returns it.
+func (cfg Config) Write(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "fcfs_vs_rr")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.MkdirAll(dir, 0o755))
+	plan := cfg.Plan()
+	writeJSON := func(name string, v any) {
+		t.Helper()
+		raw, err := json.MarshalIndent(v, "", "  ")
+		must(err)
+		must(os.WriteFile(filepath.Join(dir, name), raw, 0o644))
+	}
+	writeJSON(results.PlanFile, plan)
+	writeJSON(results.RunFile, results.Run{
+		Started: "2026-01-02T03:04:05Z", Ended: "2026-01-02T03:05:06Z", State: "finished", Version: "v0.1.0", Go: "go1.26",
+		Seed: plan.Seed, Command: []string{"tfexp", "run", "fcfs_vs_rr.hcl"}, File: "fcfs_vs_rr.hcl", Ran: len(plan.Cells),
+		Host: []results.Setting{{Name: "system", Value: "linux/amd64"}, {Name: "cpu", Value: "Example CPU"}, {Name: "threads", Value: "2"}},
+	})
+	must(os.WriteFile(filepath.Join(dir, results.ExperimentFile), []byte("experiment \"fcfs_vs_rr\" {\n  seed = 7\n}\n"), 0o644))
+	must(results.WriteEstimates(dir, []results.EstimateRow{
+		{Job: "long", Hardware: "machine", Threads: cfg.Cores, Model: "linear", Samples: 2, SampleFraction: 0.07, Slope: 0.03, Intercept: 0.1, Predicted: 1.9, Low: 1.7, High: 2.1, Actual: -1},
+		{Job: "short", Hardware: "machine", Threads: 1, Model: "linear", Samples: 2, SampleFraction: 0.1, Slope: 0.02, Intercept: 0.1, Predicted: 0.5, Low: 0.4, High: 0.6, Actual: -1},
+	}))
+	for _, ref := range plan.Cells[:len(plan.Cells)-cfg.Missing] {
+		setup, work := cfg.setup(ref)
+		var quantum time.Duration
+		if len(ref.Axes) > 0 {
+			q, err := time.ParseDuration(ref.Axes[0].Value)
+			must(err)
+			quantum = q
+		}
+		folder := filepath.Join(dir, results.CellsDir, ref.Cell)
+		w, err := results.NewCellWriter(folder, setup, cfg.Records)
+		must(err)
+		s := sim{jobs: setup.Jobs, work: work, cores: cfg.Cores, quantum: quantum, fail: cfg.FailJob, out: w}
+		s.run()
+		cell := results.Cell{Seconds: 3, Busy: 0.02}
+		if ref.Replicate == 2 {
+			cell.Warnings = []results.Warning{{Code: "busy_machine", Text: "other processes used 0.8 cores on the mean"}}
+		}
+		_, err = w.Finish(cell)
+		must(err)
+		if cfg.FailJob >= 0 {
+			logs := filepath.Join(folder, results.LogsDir)
+			must(os.MkdirAll(logs, 0o755))
+			log := "epoch 1: loss 0.7\nepoch 2: loss NaN\nTraceback: the loss is not a number <stop>\n"
+			must(os.WriteFile(filepath.Join(logs, setup.Jobs[cfg.FailJob].Name+".log"), []byte(log), 0o644))
+		}
+	}
+	must(results.WriteTables(dir))
+	return dir
+}
+
+// Plan is the experiment's plan: FCFS, and round robin with each quantum.
+func (cfg Config) Plan() results.Plan {
+	p := results.Plan{
+		Schema: 1, Experiment: "fcfs_vs_rr", Seed: 7, Replicates: cfg.Replicates, Axes: []string{"quantum"},
+		Description: "Short jobs arrive behind long ones. How much less do they wait under round robin than under FCFS?",
+		Workloads:   []results.Named{{Name: "mixed", Summary: fmt.Sprintf("%d × long, %d × short", cfg.Long, cfg.Short)}},
+		Hardware:    []results.Named{{Name: "machine", Summary: fmt.Sprintf("simulated engine, %d cores", cfg.Cores)}},
+		Policies:    []results.Named{{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 300ms, strict"}},
+		Compares: []results.Compare{
+			{Metric: "mean_waiting_s", Baseline: "fcfs", Level: 0.95},
+			{Metric: "mean_jct_s", Baseline: "fcfs", Level: 0.95},
+			{Metric: "makespan_s", Baseline: "fcfs", Level: 0.95},
+		},
+	}
+	add := func(policy string, axes []results.Setting) {
+		for r := 1; r <= cfg.Replicates; r++ {
+			c := results.CellRef{
+				Workload: "mixed", Hardware: "machine", Policy: policy, Replicate: r, Seed: int64(r),
+				Engine: "simulated", Axes: axes, Cores: cfg.Cores, Key: fmt.Sprintf("%s%v%d", policy, axes, r),
+			}
+			c.Cell = "mixed-machine-" + policy
+			for _, a := range axes {
+				c.Cell += "-" + a.Name + "=" + a.Value
+			}
+			c.Cell += fmt.Sprintf("-r%d", r)
+			p.RunOrder = append(p.RunOrder, len(p.Cells))
+			p.Cells = append(p.Cells, c)
+		}
+	}
+	add("fcfs", nil)
+	for _, q := range cfg.Quanta {
+		add("rr", []results.Setting{{Name: "quantum", Value: q.String()}})
+	}
+	return p
+}
+
+// setup draws a replicate's jobs, which all policies share, and their true run times.
+func (cfg Config) setup(ref results.CellRef) (results.Setup, []time.Duration) {
+	rng := rand.New(rand.NewPCG(uint64(ref.Seed), 1))
+	s := results.Setup{Cell: ref, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: cfg.Cores}}}}
+	var work []time.Duration
+	at := 100 * time.Millisecond
+	for i := range cfg.Long + cfg.Short {
+		j := scheduler.Job{Number: i, Class: "long", Name: fmt.Sprintf("long-%d", i+1), Threads: cfg.Cores, Deadline: scheduler.Never}
+		mean := 1900 * time.Millisecond
+		if i >= cfg.Long {
+			j.Class, j.Name, j.Threads = "short", fmt.Sprintf("short-%d", i-cfg.Long+1), 1
+			mean = 500 * time.Millisecond
+			at += time.Duration(rng.ExpFloat64() * 0.2 * float64(time.Second)).Round(time.Microsecond)
+			j.Arrival = at
+		} else if i >= 2 {
+			j.Arrival = time.Duration(i) * 2 * time.Second
+		}
+		s.Jobs = append(s.Jobs, j)
+		s.Predicted = append(s.Predicted, mean)
+		work = append(work, time.Duration(float64(mean)*(1+0.05*rng.NormFloat64())).Round(time.Microsecond))
+	}
+	s.Alone = work
+	return s, work
+}
+
+// sim runs jobs first come first served, or in turns of a quantum.
+type sim struct {
+	jobs    []scheduler.Job
+	work    []time.Duration
+	cores   int
+	quantum time.Duration // 0: no turns
+	fail    int
+	out     scheduler.Recorder
+
+	now     time.Duration
+	queue   []int
+	arrived int
+	left    []time.Duration
+	started []bool
+	running []turn
+	free    []bool
+	order   []int // jobs by arrival
+	done    int
+}
+
+// turn is a job that holds cores until its work or its quantum ends.
+type turn struct {
+	job   int
+	until time.Duration
+	cores []int
+}
+
+func (s *sim) run() {
+	s.left = append([]time.Duration(nil), s.work...)
+	s.started = make([]bool, len(s.jobs))
+	s.free = make([]bool, s.cores)
+	for i := range s.free {
+		s.free[i] = true
+	}
+	for i := range s.jobs {
+		at := len(s.order)
+		for at > 0 && s.jobs[s.order[at-1]].Arrival > s.jobs[i].Arrival {
+			at--
+		}
+		s.order = append(s.order[:at], append([]int{i}, s.order[at:]...)...)
+	}
+	for s.done < len(s.jobs) {
+		s.arrive()
+		s.dispatch()
+		next := scheduler.Never
+		if s.arrived < len(s.order) {
+			next = s.jobs[s.order[s.arrived]].Arrival
+		}
+		for _, r := range s.running {
+			next = min(next, r.until)
+		}
+		s.now = next
+		s.end()
+	}
+}
+
+func (s *sim) event(kind scheduler.EventKind, job int, cores []int) {
+	var set scheduler.CoreSet
+	for _, c := range cores {
+		if n := len(set); n > 0 && set[n-1].Hi == int32(c) {
+			set[n-1].Hi++
+		} else {
+			set = append(set, scheduler.Span{Lo: int32(c), Hi: int32(c) + 1})
+		}
+	}
+	e := scheduler.Event{At: s.now, Kind: kind, Job: job, Cores: set}
+	if kind == scheduler.Fail {
+		e.Reason = "exit status 1"
+	}
+	s.out.Event(e)
+	if kind == scheduler.Start || kind == scheduler.Resume {
+		s.out.Decision(scheduler.Decision{At: s.now, Kind: kind, Job: job, Cores: set, Reason: "next in the queue"})
+	}
+}
+
+func (s *sim) arrive() {
+	for s.arrived < len(s.order) && s.jobs[s.order[s.arrived]].Arrival <= s.now {
+		job := s.order[s.arrived]
+		s.arrived++
+		s.event(scheduler.Arrive, job, nil)
+		s.queue = append(s.queue, job)
+	}
+}
+
+// dispatch starts jobs from the head of the queue while they fit.
+func (s *sim) dispatch() {
+	for len(s.queue) > 0 {
+		job := s.queue[0]
+		var cores []int
+		for c := 0; c < s.cores && len(cores) < s.jobs[job].Threads; c++ {
+			if s.free[c] {
+				cores = append(cores, c)
+			}
+		}
+		if len(cores) < s.jobs[job].Threads {
+			return
+		}
+		s.queue = s.queue[1:]
+		for _, c := range cores {
+			s.free[c] = false
+		}
+		until := s.now + s.left[job]
+		if s.quantum > 0 {
+			until = min(until, s.now+s.quantum)
+		}
+		s.running = append(s.running, turn{job, until, cores})
+		kind := scheduler.Resume
+		if !s.started[job] {
+			kind = scheduler.Start
+		}
+		s.started[job] = true
+		s.event(kind, job, cores)
+	}
+}
+
+// end takes the cores of the jobs whose work or quantum is over.
+func (s *sim) end() {
+	var still []turn
+	var paused []int
+	for _, r := range s.running {
+		if r.until > s.now {
+			still = append(still, r)
+			continue
+		}
+		slice := s.left[r.job]
+		if s.quantum > 0 {
+			slice = min(slice, s.quantum)
+		}
+		s.left[r.job] -= slice
+		switch {
+		case r.job == s.fail && s.left[r.job] <= s.work[r.job]/2:
+			s.event(scheduler.Fail, r.job, nil)
+			s.done++
+		case s.left[r.job] <= 0:
+			s.event(scheduler.Finish, r.job, nil)
+			s.done++
+		case len(s.queue) == 0:
+			// Nobody waits: the job goes on with a new quantum.
+			r.until = s.now + min(s.left[r.job], s.quantum)
+			still = append(still, r)
+			continue
+		default:
+			s.event(scheduler.Pause, r.job, nil)
+			paused = append(paused, r.job)
+		}
+		for _, c := range r.cores {
+			s.free[c] = true
+		}
+	}
+	s.running = still
+	s.arrive()
+	s.queue = append(s.queue, paused...)
+}

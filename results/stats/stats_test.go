@@ -1,0 +1,237 @@
+package stats
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func near(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if math.IsNaN(got) != math.IsNaN(want) || math.Abs(got-want) > tol {
+		t.Errorf("%s = %v, want %v", what, got, want)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	x := []float64{1, 2, 3, 4}
+	// By hand: rank 0.5·3 = 1.5 lies between 2 and 3; 0.95·3 = 2.85 is 0.85 of the way from 3 to 4.
+	near(t, "median", Quantile(x, 0.5), 2.5, 0)
+	near(t, "p95", Quantile(x, 0.95), 3.85, 1e-12)
+	near(t, "minimum", Quantile(x, 0), 1, 0)
+	near(t, "maximum", Quantile(x, 1), 4, 0)
+	near(t, "of one", Quantile([]float64{7}, 0.95), 7, 0)
+	near(t, "of none", Quantile(nil, 0.5), math.NaN(), 0)
+}
+
+func TestJain(t *testing.T) {
+	near(t, "alike", Jain([]float64{3, 3, 3}), 1, 1e-15)
+	near(t, "one has all", Jain([]float64{1, 0, 0, 0}), 0.25, 1e-15)
+	near(t, "1, 2, 3", Jain([]float64{1, 2, 3}), 36.0/(3*14), 1e-15)
+	near(t, "of none", Jain(nil), math.NaN(), 0)
+}
+
+func TestMeanInterval(t *testing.T) {
+	// Mean 3, standard deviation √2.5, t(4, 97.5%) = 2.776445 from tables.
+	i := MeanInterval([]float64{1, 2, math.NaN(), 3, 4, 5}, 0.95)
+	half := 2.776445 * math.Sqrt(2.5) / math.Sqrt(5)
+	near(t, "mean", i.Mean, 3, 1e-15)
+	near(t, "low", i.Low, 3-half, 1e-6)
+	near(t, "high", i.High, 3+half, 1e-6)
+	if i.N != 5 {
+		t.Errorf("n = %d", i.N)
+	}
+	one := MeanInterval([]float64{2}, 0.95)
+	near(t, "mean of one", one.Mean, 2, 0)
+	near(t, "low of one", one.Low, math.NaN(), 0)
+	raw, err := json.Marshal([]Interval{one, MeanInterval(nil, 0.95)})
+	want := `[{"n":1,"mean":2,"low":null,"high":null},{"n":0,"mean":null,"low":null,"high":null}]`
+	if err != nil || string(raw) != want {
+		t.Errorf("JSON is %s, %v; want %s", raw, err, want)
+	}
+}
+
+// TestSleep is Student's own paired example: the extra sleep of ten patients
+// under two drugs. R's t.test(paired = TRUE) gives t = -4.0621, p = 0.002833,
+// mean difference -1.58, interval -2.4599 to -0.7001. Its first nine pairs
+// are worked out the same way.
+func TestSleep(t *testing.T) {
+	one := []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}
+	two := []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
+	near(t, "p of t", tTail(-4.0621, 9), 0.002833, 1e-6)
+	all := ComparePairs(two, one, 0.95, "sleep")
+	near(t, "difference", all.Difference, -1.58, 1e-12)
+	if all.Method != "paired bootstrap" {
+		t.Errorf("ten pairs were compared by %s", all.Method)
+	}
+	// The bootstrap agrees with the t interval within a fifth of its width.
+	near(t, "bootstrap low", all.DifferenceLow, -2.4599, 0.35)
+	near(t, "bootstrap high", all.DifferenceHigh, -0.7001, 0.35)
+	if all.P > 0.01 {
+		t.Errorf("bootstrap p = %v", all.P)
+	}
+
+	nine := ComparePairs(two[:9], one[:9], 0.95, "sleep")
+	// Differences -1.2 -2.4 -1.3 -1.3 0 -1 -1.8 -0.8 -4.6: mean -1.6, sum of
+	// squared deviations 13.58, sd 1.302882, se 0.434294, t(8, 97.5%) = 2.306004.
+	near(t, "nine: difference", nine.Difference, -1.6, 1e-12)
+	near(t, "nine: low", nine.DifferenceLow, -1.6-2.306004*0.434294, 1e-5)
+	near(t, "nine: high", nine.DifferenceHigh, -1.6+2.306004*0.434294, 1e-5)
+	near(t, "nine: p", nine.P, tTail(1.6/0.434294, 8), 1e-6)
+	if nine.Method != "paired t" {
+		t.Errorf("nine pairs were compared by %s", nine.Method)
+	}
+}
+
+// TestFieller checks the bounds against their definition: at each, the t
+// statistic of c − r·b is exactly the critical value.
+func TestFieller(t *testing.T) {
+	b := []float64{10, 12, 11, 13, 9}
+	c := []float64{6, 7.5, 6.1, 8.2, 5.0}
+	lo, hi := fieller(b, c, 0.95)
+	for _, r := range []float64{lo, hi} {
+		d := make([]float64, len(b))
+		for i := range d {
+			d[i] = c[i] - r*b[i]
+		}
+		mean, ss := 0.0, 0.0
+		for _, v := range d {
+			mean += v / 5
+		}
+		for _, v := range d {
+			ss += (v - mean) * (v - mean)
+		}
+		near(t, fmt.Sprintf("|t| at %v", r), math.Abs(mean)/math.Sqrt(ss/4/5), 2.776445, 1e-5)
+	}
+	if !(lo < 32.8/55 && 32.8/55 < hi) {
+		t.Errorf("interval %v to %v is not around the ratio", lo, hi)
+	}
+	// A baseline that may well be 0 bounds no ratio.
+	lo, hi = fieller([]float64{-1, 1, 0.1}, []float64{1, 2, 3}, 0.95)
+	near(t, "low", lo, math.NaN(), 0)
+	near(t, "high", hi, math.NaN(), 0)
+}
+
+func TestExact(t *testing.T) {
+	same := []float64{3, 4, 5}
+	p := ComparePairs(same, same, 0.95, "x")
+	if p.P != 1 || p.Difference != 0 || p.Ratio != 1 || p.RatioLow != 1 || p.RatioHigh != 1 || p.Method != "exact" {
+		t.Errorf("identical pairs: %+v", p)
+	}
+	p = ComparePairs([]float64{4, 4, 4}, []float64{2, 2, 2}, 0.95, "x")
+	if p.P != 0 || p.Difference != -2 || p.Ratio != 0.5 || p.RatioLow != 0.5 || p.RatioHigh != 0.5 {
+		t.Errorf("pairs that all differ by 2: %+v", p)
+	}
+	p = ComparePairs([]float64{0, 0, 0}, []float64{0, 0, 0}, 0.95, "x")
+	if p.P != 1 || !math.IsNaN(p.Ratio) {
+		t.Errorf("zeros: %+v", p)
+	}
+	// Sums in another order differ in the last digit; that is no difference.
+	p = ComparePairs([]float64{0.1 + 0.2, 5, 7}, []float64{0.3, 5, 7}, 0.95, "x")
+	if p.P != 1 || p.Difference != 0 {
+		t.Errorf("rounding: %+v", p)
+	}
+	p = ComparePairs([]float64{0, 0, 0, 0}, []float64{3, 4, 5, 4}, 0.95, "x")
+	if !math.IsNaN(p.Ratio) || !(p.P < 0.01) || !(p.DifferenceLow > 0) {
+		t.Errorf("from zero: %+v", p)
+	}
+}
+
+func TestTooFew(t *testing.T) {
+	p := ComparePairs([]float64{1, 2}, []float64{2, 4}, 0.95, "x")
+	if p.Pairs != 2 || p.BaselineMean != 1.5 || p.Ratio != 2 || !math.IsNaN(p.P) || !math.IsNaN(p.RatioLow) {
+		t.Errorf("two pairs: %+v", p)
+	}
+	p = ComparePairs(nil, nil, 0.95, "x")
+	if !math.IsNaN(p.BaselineMean) || !math.IsNaN(p.P) {
+		t.Errorf("no pairs: %+v", p)
+	}
+}
+
+// TestCoverage simulates experiments with a known ratio of means: 95% of the
+// intervals must hold it. The pairs share most of their variation, as cells
+// with the same arrivals do.
+func TestCoverage(t *testing.T) {
+	for n, trials := range map[int]int{5: 1500, 9: 1500, 10: 150, 20: 50} { // a bootstrap takes thousands of resamples
+		rng := rand.New(rand.NewPCG(1, uint64(n)))
+		var ratio, diff, alarms int
+		for k := range trials {
+			b, c, same := make([]float64, n), make([]float64, n), make([]float64, n)
+			for i := range n {
+				common := rng.NormFloat64()
+				b[i] = 10 + common + 0.5*rng.NormFloat64()
+				c[i] = 6 + 0.7*common + 0.5*rng.NormFloat64()
+				same[i] = 10 + common + 0.5*rng.NormFloat64()
+			}
+			p := ComparePairs(b, c, 0.95, fmt.Sprint(k))
+			if p.RatioLow <= 0.6 && 0.6 <= p.RatioHigh {
+				ratio++
+			}
+			if p.DifferenceLow <= -4 && -4 <= p.DifferenceHigh {
+				diff++
+			}
+			if n < BootstrapPairs && ComparePairs(b, same, 0.95, "").P < 0.05 {
+				alarms++
+			}
+		}
+		// Four standard errors of a share of 95%.
+		slack := 4 * math.Sqrt(0.95*0.05/float64(trials))
+		near(t, fmt.Sprintf("coverage of the ratio with %d pairs", n), float64(ratio)/float64(trials), 0.95, slack)
+		near(t, fmt.Sprintf("coverage of the difference with %d pairs", n), float64(diff)/float64(trials), 0.95, slack)
+		if n < BootstrapPairs {
+			near(t, fmt.Sprintf("false alarms with %d pairs", n), float64(alarms)/float64(trials), 0.05, slack)
+		}
+	}
+}
+
+// TestVerdictAndInterval holds that an interval leaves out no difference
+// exactly when the p-value is below the level, and that a name decides the
+// bootstrap.
+func TestVerdictAndInterval(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(MinPairs, 14).Draw(t, "n")
+		shift := rapid.Float64Range(-3, 3).Draw(t, "shift")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
+		b, c := make([]float64, n), make([]float64, n)
+		for i := range b {
+			b[i] = 20 + rng.NormFloat64()
+			c[i] = b[i] + shift + rng.NormFloat64()
+		}
+		p := ComparePairs(b, c, 0.95, "name")
+		if p != ComparePairs(b, c, 0.95, "name") {
+			t.Fatal("the same pairs and name gave another outcome")
+		}
+		if math.Abs(p.P-0.05) < 0.005 {
+			return // at the edge the bootstrap's quantile and its p-value may round apart
+		}
+		if out := p.DifferenceLow > 0 || p.DifferenceHigh < 0; out != (p.P < 0.05) {
+			t.Fatalf("p = %v and the difference is in %v to %v", p.P, p.DifferenceLow, p.DifferenceHigh)
+		}
+		if out := p.RatioLow > 1 || p.RatioHigh < 1; out != (p.P < 0.05) {
+			t.Fatalf("p = %v and the ratio is in %v to %v", p.P, p.RatioLow, p.RatioHigh)
+		}
+	})
+}
+
+// TestHolm is the example of R's p.adjust(c(0.01, 0.02, 0.03, 0.04), "holm").
+func TestHolm(t *testing.T) {
+	got := Holm([]float64{0.03, 0.01, math.NaN(), 0.04, 0.02})
+	for i, want := range []float64{0.06, 0.04, math.NaN(), 0.06, 0.06} {
+		near(t, fmt.Sprintf("p[%d]", i), got[i], want, 1e-15)
+	}
+	near(t, "bounded by 1", Holm([]float64{0.7, 0.8})[0], 1, 0)
+}
+
+func BenchmarkBootstrap(b *testing.B) {
+	x, y := make([]float64, 30), make([]float64, 30)
+	for i := range x {
+		x[i], y[i] = float64(i), float64(i*i%17)
+	}
+	for b.Loop() {
+		ComparePairs(x, y, 0.95, "bench")
+	}
+}
