@@ -23,6 +23,7 @@ var Metrics = []string{
 	"jobs", "finished", "failed", "makespan_s", "throughput_per_h", "utilization",
 	"mean_jct_s", "median_jct_s", "p95_jct_s", "mean_waiting_s", "mean_first_run_delay_s",
 	"mean_service_s", "mean_slowdown", "p95_slowdown", "jain_fairness", "preemptions", "resizes",
+	"mean_bounded_slowdown", "gpu_utilization",
 }
 
 // Language is the body of an experiment file.
