@@ -2,6 +2,7 @@ package results
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/tfexp/tfexp/results/stats"
@@ -61,9 +62,8 @@ func (v Variant) Values(m Metric) []float64 {
 // workload and hardware, every other policy's variants with the baseline's.
 // Axes that both read must have the same value; axes that only one of them
 // reads do not matter, so a baseline without a quantum is compared with every
-// quantum. Cells are paired by replicate, and a pair counts when both cells
-// finished the same number of jobs: otherwise the metrics are over different
-// jobs. Holm's correction is over the candidates of one baseline.
+// quantum. Cells are paired by replicate, and a pair counts when the same jobs
+// finished in both cells: otherwise the metrics are over different jobs. Holm's correction is over the candidates of one baseline.
 func (e *Experiment) Comparisons() []ComparisonRow {
 	variants := e.Variants()
 	var rows []ComparisonRow
@@ -98,7 +98,8 @@ func compareWith(base Variant, variants []Variant, m Metric, level float64) []Co
 		rows = append(rows, ComparisonRow{
 			Metric: m.Name, Workload: v.Workload, Hardware: v.Hardware, Baseline: base.Label, Candidate: v.Label,
 			Pairs: r.Pairs, BaselineMean: r.BaselineMean, CandidateMean: r.CandidateMean,
-			Ratio: r.Ratio, CILow: r.RatioLow, CIHigh: r.RatioHigh, RawP: r.P,
+			// The metrics are never below 0, so neither is a ratio of their means.
+			Ratio: r.Ratio, CILow: max(0, r.RatioLow), CIHigh: r.RatioHigh, RawP: r.P,
 			Difference: r.Difference, DifferenceLow: r.DifferenceLow, DifferenceHigh: r.DifferenceHigh,
 			Level: level, Method: r.Method,
 		})
@@ -141,7 +142,7 @@ func pairs(base, candidate Variant, m Metric) (b, c []float64) {
 	for i := range base.Cells {
 		for j := range candidate.Cells {
 			x, y := &base.Cells[i], &candidate.Cells[j]
-			if x.Replicate != y.Replicate || x.Metrics.Finished != y.Metrics.Finished {
+			if x.Replicate != y.Replicate || !sameJobs(x, y) {
 				continue
 			}
 			if u, v := m.Of(&x.Metrics), m.Of(&y.Metrics); finite(u) && finite(v) {
@@ -150,4 +151,21 @@ func pairs(base, candidate Variant, m Metric) (b, c []float64) {
 		}
 	}
 	return b, c
+}
+
+// sameJobs tells whether the same jobs finished in two cells. Beyond
+// MaxFailures their names are not known, and then they are not the same.
+func sameJobs(a, b *Cell) bool {
+	if a.Metrics.Finished != b.Metrics.Finished || a.Error != "" || b.Error != "" {
+		return false
+	}
+	failed := func(c *Cell) []string {
+		var names []string
+		for _, f := range c.Failures {
+			names = append(names, f.Job)
+		}
+		slices.Sort(names)
+		return names
+	}
+	return a.Metrics.Failed <= MaxFailures && slices.Equal(failed(a), failed(b))
 }

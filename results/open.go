@@ -109,6 +109,11 @@ func (e *Experiment) Warnings() []Warning {
 			add(w)
 		}
 	}
+	if failed := len(e.FailedCells()); failed > 0 {
+		add(Warning{Code: "failed_cells", Text: fmt.Sprintf(
+			"something failed in %d of %d cells: means are over the finished jobs, and only cells in which the same jobs finished are compared",
+			failed, len(e.Cells))})
+	}
 	return out
 }
 

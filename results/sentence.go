@@ -52,7 +52,9 @@ func (r ComparisonRow) evidence(unit string) string {
 		return pairs + ", all of which differ by the same"
 	}
 	s := fmt.Sprintf("%s interval ", percent(r.Level))
-	switch known := finite(r.CILow) && finite(r.CIHigh); {
+	// A ratio whose interval reaches that far says less than the difference.
+	const telling = 10
+	switch known := finite(r.CILow) && r.CIHigh < telling*max(1, r.Ratio); {
 	case known && r.Verdict == NoDifference:
 		s += fmt.Sprintf("of the change %s to %s", signedPercent(r.CILow-1), signedPercent(r.CIHigh-1))
 	case known && r.Ratio >= 2:

@@ -115,7 +115,7 @@ func TestFailed(t *testing.T) {
 	cfg.FailJob = 1
 	_, page := write(t, cfg)
 	has(t, page, "What failed", "<strong>long-2</strong> in <code>mixed-machine-fcfs-r1</code>", "exit status 1",
-		"the loss is not a number &lt;stop&gt;", "Something failed in 10 of 10 cells", "5, 5 failed")
+		"the loss is not a number &lt;stop&gt;", "something failed in 10 of 10 cells", "5, 5 failed")
 }
 
 func TestNothingYet(t *testing.T) {

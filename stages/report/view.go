@@ -172,11 +172,6 @@ func title(m results.Metric) string {
 
 func (v *view) warnings(e *results.Experiment) {
 	v.Warnings = results.Doubts(e.Warnings(), mostNames)
-	if failed := e.FailedCells(); len(failed) > 0 {
-		v.Warnings = append(v.Warnings, results.Doubt{Text: fmt.Sprintf(
-			"Something failed in %d of %d cells. Means are over the finished jobs, and pairs of cells that finished different numbers of jobs are not compared.",
-			len(failed), len(e.Cells))})
-	}
 }
 
 func (v *view) blocks(p results.Plan) {
