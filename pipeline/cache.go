@@ -185,3 +185,22 @@ func (c *cache) put(k *Key, e entry, output []byte, units ...string) error {
 	}
 	return nil
 }
+
+// forget removes outputs and their records.
+func (c *cache) forget(hashes []string) error {
+	err := c.db.Update(func(tx *bbolt.Tx) error {
+		for _, h := range hashes {
+			if err := tx.Bucket(bucketOutputs).Delete([]byte(h)); err != nil {
+				return err
+			}
+			if err := tx.Bucket(bucketEntries).Delete([]byte(h)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("forget what the cache holds: %w", err)
+	}
+	return nil
+}

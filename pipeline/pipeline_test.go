@@ -362,3 +362,117 @@ func TestViewsAreReused(t *testing.T) {
 		t.Errorf("the pictures did not come back: %v", err)
 	}
 }
+
+func readRecord(t *testing.T, dir string) results.Run {
+	t.Helper()
+	r, err := readRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A run that was killed while it wrote its report is taken up again.
+func TestResumeWritesAMissingReport(t *testing.T) {
+	out := t.TempDir()
+	runs(t, simulatedFile, out, 8)
+	dir := filepath.Join(out, "small")
+	r := readRecord(t, dir)
+	if r.State != "finished" || !r.Reported {
+		t.Fatalf("after a run: state %s, reported %v", r.State, r.Reported)
+	}
+	r.Reported = false
+	if err := writeJSON(filepath.Join(dir, results.RunFile), r); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, results.ReportFile)); err != nil {
+		t.Fatal(err)
+	}
+	p, _, err := Resume(out, Options{}, experiments.HostFacts{Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err := p.Run(context.Background()); err != nil || o.Ran != 0 {
+		t.Fatalf("resumed: %+v, %v", o, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, results.ReportFile)); err != nil {
+		t.Error(err)
+	}
+}
+
+// The newest run that was broken off is resumed, before any that came to its
+// end with failed cells.
+func TestResumePrefersWhatWasBrokenOff(t *testing.T) {
+	out := t.TempDir()
+	for name, state := range map[string]string{"early": "interrupted", "late": "failed"} {
+		runs(t, strings.Replace(simulatedFile, `"small"`, `"`+name+`"`, 1), out, 8)
+		dir := filepath.Join(out, name)
+		r := readRecord(t, dir)
+		r.State = state
+		r.Started = map[string]string{"early": "2024-01-01T00:00:00Z", "late": "2024-01-02T00:00:00Z"}[name]
+		if err := writeJSON(filepath.Join(dir, results.RunFile), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, _, err := Resume(out, Options{}, experiments.HostFacts{Threads: 2})
+	if err != nil || filepath.Base(p.Dir) != "early" {
+		t.Errorf("resumed %v, %v", p, err)
+	}
+}
+
+// A folder keeps the experiment of its last run only, in whichever syntax.
+func TestSyntaxOfTheExperimentMayChange(t *testing.T) {
+	out := t.TempDir()
+	const asJSON = `{"experiment": {"small": {"replicates": 3}},
+ "job": {"j": {"builtin": {"softmax": {}}, "epochs": 2, "runtime": {"epoch": "100ms"}}},
+ "workload": {"w": {"submit": [{"job": "${job.j}"}]}},
+ "hardware": {"h": {"engine": "simulated", "threads": 1}},
+ "policy": {"fcfs": {"order": "fcfs"}}}`
+	runs(t, simulatedFile, out, 8)
+	spec, diags := experiments.LoadSource("small.hcl.json", []byte(asJSON), experiments.LoadOptions{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	p, err := New(spec, Options{Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if _, diags, err := Resume(p.Dir, Options{}, experiments.HostFacts{}); err != nil || diags.HasErrors() {
+		t.Errorf("%v %v", diags, err)
+	}
+}
+
+// A fresh run forgets first: what it had not reached when it was interrupted
+// is not there any more.
+func TestFreshForgets(t *testing.T) {
+	out := t.TempDir()
+	runs(t, simulatedFile, out, 8)
+	ctx, cancel := context.WithCancel(context.Background())
+	p, err := New(load(t, simulatedFile), Options{Out: out, Fresh: true, Parallel: 1, Observe: func(p Progress) {
+		if p.Kind == UnitEnd && p.Done == 2 {
+			cancel()
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := p.Run(ctx)
+	if !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	runs(t, simulatedFile, out, 8-o.Ran)
+}
+
+func TestSeedIsExplained(t *testing.T) {
+	out := t.TempDir()
+	runs(t, simulatedFile, out, 8)
+	p := plan(t, strings.Replace(simulatedFile, "= 3\n", "= 4\n", 1), out)
+	for i, w := range p.Work {
+		if w.Reuse || w.Reason != "experiment.seed changed" {
+			t.Errorf("%s: %+v", p.Cells[i].Cell, w)
+		}
+	}
+}

@@ -144,9 +144,8 @@ func (p *Plan) profileKey(j *experiments.Job) *Key {
 	for _, s := range p.state.host.Fingerprint() {
 		k.Add("host."+s.Name, s.Value)
 	}
-	k.Addf("profile.samples", "%d", p.spec.Profile.Samples)
-	k.Addf("profile.fraction", "%g", p.spec.Profile.Fraction)
-	k.Append(p.state.programs.describe(j))
+	k.Addf("profile.lengths", "%v %s", sampleLengths(length(j), p.spec.Profile), lengthUnit(j))
+	k.Append(p.state.programs.program(j))
 	return k
 }
 
@@ -218,6 +217,7 @@ func (p *Plan) planCells() error {
 		k.Append(p.estimateLines(c))
 		k.Addf("records", "%s", p.spec.Records)
 		k.Addf("replicate", "%d", p.Cells[i].Replicate)
+		k.Addf("experiment.seed", "%d", p.spec.Seed)
 		k.Addf("seed", "%d", p.Cells[i].Seed)
 		k.Add("workload.jobs", real.digest)
 		p.state.keys[i] = k
@@ -303,15 +303,28 @@ func (p *Plan) lookUpCell(v cacheView, i int, onDisk map[string]bool) CellWork {
 	switch {
 	case old == p.state.keys[i].Description() && state == results.CellFinished:
 		return CellWork{Reuse: true, Reason: "finished earlier"}
+	case old == p.state.keys[i].Description() && state == interrupted:
+		return CellWork{Reason: p.incomplete()}
 	case old == p.state.keys[i].Description():
 		return CellWork{Reason: state + " before"}
 	case old != "":
 		changes := diff(old, p.state.keys[i].Description())
 		return CellWork{Reason: changeReason(changes), Changes: changes}
 	case onDisk[ref.Cell]:
-		return CellWork{Reason: "interrupted before"}
+		return CellWork{Reason: p.incomplete()}
 	}
 	return CellWork{Reason: "new"}
+}
+
+// interrupted is the state of a cell whose folder is not complete.
+const interrupted = "interrupted"
+
+// incomplete says why a cell's folder is not complete.
+func (p *Plan) incomplete() string {
+	if _, held := Holder(p.Dir); held {
+		return "under way, in the run that is going on"
+	}
+	return interrupted + " before"
 }
 
 // previous returns the description that a cell last ran under, and how that
@@ -321,7 +334,7 @@ func previous(v cacheView, p *Plan, i int, dir string, onDisk bool) (description
 	ref := p.Cells[i]
 	if onDisk {
 		if raw, err := os.ReadFile(filepath.Join(dir, keyFile)); err == nil {
-			state := "interrupted"
+			state := interrupted
 			if s, ok := cellState(dir); ok {
 				state = s
 			}
@@ -341,7 +354,8 @@ func changeReason(changes []Change) string {
 	const most = 3
 	var labels []string
 	for _, c := range changes {
-		if c.Label != "workload.jobs" || len(changes) == 1 { // follows from the lines before it
+		// What is drawn follows from the lines before it.
+		if c.Label != "workload.jobs" && c.Label != "seed" || len(changes) == 1 {
 			labels = append(labels, c.Label)
 		}
 	}
@@ -382,7 +396,7 @@ func (p *Plan) lookUpProfile(v cacheView, i int) {
 	case p.options.Fresh:
 		work.Reason = "asked to run afresh"
 	case !p.state.needed[hash]:
-		work.Reuse, work.Reason = true, "no cell that runs needs it"
+		work.Reuse, work.Reason = true, "no cell that runs needs it; predictions stay those of earlier samples"
 	case ok:
 		work.Changes = diff(e.Description, unit.key.Description())
 		work.Reason = changeReason(work.Changes)

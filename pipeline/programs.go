@@ -33,9 +33,17 @@ func newPrograms() (*programs, error) {
 	return &programs{self: self, lines: map[*experiments.Job][]string{}, digests: map[string]string{}}, nil
 }
 
-// describe returns the key lines of what a job runs: its program with the
-// content of its files, its length and its request.
+// describe returns the key lines of a job: its program and its length.
 func (p *programs) describe(j *experiments.Job) []string {
+	var k Key
+	k.Append(p.program(j))
+	k.Add("job."+j.Name+"."+lengthUnit(j), strconv.Itoa(length(j)))
+	return k.lines
+}
+
+// program returns the key lines of what a job runs, at any length: its program
+// with the content of its files, and its request.
+func (p *programs) program(j *experiments.Job) []string {
 	if l, ok := p.lines[j]; ok {
 		return l
 	}
@@ -57,7 +65,6 @@ func (p *programs) describe(j *experiments.Job) []string {
 			k.Addf(label("file."+filepath.Base(f)), "%s %s", f, p.digest(f))
 		}
 	}
-	k.Add(label(lengthUnit(j)), strconv.Itoa(length(j)))
 	k.Addf(label("threads"), "%d (inter %d, intra %d)", j.Threads.Request, j.Threads.Inter, j.Threads.Intra)
 	if j.Malleable {
 		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)

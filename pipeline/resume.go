@@ -21,8 +21,10 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	if err != nil {
 		return nil, nil, err
 	}
-	chosen, newest := "", time.Time{}
+	var chosen string
+	var newest time.Time
 	var record results.Run
+	broken := false // the chosen run was broken off, rather than failed
 	for _, d := range dirs {
 		r, err := readRun(d)
 		if err != nil {
@@ -32,11 +34,14 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 			continue
 		}
 		started, err := time.Parse(time.RFC3339, r.Started)
-		if err != nil || (r.State == "finished" && d != dir) {
+		if err != nil || (r.State == "finished" && r.Reported && d != dir) {
 			continue
 		}
-		if chosen == "" || started.After(newest) {
-			chosen, newest, record = d, started, r
+		// A run that came to its end with failed cells waits until no other
+		// was broken off.
+		off := r.State != "failed"
+		if chosen == "" || off && !broken || off == broken && started.After(newest) {
+			chosen, newest, record, broken = d, started, r, off
 		}
 	}
 	if chosen == "" {

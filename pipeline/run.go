@@ -61,10 +61,20 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	// The report tells how the run ended, so that is written down first. What
 	// an interrupted run has finished goes into tables and report as well.
 	err = errors.Join(err, r.finish(state))
-	if perr := r.publish(context.WithoutCancel(ctx)); perr != nil {
-		state = "failed"
-		err = errors.Join(err, perr, r.finish(state))
+	views := ctx
+	if state == "interrupted" {
+		views = context.WithoutCancel(ctx)
 	}
+	perr := r.publish(views)
+	switch {
+	case perr == nil:
+		r.record.Reported = true
+	case views.Err() != nil:
+		state, perr = "interrupted", ErrInterrupted
+	default:
+		state = "failed"
+	}
+	err = errors.Join(err, perr, r.finish(state))
 	r.outcome.Elapsed = time.Since(r.started)
 	err = errors.Join(err, r.journal.add(JournalEntry{Event: "run_end", State: state, Seconds: r.outcome.Elapsed.Seconds()}))
 	return &r.outcome, err
@@ -110,10 +120,34 @@ func (r *run) open() error {
 	for _, k := range killed {
 		r.warn("leftover", "", "killed "+k+", left behind by an earlier run")
 	}
+	if r.options.Fresh {
+		// Forgotten before anything runs: a fresh run that is interrupted must
+		// not be resumed with what was there before it.
+		if err := r.forget(); err != nil {
+			return errors.Join(err, r.close())
+		}
+	}
 	if err := r.writeDown(); err != nil {
 		return errors.Join(err, r.close())
 	}
 	return nil
+}
+
+// forget removes what is kept of the plan's cells and samples.
+func (r *run) forget() error {
+	var hashes []string
+	for _, k := range r.state.keys {
+		hashes = append(hashes, k.Hash())
+	}
+	for _, u := range r.state.profiles {
+		hashes = append(hashes, u.key.Hash())
+	}
+	for _, dir := range []string{results.CellsDir, profileDir} {
+		if err := os.RemoveAll(filepath.Join(r.Dir, dir)); err != nil {
+			return fmt.Errorf("run afresh: %w", err)
+		}
+	}
+	return r.cache.forget(hashes)
 }
 
 // minReplicates is the least number of pairs that gives a verdict.
@@ -123,6 +157,14 @@ func (r *run) writeDown() error {
 	name := results.ExperimentFile
 	if strings.HasSuffix(r.spec.File, ".json") {
 		name += ".json"
+	}
+	for _, other := range []string{results.ExperimentFile, results.ExperimentFile + ".json"} {
+		if other == name {
+			continue
+		}
+		if err := os.Remove(filepath.Join(r.Dir, other)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("remove the experiment of an earlier run: %w", err)
+		}
 	}
 	if err := renameio.WriteFile(filepath.Join(r.Dir, name), r.spec.Source, 0o644); err != nil {
 		return fmt.Errorf("write experiment: %w", err)

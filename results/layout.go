@@ -115,15 +115,18 @@ type Plot struct {
 
 // Run is run.json: when, where and by what the experiment was run.
 type Run struct {
-	Started string    `json:"started"` // RFC 3339
-	Ended   string    `json:"ended,omitempty"`
-	State   string    `json:"state"` // running, finished, failed, interrupted
-	Version string    `json:"version"`
-	Go      string    `json:"go"`
-	Git     string    `json:"git,omitempty"`
-	Seed    int64     `json:"seed"`
-	Host    []Setting `json:"host"`
-	Command []string  `json:"command"`
+	Started string `json:"started"` // RFC 3339
+	Ended   string `json:"ended,omitempty"`
+	State   string `json:"state"` // running, finished, failed, interrupted
+	// Reported is set when tables, pictures and report tell of this run. One
+	// that was killed before is taken up again by resume.
+	Reported bool      `json:"reported"`
+	Version  string    `json:"version"`
+	Go       string    `json:"go"`
+	Git      string    `json:"git,omitempty"`
+	Seed     int64     `json:"seed"`
+	Host     []Setting `json:"host"`
+	Command  []string  `json:"command"`
 	// File is the experiment file as it was named.
 	File     string    `json:"file,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`

@@ -117,7 +117,7 @@ func statusOf(dir string) (experimentStatus, error) {
 	case running:
 		s.State, s.Holder = "running", holder
 		s.Running = underWay(journal)
-	case s.State == "running": // it ended without saying so
+	case s.State == "running" || !e.Run.Reported && s.State == "finished": // it ended without saying so
 		s.State = "interrupted"
 	}
 	s.Journal = append([]pipeline.JournalEntry{}, journal[max(0, len(journal)-lastEvents):]...)

@@ -52,12 +52,9 @@ func read(s estimator.Sample, run Run) (estimator.Sample, error) {
 		return s, fmt.Errorf("read sample: %w", err)
 	}
 	s.Warnings = report.Warnings
-	if run.Steps { // programs report epochs: the wall time has to tell the pace of steps
-		return s, nil
-	}
 	if n := len(report.Epochs); n == s.Length {
 		s.Units = report.Epochs
-	} else if n > 0 {
+	} else if n > 0 && !run.Steps { // of a job by steps, wall times tell the pace
 		s.Warnings = append(s.Warnings, fmt.Sprintf("reported %s where %d were asked for: wall times are used instead", epochs(n), s.Length))
 	}
 	return s, nil
