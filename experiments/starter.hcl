@@ -10,10 +10,10 @@ experiment "starter" {
   replicates  = 3 # each cell runs this often; comparisons need at least 3
 }
 
-# Set it from outside: tfexp run FILE -var quantum=200ms
+# Set it from outside: tfexp run FILE -var quantum=1s
 variable "quantum" {
   type        = duration
-  default     = "500ms"
+  default     = "200ms"
   description = "How long a job runs before it is the next one's turn"
 }
 
@@ -22,13 +22,16 @@ variable "quantum" {
 job "long" {
   builtin "mlp" {
     hidden = [64, 32]
+    passes = 4 # over the data, for one epoch
   }
   epochs  = 40
   threads = 1
 }
 
 job "short" {
-  builtin "softmax" {}
+  builtin "softmax" {
+    passes = 10
+  }
   epochs  = 10
   threads = 1
 }

@@ -134,6 +134,9 @@ func alive(pid int) bool {
 
 func TestHowJobsEnd(t *testing.T) {
 	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "script"), []byte("#!/no/such/interpreter\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	plain := filepath.Join(dir, "plain")
 	if err := os.WriteFile(plain, []byte("no program"), 0o644); err != nil {
 		t.Fatal(err)
@@ -179,6 +182,7 @@ func TestHowJobsEnd(t *testing.T) {
 		reason string
 	}{
 		{"no program", Job{Argv: []string{"no-such-program"}}, `program "no-such-program" not found`},
+		{"no interpreter", Job{Argv: []string{"./script"}, Dir: dir}, `program "./script": the interpreter that its first line names was not found`},
 		{"no file", Job{Argv: []string{"./nothing"}, Dir: dir}, `program "./nothing" not found`},
 		{"not executable", Job{Argv: []string{plain}}, fmt.Sprintf(`program %q: permission denied`, plain)},
 		{"no directory", Job{Argv: []string{"true"}, Dir: dir + "/gone"}, fmt.Sprintf("working directory %q: no such file or directory", dir+"/gone")},

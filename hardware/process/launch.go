@@ -94,6 +94,9 @@ func (e *Engine) spawn(r *running, j *Job, grant scheduler.Grant) (pid int, err 
 		Dir: j.Dir, Env: env, Files: []uintptr{null.Fd(), out, out}, Sys: sessionAttr(),
 	})
 	runtime.KeepAlive(r.log.in)
+	if errors.Is(err, fs.ErrNotExist) { // the file itself was found
+		return 0, fmt.Errorf("program %q: the interpreter that its first line names was not found", j.Argv[0])
+	}
 	if err != nil {
 		return 0, fmt.Errorf("program %q: %w", j.Argv[0], err)
 	}
