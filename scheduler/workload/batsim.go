@@ -30,16 +30,16 @@ func ReadBatsim(file string, r io.Reader, o Options) (Trace, error) {
 	if err := json.Unmarshal(text, &w); err != nil {
 		return Trace{}, fmt.Errorf("read Batsim workload: %w", &LineError{file, lineOf(text, err), err})
 	}
-	t := Trace{Processors: w.Resources}
+	t := newReader()
+	t.Processors = w.Resources
 	var found []error
-	from := 0
+	from, line := 0, 1
 	for _, raw := range w.Jobs {
 		// The raw text is found again behind the job before it, for its line.
 		if i := bytes.Index(text[from:], raw); i >= 0 {
+			line += bytes.Count(text[from:from+i], []byte("\n"))
 			from += i
 		}
-		line := 1 + bytes.Count(text[:from], []byte("\n"))
-		from += len(raw)
 		var j struct {
 			ID       any     `json:"id"`
 			Submit   float64 `json:"subtime"`
@@ -63,26 +63,26 @@ func ReadBatsim(file string, r io.Reader, o Options) (Trace, error) {
 		default:
 			err = errors.Join(errSubmit, errRun, errWall)
 		}
+		if err == nil {
+			if wall <= 0 {
+				wall = max(run, 1)
+			}
+			err = t.add(line, scheduler.Job{
+				Name: fmt.Sprintf("job-%v", j.ID), Class: t.share(j.Profile), Arrival: submit, Threads: j.Cores,
+				Priority: -1, Deadline: scheduler.Never, Predicted: wall,
+			}, run)
+		}
 		if err != nil {
-			if found = append(found, &LineError{file, line, err}); len(found) == maxErrors && !o.Lenient {
+			if found = append(found, &LineError{file, line, err}); len(found) == MaxErrors && !o.Lenient {
 				break
 			}
-			continue
 		}
-		if wall <= 0 {
-			wall = max(run, 1)
-		}
-		t.add(scheduler.Job{
-			Name: fmt.Sprintf("job-%v", j.ID), Class: j.Profile, Arrival: submit, Threads: j.Cores,
-			Deadline: scheduler.Never, Predicted: wall,
-		})
-		t.RunTimes = append(t.RunTimes, run)
 	}
 	if len(found) > 0 && !o.Lenient {
 		return Trace{}, fmt.Errorf("read Batsim workload: %w", errors.Join(found...))
 	}
 	t.Skipped = found
-	return t, nil
+	return t.Trace, nil
 }
 
 // lineOf returns the line at which decoding failed.

@@ -15,32 +15,44 @@ import (
 )
 
 // columns of a workload's CSV form. Times are seconds with nine decimals,
-// which is exact; no deadline and no prediction are empty fields.
+// which is exact; no deadline, no prediction and no run time are empty fields.
+// Resizes are instants and threads: 5.000000000:2;7.500000000:4.
 var columns = []string{
 	"job", "class", "arrival_s", "threads", "min_threads", "max_threads", "gpus", "memory_bytes",
-	"nodes", "malleable", "priority", "deadline_s", "user", "predicted_s",
+	"nodes", "malleable", "priority", "deadline_s", "user", "predicted_s", "run_time_s", "resizes",
 }
 
-// WriteCSV writes realised jobs as a table that ReadCSV reads back to the same
-// jobs, and that is the same byte for byte when it is written again.
-func WriteCSV(w io.Writer, jobs []scheduler.Job) error {
+// WriteCSV writes a realised workload as a table that ReadCSV reads back to the
+// same one, and that is the same byte for byte when it is written again.
+func WriteCSV(w io.Writer, t Trace) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(columns); err != nil {
 		return fmt.Errorf("write workload: %w", err)
 	}
-	for i := range jobs {
-		j := &jobs[i]
-		deadline, predicted := "", ""
+	resizes := make(map[int]string, len(t.Resizes))
+	for _, z := range t.Resizes {
+		one := seconds(z.At) + ":" + strconv.Itoa(z.Threads)
+		if before, ok := resizes[z.Job]; ok {
+			one = before + ";" + one
+		}
+		resizes[z.Job] = one
+	}
+	for i := range t.Jobs {
+		j := &t.Jobs[i]
+		deadline, predicted, run := "", "", ""
 		if j.Deadline != scheduler.Never {
 			deadline = seconds(j.Deadline)
 		}
 		if j.Predicted != 0 {
 			predicted = seconds(j.Predicted)
 		}
+		if t.RunTimes != nil && t.RunTimes[i] >= 0 {
+			run = seconds(t.RunTimes[i])
+		}
 		row := []string{
 			j.Name, j.Class, seconds(j.Arrival), strconv.Itoa(j.Threads), strconv.Itoa(j.MinThreads), strconv.Itoa(j.MaxThreads),
 			strconv.Itoa(j.GPUs), strconv.FormatInt(j.Memory, 10), strconv.Itoa(j.Nodes), strconv.FormatBool(j.Malleable),
-			strconv.Itoa(j.Priority), deadline, j.User, predicted,
+			strconv.Itoa(max(j.Priority, 0)), deadline, j.User, predicted, run, resizes[i],
 		}
 		if err := out.Write(row); err != nil {
 			return fmt.Errorf("write workload: %w", err)
@@ -53,52 +65,64 @@ func WriteCSV(w io.Writer, jobs []scheduler.Job) error {
 	return nil
 }
 
-// ReadCSV reads a table as WriteCSV writes it. What is wrong with it is a
-// LineError.
-func ReadCSV(file string, r io.Reader) ([]scheduler.Job, error) {
+// ReadCSV reads a table as WriteCSV writes it. What is wrong with its rows are
+// LineErrors. Times are in seconds, whatever the options say.
+func ReadCSV(file string, r io.Reader, o Options) (Trace, error) {
 	in := csv.NewReader(r)
 	in.FieldsPerRecord = len(columns)
-	var jobs []scheduler.Job
-	names := map[string]bool{}
-	for {
+	in.ReuseRecord = true
+	t := newReader()
+	var found []error
+	head := false
+	for o.Lenient || len(found) < MaxErrors {
 		row, err := in.Read()
-		if err == io.EOF && in.InputOffset() > 0 {
-			return jobs, nil
+		if err == io.EOF && head {
+			break
 		}
 		if err == io.EOF {
 			err = errors.New("the file is empty")
 		}
 		line := 1
-		if err == nil {
-			line, _ = in.FieldPos(0)
-		}
 		var bad *csv.ParseError
-		if errors.As(err, &bad) {
+		switch {
+		case errors.As(err, &bad):
 			line, err = bad.Line, bad.Err
+		case err == nil:
+			line, _ = in.FieldPos(0)
+		case head: // the file cannot be read on
+			return Trace{}, fmt.Errorf("read workload: %w", err)
 		}
 		switch {
 		case err != nil:
-		case line == 1 && !slices.Equal(row, columns):
+		case !head && !slices.Equal(row, columns):
 			err = fmt.Errorf("the columns are not %s", strings.Join(columns, ","))
-		case line == 1:
+		case !head:
+			head = true
 			continue
-		case names[row[0]]:
-			err = fmt.Errorf("job %q is there twice", row[0])
 		default:
-			names[row[0]] = true
-			var j scheduler.Job
-			if j, err = parseRow(row); err == nil {
-				j.Number = len(jobs)
-				jobs = append(jobs, j)
-				continue
-			}
+			err = t.csvRow(line, row)
 		}
-		return nil, fmt.Errorf("read workload: %w", &LineError{file, line, err})
+		if err == nil {
+			continue
+		}
+		err = &LineError{file, line, err}
+		if !head { // without columns nothing can be read
+			return Trace{}, fmt.Errorf("read workload: %w", err)
+		}
+		found = append(found, err)
 	}
+	if len(found) > 0 && !o.Lenient {
+		return Trace{}, fmt.Errorf("read workload: %w", errors.Join(found...))
+	}
+	if !slices.ContainsFunc(t.RunTimes, func(d time.Duration) bool { return d >= 0 }) {
+		t.RunTimes = nil
+	}
+	t.Skipped = found
+	return t.Trace, nil
 }
 
-// parseRow reads the fields of a row, and tells of the first that is wrong.
-func parseRow(row []string) (scheduler.Job, error) {
+// csvRow reads the fields of a row, and tells of the first that is wrong.
+func (t *reader) csvRow(line int, row []string) error {
 	var failed error
 	fail := func(column int, what string) {
 		if failed == nil {
@@ -123,12 +147,13 @@ func parseRow(row []string) (scheduler.Job, error) {
 		return d
 	}
 	j := scheduler.Job{
-		Name: row[0], Class: row[1], Arrival: duration(2, -1),
+		Name: strings.Clone(row[0]), Class: t.share(row[1]), Arrival: duration(2, -1), // a row is one string
 		Threads: int(integer(3)), MinThreads: int(integer(4)), MaxThreads: int(integer(5)),
 		GPUs: int(integer(6)), Memory: integer(7), Nodes: int(integer(8)),
 		Malleable: row[9] == "true", Priority: int(integer(10)),
-		Deadline: duration(11, scheduler.Never), User: row[12], Predicted: duration(13, 0),
+		Deadline: duration(11, scheduler.Never), User: t.share(row[12]), Predicted: duration(13, 0),
 	}
+	run := duration(14, -1)
 	switch {
 	case row[9] != "true" && row[9] != "false":
 		fail(9, "true or false")
@@ -138,8 +163,35 @@ func parseRow(row []string) (scheduler.Job, error) {
 		fail(2, "a time in seconds")
 	case j.Threads < 1:
 		fail(3, "a number from 1 on")
+	case j.MinThreads > j.Threads:
+		fail(4, "a number up to that of the threads")
+	case j.MaxThreads != 0 && j.MaxThreads < j.Threads:
+		fail(5, "0, or a number from that of the threads on")
 	}
-	return j, failed
+	var resizes []scheduler.Resize
+	for one := range strings.SplitSeq(row[15], ";") {
+		if row[15] == "" {
+			break
+		}
+		at, threads, _ := strings.Cut(one, ":")
+		instant, ok := parseSeconds(at)
+		n, err := strconv.Atoi(threads)
+		if !ok || err != nil || n < 1 || n > maxThreads {
+			fail(15, "a list of instants and threads, like 5.0:2;7.5:4")
+			break
+		}
+		resizes = append(resizes, scheduler.Resize{At: instant, Job: len(t.Jobs), Threads: n})
+	}
+	if failed != nil {
+		return failed
+	}
+	if err := t.add(line, j, run); err != nil {
+		return err
+	}
+	for _, z := range resizes {
+		t.Resizes, t.ResizeLines = append(t.Resizes, z), append(t.ResizeLines, int32(line))
+	}
+	return nil
 }
 
 // seconds writes a time that is not negative with all its nanoseconds.

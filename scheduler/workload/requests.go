@@ -56,6 +56,8 @@ func ReadRequests(file string, r io.Reader, o Options) (requests []Request, skip
 			return err
 		case q.Update && !asked[q.Instance]:
 			return fmt.Errorf("update of instance %q, which was not asked for", q.Instance)
+		case !fitName(q.Instance):
+			return fmt.Errorf("instance %q has a character that no file name has", q.Instance)
 		case !q.Update && asked[q.Instance]:
 			return fmt.Errorf("instance %q is asked for twice", q.Instance)
 		}
@@ -94,7 +96,7 @@ func parseRequest(line string, o Options) (q Request, wait time.Duration, err er
 	if q.Instance == "" || q.Job == "" {
 		return q, wait, errors.New("the instance or the job has no name")
 	}
-	if q.Threads, err = strconv.Atoi(f[3]); err != nil || q.Threads < 1 {
+	if q.Threads, err = strconv.Atoi(f[3]); err != nil || q.Threads < 1 || q.Threads > maxThreads {
 		return q, wait, fmt.Errorf("threads %q is not a number from 1 on", f[3])
 	}
 	if len(f) == 6 {
@@ -106,39 +108,33 @@ func parseRequest(line string, o Options) (q Request, wait time.Duration, err er
 	return q, wait, nil
 }
 
-// Assemble makes jobs and resize requests of the lines of a request file. The
-// template of each is what job returns for the name in the file; its name is
-// the instance's.
-func Assemble(file string, requests []Request, job func(name string) (scheduler.Job, error)) ([]scheduler.Job, []scheduler.Resize, error) {
-	var jobs []scheduler.Job
-	var resizes []scheduler.Resize
+// ReadRequestTrace reads a request file as a trace: the jobs are named as the
+// instances, their class is the job that they run, and updates are resizes.
+func ReadRequestTrace(file string, r io.Reader, o Options) (Trace, error) {
+	requests, skipped, err := ReadRequests(file, r, o)
+	if err != nil {
+		return Trace{}, err
+	}
+	t := newReader()
+	t.Skipped = skipped
 	numbers := map[string]int{}
-	var found []error
 	for _, q := range requests {
 		if q.Update {
-			if n, ok := numbers[q.Instance]; ok {
-				resizes = append(resizes, scheduler.Resize{At: q.At, Job: n, Threads: q.Threads})
-			}
+			t.Resizes = append(t.Resizes, scheduler.Resize{At: q.At, Job: numbers[q.Instance], Threads: q.Threads})
+			t.ResizeLines = append(t.ResizeLines, int32(q.Line))
 			continue
 		}
-		j, err := job(q.Job)
-		if err != nil {
-			found = append(found, &LineError{file, q.Line, err})
-			continue
-		}
-		j.Number, j.Name, j.Arrival, j.Threads = len(jobs), q.Instance, q.At, q.Threads
-		j.MinThreads = min(j.MinThreads, j.Threads)
-		if j.MaxThreads > 0 {
-			j.MaxThreads = max(j.MaxThreads, j.Threads)
+		j := scheduler.Job{
+			Name: q.Instance, Class: t.share(q.Job), Arrival: q.At, Threads: q.Threads, Priority: -1, Deadline: scheduler.Never,
 		}
 		if q.HasPriority {
 			j.Priority = q.Priority
 		}
-		numbers[q.Instance] = j.Number
-		jobs = append(jobs, j)
+		numbers[q.Instance] = len(t.Jobs)
+		if err := t.add(q.Line, j, -1); err != nil {
+			return Trace{}, fmt.Errorf("read requests: %w", &LineError{file, q.Line, err})
+		}
 	}
-	if err := errors.Join(found...); err != nil {
-		return nil, nil, fmt.Errorf("jobs of the requests: %w", err)
-	}
-	return jobs, resizes, nil
+	t.RunTimes = nil
+	return t.Trace, nil
 }

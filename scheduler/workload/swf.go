@@ -18,9 +18,9 @@ import (
 // the true run time. A job whose submit time, run time or number of processors
 // is not known is malformed, and so is a line without 18 fields.
 func ReadSWF(file string, r io.Reader, o Options) (Trace, error) {
-	var t Trace
+	t := newReader()
 	var err error
-	t.Skipped, err = eachLine(file, r, o.Lenient, func(_ int, line string) error {
+	t.Skipped, err = eachLine(file, r, o.Lenient, func(n int, line string) error {
 		line = strings.TrimSpace(line)
 		if header, ok := strings.CutPrefix(line, ";"); ok {
 			return t.swfHeader(header)
@@ -28,15 +28,15 @@ func ReadSWF(file string, r io.Reader, o Options) (Trace, error) {
 		if line == "" {
 			return nil
 		}
-		return t.swfJob(strings.Fields(line), o)
+		return t.swfJob(n, strings.Fields(line), o)
 	})
 	if err != nil {
 		return Trace{}, fmt.Errorf("read SWF log: %w", err)
 	}
-	return t, nil
+	return t.Trace, nil
 }
 
-func (t *Trace) swfHeader(line string) error {
+func (t *reader) swfHeader(line string) error {
 	name, value, ok := strings.Cut(line, ":")
 	if !ok || strings.TrimSpace(name) != "MaxProcs" {
 		return nil
@@ -66,7 +66,7 @@ const (
 	swfFields = 18
 )
 
-func (t *Trace) swfJob(f []string, o Options) error {
+func (t *reader) swfJob(line int, f []string, o Options) error {
 	if len(f) != swfFields {
 		return fmt.Errorf("%d fields instead of %d", len(f), swfFields)
 	}
@@ -100,18 +100,10 @@ func (t *Trace) swfJob(f []string, o Options) error {
 	}
 	user := ""
 	if f[swfUser] != "-1" {
-		user = "user-" + f[swfUser]
+		user = t.share("user-" + f[swfUser])
 	}
-	t.add(scheduler.Job{
+	return t.add(line, scheduler.Job{
 		Name: "job-" + f[swfJobNumber], Class: "job", Arrival: submit, Threads: processors,
-		Deadline: scheduler.Never, User: user, Predicted: requested,
-	})
-	t.RunTimes = append(t.RunTimes, run)
-	return nil
-}
-
-// add appends a job and numbers it.
-func (t *Trace) add(j scheduler.Job) {
-	j.Number = len(t.Jobs)
-	t.Jobs = append(t.Jobs, j)
+		Priority: -1, Deadline: scheduler.Never, User: user, Predicted: requested,
+	}, run)
 }

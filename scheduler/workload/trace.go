@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
@@ -15,10 +16,18 @@ import (
 // Trace is a log of jobs, as it was read from a file.
 type Trace struct {
 	// Jobs are numbered in the order of the file. Their predictions are the
-	// run times that users asked for, where the file has them.
+	// run times that users asked for, where the file has them. A Priority below
+	// 0 is one that the file does not tell.
 	Jobs []scheduler.Job
-	// RunTimes are the true run times on the full request.
+	// RunTimes are the true run times on the full request, one for each job;
+	// negative where the file does not tell, nil where it tells none.
 	RunTimes []time.Duration
+	// Lines are the lines of the file that the jobs are from.
+	Lines []int32
+	// Resizes are changes of requests while jobs run, and ResizeLines the lines
+	// that ask for them.
+	Resizes     []scheduler.Resize
+	ResizeLines []int32
 	// Processors is the size of the machine by the file; 0 if it does not say.
 	Processors int
 	// Skipped are the malformed lines that a lenient reader left out.
@@ -45,9 +54,57 @@ func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.L
 // Unwrap returns what is wrong, without the place.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// maxErrors bounds the malformed lines of which a reader tells before it
+// MaxErrors bounds the malformed lines of which a reader tells before it
 // gives up.
-const maxErrors = 20
+const MaxErrors = 20
+
+// reader collects a trace.
+type reader struct {
+	Trace
+	names map[string]bool
+	// shared are strings that many jobs have: they are kept once.
+	shared map[string]string
+}
+
+func newReader() *reader {
+	return &reader{names: map[string]bool{}, shared: map[string]string{}}
+}
+
+// add appends a job and numbers it. Names are unique, and fit to name the log
+// of a job.
+func (t *reader) add(line int, j scheduler.Job, run time.Duration) error {
+	switch {
+	case t.names[j.Name]:
+		return fmt.Errorf("job %q is there twice", j.Name)
+	case !fitName(j.Name):
+		return fmt.Errorf("the job's name %q has a character that no file name has", j.Name)
+	case j.Threads > maxThreads || j.Nodes > maxThreads || j.GPUs > maxThreads:
+		return fmt.Errorf("job %q asks for more than %d threads, nodes or GPUs", j.Name, maxThreads)
+	}
+	t.names[j.Name] = true
+	j.Number = len(t.Jobs)
+	t.Jobs = append(t.Jobs, j)
+	t.RunTimes = append(t.RunTimes, run)
+	t.Lines = append(t.Lines, int32(line))
+	return nil
+}
+
+// maxThreads keeps the numbers of cores within 32 bits.
+const maxThreads = 1 << 30
+
+func fitName(name string) bool {
+	return name != "." && name != ".." && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '/' || r == '\\' || r == 0x7f })
+}
+
+// share returns a string that is equal, the same one each time.
+func (t *reader) share(s string) string {
+	kept, ok := t.shared[s]
+	if !ok {
+		kept = strings.Clone(s)
+		t.shared[kept] = kept
+	}
+	return kept
+}
 
 // eachLine calls f with every line of r. Of its errors it makes LineErrors:
 // returned as skipped when lenient, joined into err otherwise.
@@ -60,7 +117,7 @@ func eachLine(file string, r io.Reader, lenient bool, f func(number int, line st
 		n++
 		if err := f(n, s.Text()); err != nil {
 			found = append(found, &LineError{file, n, err})
-			if !lenient && len(found) == maxErrors {
+			if !lenient && len(found) == MaxErrors {
 				break
 			}
 		}

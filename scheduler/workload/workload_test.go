@@ -137,16 +137,39 @@ func TestCSVReplaysByteForByte(t *testing.T) {
 				jobs[i].Deadline = time.Duration(duration.Draw(t, "deadline"))
 			}
 		}
+		for i := range jobs {
+			j := &jobs[i]
+			j.MinThreads = min(j.MinThreads, j.Threads)
+			if j.MaxThreads > 0 {
+				j.MaxThreads = max(j.MaxThreads, j.Threads)
+			}
+		}
+		original := Trace{Jobs: jobs}
+		if len(jobs) > 0 && rapid.Bool().Draw(t, "timed") {
+			original.RunTimes = make([]time.Duration, len(jobs))
+			for i := range jobs {
+				original.RunTimes[i] = time.Duration(rapid.Int64Range(-1, math.MaxInt64-2e9).Draw(t, "run time"))
+			}
+			original.RunTimes[0] = max(original.RunTimes[0], 0)
+		}
+		for at := range rapid.IntRange(0, 4).Draw(t, "resizes") {
+			if len(jobs) > 0 {
+				original.Resizes = append(original.Resizes, scheduler.Resize{
+					At: time.Duration(at), Job: rapid.IntRange(0, len(jobs)-1).Draw(t, "job"), Threads: rapid.IntRange(1, 9).Draw(t, "to"),
+				})
+			}
+		}
+		slices.SortStableFunc(original.Resizes, func(a, b scheduler.Resize) int { return a.Job - b.Job }) // as rows have them
 		var once, twice bytes.Buffer
-		if err := WriteCSV(&once, jobs); err != nil {
+		if err := WriteCSV(&once, original); err != nil {
 			t.Fatal(err)
 		}
-		back, err := ReadCSV("w.csv", bytes.NewReader(once.Bytes()))
+		back, err := ReadCSV("w.csv", bytes.NewReader(once.Bytes()), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(jobs, back) {
-			t.Fatal(cmp.Diff(jobs, back))
+		if !slices.Equal(jobs, back.Jobs) || !slices.Equal(original.RunTimes, back.RunTimes) || !slices.Equal(original.Resizes, back.Resizes) {
+			t.Fatal(cmp.Diff(original, back))
 		}
 		if err := WriteCSV(&twice, back); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
 			t.Fatalf("%v\n%s\n%s", err, &once, &twice)
@@ -155,8 +178,8 @@ func TestCSVReplaysByteForByte(t *testing.T) {
 }
 
 const (
-	csvHead = "job,class,arrival_s,threads,min_threads,max_threads,gpus,memory_bytes,nodes,malleable,priority,deadline_s,user,predicted_s\n"
-	csvRow  = "a-1,a,0.5,1,0,0,0,0,0,false,0,,,\n"
+	csvHead = "job,class,arrival_s,threads,min_threads,max_threads,gpus,memory_bytes,nodes,malleable,priority,deadline_s,user,predicted_s,run_time_s,resizes\n"
+	csvRow  = "a-1,a,0.5,1,0,0,0,0,0,false,0,,,,,\n"
 )
 
 // place fails the test unless the error has the line and the text.
@@ -169,8 +192,8 @@ func place(t *testing.T, err error, line int, text string) {
 }
 
 func TestCSVErrorsNameTheLine(t *testing.T) {
-	if jobs, err := ReadCSV("f", strings.NewReader(csvHead+csvRow)); err != nil || jobs[0].Arrival != time.Second/2 {
-		t.Fatal(jobs, err)
+	if tr, err := ReadCSV("f", strings.NewReader(csvHead+csvRow), Options{}); err != nil || tr.Jobs[0].Arrival != time.Second/2 {
+		t.Fatal(tr, err)
 	}
 	for _, c := range []struct {
 		text string
@@ -182,16 +205,26 @@ func TestCSVErrorsNameTheLine(t *testing.T) {
 		{strings.ToUpper(csvHead), 1, "the columns are not"},
 		{csvHead + csvRow + csvRow, 3, `"a-1" is there twice`},
 		{csvHead + csvRow + "b,a,x" + csvRow[9:], 3, `arrival_s "x"`},
-		{csvHead + "b,a,0.1234567891,1,0,0,0,0,0,false,0,,,\n", 2, "arrival_s"},
-		{csvHead + "b,a,,1,0,0,0,0,0,false,0,,,\n", 2, "arrival_s"},
-		{csvHead + "b,a,1,0,0,0,0,0,0,false,0,,,\n", 2, `threads "0"`},
-		{csvHead + "b,a,1,1,0,0,0,0,0,maybe,0,,,\n", 2, `malleable "maybe"`},
-		{csvHead + "b,a,1,1,0,0,-1,0,0,true,0,,,\n", 2, `gpus "-1"`},
-		{csvHead + ",a,1,1,0,0,0,0,0,true,0,,,\n", 2, "job"},
+		{csvHead + "b,a,0.1234567891,1,0,0,0,0,0,false,0,,,,,\n", 2, "arrival_s"},
+		{csvHead + "b,a,,1,0,0,0,0,0,false,0,,,,,\n", 2, "arrival_s"},
+		{csvHead + "b,a,1,0,0,0,0,0,0,false,0,,,,,\n", 2, `threads "0"`},
+		{csvHead + "b,a,1,1,0,0,0,0,0,maybe,0,,,,,\n", 2, `malleable "maybe"`},
+		{csvHead + "b,a,1,1,0,0,-1,0,0,true,0,,,,,\n", 2, `gpus "-1"`},
+		{csvHead + ",a,1,1,0,0,0,0,0,true,0,,,,,\n", 2, "job"},
 		{csvHead + "b,a,1\n", 2, "wrong number of fields"},
+		{csvHead + "b,a,1,2,3,0,0,0,0,true,0,,,,,\n", 2, `min_threads "3"`},
+		{csvHead + "b,a,1,2,0,1,0,0,0,true,0,,,,,\n", 2, `max_threads "1"`},
+		{csvHead + "b,a,1,2,0,0,0,0,0,true,0,,,,x,\n", 2, `run_time_s "x"`},
+		{csvHead + "b,a,1,2,0,0,0,0,0,true,0,,,,,1.5\n", 2, `resizes "1.5"`},
+		{csvHead + "b,a,1,2,0,0,0,0,0,true,0,,,,,1.5:0\n", 2, `resizes "1.5:0"`},
+		{csvHead + "b/c,a,1,2,0,0,0,0,0,true,0,,,,,\n", 2, `"b/c" has a character`},
 	} {
-		_, err := ReadCSV("f", strings.NewReader(c.text))
+		_, err := ReadCSV("f", strings.NewReader(c.text), Options{})
 		place(t, err, c.line, c.want)
+		tr, err := ReadCSV("f", strings.NewReader(c.text), Options{Lenient: true})
+		if c.line > 1 && (err != nil || len(tr.Skipped) != 1) {
+			t.Errorf("lenient: %v skipped, error %v", tr.Skipped, err)
+		}
 	}
 }
 
@@ -210,9 +243,10 @@ func TestSWF(t *testing.T) {
 	want := Trace{
 		Processors: 128,
 		RunTimes:   []time.Duration{3 * time.Second, 0},
+		Lines:      []int32{3, 5},
 		Jobs: []scheduler.Job{
-			{Number: 0, Name: "job-1", Class: "job", Arrival: 5 * time.Second, Threads: 4, Deadline: scheduler.Never, User: "user-7", Predicted: 3 * time.Second},
-			{Number: 1, Name: "job-2", Class: "job", Arrival: 1 * time.Second, Threads: 8, Deadline: scheduler.Never, Predicted: time.Minute},
+			{Number: 0, Name: "job-1", Class: "job", Arrival: 5 * time.Second, Threads: 4, Priority: -1, Deadline: scheduler.Never, User: "user-7", Predicted: 3 * time.Second},
+			{Number: 1, Name: "job-2", Class: "job", Arrival: 1 * time.Second, Threads: 8, Priority: -1, Deadline: scheduler.Never, Predicted: time.Minute},
 		},
 	}
 	if diff := cmp.Diff(want, tr); diff != "" {
@@ -229,6 +263,7 @@ func TestMalformedSWFLines(t *testing.T) {
 		"the number of processors is -1":   "3 1 -1 1 -1 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
 		"out of range":                     "3 99999999999999 -1 1 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
 		`run time "1e999" is not a number`: "3 1 -1 1e999 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
+		`"job-2" is there twice`:           "2 1 -1 1 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
 		`MaxProcs "many"`:                  "; MaxProcs: many",
 	} {
 		_, err := ReadSWF("f", strings.NewReader(swf+line+"\n"), Options{})
@@ -258,9 +293,10 @@ func TestBatsim(t *testing.T) {
 	want := Trace{
 		Processors: 8,
 		RunTimes:   []time.Duration{run, run},
+		Lines:      []int32{4, 5},
 		Jobs: []scheduler.Job{
-			{Number: 0, Name: "job-0", Class: "d", Arrival: 1500 * time.Millisecond, Threads: 4, Deadline: scheduler.Never, Predicted: 5 * time.Minute},
-			{Number: 1, Name: "job-w0!1", Class: "d", Arrival: 2 * time.Second, Threads: 2, Deadline: scheduler.Never, Predicted: run},
+			{Number: 0, Name: "job-0", Class: "d", Arrival: 1500 * time.Millisecond, Threads: 4, Priority: -1, Deadline: scheduler.Never, Predicted: 5 * time.Minute},
+			{Number: 1, Name: "job-w0!1", Class: "d", Arrival: 2 * time.Second, Threads: 2, Priority: -1, Deadline: scheduler.Never, Predicted: run},
 		},
 	}
 	if diff := cmp.Diff(want, tr); diff != "" {
@@ -297,39 +333,75 @@ update,a,mlp,2,10
 execution,c,mlp,1,0
 `
 
-func template(name string) (scheduler.Job, error) {
-	if name != "mlp" && name != "svm" {
-		return scheduler.Job{}, fmt.Errorf("there is no job %q", name)
-	}
-	return scheduler.Job{Class: name, Malleable: true, Priority: 1, MinThreads: 2, Deadline: scheduler.Never}, nil
-}
-
 func TestRequests(t *testing.T) {
-	lines, skipped, err := ReadRequests("f", strings.NewReader(requests), Options{})
-	if err != nil || len(skipped) > 0 {
-		t.Fatal(skipped, err)
-	}
-	jobs, resizes, err := Assemble("f", lines, template)
+	tr, err := ReadRequestTrace("f", strings.NewReader(requests), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := func(n int, name, class string, at time.Duration, threads, low, level int) scheduler.Job {
-		return scheduler.Job{Number: n, Name: name, Class: class, Arrival: at, Threads: threads, MinThreads: low, Priority: level, Malleable: true, Deadline: scheduler.Never}
+	job := func(n int, name, class string, at time.Duration, threads, level int) scheduler.Job {
+		return scheduler.Job{Number: n, Name: name, Class: class, Arrival: at, Threads: threads, Priority: level, Deadline: scheduler.Never}
 	}
-	want := []scheduler.Job{
-		job(0, "a", "mlp", 0, 4, 2, 1),
-		job(1, "b", "svm", 1500*time.Millisecond, 2, 2, 3),
-		job(2, "c", "mlp", 11500*time.Millisecond, 1, 1, 1),
+	want := Trace{
+		Jobs: []scheduler.Job{
+			job(0, "a", "mlp", 0, 4, -1),
+			job(1, "b", "svm", 1500*time.Millisecond, 2, 3),
+			job(2, "c", "mlp", 11500*time.Millisecond, 1, -1),
+		},
+		Lines:   []int32{2, 3, 6},
+		Resizes: []scheduler.Resize{{At: 1500 * time.Millisecond, Job: 0, Threads: 2}}, ResizeLines: []int32{5},
 	}
-	if diff := cmp.Diff(want, jobs); diff != "" {
+	if diff := cmp.Diff(want, tr); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if want := []scheduler.Resize{{At: 1500 * time.Millisecond, Job: 0, Threads: 2}}; !slices.Equal(want, resizes) {
-		t.Errorf("resizes %+v, want %+v", resizes, want)
+	template := scheduler.Job{Malleable: true, Priority: 1, MinThreads: 2, MaxThreads: 3}
+	got := Template(tr.Jobs[0], template)
+	if got.Priority != 1 || got.MinThreads != 2 || got.MaxThreads != 4 || !got.Malleable || got.Name != "a" || got.Class != "mlp" {
+		t.Errorf("%+v", got)
 	}
-	lines[1].Job = "gan"
-	_, _, err = Assemble("f", lines, template)
-	place(t, err, 3, `there is no job "gan"`)
+	if got := Template(tr.Jobs[1], template); got.Priority != 3 || got.MaxThreads != 3 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestShape(t *testing.T) {
+	s := time.Second
+	read := func() Trace {
+		return Trace{
+			Jobs: []scheduler.Job{
+				{Number: 0, Name: "late", Arrival: 13 * s, Threads: 2, Deadline: 20 * s, Predicted: 1},
+				{Number: 1, Name: "early", Arrival: 10 * s, Threads: 1, Deadline: scheduler.Never},
+				{Number: 2, Name: "cut", Arrival: 1 * s, Threads: 1, Deadline: scheduler.Never},
+			},
+			RunTimes:    []time.Duration{0, -1, 5 * s},
+			Lines:       []int32{1, 2, 4},
+			Resizes:     []scheduler.Resize{{At: 15 * s, Job: 1, Threads: 3}, {At: 16 * s, Job: 2, Threads: 1}},
+			ResizeLines: []int32{3, 5},
+		}
+	}
+	tr := read()
+	if err := (Shape{Limit: 2, Scale: 0.5, Resolution: s, Start: 4 * s, Shifted: true, MinRunTime: s, ThreadsPerProcessor: 2}).Apply(&tr); err != nil {
+		t.Fatal(err)
+	}
+	want := Trace{
+		Jobs: []scheduler.Job{
+			{Number: 0, Name: "late", Arrival: 5 * s, Threads: 4, Deadline: 12 * s, Predicted: s},
+			{Number: 1, Name: "early", Arrival: 4 * s, Threads: 2, Deadline: scheduler.Never},
+		},
+		RunTimes:    []time.Duration{s, -1},
+		Lines:       []int32{1, 2},
+		Resizes:     []scheduler.Resize{{At: 6 * s, Job: 1, Threads: 6}},
+		ResizeLines: []int32{3},
+	}
+	if diff := cmp.Diff(want, tr); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	tr = read()
+	if err := (Shape{}).Apply(&tr); err != nil || cmp.Diff(read(), tr) != "" {
+		t.Errorf("an empty shape changes the trace: %v\n%s", err, cmp.Diff(read(), tr))
+	}
+	if err := (Shape{Scale: 1e18}).Apply(&tr); err == nil {
+		t.Error("arrivals past the end of time are accepted")
+	}
 }
 
 func TestMalformedRequests(t *testing.T) {
@@ -343,6 +415,7 @@ func TestMalformedRequests(t *testing.T) {
 		`wait "soon"`:             "execution,d,mlp,1,soon",
 		`priority "-2"`:           "execution,d,mlp,1,0,-2",
 		"has no name":             "execution,,mlp,1,0",
+		`"../d" has a character`:  "execution,../d,mlp,1,0",
 		`"a" is asked for twice`:  "execution,a,mlp,1,0",
 		`which was not asked for`: "update,z,mlp,1,0",
 		"more than can be told":   "execution,d,mlp,1,9223372030",

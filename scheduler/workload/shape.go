@@ -1,0 +1,141 @@
+package workload
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Shape says how a trace is changed on its way into an experiment.
+type Shape struct {
+	// Limit keeps the first so many jobs of the file; 0 keeps all.
+	Limit int
+	// Scale multiplies the instants of arrivals and resizes: 0.5 is twice as
+	// fast; 0 means 1. A deadline keeps its distance from the arrival.
+	Scale float64
+	// Resolution cuts the scaled instants to whole multiples of it; 0 does not.
+	Resolution time.Duration
+	// Start moves all instants so that the first job arrives then, if Shifted.
+	Start   time.Duration
+	Shifted bool
+	// MinRunTime is the least run time, and the least prediction.
+	MinRunTime time.Duration
+	// ThreadsPerProcessor multiplies the requests; 0 means 1.
+	ThreadsPerProcessor int
+}
+
+// Apply changes the trace in place. It fails when an instant would be later
+// than can be told.
+func (s Shape) Apply(t *Trace) error {
+	if s.Limit > 0 && s.Limit < len(t.Jobs) {
+		*t = t.Keep(func(i int) bool { return i < s.Limit })
+	}
+	first := scheduler.Never
+	for i := range t.Jobs {
+		first = min(first, t.Jobs[i].Arrival)
+	}
+	if !s.Shifted {
+		first = 0
+	}
+	per := max(s.ThreadsPerProcessor, 1)
+	for i := range t.Jobs {
+		j := &t.Jobs[i]
+		at, err := s.instant(j.Arrival, first)
+		if err != nil {
+			return err
+		}
+		if j.Deadline != scheduler.Never {
+			j.Deadline += at - j.Arrival
+			if j.Deadline < 0 {
+				return errLate
+			}
+		}
+		j.Arrival = at
+		j.Threads, j.MinThreads, j.MaxThreads = j.Threads*per, j.MinThreads*per, j.MaxThreads*per
+		if j.Predicted > 0 {
+			j.Predicted = max(j.Predicted, s.MinRunTime)
+		}
+		if t.RunTimes != nil && t.RunTimes[i] >= 0 {
+			t.RunTimes[i] = max(t.RunTimes[i], s.MinRunTime)
+		}
+	}
+	for i := range t.Resizes {
+		z := &t.Resizes[i]
+		at, err := s.instant(max(z.At, first), first)
+		if err != nil {
+			return err
+		}
+		z.At, z.Threads = at, z.Threads*per
+	}
+	return nil
+}
+
+var errLate = errors.New("the arrivals go on past the end of time")
+
+// instant is where an instant of the trace comes to be.
+func (s Shape) instant(at, first time.Duration) (time.Duration, error) {
+	at -= first
+	if s.Scale != 0 && s.Scale != 1 {
+		scaled := math.Round(float64(at) * s.Scale)
+		if scaled >= math.MaxInt64 {
+			return 0, errLate
+		}
+		at = time.Duration(scaled)
+	}
+	if s.Resolution > 0 {
+		at = at.Truncate(s.Resolution)
+	}
+	if s.Shifted {
+		at += s.Start
+	}
+	if at < 0 {
+		return 0, errLate
+	}
+	return at, nil
+}
+
+// Keep returns the trace with only some of its jobs, which are numbered anew,
+// and the resizes of these. The trace itself stays as it is.
+func (t Trace) Keep(kept func(job int) bool) Trace {
+	out := t
+	out.Jobs, out.Lines, out.RunTimes, out.Resizes, out.ResizeLines = nil, nil, nil, nil, nil
+	numbers := map[int]int{}
+	for i, j := range t.Jobs {
+		if !kept(i) {
+			continue
+		}
+		numbers[i] = len(out.Jobs)
+		j.Number = len(out.Jobs)
+		out.Jobs, out.Lines = append(out.Jobs, j), append(out.Lines, t.Lines[i])
+		if t.RunTimes != nil {
+			out.RunTimes = append(out.RunTimes, t.RunTimes[i])
+		}
+	}
+	for i, z := range t.Resizes {
+		if n, ok := numbers[z.Job]; ok {
+			z.Job = n
+			out.Resizes, out.ResizeLines = append(out.Resizes, z), append(out.ResizeLines, t.ResizeLines[i])
+		}
+	}
+	return out
+}
+
+// Template fills in what the file does not tell of a job: its threads are
+// those of the trace, and so is all that the trace says.
+func Template(j, template scheduler.Job) scheduler.Job {
+	template.Number, template.Name, template.Class, template.Arrival = j.Number, j.Name, j.Class, j.Arrival
+	template.Threads, template.Predicted, template.Deadline = j.Threads, j.Predicted, j.Deadline
+	template.MinThreads = min(template.MinThreads, j.Threads)
+	if template.MaxThreads > 0 {
+		template.MaxThreads = max(template.MaxThreads, j.Threads)
+	}
+	if j.Priority >= 0 {
+		template.Priority = j.Priority
+	}
+	if j.User != "" {
+		template.User = j.User
+	}
+	return template
+}
