@@ -33,7 +33,7 @@ type estimates struct {
 //
 //	String string, Integer int, Number float64, Bool bool,
 //	Duration time.Duration, Size int64, Strings []string, Integers []int,
-//	StringMap []Setting, Threads Threads, Gap workload.Arrivals,
+//	StringMap []Setting, JobMap []jobName, Threads Threads, Gap workload.Arrivals,
 //	Instants []time.Duration, Estimates estimates, references reference
 type args struct {
 	r *reporter
@@ -213,6 +213,8 @@ func (a *args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		return list[int](a, arg, expr, v, a.integer)
 	case schema.StringMap:
 		return a.stringMap(arg, at, v)
+	case schema.JobMap:
+		return a.jobMap(arg, at, v)
 	case schema.Threads:
 		return a.threads(arg, expr, v)
 	case schema.Gap:

@@ -104,6 +104,13 @@ func (c *checker) host(h *Hardware, host HostFacts) {
 // summary, because one job can be too large in several ways and on several
 // hardware.
 func (c *checker) fits(j *Job, h *Hardware) {
+	if j.Nodes > 1 {
+		if r := requestOf(&scheduler.Job{Threads: j.Threads.Request, GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes}); !r.on(h.Cluster) {
+			at, ok := j.At["nodes"]
+			c.errorf(either(at, ok, j.Range), fmt.Sprintf("More than the hardware %q has", h.Name), "The job %q asks for %s, which the hardware %q never has.", j.Name, r, h.Name)
+		}
+		return
+	}
 	var threads, gpus int
 	var memory int64
 	together := false
@@ -168,12 +175,20 @@ func (c *checker) malleable(w *Workload, h *Hardware, p *Policy) {
 	if h.Capabilities().Resize || (p.Allocation != scheduler.MaxProp && p.Allocation != scheduler.AlwaysAttend) {
 		return
 	}
-	for _, s := range w.Submits {
-		if s.Job.Malleable {
-			at, ok := p.At["allocation"]
-			c.lacks(either(at, ok, p.Range), h, "resize", fmt.Sprintf("The allocation %q resizes malleable jobs such as %q", p.Allocation, s.Job.Name))
-			return
+	name := ""
+	if t := w.Trace; t != nil {
+		if i := slices.IndexFunc(t.Jobs, func(j scheduler.Job) bool { return j.Malleable }); i >= 0 {
+			name = t.Jobs[i].Name
 		}
+	}
+	for _, s := range w.Submits {
+		if s.Job.Malleable && name == "" {
+			name = s.Job.Name
+		}
+	}
+	if name != "" {
+		at, ok := p.At["allocation"]
+		c.lacks(either(at, ok, p.Range), h, "resize", fmt.Sprintf("The allocation %q resizes malleable jobs such as %q", p.Allocation, name))
 	}
 }
 

@@ -20,14 +20,21 @@ import (
 // depends on something that has.
 type decoder struct {
 	*reporter
-	root   *node
-	dir    string // of the file, absolute
-	global *env
-	vars   []Setting
+	root     *node
+	filename string
+	dir      string // of the file, absolute
+	global   *env
+	vars     []Setting
+	lenient  bool
+	traces   map[string]*traceFile // by what is read and how
+	shown    map[*Trace]*rawTrace  // where the traces of cells are from
 }
 
 func newDecoder(r *reporter, root *node, filename string, opts LoadOptions) *decoder {
-	d := &decoder{reporter: r, root: root, dir: folder(filename)}
+	d := &decoder{
+		reporter: r, root: root, filename: filename, dir: folder(filename),
+		lenient: opts.Lenient, traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
+	}
 	d.global, d.vars = r.globals(root, opts)
 	return d
 }
@@ -43,7 +50,7 @@ func (a *args) ranges() map[string]Range {
 
 // spec decodes the whole file.
 func (d *decoder) spec() *Spec {
-	s := &Spec{Variables: d.vars}
+	s := &Spec{Variables: d.vars, Lenient: d.lenient}
 	if n := d.root.first("experiment"); n != nil {
 		a := d.evalArgs(n, d.global)
 		s.Name, s.Range = n.label, rangeOf(n.header)
@@ -54,6 +61,7 @@ func (d *decoder) spec() *Spec {
 	}
 	s.Profile, s.Estimate = d.profile(), d.estimate()
 	s.Cells, s.Axes = d.cells()
+	d.fitTraces(s.Cells)
 	s.Compares = d.compares(s.Cells)
 	s.Plots = d.plots()
 	return s
@@ -148,7 +156,7 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		Command: get[[]string](a, "command"), Env: get[[]Setting](a, "env"), Flags: get[bool](a, "flags"),
 		Epochs: get[int](a, "epochs"), Steps: get[int](a, "steps"),
 		Threads: get[Threads](a, "threads"), Malleable: get[bool](a, "malleable"),
-		GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory"),
+		GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory"), Nodes: get[int](a, "nodes"),
 		Priority: get[int](a, "priority"), Limit: get[time.Duration](a, "limit"),
 	}
 	if a.lacks("threads") {
@@ -183,6 +191,16 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		a.fail(a.at("steps"), "Both epochs and steps", "A job's work is given in epochs or in steps.")
 	case a.lacks("epochs") && a.lacks("steps") && !n.broken:
 		a.fail(n.header, "Job without work", "%s needs epochs or steps.", n.title())
+	}
+	if nodes := max(j.Nodes, 1); nodes > 1 && a.ok {
+		switch {
+		case j.Threads.Request%nodes != 0:
+			a.fail(a.at("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.", plural(j.Threads.Request, "thread"), nodes)
+		case j.GPUs%nodes != 0:
+			a.fail(a.at("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.", plural(j.GPUs, "GPU"), nodes)
+		case j.Malleable:
+			a.fail(a.at("malleable"), "Contradicting arguments", "A job over several nodes keeps its request; it cannot be malleable.")
+		}
 	}
 	if rt := n.first("runtime"); rt != nil {
 		ra := d.evalArgs(rt, e)
@@ -237,7 +255,8 @@ func (d *decoder) settings(n *node, e *env) ([]Setting, bool) {
 // rawWorkload is a workload whose jobs are known by name only.
 type rawWorkload struct {
 	*Workload
-	jobs []string // of Submits
+	jobs  []string // of Submits
+	trace *rawTrace
 }
 
 // workload decodes a workload block.
@@ -251,6 +270,22 @@ func (d *decoder) workload(n *node, e *env) (*rawWorkload, bool) {
 		counts[job] += s.Count
 		w.Submits = append(w.Submits, s)
 		w.jobs = append(w.jobs, job)
+	}
+	if tn := n.first("trace"); tn != nil {
+		for _, b := range n.blocks {
+			if b != tn {
+				d.errorf(b.header, "Contradicting blocks", "The trace says when jobs arrive and change their requests; %s has no place beside it.", b.schema.Name)
+				ok = false
+			}
+		}
+		if ok {
+			w.trace, ok = d.trace(tn, e)
+		}
+		return w, ok
+	}
+	if len(w.Submits) == 0 && !n.broken {
+		d.errorf(n.header, "Missing block", "%s needs at least one submit block, or a trace block.", n.title())
+		ok = false
 	}
 	for _, rn := range n.all("resize") {
 		a := d.evalArgs(rn, e)

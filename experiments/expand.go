@@ -141,8 +141,12 @@ func (x *expander) workload(n *node, p point) (*Workload, []int) {
 		return nil, nil
 	}
 	reads := x.blocks[n].reads
-	nodes := make([]*node, len(raw.jobs))
-	for i, name := range raw.jobs {
+	names := raw.jobs
+	if raw.trace != nil {
+		names = raw.trace.jobs
+	}
+	nodes := make([]*node, len(names))
+	for i, name := range names {
 		nodes[i] = x.root.find("job", name)
 		reads = union(reads, x.blocks[nodes[i]].reads)
 	}
@@ -151,12 +155,21 @@ func (x *expander) workload(n *node, p point) (*Workload, []int) {
 		return w, reads
 	}
 	w := *raw.Workload
-	w.Submits = slices.Clone(w.Submits)
 	result := &w
+	blocks := make([]*Job, len(nodes))
+	for i := range nodes {
+		if blocks[i] = evaluate(x, x.jobs, nodes[i], p, x.job); blocks[i] == nil {
+			result = nil
+		}
+	}
+	if raw.trace != nil && result != nil {
+		w.Trace = traceWith(raw.trace, blocks)
+		x.shown[w.Trace] = raw.trace
+	}
+	w.Submits = slices.Clone(w.Submits)
 	for i := range w.Submits {
 		s := &w.Submits[i]
-		if s.Job = evaluate(x, x.jobs, nodes[i], p, x.job); s.Job == nil {
-			result = nil
+		if s.Job = blocks[i]; s.Job == nil {
 			continue
 		}
 		if !s.HasPriority {

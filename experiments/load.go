@@ -26,6 +26,9 @@ type LoadOptions struct {
 	Vars []string
 	// VarFiles are files of HCL arguments, or JSON objects (.json).
 	VarFiles []string
+	// Lenient leaves out malformed lines of traces, and jobs that are larger than
+	// the hardware, with a warning that counts them.
+	Lenient bool
 	// Host is what host.* reads, and what real runs are checked against.
 	Host HostFacts
 }

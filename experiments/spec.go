@@ -42,6 +42,8 @@ type Spec struct {
 	// Records is "all" or "metrics": what each cell leaves on disk.
 	Records string
 	Range   Range
+	// Lenient is set when malformed lines of traces were left out.
+	Lenient bool
 
 	// Cells are the points of the matrix in the order of the file, without
 	// their replicates.
@@ -100,9 +102,14 @@ type Job struct {
 	Malleable bool
 	GPUs      int
 	Memory    int64 // bytes
-	Priority  int
+	// Nodes over which the request is divided evenly; 0 and 1 mean one.
+	Nodes    int
+	Priority int
 	// Limit ends a job that runs longer (service time); 0 means no limit.
 	Limit time.Duration
+	// Variant tells apart the forms of one block that differ in their request,
+	// because a trace asks for other threads; empty for the block as it is written.
+	Variant string
 	// Runtime is set when the file says how long the job takes in simulation.
 	Runtime *Runtime
 	// At has the source range of each argument that the file sets.
@@ -126,12 +133,13 @@ type Runtime struct {
 	Parallel float64
 }
 
-// Workload is jobs with arrival times.
+// Workload is jobs with arrival times: those of Submits, or those of a Trace.
 type Workload struct {
 	Name    string
 	Range   Range
 	Submits []Submit
 	Resizes []Update
+	Trace   *Trace
 }
 
 // Submit is a batch of like jobs.

@@ -127,6 +127,7 @@ job "script" {
 		{Name: "malleable", Type: Bool, Default: `false`, Doc: "Whether the job can be resized while it runs.", Example: `true`},
 		{Name: "gpus", Type: Integer, Default: `0`, Min: bound(0), Max: bound(MaxThreads), Doc: "The GPUs that the job asks for.", Example: `1`},
 		{Name: "memory", Type: Size, Doc: "The memory that the job is admitted with.", Example: `"2GiB"`},
+		{Name: "nodes", Type: Integer, Default: `1`, Min: bound(1), Max: bound(MaxNodes), Doc: "The nodes over which `threads`, `gpus` and `memory` are divided evenly; all of them start together.", Example: `2`},
 		{Name: "priority", Type: Integer, Default: `0`, Min: bound(0), Max: bound(1_000_000), Doc: "The job's level under the order `priority`; 0 is best.", Example: `2`},
 		{Name: "limit", Type: Duration, Positive: true, Doc: "A job that runs longer than this is ended and counts as failed. Time in which it is paused does not count.", Example: `"10m"`},
 	},
@@ -207,9 +208,10 @@ var workloadBlock = &Block{
   }
 }`,
 	Blocks: []*Block{
+		traceBlock,
 		{
-			Name: "submit", Required: true,
-			Doc: "Like jobs that are submitted one after another, or all at once. They are named by class and a running number through the workload: `short-1`, `short-2`, …",
+			Name: "submit",
+			Doc:  "Like jobs that are submitted one after another, or all at once. They are named by class and a running number through the workload: `short-1`, `short-2`, …",
 			Args: []Arg{
 				{Name: "job", Type: JobRef, Required: true, Doc: "What is submitted.", Example: `job.short`},
 				{Name: "count", Type: Integer, DefaultDoc: "1, or one for each instant of `at`", Min: bound(1), Max: bound(MaxJobs), Doc: "How many.", Example: `6`},

@@ -92,6 +92,7 @@ const (
 	WorkloadRef Type = "reference to a workload"
 	HardwareRef Type = "reference to a hardware"
 	PolicyRef   Type = "reference to a policy"
+	JobMap      Type = "map of references to jobs"
 )
 
 // ReferenceKind returns the kind of block ("job") that a reference type refers

@@ -1,0 +1,414 @@
+package experiments
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Trace is a workload that was read from a file, in its final shape: all that
+// the trace block says is applied, and all that the file lacks is filled in
+// from job blocks.
+type Trace struct {
+	workload.Trace
+	// File is absolute; Digest is the SHA-256 of its content, in hex.
+	File   string
+	Format workload.Format
+	Digest string
+	// Settings are the block's other arguments, in the order of the schema.
+	Settings []Setting
+	// Kinds are the job blocks that the jobs are made from, each once for every
+	// number of threads that the file asks for. Kind has the index of each job's
+	// own, or -1 for a job that the file alone describes.
+	Kinds []Kind
+	Kind  []int32
+	// TooLarge counts the jobs that a lenient reader left out because no
+	// hardware of their cells holds them.
+	TooLarge int
+	Range    Range
+}
+
+// Kind is a job block with the threads that a trace asks for.
+type Kind struct {
+	*Job
+	// Timed kinds have jobs whose run times the file tells: nothing else is
+	// needed to simulate them.
+	Timed bool
+}
+
+// LeftOut says what a lenient reader left out; empty if nothing.
+func (t *Trace) LeftOut() string {
+	var parts []string
+	if n := len(t.Skipped); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s (%v)", plural(n, "malformed line"), t.Skipped[0]))
+	}
+	if t.TooLarge > 0 {
+		parts = append(parts, plural(t.TooLarge, "job")+" larger than the hardware")
+	}
+	if parts == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: left out %s", filepath.Base(t.File), strings.Join(parts, " and "))
+}
+
+// jobName is an entry of a map of job references.
+type jobName struct {
+	key string
+	job string
+}
+
+// rawTrace is a trace whose job blocks are known by name only.
+type rawTrace struct {
+	*Trace
+	shown string   // the file's name in messages
+	jobs  []string // job blocks that are used
+	block []int32  // of each job: an index of jobs, or -1
+}
+
+// traceFile is what was read from a file in one shape.
+type traceFile struct {
+	trace  workload.Trace
+	digest string
+	ok     bool
+}
+
+// trace decodes a trace block.
+func (d *decoder) trace(n *node, e *env) (*rawTrace, bool) {
+	a := d.evalArgs(n, e)
+	if !a.ok {
+		return nil, false
+	}
+	name := get[string](a, "file")
+	t := &rawTrace{Trace: &Trace{File: d.path(name), Format: workload.Format(get[string](a, "format")), Range: rangeOf(a.at("file"))}, shown: name}
+	if !filepath.IsAbs(name) {
+		t.shown = filepath.Join(filepath.Dir(d.filename), name)
+	}
+	if t.Format == "" {
+		if t.Format = workload.FormatOf(name); t.Format == "" {
+			a.fail(a.at("file"), "Unknown format", "The name of the file does not tell its format: add format = %s.", oneOf(schema.TraceFormats))
+			return nil, false
+		}
+	}
+	unread := map[string]bool{"unit": t.Format == workload.CSV, "min_runtime": t.Format == workload.Requests}
+	for _, arg := range n.args {
+		if unread[arg.Name] && a.isSet(arg.Name) {
+			a.fail(a.at(arg.Name), "Argument that nothing reads", "%s has no meaning for the format %q.", arg.Name, t.Format)
+		}
+		if v, ok := a.values[arg.Name]; ok && a.isSet(arg.Name) && arg.Type.ReferenceKind() == "" && arg.Type != schema.JobMap && arg.Name != "file" && arg.Name != "format" {
+			t.Settings = append(t.Settings, Setting{Name: arg.Name, Value: fmt.Sprint(v)})
+		}
+	}
+	if !a.ok {
+		return nil, false
+	}
+	file := d.readTrace(t, a)
+	if !file.ok {
+		return nil, false
+	}
+	t.Trace.Trace, t.Digest = file.trace, file.digest
+	return t, d.mapJobs(t, a)
+}
+
+// readTrace reads a file and shapes it, once for all blocks that want the same.
+func (d *decoder) readTrace(t *rawTrace, a *args) *traceFile {
+	key := fmt.Sprintf("%q %s %q", t.File, t.Format, t.Settings)
+	if f, ok := d.traces[key]; ok {
+		return f
+	}
+	f := &traceFile{}
+	d.traces[key] = f
+	options := workload.Options{Unit: get[time.Duration](a, "unit"), Lenient: d.lenient}
+	var err error
+	if f.trace, f.digest, err = readTraceFile(t, options); err != nil {
+		d.traceErrors(t, a.at("file"), err)
+		return f
+	}
+	shape := workload.Shape{
+		Limit: get[int](a, "limit"), Scale: get[float64](a, "time_scale"), Resolution: get[time.Duration](a, "resolution"),
+		Start: get[time.Duration](a, "start"), Shifted: a.isSet("start"), MinRunTime: get[time.Duration](a, "min_runtime"),
+		ThreadsPerProcessor: get[int](a, "threads_per_processor"),
+	}
+	if err := shape.Apply(&f.trace); err != nil {
+		d.errorf(a.at("file"), "Trace out of range", "%s: %v.", t.shown, err)
+		return f
+	}
+	switch n := len(f.trace.Jobs); {
+	case n == 0:
+		d.errorf(a.at("file"), "Trace without jobs", "There is no job in %s.", t.shown)
+	case n > schema.MaxJobs:
+		d.errorf(a.at("file"), "Trace too large", "%s has %d jobs; the most is %d. limit takes the first of them.", t.shown, n, schema.MaxJobs)
+	default:
+		f.ok = true
+	}
+	return f
+}
+
+func readTraceFile(t *rawTrace, o workload.Options) (trace workload.Trace, digest string, err error) {
+	f, err := os.Open(t.File)
+	if err != nil {
+		return trace, "", err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	all := io.TeeReader(f, hash)
+	text, err := unpack(t.File, all)
+	if err != nil {
+		return trace, "", err
+	}
+	if trace, err = t.Format.Read(t.shown, text, o); err != nil {
+		return trace, "", err
+	}
+	if _, err := io.Copy(io.Discard, all); err != nil { // what the reader left
+		return trace, "", err
+	}
+	return trace, hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// unpack reads through gzip where the file's name says so.
+func unpack(name string, r io.Reader) (io.Reader, error) {
+	if filepath.Ext(name) != ".gz" {
+		return r, nil
+	}
+	return gzip.NewReader(r)
+}
+
+// traceErrors reports what is wrong with a trace: each malformed line at its
+// place in the trace.
+func (d *decoder) traceErrors(t *rawTrace, at hcl.Range, err error) {
+	lines := lineErrors(err)
+	for i, l := range lines {
+		detail := sentence(l.Err.Error())
+		if i == workload.MaxErrors-1 {
+			detail += " Reading stopped here; there may be more."
+		}
+		d.atLine(t, l.Line, "Malformed line", detail)
+	}
+	if len(lines) == 0 {
+		d.errorf(at, "Cannot read the trace", "%v.", err)
+	}
+}
+
+// lineErrors finds all errors of lines within an error.
+func lineErrors(err error) []*workload.LineError {
+	if at, ok := err.(*workload.LineError); ok {
+		return []*workload.LineError{at}
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		return lineErrors(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		var all []*workload.LineError
+		for _, one := range e.Unwrap() {
+			all = append(all, lineErrors(one)...)
+		}
+		return all
+	}
+	return nil
+}
+
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
+
+// atLine reports an error at a line of a trace, which is read again to show it.
+func (d *decoder) atLine(t *rawTrace, line int, summary, detail string) {
+	if d.files[t.shown] == nil {
+		d.files[t.shown] = &hcl.File{Bytes: wholeFile(t.File)}
+	}
+	text, from := d.files[t.shown].Bytes, 0
+	for range line - 1 {
+		i := bytes.IndexByte(text[from:], '\n')
+		if i < 0 {
+			break
+		}
+		from += i + 1
+	}
+	length := bytes.IndexByte(text[from:], '\n')
+	if length < 0 {
+		length = len(text) - from
+	}
+	length = len(bytes.TrimRight(text[from:from+length], "\r"))
+	d.add(Diagnostic{Severity: SeverityError, Summary: summary, Detail: detail, Range: Range{
+		File: t.shown, Start: Pos{Line: line, Column: 1, Byte: from}, End: Pos{Line: line, Column: 1 + length, Byte: from + length},
+	}})
+}
+
+// wholeFile returns a file's text; empty when it can no longer be read, which
+// costs a message its snippet alone.
+func wholeFile(path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	r, err := unpack(path, f)
+	if err != nil {
+		return nil
+	}
+	text, _ := io.ReadAll(r) // as far as it goes
+	return text
+}
+
+// mapJobs finds the job block of each job: by the job's own name, then by its
+// class, in the argument jobs; then the argument job; then the block that is
+// named as the class.
+func (d *decoder) mapJobs(t *rawTrace, a *args) bool {
+	index := map[string]int32{}
+	use := func(block string) int32 {
+		i, ok := index[block]
+		if !ok {
+			i = int32(len(t.jobs))
+			index[block] = i
+			t.jobs = append(t.jobs, block)
+		}
+		return i
+	}
+	named, used := map[string]string{}, map[string]bool{}
+	for _, entry := range get[[]jobName](a, "jobs") {
+		named[entry.key] = entry.job
+	}
+	classes := map[string]int32{} // what a class comes to
+	ofClass := func(class string) int32 {
+		block, ok := named[class]
+		used[class] = used[class] || ok
+		switch {
+		case ok:
+		case a.isSet("job"):
+			block = get[reference](a, "job").name
+		case d.root.find("job", class) != nil:
+			block = class
+		default:
+			return -1
+		}
+		return use(block)
+	}
+	good, missing := true, 0
+	t.block = make([]int32, len(t.Jobs))
+	for i := range t.Jobs {
+		j := &t.Jobs[i]
+		block, ok := classes[j.Class]
+		if !ok {
+			block = ofClass(j.Class)
+			classes[j.Class] = block
+		}
+		if len(named) > 0 {
+			if own, ok := named[j.Name]; ok {
+				used[j.Name] = true
+				block = use(own)
+			}
+		}
+		t.block[i] = block
+		if block < 0 && !t.timed(i) {
+			if missing++; missing <= workload.MaxErrors {
+				d.atLine(t, int(t.Lines[i]), "Job without a block", fmt.Sprintf("The trace does not tell how long %q runs, and no job block stands for it: name one in jobs = { %q = job.<name> }.", j.Name, j.Class))
+			}
+			good = false
+		}
+	}
+	for _, entry := range get[[]jobName](a, "jobs") {
+		if !used[entry.key] {
+			near := nearest(entry.key, slices.Sorted(maps.Keys(classes)))
+			d.suggest(a.at("jobs"), near, fmt.Sprintf("Unknown job %q", entry.key), "The trace %s has no job and no class of jobs with the name %q.", t.shown, entry.key)
+			good = false
+		}
+	}
+	return good
+}
+
+// timed tells whether the file tells the run time of a job.
+func (t *Trace) timed(i int) bool { return t.RunTimes != nil && t.RunTimes[i] >= 0 }
+
+// jobMap reads a map from names to jobs.
+func (a *args) jobMap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	if t := v.Type(); v.IsNull() || !t.IsObjectType() && !t.IsMapType() || t.Equals(refType) {
+		return a.wrongType(arg, at, v, "a map of references to jobs")
+	}
+	var entries []jobName
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element() // in the order of the keys
+		one := schema.Arg{Name: fmt.Sprintf("%s[%q]", arg.Name, k.AsString())}
+		ref, ok := a.reference(&one, at, e, "job")
+		if !ok {
+			return nil, false
+		}
+		entries = append(entries, jobName{k.AsString(), ref.(reference).name})
+	}
+	return entries, true
+}
+
+// traceWith fills in what the file lacks from the job blocks, which are those
+// of raw.jobs.
+func traceWith(raw *rawTrace, blocks []*Job) *Trace {
+	t := *raw.Trace
+	t.Kind = make([]int32, len(t.Jobs))
+	complete := t.Format == workload.CSV // its rows have everything
+	if !complete {
+		t.Jobs = slices.Clone(t.Jobs)
+	}
+	type kind struct {
+		block   int32
+		threads int
+		timed   bool
+	}
+	kinds := map[kind]int32{}
+	for i := range t.Jobs {
+		j := &t.Jobs[i]
+		b := raw.block[i]
+		if b < 0 {
+			t.Kind[i] = -1
+			j.Priority = max(j.Priority, 0)
+			continue
+		}
+		id := kind{b, j.Threads, t.timed(i)}
+		k, ok := kinds[id]
+		if !ok {
+			k = int32(len(t.Kinds))
+			kinds[id] = k
+			t.Kinds = append(t.Kinds, Kind{blocks[b].withThreads(j.Threads), id.timed})
+		}
+		t.Kind[i] = k
+		if !complete {
+			*j = workload.Template(*j, blocks[b].Template())
+		}
+	}
+	return &t
+}
+
+// withThreads is the job with another request.
+func (j *Job) withThreads(n int) *Job {
+	if n == j.Threads.Request {
+		return j
+	}
+	other := *j
+	other.Threads.Request, other.Threads.Inter, other.Threads.Intra = n, 1, n
+	other.Threads.Min = min(other.Threads.Min, n)
+	if other.Threads.Max > 0 {
+		other.Threads.Max = max(other.Threads.Max, n)
+	}
+	other.Variant = strconv.Itoa(n) + "t"
+	return &other
+}
+
+// Template is what the scheduler knows of a job that is made from the block.
+func (j *Job) Template() scheduler.Job {
+	return scheduler.Job{
+		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
+		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
+	}
+}
