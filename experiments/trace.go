@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -97,13 +98,13 @@ func (d *decoder) trace(n *node, e *env) (*rawTrace, bool) {
 		return nil, false
 	}
 	name := get[string](a, "file")
-	t := &rawTrace{Trace: &Trace{File: d.path(name), Format: workload.Format(get[string](a, "format")), Range: rangeOf(a.at("file"))}, shown: name}
+	t := &rawTrace{Trace: &Trace{File: d.path(name), Format: workload.Format(get[string](a, "format")), Range: rangeOf(n.attr("file").Expr.Range())}, shown: name}
 	if !filepath.IsAbs(name) {
 		t.shown = filepath.Join(filepath.Dir(d.filename), name)
 	}
 	if t.Format == "" {
 		if t.Format = workload.FormatOf(name); t.Format == "" {
-			a.fail(a.at("file"), "Unknown format", "The name of the file does not tell its format: add format = %s.", oneOf(schema.TraceFormats))
+			a.fail(n.attr("file").Expr.Range(), "Unknown format", "The name of the file does not tell its format: add format = %s.", oneOf(schema.TraceFormats))
 			return nil, false
 		}
 	}
@@ -138,7 +139,7 @@ func (d *decoder) readTrace(t *rawTrace, a *args) *traceFile {
 	options := workload.Options{Unit: get[time.Duration](a, "unit"), Lenient: d.lenient}
 	var err error
 	if f.trace, f.digest, err = readTraceFile(t, options); err != nil {
-		d.traceErrors(t, a.at("file"), err)
+		d.traceErrors(t, a.n.attr("file").Expr.Range(), err)
 		return f
 	}
 	shape := workload.Shape{
@@ -147,14 +148,14 @@ func (d *decoder) readTrace(t *rawTrace, a *args) *traceFile {
 		ThreadsPerProcessor: get[int](a, "threads_per_processor"),
 	}
 	if err := shape.Apply(&f.trace); err != nil {
-		d.errorf(a.at("file"), "Trace out of range", "%s: %v.", t.shown, err)
+		d.errorf(a.n.attr("file").Expr.Range(), "Trace out of range", "%s: %v.", t.shown, err)
 		return f
 	}
 	switch n := len(f.trace.Jobs); {
 	case n == 0:
-		d.errorf(a.at("file"), "Trace without jobs", "There is no job in %s.", t.shown)
+		d.errorf(a.n.attr("file").Expr.Range(), "Trace without jobs", "There is no job in %s.", t.shown)
 	case n > schema.MaxJobs:
-		d.errorf(a.at("file"), "Trace too large", "%s has %d jobs; the most is %d. limit takes the first of them.", t.shown, n, schema.MaxJobs)
+		d.errorf(a.n.attr("file").Expr.Range(), "Trace too large", "%s has %d jobs; the most is %d. limit takes the first of them.", t.shown, n, schema.MaxJobs)
 	default:
 		f.ok = true
 	}
@@ -201,7 +202,11 @@ func (d *decoder) traceErrors(t *rawTrace, at hcl.Range, err error) {
 		}
 		d.atLine(t, l.Line, "Malformed line", detail)
 	}
-	if len(lines) == 0 {
+	switch {
+	case len(lines) > 0:
+	case errors.Is(err, fs.ErrNotExist):
+		d.errorf(at, "Cannot read the trace", "There is no file %s.", t.shown)
+	default:
 		d.errorf(at, "Cannot read the trace", "%v.", err)
 	}
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -59,9 +60,23 @@ func hardwareLines(h *experiments.Hardware) []string {
 // that it came to are hashed beside them.
 func workloadLines(w *experiments.Workload) []string {
 	var k Key
+	if t := w.Trace; t != nil {
+		k.Addf("workload.trace", "%s, %s, sha256:%s", filepath.Base(t.File), t.Format, t.Digest)
+		for _, s := range t.Settings {
+			k.Add("workload.trace."+s.Name, s.Value)
+		}
+		if text := t.LeftOut(); text != "" {
+			k.Add("workload.trace.lenient", text)
+		}
+		for _, job := range t.Kinds {
+			if r := job.Runtime; r != nil && job.Timed {
+				k.Addf("workload.trace.parallel."+job.Name, "%g", r.Parallel)
+			}
+		}
+	}
 	for i, s := range w.Submits {
 		line := fmt.Sprintf("%d × %s, %s", s.Count, s.Job.Name, arrivalText(s.Arrivals))
-		if s.HasPriority {
+		if s.Priority > 0 {
 			line += fmt.Sprintf(", priority %d", s.Priority)
 		}
 		if s.Deadline > 0 {
@@ -101,11 +116,20 @@ func arrivalText(a workload.Arrivals) string {
 	return s
 }
 
-// jobsOf lists the job blocks that a workload submits, each once, in order.
-func jobsOf(w *experiments.Workload) []*experiments.Job {
+// jobsOf lists the job blocks that a cell depends on, each once, in order. A
+// simulated job whose trace tells its run time depends on no program.
+func jobsOf(c experiments.Cell) []*experiments.Job {
 	var jobs []*experiments.Job
+	if t := c.Workload.Trace; t != nil {
+		for _, k := range t.Kinds {
+			if !k.Timed || c.Hardware.Engine != engineSimulated {
+				jobs = append(jobs, k.Job)
+			}
+		}
+		return jobs
+	}
 	seen := map[*experiments.Job]bool{}
-	for _, s := range w.Submits {
+	for _, s := range c.Workload.Submits {
 		if !seen[s.Job] {
 			seen[s.Job] = true
 			jobs = append(jobs, s.Job)
@@ -153,6 +177,13 @@ func hardwareSummary(c experiments.Cell) (string, string) {
 
 func workloadSummary(c experiments.Cell) (string, string) {
 	var parts []string
+	if t := c.Workload.Trace; t != nil {
+		s := fmt.Sprintf("%s of %s (%s)", plural(len(t.Jobs), "job"), filepath.Base(t.File), t.Format)
+		for _, set := range t.Settings {
+			s += fmt.Sprintf(", %s %s", strings.ReplaceAll(set.Name, "_", " "), set.Value)
+		}
+		parts = append(parts, s)
+	}
 	for _, s := range c.Workload.Submits {
 		what := s.Job.Builtin
 		if what == "" {

@@ -220,7 +220,7 @@ func (e *execution) tell(i int, p Progress, elapsed time.Duration) {
 // carryOut runs the cell on its engine.
 func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.Time) (results.Cell, error) {
 	c := e.spec.Cells[e.state.specCell[i]]
-	real, err := e.realise(c.Workload, e.Cells[i].Replicate)
+	real, err := e.realise(c, e.Cells[i].Replicate)
 	if err != nil {
 		return results.Cell{}, err
 	}
@@ -255,7 +255,8 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	}
 	launches := make([]process.Job, len(real.jobs))
 	for n, j := range real.jobs {
-		launches[n] = e.state.programs.launch(real.blocks[n], j.Name, length(real.blocks[n]), launchDirs{logs, scratch})
+		block := real.kinds[real.kind[n]] // real jobs have a block each
+		launches[n] = e.state.programs.launch(block, j.Name, length(block), launchDirs{logs, scratch})
 	}
 	engine, err := process.New(launches, process.Options{Registry: e.registry()})
 	if err != nil {

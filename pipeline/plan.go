@@ -114,7 +114,7 @@ func (p *Plan) describe() error {
 func (p *Plan) planProfiles() error {
 	seen := map[string]bool{}
 	for _, c := range p.spec.Cells {
-		for _, j := range jobsOf(c.Workload) {
+		for _, j := range jobsOf(c) {
 			if !p.sampled(c.Hardware, j) {
 				continue
 			}
@@ -193,7 +193,7 @@ func (p *Plan) planCells() error {
 	p.Work = make([]CellWork, len(p.Cells))
 	for i := range p.Cells {
 		c := p.spec.Cells[p.state.specCell[i]]
-		real, err := p.realise(c.Workload, p.Cells[i].Replicate)
+		real, err := p.realise(c, p.Cells[i].Replicate)
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (p *Plan) planCells() error {
 			k.Append(host)
 		}
 		k.Append(memo(c.Workload, func() []string { return workloadLines(c.Workload) }))
-		for _, j := range jobsOf(c.Workload) {
+		for _, j := range jobsOf(c) {
 			k.Append(p.state.programs.describe(j))
 			if c.Hardware.Engine == engineSimulated {
 				k.Append(p.runtimeLines(c.Hardware, j))
@@ -251,7 +251,7 @@ func (p *Plan) estimateLines(c experiments.Cell) []string {
 	if c.Policy.Estimates == "requested" {
 		return k.lines
 	}
-	for _, j := range jobsOf(c.Workload) {
+	for _, j := range jobsOf(c) {
 		if p.sampled(c.Hardware, j) {
 			k.Add("job."+j.Name+".estimate", p.spec.Estimate.Model+" "+p.profileHash(j))
 		}
@@ -368,7 +368,7 @@ func changeReason(changes []Change) string {
 // needProfiles marks the job kinds that a cell which runs will want samples of.
 func (p *Plan) needProfiles(i int) {
 	c := p.spec.Cells[p.state.specCell[i]]
-	for _, j := range jobsOf(c.Workload) {
+	for _, j := range jobsOf(c) {
 		if !p.sampled(c.Hardware, j) {
 			continue
 		}
@@ -410,7 +410,7 @@ func cellUnit(r results.CellRef) string { return "cell " + r.Cell }
 func familyUnit(r results.CellRef) string {
 	return fmt.Sprintf("family %s %s %s r%d", r.Workload, r.Hardware, r.Policy, r.Replicate)
 }
-func profileUnitName(j *experiments.Job) string { return "profile " + j.Name }
+func profileUnitName(j *experiments.Job) string { return "profile " + kindName(j) }
 
 // cellFolders lists the folders under cells/.
 func cellFolders(dir string) map[string]bool {

@@ -65,7 +65,7 @@ func (r *run) sample(ctx context.Context, unit *profileUnit) ([]estimator.Sample
 	}
 	var samples []estimator.Sample
 	for i, n := range unit.lengths {
-		name := fmt.Sprintf("%s-sample-%d", unit.job.Name, i+1)
+		name := fmt.Sprintf("%s-sample-%d", kindName(unit.job), i+1)
 		s, err := profile.Take(ctx, profile.Run{
 			Job:    r.state.programs.launch(unit.job, name, n, launchDirs{logs, scratch}),
 			Length: n, Steps: unit.job.Steps > 0, GPUs: unit.job.GPUs,
@@ -92,8 +92,16 @@ type savedSamples struct {
 // profileDir holds the logs of the samples, and what they measured.
 const profileDir = "profile"
 
+// kindName names a job kind: the job block, and its variant if it has one.
+func kindName(j *experiments.Job) string {
+	if j.Variant == "" {
+		return j.Name
+	}
+	return j.Name + "-" + j.Variant
+}
+
 func samplesPath(dir string, j *experiments.Job) string {
-	return filepath.Join(dir, profileDir, j.Name+".json")
+	return filepath.Join(dir, profileDir, kindName(j)+".json")
 }
 
 // readSamples returns the samples of a job kind from its plain file, if they
@@ -132,7 +140,7 @@ func (r *run) estimate() error {
 	var rows []results.EstimateRow
 	seen := map[string]bool{}
 	for _, c := range r.spec.Cells {
-		for _, j := range jobsOf(c.Workload) {
+		for _, j := range jobsOf(c) {
 			if !r.sampled(c.Hardware, j) {
 				continue
 			}

@@ -75,6 +75,9 @@ func (p *programs) program(j *experiments.Job) []string {
 	if j.Memory > 0 {
 		k.Add(label("memory"), strconv.FormatInt(j.Memory, 10))
 	}
+	if j.Nodes > 1 {
+		k.Add(label("nodes"), strconv.Itoa(j.Nodes))
+	}
 	if j.Limit > 0 {
 		k.Add(label("limit"), j.Limit.String())
 	}

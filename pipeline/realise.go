@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"math"
 	"strconv"
 	"time"
@@ -16,54 +18,111 @@ type realisedKey struct {
 }
 
 // realisation is the workload of one replicate: its jobs, in the order of
-// their numbers, and the job block of each.
+// their numbers, and the job block of each. Large ones are shared by all cells
+// that have them, so nothing in it is ever changed.
 type realisation struct {
-	jobs    []scheduler.Job
-	blocks  []*experiments.Job
-	resizes []scheduler.Resize
-	digest  string
+	jobs []scheduler.Job
+	// kinds are the job blocks; kind has the index of each job's own, or -1 for
+	// a job that a trace alone describes.
+	kinds []*experiments.Job
+	kind  []int32
+	// runTimes are those that a trace tells, on the full request; negative where
+	// it does not, nil where it tells none, or the jobs run for real.
+	runTimes []time.Duration
+	resizes  []scheduler.Resize
+	digest   string
 }
 
-// realise draws the jobs of a workload for a replicate. All cells of the
-// replicate share them: their random numbers are common.
-func (p *Plan) realise(w *experiments.Workload, replicate int) (realisation, error) {
-	id := realisedKey{w, replicate}
-	if r, ok := p.state.realised[id]; ok {
-		return r, nil
+// runTime is what a trace tells of a job.
+func (r *realisation) runTime(job int) (time.Duration, bool) {
+	if r.runTimes == nil || r.runTimes[job] < 0 {
+		return 0, false
+	}
+	return r.runTimes[job], true
+}
+
+// realise returns the jobs of a cell's workload in a replicate. All cells of
+// the replicate share them: their random numbers are common.
+func (p *Plan) realise(c experiments.Cell, replicate int) (realisation, error) {
+	id := realisedKey{c.Workload, replicate}
+	if c.Workload.Trace != nil {
+		id.replicate = 0 // nothing is drawn
+	}
+	r, ok := p.state.realised[id]
+	if !ok {
+		var err error
+		if r, err = realise(c.Workload, replicateSeed(p.spec.Seed, replicate)); err != nil {
+			return r, err
+		}
+		p.state.realised[id] = r
+	}
+	if c.Hardware.Engine != engineSimulated {
+		r.runTimes = nil
+	}
+	return r, nil
+}
+
+// realise takes the jobs of a workload from its trace, or draws them.
+func realise(w *experiments.Workload, seed int64) (realisation, error) {
+	if w.Trace != nil {
+		return realiseTrace(w.Trace), nil
 	}
 	var (
 		batches []workload.Submit
 		r       realisation
 	)
+	kinds := map[*experiments.Job]int32{}
 	for _, s := range w.Submits {
-		j := s.Job
-		template := scheduler.Job{
-			Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
-			GPUs: j.GPUs, Memory: j.Memory, Malleable: j.Malleable, Priority: j.Priority, User: s.User,
-		}
-		if s.HasPriority {
-			template.Priority = s.Priority
-		}
-		template.Deadline = s.Deadline
+		template := s.Job.Template()
+		template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
 		batches = append(batches, workload.Submit{Job: template, Count: s.Count, Arrivals: s.Arrivals})
+		k, ok := kinds[s.Job]
+		if !ok {
+			k = int32(len(r.kinds))
+			kinds[s.Job] = k
+			r.kinds = append(r.kinds, s.Job)
+		}
 		for range s.Count {
-			r.blocks = append(r.blocks, j)
+			r.kind = append(r.kind, k)
 		}
 	}
 	var err error
-	if r.jobs, err = workload.Realise(w.Name, batches, replicateSeed(p.spec.Seed, replicate)); err != nil {
+	if r.jobs, err = workload.Realise(w.Name, batches, seed); err != nil {
 		return r, err
 	}
-	byName := map[string]int{}
-	for _, j := range r.jobs {
-		byName[j.Name] = j.Number
-	}
-	for _, z := range w.Resizes {
-		r.resizes = append(r.resizes, scheduler.Resize{At: z.At, Job: byName[z.Job], Threads: z.Threads})
+	if len(w.Resizes) > 0 {
+		byName := make(map[string]int, len(r.jobs))
+		for i := range r.jobs {
+			byName[r.jobs[i].Name] = i
+		}
+		for _, z := range w.Resizes {
+			r.resizes = append(r.resizes, scheduler.Resize{At: z.At, Job: byName[z.Job], Threads: z.Threads})
+		}
 	}
 	r.digest = digestJobs(r.jobs)
-	p.state.realised[id] = r
 	return r, nil
+}
+
+func realiseTrace(t *experiments.Trace) realisation {
+	r := realisation{jobs: t.Jobs, kind: t.Kind, runTimes: t.RunTimes, resizes: t.Resizes}
+	for _, k := range t.Kinds {
+		r.kinds = append(r.kinds, k.Job)
+	}
+	// All that a trace says has a place in its written form.
+	h := sha256.New()
+	_ = workload.WriteCSV(h, t.Trace) // a hash does not fail
+	r.digest = hex.EncodeToString(h.Sum(nil))
+	return r
+}
+
+// Workload returns what a workload comes to in a replicate, counted from 1: the
+// jobs that its cells have, without the estimates that policies are given.
+func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int) (workload.Trace, error) {
+	r, err := realise(w, replicateSeed(spec.Seed, replicate))
+	if err != nil {
+		return workload.Trace{}, err
+	}
+	return workload.Trace{Jobs: r.jobs, RunTimes: r.runTimes, Resizes: r.resizes}, nil
 }
 
 // digestJobs is the hash of all that was drawn.
@@ -81,21 +140,23 @@ func digestJobs(jobs []scheduler.Job) string {
 }
 
 // fitted has the predicted run time of each job on its full request; 0 where
-// there is no estimate.
+// there is no estimate. A run time that a trace tells is its own estimate.
 func (p *Plan) fitted(r realisation) []time.Duration {
-	predicted := make([]time.Duration, len(r.jobs))
-	memo := map[*experiments.Job]time.Duration{}
-	for i, j := range r.blocks {
-		d, ok := memo[j]
-		if !ok {
-			if j.Runtime != nil {
-				d = runtimeOn(j, j.Threads.Request)
-			} else if est, ok := p.estimateOf(j); ok {
-				d = seconds(est.Predict(length(j), p.spec.Estimate.Level).Seconds)
-			}
-			memo[j] = d
+	ofKind := make([]time.Duration, len(r.kinds))
+	for k, j := range r.kinds {
+		if j.Runtime != nil {
+			ofKind[k] = runtimeOn(j, j.Threads.Request)
+		} else if est, ok := p.estimateOf(j); ok {
+			ofKind[k] = seconds(est.Predict(length(j), p.spec.Estimate.Level).Seconds)
 		}
-		predicted[i] = d
+	}
+	predicted := make([]time.Duration, len(r.jobs))
+	for i := range predicted {
+		if t, ok := r.runTime(i); ok {
+			predicted[i] = max(t, 1)
+		} else if k := r.kind[i]; k >= 0 {
+			predicted[i] = ofKind[k]
+		}
 	}
 	return predicted
 }
@@ -122,7 +183,10 @@ func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, alone []time.Du
 	for n := range jobs {
 		switch d := fitted[n]; c.Policy.Estimates {
 		case "requested":
-			jobs[n].Predicted = r.blocks[n].Limit
+			// A trace has it as the job's prediction; job blocks as their limit.
+			if k := r.kind[n]; k >= 0 && jobs[n].Predicted == 0 {
+				jobs[n].Predicted = r.kinds[k].Limit
+			}
 		case "noisy":
 			// Lognormal with median 1, drawn by job: all policies of a replicate
 			// see the same errors.

@@ -51,7 +51,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	if err != nil {
 		return nil, nil, err
 	}
-	spec, diags := experiments.LoadSource(record.File, source, experiments.LoadOptions{Vars: vars, Host: host})
+	spec, diags := experiments.LoadSource(record.File, source, experiments.LoadOptions{Vars: vars, Host: host, Lenient: record.Lenient})
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/results"
 )
@@ -105,7 +106,7 @@ func (r *run) open() error {
 	r.record = results.Run{
 		Started: r.started.Format(time.RFC3339), State: "running", Version: r.options.Version,
 		Go: runtime.Version(), Git: gitDescribe(r.spec.File), Seed: r.spec.Seed, Command: r.options.Command,
-		File: file,
+		File: file, Lenient: r.spec.Lenient,
 	}
 	for _, s := range r.state.host.Settings() {
 		r.record.Host = append(r.record.Host, results.Setting{Name: s.Name, Value: s.Value})
@@ -116,6 +117,13 @@ func (r *run) open() error {
 	}
 	if warning != "" {
 		r.warn("cache", "", warning)
+	}
+	seen := map[*experiments.Trace]bool{}
+	for _, c := range r.spec.Cells {
+		if t := c.Workload.Trace; t != nil && !seen[t] && t.LeftOut() != "" {
+			seen[t] = true
+			r.warn("incomplete_trace", "", t.LeftOut())
+		}
 	}
 	for _, k := range killed {
 		r.warn("leftover", "", "killed "+k+", left behind by an earlier run")

@@ -11,22 +11,30 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// work says how long each job of a workload takes in simulation: what the
-// file says, or the fitted estimate on the full request, which is taken to
-// scale with the threads. It fails for a job that has neither.
+// work says how long each job of a workload takes in simulation: what its
+// trace or the file says, or the fitted estimate on the full request, which is
+// taken to scale with the threads. It fails for a job that has none of them.
 func (p *Plan) work(r realisation) ([]simulated.Work, error) {
 	work := make([]simulated.Work, len(r.jobs))
-	memo := map[*experiments.Job]simulated.Work{}
-	for i, j := range r.blocks {
-		w, ok := memo[j]
-		if !ok {
+	ofKind := make([]simulated.Work, len(r.kinds))
+	known := make([]bool, len(r.kinds))
+	for i := range work {
+		k := r.kind[i]
+		if t, ok := r.runTime(i); ok {
+			work[i] = simulated.FullRequest(t, r.jobs[i].Threads)
+			if k >= 0 && r.kinds[k].Runtime != nil {
+				work[i].Parallel = r.kinds[k].Runtime.Parallel
+			}
+			continue
+		}
+		if !known[k] { // without a run time there is always a block
 			var err error
-			if w, err = p.workOf(j); err != nil {
+			if ofKind[k], err = p.workOf(r.kinds[k]); err != nil {
 				return nil, err
 			}
-			memo[j] = w
+			known[k] = true
 		}
-		work[i] = w
+		work[i] = ofKind[k]
 	}
 	return work, nil
 }
@@ -81,7 +89,7 @@ func (p *Plan) predict() error {
 			continue
 		}
 		c := p.spec.Cells[p.state.specCell[i]]
-		r, err := p.realise(c.Workload, p.Cells[i].Replicate)
+		r, err := p.realise(c, p.Cells[i].Replicate)
 		if err != nil {
 			return err
 		}

@@ -128,7 +128,9 @@ type Run struct {
 	Host     []Setting `json:"host"`
 	Command  []string  `json:"command"`
 	// File is the experiment file as it was named.
-	File     string    `json:"file,omitempty"`
+	File string `json:"file,omitempty"`
+	// Lenient is set when malformed lines of traces were to be left out.
+	Lenient  bool      `json:"lenient,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
 	// Reused and Ran count the cells of the last run.
 	Reused int `json:"reused"`

@@ -10,15 +10,18 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 )
 
-// variables are the flags by which values are given to an experiment.
+// variables are the flags that say how an experiment is read.
 type variables struct {
 	values []string // name=value
 	files  []string
+	// lenient leaves out what is malformed in traces.
+	lenient bool
 }
 
 func (v *variables) flags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&v.values, "var", nil, "give a variable a value, as `name=value` (also -var; may be repeated)")
 	fs.StringArrayVar(&v.files, "var-file", nil, "read variables from a `FILE` of name = value lines (also -var-file; may be repeated)")
+	fs.BoolVar(&v.lenient, "lenient", false, "leave out malformed lines of traces, and jobs larger than the hardware")
 }
 
 // checked is the answer to whether an experiment is valid.
@@ -29,7 +32,7 @@ type checked struct {
 
 // read reads an experiment as it would run on this machine.
 func (v *variables) read(file string) (*experiments.Spec, experiments.Diagnostics) {
-	return experiments.Load(file, experiments.LoadOptions{Vars: v.values, VarFiles: v.files, Host: hostFacts()})
+	return experiments.Load(file, experiments.LoadOptions{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: hostFacts()})
 }
 
 // load reads an experiment, and shows what is wrong with it. Its error is
