@@ -83,7 +83,7 @@ func (d *decoder) fitTraces(cells []Cell) {
 			}
 		}
 		if text := t.LeftOut(); text != "" {
-			d.add(Diagnostic{Severity: SeverityWarning, Summary: "Incomplete trace", Detail: sentence(text), Range: t.Range})
+			d.add(Diagnostic{Severity: SeverityWarning, Summary: "Incomplete trace", Detail: text + ".", Range: t.Range})
 		}
 	}
 }

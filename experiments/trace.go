@@ -59,7 +59,11 @@ type Kind struct {
 func (t *Trace) LeftOut() string {
 	var parts []string
 	if n := len(t.Skipped); n > 0 {
-		parts = append(parts, fmt.Sprintf("%s (%v)", plural(n, "malformed line"), t.Skipped[0]))
+		first := "" // without its folder: the same wherever the file is
+		if lines := lineErrors(t.Skipped[0]); len(lines) > 0 {
+			first = fmt.Sprintf(" (the first is line %d: %v)", lines[0].Line, lines[0].Err)
+		}
+		parts = append(parts, plural(n, "malformed line")+first)
 	}
 	if t.TooLarge > 0 {
 		parts = append(parts, plural(t.TooLarge, "job")+" larger than the hardware")
@@ -67,7 +71,7 @@ func (t *Trace) LeftOut() string {
 	if parts == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s: left out %s", filepath.Base(t.File), strings.Join(parts, " and "))
+	return fmt.Sprintf("%s has %s, left out", filepath.Base(t.File), strings.Join(parts, " and "))
 }
 
 // jobName is an entry of a map of job references.
@@ -326,8 +330,9 @@ func (d *decoder) mapJobs(t *rawTrace, a *args) bool {
 			good = false
 		}
 	}
+	partial := len(t.Skipped) > 0 || a.isSet("limit") // the name may be in the rest
 	for _, entry := range get[[]jobName](a, "jobs") {
-		if !used[entry.key] {
+		if !used[entry.key] && !partial {
 			near := nearest(entry.key, slices.Sorted(maps.Keys(classes)))
 			d.suggest(a.at("jobs"), near, fmt.Sprintf("Unknown job %q", entry.key), "The trace %s has no job and no class of jobs with the name %q.", t.shown, entry.key)
 			good = false

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tfexp/tfexp/estimator"
@@ -208,10 +209,17 @@ func (p *Plan) planCells() error {
 			k.Append(host)
 		}
 		k.Append(memo(c.Workload, func() []string { return workloadLines(c.Workload) }))
+		said := map[string]bool{} // variants of a job block have most lines in common
 		for _, j := range jobsOf(c) {
-			k.Append(p.state.programs.describe(j))
+			lines := p.state.programs.describe(j)
 			if c.Hardware.Engine == engineSimulated {
-				k.Append(p.runtimeLines(c.Hardware, j))
+				lines = append(slices.Clone(lines), p.runtimeLines(c.Hardware, j)...)
+			}
+			for _, l := range lines {
+				if !said[l] {
+					said[l] = true
+					k.lines = append(k.lines, l)
+				}
 			}
 		}
 		k.Append(p.estimateLines(c))

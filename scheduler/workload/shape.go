@@ -122,10 +122,10 @@ func (t Trace) Keep(kept func(job int) bool) Trace {
 	return out
 }
 
-// Template fills in what the file does not tell of a job: its threads are
-// those of the trace, and so is all that the trace says.
+// Template fills in what the file does not tell of a job. The class is the
+// template's.
 func Template(j, template scheduler.Job) scheduler.Job {
-	template.Number, template.Name, template.Class, template.Arrival = j.Number, j.Name, j.Class, j.Arrival
+	template.Number, template.Name, template.Arrival = j.Number, j.Name, j.Arrival
 	template.Threads, template.Predicted, template.Deadline = j.Threads, j.Predicted, j.Deadline
 	template.MinThreads = min(template.MinThreads, j.Threads)
 	if template.MaxThreads > 0 {

@@ -353,9 +353,9 @@ func TestRequests(t *testing.T) {
 	if diff := cmp.Diff(want, tr); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	template := scheduler.Job{Malleable: true, Priority: 1, MinThreads: 2, MaxThreads: 3}
+	template := scheduler.Job{Class: "deep", Malleable: true, Priority: 1, MinThreads: 2, MaxThreads: 3}
 	got := Template(tr.Jobs[0], template)
-	if got.Priority != 1 || got.MinThreads != 2 || got.MaxThreads != 4 || !got.Malleable || got.Name != "a" || got.Class != "mlp" {
+	if got.Priority != 1 || got.MinThreads != 2 || got.MaxThreads != 4 || !got.Malleable || got.Name != "a" || got.Class != "deep" {
 		t.Errorf("%+v", got)
 	}
 	if got := Template(tr.Jobs[1], template); got.Priority != 3 || got.MaxThreads != 3 {

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+func (a *app) exportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "export workload FILE [--workload NAME] [--replicate N] [--axis name=value] [-o FILE]",
+		Short: "Write out what an experiment's workload comes to",
+		Long:  `Write out what an experiment holds in another form; so far its workloads.`,
+		Example: `  tfexp export workload experiment.hcl
+  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("usage: "+cmd.UseLine(), "what to export is missing: workload")
+			}
+			return usagef(didYouMean(args[0], []string{"workload"}, "usage: "+cmd.UseLine()), "unknown thing to export %q", args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.exportWorkloadCommand())
+	return cmd
+}
+
+// exportWorkload are the flags of export workload.
+type exportWorkload struct {
+	vars      variables
+	name      string
+	replicate int
+	axes      []string // name=value
+	out       string
+}
+
+func (a *app) exportWorkloadCommand() *cobra.Command {
+	var o exportWorkload
+	cmd := &cobra.Command{
+		Use:   "workload FILE [--workload NAME] [--replicate N] [--axis name=value] [-o FILE]",
+		Short: "Write the jobs of a workload as CSV",
+		Long: `Write the jobs that a workload comes to in one replicate as CSV: drawn arrivals,
+requests, priorities, deadlines, resizes, and run times where a trace tells them.
+A trace block replays the file:
+
+  workload "replayed" {
+    trace { file = "mixed.csv" }
+  }
+
+and writing the replayed workload gives the same file, byte for byte.
+
+Exit status: 0; 2 when there is no such workload or replicate; 3 when the
+experiment is invalid.`,
+		Example: `  tfexp export workload experiment.hcl
+  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv`,
+		Args:              needFile,
+		ValidArgsFunction: completeFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			spec, err := a.load(args[0], &o.vars, false)
+			if err != nil {
+				return err
+			}
+			w, err := o.choose(spec)
+			if err != nil {
+				return err
+			}
+			t, err := pipeline.Workload(spec, w, o.replicate)
+			if err != nil {
+				return err
+			}
+			return a.writeTo(o.out, func(to io.Writer) error { return workload.WriteCSV(to, t) })
+		},
+		DisableFlagsInUseLine: true,
+	}
+	o.vars.flags(cmd.Flags())
+	cmd.Flags().StringVar(&o.name, "workload", "", "the workload's `NAME`, where there are several")
+	cmd.Flags().IntVar(&o.replicate, "replicate", 1, "the replicate whose arrivals are drawn, from 1")
+	cmd.Flags().StringArrayVar(&o.axes, "axis", nil, "the value of an axis that the workload reads, as `name=value` (may be repeated)")
+	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
+	return cmd
+}
+
+// choose finds the workload that the flags mean.
+func (o *exportWorkload) choose(spec *experiments.Spec) (*experiments.Workload, error) {
+	if o.replicate < 1 || o.replicate > spec.Replicates {
+		return nil, usagef("", "--replicate is %d: the replicates are 1 to %d", o.replicate, spec.Replicates)
+	}
+	var (
+		names, axes []string
+		found       []*experiments.Workload
+	)
+	for _, c := range spec.Cells {
+		names = insert(names, c.Workload.Name)
+		if o.name != "" && c.Workload.Name != o.name || !o.at(c) {
+			continue
+		}
+		if !slices.Contains(found, c.Workload) {
+			found = append(found, c.Workload)
+		}
+		for _, x := range c.Axes {
+			axes = insert(axes, x.Name+"="+x.Value)
+		}
+	}
+	switch {
+	case o.name != "" && !slices.Contains(names, o.name):
+		return nil, usagef(didYouMean(o.name, names, "the workloads are "+strings.Join(names, ", ")), "no cell has a workload %q", o.name)
+	case o.name == "" && len(names) > 1:
+		return nil, usagef("the workloads are "+strings.Join(names, ", "), "there are %d workloads: name one with --workload", len(names))
+	case len(found) == 0:
+		return nil, usagef("", "no cell is at %s", strings.Join(o.axes, ", "))
+	case len(found) > 1:
+		return nil, usagef("", "the workload reads axes: choose with --axis among %s", strings.Join(axes, ", "))
+	}
+	return found[0], nil
+}
+
+// at tells whether a cell has the values of the axes.
+func (o *exportWorkload) at(c experiments.Cell) bool {
+	for _, want := range o.axes {
+		name, value, _ := strings.Cut(want, "=")
+		if !slices.Contains(c.Axes, experiments.Setting{Name: name, Value: value}) {
+			return false
+		}
+	}
+	return true
+}
+
+// writeTo writes to a file, which is there whole or not at all, or to standard
+// output where path is empty.
+func (a *app) writeTo(path string, write func(io.Writer) error) error {
+	if path == "" {
+		return write(a.out)
+	}
+	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer f.Cleanup()
+	if err := write(f); err != nil {
+		return err
+	}
+	if err := f.CloseAtomicallyReplace(); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

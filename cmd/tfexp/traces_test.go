@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results"
+)
+
+// realLogs returns the folder with the real logs, which are not part of the
+// repository.
+func realLogs(t *testing.T, file string) string {
+	t.Helper()
+	dir := os.Getenv("TFEXP_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
+		t.Skipf("the real log %s is not here; TFEXP_DATA names the folder that has it", file)
+	}
+	return dir
+}
+
+// mustRun runs the command in this process.
+func mustRun(t *testing.T, args ...string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	a := newApp(&out, &errs)
+	if code := a.exit(a.execute(args)); code != exitOK {
+		t.Fatalf("tfexp %s: exit status %d\n%s", strings.Join(args, " "), code, &errs)
+	}
+}
+
+// readTable reads a CSV file as rows of named fields.
+func readTable(t *testing.T, path string) []map[string]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if filepath.Ext(path) == ".gz" {
+		if r, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := csv.NewReader(r).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []map[string]string
+	for _, row := range rows[1:] {
+		fields := map[string]string{}
+		for i, name := range rows[0] {
+			fields[name] = row[i]
+		}
+		out = append(out, fields)
+	}
+	return out
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// Two independent programs have started every job of the NASA log at these
+// seconds, first come first served and shortest job first.
+func TestNASALogFromFileToStarts(t *testing.T) {
+	data := realLogs(t, "swf_nasa/expected_starts_half.csv.gz")
+	out := t.TempDir()
+	mustRun(t, "run", "testdata/nasa.hcl", "-var", "data="+data, "--out", out, "--quiet")
+	expected := readTable(t, filepath.Join(data, "swf_nasa/expected_starts_half.csv.gz"))
+	for policy, column := range map[string]string{"fcfs": "start_fcfs", "sjf": "start_sjf"} {
+		got := readTable(t, filepath.Join(out, "nasa", results.CellsDir, "nasa-ipsc-"+policy+"-r1", results.JobsFile))
+		if len(got) != 18239 || len(got) != len(expected) {
+			t.Fatalf("%s: %d jobs, expected starts of %d", policy, len(got), len(expected))
+		}
+		starts := map[string]float64{}
+		for _, row := range got {
+			starts[row["job"]] = number(t, row["first_start_s"])
+		}
+		wrong := 0
+		for _, row := range expected {
+			start, ok := starts["job-"+row["job_id"]]
+			if !ok || start != number(t, row[column]) {
+				wrong++
+			}
+		}
+		if wrong > 0 {
+			t.Errorf("%s: %d jobs start at another second", policy, wrong)
+		}
+	}
+}
+
+// The makespan of EASY is that of the real runs, and its mean waiting times are
+// those of a reference (within what its other tie-breaks explain).
+func TestOARWorkloadsFromFileToMetrics(t *testing.T) {
+	data := realLogs(t, "oar_real/example_workload_hpc_seed1_jobs250.json")
+	out := t.TempDir()
+	mustRun(t, "run", "testdata/oar.hcl", "-var", "data="+data, "--out", out, "--quiet")
+	rows := map[string]map[string]string{}
+	for _, row := range readTable(t, filepath.Join(out, "oar", results.MetricsFile)) {
+		rows[row["policy"]+row["log"]] = row
+	}
+	within := func(cell, metric string, want, tolerance float64) {
+		if got := number(t, rows[cell][metric]); math.Abs(got-want) > tolerance*want {
+			t.Errorf("%s: %s is %.1f, want %.1f within %.0f%%", cell, metric, got, want, 100*tolerance)
+		}
+	}
+	within("easy1", "mean_waiting_s", 114.7, 0.1)
+	within("easy2", "mean_waiting_s", 386.2, 0.1)
+	within("easy3", "mean_waiting_s", 238.7, 0.1)
+	within("fcfs1", "mean_waiting_s", 514, 0.1)
+	within("easy1", "makespan_s", (11123+11284)/2, 0.02)
+	within("easy2", "makespan_s", (10933+10988)/2, 0.02)
+	within("easy3", "makespan_s", 12534, 0.02)
+}
