@@ -368,7 +368,7 @@ func traceWith(raw *rawTrace, blocks []*Job) *Trace {
 	t := *raw.Trace
 	t.Kind = make([]int32, len(t.Jobs))
 	complete := t.Format == workload.CSV // its rows have everything
-	if !complete {
+	if !complete && len(blocks) > 0 {
 		t.Jobs = slices.Clone(t.Jobs)
 	}
 	type kind struct {
@@ -382,7 +382,7 @@ func traceWith(raw *rawTrace, blocks []*Job) *Trace {
 		b := raw.block[i]
 		if b < 0 {
 			t.Kind[i] = -1
-			j.Priority = max(j.Priority, 0)
+			j.Priority = max(j.Priority, 0) // not told is the best
 			continue
 		}
 		id := kind{b, j.Threads, t.timed(i)}

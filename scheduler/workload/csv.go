@@ -37,6 +37,7 @@ func WriteCSV(w io.Writer, t Trace) error {
 		}
 		resizes[z.Job] = one
 	}
+	row := make([]string, 0, len(columns))
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
 		deadline, predicted, run := "", "", ""
@@ -49,11 +50,10 @@ func WriteCSV(w io.Writer, t Trace) error {
 		if t.RunTimes != nil && t.RunTimes[i] >= 0 {
 			run = seconds(t.RunTimes[i])
 		}
-		row := []string{
+		row = append(row[:0],
 			j.Name, j.Class, seconds(j.Arrival), strconv.Itoa(j.Threads), strconv.Itoa(j.MinThreads), strconv.Itoa(j.MaxThreads),
 			strconv.Itoa(j.GPUs), strconv.FormatInt(j.Memory, 10), strconv.Itoa(j.Nodes), strconv.FormatBool(j.Malleable),
-			strconv.Itoa(max(j.Priority, 0)), deadline, j.User, predicted, run, resizes[i],
-		}
+			strconv.Itoa(max(j.Priority, 0)), deadline, j.User, predicted, run, resizes[i])
 		if err := out.Write(row); err != nil {
 			return fmt.Errorf("write workload: %w", err)
 		}
@@ -196,7 +196,11 @@ func (t *reader) csvRow(line int, row []string) error {
 
 // seconds writes a time that is not negative with all its nanoseconds.
 func seconds(d time.Duration) string {
-	return fmt.Sprintf("%d.%09d", d/time.Second, d%time.Second)
+	b := strconv.AppendInt(make([]byte, 0, 20), int64(d/time.Second), 10)
+	point := len(b)
+	b = strconv.AppendInt(b, int64(time.Second+d%time.Second), 10) // a 1 and nine digits
+	b[point] = '.'
+	return string(b)
 }
 
 // parseSeconds reads what seconds writes, with fewer decimals too, without

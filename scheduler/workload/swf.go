@@ -19,6 +19,7 @@ import (
 // is not known is malformed, and so is a line without 18 fields.
 func ReadSWF(file string, r io.Reader, o Options) (Trace, error) {
 	t := newReader()
+	fields := make([]string, 0, swfFields) // of the present line
 	var err error
 	t.Skipped, err = eachLine(file, r, o.Lenient, func(n int, line string) error {
 		line = strings.TrimSpace(line)
@@ -28,7 +29,11 @@ func ReadSWF(file string, r io.Reader, o Options) (Trace, error) {
 		if line == "" {
 			return nil
 		}
-		return t.swfJob(n, strings.Fields(line), o)
+		fields = fields[:0]
+		for f := range strings.FieldsSeq(line) {
+			fields = append(fields, f)
+		}
+		return t.swfJob(n, fields, o)
 	})
 	if err != nil {
 		return Trace{}, fmt.Errorf("read SWF log: %w", err)

@@ -2,10 +2,12 @@ package workload
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -61,32 +63,54 @@ const MaxErrors = 20
 // reader collects a trace.
 type reader struct {
 	Trace
+	// names is nil as long as each name was greater than the one before it, by
+	// length and then by letters, as running numbers are.
 	names map[string]bool
 	// shared are strings that many jobs have: they are kept once.
 	shared map[string]string
 }
 
 func newReader() *reader {
-	return &reader{names: map[string]bool{}, shared: map[string]string{}}
+	return &reader{shared: map[string]string{}}
 }
 
 // add appends a job and numbers it. Names are unique, and fit to name the log
 // of a job.
 func (t *reader) add(line int, j scheduler.Job, run time.Duration) error {
 	switch {
-	case t.names[j.Name]:
+	case t.taken(j.Name):
 		return fmt.Errorf("job %q is there twice", j.Name)
 	case !fitName(j.Name):
 		return fmt.Errorf("the job's name %q has a character that no file name has", j.Name)
 	case j.Threads > maxThreads || j.Nodes > maxThreads || j.GPUs > maxThreads:
 		return fmt.Errorf("job %q asks for more than %d threads, nodes or GPUs", j.Name, maxThreads)
 	}
-	t.names[j.Name] = true
+	if t.names != nil {
+		t.names[j.Name] = true
+	}
 	j.Number = len(t.Jobs)
+	if len(t.Jobs) == cap(t.Jobs) { // append would grow, and copy, by a quarter at a time
+		t.Jobs = slices.Grow(t.Jobs, len(t.Jobs)+1)
+	}
 	t.Jobs = append(t.Jobs, j)
 	t.RunTimes = append(t.RunTimes, run)
 	t.Lines = append(t.Lines, int32(line))
 	return nil
+}
+
+// taken tells whether an earlier job has the name.
+func (t *reader) taken(name string) bool {
+	if t.names != nil {
+		return t.names[name]
+	}
+	if n := len(t.Jobs); n == 0 || cmp.Or(cmp.Compare(len(t.Jobs[n-1].Name), len(name)), strings.Compare(t.Jobs[n-1].Name, name)) < 0 {
+		return false
+	}
+	t.names = make(map[string]bool, 2*len(t.Jobs))
+	for i := range t.Jobs {
+		t.names[t.Jobs[i].Name] = true
+	}
+	return t.names[name]
 }
 
 // maxThreads keeps the numbers of cores within 32 bits.
