@@ -91,6 +91,7 @@ func (d *decoder) fitTraces(cells []Cell) {
 // fitTrace adds to large the jobs that the hardware does not hold.
 func (d *decoder) fitTrace(t *Trace, h *Hardware, large map[int]bool) {
 	fits := map[request]bool{}
+	lacksGPUs, lacksMemory := slices.Contains(h.Lacks, "gpus"), slices.Contains(h.Lacks, "memory")
 	told := 0
 	report := func(line int32, summary, detail string, values ...any) {
 		if told++; told <= workload.MaxErrors {
@@ -110,6 +111,9 @@ func (d *decoder) fitTrace(t *Trace, h *Hardware, large map[int]bool) {
 			if !d.lenient {
 				report(t.Lines[i], fmt.Sprintf("More than the hardware %q has", h.Name), "The job %q asks for %s, which the hardware %q never has.", j.Name, r, h.Name)
 			}
+		}
+		if j.GPUs > 0 && lacksGPUs || j.Memory > 0 && lacksMemory {
+			report(t.Lines[i], fmt.Sprintf("The engine of %q lacks what the job needs", h.Name), "The job %q asks for %s, but the hardware %q says that its engine lacks %s.", j.Name, r, h.Name, oneOf(h.Lacks))
 		}
 		if h.Engine == "process" && t.Kind[i] < 0 {
 			report(t.Lines[i], "Job without a block", "The hardware %q runs programs, but no job block says what %q runs: name one in jobs = { %q = job.<name> }.", h.Name, j.Name, j.Class)

@@ -1,0 +1,20 @@
+experiment "broken" {}
+
+job "deep" {
+  command = ["train"]
+  epochs  = 10
+  threads = 4
+}
+
+workload "w" {
+  trace {
+    file = "load.txt"
+  }
+}
+
+hardware "m" {
+  engine  = "simulated"
+  threads = 16
+}
+
+policy "fcfs" { order = "fcfs" }
