@@ -26,7 +26,7 @@ func (a *app) planCommand() *cobra.Command {
 		asJSON, cells bool
 	)
 	cmd := &cobra.Command{
-		Use:   "plan FILE [--out DIR] [-var name=value] [--cells] [--json]",
+		Use:   "plan FILE [--out DIR] [-var name=value] [--lenient] [--cells] [--json]",
 		Short: "Show what a run would do, why, and how long it would take",
 		Long: `Show what "tfexp run" with the same arguments would do: which cells run and which
 are reused, the samples that are taken, and how long it takes by the estimates

@@ -36,12 +36,15 @@ func (a *app) runCommand() *cobra.Command {
 		o    runOptions
 	)
 	cmd := &cobra.Command{
-		Use:   "run FILE [--out DIR] [-var name=value] [-var-file FILE] [--fresh]",
+		Use:   "run FILE [--out DIR] [-var name=value] [-var-file FILE] [--lenient] [--fresh]",
 		Short: "Run an experiment",
 		Long: `Run an experiment: exactly what "tfexp plan" shows. Samples of the jobs are taken,
 every cell of the matrix that is not there yet is run, and tables, pictures and
 a report are written to DIR/<experiment>. What is finished is kept: a second run
 reuses it, and an edit reruns only what it touches.
+
+A malformed line of a trace is an error; --lenient leaves such lines out, which
+becomes a warning in run.json and in the report.
 
 Cells that run jobs for real run one at a time, in an order that mixes the
 policies; simulated cells run side by side.

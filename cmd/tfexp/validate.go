@@ -15,10 +15,12 @@ func (a *app) validateCommand() *cobra.Command {
 		asJSON bool
 	)
 	cmd := &cobra.Command{
-		Use:   "validate FILE... [-var name=value] [--json]",
+		Use:   "validate FILE... [-var name=value] [--lenient] [--json]",
 		Short: "Check experiments and say all that is wrong",
 		Long: `Check experiments without running anything. Every mistake is shown at once, with
-its line and, where a near name exists, what was probably meant.
+its line and, where a near name exists, what was probably meant. Traces that a
+workload is read from are checked too, line by line; --lenient leaves out what
+is malformed, and counts it.
 
 Exit status: 0 when all files are valid, 3 when one is not.`,
 		Example: `  tfexp validate experiment.hcl
