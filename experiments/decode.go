@@ -158,6 +158,7 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		Threads: get[Threads](a, "threads"), Malleable: get[bool](a, "malleable"),
 		GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory"), Nodes: get[int](a, "nodes"),
 		Priority: get[int](a, "priority"), Limit: get[time.Duration](a, "limit"),
+		Deadline: get[time.Duration](a, "deadline"),
 	}
 	if a.lacks("threads") {
 		j.Threads = Threads{Request: 1, Inter: 1, Intra: 1, Range: rangeOf(n.header)}
@@ -331,12 +332,20 @@ func (d *decoder) submit(n *node, e *env) (Submit, string, bool) {
 		Deadline: get[time.Duration](a, "deadline"), User: get[string](a, "user"), Range: rangeOf(n.header),
 	}
 	start := get[time.Duration](a, "start")
-	times := get[[]time.Duration](a, "at")
+	times, by := get[[]time.Duration](a, "at"), "at"
+	if a.isSet("at_file") {
+		by = "at_file"
+		if a.ok {
+			times, s.LeftOut = d.instants(a)
+		}
+	} else if a.isSet("at_column") && a.lacks("at_file") {
+		a.fail(a.at("at_column"), "Argument that nothing reads", "at_column is the column of at_file, which is not set.")
+	}
 	switch {
-	case a.isSet("at"):
-		for _, other := range []string{"interarrival", "start"} {
-			if a.isSet(other) {
-				a.fail(a.at(other), "Contradicting arguments", "%s and at both say when the jobs arrive.", other)
+	case a.isSet(by):
+		for _, other := range []string{"interarrival", "start", "at"} {
+			if a.isSet(other) && other != by {
+				a.fail(a.at(other), "Contradicting arguments", "%s and %s both say when the jobs arrive.", other, by)
 			}
 		}
 		s.Arrivals = workload.Arrivals{Kind: workload.At, Times: times}
@@ -350,7 +359,7 @@ func (d *decoder) submit(n *node, e *env) (Submit, string, bool) {
 	if a.has("count") {
 		s.Count = get[int](a, "count")
 		if len(times) > 1 && len(times) != s.Count {
-			a.fail(a.at("at"), "Contradicting arguments", "at has %d instants, but count is %d.", len(times), s.Count)
+			a.fail(a.at(by), "Contradicting arguments", "%s has %d instants, but count is %d.", by, len(times), s.Count)
 		}
 	}
 	return s, get[reference](a, "job").name, a.ok

@@ -175,6 +175,9 @@ func (x *expander) workload(n *node, p point) (*Workload, []int) {
 		if !s.HasPriority {
 			s.Priority = s.Job.Priority
 		}
+		if s.Deadline == 0 {
+			s.Deadline = s.Job.Deadline
+		}
 	}
 	x.workloads[key] = result
 	return result, reads

@@ -64,6 +64,9 @@ func (d *decoder) fitTraces(cells []Cell) {
 	large := map[*Trace]map[int]bool{}
 	var traces []*Trace
 	for _, c := range cells {
+		for _, s := range c.Workload.Submits {
+			d.leftOut(s.LeftOut, s.Range)
+		}
 		t, h := c.Workload.Trace, c.Hardware
 		if t == nil || seen[meeting{t, h}] {
 			continue
@@ -82,9 +85,14 @@ func (d *decoder) fitTraces(cells []Cell) {
 				d.add(Diagnostic{Severity: SeverityError, Summary: "Trace without jobs", Detail: "Each of its jobs is larger than the hardware.", Range: t.Range})
 			}
 		}
-		if text := t.LeftOut(); text != "" {
-			d.add(Diagnostic{Severity: SeverityWarning, Summary: "Incomplete trace", Detail: text + ".", Range: t.Range})
-		}
+		d.leftOut(t.LeftOut(), t.Range)
+	}
+}
+
+// leftOut warns of what a lenient decoder left out, if anything.
+func (d *decoder) leftOut(text string, at Range) {
+	if text != "" {
+		d.add(Diagnostic{Severity: SeverityWarning, Summary: "Incomplete file", Detail: text + ".", Range: at})
 	}
 }
 
@@ -95,7 +103,7 @@ func (d *decoder) fitTrace(t *Trace, h *Hardware, large map[int]bool) {
 	told := 0
 	report := func(line int32, summary, detail string, values ...any) {
 		if told++; told <= workload.MaxErrors {
-			d.atLine(d.shown[t], int(line), summary, fmt.Sprintf(detail, values...))
+			d.atLine(d.shown[t].source, int(line), summary, fmt.Sprintf(detail, values...))
 		}
 	}
 	for i := range t.Jobs {

@@ -105,6 +105,8 @@ type Job struct {
 	// Nodes over which the request is divided evenly; 0 and 1 mean one.
 	Nodes    int
 	Priority int
+	// Deadline is relative to the arrival; 0 means none.
+	Deadline time.Duration
 	// Limit ends a job that runs longer (service time); 0 means no limit.
 	Limit time.Duration
 	// Variant tells apart the forms of one block that differ in their request,
@@ -153,7 +155,9 @@ type Submit struct {
 	// Deadline is relative to each arrival; 0 means none.
 	Deadline time.Duration
 	User     string
-	Range    Range
+	// LeftOut says what a lenient reader left out of a file of instants.
+	LeftOut string
+	Range   Range
 }
 
 // Update changes the thread request of one job while the cell runs.

@@ -58,12 +58,8 @@ type Kind struct {
 // LeftOut says what a lenient reader left out; empty if nothing.
 func (t *Trace) LeftOut() string {
 	var parts []string
-	if n := len(t.Skipped); n > 0 {
-		first := "" // without its folder: the same wherever the file is
-		if lines := lineErrors(t.Skipped[0]); len(lines) > 0 {
-			first = fmt.Sprintf(" (the first is line %d: %v)", lines[0].Line, lines[0].Err)
-		}
-		parts = append(parts, plural(n, "malformed line")+first)
+	if len(t.Skipped) > 0 {
+		parts = append(parts, malformed(t.Skipped))
 	}
 	if t.TooLarge > 0 {
 		parts = append(parts, plural(t.TooLarge, "job")+" larger than the hardware")
@@ -80,10 +76,24 @@ type jobName struct {
 	job string
 }
 
+// source is a file that an experiment reads.
+type source struct {
+	path  string // absolute
+	shown string // in messages
+}
+
+// source finds a file by its name in the experiment.
+func (d *decoder) source(name string) source {
+	if filepath.IsAbs(name) {
+		return source{path: filepath.Clean(name), shown: name}
+	}
+	return source{path: d.path(name), shown: filepath.Join(filepath.Dir(d.filename), name)}
+}
+
 // rawTrace is a trace whose job blocks are known by name only.
 type rawTrace struct {
 	*Trace
-	shown string   // the file's name in messages
+	source
 	jobs  []string // job blocks that are used
 	block []int32  // of each job: an index of jobs, or -1
 }
@@ -102,10 +112,8 @@ func (d *decoder) trace(n *node, e *env) (*rawTrace, bool) {
 		return nil, false
 	}
 	name := get[string](a, "file")
-	t := &rawTrace{Trace: &Trace{File: d.path(name), Format: workload.Format(get[string](a, "format")), Range: rangeOf(n.attr("file").Expr.Range())}, shown: name}
-	if !filepath.IsAbs(name) {
-		t.shown = filepath.Join(filepath.Dir(d.filename), name)
-	}
+	from := d.source(name)
+	t := &rawTrace{source: from, Trace: &Trace{File: from.path, Format: workload.Format(get[string](a, "format")), Range: rangeOf(n.attr("file").Expr.Range())}}
 	if t.Format == "" {
 		if t.Format = workload.FormatOf(name); t.Format == "" {
 			a.fail(n.attr("file").Expr.Range(), "Unknown format", "The name of the file does not tell its format: add format = %s.", oneOf(schema.TraceFormats))
@@ -143,7 +151,7 @@ func (d *decoder) readTrace(t *rawTrace, a *args) *traceFile {
 	options := workload.Options{Unit: get[time.Duration](a, "unit"), Lenient: d.lenient}
 	var err error
 	if f.trace, f.digest, err = readTraceFile(t, options); err != nil {
-		d.traceErrors(t, a.n.attr("file").Expr.Range(), err)
+		d.traceErrors(t.source, a.n.attr("file").Expr.Range(), err)
 		return f
 	}
 	shape := workload.Shape{
@@ -167,24 +175,33 @@ func (d *decoder) readTrace(t *rawTrace, a *args) *traceFile {
 }
 
 func readTraceFile(t *rawTrace, o workload.Options) (trace workload.Trace, digest string, err error) {
-	f, err := os.Open(t.File)
+	digest, err = readAll(t.source, func(text io.Reader) (err error) {
+		trace, err = t.Format.Read(t.shown, text, o)
+		return err
+	})
+	return trace, digest, err
+}
+
+// readAll has a file read, unpacked, and returns the digest of its content.
+func readAll(s source, read func(io.Reader) error) (digest string, err error) {
+	f, err := os.Open(s.path)
 	if err != nil {
-		return trace, "", err
+		return "", err
 	}
 	defer f.Close()
 	hash := sha256.New()
 	all := io.TeeReader(f, hash)
-	text, err := unpack(t.File, all)
+	text, err := unpack(s.path, all)
 	if err != nil {
-		return trace, "", err
+		return "", err
 	}
-	if trace, err = t.Format.Read(t.shown, text, o); err != nil {
-		return trace, "", err
+	if err := read(text); err != nil {
+		return "", err
 	}
 	if _, err := io.Copy(io.Discard, all); err != nil { // what the reader left
-		return trace, "", err
+		return "", err
 	}
-	return trace, hex.EncodeToString(hash.Sum(nil)), nil
+	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
 // unpack reads through gzip where the file's name says so.
@@ -195,9 +212,9 @@ func unpack(name string, r io.Reader) (io.Reader, error) {
 	return gzip.NewReader(r)
 }
 
-// traceErrors reports what is wrong with a trace: each malformed line at its
-// place in the trace.
-func (d *decoder) traceErrors(t *rawTrace, at hcl.Range, err error) {
+// traceErrors reports what is wrong with a file: each malformed line at its
+// place in it.
+func (d *decoder) traceErrors(t source, at hcl.Range, err error) {
 	lines := lineErrors(err)
 	for i, l := range lines {
 		detail := sentence(l.Err.Error())
@@ -209,9 +226,9 @@ func (d *decoder) traceErrors(t *rawTrace, at hcl.Range, err error) {
 	switch {
 	case len(lines) > 0:
 	case errors.Is(err, fs.ErrNotExist):
-		d.errorf(at, "Cannot read the trace", "There is no file %s.", t.shown)
+		d.errorf(at, "Cannot read the file", "There is no file %s.", t.shown)
 	default:
-		d.errorf(at, "Cannot read the trace", "%v.", err)
+		d.errorf(at, "Cannot read the file", "%v.", err)
 	}
 }
 
@@ -235,10 +252,10 @@ func lineErrors(err error) []*workload.LineError {
 
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
-// atLine reports an error at a line of a trace, which is read again to show it.
-func (d *decoder) atLine(t *rawTrace, line int, summary, detail string) {
+// atLine reports an error at a line of a file, which is read again to show it.
+func (d *decoder) atLine(t source, line int, summary, detail string) {
 	if d.files[t.shown] == nil {
-		d.files[t.shown] = &hcl.File{Bytes: wholeFile(t.File)}
+		d.files[t.shown] = &hcl.File{Bytes: wholeFile(t.path)}
 	}
 	text, from := d.files[t.shown].Bytes, 0
 	for range line - 1 {
@@ -325,7 +342,7 @@ func (d *decoder) mapJobs(t *rawTrace, a *args) bool {
 		t.block[i] = block
 		if block < 0 && !t.timed(i) {
 			if missing++; missing <= workload.MaxErrors {
-				d.atLine(t, int(t.Lines[i]), "Job without a block", fmt.Sprintf("The trace does not tell how long %q runs, and no job block stands for it: name one in jobs = { %q = job.<name> }.", j.Name, j.Class))
+				d.atLine(t.source, int(t.Lines[i]), "Job without a block", fmt.Sprintf("The trace does not tell how long %q runs, and no job block stands for it: name one in jobs = { %q = job.<name> }.", j.Name, j.Class))
 			}
 			good = false
 		}
@@ -415,10 +432,42 @@ func (j *Job) withThreads(n int) *Job {
 	return &other
 }
 
-// Template is what the scheduler knows of a job that is made from the block.
+// Template is what the scheduler knows of a job that is made from the block,
+// with its deadline relative to the arrival.
 func (j *Job) Template() scheduler.Job {
 	return scheduler.Job{
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
 		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
+		Deadline: j.Deadline,
 	}
+}
+
+// instants reads the arrivals of a submit block from a column of a file.
+func (d *decoder) instants(a *args) (instants []time.Duration, leftOut string) {
+	from, at := d.source(get[string](a, "at_file")), a.n.attr("at_file").Expr.Range()
+	var skipped []error
+	_, err := readAll(from, func(text io.Reader) (err error) {
+		instants, skipped, err = workload.ReadInstants(from.shown, text, get[string](a, "at_column"), workload.Options{Lenient: d.lenient})
+		return err
+	})
+	switch {
+	case err != nil:
+		a.ok = false
+		d.traceErrors(from, at, err)
+	case len(instants) == 0 || len(instants) > schema.MaxJobs:
+		a.fail(at, "Value out of range", "%s has %s; there must be from 1 to %d.", from.shown, plural(len(instants), "instant"), schema.MaxJobs)
+	case len(skipped) > 0:
+		leftOut = fmt.Sprintf("%s has %s, left out", filepath.Base(from.path), malformed(skipped))
+	}
+	return instants, leftOut
+}
+
+// malformed counts lines that were left out, and tells of the first. It names
+// no folder: the text is the same wherever the file is.
+func malformed(skipped []error) string {
+	text := plural(len(skipped), "malformed line")
+	if lines := lineErrors(skipped[0]); len(lines) > 0 {
+		text += fmt.Sprintf(" (the first is line %d: %v)", lines[0].Line, lines[0].Err)
+	}
+	return text
 }

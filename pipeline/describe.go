@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,11 +94,18 @@ func workloadLines(w *experiments.Workload) []string {
 	return k.lines
 }
 
+// maxInstants bounds the instants that are listed; the key has the digest of
+// all arrivals besides.
+const maxInstants = 32
+
 // arrivalText says in words how the jobs of a submit block arrive.
 func arrivalText(a workload.Arrivals) string {
 	var s string
 	switch a.Kind {
 	case workload.At:
+		if n := len(a.Times); n > maxInstants {
+			return fmt.Sprintf("at %d instants from %s to %s", n, slices.Min(a.Times), slices.Max(a.Times))
+		}
 		times := make([]string, len(a.Times))
 		for i, t := range a.Times {
 			times[i] = t.String()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -118,12 +119,8 @@ func (r *run) open() error {
 	if warning != "" {
 		r.warn("cache", "", warning)
 	}
-	seen := map[*experiments.Trace]bool{}
-	for _, c := range r.spec.Cells {
-		if t := c.Workload.Trace; t != nil && !seen[t] && t.LeftOut() != "" {
-			seen[t] = true
-			r.warn("incomplete_trace", "", t.LeftOut())
-		}
+	for _, text := range leftOut(r.spec) {
+		r.warn("incomplete_trace", "", text)
 	}
 	for _, k := range killed {
 		r.warn("leftover", "", "killed "+k+", left behind by an earlier run")
@@ -156,6 +153,25 @@ func (r *run) forget() error {
 		}
 	}
 	return r.cache.forget(hashes)
+}
+
+// leftOut lists what lenient readers left out of the experiment's files.
+func leftOut(spec *experiments.Spec) []string {
+	var texts []string
+	add := func(text string) {
+		if text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	for _, c := range spec.Cells {
+		if c.Workload.Trace != nil {
+			add(c.Workload.Trace.LeftOut())
+		}
+		for _, s := range c.Workload.Submits {
+			add(s.LeftOut)
+		}
+	}
+	return texts
 }
 
 // minReplicates is the least number of pairs that gives a verdict.

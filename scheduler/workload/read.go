@@ -1,10 +1,14 @@
 package workload
 
 import (
+	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Format is a kind of file that a workload can be read from.
@@ -48,4 +52,53 @@ func (f Format) Read(file string, r io.Reader, o Options) (Trace, error) {
 		return ReadBatsim(file, r, o)
 	}
 	return Trace{}, fmt.Errorf("read %s: unknown format %q", file, f)
+}
+
+// ReadInstants reads the instants in one column of a CSV file whose first line
+// names the columns. They are in o.Unit, and need not be in order. What is
+// wrong with a line is a LineError.
+func ReadInstants(file string, r io.Reader, column string, o Options) (instants []time.Duration, skipped []error, err error) {
+	in := csv.NewReader(r)
+	in.ReuseRecord = true
+	head, err := in.Read()
+	at := slices.Index(head, column)
+	switch {
+	case err == io.EOF:
+		err = errors.New("the file is empty")
+	case err == nil && at < 0:
+		err = fmt.Errorf("there is no column %q", column)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read instants: %w", &LineError{file, 1, err})
+	}
+	var found []error
+	for o.Lenient || len(found) < MaxErrors {
+		row, err := in.Read()
+		if err == io.EOF {
+			break
+		}
+		var bad *csv.ParseError
+		line := 0
+		var instant time.Duration
+		switch {
+		case errors.As(err, &bad):
+			line, err = bad.Line, bad.Err
+		case err != nil: // the file cannot be read on
+			return nil, nil, fmt.Errorf("read instants: %w", err)
+		default:
+			line, _ = in.FieldPos(at)
+			if instant, err = parseTime(strings.TrimSpace(row[at]), o.Unit); err == nil && instant < 0 {
+				err = fmt.Errorf("the instant %s is before the start", row[at])
+			}
+		}
+		if err != nil {
+			found = append(found, &LineError{file, line, err})
+			continue
+		}
+		instants = append(instants, instant)
+	}
+	if len(found) > 0 && !o.Lenient {
+		return nil, nil, fmt.Errorf("read instants: %w", errors.Join(found...))
+	}
+	return instants, found, nil
 }

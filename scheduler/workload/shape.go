@@ -123,10 +123,16 @@ func (t Trace) Keep(kept func(job int) bool) Trace {
 }
 
 // Template fills in what the file does not tell of a job. The class is the
-// template's.
+// template's; the template's deadline is relative to the arrival.
 func Template(j, template scheduler.Job) scheduler.Job {
 	template.Number, template.Name, template.Arrival = j.Number, j.Name, j.Arrival
-	template.Threads, template.Predicted, template.Deadline = j.Threads, j.Predicted, j.Deadline
+	template.Threads, template.Predicted = j.Threads, j.Predicted
+	switch due := template.Deadline; {
+	case j.Deadline != scheduler.Never || due <= 0 || due >= scheduler.Never-j.Arrival:
+		template.Deadline = j.Deadline
+	default:
+		template.Deadline = j.Arrival + due
+	}
 	template.MinThreads = min(template.MinThreads, j.Threads)
 	if template.MaxThreads > 0 {
 		template.MaxThreads = max(template.MaxThreads, j.Threads)

@@ -228,6 +228,24 @@ func TestCSVErrorsNameTheLine(t *testing.T) {
 	}
 }
 
+func TestInstants(t *testing.T) {
+	const text = "user,at\nada,2500\nbob, 1\nada,-1\nbob\nada,soon\n"
+	got, skipped, err := ReadInstants("f", strings.NewReader(text), "at", Options{Unit: time.Millisecond, Lenient: true})
+	if err != nil || !slices.Equal(got, []time.Duration{2500 * time.Millisecond, time.Millisecond}) || len(skipped) != 3 {
+		t.Errorf("%v, skipped %v, error %v", got, skipped, err)
+	}
+	for i, want := range []string{"before the start", "wrong number of fields", `"soon" is not a number`} {
+		place(t, skipped[i], 4+i, want)
+	}
+	for want, text := range map[string]string{"the file is empty": "", `no column "at"`: "a,b\n1,2\n"} {
+		_, _, err := ReadInstants("f", strings.NewReader(text), "at", Options{})
+		place(t, err, 1, want)
+	}
+	if _, _, err := ReadInstants("f", strings.NewReader(text), "at", Options{}); err == nil || strings.Count(err.Error(), "f:") != 3 {
+		t.Errorf("error %v", err)
+	}
+}
+
 const swf = `; MaxProcs: 128
 ; Note: unsorted on purpose
   1 5000 -1 3000 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1
@@ -353,12 +371,12 @@ func TestRequests(t *testing.T) {
 	if diff := cmp.Diff(want, tr); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	template := scheduler.Job{Class: "deep", Malleable: true, Priority: 1, MinThreads: 2, MaxThreads: 3}
+	template := scheduler.Job{Class: "deep", Malleable: true, Priority: 1, Deadline: time.Second, MinThreads: 2, MaxThreads: 3}
 	got := Template(tr.Jobs[0], template)
 	if got.Priority != 1 || got.MinThreads != 2 || got.MaxThreads != 4 || !got.Malleable || got.Name != "a" || got.Class != "deep" {
 		t.Errorf("%+v", got)
 	}
-	if got := Template(tr.Jobs[1], template); got.Priority != 3 || got.MaxThreads != 3 {
+	if got := Template(tr.Jobs[1], template); got.Priority != 3 || got.MaxThreads != 3 || got.Deadline != 2500*time.Millisecond {
 		t.Errorf("%+v", got)
 	}
 }

@@ -18,6 +18,12 @@ job "gang" {
   nodes   = 2
 }
 
+job "due" {
+  command  = ["train"]
+  epochs   = 1
+  deadline = "20s"
+}
+
 workload "requests" {
   trace {
     file = "load.requests"
@@ -35,6 +41,14 @@ workload "log" {
     min_runtime           = "1s"
     limit                 = 3
     threads_per_processor = 2
+  }
+}
+
+workload "instants" {
+  submit {
+    job       = job.due
+    at_file   = "instants.csv"
+    at_column = "submitted"
   }
 }
 

@@ -1,0 +1,22 @@
+experiment "broken" {}
+
+job "deep" {
+  command = ["train"]
+  epochs  = 10
+}
+
+workload "w" {
+  submit {
+    job = job.deep
+    at_file = "instants_good.csv"
+    at      = "1s"
+    start   = "2s"
+  }
+}
+
+hardware "m" {
+  engine  = "simulated"
+  threads = 16
+}
+
+policy "fcfs" { order = "fcfs" }

@@ -1,0 +1,20 @@
+experiment "broken" {}
+
+job "deep" {
+  command = ["train"]
+  epochs  = 10
+}
+
+workload "w" {
+  submit {
+    job = job.deep
+    at_file = "instants.csv"
+  }
+}
+
+hardware "m" {
+  engine  = "simulated"
+  threads = 16
+}
+
+policy "fcfs" { order = "fcfs" }
