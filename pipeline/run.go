@@ -119,6 +119,9 @@ func (r *run) open() error {
 	if warning != "" {
 		r.warn("cache", "", warning)
 	}
+	for _, name := range alike(r.spec) {
+		r.warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike: a trace draws nothing, and its hardware has no noise, so intervals between them tell nothing", name))
+	}
 	for _, text := range leftOut(r.spec) {
 		r.warn("incomplete_trace", "", text)
 	}
@@ -153,6 +156,19 @@ func (r *run) forget() error {
 		}
 	}
 	return r.cache.forget(hashes)
+}
+
+// alike lists the workloads with simulated cells in which nothing is drawn
+// that could tell one replicate from another.
+func alike(spec *experiments.Spec) []string {
+	var names []string
+	for _, c := range spec.Cells {
+		drawn := c.Workload.Trace == nil || c.Hardware.Engine != engineSimulated || c.Hardware.Noise > 0 || c.Policy.Sigma > 0
+		if !drawn && spec.Replicates > 1 && !slices.Contains(names, c.Workload.Name) {
+			names = append(names, c.Workload.Name)
+		}
+	}
+	return names
 }
 
 // leftOut lists what lenient readers left out of the experiment's files.

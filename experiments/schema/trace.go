@@ -6,7 +6,7 @@ var TraceFormats = []string{"requests", "swf", "csv", "batsim"}
 var traceBlock = &Block{
 	Name: "trace", Single: true,
 	Doc: "Jobs and their arrivals from a file, instead of `submit` and `resize` blocks. A line that is malformed, or asks for more than the hardware has, is an error, with the file's name and line; `--lenient` leaves such lines out and counts them. " +
-		"The lines need not be in the order of arrivals. The file may be packed by gzip (`.gz`).\n\n" +
+		"The lines need not be in the order of arrivals. All replicates have the same jobs: on simulated hardware only `noise` tells them apart, so give `replicates = 1` without it. The file may be packed by gzip (`.gz`).\n\n" +
 		"- `requests`: a line is `execution|update,<instance>,<image or job>,<threads>,<wait s>[,<priority>]`; the wait is the time to the next line, and an update changes the request of an instance.\n" +
 		"- `swf`: the Standard Workload Format. A job asks for the requested processors, or else those that it was allocated; its class is `job`.\n" +
 		"- `batsim`: a workload of Batsim in JSON, with profiles of the type delay; its classes are the profiles.\n" +
