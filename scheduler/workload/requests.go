@@ -37,8 +37,21 @@ type Request struct {
 // negative wait or priority, an instance that is asked for twice, or an update
 // of one that was not asked for.
 func ReadRequests(file string, r io.Reader, o Options) (requests []Request, skipped []error, err error) {
+	skipped, err = eachRequest(file, r, o, func(q Request, _ int) error {
+		requests = append(requests, q)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return requests, skipped, nil
+}
+
+// eachRequest calls f with every request, and the number of its instance in
+// the order of executions.
+func eachRequest(file string, r io.Reader, o Options, f func(q Request, number int) error) (skipped []error, err error) {
 	at := time.Duration(0)
-	asked := map[string]bool{}
+	asked := map[string]int32{}
 	skipped, err = eachLine(file, r, o.Lenient, func(n int, line string) error {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -51,25 +64,28 @@ func ReadRequests(file string, r io.Reader, o Options) (requests []Request, skip
 			at = now
 			return errors.New("the waits add up to more than can be told")
 		}
+		number, known := asked[q.Instance]
 		switch {
 		case err != nil:
 			return err
-		case q.Update && !asked[q.Instance]:
+		case q.Update && !known:
 			return fmt.Errorf("update of instance %q, which was not asked for", q.Instance)
 		case !fitName(q.Instance):
 			return fmt.Errorf("instance %q has a character that no file name has", q.Instance)
-		case !q.Update && asked[q.Instance]:
+		case !q.Update && known:
 			return fmt.Errorf("instance %q is asked for twice", q.Instance)
 		}
-		asked[q.Instance] = true
+		if !q.Update {
+			number = int32(len(asked))
+			asked[q.Instance] = number
+		}
 		q.Line, q.At = n, now
-		requests = append(requests, q)
-		return nil
+		return f(q, int(number))
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("read requests: %w", err)
+		return nil, fmt.Errorf("read requests: %w", err)
 	}
-	return requests, skipped, nil
+	return skipped, nil
 }
 
 func parseRequest(line string, o Options) (q Request, wait time.Duration, err error) {
@@ -111,18 +127,13 @@ func parseRequest(line string, o Options) (q Request, wait time.Duration, err er
 // ReadRequestTrace reads a request file as a trace: the jobs are named as the
 // instances, their class is the job that they run, and updates are resizes.
 func ReadRequestTrace(file string, r io.Reader, o Options) (Trace, error) {
-	requests, skipped, err := ReadRequests(file, r, o)
-	if err != nil {
-		return Trace{}, err
-	}
 	t := newReader()
-	t.Skipped = skipped
-	numbers := map[string]int{}
-	for _, q := range requests {
+	var err error
+	t.Skipped, err = eachRequest(file, r, o, func(q Request, number int) error {
 		if q.Update {
-			t.Resizes = append(t.Resizes, scheduler.Resize{At: q.At, Job: numbers[q.Instance], Threads: q.Threads})
+			t.Resizes = append(t.Resizes, scheduler.Resize{At: q.At, Job: number, Threads: q.Threads})
 			t.ResizeLines = append(t.ResizeLines, int32(q.Line))
-			continue
+			return nil
 		}
 		j := scheduler.Job{
 			Name: q.Instance, Class: t.share(q.Job), Arrival: q.At, Threads: q.Threads, Priority: -1, Deadline: scheduler.Never,
@@ -130,10 +141,10 @@ func ReadRequestTrace(file string, r io.Reader, o Options) (Trace, error) {
 		if q.HasPriority {
 			j.Priority = q.Priority
 		}
-		numbers[q.Instance] = len(t.Jobs)
-		if err := t.add(q.Line, j, -1); err != nil {
-			return Trace{}, fmt.Errorf("read requests: %w", &LineError{file, q.Line, err})
-		}
+		return t.add(q.Line, j, -1)
+	})
+	if err != nil {
+		return Trace{}, err
 	}
 	t.RunTimes = nil
 	return t.Trace, nil
