@@ -48,8 +48,6 @@ func hardwareLines(h *experiments.Hardware) []string {
 		k.Addf(fmt.Sprintf("hardware.node.%d", i), "threads %d, gpus %d, memory %d", n.Threads, n.GPUs, n.Memory)
 	}
 	if h.Engine == engineSimulated {
-		k.Addf("hardware.overheads", "start %s, pause %s, resume %s, resize %s",
-			h.Overheads.Start, h.Overheads.Pause, h.Overheads.Resume, h.Overheads.Resize)
 		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
 	}
 	return k.lines

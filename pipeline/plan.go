@@ -6,11 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results"
 )
 
@@ -144,6 +146,7 @@ func (p *Plan) profileKey(j *experiments.Job) *Key {
 	for _, s := range p.state.host.Fingerprint() {
 		k.Add("host."+s.Name, s.Value)
 	}
+	k.Add("profile.overheads", "launch, pause, resume, resize")
 	k.Addf("profile.lengths", "%v %s", sampleLengths(length(j), p.spec.Profile), lengthUnit(j))
 	k.Append(p.state.programs.program(j))
 	return k
@@ -204,6 +207,7 @@ func (p *Plan) planCells() error {
 		}
 		k.Append(memo(c.Policy, func() []string { return policyLines(c.Policy) }))
 		k.Append(memo(c.Hardware, func() []string { return hardwareLines(c.Hardware) }))
+		k.Append(p.overheadLines(c))
 		if c.Hardware.Engine != engineSimulated {
 			k.Append(host)
 		}
@@ -224,6 +228,22 @@ func (p *Plan) planCells() error {
 		p.Cells[i].Key = k.Hash()
 	}
 	return nil
+}
+
+// overheadLines describe the overheads of a simulated machine.
+func (p *Plan) overheadLines(c experiments.Cell) []string {
+	if c.Hardware.Engine != engineSimulated {
+		return nil
+	}
+	var k Key
+	if o := c.Hardware.Overheads; o != nil {
+		k.Add("hardware.overheads", simulated.Overheads(*o).String())
+	} else if slices.ContainsFunc(jobsOf(c.Workload), func(j *experiments.Job) bool { return p.sampled(c.Hardware, j) }) {
+		k.Add("hardware.overheads", "measured") // with the samples, which have lines of their own
+	} else {
+		k.Add("hardware.overheads", simulated.Overheads{}.String())
+	}
+	return k.lines
 }
 
 // runtimeLines describe where a simulated job's run time comes from.

@@ -219,7 +219,10 @@ func (r *run) stages(ctx context.Context) error {
 	if err := r.estimate(); err != nil {
 		return err
 	}
-	return r.execute(ctx)
+	if err := r.execute(ctx); err != nil {
+		return err
+	}
+	return r.fidelity(ctx)
 }
 
 // observe tells the caller of progress.
