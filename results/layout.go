@@ -156,6 +156,10 @@ type Run struct {
 	Failed int `json:"failed"`
 }
 
+// BusyMachine is the code of the warning that other processes used the machine
+// while a cell ran.
+const BusyMachine = "busy_machine"
+
 // Warning is a doubt about a result that every view shows.
 type Warning struct {
 	Code string `json:"code"` // busy_machine, few_replicates, …
