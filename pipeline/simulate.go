@@ -147,11 +147,12 @@ func (p *Plan) twin(c experiments.Cell, i int, r realisation) (*simulated.Engine
 	return engine, k, err
 }
 
-// predict simulates the real cells that will run, for how long they take.
+// predict simulates the real cells, for how long they take; also those that are
+// reused, so that plan.json has it beside what they took.
 // Cells with a job that has no estimate yet stay unknown.
 func (p *Plan) predict() error {
 	for i := range p.Cells {
-		if p.Work[i].Reuse || p.Cells[i].Engine == engineSimulated {
+		if p.Cells[i].Engine == engineSimulated {
 			continue
 		}
 		c := p.spec.Cells[p.state.specCell[i]]
