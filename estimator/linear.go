@@ -38,17 +38,20 @@ func (Linear) Fit(samples []Sample) (Estimate, error) {
 }
 
 // fitUnits fits samples that report each unit. Samples of one unit tell the
-// pace only if there are no longer ones.
+// pace only if there are no longer ones. The spread of a unit is that of first
+// and of later ones, each about their own mean.
 func fitUnits(samples []Sample) Estimate {
-	var first, steady, fixed []float64
+	var first, later []float64
 	for _, s := range samples {
 		first = append(first, s.Units[0])
-		steady = append(steady, s.Units[1:]...)
+		later = append(later, s.Units[1:]...)
 	}
-	if len(steady) == 0 {
-		steady = first
+	steady, df := later, len(first)+len(later)-2
+	if len(later) == 0 {
+		steady, df = first, len(first)-1
 	}
-	slope, sd := meanSD(steady)
+	slope := stat.Mean(steady, nil)
+	var fixed []float64
 	for _, s := range samples {
 		// What is beyond the units at their steady pace: start-up, save, warm-up.
 		rest := s.Wall + s.Units[0] - slope
@@ -58,12 +61,24 @@ func fitUnits(samples []Sample) Estimate {
 		fixed = append(fixed, math.Max(0, rest))
 	}
 	intercept, isd := meanSD(fixed)
-	return Estimate{
+	e := Estimate{
 		Model: "linear", Slope: slope, Intercept: intercept, Samples: len(samples),
-		UnitSD: sd, SlopeSE: sd / math.Sqrt(float64(len(steady))),
 		InterceptSE: isd / math.Sqrt(float64(len(fixed))),
-		DF:          float64(len(steady) - 1),
 	}
+	if df > 0 {
+		e.UnitSD = math.Sqrt((squares(first) + squares(later)) / float64(df))
+		e.SlopeSE = e.UnitSD / math.Sqrt(float64(len(steady)))
+		e.DF = float64(df)
+	}
+	return e
+}
+
+// squares sums the squared deviations from the mean.
+func squares(v []float64) float64 {
+	if len(v) < 2 {
+		return 0
+	}
+	return stat.Variance(v, nil) * float64(len(v)-1)
 }
 
 // fitWall fits wall times against lengths by least squares.

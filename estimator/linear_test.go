@@ -66,6 +66,21 @@ func TestLinearFirstUnitsAlone(t *testing.T) {
 	}
 	near(t, "slope", e.Slope, 1, 1e-12)
 	near(t, "intercept", e.Intercept, 0.2, 1e-12)
+	near(t, "degrees of freedom", e.DF, 1, 0)
+}
+
+// First units take 3 and 3.2 s (mean 3.1, squared deviations 0.02), the later
+// one 1 s: the spread is √(0.02 / 1), and not that between warm-up and pace.
+func TestLinearSpreadLeavesOutTheWarmup(t *testing.T) {
+	e, err := Linear{}.Fit([]Sample{{Length: 1, Wall: 3, Units: []float64{3}}, {Length: 2, Wall: 4.2, Units: []float64{3.2, 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "slope", e.Slope, 1, 1e-12)
+	near(t, "intercept", e.Intercept, 2.1, 1e-12)
+	near(t, "spread", e.UnitSD, math.Sqrt(0.02), 1e-12)
+	near(t, "error of the slope", e.SlopeSE, math.Sqrt(0.02), 1e-12)
+	near(t, "degrees of freedom", e.DF, 1, 0)
 }
 
 func TestLinearFromWall(t *testing.T) {
