@@ -398,7 +398,7 @@ var estimateBlock = &Block{
   level = 0.95
 }`,
 	Args: []Arg{
-		{Name: "model", Type: String, Default: `"linear"`, Allowed: []string{"linear"}, Doc: "`linear`: start-up time plus time by epoch.", Example: `"linear"`},
+		{Name: "model", Type: String, Default: `"linear"`, Allowed: []string{"linear"}, Doc: "`linear`: start-up time plus time by epoch; the first epoch of each sample, which warms up, counts as start-up where it is slower.", Example: `"linear"`},
 		{Name: "level", Type: Number, Default: `0.9`, Min: bound(0.5), Max: bound(0.9999), Doc: "Level of the prediction interval.", Example: `0.95`},
 	},
 }
