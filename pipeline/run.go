@@ -48,6 +48,8 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	defer r.close()
 
 	err = r.stages(ctx)
+	// Also of an interrupted run, the cells that have finished are simulated.
+	err = errors.Join(err, r.fidelity(context.WithoutCancel(ctx)))
 	if err != nil && ctx.Err() != nil {
 		err = ErrInterrupted
 	}
@@ -219,10 +221,7 @@ func (r *run) stages(ctx context.Context) error {
 	if err := r.estimate(); err != nil {
 		return err
 	}
-	if err := r.execute(ctx); err != nil {
-		return err
-	}
-	return r.fidelity(ctx)
+	return r.execute(ctx)
 }
 
 // observe tells the caller of progress.
