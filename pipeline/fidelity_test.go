@@ -214,6 +214,23 @@ func TestFailedCellsHaveNoTwins(t *testing.T) {
 	}
 }
 
+// Where a real job has samples and a run time in the file, the samples count;
+// without them the file still tells how long the run will take.
+func TestSamplesCountMoreThanTheFile(t *testing.T) {
+	file := strings.Replace(realFile, "epochs  = 10", "epochs = 10\nruntime {\nepoch = \"1s\"\n}", 1)
+	p := plan(t, file, t.TempDir())
+	if got := p.Work[0].Predicted; got != 20*time.Second {
+		t.Errorf("by the file it takes %s, want 2 × 10 epochs of 1s", got)
+	}
+	sampled(p, 0.2)
+	if err := p.predict(); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Work[0].Predicted; got != 5040*time.Millisecond {
+		t.Errorf("by the samples it takes %s, want 5.04s", got)
+	}
+}
+
 func TestPlanPredictsRealCells(t *testing.T) {
 	out := t.TempDir()
 	p := plan(t, realFile, out)

@@ -12,17 +12,19 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// work says how long each job of a workload takes in simulation: what the
-// file says, or the fitted estimate on the full request, which is taken to
-// scale with the threads. It fails for a job that has neither.
-func (p *Plan) work(r realisation) ([]simulated.Work, error) {
+// work says how long each job of a workload takes in simulation: the fitted
+// estimate on the full request, which is taken to scale with the threads, or
+// what the file says. The file comes first on simulated machines, the estimate
+// when a real cell is simulated. The error wraps errNoEstimate for a job that
+// has neither.
+func (p *Plan) work(c experiments.Cell, r realisation) ([]simulated.Work, error) {
 	work := make([]simulated.Work, len(r.jobs))
 	memo := map[*experiments.Job]simulated.Work{}
 	for i, j := range r.blocks {
 		w, ok := memo[j]
 		if !ok {
 			var err error
-			if w, err = p.workOf(j); err != nil {
+			if w, err = p.workOf(c.Hardware, j); err != nil {
 				return nil, err
 			}
 			memo[j] = w
@@ -35,18 +37,19 @@ func (p *Plan) work(r realisation) ([]simulated.Work, error) {
 // errNoEstimate is wrapped when a job has neither a run time nor samples.
 var errNoEstimate = errors.New("there is no estimate")
 
-func (p *Plan) workOf(j *experiments.Job) (simulated.Work, error) {
+func (p *Plan) workOf(h *experiments.Hardware, j *experiments.Job) (simulated.Work, error) {
+	if p.sampled(h, j) {
+		if est, ok := p.estimateOf(j); ok {
+			return simulated.Work{
+				Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(length(j))),
+				Threads: j.Threads.Request, Parallel: 1,
+			}, nil
+		}
+	}
 	if t := j.Runtime; t != nil {
 		return simulated.Training(t.Startup, length(j), t.Epoch, t.Parallel), nil
 	}
-	est, ok := p.estimateOf(j)
-	if !ok {
-		return simulated.Work{}, fmt.Errorf("%w of the run time of job %s: its samples failed", errNoEstimate, j.Name)
-	}
-	return simulated.Work{
-		Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(length(j))),
-		Threads: j.Threads.Request, Parallel: 1,
-	}, nil
+	return simulated.Work{}, fmt.Errorf("%w of the run time of job %s: its samples failed", errNoEstimate, j.Name)
 }
 
 // simulatorOptions are the settings of a cell's simulated engine.
@@ -109,7 +112,7 @@ func (m *mean) time() time.Duration {
 // simulate makes the engine of a simulated cell, and the true run time of each
 // job on its full request.
 func (p *Plan) simulate(c experiments.Cell, i int, r realisation) (*simulated.Engine, []time.Duration, error) {
-	work, err := p.work(r)
+	work, err := p.work(c, r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,7 +130,7 @@ func (p *Plan) simulate(c experiments.Cell, i int, r realisation) (*simulated.En
 // and the description of all that it adds to the cell's own key. The error
 // wraps errNoEstimate when a job has no estimate.
 func (p *Plan) twin(c experiments.Cell, i int, r realisation) (*simulated.Engine, *Key, error) {
-	work, err := p.work(r)
+	work, err := p.work(c, r)
 	if err != nil {
 		return nil, nil, err
 	}
