@@ -81,6 +81,9 @@ type FidelityMetric struct {
 	// above 0, simulation says too much.
 	MeanAbsPct float64 `json:"mean_abs_error_pct"`
 	BiasPct    float64 `json:"bias_pct"`
+	// QuietAbsPct is MeanAbsPct without the cells on a busy machine; the same
+	// when that leaves none.
+	QuietAbsPct float64 `json:"quiet_mean_abs_error_pct"`
 	// Worst is the cell with the largest error, WorstPct.
 	Worst    string  `json:"worst_cell"`
 	WorstPct float64 `json:"worst_error_pct"`
@@ -128,21 +131,26 @@ func errorPct(simulated, real float64) float64 {
 func (e *Experiment) Fidelity() Fidelity {
 	pairs := e.Pairs()
 	f := Fidelity{Cells: len(pairs)}
+	busy := map[string]bool{}
 	for _, p := range pairs {
 		if slices.ContainsFunc(p.Real.Warnings, func(w Warning) bool { return w.Code == BusyMachine }) {
 			f.Busy++
+			busy[p.Real.Cell] = true
 		}
 	}
 	rows := FidelityRows(pairs)
 	for _, name := range FidelityMetrics {
 		m := FidelityMetric{Metric: name}
-		var size, bias mean
+		var size, quiet, bias mean
 		for _, r := range rows {
 			if r.Metric != name || !finite(r.ErrorPct) {
 				continue
 			}
 			size.add(math.Abs(r.ErrorPct))
 			bias.add(r.ErrorPct)
+			if !busy[r.Cell] {
+				quiet.add(math.Abs(r.ErrorPct))
+			}
 			if m.Worst == "" || math.Abs(r.ErrorPct) > math.Abs(m.WorstPct) {
 				m.Worst, m.WorstPct = r.Cell, r.ErrorPct
 			}
@@ -150,7 +158,10 @@ func (e *Experiment) Fidelity() Fidelity {
 		if size.n == 0 {
 			continue
 		}
-		m.MeanAbsPct, m.BiasPct = size.value(), bias.value()
+		m.MeanAbsPct, m.BiasPct, m.QuietAbsPct = size.value(), bias.value(), size.value()
+		if quiet.n > 0 {
+			m.QuietAbsPct = quiet.value()
+		}
 		e.rank(&m, pairs)
 		f.Metrics = append(f.Metrics, m)
 	}
@@ -291,20 +302,24 @@ func (f Fidelity) metric(name string) (FidelityMetric, bool) {
 }
 
 // Sentence says in a line how far the two are apart: "Simulated from the
-// estimates, makespan is within 3% and mean JCT within 5% of the real runs, on
-// the mean over 10 cells." It is empty when nothing was simulated.
+// estimates: makespan within 3% and mean JCT within 5% of the real runs, on the
+// mean over 10 cells." It is empty when nothing was simulated.
 func (f Fidelity) Sentence() string {
 	makespan, ok := f.metric("makespan_s")
 	jct, known := f.metric("mean_jct_s")
 	if !ok || !known {
 		return ""
 	}
-	over := "in the one cell"
+	over := "in one cell"
 	if f.Cells > 1 {
 		over = fmt.Sprintf("on the mean over %d cells", f.Cells)
 	}
 	if f.Busy > 0 {
-		over += fmt.Sprintf(" (%d of them on a busy machine)", f.Busy)
+		over += fmt.Sprintf(" (%d of them on a busy machine", f.Busy)
+		if f.Busy < f.Cells {
+			over += fmt.Sprintf("; without these %s and %s", percent(makespan.QuietAbsPct/100), percent(jct.QuietAbsPct/100))
+		}
+		over += ")"
 	}
 	return fmt.Sprintf("Simulated from the estimates: makespan within %s and mean JCT within %s of the real runs, %s.",
 		percent(makespan.MeanAbsPct/100), percent(jct.MeanAbsPct/100), over)
