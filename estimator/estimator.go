@@ -23,6 +23,14 @@ type Sample struct {
 	// Units are the durations of its units as the program reported them; empty
 	// when it reported none.
 	Units []float64 `json:"units_s,omitempty"`
+	// Launch is what the engine took beyond Wall: from the decision to start
+	// the job until it ran, and from its exit until its end was known. Pause,
+	// Resume and Resize are how long the engine took to do that to the job once;
+	// 0 where it was not measured.
+	Launch float64 `json:"launch_s,omitempty"`
+	Pause  float64 `json:"pause_s,omitempty"`
+	Resume float64 `json:"resume_s,omitempty"`
+	Resize float64 `json:"resize_s,omitempty"`
 	// Warnings are doubts about the sample's output.
 	Warnings []string `json:"warnings,omitempty"`
 }

@@ -3,7 +3,6 @@ package estimator
 import (
 	"errors"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -11,18 +10,18 @@ import (
 // Linear is the run time of a job that does the same work in every unit:
 // fixed costs (start-up, first-unit warm-up, save) plus a time for each unit.
 //
-// Where the program reports its units, the slope is their mean after warm-up
-// and the intercept is what the wall time holds beyond them. Where it reports
-// nothing, both come from the wall times of samples of different lengths by
-// least squares, as in the two-point form of AlloX (Le et al., EuroSys 2020).
+// Where the program reports its units, the slope is the mean of all but the
+// first of each sample, and the intercept is what the wall time holds beyond
+// them at that pace. A first unit warms up caches, threads and the clock of the
+// machine: it takes a tenth longer even in small jobs, which a job that is
+// many times as long as its sample would pay for with each of its units. Where
+// the program reports nothing, both come from the wall times of samples of
+// different lengths by least squares, as in the two-point form of AlloX (Le et
+// al., EuroSys 2020).
 type Linear struct{}
 
 // Name is "linear".
 func (Linear) Name() string { return "linear" }
-
-// warmupFactor is how many times the median of the others a first unit must
-// take to count as warm-up, which is a fixed cost.
-const warmupFactor = 1.5
 
 // Fit returns an error when there is no sample, or none has a length. Samples of
 // one length without reported units are taken as work without fixed costs.
@@ -38,41 +37,48 @@ func (Linear) Fit(samples []Sample) (Estimate, error) {
 	return fitUnits(samples), nil
 }
 
-// fitUnits fits samples that report each unit.
+// fitUnits fits samples that report each unit. Samples of one unit tell the
+// pace only if there are no longer ones. The spread of a unit is that of first
+// and of later ones, each about their own mean.
 func fitUnits(samples []Sample) Estimate {
-	var steady, fixed []float64
+	var first, later []float64
 	for _, s := range samples {
-		units := s.Units
-		if len(units) >= 3 {
-			rest := slices.Sorted(slices.Values(units[1:]))
-			median := stat.Quantile(0.5, stat.LinInterp, rest, nil)
-			if units[0] > warmupFactor*median {
-				units = units[1:]
-			}
-		}
-		steady = append(steady, units...)
+		first = append(first, s.Units[0])
+		later = append(later, s.Units[1:]...)
 	}
-	slope, sd := meanSD(steady)
+	steady, df := later, len(first)+len(later)-2
+	if len(later) == 0 {
+		steady, df = first, len(first)-1
+	}
+	slope := stat.Mean(steady, nil)
+	var fixed []float64
 	for _, s := range samples {
 		// What is beyond the units at their steady pace: start-up, save, warm-up.
-		rest := s.Wall
+		rest := s.Wall + s.Units[0] - slope
 		for _, u := range s.Units {
 			rest -= u
-		}
-		if len(s.Units) >= 3 {
-			if extra := s.Units[0] - slope; extra > (warmupFactor-1)*slope {
-				rest += extra
-			}
 		}
 		fixed = append(fixed, math.Max(0, rest))
 	}
 	intercept, isd := meanSD(fixed)
-	return Estimate{
+	e := Estimate{
 		Model: "linear", Slope: slope, Intercept: intercept, Samples: len(samples),
-		UnitSD: sd, SlopeSE: sd / math.Sqrt(float64(len(steady))),
 		InterceptSE: isd / math.Sqrt(float64(len(fixed))),
-		DF:          float64(len(steady) - 1),
 	}
+	if df > 0 {
+		e.UnitSD = math.Sqrt((squares(first) + squares(later)) / float64(df))
+		e.SlopeSE = e.UnitSD / math.Sqrt(float64(len(steady)))
+		e.DF = float64(df)
+	}
+	return e
+}
+
+// squares sums the squared deviations from the mean.
+func squares(v []float64) float64 {
+	if len(v) < 2 {
+		return 0
+	}
+	return stat.Variance(v, nil) * float64(len(v)-1)
 }
 
 // fitWall fits wall times against lengths by least squares.

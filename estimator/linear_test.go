@@ -42,6 +42,47 @@ func TestLinearWarmup(t *testing.T) {
 	near(t, "prediction of the sample itself", e.Predict(4, 0.9).Seconds, 6.2, 1e-9)
 }
 
+// A first unit that is slower by a little is as fixed a cost as one that is
+// slower by much: the samples here are of a job whose first unit takes a tenth
+// longer, and 60 of its units take 60 and not 61.5.
+func TestLinearSlightWarmup(t *testing.T) {
+	e, err := Linear{}.Fit([]Sample{
+		{Length: 2, Wall: 0.5 + 2.1, Units: []float64{1.1, 1}},
+		{Length: 4, Wall: 0.5 + 4.1, Units: []float64{1.1, 1, 1, 1}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "slope", e.Slope, 1, 1e-12)
+	near(t, "intercept", e.Intercept, 0.6, 1e-12)
+	near(t, "prediction", e.Predict(60, 0.9).Seconds, 60.6, 1e-9)
+}
+
+// Samples of one unit have nothing but first units.
+func TestLinearFirstUnitsAlone(t *testing.T) {
+	e, err := Linear{}.Fit([]Sample{{Length: 1, Wall: 1.2, Units: []float64{1}}, {Length: 1, Wall: 1.2, Units: []float64{1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "slope", e.Slope, 1, 1e-12)
+	near(t, "intercept", e.Intercept, 0.2, 1e-12)
+	near(t, "degrees of freedom", e.DF, 1, 0)
+}
+
+// First units take 3 and 3.2 s (mean 3.1, squared deviations 0.02), the later
+// one 1 s: the spread is √(0.02 / 1), and not that between warm-up and pace.
+func TestLinearSpreadLeavesOutTheWarmup(t *testing.T) {
+	e, err := Linear{}.Fit([]Sample{{Length: 1, Wall: 3, Units: []float64{3}}, {Length: 2, Wall: 4.2, Units: []float64{3.2, 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "slope", e.Slope, 1, 1e-12)
+	near(t, "intercept", e.Intercept, 2.1, 1e-12)
+	near(t, "spread", e.UnitSD, math.Sqrt(0.02), 1e-12)
+	near(t, "error of the slope", e.SlopeSE, math.Sqrt(0.02), 1e-12)
+	near(t, "degrees of freedom", e.DF, 1, 0)
+}
+
 func TestLinearFromWall(t *testing.T) {
 	e, err := Linear{}.Fit([]Sample{{Length: 10, Wall: 3}, {Length: 20, Wall: 5}})
 	if err != nil {

@@ -389,7 +389,7 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 	if over := n.first("overheads"); over != nil {
 		oa := d.evalArgs(over, e)
 		cost := func(name string) time.Duration { return get[time.Duration](oa, name) }
-		h.Overheads = Overheads{Start: cost("start"), Pause: cost("pause"), Resume: cost("resume"), Resize: cost("resize")}
+		h.Overheads = &Overheads{Start: cost("start"), Pause: cost("pause"), Resume: cost("resume"), Resize: cost("resize")}
 		a.ok = a.ok && oa.ok
 	}
 	if len(nodes) > 0 {

@@ -177,8 +177,9 @@ type Hardware struct {
 	EngineRange  Range
 	ThreadsRange Range
 	Cluster      scheduler.Cluster
-	// Overheads and Noise are read by the simulated engine.
-	Overheads Overheads
+	// Overheads and Noise are read by the simulated engine. Without Overheads
+	// those apply that were measured with the samples of the jobs.
+	Overheads *Overheads
 	// Noise is the relative standard deviation of run times (lognormal).
 	Noise float64
 	// Lacks are capabilities that the simulated engine is told not to have.

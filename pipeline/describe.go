@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -50,9 +51,56 @@ func hardwareLines(h *experiments.Hardware) []string {
 		k.Addf(fmt.Sprintf("hardware.node.%d", i), "threads %d, gpus %d, memory %d", n.Threads, n.GPUs, n.Memory)
 	}
 	if h.Engine == engineSimulated {
-		k.Addf("hardware.overheads", "start %s, pause %s, resume %s, resize %s",
-			h.Overheads.Start, h.Overheads.Pause, h.Overheads.Resume, h.Overheads.Resize)
 		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
+	}
+	return k.lines
+}
+
+// overheadLines describe the overheads of a simulated machine.
+func (p *Plan) overheadLines(c experiments.Cell) []string {
+	if c.Hardware.Engine != engineSimulated {
+		return nil
+	}
+	var k Key
+	if o := c.Hardware.Overheads; o != nil {
+		k.Add("hardware.overheads", simulated.Overheads(*o).String())
+	} else if slices.ContainsFunc(jobsOf(c), func(j *experiments.Job) bool { return p.sampled(c.Hardware, j) }) {
+		k.Add("hardware.overheads", "measured") // with the samples, which have lines of their own
+	} else {
+		k.Add("hardware.overheads", simulated.Overheads{}.String())
+	}
+	return k.lines
+}
+
+// runtimeLines describe where a simulated job's run time comes from.
+func (p *Plan) runtimeLines(h *experiments.Hardware, j *experiments.Job) []string {
+	var k Key
+	if p.sampled(h, j) {
+		k.Add("job."+j.Name+".runtime", "fitted "+p.spec.Estimate.Model+" "+p.profileHash(j))
+	} else {
+		k.Addf("job."+j.Name+".runtime", "startup %s, epoch %s, parallel %g", j.Runtime.Startup, j.Runtime.Epoch, j.Runtime.Parallel)
+	}
+	return k.lines
+}
+
+// estimateLines describe the estimates that a policy decides by; policies that
+// use none do not depend on them.
+func (p *Plan) estimateLines(c experiments.Cell) []string {
+	if !usesPredictions(c.Policy) {
+		return nil
+	}
+	var k Key
+	k.Add("policy.estimates", c.Policy.Estimates)
+	if c.Policy.Sigma > 0 {
+		k.Addf("policy.sigma", "%g", c.Policy.Sigma)
+	}
+	if c.Policy.Estimates == "requested" {
+		return k.lines
+	}
+	for _, j := range jobsOf(c) {
+		if p.sampled(c.Hardware, j) {
+			k.Add("job."+j.Name+".estimate", p.spec.Estimate.Model+" "+p.profileHash(j))
+		}
 	}
 	return k.lines
 }

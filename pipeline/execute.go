@@ -271,7 +271,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		}
 		out.Busy = busy
 		if busy > hardware.BusyCores {
-			out.Warnings = append(out.Warnings, results.Warning{Code: "busy_machine", Cell: e.Cells[i].Cell,
+			out.Warnings = append(out.Warnings, results.Warning{Code: results.BusyMachine, Cell: e.Cells[i].Cell,
 				Text: fmt.Sprintf("other processes used more than %.2g cores, on the mean, while jobs ran", hardware.BusyCores)})
 		}
 	}

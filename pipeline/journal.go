@@ -25,7 +25,7 @@ type journal struct {
 // JournalEntry is one line of journal.jsonl.
 type JournalEntry struct {
 	Time  time.Time `json:"time"`
-	Event string    `json:"event"` // run_start, sample, cell_start, cell_end, stage_end, warning, run_end
+	Event string    `json:"event"` // run_start, sample, cell_start, cell_end, cell_simulated, stage_end, warning, run_end
 	Unit  string    `json:"unit,omitempty"`
 	State string    `json:"state,omitempty"`
 	Text  string    `json:"text,omitempty"`

@@ -145,6 +145,7 @@ func (p *Plan) profileKey(j *experiments.Job) *Key {
 	for _, s := range p.state.host.Fingerprint() {
 		k.Add("host."+s.Name, s.Value)
 	}
+	k.Add("profile.overheads", "launch, pause, resume, resize")
 	k.Addf("profile.lengths", "%v %s", sampleLengths(length(j), p.spec.Profile), lengthUnit(j))
 	k.Append(p.state.programs.program(j))
 	return k
@@ -205,6 +206,7 @@ func (p *Plan) planCells() error {
 		}
 		k.Append(memo(c.Policy, func() []string { return policyLines(c.Policy) }))
 		k.Append(memo(c.Hardware, func() []string { return hardwareLines(c.Hardware) }))
+		k.Append(p.overheadLines(c))
 		if c.Hardware.Engine != engineSimulated {
 			k.Append(host)
 		}
@@ -232,39 +234,6 @@ func (p *Plan) planCells() error {
 		p.Cells[i].Key = k.Hash()
 	}
 	return nil
-}
-
-// runtimeLines describe where a simulated job's run time comes from.
-func (p *Plan) runtimeLines(h *experiments.Hardware, j *experiments.Job) []string {
-	var k Key
-	if p.sampled(h, j) {
-		k.Add("job."+j.Name+".runtime", "fitted "+p.spec.Estimate.Model+" "+p.profileHash(j))
-	} else {
-		k.Addf("job."+j.Name+".runtime", "startup %s, epoch %s, parallel %g", j.Runtime.Startup, j.Runtime.Epoch, j.Runtime.Parallel)
-	}
-	return k.lines
-}
-
-// estimateLines describe the estimates that a policy decides by; policies that
-// use none do not depend on them.
-func (p *Plan) estimateLines(c experiments.Cell) []string {
-	if !usesPredictions(c.Policy) {
-		return nil
-	}
-	var k Key
-	k.Add("policy.estimates", c.Policy.Estimates)
-	if c.Policy.Sigma > 0 {
-		k.Addf("policy.sigma", "%g", c.Policy.Sigma)
-	}
-	if c.Policy.Estimates == "requested" {
-		return k.lines
-	}
-	for _, j := range jobsOf(c) {
-		if p.sampled(c.Hardware, j) {
-			k.Add("job."+j.Name+".estimate", p.spec.Estimate.Model+" "+p.profileHash(j))
-		}
-	}
-	return k.lines
 }
 
 // lookUp finds out what is there already. A cell is reused when its files are

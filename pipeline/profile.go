@@ -52,7 +52,8 @@ func (r *run) profile(ctx context.Context) error {
 	return nil
 }
 
-// sample runs the samples of one job kind, one after the other.
+// sample runs the samples of one job kind, one after the other, and then
+// measures what it costs the engine to pause, resume and resize such a job.
 func (r *run) sample(ctx context.Context, unit *profileUnit) ([]estimator.Sample, error) {
 	logs := filepath.Join(r.Dir, profileDir)
 	scratch, err := os.MkdirTemp(r.Dir, ".scratch-")
@@ -78,6 +79,14 @@ func (r *run) sample(ctx context.Context, unit *profileUnit) ([]estimator.Sample
 		}
 		samples = append(samples, s)
 	}
+	costs, err := profile.Probe(ctx, profile.Run{
+		Job: r.state.programs.launch(unit.job, unit.job.Name+"-probe", unit.lengths[0], launchDirs{logs, scratch}),
+	}, process.Options{Registry: r.registry()})
+	if err != nil {
+		return nil, err
+	}
+	first := &samples[0]
+	first.Pause, first.Resume, first.Resize = costs.Pause.Seconds(), costs.Resume.Seconds(), costs.Resize.Seconds()
 	return samples, nil
 }
 

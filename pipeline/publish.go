@@ -16,7 +16,7 @@ import (
 
 // viewsVersion is part of the keys of tables, pictures and report: raise it
 // when they are drawn differently.
-const viewsVersion = 1
+const viewsVersion = 2
 
 // publish writes the tables, pictures and the report over all finished cells,
 // unless they are there already for just these.
@@ -41,6 +41,10 @@ func (r *run) publish(ctx context.Context) error {
 			state = "missing"
 		}
 		k.Add("cell."+c.Cell, state)
+		if c.Real() { // what the twin was made from is the content of its key file
+			twin, _ := os.ReadFile(filepath.Join(r.Dir, results.CellsDir, filepath.FromSlash(c.Twin().Cell), keyFile))
+			k.Add("twin."+c.Cell, hashOf(string(twin)))
+		}
 	}
 	if r.outcome.Ran == 0 && r.published(k) {
 		r.outcome.Report = filepath.Join(r.Dir, results.ReportFile)

@@ -50,6 +50,8 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	defer r.close()
 
 	err = r.stages(ctx)
+	// Also of an interrupted run, the cells that have finished are simulated.
+	err = errors.Join(err, r.fidelity(context.WithoutCancel(ctx)))
 	if err != nil && ctx.Err() != nil {
 		err = ErrInterrupted
 	}

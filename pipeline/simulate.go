@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,9 +13,11 @@ import (
 )
 
 // work says how long each job of a workload takes in simulation: what its
-// trace or the file says, or the fitted estimate on the full request, which is
-// taken to scale with the threads. It fails for a job that has none of them.
-func (p *Plan) work(r realisation) ([]simulated.Work, error) {
+// trace says; or the fitted estimate on the full request, which is taken to
+// scale with the threads; or what the file says. The file comes before the
+// estimate on simulated machines, the estimate when a real cell is simulated.
+// The error wraps errNoEstimate for a job that has none of them.
+func (p *Plan) work(c experiments.Cell, r realisation) ([]simulated.Work, error) {
 	work := make([]simulated.Work, len(r.jobs))
 	ofKind := make([]simulated.Work, len(r.kinds))
 	known := make([]bool, len(r.kinds))
@@ -29,7 +32,7 @@ func (p *Plan) work(r realisation) ([]simulated.Work, error) {
 		}
 		if !known[k] { // without a run time there is always a block
 			var err error
-			if ofKind[k], err = p.workOf(r.kinds[k]); err != nil {
+			if ofKind[k], err = p.workOf(c.Hardware, r.kinds[k]); err != nil {
 				return nil, err
 			}
 			known[k] = true
@@ -39,39 +42,89 @@ func (p *Plan) work(r realisation) ([]simulated.Work, error) {
 	return work, nil
 }
 
-func (p *Plan) workOf(j *experiments.Job) (simulated.Work, error) {
+// errNoEstimate is wrapped when a job has neither a run time nor samples.
+var errNoEstimate = errors.New("there is no estimate")
+
+func (p *Plan) workOf(h *experiments.Hardware, j *experiments.Job) (simulated.Work, error) {
+	if p.sampled(h, j) {
+		if est, ok := p.estimateOf(j); ok {
+			return simulated.Work{
+				Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(length(j))),
+				Threads: j.Threads.Request, Parallel: 1,
+			}, nil
+		}
+	}
 	if t := j.Runtime; t != nil {
 		return simulated.Training(t.Startup, length(j), t.Epoch, t.Parallel), nil
 	}
-	est, ok := p.estimateOf(j)
-	if !ok {
-		return simulated.Work{}, fmt.Errorf("there is no estimate of the run time of job %s: its samples failed", j.Name)
-	}
-	return simulated.Work{
-		Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(length(j))),
-		Threads: j.Threads.Request, Parallel: 1,
-	}, nil
+	return simulated.Work{}, fmt.Errorf("%w of the run time of job %s: its samples failed", errNoEstimate, j.Name)
 }
 
 // simulatorOptions are the settings of a cell's simulated engine.
-func simulatorOptions(h *experiments.Hardware, seed int64) simulated.Options {
-	return simulated.Options{
-		Overheads: simulated.Overheads(h.Overheads), Noise: h.Noise, Seed: seed,
+func (p *Plan) simulatorOptions(c experiments.Cell, seed int64) simulated.Options {
+	h := c.Hardware
+	opts := simulated.Options{
+		Overheads: p.measuredOverheads(c), Noise: h.Noise, Seed: seed,
 		Lacks: scheduler.Capabilities{
 			Pause: slices.Contains(h.Lacks, "pause"), Resize: slices.Contains(h.Lacks, "resize"),
 			Memory: slices.Contains(h.Lacks, "memory"), GPUs: slices.Contains(h.Lacks, "gpus"),
 		},
 	}
+	if h.Overheads != nil {
+		opts.Overheads = simulated.Overheads(*h.Overheads)
+	}
+	return opts
+}
+
+// measuredOverheads are what the process engine took, on the mean over the
+// sampled job kinds of a cell. What a program does before its first epoch is
+// in the intercept of its estimate; Start is only what the engine adds. A real
+// pause and the resume that follows it keep the cores idle for their sum,
+// whichever of the two jobs is charged.
+func (p *Plan) measuredOverheads(c experiments.Cell) simulated.Overheads {
+	var launch, pause, resume, resize mean
+	for _, j := range jobsOf(c) {
+		if !p.sampled(c.Hardware, j) {
+			continue
+		}
+		for _, s := range p.state.samples[p.profileHash(j)] {
+			launch.add(s.Launch)
+			pause.add(s.Pause)
+			resume.add(s.Resume)
+			resize.add(s.Resize)
+		}
+	}
+	return simulated.Overheads{Start: launch.time(), Pause: pause.time(), Resume: resume.time(), Resize: resize.time()}
+}
+
+// mean is of the measured ones among times in seconds; 0 stands for none.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(s float64) {
+	if s > 0 {
+		m.sum += s
+		m.n++
+	}
+}
+
+func (m *mean) time() time.Duration {
+	if m.n == 0 {
+		return 0
+	}
+	return seconds(m.sum / float64(m.n))
 }
 
 // simulate makes the engine of a simulated cell, and the true run time of each
 // job on its full request.
 func (p *Plan) simulate(c experiments.Cell, i int, r realisation) (*simulated.Engine, []time.Duration, error) {
-	work, err := p.work(r)
+	work, err := p.work(c, r)
 	if err != nil {
 		return nil, nil, err
 	}
-	opts := simulatorOptions(c.Hardware, p.Cells[i].Seed)
+	opts := p.simulatorOptions(c, p.Cells[i].Seed)
 	alone := make([]time.Duration, len(work))
 	for n := range work {
 		t := work[n].RunTime(r.jobs[n].Threads)
@@ -81,11 +134,36 @@ func (p *Plan) simulate(c experiments.Cell, i int, r realisation) (*simulated.En
 	return engine, alone, err
 }
 
-// predict simulates the real cells that will run, for how long they take.
+// twin makes the engine that simulates a real cell from the fitted estimates,
+// and the description of all that it adds to the cell's own key. The error
+// wraps errNoEstimate when a job has no estimate.
+func (p *Plan) twin(c experiments.Cell, i int, r realisation) (*simulated.Engine, *Key, error) {
+	work, err := p.work(c, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	opts := simulated.Options{Overheads: p.measuredOverheads(c), Seed: p.Cells[i].Seed}
+	k := newKey("fidelity")
+	k.Addf("version", "%d", fidelityVersion)
+	k.Add("cell", p.Cells[i].Key)
+	k.Add("overheads", opts.Overheads.String())
+	seen := map[*experiments.Job]bool{}
+	for n, w := range work {
+		if j := r.kinds[r.kind[n]]; !seen[j] {
+			seen[j] = true
+			k.Addf("job."+j.Name, "fixed %s, scaled %s on %d, parallel %g", w.Fixed, w.Scaled, w.Threads, w.Parallel)
+		}
+	}
+	engine, err := simulated.New(r.jobs, work, opts)
+	return engine, k, err
+}
+
+// predict simulates the real cells, for how long they take; also those that are
+// reused, so that plan.json has it beside what they took.
 // Cells with a job that has no estimate yet stay unknown.
 func (p *Plan) predict() error {
 	for i := range p.Cells {
-		if p.Work[i].Reuse || p.Cells[i].Engine == engineSimulated {
+		if p.Cells[i].Engine == engineSimulated {
 			continue
 		}
 		c := p.spec.Cells[p.state.specCell[i]]
@@ -93,11 +171,10 @@ func (p *Plan) predict() error {
 		if err != nil {
 			return err
 		}
-		work, err := p.work(r)
-		if err != nil {
+		engine, _, err := p.twin(c, i, r)
+		if errors.Is(err, errNoEstimate) {
 			continue
 		}
-		engine, err := simulated.New(r.jobs, work, simulated.Options{Seed: p.Cells[i].Seed})
 		if err != nil {
 			return fmt.Errorf("predict cell %s: %w", p.Cells[i].Cell, err)
 		}

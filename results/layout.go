@@ -14,10 +14,14 @@ const (
 	MetricsFile     = "metrics.csv"
 	EstimatesFile   = "estimates.csv"
 	ComparisonsFile = "comparisons.csv"
-	ReportFile      = "report.html"
-	PlotsDir        = "plots"
-	CacheFile       = "cache.db"
-	LockFile        = "lock"
+	// Only where real cells were simulated as well:
+	FidelityFile     = "fidelity.csv"
+	FidelityJobsFile = "fidelity_jobs.csv"
+
+	ReportFile = "report.html"
+	PlotsDir   = "plots"
+	CacheFile  = "cache.db"
+	LockFile   = "lock"
 
 	// PicturesFile, in PlotsDir, lists the pictures with their captions.
 	PicturesFile = "pictures.json"
@@ -28,6 +32,8 @@ const (
 	DecisionsFile = "decisions.jsonl"
 	OccupancyFile = "occupancy.csv"
 	LogsDir       = "logs"
+	// TwinDir holds the same files of the cell's simulation.
+	TwinDir = "simulated"
 )
 
 // The states of a complete cell. A cell has failed when one of its jobs has,
@@ -100,6 +106,20 @@ func (c CellRef) Variant() string {
 	return s
 }
 
+// simulatedEngine is the engine of cells that take no real time.
+const simulatedEngine = "simulated"
+
+// Real tells whether the cell's jobs run for real.
+func (c CellRef) Real() bool { return c.Engine != simulatedEngine }
+
+// Twin is the simulation of a real cell from the fitted estimates. It is a cell
+// of its own, in a folder within that of the real one; its key is not known here.
+func (c CellRef) Twin() CellRef {
+	c.Cell += "/" + TwinDir
+	c.Engine, c.Key, c.PredictedSeconds = simulatedEngine, "", 0
+	return c
+}
+
 // Compare asks for a paired comparison of every other policy with Baseline on one metric.
 type Compare struct {
 	Metric   string  `json:"metric"`
@@ -138,6 +158,10 @@ type Run struct {
 	Failed int `json:"failed"`
 }
 
+// BusyMachine is the code of the warning that other processes used the machine
+// while a cell ran.
+const BusyMachine = "busy_machine"
+
 // Warning is a doubt about a result that every view shows.
 type Warning struct {
 	Code string `json:"code"` // busy_machine, few_replicates, …
@@ -175,7 +199,7 @@ type Failure struct {
 type Picture struct {
 	// Name is the file name without its extension: "gantt-mixed-rr-r1".
 	Name string `json:"name"`
-	// Kind is gantt, jct, metrics, cores or predicted.
+	// Kind is gantt, jct, metrics, cores, predicted or fidelity.
 	Kind string `json:"kind"`
 	// Cell is set for pictures of one cell.
 	Cell    string `json:"cell,omitempty"`

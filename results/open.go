@@ -259,7 +259,8 @@ func writeTable[T any](path string, columns []column[T], rows []T) error {
 	return nil
 }
 
-// WriteTables writes jobs.csv, metrics.csv and comparisons.csv of the
+// WriteTables writes jobs.csv, metrics.csv, comparisons.csv and, where real
+// cells were simulated as well, fidelity.csv and fidelity_jobs.csv of the
 // experiment in dir over its complete cells, in the order of the plan, and
 // puts the actual run times into estimates.csv. Rows are streamed: no more
 // than one is in memory.
@@ -306,6 +307,9 @@ func WriteTables(dir string) error {
 		return fmt.Errorf("write tables: %w", err)
 	}
 	if err := writeTable(filepath.Join(dir, ComparisonsFile), comparisonColumns, e.Comparisons()); err != nil {
+		return err
+	}
+	if err := e.writeFidelity(); err != nil {
 		return err
 	}
 	if len(estimates) > 0 {

@@ -29,6 +29,12 @@ func TestReferenceNamesEveryColumn(t *testing.T) {
 	for _, c := range occupancyColumns {
 		names = append(names, c.name)
 	}
+	for _, c := range fidelityColumns {
+		names = append(names, c.name)
+	}
+	for _, c := range fidelityJobColumns {
+		names = append(names, c.name)
+	}
 	for _, n := range names {
 		if !strings.Contains(text, "`"+n+"`") {
 			t.Errorf("docs/results.md does not name the column %s", n)

@@ -93,6 +93,28 @@ var comparisonColumns = []column[ComparisonRow]{
 	textColumn("method", func(r *ComparisonRow) *string { return &r.Method }),
 }
 
+// fidelityColumns are the columns of fidelity.csv.
+var fidelityColumns = []column[FidelityRow]{
+	textColumn("cell", func(r *FidelityRow) *string { return &r.Cell }),
+	textColumn("metric", func(r *FidelityRow) *string { return &r.Metric }),
+	floatColumn("real", func(r *FidelityRow) *float64 { return &r.Real }),
+	floatColumn("simulated", func(r *FidelityRow) *float64 { return &r.Simulated }),
+	floatColumn("error_pct", func(r *FidelityRow) *float64 { return &r.ErrorPct }),
+}
+
+// fidelityJobColumns are the columns of fidelity_jobs.csv.
+var fidelityJobColumns = []column[FidelityJobRow]{
+	textColumn("cell", func(r *FidelityJobRow) *string { return &r.Cell }),
+	textColumn("job", func(r *FidelityJobRow) *string { return &r.Job }),
+	textColumn("class", func(r *FidelityJobRow) *string { return &r.Class }),
+	secondsColumn("start_real_s", func(r *FidelityJobRow) *float64 { return &r.StartReal }),
+	secondsColumn("start_simulated_s", func(r *FidelityJobRow) *float64 { return &r.StartSimulated }),
+	secondsColumn("finish_real_s", func(r *FidelityJobRow) *float64 { return &r.FinishReal }),
+	secondsColumn("finish_simulated_s", func(r *FidelityJobRow) *float64 { return &r.FinishSimulated }),
+	floatColumn("start_error_s", func(r *FidelityJobRow) *float64 { return &r.StartError }),
+	floatColumn("finish_error_s", func(r *FidelityJobRow) *float64 { return &r.FinishError }),
+}
+
 // occupancyColumns are the columns of occupancy.csv.
 var occupancyColumns = []column[Occupancy]{
 	secondsColumn("t_s", func(o *Occupancy) *float64 { return &o.At }),

@@ -5,12 +5,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/results"
 )
 
 const noRaceSleep = "atexit_sleep_ms=0"
@@ -42,7 +44,8 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": runWithStatus,
+			"status":    runWithStatus,
+			"predicted": wellPredicted,
 		},
 	})
 }
@@ -65,6 +68,26 @@ func runWithStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if code != args[0] {
 		ts.Fatalf("exit status %s, want %s", code, args[0])
+	}
+}
+
+// wellPredicted is "predicted DIR FACTOR": it insists that every cell of an
+// experiment took as long as was predicted, up to a factor.
+func wellPredicted(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: predicted DIR FACTOR")
+	}
+	factor, err := strconv.ParseFloat(args[1], 64)
+	ts.Check(err)
+	e, err := results.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(e.Cells) == 0 {
+		ts.Fatalf("no cell is complete")
+	}
+	for _, c := range e.Cells {
+		if took := c.Metrics.Makespan; !(c.PredictedSeconds > took/factor && c.PredictedSeconds < took*factor) {
+			ts.Fatalf("%s took %g s, and was predicted to take %g s", c.Cell, took, c.PredictedSeconds)
+		}
 	}
 }
 

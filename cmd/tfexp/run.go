@@ -47,7 +47,9 @@ A malformed line of a trace is an error; --lenient leaves such lines out, which
 becomes a warning in run.json and in the report.
 
 Cells that run jobs for real run one at a time, in an order that mixes the
-policies; simulated cells run side by side.
+policies; simulated cells run side by side. Each finished real cell is then
+simulated as well, from the estimates, and the report says how far the two are
+apart.
 
 Ctrl-C stops the running jobs; "tfexp resume" goes on from there. A second
 Ctrl-C kills at once. Results go to standard output, progress to standard error.

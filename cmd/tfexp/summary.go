@@ -37,7 +37,10 @@ type runSummary struct {
 	Variants    []results.SummaryRow    `json:"variants"`
 	Comparisons []results.ComparisonRow `json:"comparisons"`
 	Answers     []string                `json:"answers"`
-	Warnings    []results.Warning       `json:"warnings"`
+	// Fidelity says how far the real cells and their simulations are apart;
+	// absent without real cells.
+	Fidelity *results.Fidelity `json:"fidelity,omitempty"`
+	Warnings []results.Warning `json:"warnings"`
 }
 
 // printSummary shows what came out of a run.
@@ -51,14 +54,19 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 	for _, c := range comparisons {
 		answers = append(answers, e.Plan.Sentence(c))
 	}
+	fidelity := e.Fidelity()
 	if asJSON {
-		return a.printJSON(runSummary{
+		summary := runSummary{
 			Experiment: plan.Experiment, Dir: plan.Dir,
 			Reused: outcome.Reused, Ran: outcome.Ran, Failed: outcome.Failed,
 			Seconds: outcome.Elapsed.Seconds(), Report: outcome.Report,
 			Variants: e.Summary(), Comparisons: append([]results.ComparisonRow{}, comparisons...), Answers: answers,
 			Warnings: append([]results.Warning{}, e.Warnings()...),
-		})
+		}
+		if fidelity.Cells > 0 {
+			summary.Fidelity = &fidelity
+		}
+		return a.printJSON(summary)
 	}
 	full := e.SummaryTable()
 	t := narrow(table{left: full.Left, header: full.Header, rows: full.Rows}, width(a.out))
@@ -70,6 +78,9 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 	}
 	for _, s := range answers {
 		fmt.Fprintln(a.out, s)
+	}
+	if s := fidelity.Sentence(); s != "" {
+		fmt.Fprintln(a.out, "\n"+s)
 	}
 	if doubts := results.Doubts(e.Warnings(), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(a.out)

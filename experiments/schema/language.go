@@ -16,7 +16,7 @@ var Engines = []string{"process", "simulated"}
 var Capabilities = []string{"pause", "resize", "memory", "gpus"}
 
 // PlotKinds are the kinds of pictures.
-var PlotKinds = []string{"gantt", "jct", "metrics", "cores", "predicted"}
+var PlotKinds = []string{"gantt", "jct", "metrics", "cores", "predicted", "fidelity"}
 
 // Metrics are the numeric columns of metrics.csv, in its order.
 var Metrics = []string{
@@ -280,7 +280,7 @@ hardware "cluster" {
 		},
 		{
 			Name: "overheads", Single: true,
-			Doc: "Time that an action costs the job it is done to. Only on `simulated`.",
+			Doc: "Time that an action costs the job it is done to. Only on `simulated`. Without this block the times apply that were measured with the samples of the jobs; for jobs that are not sampled, because the file gives their `runtime`, there are none.",
 			Args: []Arg{
 				{Name: "start", Type: Duration, Default: `"0s"`, Doc: "To start.", Example: `"200ms"`},
 				{Name: "pause", Type: Duration, Default: `"0s"`, Doc: "To pause.", Example: `"10ms"`},
@@ -403,7 +403,7 @@ var estimateBlock = &Block{
   level = 0.95
 }`,
 	Args: []Arg{
-		{Name: "model", Type: String, Default: `"linear"`, Allowed: []string{"linear"}, Doc: "`linear`: start-up time plus time by epoch.", Example: `"linear"`},
+		{Name: "model", Type: String, Default: `"linear"`, Allowed: []string{"linear"}, Doc: "`linear`: start-up time plus time by epoch; the first epoch of each sample, which warms up, counts as start-up where it is slower.", Example: `"linear"`},
 		{Name: "level", Type: Number, Default: `0.9`, Min: bound(0.5), Max: bound(0.9999), Doc: "Level of the prediction interval.", Example: `0.95`},
 	},
 }
@@ -422,7 +422,7 @@ var compareBlock = &Block{
 
 var plotBlock = &Block{
 	Name: "plot", Label: "kind of picture", Labels: PlotKinds,
-	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), cores in use (`cores`), predicted against actual run times (`predicted`). Without any plot block all kinds are drawn.",
+	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), cores in use (`cores`), predicted against actual run times (`predicted`), real cells above their simulation (`fidelity`). Without any plot block all kinds are drawn.",
 	Example: `plot "gantt" {}
 
 plot "metrics" {

@@ -21,6 +21,11 @@ type Overheads struct {
 	Start, Pause, Resume, Resize time.Duration
 }
 
+// String lists the overheads: "start 20ms, pause 0s, resume 0s, resize 0s".
+func (o Overheads) String() string {
+	return fmt.Sprintf("start %s, pause %s, resume %s, resize %s", o.Start, o.Pause, o.Resume, o.Resize)
+}
+
 // Options are the settings of an engine. The zero value is usable.
 type Options struct {
 	Overheads Overheads

@@ -24,6 +24,9 @@ type Config struct {
 	FailJob     int             // number of a job that fails half-way; -1: none
 	Missing     int             // so many cells at the end of the plan are not there
 	Records     results.Records
+	// Twins makes the cells real ones, each with its simulation: in it jobs take
+	// nine tenths of their time.
+	Twins bool
 }
 
 // Small is the experiment that most tests look at: 2 policies × 5 replicates,
@@ -83,6 +86,18 @@ func (cfg Config) Write(t testing.TB) string {
 		}
 		_, err = w.Finish(cell)
 		must(err)
+		if cfg.Twins {
+			setup.Cell = ref.Twin()
+			w, err := results.NewCellWriter(filepath.Join(dir, results.CellsDir, setup.Cell.Cell), setup, cfg.Records)
+			must(err)
+			for i := range work {
+				work[i] = work[i] * 9 / 10
+			}
+			s := sim{jobs: setup.Jobs, work: work, cores: cfg.Cores, quantum: quantum, fail: -1, out: w}
+			s.run()
+			_, err = w.Finish(results.Cell{Busy: -1})
+			must(err)
+		}
 		if cfg.FailJob >= 0 {
 			logs := filepath.Join(folder, results.LogsDir)
 			must(os.MkdirAll(logs, 0o755))
@@ -115,6 +130,9 @@ func (cfg Config) Plan() results.Plan {
 				Engine: "simulated", Axes: axes, Cores: cfg.Cores, Key: fmt.Sprintf("%s%v%d", policy, axes, r),
 			}
 			c.Cell = "mixed-machine-" + policy
+			if cfg.Twins {
+				c.Engine = "process"
+			}
 			for _, a := range axes {
 				c.Cell += "-" + a.Name + "=" + a.Value
 			}

@@ -169,47 +169,61 @@ const (
 	labelledLanes = 8.0 // lanes from this height on are labelled
 )
 
+// size is how large a chart is drawn: the height of a core, of a job's lane (0
+// leaves the lanes out), and of all of them, in points.
+type size struct{ core, row, height float64 }
+
+func (ch *chart) size() size {
+	s := size{
+		core: min(coreHeight, max(coresHeight, min(float64(ch.cores), 400))/float64(ch.cores)),
+		row:  min(laneHeight, lanesHeight/float64(len(ch.lanes))),
+	}
+	s.height = float64(ch.cores) * s.core
+	if s.row < leastLane {
+		s.row = 0
+	} else {
+		s.height += laneGap + s.row*float64(len(ch.lanes))
+	}
+	return s
+}
+
 func (ch *chart) figure(c results.Cell, name, title, note string) figure {
-	core := min(coreHeight, max(coresHeight, min(float64(ch.cores), 400))/float64(ch.cores))
-	row := min(laneHeight, lanesHeight/float64(len(ch.lanes)))
+	size := ch.size()
 	caption := "Above, which job holds each core; below, each job from its arrival to its end: solid while it runs, " +
 		"pale while it waits, queued or paused."
-	if row < leastLane {
-		row = 0
+	if size.row == 0 {
 		caption = "Which job holds each core."
 	}
 	caption += note
-	keys := ch.keys(row > 0)
-	height := headHeight(keys) + float64(ch.cores)*core + axisHeight + margin
-	if row > 0 {
-		height += laneGap + row*float64(len(ch.lanes))
-	}
+	keys := ch.keys(size.row > 0)
 	return figure{
 		Picture: Picture{Name: name, Kind: Gantt, Cell: c.Cell, Title: title, Caption: caption},
-		width:   width, height: height,
-		paint: func(c draw.Canvas) {
-			c = head(c, title, keys)
-			p := newPlot()
-			per, unit := timeUnit(ch.until)
-			p.X.Label.Text = "time since the cell's start (" + unit + ")"
-			p.X.Min, p.X.Max = ch.from/per, ch.until/per
-			if p.X.Max <= p.X.Min {
-				p.X.Max = p.X.Min + 1
-			}
-			p.Y.Min, p.Y.Max = 0, float64(ch.cores)*core
-			p.Y.LineStyle.Width = 0
-			p.Y.Tick.LineStyle.Width = 0
-			p.Y.Tick.Length = 2
-			var ticks []plot.Tick
-			if row > 0 {
-				p.Y.Min = -laneGap - row*float64(len(ch.lanes))
-				ticks = append(ticks, ch.laneTicks(row)...)
-			}
-			p.Y.Tick.Marker = plot.ConstantTicks(append(ticks, ch.coreTicks(core)...))
-			p.Add(grid{vertical: true}, bars{ch, per, core, row})
-			p.Draw(c)
-		},
+		width:   width, height: headHeight(keys) + size.height + axisHeight + margin,
+		paint: func(c draw.Canvas) { ch.paint(head(c, title, keys), size) },
 	}
+}
+
+// paint draws the chart with its axes.
+func (ch *chart) paint(c draw.Canvas, s size) {
+	p := newPlot()
+	per, unit := timeUnit(ch.until)
+	p.X.Label.Text = "time since the cell's start (" + unit + ")"
+	p.X.Min, p.X.Max = ch.from/per, ch.until/per
+	if p.X.Max <= p.X.Min {
+		p.X.Max = p.X.Min + 1
+	}
+	p.Y.Min, p.Y.Max = 0, float64(ch.cores)*s.core
+	p.Y.LineStyle.Width = 0
+	p.Y.Tick.LineStyle.Width = 0
+	p.Y.Tick.Length = 2
+	var ticks []plot.Tick
+	if s.row > 0 {
+		p.Y.Min = -laneGap - s.row*float64(len(ch.lanes))
+		ticks = append(ticks, ch.laneTicks(s.row)...)
+	}
+	p.Y.Tick.Marker = plot.ConstantTicks(append(ticks, ch.coreTicks(s.core)...))
+	p.Add(grid{vertical: true}, bars{ch, per, s.core, s.row})
+	p.Draw(c)
 }
 
 func (ch *chart) keys(lanes bool) []key {

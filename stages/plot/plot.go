@@ -44,10 +44,11 @@ const (
 	Metrics   = "metrics"
 	Cores     = "cores"
 	Predicted = "predicted"
+	Fidelity  = results.FidelityKind
 )
 
 // Kinds lists the kinds of pictures.
-func Kinds() []string { return []string{Gantt, JCT, Metrics, Cores, Predicted} }
+func Kinds() []string { return []string{Gantt, JCT, Metrics, Cores, Predicted, Fidelity} }
 
 // figure is a picture that can be painted; a skipped one has no paint.
 type figure struct {
@@ -133,6 +134,8 @@ func (d *data) figures(want results.Plot, o Options) ([]figure, error) {
 		return d.cores()
 	case Predicted:
 		return d.predicted()
+	case Fidelity:
+		return d.fidelity(o.MaxGantts)
 	}
 	return nil, fmt.Errorf("unknown kind %q (there are: %s)", want.Kind, strings.Join(Kinds(), ", "))
 }

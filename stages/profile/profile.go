@@ -37,6 +37,7 @@ func Take(ctx context.Context, run Run, opts process.Options) (estimator.Sample,
 		return s, fmt.Errorf("sample %s: %s", run.Job.Name, end.Reason)
 	}
 	s.Wall = usage.Service.Seconds()
+	s.Launch = max(0, (end.At - usage.Service).Seconds())
 	return read(s, run)
 }
 

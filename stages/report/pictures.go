@@ -32,7 +32,7 @@ func (v *view) pictures(ctx context.Context, e *results.Experiment) error {
 		v.NoPictures = "No pictures have been drawn yet: tfexp plot draws them."
 	}
 	chosen := firstReplicates(e)
-	gantts := 0
+	gantts, twins := 0, 0
 	for _, p := range all {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -41,6 +41,11 @@ func (v *view) pictures(ctx context.Context, e *results.Experiment) error {
 		case p.Skipped != "":
 			v.Skipped = append(v.Skipped, p)
 			continue
+		case p.Kind == results.FidelityKind && twins == mostGantts:
+			v.Fidelity.More++
+			continue
+		case p.Kind == results.FidelityKind:
+			twins++
 		case p.Cell != "" && (!slices.Contains(chosen, p.Cell) || gantts == mostGantts):
 			v.MoreGantts++
 			continue
@@ -54,7 +59,11 @@ func (v *view) pictures(ctx context.Context, e *results.Experiment) error {
 		if err != nil {
 			return err
 		}
-		v.Pictures = append(v.Pictures, shown)
+		if p.Kind == results.FidelityKind {
+			v.Fidelity.Pictures = append(v.Fidelity.Pictures, shown)
+		} else {
+			v.Pictures = append(v.Pictures, shown)
+		}
 	}
 	return nil
 }

@@ -102,6 +102,20 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+func TestFidelity(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Twins = true
+	_, page := write(t, cfg)
+	has(t, page, ">Fidelity<", "Simulated from the estimates: makespan within ", "Simulation puts two variants in the same order",
+		"Over 80 jobs, starts are ", "Real and simulated schedule of fcfs, replicate 1")
+	if strings.Count(page, "<title>Real and simulated schedule") != 2 {
+		t.Error("there is not one picture for each of two variants")
+	}
+	if _, page := write(t, resultstest.Small()); strings.Contains(page, "Fidelity") {
+		t.Error("a page about simulated cells speaks of fidelity")
+	}
+}
+
 func TestPartial(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.Missing = 3

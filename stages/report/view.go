@@ -29,6 +29,7 @@ type view struct {
 	MoreGantts         int
 	Skipped            []results.Picture
 	NoPictures         string
+	Fidelity           fidelity
 	Estimates          results.Table
 	Failures           []failure
 	MoreFailures       int
@@ -76,6 +77,9 @@ func newView(ctx context.Context, e *results.Experiment) (*view, error) {
 	v.blocks(e.Plan)
 	v.cells(e)
 	if err := v.pictures(ctx, e); err != nil {
+		return nil, err
+	}
+	if err := v.fidelity(e); err != nil {
 		return nil, err
 	}
 	if err := v.estimates(e); err != nil {

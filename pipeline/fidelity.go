@@ -1,0 +1,95 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/stages/execute"
+)
+
+// fidelityVersion is part of the keys of simulated twins: raise it when real
+// cells are simulated differently.
+const fidelityVersion = 1
+
+// fidelity simulates every finished real cell from the fitted estimates, with
+// the same policy, arrivals and scheduler code, into a folder within the
+// cell's own. A twin that was made from the same cell and the same estimates
+// stays; so does one of a cell whose estimates are not known now.
+func (r *run) fidelity(ctx context.Context) error {
+	began := time.Now()
+	var count [3]int // by outcome
+	for i := range r.Cells {
+		if !r.Cells[i].Real() {
+			continue
+		}
+		o, err := r.simulateTwin(ctx, i)
+		if err != nil {
+			return fmt.Errorf("simulate cell %s: %w", r.Cells[i].Cell, err)
+		}
+		count[o]++
+	}
+	if count[twinMade] > 0 {
+		total := count[twinMade] + count[twinKept]
+		r.observe(Progress{Kind: StageStart, Stage: "fidelity", Total: total, Reused: count[twinKept]})
+		r.observe(Progress{Kind: StageEnd, Stage: "fidelity", Done: total, Total: total, Reused: count[twinKept], Elapsed: time.Since(began)})
+	}
+	return nil
+}
+
+// twinOutcome is what became of the simulation of a real cell.
+type twinOutcome int
+
+const (
+	noTwin   twinOutcome = iota // the cell has not finished, or has no estimate
+	twinKept                    // it was up to date
+	twinMade
+)
+
+// simulateTwin brings the simulation of one real cell up to date.
+func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
+	ref := r.Cells[i].Twin()
+	dir := filepath.Join(r.Dir, results.CellsDir, filepath.FromSlash(ref.Cell))
+	if state, ok := cellState(filepath.Dir(dir)); !ok || state != results.CellFinished {
+		return noTwin, os.RemoveAll(dir) // nothing to be faithful to
+	}
+	c := r.spec.Cells[r.state.specCell[i]]
+	jobs, err := r.realise(c, ref.Replicate)
+	if err != nil {
+		return noTwin, err
+	}
+	engine, key, err := r.twin(c, i, jobs)
+	if errors.Is(err, errNoEstimate) {
+		return noTwin, nil
+	}
+	if err != nil {
+		return noTwin, err
+	}
+	if ref.Key = key.Hash(); cellComplete(dir, ref.Key) {
+		return twinKept, nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return noTwin, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return noTwin, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, keyFile), []byte(key.Description()), 0o644); err != nil {
+		return noTwin, err
+	}
+	out, err := execute.Run(ctx, execute.Cell{
+		Dir: dir, Records: results.Records(r.spec.Records), Policy: c.Policy.Policy, Resizes: jobs.resizes, Engine: engine,
+		Setup: results.Setup{Cell: ref, Cluster: c.Hardware.Cluster, Jobs: r.jobsFor(c, i, jobs, nil), Predicted: r.fitted(jobs)},
+	})
+	if err != nil {
+		return noTwin, err
+	}
+	if out.Error != "" {
+		r.warn("fidelity", r.Cells[i].Cell, "it could not be simulated: "+out.Error)
+	}
+	return twinMade, r.journal.add(JournalEntry{Event: "cell_simulated", Unit: r.Cells[i].Cell, State: out.State, Seconds: out.Seconds, Key: ref.Key})
+}

@@ -1,0 +1,104 @@
+package plot
+
+import (
+	"fmt"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results"
+)
+
+// fidelity draws, for the first replicate of each variant, the schedule of the
+// real cell above that of its simulation, on the same time axis. Where no cell
+// is real there is nothing to draw, nor to explain.
+func (d *data) fidelity(most int) ([]figure, error) {
+	const title = "Real and simulated schedules"
+	real := false
+	for _, c := range d.Plan.Cells {
+		real = real || c.Real()
+	}
+	if !real {
+		return nil, nil
+	}
+	pairs := map[string]results.Pair{}
+	for _, p := range d.Pairs() {
+		pairs[p.Real.Cell] = p
+	}
+	var out []figure
+	for _, v := range d.variants {
+		for _, c := range v.Cells {
+			p, ok := pairs[c.Cell]
+			if !ok {
+				continue
+			}
+			f, err := d.both(p)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, f)
+			break
+		}
+		if len(out) == most {
+			break
+		}
+	}
+	if len(out) == 0 {
+		return skipped(Fidelity, "fidelity", title, "no real cell has been simulated yet"), nil
+	}
+	return out, nil
+}
+
+// both is the picture of a real cell above its simulation.
+func (d *data) both(p results.Pair) (figure, error) {
+	c := p.Real
+	title := fmt.Sprintf("Real and simulated schedule of %s, replicate %d%s", c.Variant(), c.Replicate,
+		d.place(setting{workload: c.Workload, hardware: c.Hardware}))
+	name := "fidelity-" + c.Cell
+	real, err := d.chart(c)
+	if err != nil {
+		return figure{}, err
+	}
+	twin, err := d.chart(p.Twin)
+	if err != nil {
+		return figure{}, err
+	}
+	if real == nil || twin == nil {
+		f := skipped(Fidelity, name, title, "the cell recorded only its metrics")[0]
+		f.Cell = c.Cell
+		return f, nil
+	}
+	real.until = max(real.until, twin.until)
+	twin.until = real.until
+	size := real.size()
+	keys := real.keys(size.row > 0)
+	each := size.height + axisHeight + twinHead
+	m := c.Metrics
+	caption := fmt.Sprintf("The real run, and its simulation from the fitted estimates with the same policy and arrivals. "+
+		"Real and simulated: makespan %s and %s s, mean JCT %s and %s s.",
+		results.FormatNumber(m.Makespan), results.FormatNumber(p.Twin.Metrics.Makespan),
+		results.FormatNumber(m.MeanJCT), results.FormatNumber(p.Twin.Metrics.MeanJCT))
+	return figure{
+		Picture: Picture{Name: name, Kind: Fidelity, Cell: c.Cell, Title: title, Caption: caption},
+		width:   width, height: headHeight(keys) + 2*each + margin,
+		paint: func(c draw.Canvas) {
+			c = head(c, title, keys)
+			upper := draw.Crop(c, 0, 0, vg.Length(each), 0)
+			lower := draw.Crop(c, 0, 0, 0, vg.Length(-each))
+			real.paint(named(upper, "real"), size)
+			twin.paint(named(lower, "simulated"), size)
+		},
+	}, nil
+}
+
+// twinHead is the room for the name of one of two charts.
+const twinHead = titleSize + 4
+
+// named writes a chart's name above it, and returns what is left of the canvas.
+func named(c draw.Canvas, name string) draw.Canvas {
+	st := style(labelSize, ink, true)
+	st.YAlign = text.YTop
+	c.FillText(st, vg.Point{X: c.Min.X, Y: c.Max.Y}, name)
+	return draw.Crop(c, 0, 0, 0, -twinHead)
+}

@@ -1,0 +1,69 @@
+package plot
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/resultstest"
+)
+
+// of lists the pictures of one kind.
+func of(pictures []Picture, kind string) []Picture {
+	var out []Picture
+	for _, p := range pictures {
+		if p.Kind == kind {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func TestRealAboveSimulated(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Twins = true
+	dir := cfg.Write(t)
+	all := drawAll(t, dir, svg)
+	check(t, all)
+	got := of(all, Fidelity)
+	if want := "fidelity-mixed-machine-fcfs-r1 fidelity-mixed-machine-rr-quantum=300ms-r1"; names(got) != want {
+		t.Fatalf("pictures %s, want %s", names(got), want)
+	}
+	raw, err := os.ReadFile(got[0].SVG)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{">real<", ">simulated<"} {
+		if strings.Count(string(raw), want) != 1 {
+			t.Errorf("the picture does not say %s once", want)
+		}
+	}
+	// Both charts have the axis of the longer one: the same ticks, twice.
+	if strings.Count(string(raw), ">time since the cell&#39;s start (s)<") != 2 || strings.Count(string(raw), ">1.0<") != strings.Count(string(raw), ">5.0<") {
+		t.Error("the two charts do not have the same axis")
+	}
+	// Nothing but the files decides: also of a replicate whose first has no twin.
+	if err := os.RemoveAll(filepath.Join(dir, results.CellsDir, "mixed-machine-fcfs-r1", results.TwinDir)); err != nil {
+		t.Fatal(err)
+	}
+	if got := of(drawAll(t, dir, svg), Fidelity); got[0].Cell != "mixed-machine-fcfs-r2" {
+		t.Errorf("without the simulation of the first replicate %s is drawn", got[0].Cell)
+	}
+}
+
+func TestFidelityIsSkippedForAReason(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Twins, cfg.Records = true, results.MetricsOnly
+	for _, p := range of(drawAll(t, cfg.Write(t), svg), Fidelity) {
+		if !strings.Contains(p.Skipped, "only its metrics") {
+			t.Errorf("%s: skipped %q", p.Name, p.Skipped)
+		}
+	}
+	cfg.Missing = 10
+	got := of(drawAll(t, cfg.Write(t), svg), Fidelity)
+	if len(got) != 1 || got[0].Skipped != "no real cell has been simulated yet" {
+		t.Errorf("of no cells: %+v", got)
+	}
+}

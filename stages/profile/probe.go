@@ -1,0 +1,77 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Costs are how long the engine takes to do something to a job once, and so
+// how long the job's cores stand still for it; 0 where it could not be told.
+type Costs struct {
+	Pause, Resume, Resize time.Duration
+}
+
+// A probe does everything to a job a few times, with pauses in which the job
+// goes on: its first moments are spent loading, and its threads come later.
+const (
+	probeRounds = 7
+	probeGap    = 5 * time.Millisecond
+)
+
+// Probe starts a job, pauses, resumes and resizes it a few times, and kills
+// it. The costs are medians; a job that ends by itself is measured as far as
+// it got. ctx's error is returned as it is.
+func Probe(ctx context.Context, run Run, opts process.Options) (c Costs, err error) {
+	fail := func(err error) (Costs, error) {
+		if ctx.Err() != nil {
+			return Costs{}, ctx.Err()
+		}
+		return Costs{}, fmt.Errorf("probe %s: %w", run.Job.Name, err)
+	}
+	e, err := process.New([]process.Job{run.Job}, opts)
+	if err != nil {
+		return fail(err)
+	}
+	defer e.Close()
+	grant := scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: int32(max(run.Job.Threads, 1))}}}
+	if err := e.Start(0, grant); err != nil {
+		return fail(err)
+	}
+	actions := []struct {
+		do    func() error
+		cost  *time.Duration
+		times []time.Duration
+	}{
+		{do: func() error { return e.Pause(0) }, cost: &c.Pause},
+		{do: func() error { return e.Resume(0, grant) }, cost: &c.Resume},
+		{do: func() error { return e.Resize(0, grant) }, cost: &c.Resize},
+	}
+	for range probeRounds {
+		_, ended, err := e.Next(ctx, e.Now()+probeGap)
+		if err != nil {
+			return fail(err)
+		}
+		if len(ended) > 0 {
+			break
+		}
+		for i := range actions {
+			began := time.Now()
+			if err := actions[i].do(); err != nil {
+				return fail(err)
+			}
+			actions[i].times = append(actions[i].times, time.Since(began))
+		}
+	}
+	for _, a := range actions {
+		if len(a.times) > 0 {
+			slices.Sort(a.times)
+			*a.cost = a.times[len(a.times)/2]
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,69 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/process"
+)
+
+func TestMain(m *testing.M) {
+	if handled, code := process.Main(os.Args[1:]); handled {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// What is done to a job takes some time, and far less than the second that it
+// sleeps for; the job does not have to end for that.
+func TestProbe(t *testing.T) {
+	run := Run{Job: process.Job{Name: "sleep", Argv: []string{"sleep", "60"}, Threads: 1}, Length: 1}
+	began := time.Now()
+	c, err := Probe(context.Background(), run, process.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []time.Duration{c.Pause, c.Resume, c.Resize} {
+		if d <= 0 || d > time.Second {
+			t.Errorf("costs of %+v", c)
+		}
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("the probe took %s", took)
+	}
+}
+
+// A program that ends at once is no error; nothing is known of it.
+func TestProbeOfAShortJob(t *testing.T) {
+	run := Run{Job: process.Job{Name: "true", Argv: []string{"true"}, Threads: 1}, Length: 1}
+	if _, err := Probe(context.Background(), run, process.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	run.Job.Argv = []string{"no-such-program"}
+	if _, err := Probe(context.Background(), run, process.Options{}); err == nil {
+		t.Error("a program that is not there was probed")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	run.Job.Argv = []string{"sleep", "60"}
+	if _, err := Probe(ctx, run, process.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of its context Probe = %v", err)
+	}
+}
+
+// What the engine takes beyond the program's own time is told beside it.
+func TestTakeTellsTheLaunch(t *testing.T) {
+	s, err := Take(context.Background(), Run{
+		Job:    process.Job{Name: "sleep", Argv: []string{"sleep", "0.02"}, Threads: 1, LogPath: t.TempDir() + "/log"},
+		Length: 1,
+	}, process.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Wall < 0.02 || s.Launch <= 0 || s.Launch > 1 {
+		t.Errorf("%+v", s)
+	}
+}
