@@ -186,7 +186,11 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 	}
 	if rt := n.first("runtime"); rt != nil {
 		ra := d.evalArgs(rt, e)
-		j.Runtime = &Runtime{Startup: get[time.Duration](ra, "startup"), Epoch: get[time.Duration](ra, "epoch"), Parallel: get[float64](ra, "parallel")}
+		epoch := get[workload.Arrivals](ra, "epoch")
+		j.Runtime = &Runtime{
+			Startup: get[time.Duration](ra, "startup"), Parallel: get[float64](ra, "parallel"),
+			Epoch: workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
+		}
 		a.ok = a.ok && ra.ok
 	}
 	return j, a.ok

@@ -121,8 +121,9 @@ type Threads struct {
 // Runtime is a job's run time in simulation: Startup + epochs × Epoch on
 // one thread, of which Parallel (0 to 1) speeds up with threads (Amdahl).
 type Runtime struct {
-	Startup  time.Duration
-	Epoch    time.Duration
+	Startup time.Duration
+	// Epoch is the same for all jobs of the class, or drawn for each.
+	Epoch    workload.Span
 	Parallel float64
 }
 

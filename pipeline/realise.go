@@ -1,7 +1,10 @@
 package pipeline
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,6 +23,9 @@ type realisedKey struct {
 type realisation struct {
 	jobs    []scheduler.Job
 	blocks  []*experiments.Job
+	// epochs has the epoch time of each job whose run time the file gives; nil
+	// when no job block draws it.
+	epochs  []time.Duration
 	resizes []scheduler.Resize
 	digest  string
 }
@@ -51,7 +57,8 @@ func (p *Plan) realise(w *experiments.Workload, replicate int) (realisation, err
 		}
 	}
 	var err error
-	if r.jobs, err = workload.Realise(w.Name, batches, replicateSeed(p.spec.Seed, replicate)); err != nil {
+	seed := replicateSeed(p.spec.Seed, replicate)
+	if r.jobs, err = workload.Realise(w.Name, batches, seed); err != nil {
 		return r, err
 	}
 	byName := map[string]int{}
@@ -61,23 +68,58 @@ func (p *Plan) realise(w *experiments.Workload, replicate int) (realisation, err
 	for _, z := range w.Resizes {
 		r.resizes = append(r.resizes, scheduler.Resize{At: z.At, Job: byName[z.Job], Threads: z.Threads})
 	}
-	r.digest = digestJobs(r.jobs)
+	r.epochs = drawEpochs(w, seed, len(r.jobs))
+	r.digest = digestJobs(r)
 	p.state.realised[id] = r
 	return r, nil
 }
 
+// drawEpochs draws the epoch time of each job, where a job block asks for that.
+func drawEpochs(w *experiments.Workload, seed int64, jobs int) []time.Duration {
+	if !slices.ContainsFunc(w.Submits, func(s experiments.Submit) bool {
+		return s.Job.Runtime != nil && !s.Job.Runtime.Epoch.Fixed()
+	}) {
+		return nil
+	}
+	epochs := make([]time.Duration, 0, jobs)
+	for i, s := range w.Submits {
+		rng := workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(i), "epochs")
+		for range s.Count {
+			var d time.Duration
+			if s.Job.Runtime != nil {
+				d = s.Job.Runtime.Epoch.Draw(rng)
+			}
+			epochs = append(epochs, d)
+		}
+	}
+	return epochs
+}
+
+// epoch is the epoch time that the file gives a job, by its number.
+func (r *realisation) epoch(job int) time.Duration {
+	if r.epochs != nil {
+		return r.epochs[job]
+	}
+	return r.blocks[job].Runtime.Epoch.Mean
+}
+
 // digestJobs is the hash of all that was drawn.
-func digestJobs(jobs []scheduler.Job) string {
-	b := make([]byte, 0, 48*len(jobs))
-	for _, j := range jobs {
+func digestJobs(r realisation) string {
+	b := make([]byte, 0, 48*len(r.jobs))
+	for i, j := range r.jobs {
 		b = append(b, j.Name...)
 		b = append(b, ' ')
 		b = strconv.AppendInt(b, int64(j.Arrival), 10)
 		b = append(b, ' ')
 		b = strconv.AppendInt(b, int64(j.Deadline), 10)
+		if r.epochs != nil {
+			b = append(b, ' ')
+			b = strconv.AppendInt(b, int64(r.epochs[i]), 10)
+		}
 		b = append(b, '\n')
 	}
-	return hashOf(string(b))
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // fitted has the predicted run time of each job on its full request; 0 where
@@ -86,11 +128,13 @@ func (p *Plan) fitted(r realisation) []time.Duration {
 	predicted := make([]time.Duration, len(r.jobs))
 	memo := map[*experiments.Job]time.Duration{}
 	for i, j := range r.blocks {
+		if j.Runtime != nil {
+			predicted[i] = runtimeOn(j, r.epoch(i), j.Threads.Request)
+			continue
+		}
 		d, ok := memo[j]
 		if !ok {
-			if j.Runtime != nil {
-				d = runtimeOn(j, j.Threads.Request)
-			} else if est, ok := p.estimateOf(j); ok {
+			if est, ok := p.estimateOf(j); ok {
 				d = seconds(est.Predict(length(j), p.spec.Estimate.Level).Seconds)
 			}
 			memo[j] = d
@@ -104,8 +148,8 @@ func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)
 
 // runtimeOn is the run time that the file gives a job, on so many threads
 // (Amdahl's law on its epochs).
-func runtimeOn(j *experiments.Job, threads int) time.Duration {
-	work := float64(j.Runtime.Epoch) * float64(length(j))
+func runtimeOn(j *experiments.Job, epoch time.Duration, threads int) time.Duration {
+	work := float64(epoch) * float64(length(j))
 	return j.Runtime.Startup + time.Duration(math.Round(work*(1-j.Runtime.Parallel+j.Runtime.Parallel/float64(threads))))
 }
 

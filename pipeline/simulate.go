@@ -18,6 +18,10 @@ func (p *Plan) work(r realisation) ([]simulated.Work, error) {
 	work := make([]simulated.Work, len(r.jobs))
 	memo := map[*experiments.Job]simulated.Work{}
 	for i, j := range r.blocks {
+		if t := j.Runtime; t != nil {
+			work[i] = simulated.Training(t.Startup, length(j), r.epoch(i), t.Parallel)
+			continue
+		}
 		w, ok := memo[j]
 		if !ok {
 			var err error
@@ -31,10 +35,8 @@ func (p *Plan) work(r realisation) ([]simulated.Work, error) {
 	return work, nil
 }
 
+// workOf is the work of a job by its fitted estimate.
 func (p *Plan) workOf(j *experiments.Job) (simulated.Work, error) {
-	if t := j.Runtime; t != nil {
-		return simulated.Training(t.Startup, length(j), t.Epoch, t.Parallel), nil
-	}
 	est, ok := p.estimateOf(j)
 	if !ok {
 		return simulated.Work{}, fmt.Errorf("there is no estimate of the run time of job %s: its samples failed", j.Name)

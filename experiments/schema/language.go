@@ -142,10 +142,16 @@ job "script" {
     epoch    = "500ms"
     parallel = 0.9
   }
+}
+
+job "drawn" {
+  command = ["train"]
+  epochs  = 1
+  runtime { epoch = exponential("100s") }
 }`,
 		Args: []Arg{
 			{Name: "startup", Type: Duration, Default: `"0s"`, Doc: "Time before the first epoch.", Example: `"2s"`},
-			{Name: "epoch", Type: Duration, Required: true, Positive: true, Doc: "Time of one epoch (or step) on one thread.", Example: `"500ms"`},
+			{Name: "epoch", Type: Gap, Required: true, Positive: true, Doc: "Time of one epoch (or step) on one thread: the same for all jobs of this class, or drawn for each from a distribution. Estimates know what was drawn; `noisy(…)` gives them an error.", Example: `exponential("500ms")`},
 			{Name: "parallel", Type: Number, Default: `1`, Min: bound(0), Max: bound(1), Doc: "The part of an epoch that speeds up with threads, from 0 to 1.", Example: `0.9`},
 		},
 	}},
