@@ -57,6 +57,7 @@ func (r *run) execute(ctx context.Context) error {
 		}
 		err = e.cell(ctx, i)
 	}
+	err = errors.Join(err, r.cache.flush())
 	r.observe(Progress{Kind: StageEnd, Stage: "execute", Done: e.done, Total: len(r.Cells), Reused: r.outcome.Reused, Elapsed: time.Since(start), Err: err})
 	return err
 }
@@ -278,14 +279,19 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	return out, errors.Join(err, engine.Close())
 }
 
-// keep puts a finished cell into the cache.
+// keep puts a finished cell into the cache: one that ran for real at once, a
+// simulated one together with others.
 func (e *execution) keep(i int, dir string, took time.Duration) error {
 	packed, err := packCell(dir)
 	if err != nil {
 		return err
 	}
 	ref, key := e.Cells[i], e.state.keys[i]
-	return e.cache.put(key, entry{
+	record := e.cache.put
+	if ref.Engine == engineSimulated {
+		record = e.cache.later
+	}
+	return record(key, entry{
 		Stage: "execute", Unit: cellUnit(ref), Description: key.Description(),
 		Created: time.Now(), Seconds: took.Seconds(),
 	}, packed, familyUnit(ref))

@@ -21,8 +21,8 @@ type realisedKey struct {
 // realisation is the workload of one replicate: its jobs, in the order of
 // their numbers, and the job block of each.
 type realisation struct {
-	jobs    []scheduler.Job
-	blocks  []*experiments.Job
+	jobs   []scheduler.Job
+	blocks []*experiments.Job
 	// epochs has the epoch time of each job whose run time the file gives; nil
 	// when no job block draws it.
 	epochs  []time.Duration

@@ -25,21 +25,20 @@ func (d *data) predicted() ([]figure, error) {
 	var points []point
 	var kinds []string
 	for _, c := range d.Cells {
-		rows, err := d.rows(c.CellRef)
+		t, err := d.jobTimes(c.CellRef)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range rows {
-			// The error is known just for the jobs that the estimate is about.
-			if !known(r.PredictionErrorPct) || r.Predicted <= 0 || r.Service <= 0 {
+		for _, j := range t.jobs {
+			if !j.estimated {
 				continue
 			}
-			k := index(kinds, r.Class)
+			k := index(kinds, t.classes[j.class])
 			if k < 0 {
 				k = len(kinds)
-				kinds = append(kinds, r.Class)
+				kinds = append(kinds, t.classes[j.class])
 			}
-			points = append(points, point{r.Predicted, r.Service, k})
+			points = append(points, point{j.predicted, j.service, k})
 		}
 	}
 	if len(points) == 0 {
