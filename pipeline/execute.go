@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -45,6 +46,12 @@ func (r *run) execute(ctx context.Context) error {
 	if err := r.writePlan(); err != nil {
 		return err
 	}
+	for _, i := range simulated {
+		if len(r.state.realised[realisedKey{r.spec.Cells[r.state.specCell[i]].Workload, r.Cells[i].Replicate}].jobs) >= hugeCell {
+			defer debug.SetGCPercent(debug.SetGCPercent(hugeCellGC))
+			break
+		}
+	}
 	e := &execution{run: r, done: r.outcome.Reused, open: map[int]time.Duration{}}
 	for _, i := range real {
 		e.open[i] = r.Work[i].Predicted
@@ -61,6 +68,14 @@ func (r *run) execute(ctx context.Context) error {
 	r.observe(Progress{Kind: StageEnd, Stage: "execute", Done: e.done, Total: len(r.Cells), Reused: r.outcome.Reused, Elapsed: time.Since(start), Err: err})
 	return err
 }
+
+// A cell of very many jobs keeps what it needs from its beginning to its end, a
+// kilobyte a job, so that waiting for as much garbage to collect would double
+// the memory, and collecting it earlier costs next to nothing.
+const (
+	hugeCell   = 200_000 // jobs
+	hugeCellGC = 20      // percent; see debug.SetGCPercent
+)
 
 // reuse makes sure that a cell which need not run has its folder. What cannot
 // be brought back is run.

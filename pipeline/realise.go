@@ -52,6 +52,7 @@ func (p *Plan) realise(w *experiments.Workload, replicate int) (realisation, err
 		}
 		template.Deadline = s.Deadline
 		batches = append(batches, workload.Submit{Job: template, Count: s.Count, Arrivals: s.Arrivals})
+		r.blocks = slices.Grow(r.blocks, s.Count)
 		for range s.Count {
 			r.blocks = append(r.blocks, j)
 		}
@@ -61,14 +62,21 @@ func (p *Plan) realise(w *experiments.Workload, replicate int) (realisation, err
 	if r.jobs, err = workload.Realise(w.Name, batches, seed); err != nil {
 		return r, err
 	}
-	byName := map[string]int{}
-	for _, j := range r.jobs {
-		byName[j.Name] = j.Number
-	}
-	for _, z := range w.Resizes {
-		r.resizes = append(r.resizes, scheduler.Resize{At: z.At, Job: byName[z.Job], Threads: z.Threads})
+	if len(w.Resizes) > 0 {
+		byName := make(map[string]int, len(r.jobs))
+		for _, j := range r.jobs {
+			byName[j.Name] = j.Number
+		}
+		for _, z := range w.Resizes {
+			r.resizes = append(r.resizes, scheduler.Resize{At: z.At, Job: byName[z.Job], Threads: z.Threads})
+		}
 	}
 	r.epochs = drawEpochs(w, seed, len(r.jobs))
+	for i, j := range r.blocks {
+		if j.Runtime != nil { // what most policies will be told; see jobsFor
+			r.jobs[i].Predicted = runtimeOn(j, r.epoch(i), j.Threads.Request)
+		}
+	}
 	r.digest = digestJobs(r)
 	p.state.realised[id] = r
 	return r, nil
@@ -105,9 +113,11 @@ func (r *realisation) epoch(job int) time.Duration {
 
 // digestJobs is the hash of all that was drawn.
 func digestJobs(r realisation) string {
-	b := make([]byte, 0, 48*len(r.jobs))
-	for i, j := range r.jobs {
-		b = append(b, j.Name...)
+	h := sha256.New()
+	var b []byte
+	for i := range r.jobs {
+		j := &r.jobs[i]
+		b = append(b[:0], j.Name...)
 		b = append(b, ' ')
 		b = strconv.AppendInt(b, int64(j.Arrival), 10)
 		b = append(b, ' ')
@@ -116,10 +126,9 @@ func digestJobs(r realisation) string {
 			b = append(b, ' ')
 			b = strconv.AppendInt(b, int64(r.epochs[i]), 10)
 		}
-		b = append(b, '\n')
+		h.Write(append(b, '\n'))
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // fitted has the predicted run time of each job on its full request; 0 where
@@ -161,25 +170,30 @@ func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, alone []time.Du
 	if !usesPredictions(c.Policy) {
 		return r.jobs
 	}
-	jobs := append([]scheduler.Job(nil), r.jobs...)
+	jobs, own := r.jobs, false
 	fitted := p.fitted(r)
 	for n := range jobs {
-		switch d := fitted[n]; c.Policy.Estimates {
+		d := fitted[n]
+		switch c.Policy.Estimates {
 		case "requested":
-			jobs[n].Predicted = r.blocks[n].Limit
+			d = r.blocks[n].Limit
 		case "noisy":
 			// Lognormal with median 1, drawn by job: all policies of a replicate
 			// see the same errors.
 			z := workload.Stream(p.Cells[i].Seed, "estimates", jobs[n].Name).NormFloat64()
-			jobs[n].Predicted = time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
+			d = time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
 		case "oracle":
-			jobs[n].Predicted = d
 			if alone != nil {
-				jobs[n].Predicted = max(alone[n], 1)
+				d = max(alone[n], 1)
 			}
-		default:
-			jobs[n].Predicted = d
 		}
+		if d == jobs[n].Predicted {
+			continue
+		}
+		if !own { // other cells share them
+			jobs, own = slices.Clone(jobs), true
+		}
+		jobs[n].Predicted = d
 	}
 	return jobs
 }

@@ -73,7 +73,11 @@ func quoteField(b []byte, from int) []byte {
 		return b
 	}
 	first, _ := utf8.DecodeRune(field)
-	if !unicode.IsSpace(first) && bytes.IndexAny(field, ",\"\r\n") < 0 && string(field) != `\.` {
+	plain := !unicode.IsSpace(first) && string(field) != `\.`
+	for _, c := range field {
+		plain = plain && c != ',' && c != '"' && c != '\r' && c != '\n'
+	}
+	if plain {
 		return b
 	}
 	quoted := append([]byte{'"'}, bytes.ReplaceAll(field, []byte(`"`), []byte(`""`))...)

@@ -93,8 +93,7 @@ func (w *CellWriter) Decision(d scheduler.Decision) {
 }
 
 func (w *CellWriter) flushOccupancy() {
-	row := w.Occupancy()
-	w.keep(w.occupancy.write(&row, nil))
+	w.keep(w.occupancy.write(&w.held, nil))
 	w.changed = false
 }
 
@@ -153,8 +152,9 @@ func (w *CellWriter) finishTables() ([]File, error) {
 	}
 	defer jobs.abort()
 	axes := axisValues(names, w.setup.Cell.Axes)
+	var row JobRow
 	for i := range w.setup.Jobs {
-		row := w.Row(i)
+		row = w.Row(i)
 		w.keep(jobs.write(&row, axes))
 	}
 	if w.err != nil {

@@ -1,11 +1,8 @@
 package results
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -142,61 +139,6 @@ func (t *tableWriter[T]) write(row *T, extra []string) error {
 	}
 	t.line = endLine(b, extra)
 	_, err := t.w.Write(t.line)
-	return err
-}
-
-// readTable calls each for every row of a CSV table; each returns false to
-// stop, and must not keep the row. Columns of the file that are not among
-// columns are skipped, so newer tables can be read. name is for errors.
-func readTable[T any](r io.Reader, name string, columns []column[T], each func(*T) bool) error {
-	in := csv.NewReader(bufio.NewReaderSize(r, 1<<16))
-	in.ReuseRecord = true
-	header, err := in.Read()
-	if err != nil {
-		return fmt.Errorf("read header of %s: %w", name, noEOF(err))
-	}
-	place := map[string]int{}
-	for i, h := range header {
-		place[h] = i
-	}
-	at := make([]int, len(columns))
-	for i, c := range columns {
-		p, ok := place[c.name]
-		if !ok {
-			p = -1
-		}
-		at[i] = p
-	}
-	var row T
-	for {
-		record, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read %s: %w", name, err)
-		}
-		for i := range columns {
-			s := ""
-			if at[i] >= 0 {
-				s = record[at[i]]
-			}
-			if err := columns[i].set(&row, s); err != nil {
-				line, _ := in.FieldPos(max(at[i], 0))
-				return fmt.Errorf("read %s: line %d, column %s: %w", name, line, columns[i].name, err)
-			}
-		}
-		if !each(&row) {
-			return nil
-		}
-	}
-}
-
-// noEOF turns the end of an empty file into an unexpected one.
-func noEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
 	return err
 }
 

@@ -177,17 +177,23 @@ func (e *Experiment) Decisions(c CellRef) iter.Seq2[DecisionRow, error] {
 // Occupancy reads a cell's occupancy.csv. A cell that recorded only its
 // metrics has none: the error wraps fs.ErrNotExist.
 func (e *Experiment) Occupancy(c CellRef) ([]Occupancy, error) {
-	f, err := os.Open(e.cellPath(c.Cell, OccupancyFile))
-	if err != nil {
-		return nil, fmt.Errorf("read occupancy of cell %s: %w", c.Cell, err)
-	}
-	defer f.Close()
 	var rows []Occupancy
-	err = readTable(f, f.Name(), occupancyColumns, func(r *Occupancy) bool {
+	err := e.EachOccupancy(c, func(r *Occupancy) bool {
 		rows = append(rows, *r)
 		return true
 	})
 	return rows, err
+}
+
+// EachOccupancy reads a cell's occupancy.csv row by row. The row is reused:
+// each must not keep it, and returns false to stop. It errs as Occupancy does.
+func (e *Experiment) EachOccupancy(c CellRef, each func(*Occupancy) bool) error {
+	f, err := os.Open(e.cellPath(c.Cell, OccupancyFile))
+	if err != nil {
+		return fmt.Errorf("read occupancy of cell %s: %w", c.Cell, err)
+	}
+	defer f.Close()
+	return readTable(f, f.Name(), occupancyColumns, each)
 }
 
 // Estimates reads estimates.csv; there are none without the file.

@@ -43,13 +43,14 @@ type jobTimes struct {
 
 // jobTimes reads the times of a cell's jobs; none when the cell recorded only
 // its metrics.
-func (d *data) jobTimes(c results.CellRef) (times, error) {
+func (d *data) jobTimes(c results.Cell) (times, error) {
 	t, ok := d.times[c.Cell]
 	if ok {
 		return t, nil
 	}
 	columns := []string{"class", "state", "jct_s", "waiting_s", "first_run_delay_s", "service_s", "slowdown", "predicted_s", "prediction_error_pct"}
-	err := d.EachJob(c, columns, func(r *results.JobRow) bool {
+	t.jobs = make([]jobTimes, 0, c.Metrics.Jobs)
+	err := d.EachJob(c.CellRef, columns, func(r *results.JobRow) bool {
 		class := index(t.classes, r.Class)
 		if class < 0 {
 			class = len(t.classes)

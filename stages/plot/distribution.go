@@ -57,10 +57,11 @@ func (d *data) distributions(metric string) ([]figure, error) {
 		for _, v := range s.variants[:min(len(s.variants), mostLines)] {
 			cu := curve{label: v.Label}
 			for _, c := range v.Cells {
-				t, err := d.jobTimes(c.CellRef)
+				t, err := d.jobTimes(c)
 				if err != nil {
 					return nil, err
 				}
+				cu.values = slices.Grow(cu.values, len(t.jobs))
 				for _, j := range t.jobs {
 					if x := q.of(j); j.finished && known(x) && x >= 0 {
 						cu.values = append(cu.values, x)
