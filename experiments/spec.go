@@ -221,6 +221,7 @@ type Compare struct {
 // Plot selects pictures.
 type Plot struct {
 	Kind   string
-	Metric string // for metrics and distribution plots
+	Metric string // for metrics and series
+	X      string // an axis, for series
 	Range  Range
 }

@@ -135,7 +135,7 @@ func (e *execution) sideBySide(ctx context.Context, cells []int) error {
 	g, within := errgroup.WithContext(ctx)
 	limit := e.options.Parallel
 	if limit <= 0 {
-		limit = runtime.GOMAXPROCS(0)
+		limit = runtime.GOMAXPROCS(0) + 1 // one of them may wait for the disk
 	}
 	g.SetLimit(limit)
 	for _, i := range cells {

@@ -116,6 +116,8 @@ type Compare struct {
 type Plot struct {
 	Kind   string `json:"kind"`
 	Metric string `json:"metric,omitempty"`
+	// X is the axis that a series is drawn against; empty for the first that has numbers.
+	X string `json:"x,omitempty"`
 }
 
 // Run is run.json: when, where and by what the experiment was run.
@@ -209,7 +211,7 @@ type Failure struct {
 type Picture struct {
 	// Name is the file name without its extension: "gantt-mixed-rr-r1".
 	Name string `json:"name"`
-	// Kind is gantt, jct, metrics, cores or predicted.
+	// Kind is gantt, jct, metrics, series, cores or predicted.
 	Kind string `json:"kind"`
 	// Cell is set for pictures of one cell.
 	Cell    string `json:"cell,omitempty"`

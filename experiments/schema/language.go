@@ -16,7 +16,7 @@ var Engines = []string{"process", "simulated"}
 var Capabilities = []string{"pause", "resize", "memory", "gpus"}
 
 // PlotKinds are the kinds of pictures.
-var PlotKinds = []string{"gantt", "jct", "metrics", "cores", "predicted"}
+var PlotKinds = []string{"gantt", "jct", "metrics", "series", "cores", "predicted"}
 
 // Metrics are the numeric columns of metrics.csv, in its order.
 var Metrics = []string{
@@ -423,14 +423,15 @@ var compareBlock = &Block{
 
 var plotBlock = &Block{
 	Name: "plot", Label: "kind of picture", Labels: PlotKinds,
-	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), cores in use (`cores`), predicted against actual run times (`predicted`). Without any plot block all kinds are drawn.",
+	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), metrics against a numeric axis of the matrix, a line a policy (`series`), cores in use (`cores`), predicted against actual run times (`predicted`). Without any plot block all kinds are drawn.",
 	Example: `plot "gantt" {}
 
 plot "metrics" {
   metric = "mean_waiting"
 }`,
 	Args: []Arg{
-		{Name: "metric", Type: String, DefaultDoc: "the chief ones", Doc: "The metric to draw. Only for `metrics`.", Example: `"mean_waiting"`},
+		{Name: "metric", Type: String, DefaultDoc: "the chief ones", Doc: "The metric to draw. Only for `metrics` and `series`.", Example: `"mean_waiting"`},
+		{Name: "x", Type: String, DefaultDoc: "the first axis whose values are numbers or durations", Doc: "The axis of the matrix to draw against, by its name. Only for `series`.", Example: `"quantum"`},
 	},
 }
 
