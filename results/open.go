@@ -132,7 +132,7 @@ func (e *Experiment) cellPath(cell, file string) string {
 // none: the error wraps fs.ErrNotExist.
 func (e *Experiment) Jobs(c CellRef) ([]JobRow, error) {
 	var rows []JobRow
-	err := e.eachJob(c, jobColumns, func(r *JobRow) bool {
+	err := e.eachJob(c, jobColumns, 1, func(r *JobRow) bool {
 		rows = append(rows, *r)
 		return true
 	})
@@ -141,24 +141,25 @@ func (e *Experiment) Jobs(c CellRef) ([]JobRow, error) {
 
 // EachJob reads the named columns of a cell's jobs.csv row by row; the other
 // fields of the row are unspecified. The row is reused: each must not keep it,
-// and returns false to stop. It errs as Jobs does.
-func (e *Experiment) EachJob(c CellRef, names []string, each func(*JobRow) bool) error {
+// and returns false to stop. With a step above 1, only every step-th row is
+// read, from the first on. It errs as Jobs does.
+func (e *Experiment) EachJob(c CellRef, names []string, step int, each func(*JobRow) bool) error {
 	var columns []column[JobRow]
 	for _, col := range jobColumns {
 		if slices.Contains(names, col.name) {
 			columns = append(columns, col)
 		}
 	}
-	return e.eachJob(c, columns, each)
+	return e.eachJob(c, columns, step, each)
 }
 
-func (e *Experiment) eachJob(c CellRef, columns []column[JobRow], each func(*JobRow) bool) error {
+func (e *Experiment) eachJob(c CellRef, columns []column[JobRow], step int, each func(*JobRow) bool) error {
 	f, err := os.Open(e.cellPath(c.Cell, JobsFile))
 	if err != nil {
 		return fmt.Errorf("read jobs of cell %s: %w", c.Cell, err)
 	}
 	defer f.Close()
-	return readTable(f, f.Name(), columns, func(r *JobRow) bool {
+	return readTable(f, f.Name(), columns, step, func(r *JobRow) bool {
 		r.Axes = c.Axes
 		return each(r)
 	})
@@ -178,7 +179,7 @@ func (e *Experiment) Decisions(c CellRef) iter.Seq2[DecisionRow, error] {
 // metrics has none: the error wraps fs.ErrNotExist.
 func (e *Experiment) Occupancy(c CellRef) ([]Occupancy, error) {
 	var rows []Occupancy
-	err := e.EachOccupancy(c, func(r *Occupancy) bool {
+	err := e.EachOccupancy(c, 1, func(r *Occupancy) bool {
 		rows = append(rows, *r)
 		return true
 	})
@@ -186,14 +187,15 @@ func (e *Experiment) Occupancy(c CellRef) ([]Occupancy, error) {
 }
 
 // EachOccupancy reads a cell's occupancy.csv row by row. The row is reused:
-// each must not keep it, and returns false to stop. It errs as Occupancy does.
-func (e *Experiment) EachOccupancy(c CellRef, each func(*Occupancy) bool) error {
+// each must not keep it, and returns false to stop. With a step above 1, only
+// every step-th row is read, from the first on. It errs as Occupancy does.
+func (e *Experiment) EachOccupancy(c CellRef, step int, each func(*Occupancy) bool) error {
 	f, err := os.Open(e.cellPath(c.Cell, OccupancyFile))
 	if err != nil {
 		return fmt.Errorf("read occupancy of cell %s: %w", c.Cell, err)
 	}
 	defer f.Close()
-	return readTable(f, f.Name(), occupancyColumns, each)
+	return readTable(f, f.Name(), occupancyColumns, step, each)
 }
 
 // Estimates reads estimates.csv; there are none without the file.
@@ -209,7 +211,7 @@ func readEstimates(dir string) ([]EstimateRow, error) {
 	}
 	defer f.Close()
 	var rows []EstimateRow
-	err = readTable(f, f.Name(), estimateColumns, func(r *EstimateRow) bool {
+	err = readTable(f, f.Name(), estimateColumns, 1, func(r *EstimateRow) bool {
 		rows = append(rows, *r)
 		return true
 	})

@@ -12,8 +12,9 @@ import (
 
 // readTable calls each for every row of a CSV table; each returns false to
 // stop, and must not keep the row. Columns of the file that are not among
-// columns are skipped, so newer tables can be read. name is for errors.
-func readTable[T any](r io.Reader, name string, columns []column[T], each func(*T) bool) error {
+// columns are skipped, so newer tables can be read. Of the rows, the first and
+// every step-th after it are read. name is for errors.
+func readTable[T any](r io.Reader, name string, columns []column[T], step int, each func(*T) bool) error {
 	in := records{in: bufio.NewReaderSize(r, 1<<16)}
 	header, err := in.next()
 	if err != nil {
@@ -52,6 +53,13 @@ func readTable[T any](r io.Reader, name string, columns []column[T], each func(*
 		}
 		if !each(&row) {
 			return nil
+		}
+		for range step - 1 {
+			if err := in.skip(); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return fmt.Errorf("read %s: %w", name, err)
+			}
 		}
 	}
 }
@@ -98,6 +106,20 @@ func (r *records) next() ([]string, error) {
 		return nil, fmt.Errorf("line %d: %w", r.line, csv.ErrFieldCount)
 	}
 	return r.fields, nil
+}
+
+// skip passes over a record.
+func (r *records) skip() error {
+	if r.quoted == nil {
+		line, err := r.in.Peek(min(r.in.Buffered(), r.in.Size()))
+		if end := bytes.IndexByte(line, '\n'); err == nil && end > 1 && bytes.IndexByte(line[:end], '"') < 0 {
+			r.line++
+			_, err = r.in.Discard(end + 1)
+			return err
+		}
+	}
+	_, err := r.next()
+	return err
 }
 
 func (r *records) nextQuoted() ([]string, error) {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -87,12 +88,30 @@ func TestCopyJobs(t *testing.T) {
 			return err
 		})
 		written := write("written.csv", func(table *tableFile[JobRow]) error {
-			return e.eachJob(ref, jobColumns, func(r *JobRow) bool {
+			return e.eachJob(ref, jobColumns, 1, func(r *JobRow) bool {
 				return table.write(r, axisValues(e.Plan.Axes, axes)) == nil
 			})
 		})
 		if copied != written || !strings.Contains(copied, `"x,`) {
 			t.Errorf("cell %s: copied\n%s\nwritten\n%s", ref.Cell, copied, written)
+		}
+	}
+}
+
+// TestStep: every step-th row is read, whether lines hold quotes or not.
+func TestStep(t *testing.T) {
+	for _, quote := range []string{"", `"`} {
+		text := "t_s,cores_held\n"
+		for i := range 10 {
+			text += quote + strconv.Itoa(i) + quote + ",1\n"
+		}
+		var got []float64
+		err := readTable(strings.NewReader(text), "test", occupancyColumns, 3, func(o *Occupancy) bool {
+			got = append(got, o.At)
+			return true
+		})
+		if err != nil || !slices.Equal(got, []float64{0, 3, 6, 9}) {
+			t.Errorf("%v, %v", got, err)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (e *Experiment) addJobs(jobs *tableFile[JobRow], c CellRef, estimates []Est
 	}
 	axes := axisValues(e.Plan.Axes, c.Axes)
 	var failed error
-	err := e.eachJob(c, jobColumns, func(r *JobRow) bool {
+	err := e.eachJob(c, jobColumns, 1, func(r *JobRow) bool {
 		failed = jobs.write(r, axes)
 		for i, est := range estimates {
 			if r.tells(est) {

@@ -35,7 +35,7 @@ func (d *data) cores() ([]figure, error) {
 		replicate := s.variants[0].Cells[0].Replicate
 		for i, v := range s.variants[:min(len(s.variants), mostPanels)] {
 			var rows []level
-			err := d.EachOccupancy(v.Cells[0].CellRef, func(o *results.Occupancy) bool {
+			err := d.EachOccupancy(v.Cells[0].CellRef, sampleStep(v.Cells[0]), func(o *results.Occupancy) bool {
 				rows = append(rows, level{o.At, float64(o.CoresHeld)})
 				return true
 			})

@@ -41,16 +41,36 @@ type jobTimes struct {
 	predicted float64
 }
 
-// jobTimes reads the times of a cell's jobs; none when the cell recorded only
-// its metrics.
+// mostSampled is the number of jobs of a cell from which on a systematic sample
+// stands for all: no picture would show the difference.
+const mostSampled = 200_000
+
+// sampleStep is how many jobs of a cell each of the sample stands for.
+func sampleStep(c results.Cell) int { return 1 + c.Metrics.Jobs/mostSampled }
+
+// sampled says that some cells are so large that they are sampled; "" when none is.
+func (d *data) sampled() string {
+	step := 1
+	for _, c := range d.Cells {
+		step = max(step, sampleStep(c))
+	}
+	if step == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" Of cells with more than %d jobs, a sample is shown: down to one job in %d.", mostSampled, step)
+}
+
+// jobTimes reads the times of a cell's jobs, or of a sample; none when the cell
+// recorded only its metrics.
 func (d *data) jobTimes(c results.Cell) (times, error) {
 	t, ok := d.times[c.Cell]
 	if ok {
 		return t, nil
 	}
 	columns := []string{"class", "state", "jct_s", "waiting_s", "first_run_delay_s", "service_s", "slowdown", "predicted_s", "prediction_error_pct"}
-	t.jobs = make([]jobTimes, 0, c.Metrics.Jobs)
-	err := d.EachJob(c.CellRef, columns, func(r *results.JobRow) bool {
+	step := sampleStep(c)
+	t.jobs = make([]jobTimes, 0, c.Metrics.Jobs/step+1)
+	err := d.EachJob(c.CellRef, columns, step, func(r *results.JobRow) bool {
 		class := index(t.classes, r.Class)
 		if class < 0 {
 			class = len(t.classes)

@@ -80,7 +80,7 @@ func (d *data) distributions(metric string) ([]figure, error) {
 			continue
 		}
 		caption := fmt.Sprintf("The share of finished jobs whose %s is at most the time below, over all replicates (%s). Further left is shorter.",
-			q.title, plural(jobs, "job")) + someOf(mostLines, len(s.variants), "policy variant")
+			q.title, plural(jobs, "job")) + someOf(mostLines, len(s.variants), "policy variant") + d.sampled()
 		out = append(out, ecdf(name, t, caption, q, curves))
 	}
 	if len(out) == 0 {

@@ -56,6 +56,7 @@ func (d *data) predicted() ([]figure, error) {
 	caption := fmt.Sprintf("Each point is a job that held its full request throughout; the line is a perfect estimate, "+
 		"the band an error of 10%% of the actual time. %d of %s (%.0f%%) are within it.",
 		within, plural(all, "job"), 100*float64(within)/float64(all))
+	caption += d.sampled()
 	if len(points) > mostPoints {
 		caption += fmt.Sprintf(" %d of them are drawn.", mostPoints)
 		points = every(points, mostPoints)
