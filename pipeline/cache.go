@@ -31,6 +31,8 @@ type entry struct {
 	Description string    `json:"description"`
 	Created     time.Time `json:"created"`
 	Seconds     float64   `json:"seconds"`
+	// JobsBytes is the size of the jobs.csv that the views left.
+	JobsBytes int64 `json:"jobs_bytes,omitempty"`
 }
 
 // cache is the content-addressed store of finished work. It is written by one
