@@ -63,7 +63,7 @@ func (d *decoder) spec() *Spec {
 	s.Cells, s.Axes = d.cells()
 	d.fitTraces(s.Cells)
 	s.Compares = d.compares(s.Cells)
-	s.Plots = d.plots()
+	s.Plots = d.plots(s.Axes)
 	return s
 }
 
@@ -127,16 +127,30 @@ func (d *decoder) compares(cells []Cell) []Compare {
 	return list
 }
 
-func (d *decoder) plots() []Plot {
+func (d *decoder) plots(axes []string) []Plot {
 	var list []Plot
 	for _, n := range d.root.all("plot") {
 		a := d.evalArgs(n, d.global)
 		p := Plot{Kind: n.label, Range: rangeOf(n.header)}
 		if name := get[string](a, "metric"); name != "" {
-			if p.Kind != "metrics" {
-				a.fail(a.at("metric"), "Argument that nothing reads", "Only the plot \"metrics\" has a metric.")
+			if p.Kind != "metrics" && p.Kind != "series" {
+				a.fail(a.at("metric"), "Argument that nothing reads", "Only the plots \"metrics\" and \"series\" have a metric.")
 			}
 			p.Metric = d.metric(name, n.attr("metric").Expr.Range())
+		}
+		if name := get[string](a, "x"); name != "" {
+			at := n.attr("x").Expr.Range()
+			switch {
+			case p.Kind != "series":
+				a.fail(a.at("x"), "Argument that nothing reads", "Only the plot \"series\" has an x.")
+			case !slices.Contains(axes, name) && !d.failed():
+				detail := "The matrix has no axes of its own."
+				if len(axes) > 0 {
+					detail = "x is the name of an axis of the matrix: " + oneOf(axes) + "."
+				}
+				d.suggest(at, nearest(name, axes), fmt.Sprintf("Unknown axis %q", name), "%s", detail)
+			}
+			p.X = name
 		}
 		list = append(list, p)
 	}
@@ -205,7 +219,11 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 	}
 	if rt := n.first("runtime"); rt != nil {
 		ra := d.evalArgs(rt, e)
-		j.Runtime = &Runtime{Startup: get[time.Duration](ra, "startup"), Epoch: get[time.Duration](ra, "epoch"), Parallel: get[float64](ra, "parallel")}
+		epoch := get[workload.Arrivals](ra, "epoch")
+		j.Runtime = &Runtime{
+			Startup: get[time.Duration](ra, "startup"), Parallel: get[float64](ra, "parallel"),
+			Epoch: workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
+		}
 		a.ok = a.ok && ra.ok
 	}
 	return j, a.ok

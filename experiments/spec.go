@@ -130,8 +130,9 @@ type Threads struct {
 // Runtime is a job's run time in simulation: Startup + epochs × Epoch on
 // one thread, of which Parallel (0 to 1) speeds up with threads (Amdahl).
 type Runtime struct {
-	Startup  time.Duration
-	Epoch    time.Duration
+	Startup time.Duration
+	// Epoch is the same for all jobs of the class, or drawn for each.
+	Epoch    workload.Span
 	Parallel float64
 }
 
@@ -233,6 +234,7 @@ type Compare struct {
 // Plot selects pictures.
 type Plot struct {
 	Kind   string
-	Metric string // for metrics and distribution plots
+	Metric string // for metrics and series
+	X      string // an axis, for series
 	Range  Range
 }

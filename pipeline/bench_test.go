@@ -3,6 +3,8 @@ package pipeline
 import (
 	"context"
 	"testing"
+
+	"github.com/tfexp/tfexp/experiments"
 )
 
 // matrixFile is a matrix of 10,000 cells: two axes of 100 values.
@@ -83,6 +85,47 @@ func BenchmarkMainJobReuse(b *testing.B) {
 	for b.Loop() {
 		if _, err := plan(b, simulatedFile, out).Run(context.Background()); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkMillionJobs is a run of one cell of 1,000,000 jobs at a load of
+// 0.95 on 1,024 cores, with all its files, pictures and report (aim: FCFS in
+// 4 s, with EASY backfill in 10 s, on one core).
+func BenchmarkMillionJobs(b *testing.B) {
+	for _, backfill := range []string{"none", "easy"} {
+		for _, records := range []string{"all", "metrics"} {
+			b.Run(backfill+"/"+records, func(b *testing.B) {
+				benchmarkFile(b, "testdata/million.hcl", 1, "backfill="+backfill, "records="+records)
+			})
+		}
+	}
+}
+
+// BenchmarkThousandCells is a run of 1,000 simulated cells of 1,000 jobs each,
+// report included (aim: 30 s on two cores).
+func BenchmarkThousandCells(b *testing.B) {
+	benchmarkFile(b, "testdata/thousand.hcl", 1000)
+}
+
+// benchmarkFile runs a file of so many cells from the beginning.
+func benchmarkFile(b *testing.B, file string, cells int, vars ...string) {
+	b.Helper()
+	for b.Loop() {
+		spec, diags := experiments.Load(file, experiments.LoadOptions{Vars: vars})
+		if diags.HasErrors() {
+			b.Fatal(diags)
+		}
+		p, err := New(spec, Options{Out: b.TempDir()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		o, err := p.Run(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if o.Ran != cells || o.Failed > 0 {
+			b.Fatalf("%d cells ran, %d failed", o.Ran, o.Failed)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -30,12 +31,18 @@ type entry struct {
 	Description string    `json:"description"`
 	Created     time.Time `json:"created"`
 	Seconds     float64   `json:"seconds"`
+	// JobsBytes is the size of the jobs.csv that the views left.
+	JobsBytes int64 `json:"jobs_bytes,omitempty"`
 }
 
 // cache is the content-addressed store of finished work. It is written by one
 // process at a time, which holds the lock of the experiment's folder.
 type cache struct {
 	db *bbolt.DB
+
+	mu      sync.Mutex // guards what follows
+	waiting []record
+	bytes   int // of waiting
 }
 
 // openCache opens cache.db in dir for writing. A file that is not a bbolt
@@ -102,7 +109,7 @@ func (c *cache) close() error {
 	if c == nil {
 		return nil
 	}
-	return c.db.Close()
+	return errors.Join(c.flush(), c.db.Close())
 }
 
 // view runs f in one read transaction; f sees nothing in a nil cache.
@@ -157,31 +164,76 @@ func (v cacheView) last(unit string) (entry, bool) {
 }
 
 // put records a finished output under its key, and as the newest of its
-// units. It must only be called when the output's files are durable.
+// units, with all that were left for later. It must only be called when the
+// output's files are durable, or are known by their sizes to be whole.
 func (c *cache) put(k *Key, e entry, output []byte, units ...string) error {
+	if err := c.later(k, e, output, units...); err != nil {
+		return err
+	}
+	return c.flush()
+}
+
+// record is an output that is to be recorded.
+type record struct {
+	hash, raw, output []byte
+	units             []string
+}
+
+// How much is left for later: a transaction takes as long as hundreds of small
+// outputs, which can be had again if they are lost.
+const (
+	mostRecords = 200
+	mostBytes   = 16 << 20
+)
+
+// later is put for outputs that need not be recorded at once: they wait for
+// others, so that they share a transaction.
+func (c *cache) later(k *Key, e entry, output []byte, units ...string) error {
 	raw, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("record %s: %w", e.Unit, err)
 	}
-	hash := []byte(k.Hash())
-	err = c.db.Update(func(tx *bbolt.Tx) error {
-		if err := tx.Bucket(bucketEntries).Put(hash, raw); err != nil {
-			return err
-		}
-		if output != nil {
-			if err := tx.Bucket(bucketOutputs).Put(hash, output); err != nil {
+	c.mu.Lock()
+	c.waiting = append(c.waiting, record{[]byte(k.Hash()), raw, output, append(units, e.Unit)})
+	c.bytes += len(raw) + len(output)
+	full := len(c.waiting) >= mostRecords || c.bytes >= mostBytes
+	c.mu.Unlock()
+	if full {
+		return c.flush()
+	}
+	return nil
+}
+
+// flush records all that waits.
+func (c *cache) flush() error {
+	c.mu.Lock()
+	records := c.waiting
+	c.waiting, c.bytes = nil, 0
+	c.mu.Unlock()
+	if len(records) == 0 {
+		return nil
+	}
+	err := c.db.Update(func(tx *bbolt.Tx) error {
+		entries, outputs, latest := tx.Bucket(bucketEntries), tx.Bucket(bucketOutputs), tx.Bucket(bucketLatest)
+		for _, r := range records {
+			if err := entries.Put(r.hash, r.raw); err != nil {
 				return err
 			}
-		}
-		for _, u := range append(units, e.Unit) {
-			if err := tx.Bucket(bucketLatest).Put([]byte(u), hash); err != nil {
-				return err
+			if r.output != nil {
+				if err := outputs.Put(r.hash, r.output); err != nil {
+					return err
+				}
+			}
+			for _, u := range r.units {
+				if err := latest.Put([]byte(u), r.hash); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("record %s in the cache: %w", e.Unit, err)
+		return fmt.Errorf("record finished work in the cache: %w", err)
 	}
 	return nil
 }

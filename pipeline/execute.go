@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -45,6 +46,12 @@ func (r *run) execute(ctx context.Context) error {
 	if err := r.writePlan(); err != nil {
 		return err
 	}
+	for _, i := range simulated {
+		if len(r.state.realised[realisedKey{r.spec.Cells[r.state.specCell[i]].Workload, r.Cells[i].Replicate}].jobs) >= hugeCell {
+			defer debug.SetGCPercent(debug.SetGCPercent(hugeCellGC))
+			break
+		}
+	}
 	e := &execution{run: r, done: r.outcome.Reused, open: map[int]time.Duration{}}
 	for _, i := range real {
 		e.open[i] = r.Work[i].Predicted
@@ -57,9 +64,18 @@ func (r *run) execute(ctx context.Context) error {
 		}
 		err = e.cell(ctx, i)
 	}
+	err = errors.Join(err, r.cache.flush())
 	r.observe(Progress{Kind: StageEnd, Stage: "execute", Done: e.done, Total: len(r.Cells), Reused: r.outcome.Reused, Elapsed: time.Since(start), Err: err})
 	return err
 }
+
+// A cell of very many jobs keeps what it needs from its beginning to its end, a
+// kilobyte a job, so that waiting for as much garbage to collect would double
+// the memory, and collecting it earlier costs next to nothing.
+const (
+	hugeCell   = 200_000 // jobs
+	hugeCellGC = 20      // percent; see debug.SetGCPercent
+)
 
 // reuse makes sure that a cell which need not run has its folder. What cannot
 // be brought back is run.
@@ -119,7 +135,7 @@ func (e *execution) sideBySide(ctx context.Context, cells []int) error {
 	g, within := errgroup.WithContext(ctx)
 	limit := e.options.Parallel
 	if limit <= 0 {
-		limit = runtime.GOMAXPROCS(0)
+		limit = runtime.GOMAXPROCS(0) + 1 // one of them may wait for the disk
 	}
 	g.SetLimit(limit)
 	for _, i := range cells {
@@ -226,7 +242,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	}
 	task := execute.Cell{
 		Dir: dir, Records: results.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes,
-		Setup: results.Setup{Cell: e.Cells[i], Cluster: c.Hardware.Cluster, Predicted: e.fitted(real)},
+		Setup: results.Setup{Cell: e.Cells[i], Cluster: c.Hardware.Cluster, Predicted: e.fitted(c.Hardware, real)},
 	}
 	if c.Hardware.Engine == engineSimulated {
 		engine, alone, err := e.simulate(c, i, real)
@@ -279,14 +295,19 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	return out, errors.Join(err, engine.Close())
 }
 
-// keep puts a finished cell into the cache.
+// keep puts a finished cell into the cache: one that ran for real at once, a
+// simulated one together with others.
 func (e *execution) keep(i int, dir string, took time.Duration) error {
 	packed, err := packCell(dir)
 	if err != nil {
 		return err
 	}
 	ref, key := e.Cells[i], e.state.keys[i]
-	return e.cache.put(key, entry{
+	record := e.cache.put
+	if ref.Engine == engineSimulated {
+		record = e.cache.later
+	}
+	return record(key, entry{
 		Stage: "execute", Unit: cellUnit(ref), Description: key.Description(),
 		Created: time.Now(), Seconds: took.Seconds(),
 	}, packed, familyUnit(ref))

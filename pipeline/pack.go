@@ -14,30 +14,31 @@ import (
 	"github.com/tfexp/tfexp/results"
 )
 
-// maxPackedFile is the size above which a file of a cell stays out of the
-// cache: the cell can then be reused from its folder only.
-const maxPackedFile = 64 << 20
+// maxPacked is the size of all files above which a cell stays out of the
+// cache: it can then be reused from its folder only.
+const maxPacked = 64 << 20
 
-// packCell returns a cell's folder as a compressed archive, or nil when a
-// file of it is too large to keep twice.
+// packCell returns a cell's folder as a compressed archive, or nil when it is
+// too large to keep twice.
 func packCell(dir string) ([]byte, error) {
+	var total int64
+	err := walkFiles(dir, func(_ string, info fs.FileInfo) error {
+		total += info.Size()
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("pack cell: %w", err)
+	}
+	if total > maxPacked {
+		return nil, nil
+	}
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
 	if err != nil {
 		return nil, fmt.Errorf("pack cell: %w", err)
 	}
 	t := tar.NewWriter(z)
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		if info.Size() > maxPackedFile {
-			return errTooLarge
-		}
+	err = walkFiles(dir, func(path string, _ fs.FileInfo) error {
 		name, err := filepath.Rel(dir, path)
 		if err != nil {
 			return err
@@ -52,16 +53,25 @@ func packCell(dir string) ([]byte, error) {
 		_, err = t.Write(raw)
 		return err
 	})
-	if errors.Is(err, errTooLarge) {
-		return nil, nil
-	}
 	if err := errors.Join(err, t.Close(), z.Close()); err != nil {
 		return nil, fmt.Errorf("pack cell: %w", err)
 	}
 	return b.Bytes(), nil
 }
 
-var errTooLarge = errors.New("too large to keep in the cache")
+// walkFiles calls visit for each file of a folder, in name order.
+func walkFiles(dir string, visit func(path string, info fs.FileInfo) error) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return visit(path, info)
+	})
+}
 
 // unpackCell replaces a cell's folder by a packed one. cell.json comes last,
 // so that a folder which has one is complete.

@@ -102,7 +102,7 @@ func (p *Plan) describe() error {
 		}
 	}
 	for _, pl := range spec.Plots {
-		p.Plots = append(p.Plots, results.Plot{Kind: pl.Kind, Metric: pl.Metric})
+		p.Plots = append(p.Plots, results.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X})
 	}
 	p.Cells, p.state.specCell = expand(spec)
 	p.RunOrder = runOrder(spec.Seed, p.Cells)
@@ -312,7 +312,7 @@ func previous(v cacheView, p *Plan, i int, dir string, onDisk bool) (description
 	if onDisk {
 		if raw, err := os.ReadFile(filepath.Join(dir, keyFile)); err == nil {
 			state := interrupted
-			if s, ok := cellState(dir); ok {
+			if s, ok := cellState(dir); ok && results.Intact(dir) {
 				state = s
 			}
 			return string(raw), state
@@ -414,8 +414,7 @@ func cellComplete(dir, key string) bool {
 	if hashOf(string(raw)) != key {
 		return false
 	}
-	_, err = os.Stat(filepath.Join(dir, results.CellFile))
-	return err == nil
+	return results.Intact(dir)
 }
 
 // cellState reads how a complete cell ended.

@@ -59,7 +59,12 @@ func (r *run) publish(ctx context.Context) error {
 	if r.outcome.Report, err = Report(ctx, r.Dir, r.observe); err != nil {
 		return err
 	}
-	return r.cache.put(k, entry{Stage: "views", Unit: "views", Description: k.Description(), Created: time.Now()}, nil)
+	info, err := os.Stat(filepath.Join(r.Dir, results.JobsFile))
+	if err != nil {
+		return fmt.Errorf("record the views: %w", err)
+	}
+	e := entry{Stage: "views", Unit: "views", Description: k.Description(), Created: time.Now(), JobsBytes: info.Size()}
+	return r.cache.put(k, e, nil)
 }
 
 // published tells whether the views of exactly these cells are on disk.
@@ -72,7 +77,9 @@ func (r *run) published(k *Key) bool {
 	there := false
 	r.cache.view(func(v cacheView) {
 		last, ok := v.last("views")
-		there = ok && last.Description == k.Description()
+		info, err := os.Stat(filepath.Join(r.Dir, results.JobsFile))
+		// A power cut may have torn jobs.csv: see results.WriteTables.
+		there = ok && last.Description == k.Description() && err == nil && info.Size() == last.JobsBytes
 	})
 	return there
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,8 +30,14 @@ type realisation struct {
 	// runTimes are those that a trace tells, on the full request; negative where
 	// it does not, nil where it tells none, or the jobs run for real.
 	runTimes []time.Duration
-	resizes  []scheduler.Resize
-	digest   string
+	// epochs has the epoch time of each job whose run time the file gives; nil
+	// when no job block draws it.
+	epochs []time.Duration
+	// requested says that the jobs come with the run times that their users
+	// asked for, from a trace.
+	requested bool
+	resizes   []scheduler.Resize
+	digest    string
 }
 
 // runTime is what a trace tells of a job.
@@ -76,6 +83,7 @@ func realise(w *experiments.Workload, seed int64) (realisation, error) {
 		template := s.Job.Template()
 		template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
 		batches = append(batches, workload.Submit{Job: template, Count: s.Count, Arrivals: s.Arrivals})
+		r.kind = slices.Grow(r.kind, s.Count)
 		k, ok := kinds[s.Job]
 		if !ok {
 			k = int32(len(r.kinds))
@@ -99,12 +107,18 @@ func realise(w *experiments.Workload, seed int64) (realisation, error) {
 			r.resizes = append(r.resizes, scheduler.Resize{At: z.At, Job: byName[z.Job], Threads: z.Threads})
 		}
 	}
-	r.digest = digestJobs(r.jobs)
+	r.epochs = drawEpochs(w, seed, len(r.jobs))
+	for i := range r.jobs {
+		if j := r.kinds[r.kind[i]]; j.Runtime != nil { // what most policies will be told; see jobsFor
+			r.jobs[i].Predicted = runtimeOn(j, r.epoch(i), j.Threads.Request)
+		}
+	}
+	r.digest = digestJobs(r)
 	return r, nil
 }
 
 func realiseTrace(t *experiments.Trace) realisation {
-	r := realisation{jobs: t.Jobs, kind: t.Kind, runTimes: t.RunTimes, resizes: t.Resizes}
+	r := realisation{jobs: t.Jobs, kind: t.Kind, runTimes: t.RunTimes, resizes: t.Resizes, requested: true}
 	for _, k := range t.Kinds {
 		r.kinds = append(r.kinds, k.Job)
 	}
@@ -116,45 +130,103 @@ func realiseTrace(t *experiments.Trace) realisation {
 }
 
 // Workload returns what a workload comes to in a replicate, counted from 1: the
-// jobs that its cells have, without the estimates that policies are given.
+// jobs that its cells have, with the run times that were drawn for them, and
+// without the estimates that policies are given.
 func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int) (workload.Trace, error) {
 	r, err := realise(w, replicateSeed(spec.Seed, replicate))
 	if err != nil {
 		return workload.Trace{}, err
 	}
-	return workload.Trace{Jobs: r.jobs, RunTimes: r.runTimes, Resizes: r.resizes}, nil
+	t := workload.Trace{Jobs: r.jobs, RunTimes: r.runTimes, Resizes: r.resizes}
+	if !r.requested {
+		t.Jobs = slices.Clone(r.jobs)
+		for i := range t.Jobs {
+			t.Jobs[i].Predicted = 0
+		}
+	}
+	if r.epochs != nil { // drawn: a replay cannot draw them again
+		t.RunTimes = make([]time.Duration, len(r.jobs))
+		for i := range t.RunTimes {
+			t.RunTimes[i] = -1
+			if j := r.kinds[r.kind[i]]; j.Runtime != nil {
+				t.RunTimes[i] = runtimeOn(j, r.epoch(i), j.Threads.Request)
+			}
+		}
+	}
+	return t, nil
+}
+
+// drawEpochs draws the epoch time of each job, where a job block asks for that.
+func drawEpochs(w *experiments.Workload, seed int64, jobs int) []time.Duration {
+	if !slices.ContainsFunc(w.Submits, func(s experiments.Submit) bool {
+		return s.Job.Runtime != nil && !s.Job.Runtime.Epoch.Fixed()
+	}) {
+		return nil
+	}
+	epochs := make([]time.Duration, 0, jobs)
+	for i, s := range w.Submits {
+		rng := workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(i), "epochs")
+		for range s.Count {
+			var d time.Duration
+			if s.Job.Runtime != nil {
+				d = s.Job.Runtime.Epoch.Draw(rng)
+			}
+			epochs = append(epochs, d)
+		}
+	}
+	return epochs
+}
+
+// epoch is the epoch time that the file gives a job, by its number.
+func (r *realisation) epoch(job int) time.Duration {
+	if r.epochs != nil {
+		return r.epochs[job]
+	}
+	return r.kinds[r.kind[job]].Runtime.Epoch.Mean
 }
 
 // digestJobs is the hash of all that was drawn.
-func digestJobs(jobs []scheduler.Job) string {
-	b := make([]byte, 0, 48*len(jobs))
-	for _, j := range jobs {
-		b = append(b, j.Name...)
+func digestJobs(r realisation) string {
+	h := sha256.New()
+	var b []byte
+	for i := range r.jobs {
+		j := &r.jobs[i]
+		b = append(b[:0], j.Name...)
 		b = append(b, ' ')
 		b = strconv.AppendInt(b, int64(j.Arrival), 10)
 		b = append(b, ' ')
 		b = strconv.AppendInt(b, int64(j.Deadline), 10)
-		b = append(b, '\n')
+		if r.epochs != nil {
+			b = append(b, ' ')
+			b = strconv.AppendInt(b, int64(r.epochs[i]), 10)
+		}
+		h.Write(append(b, '\n'))
 	}
-	return hashOf(string(b))
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // fitted has the predicted run time of each job on its full request; 0 where
 // there is no estimate. A run time that a trace tells is its own estimate.
-func (p *Plan) fitted(r realisation) []time.Duration {
+func (p *Plan) fitted(h *experiments.Hardware, r realisation) []time.Duration {
 	ofKind := make([]time.Duration, len(r.kinds))
+	drawn := make([]bool, len(r.kinds)) // its run time differs by job
 	for k, j := range r.kinds {
-		if j.Runtime != nil {
-			ofKind[k] = runtimeOn(j, j.Threads.Request)
-		} else if est, ok := p.estimateOf(j); ok {
-			ofKind[k] = seconds(est.Predict(length(j), p.spec.Estimate.Level).Seconds)
+		if p.sampled(h, j) {
+			if est, ok := p.estimateOf(j); ok {
+				ofKind[k] = seconds(est.Predict(length(j), p.spec.Estimate.Level).Seconds)
+				continue
+			}
 		}
+		drawn[k] = j.Runtime != nil
 	}
 	predicted := make([]time.Duration, len(r.jobs))
 	for i := range predicted {
+		k := r.kind[i]
 		if t, ok := r.runTime(i); ok {
 			predicted[i] = max(t, 1)
-		} else if k := r.kind[i]; k >= 0 {
+		} else if k >= 0 && drawn[k] {
+			predicted[i] = runtimeOn(r.kinds[k], r.epoch(i), r.kinds[k].Threads.Request)
+		} else if k >= 0 {
 			predicted[i] = ofKind[k]
 		}
 	}
@@ -165,8 +237,8 @@ func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)
 
 // runtimeOn is the run time that the file gives a job, on so many threads
 // (Amdahl's law on its epochs).
-func runtimeOn(j *experiments.Job, threads int) time.Duration {
-	work := float64(j.Runtime.Epoch) * float64(length(j))
+func runtimeOn(j *experiments.Job, epoch time.Duration, threads int) time.Duration {
+	work := float64(epoch) * float64(length(j))
 	return j.Runtime.Startup + time.Duration(math.Round(work*(1-j.Runtime.Parallel+j.Runtime.Parallel/float64(threads))))
 }
 
@@ -178,28 +250,35 @@ func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, alone []time.Du
 	if !usesPredictions(c.Policy) {
 		return r.jobs
 	}
-	jobs := append([]scheduler.Job(nil), r.jobs...)
-	fitted := p.fitted(r)
+	jobs, own := r.jobs, false
+	fitted := p.fitted(c.Hardware, r)
 	for n := range jobs {
-		switch d := fitted[n]; c.Policy.Estimates {
+		d := fitted[n]
+		switch c.Policy.Estimates {
 		case "requested":
 			// A trace has it as the job's prediction; job blocks as their limit.
-			if k := r.kind[n]; k >= 0 && jobs[n].Predicted == 0 {
-				jobs[n].Predicted = r.kinds[k].Limit
+			if k := r.kind[n]; r.requested && jobs[n].Predicted > 0 {
+				d = jobs[n].Predicted
+			} else if d = 0; k >= 0 {
+				d = r.kinds[k].Limit
 			}
 		case "noisy":
 			// Lognormal with median 1, drawn by job: all policies of a replicate
 			// see the same errors.
 			z := workload.Stream(p.Cells[i].Seed, "estimates", jobs[n].Name).NormFloat64()
-			jobs[n].Predicted = time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
+			d = time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
 		case "oracle":
-			jobs[n].Predicted = d
 			if alone != nil {
-				jobs[n].Predicted = max(alone[n], 1)
+				d = max(alone[n], 1)
 			}
-		default:
-			jobs[n].Predicted = d
 		}
+		if d == jobs[n].Predicted {
+			continue
+		}
+		if !own { // other cells share them
+			jobs, own = slices.Clone(jobs), true
+		}
+		jobs[n].Predicted = d
 	}
 	return jobs
 }

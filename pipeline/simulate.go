@@ -30,9 +30,14 @@ func (p *Plan) work(c experiments.Cell, r realisation) ([]simulated.Work, error)
 			}
 			continue
 		}
-		if !known[k] { // without a run time there is always a block
+		// Without a run time in a trace there is always a block.
+		if j := r.kinds[k]; !p.estimated(c.Hardware, j) && j.Runtime != nil {
+			work[i] = simulated.Training(j.Runtime.Startup, length(j), r.epoch(i), j.Runtime.Parallel)
+			continue
+		}
+		if !known[k] {
 			var err error
-			if ofKind[k], err = p.workOf(c.Hardware, r.kinds[k]); err != nil {
+			if ofKind[k], err = p.workOf(r.kinds[k]); err != nil {
 				return nil, err
 			}
 			known[k] = true
@@ -45,19 +50,25 @@ func (p *Plan) work(c experiments.Cell, r realisation) ([]simulated.Work, error)
 // errNoEstimate is wrapped when a job has neither a run time nor samples.
 var errNoEstimate = errors.New("there is no estimate")
 
-func (p *Plan) workOf(h *experiments.Hardware, j *experiments.Job) (simulated.Work, error) {
-	if p.sampled(h, j) {
-		if est, ok := p.estimateOf(j); ok {
-			return simulated.Work{
-				Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(length(j))),
-				Threads: j.Threads.Request, Parallel: 1,
-			}, nil
-		}
+// estimated tells whether a job's run time on a machine is a fitted estimate.
+func (p *Plan) estimated(h *experiments.Hardware, j *experiments.Job) bool {
+	if !p.sampled(h, j) {
+		return false
 	}
-	if t := j.Runtime; t != nil {
-		return simulated.Training(t.Startup, length(j), t.Epoch, t.Parallel), nil
+	_, ok := p.state.samples[p.profileHash(j)]
+	return ok
+}
+
+// workOf is the work of a job by its fitted estimate.
+func (p *Plan) workOf(j *experiments.Job) (simulated.Work, error) {
+	est, ok := p.estimateOf(j)
+	if !ok {
+		return simulated.Work{}, fmt.Errorf("%w of the run time of job %s: its samples failed", errNoEstimate, j.Name)
 	}
-	return simulated.Work{}, fmt.Errorf("%w of the run time of job %s: its samples failed", errNoEstimate, j.Name)
+	return simulated.Work{
+		Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(length(j))),
+		Threads: j.Threads.Request, Parallel: 1,
+	}, nil
 }
 
 // simulatorOptions are the settings of a cell's simulated engine.

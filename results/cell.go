@@ -1,15 +1,12 @@
 package results
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/google/renameio/v2"
 
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -28,15 +25,22 @@ const (
 // scheduler.Recorder, and streams: it keeps no events in memory. Nothing
 // appears under its final name before Finish; cell.json comes last, so that a
 // folder which has one is complete. Either Finish or Abort must be called.
+//
+// The files of a cell that ran for real survive a power cut. Those of a
+// simulated one need not, since it can be simulated again: cell.json lists the
+// sizes of its files, by which a cell that a power cut has torn is told from a
+// complete one.
 type CellWriter struct {
 	*Collector
 	dir       string
 	setup     Setup
 	records   Records
-	events    *lines
-	decisions *lines
+	durable   bool
+	events    *pending
+	decisions *pending
 	occupancy *tableFile[Occupancy]
-	changed   bool // what is held has changed since the last row of occupancy.csv
+	line      []byte // scratch
+	changed   bool   // what is held has changed since the last row of occupancy.csv
 	err       error
 }
 
@@ -44,7 +48,7 @@ type CellWriter struct {
 // A cell.json of an earlier run is removed first: from now on the folder is
 // not complete.
 func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
-	w := &CellWriter{Collector: NewCollector(s), dir: dir, setup: s, records: records}
+	w := &CellWriter{Collector: NewCollector(s), dir: dir, setup: s, records: records, durable: s.Cell.Engine != simulated}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make cell folder: %w", err)
 	}
@@ -55,9 +59,9 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 		return w, nil
 	}
 	var errs [3]error
-	w.events, errs[0] = newLines(filepath.Join(dir, EventsFile))
-	w.decisions, errs[1] = newLines(filepath.Join(dir, DecisionsFile))
-	w.occupancy, errs[2] = newTableFile(filepath.Join(dir, OccupancyFile), occupancyColumns, nil)
+	w.events, errs[0] = newPending(filepath.Join(dir, EventsFile), w.durable)
+	w.decisions, errs[1] = newPending(filepath.Join(dir, DecisionsFile), w.durable)
+	w.occupancy, errs[2] = newTableFile(filepath.Join(dir, OccupancyFile), w.durable, occupancyColumns, nil)
 	if err := errors.Join(errs[:]...); err != nil {
 		w.Abort()
 		return nil, err
@@ -76,20 +80,27 @@ func (w *CellWriter) Event(e scheduler.Event) {
 	}
 	w.Collector.Event(e)
 	w.changed = true
-	w.keep(w.events.write(eventRow(e, w.setup.Jobs)))
+	w.line = appendEvent(w.line[:0], e, w.setup.Jobs[e.Job].Name)
+	w.write(w.events)
 }
 
 // Decision implements scheduler.Recorder.
 func (w *CellWriter) Decision(d scheduler.Decision) {
 	if w.records != MetricsOnly && d.Job >= 0 && d.Job < len(w.setup.Jobs) {
-		w.keep(w.decisions.write(decisionRow(d, w.setup.Jobs)))
+		w.line = appendDecision(w.line[:0], d, w.setup.Jobs)
+		w.write(w.decisions)
 	}
 }
 
 func (w *CellWriter) flushOccupancy() {
-	row := w.Occupancy()
-	w.keep(w.occupancy.write(&row, nil))
+	w.keep(w.occupancy.write(&w.held, nil))
 	w.changed = false
+}
+
+// write writes the line to a file.
+func (w *CellWriter) write(p *pending) {
+	_, err := p.buf.Write(w.line)
+	w.keep(err)
 }
 
 func (w *CellWriter) keep(err error) {
@@ -98,7 +109,7 @@ func (w *CellWriter) keep(err error) {
 	}
 }
 
-// Finish writes the folder's files durably, cell.json last, and returns what
+// Finish writes the folder's files, cell.json last, and returns what
 // went into it: c with the cell, its metrics and failures filled in. A state
 // that c leaves empty is finished, or failed when a job or the cell has. On an
 // error the folder is left without a cell.json.
@@ -112,43 +123,55 @@ func (w *CellWriter) Finish(c Cell) (Cell, error) {
 			c.State = CellFailed
 		}
 	}
-	if err := w.finishTables(); err != nil {
+	var err error
+	if c.Files, err = w.finishTables(); err != nil {
 		return c, fmt.Errorf("write cell %s: %w", c.Cell, err)
 	}
 	raw, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return c, fmt.Errorf("write cell %s: %w", c.Cell, err)
 	}
-	if err := writeDurably(filepath.Join(w.dir, CellFile), append(raw, '\n')); err != nil {
+	if err := writeWhole(filepath.Join(w.dir, CellFile), w.durable, append(raw, '\n')); err != nil {
 		return c, fmt.Errorf("write cell %s: %w", c.Cell, err)
 	}
 	return c, nil
 }
 
-func (w *CellWriter) finishTables() error {
+// finishTables gives the tables their names, and returns their sizes.
+func (w *CellWriter) finishTables() ([]File, error) {
 	if w.records == MetricsOnly {
-		return w.err
+		return nil, w.err
 	}
 	if w.changed {
 		w.flushOccupancy()
 	}
-	jobs, err := newTableFile(filepath.Join(w.dir, JobsFile), jobColumns, axisNames(w.setup.Cell.Axes))
+	names := axisNames(w.setup.Cell.Axes)
+	jobs, err := newTableFile(filepath.Join(w.dir, JobsFile), w.durable, jobColumns, names)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer jobs.abort()
-	axes := axisValues(axisNames(w.setup.Cell.Axes), w.setup.Cell.Axes)
+	axes := axisValues(names, w.setup.Cell.Axes)
+	var row JobRow
 	for i := range w.setup.Jobs {
-		row := w.Row(i)
+		row = w.Row(i)
 		w.keep(jobs.write(&row, axes))
 	}
 	if w.err != nil {
-		return w.err
+		return nil, w.err
 	}
-	if err := errors.Join(w.events.replace(), w.decisions.replace(), w.occupancy.replace(), jobs.replace()); err != nil {
-		return err
+	var files []File
+	for _, p := range []*pending{w.events, w.decisions, w.occupancy.pending, jobs.pending} {
+		size, err := p.replace()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{Name: filepath.Base(p.path), Size: size})
 	}
-	return syncDir(w.dir)
+	if w.durable {
+		err = syncDir(w.dir)
+	}
+	return files, err
 }
 
 // Abort removes what was written so far and not finished. It does nothing
@@ -156,7 +179,9 @@ func (w *CellWriter) finishTables() error {
 func (w *CellWriter) Abort() {
 	w.events.abort()
 	w.decisions.abort()
-	w.occupancy.abort()
+	if w.occupancy != nil {
+		w.occupancy.abort()
+	}
 }
 
 // WriteCell writes the folder of a cell whose trace is in memory; see
@@ -194,116 +219,4 @@ func axisValues(names []string, axes []Setting) []string {
 		}
 	}
 	return values
-}
-
-// pending is a file that appears under its name all at once, when it is complete.
-type pending struct {
-	file *renameio.PendingFile
-	buf  *bufio.Writer
-}
-
-func newPending(path string) (pending, error) {
-	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithTempDir(filepath.Dir(path)))
-	if err != nil {
-		return pending{}, fmt.Errorf("write %s: %w", filepath.Base(path), err)
-	}
-	return pending{file: f, buf: bufio.NewWriterSize(f, 1<<16)}, nil
-}
-
-// replace makes the file durable and gives it its name.
-func (p pending) replace() error {
-	if err := p.buf.Flush(); err != nil {
-		return err
-	}
-	return p.file.CloseAtomicallyReplace()
-}
-
-// abort removes the file unless it has its name already.
-func (p pending) abort() {
-	if p.file != nil {
-		// Cleanup fails only where there is nothing left to be done about it.
-		_ = p.file.Cleanup()
-	}
-}
-
-// lines is a file of JSON objects, one a line.
-type lines struct {
-	pending
-	encoder *json.Encoder
-}
-
-func newLines(path string) (*lines, error) {
-	p, err := newPending(path)
-	if err != nil {
-		return nil, err
-	}
-	e := json.NewEncoder(p.buf)
-	e.SetEscapeHTML(false)
-	return &lines{p, e}, nil
-}
-
-func (l *lines) write(row any) error { return l.encoder.Encode(row) }
-
-func (l *lines) abort() {
-	if l != nil {
-		l.pending.abort()
-	}
-}
-
-// tableFile is a CSV file.
-type tableFile[T any] struct {
-	pending
-	*tableWriter[T]
-}
-
-func newTableFile[T any](path string, columns []column[T], extra []string) (*tableFile[T], error) {
-	p, err := newPending(path)
-	if err != nil {
-		return nil, err
-	}
-	t, err := newTableWriter(p.buf, columns, extra)
-	if err != nil {
-		p.abort()
-		return nil, fmt.Errorf("write %s: %w", filepath.Base(path), err)
-	}
-	return &tableFile[T]{p, t}, nil
-}
-
-func (t *tableFile[T]) replace() error {
-	if err := t.flush(); err != nil {
-		return err
-	}
-	return t.pending.replace()
-}
-
-func (t *tableFile[T]) abort() {
-	if t != nil {
-		t.pending.abort()
-	}
-}
-
-// writeDurably writes a file all at once, so that it survives a power cut.
-func writeDurably(path string, raw []byte) error {
-	p, err := newPending(path)
-	if err != nil {
-		return err
-	}
-	defer p.abort()
-	if _, err := p.buf.Write(raw); err != nil {
-		return err
-	}
-	if err := p.replace(); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes renames in a folder durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

@@ -276,7 +276,7 @@ func (c *Collector) Metrics() Metrics {
 		Preemptions: c.preemptions, Resizes: c.resizes,
 		Makespan: math.NaN(), ThroughputPerHour: math.NaN(), Utilization: math.NaN(), GPUUtilization: math.NaN(),
 	}
-	var jct, slow []float64
+	jct, slow := make([]float64, 0, c.finished), make([]float64, 0, c.finished)
 	var waiting, delay, service, bounded mean
 	var coreTime, gpuTime int64
 	first := micros(math.MaxInt64)

@@ -2,9 +2,7 @@ package results
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,18 +11,18 @@ import (
 
 // column is one column of a table whose rows are of type T. The same columns
 // write and read CSV and JSON, so the two cannot drift apart. An empty field
-// is a JSON null.
+// is a JSON null. Fields are appended to a buffer: tables have millions of rows.
 type column[T any] struct {
 	name string
 	text bool // quoted in JSON
-	get  func(*T) string
+	add  func([]byte, *T) []byte
 	set  func(*T, string) error
 }
 
 func textColumn[T any](name string, field func(*T) *string) column[T] {
 	return column[T]{
 		name: name, text: true,
-		get: func(r *T) string { return *field(r) },
+		add: func(b []byte, r *T) []byte { return append(b, *field(r)...) },
 		set: func(r *T, s string) error { *field(r) = s; return nil },
 	}
 }
@@ -32,7 +30,7 @@ func textColumn[T any](name string, field func(*T) *string) column[T] {
 func intColumn[T any](name string, field func(*T) *int) column[T] {
 	return column[T]{
 		name: name,
-		get:  func(r *T) string { return strconv.Itoa(*field(r)) },
+		add:  func(b []byte, r *T) []byte { return strconv.AppendInt(b, int64(*field(r)), 10) },
 		set: func(r *T, s string) error {
 			if s == "" {
 				*field(r) = 0
@@ -45,20 +43,16 @@ func intColumn[T any](name string, field func(*T) *int) column[T] {
 	}
 }
 
-// decimals is the number of digits after the point: times are rounded to a
-// microsecond when they are recorded, so they are printed exactly.
-const decimals = 6
-
 // secondsColumn holds a time: a negative one, or NaN, never came about and is
 // an empty field.
 func secondsColumn[T any](name string, field func(*T) *float64) column[T] {
 	return column[T]{
 		name: name,
-		get: func(r *T) string {
+		add: func(b []byte, r *T) []byte {
 			if !(*field(r) >= 0) {
-				return ""
+				return b
 			}
-			return number(*field(r))
+			return appendNumber(b, *field(r))
 		},
 		set: func(r *T, s string) error { return parse(field(r), s, -1) },
 	}
@@ -68,7 +62,7 @@ func secondsColumn[T any](name string, field func(*T) *float64) column[T] {
 func floatColumn[T any](name string, field func(*T) *float64) column[T] {
 	return column[T]{
 		name: name,
-		get:  func(r *T) string { return number(*field(r)) },
+		add:  func(b []byte, r *T) []byte { return appendNumber(b, *field(r)) },
 		set:  func(r *T, s string) error { return parse(field(r), s, math.NaN()) },
 	}
 }
@@ -77,23 +71,13 @@ func floatColumn[T any](name string, field func(*T) *float64) column[T] {
 // small the number is, for p-values.
 func preciseColumn[T any](name string, field func(*T) *float64) column[T] {
 	c := floatColumn(name, field)
-	c.get = func(r *T) string {
+	c.add = func(b []byte, r *T) []byte {
 		if v := *field(r); finite(v) {
-			return strconv.FormatFloat(v, 'g', decimals, 64)
+			return strconv.AppendFloat(b, v, 'g', decimals, 64)
 		}
-		return ""
+		return b
 	}
 	return c
-}
-
-func number(v float64) string {
-	if !finite(v) {
-		return ""
-	}
-	if v == 0 {
-		v = 0 // never "-0.000000"
-	}
-	return strconv.FormatFloat(v, 'f', decimals, 64)
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -108,95 +92,53 @@ func parse(field *float64, s string, empty float64) error {
 	return err
 }
 
-// tableWriter writes rows as CSV.
+// tableWriter writes rows as CSV (RFC 4180), as encoding/csv would.
 type tableWriter[T any] struct {
 	columns []column[T]
-	csv     *csv.Writer
-	record  []string
+	w       io.Writer
+	line    []byte
 }
 
 // newTableWriter writes the header: the columns, then the extra ones.
 func newTableWriter[T any](w io.Writer, columns []column[T], extra []string) (*tableWriter[T], error) {
-	t := &tableWriter[T]{columns: columns, csv: csv.NewWriter(w)}
+	t := &tableWriter[T]{columns: columns, w: w}
+	t.line = appendHeader(nil, columns, extra)
+	_, err := w.Write(t.line)
+	return t, err
+}
+
+// appendHeader appends the first line of a table.
+func appendHeader[T any](b []byte, columns []column[T], extra []string) []byte {
 	for _, c := range columns {
-		t.record = append(t.record, c.name)
+		b = append(b, c.name...)
+		b = append(b, ',')
 	}
-	return t, t.csv.Write(append(t.record, extra...))
+	return endLine(b, extra)
+}
+
+// endLine appends the extra fields to a line that ends in a comma.
+func endLine(b []byte, extra []string) []byte {
+	for _, e := range extra {
+		b = quoteField(append(b, e...), len(b))
+		b = append(b, ',')
+	}
+	b[len(b)-1] = '\n'
+	return b
 }
 
 // write writes a row and the values of the extra columns.
 func (t *tableWriter[T]) write(row *T, extra []string) error {
-	t.record = t.record[:0]
-	for _, c := range t.columns {
-		t.record = append(t.record, c.get(row))
-	}
-	t.record = append(t.record, extra...)
-	return t.csv.Write(t.record)
-}
-
-func (t *tableWriter[T]) flush() error {
-	t.csv.Flush()
-	return t.csv.Error()
-}
-
-// readTable calls each for every row of a CSV table, with the values of the
-// extra columns by name. Columns of neither kind are skipped, so newer tables
-// can be read; each returns false to stop. name is for errors.
-func readTable[T any](r io.Reader, name string, columns []column[T], extra []string, each func(row T, extra []string) bool) error {
-	in := csv.NewReader(r)
-	in.ReuseRecord = true
-	header, err := in.Read()
-	if err != nil {
-		return fmt.Errorf("read header of %s: %w", name, noEOF(err))
-	}
-	place := map[string]int{}
-	for i, h := range header {
-		place[h] = i
-	}
-	at := make([]int, len(columns))
-	for i, c := range columns {
-		p, ok := place[c.name]
-		if !ok {
-			p = -1
+	b := t.line[:0]
+	for i := range t.columns {
+		from := len(b)
+		b = t.columns[i].add(b, row)
+		if t.columns[i].text {
+			b = quoteField(b, from)
 		}
-		at[i] = p
+		b = append(b, ',')
 	}
-	for {
-		record, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read %s: %w", name, err)
-		}
-		var row T
-		for i, c := range columns {
-			s := ""
-			if at[i] >= 0 {
-				s = record[at[i]]
-			}
-			if err := c.set(&row, s); err != nil {
-				line, _ := in.FieldPos(max(at[i], 0))
-				return fmt.Errorf("read %s: line %d, column %s: %w", name, line, c.name, err)
-			}
-		}
-		values := make([]string, len(extra))
-		for i, e := range extra {
-			if p, ok := place[e]; ok {
-				values[i] = record[p]
-			}
-		}
-		if !each(row, values) {
-			return nil
-		}
-	}
-}
-
-// noEOF turns the end of an empty file into an unexpected one.
-func noEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
+	t.line = endLine(b, extra)
+	_, err := t.w.Write(t.line)
 	return err
 }
 
@@ -210,17 +152,17 @@ func marshalRow[T any](columns []column[T], row *T) ([]byte, error) {
 		}
 		b.WriteString(strconv.Quote(c.name))
 		b.WriteByte(':')
-		switch s := c.get(row); {
+		switch field := c.add(nil, row); {
 		case c.text:
-			raw, err := json.Marshal(s)
+			raw, err := json.Marshal(string(field))
 			if err != nil {
 				return nil, fmt.Errorf("encode %s: %w", c.name, err)
 			}
 			b.Write(raw)
-		case s == "":
+		case len(field) == 0:
 			b.WriteString("null")
 		default:
-			b.WriteString(s)
+			b.Write(field)
 		}
 	}
 	b.WriteByte('}')

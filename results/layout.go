@@ -3,6 +3,11 @@
 // written atomically and can be read while a run goes on.
 package results
 
+import (
+	"os"
+	"path/filepath"
+)
+
 // The files of an experiment's folder.
 const (
 	ExperimentFile  = "experiment.hcl"
@@ -131,6 +136,8 @@ type Compare struct {
 type Plot struct {
 	Kind   string `json:"kind"`
 	Metric string `json:"metric,omitempty"`
+	// X is the axis that a series is drawn against; empty for the first that has numbers.
+	X string `json:"x,omitempty"`
 }
 
 // Run is run.json: when, where and by what the experiment was run.
@@ -183,7 +190,38 @@ type Cell struct {
 	// most MaxFailures of them. Metrics.Failed counts all.
 	Failures []Failure `json:"failures,omitempty"`
 	Metrics  Metrics   `json:"metrics"`
+	// Files are the cell's tables and traces, without its logs.
+	Files []File `json:"files,omitempty"`
 }
+
+// File is a file of a cell with its size, by which a file that a power cut has
+// torn is found.
+type File struct {
+	Name string `json:"name"`
+	Size int64  `json:"bytes"`
+}
+
+// Intact tells whether the cell in a folder is complete: it has a cell.json,
+// and the files that this lists, in their full length.
+func Intact(dir string) bool {
+	var c struct {
+		Files []File `json:"files"`
+	}
+	return readJSON(filepath.Join(dir, CellFile), &c) == nil && whole(dir, c.Files)
+}
+
+// whole tells whether a folder has all of the files, in their full length.
+func whole(dir string, files []File) bool {
+	for _, f := range files {
+		if info, err := os.Stat(filepath.Join(dir, filepath.Base(f.Name))); err != nil || info.Size() != f.Size {
+			return false
+		}
+	}
+	return true
+}
+
+// simulated is the engine whose cells can be had again at no cost.
+const simulated = "simulated"
 
 // MaxFailures bounds the failures that cell.json lists.
 const MaxFailures = 20
@@ -199,7 +237,7 @@ type Failure struct {
 type Picture struct {
 	// Name is the file name without its extension: "gantt-mixed-rr-r1".
 	Name string `json:"name"`
-	// Kind is gantt, jct, metrics, cores, predicted or fidelity.
+	// Kind is gantt, jct, metrics, series, cores, predicted or fidelity.
 	Kind string `json:"kind"`
 	// Cell is set for pictures of one cell.
 	Cell    string `json:"cell,omitempty"`

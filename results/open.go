@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -48,7 +49,10 @@ func Open(dir string) (*Experiment, error) {
 	return e, nil
 }
 
-var errOtherPlan = errors.New("cell belongs to another plan")
+var (
+	errOtherPlan = errors.New("cell belongs to another plan")
+	errTorn      = errors.New("files of the cell are missing, or not as long as they were")
+)
 
 func readCell(dir string, ref CellRef) (Cell, error) {
 	var c Cell
@@ -57,6 +61,9 @@ func readCell(dir string, ref CellRef) (Cell, error) {
 	}
 	if c.Key != "" && ref.Key != "" && c.Key != ref.Key {
 		return Cell{}, errOtherPlan
+	}
+	if !whole(dir, c.Files) {
+		return Cell{}, errTorn
 	}
 	// The plan knows the cell's place; the key says that the rest is the same.
 	c.CellRef = ref
@@ -125,20 +132,34 @@ func (e *Experiment) cellPath(cell, file string) string {
 // none: the error wraps fs.ErrNotExist.
 func (e *Experiment) Jobs(c CellRef) ([]JobRow, error) {
 	var rows []JobRow
-	err := e.eachJob(c, func(r JobRow) bool {
-		rows = append(rows, r)
+	err := e.eachJob(c, jobColumns, 1, func(r *JobRow) bool {
+		rows = append(rows, *r)
 		return true
 	})
 	return rows, err
 }
 
-func (e *Experiment) eachJob(c CellRef, each func(JobRow) bool) error {
+// EachJob reads the named columns of a cell's jobs.csv row by row; the other
+// fields of the row are unspecified. The row is reused: each must not keep it,
+// and returns false to stop. With a step above 1, only every step-th row is
+// read, from the first on. It errs as Jobs does.
+func (e *Experiment) EachJob(c CellRef, names []string, step int, each func(*JobRow) bool) error {
+	var columns []column[JobRow]
+	for _, col := range jobColumns {
+		if slices.Contains(names, col.name) {
+			columns = append(columns, col)
+		}
+	}
+	return e.eachJob(c, columns, step, each)
+}
+
+func (e *Experiment) eachJob(c CellRef, columns []column[JobRow], step int, each func(*JobRow) bool) error {
 	f, err := os.Open(e.cellPath(c.Cell, JobsFile))
 	if err != nil {
 		return fmt.Errorf("read jobs of cell %s: %w", c.Cell, err)
 	}
 	defer f.Close()
-	return readTable(f, f.Name(), jobColumns, nil, func(r JobRow, _ []string) bool {
+	return readTable(f, f.Name(), columns, step, func(r *JobRow) bool {
 		r.Axes = c.Axes
 		return each(r)
 	})
@@ -157,17 +178,24 @@ func (e *Experiment) Decisions(c CellRef) iter.Seq2[DecisionRow, error] {
 // Occupancy reads a cell's occupancy.csv. A cell that recorded only its
 // metrics has none: the error wraps fs.ErrNotExist.
 func (e *Experiment) Occupancy(c CellRef) ([]Occupancy, error) {
-	f, err := os.Open(e.cellPath(c.Cell, OccupancyFile))
-	if err != nil {
-		return nil, fmt.Errorf("read occupancy of cell %s: %w", c.Cell, err)
-	}
-	defer f.Close()
 	var rows []Occupancy
-	err = readTable(f, f.Name(), occupancyColumns, nil, func(r Occupancy, _ []string) bool {
-		rows = append(rows, r)
+	err := e.EachOccupancy(c, 1, func(r *Occupancy) bool {
+		rows = append(rows, *r)
 		return true
 	})
 	return rows, err
+}
+
+// EachOccupancy reads a cell's occupancy.csv row by row. The row is reused:
+// each must not keep it, and returns false to stop. With a step above 1, only
+// every step-th row is read, from the first on. It errs as Occupancy does.
+func (e *Experiment) EachOccupancy(c CellRef, step int, each func(*Occupancy) bool) error {
+	f, err := os.Open(e.cellPath(c.Cell, OccupancyFile))
+	if err != nil {
+		return fmt.Errorf("read occupancy of cell %s: %w", c.Cell, err)
+	}
+	defer f.Close()
+	return readTable(f, f.Name(), occupancyColumns, step, each)
 }
 
 // Estimates reads estimates.csv; there are none without the file.
@@ -183,8 +211,8 @@ func readEstimates(dir string) ([]EstimateRow, error) {
 	}
 	defer f.Close()
 	var rows []EstimateRow
-	err = readTable(f, f.Name(), estimateColumns, nil, func(r EstimateRow, _ []string) bool {
-		rows = append(rows, r)
+	err = readTable(f, f.Name(), estimateColumns, 1, func(r *EstimateRow) bool {
+		rows = append(rows, *r)
 		return true
 	})
 	return rows, err
@@ -243,7 +271,7 @@ func (r EstimateRow) estimates(o EstimateRow) bool {
 }
 
 func writeTable[T any](path string, columns []column[T], rows []T) error {
-	t, err := newTableFile(path, columns, nil)
+	t, err := newTableFile(path, true, columns, nil)
 	if err != nil {
 		return err
 	}
@@ -253,77 +281,10 @@ func writeTable[T any](path string, columns []column[T], rows []T) error {
 			return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 		}
 	}
-	if err := t.replace(); err != nil {
+	if _, err := t.replace(); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	return nil
-}
-
-// WriteTables writes jobs.csv, metrics.csv, comparisons.csv and, where real
-// cells were simulated as well, fidelity.csv and fidelity_jobs.csv of the
-// experiment in dir over its complete cells, in the order of the plan, and
-// puts the actual run times into estimates.csv. Rows are streamed: no more
-// than one is in memory.
-func WriteTables(dir string) error {
-	e, err := Open(dir)
-	if err != nil {
-		return err
-	}
-	estimates, err := e.Estimates()
-	if err != nil {
-		return err
-	}
-	actual := make([]mean, len(estimates))
-	jobs, err := newTableFile(filepath.Join(dir, JobsFile), jobColumns, e.Plan.Axes)
-	if err != nil {
-		return err
-	}
-	defer jobs.abort()
-	metrics, err := newTableFile(filepath.Join(dir, MetricsFile), cellColumns, e.Plan.Axes)
-	if err != nil {
-		return err
-	}
-	defer metrics.abort()
-	for _, c := range e.Cells {
-		axes := axisValues(e.Plan.Axes, c.Axes)
-		if err := metrics.write(&c, axes); err != nil {
-			return fmt.Errorf("write %s: %w", MetricsFile, err)
-		}
-		var failed error
-		err := e.eachJob(c.CellRef, func(r JobRow) bool {
-			failed = jobs.write(&r, axes)
-			for i, est := range estimates {
-				if r.tells(est) {
-					actual[i].add(r.Service)
-				}
-			}
-			return failed == nil
-		})
-		if err = errors.Join(err, failed); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("write %s: %w", JobsFile, err)
-		}
-	}
-	if err := errors.Join(jobs.replace(), metrics.replace()); err != nil {
-		return fmt.Errorf("write tables: %w", err)
-	}
-	if err := writeTable(filepath.Join(dir, ComparisonsFile), comparisonColumns, e.Comparisons()); err != nil {
-		return err
-	}
-	if err := e.writeFidelity(); err != nil {
-		return err
-	}
-	if len(estimates) > 0 {
-		for i := range estimates {
-			estimates[i].Actual = -1
-			if actual[i].n > 0 {
-				estimates[i].Actual = actual[i].value()
-			}
-		}
-		if err := writeEstimates(dir, estimates); err != nil {
-			return err
-		}
-	}
-	return syncDir(dir)
 }
 
 // tells whether a job shows what an estimate predicts: it finished, and had

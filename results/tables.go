@@ -42,7 +42,7 @@ var cellColumns = func() []column[Cell] {
 	for _, m := range metricColumns {
 		columns = append(columns, column[Cell]{
 			name: m.name,
-			get:  func(c *Cell) string { return m.get(&c.Metrics) },
+			add:  func(b []byte, c *Cell) []byte { return m.add(b, &c.Metrics) },
 			set:  func(c *Cell, s string) error { return m.set(&c.Metrics, s) },
 		})
 	}

@@ -43,24 +43,6 @@ type PassedRow struct {
 	Reason string `json:"reason"`
 }
 
-func eventRow(e scheduler.Event, jobs []scheduler.Job) EventRow {
-	return EventRow{
-		At: toMicros(e.At).seconds(), Event: e.Kind, Job: jobs[e.Job].Name,
-		Cores: e.Cores, GPUs: e.GPUs, Reason: e.Reason,
-	}
-}
-
-func decisionRow(d scheduler.Decision, jobs []scheduler.Job) DecisionRow {
-	row := DecisionRow{
-		At: toMicros(d.At).seconds(), Decision: d.Kind, Job: jobs[d.Job].Name,
-		Cores: d.Cores, Reason: d.Reason, PassedMore: d.PassedMore,
-	}
-	for _, p := range d.Passed {
-		row.Passed = append(row.Passed, PassedRow{Job: jobs[p.Job].Name, Reason: p.Reason})
-	}
-	return row
-}
-
 // readLines reads the JSON objects of a file, one a line. A last line without
 // its end is still being written, and left out.
 func readLines[T any](path string) iter.Seq2[T, error] {

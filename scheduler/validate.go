@@ -42,6 +42,7 @@ type Validator struct {
 	gpus    holders
 	memory  []int64 // free, by node
 	lives   []traced
+	spare   []*grantedTo // of jobs that are over
 	last    time.Duration
 	found   []Violation
 	count   int
@@ -53,11 +54,15 @@ type traced struct {
 	since            time.Duration
 	first, finish    time.Duration
 	waiting, service time.Duration
-	cores, gpus      CoreSet
-	size             int   // cores granted first
-	low, high        int   // bounds of a grant
-	nodes            []int // of the latest grant
-	pauses, resizes  int
+	size, low, high  int32 // cores granted first; bounds of a grant
+	pauses, resizes  int32
+	*grantedTo       // nil before the first start and after the end
+}
+
+// grantedTo is what a job that has started was granted last.
+type grantedTo struct {
+	cores, gpus CoreSet // held
+	nodes       []int
 }
 
 // holders says which job holds each core or GPU; -1 when none does.
@@ -81,12 +86,12 @@ func NewValidator(c Cluster, jobs []Job, resizes []Resize) *Validator {
 	for i := range v.lives {
 		j := &jobs[i]
 		v.lives[i] = traced{state: Pending, first: Never, finish: Never,
-			low: min(max(j.MinThreads, 1), j.Threads), high: max(j.Threads, j.MaxThreads)}
+			low: int32(min(max(j.MinThreads, 1), j.Threads)), high: int32(max(j.Threads, j.MaxThreads))}
 	}
 	for _, z := range resizes {
 		if z.Job >= 0 && z.Job < len(jobs) {
 			t := &v.lives[z.Job]
-			t.low, t.high = min(t.low, z.Threads), max(t.high, z.Threads)
+			t.low, t.high = min(t.low, int32(z.Threads)), max(t.high, int32(z.Threads))
 		}
 	}
 	return v
@@ -135,11 +140,12 @@ func (v *Validator) Event(e Event) {
 		}
 		v.holdNothing(e)
 	case Start:
-		t.state, t.first, t.size = Running, e.At, e.Cores.Count()
+		t.state, t.first, t.size = Running, e.At, int32(e.Cores.Count())
+		t.grantedTo = v.another()
 		v.grant(e, t)
 		v.takeMemory(e, t)
 	case Resume:
-		old := t.nodes
+		old := slices.Clone(t.nodes)
 		t.state = Running
 		v.grant(e, t)
 		if !slices.Equal(old, t.nodes) {
@@ -155,13 +161,36 @@ func (v *Validator) Event(e Event) {
 		v.drop(e, t)
 		v.holdNothing(e)
 	case Finish, Fail, Stop:
-		v.drop(e, t)
-		v.giveMemory(e, t)
+		if t.grantedTo != nil {
+			v.drop(e, t)
+			v.giveMemory(e, t)
+			v.spare, t.grantedTo = append(v.spare, t.grantedTo), nil
+		}
 		v.holdNothing(e)
-		t.state, t.finish = map[EventKind]State{Finish: Finished, Fail: Failed, Stop: Stopped}[e.Kind], e.At
-		t.nodes = nil
+		t.finish = e.At
+		switch e.Kind {
+		case Finish:
+			t.state = Finished
+		case Fail:
+			t.state = Failed
+		case Stop:
+			t.state = Stopped
+		}
 	case Request, Level:
 	}
+}
+
+// another returns the place for a grant: there are as many as jobs that have
+// started and are not over, which are few of many.
+func (v *Validator) another() *grantedTo {
+	n := len(v.spare)
+	if n == 0 {
+		return &grantedTo{}
+	}
+	g := v.spare[n-1]
+	v.spare = v.spare[:n-1]
+	g.nodes = g.nodes[:0]
+	return g
 }
 
 // lawful tells whether an event can happen to a job in its state.
@@ -218,10 +247,10 @@ func (v *Validator) grant(e Event, t *traced) {
 	j := &v.jobs[e.Job]
 	t.cores, t.gpus = e.Cores, e.GPUs
 	cores, gpus := e.Cores.Count(), e.GPUs.Count()
-	if cores < t.low || cores > t.high {
+	if cores < int(t.low) || cores > int(t.high) {
 		v.report(e.At, e.Job, "job %q is given %d cores, not %d … %d", j.Name, cores, t.low, t.high)
 	}
-	if !j.Malleable && cores != t.size {
+	if !j.Malleable && cores != int(t.size) {
 		v.report(e.At, e.Job, "the rigid job %q changes from %d to %d cores", j.Name, t.size, cores)
 	}
 	if gpus != j.GPUs {
@@ -229,7 +258,7 @@ func (v *Validator) grant(e Event, t *traced) {
 	}
 	onCores := v.hold(&v.cores, e, e.Cores)
 	onGPUs := v.hold(&v.gpus, e, e.GPUs)
-	t.nodes = t.nodes[:0:0]
+	t.nodes = t.nodes[:0]
 	for node := range v.cluster.Nodes {
 		c, g := onCores[node], onGPUs[node]
 		if c == 0 && g == 0 {
@@ -322,7 +351,7 @@ func (v *Validator) Close(o *Outcome) {
 		}
 		r := &o.Jobs[i]
 		if r.State != t.state || r.FirstStart != t.first || r.Finish != t.finish || r.Waiting != t.waiting ||
-			r.Service != t.service || r.Preemptions != t.pauses || r.Resizes != t.resizes {
+			r.Service != t.service || r.Preemptions != int(t.pauses) || r.Resizes != int(t.resizes) {
 			v.report(t.finish, i, "job %q: the outcome says %s, start %s, finish %s, waiting %s, service %s, %d pauses, %d resizes; the trace %s, %s, %s, %s, %s, %d, %d",
 				v.name(i), r.State, r.FirstStart, r.Finish, r.Waiting, r.Service, r.Preemptions, r.Resizes,
 				t.state, t.first, t.finish, t.waiting, t.service, t.pauses, t.resizes)

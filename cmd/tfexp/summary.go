@@ -69,14 +69,23 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 		return a.printJSON(summary)
 	}
 	full := e.SummaryTable()
+	dropped := max(0, len(full.Rows)-mostRows)
+	full.Rows = full.Rows[:len(full.Rows)-dropped]
 	t := narrow(table{left: full.Left, header: full.Header, rows: full.Rows}, width(a.out))
 	if err := t.write(a.out, "", a.outColor); err != nil {
 		return fmt.Errorf("print summary: %w", err)
 	}
+	if dropped > 0 {
+		fmt.Fprintf(a.out, "… and %s more: see %s\n", count(dropped, "variant", "variants"), results.MetricsFile)
+	}
 	if len(answers) > 0 {
 		fmt.Fprintln(a.out)
 	}
-	for _, s := range answers {
+	for i, s := range answers {
+		if i == mostAnswers {
+			fmt.Fprintf(a.out, "… and %s more: see %s\n", count(len(answers)-i, "comparison", "comparisons"), results.ComparisonsFile)
+			break
+		}
 		fmt.Fprintln(a.out, s)
 	}
 	if s := fidelity.Sentence(); s != "" {
@@ -108,6 +117,12 @@ func cellsDone(o *pipeline.Outcome) string {
 	}
 	return text
 }
+
+// How much of a large matrix the summary shows before it refers to the files.
+const (
+	mostRows    = 60
+	mostAnswers = 12
+)
 
 // fileWidth is how wide a table gets where it is not for a terminal.
 const fileWidth = 100

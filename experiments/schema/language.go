@@ -16,7 +16,7 @@ var Engines = []string{"process", "simulated"}
 var Capabilities = []string{"pause", "resize", "memory", "gpus"}
 
 // PlotKinds are the kinds of pictures.
-var PlotKinds = []string{"gantt", "jct", "metrics", "cores", "predicted", "fidelity"}
+var PlotKinds = []string{"gantt", "jct", "metrics", "series", "cores", "predicted", "fidelity"}
 
 // Metrics are the numeric columns of metrics.csv, in its order.
 var Metrics = []string{
@@ -144,10 +144,16 @@ job "script" {
     epoch    = "500ms"
     parallel = 0.9
   }
+}
+
+job "drawn" {
+  command = ["train"]
+  epochs  = 1
+  runtime { epoch = exponential("100s") }
 }`,
 		Args: []Arg{
 			{Name: "startup", Type: Duration, Default: `"0s"`, Doc: "Time before the first epoch.", Example: `"2s"`},
-			{Name: "epoch", Type: Duration, Required: true, Positive: true, Doc: "Time of one epoch (or step) on one thread.", Example: `"500ms"`},
+			{Name: "epoch", Type: Gap, Required: true, Positive: true, Doc: "Time of one epoch (or step) on one thread: the same for all jobs of this class, or drawn for each from a distribution. Estimates know what was drawn; `noisy(…)` gives them an error.", Example: `exponential("500ms")`},
 			{Name: "parallel", Type: Number, Default: `1`, Min: bound(0), Max: bound(1), Doc: "The part of an epoch that speeds up with threads, from 0 to 1.", Example: `0.9`},
 		},
 	}},
@@ -422,14 +428,15 @@ var compareBlock = &Block{
 
 var plotBlock = &Block{
 	Name: "plot", Label: "kind of picture", Labels: PlotKinds,
-	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), cores in use (`cores`), predicted against actual run times (`predicted`), real cells above their simulation (`fidelity`). Without any plot block all kinds are drawn.",
+	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), metrics against a numeric axis of the matrix, a line a policy (`series`), cores in use (`cores`), predicted against actual run times (`predicted`), real cells above their simulation (`fidelity`). Without any plot block all kinds are drawn.",
 	Example: `plot "gantt" {}
 
 plot "metrics" {
   metric = "mean_waiting"
 }`,
 	Args: []Arg{
-		{Name: "metric", Type: String, DefaultDoc: "the chief ones", Doc: "The metric to draw. Only for `metrics`.", Example: `"mean_waiting"`},
+		{Name: "metric", Type: String, DefaultDoc: "the chief ones", Doc: "The metric to draw. Only for `metrics` and `series`.", Example: `"mean_waiting"`},
+		{Name: "x", Type: String, DefaultDoc: "the first axis whose values are numbers or durations", Doc: "The axis of the matrix to draw against, by its name. Only for `series`.", Example: `"quantum"`},
 	},
 }
 

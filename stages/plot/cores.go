@@ -20,7 +20,7 @@ const mostPanels = 8
 // usage is what one cell held over time.
 type usage struct {
 	label string
-	rows  []results.Occupancy
+	rows  []level
 	cores int
 	ink   color.NRGBA
 }
@@ -34,7 +34,12 @@ func (d *data) cores() ([]figure, error) {
 		var panels []usage
 		replicate := s.variants[0].Cells[0].Replicate
 		for i, v := range s.variants[:min(len(s.variants), mostPanels)] {
-			rows, err := d.Occupancy(v.Cells[0].CellRef)
+			var rows []level
+			err := d.EachOccupancy(v.Cells[0].CellRef, sampleStep(v.Cells[0]), func(o *results.Occupancy) bool {
+				rows = append(rows, level{o.At, float64(o.CoresHeld)})
+				return true
+			})
+			rows = thin(rows, mostBins)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
@@ -122,7 +127,7 @@ const mostBins = 600
 // Plot implements plot.Plotter.
 func (a area) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	rows := thin(a.rows, mostBins)
+	rows := a.rows
 	var path vg.Path
 	path.Move(vg.Point{X: x(rows[0].At / a.per), Y: y(0)})
 	for i, r := range rows {
@@ -145,14 +150,11 @@ type level struct {
 }
 
 // thin averages over n equal stretches of time when there are more changes.
-func thin(rows []results.Occupancy, n int) []level {
-	var out []level
+func thin(rows []level, n int) []level {
 	if len(rows) <= n {
-		for _, r := range rows {
-			out = append(out, level{r.At, float64(r.CoresHeld)})
-		}
-		return out
+		return rows
 	}
+	var out []level
 	from, until := rows[0].At, rows[len(rows)-1].At
 	step := (until - from) / float64(n)
 	at := 0
@@ -164,12 +166,12 @@ func thin(rows []results.Occupancy, n int) []level {
 			if k+1 < len(rows) {
 				end = rows[k+1].At
 			}
-			sum += float64(rows[k].CoresHeld) * math.Max(0, math.Min(end, hi)-math.Max(rows[k].At, lo))
+			sum += rows[k].held * math.Max(0, math.Min(end, hi)-math.Max(rows[k].At, lo))
 			if end <= hi {
 				at = k + 1
 			}
 		}
 		out = append(out, level{lo, sum / step})
 	}
-	return append(out, level{until, float64(rows[len(rows)-1].CoresHeld)})
+	return append(out, level{until, rows[len(rows)-1].held})
 }

@@ -5,39 +5,94 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"strings"
 
 	"github.com/tfexp/tfexp/results"
 )
 
-// data is what the pictures are drawn from. The rows of a few cells are kept;
-// those of many are read each time, as they may be millions.
+// data is what the pictures are drawn from. The times of jobs are kept as long
+// as they are not too many; there may be billions.
 type data struct {
 	*results.Experiment
 	variants []results.Variant
-	jobs     map[string][]results.JobRow // by cell; none for a cell without rows
+	times    map[string]times // by cell; none for a cell without rows
+	kept     int              // jobs in times
 }
+
+// mostKept bounds the jobs whose times are kept.
+const mostKept = 2_000_000
 
 func newData(e *results.Experiment) *data {
-	return &data{Experiment: e, variants: e.Variants(), jobs: map[string][]results.JobRow{}}
+	return &data{Experiment: e, variants: e.Variants(), times: map[string]times{}}
 }
 
-// rows are a cell's jobs; none when the cell recorded only its metrics.
-func (d *data) rows(c results.CellRef) ([]results.JobRow, error) {
-	rows, ok := d.jobs[c.Cell]
+// times are what distributions and scatter plots show of a cell's jobs, in
+// their order.
+type times struct {
+	jobs    []jobTimes
+	classes []string
+}
+
+type jobTimes struct {
+	finished  bool
+	estimated bool // what was predicted is what was measured
+	class     int32
+	jct, waiting, firstRunDelay, service, slowdown,
+	predicted float64
+}
+
+// mostSampled is the number of jobs of a cell from which on a systematic sample
+// stands for all: no picture would show the difference.
+const mostSampled = 200_000
+
+// sampleStep is how many jobs of a cell each of the sample stands for.
+func sampleStep(c results.Cell) int { return 1 + c.Metrics.Jobs/mostSampled }
+
+// sampled says that some cells are so large that they are sampled; "" when none is.
+func (d *data) sampled() string {
+	step := 1
+	for _, c := range d.Cells {
+		step = max(step, sampleStep(c))
+	}
+	if step == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" Of cells with more than %d jobs, a sample is shown: down to one job in %d.", mostSampled, step)
+}
+
+// jobTimes reads the times of a cell's jobs, or of a sample; none when the cell
+// recorded only its metrics.
+func (d *data) jobTimes(c results.Cell) (times, error) {
+	t, ok := d.times[c.Cell]
 	if ok {
-		return rows, nil
+		return t, nil
 	}
-	rows, err := d.Jobs(c)
+	columns := []string{"class", "state", "jct_s", "waiting_s", "first_run_delay_s", "service_s", "slowdown", "predicted_s", "prediction_error_pct"}
+	step := sampleStep(c)
+	t.jobs = make([]jobTimes, 0, c.Metrics.Jobs/step+1)
+	err := d.EachJob(c.CellRef, columns, step, func(r *results.JobRow) bool {
+		class := index(t.classes, r.Class)
+		if class < 0 {
+			class = len(t.classes)
+			t.classes = append(t.classes, strings.Clone(r.Class))
+		}
+		t.jobs = append(t.jobs, jobTimes{
+			finished: r.State == "finished", class: int32(class),
+			jct: r.JCT, waiting: r.Waiting, firstRunDelay: r.FirstRunDelay, service: r.Service, slowdown: r.Slowdown, predicted: r.Predicted,
+			// The error is known just for the jobs that the estimate is about.
+			estimated: known(r.PredictionErrorPct) && r.Predicted > 0 && r.Service > 0,
+		})
+		return true
+	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return t, err
 	}
-	if len(d.Cells) <= mostKept {
-		d.jobs[c.Cell] = rows
+	if d.kept+len(t.jobs) <= mostKept {
+		d.times[c.Cell] = t
+		d.kept += len(t.jobs)
 	}
-	return rows, nil
+	return t, nil
 }
-
-const mostKept = 50
 
 // setting is one workload on one hardware: what is compared in one picture.
 type setting struct {

@@ -20,7 +20,7 @@ const mostLines = 7
 // quantity is a time of a job that is shown as a distribution.
 type quantity struct {
 	name, title string
-	of          func(results.JobRow) float64
+	of          func(jobTimes) float64
 	unitless    bool
 }
 
@@ -28,15 +28,15 @@ type quantity struct {
 func quantityOf(metric string) quantity {
 	switch {
 	case strings.Contains(metric, "waiting"):
-		return quantity{"waiting", "waiting time", func(r results.JobRow) float64 { return r.Waiting }, false}
+		return quantity{"waiting", "waiting time", func(j jobTimes) float64 { return j.waiting }, false}
 	case strings.Contains(metric, "first_run_delay"):
-		return quantity{"first-run-delay", "first-run delay", func(r results.JobRow) float64 { return r.FirstRunDelay }, false}
+		return quantity{"first-run-delay", "first-run delay", func(j jobTimes) float64 { return j.firstRunDelay }, false}
 	case strings.Contains(metric, "service"):
-		return quantity{"service", "service time", func(r results.JobRow) float64 { return r.Service }, false}
+		return quantity{"service", "service time", func(j jobTimes) float64 { return j.service }, false}
 	case strings.Contains(metric, "slowdown"):
-		return quantity{"slowdown", "slowdown", func(r results.JobRow) float64 { return r.Slowdown }, true}
+		return quantity{"slowdown", "slowdown", func(j jobTimes) float64 { return j.slowdown }, true}
 	}
-	return quantity{"jct", "job completion time (JCT)", func(r results.JobRow) float64 { return r.JCT }, false}
+	return quantity{"jct", "job completion time (JCT)", func(j jobTimes) float64 { return j.jct }, false}
 }
 
 // curve is a variant's distribution: sorted values.
@@ -57,12 +57,13 @@ func (d *data) distributions(metric string) ([]figure, error) {
 		for _, v := range s.variants[:min(len(s.variants), mostLines)] {
 			cu := curve{label: v.Label}
 			for _, c := range v.Cells {
-				rows, err := d.rows(c.CellRef)
+				t, err := d.jobTimes(c)
 				if err != nil {
 					return nil, err
 				}
-				for _, r := range rows {
-					if x := q.of(r); r.State == "finished" && known(x) && x >= 0 {
+				cu.values = slices.Grow(cu.values, len(t.jobs))
+				for _, j := range t.jobs {
+					if x := q.of(j); j.finished && known(x) && x >= 0 {
 						cu.values = append(cu.values, x)
 					}
 				}
@@ -79,7 +80,7 @@ func (d *data) distributions(metric string) ([]figure, error) {
 			continue
 		}
 		caption := fmt.Sprintf("The share of finished jobs whose %s is at most the time below, over all replicates (%s). Further left is shorter.",
-			q.title, plural(jobs, "job")) + someOf(mostLines, len(s.variants), "policy variant")
+			q.title, plural(jobs, "job")) + someOf(mostLines, len(s.variants), "policy variant") + d.sampled()
 		out = append(out, ecdf(name, t, caption, q, curves))
 	}
 	if len(out) == 0 {

@@ -81,7 +81,11 @@ func (d *data) gantts(most int) ([]figure, error) {
 			d.place(setting{workload: c.Workload, hardware: c.Hardware}))
 		name := "gantt-" + c.Cell
 		if charts[i] == nil {
-			f := skipped(Gantt, name, t, "the cell recorded only its metrics")
+			reason := "the cell recorded only its metrics"
+			if c.Metrics.Jobs > mostLanes {
+				reason = fmt.Sprintf("%d jobs cannot be told apart; at most %d are drawn", c.Metrics.Jobs, mostLanes)
+			}
+			f := skipped(Gantt, name, t, reason)
 			f[0].Cell = c.Cell
 			out = append(out, f...)
 			continue
@@ -92,10 +96,21 @@ func (d *data) gantts(most int) ([]figure, error) {
 	return out, nil
 }
 
-// chart reads what a Gantt chart shows; nil when the cell kept no events.
+// mostLanes is the number of jobs beyond which a Gantt chart is a grey mass,
+// and takes long to draw.
+const mostLanes = 20_000
+
+// chart reads what a Gantt chart shows; nil when the cell kept no events, or
+// has too many jobs.
 func (d *data) chart(c results.Cell) (*chart, error) {
-	rows, err := d.rows(c.CellRef)
-	if err != nil || len(rows) == 0 {
+	if c.Metrics.Jobs > mostLanes {
+		return nil, nil
+	}
+	rows, err := d.Jobs(c.CellRef)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(rows) == 0 {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	ch := &chart{cores: c.Cores, classes: classes(rows), lanes: make([]lane, len(rows))}

@@ -42,13 +42,14 @@ const (
 	Gantt     = "gantt"
 	JCT       = "jct"
 	Metrics   = "metrics"
+	Series    = "series"
 	Cores     = "cores"
 	Predicted = "predicted"
 	Fidelity  = results.FidelityKind
 )
 
 // Kinds lists the kinds of pictures.
-func Kinds() []string { return []string{Gantt, JCT, Metrics, Cores, Predicted, Fidelity} }
+func Kinds() []string { return []string{Gantt, JCT, Metrics, Series, Cores, Predicted, Fidelity} }
 
 // figure is a picture that can be painted; a skipped one has no paint.
 type figure struct {
@@ -130,6 +131,8 @@ func (d *data) figures(want results.Plot, o Options) ([]figure, error) {
 		return d.distributions(want.Metric)
 	case Metrics:
 		return d.metrics(want.Metric)
+	case Series:
+		return d.series(want.Metric, want.X)
 	case Cores:
 		return d.cores()
 	case Predicted:

@@ -22,38 +22,41 @@ type point struct {
 // held their full request throughout.
 func (d *data) predicted() ([]figure, error) {
 	const name, title = "predicted", "Predicted against actual run time"
-	var points []point
+	var points []point // every step-th of all, so that there are never many
 	var kinds []string
+	all, within, step := 0, 0, 1
 	for _, c := range d.Cells {
-		rows, err := d.rows(c.CellRef)
+		t, err := d.jobTimes(c)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range rows {
-			// The error is known just for the jobs that the estimate is about.
-			if !known(r.PredictionErrorPct) || r.Predicted <= 0 || r.Service <= 0 {
+		for _, j := range t.jobs {
+			if !j.estimated {
 				continue
 			}
-			k := index(kinds, r.Class)
+			k := index(kinds, t.classes[j.class])
 			if k < 0 {
 				k = len(kinds)
-				kinds = append(kinds, r.Class)
+				kinds = append(kinds, t.classes[j.class])
 			}
-			points = append(points, point{r.Predicted, r.Service, k})
+			if math.Abs(j.predicted-j.service) <= 0.1*j.service {
+				within++
+			}
+			if all%step == 0 {
+				points = append(points, point{j.predicted, j.service, k})
+			}
+			if all++; len(points) == 8*mostPoints {
+				points, step = every(points, 4*mostPoints), 2*step
+			}
 		}
 	}
 	if len(points) == 0 {
 		return skipped(Predicted, name, title, "no finished job has an estimate"), nil
 	}
-	within := 0
-	for _, p := range points {
-		if math.Abs(p.predicted-p.actual) <= 0.1*p.actual {
-			within++
-		}
-	}
 	caption := fmt.Sprintf("Each point is a job that held its full request throughout; the line is a perfect estimate, "+
 		"the band an error of 10%% of the actual time. %d of %s (%.0f%%) are within it.",
-		within, plural(len(points), "job"), 100*float64(within)/float64(len(points)))
+		within, plural(all, "job"), 100*float64(within)/float64(all))
+	caption += d.sampled()
 	if len(points) > mostPoints {
 		caption += fmt.Sprintf(" %d of them are drawn.", mostPoints)
 		points = every(points, mostPoints)

@@ -1,0 +1,149 @@
+package pipeline
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/results"
+)
+
+func shipped(t *testing.T, name string) *Plan {
+	t.Helper()
+	spec, diags := experiments.Load(filepath.Join("..", "experiments", name), experiments.LoadOptions{
+		Host: experiments.HostFacts{Threads: 2, Cores: 2},
+	})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	p, err := New(spec, Options{Out: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestPolicyMatrix runs the shipped matrix as a whole: it is simulated.
+func TestPolicyMatrix(t *testing.T) {
+	p := shipped(t, "policy_matrix.hcl")
+	o, err := p.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Ran != 600 || o.Failed != 0 {
+		t.Errorf("%d cells ran, %d failed", o.Ran, o.Failed)
+	}
+	e, err := results.Open(p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pictures, err := e.Pictures()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var drawn []string
+	for _, c := range pictures {
+		if c.Kind == "series" && c.Skipped == "" {
+			drawn = append(drawn, c.Name)
+		}
+	}
+	want := "series-jobs-mean_jct_s series-jobs-mean_first_run_delay_s series-jobs-mean_service_s series-jobs-utilization series-jobs-throughput_per_h"
+	if got := strings.Join(drawn, " "); got != want {
+		t.Errorf("pictures by number of jobs: %s", got)
+	}
+}
+
+// TestPoliciesReal plans the part of it that runs for real.
+func TestPoliciesReal(t *testing.T) {
+	if p := shipped(t, "policies_real.hcl"); len(p.Cells) != 48 || len(p.Profiles) != 2 {
+		t.Errorf("%d cells, %d profiles", len(p.Cells), len(p.Profiles))
+	}
+}
+
+const drawnFile = `
+experiment "drawn" {
+  replicates = 2
+}
+
+job "served" {
+  command = ["true"]
+  epochs  = 2
+  runtime {
+    startup = "1s"
+    epoch   = exponential("10s")
+  }
+}
+
+job "same" {
+  command = ["true"]
+  epochs  = 1
+  runtime { epoch = "7s" }
+}
+
+workload "w" {
+  submit {
+    job   = job.same
+    count = 1
+  }
+  submit {
+    job   = job.served
+    count = 2000
+  }
+}
+
+hardware "sim" {
+  engine  = "simulated"
+  threads = 4
+}
+
+policy "fcfs" { order = "fcfs" }
+
+policy "sjf" { order = "sjf" }
+`
+
+// TestDrawnRunTimes: each job has its own run time, the same under all policies
+// of a replicate and another in the next; policies are told what it is.
+func TestDrawnRunTimes(t *testing.T) {
+	p := plan(t, drawnFile, t.TempDir())
+	if _, err := p.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	e, err := results.Open(p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := map[string][]float64{}
+	for _, c := range e.Cells {
+		rows, err := e.Jobs(c.CellRef)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			service[c.Cell] = append(service[c.Cell], r.Service)
+			if math.Abs(r.Predicted-r.Service) > 1.5e-6 { // both ends are rounded to a microsecond
+				t.Fatalf("%s %s: predicted %v, took %v", c.Cell, r.Job, r.Predicted, r.Service)
+			}
+		}
+	}
+	sum := 0.0
+	for i, s := range service["w-sim-fcfs-r1"] {
+		if math.Abs(s-service["w-sim-sjf-r1"][i]) > 1.5e-6 {
+			t.Fatalf("job %d takes %v under FCFS and %v under SJF", i, s, service["w-sim-sjf-r1"][i])
+		}
+		switch same := s == service["w-sim-fcfs-r2"][i]; {
+		case i == 0 && (s != 7 || !same):
+			t.Errorf("the job of a fixed run time takes %v", s)
+		case i > 0 && same:
+			t.Errorf("job %d takes %v in both replicates", i, s)
+		case i > 0:
+			sum += s
+		}
+	}
+	// 2,000 draws of 1 s + 2 × exponential(10 s): the mean is 21 s, its standard error 0.45 s.
+	if mean := sum / 2000; mean < 19.5 || mean > 22.5 {
+		t.Errorf("the mean run time is %v s", mean)
+	}
+}

@@ -1,0 +1,175 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// What tables and traces are made of, appended to a buffer: a cell of a million
+// jobs has ten million lines, which general encoders take too long for. The
+// bytes are those of encoding/csv, encoding/json and strconv.
+
+// decimals is the number of digits after the point: times are rounded to a
+// microsecond when they are recorded, so they are printed exactly.
+const decimals = 6
+
+// appendNumber appends a number with six decimals; nothing for NaN and the
+// infinities.
+func appendNumber(b []byte, v float64) []byte {
+	if !finite(v) {
+		return b
+	}
+	if v == 0 {
+		v = 0 // never "-0.000000"
+	}
+	scaled := v * 1e6
+	down := math.Floor(scaled)
+	// The product is off by less than 2⁻¹² here; only next to a half could that
+	// round to another digit than the exact value does.
+	if rest := scaled - down - 0.5; scaled >= 0 && scaled < 1<<40 && math.Abs(rest) > 1e-3 {
+		n := int64(down)
+		if rest > 0 {
+			n++
+		}
+		return appendMillionths(b, n, false)
+	}
+	return strconv.AppendFloat(b, v, 'f', decimals, 64)
+}
+
+// appendMillionths appends n/10⁶ as a decimal, n at least 0; trim leaves out
+// zeros at its end.
+func appendMillionths(b []byte, n int64, trim bool) []byte {
+	b = strconv.AppendInt(b, n/1e6, 10)
+	var digits [decimals + 1]byte
+	rest, last := n%1e6, 0
+	for i := decimals; i > 0; i-- {
+		digits[i] = byte('0' + rest%10)
+		if last == 0 && rest%10 != 0 {
+			last = i
+		}
+		rest /= 10
+	}
+	digits[0] = '.'
+	switch {
+	case !trim:
+		return append(b, digits[:]...)
+	case last == 0:
+		return b
+	}
+	return append(b, digits[:last+1]...)
+}
+
+// quoteField puts quotes around the CSV field that begins at from and goes to
+// the end of b, if it needs them.
+func quoteField(b []byte, from int) []byte {
+	field := b[from:]
+	if len(field) == 0 {
+		return b
+	}
+	first, _ := utf8.DecodeRune(field)
+	plain := !unicode.IsSpace(first) && string(field) != `\.`
+	for _, c := range field {
+		plain = plain && c != ',' && c != '"' && c != '\r' && c != '\n'
+	}
+	if plain {
+		return b
+	}
+	quoted := append([]byte{'"'}, bytes.ReplaceAll(field, []byte(`"`), []byte(`""`))...)
+	return append(append(b[:from], quoted...), '"')
+}
+
+// appendText appends a JSON string.
+func appendText(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return appendEscaped(b, s)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// appendEscaped appends a JSON string of any characters.
+func appendEscaped(b []byte, s string) []byte {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string and a buffer do not fail
+	return append(b, bytes.TrimSuffix(out.Bytes(), []byte{'\n'})...)
+}
+
+// appendCores appends a set of cores as a JSON string.
+func appendCores(b []byte, s scheduler.CoreSet) []byte {
+	b = append(b, '"')
+	for i, p := range s {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(p.Lo), 10)
+		if p.Hi-p.Lo > 1 {
+			b = append(b, '-')
+			b = strconv.AppendInt(b, int64(p.Hi)-1, 10)
+		}
+	}
+	return append(b, '"')
+}
+
+// appendInstant appends the shortest decimal that is an instant in seconds.
+func appendInstant(b []byte, m micros) []byte {
+	if m < 0 || m >= 1e15 { // beyond what sixteen digits tell apart
+		raw, err := json.Marshal(m.seconds())
+		if err != nil {
+			return append(b, "null"...)
+		}
+		return append(b, raw...)
+	}
+	return appendMillionths(b, int64(m), true)
+}
+
+// appendEvent appends a line of events.jsonl; see EventRow.
+func appendEvent(b []byte, e scheduler.Event, job string) []byte {
+	b = appendInstant(append(b, `{"t_s":`...), toMicros(e.At))
+	b = appendText(append(b, `,"event":`...), string(e.Kind))
+	b = appendText(append(b, `,"job":`...), job)
+	b = appendCores(append(b, `,"cores":`...), e.Cores)
+	if len(e.GPUs) > 0 {
+		b = appendCores(append(b, `,"gpus":`...), e.GPUs)
+	}
+	if e.Reason != "" {
+		b = appendText(append(b, `,"reason":`...), e.Reason)
+	}
+	return append(b, '}', '\n')
+}
+
+// appendDecision appends a line of decisions.jsonl; see DecisionRow.
+func appendDecision(b []byte, d scheduler.Decision, jobs []scheduler.Job) []byte {
+	b = appendInstant(append(b, `{"t_s":`...), toMicros(d.At))
+	b = appendText(append(b, `,"decision":`...), string(d.Kind))
+	b = appendText(append(b, `,"job":`...), jobs[d.Job].Name)
+	b = appendCores(append(b, `,"cores":`...), d.Cores)
+	b = appendText(append(b, `,"reason":`...), d.Reason)
+	for i, p := range d.Passed {
+		if i == 0 {
+			b = append(b, `,"passed":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = appendText(append(b, `{"job":`...), jobs[p.Job].Name)
+		b = appendText(append(b, `,"reason":`...), p.Reason)
+		b = append(b, '}')
+	}
+	if len(d.Passed) > 0 {
+		b = append(b, ']')
+	}
+	if d.PassedMore != 0 {
+		b = strconv.AppendInt(append(b, `,"passed_more":`...), int64(d.PassedMore), 10)
+	}
+	return append(b, '}', '\n')
+}

@@ -1,0 +1,139 @@
+package results
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// WriteTables writes jobs.csv, metrics.csv, comparisons.csv and, where real
+// cells were simulated as well, fidelity.csv and fidelity_jobs.csv of the
+// experiment in dir over its complete cells, in the order of the plan, and
+// puts the actual run times into estimates.csv. Rows are streamed: no more
+// than one is in memory. Unlike the others, jobs.csv, which can be large and is
+// made of the cells' own, need not survive a power cut.
+func WriteTables(dir string) error {
+	e, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	estimates, err := e.Estimates()
+	if err != nil {
+		return err
+	}
+	actual := make([]mean, len(estimates))
+	jobs, err := newTableFile(filepath.Join(dir, JobsFile), false, jobColumns, e.Plan.Axes)
+	if err != nil {
+		return err
+	}
+	defer jobs.abort()
+	metrics, err := newTableFile(filepath.Join(dir, MetricsFile), true, cellColumns, e.Plan.Axes)
+	if err != nil {
+		return err
+	}
+	defer metrics.abort()
+	for _, c := range e.Cells {
+		if err := metrics.write(&c, axisValues(e.Plan.Axes, c.Axes)); err != nil {
+			return fmt.Errorf("write %s: %w", MetricsFile, err)
+		}
+		if err := e.addJobs(jobs, c.CellRef, estimates, actual); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("write %s: %w", JobsFile, err)
+		}
+	}
+	_, err = jobs.replace()
+	_, merr := metrics.replace()
+	if err := errors.Join(err, merr); err != nil {
+		return fmt.Errorf("write tables: %w", err)
+	}
+	if err := writeTable(filepath.Join(dir, ComparisonsFile), comparisonColumns, e.Comparisons()); err != nil {
+		return err
+	}
+	if err := e.writeFidelity(); err != nil {
+		return err
+	}
+	if len(estimates) > 0 {
+		for i := range estimates {
+			estimates[i].Actual = -1
+			if actual[i].n > 0 {
+				estimates[i].Actual = actual[i].value()
+			}
+		}
+		if err := writeEstimates(dir, estimates); err != nil {
+			return err
+		}
+	}
+	return syncDir(dir)
+}
+
+// addJobs adds the jobs of a cell to the experiment's jobs.csv. Where no
+// estimate wants to be compared with them, the lines are copied as they are.
+func (e *Experiment) addJobs(jobs *tableFile[JobRow], c CellRef, estimates []EstimateRow, actual []mean) error {
+	if len(estimates) == 0 {
+		copied, err := e.copyJobs(jobs, c)
+		if copied || err != nil {
+			return err
+		}
+	}
+	axes := axisValues(e.Plan.Axes, c.Axes)
+	var failed error
+	err := e.eachJob(c, jobColumns, 1, func(r *JobRow) bool {
+		failed = jobs.write(r, axes)
+		for i, est := range estimates {
+			if r.tells(est) {
+				actual[i].add(r.Service)
+			}
+		}
+		return failed == nil
+	})
+	return errors.Join(err, failed)
+}
+
+// copyJobs copies the lines of a cell's jobs.csv, with the values of all axes
+// of the experiment in place of those of the cell; false, having done nothing,
+// when the columns are not those of today.
+func (e *Experiment) copyJobs(jobs *tableFile[JobRow], c CellRef) (bool, error) {
+	f, err := os.Open(e.cellPath(c.Cell, JobsFile))
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 1<<16)
+	own := axisNames(c.Axes)
+	header, err := in.ReadBytes('\n')
+	if err != nil || !bytes.Equal(header, appendHeader(nil, jobColumns, own)) {
+		return false, nil
+	}
+	was := endLine([]byte{','}, axisValues(own, c.Axes))
+	is := endLine([]byte{','}, axisValues(e.Plan.Axes, c.Axes))
+	if bytes.Equal(was, is) {
+		_, err := in.WriteTo(jobs.buf)
+		return true, err
+	}
+	var row []byte
+	for {
+		line, err := in.ReadSlice('\n')
+		if errors.Is(err, io.EOF) && len(line) == 0 && len(row) == 0 {
+			return true, nil
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return true, fmt.Errorf("read %s: %w", f.Name(), noEOF(err))
+		}
+		row = append(row, line...)
+		if err != nil || bytes.Count(row, []byte{'"'})%2 != 0 { // it goes on: too long, or a line break within quotes
+			continue
+		}
+		rest, ok := bytes.CutSuffix(row, was)
+		if !ok {
+			return true, fmt.Errorf("read %s: a row does not end in the cell's axes", f.Name())
+		}
+		if _, err := jobs.buf.Write(append(rest, is...)); err != nil {
+			return true, err
+		}
+		row = row[:0]
+	}
+}

@@ -1,0 +1,342 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// seriesMetrics are drawn when the experiment names none.
+var seriesMetrics = []string{"mean_jct_s", "mean_first_run_delay_s", "mean_service_s", "utilization", "throughput_per_h"}
+
+// mostFacets bounds the panels of one picture of series.
+const mostFacets = 12
+
+// abscissa is the axis of the matrix that a series is drawn against.
+type abscissa struct {
+	name   string
+	values []float64 // distinct, ascending
+	labels []string  // of values, as the file writes them
+}
+
+// line is one policy over an abscissa: an interval for each of its values.
+type line struct {
+	policy    string
+	intervals []stats.Interval
+}
+
+// facet is a panel: the variants that agree on all other axes.
+type facet struct {
+	title string
+	lines []line
+}
+
+// series draws metrics against a numeric axis, a line a policy. Other axes
+// make small multiples: a picture a metric, a panel for each combination of
+// their values. Without other axes, each metric has a panel of one picture.
+func (d *data) series(metric, axis string) ([]figure, error) {
+	names := seriesMetrics
+	if metric != "" {
+		names = []string{metric}
+	}
+	var metrics []results.Metric
+	for _, n := range names {
+		m, ok := results.MetricByName(n)
+		if !ok {
+			return nil, fmt.Errorf("there is no metric %q", n)
+		}
+		metrics = append(metrics, m)
+	}
+	var out []figure
+	for _, s := range d.settings() {
+		x, ok := d.abscissa(s, axis)
+		if !ok {
+			if axis != "" {
+				out = append(out, skipped(Series, "series-"+axis+d.suffix(s), "Metrics by "+axis+d.place(s), "the axis has fewer than two values that are numbers")...)
+			}
+			continue // most experiments have no such axis, which is nothing to tell
+		}
+		var panels [][]facet // by metric
+		for _, m := range metrics {
+			panels = append(panels, facets(s, x, m))
+		}
+		name, by := "series-"+x.name, " by "+x.name+d.place(s)
+		if len(panels[0]) == 1 {
+			one := multiples{x: x, columns: min(2, len(metrics))}
+			for i, m := range metrics {
+				f := panels[i][0]
+				f.title = axisTitle(m)
+				one.facets = append(one.facets, f)
+			}
+			if metric != "" {
+				name += "-" + metric
+			}
+			title := "Metrics" + by
+			if len(metrics) == 1 {
+				title = capital(metrics[0].Title) + by
+			}
+			out = append(out, one.figure(name+d.suffix(s), title, ""))
+			continue
+		}
+		for i, m := range metrics {
+			all := panels[i]
+			many := multiples{x: x, facets: all[:min(len(all), mostFacets)], columns: columnsOf(all), shared: true}
+			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(axisTitle(m))+by, someOf(mostFacets, len(all), "panel")))
+		}
+	}
+	return out, nil
+}
+
+func axisTitle(m results.Metric) string {
+	if m.Unit == "" {
+		return m.Title
+	}
+	return m.Title + " (" + m.Unit + ")"
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// abscissa finds the axis, or the first one with at least two numbers; false
+// when there is none.
+func (d *data) abscissa(s setting, axis string) (abscissa, bool) {
+	for _, name := range d.Plan.Axes {
+		if axis != "" && name != axis {
+			continue
+		}
+		x := abscissa{name: name}
+		numeric := true
+		for _, v := range s.variants {
+			text, read := valueOf(v, name)
+			if !read {
+				continue
+			}
+			value, ok := numberIn(text)
+			numeric = numeric && ok
+			if ok && !slices.Contains(x.values, value) {
+				i, _ := slices.BinarySearch(x.values, value)
+				x.values, x.labels = slices.Insert(x.values, i, value), slices.Insert(x.labels, i, text)
+			}
+		}
+		if numeric && len(x.values) >= 2 {
+			return x, true
+		}
+	}
+	return abscissa{}, false
+}
+
+func valueOf(v results.Variant, axis string) (string, bool) {
+	for _, a := range v.Axes {
+		if a.Name == axis {
+			return a.Value, true
+		}
+	}
+	return "", false
+}
+
+// numberIn reads the value of an axis: a number, or a duration in seconds.
+func numberIn(text string) (float64, bool) {
+	if v, err := strconv.ParseFloat(text, 64); err == nil && known(v) {
+		return v, true
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		return d.Seconds(), true
+	}
+	return 0, false
+}
+
+// facets groups the variants by their other axes, in the order of the plan. A
+// policy that does not read the axis is the same all along it.
+func facets(s setting, x abscissa, m results.Metric) []facet {
+	var out []facet
+	for _, v := range s.variants {
+		var parts []string
+		for _, a := range v.Axes {
+			if a.Name != x.name {
+				parts = append(parts, a.Name+" "+a.Value)
+			}
+		}
+		title := strings.Join(parts, ", ")
+		f := slices.IndexFunc(out, func(f facet) bool { return f.title == title })
+		if f < 0 {
+			f = len(out)
+			out = append(out, facet{title: title})
+		}
+		l := slices.IndexFunc(out[f].lines, func(l line) bool { return l.policy == v.Policy })
+		if l < 0 {
+			l = len(out[f].lines)
+			unknown := stats.Interval{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()}
+			out[f].lines = append(out[f].lines, line{v.Policy, slices.Repeat([]stats.Interval{unknown}, len(x.values))})
+		}
+		interval := stats.MeanInterval(v.Values(m), results.DefaultLevel)
+		text, read := valueOf(v, x.name)
+		for i := range x.values {
+			if !read || x.labels[i] == text {
+				out[f].lines[l].intervals[i] = interval
+			}
+		}
+	}
+	return out
+}
+
+// columnsOf makes a row of panels for each value of the first of the other
+// axes, when that comes out even; else three columns.
+func columnsOf(all []facet) int {
+	first := func(f facet) string { head, _, _ := strings.Cut(f.title, ","); return head }
+	n := 0
+	for n < len(all) && first(all[n]) == first(all[0]) {
+		n++
+	}
+	if n >= 2 && n <= mostColumns && len(all)%n == 0 {
+		return n
+	}
+	return min(mostColumns, len(all))
+}
+
+// multiples are panels over the same abscissa.
+type multiples struct {
+	x       abscissa
+	facets  []facet
+	columns int
+	shared  bool // the ordinate
+}
+
+func (m multiples) figure(name, title, note string) figure {
+	const tall = 132.0
+	var policies []string
+	for _, f := range m.facets {
+		for _, l := range f.lines {
+			if !slices.Contains(policies, l.policy) {
+				policies = append(policies, l.policy)
+			}
+		}
+	}
+	all := len(policies)
+	policies = policies[:min(all, mostLines)]
+	var keys []key
+	for i, p := range policies {
+		keys = append(keys, key{p, stroked(lineOf(i))})
+	}
+	rows := (len(m.facets) + m.columns - 1) / m.columns
+	return figure{
+		Picture: Picture{Name: name, Kind: Series, Title: title,
+			Caption: "Means over the replicates with 95% confidence intervals (t), a line a policy." + note + someOf(mostLines, all, "policy")},
+		width: width, height: headHeight(keys) + float64(rows)*tall + margin,
+		paint: func(c draw.Canvas) {
+			c = head(c, title, keys)
+			wide := c.Size().X / vg.Length(m.columns)
+			top := 0.0
+			for _, f := range m.facets {
+				top = max(top, f.top())
+			}
+			for i, f := range m.facets {
+				if !m.shared {
+					top = f.top()
+				}
+				left := c.Min.X + wide*vg.Length(i%m.columns)
+				high := c.Max.Y - vg.Length(tall*float64(i/m.columns))
+				m.panel(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+					Min: vg.Point{X: left, Y: high - tall}, Max: vg.Point{X: left + wide - 4, Y: high},
+				}}, f, policies, top, i+m.columns >= len(m.facets))
+			}
+		},
+	}
+}
+
+func lineOf(i int) draw.LineStyle {
+	return draw.LineStyle{Color: hue(i), Width: 1.5, Dashes: dashes(i)}
+}
+
+// top is the largest value that is drawn.
+func (f facet) top() float64 {
+	top := 0.0
+	for _, l := range f.lines {
+		for _, iv := range l.intervals {
+			for _, v := range []float64{iv.Mean, iv.High} {
+				if known(v) {
+					top = max(top, v)
+				}
+			}
+		}
+	}
+	return top
+}
+
+// panel draws one facet; the lowest panels name the abscissa.
+func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64, lowest bool) {
+	st := style(tickSize, ink, false)
+	st.YAlign = -1
+	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, fit(f.title, c.Size().X.Points()-6, tickSize))
+	p := newPlot()
+	lo, hi := m.x.values[0], m.x.values[len(m.x.values)-1]
+	if lo > 0 && hi/lo >= 8 {
+		p.X.Scale = plot.LogScale{}
+		p.X.Min, p.X.Max = lo/math.Pow(hi/lo, 0.06), hi*math.Pow(hi/lo, 0.06)
+	} else {
+		p.X.Min, p.X.Max = lo-0.06*(hi-lo), hi+0.06*(hi-lo)
+	}
+	p.X.Tick.Marker = m.x.ticks(c.Size().X.Points() - 40)
+	p.Y.Min, p.Y.Max = 0, max(top*1.05, 1e-9)
+	p.Y.Tick.Marker = nice{150}
+	if lowest {
+		p.X.Label.Text = m.x.name
+	}
+	p.Add(grid{false, true}, seriesLines{m.x.values, f.lines, policies})
+	p.Draw(draw.Crop(c, 0, -4, 0, -13))
+}
+
+// ticks are at the values themselves, as many as have room.
+func (x abscissa) ticks(room float64) plot.ConstantTicks {
+	wide := 0.0
+	for _, l := range x.labels {
+		wide = max(wide, textWidth(l, tickSize)+6)
+	}
+	step := 1 + int(wide*float64(len(x.values))/room)
+	var out plot.ConstantTicks
+	for i := 0; i < len(x.values); i += step {
+		out = append(out, plot.Tick{Value: x.values[i], Label: x.labels[i]})
+	}
+	return out
+}
+
+// seriesLines draws the lines of a panel with their intervals.
+type seriesLines struct {
+	x        []float64
+	lines    []line
+	policies []string
+}
+
+// Plot implements plot.Plotter.
+func (s seriesLines) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for _, l := range s.lines {
+		i := index(s.policies, l.policy)
+		if i < 0 {
+			continue
+		}
+		st := lineOf(i)
+		aside := 1.6 * (vg.Length(i) - vg.Length(len(s.policies)-1)/2) // so that intervals do not hide each other
+		var path []vg.Point
+		for k, iv := range l.intervals {
+			if !known(iv.Mean) {
+				continue
+			}
+			at := vg.Point{X: x(s.x[k]) + aside, Y: y(iv.Mean)}
+			path = append(path, at)
+			if known(iv.Low) && known(iv.High) {
+				c.StrokeLine2(draw.LineStyle{Color: shade(hue(i), 0.35), Width: 0.9}, at.X, y(max(iv.Low, 0)), at.X, y(iv.High))
+			}
+			c.DrawGlyph(draw.GlyphStyle{Color: hue(i), Radius: 1.9, Shape: draw.CircleGlyph{}}, at)
+		}
+		c.StrokeLines(st, path)
+	}
+}

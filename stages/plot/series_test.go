@@ -1,0 +1,135 @@
+package plot
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/resultstest"
+)
+
+// TestSeriesByQuantum: an axis of durations is drawn against; FCFS, which does
+// not read it, is level.
+func TestSeriesByQuantum(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Quanta = []time.Duration{time.Second, 300 * time.Millisecond, 100 * time.Millisecond}
+	dir := cfg.Write(t)
+	pictures := drawAll(t, dir, svg)
+	check(t, pictures)
+	if got := names(pictures); !strings.Contains(got, " metrics series-quantum cores ") {
+		t.Errorf("pictures: %s", got)
+	}
+	e, err := results.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newData(e)
+	s := d.settings()[0]
+	x, ok := d.abscissa(s, "")
+	if got := strings.Join(x.labels, " "); !ok || got != "100ms 300ms 1s" || x.values[2] != 1 {
+		t.Fatalf("the axis is %q, %v", got, x.values)
+	}
+	m, _ := results.MetricByName("mean_jct")
+	all := facets(s, x, m)
+	if len(all) != 1 || len(all[0].lines) != 2 {
+		t.Fatalf("panels and lines: %v", all)
+	}
+	for _, l := range all[0].lines {
+		level := l.intervals[0] == l.intervals[1] && l.intervals[1] == l.intervals[2]
+		if level != (l.policy == "fcfs") {
+			t.Errorf("%s: %v", l.policy, l.intervals)
+		}
+	}
+}
+
+// TestFacets: other axes make panels, a row for each value of the first.
+func TestFacets(t *testing.T) {
+	e := &results.Experiment{Plan: results.Plan{
+		Axes: []string{"allocation", "jobs", "kind"}, Workloads: make([]results.Named, 1), Hardware: make([]results.Named, 1),
+	}}
+	jct := 1.0
+	for _, policy := range []string{"fcfs", "rr"} {
+		for _, allocation := range []string{"strict", "max_prop"} {
+			for _, jobs := range []string{"128", "8", "16"} {
+				for _, kind := range []string{"a", "b"} {
+					for r := 1; r <= 3; r++ {
+						c := results.Cell{CellRef: results.CellRef{Policy: policy, Replicate: r, Axes: []results.Setting{
+							{Name: "allocation", Value: allocation}, {Name: "jobs", Value: jobs}, {Name: "kind", Value: kind}}}}
+						jct++
+						c.Metrics.MeanJCT = jct
+						e.Cells, e.Plan.Cells = append(e.Cells, c), append(e.Plan.Cells, c.CellRef)
+					}
+				}
+			}
+		}
+	}
+	figures, err := newData(e).series("mean_jct_s", "")
+	if err != nil || len(figures) != 1 || figures[0].Name != "series-jobs-mean_jct_s" || figures[0].Title != "Mean JCT (s) by jobs" {
+		t.Fatalf("%v, %v", figures, err)
+	}
+	d := newData(e)
+	x, _ := d.abscissa(d.settings()[0], "")
+	m, _ := results.MetricByName("mean_jct")
+	all := facets(d.settings()[0], x, m)
+	var titles []string
+	for _, f := range all {
+		titles = append(titles, f.title)
+	}
+	if got := strings.Join(titles, "; "); got != "allocation strict, kind a; allocation strict, kind b; allocation max_prop, kind a; allocation max_prop, kind b" {
+		t.Errorf("panels: %s", got)
+	}
+	if n := columnsOf(all); n != 2 {
+		t.Errorf("%d columns", n)
+	}
+	// 8 comes second in the file and first on the axis: jct 7, 8, 9 under kind a.
+	if iv := all[0].lines[0].intervals[0]; iv.Mean != 9 {
+		t.Errorf("the first point is at %v", iv)
+	}
+}
+
+// TestNoSeries: without an axis of numbers there is nothing to draw, and
+// nothing to tell unless it was asked for.
+func TestNoSeries(t *testing.T) {
+	e, err := results.Open(resultstest.Small().Write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newData(e)
+	if figures, err := d.series("", ""); err != nil || len(figures) != 0 {
+		t.Errorf("%v, %v", figures, err)
+	}
+	if figures, err := d.series("", "quantum"); err != nil || len(figures) != 1 || figures[0].Skipped == "" {
+		t.Errorf("%v, %v", figures, err)
+	}
+}
+
+// TestGanttOfTooMany: cells with very many jobs get no Gantt chart, but their other
+// pictures.
+func TestGanttOfTooMany(t *testing.T) {
+	dir := resultstest.Small().Write(t)
+	e, err := results.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range e.Cells {
+		e.Cells[i].Metrics.Jobs = mostLanes + 1
+	}
+	pictures, err := Draw(context.Background(), e, filepath.Join(dir, results.PlotsDir), svg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pictures {
+		if (p.Kind == Gantt) != strings.Contains(p.Skipped, "cannot be told apart") {
+			t.Errorf("%s: skipped: %q", p.Name, p.Skipped)
+		}
+		if p.Kind != Gantt {
+			if _, err := os.Stat(p.SVG); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
