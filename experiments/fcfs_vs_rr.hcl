@@ -10,7 +10,7 @@
 experiment "fcfs_vs_rr" {
   description = "Short training jobs arrive behind long ones on a small machine. How much less do they wait under round robin than under FCFS, and what do the long jobs pay?"
   seed        = 7
-  replicates  = 5
+  replicates  = 6
 }
 
 variable "quantum" {
@@ -24,7 +24,7 @@ job "long" {
     hidden = [256, 128]
     batch  = 64
   }
-  epochs  = 60
+  epochs  = 50
   threads = min(2, host.threads)
 }
 

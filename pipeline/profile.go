@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/results"
 	"github.com/tfexp/tfexp/stages/profile"
@@ -29,7 +30,7 @@ func (r *run) profile(ctx context.Context) error {
 	}
 	start := time.Now()
 	r.observe(Progress{Kind: StageStart, Stage: "profile", Total: total, Reused: reused})
-	done := reused
+	done, load := reused, hardware.NewLoadSampler()
 	for i := range r.Profiles {
 		if r.Profiles[i].Reuse {
 			continue
@@ -47,6 +48,11 @@ func (r *run) profile(ctx context.Context) error {
 			return err
 		}
 		r.observe(Progress{Kind: UnitEnd, Stage: "profile", Unit: unit.job.Name, Done: done, Total: total, Elapsed: time.Since(began)})
+	}
+	// Over a shorter time the load cannot be told.
+	if done > reused && time.Since(start) > 300*time.Millisecond && load.Others() > hardware.BusyCores {
+		r.warn("busy_profile", "", fmt.Sprintf(
+			"other processes used more than %.2g cores, on the mean, while jobs were sampled: estimates may be too long (tfexp run --fresh samples again)", hardware.BusyCores))
 	}
 	r.observe(Progress{Kind: StageEnd, Stage: "profile", Done: done, Total: total, Reused: reused, Elapsed: time.Since(start)})
 	return nil
