@@ -20,20 +20,21 @@ import (
 // depends on something that has.
 type decoder struct {
 	*reporter
-	root     *node
-	filename string
-	dir      string // of the file, absolute
-	global   *env
-	vars     []Setting
-	lenient  bool
-	traces   map[string]*traceFile // by what is read and how
-	shown    map[*Trace]*rawTrace  // where the traces of cells are from
+	root       *node
+	filename   string
+	dir        string // of the file, absolute
+	global     *env
+	vars       []Setting
+	lenient    bool
+	hostMemory int64                 // bytes; 0 when it is not known
+	traces     map[string]*traceFile // by what is read and how
+	shown      map[*Trace]*rawTrace  // where the traces of cells are from
 }
 
 func newDecoder(r *reporter, root *node, filename string, opts LoadOptions) *decoder {
 	d := &decoder{
 		reporter: r, root: root, filename: filename, dir: folder(filename),
-		lenient: opts.Lenient, traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
+		lenient: opts.Lenient, hostMemory: opts.Host.MemoryBytes, traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
 	}
 	d.global, d.vars = r.globals(root, opts)
 	return d
@@ -64,6 +65,9 @@ func (d *decoder) spec() *Spec {
 	d.fitTraces(s.Cells)
 	s.Compares = d.compares(s.Cells)
 	s.Plots = d.plots(s.Axes)
+	if !d.failed() {
+		d.doubts(s)
+	}
 	return s
 }
 
@@ -196,6 +200,7 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		j.Settings, ok = d.settings(builtin, e)
 		a.ok = a.ok && ok
 	default:
+		a.contractEnv()
 		j.Dir = d.path(get[string](a, "dir"))
 		for _, f := range get[[]string](a, "files") {
 			j.Files = append(j.Files, d.path(f))
@@ -445,6 +450,9 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		case "simulated":
 			a.fail(n.header, "Hardware without threads", "%s needs threads, or node blocks.", n.title())
 		}
+	}
+	if h.Engine == "process" && a.lacks("memory") {
+		machine.Memory = d.hostMemory
 	}
 	h.Cluster.Nodes = []scheduler.Node{machine}
 	return h, a.ok
