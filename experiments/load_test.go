@@ -113,23 +113,6 @@ func TestGood(t *testing.T) {
 	}
 }
 
-// TestDoubtful holds the warnings about files that load.
-func TestDoubtful(t *testing.T) {
-	files, err := filepath.Glob("testdata/doubtful/*.hcl")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			spec, diags := Load(filepath.ToSlash(file), LoadOptions{Host: host})
-			if spec == nil || len(diags) == 0 {
-				t.Fatalf("loads: %t; diagnostics: %v", spec != nil, diags)
-			}
-			golden(t, file+".golden", []byte(strings.ReplaceAll(text(t, diags), folder(file), "DIR")))
-		})
-	}
-}
-
 // TestBroken holds what a user reads about each broken file.
 func TestBroken(t *testing.T) {
 	files, err := filepath.Glob("testdata/broken/*.hcl*")
