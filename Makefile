@@ -34,7 +34,7 @@ bench: ## print the speeds that tfexp promises
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
 
 docs: ## write docs/language.md anew from what the decoder uses
-	$(GO) test ./experiments -run TestLanguageReference -update
+	$(GO) test ./experiments -run "^TestReference$$" -update
 
 clean: ## remove what was built; results stay
 	rm -rf bin

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -335,6 +336,14 @@ func plainNumber(f float64) string {
 	return display(cty.NumberFloatVal(f))
 }
 
+// written shows a value as a file has it: texts with quotes, numbers without.
+func written(v cty.Value) string {
+	if v.Type() == cty.String {
+		return strconv.Quote(v.AsString())
+	}
+	return display(v)
+}
+
 func (a *args) duration(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	s, err := convert.Convert(v, cty.String)
 	if err != nil || s.IsNull() || v.Type() == cty.Bool {
@@ -342,7 +351,7 @@ func (a *args) duration(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) 
 	}
 	d, err := units.ParseDuration(s.AsString())
 	if err != nil {
-		return a.wrong(at, units.Suggestion(err), "Not a duration", "%s is %q, which is no duration: %s.", arg.Name, s.AsString(), err)
+		return a.wrong(at, units.Suggestion(err), "Not a duration", "%s is %s, which is no duration: %s.", arg.Name, written(v), err)
 	}
 	if arg.Positive && d == 0 {
 		return a.wrong(at, "", "Value out of range", "%s must be above 0s.", arg.Name)
@@ -357,7 +366,7 @@ func (a *args) size(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	}
 	n, err := units.ParseSize(s.AsString())
 	if err != nil {
-		return a.wrong(at, units.Suggestion(err), "Not a size", "%s is %q, which is no size: %s.", arg.Name, s.AsString(), err)
+		return a.wrong(at, units.Suggestion(err), "Not a size", "%s is %s, which is no size: %s.", arg.Name, written(v), err)
 	}
 	if arg.Positive && n == 0 {
 		return a.wrong(at, "", "Value out of range", "%s must be above 0B.", arg.Name)

@@ -49,8 +49,12 @@ func (s *Spec) Check(host HostFacts) Diagnostics {
 			}
 			c.resizes(w, h)
 		}
+		c.programs(w, h)
 		if c.first(pair{p, h}) {
 			c.pauses(p, h)
+			if at, ok := p.At["estimates"]; ok && h.Engine == "process" && p.Estimates == "oracle" {
+				c.errorf(at, "Estimates that nobody has", "On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for the engine \"simulated\".", h.Name)
+			}
 		}
 		if c.first(triple{w, h, p}) {
 			c.malleable(w, h, p)
@@ -95,8 +99,28 @@ func (c *checker) host(h *Hardware, host HostFacts) {
 	if host.Threads > 0 && n.Threads > host.Threads {
 		c.errorf(h.ThreadsRange, "More threads than the machine has", "The hardware %q has %s, but this machine has %d, and the engine \"process\" binds jobs to real ones.", h.Name, plural(n.Threads, "thread"), host.Threads)
 	}
+	if at, ok := h.At["memory"]; ok && host.MemoryBytes > 0 && n.Memory > host.MemoryBytes {
+		c.errorf(at, "More memory than the machine has", "The hardware %q has %s, but this machine has %s.", h.Name, units.FormatSize(n.Memory), units.FormatSize(host.MemoryBytes))
+	}
 	if at, ok := h.At["gpus"]; ok && n.GPUs > host.GPUs {
 		c.errorf(at, "More GPUs than the machine has", "The hardware %q has %s, but this machine has %d.", h.Name, plural(n.GPUs, "GPU"), host.GPUs)
+	}
+}
+
+// programs checks the jobs whose programs run on a hardware, be it for samples.
+func (c *checker) programs(w *Workload, h *Hardware) {
+	for _, s := range w.Submits {
+		if (h.Engine == "process" || s.Job.Runtime == nil) && c.first(s.Job) {
+			c.paths(s.Job)
+		}
+	}
+	if w.Trace == nil {
+		return
+	}
+	for _, k := range w.Trace.Kinds {
+		if (h.Engine == "process" || !k.Timed && k.Runtime == nil) && c.first(k.Job) {
+			c.paths(k.Job)
+		}
 	}
 }
 

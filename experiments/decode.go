@@ -20,20 +20,21 @@ import (
 // depends on something that has.
 type decoder struct {
 	*reporter
-	root     *node
-	filename string
-	dir      string // of the file, absolute
-	global   *env
-	vars     []Setting
-	lenient  bool
-	traces   map[string]*traceFile // by what is read and how
-	shown    map[*Trace]*rawTrace  // where the traces of cells are from
+	root       *node
+	filename   string
+	dir        string // of the file, absolute
+	global     *env
+	vars       []Setting
+	lenient    bool
+	hostMemory int64                 // bytes; 0 when it is not known
+	traces     map[string]*traceFile // by what is read and how
+	shown      map[*Trace]*rawTrace  // where the traces of cells are from
 }
 
 func newDecoder(r *reporter, root *node, filename string, opts LoadOptions) *decoder {
 	d := &decoder{
 		reporter: r, root: root, filename: filename, dir: folder(filename),
-		lenient: opts.Lenient, traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
+		lenient: opts.Lenient, hostMemory: opts.Host.MemoryBytes, traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
 	}
 	d.global, d.vars = r.globals(root, opts)
 	return d
@@ -64,6 +65,9 @@ func (d *decoder) spec() *Spec {
 	d.fitTraces(s.Cells)
 	s.Compares = d.compares(s.Cells)
 	s.Plots = d.plots(s.Axes)
+	if !d.failed() {
+		d.doubts(s)
+	}
 	return s
 }
 
@@ -196,6 +200,7 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		j.Settings, ok = d.settings(builtin, e)
 		a.ok = a.ok && ok
 	default:
+		a.contractEnv()
 		j.Dir = d.path(get[string](a, "dir"))
 		for _, f := range get[[]string](a, "files") {
 			j.Files = append(j.Files, d.path(f))
@@ -446,6 +451,9 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 			a.fail(n.header, "Hardware without threads", "%s needs threads, or node blocks.", n.title())
 		}
 	}
+	if h.Engine == "process" && a.lacks("memory") {
+		machine.Memory = d.hostMemory
+	}
 	h.Cluster.Nodes = []scheduler.Node{machine}
 	return h, a.ok
 }
@@ -457,51 +465,4 @@ func (d *decoder) hostThreads() int {
 	host, _ := d.global.lookup("host")
 	n, _ := host.GetAttr("threads").AsBigFloat().Int64()
 	return int(n)
-}
-
-// policy decodes a policy block.
-func (d *decoder) policy(n *node, e *env) (*Policy, bool) {
-	a := d.evalArgs(n, e)
-	order, backfill := get[string](a, "order"), get[string](a, "backfill")
-	est := get[estimates](a, "estimates")
-	p := &Policy{
-		Policy: scheduler.Policy{
-			Order: scheduler.Order(order), Backfill: scheduler.Backfill(backfill),
-			Allocation: scheduler.Allocation(get[string](a, "allocation")), Preemption: scheduler.Preemption(get[string](a, "preemption")),
-			Victims: scheduler.VictimRule(get[string](a, "victims")), Quantum: get[time.Duration](a, "quantum"),
-			FeedbackInterval: get[time.Duration](a, "feedback"),
-		},
-		Name: n.label, Range: rangeOf(n.header), At: a.ranges(), Estimates: est.name, Sigma: est.sigma,
-	}
-	if order == "" {
-		return p, false
-	}
-	implied := slices.Contains(schema.ImpliedPreemption, order)
-	if implied {
-		if a.isSet("preemption") && p.Preemption == scheduler.NoPreemption {
-			a.fail(a.at("preemption"), "Contradicting arguments", "The order %q implies preemption.", order)
-		}
-		p.Preemption = scheduler.PausePreemption
-	}
-	unread := func(name, readers string) {
-		if a.isSet(name) {
-			a.fail(a.at(name), "Argument that nothing reads", "%s is read only by %s.", name, readers)
-		}
-	}
-	switch wants := slices.Contains(schema.QuantumOrders, order); {
-	case wants && a.lacks("quantum"):
-		a.fail(n.header, "Missing argument", "The order %q needs a quantum, for example quantum = \"1s\".", order)
-	case !wants:
-		unread("quantum", "the orders "+oneOf(schema.QuantumOrders))
-	}
-	if order != "priority" {
-		unread("feedback", `the order "priority"`)
-	}
-	if p.Preemption == scheduler.NoPreemption && order != "fair" {
-		unread("victims", "policies with preemption")
-	}
-	if a.has("backfill") && !slices.Contains(schema.EstimateOrders, order) && !slices.Contains(schema.EstimateBackfills, backfill) {
-		unread("estimates", "the orders "+oneOf(schema.EstimateOrders)+" and the backfills "+oneOf(schema.EstimateBackfills))
-	}
-	return p, a.ok
 }

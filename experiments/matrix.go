@@ -7,6 +7,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/tfexp/tfexp/results"
 )
 
 // maxPoints bounds the matrix: a slip of the keyboard shall not fill the memory.
@@ -107,7 +109,7 @@ func (m *matrix) declare() bool {
 			}
 			factor = append(factor, i)
 			if first := m.axes[factor[0]]; len(first.values) != len(m.axes[i].values) {
-				m.errorf(a.Range, "Zipped lists of different lengths", "%s has %d values, but %s has %d.", a.Name, len(m.axes[i].values), first.name, len(first.values))
+				m.errorf(a.Range, "Zipped lists of different lengths", "%s has %s, but %s has %d.", a.Name, plural(len(m.axes[i].values), "value"), first.name, len(first.values))
 				good = false
 			}
 		}
@@ -147,7 +149,9 @@ func (m *matrix) declare() bool {
 			m.includes = append(m.includes, b)
 			for _, a := range b.attrs {
 				if m.axis(a.Name) == absent {
-					m.axes = append(m.axes, &axis{name: a.Name, at: a.NameRange})
+					x := &axis{name: a.Name, at: a.NameRange}
+					m.axes = append(m.axes, x)
+					good = m.freeName(x) && good
 				}
 			}
 		case "exclude":
@@ -155,6 +159,17 @@ func (m *matrix) declare() bool {
 		}
 	}
 	return good
+}
+
+// freeName reports an axis with the name of a column that the tables of
+// results have already: its values are a column of them too.
+func (m *matrix) freeName(x *axis) bool {
+	if slices.Contains(matrixKinds, x.name) || !slices.Contains(results.ColumnNames(), x.name) {
+		return true
+	}
+	x.read = true // one mistake is one message
+	m.errorf(x.at, "Axis with the name of a column", "The tables of results have a column %q already; give the axis another name.", x.name)
+	return false
 }
 
 func (m *matrix) experimentHeader() hcl.Range {
@@ -173,6 +188,9 @@ func (m *matrix) declareAxis(a *hcl.Attribute) (int, bool) {
 	x := &axis{name: a.Name, at: a.NameRange}
 	m.axes = append(m.axes, x)
 	at := len(m.axes) - 1
+	if !m.freeName(x) {
+		return at, false
+	}
 	v := m.eval(a.Expr, m.global)
 	switch {
 	case !v.IsKnown():
@@ -332,6 +350,9 @@ func (m *matrix) exclude(points []point) ([]point, bool) {
 			if !match {
 				kept = append(kept, p)
 			}
+		}
+		if len(kept) == len(points) && len(points) > 0 {
+			m.warnf(x.header, "Exclude that excludes nothing", "Its condition is true at no point of the matrix that is left here.")
 		}
 		points = kept
 	}

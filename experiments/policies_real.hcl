@@ -31,11 +31,11 @@ job "large" {
 workload "row" {
   submit {
     job   = job.large
-    count = each.jobs / 4
+    count = each.job_count / 4
   }
   submit {
     job          = job.small
-    count        = each.jobs * 3 / 4
+    count        = each.job_count * 3 / 4
     interarrival = exponential("150ms")
   }
 }
@@ -71,7 +71,7 @@ policy "round_robin" {
 matrix {
   policy     = [policy.fcfs, policy.priority, policy.preemptive, policy.round_robin]
   allocation = ["strict", "max_prop"]
-  jobs       = [4, 8]
+  job_count  = [4, 8]
 }
 
 compare "mean_jct" { baseline = policy.fcfs }

@@ -66,22 +66,22 @@ job "large" {
 workload "row" {
   submit {
     job          = job.tiny
-    count        = each.jobs * 3 / 8
+    count        = each.job_count * 3 / 8
     interarrival = exponential("20s")
   }
   submit {
     job          = job.small
-    count        = each.jobs / 4
+    count        = each.job_count / 4
     interarrival = exponential("30s")
   }
   submit {
     job          = job.medium
-    count        = each.jobs / 4
+    count        = each.job_count / 4
     interarrival = exponential("30s")
   }
   submit {
     job          = job.large
-    count        = each.jobs / 8
+    count        = each.job_count / 8
     interarrival = exponential("60s")
   }
 }
@@ -126,7 +126,7 @@ matrix {
   policy     = [policy.fcfs, policy.priority, policy.preemptive, policy.round_robin]
   allocation = ["strict", "always_attend", "max_prop"]
   kind       = ["fixed", "malleable"]
-  jobs       = [8, 16, 32, 64, 128]
+  job_count  = [8, 16, 32, 64, 128]
 }
 
 compare "mean_jct" { baseline = policy.fcfs }

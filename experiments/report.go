@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
@@ -104,22 +103,6 @@ func plural(n int, noun string) string {
 func rangeOf(h hcl.Range) Range {
 	pos := func(p hcl.Pos) Pos { return Pos{Line: p.Line, Column: p.Column, Byte: p.Byte} }
 	return Range{File: h.Filename, Start: pos(h.Start), End: pos(h.End)}
-}
-
-// nearest returns the candidate that given is probably a slip of; empty when
-// none is near. The earlier of two equally near ones wins.
-func nearest(given string, candidates []string) string {
-	best, bestDistance := "", 1+min(3, (len(given)+2)/3)
-	for _, c := range candidates {
-		if c == given {
-			continue
-		}
-		d := levenshtein.Distance(strings.ToLower(given), strings.ToLower(c), nil)
-		if d < bestDistance {
-			best, bestDistance = c, d
-		}
-	}
-	return best
 }
 
 // oneOf lists names for a sentence: `"a", "b" or "c"`.

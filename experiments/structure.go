@@ -161,6 +161,10 @@ func forExample(a *schema.Arg) string {
 	return fmt.Sprintf(", for example %s = %s", a.Name, a.Example)
 }
 
+// maxName bounds names, in bytes: folders that carry them shall be possible
+// everywhere, with what is put behind.
+const maxName = 100
+
 // nested adds a block to its parent.
 func (r *reporter) nested(b *hcl.Block, s *schema.Block, parent *node) {
 	n := &node{schema: s, header: b.DefRange, labelAt: b.DefRange}
@@ -182,6 +186,10 @@ func (r *reporter) nested(b *hcl.Block, s *schema.Block, parent *node) {
 		n.broken = true
 		parent.blocks = append(parent.blocks, n)
 		return
+	case s.Label != "" && s.Labels == nil && n.label == "":
+		r.errorf(n.labelAt, "Empty name", "%s needs a name.", s.Name)
+	case s.Label != "" && s.Labels == nil && len(n.label) > maxName:
+		r.errorf(n.labelAt, "Name too long", "A name has at most %d bytes, because folders are named by it; this has %d.", maxName, len(n.label))
 	case s.Label != "" && s.Labels == nil && !hclsyntax.ValidIdentifier(n.label):
 		r.errorf(n.labelAt, "Invalid name", "A name has letters, digits, _ and -, and begins with a letter or _.")
 	}

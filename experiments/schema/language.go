@@ -111,7 +111,7 @@ job "script" {
 	Args: []Arg{
 		{Name: "command", Type: Strings, Doc: "The program and its arguments. It speaks the job contract (jobs/README.md).", Example: `["python3", "train.py"]`},
 		{Name: "dir", Type: String, DefaultDoc: "the folder of the experiment file", Doc: "The working directory of `command`; relative to the folder of the experiment file.", Example: `"../models"`},
-		{Name: "env", Type: StringMap, Doc: "Further environment variables for `command`.", Example: `{ BATCH = "64" }`},
+		{Name: "env", Type: StringMap, Doc: "Further environment variables for `command`; not those of the job contract, which tfexp sets.", Example: `{ BATCH = "64" }`},
 		{Name: "files", Type: Strings, MayBeEmpty: true, Doc: "Files that `command` reads, relative to the folder of the experiment file. When one changes, the cells that use it run again.", Example: `["train.py"]`},
 		{Name: "flags", Type: Bool, Default: `false`, Doc: "Whether to append the hardware flags (`--cpu --numThreads N` or `--gpu --numGPUs N`) to `command`.", Example: `true`},
 		{Name: "epochs", Type: Integer, Min: bound(1), Max: bound(MaxEpochs), Doc: "Total work, in passes over the training data.", Example: `60`},
@@ -268,7 +268,7 @@ hardware "cluster" {
 	Args: []Arg{
 		{Name: "engine", Type: String, Required: true, Allowed: Engines, Doc: "What runs the jobs.", Example: `"process"`},
 		{Name: "threads", Type: Integer, DefaultDoc: "`host.threads` on `process`; required on `simulated` without nodes", Min: bound(1), Max: bound(MaxThreads), Doc: "Cores of the machine.", Example: `host.threads`},
-		{Name: "memory", Type: Size, Positive: true, DefaultDoc: "not accounted for", Doc: "Memory of the machine. Jobs are admitted while the sum of their `memory` stays within.", Example: `"16GiB"`},
+		{Name: "memory", Type: Size, Positive: true, DefaultDoc: "`host.memory` on a real machine, else not accounted for", Doc: "Memory of the machine. Jobs are admitted while the sum of their `memory` stays within.", Example: `"16GiB"`},
 		{Name: "gpus", Type: Integer, Default: `0`, Min: bound(0), Max: bound(MaxThreads), Doc: "GPUs of the machine.", Example: `2`},
 		{Name: "noise", Type: Number, Default: `0`, Min: bound(0), Max: bound(10), Doc: "Relative standard deviation of run times (lognormal). Only on `simulated`.", Example: `0.05`},
 		{Name: "lacks", Type: Strings, MayBeEmpty: true, Allowed: Capabilities, Doc: "What the simulated engine is told not to be able to do.", Example: `["pause"]`},

@@ -115,7 +115,7 @@ func (a *Arg) limits() string {
 	return ""
 }
 
-const preface = `<!-- Generated from the schema in experiments/schema: go test ./experiments -run TestReference -update -->
+const preface = `<!-- Generated from the schema in experiments/schema: make docs -->
 
 # The language
 

@@ -1,0 +1,56 @@
+package experiments
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// policy decodes a policy block.
+func (d *decoder) policy(n *node, e *env) (*Policy, bool) {
+	a := d.evalArgs(n, e)
+	order, backfill := get[string](a, "order"), get[string](a, "backfill")
+	est := get[estimates](a, "estimates")
+	p := &Policy{
+		Policy: scheduler.Policy{
+			Order: scheduler.Order(order), Backfill: scheduler.Backfill(backfill),
+			Allocation: scheduler.Allocation(get[string](a, "allocation")), Preemption: scheduler.Preemption(get[string](a, "preemption")),
+			Victims: scheduler.VictimRule(get[string](a, "victims")), Quantum: get[time.Duration](a, "quantum"),
+			FeedbackInterval: get[time.Duration](a, "feedback"),
+		},
+		Name: n.label, Range: rangeOf(n.header), At: a.ranges(), Estimates: est.name, Sigma: est.sigma,
+	}
+	if order == "" {
+		return p, false
+	}
+	implied := slices.Contains(schema.ImpliedPreemption, order)
+	if implied {
+		if a.isSet("preemption") && p.Preemption == scheduler.NoPreemption {
+			a.fail(a.at("preemption"), "Contradicting arguments", "The order %q implies preemption.", order)
+		}
+		p.Preemption = scheduler.PausePreemption
+	}
+	unread := func(name, readers string) {
+		if a.isSet(name) {
+			a.fail(a.at(name), "Argument that nothing reads", "%s is read only by %s.", name, readers)
+		}
+	}
+	switch wants := slices.Contains(schema.QuantumOrders, order); {
+	case wants && a.lacks("quantum"):
+		a.fail(n.header, "Missing argument", "The order %q needs a quantum, for example quantum = \"1s\".", order)
+	case !wants:
+		unread("quantum", "the orders "+oneOf(schema.QuantumOrders))
+	}
+	if order != "priority" {
+		unread("feedback", `the order "priority"`)
+	}
+	if p.Preemption == scheduler.NoPreemption && order != "fair" {
+		unread("victims", "policies with preemption")
+	}
+	if a.has("backfill") && !slices.Contains(schema.EstimateOrders, order) && !slices.Contains(schema.EstimateBackfills, backfill) {
+		unread("estimates", "the orders "+oneOf(schema.EstimateOrders)+" and the backfills "+oneOf(schema.EstimateBackfills))
+	}
+	return p, a.ok
+}
