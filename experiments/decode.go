@@ -26,7 +26,7 @@ type decoder struct {
 	global     *env
 	vars       []Setting
 	lenient    bool
-	hostMemory int64                 // bytes; 0 when it is not known
+	hostMemory int64                 // bytes, whole GiB, so that a reboot changes no key; 0 when it is not known
 	traces     map[string]*traceFile // by what is read and how
 	shown      map[*Trace]*rawTrace  // where the traces of cells are from
 }
@@ -34,7 +34,7 @@ type decoder struct {
 func newDecoder(r *reporter, root *node, filename string, opts LoadOptions) *decoder {
 	d := &decoder{
 		reporter: r, root: root, filename: filename, dir: folder(filename),
-		lenient: opts.Lenient, hostMemory: opts.Host.MemoryBytes, traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
+		lenient: opts.Lenient, hostMemory: opts.Host.MemoryBytes &^ (1<<30 - 1), traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
 	}
 	d.global, d.vars = r.globals(root, opts)
 	return d

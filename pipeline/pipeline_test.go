@@ -476,3 +476,43 @@ func TestSeedIsExplained(t *testing.T) {
 		}
 	}
 }
+
+// A project that is moved keeps its results.
+func TestMovedProjectRunsNothingAgain(t *testing.T) {
+	const file = `
+experiment "moved" {
+  replicates = 1
+}
+job "j" {
+  command = ["sh", "train.sh"]
+  epochs  = 1
+}
+workload "w" {
+  submit { job = job.j }
+}
+hardware "h" {
+  engine  = "process"
+  threads = 1
+}
+policy "fcfs" { order = "fcfs" }
+`
+	key := func(dir string) string {
+		if err := os.WriteFile(filepath.Join(dir, "train.sh"), []byte("echo trained\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		spec, diags := experiments.LoadSource(filepath.Join(dir, "moved.hcl"), []byte(file), experiments.LoadOptions{
+			Host: experiments.HostFacts{Threads: 1, Cores: 1},
+		})
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		p, err := New(spec, Options{Out: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.state.keys[0].Description()
+	}
+	if a, b := key(t.TempDir()), key(t.TempDir()); a != b {
+		t.Errorf("the key changes with the folder: %v", diff(a, b))
+	}
+}

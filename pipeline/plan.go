@@ -60,7 +60,7 @@ func New(spec *experiments.Spec, opts Options) (*Plan, error) {
 		},
 	}
 	var err error
-	if p.state.programs, err = newPrograms(); err != nil {
+	if p.state.programs, err = newPrograms(spec.File); err != nil {
 		return nil, err
 	}
 	if err := p.describe(); err != nil {

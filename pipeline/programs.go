@@ -21,16 +21,21 @@ import (
 // programs depend on. The descriptions are made once for each job block.
 type programs struct {
 	self    string // tfexp's own path, for the built-in trainers
+	base    string // the experiment's folder
 	lines   map[*experiments.Job][]string
 	digests map[string]string // path → SHA-256 of its content
 }
 
-func newPrograms() (*programs, error) {
+func newPrograms(file string) (*programs, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find tfexp's own program: %w", err)
 	}
-	return &programs{self: self, lines: map[*experiments.Job][]string{}, digests: map[string]string{}}, nil
+	base, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return nil, fmt.Errorf("find the experiment's folder: %w", err)
+	}
+	return &programs{self: self, base: base, lines: map[*experiments.Job][]string{}, digests: map[string]string{}}, nil
 }
 
 // describe returns the key lines of a job: its program and its length.
@@ -56,13 +61,13 @@ func (p *programs) program(j *experiments.Job) []string {
 		}
 	} else {
 		k.Addf(label("command"), "%q", j.Command)
-		k.Add(label("dir"), j.Dir)
+		k.Add(label("dir"), p.place(j.Dir))
 		for _, e := range j.Env {
 			k.Add(label("env."+e.Name), e.Value)
 		}
 		k.Add(label("flags"), strconv.FormatBool(j.Flags))
 		for _, f := range p.inputs(j) {
-			k.Addf(label("file."+filepath.Base(f)), "%s %s", f, p.digest(f))
+			k.Addf(label("file."+filepath.Base(f)), "%s %s", p.place(f), p.digest(f))
 		}
 	}
 	k.Addf(label("threads"), "%d (inter %d, intra %d)", j.Threads.Request, j.Threads.Inter, j.Threads.Intra)
@@ -83,6 +88,15 @@ func (p *programs) program(j *experiments.Job) []string {
 	}
 	p.lines[j] = k.lines
 	return k.lines
+}
+
+// place writes a path relative to the experiment's folder where it is below
+// it, so that a folder that was moved or cloned runs nothing again.
+func (p *programs) place(path string) string {
+	if rel, err := filepath.Rel(p.base, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
 }
 
 // inputs are the files that a command job depends on: its program, arguments
