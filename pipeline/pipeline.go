@@ -60,14 +60,13 @@ type CellWork struct {
 
 // ProfileWork says which samples of a job kind are taken, and whether they are there.
 type ProfileWork struct {
-	Job      string   `json:"job"`
-	Threads  int      `json:"threads"`
-	Lengths  []int    `json:"lengths"` // epochs or steps of each sample
-	Unit     string   `json:"unit"`    // epochs or steps
-	Reuse    bool     `json:"reuse"`
-	Reason   string   `json:"reason"`
-	Changes  []Change `json:"changes,omitempty"`
-	Predicts string   `json:"-"`
+	Job     string   `json:"job"`
+	Threads int      `json:"threads"`
+	Lengths []int    `json:"lengths"` // epochs or steps of each sample
+	Unit    string   `json:"unit"`    // epochs or steps
+	Reuse   bool     `json:"reuse"`
+	Reason  string   `json:"reason"`
+	Changes []Change `json:"changes,omitempty"`
 }
 
 // Change is one line of a key's description that differs from the last time.

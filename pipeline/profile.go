@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/stages/estimate"
 	"github.com/tfexp/tfexp/stages/profile"
 )
 
@@ -159,25 +160,18 @@ func (r *run) estimate() error {
 			if !r.sampled(c.Hardware, j) {
 				continue
 			}
-			est, ok := r.estimateOf(j)
-			id := r.profileHash(j) + " " + c.Hardware.Name
+			id := fmt.Sprint(r.profileHash(j), length(j), c.Hardware.Name)
+			samples, ok := r.state.samples[r.profileHash(j)]
 			if !ok || seen[id] {
 				continue
 			}
 			seen[id] = true
-			sampled := 0
-			samples := r.state.samples[r.profileHash(j)]
-			for _, s := range samples {
-				sampled += s.Length
+			_, row, err := estimate.Fit(r.estimateJob(j, c.Hardware.Name, samples))
+			if err != nil {
+				r.warn("no_estimate", "", err.Error())
+				continue
 			}
-			p := est.Predict(length(j), r.spec.Estimate.Level)
-			rows = append(rows, results.EstimateRow{
-				Job: j.Name, Hardware: c.Hardware.Name, Threads: j.Threads.Request, GPUs: j.GPUs,
-				Model: est.Model, Samples: est.Samples,
-				SampleFraction: float64(sampled) / float64(length(j)),
-				Slope:          est.Slope, Intercept: est.Intercept,
-				Predicted: p.Seconds, Low: p.Low, High: p.High, Actual: -1,
-			})
+			rows = append(rows, row)
 		}
 	}
 	if len(rows) == 0 {
@@ -193,10 +187,13 @@ func (p *Plan) estimateOf(j *experiments.Job) (estimator.Estimate, bool) {
 	if !ok {
 		return estimator.Estimate{}, false
 	}
-	model, err := estimator.ByName(p.spec.Estimate.Model)
-	if err != nil {
-		return estimator.Estimate{}, false
-	}
-	est, err := model.Fit(samples)
+	est, _, err := estimate.Fit(p.estimateJob(j, "", samples))
 	return est, err == nil
+}
+
+func (p *Plan) estimateJob(j *experiments.Job, hardware string, samples []estimator.Sample) estimate.Job {
+	return estimate.Job{
+		Name: j.Name, Hardware: hardware, Threads: j.Threads.Request, GPUs: j.GPUs, Length: length(j),
+		Model: p.spec.Estimate.Model, Level: p.spec.Estimate.Level, Samples: samples,
+	}
 }

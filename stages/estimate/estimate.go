@@ -1,0 +1,47 @@
+// Package estimate fits the samples of a job and predicts its run time.
+package estimate
+
+import (
+	"fmt"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/results"
+)
+
+// Job is a job whose run time is asked for.
+type Job struct {
+	Name, Hardware string
+	Threads, GPUs  int
+	// Length is its total work, in the unit of its samples.
+	Length int
+	// Model is the name of the run-time model, Level that of the prediction
+	// interval, 0 to 1.
+	Model   string
+	Level   float64
+	Samples []estimator.Sample
+}
+
+// Fit returns the fitted estimate, and the job's row of estimates.csv, whose
+// actual run time is not known yet. It fails for a model that does not exist,
+// and for samples that the model cannot fit.
+func Fit(j Job) (estimator.Estimate, results.EstimateRow, error) {
+	model, err := estimator.ByName(j.Model)
+	if err != nil {
+		return estimator.Estimate{}, results.EstimateRow{}, err
+	}
+	e, err := model.Fit(j.Samples)
+	if err != nil {
+		return estimator.Estimate{}, results.EstimateRow{}, fmt.Errorf("estimate job %s: %w", j.Name, err)
+	}
+	sampled := 0
+	for _, s := range j.Samples {
+		sampled += s.Length
+	}
+	p := e.Predict(j.Length, j.Level)
+	return e, results.EstimateRow{
+		Job: j.Name, Hardware: j.Hardware, Threads: j.Threads, GPUs: j.GPUs,
+		Model: e.Model, Samples: e.Samples, SampleFraction: float64(sampled) / float64(j.Length),
+		Slope: e.Slope, Intercept: e.Intercept,
+		Predicted: p.Seconds, Low: p.Low, High: p.High, Actual: -1,
+	}, nil
+}
