@@ -21,7 +21,7 @@ const (
 
 const exitHelp = `Exit status:
     0  all went well
-    1  an internal error, or a file that cannot be read or written
+    1  an internal error, or a results file that cannot be read or written
     2  the command line is wrong
     3  the experiment is invalid
     4  some cells failed
