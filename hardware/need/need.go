@@ -1,0 +1,27 @@
+// Package need lets a test say what it cannot do without beyond Go: an engine
+// such as Docker, a Python library, a driver.
+package need
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// EnvRequire names what must be there, separated by commas: a test that needs
+// one of these fails without it instead of being skipped.
+const EnvRequire = "TFEXP_REQUIRE"
+
+// This skips the test when missing is not nil, with the reason and how to get
+// what is missing; it fails the test if TFEXP_REQUIRE lists what.
+func This(t testing.TB, what string, missing error, how string) {
+	t.Helper()
+	if missing == nil {
+		return
+	}
+	if slices.Contains(strings.Split(os.Getenv(EnvRequire), ","), what) {
+		t.Fatalf("%s is required and missing: %v (%s)", what, missing, how)
+	}
+	t.Skipf("needs %s: %v (%s)", what, missing, how)
+}
