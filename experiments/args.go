@@ -32,7 +32,7 @@ type estimates struct {
 
 // args are the evaluated arguments of one block, by the schema's types:
 //
-//	String string, Integer int, Number float64, Bool bool,
+//	String string, Integer int, Number float64, Share float64, Bool bool,
 //	Duration time.Duration, Size int64, Strings []string, Integers []int,
 //	StringMap []Setting, JobMap []jobName, Threads Threads, Gap workload.Arrivals,
 //	Instants []time.Duration, Estimates estimates, references reference
@@ -198,6 +198,8 @@ func (a *args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		return a.integer(arg, at, v)
 	case schema.Number:
 		return a.number(arg, at, v)
+	case schema.Share:
+		return a.share(arg, at, v)
 	case schema.Bool:
 		b, err := convert.Convert(v, cty.Bool)
 		if err != nil || b.IsNull() {

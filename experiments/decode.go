@@ -67,6 +67,7 @@ func (d *decoder) spec() *Spec {
 	s.Plots = d.plots(s.Axes)
 	if !d.failed() {
 		d.doubts(s)
+		d.sampling(s)
 	}
 	return s
 }
@@ -79,18 +80,6 @@ func (d *decoder) sole(kind string) *node {
 	}
 	s := schema.Language.Block(kind)
 	return &node{schema: s, args: s.Args}
-}
-
-func (d *decoder) profile() Profile {
-	n := d.sole("profile")
-	a := d.evalArgs(n, d.global)
-	return Profile{Samples: get[int](a, "samples"), Fraction: get[float64](a, "fraction"), Range: rangeOf(n.header)}
-}
-
-func (d *decoder) estimate() Estimate {
-	n := d.sole("estimate")
-	a := d.evalArgs(n, d.global)
-	return Estimate{Model: get[string](a, "model"), Level: get[float64](a, "level"), Range: rangeOf(n.header)}
 }
 
 // metric returns the column of metrics.csv with that name, which may lack its
@@ -175,7 +164,7 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		Epochs: get[int](a, "epochs"), Steps: get[int](a, "steps"),
 		Threads: get[Threads](a, "threads"), Malleable: get[bool](a, "malleable"),
 		GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory"), Nodes: get[int](a, "nodes"),
-		Priority: get[int](a, "priority"), Limit: get[time.Duration](a, "limit"),
+		Priority: get[int](a, "priority"), Limit: get[time.Duration](a, "limit"), TimeWriter: get[string](a, "time_writer"),
 		Deadline: get[time.Duration](a, "deadline"),
 	}
 	if a.lacks("threads") {
@@ -190,7 +179,7 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 			a.fail(n.header, "Job without a program", "%s needs a builtin block or a command.", n.title())
 		}
 	case builtin != nil:
-		for _, name := range []string{"dir", "env", "files", "flags"} {
+		for _, name := range []string{"dir", "env", "files", "flags", "time_writer"} {
 			if a.isSet(name) {
 				a.fail(a.at(name), "Argument that nothing reads", "%s is for jobs with a command; this one is built in.", name)
 			}

@@ -93,6 +93,8 @@ type Job struct {
 	Files    []string  // further input files; a change in one makes cells run again
 	// Flags asks for the hardware flags (--cpu --numThreads N) of run.sh-style programs.
 	Flags bool
+	// TimeWriter is first, last or longest: the time-writer line that counts.
+	TimeWriter string
 
 	// Exactly one of Epochs and Steps is above 0.
 	Epochs int
@@ -205,21 +207,6 @@ type Policy struct {
 	Sigma float64
 	// At has the source range of each argument that the file sets.
 	At map[string]Range
-}
-
-// Profile says how jobs are sampled.
-type Profile struct {
-	// Samples a job kind, and the part of its epochs in the shortest.
-	Samples  int
-	Fraction float64
-	Range    Range
-}
-
-// Estimate says which run-time model is fitted.
-type Estimate struct {
-	Model string  // linear
-	Level float64 // of the prediction interval, 0.9
-	Range Range
 }
 
 // Compare asks for a paired comparison of every other policy with a baseline.

@@ -130,6 +130,7 @@ job "script" {
 		{Name: "nodes", Type: Integer, Default: `1`, Min: bound(1), Max: bound(MaxNodes), Doc: "The nodes over which `threads`, `gpus` and `memory` are divided evenly; all of them start together.", Example: `2`},
 		{Name: "priority", Type: Integer, Default: `0`, Min: bound(0), Max: bound(1_000_000), Doc: "The job's level under the order `priority`; 0 is best.", Example: `2`},
 		{Name: "deadline", Type: Duration, Positive: true, Doc: "When the job should be finished, counted from its arrival; the order `edf` reads it.", Example: `"1m"`},
+		{Name: "time_writer", Type: String, Default: `"last"`, Allowed: []string{"first", "last", "longest"}, Doc: "Which time-writer line of the output counts when `command` prints several, as programs with several workers do: the `first`, the `last`, or the `longest` (the one with the most epochs).", Example: `"longest"`},
 		{Name: "limit", Type: Duration, Positive: true, Doc: "A job that runs longer than this is ended and counts as failed. Time in which it is paused does not count.", Example: `"10m"`},
 	},
 	Blocks: []*Block{builtinBlock, {
@@ -385,32 +386,6 @@ var matrixBlock = &Block{
 				{Name: "when", Type: Condition, Required: true, Doc: "True for the points to leave out. It reads `each.<axis>`, also `each.workload`, `each.hardware` and `each.policy`, and `workload.name`, `hardware.name` and `policy.name` of the point.", Example: `policy.name == "rr" && each.quantum == "5s"`},
 			},
 		},
-	},
-}
-
-var profileBlock = &Block{
-	Name: "profile", Single: true,
-	Doc: "How each job kind is sampled before the experiment runs, to estimate run times.",
-	Example: `profile {
-  samples  = 3
-  fraction = 0.05
-}`,
-	Args: []Arg{
-		{Name: "samples", Type: Integer, Default: `2`, Min: bound(2), Max: bound(100), Doc: "Short runs of each job kind, of different lengths.", Example: `3`},
-		{Name: "fraction", Type: Number, Default: `0.03`, Min: bound(1e-6), Max: bound(1), Doc: "The part of the job's work in the shortest sample; at least one epoch.", Example: `0.05`},
-	},
-}
-
-var estimateBlock = &Block{
-	Name: "estimate", Single: true,
-	Doc: "Which run-time model is fitted to the samples.",
-	Example: `estimate {
-  model = "linear"
-  level = 0.95
-}`,
-	Args: []Arg{
-		{Name: "model", Type: String, Default: `"linear"`, Allowed: []string{"linear"}, Doc: "`linear`: start-up time plus time by epoch; the first epoch of each sample, which warms up, counts as start-up where it is slower.", Example: `"linear"`},
-		{Name: "level", Type: Number, Default: `0.9`, Min: bound(0.5), Max: bound(0.9999), Doc: "Level of the prediction interval.", Example: `0.95`},
 	},
 }
 

@@ -87,6 +87,7 @@ const (
 	Gap       Type = "duration, exponential(…) or normal(…)"
 	Instants  Type = "duration or list of durations"
 	Estimates Type = "string or noisy(…)"
+	Share     Type = "number or percentage"
 
 	JobRef      Type = "reference to a job"
 	WorkloadRef Type = "reference to a workload"
