@@ -56,6 +56,16 @@ type Sample struct {
 	Pause  float64 `json:"pause_s,omitempty"`
 	Resume float64 `json:"resume_s,omitempty"`
 	Resize float64 `json:"resize_s,omitempty"`
+	// Startup and Save are what the program says that it spent before its first
+	// unit and after its last; 0 where it does not say.
+	Startup float64 `json:"startup_s,omitempty"`
+	Save    float64 `json:"save_s,omitempty"`
+	// Busy is the mean number of cores that other processes used while it ran; 0
+	// where it was too short to tell. It ran Tries times until it was not disturbed.
+	Busy  float64 `json:"busy_cores,omitempty"`
+	Tries int     `json:"tries,omitempty"`
+	// Cost is what taking it took in all.
+	Cost float64 `json:"cost_s,omitempty"`
 	// Warnings are doubts about the sample's output.
 	Warnings []string `json:"warnings,omitempty"`
 }

@@ -76,7 +76,7 @@ func (p *Plan) overheadLines(c experiments.Cell) []string {
 func (p *Plan) runtimeLines(h *experiments.Hardware, j *experiments.Job) []string {
 	var k Key
 	if p.sampled(h, j) {
-		k.Add("job."+j.Name+".runtime", "fitted "+p.spec.Estimate.Model+" "+p.profileHash(j))
+		k.Add("job."+j.Name+".runtime", "fitted "+p.estimateLine(j))
 	} else {
 		k.Addf("job."+j.Name+".runtime", "startup %s, epoch %s, parallel %g", j.Runtime.Startup, j.Runtime.Epoch, j.Runtime.Parallel)
 	}
@@ -99,7 +99,7 @@ func (p *Plan) estimateLines(c experiments.Cell) []string {
 	}
 	for _, j := range jobsOf(c) {
 		if p.sampled(c.Hardware, j) {
-			k.Add("job."+j.Name+".estimate", p.spec.Estimate.Model+" "+p.profileHash(j))
+			k.Add("job."+j.Name+".estimate", p.estimateLine(j))
 		}
 	}
 	return k.lines

@@ -7,14 +7,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
 // work says how long each job of a workload takes in simulation: what its
-// trace says; or the fitted estimate on the full request, which is taken to
-// scale with the threads; or what the file says. The file comes before the
+// trace says; or the fitted estimate, with its speed-up curve on other threads
+// than the request; or what the file says. The file comes before the
 // estimate on simulated machines, the estimate when a real cell is simulated.
 // The error wraps errNoEstimate for a job that has none of them.
 func (p *Plan) work(c experiments.Cell, r realisation) ([]simulated.Work, error) {
@@ -65,10 +66,14 @@ func (p *Plan) workOf(j *experiments.Job) (simulated.Work, error) {
 	if !ok {
 		return simulated.Work{}, fmt.Errorf("%w of the run time of job %s: its samples failed", errNoEstimate, j.Name)
 	}
-	return simulated.Work{
+	w := simulated.Work{
 		Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(length(j))),
 		Threads: j.Threads.Request, Parallel: 1,
-	}, nil
+	}
+	if est.Curve != (estimator.Curve{}) {
+		w.SpeedUp = func(threads int) float64 { return est.Curve.Speedup(float64(threads)) }
+	}
+	return w, nil
 }
 
 // simulatorOptions are the settings of a cell's simulated engine.
@@ -163,6 +168,9 @@ func (p *Plan) twin(c experiments.Cell, i int, r realisation) (*simulated.Engine
 		if j := r.kinds[r.kind[n]]; !seen[j] {
 			seen[j] = true
 			k.Addf("job."+j.Name, "fixed %s, scaled %s on %d, parallel %g", w.Fixed, w.Scaled, w.Threads, w.Parallel)
+			if est, ok := p.estimateOf(j); ok && w.SpeedUp != nil {
+				k.Addf("job."+j.Name+".curve", "sigma %g, kappa %g", est.Curve.Sigma, est.Curve.Kappa)
+			}
 		}
 	}
 	engine, err := simulated.New(r.jobs, work, opts)

@@ -35,6 +35,15 @@ func TestReferenceNamesEveryColumn(t *testing.T) {
 	for _, c := range fidelityJobColumns {
 		names = append(names, c.name)
 	}
+	for _, c := range sampleColumns {
+		names = append(names, c.name)
+	}
+	for _, c := range accuracyColumns {
+		names = append(names, c.name)
+	}
+	for _, c := range profilingColumns {
+		names = append(names, c.name)
+	}
 	for _, n := range names {
 		if !strings.Contains(text, "`"+n+"`") {
 			t.Errorf("docs/results.md does not name the column %s", n)

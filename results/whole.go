@@ -14,7 +14,8 @@ import (
 // WriteTables writes jobs.csv, metrics.csv, comparisons.csv and, where real
 // cells were simulated as well, fidelity.csv and fidelity_jobs.csv of the
 // experiment in dir over its complete cells, in the order of the plan, and
-// puts the actual run times into estimates.csv. Rows are streamed: no more
+// puts the actual run times into estimates.csv, with accuracy.csv and
+// profiling.csv beside it. Rows are streamed: no more
 // than one is in memory. Unlike the others, jobs.csv, which can be large and is
 // made of the cells' own, need not survive a power cut.
 func WriteTables(dir string) error {
@@ -26,7 +27,7 @@ func WriteTables(dir string) error {
 	if err != nil {
 		return err
 	}
-	actual := make([]mean, len(estimates))
+	actual := make([]outcomes, len(estimates))
 	jobs, err := newTableFile(filepath.Join(dir, JobsFile), false, jobColumns, e.Plan.Axes)
 	if err != nil {
 		return err
@@ -57,13 +58,7 @@ func WriteTables(dir string) error {
 		return err
 	}
 	if len(estimates) > 0 {
-		for i := range estimates {
-			estimates[i].Actual = -1
-			if actual[i].n > 0 {
-				estimates[i].Actual = actual[i].value()
-			}
-		}
-		if err := writeEstimates(dir, estimates); err != nil {
+		if err := e.writeAccuracy(estimates, actual); err != nil {
 			return err
 		}
 	}
@@ -72,7 +67,7 @@ func WriteTables(dir string) error {
 
 // addJobs adds the jobs of a cell to the experiment's jobs.csv. Where no
 // estimate wants to be compared with them, the lines are copied as they are.
-func (e *Experiment) addJobs(jobs *tableFile[JobRow], c CellRef, estimates []EstimateRow, actual []mean) error {
+func (e *Experiment) addJobs(jobs *tableFile[JobRow], c CellRef, estimates []EstimateRow, actual []outcomes) error {
 	if len(estimates) == 0 {
 		copied, err := e.copyJobs(jobs, c)
 		if copied || err != nil {
@@ -84,8 +79,8 @@ func (e *Experiment) addJobs(jobs *tableFile[JobRow], c CellRef, estimates []Est
 	err := e.eachJob(c, jobColumns, 1, func(r *JobRow) bool {
 		failed = jobs.write(r, axes)
 		for i, est := range estimates {
-			if r.tells(est) {
-				actual[i].add(r.Service)
+			if r.tells(est) && within(est.Axes, c.Axes) {
+				actual[i].add(est, r.Service, c.Real())
 			}
 		}
 		return failed == nil

@@ -40,15 +40,18 @@ func Fit(j Job) (estimator.Estimate, results.EstimateRow, error) {
 	if err != nil {
 		return estimator.Estimate{}, results.EstimateRow{}, fmt.Errorf("estimate job %s: %w", j.Name, err)
 	}
-	sampled := 0
+	sampled, cost := 0, 0.0
 	for _, s := range j.Samples {
 		sampled += s.Length
+		cost += s.Cost
 	}
 	p := e.Predict(j.Length, j.Level)
 	return e, results.EstimateRow{
 		Job: j.Name, Hardware: j.Hardware, Threads: j.Threads, GPUs: j.GPUs,
-		Model: e.Model, Samples: e.Samples, SampleFraction: float64(sampled) / float64(j.Length),
+		Model: model.Name(), Chosen: e.Model, Samples: e.Samples, SampleFraction: float64(sampled) / float64(j.Length),
 		Slope: e.Slope, Intercept: e.Intercept,
-		Predicted: p.Seconds, Low: p.Low, High: p.High, Actual: -1,
+		Predicted: p.Seconds, Low: p.Low, High: p.High, Actual: -1, ActualSD: -1,
+		Level: j.Level, Role: results.EstimateUsed, Host: j.Resource.Host,
+		Sigma: e.Curve.Sigma, Kappa: e.Curve.Kappa, Cost: cost,
 	}, nil
 }
