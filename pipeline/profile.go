@@ -30,7 +30,7 @@ func (r *run) profile(ctx context.Context) error {
 		return nil
 	}
 	start := time.Now()
-	s := &sampling{run: r, total: total, done: reused, taken: make([][]estimator.Sample, total), failed: make([]bool, total)}
+	s := &sampling{run: r, total: total, done: reused, taken: make([][]estimator.Sample, total), failed: make([]bool, total), over: make([]bool, total)}
 	r.observe(Progress{Kind: StageStart, Stage: "profile", Total: total, Reused: reused})
 	load := hardware.NewLoadSampler()
 	err := s.all(ctx)
@@ -52,6 +52,7 @@ type sampling struct {
 	total, done int
 	taken       [][]estimator.Sample
 	failed      []bool
+	over        []bool // no more of its samples are taken
 }
 
 // task is one sample to take.
@@ -208,7 +209,6 @@ func (s *sampling) take(ctx context.Context, t task) error {
 	if s.failed[t.unit] {
 		return nil
 	}
-	began := time.Now()
 	s.observe(Progress{Kind: UnitStart, Stage: "profile", Unit: unit.name, Done: s.done, Total: s.total})
 	sample, err := s.sample(ctx, unit, t)
 	switch {
@@ -223,12 +223,24 @@ func (s *sampling) take(ctx context.Context, t task) error {
 	default:
 		s.taken[t.unit] = append(s.taken[t.unit], sample)
 	}
-	last := t.repeat == unit.repeats-1 && t.rank == len(unit.lengths)-1
-	if last || s.failed[t.unit] {
-		s.done++
+	if s.failed[t.unit] || t.repeat == unit.repeats-1 && t.rank == len(unit.lengths)-1 {
+		s.end(t.unit)
 	}
-	s.observe(Progress{Kind: UnitEnd, Stage: "profile", Unit: unit.name, Done: s.done, Total: s.total, Elapsed: time.Since(began)})
 	return nil
+}
+
+// end tells that no more samples of a unit are taken.
+func (s *sampling) end(i int) {
+	if s.over[i] {
+		return
+	}
+	s.over[i] = true
+	s.done++
+	took := 0.0
+	for _, sample := range s.taken[i] {
+		took += sample.Cost
+	}
+	s.observe(Progress{Kind: UnitEnd, Stage: "profile", Unit: s.state.profiles[i].name, Done: s.done, Total: s.total, Elapsed: seconds(took)})
 }
 
 // sample runs one sample, again where other processes disturbed it. The first of
@@ -334,6 +346,7 @@ func readSamples(dir string, unit profileUnit) ([]estimator.Sample, bool) {
 // recorded without samples, when the budget had no room for any.
 func (s *sampling) keep(i int) error {
 	unit, samples := &s.state.profiles[i], s.taken[i]
+	s.end(i)
 	if s.failed[i] || len(samples) == 0 && unit.asked {
 		return nil
 	}
