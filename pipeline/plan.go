@@ -49,10 +49,15 @@ type planState struct {
 // New plans an experiment: the cells in the order in which they run, which of
 // them the cache holds, and why the others run. It changes nothing on disk.
 func New(spec *experiments.Spec, opts Options) (*Plan, error) {
+	return newPlan(spec, opts, hardware.Host())
+}
+
+// newPlan is New on a given machine.
+func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan, error) {
 	p := &Plan{
 		Dir: filepath.Join(opts.Out, spec.Name), spec: spec, options: opts,
 		state: &planState{
-			host:          hardware.Host(),
+			host:          host,
 			realised:      map[realisedKey]realisation{},
 			profileHashes: map[*experiments.Job]string{},
 			needed:        map[string]bool{},
