@@ -258,7 +258,7 @@ func same[T comparable](a, b T) bool {
 }
 
 // models has every model, in the order of the documentation.
-var models = []Model{Linear{}, Fraction{}, Scaling{}, Pooled{}, History{}}
+var models = []Model{Linear{}, Fraction{}, Scaling{}, Pooled{}, History{}, Auto{}}
 
 // Names lists the models.
 func Names() []string {
