@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -178,24 +177,15 @@ func (p *Plan) fit(j *experiments.Job, model string) fit {
 	for _, h := range p.sampleHashes(j, model) {
 		samples = append(samples, p.state.samples[h]...)
 	}
+	// Names of blocks mean nothing elsewhere: a job is known by what it runs.
+	name, kind := p.identityOf(j)
 	var f fit
 	f.estimate, f.row, f.err = estimate.Fit(estimate.Job{
 		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: length(j),
-		Model: model, Level: p.spec.Estimate.Level, Samples: samples, Kind: kindOf(j),
+		Model: model, Level: p.spec.Estimate.Level, Samples: samples,
+		Identity: name, Kind: kind, History: p.state.history,
 		Resource: estimator.Resource{Host: p.hostPrint(), Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra, GPUs: j.GPUs},
 	})
 	p.state.fits[key] = f
 	return f
-}
-
-// kindOf is what sort of program a job runs, for models that learn from
-// programs that are alike: "cnn", "train.py".
-func kindOf(j *experiments.Job) string {
-	if j.Builtin != "" {
-		return j.Builtin
-	}
-	if len(j.Command) > 1 { // an interpreter with its script
-		return filepath.Base(j.Command[1])
-	}
-	return filepath.Base(j.Command[0])
 }

@@ -34,7 +34,9 @@ type planState struct {
 	// in the order of their threads.
 	families map[string][]int
 	// fits is what was fitted to the samples; fitting guards it.
-	fits    map[fitKey]fit
+	fits map[fitKey]fit
+	// history is what jobs really took in the past.
+	history []estimator.Run
 	fitting sync.Mutex
 	// realised workloads, shared by the cells of a replicate.
 	realised map[realisedKey]realisation
@@ -202,6 +204,7 @@ func (p *Plan) lookUp() {
 		for i := range p.Profiles {
 			p.lookUpProfile(v, i)
 		}
+		p.readHistory(v)
 	})
 	entries, _ := os.ReadDir(filepath.Join(p.Dir, results.CellsDir))
 	for _, e := range entries { // in name order

@@ -18,8 +18,10 @@ import (
 
 // What the language calls a model is one.
 func TestModelsOfTheLanguageExist(t *testing.T) {
-	if !slices.Equal(slices.Sorted(slices.Values(schema.Models)), slices.Sorted(slices.Values(estimator.Names()))) {
-		t.Errorf("the language has %v, the estimator %v", schema.Models, estimator.Names())
+	for _, m := range schema.Models {
+		if _, err := estimator.ByName(m); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package schema
 
-// Models are the run-time models of package estimator, as a file names them.
+// Models are the run-time models of package estimator that can be fitted to
+// samples, as a file names them.
 var Models = []string{"auto", "linear", "fraction", "scaling", "history"}
 
 var profileBlock = &Block{
@@ -40,7 +41,8 @@ var estimateBlock = &Block{
 		{Name: "model", Type: String, Default: `"linear"`, Allowed: Models,
 			Doc: "`linear`: start-up time plus time by epoch, with the first epochs, which warm up, told apart; `fraction`: the sample's time divided by its part of the job, the plainest baseline; " +
 				"`scaling`: linear, with a speed-up curve over threads (Amdahl's law or the universal scalability law) fitted to samples at several numbers of threads; " +
-				"`history`: linear, improved by runs of the same or a like job that this experiment's cache has; `auto`: the one with the least cross-validated error.", Example: `"auto"`},
+				"`history`: linear, improved by past runs of the same or a like job, here or on another machine: those of the other experiments in the same folder of results, and of cells that this one's cache has and its plan has no more; " +
+				"`auto`: the one with the least cross-validated error among those that can be fitted.", Example: `"auto"`},
 		{Name: "models", Type: Strings, DefaultDoc: "none", Allowed: Models, Doc: "Further models that are fitted to the same samples, only to be compared: their estimates and errors stand beside those of `model` in estimates.csv, accuracy.csv and the report.", Example: `["linear", "fraction"]`},
 		{Name: "level", Type: Number, Default: `0.9`, Min: bound(0.5), Max: bound(0.9999), Doc: "Level of the prediction interval.", Example: `0.95`},
 	},

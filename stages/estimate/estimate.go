@@ -2,6 +2,7 @@
 package estimate
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/tfexp/tfexp/estimator"
@@ -24,6 +25,8 @@ type Job struct {
 	Resource estimator.Resource
 	Kind     string
 	History  []estimator.Run
+	// Identity is what the runs of History call the job; empty: Name.
+	Identity string
 }
 
 // Fit returns the fitted estimate, and the job's row of estimates.csv, whose
@@ -35,7 +38,7 @@ func Fit(j Job) (estimator.Estimate, results.EstimateRow, error) {
 		return estimator.Estimate{}, results.EstimateRow{}, err
 	}
 	e, err := model.Fit(estimator.Problem{
-		Job: j.Name, Kind: j.Kind, Samples: j.Samples, Resource: j.Resource, History: j.History,
+		Job: cmp.Or(j.Identity, j.Name), Kind: j.Kind, Samples: j.Samples, Resource: j.Resource, History: j.History,
 	})
 	if err != nil {
 		return estimator.Estimate{}, results.EstimateRow{}, fmt.Errorf("estimate job %s: %w", j.Name, err)
