@@ -14,6 +14,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # The library is beside this folder, or installed.
 sys.path += [os.path.join(HERE, "..", "digits"), os.path.join(HERE, "..", "tfexp_job")]
 
+# Threads that spin while they wait would take the cores from one another when
+# the job is left with fewer of them.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 import digits  # noqa: E402
 import tfexp_job  # noqa: E402
 
