@@ -435,7 +435,7 @@ plot "metrics" {
   metric = "mean_waiting"
 }
 
-plot "speedup" { x = "cores" }`,
+plot "heatmap" {}`,
 	Args: []Arg{
 		{Name: "metric", Type: String, DefaultDoc: "the chief ones; `mean_jct` for `heatmap`, `mean_service` for `speedup`", Doc: "The metric to draw. Only for `metrics`, `series`, `heatmap` and `speedup`.", Example: `"mean_waiting"`},
 		{Name: "x", Type: String, DefaultDoc: "the first axis whose values are numbers or durations; required by `speedup`", Doc: "The axis of the matrix to draw against, by its name. Only for `series`, `heatmap` and `speedup`.", Example: `"quantum"`},

@@ -33,8 +33,8 @@ def load(scale=1):
     return (images[~held], labels[~held]), (images[held], labels[held])
 
 
-def arguments(description, models):
-    """Read the command line of a program that trains one of these models."""
+def parser(description, models):
+    """Return the arguments of a program that trains one of these models."""
     p = argparse.ArgumentParser(description=description)
     p.add_argument("--model", choices=models, default="cnn")
     p.add_argument("--variant", choices=["original", "malleable"], default="malleable",
@@ -47,6 +47,11 @@ def arguments(description, models):
     p.add_argument("--checkpoint-every", type=int, default=0, metavar="N",
                    help="leave a checkpoint after each N epochs, not only when stopped")
     p.add_argument("--save", metavar="FILE", help="leave the trained network there")
+    return p
+
+
+def arguments(p):
+    """Read the command line, and end the program where it makes no sense."""
     a = p.parse_args()
     for name in ("epochs", "passes", "batch"):
         if getattr(a, name) < 1:

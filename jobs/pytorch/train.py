@@ -34,12 +34,14 @@ def network(nn):
 
 
 def main():
-    args = digits.arguments(__doc__.split("\n")[0], ["cnn"])
+    args = digits.arguments(digits.parser(__doc__.split("\n")[0], ["cnn"]))
     job = tfexp_job.start(epochs=args.epochs, settings=digits.settings(args))
 
-    import numpy as np
-    import torch
-    from torch import nn
+    try:
+        import torch
+        from torch import nn
+    except ImportError as e:
+        sys.exit("train.py: %s: on Debian, apt-get install python3-torch, and start the program by run.sh or /usr/bin/python3" % e)
 
     def follow(inter, intra):
         torch.set_num_threads(intra)

@@ -19,14 +19,23 @@ import tfexp_job  # noqa: E402
 
 
 def main():
-    args = digits.arguments(__doc__.split("\n")[0], ["mlp", "cnn", "lenet", "googlenet"])
+    parser = digits.parser(__doc__.split("\n")[0], ["mlp", "cnn", "lenet", "googlenet"])
+    parser.add_argument("--inter-threads", type=int, default=0, metavar="N", help="thread pools of one's own choice instead of the job's")
+    parser.add_argument("--intra-threads", type=int, default=0, metavar="N", help="(to measure them; the allotment is then not followed)")
+    args = digits.arguments(parser)
+    if args.inter_threads or args.intra_threads:
+        os.environ.update(TFEXP_INTER_THREADS=str(args.inter_threads or 1), TFEXP_INTRA_THREADS=str(args.intra_threads or 1))
+        os.environ.pop("TFEXP_CONTROL", None)
     job = tfexp_job.start(epochs=args.epochs, settings=digits.settings(args))
 
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     os.environ.setdefault("KERAS_BACKEND", "tensorflow")
-    import numpy as np
-    import keras
-    import tensorflow as tf
+    try:
+        import numpy as np
+        import keras
+        import tensorflow as tf
+    except ImportError as e:
+        sys.exit("train.py: %s: run `make python-jobs`, and start the program by run.sh or .venv/bin/python" % e)
 
     import models
 

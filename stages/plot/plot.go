@@ -52,7 +52,9 @@ const (
 )
 
 // Kinds lists the kinds of pictures that are drawn when none is asked for.
-func Kinds() []string { return []string{Gantt, JCT, Metrics, Series, Cores, Predicted, Fidelity, Heatmap} }
+func Kinds() []string {
+	return []string{Gantt, JCT, Metrics, Series, Cores, Predicted, Fidelity, Heatmap}
+}
 
 // figure is a picture that can be painted; a skipped one has no paint.
 type figure struct {
