@@ -5,7 +5,7 @@
 #
 # accuracy.csv and the report have the errors of each model. On a machine that does
 # nothing else the mean absolute error should stay below 8%, its standard deviation
-# below 11%. Programs of your own take part as in estimator_accuracy_python.hcl.
+# below 11%. estimator_accuracy_python.hcl does the same with TensorFlow and PyTorch.
 
 experiment "estimator_accuracy" {
   description = "How well do samples of 3% predict how long real training takes, by model, job and number of threads?"
@@ -60,6 +60,6 @@ profile {
 }
 
 estimate {
-  model  = "linear"
-  models = ["fraction"]
+  model  = "auto"
+  models = ["linear", "fraction", "scaling"]
 }
