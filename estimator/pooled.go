@@ -42,7 +42,7 @@ func (Pooled) Fit(p Problem) (Estimate, error) {
 	}
 	tick := p.Tick
 	if tick == 0 {
-		tick = findTick(runs)
+		tick = FindTick(runs)
 	}
 	pace, sd := pool(runs, tick)
 	// Runs that one program launches are first looked at after about the same

@@ -84,7 +84,7 @@ func scoreOf(t *testing.T, m Model, fraction float64, known func(logged) Run) sc
 		for _, r := range runs {
 			prefixes = append(prefixes, r.prefix(fraction))
 		}
-		tick := findTick(prefixes)
+		tick := FindTick(prefixes)
 		for i, r := range runs {
 			marks := r.prefix(fraction)
 			last := marks[len(marks)-1]
