@@ -68,7 +68,8 @@ func span(marks []Mark) (length, seconds float64) {
 // seen by a watcher that looks once a minute, gaps of about the same work are
 // some seconds more than a whole number of minutes, and so apart from each other
 // by whole minutes. It returns 0 when the gaps do not show a tick: fewer than
-// four, all alike, or not on a grid to within a tenth of it.
+// four, all alike, not on a grid to within a tenth of it, or hardly two at a point of
+// the grid.
 func FindTick(runs [][]Mark) float64 {
 	var gaps []float64
 	for _, marks := range runs {
@@ -98,16 +99,20 @@ func FindTick(runs [][]Mark) float64 {
 		return 0
 	}
 	// Scatter within a grid point, beside which a tick stands out.
-	from := gaps[0]
+	from, clusters := gaps[0], 1
 	for i, s := range steps {
 		if s > tick/2 {
 			if n := s / tick; math.Abs(n-math.Round(n)) > 0.1 {
 				return 0
 			}
 			from = gaps[i+1]
+			clusters++
 		} else if gaps[i+1]-from > 0.1*tick {
 			return 0
 		}
+	}
+	if len(gaps) < 2*clusters { // numbers that happen to be apart alike
+		return 0
 	}
 	return tick
 }

@@ -94,7 +94,6 @@ func (a *app) printLogs(predictions []estimate.LogPrediction, s estimate.LogSumm
 		fmt.Fprintln(a.out)
 		return err
 	}
-	failed := 0
 	for _, p := range predictions {
 		if p.Run.File != file || t == nil {
 			if err := flush(); err != nil {
@@ -109,7 +108,6 @@ func (a *app) printLogs(predictions []estimate.LogPrediction, s estimate.LogSumm
 			name = "1"
 		}
 		if p.Err != nil {
-			failed++
 			t.add(name, "–", fmt.Sprint(p.Steps), "–", "–", seconds(p.Actual), "–")
 			fmt.Fprintf(a.err, "%s %s run %s: %s\n", paint(a.errColor, yellow, "Warning:"), file, name, p.Why())
 			continue
@@ -127,8 +125,12 @@ func (a *app) printLogs(predictions []estimate.LogPrediction, s estimate.LogSumm
 		fmt.Fprintln(a.out, "no run is finished: there is nothing to set the predictions against")
 		return nil
 	}
-	fmt.Fprintf(a.out, "%d runs: mean absolute error %.1f%%, sd %.1f%%, bias %+.1f%%; the %g%% intervals hold %.0f%%\n",
-		s.Runs, s.MeanAbs, s.SD, s.Bias, 100*o.level, s.Coverage)
+	runs := "1 run"
+	if s.Runs > 1 {
+		runs = fmt.Sprintf("%d runs", s.Runs)
+	}
+	fmt.Fprintf(a.out, "%s: mean absolute error %.1f%%, sd %.1f%%, bias %+.1f%%; the %g%% intervals hold %.0f%%\n",
+		runs, s.MeanAbs, s.SD, s.Bias, 100*o.level, s.Coverage)
 	if s.LinearMeanAbs >= 0 {
 		fmt.Fprintf(a.out, "plain linear extrapolation: mean absolute error %.1f%%\n", s.LinearMeanAbs)
 	}
