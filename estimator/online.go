@@ -1,7 +1,5 @@
 package estimator
 
-import "math"
-
 // Unit is one unit of work that a running job has finished: the times in which
 // it held so many threads, in their order. There are several where the job was
 // resized in the middle. Time in which it was paused is left out.
@@ -23,36 +21,15 @@ type Held struct {
 // job change little where the samples were good, and the job's own pace prevails
 // in the end. The run time of what is left is Remaining's.
 func (e Estimate) Update(done []Unit) Estimate {
-	paces := e.paces(done)
-	if len(paces) == 0 {
-		return e
+	if len(done) > 1 || e.Slope > 0 && len(done) > 0 {
+		done = done[1:]
 	}
-	n := float64(len(paces))
-	mean, sd := meanSD(paces)
-	e.Residuals = nil // they told whole runs
-	known := e.DF > 0
-	before := square(e.SlopeSE) + square(e.Slope*e.PaceSD)
-	if n > 1 {
-		e.UnitSD = math.Sqrt((square(e.UnitSD)*e.DF + square(sd)*(n-1)) / (e.DF + n - 1))
-		if e.Rho == 0 {
-			e.Rho = autocorrelation([][]float64{paces})
-		}
-		e.DF += n - 1
+	var l Learned
+	for _, u := range done {
+		l.Add(e, 1, u)
 	}
-	seen := square(e.UnitSD) * (1 + e.Rho) / (1 - e.Rho) / n
-	if known && before+seen > 0 {
-		e.Slope = (e.Slope*seen + mean*before) / (seen + before)
-		e.SlopeSE = math.Sqrt(seen * before / (seen + before))
-	} else {
-		e.Slope, e.SlopeSE = mean, math.Sqrt(seen)
-	}
-	e.PaceSD, e.PaceDF = restDrift, clockDF
-	return e
+	return e.After(l)
 }
-
-// restDrift is how much the pace of the rest of a run differs from the run's own
-// so far, for reasons that no number of units averages out; relative to it.
-const restDrift = 0.005
 
 // Remaining is the run time of the units of length that are not done, on threads
 // from now on, with the interval at level. There are no fixed costs in it: what
@@ -66,18 +43,4 @@ func (e Estimate) Remaining(length int, done []Unit, threads int, level float64)
 	u := e.Update(done)
 	u.Intercept, u.InterceptSE = 0, 0
 	return u.PredictOn(left, threads, level)
-}
-
-// paces are the seconds that units would have taken on the estimate's resource.
-func (e Estimate) paces(done []Unit) []float64 {
-	if len(done) > 1 || e.Slope > 0 && len(done) > 0 {
-		done = done[1:]
-	}
-	paces := make([]float64, len(done))
-	for i, u := range done {
-		for _, h := range u {
-			paces[i] += h.Seconds / e.Slower(h.Threads)
-		}
-	}
-	return paces
 }
