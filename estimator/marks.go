@@ -15,7 +15,7 @@ func fitMarks(own []Mark, tick float64) (Estimate, error) {
 		return Estimate{}, fmt.Errorf("fit linear: a pace needs two marks, one later and further than the other: %w", ErrUnfit)
 	}
 	if tick == 0 {
-		tick = findTick([][]Mark{own})
+		tick = FindTick([][]Mark{own})
 	}
 	e := Estimate{Slope: seconds / length, PaceSD: runDrift, DF: clockDF}
 	if tick == 0 {
@@ -64,12 +64,13 @@ func span(marks []Mark) (length, seconds float64) {
 	return float64(last.Done - first.Done), last.At - first.At
 }
 
-// findTick tells how coarse the clock of marks is from the gaps between them:
+// FindTick tells how coarse the clock of marks is from the gaps between them:
 // seen by a watcher that looks once a minute, gaps of about the same work are
 // some seconds more than a whole number of minutes, and so apart from each other
 // by whole minutes. It returns 0 when the gaps do not show a tick: fewer than
-// four, all alike, or not on a grid to within a tenth of it.
-func findTick(runs [][]Mark) float64 {
+// four, all alike, not on a grid to within a tenth of it, or hardly two at a point of
+// the grid.
+func FindTick(runs [][]Mark) float64 {
 	var gaps []float64
 	for _, marks := range runs {
 		for i := 1; i < len(marks); i++ {
@@ -98,16 +99,20 @@ func findTick(runs [][]Mark) float64 {
 		return 0
 	}
 	// Scatter within a grid point, beside which a tick stands out.
-	from := gaps[0]
+	from, clusters := gaps[0], 1
 	for i, s := range steps {
 		if s > tick/2 {
 			if n := s / tick; math.Abs(n-math.Round(n)) > 0.1 {
 				return 0
 			}
 			from = gaps[i+1]
+			clusters++
 		} else if gaps[i+1]-from > 0.1*tick {
 			return 0
 		}
+	}
+	if len(gaps) < 2*clusters { // numbers that happen to be apart alike
+		return 0
 	}
 	return tick
 }
