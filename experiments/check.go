@@ -16,6 +16,8 @@ func (h *Hardware) Capabilities() scheduler.Capabilities {
 	if h.Engine == "process" {
 		// Memory is a matter of admission there; nothing limits a process.
 		c.Memory = false
+	}
+	if h.Real() {
 		c.GPUs = slices.ContainsFunc(h.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
 	}
 	return c
