@@ -86,8 +86,7 @@ type Options struct {
 	// Sampling is the time between two looks at the containers; by default
 	// DefaultSampling.
 	Sampling time.Duration
-	// Observe is told what containers use, from one goroutine a node; it may
-	// be nil.
+	// Observe is told what containers use, one call at a time; it may be nil.
 	Observe func(Sample)
 }
 
@@ -105,6 +104,8 @@ type Engine struct {
 	wake    chan struct{} // has an element when ended may have grown
 	waiters sync.WaitGroup
 	samples sync.WaitGroup
+
+	observing sync.Mutex // held while Observe is called
 
 	mu       sync.Mutex // guards what follows, and the fields of running that say so
 	live     []*running // by job number; nil before the first start

@@ -194,8 +194,8 @@ func (e *Engine) attend(r *running) {
 
 	e.mu.Lock()
 	r.gone = true
-	r.rest(time.Now())
-	at := e.Now()
+	r.rest(what.at)
+	at := what.at.Sub(e.zero)
 	e.mu.Unlock()
 
 	if what.reachable {
@@ -230,6 +230,7 @@ func (e *Engine) attend(r *running) {
 // fate is how a container ended.
 type fate struct {
 	host      string
+	at        time.Time // when that was known
 	exit      int // -1 when it is not known
 	oom       bool
 	vanished  bool // the container is not there any more
@@ -252,6 +253,7 @@ func (e *Engine) await(r *running) fate {
 		if err != nil && !errdefs.IsNotFound(err) {
 			f.broken = true
 			if !r.node.Host.comeBack(e.ctx, e.opts.Patience) {
+				f.at = time.Now()
 				return f
 			}
 		}
@@ -260,21 +262,46 @@ func (e *Engine) await(r *running) fate {
 		case !known:
 			f.broken = true
 			if !r.node.Host.comeBack(e.ctx, e.opts.Patience) {
+				f.at = time.Now()
 				return f
 			}
 		case state == nil:
-			f.reachable, f.vanished = true, true
+			f.reachable, f.vanished, f.at = true, true, time.Now()
 			return f
 		case !state.Running:
+			f.at = time.Now()
 			f.reachable, f.exit, f.oom = true, state.ExitCode, state.OOMKilled
 			if f.broken {
 				e.readAgain(r)
+			} else {
+				f.broken = e.goesDown(r, f)
 			}
 			return f
 		default: // it outlived its daemon
 			e.readAgain(r)
 		}
 	}
+}
+
+// downPatience is how long a daemon is looked at that may be going down.
+const downPatience = time.Second
+
+// goesDown tells whether a container was ended by another than tfexp because
+// its daemon is being stopped: it ends its containers before it goes itself.
+func (e *Engine) goesDown(r *running, f fate) bool {
+	e.mu.Lock()
+	asked := r.cause != ""
+	e.mu.Unlock()
+	if asked || f.oom || f.exit != 128+int(syscall.SIGTERM) && f.exit != 128+int(syscall.SIGKILL) {
+		return false
+	}
+	for begin := time.Now(); time.Since(begin) < downPatience; time.Sleep(pollPause) {
+		if !r.node.Host.alive(e.ctx) {
+			r.node.Host.comeBack(e.ctx, e.opts.Patience)
+			return true
+		}
+	}
+	return false
 }
 
 // verdict says in words how a container ended by itself.

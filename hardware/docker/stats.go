@@ -7,6 +7,7 @@ import (
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
+	"golang.org/x/sync/errgroup"
 )
 
 // Sample is what a container used.
@@ -50,11 +51,14 @@ func (e *Engine) watch(n *node) {
 			}
 		}
 		e.mu.Unlock()
+		// All at once: the daemon answers when it has looked itself, which it
+		// does once a second.
+		var looks errgroup.Group
 		for _, r := range list {
-			if err := e.sample(r); err != nil && gone(err) && e.ctx.Err() == nil {
-				n.lost()
-				break
-			}
+			looks.Go(func() error { return e.sample(r) })
+		}
+		if err := looks.Wait(); err != nil && gone(err) && e.ctx.Err() == nil {
+			n.lost()
 		}
 	}
 }
@@ -95,6 +99,8 @@ func (e *Engine) sample(r *running) error {
 		out.CPU = 100 * float64(now.used-before.used) / float64(span)
 	}
 	if e.opts.Observe != nil && !over {
+		e.observing.Lock()
+		defer e.observing.Unlock()
 		e.opts.Observe(out)
 	}
 	return nil
