@@ -98,14 +98,21 @@ func (r *running) rest(now time.Time) {
 	}
 }
 
-// actTries bounds how often a call is repeated that a daemon broke off.
-const actTries = 3
+// actTries bounds how often a call is repeated that a daemon broke off, and
+// freezeLimit for how long one that could not freeze a container: on a busy
+// machine the kernel (cgroup v1) does not always catch all of its threads.
+const (
+	actTries    = 3
+	freezeLimit = 10 * time.Second
+	freezePause = 20 * time.Millisecond
+)
 
 // act carries out a call on a container. A container that has ended is no
 // error: its End follows. A daemon that went away is waited for; if it does
 // not come back, the End follows as well.
 func (e *Engine) act(r *running, call func(context.Context) error) error {
-	for range actTries {
+	begin := time.Now()
+	for tries := 0; tries < actTries; {
 		ctx, cancel := context.WithTimeout(e.ctx, callLimit)
 		err := call(ctx)
 		cancel()
@@ -113,9 +120,13 @@ func (e *Engine) act(r *running, call func(context.Context) error) error {
 			return nil
 		}
 		if gone(err) {
-			if !r.node.Host.comeBack(e.ctx, e.opts.Patience) {
+			if tries++; !r.node.Host.comeBack(e.ctx, e.opts.Patience) {
 				return nil
 			}
+			continue
+		}
+		if strings.Contains(err.Error(), "unable to freeze") && time.Since(begin) < freezeLimit {
+			time.Sleep(freezePause)
 			continue
 		}
 		if state, known := e.look(r); known && (state == nil || !state.Running) {
