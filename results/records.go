@@ -22,6 +22,9 @@ type JobRow struct {
 	// BoundedSlowdown is max(1, JCT / max(run time alone, floor)); NaN like
 	// Slowdown for a job that did not finish or whose run time is not known.
 	BoundedSlowdown float64
+	// ResizeOverhead is the time in which the program says that it did not train
+	// in order to take on other allotments; negative when it does not say.
+	ResizeOverhead float64
 }
 
 // Metrics is a row of metrics.csv without the cell's own columns. Means and
