@@ -131,41 +131,6 @@ func (d *decoder) compares(cells []Cell) []Compare {
 	return list
 }
 
-func (d *decoder) plots(axes []string) []Plot {
-	var list []Plot
-	for _, n := range d.root.all("plot") {
-		a := d.evalArgs(n, d.global)
-		p := Plot{Kind: n.label, Range: rangeOf(n.header)}
-		if name := get[string](a, "metric"); name != "" {
-			if p.Kind != "metrics" && p.Kind != "series" {
-				a.fail(a.at("metric"), "Argument that nothing reads", "Only the plots \"metrics\" and \"series\" have a metric.")
-			}
-			p.Metric = d.metric(name, n.attr("metric").Expr.Range())
-		}
-		if name := get[string](a, "x"); name != "" {
-			at := n.attr("x").Expr.Range()
-			switch {
-			case p.Kind != "series":
-				a.fail(a.at("x"), "Argument that nothing reads", "Only the plot \"series\" has an x.")
-			case !slices.Contains(axes, name) && !d.failed():
-				detail := "The matrix has no axes of its own."
-				if len(axes) > 0 {
-					detail = "x is the name of an axis of the matrix: " + oneOf(axes) + "."
-				}
-				d.suggest(at, nearest(name, axes), fmt.Sprintf("Unknown axis %q", name), "%s", detail)
-			}
-			p.X = name
-		}
-		list = append(list, p)
-	}
-	if d.root.first("plot") == nil {
-		for _, kind := range schema.PlotKinds {
-			list = append(list, Plot{Kind: kind})
-		}
-	}
-	return list
-}
-
 // job decodes a job block.
 func (d *decoder) job(n *node, e *env) (*Job, bool) {
 	a := d.evalArgs(n, e)

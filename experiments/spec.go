@@ -240,7 +240,8 @@ type Compare struct {
 // Plot selects pictures.
 type Plot struct {
 	Kind   string
-	Metric string // for metrics and series
-	X      string // an axis, for series
+	Metric string // for metrics, series, heatmap and speedup
+	X      string // an axis, for series, heatmap and speedup
+	Y      string // an axis, for heatmap
 	Range  Range
 }

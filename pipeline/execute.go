@@ -282,7 +282,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		return results.Cell{}, &EngineError{Engine: engineProcess, Err: err}
 	}
 	load := hardware.NewLoadSampler()
-	task.Engine = engine
+	task.Engine, task.Logs = engine, logs
 	task.Finally = func(out *results.Cell) {
 		busy := load.Others()
 		if busy == hardware.UnknownLoad {

@@ -111,7 +111,7 @@ func (p *Plan) describe() error {
 		}
 	}
 	for _, pl := range spec.Plots {
-		p.Plots = append(p.Plots, results.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X})
+		p.Plots = append(p.Plots, results.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X, Y: pl.Y})
 	}
 	p.Cells, p.state.specCell = expand(spec)
 	p.RunOrder = runOrder(spec.Seed, p.Cells)

@@ -85,6 +85,7 @@ type Collector struct {
 	held                 Occupancy
 	preemptions, resizes int
 	finished, failed     int
+	overheads            map[int]float64 // of resizes, in seconds, by job
 }
 
 // Occupancy is a row of occupancy.csv: what is held, and by how many jobs, from
@@ -234,7 +235,10 @@ func (c *Collector) Row(job int) JobRow {
 		Slowdown: math.NaN(), BoundedSlowdown: math.NaN(), ThreadsMean: math.NaN(),
 		ThreadsRequested: j.Threads, GPUs: j.GPUs,
 		Preemptions: int(a.preemptions), Resizes: int(a.resizes), Restarts: int(a.restarts), State: string(a.state),
-		Predicted: -1, PredictionErrorPct: math.NaN(),
+		Predicted: -1, PredictionErrorPct: math.NaN(), ResizeOverhead: -1,
+	}
+	if s, ok := c.overheads[job]; ok {
+		r.ResizeOverhead = s
 	}
 	if a.firstStart != never {
 		r.FirstStart = a.firstStart.seconds()
@@ -262,6 +266,15 @@ func (c *Collector) Row(job int) JobRow {
 		}
 	}
 	return r
+}
+
+// SetResizeOverhead says how many seconds a job's program did not train in order
+// to take on other allotments: no event tells that.
+func (c *Collector) SetResizeOverhead(job int, seconds float64) {
+	if c.overheads == nil {
+		c.overheads = map[int]float64{}
+	}
+	c.overheads[job] = seconds
 }
 
 // slowdowns are the slowdown and the bounded slowdown of a finished job; NaN

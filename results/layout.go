@@ -136,8 +136,10 @@ type Compare struct {
 type Plot struct {
 	Kind   string `json:"kind"`
 	Metric string `json:"metric,omitempty"`
-	// X is the axis that a series is drawn against; empty for the first that has numbers.
+	// X is the axis that a series, heat map or speed-up is drawn against; empty
+	// for the first that has numbers. Y is the other axis of a heat map.
 	X string `json:"x,omitempty"`
+	Y string `json:"y,omitempty"`
 }
 
 // Run is run.json: when, where and by what the experiment was run.
@@ -237,7 +239,7 @@ type Failure struct {
 type Picture struct {
 	// Name is the file name without its extension: "gantt-mixed-rr-r1".
 	Name string `json:"name"`
-	// Kind is gantt, jct, metrics, series, cores, predicted or fidelity.
+	// Kind is gantt, jct, metrics, series, cores, predicted, fidelity, heatmap or speedup.
 	Kind string `json:"kind"`
 	// Cell is set for pictures of one cell.
 	Cell    string `json:"cell,omitempty"`

@@ -24,6 +24,9 @@ type JobRow struct {
 	BoundedSlowdown float64
 	// Restarts counts the attempts that failed before the last one.
 	Restarts int
+	// ResizeOverhead is the time in which the program says that it did not train
+	// in order to take on other allotments; negative when it does not say.
+	ResizeOverhead float64
 }
 
 // Metrics is a row of metrics.csv without the cell's own columns. Means and

@@ -16,7 +16,7 @@ var Engines = []string{"process", "simulated", "docker"}
 var Capabilities = []string{"pause", "resize", "memory", "gpus"}
 
 // PlotKinds are the kinds of pictures.
-var PlotKinds = []string{"gantt", "jct", "metrics", "series", "cores", "predicted", "fidelity"}
+var PlotKinds = []string{"gantt", "jct", "metrics", "series", "cores", "predicted", "fidelity", "heatmap", "speedup"}
 
 // Metrics are the numeric columns of metrics.csv, in its order.
 var Metrics = []string{
@@ -446,15 +446,18 @@ var compareBlock = &Block{
 
 var plotBlock = &Block{
 	Name: "plot", Label: "kind of picture", Labels: PlotKinds,
-	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), metrics against a numeric axis of the matrix, a line a policy (`series`), cores in use (`cores`), predicted against actual run times (`predicted`), real cells above their simulation (`fidelity`). Without any plot block all kinds are drawn.",
+	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), metrics against a numeric axis of the matrix, a line a policy (`series`), cores in use (`cores`), predicted against actual run times (`predicted`), real cells above their simulation (`fidelity`), a metric over two axes of the matrix as tiles (`heatmap`), how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the universal scalability law fitted to it (`speedup`). Without any plot block all kinds are drawn, but `speedup`, which has to be told its axis.",
 	Example: `plot "gantt" {}
 
 plot "metrics" {
   metric = "mean_waiting"
-}`,
+}
+
+plot "heatmap" {}`,
 	Args: []Arg{
-		{Name: "metric", Type: String, DefaultDoc: "the chief ones", Doc: "The metric to draw. Only for `metrics` and `series`.", Example: `"mean_waiting"`},
-		{Name: "x", Type: String, DefaultDoc: "the first axis whose values are numbers or durations", Doc: "The axis of the matrix to draw against, by its name. Only for `series`.", Example: `"quantum"`},
+		{Name: "metric", Type: String, DefaultDoc: "the chief ones; `mean_jct` for `heatmap`, `mean_service` for `speedup`", Doc: "The metric to draw. Only for `metrics`, `series`, `heatmap` and `speedup`.", Example: `"mean_waiting"`},
+		{Name: "x", Type: String, DefaultDoc: "the first axis whose values are numbers or durations; required by `speedup`", Doc: "The axis of the matrix to draw against, by its name. Only for `series`, `heatmap` and `speedup`.", Example: `"quantum"`},
+		{Name: "y", Type: String, DefaultDoc: "the next such axis", Doc: "The axis that goes up. Only for `heatmap`, which has both or neither.", Example: `"intra"`},
 	},
 }
 

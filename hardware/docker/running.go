@@ -242,7 +242,7 @@ func (e *Engine) attend(r *running) {
 type fate struct {
 	host      string
 	at        time.Time // when that was known
-	exit      int // -1 when it is not known
+	exit      int       // -1 when it is not known
 	oom       bool
 	vanished  bool // the container is not there any more
 	broken    bool // the daemon went away while it ran
