@@ -20,6 +20,7 @@ import (
 const (
 	engineProcess   = "process"
 	engineSimulated = "simulated"
+	engineDocker    = "docker"
 )
 
 // planState is what a plan keeps for its run.
@@ -46,6 +47,10 @@ type planState struct {
 	needed map[string]bool
 	// samples by the hash of their profile's key, as far as they are known.
 	samples map[string][]estimator.Sample
+	// containers has the jobs that run in containers.
+	containers map[*experiments.Job]*contained
+	// unavailable says why a Docker host or an image cannot be used.
+	unavailable error
 }
 
 // New plans an experiment: the cells in the order in which they run, which of
@@ -56,6 +61,7 @@ func New(spec *experiments.Spec, opts Options) (*Plan, error) {
 
 // newPlan is New on a given machine.
 func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan, error) {
+	spec, containers := containerJobs(spec)
 	p := &Plan{
 		Dir: filepath.Join(opts.Out, spec.Name), spec: spec, options: opts,
 		state: &planState{
@@ -66,12 +72,15 @@ func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan
 			samples:       map[string][]estimator.Sample{},
 			families:      map[string][]int{},
 			fits:          map[fitKey]fit{},
+			containers:    containers,
 		},
 	}
 	var err error
 	if p.state.programs, err = newPrograms(spec.File); err != nil {
 		return nil, err
 	}
+	p.state.programs.containers = containers
+	p.findImages()
 	if err := p.describe(); err != nil {
 		return nil, err
 	}

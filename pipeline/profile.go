@@ -37,8 +37,9 @@ func (r *run) profile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Over a shorter time the load cannot be told.
-	if s.done > reused && time.Since(start) > profile.LeastJudged && load.Others() > hardware.BusyCores {
+	// Over a shorter time the load cannot be told; containers are not ours to
+	// the system, and would count as others.
+	if len(r.state.containers) == 0 && s.done > reused && time.Since(start) > profile.LeastJudged && load.Others() > hardware.BusyCores {
 		r.warn("busy_profile", "", fmt.Sprintf(
 			"other processes used more than %.2g cores, on the mean, while jobs were sampled: estimates may be too long (tfexp run --fresh samples again)", hardware.BusyCores))
 	}
@@ -259,8 +260,9 @@ func (s *sampling) sample(ctx context.Context, unit *profileUnit, t task) (estim
 	job, began := unit.job, time.Now()
 	opts := process.Options{Registry: s.registry()}
 	name := fmt.Sprintf("%s-sample-%d", unit.name, t.repeat*len(unit.lengths)+t.rank+1)
+	launch := s.state.programs.launch(job, name, t.length, launchDirs{logs, scratch})
 	sample, err := profile.TakeQuiet(ctx, profile.Run{
-		Job:    s.state.programs.launch(job, name, t.length, launchDirs{logs, scratch}),
+		Job: launch, Open: s.sampleEngine(job, launch),
 		Length: t.length, Steps: job.Steps > 0, GPUs: job.GPUs, Pick: pick(job.TimeWriter),
 	}, opts)
 	if err != nil {
@@ -275,9 +277,8 @@ func (s *sampling) sample(ctx context.Context, unit *profileUnit, t task) (estim
 		s.warn("busy_sample", "", fmt.Sprintf("%s: other processes used %.2g cores while it ran, each time that it was tried: its estimate may be too long", name, sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.asked {
-		costs, err := profile.Probe(ctx, profile.Run{
-			Job: s.state.programs.launch(job, unit.name+"-probe", t.length, launchDirs{logs, scratch}),
-		}, opts)
+		launch := s.state.programs.launch(job, unit.name+"-probe", t.length, launchDirs{logs, scratch})
+		costs, err := profile.Probe(ctx, profile.Run{Job: launch, Open: s.sampleEngine(job, launch)}, opts)
 		if err != nil {
 			return sample, err
 		}

@@ -61,7 +61,7 @@ func (p *Plan) planProfiles() error {
 			}
 			add(j, true)
 			for _, n := range p.otherThreads(c, j) {
-				extra = append(extra, onThreads(j, n))
+				extra = append(extra, p.onThreads(j, n))
 			}
 		}
 	}
@@ -110,8 +110,11 @@ func (p *Plan) otherThreads(c experiments.Cell, j *experiments.Job) []int {
 
 // onThreads is a job with another number of threads, divided into its pools as
 // the engine divides them.
-func onThreads(j *experiments.Job, n int) *experiments.Job {
+func (p *Plan) onThreads(j *experiments.Job, n int) *experiments.Job {
 	other := *j
+	if c := p.state.containers[j]; c != nil {
+		p.state.containers[&other] = c
+	}
 	split := process.Job{Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra}
 	other.Threads.Inter, other.Threads.Intra = split.Split(n)
 	other.Threads.Request = n

@@ -62,6 +62,7 @@ type account struct {
 	cores, gpus int32
 	preemptions int32
 	resizes     int32
+	restarts    int32
 	firstStart  micros
 	end         micros
 	since       micros // of the present span of holding resources
@@ -84,6 +85,7 @@ type Collector struct {
 	held                 Occupancy
 	preemptions, resizes int
 	finished, failed     int
+	overheads            map[int]float64 // of resizes, in seconds, by job
 }
 
 // Occupancy is a row of occupancy.csv: what is held, and by how many jobs, from
@@ -141,6 +143,11 @@ func (c *Collector) Event(e scheduler.Event) {
 		a.preemptions++
 		c.preemptions++
 		c.move(a, scheduler.Paused)
+	case scheduler.Retry:
+		c.release(a, at)
+		a.restarts++
+		a.partial = true // its service time is not that of one run
+		c.move(a, scheduler.Queued)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		c.release(a, at)
 		a.end = at
@@ -227,8 +234,11 @@ func (c *Collector) Row(job int) JobRow {
 		Arrival: arrival.seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1,
 		Slowdown: math.NaN(), BoundedSlowdown: math.NaN(), ThreadsMean: math.NaN(),
 		ThreadsRequested: j.Threads, GPUs: j.GPUs,
-		Preemptions: int(a.preemptions), Resizes: int(a.resizes), State: string(a.state),
-		Predicted: -1, PredictionErrorPct: math.NaN(),
+		Preemptions: int(a.preemptions), Resizes: int(a.resizes), Restarts: int(a.restarts), State: string(a.state),
+		Predicted: -1, PredictionErrorPct: math.NaN(), ResizeOverhead: -1,
+	}
+	if s, ok := c.overheads[job]; ok {
+		r.ResizeOverhead = s
 	}
 	if a.firstStart != never {
 		r.FirstStart = a.firstStart.seconds()
@@ -256,6 +266,15 @@ func (c *Collector) Row(job int) JobRow {
 		}
 	}
 	return r
+}
+
+// SetResizeOverhead says how many seconds a job's program did not train in order
+// to take on other allotments: no event tells that.
+func (c *Collector) SetResizeOverhead(job int, seconds float64) {
+	if c.overheads == nil {
+		c.overheads = map[int]float64{}
+	}
+	c.overheads[job] = seconds
 }
 
 // slowdowns are the slowdown and the bounded slowdown of a finished job; NaN

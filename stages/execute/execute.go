@@ -17,6 +17,9 @@ type Cell struct {
 	Dir     string
 	Setup   results.Setup
 	Records results.Records
+	// Logs is the folder with the jobs' output, "<job>.log"; empty for cells
+	// whose jobs do not run.
+	Logs    string
 	Policy  scheduler.Policy
 	Resizes []scheduler.Resize
 	Engine  scheduler.Engine
@@ -64,6 +67,9 @@ func Run(ctx context.Context, c Cell) (results.Cell, error) {
 		if more := validator.Count() - 1; more > 0 {
 			out.Error += fmt.Sprintf(" (and %d more)", more)
 		}
+	}
+	if err := addOverheads(w, c); err != nil {
+		return results.Cell{}, err
 	}
 	if c.Finally != nil {
 		c.Finally(&out)
@@ -118,6 +124,12 @@ func (c *counter) Event(e scheduler.Event) {
 		n.Running--
 		n.Waiting++
 		delete(c.runs, e.Job)
+	case scheduler.Retry:
+		if c.runs[e.Job] {
+			n.Running--
+			n.Waiting++
+			delete(c.runs, e.Job)
+		}
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		if c.runs[e.Job] {
 			n.Running--

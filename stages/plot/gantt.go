@@ -157,7 +157,7 @@ func (l *lane) event(e results.EventRow) {
 	case scheduler.Start, scheduler.Resume, scheduler.ResizeJob:
 		l.close(e.At)
 		l.held = append(l.held, held{from: e.At, to: -1, cores: e.Cores})
-	case scheduler.Pause:
+	case scheduler.Pause, scheduler.Retry:
 		l.close(e.At)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		l.close(e.At)

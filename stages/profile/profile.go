@@ -24,6 +24,8 @@ type Run struct {
 	GPUs   int
 	// Pick is the time-writer line that counts when the program prints several.
 	Pick contract.Pick
+	// Open makes the engine that runs the job; nil for one of processes.
+	Open func() (Engine, error)
 }
 
 // A sample that other processes disturbed is taken again, mostTries times in
@@ -35,12 +37,13 @@ const (
 
 // TakeQuiet is Take, again while other processes use more than
 // hardware.BusyCores of the machine; the least disturbed of the samples is
-// returned, and Tries says how often it ran.
+// returned, and Tries says how often it ran. What a container uses would count as
+// another's, so those of engines with an Open are not judged.
 func TakeQuiet(ctx context.Context, run Run, opts process.Options) (estimator.Sample, error) {
 	return quietest(func() (estimator.Sample, error) {
 		load := hardware.NewLoadSampler()
 		s, err := Take(ctx, run, opts)
-		if busy := load.Others(); err == nil && s.Wall >= LeastJudged.Seconds() && busy != hardware.UnknownLoad {
+		if busy := load.Others(); err == nil && run.Open == nil && s.Wall >= LeastJudged.Seconds() && busy != hardware.UnknownLoad {
 			s.Busy = busy
 		}
 		return s, err
@@ -68,7 +71,7 @@ func quietest(take func() (estimator.Sample, error)) (best estimator.Sample, err
 // error says how the sample failed; ctx's error is returned as it is.
 func Take(ctx context.Context, run Run, opts process.Options) (estimator.Sample, error) {
 	s := estimator.Sample{Length: run.Length, Threads: run.Job.Threads, GPUs: run.GPUs}
-	end, usage, err := process.Run(ctx, run.Job, opts)
+	end, usage, err := run.alone(ctx, opts)
 	if ctx.Err() != nil {
 		return s, ctx.Err()
 	}
