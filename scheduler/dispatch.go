@@ -44,6 +44,8 @@ func (l *loop) admit() error {
 		return l.admitShares()
 	case l.p.Backfill == Conservative:
 		return l.admitPlanned()
+	case l.p.Order == AlloX:
+		return l.admitMatched()
 	}
 	after, blocked, pausing := front, false, l.p.pausesForBetter()
 	for {
@@ -59,13 +61,10 @@ func (l *loop) admit() error {
 			continue
 		}
 		after = l.queue.keyOf(j)
-		cores, nodes, ok := l.allot(j)
-		if ok && blocked && l.p.Backfill == EASY {
-			ok = l.mayPass(j, cores, nodes)
-		}
+		cores, nodes, ok := l.offer(j, blocked)
 		if !ok && pausing {
 			var err error
-			if pausing, ok, err = l.makeRoom(j); err != nil {
+			if pausing, ok, err = l.makeRoomFor(j); err != nil {
 				return err
 			}
 			if ok {
@@ -145,6 +144,9 @@ func (l *loop) needs(j, cores int32) (room, int) {
 	if l.lives[j].booked {
 		need.memory = 0
 	}
+	if l.ways.kinds != nil {
+		need.kind = l.ways.kinds[j]
+	}
 	return need, count
 }
 
@@ -170,6 +172,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	f := &l.lives[j]
 	need, _ := l.needs(j, cores)
 	g := l.machine.choose(nodes, need, f.grant)
+	g.Alternative = f.Alternative
 	if f.yields {
 		if slices.Equal(g.Cores, f.grant.Cores) && slices.Equal(g.GPUs, f.grant.GPUs) {
 			l.goOn(j)
@@ -217,7 +220,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	if l.p.looksEachQuantum() {
 		l.setTimer(j, l.now+l.p.Quantum)
 	}
-	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs})
+	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Alternative: g.Alternative})
 	return nil
 }
 
@@ -274,7 +277,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 		return err
 	}
 	l.settleTime(j)
-	g := Grant{Cores: cores, GPUs: f.grant.GPUs}
+	g := Grant{Cores: cores, GPUs: f.grant.GPUs, Alternative: f.Alternative}
 	if err := l.Engine.Resize(int(j), g); err != nil {
 		return fmt.Errorf("resize job %q: %w", l.Jobs[j].Name, err)
 	}

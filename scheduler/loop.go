@@ -36,6 +36,8 @@ type loop struct {
 	arrivals  int64 // into the queue, for the order of round robin
 	gaveBack  bool  // something was given back while dispatching
 	held      reservation
+	ways      ways
+	allox     matcher
 
 	scratch struct {
 		nodes, home, victims []int32
@@ -77,11 +79,15 @@ func newLoop(r Run) *loop {
 			request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
 		}
 	}
+	l.newWays()
 	if l.p.takesTurns() {
 		l.turns = newTurns(l.machine)
 	}
-	if l.p.Order == Fair {
+	if l.p.Order == Fair || l.p.Order == AlloX {
 		l.fair = newFairShares(r.Jobs)
+	}
+	if l.p.Order == AlloX {
+		l.allox = newMatcher(len(r.Jobs), r.Cluster)
 	}
 	return l
 }
@@ -188,6 +194,7 @@ func (l *loop) arrive(j int32) {
 
 // wait puts a job into the queue.
 func (l *loop) wait(j int32) {
+	l.adoptFastest(j)
 	f := &l.lives[j]
 	if l.p.Order == Priority && l.p.FeedbackInterval > 0 && f.level > 0 {
 		l.setTimer(j, f.since+l.p.FeedbackInterval)
@@ -307,6 +314,9 @@ func (l *loop) settleTime(j int32) {
 	f.Service += d
 	used := coreTime(d, f.grant.Cores.Count())
 	f.CoreTime = plus(f.CoreTime, used)
+	if l.p.Order == AlloX {
+		used = l.allox.progress(d, f.grant)
+	}
 	l.fair.use(j, used)
 }
 

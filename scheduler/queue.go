@@ -224,6 +224,9 @@ type limit struct {
 	spare  int32
 }
 
+// anyAsk is more than any job needs.
+var anyAsk = ask{math.MaxInt32, Never}
+
 // anyone is a limit that leaves nobody out.
 var anyone = limit{math.MaxInt32, Never, math.MaxInt32}
 

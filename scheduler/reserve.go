@@ -51,9 +51,10 @@ func compareTimers(a, b timer) int {
 	return 0
 }
 
-// reserve makes the reservation for the first job that can not start. A job
-// that runs longer than predicted is taken to end at any moment.
-func (l *loop) reserve(j int32) {
+// reserveAs makes the reservation for the first job that can not start, in its
+// present way. A job that runs longer than predicted is taken to end at any
+// moment.
+func (l *loop) reserveAs(j int32) {
 	r := &l.held
 	r.job, r.at = j, Never
 	r.need, r.count = l.needs(j, l.atLeast(j))
@@ -136,8 +137,7 @@ func (l *loop) admitPlanned() error {
 			continue
 		}
 		after = l.queue.keyOf(j)
-		cores := l.planned(j)
-		nodes, i := plan.earliest(l, j, cores)
+		cores, nodes, i := l.planAs(plan, j)
 		ok := i == 0
 		if !ok { // less than it would get later, but at once
 			if least, on, fits := l.allot(j); fits && plan.free(l, j, least, on, 0) {
@@ -253,7 +253,7 @@ func (p *plan) earliest(l *loop, j, cores int32) (nodes []int32, step int) {
 		end := until(p.steps[i].at, length)
 		for k := i + 1; k < len(p.steps) && p.steps[k].at < end; k++ {
 			for v, r := range p.steps[k].free {
-				lowest[v] = room{min(lowest[v].cores, r.cores), min(lowest[v].gpus, r.gpus), min(lowest[v].memory, r.memory)}
+				lowest[v].cores, lowest[v].gpus, lowest[v].memory = min(lowest[v].cores, r.cores), min(lowest[v].gpus, r.gpus), min(lowest[v].memory, r.memory)
 			}
 		}
 		if nodes, ok := fit(lowest, need, count, home, nil); ok {

@@ -54,6 +54,9 @@ type Result struct {
 	CoreTime time.Duration
 	// Cores is what the job was granted first.
 	Cores int
+	// Alternative is the one that the job started with, an index of its
+	// alternatives; 0 for a job that has none.
+	Alternative int
 	// Preemptions counts pauses; Resizes counts changes of what it held while
 	// it ran.
 	Preemptions, Resizes int
@@ -103,7 +106,7 @@ func (r Run) check() error {
 	if cores == 0 {
 		return errors.New("cluster: there are no cores")
 	}
-	whole := newMachine(r.Cluster).whole
+	machine := newMachine(r.Cluster)
 	p := r.Policy.withDefaults()
 	var large list
 	for i := range r.Jobs {
@@ -111,8 +114,15 @@ func (r Run) check() error {
 		if err := j.check(i); err != nil {
 			return err
 		}
+		if err := j.checkAlternatives(p.Allocation); err != nil {
+			return err
+		}
 		need, count := j.least(p.Allocation, j.Threads)
-		if _, ok := fit(whole, need, count, nil, nil); !ok {
+		_, ok := fit(machine.whole, need, count, nil, nil)
+		for k := range j.Alternatives {
+			ok = k > 0 && ok || machine.couldHold(j, k)
+		}
+		if !ok {
 			large.add(fmt.Sprintf("job %q asks for %s", j.Name, j.request()))
 		}
 	}
@@ -122,6 +132,9 @@ func (r Run) check() error {
 	for _, z := range r.Resizes {
 		if z.Job < 0 || z.Job >= len(r.Jobs) || z.Threads < 1 || z.At < 0 {
 			return fmt.Errorf("resize of job %d to %d threads at %s: no such job, or not a sensible request", z.Job, z.Threads, z.At)
+		}
+		if len(r.Jobs[z.Job].Alternatives) > 0 {
+			return fmt.Errorf("resize of job %q: it has alternatives, and keeps the request of the one that it starts with", r.Jobs[z.Job].Name)
 		}
 		if n := r.Jobs[z.Job].Nodes; n > 1 && z.Threads%n != 0 {
 			return fmt.Errorf("resize of job %q: %d threads can not be divided over %d nodes", r.Jobs[z.Job].Name, z.Threads, n)
@@ -166,10 +179,10 @@ func (j *Job) request() string {
 // many cores in all, and the number of nodes.
 func (j *Job) needs(cores int32) (room, int) {
 	if j.Nodes <= 1 {
-		return room{cores, int32(j.GPUs), j.Memory}, 1
+		return room{cores: cores, gpus: int32(j.GPUs), memory: j.Memory}, 1
 	}
 	n := j.Nodes
-	return room{cores / int32(n), int32(j.GPUs / n), (j.Memory + int64(n) - 1) / int64(n)}, n
+	return room{cores: cores / int32(n), gpus: int32(j.GPUs / n), memory: (j.Memory + int64(n) - 1) / int64(n)}, n
 }
 
 // least returns the least that a job can start with under an allocation rule.

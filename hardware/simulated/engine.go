@@ -54,6 +54,9 @@ type Engine struct {
 	tasks []task
 	ends  ends
 	stops []scheduler.End // of stopped jobs, not yet delivered
+	// of jobs with alternatives, whose work is known at their start
+	names  []string
+	chosen bool // work is a copy
 }
 
 // task is a job under way. Of the time that it has left at its present speed,
@@ -91,6 +94,12 @@ func New(jobs []scheduler.Job, work []Work, opts Options) (*Engine, error) {
 	for i := range work {
 		if err := work[i].check(); err != nil {
 			return nil, fmt.Errorf("simulated: job %q: %w", jobs[i].Name, err)
+		}
+		if len(work[i].Alternatives) > 0 && opts.Noise > 0 {
+			if e.names == nil {
+				e.names = make([]string, len(jobs))
+			}
+			e.names[i] = jobs[i].Name
 		}
 		if work[i].Fixed|work[i].Scaled == 0 {
 			continue
@@ -138,6 +147,9 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 	threads := g.Cores.Count()
 	if threads < 1 {
 		return fmt.Errorf("start job %d: it is given no cores", job)
+	}
+	if err := e.choose(job, t, g); err != nil {
+		return err
 	}
 	w := &e.work[job]
 	t.lead += e.opts.Overheads.Start
