@@ -223,13 +223,9 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		}
 	}
 	if rt := n.first("runtime"); rt != nil {
-		ra := d.evalArgs(rt, e)
-		epoch := get[workload.Arrivals](ra, "epoch")
-		j.Runtime = &Runtime{
-			Startup: get[time.Duration](ra, "startup"), Parallel: get[float64](ra, "parallel"),
-			Epoch: workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
-		}
-		a.ok = a.ok && ra.ok
+		var ok bool
+		j.Runtime, ok = d.runtime(rt, e)
+		a.ok = a.ok && ok
 	}
 	return j, a.ok
 }

@@ -78,7 +78,7 @@ func (p *Plan) runtimeLines(h *experiments.Hardware, j *experiments.Job) []strin
 	if p.sampled(h, j) {
 		k.Add("job."+j.Name+".runtime", "fitted "+p.spec.Estimate.Model+" "+p.profileHash(j))
 	} else {
-		k.Addf("job."+j.Name+".runtime", "startup %s, epoch %s, parallel %g", j.Runtime.Startup, j.Runtime.Epoch, j.Runtime.Parallel)
+		k.Add("job."+j.Name+".runtime", runtimeText(j.Runtime))
 	}
 	return k.lines
 }
@@ -119,7 +119,7 @@ func workloadLines(w *experiments.Workload) []string {
 		}
 		for _, job := range t.Kinds {
 			if r := job.Runtime; r != nil && job.Timed {
-				k.Addf("workload.trace.parallel."+job.Name, "%g", r.Parallel)
+				k.Add("workload.trace.parallel."+job.Name, speedUpText(r))
 			}
 		}
 	}
