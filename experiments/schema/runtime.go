@@ -4,7 +4,7 @@ var runtimeBlock = &Block{
 	Name: "runtime", Single: true,
 	Doc: "How long the job takes in simulation, when it shall not come from measured samples. Either by formula: `startup + epochs × epoch` on one thread (`steps × epoch` for a job with steps), where epochs speed up with threads by `parallel` or `speedup`. " +
 		"Or by measurements on several numbers of threads: a `table`, or a CSV `file` with a column of threads and one of seconds, whose rows of one number of threads are averaged.\n\n" +
-		"Between the numbers of threads of a table the speed (1 / time) is linear in the logarithm of the threads. Below the smallest it falls in proportion to the threads; above the largest it stays what it was there, so that a table never promises more than was measured.",
+		"Between the numbers of threads of a table the speed (1 / time) is a power of the threads: a straight line where both are drawn in logarithms. Below the smallest it falls in proportion to the threads; above the largest it stays what it was there, so that a table never promises more than was measured.",
 	Example: `job "given" {
   command = ["train"]
   epochs  = 100

@@ -33,9 +33,10 @@ type SpeedPoint struct {
 // threads.
 func Amdahl(parallel float64) SpeedUp { return SpeedUp{Sigma: 1 - parallel} }
 
-// At returns the speed on so many threads. Between the points of a table it is
-// linear in the logarithm of the threads; below the first in proportion to the
-// threads; above the last it is that of the last.
+// At returns the speed on so many threads. Between two points of a table it is
+// a power of the threads, so that it is never better than in proportion unless
+// the points are; below the first it is in proportion to the threads; above
+// the last it is that of the last.
 func (s SpeedUp) At(threads int) float64 {
 	n := float64(threads)
 	if len(s.Points) == 0 {
@@ -51,8 +52,8 @@ func (s SpeedUp) At(threads int) float64 {
 		return s.Points[i-1].Speed
 	}
 	a, b := s.Points[i-1], s.Points[i]
-	part := math.Log(n/float64(a.Threads)) / math.Log(float64(b.Threads)/float64(a.Threads))
-	return a.Speed + part*(b.Speed-a.Speed)
+	power := math.Log(b.Speed/a.Speed) / math.Log(float64(b.Threads)/float64(a.Threads))
+	return a.Speed * math.Pow(n/float64(a.Threads), power)
 }
 
 // Check refuses a curve that is not above 0 for every number of threads, or a

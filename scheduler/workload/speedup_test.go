@@ -20,7 +20,7 @@ func TestSpeedUps(t *testing.T) {
 		{"nothing is parallel", Amdahl(0), 64, 1},
 		{"usl: 4 / (1 + 0.3 + 0.12)", SpeedUp{Sigma: 0.1, Kappa: 0.01}, 4, 4 / 1.42},
 		{"a point of the table", table, 8, 2},
-		{"half way between 2 and 8 is 4, by the logarithm", table, 4, 1.5},
+		{"twice the speed on four times the threads: a square root", table, 4, math.Sqrt2},
 		{"below the table in proportion", table, 1, 0.5},
 		{"above the table as at its end", table, 100, 2},
 	} {
