@@ -411,6 +411,11 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		h.Overheads = &Overheads{Start: cost("start"), Pause: cost("pause"), Resume: cost("resume"), Resize: cost("resize")}
 		a.ok = a.ok && oa.ok
 	}
+	if c := n.first("contention"); c != nil {
+		var ok bool
+		h.Contention, ok = d.contention(c, e)
+		a.ok = a.ok && ok
+	}
 	if len(nodes) > 0 {
 		for _, name := range []string{"threads", "memory", "gpus"} {
 			if a.isSet(name) {

@@ -189,6 +189,8 @@ type Hardware struct {
 	// Overheads and Noise are read by the simulated engine. Without Overheads
 	// those apply that were measured with the samples of the jobs.
 	Overheads *Overheads
+	// Contention slows jobs down by what their neighbours hold; nil for none.
+	Contention *Contention
 	// Noise is the relative standard deviation of run times (lognormal).
 	Noise float64
 	// Lacks are capabilities that the simulated engine is told not to have.

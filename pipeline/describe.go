@@ -52,6 +52,9 @@ func hardwareLines(h *experiments.Hardware) []string {
 	}
 	if h.Engine == engineSimulated {
 		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
+		if h.Contention != nil {
+			k.Add("hardware.contention", contentionText(h.Contention))
+		}
 	}
 	return k.lines
 }
@@ -227,6 +230,9 @@ func hardwareSummary(c experiments.Cell) (string, string) {
 	}
 	if n := len(h.Cluster.Nodes); n > 1 {
 		s += fmt.Sprintf(" on %d nodes", n)
+	}
+	if h.Contention != nil {
+		s += ", contention " + contentionText(h.Contention)
 	}
 	return h.Name, s
 }

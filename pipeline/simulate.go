@@ -81,6 +81,7 @@ func (p *Plan) simulatorOptions(c experiments.Cell, seed int64) simulated.Option
 			Memory: slices.Contains(h.Lacks, "memory"), GPUs: slices.Contains(h.Lacks, "gpus"),
 		},
 	}
+	opts.Contention = contention(h)
 	if h.Overheads != nil {
 		opts.Overheads = simulated.Overheads(*h.Overheads)
 	}

@@ -270,6 +270,7 @@ hardware "cluster" {
 				{Name: "resize", Type: Duration, Default: `"0s"`, Doc: "To resize.", Example: `"50ms"`},
 			},
 		},
+		contentionBlock,
 	},
 }
 
