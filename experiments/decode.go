@@ -223,13 +223,9 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		}
 	}
 	if rt := n.first("runtime"); rt != nil {
-		ra := d.evalArgs(rt, e)
-		epoch := get[workload.Arrivals](ra, "epoch")
-		j.Runtime = &Runtime{
-			Startup: get[time.Duration](ra, "startup"), Parallel: get[float64](ra, "parallel"),
-			Epoch: workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
-		}
-		a.ok = a.ok && ra.ok
+		var ok bool
+		j.Runtime, ok = d.runtime(rt, e)
+		a.ok = a.ok && ok
 	}
 	return j, a.ok
 }
@@ -414,6 +410,11 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		cost := func(name string) time.Duration { return get[time.Duration](oa, name) }
 		h.Overheads = &Overheads{Start: cost("start"), Pause: cost("pause"), Resume: cost("resume"), Resize: cost("resize")}
 		a.ok = a.ok && oa.ok
+	}
+	if c := n.first("contention"); c != nil {
+		var ok bool
+		h.Contention, ok = d.contention(c, e)
+		a.ok = a.ok && ok
 	}
 	if len(nodes) > 0 {
 		for _, name := range []string{"threads", "memory", "gpus"} {

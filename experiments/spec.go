@@ -128,12 +128,20 @@ type Threads struct {
 }
 
 // Runtime is a job's run time in simulation: Startup + epochs × Epoch on
-// one thread, of which Parallel (0 to 1) speeds up with threads (Amdahl).
+// one thread, of which Parallel (0 to 1) speeds up with threads (Amdahl), or
+// which speeds up by a curve or a table.
 type Runtime struct {
 	Startup time.Duration
 	// Epoch is the same for all jobs of the class, or drawn for each.
 	Epoch    workload.Span
 	Parallel float64
+	// SpeedUp takes the place of Parallel, if it is set.
+	SpeedUp *workload.SpeedUp
+	// Threads is the number of threads on which Epoch is the time, where that
+	// comes from a table; 0 means one.
+	Threads int
+	// Whole says that Epoch is the time of the whole job.
+	Whole bool
 }
 
 // Workload is jobs with arrival times: those of Submits, or those of a Trace.
@@ -181,6 +189,8 @@ type Hardware struct {
 	// Overheads and Noise are read by the simulated engine. Without Overheads
 	// those apply that were measured with the samples of the jobs.
 	Overheads *Overheads
+	// Contention slows jobs down by what their neighbours hold; nil for none.
+	Contention *Contention
 	// Noise is the relative standard deviation of run times (lognormal).
 	Noise float64
 	// Lacks are capabilities that the simulated engine is told not to have.

@@ -52,6 +52,9 @@ func hardwareLines(h *experiments.Hardware) []string {
 	}
 	if h.Engine == engineSimulated {
 		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
+		if h.Contention != nil {
+			k.Add("hardware.contention", contentionText(h.Contention))
+		}
 	}
 	return k.lines
 }
@@ -78,7 +81,7 @@ func (p *Plan) runtimeLines(h *experiments.Hardware, j *experiments.Job) []strin
 	if p.sampled(h, j) {
 		k.Add("job."+j.Name+".runtime", "fitted "+p.spec.Estimate.Model+" "+p.profileHash(j))
 	} else {
-		k.Addf("job."+j.Name+".runtime", "startup %s, epoch %s, parallel %g", j.Runtime.Startup, j.Runtime.Epoch, j.Runtime.Parallel)
+		k.Add("job."+j.Name+".runtime", runtimeText(j.Runtime))
 	}
 	return k.lines
 }
@@ -119,7 +122,7 @@ func workloadLines(w *experiments.Workload) []string {
 		}
 		for _, job := range t.Kinds {
 			if r := job.Runtime; r != nil && job.Timed {
-				k.Addf("workload.trace.parallel."+job.Name, "%g", r.Parallel)
+				k.Add("workload.trace.parallel."+job.Name, speedUpText(r))
 			}
 		}
 	}
@@ -227,6 +230,9 @@ func hardwareSummary(c experiments.Cell) (string, string) {
 	}
 	if n := len(h.Cluster.Nodes); n > 1 {
 		s += fmt.Sprintf(" on %d nodes", n)
+	}
+	if h.Contention != nil {
+		s += ", contention " + contentionText(h.Contention)
 	}
 	return h.Name, s
 }

@@ -110,7 +110,7 @@ func realise(w *experiments.Workload, seed int64) (realisation, error) {
 	r.epochs = drawEpochs(w, seed, len(r.jobs))
 	for i := range r.jobs {
 		if j := r.kinds[r.kind[i]]; j.Runtime != nil { // what most policies will be told; see jobsFor
-			r.jobs[i].Predicted = runtimeOn(j, r.epoch(i), j.Threads.Request)
+			r.jobs[i].Predicted = given(j, r.epoch(i)).RunTime(j.Threads.Request)
 		}
 	}
 	r.digest = digestJobs(r)
@@ -149,7 +149,7 @@ func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int) (w
 		for i := range t.RunTimes {
 			t.RunTimes[i] = -1
 			if j := r.kinds[r.kind[i]]; j.Runtime != nil {
-				t.RunTimes[i] = runtimeOn(j, r.epoch(i), j.Threads.Request)
+				t.RunTimes[i] = given(j, r.epoch(i)).RunTime(j.Threads.Request)
 			}
 		}
 	}
@@ -225,7 +225,7 @@ func (p *Plan) fitted(h *experiments.Hardware, r realisation) []time.Duration {
 		if t, ok := r.runTime(i); ok {
 			predicted[i] = max(t, 1)
 		} else if k >= 0 && drawn[k] {
-			predicted[i] = runtimeOn(r.kinds[k], r.epoch(i), r.kinds[k].Threads.Request)
+			predicted[i] = given(r.kinds[k], r.epoch(i)).RunTime(r.kinds[k].Threads.Request)
 		} else if k >= 0 {
 			predicted[i] = ofKind[k]
 		}
@@ -234,13 +234,6 @@ func (p *Plan) fitted(h *experiments.Hardware, r realisation) []time.Duration {
 }
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
-
-// runtimeOn is the run time that the file gives a job, on so many threads
-// (Amdahl's law on its epochs).
-func runtimeOn(j *experiments.Job, epoch time.Duration, threads int) time.Duration {
-	work := float64(epoch) * float64(length(j))
-	return j.Runtime.Startup + time.Duration(math.Round(work*(1-j.Runtime.Parallel+j.Runtime.Parallel/float64(threads))))
-}
 
 // jobsFor gives a cell's jobs the estimates that its policy is to decide by.
 //

@@ -26,13 +26,13 @@ func (p *Plan) work(c experiments.Cell, r realisation) ([]simulated.Work, error)
 		if t, ok := r.runTime(i); ok {
 			work[i] = simulated.FullRequest(t, r.jobs[i].Threads)
 			if k >= 0 && r.kinds[k].Runtime != nil {
-				work[i].Parallel = r.kinds[k].Runtime.Parallel
+				speedUp(&work[i], r.kinds[k].Runtime)
 			}
 			continue
 		}
 		// Without a run time in a trace there is always a block.
 		if j := r.kinds[k]; !p.estimated(c.Hardware, j) && j.Runtime != nil {
-			work[i] = simulated.Training(j.Runtime.Startup, length(j), r.epoch(i), j.Runtime.Parallel)
+			work[i] = given(j, r.epoch(i))
 			continue
 		}
 		if !known[k] {
@@ -81,6 +81,7 @@ func (p *Plan) simulatorOptions(c experiments.Cell, seed int64) simulated.Option
 			Memory: slices.Contains(h.Lacks, "memory"), GPUs: slices.Contains(h.Lacks, "gpus"),
 		},
 	}
+	opts.Contention = contention(h)
 	if h.Overheads != nil {
 		opts.Overheads = simulated.Overheads(*h.Overheads)
 	}

@@ -132,31 +132,7 @@ job "script" {
 		{Name: "deadline", Type: Duration, Positive: true, Doc: "When the job should be finished, counted from its arrival; the order `edf` reads it.", Example: `"1m"`},
 		{Name: "limit", Type: Duration, Positive: true, Doc: "A job that runs longer than this is ended and counts as failed. Time in which it is paused does not count.", Example: `"10m"`},
 	},
-	Blocks: []*Block{builtinBlock, {
-		Name: "runtime", Single: true,
-		Doc: "How long the job takes in simulation, when it shall not come from measured samples: `startup + epochs × epoch` on one thread (`steps × epoch` for a job with steps), of which the part `parallel` speeds up with threads (Amdahl's law).",
-		Example: `job "given" {
-  command = ["train"]
-  epochs  = 100
-  threads = 4
-  runtime {
-    startup  = "2s"
-    epoch    = "500ms"
-    parallel = 0.9
-  }
-}
-
-job "drawn" {
-  command = ["train"]
-  epochs  = 1
-  runtime { epoch = exponential("100s") }
-}`,
-		Args: []Arg{
-			{Name: "startup", Type: Duration, Default: `"0s"`, Doc: "Time before the first epoch.", Example: `"2s"`},
-			{Name: "epoch", Type: Gap, Required: true, Positive: true, Doc: "Time of one epoch (or step) on one thread: the same for all jobs of this class, or drawn for each from a distribution. Estimates know what was drawn; `noisy(…)` gives them an error.", Example: `exponential("500ms")`},
-			{Name: "parallel", Type: Number, Default: `1`, Min: bound(0), Max: bound(1), Doc: "The part of an epoch that speeds up with threads, from 0 to 1.", Example: `0.9`},
-		},
-	}},
+	Blocks: []*Block{builtinBlock, runtimeBlock},
 }
 
 // trainer returns the arguments of a built-in program: the common ones, with
@@ -294,6 +270,7 @@ hardware "cluster" {
 				{Name: "resize", Type: Duration, Default: `"0s"`, Doc: "To resize.", Example: `"50ms"`},
 			},
 		},
+		contentionBlock,
 	},
 }
 
