@@ -36,7 +36,7 @@ type estimates struct {
 //	Duration time.Duration, Size int64, Strings []string, Integers []int,
 //	StringMap []Setting, JobMap []jobName, Threads Threads, Gap workload.Arrivals,
 //	Instants []time.Duration, Estimates estimates, ThreadTimes []threadTime,
-//	SpeedUp workload.SpeedUp, references reference
+//	SpeedUp workload.SpeedUp, Rates []GPURate, references reference
 type args struct {
 	r *reporter
 	n *node
@@ -241,6 +241,8 @@ func (a *args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		return estimates{name: s.(string)}, true
 	case schema.ThreadTimes:
 		return a.threadTimes(arg, expr, v)
+	case schema.Rates:
+		return a.rates(arg, expr, v)
 	case schema.SpeedUp:
 		return a.speedUp(arg, expr, v)
 	}

@@ -174,7 +174,7 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		Command: get[[]string](a, "command"), Env: get[[]Setting](a, "env"), Flags: get[bool](a, "flags"),
 		Epochs: get[int](a, "epochs"), Steps: get[int](a, "steps"),
 		Threads: get[Threads](a, "threads"), Malleable: get[bool](a, "malleable"),
-		GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory"), Nodes: get[int](a, "nodes"),
+		GPUs: get[int](a, "gpus"), GPU: get[string](a, "gpu"), Memory: get[int64](a, "memory"), Nodes: get[int](a, "nodes"),
 		Priority: get[int](a, "priority"), Limit: get[time.Duration](a, "limit"),
 		Deadline: get[time.Duration](a, "deadline"),
 	}
@@ -227,6 +227,7 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		j.Runtime, ok = d.runtime(rt, e)
 		a.ok = a.ok && ok
 	}
+	d.alternatives(n, e, a, j)
 	return j, a.ok
 }
 
@@ -417,7 +418,7 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		a.ok = a.ok && ok
 	}
 	if len(nodes) > 0 {
-		for _, name := range []string{"threads", "memory", "gpus"} {
+		for _, name := range []string{"threads", "memory", "gpus", "gpu"} {
 			if a.isSet(name) {
 				a.fail(a.at(name), "Contradicting arguments", "%s belongs in the node blocks of this hardware.", name)
 			}
@@ -429,6 +430,8 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 			count, machine := get[int](na, "count"), scheduler.Node{
 				Name: nn.label, Threads: get[int](na, "threads"), GPUs: get[int](na, "gpus"), Memory: get[int64](na, "memory"),
 			}
+			machine.GPU = na.gpuOf(machine)
+			a.ok = a.ok && na.ok
 			if total += count * max(machine.Threads, machine.GPUs); total > maxCores || len(h.Cluster.Nodes)+count > schema.MaxNodes {
 				a.fail(nn.header, "Value out of range", "The cluster is too large: at most %d nodes and %d cores or GPUs.", schema.MaxNodes, maxCores)
 				break
@@ -444,6 +447,7 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		return h, a.ok
 	}
 	machine := scheduler.Node{Name: n.label, Threads: get[int](a, "threads"), GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory")}
+	machine.GPU = a.gpuOf(machine)
 	if a.lacks("threads") {
 		switch h.Engine {
 		case "process":

@@ -95,7 +95,7 @@ func (d *decoder) runtime(n *node, e *env) (*Runtime, bool) {
 	}
 	return &Runtime{
 		Startup: get[time.Duration](a, "startup"), Parallel: 1, SpeedUp: curve, Threads: times[0].threads, Whole: !perEpoch,
-		Epoch: workload.Span{Kind: workload.Every, Mean: times[0].time},
+		Epoch: workload.Span{Kind: workload.Every, Mean: times[0].time}, GPURates: get[[]GPURate](a, "gpu_rate"),
 	}, true
 }
 
@@ -110,7 +110,7 @@ func (d *decoder) runtimeLaw(a *args) (*Runtime, bool) {
 	epoch := get[workload.Arrivals](a, "epoch")
 	r := &Runtime{
 		Startup: get[time.Duration](a, "startup"), Parallel: get[float64](a, "parallel"),
-		Epoch: workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
+		Epoch: workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD}, GPURates: get[[]GPURate](a, "gpu_rate"),
 	}
 	if s, ok := a.values["speedup"].(workload.SpeedUp); ok {
 		r.SpeedUp = &s

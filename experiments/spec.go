@@ -101,7 +101,9 @@ type Job struct {
 	Threads   Threads
 	Malleable bool
 	GPUs      int
-	Memory    int64 // bytes
+	// GPU is the type of GPU that it wants; empty for any.
+	GPU    string
+	Memory int64 // bytes
 	// Nodes over which the request is divided evenly; 0 and 1 mean one.
 	Nodes    int
 	Priority int
@@ -109,8 +111,12 @@ type Job struct {
 	Deadline time.Duration
 	// Limit ends a job that runs longer (service time); 0 means no limit.
 	Limit time.Duration
+	// Alternatives are the other ways in which it can run: the same job with
+	// another request and run time, whose Variant is the name of the way.
+	Alternatives []*Job
 	// Variant tells apart the forms of one block that differ in their request,
-	// because a trace asks for other threads; empty for the block as it is written.
+	// because a trace asks for other threads, or because they are its
+	// alternatives; empty for the block as it is written.
 	Variant string
 	// Runtime is set when the file says how long the job takes in simulation.
 	Runtime *Runtime
@@ -142,6 +148,8 @@ type Runtime struct {
 	Threads int
 	// Whole says that Epoch is the time of the whole job.
 	Whole bool
+	// GPURates are how many times faster an epoch is on types of GPU.
+	GPURates []GPURate
 }
 
 // Workload is jobs with arrival times: those of Submits, or those of a Trace.

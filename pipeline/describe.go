@@ -27,6 +27,12 @@ func policyLines(p *experiments.Policy) []string {
 	if p.Quantum > 0 {
 		k.Add("policy.quantum", p.Quantum.String())
 	}
+	if p.Placement == scheduler.EarliestFinish {
+		k.Add("policy.placement", string(p.Placement))
+	}
+	if p.Alpha > 0 {
+		k.Add("policy.alpha", strconv.FormatFloat(p.Alpha, 'g', -1, 64))
+	}
 	if p.FeedbackInterval > 0 {
 		k.Add("policy.feedback", p.FeedbackInterval.String())
 	}
@@ -40,7 +46,7 @@ func usesPredictions(p *experiments.Policy) bool {
 	case scheduler.SJF, scheduler.SRTF:
 		return true
 	}
-	return p.Backfill == scheduler.EASY || p.Backfill == scheduler.Conservative
+	return p.Backfill == scheduler.EASY || p.Backfill == scheduler.Conservative || p.Order == scheduler.AlloX
 }
 
 // hardwareLines are the key lines of a machine: its engine and its nodes.
@@ -48,7 +54,11 @@ func hardwareLines(h *experiments.Hardware) []string {
 	var k Key
 	k.Add("hardware.engine", h.Engine)
 	for i, n := range h.Cluster.Nodes {
-		k.Addf(fmt.Sprintf("hardware.node.%d", i), "threads %d, gpus %d, memory %d", n.Threads, n.GPUs, n.Memory)
+		text := fmt.Sprintf("threads %d, gpus %d, memory %d", n.Threads, n.GPUs, n.Memory)
+		if n.GPU != "" {
+			text += ", gpu " + n.GPU
+		}
+		k.Add(fmt.Sprintf("hardware.node.%d", i), text)
 	}
 	if h.Engine == engineSimulated {
 		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
@@ -191,7 +201,7 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 	for _, s := range c.Workload.Submits {
 		if !seen[s.Job] {
 			seen[s.Job] = true
-			jobs = append(jobs, s.Job)
+			jobs = append(jobs, on(c.Hardware, s.Job)...)
 		}
 	}
 	return jobs

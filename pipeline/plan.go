@@ -211,6 +211,9 @@ func (p *Plan) planCells() error {
 			k.Append(host)
 		}
 		k.Append(memo(c.Workload, func() []string { return workloadLines(c.Workload) }))
+		for _, j := range submitted(c) {
+			k.Append(alternativeLines(c.Hardware, j))
+		}
 		said := map[string]bool{} // variants of a job block have most lines in common
 		for _, j := range jobsOf(c) {
 			lines := p.state.programs.describe(j)

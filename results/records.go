@@ -22,6 +22,9 @@ type JobRow struct {
 	// BoundedSlowdown is max(1, JCT / max(run time alone, floor)); NaN like
 	// Slowdown for a job that did not finish or whose run time is not known.
 	BoundedSlowdown float64
+	// Resource is what it ran on: "cpu", "gpu:V100", or the name of one of its
+	// alternatives; empty if it never ran.
+	Resource string
 }
 
 // Metrics is a row of metrics.csv without the cell's own columns. Means and

@@ -26,6 +26,7 @@ var jobColumns = []column[JobRow]{
 	secondsColumn("predicted_s", func(r *JobRow) *float64 { return &r.Predicted }),
 	floatColumn("prediction_error_pct", func(r *JobRow) *float64 { return &r.PredictionErrorPct }),
 	floatColumn("bounded_slowdown", func(r *JobRow) *float64 { return &r.BoundedSlowdown }),
+	textColumn("resource", func(r *JobRow) *string { return &r.Resource }),
 }
 
 // cellColumns are the columns of metrics.csv: the cell's own, the metrics,

@@ -117,22 +117,17 @@ job "script" {
 		{Name: "epochs", Type: Integer, Min: bound(1), Max: bound(MaxEpochs), Doc: "Total work, in passes over the training data.", Example: `60`},
 		{Name: "steps", Type: Integer, Min: bound(1), Max: bound(MaxEpochs), Doc: "Total work, in optimizer steps.", Example: `2000`},
 		{Name: "threads", Type: Threads, Default: `1`, Min: bound(1), Max: bound(MaxThreads), Doc: "The cores that the job asks for: a number (one inter-op thread, the rest of the pool intra-op), or an object.", Example: `{ inter = 1, intra = 3 }`,
-			Keys: []Arg{
-				{Name: "request", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "The request as one number; instead of `inter` and `intra`."},
-				{Name: "inter", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "Inter-op threads; the request is `inter + intra`."},
-				{Name: "intra", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "Intra-op threads."},
-				{Name: "min", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "The fewest cores that a malleable job holds."},
-				{Name: "max", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "The most cores that the job makes use of; at least the request."},
-			}},
+			Keys: threadKeys},
 		{Name: "malleable", Type: Bool, Default: `false`, Doc: "Whether the job can be resized while it runs.", Example: `true`},
 		{Name: "gpus", Type: Integer, Default: `0`, Min: bound(0), Max: bound(MaxThreads), Doc: "The GPUs that the job asks for.", Example: `1`},
+		gpuArg,
 		{Name: "memory", Type: Size, Doc: "The memory that the job is admitted with.", Example: `"2GiB"`},
 		{Name: "nodes", Type: Integer, Default: `1`, Min: bound(1), Max: bound(MaxNodes), Doc: "The nodes over which `threads`, `gpus` and `memory` are divided evenly; all of them start together.", Example: `2`},
 		{Name: "priority", Type: Integer, Default: `0`, Min: bound(0), Max: bound(1_000_000), Doc: "The job's level under the order `priority`; 0 is best.", Example: `2`},
 		{Name: "deadline", Type: Duration, Positive: true, Doc: "When the job should be finished, counted from its arrival; the order `edf` reads it.", Example: `"1m"`},
 		{Name: "limit", Type: Duration, Positive: true, Doc: "A job that runs longer than this is ended and counts as failed. Time in which it is paused does not count.", Example: `"10m"`},
 	},
-	Blocks: []*Block{builtinBlock, runtimeBlock},
+	Blocks: []*Block{builtinBlock, runtimeBlock, alternativeBlock},
 }
 
 // trainer returns the arguments of a built-in program: the common ones, with
@@ -246,6 +241,7 @@ hardware "cluster" {
 		{Name: "threads", Type: Integer, DefaultDoc: "`host.threads` on `process`; required on `simulated` without nodes", Min: bound(1), Max: bound(MaxThreads), Doc: "Cores of the machine.", Example: `host.threads`},
 		{Name: "memory", Type: Size, Positive: true, DefaultDoc: "`host.memory` on a real machine, else not accounted for", Doc: "Memory of the machine. Jobs are admitted while the sum of their `memory` stays within.", Example: `"16GiB"`},
 		{Name: "gpus", Type: Integer, Default: `0`, Min: bound(0), Max: bound(MaxThreads), Doc: "GPUs of the machine.", Example: `2`},
+		gpuTypeArg,
 		{Name: "noise", Type: Number, Default: `0`, Min: bound(0), Max: bound(10), Doc: "Relative standard deviation of run times (lognormal). Only on `simulated`.", Example: `0.05`},
 		{Name: "lacks", Type: Strings, MayBeEmpty: true, Allowed: Capabilities, Doc: "What the simulated engine is told not to be able to do.", Example: `["pause"]`},
 	},
@@ -258,6 +254,7 @@ hardware "cluster" {
 				{Name: "threads", Type: Integer, Required: true, Min: bound(1), Max: bound(MaxThreads), Doc: "Cores of each.", Example: `16`},
 				{Name: "memory", Type: Size, Positive: true, DefaultDoc: "not accounted for", Doc: "Memory of each.", Example: `"64GiB"`},
 				{Name: "gpus", Type: Integer, Default: `0`, Min: bound(0), Max: bound(MaxThreads), Doc: "GPUs of each.", Example: `8`},
+				gpuTypeArg,
 			},
 		},
 		{
@@ -283,7 +280,7 @@ var (
 	// ImpliedPreemption are the orders that imply preemption = "pause".
 	ImpliedPreemption = []string{"srtf", "las"}
 	// EstimateOrders and EstimateBackfills read run-time estimates.
-	EstimateOrders    = []string{"sjf", "srtf", "fair"}
+	EstimateOrders    = []string{"sjf", "srtf", "fair", "allox"}
 	EstimateBackfills = []string{"easy", "conservative"}
 )
 
@@ -304,8 +301,8 @@ policy "urgent" {
   feedback   = "10s"
 }`,
 	Args: []Arg{
-		{Name: "order", Type: String, Required: true, Allowed: []string{"fcfs", "round_robin", "priority", "sjf", "srtf", "las", "edf", "fair"},
-			Doc: "Who is next: by arrival (`fcfs`); in turns of a quantum (`round_robin`); by level (`priority`); the shortest predicted run time (`sjf`) or remaining time (`srtf`); the least attained service (`las`); the earliest deadline (`edf`); or the user, then job, that had least (`fair`).", Example: `"round_robin"`},
+		{Name: "order", Type: String, Required: true, Allowed: []string{"fcfs", "round_robin", "priority", "sjf", "srtf", "las", "edf", "fair", "allox"},
+			Doc: "Who is next: by arrival (`fcfs`); in turns of a quantum (`round_robin`); by level (`priority`); the shortest predicted run time (`sjf`) or remaining time (`srtf`); the least attained service (`las`); the earliest deadline (`edf`); the user, then job, that had least (`fair`); or by AlloX's matching of jobs to resources and positions that makes the mean JCT least (`allox`; T. N. Le and others, EuroSys 2020).", Example: `"round_robin"`},
 		{Name: "quantum", Type: Duration, Positive: true, DefaultDoc: "required by `round_robin`, `las` and `fair`, an error on others", Doc: "How long a job runs before the order is looked at again.", Example: `"1s"`},
 		{Name: "backfill", Type: String, Default: `"none"`, Allowed: []string{"none", "first_fit", "easy", "conservative"},
 			Doc: "Whether a job that cannot start lets later ones pass: never (`none`), any that fits (`first_fit`), those that do not delay the first blocked job (`easy`), those that delay nobody (`conservative`).", Example: `"easy"`},
@@ -317,7 +314,8 @@ policy "urgent" {
 			Doc: "Which running jobs are paused first. Only with preemption.", Example: `"smallest_request"`},
 		{Name: "feedback", Type: Duration, Positive: true, DefaultDoc: "off", Doc: "A waiting job's level improves by one each time it has waited this long. Only under the order `priority`.", Example: `"10s"`},
 		{Name: "estimates", Type: Estimates, Default: `"fitted"`, Allowed: []string{"fitted", "oracle", "requested"},
-			Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), the jobs' limits (`requested`), or fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error). Only where something reads them: the orders `sjf`, `srtf`, `fair`, the backfills `easy` and `conservative`.", Example: `noisy(0.2)`},
+			Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), the jobs' limits (`requested`), or fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error). Only where something reads them: the orders `sjf`, `srtf`, `fair`, `allox`, the backfills `easy` and `conservative`, the placement `earliest_finish`.", Example: `noisy(0.2)`},
+		placementArg, alphaArg,
 	},
 }
 

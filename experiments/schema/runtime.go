@@ -49,5 +49,6 @@ job "law" {
 		{Name: "time_column", Type: String, Default: `"seconds"`, Doc: "The column of `file` with the seconds.", Example: `"time"`},
 		{Name: "where", Type: StringMap, DefaultDoc: "all", Doc: "The rows of `file` that count: those with these texts in these columns.", Example: `{ model = "resnet" }`},
 		{Name: "per", Type: String, Default: `"job"`, Allowed: []string{"job", "epoch"}, Doc: "What the times of `table` and `file` are of: the whole job, or one epoch (step), to which `startup` is added.", Example: `"epoch"`},
+		gpuRateArg,
 	},
 }

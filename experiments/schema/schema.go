@@ -90,6 +90,8 @@ const (
 	// ThreadTimes and SpeedUp say how a run time depends on threads.
 	ThreadTimes Type = "map from threads to durations"
 	SpeedUp     Type = "amdahl(…), usl(…) or map from threads to numbers"
+	// Rates says how fast types of a resource are.
+	Rates Type = "map of numbers"
 
 	JobRef      Type = "reference to a job"
 	WorkloadRef Type = "reference to a workload"
