@@ -228,7 +228,7 @@ func (c *checker) choosing(w *Workload, p *Policy) {
 
 // placement reports contradictions in how a policy places jobs.
 func (a *args) placement(p *Policy) {
-	if p.Placement == scheduler.EarliestFinish {
+	if p.Placement == scheduler.EarliestFinish && p.Order != scheduler.AlloX {
 		if a.isSet("backfill") && p.Backfill != scheduler.Conservative {
 			a.fail(a.at("backfill"), "Contradicting arguments", "The placement \"earliest_finish\" plans all waiting jobs, which implies backfill = \"conservative\".")
 		}

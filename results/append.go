@@ -134,13 +134,16 @@ func appendInstant(b []byte, m micros) []byte {
 }
 
 // appendEvent appends a line of events.jsonl; see EventRow.
-func appendEvent(b []byte, e scheduler.Event, job string) []byte {
+func appendEvent(b []byte, e scheduler.Event, job *scheduler.Job) []byte {
 	b = appendInstant(append(b, `{"t_s":`...), toMicros(e.At))
 	b = appendText(append(b, `,"event":`...), string(e.Kind))
-	b = appendText(append(b, `,"job":`...), job)
+	b = appendText(append(b, `,"job":`...), job.Name)
 	b = appendCores(append(b, `,"cores":`...), e.Cores)
 	if len(e.GPUs) > 0 {
 		b = appendCores(append(b, `,"gpus":`...), e.GPUs)
+	}
+	if way := wayOf(e, job); way != "" {
+		b = appendText(append(b, `,"resource":`...), way)
 	}
 	if e.Reason != "" {
 		b = appendText(append(b, `,"reason":`...), e.Reason)

@@ -80,7 +80,7 @@ func (w *CellWriter) Event(e scheduler.Event) {
 	}
 	w.Collector.Event(e)
 	w.changed = true
-	w.line = appendEvent(w.line[:0], e, w.setup.Jobs[e.Job].Name)
+	w.line = appendEvent(w.line[:0], e, &w.setup.Jobs[e.Job])
 	w.write(w.events)
 }
 

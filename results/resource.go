@@ -50,3 +50,12 @@ func (c *Collector) resource(job int, a *account) string {
 func hasType(name, gpu string) bool {
 	return gpu != "" && len(name) > len(gpu) && name[len(name)-len(gpu)-1:] == ":"+gpu
 }
+
+// wayOf names the alternative with which a job starts or resumes; empty for
+// other events, and for jobs that have none.
+func wayOf(e scheduler.Event, j *scheduler.Job) string {
+	if (e.Kind == scheduler.Start || e.Kind == scheduler.Resume) && e.Alternative >= 0 && e.Alternative < len(j.Alternatives) {
+		return j.Alternatives[e.Alternative].Name
+	}
+	return ""
+}
