@@ -209,6 +209,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 			f.request = cores
 		}
 		l.started++
+		l.guard.news()
 		l.book(j)
 	}
 	l.fair.serve(j)
@@ -234,6 +235,7 @@ func (l *loop) paused(j int32, why string) {
 	f := &l.lives[j]
 	f.State, f.timer = Paused, Never
 	f.Preemptions++
+	l.guard.pauses++
 	l.record(l.decide(Pause, j, nil, why))
 	l.emit(Event{Kind: Pause, Job: int(j)})
 }
@@ -245,6 +247,7 @@ func (l *loop) request(j, cores int32) {
 		return
 	}
 	f.asked = cores
+	l.guard.news()
 	if l.Recorder != nil {
 		l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Reason: fmt.Sprintf("%d cores", cores)})
 	}

@@ -36,6 +36,8 @@ type loop struct {
 	arrivals  int64 // into the queue, for the order of round robin
 	gaveBack  bool  // something was given back while dispatching
 	held      reservation
+	guard     guard
+	closed    time.Duration // the horizon, when the run was closed at it
 
 	scratch struct {
 		nodes, home, victims []int32
@@ -63,6 +65,9 @@ func newLoop(r Run) *loop {
 		Run: r, p: r.Policy.withDefaults(), machine: newMachine(r.Cluster),
 		queue: newQueue(len(r.Jobs), r.Policy.Backfill == EASY), lives: make([]life, len(r.Jobs)),
 		byArrival: arrivalOrder(r.Jobs), open: len(r.Jobs),
+	}
+	if l.Until <= 0 {
+		l.Until = Never
 	}
 	l.Resizes = slices.Clone(r.Resizes)
 	sort.SliceStable(l.Resizes, func(a, b int) bool {
@@ -93,15 +98,22 @@ func (l *loop) run(ctx context.Context) error {
 		if until == Never && len(l.running) == 0 {
 			return l.stuck()
 		}
-		now, ended, err := l.Engine.Next(ctx, until)
+		now, ended, err := l.Engine.Next(ctx, min(until, l.Until))
 		if err != nil {
 			return err
 		}
+		came := now > l.now || len(ended) > 0 || until <= now
 		if err := l.take(now, ended); err != nil {
 			return err
 		}
 		l.looks++
+		if l.now >= l.Until && l.open > 0 {
+			return l.closeDown(ctx)
+		}
 		if err := l.dispatch(); err != nil {
+			return err
+		}
+		if err := errors.Join(l.stalls(), l.idles(came)); err != nil {
 			return err
 		}
 	}
@@ -180,6 +192,7 @@ func (l *loop) setTimer(j int32, at time.Duration) {
 
 func (l *loop) arrive(j int32) {
 	f := &l.lives[j]
+	l.guard.news()
 	f.State, f.since = Queued, l.Jobs[j].Arrival
 	l.emit(Event{Kind: Arrive, Job: int(j)})
 	l.fair.enter(j)
@@ -262,6 +275,7 @@ func (l *loop) finish(e End) error {
 // close makes a job final.
 func (l *loop) close(j int32, kind EventKind, reason string) {
 	f := &l.lives[j]
+	l.guard.news()
 	l.unbook(j)
 	f.Finish, f.Reason, f.timer, f.grant = l.now, reason, Never, Grant{}
 	l.open--
@@ -420,6 +434,7 @@ func (l *loop) breakOff(ctx context.Context) error {
 func (l *loop) account() error {
 	for j := range l.lives {
 		switch f := &l.lives[j]; {
+		case f.State == Pending && l.closed > 0:
 		case f.State != Finished && f.State != Failed && f.State != Stopped:
 			return fmt.Errorf("job %q is unaccounted for: it is still %s", l.Jobs[j].Name, f.State)
 		case f.Waiting+f.Service != f.Finish-l.Jobs[j].Arrival:
@@ -434,7 +449,7 @@ func (l *loop) account() error {
 }
 
 func (l *loop) outcome() Outcome {
-	o := Outcome{Jobs: make([]Result, len(l.lives)), End: l.now, Events: l.events, Instants: l.looks}
+	o := Outcome{Jobs: make([]Result, len(l.lives)), End: l.now, Closed: l.closed, Events: l.events, Instants: l.looks}
 	for j := range l.lives {
 		o.Jobs[j] = l.lives[j].Result
 	}
