@@ -17,6 +17,7 @@ type loop struct {
 	machine *machine
 	queue   *queue // waiting jobs: queued, paused, and those whose turn is over
 	lives   []life
+	results []Result // what has become of the jobs so far
 	now     time.Duration
 	events  int
 	looks   int
@@ -47,7 +48,7 @@ type loop struct {
 
 // life is the state of a job.
 type life struct {
-	Result
+	*Result               // in the outcome
 	grant   Grant         // held; of a paused job, what it held last
 	since   time.Duration // beginning of the present stretch of waiting or running
 	timer   time.Duration // instant of the timer that counts, or Never
@@ -63,7 +64,7 @@ type life struct {
 func newLoop(r Run) *loop {
 	l := &loop{
 		Run: r, p: r.Policy.withDefaults(), machine: newMachine(r.Cluster),
-		queue: newQueue(len(r.Jobs), r.Policy.Backfill == EASY), lives: make([]life, len(r.Jobs)),
+		queue: newQueue(len(r.Jobs), r.Policy.Backfill == EASY), lives: make([]life, len(r.Jobs)), results: make([]Result, len(r.Jobs)),
 		byArrival: arrivalOrder(r.Jobs), open: len(r.Jobs),
 	}
 	if l.Until <= 0 {
@@ -76,8 +77,9 @@ func newLoop(r Run) *loop {
 	})
 	for i := range l.lives {
 		j := &r.Jobs[i]
+		l.results[i] = Result{State: Pending, FirstStart: Never, Finish: Never}
 		l.lives[i] = life{
-			Result:  Result{State: Pending, FirstStart: Never, Finish: Never},
+			Result:  &l.results[i],
 			timer:   Never,
 			request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
 		}
@@ -449,9 +451,5 @@ func (l *loop) account() error {
 }
 
 func (l *loop) outcome() Outcome {
-	o := Outcome{Jobs: make([]Result, len(l.lives)), End: l.now, Closed: l.closed, Events: l.events, Instants: l.looks}
-	for j := range l.lives {
-		o.Jobs[j] = l.lives[j].Result
-	}
-	return o
+	return Outcome{Jobs: l.results, End: l.now, Closed: l.closed, Events: l.events, Instants: l.looks}
 }
