@@ -47,7 +47,11 @@ func (r *run) execute(ctx context.Context) error {
 		return err
 	}
 	for _, i := range simulated {
-		if len(r.state.realised[realisedKey{r.spec.Cells[r.state.specCell[i]].Workload, r.Cells[i].Replicate}].jobs) >= hugeCell {
+		real, err := r.realise(r.spec.Cells[r.state.specCell[i]], r.Cells[i].Replicate)
+		if err != nil {
+			return err
+		}
+		if len(real.jobs) >= hugeCell {
 			defer debug.SetGCPercent(debug.SetGCPercent(hugeCellGC))
 			break
 		}

@@ -158,6 +158,9 @@ func (w *CellWriter) finishTables() ([]File, error) {
 	var row JobRow
 	for i := range w.setup.Jobs {
 		row = w.Row(i)
+		if i == 0 {
+			jobs.repeat(&row, cellColumnsOfJobs)
+		}
 		w.keep(jobs.write(&row, axes))
 	}
 	if w.err != nil {

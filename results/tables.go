@@ -28,6 +28,10 @@ var jobColumns = []column[JobRow]{
 	floatColumn("bounded_slowdown", func(r *JobRow) *float64 { return &r.BoundedSlowdown }),
 }
 
+// cellColumnsOfJobs is how many of the first columns of jobs.csv say which cell
+// it is.
+const cellColumnsOfJobs = 5
+
 // cellColumns are the columns of metrics.csv: the cell's own, the metrics,
 // how the cell ended, and its load; the axes of the matrix follow them.
 var cellColumns = func() []column[Cell] {
