@@ -46,7 +46,7 @@ func (l *loop) admit() error {
 		return l.admitPlanned()
 	}
 	after, blocked, pausing := front, false, l.p.pausesForBetter()
-	for {
+	for pausing || l.machine.idle > 0 { // nobody starts without a core
 		within := anyone
 		if blocked && !pausing {
 			within = l.passable()
@@ -94,6 +94,7 @@ func (l *loop) admit() error {
 			}
 		}
 	}
+	return nil
 }
 
 // moved puts a job to its proper place when its owner has been served since
