@@ -84,6 +84,7 @@ type account struct {
 	way         int32 // the alternative that it started with
 	typed       int32 // the node whose type of GPU it has, plus one; 0 none
 	partial     bool  // at times it ran on another number of cores than it asked for
+	waitedAt    byte  // the marks of the backlog at which it waited, a bit each
 }
 
 // Collector turns a trace into the rows of jobs.csv and the metrics of a
@@ -99,6 +100,7 @@ type Collector struct {
 	held                 Occupancy
 	preemptions, resizes int
 	finished, failed     int
+	backlog              backlog
 }
 
 // Occupancy is a row of occupancy.csv: what is held, and by how many jobs, from
@@ -114,7 +116,7 @@ func NewCollector(s Setup) *Collector {
 	if s.BoundedFloor <= 0 {
 		s.BoundedFloor = DefaultBoundedFloor
 	}
-	c := &Collector{setup: s, accounts: make([]account, len(s.Jobs)), lastEnd: never}
+	c := &Collector{setup: s, accounts: make([]account, len(s.Jobs)), lastEnd: never, backlog: newBacklog(s.Jobs)}
 	for i := range c.accounts {
 		c.accounts[i] = account{state: scheduler.Pending, firstStart: never, end: never}
 	}
@@ -136,6 +138,9 @@ func (c *Collector) Event(e scheduler.Event) {
 	}
 	at := toMicros(e.At)
 	c.last = at
+	if c.backlog.next < len(c.backlog.marks) {
+		c.passes(at)
+	}
 	switch e.Kind {
 	case scheduler.Arrive:
 		c.move(a, scheduler.Queued)
@@ -158,6 +163,9 @@ func (c *Collector) Event(e scheduler.Event) {
 		c.preemptions++
 		c.move(a, scheduler.Paused)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
+		if e.Kind == scheduler.Stop && a.state != scheduler.Running {
+			c.backlog.cutOff++
+		}
 		c.release(a, at)
 		a.end = at
 		c.lastEnd = max(c.lastEnd, at)

@@ -48,7 +48,7 @@ func (l *loop) admit() error {
 		return l.admitMatched()
 	}
 	after, blocked, pausing := front, false, l.p.pausesForBetter()
-	for {
+	for pausing || l.machine.idle > 0 { // nobody starts without a core
 		within := anyone
 		if blocked && !pausing {
 			within = l.passable()
@@ -93,6 +93,7 @@ func (l *loop) admit() error {
 			}
 		}
 	}
+	return nil
 }
 
 // moved puts a job to its proper place when its owner has been served since
@@ -212,6 +213,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 			f.request = cores
 		}
 		l.started++
+		l.guard.news()
 		l.book(j)
 	}
 	l.fair.serve(j)
@@ -237,6 +239,7 @@ func (l *loop) paused(j int32, why string) {
 	f := &l.lives[j]
 	f.State, f.timer = Paused, Never
 	f.Preemptions++
+	l.guard.pauses++
 	l.record(l.decide(Pause, j, nil, why))
 	l.emit(Event{Kind: Pause, Job: int(j)})
 }
@@ -248,6 +251,7 @@ func (l *loop) request(j, cores int32) {
 		return
 	}
 	f.asked = cores
+	l.guard.news()
 	if l.Recorder != nil {
 		l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Reason: fmt.Sprintf("%d cores", cores)})
 	}
