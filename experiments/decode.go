@@ -59,6 +59,7 @@ func (d *decoder) spec() *Spec {
 		s.Seed = int64(get[int](a, "seed"))
 		s.Replicates = get[int](a, "replicates")
 		s.Records = get[string](a, "records")
+		s.Until = get[time.Duration](a, "until")
 	}
 	s.Profile, s.Estimate = d.profile(), d.estimate()
 	s.Cells, s.Axes = d.cells()
@@ -128,7 +129,7 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		Command: get[[]string](a, "command"), Env: get[[]Setting](a, "env"), Flags: get[bool](a, "flags"),
 		Epochs: get[int](a, "epochs"), Steps: get[int](a, "steps"),
 		Threads: get[Threads](a, "threads"), Malleable: get[bool](a, "malleable"),
-		GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory"), Nodes: get[int](a, "nodes"),
+		GPUs: get[int](a, "gpus"), GPU: get[string](a, "gpu"), Memory: get[int64](a, "memory"), Nodes: get[int](a, "nodes"),
 		Priority: get[int](a, "priority"), Limit: get[time.Duration](a, "limit"), TimeWriter: get[string](a, "time_writer"),
 		Deadline: get[time.Duration](a, "deadline"), Retries: get[int](a, "retries"),
 	}
@@ -178,14 +179,11 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		}
 	}
 	if rt := n.first("runtime"); rt != nil {
-		ra := d.evalArgs(rt, e)
-		epoch := get[workload.Arrivals](ra, "epoch")
-		j.Runtime = &Runtime{
-			Startup: get[time.Duration](ra, "startup"), Parallel: get[float64](ra, "parallel"),
-			Epoch: workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
-		}
-		a.ok = a.ok && ra.ok
+		var ok bool
+		j.Runtime, ok = d.runtime(rt, e)
+		a.ok = a.ok && ok
 	}
+	d.alternatives(n, e, a, j)
 	return j, a.ok
 }
 
@@ -364,8 +362,13 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		h.Overheads = &Overheads{Start: cost("start"), Pause: cost("pause"), Resume: cost("resume"), Resize: cost("resize")}
 		a.ok = a.ok && oa.ok
 	}
+	if c := n.first("contention"); c != nil {
+		var ok bool
+		h.Contention, ok = d.contention(c, e)
+		a.ok = a.ok && ok
+	}
 	if len(nodes) > 0 {
-		for _, name := range []string{"threads", "memory", "gpus"} {
+		for _, name := range []string{"threads", "memory", "gpus", "gpu"} {
 			if a.isSet(name) {
 				a.fail(a.at(name), "Contradicting arguments", "%s belongs in the node blocks of this hardware.", name)
 			}
@@ -378,6 +381,8 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 			count, machine := get[int](na, "count"), scheduler.Node{
 				Name: nn.label, Threads: get[int](na, "threads"), GPUs: get[int](na, "gpus"), Memory: get[int64](na, "memory"),
 			}
+			machine.GPU = na.gpuOf(machine)
+			a.ok = a.ok && na.ok
 			if total += count * max(machine.Threads, machine.GPUs); total > maxCores || len(h.Cluster.Nodes)+count > schema.MaxNodes {
 				a.fail(nn.header, "Value out of range", "The cluster is too large: at most %d nodes and %d cores or GPUs.", schema.MaxNodes, maxCores)
 				break
@@ -393,6 +398,7 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		return h, a.ok
 	}
 	machine := scheduler.Node{Name: n.label, Threads: get[int](a, "threads"), GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory")}
+	machine.GPU = a.gpuOf(machine)
 	if a.lacks("threads") {
 		switch h.Engine {
 		case "process", "docker":

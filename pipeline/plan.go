@@ -171,6 +171,9 @@ func (p *Plan) planCells() error {
 			k.Append(host)
 		}
 		k.Append(memo(c.Workload, func() []string { return workloadLines(c.Workload) }))
+		for _, j := range submitted(c) {
+			k.Append(alternativeLines(c.Hardware, j))
+		}
 		said := map[string]bool{} // variants of a job block have most lines in common
 		for _, j := range jobsOf(c) {
 			lines := p.state.programs.describe(j)
@@ -186,6 +189,9 @@ func (p *Plan) planCells() error {
 		}
 		k.Append(p.estimateLines(c))
 		k.Addf("records", "%s", p.spec.Records)
+		if p.spec.Until > 0 {
+			k.Addf("until", "%s", p.spec.Until)
+		}
 		k.Addf("replicate", "%d", p.Cells[i].Replicate)
 		k.Addf("experiment.seed", "%d", p.spec.Seed)
 		k.Addf("seed", "%d", p.Cells[i].Seed)

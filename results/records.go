@@ -27,6 +27,9 @@ type JobRow struct {
 	// ResizeOverhead is the time in which the program says that it did not train
 	// in order to take on other allotments; negative when it does not say.
 	ResizeOverhead float64
+	// Resource is what it ran on: "cpu", "gpu:V100", or the name of one of its
+	// alternatives; empty if it never ran.
+	Resource string
 }
 
 // Metrics is a row of metrics.csv without the cell's own columns. Means and
