@@ -68,8 +68,8 @@ func span(marks []Mark) (length, seconds float64) {
 // seen by a watcher that looks once a minute, gaps of about the same work are
 // some seconds more than a whole number of minutes, and so apart from each other
 // by whole minutes. It returns 0 when the gaps do not show a tick: fewer than
-// four, all alike, not on a grid to within a tenth of it, or hardly two at a point of
-// the grid.
+// four, all alike, not on a grid to within a tenth of it, shorter than a tick, or
+// hardly two at a point of the grid.
 func FindTick(runs [][]Mark) float64 {
 	var gaps []float64
 	for _, marks := range runs {
@@ -95,7 +95,8 @@ func FindTick(runs [][]Mark) float64 {
 			tick = math.Min(tick, s)
 		}
 	}
-	if tick < 0.02*gaps[0] { // scatter of a fine clock
+	// Less is the scatter of a fine clock, more is runs of unlike pace.
+	if tick < 0.02*gaps[0] || tick > gaps[0] {
 		return 0
 	}
 	// Scatter within a grid point, beside which a tick stands out.
