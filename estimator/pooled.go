@@ -51,9 +51,13 @@ func (Pooled) Fit(p Problem) (Estimate, error) {
 	const uniform = 0.9 / 2 / 1.645
 	length, _ := span(own)
 	sd = math.Hypot(sd, tick*uniform/length*math.Sqrt(1-1/float64(len(runs))))
-	return Estimate{
+	e := Estimate{
 		Model: "pooled", Slope: pace, SlopeSE: sd, PaceSD: runDrift, DF: clockDF, Samples: len(runs), Resource: asked,
-	}, nil
+	}
+	if tick == 0 && len(own) < 3 {
+		e.Warnings = append(e.Warnings, fewMarks)
+	}
+	return e, nil
 }
 
 // runDrift is how much the pace of the rest of a training run differs from that
