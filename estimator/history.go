@@ -54,7 +54,8 @@ func (History) Fit(p Problem) (Estimate, error) {
 			past = append(past, r)
 		}
 	}
-	if own := longestMarks(samples); len(own) > 1 {
+	own := longestMarks(samples)
+	if length, seconds := span(own); length > 0 && seconds > 0 {
 		if e, ok := alike(own, sameJob(p, past, asked)); ok {
 			e.Model, e.Resource, e.Samples = "history", asked, len(samples)
 			return e, nil

@@ -162,3 +162,42 @@ func TestFindTick(t *testing.T) {
 		}
 	}
 }
+
+// Marks that are dense, precise or odd give numbers, not NaN.
+func TestPoolOfAllSortsOfMarks(t *testing.T) {
+	dense := func(n int, pace float64) []Mark {
+		m := make([]Mark, n)
+		for i := range m {
+			m[i] = Mark{i, float64(i) * pace}
+		}
+		return m
+	}
+	for _, test := range []struct {
+		name string
+		own  []Mark
+		pace float64
+		tick float64
+		also []Mark
+	}{
+		{"thousands of precise marks", dense(5000, 0.01), 0.01, 0, dense(5000, 0.0101)},
+		{"a tick far below the run time", dense(1000, 10), 10, 0.001, dense(1000, 10.2)},
+		{"a tick far above it", dense(3, 1), 1, 600, dense(3, 1.1)},
+		{"a run of another order", dense(50, 1), 1, 0, dense(50, 1000)},
+	} {
+		p := Problem{Tick: test.tick, Samples: []Sample{{Marks: test.own}}, History: []Run{{Marks: test.also, Length: 1 << 20}}}
+		e, err := Pooled{}.Fit(p)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if !(math.Abs(e.Slope/test.pace-1) < 0.3) || !(e.SlopeSE >= 0) || math.IsInf(e.SlopeSE, 0) {
+			t.Errorf("%s: a pace of %g ± %g, want about %g", test.name, e.Slope, e.SlopeSE, test.pace)
+		}
+	}
+	still := Problem{Samples: []Sample{{Marks: []Mark{{0, 0}, {5, 0}}}}}
+	for _, m := range []Model{Linear{}, Pooled{}, History{}, Auto{}} {
+		if _, err := m.Fit(still); !errors.Is(err, ErrUnfit) {
+			t.Errorf("%s of a run without time: %v", m.Name(), err)
+		}
+	}
+}

@@ -121,6 +121,9 @@ func (a *app) printLogs(predictions []estimate.LogPrediction, s estimate.LogSumm
 	if err := flush(); err != nil {
 		return err
 	}
+	for _, w := range doubts(predictions) {
+		fmt.Fprintf(a.err, "%s %s\n", paint(a.errColor, yellow, "Warning:"), w)
+	}
 	if s.Runs == 0 {
 		fmt.Fprintln(a.out, "no run is finished: there is nothing to set the predictions against")
 		return nil
@@ -138,6 +141,25 @@ func (a *app) printLogs(predictions []estimate.LogPrediction, s estimate.LogSumm
 		fmt.Fprintf(a.out, "median of the history: mean absolute error %.1f%%\n", s.MedianMeanAbs)
 	}
 	return nil
+}
+
+// doubts are the predictions' warnings, each with how many have it.
+func doubts(predictions []estimate.LogPrediction) []string {
+	var texts []string
+	count := map[string]int{}
+	for _, p := range predictions {
+		for _, w := range p.Warnings {
+			if count[w]++; count[w] == 1 {
+				texts = append(texts, w)
+			}
+		}
+	}
+	for i, w := range texts {
+		if n := count[w]; n > 1 {
+			texts[i] = fmt.Sprintf("%s (%d runs)", w, n)
+		}
+	}
+	return texts
 }
 
 // fittedCurve is a curve of estimate --curve --json.

@@ -134,7 +134,8 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 		rows  = map[string][]csvRow{}
 		bad   []error
 		many  int
-		again = map[string]int{} // times that the run of a name began anew
+		again = map[string]int{}     // times that the run of a name began anew
+		until = map[string]float64{} // the latest row of a run
 	)
 	malformed := func(line int, err error) {
 		if many++; many <= mostLines {
@@ -169,13 +170,15 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 			key = fmt.Sprintf("%s#%d", name, n+1)
 		}
 		// Back at the first step after others: the next run under the same name.
-		if v := rows[key]; len(v) > 1 && row.step <= v[0].step && row.at >= v[len(v)-1].at {
+		if v := rows[key]; len(v) > 1 && row.step <= v[0].step && row.at >= until[key] {
 			again[name]++
 			key = fmt.Sprintf("%s#%d", name, again[name]+1)
 		}
 		if rows[key] == nil {
 			names = append(names, key)
+			until[key] = row.at
 		}
+		until[key] = max(until[key], row.at)
 		rows[key] = append(rows[key], row)
 	}
 	if many > len(bad) {
