@@ -136,8 +136,9 @@ func realiseTrace(t *experiments.Trace) realisation {
 
 // Workload returns what a workload comes to in a replicate, counted from 1: the
 // jobs that its cells have, with the run times that were drawn for them, and
-// without the estimates that policies are given.
-func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int) (workload.Trace, error) {
+// without the estimates that policies are given. With runTimes it has also those
+// that are the same for all jobs of a block.
+func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int, runTimes bool) (workload.Trace, error) {
 	r, err := realise(w, replicateSeed(spec.Seed, replicate))
 	if err != nil {
 		return workload.Trace{}, err
@@ -151,12 +152,12 @@ func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int) (w
 			}
 		}
 	}
-	if r.epochs != nil { // drawn: a replay cannot draw them again
+	if r.epochs != nil || runTimes { // a replay cannot draw them again
 		if t.RunTimes == nil {
 			t.RunTimes = slices.Repeat([]time.Duration{-1}, len(r.jobs))
 		}
 		for i := range t.RunTimes {
-			if r.submitted != nil && !r.submitted[i] {
+			if t.RunTimes[i] >= 0 || r.requested && r.asked(i) && !runTimes || r.kind[i] < 0 {
 				continue
 			}
 			if j := r.kinds[r.kind[i]]; j.Runtime != nil {

@@ -171,6 +171,11 @@ func parseTime(text string, unit time.Duration) (time.Duration, error) {
 		}
 		return time.Duration(n) * unit, nil
 	}
+	if unit == time.Second { // exact, however late it is
+		if d, ok := parseSeconds(text); ok {
+			return d, nil
+		}
+	}
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return 0, fmt.Errorf("time %q is not a number", text)
