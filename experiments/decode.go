@@ -59,6 +59,7 @@ func (d *decoder) spec() *Spec {
 		s.Seed = int64(get[int](a, "seed"))
 		s.Replicates = get[int](a, "replicates")
 		s.Records = get[string](a, "records")
+		s.Until = get[time.Duration](a, "until")
 	}
 	s.Profile, s.Estimate = d.profile(), d.estimate()
 	s.Cells, s.Axes = d.cells()

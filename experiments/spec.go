@@ -41,7 +41,9 @@ type Spec struct {
 	Replicates  int
 	// Records is "all" or "metrics": what each cell leaves on disk.
 	Records string
-	Range   Range
+	// Until is the horizon at which a cell is closed; 0 for none.
+	Until time.Duration
+	Range Range
 	// Lenient is set when malformed lines of traces were left out.
 	Lenient bool
 

@@ -47,7 +47,11 @@ func (r *run) execute(ctx context.Context) error {
 		return err
 	}
 	for _, i := range simulated {
-		if len(r.state.realised[realisedKey{r.spec.Cells[r.state.specCell[i]].Workload, r.Cells[i].Replicate}].jobs) >= hugeCell {
+		real, err := r.realise(r.spec.Cells[r.state.specCell[i]], r.Cells[i].Replicate)
+		if err != nil {
+			return err
+		}
+		if len(real.jobs) >= hugeCell {
 			defer debug.SetGCPercent(debug.SetGCPercent(hugeCellGC))
 			break
 		}
@@ -241,7 +245,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		return results.Cell{}, err
 	}
 	task := execute.Cell{
-		Dir: dir, Records: results.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes,
+		Dir: dir, Records: results.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes, Until: e.spec.Until,
 		Setup: results.Setup{Cell: e.Cells[i], Cluster: c.Hardware.Cluster, Predicted: e.fitted(c.Hardware, real)},
 	}
 	if c.Hardware.Engine == engineSimulated {

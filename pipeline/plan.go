@@ -226,6 +226,9 @@ func (p *Plan) planCells() error {
 		}
 		k.Append(p.estimateLines(c))
 		k.Addf("records", "%s", p.spec.Records)
+		if p.spec.Until > 0 {
+			k.Addf("until", "%s", p.spec.Until)
+		}
 		k.Addf("replicate", "%d", p.Cells[i].Replicate)
 		k.Addf("experiment.seed", "%d", p.spec.Seed)
 		k.Addf("seed", "%d", p.Cells[i].Seed)

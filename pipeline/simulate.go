@@ -191,7 +191,7 @@ func (p *Plan) predict() error {
 			return fmt.Errorf("predict cell %s: %w", p.Cells[i].Cell, err)
 		}
 		out, err := scheduler.Run{
-			Policy: c.Policy.Policy, Cluster: c.Hardware.Cluster, Jobs: p.jobsFor(c, i, r, nil), Resizes: r.resizes, Engine: engine,
+			Policy: c.Policy.Policy, Cluster: c.Hardware.Cluster, Jobs: p.jobsFor(c, i, r, nil), Resizes: r.resizes, Engine: engine, Until: p.spec.Until,
 		}.Execute(context.Background())
 		if err != nil {
 			continue // the real run will say the same, in its cell

@@ -69,6 +69,7 @@ type account struct {
 	coreTime    int64 // core-microseconds held
 	gpuTime     int64
 	partial     bool // at times it ran on another number of cores than it asked for
+	waitedAt    byte // the marks of the backlog at which it waited, a bit each
 }
 
 // Collector turns a trace into the rows of jobs.csv and the metrics of a
@@ -84,6 +85,7 @@ type Collector struct {
 	held                 Occupancy
 	preemptions, resizes int
 	finished, failed     int
+	backlog              backlog
 }
 
 // Occupancy is a row of occupancy.csv: what is held, and by how many jobs, from
@@ -99,7 +101,7 @@ func NewCollector(s Setup) *Collector {
 	if s.BoundedFloor <= 0 {
 		s.BoundedFloor = DefaultBoundedFloor
 	}
-	c := &Collector{setup: s, accounts: make([]account, len(s.Jobs)), lastEnd: never}
+	c := &Collector{setup: s, accounts: make([]account, len(s.Jobs)), lastEnd: never, backlog: newBacklog(s.Jobs)}
 	for i := range c.accounts {
 		c.accounts[i] = account{state: scheduler.Pending, firstStart: never, end: never}
 	}
@@ -121,6 +123,9 @@ func (c *Collector) Event(e scheduler.Event) {
 	}
 	at := toMicros(e.At)
 	c.last = at
+	if c.backlog.next < len(c.backlog.marks) {
+		c.passes(at)
+	}
 	switch e.Kind {
 	case scheduler.Arrive:
 		c.move(a, scheduler.Queued)
@@ -142,6 +147,9 @@ func (c *Collector) Event(e scheduler.Event) {
 		c.preemptions++
 		c.move(a, scheduler.Paused)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
+		if e.Kind == scheduler.Stop && a.state != scheduler.Running {
+			c.backlog.cutOff++
+		}
 		c.release(a, at)
 		a.end = at
 		c.lastEnd = max(c.lastEnd, at)

@@ -182,7 +182,7 @@ func TestTables(t *testing.T) {
 	metrics := table(t, filepath.Join(dir, results.MetricsFile))
 	want := "cell,workload,hardware,policy,replicate,engine,jobs,finished,failed,makespan_s,throughput_per_h,utilization," +
 		"mean_jct_s,median_jct_s,p95_jct_s,mean_waiting_s,mean_first_run_delay_s,mean_service_s,mean_slowdown,p95_slowdown," +
-		"jain_fairness,preemptions,resizes,mean_bounded_slowdown,gpu_utilization,state,seconds,quantum"
+		"jain_fairness,preemptions,resizes,mean_bounded_slowdown,gpu_utilization,state,seconds,offered_load,saturated,quantum"
 	if got := strings.Join(metrics[0], ","); got != want || len(metrics) != 11 {
 		t.Errorf("metrics.csv has %d rows and the header %s", len(metrics), got)
 	}

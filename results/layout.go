@@ -190,6 +190,9 @@ type Cell struct {
 	// most MaxFailures of them. Metrics.Failed counts all.
 	Failures []Failure `json:"failures,omitempty"`
 	Metrics  Metrics   `json:"metrics"`
+	Load     Load      `json:"load"`
+	// Closed is the horizon in seconds, when the cell was closed at it.
+	Closed float64 `json:"closed_s,omitempty"`
 	// Files are the cell's tables and traces, without its logs.
 	Files []File `json:"files,omitempty"`
 }

@@ -55,7 +55,7 @@ var (
 )
 
 func readCell(dir string, ref CellRef) (Cell, error) {
-	var c Cell
+	c := Cell{Load: Load{Offered: math.NaN()}} // as in files of before it was known
 	if err := readJSON(filepath.Join(dir, CellFile), &c); err != nil {
 		return Cell{}, err
 	}

@@ -20,6 +20,9 @@ func TestReferenceNamesEveryColumn(t *testing.T) {
 	for _, c := range metricColumns {
 		names = append(names, c.name)
 	}
+	for _, c := range loadColumns {
+		names = append(names, c.name)
+	}
 	for _, c := range estimateColumns {
 		names = append(names, c.name)
 	}

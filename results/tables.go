@@ -28,8 +28,12 @@ var jobColumns = []column[JobRow]{
 	floatColumn("bounded_slowdown", func(r *JobRow) *float64 { return &r.BoundedSlowdown }),
 }
 
+// cellColumnsOfJobs is how many of the first columns of jobs.csv say which cell
+// it is.
+const cellColumnsOfJobs = 5
+
 // cellColumns are the columns of metrics.csv: the cell's own, the metrics,
-// and how the cell ended; the axes of the matrix follow them.
+// how the cell ended, and its load; the axes of the matrix follow them.
 var cellColumns = func() []column[Cell] {
 	columns := []column[Cell]{
 		textColumn("cell", func(c *Cell) *string { return &c.Cell }),
@@ -46,9 +50,17 @@ var cellColumns = func() []column[Cell] {
 			set:  func(c *Cell, s string) error { return m.set(&c.Metrics, s) },
 		})
 	}
-	return append(columns,
+	columns = append(columns,
 		textColumn("state", func(c *Cell) *string { return &c.State }),
 		floatColumn("seconds", func(c *Cell) *float64 { return &c.Seconds }))
+	for _, l := range loadColumns {
+		columns = append(columns, column[Cell]{
+			name: l.name,
+			add:  func(b []byte, c *Cell) []byte { return l.add(b, &c.Load) },
+			set:  func(c *Cell, s string) error { return l.set(&c.Load, s) },
+		})
+	}
+	return columns
 }()
 
 // estimateColumns are the columns of estimates.csv.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // WriteTables writes jobs.csv, metrics.csv, comparisons.csv and, where real
@@ -27,11 +28,14 @@ func WriteTables(dir string) error {
 		return err
 	}
 	actual := make([]mean, len(estimates))
-	jobs, err := newTableFile(filepath.Join(dir, JobsFile), false, jobColumns, e.Plan.Axes)
-	if err != nil {
-		return err
+	var jobs *tableFile[JobRow]
+	linked := len(estimates) == 0 && e.linkJobs()
+	if !linked {
+		if jobs, err = newTableFile(filepath.Join(dir, JobsFile), false, jobColumns, e.Plan.Axes); err != nil {
+			return err
+		}
+		defer jobs.abort()
 	}
-	defer jobs.abort()
 	metrics, err := newTableFile(filepath.Join(dir, MetricsFile), true, cellColumns, e.Plan.Axes)
 	if err != nil {
 		return err
@@ -41,11 +45,16 @@ func WriteTables(dir string) error {
 		if err := metrics.write(&c, axisValues(e.Plan.Axes, c.Axes)); err != nil {
 			return fmt.Errorf("write %s: %w", MetricsFile, err)
 		}
+		if linked {
+			continue
+		}
 		if err := e.addJobs(jobs, c.CellRef, estimates, actual); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("write %s: %w", JobsFile, err)
 		}
 	}
-	_, err = jobs.replace()
+	if !linked {
+		_, err = jobs.replace()
+	}
 	_, merr := metrics.replace()
 	if err := errors.Join(err, merr); err != nil {
 		return fmt.Errorf("write tables: %w", err)
@@ -68,6 +77,35 @@ func WriteTables(dir string) error {
 		}
 	}
 	return syncDir(dir)
+}
+
+// linkJobs makes the jobs.csv of the only cell that of the experiment, when the
+// two are the same: a table of a million jobs need not be there twice. Both are
+// only ever replaced as a whole, never written to. It returns false, having done
+// nothing, when they are not the same, or the file system has no links.
+func (e *Experiment) linkJobs() bool {
+	if len(e.Cells) != 1 || !slices.Equal(axisNames(e.Cells[0].Axes), e.Plan.Axes) {
+		return false
+	}
+	own := e.cellPath(e.Cells[0].Cell, JobsFile)
+	f, err := os.Open(own)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	header := appendHeader(nil, jobColumns, e.Plan.Axes)
+	first := make([]byte, len(header))
+	if _, err := io.ReadFull(f, first); err != nil || !bytes.Equal(first, header) {
+		return false // written by another version
+	}
+	table := pending{path: filepath.Join(e.Dir, JobsFile)}
+	if info, err := f.Stat(); err == nil {
+		if there, err := os.Stat(table.path); err == nil && os.SameFile(info, there) {
+			return true
+		}
+	}
+	_ = os.Remove(table.temporary()) // of a run that was killed
+	return os.Link(own, table.temporary()) == nil && os.Rename(table.temporary(), table.path) == nil
 }
 
 // addJobs adds the jobs of a cell to the experiment's jobs.csv. Where no

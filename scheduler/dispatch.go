@@ -46,7 +46,7 @@ func (l *loop) admit() error {
 		return l.admitPlanned()
 	}
 	after, blocked, pausing := front, false, l.p.pausesForBetter()
-	for {
+	for pausing || l.machine.idle > 0 { // nobody starts without a core
 		within := anyone
 		if blocked && !pausing {
 			within = l.passable()
@@ -94,6 +94,7 @@ func (l *loop) admit() error {
 			}
 		}
 	}
+	return nil
 }
 
 // moved puts a job to its proper place when its owner has been served since
@@ -209,6 +210,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 			f.request = cores
 		}
 		l.started++
+		l.guard.news()
 		l.book(j)
 	}
 	l.fair.serve(j)
@@ -234,6 +236,7 @@ func (l *loop) paused(j int32, why string) {
 	f := &l.lives[j]
 	f.State, f.timer = Paused, Never
 	f.Preemptions++
+	l.guard.pauses++
 	l.record(l.decide(Pause, j, nil, why))
 	l.emit(Event{Kind: Pause, Job: int(j)})
 }
@@ -245,6 +248,7 @@ func (l *loop) request(j, cores int32) {
 		return
 	}
 	f.asked = cores
+	l.guard.news()
 	if l.Recorder != nil {
 		l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Reason: fmt.Sprintf("%d cores", cores)})
 	}

@@ -36,6 +36,7 @@ const unlimited = math.MaxInt64 / 4
 type machine struct {
 	free  []room // by node
 	whole []room // by node, when nothing runs
+	idle  int32  // cores that are free, of all nodes
 	cores slots
 	gpus  slots
 	spare []Span // storage of the next core sets
@@ -50,6 +51,7 @@ func newMachine(c Cluster) *machine {
 			r.memory = unlimited
 		}
 		m.whole = append(m.whole, r)
+		m.idle += r.cores
 		m.cores.addNode(r.cores)
 		m.gpus.addNode(r.gpus)
 	}
@@ -141,6 +143,7 @@ func (m *machine) mark(g Grant, free bool) {
 	m.cores.mark(g.Cores, free)
 	m.gpus.mark(g.GPUs, free)
 	for _, p := range g.Cores {
+		m.idle += signed(p.Hi-p.Lo, free)
 		m.cores.eachNode(p, func(v, n int32) { m.free[v].cores += signed(n, free) })
 	}
 	for _, p := range g.GPUs {

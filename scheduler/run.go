@@ -24,6 +24,9 @@ type Run struct {
 	// EventsOnly keeps decisions from the Recorder, and with them the cost of
 	// finding out why jobs were passed over.
 	EventsOnly bool
+	// Until is the horizon: a run with open jobs is closed then. 0 stands for
+	// none.
+	Until time.Duration
 }
 
 // Outcome is what a run came to.
@@ -32,6 +35,9 @@ type Outcome struct {
 	Jobs []Result
 	// End is the instant of the last event.
 	End time.Duration
+	// Closed is the horizon, when the run was closed at it: the jobs that had
+	// arrived are stopped, the others pending. 0 when all jobs ended before.
+	Closed time.Duration
 	// Events and Instants count what happened: events of the trace, and
 	// instants at which the scheduler looked.
 	Events, Instants int
@@ -70,7 +76,11 @@ var ErrStuck = errors.New("the remaining jobs can never start")
 //
 // When the context is cancelled, or the engine fails, all jobs that have
 // started are stopped and waited for, and the outcome so far is returned
-// beside the error. An outcome without an error has accounted for every job.
+// beside the error. A run that reaches its horizon is closed in the same way,
+// without an error. An outcome without an error has accounted for every job.
+//
+// The error is ErrStuck when jobs can never start, and ErrLivelock when none
+// gets nearer to its end, as far as the engine can tell (Progress).
 func (r Run) Execute(ctx context.Context) (Outcome, error) {
 	if err := r.check(); err != nil {
 		return Outcome{}, err

@@ -205,9 +205,9 @@ func (v *Validator) lawful(e Event, t *traced) bool {
 		ok = t.state == Running
 	case Resume:
 		ok = t.state == Paused
-	case Finish, Stop:
+	case Finish:
 		ok = t.state == Running || t.state == Paused
-	case Fail:
+	case Fail, Stop:
 		ok = t.state == Running || t.state == Paused || t.state == Queued
 	case Request:
 		ok = t.state != Finished && t.state != Failed && t.state != Stopped
@@ -339,6 +339,9 @@ func (v *Validator) Close(o *Outcome) {
 	}
 	for i := range v.lives {
 		t := &v.lives[i]
+		if o != nil && o.Closed > 0 && t.state == Pending && o.Jobs[i].State == Pending && v.jobs[i].Arrival > o.Closed {
+			continue // the run was closed before it arrived
+		}
 		if t.finish == Never {
 			v.report(v.last, i, "job %q has no end, it is %s", v.name(i), t.state)
 			continue

@@ -37,7 +37,7 @@ var Language = &Block{
 var experimentBlock = &Block{
 	Name: "experiment", Label: "name of the experiment, and of its folder of results",
 	Single: true, Required: true,
-	Doc: "Names the experiment and says how often each cell is repeated.",
+	Doc: "Names the experiment and says how often each cell is repeated, and for how long it may go on.",
 	Example: `experiment "fcfs_vs_rr" {
   description = "Short jobs stuck behind long ones"
   seed        = 7
@@ -48,6 +48,7 @@ var experimentBlock = &Block{
 		{Name: "seed", Type: Integer, Default: `1`, Min: bound(0), Max: bound(1 << 53), Doc: "The number that every random draw is derived from. The same seed gives the same arrivals.", Example: `7`},
 		{Name: "replicates", Type: Integer, Default: `5`, Min: bound(1), Max: bound(100_000), Doc: "How often each cell is repeated, each time with arrivals of its own. Comparisons are paired by replicate and need at least 3.", Example: `10`},
 		{Name: "records", Type: String, Default: `"all"`, Allowed: []string{"all", "metrics"}, Doc: "What each cell leaves on disk: everything, or its metrics alone (for cells with very many jobs).", Example: `"metrics"`},
+		{Name: "until", Type: Duration, Positive: true, DefaultDoc: "no end", Doc: "A horizon, in the time of the cell (virtual on `simulated`): a cell whose jobs are not done by then is closed as saturated. Its jobs are stopped, and it counts as failed.", Example: `"24h"`},
 	},
 }
 

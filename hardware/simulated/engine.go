@@ -136,6 +136,22 @@ func Without(lacks scheduler.Capabilities) scheduler.Capabilities {
 // Now returns the engine's clock.
 func (e *Engine) Now() time.Duration { return e.now }
 
+// Left implements scheduler.Progress.
+func (e *Engine) Left() float64 {
+	sum := 0.0
+	for i := range e.tasks {
+		t, w := e.tasks[i], &e.work[i]
+		if t.phase != running && t.phase != paused {
+			continue
+		}
+		if t.phase == running {
+			e.advance(i, &t) // of the copy
+		}
+		sum += t.lead.Seconds() + t.scaled.Seconds()*w.speed(int(t.threads))/w.speed(max(w.Threads, 1))
+	}
+	return sum
+}
+
 // Start begins a job.
 func (e *Engine) Start(job int, g scheduler.Grant) error {
 	t, err := e.task("start", job, idle)

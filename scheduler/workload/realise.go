@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
@@ -32,6 +33,7 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 		total += max(b.Count, 0)
 	}
 	jobs := make([]scheduler.Job, 0, total)
+	var names strings.Builder // of all jobs, one behind the other
 	classes := map[string]int{}
 	for i, b := range batches {
 		if b.Count < 0 {
@@ -44,7 +46,17 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 		for _, at := range times {
 			j := b.Job
 			j.Number = len(jobs)
-			j.Name = NextName(j.Class, classes, taken)
+			from := names.Len()
+			for {
+				classes[j.Class]++
+				names.WriteString(j.Class)
+				names.WriteByte('-')
+				names.WriteString(strconv.Itoa(classes[j.Class]))
+				if j.Name = names.String()[from:]; !taken[j.Name] {
+					break
+				}
+				from = names.Len()
+			}
 			j.Arrival = at
 			if j.Deadline <= 0 || j.Deadline >= scheduler.Never-at {
 				j.Deadline = scheduler.Never

@@ -98,7 +98,7 @@ func (d *data) gantts(most int) ([]figure, error) {
 
 // mostLanes is the number of jobs beyond which a Gantt chart is a grey mass,
 // and takes long to draw.
-const mostLanes = 20_000
+const mostLanes = 5_000
 
 // chart reads what a Gantt chart shows; nil when the cell kept no events, or
 // has too many jobs.
