@@ -51,7 +51,7 @@ func TestStoryOfAJob(t *testing.T) {
 	var out bytes.Buffer
 	newApp(&out, &out).printStory(story)
 	want := `     0.500 s  arrived
-     0.500 s  waited, until 0.600 s: 2 cores were held, first by long-1; 1 other job waited
+     0.500 s  waited, until 0.600 s: for 1 core, while others held 2, first long-1; 1 other job waited
      0.600 s  passed over 2 times for long-1, until 1.000 s: needs 2 cores, 0–1 are free
      1.000 s  started on cores 1: it fits
               before it wide-1 was passed over: needs 2 cores

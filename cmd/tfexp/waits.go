@@ -29,6 +29,7 @@ type stretch struct {
 	from, until float64
 	held, queue [2]int // the least and the most
 	holders     []string
+	got         int // cores, at its end
 	seen        bool // held and queue are known
 }
 
@@ -75,6 +76,9 @@ func (w *watch) event(e results.EventRow) {
 		w.waits = append(w.waits, stretch{from: e.At, until: e.At})
 		w.open = true
 	case !waits:
+		if w.open && running {
+			w.waits[len(w.waits)-1].got = e.Cores.Count()
+		}
 		w.open = false
 	}
 }
@@ -103,14 +107,18 @@ func named(jobs []string) string {
 	return strings.Join(jobs, ", ")
 }
 
-// String says what went on: "4 cores were held, by long-1; 0–2 others waited".
+// String says what went on: "for 2 cores, while others held 4, first long-1;
+// 0–2 other jobs waited".
 func (s stretch) String() string {
-	text := "no cores were held"
+	text := "while others held none"
 	if s.held[1] > 0 {
-		text = fromTo(s.held) + " cores were held, first by " + named(s.holders)
-		if len(s.holders) == 0 {
-			text = fromTo(s.held) + " cores were held"
-		}
+		text = "while others held " + fromTo(s.held)
+	}
+	if len(s.holders) > 0 {
+		text += ", first " + named(s.holders)
+	}
+	if s.got > 0 {
+		text = "for " + count(s.got, "core", "cores") + ", " + text
 	}
 	switch s.queue {
 	case [2]int{0, 0}:
