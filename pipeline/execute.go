@@ -46,15 +46,19 @@ func (r *run) execute(ctx context.Context) error {
 	if err := r.writePlan(); err != nil {
 		return err
 	}
+	percent := cellsGC
 	for _, i := range simulated {
 		real, err := r.realise(r.spec.Cells[r.state.specCell[i]], r.Cells[i].Replicate)
 		if err != nil {
 			return err
 		}
 		if len(real.jobs) >= hugeCell {
-			defer debug.SetGCPercent(debug.SetGCPercent(hugeCellGC))
+			percent = hugeCellGC
 			break
 		}
+	}
+	if len(simulated) > 0 {
+		defer debug.SetGCPercent(debug.SetGCPercent(percent))
 	}
 	e := &execution{run: r, done: r.outcome.Reused, open: map[int]time.Duration{}}
 	for _, i := range real {
@@ -73,12 +77,15 @@ func (r *run) execute(ctx context.Context) error {
 	return err
 }
 
-// A cell of very many jobs keeps what it needs from its beginning to its end, a
-// kilobyte a job, so that waiting for as much garbage to collect would double
-// the memory, and collecting it earlier costs next to nothing.
+// How much garbage there may be before it is collected, in percent of what is
+// in use; see debug.SetGCPercent. A cell of very many jobs keeps what it needs
+// from its beginning to its end, most of a kilobyte a job, so that waiting for as
+// much garbage would double the memory, and collecting it earlier costs next to
+// nothing. Of small cells little is in use, and each leaves a megabyte behind.
 const (
 	hugeCell   = 200_000 // jobs
-	hugeCellGC = 20      // percent; see debug.SetGCPercent
+	hugeCellGC = 20
+	cellsGC    = 200
 )
 
 // reuse makes sure that a cell which need not run has its folder. What cannot
