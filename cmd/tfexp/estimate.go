@@ -60,7 +60,8 @@ the beginnings of the other runs tell is used, unless --alone is given. Clocks t
 tick coarsely (a program that looks once a minute) are found out and allowed for.
 
 With --history, whole runs of the same job tell how runs go on that began alike.
-The log itself may be given: a run is never its own history.
+The log itself may be given: a run is never its own history. Of several logs
+that are given as history as well, each is that of its own runs.
 
 Models (--model):
   auto      the one that errs least on what is known

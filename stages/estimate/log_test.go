@@ -149,15 +149,17 @@ func TestPredictRealLogs(t *testing.T) {
 	for _, test := range []struct {
 		fraction float64
 		alone    bool
+		history  []LoggedRun
 		linear   float64
 		most     float64
 	}{
-		{0.0625, true, 9.05, 9.1},
-		{0.0625, false, 9.05, 6},
-		{0.125, false, 4.39, 3.5},
+		{0.0625, true, nil, 9.05, 9.1},
+		{0.0625, false, nil, 9.05, 6},
+		{0.125, false, nil, 4.39, 3.5},
+		{0.125, false, runs, 4.39, 2.5},
 	} {
 		o := LogOptions{Fraction: test.fraction, Model: "auto", Level: 0.9, Alone: test.alone}
-		predictions, err := PredictLogs(runs, nil, o)
+		predictions, err := PredictLogs(runs, test.history, o)
 		if err != nil {
 			t.Fatal(err)
 		}

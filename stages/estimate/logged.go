@@ -84,7 +84,8 @@ func (o LogOptions) Length(runs []LoggedRun) int {
 }
 
 // PredictLogs predicts each run. Finished runs of history count as whole ones; a run
-// is never its own history. It fails when the model does not exist or the options
+// is never its own history, and a file that is in both is history of its own runs
+// alone. It fails when the model does not exist or the options
 // make no sense; a run that cannot be predicted says so itself.
 func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, error) {
 	model, err := estimator.ByName(o.Model)
@@ -120,7 +121,8 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 		p := estimator.Problem{Job: "logged", Samples: []estimator.Sample{begins[i].sample()}, Tick: ticks[r.File]}
 		var totals []float64
 		for _, h := range history {
-			if whole, ok := h.whole(total); ok && (h.File != r.File || h.Name != r.Name) {
+			_, both := ticks[h.File] // of a log that is its own history: not that of others
+			if whole, ok := h.whole(total); ok && (h.File != r.File && !both || h.File == r.File && h.Name != r.Name) {
 				p.History = append(p.History, whole)
 				totals = append(totals, whole.Seconds)
 			}
