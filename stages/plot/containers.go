@@ -54,22 +54,23 @@ type containersPanel struct {
 }
 
 func containersFigure(c results.Cell, rows []results.ContainerRow, held []results.Occupancy, title string) figure {
-	cpu := total(rows, func(r results.ContainerRow) float64 { return r.CPU })
+	all := float64(max(c.Cores, 1))
+	cpu := total(rows, func(r results.ContainerRow) float64 { return r.CPU / all })
 	memory := total(rows, func(r results.ContainerRow) float64 { return r.MemoryPct })
 	var cores []level
 	for _, o := range held {
-		cores = append(cores, level{o.At, float64(o.CoresHeld)})
+		cores = append(cores, level{o.At, 100 * float64(o.CoresHeld) / all})
 	}
-	panel := func(label string, rows []level, capacity int, unit string, i int) containersPanel {
-		return containersPanel{usage{label, rows, capacity, hue(i)}, highest(rows, float64(capacity)),
-			[]plot.Tick{{Value: 0, Label: "0" + unit}, {Value: float64(capacity), Label: fmt.Sprint(capacity) + unit}}}
+	panel := func(label string, rows []level, i int) containersPanel {
+		return containersPanel{usage{label, rows, 100, hue(i)}, highest(rows, 100),
+			[]plot.Tick{{Value: 0, Label: "0%"}, {Value: 100, Label: "100%"}}}
 	}
 	panels := []containersPanel{
-		panel("CPU, in percent of one core", cpu, 100*c.Cores, "%", 0),
-		panel("memory, in percent of what each container may have, added up", memory, 100, "%", 1),
+		panel("CPU used, of all cores", cpu, 0),
+		panel("memory used, of what each container may have, added up", memory, 1),
 	}
 	if len(cores) > 0 {
-		panels = append(panels, panel("cores held", thin(cores, mostBins), c.Cores, "", 2))
+		panels = append(panels, panel(fmt.Sprintf("cores held, of %d", c.Cores), thin(cores, mostBins), 2))
 	}
 	until := 1e-9
 	for _, p := range panels {
@@ -80,7 +81,7 @@ func containersFigure(c results.Cell, rows []results.ContainerRow, held []result
 	const tall = 62.0
 	return figure{
 		Picture: Picture{Name: "containers-" + c.Cell, Kind: Containers, Cell: c.Cell, Title: title,
-			Caption: "Sampled about once a second, all containers together. Dashed line: all cores, or all of the memory limit of one container."},
+			Caption: "Sampled about once a second, all containers together. Dashed line: all cores, or all of the memory that one container may have."},
 		width: width, height: headHeight(nil) + tall*float64(len(panels)) + 32 + margin,
 		paint: func(c draw.Canvas) { paintContainers(head(c, title, nil), panels, until, tall) },
 	}
