@@ -63,6 +63,7 @@ func (s *Spec) Check(host HostFacts) Diagnostics {
 		}
 		if c.first(triple{w, h, p}) {
 			c.malleable(w, h, p)
+			c.choosing(w, p)
 		}
 	}
 	c.list.sort()
@@ -133,6 +134,9 @@ func (c *checker) programs(w *Workload, h *Hardware) {
 // summary, because one job can be too large in several ways and on several
 // hardware.
 func (c *checker) fits(j *Job, h *Hardware) {
+	if c.ways(j, h) {
+		return
+	}
 	if j.Nodes > 1 {
 		if r := requestOf(&scheduler.Job{Threads: j.Threads.Request, GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes}); !r.on(h.Cluster) {
 			at, ok := j.At["nodes"]

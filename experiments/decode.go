@@ -59,6 +59,7 @@ func (d *decoder) spec() *Spec {
 		s.Seed = int64(get[int](a, "seed"))
 		s.Replicates = get[int](a, "replicates")
 		s.Records = get[string](a, "records")
+		s.Until = get[time.Duration](a, "until")
 	}
 	s.Profile, s.Estimate = d.profile(), d.estimate()
 	s.Cells, s.Axes = d.cells()
@@ -67,6 +68,7 @@ func (d *decoder) spec() *Spec {
 	s.Plots = d.plots(s.Axes)
 	if !d.failed() {
 		d.doubts(s)
+		d.sampling(s)
 	}
 	return s
 }
@@ -79,18 +81,6 @@ func (d *decoder) sole(kind string) *node {
 	}
 	s := schema.Language.Block(kind)
 	return &node{schema: s, args: s.Args}
-}
-
-func (d *decoder) profile() Profile {
-	n := d.sole("profile")
-	a := d.evalArgs(n, d.global)
-	return Profile{Samples: get[int](a, "samples"), Fraction: get[float64](a, "fraction"), Range: rangeOf(n.header)}
-}
-
-func (d *decoder) estimate() Estimate {
-	n := d.sole("estimate")
-	a := d.evalArgs(n, d.global)
-	return Estimate{Model: get[string](a, "model"), Level: get[float64](a, "level"), Range: rangeOf(n.header)}
 }
 
 // metric returns the column of metrics.csv with that name, which may lack its
@@ -139,8 +129,8 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		Command: get[[]string](a, "command"), Env: get[[]Setting](a, "env"), Flags: get[bool](a, "flags"),
 		Epochs: get[int](a, "epochs"), Steps: get[int](a, "steps"),
 		Threads: get[Threads](a, "threads"), Malleable: get[bool](a, "malleable"),
-		GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory"), Nodes: get[int](a, "nodes"),
-		Priority: get[int](a, "priority"), Limit: get[time.Duration](a, "limit"),
+		GPUs: get[int](a, "gpus"), GPU: get[string](a, "gpu"), Memory: get[int64](a, "memory"), Nodes: get[int](a, "nodes"),
+		Priority: get[int](a, "priority"), Limit: get[time.Duration](a, "limit"), TimeWriter: get[string](a, "time_writer"),
 		Deadline: get[time.Duration](a, "deadline"), Retries: get[int](a, "retries"),
 	}
 	d.container(a, j)
@@ -156,7 +146,7 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 			a.fail(n.header, "Job without a program", "%s needs a builtin block or a command.", n.title())
 		}
 	case builtin != nil:
-		for _, name := range []string{"dir", "env", "files", "flags"} {
+		for _, name := range []string{"dir", "env", "files", "flags", "time_writer"} {
 			if a.isSet(name) {
 				a.fail(a.at(name), "Argument that nothing reads", "%s is for jobs with a command; this one is built in.", name)
 			}
@@ -189,14 +179,11 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		}
 	}
 	if rt := n.first("runtime"); rt != nil {
-		ra := d.evalArgs(rt, e)
-		epoch := get[workload.Arrivals](ra, "epoch")
-		j.Runtime = &Runtime{
-			Startup: get[time.Duration](ra, "startup"), Parallel: get[float64](ra, "parallel"),
-			Epoch: workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
-		}
-		a.ok = a.ok && ra.ok
+		var ok bool
+		j.Runtime, ok = d.runtime(rt, e)
+		a.ok = a.ok && ok
 	}
+	d.alternatives(n, e, a, j)
 	return j, a.ok
 }
 
@@ -247,6 +234,7 @@ type rawWorkload struct {
 	*Workload
 	jobs  []string // of Submits
 	trace *rawTrace
+	names map[string]bool // of all jobs, where there is a trace and they are asked for
 }
 
 // workload decodes a workload block.
@@ -261,19 +249,9 @@ func (d *decoder) workload(n *node, e *env) (*rawWorkload, bool) {
 		w.Submits = append(w.Submits, s)
 		w.jobs = append(w.jobs, job)
 	}
-	if tn := n.first("trace"); tn != nil {
-		for _, b := range n.blocks {
-			if b != tn {
-				d.errorf(b.header, "Contradicting blocks", "The trace says when jobs arrive and change their requests; %s has no place beside it.", b.schema.Name)
-				ok = false
-			}
-		}
-		if ok {
-			w.trace, ok = d.trace(tn, e)
-		}
-		return w, ok
-	}
-	if len(w.Submits) == 0 && !n.broken {
+	if tn := n.first("trace"); tn != nil && ok {
+		w.trace, ok = d.trace(tn, e)
+	} else if tn == nil && len(w.Submits) == 0 && !n.broken {
 		d.errorf(n.header, "Missing block", "%s needs at least one submit block, or a trace block.", n.title())
 		ok = false
 	}
@@ -281,7 +259,11 @@ func (d *decoder) workload(n *node, e *env) (*rawWorkload, bool) {
 		a := d.evalArgs(rn, e)
 		u := Update{At: get[time.Duration](a, "at"), Job: get[string](a, "job"), Threads: get[int](a, "threads"), Range: rangeOf(rn.header)}
 		if ok && a.ok {
-			d.checkResize(a, u.Job, w.jobs, counts)
+			if w.trace != nil {
+				d.checkResizeBeside(a, u.Job, w)
+			} else {
+				d.checkResize(a, u.Job, w.jobs, counts)
+			}
 		}
 		ok = ok && a.ok
 		w.Resizes = append(w.Resizes, u)
@@ -375,8 +357,13 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		h.Overheads = &Overheads{Start: cost("start"), Pause: cost("pause"), Resume: cost("resume"), Resize: cost("resize")}
 		a.ok = a.ok && oa.ok
 	}
+	if c := n.first("contention"); c != nil {
+		var ok bool
+		h.Contention, ok = d.contention(c, e)
+		a.ok = a.ok && ok
+	}
 	if len(nodes) > 0 {
-		for _, name := range []string{"threads", "memory", "gpus"} {
+		for _, name := range []string{"threads", "memory", "gpus", "gpu"} {
 			if a.isSet(name) {
 				a.fail(a.at(name), "Contradicting arguments", "%s belongs in the node blocks of this hardware.", name)
 			}
@@ -389,6 +376,8 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 			count, machine := get[int](na, "count"), scheduler.Node{
 				Name: nn.label, Threads: get[int](na, "threads"), GPUs: get[int](na, "gpus"), Memory: get[int64](na, "memory"),
 			}
+			machine.GPU = na.gpuOf(machine)
+			a.ok = a.ok && na.ok
 			if total += count * max(machine.Threads, machine.GPUs); total > maxCores || len(h.Cluster.Nodes)+count > schema.MaxNodes {
 				a.fail(nn.header, "Value out of range", "The cluster is too large: at most %d nodes and %d cores or GPUs.", schema.MaxNodes, maxCores)
 				break
@@ -404,6 +393,7 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		return h, a.ok
 	}
 	machine := scheduler.Node{Name: n.label, Threads: get[int](a, "threads"), GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory")}
+	machine.GPU = a.gpuOf(machine)
 	if a.lacks("threads") {
 		switch h.Engine {
 		case "process", "docker":

@@ -25,6 +25,8 @@ var functions = map[string]function.Function{
 	"exponential": gapFunction(workload.Exponential, "mean"),
 	"normal":      gapFunction(workload.Normal, "mean", "deviation"),
 	"noisy":       noisyFunction,
+	"amdahl":      amdahlFunction,
+	"usl":         uslFunction,
 
 	"abs": stdlib.AbsoluteFunc, "ceil": stdlib.CeilFunc, "floor": stdlib.FloorFunc,
 	"log": stdlib.LogFunc, "max": stdlib.MaxFunc, "min": stdlib.MinFunc,

@@ -120,7 +120,8 @@ func TestSchemaAgrees(t *testing.T) {
 	policy := schema.Language.Block("policy").Args
 	for arg, values := range map[string][]string{
 		"order": {string(scheduler.FCFS), string(scheduler.RoundRobin), string(scheduler.Priority), string(scheduler.SJF),
-			string(scheduler.SRTF), string(scheduler.LAS), string(scheduler.EDF), string(scheduler.Fair)},
+			string(scheduler.SRTF), string(scheduler.LAS), string(scheduler.EDF), string(scheduler.Fair), string(scheduler.AlloX)},
+		"placement":  {string(scheduler.PlaceFirst), string(scheduler.EarliestFinish)},
 		"backfill":   {string(scheduler.NoBackfill), string(scheduler.FirstFit), string(scheduler.EASY), string(scheduler.Conservative)},
 		"allocation": {string(scheduler.Strict), string(scheduler.AlwaysAttend), string(scheduler.MaxProp)},
 		"preemption": {string(scheduler.NoPreemption), string(scheduler.PausePreemption)},

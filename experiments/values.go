@@ -45,6 +45,8 @@ func display(v cty.Value) string {
 		return v.GetAttr("name").AsString()
 	case t.Equals(noisyType):
 		return fmt.Sprintf("noisy(%v)", v.EncapsulatedValue().(*estimates).sigma)
+	case t.Equals(speedUpType):
+		return v.EncapsulatedValue().(*workload.SpeedUp).String()
 	case t.Equals(gapType):
 		g := v.EncapsulatedValue().(*workload.Arrivals)
 		if g.Kind == workload.Normal {

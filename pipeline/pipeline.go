@@ -67,6 +67,7 @@ type ProfileWork struct {
 	Threads int      `json:"threads"`
 	Lengths []int    `json:"lengths"` // epochs or steps of each sample
 	Unit    string   `json:"unit"`    // epochs or steps
+	Repeats int      `json:"repeats"` // of each length
 	Reuse   bool     `json:"reuse"`
 	Reason  string   `json:"reason"`
 	Changes []Change `json:"changes,omitempty"`

@@ -23,6 +23,7 @@ type programs struct {
 	self    string // tfexp's own path, for the built-in trainers
 	base    string // the experiment's folder
 	lines   map[*experiments.Job][]string
+	sources map[*experiments.Job][]string
 	digests map[string]string // path → SHA-256 of its content
 	// containers has the jobs that run in containers.
 	containers map[*experiments.Job]*contained
@@ -37,7 +38,7 @@ func newPrograms(file string) (*programs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the experiment's folder: %w", err)
 	}
-	return &programs{self: self, base: base, lines: map[*experiments.Job][]string{}, digests: map[string]string{}}, nil
+	return &programs{self: self, base: base, lines: map[*experiments.Job][]string{}, sources: map[*experiments.Job][]string{}, digests: map[string]string{}}, nil
 }
 
 // describe returns the key lines of a job: its program and its length.
@@ -52,6 +53,29 @@ func (p *programs) describe(j *experiments.Job) []string {
 // with the content of its files, and its request.
 func (p *programs) program(j *experiments.Job) []string {
 	if l, ok := p.lines[j]; ok {
+		return l
+	}
+	var k Key
+	label := func(s string) string { return "job." + j.Name + "." + s }
+	k.Append(p.source(j))
+	k.Append(held(j))
+	if j.Malleable {
+		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)
+	}
+	if j.Limit > 0 {
+		k.Add(label("limit"), j.Limit.String())
+	}
+	if j.Retries > 0 {
+		k.Add(label("retries"), strconv.Itoa(j.Retries))
+	}
+	p.lines[j] = k.lines
+	return k.lines
+}
+
+// source returns the key lines of a job's program alone: what it is, and the
+// content of its files.
+func (p *programs) source(j *experiments.Job) []string {
+	if l, ok := p.sources[j]; ok {
 		return l
 	}
 	var k Key
@@ -77,10 +101,15 @@ func (p *programs) program(j *experiments.Job) []string {
 	if c := p.containers[j]; c != nil {
 		k.Append(c.lines(p, j))
 	}
+	p.sources[j] = k.lines
+	return k.lines
+}
+
+// held returns the key lines of what a job holds while it runs.
+func held(j *experiments.Job) []string {
+	var k Key
+	label := func(s string) string { return "job." + j.Name + "." + s }
 	k.Addf(label("threads"), "%d (inter %d, intra %d)", j.Threads.Request, j.Threads.Inter, j.Threads.Intra)
-	if j.Malleable {
-		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)
-	}
 	if j.GPUs > 0 {
 		k.Add(label("gpus"), strconv.Itoa(j.GPUs))
 	}
@@ -90,13 +119,6 @@ func (p *programs) program(j *experiments.Job) []string {
 	if j.Nodes > 1 {
 		k.Add(label("nodes"), strconv.Itoa(j.Nodes))
 	}
-	if j.Limit > 0 {
-		k.Add(label("limit"), j.Limit.String())
-	}
-	if j.Retries > 0 {
-		k.Add(label("retries"), strconv.Itoa(j.Retries))
-	}
-	p.lines[j] = k.lines
 	return k.lines
 }
 

@@ -33,9 +33,14 @@ type realisation struct {
 	// epochs has the epoch time of each job whose run time the file gives; nil
 	// when no job block draws it.
 	epochs []time.Duration
+	// drawnOn has the same of the alternatives of job blocks that draw it.
+	drawnOn map[*experiments.Job][]time.Duration
 	// requested says that the jobs come with the run times that their users
 	// asked for, from a trace.
 	requested bool
+	// submitted tells the jobs of a workload with a trace that are not from it;
+	// nil where all are from one or the other.
+	submitted []bool
 	resizes   []scheduler.Resize
 	digest    string
 }
@@ -52,7 +57,7 @@ func (r *realisation) runTime(job int) (time.Duration, bool) {
 // the replicate share them: their random numbers are common.
 func (p *Plan) realise(c experiments.Cell, replicate int) (realisation, error) {
 	id := realisedKey{c.Workload, replicate}
-	if c.Workload.Trace != nil {
+	if c.Workload.Trace != nil && len(c.Workload.Submits) == 0 {
 		id.replicate = 0 // nothing is drawn
 	}
 	r, ok := p.state.realised[id]
@@ -69,11 +74,21 @@ func (p *Plan) realise(c experiments.Cell, replicate int) (realisation, error) {
 	return r, nil
 }
 
-// realise takes the jobs of a workload from its trace, or draws them.
+// realise takes the jobs of a workload from its trace, and draws those that it
+// submits.
 func realise(w *experiments.Workload, seed int64) (realisation, error) {
-	if w.Trace != nil {
+	switch {
+	case w.Trace == nil:
+		return realiseSubmits(w, seed, nil)
+	case len(w.Submits) == 0 && len(w.Resizes) == 0:
 		return realiseTrace(w.Trace), nil
 	}
+	return realiseBoth(w, seed)
+}
+
+// realiseSubmits draws the jobs that a workload submits. Their names are none
+// of those that are taken.
+func realiseSubmits(w *experiments.Workload, seed int64, taken map[string]bool) (realisation, error) {
 	var (
 		batches []workload.Submit
 		r       realisation
@@ -95,22 +110,15 @@ func realise(w *experiments.Workload, seed int64) (realisation, error) {
 		}
 	}
 	var err error
-	if r.jobs, err = workload.Realise(w.Name, batches, seed); err != nil {
+	if r.jobs, err = workload.Realise(w.Name, batches, seed, taken); err != nil {
 		return r, err
 	}
-	if len(w.Resizes) > 0 {
-		byName := make(map[string]int, len(r.jobs))
-		for i := range r.jobs {
-			byName[r.jobs[i].Name] = i
-		}
-		for _, z := range w.Resizes {
-			r.resizes = append(r.resizes, scheduler.Resize{At: z.At, Job: byName[z.Job], Threads: z.Threads})
-		}
-	}
+	r.resize(w.Resizes)
 	r.epochs = drawEpochs(w, seed, len(r.jobs))
+	r.drawnOn = drawWays(w, seed, len(r.jobs))
 	for i := range r.jobs {
 		if j := r.kinds[r.kind[i]]; j.Runtime != nil { // what most policies will be told; see jobsFor
-			r.jobs[i].Predicted = runtimeOn(j, r.epoch(i), j.Threads.Request)
+			r.jobs[i].Predicted = given(j, r.epoch(i)).RunTime(j.Threads.Request)
 		}
 	}
 	r.digest = digestJobs(r)
@@ -131,25 +139,32 @@ func realiseTrace(t *experiments.Trace) realisation {
 
 // Workload returns what a workload comes to in a replicate, counted from 1: the
 // jobs that its cells have, with the run times that were drawn for them, and
-// without the estimates that policies are given.
-func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int) (workload.Trace, error) {
+// without the estimates that policies are given. With runTimes it has also those
+// that are the same for all jobs of a block.
+func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int, runTimes bool) (workload.Trace, error) {
 	r, err := realise(w, replicateSeed(spec.Seed, replicate))
 	if err != nil {
 		return workload.Trace{}, err
 	}
-	t := workload.Trace{Jobs: r.jobs, RunTimes: r.runTimes, Resizes: r.resizes}
-	if !r.requested {
+	t := workload.Trace{Jobs: r.jobs, RunTimes: slices.Clone(r.runTimes), Resizes: r.resizes}
+	if !r.requested || r.submitted != nil {
 		t.Jobs = slices.Clone(r.jobs)
 		for i := range t.Jobs {
-			t.Jobs[i].Predicted = 0
+			if !r.asked(i) {
+				t.Jobs[i].Predicted = 0
+			}
 		}
 	}
-	if r.epochs != nil { // drawn: a replay cannot draw them again
-		t.RunTimes = make([]time.Duration, len(r.jobs))
+	if r.epochs != nil || runTimes { // a replay cannot draw them again
+		if t.RunTimes == nil {
+			t.RunTimes = slices.Repeat([]time.Duration{-1}, len(r.jobs))
+		}
 		for i := range t.RunTimes {
-			t.RunTimes[i] = -1
+			if t.RunTimes[i] >= 0 || r.requested && r.asked(i) && !runTimes || r.kind[i] < 0 {
+				continue
+			}
 			if j := r.kinds[r.kind[i]]; j.Runtime != nil {
-				t.RunTimes[i] = runtimeOn(j, r.epoch(i), j.Threads.Request)
+				t.RunTimes[i] = given(j, r.epoch(i)).RunTime(j.Threads.Request)
 			}
 		}
 	}
@@ -165,7 +180,7 @@ func drawEpochs(w *experiments.Workload, seed int64, jobs int) []time.Duration {
 	}
 	epochs := make([]time.Duration, 0, jobs)
 	for i, s := range w.Submits {
-		rng := workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(i), "epochs")
+		rng := epochStream(w, seed, i)
 		for range s.Count {
 			var d time.Duration
 			if s.Job.Runtime != nil {
@@ -225,7 +240,7 @@ func (p *Plan) fitted(h *experiments.Hardware, r realisation) []time.Duration {
 		if t, ok := r.runTime(i); ok {
 			predicted[i] = max(t, 1)
 		} else if k >= 0 && drawn[k] {
-			predicted[i] = runtimeOn(r.kinds[k], r.epoch(i), r.kinds[k].Threads.Request)
+			predicted[i] = given(r.kinds[k], r.epoch(i)).RunTime(r.kinds[k].Threads.Request)
 		} else if k >= 0 {
 			predicted[i] = ofKind[k]
 		}
@@ -235,20 +250,13 @@ func (p *Plan) fitted(h *experiments.Hardware, r realisation) []time.Duration {
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
 
-// runtimeOn is the run time that the file gives a job, on so many threads
-// (Amdahl's law on its epochs).
-func runtimeOn(j *experiments.Job, epoch time.Duration, threads int) time.Duration {
-	work := float64(epoch) * float64(length(j))
-	return j.Runtime.Startup + time.Duration(math.Round(work*(1-j.Runtime.Parallel+j.Runtime.Parallel/float64(threads))))
-}
-
 // jobsFor gives a cell's jobs the estimates that its policy is to decide by.
 //
 // An oracle knows the run time to come: in simulation that is exact; of real
 // jobs nobody knows more than the fitted estimate.
-func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, alone []time.Duration) []scheduler.Job {
+func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, known truth) []scheduler.Job {
 	if !usesPredictions(c.Policy) {
-		return r.jobs
+		return p.withWays(c, i, r, r.jobs, known.work)
 	}
 	jobs, own := r.jobs, false
 	fitted := p.fitted(c.Hardware, r)
@@ -257,19 +265,16 @@ func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, alone []time.Du
 		switch c.Policy.Estimates {
 		case "requested":
 			// A trace has it as the job's prediction; job blocks as their limit.
-			if k := r.kind[n]; r.requested && jobs[n].Predicted > 0 {
+			if k := r.kind[n]; r.asked(n) && jobs[n].Predicted > 0 {
 				d = jobs[n].Predicted
 			} else if d = 0; k >= 0 {
 				d = r.kinds[k].Limit
 			}
 		case "noisy":
-			// Lognormal with median 1, drawn by job: all policies of a replicate
-			// see the same errors.
-			z := workload.Stream(p.Cells[i].Seed, "estimates", jobs[n].Name).NormFloat64()
-			d = time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
+			d = p.noisy(c, i, d, jobs[n].Name)
 		case "oracle":
-			if alone != nil {
-				d = max(alone[n], 1)
+			if known.alone != nil {
+				d = max(known.alone[n], 1)
 			}
 		}
 		if d == jobs[n].Predicted {
@@ -280,5 +285,5 @@ func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, alone []time.Du
 		}
 		jobs[n].Predicted = d
 	}
-	return jobs
+	return p.withWays(c, i, r, jobs, known.work)
 }

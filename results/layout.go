@@ -18,6 +18,9 @@ const (
 	JobsFile        = "jobs.csv"
 	MetricsFile     = "metrics.csv"
 	EstimatesFile   = "estimates.csv"
+	SamplesFile     = "samples.csv"
+	AccuracyFile    = "accuracy.csv"
+	ProfilingFile   = "profiling.csv"
 	ComparisonsFile = "comparisons.csv"
 	// Only where real cells were simulated as well:
 	FidelityFile     = "fidelity.csv"
@@ -51,17 +54,19 @@ const (
 // Plan is plan.json: what the experiment asks and the cells it runs, in the
 // order of the file. It is all that a report needs to know of the language.
 type Plan struct {
-	Schema      int       `json:"schema"`
-	Experiment  string    `json:"experiment"`
-	Description string    `json:"description,omitempty"`
-	Seed        int64     `json:"seed"`
-	Replicates  int       `json:"replicates"`
-	Axes        []string  `json:"axes"` // the matrix's own axes that some cell reads
-	Workloads   []Named   `json:"workloads"`
-	Hardware    []Named   `json:"hardware"`
-	Policies    []Named   `json:"policies"`
-	Variables   []Setting `json:"variables,omitempty"`
-	Cells       []CellRef `json:"cells"`
+	Schema      int      `json:"schema"`
+	Experiment  string   `json:"experiment"`
+	Description string   `json:"description,omitempty"`
+	Seed        int64    `json:"seed"`
+	Replicates  int      `json:"replicates"`
+	Axes        []string `json:"axes"` // the matrix's own axes that some cell reads
+	Workloads   []Named  `json:"workloads"`
+	Hardware    []Named  `json:"hardware"`
+	Policies    []Named  `json:"policies"`
+	// Estimating names the policies that decide by estimates from samples.
+	Estimating []string  `json:"estimating,omitempty"`
+	Variables  []Setting `json:"variables,omitempty"`
+	Cells      []CellRef `json:"cells"`
 	// RunOrder has the indexes into Cells in the order in which they run.
 	RunOrder []int     `json:"run_order"`
 	Compares []Compare `json:"compares"`
@@ -192,6 +197,9 @@ type Cell struct {
 	// most MaxFailures of them. Metrics.Failed counts all.
 	Failures []Failure `json:"failures,omitempty"`
 	Metrics  Metrics   `json:"metrics"`
+	Load     Load      `json:"load"`
+	// Closed is the horizon in seconds, when the cell was closed at it.
+	Closed float64 `json:"closed_s,omitempty"`
 	// Files are the cell's tables and traces, without its logs.
 	Files []File `json:"files,omitempty"`
 }

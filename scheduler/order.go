@@ -78,6 +78,9 @@ func (l *loop) length(j, cores int32) time.Duration {
 
 // least returns the least that a waiting job can start with.
 func (l *loop) least(j int32) ask {
+	if choices := l.choices(j); len(choices) > 0 {
+		return l.leastOf(j, choices)
+	}
 	need, _ := l.Jobs[j].needs(l.atLeast(j))
 	return ask{need.cores, l.length(j, l.lives[j].request)}
 }

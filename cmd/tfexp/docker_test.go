@@ -147,7 +147,9 @@ func TestContainersAreResizedAndRestarted(t *testing.T) {
 	if out, err := exec.Command("docker", "kill", "--signal", "KILL", s.containers(t, "{{.Names}}")[0]).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	waitFor(t, func() bool { return slices.ContainsFunc(s.containers(t, "{{.Names}}"), func(n string) bool { return strings.HasSuffix(n, "-2") }) })
+	waitFor(t, func() bool {
+		return slices.ContainsFunc(s.containers(t, "{{.Names}}"), func(n string) bool { return strings.HasSuffix(n, "-2") })
+	})
 	s.let(t)
 	if code := s.status(t); code != 0 {
 		t.Fatalf("exit status %d: %s", code, s.stderr.String())

@@ -37,7 +37,7 @@ var Language = &Block{
 var experimentBlock = &Block{
 	Name: "experiment", Label: "name of the experiment, and of its folder of results",
 	Single: true, Required: true,
-	Doc: "Names the experiment and says how often each cell is repeated.",
+	Doc: "Names the experiment and says how often each cell is repeated, and for how long it may go on.",
 	Example: `experiment "fcfs_vs_rr" {
   description = "Short jobs stuck behind long ones"
   seed        = 7
@@ -48,6 +48,7 @@ var experimentBlock = &Block{
 		{Name: "seed", Type: Integer, Default: `1`, Min: bound(0), Max: bound(1 << 53), Doc: "The number that every random draw is derived from. The same seed gives the same arrivals.", Example: `7`},
 		{Name: "replicates", Type: Integer, Default: `5`, Min: bound(1), Max: bound(100_000), Doc: "How often each cell is repeated, each time with arrivals of its own. Comparisons are paired by replicate and need at least 3.", Example: `10`},
 		{Name: "records", Type: String, Default: `"all"`, Allowed: []string{"all", "metrics"}, Doc: "What each cell leaves on disk: everything, or its metrics alone (for cells with very many jobs).", Example: `"metrics"`},
+		{Name: "until", Type: Duration, Positive: true, DefaultDoc: "no end", Doc: "A horizon, in the time of the cell (virtual on `simulated`): a cell whose jobs are not done by then is closed as saturated. Its jobs are stopped, and it counts as failed.", Example: `"24h"`},
 	},
 }
 
@@ -117,50 +118,22 @@ job "script" {
 		{Name: "epochs", Type: Integer, Min: bound(1), Max: bound(MaxEpochs), Doc: "Total work, in passes over the training data.", Example: `60`},
 		{Name: "steps", Type: Integer, Min: bound(1), Max: bound(MaxEpochs), Doc: "Total work, in optimizer steps.", Example: `2000`},
 		{Name: "threads", Type: Threads, Default: `1`, Min: bound(1), Max: bound(MaxThreads), Doc: "The cores that the job asks for: a number (one inter-op thread, the rest of the pool intra-op), or an object.", Example: `{ inter = 1, intra = 3 }`,
-			Keys: []Arg{
-				{Name: "request", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "The request as one number; instead of `inter` and `intra`."},
-				{Name: "inter", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "Inter-op threads; the request is `inter + intra`."},
-				{Name: "intra", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "Intra-op threads."},
-				{Name: "min", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "The fewest cores that a malleable job holds."},
-				{Name: "max", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "The most cores that the job makes use of; at least the request."},
-			}},
+			Keys: threadKeys},
 		{Name: "malleable", Type: Bool, Default: `false`, Doc: "Whether the job can be resized while it runs.", Example: `true`},
 		{Name: "gpus", Type: Integer, Default: `0`, Min: bound(0), Max: bound(MaxThreads), Doc: "The GPUs that the job asks for.", Example: `1`},
+		gpuArg,
 		{Name: "memory", Type: Size, Doc: "The memory that the job is admitted with.", Example: `"2GiB"`},
 		{Name: "nodes", Type: Integer, Default: `1`, Min: bound(1), Max: bound(MaxNodes), Doc: "The nodes over which `threads`, `gpus` and `memory` are divided evenly; all of them start together.", Example: `2`},
 		{Name: "priority", Type: Integer, Default: `0`, Min: bound(0), Max: bound(1_000_000), Doc: "The job's level under the order `priority`; 0 is best.", Example: `2`},
 		{Name: "deadline", Type: Duration, Positive: true, Doc: "When the job should be finished, counted from its arrival; the order `edf` reads it.", Example: `"1m"`},
+		{Name: "time_writer", Type: String, Default: `"last"`, Allowed: []string{"first", "last", "longest"}, Doc: "Which time-writer line of the output counts when `command` prints several, as programs with several workers do: the `first`, the `last`, or the `longest` (the one with the most epochs).", Example: `"longest"`},
 		{Name: "limit", Type: Duration, Positive: true, Doc: "A job that runs longer than this is ended and counts as failed. Time in which it is paused does not count.", Example: `"10m"`},
 		{Name: "retries", Type: Integer, Default: `0`, Min: bound(0), Max: bound(100), Doc: "How often the job is started anew when it has failed while it ran: its program exited with another status than 0, was killed, or its machine went away. It waits in the queue again, and may go on from its checkpoint. Not in simulation, where nothing fails.", Example: `2`},
 		{Name: "image", Type: String, Doc: "The image in which the job runs on the engine `docker`; the others do not read it. `command` replaces the image's entry point. A `builtin` program needs an image with `tfexp` in its path (jobs/builtin/build-image.sh).", Example: `"tfexp/tensorflow:latest"`},
 		{Name: "mounts", Type: Strings, MayBeEmpty: true, Doc: "Folders or files that the container sees, `source:target`, or `source:target:ro` for one that it only reads. The source is of the daemon's machine; a relative one is relative to the folder of the experiment file.", Example: `["../data:/data:ro"]`},
 		{Name: "workdir", Type: String, DefaultDoc: "the image's own", Doc: "The working directory in the container.", Example: `"/work"`},
 	},
-	Blocks: []*Block{builtinBlock, {
-		Name: "runtime", Single: true,
-		Doc: "How long the job takes in simulation, when it shall not come from measured samples: `startup + epochs × epoch` on one thread (`steps × epoch` for a job with steps), of which the part `parallel` speeds up with threads (Amdahl's law).",
-		Example: `job "given" {
-  command = ["train"]
-  epochs  = 100
-  threads = 4
-  runtime {
-    startup  = "2s"
-    epoch    = "500ms"
-    parallel = 0.9
-  }
-}
-
-job "drawn" {
-  command = ["train"]
-  epochs  = 1
-  runtime { epoch = exponential("100s") }
-}`,
-		Args: []Arg{
-			{Name: "startup", Type: Duration, Default: `"0s"`, Doc: "Time before the first epoch.", Example: `"2s"`},
-			{Name: "epoch", Type: Gap, Required: true, Positive: true, Doc: "Time of one epoch (or step) on one thread: the same for all jobs of this class, or drawn for each from a distribution. Estimates know what was drawn; `noisy(…)` gives them an error.", Example: `exponential("500ms")`},
-			{Name: "parallel", Type: Number, Default: `1`, Min: bound(0), Max: bound(1), Doc: "The part of an epoch that speeds up with threads, from 0 to 1.", Example: `0.9`},
-		},
-	}},
+	Blocks: []*Block{builtinBlock, runtimeBlock, alternativeBlock},
 }
 
 // trainer returns the arguments of a built-in program: the common ones, with
@@ -280,6 +253,7 @@ hardware "containers" {
 		{Name: "threads", Type: Integer, DefaultDoc: "`host.threads` on `process` and `docker`; required on `simulated` without nodes", Min: bound(1), Max: bound(MaxThreads), Doc: "Cores of the machine.", Example: `host.threads`},
 		{Name: "memory", Type: Size, Positive: true, DefaultDoc: "`host.memory` on a real machine, else not accounted for", Doc: "Memory of the machine. Jobs are admitted while the sum of their `memory` stays within.", Example: `"16GiB"`},
 		{Name: "gpus", Type: Integer, Default: `0`, Min: bound(0), Max: bound(MaxThreads), Doc: "GPUs of the machine.", Example: `2`},
+		gpuTypeArg,
 		{Name: "noise", Type: Number, Default: `0`, Min: bound(0), Max: bound(10), Doc: "Relative standard deviation of run times (lognormal). Only on `simulated`.", Example: `0.05`},
 		{Name: "lacks", Type: Strings, MayBeEmpty: true, Allowed: Capabilities, Doc: "What the simulated engine is told not to be able to do.", Example: `["pause"]`},
 		{Name: "host", Type: String, DefaultDoc: "the daemon that the docker command would use (`DOCKER_HOST`)", Doc: "The address of the Docker daemon. Only on `docker`; several daemons are several node blocks.", Example: `"unix:///var/run/docker.sock"`},
@@ -300,6 +274,7 @@ hardware "containers" {
 				{Name: "memory", Type: Size, Positive: true, DefaultDoc: "not accounted for", Doc: "Memory of each.", Example: `"64GiB"`},
 				{Name: "gpus", Type: Integer, Default: `0`, Min: bound(0), Max: bound(MaxThreads), Doc: "GPUs of each.", Example: `8`},
 				{Name: "host", Type: String, DefaultDoc: "the daemon that the docker command would use", Doc: "The address of the node's Docker daemon. Only on `docker`.", Example: `"tcp://node1:2375"`},
+				gpuTypeArg,
 			},
 		},
 		{
@@ -312,6 +287,7 @@ hardware "containers" {
 				{Name: "resize", Type: Duration, Default: `"0s"`, Doc: "To resize.", Example: `"50ms"`},
 			},
 		},
+		contentionBlock,
 	},
 }
 
@@ -324,7 +300,7 @@ var (
 	// ImpliedPreemption are the orders that imply preemption = "pause".
 	ImpliedPreemption = []string{"srtf", "las"}
 	// EstimateOrders and EstimateBackfills read run-time estimates.
-	EstimateOrders    = []string{"sjf", "srtf", "fair"}
+	EstimateOrders    = []string{"sjf", "srtf", "fair", "allox"}
 	EstimateBackfills = []string{"easy", "conservative"}
 )
 
@@ -345,8 +321,8 @@ policy "urgent" {
   feedback   = "10s"
 }`,
 	Args: []Arg{
-		{Name: "order", Type: String, Required: true, Allowed: []string{"fcfs", "round_robin", "priority", "sjf", "srtf", "las", "edf", "fair"},
-			Doc: "Who is next: by arrival (`fcfs`); in turns of a quantum (`round_robin`); by level (`priority`); the shortest predicted run time (`sjf`) or remaining time (`srtf`); the least attained service (`las`); the earliest deadline (`edf`); or the user, then job, that had least (`fair`).", Example: `"round_robin"`},
+		{Name: "order", Type: String, Required: true, Allowed: []string{"fcfs", "round_robin", "priority", "sjf", "srtf", "las", "edf", "fair", "allox"},
+			Doc: "Who is next: by arrival (`fcfs`); in turns of a quantum (`round_robin`); by level (`priority`); the shortest predicted run time (`sjf`) or remaining time (`srtf`); the least attained service (`las`); the earliest deadline (`edf`); the user, then job, that had least (`fair`); or by AlloX's matching of jobs to resources and positions that makes the mean JCT least (`allox`; T. N. Le and others, EuroSys 2020).", Example: `"round_robin"`},
 		{Name: "quantum", Type: Duration, Positive: true, DefaultDoc: "required by `round_robin`, `las` and `fair`, an error on others", Doc: "How long a job runs before the order is looked at again.", Example: `"1s"`},
 		{Name: "backfill", Type: String, Default: `"none"`, Allowed: []string{"none", "first_fit", "easy", "conservative"},
 			Doc: "Whether a job that cannot start lets later ones pass: never (`none`), any that fits (`first_fit`), those that do not delay the first blocked job (`easy`), those that delay nobody (`conservative`).", Example: `"easy"`},
@@ -358,7 +334,8 @@ policy "urgent" {
 			Doc: "Which running jobs are paused first. Only with preemption.", Example: `"smallest_request"`},
 		{Name: "feedback", Type: Duration, Positive: true, DefaultDoc: "off", Doc: "A waiting job's level improves by one each time it has waited this long. Only under the order `priority`.", Example: `"10s"`},
 		{Name: "estimates", Type: Estimates, Default: `"fitted"`, Allowed: []string{"fitted", "oracle", "requested"},
-			Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), the jobs' limits (`requested`), or fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error). Only where something reads them: the orders `sjf`, `srtf`, `fair`, the backfills `easy` and `conservative`.", Example: `noisy(0.2)`},
+			Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), the jobs' limits (`requested`), or fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error). Only where something reads them: the orders `sjf`, `srtf`, `fair`, `allox`, the backfills `easy` and `conservative`, the placement `earliest_finish`.", Example: `noisy(0.2)`},
+		placementArg, alphaArg,
 	},
 }
 
@@ -403,32 +380,6 @@ var matrixBlock = &Block{
 				{Name: "when", Type: Condition, Required: true, Doc: "True for the points to leave out. It reads `each.<axis>`, also `each.workload`, `each.hardware` and `each.policy`, and `workload.name`, `hardware.name` and `policy.name` of the point.", Example: `policy.name == "rr" && each.quantum == "5s"`},
 			},
 		},
-	},
-}
-
-var profileBlock = &Block{
-	Name: "profile", Single: true,
-	Doc: "How each job kind is sampled before the experiment runs, to estimate run times.",
-	Example: `profile {
-  samples  = 3
-  fraction = 0.05
-}`,
-	Args: []Arg{
-		{Name: "samples", Type: Integer, Default: `2`, Min: bound(2), Max: bound(100), Doc: "Short runs of each job kind, of different lengths.", Example: `3`},
-		{Name: "fraction", Type: Number, Default: `0.03`, Min: bound(1e-6), Max: bound(1), Doc: "The part of the job's work in the shortest sample; at least one epoch.", Example: `0.05`},
-	},
-}
-
-var estimateBlock = &Block{
-	Name: "estimate", Single: true,
-	Doc: "Which run-time model is fitted to the samples.",
-	Example: `estimate {
-  model = "linear"
-  level = 0.95
-}`,
-	Args: []Arg{
-		{Name: "model", Type: String, Default: `"linear"`, Allowed: []string{"linear"}, Doc: "`linear`: start-up time plus time by epoch; the first epoch of each sample, which warms up, counts as start-up where it is slower.", Example: `"linear"`},
-		{Name: "level", Type: Number, Default: `0.9`, Min: bound(0.5), Max: bound(0.9999), Doc: "Level of the prediction interval.", Example: `0.95`},
 	},
 }
 

@@ -87,6 +87,12 @@ const (
 	Gap       Type = "duration, exponential(…) or normal(…)"
 	Instants  Type = "duration or list of durations"
 	Estimates Type = "string or noisy(…)"
+	Share     Type = "number or percentage"
+	// ThreadTimes and SpeedUp say how a run time depends on threads.
+	ThreadTimes Type = "map from threads to durations"
+	SpeedUp     Type = "amdahl(…), usl(…) or map from threads to numbers"
+	// Rates says how fast types of a resource are.
+	Rates Type = "map of numbers"
 
 	JobRef      Type = "reference to a job"
 	WorkloadRef Type = "reference to a workload"

@@ -27,7 +27,7 @@ func (j *Job) Contract(grant scheduler.Grant, control, checkpoint string) []stri
 
 // Allotment returns the content of the control file of a job that has n
 // cores: "inter intra".
-func (j *Job) Allotment(n int) (inter, intra int) { return j.split(n) }
+func (j *Job) Allotment(n int) (inter, intra int) { return j.Split(n) }
 
 // WriteControl tells the job in its control file, if it has one, that it has
 // n cores now. The file is replaced as a whole.

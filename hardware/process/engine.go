@@ -65,6 +65,9 @@ type Job struct {
 	// Threads is the request in cores, Inter and Intra its split into pools.
 	// Zero values mean one core, and a plain request (inter 1, intra all).
 	Threads, Inter, Intra int
+	// Alternatives has the request of a job with alternatives in each of its
+	// ways, in the place of Threads, Inter and Intra.
+	Alternatives []Request
 	// Limit ends the job as failed when its service time exceeds it; the time
 	// in which it is paused does not count. 0 means no limit.
 	Limit time.Duration
@@ -183,6 +186,9 @@ func (e *Engine) Start(job int, grant scheduler.Grant) error {
 		err = fmt.Errorf("start: no job has the number %d", job)
 	case e.live[job] != nil && !e.live[job].done:
 		err = fmt.Errorf("start: job %q was started before", e.jobs[job].Name)
+	}
+	if err == nil && !e.jobs[job].choose(grant.Alternative) {
+		err = fmt.Errorf("start: job %q has no alternative %d", e.jobs[job].Name, grant.Alternative)
 	}
 	e.mu.Unlock()
 	if err != nil {

@@ -120,7 +120,7 @@ func (j *Job) arguments(grant scheduler.Grant) []string {
 
 // environ returns the environment of a job that is given n cores.
 func (j *Job) environ(inherited []string, n int, gpus scheduler.CoreSet, mark string) []string {
-	inter, intra := j.split(n)
+	inter, intra := j.Split(n)
 	var devices []string
 	gpus.Each(func(gpu int) { devices = append(devices, strconv.Itoa(gpu)) })
 	given := []string{
@@ -179,8 +179,8 @@ func merge(lists ...[]string) []string {
 	return env
 }
 
-// split divides n cores into the job's pools, in proportion to its request.
-func (j *Job) split(n int) (inter, intra int) {
+// Split divides n cores into the job's pools, in proportion to its request.
+func (j *Job) Split(n int) (inter, intra int) {
 	request := max(j.Threads, 1)
 	inter, intra = max(j.Inter, 1), j.Intra
 	if intra <= 0 {
@@ -205,7 +205,7 @@ func (j *Job) writeControl(n int) error {
 	if j.ControlPath == "" {
 		return nil
 	}
-	inter, intra := j.split(n)
+	inter, intra := j.Split(n)
 	if err := os.MkdirAll(filepath.Dir(j.ControlPath), 0o777); err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}

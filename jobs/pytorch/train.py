@@ -47,9 +47,10 @@ def main():
         torch.set_num_threads(intra)
         print("pytorch: intra-op threads %d" % torch.get_num_threads(), flush=True)
 
-    torch.set_num_interop_threads(job.inter)
+    inter, intra = job.allotment()
+    torch.set_num_interop_threads(inter)
     print("pytorch %s: inter-op threads %d, GPUs %d" % (torch.__version__, torch.get_num_interop_threads(), torch.cuda.device_count()), flush=True)
-    follow(job.inter, job.intra)
+    follow(inter, intra)
     torch.manual_seed(args.seed)
     torch.use_deterministic_algorithms(True, warn_only=True)
     device = "cuda" if job.gpus and torch.cuda.is_available() else "cpu"

@@ -39,8 +39,9 @@ def main():
 
     import models
 
-    tf.config.threading.set_inter_op_parallelism_threads(job.inter)
-    tf.config.threading.set_intra_op_parallelism_threads(job.intra)
+    inter, intra = job.allotment()
+    tf.config.threading.set_inter_op_parallelism_threads(inter)
+    tf.config.threading.set_intra_op_parallelism_threads(intra)
     keras.utils.set_random_seed(args.seed)
     tf.config.experimental.enable_op_determinism()
     print("tensorflow %s: inter-op threads %d, intra-op threads %d, GPUs %d" % (

@@ -230,6 +230,15 @@ class Job:
 
     # -- the allotment
 
+    def allotment(self):
+        """Return the present (inter, intra).
+
+        A program that fixes its threads asks once more just before, since
+        imports can take seconds.
+        """
+        self._read_control()
+        return self.inter, self.intra
+
     def follow(self):
         """Take on the present allotment, if it has changed; True if it has.
 

@@ -44,7 +44,7 @@ const (
 	Metrics    = "metrics"
 	Series     = "series"
 	Cores      = "cores"
-	Predicted  = "predicted"
+	Predicted  = results.PredictedKind
 	Fidelity   = results.FidelityKind
 	Heatmap    = "heatmap"
 	Containers = "containers"

@@ -78,6 +78,9 @@ class Environment(Case):
         self.allot("2 5\n")
         job = self.job(TFEXP_INTRA_THREADS="3", TFEXP_CONTROL=self.control)
         self.assertEqual((job.inter, job.intra), (2, 5))
+        self.allot("1 4")
+        self.assertEqual(job.allotment(), (1, 4))
+        self.assertEqual((job.inter, job.intra), (1, 4))
 
     def test_malformed(self):
         for env in ({"TFEXP_EPOCHS": "0"}, {"TFEXP_STEPS": "ten"}, {"TFEXP_INTRA_THREADS": "-1"}, {"TFEXP_EPOCHS": "1", "TFEXP_STEPS": "1"}):
