@@ -22,7 +22,7 @@ job "cnn" {
   image     = "tfexp/tensorflow:latest"
   command   = ["./run.sh", "--model", "cnn", "--passes", var.passes, "--variant", each.variant]
   epochs    = 6
-  threads   = { inter = 1, intra = 1 }
+  threads   = 2
   malleable = true
   memory    = "2GiB"
   retries   = 1

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/docker"
 	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/execute"
@@ -306,11 +308,10 @@ func containerJob(j *experiments.Job, launch process.Job) docker.Job {
 }
 
 // containerEngine makes an engine on the hosts of a hardware.
-func (r *run) containerEngine(h *experiments.Hardware, cell string, jobs []docker.Job, observe func(docker.Sample)) (*docker.Engine, error) {
-	opts := docker.Options{
-		Folder: r.folder(), Cell: cell, Quota: h.Docker.CPUs == "quota", Network: h.Docker.Network, User: h.Docker.User,
-		Privileges: docker.Privileges(h.Docker.Privileges), Platform: h.Docker.Platform, Observe: observe,
-	}
+func (r *run) containerEngine(h *experiments.Hardware, cell string, jobs []docker.Job, opts docker.Options) (*docker.Engine, error) {
+	opts.Folder, opts.Cell, opts.Quota = r.folder(), cell, h.Docker.CPUs == "quota"
+	opts.Network, opts.User, opts.Platform = h.Docker.Network, h.Docker.User, h.Docker.Platform
+	opts.Privileges = docker.Privileges(h.Docker.Privileges)
 	var nodes []docker.Node
 	local := true
 	for i, url := range h.Docker.Hosts {
@@ -347,7 +348,7 @@ func (r *run) sampleEngine(j *experiments.Job, launch process.Job) func() (profi
 		return nil
 	}
 	return func() (profile.Engine, error) {
-		return r.containerEngine(in.on, "samples", []docker.Job{containerJob(j, launch)}, nil)
+		return r.containerEngine(in.on, "samples", []docker.Job{containerJob(j, launch)}, docker.Options{})
 	}
 }
 
@@ -363,14 +364,35 @@ func (e *execution) inContainers(ctx context.Context, i int, real realisation, t
 	if err != nil {
 		return results.Cell{}, err
 	}
-	observe := func(s docker.Sample) { usage.Add(sampleRow(s, real.jobs[s.Job])) }
-	engine, err := e.containerEngine(c.Hardware, e.Cells[i].Cell, jobs, observe)
+	progress, err := results.NewProgressWriter(task.Dir)
 	if err != nil {
 		return results.Cell{}, errors.Join(err, usage.Close())
 	}
+	engine, err := e.containerEngine(c.Hardware, e.Cells[i].Cell, jobs, docker.Options{
+		Observe: func(s docker.Sample) { usage.Add(sampleRow(s, real.jobs[s.Job])) },
+		Report: func(job int, at time.Duration, p contract.Progress) {
+			progress.Add(progressRow(real.jobs[job].Name, at, p))
+		},
+	})
+	if err != nil {
+		return results.Cell{}, errors.Join(err, usage.Close(), progress.Close())
+	}
 	task.Engine = engine
 	out, err := execute.Run(ctx, task)
-	return out, errors.Join(err, engine.Close(), usage.Close())
+	return out, errors.Join(err, engine.Close(), usage.Close(), progress.Close())
+}
+
+func progressRow(job string, at time.Duration, p contract.Progress) results.ProgressRow {
+	value := func(v *float64) float64 {
+		if v == nil {
+			return math.NaN()
+		}
+		return *v
+	}
+	return results.ProgressRow{
+		At: at.Seconds(), Job: job, Epoch: p.Epoch, Step: p.Step, Threads: p.Threads,
+		Loss: value(p.Loss), Accuracy: value(p.Accuracy), Seconds: value(p.Seconds),
+	}
 }
 
 func sampleRow(s docker.Sample, j scheduler.Job) results.ContainerRow {

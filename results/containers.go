@@ -1,11 +1,8 @@
 package results
 
 import (
-	"bufio"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -36,76 +33,53 @@ var containerColumns = []column[ContainerRow]{
 	intColumn("cores", func(r *ContainerRow) *int { return &r.Cores }),
 }
 
-// ContainerWriter writes containers.csv, row by row: it can be read while the
-// cell runs. It may be used from several goroutines.
-type ContainerWriter struct {
+// NewContainerWriter begins containers.csv in a cell's folder.
+func NewContainerWriter(dir string) (*LiveTable[ContainerRow], error) {
+	return newLiveTable(filepath.Join(dir, ContainersFile), containerColumns)
+}
+
+// Containers reads containers.csv of a cell; fs.ErrNotExist for one that did
+// not run in containers.
+func (e *Experiment) Containers(c CellRef) ([]ContainerRow, error) {
+	return readLive(e.cellPath(c.Cell, ContainersFile), containerColumns)
+}
+
+// LiveTable writes a table row by row: it can be read while the cell runs. It
+// may be used from several goroutines.
+type LiveTable[T any] struct {
 	mu    sync.Mutex // guards all
 	file  *os.File
-	table *tableWriter[ContainerRow]
+	table *tableWriter[T]
 	err   error
 }
 
-// NewContainerWriter begins the file in a cell's folder.
-func NewContainerWriter(dir string) (*ContainerWriter, error) {
-	f, err := os.Create(filepath.Join(dir, ContainersFile))
+func newLiveTable[T any](path string, columns []column[T]) (*LiveTable[T], error) {
+	f, err := os.Create(path)
 	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", ContainersFile, err)
+		return nil, fmt.Errorf("write table: %w", err)
 	}
-	t, err := newTableWriter(f, containerColumns, nil)
+	t, err := newTableWriter(f, columns, nil)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("write %s: %w", ContainersFile, err), f.Close())
+		return nil, errors.Join(fmt.Errorf("write table: %w", err), f.Close())
 	}
-	return &ContainerWriter{file: f, table: t}, nil
+	return &LiveTable[T]{file: f, table: t}, nil
 }
 
 // Add writes a row. An error of the disk is kept for Close.
-func (w *ContainerWriter) Add(r ContainerRow) {
+func (w *LiveTable[T]) Add(row T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil {
-		w.err = w.table.write(&r, nil)
+		w.err = w.table.write(&row, nil)
 	}
 }
 
-// Close ends the file.
-func (w *ContainerWriter) Close() error {
+// Close ends the table.
+func (w *LiveTable[T]) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := errors.Join(w.err, w.file.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", ContainersFile, err)
+		return fmt.Errorf("write %s: %w", filepath.Base(w.file.Name()), err)
 	}
 	return nil
-}
-
-// Containers reads containers.csv of a cell. A last line without its end is
-// still being written, and left out. The error is fs.ErrNotExist for a cell
-// that did not run in containers.
-func (e *Experiment) Containers(c CellRef) ([]ContainerRow, error) {
-	f, err := os.Open(filepath.Join(e.Dir, CellsDir, filepath.FromSlash(c.Cell), ContainersFile))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	in := csv.NewReader(bufio.NewReader(f))
-	in.ReuseRecord = true
-	if _, err := in.Read(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.Name(), err)
-	}
-	var rows []ContainerRow
-	for {
-		fields, err := in.Read()
-		if errors.Is(err, io.EOF) || errors.Is(err, csv.ErrFieldCount) {
-			return rows, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", f.Name(), err)
-		}
-		var row ContainerRow
-		for i := range containerColumns {
-			if err := containerColumns[i].set(&row, fields[i]); err != nil {
-				return nil, fmt.Errorf("read %s: %w", f.Name(), err)
-			}
-		}
-		rows = append(rows, row)
-	}
 }

@@ -16,7 +16,7 @@ var Engines = []string{"process", "simulated", "docker"}
 var Capabilities = []string{"pause", "resize", "memory", "gpus"}
 
 // PlotKinds are the kinds of pictures.
-var PlotKinds = []string{"gantt", "jct", "metrics", "series", "cores", "predicted", "fidelity", "heatmap", "speedup"}
+var PlotKinds = []string{"gantt", "jct", "metrics", "series", "cores", "predicted", "fidelity", "heatmap", "containers", "speedup"}
 
 // Metrics are the numeric columns of metrics.csv, in its order.
 var Metrics = []string{
@@ -397,7 +397,7 @@ var compareBlock = &Block{
 
 var plotBlock = &Block{
 	Name: "plot", Label: "kind of picture", Labels: PlotKinds,
-	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), metrics against a numeric axis of the matrix, a line a policy (`series`), cores in use (`cores`), predicted against actual run times (`predicted`), real cells above their simulation (`fidelity`), a metric over two axes of the matrix as tiles (`heatmap`), how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the universal scalability law fitted to it (`speedup`). Without any plot block all kinds are drawn, but `speedup`, which has to be told its axis.",
+	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), metrics against a numeric axis of the matrix, a line a policy (`series`), cores in use (`cores`), predicted against actual run times (`predicted`), real cells above their simulation (`fidelity`), what containers used over time (`containers`), a metric over two axes of the matrix as tiles (`heatmap`), how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the universal scalability law fitted to it (`speedup`). Without any plot block all kinds are drawn, but `speedup`, which has to be told its axis.",
 	Example: `plot "gantt" {}
 
 plot "metrics" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -88,6 +89,9 @@ type Options struct {
 	Sampling time.Duration
 	// Observe is told what containers use, one call at a time; it may be nil.
 	Observe func(Sample)
+	// Report is told of the progress lines of jobs as they come, on the engine's
+	// clock, from several goroutines; it may be nil.
+	Report func(job int, at time.Duration, p contract.Progress)
 }
 
 // Engine runs jobs as containers. It implements scheduler.Engine on a

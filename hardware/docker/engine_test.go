@@ -271,3 +271,32 @@ func TestSweep(t *testing.T) {
 		t.Errorf("another folder's containers: %v, %v", left, err)
 	}
 }
+
+// What is done to a job that ends at that moment is no error.
+func TestActionsOnAJobThatEnds(t *testing.T) {
+	h := daemon(t)
+	j := shell(t, "a", "sleep 0.2")
+	e := engine(t, h, Options{}, j)
+	for range 3 {
+		if err := e.Start(0, grant(0, 2)); err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; ; i++ {
+			if err := e.Pause(0); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Resume(0, grant(0, 2)); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Resize(0, grant(0, int32(1+i%2))); err != nil {
+				t.Fatal(err)
+			}
+			if _, over := e.Usage(0); over {
+				break
+			}
+		}
+		if end := ended(t, e); end.State != scheduler.Finished {
+			t.Errorf("%+v", end)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
 
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -50,6 +51,12 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 	fail := func(reason string) { e.kill(r, scheduler.Failed, reason) }
 	if r.out, err = openOutput(j.LogPath, e.opts.LogLimit, e.attempts[number] > 1, fail); err != nil {
 		return nil, err
+	}
+	if e.opts.Report != nil {
+		var tail contract.Tail
+		r.out.seen = func(b []byte) {
+			tail.Add(b, func(p contract.Progress) { e.opts.Report(number, e.Now(), p) })
+		}
 	}
 	if err := e.create(r, j, grant, cpus); err != nil {
 		if r.id != "" {

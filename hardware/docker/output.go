@@ -14,6 +14,7 @@ import (
 type output struct {
 	limit int64
 	fail  func(reason string) // called once, when the job must end
+	seen  func([]byte)        // told of the output as it comes; may be nil
 
 	mu      sync.Mutex // guards what follows
 	file    *os.File   // nil when the output is discarded
@@ -78,6 +79,9 @@ func (o *output) write(b []byte) {
 	again := min(o.skip, int64(len(b)))
 	o.skip -= again
 	b = b[again:]
+	if o.seen != nil {
+		o.seen(b)
+	}
 	// After a failure the rest is read and dropped: the job is being killed.
 	if o.file == nil || o.err != nil || len(b) == 0 {
 		return

@@ -129,12 +129,28 @@ func (e *Engine) act(r *running, call func(context.Context) error) error {
 			time.Sleep(freezePause)
 			continue
 		}
-		if state, known := e.look(r); known && (state == nil || !state.Running) {
+		if strings.Contains(err.Error(), "not running") || e.ends(r) {
 			return nil
 		}
 		return errors.New(plain(err))
 	}
 	return nil
+}
+
+// endPatience is how long a container, of which a call has failed, is looked
+// at: its runtime knows of its end before the daemon does.
+const endPatience = time.Second
+
+// ends tells whether a container has ended, or is about to.
+func (e *Engine) ends(r *running) bool {
+	for begin := time.Now(); ; time.Sleep(pollPause) {
+		if state, known := e.look(r); known && (state == nil || !state.Running) {
+			return true
+		}
+		if time.Since(begin) > endPatience {
+			return false
+		}
+	}
 }
 
 // look returns the state of a container; nil if it is no longer there. known
