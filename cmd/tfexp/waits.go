@@ -29,7 +29,7 @@ type stretch struct {
 	from, until float64
 	held, queue [2]int // the least and the most
 	holders     []string
-	got         int // cores, at its end
+	got         int  // cores, at its end
 	seen        bool // held and queue are known
 }
 
