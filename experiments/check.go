@@ -16,6 +16,8 @@ func (h *Hardware) Capabilities() scheduler.Capabilities {
 	if h.Engine == "process" {
 		// Memory is a matter of admission there; nothing limits a process.
 		c.Memory = false
+	}
+	if h.Real() {
 		c.GPUs = slices.ContainsFunc(h.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
 	}
 	return c
@@ -41,6 +43,9 @@ func (s *Spec) Check(host HostFacts) Diagnostics {
 		if c.first(h) {
 			c.host(h, host)
 		}
+		if h.Engine == "docker" {
+			c.inContainers(w, h)
+		}
 		if c.first(pair{w, h}) {
 			for _, submit := range w.Submits {
 				if c.first(pair{submit.Job, h}) {
@@ -52,7 +57,7 @@ func (s *Spec) Check(host HostFacts) Diagnostics {
 		c.programs(w, h)
 		if c.first(pair{p, h}) {
 			c.pauses(p, h)
-			if at, ok := p.At["estimates"]; ok && h.Engine == "process" && p.Estimates == "oracle" {
+			if at, ok := p.At["estimates"]; ok && h.Real() && p.Estimates == "oracle" {
 				c.errorf(at, "Estimates that nobody has", "On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for the engine \"simulated\".", h.Name)
 			}
 		}
@@ -110,7 +115,7 @@ func (c *checker) host(h *Hardware, host HostFacts) {
 // programs checks the jobs whose programs run on a hardware, be it for samples.
 func (c *checker) programs(w *Workload, h *Hardware) {
 	for _, s := range w.Submits {
-		if (h.Engine == "process" || s.Job.Runtime == nil) && c.first(s.Job) {
+		if (h.Engine == "process" || h.Engine == "simulated" && s.Job.Runtime == nil) && c.first(s.Job) {
 			c.paths(s.Job)
 		}
 	}
@@ -118,7 +123,7 @@ func (c *checker) programs(w *Workload, h *Hardware) {
 		return
 	}
 	for _, k := range w.Trace.Kinds {
-		if (h.Engine == "process" || !k.Timed && k.Runtime == nil) && c.first(k.Job) {
+		if (h.Engine == "process" || h.Engine == "simulated" && !k.Timed && k.Runtime == nil) && c.first(k.Job) {
 			c.paths(k.Job)
 		}
 	}

@@ -141,8 +141,9 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		Threads: get[Threads](a, "threads"), Malleable: get[bool](a, "malleable"),
 		GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory"), Nodes: get[int](a, "nodes"),
 		Priority: get[int](a, "priority"), Limit: get[time.Duration](a, "limit"),
-		Deadline: get[time.Duration](a, "deadline"),
+		Deadline: get[time.Duration](a, "deadline"), Retries: get[int](a, "retries"),
 	}
+	d.container(a, j)
 	if a.lacks("threads") {
 		j.Threads = Threads{Request: 1, Inter: 1, Intra: 1, Range: rangeOf(n.header)}
 	}
@@ -364,16 +365,10 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 	slices.Sort(h.Lacks)
 	h.Lacks = slices.Compact(h.Lacks)
 	nodes := n.all("node")
-	if h.Engine == "process" {
-		for _, name := range []string{"noise", "lacks"} {
-			if a.isSet(name) {
-				a.fail(a.at(name), "Argument that nothing reads", "%s is for the engine \"simulated\"; \"process\" does not read it.", name)
-			}
-		}
-		for _, b := range n.blocks {
-			a.fail(b.header, "Block that nothing reads", "%s is for the engine \"simulated\"; \"process\" does not read it.", b.schema.Name)
-		}
+	if h.Engine == "process" || h.Engine == "docker" {
+		engineOnly(a, n, h)
 	}
+	d.docker(a, h)
 	if over := n.first("overheads"); over != nil {
 		oa := d.evalArgs(over, e)
 		cost := func(name string) time.Duration { return get[time.Duration](oa, name) }
@@ -389,6 +384,7 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		total := 0
 		for _, nn := range nodes {
 			na := d.evalArgs(nn, e)
+			d.dockerNode(na, h, get[int](na, "count"))
 			a.ok = a.ok && na.ok
 			count, machine := get[int](na, "count"), scheduler.Node{
 				Name: nn.label, Threads: get[int](na, "threads"), GPUs: get[int](na, "gpus"), Memory: get[int64](na, "memory"),
@@ -410,14 +406,17 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 	machine := scheduler.Node{Name: n.label, Threads: get[int](a, "threads"), GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory")}
 	if a.lacks("threads") {
 		switch h.Engine {
-		case "process":
+		case "process", "docker":
 			machine.Threads = d.hostThreads()
 		case "simulated":
 			a.fail(n.header, "Hardware without threads", "%s needs threads, or node blocks.", n.title())
 		}
 	}
-	if h.Engine == "process" && a.lacks("memory") {
+	if (h.Engine == "process" || h.Engine == "docker" && a.lacks("host")) && a.lacks("memory") {
 		machine.Memory = d.hostMemory
+	}
+	if h.Docker != nil {
+		h.Docker.Hosts = []string{get[string](a, "host")}
 	}
 	h.Cluster.Nodes = []scheduler.Node{machine}
 	return h, a.ok

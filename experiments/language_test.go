@@ -27,7 +27,7 @@ func TestReference(t *testing.T) {
 func TestSchemaExamples(t *testing.T) {
 	frame := map[string]string{
 		"experiment": `experiment "e" {}`,
-		"job":        "job \"long\" {\n command = [\"x\"]\n epochs = 1\n}\njob \"short\" {\n command = [\"x\"]\n epochs = 1\n}",
+		"job":        "job \"long\" {\n command = [\"x\"]\n image = \"x\"\n epochs = 1\n}\njob \"short\" {\n command = [\"x\"]\n epochs = 1\n}",
 		"workload":   "workload \"mixed\" {\n submit { job = job.long }\n}",
 		"hardware":   "hardware \"here\" {\n engine = \"simulated\"\n threads = 64\n}",
 		"policy":     "policy \"fcfs\" { order = \"fcfs\" }\npolicy \"rr\" {\n order = \"round_robin\"\n quantum = \"1s\"\n}",

@@ -109,6 +109,10 @@ type Job struct {
 	Deadline time.Duration
 	// Limit ends a job that runs longer (service time); 0 means no limit.
 	Limit time.Duration
+	// Container is set when the job names an image.
+	Container *Container
+	// Retries is how often a job that failed is started anew.
+	Retries int
 	// Variant tells apart the forms of one block that differ in their request,
 	// because a trace asks for other threads; empty for the block as it is written.
 	Variant string
@@ -173,7 +177,7 @@ type Update struct {
 type Hardware struct {
 	Name   string
 	Range  Range
-	Engine string // process or simulated
+	Engine string // process, docker or simulated
 	// EngineRange and ThreadsRange are for checks made later.
 	EngineRange  Range
 	ThreadsRange Range
@@ -183,6 +187,8 @@ type Hardware struct {
 	Overheads *Overheads
 	// Noise is the relative standard deviation of run times (lognormal).
 	Noise float64
+	// Docker is set on the engine docker.
+	Docker *Docker
 	// Lacks are capabilities that the simulated engine is told not to have.
 	Lacks []string
 	// At has the source range of each argument that the file sets.

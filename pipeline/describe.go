@@ -50,6 +50,9 @@ func hardwareLines(h *experiments.Hardware) []string {
 	for i, n := range h.Cluster.Nodes {
 		k.Addf(fmt.Sprintf("hardware.node.%d", i), "threads %d, gpus %d, memory %d", n.Threads, n.GPUs, n.Memory)
 	}
+	if h.Docker != nil {
+		k.Append(dockerLines(h))
+	}
 	if h.Engine == engineSimulated {
 		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
 	}

@@ -269,6 +269,9 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return results.Cell{}, fmt.Errorf("make the log folder: %w", err)
 	}
+	if c.Hardware.Engine == engineDocker {
+		return e.inContainers(ctx, i, real, task, launchDirs{logs, scratch})
+	}
 	launches := make([]process.Job, len(real.jobs))
 	for n, j := range real.jobs {
 		block := real.kinds[real.kind[n]] // real jobs have a block each

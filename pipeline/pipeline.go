@@ -25,6 +25,9 @@ type Options struct {
 	Parallel int
 	// Fresh ignores what the cache holds.
 	Fresh bool
+	// Fetch lets images be fetched while planning, where the file asks for it:
+	// what runs depends on what was fetched.
+	Fetch bool
 	// Observe is told of progress, from any goroutine; it may be nil.
 	Observe func(Progress)
 }

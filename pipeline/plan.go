@@ -19,6 +19,7 @@ import (
 const (
 	engineProcess   = "process"
 	engineSimulated = "simulated"
+	engineDocker    = "docker"
 )
 
 // planState is what a plan keeps for its run.
@@ -37,6 +38,10 @@ type planState struct {
 	needed map[string]bool
 	// samples by the hash of their profile's key, as far as they are known.
 	samples map[string][]estimator.Sample
+	// containers has the jobs that run in containers.
+	containers map[*experiments.Job]*contained
+	// unavailable says why a Docker host or an image cannot be used.
+	unavailable error
 }
 
 // profileUnit is one job kind to be sampled.
@@ -49,6 +54,7 @@ type profileUnit struct {
 // New plans an experiment: the cells in the order in which they run, which of
 // them the cache holds, and why the others run. It changes nothing on disk.
 func New(spec *experiments.Spec, opts Options) (*Plan, error) {
+	spec, containers := containerJobs(spec)
 	p := &Plan{
 		Dir: filepath.Join(opts.Out, spec.Name), spec: spec, options: opts,
 		state: &planState{
@@ -57,12 +63,15 @@ func New(spec *experiments.Spec, opts Options) (*Plan, error) {
 			profileHashes: map[*experiments.Job]string{},
 			needed:        map[string]bool{},
 			samples:       map[string][]estimator.Sample{},
+			containers:    containers,
 		},
 	}
 	var err error
 	if p.state.programs, err = newPrograms(spec.File); err != nil {
 		return nil, err
 	}
+	p.state.programs.containers = containers
+	p.findImages()
 	if err := p.describe(); err != nil {
 		return nil, err
 	}

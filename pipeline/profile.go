@@ -50,8 +50,9 @@ func (r *run) profile(ctx context.Context) error {
 		}
 		r.observe(Progress{Kind: UnitEnd, Stage: "profile", Unit: unit.job.Name, Done: done, Total: total, Elapsed: time.Since(began)})
 	}
-	// Over a shorter time the load cannot be told.
-	if done > reused && time.Since(start) > 300*time.Millisecond && load.Others() > hardware.BusyCores {
+	// Over a shorter time the load cannot be told; containers are not ours to
+	// the system, and would count as others.
+	if len(r.state.containers) == 0 && done > reused && time.Since(start) > 300*time.Millisecond && load.Others() > hardware.BusyCores {
 		r.warn("busy_profile", "", fmt.Sprintf(
 			"other processes used more than %.2g cores, on the mean, while jobs were sampled: estimates may be too long (tfexp run --fresh samples again)", hardware.BusyCores))
 	}
@@ -74,9 +75,10 @@ func (r *run) sample(ctx context.Context, unit *profileUnit) ([]estimator.Sample
 	var samples []estimator.Sample
 	for i, n := range unit.lengths {
 		name := fmt.Sprintf("%s-sample-%d", kindName(unit.job), i+1)
+		launch := r.state.programs.launch(unit.job, name, n, launchDirs{logs, scratch})
 		s, err := profile.Take(ctx, profile.Run{
-			Job:    r.state.programs.launch(unit.job, name, n, launchDirs{logs, scratch}),
-			Length: n, Steps: unit.job.Steps > 0, GPUs: unit.job.GPUs,
+			Job: launch, Length: n, Steps: unit.job.Steps > 0, GPUs: unit.job.GPUs,
+			Open: r.sampleEngine(unit.job, launch),
 		}, process.Options{Registry: r.registry()})
 		if err != nil {
 			return nil, err
@@ -86,9 +88,8 @@ func (r *run) sample(ctx context.Context, unit *profileUnit) ([]estimator.Sample
 		}
 		samples = append(samples, s)
 	}
-	costs, err := profile.Probe(ctx, profile.Run{
-		Job: r.state.programs.launch(unit.job, unit.job.Name+"-probe", unit.lengths[0], launchDirs{logs, scratch}),
-	}, process.Options{Registry: r.registry()})
+	launch := r.state.programs.launch(unit.job, unit.job.Name+"-probe", unit.lengths[0], launchDirs{logs, scratch})
+	costs, err := profile.Probe(ctx, profile.Run{Job: launch, Open: r.sampleEngine(unit.job, launch)}, process.Options{Registry: r.registry()})
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,8 @@ type programs struct {
 	base    string // the experiment's folder
 	lines   map[*experiments.Job][]string
 	digests map[string]string // path → SHA-256 of its content
+	// containers has the jobs that run in containers.
+	containers map[*experiments.Job]*contained
 }
 
 func newPrograms(file string) (*programs, error) {
@@ -61,7 +63,9 @@ func (p *programs) program(j *experiments.Job) []string {
 		}
 	} else {
 		k.Addf(label("command"), "%q", j.Command)
-		k.Add(label("dir"), p.place(j.Dir))
+		if p.containers[j] == nil {
+			k.Add(label("dir"), p.place(j.Dir))
+		}
 		for _, e := range j.Env {
 			k.Add(label("env."+e.Name), e.Value)
 		}
@@ -69,6 +73,9 @@ func (p *programs) program(j *experiments.Job) []string {
 		for _, f := range p.inputs(j) {
 			k.Addf(label("file."+filepath.Base(f)), "%s %s", p.place(f), p.digest(f))
 		}
+	}
+	if c := p.containers[j]; c != nil {
+		k.Append(c.lines(p, j))
 	}
 	k.Addf(label("threads"), "%d (inter %d, intra %d)", j.Threads.Request, j.Threads.Inter, j.Threads.Intra)
 	if j.Malleable {
@@ -85,6 +92,9 @@ func (p *programs) program(j *experiments.Job) []string {
 	}
 	if j.Limit > 0 {
 		k.Add(label("limit"), j.Limit.String())
+	}
+	if j.Retries > 0 {
+		k.Add(label("retries"), strconv.Itoa(j.Retries))
 	}
 	p.lines[j] = k.lines
 	return k.lines
@@ -112,6 +122,12 @@ func (p *programs) inputs(j *experiments.Job) []string {
 			seen[path] = true
 			files = append(files, path)
 		}
+	}
+	if p.containers[j] != nil { // its program is in the image
+		for _, f := range j.Files {
+			add(f)
+		}
+		return files
 	}
 	if strings.ContainsRune(j.Command[0], filepath.Separator) {
 		add(j.Command[0])

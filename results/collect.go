@@ -62,6 +62,7 @@ type account struct {
 	cores, gpus int32
 	preemptions int32
 	resizes     int32
+	restarts    int32
 	firstStart  micros
 	end         micros
 	since       micros // of the present span of holding resources
@@ -142,6 +143,11 @@ func (c *Collector) Event(e scheduler.Event) {
 		a.preemptions++
 		c.preemptions++
 		c.move(a, scheduler.Paused)
+	case scheduler.Retry:
+		c.release(a, at)
+		a.restarts++
+		a.partial = true // its service time is not that of one run
+		c.move(a, scheduler.Queued)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		c.release(a, at)
 		a.end = at
@@ -228,7 +234,7 @@ func (c *Collector) Row(job int) JobRow {
 		Arrival: arrival.seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1,
 		Slowdown: math.NaN(), BoundedSlowdown: math.NaN(), ThreadsMean: math.NaN(),
 		ThreadsRequested: j.Threads, GPUs: j.GPUs,
-		Preemptions: int(a.preemptions), Resizes: int(a.resizes), State: string(a.state),
+		Preemptions: int(a.preemptions), Resizes: int(a.resizes), Restarts: int(a.restarts), State: string(a.state),
 		Predicted: -1, PredictionErrorPct: math.NaN(), ResizeOverhead: -1,
 	}
 	if s, ok := c.overheads[job]; ok {

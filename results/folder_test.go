@@ -60,9 +60,9 @@ func TestCellFolder(t *testing.T) {
 		t.Errorf("cell is %+v", cell)
 	}
 	want := map[string]string{
-		results.JobsFile: `cell,workload,hardware,policy,replicate,job,class,arrival_s,first_start_s,finish_s,first_run_delay_s,waiting_s,service_s,jct_s,slowdown,threads_requested,threads_mean,gpus,preemptions,resizes,state,predicted_s,prediction_error_pct,bounded_slowdown,resize_overhead_s,load
-c,w,h,p,1,a-1,a,0.000000,0.000000,5.000000,0.000000,1.000000,4.000000,5.000000,1.250000,2,2.000000,0,1,0,finished,5.000000,25.000000,1.000000,,"0,5"
-c,w,h,p,1,b-1,b,1.000000,2.000000,3.000000,1.000000,1.000000,1.000000,2.000000,2.000000,1,1.000000,0,0,0,finished,0.500000,-50.000000,1.000000,,"0,5"
+		results.JobsFile: `cell,workload,hardware,policy,replicate,job,class,arrival_s,first_start_s,finish_s,first_run_delay_s,waiting_s,service_s,jct_s,slowdown,threads_requested,threads_mean,gpus,preemptions,resizes,state,predicted_s,prediction_error_pct,bounded_slowdown,restarts,resize_overhead_s,load
+c,w,h,p,1,a-1,a,0.000000,0.000000,5.000000,0.000000,1.000000,4.000000,5.000000,1.250000,2,2.000000,0,1,0,finished,5.000000,25.000000,1.000000,0,,"0,5"
+c,w,h,p,1,b-1,b,1.000000,2.000000,3.000000,1.000000,1.000000,1.000000,2.000000,2.000000,1,1.000000,0,0,0,finished,0.500000,-50.000000,1.000000,0,,"0,5"
 `,
 		results.EventsFile: `{"t_s":0,"event":"arrive","job":"a-1","cores":""}
 {"t_s":0,"event":"start","job":"a-1","cores":"0-1"}
@@ -176,7 +176,7 @@ func TestTables(t *testing.T) {
 	if len(jobs) != 1+10*8 || jobs[0][len(jobs[0])-1] != "quantum" {
 		t.Errorf("jobs.csv has %d rows and the header %v", len(jobs), jobs[0])
 	}
-	if jobs[1][25] != "" || jobs[80][25] != "300ms" || jobs[80][0] != "mixed-machine-rr-quantum=300ms-r5" {
+	if jobs[1][26] != "" || jobs[80][26] != "300ms" || jobs[80][0] != "mixed-machine-rr-quantum=300ms-r5" {
 		t.Errorf("jobs.csv ends with %v", jobs[80])
 	}
 	metrics := table(t, filepath.Join(dir, results.MetricsFile))

@@ -26,6 +26,7 @@ var jobColumns = []column[JobRow]{
 	secondsColumn("predicted_s", func(r *JobRow) *float64 { return &r.Predicted }),
 	floatColumn("prediction_error_pct", func(r *JobRow) *float64 { return &r.PredictionErrorPct }),
 	floatColumn("bounded_slowdown", func(r *JobRow) *float64 { return &r.BoundedSlowdown }),
+	intColumn("restarts", func(r *JobRow) *int { return &r.Restarts }),
 	secondsColumn("resize_overhead_s", func(r *JobRow) *float64 { return &r.ResizeOverhead }),
 }
 

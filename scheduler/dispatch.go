@@ -204,7 +204,9 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	f.State, f.grant = Running, g
 	l.machine.take(g)
 	if kind == Start {
-		f.FirstStart, f.Cores = l.now, int(cores)
+		if f.Restarts == 0 {
+			f.FirstStart, f.Cores = l.now, int(cores)
+		}
 		if !l.resizable(j) {
 			f.request = cores
 		}
@@ -248,7 +250,7 @@ func (l *loop) request(j, cores int32) {
 	if l.Recorder != nil {
 		l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Reason: fmt.Sprintf("%d cores", cores)})
 	}
-	if f.FirstStart != Never && !l.resizable(j) {
+	if f.booked && !l.resizable(j) {
 		return // it keeps what it started with
 	}
 	if home := l.home(j); home != nil {

@@ -245,6 +245,9 @@ func (l *loop) finish(e End) error {
 		return fmt.Errorf("engine: end of job %q, which is %s", l.Jobs[j].Name, f.State)
 	}
 	l.started--
+	if e.State == Failed && l.again(j, e.Reason) {
+		return nil
+	}
 	kind := Finish
 	switch f.State = e.State; e.State {
 	case Finished:

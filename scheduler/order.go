@@ -105,7 +105,7 @@ func (l *loop) atMost(j int32) int32 {
 // sized tells whether the number of cores of a job is not to be chosen: it is
 // a gang, or rigid and has started.
 func (l *loop) sized(j int32) bool {
-	return l.Jobs[j].Nodes > 1 || !l.Jobs[j].Malleable && l.lives[j].FirstStart != Never
+	return l.Jobs[j].Nodes > 1 || !l.Jobs[j].Malleable && l.lives[j].booked
 }
 
 // fairShares keeps what each owner has attained, for the order fair. A user

@@ -55,8 +55,8 @@ type Result struct {
 	// Cores is what the job was granted first.
 	Cores int
 	// Preemptions counts pauses; Resizes counts changes of what it held while
-	// it ran.
-	Preemptions, Resizes int
+	// it ran; Restarts counts the attempts that failed and were made up for.
+	Preemptions, Resizes, Restarts int
 }
 
 // ErrStuck is returned when jobs wait, and nothing that could change this is
@@ -134,7 +134,7 @@ func (j *Job) check(index int) error {
 	switch n := max(j.Nodes, 1); {
 	case j.Number != index:
 		return fmt.Errorf("job %q has number %d at index %d", j.Name, j.Number, index)
-	case j.Threads < 1 || j.GPUs < 0 || j.Memory < 0 || j.Nodes < 0:
+	case j.Threads < 1 || j.GPUs < 0 || j.Memory < 0 || j.Nodes < 0 || j.Retries < 0:
 		return fmt.Errorf("job %q: it asks for %s", j.Name, j.request())
 	case j.Arrival < 0:
 		return fmt.Errorf("job %q arrives at %s, before the start", j.Name, j.Arrival)

@@ -36,6 +36,9 @@ type Job struct {
 	Nodes int
 	// Malleable jobs can be resized while they run; the others are rigid.
 	Malleable bool
+	// Retries is how often a job that failed while it ran is put back into the
+	// queue, to be started anew.
+	Retries int
 
 	// Priority is the job's own level: 0 is best.
 	Priority int
@@ -144,6 +147,7 @@ const (
 	Finish    EventKind = "finish"
 	Fail      EventKind = "fail"
 	Stop      EventKind = "stop"
+	Retry     EventKind = "retry" // an attempt failed, and the job waits to be started anew
 )
 
 // Event is one line of a trace: what happened to which job, and what the job
@@ -154,7 +158,7 @@ type Event struct {
 	Job    int
 	Cores  CoreSet // held after the event
 	GPUs   CoreSet
-	Reason string // why a job failed or was stopped; the new request or level
+	Reason string // why a job or its attempt failed or was stopped; the new request or level
 }
 
 // Decision says why an event that the scheduler caused came about.

@@ -29,7 +29,8 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //   - nothing happens to a job before its arrival, which is when it says;
 //   - a paused job holds nothing;
 //   - a grant is within the bounds of the job's request; GPUs are as requested;
-//   - a rigid job has the same number of cores all its life;
+//   - a rigid job has the same number of cores all its life, or all of an
+//     attempt if it is started anew, which happens as often as it may;
 //   - a gang has the same number of cores and GPUs on each of its nodes, any
 //     other job is on one node; a resumed job is on the nodes it was on;
 //   - every job has an end, and only one;
@@ -56,6 +57,7 @@ type traced struct {
 	waiting, service time.Duration
 	size, low, high  int32 // cores granted first; bounds of a grant
 	pauses, resizes  int32
+	retries          int32
 	*grantedTo       // nil before the first start and after the end
 }
 
@@ -140,7 +142,9 @@ func (v *Validator) Event(e Event) {
 		}
 		v.holdNothing(e)
 	case Start:
-		t.state, t.first, t.size = Running, e.At, int32(e.Cores.Count())
+		if t.state, t.size = Running, int32(e.Cores.Count()); t.retries == 0 {
+			t.first = e.At
+		}
 		t.grantedTo = v.another()
 		v.grant(e, t)
 		v.takeMemory(e, t)
@@ -160,13 +164,14 @@ func (v *Validator) Event(e Event) {
 		t.pauses++
 		v.drop(e, t)
 		v.holdNothing(e)
-	case Finish, Fail, Stop:
-		if t.grantedTo != nil {
-			v.drop(e, t)
-			v.giveMemory(e, t)
-			v.spare, t.grantedTo = append(v.spare, t.grantedTo), nil
+	case Retry:
+		if t.retries++; int(t.retries) > v.jobs[e.Job].Retries {
+			v.report(e.At, e.Job, "job %q is tried again %d times instead of at most %d", v.name(e.Job), t.retries, v.jobs[e.Job].Retries)
 		}
-		v.holdNothing(e)
+		v.takeBack(e, t)
+		t.state = Queued
+	case Finish, Fail, Stop:
+		v.takeBack(e, t)
 		t.finish = e.At
 		switch e.Kind {
 		case Finish:
@@ -178,6 +183,16 @@ func (v *Validator) Event(e Event) {
 		}
 	case Request, Level:
 	}
+}
+
+// takeBack ends what a job was granted.
+func (v *Validator) takeBack(e Event, t *traced) {
+	if t.grantedTo != nil {
+		v.drop(e, t)
+		v.giveMemory(e, t)
+		v.spare, t.grantedTo = append(v.spare, t.grantedTo), nil
+	}
+	v.holdNothing(e)
 }
 
 // another returns the place for a grant: there are as many as jobs that have
@@ -205,7 +220,7 @@ func (v *Validator) lawful(e Event, t *traced) bool {
 		ok = t.state == Running
 	case Resume:
 		ok = t.state == Paused
-	case Finish, Stop:
+	case Finish, Stop, Retry:
 		ok = t.state == Running || t.state == Paused
 	case Fail:
 		ok = t.state == Running || t.state == Paused || t.state == Queued
@@ -351,7 +366,7 @@ func (v *Validator) Close(o *Outcome) {
 		}
 		r := &o.Jobs[i]
 		if r.State != t.state || r.FirstStart != t.first || r.Finish != t.finish || r.Waiting != t.waiting ||
-			r.Service != t.service || r.Preemptions != int(t.pauses) || r.Resizes != int(t.resizes) {
+			r.Service != t.service || r.Preemptions != int(t.pauses) || r.Resizes != int(t.resizes) || r.Restarts != int(t.retries) {
 			v.report(t.finish, i, "job %q: the outcome says %s, start %s, finish %s, waiting %s, service %s, %d pauses, %d resizes; the trace %s, %s, %s, %s, %s, %d, %d",
 				v.name(i), r.State, r.FirstStart, r.Finish, r.Waiting, r.Service, r.Preemptions, r.Resizes,
 				t.state, t.first, t.finish, t.waiting, t.service, t.pauses, t.resizes)

@@ -10,13 +10,13 @@ const (
 )
 
 // Engines are the engines that hardware may name.
-var Engines = []string{"process", "simulated"}
+var Engines = []string{"process", "simulated", "docker"}
 
 // Capabilities are what an engine may lack.
 var Capabilities = []string{"pause", "resize", "memory", "gpus"}
 
 // PlotKinds are the kinds of pictures.
-var PlotKinds = []string{"gantt", "jct", "metrics", "series", "cores", "predicted", "fidelity", "heatmap", "speedup"}
+var PlotKinds = []string{"gantt", "jct", "metrics", "series", "cores", "predicted", "fidelity", "heatmap", "containers", "speedup"}
 
 // Metrics are the numeric columns of metrics.csv, in its order.
 var Metrics = []string{
@@ -131,6 +131,10 @@ job "script" {
 		{Name: "priority", Type: Integer, Default: `0`, Min: bound(0), Max: bound(1_000_000), Doc: "The job's level under the order `priority`; 0 is best.", Example: `2`},
 		{Name: "deadline", Type: Duration, Positive: true, Doc: "When the job should be finished, counted from its arrival; the order `edf` reads it.", Example: `"1m"`},
 		{Name: "limit", Type: Duration, Positive: true, Doc: "A job that runs longer than this is ended and counts as failed. Time in which it is paused does not count.", Example: `"10m"`},
+		{Name: "retries", Type: Integer, Default: `0`, Min: bound(0), Max: bound(100), Doc: "How often the job is started anew when it has failed while it ran: its program exited with another status than 0, was killed, or its machine went away. It waits in the queue again, and may go on from its checkpoint. Not in simulation, where nothing fails.", Example: `2`},
+		{Name: "image", Type: String, Doc: "The image in which the job runs on the engine `docker`; the others do not read it. `command` replaces the image's entry point. A `builtin` program needs an image with `tfexp` in its path (jobs/builtin/build-image.sh).", Example: `"tfexp/tensorflow:latest"`},
+		{Name: "mounts", Type: Strings, MayBeEmpty: true, Doc: "Folders or files that the container sees, `source:target`, or `source:target:ro` for one that it only reads. The source is of the daemon's machine; a relative one is relative to the folder of the experiment file.", Example: `["../data:/data:ro"]`},
+		{Name: "workdir", Type: String, DefaultDoc: "the image's own", Doc: "The working directory in the container.", Example: `"/work"`},
 	},
 	Blocks: []*Block{builtinBlock, {
 		Name: "runtime", Single: true,
@@ -246,7 +250,7 @@ var workloadBlock = &Block{
 
 var hardwareBlock = &Block{
 	Name: "hardware", Label: "name, read as `hardware.<name>`", Unique: true,
-	Doc: "A machine or a cluster, and the engine that runs jobs on it. The engine `process` runs them for real on this machine; `simulated` runs them in virtual time, on any cluster.",
+	Doc: "A machine or a cluster, and the engine that runs jobs on it. The engine `process` runs them for real on this machine; `docker` runs them for real in containers, on one or several machines; `simulated` runs them in virtual time, on any cluster.",
 	Example: `hardware "here" {
   engine  = "process"
   threads = host.threads
@@ -264,24 +268,38 @@ hardware "cluster" {
     start = "200ms"
     pause = "10ms"
   }
+}
+
+hardware "containers" {
+  engine  = "docker"
+  threads = host.threads
+  pull    = "missing"
 }`,
 	Args: []Arg{
 		{Name: "engine", Type: String, Required: true, Allowed: Engines, Doc: "What runs the jobs.", Example: `"process"`},
-		{Name: "threads", Type: Integer, DefaultDoc: "`host.threads` on `process`; required on `simulated` without nodes", Min: bound(1), Max: bound(MaxThreads), Doc: "Cores of the machine.", Example: `host.threads`},
+		{Name: "threads", Type: Integer, DefaultDoc: "`host.threads` on `process` and `docker`; required on `simulated` without nodes", Min: bound(1), Max: bound(MaxThreads), Doc: "Cores of the machine.", Example: `host.threads`},
 		{Name: "memory", Type: Size, Positive: true, DefaultDoc: "`host.memory` on a real machine, else not accounted for", Doc: "Memory of the machine. Jobs are admitted while the sum of their `memory` stays within.", Example: `"16GiB"`},
 		{Name: "gpus", Type: Integer, Default: `0`, Min: bound(0), Max: bound(MaxThreads), Doc: "GPUs of the machine.", Example: `2`},
 		{Name: "noise", Type: Number, Default: `0`, Min: bound(0), Max: bound(10), Doc: "Relative standard deviation of run times (lognormal). Only on `simulated`.", Example: `0.05`},
 		{Name: "lacks", Type: Strings, MayBeEmpty: true, Allowed: Capabilities, Doc: "What the simulated engine is told not to be able to do.", Example: `["pause"]`},
+		{Name: "host", Type: String, DefaultDoc: "the daemon that the docker command would use (`DOCKER_HOST`)", Doc: "The address of the Docker daemon. Only on `docker`; several daemons are several node blocks.", Example: `"unix:///var/run/docker.sock"`},
+		{Name: "cpus", Type: String, Default: `"cpuset"`, Allowed: []string{"cpuset", "quota"}, Doc: "Whether a container is bound to its own cores (`cpuset`), or may use all of them for as much time as it has cores (`quota`). Only on `docker`.", Example: `"quota"`},
+		{Name: "network", Type: String, Default: `"none"`, Doc: "The network that containers are in: `none`, or one of the daemon's, such as `bridge`. Only on `docker`.", Example: `"bridge"`},
+		{Name: "pull", Type: String, Default: `"never"`, Allowed: []string{"never", "missing", "always"}, Doc: "When images are fetched from their registry, before anything runs. Only on `docker`.", Example: `"missing"`},
+		{Name: "privileges", Type: String, Default: `"none"`, Allowed: []string{"none", "default", "all"}, Doc: "What containers may do beyond computing: nothing (no capabilities, and no way to gain any), what Docker allows by default, or all that the machine can (`--privileged`). Only on `docker`.", Example: `"default"`},
+		{Name: "user", Type: String, DefaultDoc: "your own user and group on this machine, the image's user on others", Doc: "The user, or `user:group`, that programs run as in the container; checkpoints belong to that user. Only on `docker`.", Example: `"root"`},
+		{Name: "platform", Type: String, DefaultDoc: "the daemon's", Doc: "The platform of the images. Only on `docker`.", Example: `"linux/arm64"`},
 	},
 	Blocks: []*Block{
 		{
 			Name: "node", Label: "name", Unique: true,
-			Doc: "Machines of a cluster, instead of `threads`, `memory` and `gpus`. Only on `simulated`.",
+			Doc: "Machines of a cluster, instead of `threads`, `memory` and `gpus`. On `simulated`; and on `docker`, where each is a daemon of its own.",
 			Args: []Arg{
 				{Name: "count", Type: Integer, Default: `1`, Min: bound(1), Max: bound(MaxNodes), Doc: "How many of them.", Example: `4`},
 				{Name: "threads", Type: Integer, Required: true, Min: bound(1), Max: bound(MaxThreads), Doc: "Cores of each.", Example: `16`},
 				{Name: "memory", Type: Size, Positive: true, DefaultDoc: "not accounted for", Doc: "Memory of each.", Example: `"64GiB"`},
 				{Name: "gpus", Type: Integer, Default: `0`, Min: bound(0), Max: bound(MaxThreads), Doc: "GPUs of each.", Example: `8`},
+				{Name: "host", Type: String, DefaultDoc: "the daemon that the docker command would use", Doc: "The address of the node's Docker daemon. Only on `docker`.", Example: `"tcp://node1:2375"`},
 			},
 		},
 		{
@@ -428,7 +446,7 @@ var compareBlock = &Block{
 
 var plotBlock = &Block{
 	Name: "plot", Label: "kind of picture", Labels: PlotKinds,
-	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), metrics against a numeric axis of the matrix, a line a policy (`series`), cores in use (`cores`), predicted against actual run times (`predicted`), real cells above their simulation (`fidelity`), a metric over two axes of the matrix as tiles (`heatmap`), how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the universal scalability law fitted to it (`speedup`). Without any plot block all kinds are drawn, but `speedup`, which has to be told its axis.",
+	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), metrics against a numeric axis of the matrix, a line a policy (`series`), cores in use (`cores`), predicted against actual run times (`predicted`), real cells above their simulation (`fidelity`), what containers used over time (`containers`), a metric over two axes of the matrix as tiles (`heatmap`), how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the universal scalability law fitted to it (`speedup`). Without any plot block all kinds are drawn, but `speedup`, which has to be told its axis.",
 	Example: `plot "gantt" {}
 
 plot "metrics" {

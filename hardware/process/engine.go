@@ -171,7 +171,8 @@ func (e *Engine) Now() time.Duration { return time.Since(e.zero) }
 func (e *Engine) Zero() time.Time { return e.zero }
 
 // Start runs a job's program. The error says in a phrase why it could not be
-// started, and is the last line of its log as well.
+// started, and is the last line of its log as well. A job that has failed may
+// be started again; its log goes on.
 func (e *Engine) Start(job int, grant scheduler.Grant) error {
 	e.mu.Lock()
 	var err error
@@ -180,7 +181,7 @@ func (e *Engine) Start(job int, grant scheduler.Grant) error {
 		err = ErrClosed
 	case job < 0 || job >= len(e.jobs):
 		err = fmt.Errorf("start: no job has the number %d", job)
-	case e.live[job] != nil:
+	case e.live[job] != nil && !e.live[job].done:
 		err = fmt.Errorf("start: job %q was started before", e.jobs[job].Name)
 	}
 	e.mu.Unlock()

@@ -39,7 +39,10 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 		defer e.mu.Unlock()
 		e.kill(r, scheduler.Failed, reason)
 	}
-	log, err := openLog(j.LogPath, e.opts.LogLimit, fail)
+	e.mu.Lock()
+	again := e.live[number] != nil
+	e.mu.Unlock()
+	log, err := openLog(j.LogPath, e.opts.LogLimit, again, fail)
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}

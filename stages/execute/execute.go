@@ -124,6 +124,12 @@ func (c *counter) Event(e scheduler.Event) {
 		n.Running--
 		n.Waiting++
 		delete(c.runs, e.Job)
+	case scheduler.Retry:
+		if c.runs[e.Job] {
+			n.Running--
+			n.Waiting++
+			delete(c.runs, e.Job)
+		}
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		if c.runs[e.Job] {
 			n.Running--

@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"io/fs"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -26,7 +27,10 @@ type held struct {
 // lane is what happened to one job.
 type lane struct {
 	results.JobRow
-	held  []held
+	held []held
+	// resizes and epochs are instants: of resizes, and of the ends of epochs.
+	resizes, epochs []float64
+
 	color color.NRGBA
 	end   float64 // when it ended, or the trace did
 }
@@ -143,6 +147,15 @@ func (d *data) chart(c results.Cell) (*chart, error) {
 			ch.cores = max(ch.cores, int(s.Hi))
 		}
 	}
+	progress, err := d.Progress(c.CellRef)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, p := range progress {
+		if i, ok := at[p.Job]; ok && p.Epoch > 0 {
+			ch.lanes[i].epochs = append(ch.lanes[i].epochs, p.At)
+		}
+	}
 	for i := range ch.lanes {
 		ch.lanes[i].close(ch.until)
 		if ch.lanes[i].end == 0 {
@@ -157,7 +170,10 @@ func (l *lane) event(e results.EventRow) {
 	case scheduler.Start, scheduler.Resume, scheduler.ResizeJob:
 		l.close(e.At)
 		l.held = append(l.held, held{from: e.At, to: -1, cores: e.Cores})
-	case scheduler.Pause:
+		if e.Event == scheduler.ResizeJob {
+			l.resizes = append(l.resizes, e.At)
+		}
+	case scheduler.Pause, scheduler.Retry:
 		l.close(e.At)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		l.close(e.At)
@@ -255,6 +271,17 @@ func (ch *chart) keys(lanes bool) []key {
 			key{"arrival", func(c draw.Canvas, box vg.Rectangle) {
 				arrival(c, (box.Min.X+box.Max.X)/2, box.Min.Y, box.Max.Y-box.Min.Y)
 			}})
+		if slices.ContainsFunc(ch.lanes, func(l lane) bool { return len(l.epochs) > 0 }) {
+			keys = append(keys, key{"end of an epoch", func(c draw.Canvas, box vg.Rectangle) {
+				filled(hue(0))(c, box)
+				epochEnd(c, (box.Min.X+box.Max.X)/2, box.Min.Y, box.Max.Y-box.Min.Y)
+			}})
+		}
+		if slices.ContainsFunc(ch.lanes, func(l lane) bool { return len(l.resizes) > 0 }) {
+			keys = append(keys, key{"resize", func(c draw.Canvas, box vg.Rectangle) {
+				resized(c, (box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2, 2.5)
+			}})
+		}
 		for _, l := range ch.lanes {
 			if l.State == string(scheduler.Failed) || l.State == string(scheduler.Stopped) {
 				keys = append(keys, key{"failed", func(c draw.Canvas, box vg.Rectangle) {
@@ -383,12 +410,49 @@ func (b bars) drawLanes(c draw.Canvas, at func(float64) vg.Length, y func(float6
 			c.Fill(path)
 		}
 		if b.row >= 3 {
+			b.marks(c, l, at, mid, half)
 			arrival(c, at(l.Arrival), mid-half, 2*half)
 		}
 		if l.State == string(scheduler.Failed) || l.State == string(scheduler.Stopped) {
 			failure(c, at(l.end), mid, min(3, half))
 		}
 	}
+}
+
+// marks draws the ends of epochs, as far as they can be told apart, and the
+// resizes of a job's lane.
+func (b bars) marks(c draw.Canvas, l *lane, at func(float64) vg.Length, mid, half vg.Length) {
+	last := vg.Length(-1)
+	for _, t := range l.epochs {
+		if x := at(t); x-last >= 2 {
+			epochEnd(c, x, mid-half, 2*half)
+			last = x
+		}
+	}
+	last = -1
+	for _, t := range l.resizes {
+		if x := at(t); x-last >= 1 {
+			resized(c, x, mid, min(2.5, half))
+			last = x
+		}
+	}
+}
+
+// epochEnd is the sign of the end of an epoch: a cut.
+func epochEnd(c draw.Canvas, x, bottom, height vg.Length) {
+	c.StrokeLine2(draw.LineStyle{Color: color.White, Width: 0.8}, x, bottom, x, bottom+height)
+}
+
+// resized is the sign of a resize: a diamond.
+func resized(c draw.Canvas, x, y, r vg.Length) {
+	var path vg.Path
+	path.Move(vg.Point{X: x - r, Y: y})
+	path.Line(vg.Point{X: x, Y: y + r})
+	path.Line(vg.Point{X: x + r, Y: y})
+	path.Line(vg.Point{X: x, Y: y - r})
+	path.Close()
+	c.SetColor(ink)
+	c.Fill(path)
 }
 
 // arrival is the sign of a job's arrival: an upright line.

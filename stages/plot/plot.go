@@ -39,21 +39,22 @@ const DefaultMaxGantts = 24
 
 // The kinds of pictures, in the order in which they are drawn.
 const (
-	Gantt     = "gantt"
-	JCT       = "jct"
-	Metrics   = "metrics"
-	Series    = "series"
-	Cores     = "cores"
-	Predicted = "predicted"
-	Fidelity  = results.FidelityKind
-	Heatmap   = "heatmap"
+	Gantt      = "gantt"
+	JCT        = "jct"
+	Metrics    = "metrics"
+	Series     = "series"
+	Cores      = "cores"
+	Predicted  = "predicted"
+	Fidelity   = results.FidelityKind
+	Heatmap    = "heatmap"
+	Containers = "containers"
 	// Speedup is drawn only where it is asked for: it needs to know against what.
 	Speedup = "speedup"
 )
 
 // Kinds lists the kinds of pictures that are drawn when none is asked for.
 func Kinds() []string {
-	return []string{Gantt, JCT, Metrics, Series, Cores, Predicted, Fidelity, Heatmap}
+	return []string{Gantt, JCT, Metrics, Series, Cores, Predicted, Fidelity, Heatmap, Containers}
 }
 
 // figure is a picture that can be painted; a skipped one has no paint.
@@ -142,6 +143,8 @@ func (d *data) figures(want results.Plot, o Options) ([]figure, error) {
 		return d.cores()
 	case Predicted:
 		return d.predicted()
+	case Containers:
+		return d.containers(o.MaxGantts)
 	case Fidelity:
 		return d.fidelity(o.MaxGantts)
 	case Heatmap:

@@ -20,13 +20,15 @@ type Run struct {
 	Length int
 	Steps  bool
 	GPUs   int
+	// Open makes the engine that runs the job; nil for one of processes.
+	Open func() (Engine, error)
 }
 
 // Take runs one sample to its end and reads what the program reported. The
 // error says how the sample failed; ctx's error is returned as it is.
 func Take(ctx context.Context, run Run, opts process.Options) (estimator.Sample, error) {
 	s := estimator.Sample{Length: run.Length, Threads: run.Job.Threads, GPUs: run.GPUs}
-	end, usage, err := process.Run(ctx, run.Job, opts)
+	end, usage, err := run.alone(ctx, opts)
 	if ctx.Err() != nil {
 		return s, ctx.Err()
 	}

@@ -1,0 +1,222 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/hardware/docker"
+	"github.com/tfexp/tfexp/hardware/need"
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// needDocker skips a test where there is no daemon of this machine, or no
+// image of the built-in programs on it.
+func needDocker(t *testing.T) {
+	t.Helper()
+	ctx := context.Background()
+	h, err := docker.Connect(ctx, "")
+	need.This(t, "docker", err, "start a Docker daemon, as .ci/docker does")
+	defer h.Close()
+	_, err = h.Image(ctx, "tfexp/builtin:latest", docker.PullNever, "")
+	need.This(t, "docker", err, "jobs/builtin/build-image.sh")
+}
+
+// contained is an experiment of two jobs in containers. A job of ten epochs
+// runs until there is a file "go"; samples never wait.
+const contained = `
+experiment "contained" {
+  replicates = 1
+}
+
+job "t" {
+  image     = "tfexp/builtin:latest"
+  command   = ["sh", "-c", "[ $TFEXP_EPOCHS -lt 10 ] || until test -e /shared/go; do sleep 0.05; done"]
+  mounts    = [".:/shared"]
+  epochs    = 10
+  threads   = 2
+  malleable = true
+  retries   = 1
+}
+
+workload "w" {
+  submit { job = job.t }
+  submit {
+    job = job.t
+    at  = "1s"
+  }
+}
+
+hardware "h" {
+  engine  = "docker"
+  threads = 2
+}
+
+policy "p" {
+  POLICY
+}
+
+plot "jct" {}
+`
+
+// startContained prepares a run of that experiment in a folder of its own.
+func startContained(t *testing.T, policy string) *started {
+	t.Helper()
+	needDocker(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "c.hcl"), []byte(strings.Replace(contained, "POLICY", policy, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := command(dir, "run", "c.hcl")
+	t.Cleanup(func() {
+		if left := s.containers(t, "{{.Names}}"); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+			_ = exec.Command("docker", append([]string{"rm", "-f"}, left...)...).Run()
+		}
+	})
+	return s
+}
+
+// containers asks the docker command for the run's containers, as it formats them.
+func (s *started) containers(t *testing.T, format string) []string {
+	t.Helper()
+	out, err := exec.Command("docker", "ps", "-a", "--filter", "label=tfexp.folder="+filepath.Join(s.dir, "results", "contained"), "--format", format).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return strings.Fields(string(out))
+}
+
+// inspect asks the docker command about the container of a job.
+func (s *started) inspect(t *testing.T, job, format string) string {
+	t.Helper()
+	for _, name := range s.containers(t, "{{.Names}}") {
+		if strings.Contains(name, "-"+job+"-") {
+			out, _ := exec.Command("docker", "inspect", "--format", format, name).Output() // it may just have ended
+			return strings.TrimSpace(string(out))
+		}
+	}
+	return ""
+}
+
+// column reads a column of jobs.csv.
+func (s *started) column(t *testing.T, name string) []string {
+	t.Helper()
+	f, err := os.Open(filepath.Join(s.dir, "results", "contained", results.JobsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.Index(rows[0], name)
+	var values []string
+	for _, r := range rows[1:] {
+		values = append(values, r[i])
+	}
+	return values
+}
+
+// Under max_prop the first job gives up a core for the second: what Docker
+// says of its container is what the decisions say. A container that is killed
+// meanwhile is a job that is started anew.
+func TestContainersAreResizedAndRestarted(t *testing.T) {
+	s := startContained(t, "order = \"fcfs\"\n allocation = \"max_prop\"")
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	waitFor(t, func() bool {
+		cpus := s.inspect(t, "t-1", "{{.HostConfig.CpusetCpus}}")
+		seen[cpus] = true
+		return seen["0,1"] && cpus == "0" && s.inspect(t, "t-2", "{{.State.Status}} {{.HostConfig.CpusetCpus}}") == "running 1"
+	})
+	if out, err := exec.Command("docker", "kill", "--signal", "KILL", s.containers(t, "{{.Names}}")[0]).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	waitFor(t, func() bool { return slices.ContainsFunc(s.containers(t, "{{.Names}}"), func(n string) bool { return strings.HasSuffix(n, "-2") }) })
+	s.let(t)
+	if code := s.status(t); code != 0 {
+		t.Fatalf("exit status %d: %s", code, s.stderr.String())
+	}
+	if restarts := s.column(t, "restarts"); !slices.Equal(restarts, []string{"0", "1"}) && !slices.Equal(restarts, []string{"1", "0"}) {
+		t.Errorf("restarts are %v", restarts)
+	}
+	e, err := results.Open(filepath.Join(s.dir, "results", "contained"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decided := map[string]bool{}
+	for d, err := range e.Decisions(e.Cells[0].CellRef) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Job == "t-1" && (d.Decision == scheduler.Start || d.Decision == scheduler.ResizeJob) {
+			decided[d.Cores.String()] = true
+		}
+	}
+	if !decided["0-1"] || !decided["0"] {
+		t.Errorf("the decisions say %v, Docker said %v", decided, seen)
+	}
+}
+
+// Under round robin Docker says that the job whose turn is over is paused.
+func TestContainersArePaused(t *testing.T) {
+	s := startContained(t, "order = \"round_robin\"\n quantum = \"400ms\"")
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	states := map[string]bool{}
+	waitFor(t, func() bool {
+		states[s.inspect(t, "t-1", "{{.State.Status}}")] = true
+		states[s.inspect(t, "t-2", "{{.State.Status}}")] = true
+		return states["paused"] && states["running"]
+	})
+	s.let(t)
+	if code := s.status(t); code != 0 {
+		t.Fatalf("exit status %d: %s", code, s.stderr.String())
+	}
+}
+
+// What a killed tfexp left running is removed when the folder is next used,
+// and told.
+func TestContainersOfAKilledTfexp(t *testing.T) {
+	s := startContained(t, `order = "fcfs"`)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return s.inspect(t, "t-1", "{{.State.Status}}") == "running" })
+	if err := s.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Wait()
+	if s.inspect(t, "t-1", "{{.State.Status}}") != "running" {
+		t.Error("the container did not outlive tfexp, so that there is nothing to test")
+	}
+	doctor := command(s.dir, "doctor")
+	out, _ := doctor.Output() // the machine may be unfit otherwise
+	if !strings.Contains(string(out), "of a run that was killed are left") {
+		t.Errorf("doctor says\n%s", out)
+	}
+	s.let(t)
+	again := command(s.dir, "resume")
+	if code := again.status(t); code != 0 {
+		t.Fatalf("exit status %d: %s", code, again.stderr.String())
+	}
+	if text := again.stderr.String(); !strings.Contains(text, "(job t-1 of cell") {
+		t.Errorf("the leftover is not told: %s", text)
+	}
+}

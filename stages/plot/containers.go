@@ -1,0 +1,169 @@
+package plot
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results"
+)
+
+// containers draws what the containers of each cell used over time: CPU and
+// memory, and the cores that they held. Experiments without containers get no
+// such picture, which is nothing to tell.
+func (d *data) containers(most int) ([]figure, error) {
+	var out []figure
+	cells := 0
+	for _, c := range d.Cells {
+		rows, err := d.Containers(c.CellRef)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && len(rows) == 0 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if cells++; cells > most {
+			continue
+		}
+		held, err := d.Occupancy(c.CellRef)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		out = append(out, containersFigure(c, rows, held, fmt.Sprintf("What containers used under %s, replicate %d%s", c.Variant(), c.Replicate,
+			d.place(setting{workload: c.Workload, hardware: c.Hardware}))))
+	}
+	if cells > most {
+		for i := range out {
+			out[i].Caption += someOf(most, cells, "cell")
+		}
+	}
+	return out, nil
+}
+
+// containersPanel is a panel of such a picture: levels over time, of which the
+// axis shows at least the capacity, the usage's cores.
+type containersPanel struct {
+	usage
+	top   float64
+	ticks []plot.Tick
+}
+
+func containersFigure(c results.Cell, rows []results.ContainerRow, held []results.Occupancy, title string) figure {
+	all := float64(max(c.Cores, 1))
+	cpu := total(rows, func(r results.ContainerRow) float64 { return r.CPU / all })
+	memory := total(rows, func(r results.ContainerRow) float64 { return r.MemoryPct })
+	var cores []level
+	for _, o := range held {
+		cores = append(cores, level{o.At, 100 * float64(o.CoresHeld) / all})
+	}
+	panel := func(label string, rows []level, i int) containersPanel {
+		return containersPanel{usage{label, rows, 100, hue(i)}, highest(rows, 100),
+			[]plot.Tick{{Value: 0, Label: "0%"}, {Value: 100, Label: "100%"}}}
+	}
+	panels := []containersPanel{
+		panel("CPU used, of all cores", cpu, 0),
+		panel("memory used, of what each container may have, added up", memory, 1),
+	}
+	if len(cores) > 0 {
+		panels = append(panels, panel(fmt.Sprintf("cores held, of %d", c.Cores), thin(cores, mostBins), 2))
+	}
+	until := 1e-9
+	for _, p := range panels {
+		if n := len(p.rows); n > 0 {
+			until = max(until, p.rows[n-1].At)
+		}
+	}
+	const tall = 62.0
+	return figure{
+		Picture: Picture{Name: "containers-" + c.Cell, Kind: Containers, Cell: c.Cell, Title: title,
+			Caption: "Sampled about once a second, all containers together. Dashed line: all cores, or all of the memory that one container may have."},
+		width: width, height: headHeight(nil) + tall*float64(len(panels)) + 32 + margin,
+		paint: func(c draw.Canvas) { paintContainers(head(c, title, nil), panels, until, tall) },
+	}
+}
+
+func paintContainers(c draw.Canvas, panels []containersPanel, until, tall float64) {
+	per, unit := timeUnit(until)
+	for i, p := range panels {
+		last := i == len(panels)-1
+		top := c.Max.Y - vg.Length(tall*float64(i))
+		bottom := top - vg.Length(tall)
+		if last {
+			bottom = c.Min.Y
+		}
+		st := style(tickSize, ink, false)
+		st.YAlign = -1
+		c.FillText(st, vg.Point{X: c.Min.X + 30, Y: top}, p.label)
+		pl := newPlot()
+		pl.X.Min, pl.X.Max = 0, until/per
+		pl.Y.Min, pl.Y.Max = 0, p.top*1.08
+		pl.Y.Tick.Marker = plot.ConstantTicks(p.ticks)
+		if last {
+			pl.X.Label.Text = "time since the cell's start (" + unit + ")"
+		} else {
+			pl.X.Tick.Marker = blank{}
+			pl.X.Tick.Length = 0
+		}
+		if len(p.rows) > 0 {
+			pl.Add(area{p.usage, per})
+		}
+		pl.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+			Min: vg.Point{X: c.Min.X, Y: bottom}, Max: vg.Point{X: c.Max.X - 6, Y: top - 11},
+		}})
+	}
+}
+
+// total adds up, for each second, what the containers used that were looked at
+// in it: the mean of each over the second, if it was looked at more than once.
+func total(rows []results.ContainerRow, value func(results.ContainerRow) float64) []level {
+	type seen struct {
+		sum float64
+		n   int
+	}
+	var out []level
+	var jobs []string // in the order of their first row, so that sums are the same each time
+	now := map[string]seen{}
+	second := -1.0
+	flush := func() {
+		if second < 0 {
+			return
+		}
+		sum := 0.0
+		for _, j := range jobs {
+			sum += now[j].sum / float64(now[j].n)
+		}
+		// A second without a look is one without a container.
+		if n := len(out); n > 0 && second-out[n-1].At > 2 {
+			out = append(out, level{out[n-1].At + 1, 0})
+		}
+		out = append(out, level{second, sum})
+		jobs = jobs[:0]
+		clear(now)
+	}
+	for _, r := range rows {
+		if s := math.Floor(r.At); s != second {
+			flush()
+			second = s
+		}
+		s, known := now[r.Job]
+		if !known {
+			jobs = append(jobs, r.Job)
+		}
+		now[r.Job] = seen{s.sum + value(r), s.n + 1}
+	}
+	flush()
+	return thin(out, mostBins)
+}
+
+// highest is the greatest level, at least least.
+func highest(rows []level, least float64) float64 {
+	for _, r := range rows {
+		least = max(least, r.held)
+	}
+	return least
+}
