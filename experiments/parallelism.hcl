@@ -4,6 +4,10 @@
 #   make python-jobs
 #   tfexp run experiments/parallelism.hcl
 #
+# In containers, with the image of `sudo jobs/build-image.sh tensorflow`:
+#
+#   tfexp run experiments/parallelism.hcl -var engine=docker
+#
 # Each training has the whole machine; its thread pools are what varies. A pool
 # can be larger than the machine: it then shows what too many threads cost.
 
@@ -16,6 +20,15 @@ experiment "parallelism" {
 variable "models" {
   type    = list(string)
   default = ["cnn", "lenet", "googlenet"]
+}
+
+variable "engine" {
+  type    = string
+  default = "process"
+  validation {
+    condition     = contains(["process", "docker"], var.engine)
+    error_message = "engine must be process or docker"
+  }
 }
 
 variable "length" {
@@ -31,8 +44,9 @@ locals {
 }
 
 job "training" {
+  image = var.engine == "docker" ? "tfexp/tensorflow:latest" : null
   command = [
-    "../jobs/tensorflow/run.sh", "--model", each.model, "--passes", tostring(local.passes[each.model]),
+    var.engine == "docker" ? "./run.sh" : "../jobs/tensorflow/run.sh", "--model", each.model, "--passes", tostring(local.passes[each.model]),
     "--inter-threads", tostring(each.inter), "--intra-threads", tostring(each.intra),
   ]
   files = [
@@ -48,7 +62,7 @@ workload "alone" {
 }
 
 hardware "this_machine" {
-  engine = "process"
+  engine = var.engine
 }
 
 policy "fcfs" { order = "fcfs" }

@@ -11,8 +11,8 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# The library is beside this folder, or installed.
-sys.path += [os.path.join(HERE, "..", "digits"), os.path.join(HERE, "..", "tfexp_job")]
+# What is beside this folder comes before what is installed.
+sys.path[1:1] = [os.path.join(HERE, "..", "digits"), os.path.join(HERE, "..", "tfexp_job")]
 
 # Threads that spin while they wait would take the cores from one another when
 # the job is left with fewer of them.

@@ -11,8 +11,8 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# The library is installed in a container or by `make python-jobs`; else it is beside this folder.
-sys.path += [os.path.join(HERE, "..", "digits"), os.path.join(HERE, "..", "tfexp_job")]
+# What is beside this folder comes before what is installed.
+sys.path[1:1] = [os.path.join(HERE, "..", "digits"), os.path.join(HERE, "..", "tfexp_job")]
 
 import digits  # noqa: E402
 import tfexp_job  # noqa: E402
