@@ -38,8 +38,8 @@ func (r *Runtime) RateOn(gpu string) (float64, bool) {
 // alternative, or "cpu" or "gpu" for the job's own request.
 func (j *Job) Way() string {
 	switch {
-	case j.Variant != "":
-		return j.Variant
+	case j.Alternative != "":
+		return j.Alternative
 	case j.GPUs > 0:
 		return "gpu"
 	}
@@ -106,7 +106,7 @@ func (d *decoder) alternatives(n *node, e *env, a *args, j *Job) {
 	for _, an := range n.all("alternative") {
 		aa := d.evalArgs(an, e)
 		other := *j
-		other.Variant, other.Range, other.At = an.label, rangeOf(an.header), aa.ranges()
+		other.Alternative, other.Variant, other.Range, other.At = an.label, an.label, rangeOf(an.header), aa.ranges()
 		other.Threads = get[Threads](aa, "threads")
 		if aa.lacks("threads") {
 			other.Threads = Threads{Request: 1, Inter: 1, Intra: 1, Range: rangeOf(an.header)}
@@ -134,8 +134,8 @@ func (d *decoder) alternatives(n *node, e *env, a *args, j *Job) {
 
 // checkAlternative reports what is wrong with one way in which a job can run.
 func (d *decoder) checkAlternative(a *args, rt *node, j, other *Job) {
-	if other.Variant == j.Way() {
-		a.fail(a.n.labelAt, "Duplicate name", "The request of the job %q itself has the name %q; give this alternative another one.", j.Name, other.Variant)
+	if other.Alternative == j.Way() {
+		a.fail(a.n.labelAt, "Duplicate name", "The request of the job %q itself has the name %q; give this alternative another one.", j.Name, other.Alternative)
 	}
 	if nodes := max(j.Nodes, 1); other.Threads.Request%nodes != 0 || other.GPUs%nodes != 0 {
 		a.fail(a.n.header, "Contradicting arguments", "%s and %s cannot be divided evenly over the job's %d nodes.", plural(other.Threads.Request, "thread"), plural(other.GPUs, "GPU"), nodes)
@@ -155,7 +155,7 @@ func (a *args) gpuType(j *Job, rt *node) {
 	if a.isSet("gpu") {
 		a.fail(a.at("gpu"), "Argument that nothing reads", "gpu is the type of the GPUs that are asked for, and gpus is 0.")
 	}
-	if rt != nil && (j.Variant != "" || len(a.n.all("alternative")) == 0) {
+	if rt != nil && (j.Alternative != "" || len(a.n.all("alternative")) == 0) {
 		if attr := rt.attr("gpu_rate"); attr != nil {
 			a.fail(attr.Range, "Argument that nothing reads", "gpu_rate is for jobs with GPUs, and gpus is 0.")
 		}

@@ -45,11 +45,16 @@ func containerJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.
 	jobs := map[placed]*experiments.Job{}
 	workloads := map[placed]*experiments.Workload{}
 	containers := map[*experiments.Job]*contained{}
-	job := func(j *experiments.Job, on *experiments.Hardware) *experiments.Job {
+	var job func(*experiments.Job, *experiments.Hardware) *experiments.Job
+	job = func(j *experiments.Job, on *experiments.Hardware) *experiments.Job {
 		own, ok := jobs[placed{j, on}]
 		if !ok {
 			copied := *j
 			own = &copied
+			own.Alternatives = slices.Clone(j.Alternatives)
+			for i, a := range own.Alternatives {
+				own.Alternatives[i] = job(a, on)
+			}
 			own.Variant = strings.TrimPrefix(j.Variant+"-"+on.Name, "-") // names its samples
 			jobs[placed{j, on}] = own
 			containers[own] = &contained{on: on}
@@ -359,6 +364,7 @@ func (e *execution) inContainers(ctx context.Context, i int, real realisation, t
 	for n, j := range real.jobs {
 		block := real.kinds[real.kind[n]]
 		jobs[n] = containerJob(block, e.state.programs.launch(block, j.Name, length(block), dirs))
+		jobs[n].Alternatives, jobs[n].Memories = launchWays(c.Hardware, block), memoryOf(c.Hardware, block)
 	}
 	usage, err := results.NewContainerWriter(task.Dir)
 	if err != nil {

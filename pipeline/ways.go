@@ -277,3 +277,12 @@ func submitted(c experiments.Cell) []*experiments.Job {
 	}
 	return jobs
 }
+
+// memoryOf is what a real job is given in each of its ways.
+func memoryOf(h *experiments.Hardware, j *experiments.Job) []int64 {
+	var memory []int64
+	for _, w := range waysOn(h, j) {
+		memory = append(memory, w.job.Memory)
+	}
+	return memory
+}

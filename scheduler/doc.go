@@ -29,18 +29,23 @@
 //   - fcfs: arrival. priority: effective level. sjf: predicted run time. edf:
 //     deadline. Ties: arrival, then number. None takes anything from a running
 //     job unless preemption is on.
+//
 //   - srtf: predicted remaining time; las: least attained service (core time).
 //     Both imply preemption. Under las there is a dispatch at the end of each
 //     quantum of a running job, as well as at every other event.
+//
 //   - round_robin: a queue; arrivals and jobs whose quantum ended go to its
 //     tail. A quantum runs from each start or resume. When it ends and no job
 //     waits, a new one begins. Otherwise the job goes to the tail, and dispatch
 //     follows; if that gives it the same cores, it goes on with a new quantum,
 //     and nothing counts as a preemption.
+//
 //   - fair: the same, but the queue is ordered by the attained service of the
 //     job's user, then the job's own, then number. A job without a user is a
 //     user of its own. A user who comes back, or is new, starts level with the
 //     one that was served last.
+//
+//   - allox: see below.
 //
 // A prediction of zero is none, and longer than all others. Progress on fewer
 // cores than requested is predicted in proportion to the cores.
@@ -76,6 +81,56 @@
 // dispatch. A running job that outlives its prediction is taken to end at any
 // moment. Nobody behind a reservation pauses anybody. Under max_prop both easy
 // and conservative guard the reservation of the first job without a share.
+//
+// # Alternatives
+//
+// A job may have alternatives: ways to run, each with a request, the type of
+// GPU that its nodes must have, and a predicted run time. It is given one at
+// its start and keeps it; when it begins anew after a failure, it chooses
+// again. Such a job is rigid, and wants the allocation strict. Ways for which
+// the cluster has no room even when nothing runs are left out. While it waits,
+// the orders take the shortest of its predictions.
+//
+//   - first: it starts in the first of its ways for which there is room, in the
+//     order in which it names them. What else there is to a policy, it does
+//     for each way in turn: backfill, and making room by preemption. Its
+//     reservation is that of the way with the earliest start, ties to the
+//     earlier way.
+//   - earliest_finish: at each dispatch all waiting jobs are planned in the
+//     policy's order, as under conservative backfill, which this implies. Each
+//     takes, beside the running jobs and those planned before it, the way with
+//     the earliest predicted finish, ties to the earlier way; it starts if that
+//     begins at once, and else waits for it, even if another way has room. The
+//     plan is made anew at each dispatch, so it may start in another way than
+//     it waited for.
+//
+// # AlloX
+//
+// The order allox (T. N. Le, X. Sun, M. Chowdhury, Z. Liu, EuroSys 2020) matches
+// the waiting jobs to positions on machines, counted from the end, such that
+// the predicted finishes add up to the least: a job in position k on a machine
+// adds k times its run time there, and the time after which the machine is
+// free. The jobs that the matching puts first on machines that are free start,
+// longest-waiting first among those of one position; the first of them that
+// has no room yet ends this for its kind of machine, so that it will have it.
+// It is done again until nobody starts, and anew at each dispatch. Nothing is
+// paused.
+//
+// GPUs of each type that alternatives ask for are a kind of machine, and so are
+// cores for jobs that ask for no GPU. A kind has one machine for each running
+// job that asked for it, free when that is predicted to end, and one, free now,
+// for each request of the mean size (of the waiting jobs, in their ways on that
+// kind) that fits beside them; of several ways on one kind a job is matched
+// with the fastest.
+//
+// With alpha below 1 only the jobs of ⌈alpha × n⌉ of the n users with waiting
+// jobs take part, those with the least progress, ties to the user whose job
+// has the lower number; when the matching starts none of their jobs, twice as
+// many users take part, until all do. A user's progress is the time in which
+// the user's jobs ran, each weighted by its part of the cluster's cores or
+// GPUs, the greater of the two. A job without a user is a user of its own; who
+// comes back, or is new, is taken to have what the user had that was served
+// last, if that is more.
 //
 // # Preemption
 //

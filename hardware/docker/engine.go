@@ -37,6 +37,8 @@ type Job struct {
 	Mounts []Mount
 	// Memory limits the container, in bytes, swap included; 0 means no limit.
 	Memory int64
+	// Memories has the same for each alternative of a job that has several.
+	Memories []int64
 }
 
 // Mount is a folder or file of the daemon's machine that the container sees.
@@ -175,8 +177,14 @@ func (e *Engine) Start(job int, grant scheduler.Grant) error {
 	case e.live[job] != nil && !e.live[job].done:
 		err = fmt.Errorf("start: job %q was started before", e.jobs[job].Name)
 	}
+	if err == nil && !e.jobs[job].Choose(grant.Alternative) {
+		err = fmt.Errorf("start: job %q has no alternative %d", e.jobs[job].Name, grant.Alternative)
+	}
 	if err == nil {
 		e.attempts[job]++
+		if ways := e.jobs[job].Memories; grant.Alternative < len(ways) {
+			e.jobs[job].Memory = ways[grant.Alternative]
+		}
 	}
 	e.mu.Unlock()
 	if err != nil {

@@ -5,9 +5,9 @@ type Request struct {
 	Threads, Inter, Intra int
 }
 
-// choose gives a job the request of the alternative that it starts with; false
+// Choose gives a job the request of the alternative that it starts with; false
 // when there is none of that number.
-func (j *Job) choose(alternative int) bool {
+func (j *Job) Choose(alternative int) bool {
 	if len(j.Alternatives) == 0 {
 		return alternative == 0
 	}

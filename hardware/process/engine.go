@@ -187,7 +187,7 @@ func (e *Engine) Start(job int, grant scheduler.Grant) error {
 	case e.live[job] != nil && !e.live[job].done:
 		err = fmt.Errorf("start: job %q was started before", e.jobs[job].Name)
 	}
-	if err == nil && !e.jobs[job].choose(grant.Alternative) {
+	if err == nil && !e.jobs[job].Choose(grant.Alternative) {
 		err = fmt.Errorf("start: job %q has no alternative %d", e.jobs[job].Name, grant.Alternative)
 	}
 	e.mu.Unlock()

@@ -222,3 +222,38 @@ func TestMisuse(t *testing.T) {
 		t.Errorf("error %v at %s", err, e.Now())
 	}
 }
+
+// A job with alternatives takes the time of the one that it starts with, by the
+// same noise; the work that the caller gave stays as it is.
+func TestAlternatives(t *testing.T) {
+	ways := []Work{FullRequest(8*time.Second, 2), {Fixed: time.Second, Scaled: time.Second, Threads: 1, Parallel: 1}}
+	work := []Work{{Alternatives: ways}, {Alternatives: ways}, {Alternatives: ways}}
+	for _, noise := range []float64{0, 0.3} {
+		e := engine(t, Options{Noise: noise, Seed: 4}, work...)
+		for job, alternative := range []int{0, 1} {
+			g := cores(2 - alternative)
+			g.Alternative = alternative
+			must(t, e.Start(job, g))
+		}
+		for _, job := range []int{1, 0} {
+			want := time.Duration(float64([]time.Duration{8 * time.Second, 2 * time.Second}[job]) * Options{Noise: noise, Seed: 4}.Factor(string(rune('a'+job))))
+			_, ended, err := e.Next(context.Background(), scheduler.Never)
+			must(t, err)
+			if len(ended) != 1 || ended[0].Job != job || (ended[0].At-want).Abs() > 2 {
+				t.Errorf("%+v, want job %d at %s", ended, job, want)
+			}
+		}
+		g := cores(1)
+		g.Alternative = 2
+		if err := e.Start(2, g); err == nil {
+			t.Error("an alternative that does not exist was started")
+		}
+	}
+	if len(work[0].Alternatives) != 2 || work[0].Scaled != 0 {
+		t.Error("the engine has changed the work that it was given")
+	}
+	work[0].Alternatives = []Work{{Scaled: -1}}
+	if _, err := New([]scheduler.Job{{Name: "a"}}, work[:1], Options{}); err == nil {
+		t.Error("a negative run time of an alternative was accepted")
+	}
+}

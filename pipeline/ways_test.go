@@ -1,0 +1,172 @@
+package pipeline
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results"
+)
+
+// waysFile has jobs that run on cores, or on GPUs of two types.
+const waysFile = `
+experiment "ways" { replicates = 2 }
+
+job "either" {
+  command = ["train"]
+  epochs  = 10
+  threads = 4
+  runtime { epoch = exponential("8s") }
+  alternative "gpu" {
+    gpus = 1
+    runtime {
+      epoch    = exponential("1s")
+      gpu_rate = { K80 = 1, V100 = 4 }
+    }
+  }
+}
+
+workload "w" {
+  submit {
+    job          = job.either
+    count        = 40
+    interarrival = exponential("1s")
+  }
+}
+
+hardware "unlike" {
+  engine = "simulated"
+  noise  = 0
+  node "old" {
+    threads = 8
+    gpus    = 2
+    gpu     = "K80"
+  }
+  node "new" {
+    threads = 8
+    gpus    = 1
+    gpu     = "V100"
+  }
+}
+
+policy "allox" {
+  order     = "allox"
+  estimates = each.estimates
+}
+
+policy "sjf" {
+  order     = "sjf"
+  placement = "earliest_finish"
+  estimates = each.estimates
+}
+
+matrix { estimates = ["oracle", noisy(0), noisy(1)] }
+`
+
+func runWays(t *testing.T, source string) (*Plan, string) {
+	t.Helper()
+	out := t.TempDir()
+	p, err := New(load(t, source), Options{Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return p, p.Dir
+}
+
+// Without an error estimates are those of an oracle; with one they are not. The
+// work of a job is the same in all cells, and in proportion to what the file
+// says of the resource that it ran on.
+func TestWays(t *testing.T) {
+	p, dir := runWays(t, waysFile)
+	e, err := results.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := map[string]string{}
+	length := map[string]float64{} // of each job in a replicate, on cores
+	factor := map[string]float64{"cpu": 1, "gpu:K80": 16. / 4 * 8. / 16, "gpu:V100": 8}
+	used := map[string]int{}
+	for _, c := range p.Cells {
+		raw, err := os.ReadFile(filepath.Join(dir, results.CellsDir, c.Cell, results.EventsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables[c.Cell] = string(raw)
+		rows, err := e.Jobs(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			used[r.Resource]++
+			id := r.Job + strings.Repeat("'", c.Replicate)
+			onCores := r.Service * factor[r.Resource]
+			if known, ok := length[id]; ok && (onCores > known*1.0001+1e-4 || onCores < known*0.9999-1e-4) {
+				t.Errorf("%s takes the equal of %g s on cores, and %g s elsewhere (%s)", id, onCores, known, r.Resource)
+			}
+			length[id] = onCores
+		}
+	}
+	for _, resource := range []string{"gpu:K80", "gpu:V100"} {
+		if used[resource] == 0 {
+			t.Errorf("no job ran on %s: %v", resource, used)
+		}
+	}
+	for _, policy := range []string{"allox", "sjf"} {
+		cell := func(estimates string) string {
+			for _, c := range p.Cells {
+				if c.Policy == policy && c.Replicate == 1 && c.Axes[0].Value == estimates {
+					return tables[c.Cell]
+				}
+			}
+			t.Fatalf("there is no cell of %s with the estimates %s", policy, estimates)
+			return ""
+		}
+		if cell("oracle") != cell("noisy(0)") {
+			t.Errorf("%s: noisy(0) is not the oracle", policy)
+		}
+		if cell("oracle") == cell("noisy(1)") {
+			t.Errorf("%s: an error of the estimates changes nothing", policy)
+		}
+	}
+}
+
+// What says on which resource a job runs, and how fast, is in the keys of cells.
+func TestKeysOfWays(t *testing.T) {
+	keys := func(from, to string) []string {
+		source := strings.Replace(waysFile, from, to, 1)
+		if from != "" && source == waysFile {
+			t.Fatalf("%q is not in the file", from)
+		}
+		p, err := New(load(t, source), Options{Out: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys []string
+		for _, c := range p.Cells {
+			keys = append(keys, c.Policy+" "+c.Key)
+		}
+		return keys
+	}
+	before := keys("", "")
+	for _, edit := range [][2]string{
+		{"V100 = 4 }", "V100 = 5 }"}, {`gpu     = "K80"`, `gpu     = "V100"`}, {`exponential("1s")` + "\n      gpu_rate", `exponential("2s")` + "\n      gpu_rate"},
+		{`alternative "gpu"`, `alternative "device"`}, {"gpus = 1", "gpus = 1\n threads = 2"},
+	} {
+		for i, key := range keys(edit[0], edit[1]) {
+			if key == before[i] {
+				t.Errorf("%q → %q changes no key of %s", edit[0], edit[1], key)
+			}
+		}
+	}
+	after := keys("order     = \"allox\"", "order     = \"allox\"\n  alpha = 0.5")
+	for i := range after {
+		if changed := after[i] != before[i]; changed != strings.HasPrefix(after[i], "allox") {
+			t.Errorf("alpha of allox: the key of %s has changed: %v", after[i], changed)
+		}
+	}
+}
