@@ -115,21 +115,15 @@ type Job struct {
 	Deadline time.Duration
 	// Limit ends a job that runs longer (service time); 0 means no limit.
 	Limit time.Duration
-<<<<<<< HEAD
-=======
-	// Alternatives are the other ways in which it can run: the same job with
-	// another request and run time. Alternative is the name of such a way; it
-	// is empty for the job itself.
-	Alternatives []*Job
-	Alternative  string
->>>>>>> 7a64c04 (Alternatives in containers; tests of what they are told, take and leave)
 	// Container is set when the job names an image.
 	Container *Container
 	// Retries is how often a job that failed is started anew.
 	Retries int
 	// Alternatives are the other ways in which it can run: the same job with
-	// another request and run time, whose Variant is the name of the way.
+	// another request and run time. Alternative is the name of such a way; it
+	// is empty for the job itself.
 	Alternatives []*Job
+	Alternative  string
 	// Variant tells apart the forms of one block that differ in their request,
 	// because a trace asks for other threads, or because they are its
 	// alternatives; empty for the block as it is written.
