@@ -151,8 +151,8 @@ func (c *Collector) Event(e scheduler.Event) {
 		c.hold(e, a, at)
 		if a.firstStart == never {
 			a.firstStart = at
-			a.way, a.typed = int32(e.Alternative), c.setup.typedNode(e.GPUs)
 		}
+		a.way, a.typed = int32(e.Alternative), c.setup.typedNode(e.GPUs)
 		c.move(a, scheduler.Running)
 	case scheduler.ResizeJob:
 		c.release(a, at)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/matching"
 )
 
 // matcher is the state of the order allox.
@@ -18,7 +20,7 @@ type matcher struct {
 
 // matchedTo is where a matching put a job.
 type matchedTo struct {
-	position
+	matching.Position
 	jobs  int32 // that were matched to the kind, in all
 	round int32 // which matching
 }
@@ -67,7 +69,7 @@ func (m *matcher) why(j int32) string {
 	if p.round == 0 || p.round != m.round {
 		return "its user is not among those with the least progress"
 	}
-	return fmt.Sprintf("is matched to %s, position %d from the end among %s", m.kinds[p.kind].name, p.level, countJobs(p.jobs))
+	return fmt.Sprintf("is matched to %s, position %d from the end among %s", m.kinds[p.Kind].name, p.Level, countJobs(p.jobs))
 }
 
 func countJobs(n int32) string {
@@ -139,29 +141,29 @@ func (l *loop) match(jobs []int32) (started bool, err error) {
 	if !l.machines() {
 		return false, nil
 	}
-	p := problem{times: make([][]int64, len(jobs))}
+	p := matching.Problem{Times: make([][]int64, len(jobs))}
 	for c := range l.allox.kinds {
-		p.free = append(p.free, l.allox.kinds[c].free)
+		p.Free = append(p.Free, l.allox.kinds[c].free)
 	}
-	flat := make([]int64, len(jobs)*len(p.free))
+	flat := make([]int64, len(jobs)*len(p.Free))
 	unknown := l.unknownTime(jobs)
 	for i, j := range jobs {
-		p.times[i] = flat[i*len(p.free) : (i+1)*len(p.free)]
+		p.Times[i] = flat[i*len(p.Free) : (i+1)*len(p.Free)]
 		for c, way := range candidates[i].ways {
-			p.times[i][c] = -1
+			p.Times[i][c] = -1
 			if way >= 0 {
-				p.times[i][c] = l.timeOf(j, way, unknown)
+				p.Times[i][c] = l.timeOf(j, way, unknown)
 			}
 		}
 	}
-	places := solve(p)
-	of := make([]int32, len(p.free))
+	places := matching.Solve(p)
+	of := make([]int32, len(p.Free))
 	for _, at := range places {
-		of[at.kind]++
+		of[at.Kind]++
 	}
 	l.allox.round++
 	for i, j := range jobs {
-		l.allox.places[j] = matchedTo{places[i], of[places[i].kind], l.allox.round}
+		l.allox.places[j] = matchedTo{places[i], of[places[i].Kind], l.allox.round}
 	}
 	for c := range l.allox.kinds {
 		some, err := l.startFirsts(c, candidates, places)
@@ -177,13 +179,13 @@ func (l *loop) match(jobs []int32) (started bool, err error) {
 // machine that is matched to n jobs begins with the one whose position is the
 // n-th from the end; of several jobs in one position, the earlier arrivals
 // begin. The first that has no room yet ends this, so that it will have it.
-func (l *loop) startFirsts(kind int, candidates []candidate, places []position) (started bool, err error) {
+func (l *loop) startFirsts(kind int, candidates []candidate, places []matching.Position) (started bool, err error) {
 	levels := map[int][]int32{}
 	top := 0
 	for i, at := range places {
-		if at.kind == kind {
-			levels[at.level] = append(levels[at.level], int32(i))
-			top = max(top, at.level)
+		if at.Kind == kind {
+			levels[at.Level] = append(levels[at.Level], int32(i))
+			top = max(top, at.Level)
 		}
 	}
 	// Machines that are free earlier are matched to more jobs, so those that

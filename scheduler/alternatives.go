@@ -113,9 +113,10 @@ func (m *machine) couldHold(j *Job, alternative int) bool {
 }
 
 // choices returns the alternatives that a job can still choose among: none for
-// a job that has none, or that has started.
+// a job that has none, or that has started. One that is to start anew chooses
+// again.
 func (l *loop) choices(j int32) []int32 {
-	if l.ways.possible == nil || l.lives[j].FirstStart != Never {
+	if l.ways.possible == nil || l.lives[j].State != Pending && l.lives[j].State != Queued {
 		return nil
 	}
 	return l.ways.possible[j]

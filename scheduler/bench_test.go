@@ -140,3 +140,33 @@ func BenchmarkValidated(b *testing.B) {
 		runValidated(b, Run{Policy: Policy{Backfill: EASY}, Cluster: one(1024), Jobs: jobs}, work, simulated.Options{})
 	}
 }
+
+// What AlloX decides at one instant: so many jobs wait for 16 places on cores
+// and 4 GPUs, and the cell is closed right after.
+func BenchmarkAlloXDecision(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		b.Run(fmt.Sprintf("queued=%d", n), func(b *testing.B) {
+			jobs := poisson(n, 16, 1, 1)
+			for i := range jobs {
+				jobs[i].Arrival = 0
+				jobs[i].Predicted *= 600
+				jobs[i] = onGPU(jobs[i].Predicted.Seconds()/float64(1+i%20), jobs[i])
+			}
+			r := Run{
+				Policy: Policy{Order: AlloX}, Jobs: jobs, EventsOnly: true, Until: 1,
+				Cluster: Cluster{Nodes: []Node{{Threads: 16}, {Threads: 4, GPUs: 4}}},
+			}
+			work := waysOf(jobs)
+			for b.Loop() {
+				engine, err := simulated.New(jobs, work, simulated.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				r.Engine = engine
+				if _, err := r.Execute(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,4 +1,4 @@
-package scheduler
+package matching
 
 import (
 	"fmt"
@@ -12,10 +12,10 @@ import (
 
 // leastSum tries every assignment of jobs to machines; on each machine the
 // shortest job first is best.
-func leastSum(p problem) int64 {
-	type machine struct{ kind, index int }
+func leastSum(p Problem) int64 {
+	type machine struct{ Kind, index int }
 	var machines []machine
-	for c, free := range p.free {
+	for c, free := range p.Free {
 		for k := range free {
 			machines = append(machines, machine{c, k})
 		}
@@ -24,9 +24,9 @@ func leastSum(p problem) int64 {
 	best := int64(math.MaxInt64)
 	var place func(job int)
 	place = func(job int) {
-		if job < len(p.times) {
+		if job < len(p.Times) {
 			for m, at := range machines {
-				if t := p.times[job][at.kind]; t >= 0 {
+				if t := p.Times[job][at.Kind]; t >= 0 {
 					on[m] = append(on[m], t)
 					place(job + 1)
 					on[m] = on[m][:len(on[m])-1]
@@ -36,7 +36,7 @@ func leastSum(p problem) int64 {
 		}
 		sum := int64(0)
 		for m, at := range machines {
-			end := p.free[at.kind][at.index]
+			end := p.Free[at.Kind][at.index]
 			for _, t := range slices.Sorted(slices.Values(on[m])) {
 				end += t
 				sum += end
@@ -50,36 +50,36 @@ func leastSum(p problem) int64 {
 
 func TestMatchingEqualsBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var p problem
+		var p Problem
 		for range rapid.IntRange(1, 3).Draw(t, "kinds") {
 			free := make([]int64, rapid.IntRange(1, 3).Draw(t, "machines"))
 			for k := range free {
 				free[k] = int64(rapid.SampledFrom([]int{0, 0, 1, 4, 9, 30}).Draw(t, "free"))
 			}
 			slices.Sort(free)
-			p.free = append(p.free, free)
+			p.Free = append(p.Free, free)
 		}
 		for range rapid.IntRange(0, 5).Draw(t, "jobs") {
-			times := make([]int64, len(p.free))
+			times := make([]int64, len(p.Free))
 			for c := range times {
 				times[c] = int64(rapid.IntRange(-3, 12).Draw(t, "time"))
 			}
 			if able := rapid.IntRange(0, len(times)-1).Draw(t, "able"); times[able] < 0 {
 				times[able] = int64(rapid.IntRange(0, 12).Draw(t, "time"))
 			}
-			p.times = append(p.times, times)
+			p.Times = append(p.Times, times)
 		}
-		at := solve(p)
-		inside := map[position]int{}
+		at := Solve(p)
+		inside := map[Position]int{}
 		for i, a := range at {
-			if p.times[i][a.kind] < 0 {
+			if p.Times[i][a.Kind] < 0 {
 				t.Fatalf("job %d is matched to a kind on which it can not run", i)
 			}
-			if inside[a]++; inside[a] > len(p.free[a.kind]) {
+			if inside[a]++; inside[a] > len(p.Free[a.Kind]) {
 				t.Fatalf("there are more jobs at %+v than machines", a)
 			}
 		}
-		if got, want := p.sum(at), leastSum(p); got != want {
+		if got, want := p.Sum(at), leastSum(p); got != want {
 			t.Errorf("%+v: the finishes add up to %d, the least is %d (%v)", p, got, want, at)
 		}
 	})
@@ -87,21 +87,21 @@ func TestMatchingEqualsBruteForce(t *testing.T) {
 
 // manyJobs is a queue in which CPUs take from half to twenty times as long as
 // GPUs, on machines that are nearly all busy.
-func manyJobs(jobs, cpus, gpus int) problem {
+func manyJobs(jobs, cpus, gpus int) Problem {
 	rng := rand.New(rand.NewPCG(1, 2))
-	p := problem{free: [][]int64{make([]int64, gpus), make([]int64, cpus)}}
-	for c := range p.free {
-		for k := range p.free[c] {
+	p := Problem{Free: [][]int64{make([]int64, gpus), make([]int64, cpus)}}
+	for c := range p.Free {
+		for k := range p.Free[c] {
 			if k > 0 {
-				p.free[c][k] = int64(rng.ExpFloat64() * 300e6)
+				p.Free[c][k] = int64(rng.ExpFloat64() * 300e6)
 			}
 		}
-		slices.Sort(p.free[c])
+		slices.Sort(p.Free[c])
 	}
 	for range jobs {
 		onGPU := rng.ExpFloat64() * 600e6
 		onCPU := onGPU * math.Pow(40, rng.Float64()) / 2
-		p.times = append(p.times, []int64{int64(onGPU) + 1, int64(onCPU) + 1})
+		p.Times = append(p.Times, []int64{int64(onGPU) + 1, int64(onCPU) + 1})
 	}
 	return p
 }
@@ -111,7 +111,7 @@ func BenchmarkMatching(b *testing.B) {
 		b.Run(fmt.Sprintf("jobs=%d/cpus=%d/gpus=%d", c.jobs, c.cpus, c.gpus), func(b *testing.B) {
 			p := manyJobs(c.jobs, c.cpus, c.gpus)
 			for b.Loop() {
-				solve(p)
+				Solve(p)
 			}
 		})
 	}

@@ -1,4 +1,6 @@
-package scheduler
+// Package matching finds out in which order jobs should run on unlike machines
+// so that their finishes add up to the least.
+package matching
 
 import (
 	"cmp"
@@ -6,26 +8,28 @@ import (
 	"slices"
 )
 
-// problem asks for the order in which jobs run on unlike machines, one at a
+// Problem asks for the order in which jobs run on unlike machines, one at a
 // time on each, such that their finishes add up to the least. The machines of a
-// kind differ only in when they become free.
+// kind differ only in when they become free. Times are in any unit; a job's
+// time multiplied by the number of jobs, and sums of these, fit into an int64.
 //
 // A job that is the k-th from the end on a machine delays itself and the k-1
 // jobs behind it, so that it adds k times its run time to the sum, and the time
 // after which the machine is free (W. A. Horn, 1973; J. Bruno, E. G. Coffman,
 // R. Sethi, 1974). The least sum is a matching of jobs to (machine, position)
 // of minimum cost.
-type problem struct {
-	// times[i][c] is the run time of job i on a machine of kind c; negative
+type Problem struct {
+	// Times[i][c] is the run time of job i on a machine of kind c; negative
 	// when it can not run there. Each job can run on some kind.
-	times [][]int64
-	// free[c] has the time after which each machine of kind c is free, ascending.
-	free [][]int64
+	Times [][]int64
+	// Free[c] has the time after which each machine of kind c is free,
+	// ascending. Each kind has a machine.
+	Free [][]int64
 }
 
-// position is where a job is matched to: the level-th from the end on some
-// machine of a kind.
-type position struct{ kind, level int }
+// Position is where a job is matched to: the Level-th from the end, counted
+// from 1, on some machine of a kind.
+type Position struct{ Kind, Level int }
 
 // track has the positions of one kind of machine, from the end on. All machines
 // share them, because it makes no difference to the sum which of them a job in
@@ -47,9 +51,9 @@ type track struct {
 // 1972; N. Tomizawa, 1971). With n jobs and p positions it takes O(n² p) steps
 // at worst.
 type matching struct {
-	problem
+	Problem
 	tracks  []track // by kind
-	at      []position
+	at      []Position
 	price   []int64 // by job, its potential
 	rows    []int32 // jobs that the search has reached
 	reached []int64 // the distance of each
@@ -57,16 +61,16 @@ type matching struct {
 
 const far = math.MaxInt64
 
-// solve matches all jobs. The result does not depend on anything but the
+// Solve matches all jobs. The result does not depend on anything but the
 // problem; what ties is decided by the order of jobs and kinds.
-func solve(p problem) []position {
-	m := &matching{problem: p, tracks: make([]track, len(p.free)), at: make([]position, len(p.times)), price: make([]int64, len(p.times))}
-	for c := range p.free {
+func Solve(p Problem) []Position {
+	m := &matching{Problem: p, tracks: make([]track, len(p.Free)), at: make([]Position, len(p.Times)), price: make([]int64, len(p.Times))}
+	for c := range p.Free {
 		m.lengthen(c)
 	}
 	// Long jobs first: they come last, so that those after them rarely have to
 	// move them. Of like ones the later: the earlier one is to run before it.
-	order := make([]int32, len(p.times))
+	order := make([]int32, len(p.Times))
 	for i := range order {
 		order[i] = int32(i)
 	}
@@ -77,7 +81,7 @@ func solve(p problem) []position {
 		m.add(i)
 	}
 	for i := range m.at {
-		m.at[i].level++ // from 1 on
+		m.at[i].Level++ // from 1 on
 	}
 	return m.at
 }
@@ -87,18 +91,18 @@ func solve(p problem) []position {
 // matter.
 func (m *matching) lengthen(kind int) {
 	t := &m.tracks[kind]
-	t.jobs, t.potential = append(t.jobs, nil), append(t.potential, -m.free[kind][0])
+	t.jobs, t.potential = append(t.jobs, nil), append(t.potential, -m.Free[kind][0])
 	t.distance, t.from, t.done = append(t.distance, far), append(t.from, -1), append(t.done, false)
 }
 
 // leave is the reduced cost of one more job in a position, beside the job's own.
-func (m *matching) leave(at position) (int64, bool) {
-	t, free := &m.tracks[at.kind], m.free[at.kind]
-	n := len(t.jobs[at.level])
+func (m *matching) leave(at Position) (int64, bool) {
+	t, free := &m.tracks[at.Kind], m.Free[at.Kind]
+	n := len(t.jobs[at.Level])
 	if n == len(free) {
 		return 0, false
 	}
-	return free[n] + t.potential[at.level], true
+	return free[n] + t.potential[at.Level], true
 }
 
 // add matches one more job.
@@ -106,7 +110,7 @@ func (m *matching) add(job int32) {
 	m.price[job] = math.MinInt64
 	for kind := range m.tracks {
 		t := &m.tracks[kind]
-		time := m.times[job][kind]
+		time := m.Times[job][kind]
 		for k := range t.distance {
 			t.distance[k], t.done[k] = far, false
 			if time >= 0 {
@@ -115,7 +119,7 @@ func (m *matching) add(job int32) {
 		}
 	}
 	m.rows, m.reached = append(m.rows[:0], job), append(m.reached[:0], 0)
-	end, best := position{}, int64(far)
+	end, best := Position{}, int64(far)
 	for scanned := 0; ; {
 		for ; scanned < len(m.rows); scanned++ {
 			m.scan(m.rows[scanned], m.reached[scanned])
@@ -124,11 +128,11 @@ func (m *matching) add(job int32) {
 		if distance >= best {
 			break
 		}
-		m.tracks[near.kind].done[near.level] = true
+		m.tracks[near.Kind].done[near.Level] = true
 		if out, ok := m.leave(near); ok && distance+out < best {
 			end, best = near, distance+out
 		}
-		for _, j := range m.tracks[near.kind].jobs[near.level] {
+		for _, j := range m.tracks[near.Kind].jobs[near.Level] {
 			m.rows, m.reached = append(m.rows, j), append(m.reached, distance)
 		}
 	}
@@ -151,7 +155,7 @@ func (m *matching) add(job int32) {
 // scan looks at where a job could move to.
 func (m *matching) scan(job int32, distance int64) {
 	for kind := range m.tracks {
-		time := m.times[job][kind]
+		time := m.Times[job][kind]
 		if time < 0 {
 			continue
 		}
@@ -168,13 +172,13 @@ func (m *matching) scan(job int32, distance int64) {
 }
 
 // nearest returns the nearest position that is not done.
-func (m *matching) nearest() (at position, distance int64) {
+func (m *matching) nearest() (at Position, distance int64) {
 	distance = far
 	for kind := range m.tracks {
 		t := &m.tracks[kind]
 		for k, d := range t.distance {
 			if d < distance && !t.done[k] {
-				at, distance = position{kind, k}, d
+				at, distance = Position{kind, k}, d
 			}
 		}
 	}
@@ -182,17 +186,17 @@ func (m *matching) nearest() (at position, distance int64) {
 }
 
 // shift moves the jobs along the shortest path that ends in a position.
-func (m *matching) shift(job int32, end position) {
+func (m *matching) shift(job int32, end Position) {
 	for to := end; ; {
-		t := &m.tracks[to.kind]
-		mover := t.from[to.level]
+		t := &m.tracks[to.Kind]
+		mover := t.from[to.Level]
 		before := m.at[mover]
-		t.jobs[to.level] = append(t.jobs[to.level], mover)
+		t.jobs[to.Level] = append(t.jobs[to.Level], mover)
 		m.at[mover] = to
 		if mover == job {
 			break
 		}
-		old := &m.tracks[before.kind].jobs[before.level]
+		old := &m.tracks[before.Kind].jobs[before.Level]
 		*old = slices.DeleteFunc(*old, func(j int32) bool { return j == mover })
 		to = before
 	}
@@ -204,9 +208,9 @@ func (m *matching) shift(job int32, end position) {
 }
 
 // shortest is a job's run time where it is shortest.
-func (p problem) shortest(job int32) int64 {
+func (p Problem) shortest(job int32) int64 {
 	least := int64(math.MaxInt64)
-	for _, t := range p.times[job] {
+	for _, t := range p.Times[job] {
 		if t >= 0 {
 			least = min(least, t)
 		}
@@ -214,13 +218,13 @@ func (p problem) shortest(job int32) int64 {
 	return least
 }
 
-// sum returns what the jobs' finishes add up to when they are matched so.
-func (p problem) sum(at []position) int64 {
+// Sum returns what the jobs' finishes add up to when they are matched so.
+func (p Problem) Sum(at []Position) int64 {
 	sum := int64(0)
-	inside := map[position]int{}
+	inside := map[Position]int{}
 	for i, a := range at {
-		sum += p.times[i][a.kind] * int64(a.level)
-		sum += p.free[a.kind][inside[a]]
+		sum += p.Times[i][a.Kind] * int64(a.Level)
+		sum += p.Free[a.Kind][inside[a]]
 		inside[a]++
 	}
 	return sum
