@@ -187,6 +187,27 @@ func TestPauseAndResize(t *testing.T) {
 	}
 }
 
+// A quota lets a container use all cores, for as much time as it has cores.
+func TestQuota(t *testing.T) {
+	h := daemon(t)
+	e := engine(t, h, Options{Quota: true}, shell(t, "a", "sleep 60"))
+	if err := e.Start(0, grant(0, 2)); err != nil {
+		t.Fatal(err)
+	}
+	limits := func() string {
+		return docker(t, "inspect", "--format", "{{.HostConfig.NanoCpus}} {{.HostConfig.CpusetCpus}}", e.live[0].id)
+	}
+	if got := limits(); got != "2000000000" {
+		t.Errorf("two cores are %q", got)
+	}
+	if err := e.Resize(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if got := limits(); got != "1000000000" {
+		t.Errorf("one core is %q", got)
+	}
+}
+
 // How a job fails is told in words that say what to do.
 func TestFailures(t *testing.T) {
 	h := daemon(t)
