@@ -244,13 +244,13 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		Dir: dir, Records: results.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes, Until: e.spec.Until,
 		Setup: results.Setup{Cell: e.Cells[i], Cluster: c.Hardware.Cluster, Predicted: e.fitted(c.Hardware, real), PredictedOn: e.fittedOn(c.Hardware, real)},
 	}
+	if len(real.jobs) >= hugeCell {
+		task.Begun = func() { debug.SetGCPercent(hugeCellGC) }
+	}
 	if c.Hardware.Engine == engineSimulated {
 		engine, known, err := e.simulate(c, i, real)
 		if err != nil {
 			return execute.Fail(task, err)
-		}
-		if len(real.jobs) >= hugeCell {
-			task.Begun = func() { debug.SetGCPercent(hugeCellGC) }
 		}
 		task.Engine, task.Setup.Alone, task.Setup.Jobs = engine, known.alone, e.jobsFor(c, i, real, known)
 		return execute.Run(ctx, task)

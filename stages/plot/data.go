@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"runtime"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/tfexp/tfexp/results"
 )
@@ -15,15 +18,14 @@ import (
 type data struct {
 	*results.Experiment
 	variants []results.Variant
-	times    map[string]times // by cell; none for a cell without rows
-	kept     int              // jobs in times
+	times    map[string]times // by cell, of those that are kept; nil before they are read
 }
 
 // mostKept bounds the jobs whose times are kept.
 const mostKept = 2_000_000
 
 func newData(e *results.Experiment) *data {
-	return &data{Experiment: e, variants: e.Variants(), times: map[string]times{}}
+	return &data{Experiment: e, variants: e.Variants()}
 }
 
 // times are what distributions and scatter plots show of a cell's jobs, in
@@ -60,16 +62,51 @@ func (d *data) sampled() string {
 	return fmt.Sprintf(" Of cells with more than %d jobs, a sample is shown: down to one job in %d.", mostSampled, step)
 }
 
-// jobTimes reads the times of a cell's jobs, or of a sample; none when the cell
-// recorded only its metrics.
+// jobTimes returns the times of a cell's jobs, or of a sample; none when the
+// cell recorded only its metrics. Who asks for one cell's asks for others', so
+// the first call reads as many cells as are kept, side by side.
 func (d *data) jobTimes(c results.Cell) (times, error) {
-	t, ok := d.times[c.Cell]
-	if ok {
+	if d.times == nil {
+		if err := d.readAhead(); err != nil {
+			return times{}, err
+		}
+	}
+	if t, ok := d.times[c.Cell]; ok {
 		return t, nil
 	}
+	return d.readTimes(c)
+}
+
+// readAhead reads the times that are kept.
+func (d *data) readAhead() error {
+	kept, n := 0, 0
+	for n < len(d.Cells) && kept+d.Cells[n].Metrics.Jobs/sampleStep(d.Cells[n]) <= mostKept {
+		kept += d.Cells[n].Metrics.Jobs / sampleStep(d.Cells[n])
+		n++
+	}
+	read := make([]times, n)
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range read {
+		g.Go(func() (err error) {
+			read[i], err = d.readTimes(d.Cells[i])
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	d.times = make(map[string]times, n)
+	for i := range read {
+		d.times[d.Cells[i].Cell] = read[i]
+	}
+	return nil
+}
+
+func (d *data) readTimes(c results.Cell) (times, error) {
 	columns := []string{"class", "state", "jct_s", "waiting_s", "first_run_delay_s", "service_s", "slowdown", "predicted_s", "prediction_error_pct"}
 	step := sampleStep(c)
-	t.jobs = make([]jobTimes, 0, c.Metrics.Jobs/step+1)
+	t := times{jobs: make([]jobTimes, 0, c.Metrics.Jobs/step+1)}
 	err := d.EachJob(c.CellRef, columns, step, func(r *results.JobRow) bool {
 		class := index(t.classes, r.Class)
 		if class < 0 {
@@ -84,14 +121,10 @@ func (d *data) jobTimes(c results.Cell) (times, error) {
 		})
 		return true
 	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return t, err
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	if d.kept+len(t.jobs) <= mostKept {
-		d.times[c.Cell] = t
-		d.kept += len(t.jobs)
-	}
-	return t, nil
+	return t, err
 }
 
 // setting is one workload on one hardware: what is compared in one picture.
