@@ -26,7 +26,8 @@ type decoder struct {
 	global     *env
 	vars       []Setting
 	lenient    bool
-	hostMemory int64                 // bytes, whole GiB, so that a reboot changes no key; 0 when it is not known
+	hostMemory int64 // bytes, whole GiB, so that a reboot changes no key; 0 when it is not known
+	hostGPUs   int
 	traces     map[string]*traceFile // by what is read and how
 	shown      map[*Trace]*rawTrace  // where the traces of cells are from
 }
@@ -34,7 +35,7 @@ type decoder struct {
 func newDecoder(r *reporter, root *node, filename string, opts LoadOptions) *decoder {
 	d := &decoder{
 		reporter: r, root: root, filename: filename, dir: folder(filename),
-		lenient: opts.Lenient, hostMemory: opts.Host.MemoryBytes &^ (1<<30 - 1), traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
+		lenient: opts.Lenient, hostGPUs: opts.Host.GPUs, hostMemory: opts.Host.MemoryBytes &^ (1<<30 - 1), traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
 	}
 	d.global, d.vars = r.globals(root, opts)
 	return d
@@ -450,6 +451,9 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		case "simulated":
 			a.fail(n.header, "Hardware without threads", "%s needs threads, or node blocks.", n.title())
 		}
+	}
+	if h.Engine == "process" && a.lacks("gpus") {
+		machine.GPUs = d.hostGPUs
 	}
 	if h.Engine == "process" && a.lacks("memory") {
 		machine.Memory = d.hostMemory

@@ -274,13 +274,19 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		block := real.kinds[real.kind[n]] // real jobs have a block each
 		launches[n] = e.state.programs.launch(block, j.Name, length(block), launchDirs{logs, scratch})
 	}
-	engine, err := process.New(launches, process.Options{Registry: e.registry()})
+	engine, err := process.New(launches, e.engineOptions())
 	if err != nil {
 		return results.Cell{}, &EngineError{Engine: engineProcess, Err: err}
 	}
+	watch, err := e.watchGPUs(dir, i, real, engine.Zero())
+	if err != nil {
+		return results.Cell{}, errors.Join(err, engine.Close())
+	}
+	defer watch.abort()
 	load := hardware.NewLoadSampler()
 	task.Engine = engine
 	task.Finally = func(out *results.Cell) {
+		watch.finish(out)
 		busy := load.Others()
 		if busy == hardware.UnknownLoad {
 			return

@@ -11,7 +11,6 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/results"
 	"github.com/tfexp/tfexp/stages/estimate"
 	"github.com/tfexp/tfexp/stages/profile"
@@ -77,7 +76,7 @@ func (r *run) sample(ctx context.Context, unit *profileUnit) ([]estimator.Sample
 		s, err := profile.Take(ctx, profile.Run{
 			Job:    r.state.programs.launch(unit.job, name, n, launchDirs{logs, scratch}),
 			Length: n, Steps: unit.job.Steps > 0, GPUs: unit.job.GPUs,
-		}, process.Options{Registry: r.registry()})
+		}, r.engineOptions())
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +87,7 @@ func (r *run) sample(ctx context.Context, unit *profileUnit) ([]estimator.Sample
 	}
 	costs, err := profile.Probe(ctx, profile.Run{
 		Job: r.state.programs.launch(unit.job, unit.job.Name+"-probe", unit.lengths[0], launchDirs{logs, scratch}),
-	}, process.Options{Registry: r.registry()})
+	}, r.engineOptions())
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ const (
 	EventsFile    = "events.jsonl"
 	DecisionsFile = "decisions.jsonl"
 	OccupancyFile = "occupancy.csv"
+	GPUsFile      = "gpus.csv" // only of real cells whose jobs use GPUs
 	LogsDir       = "logs"
 	// TwinDir holds the same files of the cell's simulation.
 	TwinDir = "simulated"

@@ -20,12 +20,14 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -65,6 +67,8 @@ type Job struct {
 	// Threads is the request in cores, Inter and Intra its split into pools.
 	// Zero values mean one core, and a plain request (inter 1, intra all).
 	Threads, Inter, Intra int
+	// GPUs is the request in GPUs, which Run gives.
+	GPUs int
 	// Limit ends the job as failed when its service time exceeds it; the time
 	// in which it is paused does not count. 0 means no limit.
 	Limit time.Duration
@@ -75,6 +79,10 @@ type Options struct {
 	// CPUs[i] is the operating system's number of the cluster's core i.
 	// By default the CPUs that this process may use, in ascending order.
 	CPUs []int
+	// GPUs[i] is how programs are told the cluster's GPU i, in
+	// CUDA_VISIBLE_DEVICES. By default the GPUs that this process may use; where
+	// there are none, their numbers.
+	GPUs []string
 	// Registry is the file in which the live jobs are recorded, for Sweep. It
 	// belongs to one engine at a time: New replaces it (so Sweep comes first),
 	// Close removes it. Empty: none.
@@ -130,6 +138,10 @@ var engines atomic.Int64 // opened so far; part of the mark
 func New(jobs []Job, opts Options) (*Engine, error) {
 	if len(opts.CPUs) == 0 {
 		opts.CPUs = hardware.AllowedCPUs()
+	}
+	if len(opts.GPUs) == 0 {
+		devices, _ := hardware.GPUs() // what there is none of, nobody is given
+		opts.GPUs = gpu.IDs(devices)
 	}
 	if opts.Grace <= 0 {
 		opts.Grace = DefaultGrace
@@ -310,6 +322,23 @@ func (e *Engine) cpus(cores scheduler.CoreSet) ([]int, error) {
 	return cpus, err
 }
 
+// gpus returns how a program is told cluster GPUs.
+func (e *Engine) gpus(set scheduler.CoreSet) ([]string, error) {
+	var ids []string
+	var err error
+	set.Each(func(g int) {
+		switch {
+		case len(e.opts.GPUs) == 0:
+			ids = append(ids, strconv.Itoa(g))
+		case g < len(e.opts.GPUs):
+			ids = append(ids, e.opts.GPUs[g])
+		default:
+			err = fmt.Errorf("GPU %d is not there: the engine has GPUs 0 to %d", g, len(e.opts.GPUs)-1)
+		}
+	})
+	return ids, err
+}
+
 // Next implements scheduler.Engine. Jobs that have ended come before a
 // context that is done. It is an error to wait without end when no job runs.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
@@ -379,8 +408,8 @@ func (e *Engine) Close() error {
 	return e.records.close()
 }
 
-// Run runs one job alone to its end on the first of the engine's cores, as
-// many as it requests. When the context is done first it stops the job, waits
+// Run runs one job alone to its end on the first of the engine's cores and
+// GPUs, as many as it requests. When the context is done first it stops the job, waits
 // for its end and returns the context's error. A job that fails is no error:
 // its End and Usage say how.
 func Run(ctx context.Context, job Job, opts Options) (scheduler.End, Usage, error) {
@@ -390,7 +419,11 @@ func Run(ctx context.Context, job Job, opts Options) (scheduler.End, Usage, erro
 	}
 	defer e.Close()
 	cores := scheduler.CoreSet{{Lo: 0, Hi: int32(max(job.Threads, 1))}}
-	if err := e.Start(0, scheduler.Grant{Cores: cores}); err != nil {
+	grant := scheduler.Grant{Cores: cores}
+	if job.GPUs > 0 {
+		grant.GPUs = scheduler.CoreSet{{Lo: 0, Hi: int32(job.GPUs)}}
+	}
+	if err := e.Start(0, grant); err != nil {
 		reason := err.Error()
 		return scheduler.End{At: e.Now(), State: scheduler.Failed, Reason: reason}, Usage{ExitCode: -1, Reason: reason}, nil
 	}
