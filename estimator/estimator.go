@@ -4,12 +4,31 @@
 package estimator
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
+
+// Resource is what a job runs on, as far as its speed depends on it. A field
+// that is zero says nothing: it is left out of comparisons.
+type Resource struct {
+	// Host is the fingerprint of the machine.
+	Host string `json:"host,omitempty"`
+	// Threads are the cores held. Inter and Intra are the program's own pools
+	// of threads, where it splits them (operations side by side, and threads
+	// within one).
+	Threads int `json:"threads"`
+	Inter   int `json:"inter,omitempty"`
+	Intra   int `json:"intra,omitempty"`
+	// GPUs is a count, GPUType the device's name.
+	GPUs    int    `json:"gpus,omitempty"`
+	GPUType string `json:"gpu_type,omitempty"`
+	// Batch is how many examples the program takes at once.
+	Batch int `json:"batch,omitempty"`
+}
 
 // Sample is one measured short run of a job, alone on the cores it asks for.
 // Times are seconds.
@@ -18,6 +37,12 @@ type Sample struct {
 	Length  int `json:"length"`
 	Threads int `json:"threads"`
 	GPUs    int `json:"gpus,omitempty"`
+	// Host, Inter, Intra, GPUType and Batch are as in Resource.
+	Host    string `json:"host,omitempty"`
+	Inter   int    `json:"inter,omitempty"`
+	Intra   int    `json:"intra,omitempty"`
+	GPUType string `json:"gpu_type,omitempty"`
+	Batch   int    `json:"batch,omitempty"`
 	// Wall is from launch to exit.
 	Wall float64 `json:"wall_s"`
 	// Units are the durations of its units as the program reported them; empty
@@ -35,7 +60,54 @@ type Sample struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Estimate is a fitted run time: Intercept + Slope × length, in seconds.
+// Resource is what the sample ran on.
+func (s Sample) Resource() Resource {
+	return Resource{s.Host, s.Threads, s.Inter, s.Intra, s.GPUs, s.GPUType, s.Batch}
+}
+
+// Run is a whole run of the past: of the same job, or of another.
+type Run struct {
+	// Job names what ran, with all that changes its work per unit; Kind says what
+	// sort of program it is. Runs of one job are alike in pace on one resource;
+	// runs of one kind are alike in how their pace changes from host to host,
+	// and in how it develops.
+	Job, Kind string
+	Resource  Resource
+	// Length is in units of work, Seconds the wall time from launch to exit.
+	Length  int
+	Seconds float64
+	// Units are the durations of its units in seconds, if they were reported.
+	Units []float64
+}
+
+// Problem is what a model fits: one job, and what is known of it.
+type Problem struct {
+	Job, Kind string
+	// Samples may be of several resources. There must be at least one, except
+	// for models that can do with History.
+	Samples []Sample
+	// Resource is what the estimate is asked for; the zero value means that of
+	// the first sample.
+	Resource Resource
+	// History are whole runs of the past, of any job and host.
+	History []Run
+}
+
+// Model fits what is known of a job.
+type Model interface {
+	// Name is what the language calls the model.
+	Name() string
+	// Fit returns the estimate on the problem's resource. The error says what the
+	// model lacks; it wraps ErrUnfit when other samples would do.
+	Fit(Problem) (Estimate, error)
+}
+
+// ErrUnfit is wrapped by the errors of Fit when the samples do not tell what
+// the model needs.
+var ErrUnfit = errors.New("the samples do not tell enough")
+
+// Estimate is a fitted run time: Intercept + Slope × length, in seconds, on
+// Resource; and how it is elsewhere.
 type Estimate struct {
 	Model     string  `json:"model"`
 	Slope     float64 `json:"slope_s"`
@@ -48,6 +120,21 @@ type Estimate struct {
 	SlopeSE     float64 `json:"slope_se_s"`
 	InterceptSE float64 `json:"intercept_se_s"`
 	DF          float64 `json:"df"`
+	// Rho is the correlation of a unit's time with the next one's.
+	Rho float64 `json:"rho,omitempty"`
+	// PaceSD is how much the pace of a whole run differs from that of its
+	// samples for reasons that no number of units averages out (the clock,
+	// neighbours): a standard deviation, relative to Slope.
+	PaceSD float64 `json:"pace_sd,omitempty"`
+	// Resource is where Slope and Intercept hold.
+	Resource Resource `json:"resource"`
+	// Curve is how the pace changes with the number of threads. Its zero value is
+	// a pace in proportion to the threads. CurveSE is the relative standard error of
+	// the pace on other threads than Resource's.
+	Curve   Curve   `json:"curve"`
+	CurveSE float64 `json:"curve_se,omitempty"`
+	// Warnings are doubts about the estimate.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Prediction is a run time in seconds with its prediction interval. Low and
@@ -56,27 +143,75 @@ type Prediction struct {
 	Seconds, Low, High float64
 }
 
-// Predict returns the run time of length units. The interval at level is that
-// of a new observation under a linear model with independent unit times:
-// variance length²·SE(slope)² + length·SD² + SE(intercept)², with Student's t.
+// Predict returns the run time of length units on the estimate's resource, with
+// the interval at level (0 to 1).
 func (e Estimate) Predict(length int, level float64) Prediction {
-	n := float64(length)
-	p := Prediction{Seconds: e.Intercept + e.Slope*n, Low: -1, High: -1}
+	return e.PredictOn(length, e.Resource.Threads, level)
+}
+
+// PredictOn returns the run time of length units on another number of threads.
+//
+// The interval is that of a new observation under a linear model whose unit
+// times are an AR(1) process: with n units of slope b on these threads, the
+// variance is n²·SE(b)² + n·SD²·(1+ρ)/(1−ρ) + SE(intercept)² + (n·b·PaceSD)²,
+// and (n·b·CurveSE)² on threads that were not asked for; with Student's t.
+func (e Estimate) PredictOn(length, threads int, level float64) Prediction {
+	n, slower := float64(length), e.Slower(threads)
+	pace := e.Slope * slower
+	p := Prediction{Seconds: e.Intercept + pace*n, Low: -1, High: -1}
 	if e.DF <= 0 {
 		return p
 	}
-	sd := math.Sqrt(n*n*e.SlopeSE*e.SlopeSE + n*e.UnitSD*e.UnitSD + e.InterceptSE*e.InterceptSE)
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: e.DF}.Quantile((1 + level) / 2)
+	v := square(e.InterceptSE) + square(n*pace*e.PaceSD) +
+		square(slower)*(square(n*e.SlopeSE)+n*square(e.UnitSD)*(1+e.Rho)/(1-e.Rho))
+	if threads != e.Resource.Threads {
+		v += square(n * pace * e.CurveSE)
+	}
+	return p.around(math.Sqrt(v), e.DF, level)
+}
+
+// Slower is how many times as long a unit takes on threads as on the
+// estimate's resource; 1 where a number of threads is not known.
+func (e Estimate) Slower(threads int) float64 {
+	if threads <= 0 || e.Resource.Threads <= 0 || threads == e.Resource.Threads {
+		return 1
+	}
+	return e.Curve.Speedup(float64(e.Resource.Threads)) / e.Curve.Speedup(float64(threads))
+}
+
+// around adds the interval of Student's t with df degrees of freedom.
+func (p Prediction) around(sd, df, level float64) Prediction {
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile((1 + level) / 2)
 	p.Low, p.High = math.Max(0, p.Seconds-t*sd), p.Seconds+t*sd
 	return p
 }
 
-// Model fits samples of one job on one resource.
-type Model interface {
-	// Name is what the language calls the model.
-	Name() string
-	// Fit needs at least one sample.
-	Fit([]Sample) (Estimate, error)
+func square(x float64) float64 { return x * x }
+
+// on returns the samples of the resource asked for, and that resource.
+func (p Problem) on() ([]Sample, Resource) {
+	asked := p.Resource
+	if asked == (Resource{}) && len(p.Samples) > 0 {
+		asked = p.Samples[0].Resource()
+	}
+	var there []Sample
+	for _, s := range p.Samples {
+		if s.Resource().Is(asked) {
+			there = append(there, s)
+		}
+	}
+	return there, asked
+}
+
+// Is tells whether two resources are the same, as far as both say.
+func (r Resource) Is(o Resource) bool {
+	return same(r.Host, o.Host) && same(r.Threads, o.Threads) && same(r.Inter, o.Inter) &&
+		same(r.Intra, o.Intra) && r.GPUs == o.GPUs && same(r.GPUType, o.GPUType) && same(r.Batch, o.Batch)
+}
+
+func same[T comparable](a, b T) bool {
+	var unknown T
+	return a == b || a == unknown || b == unknown
 }
 
 // models has every model, in the order of the documentation.

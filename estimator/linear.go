@@ -1,7 +1,7 @@
 package estimator
 
 import (
-	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat"
@@ -23,12 +23,20 @@ type Linear struct{}
 // Name is "linear".
 func (Linear) Name() string { return "linear" }
 
-// Fit returns an error when there is no sample, or none has a length. Samples of
-// one length without reported units are taken as work without fixed costs.
-func (Linear) Fit(samples []Sample) (Estimate, error) {
+// Fit returns an error when there is no sample on the resource, or none has a
+// length. Samples of one length without reported units are taken as work without
+// fixed costs.
+func (Linear) Fit(p Problem) (Estimate, error) {
+	samples, asked := p.on()
 	if len(samples) == 0 {
-		return Estimate{}, errors.New("fit linear: no samples")
+		return Estimate{}, fmt.Errorf("fit linear: no samples on the resource asked for: %w", ErrUnfit)
 	}
+	e, err := fitLine(samples)
+	e.Resource = asked
+	return e, err
+}
+
+func fitLine(samples []Sample) (Estimate, error) {
 	for _, s := range samples {
 		if len(s.Units) != s.Length || s.Length == 0 {
 			return fitWall(samples)
@@ -95,7 +103,7 @@ func fitWall(samples []Sample) (Estimate, error) {
 			m, _ := meanSD(y)
 			return Estimate{Model: "linear", Slope: m / x[0], Samples: len(samples)}, nil
 		}
-		return Estimate{}, errors.New("fit linear: the samples have no length")
+		return Estimate{}, fmt.Errorf("fit linear: the samples have no length: %w", ErrUnfit)
 	}
 	intercept, slope := stat.LinearRegression(x, y, nil, false)
 	if slope < 0 || intercept < 0 {

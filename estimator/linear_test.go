@@ -14,10 +14,10 @@ func near(t *testing.T, what string, got, want, tol float64) {
 }
 
 func TestLinearFromUnits(t *testing.T) {
-	e, err := Linear{}.Fit([]Sample{
+	e, err := Linear{}.Fit(Problem{Samples: []Sample{
 		{Length: 2, Wall: 1.5, Units: []float64{0.5, 0.5}},
 		{Length: 4, Wall: 2.5, Units: []float64{0.5, 0.5, 0.5, 0.5}},
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,10 +30,10 @@ func TestLinearFromUnits(t *testing.T) {
 
 // A slow first unit is a fixed cost, not the pace of the job.
 func TestLinearWarmup(t *testing.T) {
-	e, err := Linear{}.Fit([]Sample{
+	e, err := Linear{}.Fit(Problem{Samples: []Sample{
 		{Length: 4, Wall: 0.2 + 3 + 3, Units: []float64{3, 1, 1, 1}},
 		{Length: 4, Wall: 0.2 + 3 + 3, Units: []float64{3, 1, 1, 1}},
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,10 +46,10 @@ func TestLinearWarmup(t *testing.T) {
 // slower by much: the samples here are of a job whose first unit takes a tenth
 // longer, and 60 of its units take 60 and not 61.5.
 func TestLinearSlightWarmup(t *testing.T) {
-	e, err := Linear{}.Fit([]Sample{
+	e, err := Linear{}.Fit(Problem{Samples: []Sample{
 		{Length: 2, Wall: 0.5 + 2.1, Units: []float64{1.1, 1}},
 		{Length: 4, Wall: 0.5 + 4.1, Units: []float64{1.1, 1, 1, 1}},
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestLinearSlightWarmup(t *testing.T) {
 
 // Samples of one unit have nothing but first units.
 func TestLinearFirstUnitsAlone(t *testing.T) {
-	e, err := Linear{}.Fit([]Sample{{Length: 1, Wall: 1.2, Units: []float64{1}}, {Length: 1, Wall: 1.2, Units: []float64{1}}})
+	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Wall: 1.2, Units: []float64{1}}, {Length: 1, Wall: 1.2, Units: []float64{1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestLinearFirstUnitsAlone(t *testing.T) {
 // First units take 3 and 3.2 s (mean 3.1, squared deviations 0.02), the later
 // one 1 s: the spread is √(0.02 / 1), and not that between warm-up and pace.
 func TestLinearSpreadLeavesOutTheWarmup(t *testing.T) {
-	e, err := Linear{}.Fit([]Sample{{Length: 1, Wall: 3, Units: []float64{3}}, {Length: 2, Wall: 4.2, Units: []float64{3.2, 1}}})
+	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Wall: 3, Units: []float64{3}}, {Length: 2, Wall: 4.2, Units: []float64{3.2, 1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestLinearSpreadLeavesOutTheWarmup(t *testing.T) {
 }
 
 func TestLinearFromWall(t *testing.T) {
-	e, err := Linear{}.Fit([]Sample{{Length: 10, Wall: 3}, {Length: 20, Wall: 5}})
+	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 10, Wall: 3}, {Length: 20, Wall: 5}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestLinearFromWall(t *testing.T) {
 }
 
 func TestLinearFromWallNeverBelowZero(t *testing.T) {
-	e, err := Linear{}.Fit([]Sample{{Length: 1, Wall: 1}, {Length: 2, Wall: 3}})
+	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Wall: 1}, {Length: 2, Wall: 3}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestLinearFromWallNeverBelowZero(t *testing.T) {
 }
 
 func TestLinearOneLength(t *testing.T) {
-	e, err := Linear{}.Fit([]Sample{{Length: 1, Wall: 2}, {Length: 1, Wall: 4}})
+	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Wall: 2}, {Length: 1, Wall: 4}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestLinearOneLength(t *testing.T) {
 }
 
 func TestLinearNoSamples(t *testing.T) {
-	if _, err := (Linear{}).Fit(nil); err == nil {
+	if _, err := (Linear{}).Fit(Problem{}); err == nil {
 		t.Error("no samples were fitted without an error")
 	}
 }
@@ -135,7 +135,7 @@ func TestLinearCoverage(t *testing.T) {
 	const trials, length = 2000, 100
 	covered := 0
 	for range trials {
-		e, err := Linear{}.Fit([]Sample{sample(3), sample(6)})
+		e, err := Linear{}.Fit(Problem{Samples: []Sample{sample(3), sample(6)}})
 		if err != nil {
 			t.Fatal(err)
 		}

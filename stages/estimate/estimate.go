@@ -19,6 +19,11 @@ type Job struct {
 	Model   string
 	Level   float64
 	Samples []estimator.Sample
+	// Resource is what the estimate is asked for; the zero value means that of the
+	// first sample. Kind and History are as in estimator.Problem.
+	Resource estimator.Resource
+	Kind     string
+	History  []estimator.Run
 }
 
 // Fit returns the fitted estimate, and the job's row of estimates.csv, whose
@@ -29,7 +34,9 @@ func Fit(j Job) (estimator.Estimate, results.EstimateRow, error) {
 	if err != nil {
 		return estimator.Estimate{}, results.EstimateRow{}, err
 	}
-	e, err := model.Fit(j.Samples)
+	e, err := model.Fit(estimator.Problem{
+		Job: j.Name, Kind: j.Kind, Samples: j.Samples, Resource: j.Resource, History: j.History,
+	})
 	if err != nil {
 		return estimator.Estimate{}, results.EstimateRow{}, fmt.Errorf("estimate job %s: %w", j.Name, err)
 	}

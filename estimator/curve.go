@@ -1,0 +1,19 @@
+package estimator
+
+// Curve is how much faster a job runs on n threads than on one:
+//
+//	n / (1 + Sigma·(n−1) + Kappa·n·(n−1))
+//
+// Sigma is the serial part of the work (Amdahl 1967), Kappa what each pair of
+// threads costs to keep in step: the universal scalability law (Gunther,
+// "Guerrilla Capacity Planning", 2007). With Kappa 0 it is Amdahl's law, with
+// both 0 the speed-up is n.
+type Curve struct {
+	Sigma float64 `json:"sigma"`
+	Kappa float64 `json:"kappa,omitempty"`
+}
+
+// Speedup is the speed on n threads, in multiples of that on one thread.
+func (c Curve) Speedup(n float64) float64 {
+	return n / (1 + c.Sigma*(n-1) + c.Kappa*n*(n-1))
+}
