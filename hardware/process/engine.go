@@ -67,6 +67,8 @@ type Job struct {
 	// Threads is the request in cores, Inter and Intra its split into pools.
 	// Zero values mean one core, and a plain request (inter 1, intra all).
 	Threads, Inter, Intra int
+	// Steps says that the job's work is counted in steps, not in epochs.
+	Steps bool
 	// GPUs is the request in GPUs, which Run gives.
 	GPUs int
 	// Limit ends the job as failed when its service time exceeds it; the time
@@ -120,13 +122,16 @@ type Engine struct {
 	zero    time.Time
 	forks   *forkThread
 	records *registry
-	wake    chan struct{} // has an element when ended may have grown
+	wake    chan struct{} // has an element when ended or news may have grown
+	units   []int         // by job; nil when nobody watches
 	waiters sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows, and the fields of running that say so
 	live   []*running // by job number; nil before the start
 	ended  []scheduler.End
-	alive  int // jobs that have started and whose End is not yet in ended
+	told   bool                 // enough news have come for Next to return
+	news   []scheduler.Progress // not yet returned by Progress
+	alive  int                  // jobs that have started and whose End is not yet in ended
 	closed bool
 }
 
@@ -339,8 +344,8 @@ func (e *Engine) gpus(set scheduler.CoreSet) ([]string, error) {
 	return ids, err
 }
 
-// Next implements scheduler.Engine. Jobs that have ended come before a
-// context that is done. It is an error to wait without end when no job runs.
+// Next implements scheduler.Engine, and scheduler.Reporter where Watch was
+// called. Jobs that have ended come before a context that is done. It is an error to wait without end when no job runs.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
 	var timeout <-chan time.Time
 	if until != scheduler.Never {
@@ -350,8 +355,8 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	}
 	for {
 		e.mu.Lock()
-		ended, alive := e.ended, e.alive
-		e.ended = nil
+		ended, alive, told := e.ended, e.alive, e.told
+		e.ended, e.told = nil, false
 		now := e.Now()
 		e.mu.Unlock()
 		if len(ended) > 0 {
@@ -363,7 +368,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		if err := ctx.Err(); err != nil {
 			return now, nil, err
 		}
-		if now >= until {
+		if now >= until || told {
 			return now, nil, nil
 		}
 		if timeout == nil && alive == 0 {

@@ -54,6 +54,7 @@ type Engine struct {
 	tasks []task
 	ends  ends
 	stops []scheduler.End // of stopped jobs, not yet delivered
+	marks                 // what is reported of jobs' progress
 }
 
 // task is a job under way. Of the time that it has left at its present speed,
@@ -202,8 +203,8 @@ func (e *Engine) Stop(job int) error {
 	return nil
 }
 
-// Next jumps to the next instant at which a job ends, or to until if that is
-// earlier. Without a running job and without such an instant there is nothing
+// Next jumps to the next instant at which a job ends or (see Watch) has a
+// report, or to until if that is earlier. Without a running job and without such an instant there is nothing
 // to wait for, which is an error.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
 	if err := ctx.Err(); err != nil {
@@ -221,11 +222,12 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	if len(e.ends) == 0 && until == scheduler.Never {
 		return e.now, nil, errors.New("simulated: nothing runs, and there is no instant to wait for")
 	}
-	at := until
+	at := min(until, e.nextMark())
 	if len(e.ends) > 0 {
 		at = min(at, e.ends[0].at)
 	}
 	e.now = max(e.now, at)
+	e.passMarks()
 	var ended []scheduler.End
 	for len(e.ends) > 0 && e.ends[0].at <= e.now {
 		if end := e.ends.pop(); !e.stale(end) {
@@ -255,6 +257,7 @@ func (e *Engine) run(job int, t *task) {
 		t.end = scheduler.Never
 	}
 	e.ends.push(end{t.end, int32(job)})
+	e.expectMark(job, t)
 }
 
 // advance takes the time since the last change from what a job has left.
