@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -48,6 +49,9 @@ type Sample struct {
 	// Units are the durations of its units as the program reported them; empty
 	// when it reported none.
 	Units []float64 `json:"units_s,omitempty"`
+	// Marks are instants of a run of which no more is known than how far it was at
+	// times; Length and Wall are those of the last one.
+	Marks []Mark `json:"marks,omitempty"`
 	// Launch is what the engine took beyond Wall: from the decision to start
 	// the job until it ran, and from its exit until its end was known. Pause,
 	// Resume and Resize are how long the engine took to do that to the job once;
@@ -65,7 +69,15 @@ func (s Sample) Resource() Resource {
 	return Resource{s.Host, s.Threads, s.Inter, s.Intra, s.GPUs, s.GPUType, s.Batch}
 }
 
-// Run is a whole run of the past: of the same job, or of another.
+// Mark says that Done units were finished At seconds after the run's first mark,
+// as its log tells it.
+type Mark struct {
+	Done int     `json:"done"`
+	At   float64 `json:"at_s"`
+}
+
+// Run is a run of the past, of the same job or of another; or one that is still
+// under way.
 type Run struct {
 	// Job names what ran, with all that changes its work per unit; Kind says what
 	// sort of program it is. Runs of one job are alike in pace on one resource;
@@ -73,11 +85,14 @@ type Run struct {
 	// and in how it develops.
 	Job, Kind string
 	Resource  Resource
-	// Length is in units of work, Seconds the wall time from launch to exit.
+	// Length is in units of work, Seconds the wall time from launch to exit; 0 of
+	// a run that is not finished.
 	Length  int
 	Seconds float64
-	// Units are the durations of its units in seconds, if they were reported.
+	// Units are the durations of its units in seconds, Marks as in Sample; empty
+	// if they were not reported.
 	Units []float64
+	Marks []Mark
 }
 
 // Problem is what a model fits: one job, and what is known of it.
@@ -89,8 +104,12 @@ type Problem struct {
 	// Resource is what the estimate is asked for; the zero value means that of
 	// the first sample.
 	Resource Resource
-	// History are whole runs of the past, of any job and host.
+	// History are other runs, of any job and host.
 	History []Run
+	// Tick is how coarse the clock of all marks is, in seconds: what a mark tells
+	// was done up to so long before it (a watcher that looks once a minute). 0 has
+	// the models find out.
+	Tick float64
 }
 
 // Model fits what is known of a job.
@@ -126,6 +145,10 @@ type Estimate struct {
 	// samples for reasons that no number of units averages out (the clock,
 	// neighbours): a standard deviation, relative to Slope.
 	PaceSD float64 `json:"pace_sd,omitempty"`
+	// Residuals are the errors with which the model would have told past runs,
+	// as sorted logarithms of actual / predicted. Where there are any, the
+	// interval is made of them and not of the spreads above.
+	Residuals []float64 `json:"residuals,omitempty"`
 	// Resource is where Slope and Intercept hold.
 	Resource Resource `json:"resource"`
 	// Curve is how the pace changes with the number of threads. Its zero value is
@@ -159,6 +182,9 @@ func (e Estimate) PredictOn(length, threads int, level float64) Prediction {
 	n, slower := float64(length), e.Slower(threads)
 	pace := e.Slope * slower
 	p := Prediction{Seconds: e.Intercept + pace*n, Low: -1, High: -1}
+	if len(e.Residuals) > 0 {
+		return p.conformal(e.Residuals, level)
+	}
 	if e.DF <= 0 {
 		return p
 	}
@@ -183,6 +209,23 @@ func (e Estimate) Slower(threads int) float64 {
 func (p Prediction) around(sd, df, level float64) Prediction {
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile((1 + level) / 2)
 	p.Low, p.High = math.Max(0, p.Seconds-t*sd), p.Seconds+t*sd
+	return p
+}
+
+// conformal adds the interval that holds a new run at level if it is like the past
+// ones (split conformal prediction: Vovk, Gammerman & Shafer, "Algorithmic
+// Learning in a Random World", 2005): of n absolute errors the ⌈(n+1)·level⌉th. Where
+// there are too few for the level, the largest is stretched in proportion.
+func (p Prediction) conformal(residuals []float64, level float64) Prediction {
+	sizes := make([]float64, len(residuals))
+	for i, r := range residuals {
+		sizes[i] = math.Abs(r)
+	}
+	slices.Sort(sizes)
+	n := len(sizes)
+	rank := int(math.Ceil(float64(n+1)*level - 1e-9))
+	q := sizes[min(rank, n)-1] * math.Max(1, float64(rank)/float64(n))
+	p.Low, p.High = p.Seconds*math.Exp(-q), p.Seconds*math.Exp(q)
 	return p
 }
 
@@ -215,7 +258,7 @@ func same[T comparable](a, b T) bool {
 }
 
 // models has every model, in the order of the documentation.
-var models = []Model{Linear{}}
+var models = []Model{Linear{}, Fraction{}, Scaling{}, Pooled{}, History{}}
 
 // Names lists the models.
 func Names() []string {

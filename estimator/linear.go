@@ -3,22 +3,32 @@ package estimator
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 )
 
 // Linear is the run time of a job that does the same work in every unit:
-// fixed costs (start-up, first-unit warm-up, save) plus a time for each unit.
+// fixed costs (start-up, warm-up, save) plus a time for each unit.
 //
-// Where the program reports its units, the slope is the mean of all but the
-// first of each sample, and the intercept is what the wall time holds beyond
-// them at that pace. A first unit warms up caches, threads and the clock of the
-// machine: it takes a tenth longer even in small jobs, which a job that is
-// many times as long as its sample would pay for with each of its units. Where
-// the program reports nothing, both come from the wall times of samples of
-// different lengths by least squares, as in the two-point form of AlloX (Le et
-// al., EuroSys 2020).
+// Where the program reports its units, the slope is the mean of those that are
+// neither warm-up nor disturbed (see steady), and the intercept is what the
+// wall time holds beyond them at that pace. Where the program reports nothing,
+// both come from the wall times of samples of different lengths by least
+// squares, as in the two-point form of AlloX (Le et al., EuroSys 2020): both
+// points hold the same fixed costs, which their difference does not.
+//
+// With marks instead, the pace is that of the longest sample, from its first
+// mark to its last.
 type Linear struct{}
+
+// What is assumed of a machine before anything is measured: the standard
+// deviation from run to run of the pace of one job, relative to it, and how many
+// samples this counts as much as.
+const (
+	priorPaceSD = 0.02
+	priorDF     = 4
+)
 
 // Name is "linear".
 func (Linear) Name() string { return "linear" }
@@ -31,12 +41,15 @@ func (Linear) Fit(p Problem) (Estimate, error) {
 	if len(samples) == 0 {
 		return Estimate{}, fmt.Errorf("fit linear: no samples on the resource asked for: %w", ErrUnfit)
 	}
-	e, err := fitLine(samples)
-	e.Resource = asked
+	e, err := fitLine(p, samples)
+	e.Model, e.Resource, e.Samples = "linear", asked, len(samples)
 	return e, err
 }
 
-func fitLine(samples []Sample) (Estimate, error) {
+func fitLine(p Problem, samples []Sample) (Estimate, error) {
+	if own := longestMarks(samples); len(own) > 0 {
+		return fitMarks(own, p.Tick)
+	}
 	for _, s := range samples {
 		if len(s.Units) != s.Length || s.Length == 0 {
 			return fitWall(samples)
@@ -45,48 +58,103 @@ func fitLine(samples []Sample) (Estimate, error) {
 	return fitUnits(samples), nil
 }
 
-// fitUnits fits samples that report each unit. Samples of one unit tell the
-// pace only if there are no longer ones. The spread of a unit is that of first
-// and of later ones, each about their own mean.
+// fitUnits fits samples that report each unit. Samples of warm-up alone tell the
+// pace only if there are no longer ones.
 func fitUnits(samples []Sample) Estimate {
-	var first, later []float64
+	leading := warmup(samples)
+	byIndex := make([][]float64, leading) // the warm-up units
+	var runs [][]float64                  // the steady units of each sample
 	for _, s := range samples {
-		first = append(first, s.Units[0])
-		later = append(later, s.Units[1:]...)
-	}
-	steady, df := later, len(first)+len(later)-2
-	if len(later) == 0 {
-		steady, df = first, len(first)-1
-	}
-	slope := stat.Mean(steady, nil)
-	var fixed []float64
-	for _, s := range samples {
-		// What is beyond the units at their steady pace: start-up, save, warm-up.
-		rest := s.Wall + s.Units[0] - slope
-		for _, u := range s.Units {
-			rest -= u
+		for i := range min(leading, len(s.Units)) {
+			byIndex[i] = append(byIndex[i], s.Units[i])
 		}
-		fixed = append(fixed, math.Max(0, rest))
+		if len(s.Units) > leading {
+			runs = append(runs, s.Units[leading:])
+		}
+	}
+	if len(runs) == 0 {
+		for _, s := range samples {
+			runs = append(runs, s.Units)
+		}
+		leading, byIndex = 0, nil
+	}
+	e := Estimate{}
+	runs, warning := steady(runs)
+	if warning != "" {
+		e.Warnings = append(e.Warnings, warning)
+	}
+	all := slices.Concat(runs...)
+	e.Slope = stat.Mean(all, nil)
+	fixed := make([]float64, len(samples))
+	for i, s := range samples {
+		// What is beyond the units at their steady pace: start-up, save, warm-up.
+		fixed[i] = s.Wall
+		for j, u := range s.Units {
+			if j < leading {
+				fixed[i] -= e.Slope
+			} else {
+				fixed[i] -= u
+			}
+		}
+		fixed[i] = math.Max(0, fixed[i])
 	}
 	intercept, isd := meanSD(fixed)
-	e := Estimate{
-		Model: "linear", Slope: slope, Intercept: intercept, Samples: len(samples),
-		InterceptSE: isd / math.Sqrt(float64(len(fixed))),
+	e.Intercept, e.InterceptSE = intercept, isd/math.Sqrt(float64(len(fixed)))
+
+	// The spread of a unit is that of warm-up and of steady ones, each about
+	// their own mean.
+	ss, df := squares(all), len(all)-1
+	for _, v := range byIndex {
+		if len(v) > 0 {
+			ss, df = ss+squares(v), df+len(v)-1
+		}
 	}
 	if df > 0 {
-		e.UnitSD = math.Sqrt((squares(first) + squares(later)) / float64(df))
-		e.SlopeSE = e.UnitSD / math.Sqrt(float64(len(steady)))
-		e.DF = float64(df)
+		e.UnitSD, e.DF = math.Sqrt(ss/float64(df)), float64(df)
+		e.Rho = autocorrelation(runs)
+		e.SlopeSE = e.UnitSD * math.Sqrt((1+e.Rho)/(1-e.Rho)/float64(len(all)))
+		e.PaceSD = paceSD(runs, e)
 	}
 	return e
 }
 
-// squares sums the squared deviations from the mean.
-func squares(v []float64) float64 {
-	if len(v) < 2 {
+// autocorrelation is the correlation of units of one run with their successors,
+// pooled over runs, from 0 to 0.9. Short runs hide most of it and show some where
+// there is none: it is shrunk as if eight more pairs had shown none.
+func autocorrelation(runs [][]float64) float64 {
+	var products, ss, pairs float64
+	for _, r := range runs {
+		if len(r) < 3 {
+			continue
+		}
+		m := stat.Mean(r, nil)
+		for i := range r[1:] {
+			products += (r[i] - m) * (r[i+1] - m)
+			pairs++
+		}
+		ss += squares(r) * float64(len(r)-1) / float64(len(r))
+	}
+	if ss == 0 || pairs < 8 {
 		return 0
 	}
-	return stat.Variance(v, nil) * float64(len(v)-1)
+	return math.Min(0.9, math.Max(0, products/ss*pairs/(pairs+8)))
+}
+
+// paceSD is how much runs differ in pace beyond what the spread of their units
+// explains, joined with what is assumed of any machine.
+func paceSD(runs [][]float64, e Estimate) float64 {
+	var paces []float64
+	explained := 0.0
+	for _, r := range runs {
+		paces = append(paces, stat.Mean(r, nil))
+		explained += square(e.UnitSD) * (1 + e.Rho) / (1 - e.Rho) / float64(len(r)) / float64(len(runs))
+	}
+	k := float64(len(paces) - 1)
+	if k < 1 || e.Slope <= 0 {
+		return priorPaceSD
+	}
+	beyond := math.Max(0, stat.Variance(paces, nil)-explained) / square(e.Slope)
+	return math.Sqrt((priorDF*square(priorPaceSD) + k*beyond) / (priorDF + k))
 }
 
 // fitWall fits wall times against lengths by least squares.
@@ -96,12 +164,13 @@ func fitWall(samples []Sample) (Estimate, error) {
 		x = append(x, float64(s.Length))
 		y = append(y, s.Wall)
 	}
-	sxx := stat.Variance(x, nil) * float64(len(x)-1)
-	if len(x) < 2 || sxx == 0 {
-		if len(x) > 0 && samples[0].Length > 0 {
+	sxx := squares(x)
+	if sxx == 0 {
+		if samples[0].Length > 0 {
 			// One length only: its whole wall time is taken as work.
 			m, _ := meanSD(y)
-			return Estimate{Model: "linear", Slope: m / x[0], Samples: len(samples)}, nil
+			return Estimate{Slope: m / x[0], Warnings: []string{
+				"all samples have one length: fixed costs cannot be told from work, and the spread is unknown"}}, nil
 		}
 		return Estimate{}, fmt.Errorf("fit linear: the samples have no length: %w", ErrUnfit)
 	}
@@ -117,20 +186,26 @@ func fitWall(samples []Sample) (Estimate, error) {
 		}
 		slope = xy / xx
 	}
-	e := Estimate{Model: "linear", Slope: slope, Intercept: intercept, Samples: len(samples)}
-	if df := float64(len(x) - 2); df > 0 {
-		var ss float64
-		for i := range x {
-			r := y[i] - intercept - slope*x[i]
-			ss += r * r
-		}
-		s2 := ss / df
-		mean := stat.Mean(x, nil)
-		e.SlopeSE = math.Sqrt(s2 / sxx)
-		e.InterceptSE = math.Sqrt(s2 * (1/float64(len(x)) + mean*mean/sxx))
-		e.DF = df
+	e := Estimate{Slope: slope, Intercept: intercept, PaceSD: priorPaceSD}
+	// Two points leave no residuals: what is assumed of any machine stands in.
+	mean, df := stat.Mean(x, nil), float64(len(x)-2)
+	ss := priorDF * square(priorPaceSD*stat.Mean(y, nil))
+	for i := range x {
+		ss += square(y[i] - intercept - slope*x[i])
 	}
+	e.DF = df + priorDF
+	s2 := ss / e.DF
+	e.SlopeSE = math.Sqrt(s2 / sxx)
+	e.InterceptSE = math.Sqrt(s2 * (1/float64(len(x)) + mean*mean/sxx))
 	return e, nil
+}
+
+// squares sums the squared deviations from the mean.
+func squares(v []float64) float64 {
+	if len(v) < 2 {
+		return 0
+	}
+	return stat.Variance(v, nil) * float64(len(v)-1)
 }
 
 // meanSD returns the mean and the sample standard deviation (0 for one value).

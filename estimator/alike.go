@@ -1,0 +1,130 @@
+package estimator
+
+import (
+	"math"
+	"slices"
+)
+
+// alike predicts the pace of a whole run from whole runs of the same job that
+// began like it: the weighted median of their paces, each adjusted to the run's
+// own beginning. How near a run's beginning must be to count, and how far to go
+// with the adjustment, is asked of the past runs, each told from the others: of all
+// settings the mean is taken, weighed by the inverse square of their errors. How
+// well this tells the past runs is the prediction's interval.
+//
+// ok is false when fewer than leastAlike past runs have marks as far as the
+// run's own.
+func alike(own []Mark, past []Run) (e Estimate, ok bool) {
+	begins := make([]begin, 0, len(past))
+	for _, r := range past {
+		b := begin{pace: math.Log(r.Seconds / float64(r.Length)), at: atMarks(r.Marks, own)}
+		if b.at != nil {
+			begins = append(begins, b)
+		}
+	}
+	if len(begins) < leastAlike {
+		return Estimate{}, false
+	}
+	at := make([]float64, 0, len(own))
+	for _, m := range own[1:] {
+		at = append(at, m.At)
+	}
+	// Each setting's errors over the past runs, and its prediction.
+	type setting struct {
+		errors     []float64
+		total, log float64
+	}
+	var settings []setting
+	best := math.Inf(1) // but not 0: past runs may be all alike
+	for _, nearness := range []float64{0.01, 0.02, 0.04, 0.08, math.Inf(1)} {
+		for _, adjust := range []float64{0, 0.25, 0.5, 1} {
+			s := setting{errors: make([]float64, len(begins)), log: paceOf(at, begins, nearness, adjust)}
+			for i, b := range begins {
+				s.errors[i] = b.pace - paceOf(b.at, slices.Delete(slices.Clone(begins), i, i+1), nearness, adjust)
+				s.total += math.Abs(s.errors[i])
+			}
+			settings, best = append(settings, s), math.Min(best, math.Max(s.total, 1e-9))
+		}
+	}
+	residuals, log, n := make([]float64, len(begins)), 0.0, 0.0
+	for _, s := range settings {
+		w := square(best / math.Max(s.total, 1e-9))
+		n += w
+		log += w * s.log
+		for i := range residuals {
+			residuals[i] += w * s.errors[i]
+		}
+	}
+	for i := range residuals {
+		residuals[i] /= n
+	}
+	slices.Sort(residuals)
+	return Estimate{Slope: math.Exp(log / n), Residuals: residuals}, true
+}
+
+const leastAlike = 5
+
+// begin is how a past run began, and the logarithm of its pace over all.
+type begin struct {
+	pace float64
+	at   []float64 // seconds at which it was as far as the marks of the run in question
+}
+
+// paceOf is the median of the runs' log paces, weighed by how much they began
+// like at: h is the relative distance at which a weight has fallen to a quarter.
+func paceOf(at []float64, runs []begin, h, adjust float64) float64 {
+	type vote struct{ pace, weight float64 }
+	votes, total := make([]vote, len(runs)), 0.0
+	last := at[len(at)-1]
+	for i, r := range runs {
+		var ss float64
+		for k := range at {
+			ss += square((at[k] - r.at[k]) / last)
+		}
+		votes[i] = vote{
+			r.pace + adjust*math.Log(last/r.at[len(at)-1]),
+			1/square(1+ss/square(h)) + 1e-3, // no run counts for nothing
+		}
+		total += votes[i].weight
+	}
+	slices.SortFunc(votes, func(a, b vote) int {
+		switch {
+		case a.pace < b.pace:
+			return -1
+		case a.pace > b.pace:
+			return 1
+		}
+		return 0
+	})
+	half := 0.0
+	for _, v := range votes {
+		if half += v.weight; half >= total/2 {
+			return v.pace
+		}
+	}
+	return votes[len(votes)-1].pace
+}
+
+// atMarks is when a run was as far as each of own's marks but the first,
+// between its marks in proportion; nil when its marks do not tell.
+func atMarks(marks, own []Mark) []float64 {
+	var at []float64
+	k := 1
+	for _, m := range own[1:] {
+		// Marks of one length of work are a few units apart from run to run.
+		done := float64(m.Done)
+		for k < len(marks) && float64(marks[k].Done) < done*0.99 {
+			k++
+		}
+		if k >= len(marks) {
+			return nil
+		}
+		from, to := marks[k-1], marks[k]
+		t := to.At
+		if float64(to.Done) > done*1.01 {
+			t = from.At + (to.At-from.At)*(done-float64(from.Done))/float64(to.Done-from.Done)
+		}
+		at = append(at, t)
+	}
+	return at
+}

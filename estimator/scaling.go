@@ -1,0 +1,258 @@
+package estimator
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat"
+)
+
+// Scaling tells the pace on one resource from samples on others: by threads,
+// by the split into inter-op and intra-op threads, and by batch size.
+//
+// The logarithm of the pace is that of one thread, less that of the speed-up,
+// less an exponent times that of the batch. The speed-up is Amdahl's law, the
+// universal scalability law, or Amdahl's law up to a limit, whichever told the
+// samples best, each resource's from the others'; the simpler law keeps its place
+// unless another errs less by a tenth. Where the samples vary inter-op and
+// intra-op threads, each pool has a serial part of its own, and the two speed-ups
+// multiply, as far as there are cores.
+type Scaling struct{}
+
+// Name is "scaling".
+func (Scaling) Name() string { return "scaling" }
+
+// What is assumed of a law before it has told anything: its error, relative.
+const priorLawSD = 0.05
+
+// point is the pace measured on one resource.
+type point struct {
+	at        Resource
+	log       float64 // of the pace in seconds
+	intercept float64
+}
+
+// Fit needs samples on at least two numbers of threads (or splits, or batch
+// sizes); of the asked resource there need be none.
+func (Scaling) Fit(p Problem) (Estimate, error) {
+	asked := p.Resource
+	if asked == (Resource{}) && len(p.Samples) > 0 {
+		asked = p.Samples[0].Resource()
+	}
+	points, direct, err := paces(p, asked)
+	if err != nil {
+		return Estimate{}, err
+	}
+	if len(points) < 2 {
+		return Estimate{}, fmt.Errorf("fit scaling: the samples are of one resource only: sample another number of threads: %w", ErrUnfit)
+	}
+	law, loo := choose(points)
+	fit := law.fit(points)
+	n := float64(len(points))
+	e := Estimate{Model: "scaling", Resource: asked, Samples: len(p.Samples), PaceSD: priorPaceSD}
+	e.DF = priorDF + n
+	e.CurveSE = math.Sqrt((priorDF*square(priorLawSD) + n*square(loo)) / (priorDF + n))
+	e.Curve = fit.curve(asked)
+	log, variance := fit.log(asked), square(e.CurveSE)
+	var intercepts []float64
+	for _, q := range points {
+		intercepts = append(intercepts, q.intercept)
+	}
+	e.Intercept = median(intercepts)
+	_, isd := meanSD(intercepts)
+	e.InterceptSE = isd / math.Sqrt(n)
+	if direct != nil && direct.Slope > 0 {
+		// Measured there as well: the two are joined by their precision.
+		e.Intercept, e.InterceptSE = direct.Intercept, direct.InterceptSE
+		e.UnitSD, e.Rho = direct.UnitSD, direct.Rho
+		v := square(direct.SlopeSE/direct.Slope) + square(priorPaceSD)
+		log = (log*v + math.Log(direct.Slope)*variance) / (v + variance)
+		variance = v * variance / (v + variance)
+	}
+	e.Slope = math.Exp(log)
+	e.SlopeSE = e.Slope * math.Sqrt(variance)
+	return e, nil
+}
+
+// paces fits each resource's samples by themselves; direct is the estimate on
+// the asked one, nil without samples there.
+func paces(p Problem, asked Resource) (points []point, direct *Estimate, err error) {
+	var seen []Resource
+	for _, s := range p.Samples {
+		at := s.Resource()
+		// GPUs and other machines are other curves.
+		if slices.Contains(seen, at) || at.GPUs != asked.GPUs || !same(at.GPUType, asked.GPUType) || !same(at.Host, asked.Host) {
+			continue
+		}
+		seen = append(seen, at)
+		there := slices.DeleteFunc(slices.Clone(p.Samples), func(o Sample) bool { return o.Resource() != at })
+		line, err := fitLine(p, there)
+		if err != nil {
+			return nil, nil, fmt.Errorf("fit scaling on %d threads: %w", at.Threads, err)
+		}
+		if line.Slope <= 0 || at.Threads <= 0 {
+			return nil, nil, fmt.Errorf("fit scaling: a sample without threads or run time: %w", ErrUnfit)
+		}
+		points = append(points, point{at, math.Log(line.Slope), line.Intercept})
+		if at.Is(asked) {
+			direct = &line
+		}
+	}
+	return points, direct, nil
+}
+
+// law is a form of the speed-up, and what else the pace depends on.
+type law struct {
+	usl, limit, split, batch bool
+}
+
+func (l law) parameters() int {
+	n := 2 // pace on one thread, serial part
+	for _, more := range []bool{l.usl, l.limit, l.split, l.batch} {
+		if more {
+			n++
+		}
+	}
+	return n
+}
+
+// fitted is a law with its parameters.
+type fitted struct {
+	law
+	one         float64 // log pace on one thread
+	curve0      Curve
+	interSerial float64
+	beta        float64
+}
+
+// choose returns the law that tells each resource best from the others, and the
+// root of its mean squared error.
+func choose(points []point) (law, float64) {
+	var base law
+	inter, intra, batch := map[int]bool{}, map[int]bool{}, map[int]bool{}
+	for _, q := range points {
+		inter[q.at.Inter], intra[q.at.Intra], batch[q.at.Batch] = true, true, true
+	}
+	base.split = len(inter) > 1 && len(intra) > 1
+	base.batch = len(batch) > 1
+	best, least := base, math.Inf(1)
+	for _, form := range []law{{}, {usl: true}, {limit: true}} {
+		l := base
+		l.usl, l.limit = form.usl, form.limit
+		if form != (law{}) && l.parameters() >= len(points) {
+			continue
+		}
+		if loo := l.leaveOneOut(points); loo < 0.9*least {
+			best, least = l, loo
+		}
+	}
+	return best, least
+}
+
+func (l law) leaveOneOut(points []point) float64 {
+	var ss float64
+	for i, q := range points {
+		others := slices.Delete(slices.Clone(points), i, i+1)
+		ss += square(l.fit(others).log(q.at) - q.log)
+	}
+	return math.Sqrt(ss / float64(len(points)))
+}
+
+// fit finds the parameters by least squares of the log paces. A gentle pull to
+// small values keeps what the points do not tell from running away.
+func (l law) fit(points []point) fitted {
+	largest := 1.0
+	for _, q := range points {
+		largest = math.Max(largest, float64(q.at.Threads))
+	}
+	unpack := func(x []float64) fitted {
+		f := fitted{law: l, curve0: Curve{Sigma: part(x[0])}}
+		i := 1
+		next := func(used bool) float64 {
+			if !used {
+				return 0
+			}
+			i++
+			return x[i-1]
+		}
+		if v := next(l.usl); l.usl {
+			f.curve0.Kappa = math.Exp(math.Min(v, 0))
+		}
+		if v := next(l.limit); l.limit {
+			f.curve0.Limit = 1 + (largest-1)*part(v)
+		}
+		if v := next(l.split); l.split {
+			f.interSerial = part(v)
+		}
+		f.beta = next(l.batch)
+		r := make([]float64, len(points))
+		for k, q := range points {
+			r[k] = q.log - f.log(q.at)
+		}
+		f.one = stat.Mean(r, nil)
+		return f
+	}
+	loss := func(x []float64) float64 {
+		f := unpack(x)
+		ss := 1e-4 * (f.curve0.Sigma + f.interSerial + f.curve0.Kappa + square(f.beta))
+		for _, q := range points {
+			ss += square(q.log - f.log(q.at))
+		}
+		return ss
+	}
+	start := make([]float64, l.parameters()-1)
+	var best fitted
+	least := math.Inf(1)
+	for _, serial := range []float64{-4, -1} {
+		start[0] = serial
+		if l.usl {
+			start[1] = -7
+		}
+		r, err := optimize.Minimize(optimize.Problem{Func: loss}, start, nil, &optimize.NelderMead{})
+		if r == nil || err != nil && math.IsNaN(r.F) {
+			continue
+		}
+		if r.F < least {
+			best, least = unpack(r.X), r.F
+		}
+	}
+	return best
+}
+
+// part maps any number to one from 0 to 1.
+func part(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// log is the log pace on a resource.
+func (f fitted) log(at Resource) float64 {
+	log := f.one
+	if f.batch && at.Batch > 0 {
+		log -= f.beta * math.Log(float64(at.Batch))
+	}
+	if !f.split || at.Inter <= 0 || at.Intra <= 0 {
+		return log - math.Log(f.curve0.Speedup(used(at)))
+	}
+	speedup := f.curve0.Speedup(float64(at.Intra)) * Curve{Sigma: f.interSerial}.Speedup(float64(at.Inter))
+	if pool := float64(at.Inter * at.Intra); pool > float64(at.Threads) {
+		speedup *= float64(at.Threads) / pool
+	}
+	return log - math.Log(speedup)
+}
+
+// curve is the speed-up over threads as far as the resource's program uses them.
+func (f fitted) curve(at Resource) Curve {
+	c := f.curve0
+	if pool := at.Inter * at.Intra; pool > 0 && (c.Limit == 0 || float64(pool) < c.Limit) {
+		c.Limit = float64(pool)
+	}
+	return c
+}
+
+// used is how many threads a program on the resource can keep busy.
+func used(at Resource) float64 {
+	if pool := at.Inter * at.Intra; pool > 0 {
+		return float64(min(pool, at.Threads))
+	}
+	return float64(at.Threads)
+}

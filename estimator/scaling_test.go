@@ -1,0 +1,140 @@
+package estimator
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// halves fits every second number of threads, from the first or the second on,
+// and tells the others: the errors, relative, and how many intervals held.
+func halves(t *testing.T, points [][2]float64, from int) (errs []float64, covered int) {
+	t.Helper()
+	var p Problem
+	for i := from; i < len(points); i += 2 {
+		p.Samples = append(p.Samples, Sample{Length: 1, Threads: int(points[i][0]), Wall: points[i][1]})
+	}
+	for i := 1 - from; i < len(points); i += 2 {
+		p.Resource = Resource{Threads: int(points[i][0])}
+		e, err := Scaling{}.Fit(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pr := e.Predict(1, 0.9)
+		errs = append(errs, pr.Seconds/points[i][1]-1)
+		if pr.Low <= points[i][1] && points[i][1] <= pr.High {
+			covered++
+		}
+	}
+	return errs, covered
+}
+
+// Run times of containers by cores, for each number of neighbours: half of the
+// core counts tells the other half.
+func TestScalingOfContainers(t *testing.T) {
+	for from := range 2 {
+		var all []float64
+		covered := 0
+		for _, name := range []string{"contention", "contention-v2", "contention-v4"} {
+			curves := map[float64][][2]float64{}
+			var order []float64
+			for _, r := range numbers(t, "tf_containers/Scripts_times_"+name+".csv") {
+				k := r["Containers"]
+				if curves[k] == nil {
+					order = append(order, k)
+				}
+				curves[k] = append(curves[k], [2]float64{r["Cores_Per_C"], r["Time"]})
+			}
+			for _, k := range order {
+				errs, c := halves(t, curves[k], from)
+				all, covered = append(all, errs...), covered+c
+			}
+		}
+		mae := score{errors: all}.mae()
+		t.Logf("from %d: mean absolute error %.1f%% over %d, %d covered", from, mae, len(all), covered)
+		if mae > 10 {
+			t.Errorf("the other half of the core counts is told with an error of %.1f%%", mae)
+		}
+		if share := float64(covered) / float64(len(all)); share < 0.85 {
+			t.Errorf("the 90%% interval covers %.1f%%", 100*share)
+		}
+	}
+}
+
+func TestScalingFindsTheLaw(t *testing.T) {
+	for _, want := range []Curve{{Sigma: 0.1}, {Sigma: 0.05, Kappa: 0.002}, {Sigma: 0.02, Limit: 8}} {
+		var p Problem
+		for _, n := range []int{1, 2, 4, 8, 16, 32, 64} {
+			p.Samples = append(p.Samples, Sample{Length: 1, Threads: n, Wall: 100 / want.Speedup(float64(n))})
+		}
+		p.Resource = Resource{Threads: 24}
+		e, err := Scaling{}.Fit(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Predict(1, 0.9).Seconds; math.Abs(got*want.Speedup(24)/100-1) > 0.02 {
+			t.Errorf("%s: %g s on 24 threads, want %g; fitted %+v", want.Law(), got, 100/want.Speedup(24), e.Curve)
+		}
+		if e.Curve.Law() != want.Law() {
+			t.Errorf("%+v was fitted by %+v", want, e.Curve)
+		}
+	}
+	if _, err := (Scaling{}).Fit(Problem{Samples: []Sample{{Length: 1, Threads: 2, Wall: 1}}}); !errors.Is(err, ErrUnfit) {
+		t.Errorf("one number of threads gives %v", err)
+	}
+}
+
+// Two thread pools with serial parts of their own, and a batch size.
+func TestScalingOfPoolsAndBatch(t *testing.T) {
+	pace := func(inter, intra, batch int) float64 {
+		return 50 / Curve{Sigma: 0.05}.Speedup(float64(intra)) / Curve{Sigma: 0.6}.Speedup(float64(inter)) * math.Pow(float64(batch), -0.3)
+	}
+	var p Problem
+	for _, inter := range []int{1, 2, 4} {
+		for _, intra := range []int{1, 4} {
+			for _, batch := range []int{16, 64} {
+				p.Samples = append(p.Samples, Sample{
+					Length: 1, Threads: 16, Inter: inter, Intra: intra, Batch: batch, Wall: pace(inter, intra, batch),
+				})
+			}
+		}
+	}
+	p.Resource = Resource{Threads: 16, Inter: 2, Intra: 8, Batch: 32}
+	e, err := Scaling{}.Fit(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := pace(2, 8, 32)
+	if got := e.Predict(1, 0.9).Seconds; math.Abs(got/want-1) > 0.05 {
+		t.Errorf("%g s, want %g", got, want)
+	}
+}
+
+// Intervals on thread counts that were not sampled hold what they promise when
+// each measurement is off by 4%.
+func TestScalingCoverage(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	const trials = 150
+	covered := 0
+	for range trials {
+		c := Curve{Sigma: 0.02 + 0.2*r.Float64()}
+		wall := func(n int) float64 { return 100 / c.Speedup(float64(n)) * math.Exp(0.04*r.NormFloat64()) }
+		var p Problem
+		for _, n := range []int{1, 2, 4, 8, 16} {
+			p.Samples = append(p.Samples, Sample{Length: 1, Threads: n, Wall: wall(n)})
+		}
+		p.Resource = Resource{Threads: 12}
+		e, err := Scaling{}.Fit(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		actual := wall(12)
+		if q := e.Predict(1, 0.9); q.Low <= actual && actual <= q.High {
+			covered++
+		}
+	}
+	if share := float64(covered) / trials; share < 0.85 || share > 0.95 {
+		t.Errorf("the 90%% interval covers %.1f%%", 100*share)
+	}
+}

@@ -1,0 +1,94 @@
+package estimator
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// A time is out of line beyond so many robust standard deviations from the
+// median; a spread below this part of the median is taken to be that much, since
+// equal times (of a coarse clock, say) tell nothing about it.
+const (
+	warmupDeviations    = 3
+	disturbedDeviations = 5
+	leastSpread         = 0.01
+)
+
+// warmup is how many leading units of each sample are told apart from its
+// pace. A first unit warms up caches, threads and the clock of the machine: it
+// takes a tenth longer even in small jobs, which a job that is many times as
+// long as its sample would pay for with each of its units; so it is always
+// left out. Further ones are as long as their median over the samples is out of
+// line with the second halves of the samples, and at most half of the longest
+// sample.
+func warmup(samples []Sample) int {
+	longest := 0
+	var late []float64
+	for _, s := range samples {
+		longest = max(longest, len(s.Units))
+		late = append(late, s.Units[(len(s.Units)+1)/2:]...)
+	}
+	if len(late) < 3 {
+		return 1
+	}
+	limit := outOfLine(late, warmupDeviations)
+	for i := 1; i < longest/2; i++ {
+		var at []float64
+		for _, s := range samples {
+			if i < len(s.Units) {
+				at = append(at, s.Units[i])
+			}
+		}
+		if median(at) <= limit {
+			return i
+		}
+	}
+	return max(1, longest/2)
+}
+
+// steady leaves out units that a neighbour disturbed: those far out of line, if
+// fewer than half of the samples have any. What most samples have belongs to
+// the job (an evaluation now and then). The warning says what was left out.
+func steady(runs [][]float64) (kept [][]float64, warning string) {
+	all := slices.Concat(runs...)
+	if len(runs) < 2 || len(all) < 5 {
+		return runs, ""
+	}
+	limit := outOfLine(all, disturbedDeviations)
+	units, samples := 0, 0
+	for _, r := range runs {
+		in := slices.DeleteFunc(slices.Clone(r), func(u float64) bool { return u > limit })
+		if n := len(r) - len(in); n > 0 {
+			units, samples = units+n, samples+1
+		}
+		if len(in) > 0 {
+			kept = append(kept, in)
+		}
+	}
+	if units == 0 || 2*samples >= len(runs) {
+		return runs, ""
+	}
+	return kept, fmt.Sprintf("%d of %d measured units were far slower than the rest and are left out: was the machine busy?", units, len(all))
+}
+
+// outOfLine is the median plus so many robust standard deviations (1.4826 times
+// the median absolute deviation, which is the standard deviation where values
+// are normal).
+func outOfLine(v []float64, deviations float64) float64 {
+	m := median(v)
+	d := make([]float64, len(v))
+	for i, x := range v {
+		d[i] = math.Abs(x - m)
+	}
+	return m + deviations*math.Max(1.4826*median(d), leastSpread*m)
+}
+
+// median is the mean of the two middle values where there are two.
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	return stat.Mean(s[(n-1)/2:n/2+1], nil)
+}

@@ -1,0 +1,124 @@
+package estimator
+
+import (
+	"encoding/csv"
+	"math"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// logged is a complete training run of 64,000 steps.
+type logged struct {
+	marks []Mark
+	total float64
+}
+
+var configurations = []string{"2-demand/", "4-demand/", "4-spot/4-spot-", "k80-demand/", "p100/"}
+
+// readRuns reads the runs of one configuration that got to the last step.
+func readRuns(t *testing.T, configuration string) []logged {
+	t.Helper()
+	rows, err := csv.NewReader(openData(t, "transient_training/"+configuration+"train_data.csv")).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []logged
+	var last string
+	var first float64
+	for _, row := range rows[1:] {
+		at, _ := strconv.ParseFloat(row[0], 64)
+		done, err := strconv.ParseFloat(row[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id := row[3] + row[4]; id != last {
+			last, first = id, at
+			runs = append(runs, logged{})
+		}
+		r := &runs[len(runs)-1]
+		r.marks = append(r.marks, Mark{int(done), at - first})
+		if done >= 64000 && r.total == 0 {
+			r.total = at - first
+		}
+	}
+	var whole []logged
+	for _, r := range runs {
+		if r.total > 0 && r.marks[0].Done == 0 {
+			whole = append(whole, r)
+		}
+	}
+	return whole
+}
+
+func (r logged) prefix(fraction float64) []Mark {
+	n := 0
+	for n < len(r.marks) && float64(r.marks[n].Done) <= fraction*64000*1.02 {
+		n++
+	}
+	return r.marks[:n]
+}
+
+type score struct {
+	errors  []float64
+	covered int
+}
+
+func (s score) mae() float64 {
+	var sum float64
+	for _, e := range s.errors {
+		sum += math.Abs(e)
+	}
+	return 100 * sum / float64(len(s.errors))
+}
+
+// scoreOf predicts each run from its prefix; other runs are known as far as
+// known says.
+func scoreOf(t *testing.T, m Model, fraction float64, known func(logged) Run) score {
+	var all score
+	for _, c := range configurations {
+		var s score
+		runs := readRuns(t, c)
+		var prefixes [][]Mark
+		for _, r := range runs {
+			prefixes = append(prefixes, r.prefix(fraction))
+		}
+		tick := findTick(prefixes)
+		for i, r := range runs {
+			marks := r.prefix(fraction)
+			last := marks[len(marks)-1]
+			p := Problem{Job: c, Tick: tick, Samples: []Sample{{Length: last.Done, Wall: last.At, Marks: marks}}}
+			for j, o := range runs {
+				if j != i && known != nil {
+					run := known(o)
+					run.Job = c
+					p.History = append(p.History, run)
+				}
+			}
+			e, err := m.Fit(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pr := e.Predict(64000, 0.9)
+			s.errors = append(s.errors, pr.Seconds/r.total-1)
+			if pr.Low <= r.total && r.total <= pr.High {
+				s.covered++
+			}
+		}
+		t.Logf("%s %g %-16s mae %.2f%% bias %.2f covered %d of %d", m.Name(), fraction, c, s.mae(), 100*stat.Mean(s.errors, nil), s.covered, len(runs))
+		all.errors, all.covered = append(all.errors, s.errors...), all.covered+s.covered
+	}
+	t.Logf("%s %g: mean absolute error %.2f%%, sd %.2f, bias %.2f, coverage %.1f%%", m.Name(), fraction, all.mae(),
+		100*stat.StdDev(all.errors, nil), 100*stat.Mean(all.errors, nil), 100*float64(all.covered)/float64(len(all.errors)))
+	return all
+}
+
+func TestTransient(t *testing.T) {
+	for _, f := range []float64{0.0625, 0.125, 0.25} {
+		scoreOf(t, Linear{}, f, nil)
+		scoreOf(t, Pooled{}, f, nil)
+		scoreOf(t, Pooled{}, f, func(r logged) Run { return Run{Length: 64000, Marks: r.prefix(f)} })
+		scoreOf(t, History{}, f, func(r logged) Run { return Run{Length: 64000, Seconds: r.total, Marks: r.marks} })
+	}
+}
