@@ -1,7 +1,5 @@
 package estimator
 
-import "math"
-
 // Unit is one unit of work that a running job has finished: the times in which
 // it held so many threads, in their order. There are several where the job was
 // resized in the middle. Time in which it was paused is left out.
@@ -40,33 +38,9 @@ func (e Estimate) Remaining(length int, done []Unit, threads int, level float64)
 // update joins what was estimated with the pace of the units by their precision
 // (the posterior mean of a normal pace under a normal prior).
 func (e Estimate) update(done []Unit) Estimate {
-	if len(done) == 0 {
-		return e
-	}
-	var paces []float64
+	var l Learned
 	for _, u := range done {
-		var seconds float64
-		for _, h := range u {
-			seconds += h.Seconds / e.Slower(h.Threads)
-		}
-		paces = append(paces, seconds)
+		l.Add(e, 1, u)
 	}
-	n := float64(len(paces))
-	mean, sd := meanSD(paces)
-	before := square(e.SlopeSE) + square(e.Slope*e.PaceSD)
-	if len(paces) > 1 {
-		e.UnitSD = math.Sqrt((square(e.UnitSD)*e.DF + square(sd)*(n-1)) / (e.DF + n - 1))
-	}
-	seen := square(e.UnitSD) * (1 + e.Rho) / (1 - e.Rho) / n
-	switch {
-	case e.DF <= 0, before == 0 && seen == 0: // nothing tells how good the estimate was
-		e.Slope = mean
-		e.SlopeSE = math.Sqrt(seen)
-	default:
-		e.Slope = (e.Slope*seen + mean*before) / (seen + before)
-		e.SlopeSE = math.Sqrt(seen * before / (seen + before))
-		e.PaceSD = 0
-	}
-	e.DF += n - 1
-	return e
+	return e.After(l)
 }

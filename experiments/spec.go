@@ -199,9 +199,9 @@ type Policy struct {
 	scheduler.Policy
 	Name  string
 	Range Range
-	// Estimates is fitted, oracle, noisy or requested.
+	// Estimates is fitted, oracle, noisy, requested or online.
 	Estimates string
-	// Sigma is the standard deviation of the log error under noisy.
+	// Sigma is the standard deviation of the log error under noisy, and of the first estimates under online.
 	Sigma float64
 	// At has the source range of each argument that the file sets.
 	At map[string]Range

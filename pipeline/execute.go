@@ -241,7 +241,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		return results.Cell{}, err
 	}
 	task := execute.Cell{
-		Dir: dir, Records: results.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes,
+		Online: e.online(c, i, real), Dir: dir, Records: results.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes,
 		Setup: results.Setup{Cell: e.Cells[i], Cluster: c.Hardware.Cluster, Predicted: e.fitted(c.Hardware, real)},
 	}
 	if c.Hardware.Engine == engineSimulated {

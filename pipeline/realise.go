@@ -242,6 +242,15 @@ func runtimeOn(j *experiments.Job, epoch time.Duration, threads int) time.Durati
 	return j.Runtime.Startup + time.Duration(math.Round(work*(1-j.Runtime.Parallel+j.Runtime.Parallel/float64(threads))))
 }
 
+// estimateError is what the estimate of a job is multiplied by: lognormal with
+// median 1, drawn by job, so that all policies of a replicate see the same errors.
+func (p *Plan) estimateError(c experiments.Cell, i int, job string) float64 {
+	if c.Policy.Sigma == 0 {
+		return 1
+	}
+	return math.Exp(c.Policy.Sigma * workload.Stream(p.Cells[i].Seed, "estimates", job).NormFloat64())
+}
+
 // jobsFor gives a cell's jobs the estimates that its policy is to decide by.
 //
 // An oracle knows the run time to come: in simulation that is exact; of real
@@ -262,11 +271,8 @@ func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, alone []time.Du
 			} else if d = 0; k >= 0 {
 				d = r.kinds[k].Limit
 			}
-		case "noisy":
-			// Lognormal with median 1, drawn by job: all policies of a replicate
-			// see the same errors.
-			z := workload.Stream(p.Cells[i].Seed, "estimates", jobs[n].Name).NormFloat64()
-			d = time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
+		case "noisy", "online":
+			d = time.Duration(float64(d) * p.estimateError(c, i, jobs[n].Name))
 		case "oracle":
 			if alone != nil {
 				d = max(alone[n], 1)

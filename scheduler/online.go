@@ -44,8 +44,8 @@ type Reporter interface {
 	// there is to learn from a unit shrinks with their number, and a job of a
 	// million units is looked at twenty times.
 	Watch(units []int)
-	// Progress returns what jobs have reported up to the present instant and was
-	// not returned before: by job in the order of instants.
+	// Progress returns the latest report of each job that has made one since the
+	// last call, up to the present instant.
 	Progress() []Progress
 }
 

@@ -47,6 +47,9 @@ func storyOf(e *results.Experiment, c results.CellRef, job string) (story []mome
 		case scheduler.Request:
 			m.What = "the workload changed its request"
 			began = append(began, m)
+		case scheduler.Predict:
+			m.What = "its prediction changed"
+			began = append(began, m)
 		case scheduler.Finish:
 			m.What = "finished"
 			ended = append(ended, m)

@@ -6,6 +6,7 @@ var Functions = []Func{
 	{"exponential", `exponential("400ms")`, "gaps of a Poisson process with that mean, for `interarrival`"},
 	{"normal", `normal("1s", "200ms")`, "normal gaps with that mean and standard deviation, not below 0, for `interarrival`"},
 	{"noisy", `noisy(0.2)`, "fitted estimates with a lognormal error, for `estimates`"},
+	{"online", `online(0.2)`, "the same, corrected by the finished units of running jobs, for `estimates`"},
 
 	{"abs", `abs(-2)`, "absolute value"},
 	{"ceil", `ceil(1.2)`, "next whole number above"},

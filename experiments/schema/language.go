@@ -339,8 +339,8 @@ policy "urgent" {
 		{Name: "victims", Type: String, Default: `"longest_run"`, Allowed: []string{"longest_run", "smallest_request"},
 			Doc: "Which running jobs are paused first. Only with preemption.", Example: `"smallest_request"`},
 		{Name: "feedback", Type: Duration, Positive: true, DefaultDoc: "off", Doc: "A waiting job's level improves by one each time it has waited this long. Only under the order `priority`.", Example: `"10s"`},
-		{Name: "estimates", Type: Estimates, Default: `"fitted"`, Allowed: []string{"fitted", "oracle", "requested"},
-			Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), the jobs' limits (`requested`), or fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error). Only where something reads them: the orders `sjf`, `srtf`, `fair`, the backfills `easy` and `conservative`.", Example: `noisy(0.2)`},
+		{Name: "estimates", Type: Estimates, Default: `"fitted"`, Allowed: []string{"fitted", "oracle", "requested", "online"},
+			Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), the jobs' limits (`requested`), fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error), or ones that begin as fitted and follow what jobs report while they run (`online`, or `online(sigma)` to begin with such an error). Only where something reads them: the orders `sjf`, `srtf`, `fair`, the backfills `easy` and `conservative`.", Example: `noisy(0.2)`},
 	},
 }
 

@@ -86,7 +86,7 @@ const (
 	Threads   Type = "integer or object"
 	Gap       Type = "duration, exponential(…) or normal(…)"
 	Instants  Type = "duration or list of durations"
-	Estimates Type = "string or noisy(…)"
+	Estimates Type = "string, noisy(…) or online(…)"
 
 	JobRef      Type = "reference to a job"
 	WorkloadRef Type = "reference to a workload"

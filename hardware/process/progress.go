@@ -1,6 +1,8 @@
 package process
 
 import (
+	"slices"
+
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -39,7 +41,12 @@ func (e *Engine) reports(job int) func([]byte) {
 		}
 		done = units
 		e.mu.Lock()
-		e.news = append(e.news, scheduler.Progress{Job: job, At: e.Now(), Units: units})
+		report := scheduler.Progress{Job: job, At: e.Now(), Units: units}
+		if i := slices.IndexFunc(e.news, func(p scheduler.Progress) bool { return p.Job == job }); i >= 0 {
+			e.news[i] = report // nobody has seen the one before
+		} else {
+			e.news = append(e.news, report)
+		}
 		ready := units >= next
 		e.told = e.told || ready
 		e.mu.Unlock()

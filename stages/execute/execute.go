@@ -20,6 +20,8 @@ type Cell struct {
 	Policy  scheduler.Policy
 	Resizes []scheduler.Resize
 	Engine  scheduler.Engine
+	// Online is as in scheduler.Run.
+	Online *scheduler.Online
 	// Watch is told of the jobs' states as they change, in the goroutine of
 	// the loop; it may be nil.
 	Watch func(Counts)
@@ -51,7 +53,7 @@ func Run(ctx context.Context, c Cell) (results.Cell, error) {
 	began := time.Now()
 	outcome, err := scheduler.Run{
 		Policy: c.Policy, Cluster: c.Setup.Cluster, Jobs: c.Setup.Jobs, Resizes: c.Resizes,
-		Engine: c.Engine, Recorder: all, EventsOnly: c.Records == results.MetricsOnly,
+		Engine: c.Engine, Online: c.Online, Recorder: all, EventsOnly: c.Records == results.MetricsOnly,
 	}.Execute(ctx)
 	if ctx.Err() != nil {
 		return results.Cell{}, ctx.Err()
