@@ -66,6 +66,7 @@ func (d *decoder) spec() *Spec {
 	d.fitTraces(s.Cells)
 	s.Compares = d.compares(s.Cells)
 	s.Plots = d.plots(s.Axes)
+	s.Thresholds = d.thresholds(s.Cells)
 	if !d.failed() {
 		d.doubts(s)
 	}

@@ -55,7 +55,9 @@ type Spec struct {
 	Profile  Profile
 	Estimate Estimate
 	Compares []Compare
-	Plots    []Plot
+	// Thresholds are in the order of the file.
+	Thresholds []Threshold
+	Plots      []Plot
 
 	// File and Source are the experiment as it was read; Variables are the
 	// values its variables had, as LoadOptions.Vars takes them ("name=value").

@@ -66,7 +66,9 @@ type Plan struct {
 	// RunOrder has the indexes into Cells in the order in which they run.
 	RunOrder []int     `json:"run_order"`
 	Compares []Compare `json:"compares"`
-	Plots    []Plot    `json:"plots"`
+	// Thresholds are bounds that the results must keep.
+	Thresholds []Threshold `json:"thresholds,omitempty"`
+	Plots      []Plot      `json:"plots"`
 	// PredictedSeconds is how long the work of this plan should take; 0 unknown.
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
 }

@@ -30,7 +30,7 @@ var Metrics = []string{
 var Language = &Block{
 	Blocks: []*Block{
 		experimentBlock, variableBlock, localsBlock, jobBlock, workloadBlock, hardwareBlock,
-		policyBlock, matrixBlock, profileBlock, estimateBlock, compareBlock, plotBlock,
+		policyBlock, matrixBlock, profileBlock, estimateBlock, compareBlock, plotBlock, thresholdBlock,
 	},
 }
 

@@ -86,6 +86,7 @@ const (
 	Threads   Type = "integer or object"
 	Gap       Type = "duration, exponential(…) or normal(…)"
 	Instants  Type = "duration or list of durations"
+	Bound     Type = "duration or number"
 	Estimates Type = "string, noisy(…) or online(…)"
 
 	JobRef      Type = "reference to a job"
