@@ -1,15 +1,16 @@
 # tfexp: build, run, test. `make help` lists the targets.
 
 GO          ?= go
+PYTHON      ?= python3
 BIN         := bin/tfexp
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' \) -not -path '*/testdata/*' -not -path 'results/*/*' ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-nvml test-nvml run test race lint bench docs clean
+.PHONY: help build build-nvml test-nvml run test test-python race lint bench docs python-jobs clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: $(BIN) ## build bin/tfexp
 
@@ -32,6 +33,9 @@ run: $(BIN) ## run the first experiment: FCFS against round robin, real training
 test: ## run all tests; what needs more than Go skips and says so
 	$(GO) test ./...
 
+test-python: ## run the tests of the Python library; they need python3 alone
+	$(PYTHON) -m unittest discover -s jobs/tfexp_job/tests
+
 race: ## run all tests under the race detector
 	$(GO) test -race ./...
 
@@ -45,6 +49,15 @@ bench: ## print the speeds that tfexp promises
 
 docs: ## write docs/language.md anew from what the decoder uses
 	$(GO) test ./experiments -run "^TestReference$$" -update
+
+python-jobs: .venv/ready ## install what the training programs in Python need, into .venv
+	@/usr/bin/python3 -c 'import torch' 2>/dev/null || echo "For jobs/pytorch install PyTorch too: sudo apt-get install --no-install-recommends python3-torch"
+
+.venv/ready: jobs/tensorflow/requirements.txt jobs/tfexp_job/tfexp_job.py jobs/tfexp_job/pyproject.toml
+	$(PYTHON) -m venv .venv
+	.venv/bin/pip install --quiet --disable-pip-version-check -r jobs/tensorflow/requirements.txt jobs/tfexp_job/
+	rm -rf jobs/tfexp_job/build jobs/tfexp_job/*.egg-info
+	touch $@
 
 clean: ## remove what was built; results stay
 	rm -rf bin

@@ -18,7 +18,7 @@ func alike(own []Mark, past []Run) (e Estimate, ok bool) {
 	begins := make([]begin, 0, len(past))
 	for _, r := range past {
 		b := begin{pace: math.Log(r.Seconds / float64(r.Length)), at: atMarks(r.Marks, own)}
-		if b.at != nil {
+		if n := len(b.at); n > 0 && b.at[n-1] > 0 {
 			begins = append(begins, b)
 		}
 	}

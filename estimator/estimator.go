@@ -60,6 +60,16 @@ type Sample struct {
 	Pause  float64 `json:"pause_s,omitempty"`
 	Resume float64 `json:"resume_s,omitempty"`
 	Resize float64 `json:"resize_s,omitempty"`
+	// Startup and Save are what the program says that it spent before its first
+	// unit and after its last; 0 where it does not say.
+	Startup float64 `json:"startup_s,omitempty"`
+	Save    float64 `json:"save_s,omitempty"`
+	// Busy is the mean number of cores that other processes used while it ran; 0
+	// where it was too short to tell. It ran Tries times until it was not disturbed.
+	Busy  float64 `json:"busy_cores,omitempty"`
+	Tries int     `json:"tries,omitempty"`
+	// Cost is what taking it took in all.
+	Cost float64 `json:"cost_s,omitempty"`
 	// Warnings are doubts about the sample's output.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -143,8 +153,10 @@ type Estimate struct {
 	Rho float64 `json:"rho,omitempty"`
 	// PaceSD is how much the pace of a whole run differs from that of its
 	// samples for reasons that no number of units averages out (the clock,
-	// neighbours): a standard deviation, relative to Slope.
+	// neighbours): a standard deviation, relative to Slope, with PaceDF degrees of
+	// freedom (0: as many as DF).
 	PaceSD float64 `json:"pace_sd,omitempty"`
+	PaceDF float64 `json:"pace_df,omitempty"`
 	// Residuals are the errors with which the model would have told past runs,
 	// as sorted logarithms of actual / predicted. Where there are any, the
 	// interval is made of them and not of the spreads above.
@@ -177,7 +189,9 @@ func (e Estimate) Predict(length int, level float64) Prediction {
 // The interval is that of a new observation under a linear model whose unit
 // times are an AR(1) process: with n units of slope b on these threads, the
 // variance is n²·SE(b)² + n·SD²·(1+ρ)/(1−ρ) + SE(intercept)² + (n·b·PaceSD)²,
-// and (n·b·CurveSE)² on threads that were not asked for; with Student's t.
+// and (n·b·CurveSE)² on threads that were not asked for; with Student's t,
+// whose degrees of freedom are Welch's and Satterthwaite's where these parts are
+// known unlike well.
 func (e Estimate) PredictOn(length, threads int, level float64) Prediction {
 	n, slower := float64(length), e.Slower(threads)
 	pace := e.Slope * slower
@@ -188,12 +202,16 @@ func (e Estimate) PredictOn(length, threads int, level float64) Prediction {
 	if e.DF <= 0 {
 		return p
 	}
-	v := square(e.InterceptSE) + square(n*pace*e.PaceSD) +
-		square(slower)*(square(n*e.SlopeSE)+n*square(e.UnitSD)*(1+e.Rho)/(1-e.Rho))
+	v := square(e.InterceptSE) + square(slower)*(square(n*e.SlopeSE)+n*square(e.UnitSD)*(1+e.Rho)/(1-e.Rho))
+	between := square(n * pace * e.PaceSD)
 	if threads != e.Resource.Threads {
-		v += square(n * pace * e.CurveSE)
+		between += square(n * pace * e.CurveSE)
 	}
-	return p.around(math.Sqrt(v), e.DF, level)
+	df := e.DF
+	if e.PaceDF > 0 && v+between > 0 {
+		df = square(v+between) / (square(v)/e.DF + square(between)/e.PaceDF)
+	}
+	return p.around(math.Sqrt(v+between), df, level)
 }
 
 // Slower is how many times as long a unit takes on threads as on the
@@ -205,12 +223,22 @@ func (e Estimate) Slower(threads int) float64 {
 	return e.Curve.Speedup(float64(e.Resource.Threads)) / e.Curve.Speedup(float64(threads))
 }
 
-// around adds the interval of Student's t with df degrees of freedom.
+// around adds the interval of Student's t with df degrees of freedom. Where the
+// spread is large it is that of the logarithm: run times are above 0, and a factor
+// more is as likely as one less.
 func (p Prediction) around(sd, df, level float64) Prediction {
+	if p.Seconds <= 0 {
+		return p
+	}
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile((1 + level) / 2)
 	p.Low, p.High = math.Max(0, p.Seconds-t*sd), p.Seconds+t*sd
+	if sd > largeSpread*p.Seconds {
+		p.Low, p.High = p.Seconds*math.Exp(-t*sd/p.Seconds), p.Seconds*math.Exp(t*sd/p.Seconds)
+	}
 	return p
 }
+
+const largeSpread = 0.25
 
 // conformal adds the interval that holds a new run at level if it is like the past
 // ones (split conformal prediction: Vovk, Gammerman & Shafer, "Algorithmic
@@ -258,7 +286,7 @@ func same[T comparable](a, b T) bool {
 }
 
 // models has every model, in the order of the documentation.
-var models = []Model{Linear{}, Fraction{}, Scaling{}, Pooled{}, History{}}
+var models = []Model{Linear{}, Fraction{}, Scaling{}, Pooled{}, History{}, Auto{}}
 
 // Names lists the models.
 func Names() []string {

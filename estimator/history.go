@@ -30,9 +30,9 @@ func (History) Name() string { return "history" }
 
 // What is assumed where runs do not tell: standard deviations of log ratios.
 const (
-	priorHostSD  = 0.15 // of the ratio between two hosts from job to job
-	unknownRatio = 0.5  // of that ratio where no job tells it
-	priorKindSD  = 1.0  // between jobs of a kind
+	priorHostSD  = 0.1 // of the ratio between two hosts from job to job
+	unknownRatio = 0.5 // of that ratio where no job tells it
+	priorKindSD  = 1.0 // between jobs of a kind
 )
 
 // belief is a normal distribution; the zero value is no belief.
@@ -54,13 +54,14 @@ func (History) Fit(p Problem) (Estimate, error) {
 			past = append(past, r)
 		}
 	}
-	if own := longestMarks(samples); len(own) > 1 {
+	own := longestMarks(samples)
+	if length, seconds := span(own); length > 0 && seconds > 0 {
 		if e, ok := alike(own, sameJob(p, past, asked)); ok {
 			e.Model, e.Resource, e.Samples = "history", asked, len(samples)
 			return e, nil
 		}
 	}
-	var line Estimate
+	line := Estimate{Intercept: startup(p, past)}
 	if len(samples) > 0 {
 		var err error
 		if line, err = fitLine(p, samples); err != nil {
@@ -80,8 +81,32 @@ func (History) Fit(p Problem) (Estimate, error) {
 	}
 	e.Slope = math.Exp(b.mean)
 	e.SlopeSE = e.Slope / math.Sqrt(b.precision)
-	e.DF += priorDF
+	e.DF += 2 * priorDF
 	return e, nil
+}
+
+// startup is what past runs of the job, or else of its kind, took beyond their
+// units, on the mean; 0 where they do not tell.
+func startup(p Problem, past []Run) float64 {
+	var job, kind []float64
+	for _, r := range past {
+		if len(r.Units) < 2 || len(r.Units) != r.Length {
+			continue
+		}
+		rest := math.Max(0, r.Seconds-stat.Mean(r.Units[1:], nil)*float64(r.Length))
+		if r.Job == p.Job {
+			job = append(job, rest)
+		} else if r.Kind == p.Kind {
+			kind = append(kind, rest)
+		}
+	}
+	switch {
+	case len(job) > 0:
+		return stat.Mean(job, nil)
+	case len(kind) > 0:
+		return stat.Mean(kind, nil)
+	}
+	return 0
 }
 
 // remember is what the past says of the log pace; spread is that of a run about

@@ -8,6 +8,8 @@ type Learned struct {
 	units, groups float64
 	mean          float64 // seconds a unit, at the pace of the estimate's resource
 	squares       float64 // of the groups' deviations from the mean, weighted by their units
+	products      float64 // of the deviations of groups that followed each other
+	last          float64 // deviation of the last group from the mean
 }
 
 // Units is the number of units that were seen.
@@ -18,6 +20,9 @@ func (l Learned) Units() int { return int(l.units) }
 // units varies by the n-th part of a unit's variance, so groups of units tell
 // the spread of one as well (Welford's weighted update, 1962).
 func (l *Learned) Add(e Estimate, units int, held []Held) {
+	if units <= 0 {
+		return
+	}
 	var seconds float64
 	for _, h := range held {
 		seconds += h.Seconds / e.Slower(h.Threads)
@@ -27,8 +32,25 @@ func (l *Learned) Add(e Estimate, units int, held []Held) {
 	l.units += n
 	l.groups++
 	l.mean += off * n / l.units
-	l.squares += n * off * (seconds/n - l.mean)
+	now := seconds/n - l.mean
+	l.squares += n * off * now
+	l.products += n * l.last * now
+	l.last = now
 }
+
+// rho is the correlation of a group with the next one, from 0 to 0.9, shrunk as
+// autocorrelation is.
+func (l Learned) rho() float64 {
+	pairs := l.groups - 1
+	if pairs < 8 || l.squares == 0 {
+		return 0
+	}
+	return math.Min(0.9, math.Max(0, l.products/l.squares*pairs/(pairs+8)))
+}
+
+// restDrift is how much the pace of the rest of a run differs from the run's own
+// so far, for reasons that no number of units averages out; relative to it.
+const restDrift = 0.005
 
 // After returns the estimate of a running job from what it has shown: see
 // Update.
@@ -36,20 +58,20 @@ func (e Estimate) After(l Learned) Estimate {
 	if l.units == 0 {
 		return e
 	}
-	before := square(e.SlopeSE) + square(e.Slope*e.PaceSD)
+	e.Residuals = nil // they told whole runs
+	known, before := e.DF > 0, square(e.SlopeSE)+square(e.Slope*e.PaceSD)
 	if l.groups > 1 {
 		e.UnitSD = math.Sqrt((square(e.UnitSD)*e.DF + l.squares) / (e.DF + l.groups - 1))
+		e.Rho = math.Max(e.Rho, l.rho())
+		e.DF += l.groups - 1
 	}
 	seen := square(e.UnitSD) * (1 + e.Rho) / (1 - e.Rho) / l.units
-	switch {
-	case e.DF <= 0, before == 0 && seen == 0: // nothing tells how good the estimate was
-		e.Slope = l.mean
-		e.SlopeSE = math.Sqrt(seen)
-	default:
+	if known && before+seen > 0 {
 		e.Slope = (e.Slope*seen + l.mean*before) / (seen + before)
 		e.SlopeSE = math.Sqrt(seen * before / (seen + before))
-		e.PaceSD = 0
+	} else { // nothing tells how good the estimate was
+		e.Slope, e.SlopeSE = l.mean, math.Sqrt(seen)
 	}
-	e.DF += l.groups - 1
+	e.PaceSD, e.PaceDF = restDrift, clockDF
 	return e
 }

@@ -6,43 +6,47 @@ import (
 	"testing"
 )
 
-// What is learned unit by unit is what Update makes of the units.
-func TestLearnedIsUpdate(t *testing.T) {
-	e := Estimate{Slope: 2, SlopeSE: 0.2, UnitSD: 0.3, DF: 4, Rho: 0.2, PaceSD: 0.1, Resource: Resource{Threads: 4}, Curve: Curve{Sigma: 0.1}}
-	done := []Unit{{{2.1, 4}}, {{1, 4}, {2.5, 2}}, {{3.7, 2}}, {{2.2, 4}}}
-	var l Learned
-	for _, u := range done {
-		l.Add(e, 1, u)
+// Units that are reported in groups tell the same pace, and nearly the same spread.
+func TestLearnedInGroups(t *testing.T) {
+	m := machine{r: rand.New(rand.NewPCG(31, 32)), unit: 1, unitSD: 0.1}
+	e := Estimate{Slope: 1.5, SlopeSE: 0.3, UnitSD: 0.1, DF: 3, Resource: Resource{Threads: 2}}
+	units := m.run(600).Units
+	var single, grouped Learned
+	for i := 0; i < len(units); i += 3 {
+		sum := 0.0
+		for _, u := range units[i : i+3] {
+			single.Add(e, 1, []Held{{u, 2}})
+			sum += u
+		}
+		grouped.Add(e, 3, []Held{{sum, 2}})
 	}
-	got, want := e.After(l), e.Update(done)
-	near(t, "slope", got.Slope, want.Slope, 1e-12)
-	near(t, "standard error", got.SlopeSE, want.SlopeSE, 1e-12)
-	near(t, "spread", got.UnitSD, want.UnitSD, 1e-12)
-	near(t, "degrees of freedom", got.DF, want.DF, 1e-12)
-	if l.Units() != 4 {
-		t.Errorf("%d units", l.Units())
+	a, b := e.After(single), e.After(grouped)
+	near(t, "pace", b.Slope, a.Slope, 1e-3)
+	near(t, "spread", b.UnitSD, a.UnitSD, 0.02)
+	if grouped.Units() != 600 {
+		t.Errorf("%d units were seen", grouped.Units())
+	}
+	if got := e.After(Learned{}); got.Slope != e.Slope {
+		t.Errorf("nothing seen changes the pace to %g", got.Slope)
+	}
+	grouped.Add(e, 0, nil)
+	if grouped.Units() != 600 {
+		t.Error("no units were counted")
 	}
 }
 
-// Groups of units tell the pace, and without bias the spread of one unit.
-func TestLearnedInGroups(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	e := Estimate{Slope: 1, Resource: Resource{Threads: 1}} // nothing tells how good it is
-	const trials, sd = 4000, 0.2
-	var pace, variance float64
-	for range trials {
+// The memory of unit times is learned while the job runs: without it the standard
+// error of the pace would be half of what it is.
+func TestLearnedMemory(t *testing.T) {
+	for _, rho := range []float64{0, 0.6} {
+		m := machine{r: rand.New(rand.NewPCG(33, 34)), unit: 1, unitSD: 0.1, rho: rho}
 		var l Learned
-		for _, n := range []int{1, 2, 4, 8} {
-			held := []Held{{0, 1}}
-			for range n {
-				held[0].Seconds += 3 + sd*r.NormFloat64()
-			}
-			l.Add(e, n, held)
+		e := Estimate{}
+		for _, u := range m.run(500).Units {
+			l.Add(e, 1, []Held{{u, 1}})
 		}
-		u := e.After(l)
-		pace += u.Slope / trials
-		variance += u.UnitSD * u.UnitSD / trials
+		if got := e.After(l).Rho; math.Abs(got-rho) > 0.12 {
+			t.Errorf("a memory of %g was found to be %g", rho, got)
+		}
 	}
-	near(t, "pace", pace, 3, 0.01)
-	near(t, "spread", math.Sqrt(variance), sd, 0.01)
 }

@@ -114,6 +114,13 @@ func fitUnits(samples []Sample) Estimate {
 		e.Rho = autocorrelation(runs)
 		e.SlopeSE = e.UnitSD * math.Sqrt((1+e.Rho)/(1-e.Rho)/float64(len(all)))
 		e.PaceSD = paceSD(runs, e)
+		e.PaceDF = priorDF + float64(len(runs)-1)
+		// The samples' own paces are off as well, each by its share of the units.
+		shares := 0.0
+		for _, r := range runs {
+			shares += square(float64(len(r)) / float64(len(all)))
+		}
+		e.PaceSD *= math.Sqrt(1 + shares)
 	}
 	return e
 }
@@ -189,7 +196,7 @@ func fitWall(samples []Sample) (Estimate, error) {
 	e := Estimate{Slope: slope, Intercept: intercept, PaceSD: priorPaceSD}
 	// Two points leave no residuals: what is assumed of any machine stands in.
 	mean, df := stat.Mean(x, nil), float64(len(x)-2)
-	ss := priorDF * square(priorPaceSD*stat.Mean(y, nil))
+	ss := priorDF * square(priorPaceSD*(stat.Mean(y, nil)-intercept))
 	for i := range x {
 		ss += square(y[i] - intercept - slope*x[i])
 	}

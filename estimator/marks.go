@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // fitMarks is the pace between the first and the last mark of the longest
@@ -15,10 +17,13 @@ func fitMarks(own []Mark, tick float64) (Estimate, error) {
 		return Estimate{}, fmt.Errorf("fit linear: a pace needs two marks, one later and further than the other: %w", ErrUnfit)
 	}
 	if tick == 0 {
-		tick = findTick([][]Mark{own})
+		tick = FindTick([][]Mark{own})
 	}
 	e := Estimate{Slope: seconds / length, PaceSD: runDrift, DF: clockDF}
 	if tick == 0 {
+		if len(own) < 3 {
+			e.Warnings = append(e.Warnings, fewMarks)
+		}
 		e.DF = priorDF + float64(len(own)-2)
 		tick = clockless([][]Mark{own}) * seconds / math.Sqrt(float64(len(own)-1))
 	}
@@ -27,19 +32,29 @@ func fitMarks(own []Mark, tick float64) (Estimate, error) {
 }
 
 // clockless is how wide the error of a run's seconds is from one mark to the
-// next, relative to them, where no tick is the reason: √6 standard deviations of
-// the paces between marks of a run, joined with what is assumed of any machine.
+// next, relative to them, where no tick is known: √6 standard deviations of the
+// paces between marks of a run, joined with what is assumed of any machine. Runs of
+// two marks each do not tell this error from their own paces; that they differ is
+// then taken for error.
 func clockless(runs [][]Mark) float64 {
 	ss, df := priorDF*square(priorPaceSD), float64(priorDF)
+	var paces []float64
 	for _, marks := range runs {
 		length, seconds := span(marks)
-		for i := 1; i < len(marks) && seconds > 0; i++ {
+		if length <= 0 || seconds <= 0 {
+			continue
+		}
+		paces = append(paces, seconds/length)
+		for i := 1; i < len(marks); i++ {
 			if l, t := span(marks[i-1 : i+1]); l > 0 {
 				ss += square(t*length/(l*seconds) - 1)
 				df++
 			}
 		}
 		df--
+	}
+	if df < priorDF+1 && len(paces) > 1 {
+		ss, df = ss+squares(paces)/square(stat.Mean(paces, nil)), df+float64(len(paces)-1)
 	}
 	return math.Sqrt(6 * ss / math.Max(df, 1))
 }
@@ -55,6 +70,10 @@ func longestMarks(samples []Sample) []Mark {
 	return own
 }
 
+// fewMarks is the doubt about a pace that nothing but its own prior tells the
+// spread of.
+const fewMarks = "two rows tell nothing of the log's clock: the interval takes it to be exact"
+
 // span is the work and the seconds between the first and the last mark.
 func span(marks []Mark) (length, seconds float64) {
 	if len(marks) == 0 {
@@ -64,19 +83,20 @@ func span(marks []Mark) (length, seconds float64) {
 	return float64(last.Done - first.Done), last.At - first.At
 }
 
-// findTick tells how coarse the clock of marks is from the gaps between them:
+// FindTick tells how coarse the clock of marks is from the gaps between them:
 // seen by a watcher that looks once a minute, gaps of about the same work are
 // some seconds more than a whole number of minutes, and so apart from each other
 // by whole minutes. It returns 0 when the gaps do not show a tick: fewer than
-// four, all alike, or not on a grid to within a tenth of it.
-func findTick(runs [][]Mark) float64 {
+// three, all alike, not on a grid to within a tenth of it, shorter than a tick, or
+// hardly two at a point of the grid.
+func FindTick(runs [][]Mark) float64 {
 	var gaps []float64
 	for _, marks := range runs {
 		for i := 1; i < len(marks); i++ {
 			gaps = append(gaps, marks[i].At-marks[i-1].At)
 		}
 	}
-	if len(gaps) < 4 {
+	if len(gaps) < 3 {
 		return 0
 	}
 	slices.Sort(gaps)
@@ -94,20 +114,25 @@ func findTick(runs [][]Mark) float64 {
 			tick = math.Min(tick, s)
 		}
 	}
-	if tick < 0.02*gaps[0] { // scatter of a fine clock
+	// Less is the scatter of a fine clock, more is runs of unlike pace.
+	if tick < 0.02*gaps[0] || tick > gaps[0] {
 		return 0
 	}
 	// Scatter within a grid point, beside which a tick stands out.
-	from := gaps[0]
+	from, clusters := gaps[0], 1
 	for i, s := range steps {
 		if s > tick/2 {
 			if n := s / tick; math.Abs(n-math.Round(n)) > 0.1 {
 				return 0
 			}
 			from = gaps[i+1]
+			clusters++
 		} else if gaps[i+1]-from > 0.1*tick {
 			return 0
 		}
+	}
+	if len(gaps) < 2*clusters-1 { // numbers that happen to be apart alike
+		return 0
 	}
 	return tick
 }

@@ -13,34 +13,34 @@ type Held struct {
 
 // Update returns the estimate of a running job from the units that it has
 // finished. Each is counted at the pace of the estimate's resource: Curve says
-// how much work was done on other threads. What was estimated before counts as
-// so many units as its standard error is worth, so the first units of a job
-// change little where the samples were good, and the job's own pace prevails
+// how much work was done on other threads. The first one warms up, and tells
+// something only of a job of which nothing was known.
+//
+// What was estimated before and what is seen are joined by their precision (the
+// posterior mean of a normal pace under a normal prior), so the first units of a
+// job change little where the samples were good, and the job's own pace prevails
 // in the end. The run time of what is left is Remaining's.
 func (e Estimate) Update(done []Unit) Estimate {
-	return e.update(done)
-}
-
-// Remaining is the run time of the units of length that are not done, on threads
-// from now on, with the interval at level: fixed costs after the last unit are
-// not told apart from those before the first, which a running job has had, so
-// there are none in it.
-func (e Estimate) Remaining(length int, done []Unit, threads int, level float64) Prediction {
-	left := length - len(done)
-	if left <= 0 {
-		return Prediction{}
+	if len(done) > 1 || e.Slope > 0 && len(done) > 0 {
+		done = done[1:]
 	}
-	u := e.update(done)
-	u.Intercept, u.InterceptSE = 0, 0
-	return u.PredictOn(left, threads, level)
-}
-
-// update joins what was estimated with the pace of the units by their precision
-// (the posterior mean of a normal pace under a normal prior).
-func (e Estimate) update(done []Unit) Estimate {
 	var l Learned
 	for _, u := range done {
 		l.Add(e, 1, u)
 	}
 	return e.After(l)
+}
+
+// Remaining is the run time of the units of length that are not done, on threads
+// from now on, with the interval at level. There are no fixed costs in it: what
+// comes after the last unit is not told apart from what comes before the first,
+// which a running job has behind it.
+func (e Estimate) Remaining(length int, done []Unit, threads int, level float64) Prediction {
+	left := length - len(done)
+	if left <= 0 {
+		return Prediction{}
+	}
+	u := e.Update(done)
+	u.Intercept, u.InterceptSE = 0, 0
+	return u.PredictOn(left, threads, level)
 }

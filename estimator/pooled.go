@@ -42,24 +42,31 @@ func (Pooled) Fit(p Problem) (Estimate, error) {
 	}
 	tick := p.Tick
 	if tick == 0 {
-		tick = findTick(runs)
+		tick = FindTick(runs)
 	}
 	pace, sd := pool(runs, tick)
 	// Runs that one program launches are first looked at after about the same
-	// time: that part of the error is shared, and no number of runs averages it out.
+	// time: that part of the error, uniform over a tick, is shared by all, and no
+	// number of runs averages it out. The normal that holds as much of it at 90%:
+	const uniform = 0.9 / 2 / 1.645
 	length, _ := span(own)
-	sd = math.Hypot(sd, tick/math.Sqrt(12)/length)
-	return Estimate{
+	sd = math.Hypot(sd, tick*uniform/length*math.Sqrt(1-1/float64(len(runs))))
+	e := Estimate{
 		Model: "pooled", Slope: pace, SlopeSE: sd, PaceSD: runDrift, DF: clockDF, Samples: len(runs), Resource: asked,
-	}, nil
+	}
+	if tick == 0 && len(own) < 3 {
+		e.Warnings = append(e.Warnings, fewMarks)
+	}
+	return e, nil
 }
 
 // runDrift is how much the pace of the rest of a training run differs from that
-// of its beginning, relative to it.
-const runDrift = 0.02
+// of its beginning, relative to it: a standard deviation, measured on complete runs
+// of distributed training, those that lost servers on the way left out.
+const runDrift = 0.015
 
 // clockDF are the degrees of freedom of an error whose spread is known.
-const clockDF = 30
+const clockDF = 200
 
 // upTo is the marks of the first units, and of one that is a little later: marks
 // of one length of work are a few units apart from run to run.
@@ -71,101 +78,120 @@ func upTo(marks []Mark, done int) []Mark {
 	return marks[:n]
 }
 
+// The grid of log paces that a posterior is summed over, and the population of
+// paces: Student's t with so many degrees of freedom and one of these spreads, each
+// as likely beforehand.
+const (
+	finestPace = 0.004
+	mostPaces  = 600
+	freedom    = 3
+)
+
+var spreads = []float64{0.005, 0.01, 0.02, 0.05, 0.1, 0.2}
+
 // pool returns the pace of the first run and its standard error.
 func pool(runs [][]Mark, tick float64) (pace, sd float64) {
-	const (
-		step    = 0.004 // of the grid of log paces
-		widest  = 600
-		freedom = 3
-	)
-	spreads := []float64{0.005, 0.01, 0.02, 0.05, 0.1, 0.2}
-
-	type seen struct{ length, seconds, noise float64 }
-	var obs []seen
 	relative := clockless(runs)
+	noise := func(marks []Mark) float64 {
+		_, seconds := span(marks)
+		if tick > 0 {
+			return math.Min(tick, seconds)
+		}
+		return relative * seconds / math.Sqrt(float64(len(marks)-1))
+	}
+	if len(runs) == 1 {
+		length, seconds := span(runs[0])
+		return seconds / length, noise(runs[0]) / math.Sqrt(6) / length
+	}
+
 	lo, hi := math.Inf(1), 0.0
 	for _, marks := range runs {
-		l, t := span(marks)
-		o := seen{l, t, tick}
-		if tick == 0 {
-			o.noise = relative * t / math.Sqrt(float64(len(marks)-1))
-		}
-		obs = append(obs, o)
-		lo, hi = math.Min(lo, math.Max(t-o.noise, t/4)/l), math.Max(hi, (t+o.noise)/l)
+		length, seconds := span(marks)
+		n := noise(marks)
+		lo, hi = math.Min(lo, math.Max(seconds-n, seconds/4)/length), math.Max(hi, (seconds+n)/length)
 	}
-	width := math.Max(step, math.Log(hi/lo)/widest)
-	k := int(math.Log(hi/lo)/width) + 1
-	at := make([]float64, k)
+	width := math.Max(finestPace, math.Log(hi/lo)/mostPaces)
+	at := make([]float64, int(math.Log(hi/lo)/width)+1)
 	for i := range at {
 		at[i] = lo * math.Exp(float64(i)*width)
 	}
-	// likely[i][c] is how likely run i's marks are at pace c.
-	likely := make([][]float64, len(obs))
-	for i, o := range obs {
-		likely[i] = make([]float64, k)
+	// likely[i][c] is how likely run i's marks are at pace c. An error narrower than
+	// the grid would fall between its points.
+	likely := make([][]float64, len(runs))
+	for i, marks := range runs {
+		length, seconds := span(marks)
+		n := math.Max(noise(marks), 2*width*seconds)
+		likely[i] = make([]float64, len(at))
 		for c := range at {
-			likely[i][c] = math.Max(0, 1-math.Abs(o.seconds-o.length*at[c])/o.noise)
+			likely[i][c] = math.Max(0, 1-math.Abs(seconds-length*at[c])/n)
 		}
 	}
-	own := make([]float64, k)
-	var logs [][]float64
+	return center(posterior(likely, width), at, width)
+}
+
+// posterior is how likely each pace is of the first run, up to a factor.
+func posterior(likely [][]float64, width float64) []float64 {
+	k := len(likely[0])
+	// For each spread and common pace: the log-likelihood of all runs, and the
+	// likelihood of the first.
+	logs, first, density := make([][]float64, len(spreads)), make([][]float64, len(spreads)), make([][]float64, len(spreads))
 	best := math.Inf(-1)
-	dens := make([][]float64, len(spreads))
-	marg := make([][]float64, len(spreads))
-	for s, tau := range spreads {
-		dens[s] = make([]float64, k)
-		for d := range dens[s] {
-			z := float64(d) * width / tau
-			dens[s][d] = math.Pow(1+z*z/freedom, -(freedom+1)/2) / tau
+	for s, spread := range spreads {
+		logs[s], first[s], density[s] = make([]float64, k), make([]float64, k), make([]float64, k)
+		for d := range k {
+			z := float64(d) * width / spread
+			density[s][d] = math.Pow(1+z*z/freedom, -(freedom+1)/2) / spread
 		}
-		logs = append(logs, make([]float64, k))
-		marg[s] = make([]float64, k)
-		for mu := range at {
-			var sum float64
-			for i := range obs {
-				var m float64
+		for common := range k {
+			for i := range likely {
+				m := 0.0
 				for c, l := range likely[i] {
 					if l > 0 {
-						m += l * dens[s][abs(c-mu)]
+						m += l * density[s][abs(c-common)]
 					}
 				}
 				if i == 0 {
-					marg[s][mu] = m
+					first[s][common] = m
 				}
-				sum += math.Log(m)
+				logs[s][common] += math.Log(m)
 			}
-			logs[s][mu] = sum
-			best = math.Max(best, logs[s][mu])
+			best = math.Max(best, logs[s][common])
 		}
 	}
+	own := make([]float64, k)
 	for s := range spreads {
-		for mu := range at {
-			w := math.Exp(logs[s][mu]-best) / marg[s][mu]
+		for common := range k {
+			w := math.Exp(logs[s][common]-best) / first[s][common]
 			if w == 0 {
 				continue
 			}
 			for c, l := range likely[0] {
 				if l > 0 {
-					own[c] += w * l * dens[s][abs(c-mu)]
+					own[c] += w * l * density[s][abs(c-common)]
 				}
 			}
 		}
 	}
-	var sum, mean, sq float64
-	for c, w := range own {
+	return own
+}
+
+// center returns the median and the standard deviation of a distribution over paces.
+func center(weights, at []float64, width float64) (median, sd float64) {
+	var sum, mean, sq, below float64
+	for c, w := range weights {
 		sum += w
 		mean += w * at[c]
 		sq += w * at[c] * at[c]
 	}
 	mean /= sum
-	half := 0.0
-	for c, w := range own {
-		if half += w; half >= sum/2 {
-			pace = at[c]
+	for c, w := range weights {
+		if below+w >= sum/2 { // within the cell, in proportion
+			median = at[c] * math.Exp(width*((sum/2-below)/w-0.5))
 			break
 		}
+		below += w
 	}
-	return pace, math.Sqrt(math.Max(0, sq/sum-mean*mean))
+	return median, math.Sqrt(math.Max(0, sq/sum-mean*mean))
 }
 
 func abs(i int) int { return max(i, -i) }

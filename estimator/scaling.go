@@ -60,7 +60,7 @@ func (Scaling) Fit(p Problem) (Estimate, error) {
 	for _, q := range points {
 		intercepts = append(intercepts, q.intercept)
 	}
-	e.Intercept = median(intercepts)
+	e.Intercept = Median(intercepts)
 	_, isd := meanSD(intercepts)
 	e.InterceptSE = isd / math.Sqrt(n)
 	if direct != nil && direct.Slope > 0 {

@@ -42,7 +42,7 @@ func warmup(samples []Sample) int {
 				at = append(at, s.Units[i])
 			}
 		}
-		if median(at) <= limit {
+		if Median(at) <= limit {
 			return i
 		}
 	}
@@ -78,16 +78,16 @@ func steady(runs [][]float64) (kept [][]float64, warning string) {
 // the median absolute deviation, which is the standard deviation where values
 // are normal).
 func outOfLine(v []float64, deviations float64) float64 {
-	m := median(v)
+	m := Median(v)
 	d := make([]float64, len(v))
 	for i, x := range v {
 		d[i] = math.Abs(x - m)
 	}
-	return m + deviations*math.Max(1.4826*median(d), leastSpread*m)
+	return m + deviations*math.Max(1.4826*Median(d), leastSpread*m)
 }
 
-// median is the mean of the two middle values where there are two.
-func median(v []float64) float64 {
+// Median is the mean of the two middle values where there are two.
+func Median(v []float64) float64 {
 	s := slices.Sorted(slices.Values(v))
 	n := len(s)
 	return stat.Mean(s[(n-1)/2:n/2+1], nil)

@@ -84,7 +84,7 @@ func scoreOf(t *testing.T, m Model, fraction float64, known func(logged) Run) sc
 		for _, r := range runs {
 			prefixes = append(prefixes, r.prefix(fraction))
 		}
-		tick := findTick(prefixes)
+		tick := FindTick(prefixes)
 		for i, r := range runs {
 			marks := r.prefix(fraction)
 			last := marks[len(marks)-1]
@@ -114,11 +114,58 @@ func scoreOf(t *testing.T, m Model, fraction float64, known func(logged) Run) sc
 	return all
 }
 
+// What models reach on 94 complete runs of five configurations, whose clock ticks
+// once a minute: with the run's own prefix, with the prefixes of the other runs of
+// its configuration, and with these runs as a whole.
 func TestTransient(t *testing.T) {
-	for _, f := range []float64{0.0625, 0.125, 0.25} {
-		scoreOf(t, Linear{}, f, nil)
-		scoreOf(t, Pooled{}, f, nil)
-		scoreOf(t, Pooled{}, f, func(r logged) Run { return Run{Length: 64000, Marks: r.prefix(f)} })
-		scoreOf(t, History{}, f, func(r logged) Run { return Run{Length: 64000, Seconds: r.total, Marks: r.marks} })
+	prefix := func(fraction float64) func(logged) Run {
+		return func(r logged) Run { return Run{Length: 64000, Marks: r.prefix(fraction)} }
 	}
+	whole := func(r logged) Run { return Run{Length: 64000, Seconds: r.total, Marks: r.marks} }
+	for _, test := range []struct {
+		model    Model
+		fraction float64
+		known    func(logged) Run
+		least    float64 // mean absolute errors, percent
+		most     float64
+	}{
+		{Linear{}, 0.0625, nil, 8.9, 9.1}, // the figures of plain extrapolation
+		{Linear{}, 0.125, nil, 4.3, 4.5},
+		{Pooled{}, 0.125, nil, 0, 4.5},
+		{Pooled{}, 0.0625, prefix(0.0625), 0, 6},
+		{Pooled{}, 0.125, prefix(0.125), 0, 3.5},
+		{Pooled{}, 0.25, prefix(0.25), 0, 2.3},
+		{History{}, 0.125, whole, 0, 2.5},
+		{History{}, 0.25, whole, 0, 2.3},
+		{Auto{}, 0.125, whole, 0, 2.5},
+	} {
+		s := scoreOf(t, test.model, test.fraction, test.known)
+		if len(s.errors) != 94 {
+			t.Fatalf("%d complete runs, want 94", len(s.errors))
+		}
+		if mae := s.mae(); mae < test.least || mae > test.most {
+			t.Errorf("%s from %g of the run errs by %.2f%%, want %g to %g", test.model.Name(), test.fraction, mae, test.least, test.most)
+		}
+		if share := float64(s.covered) / 94; share < 0.85 || share > 0.95 {
+			t.Errorf("%s from %g of the run: the 90%% interval covers %.1f%%", test.model.Name(), test.fraction, 100*share)
+		}
+	}
+}
+
+// The median of the other runs of a configuration, which history has to beat.
+func TestTransientMedian(t *testing.T) {
+	var s score
+	for _, c := range configurations {
+		runs := readRuns(t, c)
+		for i, r := range runs {
+			var others []float64
+			for j, o := range runs {
+				if j != i {
+					others = append(others, o.total)
+				}
+			}
+			s.errors = append(s.errors, Median(others)/r.total-1)
+		}
+	}
+	near(t, "mean absolute error", s.mae(), 2.9, 0.05)
 }

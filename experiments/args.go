@@ -32,10 +32,11 @@ type estimates struct {
 
 // args are the evaluated arguments of one block, by the schema's types:
 //
-//	String string, Integer int, Number float64, Bool bool,
+//	String string, Integer int, Number float64, Share float64, Bool bool,
 //	Duration time.Duration, Size int64, Strings []string, Integers []int,
 //	StringMap []Setting, JobMap []jobName, Threads Threads, Gap workload.Arrivals,
-//	Instants []time.Duration, Estimates estimates, references reference
+//	Instants []time.Duration, Estimates estimates, ThreadTimes []threadTime,
+//	SpeedUp workload.SpeedUp, Rates []GPURate, references reference
 type args struct {
 	r *reporter
 	n *node
@@ -198,6 +199,8 @@ func (a *args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		return a.integer(arg, at, v)
 	case schema.Number:
 		return a.number(arg, at, v)
+	case schema.Share:
+		return a.share(arg, at, v)
 	case schema.Bool:
 		b, err := convert.Convert(v, cty.Bool)
 		if err != nil || b.IsNull() {
@@ -238,6 +241,12 @@ func (a *args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 			return nil, false
 		}
 		return estimates{name: s.(string)}, true
+	case schema.ThreadTimes:
+		return a.threadTimes(arg, expr, v)
+	case schema.Rates:
+		return a.rates(arg, expr, v)
+	case schema.SpeedUp:
+		return a.speedUp(arg, expr, v)
 	}
 	return v, true
 }
@@ -258,7 +267,7 @@ func describe(v cty.Value) string {
 		return "the " + t.FriendlyName() + " " + display(v)
 	case t.Equals(refType) && v.GetAttr("kind").IsKnown() && !v.GetAttr("kind").IsNull():
 		return v.GetAttr("kind").AsString() + "." + display(v)
-	case t.Equals(gapType), t.Equals(noisyType):
+	case t.Equals(gapType), t.Equals(noisyType), t.Equals(speedUpType):
 		return display(v)
 	case isList(v):
 		return "a list"

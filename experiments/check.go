@@ -16,6 +16,8 @@ func (h *Hardware) Capabilities() scheduler.Capabilities {
 	if h.Engine == "process" {
 		// Memory is a matter of admission there; nothing limits a process.
 		c.Memory = false
+	}
+	if h.Real() {
 		c.GPUs = slices.ContainsFunc(h.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
 	}
 	return c
@@ -42,6 +44,9 @@ func (s *Spec) Check(host HostFacts) Diagnostics {
 		if c.first(h) {
 			c.host(h, host)
 		}
+		if h.Engine == "docker" {
+			c.inContainers(w, h)
+		}
 		if c.first(pair{w, h}) {
 			for _, submit := range w.Submits {
 				if c.first(pair{submit.Job, h}) {
@@ -53,12 +58,13 @@ func (s *Spec) Check(host HostFacts) Diagnostics {
 		c.programs(w, h)
 		if c.first(pair{p, h}) {
 			c.pauses(p, h)
-			if at, ok := p.At["estimates"]; ok && h.Engine == "process" && p.Estimates == "oracle" {
+			if at, ok := p.At["estimates"]; ok && h.Real() && p.Estimates == "oracle" {
 				c.errorf(at, "Estimates that nobody has", "On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for the engine \"simulated\".", h.Name)
 			}
 		}
 		if c.first(triple{w, h, p}) {
 			c.malleable(w, h, p)
+			c.choosing(w, p)
 		}
 	}
 	c.list.sort()
@@ -129,7 +135,7 @@ func (c *checker) noGPUs(at Range, need string) {
 // programs checks the jobs whose programs run on a hardware, be it for samples.
 func (c *checker) programs(w *Workload, h *Hardware) {
 	for _, s := range w.Submits {
-		if (h.Engine == "process" || s.Job.Runtime == nil) && c.first(s.Job) {
+		if (h.Engine == "process" || h.Engine == "simulated" && s.Job.Runtime == nil) && c.first(s.Job) {
 			c.paths(s.Job)
 		}
 	}
@@ -137,7 +143,7 @@ func (c *checker) programs(w *Workload, h *Hardware) {
 		return
 	}
 	for _, k := range w.Trace.Kinds {
-		if (h.Engine == "process" || !k.Timed && k.Runtime == nil) && c.first(k.Job) {
+		if (h.Engine == "process" || h.Engine == "simulated" && !k.Timed && k.Runtime == nil) && c.first(k.Job) {
 			c.paths(k.Job)
 		}
 	}
@@ -147,6 +153,9 @@ func (c *checker) programs(w *Workload, h *Hardware) {
 // summary, because one job can be too large in several ways and on several
 // hardware.
 func (c *checker) fits(j *Job, h *Hardware) {
+	if c.ways(j, h) {
+		return
+	}
 	if j.Nodes > 1 {
 		if r := requestOf(&scheduler.Job{Threads: j.Threads.Request, GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes}); !r.on(h.Cluster) {
 			at, ok := j.At["nodes"]

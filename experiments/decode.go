@@ -60,6 +60,7 @@ func (d *decoder) spec() *Spec {
 		s.Seed = int64(get[int](a, "seed"))
 		s.Replicates = get[int](a, "replicates")
 		s.Records = get[string](a, "records")
+		s.Until = get[time.Duration](a, "until")
 	}
 	s.Profile, s.Estimate = d.profile(), d.estimate()
 	s.Cells, s.Axes = d.cells()
@@ -69,6 +70,7 @@ func (d *decoder) spec() *Spec {
 	s.Thresholds = d.thresholds(s.Cells)
 	if !d.failed() {
 		d.doubts(s)
+		d.sampling(s)
 	}
 	return s
 }
@@ -81,18 +83,6 @@ func (d *decoder) sole(kind string) *node {
 	}
 	s := schema.Language.Block(kind)
 	return &node{schema: s, args: s.Args}
-}
-
-func (d *decoder) profile() Profile {
-	n := d.sole("profile")
-	a := d.evalArgs(n, d.global)
-	return Profile{Samples: get[int](a, "samples"), Fraction: get[float64](a, "fraction"), Range: rangeOf(n.header)}
-}
-
-func (d *decoder) estimate() Estimate {
-	n := d.sole("estimate")
-	a := d.evalArgs(n, d.global)
-	return Estimate{Model: get[string](a, "model"), Level: get[float64](a, "level"), Range: rangeOf(n.header)}
 }
 
 // metric returns the column of metrics.csv with that name, which may lack its
@@ -133,41 +123,6 @@ func (d *decoder) compares(cells []Cell) []Compare {
 	return list
 }
 
-func (d *decoder) plots(axes []string) []Plot {
-	var list []Plot
-	for _, n := range d.root.all("plot") {
-		a := d.evalArgs(n, d.global)
-		p := Plot{Kind: n.label, Range: rangeOf(n.header)}
-		if name := get[string](a, "metric"); name != "" {
-			if p.Kind != "metrics" && p.Kind != "series" {
-				a.fail(a.at("metric"), "Argument that nothing reads", "Only the plots \"metrics\" and \"series\" have a metric.")
-			}
-			p.Metric = d.metric(name, n.attr("metric").Expr.Range())
-		}
-		if name := get[string](a, "x"); name != "" {
-			at := n.attr("x").Expr.Range()
-			switch {
-			case p.Kind != "series":
-				a.fail(a.at("x"), "Argument that nothing reads", "Only the plot \"series\" has an x.")
-			case !slices.Contains(axes, name) && !d.failed():
-				detail := "The matrix has no axes of its own."
-				if len(axes) > 0 {
-					detail = "x is the name of an axis of the matrix: " + oneOf(axes) + "."
-				}
-				d.suggest(at, nearest(name, axes), fmt.Sprintf("Unknown axis %q", name), "%s", detail)
-			}
-			p.X = name
-		}
-		list = append(list, p)
-	}
-	if d.root.first("plot") == nil {
-		for _, kind := range schema.PlotKinds {
-			list = append(list, Plot{Kind: kind})
-		}
-	}
-	return list
-}
-
 // job decodes a job block.
 func (d *decoder) job(n *node, e *env) (*Job, bool) {
 	a := d.evalArgs(n, e)
@@ -176,10 +131,11 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		Command: get[[]string](a, "command"), Env: get[[]Setting](a, "env"), Flags: get[bool](a, "flags"),
 		Epochs: get[int](a, "epochs"), Steps: get[int](a, "steps"),
 		Threads: get[Threads](a, "threads"), Malleable: get[bool](a, "malleable"),
-		GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory"), Nodes: get[int](a, "nodes"),
-		Priority: get[int](a, "priority"), Limit: get[time.Duration](a, "limit"),
-		Deadline: get[time.Duration](a, "deadline"),
+		GPUs: get[int](a, "gpus"), GPU: get[string](a, "gpu"), Memory: get[int64](a, "memory"), Nodes: get[int](a, "nodes"),
+		Priority: get[int](a, "priority"), Limit: get[time.Duration](a, "limit"), TimeWriter: get[string](a, "time_writer"),
+		Deadline: get[time.Duration](a, "deadline"), Retries: get[int](a, "retries"),
 	}
+	d.container(a, j)
 	if a.lacks("threads") {
 		j.Threads = Threads{Request: 1, Inter: 1, Intra: 1, Range: rangeOf(n.header)}
 	}
@@ -192,7 +148,7 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 			a.fail(n.header, "Job without a program", "%s needs a builtin block or a command.", n.title())
 		}
 	case builtin != nil:
-		for _, name := range []string{"dir", "env", "files", "flags"} {
+		for _, name := range []string{"dir", "env", "files", "flags", "time_writer"} {
 			if a.isSet(name) {
 				a.fail(a.at(name), "Argument that nothing reads", "%s is for jobs with a command; this one is built in.", name)
 			}
@@ -225,14 +181,11 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		}
 	}
 	if rt := n.first("runtime"); rt != nil {
-		ra := d.evalArgs(rt, e)
-		epoch := get[workload.Arrivals](ra, "epoch")
-		j.Runtime = &Runtime{
-			Startup: get[time.Duration](ra, "startup"), Parallel: get[float64](ra, "parallel"),
-			Epoch: workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
-		}
-		a.ok = a.ok && ra.ok
+		var ok bool
+		j.Runtime, ok = d.runtime(rt, e)
+		a.ok = a.ok && ok
 	}
+	d.alternatives(n, e, a, j)
 	return j, a.ok
 }
 
@@ -401,24 +354,23 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 	slices.Sort(h.Lacks)
 	h.Lacks = slices.Compact(h.Lacks)
 	nodes := n.all("node")
-	if h.Engine == "process" {
-		for _, name := range []string{"noise", "lacks"} {
-			if a.isSet(name) {
-				a.fail(a.at(name), "Argument that nothing reads", "%s is for the engine \"simulated\"; \"process\" does not read it.", name)
-			}
-		}
-		for _, b := range n.blocks {
-			a.fail(b.header, "Block that nothing reads", "%s is for the engine \"simulated\"; \"process\" does not read it.", b.schema.Name)
-		}
+	if h.Engine == "process" || h.Engine == "docker" {
+		engineOnly(a, n, h)
 	}
+	d.docker(a, h)
 	if over := n.first("overheads"); over != nil {
 		oa := d.evalArgs(over, e)
 		cost := func(name string) time.Duration { return get[time.Duration](oa, name) }
 		h.Overheads = &Overheads{Start: cost("start"), Pause: cost("pause"), Resume: cost("resume"), Resize: cost("resize")}
 		a.ok = a.ok && oa.ok
 	}
+	if c := n.first("contention"); c != nil {
+		var ok bool
+		h.Contention, ok = d.contention(c, e)
+		a.ok = a.ok && ok
+	}
 	if len(nodes) > 0 {
-		for _, name := range []string{"threads", "memory", "gpus"} {
+		for _, name := range []string{"threads", "memory", "gpus", "gpu"} {
 			if a.isSet(name) {
 				a.fail(a.at(name), "Contradicting arguments", "%s belongs in the node blocks of this hardware.", name)
 			}
@@ -426,10 +378,13 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		total := 0
 		for _, nn := range nodes {
 			na := d.evalArgs(nn, e)
+			d.dockerNode(na, h, get[int](na, "count"))
 			a.ok = a.ok && na.ok
 			count, machine := get[int](na, "count"), scheduler.Node{
 				Name: nn.label, Threads: get[int](na, "threads"), GPUs: get[int](na, "gpus"), Memory: get[int64](na, "memory"),
 			}
+			machine.GPU = na.gpuOf(machine)
+			a.ok = a.ok && na.ok
 			if total += count * max(machine.Threads, machine.GPUs); total > maxCores || len(h.Cluster.Nodes)+count > schema.MaxNodes {
 				a.fail(nn.header, "Value out of range", "The cluster is too large: at most %d nodes and %d cores or GPUs.", schema.MaxNodes, maxCores)
 				break
@@ -445,9 +400,10 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		return h, a.ok
 	}
 	machine := scheduler.Node{Name: n.label, Threads: get[int](a, "threads"), GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory")}
+	machine.GPU = a.gpuOf(machine)
 	if a.lacks("threads") {
 		switch h.Engine {
-		case "process":
+		case "process", "docker":
 			machine.Threads = d.hostThreads()
 		case "simulated":
 			a.fail(n.header, "Hardware without threads", "%s needs threads, or node blocks.", n.title())
@@ -456,8 +412,11 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 	if h.Engine == "process" && a.lacks("gpus") {
 		machine.GPUs = d.hostGPUs
 	}
-	if h.Engine == "process" && a.lacks("memory") {
+	if (h.Engine == "process" || h.Engine == "docker" && a.lacks("host")) && a.lacks("memory") {
 		machine.Memory = d.hostMemory
+	}
+	if h.Docker != nil {
+		h.Docker.Hosts = []string{get[string](a, "host")}
 	}
 	h.Cluster.Nodes = []scheduler.Node{machine}
 	return h, a.ok

@@ -25,6 +25,11 @@ func (d *decoder) doubts(s *Spec) {
 		for _, submit := range c.Workload.Submits {
 			used[[2]string{"job", submit.Job.Name}] = true
 		}
+		if t := c.Workload.Trace; t != nil {
+			for _, k := range t.Kinds {
+				used[[2]string{"job", k.Name}] = true
+			}
+		}
 		at := machine{c.Workload.Name, c.Hardware.Name}
 		if !slices.Contains(policies[at], c.Policy.Name) {
 			policies[at] = append(policies[at], c.Policy.Name)

@@ -123,7 +123,7 @@ func (d *decoder) fitTrace(t *Trace, h *Hardware, large map[int]bool) {
 		if j.GPUs > 0 && lacksGPUs || j.Memory > 0 && lacksMemory {
 			report(t.Lines[i], fmt.Sprintf("The engine of %q lacks what the job needs", h.Name), "The job %q asks for %s, but the hardware %q says that its engine lacks %s.", j.Name, r, h.Name, oneOf(h.Lacks))
 		}
-		if h.Engine == "process" && t.Kind[i] < 0 {
+		if h.Real() && t.Kind[i] < 0 {
 			report(t.Lines[i], "Job without a block", "The hardware %q runs programs, but no job block says what %q runs: name one in jobs = { %q = job.<name> }.", h.Name, j.Name, j.Class)
 		}
 	}

@@ -26,6 +26,8 @@ var functions = map[string]function.Function{
 	"normal":      gapFunction(workload.Normal, "mean", "deviation"),
 	"noisy":       estimatesFunction("noisy"),
 	"online":      estimatesFunction("online"),
+	"amdahl":      amdahlFunction,
+	"usl":         uslFunction,
 
 	"abs": stdlib.AbsoluteFunc, "ceil": stdlib.CeilFunc, "floor": stdlib.FloorFunc,
 	"log": stdlib.LogFunc, "max": stdlib.MaxFunc, "min": stdlib.MinFunc,

@@ -27,7 +27,7 @@ func TestReference(t *testing.T) {
 func TestSchemaExamples(t *testing.T) {
 	frame := map[string]string{
 		"experiment": `experiment "e" {}`,
-		"job":        "job \"long\" {\n command = [\"x\"]\n epochs = 1\n}\njob \"short\" {\n command = [\"x\"]\n epochs = 1\n}",
+		"job":        "job \"long\" {\n command = [\"x\"]\n image = \"x\"\n epochs = 1\n}\njob \"short\" {\n command = [\"x\"]\n epochs = 1\n}",
 		"workload":   "workload \"mixed\" {\n submit { job = job.long }\n}",
 		"hardware":   "hardware \"here\" {\n engine = \"simulated\"\n threads = 64\n}",
 		"policy":     "policy \"fcfs\" { order = \"fcfs\" }\npolicy \"rr\" {\n order = \"round_robin\"\n quantum = \"1s\"\n}",
@@ -120,7 +120,8 @@ func TestSchemaAgrees(t *testing.T) {
 	policy := schema.Language.Block("policy").Args
 	for arg, values := range map[string][]string{
 		"order": {string(scheduler.FCFS), string(scheduler.RoundRobin), string(scheduler.Priority), string(scheduler.SJF),
-			string(scheduler.SRTF), string(scheduler.LAS), string(scheduler.EDF), string(scheduler.Fair)},
+			string(scheduler.SRTF), string(scheduler.LAS), string(scheduler.EDF), string(scheduler.Fair), string(scheduler.AlloX)},
+		"placement":  {string(scheduler.PlaceFirst), string(scheduler.EarliestFinish)},
 		"backfill":   {string(scheduler.NoBackfill), string(scheduler.FirstFit), string(scheduler.EASY), string(scheduler.Conservative)},
 		"allocation": {string(scheduler.Strict), string(scheduler.AlwaysAttend), string(scheduler.MaxProp)},
 		"preemption": {string(scheduler.NoPreemption), string(scheduler.PausePreemption)},

@@ -10,7 +10,7 @@ experiment "policies_real" {
 
 job "small" {
   builtin "softmax" { passes = 15 }
-  epochs    = 6
+  epochs    = 25
   threads   = 1
   malleable = true
   priority  = 0
@@ -18,10 +18,10 @@ job "small" {
 
 job "large" {
   builtin "mlp" {
-    hidden = [128, 64]
-    batch  = 64
+    hidden = [256, 128]
+    batch  = 256
   }
-  epochs    = 30
+  epochs    = 25
   threads   = min(2, host.threads)
   malleable = true
   priority  = 1
@@ -73,5 +73,14 @@ matrix {
   allocation = ["strict", "max_prop"]
   job_count  = [4, 8]
 }
+
+# Jobs of a second or two: a tenth of one is a short sample. Large jobs are sampled
+# on one thread too, since max_prop runs them on one at times.
+profile {
+  fraction = 0.1
+  repeats  = 2
+}
+
+estimate { model = "auto" }
 
 compare "mean_jct" { baseline = policy.fcfs }

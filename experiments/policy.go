@@ -19,6 +19,7 @@ func (d *decoder) policy(n *node, e *env) (*Policy, bool) {
 			Allocation: scheduler.Allocation(get[string](a, "allocation")), Preemption: scheduler.Preemption(get[string](a, "preemption")),
 			Victims: scheduler.VictimRule(get[string](a, "victims")), Quantum: get[time.Duration](a, "quantum"),
 			FeedbackInterval: get[time.Duration](a, "feedback"),
+			Placement:        scheduler.Placement(get[string](a, "placement")), Alpha: get[float64](a, "alpha"),
 		},
 		Name: n.label, Range: rangeOf(n.header), At: a.ranges(), Estimates: est.name, Sigma: est.sigma,
 	}
@@ -49,8 +50,10 @@ func (d *decoder) policy(n *node, e *env) (*Policy, bool) {
 	if p.Preemption == scheduler.NoPreemption && order != "fair" {
 		unread("victims", "policies with preemption")
 	}
-	if a.has("backfill") && !slices.Contains(schema.EstimateOrders, order) && !slices.Contains(schema.EstimateBackfills, backfill) {
-		unread("estimates", "the orders "+oneOf(schema.EstimateOrders)+" and the backfills "+oneOf(schema.EstimateBackfills))
+	a.placement(p)
+	backfill = string(p.Backfill)
+	if a.has("backfill") && a.has("placement") && !slices.Contains(schema.EstimateOrders, order) && !slices.Contains(schema.EstimateBackfills, backfill) {
+		unread("estimates", "the orders "+oneOf(schema.EstimateOrders)+", the backfills "+oneOf(schema.EstimateBackfills)+" and the placement \"earliest_finish\"")
 	}
 	if est.name == "online" && a.isSet("estimates") && !followsProgress(p) {
 		a.fail(a.at("estimates"), "Argument that nothing reads", "Online estimates are about jobs that have started, which this policy does not look at again: only the order \"srtf\", \"sjf\" with preemption, and the backfills %s do.", oneOf(schema.EstimateBackfills))

@@ -106,7 +106,12 @@ func rangeOf(h hcl.Range) Range {
 }
 
 // oneOf lists names for a sentence: `"a", "b" or "c"`.
-func oneOf(names []string) string {
+func oneOf(names []string) string { return listed(names, "or") }
+
+// allOf lists quoted names: "a", "b" and "c".
+func allOf(names []string) string { return listed(names, "and") }
+
+func listed(names []string, last string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {
 		quoted[i] = fmt.Sprintf("%q", n)
@@ -114,5 +119,5 @@ func oneOf(names []string) string {
 	if len(quoted) < 2 {
 		return strings.Join(quoted, "")
 	}
-	return strings.Join(quoted[:len(quoted)-1], ", ") + " or " + quoted[len(quoted)-1]
+	return strings.Join(quoted[:len(quoted)-1], ", ") + " " + last + " " + quoted[len(quoted)-1]
 }

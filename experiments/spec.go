@@ -41,7 +41,9 @@ type Spec struct {
 	Replicates  int
 	// Records is "all" or "metrics": what each cell leaves on disk.
 	Records string
-	Range   Range
+	// Until is the horizon at which a cell is closed; 0 for none.
+	Until time.Duration
+	Range Range
 	// Lenient is set when malformed lines of traces were left out.
 	Lenient bool
 
@@ -95,6 +97,8 @@ type Job struct {
 	Files    []string  // further input files; a change in one makes cells run again
 	// Flags asks for the hardware flags (--cpu --numThreads N) of run.sh-style programs.
 	Flags bool
+	// TimeWriter is first, last or longest: the time-writer line that counts.
+	TimeWriter string
 
 	// Exactly one of Epochs and Steps is above 0.
 	Epochs int
@@ -103,7 +107,9 @@ type Job struct {
 	Threads   Threads
 	Malleable bool
 	GPUs      int
-	Memory    int64 // bytes
+	// GPU is the type of GPU that it wants; empty for any.
+	GPU    string
+	Memory int64 // bytes
 	// Nodes over which the request is divided evenly; 0 and 1 mean one.
 	Nodes    int
 	Priority int
@@ -111,8 +117,16 @@ type Job struct {
 	Deadline time.Duration
 	// Limit ends a job that runs longer (service time); 0 means no limit.
 	Limit time.Duration
+	// Container is set when the job names an image.
+	Container *Container
+	// Retries is how often a job that failed is started anew.
+	Retries int
+	// Alternatives are the other ways in which it can run: the same job with
+	// another request and run time, whose Variant is the name of the way.
+	Alternatives []*Job
 	// Variant tells apart the forms of one block that differ in their request,
-	// because a trace asks for other threads; empty for the block as it is written.
+	// because a trace asks for other threads, or because they are its
+	// alternatives; empty for the block as it is written.
 	Variant string
 	// Runtime is set when the file says how long the job takes in simulation.
 	Runtime *Runtime
@@ -130,12 +144,22 @@ type Threads struct {
 }
 
 // Runtime is a job's run time in simulation: Startup + epochs × Epoch on
-// one thread, of which Parallel (0 to 1) speeds up with threads (Amdahl).
+// one thread, of which Parallel (0 to 1) speeds up with threads (Amdahl), or
+// which speeds up by a curve or a table.
 type Runtime struct {
 	Startup time.Duration
 	// Epoch is the same for all jobs of the class, or drawn for each.
 	Epoch    workload.Span
 	Parallel float64
+	// SpeedUp takes the place of Parallel, if it is set.
+	SpeedUp *workload.SpeedUp
+	// Threads is the number of threads on which Epoch is the time, where that
+	// comes from a table; 0 means one.
+	Threads int
+	// Whole says that Epoch is the time of the whole job.
+	Whole bool
+	// GPURates are how many times faster an epoch is on types of GPU.
+	GPURates []GPURate
 }
 
 // Workload is jobs with arrival times: those of Submits, or those of a Trace.
@@ -175,7 +199,7 @@ type Update struct {
 type Hardware struct {
 	Name   string
 	Range  Range
-	Engine string // process or simulated
+	Engine string // process, docker or simulated
 	// EngineRange and ThreadsRange are for checks made later.
 	EngineRange  Range
 	ThreadsRange Range
@@ -183,8 +207,12 @@ type Hardware struct {
 	// Overheads and Noise are read by the simulated engine. Without Overheads
 	// those apply that were measured with the samples of the jobs.
 	Overheads *Overheads
+	// Contention slows jobs down by what their neighbours hold; nil for none.
+	Contention *Contention
 	// Noise is the relative standard deviation of run times (lognormal).
 	Noise float64
+	// Docker is set on the engine docker.
+	Docker *Docker
 	// Lacks are capabilities that the simulated engine is told not to have.
 	Lacks []string
 	// At has the source range of each argument that the file sets.
@@ -209,21 +237,6 @@ type Policy struct {
 	At map[string]Range
 }
 
-// Profile says how jobs are sampled.
-type Profile struct {
-	// Samples a job kind, and the part of its epochs in the shortest.
-	Samples  int
-	Fraction float64
-	Range    Range
-}
-
-// Estimate says which run-time model is fitted.
-type Estimate struct {
-	Model string  // linear
-	Level float64 // of the prediction interval, 0.9
-	Range Range
-}
-
 // Compare asks for a paired comparison of every other policy with a baseline.
 type Compare struct {
 	Metric   string
@@ -236,7 +249,8 @@ type Compare struct {
 // Plot selects pictures.
 type Plot struct {
 	Kind   string
-	Metric string // for metrics and series
-	X      string // an axis, for series
+	Metric string // for metrics, series, heatmap and speedup
+	X      string // an axis, for series, heatmap and speedup
+	Y      string // an axis, for heatmap
 	Range  Range
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 )
@@ -21,22 +22,7 @@ func (a *args) threads(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		t.Request, t.Inter, t.Intra = n.(int), 1, n.(int)
 		return t, true
 	}
-	keyAt, valueAt := map[string]hcl.Range{}, map[string]hcl.Range{}
-	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
-		for _, p := range pairs {
-			if word := hcl.ExprAsKeyword(p.Key); word != "" {
-				keyAt[word], valueAt[word] = p.Key.Range(), p.Value.Range()
-			} else if k, diags := p.Key.Value(nil); !diags.HasErrors() && k.Type() == cty.String && k.IsKnown() && !k.IsNull() {
-				keyAt[k.AsString()], valueAt[k.AsString()] = p.Key.Range(), p.Value.Range()
-			}
-		}
-	}
-	place := func(places map[string]hcl.Range, key string) hcl.Range {
-		if p, ok := places[key]; ok {
-			return p
-		}
-		return at
-	}
+	keyAt, valueAt := pairRanges(expr)
 	good := true
 	got := map[string]int{}
 	for it := v.ElementIterator(); it.Next(); {
@@ -45,14 +31,14 @@ func (a *args) threads(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		key := schema.Find(arg.Keys, name)
 		if key == nil {
 			names := schema.Names(arg.Keys)
-			a.wrong(place(keyAt, name), nearest(name, names), "Unknown key", "%s has no key %q; it has %s.", arg.Name, name, strings.Join(names, ", "))
+			a.wrong(keyAt(name), nearest(name, names), "Unknown key", "%s has no key %q; it has %s.", arg.Name, name, strings.Join(names, ", "))
 			good = false
 			continue
 		}
 		if e.IsNull() {
 			continue
 		}
-		n, ok := a.integer(key, place(valueAt, name), e)
+		n, ok := a.integer(key, valueAt(name), e)
 		if ok {
 			got[name] = n.(int)
 		}
@@ -79,4 +65,33 @@ func (a *args) threads(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		return a.wrong(at, "", "Value out of range", "The request of %d threads must be from min to max.", t.Request)
 	}
 	return t, true
+}
+
+// pairRanges tells where the keys and the values of an object are written: in
+// their own places, or all in the place of the object.
+func pairRanges(expr hcl.Expression) (keyAt, valueAt func(key string) hcl.Range) {
+	keys, values := map[string]hcl.Range{}, map[string]hcl.Range{}
+	pairs, _ := hcl.ExprMap(expr) // without pairs where it is not written out
+	for _, p := range pairs {
+		name := hcl.ExprAsKeyword(p.Key)
+		if name == "" {
+			k, diags := p.Key.Value(nil)
+			if diags.HasErrors() || !k.IsKnown() || k.IsNull() {
+				continue
+			}
+			if k, err := convert.Convert(k, cty.String); err == nil {
+				name = k.AsString()
+			}
+		}
+		keys[name], values[name] = p.Key.Range(), p.Value.Range()
+	}
+	place := func(places map[string]hcl.Range) func(string) hcl.Range {
+		return func(key string) hcl.Range {
+			if at, ok := places[key]; ok {
+				return at
+			}
+			return expr.Range()
+		}
+	}
+	return place(keys), place(values)
 }

@@ -438,7 +438,7 @@ func (j *Job) Template() scheduler.Job {
 	return scheduler.Job{
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
 		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
-		Deadline: j.Deadline,
+		Deadline: j.Deadline, Retries: j.Retries,
 	}
 }
 

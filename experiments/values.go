@@ -46,6 +46,8 @@ func display(v cty.Value) string {
 	case t.Equals(noisyType):
 		e := v.EncapsulatedValue().(*estimates)
 		return fmt.Sprintf("%s(%v)", e.name, e.sigma)
+	case t.Equals(speedUpType):
+		return v.EncapsulatedValue().(*workload.SpeedUp).String()
 	case t.Equals(gapType):
 		g := v.EncapsulatedValue().(*workload.Arrivals)
 		if g.Kind == workload.Normal {

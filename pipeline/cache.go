@@ -146,6 +146,20 @@ func (v cacheView) output(hash string) ([]byte, bool) {
 	return bytes.Clone(b), true
 }
 
+// each calls visit for every recorded output, in the order of their hashes.
+func (v cacheView) each(visit func(hash string, e entry)) {
+	if v.entries == nil {
+		return
+	}
+	_ = v.entries.ForEach(func(hash, raw []byte) error {
+		var e entry
+		if json.Unmarshal(raw, &e) == nil {
+			visit(string(hash), e)
+		}
+		return nil
+	})
+}
+
 // last returns the record of the newest output of a unit.
 func (v cacheView) last(unit string) (entry, bool) {
 	var e entry

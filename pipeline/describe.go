@@ -27,6 +27,12 @@ func policyLines(p *experiments.Policy) []string {
 	if p.Quantum > 0 {
 		k.Add("policy.quantum", p.Quantum.String())
 	}
+	if p.Placement == scheduler.EarliestFinish {
+		k.Add("policy.placement", string(p.Placement))
+	}
+	if p.Alpha > 0 {
+		k.Add("policy.alpha", strconv.FormatFloat(p.Alpha, 'g', -1, 64))
+	}
 	if p.FeedbackInterval > 0 {
 		k.Add("policy.feedback", p.FeedbackInterval.String())
 	}
@@ -40,7 +46,7 @@ func usesPredictions(p *experiments.Policy) bool {
 	case scheduler.SJF, scheduler.SRTF:
 		return true
 	}
-	return p.Backfill == scheduler.EASY || p.Backfill == scheduler.Conservative
+	return p.Backfill == scheduler.EASY || p.Backfill == scheduler.Conservative || p.Order == scheduler.AlloX
 }
 
 // hardwareLines are the key lines of a machine: its engine and its nodes.
@@ -48,10 +54,20 @@ func hardwareLines(h *experiments.Hardware) []string {
 	var k Key
 	k.Add("hardware.engine", h.Engine)
 	for i, n := range h.Cluster.Nodes {
-		k.Addf(fmt.Sprintf("hardware.node.%d", i), "threads %d, gpus %d, memory %d", n.Threads, n.GPUs, n.Memory)
+		text := fmt.Sprintf("threads %d, gpus %d, memory %d", n.Threads, n.GPUs, n.Memory)
+		if n.GPU != "" {
+			text += ", gpu " + n.GPU
+		}
+		k.Add(fmt.Sprintf("hardware.node.%d", i), text)
+	}
+	if h.Docker != nil {
+		k.Append(dockerLines(h))
 	}
 	if h.Engine == engineSimulated {
 		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
+		if h.Contention != nil {
+			k.Add("hardware.contention", contentionText(h.Contention))
+		}
 	}
 	return k.lines
 }
@@ -76,9 +92,9 @@ func (p *Plan) overheadLines(c experiments.Cell) []string {
 func (p *Plan) runtimeLines(h *experiments.Hardware, j *experiments.Job) []string {
 	var k Key
 	if p.sampled(h, j) {
-		k.Add("job."+j.Name+".runtime", "fitted "+p.spec.Estimate.Model+" "+p.profileHash(j))
+		k.Add("job."+j.Name+".runtime", "fitted "+p.estimateLine(j))
 	} else {
-		k.Addf("job."+j.Name+".runtime", "startup %s, epoch %s, parallel %g", j.Runtime.Startup, j.Runtime.Epoch, j.Runtime.Parallel)
+		k.Add("job."+j.Name+".runtime", runtimeText(j.Runtime))
 	}
 	return k.lines
 }
@@ -99,7 +115,7 @@ func (p *Plan) estimateLines(c experiments.Cell) []string {
 	}
 	for _, j := range jobsOf(c) {
 		if p.sampled(c.Hardware, j) {
-			k.Add("job."+j.Name+".estimate", p.spec.Estimate.Model+" "+p.profileHash(j))
+			k.Add("job."+j.Name+".estimate", p.estimateLine(j))
 		}
 	}
 	return k.lines
@@ -119,7 +135,7 @@ func workloadLines(w *experiments.Workload) []string {
 		}
 		for _, job := range t.Kinds {
 			if r := job.Runtime; r != nil && job.Timed {
-				k.Addf("workload.trace.parallel."+job.Name, "%g", r.Parallel)
+				k.Add("workload.trace.parallel."+job.Name, speedUpText(r))
 			}
 		}
 	}
@@ -188,7 +204,7 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 	for _, s := range c.Workload.Submits {
 		if !seen[s.Job] {
 			seen[s.Job] = true
-			jobs = append(jobs, s.Job)
+			jobs = append(jobs, on(c.Hardware, s.Job)...)
 		}
 	}
 	return jobs
@@ -227,6 +243,9 @@ func hardwareSummary(c experiments.Cell) (string, string) {
 	}
 	if n := len(h.Cluster.Nodes); n > 1 {
 		s += fmt.Sprintf(" on %d nodes", n)
+	}
+	if h.Contention != nil {
+		s += ", contention " + contentionText(h.Contention)
 	}
 	return h.Name, s
 }

@@ -47,7 +47,11 @@ func (r *run) execute(ctx context.Context) error {
 		return err
 	}
 	for _, i := range simulated {
-		if len(r.state.realised[realisedKey{r.spec.Cells[r.state.specCell[i]].Workload, r.Cells[i].Replicate}].jobs) >= hugeCell {
+		real, err := r.realise(r.spec.Cells[r.state.specCell[i]], r.Cells[i].Replicate)
+		if err != nil {
+			return err
+		}
+		if len(real.jobs) >= hugeCell {
 			defer debug.SetGCPercent(debug.SetGCPercent(hugeCellGC))
 			break
 		}
@@ -241,18 +245,18 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		return results.Cell{}, err
 	}
 	task := execute.Cell{
-		Online: e.online(c, i, real), Dir: dir, Records: results.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes,
-		Setup: results.Setup{Cell: e.Cells[i], Cluster: c.Hardware.Cluster, Predicted: e.fitted(c.Hardware, real)},
+		Online: e.online(c, i, real), Dir: dir, Records: results.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes, Until: e.spec.Until,
+		Setup: results.Setup{Cell: e.Cells[i], Cluster: c.Hardware.Cluster, Predicted: e.fitted(c.Hardware, real), PredictedOn: e.fittedOn(c.Hardware, real)},
 	}
 	if c.Hardware.Engine == engineSimulated {
-		engine, alone, err := e.simulate(c, i, real)
+		engine, known, err := e.simulate(c, i, real)
 		if err != nil {
 			return execute.Fail(task, err)
 		}
-		task.Engine, task.Setup.Alone, task.Setup.Jobs = engine, alone, e.jobsFor(c, i, real, alone)
+		task.Engine, task.Setup.Alone, task.Setup.Jobs = engine, known.alone, e.jobsFor(c, i, real, known)
 		return execute.Run(ctx, task)
 	}
-	task.Setup.Jobs = e.jobsFor(c, i, real, nil)
+	task.Setup.Jobs = e.jobsFor(c, i, real, truth{})
 
 	task.Watch = func(n execute.Counts) {
 		e.tell(i, Progress{
@@ -269,10 +273,14 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return results.Cell{}, fmt.Errorf("make the log folder: %w", err)
 	}
+	if c.Hardware.Engine == engineDocker {
+		return e.inContainers(ctx, i, real, task, launchDirs{logs, scratch})
+	}
 	launches := make([]process.Job, len(real.jobs))
 	for n, j := range real.jobs {
 		block := real.kinds[real.kind[n]] // real jobs have a block each
 		launches[n] = e.state.programs.launch(block, j.Name, length(block), launchDirs{logs, scratch})
+		launches[n].Alternatives = launchWays(c.Hardware, block)
 	}
 	engine, err := process.New(launches, e.engineOptions())
 	if err != nil {
@@ -284,7 +292,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	}
 	defer watch.abort()
 	load := hardware.NewLoadSampler()
-	task.Engine = engine
+	task.Engine, task.Logs = engine, logs
 	task.Finally = func(out *results.Cell) {
 		watch.finish(out)
 		busy := load.Others()

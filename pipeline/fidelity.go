@@ -82,8 +82,9 @@ func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 		return noTwin, err
 	}
 	out, err := execute.Run(ctx, execute.Cell{
-		Online: r.online(c, i, jobs), Dir: dir, Records: results.Records(r.spec.Records), Policy: c.Policy.Policy, Resizes: jobs.resizes, Engine: engine,
-		Setup: results.Setup{Cell: ref, Cluster: c.Hardware.Cluster, Jobs: r.jobsFor(c, i, jobs, nil), Predicted: r.fitted(c.Hardware, jobs)},
+		Online: r.online(c, i, jobs), Dir: dir, Records: results.Records(r.spec.Records), Policy: c.Policy.Policy, Resizes: jobs.resizes, Engine: engine, Until: r.spec.Until,
+		Setup: results.Setup{Cell: ref, Cluster: c.Hardware.Cluster, Jobs: r.jobsFor(c, i, jobs, truth{}),
+			Predicted: r.fitted(c.Hardware, jobs), PredictedOn: r.fittedOn(c.Hardware, jobs)},
 	})
 	if err != nil {
 		return noTwin, err

@@ -51,10 +51,10 @@ policy "rr" {
 // sampled gives the only job kind of a plan an estimate of so many seconds an
 // epoch, and 0.5 s of start-up.
 func sampled(p *Plan, epoch float64) {
-	p.state.samples[p.state.profiles[0].key.Hash()] = []estimator.Sample{
+	p.setSamples(p.state.profiles[0].key.Hash(), []estimator.Sample{
 		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, Launch: 0.01, Pause: 0.02, Resume: 0.03, Resize: 0.04},
 		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, Launch: 0.03},
-	}
+	})
 }
 
 // happened records a real cell in which the jobs ran one after the other, for
@@ -190,6 +190,7 @@ func TestTwinsNeedEstimates(t *testing.T) {
 		t.Errorf("%d cells were simulated, want the one that has finished", n)
 	}
 	clear(p.state.samples)
+	clear(p.state.fits)
 	if n := simulations(t, r); n != 0 {
 		t.Errorf("%d cells were simulated without an estimate", n)
 	}
@@ -244,7 +245,7 @@ func TestPlanPredictsRealCells(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(p.Dir, profileDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.keepSamples(&p.state.profiles[0], p.state.samples[p.state.profiles[0].key.Hash()], 0); err != nil {
+	if err := r.keepSamples(&p.state.profiles[0], p.state.samples[p.state.profiles[0].key.Hash()]); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.close(); err != nil {

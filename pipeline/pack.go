@@ -3,13 +3,15 @@ package pipeline
 import (
 	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
+
+	"github.com/klauspost/compress/s2"
 
 	"github.com/tfexp/tfexp/results"
 )
@@ -17,6 +19,10 @@ import (
 // maxPacked is the size of all files above which a cell stays out of the
 // cache: it can then be reused from its folder only.
 const maxPacked = 64 << 20
+
+// encoders are kept, with their buffers, from cell to cell: a matrix has
+// thousands. S2 takes a third of gzip's time, for half as much again in size.
+var encoders = sync.Pool{New: func() any { return s2.NewWriter(nil, s2.WriterConcurrency(1), s2.WriterBlockSize(256<<10)) }}
 
 // packCell returns a cell's folder as a compressed archive, or nil when it is
 // too large to keep twice.
@@ -33,10 +39,9 @@ func packCell(dir string) ([]byte, error) {
 		return nil, nil
 	}
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-	if err != nil {
-		return nil, fmt.Errorf("pack cell: %w", err)
-	}
+	z := encoders.Get().(*s2.Writer)
+	defer encoders.Put(z)
+	z.Reset(&b)
 	t := tar.NewWriter(z)
 	err = walkFiles(dir, func(path string, _ fs.FileInfo) error {
 		name, err := filepath.Rel(dir, path)
@@ -79,12 +84,8 @@ func unpackCell(dir string, packed []byte) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("unpack cell: %w", err)
 	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return fmt.Errorf("unpack cell: %w", err)
-	}
 	var last []byte
-	for t := tar.NewReader(z); ; {
+	for t := tar.NewReader(s2.NewReader(bytes.NewReader(packed))); ; {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
 			break

@@ -29,6 +29,9 @@ type Options struct {
 	// GPUs is where GPUs are found; nil means this machine's, as far as this
 	// process may use them.
 	GPUs gpu.Source
+	// Fetch lets images be fetched while planning, where the file asks for it:
+	// what runs depends on what was fetched.
+	Fetch bool
 	// Observe is told of progress, from any goroutine; it may be nil.
 	Observe func(Progress)
 }
@@ -68,6 +71,7 @@ type ProfileWork struct {
 	Threads int      `json:"threads"`
 	Lengths []int    `json:"lengths"` // epochs or steps of each sample
 	Unit    string   `json:"unit"`    // epochs or steps
+	Repeats int      `json:"repeats"` // of each length
 	Reuse   bool     `json:"reuse"`
 	Reason  string   `json:"reason"`
 	Changes []Change `json:"changes,omitempty"`

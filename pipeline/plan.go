@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
@@ -19,6 +20,7 @@ import (
 const (
 	engineProcess   = "process"
 	engineSimulated = "simulated"
+	engineDocker    = "docker"
 )
 
 // planState is what a plan keeps for its run.
@@ -29,6 +31,14 @@ type planState struct {
 	specCell []int
 	keys     []*Key
 	profiles []profileUnit
+	// families has the units of each job's program, as indexes into profiles,
+	// in the order of their threads.
+	families map[string][]int
+	// fits is what was fitted to the samples; fitting guards it.
+	fits map[fitKey]fit
+	// history is what jobs really took in the past.
+	history []estimator.Run
+	fitting sync.Mutex
 	// realised workloads, shared by the cells of a replicate.
 	realised map[realisedKey]realisation
 	// profileHashes has the hash of each job block's profile key.
@@ -37,32 +47,40 @@ type planState struct {
 	needed map[string]bool
 	// samples by the hash of their profile's key, as far as they are known.
 	samples map[string][]estimator.Sample
-}
-
-// profileUnit is one job kind to be sampled.
-type profileUnit struct {
-	job     *experiments.Job
-	key     *Key
-	lengths []int
+	// containers has the jobs that run in containers.
+	containers map[*experiments.Job]*contained
+	// unavailable says why a Docker host or an image cannot be used.
+	unavailable error
 }
 
 // New plans an experiment: the cells in the order in which they run, which of
 // them the cache holds, and why the others run. It changes nothing on disk.
 func New(spec *experiments.Spec, opts Options) (*Plan, error) {
+	return newPlan(spec, opts, hardware.Host())
+}
+
+// newPlan is New on a given machine.
+func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan, error) {
+	spec, containers := containerJobs(spec)
 	p := &Plan{
 		Dir: filepath.Join(opts.Out, spec.Name), spec: spec, options: opts,
 		state: &planState{
-			host:          hardware.Host(),
+			host:          host,
 			realised:      map[realisedKey]realisation{},
 			profileHashes: map[*experiments.Job]string{},
 			needed:        map[string]bool{},
 			samples:       map[string][]estimator.Sample{},
+			families:      map[string][]int{},
+			fits:          map[fitKey]fit{},
+			containers:    containers,
 		},
 	}
 	var err error
 	if p.state.programs, err = newPrograms(spec.File); err != nil {
 		return nil, err
 	}
+	p.state.programs.containers = containers
+	p.findImages()
 	if err := p.describe(); err != nil {
 		return nil, err
 	}
@@ -89,6 +107,11 @@ func (p *Plan) describe() error {
 		Hardware:  named(spec, hardwareSummary),
 		Policies:  named(spec, policySummary),
 	}
+	for _, c := range spec.Cells {
+		if p.decidesByEstimates(c) && !slices.Contains(p.Estimating, c.Policy.Name) {
+			p.Estimating = append(p.Estimating, c.Policy.Name)
+		}
+	}
 	for _, v := range spec.Variables {
 		p.Variables = append(p.Variables, results.Setting(v))
 	}
@@ -105,74 +128,11 @@ func (p *Plan) describe() error {
 		}
 	}
 	for _, pl := range spec.Plots {
-		p.Plots = append(p.Plots, results.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X})
+		p.Plots = append(p.Plots, results.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X, Y: pl.Y})
 	}
 	p.Cells, p.state.specCell = expand(spec)
 	p.RunOrder = runOrder(spec.Seed, p.Cells)
 	return nil
-}
-
-// planProfiles lists the job kinds that have to be sampled: those that run
-// for real, for predictions, and those whose simulated run time the file does
-// not give.
-func (p *Plan) planProfiles() error {
-	seen := map[string]bool{}
-	for _, c := range p.spec.Cells {
-		for _, j := range jobsOf(c) {
-			if !p.sampled(c.Hardware, j) {
-				continue
-			}
-			h := p.profileHash(j)
-			if !seen[h] {
-				seen[h] = true
-				k := p.profileKey(j)
-				lengths := sampleLengths(length(j), p.spec.Profile)
-				p.state.profiles = append(p.state.profiles, profileUnit{job: j, key: k, lengths: lengths})
-				p.Profiles = append(p.Profiles, ProfileWork{
-					Job: j.Name, Threads: j.Threads.Request, Lengths: lengths, Unit: lengthUnit(j),
-				})
-			}
-		}
-	}
-	return nil
-}
-
-// sampled tells whether a job's run time on a machine is estimated from samples.
-func (p *Plan) sampled(h *experiments.Hardware, j *experiments.Job) bool {
-	return h.Engine != engineSimulated || j.Runtime == nil
-}
-
-// profileKey describes all that a job's samples depend on.
-func (p *Plan) profileKey(j *experiments.Job) *Key {
-	k := newKey("profile")
-	for _, s := range p.state.host.Fingerprint() {
-		k.Add("host."+s.Name, s.Value)
-	}
-	k.Add("profile.overheads", "launch, pause, resume, resize")
-	k.Addf("profile.lengths", "%v %s", sampleLengths(length(j), p.spec.Profile), lengthUnit(j))
-	k.Append(p.state.programs.program(j))
-	return k
-}
-
-// profileHash is the address of a job's samples.
-func (p *Plan) profileHash(j *experiments.Job) string {
-	h, ok := p.state.profileHashes[j]
-	if !ok {
-		h = p.profileKey(j).Hash()
-		p.state.profileHashes[j] = h
-	}
-	return h
-}
-
-// sampleLengths are the lengths of a job's samples: multiples of the part of
-// the job that the file asks for (at least one unit), never more than the job.
-func sampleLengths(total int, profile experiments.Profile) []int {
-	shortest := max(1, int(float64(total)*profile.Fraction+0.5))
-	lengths := make([]int, profile.Samples)
-	for i := range lengths {
-		lengths[i] = min(total, shortest*(i+1))
-	}
-	return lengths
 }
 
 // planCells makes the key of every cell.
@@ -214,6 +174,9 @@ func (p *Plan) planCells() error {
 			k.Append(host)
 		}
 		k.Append(memo(c.Workload, func() []string { return workloadLines(c.Workload) }))
+		for _, j := range submitted(c) {
+			k.Append(alternativeLines(c.Hardware, j))
+		}
 		said := map[string]bool{} // variants of a job block have most lines in common
 		for _, j := range jobsOf(c) {
 			lines := p.state.programs.describe(j)
@@ -229,6 +192,9 @@ func (p *Plan) planCells() error {
 		}
 		k.Append(p.estimateLines(c))
 		k.Addf("records", "%s", p.spec.Records)
+		if p.spec.Until > 0 {
+			k.Addf("until", "%s", p.spec.Until)
+		}
 		k.Addf("replicate", "%d", p.Cells[i].Replicate)
 		k.Addf("experiment.seed", "%d", p.spec.Seed)
 		k.Addf("seed", "%d", p.Cells[i].Seed)
@@ -256,6 +222,7 @@ func (p *Plan) lookUp() {
 		for i := range p.Profiles {
 			p.lookUpProfile(v, i)
 		}
+		p.readHistory(v)
 	})
 	entries, _ := os.ReadDir(filepath.Join(p.Dir, results.CellsDir))
 	for _, e := range entries { // in name order
@@ -343,46 +310,6 @@ func changeReason(changes []Change) string {
 		return fmt.Sprintf("%s and %d more changed", strings.Join(labels[:most], ", "), len(labels)-most)
 	}
 	return strings.Join(labels, ", ") + " changed"
-}
-
-// needProfiles marks the job kinds that a cell which runs will want samples of.
-func (p *Plan) needProfiles(i int) {
-	c := p.spec.Cells[p.state.specCell[i]]
-	for _, j := range jobsOf(c) {
-		if !p.sampled(c.Hardware, j) {
-			continue
-		}
-		p.state.needed[p.profileHash(j)] = true
-	}
-}
-
-func (p *Plan) lookUpProfile(v cacheView, i int) {
-	unit, work := &p.state.profiles[i], &p.Profiles[i]
-	hash := unit.key.Hash()
-	if raw, ok := v.output(hash); ok && !p.options.Fresh {
-		var samples []estimator.Sample
-		if json.Unmarshal(raw, &samples) == nil {
-			p.state.samples[hash] = samples
-			work.Reuse, work.Reason = true, "sampled earlier"
-			return
-		}
-	}
-	if samples := readSamples(p.Dir, *unit); samples != nil && !p.options.Fresh {
-		p.state.samples[hash] = samples
-		work.Reuse, work.Reason = true, "sampled earlier"
-		return
-	}
-	switch e, ok := v.last(profileUnitName(unit.job)); {
-	case p.options.Fresh:
-		work.Reason = "asked to run afresh"
-	case !p.state.needed[hash]:
-		work.Reuse, work.Reason = true, "no cell that runs needs it; predictions stay those of earlier samples"
-	case ok:
-		work.Changes = diff(e.Description, unit.key.Description())
-		work.Reason = changeReason(work.Changes)
-	default:
-		work.Reason = "new"
-	}
 }
 
 // Names of units in the cache.

@@ -23,7 +23,10 @@ type programs struct {
 	self    string // tfexp's own path, for the built-in trainers
 	base    string // the experiment's folder
 	lines   map[*experiments.Job][]string
+	sources map[*experiments.Job][]string
 	digests map[string]string // path → SHA-256 of its content
+	// containers has the jobs that run in containers.
+	containers map[*experiments.Job]*contained
 }
 
 func newPrograms(file string) (*programs, error) {
@@ -35,7 +38,7 @@ func newPrograms(file string) (*programs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the experiment's folder: %w", err)
 	}
-	return &programs{self: self, base: base, lines: map[*experiments.Job][]string{}, digests: map[string]string{}}, nil
+	return &programs{self: self, base: base, lines: map[*experiments.Job][]string{}, sources: map[*experiments.Job][]string{}, digests: map[string]string{}}, nil
 }
 
 // describe returns the key lines of a job: its program and its length.
@@ -54,6 +57,29 @@ func (p *programs) program(j *experiments.Job) []string {
 	}
 	var k Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
+	k.Append(p.source(j))
+	k.Append(held(j))
+	if j.Malleable {
+		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)
+	}
+	if j.Limit > 0 {
+		k.Add(label("limit"), j.Limit.String())
+	}
+	if j.Retries > 0 {
+		k.Add(label("retries"), strconv.Itoa(j.Retries))
+	}
+	p.lines[j] = k.lines
+	return k.lines
+}
+
+// source returns the key lines of a job's program alone: what it is, and the
+// content of its files.
+func (p *programs) source(j *experiments.Job) []string {
+	if l, ok := p.sources[j]; ok {
+		return l
+	}
+	var k Key
+	label := func(s string) string { return "job." + j.Name + "." + s }
 	if j.Builtin != "" {
 		k.Addf(label("builtin"), "%s version %d", j.Builtin, builtin.Version)
 		for _, s := range j.Settings {
@@ -61,7 +87,9 @@ func (p *programs) program(j *experiments.Job) []string {
 		}
 	} else {
 		k.Addf(label("command"), "%q", j.Command)
-		k.Add(label("dir"), p.place(j.Dir))
+		if p.containers[j] == nil {
+			k.Add(label("dir"), p.place(j.Dir))
+		}
 		for _, e := range j.Env {
 			k.Add(label("env."+e.Name), e.Value)
 		}
@@ -70,10 +98,18 @@ func (p *programs) program(j *experiments.Job) []string {
 			k.Addf(label("file."+filepath.Base(f)), "%s %s", p.place(f), p.digest(f))
 		}
 	}
-	k.Addf(label("threads"), "%d (inter %d, intra %d)", j.Threads.Request, j.Threads.Inter, j.Threads.Intra)
-	if j.Malleable {
-		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)
+	if c := p.containers[j]; c != nil {
+		k.Append(c.lines(p, j))
 	}
+	p.sources[j] = k.lines
+	return k.lines
+}
+
+// held returns the key lines of what a job holds while it runs.
+func held(j *experiments.Job) []string {
+	var k Key
+	label := func(s string) string { return "job." + j.Name + "." + s }
+	k.Addf(label("threads"), "%d (inter %d, intra %d)", j.Threads.Request, j.Threads.Inter, j.Threads.Intra)
 	if j.GPUs > 0 {
 		k.Add(label("gpus"), strconv.Itoa(j.GPUs))
 	}
@@ -83,10 +119,6 @@ func (p *programs) program(j *experiments.Job) []string {
 	if j.Nodes > 1 {
 		k.Add(label("nodes"), strconv.Itoa(j.Nodes))
 	}
-	if j.Limit > 0 {
-		k.Add(label("limit"), j.Limit.String())
-	}
-	p.lines[j] = k.lines
 	return k.lines
 }
 
@@ -112,6 +144,12 @@ func (p *programs) inputs(j *experiments.Job) []string {
 			seen[path] = true
 			files = append(files, path)
 		}
+	}
+	if p.containers[j] != nil { // its program is in the image
+		for _, f := range j.Files {
+			add(f)
+		}
+		return files
 	}
 	if strings.ContainsRune(j.Command[0], filepath.Separator) {
 		add(j.Command[0])

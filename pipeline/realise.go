@@ -33,6 +33,8 @@ type realisation struct {
 	// epochs has the epoch time of each job whose run time the file gives; nil
 	// when no job block draws it.
 	epochs []time.Duration
+	// drawnOn has the same of the alternatives of job blocks that draw it.
+	drawnOn map[*experiments.Job][]time.Duration
 	// requested says that the jobs come with the run times that their users
 	// asked for, from a trace.
 	requested bool
@@ -108,9 +110,10 @@ func realise(w *experiments.Workload, seed int64) (realisation, error) {
 		}
 	}
 	r.epochs = drawEpochs(w, seed, len(r.jobs))
+	r.drawnOn = drawWays(w, seed, len(r.jobs))
 	for i := range r.jobs {
 		if j := r.kinds[r.kind[i]]; j.Runtime != nil { // what most policies will be told; see jobsFor
-			r.jobs[i].Predicted = runtimeOn(j, r.epoch(i), j.Threads.Request)
+			r.jobs[i].Predicted = given(j, r.epoch(i)).RunTime(j.Threads.Request)
 		}
 	}
 	r.digest = digestJobs(r)
@@ -149,7 +152,7 @@ func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int) (w
 		for i := range t.RunTimes {
 			t.RunTimes[i] = -1
 			if j := r.kinds[r.kind[i]]; j.Runtime != nil {
-				t.RunTimes[i] = runtimeOn(j, r.epoch(i), j.Threads.Request)
+				t.RunTimes[i] = given(j, r.epoch(i)).RunTime(j.Threads.Request)
 			}
 		}
 	}
@@ -165,7 +168,7 @@ func drawEpochs(w *experiments.Workload, seed int64, jobs int) []time.Duration {
 	}
 	epochs := make([]time.Duration, 0, jobs)
 	for i, s := range w.Submits {
-		rng := workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(i), "epochs")
+		rng := epochStream(w, seed, i)
 		for range s.Count {
 			var d time.Duration
 			if s.Job.Runtime != nil {
@@ -225,7 +228,7 @@ func (p *Plan) fitted(h *experiments.Hardware, r realisation) []time.Duration {
 		if t, ok := r.runTime(i); ok {
 			predicted[i] = max(t, 1)
 		} else if k >= 0 && drawn[k] {
-			predicted[i] = runtimeOn(r.kinds[k], r.epoch(i), r.kinds[k].Threads.Request)
+			predicted[i] = given(r.kinds[k], r.epoch(i)).RunTime(r.kinds[k].Threads.Request)
 		} else if k >= 0 {
 			predicted[i] = ofKind[k]
 		}
@@ -235,29 +238,13 @@ func (p *Plan) fitted(h *experiments.Hardware, r realisation) []time.Duration {
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
 
-// runtimeOn is the run time that the file gives a job, on so many threads
-// (Amdahl's law on its epochs).
-func runtimeOn(j *experiments.Job, epoch time.Duration, threads int) time.Duration {
-	work := float64(epoch) * float64(length(j))
-	return j.Runtime.Startup + time.Duration(math.Round(work*(1-j.Runtime.Parallel+j.Runtime.Parallel/float64(threads))))
-}
-
-// estimateError is what the estimate of a job is multiplied by: lognormal with
-// median 1, drawn by job, so that all policies of a replicate see the same errors.
-func (p *Plan) estimateError(c experiments.Cell, i int, job string) float64 {
-	if c.Policy.Sigma == 0 {
-		return 1
-	}
-	return math.Exp(c.Policy.Sigma * workload.Stream(p.Cells[i].Seed, "estimates", job).NormFloat64())
-}
-
 // jobsFor gives a cell's jobs the estimates that its policy is to decide by.
 //
 // An oracle knows the run time to come: in simulation that is exact; of real
 // jobs nobody knows more than the fitted estimate.
-func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, alone []time.Duration) []scheduler.Job {
+func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, known truth) []scheduler.Job {
 	if !usesPredictions(c.Policy) {
-		return r.jobs
+		return p.withWays(c, i, r, r.jobs, known.work)
 	}
 	jobs, own := r.jobs, false
 	fitted := p.fitted(c.Hardware, r)
@@ -272,10 +259,10 @@ func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, alone []time.Du
 				d = r.kinds[k].Limit
 			}
 		case "noisy", "online":
-			d = time.Duration(float64(d) * p.estimateError(c, i, jobs[n].Name))
+			d = p.noisy(c, i, d, jobs[n].Name)
 		case "oracle":
-			if alone != nil {
-				d = max(alone[n], 1)
+			if known.alone != nil {
+				d = max(known.alone[n], 1)
 			}
 		}
 		if d == jobs[n].Predicted {
@@ -286,5 +273,5 @@ func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, alone []time.Du
 		}
 		jobs[n].Predicted = d
 	}
-	return jobs
+	return p.withWays(c, i, r, jobs, known.work)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/docker"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/results"
 )
@@ -29,12 +30,17 @@ type run struct {
 	started time.Time
 	outcome Outcome
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
+	// hosts are the Docker daemons in use, by their address in the file.
+	hosts map[string]*docker.Host
 }
 
 // Run executes the plan. It returns *InUseError when another process works in
 // the folder, *EngineError when an engine is not available, and ErrInterrupted
 // when ctx was cancelled; the outcome then tells how far it got.
 func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
+	if err := p.dockerReady(); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make results folder: %w", err)
 	}
@@ -91,6 +97,11 @@ func (r *run) open() error {
 	if err != nil {
 		return fmt.Errorf("clean up after an earlier run: %w", err)
 	}
+	removed, err := r.openHosts()
+	if err != nil {
+		return err
+	}
+	killed = append(killed, removed...)
 	var warning string
 	if r.cache, warning, err = openCache(r.Dir, results.CacheFile); err != nil {
 		return err
@@ -128,7 +139,7 @@ func (r *run) open() error {
 		r.warn("incomplete_trace", "", text)
 	}
 	for _, k := range killed {
-		r.warn("leftover", "", "killed "+k+", left behind by an earlier run")
+		r.warn("leftover", "", "ended "+k+", left behind by an earlier run")
 	}
 	if r.options.Fresh {
 		// Forgotten before anything runs: a fresh run that is interrupted must
@@ -251,7 +262,9 @@ func (r *run) finish(state string) error {
 	return r.writeRun()
 }
 
-func (r *run) close() error { return errors.Join(r.journal.close(), r.cache.close()) }
+func (r *run) close() error {
+	return errors.Join(r.journal.close(), r.cache.close(), r.closeHosts())
+}
 
 // stages runs the stages in order; each writes what it found before the next.
 func (r *run) stages(ctx context.Context) error {

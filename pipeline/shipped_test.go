@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/results"
 )
 
@@ -58,7 +59,51 @@ func TestPolicyMatrix(t *testing.T) {
 
 // TestPoliciesReal plans the part of it that runs for real.
 func TestPoliciesReal(t *testing.T) {
-	if p := shipped(t, "policies_real.hcl"); len(p.Cells) != 48 || len(p.Profiles) != 2 {
+	profiles := 2
+	if hardware.Host().Threads > 1 {
+		profiles = 3 // the large jobs on one thread as well
+	}
+	if p := shipped(t, "policies_real.hcl"); len(p.Cells) != 48 || len(p.Profiles) != profiles {
+		t.Errorf("%d cells, %d profiles", len(p.Cells), len(p.Profiles))
+	}
+}
+
+// TestEstimatorAccuracy plans at least 20 real runs, each alone on its cores and
+// predicted from samples of no more than 3% of it.
+func TestEstimatorAccuracy(t *testing.T) {
+	p := shipped(t, "estimator_accuracy.hcl")
+	jobs := 0
+	for i, ref := range p.Cells {
+		c := p.spec.Cells[p.state.specCell[i]]
+		r, err := p.realise(c, ref.Replicate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs += len(r.jobs)
+		for _, j := range r.jobs {
+			if j.Threads != ref.Cores {
+				t.Errorf("%s of %d threads is not alone on %d cores", j.Name, j.Threads, ref.Cores)
+			}
+		}
+	}
+	if hardware.Host().Threads > 1 && jobs < 20 {
+		t.Errorf("%d runs, want at least 20", jobs)
+	}
+	for _, u := range p.state.profiles {
+		sampled := 0
+		for _, n := range u.lengths {
+			sampled += n * u.repeats
+		}
+		if share := float64(sampled) / float64(length(u.job)); share > 0.03 {
+			t.Errorf("%s is sampled for %.1f%% of its length", u.name, 100*share)
+		}
+	}
+}
+
+// TestParallelism plans the thread pools of TensorFlow: three networks, two
+// numbers of inter-op threads, three of intra-op threads.
+func TestParallelism(t *testing.T) {
+	if p := shipped(t, "parallelism.hcl"); len(p.Cells) != 54 || len(p.Profiles) != 18 {
 		t.Errorf("%d cells, %d profiles", len(p.Cells), len(p.Profiles))
 	}
 }

@@ -7,32 +7,41 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
 // work says how long each job of a workload takes in simulation: what its
-// trace says; or the fitted estimate on the full request, which is taken to
-// scale with the threads; or what the file says. The file comes before the
+// trace says; or the fitted estimate, with its speed-up curve on other threads
+// than the request; or what the file says. The file comes before the
 // estimate on simulated machines, the estimate when a real cell is simulated.
 // The error wraps errNoEstimate for a job that has none of them.
 func (p *Plan) work(c experiments.Cell, r realisation) ([]simulated.Work, error) {
 	work := make([]simulated.Work, len(r.jobs))
 	ofKind := make([]simulated.Work, len(r.kinds))
 	known := make([]bool, len(r.kinds))
+	ways := waysOf(c.Hardware, r)
 	for i := range work {
 		k := r.kind[i]
+		if several := r.waysAt(ways, i); several != nil {
+			var err error
+			if work[i], err = p.workIn(c.Hardware, r, i, several); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if t, ok := r.runTime(i); ok {
 			work[i] = simulated.FullRequest(t, r.jobs[i].Threads)
 			if k >= 0 && r.kinds[k].Runtime != nil {
-				work[i].Parallel = r.kinds[k].Runtime.Parallel
+				speedUp(&work[i], r.kinds[k].Runtime)
 			}
 			continue
 		}
 		// Without a run time in a trace there is always a block.
 		if j := r.kinds[k]; !p.estimated(c.Hardware, j) && j.Runtime != nil {
-			work[i] = simulated.Training(j.Runtime.Startup, length(j), r.epoch(i), j.Runtime.Parallel)
+			work[i] = given(j, r.epoch(i))
 			continue
 		}
 		if !known[k] {
@@ -65,10 +74,14 @@ func (p *Plan) workOf(j *experiments.Job) (simulated.Work, error) {
 	if !ok {
 		return simulated.Work{}, fmt.Errorf("%w of the run time of job %s: its samples failed", errNoEstimate, j.Name)
 	}
-	return simulated.Work{
+	w := simulated.Work{
 		Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(length(j))),
 		Threads: j.Threads.Request, Parallel: 1,
-	}, nil
+	}
+	if est.Curve != (estimator.Curve{}) {
+		w.SpeedUp = func(threads int) float64 { return est.Curve.Speedup(float64(threads)) }
+	}
+	return w, nil
 }
 
 // simulatorOptions are the settings of a cell's simulated engine.
@@ -81,6 +94,7 @@ func (p *Plan) simulatorOptions(c experiments.Cell, seed int64) simulated.Option
 			Memory: slices.Contains(h.Lacks, "memory"), GPUs: slices.Contains(h.Lacks, "gpus"),
 		},
 	}
+	opts.Contention = contention(h)
 	if h.Overheads != nil {
 		opts.Overheads = simulated.Overheads(*h.Overheads)
 	}
@@ -130,19 +144,27 @@ func (m *mean) time() time.Duration {
 
 // simulate makes the engine of a simulated cell, and the true run time of each
 // job on its full request.
-func (p *Plan) simulate(c experiments.Cell, i int, r realisation) (*simulated.Engine, []time.Duration, error) {
+func (p *Plan) simulate(c experiments.Cell, i int, r realisation) (*simulated.Engine, truth, error) {
 	work, err := p.work(c, r)
 	if err != nil {
-		return nil, nil, err
+		return nil, truth{}, err
 	}
 	opts := p.simulatorOptions(c, p.Cells[i].Seed)
 	alone := make([]time.Duration, len(work))
+	ways := waysOf(c.Hardware, r)
 	for n := range work {
-		t := work[n].RunTime(r.jobs[n].Threads)
+		t := aloneOf(work[n], r.waysAt(ways, n), r.jobs[n].Threads)
 		alone[n] = time.Duration(float64(t) * opts.Factor(r.jobs[n].Name))
 	}
 	engine, err := simulated.New(r.jobs, work, opts)
-	return engine, alone, err
+	return engine, truth{alone, work}, err
+}
+
+// truth is what only a simulation knows: the run time of each job alone on its
+// full request (in the fastest of its ways), and its work.
+type truth struct {
+	alone []time.Duration
+	work  []simulated.Work
 }
 
 // twin makes the engine that simulates a real cell from the fitted estimates,
@@ -162,7 +184,12 @@ func (p *Plan) twin(c experiments.Cell, i int, r realisation) (*simulated.Engine
 	for n, w := range work {
 		if j := r.kinds[r.kind[n]]; !seen[j] {
 			seen[j] = true
-			k.Addf("job."+j.Name, "fixed %s, scaled %s on %d, parallel %g", w.Fixed, w.Scaled, w.Threads, w.Parallel)
+			for _, on := range append([]simulated.Work{w}, w.Alternatives...) {
+				k.Addf("job."+j.Name, "fixed %s, scaled %s on %d, parallel %g", on.Fixed, on.Scaled, on.Threads, on.Parallel)
+			}
+			if est, ok := p.estimateOf(j); ok && w.SpeedUp != nil && j.Runtime == nil {
+				k.Addf("job."+j.Name+".curve", "%+v", est.Curve)
+			}
 		}
 	}
 	engine, err := simulated.New(r.jobs, work, opts)
@@ -190,7 +217,7 @@ func (p *Plan) predict() error {
 			return fmt.Errorf("predict cell %s: %w", p.Cells[i].Cell, err)
 		}
 		out, err := scheduler.Run{
-			Policy: c.Policy.Policy, Cluster: c.Hardware.Cluster, Jobs: p.jobsFor(c, i, r, nil), Resizes: r.resizes, Engine: engine,
+			Policy: c.Policy.Policy, Cluster: c.Hardware.Cluster, Jobs: p.jobsFor(c, i, r, truth{}), Resizes: r.resizes, Engine: engine, Until: p.spec.Until,
 			Online: p.online(c, i, r),
 		}.Execute(context.Background())
 		if err != nil {

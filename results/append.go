@@ -42,27 +42,24 @@ func appendNumber(b []byte, v float64) []byte {
 	return strconv.AppendFloat(b, v, 'f', decimals, 64)
 }
 
+// twoDigits are the numbers from 00 to 99.
+const twoDigits = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899"
+
 // appendMillionths appends n/10⁶ as a decimal, n at least 0; trim leaves out
 // zeros at its end.
 func appendMillionths(b []byte, n int64, trim bool) []byte {
-	b = strconv.AppendInt(b, n/1e6, 10)
-	var digits [decimals + 1]byte
-	rest, last := n%1e6, 0
-	for i := decimals; i > 0; i-- {
-		digits[i] = byte('0' + rest%10)
-		if last == 0 && rest%10 != 0 {
-			last = i
-		}
-		rest /= 10
-	}
-	digits[0] = '.'
-	switch {
-	case !trim:
-		return append(b, digits[:]...)
-	case last == 0:
+	whole := n / 1e6
+	rest := uint32(n - whole*1e6)
+	b = strconv.AppendInt(b, whole, 10)
+	if trim && rest == 0 {
 		return b
 	}
-	return append(b, digits[:last+1]...)
+	first, second, third := 2*(rest/10_000), 2*(rest/100%100), 2*(rest%100)
+	b = append(b, '.', twoDigits[first], twoDigits[first+1], twoDigits[second], twoDigits[second+1], twoDigits[third], twoDigits[third+1])
+	for trim && b[len(b)-1] == '0' {
+		b = b[:len(b)-1]
+	}
+	return b
 }
 
 // quoteField puts quotes around the CSV field that begins at from and goes to
@@ -134,13 +131,16 @@ func appendInstant(b []byte, m micros) []byte {
 }
 
 // appendEvent appends a line of events.jsonl; see EventRow.
-func appendEvent(b []byte, e scheduler.Event, job string) []byte {
+func appendEvent(b []byte, e scheduler.Event, job *scheduler.Job) []byte {
 	b = appendInstant(append(b, `{"t_s":`...), toMicros(e.At))
-	b = appendText(append(b, `,"event":`...), string(e.Kind))
-	b = appendText(append(b, `,"job":`...), job)
+	b = append(append(b, `,"event":"`...), e.Kind...) // kinds are plain words
+	b = appendText(append(b, `","job":`...), job.Name)
 	b = appendCores(append(b, `,"cores":`...), e.Cores)
 	if len(e.GPUs) > 0 {
 		b = appendCores(append(b, `,"gpus":`...), e.GPUs)
+	}
+	if way := wayOf(e, job); way != "" {
+		b = appendText(append(b, `,"resource":`...), way)
 	}
 	if e.Reason != "" {
 		b = appendText(append(b, `,"reason":`...), e.Reason)
@@ -151,8 +151,8 @@ func appendEvent(b []byte, e scheduler.Event, job string) []byte {
 // appendDecision appends a line of decisions.jsonl; see DecisionRow.
 func appendDecision(b []byte, d scheduler.Decision, jobs []scheduler.Job) []byte {
 	b = appendInstant(append(b, `{"t_s":`...), toMicros(d.At))
-	b = appendText(append(b, `,"decision":`...), string(d.Kind))
-	b = appendText(append(b, `,"job":`...), jobs[d.Job].Name)
+	b = append(append(b, `,"decision":"`...), d.Kind...)
+	b = appendText(append(b, `","job":`...), jobs[d.Job].Name)
 	b = appendCores(append(b, `,"cores":`...), d.Cores)
 	b = appendText(append(b, `,"reason":`...), d.Reason)
 	for i, p := range d.Passed {

@@ -56,7 +56,7 @@ func TestQuoteField(t *testing.T) {
 // TestAppendLines: events and decisions are the lines that encoding/json makes
 // of their rows.
 func TestAppendLines(t *testing.T) {
-	jobs := []scheduler.Job{{Name: "short-1"}, {Name: `"ä <b>`}, {Name: "c\u2028\x01\\"}}
+	jobs := []scheduler.Job{{Name: "short-1", Alternatives: []scheduler.Alternative{{Name: "cpu"}, {Name: "gpu:V100"}}}, {Name: `"ä <b>`}, {Name: "c\u2028\x01\\"}}
 	sets := []scheduler.CoreSet{nil, {{Lo: 3, Hi: 4}}, {{Lo: 0, Hi: 4}, {Lo: 7, Hi: 8}, {Lo: 1000, Hi: 1024}}}
 	instants := []time.Duration{0, 1, 500, time.Microsecond, 1500 * time.Microsecond, time.Second, 100 * time.Hour,
 		1234567891 * time.Microsecond, 1e6 * time.Hour, scheduler.Never}
@@ -69,7 +69,8 @@ func TestAppendLines(t *testing.T) {
 		if i%4 == 0 {
 			e.Reason = jobs[i%3].Name + " & more"
 		}
-		same(t, appendEvent(nil, e, jobs[e.Job].Name), eventRow(e, jobs))
+		e.Alternative = i % 2
+		same(t, appendEvent(nil, e, &jobs[e.Job]), eventRow(e, jobs))
 		d := scheduler.Decision{At: at, Kind: scheduler.Resume, Job: i % 3, Cores: e.Cores, Reason: e.Reason, PassedMore: i % 2}
 		for k := range i % 3 {
 			d.Passed = append(d.Passed, scheduler.Passed{Job: k, Reason: "needs 4 cores, 1 are free"})
@@ -92,10 +93,14 @@ func same(t *testing.T, got []byte, row any) {
 }
 
 func eventRow(e scheduler.Event, jobs []scheduler.Job) EventRow {
-	return EventRow{
+	row := EventRow{
 		At: toMicros(e.At).seconds(), Event: e.Kind, Job: jobs[e.Job].Name,
 		Cores: e.Cores, GPUs: e.GPUs, Reason: e.Reason,
 	}
+	if ways := jobs[e.Job].Alternatives; len(ways) > 0 {
+		row.Resource = ways[e.Alternative].Name
+	}
+	return row
 }
 
 func decisionRow(d scheduler.Decision, jobs []scheduler.Job) DecisionRow {

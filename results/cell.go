@@ -80,7 +80,7 @@ func (w *CellWriter) Event(e scheduler.Event) {
 	}
 	w.Collector.Event(e)
 	w.changed = true
-	w.line = appendEvent(w.line[:0], e, w.setup.Jobs[e.Job].Name)
+	w.line = appendEvent(w.line[:0], e, &w.setup.Jobs[e.Job])
 	w.write(w.events)
 }
 
@@ -117,7 +117,10 @@ func (w *CellWriter) keep(err error) {
 func (w *CellWriter) Finish(c Cell) (Cell, error) {
 	defer w.Abort()
 	c.CellRef = w.setup.Cell
-	c.Metrics, c.Failures = w.Metrics(), w.Failures()
+	c.Metrics, c.Failures, c.Load = w.Metrics(), w.Failures(), w.Load(c.Closed > 0)
+	if warning, ok := c.saturation(); ok {
+		c.Warnings = append(c.Warnings, warning)
+	}
 	if c.State == "" {
 		c.State = CellFinished
 		if c.Metrics.Failed > 0 || c.Error != "" {
@@ -157,6 +160,9 @@ func (w *CellWriter) finishTables() ([]File, error) {
 	var row JobRow
 	for i := range w.setup.Jobs {
 		row = w.Row(i)
+		if i == 0 {
+			jobs.repeat(&row, cellColumnsOfJobs)
+		}
 		w.keep(jobs.write(&row, axes))
 	}
 	if w.err != nil {

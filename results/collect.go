@@ -17,6 +17,9 @@ type Setup struct {
 	// Predicted has each job's run time on its full request by the fitted
 	// estimates, 0 where there is none; nil when there are none at all.
 	Predicted []time.Duration
+	// PredictedOn has the same for each alternative of the jobs that have any;
+	// nil when none has.
+	PredictedOn [][]time.Duration
 	// Alone has each job's true run time on its full request where that is
 	// known, as in simulation; it is the denominator of the slowdown. Nil or 0
 	// means that the estimate takes its place.
@@ -31,7 +34,11 @@ type Setup struct {
 // Scheduling", JSSPP 1998).
 const DefaultBoundedFloor = 10 * time.Second
 
-func (s *Setup) predicted(job int) time.Duration {
+// predicted is a job's estimate in the way in which it ran.
+func (s *Setup) predicted(job, alternative int) time.Duration {
+	if job < len(s.PredictedOn) && alternative < len(s.PredictedOn[job]) {
+		return s.PredictedOn[job][alternative]
+	}
 	if job < len(s.Predicted) {
 		return s.Predicted[job]
 	}
@@ -42,7 +49,13 @@ func (s *Setup) alone(job int) time.Duration {
 	if job < len(s.Alone) && s.Alone[job] > 0 {
 		return s.Alone[job]
 	}
-	return s.predicted(job)
+	least := s.predicted(job, 0)
+	for k := range s.Jobs[job].Alternatives {
+		if p := s.predicted(job, k); p > 0 && (p < least || least == 0) {
+			least = p
+		}
+	}
+	return least
 }
 
 // micros is an instant or a span in whole microseconds. Every instant is
@@ -62,13 +75,17 @@ type account struct {
 	cores, gpus int32
 	preemptions int32
 	resizes     int32
+	restarts    int32
 	firstStart  micros
 	end         micros
 	since       micros // of the present span of holding resources
 	service     micros
 	coreTime    int64 // core-microseconds held
 	gpuTime     int64
-	partial     bool // at times it ran on another number of cores than it asked for
+	way         int32 // the alternative that it started with
+	typed       int32 // the node whose type of GPU it has, plus one; 0 none
+	partial     bool  // at times it ran on another number of cores than it asked for
+	waitedAt    byte  // the marks of the backlog at which it waited, a bit each
 }
 
 // Collector turns a trace into the rows of jobs.csv and the metrics of a
@@ -84,6 +101,8 @@ type Collector struct {
 	held                 Occupancy
 	preemptions, resizes int
 	finished, failed     int
+	overheads            map[int]float64 // of resizes, in seconds, by job
+	backlog              backlog
 }
 
 // Occupancy is a row of occupancy.csv: what is held, and by how many jobs, from
@@ -99,7 +118,7 @@ func NewCollector(s Setup) *Collector {
 	if s.BoundedFloor <= 0 {
 		s.BoundedFloor = DefaultBoundedFloor
 	}
-	c := &Collector{setup: s, accounts: make([]account, len(s.Jobs)), lastEnd: never}
+	c := &Collector{setup: s, accounts: make([]account, len(s.Jobs)), lastEnd: never, backlog: newBacklog(s.Jobs)}
 	for i := range c.accounts {
 		c.accounts[i] = account{state: scheduler.Pending, firstStart: never, end: never}
 	}
@@ -121,6 +140,9 @@ func (c *Collector) Event(e scheduler.Event) {
 	}
 	at := toMicros(e.At)
 	c.last = at
+	if c.backlog.next < len(c.backlog.marks) {
+		c.passes(at)
+	}
 	switch e.Kind {
 	case scheduler.Arrive:
 		c.move(a, scheduler.Queued)
@@ -129,6 +151,7 @@ func (c *Collector) Event(e scheduler.Event) {
 		c.hold(e, a, at)
 		if a.firstStart == never {
 			a.firstStart = at
+			a.way, a.typed = int32(e.Alternative), c.setup.typedNode(e.GPUs)
 		}
 		c.move(a, scheduler.Running)
 	case scheduler.ResizeJob:
@@ -141,7 +164,15 @@ func (c *Collector) Event(e scheduler.Event) {
 		a.preemptions++
 		c.preemptions++
 		c.move(a, scheduler.Paused)
+	case scheduler.Retry:
+		c.release(a, at)
+		a.restarts++
+		a.partial = true // its service time is not that of one run
+		c.move(a, scheduler.Queued)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
+		if e.Kind == scheduler.Stop && a.state != scheduler.Running {
+			c.backlog.cutOff++
+		}
 		c.release(a, at)
 		a.end = at
 		c.lastEnd = max(c.lastEnd, at)
@@ -175,7 +206,7 @@ func (c *Collector) finish(e scheduler.Event, a *account) {
 func (c *Collector) hold(e scheduler.Event, a *account, at micros) {
 	a.cores, a.gpus = int32(e.Cores.Count()), int32(e.GPUs.Count())
 	a.since = at
-	a.partial = a.partial || int(a.cores) != c.setup.Jobs[e.Job].Threads
+	a.partial = a.partial || int(a.cores) != c.setup.request(e.Job, e.Alternative).Threads
 	c.held.CoresHeld += int(a.cores)
 }
 
@@ -227,12 +258,19 @@ func (c *Collector) Row(job int) JobRow {
 		Arrival: arrival.seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1,
 		Slowdown: math.NaN(), BoundedSlowdown: math.NaN(), ThreadsMean: math.NaN(),
 		ThreadsRequested: j.Threads, GPUs: j.GPUs,
-		Preemptions: int(a.preemptions), Resizes: int(a.resizes), State: string(a.state),
-		Predicted: -1, PredictionErrorPct: math.NaN(),
+		Preemptions: int(a.preemptions), Resizes: int(a.resizes), Restarts: int(a.restarts), State: string(a.state),
+		Predicted: -1, PredictionErrorPct: math.NaN(), ResizeOverhead: -1,
+	}
+	if s, ok := c.overheads[job]; ok {
+		r.ResizeOverhead = s
+	}
+	if len(j.Alternatives) > 0 {
+		r.ThreadsRequested, r.GPUs = j.Alternatives[a.way].Threads, j.Alternatives[a.way].GPUs
 	}
 	if a.firstStart != never {
 		r.FirstStart = a.firstStart.seconds()
 		r.FirstRunDelay = (a.firstStart - arrival).seconds()
+		r.Resource = c.resource(job, a)
 	}
 	until, service := c.last, a.service
 	if a.end != never {
@@ -246,7 +284,7 @@ func (c *Collector) Row(job int) JobRow {
 	if a.service > 0 {
 		r.ThreadsMean = float64(a.coreTime) / float64(a.service)
 	}
-	if p := c.setup.predicted(job); p > 0 {
+	if p := c.setup.predicted(job, int(a.way)); p > 0 {
 		r.Predicted = toMicros(p).seconds()
 	}
 	if a.state == scheduler.Finished {
@@ -256,6 +294,15 @@ func (c *Collector) Row(job int) JobRow {
 		}
 	}
 	return r
+}
+
+// SetResizeOverhead says how many seconds a job's program did not train in order
+// to take on other allotments: no event tells that.
+func (c *Collector) SetResizeOverhead(job int, seconds float64) {
+	if c.overheads == nil {
+		c.overheads = map[int]float64{}
+	}
+	c.overheads[job] = seconds
 }
 
 // slowdowns are the slowdown and the bounded slowdown of a finished job; NaN

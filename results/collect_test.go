@@ -63,14 +63,14 @@ func TestRowsByHand(t *testing.T) {
 		{
 			Cell: "c", Workload: "w", Hardware: "h", Policy: "p", Replicate: 1, Job: "a-1", Class: "a",
 			Arrival: 0, FirstStart: 0, Finish: 5, FirstRunDelay: 0, Waiting: 1, Service: 4, JCT: 5,
-			Slowdown: 1.25, BoundedSlowdown: 1, ThreadsRequested: 2, ThreadsMean: 2, Preemptions: 1,
-			State: "finished", Predicted: 5, PredictionErrorPct: 25,
+			Slowdown: 1.25, BoundedSlowdown: 1, Resource: "cpu", ThreadsRequested: 2, ThreadsMean: 2, Preemptions: 1,
+			State: "finished", Predicted: 5, PredictionErrorPct: 25, ResizeOverhead: -1,
 		},
 		{
 			Cell: "c", Workload: "w", Hardware: "h", Policy: "p", Replicate: 1, Job: "b-1", Class: "b",
 			Arrival: 1, FirstStart: 2, Finish: 3, FirstRunDelay: 1, Waiting: 1, Service: 1, JCT: 2,
-			Slowdown: 2, BoundedSlowdown: 1, ThreadsRequested: 1, ThreadsMean: 1,
-			State: "finished", Predicted: 0.5, PredictionErrorPct: -50,
+			Slowdown: 2, BoundedSlowdown: 1, Resource: "cpu", ThreadsRequested: 1, ThreadsMean: 1,
+			State: "finished", Predicted: 0.5, PredictionErrorPct: -50, ResizeOverhead: -1,
 		},
 	}
 	if d := cmp.Diff(want, []results.JobRow{c.Row(0), c.Row(1)}); d != "" {

@@ -97,6 +97,9 @@ type tableWriter[T any] struct {
 	columns []column[T]
 	w       io.Writer
 	line    []byte
+	// first is how all lines begin, with the first same columns; see repeat.
+	first []byte
+	same  int
 }
 
 // newTableWriter writes the header: the columns, then the extra ones.
@@ -126,17 +129,27 @@ func endLine(b []byte, extra []string) []byte {
 	return b
 }
 
-// write writes a row and the values of the extra columns.
-func (t *tableWriter[T]) write(row *T, extra []string) error {
-	b := t.line[:0]
-	for i := range t.columns {
+// repeat promises that the first columns of all rows to come are those of row.
+func (t *tableWriter[T]) repeat(row *T, columns int) {
+	t.first, t.same = t.fields(nil, row, t.columns[:columns]), columns
+}
+
+// fields appends columns of a row, with a comma behind each.
+func (t *tableWriter[T]) fields(b []byte, row *T, columns []column[T]) []byte {
+	for i := range columns {
 		from := len(b)
-		b = t.columns[i].add(b, row)
-		if t.columns[i].text {
+		b = columns[i].add(b, row)
+		if columns[i].text {
 			b = quoteField(b, from)
 		}
 		b = append(b, ',')
 	}
+	return b
+}
+
+// write writes a row and the values of the extra columns.
+func (t *tableWriter[T]) write(row *T, extra []string) error {
+	b := t.fields(append(t.line[:0], t.first...), row, t.columns[t.same:])
 	t.line = endLine(b, extra)
 	_, err := t.w.Write(t.line)
 	return err

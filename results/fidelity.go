@@ -23,6 +23,9 @@ var FidelityMetrics = []string{
 // FidelityKind is the kind of the pictures of a real cell above its simulation.
 const FidelityKind = "fidelity"
 
+// PredictedKind is the kind of the pictures of predicted and actual run times.
+const PredictedKind = "predicted"
+
 // FidelityRow is a row of fidelity.csv: a metric of a real cell and of its
 // simulation. ErrorPct is (simulated − real) / real in percent; NaN when the
 // real value is 0 and the simulated one is not.

@@ -60,9 +60,9 @@ func TestCellFolder(t *testing.T) {
 		t.Errorf("cell is %+v", cell)
 	}
 	want := map[string]string{
-		results.JobsFile: `cell,workload,hardware,policy,replicate,job,class,arrival_s,first_start_s,finish_s,first_run_delay_s,waiting_s,service_s,jct_s,slowdown,threads_requested,threads_mean,gpus,preemptions,resizes,state,predicted_s,prediction_error_pct,bounded_slowdown,load
-c,w,h,p,1,a-1,a,0.000000,0.000000,5.000000,0.000000,1.000000,4.000000,5.000000,1.250000,2,2.000000,0,1,0,finished,5.000000,25.000000,1.000000,"0,5"
-c,w,h,p,1,b-1,b,1.000000,2.000000,3.000000,1.000000,1.000000,1.000000,2.000000,2.000000,1,1.000000,0,0,0,finished,0.500000,-50.000000,1.000000,"0,5"
+		results.JobsFile: `cell,workload,hardware,policy,replicate,job,class,arrival_s,first_start_s,finish_s,first_run_delay_s,waiting_s,service_s,jct_s,slowdown,threads_requested,threads_mean,gpus,preemptions,resizes,state,predicted_s,prediction_error_pct,bounded_slowdown,restarts,resize_overhead_s,resource,load
+c,w,h,p,1,a-1,a,0.000000,0.000000,5.000000,0.000000,1.000000,4.000000,5.000000,1.250000,2,2.000000,0,1,0,finished,5.000000,25.000000,1.000000,0,,cpu,"0,5"
+c,w,h,p,1,b-1,b,1.000000,2.000000,3.000000,1.000000,1.000000,1.000000,2.000000,2.000000,1,1.000000,0,0,0,finished,0.500000,-50.000000,1.000000,0,,cpu,"0,5"
 `,
 		results.EventsFile: `{"t_s":0,"event":"arrive","job":"a-1","cores":""}
 {"t_s":0,"event":"start","job":"a-1","cores":"0-1"}
@@ -176,13 +176,13 @@ func TestTables(t *testing.T) {
 	if len(jobs) != 1+10*8 || jobs[0][len(jobs[0])-1] != "quantum" {
 		t.Errorf("jobs.csv has %d rows and the header %v", len(jobs), jobs[0])
 	}
-	if jobs[1][24] != "" || jobs[80][24] != "300ms" || jobs[80][0] != "mixed-machine-rr-quantum=300ms-r5" {
+	if jobs[1][27] != "" || jobs[80][27] != "300ms" || jobs[80][0] != "mixed-machine-rr-quantum=300ms-r5" {
 		t.Errorf("jobs.csv ends with %v", jobs[80])
 	}
 	metrics := table(t, filepath.Join(dir, results.MetricsFile))
 	want := "cell,workload,hardware,policy,replicate,engine,jobs,finished,failed,makespan_s,throughput_per_h,utilization," +
 		"mean_jct_s,median_jct_s,p95_jct_s,mean_waiting_s,mean_first_run_delay_s,mean_service_s,mean_slowdown,p95_slowdown," +
-		"jain_fairness,preemptions,resizes,mean_bounded_slowdown,gpu_utilization,state,seconds,quantum"
+		"jain_fairness,preemptions,resizes,mean_bounded_slowdown,gpu_utilization,state,seconds,offered_load,saturated,quantum"
 	if got := strings.Join(metrics[0], ","); got != want || len(metrics) != 11 {
 		t.Errorf("metrics.csv has %d rows and the header %s", len(metrics), got)
 	}
@@ -197,7 +197,7 @@ func TestTables(t *testing.T) {
 		}
 	}
 	estimates := table(t, filepath.Join(dir, results.EstimatesFile))
-	if got := strings.Join(estimates[0], ","); got != "job,hardware,threads,gpus,model,samples,sample_fraction,slope_s,intercept_s,predicted_s,low_s,high_s,actual_s,error_pct" {
+	if got := strings.Join(estimates[0][:14], ","); got != "job,hardware,threads,gpus,model,samples,sample_fraction,slope_s,intercept_s,predicted_s,low_s,high_s,actual_s,error_pct" {
 		t.Errorf("estimates.csv has the header %s", got)
 	}
 	if estimates[1][12] == "" || estimates[1][13] == "" {

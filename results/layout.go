@@ -18,6 +18,9 @@ const (
 	JobsFile        = "jobs.csv"
 	MetricsFile     = "metrics.csv"
 	EstimatesFile   = "estimates.csv"
+	SamplesFile     = "samples.csv"
+	AccuracyFile    = "accuracy.csv"
+	ProfilingFile   = "profiling.csv"
 	ComparisonsFile = "comparisons.csv"
 	// Only where real cells were simulated as well:
 	FidelityFile     = "fidelity.csv"
@@ -52,17 +55,19 @@ const (
 // Plan is plan.json: what the experiment asks and the cells it runs, in the
 // order of the file. It is all that a report needs to know of the language.
 type Plan struct {
-	Schema      int       `json:"schema"`
-	Experiment  string    `json:"experiment"`
-	Description string    `json:"description,omitempty"`
-	Seed        int64     `json:"seed"`
-	Replicates  int       `json:"replicates"`
-	Axes        []string  `json:"axes"` // the matrix's own axes that some cell reads
-	Workloads   []Named   `json:"workloads"`
-	Hardware    []Named   `json:"hardware"`
-	Policies    []Named   `json:"policies"`
-	Variables   []Setting `json:"variables,omitempty"`
-	Cells       []CellRef `json:"cells"`
+	Schema      int      `json:"schema"`
+	Experiment  string   `json:"experiment"`
+	Description string   `json:"description,omitempty"`
+	Seed        int64    `json:"seed"`
+	Replicates  int      `json:"replicates"`
+	Axes        []string `json:"axes"` // the matrix's own axes that some cell reads
+	Workloads   []Named  `json:"workloads"`
+	Hardware    []Named  `json:"hardware"`
+	Policies    []Named  `json:"policies"`
+	// Estimating names the policies that decide by estimates from samples.
+	Estimating []string  `json:"estimating,omitempty"`
+	Variables  []Setting `json:"variables,omitempty"`
+	Cells      []CellRef `json:"cells"`
 	// RunOrder has the indexes into Cells in the order in which they run.
 	RunOrder []int     `json:"run_order"`
 	Compares []Compare `json:"compares"`
@@ -139,8 +144,10 @@ type Compare struct {
 type Plot struct {
 	Kind   string `json:"kind"`
 	Metric string `json:"metric,omitempty"`
-	// X is the axis that a series is drawn against; empty for the first that has numbers.
+	// X is the axis that a series, heat map or speed-up is drawn against; empty
+	// for the first that has numbers. Y is the other axis of a heat map.
 	X string `json:"x,omitempty"`
+	Y string `json:"y,omitempty"`
 }
 
 // Run is run.json: when, where and by what the experiment was run.
@@ -193,6 +200,9 @@ type Cell struct {
 	// most MaxFailures of them. Metrics.Failed counts all.
 	Failures []Failure `json:"failures,omitempty"`
 	Metrics  Metrics   `json:"metrics"`
+	Load     Load      `json:"load"`
+	// Closed is the horizon in seconds, when the cell was closed at it.
+	Closed float64 `json:"closed_s,omitempty"`
 	// Files are the cell's tables and traces, without its logs.
 	Files []File `json:"files,omitempty"`
 }
@@ -240,7 +250,7 @@ type Failure struct {
 type Picture struct {
 	// Name is the file name without its extension: "gantt-mixed-rr-r1".
 	Name string `json:"name"`
-	// Kind is gantt, jct, metrics, series, cores, predicted or fidelity.
+	// Kind is gantt, jct, metrics, series, cores, predicted, fidelity, heatmap or speedup.
 	Kind string `json:"kind"`
 	// Cell is set for pictures of one cell.
 	Cell    string `json:"cell,omitempty"`

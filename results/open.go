@@ -55,7 +55,7 @@ var (
 )
 
 func readCell(dir string, ref CellRef) (Cell, error) {
-	var c Cell
+	c := Cell{Load: Load{Offered: math.NaN()}} // as in files of before it was known
 	if err := readJSON(filepath.Join(dir, CellFile), &c); err != nil {
 		return Cell{}, err
 	}
@@ -198,26 +198,6 @@ func (e *Experiment) EachOccupancy(c CellRef, step int, each func(*Occupancy) bo
 	return readTable(f, f.Name(), occupancyColumns, step, each)
 }
 
-// Estimates reads estimates.csv; there are none without the file.
-func (e *Experiment) Estimates() ([]EstimateRow, error) { return readEstimates(e.Dir) }
-
-func readEstimates(dir string) ([]EstimateRow, error) {
-	f, err := os.Open(filepath.Join(dir, EstimatesFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read estimates: %w", err)
-	}
-	defer f.Close()
-	var rows []EstimateRow
-	err = readTable(f, f.Name(), estimateColumns, 1, func(r *EstimateRow) bool {
-		rows = append(rows, *r)
-		return true
-	})
-	return rows, err
-}
-
 // Pictures reads the list of pictures that were drawn; there are none
 // without the file. Their paths are made relative to the experiment's folder.
 func (e *Experiment) Pictures() ([]Picture, error) {
@@ -236,40 +216,6 @@ func (e *Experiment) Pictures() ([]Picture, error) {
 	return pictures, err
 }
 
-// WriteEstimates writes estimates.csv. A row without an actual time keeps the
-// one that the file has for the same estimate.
-func WriteEstimates(dir string, rows []EstimateRow) error {
-	old, err := readEstimates(dir)
-	if err != nil {
-		old = nil // it is written anew
-	}
-	rows = append([]EstimateRow(nil), rows...)
-	for i := range rows {
-		for _, o := range old {
-			if rows[i].Actual < 0 && o.estimates(rows[i]) && math.Abs(o.Predicted-rows[i].Predicted) < 1e-6 {
-				rows[i].Actual = o.Actual
-			}
-		}
-	}
-	return writeEstimates(dir, rows)
-}
-
-// writeEstimates sets the rows' errors and writes estimates.csv.
-func writeEstimates(dir string, rows []EstimateRow) error {
-	for i := range rows {
-		rows[i].ErrorPct = math.NaN()
-		if rows[i].Actual > 0 && rows[i].Predicted >= 0 {
-			rows[i].ErrorPct = 100 * (rows[i].Predicted - rows[i].Actual) / rows[i].Actual
-		}
-	}
-	return writeTable(filepath.Join(dir, EstimatesFile), estimateColumns, rows)
-}
-
-// estimates tells whether both rows estimate the same job.
-func (r EstimateRow) estimates(o EstimateRow) bool {
-	return r.Job == o.Job && r.Hardware == o.Hardware && r.Threads == o.Threads && r.GPUs == o.GPUs && r.Model == o.Model
-}
-
 func writeTable[T any](path string, columns []column[T], rows []T) error {
 	t, err := newTableFile(path, true, columns, nil)
 	if err != nil {
@@ -285,14 +231,6 @@ func writeTable[T any](path string, columns []column[T], rows []T) error {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	return nil
-}
-
-// tells whether a job shows what an estimate predicts: it finished, and had
-// its full request all the time.
-func (r JobRow) tells(e EstimateRow) bool {
-	return r.State == "finished" && r.Class == e.Job && r.Hardware == e.Hardware &&
-		r.ThreadsRequested == e.Threads && r.GPUs == e.GPUs &&
-		r.Resizes == 0 && r.ThreadsMean == float64(r.ThreadsRequested)
 }
 
 // Source reads the experiment's file as it was run, and its name.

@@ -16,12 +16,20 @@ type JobRow struct {
 	State                            string
 	Predicted                        float64 // run time; negative: no estimate
 	// PredictionErrorPct is (predicted − service) / service in percent: above 0
-	// when the estimate was too long. NaN: no estimate, not finished, or the
-	// job did not hold its full request all the time.
+	// when the estimate was too long. NaN: no estimate, not finished, started
+	// anew, or the job did not hold its full request all the time.
 	PredictionErrorPct float64
 	// BoundedSlowdown is max(1, JCT / max(run time alone, floor)); NaN like
 	// Slowdown for a job that did not finish or whose run time is not known.
 	BoundedSlowdown float64
+	// Restarts counts the attempts that failed before the last one.
+	Restarts int
+	// ResizeOverhead is the time in which the program says that it did not train
+	// in order to take on other allotments; negative when it does not say.
+	ResizeOverhead float64
+	// Resource is what it ran on: "cpu", "gpu:V100", or the name of one of its
+	// alternatives; empty if it never ran.
+	Resource string
 }
 
 // Metrics is a row of metrics.csv without the cell's own columns. Means and
@@ -65,6 +73,53 @@ type EstimateRow struct {
 	// full request throughout; ErrorPct is (predicted − actual) / actual in
 	// percent, NaN without an actual time.
 	Actual, ErrorPct float64
+	// Role is EstimateUsed on the estimate that policies and simulations go by, and
+	// EstimateCompared on those of models that are only compared with it.
+	Role string
+	// Axes are those whose values tell the job from others of its block with the
+	// same request: "hidden=64 batch=32".
+	Axes string
+	// Level is that of the interval, 0 to 1.
+	Level float64
+	// Runs is how many jobs Actual is the mean of, ActualSD their standard
+	// deviation; Covered is how many of them the interval holds.
+	Runs     int
+	ActualSD float64
+	Covered  int
+	// Host is the fingerprint of the machine that was sampled.
+	Host string
+	// Chosen is the model that "auto" chose; else as Model.
+	Chosen string
+	// Sigma and Kappa are those of the speed-up curve (estimator.Curve).
+	Sigma, Kappa float64
+	// Cost is the seconds that the samples behind the estimate took.
+	Cost float64
+}
+
+// The roles of an estimate. A table without roles has those that are used.
+const (
+	EstimateUsed     = "used"
+	EstimateCompared = "compared"
+)
+
+// SampleRow is a row of samples.csv: one short run of a job. Times are seconds;
+// negative ones are not known, and are empty fields.
+type SampleRow struct {
+	Job           string
+	Threads, GPUs int
+	Length        int
+	Unit          string // epochs or steps
+	// Wall is from launch to exit; Startup, Units (their sum) and Save as the
+	// program reported them.
+	Wall, Startup, Units, Save float64
+	// Launch is what the engine took beyond Wall; Pause, Resume and Resize are its
+	// costs where they were measured.
+	Launch, Pause, Resume, Resize float64
+	// Busy is the cores that other processes used; Tries how often it was taken;
+	// Cost what that took in all.
+	Busy  float64
+	Tries int
+	Cost  float64
 }
 
 // The verdicts of a comparison.

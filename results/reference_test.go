@@ -20,6 +20,9 @@ func TestReferenceNamesEveryColumn(t *testing.T) {
 	for _, c := range metricColumns {
 		names = append(names, c.name)
 	}
+	for _, c := range loadColumns {
+		names = append(names, c.name)
+	}
 	for _, c := range estimateColumns {
 		names = append(names, c.name)
 	}
@@ -33,6 +36,15 @@ func TestReferenceNamesEveryColumn(t *testing.T) {
 		names = append(names, c.name)
 	}
 	for _, c := range fidelityJobColumns {
+		names = append(names, c.name)
+	}
+	for _, c := range sampleColumns {
+		names = append(names, c.name)
+	}
+	for _, c := range accuracyColumns {
+		names = append(names, c.name)
+	}
+	for _, c := range profilingColumns {
 		names = append(names, c.name)
 	}
 	for _, n := range names {

@@ -26,10 +26,17 @@ var jobColumns = []column[JobRow]{
 	secondsColumn("predicted_s", func(r *JobRow) *float64 { return &r.Predicted }),
 	floatColumn("prediction_error_pct", func(r *JobRow) *float64 { return &r.PredictionErrorPct }),
 	floatColumn("bounded_slowdown", func(r *JobRow) *float64 { return &r.BoundedSlowdown }),
+	intColumn("restarts", func(r *JobRow) *int { return &r.Restarts }),
+	secondsColumn("resize_overhead_s", func(r *JobRow) *float64 { return &r.ResizeOverhead }),
+	textColumn("resource", func(r *JobRow) *string { return &r.Resource }),
 }
 
+// cellColumnsOfJobs is how many of the first columns of jobs.csv say which cell
+// it is.
+const cellColumnsOfJobs = 5
+
 // cellColumns are the columns of metrics.csv: the cell's own, the metrics,
-// and how the cell ended; the axes of the matrix follow them.
+// how the cell ended, and its load; the axes of the matrix follow them.
 var cellColumns = func() []column[Cell] {
 	columns := []column[Cell]{
 		textColumn("cell", func(c *Cell) *string { return &c.Cell }),
@@ -46,9 +53,17 @@ var cellColumns = func() []column[Cell] {
 			set:  func(c *Cell, s string) error { return m.set(&c.Metrics, s) },
 		})
 	}
-	return append(columns,
+	columns = append(columns,
 		textColumn("state", func(c *Cell) *string { return &c.State }),
 		floatColumn("seconds", func(c *Cell) *float64 { return &c.Seconds }))
+	for _, l := range loadColumns {
+		columns = append(columns, column[Cell]{
+			name: l.name,
+			add:  func(b []byte, c *Cell) []byte { return l.add(b, &c.Load) },
+			set:  func(c *Cell, s string) error { return l.set(&c.Load, s) },
+		})
+	}
+	return columns
 }()
 
 // estimateColumns are the columns of estimates.csv.
@@ -67,6 +82,67 @@ var estimateColumns = []column[EstimateRow]{
 	secondsColumn("high_s", func(r *EstimateRow) *float64 { return &r.High }),
 	secondsColumn("actual_s", func(r *EstimateRow) *float64 { return &r.Actual }),
 	floatColumn("error_pct", func(r *EstimateRow) *float64 { return &r.ErrorPct }),
+	floatColumn("level", func(r *EstimateRow) *float64 { return &r.Level }),
+	textColumn("role", func(r *EstimateRow) *string { return &r.Role }),
+	textColumn("chosen", func(r *EstimateRow) *string { return &r.Chosen }),
+	textColumn("axes", func(r *EstimateRow) *string { return &r.Axes }),
+	intColumn("runs", func(r *EstimateRow) *int { return &r.Runs }),
+	secondsColumn("actual_sd_s", func(r *EstimateRow) *float64 { return &r.ActualSD }),
+	intColumn("covered", func(r *EstimateRow) *int { return &r.Covered }),
+	floatColumn("sigma", func(r *EstimateRow) *float64 { return &r.Sigma }),
+	floatColumn("kappa", func(r *EstimateRow) *float64 { return &r.Kappa }),
+	secondsColumn("sampling_s", func(r *EstimateRow) *float64 { return &r.Cost }),
+	textColumn("host", func(r *EstimateRow) *string { return &r.Host }),
+}
+
+// sampleColumns are the columns of samples.csv.
+var sampleColumns = []column[SampleRow]{
+	textColumn("job", func(r *SampleRow) *string { return &r.Job }),
+	intColumn("threads", func(r *SampleRow) *int { return &r.Threads }),
+	intColumn("gpus", func(r *SampleRow) *int { return &r.GPUs }),
+	intColumn("length", func(r *SampleRow) *int { return &r.Length }),
+	textColumn("unit", func(r *SampleRow) *string { return &r.Unit }),
+	secondsColumn("wall_s", func(r *SampleRow) *float64 { return &r.Wall }),
+	secondsColumn("startup_s", func(r *SampleRow) *float64 { return &r.Startup }),
+	secondsColumn("units_s", func(r *SampleRow) *float64 { return &r.Units }),
+	secondsColumn("save_s", func(r *SampleRow) *float64 { return &r.Save }),
+	secondsColumn("launch_s", func(r *SampleRow) *float64 { return &r.Launch }),
+	secondsColumn("pause_s", func(r *SampleRow) *float64 { return &r.Pause }),
+	secondsColumn("resume_s", func(r *SampleRow) *float64 { return &r.Resume }),
+	secondsColumn("resize_s", func(r *SampleRow) *float64 { return &r.Resize }),
+	secondsColumn("busy_cores", func(r *SampleRow) *float64 { return &r.Busy }),
+	intColumn("tries", func(r *SampleRow) *int { return &r.Tries }),
+	secondsColumn("sampling_s", func(r *SampleRow) *float64 { return &r.Cost }),
+}
+
+// accuracyColumns are the columns of accuracy.csv.
+var accuracyColumns = []column[AccuracyRow]{
+	textColumn("model", func(r *AccuracyRow) *string { return &r.Model }),
+	textColumn("by", func(r *AccuracyRow) *string { return &r.By }),
+	textColumn("group", func(r *AccuracyRow) *string { return &r.Group }),
+	intColumn("estimates", func(r *AccuracyRow) *int { return &r.Estimates }),
+	intColumn("runs", func(r *AccuracyRow) *int { return &r.Runs }),
+	floatColumn("mean_abs_error_pct", func(r *AccuracyRow) *float64 { return &r.MeanAbs }),
+	floatColumn("sd_error_pct", func(r *AccuracyRow) *float64 { return &r.SD }),
+	floatColumn("bias_pct", func(r *AccuracyRow) *float64 { return &r.Bias }),
+	floatColumn("coverage", func(r *AccuracyRow) *float64 { return &r.Coverage }),
+	floatColumn("level", func(r *AccuracyRow) *float64 { return &r.Level }),
+	intColumn("choices", func(r *AccuracyRow) *int { return &r.Choices }),
+	floatColumn("best_rank", func(r *AccuracyRow) *float64 { return &r.BestRank }),
+	floatColumn("regret_pct", func(r *AccuracyRow) *float64 { return &r.Regret }),
+}
+
+// profilingColumns are the columns of profiling.csv.
+var profilingColumns = []column[ProfilingRow]{
+	textColumn("workload", func(r *ProfilingRow) *string { return &r.Workload }),
+	textColumn("hardware", func(r *ProfilingRow) *string { return &r.Hardware }),
+	textColumn("policy", func(r *ProfilingRow) *string { return &r.Policy }),
+	textColumn("baseline", func(r *ProfilingRow) *string { return &r.Baseline }),
+	intColumn("pairs", func(r *ProfilingRow) *int { return &r.Pairs }),
+	secondsColumn("sampling_s", func(r *ProfilingRow) *float64 { return &r.Cost }),
+	floatColumn("makespan_gain_s", func(r *ProfilingRow) *float64 { return &r.Makespan }),
+	floatColumn("mean_jct_gain_s", func(r *ProfilingRow) *float64 { return &r.JCT }),
+	floatColumn("net_makespan_s", func(r *ProfilingRow) *float64 { return &r.Net }),
 }
 
 // comparisonColumns are the columns of comparisons.csv.

@@ -16,12 +16,15 @@ import (
 // EventRow is a line of events.jsonl: what happened to a job, and what it
 // holds from then on.
 type EventRow struct {
-	At     float64             `json:"t_s"`
-	Event  scheduler.EventKind `json:"event"`
-	Job    string              `json:"job"`
-	Cores  scheduler.CoreSet   `json:"cores"`
-	GPUs   scheduler.CoreSet   `json:"gpus,omitempty"`
-	Reason string              `json:"reason,omitempty"`
+	At    float64             `json:"t_s"`
+	Event scheduler.EventKind `json:"event"`
+	Job   string              `json:"job"`
+	Cores scheduler.CoreSet   `json:"cores"`
+	GPUs  scheduler.CoreSet   `json:"gpus,omitempty"`
+	// Resource is the alternative with which a job starts or resumes, if it has
+	// several.
+	Resource string `json:"resource,omitempty"`
+	Reason   string `json:"reason,omitempty"`
 }
 
 // DecisionRow is a line of decisions.jsonl: why the scheduler did what it did.

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -91,8 +92,15 @@ func BenchmarkFCFS(b *testing.B) {
 // All jobs are there at once: the cost of an event with so many queued.
 func BenchmarkOverload(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
-		for _, p := range []Policy{{}, {Order: SJF}, {Backfill: EASY}, {Backfill: FirstFit}, {Order: Priority, Preemption: PausePreemption}, {Order: SRTF}} {
-			b.Run(fmt.Sprintf("%s-%s/queued=%d", p.Order, p.Backfill, n), func(b *testing.B) {
+		for _, p := range []Policy{
+			{Order: FCFS, Backfill: NoBackfill}, {Order: SJF}, {Order: EDF}, {Order: Priority, Preemption: PausePreemption}, {Order: SRTF},
+			{Order: LAS, Quantum: time.Hour}, {Order: Fair, Quantum: time.Hour}, {Order: RoundRobin, Quantum: time.Hour},
+			{Backfill: EASY}, {Backfill: FirstFit}, {Backfill: Conservative},
+		} {
+			if p.Backfill == Conservative && n > 1000 {
+				continue // it plans for all that wait, each time: linear in them
+			}
+			b.Run(fmt.Sprintf("%s-%s/queued=%d", cmp.Or(p.Order, FCFS), cmp.Or(p.Backfill, NoBackfill), n), func(b *testing.B) {
 				jobs := widths(poisson(n, 1024, 1, 1), 1)
 				for i := range jobs {
 					jobs[i].Arrival /= 1000

@@ -44,9 +44,11 @@ func (l *loop) admit() error {
 		return l.admitShares()
 	case l.p.Backfill == Conservative:
 		return l.admitPlanned()
+	case l.p.Order == AlloX:
+		return l.admitMatched()
 	}
 	after, blocked, pausing := front, false, l.p.pausesForBetter()
-	for {
+	for pausing || l.machine.idle > 0 { // nobody starts without a core
 		within := anyone
 		if blocked && !pausing {
 			within = l.passable()
@@ -59,13 +61,10 @@ func (l *loop) admit() error {
 			continue
 		}
 		after = l.queue.keyOf(j)
-		cores, nodes, ok := l.allot(j)
-		if ok && blocked && l.p.Backfill == EASY {
-			ok = l.mayPass(j, cores, nodes)
-		}
+		cores, nodes, ok := l.offer(j, blocked)
 		if !ok && pausing {
 			var err error
-			if pausing, ok, err = l.makeRoom(j); err != nil {
+			if pausing, ok, err = l.makeRoomFor(j); err != nil {
 				return err
 			}
 			if ok {
@@ -94,6 +93,7 @@ func (l *loop) admit() error {
 			}
 		}
 	}
+	return nil
 }
 
 // moved puts a job to its proper place when its owner has been served since
@@ -145,6 +145,9 @@ func (l *loop) needs(j, cores int32) (room, int) {
 	if l.lives[j].booked {
 		need.memory = 0
 	}
+	if l.ways.kinds != nil {
+		need.kind = l.ways.kinds[j]
+	}
 	return need, count
 }
 
@@ -170,6 +173,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	f := &l.lives[j]
 	need, _ := l.needs(j, cores)
 	g := l.machine.choose(nodes, need, f.grant)
+	g.Alternative = f.Alternative
 	if f.yields {
 		if slices.Equal(g.Cores, f.grant.Cores) && slices.Equal(g.GPUs, f.grant.GPUs) {
 			l.goOn(j)
@@ -204,11 +208,14 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	f.State, f.grant = Running, g
 	l.machine.take(g)
 	if kind == Start {
-		f.FirstStart, f.Cores = l.now, int(cores)
+		if f.Restarts == 0 {
+			f.FirstStart, f.Cores = l.now, int(cores)
+		}
 		if !l.resizable(j) {
 			f.request = cores
 		}
 		l.started++
+		l.guard.news()
 		l.book(j)
 	}
 	l.fair.serve(j)
@@ -217,7 +224,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	if l.p.looksEachQuantum() {
 		l.setTimer(j, l.now+l.p.Quantum)
 	}
-	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs})
+	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Alternative: g.Alternative})
 	return nil
 }
 
@@ -234,6 +241,7 @@ func (l *loop) paused(j int32, why string) {
 	f := &l.lives[j]
 	f.State, f.timer = Paused, Never
 	f.Preemptions++
+	l.guard.pauses++
 	l.record(l.decide(Pause, j, nil, why))
 	l.emit(Event{Kind: Pause, Job: int(j)})
 }
@@ -245,10 +253,11 @@ func (l *loop) request(j, cores int32) {
 		return
 	}
 	f.asked = cores
+	l.guard.news()
 	if l.Recorder != nil {
 		l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Reason: fmt.Sprintf("%d cores", cores)})
 	}
-	if f.FirstStart != Never && !l.resizable(j) {
+	if f.booked && !l.resizable(j) {
 		return // it keeps what it started with
 	}
 	if home := l.home(j); home != nil {
@@ -274,7 +283,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 		return err
 	}
 	l.settleTime(j)
-	g := Grant{Cores: cores, GPUs: f.grant.GPUs}
+	g := Grant{Cores: cores, GPUs: f.grant.GPUs, Alternative: f.Alternative}
 	if err := l.Engine.Resize(int(j), g); err != nil {
 		return fmt.Errorf("resize job %q: %w", l.Jobs[j].Name, err)
 	}

@@ -31,8 +31,8 @@ func (l *loop) record(d Decision) {
 	}
 }
 
-// whyNot says why a waiting job can not start now.
-func (l *loop) whyNot(j int32) string {
+// whyNotAs says why a waiting job can not start now, in its present way.
+func (l *loop) whyNotAs(j int32) string {
 	cores := l.atLeast(j)
 	need, count := l.needs(j, cores)
 	home := l.home(j)
@@ -50,8 +50,8 @@ func (l *loop) whyNot(j int32) string {
 	}
 	var free room
 	for v, r := range l.machine.free {
-		if home == nil || home[0] == int32(v) {
-			free = room{max(free.cores, r.cores), max(free.gpus, r.gpus), max(free.memory, r.memory)}
+		if (home == nil || home[0] == int32(v)) && r.isOf(need) {
+			free = room{cores: max(free.cores, r.cores), gpus: max(free.gpus, r.gpus), memory: max(free.memory, r.memory)}
 		}
 	}
 	switch {

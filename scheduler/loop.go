@@ -17,6 +17,7 @@ type loop struct {
 	machine *machine
 	queue   *queue // waiting jobs: queued, paused, and those whose turn is over
 	lives   []life
+	results []Result // what has become of the jobs so far
 	now     time.Duration
 	events  int
 	looks   int
@@ -38,6 +39,10 @@ type loop struct {
 	held      reservation
 	reporter  Reporter // nil without online predictions
 	seen      []seen   // by job; nil without online predictions
+	ways      ways
+	allox     matcher
+	guard     guard
+	closed    time.Duration // the horizon, when the run was closed at it
 
 	scratch struct {
 		nodes, home, victims []int32
@@ -47,7 +52,7 @@ type loop struct {
 
 // life is the state of a job.
 type life struct {
-	Result
+	*Result               // in the outcome
 	grant   Grant         // held; of a paused job, what it held last
 	since   time.Duration // beginning of the present stretch of waiting or running
 	timer   time.Duration // instant of the timer that counts, or Never
@@ -63,8 +68,11 @@ type life struct {
 func newLoop(r Run) *loop {
 	l := &loop{
 		Run: r, p: r.Policy.withDefaults(), machine: newMachine(r.Cluster),
-		queue: newQueue(len(r.Jobs), r.Policy.Backfill == EASY), lives: make([]life, len(r.Jobs)),
+		queue: newQueue(len(r.Jobs), r.Policy.Backfill == EASY), lives: make([]life, len(r.Jobs)), results: make([]Result, len(r.Jobs)),
 		byArrival: arrivalOrder(r.Jobs), open: len(r.Jobs),
+	}
+	if l.Until <= 0 {
+		l.Until = Never
 	}
 	l.Resizes = slices.Clone(r.Resizes)
 	sort.SliceStable(l.Resizes, func(a, b int) bool {
@@ -73,17 +81,22 @@ func newLoop(r Run) *loop {
 	})
 	for i := range l.lives {
 		j := &r.Jobs[i]
+		l.results[i] = Result{State: Pending, FirstStart: Never, Finish: Never}
 		l.lives[i] = life{
-			Result:  Result{State: Pending, FirstStart: Never, Finish: Never},
+			Result:  &l.results[i],
 			timer:   Never,
 			request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
 		}
 	}
+	l.newWays()
 	if l.p.takesTurns() {
 		l.turns = newTurns(l.machine)
 	}
-	if l.p.Order == Fair {
+	if l.p.Order == Fair || l.p.Order == AlloX {
 		l.fair = newFairShares(r.Jobs)
+	}
+	if l.p.Order == AlloX {
+		l.allox = newMatcher(len(r.Jobs), r.Cluster)
 	}
 	return l
 }
@@ -98,16 +111,23 @@ func (l *loop) run(ctx context.Context) error {
 		if until == Never && len(l.running) == 0 {
 			return l.stuck()
 		}
-		now, ended, err := l.Engine.Next(ctx, until)
+		now, ended, err := l.Engine.Next(ctx, min(until, l.Until))
 		if err != nil {
 			return err
 		}
+		came := now > l.now || len(ended) > 0 || until <= now
 		if err := l.take(now, ended); err != nil {
 			return err
 		}
 		l.learn()
 		l.looks++
+		if l.now >= l.Until && l.open > 0 {
+			return l.closeDown(ctx)
+		}
 		if err := l.dispatch(); err != nil {
+			return err
+		}
+		if err := errors.Join(l.stalls(), l.idles(came)); err != nil {
 			return err
 		}
 	}
@@ -186,6 +206,7 @@ func (l *loop) setTimer(j int32, at time.Duration) {
 
 func (l *loop) arrive(j int32) {
 	f := &l.lives[j]
+	l.guard.news()
 	f.State, f.since = Queued, l.Jobs[j].Arrival
 	l.emit(Event{Kind: Arrive, Job: int(j)})
 	l.fair.enter(j)
@@ -194,6 +215,7 @@ func (l *loop) arrive(j int32) {
 
 // wait puts a job into the queue.
 func (l *loop) wait(j int32) {
+	l.adoptFastest(j)
 	f := &l.lives[j]
 	if l.p.Order == Priority && l.p.FeedbackInterval > 0 && f.level > 0 {
 		l.setTimer(j, f.since+l.p.FeedbackInterval)
@@ -251,6 +273,9 @@ func (l *loop) finish(e End) error {
 		return fmt.Errorf("engine: end of job %q, which is %s", l.Jobs[j].Name, f.State)
 	}
 	l.started--
+	if e.State == Failed && l.again(j, e.Reason) {
+		return nil
+	}
 	kind := Finish
 	switch f.State = e.State; e.State {
 	case Finished:
@@ -268,6 +293,7 @@ func (l *loop) finish(e End) error {
 // close makes a job final.
 func (l *loop) close(j int32, kind EventKind, reason string) {
 	f := &l.lives[j]
+	l.guard.news()
 	l.unbook(j)
 	f.Finish, f.Reason, f.timer, f.grant = l.now, reason, Never, Grant{}
 	l.open--
@@ -315,6 +341,9 @@ func (l *loop) settleTime(j int32) {
 	f.Service += d
 	used := coreTime(d, f.grant.Cores.Count())
 	f.CoreTime = plus(f.CoreTime, used)
+	if l.p.Order == AlloX {
+		used = l.allox.progress(d, f.grant)
+	}
 	l.fair.use(j, used)
 }
 
@@ -428,6 +457,7 @@ func (l *loop) breakOff(ctx context.Context) error {
 func (l *loop) account() error {
 	for j := range l.lives {
 		switch f := &l.lives[j]; {
+		case f.State == Pending && l.closed > 0:
 		case f.State != Finished && f.State != Failed && f.State != Stopped:
 			return fmt.Errorf("job %q is unaccounted for: it is still %s", l.Jobs[j].Name, f.State)
 		case f.Waiting+f.Service != f.Finish-l.Jobs[j].Arrival:
@@ -442,9 +472,5 @@ func (l *loop) account() error {
 }
 
 func (l *loop) outcome() Outcome {
-	o := Outcome{Jobs: make([]Result, len(l.lives)), End: l.now, Events: l.events, Instants: l.looks}
-	for j := range l.lives {
-		o.Jobs[j] = l.lives[j].Result
-	}
-	return o
+	return Outcome{Jobs: l.results, End: l.now, Closed: l.closed, Events: l.events, Instants: l.looks}
 }

@@ -10,11 +10,15 @@ import (
 type room struct {
 	cores, gpus int32
 	memory      int64
+	kind        int32 // of GPU; in a need 0 stands for any
 }
 
 func (r room) holds(need room) bool {
-	return need.cores <= r.cores && need.gpus <= r.gpus && need.memory <= r.memory
+	return need.cores <= r.cores && need.gpus <= r.gpus && need.memory <= r.memory && r.isOf(need)
 }
+
+// isOf tells whether a node has the kind of GPU that is needed.
+func (r room) isOf(need room) bool { return need.kind == 0 || need.kind == r.kind }
 
 func (r *room) add(o room) {
 	r.cores += o.cores
@@ -36,25 +40,48 @@ const unlimited = math.MaxInt64 / 4
 type machine struct {
 	free  []room // by node
 	whole []room // by node, when nothing runs
+	idle  int32  // cores that are free, of all nodes
 	cores slots
 	gpus  slots
-	spare []Span // storage of the next core sets
+	spare []Span   // storage of the next core sets
+	kinds []string // of GPUs, from 1 on
 }
 
 func newMachine(c Cluster) *machine {
 	m := &machine{}
 	m.cores.bounds, m.gpus.bounds = []int32{0}, []int32{0}
 	for _, n := range c.Nodes {
-		r := room{int32(n.Threads), int32(n.GPUs), n.Memory}
+		r := room{cores: int32(n.Threads), gpus: int32(n.GPUs), memory: n.Memory, kind: m.addKind(n.GPU)}
 		if n.Memory == 0 {
 			r.memory = unlimited
 		}
 		m.whole = append(m.whole, r)
+		m.idle += r.cores
 		m.cores.addNode(r.cores)
 		m.gpus.addNode(r.gpus)
 	}
 	m.free = slices.Clone(m.whole)
 	return m
+}
+
+// addKind returns the number of a type of GPU, and kindOf that of one that a
+// job asks for: -1 when no node has it.
+func (m *machine) addKind(gpu string) int32 {
+	if k := m.kindOf(gpu); k >= 0 {
+		return k
+	}
+	m.kinds = append(m.kinds, gpu)
+	return int32(len(m.kinds))
+}
+
+func (m *machine) kindOf(gpu string) int32 {
+	if gpu == "" {
+		return 0
+	}
+	if i := slices.Index(m.kinds, gpu); i >= 0 {
+		return int32(i) + 1
+	}
+	return -1
 }
 
 // fit chooses nodes for a job that needs so much on each of count nodes: the
@@ -141,6 +168,7 @@ func (m *machine) mark(g Grant, free bool) {
 	m.cores.mark(g.Cores, free)
 	m.gpus.mark(g.GPUs, free)
 	for _, p := range g.Cores {
+		m.idle += signed(p.Hi-p.Lo, free)
 		m.cores.eachNode(p, func(v, n int32) { m.free[v].cores += signed(n, free) })
 	}
 	for _, p := range g.GPUs {

@@ -29,8 +29,8 @@ type Held struct {
 	Cores int
 }
 
-// Progress tells that a job has finished so many units of its work, in all.
-type Progress struct {
+// Report tells that a job has finished so many units of its work, in all.
+type Report struct {
 	Job   int
 	At    time.Duration
 	Units int
@@ -44,9 +44,9 @@ type Reporter interface {
 	// there is to learn from a unit shrinks with their number, and a job of a
 	// million units is looked at twenty times.
 	Watch(units []int)
-	// Progress returns the latest report of each job that has made one since the
+	// Reports returns the latest report of each job that has made one since the
 	// last call, up to the present instant.
-	Progress() []Progress
+	Reports() []Report
 }
 
 // errNoReports is returned for an engine that is no Reporter.
@@ -113,7 +113,7 @@ func (l *loop) learn() {
 	if l.reporter == nil {
 		return
 	}
-	for _, p := range l.reporter.Progress() {
+	for _, p := range l.reporter.Reports() {
 		if p.Job < 0 || p.Job >= len(l.lives) {
 			continue
 		}
@@ -128,7 +128,7 @@ func (l *loop) learn() {
 }
 
 // foresee takes a job's report into its prediction.
-func (l *loop) foresee(j int32, p Progress) {
+func (l *loop) foresee(j int32, p Report) {
 	s, f := &l.seen[j], &l.lives[j]
 	past := f.CoreTime // attained when the units were finished
 	if f.State == Running {

@@ -78,6 +78,9 @@ func (l *loop) length(j, cores int32) time.Duration {
 
 // least returns the least that a waiting job can start with.
 func (l *loop) least(j int32) ask {
+	if choices := l.choices(j); len(choices) > 0 {
+		return l.leastOf(j, choices)
+	}
 	need, _ := l.Jobs[j].needs(l.atLeast(j))
 	return ask{need.cores, l.length(j, l.lives[j].request)}
 }
@@ -105,7 +108,7 @@ func (l *loop) atMost(j int32) int32 {
 // sized tells whether the number of cores of a job is not to be chosen: it is
 // a gang, or rigid and has started.
 func (l *loop) sized(j int32) bool {
-	return l.Jobs[j].Nodes > 1 || !l.Jobs[j].Malleable && l.lives[j].FirstStart != Never
+	return l.Jobs[j].Nodes > 1 || !l.Jobs[j].Malleable && l.lives[j].booked
 }
 
 // fairShares keeps what each owner has attained, for the order fair. A user

@@ -20,6 +20,7 @@ const (
 	LAS        Order = "las"
 	EDF        Order = "edf"
 	Fair       Order = "fair"
+	AlloX      Order = "allox"
 )
 
 // Backfill says whether a job that cannot start lets later ones pass.
@@ -73,13 +74,23 @@ type Policy struct {
 	// FeedbackInterval is the waiting time that improves a job's level by one;
 	// 0 switches feedback off.
 	FeedbackInterval time.Duration
+	// Placement says which of its alternatives a job starts with.
+	Placement Placement
+	// Alpha is the part of the users, those with the least progress, whose jobs
+	// allox matches: above 0, at most 1; 0 stands for 1.
+	Alpha float64
 }
 
 // withDefaults fills in the choices that are left empty: fcfs, no backfill,
 // strict, no preemption, longest_run.
 func (p Policy) withDefaults() Policy {
 	p.Order = cmp.Or(p.Order, FCFS)
+	p.Placement = cmp.Or(p.Placement, PlaceFirst)
+	if p.Placement == EarliestFinish { // which plans all waiting jobs
+		p.Backfill = cmp.Or(p.Backfill, Conservative)
+	}
 	p.Backfill = cmp.Or(p.Backfill, NoBackfill)
+	p.Alpha = cmp.Or(p.Alpha, 1)
 	p.Allocation = cmp.Or(p.Allocation, Strict)
 	p.Preemption = cmp.Or(p.Preemption, NoPreemption)
 	p.Victims = cmp.Or(p.Victims, LongestRun)
@@ -92,7 +103,7 @@ func (p Policy) withDefaults() Policy {
 func (p Policy) Validate() error {
 	p = p.withDefaults()
 	switch p.Order {
-	case FCFS, RoundRobin, Priority, SJF, SRTF, LAS, EDF, Fair:
+	case FCFS, RoundRobin, Priority, SJF, SRTF, LAS, EDF, Fair, AlloX:
 	default:
 		return fmt.Errorf("policy: unknown order %q", p.Order)
 	}
@@ -116,6 +127,9 @@ func (p Policy) Validate() error {
 	default:
 		return fmt.Errorf("policy: unknown victim rule %q", p.Victims)
 	}
+	if err := p.checkPlacement(); err != nil {
+		return err
+	}
 	if p.looksEachQuantum() && p.Quantum <= 0 {
 		return fmt.Errorf("policy: order %s needs a quantum above zero", p.Order)
 	}
@@ -135,6 +149,12 @@ func (p Policy) String() string {
 	if p.Backfill != NoBackfill {
 		parts = append(parts, string(p.Backfill)+" backfill")
 	}
+	if p.Placement == EarliestFinish {
+		parts = append(parts, "earliest finish")
+	}
+	if p.Order == AlloX && p.Alpha < 1 {
+		parts = append(parts, fmt.Sprintf("alpha %g", p.Alpha))
+	}
 	parts = append(parts, string(p.Allocation))
 	if p.Preemption == PausePreemption {
 		parts = append(parts, "pause "+string(p.Victims)+" first")
@@ -143,6 +163,26 @@ func (p Policy) String() string {
 		parts = append(parts, "feedback every "+p.FeedbackInterval.String())
 	}
 	return strings.Join(parts, ", ")
+}
+
+// checkPlacement refuses what contradicts the placement, or the order allox,
+// which places jobs by itself.
+func (p Policy) checkPlacement() error {
+	switch {
+	case p.Placement != PlaceFirst && p.Placement != EarliestFinish:
+		return fmt.Errorf("policy: unknown placement %q", p.Placement)
+	case p.Placement == EarliestFinish && p.Backfill != Conservative:
+		return fmt.Errorf("policy: the placement earliest_finish plans all waiting jobs, which is the backfill conservative, not %s", p.Backfill)
+	case p.Placement == EarliestFinish && p.Allocation != Strict:
+		return fmt.Errorf("policy: the placement earliest_finish wants the allocation strict, not %s", p.Allocation)
+	case !(p.Alpha > 0 && p.Alpha <= 1):
+		return fmt.Errorf("policy: an alpha of %g is not above 0 and at most 1", p.Alpha)
+	case p.Order != AlloX && p.Alpha != 1:
+		return fmt.Errorf("policy: alpha is for the order allox, not %s", p.Order)
+	case p.Order == AlloX && (p.Backfill != NoBackfill || p.Allocation != Strict || p.Preemption != NoPreemption || p.Placement != PlaceFirst):
+		return fmt.Errorf("policy: the order allox decides by itself what starts where: it wants no backfill, placement and preemption, and the allocation strict")
+	}
+	return nil
 }
 
 // looksEachQuantum tells whether the order has a quantum.

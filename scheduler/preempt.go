@@ -104,10 +104,9 @@ func (l *loop) touches(j int32, nodes []int32) bool {
 	return false
 }
 
-// heldUp tells whether a waiting job could not start even if all running jobs
-// had ended: paused jobs keep the memory that it needs, and they come after it
-// in the order.
-func (l *loop) heldUp(j int32) bool {
+// heldUpAs tells whether a waiting job could not start in its present way even
+// if all running jobs had ended.
+func (l *loop) heldUpAs(j int32) bool {
 	need, count := l.needs(j, l.atLeast(j))
 	if need.memory == 0 || l.started == len(l.running)-len(l.turns.jobs) {
 		return false

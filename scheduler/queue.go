@@ -33,18 +33,21 @@ type ask struct {
 	length time.Duration // expected run time on the full request
 }
 
-// queue holds the waiting jobs in the policy's order. It is a treap over job
-// numbers (R. Seidel, C. R. Aragon, "Randomized Search Trees", 1996) whose
-// priorities are a hash of the number, so that its shape is reproducible.
-// Each node knows the size of its subtree and the least that its jobs ask for. All operations take O(log n) expected time.
+// queue holds the waiting jobs in the policy's order. It is a treap (R. Seidel,
+// C. R. Aragon, "Randomized Search Trees", 1996) whose priorities are a hash of
+// the job number, so that its shape is reproducible. Each node knows the size of
+// its subtree and the least that its jobs ask for. All operations take O(log n)
+// expected time, and the memory is that of the longest queue there was.
 type queue struct {
-	nodes    []queueNode // by job number
+	nodes    []queueNode
+	vacant   []int32 // indexes of nodes that no job has
+	nodeOf   []int32 // by job number; only of jobs in the queue
 	root     int32
 	byLength bool // limits have a window
 }
 
 type queueNode struct {
-	key         key
+	key         key // has the job
 	ask         ask
 	left, right int32
 	size        int32 // of the subtree
@@ -71,18 +74,17 @@ func class(cores int32) int { return min(bits.Len32(uint32(cores))-1, len(shorte
 const nobody = int32(-1)
 
 func newQueue(jobs int, byLength bool) *queue {
-	q := &queue{nodes: make([]queueNode, jobs), root: nobody, byLength: byLength}
-	for i := range q.nodes {
-		// The finalizer of MurmurHash3 (A. Appleby), a bijection.
-		h := uint32(i) + 0x9e3779b9
-		h ^= h >> 16
-		h *= 0x85ebca6b
-		h ^= h >> 13
-		h *= 0xc2b2ae35
-		h ^= h >> 16
-		q.nodes[i].weight = h
-	}
-	return q
+	return &queue{nodeOf: make([]int32, jobs), root: nobody, byLength: byLength}
+}
+
+// weightOf is the finalizer of MurmurHash3 (A. Appleby), a bijection.
+func weightOf(job int32) uint32 {
+	h := uint32(job) + 0x9e3779b9
+	h ^= h >> 16
+	h *= 0x85ebca6b
+	h ^= h >> 13
+	h *= 0xc2b2ae35
+	return h ^ h>>16
 }
 
 func (q *queue) len() int { return int(q.sizeOf(q.root)) }
@@ -135,23 +137,32 @@ func (a ask) shortest() (s shortest) {
 
 // insert adds a job that is not in the queue.
 func (q *queue) insert(k key, a ask) {
-	n := &q.nodes[k.job]
-	n.key, n.ask, n.left, n.right = k, a, nobody, nobody
-	q.root = q.insertAt(q.root, k.job)
+	var t int32
+	if n := len(q.vacant); n > 0 {
+		t = q.vacant[n-1]
+		q.vacant = q.vacant[:n-1]
+	} else {
+		t = int32(len(q.nodes))
+		q.nodes = append(q.nodes, queueNode{})
+	}
+	q.nodeOf[k.job] = t
+	n := &q.nodes[t]
+	n.key, n.ask, n.left, n.right, n.weight = k, a, nobody, nobody, weightOf(k.job)
+	q.root = q.insertAt(q.root, t)
 }
 
-func (q *queue) insertAt(t, job int32) int32 {
-	n := &q.nodes[job]
+func (q *queue) insertAt(t, added int32) int32 {
+	n := &q.nodes[added]
 	if t == nobody || n.weight > q.nodes[t].weight {
 		n.left, n.right = q.split(t, n.key)
-		q.refresh(job)
-		return job
+		q.refresh(added)
+		return added
 	}
 	at := &q.nodes[t]
 	if n.key.less(at.key) {
-		at.left = q.insertAt(at.left, job)
+		at.left = q.insertAt(at.left, added)
 	} else {
-		at.right = q.insertAt(at.right, job)
+		at.right = q.insertAt(at.right, added)
 	}
 	at.size++
 	at.cores = min(at.cores, n.ask.cores)
@@ -181,17 +192,21 @@ func (q *queue) split(t int32, k key) (before, after int32) {
 }
 
 // remove takes a job out that is in the queue.
-func (q *queue) remove(job int32) { q.root = q.removeAt(q.root, job) }
+func (q *queue) remove(job int32) {
+	gone := q.nodeOf[job]
+	q.root = q.removeAt(q.root, gone)
+	q.vacant = append(q.vacant, gone)
+}
 
-func (q *queue) removeAt(t, job int32) int32 {
+func (q *queue) removeAt(t, gone int32) int32 {
 	n := &q.nodes[t]
-	if t == job {
+	if t == gone {
 		return q.join(n.left, n.right)
 	}
-	if q.nodes[job].key.less(n.key) {
-		n.left = q.removeAt(n.left, job)
+	if q.nodes[gone].key.less(n.key) {
+		n.left = q.removeAt(n.left, gone)
 	} else {
-		n.right = q.removeAt(n.right, job)
+		n.right = q.removeAt(n.right, gone)
 	}
 	q.refresh(t)
 	return t
@@ -214,7 +229,7 @@ func (q *queue) join(a, b int32) int32 {
 }
 
 // keyOf returns the key that a job in the queue was inserted with.
-func (q *queue) keyOf(job int32) key { return q.nodes[job].key }
+func (q *queue) keyOf(job int32) key { return q.nodes[q.nodeOf[job]].key }
 
 // limit says which jobs are worth a look: those that ask for at most free
 // cores, and either run for at most window or ask for at most spare cores.
@@ -223,6 +238,9 @@ type limit struct {
 	window time.Duration
 	spare  int32
 }
+
+// anyAsk is more than any job needs.
+var anyAsk = ask{math.MaxInt32, Never}
 
 // anyone is a limit that leaves nobody out.
 var anyone = limit{math.MaxInt32, Never, math.MaxInt32}
@@ -250,7 +268,7 @@ func (q *queue) nextAt(t int32, after key, l limit) int32 {
 				return found
 			}
 			if l.allows(n.ask) {
-				return t
+				return n.key.job
 			}
 		}
 		t = n.right

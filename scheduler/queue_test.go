@@ -36,7 +36,7 @@ func TestQueueIsAnOrderedList(t *testing.T) {
 						continue
 					}
 					size++
-					n := &q.nodes[j]
+					n := &q.nodes[q.nodeOf[j]]
 					if n.key.less(after) {
 						before++
 					}

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -51,9 +52,10 @@ func compareTimers(a, b timer) int {
 	return 0
 }
 
-// reserve makes the reservation for the first job that can not start. A job
-// that runs longer than predicted is taken to end at any moment.
-func (l *loop) reserve(j int32) {
+// reserveAs makes the reservation for the first job that can not start, in its
+// present way. A job that runs longer than predicted is taken to end at any
+// moment.
+func (l *loop) reserveAs(j int32) {
 	r := &l.held
 	r.job, r.at = j, Never
 	r.need, r.count = l.needs(j, l.atLeast(j))
@@ -127,7 +129,10 @@ func (l *loop) admitPlanned() error {
 	pausing := l.p.pausesForBetter()
 	plan := l.planRunning()
 	after, blocked := front, false
-	for l.queue.len() > 0 && (pausing || l.queue.nodes[l.queue.root].cores <= l.machine.mostFree()) {
+	for {
+		if fits := (limit{l.machine.mostFree(), Never, math.MaxInt32}); !pausing && l.queue.next(after, fits) == nobody {
+			return nil // nobody who is left could start now
+		}
 		j := l.queue.next(after, anyone)
 		if j == nobody {
 			return nil
@@ -136,8 +141,7 @@ func (l *loop) admitPlanned() error {
 			continue
 		}
 		after = l.queue.keyOf(j)
-		cores := l.planned(j)
-		nodes, i := plan.earliest(l, j, cores)
+		cores, nodes, i := l.planAs(plan, j)
 		ok := i == 0
 		if !ok { // less than it would get later, but at once
 			if least, on, fits := l.allot(j); fits && plan.free(l, j, least, on, 0) {
@@ -174,7 +178,6 @@ func (l *loop) admitPlanned() error {
 			plan.book(l, j, cores, nodes, plan.steps[i].at)
 		}
 	}
-	return nil
 }
 
 // planned returns the cores that a blocked job is to get later.
@@ -247,17 +250,34 @@ func (p *plan) earliest(l *loop, j, cores int32) (nodes []int32, step int) {
 	need, count := l.needs(j, cores)
 	home := l.home(j)
 	length := l.length(j, cores)
+	if len(l.machine.free) == 1 {
+		return p.earliestOnOne(need, length)
+	}
 	lowest := make([]room, len(l.machine.free))
 	for i := range p.steps {
 		copy(lowest, p.steps[i].free)
 		end := until(p.steps[i].at, length)
 		for k := i + 1; k < len(p.steps) && p.steps[k].at < end; k++ {
 			for v, r := range p.steps[k].free {
-				lowest[v] = room{min(lowest[v].cores, r.cores), min(lowest[v].gpus, r.gpus), min(lowest[v].memory, r.memory)}
+				lowest[v].cores, lowest[v].gpus, lowest[v].memory = min(lowest[v].cores, r.cores), min(lowest[v].gpus, r.gpus), min(lowest[v].memory, r.memory)
 			}
 		}
 		if nodes, ok := fit(lowest, need, count, home, nil); ok {
 			return nodes, i
+		}
+	}
+	return nil, -1
+}
+
+// earliestOnOne is earliest on a single node: a step without room rules out all
+// starts up to it, so that each step is looked at once.
+func (p *plan) earliestOnOne(need room, length time.Duration) (nodes []int32, step int) {
+	for i, k := 0, 0; i < len(p.steps); k++ {
+		switch {
+		case k == len(p.steps) || k > i && p.steps[k].at >= until(p.steps[i].at, length):
+			return []int32{0}, i
+		case !p.steps[k].free[0].holds(need):
+			i = k + 1
 		}
 	}
 	return nil, -1

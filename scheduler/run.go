@@ -27,6 +27,9 @@ type Run struct {
 	// EventsOnly keeps decisions from the Recorder, and with them the cost of
 	// finding out why jobs were passed over.
 	EventsOnly bool
+	// Until is the horizon: a run with open jobs is closed then. 0 stands for
+	// none.
+	Until time.Duration
 }
 
 // Outcome is what a run came to.
@@ -35,6 +38,9 @@ type Outcome struct {
 	Jobs []Result
 	// End is the instant of the last event.
 	End time.Duration
+	// Closed is the horizon, when the run was closed at it: the jobs that had
+	// arrived are stopped, the others pending. 0 when all jobs ended before.
+	Closed time.Duration
 	// Events and Instants count what happened: events of the trace, and
 	// instants at which the scheduler looked.
 	Events, Instants int
@@ -57,9 +63,12 @@ type Result struct {
 	CoreTime time.Duration
 	// Cores is what the job was granted first.
 	Cores int
+	// Alternative is the one that the job started with, an index of its
+	// alternatives; 0 for a job that has none.
+	Alternative int
 	// Preemptions counts pauses; Resizes counts changes of what it held while
-	// it ran.
-	Preemptions, Resizes int
+	// it ran; Restarts counts the attempts that failed and were made up for.
+	Preemptions, Resizes, Restarts int
 }
 
 // ErrStuck is returned when jobs wait, and nothing that could change this is
@@ -73,7 +82,11 @@ var ErrStuck = errors.New("the remaining jobs can never start")
 //
 // When the context is cancelled, or the engine fails, all jobs that have
 // started are stopped and waited for, and the outcome so far is returned
-// beside the error. An outcome without an error has accounted for every job.
+// beside the error. A run that reaches its horizon is closed in the same way,
+// without an error. An outcome without an error has accounted for every job.
+//
+// The error is ErrStuck when jobs can never start, and ErrLivelock when none
+// gets nearer to its end, as far as the engine can tell (Progress).
 func (r Run) Execute(ctx context.Context) (Outcome, error) {
 	if err := r.check(); err != nil {
 		return Outcome{}, err
@@ -106,7 +119,7 @@ func (r Run) check() error {
 	if cores == 0 {
 		return errors.New("cluster: there are no cores")
 	}
-	whole := newMachine(r.Cluster).whole
+	machine := newMachine(r.Cluster)
 	p := r.Policy.withDefaults()
 	var large list
 	for i := range r.Jobs {
@@ -114,8 +127,15 @@ func (r Run) check() error {
 		if err := j.check(i); err != nil {
 			return err
 		}
+		if err := j.checkAlternatives(p.Allocation); err != nil {
+			return err
+		}
 		need, count := j.least(p.Allocation, j.Threads)
-		if _, ok := fit(whole, need, count, nil, nil); !ok {
+		_, ok := fit(machine.whole, need, count, nil, nil)
+		for k := range j.Alternatives {
+			ok = k > 0 && ok || machine.couldHold(j, k)
+		}
+		if !ok {
 			large.add(fmt.Sprintf("job %q asks for %s", j.Name, j.request()))
 		}
 	}
@@ -125,6 +145,9 @@ func (r Run) check() error {
 	for _, z := range r.Resizes {
 		if z.Job < 0 || z.Job >= len(r.Jobs) || z.Threads < 1 || z.At < 0 {
 			return fmt.Errorf("resize of job %d to %d threads at %s: no such job, or not a sensible request", z.Job, z.Threads, z.At)
+		}
+		if len(r.Jobs[z.Job].Alternatives) > 0 {
+			return fmt.Errorf("resize of job %q: it has alternatives, and keeps the request of the one that it starts with", r.Jobs[z.Job].Name)
 		}
 		if n := r.Jobs[z.Job].Nodes; n > 1 && z.Threads%n != 0 {
 			return fmt.Errorf("resize of job %q: %d threads can not be divided over %d nodes", r.Jobs[z.Job].Name, z.Threads, n)
@@ -137,7 +160,7 @@ func (j *Job) check(index int) error {
 	switch n := max(j.Nodes, 1); {
 	case j.Number != index:
 		return fmt.Errorf("job %q has number %d at index %d", j.Name, j.Number, index)
-	case j.Threads < 1 || j.GPUs < 0 || j.Memory < 0 || j.Nodes < 0:
+	case j.Threads < 1 || j.GPUs < 0 || j.Memory < 0 || j.Nodes < 0 || j.Retries < 0:
 		return fmt.Errorf("job %q: it asks for %s", j.Name, j.request())
 	case j.Arrival < 0:
 		return fmt.Errorf("job %q arrives at %s, before the start", j.Name, j.Arrival)
@@ -169,10 +192,10 @@ func (j *Job) request() string {
 // many cores in all, and the number of nodes.
 func (j *Job) needs(cores int32) (room, int) {
 	if j.Nodes <= 1 {
-		return room{cores, int32(j.GPUs), j.Memory}, 1
+		return room{cores: cores, gpus: int32(j.GPUs), memory: j.Memory}, 1
 	}
 	n := j.Nodes
-	return room{cores / int32(n), int32(j.GPUs / n), (j.Memory + int64(n) - 1) / int64(n)}, n
+	return room{cores: cores / int32(n), gpus: int32(j.GPUs / n), memory: (j.Memory + int64(n) - 1) / int64(n)}, n
 }
 
 // least returns the least that a job can start with under an allocation rule.

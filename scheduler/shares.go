@@ -213,7 +213,7 @@ func (l *loop) join(s *sharing, j int32, passes bool) bool {
 	home := l.home(j)
 	best := nobody
 	for v := range s.nodes {
-		r := room{s.nodes[v].spare, s.rooms[v].gpus, s.rooms[v].memory}
+		r := room{cores: s.nodes[v].spare, gpus: s.rooms[v].gpus, memory: s.rooms[v].memory}
 		if (home == nil || home[0] == int32(v)) && r.holds(need) && (best == nobody || r.cores > s.nodes[best].spare) {
 			best = int32(v)
 		}

@@ -36,6 +36,9 @@ type Job struct {
 	Nodes int
 	// Malleable jobs can be resized while they run; the others are rigid.
 	Malleable bool
+	// Retries is how often a job that failed while it ran is put back into the
+	// queue, to be started anew.
+	Retries int
 
 	// Priority is the job's own level: 0 is best.
 	Priority int
@@ -47,6 +50,12 @@ type Job struct {
 	// policy is given; 0 when there is no estimate, which counts as longer than
 	// any. A job that is known to take no time is given a nanosecond.
 	Predicted time.Duration
+
+	// Alternatives are the ways in which a job can run, when there are several
+	// or the type of GPU matters: it starts with one of them, and keeps it. The
+	// first is the request above, so that a job with alternatives has at least
+	// one. Such a job is rigid.
+	Alternatives []Alternative
 }
 
 // Resize is a request of the workload to change a job's thread request.
@@ -63,6 +72,8 @@ type Node struct {
 	GPUs    int
 	// Memory in bytes; 0 means that it is not accounted for.
 	Memory int64
+	// GPU is the type of its GPUs, as alternatives name it; may be empty.
+	GPU string
 }
 
 // Cluster is the capacity that is scheduled. Cores (and GPUs) are numbered
@@ -75,6 +86,9 @@ type Cluster struct {
 type Grant struct {
 	Cores CoreSet
 	GPUs  CoreSet
+	// Alternative is the way in which the job is to run, an index of its
+	// alternatives; 0 for a job that has none.
+	Alternative int
 }
 
 // Engine carries decisions out. Job numbers are those of the cell.
@@ -145,6 +159,7 @@ const (
 	Finish    EventKind = "finish"
 	Fail      EventKind = "fail"
 	Stop      EventKind = "stop"
+	Retry     EventKind = "retry" // an attempt failed, and the job waits to be started anew
 )
 
 // Event is one line of a trace: what happened to which job, and what the job
@@ -155,7 +170,10 @@ type Event struct {
 	Job    int
 	Cores  CoreSet // held after the event
 	GPUs   CoreSet
-	Reason string // why a job failed or was stopped; the new request, level or prediction
+	Reason string // why a job or its attempt failed or was stopped; the new request, level or prediction
+	// Alternative is the way in which a job starts or resumes, an index of its
+	// alternatives.
+	Alternative int
 }
 
 // Decision says why an event that the scheduler caused came about.

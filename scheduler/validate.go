@@ -28,8 +28,11 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //     start, any number of pauses, resumes and resizes, one end;
 //   - nothing happens to a job before its arrival, which is when it says;
 //   - a paused job holds nothing;
-//   - a grant is within the bounds of the job's request; GPUs are as requested;
-//   - a rigid job has the same number of cores all its life;
+//   - a grant is within the bounds of the job's request, or of the alternative
+//     that it started with, which it keeps; GPUs are as requested, and of the
+//     type that the alternative wants;
+//   - a rigid job has the same number of cores all its life, or all of an
+//     attempt if it is started anew, which happens as often as it may;
 //   - a gang has the same number of cores and GPUs on each of its nodes, any
 //     other job is on one node; a resumed job is on the nodes it was on;
 //   - every job has an end, and only one;
@@ -56,7 +59,9 @@ type traced struct {
 	waiting, service time.Duration
 	size, low, high  int32 // cores granted first; bounds of a grant
 	pauses, resizes  int32
-	*grantedTo       // nil before the first start and after the end
+	retries          int32
+	way              int32 // the alternative that it started with
+	*grantedTo             // nil before the first start and after the end
 }
 
 // grantedTo is what a job that has started was granted last.
@@ -140,13 +145,19 @@ func (v *Validator) Event(e Event) {
 		}
 		v.holdNothing(e)
 	case Start:
-		t.state, t.first, t.size = Running, e.At, int32(e.Cores.Count())
+		if t.state, t.size = Running, int32(e.Cores.Count()); t.retries == 0 {
+			t.first = e.At
+		}
 		t.grantedTo = v.another()
+		v.choose(e, t)
 		v.grant(e, t)
 		v.takeMemory(e, t)
 	case Resume:
 		old := slices.Clone(t.nodes)
 		t.state = Running
+		if e.Alternative != int(t.way) {
+			v.report(e.At, e.Job, "job %q resumes with alternative %d, but started with %d", v.name(e.Job), e.Alternative, t.way)
+		}
 		v.grant(e, t)
 		if !slices.Equal(old, t.nodes) {
 			v.report(e.At, e.Job, "job %q resumes on other nodes than it was paused on", v.name(e.Job))
@@ -160,13 +171,14 @@ func (v *Validator) Event(e Event) {
 		t.pauses++
 		v.drop(e, t)
 		v.holdNothing(e)
-	case Finish, Fail, Stop:
-		if t.grantedTo != nil {
-			v.drop(e, t)
-			v.giveMemory(e, t)
-			v.spare, t.grantedTo = append(v.spare, t.grantedTo), nil
+	case Retry:
+		if t.retries++; int(t.retries) > v.jobs[e.Job].Retries {
+			v.report(e.At, e.Job, "job %q is tried again %d times instead of at most %d", v.name(e.Job), t.retries, v.jobs[e.Job].Retries)
 		}
-		v.holdNothing(e)
+		v.takeBack(e, t)
+		t.state = Queued
+	case Finish, Fail, Stop:
+		v.takeBack(e, t)
 		t.finish = e.At
 		switch e.Kind {
 		case Finish:
@@ -178,6 +190,16 @@ func (v *Validator) Event(e Event) {
 		}
 	case Request, Level, Predict:
 	}
+}
+
+// takeBack ends what a job was granted.
+func (v *Validator) takeBack(e Event, t *traced) {
+	if t.grantedTo != nil {
+		v.drop(e, t)
+		v.giveMemory(e, t)
+		v.spare, t.grantedTo = append(v.spare, t.grantedTo), nil
+	}
+	v.holdNothing(e)
 }
 
 // another returns the place for a grant: there are as many as jobs that have
@@ -207,9 +229,9 @@ func (v *Validator) lawful(e Event, t *traced) bool {
 		ok = t.state == Running || t.state == Paused
 	case Resume:
 		ok = t.state == Paused
-	case Finish, Stop:
+	case Finish, Retry:
 		ok = t.state == Running || t.state == Paused
-	case Fail:
+	case Fail, Stop:
 		ok = t.state == Running || t.state == Paused || t.state == Queued
 	case Request:
 		ok = t.state != Finished && t.state != Failed && t.state != Stopped
@@ -238,6 +260,20 @@ func (v *Validator) passTime(at time.Duration, t *traced) {
 	t.since = at
 }
 
+// choose notes with which of its alternatives a job starts.
+func (v *Validator) choose(e Event, t *traced) {
+	alternatives := v.jobs[e.Job].Alternatives
+	if e.Alternative < 0 || e.Alternative >= max(len(alternatives), 1) {
+		v.report(e.At, e.Job, "job %q starts with alternative %d of %d", v.name(e.Job), e.Alternative, len(alternatives))
+		return
+	}
+	t.way = int32(e.Alternative)
+	if len(alternatives) > 0 {
+		t.low = int32(alternatives[t.way].Threads)
+		t.high = t.low
+	}
+}
+
 func (v *Validator) holdNothing(e Event) {
 	if len(e.Cores) > 0 || len(e.GPUs) > 0 {
 		v.report(e.At, e.Job, "job %q holds cores %s and GPUs %s after %q", v.name(e.Job), e.Cores, e.GPUs, e.Kind)
@@ -255,8 +291,9 @@ func (v *Validator) grant(e Event, t *traced) {
 	if !j.Malleable && cores != int(t.size) {
 		v.report(e.At, e.Job, "the rigid job %q changes from %d to %d cores", j.Name, t.size, cores)
 	}
-	if gpus != j.GPUs {
-		v.report(e.At, e.Job, "job %q is given %d GPUs instead of %d", j.Name, gpus, j.GPUs)
+	ask := j.way(t.way)
+	if gpus != ask.GPUs {
+		v.report(e.At, e.Job, "job %q is given %d GPUs instead of %d", j.Name, gpus, ask.GPUs)
 	}
 	onCores := v.hold(&v.cores, e, e.Cores)
 	onGPUs := v.hold(&v.gpus, e, e.GPUs)
@@ -267,6 +304,9 @@ func (v *Validator) grant(e Event, t *traced) {
 			continue
 		}
 		t.nodes = append(t.nodes, node)
+		if has := v.cluster.Nodes[node].GPU; ask.GPU != "" && has != ask.GPU {
+			v.report(e.At, e.Job, "job %q is on node %d, whose GPUs are of the type %q instead of %q", j.Name, node, has, ask.GPU)
+		}
 		if c*max(j.Nodes, 1) != cores || g*max(j.Nodes, 1) != gpus {
 			v.report(e.At, e.Job, "job %q has %d cores and %d GPUs of its %d and %d on node %d of %d",
 				j.Name, c, g, cores, gpus, node, max(j.Nodes, 1))
@@ -312,7 +352,7 @@ func (v *Validator) drop(e Event, t *traced) {
 
 func (v *Validator) takeMemory(e Event, t *traced) {
 	for _, node := range t.nodes {
-		v.memory[node] -= v.memoryOn(e.Job)
+		v.memory[node] -= v.memoryOn(e.Job, t)
 		if v.cluster.Nodes[node].Memory > 0 && v.memory[node] < 0 {
 			v.report(e.At, e.Job, "job %q takes node %d %d bytes over its memory", v.name(e.Job), node, -v.memory[node])
 		}
@@ -321,14 +361,14 @@ func (v *Validator) takeMemory(e Event, t *traced) {
 
 func (v *Validator) giveMemory(e Event, t *traced) {
 	for _, node := range t.nodes {
-		v.memory[node] += v.memoryOn(e.Job)
+		v.memory[node] += v.memoryOn(e.Job, t)
 	}
 }
 
 // memoryOn returns what a job needs on each of its nodes.
-func (v *Validator) memoryOn(job int) int64 {
+func (v *Validator) memoryOn(job int, t *traced) int64 {
 	n := int64(max(v.jobs[job].Nodes, 1))
-	return (v.jobs[job].Memory + n - 1) / n
+	return (v.jobs[job].way(t.way).Memory + n - 1) / n
 }
 
 // Close checks what can be said only at the end of the trace, against the
@@ -341,6 +381,9 @@ func (v *Validator) Close(o *Outcome) {
 	}
 	for i := range v.lives {
 		t := &v.lives[i]
+		if o != nil && o.Closed > 0 && t.state == Pending && o.Jobs[i].State == Pending && v.jobs[i].Arrival > o.Closed {
+			continue // the run was closed before it arrived
+		}
 		if t.finish == Never {
 			v.report(v.last, i, "job %q has no end, it is %s", v.name(i), t.state)
 			continue
@@ -353,7 +396,7 @@ func (v *Validator) Close(o *Outcome) {
 		}
 		r := &o.Jobs[i]
 		if r.State != t.state || r.FirstStart != t.first || r.Finish != t.finish || r.Waiting != t.waiting ||
-			r.Service != t.service || r.Preemptions != int(t.pauses) || r.Resizes != int(t.resizes) {
+			r.Service != t.service || r.Preemptions != int(t.pauses) || r.Resizes != int(t.resizes) || r.Restarts != int(t.retries) {
 			v.report(t.finish, i, "job %q: the outcome says %s, start %s, finish %s, waiting %s, service %s, %d pauses, %d resizes; the trace %s, %s, %s, %s, %s, %d, %d",
 				v.name(i), r.State, r.FirstStart, r.Finish, r.Waiting, r.Service, r.Preemptions, r.Resizes,
 				t.state, t.first, t.finish, t.waiting, t.service, t.pauses, t.resizes)

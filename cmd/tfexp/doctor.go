@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/docker"
+	"github.com/tfexp/tfexp/pipeline"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -19,7 +21,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Check that this machine can run experiments",
 		Long: `Check what experiments need of this machine: cores and whether jobs can be bound
 to them, memory, room on the disk of the results, NVIDIA GPUs and their driver, what
-else keeps it busy now. Each finding that needs something comes with what to do.
+else keeps it busy now; whether a Docker daemon answers, for experiments that run in
+containers, and whether a killed run left containers there. Each finding that needs
+something comes with what to do.
 
 GPUs are looked for in the driver's own files and through nvidia-smi; a binary of
 "make build-nvml" asks NVIDIA's library. Without a driver, experiments that ask for
@@ -27,8 +31,11 @@ no gpus run all the same.
 
 Exit status: 0, also with warnings; 6 when something essential is missing.`,
 		Args: between(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error {
-			checks := hardware.Checks(out)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			checks := append(hardware.Checks(out), docker.Check(cmd.Context(), func(folder string) bool {
+				_, held := pipeline.Holder(folder)
+				return held
+			}))
 			failed := false
 			for _, c := range checks {
 				failed = failed || c.Status == hardware.Fail

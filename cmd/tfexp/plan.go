@@ -142,7 +142,7 @@ func headline(p *pipeline.Plan) string {
 	samples := 0
 	for _, w := range p.Profiles {
 		if !w.Reuse {
-			samples += len(w.Lengths)
+			samples += len(w.Lengths) * max(w.Repeats, 1)
 		}
 	}
 	if samples > 0 {
@@ -185,7 +185,11 @@ func lengths(w pipeline.ProfileWork) string {
 	for i, n := range w.Lengths {
 		parts[i] = fmt.Sprint(n)
 	}
-	return "samples of " + strings.Join(parts, " and ") + " " + w.Unit
+	s := "samples of " + strings.Join(parts, " and ") + " " + w.Unit
+	if w.Repeats > 1 {
+		s += ", " + count(w.Repeats, "time", "times") + " each"
+	}
+	return s
 }
 
 func (a *app) printCells(p *pipeline.Plan) error {

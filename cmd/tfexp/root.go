@@ -80,7 +80,7 @@ func (a *app) command() *cobra.Command {
 	}{
 		{groupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand()}},
 		{groupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
-		{groupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.plotCommand(), a.reportCommand(), a.exportCommand()}},
+		{groupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.estimateCommand(), a.plotCommand(), a.reportCommand(), a.exportCommand()}},
 		{groupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(), a.trainCommand()}},
 	} {
 		for _, c := range g.commands {

@@ -89,6 +89,7 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 	}
 	defer view.Close()
 	opts := o.Options
+	opts.Fetch = true
 	opts.Version, opts.Command, opts.Observe = thisBuild().Version, a.args, view.Observe
 	plan, err := planFor(opts)
 	if err != nil {

@@ -10,13 +10,13 @@ const (
 )
 
 // Engines are the engines that hardware may name.
-var Engines = []string{"process", "simulated"}
+var Engines = []string{"process", "simulated", "docker"}
 
 // Capabilities are what an engine may lack.
 var Capabilities = []string{"pause", "resize", "memory", "gpus"}
 
 // PlotKinds are the kinds of pictures.
-var PlotKinds = []string{"gantt", "jct", "metrics", "series", "cores", "predicted", "fidelity"}
+var PlotKinds = []string{"gantt", "jct", "metrics", "series", "cores", "predicted", "fidelity", "heatmap", "speedup"}
 
 // Metrics are the numeric columns of metrics.csv, in its order.
 var Metrics = []string{
@@ -37,7 +37,7 @@ var Language = &Block{
 var experimentBlock = &Block{
 	Name: "experiment", Label: "name of the experiment, and of its folder of results",
 	Single: true, Required: true,
-	Doc: "Names the experiment and says how often each cell is repeated.",
+	Doc: "Names the experiment and says how often each cell is repeated, and for how long it may go on.",
 	Example: `experiment "fcfs_vs_rr" {
   description = "Short jobs stuck behind long ones"
   seed        = 7
@@ -48,6 +48,7 @@ var experimentBlock = &Block{
 		{Name: "seed", Type: Integer, Default: `1`, Min: bound(0), Max: bound(1 << 53), Doc: "The number that every random draw is derived from. The same seed gives the same arrivals.", Example: `7`},
 		{Name: "replicates", Type: Integer, Default: `5`, Min: bound(1), Max: bound(100_000), Doc: "How often each cell is repeated, each time with arrivals of its own. Comparisons are paired by replicate and need at least 3.", Example: `10`},
 		{Name: "records", Type: String, Default: `"all"`, Allowed: []string{"all", "metrics"}, Doc: "What each cell leaves on disk: everything, or its metrics alone (for cells with very many jobs).", Example: `"metrics"`},
+		{Name: "until", Type: Duration, Positive: true, DefaultDoc: "no end", Doc: "A horizon, in the time of the cell (virtual on `simulated`): a cell whose jobs are not done by then is closed as saturated. Its jobs are stopped, and it counts as failed.", Example: `"24h"`},
 	},
 }
 
@@ -117,46 +118,22 @@ job "script" {
 		{Name: "epochs", Type: Integer, Min: bound(1), Max: bound(MaxEpochs), Doc: "Total work, in passes over the training data.", Example: `60`},
 		{Name: "steps", Type: Integer, Min: bound(1), Max: bound(MaxEpochs), Doc: "Total work, in optimizer steps.", Example: `2000`},
 		{Name: "threads", Type: Threads, Default: `1`, Min: bound(1), Max: bound(MaxThreads), Doc: "The cores that the job asks for: a number (one inter-op thread, the rest of the pool intra-op), or an object.", Example: `{ inter = 1, intra = 3 }`,
-			Keys: []Arg{
-				{Name: "request", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "The request as one number; instead of `inter` and `intra`."},
-				{Name: "inter", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "Inter-op threads; the request is `inter + intra`."},
-				{Name: "intra", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "Intra-op threads."},
-				{Name: "min", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "The fewest cores that a malleable job holds."},
-				{Name: "max", Type: Integer, Min: bound(1), Max: bound(MaxThreads), Doc: "The most cores that the job makes use of; at least the request."},
-			}},
+			Keys: threadKeys},
 		{Name: "malleable", Type: Bool, Default: `false`, Doc: "Whether the job can be resized while it runs.", Example: `true`},
 		{Name: "gpus", Type: Integer, Default: `0`, Min: bound(0), Max: bound(MaxThreads), Doc: "The GPUs that the job asks for.", Example: `1`},
+		gpuArg,
 		{Name: "memory", Type: Size, Doc: "The memory that the job is admitted with.", Example: `"2GiB"`},
 		{Name: "nodes", Type: Integer, Default: `1`, Min: bound(1), Max: bound(MaxNodes), Doc: "The nodes over which `threads`, `gpus` and `memory` are divided evenly; all of them start together.", Example: `2`},
 		{Name: "priority", Type: Integer, Default: `0`, Min: bound(0), Max: bound(1_000_000), Doc: "The job's level under the order `priority`; 0 is best.", Example: `2`},
 		{Name: "deadline", Type: Duration, Positive: true, Doc: "When the job should be finished, counted from its arrival; the order `edf` reads it.", Example: `"1m"`},
+		{Name: "time_writer", Type: String, Default: `"last"`, Allowed: []string{"first", "last", "longest"}, Doc: "Which time-writer line of the output counts when `command` prints several, as programs with several workers do: the `first`, the `last`, or the `longest` (the one with the most epochs).", Example: `"longest"`},
 		{Name: "limit", Type: Duration, Positive: true, Doc: "A job that runs longer than this is ended and counts as failed. Time in which it is paused does not count.", Example: `"10m"`},
+		{Name: "retries", Type: Integer, Default: `0`, Min: bound(0), Max: bound(100), Doc: "How often the job is started anew when it has failed while it ran: its program exited with another status than 0, was killed, or its machine went away. It waits in the queue again, and may go on from its checkpoint. Not in simulation, where nothing fails.", Example: `2`},
+		{Name: "image", Type: String, Doc: "The image in which the job runs on the engine `docker`; the others do not read it. `command` replaces the image's entry point. A `builtin` program needs an image with `tfexp` in its path (jobs/builtin/build-image.sh).", Example: `"tfexp/tensorflow:latest"`},
+		{Name: "mounts", Type: Strings, MayBeEmpty: true, Doc: "Folders or files that the container sees, `source:target`, or `source:target:ro` for one that it only reads. The source is of the daemon's machine; a relative one is relative to the folder of the experiment file.", Example: `["../data:/data:ro"]`},
+		{Name: "workdir", Type: String, DefaultDoc: "the image's own", Doc: "The working directory in the container.", Example: `"/work"`},
 	},
-	Blocks: []*Block{builtinBlock, {
-		Name: "runtime", Single: true,
-		Doc: "How long the job takes in simulation, when it shall not come from measured samples: `startup + epochs × epoch` on one thread (`steps × epoch` for a job with steps), of which the part `parallel` speeds up with threads (Amdahl's law).",
-		Example: `job "given" {
-  command = ["train"]
-  epochs  = 100
-  threads = 4
-  runtime {
-    startup  = "2s"
-    epoch    = "500ms"
-    parallel = 0.9
-  }
-}
-
-job "drawn" {
-  command = ["train"]
-  epochs  = 1
-  runtime { epoch = exponential("100s") }
-}`,
-		Args: []Arg{
-			{Name: "startup", Type: Duration, Default: `"0s"`, Doc: "Time before the first epoch.", Example: `"2s"`},
-			{Name: "epoch", Type: Gap, Required: true, Positive: true, Doc: "Time of one epoch (or step) on one thread: the same for all jobs of this class, or drawn for each from a distribution. Estimates know what was drawn; `noisy(…)` gives them an error.", Example: `exponential("500ms")`},
-			{Name: "parallel", Type: Number, Default: `1`, Min: bound(0), Max: bound(1), Doc: "The part of an epoch that speeds up with threads, from 0 to 1.", Example: `0.9`},
-		},
-	}},
+	Blocks: []*Block{builtinBlock, runtimeBlock, alternativeBlock},
 }
 
 // trainer returns the arguments of a built-in program: the common ones, with
@@ -246,7 +223,7 @@ var workloadBlock = &Block{
 
 var hardwareBlock = &Block{
 	Name: "hardware", Label: "name, read as `hardware.<name>`", Unique: true,
-	Doc: "A machine or a cluster, and the engine that runs jobs on it. The engine `process` runs them for real on this machine; `simulated` runs them in virtual time, on any cluster.",
+	Doc: "A machine or a cluster, and the engine that runs jobs on it. The engine `process` runs them for real on this machine; `docker` runs them for real in containers, on one or several machines; `simulated` runs them in virtual time, on any cluster.",
 	Example: `hardware "here" {
   engine  = "process"
   threads = host.threads
@@ -264,24 +241,40 @@ hardware "cluster" {
     start = "200ms"
     pause = "10ms"
   }
+}
+
+hardware "containers" {
+  engine  = "docker"
+  threads = host.threads
+  pull    = "missing"
 }`,
 	Args: []Arg{
 		{Name: "engine", Type: String, Required: true, Allowed: Engines, Doc: "What runs the jobs.", Example: `"process"`},
-		{Name: "threads", Type: Integer, DefaultDoc: "`host.threads` on `process`; required on `simulated` without nodes", Min: bound(1), Max: bound(MaxThreads), Doc: "Cores of the machine.", Example: `host.threads`},
+		{Name: "threads", Type: Integer, DefaultDoc: "`host.threads` on `process` and `docker`; required on `simulated` without nodes", Min: bound(1), Max: bound(MaxThreads), Doc: "Cores of the machine.", Example: `host.threads`},
 		{Name: "memory", Type: Size, Positive: true, DefaultDoc: "`host.memory` on a real machine, else not accounted for", Doc: "Memory of the machine. Jobs are admitted while the sum of their `memory` stays within.", Example: `"16GiB"`},
 		{Name: "gpus", Type: Integer, DefaultDoc: "`host.gpus` on `process`, else 0", Min: bound(0), Max: bound(MaxThreads), Doc: "GPUs of the machine. A real job is told in `CUDA_VISIBLE_DEVICES` which of them are its own; no other job has them meanwhile. On a machine without the GPUs that its jobs ask for, an experiment ends with exit status 6.", Example: `2`},
+		gpuTypeArg,
 		{Name: "noise", Type: Number, Default: `0`, Min: bound(0), Max: bound(10), Doc: "Relative standard deviation of run times (lognormal). Only on `simulated`.", Example: `0.05`},
 		{Name: "lacks", Type: Strings, MayBeEmpty: true, Allowed: Capabilities, Doc: "What the simulated engine is told not to be able to do.", Example: `["pause"]`},
+		{Name: "host", Type: String, DefaultDoc: "the daemon that the docker command would use (`DOCKER_HOST`)", Doc: "The address of the Docker daemon. Only on `docker`; several daemons are several node blocks.", Example: `"unix:///var/run/docker.sock"`},
+		{Name: "cpus", Type: String, Default: `"cpuset"`, Allowed: []string{"cpuset", "quota"}, Doc: "Whether a container is bound to its own cores (`cpuset`), or may use all of them for as much time as it has cores (`quota`). Only on `docker`.", Example: `"quota"`},
+		{Name: "network", Type: String, Default: `"none"`, Doc: "The network that containers are in: `none`, or one of the daemon's, such as `bridge`. Only on `docker`.", Example: `"bridge"`},
+		{Name: "pull", Type: String, Default: `"never"`, Allowed: []string{"never", "missing", "always"}, Doc: "When images are fetched from their registry, before anything runs. Only on `docker`.", Example: `"missing"`},
+		{Name: "privileges", Type: String, Default: `"none"`, Allowed: []string{"none", "default", "all"}, Doc: "What containers may do beyond computing: nothing (no capabilities, and no way to gain any), what Docker allows by default, or all that the machine can (`--privileged`). Only on `docker`.", Example: `"default"`},
+		{Name: "user", Type: String, DefaultDoc: "your own user and group on this machine, the image's user on others", Doc: "The user, or `user:group`, that programs run as in the container; checkpoints belong to that user. Only on `docker`.", Example: `"root"`},
+		{Name: "platform", Type: String, DefaultDoc: "the daemon's", Doc: "The platform of the images. Only on `docker`.", Example: `"linux/arm64"`},
 	},
 	Blocks: []*Block{
 		{
 			Name: "node", Label: "name", Unique: true,
-			Doc: "Machines of a cluster, instead of `threads`, `memory` and `gpus`. Only on `simulated`.",
+			Doc: "Machines of a cluster, instead of `threads`, `memory` and `gpus`. On `simulated`; and on `docker`, where each is a daemon of its own.",
 			Args: []Arg{
 				{Name: "count", Type: Integer, Default: `1`, Min: bound(1), Max: bound(MaxNodes), Doc: "How many of them.", Example: `4`},
 				{Name: "threads", Type: Integer, Required: true, Min: bound(1), Max: bound(MaxThreads), Doc: "Cores of each.", Example: `16`},
 				{Name: "memory", Type: Size, Positive: true, DefaultDoc: "not accounted for", Doc: "Memory of each.", Example: `"64GiB"`},
 				{Name: "gpus", Type: Integer, Default: `0`, Min: bound(0), Max: bound(MaxThreads), Doc: "GPUs of each.", Example: `8`},
+				{Name: "host", Type: String, DefaultDoc: "the daemon that the docker command would use", Doc: "The address of the node's Docker daemon. Only on `docker`.", Example: `"tcp://node1:2375"`},
+				gpuTypeArg,
 			},
 		},
 		{
@@ -294,6 +287,7 @@ hardware "cluster" {
 				{Name: "resize", Type: Duration, Default: `"0s"`, Doc: "To resize.", Example: `"50ms"`},
 			},
 		},
+		contentionBlock,
 	},
 }
 
@@ -306,7 +300,7 @@ var (
 	// ImpliedPreemption are the orders that imply preemption = "pause".
 	ImpliedPreemption = []string{"srtf", "las"}
 	// EstimateOrders and EstimateBackfills read run-time estimates.
-	EstimateOrders    = []string{"sjf", "srtf", "fair"}
+	EstimateOrders    = []string{"sjf", "srtf", "fair", "allox"}
 	EstimateBackfills = []string{"easy", "conservative"}
 )
 
@@ -327,8 +321,8 @@ policy "urgent" {
   feedback   = "10s"
 }`,
 	Args: []Arg{
-		{Name: "order", Type: String, Required: true, Allowed: []string{"fcfs", "round_robin", "priority", "sjf", "srtf", "las", "edf", "fair"},
-			Doc: "Who is next: by arrival (`fcfs`); in turns of a quantum (`round_robin`); by level (`priority`); the shortest predicted run time (`sjf`) or remaining time (`srtf`); the least attained service (`las`); the earliest deadline (`edf`); or the user, then job, that had least (`fair`).", Example: `"round_robin"`},
+		{Name: "order", Type: String, Required: true, Allowed: []string{"fcfs", "round_robin", "priority", "sjf", "srtf", "las", "edf", "fair", "allox"},
+			Doc: "Who is next: by arrival (`fcfs`); in turns of a quantum (`round_robin`); by level (`priority`); the shortest predicted run time (`sjf`) or remaining time (`srtf`); the least attained service (`las`); the earliest deadline (`edf`); the user, then job, that had least (`fair`); or by AlloX's matching of jobs to resources and positions that makes the mean JCT least (`allox`; T. N. Le and others, EuroSys 2020).", Example: `"round_robin"`},
 		{Name: "quantum", Type: Duration, Positive: true, DefaultDoc: "required by `round_robin`, `las` and `fair`, an error on others", Doc: "How long a job runs before the order is looked at again.", Example: `"1s"`},
 		{Name: "backfill", Type: String, Default: `"none"`, Allowed: []string{"none", "first_fit", "easy", "conservative"},
 			Doc: "Whether a job that cannot start lets later ones pass: never (`none`), any that fits (`first_fit`), those that do not delay the first blocked job (`easy`), those that delay nobody (`conservative`).", Example: `"easy"`},
@@ -340,7 +334,8 @@ policy "urgent" {
 			Doc: "Which running jobs are paused first. Only with preemption.", Example: `"smallest_request"`},
 		{Name: "feedback", Type: Duration, Positive: true, DefaultDoc: "off", Doc: "A waiting job's level improves by one each time it has waited this long. Only under the order `priority`.", Example: `"10s"`},
 		{Name: "estimates", Type: Estimates, Default: `"fitted"`, Allowed: []string{"fitted", "oracle", "requested", "online"},
-			Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), the jobs' limits (`requested`), fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error), or ones that begin as fitted and follow what jobs report while they run (`online`, or `online(sigma)` to begin with such an error). Only where something reads them: the orders `sjf`, `srtf`, `fair`, the backfills `easy` and `conservative`.", Example: `noisy(0.2)`},
+			Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), the jobs' limits (`requested`), fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error), or ones that begin as fitted and follow what jobs report while they run (`online`, or `online(sigma)` to begin with such an error). Only where something reads them: the orders `sjf`, `srtf`, `fair`, `allox`, the backfills `easy` and `conservative`, the placement `earliest_finish`.", Example: `noisy(0.2)`},
+		placementArg, alphaArg,
 	},
 }
 
@@ -388,32 +383,6 @@ var matrixBlock = &Block{
 	},
 }
 
-var profileBlock = &Block{
-	Name: "profile", Single: true,
-	Doc: "How each job kind is sampled before the experiment runs, to estimate run times.",
-	Example: `profile {
-  samples  = 3
-  fraction = 0.05
-}`,
-	Args: []Arg{
-		{Name: "samples", Type: Integer, Default: `2`, Min: bound(2), Max: bound(100), Doc: "Short runs of each job kind, of different lengths.", Example: `3`},
-		{Name: "fraction", Type: Number, Default: `0.03`, Min: bound(1e-6), Max: bound(1), Doc: "The part of the job's work in the shortest sample; at least one epoch.", Example: `0.05`},
-	},
-}
-
-var estimateBlock = &Block{
-	Name: "estimate", Single: true,
-	Doc: "Which run-time model is fitted to the samples.",
-	Example: `estimate {
-  model = "linear"
-  level = 0.95
-}`,
-	Args: []Arg{
-		{Name: "model", Type: String, Default: `"linear"`, Allowed: []string{"linear"}, Doc: "`linear`: start-up time plus time by epoch; the first epoch of each sample, which warms up, counts as start-up where it is slower.", Example: `"linear"`},
-		{Name: "level", Type: Number, Default: `0.9`, Min: bound(0.5), Max: bound(0.9999), Doc: "Level of the prediction interval.", Example: `0.95`},
-	},
-}
-
 var compareBlock = &Block{
 	Name: "compare", Label: "metric: a column of metrics.csv, with or without its `_s`",
 	Doc: "Asks for a comparison of every other policy with a baseline, paired by replicate.",
@@ -428,15 +397,18 @@ var compareBlock = &Block{
 
 var plotBlock = &Block{
 	Name: "plot", Label: "kind of picture", Labels: PlotKinds,
-	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), metrics against a numeric axis of the matrix, a line a policy (`series`), cores in use (`cores`), predicted against actual run times (`predicted`), real cells above their simulation (`fidelity`). Without any plot block all kinds are drawn.",
+	Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), metrics against a numeric axis of the matrix, a line a policy (`series`), cores in use (`cores`), predicted against actual run times (`predicted`), real cells above their simulation (`fidelity`), a metric over two axes of the matrix as tiles (`heatmap`), how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the universal scalability law fitted to it (`speedup`). Without any plot block all kinds are drawn, but `speedup`, which has to be told its axis.",
 	Example: `plot "gantt" {}
 
 plot "metrics" {
   metric = "mean_waiting"
-}`,
+}
+
+plot "heatmap" {}`,
 	Args: []Arg{
-		{Name: "metric", Type: String, DefaultDoc: "the chief ones", Doc: "The metric to draw. Only for `metrics` and `series`.", Example: `"mean_waiting"`},
-		{Name: "x", Type: String, DefaultDoc: "the first axis whose values are numbers or durations", Doc: "The axis of the matrix to draw against, by its name. Only for `series`.", Example: `"quantum"`},
+		{Name: "metric", Type: String, DefaultDoc: "the chief ones; `mean_jct` for `heatmap`, `mean_service` for `speedup`", Doc: "The metric to draw. Only for `metrics`, `series`, `heatmap` and `speedup`.", Example: `"mean_waiting"`},
+		{Name: "x", Type: String, DefaultDoc: "the first axis whose values are numbers or durations; required by `speedup`", Doc: "The axis of the matrix to draw against, by its name. Only for `series`, `heatmap` and `speedup`.", Example: `"quantum"`},
+		{Name: "y", Type: String, DefaultDoc: "the next such axis", Doc: "The axis that goes up. Only for `heatmap`, which has both or neither.", Example: `"intra"`},
 	},
 }
 

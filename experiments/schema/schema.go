@@ -88,6 +88,12 @@ const (
 	Instants  Type = "duration or list of durations"
 	Bound     Type = "duration or number"
 	Estimates Type = "string, noisy(…) or online(…)"
+	Share     Type = "number or percentage"
+	// ThreadTimes and SpeedUp say how a run time depends on threads.
+	ThreadTimes Type = "map from threads to durations"
+	SpeedUp     Type = "amdahl(…), usl(…) or map from threads to numbers"
+	// Rates says how fast types of a resource are.
+	Rates Type = "map of numbers"
 
 	JobRef      Type = "reference to a job"
 	WorkloadRef Type = "reference to a workload"

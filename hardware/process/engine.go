@@ -71,6 +71,9 @@ type Job struct {
 	Steps bool
 	// GPUs is the request in GPUs, which Run gives.
 	GPUs int
+	// Alternatives has the request of a job with alternatives in each of its
+	// ways, in the place of Threads, Inter and Intra.
+	Alternatives []Request
 	// Limit ends the job as failed when its service time exceeds it; the time
 	// in which it is paused does not count. 0 means no limit.
 	Limit time.Duration
@@ -129,9 +132,9 @@ type Engine struct {
 	mu     sync.Mutex // guards what follows, and the fields of running that say so
 	live   []*running // by job number; nil before the start
 	ended  []scheduler.End
-	told   bool                 // enough news have come for Next to return
-	news   []scheduler.Progress // not yet returned by Progress
-	alive  int                  // jobs that have started and whose End is not yet in ended
+	told   bool               // enough news have come for Next to return
+	news   []scheduler.Report // not yet returned by Reports
+	alive  int                // jobs that have started and whose End is not yet in ended
 	closed bool
 }
 
@@ -188,7 +191,8 @@ func (e *Engine) Now() time.Duration { return time.Since(e.zero) }
 func (e *Engine) Zero() time.Time { return e.zero }
 
 // Start runs a job's program. The error says in a phrase why it could not be
-// started, and is the last line of its log as well.
+// started, and is the last line of its log as well. A job that has failed may
+// be started again; its log goes on.
 func (e *Engine) Start(job int, grant scheduler.Grant) error {
 	e.mu.Lock()
 	var err error
@@ -197,8 +201,11 @@ func (e *Engine) Start(job int, grant scheduler.Grant) error {
 		err = ErrClosed
 	case job < 0 || job >= len(e.jobs):
 		err = fmt.Errorf("start: no job has the number %d", job)
-	case e.live[job] != nil:
+	case e.live[job] != nil && !e.live[job].done:
 		err = fmt.Errorf("start: job %q was started before", e.jobs[job].Name)
+	}
+	if err == nil && !e.jobs[job].choose(grant.Alternative) {
+		err = fmt.Errorf("start: job %q has no alternative %d", e.jobs[job].Name, grant.Alternative)
 	}
 	e.mu.Unlock()
 	if err != nil {

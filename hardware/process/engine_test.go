@@ -314,8 +314,8 @@ func TestNext(t *testing.T) {
 	if end := next(t, e); end.Job != 0 || end.At > e.Now() {
 		t.Error(end)
 	}
-	if err := e.Start(0, cores(0)); err == nil {
-		t.Error("a job starts twice")
+	if err := e.Start(1, cores(0)); err == nil {
+		t.Error("a job starts while it runs")
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)

@@ -39,7 +39,10 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 		defer e.mu.Unlock()
 		e.kill(r, scheduler.Failed, reason)
 	}
-	log, err := openLog(j.LogPath, e.opts.LogLimit, fail)
+	e.mu.Lock()
+	again := e.live[number] != nil
+	e.mu.Unlock()
+	log, err := openLog(j.LogPath, e.opts.LogLimit, again, fail)
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
@@ -123,7 +126,7 @@ func (j *Job) arguments(grant scheduler.Grant) []string {
 // environ returns the environment of a job that is given n cores, and GPUs by
 // what programs are told of them.
 func (j *Job) environ(inherited []string, n int, gpus []string, mark string) []string {
-	inter, intra := j.split(n)
+	inter, intra := j.Split(n)
 	given := []string{
 		contract.EnvJob + "=" + j.Name,
 		contract.EnvInter + "=" + strconv.Itoa(inter),
@@ -184,8 +187,8 @@ func merge(lists ...[]string) []string {
 	return env
 }
 
-// split divides n cores into the job's pools, in proportion to its request.
-func (j *Job) split(n int) (inter, intra int) {
+// Split divides n cores into the job's pools, in proportion to its request.
+func (j *Job) Split(n int) (inter, intra int) {
 	request := max(j.Threads, 1)
 	inter, intra = max(j.Inter, 1), j.Intra
 	if intra <= 0 {
@@ -210,7 +213,7 @@ func (j *Job) writeControl(n int) error {
 	if j.ControlPath == "" {
 		return nil
 	}
-	inter, intra := j.split(n)
+	inter, intra := j.Split(n)
 	if err := os.MkdirAll(filepath.Dir(j.ControlPath), 0o777); err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}

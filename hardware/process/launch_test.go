@@ -152,7 +152,7 @@ func TestSplit(t *testing.T) {
 		{4, 2, 2, 3, 1, 2},
 	} {
 		j := Job{Threads: test.threads, Inter: test.inter, Intra: test.intra}
-		if inter, intra := j.split(test.given); inter != test.wantInter || intra != test.wantIntra {
+		if inter, intra := j.Split(test.given); inter != test.wantInter || intra != test.wantIntra {
 			t.Errorf("%d (%d, %d) given %d: %d, %d, want %d, %d",
 				test.threads, test.inter, test.intra, test.given, inter, intra, test.wantInter, test.wantIntra)
 		}

@@ -37,7 +37,9 @@ const (
 	logPatience = 200 * time.Millisecond
 )
 
-func openLog(path string, limit int64, fail func(string)) (*jobLog, error) {
+// openLog opens the log of a job; with again it goes on with the one that is
+// there.
+func openLog(path string, limit int64, again bool, fail func(string)) (*jobLog, error) {
 	l := &jobLog{limit: limit, fail: fail, exited: make(chan struct{}), copied: make(chan struct{})}
 	if path == "" {
 		close(l.copied)
@@ -49,7 +51,11 @@ func openLog(path string, limit int64, fail func(string)) (*jobLog, error) {
 		return nil, err
 	}
 	var err error
-	if l.file, err = os.Create(path); err != nil {
+	mode := os.O_CREATE | os.O_RDWR | os.O_TRUNC
+	if again {
+		mode = os.O_CREATE | os.O_RDWR | os.O_APPEND
+	}
+	if l.file, err = os.OpenFile(path, mode, 0o666); err != nil {
 		return nil, err
 	}
 	if l.out, l.in, err = os.Pipe(); err != nil {

@@ -12,9 +12,9 @@ import (
 // whose output is discarded reports nothing.
 func (e *Engine) Watch(units []int) { e.units = units }
 
-// Progress implements scheduler.Reporter. A report is of the instant at which
+// Reports implements scheduler.Reporter. A report is of the instant at which
 // its line was read, some milliseconds after it was printed.
-func (e *Engine) Progress() []scheduler.Progress {
+func (e *Engine) Reports() []scheduler.Report {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	news := e.news
@@ -41,8 +41,8 @@ func (e *Engine) reports(job int) func([]byte) {
 		}
 		done = units
 		e.mu.Lock()
-		report := scheduler.Progress{Job: job, At: e.Now(), Units: units}
-		if i := slices.IndexFunc(e.news, func(p scheduler.Progress) bool { return p.Job == job }); i >= 0 {
+		report := scheduler.Report{Job: job, At: e.Now(), Units: units}
+		if i := slices.IndexFunc(e.news, func(p scheduler.Report) bool { return p.Job == job }); i >= 0 {
 			e.news[i] = report // nobody has seen the one before
 		} else {
 			e.news = append(e.news, report)

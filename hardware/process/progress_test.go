@@ -35,14 +35,14 @@ func TestProgress(t *testing.T) {
 			if err != nil || len(ended) > 0 {
 				t.Fatal(ended, err)
 			}
-			for _, p := range e.Progress() {
+			for _, p := range e.Reports() {
 				if p.Job != 0 || p.Units <= got || p.Units > want || p.At < before || p.At > now+time.Minute {
 					t.Fatalf("%+v after %d units", p, got)
 				}
 				got, before = p.Units, p.At
 			}
 		}
-		if news := e.Progress(); len(news) > 0 {
+		if news := e.Reports(); len(news) > 0 {
 			t.Errorf("told twice: %+v", news)
 		}
 		if err := os.WriteFile(fifo, nil, 0); err != nil {
@@ -62,7 +62,7 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	start(t, e, 1) // has no units
-	if end := next(t, e); end.State != scheduler.Finished || len(e.Progress()) != 0 {
+	if end := next(t, e); end.State != scheduler.Finished || len(e.Reports()) != 0 {
 		t.Error(end)
 	}
 }

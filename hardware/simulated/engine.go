@@ -35,6 +35,9 @@ type Options struct {
 	// same (common random numbers).
 	Noise float64
 	Seed  int64
+	// Contention slows jobs down by what their neighbours hold; nil for none.
+	// All that a job has left is slowed, its start-up and overheads too.
+	Contention *Contention
 	// Lacks says what the engine is told not to be able to do.
 	Lacks scheduler.Capabilities
 }
@@ -55,6 +58,10 @@ type Engine struct {
 	ends  ends
 	stops []scheduler.End // of stopped jobs, not yet delivered
 	marks                 // what is reported of jobs' progress
+	crowd *crowd          // of the running jobs, under contention; then ends is not used
+	// of jobs with alternatives, whose work is known at their start
+	names  []string
+	chosen bool // work is a copy
 }
 
 // task is a job under way. Of the time that it has left at its present speed,
@@ -64,8 +71,8 @@ type task struct {
 	threads int32
 	lead    time.Duration
 	scaled  time.Duration
-	since   time.Duration // when lead and scaled were true
-	end     time.Duration // while running
+	since   time.Duration // when lead and scaled were true; under contention by the clock of the job's group
+	end     time.Duration // while running, by the same clock
 }
 
 type phase uint8
@@ -89,9 +96,21 @@ func New(jobs []scheduler.Job, work []Work, opts Options) (*Engine, error) {
 		return nil, fmt.Errorf("simulated: noise of %v", opts.Noise)
 	}
 	e := &Engine{work: work, opts: opts, tasks: make([]task, len(jobs))}
+	if c := opts.Contention; c != nil {
+		if c.Slowdown == nil || len(c.Cluster.Nodes) == 0 {
+			return nil, errors.New("simulated: contention without a law, or without a cluster")
+		}
+		e.crowd = newCrowd(*c, len(jobs))
+	}
 	for i := range work {
 		if err := work[i].check(); err != nil {
 			return nil, fmt.Errorf("simulated: job %q: %w", jobs[i].Name, err)
+		}
+		if len(work[i].Alternatives) > 0 && opts.Noise > 0 {
+			if e.names == nil {
+				e.names = make([]string, len(jobs))
+			}
+			e.names[i] = jobs[i].Name
 		}
 		if work[i].Fixed|work[i].Scaled == 0 {
 			continue
@@ -127,6 +146,22 @@ func Without(lacks scheduler.Capabilities) scheduler.Capabilities {
 // Now returns the engine's clock.
 func (e *Engine) Now() time.Duration { return e.now }
 
+// Left implements scheduler.Progress.
+func (e *Engine) Left() float64 {
+	sum := 0.0
+	for i := range e.tasks {
+		t, w := e.tasks[i], &e.work[i]
+		if t.phase != running && t.phase != paused {
+			continue
+		}
+		if t.phase == running {
+			e.advance(i, &t) // of the copy
+		}
+		sum += t.lead.Seconds() + t.scaled.Seconds()*w.speed(int(t.threads))/w.speed(max(w.Threads, 1))
+	}
+	return sum
+}
+
 // Start begins a job.
 func (e *Engine) Start(job int, g scheduler.Grant) error {
 	t, err := e.task("start", job, idle)
@@ -140,11 +175,14 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 	if threads < 1 {
 		return fmt.Errorf("start job %d: it is given no cores", job)
 	}
+	if err := e.choose(job, t, g); err != nil {
+		return err
+	}
 	w := &e.work[job]
 	t.lead += e.opts.Overheads.Start
 	t.scaled = stretch(t.scaled, w.speed(max(w.Threads, 1)), w.speed(threads))
 	t.threads = int32(threads)
-	e.run(job, t)
+	e.run(job, t, g.Cores)
 	return nil
 }
 
@@ -157,7 +195,7 @@ func (e *Engine) Pause(job int) error {
 	if e.opts.Lacks.Pause {
 		return fmt.Errorf("pause job %d: %w pause", job, ErrLacking)
 	}
-	e.advance(t)
+	e.advance(job, t)
 	t.lead += e.opts.Overheads.Pause
 	t.phase = paused
 	return nil
@@ -171,7 +209,7 @@ func (e *Engine) Resume(job int, g scheduler.Grant) error {
 	}
 	t.lead += e.opts.Overheads.Resume
 	e.rescale(job, t, g.Cores.Count())
-	e.run(job, t)
+	e.run(job, t, g.Cores)
 	return nil
 }
 
@@ -184,10 +222,10 @@ func (e *Engine) Resize(job int, g scheduler.Grant) error {
 	if e.opts.Lacks.Resize {
 		return fmt.Errorf("resize job %d: %w resize", job, ErrLacking)
 	}
-	e.advance(t)
+	e.advance(job, t)
 	t.lead += e.opts.Overheads.Resize
 	e.rescale(job, t, g.Cores.Count())
-	e.run(job, t)
+	e.run(job, t, g.Cores)
 	return nil
 }
 
@@ -197,6 +235,9 @@ func (e *Engine) Stop(job int) error {
 		return fmt.Errorf("stop: no job has the number %d", job)
 	}
 	if t := &e.tasks[job]; t.phase == running || t.phase == paused {
+		if t.phase == running && e.crowd != nil {
+			e.crowd.leave(job, e.now)
+		}
 		t.phase = over
 		e.stops = append(e.stops, scheduler.End{Job: job, At: e.now, State: scheduler.Stopped, Reason: "stopped"})
 	}
@@ -216,11 +257,14 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		slices.SortFunc(ended, func(a, b scheduler.End) int { return a.Job - b.Job })
 		return e.now, ended, nil
 	}
+	if e.crowd != nil {
+		return e.nextCrowded(until)
+	}
 	for len(e.ends) > 0 && e.stale(e.ends[0]) {
 		e.ends.pop()
 	}
 	if len(e.ends) == 0 && until == scheduler.Never {
-		return e.now, nil, errors.New("simulated: nothing runs, and there is no instant to wait for")
+		return e.now, nil, errNothing
 	}
 	at := min(until, e.nextMark())
 	if len(e.ends) > 0 {
@@ -238,6 +282,26 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	return e.now, ended, nil
 }
 
+// nextCrowded is Next under contention.
+func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.End, error) {
+	e.crowd.settle(e.now, e.stale)
+	at := min(until, e.crowd.soonest())
+	if at == scheduler.Never && e.crowd.live == 0 {
+		return e.now, nil, errNothing
+	}
+	e.now = max(e.now, at)
+	var ended []scheduler.End
+	e.crowd.finish(e.now, e.stale, func(job int) {
+		e.tasks[job].phase = over
+		ended = append(ended, scheduler.End{Job: job, At: e.now, State: scheduler.Finished})
+	})
+	slices.SortFunc(ended, func(a, b scheduler.End) int { return a.Job - b.Job })
+	return e.now, ended, nil
+}
+
+// errNothing is returned when there is nothing to wait for.
+var errNothing = errors.New("simulated: nothing runs, and there is no instant to wait for")
+
 // task returns a job that must be in a given phase.
 func (e *Engine) task(verb string, job int, want phase) (*task, error) {
 	if job < 0 || job >= len(e.tasks) {
@@ -249,20 +313,25 @@ func (e *Engine) task(verb string, job int, want phase) (*task, error) {
 	return nil, fmt.Errorf("%s job %d: it is %s", verb, job, [...]string{"not started", "running", "paused", "over"}[e.tasks[job].phase])
 }
 
-// run lets a job run from now on with what it has left.
-func (e *Engine) run(job int, t *task) {
+// run lets a job run from now on, on these cores, with what it has left.
+func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	t.phase, t.since = running, e.now
-	t.end = e.now + t.lead + t.scaled
-	if t.end < e.now {
-		t.end = scheduler.Never
+	ends := &e.ends
+	if e.crowd != nil {
+		g := e.crowd.enter(job, cores, e.now)
+		t.since, ends = g.clock, &g.ends
 	}
-	e.ends.push(end{t.end, int32(job)})
+	t.end = later(t.since, later(t.lead, t.scaled))
+	ends.push(end{t.end, int32(job)})
 	e.expectMark(job, t)
 }
 
-// advance takes the time since the last change from what a job has left.
-func (e *Engine) advance(t *task) {
+// advance takes the work done since the last change from what a job has left.
+func (e *Engine) advance(job int, t *task) {
 	d := e.now - t.since
+	if e.crowd != nil {
+		d = min(e.crowd.leave(job, e.now).clock-t.since, t.lead+t.scaled) // the clock is rounded
+	}
 	t.since = e.now
 	lead := min(d, t.lead)
 	t.lead -= lead

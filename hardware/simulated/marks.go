@@ -13,7 +13,7 @@ type marks struct {
 	due     ends     // like ends, an entry counts only while its job's mark is at that instant
 	units   []int    // by job; nil when nobody watches
 	jobs    []marked // by job
-	reports []scheduler.Progress
+	reports []scheduler.Report
 }
 
 type marked struct {
@@ -24,6 +24,7 @@ type marked struct {
 
 // Watch implements scheduler.Reporter: every unit of a job takes an equal part
 // of what the number of threads changes of its run time, after its fixed part.
+// Under contention nothing is reported.
 func (e *Engine) Watch(units []int) {
 	e.marks = marks{units: units, jobs: make([]marked, len(e.work))}
 	for i := range e.tasks {
@@ -31,8 +32,8 @@ func (e *Engine) Watch(units []int) {
 	}
 }
 
-// Progress implements scheduler.Reporter.
-func (e *Engine) Progress() []scheduler.Progress {
+// Reports implements scheduler.Reporter.
+func (e *Engine) Reports() []scheduler.Report {
 	reports := e.reports
 	e.reports = nil
 	return reports
@@ -41,7 +42,7 @@ func (e *Engine) Progress() []scheduler.Progress {
 // expectMark notes when a job that runs from now on has its next report. The
 // last unit of a job is told by its end.
 func (e *Engine) expectMark(job int, t *task) {
-	if e.units == nil || e.units[job] == 0 {
+	if e.units == nil || e.units[job] == 0 || e.crowd != nil {
 		return
 	}
 	m := &e.marks.jobs[job]
@@ -78,11 +79,11 @@ func (e *Engine) passMarks() {
 	for e.nextMark() <= e.now && len(e.due) > 0 {
 		x := e.due.pop()
 		m := &e.marks.jobs[x.job]
-		e.reports = append(e.reports, scheduler.Progress{Job: int(x.job), At: x.at, Units: m.next})
+		e.reports = append(e.reports, scheduler.Report{Job: int(x.job), At: x.at, Units: m.next})
 		m.next *= 2
 		m.at = scheduler.Never
 		t := e.tasks[x.job]
-		e.advance(&t) // a copy: the job itself goes on as it is
+		e.advance(int(x.job), &t) // a copy: the job itself goes on as it is
 		e.expectMark(int(x.job), &t)
 	}
 }

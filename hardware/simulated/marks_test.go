@@ -11,9 +11,9 @@ import (
 )
 
 // reports jumps until the job ends, and returns its reports.
-func reports(t *testing.T, e *Engine, do map[time.Duration]func()) []scheduler.Progress {
+func reports(t *testing.T, e *Engine, do map[time.Duration]func()) []scheduler.Report {
 	t.Helper()
-	var all []scheduler.Progress
+	var all []scheduler.Report
 	for {
 		until := scheduler.Never
 		for at := range do {
@@ -21,7 +21,7 @@ func reports(t *testing.T, e *Engine, do map[time.Duration]func()) []scheduler.P
 		}
 		now, ended, err := e.Next(context.Background(), until)
 		must(t, err)
-		all = append(all, e.Progress()...)
+		all = append(all, e.Reports()...)
 		if len(ended) > 0 {
 			return all
 		}
@@ -32,8 +32,8 @@ func reports(t *testing.T, e *Engine, do map[time.Duration]func()) []scheduler.P
 	}
 }
 
-func at(seconds float64, units int) scheduler.Progress {
-	return scheduler.Progress{At: time.Duration(seconds * float64(time.Second)), Units: units}
+func at(seconds float64, units int) scheduler.Report {
+	return scheduler.Report{At: time.Duration(seconds * float64(time.Second)), Units: units}
 }
 
 const second = time.Second
@@ -45,24 +45,24 @@ func TestReportsAreExact(t *testing.T) {
 		name string
 		o    Options
 		do   func(e *Engine) map[time.Duration]func()
-		want []scheduler.Progress
+		want []scheduler.Report
 	}{
-		{"undisturbed", Options{}, nil, []scheduler.Progress{at(4, 1), at(5, 2), at(7, 4), at(11, 8)}},
+		{"undisturbed", Options{}, nil, []scheduler.Report{at(4, 1), at(5, 2), at(7, 4), at(11, 8)}},
 		{"paused for 10 s in the middle of the third unit", Options{Overheads: Overheads{Pause: 250e6}},
 			func(e *Engine) map[time.Duration]func() {
 				return map[time.Duration]func(){
 					5500 * time.Millisecond:  func() { must(t, e.Pause(0)) },
 					15500 * time.Millisecond: func() { must(t, e.Resume(0, cores(2))) },
 				}
-			}, []scheduler.Progress{at(4, 1), at(5, 2), at(17.25, 4), at(21.25, 8)}},
+			}, []scheduler.Report{at(4, 1), at(5, 2), at(17.25, 4), at(21.25, 8)}},
 		{"on one core from the middle of the third unit on", Options{},
 			func(e *Engine) map[time.Duration]func() {
 				return map[time.Duration]func(){5500 * time.Millisecond: func() { must(t, e.Resize(0, cores(1))) }}
-			}, []scheduler.Progress{at(4, 1), at(5, 2), at(8.5, 4), at(16.5, 8)}},
+			}, []scheduler.Report{at(4, 1), at(5, 2), at(8.5, 4), at(16.5, 8)}},
 		{"resized at the instant of a report", Options{},
 			func(e *Engine) map[time.Duration]func() {
 				return map[time.Duration]func(){5 * second: func() { must(t, e.Resize(0, cores(1))) }}
-			}, []scheduler.Progress{at(4, 1), at(5, 2), at(9, 4), at(17, 8)}},
+			}, []scheduler.Report{at(4, 1), at(5, 2), at(9, 4), at(17, 8)}},
 	} {
 		e := engine(t, c.o, work)
 		e.Watch([]int{10})

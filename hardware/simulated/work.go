@@ -20,6 +20,9 @@ type Work struct {
 	// SpeedUp returns how many times faster than on one thread the scaled part
 	// is on so many threads; above 0.
 	SpeedUp func(threads int) float64
+	// Alternatives has the work of a job with alternatives in each of its ways;
+	// the fields above then do not count.
+	Alternatives []Work
 }
 
 // Training is a job of so many epochs, whose epoch takes a given time on one
@@ -73,6 +76,11 @@ func (w Work) check() error {
 		return fmt.Errorf("%d threads", w.Threads)
 	case !(w.Parallel >= 0 && w.Parallel <= 1):
 		return fmt.Errorf("a parallel part of %v is not between 0 and 1", w.Parallel)
+	}
+	for i := range w.Alternatives {
+		if err := w.Alternatives[i].check(); err != nil {
+			return fmt.Errorf("alternative %d: %w", i, err)
+		}
 	}
 	return nil
 }

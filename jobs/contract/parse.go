@@ -34,6 +34,8 @@ type Report struct {
 	// Progress is the last progress line, Updates counts them.
 	Progress Progress
 	Updates  int
+	// Resized are the allotments that the program took on while it ran.
+	Resized []Resized
 	// Warnings name broken lines; at most maxWarnings of them, Suppressed
 	// counts the others.
 	Warnings   []string
@@ -46,6 +48,7 @@ const (
 	maxLine = 4 << 20
 	// maxEpochs bounds the epochs that are kept from progress lines.
 	maxEpochs   = 1 << 20
+	maxResized  = 1 << 16 // resizes that are kept
 	maxWarnings = 20
 )
 
@@ -188,6 +191,10 @@ func (p *parser) progressLine(line []byte) {
 		p.warn("progress line: a negative count or time")
 		return
 	}
+	if u.Resized != nil {
+		p.resized(*u.Resized)
+		return
+	}
 	p.report.Updates++
 	p.report.Progress = *u
 	if u.Loss != nil {
@@ -211,4 +218,13 @@ func (p *parser) warn(format string, args ...any) {
 		return
 	}
 	p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("line %d: ", p.number)+fmt.Sprintf(format, args...))
+}
+
+func (p *parser) resized(r Resized) {
+	switch {
+	case r.Inter < 1 || r.Intra < 1 || r.Seconds < 0:
+		p.warn("progress line: resized to %d and %d threads in %g seconds", r.Inter, r.Intra, r.Seconds)
+	case len(p.report.Resized) < maxResized:
+		p.report.Resized = append(p.report.Resized, r)
+	}
 }

@@ -26,6 +26,18 @@ type Progress struct {
 	Seconds *float64 `json:"seconds,omitempty"`
 	// Threads is how many threads the program uses at the moment.
 	Threads int `json:"threads,omitempty"`
+	// Resized says that the program has just taken on another allotment; such a
+	// line has no other field.
+	Resized *Resized `json:"resized,omitempty"`
+}
+
+// Resized is the allotment that a malleable program took on, and the seconds
+// in which it did not train for that: next to none where it changes its thread
+// pools in place, seconds where it saves its state and starts anew.
+type Resized struct {
+	Inter   int     `json:"inter"`
+	Intra   int     `json:"intra"`
+	Seconds float64 `json:"seconds"`
 }
 
 // progressLine is the object around a Progress.

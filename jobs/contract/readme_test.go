@@ -33,9 +33,10 @@ func TestReadmePrograms(t *testing.T) {
 		times                       bool // a time-writer line is printed
 	}{
 		{"python3", "python", "TIME_WRITTER_OUTPUT", true},
+		{"python3", "python", "import tfexp_job", true},
 		{"sh", "sh", "train-one-epoch", false},
 	} {
-		t.Run(test.interpreter, func(t *testing.T) {
+		t.Run(test.interpreter+" "+test.mark, func(t *testing.T) {
 			path, err := exec.LookPath(test.interpreter)
 			if err != nil {
 				t.Skip(err)
@@ -48,9 +49,13 @@ func TestReadmePrograms(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			library, err := filepath.Abs("../tfexp_job")
+			if err != nil {
+				t.Fatal(err)
+			}
 			cmd := exec.Command(path, "program")
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), EnvEpochs+"=2", EnvCheckpointDir+"="+dir, EnvControl+"="+filepath.Join(dir, "control"))
+			cmd.Env = append(os.Environ(), EnvEpochs+"=2", EnvCheckpointDir+"="+dir, EnvControl+"="+filepath.Join(dir, "control"), "PYTHONPATH="+library)
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)

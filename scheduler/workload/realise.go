@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
@@ -31,6 +32,7 @@ func Realise(name string, batches []Submit, seed int64) ([]scheduler.Job, error)
 		total += max(b.Count, 0)
 	}
 	jobs := make([]scheduler.Job, 0, total)
+	var names strings.Builder // of all jobs, one behind the other
 	classes := map[string]int{}
 	for i, b := range batches {
 		if b.Count < 0 {
@@ -44,7 +46,11 @@ func Realise(name string, batches []Submit, seed int64) ([]scheduler.Job, error)
 			j := b.Job
 			classes[j.Class]++
 			j.Number = len(jobs)
-			j.Name = j.Class + "-" + strconv.Itoa(classes[j.Class])
+			from := names.Len()
+			names.WriteString(j.Class)
+			names.WriteByte('-')
+			names.WriteString(strconv.Itoa(classes[j.Class]))
+			j.Name = names.String()[from:]
 			j.Arrival = at
 			if j.Deadline <= 0 || j.Deadline >= scheduler.Never-at {
 				j.Deadline = scheduler.Never

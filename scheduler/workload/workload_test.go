@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -92,10 +93,10 @@ func TestStreamsAreIndependent(t *testing.T) {
 		return jobs[first:]
 	}
 	same := draw("w", 1, 3)
-	if !slices.Equal(same, draw("w", 1, 3)) || !slices.Equal(same, draw("w", 1, 30)) {
+	if !reflect.DeepEqual(same, draw("w", 1, 3)) || !reflect.DeepEqual(same, draw("w", 1, 30)) {
 		t.Error("the second batch depends on the first")
 	}
-	if slices.Equal(same, draw("w", 2, 3)) || slices.Equal(same, draw("v", 1, 3)) {
+	if reflect.DeepEqual(same, draw("w", 2, 3)) || reflect.DeepEqual(same, draw("v", 1, 3)) {
 		t.Error("the draws do not depend on the seed and the name")
 	}
 	if Stream(1, "a", "b").Uint64() == Stream(1, "ab").Uint64() || Stream(1, "a/b").Uint64() == Stream(1, "a", "b").Uint64() {
@@ -168,7 +169,7 @@ func TestCSVReplaysByteForByte(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(jobs, back.Jobs) || !slices.Equal(original.RunTimes, back.RunTimes) || !slices.Equal(original.Resizes, back.Resizes) {
+		if !slices.EqualFunc(jobs, back.Jobs, func(a, b scheduler.Job) bool { return reflect.DeepEqual(a, b) }) || !slices.Equal(original.RunTimes, back.RunTimes) || !slices.Equal(original.Resizes, back.Resizes) {
 			t.Fatal(cmp.Diff(original, back))
 		}
 		if err := WriteCSV(&twice, back); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {

@@ -2,6 +2,7 @@
 package estimate
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/tfexp/tfexp/estimator"
@@ -24,6 +25,8 @@ type Job struct {
 	Resource estimator.Resource
 	Kind     string
 	History  []estimator.Run
+	// Identity is what the runs of History call the job; empty: Name.
+	Identity string
 }
 
 // Fit returns the fitted estimate, and the job's row of estimates.csv, whose
@@ -35,20 +38,23 @@ func Fit(j Job) (estimator.Estimate, results.EstimateRow, error) {
 		return estimator.Estimate{}, results.EstimateRow{}, err
 	}
 	e, err := model.Fit(estimator.Problem{
-		Job: j.Name, Kind: j.Kind, Samples: j.Samples, Resource: j.Resource, History: j.History,
+		Job: cmp.Or(j.Identity, j.Name), Kind: j.Kind, Samples: j.Samples, Resource: j.Resource, History: j.History,
 	})
 	if err != nil {
 		return estimator.Estimate{}, results.EstimateRow{}, fmt.Errorf("estimate job %s: %w", j.Name, err)
 	}
-	sampled := 0
+	sampled, cost := 0, 0.0
 	for _, s := range j.Samples {
 		sampled += s.Length
+		cost += s.Cost
 	}
 	p := e.Predict(j.Length, j.Level)
 	return e, results.EstimateRow{
 		Job: j.Name, Hardware: j.Hardware, Threads: j.Threads, GPUs: j.GPUs,
-		Model: e.Model, Samples: e.Samples, SampleFraction: float64(sampled) / float64(j.Length),
+		Model: model.Name(), Chosen: e.Model, Samples: e.Samples, SampleFraction: float64(sampled) / float64(j.Length),
 		Slope: e.Slope, Intercept: e.Intercept,
-		Predicted: p.Seconds, Low: p.Low, High: p.High, Actual: -1,
+		Predicted: p.Seconds, Low: p.Low, High: p.High, Actual: -1, ActualSD: -1,
+		Level: j.Level, Role: results.EstimateUsed, Host: j.Resource.Host,
+		Sigma: e.Curve.Sigma, Kappa: e.Curve.Kappa, Cost: cost,
 	}, nil
 }

@@ -17,11 +17,16 @@ type Cell struct {
 	Dir     string
 	Setup   results.Setup
 	Records results.Records
+	// Logs is the folder with the jobs' output, "<job>.log"; empty for cells
+	// whose jobs do not run.
+	Logs    string
 	Policy  scheduler.Policy
 	Resizes []scheduler.Resize
 	Engine  scheduler.Engine
 	// Online is as in scheduler.Run.
 	Online *scheduler.Online
+	// Until is the horizon at which the cell is closed; 0 for none.
+	Until time.Duration
 	// Watch is told of the jobs' states as they change, in the goroutine of
 	// the loop; it may be nil.
 	Watch func(Counts)
@@ -53,7 +58,7 @@ func Run(ctx context.Context, c Cell) (results.Cell, error) {
 	began := time.Now()
 	outcome, err := scheduler.Run{
 		Policy: c.Policy, Cluster: c.Setup.Cluster, Jobs: c.Setup.Jobs, Resizes: c.Resizes,
-		Engine: c.Engine, Online: c.Online, Recorder: all, EventsOnly: c.Records == results.MetricsOnly,
+		Engine: c.Engine, Online: c.Online, Recorder: all, EventsOnly: c.Records == results.MetricsOnly, Until: c.Until,
 	}.Execute(ctx)
 	if ctx.Err() != nil {
 		return results.Cell{}, ctx.Err()
@@ -67,10 +72,36 @@ func Run(ctx context.Context, c Cell) (results.Cell, error) {
 			out.Error += fmt.Sprintf(" (and %d more)", more)
 		}
 	}
+	if err := addOverheads(w, c); err != nil {
+		return results.Cell{}, err
+	}
+	if outcome.Closed > 0 {
+		out.Closed = outcome.Closed.Seconds()
+		if out.Error == "" {
+			out.Error = undone(&outcome)
+		}
+	}
 	if c.Finally != nil {
 		c.Finally(&out)
 	}
 	return w.Finish(out)
+}
+
+// undone says what was not done when a cell was closed at its horizon.
+func undone(o *scheduler.Outcome) string {
+	ran, waited, missing := 0, 0, 0
+	for i := range o.Jobs {
+		switch r := &o.Jobs[i]; {
+		case r.State == scheduler.Pending:
+			missing++
+		case r.State == scheduler.Stopped && r.FirstStart == scheduler.Never:
+			waited++
+		case r.State == scheduler.Stopped:
+			ran++
+		}
+	}
+	return fmt.Sprintf("it did not drain until %s and was closed: %d of %d jobs were not done (%d had begun and were stopped, %d had not begun, %d had not arrived)",
+		o.Closed, ran+waited+missing, len(o.Jobs), ran, waited, missing)
 }
 
 // Fail leaves the folder of a cell that could not even begin.
@@ -120,6 +151,12 @@ func (c *counter) Event(e scheduler.Event) {
 		n.Running--
 		n.Waiting++
 		delete(c.runs, e.Job)
+	case scheduler.Retry:
+		if c.runs[e.Job] {
+			n.Running--
+			n.Waiting++
+			delete(c.runs, e.Job)
+		}
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		if c.runs[e.Job] {
 			n.Running--

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -17,10 +18,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// held is a span of time in which a job holds cores.
+// held is a span of time in which a job holds cores and GPUs.
 type held struct {
-	from, to float64
-	cores    scheduler.CoreSet
+	from, to    float64
+	cores, gpus scheduler.CoreSet
 }
 
 // lane is what happened to one job.
@@ -36,6 +37,7 @@ type chart struct {
 	lanes   []lane
 	classes []string
 	cores   int
+	gpus    int     // that were held by some job; drawn under the cores
 	until   float64 // the time axis ends here
 	from    float64
 }
@@ -98,7 +100,7 @@ func (d *data) gantts(most int) ([]figure, error) {
 
 // mostLanes is the number of jobs beyond which a Gantt chart is a grey mass,
 // and takes long to draw.
-const mostLanes = 20_000
+const mostLanes = 5_000
 
 // chart reads what a Gantt chart shows; nil when the cell kept no events, or
 // has too many jobs.
@@ -142,6 +144,9 @@ func (d *data) chart(c results.Cell) (*chart, error) {
 		for _, s := range e.Cores {
 			ch.cores = max(ch.cores, int(s.Hi))
 		}
+		for _, s := range e.GPUs {
+			ch.gpus = max(ch.gpus, int(s.Hi))
+		}
 	}
 	for i := range ch.lanes {
 		ch.lanes[i].close(ch.until)
@@ -156,8 +161,8 @@ func (l *lane) event(e results.EventRow) {
 	switch e.Event {
 	case scheduler.Start, scheduler.Resume, scheduler.ResizeJob:
 		l.close(e.At)
-		l.held = append(l.held, held{from: e.At, to: -1, cores: e.Cores})
-	case scheduler.Pause:
+		l.held = append(l.held, held{from: e.At, to: -1, cores: e.Cores, gpus: e.GPUs})
+	case scheduler.Pause, scheduler.Retry:
 		l.close(e.At)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		l.close(e.At)
@@ -190,10 +195,10 @@ type size struct{ core, row, height float64 }
 
 func (ch *chart) size() size {
 	s := size{
-		core: min(coreHeight, max(coresHeight, min(float64(ch.cores), 400))/float64(ch.cores)),
+		core: min(coreHeight, max(coresHeight, min(ch.rows(), 400))/ch.rows()),
 		row:  min(laneHeight, lanesHeight/float64(len(ch.lanes))),
 	}
-	s.height = float64(ch.cores) * s.core
+	s.height = ch.rows() * s.core
 	if s.row < leastLane {
 		s.row = 0
 	} else {
@@ -208,6 +213,9 @@ func (ch *chart) figure(c results.Cell, name, title, note string) figure {
 		"pale while it waits, queued or paused."
 	if size.row == 0 {
 		caption = "Which job holds each core."
+	}
+	if ch.gpus > 0 {
+		caption = strings.Replace(caption, "each core", "each core, and under them each GPU", 1)
 	}
 	caption += note
 	keys := ch.keys(size.row > 0)
@@ -227,7 +235,7 @@ func (ch *chart) paint(c draw.Canvas, s size) {
 	if p.X.Max <= p.X.Min {
 		p.X.Max = p.X.Min + 1
 	}
-	p.Y.Min, p.Y.Max = 0, float64(ch.cores)*s.core
+	p.Y.Min, p.Y.Max = 0, ch.rows()*s.core
 	p.Y.LineStyle.Width = 0
 	p.Y.Tick.LineStyle.Width = 0
 	p.Y.Tick.Length = 2
@@ -277,7 +285,10 @@ func (ch *chart) coreTicks(core float64) []plot.Tick {
 	}
 	var ticks []plot.Tick
 	for i := 0; i < ch.cores; i += step {
-		ticks = append(ticks, plot.Tick{Value: (float64(i) + 0.5) * core, Label: "core " + strconv.Itoa(i)})
+		ticks = append(ticks, plot.Tick{Value: (ch.under() + float64(i) + 0.5) * core, Label: "core " + strconv.Itoa(i)})
+	}
+	for i := 0; i < ch.gpus; i += step {
+		ticks = append(ticks, plot.Tick{Value: (float64(i) + 0.5) * core, Label: "GPU " + strconv.Itoa(i)})
 	}
 	return ticks
 }
@@ -312,6 +323,10 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	at := func(t float64) vg.Length { return x(t / b.per) }
 	base := draw.LineStyle{Color: rule, Width: 0.5}
 	for i := 0; i <= b.cores && b.core >= 3; i++ {
+		at := y((b.under() + float64(i)) * b.core)
+		c.StrokeLine2(base, c.Min.X, at, c.Max.X, at)
+	}
+	for i := 0; i <= b.gpus && b.gpus > 0 && b.core >= 3; i++ {
 		c.StrokeLine2(base, c.Min.X, y(float64(i)*b.core), c.Max.X, y(float64(i)*b.core))
 	}
 	inset := vg.Length(min(1, b.core*0.04))
@@ -326,8 +341,8 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 			last = x1
 			x1 = max(x1, x0+hairline)
-			for _, s := range h.cores {
-				path = append(path, rectangle(x0, y(float64(s.Lo)*b.core)+inset, x1, y(float64(s.Hi)*b.core)-inset)...)
+			for _, s := range b.stretches(h) {
+				path = append(path, rectangle(x0, y(s.low*b.core)+inset, x1, y(s.high*b.core)-inset)...)
 			}
 		}
 		c.SetColor(l.color)
@@ -353,9 +368,9 @@ func (b bars) labels(c draw.Canvas, l *lane, at func(float64) vg.Length, y func(
 		if at(h.to)-at(h.from) < need {
 			continue
 		}
-		for _, s := range h.cores {
-			if float64(s.Hi-s.Lo)*b.core >= smallSize+3 {
-				c.FillText(st, vg.Point{X: (at(h.from) + at(h.to)) / 2, Y: y(float64(s.Lo+s.Hi) / 2 * b.core)}, l.Job)
+		for _, s := range b.stretches(h) {
+			if (s.high-s.low)*b.core >= smallSize+3 {
+				c.FillText(st, vg.Point{X: (at(h.from) + at(h.to)) / 2, Y: y((s.low + s.high) / 2 * b.core)}, l.Job)
 			}
 		}
 	}

@@ -44,12 +44,17 @@ const (
 	Metrics   = "metrics"
 	Series    = "series"
 	Cores     = "cores"
-	Predicted = "predicted"
+	Predicted = results.PredictedKind
 	Fidelity  = results.FidelityKind
+	Heatmap   = "heatmap"
+	// Speedup is drawn only where it is asked for: it needs to know against what.
+	Speedup = "speedup"
 )
 
-// Kinds lists the kinds of pictures.
-func Kinds() []string { return []string{Gantt, JCT, Metrics, Series, Cores, Predicted, Fidelity} }
+// Kinds lists the kinds of pictures that are drawn when none is asked for.
+func Kinds() []string {
+	return []string{Gantt, JCT, Metrics, Series, Cores, Predicted, Fidelity, Heatmap}
+}
 
 // figure is a picture that can be painted; a skipped one has no paint.
 type figure struct {
@@ -139,8 +144,12 @@ func (d *data) figures(want results.Plot, o Options) ([]figure, error) {
 		return d.predicted()
 	case Fidelity:
 		return d.fidelity(o.MaxGantts)
+	case Heatmap:
+		return d.heatmaps(want.Metric, want.X, want.Y)
+	case Speedup:
+		return d.speedups(want.Metric, want.X)
 	}
-	return nil, fmt.Errorf("unknown kind %q (there are: %s)", want.Kind, strings.Join(Kinds(), ", "))
+	return nil, fmt.Errorf("unknown kind %q (there are: %s)", want.Kind, strings.Join(append(Kinds(), Speedup), ", "))
 }
 
 // skipped is a figure that is not drawn, and why.

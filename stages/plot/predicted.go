@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results"
 )
 
 // mostPoints bounds the points of a scatter plot.
@@ -61,7 +63,17 @@ func (d *data) predicted() ([]figure, error) {
 		caption += fmt.Sprintf(" %d of them are drawn.", mostPoints)
 		points = every(points, mostPoints)
 	}
-	return []figure{scatter(name, title, caption, points, kinds)}, nil
+	estimates, err := d.Estimates()
+	if err != nil {
+		return nil, err
+	}
+	bars := intervals(estimates, kinds)
+	if len(bars) > 0 {
+		caption += fmt.Sprintf(" Bars are the %.3g%% intervals of the estimates, at the mean of their runs.", 100*estimates[0].Level)
+	}
+	figures := []figure{scatter(name, title, caption, points, bars, kinds)}
+	errs, err := d.errors(estimates)
+	return append(figures, errs...), err
 }
 
 // every takes n of the points, evenly.
@@ -73,13 +85,34 @@ func every(points []point, n int) []point {
 	return out
 }
 
-func scatter(name, title, caption string, points []point, kinds []string) figure {
+// bar is the interval of an estimate, in seconds, at what its runs took.
+type bar struct {
+	low, high, actual float64
+	class             int
+}
+
+// intervals are those of the estimates that are used and have runs.
+func intervals(estimates []results.EstimateRow, kinds []string) []bar {
+	var bars []bar
+	for _, e := range estimates {
+		if e.Role != results.EstimateCompared && e.Low >= 0 && e.Actual > 0 && index(kinds, e.Job) >= 0 {
+			bars = append(bars, bar{e.Low, e.High, e.Actual, index(kinds, e.Job)})
+		}
+	}
+	return bars
+}
+
+func scatter(name, title, caption string, points []point, bars []bar, kinds []string) figure {
 	lo, hi := math.Inf(1), 0.0
 	for _, p := range points {
 		lo, hi = min(lo, p.predicted, p.actual), max(hi, p.predicted, p.actual)
 	}
-	per, unit := timeUnit(hi)
 	logarithmic := hi/lo > 30
+	least, most := lo/3, 3*hi // an interval that goes far beyond the points is cut
+	for _, b := range bars {
+		lo, hi = min(lo, max(b.low, least)), max(hi, min(b.high, most))
+	}
+	per, unit := timeUnit(hi)
 	keys := []key{}
 	for i, k := range kinds[:min(len(kinds), 12)] {
 		keys = append(keys, key{k, dotted(hue(i))})
@@ -101,7 +134,7 @@ func scatter(name, title, caption string, points []point, kinds []string) figure
 				p.Y.Label.Text += ", logarithmic"
 			}
 			p.Y.Min, p.Y.Max = p.X.Min, p.X.Max
-			p.Add(grid{true, true}, cloud{points, per})
+			p.Add(grid{true, true}, cloud{points, bars, per})
 			p.Draw(draw.Crop(c, 0, -10, 0, -6))
 		},
 	}
@@ -110,6 +143,7 @@ func scatter(name, title, caption string, points []point, kinds []string) figure
 // cloud draws the band, the line and the points.
 type cloud struct {
 	points []point
+	bars   []bar
 	per    float64
 }
 
@@ -121,6 +155,18 @@ func (cl cloud) Plot(c draw.Canvas, p *plot.Plot) {
 	band := []vg.Point{{X: x(lo), Y: y(lo / 0.9)}, {X: x(hi), Y: y(hi / 0.9)}, {X: x(hi), Y: y(hi / 1.1)}, {X: x(lo), Y: y(lo / 1.1)}}
 	c.FillPolygon(shade(hue(6), 0.7), c.ClipPolygonXY(band))
 	c.StrokeLine2(draw.LineStyle{Color: quiet, Width: 0.9}, x(lo), y(lo), x(hi), y(hi))
+	for _, b := range cl.bars {
+		from, to := max(b.low/cl.per, lo), min(b.high/cl.per, hi)
+		if from > to {
+			continue
+		}
+		line := draw.LineStyle{Color: shade(hue(b.class), 0.35), Width: 1}
+		at := y(b.actual / cl.per)
+		c.StrokeLine2(line, x(from), at, x(to), at)
+		for _, end := range []float64{from, to} {
+			c.StrokeLine2(line, x(end), at-2.5, x(end), at+2.5)
+		}
+	}
 	for _, pt := range cl.points {
 		at := vg.Point{X: x(pt.predicted / cl.per), Y: y(pt.actual / cl.per)}
 		c.DrawGlyph(draw.GlyphStyle{Color: shade(hue(pt.class), 0.15), Radius: 2.6, Shape: draw.CircleGlyph{}}, at)

@@ -211,7 +211,10 @@ type multiples struct {
 }
 
 func (m multiples) figure(name, title, note string) figure {
-	const tall = 132.0
+	tall := 132.0
+	if len(m.facets) == 1 {
+		tall = 220 // it has the picture for itself
+	}
 	var policies []string
 	for _, f := range m.facets {
 		for _, l := range f.lines {
@@ -243,9 +246,9 @@ func (m multiples) figure(name, title, note string) figure {
 					top = f.top()
 				}
 				left := c.Min.X + wide*vg.Length(i%m.columns)
-				high := c.Max.Y - vg.Length(tall*float64(i/m.columns))
+				high := c.Max.Y - vg.Length(tall)*vg.Length(i/m.columns)
 				m.panel(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-					Min: vg.Point{X: left, Y: high - tall}, Max: vg.Point{X: left + wide - 4, Y: high},
+					Min: vg.Point{X: left, Y: high - vg.Length(tall)}, Max: vg.Point{X: left + wide - 4, Y: high},
 				}}, f, policies, top, i+m.columns >= len(m.facets))
 			}
 		},

@@ -33,7 +33,7 @@ func Probe(ctx context.Context, run Run, opts process.Options) (c Costs, err err
 		}
 		return Costs{}, fmt.Errorf("probe %s: %w", run.Job.Name, err)
 	}
-	e, err := process.New([]process.Job{run.Job}, opts)
+	e, err := run.open(opts)
 	if err != nil {
 		return fail(err)
 	}

@@ -59,9 +59,12 @@ func (v *view) pictures(ctx context.Context, e *results.Experiment) error {
 		if err != nil {
 			return err
 		}
-		if p.Kind == results.FidelityKind {
+		switch p.Kind {
+		case results.FidelityKind:
 			v.Fidelity.Pictures = append(v.Fidelity.Pictures, shown)
-		} else {
+		case results.PredictedKind:
+			v.Estimates.Pictures = append(v.Estimates.Pictures, shown)
+		default:
 			v.Pictures = append(v.Pictures, shown)
 		}
 	}

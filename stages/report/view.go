@@ -31,7 +31,7 @@ type view struct {
 	Skipped            []results.Picture
 	NoPictures         string
 	Fidelity           fidelity
-	Estimates          results.Table
+	Estimates          estimates
 	Failures           []failure
 	MoreFailures       int
 	Cells              results.Table
@@ -221,30 +221,6 @@ func (v *view) cells(e *results.Experiment) {
 		}
 		v.Cells.Rows = append(v.Cells.Rows, row)
 	}
-}
-
-func (v *view) estimates(e *results.Experiment) error {
-	rows, err := e.Estimates()
-	v.Estimates = results.Table{Left: 3, Header: []string{"job", "hardware", "model", "threads", "samples", "sampled",
-		"start-up (s)", "an epoch or step (s)", "predicted (s)", "interval (s)", "actual (s)", "error"}}
-	n := results.FormatNumber
-	seconds := func(s float64) string {
-		if s < 0 {
-			return "–"
-		}
-		return n(s)
-	}
-	for _, r := range rows {
-		errorText := "–"
-		if text := n(r.ErrorPct); text != "–" {
-			errorText = text + "%"
-		}
-		v.Estimates.Rows = append(v.Estimates.Rows, []string{
-			r.Job, r.Hardware, r.Model, fmt.Sprint(r.Threads), fmt.Sprint(r.Samples), n(100*r.SampleFraction) + "%",
-			n(r.Intercept), n(r.Slope), seconds(r.Predicted), seconds(r.Low) + " to " + seconds(r.High), seconds(r.Actual), errorText,
-		})
-	}
-	return err
 }
 
 func environment(r results.Run) []results.Setting {

@@ -32,7 +32,7 @@ workload "mixed" {
 }
 
 hardware "here" {
-  engine  = "docker"
+  engine  = "podman"
   threads = host.threads
 }
 

@@ -154,7 +154,9 @@ profile {
 }
 
 estimate {
-  level = 0.95
+  model  = "auto"
+  models = ["linear", "fraction"]
+  level  = 0.95
 }
 
 compare "mean_waiting_s" {

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/stages/estimate"
+)
+
+// estimateOptions are the flags of estimate.
+type estimateOptions struct {
+	logs, history []string
+	curves        []string
+	model         string
+	fraction      float64
+	total         int
+	level         float64
+	tick          time.Duration
+	alone         bool
+	lenient       bool
+	threads       []int
+	half          bool
+	asJSON        bool
+}
+
+func (a *app) estimateCommand() *cobra.Command {
+	var o estimateOptions
+	cmd := &cobra.Command{
+		Use: `estimate [DIR]
+  tfexp estimate --from-log FILE... [--fraction F] [--total STEPS] [--history FILE...] [--model MODEL]
+  tfexp estimate --curve FILE... [--threads N,...] [--half]`,
+		Short: "Predict run times from logs, or show those of an experiment",
+		Long: `Predict how long training runs take from how they began.
+
+With --from-log, each run in a training log is predicted from its first rows, as
+far as --fraction of its length, and set against its actual run time where the log
+has it. A log is one of these:
+
+  CSV     with a header: a column of steps (step, global_step, iteration, epoch)
+          and one of times in seconds (Wall Time, wall_time, time, elapsed_s,
+          seconds), as TensorBoard exports it. Rows with the same values in columns
+          such as Run, trial, zone or host are a run.
+  output  of a program that speaks tfexp's job contract: progress lines in JSON,
+          or the time-writer line.
+
+A run's time counts from its first row to the first with all steps. Rows count as
+within the fraction up to 2% past it. The rest of a run is never looked at, nor,
+as far as --history does not name its file, that of any other run in the log: what
+the beginnings of the other runs tell is used, unless --alone is given. Clocks that
+tick coarsely (a program that looks once a minute) are found out and allowed for.
+
+With --history, whole runs of the same job tell how runs go on that began alike.
+The log itself may be given: a run is never its own history.
+
+Models (--model):
+  auto      the one that errs least on what is known
+  linear    fixed costs and a time for each unit; of logs, the pace so far
+  fraction  the run time so far, in proportion
+  pooled    the run's own pace and that of runs beside it, by a coarse clock
+  history   whole runs of the past that began alike
+  scaling   speed by threads, for samples on several numbers of threads
+
+With --curve, run times by threads (a table with a column threads or cores and one
+of seconds) are fitted by Amdahl's law, the universal scalability law, or Amdahl's
+law up to a limit; other columns make groups, each with a curve of its own. --half
+fits every second number of threads and tells the others.
+
+Without either, the estimates of the experiments in DIR (` + defaultOut + ` by default) are shown.
+
+Exit status: 0; 1 when files cannot be read; 2 when the command line is wrong or
+there is nothing to show; 3 when a log is malformed.`,
+		Example: `  tfexp estimate --from-log train_data.csv --fraction 0.0625
+  tfexp estimate --from-log train_data.csv --fraction 0.125 --history train_data.csv --json
+  tfexp estimate --from-log job.log --total 60 --model linear
+  tfexp estimate --curve times.csv --threads 6,12
+  tfexp estimate results/fcfs_vs_rr`,
+		Args:              between(0, 1, ""),
+		ValidArgsFunction: completeDir,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(cmd, args); err != nil {
+				return err
+			}
+			switch {
+			case len(o.logs) > 0:
+				return a.estimateLogs(o)
+			case len(o.curves) > 0:
+				return a.estimateCurves(o)
+			}
+			return a.showEstimates(dirArgument(args), o.asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.logs, "from-log", nil, "predict the runs of a training log `FILE` (may be repeated)")
+	f.StringArrayVar(&o.history, "history", nil, "whole runs of the same job, in a log `FILE` (may be repeated)")
+	f.StringArrayVar(&o.curves, "curve", nil, "fit run times by threads of a table `FILE` (may be repeated)")
+	f.StringVar(&o.model, "model", "auto", "the run-time `MODEL`: "+strings.Join(estimator.Names(), ", "))
+	f.Float64Var(&o.fraction, "fraction", 0, "look at this `PART` of a run only (default: 0.0625 of finished runs, all of others)")
+	f.IntVar(&o.total, "total", 0, "`STEPS` of a whole run (default: the furthest row of all, rounded down to three digits)")
+	f.Float64Var(&o.level, "level", 0.9, "`LEVEL` of the prediction interval, between 0 and 1")
+	f.DurationVar(&o.tick, "tick", 0, "how coarse the log's clock is, like `60s` (default: told from the log)")
+	f.BoolVar(&o.alone, "alone", false, "predict each run from its own rows alone")
+	f.BoolVar(&o.lenient, "lenient", false, "skip malformed lines of logs, with a warning")
+	f.IntSliceVar(&o.threads, "threads", nil, "tell the run time on `N,...` threads as well")
+	f.BoolVar(&o.half, "half", false, "fit every second number of threads, and tell the others")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// check refuses what makes no sense, flags that nothing would read among it.
+func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
+	logs, curves := len(o.logs) > 0, len(o.curves) > 0
+	if logs && curves {
+		return usagef("", "--from-log and --curve are two questions: ask one at a time")
+	}
+	if (logs || curves) && len(args) > 0 {
+		return usagef(fmt.Sprintf("did you mean --from-log %s?", args[0]), "unexpected argument %q", args[0])
+	}
+	for _, f := range []struct {
+		name, needs string
+		ok          bool
+	}{
+		{"history", "--from-log", logs}, {"model", "--from-log", logs}, {"fraction", "--from-log", logs},
+		{"total", "--from-log", logs}, {"tick", "--from-log", logs}, {"alone", "--from-log", logs},
+		{"lenient", "--from-log", logs}, {"threads", "--curve", curves}, {"half", "--curve", curves},
+		{"level", "--from-log or --curve", logs || curves},
+	} {
+		if cmd.Flags().Changed(f.name) && !f.ok {
+			return usagef("", "--%s is of use with %s only", f.name, f.needs)
+		}
+	}
+	if _, err := estimator.ByName(o.model); err != nil {
+		return usagef(didYouMean(o.model, estimator.Names(), "the models are "+strings.Join(estimator.Names(), ", ")), "unknown model %q", o.model)
+	}
+	switch {
+	case cmd.Flags().Changed("fraction") && !(o.fraction > 0 && o.fraction <= 1):
+		return usagef("", "--fraction is %v: want a part of the run, above 0 and at most 1", o.fraction)
+	case cmd.Flags().Changed("total") && o.total < 1:
+		return usagef("", "--total is %d: want at least one step", o.total)
+	case !(o.level > 0 && o.level < 1):
+		return usagef("", "--level is %v: want a level between 0 and 1, like 0.9", o.level)
+	case o.tick < 0:
+		return usagef("", "--tick is %s: want a time of at least 0", o.tick)
+	}
+	for _, n := range o.threads {
+		if n < 1 {
+			return usagef("", "--threads has %d: want at least 1", n)
+		}
+	}
+	return nil
+}
+
+// open opens a file that the command line names.
+func open(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("", "no file %s", path)
+	}
+	return f, err
+}
+
+// readLogs reads the runs of log files; warnings go to standard error.
+func (a *app) readLogs(paths []string, lenient bool) ([]estimate.LoggedRun, error) {
+	var all []estimate.LoggedRun
+	for _, path := range paths {
+		f, err := open(path)
+		if err != nil {
+			return nil, err
+		}
+		runs, warnings, err := estimate.ReadLog(f, filepath.Clean(path), lenient)
+		f.Close()
+		for _, w := range warnings {
+			fmt.Fprintf(a.err, "%s %s\n", paint(a.errColor, yellow, "Warning:"), w)
+		}
+		if err != nil {
+			return nil, malformed(err)
+		}
+		all = append(all, runs...)
+	}
+	return all, nil
+}
+
+// malformed is the error of a file whose content is not what it should be.
+func malformed(err error) error { return &exitError{code: exitInvalid, err: err} }
+
+func (a *app) estimateLogs(o estimateOptions) error {
+	runs, err := a.readLogs(o.logs, o.lenient)
+	if err != nil {
+		return err
+	}
+	history, err := a.readLogs(o.history, o.lenient)
+	if err != nil {
+		return err
+	}
+	options := estimate.LogOptions{
+		Total: o.total, Fraction: o.fraction, Model: o.model, Level: o.level, Alone: o.alone, Tick: o.tick.Seconds(),
+	}
+	predictions, err := estimate.PredictLogs(runs, history, options)
+	if err != nil {
+		return malformed(err)
+	}
+	summary := estimate.SummarizeLogs(predictions)
+	if o.asJSON {
+		return a.printJSON(logsJSON(predictions, summary, options.Length(runs), o))
+	}
+	return a.printLogs(predictions, summary, options.Length(runs), o)
+}
+
+func (a *app) estimateCurves(o estimateOptions) error {
+	var fits []estimate.CurveFit
+	for _, path := range o.curves {
+		f, err := open(path)
+		if err != nil {
+			return err
+		}
+		groups, err := estimate.ReadTimings(f, filepath.Clean(path))
+		f.Close()
+		if err != nil {
+			return malformed(err)
+		}
+		for _, g := range groups {
+			fit, err := estimate.FitCurve(g, o.threads, o.half, o.level)
+			if errors.Is(err, estimator.ErrUnfit) {
+				fmt.Fprintf(a.err, "%s %v\n", paint(a.errColor, yellow, "Warning:"), err)
+				continue
+			} else if err != nil {
+				return malformed(err)
+			}
+			fits = append(fits, fit)
+		}
+	}
+	if len(fits) == 0 {
+		return usagef("a curve needs run times on at least two numbers of threads", "nothing to fit")
+	}
+	if o.asJSON {
+		return a.printJSON(curvesJSON(fits, o.level))
+	}
+	return a.printCurves(fits, o)
+}
+
+// showEstimates prints estimates.csv of all experiments in a folder.
+func (a *app) showEstimates(dir string, asJSON bool) error {
+	dirs, err := experimentsIn(dir)
+	if err != nil {
+		return err
+	}
+	type experiment struct {
+		Experiment string                `json:"experiment"`
+		Dir        string                `json:"dir"`
+		Estimates  []results.EstimateRow `json:"estimates"`
+	}
+	list := []experiment{}
+	for _, d := range dirs {
+		e, err := results.Open(d)
+		if err != nil {
+			return err
+		}
+		rows, err := e.Estimates()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		list = append(list, experiment{e.Plan.Experiment, d, append([]results.EstimateRow{}, rows...)})
+	}
+	if asJSON {
+		return a.printJSON(list)
+	}
+	for i, e := range list {
+		if i > 0 {
+			fmt.Fprintln(a.out)
+		}
+		fmt.Fprintf(a.out, "%s (%s)\n", paint(a.outColor, bold, e.Experiment), e.Dir)
+		if len(e.Estimates) == 0 {
+			fmt.Fprintln(a.out, "  no estimates: its jobs are not sampled, or its samples failed")
+			continue
+		}
+		t := table{left: 2, header: []string{"job", "model", "threads", "samples", "predicted", "interval", "actual", "error"}}
+		for _, r := range e.Estimates {
+			e := "–"
+			if !math.IsNaN(r.ErrorPct) {
+				e = percent(r.ErrorPct)
+			}
+			t.add(r.Job, r.Model, fmt.Sprint(r.Threads), fmt.Sprint(r.Samples), seconds(r.Predicted), interval(r.Low, r.High), seconds(r.Actual), e)
+		}
+		if err := t.write(a.out, "  ", a.outColor); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package estimator
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// fleet draws whole runs of jobs on hosts: a job's pace, times the host's, times
+// how the job likes the host, times the run's own.
+type fleet struct {
+	r    *rand.Rand
+	jobs []float64    // seconds a unit on host a
+	host [2]float64   // factors
+	like [][2]float64 // of job and host
+}
+
+func newFleet(seed uint64, jobs int) fleet {
+	f := fleet{r: rand.New(rand.NewPCG(seed, 1)), host: [2]float64{1, 1.8}}
+	for range jobs {
+		f.jobs = append(f.jobs, 0.1*math.Exp(f.r.NormFloat64()))
+		f.like = append(f.like, [2]float64{1, math.Exp(0.1 * f.r.NormFloat64())})
+	}
+	return f
+}
+
+var hostNames = [2]string{"a", "b"}
+
+func (f fleet) run(job, host, length int) Run {
+	m := machine{r: f.r, unit: f.jobs[job] * f.host[host] * f.like[job][host], paceSD: 0.02, unitSD: 0.04, startup: 1, warmup: 0.02}
+	s := m.run(length)
+	return Run{
+		Job: fmt.Sprint("job", job), Kind: "cnn", Resource: Resource{Host: hostNames[host], Threads: 2},
+		Length: length, Seconds: s.Wall, Units: s.Units,
+	}
+}
+
+func (f fleet) sample(job, host, length int) Sample {
+	r := f.run(job, host, length)
+	return Sample{Length: length, Threads: 2, Host: hostNames[host], Wall: r.Seconds, Units: r.Units}
+}
+
+// What history knows, from least to most, and how far off it is, on the mean.
+func TestHistoryLevels(t *testing.T) {
+	const trials, length = 300, 200
+	for _, test := range []struct {
+		name      string
+		sample    bool
+		elsewhere int // runs of the job on the other host
+		here      int // runs of it here
+		others    int // other jobs that ran on both hosts
+		most      float64
+	}{
+		{"the kind alone", false, 0, 0, 5, 250},
+		{"the job on another host", false, 3, 0, 5, 13},
+		{"the job here", false, 0, 5, 0, 2.5},
+		{"a sample, and the kind", true, 0, 0, 5, 3},
+		{"a sample, and the job here", true, 3, 5, 5, 2.2},
+	} {
+		covered, errs := 0, 0.0
+		for trial := range trials {
+			f := newFleet(uint64(trial), 6)
+			p := Problem{Job: "job0", Kind: "cnn", Resource: Resource{Host: "b", Threads: 2}}
+			for range test.elsewhere {
+				p.History = append(p.History, f.run(0, 0, length))
+			}
+			for range test.here {
+				p.History = append(p.History, f.run(0, 1, length))
+			}
+			for j := 1; j <= test.others; j++ {
+				p.History = append(p.History, f.run(j, 0, length), f.run(j, 1, length))
+			}
+			if test.sample {
+				p.Samples = append(p.Samples, f.sample(0, 1, 6), f.sample(0, 1, 12))
+			}
+			e, err := History{}.Fit(p)
+			if err != nil {
+				t.Fatalf("%s: %v", test.name, err)
+			}
+			actual := f.run(0, 1, length).Seconds
+			q := e.Predict(length, 0.9)
+			errs += 100 * math.Abs(q.Seconds/actual-1) / trials
+			if q.Low <= actual && actual <= q.High {
+				covered++
+			}
+		}
+		share := float64(covered) / trials
+		t.Logf("%s: error %.1f%%, covers %.1f%%", test.name, errs, 100*share)
+		if errs > test.most {
+			t.Errorf("%s: mean absolute error %.1f%%, want at most %g%%", test.name, errs, test.most)
+		}
+		if share < 0.85 || share > 0.95 {
+			t.Errorf("%s: the 90%% interval covers %.1f%%", test.name, 100*share)
+		}
+	}
+}
+
+// Runs of the job improve what short samples say.
+func TestHistoryBeatsSamplesAlone(t *testing.T) {
+	const trials, length = 200, 200
+	var alone, with float64
+	for trial := range trials {
+		f := newFleet(uint64(trial), 1)
+		p := Problem{Job: "job0", Kind: "cnn", Samples: []Sample{f.sample(0, 0, 6)}}
+		for range 4 {
+			p.History = append(p.History, f.run(0, 0, length))
+		}
+		actual := f.run(0, 0, length).Seconds
+		for _, m := range []struct {
+			model Model
+			sum   *float64
+		}{{Linear{}, &alone}, {History{}, &with}} {
+			e, err := m.model.Fit(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			*m.sum += math.Abs(e.Predict(length, 0.9).Seconds/actual - 1)
+		}
+	}
+	if with > 0.9*alone {
+		t.Errorf("with history the error is %.2f of that without", with/alone)
+	}
+}
+
+func TestHistoryOfNothing(t *testing.T) {
+	f := newFleet(1, 2)
+	_, err := History{}.Fit(Problem{Job: "job0", Samples: []Sample{f.sample(0, 0, 6)}})
+	if !errors.Is(err, ErrUnfit) {
+		t.Errorf("without history: %v", err)
+	}
+	other := f.run(1, 0, 10)
+	other.Kind = "svm"
+	_, err = History{}.Fit(Problem{Job: "job0", Kind: "cnn", Samples: []Sample{f.sample(0, 0, 6)}, History: []Run{other}})
+	if !errors.Is(err, ErrUnfit) {
+		t.Errorf("with nothing but another kind: %v", err)
+	}
+}
+
+func TestFindTick(t *testing.T) {
+	marks := func(at ...float64) []Mark {
+		var m []Mark
+		for i, x := range at {
+			m = append(m, Mark{10 * i, x})
+		}
+		return m
+	}
+	for _, test := range []struct {
+		name string
+		runs [][]Mark
+		want float64
+	}{
+		{"once a minute", [][]Mark{marks(0, 198, 457, 655), marks(0, 259, 457, 656)}, 60},
+		{"a fine clock", [][]Mark{marks(0, 200, 403, 598, 805, 1001)}, 0},
+		{"no order", [][]Mark{marks(0, 100, 230, 290, 470, 560)}, 0},
+		{"too few", [][]Mark{marks(0, 198, 457)}, 0},
+		{"all alike", [][]Mark{marks(0, 10, 20, 30, 40, 50)}, 0},
+	} {
+		if got := FindTick(test.runs); math.Abs(got-test.want) > 2 {
+			t.Errorf("%s: a tick of %g, want %g", test.name, got, test.want)
+		}
+	}
+}
+
+// Marks that are dense, precise or odd give numbers, not NaN.
+func TestPoolOfAllSortsOfMarks(t *testing.T) {
+	dense := func(n int, pace float64) []Mark {
+		m := make([]Mark, n)
+		for i := range m {
+			m[i] = Mark{i, float64(i) * pace}
+		}
+		return m
+	}
+	for _, test := range []struct {
+		name string
+		own  []Mark
+		pace float64
+		tick float64
+		also []Mark
+	}{
+		{"thousands of precise marks", dense(5000, 0.01), 0.01, 0, dense(5000, 0.0101)},
+		{"a tick far below the run time", dense(1000, 10), 10, 0.001, dense(1000, 10.2)},
+		{"a tick far above it", dense(3, 1), 1, 600, dense(3, 1.1)},
+		{"a run of another order", dense(50, 1), 1, 0, dense(50, 1000)},
+	} {
+		p := Problem{Tick: test.tick, Samples: []Sample{{Marks: test.own}}, History: []Run{{Marks: test.also, Length: 1 << 20}}}
+		e, err := Pooled{}.Fit(p)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if !(math.Abs(e.Slope/test.pace-1) < 0.3) || !(e.SlopeSE >= 0) || math.IsInf(e.SlopeSE, 0) {
+			t.Errorf("%s: a pace of %g ± %g, want about %g", test.name, e.Slope, e.SlopeSE, test.pace)
+		}
+	}
+	still := Problem{Samples: []Sample{{Marks: []Mark{{0, 0}, {5, 0}}}}}
+	for _, m := range []Model{Linear{}, Pooled{}, History{}, Auto{}} {
+		if _, err := m.Fit(still); !errors.Is(err, ErrUnfit) {
+			t.Errorf("%s of a run without time: %v", m.Name(), err)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package estimator
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// held makes units of a run on so many threads.
+func held(units []float64, threads int) []Unit {
+	done := make([]Unit, len(units))
+	for i, u := range units {
+		done[i] = Unit{{u, threads}}
+	}
+	return done
+}
+
+func TestUpdateLeansOnWhatIsKnownBest(t *testing.T) {
+	e := Estimate{Slope: 1, SlopeSE: 0.01, UnitSD: 0.1, PaceSD: 0.02, DF: 10, Resource: Resource{Threads: 2}}
+	if got := e.Update(nil); got.Slope != 1 {
+		t.Errorf("nothing seen changes the pace to %g", got.Slope)
+	}
+	few := e.Update(held([]float64{2, 2, 2}, 2))
+	// Two units beyond the first, of unit spread s, weigh 2/s² against 1/(0.01² + 0.02²).
+	if few.Slope <= 1 || few.Slope > 1.2 {
+		t.Errorf("three slow units change the pace from 1 to %g", few.Slope)
+	}
+	var many []float64
+	for i := range 400 {
+		many = append(many, 2+0.1*float64(i%3-1))
+	}
+	if got := e.Update(held(many, 2)); math.Abs(got.Slope-2) > 0.1 {
+		t.Errorf("400 units of 2 s give a pace of %g", got.Slope)
+	}
+	unknown := Estimate{Resource: Resource{Threads: 2}}.Update(held([]float64{3}, 2))
+	near(t, "pace of a job of which nothing was known", unknown.Slope, 3, 1e-12)
+}
+
+// A job that was resized: its units are counted at the pace of its request, and
+// what is left is told for the threads that it has now.
+func TestRemainingKnowsResizes(t *testing.T) {
+	curve := Curve{Sigma: 0.2}
+	e := Estimate{Slope: 1, SlopeSE: 0.2, UnitSD: 0.01, DF: 5, Resource: Resource{Threads: 4}, Curve: curve}
+	slow := curve.Speedup(4) / curve.Speedup(1)
+	done := []Unit{
+		{{1.2, 4}}, {{1.2, 4}}, {{1.2, 4}},
+		{{0.6, 4}, {0.6 * slow, 1}}, // half of it before it shrank
+		{{1.2 * slow, 1}}, {{1.2 * slow, 1}},
+	}
+	p := e.Remaining(16, done, 4, 0.9)
+	near(t, "remaining on 4 threads", p.Seconds, 12, 0.1)
+	q := e.Remaining(16, done, 1, 0.9)
+	near(t, "remaining on 1 thread", q.Seconds, 12*slow, 0.3)
+	if !(p.Low < 12 && 12 < p.High) {
+		t.Errorf("the interval is %g to %g", p.Low, p.High)
+	}
+	if p := e.Remaining(6, done, 4, 0.9); p != (Prediction{}) {
+		t.Errorf("a job that has done all has %+v left", p)
+	}
+}
+
+// At each part of a run the 90% interval of what is left holds 85 to 95%, and the
+// error falls.
+func TestRemainingCoverage(t *testing.T) {
+	m := machine{r: rand.New(rand.NewPCG(21, 22)), unit: 0.1, paceSD: 0.02, unitSD: 0.04, rho: 0.3, startup: 0.4, warmup: 0.03}
+	const trials, length = 800, 200
+	last := math.Inf(1)
+	for _, seen := range []int{0, 10, 50, 150} {
+		covered, errs := 0, 0.0
+		for range trials {
+			e, err := Linear{}.Fit(Problem{Samples: []Sample{m.run(6), m.run(12)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := m.run(length)
+			var rest float64
+			for _, u := range run.Units[seen:] {
+				rest += u
+			}
+			p := e.Remaining(length, held(run.Units[:seen], 2), 2, 0.9)
+			if p.Low <= rest && rest <= p.High {
+				covered++
+			}
+			errs += math.Abs(p.Seconds/rest-1) / trials
+		}
+		share := float64(covered) / trials
+		t.Logf("after %d of %d units: error %.2f%%, covers %.1f%%", seen, length, 100*errs, 100*share)
+		if share < 0.85 || share > 0.95 {
+			t.Errorf("after %d units the 90%% interval covers %.1f%%", seen, 100*share)
+		}
+		if errs > last*1.05 {
+			t.Errorf("after %d units the error grew from %.2f%% to %.2f%%", seen, 100*last, 100*errs)
+		}
+		last = errs
+	}
+}

@@ -1,0 +1,70 @@
+# Run time against inter-op and intra-op threads: how many of each should a
+# TensorFlow training have?
+#
+#   make python-jobs
+#   tfexp run experiments/parallelism.hcl
+#
+# Each training has the whole machine; its thread pools are what varies. A pool
+# can be larger than the machine: it then shows what too many threads cost.
+
+experiment "parallelism" {
+  description = "How does the run time of three networks depend on TensorFlow's inter-op and intra-op threads, and which split is best for each?"
+  seed        = 3
+  replicates  = 3
+}
+
+variable "models" {
+  type    = list(string)
+  default = ["cnn", "lenet", "googlenet"]
+}
+
+variable "length" {
+  type        = number
+  default     = 1
+  description = "longer trainings make the start-up count for less: 2 doubles them"
+}
+
+locals {
+  # About as long on one thread, several times the start-up.
+  passes = { mlp = 20, cnn = 4, lenet = 4, googlenet = 2 }
+  intra  = host.threads < 8 ? [1, 2, 4] : [1, 2, 4, 8]
+}
+
+job "training" {
+  command = [
+    "../jobs/tensorflow/run.sh", "--model", each.model, "--passes", tostring(local.passes[each.model]),
+    "--inter-threads", tostring(each.inter), "--intra-threads", tostring(each.intra),
+  ]
+  files = [
+    "../jobs/tensorflow/train.py", "../jobs/tensorflow/models.py", "../jobs/tensorflow/requirements.txt",
+    "../jobs/tfexp_job/tfexp_job.py", "../jobs/digits/digits.py",
+  ]
+  epochs  = 8 * var.length
+  threads = host.threads
+}
+
+workload "alone" {
+  submit { job = job.training }
+}
+
+hardware "this_machine" {
+  engine = "process"
+}
+
+policy "fcfs" { order = "fcfs" }
+
+matrix {
+  model = var.models
+  inter = [1, 2]
+  intra = local.intra
+}
+
+plot "heatmap" {
+  metric = "mean_service"
+  x      = "intra"
+  y      = "inter"
+}
+
+plot "speedup" { x = "intra" }
+
+plot "metrics" { metric = "mean_service" }

@@ -1,0 +1,72 @@
+# TensorFlow programs in containers: three orders, three ways to share the
+# cores, and two ways in which a program lives with being resized.
+#
+#   make python-jobs && sudo jobs/build-image.sh tensorflow
+#   tfexp run experiments/tensorflow_containers.hcl
+
+experiment "tensorflow_containers" {
+  description = "What do elastic shares of the cores bring to TensorFlow programs in containers, if the programs keep their thread pools, and if they follow?"
+  seed        = 4
+  replicates  = 1
+}
+
+variable "passes" {
+  type        = number
+  default     = 6
+  description = "Passes over the digits in an epoch: the length of the jobs"
+}
+
+# original: the cores change under the program, its thread pools stay.
+# malleable: the program saves itself after an epoch and starts with other pools.
+job "cnn" {
+  image     = "tfexp/tensorflow:latest"
+  command   = ["./run.sh", "--model", "cnn", "--passes", var.passes, "--variant", each.variant]
+  epochs    = 6
+  threads   = { inter = 1, intra = 1 }
+  malleable = true
+  memory    = "2GiB"
+  retries   = 1
+}
+
+job "mlp" {
+  image     = "tfexp/tensorflow:latest"
+  command   = ["./run.sh", "--model", "mlp", "--passes", var.passes, "--variant", each.variant]
+  epochs    = 6
+  threads   = 1
+  malleable = true
+  memory    = "2GiB"
+  retries   = 1
+}
+
+workload "requests" {
+  trace { file = "requests/containers.requests" }
+}
+
+hardware "containers" {
+  engine  = "docker"
+  threads = min(2, host.threads)
+}
+
+policy "fcfs" {
+  order      = "fcfs"
+  allocation = each.allocation
+}
+
+policy "priority" {
+  order      = "priority"
+  allocation = each.allocation
+}
+
+policy "rr" {
+  order      = "round_robin"
+  quantum    = "3s"
+  allocation = each.allocation
+}
+
+matrix {
+  policy     = [policy.fcfs, policy.priority, policy.rr]
+  allocation = ["strict", "max_prop", "always_attend"]
+  variant    = ["original", "malleable"]
+}
+
+compare "mean_jct" { baseline = policy.fcfs }

@@ -1,0 +1,185 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/need"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// ownDaemon is a daemon that a test may stop: with a socket and data of its
+// own, so that nobody else's is touched.
+type ownDaemon struct {
+	t   *testing.T
+	dir string
+	cmd *exec.Cmd
+}
+
+func startDaemon(t *testing.T) *ownDaemon {
+	t.Helper()
+	daemon(t) // its image is taken
+	_, err := exec.LookPath("dockerd")
+	if err == nil && os.Getuid() != 0 {
+		err = errors.New("only root can start dockerd")
+	}
+	need.This(t, "docker", err, "run the test as root, with dockerd installed, as .ci/docker does")
+	// Socket paths are short, and those of a test's folder may not be.
+	dir, err := os.MkdirTemp("", "dk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &ownDaemon{t: t, dir: dir}
+	t.Cleanup(func() {
+		d.stop(syscall.SIGTERM)
+		// Mounts of containers may outlive a killed daemon.
+		mounts, _ := os.ReadFile("/proc/mounts")
+		for _, line := range strings.Split(string(mounts), "\n") {
+			if f := strings.Fields(line); len(f) > 1 && strings.HasPrefix(f[1], dir) {
+				_ = syscall.Unmount(f[1], syscall.MNT_DETACH)
+			}
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Log(err)
+		}
+	})
+	d.start()
+	load := exec.Command("sh", "-c", fmt.Sprintf("docker save %s | docker --host %s load", testImage, d.url()))
+	if out, err := load.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return d
+}
+
+func (d *ownDaemon) url() string { return "unix://" + filepath.Join(d.dir, "sock") }
+
+func (d *ownDaemon) start() {
+	d.t.Helper()
+	log, err := os.OpenFile(filepath.Join(d.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer log.Close()
+	// A daemon that was killed leaves these behind, and stumbles over them
+	// where nobody reaps the dead.
+	os.Remove(d.dir + "/pid")
+	os.Remove(d.dir + "/exec/containerd/containerd.pid")
+	d.cmd = exec.Command("dockerd", "--host", d.url(), "--data-root", d.dir+"/data", "--exec-root", d.dir+"/exec",
+		"--pidfile", d.dir+"/pid", "--iptables=false", "--bridge=none")
+	d.cmd.Stdout, d.cmd.Stderr = log, log
+	if err := d.cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	until(d.t, "the daemon's answer", func() bool {
+		h, err := Connect(context.Background(), d.url())
+		if err == nil {
+			h.Close()
+		}
+		return err == nil
+	})
+}
+
+// stop ends the daemon and waits for it.
+func (d *ownDaemon) stop(s syscall.Signal) {
+	if d.cmd == nil {
+		return
+	}
+	_ = d.cmd.Process.Signal(s)
+	_ = d.cmd.Wait()
+	d.cmd = nil
+}
+
+func (d *ownDaemon) connect() *Host {
+	d.t.Helper()
+	h, err := Connect(context.Background(), d.url())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { h.Close() })
+	return h
+}
+
+// A daemon that is stopped, or killed, and started again takes its containers
+// with it: their jobs fail, with that as the reason, and can be started anew.
+// What was done to them meanwhile is no error.
+func TestDaemonRestarts(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		signal syscall.Signal
+	}{{"stopped", syscall.SIGTERM}, {"killed", syscall.SIGKILL}} {
+		t.Run(test.name, func(t *testing.T) {
+			d := startDaemon(t)
+			j := shell(t, "a", "echo begun; [ -e $TFEXP_CHECKPOINT_DIR/x ] || { touch $TFEXP_CHECKPOINT_DIR/x; trap 'exit 143' TERM; sleep 60 & wait; }")
+			e := engine(t, d.connect(), Options{}, j)
+			if err := e.Start(0, grant(0, 1)); err != nil {
+				t.Fatal(err)
+			}
+			until(t, "the first line", func() bool { return strings.Contains(logOf(t, j), "begun") })
+			d.stop(test.signal)
+			back := make(chan struct{})
+			go func() {
+				defer close(back)
+				time.Sleep(300 * time.Millisecond) // so that the call below finds it gone
+				d.start()
+			}()
+			if err := e.Pause(0); err != nil {
+				t.Errorf("pause while the daemon is away: %v", err)
+			}
+			<-back
+			end := ended(t, e)
+			if end.State != scheduler.Failed || !strings.Contains(end.Reason, "stopped or restarted while the job ran") {
+				t.Fatalf("%+v", end)
+			}
+			if err := e.Start(0, grant(0, 1)); err != nil {
+				t.Fatal(err)
+			}
+			if end := ended(t, e); end.State != scheduler.Finished {
+				t.Errorf("%+v", end)
+			}
+			if log := logOf(t, j); strings.Count(log, "begun") != 2 {
+				t.Errorf("the log is\n%s", log)
+			}
+		})
+	}
+}
+
+// A daemon that stays away fails its jobs, and what they left is swept when it
+// is back.
+func TestDaemonStaysAway(t *testing.T) {
+	d := startDaemon(t)
+	h := d.connect()
+	j := shell(t, "a", "sleep 60")
+	e, err := New([]Job{j, j}, []Node{{Host: h, CPUs: []int{0, 1}}}, Options{Folder: "gone", Patience: time.Second, Grace: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if err := e.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	d.stop(syscall.SIGKILL)
+	if err := e.Start(1, grant(1, 2)); err == nil || !strings.Contains(err.Error(), "no daemon answers") {
+		t.Errorf("a start without a daemon: %v", err)
+	}
+	if end := ended(t, e); end.State != scheduler.Failed || !strings.Contains(end.Reason, "went away and did not come back") {
+		t.Errorf("%+v", end)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	d.start()
+	if _, err := h.Sweep(context.Background(), "gone"); err != nil {
+		t.Error(err)
+	}
+	if left, err := h.Containers(context.Background(), ""); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

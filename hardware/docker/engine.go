@@ -1,0 +1,344 @@
+package docker
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Defaults of Options.
+const (
+	DefaultGrace    = 3 * time.Second
+	DefaultLogLimit = 64 << 20
+	DefaultPatience = 30 * time.Second
+	DefaultSampling = time.Second
+)
+
+// ErrClosed is returned by calls to an engine after Close.
+var ErrClosed = errors.New("the Docker engine is closed")
+
+// Job is a program to run in a container. Its number is its index in the
+// slice given to New.
+type Job struct {
+	// Job is the program and its contract. Argv replaces the image's entry
+	// point; Dir is a folder in the container, empty for the image's own.
+	process.Job
+	Image  string
+	Mounts []Mount
+	// Memory limits the container, in bytes, swap included; 0 means no limit.
+	Memory int64
+}
+
+// Mount is a folder or file of the daemon's machine that the container sees.
+type Mount struct {
+	Source, Target string
+	ReadOnly       bool
+}
+
+// Node is one daemon as a node of the cluster.
+type Node struct {
+	Host *Host
+	// CPUs[i] is the operating system's number of the node's core i.
+	CPUs []int
+}
+
+// Privileges say what a container may do beyond computing.
+type Privileges string
+
+// The privileges of a container: none at all (no capability, and no way to
+// gain one), those that Docker gives by default, or all of the machine's.
+const (
+	NoPrivileges      Privileges = "none"
+	DefaultPrivileges Privileges = "default"
+	AllPrivileges     Privileges = "all"
+)
+
+// Options are the settings of an engine. The zero value is usable.
+type Options struct {
+	// Folder and Cell label the containers, for Sweep and for people.
+	Folder, Cell string
+	// Quota limits jobs by CPU time on all cores, instead of binding them to
+	// their own.
+	Quota bool
+	// Network is a network of the daemon; empty means "none".
+	Network string
+	// User is "uid:gid" or a name; empty means the image's.
+	User       string
+	Privileges Privileges // by default NoPrivileges
+	Platform   string     // of the image, "linux/arm64"; empty: the daemon's own
+	// Grace is the time between SIGTERM and SIGKILL; by default DefaultGrace.
+	Grace time.Duration
+	// LogLimit is the size in bytes at which a job's output ends it as
+	// failed; by default DefaultLogLimit.
+	LogLimit int64
+	// Patience is how long a daemon that went away is waited for; by default
+	// DefaultPatience.
+	Patience time.Duration
+	// Sampling is the time between two looks at the containers; by default
+	// DefaultSampling.
+	Sampling time.Duration
+	// Observe is told what containers use, one call at a time; it may be nil.
+	Observe func(Sample)
+}
+
+// Engine runs jobs as containers. It implements scheduler.Engine on a
+// monotonic clock that starts with New. Its methods may be called from one
+// goroutine at a time.
+type Engine struct {
+	jobs    []Job
+	opts    Options
+	nodes   []*node
+	run     string // names this engine's containers
+	zero    time.Time
+	ctx     context.Context // done when the engine is closed and all jobs have ended
+	cancel  context.CancelFunc
+	wake    chan struct{} // has an element when ended may have grown
+	waiters sync.WaitGroup
+	samples sync.WaitGroup
+
+	observing sync.Mutex // held while Observe is called
+
+	mu       sync.Mutex // guards what follows, and the fields of running that say so
+	live     []*running // by job number; nil before the first start
+	attempts []int
+	ended    []scheduler.End
+	alive    int // jobs that have started and whose End is not yet in ended
+	closed   bool
+}
+
+// New returns an engine for jobs, numbered by their index, on daemons whose
+// cores are numbered through all nodes. The caller must Close the engine, and
+// afterwards the hosts.
+func New(jobs []Job, nodes []Node, opts Options) (*Engine, error) {
+	if len(nodes) == 0 {
+		return nil, errors.New("the Docker engine needs a host")
+	}
+	opts.Grace = cmp.Or(opts.Grace, DefaultGrace)
+	opts.LogLimit = cmp.Or(opts.LogLimit, DefaultLogLimit)
+	opts.Patience = cmp.Or(opts.Patience, DefaultPatience)
+	opts.Sampling = cmp.Or(opts.Sampling, DefaultSampling)
+	opts.Network = cmp.Or(opts.Network, "none")
+	opts.Privileges = cmp.Or(opts.Privileges, NoPrivileges)
+	var name [4]byte
+	rand.Read(name[:])
+	e := &Engine{
+		jobs: slices.Clone(jobs), opts: opts, run: hex.EncodeToString(name[:]), zero: time.Now(),
+		wake: make(chan struct{}, 1), live: make([]*running, len(jobs)), attempts: make([]int, len(jobs)),
+	}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	first := 0
+	for _, n := range nodes {
+		e.nodes = append(e.nodes, newNode(e.ctx, n, first))
+		first += len(n.CPUs)
+	}
+	for _, n := range e.nodes {
+		e.samples.Go(func() { e.watch(n) })
+	}
+	return e, nil
+}
+
+// Capabilities returns what the engine can do.
+func Capabilities() scheduler.Capabilities {
+	return scheduler.Capabilities{Pause: true, Resize: true, Memory: true, GPUs: true}
+}
+
+// Now returns the engine's clock.
+func (e *Engine) Now() time.Duration { return time.Since(e.zero) }
+
+// Zero returns the instant at which the engine's clock was zero.
+func (e *Engine) Zero() time.Time { return e.zero }
+
+// Start runs a job's container. The error says in a phrase why it could not
+// be started, and is the last line of its log as well. A job that has failed
+// may be started again; its log goes on.
+func (e *Engine) Start(job int, grant scheduler.Grant) error {
+	e.mu.Lock()
+	var err error
+	switch {
+	case e.closed:
+		err = ErrClosed
+	case job < 0 || job >= len(e.jobs):
+		err = fmt.Errorf("start: no job has the number %d", job)
+	case e.live[job] != nil && !e.live[job].done:
+		err = fmt.Errorf("start: job %q was started before", e.jobs[job].Name)
+	}
+	if err == nil {
+		e.attempts[job]++
+	}
+	e.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	r, err := e.launch(job, grant)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.live[job] = r
+	e.alive++
+	r.carryOn(time.Now())
+	e.mu.Unlock()
+	e.waiters.Go(func() { e.attend(r) })
+	return nil
+}
+
+// present returns the live job, or nil if it has ended or is about to; then
+// there is nothing to be done to it, and its End tells.
+func (e *Engine) present(what string, job int) (r *running, paused bool, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, false, ErrClosed
+	}
+	if job < 0 || job >= len(e.live) || e.live[job] == nil {
+		return nil, false, fmt.Errorf("%s: job %d was not started", what, job)
+	}
+	r = e.live[job]
+	if r.gone || r.cause != "" {
+		return nil, false, nil
+	}
+	return r, r.paused, nil
+}
+
+// Pause freezes a job's container.
+func (e *Engine) Pause(job int) error {
+	r, paused, err := e.present("pause", job)
+	if r == nil || paused {
+		return err
+	}
+	if err := e.act(r, func(ctx context.Context) error { return r.api().ContainerPause(ctx, r.id) }); err != nil {
+		return fmt.Errorf("pause job %q: %w", e.jobs[job].Name, err)
+	}
+	e.mu.Lock()
+	r.rest(time.Now())
+	e.mu.Unlock()
+	return nil
+}
+
+// Resume lets a paused job go on, on the cores of grant.
+func (e *Engine) Resume(job int, grant scheduler.Grant) error {
+	r, paused, err := e.present("resume", job)
+	if r == nil || !paused {
+		return err
+	}
+	if err := e.give(r, grant); err != nil {
+		return fmt.Errorf("resume job %q: %w", e.jobs[job].Name, err)
+	}
+	if err := e.act(r, func(ctx context.Context) error { return r.api().ContainerUnpause(ctx, r.id) }); err != nil {
+		return fmt.Errorf("resume job %q: %w", e.jobs[job].Name, err)
+	}
+	e.mu.Lock()
+	r.carryOn(time.Now())
+	e.mu.Unlock()
+	return nil
+}
+
+// Resize gives a running job the cores of grant, and tells it in its control
+// file.
+func (e *Engine) Resize(job int, grant scheduler.Grant) error {
+	r, _, err := e.present("resize", job)
+	if r == nil {
+		return err
+	}
+	if err := e.give(r, grant); err != nil {
+		return fmt.Errorf("resize job %q: %w", e.jobs[job].Name, err)
+	}
+	return nil
+}
+
+// Stop asks a job to end: SIGTERM, then SIGKILL after the grace.
+func (e *Engine) Stop(job int) error {
+	r, _, err := e.present("stop", job)
+	if r == nil {
+		return err
+	}
+	e.terminate(r, scheduler.Stopped, "stopped")
+	return nil
+}
+
+// Next implements scheduler.Engine. Jobs that have ended come before a
+// context that is done. It is an error to wait without end when no job runs.
+func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
+	var timeout <-chan time.Time
+	if until != scheduler.Never {
+		timer := time.NewTimer(until - e.Now())
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	for {
+		e.mu.Lock()
+		ended, alive := e.ended, e.alive
+		e.ended = nil
+		now := e.Now()
+		e.mu.Unlock()
+		if len(ended) > 0 {
+			slices.SortFunc(ended, func(a, b scheduler.End) int {
+				return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job))
+			})
+			return now, ended, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return now, nil, err
+		}
+		if now >= until {
+			return now, nil, nil
+		}
+		if timeout == nil && alive == 0 {
+			return now, nil, errors.New("wait for jobs: none is running")
+		}
+		select {
+		case <-e.wake:
+		case <-timeout:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Usage returns what a job consumed in its last attempt, and whether that has
+// ended. CPU times and memory are not known.
+func (e *Engine) Usage(job int) (process.Usage, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if job < 0 || job >= len(e.live) || e.live[job] == nil {
+		return process.Usage{ExitCode: -1}, false
+	}
+	r := e.live[job]
+	return r.usage, r.done
+}
+
+// Close kills all jobs at once, waits until their containers are removed, and
+// gives the engine's resources back. Ends that were not asked for are lost.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil
+	}
+	e.closed = true
+	var left []*running
+	for _, r := range e.live {
+		if r != nil && !r.gone {
+			left = append(left, r)
+		}
+	}
+	e.mu.Unlock()
+	for _, r := range left {
+		e.kill(r, scheduler.Stopped, "stopped")
+	}
+	e.waiters.Wait()
+	e.cancel()
+	e.samples.Wait()
+	return nil
+}
+
+// The engine keeps the scheduler's contract.
+var _ scheduler.Engine = (*Engine)(nil)

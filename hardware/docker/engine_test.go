@@ -1,0 +1,273 @@
+package docker
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/need"
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+func TestMain(m *testing.M) {
+	if handled, code := process.Main(os.Args[1:]); handled {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+const testImage = "tfexp/builtin:latest"
+
+// daemon connects to the daemon of this machine, and skips the test where
+// there is none, or where it lacks the image.
+func daemon(t testing.TB) *Host {
+	t.Helper()
+	ctx := context.Background()
+	h, err := Connect(ctx, "")
+	need.This(t, "docker", err, "start a Docker daemon, as .ci/docker does")
+	t.Cleanup(func() { h.Close() })
+	_, err = h.Image(ctx, testImage, PullNever, "")
+	need.This(t, "docker", err, "jobs/builtin/build-image.sh")
+	return h
+}
+
+// engine is an engine on this machine's first two CPUs, with containers of a
+// folder of the test's own; the test fails if it leaves any of them behind.
+func engine(t testing.TB, h *Host, opts Options, jobs ...Job) *Engine {
+	t.Helper()
+	opts.Folder = t.TempDir()
+	if opts.Sampling == 0 {
+		opts.Sampling = 100 * time.Millisecond
+	}
+	e, err := New(jobs, []Node{{Host: h, CPUs: []int{0, 1}}}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		left, err := h.Containers(context.Background(), opts.Folder)
+		if err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
+	return e
+}
+
+func shell(t testing.TB, name, script string) Job {
+	dir := t.TempDir()
+	return Job{Image: testImage, Job: process.Job{
+		Name: name, Argv: []string{"sh", "-c", script}, Threads: 2,
+		LogPath: filepath.Join(dir, name+".log"), ControlPath: filepath.Join(dir, "control", name),
+		CheckpointDir: filepath.Join(dir, "checkpoint"),
+	}}
+}
+
+func grant(lo, hi int32) scheduler.Grant {
+	return scheduler.Grant{Cores: scheduler.CoreSet{{Lo: lo, Hi: hi}}}
+}
+
+// ended waits for the next End.
+func ended(t *testing.T, e *Engine) scheduler.End {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_, ends, err := e.Next(ctx, scheduler.Never)
+	if err != nil || len(ends) != 1 {
+		t.Fatalf("%v, %v", ends, err)
+	}
+	return ends[0]
+}
+
+func logOf(t *testing.T, j Job) string {
+	t.Helper()
+	raw, err := os.ReadFile(j.LogPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// docker runs the docker command, an independent look at what is there.
+func docker(t testing.TB, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("docker", args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("docker %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// until waits for a condition of the world outside.
+func until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for begin := time.Now(); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Since(begin) > 30*time.Second {
+			t.Fatalf("in vain waited for: %s", what)
+		}
+	}
+}
+
+// A program gets the contract, its cores, no network and no privileges, and
+// what it prints is in its log.
+func TestRun(t *testing.T) {
+	h := daemon(t)
+	j := shell(t, "a", `env; cat $TFEXP_CONTROL; nproc; ip link 2>/dev/null | wc -l; grep CapEff /proc/self/status; echo kept > $TFEXP_CHECKPOINT_DIR/x; echo oops >&2`)
+	e := engine(t, h, Options{}, j)
+	if err := e.Start(0, grant(1, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if end := ended(t, e); end.State != scheduler.Finished {
+		t.Fatalf("%+v\n%s", end, logOf(t, j))
+	}
+	log := logOf(t, j)
+	for _, want := range []string{
+		"TFEXP_JOB=a\n", "TFEXP_INTRA_THREADS=1\n", "\n1 1\n", "CapEff:\t0000000000000000\n", "oops\n",
+	} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %q:\n%s", want, log)
+		}
+	}
+	if raw, err := os.ReadFile(filepath.Join(j.CheckpointDir, "x")); err != nil || string(raw) != "kept\n" {
+		t.Errorf("checkpoint: %q, %v", raw, err)
+	}
+}
+
+// What the docker command sees of a job that is paused, resumed and resized.
+func TestPauseAndResize(t *testing.T) {
+	h := daemon(t)
+	j := shell(t, "a", `while true; do cat $TFEXP_CONTROL; sleep 0.05; done`)
+	var samples []Sample
+	e := engine(t, h, Options{Observe: func(s Sample) { samples = append(samples, s) }}, j)
+	if err := e.Start(0, grant(0, 2)); err != nil {
+		t.Fatal(err)
+	}
+	id := e.live[0].id
+	inspect := func(format string) string { return docker(t, "inspect", "--format", format, id) }
+	if got := inspect("{{.HostConfig.CpusetCpus}} {{.HostConfig.NetworkMode}} {{.State.Status}}"); got != "0,1 none running" {
+		t.Errorf("after the start: %s", got)
+	}
+	if err := e.Pause(0); err != nil {
+		t.Fatal(err)
+	}
+	if got := inspect("{{.State.Status}}"); got != "paused" {
+		t.Errorf("while paused: %s", got)
+	}
+	if err := e.Resume(0, grant(1, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if got := inspect("{{.State.Status}} {{.HostConfig.CpusetCpus}}"); got != "running 1" {
+		t.Errorf("after the resume: %s", got)
+	}
+	until(t, "the new allotment in the log", func() bool { return strings.Contains(logOf(t, j), "1 1\n") })
+	if err := e.Resize(0, grant(0, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if got := inspect("{{.HostConfig.CpusetCpus}}"); got != "0,1" {
+		t.Errorf("after the resize: %s", got)
+	}
+	if err := e.Stop(0); err != nil {
+		t.Fatal(err)
+	}
+	if end := ended(t, e); end.State != scheduler.Stopped {
+		t.Errorf("%+v", end)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(samples) == 0 || samples[len(samples)-1].Memory <= 0 {
+		t.Errorf("samples: %+v", samples)
+	}
+}
+
+// How a job fails is told in words that say what to do.
+func TestFailures(t *testing.T) {
+	h := daemon(t)
+	for _, test := range []struct {
+		name string
+		job  func(j *Job)
+		want string // of the start's error, or of the End's reason
+	}{
+		{"exit status", func(j *Job) { j.Argv[2] = "exit 3" }, "exit status 3"},
+		{"no program", func(j *Job) { j.Argv = []string{"no-such-program"} }, `the image "tfexp/builtin:latest" has no program "no-such-program"`},
+		{"no image", func(j *Job) { j.Image = "tfexp/none" }, `has no image "tfexp/none": build or pull it`},
+		{"bad mount", func(j *Job) { j.Mounts = []Mount{{Source: "/no/such/folder", Target: "/data"}} }, "make the folder, or correct mounts"},
+		{"too little memory", func(j *Job) { j.Memory = 1 << 20 }, "raise memory in the job block"},
+		{"out of memory", func(j *Job) {
+			j.Memory = 16 << 20
+			j.Argv[2] = "x=0123456789abcdef; while true; do x=$x$x; done"
+		}, "killed for lack of memory: it needs more than its limit of 16 MiB"},
+		{"time limit", func(j *Job) { j.Limit = 200 * time.Millisecond }, "time limit of 200ms"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			j := shell(t, "a", "sleep 60")
+			test.job(&j)
+			e := engine(t, h, Options{}, j)
+			reason := ""
+			if err := e.Start(0, grant(0, 1)); err != nil {
+				reason = err.Error()
+			} else if end := ended(t, e); end.State != scheduler.Failed {
+				t.Errorf("%+v", end)
+			} else {
+				reason = end.Reason
+			}
+			if !strings.Contains(reason, test.want) {
+				t.Errorf("%s, want %q", reason, test.want)
+			}
+			if log := logOf(t, j); !strings.Contains(log, "tfexp: "+reason) {
+				t.Errorf("the log ends in\n%s", log)
+			}
+		})
+	}
+}
+
+// A container whose process is killed from outside is a failed job, and can
+// be started again; its log goes on.
+func TestKilledFromOutside(t *testing.T) {
+	h := daemon(t)
+	j := shell(t, "a", "echo begun; [ -e $TFEXP_CHECKPOINT_DIR/x ] || { touch $TFEXP_CHECKPOINT_DIR/x; sleep 60; }")
+	e := engine(t, h, Options{}, j)
+	if err := e.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the first line", func() bool { return strings.Contains(logOf(t, j), "begun") })
+	docker(t, "kill", "--signal", "KILL", e.live[0].id)
+	if end := ended(t, e); end.State != scheduler.Failed || end.Reason != "killed by signal 9 ("+syscall.SIGKILL.String()+")" {
+		t.Errorf("%+v", end)
+	}
+	if err := e.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if end := ended(t, e); end.State != scheduler.Finished {
+		t.Errorf("%+v", end)
+	}
+	if log := logOf(t, j); strings.Count(log, "begun") != 2 || !strings.Contains(log, "tfexp: killed by signal 9") {
+		t.Errorf("the log is\n%s", log)
+	}
+}
+
+// What a killed tfexp leaves behind is found by its folder, and nothing else is.
+func TestSweep(t *testing.T) {
+	h := daemon(t)
+	ctx := context.Background()
+	e := engine(t, h, Options{}, shell(t, "a", "sleep 60"))
+	folder := t.TempDir()
+	docker(t, "run", "--detach", "--network", "none", "--label", labelRun+"=x", "--label", labelFolder+"="+folder, "--label", labelJob+"=b", testImage, "sleep", "60")
+	if err := e.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	removed, err := h.Sweep(ctx, folder)
+	if err != nil || len(removed) != 1 || !strings.Contains(removed[0], "job b") {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+	if left, err := h.Containers(ctx, e.opts.Folder); err != nil || len(left) != 1 || left[0].State != "running" {
+		t.Errorf("another folder's containers: %v, %v", left, err)
+	}
+}

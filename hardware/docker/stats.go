@@ -1,0 +1,118 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"golang.org/x/sync/errgroup"
+)
+
+// Sample is what a container used.
+type Sample struct {
+	// At is the engine's clock; Job the job's number.
+	At  time.Duration
+	Job int
+	// CPU is the share of the time since the last sample (or the start) that
+	// its threads ran, in percent of one core.
+	CPU float64
+	// Memory is in bytes, without the pages of files that could be dropped;
+	// Limit is the most that the container may have.
+	Memory, Limit int64
+	// Cores are held at that instant; 0 while it is paused.
+	Cores int
+}
+
+// counter is a container's CPU time at an instant.
+type counter struct {
+	used time.Duration
+	at   time.Time
+}
+
+// watch samples the containers of a node until the engine is closed. Since it
+// asks the daemon again and again it is also what finds out that a daemon no
+// longer answers.
+func (e *Engine) watch(n *node) {
+	tick := time.NewTicker(e.opts.Sampling)
+	defer tick.Stop()
+	for {
+		select {
+		case <-e.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		e.mu.Lock()
+		var list []*running
+		for _, r := range e.live {
+			if r != nil && r.node == n && !r.gone {
+				list = append(list, r)
+			}
+		}
+		e.mu.Unlock()
+		// All at once: the daemon answers when it has looked itself, which it
+		// does once a second.
+		var looks errgroup.Group
+		for _, r := range list {
+			looks.Go(func() error { return e.sample(r) })
+		}
+		if err := looks.Wait(); err != nil && gone(err) && e.ctx.Err() == nil {
+			n.lost()
+		}
+	}
+}
+
+// sample looks at one container.
+func (e *Engine) sample(r *running) error {
+	ctx, cancel := context.WithTimeout(e.ctx, dialLimit)
+	defer cancel()
+	reply, err := r.api().ContainerStatsOneShot(ctx, r.id)
+	if errdefs.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	var s container.StatsResponse
+	if err := json.NewDecoder(reply.Body).Decode(&s); err != nil {
+		return err
+	}
+	if s.CPUStats.CPUUsage.TotalUsage == 0 || s.Read.IsZero() {
+		return nil // it has just ended, or not yet begun
+	}
+	now := counter{time.Duration(s.CPUStats.CPUUsage.TotalUsage), s.Read}
+	e.mu.Lock()
+	before := r.cpu
+	if before.at.IsZero() {
+		before.at = now.at.Add(-time.Since(r.started))
+	}
+	r.cpu = now
+	out := Sample{At: e.Now(), Job: r.number, Memory: resident(s.MemoryStats), Limit: int64(s.MemoryStats.Limit), Cores: r.cores}
+	if r.paused {
+		out.Cores = 0
+	}
+	over := r.gone
+	e.mu.Unlock()
+	if span := now.at.Sub(before.at); span > 0 {
+		out.CPU = 100 * float64(now.used-before.used) / float64(span)
+	}
+	if e.opts.Observe != nil && !over {
+		e.observing.Lock()
+		defer e.observing.Unlock()
+		e.opts.Observe(out)
+	}
+	return nil
+}
+
+// resident is the memory in use, as the docker command shows it: without the
+// pages of files that were not used lately (cgroup v1, then v2).
+func resident(m container.MemoryStats) int64 {
+	for _, name := range []string{"total_inactive_file", "inactive_file"} {
+		if cached, ok := m.Stats[name]; ok && cached < m.Usage {
+			return int64(m.Usage - cached)
+		}
+	}
+	return int64(m.Usage)
+}

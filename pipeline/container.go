@@ -1,0 +1,382 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/docker"
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages/execute"
+	"github.com/tfexp/tfexp/stages/profile"
+)
+
+// contained says where a job runs in containers.
+type contained struct {
+	on *experiments.Hardware
+	// images are the IDs of its image on the hosts of the hardware; empty where
+	// that is not known.
+	images []string
+}
+
+// containerJobs gives each hardware of the engine docker job blocks of its
+// own: what is measured of a job in a container is not what is measured of it
+// as a process. The cells of other hardware stay as they are.
+func containerJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job]*contained) {
+	type placed struct {
+		block any
+		on    *experiments.Hardware
+	}
+	jobs := map[placed]*experiments.Job{}
+	workloads := map[placed]*experiments.Workload{}
+	containers := map[*experiments.Job]*contained{}
+	job := func(j *experiments.Job, on *experiments.Hardware) *experiments.Job {
+		own, ok := jobs[placed{j, on}]
+		if !ok {
+			copied := *j
+			own = &copied
+			own.Variant = strings.TrimPrefix(j.Variant+"-"+on.Name, "-") // names its samples
+			jobs[placed{j, on}] = own
+			containers[own] = &contained{on: on}
+		}
+		return own
+	}
+	out := *spec
+	out.Cells = slices.Clone(spec.Cells)
+	for i := range out.Cells {
+		c := &out.Cells[i]
+		if c.Hardware.Engine != engineDocker {
+			continue
+		}
+		at := placed{c.Workload, c.Hardware}
+		if workloads[at] == nil {
+			w := *c.Workload
+			w.Submits = slices.Clone(w.Submits)
+			for n := range w.Submits {
+				w.Submits[n].Job = job(w.Submits[n].Job, c.Hardware)
+			}
+			if w.Trace != nil {
+				t := *w.Trace
+				t.Kinds = slices.Clone(t.Kinds)
+				for n := range t.Kinds {
+					t.Kinds[n].Job = job(t.Kinds[n].Job, c.Hardware)
+				}
+				w.Trace = &t
+			}
+			workloads[at] = &w
+		}
+		c.Workload = workloads[at]
+	}
+	return &out, containers
+}
+
+// dockerLines are the key lines of the engine docker's settings.
+func dockerLines(h *experiments.Hardware) []string {
+	var k Key
+	d := h.Docker
+	k.Addf("hardware.docker", "cpus %s, network %s, privileges %s, user %q, platform %q", d.CPUs, d.Network, d.Privileges, d.User, d.Platform)
+	for i, host := range d.Hosts {
+		if host != "" {
+			k.Add(fmt.Sprintf("hardware.node.%d.host", i), host)
+		}
+	}
+	return k.lines
+}
+
+// lines are the key lines of a job's container.
+func (c *contained) lines(p *programs, j *experiments.Job) []string {
+	var k Key
+	label := func(s string) string { return "job." + j.Name + "." + s }
+	ids := slices.Compact(slices.Clone(c.images))
+	if len(ids) == 0 || slices.Contains(ids, "") {
+		ids = []string{"not found"}
+	}
+	k.Addf(label("image"), "%s %s", j.Container.Image, strings.Join(ids, " "))
+	if j.Container.Dir != "" {
+		k.Add(label("workdir"), j.Container.Dir)
+	}
+	for _, m := range j.Container.Mounts {
+		mode := "rw"
+		if m.ReadOnly {
+			mode = "ro"
+		}
+		k.Addf(label("mount."+m.Target), "%s %s", p.place(m.Source), mode)
+	}
+	k.Append(dockerLines(c.on))
+	return k.lines
+}
+
+// planLimit bounds how long planning waits for daemons; fetching images takes
+// as long as it takes.
+const planLimit = 30 * time.Second
+
+// findImages asks the daemons for the images of the jobs, whose IDs are part
+// of the keys. What is not there is told by dockerReady when something runs.
+func (p *Plan) findImages() {
+	ctx := context.Background()
+	if !p.options.Fetch {
+		limited, cancel := context.WithTimeout(ctx, planLimit)
+		defer cancel()
+		ctx = limited
+	}
+	type at struct{ host, image, platform string }
+	found := map[at]string{}
+	hosts := map[string]*docker.Host{}
+	broken := map[string]bool{}
+	defer func() {
+		for _, h := range hosts {
+			h.Close()
+		}
+	}()
+	// In the order of the file, so that what is told first is always the same.
+	for _, c := range p.spec.Cells {
+		for _, j := range jobsOf(c) {
+			in := p.state.containers[j]
+			if in == nil || in.images != nil {
+				continue
+			}
+			d := in.on.Docker
+			in.images = make([]string, len(d.Hosts))
+			for n, url := range d.Hosts {
+				if broken[url] {
+					continue
+				}
+				h, ok := hosts[url]
+				if !ok {
+					var err error
+					if h, err = docker.Connect(ctx, url); err != nil {
+						broken[url] = true
+						p.lacks(err)
+						continue
+					}
+					hosts[url] = h
+				}
+				if threads := in.on.Cluster.Nodes[n].Threads; threads > h.CPUs {
+					p.lacks(&docker.Error{Host: h.URL, Text: fmt.Sprintf("its machine has %s, but the hardware %q says %d", plural(h.CPUs, "CPU"), in.on.Name, threads),
+						Hint: fmt.Sprintf("write threads = %d at most, in %s line %d", h.CPUs, in.on.Range.File, in.on.Range.Start.Line)})
+				}
+				id := at{url, j.Container.Image, d.Platform}
+				if _, ok := found[id]; !ok {
+					pull := docker.Pull(d.Pull)
+					if !p.options.Fetch {
+						pull = docker.PullNever
+					}
+					image, err := h.Image(ctx, j.Container.Image, pull, d.Platform)
+					if err != nil {
+						p.lacks(err)
+					}
+					found[id] = image
+				}
+				in.images[n] = found[id]
+			}
+		}
+	}
+}
+
+// lacks notes the first thing that is missing.
+func (p *Plan) lacks(err error) {
+	if p.state.unavailable != nil {
+		return
+	}
+	e := &EngineError{Engine: engineDocker, Err: err}
+	var own *docker.Error
+	if errors.As(err, &own) {
+		e.Hint = own.Hint
+	}
+	p.state.unavailable = e
+}
+
+// dockerReady returns an *EngineError when something is to run in containers
+// and a daemon or an image for it is missing.
+func (p *Plan) dockerReady() error {
+	if p.state.unavailable == nil {
+		return nil
+	}
+	for i, w := range p.Work {
+		if !w.Reuse && p.Cells[i].Engine == engineDocker {
+			return p.state.unavailable
+		}
+	}
+	return nil
+}
+
+// hostsFile lists the daemons on which a run has containers, so that they are
+// found when it was killed, whatever the experiment says by then.
+const hostsFile = "containers.json"
+
+// openHosts connects to the daemons of the cells and removes the containers
+// that an earlier run left there.
+func (r *run) openHosts() (removed []string, err error) {
+	var now, all []string
+	for _, c := range r.spec.Cells {
+		if d := c.Hardware.Docker; d != nil {
+			for _, url := range d.Hosts {
+				if !slices.Contains(now, url) {
+					now = append(now, url)
+				}
+			}
+		}
+	}
+	path := filepath.Join(r.Dir, hostsFile)
+	raw, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the hosts of an earlier run: %w", err)
+	}
+	var before []string
+	if err == nil && json.Unmarshal(raw, &before) != nil {
+		before = nil // torn by a crash; the hosts of the file are looked at in any case
+	}
+	all = append(all, now...)
+	for _, url := range before {
+		if !slices.Contains(all, url) {
+			all = append(all, url)
+		}
+	}
+	r.hosts = map[string]*docker.Host{}
+	for _, url := range all {
+		h, err := docker.Connect(context.Background(), url)
+		if err != nil {
+			continue // needed only where something runs, which dockerReady has seen to
+		}
+		gone, err := h.Sweep(context.Background(), r.folder())
+		removed = append(removed, gone...)
+		if err != nil {
+			return removed, errors.Join(fmt.Errorf("clean up after an earlier run: %w", err), h.Close(), r.closeHosts())
+		}
+		r.hosts[url] = h
+	}
+	if len(now) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, fmt.Errorf("forget the hosts of an earlier run: %w", err)
+		}
+		return removed, nil
+	}
+	raw, err = json.Marshal(now)
+	if err != nil {
+		return removed, err
+	}
+	if err := renameio.WriteFile(path, append(raw, '\n'), 0o644); err != nil {
+		return removed, fmt.Errorf("note the hosts of the run: %w", err)
+	}
+	return removed, nil
+}
+
+func (r *run) closeHosts() error {
+	var errs []error
+	for _, h := range r.hosts {
+		errs = append(errs, h.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// folder is what containers of this folder of results are labelled with.
+func (r *run) folder() string {
+	if abs, err := filepath.Abs(r.Dir); err == nil {
+		return abs
+	}
+	return r.Dir
+}
+
+// containerJob puts a launch into the job's container.
+func containerJob(j *experiments.Job, launch process.Job) docker.Job {
+	out := docker.Job{Job: launch, Image: j.Container.Image, Memory: j.Memory}
+	out.Dir = j.Container.Dir
+	if j.Builtin != "" {
+		out.Argv = append([]string{"tfexp"}, launch.Argv[1:]...)
+	}
+	// A folder of its own, which the container sees.
+	out.ControlPath = filepath.Join(launch.ControlPath+".d", "control")
+	for _, m := range j.Container.Mounts {
+		out.Mounts = append(out.Mounts, docker.Mount(m))
+	}
+	return out
+}
+
+// containerEngine makes an engine on the hosts of a hardware.
+func (r *run) containerEngine(h *experiments.Hardware, cell string, jobs []docker.Job, observe func(docker.Sample)) (*docker.Engine, error) {
+	opts := docker.Options{
+		Folder: r.folder(), Cell: cell, Quota: h.Docker.CPUs == "quota", Network: h.Docker.Network, User: h.Docker.User,
+		Privileges: docker.Privileges(h.Docker.Privileges), Platform: h.Docker.Platform, Observe: observe,
+	}
+	var nodes []docker.Node
+	local := true
+	for i, url := range h.Docker.Hosts {
+		host := r.hosts[url]
+		if host == nil {
+			return nil, &EngineError{Engine: engineDocker, Err: fmt.Errorf("no daemon answers at %q", url), Hint: "tfexp doctor tells why"}
+		}
+		local = local && host.Local()
+		nodes = append(nodes, docker.Node{Host: host, CPUs: cpusOf(host, h.Cluster.Nodes[i].Threads)})
+	}
+	if opts.User == "" && local {
+		opts.User = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
+	}
+	return docker.New(jobs, nodes, opts)
+}
+
+// cpusOf are the CPUs of a daemon's machine that are used: on this machine
+// those that tfexp may use itself.
+func cpusOf(h *docker.Host, threads int) []int {
+	if allowed := hardware.AllowedCPUs(); h.Local() && len(allowed) >= threads {
+		return allowed[:threads]
+	}
+	cpus := make([]int, threads)
+	for i := range cpus {
+		cpus[i] = i
+	}
+	return cpus
+}
+
+// sampleEngine makes the engine of a sample; nil for a job that is no container.
+func (r *run) sampleEngine(j *experiments.Job, launch process.Job) func() (profile.Engine, error) {
+	in := r.state.containers[j]
+	if in == nil {
+		return nil
+	}
+	return func() (profile.Engine, error) {
+		return r.containerEngine(in.on, "samples", []docker.Job{containerJob(j, launch)}, nil)
+	}
+}
+
+// inContainers carries out a cell on the engine docker.
+func (e *execution) inContainers(ctx context.Context, i int, real realisation, task execute.Cell, dirs launchDirs) (results.Cell, error) {
+	c := e.spec.Cells[e.state.specCell[i]]
+	jobs := make([]docker.Job, len(real.jobs))
+	for n, j := range real.jobs {
+		block := real.kinds[real.kind[n]]
+		jobs[n] = containerJob(block, e.state.programs.launch(block, j.Name, length(block), dirs))
+	}
+	usage, err := results.NewContainerWriter(task.Dir)
+	if err != nil {
+		return results.Cell{}, err
+	}
+	observe := func(s docker.Sample) { usage.Add(sampleRow(s, real.jobs[s.Job])) }
+	engine, err := e.containerEngine(c.Hardware, e.Cells[i].Cell, jobs, observe)
+	if err != nil {
+		return results.Cell{}, errors.Join(err, usage.Close())
+	}
+	task.Engine = engine
+	out, err := execute.Run(ctx, task)
+	return out, errors.Join(err, engine.Close(), usage.Close())
+}
+
+func sampleRow(s docker.Sample, j scheduler.Job) results.ContainerRow {
+	row := results.ContainerRow{At: s.At.Seconds(), Job: j.Name, CPU: s.CPU, Memory: float64(s.Memory), Cores: s.Cores}
+	if s.Limit > 0 {
+		row.MemoryPct = 100 * float64(s.Memory) / float64(s.Limit)
+	}
+	return row
+}

@@ -1,0 +1,279 @@
+package pipeline
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// way is one way in which the jobs of a block run on a hardware.
+type way struct {
+	name string
+	job  *experiments.Job // the block, or one of its alternatives
+	// index is that of job among the block's Ways.
+	index int
+	// gpu is the type of GPU that it wants, and rate how much faster it is there
+	// than the run time of job says.
+	gpu  string
+	rate float64
+}
+
+// waysOn returns the ways in which a job can run on a hardware: its own request
+// and its alternatives, as far as the hardware has room for them; and of those
+// that are faster on one type of GPU than on another, one for each type. It is
+// nil for a job with one way that runs on any node.
+func waysOn(h *experiments.Hardware, j *experiments.Job) []way {
+	if len(j.Alternatives) == 0 && j.GPU == "" && (j.GPUs == 0 || j.Runtime == nil || len(j.Runtime.GPURates) == 0) {
+		return nil
+	}
+	var ways []way
+	for i, w := range j.Ways() {
+		if !w.On(h) {
+			continue
+		}
+		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Engine != engineSimulated {
+			ways = append(ways, way{name: w.Way(), job: w, index: i, gpu: w.GPU, rate: 1})
+			continue
+		}
+		for _, gpu := range h.GPUTypes() {
+			typed := *w
+			typed.GPU = gpu
+			if rate, ok := w.Runtime.RateOn(gpu); ok && (w.GPU == "" || w.GPU == gpu) && typed.On(h) {
+				ways = append(ways, way{name: w.Way() + ":" + gpu, job: w, index: i, gpu: gpu, rate: rate})
+			}
+		}
+	}
+	return ways
+}
+
+// on lists the blocks of a job that run on a hardware: the job itself, if it
+// has no alternatives, else those of its ways for which there is room.
+func on(h *experiments.Hardware, j *experiments.Job) []*experiments.Job {
+	var jobs []*experiments.Job
+	for _, w := range waysOn(h, j) {
+		if !slices.Contains(jobs, w.job) {
+			jobs = append(jobs, w.job)
+		}
+	}
+	if jobs == nil {
+		return []*experiments.Job{j}
+	}
+	return jobs
+}
+
+// faster is work at a rate; what no number of threads changes stays.
+func faster(w simulated.Work, rate float64) simulated.Work {
+	if rate != 1 {
+		w.Scaled = time.Duration(math.Round(float64(w.Scaled) / rate))
+	}
+	return w
+}
+
+// waysOf returns the ways of each kind of job in a realised workload on a
+// hardware; nil when none has any.
+func waysOf(h *experiments.Hardware, r realisation) [][]way {
+	var all [][]way
+	for k, j := range r.kinds {
+		if ways := waysOn(h, j); ways != nil {
+			if all == nil {
+				all = make([][]way, len(r.kinds))
+			}
+			all[k] = ways
+		}
+	}
+	return all
+}
+
+// waysAt returns those of the ways of all kinds that are a job's.
+func (r *realisation) waysAt(ways [][]way, job int) []way {
+	if k := r.kind[job]; ways != nil && k >= 0 {
+		return ways[k]
+	}
+	return nil
+}
+
+// epochOn is the epoch time that the file gives a job in one of the ways of its
+// block. Where it is drawn, it is drawn from the same random numbers: a job
+// that is long one way is long in the others.
+func (r *realisation) epochOn(job int, w way) time.Duration {
+	if w.index == 0 {
+		return r.epoch(job)
+	}
+	if drawn := r.drawnOn[w.job]; drawn != nil {
+		return drawn[job]
+	}
+	return w.job.Runtime.Epoch.Mean
+}
+
+// drawWays draws the epoch times of alternatives, where the file asks for that.
+func drawWays(w *experiments.Workload, seed int64, jobs int) map[*experiments.Job][]time.Duration {
+	drawn := map[*experiments.Job][]time.Duration{}
+	at := 0
+	for i, s := range w.Submits {
+		for _, a := range s.Job.Alternatives {
+			if a.Runtime == nil || a.Runtime.Epoch.Fixed() {
+				continue
+			}
+			if drawn[a] == nil {
+				drawn[a] = make([]time.Duration, jobs)
+			}
+			rng := epochStream(w, seed, i)
+			for n := range s.Count {
+				drawn[a][at+n] = a.Runtime.Epoch.Draw(rng)
+			}
+		}
+		at += s.Count
+	}
+	return drawn
+}
+
+// epochStream is where the epoch times of a submit block are drawn from.
+func epochStream(w *experiments.Workload, seed int64, submit int) *rand.Rand {
+	return workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(submit), "epochs")
+}
+
+// workOn is the work of a job in one way: what the file says, or the fitted
+// estimate.
+func (p *Plan) workOn(h *experiments.Hardware, r realisation, job int, w way) (simulated.Work, error) {
+	if !p.estimated(h, w.job) && w.job.Runtime != nil {
+		return faster(given(w.job, r.epochOn(job, w)), w.rate), nil
+	}
+	return p.workOf(w.job)
+}
+
+// workIn is the work of a job in each of several ways.
+func (p *Plan) workIn(h *experiments.Hardware, r realisation, job int, ways []way) (work simulated.Work, err error) {
+	for _, w := range ways {
+		on, err := p.workOn(h, r, job, w)
+		if err != nil {
+			return work, err
+		}
+		work.Alternatives = append(work.Alternatives, on)
+	}
+	return work, nil
+}
+
+// aloneOf is the true run time of a job alone: in the fastest of its ways.
+func aloneOf(work simulated.Work, ways []way, threads int) time.Duration {
+	if len(ways) == 0 {
+		return work.RunTime(threads)
+	}
+	least := scheduler.Never
+	for i, w := range ways {
+		least = min(least, work.Alternatives[i].RunTime(w.job.Threads.Request))
+	}
+	return least
+}
+
+// fittedOn has the predicted run time of each job in each of its ways; nil
+// when no job has several. A job that can not be predicted has 0.
+func (p *Plan) fittedOn(h *experiments.Hardware, r realisation) [][]time.Duration {
+	ways := waysOf(h, r)
+	if ways == nil {
+		return nil
+	}
+	predicted := make([][]time.Duration, len(r.jobs))
+	for i := range predicted {
+		for _, w := range r.waysAt(ways, i) {
+			d := time.Duration(0)
+			if on, err := p.workOn(h, r, i, w); err == nil {
+				d = max(on.RunTime(w.job.Threads.Request), 1)
+			}
+			predicted[i] = append(predicted[i], d)
+		}
+	}
+	return predicted
+}
+
+// withWays gives jobs their alternatives on a hardware, with the estimates that
+// the policy is to decide by. truth has the true run times, if they are known.
+func (p *Plan) withWays(c experiments.Cell, i int, r realisation, jobs []scheduler.Job, truth []simulated.Work) []scheduler.Job {
+	ways := waysOf(c.Hardware, r)
+	if ways == nil {
+		return jobs
+	}
+	jobs = slices.Clone(jobs) // other cells share them
+	fitted := p.fittedOn(c.Hardware, r)
+	for n := range jobs {
+		j := &jobs[n]
+		for k, w := range r.waysAt(ways, n) {
+			a := scheduler.Alternative{
+				Name: w.name, Threads: w.job.Threads.Request, GPUs: w.job.GPUs, Memory: w.job.Memory, GPU: w.gpu,
+			}
+			if usesPredictions(c.Policy) {
+				a.Predicted = fitted[n][k]
+				switch c.Policy.Estimates {
+				case "requested":
+					a.Predicted = w.job.Limit
+				case "noisy", "online": // each way has an estimate of its own, and so an error of its own
+					a.Predicted = p.noisy(c, i, a.Predicted, j.Name, w.name)
+				case "oracle":
+					if truth != nil {
+						factor := p.simulatorOptions(c, p.Cells[i].Seed).Factor(j.Name)
+						a.Predicted = max(time.Duration(float64(truth[n].Alternatives[k].RunTime(a.Threads))*factor), 1)
+					}
+				}
+			}
+			j.Alternatives = append(j.Alternatives, a)
+		}
+		if len(j.Alternatives) > 0 {
+			first := j.Alternatives[0]
+			j.Threads, j.GPUs, j.Memory, j.Predicted = first.Threads, first.GPUs, first.Memory, first.Predicted
+			j.MinThreads, j.MaxThreads = 0, 0
+		}
+	}
+	return jobs
+}
+
+// noisy gives an estimate a lognormal error with median 1: all policies of a
+// replicate see the same errors.
+func (p *Plan) noisy(c experiments.Cell, i int, d time.Duration, of ...string) time.Duration {
+	z := workload.Stream(p.Cells[i].Seed, append([]string{"estimates"}, of...)...).NormFloat64()
+	return time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
+}
+
+// launchWays tells the engine how a real job's threads are split in each of its ways.
+func launchWays(h *experiments.Hardware, j *experiments.Job) []process.Request {
+	var requests []process.Request
+	for _, w := range waysOn(h, j) {
+		t := w.job.Threads
+		requests = append(requests, process.Request{Threads: t.Request, Inter: t.Inter, Intra: t.Intra})
+	}
+	return requests
+}
+
+// alternativeLines are the key lines of what a job's ways are on a hardware.
+func alternativeLines(h *experiments.Hardware, j *experiments.Job) []string {
+	var k Key
+	for _, w := range waysOn(h, j) {
+		text := w.job.Way()
+		if w.gpu != "" {
+			text += " on " + w.gpu
+		}
+		if w.rate != 1 {
+			text += " at the rate " + strconv.FormatFloat(w.rate, 'g', -1, 64)
+		}
+		k.Add("job."+j.Name+".way."+strings.ReplaceAll(w.name, " ", "_"), text)
+	}
+	return k.lines
+}
+
+// submitted lists the job blocks that a cell's workload submits, each once.
+func submitted(c experiments.Cell) []*experiments.Job {
+	var jobs []*experiments.Job
+	for _, s := range c.Workload.Submits {
+		if !slices.Contains(jobs, s.Job) {
+			jobs = append(jobs, s.Job)
+		}
+	}
+	return jobs
+}

@@ -1,0 +1,44 @@
+package results
+
+import (
+	"fmt"
+	"math"
+)
+
+// Sentence says a row of accuracy.csv in plain English: "linear was wrong by
+// 4.1% on the mean (sd 5.2%, bias +1.3%) over 24 runs; its 90% intervals held
+// 92% of them."
+func (r AccuracyRow) Sentence() string {
+	s := fmt.Sprintf("The estimates of %s were off by %s%% on the mean", r.Model, FormatNumber(r.MeanAbs))
+	if finite(r.SD) {
+		s += fmt.Sprintf(" (standard deviation %s%%, bias %+.1f%%)", FormatNumber(r.SD), r.Bias)
+	}
+	s += " over " + plural(r.Runs, "real run")
+	if r.Group != "" {
+		s += " of " + r.Group
+	}
+	if finite(r.Coverage) {
+		s += fmt.Sprintf("; their %s intervals held %s of them", percent(r.Level), percent(r.Coverage))
+	}
+	if r.Choices > 0 {
+		s += fmt.Sprintf(". For %s that ran on several resources, the one predicted fastest was in place %s, %s%% slower than the fastest",
+			plural(r.Choices, "job"), FormatNumber(r.BestRank), FormatNumber(math.Max(r.Regret, 0)))
+	}
+	return s + "."
+}
+
+// Sentence says a row of profiling.csv in plain English.
+func (r ProfilingRow) Sentence() string {
+	change := func(gain float64) string {
+		if gain >= 0 {
+			return FormatNumber(gain) + " s shorter"
+		}
+		return FormatNumber(-gain) + " s longer"
+	}
+	s := fmt.Sprintf("Sampling took %s s. With the estimates, under %s the makespan was %s and the mean JCT %s than under %s, on the mean over %s: in makespan alone, sampling ",
+		FormatNumber(r.Cost), r.Policy, change(r.Makespan), change(r.JCT), r.Baseline, plural(r.Pairs, "pair"))
+	if r.Net >= 0 {
+		return s + fmt.Sprintf("has paid for itself, with %s s left.", FormatNumber(r.Net))
+	}
+	return s + fmt.Sprintf("is %s s short of having paid for itself.", FormatNumber(-r.Net))
+}

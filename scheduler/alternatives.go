@@ -1,0 +1,289 @@
+package scheduler
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Alternative is one way in which a job can run: a request, and how long it is
+// predicted to take with it.
+type Alternative struct {
+	// Name tells the ways of one job apart in results: "cpu", "gpu:V100".
+	Name string
+	// Threads, GPUs and Memory (bytes) are requested in full or not at all.
+	Threads int
+	GPUs    int
+	Memory  int64
+	// GPU is the type of GPU that a node must have; empty for any node.
+	GPU string
+	// Predicted is the run time this way; 0 when there is no estimate, which
+	// counts as longer than any.
+	Predicted time.Duration
+}
+
+// Placement says which of its alternatives a job starts with.
+type Placement string
+
+// The placements; see the package documentation for their exact definitions.
+const (
+	PlaceFirst     Placement = "first"
+	EarliestFinish Placement = "earliest_finish"
+)
+
+// withAlternative returns the job as if the alternative were its only way to run.
+func (j Job) withAlternative(a Alternative) Job {
+	j.Threads, j.GPUs, j.Memory, j.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
+	j.MinThreads, j.MaxThreads, j.Alternatives = 0, 0, nil
+	return j
+}
+
+// way returns what the job asks for when it runs in one of its ways.
+func (j *Job) way(alternative int32) Alternative {
+	if len(j.Alternatives) > 0 {
+		return j.Alternatives[alternative]
+	}
+	return Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted}
+}
+
+// checkAlternatives refuses what has no meaning for a job with several ways to
+// run.
+func (j *Job) checkAlternatives(a Allocation) error {
+	if len(j.Alternatives) == 0 {
+		return nil
+	}
+	first := j.Alternatives[0]
+	switch {
+	case first.Threads != j.Threads || first.GPUs != j.GPUs || first.Memory != j.Memory:
+		return fmt.Errorf("job %q: its first alternative is not its request", j.Name)
+	case j.Malleable:
+		return fmt.Errorf("job %q: it has alternatives, and can not be malleable", j.Name)
+	case a != Strict:
+		return fmt.Errorf("job %q: it has alternatives, which want the allocation strict, not %s", j.Name, a)
+	}
+	for _, a := range j.Alternatives {
+		one := j.withAlternative(a)
+		if err := one.check(j.Number); err != nil {
+			return fmt.Errorf("alternative %q: %w", a.Name, err)
+		}
+	}
+	return nil
+}
+
+// ways are what a run knows of alternatives; the zero value is that of a run
+// whose jobs have none.
+type ways struct {
+	possible [][]int32 // by job, the alternatives that some nodes can hold
+	kinds    []int32   // by job, the kind of GPU that its present way needs; 0 for any
+}
+
+// newWays finds out which alternatives the machine can hold. The run's jobs are
+// copied, for each is to have the request of the way that is looked at.
+func (l *loop) newWays() {
+	some := false
+	for i := range l.Jobs {
+		some = some || len(l.Jobs[i].Alternatives) > 0
+	}
+	if !some {
+		return
+	}
+	l.Jobs = append([]Job(nil), l.Jobs...)
+	l.ways = ways{make([][]int32, len(l.Jobs)), make([]int32, len(l.Jobs))}
+	for i := range l.Jobs {
+		job := &l.Jobs[i]
+		for k := range job.Alternatives {
+			if l.machine.couldHold(job, k) {
+				l.ways.possible[i] = append(l.ways.possible[i], int32(k))
+			}
+		}
+		if len(l.ways.possible[i]) > 0 {
+			l.adoptFastest(int32(i))
+		}
+	}
+}
+
+// couldHold tells whether a job could run in one of its ways if nothing else did.
+func (m *machine) couldHold(j *Job, alternative int) bool {
+	a := j.Alternatives[alternative]
+	one := j.withAlternative(a)
+	need, count := one.needs(int32(a.Threads))
+	need.kind = m.kindOf(a.GPU)
+	_, ok := fit(m.whole, need, count, nil, nil)
+	return ok
+}
+
+// choices returns the alternatives that a job can still choose among: none for
+// a job that has none, or that has started.
+func (l *loop) choices(j int32) []int32 {
+	if l.ways.possible == nil || l.lives[j].FirstStart != Never {
+		return nil
+	}
+	return l.ways.possible[j]
+}
+
+// adopt makes an alternative the way that a job is looked at from now on.
+func (l *loop) adopt(j, alternative int32) {
+	job, f := &l.Jobs[j], &l.lives[j]
+	a := &job.Alternatives[alternative]
+	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
+	f.request, f.asked, f.Alternative = int32(a.Threads), int32(a.Threads), int(alternative)
+	l.ways.kinds[j] = l.machine.kindOf(a.GPU)
+}
+
+// adoptFastest adopts the way with the shortest predicted run time, by which a
+// job that waits is ordered.
+func (l *loop) adoptFastest(j int32) {
+	choices := l.choices(j)
+	if len(choices) == 0 {
+		return
+	}
+	best := choices[0]
+	for _, k := range choices[1:] {
+		if l.longer(j, best, k) {
+			best = k
+		}
+	}
+	l.adopt(j, best)
+}
+
+// longer tells whether a job is predicted to take longer in way a than in way b.
+func (l *loop) longer(j, a, b int32) bool {
+	x, y := l.Jobs[j].Alternatives[a].Predicted, l.Jobs[j].Alternatives[b].Predicted
+	return y != 0 && (x == 0 || x > y)
+}
+
+// leastOf returns the least that a waiting job with alternatives can start with.
+func (l *loop) leastOf(j int32, choices []int32) ask {
+	now := int32(l.lives[j].Alternative)
+	least := anyAsk
+	for _, k := range choices {
+		l.adopt(j, k)
+		need, _ := l.Jobs[j].needs(l.lives[j].request)
+		least = ask{min(least.cores, need.cores), min(least.length, l.remaining(j))}
+	}
+	l.adopt(j, now)
+	return least
+}
+
+// offer finds a way in which a waiting job can start now: of its alternatives
+// the first that has room, and does not delay a reservation before it.
+func (l *loop) offer(j int32, blocked bool) (cores int32, nodes []int32, ok bool) {
+	choices := l.choices(j)
+	for i := 0; ; i++ {
+		if i < len(choices) {
+			l.adopt(j, choices[i])
+		}
+		cores, nodes, ok = l.allot(j)
+		if ok && blocked && l.p.Backfill == EASY {
+			ok = l.mayPass(j, cores, nodes)
+		}
+		if ok || i+1 >= len(choices) {
+			return cores, nodes, ok
+		}
+	}
+}
+
+// makeRoomFor has running jobs give way to a waiting one, in the first of its
+// alternatives for which that makes room.
+func (l *loop) makeRoomFor(j int32) (worse, done bool, err error) {
+	choices := l.choices(j)
+	if len(choices) == 0 {
+		return l.makeRoom(j)
+	}
+	for _, k := range choices {
+		l.adopt(j, k)
+		some, made, err := l.makeRoom(j)
+		worse = worse || some
+		if made || err != nil {
+			return worse, made, err
+		}
+	}
+	return worse, false, nil
+}
+
+// reserve makes the reservation of the first job that can not start: in the
+// way in which it starts earliest, by the predictions.
+func (l *loop) reserve(j int32) {
+	choices := l.choices(j)
+	if len(choices) < 2 {
+		l.reserveAs(j)
+		return
+	}
+	best, earliest := choices[0], Never
+	for _, k := range choices {
+		l.adopt(j, k)
+		if l.reserveAs(j); l.held.at < earliest {
+			best, earliest = k, l.held.at
+		}
+	}
+	l.adopt(j, best)
+	l.reserveAs(j)
+}
+
+// heldUp tells whether a waiting job could not start, in any way, even if all
+// running jobs had ended: paused jobs keep the memory that it needs, and they
+// come after it in the order.
+func (l *loop) heldUp(j int32) bool {
+	choices := l.choices(j)
+	if len(choices) == 0 {
+		return l.heldUpAs(j)
+	}
+	for _, k := range choices {
+		l.adopt(j, k)
+		if !l.heldUpAs(j) {
+			return false
+		}
+	}
+	return true
+}
+
+// whyNot says why a waiting job can not start now, in each of its ways.
+func (l *loop) whyNot(j int32) string {
+	if l.p.Order == AlloX {
+		return l.allox.why(j)
+	}
+	choices := l.choices(j)
+	if len(choices) == 0 {
+		return l.whyNotAs(j)
+	}
+	now := int32(l.lives[j].Alternative)
+	var parts []string
+	for _, k := range choices {
+		l.adopt(j, k)
+		parts = append(parts, l.Jobs[j].Alternatives[k].Name+": "+l.whyNotAs(j))
+	}
+	l.adopt(j, now)
+	return strings.Join(parts, "; ")
+}
+
+// planAs finds the place of a waiting job in a plan, and adopts the way that
+// belongs to it: under earliest_finish the one with the earliest predicted
+// finish, else the one with the earliest start; ties go to the earlier
+// alternative. The step is negative when no way has a known start.
+func (l *loop) planAs(p *plan, j int32) (cores int32, nodes []int32, step int) {
+	choices := l.choices(j)
+	if len(choices) == 0 {
+		cores = l.planned(j)
+		nodes, step = p.earliest(l, j, cores)
+		return cores, nodes, step
+	}
+	step = -1
+	way, best := choices[0], Never
+	for _, k := range choices {
+		l.adopt(j, k)
+		need := l.planned(j)
+		on, i := p.earliest(l, j, need)
+		if i < 0 {
+			continue
+		}
+		at := p.steps[i].at
+		if l.p.Placement == EarliestFinish {
+			at = until(at, l.length(j, need))
+		}
+		if step < 0 || at < best {
+			way, best, cores, nodes, step = k, at, need, on, i
+		}
+	}
+	l.adopt(j, way)
+	return cores, nodes, step
+}

@@ -1,0 +1,227 @@
+package scheduler_test
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/tfexp/tfexp/hardware/simulated"
+	. "github.com/tfexp/tfexp/scheduler"
+)
+
+// onGPU lets a job run on a core with a GPU as well, in so many seconds.
+func onGPU(seconds float64, j Job) Job {
+	return onTypes(j, Alternative{Threads: 1, GPUs: 1, Predicted: sec(seconds)})
+}
+
+// onTypes lets a job run in further ways.
+func onTypes(j Job, more ...Alternative) Job {
+	own := Alternative{Name: "cpu", Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted}
+	for i := range more {
+		if more[i].Name == "" {
+			more[i].Name = "gpu"
+		}
+	}
+	j.Alternatives = append([]Alternative{own}, more...)
+	return j
+}
+
+func sec(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// waysOf returns the true work of jobs with alternatives: the predictions.
+func waysOf(jobs []Job) []simulated.Work {
+	w := works(jobs)
+	for i, j := range jobs {
+		for _, a := range j.Alternatives {
+			w[i].Alternatives = append(w[i].Alternatives, simulated.FullRequest(a.Predicted, a.Threads))
+		}
+	}
+	return w
+}
+
+// twoKinds has two cores and a GPU with a core of its own.
+var twoKinds = Cluster{Nodes: []Node{{Name: "cpu", Threads: 2}, {Name: "gpu", Threads: 1, GPUs: 1, GPU: "V100"}}}
+
+func TestAlternatives(t *testing.T) {
+	twoWide := func(seconds, gpu float64) Job { return onGPU(gpu, at(0, 2, seconds)) }
+	for _, c := range []struct {
+		name   string
+		policy Policy
+		jobs   []Job
+		want   string
+		on     string // the alternative of each job
+	}{
+		// The first way that has room: B does not wait for the cores.
+		{"first", Policy{}, []Job{twoWide(4, 1), twoWide(6, 3), twoWide(2, 1)}, `
+			A |2222|
+			B |111|
+			C |...1|
+			`, "cpu gpu gpu"},
+		// A, C and D would take twice as long on cores: they wait for each
+		// other on the GPU. For B waiting does not pay.
+		{"earliest finish", Policy{Placement: EarliestFinish}, []Job{twoWide(8, 2), twoWide(3, 2), twoWide(9, 2), twoWide(9, 2)}, `
+			A |11|
+			B |222|
+			C |..11|
+			D |....11|
+			`, "gpu cpu gpu gpu"},
+		// SJF orders by the fastest way. B is to have ended on the GPU before it
+		// would end on cores; A takes the cores at once.
+		{"sjf, earliest finish", Policy{Order: SJF, Placement: EarliestFinish}, []Job{twoWide(4, 4), twoWide(9, 1), twoWide(9, 2)}, `
+			A |2222|
+			B |1|
+			C |.11|
+			`, "cpu gpu gpu"},
+		// C waits for the GPU, which B holds. D may pass it: it takes nothing that
+		// C will need.
+		{"easy", Policy{Backfill: EASY}, []Job{
+			at(0, 1, 2), onTypes(gpus(1, at(0, 1, 3))), onTypes(gpus(1, at(0, 1, 1))), at(0, 1, 5)}, `
+			A |11|
+			B |111|
+			C |...1|
+			D |11111|
+			`, "cpu cpu cpu cpu"},
+		// Horn's rule on one machine of each kind: by two matchings the sum of
+		// the finishes is least with C, then B on the GPU, and A on cores.
+		{"allox", Policy{Order: AlloX}, []Job{twoWide(6, 4), twoWide(9, 3), twoWide(9, 1)}, `
+			A |222222|
+			B |.111|
+			C |1|
+			`, "cpu gpu gpu"},
+		// Cores are left free when a job is done sooner by waiting.
+		{"allox waits", Policy{Order: AlloX}, []Job{twoWide(9, 2), twoWide(9, 2)}, `
+			A |11|
+			B |..11|
+			`, "gpu gpu"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := Run{Policy: c.policy, Cluster: twoKinds, Jobs: number(c.jobs)}
+			o, tr := simulate(t, r, waysOf(r.Jobs))
+			want := strings.ReplaceAll(strings.TrimLeft(c.want, "\n"), "\t", "")
+			if diff := cmp.Diff(want, gantt(r.Jobs, tr.events)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", r.Policy, diff)
+			}
+			var on []string
+			for i, j := range r.Jobs {
+				name := "cpu"
+				if len(j.Alternatives) > 0 {
+					name = j.Alternatives[o.Jobs[i].Alternative].Name
+				}
+				on = append(on, name)
+			}
+			if got := strings.Join(on, " "); got != c.on {
+				t.Errorf("the jobs run on %s, want %s", got, c.on)
+			}
+		})
+	}
+}
+
+// Of users with the same progress the first is matched; then the one with less.
+func TestAlphaMatchesTheLeastProgress(t *testing.T) {
+	var jobs []Job
+	for _, user := range []string{"ann", "ann", "bob", "bob"} {
+		jobs = append(jobs, of(user, at(0, 1, 2)))
+	}
+	jobs[2].Predicted, jobs[3].Predicted = 4*time.Second, 4*time.Second
+	for alpha, want := range map[float64]string{1: "A|11|B|..11|C|....1111|D|........1111|", 0.5: "A|11|B|......11|C|..1111|D|........1111|"} {
+		r := Run{Policy: Policy{Order: AlloX, Alpha: alpha}, Cluster: one(1), Jobs: number(jobs)}
+		_, tr := simulate(t, r, nil)
+		got := strings.NewReplacer("\n", "", " |", "|").Replace(gantt(r.Jobs, tr.events))
+		if got != want {
+			t.Errorf("alpha %g: %s, want %s", alpha, got, want)
+		}
+	}
+}
+
+func drawAlternatives(t *rapid.T, c Cluster, jobs []Job) {
+	for i := range jobs {
+		j := &jobs[i]
+		j.Malleable, j.MinThreads, j.MaxThreads = false, 0, 0
+		if j.Nodes > 1 || rapid.IntRange(0, 3).Draw(t, "ways") == 0 {
+			continue
+		}
+		*j = onTypes(*j)
+		for range rapid.IntRange(0, 2).Draw(t, "more ways") {
+			node := c.Nodes[rapid.IntRange(0, len(c.Nodes)-1).Draw(t, "way on")]
+			a := Alternative{
+				Threads: rapid.IntRange(1, node.Threads+1).Draw(t, "way threads"), // sometimes too many
+				GPUs:    rapid.IntRange(0, node.GPUs).Draw(t, "way gpus"),
+				Memory:  int64(rapid.IntRange(0, 10).Draw(t, "way memory")),
+				GPU:     rapid.SampledFrom([]string{"", node.GPU, "T4"}).Draw(t, "way type"),
+			}
+			a.Predicted = time.Duration(rapid.IntRange(0, 9).Draw(t, "way estimate")) * time.Second
+			j.Alternatives = append(j.Alternatives, a)
+		}
+	}
+}
+
+// Whatever the policy: jobs with alternatives finish, each in one of its ways,
+// by a valid trace that is always the same.
+func TestAnyRunWithAlternativesIsValid(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawCluster(t)
+		for i := range c.Nodes {
+			c.Nodes[i].GPU = rapid.SampledFrom([]string{"", "K80", "V100"}).Draw(t, "type")
+		}
+		jobs, work := drawJobs(t, c, false)
+		drawAlternatives(t, c, jobs)
+		for i := range jobs {
+			for k := range jobs[i].Alternatives {
+				run := time.Duration(rapid.IntRange(0, 9).Draw(t, "way run")) * time.Second
+				work[i].Alternatives = append(work[i].Alternatives, simulated.FullRequest(run, jobs[i].Alternatives[k].Threads))
+			}
+		}
+		p := drawPolicy(t)
+		p.Allocation = Strict
+		switch rapid.IntRange(0, 2).Draw(t, "kind of policy") {
+		case 0:
+			p = Policy{Order: AlloX, Alpha: rapid.SampledFrom([]float64{0.1, 0.5, 1}).Draw(t, "alpha")}
+		case 1:
+			p.Placement, p.Backfill = EarliestFinish, Conservative
+		}
+		r := Run{Policy: p, Cluster: c, Jobs: jobs}
+		before := append([]Job(nil), jobs...)
+		out, tr := execute(t, r, work, simulated.Options{})
+		for _, v := range Validate(c, jobs, nil, tr.events, &out) {
+			t.Errorf("%s: %s", p, v)
+		}
+		for i, res := range out.Jobs {
+			if res.State != Finished {
+				t.Errorf("job %d is %s", i, res.State)
+			}
+		}
+		if !reflect.DeepEqual(before, jobs) {
+			t.Error("the run has changed the jobs that it was given")
+		}
+		again, tr2 := execute(t, r, work, simulated.Options{})
+		if !reflect.DeepEqual(tr.events, tr2.events) || !reflect.DeepEqual(out, again) || !reflect.DeepEqual(tr.decisions, tr2.decisions) {
+			t.Errorf("%s: the same jobs give another trace", p)
+		}
+	})
+}
+
+func TestAlternativesThatContradict(t *testing.T) {
+	plain := onGPU(1, at(0, 1, 2))
+	for want, r := range map[string]Run{
+		"malleable":              {Jobs: []Job{malleable(plain)}},
+		"not its request":        {Jobs: []Job{with(plain, func(j *Job) { j.Threads = 2 })}},
+		"want the allocation":    {Jobs: []Job{plain}, Policy: Policy{Allocation: MaxProp}},
+		"keeps the request":      {Jobs: []Job{plain}, Resizes: []Resize{{Job: 0, Threads: 1}}},
+		"more than the cluster":  {Jobs: []Job{onTypes(at(0, 9, 1), Alternative{Threads: 1, GPUs: 1, GPU: "T4"})}},
+		"plans all waiting jobs": {Jobs: []Job{plain}, Policy: Policy{Placement: EarliestFinish, Backfill: EASY}},
+		"alpha":                  {Jobs: []Job{plain}, Policy: Policy{Order: AlloX, Alpha: 2}},
+		"for the order allox":    {Jobs: []Job{plain}, Policy: Policy{Alpha: 0.5}},
+		"decides by itself":      {Jobs: []Job{plain}, Policy: Policy{Order: AlloX, Backfill: EASY}},
+		"unknown placement":      {Jobs: []Job{plain}, Policy: Policy{Placement: "best"}},
+	} {
+		r.Cluster, r.Jobs = twoKinds, number(r.Jobs)
+		if _, err := r.Execute(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one that says %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	. "github.com/tfexp/tfexp/scheduler"
+)
+
+// clumsy is a virtual engine on which each attempt takes its job's predicted
+// time, whatever it holds, and the first attempts of a job fail.
+type clumsy struct {
+	jobs  []Job
+	fails map[int]int // attempts that fail, by job
+	now   time.Duration
+	left  []time.Duration
+	end   map[int]time.Duration // of the jobs that run
+}
+
+func (c *clumsy) Start(job int, _ Grant) error {
+	if _, runs := c.end[job]; runs {
+		return fmt.Errorf("job %d runs already", job)
+	}
+	c.left[job] = c.jobs[job].Predicted
+	return c.Resume(job, Grant{})
+}
+func (c *clumsy) Pause(job int) error {
+	c.left[job] = c.end[job] - c.now
+	delete(c.end, job)
+	return nil
+}
+func (c *clumsy) Resume(job int, _ Grant) error {
+	c.end[job] = c.now + c.left[job]
+	return nil
+}
+func (c *clumsy) Resize(int, Grant) error { return nil }
+func (c *clumsy) Stop(int) error          { return nil }
+func (c *clumsy) Next(_ context.Context, until time.Duration) (time.Duration, []End, error) {
+	for _, at := range c.end {
+		until = min(until, at)
+	}
+	c.now = until
+	var ended []End
+	for j := range c.jobs {
+		if at, runs := c.end[j]; runs && at <= c.now {
+			delete(c.end, j)
+			e := End{Job: j, At: at, State: Finished}
+			if c.fails[j]--; c.fails[j] >= 0 {
+				e.State, e.Reason = Failed, "exit status 1"
+			}
+			ended = append(ended, e)
+		}
+	}
+	return c.now, ended, nil
+}
+
+// A job that fails waits at the end of its order's queue, holds nothing, and
+// starts anew as often as it may; then it has failed.
+func TestRetries(t *testing.T) {
+	policies := []Policy{
+		{}, {Order: RoundRobin, Quantum: time.Second}, {Order: Priority, Preemption: PausePreemption},
+		{Allocation: MaxProp}, {Allocation: AlwaysAttend, Backfill: EASY}, {Order: LAS, Preemption: PausePreemption, Quantum: time.Second},
+		{Order: Fair, Quantum: time.Second},
+	}
+	for _, p := range policies {
+		jobs := number([]Job{at(0, 2, 3), at(0, 1, 2), malleable(at(1, 2, 4)), level(1, at(2, 1, 1))})
+		jobs[0].Retries, jobs[0].Memory = 2, 5
+		jobs[1].Retries = 1
+		jobs[2].Retries = 3
+		cluster := Cluster{Nodes: []Node{{Name: "n", Threads: 2, Memory: 8}}}
+		e := &clumsy{jobs: jobs, fails: map[int]int{0: 2, 1: 2, 2: 1, 3: 1}, left: make([]time.Duration, len(jobs)), end: map[int]time.Duration{}}
+		var tr trace
+		o, err := Run{Policy: p, Cluster: cluster, Jobs: jobs, Engine: e, Recorder: &tr}.Execute(context.Background())
+		if err != nil {
+			t.Fatalf("%s: %v", p, err)
+		}
+		for _, v := range Validate(cluster, jobs, nil, tr.events, &o) {
+			t.Errorf("%s: %s", p, v)
+		}
+		for j, want := range []struct {
+			state    State
+			restarts int
+		}{{Finished, 2}, {Failed, 1}, {Finished, 1}, {Failed, 0}} {
+			if r := o.Jobs[j]; r.State != want.state || r.Restarts != want.restarts {
+				t.Errorf("%s: job %s is %s after %d restarts, want %+v", p, jobs[j].Name, r.State, r.Restarts, want)
+			}
+			// Every attempt takes the job's whole time.
+			if r := o.Jobs[j]; r.Service != time.Duration(r.Restarts+1)*jobs[j].Predicted {
+				t.Errorf("%s: job %s ran for %s in %d attempts", p, jobs[j].Name, r.Service, r.Restarts+1)
+			}
+		}
+	}
+}
+
+// Under FCFS the job that failed keeps its place, which its arrival gave it.
+func TestRetryGantt(t *testing.T) {
+	jobs := number([]Job{at(0, 1, 2), at(1, 1, 2)})
+	jobs[0].Retries = 1
+	e := &clumsy{jobs: jobs, fails: map[int]int{0: 1}, left: make([]time.Duration, 2), end: map[int]time.Duration{}}
+	var tr trace
+	if _, err := (Run{Cluster: one(1), Jobs: jobs, Engine: e, Recorder: &tr}).Execute(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := gantt(jobs, tr.events); got != "A |1111|\nB | ...11|\n" {
+		t.Error(got)
+	}
+}
+
+// More attempts than a job has are against the rules.
+func TestValidatorCountsRetries(t *testing.T) {
+	jobs := number([]Job{at(0, 1, 2)})
+	cores := CoreSet{{Lo: 0, Hi: 1}}
+	v := Validate(one(1), jobs, nil, []Event{
+		{Kind: Arrive}, {Kind: Start, Cores: cores}, {At: 1, Kind: Retry}, {At: 1, Kind: Start, Cores: cores}, {At: 2, Kind: Finish},
+	}, nil)
+	if len(v) != 1 {
+		t.Errorf("violations: %v", v)
+	}
+}

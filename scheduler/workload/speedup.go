@@ -1,0 +1,92 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// SpeedUp is how many times faster than on one thread a job's work is on n
+// threads. With Points it is a table; without, the universal scalability law
+//
+//	n / (1 + Sigma (n-1) + Kappa n (n-1))
+//
+// (N. Gunther, Guerrilla Capacity Planning, 2007), which without Kappa is
+// Amdahl's law with the serial part Sigma. The zero value speeds up in
+// proportion.
+type SpeedUp struct {
+	Sigma, Kappa float64
+	// Points are ascending in threads.
+	Points []SpeedPoint
+}
+
+// SpeedPoint is a speed on a number of threads, in any unit.
+type SpeedPoint struct {
+	Threads int
+	Speed   float64
+}
+
+// Amdahl is the speed-up of work of which a part, 0 to 1, is spread over the
+// threads.
+func Amdahl(parallel float64) SpeedUp { return SpeedUp{Sigma: 1 - parallel} }
+
+// At returns the speed on so many threads. Between two points of a table it is
+// a power of the threads, so that it is never better than in proportion unless
+// the points are; below the first it is in proportion to the threads; above
+// the last it is that of the last.
+func (s SpeedUp) At(threads int) float64 {
+	n := float64(threads)
+	if len(s.Points) == 0 {
+		return n / (1 + s.Sigma*(n-1) + s.Kappa*n*(n-1))
+	}
+	i, found := slices.BinarySearchFunc(s.Points, threads, func(p SpeedPoint, n int) int { return p.Threads - n })
+	switch {
+	case found:
+		return s.Points[i].Speed
+	case i == 0:
+		return s.Points[0].Speed * n / float64(s.Points[0].Threads)
+	case i == len(s.Points):
+		return s.Points[i-1].Speed
+	}
+	a, b := s.Points[i-1], s.Points[i]
+	power := math.Log(b.Speed/a.Speed) / math.Log(float64(b.Threads)/float64(a.Threads))
+	return a.Speed * math.Pow(n/float64(a.Threads), power)
+}
+
+// Check refuses a curve that is not above 0 for every number of threads, or a
+// table that is not in order.
+func (s SpeedUp) Check() error {
+	if !(s.Sigma >= 0 && s.Sigma <= 1) || !(s.Kappa >= 0 && s.Kappa <= 1) {
+		return fmt.Errorf("sigma %v and kappa %v must be from 0 to 1", s.Sigma, s.Kappa)
+	}
+	before := 0
+	for _, p := range s.Points {
+		switch {
+		case p.Threads <= before:
+			return errors.New("the points of a speed-up are not in the order of their threads")
+		case !(p.Speed > 0) || math.IsInf(p.Speed, 1):
+			return fmt.Errorf("a speed of %v on %d threads", p.Speed, p.Threads)
+		}
+		before = p.Threads
+	}
+	return nil
+}
+
+// String writes the curve as the language does: "usl(0.05, 0.001)", "{1 = 1, 2 = 1.8}".
+func (s SpeedUp) String() string {
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 15, 64) } // 1 - (1 - 0.3) is 0.3
+	switch {
+	case len(s.Points) > 0:
+		parts := make([]string, len(s.Points))
+		for i, p := range s.Points {
+			parts[i] = strconv.Itoa(p.Threads) + " = " + number(p.Speed)
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case s.Kappa == 0:
+		return "amdahl(" + number(1-s.Sigma) + ")"
+	}
+	return "usl(" + number(s.Sigma) + ", " + number(s.Kappa) + ")"
+}

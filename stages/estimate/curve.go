@@ -1,0 +1,149 @@
+package estimate
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/estimator"
+)
+
+// Timings are run times of one program by threads, all else the same.
+type Timings struct {
+	// File is where they are; Group says what else the rows have in common, like
+	// "Containers=8".
+	File, Group string
+	Points      []Timing
+}
+
+// Timing is a run time in seconds on so many threads.
+type Timing struct {
+	Threads int
+	Seconds float64
+}
+
+var threadColumns = []string{"threads", "cores", "coresperc", "numthreads", "cpus", "n"}
+
+// ReadTimings reads a table with a column of threads (or cores) and one of seconds.
+// Rows that differ in another column belong to another group. Malformed lines are
+// *LineError, all of them joined.
+func ReadTimings(r io.Reader, file string) ([]Timings, error) {
+	in := csv.NewReader(r)
+	in.FieldsPerRecord = -1
+	header, err := in.Read()
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	threads, at := pick(header, threadColumns), pick(header, timeColumns)
+	if threads < 0 || at < 0 {
+		return nil, fmt.Errorf("read %s: want a column of threads and one of seconds among %s (threads, cores; seconds, time)", file, strings.Join(header, ", "))
+	}
+	var groups []Timings
+	var bad []error
+	for {
+		record, err := in.Read()
+		if err == io.EOF {
+			break
+		}
+		var parse *csv.ParseError
+		if errors.As(err, &parse) {
+			bad = append(bad, &LineError{file, parse.Line, parse.Err})
+			continue
+		} else if err != nil {
+			return nil, fmt.Errorf("read %s: %w", file, err)
+		}
+		line, _ := in.FieldPos(0)
+		if len(record) != len(header) {
+			bad = append(bad, &LineError{file, line, fmt.Errorf("%d fields instead of %d", len(record), len(header))})
+			continue
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(record[threads]))
+		if err != nil || n < 1 {
+			bad = append(bad, &LineError{file, line, fmt.Errorf("%s %q is not a whole number of at least 1", header[threads], record[threads])})
+			continue
+		}
+		s, err := strconv.ParseFloat(strings.TrimSpace(record[at]), 64)
+		if err != nil || !(s > 0) || math.IsInf(s, 0) {
+			bad = append(bad, &LineError{file, line, fmt.Errorf("%s %q is not a time above 0 in seconds", header[at], record[at])})
+			continue
+		}
+		var rest []string
+		for i, h := range header {
+			if i != threads && i != at {
+				rest = append(rest, strings.TrimSpace(h)+"="+strings.TrimSpace(record[i]))
+			}
+		}
+		group := strings.Join(rest, " ")
+		i := slices.IndexFunc(groups, func(g Timings) bool { return g.Group == group })
+		if i < 0 {
+			i, groups = len(groups), append(groups, Timings{File: file, Group: group})
+		}
+		groups[i].Points = append(groups[i].Points, Timing{n, s})
+	}
+	if len(bad) > 0 {
+		return nil, errors.Join(bad...)
+	}
+	for _, g := range groups {
+		slices.SortStableFunc(g.Points, func(a, b Timing) int { return a.Threads - b.Threads })
+	}
+	return groups, nil
+}
+
+// CurvePoint is the run time on so many threads, as fitted and as measured
+// (negative where it was not). Held says that the fit did not know it.
+type CurvePoint struct {
+	Threads int
+	estimator.Prediction
+	Measured float64
+	Held     bool
+}
+
+// CurveFit is a fitted speed-up.
+type CurveFit struct {
+	Timings
+	Curve  estimator.Curve
+	Points []CurvePoint
+}
+
+// FitCurve fits timings and tells the run time on each of their threads, and on
+// more of them. With half, it knows the first, third, … number of threads alone.
+func FitCurve(t Timings, more []int, half bool, level float64) (CurveFit, error) {
+	p := estimator.Problem{}
+	distinct := -1
+	for i, x := range t.Points {
+		if i == 0 || x.Threads != t.Points[i-1].Threads {
+			distinct++
+		}
+		if !half || distinct%2 == 0 {
+			p.Samples = append(p.Samples, estimator.Sample{Length: 1, Threads: x.Threads, Wall: x.Seconds})
+		}
+	}
+	f := CurveFit{Timings: t}
+	tell := func(threads int, measured float64) error {
+		p.Resource = estimator.Resource{Threads: threads}
+		e, err := estimator.Scaling{}.Fit(p)
+		if err != nil {
+			return err
+		}
+		f.Curve = e.Curve
+		known := slices.ContainsFunc(p.Samples, func(s estimator.Sample) bool { return s.Threads == threads })
+		f.Points = append(f.Points, CurvePoint{threads, e.Predict(1, level), measured, measured > 0 && !known})
+		return nil
+	}
+	for _, x := range t.Points {
+		if err := tell(x.Threads, x.Seconds); err != nil {
+			return f, fmt.Errorf("%s %s: %w", t.File, t.Group, err)
+		}
+	}
+	for _, n := range more {
+		if err := tell(n, -1); err != nil {
+			return f, fmt.Errorf("%s %s: %w", t.File, t.Group, err)
+		}
+	}
+	return f, nil
+}

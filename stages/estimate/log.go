@@ -1,0 +1,229 @@
+package estimate
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+// LoggedRun is a training run as its log tells it. Done and At of its marks
+// count from its first row.
+type LoggedRun struct {
+	// File is where the log is, Name the run within it; empty in a log of one run.
+	File, Name string
+	// First is the step of the first row.
+	First int
+	Marks []estimator.Mark
+	// Units are the seconds of each epoch, where the log tells these; Startup and
+	// Save are what came before and after them, 0 where it does not say.
+	Units         []float64
+	Startup, Save float64
+}
+
+// Last is the step of the last row.
+func (r LoggedRun) Last() int {
+	if n := len(r.Marks); n > 0 {
+		return r.First + r.Marks[n-1].Done
+	}
+	return len(r.Units)
+}
+
+// LineError is a malformed line of a log.
+type LineError struct {
+	File string
+	Line int
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("%s line %d: %v", e.File, e.Line, e.Err) }
+
+func (e *LineError) Unwrap() error { return e.Err }
+
+// mostLines bounds the malformed lines that are told of one log.
+const mostLines = 20
+
+// The names of columns, in lower case without spaces and underscores.
+var (
+	stepColumns = []string{"step", "steps", "globalstep", "iteration", "iterations", "iter", "epoch", "epochs", "batch"}
+	timeColumns = []string{"walltime", "time", "times", "elapsed", "elapseds", "elapsedseconds", "elapsedtime", "seconds", "timestamp", "timesec", "relativetime", "relative"}
+	// Rows of a run have the same values in these columns.
+	runColumns = []string{"run", "runid", "trial", "replicate", "repetition", "seed", "job", "zone", "region", "host", "node", "name"}
+)
+
+// columnName is a column's name as the lists above have it.
+func columnName(s string) string {
+	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(strings.TrimSpace(s)))
+}
+
+// ReadLog reads the runs of a training log: CSV with a header, or the output of a
+// program that speaks the job contract (progress lines, time-writer line). Malformed
+// lines are *LineError, all of them joined, or, with lenient, skipped and told as
+// warnings; a log without steps and times is an error.
+func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	if _, _, err := in.ReadRune(); err != nil {
+		return nil, nil, fmt.Errorf("read %s: the log is empty", file)
+	}
+	_ = in.UnreadRune()
+	start, _ := in.Peek(4096)
+	header, _, _ := strings.Cut(string(start), "\n")
+	if names := strings.Split(strings.TrimPrefix(strings.TrimSpace(header), "\ufeff"), ","); len(names) > 1 && pick(names, stepColumns) >= 0 {
+		return readCSV(in, file, lenient)
+	}
+	report, err := contract.Parse(in, contract.Longest)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	for _, w := range report.Warnings {
+		warnings = append(warnings, file+": "+w)
+	}
+	if len(warnings) > 0 && !lenient {
+		return nil, nil, errors.New(strings.Join(warnings, "\n"))
+	}
+	if len(report.Epochs) == 0 {
+		return nil, warnings, fmt.Errorf("read %s: no steps and times in it: want CSV whose header names a step and a time column, or the lines of the job contract", file)
+	}
+	return []LoggedRun{{File: file, Units: report.Epochs, Startup: max(0, report.Startup), Save: max(0, report.Save)}}, warnings, nil
+}
+
+// pick finds the first of the wanted names among a header's; -1 when there is none.
+func pick(header, wanted []string) int {
+	for _, w := range wanted {
+		if i := slices.IndexFunc(header, func(h string) bool { return columnName(h) == w }); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// csvRow is a row of a log.
+type csvRow struct {
+	step int
+	at   float64
+}
+
+func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
+	r := csv.NewReader(in)
+	r.FieldsPerRecord = -1
+	header, err := r.Read()
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	header[0] = strings.TrimPrefix(header[0], "\ufeff")
+	step, at := pick(header, stepColumns), pick(header, timeColumns)
+	if at < 0 {
+		return nil, nil, fmt.Errorf("read %s: no column of times among %s (wall_time, time, elapsed_s and seconds are known)", file, strings.Join(header, ", "))
+	}
+	var by []int
+	for i, h := range header {
+		if i != step && i != at && slices.Contains(runColumns, columnName(h)) {
+			by = append(by, i)
+		}
+	}
+	var (
+		names []string
+		rows  = map[string][]csvRow{}
+		bad   []error
+		many  int
+		again = map[string]int{}     // times that the run of a name began anew
+		until = map[string]float64{} // the latest row of a run
+	)
+	malformed := func(line int, err error) {
+		if many++; many <= mostLines {
+			bad = append(bad, &LineError{file, line, err})
+		}
+	}
+	for {
+		record, err := r.Read()
+		if err == io.EOF {
+			break
+		}
+		line, _ := r.FieldPos(0)
+		var parse *csv.ParseError
+		if errors.As(err, &parse) {
+			malformed(parse.Line, parse.Err)
+			continue
+		} else if err != nil {
+			return nil, nil, fmt.Errorf("read %s: %w", file, err)
+		}
+		row, err := readRow(record, len(header), step, at, header)
+		if err != nil {
+			malformed(line, err)
+			continue
+		}
+		var id []string
+		for _, i := range by {
+			id = append(id, record[i])
+		}
+		name := strings.Join(id, "/")
+		key := name
+		if n := again[name]; n > 0 {
+			key = fmt.Sprintf("%s#%d", name, n+1)
+		}
+		// Back at the first step after others: the next run under the same name.
+		if v := rows[key]; len(v) > 1 && row.step <= v[0].step && row.at >= until[key] {
+			again[name]++
+			key = fmt.Sprintf("%s#%d", name, again[name]+1)
+		}
+		if rows[key] == nil {
+			names = append(names, key)
+			until[key] = row.at
+		}
+		until[key] = max(until[key], row.at)
+		rows[key] = append(rows[key], row)
+	}
+	if many > len(bad) {
+		bad = append(bad, fmt.Errorf("%s: %d more malformed lines", file, many-len(bad)))
+	}
+	if len(bad) > 0 && !lenient {
+		return nil, nil, errors.Join(bad...)
+	}
+	for _, e := range bad {
+		warnings = append(warnings, e.Error()+" (skipped)")
+	}
+	for _, name := range names {
+		v := rows[name]
+		slices.SortStableFunc(v, func(a, b csvRow) int {
+			switch {
+			case a.at < b.at:
+				return -1
+			case a.at > b.at:
+				return 1
+			}
+			return 0
+		})
+		run := LoggedRun{File: file, Name: name, First: v[0].step}
+		for _, x := range v {
+			run.Marks = append(run.Marks, estimator.Mark{Done: x.step - run.First, At: x.at - v[0].at})
+		}
+		runs = append(runs, run)
+	}
+	if len(runs) == 0 {
+		return nil, nil, fmt.Errorf("read %s: no rows below the header", file)
+	}
+	return runs, warnings, nil
+}
+
+func readRow(record []string, fields, step, at int, header []string) (csvRow, error) {
+	if len(record) != fields {
+		return csvRow{}, fmt.Errorf("%d fields instead of %d", len(record), fields)
+	}
+	s, err := strconv.ParseFloat(strings.TrimSpace(record[step]), 64)
+	if err != nil || s != math.Trunc(s) || s < 0 || s > math.MaxInt32 {
+		return csvRow{}, fmt.Errorf("%s %q is not a whole number of at least 0", header[step], record[step])
+	}
+	t, err := strconv.ParseFloat(strings.TrimSpace(record[at]), 64)
+	if err != nil || math.IsNaN(t) || math.IsInf(t, 0) {
+		return csvRow{}, fmt.Errorf("%s %q is not a time in seconds", header[at], record[at])
+	}
+	return csvRow{int(s), t}, nil
+}

@@ -1,0 +1,285 @@
+package estimate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/tfexp/tfexp/estimator"
+)
+
+// LogOptions say how logged runs are predicted.
+type LogOptions struct {
+	// Total is the length of a whole run in steps, 0 to have it told from the logs:
+	// the furthest row of all, rounded down to three digits.
+	Total int
+	// Fraction of Total is all that is looked at of a run that is predicted, and of
+	// the runs beside it; 0 for all rows of runs that are not finished and
+	// defaultFraction of those that are.
+	Fraction float64
+	Model    string
+	Level    float64 // of the interval, 0 to 1
+	// Alone predicts each run from its own rows; otherwise the beginnings of the
+	// other runs of its file count as well, as far as its own.
+	Alone bool
+	// Tick is as in estimator.Problem.
+	Tick float64
+}
+
+const (
+	defaultFraction = 0.0625
+	// slack is how far past the fraction a row may be to count: logs have rows at
+	// steps that differ a little from run to run.
+	slack = 1.02
+)
+
+// LogPrediction is what a run's beginning says of its whole run time. Times are
+// seconds from its first row.
+type LogPrediction struct {
+	Run LoggedRun
+	// Rows and Steps are what was looked at.
+	Rows, Steps int
+	Model       string
+	estimator.Prediction
+	// Linear is plain linear extrapolation, Median that of the finished runs of
+	// the history: what any model has to beat. Actual is the truth. Each is
+	// negative where there is none.
+	Linear, Median, Actual float64
+	// Err says why the run was not predicted.
+	Err      error
+	Warnings []string
+}
+
+// LogSummary is how well runs were predicted, over those whose actual run time is
+// known. Errors are 100 × (predicted − actual) / actual.
+type LogSummary struct {
+	Runs     int     `json:"runs"`
+	MeanAbs  float64 `json:"mean_absolute_error_pct"`
+	SD       float64 `json:"sd_pct"`
+	Bias     float64 `json:"bias_pct"`
+	Coverage float64 `json:"coverage_pct"` // intervals that hold the actual run time
+	// LinearMeanAbs and MedianMeanAbs are the mean absolute errors of plain
+	// linear extrapolation and of the median of the history; negative where there
+	// is none.
+	LinearMeanAbs float64 `json:"linear_mean_absolute_error_pct"`
+	MedianMeanAbs float64 `json:"median_mean_absolute_error_pct"`
+}
+
+// Length is the length of a whole run that the options or else the logs say.
+func (o LogOptions) Length(runs []LoggedRun) int {
+	if o.Total > 0 {
+		return o.Total
+	}
+	last := 0
+	for _, r := range runs {
+		last = max(last, r.Last())
+	}
+	digit := 1
+	for last/digit >= 1000 {
+		digit *= 10
+	}
+	return last / digit * digit
+}
+
+// PredictLogs predicts each run. Finished runs of history count as whole ones; a run
+// is never its own history. It fails when the model does not exist or the options
+// make no sense; a run that cannot be predicted says so itself.
+func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, error) {
+	model, err := estimator.ByName(o.Model)
+	if err != nil {
+		return nil, err
+	}
+	total := o.Length(runs)
+	if total <= 0 {
+		return nil, errors.New("predict: no run got anywhere: give the length of a whole run")
+	}
+	begins := make([]LoggedRun, len(runs))
+	ticks := map[string]float64{} // the clock of each file
+	for i, r := range runs {
+		begins[i] = r.begin(o.limit(r, total))
+	}
+	for _, r := range runs {
+		if _, ok := ticks[r.File]; ok {
+			continue
+		}
+		ticks[r.File] = o.Tick
+		if o.Tick == 0 {
+			var marks [][]estimator.Mark
+			for i, b := range begins {
+				if runs[i].File == r.File {
+					marks = append(marks, b.Marks)
+				}
+			}
+			ticks[r.File] = estimator.FindTick(marks)
+		}
+	}
+	out := make([]LogPrediction, len(runs))
+	for i, r := range runs {
+		p := estimator.Problem{Job: "logged", Samples: []estimator.Sample{begins[i].sample()}, Tick: ticks[r.File]}
+		var totals []float64
+		for _, h := range history {
+			if whole, ok := h.whole(total); ok && (h.File != r.File || h.Name != r.Name) {
+				p.History = append(p.History, whole)
+				totals = append(totals, whole.Seconds)
+			}
+		}
+		for j, b := range begins {
+			if j != i && !o.Alone && runs[j].File == r.File && len(b.Marks) > 1 {
+				p.History = append(p.History, estimator.Run{Job: p.Job, Length: total - b.First, Marks: b.Marks})
+			}
+		}
+		out[i] = predictLog(model, p, r, begins[i], total, o.Level)
+		if len(totals) > 0 {
+			out[i].Median = estimator.Median(totals)
+		}
+	}
+	return out, nil
+}
+
+// limit is the last step that may be looked at.
+func (o LogOptions) limit(r LoggedRun, total int) int {
+	fraction := o.Fraction
+	if fraction == 0 {
+		if r.Last() < total {
+			return math.MaxInt
+		}
+		fraction = defaultFraction
+	}
+	return int(fraction * float64(total) * slack)
+}
+
+func predictLog(model estimator.Model, p estimator.Problem, r, begin LoggedRun, total int, level float64) LogPrediction {
+	out := LogPrediction{
+		Run: r, Rows: max(len(begin.Marks), len(begin.Units)), Steps: begin.Last() - r.First,
+		Prediction: estimator.Prediction{Seconds: -1, Low: -1, High: -1}, Linear: -1, Median: -1, Actual: -1,
+	}
+	if whole, ok := r.whole(total); ok {
+		out.Actual = whole.Seconds
+	}
+	alone := p
+	alone.History = nil
+	if e, err := (estimator.Linear{}).Fit(alone); err == nil {
+		out.Linear = e.Predict(total-r.First, level).Seconds
+	}
+	e, err := model.Fit(p)
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	out.Model, out.Warnings = e.Model, e.Warnings
+	out.Prediction = e.Predict(total-r.First, level)
+	return out
+}
+
+// begin is the run up to a step.
+func (r LoggedRun) begin(limit int) LoggedRun {
+	b := r
+	n := 0
+	for n < len(r.Marks) && r.First+r.Marks[n].Done <= limit {
+		n++
+	}
+	b.Marks, b.Units = r.Marks[:n], r.Units[:min(len(r.Units), limit)]
+	if len(r.Units) > 0 && len(b.Units) == 0 { // at least one epoch
+		b.Units = r.Units[:1]
+	}
+	return b
+}
+
+// sample is the run as a model takes it. A run of so many epochs alone would have
+// started up and saved as the whole one did.
+func (r LoggedRun) sample() estimator.Sample {
+	if len(r.Units) > 0 {
+		s := estimator.Sample{Length: len(r.Units), Units: r.Units, Wall: r.Startup + r.Save}
+		for _, u := range r.Units {
+			s.Wall += u
+		}
+		return s
+	}
+	s := estimator.Sample{Marks: r.Marks}
+	if n := len(r.Marks); n > 0 {
+		s.Length, s.Wall = r.Marks[n-1].Done, r.Marks[n-1].At
+	}
+	return s
+}
+
+// whole is the run from its first row to the first that has all steps; ok is false
+// when it did not get there.
+func (r LoggedRun) whole(total int) (run estimator.Run, ok bool) {
+	run = estimator.Run{Job: "logged", Length: total - r.First, Marks: r.Marks}
+	if len(r.Units) >= total && total > 0 {
+		run.Units = r.Units[:total]
+		run.Seconds = r.Startup + r.Save
+		for _, u := range run.Units {
+			run.Seconds += u
+		}
+		return run, true
+	}
+	for _, m := range r.Marks {
+		if m.Done >= run.Length && m.At > 0 {
+			run.Seconds = m.At
+			return run, true
+		}
+	}
+	return run, false
+}
+
+// ErrorPct is 100 × (predicted − actual) / actual; ok is false where either is not
+// known.
+func (p LogPrediction) ErrorPct() (pct float64, ok bool) { return errorPct(p.Seconds, p.Actual) }
+
+func errorPct(predicted, actual float64) (pct float64, ok bool) {
+	return 100 * (predicted/actual - 1), predicted >= 0 && actual > 0
+}
+
+// SummarizeLogs sums up the runs whose actual run time is known.
+func SummarizeLogs(predictions []LogPrediction) LogSummary {
+	s := LogSummary{LinearMeanAbs: -1, MedianMeanAbs: -1}
+	var errs, linear, median []float64
+	for _, p := range predictions {
+		e, ok := p.ErrorPct()
+		if !ok {
+			continue
+		}
+		errs = append(errs, e)
+		if p.Low <= p.Actual && p.Actual <= p.High {
+			s.Coverage++
+		}
+		if e, ok := errorPct(p.Linear, p.Actual); ok {
+			linear = append(linear, math.Abs(e))
+		}
+		if e, ok := errorPct(p.Median, p.Actual); ok {
+			median = append(median, math.Abs(e))
+		}
+	}
+	s.Runs = len(errs)
+	if s.Runs == 0 {
+		return s
+	}
+	for _, e := range errs {
+		s.MeanAbs += math.Abs(e) / float64(s.Runs)
+	}
+	s.Bias, s.Coverage = stat.Mean(errs, nil), 100*s.Coverage/float64(s.Runs)
+	if s.Runs > 1 {
+		s.SD = stat.StdDev(errs, nil)
+	}
+	if len(linear) > 0 {
+		s.LinearMeanAbs = stat.Mean(linear, nil)
+	}
+	if len(median) > 0 {
+		s.MedianMeanAbs = stat.Mean(median, nil)
+	}
+	return s
+}
+
+// Why says why a run was not predicted, and what to do; empty when it was.
+func (p LogPrediction) Why() string {
+	if p.Err == nil {
+		return ""
+	}
+	if p.Rows < 2 {
+		return fmt.Sprintf("only %d row within the fraction: look at more of it (--fraction)", p.Rows)
+	}
+	return p.Err.Error()
+}

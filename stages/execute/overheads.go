@@ -1,0 +1,49 @@
+package execute
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results"
+)
+
+// addOverheads takes from the logs of resized jobs what their programs say that
+// it cost to follow. A log that is not there says nothing.
+func addOverheads(w *results.CellWriter, c Cell) error {
+	if c.Logs == "" {
+		return nil
+	}
+	for i := range c.Setup.Jobs {
+		if w.Row(i).Resizes == 0 {
+			continue
+		}
+		report, err := parseLog(filepath.Join(c.Logs, c.Setup.Jobs[i].Name+".log"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read job log: %w", err)
+		}
+		if len(report.Resized) > 0 {
+			sum := 0.0
+			for _, r := range report.Resized {
+				sum += r.Seconds
+			}
+			w.SetResizeOverhead(i, sum)
+		}
+	}
+	return nil
+}
+
+func parseLog(path string) (contract.Report, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return contract.Report{}, err
+	}
+	defer f.Close()
+	return contract.Parse(f, contract.Last)
+}

@@ -1,0 +1,272 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results"
+)
+
+// heatMetric is drawn when the experiment names none.
+const heatMetric = "mean_jct_s"
+
+// mostTiles bounds the values of each axis of a heat map.
+const mostTiles = 24
+
+// heat is a panel: one metric over two axes, of the variants that agree on all
+// else.
+type heat struct {
+	title string
+	means [][]float64 // by value of y, then of x; NaN where it is not known
+}
+
+// heatmaps draws a metric over two axes of the matrix, a tile for each pair of
+// their values. Without axes it takes the first two that are numbers.
+func (d *data) heatmaps(metric, across, up string) ([]figure, error) {
+	if metric == "" {
+		metric = heatMetric
+	}
+	m, ok := results.MetricByName(metric)
+	if !ok {
+		return nil, fmt.Errorf("there is no metric %q", metric)
+	}
+	var out []figure
+	for _, s := range d.settings() {
+		asked := across != "" || up != ""
+		x, xOK := d.tiles(s, across, asked, up)
+		y, yOK := d.tiles(s, up, asked, x.name)
+		if !xOK || !yOK {
+			if asked {
+				out = append(out, skipped(Heatmap, "heatmap-"+across+"-"+up+d.suffix(s), capital(m.Title)+d.place(s), "it needs two axes with at least two values each")...)
+			}
+			continue // most experiments have no such axes, which is nothing to tell
+		}
+		all := heats(s, x, y, m)
+		drawn := heatmap{x: x, y: y, metric: m, heats: all[:min(len(all), mostFacets)]}
+		out = append(out, drawn.figure("heatmap-"+m.Name+"-"+x.name+"-"+y.name+d.suffix(s),
+			capital(axisTitle(m))+" by "+x.name+" and "+y.name+d.place(s), someOf(mostFacets, len(all), "panel")))
+	}
+	return out, nil
+}
+
+// tiles finds an axis with at least two values, other than the one named not:
+// the named one, or the first; unless any will do, of numbers.
+func (d *data) tiles(s setting, name string, any bool, not string) (abscissa, bool) {
+	for _, axis := range d.Plan.Axes {
+		if name != "" && axis != name || axis == not {
+			continue
+		}
+		if x, ok := d.abscissa(s, axis); ok {
+			x.cut()
+			return x, true
+		}
+		x := abscissa{name: axis}
+		for _, v := range s.variants {
+			if text, read := valueOf(v, axis); read && !slices.Contains(x.labels, text) {
+				x.labels = append(x.labels, text)
+			}
+		}
+		if any && len(x.labels) >= 2 {
+			x.cut()
+			return x, true
+		}
+	}
+	return abscissa{}, false
+}
+
+// cut leaves out the values that have no room.
+func (x *abscissa) cut() {
+	x.labels = x.labels[:min(len(x.labels), mostTiles)]
+	x.values = x.values[:min(len(x.values), mostTiles)]
+}
+
+// heats groups the variants by policy and other axes, in the order of the plan.
+// A policy that reads but one of the axes is the same all along the other.
+func heats(s setting, x, y abscissa, m results.Metric) []heat {
+	policies := map[string]bool{}
+	for _, v := range s.variants {
+		policies[v.Policy] = true
+	}
+	var out []heat
+	for _, v := range s.variants {
+		atX, readX := valueOf(v, x.name)
+		atY, readY := valueOf(v, y.name)
+		if !readX && !readY {
+			continue // it is the same everywhere
+		}
+		var parts []string
+		if len(policies) > 1 {
+			parts = append(parts, v.Policy)
+		}
+		for _, a := range v.Axes {
+			if a.Name != x.name && a.Name != y.name {
+				parts = append(parts, a.Name+" "+a.Value)
+			}
+		}
+		title := strings.Join(parts, ", ")
+		k := slices.IndexFunc(out, func(h heat) bool { return h.title == title })
+		if k < 0 {
+			k = len(out)
+			h := heat{title: title}
+			for range y.labels {
+				h.means = append(h.means, slices.Repeat([]float64{math.NaN()}, len(x.labels)))
+			}
+			out = append(out, h)
+		}
+		mean := meanOf(v.Values(m))
+		for j := range y.labels {
+			for i := range x.labels {
+				if (!readX || x.labels[i] == atX) && (!readY || y.labels[j] == atY) {
+					out[k].means[j][i] = mean
+				}
+			}
+		}
+	}
+	return out
+}
+
+// meanOf is the mean of the known values; NaN without any.
+func meanOf(values []float64) float64 {
+	sum, n := 0.0, 0
+	for _, v := range values {
+		if known(v) {
+			sum += v
+			n++
+		}
+	}
+	return sum / float64(n)
+}
+
+// heatmap are panels over the same two axes.
+type heatmap struct {
+	x, y   abscissa
+	metric results.Metric
+	heats  []heat
+}
+
+const (
+	tileHeight = 24.0
+	heatHead   = 17.0 // the panel's title
+	heatFoot   = 30.0 // tick labels and the name of x
+)
+
+func (m heatmap) figure(name, title, note string) figure {
+	columns := min(len(m.heats), mostColumns, max(1, 12/len(m.x.labels)))
+	rows := (len(m.heats) + columns - 1) / columns
+	tall := heatHead + heatFoot + tileHeight*float64(len(m.y.labels)) + 6
+	better := "Lower"
+	if m.metric.HigherBetter {
+		better = "Higher"
+	}
+	return figure{
+		Picture: Picture{Name: name, Kind: Heatmap, Title: title,
+			Caption: "Means over the replicates; darker is more, each panel on a scale of its own. " + better +
+				" is better: the best has a frame." + note},
+		width: width, height: headHeight(nil) + float64(rows)*tall + margin,
+		paint: func(c draw.Canvas) {
+			c = head(c, title, nil)
+			wide := c.Size().X / vg.Length(columns)
+			for i, h := range m.heats {
+				left := c.Min.X + wide*vg.Length(i%columns)
+				high := c.Max.Y - vg.Length(tall*float64(i/columns))
+				m.panel(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+					Min: vg.Point{X: left, Y: high - vg.Length(tall)}, Max: vg.Point{X: left + wide - 8, Y: high},
+				}}, h, i%columns == 0)
+			}
+		},
+	}
+}
+
+// panel draws one heat map; the first of a row names the vertical axis.
+func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
+	st := style(labelSize, ink, false)
+	st.YAlign = -1
+	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, fit(h.title, c.Size().X.Points()-6, labelSize))
+
+	labels := 0.0
+	for _, l := range m.y.labels {
+		labels = max(labels, textWidth(l, tickSize))
+	}
+	left, name := c.Min.X+vg.Length(min(labels, 70)+20), m.y.name
+	top, bottom := c.Max.Y-heatHead, c.Min.Y+heatFoot
+	wide := (c.Max.X - left) / vg.Length(len(m.x.labels))
+	if first {
+		up := style(labelSize, ink, false)
+		up.Rotation, up.XAlign, up.YAlign = math.Pi/2, -0.5, -1
+		c.FillText(up, vg.Point{X: c.Min.X, Y: (top + bottom) / 2}, fit(name, (top-bottom).Points()+heatFoot, labelSize))
+	}
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, row := range h.means {
+		for _, v := range row {
+			if known(v) {
+				lo, hi = min(lo, v), max(hi, v)
+			}
+		}
+	}
+	best := lo
+	if m.metric.HigherBetter {
+		best = hi
+	}
+	tick := style(tickSize, ink, false)
+	tick.XAlign, tick.YAlign = -1, -0.5
+	for j, row := range h.means {
+		y := bottom + vg.Length(tileHeight*float64(j)) // the lowest value is at the bottom
+		c.FillText(tick, vg.Point{X: left - 4, Y: y + tileHeight/2}, fit(m.y.labels[j], 70, tickSize))
+		for i, v := range row {
+			m.tile(c, vg.Rectangle{
+				Min: vg.Point{X: left + wide*vg.Length(i) + 0.75, Y: y + 0.75},
+				Max: vg.Point{X: left + wide*vg.Length(i+1) - 0.75, Y: y + tileHeight - 0.75},
+			}, v, lo, hi, v == best && hi > lo)
+		}
+	}
+	tick.XAlign, tick.YAlign = -0.5, -1
+	for i, l := range m.x.labels {
+		c.FillText(tick, vg.Point{X: left + wide*(vg.Length(i)+0.5), Y: bottom - 3}, fit(l, wide.Points()+4, tickSize))
+	}
+	under := style(labelSize, ink, false)
+	under.XAlign, under.YAlign = -0.5, -1
+	c.FillText(under, vg.Point{X: (left + c.Max.X) / 2, Y: bottom - 15}, m.x.name)
+}
+
+// tile draws one value between the panel's lowest and highest.
+func (m heatmap) tile(c draw.Canvas, box vg.Rectangle, v, lo, hi float64, best bool) {
+	outline := rectangle(box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
+	fill, label := faint, "–"
+	if known(v) {
+		part := 0.5
+		if hi > lo {
+			part = (v - lo) / (hi - lo)
+		}
+		fill, label = shade(hue(0), 0.88*(1-part)), short(v)
+	}
+	c.SetColor(fill)
+	c.Fill(outline)
+	if best {
+		c.SetLineStyle(draw.LineStyle{Color: hue(1), Width: 2})
+		c.Stroke(rectangle(box.Min.X+1, box.Min.Y+1, box.Max.X-1, box.Max.Y-1))
+	}
+	st := style(tickSize, readable(fill), best)
+	st.XAlign, st.YAlign = -0.5, -0.5
+	center := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}
+	if room := box.Size().X.Points() - 2; textWidth(label, tickSize) <= room {
+		c.FillText(st, center, label)
+	}
+}
+
+// short writes a number with three digits that count.
+func short(v float64) string {
+	switch a := math.Abs(v); {
+	case a >= 100 || v == 0:
+		return fmt.Sprintf("%.0f", v)
+	case a >= 10:
+		return fmt.Sprintf("%.1f", v)
+	case a >= 0.01:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.1g", v)
+}

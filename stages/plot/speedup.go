@@ -1,0 +1,292 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// speedupMetric is what gets shorter when the experiment names no metric.
+const speedupMetric = "mean_service_s"
+
+// climb is how one variant gets faster along the axis.
+type climb struct {
+	label   string
+	speedup []stats.Interval // by value of the axis; the first is 1
+	curve   func(x float64) float64
+	law     string // of the curve, for people; "" without one
+}
+
+// climbs are the lines of one panel.
+type climbs struct {
+	title string
+	lines []climb
+}
+
+// speedups draws how many times shorter a metric is along an axis than at its
+// smallest value, with the fitted curve. A panel has the variants that agree on
+// all other axes but the last, which makes its lines.
+func (d *data) speedups(metric, axis string) ([]figure, error) {
+	if metric == "" {
+		metric = speedupMetric
+	}
+	m, ok := results.MetricByName(metric)
+	if !ok {
+		return nil, fmt.Errorf("there is no metric %q", metric)
+	}
+	var out []figure
+	for _, s := range d.settings() {
+		name, title := "speedup-"+axis+d.suffix(s), "Speed-up by "+axis+d.place(s)
+		x, ok := d.abscissa(s, axis)
+		if !ok || x.values[0] <= 0 {
+			out = append(out, skipped(Speedup, name, title, "the axis needs at least two values that are numbers above 0")...)
+			continue
+		}
+		all := d.climbs(s, x, m)
+		if len(all) == 0 {
+			out = append(out, skipped(Speedup, name, title, m.Title+" is not known at the smallest value of the axis")...)
+			continue
+		}
+		few := speedup{x: x, panels: all[:min(len(all), mostFacets)]}
+		out = append(out, few.figure(name, title, m, someOf(mostFacets, len(all), "panel")))
+	}
+	return out, nil
+}
+
+// climbs gathers the panels, in the order of the plan.
+func (d *data) climbs(s setting, x abscissa, m results.Metric) []climbs {
+	type group struct {
+		panel, line string
+		at          [][]results.Cell // by value of the axis
+	}
+	var groups []group
+	for _, v := range s.variants {
+		text, read := valueOf(v, x.name)
+		if !read {
+			continue // it is the same all along
+		}
+		parts := []string{}
+		if len(d.Plan.Policies) > 1 {
+			parts = append(parts, v.Policy)
+		}
+		for _, a := range v.Axes {
+			if a.Name != x.name {
+				parts = append(parts, a.Name+" "+a.Value)
+			}
+		}
+		g := group{line: m.Title}
+		if n := len(parts); n > 0 {
+			g.panel, g.line = strings.Join(parts[:n-1], ", "), parts[n-1]
+		}
+		k := slices.IndexFunc(groups, func(o group) bool { return o.panel == g.panel && o.line == g.line })
+		if k < 0 {
+			k = len(groups)
+			g.at = make([][]results.Cell, len(x.labels))
+			groups = append(groups, g)
+		}
+		if i := index(x.labels, text); i >= 0 {
+			groups[k].at[i] = v.Cells
+		}
+	}
+	var out []climbs
+	for _, g := range groups {
+		line, ok := newClimb(g.line, x, g.at, m)
+		if !ok {
+			continue
+		}
+		k := slices.IndexFunc(out, func(c climbs) bool { return c.title == g.panel })
+		if k < 0 {
+			k = len(out)
+			out = append(out, climbs{title: g.panel})
+		}
+		out[k].lines = append(out[k].lines, line)
+	}
+	return out
+}
+
+// newClimb compares the cells at each value with those at the smallest, replicate
+// by replicate; false when nothing is known there.
+func newClimb(label string, x abscissa, at [][]results.Cell, m results.Metric) (climb, bool) {
+	out := climb{label: label}
+	base := map[int]float64{} // by replicate
+	for _, c := range at[0] {
+		if v := m.Of(&c.Metrics); known(v) && v > 0 {
+			base[c.Replicate] = v
+		}
+	}
+	if len(base) == 0 {
+		return out, false
+	}
+	var threads []int
+	var seconds []float64
+	first := 0.0
+	for i := range at {
+		var ratios []float64
+		for _, c := range at[i] {
+			v := m.Of(&c.Metrics)
+			if !known(v) || v <= 0 {
+				continue
+			}
+			if n := int(x.values[i]); float64(n) == x.values[i] {
+				threads, seconds = append(threads, n), append(seconds, v)
+			}
+			if b, ok := base[c.Replicate]; ok {
+				ratios = append(ratios, b/v)
+			}
+			if i == 0 {
+				first += v / float64(len(at[0]))
+			}
+		}
+		out.speedup = append(out.speedup, stats.MeanInterval(ratios, results.DefaultLevel))
+	}
+	// Without a fit, for want of values, the points speak for themselves.
+	if curve, one, err := estimator.FitCurve(threads, seconds); err == nil {
+		out.curve = func(n float64) float64 { return first * curve.Speedup(n) / one }
+		out.law = lawOf(curve)
+	}
+	return out, true
+}
+
+// lawOf says a curve in words.
+func lawOf(c estimator.Curve) string {
+	text := fmt.Sprintf("σ %.2f", c.Sigma)
+	if c.Kappa > 0 {
+		text += fmt.Sprintf(", κ %.3f", c.Kappa)
+	}
+	if c.Limit > 0 {
+		text += fmt.Sprintf(", up to %.1f", c.Limit)
+	}
+	return text
+}
+
+// speedup are panels over the same axis.
+type speedup struct {
+	x      abscissa
+	panels []climbs
+}
+
+func (s speedup) figure(name, title string, m results.Metric, note string) figure {
+	const tall = 176.0
+	var labels []string
+	top := 1.0
+	for _, p := range s.panels {
+		for _, l := range p.lines {
+			if !slices.Contains(labels, l.label) {
+				labels = append(labels, l.label)
+			}
+			for _, iv := range l.speedup {
+				for _, v := range []float64{iv.Mean, iv.High} {
+					if known(v) {
+						top = max(top, v)
+					}
+				}
+			}
+		}
+	}
+	all := len(labels)
+	labels = labels[:min(all, mostLines)]
+	var keys []key
+	for i, l := range labels {
+		keys = append(keys, key{l, dotted(hue(i))})
+	}
+	keys = append(keys, key{"in proportion", stroked(draw.LineStyle{Color: quiet, Width: 0.9, Dashes: []vg.Length{2, 2}})})
+	columns := min(mostColumns, len(s.panels))
+	rows := (len(s.panels) + columns - 1) / columns
+	return figure{
+		Picture: Picture{Name: name, Kind: Speedup, Title: title,
+			Caption: fmt.Sprintf("How many times shorter %s is than at %s = %s: means over the replicates with 95%% confidence intervals (t), "+
+				"paired by replicate. Lines are fitted: n / (1 + σ(n−1) + κn(n−1)), Amdahl's law, or with κ the universal scalability law "+
+				"where it tells the points better.%s%s", m.Title, s.x.name, s.x.labels[0], note, someOf(mostLines, all, "line"))},
+		width: width, height: headHeight(keys) + float64(rows)*tall + margin,
+		paint: func(c draw.Canvas) {
+			c = head(c, title, keys)
+			wide := c.Size().X / vg.Length(columns)
+			for i, p := range s.panels {
+				left := c.Min.X + wide*vg.Length(i%columns)
+				high := c.Max.Y - vg.Length(tall*float64(i/columns))
+				s.panel(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+					Min: vg.Point{X: left, Y: high - tall}, Max: vg.Point{X: left + wide - 4, Y: high},
+				}}, p, labels, top)
+			}
+		},
+	}
+}
+
+// panel draws the lines of one panel, and their laws below its title.
+func (s speedup) panel(c draw.Canvas, panel climbs, labels []string, top float64) {
+	st := style(labelSize, ink, false)
+	st.YAlign = -1
+	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, fit(panel.title, c.Size().X.Points()-6, labelSize))
+	under := vg.Length(0)
+	if panel.title != "" {
+		under = 13
+	}
+	p := newPlot()
+	lo, hi := s.x.values[0], s.x.values[len(s.x.values)-1]
+	p.X.Min, p.X.Max = lo-0.05*(hi-lo), hi+0.05*(hi-lo)
+	p.X.Tick.Marker = s.x.ticks(c.Size().X.Points() - 40)
+	p.Y.Min, p.Y.Max = 0, top*1.12
+	p.Y.Tick.Marker = nice{150}
+	p.X.Label.Text = s.x.name
+	p.Add(grid{false, true}, climbing{s.x.values, panel.lines, labels})
+	p.Draw(draw.Crop(c, 0, -4, 0, -under-11*vg.Length(len(panel.lines))))
+	law := style(smallSize, quiet, false)
+	law.YAlign = -1
+	for i, l := range panel.lines {
+		if l.law == "" {
+			continue
+		}
+		c.FillText(law, vg.Point{X: c.Min.X + 4, Y: c.Max.Y - under - 11*vg.Length(i)}, fit(l.label+": "+l.law, c.Size().X.Points()-6, smallSize))
+	}
+}
+
+// climbing draws the points of a panel with their intervals and curves.
+type climbing struct {
+	x      []float64
+	lines  []climb
+	labels []string
+}
+
+// Plot implements plot.Plotter.
+func (cl climbing) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	lo, hi := cl.x[0], cl.x[len(cl.x)-1]
+	ideal := draw.LineStyle{Color: quiet, Width: 0.9, Dashes: []vg.Length{2, 2}}
+	end := min(hi, lo*p.Y.Max)
+	c.StrokeLine2(ideal, x(lo), y(1), x(end), y(end/lo))
+	for _, l := range cl.lines {
+		i := index(cl.labels, l.label)
+		if i < 0 {
+			continue
+		}
+		if l.curve != nil {
+			var path []vg.Point
+			const pieces = 60
+			for k := range pieces + 1 {
+				n := lo + (hi-lo)*float64(k)/pieces
+				path = append(path, vg.Point{X: x(n), Y: y(math.Min(l.curve(n), p.Y.Max))})
+			}
+			c.StrokeLines(lineOf(i), path)
+		}
+		aside := 1.6 * (vg.Length(i) - vg.Length(len(cl.labels)-1)/2) // so that intervals do not hide each other
+		for k, iv := range l.speedup {
+			if !known(iv.Mean) {
+				continue
+			}
+			at := vg.Point{X: x(cl.x[k]) + aside, Y: y(iv.Mean)}
+			if known(iv.Low) && known(iv.High) {
+				c.StrokeLine2(draw.LineStyle{Color: shade(hue(i), 0.35), Width: 0.9}, at.X, y(max(iv.Low, 0)), at.X, y(min(iv.High, p.Y.Max)))
+			}
+			c.DrawGlyph(draw.GlyphStyle{Color: hue(i), Radius: 2.4, Shape: draw.CircleGlyph{}}, at)
+		}
+	}
+}

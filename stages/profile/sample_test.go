@@ -1,0 +1,100 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+// printing is a sample of a program that prints some lines.
+func printing(t *testing.T, pick contract.Pick, length int, lines string) estimator.Sample {
+	t.Helper()
+	s, err := Take(context.Background(), Run{
+		Job:    process.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1, LogPath: t.TempDir() + "/log"},
+		Length: length, Pick: pick,
+	}, process.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The program tells start-up, epochs and save apart; of several lines the one
+// counts that was asked for.
+func TestTakeReadsTheTimeWriter(t *testing.T) {
+	const two = `<TIME_WRITTER_OUTPUT>[0.5, 1, 2, 0.25]</TIME_WRITTER_OUTPUT>\n<TIME_WRITTER_OUTPUT>[0.1, 3, 0.2]</TIME_WRITTER_OUTPUT>\n`
+	for _, c := range []struct {
+		pick          contract.Pick
+		length        int
+		startup, save float64
+		units         []float64
+	}{
+		{contract.First, 2, 0.5, 0.25, []float64{1, 2}},
+		{contract.Longest, 2, 0.5, 0.25, []float64{1, 2}},
+		{contract.Last, 1, 0.1, 0.2, []float64{3}},
+	} {
+		s := printing(t, c.pick, c.length, two)
+		if s.Startup != c.startup || s.Save != c.save || !cmp.Equal(s.Units, c.units) || len(s.Warnings) > 0 {
+			t.Errorf("line %v: %+v", c.pick, s)
+		}
+	}
+}
+
+// What cannot be used is a doubt, and the wall time is there all the same.
+func TestTakeGoesOnAfterABrokenLine(t *testing.T) {
+	for name, lines := range map[string]string{
+		"broken":        `<TIME_WRITTER_OUTPUT>[0.5, x]</TIME_WRITTER_OUTPUT>\n`,
+		"other lengths": `<TIME_WRITTER_OUTPUT>[0.5, 1, 0.5]</TIME_WRITTER_OUTPUT>\n`,
+	} {
+		s := printing(t, contract.Last, 2, lines)
+		if len(s.Warnings) != 1 || s.Units != nil || s.Wall <= 0 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	if s := printing(t, contract.Last, 2, `loss 0.5\n`); len(s.Warnings) > 0 || s.Units != nil || s.Wall <= 0 {
+		t.Errorf("silent: %+v", s)
+	}
+}
+
+// Progress lines tell the epochs of a program without a time-writer line.
+func TestTakeReadsProgress(t *testing.T) {
+	s := printing(t, contract.Last, 2, `{"tfexp":{"epoch":1,"seconds":1.5}}\n{"tfexp":{"epoch":2,"seconds":1.25}}\n`)
+	if !cmp.Equal(s.Units, []float64{1.5, 1.25}) || s.Startup != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A disturbed sample is taken again, and the least disturbed is kept.
+func TestQuietest(t *testing.T) {
+	for _, c := range []struct {
+		busy  []float64 // of one try after the other
+		want  float64
+		tries int
+	}{
+		{[]float64{0, 9, 9}, 0, 1},
+		{[]float64{0.2, 9, 9}, 0.2, 1},
+		{[]float64{2, 0.1, 9}, 0.1, 2},
+		{[]float64{2, 0.5, 1}, 0.5, 3},
+		{[]float64{2, 3, 4}, 2, 3},
+	} {
+		i := 0
+		s, err := quietest(func() (estimator.Sample, error) {
+			i++
+			return estimator.Sample{Busy: c.busy[i-1]}, nil
+		})
+		if err != nil || s.Busy != c.want || s.Tries != c.tries || i != c.tries {
+			t.Errorf("%v: %+v after %d tries, %v", c.busy, s, i, err)
+		}
+	}
+	gone := errors.New("gone")
+	if _, err := quietest(func() (estimator.Sample, error) { return estimator.Sample{}, fmt.Errorf("sample: %w", gone) }); !errors.Is(err, gone) {
+		t.Errorf("error %v, want %v", err, gone)
+	}
+}

@@ -1,0 +1,93 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/tfexp/tfexp/results"
+)
+
+// estimates is the part of the page about predicted and actual run times.
+type estimates struct {
+	Answers  []string
+	Table    results.Table
+	Accuracy results.Table
+	Pictures []picture
+}
+
+// estimates fills in what was predicted, how good that was, and what it cost.
+func (v *view) estimates(e *results.Experiment) error {
+	rows, err := e.Estimates()
+	if err != nil {
+		return err
+	}
+	accuracy, err := e.Accuracy()
+	if err != nil {
+		return err
+	}
+	profiling, err := e.Profiling()
+	if err != nil {
+		return err
+	}
+	for _, a := range accuracy {
+		if a.By == results.ByAll {
+			v.Estimates.Answers = append(v.Estimates.Answers, a.Sentence())
+		}
+	}
+	for _, p := range profiling[:min(len(profiling), mostAnswers)] {
+		v.Estimates.Answers = append(v.Estimates.Answers, p.Sentence())
+	}
+	v.Estimates.Table = estimateTable(rows)
+	v.Estimates.Accuracy = accuracyTable(accuracy)
+	return nil
+}
+
+func estimateTable(rows []results.EstimateRow) results.Table {
+	t := results.Table{Left: 4, Header: []string{"job", "hardware", "model", "axes", "threads", "samples", "sampled",
+		"start-up (s)", "an epoch or step (s)", "predicted (s)", "interval (s)", "actual (s)", "runs", "error"}}
+	n := results.FormatNumber
+	seconds := func(s float64) string {
+		if s < 0 {
+			return "–"
+		}
+		return n(s)
+	}
+	for _, r := range rows {
+		errorText := "–"
+		if text := n(r.ErrorPct); text != "–" {
+			errorText = text + "%"
+		}
+		model := r.Model
+		if r.Chosen != "" && r.Chosen != r.Model {
+			model += " (" + r.Chosen + ")"
+		}
+		t.Rows = append(t.Rows, []string{
+			r.Job, r.Hardware, model, r.Axes, fmt.Sprint(r.Threads), fmt.Sprint(r.Samples), n(100*r.SampleFraction) + "%",
+			n(r.Intercept), n(r.Slope), seconds(r.Predicted), seconds(r.Low) + " to " + seconds(r.High), seconds(r.Actual),
+			fmt.Sprint(r.Runs), errorText,
+		})
+	}
+	return t
+}
+
+func accuracyTable(rows []results.AccuracyRow) results.Table {
+	t := results.Table{Left: 2, Header: []string{"model", "over", "estimates", "runs", "mean absolute error",
+		"standard deviation", "bias", "in their interval", "choices", "place of the one predicted best", "slower than the fastest"}}
+	n := results.FormatNumber
+	percent := func(v float64) string {
+		if text := n(v); text != "–" {
+			return text + "%"
+		}
+		return "–"
+	}
+	for _, r := range rows {
+		over := r.Group
+		if r.By == results.ByAll {
+			over = "all runs"
+		}
+		t.Rows = append(t.Rows, []string{
+			r.Model, over, fmt.Sprint(r.Estimates), fmt.Sprint(r.Runs), percent(r.MeanAbs), percent(r.SD), percent(r.Bias),
+			percent(100 * r.Coverage), fmt.Sprint(r.Choices), n(r.BestRank), percent(r.Regret),
+		})
+	}
+	return t
+}
