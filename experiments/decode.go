@@ -236,6 +236,7 @@ type rawWorkload struct {
 	*Workload
 	jobs  []string // of Submits
 	trace *rawTrace
+	names map[string]bool // of all jobs, where there is a trace and they are asked for
 }
 
 // workload decodes a workload block.
@@ -250,19 +251,9 @@ func (d *decoder) workload(n *node, e *env) (*rawWorkload, bool) {
 		w.Submits = append(w.Submits, s)
 		w.jobs = append(w.jobs, job)
 	}
-	if tn := n.first("trace"); tn != nil {
-		for _, b := range n.blocks {
-			if b != tn {
-				d.errorf(b.header, "Contradicting blocks", "The trace says when jobs arrive and change their requests; %s has no place beside it.", b.schema.Name)
-				ok = false
-			}
-		}
-		if ok {
-			w.trace, ok = d.trace(tn, e)
-		}
-		return w, ok
-	}
-	if len(w.Submits) == 0 && !n.broken {
+	if tn := n.first("trace"); tn != nil && ok {
+		w.trace, ok = d.trace(tn, e)
+	} else if tn == nil && len(w.Submits) == 0 && !n.broken {
 		d.errorf(n.header, "Missing block", "%s needs at least one submit block, or a trace block.", n.title())
 		ok = false
 	}
@@ -270,7 +261,11 @@ func (d *decoder) workload(n *node, e *env) (*rawWorkload, bool) {
 		a := d.evalArgs(rn, e)
 		u := Update{At: get[time.Duration](a, "at"), Job: get[string](a, "job"), Threads: get[int](a, "threads"), Range: rangeOf(rn.header)}
 		if ok && a.ok {
-			d.checkResize(a, u.Job, w.jobs, counts)
+			if w.trace != nil {
+				d.checkResizeBeside(a, u.Job, w)
+			} else {
+				d.checkResize(a, u.Job, w.jobs, counts)
+			}
 		}
 		ok = ok && a.ok
 		w.Resizes = append(w.Resizes, u)

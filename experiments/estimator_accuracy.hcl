@@ -15,25 +15,29 @@ experiment "estimator_accuracy" {
 
 job "mlp" {
   builtin "mlp" {
-    hidden = [256, 128]
+    hidden = [128, 64]
     batch  = 256
   }
-  epochs  = 100
+  epochs  = 300
   threads = each.cores
 }
 
 job "cnn" {
-  builtin "cnn" { batch = 128 }
-  epochs  = 100
+  builtin "cnn" {
+    filters = [4, 8]
+    hidden  = 32
+    batch   = 128
+  }
+  epochs  = 300
   threads = each.cores
 }
 
 job "svm" {
   builtin "svm" {
     batch  = 128
-    passes = 40
+    passes = 15
   }
-  epochs  = 100
+  epochs  = 300
   threads = each.cores
 }
 
@@ -53,7 +57,7 @@ policy "one_at_a_time" { order = "fcfs" }
 
 matrix { cores = host.threads > 1 ? [1, 2] : [1] }
 
-# Samples of 1 and 2 epochs of 100.
+# Samples of 3 and 6 epochs of 300.
 profile {
   samples  = 2
   fraction = 0.01

@@ -141,9 +141,9 @@ func (x *expander) workload(n *node, p point) (*Workload, []int) {
 		return nil, nil
 	}
 	reads := x.blocks[n].reads
-	names := raw.jobs
+	names := raw.jobs // then those of the trace
 	if raw.trace != nil {
-		names = raw.trace.jobs
+		names = slices.Concat(names, raw.trace.jobs)
 	}
 	nodes := make([]*node, len(names))
 	for i, name := range names {
@@ -163,7 +163,7 @@ func (x *expander) workload(n *node, p point) (*Workload, []int) {
 		}
 	}
 	if raw.trace != nil && result != nil {
-		w.Trace = traceWith(raw.trace, blocks)
+		w.Trace = traceWith(raw.trace, blocks[len(raw.jobs):])
 		x.shown[w.Trace] = raw.trace
 	}
 	w.Submits = slices.Clone(w.Submits)

@@ -132,3 +132,7 @@ matrix {
 compare "mean_jct" { baseline = policy.fcfs }
 
 compare "mean_first_run_delay" { baseline = policy.fcfs }
+
+# Mean execution, first-run delay, turnaround, use of the cores and throughput,
+# by the number of jobs.
+plot "series" { x = "job_count" }

@@ -162,7 +162,8 @@ type Runtime struct {
 	GPURates []GPURate
 }
 
-// Workload is jobs with arrival times: those of Submits, or those of a Trace.
+// Workload is jobs with arrival times: those of Submits, those of a Trace, or
+// both.
 type Workload struct {
 	Name    string
 	Range   Range

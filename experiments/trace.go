@@ -120,7 +120,9 @@ func (d *decoder) trace(n *node, e *env) (*rawTrace, bool) {
 			return nil, false
 		}
 	}
-	unread := map[string]bool{"unit": t.Format == workload.CSV, "min_runtime": t.Format == workload.Requests}
+	unread := map[string]bool{
+		"unit": t.Format == workload.CSV, "min_runtime": t.Format == workload.Requests, "memory": t.Format != workload.SWF,
+	}
 	for _, arg := range n.args {
 		if unread[arg.Name] && a.isSet(arg.Name) {
 			a.fail(a.at(arg.Name), "Argument that nothing reads", "%s has no meaning for the format %q.", arg.Name, t.Format)
@@ -148,7 +150,7 @@ func (d *decoder) readTrace(t *rawTrace, a *args) *traceFile {
 	}
 	f := &traceFile{}
 	d.traces[key] = f
-	options := workload.Options{Unit: get[time.Duration](a, "unit"), Lenient: d.lenient}
+	options := workload.Options{Unit: get[time.Duration](a, "unit"), Lenient: d.lenient, IgnoreMemory: !get[bool](a, "memory")}
 	var err error
 	if f.trace, f.digest, err = readTraceFile(t, options); err != nil {
 		d.traceErrors(t.source, a.n.attr("file").Expr.Range(), err)
@@ -439,6 +441,30 @@ func (j *Job) Template() scheduler.Job {
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
 		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
 		Deadline: j.Deadline, Retries: j.Retries,
+	}
+}
+
+// checkResizeBeside reports a job name that a workload with a trace does not
+// have.
+func (d *decoder) checkResizeBeside(a *args, name string, w *rawWorkload) {
+	if w.names == nil {
+		w.names = make(map[string]bool, len(w.trace.Jobs))
+		for i := range w.trace.Jobs {
+			w.names[w.trace.Jobs[i].Name] = true
+		}
+		var own []string
+		count := map[string]int{}
+		for i, s := range w.Submits {
+			for range s.Count {
+				own = append(own, workload.NextName(w.jobs[i], count, w.names))
+			}
+		}
+		for _, name := range own {
+			w.names[name] = true
+		}
+	}
+	if !w.names[name] && len(w.trace.Skipped) == 0 {
+		a.wrong(a.n.attr("job").Expr.Range(), nearest(name, slices.Sorted(maps.Keys(w.names))), "Unknown job", "Neither the trace nor a submit block has a job %q. Submitted jobs are named by class and running number, those of a trace as in its file.", name)
 	}
 }
 

@@ -198,9 +198,11 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 				jobs = append(jobs, k.Job)
 			}
 		}
-		return jobs
 	}
 	seen := map[*experiments.Job]bool{}
+	for _, j := range jobs {
+		seen[j] = true
+	}
 	for _, s := range c.Workload.Submits {
 		if !seen[s.Job] {
 			seen[s.Job] = true
@@ -256,6 +258,9 @@ func workloadSummary(c experiments.Cell) (string, string) {
 		s := fmt.Sprintf("%s of %s (%s)", plural(len(t.Jobs), "job"), filepath.Base(t.File), t.Format)
 		for _, set := range t.Settings {
 			s += fmt.Sprintf(", %s %s", strings.ReplaceAll(set.Name, "_", " "), set.Value)
+		}
+		if t.Ignored > 0 {
+			s += fmt.Sprintf(", without %s of partial executions and cancelled jobs", plural(t.Ignored, "line"))
 		}
 		parts = append(parts, s)
 	}

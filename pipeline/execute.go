@@ -46,15 +46,8 @@ func (r *run) execute(ctx context.Context) error {
 	if err := r.writePlan(); err != nil {
 		return err
 	}
-	for _, i := range simulated {
-		real, err := r.realise(r.spec.Cells[r.state.specCell[i]], r.Cells[i].Replicate)
-		if err != nil {
-			return err
-		}
-		if len(real.jobs) >= hugeCell {
-			defer debug.SetGCPercent(debug.SetGCPercent(hugeCellGC))
-			break
-		}
+	if len(simulated) > 0 {
+		defer debug.SetGCPercent(debug.SetGCPercent(cellsGC))
 	}
 	e := &execution{run: r, done: r.outcome.Reused, open: map[int]time.Duration{}}
 	for _, i := range real {
@@ -73,12 +66,15 @@ func (r *run) execute(ctx context.Context) error {
 	return err
 }
 
-// A cell of very many jobs keeps what it needs from its beginning to its end, a
-// kilobyte a job, so that waiting for as much garbage to collect would double
-// the memory, and collecting it earlier costs next to nothing.
+// How much garbage there may be before it is collected, in percent of what is
+// in use; see debug.SetGCPercent. Of small cells little is in use, and each
+// leaves a megabyte behind. A cell of very many jobs has all that it keeps, most
+// of a kilobyte a job, when it begins: waiting from then on for as much garbage
+// would double the memory, and collecting it earlier costs next to nothing.
 const (
+	cellsGC    = 200
 	hugeCell   = 200_000 // jobs
-	hugeCellGC = 20      // percent; see debug.SetGCPercent
+	hugeCellGC = 20
 )
 
 // reuse makes sure that a cell which need not run has its folder. What cannot
@@ -252,6 +248,9 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		engine, known, err := e.simulate(c, i, real)
 		if err != nil {
 			return execute.Fail(task, err)
+		}
+		if len(real.jobs) >= hugeCell {
+			task.Begun = func() { debug.SetGCPercent(hugeCellGC) }
 		}
 		task.Engine, task.Setup.Alone, task.Setup.Jobs = engine, known.alone, e.jobsFor(c, i, real, known)
 		return execute.Run(ctx, task)

@@ -216,8 +216,19 @@ func TestCacheBringsFilesBack(t *testing.T) {
 
 // The same seed gives the same bytes, whatever runs beside what.
 func TestSimulationIsReproducible(t *testing.T) {
+	crowded := strings.Replace(simulatedFile, `threads = 2
+}
+
+policy "fcfs"`, `threads = 3
+  contention { capacity = 0.7 }
+}
+
+policy "fcfs"`, 1)
+	if crowded == simulatedFile {
+		t.Fatal("the file has no contention")
+	}
 	tables := func(parallel int) map[string]string {
-		p, err := New(load(t, simulatedFile), Options{Out: t.TempDir(), Parallel: parallel})
+		p, err := New(load(t, crowded), Options{Out: t.TempDir(), Parallel: parallel})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,6 +38,9 @@ type realisation struct {
 	// requested says that the jobs come with the run times that their users
 	// asked for, from a trace.
 	requested bool
+	// submitted tells the jobs of a workload with a trace that are not from it;
+	// nil where all are from one or the other.
+	submitted []bool
 	resizes   []scheduler.Resize
 	digest    string
 }
@@ -54,7 +57,7 @@ func (r *realisation) runTime(job int) (time.Duration, bool) {
 // the replicate share them: their random numbers are common.
 func (p *Plan) realise(c experiments.Cell, replicate int) (realisation, error) {
 	id := realisedKey{c.Workload, replicate}
-	if c.Workload.Trace != nil {
+	if c.Workload.Trace != nil && len(c.Workload.Submits) == 0 {
 		id.replicate = 0 // nothing is drawn
 	}
 	r, ok := p.state.realised[id]
@@ -71,11 +74,21 @@ func (p *Plan) realise(c experiments.Cell, replicate int) (realisation, error) {
 	return r, nil
 }
 
-// realise takes the jobs of a workload from its trace, or draws them.
+// realise takes the jobs of a workload from its trace, and draws those that it
+// submits.
 func realise(w *experiments.Workload, seed int64) (realisation, error) {
-	if w.Trace != nil {
+	switch {
+	case w.Trace == nil:
+		return realiseSubmits(w, seed, nil)
+	case len(w.Submits) == 0 && len(w.Resizes) == 0:
 		return realiseTrace(w.Trace), nil
 	}
+	return realiseBoth(w, seed)
+}
+
+// realiseSubmits draws the jobs that a workload submits. Their names are none
+// of those that are taken.
+func realiseSubmits(w *experiments.Workload, seed int64, taken map[string]bool) (realisation, error) {
 	var (
 		batches []workload.Submit
 		r       realisation
@@ -97,18 +110,10 @@ func realise(w *experiments.Workload, seed int64) (realisation, error) {
 		}
 	}
 	var err error
-	if r.jobs, err = workload.Realise(w.Name, batches, seed); err != nil {
+	if r.jobs, err = workload.Realise(w.Name, batches, seed, taken); err != nil {
 		return r, err
 	}
-	if len(w.Resizes) > 0 {
-		byName := make(map[string]int, len(r.jobs))
-		for i := range r.jobs {
-			byName[r.jobs[i].Name] = i
-		}
-		for _, z := range w.Resizes {
-			r.resizes = append(r.resizes, scheduler.Resize{At: z.At, Job: byName[z.Job], Threads: z.Threads})
-		}
-	}
+	r.resize(w.Resizes)
 	r.epochs = drawEpochs(w, seed, len(r.jobs))
 	r.drawnOn = drawWays(w, seed, len(r.jobs))
 	for i := range r.jobs {
@@ -134,23 +139,30 @@ func realiseTrace(t *experiments.Trace) realisation {
 
 // Workload returns what a workload comes to in a replicate, counted from 1: the
 // jobs that its cells have, with the run times that were drawn for them, and
-// without the estimates that policies are given.
-func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int) (workload.Trace, error) {
+// without the estimates that policies are given. With runTimes it has also those
+// that are the same for all jobs of a block.
+func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int, runTimes bool) (workload.Trace, error) {
 	r, err := realise(w, replicateSeed(spec.Seed, replicate))
 	if err != nil {
 		return workload.Trace{}, err
 	}
-	t := workload.Trace{Jobs: r.jobs, RunTimes: r.runTimes, Resizes: r.resizes}
-	if !r.requested {
+	t := workload.Trace{Jobs: r.jobs, RunTimes: slices.Clone(r.runTimes), Resizes: r.resizes}
+	if !r.requested || r.submitted != nil {
 		t.Jobs = slices.Clone(r.jobs)
 		for i := range t.Jobs {
-			t.Jobs[i].Predicted = 0
+			if !r.asked(i) {
+				t.Jobs[i].Predicted = 0
+			}
 		}
 	}
-	if r.epochs != nil { // drawn: a replay cannot draw them again
-		t.RunTimes = make([]time.Duration, len(r.jobs))
+	if r.epochs != nil || runTimes { // a replay cannot draw them again
+		if t.RunTimes == nil {
+			t.RunTimes = slices.Repeat([]time.Duration{-1}, len(r.jobs))
+		}
 		for i := range t.RunTimes {
-			t.RunTimes[i] = -1
+			if t.RunTimes[i] >= 0 || r.requested && r.asked(i) && !runTimes || r.kind[i] < 0 {
+				continue
+			}
 			if j := r.kinds[r.kind[i]]; j.Runtime != nil {
 				t.RunTimes[i] = given(j, r.epoch(i)).RunTime(j.Threads.Request)
 			}
@@ -253,7 +265,7 @@ func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, known truth) []
 		switch c.Policy.Estimates {
 		case "requested":
 			// A trace has it as the job's prediction; job blocks as their limit.
-			if k := r.kind[n]; r.requested && jobs[n].Predicted > 0 {
+			if k := r.kind[n]; r.asked(n) && jobs[n].Predicted > 0 {
 				d = jobs[n].Predicted
 			} else if d = 0; k >= 0 {
 				d = r.kinds[k].Limit

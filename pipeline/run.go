@@ -176,7 +176,7 @@ func (r *run) forget() error {
 func alike(spec *experiments.Spec) []string {
 	var names []string
 	for _, c := range spec.Cells {
-		drawn := c.Workload.Trace == nil || c.Hardware.Engine != engineSimulated || c.Hardware.Noise > 0 || c.Policy.Sigma > 0
+		drawn := c.Workload.Trace == nil || len(c.Workload.Submits) > 0 || c.Hardware.Engine != engineSimulated || c.Hardware.Noise > 0 || c.Policy.Sigma > 0
 		if !drawn && spec.Replicates > 1 && !slices.Contains(names, c.Workload.Name) {
 			names = append(names, c.Workload.Name)
 		}

@@ -101,13 +101,13 @@ func (p *Plan) simulatorOptions(c experiments.Cell, seed int64) simulated.Option
 	return opts
 }
 
-// measuredOverheads are what the process engine took, on the mean over the
-// sampled job kinds of a cell. What a program does before its first epoch is
+// measuredOverheads are what the engine took, at the median over the samples of
+// the job kinds of a cell. What a program does before its first epoch is
 // in the intercept of its estimate; Start is only what the engine adds. A real
 // pause and the resume that follows it keep the cores idle for their sum,
 // whichever of the two jobs is charged.
 func (p *Plan) measuredOverheads(c experiments.Cell) simulated.Overheads {
-	var launch, pause, resume, resize mean
+	var launch, pause, resume, resize median
 	for _, j := range jobsOf(c) {
 		if !p.sampled(c.Hardware, j) {
 			continue
@@ -122,24 +122,23 @@ func (p *Plan) measuredOverheads(c experiments.Cell) simulated.Overheads {
 	return simulated.Overheads{Start: launch.time(), Pause: pause.time(), Resume: resume.time(), Resize: resize.time()}
 }
 
-// mean is of the measured ones among times in seconds; 0 stands for none.
-type mean struct {
-	sum float64
-	n   int
-}
+// median is of the measured ones among times in seconds; 0 stands for none. The
+// first launch of a run is often far slower than the others: a mean would charge
+// it to all.
+type median []float64
 
-func (m *mean) add(s float64) {
+func (m *median) add(s float64) {
 	if s > 0 {
-		m.sum += s
-		m.n++
+		*m = append(*m, s)
 	}
 }
 
-func (m *mean) time() time.Duration {
-	if m.n == 0 {
+func (m median) time() time.Duration {
+	if len(m) == 0 {
 		return 0
 	}
-	return seconds(m.sum / float64(m.n))
+	slices.Sort(m)
+	return seconds((m[(len(m)-1)/2] + m[len(m)/2]) / 2)
 }
 
 // simulate makes the engine of a simulated cell, and the true run time of each

@@ -385,12 +385,12 @@ type mean struct {
 func (m *mean) add(v float64)  { m.sum += v; m.n++ }
 func (m *mean) value() float64 { return m.sum / float64(m.n) } // 0/0 is NaN
 
-// spread returns the mean, the median and the 95th percentile, and sorts v.
+// spread returns the mean, the median and the 95th percentile, and puts v in
+// another order.
 func spread(v []float64) (avg, median, p95 float64) {
 	var m mean
 	for _, x := range v {
 		m.add(x)
 	}
-	slices.Sort(v)
-	return m.value(), stats.Quantile(v, 0.5), stats.Quantile(v, 0.95)
+	return m.value(), stats.QuantileOf(v, 0.5), stats.QuantileOf(v, 0.95)
 }

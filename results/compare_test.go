@@ -132,6 +132,12 @@ func TestSentence(t *testing.T) {
 			"LAS (fast quantum=1s) cut mean JCT by 50% against fcfs, from 4 s to 2 s (3 pairs, all of which differ by the same).",
 		},
 		{
+			sentence([]float64{4, 4, 4}, []float64{2, 2, 2}, "mean_jct_s", func(r *results.ComparisonRow) {
+				r.Baseline, r.Candidate, r.Verdict = "fcfs jobs=8 kind=fixed", "rr jobs=8 kind=fixed", results.Better
+			}),
+			"Round robin (rr) cut mean JCT by 50% against fcfs at jobs=8 kind=fixed, from 4 s to 2 s (3 pairs, all of which differ by the same).",
+		},
+		{
 			sentence(base, base, "mean_jct_s", as(results.NoDifference)),
 			"No difference in mean JCT was detected between rr and fcfs (5 pairs, all alike).",
 		},

@@ -18,6 +18,8 @@ func (p Plan) Sentence(r ComparisonRow) string {
 		metric, unit = m.Title, m.Unit
 	}
 	place := p.place(r)
+	r, shared := r.withoutShared()
+	place += shared
 	switch r.Verdict {
 	case NotEnoughReplicates:
 		return fmt.Sprintf("There are too few replicates to compare %s under %s and %s%s: %s, and a verdict needs %d.",
@@ -40,6 +42,18 @@ func (p Plan) Sentence(r ComparisonRow) string {
 	}
 	return fmt.Sprintf("%s %s %s %s %s%s, from %s to %s (%s).", p.subject(r), verb, metric, change, r.Baseline, place,
 		withUnit(r.BaselineMean, unit), withUnit(r.CandidateMean, unit), r.evidence(unit))
+}
+
+// withoutShared takes the axes from the names of both policies, when they are
+// the same, and returns them in words: " at job_count=8 kind=fixed".
+func (r ComparisonRow) withoutShared() (ComparisonRow, string) {
+	candidate, own, _ := strings.Cut(r.Candidate, " ")
+	baseline, its, _ := strings.Cut(r.Baseline, " ")
+	if own == "" || own != its {
+		return r, ""
+	}
+	r.Candidate, r.Baseline = candidate, baseline
+	return r, " at " + own
 }
 
 // evidence is what stands behind a verdict: "95% interval 38–47%, 5 pairs, p = 0.0002".

@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -106,5 +107,21 @@ func TestEngineThatDoesNotAdvance(t *testing.T) {
 	_, err := Run{Cluster: one(1), Jobs: jobs, Engine: lazy{newFlaky(t, jobs)}}.Execute(context.Background())
 	if err == nil || errors.Is(err, ErrStuck) {
 		t.Errorf("%v", err)
+	}
+}
+
+// An engine that loses a job is an error, with a horizon and without: the job
+// is never taken to be done.
+func TestLostJobIsAnError(t *testing.T) {
+	for _, until := range []time.Duration{0, time.Minute} {
+		jobs := number([]Job{at(0, 1, 1), at(0, 1, 2)})
+		engine := newFlaky(t, jobs)
+		engine.ends = func(ended []End) []End {
+			return slices.DeleteFunc(ended, func(e End) bool { return e.Job == 1 })
+		}
+		o, err := Run{Cluster: one(2), Jobs: jobs, Engine: engine, Until: until}.Execute(context.Background())
+		if err == nil || o.Jobs[0].State != Finished || o.Jobs[1].State != Running {
+			t.Errorf("until %s: %v; the jobs are %s and %s", until, err, o.Jobs[0].State, o.Jobs[1].State)
+		}
 	}
 }

@@ -13,14 +13,18 @@ import (
 
 // moment is something that happened to a job, or was decided about it.
 type moment struct {
-	At   float64 `json:"t_s"`
-	What string  `json:"what"` // "started on cores 0-1", "passed over"
-	Why  string  `json:"why,omitempty"`
+	At float64 `json:"t_s"`
+	// Until is the end of a time of waiting.
+	Until float64 `json:"until_s,omitempty"`
+	What  string  `json:"what"` // "started on cores 0-1", "passed over"
+	Why   string  `json:"why,omitempty"`
 	// Passed are the jobs before it in the policy's order that were passed over.
 	Passed []results.PassedRow `json:"passed,omitempty"`
 	More   int                 `json:"passed_more,omitempty"`
-	// Times counts how often the same was decided in a row.
-	Times int `json:"times,omitempty"`
+	// Times counts how often the job was passed over in a row, for reasons that
+	// differ in numbers only, and For names the jobs that went ahead.
+	Times int      `json:"times,omitempty"`
+	For   []string `json:"for,omitempty"`
 }
 
 // storyOf tells what was decided about a job, and why, in the order of time.
@@ -28,6 +32,7 @@ type moment struct {
 func storyOf(e *results.Experiment, c results.CellRef, job string) (story []moment, jobs []string, err error) {
 	var began, ended []moment
 	known := map[string]bool{}
+	wait := newWatch(job)
 	for ev, err := range e.Events(c) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("read events: %w", noRecords(err, c))
@@ -36,6 +41,7 @@ func storyOf(e *results.Experiment, c results.CellRef, job string) (story []mome
 			known[ev.Job] = true
 			jobs = append(jobs, ev.Job)
 		}
+		wait.event(ev)
 		if ev.Job != job {
 			continue
 		}
@@ -76,16 +82,21 @@ func storyOf(e *results.Experiment, c results.CellRef, job string) (story []mome
 			if p.Job != job {
 				continue
 			}
-			last := len(story) - 1
-			if last >= 0 && story[last].Times > 0 && story[last].Why == p.Reason {
-				story[last].Times++
-			} else {
-				story = append(story, moment{At: d.At, What: "passed over", Why: p.Reason, Times: 1})
+			if last := len(story) - 1; last >= 0 && story[last].Times > 0 {
+				if why, ok := alike(story[last].Why, p.Reason); ok {
+					m := &story[last]
+					m.Why, m.Times = why, m.Times+1
+					if !slices.Contains(m.For, d.Job) {
+						m.For = append(m.For, d.Job)
+					}
+					continue
+				}
 			}
+			story = append(story, moment{At: d.At, What: "passed over", Why: p.Reason, Times: 1, For: []string{d.Job}})
 		}
 	}
 	// What happens in one instant: arrivals come before decisions, ends after.
-	story = slices.Concat(began, story, ended)
+	story = slices.Concat(began, intervals(story, wait.waits), ended)
 	slices.SortStableFunc(story, func(a, b moment) int { return cmp.Compare(a.At, b.At) })
 	return story, jobs, nil
 }
@@ -118,6 +129,12 @@ func (a *app) printStory(story []moment) {
 		line := fmt.Sprintf("%10.3f s  %s", m.At, m.What)
 		if m.Times > 1 {
 			line += fmt.Sprintf(" %d times", m.Times)
+		}
+		if len(m.For) > 0 {
+			line += " for " + named(m.For)
+		}
+		if m.Until > m.At {
+			line += fmt.Sprintf(", until %.3f s", m.Until)
 		}
 		if m.Why != "" {
 			line += ": " + m.Why

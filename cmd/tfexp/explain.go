@@ -22,7 +22,8 @@ func (a *app) explainCommand() *cobra.Command {
 		Short: "Explain why a cell ran, and what was decided about a job",
 		Long: `Explain why a cell ran, or was reused, and all that its results depend on: the
 description whose hash is its key in the cache. With --job it explains what the
-scheduler decided about a job, when and why, and which jobs were passed over.
+scheduler decided about a job, when and why, which jobs were passed over, and
+why the job itself waited: from when to when, and for which reason.
 DIR is a folder of results (` + defaultOut + ` by default) or one experiment's folder.
 
 Exit status: 0; 2 when there is no such cell or job.`,

@@ -33,10 +33,11 @@ func TestStoryOfAJob(t *testing.T) {
 {"t_s":0,"event":"start","job":"long-1","cores":"0-1"}
 {"t_s":0.5,"event":"arrive","job":"short-1","cores":""}
 {"t_s":0.5,"event":"arrive","job":"wide-1","cores":""}
+{"t_s":1,"event":"start","job":"short-1","cores":"1"}
 {"t_s":3,"event":"fail","job":"short-1","cores":"","reason":"exit status 3"}
 `, `{"t_s":0,"decision":"start","job":"long-1","cores":"0-1","reason":"first in the queue"}
-{"t_s":0.6,"decision":"resume","job":"long-1","cores":"0","reason":"fits","passed":[{"job":"short-1","reason":"no core is free"}]}
-{"t_s":0.7,"decision":"resume","job":"long-1","cores":"0","reason":"fits","passed":[{"job":"short-1","reason":"no core is free"}]}
+{"t_s":0.6,"decision":"resume","job":"long-1","cores":"0","reason":"fits","passed":[{"job":"short-1","reason":"needs 2 cores, 1 are free"}]}
+{"t_s":0.7,"decision":"resume","job":"long-1","cores":"0","reason":"fits","passed":[{"job":"short-1","reason":"needs 2 cores, 0 are free"}]}
 {"t_s":1,"decision":"pause","job":"long-1","cores":"","reason":"its quantum ended"}
 {"t_s":1,"decision":"start","job":"short-1","cores":"1","reason":"it fits","passed":[{"job":"wide-1","reason":"needs 2 cores"}],"passed_more":3}
 `)
@@ -50,7 +51,8 @@ func TestStoryOfAJob(t *testing.T) {
 	var out bytes.Buffer
 	newApp(&out, &out).printStory(story)
 	want := `     0.500 s  arrived
-     0.600 s  passed over 2 times: no core is free
+     0.500 s  waited, until 0.600 s: for 1 core, while others held 2, first long-1; 1 other job waited
+     0.600 s  passed over 2 times for long-1, until 1.000 s: needs 2 cores, 0–1 are free
      1.000 s  started on cores 1: it fits
               before it wide-1 was passed over: needs 2 cores
               and so were 3 more

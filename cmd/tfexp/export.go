@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -39,17 +40,23 @@ type exportWorkload struct {
 	name      string
 	replicate int
 	axes      []string // name=value
+	format    string
 	out       string
 }
+
+// formats are those in which a workload can be written.
+var formats = []string{string(workload.CSV), string(workload.SWF), string(workload.Requests), string(workload.Batsim)}
 
 func (a *app) exportWorkloadCommand() *cobra.Command {
 	var o exportWorkload
 	cmd := &cobra.Command{
-		Use:   "workload FILE [--workload NAME] [--replicate N] [--axis name=value] [-o FILE]",
-		Short: "Write the jobs of a workload as CSV",
+		Use:   "workload FILE [--workload NAME] [--replicate N] [--axis name=value] [--format csv|swf|requests|batsim] [-o FILE]",
+		Short: "Write the jobs of a workload as CSV, or for other simulators",
 		Long: `Write the jobs that a workload comes to in one replicate as CSV: drawn arrivals,
 requests, priorities, deadlines, resizes, and run times where a trace tells them.
-A trace block replays the file:
+--format writes the Standard Workload Format, a request file, or a workload of
+Batsim instead; what the format has no place for is an error, and only csv has a
+place for everything. A trace block replays the file:
 
   workload "replayed" {
     trace { file = "mixed.csv" }
@@ -57,10 +64,11 @@ A trace block replays the file:
 
 and writing the replayed workload gives the same file, byte for byte.
 
-Exit status: 0; 2 when there is no such workload or replicate; 3 when the
-experiment is invalid.`,
+Exit status: 0; 2 when there is no such workload or replicate, or the format has
+no place for what it holds; 3 when the experiment is invalid.`,
 		Example: `  tfexp export workload experiment.hcl
-  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv`,
+  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
+  tfexp export workload experiment.hcl --format swf -o mixed.swf`,
 		Args:              needFile,
 		ValidArgsFunction: completeFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -72,11 +80,19 @@ experiment is invalid.`,
 			if err != nil {
 				return err
 			}
-			t, err := pipeline.Workload(spec, w, o.replicate)
+			format := workload.Format(o.format)
+			if !slices.Contains(formats, o.format) {
+				return usagef(didYouMean(o.format, formats, "the formats are "+strings.Join(formats, ", ")), "unknown format %q", o.format)
+			}
+			t, err := pipeline.Workload(spec, w, o.replicate, format == workload.SWF || format == workload.Batsim)
 			if err != nil {
 				return err
 			}
-			return a.writeTo(o.out, func(to io.Writer) error { return workload.WriteCSV(to, t) })
+			err = a.writeTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
+			if errors.Is(err, workload.ErrInexpressible) {
+				return usagef("--format csv can tell everything", "%v", err)
+			}
+			return err
 		},
 		DisableFlagsInUseLine: true,
 	}
@@ -84,6 +100,7 @@ experiment is invalid.`,
 	cmd.Flags().StringVar(&o.name, "workload", "", "the workload's `NAME`, where there are several")
 	cmd.Flags().IntVar(&o.replicate, "replicate", 1, "the replicate whose arrivals are drawn, from 1")
 	cmd.Flags().StringArrayVar(&o.axes, "axis", nil, "the value of an axis that the workload reads, as `name=value` (may be repeated)")
+	cmd.Flags().StringVar(&o.format, "format", string(workload.CSV), "the `FORMAT`: "+strings.Join(formats, ", "))
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
 	return cmd
 }

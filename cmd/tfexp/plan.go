@@ -29,8 +29,9 @@ func (a *app) planCommand() *cobra.Command {
 		Use:   "plan FILE [--out DIR] [-var name=value] [--lenient] [--cells] [--json]",
 		Short: "Show what a run would do, why, and how long it would take",
 		Long: `Show what "tfexp run" with the same arguments would do: which cells run and which
-are reused, the samples that are taken, and how long it takes by the estimates
-of earlier samples. Cells are shown by variant, with what changed since they
+are reused, the samples that are taken, and how long it takes: each cell that runs
+for real is simulated, with run times from earlier samples, or else from the jobs'
+runtime blocks. Cells are shown by variant, with what changed since they
 last ran; --cells lists each of them in the order in which they run. Nothing is
 run and nothing is written.
 
@@ -154,8 +155,27 @@ func headline(p *pipeline.Plan) string {
 	return text
 }
 
+// unforeseen says why the plan does not tell how long the run takes; empty if
+// it does, or if nothing runs for real.
+func unforeseen(p *pipeline.Plan) string {
+	unknown := 0
+	for i, w := range p.Work {
+		if !w.Reuse && w.Predicted == 0 && p.Cells[i].Engine != simulated {
+			unknown++
+		}
+	}
+	if unknown == 0 {
+		return ""
+	}
+	return fmt.Sprintf("how long %s will take can be told once the jobs have been sampled; a runtime block in each job would tell it now",
+		count(unknown, "real cell", "real cells"))
+}
+
 func (a *app) printPlan(p *pipeline.Plan, cells bool) error {
 	fmt.Fprintln(a.out, headline(p))
+	if text := unforeseen(p); text != "" {
+		fmt.Fprintln(a.out, text)
+	}
 	fmt.Fprintln(a.out)
 	if cells {
 		if err := a.printCells(p); err != nil {

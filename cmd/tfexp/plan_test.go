@@ -97,7 +97,7 @@ func TestLargePlansAreToldInFewLines(t *testing.T) {
 	const cells = 10_000
 	for i := range cells {
 		p.RunOrder = append(p.RunOrder, i)
-		p.Cells = append(p.Cells, results.CellRef{Cell: fmt.Sprint("c", i), Policy: "p", Axes: []results.Setting{{Name: "x", Value: fmt.Sprint(i / 2)}}})
+		p.Cells = append(p.Cells, results.CellRef{Cell: fmt.Sprint("c", i), Policy: "p", Engine: simulated, Axes: []results.Setting{{Name: "x", Value: fmt.Sprint(i / 2)}}})
 		work := pipeline.CellWork{Reason: "new"}
 		if i < 100 {
 			work = pipeline.CellWork{Reuse: true, Reason: "finished earlier"}

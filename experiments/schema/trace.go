@@ -5,10 +5,10 @@ var TraceFormats = []string{"requests", "swf", "csv", "batsim"}
 
 var traceBlock = &Block{
 	Name: "trace", Single: true,
-	Doc: "Jobs and their arrivals from a file, instead of `submit` and `resize` blocks. A line that is malformed, or asks for more than the hardware has, is an error, with the file's name and line; `--lenient` leaves such lines out and counts them. " +
-		"The lines need not be in the order of arrivals. All replicates have the same jobs: on simulated hardware only `noise` tells them apart, so give `replicates = 1` without it. The file may be packed by gzip (`.gz`).\n\n" +
+	Doc: "Jobs and their arrivals from a file. Jobs of `submit` blocks beside it are merged with them by arrival; each replicate draws these anew, and their running numbers pass over names that the file has. A line that is malformed, or asks for more than the hardware has, is an error, with the file's name and line; `--lenient` leaves such lines out and counts them. " +
+		"The lines need not be in the order of arrivals. All replicates have the same jobs of the file: without `submit` blocks only `noise` tells them apart on simulated hardware, so give `replicates = 1` without it. The file may be packed by gzip (`.gz`).\n\n" +
 		"- `requests`: a line is `execution|update,<instance>,<image or job>,<threads>,<wait s>[,<priority>]`; the wait is the time to the next line, and an update changes the request of an instance.\n" +
-		"- `swf`: the Standard Workload Format. A job asks for the requested processors, or else those that it was allocated; its class is `job`.\n" +
+		"- `swf`: the Standard Workload Format. A job asks for the requested processors, or else those that it was allocated; its class is `job`, its user `user-<number>`, its memory the requested or else the used one, by processor. Partial executions (status 2 to 4) and jobs that were cancelled before they ran (status 5) are no jobs of their own, and left out.\n" +
 		"- `batsim`: a workload of Batsim in JSON, with profiles of the type delay; its classes are the profiles.\n" +
 		"- `csv`: what `tfexp export workload` writes.\n\n" +
 		"In simulation a job takes the run time that the file tells, on its full request, and in proportion longer on fewer threads; where the file tells none, the job block does. Estimates are these run times, " +
@@ -32,5 +32,6 @@ var traceBlock = &Block{
 		{Name: "min_runtime", Type: Duration, Default: `"0s"`, Doc: "The least run time, and the least estimate, of the jobs of the file.", Example: `"1s"`},
 		{Name: "limit", Type: Integer, Min: bound(1), Max: bound(MaxJobs), DefaultDoc: "all", Doc: "How many jobs are taken: the first of the file.", Example: `1000`},
 		{Name: "threads_per_processor", Type: Integer, Default: `1`, Min: bound(1), Max: bound(1024), Doc: "The cores that one processor of the file stands for.", Example: `2`},
+		{Name: "memory", Type: Bool, Default: `true`, Doc: "Whether jobs ask for the memory that an SWF log tells; false leaves it to the job block. Only nodes with a `memory` account for it.", Example: `false`},
 	},
 }

@@ -133,14 +133,21 @@ func (k *crowd) groupOf(shares []share) int32 {
 	return int32(len(k.groups) - 1)
 }
 
-// leave takes a job out of its group, which it returns with its clock at now.
-func (k *crowd) leave(job int, now time.Duration) *group {
+// clock is that of a job's group.
+func (k *crowd) clock(job int, now time.Duration) time.Duration {
+	g := k.groups[k.of[job]] // a copy
+	g.advance(now)
+	return g.clock
+}
+
+// leave takes a job out of its group.
+func (k *crowd) leave(job int, now time.Duration) {
 	id := k.of[job]
 	g := &k.groups[id]
 	g.advance(now)
 	k.hold(g, -1)
 	if g.jobs--; g.jobs > 0 {
-		return g
+		return
 	}
 	k.live--
 	g.due, g.slow = scheduler.Never, 1
@@ -153,7 +160,6 @@ func (k *crowd) leave(job int, now time.Duration) *group {
 	if len(g.shares) != 1 {
 		k.unused = append(k.unused, id)
 	}
-	return g
 }
 
 // hold counts the cores of one job of a group.

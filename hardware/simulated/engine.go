@@ -195,7 +195,7 @@ func (e *Engine) Pause(job int) error {
 	if e.opts.Lacks.Pause {
 		return fmt.Errorf("pause job %d: %w pause", job, ErrLacking)
 	}
-	e.advance(job, t)
+	e.halt(job, t)
 	t.lead += e.opts.Overheads.Pause
 	t.phase = paused
 	return nil
@@ -222,7 +222,7 @@ func (e *Engine) Resize(job int, g scheduler.Grant) error {
 	if e.opts.Lacks.Resize {
 		return fmt.Errorf("resize job %d: %w resize", job, ErrLacking)
 	}
-	e.advance(job, t)
+	e.halt(job, t)
 	t.lead += e.opts.Overheads.Resize
 	e.rescale(job, t, g.Cores.Count())
 	e.run(job, t, g.Cores)
@@ -326,13 +326,21 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	e.expectMark(job, t)
 }
 
+// halt takes a running job from its cores.
+func (e *Engine) halt(job int, t *task) {
+	e.advance(job, t)
+	if e.crowd != nil {
+		e.crowd.leave(job, e.now)
+	}
+}
+
 // advance takes the work done since the last change from what a job has left.
 func (e *Engine) advance(job int, t *task) {
 	d := e.now - t.since
 	if e.crowd != nil {
-		d = min(e.crowd.leave(job, e.now).clock-t.since, t.lead+t.scaled) // the clock is rounded
+		d = min(e.crowd.clock(job, e.now)-t.since, t.lead+t.scaled) // the clock is rounded
 	}
-	t.since = e.now
+	t.since += d
 	lead := min(d, t.lead)
 	t.lead -= lead
 	t.scaled -= d - lead

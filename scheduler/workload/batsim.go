@@ -41,11 +41,11 @@ func ReadBatsim(file string, r io.Reader, o Options) (Trace, error) {
 			from += i
 		}
 		var j struct {
-			ID       any     `json:"id"`
-			Submit   float64 `json:"subtime"`
-			Cores    int     `json:"res"`
-			Walltime float64 `json:"walltime"`
-			Profile  string  `json:"profile"`
+			ID       batsimID `json:"id"`
+			Submit   float64  `json:"subtime"`
+			Cores    int      `json:"res"`
+			Walltime float64  `json:"walltime"`
+			Profile  string   `json:"profile"`
 		}
 		err := json.Unmarshal(raw, &j)
 		profile, known := w.Profiles[j.Profile]
@@ -68,7 +68,7 @@ func ReadBatsim(file string, r io.Reader, o Options) (Trace, error) {
 				wall = max(run, 1)
 			}
 			err = t.add(line, scheduler.Job{
-				Name: fmt.Sprintf("job-%v", j.ID), Class: t.share(j.Profile), Arrival: submit, Threads: j.Cores,
+				Name: fmt.Sprintf("job-%s", j.ID), Class: t.share(j.Profile), Arrival: submit, Threads: j.Cores,
 				Priority: -1, Deadline: scheduler.Never, Predicted: wall,
 			}, run)
 		}
@@ -97,4 +97,17 @@ func lineOf(text []byte, err error) int {
 		at = kind.Offset
 	}
 	return 1 + bytes.Count(text[:min(int(at), len(text))], []byte("\n"))
+}
+
+// batsimID is the id of a job: a number as it is written, or a text.
+type batsimID string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (id *batsimID) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		text = string(raw)
+	}
+	*id = batsimID(text)
+	return nil
 }

@@ -22,11 +22,12 @@ type Submit struct {
 
 // Realise draws the arrivals of a workload and returns its jobs, numbered in
 // the order of the batches. Names are the class and a number that runs over
-// the whole workload: short-1, short-2, …
+// the whole workload: short-1, short-2, …, without those that are taken by
+// others.
 //
 // The draws depend on the seed, the workload's name and the place of the batch
 // alone.
-func Realise(name string, batches []Submit, seed int64) ([]scheduler.Job, error) {
+func Realise(name string, batches []Submit, seed int64, taken map[string]bool) ([]scheduler.Job, error) {
 	total := 0
 	for _, b := range batches {
 		total += max(b.Count, 0)
@@ -44,13 +45,18 @@ func Realise(name string, batches []Submit, seed int64) ([]scheduler.Job, error)
 		}
 		for _, at := range times {
 			j := b.Job
-			classes[j.Class]++
 			j.Number = len(jobs)
 			from := names.Len()
-			names.WriteString(j.Class)
-			names.WriteByte('-')
-			names.WriteString(strconv.Itoa(classes[j.Class]))
-			j.Name = names.String()[from:]
+			for {
+				classes[j.Class]++
+				names.WriteString(j.Class)
+				names.WriteByte('-')
+				names.WriteString(strconv.Itoa(classes[j.Class]))
+				if j.Name = names.String()[from:]; !taken[j.Name] {
+					break
+				}
+				from = names.Len()
+			}
 			j.Arrival = at
 			if j.Deadline <= 0 || j.Deadline >= scheduler.Never-at {
 				j.Deadline = scheduler.Never
@@ -61,6 +67,16 @@ func Realise(name string, batches []Submit, seed int64) ([]scheduler.Job, error)
 		}
 	}
 	return jobs, nil
+}
+
+// NextName returns the next name of a class, which is not taken, and counts it.
+func NextName(class string, count map[string]int, taken map[string]bool) string {
+	for {
+		count[class]++
+		if name := class + "-" + strconv.Itoa(count[class]); !taken[name] {
+			return name
+		}
+	}
 }
 
 // draw returns the arrival times of count jobs.

@@ -143,5 +143,8 @@ func Template(j, template scheduler.Job) scheduler.Job {
 	if j.User != "" {
 		template.User = j.User
 	}
+	if j.Memory > 0 {
+		template.Memory = j.Memory
+	}
 	return template
 }

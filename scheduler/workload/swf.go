@@ -3,6 +3,7 @@ package workload
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -15,8 +16,13 @@ import (
 //
 // A job asks for the requested processors, or those it was allocated if the
 // log does not say. Its prediction is the requested time; without one it is
-// the true run time. A job whose submit time, run time or number of processors
-// is not known is malformed, and so is a line without 18 fields.
+// the true run time. Its memory is the requested one, or else the used one: so
+// many KiB a processor. A job whose submit time, run time or number of
+// processors is not known is malformed, and so is a line without 18 fields.
+//
+// Lines of partial executions (status 2 to 4) repeat what the line of the whole
+// job says, and jobs that were cancelled before they ran (status 5) have
+// nothing to run: both are left out, and counted in Ignored.
 func ReadSWF(file string, r io.Reader, o Options) (Trace, error) {
 	t := newReader()
 	fields := make([]string, 0, swfFields) // of the present line
@@ -83,6 +89,11 @@ func (t *reader) swfJob(line int, f []string, o Options) error {
 	if err != nil {
 		return fmt.Errorf("run %w", err)
 	}
+	switch status := f[swfStatus]; {
+	case status == "2" || status == "3" || status == "4", status == "5" && run <= 0:
+		t.Ignored++
+		return nil
+	}
 	requested, err := parseTime(f[swfRequestedTime], o.Unit)
 	if err != nil {
 		return fmt.Errorf("requested %w", err)
@@ -103,12 +114,38 @@ func (t *reader) swfJob(line int, f []string, o Options) error {
 	case requested <= 0:
 		requested = max(run, 1)
 	}
+	memory, err := swfMemory(f, processors)
+	if err != nil {
+		return err
+	}
+	if o.IgnoreMemory {
+		memory = 0
+	}
 	user := ""
 	if f[swfUser] != "-1" {
 		user = t.share("user-" + f[swfUser])
 	}
 	return t.add(line, scheduler.Job{
 		Name: "job-" + f[swfJobNumber], Class: "job", Arrival: submit, Threads: processors,
-		Priority: -1, Deadline: scheduler.Never, User: user, Predicted: requested,
+		Memory: memory, Priority: -1, Deadline: scheduler.Never, User: user, Predicted: requested,
 	}, run)
+}
+
+// swfMemory is the memory of a job in bytes; 0 when the log tells none.
+func swfMemory(f []string, processors int) (int64, error) {
+	for _, field := range []int{swfRequestedMemory, swfUsedMemory} {
+		if f[field] == "-1" || f[field] == "0" {
+			continue
+		}
+		kib, err := strconv.ParseFloat(f[field], 64) // some logs have fractions
+		if err != nil || math.IsNaN(kib) {
+			return 0, fmt.Errorf("memory %q is not a number", f[field])
+		}
+		if bytes := kib * 1024 * float64(processors); bytes >= 1<<62 {
+			return 0, fmt.Errorf("memory %q is out of range", f[field])
+		} else if bytes > 0 {
+			return int64(bytes), nil
+		}
+	}
+	return 0, nil
 }

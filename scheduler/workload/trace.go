@@ -32,6 +32,8 @@ type Trace struct {
 	ResizeLines []int32
 	// Processors is the size of the machine by the file; 0 if it does not say.
 	Processors int
+	// Ignored counts the lines that stand for no job of their own.
+	Ignored int
 	// Skipped are the malformed lines that a lenient reader left out.
 	Skipped []error
 }
@@ -42,6 +44,9 @@ type Options struct {
 	Unit time.Duration
 	// Lenient leaves out malformed lines instead of failing.
 	Lenient bool
+	// IgnoreMemory leaves out what the file tells of the jobs' memory, where
+	// the format lets it be chosen.
+	IgnoreMemory bool
 }
 
 // LineError is what is wrong with a line of a file.
@@ -165,6 +170,11 @@ func parseTime(text string, unit time.Duration) (time.Duration, error) {
 			return 0, fmt.Errorf("time %q is out of range", text)
 		}
 		return time.Duration(n) * unit, nil
+	}
+	if unit == time.Second { // exact, however late it is
+		if d, ok := parseSeconds(text); ok {
+			return d, nil
+		}
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestRealise(t *testing.T) {
 		batch("short", 3, Arrivals{Kind: Every, Start: s, Mean: 2 * s}),
 		batch("long", 2, Arrivals{Kind: At, Times: []time.Duration{5 * s, 4 * s}}),
 		{Job: scheduler.Job{Class: "due", Deadline: 10 * s}, Count: 1, Arrivals: Arrivals{Start: s}},
-	}, 1)
+	}, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestArrivalsHaveTheirDistribution(t *testing.T) {
 		{Arrivals{Kind: Exponential, Mean: time.Second}, 1},
 		{Arrivals{Kind: Normal, Mean: time.Second, SD: 200 * time.Millisecond}, 0.2},
 	} {
-		jobs, err := Realise("w", []Submit{batch("a", n, c.a)}, 7)
+		jobs, err := Realise("w", []Submit{batch("a", n, c.a)}, 7, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestArrivalsHaveTheirDistribution(t *testing.T) {
 func TestStreamsAreIndependent(t *testing.T) {
 	exp := Arrivals{Kind: Exponential, Mean: time.Second}
 	draw := func(name string, seed int64, first int) []scheduler.Job {
-		jobs, err := Realise(name, []Submit{batch("a", first, exp), batch("b", 5, exp)}, seed)
+		jobs, err := Realise(name, []Submit{batch("a", first, exp), batch("b", 5, exp)}, seed, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestRealiseRefuses(t *testing.T) {
 		"is negative":                    batch("a", 1, Arrivals{Kind: Normal, SD: -1}),
 		"past the end of time":           batch("a", 9, Arrivals{Kind: Every, Mean: math.MaxInt64 / 4}),
 	} {
-		if _, err := Realise("w", []Submit{s}, 1); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Realise("w", []Submit{s}, 1, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one that says %q", err, want)
 		}
 	}
@@ -270,6 +270,45 @@ func TestSWF(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, tr); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// The memory is by processor, in KiB: the requested one, or else the used one.
+// Partial executions, and jobs that were cancelled before they ran, are not
+// jobs of their own.
+func TestSWFMemoryAndStatus(t *testing.T) {
+	const log = `1 0 -1 10 4 -1 7 -1 -1 1024 1 3 1 -1 -1 -1 -1 -1
+2 0 -1 10 4 -1 0.5 8 -1 -1 0 -1 1 -1 -1 -1 -1 -1
+3 0 -1 10 4 -1 -1 -1 -1 0 1 -1 1 -1 -1 -1 -1 -1
+3 0 -1 5 4 -1 -1 -1 -1 0 2 -1 1 -1 -1 -1 -1 -1
+3 5 -1 5 4 -1 -1 -1 -1 0 3 -1 1 -1 -1 -1 -1 -1
+4 5 9 -1 -1 -1 -1 4 -1 0 5 -1 1 -1 -1 -1 -1 -1
+5 5 9 20 4 -1 -1 4 -1 0 5 -1 1 -1 -1 -1 -1 -1
+`
+	tr, err := ReadSWF("f", strings.NewReader(log), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	var memory []int64
+	for _, j := range tr.Jobs {
+		names, memory = append(names, j.Name), append(memory, j.Memory)
+	}
+	if want := []string{"job-1", "job-2", "job-3", "job-5"}; !slices.Equal(names, want) || tr.Ignored != 3 {
+		t.Errorf("jobs %v and %d ignored, want %v and 3", names, tr.Ignored, want)
+	}
+	if want := []int64{4 << 20, 8 * 512, 0, 0}; !slices.Equal(memory, want) {
+		t.Errorf("memory %v, want %v", memory, want)
+	}
+	if tr, err = ReadSWF("f", strings.NewReader(log), Options{IgnoreMemory: true}); err != nil || tr.Jobs[0].Memory != 0 {
+		t.Errorf("memory %d although it is to be ignored, error %v", tr.Jobs[0].Memory, err)
+	}
+	for want, line := range map[string]string{
+		`memory "much" is not a number`: "6 0 -1 10 4 -1 -1 -1 -1 much 1 3 1 -1 -1 -1 -1 -1",
+		`memory "1e30" is out of range`: "6 0 -1 10 4 -1 1e30 -1 -1 -1 1 3 1 -1 -1 -1 -1 -1",
+	} {
+		_, err := ReadSWF("f", strings.NewReader(log+line+"\n"), Options{})
+		place(t, err, 8, want)
 	}
 }
 

@@ -30,6 +30,9 @@ type Cell struct {
 	// Watch is told of the jobs' states as they change, in the goroutine of
 	// the loop; it may be nil.
 	Watch func(Counts)
+	// Begun is called with the first event, when all that is kept to the end of
+	// the cell is there; it may be nil.
+	Begun func()
 	// Finally, called when the trace is complete and before it is recorded,
 	// adds what only the caller knows: warnings, the load of the machine.
 	Finally func(*results.Cell)
@@ -54,6 +57,9 @@ func Run(ctx context.Context, c Cell) (results.Cell, error) {
 	all := recorders{validator, w}
 	if c.Watch != nil {
 		all = append(all, &counter{watch: c.Watch, counts: Counts{Total: len(c.Setup.Jobs)}})
+	}
+	if c.Begun != nil {
+		all = append(all, &opening{call: c.Begun})
 	}
 	began := time.Now()
 	outcome, err := scheduler.Run{
@@ -127,6 +133,18 @@ func (rs recorders) Decision(d scheduler.Decision) {
 		r.Decision(d)
 	}
 }
+
+// opening makes a call at the first event.
+type opening struct{ call func() }
+
+func (o *opening) Event(scheduler.Event) {
+	if o.call != nil {
+		o.call()
+		o.call = nil
+	}
+}
+
+func (*opening) Decision(scheduler.Decision) {}
 
 // counter follows the jobs' states.
 type counter struct {

@@ -8,9 +8,17 @@ job "deep" {
 
 workload "w" {
   trace {
-    file = "load.swf"
+    file = "../cluster.swf"
   }
-  submit { job = job.deep }
+  submit {
+    job   = job.deep
+    count = 2
+  }
+  resize {
+    at      = "1s"
+    job     = "deep-3"
+    threads = 2
+  }
 }
 
 hardware "m" {
