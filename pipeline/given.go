@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
@@ -39,12 +40,16 @@ func speedUpText(rt *experiments.Runtime) string {
 
 // runtimeText describes the run time that the file gives a job, for keys.
 func runtimeText(rt *experiments.Runtime) string {
-	s := fmt.Sprintf("startup %s, epoch %s, %s", rt.Startup, rt.Epoch, speedUpText(rt))
-	if rt.Threads > 0 {
-		s += fmt.Sprintf(", on %d", rt.Threads)
+	if rt.Threads == 0 {
+		return fmt.Sprintf("startup %s, epoch %s, %s", rt.Startup, rt.Epoch, speedUpText(rt))
 	}
+	times := make([]string, len(rt.SpeedUp.Points))
+	for i, p := range rt.SpeedUp.Points {
+		times[i] = fmt.Sprintf("%d = %s", p.Threads, seconds(1/p.Speed))
+	}
+	per := "epoch"
 	if rt.Whole {
-		s += ", per job"
+		per = "job"
 	}
-	return s
+	return fmt.Sprintf("startup %s, by threads {%s} per %s", rt.Startup, strings.Join(times, ", "), per)
 }

@@ -17,20 +17,21 @@ import (
 
 func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "export workload FILE [--workload NAME] [--replicate N] [--axis name=value] [-o FILE]",
-		Short: "Write out what an experiment's workload comes to",
-		Long:  `Write out what an experiment holds in another form; so far its workloads.`,
-		Example: `  tfexp export workload experiment.hcl
-  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv`,
+		Use:   "export workload FILE | export table NAME",
+		Short: "Write workloads, and tables of results, in other forms",
+		Long: `Write out what an experiment holds in another form: its workloads as CSV or in the
+formats of other simulators, the tables of its results as JSON lines.`,
+		Example: `  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
+  tfexp export table metrics --dir results/fcfs_vs_rr`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("usage: "+cmd.UseLine(), "what to export is missing: workload")
+				return usagef("usage: "+cmd.UseLine(), "what to export is missing: workload or table")
 			}
-			return usagef(didYouMean(args[0], []string{"workload"}, "usage: "+cmd.UseLine()), "unknown thing to export %q", args[0])
+			return usagef(didYouMean(args[0], []string{"workload", "table"}, "usage: "+cmd.UseLine()), "unknown thing to export %q", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.exportWorkloadCommand())
+	cmd.AddCommand(a.exportWorkloadCommand(), a.exportTableCommand())
 	return cmd
 }
 
