@@ -285,7 +285,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 // nextCrowded is Next under contention.
 func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.End, error) {
 	e.crowd.settle(e.now, e.stale)
-	at := min(until, e.crowd.soonest())
+	at := min(until, e.crowd.soonest(), e.nextMark())
 	if at == scheduler.Never && e.crowd.live == 0 {
 		return e.now, nil, errNothing
 	}
@@ -296,6 +296,10 @@ func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.En
 		ended = append(ended, scheduler.End{Job: job, At: e.now, State: scheduler.Finished})
 	})
 	slices.SortFunc(ended, func(a, b scheduler.End) int { return a.Job - b.Job })
+	e.passMarks()
+	if len(ended) == 0 && len(e.reports) == 0 && e.now < until {
+		return e.nextCrowded(until) // a mark that was expected too early
+	}
 	return e.now, ended, nil
 }
 

@@ -119,3 +119,21 @@ func TestWatchingChangesNothing(t *testing.T) {
 		t.Errorf("%s, watched %s", a, b)
 	}
 }
+
+// Under contention reports come when the work is done: two jobs of 10 units of
+// 1 s slow each other down to half the speed until the second is paused at 8 s.
+func TestReportsUnderContention(t *testing.T) {
+	o := Options{Contention: &Contention{
+		Slowdown: func(own, others, cores int) float64 { return 1 + float64(others) },
+		Cluster:  scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 2}}},
+	}}
+	e := engine(t, o, FullRequest(10*second, 1), FullRequest(10*second, 1))
+	e.Watch([]int{10, 0})
+	must(t, e.Start(0, scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: 1}}}))
+	must(t, e.Start(1, scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 1, Hi: 2}}}))
+	got := reports(t, e, map[time.Duration]func(){8 * second: func() { must(t, e.Pause(1)) }})
+	want := []scheduler.Report{at(2, 1), at(4, 2), at(8, 4), at(12, 8)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
