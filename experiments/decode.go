@@ -27,7 +27,7 @@ type decoder struct {
 	vars       []Setting
 	lenient    bool
 	hostMemory int64 // bytes, whole GiB, so that a reboot changes no key; 0 when it is not known
-	hostGPUs   int
+	host       HostFacts
 	traces     map[string]*traceFile // by what is read and how
 	shown      map[*Trace]*rawTrace  // where the traces of cells are from
 }
@@ -35,7 +35,7 @@ type decoder struct {
 func newDecoder(r *reporter, root *node, filename string, opts LoadOptions) *decoder {
 	d := &decoder{
 		reporter: r, root: root, filename: filename, dir: folder(filename),
-		lenient: opts.Lenient, hostGPUs: opts.Host.GPUs, hostMemory: opts.Host.MemoryBytes &^ (1<<30 - 1), traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
+		lenient: opts.Lenient, host: opts.Host, hostMemory: opts.Host.MemoryBytes &^ (1<<30 - 1), traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
 	}
 	d.global, d.vars = r.globals(root, opts)
 	return d
@@ -395,7 +395,13 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		return h, a.ok
 	}
 	machine := scheduler.Node{Name: n.label, Threads: get[int](a, "threads"), GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory")}
+	if h.Engine == "process" && a.lacks("gpus") {
+		machine.GPUs = d.host.GPUs
+	}
 	machine.GPU = a.gpuOf(machine)
+	if h.Engine == "process" && machine.GPUs > 0 && a.lacks("gpu") {
+		machine.GPU = d.host.GPUType
+	}
 	if a.lacks("threads") {
 		switch h.Engine {
 		case "process", "docker":
@@ -403,9 +409,6 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		case "simulated":
 			a.fail(n.header, "Hardware without threads", "%s needs threads, or node blocks.", n.title())
 		}
-	}
-	if h.Engine == "process" && a.lacks("gpus") {
-		machine.GPUs = d.hostGPUs
 	}
 	if (h.Engine == "process" || h.Engine == "docker" && a.lacks("host")) && a.lacks("memory") {
 		machine.Memory = d.hostMemory
