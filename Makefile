@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' \) -not -path '*/testdata/*' -not -path 'results/*/*' ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-python race lint bench docs python-jobs clean
+.PHONY: help build build-nvml test-nvml run test test-python race lint bench docs python-jobs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,6 +16,16 @@ build: $(BIN) ## build bin/tfexp
 
 $(BIN): $(SOURCES)
 	CGO_ENABLED=0 $(GO) build -trimpath -o $@ ./cmd/tfexp
+
+# Not every symbol that NVML's bindings name is in every driver: they are bound
+# when they are called. The bindings name what newer headers call deprecated.
+NVML := CGO_ENABLED=1 CGO_CFLAGS="-O2 -w" CGO_LDFLAGS="-Wl,-z,lazy" $(GO)
+
+build-nvml: ## build bin/tfexp with NVIDIA's management library (Linux; needs a C compiler)
+	$(NVML) build -tags nvml -trimpath -o $(BIN) ./cmd/tfexp
+
+test-nvml: ## test the use of NVIDIA's library, on the vendor's mock (needs a C compiler)
+	$(NVML) test -tags nvml ./hardware/gpu
 
 run: $(BIN) ## run the first experiment: FCFS against round robin, real training
 	$(BIN) run experiments/fcfs_vs_rr.hcl

@@ -259,7 +259,7 @@ func (a *args) placement(p *Policy) {
 
 // gpuOf returns the type of a machine's GPUs.
 func (a *args) gpuOf(m scheduler.Node) string {
-	if a.isSet("gpu") && m.GPUs == 0 && a.ok {
+	if get[string](a, "gpu") != "" && m.GPUs == 0 && a.ok {
 		a.fail(a.at("gpu"), "Argument that nothing reads", "gpu is the type of the GPUs, and %s has none: add gpus.", a.n.title())
 	}
 	return get[string](a, "gpu")

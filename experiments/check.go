@@ -26,6 +26,7 @@ func (h *Hardware) Capabilities() scheduler.Capabilities {
 // checker looks at what only whole cells show.
 type checker struct {
 	spec  *Spec
+	facts HostFacts
 	list  Diagnostics
 	seen  map[any]bool
 	heard map[string]bool
@@ -35,7 +36,7 @@ type checker struct {
 // the hardware, and policies that need what an engine cannot do. Each is
 // reported once, at its line. Load includes it.
 func (s *Spec) Check(host HostFacts) Diagnostics {
-	c := &checker{spec: s, seen: map[any]bool{}, heard: map[string]bool{}}
+	c := &checker{spec: s, facts: host, seen: map[any]bool{}, heard: map[string]bool{}}
 	type pair struct{ a, b any }
 	type triple struct{ a, b, c any }
 	for _, cell := range s.Cells {
@@ -57,6 +58,9 @@ func (s *Spec) Check(host HostFacts) Diagnostics {
 		c.programs(w, h)
 		if c.first(pair{p, h}) {
 			c.pauses(p, h)
+			if at, ok := p.At["estimates"]; ok && h.Engine == "docker" && p.Estimates == "online" {
+				c.errorf(at, "Estimates that the engine does not follow", "On the hardware %q jobs run in containers, whose finished units the engine \"docker\" does not report while they run; \"process\" and \"simulated\" do.", h.Name)
+			}
 			if at, ok := p.At["estimates"]; ok && h.Real() && p.Estimates == "oracle" {
 				c.errorf(at, "Estimates that nobody has", "On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for the engine \"simulated\".", h.Name)
 			}
@@ -81,7 +85,10 @@ func (c *checker) first(what any) bool {
 
 // errorf reports an error; the same sentence about the same place once.
 func (c *checker) errorf(at Range, summary, detail string, args ...any) {
-	d := Diagnostic{Severity: SeverityError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Range: at}
+	c.add(Diagnostic{Severity: SeverityError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Range: at})
+}
+
+func (c *checker) add(d Diagnostic) {
 	if key := fmt.Sprint(d); !c.heard[key] {
 		c.heard[key] = true
 		c.list = append(c.list, d)
@@ -109,8 +116,23 @@ func (c *checker) host(h *Hardware, host HostFacts) {
 		c.errorf(at, "More memory than the machine has", "The hardware %q has %s, but this machine has %s.", h.Name, units.FormatSize(n.Memory), units.FormatSize(host.MemoryBytes))
 	}
 	if at, ok := h.At["gpus"]; ok && n.GPUs > host.GPUs {
-		c.errorf(at, "More GPUs than the machine has", "The hardware %q has %s, but this machine has %d.", h.Name, plural(n.GPUs, "GPU"), host.GPUs)
+		c.noGPUs(at, fmt.Sprintf("The hardware %q has %s", h.Name, plural(n.GPUs, "GPU")))
 	}
+}
+
+// noGPUs reports that this machine has not got the GPUs that are asked for.
+func (c *checker) noGPUs(at Range, need string) {
+	has := fmt.Sprintf("this machine has %d that tfexp may use", c.facts.GPUs)
+	if c.facts.GPUs == 0 {
+		has = "this machine has none"
+		if c.facts.NoGPUs != "" {
+			has += " (" + c.facts.NoGPUs + ")"
+		}
+	}
+	c.add(Diagnostic{
+		Severity: SeverityError, Summary: "More GPUs than the machine has", Range: at, Unavailable: true,
+		Detail: fmt.Sprintf("%s, but %s. Run it where there are as many, or on hardware whose engine is \"simulated\"; \"tfexp doctor\" says more.", need, has),
+	})
 }
 
 // programs checks the jobs whose programs run on a hardware, be it for samples.
@@ -168,6 +190,8 @@ func (c *checker) fits(j *Job, h *Hardware) {
 	case together:
 	case j.Threads.Request > threads:
 		c.errorf(j.Threads.Range, fmt.Sprintf("More threads than the hardware %q has", h.Name), "The job %q asks for %s, but %s has %d.", j.Name, plural(j.Threads.Request, "thread"), where, threads)
+	case j.GPUs > gpus && h.Engine == "process" && gpus == c.facts.GPUs:
+		c.noGPUs(gpusAt, fmt.Sprintf("The job %q asks for %s", j.Name, plural(j.GPUs, "GPU")))
 	case j.GPUs > gpus:
 		c.errorf(gpusAt, fmt.Sprintf("More GPUs than the hardware %q has", h.Name), "The job %q asks for %s, but %s has %d.", j.Name, plural(j.GPUs, "GPU"), where, gpus)
 	case j.Memory > memory:

@@ -26,7 +26,8 @@ type decoder struct {
 	global     *env
 	vars       []Setting
 	lenient    bool
-	hostMemory int64                 // bytes, whole GiB, so that a reboot changes no key; 0 when it is not known
+	hostMemory int64 // bytes, whole GiB, so that a reboot changes no key; 0 when it is not known
+	host       HostFacts
 	traces     map[string]*traceFile // by what is read and how
 	shown      map[*Trace]*rawTrace  // where the traces of cells are from
 }
@@ -34,7 +35,7 @@ type decoder struct {
 func newDecoder(r *reporter, root *node, filename string, opts LoadOptions) *decoder {
 	d := &decoder{
 		reporter: r, root: root, filename: filename, dir: folder(filename),
-		lenient: opts.Lenient, hostMemory: opts.Host.MemoryBytes &^ (1<<30 - 1), traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
+		lenient: opts.Lenient, host: opts.Host, hostMemory: opts.Host.MemoryBytes &^ (1<<30 - 1), traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
 	}
 	d.global, d.vars = r.globals(root, opts)
 	return d
@@ -66,6 +67,7 @@ func (d *decoder) spec() *Spec {
 	d.fitTraces(s.Cells)
 	s.Compares = d.compares(s.Cells)
 	s.Plots = d.plots(s.Axes)
+	s.Thresholds = d.thresholds(s.Cells)
 	if !d.failed() {
 		d.doubts(s)
 		d.sampling(s)
@@ -393,7 +395,13 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 		return h, a.ok
 	}
 	machine := scheduler.Node{Name: n.label, Threads: get[int](a, "threads"), GPUs: get[int](a, "gpus"), Memory: get[int64](a, "memory")}
+	if h.Engine == "process" && a.lacks("gpus") {
+		machine.GPUs = d.host.GPUs
+	}
 	machine.GPU = a.gpuOf(machine)
+	if h.Engine == "process" && machine.GPUs > 0 && a.lacks("gpu") {
+		machine.GPU = d.host.GPUType
+	}
 	if a.lacks("threads") {
 		switch h.Engine {
 		case "process", "docker":

@@ -25,7 +25,10 @@ type Diagnostic struct {
 	Detail  string `json:"detail,omitempty"`
 	// Suggestion is what could be written in place of the marked part.
 	Suggestion string `json:"suggestion,omitempty"`
-	Range      Range  `json:"range"`
+	// Unavailable says that the file is right, but asks for what this machine
+	// does not have.
+	Unavailable bool  `json:"unavailable,omitempty"`
+	Range       Range `json:"range"`
 	// Snippet is nil where there is no source to show.
 	Snippet *Snippet `json:"snippet,omitempty"`
 }
@@ -47,6 +50,12 @@ type Diagnostics []Diagnostic
 // HasErrors says whether one of them is an error.
 func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == SeverityError })
+}
+
+// OnlyUnavailable says whether there are errors, and all of them are about
+// what this machine does not have.
+func (ds Diagnostics) OnlyUnavailable() bool {
+	return ds.HasErrors() && !slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == SeverityError && !d.Unavailable })
 }
 
 // commandLine is the file name of ranges in a -var argument.

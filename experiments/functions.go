@@ -24,7 +24,8 @@ var (
 var functions = map[string]function.Function{
 	"exponential": gapFunction(workload.Exponential, "mean"),
 	"normal":      gapFunction(workload.Normal, "mean", "deviation"),
-	"noisy":       noisyFunction,
+	"noisy":       estimatesFunction("noisy"),
+	"online":      estimatesFunction("online"),
 	"amdahl":      amdahlFunction,
 	"usl":         uslFunction,
 
@@ -81,14 +82,17 @@ func gapFunction(kind workload.ArrivalKind, params ...string) function.Function 
 	return function.New(spec)
 }
 
-var noisyFunction = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "sigma", Type: cty.Number}},
-	Type:   function.StaticReturnType(noisyType),
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		sigma, _ := args[0].AsBigFloat().Float64()
-		if sigma < 0 || sigma > 10 {
-			return cty.NilVal, function.NewArgErrorf(0, "sigma must be from 0 to 10")
-		}
-		return cty.CapsuleVal(noisyType, &estimates{name: "noisy", sigma: sigma}), nil
-	},
-})
+// estimatesFunction makes estimates with an error.
+func estimatesFunction(name string) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "sigma", Type: cty.Number}},
+		Type:   function.StaticReturnType(noisyType),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			sigma, _ := args[0].AsBigFloat().Float64()
+			if sigma < 0 || sigma > 10 {
+				return cty.NilVal, function.NewArgErrorf(0, "sigma must be from 0 to 10")
+			}
+			return cty.CapsuleVal(noisyType, &estimates{name: name, sigma: sigma}), nil
+		},
+	})
+}

@@ -40,6 +40,9 @@ type HostFacts struct {
 	OS, Arch       string
 	CPUModel, Name string
 	GPUs           int
+	GPUType        string // their model
+	// NoGPUs is a phrase that says why there are none; empty if there are some.
+	NoGPUs string
 }
 
 // Load reads the experiment in a file, in HCL's native syntax or, when the

@@ -55,5 +55,15 @@ func (d *decoder) policy(n *node, e *env) (*Policy, bool) {
 	if a.has("backfill") && a.has("placement") && !slices.Contains(schema.EstimateOrders, order) && !slices.Contains(schema.EstimateBackfills, backfill) {
 		unread("estimates", "the orders "+oneOf(schema.EstimateOrders)+", the backfills "+oneOf(schema.EstimateBackfills)+" and the placement \"earliest_finish\"")
 	}
+	if est.name == "online" && a.isSet("estimates") && !followsProgress(p) {
+		a.fail(a.at("estimates"), "Argument that nothing reads", "Online estimates are about jobs that have started, which this policy does not look at again: only the order \"srtf\", \"sjf\" with preemption, and the backfills %s do.", oneOf(schema.EstimateBackfills))
+	}
 	return p, a.ok
+}
+
+// followsProgress tells whether a policy reads the predictions of jobs that
+// have started.
+func followsProgress(p *Policy) bool {
+	return p.Order == scheduler.SRTF || p.Order == scheduler.SJF && p.Preemption == scheduler.PausePreemption ||
+		slices.Contains(schema.EstimateBackfills, string(p.Backfill))
 }

@@ -241,14 +241,15 @@ func (r *reporter) globals(root *node, opts LoadOptions) (*env, []Setting) {
 
 func hostValue(h HostFacts) cty.Value {
 	facts := map[string]cty.Value{
-		"threads": cty.NumberIntVal(int64(h.Threads)),
-		"cores":   cty.NumberIntVal(int64(h.Cores)),
-		"memory":  cty.StringVal(units.FormatSize(h.MemoryBytes)),
-		"gpus":    cty.NumberIntVal(int64(h.GPUs)),
-		"os":      cty.StringVal(h.OS),
-		"arch":    cty.StringVal(h.Arch),
-		"cpu":     cty.StringVal(h.CPUModel),
-		"name":    cty.StringVal(h.Name),
+		"threads":  cty.NumberIntVal(int64(h.Threads)),
+		"cores":    cty.NumberIntVal(int64(h.Cores)),
+		"memory":   cty.StringVal(units.FormatSize(h.MemoryBytes)),
+		"gpus":     cty.NumberIntVal(int64(h.GPUs)),
+		"gpu_type": cty.StringVal(h.GPUType),
+		"os":       cty.StringVal(h.OS),
+		"arch":     cty.StringVal(h.Arch),
+		"cpu":      cty.StringVal(h.CPUModel),
+		"name":     cty.StringVal(h.Name),
 	}
 	documented := map[string]cty.Value{}
 	for _, f := range schema.Facts {

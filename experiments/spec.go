@@ -57,7 +57,9 @@ type Spec struct {
 	Profile  Profile
 	Estimate Estimate
 	Compares []Compare
-	Plots    []Plot
+	// Thresholds are in the order of the file.
+	Thresholds []Threshold
+	Plots      []Plot
 
 	// File and Source are the experiment as it was read; Variables are the
 	// values its variables had, as LoadOptions.Vars takes them ("name=value").
@@ -230,9 +232,9 @@ type Policy struct {
 	scheduler.Policy
 	Name  string
 	Range Range
-	// Estimates is fitted, oracle, noisy or requested.
+	// Estimates is fitted, oracle, noisy, requested or online.
 	Estimates string
-	// Sigma is the standard deviation of the log error under noisy.
+	// Sigma is the standard deviation of the log error under noisy, and of the first estimates under online.
 	Sigma float64
 	// At has the source range of each argument that the file sets.
 	At map[string]Range

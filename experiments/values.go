@@ -44,7 +44,8 @@ func display(v cty.Value) string {
 	case t.Equals(refType) && v.GetAttr("name").IsKnown() && !v.GetAttr("name").IsNull():
 		return v.GetAttr("name").AsString()
 	case t.Equals(noisyType):
-		return fmt.Sprintf("noisy(%v)", v.EncapsulatedValue().(*estimates).sigma)
+		e := v.EncapsulatedValue().(*estimates)
+		return fmt.Sprintf("%s(%v)", e.name, e.sigma)
 	case t.Equals(speedUpType):
 		return v.EncapsulatedValue().(*workload.SpeedUp).String()
 	case t.Equals(gapType):

@@ -51,6 +51,7 @@ func Checks(dir string) []Check {
 		checkCores(m), checkBinding(m), checkOrphans(), checkGovernor(m),
 		checkMemory(), checkDisk(dir),
 	}
+	checks = append(checks, checkGPUs(lookAtGPUs()))
 	time.Sleep(time.Until(load.began.Add(loadWindow)))
 	return append(checks, checkLoad(load.Others()))
 }

@@ -126,7 +126,7 @@ func TestChecks(t *testing.T) {
 			t.Error("the disk of a folder that is not there yet:", c.Text)
 		}
 	}
-	want := []string{"cores", "core binding", "clean-up", "CPU frequency", "memory", "disk", "load"}
+	want := []string{"cores", "core binding", "clean-up", "CPU frequency", "memory", "disk", "GPUs", "load"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}

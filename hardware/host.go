@@ -34,7 +34,9 @@ type Machine struct {
 	Cores       int // physical, of the whole machine
 	NUMANodes   int // memory domains
 	MemoryBytes int64
-	GPUs        int // NVIDIA devices
+	GPUs        int    // NVIDIA devices that this process may use
+	GPUType     string // their model; several, if they differ, as gpu.Models has them
+	NoGPUs      string // why there are none; empty if there are some
 
 	// Allowed are the CPUs that this process may use, ascending, by their
 	// numbers in the operating system.
@@ -56,7 +58,7 @@ var thisMachine = sync.OnceValue(func() Machine {
 		OS: runtime.GOOS, Arch: runtime.GOARCH,
 		LogicalCPUs: runtime.NumCPU(),
 		Allowed:     AllowedCPUs(), Quota: quota(),
-		NUMANodes: numaNodes(), GPUs: nvidiaGPUs(),
+		NUMANodes: numaNodes(),
 	}
 	// What cannot be found out stays empty.
 	m.Name, _ = os.Hostname()
@@ -74,6 +76,8 @@ var thisMachine = sync.OnceValue(func() Machine {
 		m.MemoryBytes = int64(v.Total)
 	}
 	m.Threads = usable(len(m.Allowed), m.Quota)
+	devices, err := GPUs()
+	m.describeGPUs(devices, err)
 	return m
 })
 
@@ -98,7 +102,7 @@ func (m Machine) Fingerprint() []Fact {
 		{"logical_cpus", strconv.Itoa(m.LogicalCPUs)},
 		{"threads", strconv.Itoa(m.Threads)},
 		{"memory", gibibytes(m.MemoryBytes)},
-		{"gpus", strconv.Itoa(m.GPUs)},
+		{"gpus", m.gpus()},
 	}
 }
 
@@ -117,7 +121,7 @@ func (m Machine) Settings() []Fact {
 		{"numa_nodes", number(m.NUMANodes)},
 		{"usable_cpus", formatCPUs(m.Allowed)},
 		{"memory", gibibytes(m.MemoryBytes)},
-		{"gpus", strconv.Itoa(m.GPUs)},
+		{"gpus", m.gpus()},
 	}
 	if m.Quota > 0 {
 		all = append(all, Fact{"cpu_limit", strconv.FormatFloat(m.Quota, 'g', 4, 64)})

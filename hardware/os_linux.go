@@ -105,15 +105,6 @@ func numaNodes() int {
 	return len(nodes)
 }
 
-// nvidiaGPUs counts the devices that NVIDIA's driver lists.
-func nvidiaGPUs() int {
-	gpus, err := os.ReadDir("/proc/driver/nvidia/gpus")
-	if err != nil {
-		return 0
-	}
-	return len(gpus)
-}
-
 // governor returns how a CPU's frequency is chosen, or "" if that is not told.
 func governor(cpu int) string {
 	g, err := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu))

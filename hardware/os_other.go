@@ -19,5 +19,4 @@ func AllowedCPUs() []int {
 
 func quota() float64      { return 0 }
 func numaNodes() int      { return 0 }
-func nvidiaGPUs() int     { return 0 }
 func governor(int) string { return "" }

@@ -241,7 +241,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		return results.Cell{}, err
 	}
 	task := execute.Cell{
-		Dir: dir, Records: results.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes, Until: e.spec.Until,
+		Online: e.online(c, i, real), Dir: dir, Records: results.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes, Until: e.spec.Until,
 		Setup: results.Setup{Cell: e.Cells[i], Cluster: c.Hardware.Cluster, Predicted: e.fitted(c.Hardware, real), PredictedOn: e.fittedOn(c.Hardware, real)},
 	}
 	if len(real.jobs) >= hugeCell {
@@ -281,13 +281,19 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		launches[n] = e.state.programs.launch(block, j.Name, length(block), launchDirs{logs, scratch})
 		launches[n].Alternatives = launchWays(c.Hardware, block)
 	}
-	engine, err := process.New(launches, process.Options{Registry: e.registry()})
+	engine, err := process.New(launches, e.engineOptions())
 	if err != nil {
 		return results.Cell{}, &EngineError{Engine: engineProcess, Err: err}
 	}
+	watch, err := e.watchGPUs(dir, i, real, engine.Zero())
+	if err != nil {
+		return results.Cell{}, errors.Join(err, engine.Close())
+	}
+	defer watch.abort()
 	load := hardware.NewLoadSampler()
 	task.Engine, task.Logs = engine, logs
 	task.Finally = func(out *results.Cell) {
+		watch.finish(out)
 		busy := load.Others()
 		if busy == hardware.UnknownLoad {
 			return

@@ -82,7 +82,7 @@ func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 		return noTwin, err
 	}
 	out, err := execute.Run(ctx, execute.Cell{
-		Dir: dir, Records: results.Records(r.spec.Records), Policy: c.Policy.Policy, Resizes: jobs.resizes, Engine: engine, Until: r.spec.Until,
+		Online: r.online(c, i, jobs), Dir: dir, Records: results.Records(r.spec.Records), Policy: c.Policy.Policy, Resizes: jobs.resizes, Engine: engine, Until: r.spec.Until,
 		Setup: results.Setup{Cell: ref, Cluster: c.Hardware.Cluster, Jobs: r.jobsFor(c, i, jobs, truth{}),
 			Predicted: r.fitted(c.Hardware, jobs), PredictedOn: r.fittedOn(c.Hardware, jobs)},
 	})

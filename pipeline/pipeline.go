@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/results"
 )
 
@@ -25,6 +26,9 @@ type Options struct {
 	Parallel int
 	// Fresh ignores what the cache holds.
 	Fresh bool
+	// GPUs is where GPUs are found; nil means this machine's, as far as this
+	// process may use them.
+	GPUs gpu.Source
 	// Fetch lets images be fetched while planning, where the file asks for it:
 	// what runs depends on what was fetched.
 	Fetch bool

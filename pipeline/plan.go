@@ -118,6 +118,9 @@ func (p *Plan) describe() error {
 	for _, c := range spec.Compares {
 		p.Compares = append(p.Compares, results.Compare{Metric: c.Metric, Baseline: c.Baseline, Level: c.Level})
 	}
+	for _, t := range spec.Thresholds {
+		p.Thresholds = append(p.Thresholds, results.Threshold{Metric: t.Metric, Policy: t.Policy, Min: t.Min, Max: t.Max, FidelityPct: t.FidelityPct})
+	}
 	if len(spec.Compares) == 0 && len(p.Policies) > 1 {
 		// Silent files compare with the first policy on what most people ask.
 		for _, m := range []string{"mean_jct_s", "mean_waiting_s", "makespan_s"} {

@@ -12,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/stages/profile"
 )
@@ -258,7 +257,7 @@ func (s *sampling) sample(ctx context.Context, unit *profileUnit, t task) (estim
 		return estimator.Sample{}, fmt.Errorf("make a folder for samples: %w", err)
 	}
 	job, began := unit.job, time.Now()
-	opts := process.Options{Registry: s.registry()}
+	opts := s.engineOptions()
 	name := fmt.Sprintf("%s-sample-%d", unit.name, t.repeat*len(unit.lengths)+t.rank+1)
 	launch := s.state.programs.launch(job, name, t.length, launchDirs{logs, scratch})
 	sample, err := profile.TakeQuiet(ctx, profile.Run{

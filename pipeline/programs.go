@@ -191,7 +191,7 @@ func (p *programs) launch(j *experiments.Job, name string, units int, dirs launc
 		ControlPath:   filepath.Join(dirs.scratch, name+".control"),
 		CheckpointDir: filepath.Join(dirs.scratch, name+".checkpoint"),
 		Threads:       j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
-		Limit: j.Limit, Flags: j.Flags,
+		Limit: j.Limit, Flags: j.Flags, GPUs: j.GPUs, Steps: j.Steps > 0,
 	}
 	lengthVar := contract.EnvEpochs
 	if j.Steps > 0 {

@@ -270,7 +270,7 @@ func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, known truth) []
 			} else if d = 0; k >= 0 {
 				d = r.kinds[k].Limit
 			}
-		case "noisy":
+		case "noisy", "online":
 			d = p.noisy(c, i, d, jobs[n].Name)
 		case "oracle":
 			if known.alone != nil {

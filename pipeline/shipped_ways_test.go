@@ -10,9 +10,9 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// meanJCT runs the cells of a shipped experiment whose axis has one of the
+// shippedJCT runs the cells of a shipped experiment whose axis has one of the
 // values, with a few replicates, and returns the mean JCT of each policy.
-func meanJCT(t *testing.T, file string, values ...string) map[string]float64 {
+func shippedJCT(t *testing.T, file string, values ...string) map[string]float64 {
 	t.Helper()
 	spec := shipped(t, file).spec
 	spec.Replicates = 5
@@ -46,7 +46,7 @@ func meanJCT(t *testing.T, file string, values ...string) map[string]float64 {
 // At a high load, AlloX has the least mean JCT of all policies, and loses little
 // of it where it is fair to users.
 func TestAlloXHasTheLeastMeanJCT(t *testing.T) {
-	means := meanJCT(t, "allox.hcl", "72")
+	means := shippedJCT(t, "allox.hcl", "72")
 	if len(means) != 7 {
 		t.Fatalf("%d policies", len(means))
 	}
@@ -63,7 +63,7 @@ func TestAlloXHasTheLeastMeanJCT(t *testing.T) {
 
 // A policy that decides by estimates alone suffers when they are wrong.
 func TestEstimateErrors(t *testing.T) {
-	means := meanJCT(t, "estimate_error.hcl", "0", "1")
+	means := shippedJCT(t, "estimate_error.hcl", "0", "1")
 	if len(means) != 9 {
 		t.Fatalf("%d variants: %v", len(means), means)
 	}

@@ -217,6 +217,7 @@ func (p *Plan) predict() error {
 		}
 		out, err := scheduler.Run{
 			Policy: c.Policy.Policy, Cluster: c.Hardware.Cluster, Jobs: p.jobsFor(c, i, r, truth{}), Resizes: r.resizes, Engine: engine, Until: p.spec.Until,
+			Online: p.online(c, i, r),
 		}.Execute(context.Background())
 		if err != nil {
 			continue // the real run will say the same, in its cell

@@ -214,7 +214,7 @@ func (p *Plan) withWays(c experiments.Cell, i int, r realisation, jobs []schedul
 				switch c.Policy.Estimates {
 				case "requested":
 					a.Predicted = w.job.Limit
-				case "noisy": // each way has an estimate of its own, and so an error of its own
+				case "noisy", "online": // each way has an estimate of its own, and so an error of its own
 					a.Predicted = p.noisy(c, i, a.Predicted, j.Name, w.name)
 				case "oracle":
 					if truth != nil {

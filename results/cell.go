@@ -110,7 +110,8 @@ func (w *CellWriter) keep(err error) {
 }
 
 // Finish writes the folder's files, cell.json last, and returns what
-// went into it: c with the cell, its metrics and failures filled in. A state
+// went into it: c with the cell, its metrics, files (before those that c has
+// already) and failures filled in. A state
 // that c leaves empty is finished, or failed when a job or the cell has. On an
 // error the folder is left without a cell.json.
 func (w *CellWriter) Finish(c Cell) (Cell, error) {
@@ -126,10 +127,11 @@ func (w *CellWriter) Finish(c Cell) (Cell, error) {
 			c.State = CellFailed
 		}
 	}
-	var err error
-	if c.Files, err = w.finishTables(); err != nil {
+	tables, err := w.finishTables()
+	if err != nil {
 		return c, fmt.Errorf("write cell %s: %w", c.Cell, err)
 	}
+	c.Files = append(tables, c.Files...)
 	raw, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return c, fmt.Errorf("write cell %s: %w", c.Cell, err)

@@ -39,6 +39,7 @@ const (
 	EventsFile    = "events.jsonl"
 	DecisionsFile = "decisions.jsonl"
 	OccupancyFile = "occupancy.csv"
+	GPUsFile      = "gpus.csv" // only of real cells whose jobs use GPUs
 	LogsDir       = "logs"
 	// TwinDir holds the same files of the cell's simulation.
 	TwinDir = "simulated"
@@ -70,7 +71,9 @@ type Plan struct {
 	// RunOrder has the indexes into Cells in the order in which they run.
 	RunOrder []int     `json:"run_order"`
 	Compares []Compare `json:"compares"`
-	Plots    []Plot    `json:"plots"`
+	// Thresholds are bounds that the results must keep.
+	Thresholds []Threshold `json:"thresholds,omitempty"`
+	Plots      []Plot      `json:"plots"`
 	// PredictedSeconds is how long the work of this plan should take; 0 unknown.
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
 }

@@ -50,6 +50,17 @@
 // A prediction of zero is none, and longer than all others. Progress on fewer
 // cores than requested is predicted in proportion to the cores.
 //
+// # Online predictions
+//
+// With Run.Online, a job's prediction follows the units of its work that it
+// finishes. The engine reports the first unit, and then each doubling, as an
+// instant of its own; the predictor is told how many units were finished and on
+// how many cores, for how long, and says what is left; dispatch follows. Only
+// the jobs that have reported get new places in the queue and among expected
+// ends. Between two reports progress is again taken to be in proportion to the
+// cores. A simulated job reports at the exact instant; a real one when its line
+// has been read, with what it has reported by then.
+//
 // # Allocation
 //
 //   - strict: the full request or nothing.

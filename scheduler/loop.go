@@ -37,6 +37,8 @@ type loop struct {
 	arrivals  int64 // into the queue, for the order of round robin
 	gaveBack  bool  // something was given back while dispatching
 	held      reservation
+	reporter  Reporter // nil without online predictions
+	seen      []seen   // by job; nil without online predictions
 	ways      ways
 	allox     matcher
 	guard     guard
@@ -101,6 +103,9 @@ func newLoop(r Run) *loop {
 
 // run drives the engine until every job is final.
 func (l *loop) run(ctx context.Context) error {
+	if err := l.watch(); err != nil {
+		return err
+	}
 	for l.open > 0 {
 		until := l.nextInstant()
 		if until == Never && len(l.running) == 0 {
@@ -114,6 +119,7 @@ func (l *loop) run(ctx context.Context) error {
 		if err := l.take(now, ended); err != nil {
 			return err
 		}
+		l.learn()
 		l.looks++
 		if l.now >= l.Until && l.open > 0 {
 			return l.closeDown(ctx)
@@ -325,11 +331,13 @@ func (l *loop) bookMemory(j int32, sign int64) {
 func (l *loop) settleTime(j int32) {
 	f := &l.lives[j]
 	d := l.now - f.since
-	f.since = l.now
 	if f.State != Running {
+		f.since = l.now
 		f.Waiting += d
 		return
 	}
+	l.hold(j)
+	f.since = l.now
 	f.Service += d
 	used := coreTime(d, f.grant.Cores.Count())
 	f.CoreTime = plus(f.CoreTime, used)

@@ -13,10 +13,10 @@ func (l *loop) rank(j int32) int64 {
 	case Priority:
 		return int64(l.lives[j].level)
 	case SJF:
-		if job.Predicted == 0 {
+		if l.predicted(j) == 0 {
 			return int64(Never)
 		}
-		return int64(job.Predicted)
+		return int64(l.predicted(j))
 	case SRTF:
 		return int64(l.remaining(j))
 	case LAS:
@@ -56,11 +56,11 @@ func (l *loop) attained(j int32) time.Duration {
 // request, and Never when there is no estimate. On fewer cores it is taken to
 // progress in proportion.
 func (l *loop) remaining(j int32) time.Duration {
-	job := &l.Jobs[j]
-	if job.Predicted == 0 {
+	predicted := l.predicted(j)
+	if predicted == 0 {
 		return Never
 	}
-	return max(job.Predicted-l.attained(j)/time.Duration(job.Threads), 0)
+	return max(predicted-l.attained(j)/time.Duration(l.Jobs[j].Threads), 0)
 }
 
 // length returns the predicted run time that a job has left on so many cores.

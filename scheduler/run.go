@@ -19,6 +19,9 @@ type Run struct {
 	Jobs    []Job
 	Resizes []Resize
 	Engine  Engine
+	// Online, if it is not nil, corrects the jobs' predictions while they run; the
+	// engine must be a Reporter.
+	Online *Online
 	// Recorder receives the trace; it may be nil.
 	Recorder Recorder
 	// EventsOnly keeps decisions from the Recorder, and with them the cost of

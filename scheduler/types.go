@@ -155,6 +155,7 @@ const (
 	ResizeJob EventKind = "resize"
 	Request   EventKind = "request" // the workload changed the job's request
 	Level     EventKind = "level"   // feedback improved a waiting job's effective level
+	Predict   EventKind = "predict" // its finished units changed the job's prediction
 	Finish    EventKind = "finish"
 	Fail      EventKind = "fail"
 	Stop      EventKind = "stop"
@@ -169,7 +170,7 @@ type Event struct {
 	Job    int
 	Cores  CoreSet // held after the event
 	GPUs   CoreSet
-	Reason string // why a job or its attempt failed or was stopped; the new request or level
+	Reason string // why a job or its attempt failed or was stopped; the new request, level or prediction
 	// Alternative is the way in which a job starts or resumes, an index of its
 	// alternatives.
 	Alternative int

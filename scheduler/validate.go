@@ -188,7 +188,7 @@ func (v *Validator) Event(e Event) {
 		case Stop:
 			t.state = Stopped
 		}
-	case Request, Level:
+	case Request, Level, Predict:
 	}
 }
 
@@ -225,6 +225,8 @@ func (v *Validator) lawful(e Event, t *traced) bool {
 		ok = t.state == Queued || e.Kind == Level && t.state == Paused
 	case Pause, ResizeJob:
 		ok = t.state == Running
+	case Predict:
+		ok = t.state == Running || t.state == Paused
 	case Resume:
 		ok = t.state == Paused
 	case Finish, Retry:

@@ -53,6 +53,9 @@ func storyOf(e *results.Experiment, c results.CellRef, job string) (story []mome
 		case scheduler.Request:
 			m.What = "the workload changed its request"
 			began = append(began, m)
+		case scheduler.Predict:
+			m.What = "its prediction changed"
+			began = append(began, m)
 		case scheduler.Retry:
 			m.What = "failed, and waits to be started anew"
 			began = append(began, m)

@@ -20,9 +20,14 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor [--out DIR] [--json]",
 		Short: "Check that this machine can run experiments",
 		Long: `Check what experiments need of this machine: cores and whether jobs can be bound
-to them, memory, room on the disk of the results, what else keeps it busy now;
-whether a Docker daemon answers, for experiments that run in containers, and
-whether a killed run left containers there.
+to them, memory, room on the disk of the results, NVIDIA GPUs and their driver, what
+else keeps it busy now; whether a Docker daemon answers, for experiments that run in
+containers, and whether a killed run left containers there. Each finding that needs
+something comes with what to do.
+
+GPUs are looked for in the driver's own files and through nvidia-smi; a binary of
+"make build-nvml" asks NVIDIA's library. Without a driver, experiments that ask for
+no gpus run all the same.
 
 Exit status: 0, also with warnings; 6 when something essential is missing.`,
 		Args: between(0, 0, ""),

@@ -14,6 +14,7 @@ const (
 	exitUsage       = 2
 	exitInvalid     = 3
 	exitCellsFailed = 4
+	exitMissed      = 5
 	exitUnavailable = 6
 	exitInUse       = 7
 	exitInterrupted = 130

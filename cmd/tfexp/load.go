@@ -49,9 +49,18 @@ func (a *app) load(file string, v *variables, asJSON bool) (*experiments.Spec, e
 	}
 	if !valid {
 		a.suggestFile(file)
-		return nil, silently(exitInvalid)
+		return nil, silently(invalid(diags))
 	}
 	return spec, nil
+}
+
+// invalid is the exit status of an experiment with errors: one that is right,
+// but asks for hardware that this machine does not have, is not invalid.
+func invalid(diags experiments.Diagnostics) int {
+	if diags.OnlyUnavailable() {
+		return exitUnavailable
+	}
+	return exitInvalid
 }
 
 // suggestFile helps with a file that is not there.
@@ -69,6 +78,6 @@ func hostFacts() experiments.HostFacts {
 	m := hardware.Host()
 	return experiments.HostFacts{
 		Threads: m.Threads, Cores: m.Cores, MemoryBytes: m.MemoryBytes,
-		OS: m.OS, Arch: m.Arch, CPUModel: m.CPUModel, Name: m.Name, GPUs: m.GPUs,
+		OS: m.OS, Arch: m.Arch, CPUModel: m.CPUModel, Name: m.Name, GPUs: m.GPUs, GPUType: m.GPUType, NoGPUs: m.NoGPUs,
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/results"
 )
@@ -42,6 +46,14 @@ func TestScripts(t *testing.T) {
 			env.Setenv("NO_COLOR", "")
 			env.Setenv("GORACE", noRaceSleep)
 			return nil
+		},
+		// A machine with a driver has GPUs of its own, which no script can hide.
+		Condition: func(cond string) (bool, error) {
+			if cond != "nvidia" {
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+			_, err := hardware.GPUs()
+			return !errors.Is(err, gpu.ErrNoDriver), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":    runWithStatus,

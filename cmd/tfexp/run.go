@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/results"
 )
 
 // runOptions are the flags that run and resume share.
@@ -117,5 +118,27 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 			hint: "what went wrong: tfexp status " + plan.Dir,
 		}
 	}
-	return nil
+	return missed(plan.Dir)
+}
+
+// missed is an error when results do not keep a declared threshold.
+func missed(dir string) error {
+	e, err := results.Open(dir)
+	if err != nil {
+		return err
+	}
+	n := 0
+	verdicts, err := e.Thresholds()
+	if err != nil {
+		return err
+	}
+	for _, v := range verdicts {
+		if !v.Met {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return &exitError{code: exitMissed, err: fmt.Errorf("%s missed", count(n, "threshold was", "thresholds were"))}
 }

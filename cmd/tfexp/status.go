@@ -31,6 +31,7 @@ type experimentStatus struct {
 	// Running are the samples and cells that are under way.
 	Running     []string                `json:"running,omitempty"`
 	FailedCells []failedCell            `json:"failed_cells,omitempty"`
+	Thresholds  []results.Verdict       `json:"thresholds,omitempty"`
 	Warnings    []results.Warning       `json:"warnings,omitempty"`
 	Journal     []pipeline.JournalEntry `json:"journal"`
 }
@@ -112,6 +113,11 @@ func statusOf(dir string) (experimentStatus, error) {
 		}
 	}
 	s.Left = s.Cells - s.Finished - s.Failed
+	if s.Left == 0 { // until then nothing is decided
+		if s.Thresholds, err = e.Thresholds(); err != nil {
+			return experimentStatus{}, err
+		}
+	}
 	holder, running := pipeline.Holder(dir)
 	switch {
 	case running:
@@ -181,6 +187,7 @@ func (a *app) printStatus(s experimentStatus) {
 			fmt.Fprintf(a.out, "    and %s more\n", count(c.More, "job", "jobs"))
 		}
 	}
+	a.printThresholds(s.Thresholds, "  ")
 	for _, d := range results.Doubts(s.Warnings, namedCells) {
 		fmt.Fprintf(a.out, "  warning: %s\n", d)
 	}

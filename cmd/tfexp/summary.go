@@ -40,7 +40,9 @@ type runSummary struct {
 	// Fidelity says how far the real cells and their simulations are apart;
 	// absent without real cells.
 	Fidelity *results.Fidelity `json:"fidelity,omitempty"`
-	Warnings []results.Warning `json:"warnings"`
+	// Thresholds says which declared thresholds are met; absent without any.
+	Thresholds []results.Verdict `json:"thresholds,omitempty"`
+	Warnings   []results.Warning `json:"warnings"`
 }
 
 // printSummary shows what came out of a run.
@@ -55,12 +57,16 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 		answers = append(answers, e.Plan.Sentence(c))
 	}
 	fidelity := e.Fidelity()
+	thresholds, err := e.Thresholds()
+	if err != nil {
+		return err
+	}
 	if asJSON {
 		summary := runSummary{
 			Experiment: plan.Experiment, Dir: plan.Dir,
 			Reused: outcome.Reused, Ran: outcome.Ran, Failed: outcome.Failed,
 			Seconds: outcome.Elapsed.Seconds(), Report: outcome.Report,
-			Variants: e.Summary(), Comparisons: append([]results.ComparisonRow{}, comparisons...), Answers: answers,
+			Variants: e.Summary(), Comparisons: append([]results.ComparisonRow{}, comparisons...), Answers: answers, Thresholds: thresholds,
 			Warnings: append([]results.Warning{}, e.Warnings()...),
 		}
 		if fidelity.Cells > 0 {
@@ -91,12 +97,27 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 	if s := fidelity.Sentence(); s != "" {
 		fmt.Fprintln(a.out, "\n"+s)
 	}
+	if len(thresholds) > 0 {
+		fmt.Fprintln(a.out)
+		a.printThresholds(thresholds, "")
+	}
 	if doubts := results.Doubts(e.Warnings(), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(a.out)
 		a.printDoubts(doubts)
 	}
 	fmt.Fprintf(a.out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), progress.Duration(outcome.Elapsed), outcome.Report)
 	return nil
+}
+
+// printThresholds says of each threshold whether it is met.
+func (a *app) printThresholds(verdicts []results.Verdict, indent string) {
+	for _, v := range verdicts {
+		mark, ink := "met:   ", green
+		if !v.Met {
+			mark, ink = "MISSED:", red
+		}
+		fmt.Fprintf(a.out, "%s%s %s\n", indent, paint(a.outColor, ink, mark), v.Text)
+	}
 }
 
 func (a *app) printDoubts(doubts []results.Doubt) {

@@ -22,7 +22,8 @@ its line and, where a near name exists, what was probably meant. Traces that a
 workload is read from are checked too, line by line; --lenient leaves out what
 is malformed, and counts it.
 
-Exit status: 0 when all files are valid, 3 when one is not.`,
+Exit status: 0 when all files are valid, 3 when one is not; 6 when all that is
+wrong is that this machine lacks hardware which a file asks for, such as GPUs.`,
 		Example: `  tfexp validate experiment.hcl
   tfexp validate -var quantum=2s experiments/*.hcl`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -60,7 +61,7 @@ Exit status: 0 when all files are valid, 3 when one is not.`,
 				}
 			}
 			if !all.Valid {
-				return silently(exitInvalid)
+				return silently(invalid(all.Diagnostics))
 			}
 			return nil
 		},

@@ -6,6 +6,7 @@ var Functions = []Func{
 	{"exponential", `exponential("400ms")`, "gaps of a Poisson process with that mean, for `interarrival`"},
 	{"normal", `normal("1s", "200ms")`, "normal gaps with that mean and standard deviation, not below 0, for `interarrival`"},
 	{"noisy", `noisy(0.2)`, "fitted estimates with a lognormal error, for `estimates`"},
+	{"online", `online(0.2)`, "the same, corrected by the finished units of running jobs, for `estimates`"},
 	{"amdahl", `amdahl(0.9)`, "Amdahl's law with that parallel part, for `speedup`: 1 / (0.1 + 0.9 / threads)"},
 	{"usl", `usl(0.05, 0.001)`, "the universal scalability law with contention σ and coherence κ, for `speedup`: n / (1 + σ (n − 1) + κ n (n − 1))"},
 

@@ -30,7 +30,7 @@ var Metrics = []string{
 var Language = &Block{
 	Blocks: []*Block{
 		experimentBlock, variableBlock, localsBlock, jobBlock, workloadBlock, hardwareBlock,
-		policyBlock, matrixBlock, profileBlock, estimateBlock, compareBlock, plotBlock,
+		policyBlock, matrixBlock, profileBlock, estimateBlock, compareBlock, plotBlock, thresholdBlock,
 	},
 }
 
@@ -252,7 +252,7 @@ hardware "containers" {
 		{Name: "engine", Type: String, Required: true, Allowed: Engines, Doc: "What runs the jobs.", Example: `"process"`},
 		{Name: "threads", Type: Integer, DefaultDoc: "`host.threads` on `process` and `docker`; required on `simulated` without nodes", Min: bound(1), Max: bound(MaxThreads), Doc: "Cores of the machine.", Example: `host.threads`},
 		{Name: "memory", Type: Size, Positive: true, DefaultDoc: "`host.memory` on a real machine, else not accounted for", Doc: "Memory of the machine. Jobs are admitted while the sum of their `memory` stays within.", Example: `"16GiB"`},
-		{Name: "gpus", Type: Integer, Default: `0`, Min: bound(0), Max: bound(MaxThreads), Doc: "GPUs of the machine.", Example: `2`},
+		{Name: "gpus", Type: Integer, DefaultDoc: "`host.gpus` on `process`, else 0", Min: bound(0), Max: bound(MaxThreads), Doc: "GPUs of the machine. A real job is told in `CUDA_VISIBLE_DEVICES` which of them are its own; no other job has them meanwhile. On a machine without the GPUs that its jobs ask for, an experiment ends with exit status 6.", Example: `2`},
 		gpuTypeArg,
 		{Name: "noise", Type: Number, Default: `0`, Min: bound(0), Max: bound(10), Doc: "Relative standard deviation of run times (lognormal). Only on `simulated`.", Example: `0.05`},
 		{Name: "lacks", Type: Strings, MayBeEmpty: true, Allowed: Capabilities, Doc: "What the simulated engine is told not to be able to do.", Example: `["pause"]`},
@@ -333,8 +333,8 @@ policy "urgent" {
 		{Name: "victims", Type: String, Default: `"longest_run"`, Allowed: []string{"longest_run", "smallest_request"},
 			Doc: "Which running jobs are paused first. Only with preemption.", Example: `"smallest_request"`},
 		{Name: "feedback", Type: Duration, Positive: true, DefaultDoc: "off", Doc: "A waiting job's level improves by one each time it has waited this long. Only under the order `priority`.", Example: `"10s"`},
-		{Name: "estimates", Type: Estimates, Default: `"fitted"`, Allowed: []string{"fitted", "oracle", "requested"},
-			Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), the jobs' limits (`requested`), or fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error). Only where something reads them: the orders `sjf`, `srtf`, `fair`, `allox`, the backfills `easy` and `conservative`, the placement `earliest_finish`.", Example: `noisy(0.2)`},
+		{Name: "estimates", Type: Estimates, Default: `"fitted"`, Allowed: []string{"fitted", "oracle", "requested", "online"},
+			Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), the jobs' limits (`requested`), fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error), or ones that begin as fitted and follow what jobs report while they run (`online`, or `online(sigma)` to begin with such an error). Only where something reads them: the orders `sjf`, `srtf`, `fair`, `allox`, the backfills `easy` and `conservative`, the placement `earliest_finish`.", Example: `noisy(0.2)`},
 		placementArg, alphaArg,
 	},
 }
@@ -417,7 +417,8 @@ var Facts = []Fact{
 	{"threads", Integer, "hardware threads that tfexp may use"},
 	{"cores", Integer, "physical cores"},
 	{"memory", Size, "main memory, as a size"},
-	{"gpus", Integer, "GPUs"},
+	{"gpus", Integer, "NVIDIA GPUs that tfexp may use"},
+	{"gpu_type", String, "model of the GPUs: `NVIDIA A100-SXM4-40GB`; empty without GPUs"},
 	{"os", String, "operating system: `linux`, `darwin`"},
 	{"arch", String, "architecture: `amd64`, `arm64`"},
 	{"cpu", String, "model of the processor"},

@@ -86,7 +86,8 @@ const (
 	Threads   Type = "integer or object"
 	Gap       Type = "duration, exponential(…) or normal(…)"
 	Instants  Type = "duration or list of durations"
-	Estimates Type = "string or noisy(…)"
+	Bound     Type = "duration or number"
+	Estimates Type = "string, noisy(…) or online(…)"
 	Share     Type = "number or percentage"
 	// ThreadTimes and SpeedUp say how a run time depends on threads.
 	ThreadTimes Type = "map from threads to durations"

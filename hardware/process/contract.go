@@ -2,6 +2,7 @@ package process
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tfexp/tfexp/scheduler"
@@ -17,10 +18,13 @@ func (j *Job) Arguments(grant scheduler.Grant) []string { return j.arguments(gra
 // Contract returns the variables of the job contract under a grant, and then
 // the job's own, as "k=v". control and checkpoint are the paths of the control
 // file and of the checkpoint folder as the program sees them; empty: none.
+// GPUs are told by their numbers in the grant.
 func (j *Job) Contract(grant scheduler.Grant, control, checkpoint string) []string {
 	there := *j
 	there.ControlPath, there.CheckpointDir = control, checkpoint
-	env := there.environ(nil, grant.Cores.Count(), grant.GPUs, "")
+	var gpus []string
+	grant.GPUs.Each(func(g int) { gpus = append(gpus, strconv.Itoa(g)) })
+	env := there.environ(nil, grant.Cores.Count(), gpus, "")
 	// The mark by which processes of this machine are found means nothing there.
 	return slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, runEnv+"=") })
 }

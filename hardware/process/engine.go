@@ -20,12 +20,14 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -65,6 +67,10 @@ type Job struct {
 	// Threads is the request in cores, Inter and Intra its split into pools.
 	// Zero values mean one core, and a plain request (inter 1, intra all).
 	Threads, Inter, Intra int
+	// Steps says that the job's work is counted in steps, not in epochs.
+	Steps bool
+	// GPUs is the request in GPUs, which Run gives.
+	GPUs int
 	// Alternatives has the request of a job with alternatives in each of its
 	// ways, in the place of Threads, Inter and Intra.
 	Alternatives []Request
@@ -78,6 +84,10 @@ type Options struct {
 	// CPUs[i] is the operating system's number of the cluster's core i.
 	// By default the CPUs that this process may use, in ascending order.
 	CPUs []int
+	// GPUs[i] is how programs are told the cluster's GPU i, in
+	// CUDA_VISIBLE_DEVICES. By default the GPUs that this process may use; where
+	// there are none, their numbers.
+	GPUs []string
 	// Registry is the file in which the live jobs are recorded, for Sweep. It
 	// belongs to one engine at a time: New replaces it (so Sweep comes first),
 	// Close removes it. Empty: none.
@@ -115,13 +125,16 @@ type Engine struct {
 	zero    time.Time
 	forks   *forkThread
 	records *registry
-	wake    chan struct{} // has an element when ended may have grown
+	wake    chan struct{} // has an element when ended or news may have grown
+	units   []int         // by job; nil when nobody watches
 	waiters sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows, and the fields of running that say so
 	live   []*running // by job number; nil before the start
 	ended  []scheduler.End
-	alive  int // jobs that have started and whose End is not yet in ended
+	told   bool               // enough news have come for Next to return
+	news   []scheduler.Report // not yet returned by Reports
+	alive  int                // jobs that have started and whose End is not yet in ended
 	closed bool
 }
 
@@ -133,6 +146,10 @@ var engines atomic.Int64 // opened so far; part of the mark
 func New(jobs []Job, opts Options) (*Engine, error) {
 	if len(opts.CPUs) == 0 {
 		opts.CPUs = hardware.AllowedCPUs()
+	}
+	if len(opts.GPUs) == 0 {
+		devices, _ := hardware.GPUs() // what there is none of, nobody is given
+		opts.GPUs = gpu.IDs(devices)
 	}
 	if opts.Grace <= 0 {
 		opts.Grace = DefaultGrace
@@ -317,8 +334,25 @@ func (e *Engine) cpus(cores scheduler.CoreSet) ([]int, error) {
 	return cpus, err
 }
 
-// Next implements scheduler.Engine. Jobs that have ended come before a
-// context that is done. It is an error to wait without end when no job runs.
+// gpus returns how a program is told cluster GPUs.
+func (e *Engine) gpus(set scheduler.CoreSet) ([]string, error) {
+	var ids []string
+	var err error
+	set.Each(func(g int) {
+		switch {
+		case len(e.opts.GPUs) == 0:
+			ids = append(ids, strconv.Itoa(g))
+		case g < len(e.opts.GPUs):
+			ids = append(ids, e.opts.GPUs[g])
+		default:
+			err = fmt.Errorf("GPU %d is not there: the engine has GPUs 0 to %d", g, len(e.opts.GPUs)-1)
+		}
+	})
+	return ids, err
+}
+
+// Next implements scheduler.Engine, and scheduler.Reporter where Watch was
+// called. Jobs that have ended come before a context that is done. It is an error to wait without end when no job runs.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
 	var timeout <-chan time.Time
 	if until != scheduler.Never {
@@ -328,8 +362,8 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	}
 	for {
 		e.mu.Lock()
-		ended, alive := e.ended, e.alive
-		e.ended = nil
+		ended, alive, told := e.ended, e.alive, e.told
+		e.ended, e.told = nil, false
 		now := e.Now()
 		e.mu.Unlock()
 		if len(ended) > 0 {
@@ -341,7 +375,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		if err := ctx.Err(); err != nil {
 			return now, nil, err
 		}
-		if now >= until {
+		if now >= until || told {
 			return now, nil, nil
 		}
 		if timeout == nil && alive == 0 {
@@ -386,8 +420,8 @@ func (e *Engine) Close() error {
 	return e.records.close()
 }
 
-// Run runs one job alone to its end on the first of the engine's cores, as
-// many as it requests. When the context is done first it stops the job, waits
+// Run runs one job alone to its end on the first of the engine's cores and
+// GPUs, as many as it requests. When the context is done first it stops the job, waits
 // for its end and returns the context's error. A job that fails is no error:
 // its End and Usage say how.
 func Run(ctx context.Context, job Job, opts Options) (scheduler.End, Usage, error) {
@@ -397,7 +431,11 @@ func Run(ctx context.Context, job Job, opts Options) (scheduler.End, Usage, erro
 	}
 	defer e.Close()
 	cores := scheduler.CoreSet{{Lo: 0, Hi: int32(max(job.Threads, 1))}}
-	if err := e.Start(0, scheduler.Grant{Cores: cores}); err != nil {
+	grant := scheduler.Grant{Cores: cores}
+	if job.GPUs > 0 {
+		grant.GPUs = scheduler.CoreSet{{Lo: 0, Hi: int32(job.GPUs)}}
+	}
+	if err := e.Start(0, grant); err != nil {
 		reason := err.Error()
 		return scheduler.End{At: e.Now(), State: scheduler.Failed, Reason: reason}, Usage{ExitCode: -1, Reason: reason}, nil
 	}

@@ -47,6 +47,7 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	r.log = log
+	log.seen = e.reports(number)
 	pid, err := e.spawn(r, j, grant)
 	if err != nil {
 		log.close(err.Error())
@@ -74,7 +75,11 @@ func (e *Engine) spawn(r *running, j *Job, grant scheduler.Grant) (pid int, err 
 			return 0, fmt.Errorf("working directory %q is not a directory", j.Dir)
 		}
 	}
-	env := j.environ(os.Environ(), len(cpus), grant.GPUs, r.mark)
+	gpus, err := e.gpus(grant.GPUs)
+	if err != nil {
+		return 0, err
+	}
+	env := j.environ(os.Environ(), len(cpus), gpus, r.mark)
 	program, err := lookup(j.Argv[0], j.Dir, env)
 	if err != nil {
 		return 0, err
@@ -118,19 +123,22 @@ func (j *Job) arguments(grant scheduler.Grant) []string {
 	}
 }
 
-// environ returns the environment of a job that is given n cores.
-func (j *Job) environ(inherited []string, n int, gpus scheduler.CoreSet, mark string) []string {
+// environ returns the environment of a job that is given n cores, and GPUs by
+// what programs are told of them.
+func (j *Job) environ(inherited []string, n int, gpus []string, mark string) []string {
 	inter, intra := j.Split(n)
-	var devices []string
-	gpus.Each(func(gpu int) { devices = append(devices, strconv.Itoa(gpu)) })
 	given := []string{
 		contract.EnvJob + "=" + j.Name,
 		contract.EnvInter + "=" + strconv.Itoa(inter),
 		contract.EnvIntra + "=" + strconv.Itoa(intra),
 		contract.EnvOMP + "=" + strconv.Itoa(intra),
-		contract.EnvGPUs + "=" + strconv.Itoa(len(devices)),
+		contract.EnvGPUs + "=" + strconv.Itoa(len(gpus)),
 		// Empty hides all devices from a job that was given none.
-		contract.EnvVisibleGPUs + "=" + strings.Join(devices, ","),
+		contract.EnvVisibleGPUs + "=" + strings.Join(gpus, ","),
+	}
+	if len(gpus) > 0 {
+		// Indices are those of the bus; by default CUDA counts the fastest first.
+		given = append(given, "CUDA_DEVICE_ORDER=PCI_BUS_ID")
 	}
 	if j.ControlPath != "" {
 		given = append(given, contract.EnvControl+"="+absolute(j.ControlPath))

@@ -20,6 +20,7 @@ type jobLog struct {
 
 	limit  int64
 	fail   func(reason string) // called once, when the job must end
+	seen   func(output []byte) // called with what was read; may be nil
 	exited chan struct{}       // closed when the job's program has exited
 	copied chan struct{}       // closed when there is no more to read
 	err    error               // why the log is not complete; read after copied
@@ -83,6 +84,9 @@ func (l *jobLog) copy() {
 	for {
 		n, err := l.out.Read(buf)
 		// After a failure the rest is read and dropped: the job is being killed.
+		if n > 0 && l.seen != nil {
+			l.seen(buf[:n])
+		}
 		if n > 0 && l.err == nil {
 			_, writeErr := l.file.Write(buf[:min(int64(n), left)])
 			left -= int64(n)

@@ -140,6 +140,9 @@ func (k *crowd) clock(job int, now time.Duration) time.Duration {
 	return g.clock
 }
 
+// slow is how many times longer a running job takes for its neighbours.
+func (k *crowd) slow(job int) float64 { return k.groups[k.of[job]].slow }
+
 // leave takes a job out of its group.
 func (k *crowd) leave(job int, now time.Duration) {
 	id := k.of[job]

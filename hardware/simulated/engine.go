@@ -57,6 +57,7 @@ type Engine struct {
 	tasks []task
 	ends  ends
 	stops []scheduler.End // of stopped jobs, not yet delivered
+	marks                 // what is reported of jobs' progress
 	crowd *crowd          // of the running jobs, under contention; then ends is not used
 	// of jobs with alternatives, whose work is known at their start
 	names  []string
@@ -243,8 +244,8 @@ func (e *Engine) Stop(job int) error {
 	return nil
 }
 
-// Next jumps to the next instant at which a job ends, or to until if that is
-// earlier. Without a running job and without such an instant there is nothing
+// Next jumps to the next instant at which a job ends or (see Watch) has a
+// report, or to until if that is earlier. Without a running job and without such an instant there is nothing
 // to wait for, which is an error.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
 	if err := ctx.Err(); err != nil {
@@ -265,11 +266,12 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	if len(e.ends) == 0 && until == scheduler.Never {
 		return e.now, nil, errNothing
 	}
-	at := until
+	at := min(until, e.nextMark())
 	if len(e.ends) > 0 {
 		at = min(at, e.ends[0].at)
 	}
 	e.now = max(e.now, at)
+	e.passMarks()
 	var ended []scheduler.End
 	for len(e.ends) > 0 && e.ends[0].at <= e.now {
 		if end := e.ends.pop(); !e.stale(end) {
@@ -283,7 +285,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 // nextCrowded is Next under contention.
 func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.End, error) {
 	e.crowd.settle(e.now, e.stale)
-	at := min(until, e.crowd.soonest())
+	at := min(until, e.crowd.soonest(), e.nextMark())
 	if at == scheduler.Never && e.crowd.live == 0 {
 		return e.now, nil, errNothing
 	}
@@ -294,6 +296,10 @@ func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.En
 		ended = append(ended, scheduler.End{Job: job, At: e.now, State: scheduler.Finished})
 	})
 	slices.SortFunc(ended, func(a, b scheduler.End) int { return a.Job - b.Job })
+	e.passMarks()
+	if len(ended) == 0 && len(e.reports) == 0 && e.now < until {
+		return e.nextCrowded(until) // a mark that was expected too early
+	}
 	return e.now, ended, nil
 }
 
@@ -321,6 +327,7 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	}
 	t.end = later(t.since, later(t.lead, t.scaled))
 	ends.push(end{t.end, int32(job)})
+	e.expectMark(job, t)
 }
 
 // halt takes a running job from its cores.

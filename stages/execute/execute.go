@@ -23,6 +23,8 @@ type Cell struct {
 	Policy  scheduler.Policy
 	Resizes []scheduler.Resize
 	Engine  scheduler.Engine
+	// Online is as in scheduler.Run.
+	Online *scheduler.Online
 	// Until is the horizon at which the cell is closed; 0 for none.
 	Until time.Duration
 	// Watch is told of the jobs' states as they change, in the goroutine of
@@ -62,7 +64,7 @@ func Run(ctx context.Context, c Cell) (results.Cell, error) {
 	began := time.Now()
 	outcome, err := scheduler.Run{
 		Policy: c.Policy, Cluster: c.Setup.Cluster, Jobs: c.Setup.Jobs, Resizes: c.Resizes,
-		Engine: c.Engine, Recorder: all, EventsOnly: c.Records == results.MetricsOnly, Until: c.Until,
+		Engine: c.Engine, Online: c.Online, Recorder: all, EventsOnly: c.Records == results.MetricsOnly, Until: c.Until,
 	}.Execute(ctx)
 	if ctx.Err() != nil {
 		return results.Cell{}, ctx.Err()

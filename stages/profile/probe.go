@@ -39,6 +39,9 @@ func Probe(ctx context.Context, run Run, opts process.Options) (c Costs, err err
 	}
 	defer e.Close()
 	grant := scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: int32(max(run.Job.Threads, 1))}}}
+	if run.Job.GPUs > 0 {
+		grant.GPUs = scheduler.CoreSet{{Lo: 0, Hi: int32(run.Job.GPUs)}}
+	}
 	if err := e.Start(0, grant); err != nil {
 		return fail(err)
 	}

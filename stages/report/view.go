@@ -25,6 +25,7 @@ type view struct {
 	Summary            results.Table
 	Blocks             []block
 	Comparisons        results.Table
+	Thresholds         []results.Verdict
 	Pictures           []picture
 	MoreGantts         int
 	Skipped            []results.Picture
@@ -89,6 +90,9 @@ func newView(ctx context.Context, e *results.Experiment) (*view, error) {
 		return nil, err
 	}
 	var err error
+	if v.Thresholds, err = e.Thresholds(); err != nil {
+		return nil, err
+	}
 	if v.SourceName, v.Source, err = e.Source(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

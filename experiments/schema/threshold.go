@@ -1,0 +1,22 @@
+package schema
+
+// EstimateError is the threshold that is about estimates: the mean absolute
+// error_pct of estimates.csv.
+const EstimateError = "estimate_error_pct"
+
+var thresholdBlock = &Block{
+	Name: "threshold", Label: "metric: a column of metrics.csv, with or without its `_s`; or `" + EstimateError + "`",
+	Doc: "A bound that the results must keep: every policy's mean over the replicates, on every workload and hardware. When no cell has failed and a threshold is missed, `tfexp run` ends with exit status 5. `" + EstimateError + "` is the mean absolute error of the estimates, in percent of the actual run times.",
+	Example: `threshold "mean_jct" {
+  policy = policy.rr
+  max    = "12s"
+}
+
+threshold "estimate_error_pct" { max = 8 }`,
+	Args: []Arg{
+		{Name: "policy", Type: PolicyRef, DefaultDoc: "all policies", Doc: "The policy that it is about.", Example: `policy.rr`},
+		{Name: "max", Type: Bound, Doc: "The most: a duration where the metric is a time, else a number.", Example: `"12s"`},
+		{Name: "min", Type: Bound, Doc: "The least.", Example: `0.8`},
+		{Name: "fidelity_pct", Type: Number, Min: bound(0), Max: bound(1e6), Doc: "The most by which the metric of real cells and that of their simulation may differ: the mean absolute error, in percent.", Example: `10`},
+	},
+}

@@ -1,0 +1,144 @@
+//go:build linux && cgo && nvml
+
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/NVIDIA/go-nvml/pkg/nvml"
+)
+
+// Open returns the source of this machine's GPUs: NVIDIA's management library,
+// or the driver's files and nvidia-smi where it cannot be loaded.
+func Open() Source {
+	s, err := openLibrary(nvml.New())
+	if err != nil {
+		return systemDriver
+	}
+	return s
+}
+
+// library is NVIDIA's management library.
+type library struct {
+	api     nvml.Interface
+	handles map[string]nvml.Device // by Device.ID
+}
+
+func openLibrary(api nvml.Interface) (*library, error) {
+	switch ret := api.Init(); ret {
+	case nvml.SUCCESS:
+		return &library{api: api, handles: map[string]nvml.Device{}}, nil
+	case nvml.ERROR_LIBRARY_NOT_FOUND, nvml.ERROR_DRIVER_NOT_LOADED:
+		return nil, fmt.Errorf("open NVML: %w: %w", ErrNoDriver, ret)
+	default:
+		return nil, fmt.Errorf("open NVML: %w", ret)
+	}
+}
+
+// Devices lists the GPUs; of one that is divided (MIG), its parts.
+func (l *library) Devices() ([]Device, error) {
+	count, ret := l.api.DeviceGetCount()
+	if ret != nvml.SUCCESS {
+		return nil, fmt.Errorf("count GPUs: %w", ret)
+	}
+	var devices []Device
+	for i := range count {
+		whole, ret := l.api.DeviceGetHandleByIndex(i)
+		if ret != nvml.SUCCESS {
+			return nil, fmt.Errorf("find GPU %d: %w", i, ret)
+		}
+		handles := []nvml.Device{whole}
+		if divided, _, ret := whole.GetMigMode(); ret == nvml.SUCCESS && divided == nvml.DEVICE_MIG_ENABLE {
+			handles = l.parts(whole)
+		}
+		for _, h := range handles {
+			d, err := describe(h, i)
+			if err != nil {
+				return nil, err
+			}
+			l.handles[d.ID] = h
+			devices = append(devices, d)
+		}
+	}
+	return devices, nil
+}
+
+// parts are the MIG devices of a GPU. Their places need not be dense.
+func (l *library) parts(whole nvml.Device) []nvml.Device {
+	most, ret := whole.GetMaxMigDeviceCount()
+	if ret != nvml.SUCCESS {
+		return nil
+	}
+	var parts []nvml.Device
+	for k := range most {
+		if part, ret := whole.GetMigDeviceHandleByIndex(k); ret == nvml.SUCCESS {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+func describe(h nvml.Device, index int) (Device, error) {
+	d := Device{Index: index}
+	var ret nvml.Return
+	if d.ID, ret = h.GetUUID(); ret != nvml.SUCCESS {
+		return d, fmt.Errorf("read the UUID of GPU %d: %w", index, ret)
+	}
+	if d.Name, ret = h.GetName(); ret != nvml.SUCCESS {
+		return d, fmt.Errorf("read the name of GPU %d: %w", index, ret)
+	}
+	if m, ret := h.GetMemoryInfo(); ret == nvml.SUCCESS {
+		d.MemoryBytes = int64(m.Total)
+	}
+	return d, nil
+}
+
+// Read looks at GPUs that Devices has listed. Parts of a divided GPU tell
+// neither how busy they are nor what they draw.
+func (l *library) Read(devices []Device) ([]Reading, error) {
+	readings := make([]Reading, len(devices))
+	for i, d := range devices {
+		h, ok := l.handles[d.ID]
+		if !ok {
+			return nil, fmt.Errorf("read GPU %s: it is not listed", d.ID)
+		}
+		r := Reading{Utilization: -1, MemoryBytes: -1, Watts: -1}
+		m, ret := h.GetMemoryInfo()
+		switch ret {
+		case nvml.SUCCESS:
+			r.MemoryBytes = int64(m.Used)
+		case nvml.ERROR_GPU_IS_LOST:
+			return nil, fmt.Errorf("read GPU %d: %w", d.Index, ret)
+		}
+		if u, ret := h.GetUtilizationRates(); ret == nvml.SUCCESS {
+			r.Utilization = float64(u.Gpu)
+		}
+		if milliwatts, ret := h.GetPowerUsage(); ret == nvml.SUCCESS {
+			r.Watts = float64(milliwatts) / 1000
+		}
+		readings[i] = r
+	}
+	return readings, nil
+}
+
+// Driver asks the library.
+func (l *library) Driver() string {
+	version, ret := l.api.SystemGetDriverVersion()
+	if ret != nvml.SUCCESS {
+		return ""
+	}
+	return version
+}
+
+// Period is a second: the library averages over a sixth of one to a whole one.
+func (l *library) Period() time.Duration { return time.Second }
+
+// Close gives the library back.
+func (l *library) Close() error {
+	if ret := l.api.Shutdown(); ret != nvml.SUCCESS && !errors.Is(ret, nvml.ERROR_UNINITIALIZED) {
+		return fmt.Errorf("close NVML: %w", ret)
+	}
+	return nil
+}

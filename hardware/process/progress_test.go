@@ -1,0 +1,68 @@
+package process
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// A job's progress lines wake the engine when its units have doubled. The job
+// goes on when somebody has read what it last told.
+func TestProgress(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Skip("no named pipes:", err)
+	}
+	line := func(unit string) string { return `echo '{"tfexp":{"epoch":9,"step":` + unit + `}}'; ` }
+	j := sh(`echo loading; ` + line("1") + `cat "$FIFO"; ` + line("1") + line("2") + `cat "$FIFO"; ` +
+		line("3") + line("5") + line("99") + `cat "$FIFO"`)
+	j.Env = []string{"FIFO=" + fifo}
+	j.Steps = true
+	e := open(t, Options{}, j, sh("true"))
+	e.Watch([]int{8, 0})
+	start(t, e, 0)
+	before := time.Duration(0)
+	for _, want := range []int{1, 2, 8} { // never more than there are
+		for got := 0; got < want; {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			now, ended, err := e.Next(ctx, scheduler.Never)
+			cancel()
+			if err != nil || len(ended) > 0 {
+				t.Fatal(ended, err)
+			}
+			for _, p := range e.Reports() {
+				if p.Job != 0 || p.Units <= got || p.Units > want || p.At < before || p.At > now+time.Minute {
+					t.Fatalf("%+v after %d units", p, got)
+				}
+				got, before = p.Units, p.At
+			}
+		}
+		if news := e.Reports(); len(news) > 0 {
+			t.Errorf("told twice: %+v", news)
+		}
+		if err := os.WriteFile(fifo, nil, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for { // the end may be preceded by a last report
+		_, ended, err := e.Next(t.Context(), scheduler.Never)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(ended) > 0 {
+			if ended[0].State != scheduler.Finished {
+				t.Error(ended[0])
+			}
+			break
+		}
+	}
+	start(t, e, 1) // has no units
+	if end := next(t, e); end.State != scheduler.Finished || len(e.Reports()) != 0 {
+		t.Error(end)
+	}
+}

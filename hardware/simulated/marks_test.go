@@ -1,0 +1,139 @@
+package simulated
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// reports jumps until the job ends, and returns its reports.
+func reports(t *testing.T, e *Engine, do map[time.Duration]func()) []scheduler.Report {
+	t.Helper()
+	var all []scheduler.Report
+	for {
+		until := scheduler.Never
+		for at := range do {
+			until = min(until, at)
+		}
+		now, ended, err := e.Next(context.Background(), until)
+		must(t, err)
+		all = append(all, e.Reports()...)
+		if len(ended) > 0 {
+			return all
+		}
+		if f := do[now]; f != nil {
+			f()
+			delete(do, now)
+		}
+	}
+}
+
+func at(seconds float64, units int) scheduler.Report {
+	return scheduler.Report{At: time.Duration(seconds * float64(time.Second)), Units: units}
+}
+
+const second = time.Second
+
+// A job of 10 units of 1 s on two cores, after 3 s in which nothing speeds up.
+func TestReportsAreExact(t *testing.T) {
+	work := Work{Fixed: 3 * second, Scaled: 10 * second, Threads: 2, Parallel: 1}
+	for _, c := range []struct {
+		name string
+		o    Options
+		do   func(e *Engine) map[time.Duration]func()
+		want []scheduler.Report
+	}{
+		{"undisturbed", Options{}, nil, []scheduler.Report{at(4, 1), at(5, 2), at(7, 4), at(11, 8)}},
+		{"paused for 10 s in the middle of the third unit", Options{Overheads: Overheads{Pause: 250e6}},
+			func(e *Engine) map[time.Duration]func() {
+				return map[time.Duration]func(){
+					5500 * time.Millisecond:  func() { must(t, e.Pause(0)) },
+					15500 * time.Millisecond: func() { must(t, e.Resume(0, cores(2))) },
+				}
+			}, []scheduler.Report{at(4, 1), at(5, 2), at(17.25, 4), at(21.25, 8)}},
+		{"on one core from the middle of the third unit on", Options{},
+			func(e *Engine) map[time.Duration]func() {
+				return map[time.Duration]func(){5500 * time.Millisecond: func() { must(t, e.Resize(0, cores(1))) }}
+			}, []scheduler.Report{at(4, 1), at(5, 2), at(8.5, 4), at(16.5, 8)}},
+		{"resized at the instant of a report", Options{},
+			func(e *Engine) map[time.Duration]func() {
+				return map[time.Duration]func(){5 * second: func() { must(t, e.Resize(0, cores(1))) }}
+			}, []scheduler.Report{at(4, 1), at(5, 2), at(9, 4), at(17, 8)}},
+	} {
+		e := engine(t, c.o, work)
+		e.Watch([]int{10})
+		must(t, e.Start(0, cores(2)))
+		var do map[time.Duration]func()
+		if c.do != nil {
+			do = c.do(e)
+		}
+		if diff := cmp.Diff(c.want, reports(t, e, do)); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}
+
+// Units that take no time to tell, and jobs without units, are no trouble.
+func TestReportsOfSmallJobs(t *testing.T) {
+	for _, c := range []struct {
+		work  Work
+		units int
+		want  int
+	}{
+		{FullRequest(second, 1), 0, 0},
+		{FullRequest(second, 1), 1, 0},   // its end tells
+		{Work{Fixed: second}, 10, 0},     // nothing is known of its units
+		{FullRequest(3, 1), 1 << 20, 20}, // a third of a million units each nanosecond
+		{Work{}, 5, 0},
+	} {
+		e := engine(t, Options{}, c.work)
+		e.Watch([]int{c.units})
+		must(t, e.Start(0, cores(1)))
+		if got := len(reports(t, e, nil)); got != c.want {
+			t.Errorf("%+v in %d units: %d reports, want %d", c.work, c.units, got, c.want)
+		}
+	}
+}
+
+// Watching changes nothing but what is told.
+func TestWatchingChangesNothing(t *testing.T) {
+	end := func(watch bool) time.Duration {
+		e := engine(t, Options{Noise: 0.3, Seed: 5}, Training(second, 7, second, 0.8))
+		if watch {
+			e.Watch([]int{7})
+		}
+		must(t, e.Start(0, cores(2)))
+		for {
+			now, ended, err := e.Next(context.Background(), scheduler.Never)
+			must(t, err)
+			if len(ended) > 0 {
+				return now
+			}
+		}
+	}
+	if a, b := end(false), end(true); a != b {
+		t.Errorf("%s, watched %s", a, b)
+	}
+}
+
+// Under contention reports come when the work is done: two jobs of 10 units of
+// 1 s slow each other down to half the speed until the second is paused at 8 s.
+func TestReportsUnderContention(t *testing.T) {
+	o := Options{Contention: &Contention{
+		Slowdown: func(own, others, cores int) float64 { return 1 + float64(others) },
+		Cluster:  scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 2}}},
+	}}
+	e := engine(t, o, FullRequest(10*second, 1), FullRequest(10*second, 1))
+	e.Watch([]int{10, 0})
+	must(t, e.Start(0, scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: 1}}}))
+	must(t, e.Start(1, scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 1, Hi: 2}}}))
+	got := reports(t, e, map[time.Duration]func(){8 * second: func() { must(t, e.Pause(1)) }})
+	want := []scheduler.Report{at(2, 1), at(4, 2), at(8, 4), at(12, 8)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
