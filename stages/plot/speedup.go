@@ -127,30 +127,25 @@ func newClimb(label string, x abscissa, at [][]results.Cell, m results.Metric) (
 		return out, false
 	}
 	var threads []int
-	var seconds []float64
-	first := 0.0
+	var relative []float64 // run times, in parts of that at the smallest value
 	for i := range at {
 		var ratios []float64
 		for _, c := range at[i] {
-			v := m.Of(&c.Metrics)
-			if !known(v) || v <= 0 {
+			v, b := m.Of(&c.Metrics), base[c.Replicate]
+			if !known(v) || v <= 0 || b == 0 {
 				continue
 			}
+			ratios = append(ratios, b/v)
+			// A replicate that was slow as a whole does not bend the curve.
 			if n := int(x.values[i]); float64(n) == x.values[i] {
-				threads, seconds = append(threads, n), append(seconds, v)
-			}
-			if b, ok := base[c.Replicate]; ok {
-				ratios = append(ratios, b/v)
-			}
-			if i == 0 {
-				first += v / float64(len(at[0]))
+				threads, relative = append(threads, n), append(relative, v/b)
 			}
 		}
 		out.speedup = append(out.speedup, stats.MeanInterval(ratios, results.DefaultLevel))
 	}
 	// Without a fit, for want of values, the points speak for themselves.
-	if curve, one, err := estimator.FitCurve(threads, seconds); err == nil {
-		out.curve = func(n float64) float64 { return first * curve.Speedup(n) / one }
+	if curve, one, err := estimator.FitCurve(threads, relative); err == nil {
+		out.curve = func(n float64) float64 { return curve.Speedup(n) / one }
 		out.law = lawOf(curve)
 	}
 	return out, true
