@@ -58,9 +58,6 @@ func (s *Spec) Check(host HostFacts) Diagnostics {
 		c.programs(w, h)
 		if c.first(pair{p, h}) {
 			c.pauses(p, h)
-			if at, ok := p.At["estimates"]; ok && h.Engine == "docker" && p.Estimates == "online" {
-				c.errorf(at, "Estimates that the engine does not follow", "On the hardware %q jobs run in containers, whose finished units the engine \"docker\" does not report while they run; \"process\" and \"simulated\" do.", h.Name)
-			}
 			if at, ok := p.At["estimates"]; ok && h.Real() && p.Estimates == "oracle" {
 				c.errorf(at, "Estimates that nobody has", "On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for the engine \"simulated\".", h.Name)
 			}

@@ -14,7 +14,7 @@
 experiment "parallelism" {
   description = "How does the run time of three networks depend on TensorFlow's inter-op and intra-op threads, and which split is best for each?"
   seed        = 3
-  replicates  = 3
+  replicates  = 2
 }
 
 variable "models" {

@@ -16,12 +16,28 @@ variable "passes" {
   description = "Passes over the digits in an epoch: the length of the jobs"
 }
 
+variable "epochs" {
+  type        = number
+  default     = 6
+  description = "Epochs of each job: a program that follows is resized after one"
+}
+
+variable "allocations" {
+  type    = list(string)
+  default = ["strict", "max_prop", "always_attend"]
+}
+
+variable "variants" {
+  type    = list(string)
+  default = ["original", "malleable"]
+}
+
 # original: the cores change under the program, its thread pools stay.
 # malleable: the program saves itself after an epoch and starts with other pools.
 job "cnn" {
   image     = "tfexp/tensorflow:latest"
   command   = ["./run.sh", "--model", "cnn", "--passes", var.passes, "--variant", each.variant]
-  epochs    = 6
+  epochs    = var.epochs
   threads   = 2
   malleable = true
   memory    = "2GiB"
@@ -31,7 +47,7 @@ job "cnn" {
 job "mlp" {
   image     = "tfexp/tensorflow:latest"
   command   = ["./run.sh", "--model", "mlp", "--passes", var.passes, "--variant", each.variant]
-  epochs    = 6
+  epochs    = var.epochs
   threads   = 1
   malleable = true
   memory    = "2GiB"
@@ -65,8 +81,8 @@ policy "rr" {
 
 matrix {
   policy     = [policy.fcfs, policy.priority, policy.rr]
-  allocation = ["strict", "max_prop", "always_attend"]
-  variant    = ["original", "malleable"]
+  allocation = var.allocations
+  variant    = var.variants
 }
 
 compare "mean_jct" { baseline = policy.fcfs }

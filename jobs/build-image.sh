@@ -5,10 +5,14 @@
 #
 #   sudo jobs/build-image.sh tensorflow pytorch
 #
+# The root file system can be made before, and is then named by BASE:
+#
+#   sudo jobs/build-image.sh --base DIR
+#   sudo BASE=DIR jobs/build-image.sh tensorflow
+#
 # MIRROR is the Debian mirror. Needs root, debootstrap, docker; TensorFlow comes
 # from the Python index (by the pip of `make python-jobs`), PyTorch from Debian.
 set -euo pipefail
-cd "$(dirname "$0")"
 
 SUITE=bookworm
 MIRROR=${MIRROR:-http://deb.debian.org/debian}
@@ -16,17 +20,29 @@ MIRROR=${MIRROR:-http://deb.debian.org/debian}
 fail() { echo "build-image.sh: $*" >&2; exit 1; }
 
 [ $# -gt 0 ] || fail "want the images to build: tensorflow, pytorch"
+only= # the root file system that is all to be made
+if [ "$1" = --base ]; then
+  [ $# = 2 ] || fail "--base wants a folder for the root file system"
+  only=$(realpath -m "$2")
+  shift 2
+fi
 for image in "$@"; do
   case $image in tensorflow | pytorch) ;; *) fail "no image is called \"$image\"; there are: tensorflow, pytorch" ;; esac
 done
+base=${BASE:+$(realpath "$BASE")}
 [ "$(id -u)" = 0 ] || fail "debootstrap needs root: sudo $0 $*"
-command -v debootstrap >/dev/null || fail "debootstrap is missing: apt-get install debootstrap"
-docker version >/dev/null || fail "the Docker daemon does not answer"
+[ -n "$base" ] || command -v debootstrap >/dev/null || fail "debootstrap is missing: apt-get install debootstrap"
+[ -n "$only" ] || docker version >/dev/null || fail "the Docker daemon does not answer"
+cd "$(dirname "$0")"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-debootstrap --variant=minbase --include=python3 "$SUITE" "$work/base" "$MIRROR" >"$work/log" || { cat "$work/log" >&2; fail "debootstrap failed"; }
-cp /etc/resolv.conf "$work/base/etc/"
+if [ -z "$base" ]; then
+  base=${only:-$work/base}
+  debootstrap --variant=minbase --include=python3 "$SUITE" "$base" "$MIRROR" >"$work/log" || { cat "$work/log" >&2; fail "debootstrap failed"; }
+fi
+[ -z "$only" ] || exit 0
+cp /etc/resolv.conf "$base/etc/"
 
 # in_root ROOT COMMAND... runs a command within a root file system.
 in_root() { DEBIAN_FRONTEND=noninteractive LC_ALL=C chroot "$@"; }
@@ -48,7 +64,7 @@ install_pytorch() {
 
 for image in "$@"; do
   root=$work/$image
-  cp -a "$work/base" "$root"
+  cp -a "$base" "$root"
   "install_$image" "$root"
   rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/*
   opt=$root/opt/tfexp

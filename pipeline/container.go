@@ -2,26 +2,22 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/google/renameio/v2"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/docker"
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results"
-	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/execute"
 	"github.com/tfexp/tfexp/stages/profile"
 )
@@ -141,7 +137,7 @@ func (p *Plan) findImages() {
 	}
 	type at struct{ host, image, platform string }
 	found := map[at]string{}
-	hosts := map[string]*docker.Host{}
+	hosts := map[string]*daemon.Host{}
 	broken := map[string]bool{}
 	defer func() {
 		for _, h := range hosts {
@@ -164,7 +160,7 @@ func (p *Plan) findImages() {
 				h, ok := hosts[url]
 				if !ok {
 					var err error
-					if h, err = docker.Connect(ctx, url); err != nil {
+					if h, err = daemon.Connect(ctx, url); err != nil {
 						broken[url] = true
 						p.lacks(err)
 						continue
@@ -172,14 +168,14 @@ func (p *Plan) findImages() {
 					hosts[url] = h
 				}
 				if threads := in.on.Cluster.Nodes[n].Threads; threads > h.CPUs {
-					p.lacks(&docker.Error{Host: h.URL, Text: fmt.Sprintf("its machine has %s, but the hardware %q says %d", plural(h.CPUs, "CPU"), in.on.Name, threads),
+					p.lacks(&daemon.Error{Host: h.URL, Text: fmt.Sprintf("its machine has %s, but the hardware %q says %d", plural(h.CPUs, "CPU"), in.on.Name, threads),
 						Hint: fmt.Sprintf("write threads = %d at most, in %s line %d", h.CPUs, in.on.Range.File, in.on.Range.Start.Line)})
 				}
 				id := at{url, j.Container.Image, d.Platform}
 				if _, ok := found[id]; !ok {
-					pull := docker.Pull(d.Pull)
+					pull := daemon.Pull(d.Pull)
 					if !p.options.Fetch {
-						pull = docker.PullNever
+						pull = daemon.PullNever
 					}
 					image, err := h.Image(ctx, j.Container.Image, pull, d.Platform)
 					if err != nil {
@@ -199,7 +195,7 @@ func (p *Plan) lacks(err error) {
 		return
 	}
 	e := &EngineError{Engine: engineDocker, Err: err}
-	var own *docker.Error
+	var own *daemon.Error
 	if errors.As(err, &own) {
 		e.Hint = own.Hint
 	}
@@ -220,83 +216,6 @@ func (p *Plan) dockerReady() error {
 	return nil
 }
 
-// hostsFile lists the daemons on which a run has containers, so that they are
-// found when it was killed, whatever the experiment says by then.
-const hostsFile = "containers.json"
-
-// openHosts connects to the daemons of the cells and removes the containers
-// that an earlier run left there.
-func (r *run) openHosts() (removed []string, err error) {
-	var now, all []string
-	for _, c := range r.spec.Cells {
-		if d := c.Hardware.Docker; d != nil {
-			for _, url := range d.Hosts {
-				if !slices.Contains(now, url) {
-					now = append(now, url)
-				}
-			}
-		}
-	}
-	path := filepath.Join(r.Dir, hostsFile)
-	raw, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the hosts of an earlier run: %w", err)
-	}
-	var before []string
-	if err == nil && json.Unmarshal(raw, &before) != nil {
-		before = nil // torn by a crash; the hosts of the file are looked at in any case
-	}
-	all = append(all, now...)
-	for _, url := range before {
-		if !slices.Contains(all, url) {
-			all = append(all, url)
-		}
-	}
-	r.hosts = map[string]*docker.Host{}
-	for _, url := range all {
-		h, err := docker.Connect(context.Background(), url)
-		if err != nil {
-			continue // needed only where something runs, which dockerReady has seen to
-		}
-		gone, err := h.Sweep(context.Background(), r.folder())
-		removed = append(removed, gone...)
-		if err != nil {
-			return removed, errors.Join(fmt.Errorf("clean up after an earlier run: %w", err), h.Close(), r.closeHosts())
-		}
-		r.hosts[url] = h
-	}
-	if len(now) == 0 {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return removed, fmt.Errorf("forget the hosts of an earlier run: %w", err)
-		}
-		return removed, nil
-	}
-	raw, err = json.Marshal(now)
-	if err != nil {
-		return removed, err
-	}
-	if err := renameio.WriteFile(path, append(raw, '\n'), 0o644); err != nil {
-		return removed, fmt.Errorf("note the hosts of the run: %w", err)
-	}
-	return removed, nil
-}
-
-func (r *run) closeHosts() error {
-	var errs []error
-	for _, h := range r.hosts {
-		errs = append(errs, h.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// folder is what containers of this folder of results are labelled with.
-func (r *run) folder() string {
-	if abs, err := filepath.Abs(r.Dir); err == nil {
-		return abs
-	}
-	return r.Dir
-}
-
 // containerJob puts a launch into the job's container.
 func containerJob(j *experiments.Job, launch process.Job) docker.Job {
 	out := docker.Job{Job: launch, Image: j.Container.Image, Memory: j.Memory}
@@ -312,30 +231,57 @@ func containerJob(j *experiments.Job, launch process.Job) docker.Job {
 	return out
 }
 
-// containerEngine makes an engine on the hosts of a hardware.
-func (r *run) containerEngine(h *experiments.Hardware, cell string, jobs []docker.Job, opts docker.Options) (*docker.Engine, error) {
+// containerEngine makes an engine on the hosts of a hardware. The error is an
+// *EngineError when one of them has gone and does not come back.
+func (r *run) containerEngine(ctx context.Context, h *experiments.Hardware, cell string, jobs []docker.Job, opts docker.Options) (*docker.Engine, error) {
 	opts.Folder, opts.Cell, opts.Quota = r.folder(), cell, h.Docker.CPUs == "quota"
 	opts.Network, opts.User, opts.Platform = h.Docker.Network, h.Docker.User, h.Docker.Platform
 	opts.Privileges = docker.Privileges(h.Docker.Privileges)
 	var nodes []docker.Node
-	local := true
 	for i, url := range h.Docker.Hosts {
 		host := r.hosts[url]
 		if host == nil {
 			return nil, &EngineError{Engine: engineDocker, Err: fmt.Errorf("no daemon answers at %q", url), Hint: "tfexp doctor tells why"}
 		}
-		local = local && host.Local()
-		nodes = append(nodes, docker.Node{Host: host, CPUs: cpusOf(host, h.Cluster.Nodes[i].Threads)})
+		if !host.ComeBack(ctx, docker.DefaultPatience) && ctx.Err() == nil {
+			return nil, &EngineError{Engine: engineDocker, Err: fmt.Errorf("the daemon at %s went away and did not come back", host.URL),
+				Hint: "start it again (sudo systemctl start docker); tfexp resume then goes on"}
+		}
+		n := h.Cluster.Nodes[i]
+		nodes = append(nodes, docker.Node{Host: host, CPUs: cpusOf(host, n.Threads), GPUs: r.gpusOf(host, n.GPUs)})
 	}
-	if opts.User == "" && local {
+	if opts.User == "" && r.local(h) {
 		opts.User = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
 	}
 	return docker.New(jobs, nodes, opts)
 }
 
+// local says whether all daemons of a hardware are this machine's.
+func (r *run) local(h *experiments.Hardware) bool {
+	return !slices.ContainsFunc(h.Docker.Hosts, func(url string) bool { return r.hosts[url] == nil || !r.hosts[url].Local() })
+}
+
+// gpusOf is how a daemon is told of the GPUs that are used: on this machine
+// those that tfexp may use itself, by their UUIDs; elsewhere by their indices.
+func (r *run) gpusOf(h *daemon.Host, n int) []string {
+	if n == 0 {
+		return nil
+	}
+	if h.Local() {
+		if devices, err := r.gpuDevices(); err == nil && len(devices) >= n {
+			return gpu.IDs(devices[:n])
+		}
+	}
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = strconv.Itoa(i)
+	}
+	return ids
+}
+
 // cpusOf are the CPUs of a daemon's machine that are used: on this machine
 // those that tfexp may use itself.
-func cpusOf(h *docker.Host, threads int) []int {
+func cpusOf(h *daemon.Host, threads int) []int {
 	if allowed := hardware.AllowedCPUs(); h.Local() && len(allowed) >= threads {
 		return allowed[:threads]
 	}
@@ -347,13 +293,13 @@ func cpusOf(h *docker.Host, threads int) []int {
 }
 
 // sampleEngine makes the engine of a sample; nil for a job that is no container.
-func (r *run) sampleEngine(j *experiments.Job, launch process.Job) func() (profile.Engine, error) {
+func (r *run) sampleEngine(ctx context.Context, j *experiments.Job, launch process.Job) func() (profile.Engine, error) {
 	in := r.state.containers[j]
 	if in == nil {
 		return nil
 	}
 	return func() (profile.Engine, error) {
-		return r.containerEngine(in.on, "samples", []docker.Job{containerJob(j, launch)}, docker.Options{})
+		return r.containerEngine(ctx, in.on, "samples", []docker.Job{containerJob(j, launch)}, docker.Options{})
 	}
 }
 
@@ -366,45 +312,27 @@ func (e *execution) inContainers(ctx context.Context, i int, real realisation, t
 		jobs[n] = containerJob(block, e.state.programs.launch(block, j.Name, length(block), dirs))
 		jobs[n].Alternatives, jobs[n].Memories = launchWays(c.Hardware, block), memoryOf(c.Hardware, block)
 	}
-	usage, err := results.NewContainerWriter(task.Dir)
+	tables, err := openLive(task, real.jobs, true)
 	if err != nil {
 		return results.Cell{}, err
 	}
-	progress, err := results.NewProgressWriter(task.Dir)
+	engine, err := e.containerEngine(ctx, c.Hardware, e.Cells[i].Cell, jobs, docker.Options{Observe: tables.observe(), Report: tables.report()})
 	if err != nil {
-		return results.Cell{}, errors.Join(err, usage.Close())
+		return results.Cell{}, errors.Join(err, tables.close(nil))
 	}
-	engine, err := e.containerEngine(c.Hardware, e.Cells[i].Cell, jobs, docker.Options{
-		Observe: func(s docker.Sample) { usage.Add(sampleRow(s, real.jobs[s.Job])) },
-		Report: func(job int, at time.Duration, p contract.Progress) {
-			progress.Add(progressRow(real.jobs[job].Name, at, p))
-		},
-	})
-	if err != nil {
-		return results.Cell{}, errors.Join(err, usage.Close(), progress.Close())
-	}
-	task.Engine = engine
-	out, err := execute.Run(ctx, task)
-	return out, errors.Join(err, engine.Close(), usage.Close(), progress.Close())
-}
-
-func progressRow(job string, at time.Duration, p contract.Progress) results.ProgressRow {
-	value := func(v *float64) float64 {
-		if v == nil {
-			return math.NaN()
+	watch := &gpuWatch{}
+	if e.local(c.Hardware) {
+		if watch, err = e.watchGPUs(task.Dir, i, real, engine.Zero()); err != nil {
+			return results.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
 		}
-		return *v
 	}
-	return results.ProgressRow{
-		At: at.Seconds(), Job: job, Epoch: p.Epoch, Step: p.Step, Threads: p.Threads,
-		Loss: value(p.Loss), Accuracy: value(p.Accuracy), Seconds: value(p.Seconds),
+	defer watch.abort()
+	task.Engine, task.Logs = engine, dirs.logs
+	var closed error
+	task.Finally = func(out *results.Cell) {
+		watch.finish(out)
+		closed = errors.Join(engine.Close(), tables.close(out))
 	}
-}
-
-func sampleRow(s docker.Sample, j scheduler.Job) results.ContainerRow {
-	row := results.ContainerRow{At: s.At.Seconds(), Job: j.Name, CPU: s.CPU, Memory: float64(s.Memory), Cores: s.Cores}
-	if s.Limit > 0 {
-		row.MemoryPct = 100 * float64(s.Memory) / float64(s.Limit)
-	}
-	return row
+	out, err := execute.Run(ctx, task)
+	return out, errors.Join(err, closed, engine.Close(), tables.close(nil))
 }

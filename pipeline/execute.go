@@ -281,20 +281,28 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		launches[n] = e.state.programs.launch(block, j.Name, length(block), launchDirs{logs, scratch})
 		launches[n].Alternatives = launchWays(c.Hardware, block)
 	}
-	engine, err := process.New(launches, e.engineOptions())
+	tables, err := openLive(task, real.jobs, false)
 	if err != nil {
-		return results.Cell{}, &EngineError{Engine: engineProcess, Err: err}
+		return results.Cell{}, err
+	}
+	opts := e.engineOptions()
+	opts.Report = tables.report()
+	engine, err := process.New(launches, opts)
+	if err != nil {
+		return results.Cell{}, errors.Join(&EngineError{Engine: engineProcess, Err: err}, tables.close(nil))
 	}
 	watch, err := e.watchGPUs(dir, i, real, engine.Zero())
 	if err != nil {
-		return results.Cell{}, errors.Join(err, engine.Close())
+		return results.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
 	}
 	defer watch.abort()
 	load := hardware.NewLoadSampler()
 	task.Engine, task.Logs = engine, logs
+	var closed error
 	task.Finally = func(out *results.Cell) {
 		watch.finish(out)
 		busy := load.Others()
+		closed = errors.Join(engine.Close(), tables.close(out))
 		if busy == hardware.UnknownLoad {
 			return
 		}
@@ -305,7 +313,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		}
 	}
 	out, err := execute.Run(ctx, task)
-	return out, errors.Join(err, engine.Close())
+	return out, errors.Join(err, closed, engine.Close(), tables.close(nil))
 }
 
 // keep puts a finished cell into the cache: one that ran for real at once, a

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -214,6 +215,8 @@ func (s *sampling) take(ctx context.Context, t task) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, new(*EngineError)):
+		return err
 	case err != nil && unit.asked:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
 		s.warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v", unit.name, err))
@@ -261,7 +264,7 @@ func (s *sampling) sample(ctx context.Context, unit *profileUnit, t task) (estim
 	name := fmt.Sprintf("%s-sample-%d", unit.name, t.repeat*len(unit.lengths)+t.rank+1)
 	launch := s.state.programs.launch(job, name, t.length, launchDirs{logs, scratch})
 	sample, err := profile.TakeQuiet(ctx, profile.Run{
-		Job: launch, Open: s.sampleEngine(job, launch),
+		Job: launch, Open: s.sampleEngine(ctx, job, launch),
 		Length: t.length, Steps: job.Steps > 0, GPUs: job.GPUs, Pick: pick(job.TimeWriter),
 	}, opts)
 	if err != nil {
@@ -277,7 +280,7 @@ func (s *sampling) sample(ctx context.Context, unit *profileUnit, t task) (estim
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.asked {
 		launch := s.state.programs.launch(job, unit.name+"-probe", t.length, launchDirs{logs, scratch})
-		costs, err := profile.Probe(ctx, profile.Run{Job: launch, Open: s.sampleEngine(job, launch)}, opts)
+		costs, err := profile.Probe(ctx, profile.Run{Job: launch, Open: s.sampleEngine(ctx, job, launch)}, opts)
 		if err != nil {
 			return sample, err
 		}

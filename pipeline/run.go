@@ -16,7 +16,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/hardware/docker"
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/results"
 )
@@ -31,7 +31,7 @@ type run struct {
 	outcome Outcome
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
 	// hosts are the Docker daemons in use, by their address in the file.
-	hosts map[string]*docker.Host
+	hosts map[string]*daemon.Host
 }
 
 // Run executes the plan. It returns *InUseError when another process works in

@@ -103,7 +103,7 @@ func TestEstimatorAccuracy(t *testing.T) {
 // TestParallelism plans the thread pools of TensorFlow: three networks, two
 // numbers of inter-op threads, three of intra-op threads.
 func TestParallelism(t *testing.T) {
-	if p := shipped(t, "parallelism.hcl"); len(p.Cells) != 54 || len(p.Profiles) != 18 {
+	if p := shipped(t, "parallelism.hcl"); len(p.Cells) != 36 || len(p.Profiles) != 18 {
 		t.Errorf("%d cells, %d profiles", len(p.Cells), len(p.Profiles))
 	}
 }

@@ -39,8 +39,9 @@ type CellWriter struct {
 	events    *pending
 	decisions *pending
 	occupancy *tableFile[Occupancy]
-	line      []byte // scratch
-	changed   bool   // what is held has changed since the last row of occupancy.csv
+	line      []byte      // scratch
+	changed   bool        // what is held has changed since the last row of occupancy.csv
+	rows      []Occupancy // of a cell in containers, which wait for what those used
 	err       error
 }
 
@@ -61,7 +62,11 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 	var errs [3]error
 	w.events, errs[0] = newPending(filepath.Join(dir, EventsFile), w.durable)
 	w.decisions, errs[1] = newPending(filepath.Join(dir, DecisionsFile), w.durable)
-	w.occupancy, errs[2] = newTableFile(filepath.Join(dir, OccupancyFile), w.durable, occupancyColumns, nil)
+	columns := occupancyColumns
+	if s.Cell.Engine == inContainers {
+		columns = usedColumns
+	}
+	w.occupancy, errs[2] = newTableFile(filepath.Join(dir, OccupancyFile), w.durable, columns, nil)
 	if err := errors.Join(errs[:]...); err != nil {
 		w.Abort()
 		return nil, err
@@ -93,7 +98,11 @@ func (w *CellWriter) Decision(d scheduler.Decision) {
 }
 
 func (w *CellWriter) flushOccupancy() {
-	w.keep(w.occupancy.write(&w.held, nil))
+	if w.setup.Cell.Engine == inContainers {
+		w.rows = append(w.rows, w.held)
+	} else {
+		w.keep(w.occupancy.write(&w.held, nil))
+	}
 	w.changed = false
 }
 
@@ -149,6 +158,11 @@ func (w *CellWriter) finishTables() ([]File, error) {
 	}
 	if w.changed {
 		w.flushOccupancy()
+	}
+	if w.setup.Cell.Engine == inContainers {
+		if err := w.addUsed(); err != nil {
+			return nil, err
+		}
 	}
 	names := axisNames(w.setup.Cell.Axes)
 	jobs, err := newTableFile(filepath.Join(w.dir, JobsFile), w.durable, jobColumns, names)

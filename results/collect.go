@@ -111,6 +111,11 @@ type Occupancy struct {
 	At                      float64 // seconds
 	CoresHeld               int
 	Running, Queued, Paused int
+	// Sampled says that the row has what the containers of the cell used, all
+	// together, in the second before: CPU in percent of one core, Memory in bytes,
+	// and in percent of what they may have.
+	Sampled                bool
+	CPU, Memory, MemoryPct float64
 }
 
 // NewCollector returns a Collector for a trace of the jobs of s.

@@ -3,6 +3,7 @@ package results
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -48,7 +49,7 @@ func (e *Experiment) Containers(c CellRef) ([]ContainerRow, error) {
 // may be used from several goroutines.
 type LiveTable[T any] struct {
 	mu    sync.Mutex // guards all
-	file  *os.File
+	file  *os.File   // nil once it is closed
 	table *tableWriter[T]
 	err   error
 }
@@ -69,17 +70,24 @@ func newLiveTable[T any](path string, columns []column[T]) (*LiveTable[T], error
 func (w *LiveTable[T]) Add(row T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err == nil {
+	if w.err == nil && w.file != nil {
 		w.err = w.table.write(&row, nil)
 	}
 }
 
-// Close ends the table.
-func (w *LiveTable[T]) Close() error {
+// Close ends the table, and returns its size for cell.json. What is called
+// after it does nothing.
+func (w *LiveTable[T]) Close() (File, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := errors.Join(w.err, w.file.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Base(w.file.Name()), err)
+	if w.file == nil {
+		return File{}, nil
 	}
-	return nil
+	name := filepath.Base(w.file.Name())
+	size, err := w.file.Seek(0, io.SeekEnd)
+	if err = errors.Join(w.err, err, w.file.Sync(), w.file.Close()); err != nil {
+		err = fmt.Errorf("write %s: %w", name, err)
+	}
+	w.file = nil
+	return File{Name: name, Size: size}, err
 }

@@ -195,7 +195,7 @@ func (e *Experiment) EachOccupancy(c CellRef, step int, each func(*Occupancy) bo
 		return fmt.Errorf("read occupancy of cell %s: %w", c.Cell, err)
 	}
 	defer f.Close()
-	return readTable(f, f.Name(), occupancyColumns, step, each)
+	return readTable(f, f.Name(), usedColumns, step, each)
 }
 
 // Pictures reads the list of pictures that were drawn; there are none

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/hardware/docker"
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/results"
 	"github.com/tfexp/tfexp/scheduler"
@@ -23,10 +23,10 @@ import (
 func needDocker(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()
-	h, err := docker.Connect(ctx, "")
+	h, err := daemon.Connect(ctx, "")
 	need.This(t, "docker", err, "start a Docker daemon, as .ci/docker does")
 	defer h.Close()
-	_, err = h.Image(ctx, "tfexp/builtin:latest", docker.PullNever, "")
+	_, err = h.Image(ctx, "tfexp/builtin:latest", daemon.PullNever, "")
 	need.This(t, "docker", err, "jobs/builtin/build-image.sh")
 }
 
@@ -220,5 +220,124 @@ func TestContainersOfAKilledTfexp(t *testing.T) {
 	}
 	if text := again.stderr.String(); !strings.Contains(text, "(job t-1 of cell") {
 		t.Errorf("the leftover is not told: %s", text)
+	}
+}
+
+// What a killed tfexp left running is removed by the next that works beside it,
+// though its experiment is another and has no containers.
+func TestContainersOfAKilledNeighbour(t *testing.T) {
+	s := startContained(t, `order = "fcfs"`)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return s.inspect(t, "t-1", "{{.State.Status}}") == "running" })
+	neighbour := `
+experiment "neighbour" { replicates = 1 }
+
+job "t" {
+  command = ["true"]
+  epochs  = 1
+  runtime { epoch = "1s" }
+}
+
+workload "w" {
+  submit { job = job.t }
+}
+
+hardware "h" {
+  engine  = "simulated"
+  threads = 2
+}
+
+policy "p" { order = "fcfs" }
+
+plot "jct" {}
+`
+	if err := os.WriteFile(filepath.Join(s.dir, "n.hcl"), []byte(neighbour), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if other := command(s.dir, "run", "n.hcl"); other.status(t) != 0 || strings.Contains(other.stderr.String(), "left behind") {
+		t.Errorf("beside a tfexp that runs: %s", other.stderr.String())
+	}
+	if s.inspect(t, "t-1", "{{.State.Status}}") != "running" {
+		t.Error("the container of a tfexp that runs was removed")
+	}
+	if err := s.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Wait()
+	other := command(s.dir, "run", "n.hcl")
+	if code := other.status(t); code != 0 || !strings.Contains(other.stderr.String(), "(job t-1 of cell") {
+		t.Errorf("exit status %d: %s", code, other.stderr.String())
+	}
+	if left := s.containers(t, "{{.Names}}"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Predictions follow what programs in containers report.
+func TestContainersAreFollowed(t *testing.T) {
+	needDocker(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := `
+experiment "followed" { replicates = 1 }
+
+job "t" {
+  image = "tfexp/builtin:latest"
+  builtin "softmax" {}
+  epochs  = 40
+  threads = 1
+}
+
+workload "w" {
+  submit {
+    job   = job.t
+    count = 2
+  }
+}
+
+hardware "h" {
+  engine  = "docker"
+  threads = 1
+}
+
+policy "p" {
+  order     = "srtf"
+  estimates = "online"
+}
+
+plot "jct" {}
+`
+	if err := os.WriteFile(filepath.Join(dir, "f.hcl"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := command(dir, "run", "f.hcl")
+	if code := run.status(t); code != 0 {
+		t.Fatalf("exit status %d: %s", code, run.stderr.String())
+	}
+	e, err := results.Open(filepath.Join(dir, "results", "followed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := e.Cells[0].CellRef
+	predicted := 0
+	for event, err := range e.Events(cell) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event.Event == scheduler.Predict {
+			predicted++
+		}
+	}
+	progress, err := e.Progress(cell)
+	if err != nil || len(progress) != 80 || predicted == 0 {
+		t.Errorf("%d reports, %d new predictions: %v", len(progress), predicted, err)
+	}
+	held, err := e.Occupancy(cell)
+	if err != nil || !slices.ContainsFunc(e.Cells[0].Files, func(f results.File) bool { return f.Name == results.ContainersFile }) {
+		t.Errorf("%v, %v, %+v", held, err, e.Cells[0].Files)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/hardware/docker"
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/pipeline"
 )
 
@@ -32,7 +32,7 @@ no gpus run all the same.
 Exit status: 0, also with warnings; 6 when something essential is missing.`,
 		Args: between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checks := append(hardware.Checks(out), docker.Check(cmd.Context(), func(folder string) bool {
+			checks := append(hardware.Checks(out), daemon.Check(cmd.Context(), func(folder string) bool {
 				_, held := pipeline.Holder(folder)
 				return held
 			}))

@@ -25,7 +25,7 @@ func median(times []time.Duration) time.Duration {
 // the first line of its program, beside `docker run` of the same; they take
 // turns. ratio is that of the medians.
 func BenchmarkStart(b *testing.B) {
-	h := daemon(b)
+	h := local(b)
 	for range b.N {
 		first := make([]chan time.Time, rounds)
 		jobs := make([]Job, rounds)
@@ -81,7 +81,7 @@ func dockerRun(b *testing.B) time.Duration {
 // BenchmarkPause measures how long it takes to pause, to resume and to resize
 // a running container.
 func BenchmarkPause(b *testing.B) {
-	h := daemon(b)
+	h := local(b)
 	for range b.N {
 		e := engine(b, h, Options{Sampling: time.Hour}, shell(b, "a", "while true; do :; done"))
 		if err := e.Start(0, grant(0, 1)); err != nil {
@@ -116,7 +116,7 @@ func BenchmarkPause(b *testing.B) {
 // containers run, report their progress and are sampled each second, in
 // percent of one core.
 func BenchmarkSixteen(b *testing.B) {
-	h := daemon(b)
+	h := local(b)
 	const containers, span = 16, 10 * time.Second
 	for range b.N {
 		jobs := make([]Job, containers)

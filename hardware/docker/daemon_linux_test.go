@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -26,7 +27,7 @@ type ownDaemon struct {
 
 func startDaemon(t *testing.T) *ownDaemon {
 	t.Helper()
-	daemon(t) // its image is taken
+	local(t) // its image is taken
 	_, err := exec.LookPath("dockerd")
 	if err == nil && os.Getuid() != 0 {
 		err = errors.New("only root can start dockerd")
@@ -79,7 +80,7 @@ func (d *ownDaemon) start() {
 		d.t.Fatal(err)
 	}
 	until(d.t, "the daemon's answer", func() bool {
-		h, err := Connect(context.Background(), d.url())
+		h, err := daemon.Connect(context.Background(), d.url())
 		if err == nil {
 			h.Close()
 		}
@@ -97,9 +98,9 @@ func (d *ownDaemon) stop(s syscall.Signal) {
 	d.cmd = nil
 }
 
-func (d *ownDaemon) connect() *Host {
+func (d *ownDaemon) connect() *daemon.Host {
 	d.t.Helper()
-	h, err := Connect(context.Background(), d.url())
+	h, err := daemon.Connect(context.Background(), d.url())
 	if err != nil {
 		d.t.Fatal(err)
 	}

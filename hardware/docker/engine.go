@@ -11,8 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -49,9 +50,12 @@ type Mount struct {
 
 // Node is one daemon as a node of the cluster.
 type Node struct {
-	Host *Host
+	Host *daemon.Host
 	// CPUs[i] is the operating system's number of the node's core i.
 	CPUs []int
+	// GPUs[i] is how the daemon, and the program, are told of the node's GPU i: by
+	// its UUID or, where that is not known, its index.
+	GPUs []string
 }
 
 // Privileges say what a container may do beyond computing.
@@ -67,7 +71,7 @@ const (
 
 // Options are the settings of an engine. The zero value is usable.
 type Options struct {
-	// Folder and Cell label the containers, for Sweep and for people.
+	// Folder and Cell label the containers, for clean-up and for people.
 	Folder, Cell string
 	// Quota limits jobs by CPU time on all cores, instead of binding them to
 	// their own.
@@ -92,14 +96,16 @@ type Options struct {
 	// Observe is told what containers use, one call at a time; it may be nil.
 	Observe func(Sample)
 	// Report is told of the progress lines of jobs as they come, on the engine's
-	// clock, from several goroutines; it may be nil.
-	Report func(job int, at time.Duration, p contract.Progress)
+	// clock; it may be nil.
+	Report progress.Listener
 }
 
 // Engine runs jobs as containers. It implements scheduler.Engine on a
 // monotonic clock that starts with New. Its methods may be called from one
 // goroutine at a time.
 type Engine struct {
+	*progress.Board
+
 	jobs    []Job
 	opts    Options
 	nodes   []*node
@@ -107,7 +113,7 @@ type Engine struct {
 	zero    time.Time
 	ctx     context.Context // done when the engine is closed and all jobs have ended
 	cancel  context.CancelFunc
-	wake    chan struct{} // has an element when ended may have grown
+	wake    chan struct{} // has an element when ended has grown, or the board is ready
 	waiters sync.WaitGroup
 	samples sync.WaitGroup
 
@@ -117,7 +123,8 @@ type Engine struct {
 	live     []*running // by job number; nil before the first start
 	attempts []int
 	ended    []scheduler.End
-	alive    int // jobs that have started and whose End is not yet in ended
+	lost     []*running // whose containers a daemon that is away may still have
+	alive    int        // jobs that have started and whose End is not yet in ended
 	closed   bool
 }
 
@@ -140,11 +147,13 @@ func New(jobs []Job, nodes []Node, opts Options) (*Engine, error) {
 		jobs: slices.Clone(jobs), opts: opts, run: hex.EncodeToString(name[:]), zero: time.Now(),
 		wake: make(chan struct{}, 1), live: make([]*running, len(jobs)), attempts: make([]int, len(jobs)),
 	}
+	e.Board = progress.NewBoard(e.Now, e.wake, opts.Report)
 	e.ctx, e.cancel = context.WithCancel(context.Background())
-	first := 0
+	first, firstGPU := 0, 0
 	for _, n := range nodes {
-		e.nodes = append(e.nodes, newNode(e.ctx, n, first))
+		e.nodes = append(e.nodes, newNode(e.ctx, n, first, firstGPU))
 		first += len(n.CPUs)
+		firstGPU += len(n.GPUs)
 	}
 	for _, n := range e.nodes {
 		e.samples.Go(func() { e.watch(n) })
@@ -277,8 +286,9 @@ func (e *Engine) Stop(job int) error {
 	return nil
 }
 
-// Next implements scheduler.Engine. Jobs that have ended come before a
-// context that is done. It is an error to wait without end when no job runs.
+// Next implements scheduler.Engine, and scheduler.Reporter where Watch was called.
+// Jobs that have ended come before a context that is done. It is an error to wait
+// without end when no job runs.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
 	var timeout <-chan time.Time
 	if until != scheduler.Never {
@@ -287,6 +297,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		timeout = timer.C
 	}
 	for {
+		ready := e.Ready() // before now is read, so that no report is later
 		e.mu.Lock()
 		ended, alive := e.ended, e.alive
 		e.ended = nil
@@ -301,7 +312,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		if err := ctx.Err(); err != nil {
 			return now, nil, err
 		}
-		if now >= until {
+		if now >= until || ready {
 			return now, nil, nil
 		}
 		if timeout == nil && alive == 0 {
@@ -347,6 +358,14 @@ func (e *Engine) Close() error {
 		e.kill(r, scheduler.Stopped, "stopped")
 	}
 	e.waiters.Wait()
+	dead := map[*node]bool{}
+	for _, r := range e.lost {
+		if !dead[r.node] && r.node.Host.Alive(e.ctx) {
+			e.remove(r.node.Host, r.id)
+		} else {
+			dead[r.node] = true // it is left for the next start
+		}
+	}
 	e.cancel()
 	e.samples.Wait()
 	return nil

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/scheduler"
@@ -24,22 +25,22 @@ func TestMain(m *testing.M) {
 
 const testImage = "tfexp/builtin:latest"
 
-// daemon connects to the daemon of this machine, and skips the test where
+// local connects to the daemon of this machine, and skips the test where
 // there is none, or where it lacks the image.
-func daemon(t testing.TB) *Host {
+func local(t testing.TB) *daemon.Host {
 	t.Helper()
 	ctx := context.Background()
-	h, err := Connect(ctx, "")
+	h, err := daemon.Connect(ctx, "")
 	need.This(t, "docker", err, "start a Docker daemon, as .ci/docker does")
 	t.Cleanup(func() { h.Close() })
-	_, err = h.Image(ctx, testImage, PullNever, "")
+	_, err = h.Image(ctx, testImage, daemon.PullNever, "")
 	need.This(t, "docker", err, "jobs/builtin/build-image.sh")
 	return h
 }
 
 // engine is an engine on this machine's first two CPUs, with containers of a
 // folder of the test's own; the test fails if it leaves any of them behind.
-func engine(t testing.TB, h *Host, opts Options, jobs ...Job) *Engine {
+func engine(t testing.TB, h *daemon.Host, opts Options, jobs ...Job) *Engine {
 	t.Helper()
 	opts.Folder = t.TempDir()
 	if opts.Sampling == 0 {
@@ -118,7 +119,7 @@ func until(t testing.TB, what string, ok func() bool) {
 // A program gets the contract, its cores, no network and no privileges, and
 // what it prints is in its log.
 func TestRun(t *testing.T) {
-	h := daemon(t)
+	h := local(t)
 	j := shell(t, "a", `env; cat $TFEXP_CONTROL; nproc; ip link 2>/dev/null | wc -l; grep CapEff /proc/self/status; echo kept > $TFEXP_CHECKPOINT_DIR/x; echo oops >&2`)
 	e := engine(t, h, Options{}, j)
 	if err := e.Start(0, grant(1, 2)); err != nil {
@@ -142,7 +143,7 @@ func TestRun(t *testing.T) {
 
 // What the docker command sees of a job that is paused, resumed and resized.
 func TestPauseAndResize(t *testing.T) {
-	h := daemon(t)
+	h := local(t)
 	j := shell(t, "a", `while true; do cat $TFEXP_CONTROL; sleep 0.05; done`)
 	var samples []Sample
 	e := engine(t, h, Options{Observe: func(s Sample) { samples = append(samples, s) }}, j)
@@ -189,7 +190,7 @@ func TestPauseAndResize(t *testing.T) {
 
 // A quota lets a container use all cores, for as much time as it has cores.
 func TestQuota(t *testing.T) {
-	h := daemon(t)
+	h := local(t)
 	e := engine(t, h, Options{Quota: true}, shell(t, "a", "sleep 60"))
 	if err := e.Start(0, grant(0, 2)); err != nil {
 		t.Fatal(err)
@@ -210,7 +211,7 @@ func TestQuota(t *testing.T) {
 
 // How a job fails is told in words that say what to do.
 func TestFailures(t *testing.T) {
-	h := daemon(t)
+	h := local(t)
 	for _, test := range []struct {
 		name string
 		job  func(j *Job)
@@ -252,7 +253,7 @@ func TestFailures(t *testing.T) {
 // A container whose process is killed from outside is a failed job, and can
 // be started again; its log goes on.
 func TestKilledFromOutside(t *testing.T) {
-	h := daemon(t)
+	h := local(t)
 	j := shell(t, "a", "echo begun; [ -e $TFEXP_CHECKPOINT_DIR/x ] || { touch $TFEXP_CHECKPOINT_DIR/x; sleep 60; }")
 	e := engine(t, h, Options{}, j)
 	if err := e.Start(0, grant(0, 1)); err != nil {
@@ -276,11 +277,11 @@ func TestKilledFromOutside(t *testing.T) {
 
 // What a killed tfexp leaves behind is found by its folder, and nothing else is.
 func TestSweep(t *testing.T) {
-	h := daemon(t)
+	h := local(t)
 	ctx := context.Background()
 	e := engine(t, h, Options{}, shell(t, "a", "sleep 60"))
 	folder := t.TempDir()
-	docker(t, "run", "--detach", "--network", "none", "--label", labelRun+"=x", "--label", labelFolder+"="+folder, "--label", labelJob+"=b", testImage, "sleep", "60")
+	docker(t, "run", "--detach", "--network", "none", "--label", daemon.LabelRun+"=x", "--label", daemon.LabelFolder+"="+folder, "--label", daemon.LabelJob+"=b", testImage, "sleep", "60")
 	if err := e.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +296,7 @@ func TestSweep(t *testing.T) {
 
 // What is done to a job that ends at that moment is no error.
 func TestActionsOnAJobThatEnds(t *testing.T) {
-	h := daemon(t)
+	h := local(t)
 	j := shell(t, "a", "sleep 0.2")
 	e := engine(t, h, Options{}, j)
 	for range 3 {
@@ -320,4 +321,47 @@ func TestActionsOnAJobThatEnds(t *testing.T) {
 			t.Errorf("%+v", end)
 		}
 	}
+}
+
+// What a program in a container reports wakes whoever waits for it.
+func TestReports(t *testing.T) {
+	h := local(t)
+	j := shell(t, "a", `echo '{"tfexp":{"epoch":1}}'; sleep 60`)
+	e := engine(t, h, Options{}, j)
+	e.Watch([]int{4})
+	if err := e.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	now, ends, err := e.Next(ctx, scheduler.Never)
+	if err != nil || len(ends) > 0 {
+		t.Fatal(ends, err)
+	}
+	if news := e.Reports(); len(news) != 1 || news[0].Units != 1 || news[0].At > now {
+		t.Errorf("at %s: %+v", now, news)
+	}
+}
+
+// A program that bound itself to the CPUs that it found, as TensorFlow does, runs
+// on those that it is given later.
+func TestResizeOfAJobThatBoundItself(t *testing.T) {
+	h := local(t)
+	if !h.Local() {
+		t.Skip("DOCKER_HOST is another machine's")
+	}
+	j := shell(t, "a", `taskset -p 2 $$; while true; do grep Cpus_allowed_list /proc/self/status; sleep 0.05; done`)
+	e := engine(t, h, Options{}, j)
+	if err := e.Start(0, grant(1, 2)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the first line", func() bool { return strings.Contains(logOf(t, j), "list:\t1\n") })
+	if err := e.Resize(0, grant(0, 2)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "both CPUs in the log", func() bool { return strings.Contains(logOf(t, j), "list:\t0-1\n") })
+	if err := e.Resize(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the other CPU in the log", func() bool { return strings.Contains(logOf(t, j), "list:\t0\n") })
 }

@@ -5,127 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/docker/docker/api/types/container"
+
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/docker/daemontest"
 	"github.com/tfexp/tfexp/scheduler"
 )
-
-// fake answers like a daemon, with what a test puts in place of its answers.
-func fake(t *testing.T, api string, answers map[string]http.HandlerFunc) string {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Api-Version", api)
-		w.Header().Set("Content-Type", "application/json")
-		path := r.URL.Path
-		if strings.HasPrefix(path, "/v") {
-			path = path[strings.Index(path[1:], "/")+1:]
-		}
-		if f := answers[r.Method+" "+path]; f != nil {
-			f(w, r)
-			return
-		}
-		switch path {
-		case "/_ping":
-		case "/info":
-			_ = json.NewEncoder(w).Encode(map[string]any{"NCPU": 4, "MemTotal": 1 << 30, "ServerVersion": "fake", "OSType": "linux"})
-		default:
-			refuse(http.StatusNotFound, "no such thing: "+path)(w, r)
-		}
-	}))
-	t.Cleanup(s.Close)
-	return "tcp" + strings.TrimPrefix(s.URL, "http")
-}
-
-func refuse(status int, message string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(map[string]string{"message": message})
-	}
-}
-
-// Why a daemon cannot be used, and what to do about it.
-func TestConnect(t *testing.T) {
-	windows := fake(t, "1.45", map[string]http.HandlerFunc{"GET /info": func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]any{"OSType": "windows"})
-	}})
-	closed := httptest.NewServer(nil)
-	closed.Close()
-	for _, test := range []struct{ name, url, text, hint string }{
-		{"no socket", "unix:///no/such.sock", "no daemon answers", "systemctl start docker"},
-		{"nobody listens", "tcp" + strings.TrimPrefix(closed.URL, "http"), "no daemon answers", "DOCKER_HOST"},
-		{"too old", fake(t, "1.40", nil), "its API has version 1.40, and tfexp needs 1.41", "Docker 20.10"},
-		{"windows", windows, "it runs windows containers", "Linux containers"},
-		{"no address", "docker.sock", "unable to parse docker host", "a host is written"},
-	} {
-		_, err := Connect(context.Background(), test.url)
-		var own *Error
-		if !errors.As(err, &own) || !strings.Contains(own.Text, test.text) || !strings.Contains(own.Hint, test.hint) {
-			t.Errorf("%s: %+v, want %q and %q", test.name, own, test.text, test.hint)
-		}
-	}
-	h, err := Connect(context.Background(), fake(t, "1.51", nil))
-	if err != nil || h.CPUs != 4 || h.API < MinAPI {
-		t.Fatalf("%+v, %v", h, err)
-	}
-	h.Close()
-	denied := &os.SyscallError{Syscall: "connect", Err: os.ErrPermission}
-	var own *Error
-	if err := h.explain(denied); !errors.As(err, &own) || !strings.Contains(own.Hint, "group docker") {
-		t.Errorf("without permission: %v", err)
-	}
-}
-
-// Images are fetched as the file says; what cannot be had is told with what to do.
-func TestImages(t *testing.T) {
-	pulled := false
-	url := fake(t, "1.41", map[string]http.HandlerFunc{
-		"GET /images/tf/json": func(w http.ResponseWriter, r *http.Request) {
-			if !pulled {
-				refuse(http.StatusNotFound, "No such image: tf:latest")(w, r)
-				return
-			}
-			_ = json.NewEncoder(w).Encode(map[string]any{"Id": "sha256:1", "Os": "linux", "Architecture": "amd64"})
-		},
-		"GET /images/none/json": refuse(http.StatusNotFound, "No such image: none:latest"),
-		"POST /images/create": func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Query().Get("fromImage") == "docker.io/library/none" || r.URL.Query().Get("fromImage") == "none" {
-				_ = json.NewEncoder(w).Encode(map[string]string{"error": "manifest unknown"})
-				return
-			}
-			pulled = true
-			_ = json.NewEncoder(w).Encode(map[string]string{"status": "done"})
-		},
-	})
-	h, err := Connect(context.Background(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	for _, test := range []struct {
-		image, platform string
-		pull            Pull
-		want            string // ID, or of the error
-	}{
-		{"tf", "", PullNever, `it has no image "tf"`},
-		{"tf", "", PullMissing, "sha256:1"},
-		{"tf", "", PullNever, "sha256:1"},
-		{"tf", "linux/arm64", PullNever, "is for linux/amd64, not for linux/arm64"},
-		{"none", "", PullMissing, "cannot be fetched: manifest unknown"},
-		{"none", "", PullAlways, "cannot be fetched"},
-	} {
-		id, err := h.Image(context.Background(), test.image, test.pull, test.platform)
-		if err != nil {
-			id = err.Error()
-		}
-		if !strings.Contains(id, test.want) {
-			t.Errorf("%s, pull %s: %s, want %q", test.image, test.pull, id, test.want)
-		}
-	}
-}
 
 // What a daemon refuses is a phrase that says what to do; a daemon that gives
 // a call up is waited for, and one that fails for good fails the job.
@@ -135,14 +26,14 @@ func TestRefusals(t *testing.T) {
 		create http.HandlerFunc
 		want   string
 	}{
-		{"mount", refuse(http.StatusBadRequest, "invalid mount config for type \"bind\": bind source path does not exist: /x"), "correct mounts in the job block"},
-		{"memory", refuse(http.StatusBadRequest, "Minimum memory limit allowed is 6MB"), "raise memory in the job block"},
-		{"image", refuse(http.StatusNotFound, "No such image: tf:latest"), "build or pull it"},
-		{"other", refuse(http.StatusInternalServerError, "the disk is full"), "the disk is full"},
+		{"mount", daemontest.Refuse(http.StatusBadRequest, "invalid mount config for type \"bind\": bind source path does not exist: /x"), "correct mounts in the job block"},
+		{"memory", daemontest.Refuse(http.StatusBadRequest, "Minimum memory limit allowed is 6MB"), "raise memory in the job block"},
+		{"image", daemontest.Refuse(http.StatusNotFound, "No such image: tf:latest"), "build or pull it"},
+		{"other", daemontest.Refuse(http.StatusInternalServerError, "the disk is full"), "the disk is full"},
 		{"dropped", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "no daemon answers"},
 	} {
-		url := fake(t, "1.41", map[string]http.HandlerFunc{"POST /containers/create": test.create})
-		h, err := Connect(context.Background(), url)
+		url := daemontest.Start(t, "1.41", map[string]http.HandlerFunc{"POST /containers/create": test.create})
+		h, err := daemon.Connect(context.Background(), url)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,15 +54,15 @@ func TestRefusals(t *testing.T) {
 
 // Grants are of one host each, by the host's own CPU numbers.
 func TestPlace(t *testing.T) {
-	a, b := &Host{URL: "unix:///a"}, &Host{URL: "tcp://b:1"}
-	e, err := New(nil, []Node{{a, []int{4, 5}}, {b, []int{0, 1, 2}}}, Options{})
+	a, b := &daemon.Host{URL: "unix:///a"}, &daemon.Host{URL: "tcp://b:1"}
+	e, err := New(nil, []Node{{Host: a, CPUs: []int{4, 5}}, {Host: b, CPUs: []int{0, 1, 2}}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	for _, test := range []struct {
 		lo, hi int32
-		host   *Host
+		host   *daemon.Host
 		cpus   string
 	}{{0, 2, a, "4,5"}, {1, 2, a, "5"}, {2, 4, b, "0,1"}, {4, 5, b, "2"}, {1, 3, nil, ""}, {4, 6, nil, ""}, {0, 0, nil, ""}} {
 		var set scheduler.Grant
@@ -207,5 +98,66 @@ func TestOutput(t *testing.T) {
 	o.close("exit status 1")
 	if raw, err := os.ReadFile(path); err != nil || string(raw) != "one\ntwo\nthree\ntfexp: exit status 1\n" {
 		t.Errorf("%q, %v", raw, err)
+	}
+}
+
+// A container is given the GPUs of its grant by their UUIDs, and its program is
+// told these; a daemon that is not of this machine is told indices, and a program
+// counts those that it sees.
+func TestGPUs(t *testing.T) {
+	var created struct {
+		Env        []string
+		HostConfig container.HostConfig
+	}
+	url := daemontest.Start(t, "1.41", map[string]http.HandlerFunc{"POST /containers/create": func(w http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&created); err != nil {
+			t.Error(err)
+		}
+		daemontest.Refuse(http.StatusInternalServerError, "enough seen")(w, r)
+	}})
+	h, err := daemon.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	e, err := New([]Job{shell(t, "a", "true")}, []Node{
+		{Host: h, CPUs: []int{0, 1}, GPUs: []string{"GPU-a", "GPU-b", "MIG-c"}}, {Host: h, CPUs: []int{0, 1}, GPUs: []string{"0", "1", "2"}},
+	}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for _, test := range []struct {
+		core, lo, hi int32
+		devices      []string
+		visible      string
+	}{
+		{0, 1, 3, []string{"GPU-b", "MIG-c"}, "GPU-b,MIG-c"},
+		{2, 4, 6, []string{"1", "2"}, "0,1"},
+		{2, 0, 0, nil, ""},
+		{2, 1, 2, nil, "on the host of the grant's cores"},
+	} {
+		g := grant(test.core, test.core+1)
+		if test.hi > 0 {
+			g.GPUs = scheduler.CoreSet{{Lo: test.lo, Hi: test.hi}}
+		}
+		created.Env, created.HostConfig = nil, container.HostConfig{}
+		err := e.Start(0, g)
+		if err == nil {
+			t.Fatal("it started")
+		}
+		if created.Env == nil { // it was not asked for
+			if !strings.Contains(err.Error(), test.visible) {
+				t.Errorf("%+v: %v", test, err)
+			}
+			continue
+		}
+		var devices []string
+		for _, r := range created.HostConfig.DeviceRequests {
+			devices = append(devices, r.DeviceIDs...)
+		}
+		if !slices.Equal(devices, test.devices) || !slices.Contains(created.Env, "CUDA_VISIBLE_DEVICES="+test.visible) {
+			t.Errorf("%+v: devices %v, environment %v", test, devices, created.Env)
+		}
 	}
 }

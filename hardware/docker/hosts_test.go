@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
 // overTCP lets the daemon of this machine be reached as if it were another's.
-func overTCP(t *testing.T, h *Host) *Host {
+func overTCP(t *testing.T, h *daemon.Host) *daemon.Host {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -33,7 +34,7 @@ func overTCP(t *testing.T, h *Host) *Host {
 			go func() { _, _ = io.Copy(in, out); in.(*net.TCPConn).CloseWrite() }()
 		}
 	}()
-	other, err := Connect(context.Background(), "tcp://"+l.Addr().String())
+	other, err := daemon.Connect(context.Background(), "tcp://"+l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func overTCP(t *testing.T, h *Host) *Host {
 // and are its own CPUs. A daemon of another machine does not see the files of
 // this one: its jobs are sent their allotment.
 func TestSeveralHosts(t *testing.T) {
-	h := daemon(t)
+	h := local(t)
 	if !h.Local() {
 		t.Skip("DOCKER_HOST is another machine's")
 	}

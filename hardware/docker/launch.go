@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +17,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
 
-	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -39,7 +41,7 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &running{number: number, node: n, limit: j.Limit, cores: len(cpus), started: time.Now()}
+	r := &running{number: number, node: n, limit: j.Limit, cpus: cpus, cores: len(cpus), started: time.Now()}
 	r.expire = func() {
 		e.mu.Lock()
 		paused := r.paused
@@ -52,12 +54,7 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 	if r.out, err = openOutput(j.LogPath, e.opts.LogLimit, e.attempts[number] > 1, fail); err != nil {
 		return nil, err
 	}
-	if e.opts.Report != nil {
-		var tail contract.Tail
-		r.out.seen = func(b []byte) {
-			tail.Add(b, func(p contract.Progress) { e.opts.Report(number, e.Now(), p) })
-		}
-	}
+	r.out.seen = e.Follow(number, j.Steps)
 	if err := e.create(r, j, grant, cpus); err != nil {
 		if r.id != "" {
 			e.remove(n.Host, r.id)
@@ -74,16 +71,23 @@ func (e *Engine) create(r *running, j *Job, grant scheduler.Grant, cpus []int) e
 		return errors.New("the job has no program")
 	}
 	h := r.node.Host
+	if r.node.away.Load() && !e.back(r.node) {
+		return &daemon.Error{Host: h.URL, Text: "it is away"}
+	}
 	if err := e.prepare(h, j, len(cpus)); err != nil {
 		return err
 	}
-	config, host := e.settings(h, j, grant, cpus)
-	ctx, cancel := context.WithTimeout(e.ctx, callLimit)
+	gpus, err := r.node.gpus(grant.GPUs)
+	if err != nil {
+		return err
+	}
+	config, host := e.settings(h, j, grant, cpus, gpus)
+	ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
 	defer cancel()
 	name := fmt.Sprintf("tfexp-%s-%s-%d", e.run, safeName(j.Name), e.attempts[r.number])
-	made, err := h.api.ContainerCreate(ctx, config, host, nil, parsePlatform(e.opts.Platform), name)
-	if err != nil && gone(err) && h.comeBack(e.ctx, e.opts.Patience) {
-		made, err = h.api.ContainerCreate(ctx, config, host, nil, parsePlatform(e.opts.Platform), name)
+	made, err := h.Client().ContainerCreate(ctx, config, host, nil, daemon.ParsePlatform(e.opts.Platform), name)
+	if err != nil && daemon.Gone(err) && e.back(r.node) {
+		made, err = h.Client().ContainerCreate(ctx, config, host, nil, daemon.ParsePlatform(e.opts.Platform), name)
 	}
 	if err != nil {
 		return startError(h, j, err)
@@ -95,7 +99,7 @@ func (e *Engine) create(r *running, j *Job, grant scheduler.Grant, cpus []int) e
 		}
 	}
 	err = r.follow(func(ctx context.Context) (stream, error) {
-		a, err := h.api.ContainerAttach(ctx, r.id, container.AttachOptions{Stream: true, Stdout: true, Stderr: true})
+		a, err := h.Client().ContainerAttach(ctx, r.id, container.AttachOptions{Stream: true, Stdout: true, Stderr: true})
 		if err != nil {
 			return stream{}, err
 		}
@@ -104,14 +108,14 @@ func (e *Engine) create(r *running, j *Job, grant scheduler.Grant, cpus []int) e
 	if err != nil {
 		return startError(h, j, err)
 	}
-	if err := h.api.ContainerStart(ctx, r.id, container.StartOptions{}); err != nil {
+	if err := h.Client().ContainerStart(ctx, r.id, container.StartOptions{}); err != nil {
 		return startError(h, j, err)
 	}
 	return nil
 }
 
 // prepare makes the folders that a container on this machine is to see.
-func (e *Engine) prepare(h *Host, j *Job, cores int) error {
+func (e *Engine) prepare(h *daemon.Host, j *Job, cores int) error {
 	if !h.Local() {
 		return nil
 	}
@@ -126,8 +130,9 @@ func (e *Engine) prepare(h *Host, j *Job, cores int) error {
 	return nil
 }
 
-// settings describe the container of a job under a grant.
-func (e *Engine) settings(h *Host, j *Job, grant scheduler.Grant, cpus []int) (*container.Config, *container.HostConfig) {
+// settings describe the container of a job under a grant, of which cpus and
+// gpus are the parts as the daemon knows them.
+func (e *Engine) settings(h *daemon.Host, j *Job, grant scheduler.Grant, cpus []int, gpus []string) (*container.Config, *container.HostConfig) {
 	init := true // it hands signals on, which a program that is process 1 ignores
 	host := &container.HostConfig{
 		NetworkMode: container.NetworkMode(e.opts.Network),
@@ -145,10 +150,8 @@ func (e *Engine) settings(h *Host, j *Job, grant scheduler.Grant, cpus []int) (*
 	case AllPrivileges:
 		host.Privileged = true
 	}
-	var devices []string
-	grant.GPUs.Each(func(gpu int) { devices = append(devices, strconv.Itoa(gpu)) })
-	if devices != nil {
-		host.DeviceRequests = []container.DeviceRequest{{DeviceIDs: devices, Capabilities: [][]string{{"gpu"}}}}
+	if len(gpus) > 0 {
+		host.DeviceRequests = []container.DeviceRequest{{DeviceIDs: gpus, Capabilities: [][]string{{"gpu"}}}}
 	}
 	control, checkpoint := "", ""
 	if j.ControlPath != "" {
@@ -172,9 +175,9 @@ func (e *Engine) settings(h *Host, j *Job, grant scheduler.Grant, cpus []int) (*
 		bind(m.Source, m.Target, m.ReadOnly)
 	}
 	return &container.Config{
-		Image: j.Image, Entrypoint: j.Arguments(grant), Env: j.Contract(grant, control, checkpoint),
+		Image: j.Image, Entrypoint: j.Arguments(grant), Env: j.Contract(grant, visible(gpus), control, checkpoint),
 		WorkingDir: j.Dir, User: e.opts.User, AttachStdout: true, AttachStderr: true,
-		Labels: map[string]string{labelFolder: e.opts.Folder, labelCell: e.opts.Cell, labelJob: j.Name, labelRun: e.run},
+		Labels: map[string]string{daemon.LabelFolder: e.opts.Folder, daemon.LabelCell: e.opts.Cell, daemon.LabelJob: j.Name, daemon.LabelRun: e.run},
 	}, host
 }
 
@@ -221,6 +224,32 @@ func (e *Engine) place(grant scheduler.Grant) (*node, []int, error) {
 	return on, cpus, err
 }
 
+// gpus returns how the node's daemon is told of cluster GPUs.
+func (n *node) gpus(set scheduler.CoreSet) ([]string, error) {
+	var ids []string
+	var err error
+	set.Each(func(g int) {
+		if i := g - n.firstGPU; i >= 0 && i < len(n.GPUs) {
+			ids = append(ids, n.GPUs[i])
+			return
+		}
+		err = fmt.Errorf("GPU %d is not on the host of the grant's cores", g)
+	})
+	return ids, err
+}
+
+// visible is how a program is told of the GPUs of its container: by their
+// UUIDs, which are the same in there; indices count those that it has been given.
+func visible(gpus []string) []string {
+	told := slices.Clone(gpus)
+	for i, id := range gpus {
+		if _, err := strconv.Atoi(id); err == nil {
+			told[i] = strconv.Itoa(i)
+		}
+	}
+	return told
+}
+
 // give gives a container the cores of grant, and tells its program.
 func (e *Engine) give(r *running, grant scheduler.Grant) error {
 	n, cpus, err := e.place(grant)
@@ -230,6 +259,9 @@ func (e *Engine) give(r *running, grant scheduler.Grant) error {
 	if n != r.node {
 		return errors.New("the grant is on another host")
 	}
+	if slices.Equal(cpus, r.cpus) {
+		return nil
+	}
 	var update container.UpdateConfig
 	e.limit(&update.Resources, cpus)
 	if err := e.act(r, func(ctx context.Context) error {
@@ -238,13 +270,34 @@ func (e *Engine) give(r *running, grant scheduler.Grant) error {
 	}); err != nil {
 		return err
 	}
+	r.cpus = cpus
 	e.mu.Lock()
 	r.cores = len(cpus)
 	e.mu.Unlock()
-	if n.Host.Local() {
-		return e.jobs[r.number].WriteControl(len(cpus))
+	if !n.Host.Local() {
+		return e.act(r, func(ctx context.Context) error { return e.send(ctx, r, len(cpus)) })
 	}
-	return e.act(r, func(ctx context.Context) error { return e.send(ctx, r, len(cpus)) })
+	if !e.opts.Quota {
+		e.release(r, cpus)
+	}
+	return e.jobs[r.number].WriteControl(len(cpus))
+}
+
+// release lets the threads of a container on this machine run on all CPUs that
+// it now has. Some libraries bind their threads to the CPUs that they find at
+// their start (TensorFlow does), and the kernel keeps to that when the container
+// is given more. A daemon that runs it where tfexp cannot see its processes, or
+// as another user, leaves it as it is.
+func (e *Engine) release(r *running, cpus []int) {
+	state, _ := e.look(r)
+	if state == nil || state.Pid == 0 {
+		return
+	}
+	// The number means this container only where tfexp sees the daemon's processes.
+	groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", state.Pid))
+	if err == nil && strings.Contains(string(groups), r.id) {
+		_ = process.BindTree(state.Pid, cpus)
+	}
 }
 
 // send writes the control file into a container whose daemon does not see the

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
 
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -20,7 +22,8 @@ import (
 // node is a daemon with its cores.
 type node struct {
 	Node
-	first int // number of its first core in the cluster
+	first, firstGPU int         // numbers of its first core and GPU in the cluster
+	away            atomic.Bool // it did not come back when it was waited for
 
 	base context.Context
 	mu   sync.Mutex // guards what follows
@@ -28,8 +31,8 @@ type node struct {
 	drop context.CancelFunc // ends up, and with it every wait for the daemon
 }
 
-func newNode(ctx context.Context, n Node, first int) *node {
-	h := &node{Node: n, first: first, base: ctx}
+func newNode(ctx context.Context, n Node, first, firstGPU int) *node {
+	h := &node{Node: n, first: first, firstGPU: firstGPU, base: ctx}
 	h.up, h.drop = context.WithCancel(ctx)
 	return h
 }
@@ -50,14 +53,26 @@ func (n *node) lost() {
 	n.up, n.drop = context.WithCancel(n.base)
 }
 
+// back waits for a daemon that went away, and says whether it has come back.
+// For one that has stayed away before nobody waits again.
+func (e *Engine) back(n *node) bool {
+	if n.away.Load() {
+		n.away.Store(!n.Host.Alive(e.ctx))
+	} else {
+		n.away.Store(!n.Host.ComeBack(e.ctx, e.opts.Patience))
+	}
+	return !n.away.Load()
+}
+
 // running is a job whose container was started. Its engine's mu guards all
-// but the first five fields, which do not change.
+// but the first six fields, which do not change or are the scheduler's goroutine's.
 type running struct {
 	number int
 	node   *node
 	id     string // of the container
 	out    *output
 	limit  time.Duration // service time; 0 none
+	cpus   []int         // held, as the daemon numbers them
 
 	followed chan struct{} // closed when the output has been read to its end
 	cores    int           // held
@@ -77,7 +92,7 @@ type running struct {
 	expire func()      // called when the alarm goes off
 }
 
-func (r *running) api() *client.Client { return r.node.Host.api }
+func (r *running) api() *client.Client { return r.node.Host.Client() }
 
 // carryOn begins, and rest ends, a stretch of service time. mu must be held.
 func (r *running) carryOn(now time.Time) {
@@ -113,14 +128,14 @@ const (
 func (e *Engine) act(r *running, call func(context.Context) error) error {
 	begin := time.Now()
 	for tries := 0; tries < actTries; {
-		ctx, cancel := context.WithTimeout(e.ctx, callLimit)
+		ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
 		err := call(ctx)
 		cancel()
 		if err == nil {
 			return nil
 		}
-		if gone(err) {
-			if tries++; !r.node.Host.comeBack(e.ctx, e.opts.Patience) {
+		if daemon.Gone(err) {
+			if tries++; !e.back(r.node) {
 				return nil
 			}
 			continue
@@ -132,7 +147,7 @@ func (e *Engine) act(r *running, call func(context.Context) error) error {
 		if strings.Contains(err.Error(), "not running") || e.ends(r) {
 			return nil
 		}
-		return errors.New(plain(err))
+		return errors.New(daemon.Plain(err))
 	}
 	return nil
 }
@@ -143,7 +158,7 @@ const endPatience = time.Second
 
 // ends tells whether a container has ended, or is about to.
 func (e *Engine) ends(r *running) bool {
-	for begin := time.Now(); ; time.Sleep(pollPause) {
+	for begin := time.Now(); ; time.Sleep(daemon.PollPause) {
 		if state, known := e.look(r); known && (state == nil || !state.Running) {
 			return true
 		}
@@ -156,7 +171,7 @@ func (e *Engine) ends(r *running) bool {
 // look returns the state of a container; nil if it is no longer there. known
 // is false when the daemon does not say.
 func (e *Engine) look(r *running) (state *container.State, known bool) {
-	ctx, cancel := context.WithTimeout(e.ctx, callLimit)
+	ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
 	defer cancel()
 	c, err := r.api().ContainerInspect(ctx, r.id)
 	if errdefs.IsNotFound(err) {
@@ -181,7 +196,7 @@ func (e *Engine) terminate(r *running, cause scheduler.State, reason string) {
 	e.mu.Unlock()
 	err := e.signal(r, "SIGTERM")
 	if paused {
-		ctx, cancel := context.WithTimeout(e.ctx, callLimit)
+		ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
 		defer cancel()
 		_ = r.api().ContainerUnpause(ctx, r.id) // what is left is killed after the grace
 		if err != nil {
@@ -202,7 +217,7 @@ func (e *Engine) kill(r *running, cause scheduler.State, reason string) {
 		return
 	}
 	if err := e.signal(r, "SIGKILL"); err != nil && paused {
-		ctx, cancel := context.WithTimeout(e.ctx, callLimit)
+		ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
 		defer cancel()
 		_ = r.api().ContainerUnpause(ctx, r.id)
 		_ = e.signal(r, "SIGKILL")
@@ -210,7 +225,7 @@ func (e *Engine) kill(r *running, cause scheduler.State, reason string) {
 }
 
 func (e *Engine) signal(r *running, name string) error {
-	ctx, cancel := context.WithTimeout(e.ctx, callLimit)
+	ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
 	defer cancel()
 	return r.api().ContainerKill(ctx, r.id, name)
 }
@@ -229,7 +244,9 @@ func (e *Engine) attend(r *running) {
 		e.finishOutput(r)
 	}
 	logErr := r.out.failure()
-	e.remove(r.node.Host, r.id)
+	if what.reachable {
+		e.remove(r.node.Host, r.id)
+	}
 
 	e.mu.Lock()
 	if r.last != nil {
@@ -245,6 +262,9 @@ func (e *Engine) attend(r *running) {
 	r.usage.ExitCode, r.usage.Reason = what.exit, reason
 	r.out.close(reason)
 	r.done = true
+	if !what.reachable {
+		e.lost = append(e.lost, r)
+	}
 	e.ended = append(e.ended, scheduler.End{Job: r.number, At: at, State: state, Reason: reason})
 	e.alive--
 	e.mu.Unlock()
@@ -279,7 +299,7 @@ func (e *Engine) await(r *running) fate {
 		cancel()
 		if err != nil && !errdefs.IsNotFound(err) {
 			f.broken = true
-			if !r.node.Host.comeBack(e.ctx, e.opts.Patience) {
+			if !e.back(r.node) {
 				f.at = time.Now()
 				return f
 			}
@@ -288,7 +308,7 @@ func (e *Engine) await(r *running) fate {
 		switch {
 		case !known:
 			f.broken = true
-			if !r.node.Host.comeBack(e.ctx, e.opts.Patience) {
+			if !e.back(r.node) {
 				f.at = time.Now()
 				return f
 			}
@@ -322,9 +342,9 @@ func (e *Engine) goesDown(r *running, f fate) bool {
 	if asked || f.oom || f.exit != 128+int(syscall.SIGTERM) && f.exit != 128+int(syscall.SIGKILL) {
 		return false
 	}
-	for begin := time.Now(); time.Since(begin) < downPatience; time.Sleep(pollPause) {
-		if !r.node.Host.alive(e.ctx) {
-			r.node.Host.comeBack(e.ctx, e.opts.Patience)
+	for begin := time.Now(); time.Since(begin) < downPatience; time.Sleep(daemon.PollPause) {
+		if !r.node.Host.Alive(e.ctx) {
+			e.back(r.node)
 			return true
 		}
 	}
@@ -405,18 +425,18 @@ func (e *Engine) readAgain(r *running) {
 
 // remove removes a container. One that cannot be removed now is a leftover
 // for Sweep.
-func (e *Engine) remove(h *Host, id string) {
-	ctx, cancel := context.WithTimeout(e.ctx, callLimit)
+func (e *Engine) remove(h *daemon.Host, id string) {
+	ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
 	defer cancel()
-	_ = h.api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+	_ = h.Client().ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 }
 
 // startError turns a daemon's refusal to start a container into what to do.
-func startError(h *Host, j *Job, err error) error {
-	text := plain(err)
+func startError(h *daemon.Host, j *Job, err error) error {
+	text := daemon.Plain(err)
 	switch {
-	case gone(err):
-		return h.explain(err)
+	case daemon.Gone(err):
+		return h.Explain(err)
 	case errdefs.IsNotFound(err) && strings.Contains(text, "No such image"):
 		return fmt.Errorf("the Docker daemon at %s has no image %q: build or pull it", h.URL, j.Image)
 	case strings.Contains(text, "bind source path does not exist"), strings.Contains(text, "invalid mount"):

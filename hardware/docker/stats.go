@@ -8,6 +8,8 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
 )
 
 // Sample is what a container used.
@@ -57,7 +59,7 @@ func (e *Engine) watch(n *node) {
 		for _, r := range list {
 			looks.Go(func() error { return e.sample(r) })
 		}
-		if err := looks.Wait(); err != nil && gone(err) && e.ctx.Err() == nil {
+		if err := looks.Wait(); err != nil && daemon.Gone(err) && e.ctx.Err() == nil {
 			n.lost()
 		}
 	}
@@ -65,7 +67,7 @@ func (e *Engine) watch(n *node) {
 
 // sample looks at one container.
 func (e *Engine) sample(r *running) error {
-	ctx, cancel := context.WithTimeout(e.ctx, dialLimit)
+	ctx, cancel := context.WithTimeout(e.ctx, daemon.DialLimit)
 	defer cancel()
 	reply, err := r.api().ContainerStatsOneShot(ctx, r.id)
 	if errdefs.IsNotFound(err) {

@@ -28,6 +28,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -97,6 +98,9 @@ type Options struct {
 	// LogLimit is the size in bytes at which a job's output ends it as
 	// failed; by default DefaultLogLimit.
 	LogLimit int64
+	// Report is told of the progress lines of jobs as they come, on the engine's
+	// clock; it may be nil.
+	Report progress.Listener
 }
 
 // Usage is what a job consumed. It is complete once the job has ended.
@@ -119,22 +123,21 @@ type Usage struct {
 // monotonic clock that starts with New. Its methods may be called from one
 // goroutine at a time.
 type Engine struct {
+	*progress.Board
+
 	jobs    []Job
 	opts    Options
 	mark    string // beginning of the mark of this engine's jobs
 	zero    time.Time
 	forks   *forkThread
 	records *registry
-	wake    chan struct{} // has an element when ended or news may have grown
-	units   []int         // by job; nil when nobody watches
+	wake    chan struct{} // has an element when ended has grown, or the board is ready
 	waiters sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows, and the fields of running that say so
 	live   []*running // by job number; nil before the start
 	ended  []scheduler.End
-	told   bool               // enough news have come for Next to return
-	news   []scheduler.Report // not yet returned by Reports
-	alive  int                // jobs that have started and whose End is not yet in ended
+	alive  int // jobs that have started and whose End is not yet in ended
 	closed bool
 }
 
@@ -166,14 +169,16 @@ func New(jobs []Job, opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{
+	e := &Engine{
 		jobs: slices.Clone(jobs), opts: opts,
 		mark:  fmt.Sprintf("%s.%d", run, engines.Add(1)),
 		zero:  time.Now(),
 		forks: newForkThread(), records: records,
 		wake: make(chan struct{}, 1),
 		live: make([]*running, len(jobs)),
-	}, nil
+	}
+	e.Board = progress.NewBoard(e.Now, e.wake, opts.Report)
+	return e, nil
 }
 
 // Capabilities returns what the engine can do: all but limiting memory.
@@ -351,8 +356,9 @@ func (e *Engine) gpus(set scheduler.CoreSet) ([]string, error) {
 	return ids, err
 }
 
-// Next implements scheduler.Engine, and scheduler.Reporter where Watch was
-// called. Jobs that have ended come before a context that is done. It is an error to wait without end when no job runs.
+// Next implements scheduler.Engine, and scheduler.Reporter where Watch was called.
+// Jobs that have ended come before a context that is done. It is an error to wait
+// without end when no job runs.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
 	var timeout <-chan time.Time
 	if until != scheduler.Never {
@@ -361,9 +367,10 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		timeout = timer.C
 	}
 	for {
+		ready := e.Ready() // before now is read, so that no report is later
 		e.mu.Lock()
-		ended, alive, told := e.ended, e.alive, e.told
-		e.ended, e.told = nil, false
+		ended, alive := e.ended, e.alive
+		e.ended = nil
 		now := e.Now()
 		e.mu.Unlock()
 		if len(ended) > 0 {
@@ -375,7 +382,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		if err := ctx.Err(); err != nil {
 			return now, nil, err
 		}
-		if now >= until || told {
+		if now >= until || ready {
 			return now, nil, nil
 		}
 		if timeout == nil && alive == 0 {

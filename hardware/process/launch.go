@@ -47,7 +47,7 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	r.log = log
-	log.seen = e.reports(number)
+	log.seen = e.Follow(number, j.Steps)
 	pid, err := e.spawn(r, j, grant)
 	if err != nil {
 		log.close(err.Error())

@@ -71,6 +71,7 @@ func (d *data) both(p results.Pair) (figure, error) {
 	}
 	real.until = max(real.until, twin.until)
 	twin.until = real.until
+	real.thinEpochs()
 	size := real.size()
 	keys := real.keys(size.row > 0)
 	each := size.height + axisHeight + twinHead

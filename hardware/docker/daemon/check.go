@@ -1,4 +1,4 @@
-package docker
+package daemon
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func Check(ctx context.Context, inUse func(folder string) bool) hardware.Check {
 	if left > 0 {
 		c.Status = hardware.Warn
 		c.Text += fmt.Sprintf("; %d containers of a run that was killed are left, of %s", left, folder)
-		c.Hint = fmt.Sprintf("they are removed when that experiment runs or is resumed; at once: docker rm -f $(docker ps -aq --filter label=%s=%s)", labelFolder, folder)
+		c.Hint = fmt.Sprintf("they are removed when an experiment next runs with the same --out; at once: docker rm -f $(docker ps -aq --filter label=%s=%s)", LabelFolder, folder)
 	}
 	return c
 }

@@ -1,4 +1,4 @@
-package docker
+package daemon
 
 import (
 	"context"
@@ -21,14 +21,12 @@ import (
 // Docker 20.10.
 const MinAPI = "1.41"
 
-// MinMemory is the smallest memory limit that the daemon accepts, in bytes.
-const MinMemory = 6 << 20
-
-// The patience with a daemon.
+// The patience with a daemon: how long it may take to answer the first call,
+// and to carry out a call; and the pause between two looks at what changes soon.
 const (
-	dialLimit = 10 * time.Second // to answer the first call
-	callLimit = 60 * time.Second // to carry out a call
-	pollPause = 100 * time.Millisecond
+	DialLimit = 10 * time.Second
+	CallLimit = 60 * time.Second
+	PollPause = 100 * time.Millisecond
 )
 
 // Error is returned when a daemon, or an image on it, cannot be used.
@@ -82,11 +80,11 @@ func Connect(ctx context.Context, url string) (*Host, error) {
 
 // greet negotiates the API version and asks the daemon about its machine.
 func (h *Host) greet(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, dialLimit)
+	ctx, cancel := context.WithTimeout(ctx, DialLimit)
 	defer cancel()
 	ping, err := h.api.Ping(ctx)
 	if err != nil {
-		return h.explain(err)
+		return h.Explain(err)
 	}
 	if ping.APIVersion != "" && versions.LessThan(ping.APIVersion, MinAPI) {
 		return &Error{Host: h.URL, Text: fmt.Sprintf("its API has version %s, and tfexp needs %s", ping.APIVersion, MinAPI),
@@ -96,7 +94,7 @@ func (h *Host) greet(ctx context.Context) error {
 	h.API = h.api.ClientVersion()
 	info, err := h.api.Info(ctx)
 	if err != nil {
-		return h.explain(err)
+		return h.Explain(err)
 	}
 	h.Version, h.CPUs, h.Memory, h.Name = info.ServerVersion, info.NCPU, info.MemTotal, info.Name
 	if info.OSType != "" && info.OSType != "linux" {
@@ -106,14 +104,17 @@ func (h *Host) greet(ctx context.Context) error {
 	return nil
 }
 
+// Client speaks the daemon's API, for what is not done here.
+func (h *Host) Client() *client.Client { return h.api }
+
 // Close closes the connection.
 func (h *Host) Close() error { return h.api.Close() }
 
 // Local says whether the daemon is on this machine, and sees its files.
 func (h *Host) Local() bool { return strings.HasPrefix(h.URL, "unix://") }
 
-// explain turns a failed call into an *Error that says what to do.
-func (h *Host) explain(err error) error {
+// Explain turns a failed call into an *Error that says what to do.
+func (h *Host) Explain(err error) error {
 	e := &Error{Host: h.URL, Err: err}
 	var netErr net.Error
 	switch text := err.Error(); {
@@ -123,50 +124,51 @@ func (h *Host) explain(err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
 		e.Text = "it does not answer"
 		e.Hint = "look at its log (journalctl -u docker), and restart it if it hangs"
-	case gone(err):
+	case Gone(err):
 		e.Text = "no daemon answers"
 		e.Hint = "start it (sudo systemctl start docker), or set DOCKER_HOST to one that runs; tfexp doctor tells when it is there"
 	default:
-		e.Text = plain(err)
+		e.Text = Plain(err)
 	}
 	return e
 }
 
-// gone says whether a call failed because the daemon could not be reached, or
+// Gone says whether a call failed because the daemon could not be reached, or
 // went away meanwhile.
-func gone(err error) bool {
+func Gone(err error) bool {
 	var op *net.OpError
 	return client.IsErrConnectionFailed(err) || errors.As(err, &op) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, context.DeadlineExceeded)
 }
 
-// plain is the daemon's own message, without the words around it.
-func plain(err error) string {
+// Plain is the daemon's own message, without the words around it.
+func Plain(err error) string {
 	text := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
 	text = strings.TrimPrefix(text, "failed to create task for container: ")
 	text = strings.TrimSuffix(strings.TrimSpace(text), ": unknown")
 	return text
 }
 
-// comeBack waits until the daemon answers again, for at most so long, and
+// ComeBack waits until the daemon answers again, for at most so long, and
 // says whether it does.
-func (h *Host) comeBack(ctx context.Context, patience time.Duration) bool {
+func (h *Host) ComeBack(ctx context.Context, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		if h.alive(ctx) {
+		if h.Alive(ctx) {
 			return true
 		}
 		select {
 		case <-ctx.Done():
 			return false
-		case <-time.After(pollPause):
+		case <-time.After(PollPause):
 		}
 	}
 }
 
-func (h *Host) alive(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, dialLimit)
+// Alive says whether the daemon answers now.
+func (h *Host) Alive(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, DialLimit)
 	defer cancel()
 	_, err := h.api.Ping(ctx)
 	return err == nil
@@ -207,17 +209,17 @@ func (h *Host) Image(ctx context.Context, name string, pull Pull, platform strin
 		return "", &Error{Host: h.URL, Text: fmt.Sprintf("it has no image %q", name), Err: err,
 			Hint: fmt.Sprintf("build it (docker build -t %s …; the images of the programs that come with tfexp: jobs/build-image.sh and jobs/builtin/build-image.sh), fetch it (docker pull %s), or write pull = \"missing\" in the hardware block", name, name)}
 	}
-	return "", h.explain(err)
+	return "", h.Explain(err)
 }
 
 func (h *Host) inspect(ctx context.Context, name, platform string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	ctx, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
 	found, err := h.api.ImageInspect(ctx, name)
 	if err != nil {
 		return "", err
 	}
-	if want := parsePlatform(platform); want != nil && (found.Os != want.OS || found.Architecture != want.Architecture) {
+	if want := ParsePlatform(platform); want != nil && (found.Os != want.OS || found.Architecture != want.Architecture) {
 		return "", &Error{Host: h.URL, Text: fmt.Sprintf("the image %q is for %s/%s, not for %s", name, found.Os, found.Architecture, platform),
 			Hint: fmt.Sprintf("fetch the other one: docker pull --platform %s %s", platform, name)}
 	}
@@ -227,7 +229,7 @@ func (h *Host) inspect(ctx context.Context, name, platform string) (string, erro
 // fetch pulls an image. Only the context limits how long it takes.
 func (h *Host) fetch(ctx context.Context, name, platform string) error {
 	failed := func(err error) error {
-		return &Error{Host: h.URL, Text: fmt.Sprintf("the image %q cannot be fetched: %s", name, plain(err)), Err: err,
+		return &Error{Host: h.URL, Text: fmt.Sprintf("the image %q cannot be fetched: %s", name, Plain(err)), Err: err,
 			Hint: "check its name and the connection to its registry (docker login for a private one), or build it and write pull = \"never\""}
 	}
 	progress, err := h.api.ImagePull(ctx, name, image.PullOptions{Platform: platform})
@@ -241,8 +243,8 @@ func (h *Host) fetch(ctx context.Context, name, platform string) error {
 	return nil
 }
 
-// parsePlatform reads "linux/arm64" or "linux/arm/v7"; nil for an empty one.
-func parsePlatform(s string) *ocispec.Platform {
+// ParsePlatform reads "linux/arm64" or "linux/arm/v7"; nil for an empty one.
+func ParsePlatform(s string) *ocispec.Platform {
 	if s == "" {
 		return nil
 	}

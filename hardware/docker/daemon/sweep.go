@@ -1,4 +1,4 @@
-package docker
+package daemon
 
 import (
 	"context"
@@ -10,12 +10,13 @@ import (
 	"github.com/docker/docker/api/types/filters"
 )
 
-// The labels of containers, by which they are found again.
+// The labels of containers, by which they are found again: the run of an engine,
+// the folder of results, the cell and the job.
 const (
-	labelRun    = "tfexp.run"
-	labelFolder = "tfexp.folder"
-	labelCell   = "tfexp.cell"
-	labelJob    = "tfexp.job"
+	LabelRun    = "tfexp.run"
+	LabelFolder = "tfexp.folder"
+	LabelCell   = "tfexp.cell"
+	LabelJob    = "tfexp.job"
 )
 
 // Left is a container that carries tfexp's labels.
@@ -31,15 +32,15 @@ type Left struct {
 // Containers lists the containers on a host that tfexp made, also those that
 // have ended: of one folder of results, or of all if folder is empty.
 func (h *Host) Containers(ctx context.Context, folder string) ([]Left, error) {
-	label := labelRun
+	label := LabelRun
 	if folder != "" {
-		label = labelFolder + "=" + folder
+		label = LabelFolder + "=" + folder
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	ctx, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
 	list, err := h.api.ContainerList(ctx, container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
 	if err != nil {
-		return nil, h.explain(err)
+		return nil, h.Explain(err)
 	}
 	var left []Left
 	for _, c := range list {
@@ -49,7 +50,7 @@ func (h *Host) Containers(ctx context.Context, folder string) ([]Left, error) {
 		}
 		left = append(left, Left{
 			ID: c.ID, Name: name, State: c.State,
-			Folder: c.Labels[labelFolder], Cell: c.Labels[labelCell], Job: c.Labels[labelJob],
+			Folder: c.Labels[LabelFolder], Cell: c.Labels[LabelCell], Job: c.Labels[LabelJob],
 		})
 	}
 	return left, nil
@@ -65,7 +66,7 @@ func (h *Host) Sweep(ctx context.Context, folder string) (removed []string, err 
 	}
 	var errs []error
 	for _, c := range left {
-		call, cancel := context.WithTimeout(ctx, callLimit)
+		call, cancel := context.WithTimeout(ctx, CallLimit)
 		err := h.api.ContainerRemove(call, c.ID, container.RemoveOptions{Force: true, RemoveVolumes: true})
 		cancel()
 		if err != nil {

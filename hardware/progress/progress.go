@@ -1,0 +1,116 @@
+// Package progress turns what jobs print while they run into reports of how
+// far they have come. The engines through which the output of jobs passes on
+// its way to their logs share it.
+package progress
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Listener is told of the progress lines of jobs as they come, with the
+// instant at which they were read, from several goroutines.
+type Listener func(job int, at time.Duration, p contract.Progress)
+
+// Board holds what the jobs of an engine have reported. An engine embeds it,
+// and so implements scheduler.Reporter. Its methods may be called from several
+// goroutines, but Watch only before a job starts.
+type Board struct {
+	now    func() time.Duration
+	wake   chan<- struct{}
+	listen Listener
+	units  []int // by job; nil when nobody watches
+
+	mu    sync.Mutex // guards what follows
+	ready bool
+	news  []scheduler.Report // not yet returned by Reports
+}
+
+// NewBoard returns a board on the clock of an engine. wake, which has room for
+// one element, is given one when Ready has turned true. listen may be nil.
+func NewBoard(now func() time.Duration, wake chan<- struct{}, listen Listener) *Board {
+	return &Board{now: now, wake: wake, listen: listen}
+}
+
+// Watch implements scheduler.Reporter. A job whose output is discarded reports
+// nothing.
+func (b *Board) Watch(units []int) { b.units = units }
+
+// Reports implements scheduler.Reporter. A report is of the instant at which
+// its line was read, some milliseconds after it was printed.
+func (b *Board) Reports() []scheduler.Report {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	news := b.news
+	b.news = nil
+	return news
+}
+
+// Ready says whether Next is to return since a job's units have doubled; the
+// same news make it true once.
+func (b *Board) Ready() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ready := b.ready
+	b.ready = false
+	return ready
+}
+
+// Follow returns what is to be called, by one goroutine at a time, with the
+// output of a job's next attempt; nil when nobody wants to know. steps says
+// that the job's units are steps, and not epochs.
+func (b *Board) Follow(job int, steps bool) func(output []byte) {
+	units := 0
+	if job < len(b.units) {
+		units = b.units[job]
+	}
+	if units == 0 && b.listen == nil {
+		return nil
+	}
+	var tail contract.Tail
+	done, next := 0, 1 // units reported; when Ready is to turn true
+	tell := func(p contract.Progress) {
+		at := b.now()
+		if b.listen != nil {
+			b.listen(job, at, p)
+		}
+		finished := p.Epoch
+		if steps {
+			finished = p.Step
+		}
+		if finished = min(finished, units); finished <= done {
+			return
+		}
+		done = finished
+		b.add(scheduler.Report{Job: job, At: at, Units: done}, done >= next)
+		if done >= next {
+			next = 2 * done
+		}
+	}
+	return func(output []byte) { tail.Add(output, tell) }
+}
+
+// add keeps a report in the place of an earlier one of the job, which nobody
+// has seen.
+func (b *Board) add(r scheduler.Report, ready bool) {
+	b.mu.Lock()
+	if i := slices.IndexFunc(b.news, func(p scheduler.Report) bool { return p.Job == r.Job }); i >= 0 {
+		b.news[i] = r
+	} else {
+		b.news = append(b.news, r)
+	}
+	b.ready = b.ready || ready
+	b.mu.Unlock()
+	if ready {
+		select {
+		case b.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+var _ scheduler.Reporter = (*Board)(nil)

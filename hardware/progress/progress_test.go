@@ -1,0 +1,68 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// What jobs print becomes reports of their finished units: the latest of each
+// job, awake at its first unit and whenever its units have doubled.
+func TestBoard(t *testing.T) {
+	var now time.Duration
+	wake := make(chan struct{}, 1)
+	var heard []string
+	b := NewBoard(func() time.Duration { now += time.Second; return now }, wake, func(job int, at time.Duration, p contract.Progress) {
+		heard = append(heard, fmt.Sprintf("%d %s %d/%d", job, at, p.Epoch, p.Step))
+	})
+	b.Watch([]int{4, 100, 0})
+	epochs, steps, silent := b.Follow(0, false), b.Follow(1, true), b.Follow(2, false)
+	line := func(epoch, step int) []byte {
+		return fmt.Appendf(nil, "{\"tfexp\":{\"epoch\":%d,\"step\":%d}}\n", epoch, step)
+	}
+	check := func(ready bool, want ...scheduler.Report) {
+		t.Helper()
+		if got := b.Ready(); got != ready || b.Ready() {
+			t.Errorf("ready: %v, want %v, once", got, ready)
+		}
+		select {
+		case <-wake:
+			if !ready {
+				t.Error("woken for nothing")
+			}
+		default:
+			if ready {
+				t.Error("not woken")
+			}
+		}
+		if got := b.Reports(); !slices.Equal(got, want) || len(b.Reports()) > 0 {
+			t.Errorf("reports %v, want %v, once", got, want)
+		}
+	}
+	check(false)
+	epochs([]byte("loading\n"))
+	silent(line(1, 1)) // at 1 s
+	check(false)
+	epochs(line(1, 50)) // at 2 s
+	check(true, scheduler.Report{Job: 0, At: 2 * time.Second, Units: 1})
+	epochs(line(1, 60)) // nothing new, at 3 s
+	steps(line(0, 3))   // at 4 s
+	piece := line(0, 4) // not a doubling, at 5 s
+	steps(piece[:7])
+	steps(piece[7:])
+	check(true, scheduler.Report{Job: 1, At: 5 * time.Second, Units: 4})
+	steps(line(0, 5)) // at 6 s
+	check(false, scheduler.Report{Job: 1, At: 6 * time.Second, Units: 5})
+	epochs(line(9, 0)) // there are but four, at 7 s
+	check(true, scheduler.Report{Job: 0, At: 7 * time.Second, Units: 4})
+	if want := []string{"2 1s 1/1", "0 2s 1/50", "0 3s 1/60", "1 4s 0/3", "1 5s 0/4", "1 6s 0/5", "0 7s 9/0"}; !slices.Equal(heard, want) {
+		t.Errorf("heard %q, want %q", heard, want)
+	}
+	if f := NewBoard(nil, nil, nil).Follow(0, false); f != nil {
+		t.Error("output is looked at though nobody wants to know")
+	}
+}

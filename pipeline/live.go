@@ -1,0 +1,91 @@
+package pipeline
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/docker"
+	"github.com/tfexp/tfexp/hardware/progress"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages/execute"
+)
+
+// live are the tables of a real cell that are written while it runs. The zero
+// value writes none.
+type live struct {
+	jobs     []scheduler.Job
+	progress *results.LiveTable[results.ProgressRow]
+	usage    *results.LiveTable[results.ContainerRow] // nil for processes
+}
+
+// openLive begins the tables of a cell; the caller closes them, after its
+// engine. A cell that records its metrics alone has none.
+func openLive(task execute.Cell, jobs []scheduler.Job, containers bool) (*live, error) {
+	l := &live{jobs: jobs}
+	if task.Records == results.MetricsOnly {
+		return l, nil
+	}
+	var err error
+	if l.progress, err = results.NewProgressWriter(task.Dir); err == nil && containers {
+		l.usage, err = results.NewContainerWriter(task.Dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.close(nil))
+	}
+	return l, nil
+}
+
+// report returns what takes the progress lines of the jobs, or nil.
+func (l *live) report() progress.Listener {
+	if l.progress == nil {
+		return nil
+	}
+	value := func(v *float64) float64 {
+		if v == nil {
+			return math.NaN()
+		}
+		return *v
+	}
+	return func(job int, at time.Duration, p contract.Progress) {
+		l.progress.Add(results.ProgressRow{
+			At: at.Seconds(), Job: l.jobs[job].Name, Epoch: p.Epoch, Step: p.Step, Threads: p.Threads,
+			Loss: value(p.Loss), Accuracy: value(p.Accuracy), Seconds: value(p.Seconds),
+		})
+	}
+}
+
+// observe returns what takes the samples of the containers, or nil.
+func (l *live) observe() func(docker.Sample) {
+	if l.usage == nil {
+		return nil
+	}
+	return func(s docker.Sample) {
+		row := results.ContainerRow{At: s.At.Seconds(), Job: l.jobs[s.Job].Name, CPU: s.CPU, Memory: float64(s.Memory), Cores: s.Cores}
+		if s.Limit > 0 {
+			row.MemoryPct = 100 * float64(s.Memory) / float64(s.Limit)
+		}
+		l.usage.Add(row)
+	}
+}
+
+// close ends the tables; their engine is closed, so that no rows come any more.
+// out, which may be nil, is told their files. What is closed already stays so.
+func (l *live) close(out *results.Cell) error {
+	var errs []error
+	ended := func(f results.File, err error) {
+		errs = append(errs, err)
+		if out != nil && f.Name != "" {
+			out.Files = append(out.Files, f)
+		}
+	}
+	if l.progress != nil {
+		ended(l.progress.Close())
+	}
+	if l.usage != nil {
+		ended(l.usage.Close())
+	}
+	return errors.Join(errs...)
+}
