@@ -38,7 +38,7 @@ variable "length" {
 }
 
 locals {
-  # About as long on one thread, several times the start-up.
+  # About as long on one thread.
   passes = { mlp = 20, cnn = 4, lenet = 4, googlenet = 2 }
   intra  = host.threads < 8 ? [1, 2, 4] : [1, 2, 4, 8]
 }
@@ -53,7 +53,7 @@ job "training" {
     "../jobs/tensorflow/train.py", "../jobs/tensorflow/models.py", "../jobs/tensorflow/requirements.txt",
     "../jobs/tfexp_job/tfexp_job.py", "../jobs/digits/digits.py",
   ]
-  epochs  = 8 * var.length
+  epochs  = 6 * var.length
   threads = host.threads
 }
 

@@ -45,7 +45,14 @@ func (r *run) openHosts() (removed []string, err error) {
 	if len(now) == 0 {
 		return removed, forgetHosts(r.Dir)
 	}
-	raw, err := json.Marshal(now)
+	// By their addresses: what the environment says may change until they are looked at.
+	noted := make([]string, len(now))
+	for i, url := range now {
+		if noted[i] = url; r.hosts[url] != nil {
+			noted[i] = r.hosts[url].URL
+		}
+	}
+	raw, err := json.Marshal(noted)
 	if err != nil {
 		return removed, err
 	}

@@ -29,6 +29,9 @@ func shipped(t *testing.T, name string) *Plan {
 
 // TestPolicyMatrix runs the shipped matrix as a whole: it is simulated.
 func TestPolicyMatrix(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a whole experiment, which the race detector makes last for a minute")
+	}
 	p := shipped(t, "policy_matrix.hcl")
 	o, err := p.Run(context.Background())
 	if err != nil {

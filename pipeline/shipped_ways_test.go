@@ -63,6 +63,9 @@ func TestAlloXHasTheLeastMeanJCT(t *testing.T) {
 
 // A policy that decides by estimates alone suffers when they are wrong.
 func TestEstimateErrors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a whole experiment, which the race detector makes last for a minute")
+	}
 	means := shippedJCT(t, "estimate_error.hcl", "0", "1")
 	if len(means) != 9 {
 		t.Fatalf("%d variants: %v", len(means), means)

@@ -82,6 +82,9 @@ func runWays(t *testing.T, source string) (*Plan, string) {
 // work of a job is the same in all cells, and in proportion to what the file
 // says of the resource that it ran on.
 func TestWays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a whole experiment, which the race detector makes last for a minute")
+	}
 	p, dir := runWays(t, waysFile)
 	e, err := results.Open(dir)
 	if err != nil {

@@ -24,10 +24,10 @@ func TestProgress(t *testing.T) {
 	j.Env = []string{"FIFO=" + fifo}
 	j.Steps = true
 	e := open(t, Options{}, j, sh("true"))
-	e.Watch([]int{8, 0})
+	e.Watch([]int{10, 0})
 	start(t, e, 0)
 	before := time.Duration(0)
-	for _, want := range []int{1, 2, 8} { // never more than there are
+	for _, want := range []int{1, 2, 10} { // never more than there are, and each wakes it
 		for got := 0; got < want; {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			now, ended, err := e.Next(ctx, scheduler.Never)
