@@ -84,16 +84,12 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 	if dropped > 0 {
 		fmt.Fprintf(a.out, "… and %s more: see %s\n", count(dropped, "variant", "variants"), results.MetricsFile)
 	}
-	if len(answers) > 0 {
-		fmt.Fprintln(a.out)
+	a.printAnswers(e.Plan.Answers(comparisons))
+	accuracy, err := e.Accuracy()
+	if err != nil {
+		return err
 	}
-	for i, s := range answers {
-		if i == mostAnswers {
-			fmt.Fprintf(a.out, "… and %s more: see %s\n", count(len(answers)-i, "comparison", "comparisons"), results.ComparisonsFile)
-			break
-		}
-		fmt.Fprintln(a.out, s)
-	}
+	a.printAccuracy(accuracy)
 	if s := fidelity.Sentence(); s != "" {
 		fmt.Fprintln(a.out, "\n"+s)
 	}
@@ -107,6 +103,41 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 	}
 	fmt.Fprintf(a.out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), progress.Duration(outcome.Elapsed), outcome.Report)
 	return nil
+}
+
+// printAnswers says what the comparisons say.
+func (a *app) printAnswers(answers []results.Answer) {
+	if len(answers) == 0 {
+		return
+	}
+	fmt.Fprintln(a.out)
+	joined := false
+	for i, s := range answers {
+		if i == mostAnswers {
+			fmt.Fprintf(a.out, "… and %s more: see %s\n", count(len(answers)-i, "answer", "answers"), results.ComparisonsFile)
+			return
+		}
+		fmt.Fprintln(a.out, s.Text)
+		joined = joined || s.Rows > 1 && s.Verdict != results.NotEnoughReplicates
+	}
+	if joined {
+		fmt.Fprintf(a.out, "Each comparison, with its interval and p-value, is in %s.\n", results.ComparisonsFile)
+	}
+}
+
+// printAccuracy says how good the estimates of each model were, over all runs.
+func (a *app) printAccuracy(rows []results.AccuracyRow) {
+	first := true
+	for _, r := range rows {
+		if r.By != results.ByAll {
+			continue
+		}
+		if first {
+			fmt.Fprintln(a.out)
+			first = false
+		}
+		fmt.Fprintln(a.out, r.Sentence())
+	}
 }
 
 // printThresholds says of each threshold whether it is met.

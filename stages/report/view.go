@@ -20,6 +20,7 @@ type view struct {
 	When               string
 	Answers            []answer
 	MoreAnswers        int
+	Joined             bool // some answers stand for several comparisons
 	NoAnswer           string
 	Warnings           []results.Doubt
 	Summary            results.Table
@@ -42,7 +43,7 @@ type view struct {
 	SourceName, Source string
 }
 
-// answer is a comparison in a sentence; Kind is for its colour and its sign.
+// answer is a comparison, or several, in a sentence; Kind is for its colour and its sign.
 type answer struct{ Text, Verdict, Kind string }
 
 // block is a workload, hardware or policy in one line.
@@ -86,6 +87,13 @@ func newView(ctx context.Context, e *results.Experiment) (*view, error) {
 	if err := v.estimates(e); err != nil {
 		return nil, err
 	}
+	if len(v.Answers) == 0 && len(v.Estimates.Answers) > 0 { // estimates are what it was about
+		v.NoAnswer = ""
+		for _, text := range v.Estimates.Answers {
+			v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")})
+		}
+		v.Estimates.Answers = nil
+	}
 	if err := v.failures(e); err != nil {
 		return nil, err
 	}
@@ -124,13 +132,15 @@ func (v *view) answers(e *results.Experiment) {
 	}
 	v.Comparisons.Header = append(v.Comparisons.Header, "ratio", "interval", "p", "pairs",
 		"mean of candidate", "mean of baseline", "difference", "interval", "method")
-	for i, r := range rows {
-		if i < mostAnswers {
-			v.Answers = append(v.Answers, answer{e.Plan.Sentence(r), r.Verdict, kind(r.Verdict)})
-		}
+	for _, r := range rows {
 		v.Comparisons.Rows = append(v.Comparisons.Rows, comparison(r, places))
 	}
-	v.MoreAnswers = len(rows) - len(v.Answers)
+	answers := e.Plan.Answers(rows)
+	for _, a := range answers[:min(len(answers), mostAnswers)] {
+		v.Answers = append(v.Answers, answer{a.Text, a.Verdict, kind(a.Verdict)})
+		v.Joined = v.Joined || a.Rows > 1
+	}
+	v.MoreAnswers = len(answers) - len(v.Answers)
 	switch {
 	case len(e.Cells) == 0:
 		v.NoAnswer = "No cell is complete yet."
