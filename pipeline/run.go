@@ -126,7 +126,7 @@ func (r *run) open() error {
 		r.record.Host = append(r.record.Host, results.Setting{Name: s.Name, Value: s.Value})
 	}
 	if r.spec.Replicates < minReplicates {
-		r.warn("few_replicates", "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
+		r.warn(results.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
 			plural(r.spec.Replicates, "replicate"), minReplicates))
 	}
 	if warning != "" {

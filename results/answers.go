@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tfexp/tfexp/results/stats"
@@ -68,6 +69,12 @@ func (p Plan) Answers(rows []ComparisonRow) []Answer {
 		out = append(out, a)
 	}
 	return out
+}
+
+// Unsaid are the warnings that no answer says already.
+func Unsaid(warnings []Warning, answers []Answer) []Warning {
+	few := slices.ContainsFunc(answers, func(a Answer) bool { return a.Verdict == NotEnoughReplicates })
+	return slices.DeleteFunc(slices.Clone(warnings), func(w Warning) bool { return few && w.Code == FewReplicates })
 }
 
 // together says what the comparisons of one candidate with one baseline say:

@@ -196,6 +196,17 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestUnsaid holds that too few replicates are told once.
+func TestUnsaid(t *testing.T) {
+	warnings := []results.Warning{{Code: results.FewReplicates, Text: "few"}, {Code: results.BusyMachine, Text: "busy"}}
+	if got := results.Unsaid(warnings, nil); len(got) != 2 {
+		t.Errorf("without an answer: %v", got)
+	}
+	if got := results.Unsaid(warnings, []results.Answer{{Verdict: results.NotEnoughReplicates}}); len(got) != 1 || got[0].Text != "busy" {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestDoubts(t *testing.T) {
 	var warnings []results.Warning
 	for i, text := range []string{"used 0.8 cores", "used 12.5 cores", "used 2.5 cores", "used 2.5 of 3.5 cores"} {

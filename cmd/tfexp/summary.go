@@ -84,7 +84,8 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 	if dropped > 0 {
 		fmt.Fprintf(a.out, "… and %s more: see %s\n", count(dropped, "variant", "variants"), results.MetricsFile)
 	}
-	a.printAnswers(e.Plan.Answers(comparisons))
+	said := e.Plan.Answers(comparisons)
+	a.printAnswers(said)
 	accuracy, err := e.Accuracy()
 	if err != nil {
 		return err
@@ -97,7 +98,7 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 		fmt.Fprintln(a.out)
 		a.printThresholds(thresholds, "")
 	}
-	if doubts := results.Doubts(e.Warnings(), namedCells); len(doubts) > 0 {
+	if doubts := results.Doubts(results.Unsaid(e.Warnings(), said), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(a.out)
 		a.printDoubts(doubts)
 	}
@@ -172,7 +173,7 @@ func cellsDone(o *pipeline.Outcome) string {
 
 // How much of a large matrix the summary shows before it refers to the files.
 const (
-	mostRows    = 60
+	mostRows    = 40
 	mostAnswers = 12
 )
 

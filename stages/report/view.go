@@ -25,6 +25,7 @@ type view struct {
 	Warnings           []results.Doubt
 	Summary            results.Table
 	Blocks             []block
+	Axes               []string // of the matrix
 	Comparisons        results.Table
 	Thresholds         []results.Verdict
 	Pictures           []picture
@@ -69,13 +70,12 @@ func newView(ctx context.Context, e *results.Experiment) (*view, error) {
 	v := &view{
 		Title: e.Plan.Experiment, Description: e.Plan.Description, State: e.Run.State,
 		When: when(e.Run), Summary: e.SummaryTable(), Host: environment(e.Run), Repeat: commands(e),
-		Seed: e.Plan.Seed, Replicates: replicates(e.Plan.Replicates),
+		Seed: e.Plan.Seed, Replicates: replicates(e.Plan.Replicates), Axes: e.Plan.Axes,
 	}
 	if !e.Complete() {
 		v.Progress = fmt.Sprintf("%d of %d cells so far", len(e.Cells), len(e.Plan.Cells))
 	}
 	v.answers(e)
-	v.warnings(e)
 	v.blocks(e.Plan)
 	v.cells(e)
 	if err := v.pictures(ctx, e); err != nil {
@@ -138,9 +138,10 @@ func (v *view) answers(e *results.Experiment) {
 	answers := e.Plan.Answers(rows)
 	for _, a := range answers[:min(len(answers), mostAnswers)] {
 		v.Answers = append(v.Answers, answer{a.Text, a.Verdict, kind(a.Verdict)})
-		v.Joined = v.Joined || a.Rows > 1
+		v.Joined = v.Joined || a.Rows > 1 && a.Verdict != results.NotEnoughReplicates
 	}
 	v.MoreAnswers = len(answers) - len(v.Answers)
+	v.Warnings = results.Doubts(results.Unsaid(e.Warnings(), answers), mostNames)
 	switch {
 	case len(e.Cells) == 0:
 		v.NoAnswer = "No cell is complete yet."
@@ -186,10 +187,6 @@ func title(m results.Metric) string {
 		return m.Title
 	}
 	return m.Title + " (" + m.Unit + ")"
-}
-
-func (v *view) warnings(e *results.Experiment) {
-	v.Warnings = results.Doubts(e.Warnings(), mostNames)
 }
 
 func (v *view) blocks(p results.Plan) {
