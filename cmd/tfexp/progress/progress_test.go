@@ -144,7 +144,7 @@ func TestBoardBoundsTheUnits(t *testing.T) {
 	for i := range 20 {
 		b.take(pipeline.Progress{Kind: pipeline.UnitStart, Stage: "execute", Unit: fmt.Sprint("c", i)}, now)
 	}
-	lines := b.lines(now, 80, true)
+	lines := b.lines(now.Add(brief), 80, true)
 	if len(lines) != 1+maxUnits+1 || !strings.Contains(lines[len(lines)-1].text, "12 more") {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1].text)
 	}
