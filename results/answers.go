@@ -111,8 +111,10 @@ func (p Plan) together(rows []ComparisonRow) string {
 			part += " at " + axis + " " + listed(points)
 		case axis != "":
 			part += " at " + listed(points)
+		case len(parts) == 0:
+			part += fmt.Sprintf(" in %d of %d comparisons", len(points), len(rows))
 		default:
-			part += fmt.Sprintf(" in %d of %d", len(points), len(rows))
+			part += fmt.Sprintf(" in %d", len(points))
 		}
 		if verdict != NoDifference && finite(low) && finite(high) {
 			part += " (" + changes(low, high) + ")"

@@ -179,7 +179,7 @@ func TestAnswers(t *testing.T) {
 		{many, []string{
 			"Round robin (rr) against fcfs, mean JCT: better at load 1 and 2 (−20% to −10%), worse at 4 (+10%), no difference detected at 3.",
 			"las against fcfs, mean JCT: worse at all 4 values of load (2 to 5 times).",
-			"sjf against fcfs, mean JCT: better in 1 of 2 (−50%), no difference detected in 1 of 2.",
+			"sjf against fcfs, mean JCT: better in 1 of 2 comparisons (−50%), no difference detected in 1.",
 		}},
 	} {
 		var got []string

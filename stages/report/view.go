@@ -44,8 +44,9 @@ type view struct {
 	SourceName, Source string
 }
 
-// answer is a comparison, or several, in a sentence; Kind is for its colour and its sign.
-type answer struct{ Text, Verdict, Kind string }
+// answer is a comparison, or several, in a sentence. Tag is the verdict of one;
+// Kind is for the colour.
+type answer struct{ Text, Tag, Kind string }
 
 // block is a workload, hardware or policy in one line.
 type block struct{ Kind, Name, Summary string }
@@ -137,7 +138,11 @@ func (v *view) answers(e *results.Experiment) {
 	}
 	answers := e.Plan.Answers(rows)
 	for _, a := range answers[:min(len(answers), mostAnswers)] {
-		v.Answers = append(v.Answers, answer{a.Text, a.Verdict, kind(a.Verdict)})
+		tag := a.Verdict
+		if a.Rows > 1 {
+			tag = "" // the text tells how many have which
+		}
+		v.Answers = append(v.Answers, answer{a.Text, tag, kind(a.Verdict)})
 		v.Joined = v.Joined || a.Rows > 1 && a.Verdict != results.NotEnoughReplicates
 	}
 	v.MoreAnswers = len(answers) - len(v.Answers)
