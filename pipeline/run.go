@@ -125,7 +125,7 @@ func (r *run) open() error {
 	for _, s := range r.state.host.Settings() {
 		r.record.Host = append(r.record.Host, results.Setting{Name: s.Name, Value: s.Value})
 	}
-	if r.spec.Replicates < minReplicates {
+	if r.spec.Replicates < minReplicates && len(r.Compares) > 0 {
 		r.warn(results.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
 			plural(r.spec.Replicates, "replicate"), minReplicates))
 	}
