@@ -125,8 +125,8 @@ func (r *run) open() error {
 	for _, s := range r.state.host.Settings() {
 		r.record.Host = append(r.record.Host, results.Setting{Name: s.Name, Value: s.Value})
 	}
-	if r.spec.Replicates < minReplicates {
-		r.warn("few_replicates", "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
+	if r.spec.Replicates < minReplicates && len(r.Compares) > 0 {
+		r.warn(results.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
 			plural(r.spec.Replicates, "replicate"), minReplicates))
 	}
 	if warning != "" {

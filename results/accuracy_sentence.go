@@ -11,7 +11,7 @@ import (
 func (r AccuracyRow) Sentence() string {
 	s := fmt.Sprintf("The estimates of %s were off by %s%% on the mean", r.Model, FormatNumber(r.MeanAbs))
 	if finite(r.SD) {
-		s += fmt.Sprintf(" (standard deviation %s%%, bias %+.1f%%)", FormatNumber(r.SD), r.Bias)
+		s += fmt.Sprintf(" (standard deviation %s%%, bias %s)", FormatNumber(r.SD), signedPercent(r.Bias/100))
 	}
 	s += " over " + plural(r.Runs, "real run")
 	if r.Group != "" {
@@ -20,8 +20,11 @@ func (r AccuracyRow) Sentence() string {
 	if finite(r.Coverage) {
 		s += fmt.Sprintf("; their %s intervals held %s of them", percent(r.Level), percent(r.Coverage))
 	}
-	if r.Choices > 0 {
-		s += fmt.Sprintf(". For %s that ran on several resources, the one predicted fastest was in place %s, %s%% slower than the fastest",
+	switch {
+	case r.Choices > 0 && r.BestRank == 1:
+		s += fmt.Sprintf(". For %s that ran on several resources, the one predicted fastest was the fastest", plural(r.Choices, "job"))
+	case r.Choices > 0:
+		s += fmt.Sprintf(". For %s that ran on several resources, the one predicted fastest was in place %s on the mean, %s%% slower than the fastest",
 			plural(r.Choices, "job"), FormatNumber(r.BestRank), FormatNumber(math.Max(r.Regret, 0)))
 	}
 	return s + "."

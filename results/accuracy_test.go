@@ -57,7 +57,7 @@ func TestAccuracy(t *testing.T) {
 	if r := got[3]; r.By != ByResource || r.Group != "h, 2 threads" || r.Choices != 0 {
 		t.Errorf("%+v", r)
 	}
-	if s := all.Sentence(); !strings.Contains(s, "linear were off by 15% on the mean (standard deviation 13.2%, bias +15.0%) over 3 real runs") ||
+	if s := all.Sentence(); !strings.Contains(s, "linear were off by 15% on the mean (standard deviation 13.2%, bias +15%) over 3 real runs") ||
 		!strings.Contains(s, "90% intervals held 67%") {
 		t.Error(s)
 	}

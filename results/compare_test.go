@@ -3,6 +3,7 @@ package results_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,6 +154,67 @@ func TestSentence(t *testing.T) {
 	p.Workloads = []results.Named{{Name: "w"}, {Name: "v"}}
 	if s := sentence(base, base, "mean_jct_s", as(results.NoDifference)); !strings.Contains(s, "between rr and fcfs on w (") {
 		t.Errorf("with two workloads: %s", s)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	row := func(candidate, baseline, verdict string, ratio float64) results.ComparisonRow {
+		return results.ComparisonRow{Metric: "mean_jct_s", Candidate: candidate, Baseline: baseline, Verdict: verdict, Ratio: ratio, Pairs: 1}
+	}
+	p := results.Plan{Policies: []results.Named{{Name: "rr", Summary: "round_robin, quantum 500ms, strict"}}}
+	few := func(verdict string) []results.ComparisonRow {
+		return []results.ComparisonRow{row("rr load=1", "fcfs load=1", verdict, 0.5), row("rr load=2", "fcfs load=2", verdict, 0.5)}
+	}
+	var many []results.ComparisonRow
+	for i, load := range []string{"1", "2", "3", "4"} {
+		verdict := []string{results.Better, results.Better, results.NoDifference, results.Worse}[i]
+		many = append(many, row("rr load="+load, "fcfs load="+load, verdict, 0.8+0.1*float64(i)), row("las load="+load, "fcfs load="+load, results.Worse, 2+float64(i)))
+	}
+	many = append(many, row("sjf a=1 b=1", "fcfs", results.Better, 0.5), row("sjf a=1 b=2", "fcfs", results.NoDifference, 1))
+	for _, c := range []struct {
+		rows []results.ComparisonRow
+		want []string
+	}{
+		{few(results.NotEnoughReplicates), []string{"There are too few replicates to compare mean JCT: 1 pair in each of 2 comparisons, and a verdict needs 3."}},
+		{many, []string{
+			"Round robin (rr) against fcfs, mean JCT: better at load 1 and 2 (−20% to −10%), worse at 4 (+10%), no difference detected at 3.",
+			"las against fcfs, mean JCT: worse at all 4 values of load (2 to 5 times).",
+			"sjf against fcfs, mean JCT: better in 1 of 2 comparisons (−50%), no difference detected in 1.",
+		}},
+	} {
+		var got []string
+		rows := 0
+		for _, a := range p.Answers(c.rows) {
+			got, rows = append(got, a.Text), rows+a.Rows
+		}
+		if !slices.Equal(got, c.want) || rows != len(c.rows) {
+			t.Errorf("%d answers for %d rows:\n%s", len(got), rows, strings.Join(got, "\n"))
+		}
+	}
+	if got := p.Answers(few(results.Better)); len(got) != 2 || got[0].Text != p.Sentence(few(results.Better)[0]) {
+		t.Errorf("few comparisons have no sentence each: %+v", got)
+	}
+}
+
+// TestUnsaid holds that too few replicates are told once.
+func TestUnsaid(t *testing.T) {
+	warnings := []results.Warning{{Code: results.FewReplicates, Text: "few"}, {Code: results.BusyMachine, Text: "busy"}}
+	if got := results.Unsaid(warnings, nil); len(got) != 2 {
+		t.Errorf("without an answer: %v", got)
+	}
+	if got := results.Unsaid(warnings, []results.Answer{{Verdict: results.NotEnoughReplicates}}); len(got) != 1 || got[0].Text != "busy" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestDoubts(t *testing.T) {
+	var warnings []results.Warning
+	for i, text := range []string{"used 0.8 cores", "used 12.5 cores", "used 2.5 cores", "used 2.5 of 3.5 cores"} {
+		warnings = append(warnings, results.Warning{Code: "busy_machine", Cell: fmt.Sprint("cell-r", i), Text: text})
+	}
+	got := results.Doubts(warnings, 2)
+	if len(got) != 2 || got[0].String() != "used 0.8 to 12.5 cores (cell-r0, cell-r1 and 1 more)" || got[1].String() != "used 2.5 of 3.5 cores (cell-r3)" {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -2,6 +2,8 @@ package results
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -14,17 +16,32 @@ type Doubt struct {
 	More  int
 }
 
-// Doubts joins the warnings that differ only in their cell, naming at most
-// most cells of each.
+// number is a measured figure in a warning, as it stands between two words.
+var number = regexp.MustCompile(`(?:^| )\d+\.\d+(?: |$)`)
+
+// Doubts joins the warnings that differ only in their cell, or in one measured
+// figure, whose range they then tell. It names at most most cells of each.
 func Doubts(warnings []Warning, most int) []Doubt {
 	var out []Doubt
+	var ranges [][2]string // the least and the greatest figure of each
 	at := map[string]int{}
 	for _, w := range warnings {
-		i, ok := at[w.Code+w.Text]
+		key, figure := w.Code+w.Text, ""
+		if all := number.FindAllString(w.Text, -1); len(all) == 1 {
+			figure = strings.TrimSpace(all[0])
+			key = w.Code + number.ReplaceAllString(w.Text, " # ")
+		}
+		i, ok := at[key]
 		if !ok {
 			i = len(out)
-			at[w.Code+w.Text] = i
-			out = append(out, Doubt{Text: w.Text})
+			at[key] = i
+			out, ranges = append(out, Doubt{Text: w.Text}), append(ranges, [2]string{figure, figure})
+		}
+		if less(figure, ranges[i][0]) {
+			ranges[i][0] = figure
+		}
+		if less(ranges[i][1], figure) {
+			ranges[i][1] = figure
 		}
 		switch {
 		case w.Cell == "", strings.Contains(w.Text, w.Cell): // said already
@@ -34,7 +51,19 @@ func Doubts(warnings []Warning, most int) []Doubt {
 			out[i].More++
 		}
 	}
+	for i, r := range ranges {
+		if r[0] != r[1] {
+			out[i].Text = number.ReplaceAllString(out[i].Text, " "+r[0]+" to "+r[1]+" ")
+		}
+	}
 	return out
+}
+
+// less compares two figures as numbers.
+func less(a, b string) bool {
+	x, _ := strconv.ParseFloat(a, 64)
+	y, _ := strconv.ParseFloat(b, 64)
+	return x < y
 }
 
 // String is one line: "the machine was busy (a-r1, a-r2 and 3 more cells)".

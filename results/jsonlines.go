@@ -15,6 +15,7 @@ import (
 var textColumns = map[string]bool{
 	"cell": true, "workload": true, "hardware": true, "policy": true, "engine": true, "job": true, "class": true, "state": true,
 	"resource": true, "model": true, "metric": true, "baseline": true, "candidate": true, "verdict": true, "method": true,
+	"unit": true, "role": true, "chosen": true, "axes": true, "host": true, "by": true, "group": true,
 }
 
 // JSONLines writes the rows of a table in CSV as JSON objects, one a line, with

@@ -179,6 +179,9 @@ type Run struct {
 // while a cell ran.
 const BusyMachine = "busy_machine"
 
+// FewReplicates is the code of the warning that no comparison can have a verdict.
+const FewReplicates = "few_replicates"
+
 // Warning is a doubt about a result that every view shows.
 type Warning struct {
 	Code string `json:"code"` // busy_machine, few_replicates, …

@@ -84,16 +84,13 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 	if dropped > 0 {
 		fmt.Fprintf(a.out, "… and %s more: see %s\n", count(dropped, "variant", "variants"), results.MetricsFile)
 	}
-	if len(answers) > 0 {
-		fmt.Fprintln(a.out)
+	said := e.Plan.Answers(comparisons)
+	a.printAnswers(said)
+	accuracy, err := e.Accuracy()
+	if err != nil {
+		return err
 	}
-	for i, s := range answers {
-		if i == mostAnswers {
-			fmt.Fprintf(a.out, "… and %s more: see %s\n", count(len(answers)-i, "comparison", "comparisons"), results.ComparisonsFile)
-			break
-		}
-		fmt.Fprintln(a.out, s)
-	}
+	a.printAccuracy(accuracy)
 	if s := fidelity.Sentence(); s != "" {
 		fmt.Fprintln(a.out, "\n"+s)
 	}
@@ -101,12 +98,47 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 		fmt.Fprintln(a.out)
 		a.printThresholds(thresholds, "")
 	}
-	if doubts := results.Doubts(e.Warnings(), namedCells); len(doubts) > 0 {
+	if doubts := results.Doubts(results.Unsaid(e.Warnings(), said), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(a.out)
 		a.printDoubts(doubts)
 	}
 	fmt.Fprintf(a.out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), progress.Duration(outcome.Elapsed), outcome.Report)
 	return nil
+}
+
+// printAnswers says what the comparisons say.
+func (a *app) printAnswers(answers []results.Answer) {
+	if len(answers) == 0 {
+		return
+	}
+	fmt.Fprintln(a.out)
+	joined := false
+	for i, s := range answers {
+		if i == mostAnswers {
+			fmt.Fprintf(a.out, "… and %s more: see %s\n", count(len(answers)-i, "answer", "answers"), results.ComparisonsFile)
+			return
+		}
+		fmt.Fprintln(a.out, s.Text)
+		joined = joined || s.Rows > 1 && s.Verdict != results.NotEnoughReplicates
+	}
+	if joined {
+		fmt.Fprintf(a.out, "Each comparison, with its interval and p-value, is in %s.\n", results.ComparisonsFile)
+	}
+}
+
+// printAccuracy says how good the estimates of each model were, over all runs.
+func (a *app) printAccuracy(rows []results.AccuracyRow) {
+	first := true
+	for _, r := range rows {
+		if r.By != results.ByAll {
+			continue
+		}
+		if first {
+			fmt.Fprintln(a.out)
+			first = false
+		}
+		fmt.Fprintln(a.out, r.Sentence())
+	}
 }
 
 // printThresholds says of each threshold whether it is met.
@@ -141,7 +173,7 @@ func cellsDone(o *pipeline.Outcome) string {
 
 // How much of a large matrix the summary shows before it refers to the files.
 const (
-	mostRows    = 60
+	mostRows    = 40
 	mostAnswers = 12
 )
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -54,9 +55,10 @@ func (d *data) distributions(metric string) ([]figure, error) {
 	for _, s := range d.settings() {
 		var curves []curve
 		jobs := 0
-		for _, v := range s.variants[:min(len(s.variants), mostLines)] {
-			cu := curve{label: v.Label}
-			for _, c := range v.Cells {
+		all, pooled := s.lines()
+		for _, group := range all[:min(len(all), mostLines)] {
+			cu := curve{label: group.label}
+			for _, c := range group.cells {
 				t, err := d.jobTimes(c)
 				if err != nil {
 					return nil, err
@@ -79,8 +81,12 @@ func (d *data) distributions(metric string) ([]figure, error) {
 			out = append(out, skipped(JCT, name, t, "no job has finished, or the cells recorded only their metrics")...)
 			continue
 		}
-		caption := fmt.Sprintf("The share of finished jobs whose %s is at most the time below, over all replicates (%s). Further left is shorter.",
-			q.title, plural(jobs, "job")) + someOf(mostLines, len(s.variants), "policy variant") + d.sampled()
+		over, noun := "", "policy variant"
+		if pooled {
+			over, noun = " and values of the axes", "policy"
+		}
+		caption := fmt.Sprintf("The share of finished jobs whose %s is at most the time below, over all replicates%s (%s). Further left is shorter.",
+			q.title, over, plural(jobs, "job")) + someOf(mostLines, len(all), noun) + d.sampled()
 		out = append(out, ecdf(name, t, caption, q, curves))
 	}
 	if len(out) == 0 {
@@ -89,17 +95,47 @@ func (d *data) distributions(metric string) ([]figure, error) {
 	return out, nil
 }
 
+// group is the cells whose jobs one line is about.
+type group struct {
+	label string
+	cells []results.Cell
+}
+
+// lines has a group for each variant; where these are too many to be told
+// apart, for each policy with all values of its axes together (pooled).
+func (s setting) lines() (groups []group, pooled bool) {
+	pooled = len(s.variants) > mostLines
+	for _, v := range s.variants {
+		label := v.Label
+		if pooled {
+			label = v.Policy
+		}
+		i := slices.IndexFunc(groups, func(g group) bool { return g.label == label })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, group{label: label})
+		}
+		groups[i].cells = append(groups[i].cells, v.Cells...)
+	}
+	return groups, pooled
+}
+
 func ecdf(name, title, caption string, q quantity, curves []curve) figure {
-	top, low := 0.0, math.Inf(1)
+	top, low, middle := 0.0, math.Inf(1), 0.0
 	var keys []key
 	styles := make([]draw.LineStyle, len(curves))
 	for i, c := range curves {
 		top = max(top, c.values[len(c.values)-1])
 		low = min(low, stats.Quantile(c.values, 0.05))
+		middle = max(middle, stats.Quantile(c.values, 0.5))
 		styles[i] = draw.LineStyle{Color: hue(i), Width: 1.8, Dashes: dashes(i)}
 		keys = append(keys, key{c.label, stroked(styles[i])})
 	}
+	logarithmic := low > 0 && top/low > 100 // times over several orders of magnitude
 	per, unit := timeUnit(top)
+	if logarithmic {
+		per, unit = timeUnit(middle)
+	}
 	if q.unitless {
 		per, unit = 1, ""
 	}
@@ -120,7 +156,7 @@ func ecdf(name, title, caption string, q quantity, curves []curve) figure {
 				{Value: 0.75, Label: "75%"}, {Value: 1, Label: "100%"},
 			}
 			p.X.Min, p.X.Max = 0, top/per*1.02
-			if low > 0 && top/low > 100 { // times over several orders of magnitude
+			if logarithmic {
 				p.X.Min = low / per / 2
 				p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, decades{}
 				p.X.Label.Text += ", logarithmic"
@@ -167,16 +203,16 @@ func (s steps) Plot(c draw.Canvas, p *plot.Plot) {
 type decades struct{}
 
 // Ticks implements plot.Ticker.
-func (decades) Ticks(min, max float64) []plot.Tick {
+func (decades) Ticks(lo, hi float64) []plot.Tick {
 	var out []plot.Tick
-	wide := max/min > 1000
-	for e := math.Floor(math.Log10(min)); e <= math.Ceil(math.Log10(max)); e++ {
+	wide := hi/lo > 1000
+	for e := math.Floor(math.Log10(lo)); e <= math.Ceil(math.Log10(hi)); e++ {
 		for _, m := range []float64{1, 2, 5} {
 			v := m * math.Pow(10, e)
-			if v < min || v > max || wide && m != 1 {
+			if v < lo || v > hi || wide && m != 1 {
 				continue
 			}
-			out = append(out, plot.Tick{Value: v, Label: results.FormatNumber(v)})
+			out = append(out, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', max(0, -int(e)), 64)})
 		}
 	}
 	return out

@@ -74,6 +74,7 @@ func (d *data) errors(estimates []results.EstimateRow) ([]figure, error) {
 	for i, m := range models {
 		keys = append(keys, key{m, dotted(hue(i))})
 	}
+	keys = append(keys, key{"mean error ± standard deviation", spread}, key{"mean absolute error", tick})
 	return []figure{{
 		Picture: Picture{Name: name, Kind: Predicted, Title: title, Caption: caption},
 		width:   width, height: headHeight(keys) + float64(len(rows))*errorRowHeight + 46,
@@ -93,6 +94,18 @@ func (d *data) errors(estimates []results.EstimateRow) ([]figure, error) {
 			p.Draw(draw.Crop(c, errorLabels, -10, 0, -4))
 		},
 	}}, nil
+}
+
+// spread is the sign of a mean with its standard deviation.
+func spread(c draw.Canvas, box vg.Rectangle) {
+	stroked(draw.LineStyle{Color: shade(quiet, 0.35), Width: 1.4})(c, box)
+	dotted(quiet)(c, box)
+}
+
+// tick is the sign of a mean absolute error.
+func tick(c draw.Canvas, box vg.Rectangle) {
+	x := (box.Min.X + box.Max.X) / 2
+	c.StrokeLine2(draw.LineStyle{Color: quiet, Width: 1.4}, x, box.Min.Y+0.5, x, box.Max.Y-0.5)
 }
 
 const (

@@ -51,7 +51,11 @@ func (d *data) metrics(metric string) ([]figure, error) {
 			out = append(out, skipped(Metrics, name, t, "the metrics are not known in any cell")...)
 			continue
 		}
-		caption := "Means over the replicates with 95% confidence intervals (t); each pale dot is one replicate." +
+		caption := "Means over the replicates with 95% confidence intervals (t); each pale dot is one replicate."
+		if d.Plan.Replicates == 1 {
+			caption = "One replicate: a dot for each policy, without an interval."
+		}
+		caption +=
 			someOf(mostRows, len(s.variants), "policy variant")
 		out = append(out, metricsFigure(name, t, caption, shown, panels))
 	}
@@ -85,11 +89,8 @@ const (
 
 func metricsFigure(name, title, caption string, variants []results.Variant, panels []panel) figure {
 	columns := min(mostColumns, len(panels))
-	labels := 0.0
-	for _, v := range variants {
-		labels = max(labels, textWidth(v.Label, tickSize))
-	}
-	labels = min(labels, 150) + 8
+	names, room := rowNames(variants)
+	labels := room + 8
 	if labels > 100 && columns == mostColumns {
 		columns--
 	}
@@ -109,20 +110,45 @@ func metricsFigure(name, title, caption string, variants []results.Variant, pane
 				}}
 				p.paint(box)
 				if i%columns == 0 {
-					rowLabels(c, variants, labels, box)
+					rowLabels(c, names, labels, box)
 				}
 			}
 		},
 	}
 }
 
+// mostLabel is the room that the names of rows may take, in points.
+const mostLabel = 190.0
+
+// rowNames are the labels of the variants and the room that they take. Where
+// they need too much of it, the names of the axes are left out, which are the
+// same in all rows; the values tell the rows apart.
+func rowNames(variants []results.Variant) (names []string, room float64) {
+	for _, v := range variants {
+		names = append(names, v.Label)
+		room = max(room, textWidth(v.Label, tickSize))
+	}
+	if room <= mostLabel {
+		return names, room
+	}
+	room = 0
+	for i, v := range variants {
+		names[i] = v.Policy
+		for _, a := range v.Axes {
+			names[i] += " " + a.Value
+		}
+		room = max(room, textWidth(names[i], tickSize))
+	}
+	return names, min(room, mostLabel)
+}
+
 // rowLabels names the variants to the left of a row of panels.
-func rowLabels(c draw.Canvas, variants []results.Variant, room float64, box draw.Canvas) {
+func rowLabels(c draw.Canvas, names []string, room float64, box draw.Canvas) {
 	st := style(tickSize, ink, false)
 	st.YAlign, st.XAlign = -0.5, -1
-	for i, v := range variants {
+	for i, name := range names {
 		y := box.Max.Y - panelTitle - vg.Length(5+panelRow*(float64(i)+0.5))
-		c.FillText(st, vg.Point{X: c.Min.X + vg.Length(room) - 4, Y: y}, fit(v.Label, room-6, tickSize))
+		c.FillText(st, vg.Point{X: c.Min.X + vg.Length(room) - 4, Y: y}, fit(name, room-6, tickSize))
 	}
 }
 
@@ -172,7 +198,7 @@ func (p panel) paint(c draw.Canvas) {
 func (p panel) row(c draw.Canvas, i int, iv stats.Interval, x func(float64) vg.Length, y vg.Length) {
 	ink := hue(i)
 	for k, v := range p.values[i] {
-		if known(v) && k < 200 {
+		if known(v) && k < 200 && len(p.values[i]) > 1 {
 			c.DrawGlyphNoClip(draw.GlyphStyle{Color: shade(ink, 0.6), Radius: 1.7, Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: y - 5})
 		}
 	}

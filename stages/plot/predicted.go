@@ -26,7 +26,7 @@ func (d *data) predicted() ([]figure, error) {
 	const name, title = "predicted", "Predicted against actual run time"
 	var points []point // every step-th of all, so that there are never many
 	var kinds []string
-	all, within, step := 0, 0, 1
+	all, within, exact, step := 0, 0, 0, 1
 	for _, c := range d.Cells {
 		t, err := d.jobTimes(c)
 		if err != nil {
@@ -44,6 +44,9 @@ func (d *data) predicted() ([]figure, error) {
 			if math.Abs(j.predicted-j.service) <= 0.1*j.service {
 				within++
 			}
+			if math.Abs(j.predicted-j.service) <= 1e-4*j.service {
+				exact++
+			}
 			if all%step == 0 {
 				points = append(points, point{j.predicted, j.service, k})
 			}
@@ -54,6 +57,9 @@ func (d *data) predicted() ([]figure, error) {
 	}
 	if len(points) == 0 {
 		return skipped(Predicted, name, title, "no finished job has an estimate"), nil
+	}
+	if exact == all {
+		return skipped(Predicted, name, title, "each job took just as long as was predicted: simulated jobs do where policies know their run times"), nil
 	}
 	caption := fmt.Sprintf("Each point is a job that held its full request throughout; the line is a perfect estimate, "+
 		"the band an error of 10%% of the actual time. %d of %s (%.0f%%) are within it.",

@@ -249,7 +249,7 @@ func (m multiples) figure(name, title, note string) figure {
 				high := c.Max.Y - vg.Length(tall)*vg.Length(i/m.columns)
 				m.panel(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
 					Min: vg.Point{X: left, Y: high - vg.Length(tall)}, Max: vg.Point{X: left + wide - 4, Y: high},
-				}}, f, policies, top, i+m.columns >= len(m.facets))
+				}}, f, policies, top, i/m.columns == rows-1)
 			}
 		},
 	}
@@ -274,7 +274,7 @@ func (f facet) top() float64 {
 	return top
 }
 
-// panel draws one facet; the lowest panels name the abscissa.
+// panel draws one facet; those of the lowest row name the abscissa.
 func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64, lowest bool) {
 	st := style(tickSize, ink, false)
 	st.YAlign = -1

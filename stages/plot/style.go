@@ -233,7 +233,14 @@ func head(c draw.Canvas, title string, keys []key) draw.Canvas {
 	st := style(titleSize, ink, true)
 	st.YAlign = text.YTop
 	top := c.Max.Y - margin
-	c.FillText(st, vg.Point{X: c.Min.X + margin, Y: top}, fit(title, width-2*margin, titleSize))
+	// A long title becomes smaller before it loses its end, which tells cells apart.
+	for st.Font.Size > labelSize && st.Width(title) > width-2*margin {
+		st.Font.Size -= 0.5
+	}
+	if excess := st.Width(title) - (width - 2*margin); excess > 0 {
+		title = fit(title, textWidth(title, labelSize)-excess.Points()-2, labelSize)
+	}
+	c.FillText(st, vg.Point{X: c.Min.X + margin, Y: top}, title)
 	top -= titleSize + 6
 	label := style(tickSize, ink, false)
 	label.YAlign = text.YCenter

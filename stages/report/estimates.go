@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tfexp/tfexp/results"
 )
@@ -65,6 +66,13 @@ func estimateTable(rows []results.EstimateRow) results.Table {
 			n(r.Intercept), n(r.Slope), seconds(r.Predicted), seconds(r.Low) + " to " + seconds(r.High), seconds(r.Actual),
 			fmt.Sprint(r.Runs), errorText,
 		})
+	}
+	const axes = 3
+	if !slices.ContainsFunc(rows, func(r results.EstimateRow) bool { return r.Axes != "" }) {
+		for i := range t.Rows {
+			t.Rows[i] = slices.Delete(t.Rows[i], axes, axes+1)
+		}
+		t.Header, t.Left = slices.Delete(t.Header, axes, axes+1), t.Left-1
 	}
 	return t
 }

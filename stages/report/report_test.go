@@ -96,7 +96,7 @@ func TestWarnings(t *testing.T) {
 	}
 	e.Run.Warnings = append(e.Run.Warnings, results.Warning{Code: "busy_machine", Cell: "b-r1", Text: "busy while b-r1 ran"})
 	var v view
-	v.warnings(e)
+	v.answers(e)
 	if len(v.Warnings) != 2 || len(v.Warnings[0].Cells) != mostNames || v.Warnings[0].More != 2 || len(v.Warnings[1].Cells) != 0 {
 		t.Errorf("%+v", v.Warnings)
 	}

@@ -20,10 +20,12 @@ type view struct {
 	When               string
 	Answers            []answer
 	MoreAnswers        int
+	Joined             bool // some answers stand for several comparisons
 	NoAnswer           string
 	Warnings           []results.Doubt
 	Summary            results.Table
 	Blocks             []block
+	Axes               []string // of the matrix
 	Comparisons        results.Table
 	Thresholds         []results.Verdict
 	Pictures           []picture
@@ -42,8 +44,9 @@ type view struct {
 	SourceName, Source string
 }
 
-// answer is a comparison in a sentence; Kind is for its colour and its sign.
-type answer struct{ Text, Verdict, Kind string }
+// answer is a comparison, or several, in a sentence. Tag is the verdict of one;
+// Kind is for the colour.
+type answer struct{ Text, Tag, Kind string }
 
 // block is a workload, hardware or policy in one line.
 type block struct{ Kind, Name, Summary string }
@@ -68,13 +71,12 @@ func newView(ctx context.Context, e *results.Experiment) (*view, error) {
 	v := &view{
 		Title: e.Plan.Experiment, Description: e.Plan.Description, State: e.Run.State,
 		When: when(e.Run), Summary: e.SummaryTable(), Host: environment(e.Run), Repeat: commands(e),
-		Seed: e.Plan.Seed, Replicates: replicates(e.Plan.Replicates),
+		Seed: e.Plan.Seed, Replicates: replicates(e.Plan.Replicates), Axes: e.Plan.Axes,
 	}
 	if !e.Complete() {
 		v.Progress = fmt.Sprintf("%d of %d cells so far", len(e.Cells), len(e.Plan.Cells))
 	}
 	v.answers(e)
-	v.warnings(e)
 	v.blocks(e.Plan)
 	v.cells(e)
 	if err := v.pictures(ctx, e); err != nil {
@@ -85,6 +87,13 @@ func newView(ctx context.Context, e *results.Experiment) (*view, error) {
 	}
 	if err := v.estimates(e); err != nil {
 		return nil, err
+	}
+	if len(v.Answers) == 0 && len(v.Estimates.Answers) > 0 { // estimates are what it was about
+		v.NoAnswer = ""
+		for _, text := range v.Estimates.Answers {
+			v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")})
+		}
+		v.Estimates.Answers = nil
 	}
 	if err := v.failures(e); err != nil {
 		return nil, err
@@ -124,13 +133,20 @@ func (v *view) answers(e *results.Experiment) {
 	}
 	v.Comparisons.Header = append(v.Comparisons.Header, "ratio", "interval", "p", "pairs",
 		"mean of candidate", "mean of baseline", "difference", "interval", "method")
-	for i, r := range rows {
-		if i < mostAnswers {
-			v.Answers = append(v.Answers, answer{e.Plan.Sentence(r), r.Verdict, kind(r.Verdict)})
-		}
+	for _, r := range rows {
 		v.Comparisons.Rows = append(v.Comparisons.Rows, comparison(r, places))
 	}
-	v.MoreAnswers = len(rows) - len(v.Answers)
+	answers := e.Plan.Answers(rows)
+	for _, a := range answers[:min(len(answers), mostAnswers)] {
+		tag := a.Verdict
+		if a.Rows > 1 {
+			tag = "" // the text tells how many have which
+		}
+		v.Answers = append(v.Answers, answer{a.Text, tag, kind(a.Verdict)})
+		v.Joined = v.Joined || a.Rows > 1 && a.Verdict != results.NotEnoughReplicates
+	}
+	v.MoreAnswers = len(answers) - len(v.Answers)
+	v.Warnings = results.Doubts(results.Unsaid(e.Warnings(), answers), mostNames)
 	switch {
 	case len(e.Cells) == 0:
 		v.NoAnswer = "No cell is complete yet."
@@ -176,10 +192,6 @@ func title(m results.Metric) string {
 		return m.Title
 	}
 	return m.Title + " (" + m.Unit + ")"
-}
-
-func (v *view) warnings(e *results.Experiment) {
-	v.Warnings = results.Doubts(e.Warnings(), mostNames)
 }
 
 func (v *view) blocks(p results.Plan) {

@@ -12,6 +12,10 @@ import (
 // maxUnits bounds the running units that are shown; simulated cells can be many.
 const maxUnits = 8
 
+// brief is how long a unit runs before it is shown: those that end sooner would
+// only make the lines below them jump.
+const brief = time.Second
+
 // barWidth is the length of a stage's bar in columns.
 const barWidth = 20
 
@@ -122,7 +126,7 @@ func (b *board) lines(now time.Time, width int, color bool) []line {
 		shown, hidden := 0, 0
 		for _, u := range b.units {
 			switch {
-			case u.stage != s.name:
+			case u.stage != s.name, now.Sub(u.began) < brief:
 			case shown < maxUnits:
 				shown++
 				out = append(out, line{mark: " ", text: "  " + u.text(now, width-4)})

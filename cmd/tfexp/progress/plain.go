@@ -4,13 +4,17 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/tfexp/tfexp/pipeline"
 )
 
 // fewUnits is the size of a stage up to which each unit's end is a line; in
-// larger ones a line stands for each hundredth of the stage.
+// larger ones a line stands for each hundredth of the stage, and for a while.
 const fewUnits = 100
+
+// pace is the least time between two lines about units of a large stage.
+const pace = time.Second
 
 // plain writes lines that a log file can hold: when a stage begins and ends,
 // when a cell ends, and what went wrong.
@@ -18,6 +22,7 @@ type plain struct {
 	mu     sync.Mutex // guards all below
 	w      io.Writer
 	told   map[string]int // stage → units done at its last line
+	at     time.Time      // of the last line about units
 	closed bool
 }
 
@@ -61,10 +66,11 @@ func (v *plain) text(p pipeline.Progress) string {
 		}
 		return fmt.Sprintf("%s: done in %s", p.Stage, Duration(p.Elapsed))
 	case pipeline.UnitEnd:
-		if step := p.Total / fewUnits; p.Done < p.Total && p.Done-v.told[p.Stage] < step {
+		many := p.Total > fewUnits
+		if many && p.Done < p.Total && (p.Done-v.told[p.Stage] < p.Total/fewUnits || time.Since(v.at) < pace) {
 			return ""
 		}
-		v.told[p.Stage] = p.Done
+		v.told[p.Stage], v.at = p.Done, time.Now()
 		text := fmt.Sprintf("%s: %d/%d %s in %s", p.Stage, p.Done, p.Total, p.Unit, Duration(p.Elapsed))
 		if p.Left > 0 {
 			text += ", about " + Rough(p.Left) + " left"

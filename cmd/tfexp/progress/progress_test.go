@@ -75,16 +75,26 @@ func TestPlainIsSilentWhereNothingIsToDo(t *testing.T) {
 	}
 }
 
+// TestPlainIsBriefOnManyCells holds that a large stage writes at most a hundred
+// lines, and at most one a second.
 func TestPlainIsBriefOnManyCells(t *testing.T) {
-	var out bytes.Buffer
-	v := newPlain(&out)
-	const cells = 10_000
-	for i := 1; i <= cells; i++ {
-		v.Observe(pipeline.Progress{Kind: pipeline.UnitEnd, Stage: "execute", Unit: fmt.Sprint("c", i), Done: i, Total: cells})
-	}
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 100 || !strings.HasPrefix(lines[99], "execute: 10000/10000 c10000") {
-		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
+	for _, c := range []struct {
+		each  time.Duration // that a cell takes
+		lines int
+	}{{time.Second, 100}, {time.Millisecond, 11}, {0, 2}} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			v := newPlain(&out)
+			const cells = 10_000
+			for i := 1; i <= cells; i++ {
+				time.Sleep(c.each)
+				v.Observe(pipeline.Progress{Kind: pipeline.UnitEnd, Stage: "execute", Unit: fmt.Sprint("c", i), Done: i, Total: cells})
+			}
+			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+			if len(lines) != c.lines || !strings.HasPrefix(lines[c.lines-1], "execute: 10000/10000 c10000") {
+				t.Errorf("%s a cell: %d lines, the last %q", c.each, len(lines), lines[len(lines)-1])
+			}
+		})
 	}
 }
 
@@ -134,7 +144,7 @@ func TestBoardBoundsTheUnits(t *testing.T) {
 	for i := range 20 {
 		b.take(pipeline.Progress{Kind: pipeline.UnitStart, Stage: "execute", Unit: fmt.Sprint("c", i)}, now)
 	}
-	lines := b.lines(now, 80, true)
+	lines := b.lines(now.Add(brief), 80, true)
 	if len(lines) != 1+maxUnits+1 || !strings.Contains(lines[len(lines)-1].text, "12 more") {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1].text)
 	}
