@@ -135,8 +135,9 @@ func (l *loop) admitPlanned() error {
 	}
 	plan := l.planRunning()
 	after, blocked := queue.Front, false
+	ahead := startable{key: queue.Front} // the first job behind that could start now
 	for {
-		if !pausing && l.queue.Next(after, plan.startable()) == nobody {
+		if !pausing && !l.lookAhead(plan, after, &ahead) {
 			return nil
 		}
 		j := l.queue.Next(after, queue.Anyone)
@@ -186,6 +187,32 @@ func (l *loop) admitPlanned() error {
 	}
 }
 
+// startable is a waiting job that could start now beside a plan, as far as its
+// least request tells.
+type startable struct {
+	key queue.Key
+	ask queue.Ask
+}
+
+// lookAhead tells whether there is such a job behind a place in the queue. What is
+// planned only takes room, so a job that could not start now will not later in the
+// same pass, and the one that was found before is looked at first.
+func (l *loop) lookAhead(p *plan, after queue.Key, found *startable) bool {
+	if after.Less(found.key) {
+		if p.couldStart(found.ask) {
+			return true
+		}
+		after = found.key
+	}
+	within := p.startable()
+	for j := l.queue.Next(after, within); j != nobody; j = l.queue.Next(found.key, within) {
+		if *found = (startable{l.queue.KeyOf(j), l.queue.AskOf(j)}); p.couldStart(found.ask) {
+			return true
+		}
+	}
+	return false
+}
+
 // planned returns the cores that a blocked job is to get later.
 func (l *loop) planned(j int32) int32 {
 	if l.p.Allocation == Strict || l.sized(j) {
@@ -227,6 +254,22 @@ func (l *loop) planRunning() *plan {
 		l.addAll(p.steps[len(p.steps)-1].free, e.job)
 	}
 	return p
+}
+
+// couldStart tells whether some node has the cores for a job from now on, for as
+// long as it is predicted to run.
+func (p *plan) couldStart(a queue.Ask) bool {
+	end := until(p.steps[0].at, a.Length)
+	for v := range p.steps[0].free {
+		i := 0
+		for i < len(p.steps) && p.steps[i].at < end && p.steps[i].free[v].cores >= a.Cores {
+			i++
+		}
+		if i == len(p.steps) || p.steps[i].at >= end {
+			return true
+		}
+	}
+	return false
 }
 
 // startable returns a limit that leaves out waiting jobs which can surely not

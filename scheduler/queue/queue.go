@@ -240,6 +240,9 @@ func (q *Queue) join(a, b int32) int32 {
 // KeyOf returns the key that a job in the queue was inserted with.
 func (q *Queue) KeyOf(job int32) Key { return q.nodes[q.nodeOf[job]].key }
 
+// AskOf returns what a job in the queue was inserted with.
+func (q *Queue) AskOf(job int32) Ask { return q.nodes[q.nodeOf[job]].ask }
+
 // Limit says which jobs are worth a look: those that ask for at most Free
 // cores, and either run for at most Window or ask for at most Spare cores.
 type Limit struct {
