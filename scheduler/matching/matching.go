@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 )
 
 // Problem asks for the order in which jobs run on unlike machines, one at a
@@ -36,27 +37,36 @@ type Position struct{ Kind, Level int }
 // one position runs on: one more job in it costs as much as the next machine
 // becomes free later. That keeps the problem as small as there are positions,
 // not machines. The last position is always empty.
+//
+// Seen from a job, the cost of a position is a straight line in its level: the
+// job's run time is the slope. The potential of a position is that of the jobs in
+// it, and no job has less to pay elsewhere, so the potentials are the lower
+// envelope of such lines: they are concave.
 type track struct {
 	jobs      [][]int32 // by position, those that are matched to it
 	potential []int64
 	// of the search for one job
 	distance []int64
 	from     []int32 // the job that comes here on the shortest path
-	done     []bool
+	place    []int32 // of each position on the frontier; -1 for none
 }
 
 // matching solves a problem by successive shortest paths: jobs are added one by
 // one, each by the cheapest chain of jobs that move on to another position to
 // make room (Dijkstra's algorithm with potentials: J. Edmonds, R. M. Karp,
 // 1972; N. Tomizawa, 1971). With n jobs and p positions it takes O(n² p) steps
-// at worst.
+// at worst, but a job looks only at the positions that are near it (see scan).
 type matching struct {
 	Problem
-	tracks  []track // by kind
-	at      []Position
-	price   []int64 // by job, its potential
-	rows    []int32 // jobs that the search has reached
-	reached []int64 // the distance of each
+	tracks []track // by kind
+	at     []Position
+	price  []int64 // by job, its potential
+	// of the search for one job
+	near    frontier
+	bound   int64      // no shortest path is longer
+	settled []Position // that are done
+	rows    []int32    // jobs that the search has reached
+	reached []int64    // the distance of each
 }
 
 const far = math.MaxInt64
@@ -92,7 +102,7 @@ func Solve(p Problem) []Position {
 func (m *matching) lengthen(kind int) {
 	t := &m.tracks[kind]
 	t.jobs, t.potential = append(t.jobs, nil), append(t.potential, -m.Free[kind][0])
-	t.distance, t.from, t.done = append(t.distance, far), append(t.from, -1), append(t.done, false)
+	t.distance, t.from, t.place = append(t.distance, far), append(t.from, -1), append(t.place, -1)
 }
 
 // leave is the reduced cost of one more job in a position, beside the job's own.
@@ -110,25 +120,28 @@ func (m *matching) add(job int32) {
 	m.price[job] = math.MinInt64
 	for kind := range m.tracks {
 		t := &m.tracks[kind]
-		time := m.Times[job][kind]
+		if time := m.Times[job][kind]; time >= 0 {
+			k := t.lowest(time)
+			m.price[job] = max(m.price[job], t.potential[k]-time*int64(k+1))
+		}
 		for k := range t.distance {
-			t.distance[k], t.done[k] = far, false
-			if time >= 0 {
-				m.price[job] = max(m.price[job], t.potential[k]-time*int64(k+1))
-			}
+			t.distance[k], t.place[k] = far, -1
 		}
 	}
+	m.near = frontier{m.near.steps[:0], m.tracks}
+	m.bound, m.settled = far, m.settled[:0]
 	m.rows, m.reached = append(m.rows[:0], job), append(m.reached[:0], 0)
 	end, best := Position{}, int64(far)
 	for scanned := 0; ; {
 		for ; scanned < len(m.rows); scanned++ {
 			m.scan(m.rows[scanned], m.reached[scanned])
 		}
-		near, distance := m.nearest()
-		if distance >= best {
+		next, ok := m.near.take()
+		if !ok || next.distance >= best {
 			break
 		}
-		m.tracks[near.Kind].done[near.Level] = true
+		near, distance := next.at, next.distance
+		m.settled = append(m.settled, near)
 		if out, ok := m.leave(near); ok && distance+out < best {
 			end, best = near, distance+out
 		}
@@ -136,23 +149,25 @@ func (m *matching) add(job int32) {
 			m.rows, m.reached = append(m.rows, j), append(m.reached, distance)
 		}
 	}
-	for kind := range m.tracks {
-		t := &m.tracks[kind]
-		for k, d := range t.distance {
-			if t.done[k] && d < best {
-				t.potential[k] += d - best
-			}
-		}
+	for _, at := range m.settled {
+		t := &m.tracks[at.Kind]
+		t.potential[at.Level] += min(t.distance[at.Level]-best, 0)
 	}
 	for i, j := range m.rows {
-		if m.reached[i] < best {
-			m.price[j] += m.reached[i] - best
-		}
+		m.price[j] += min(m.reached[i]-best, 0)
 	}
 	m.shift(job, end)
 }
 
-// scan looks at where a job could move to.
+// lowest returns the position that is nearest to a job with such a run time.
+// What the job has to pay, less the potential, falls up to there and then rises.
+func (t *track) lowest(time int64) int {
+	return sort.Search(len(t.potential)-1, func(k int) bool { return time >= t.potential[k+1]-t.potential[k] })
+}
+
+// scan looks at where a job could move to: from the nearest position of each kind
+// outward, up to those that are farther than a path which is known to lead out.
+// Behind a job with the same run time, whose line is not higher, nothing is nearer.
 func (m *matching) scan(job int32, distance int64) {
 	for kind := range m.tracks {
 		time := m.Times[job][kind]
@@ -160,29 +175,33 @@ func (m *matching) scan(job int32, distance int64) {
 			continue
 		}
 		t := &m.tracks[kind]
-		cost := distance + m.price[job]
-		potential := t.potential[:len(t.distance)]
-		for k, near := range t.distance { // nothing that is done can come nearer
-			cost += time
-			if d := cost - potential[k]; d < near {
-				t.distance[k], t.from[k] = d, job
-			}
+		begin, lowest := distance+m.price[job], t.lowest(time)
+		if before := t.from[lowest]; t.distance[lowest] <= begin+time*int64(lowest+1)-t.potential[lowest] && m.Times[before][kind] == time {
+			continue
+		}
+		for k := lowest; k < len(t.distance) && m.reach(Position{kind, k}, job, begin+time*int64(k+1)); k++ {
+		}
+		for k := lowest - 1; k >= 0 && m.reach(Position{kind, k}, job, begin+time*int64(k+1)); k-- {
 		}
 	}
 }
 
-// nearest returns the nearest position that is not done.
-func (m *matching) nearest() (at Position, distance int64) {
-	distance = far
-	for kind := range m.tracks {
-		t := &m.tracks[kind]
-		for k, d := range t.distance {
-			if d < distance && !t.done[k] {
-				at, distance = Position{kind, k}, d
-			}
+// reach notes what it costs a job to move to a position, and tells whether that
+// is within the bound. Nothing that is done can come nearer.
+func (m *matching) reach(at Position, job int32, cost int64) bool {
+	t := &m.tracks[at.Kind]
+	d := cost - t.potential[at.Level]
+	if d > m.bound {
+		return false
+	}
+	if d < t.distance[at.Level] {
+		t.distance[at.Level], t.from[at.Level] = d, job
+		m.near.put(step{d, at})
+		if out, ok := m.leave(at); ok {
+			m.bound = min(m.bound, d+out)
 		}
 	}
-	return at, distance
+	return true
 }
 
 // shift moves the jobs along the shortest path that ends in a position.
