@@ -49,6 +49,12 @@ func (j *Job) Way() string {
 // Ways returns the job itself and its alternatives.
 func (j *Job) Ways() []*Job { return append([]*Job{j}, j.Alternatives...) }
 
+// placed tells whether the scheduler places the job by more than its request: it
+// has several ways to run, or the type of the GPU matters.
+func (j *Job) placed() bool {
+	return len(j.Alternatives) > 0 || j.GPU != "" || j.Runtime != nil && len(j.Runtime.GPURates) > 0
+}
+
 // On tells whether a free cluster of the hardware has room for the job's own
 // request, and its engine can do what it needs.
 func (j *Job) On(h *Hardware) bool {
@@ -127,8 +133,8 @@ func (d *decoder) alternatives(n *node, e *env, a *args, j *Job) {
 		a.ok = a.ok && aa.ok
 		j.Alternatives = append(j.Alternatives, &other)
 	}
-	if len(j.Alternatives) > 0 && j.Malleable && a.ok {
-		a.fail(a.at("malleable"), "Contradicting arguments", "A job with alternatives keeps what it starts with; it cannot be malleable.")
+	if j.placed() && j.Malleable && a.ok {
+		a.fail(a.at("malleable"), "Contradicting arguments", "A job with alternatives, or for a type of GPU, keeps what it starts with; it cannot be malleable.")
 	}
 }
 
@@ -166,7 +172,7 @@ func (a *args) gpuType(j *Job, rt *node) {
 // at least one of them, and that it tells how fast it is on all GPUs that it
 // can get there. It returns false for a job with one way, and any GPU.
 func (c *checker) ways(j *Job, h *Hardware) bool {
-	if len(j.Alternatives) == 0 && j.GPU == "" && (j.Runtime == nil || len(j.Runtime.GPURates) == 0) {
+	if !j.placed() {
 		return false
 	}
 	var asks []string
@@ -212,15 +218,15 @@ func (c *checker) choosing(w *Workload, p *Policy) {
 		}
 	}
 	for _, s := range w.Submits {
-		if (len(s.Job.Alternatives) > 0 || s.Job.GPU != "" || s.Job.Runtime != nil && len(s.Job.Runtime.GPURates) > 0) && p.Allocation != scheduler.Strict {
+		if s.Job.placed() && p.Allocation != scheduler.Strict {
 			at, ok := p.At["allocation"]
 			c.errorf(either(at, ok, p.Range), "Allocation of jobs with alternatives", "The job %q has alternatives, or asks for a type of GPU: it is given a whole request, which is the allocation \"strict\", not %q.", s.Job.Name, p.Allocation)
 		}
 	}
 	for _, u := range w.Resizes {
 		for _, s := range w.Submits {
-			if len(s.Job.Alternatives) > 0 && strings.HasPrefix(u.Job, s.Job.Name+"-") {
-				c.errorf(u.Range, "Resize of a job with alternatives", "The job %q has alternatives, and keeps the request of the one that it starts with.", s.Job.Name)
+			if s.Job.placed() && strings.HasPrefix(u.Job, s.Job.Name+"-") {
+				c.errorf(u.Range, "Resize of a job with alternatives", "The job %q has alternatives, or asks for a type of GPU: it keeps the request that it starts with.", s.Job.Name)
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func (d *decoder) policy(n *node, e *env) (*Policy, bool) {
 	if order != "priority" {
 		unread("feedback", `the order "priority"`)
 	}
-	if p.Preemption == scheduler.NoPreemption && order != "fair" {
+	if p.Preemption == scheduler.NoPreemption {
 		unread("victims", "policies with preemption")
 	}
 	a.placement(p)

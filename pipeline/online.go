@@ -84,6 +84,9 @@ func (f *foresight) Learn(job, units int, held []scheduler.Held) time.Duration {
 	return seconds(est.After(l.pace).Slope * float64(max(left, 0)))
 }
 
+// Forget implements scheduler.Predictor.
+func (f *foresight) Forget(job int) { f.jobs[job] = learned{} }
+
 // estimate is what is estimated of a job before its first unit, and the work
 // that says how its pace changes with the threads.
 func (f *foresight) estimate(job int) (est estimator.Estimate, work simulated.Work, ok bool) {

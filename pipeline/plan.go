@@ -174,21 +174,24 @@ func (p *Plan) planCells() error {
 			k.Append(host)
 		}
 		k.Append(memo(c.Workload, func() []string { return workloadLines(c.Workload) }))
-		for _, j := range submitted(c) {
-			k.Append(alternativeLines(c.Hardware, j))
-		}
 		said := map[string]bool{} // variants of a job block have most lines in common
-		for _, j := range jobsOf(c) {
-			lines := p.state.programs.describe(j)
-			if c.Hardware.Engine == engineSimulated {
-				lines = append(slices.Clone(lines), p.runtimeLines(c.Hardware, j)...)
-			}
+		say := func(lines []string) {
 			for _, l := range lines {
 				if !said[l] {
 					said[l] = true
 					k.lines = append(k.lines, l)
 				}
 			}
+		}
+		for _, j := range blocks(c) {
+			say(alternativeLines(c.Hardware, j))
+		}
+		for _, j := range jobsOf(c) {
+			lines := p.state.programs.describe(j)
+			if c.Hardware.Engine == engineSimulated {
+				lines = append(slices.Clone(lines), p.runtimeLines(c.Hardware, j)...)
+			}
+			say(lines)
 		}
 		k.Append(p.estimateLines(c))
 		k.Addf("records", "%s", p.spec.Records)

@@ -32,11 +32,8 @@ func (p *Plan) work(c experiments.Cell, r realisation) ([]simulated.Work, error)
 			}
 			continue
 		}
-		if t, ok := r.runTime(i); ok {
-			work[i] = simulated.FullRequest(t, r.jobs[i].Threads)
-			if k >= 0 && r.kinds[k].Runtime != nil {
-				speedUp(&work[i], r.kinds[k].Runtime)
-			}
+		if told, ok := r.told(i); ok {
+			work[i] = told
 			continue
 		}
 		// Without a run time in a trace there is always a block.
@@ -54,6 +51,20 @@ func (p *Plan) work(c experiments.Cell, r realisation) ([]simulated.Work, error)
 		work[i] = ofKind[k]
 	}
 	return work, nil
+}
+
+// told is the work of a job whose run time a trace tells; it speeds up as the file
+// says, and else in proportion to its threads.
+func (r *realisation) told(job int) (simulated.Work, bool) {
+	t, ok := r.runTime(job)
+	if !ok {
+		return simulated.Work{}, false
+	}
+	w := simulated.FullRequest(t, r.jobs[job].Threads)
+	if k := r.kind[job]; k >= 0 && r.kinds[k].Runtime != nil {
+		speedUp(&w, r.kinds[k].Runtime)
+	}
+	return w, true
 }
 
 // errNoEstimate is wrapped when a job has neither a run time nor samples.

@@ -141,9 +141,13 @@ func epochStream(w *experiments.Workload, seed int64, submit int) *rand.Rand {
 	return workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(submit), "epochs")
 }
 
-// workOn is the work of a job in one way: what the file says, or the fitted
-// estimate.
+// workOn is the work of a job in one way: what its trace or the file says, or the
+// fitted estimate. A trace tells the run time of the request that it has, which is
+// the only one: its jobs have no alternatives.
 func (p *Plan) workOn(h *experiments.Hardware, r realisation, job int, w way) (simulated.Work, error) {
+	if told, ok := r.told(job); ok {
+		return faster(told, w.rate), nil
+	}
 	if !p.estimated(h, w.job) && w.job.Runtime != nil {
 		return faster(given(w.job, r.epochOn(job, w)), w.rate), nil
 	}
@@ -209,11 +213,17 @@ func (p *Plan) withWays(c experiments.Cell, i int, r realisation, jobs []schedul
 			a := scheduler.Alternative{
 				Name: w.name, Threads: w.job.Threads.Request, GPUs: w.job.GPUs, Memory: w.job.Memory, GPU: w.gpu,
 			}
+			if w.index == 0 { // a trace may tell more than the block
+				a.Threads, a.GPUs, a.Memory = j.Threads, j.GPUs, j.Memory
+			}
 			if usesPredictions(c.Policy) {
 				a.Predicted = fitted[n][k]
 				switch c.Policy.Estimates {
 				case "requested":
 					a.Predicted = w.job.Limit
+					if asked := r.jobs[n].Predicted; r.asked(n) && asked > 0 {
+						a.Predicted = asked
+					}
 				case "noisy", "online": // each way has an estimate of its own, and so an error of its own
 					a.Predicted = p.noisy(c, i, a.Predicted, j.Name, w.name)
 				case "oracle":
@@ -267,13 +277,17 @@ func alternativeLines(h *experiments.Hardware, j *experiments.Job) []string {
 	return k.lines
 }
 
-// submitted lists the job blocks that a cell's workload submits, each once.
-func submitted(c experiments.Cell) []*experiments.Job {
+// blocks lists the job blocks of a cell's workload: those of its trace, then those
+// that it submits. One may be there more than once.
+func blocks(c experiments.Cell) []*experiments.Job {
 	var jobs []*experiments.Job
-	for _, s := range c.Workload.Submits {
-		if !slices.Contains(jobs, s.Job) {
-			jobs = append(jobs, s.Job)
+	if t := c.Workload.Trace; t != nil {
+		for _, k := range t.Kinds {
+			jobs = append(jobs, k.Job)
 		}
+	}
+	for _, s := range c.Workload.Submits {
+		jobs = append(jobs, s.Job)
 	}
 	return jobs
 }

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,5 +170,90 @@ func TestKeysOfWays(t *testing.T) {
 		if changed := after[i] != before[i]; changed != strings.HasPrefix(after[i], "allox") {
 			t.Errorf("alpha of allox: the key of %s has changed: %v", after[i], changed)
 		}
+	}
+}
+
+// The run time that a trace tells is that of the slowest type of GPU here; the job
+// block says how much faster the other is, and which of them a job may have.
+func TestTraceOnTypesOfGPU(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log.swf")
+	text := ""
+	for i := range 3 {
+		text += fmt.Sprintf("%d 0 -1 100 2 -1 -1 2 300 -1 1 1 1 -1 -1 -1 -1 -1\n", i+1)
+	}
+	if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source := func(rate, gpu string) string {
+		return fmt.Sprintf(`
+experiment "trace" { replicates = 1 }
+
+job "j" {
+  command = ["train"]
+  epochs  = 1
+  gpus    = 1
+  %s
+  runtime {
+    epoch    = "1s"
+    gpu_rate = { K80 = 1, V100 = %s }
+  }
+}
+
+workload "w" {
+  trace {
+    file = %q
+    job  = job.j
+  }
+}
+
+hardware "h" {
+  engine = "simulated"
+  node "old" {
+    threads = 4
+    gpus    = 2
+    gpu     = "K80"
+  }
+  node "new" {
+    threads = 2
+    gpus    = 1
+    gpu     = "V100"
+  }
+}
+
+policy "fcfs" { order = "fcfs" }
+`, gpu, rate, log)
+	}
+	keys := map[string]bool{}
+	for _, c := range []struct {
+		rate, gpu string
+		want      map[float64]int // jobs, by how long they run
+	}{
+		{"4", "", map[float64]int{100: 2, 25: 1}},
+		{"5", "", map[float64]int{100: 2, 20: 1}},
+		{"5", `gpu = "V100"`, map[float64]int{20: 3}},
+	} {
+		p, dir := runWays(t, source(c.rate, c.gpu))
+		keys[p.Cells[0].Key] = true
+		e, err := results.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := e.Jobs(p.Cells[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[float64]int{}
+		for _, r := range rows {
+			got[r.Service]++
+			if r.ThreadsRequested != 2 {
+				t.Errorf("job %s asks for %d threads, in the log 2", r.Job, r.ThreadsRequested)
+			}
+		}
+		if !maps.Equal(got, c.want) {
+			t.Errorf("rate %s, %s: jobs by their run times %v, want %v", c.rate, c.gpu, got, c.want)
+		}
+	}
+	if len(keys) != 3 {
+		t.Errorf("%d keys for 3 kinds of cells", len(keys))
 	}
 }

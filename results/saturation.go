@@ -20,7 +20,8 @@ type Load struct {
 	// before the last arrival / (cores × the time from the first to the last
 	// arrival). At 1 and above, no policy can keep up for ever (R. M. Loynes,
 	// "The stability of a queue with non-independent inter-arrival and service
-	// times", 1962). NaN when all jobs arrive at once, or a run time is not known.
+	// times", 1962). NaN when all jobs arrive at once, a
+	// run time is not known, or a job has several ways to run.
 	Offered float64
 	// Saturated cells have no steady state: work piled up until the last
 	// arrival, or jobs still waited when the cell was closed.
@@ -148,8 +149,8 @@ func (c *Collector) Load(closed bool) Load {
 	known, from := true, c.backlog.first
 	for k, i := range order[:n-1] { // what the last one brings is due after it
 		work, ok := c.asked(int(i))
-		known = known && ok
 		j := &c.setup.Jobs[i]
+		known = known && ok && len(j.Alternatives) < 2 // else it depends on the policy
 		onCores += work * float64(j.Threads)
 		onGPUs += work * float64(j.GPUs)
 		s := k * stretches / (n - 1)

@@ -300,7 +300,7 @@ var (
 	// ImpliedPreemption are the orders that imply preemption = "pause".
 	ImpliedPreemption = []string{"srtf", "las"}
 	// EstimateOrders and EstimateBackfills read run-time estimates.
-	EstimateOrders    = []string{"sjf", "srtf", "fair", "allox"}
+	EstimateOrders    = []string{"sjf", "srtf", "allox"}
 	EstimateBackfills = []string{"easy", "conservative"}
 )
 
@@ -334,7 +334,7 @@ policy "urgent" {
 			Doc: "Which running jobs are paused first. Only with preemption.", Example: `"smallest_request"`},
 		{Name: "feedback", Type: Duration, Positive: true, DefaultDoc: "off", Doc: "A waiting job's level improves by one each time it has waited this long. Only under the order `priority`.", Example: `"10s"`},
 		{Name: "estimates", Type: Estimates, Default: `"fitted"`, Allowed: []string{"fitted", "oracle", "requested", "online"},
-			Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), the jobs' limits (`requested`), fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error), or ones that begin as fitted and follow what jobs report while they run (`online`, or `online(sigma)` to begin with such an error). Only where something reads them: the orders `sjf`, `srtf`, `fair`, `allox`, the backfills `easy` and `conservative`, the placement `earliest_finish`.", Example: `noisy(0.2)`},
+			Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), the jobs' limits (`requested`), fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error), or ones that begin as fitted and follow what jobs report while they run (`online`, or `online(sigma)` to begin with such an error). Only where something reads them: the orders `sjf`, `srtf`, `allox`, the backfills `easy` and `conservative`, the placement `earliest_finish`.", Example: `noisy(0.2)`},
 		placementArg, alphaArg,
 	},
 }

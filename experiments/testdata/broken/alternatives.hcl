@@ -58,6 +58,15 @@ job "no_rates" {
   }
 }
 
+job "malleable_on_a_type" {
+  command   = ["train"]
+  epochs    = 10
+  gpus      = 1
+  gpu       = "V100"
+  malleable = true
+  runtime { epoch = "8s" }
+}
+
 workload "w" {
   submit { job = job.malleable }
 }
