@@ -27,6 +27,8 @@ var rules = []struct {
 	{"results", []string{"scheduler", "results"}},
 	{"estimator", nil},
 	{"hardware", []string{"scheduler", "hardware", "jobs/contract"}},
+	{"scheduler/queue", nil},
+	{"scheduler/matching", nil},
 	{"scheduler", []string{"scheduler"}},
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/matching"
+	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // matcher is the state of the order allox.
@@ -82,7 +83,7 @@ func countJobs(n int32) string {
 // admitMatched starts the jobs that a matching puts first on machines that are
 // free, until it puts nobody there.
 func (l *loop) admitMatched() error {
-	for l.queue.len() > 0 {
+	for l.queue.Len() > 0 {
 		started, err := l.matchUsers()
 		if err != nil || !started {
 			return err
@@ -114,7 +115,7 @@ func (l *loop) matchUsers() (started bool, err error) {
 // the waiting jobs in the order of their arrivals.
 func (l *loop) byProgress() (users, waiting []int32) {
 	attained := map[int32]int64{}
-	for j := l.queue.next(front, anyone); j != nobody; j = l.queue.next(l.queue.keyOf(j), anyone) {
+	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody; j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone) {
 		waiting = append(waiting, j)
 		u := l.fair.owner[j]
 		if _, ok := attained[u]; !ok {
@@ -322,11 +323,12 @@ func (l *loop) candidates(jobs []int32) []candidate {
 
 // addRequest adds what a job asks for in one of its ways, of one node.
 func (l *loop) addRequest(sum *room, j, way int32) {
-	job := l.Jobs[j]
+	job, cores := l.Jobs[j], l.lives[j].request
 	if int(way) < len(job.Alternatives) {
 		job = job.withAlternative(job.Alternatives[way])
+		cores = int32(job.Threads)
 	}
-	need, _ := job.needs(int32(job.Threads))
+	need, _ := job.needs(cores)
 	sum.add(need)
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // Alternative is one way in which a job can run: a request, and how long it is
@@ -129,6 +131,9 @@ func (l *loop) adopt(j, alternative int32) {
 	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
 	f.request, f.asked, f.Alternative = int32(a.Threads), int32(a.Threads), int(alternative)
 	l.ways.kinds[j] = l.machine.kindOf(a.GPU)
+	if l.seen != nil {
+		l.seen[j].predicted = a.Predicted
+	}
 }
 
 // adoptFastest adopts the way with the shortest predicted run time, by which a
@@ -154,13 +159,13 @@ func (l *loop) longer(j, a, b int32) bool {
 }
 
 // leastOf returns the least that a waiting job with alternatives can start with.
-func (l *loop) leastOf(j int32, choices []int32) ask {
+func (l *loop) leastOf(j int32, choices []int32) queue.Ask {
 	now := int32(l.lives[j].Alternative)
-	least := anyAsk
+	least := queue.AnyAsk
 	for _, k := range choices {
 		l.adopt(j, k)
 		need, _ := l.Jobs[j].needs(l.lives[j].request)
-		least = ask{min(least.cores, need.cores), min(least.length, l.remaining(j))}
+		least = queue.Ask{Cores: min(least.Cores, need.cores), Length: min(least.Length, l.remaining(j))}
 	}
 	l.adopt(j, now)
 	return least
@@ -200,6 +205,22 @@ func (l *loop) makeRoomFor(j int32) (worse, done bool, err error) {
 		}
 	}
 	return worse, false, nil
+}
+
+// makeRoomNow is makeRoomFor for a job that is planned in one of its ways: under
+// earliest_finish it pauses nobody for another one. The job keeps that way if
+// there is no room.
+func (l *loop) makeRoomNow(j int32) (done bool, err error) {
+	choices := l.choices(j)
+	if len(choices) == 0 || l.p.Placement == EarliestFinish {
+		_, done, err = l.makeRoom(j)
+		return done, err
+	}
+	planned := int32(l.lives[j].Alternative)
+	if _, done, err = l.makeRoomFor(j); !done {
+		l.adopt(j, planned)
+	}
+	return done, err
 }
 
 // reserve makes the reservation of the first job that can not start: in the

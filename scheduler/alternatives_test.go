@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
 // onGPU lets a job run on a core with a GPU as well, in so many seconds.
@@ -106,6 +107,11 @@ func TestAlternatives(t *testing.T) {
 			if diff := cmp.Diff(want, gantt(r.Jobs, tr.events)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", r.Policy, diff)
 			}
+			// Predictions that are never corrected are those of each way.
+			r.Online = &Online{Units: make([]int, len(r.Jobs)), Predictor: &wild{}}
+			if _, online := simulate(t, r, waysOf(r.Jobs)); !reflect.DeepEqual(online.events, tr.events) {
+				t.Errorf("%s: online predictions without units change the trace:\n%s", r.Policy, gantt(r.Jobs, online.events))
+			}
 			var on []string
 			for i, j := range r.Jobs {
 				name := "cpu"
@@ -141,10 +147,10 @@ func TestAlphaMatchesTheLeastProgress(t *testing.T) {
 func drawAlternatives(t *rapid.T, c Cluster, jobs []Job) {
 	for i := range jobs {
 		j := &jobs[i]
-		j.Malleable, j.MinThreads, j.MaxThreads = false, 0, 0
 		if j.Nodes > 1 || rapid.IntRange(0, 3).Draw(t, "ways") == 0 {
 			continue
 		}
+		j.Malleable, j.MinThreads, j.MaxThreads = false, 0, 0
 		*j = onTypes(*j)
 		for range rapid.IntRange(0, 2).Draw(t, "more ways") {
 			node := c.Nodes[rapid.IntRange(0, len(c.Nodes)-1).Draw(t, "way on")]
@@ -187,7 +193,7 @@ func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 		r := Run{Policy: p, Cluster: c, Jobs: jobs}
 		before := append([]Job(nil), jobs...)
 		out, tr := execute(t, r, work, simulated.Options{})
-		for _, v := range Validate(c, jobs, nil, tr.events, &out) {
+		for _, v := range validate.Trace(c, jobs, nil, tr.events, &out) {
 			t.Errorf("%s: %s", p, v)
 		}
 		for i, res := range out.Jobs {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
 // crowding slows jobs down more than in proportion, and small jobs more than
@@ -27,7 +28,7 @@ func TestContentionConservesWork(t *testing.T) {
 		jobs, work := drawJobs(t, c, false)
 		r := Run{Policy: drawPolicy(t), Cluster: c, Jobs: jobs, Resizes: drawResizes(t, jobs)}
 		out, tr := execute(t, r, work, simulated.Options{Contention: &simulated.Contention{Slowdown: crowding, Cluster: c}})
-		for _, v := range Validate(c, jobs, r.Resizes, tr.events, &out) {
+		for _, v := range validate.Trace(c, jobs, r.Resizes, tr.events, &out) {
 			t.Errorf("%s: %s", r.Policy, v)
 		}
 		nodeOf := []int{}

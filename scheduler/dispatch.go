@@ -3,6 +3,8 @@ package scheduler
 import (
 	"fmt"
 	"slices"
+
+	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // dispatch decides what runs from now on: resizes that were asked for, waiting
@@ -38,7 +40,7 @@ func (l *loop) dispatch() error {
 // admit starts waiting jobs.
 func (l *loop) admit() error {
 	switch {
-	case l.queue.len() == 0:
+	case l.queue.Len() == 0:
 		return nil
 	case l.p.Allocation == MaxProp:
 		return l.admitShares()
@@ -47,20 +49,20 @@ func (l *loop) admit() error {
 	case l.p.Order == AlloX:
 		return l.admitMatched()
 	}
-	after, blocked, pausing := front, false, l.p.pausesForBetter()
+	after, blocked, pausing := queue.Front, false, l.p.pausesForBetter()
 	for pausing || l.machine.idle > 0 { // nobody starts without a core
-		within := anyone
+		within := queue.Anyone
 		if blocked && !pausing {
 			within = l.passable()
 		}
-		j := l.queue.next(after, within)
+		j := l.queue.Next(after, within)
 		if j == nobody {
 			return nil
 		}
 		if l.moved(j) {
 			continue
 		}
-		after = l.queue.keyOf(j)
+		after = l.queue.KeyOf(j)
 		cores, nodes, ok := l.offer(j, blocked)
 		if !ok && pausing {
 			var err error
@@ -103,11 +105,11 @@ func (l *loop) moved(j int32) bool {
 		return false
 	}
 	k := l.place(j)
-	if k == l.queue.keyOf(j) {
+	if k == l.queue.KeyOf(j) {
 		return false
 	}
-	l.queue.remove(j)
-	l.queue.insert(k, l.least(j))
+	l.queue.Remove(j)
+	l.queue.Insert(k, l.least(j))
 	return true
 }
 
@@ -197,14 +199,14 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 			return fmt.Errorf("resume job %q: %w", l.Jobs[j].Name, err)
 		}
 	} else if err := l.Engine.Start(int(j), g); err != nil {
-		l.queue.remove(j)
+		l.queue.Remove(j)
 		f.State = Failed
 		l.gaveBack = true // those after it move up
 		l.close(j, Fail, err.Error())
 		return nil
 	}
 	l.record(d)
-	l.queue.remove(j)
+	l.queue.Remove(j)
 	f.State, f.grant = Running, g
 	l.machine.take(g)
 	if kind == Start {
@@ -263,13 +265,20 @@ func (l *loop) request(j, cores int32) {
 	if home := l.home(j); home != nil {
 		cores = min(cores, l.machine.whole[home[0]].cores) // it can not move to a larger node
 	}
+	runs := f.State == Running
+	if runs {
+		l.withdrawVictim(j)
+	}
 	f.request = cores
+	if runs {
+		l.offerVictim(j)
+	}
 	switch {
 	case f.State == Pending:
 	case f.State != Running || f.yields:
-		k := l.queue.keyOf(j)
-		l.queue.remove(j)
-		l.queue.insert(k, l.least(j))
+		k := l.queue.KeyOf(j)
+		l.queue.Remove(j)
+		l.queue.Insert(k, l.least(j))
 	case !slices.Contains(l.changing, j):
 		l.changing = append(l.changing, j)
 	}

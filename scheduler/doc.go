@@ -48,7 +48,8 @@
 //   - allox: see below.
 //
 // A prediction of zero is none, and longer than all others. Progress on fewer
-// cores than requested is predicted in proportion to the cores.
+// cores than requested is predicted in proportion to the cores. A job that begins
+// anew after a failure has all of it before it.
 //
 // # Online predictions
 //

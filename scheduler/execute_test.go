@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
 // flaky is an engine that fails when it is told to.
@@ -67,7 +68,7 @@ func TestAJobThatCanNotStartFailsAndOthersGoOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := Validate(one(1), jobs, nil, tr.events, &o); len(v) > 0 {
+	if v := validate.Trace(one(1), jobs, nil, tr.events, &o); len(v) > 0 {
 		t.Error(v)
 	}
 	if r := o.Jobs[1]; r.State != Failed || r.Reason != "no such program" || r.FirstStart != Never || r.Finish != 2*time.Second || r.Waiting != 2*time.Second {
@@ -237,25 +238,19 @@ func TestResumedJobsGetTheirCoresBack(t *testing.T) {
 	}
 }
 
-func TestNeedsAndString(t *testing.T) {
+func TestPolicyString(t *testing.T) {
 	for _, c := range []struct {
 		p    Policy
-		jobs []Job
-		rs   []Resize
-		want Capabilities
 		text string
 	}{
-		{Policy{}, nil, nil, Capabilities{}, "fcfs, strict"},
-		{Policy{Order: RoundRobin, Quantum: 500 * time.Millisecond}, nil, nil, Capabilities{Pause: true}, "round_robin, quantum 500ms, strict"},
-		{Policy{Order: SRTF, Backfill: EASY}, nil, nil, Capabilities{Pause: true}, "srtf, easy backfill, strict"},
-		{Policy{Order: Priority, Preemption: PausePreemption, FeedbackInterval: time.Second}, nil, nil, Capabilities{Pause: true}, "priority, strict, pause longest_run first, feedback every 1s"},
-		{Policy{Allocation: MaxProp}, []Job{at(0, 1, 1)}, nil, Capabilities{}, "fcfs, max_prop"},
-		{Policy{Allocation: MaxProp}, []Job{malleable(at(0, 1, 1))}, nil, Capabilities{Resize: true}, "fcfs, max_prop"},
-		{Policy{}, []Job{malleable(gpus(1, at(0, 1, 1)))}, []Resize{{}}, Capabilities{Resize: true, GPUs: true}, "fcfs, strict"},
+		{Policy{}, "fcfs, strict"},
+		{Policy{Order: RoundRobin, Quantum: 500 * time.Millisecond}, "round_robin, quantum 500ms, strict"},
+		{Policy{Order: SRTF, Backfill: EASY}, "srtf, easy backfill, strict"},
+		{Policy{Order: Priority, Preemption: PausePreemption, FeedbackInterval: time.Second}, "priority, strict, pause longest_run first, feedback every 1s"},
+		{Policy{Allocation: MaxProp}, "fcfs, max_prop"},
+		{Policy{Order: SJF, Placement: EarliestFinish}, "sjf, conservative backfill, earliest finish, strict"},
+		{Policy{Order: AlloX, Alpha: 0.3}, "allox, alpha 0.3, strict"},
 	} {
-		if got := Needs(c.p, c.jobs, c.rs); got != c.want {
-			t.Errorf("%s needs %+v, want %+v", c.p, got, c.want)
-		}
 		if got := c.p.String(); got != c.text {
 			t.Errorf("%q, want %q", got, c.text)
 		}

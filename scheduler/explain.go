@@ -1,6 +1,10 @@
 package scheduler
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
 
 // recording tells whether decisions are recorded.
 func (l *loop) recording() bool { return l.Recorder != nil && !l.EventsOnly }
@@ -16,9 +20,9 @@ func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) Decisi
 	if kind != Start && kind != Resume {
 		return d
 	}
-	mine := l.queue.keyOf(j)
-	d.PassedMore = l.queue.before(mine)
-	for k := l.queue.next(front, anyone); k != nobody && l.queue.keyOf(k).less(mine) && len(d.Passed) < MaxPassed; k = l.queue.next(l.queue.keyOf(k), anyone) {
+	mine := l.queue.KeyOf(j)
+	d.PassedMore = l.queue.Before(mine)
+	for k := l.queue.Next(queue.Front, queue.Anyone); k != nobody && l.queue.KeyOf(k).Less(mine) && len(d.Passed) < MaxPassed; k = l.queue.Next(l.queue.KeyOf(k), queue.Anyone) {
 		d.Passed = append(d.Passed, Passed{Job: int(k), Reason: l.whyNot(k)})
 	}
 	d.PassedMore -= len(d.Passed)

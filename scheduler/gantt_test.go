@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
 // trace is a Recorder that keeps all.
@@ -76,7 +77,7 @@ func simulate(t testing.TB, r Run, work []simulated.Work) (Outcome, *trace) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range Validate(r.Cluster, r.Jobs, r.Resizes, tr.events, &o) {
+	for _, v := range validate.Trace(r.Cluster, r.Jobs, r.Resizes, tr.events, &o) {
 		t.Error(v)
 	}
 	return o, &tr

@@ -19,7 +19,7 @@ func (l *loop) closeDown(ctx context.Context) error {
 		switch f := &l.lives[j]; f.State {
 		case Queued:
 			l.settleTime(j)
-			l.queue.remove(j)
+			l.queue.Remove(j)
 			f.State = Stopped
 			l.close(j, Stop, reason)
 		case Pending:
@@ -64,7 +64,7 @@ func (g *guard) news() { g.pauses, g.looked = 0, false }
 // will have it again at the next look.
 func (l *loop) stalls() error {
 	g := &l.guard
-	if g.pauses < 4*(l.queue.len()+len(l.running))+256 {
+	if g.pauses < 4*(l.queue.Len()+len(l.running))+256 {
 		return nil
 	}
 	engine, ok := l.Engine.(Progress)
@@ -75,7 +75,7 @@ func (l *loop) stalls() error {
 	left := engine.Left()
 	if g.looked && left >= g.left {
 		return fmt.Errorf("%w: at %s, %d jobs have been paused %d times since the last one started or ended, and have %.6g s left as before; pausing and resuming takes as long as their turns last: choose a longer quantum",
-			ErrLivelock, l.now, l.queue.len()+len(l.running)-len(l.turns.jobs), g.pauses, left)
+			ErrLivelock, l.now, l.queue.Len()+len(l.running)-len(l.turns.jobs), g.pauses, left)
 	}
 	g.pauses, g.left, g.looked = 0, left, true
 	return nil

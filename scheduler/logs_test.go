@@ -15,6 +15,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -56,7 +57,7 @@ func runValidated(t testing.TB, r Run, work []simulated.Work, o simulated.Option
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := NewValidator(r.Cluster, r.Jobs, r.Resizes)
+	v := validate.New(r.Cluster, r.Jobs, r.Resizes)
 	r.Engine, r.Recorder, r.EventsOnly = engine, v, true
 	out, err := r.Execute(context.Background())
 	if err != nil {

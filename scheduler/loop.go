@@ -8,14 +8,19 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/queue"
 )
+
+// nobody is the number of no job, and of no node.
+const nobody = queue.Nobody
 
 // loop is a run under way: the incremental state that decisions are made on.
 type loop struct {
 	Run
 	p       Policy // with defaults
 	machine *machine
-	queue   *queue // waiting jobs: queued, paused, and those whose turn is over
+	queue   *queue.Queue // waiting jobs: queued, paused, and those whose turn is over
 	lives   []life
 	results []Result // what has become of the jobs so far
 	now     time.Duration
@@ -30,6 +35,7 @@ type loop struct {
 	started   int // jobs that the engine has: running or paused
 	running   []int32
 	malleable []int32 // running malleable jobs, by first start, then number
+	victims   []int32 // running jobs, by who is paused first; kept only where some are paused for others
 	changing  []int32 // running jobs that asked for another size, in the order of the requests
 	ends      []timer // expected ends of running jobs, ascending; kept for reservations only
 	turns     turns
@@ -37,8 +43,9 @@ type loop struct {
 	arrivals  int64 // into the queue, for the order of round robin
 	gaveBack  bool  // something was given back while dispatching
 	held      reservation
-	reporter  Reporter // nil without online predictions
-	seen      []seen   // by job; nil without online predictions
+	reporter  Reporter        // nil without online predictions
+	seen      []seen          // by job; nil without online predictions
+	lost      []time.Duration // by job, the core time of attempts that failed; nil until one has
 	ways      ways
 	allox     matcher
 	guard     guard
@@ -68,9 +75,10 @@ type life struct {
 func newLoop(r Run) *loop {
 	l := &loop{
 		Run: r, p: r.Policy.withDefaults(), machine: newMachine(r.Cluster),
-		queue: newQueue(len(r.Jobs), r.Policy.Backfill == EASY), lives: make([]life, len(r.Jobs)), results: make([]Result, len(r.Jobs)),
+		lives: make([]life, len(r.Jobs)), results: make([]Result, len(r.Jobs)),
 		byArrival: arrivalOrder(r.Jobs), open: len(r.Jobs),
 	}
+	l.queue = queue.New(len(r.Jobs), l.reserves())
 	if l.Until <= 0 {
 		l.Until = Never
 	}
@@ -221,7 +229,7 @@ func (l *loop) wait(j int32) {
 		l.setTimer(j, f.since+l.p.FeedbackInterval)
 	}
 	l.arrivals++
-	l.queue.insert(l.place(j), l.least(j))
+	l.queue.Insert(l.place(j), l.least(j))
 }
 
 // ring handles a job's timer. On a real clock a job whose quantum is over has
@@ -232,15 +240,15 @@ func (l *loop) ring(j int32, now time.Duration) {
 	case f.State != Running: // feedback
 		old := f.level
 		f.level--
-		l.queue.remove(j)
+		l.queue.Remove(j)
 		if f.level > 0 {
 			l.setTimer(j, l.now+l.p.FeedbackInterval)
 		}
-		l.queue.insert(l.place(j), l.least(j))
+		l.queue.Insert(l.place(j), l.least(j))
 		if l.Recorder != nil {
 			l.emit(Event{Kind: Level, Job: int(j), Reason: fmt.Sprintf("from level %d to %d", old, f.level)})
 		}
-	case l.p.takesTurns() && l.queue.len() > 0:
+	case l.p.takesTurns() && l.queue.Len() > 0:
 		l.turnOver(j)
 	default:
 		if l.p.Order == Fair { // newcomers start level with it
@@ -265,10 +273,10 @@ func (l *loop) finish(e End) error {
 		l.settleTime(j)
 		l.turns.drop(j, f)
 		l.leave(j)
-		l.queue.remove(j)
+		l.queue.Remove(j)
 	case f.State == Paused: // it ended before the pause took hold
 		l.settleTime(j)
-		l.queue.remove(j)
+		l.queue.Remove(j)
 	default:
 		return fmt.Errorf("engine: end of job %q, which is %s", l.Jobs[j].Name, f.State)
 	}
@@ -368,6 +376,7 @@ func (l *loop) enter(j int32) {
 	f := &l.lives[j]
 	f.slot = int32(len(l.running))
 	l.running = append(l.running, j)
+	l.offerVictim(j)
 	if l.resizable(j) {
 		i, _ := slices.BinarySearchFunc(l.malleable, j, l.byFirstStart)
 		l.malleable = slices.Insert(l.malleable, i, j)
@@ -381,6 +390,7 @@ func (l *loop) leave(j int32) {
 	l.running[f.slot] = last
 	l.lives[last].slot = f.slot
 	l.running = l.running[:len(l.running)-1]
+	l.withdrawVictim(j)
 	if l.resizable(j) {
 		i, _ := slices.BinarySearchFunc(l.malleable, j, l.byFirstStart)
 		l.malleable = slices.Delete(l.malleable, i, i+1)
@@ -421,7 +431,7 @@ func (l *loop) emit(e Event) {
 // stuck says why the waiting jobs can never start.
 func (l *loop) stuck() error {
 	var jobs list
-	for j := l.queue.next(front, anyone); j != nobody; j = l.queue.next(l.queue.keyOf(j), anyone) {
+	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody; j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone) {
 		jobs.add(fmt.Sprintf("job %q %s", l.Jobs[j].Name, l.whyNot(j)))
 	}
 	return fmt.Errorf("%w: %s", ErrStuck, jobs.String())
@@ -465,7 +475,7 @@ func (l *loop) account() error {
 				l.Jobs[j].Name, f.Waiting, f.Service, f.Finish-l.Jobs[j].Arrival)
 		}
 	}
-	if l.started != 0 || len(l.running) != 0 || l.queue.len() != 0 {
+	if l.started != 0 || len(l.running) != 0 || l.queue.Len() != 0 {
 		return errors.New("all jobs are final, but some still run or wait")
 	}
 	return nil

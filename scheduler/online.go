@@ -21,6 +21,9 @@ type Predictor interface {
 	// since the units before. It returns the run time that the job has left on
 	// its full request, 0 or more, or a negative one when that cannot be told.
 	Learn(job, units int, held []Held) time.Duration
+	// Forget is told that a job has failed and will begin anew: the units that it
+	// has finished do not count any more.
+	Forget(job int)
 }
 
 // Held is a time in which a job held so many cores.
@@ -127,10 +130,18 @@ func (l *loop) learn() {
 	}
 }
 
+// forget makes the prediction of a job that begins anew what it was at first.
+func (l *loop) forget(j int32) {
+	if l.seen != nil {
+		l.seen[j] = seen{predicted: l.Jobs[j].Predicted, held: l.seen[j].held[:0]}
+		l.Online.Predictor.Forget(int(j))
+	}
+}
+
 // foresee takes a job's report into its prediction.
 func (l *loop) foresee(j int32, p Report) {
 	s, f := &l.seen[j], &l.lives[j]
-	past := f.CoreTime // attained when the units were finished
+	past := f.CoreTime - l.lostBy(j) // attained in this attempt when the units were finished
 	if f.State == Running {
 		// On a real clock a report may be older than the present stretch.
 		at := min(max(p.At, f.since, s.from), l.now)
@@ -152,12 +163,12 @@ func (l *loop) foresee(j int32, p Report) {
 		l.expect(j)
 	}
 	if f.State == Paused || f.yields {
-		k := l.queue.keyOf(j)
+		k := l.queue.KeyOf(j)
 		if l.p.Order == SRTF || l.p.Order == SJF {
-			k.rank = l.rank(j)
+			k.Rank = l.rank(j)
 		}
-		l.queue.remove(j)
-		l.queue.insert(k, l.least(j))
+		l.queue.Remove(j)
+		l.queue.Insert(k, l.least(j))
 	}
 	if l.Recorder != nil {
 		was := "not known"

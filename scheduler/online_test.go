@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
 // meanPace predicts from the mean time of a job's units, on its full request:
@@ -32,6 +33,8 @@ type learnt struct {
 func newMeanPace(jobs []Job, units []int) *meanPace {
 	return &meanPace{jobs: jobs, units: units, done: make([]int, len(jobs)), spent: make([]time.Duration, len(jobs))}
 }
+
+func (m *meanPace) Forget(job int) { m.done[job], m.spent[job] = 0, 0 }
 
 func (m *meanPace) Learn(job, units int, held []Held) time.Duration {
 	m.told = append(m.told, learnt{job, units, append([]Held(nil), held...)})
@@ -65,7 +68,7 @@ func online(t *testing.T, p Policy, cores int, jobs []Job, actual []float64, uni
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range Validate(one(cores), jobs, resizes, tr.events, &out) {
+	for _, v := range validate.Trace(one(cores), jobs, resizes, tr.events, &out) {
 		t.Error(v)
 	}
 	return out, &tr, m
@@ -188,6 +191,8 @@ func TestOnlineNeedsReports(t *testing.T) {
 // wild predicts anything.
 type wild struct{ n time.Duration }
 
+func (w *wild) Forget(int) {}
+
 func (w *wild) Learn(job, units int, held []Held) time.Duration {
 	w.n = (w.n*6364136223846793005 + 1442695040888963407) // Knuth's linear congruential generator
 	return w.n % (20 * time.Second)                       // negative ones tell nothing
@@ -203,7 +208,7 @@ func TestAnyOnlineRunIsValid(t *testing.T) {
 		o := simulated.Options{Overheads: simulated.Overheads{Start: 7e6, Pause: 1e6, Resume: 2e6, Resize: 3e6}}
 		r.Online = &Online{Units: units, Predictor: &wild{}}
 		out, tr := execute(t, r, work, o)
-		for _, v := range Validate(c, jobs, r.Resizes, tr.events, &out) {
+		for _, v := range validate.Trace(c, jobs, r.Resizes, tr.events, &out) {
 			t.Errorf("%s: %s", r.Policy, v)
 		}
 		r.Online = &Online{Units: units, Predictor: &wild{}}

@@ -3,6 +3,8 @@ package scheduler
 import (
 	"math"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // rank returns what the policy orders a job by; less is better. For a running
@@ -35,10 +37,10 @@ func (l *loop) rank(j int32) int64 {
 }
 
 // place returns where a job that begins to wait stands in the queue.
-func (l *loop) place(j int32) key {
-	k := key{rank: l.rank(j), second: int64(l.Jobs[j].Arrival), job: j}
+func (l *loop) place(j int32) queue.Key {
+	k := queue.Key{Rank: l.rank(j), Second: int64(l.Jobs[j].Arrival), Job: j}
 	if l.p.Order == Fair {
-		k.second = int64(l.lives[j].CoreTime)
+		k.Second = int64(l.lives[j].CoreTime)
 	}
 	return k
 }
@@ -60,7 +62,7 @@ func (l *loop) remaining(j int32) time.Duration {
 	if predicted == 0 {
 		return Never
 	}
-	return max(predicted-l.attained(j)/time.Duration(l.Jobs[j].Threads), 0)
+	return max(predicted-(l.attained(j)-l.lostBy(j))/time.Duration(l.Jobs[j].Threads), 0)
 }
 
 // length returns the predicted run time that a job has left on so many cores.
@@ -77,12 +79,12 @@ func (l *loop) length(j, cores int32) time.Duration {
 }
 
 // least returns the least that a waiting job can start with.
-func (l *loop) least(j int32) ask {
+func (l *loop) least(j int32) queue.Ask {
 	if choices := l.choices(j); len(choices) > 0 {
 		return l.leastOf(j, choices)
 	}
 	need, _ := l.Jobs[j].needs(l.atLeast(j))
-	return ask{need.cores, l.length(j, l.lives[j].request)}
+	return queue.Ask{Cores: need.cores, Length: l.length(j, l.lives[j].request)}
 }
 
 // atLeast returns the least number of cores that a waiting job can start

@@ -199,18 +199,3 @@ func (p Policy) takesTurns() bool { return p.Order == RoundRobin || p.Order == F
 func (p Policy) pausesForBetter() bool {
 	return p.Order == SRTF || p.Order == LAS || p.Preemption == PausePreemption && !p.takesTurns()
 }
-
-// Needs returns what an engine must be able to do to carry out the policy on
-// these jobs and resize requests. Admission by memory is the scheduler's own
-// work and needs nothing of the engine.
-func Needs(p Policy, jobs []Job, resizes []Resize) Capabilities {
-	p = p.withDefaults()
-	needs := Capabilities{Pause: p.takesTurns() || p.pausesForBetter()}
-	malleable := false
-	for i := range jobs {
-		malleable = malleable || jobs[i].Malleable
-		needs.GPUs = needs.GPUs || jobs[i].GPUs > 0
-	}
-	needs.Resize = malleable && (p.Allocation != Strict || len(resizes) > 0)
-	return needs
-}

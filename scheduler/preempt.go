@@ -13,51 +13,51 @@ import (
 // is worse at all, and whether there is room now.
 func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 	mine := l.rank(j)
-	victims := l.scratch.victims[:0]
-	for _, k := range l.running {
-		if l.rank(k) > mine {
-			victims = append(victims, k)
-		}
-	}
-	l.scratch.victims = victims
-	if len(victims) == 0 {
-		return false, false, nil
-	}
-	slices.SortFunc(victims, l.byVictimRule)
-
 	need, count := l.needs(j, l.atLeast(j))
 	home := l.home(j)
+	victims := l.scratch.victims[:0]
 	rooms := append(l.scratch.rooms[:0], l.machine.free...)
 	l.scratch.rooms = rooms
-	for i, k := range victims {
+	for _, k := range l.victims {
+		if l.rank(k) <= mine {
+			continue
+		}
+		victims = append(victims, k)
+		l.scratch.victims = victims
 		l.addHeld(rooms, k)
 		nodes, ok := fit(rooms, need, count, home, l.scratch.nodes[:0])
 		l.scratch.nodes = nodes
-		if !ok {
-			continue
+		if ok {
+			return true, true, l.pauseAll(victims, nodes, j)
 		}
-		why := ""
-		if l.Recorder != nil {
-			why = fmt.Sprintf("makes room for %q", l.Jobs[j].Name)
-		}
-		for _, victim := range victims[:i+1] {
-			if !l.touches(victim, nodes) {
-				continue // it is on a node that the job will not use
-			}
-			if err := l.halt(victim); err != nil {
-				return true, false, err
-			}
-			l.release(victim)
-			l.paused(victim, why)
-			l.lives[victim].level = int32(max(l.Jobs[victim].Priority, 0))
-			l.wait(victim)
-		}
-		return true, true, nil
 	}
-	return true, false, nil
+	return len(victims) > 0, false, nil
 }
 
-// byVictimRule orders running jobs by who is paused first.
+// pauseAll pauses those of the victims that hold something of the nodes on which
+// a waiting job will start.
+func (l *loop) pauseAll(victims, nodes []int32, j int32) error {
+	why := ""
+	if l.Recorder != nil {
+		why = fmt.Sprintf("makes room for %q", l.Jobs[j].Name)
+	}
+	for _, victim := range victims {
+		if !l.touches(victim, nodes) {
+			continue
+		}
+		if err := l.halt(victim); err != nil {
+			return err
+		}
+		l.release(victim)
+		l.paused(victim, why)
+		l.lives[victim].level = int32(max(l.Jobs[victim].Priority, 0))
+		l.wait(victim)
+	}
+	return nil
+}
+
+// byVictimRule orders running jobs by who is paused first. While they run, and
+// keep their requests, the order of two stays as it is.
 func (l *loop) byVictimRule(a, b int32) int {
 	longest := cmp.Compare(l.service(b), l.service(a))
 	smallest := cmp.Compare(l.lives[a].request, l.lives[b].request)
@@ -65,6 +65,22 @@ func (l *loop) byVictimRule(a, b int32) int {
 		return cmp.Or(smallest, longest, cmp.Compare(b, a))
 	}
 	return cmp.Or(longest, smallest, cmp.Compare(b, a))
+}
+
+// offerVictim and withdrawVictim keep the running jobs in the order in which
+// they would be paused.
+func (l *loop) offerVictim(j int32) {
+	if l.p.pausesForBetter() {
+		i, _ := slices.BinarySearchFunc(l.victims, j, l.byVictimRule)
+		l.victims = slices.Insert(l.victims, i, j)
+	}
+}
+
+func (l *loop) withdrawVictim(j int32) {
+	if l.p.pausesForBetter() {
+		i, _ := slices.BinarySearchFunc(l.victims, j, l.byVictimRule)
+		l.victims = slices.Delete(l.victims, i, i+1)
+	}
 }
 
 // service returns the service time of a running job up to now.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
 func drawPolicy(t *rapid.T) Policy {
@@ -137,7 +138,7 @@ func TestAnyRunIsValid(t *testing.T) {
 			o.Noise, o.Overheads = 0.2, simulated.Overheads{Start: 7e6, Pause: 1e6, Resume: 2e6, Resize: 3e6}
 		}
 		out, tr := execute(t, r, work, o)
-		for _, v := range Validate(c, jobs, r.Resizes, tr.events, &out) {
+		for _, v := range validate.Trace(c, jobs, r.Resizes, tr.events, &out) {
 			t.Errorf("%s: %s", r.Policy, v)
 		}
 		for i, res := range out.Jobs {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
 // sluggish makes a simulated engine behave like one on a real clock: Next
@@ -97,7 +98,7 @@ func TestAnyRunOnASluggishEngineIsValid(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", r.Policy, err)
 		}
-		for _, v := range Validate(c, jobs, r.Resizes, tr.events, &o) {
+		for _, v := range validate.Trace(c, jobs, r.Resizes, tr.events, &o) {
 			t.Errorf("%s: %s", r.Policy, v)
 		}
 	})

@@ -1,9 +1,10 @@
 package scheduler
 
 import (
-	"math"
 	"slices"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // reservation is the earliest start of the first blocked job under EASY, by
@@ -107,15 +108,15 @@ func (l *loop) mayPass(j, cores int32, nodes []int32) bool {
 
 // passable returns a limit that leaves out waiting jobs which can surely not
 // start behind a blocked one.
-func (l *loop) passable() limit {
-	within := limit{l.machine.mostFree(), Never, 0}
+func (l *loop) passable() queue.Limit {
+	within := queue.Limit{Free: l.machine.mostFree(), Window: Never}
 	if l.p.Backfill == EASY && l.held.at != Never {
-		within.window = l.held.at - l.now
+		within.Window = l.held.at - l.now
 		for _, r := range l.held.rooms {
-			within.spare = max(within.spare, r.cores)
+			within.Spare = max(within.Spare, r.cores)
 		}
 		if len(l.held.rooms) == 1 {
-			within.spare -= l.held.need.cores
+			within.Spare -= l.held.need.cores
 		}
 	}
 	return within
@@ -124,23 +125,29 @@ func (l *loop) passable() limit {
 // admitPlanned starts waiting jobs under conservative backfill: each job in
 // the policy's order is given the earliest stretch of time in which there is
 // room for it beside the running jobs and those before it, by the predicted
-// run times. The plan is made anew at each dispatch.
+// run times. The plan is made anew at each dispatch, up to the last job that
+// could start now.
 func (l *loop) admitPlanned() error {
 	pausing := l.p.pausesForBetter()
+	within := queue.Limit{Free: l.machine.mostFree(), Window: Never}
+	if !pausing && l.queue.Next(queue.Front, within) == nobody {
+		return nil
+	}
 	plan := l.planRunning()
-	after, blocked := front, false
+	after, blocked := queue.Front, false
+	ahead := startable{key: queue.Front} // the first job behind that could start now
 	for {
-		if fits := (limit{l.machine.mostFree(), Never, math.MaxInt32}); !pausing && l.queue.next(after, fits) == nobody {
-			return nil // nobody who is left could start now
+		if !pausing && !l.lookAhead(plan, after, &ahead) {
+			return nil
 		}
-		j := l.queue.next(after, anyone)
+		j := l.queue.Next(after, queue.Anyone)
 		if j == nobody {
 			return nil
 		}
 		if l.moved(j) {
 			continue
 		}
-		after = l.queue.keyOf(j)
+		after = l.queue.KeyOf(j)
 		cores, nodes, i := l.planAs(plan, j)
 		ok := i == 0
 		if !ok { // less than it would get later, but at once
@@ -150,7 +157,7 @@ func (l *loop) admitPlanned() error {
 		}
 		if !ok && pausing {
 			var err error
-			if _, ok, err = l.makeRoom(j); err != nil {
+			if ok, err = l.makeRoomNow(j); err != nil {
 				return err
 			}
 			if ok {
@@ -180,6 +187,32 @@ func (l *loop) admitPlanned() error {
 	}
 }
 
+// startable is a waiting job that could start now beside a plan, as far as its
+// least request tells.
+type startable struct {
+	key queue.Key
+	ask queue.Ask
+}
+
+// lookAhead tells whether there is such a job behind a place in the queue. What is
+// planned only takes room, so a job that could not start now will not later in the
+// same pass, and the one that was found before is looked at first.
+func (l *loop) lookAhead(p *plan, after queue.Key, found *startable) bool {
+	if after.Less(found.key) {
+		if p.couldStart(found.ask) {
+			return true
+		}
+		after = found.key
+	}
+	within := p.startable()
+	for j := l.queue.Next(after, within); j != nobody; j = l.queue.Next(found.key, within) {
+		if *found = (startable{l.queue.KeyOf(j), l.queue.AskOf(j)}); p.couldStart(found.ask) {
+			return true
+		}
+	}
+	return false
+}
+
 // planned returns the cores that a blocked job is to get later.
 func (l *loop) planned(j int32) int32 {
 	if l.p.Allocation == Strict || l.sized(j) {
@@ -204,18 +237,57 @@ type planStep struct {
 
 // planRunning returns the plan in which nobody starts any more.
 func (l *loop) planRunning() *plan {
-	p := &plan{steps: []planStep{{l.now, slices.Clone(l.machine.free)}}}
+	nodes := len(l.machine.free)
+	rooms := append(make([]room, 0, (len(l.ends)+1)*nodes), l.machine.free...)
+	p := &plan{steps: make([]planStep, 1, 2*len(l.ends)+8)}
+	p.steps[0] = planStep{l.now, rooms[:nodes:nodes]}
 	for _, e := range l.ends {
 		if e.at == Never || l.lives[e.job].yields {
 			continue
 		}
 		at := max(e.at, l.now+1)
 		if last := p.steps[len(p.steps)-1]; last.at != at {
-			p.steps = append(p.steps, planStep{at, slices.Clone(last.free)})
+			n := len(rooms)
+			rooms = append(rooms, last.free...)
+			p.steps = append(p.steps, planStep{at, rooms[n : n+nodes : n+nodes]})
 		}
 		l.addAll(p.steps[len(p.steps)-1].free, e.job)
 	}
 	return p
+}
+
+// couldStart tells whether some node has the cores for a job from now on, for as
+// long as it is predicted to run.
+func (p *plan) couldStart(a queue.Ask) bool {
+	end := until(p.steps[0].at, a.Length)
+	for v := range p.steps[0].free {
+		i := 0
+		for i < len(p.steps) && p.steps[i].at < end && p.steps[i].free[v].cores >= a.Cores {
+			i++
+		}
+		if i == len(p.steps) || p.steps[i].at >= end {
+			return true
+		}
+	}
+	return false
+}
+
+// startable returns a limit that leaves out waiting jobs which can surely not
+// start now: on no node are there ever fewer cores than spare, and those who ask
+// for more have to end before that is all there is.
+func (p *plan) startable() queue.Limit {
+	var within queue.Limit
+	now := p.steps[0]
+	for v, r := range now.free {
+		spare, at := r.cores, now.at
+		for _, s := range p.steps[1:] {
+			if s.free[v].cores < spare {
+				spare, at = s.free[v].cores, s.at
+			}
+		}
+		within.Free, within.Spare, within.Window = max(within.Free, r.cores), max(within.Spare, spare), max(within.Window, at-now.at)
+	}
+	return within
 }
 
 // until returns the end of a stretch. Even a job that has run for as long as

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
 // clumsy is a virtual engine on which each attempt takes its job's predicted
 // time, whatever it holds, and the first attempts of a job fail.
 type clumsy struct {
 	jobs  []Job
-	fails map[int]int // attempts that fail, by job
+	fails map[int]int           // attempts that fail, by job
+	early map[int]time.Duration // after how long they fail; after the whole time if it is not here
 	now   time.Duration
 	left  []time.Duration
 	end   map[int]time.Duration // of the jobs that run
@@ -24,6 +26,9 @@ func (c *clumsy) Start(job int, _ Grant) error {
 		return fmt.Errorf("job %d runs already", job)
 	}
 	c.left[job] = c.jobs[job].Predicted
+	if early, ok := c.early[job]; ok && c.fails[job] > 0 {
+		c.left[job] = early
+	}
 	return c.Resume(job, Grant{})
 }
 func (c *clumsy) Pause(job int) error {
@@ -76,7 +81,7 @@ func TestRetries(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", p, err)
 		}
-		for _, v := range Validate(cluster, jobs, nil, tr.events, &o) {
+		for _, v := range validate.Trace(cluster, jobs, nil, tr.events, &o) {
 			t.Errorf("%s: %s", p, v)
 		}
 		for j, want := range []struct {
@@ -108,14 +113,41 @@ func TestRetryGantt(t *testing.T) {
 	}
 }
 
-// More attempts than a job has are against the rules.
-func TestValidatorCountsRetries(t *testing.T) {
-	jobs := number([]Job{at(0, 1, 2)})
-	cores := CoreSet{{Lo: 0, Hi: 1}}
-	v := Validate(one(1), jobs, nil, []Event{
-		{Kind: Arrive}, {Kind: Start, Cores: cores}, {At: 1, Kind: Retry}, {At: 1, Kind: Start, Cores: cores}, {At: 2, Kind: Finish},
-	}, nil)
-	if len(v) != 1 {
-		t.Errorf("violations: %v", v)
+// What a job that begins anew has left is all of it: A fails at 4, when B comes,
+// which is shorter.
+func TestRetryIsPredictedAnew(t *testing.T) {
+	for _, p := range []Policy{{Order: SRTF}, {Order: SJF, Backfill: EASY}} {
+		jobs := number([]Job{at(0, 1, 4), at(4, 1, 3)})
+		jobs[0].Retries = 1
+		e := &clumsy{jobs: jobs, fails: map[int]int{0: 1}, left: make([]time.Duration, 2), end: map[int]time.Duration{}}
+		var tr trace
+		if _, err := (Run{Policy: p, Cluster: one(1), Jobs: jobs, Engine: e, Recorder: &tr}).Execute(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if got := gantt(jobs, tr.events); got != "A |1111...1111|\nB |    111|\n" {
+			t.Errorf("%s:\n%s", p, got)
+		}
+	}
+}
+
+// Under easy backfill a job that passes the first must end before its
+// reservation, which a job that began anew holds up for its whole time: C fits
+// beside A's second attempt and ends before it.
+//
+//	A  11      fails
+//	A    1111
+//	B   .....22
+//	C   .1111
+func TestReservationsKnowOfRetries(t *testing.T) {
+	jobs := number([]Job{at(0, 1, 4), at(1, 2, 2), at(1, 1, 4)})
+	jobs[0].Retries = 1
+	e := &clumsy{jobs: jobs, fails: map[int]int{0: 1}, left: make([]time.Duration, 3), end: map[int]time.Duration{}}
+	e.early = map[int]time.Duration{0: 2 * time.Second}
+	var tr trace
+	if _, err := (Run{Policy: Policy{Backfill: EASY}, Cluster: one(2), Jobs: jobs, Engine: e, Recorder: &tr}).Execute(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := gantt(jobs, tr.events); got != "A |111111|\nB | .....22|\nC | .1111|\n" {
+		t.Error(got)
 	}
 }

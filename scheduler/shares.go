@@ -1,6 +1,10 @@
 package scheduler
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
 
 // member is a job that takes part in the sharing of a node's cores.
 type member struct {
@@ -142,16 +146,16 @@ func (l *loop) shareOut(pausing bool) *sharing {
 			n.members = append(n.members, m)
 		}
 	}
-	after, passes := front, false
+	after, passes := queue.Front, false
 	for {
-		j := l.queue.next(after, anyone)
+		j := l.queue.Next(after, queue.Anyone)
 		if j == nobody || (spare == 0 && !pausing && passes) {
 			break
 		}
 		if l.moved(j) {
 			continue
 		}
-		after = l.queue.keyOf(j)
+		after = l.queue.KeyOf(j)
 		if l.join(s, j, passes && l.p.Backfill != FirstFit) {
 			spare = 0
 			for v := range s.nodes {

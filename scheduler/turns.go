@@ -65,7 +65,7 @@ func (l *loop) turnOver(j int32) {
 	l.machine.give(f.grant)
 	l.turns.add(j, f)
 	l.arrivals++
-	l.queue.insert(l.place(j), l.least(j))
+	l.queue.Insert(l.place(j), l.least(j))
 }
 
 // endTurn pauses a job whose turn is over, because its cores are wanted or
@@ -85,7 +85,7 @@ func (l *loop) endTurn(j int32) error {
 func (l *loop) goOn(j int32) {
 	f := &l.lives[j]
 	l.turns.drop(j, f)
-	l.queue.remove(j)
+	l.queue.Remove(j)
 	l.machine.take(f.grant)
 	l.fair.serve(j)
 	l.setTimer(j, l.now+l.p.Quantum)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/results"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
 // Cell is one cell, ready to run.
@@ -53,7 +54,7 @@ func Run(ctx context.Context, c Cell) (results.Cell, error) {
 		return results.Cell{}, err
 	}
 	defer w.Abort()
-	validator := scheduler.NewValidator(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
+	validator := validate.New(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
 	all := recorders{validator, w}
 	if c.Watch != nil {
 		all = append(all, &counter{watch: c.Watch, counts: Counts{Total: len(c.Setup.Jobs)}})

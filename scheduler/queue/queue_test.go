@@ -1,4 +1,4 @@
-package scheduler
+package queue
 
 import (
 	"math"
@@ -12,7 +12,7 @@ import (
 func TestQueueIsAnOrderedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const jobs = 40
-		q := newQueue(jobs, true)
+		q := New(jobs, true)
 		in := map[int32]bool{}
 		small := rapid.Int64Range(0, 6)
 		length := rapid.OneOf(small, rapid.Int64Range(0, math.MaxInt64))
@@ -20,32 +20,32 @@ func TestQueueIsAnOrderedList(t *testing.T) {
 			"change": func(t *rapid.T) {
 				j := int32(rapid.IntRange(0, jobs-1).Draw(t, "job"))
 				if in[j] {
-					q.remove(j)
+					q.Remove(j)
 				} else {
-					q.insert(key{small.Draw(t, "rank"), small.Draw(t, "second"), j},
-						ask{int32(rapid.IntRange(1, 300).Draw(t, "cores")), time.Duration(length.Draw(t, "length"))})
+					q.Insert(Key{small.Draw(t, "rank"), small.Draw(t, "second"), j},
+						Ask{int32(rapid.IntRange(1, 300).Draw(t, "cores")), time.Duration(length.Draw(t, "length"))})
 				}
 				in[j] = !in[j]
 			},
 			"": func(t *rapid.T) {
-				l := limit{int32(rapid.IntRange(1, 300).Draw(t, "free")), time.Duration(length.Draw(t, "window")), int32(rapid.IntRange(0, 300).Draw(t, "spare"))}
-				after := key{small.Draw(t, "rank"), small.Draw(t, "second"), int32(rapid.IntRange(-1, jobs).Draw(t, "job"))}
-				want, size, before := nobody, 0, 0
+				l := Limit{int32(rapid.IntRange(1, 300).Draw(t, "free")), time.Duration(length.Draw(t, "window")), int32(rapid.IntRange(0, 300).Draw(t, "spare"))}
+				after := Key{small.Draw(t, "rank"), small.Draw(t, "second"), int32(rapid.IntRange(-1, jobs).Draw(t, "job"))}
+				want, size, before := Nobody, 0, 0
 				for j := range int32(jobs) {
 					if !in[j] {
 						continue
 					}
 					size++
 					n := &q.nodes[q.nodeOf[j]]
-					if n.key.less(after) {
+					if n.key.Less(after) {
 						before++
 					}
-					if after.less(n.key) && l.allows(n.ask) && (want == nobody || n.key.less(q.keyOf(want))) {
+					if after.Less(n.key) && l.allows(n.ask) && (want == Nobody || n.key.Less(q.KeyOf(want))) {
 						want = j
 					}
 				}
-				if got := q.next(after, l); got != want || q.len() != size || q.before(after) != before {
-					t.Fatalf("next %d of %d, %d before; want %d of %d, %d before", got, q.len(), q.before(after), want, size, before)
+				if got := q.Next(after, l); got != want || q.Len() != size || q.Before(after) != before {
+					t.Fatalf("next %d of %d, %d before; want %d of %d, %d before", got, q.Len(), q.Before(after), want, size, before)
 				}
 			},
 		})
@@ -64,7 +64,7 @@ func TestCodesKeepTheOrder(t *testing.T) {
 			t.Fatalf("%d and %d have codes %d and %d", a, b, x, y)
 		}
 	})
-	if code(Never) == math.MaxUint16 {
+	if code(never) == math.MaxUint16 {
 		t.Error("a job without an estimate is coded as no job")
 	}
 }

@@ -1,13 +1,34 @@
-package scheduler_test
+package validate_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
 )
+
+// trace is a Recorder that keeps the events.
+type trace []Event
+
+func (t *trace) Event(e Event)   { *t = append(*t, e) }
+func (*trace) Decision(Decision) {}
+
+// job arrives at a second, and asks for some cores for some seconds.
+func job(level, arrival, cores, seconds int, change func(*Job)) Job {
+	j := Job{
+		Priority: level, Arrival: time.Duration(arrival) * time.Second, Threads: cores,
+		Predicted: time.Duration(seconds) * time.Second, Deadline: Never,
+	}
+	if change != nil {
+		change(&j)
+	}
+	return j
+}
 
 // validCell is a small run with pauses, a resize and a gang, whose trace is
 // broken in every way that the validator is to notice.
@@ -16,18 +37,36 @@ func validCell(t *testing.T) (Run, Outcome, []Event) {
 	r := Run{
 		Policy:  Policy{Order: Priority, Preemption: PausePreemption, Backfill: FirstFit},
 		Cluster: Cluster{Nodes: []Node{{Threads: 4, GPUs: 1, Memory: 10}, {Threads: 4, GPUs: 1, Memory: 10}}},
-		Jobs: number([]Job{
-			memory(6, level(2, at(0, 4, 4))),
-			gpus(1, level(1, at(0, 2, 3))),
-			level(0, at(1, 4, 2)),
-			malleable(level(1, at(2, 2, 3))),
-			gang(2, level(1, at(3, 4, 1))),
-		}),
+		Jobs: []Job{
+			job(2, 0, 4, 4, func(j *Job) { j.Memory = 6 }),
+			job(1, 0, 2, 3, func(j *Job) { j.GPUs = 1 }),
+			job(0, 1, 4, 2, nil),
+			job(1, 2, 2, 3, func(j *Job) { j.Malleable = true }),
+			job(1, 3, 4, 1, func(j *Job) { j.Nodes = 2 }),
+		},
 		Resizes: []Resize{{At: 3 * time.Second, Job: 3, Threads: 1}},
 	}
-	o, tr := simulate(t, r, nil)
+	work := make([]simulated.Work, len(r.Jobs))
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		j.Number, j.Name = i, string(rune('A'+i))
+		work[i] = simulated.FullRequest(j.Predicted, j.Threads)
+	}
+	engine, err := simulated.New(r.Jobs, work, simulated.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tr trace
+	r.Engine, r.Recorder = engine, &tr
+	o, err := r.Execute(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range validate.Trace(r.Cluster, r.Jobs, r.Resizes, tr, &o) {
+		t.Fatal(v)
+	}
 	kinds := map[EventKind]int{}
-	for _, e := range tr.events {
+	for _, e := range tr {
 		kinds[e.Kind]++
 	}
 	for _, k := range []EventKind{Pause, Resume, ResizeJob, Request, Finish} {
@@ -35,7 +74,7 @@ func validCell(t *testing.T) (Run, Outcome, []Event) {
 			t.Fatalf("the valid cell has no %s", k)
 		}
 	}
-	return r, o, tr.events
+	return r, o, tr
 }
 
 // nth returns the index of the n-th event of a kind, from 0.
@@ -133,7 +172,7 @@ func TestValidatorFindsBrokenTraces(t *testing.T) {
 			r, o, events := validCell(t)
 			r.Jobs = slices.Clone(r.Jobs)
 			c.harm(&r, &o, &events)
-			found := Validate(r.Cluster, r.Jobs, r.Resizes, events, &o)
+			found := validate.Trace(r.Cluster, r.Jobs, r.Resizes, events, &o)
 			for _, v := range found {
 				if strings.Contains(v.Text, c.want) {
 					return
@@ -152,22 +191,34 @@ func TestValidatorFindsEveryLostEvent(t *testing.T) {
 			continue
 		}
 		lost := slices.Delete(slices.Clone(events), i, i+1)
-		if len(Validate(r.Cluster, r.Jobs, r.Resizes, lost, &o)) == 0 {
+		if len(validate.Trace(r.Cluster, r.Jobs, r.Resizes, lost, &o)) == 0 {
 			t.Errorf("event %d (%s of job %d) is not missed", i, e.Kind, e.Job)
 		}
 		twice := slices.Insert(slices.Clone(events), i, e)
-		if len(Validate(r.Cluster, r.Jobs, r.Resizes, twice, &o)) == 0 {
+		if len(validate.Trace(r.Cluster, r.Jobs, r.Resizes, twice, &o)) == 0 {
 			t.Errorf("event %d (%s of job %d) can happen twice", i, e.Kind, e.Job)
 		}
 	}
 }
 
 func TestValidatorKeepsABoundedNumber(t *testing.T) {
-	v := NewValidator(one(1), nil, nil)
-	for range 10 * MaxViolations {
+	v := validate.New(Cluster{Nodes: []Node{{Threads: 1}}}, nil, nil)
+	for range 10 * validate.MaxViolations {
 		v.Event(Event{Job: 7})
 	}
-	if len(v.Violations()) != MaxViolations || v.Count() != 10*MaxViolations {
+	if len(v.Violations()) != validate.MaxViolations || v.Count() != 10*validate.MaxViolations {
 		t.Errorf("%d kept of %d", len(v.Violations()), v.Count())
+	}
+}
+
+// More attempts than a job has are against the rules.
+func TestValidatorCountsRetries(t *testing.T) {
+	jobs := []Job{job(0, 0, 1, 2, nil)}
+	cores := CoreSet{{Lo: 0, Hi: 1}}
+	v := validate.Trace(Cluster{Nodes: []Node{{Threads: 1}}}, jobs, nil, []Event{
+		{Kind: Arrive}, {Kind: Start, Cores: cores}, {At: 1, Kind: Retry}, {At: 1, Kind: Start, Cores: cores}, {At: 2, Kind: Finish},
+	}, nil)
+	if len(v) != 1 {
+		t.Errorf("violations: %v", v)
 	}
 }

@@ -1,9 +1,13 @@
-package scheduler
+// Package validate checks finished schedules, simulated or real, from their traces
+// alone: it knows what a schedule must never do, and nothing of policies.
+package validate
 
 import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
 )
 
 // MaxViolations bounds the violations that a Validator keeps; it counts all.
@@ -20,7 +24,8 @@ type Violation struct {
 func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Text) }
 
 // Validator checks a trace while it is made, or afterwards, without keeping
-// it. It shares no code with the loop. It is a Recorder. The rules:
+// it. It shares no code with the loop that made it. It is a scheduler.Recorder. The
+// rules:
 //
 //   - no core or GPU is held twice, and none that the cluster lacks;
 //   - no node is over its memory, which a job holds from its start to its end;
@@ -39,8 +44,8 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //   - waiting and service time, added up from the trace, are those of the
 //     outcome, and together the time from arrival to finish.
 type Validator struct {
-	cluster Cluster
-	jobs    []Job
+	cluster scheduler.Cluster
+	jobs    []scheduler.Job
 	cores   holders
 	gpus    holders
 	memory  []int64 // free, by node
@@ -53,7 +58,7 @@ type Validator struct {
 
 // traced is what the trace has said of a job so far.
 type traced struct {
-	state            State
+	state            scheduler.State
 	since            time.Duration
 	first, finish    time.Duration
 	waiting, service time.Duration
@@ -66,7 +71,7 @@ type traced struct {
 
 // grantedTo is what a job that has started was granted last.
 type grantedTo struct {
-	cores, gpus CoreSet // held
+	cores, gpus scheduler.CoreSet // held
 	nodes       []int
 }
 
@@ -78,9 +83,9 @@ type holders struct {
 	byNode []int   // how many a grant has, by node
 }
 
-// NewValidator returns a validator for the trace of jobs on a cluster, with
+// New returns a validator for the trace of jobs on a cluster, with
 // the resize requests that the workload makes.
-func NewValidator(c Cluster, jobs []Job, resizes []Resize) *Validator {
+func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) *Validator {
 	v := &Validator{cluster: c, jobs: jobs, lives: make([]traced, len(jobs))}
 	v.cores.what, v.gpus.what = "core", "GPU"
 	for i, n := range c.Nodes {
@@ -90,7 +95,7 @@ func NewValidator(c Cluster, jobs []Job, resizes []Resize) *Validator {
 	}
 	for i := range v.lives {
 		j := &jobs[i]
-		v.lives[i] = traced{state: Pending, first: Never, finish: Never,
+		v.lives[i] = traced{state: scheduler.Pending, first: scheduler.Never, finish: scheduler.Never,
 			low: int32(min(max(j.MinThreads, 1), j.Threads)), high: int32(max(j.Threads, j.MaxThreads))}
 	}
 	for _, z := range resizes {
@@ -102,10 +107,10 @@ func NewValidator(c Cluster, jobs []Job, resizes []Resize) *Validator {
 	return v
 }
 
-// Validate checks a finished trace, and the outcome of the run that made it
+// Trace checks a finished trace, and the outcome of the run that made it
 // unless it is nil.
-func Validate(c Cluster, jobs []Job, resizes []Resize, trace []Event, o *Outcome) []Violation {
-	v := NewValidator(c, jobs, resizes)
+func Trace(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize, trace []scheduler.Event, o *scheduler.Outcome) []Violation {
+	v := New(c, jobs, resizes)
 	for _, e := range trace {
 		v.Event(e)
 	}
@@ -119,11 +124,11 @@ func (v *Validator) Violations() []Violation { return v.found }
 // Count returns how many violations have been found so far.
 func (v *Validator) Count() int { return v.count }
 
-// Decision implements Recorder. Decisions are not checked.
-func (v *Validator) Decision(Decision) {}
+// Decision implements scheduler.Recorder. Decisions are not checked.
+func (v *Validator) Decision(scheduler.Decision) {}
 
 // Event checks the next event of the trace.
-func (v *Validator) Event(e Event) {
+func (v *Validator) Event(e scheduler.Event) {
 	if e.At < v.last {
 		v.report(e.At, e.Job, "the trace goes back in time: %s is after %s", e.At, v.last)
 	}
@@ -138,23 +143,23 @@ func (v *Validator) Event(e Event) {
 	}
 	v.passTime(e.At, t)
 	switch e.Kind {
-	case Arrive:
-		t.state, t.since = Queued, v.jobs[e.Job].Arrival
+	case scheduler.Arrive:
+		t.state, t.since = scheduler.Queued, v.jobs[e.Job].Arrival
 		if e.At != t.since {
 			v.report(e.At, e.Job, "job %q arrives at %s instead of %s", v.name(e.Job), e.At, t.since)
 		}
 		v.holdNothing(e)
-	case Start:
-		if t.state, t.size = Running, int32(e.Cores.Count()); t.retries == 0 {
+	case scheduler.Start:
+		if t.state, t.size = scheduler.Running, int32(e.Cores.Count()); t.retries == 0 {
 			t.first = e.At
 		}
 		t.grantedTo = v.another()
 		v.choose(e, t)
 		v.grant(e, t)
 		v.takeMemory(e, t)
-	case Resume:
+	case scheduler.Resume:
 		old := slices.Clone(t.nodes)
-		t.state = Running
+		t.state = scheduler.Running
 		if e.Alternative != int(t.way) {
 			v.report(e.At, e.Job, "job %q resumes with alternative %d, but started with %d", v.name(e.Job), e.Alternative, t.way)
 		}
@@ -162,38 +167,38 @@ func (v *Validator) Event(e Event) {
 		if !slices.Equal(old, t.nodes) {
 			v.report(e.At, e.Job, "job %q resumes on other nodes than it was paused on", v.name(e.Job))
 		}
-	case ResizeJob:
+	case scheduler.ResizeJob:
 		t.resizes++
 		v.drop(e, t)
 		v.grant(e, t)
-	case Pause:
-		t.state = Paused
+	case scheduler.Pause:
+		t.state = scheduler.Paused
 		t.pauses++
 		v.drop(e, t)
 		v.holdNothing(e)
-	case Retry:
+	case scheduler.Retry:
 		if t.retries++; int(t.retries) > v.jobs[e.Job].Retries {
 			v.report(e.At, e.Job, "job %q is tried again %d times instead of at most %d", v.name(e.Job), t.retries, v.jobs[e.Job].Retries)
 		}
 		v.takeBack(e, t)
-		t.state = Queued
-	case Finish, Fail, Stop:
+		t.state = scheduler.Queued
+	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		v.takeBack(e, t)
 		t.finish = e.At
 		switch e.Kind {
-		case Finish:
-			t.state = Finished
-		case Fail:
-			t.state = Failed
-		case Stop:
-			t.state = Stopped
+		case scheduler.Finish:
+			t.state = scheduler.Finished
+		case scheduler.Fail:
+			t.state = scheduler.Failed
+		case scheduler.Stop:
+			t.state = scheduler.Stopped
 		}
-	case Request, Level, Predict:
+	case scheduler.Request, scheduler.Level, scheduler.Predict:
 	}
 }
 
 // takeBack ends what a job was granted.
-func (v *Validator) takeBack(e Event, t *traced) {
+func (v *Validator) takeBack(e scheduler.Event, t *traced) {
 	if t.grantedTo != nil {
 		v.drop(e, t)
 		v.giveMemory(e, t)
@@ -216,32 +221,32 @@ func (v *Validator) another() *grantedTo {
 }
 
 // lawful tells whether an event can happen to a job in its state.
-func (v *Validator) lawful(e Event, t *traced) bool {
+func (v *Validator) lawful(e scheduler.Event, t *traced) bool {
 	ok := false
 	switch e.Kind {
-	case Arrive:
-		ok = t.state == Pending
-	case Start, Level:
-		ok = t.state == Queued || e.Kind == Level && t.state == Paused
-	case Pause, ResizeJob:
-		ok = t.state == Running
-	case Predict:
-		ok = t.state == Running || t.state == Paused
-	case Resume:
-		ok = t.state == Paused
-	case Finish, Retry:
-		ok = t.state == Running || t.state == Paused
-	case Fail, Stop:
-		ok = t.state == Running || t.state == Paused || t.state == Queued
-	case Request:
-		ok = t.state != Finished && t.state != Failed && t.state != Stopped
+	case scheduler.Arrive:
+		ok = t.state == scheduler.Pending
+	case scheduler.Start, scheduler.Level:
+		ok = t.state == scheduler.Queued || e.Kind == scheduler.Level && t.state == scheduler.Paused
+	case scheduler.Pause, scheduler.ResizeJob:
+		ok = t.state == scheduler.Running
+	case scheduler.Predict:
+		ok = t.state == scheduler.Running || t.state == scheduler.Paused
+	case scheduler.Resume:
+		ok = t.state == scheduler.Paused
+	case scheduler.Finish, scheduler.Retry:
+		ok = t.state == scheduler.Running || t.state == scheduler.Paused
+	case scheduler.Fail, scheduler.Stop:
+		ok = t.state == scheduler.Running || t.state == scheduler.Paused || t.state == scheduler.Queued
+	case scheduler.Request:
+		ok = t.state != scheduler.Finished && t.state != scheduler.Failed && t.state != scheduler.Stopped
 	default:
 		v.report(e.At, e.Job, "the event %q is unknown", e.Kind)
 		return false
 	}
 	switch {
 	case ok:
-	case t.state == Pending:
+	case t.state == scheduler.Pending:
 		v.report(e.At, e.Job, "%q happens to job %q before its arrival", e.Kind, v.name(e.Job))
 	default:
 		v.report(e.At, e.Job, "%q happens to job %q, which is %s", e.Kind, v.name(e.Job), t.state)
@@ -252,16 +257,16 @@ func (v *Validator) lawful(e Event, t *traced) bool {
 // passTime adds the stretch before an event to the job's times.
 func (v *Validator) passTime(at time.Duration, t *traced) {
 	switch t.state {
-	case Queued, Paused:
+	case scheduler.Queued, scheduler.Paused:
 		t.waiting += at - t.since
-	case Running:
+	case scheduler.Running:
 		t.service += at - t.since
 	}
 	t.since = at
 }
 
 // choose notes with which of its alternatives a job starts.
-func (v *Validator) choose(e Event, t *traced) {
+func (v *Validator) choose(e scheduler.Event, t *traced) {
 	alternatives := v.jobs[e.Job].Alternatives
 	if e.Alternative < 0 || e.Alternative >= max(len(alternatives), 1) {
 		v.report(e.At, e.Job, "job %q starts with alternative %d of %d", v.name(e.Job), e.Alternative, len(alternatives))
@@ -274,14 +279,22 @@ func (v *Validator) choose(e Event, t *traced) {
 	}
 }
 
-func (v *Validator) holdNothing(e Event) {
+// way returns what a job asks for when it runs in one of its ways.
+func way(j *scheduler.Job, alternative int32) scheduler.Alternative {
+	if len(j.Alternatives) > 0 {
+		return j.Alternatives[alternative]
+	}
+	return scheduler.Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory}
+}
+
+func (v *Validator) holdNothing(e scheduler.Event) {
 	if len(e.Cores) > 0 || len(e.GPUs) > 0 {
 		v.report(e.At, e.Job, "job %q holds cores %s and GPUs %s after %q", v.name(e.Job), e.Cores, e.GPUs, e.Kind)
 	}
 }
 
 // grant checks what a job holds from an event on, and books it.
-func (v *Validator) grant(e Event, t *traced) {
+func (v *Validator) grant(e scheduler.Event, t *traced) {
 	j := &v.jobs[e.Job]
 	t.cores, t.gpus = e.Cores, e.GPUs
 	cores, gpus := e.Cores.Count(), e.GPUs.Count()
@@ -291,7 +304,7 @@ func (v *Validator) grant(e Event, t *traced) {
 	if !j.Malleable && cores != int(t.size) {
 		v.report(e.At, e.Job, "the rigid job %q changes from %d to %d cores", j.Name, t.size, cores)
 	}
-	ask := j.way(t.way)
+	ask := way(j, t.way)
 	if gpus != ask.GPUs {
 		v.report(e.At, e.Job, "job %q is given %d GPUs instead of %d", j.Name, gpus, ask.GPUs)
 	}
@@ -319,7 +332,7 @@ func (v *Validator) grant(e Event, t *traced) {
 
 // hold marks what a job holds, and returns how much by node, valid until the
 // next call.
-func (v *Validator) hold(h *holders, e Event, set CoreSet) []int {
+func (v *Validator) hold(h *holders, e scheduler.Event, set scheduler.CoreSet) []int {
 	clear(h.byNode)
 	set.Each(func(c int) {
 		switch {
@@ -336,10 +349,10 @@ func (v *Validator) hold(h *holders, e Event, set CoreSet) []int {
 }
 
 // drop takes from a job all that it holds.
-func (v *Validator) drop(e Event, t *traced) {
+func (v *Validator) drop(e scheduler.Event, t *traced) {
 	for _, s := range []struct {
 		h   *holders
-		set CoreSet
+		set scheduler.CoreSet
 	}{{&v.cores, t.cores}, {&v.gpus, t.gpus}} {
 		s.set.Each(func(c int) {
 			if c < len(s.h.job) && s.h.job[c] == int32(e.Job) {
@@ -350,7 +363,7 @@ func (v *Validator) drop(e Event, t *traced) {
 	t.cores, t.gpus = nil, nil
 }
 
-func (v *Validator) takeMemory(e Event, t *traced) {
+func (v *Validator) takeMemory(e scheduler.Event, t *traced) {
 	for _, node := range t.nodes {
 		v.memory[node] -= v.memoryOn(e.Job, t)
 		if v.cluster.Nodes[node].Memory > 0 && v.memory[node] < 0 {
@@ -359,7 +372,7 @@ func (v *Validator) takeMemory(e Event, t *traced) {
 	}
 }
 
-func (v *Validator) giveMemory(e Event, t *traced) {
+func (v *Validator) giveMemory(e scheduler.Event, t *traced) {
 	for _, node := range t.nodes {
 		v.memory[node] += v.memoryOn(e.Job, t)
 	}
@@ -368,23 +381,23 @@ func (v *Validator) giveMemory(e Event, t *traced) {
 // memoryOn returns what a job needs on each of its nodes.
 func (v *Validator) memoryOn(job int, t *traced) int64 {
 	n := int64(max(v.jobs[job].Nodes, 1))
-	return (v.jobs[job].way(t.way).Memory + n - 1) / n
+	return (way(&v.jobs[job], t.way).Memory + n - 1) / n
 }
 
 // Close checks what can be said only at the end of the trace, against the
 // outcome if it is not nil. Jobs of a run that was broken off have no end, so
 // there it is not to be called.
-func (v *Validator) Close(o *Outcome) {
+func (v *Validator) Close(o *scheduler.Outcome) {
 	if o != nil && len(o.Jobs) != len(v.jobs) {
 		v.report(v.last, -1, "the outcome has %d jobs instead of %d", len(o.Jobs), len(v.jobs))
 		o = nil
 	}
 	for i := range v.lives {
 		t := &v.lives[i]
-		if o != nil && o.Closed > 0 && t.state == Pending && o.Jobs[i].State == Pending && v.jobs[i].Arrival > o.Closed {
+		if o != nil && o.Closed > 0 && t.state == scheduler.Pending && o.Jobs[i].State == scheduler.Pending && v.jobs[i].Arrival > o.Closed {
 			continue // the run was closed before it arrived
 		}
-		if t.finish == Never {
+		if t.finish == scheduler.Never {
 			v.report(v.last, i, "job %q has no end, it is %s", v.name(i), t.state)
 			continue
 		}

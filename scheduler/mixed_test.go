@@ -1,0 +1,193 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/tfexp/tfexp/hardware/simulated"
+	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
+)
+
+// faulty is a simulated engine on which attempts fail: each attempt of a job is
+// a job of its own to the engine below.
+type faulty struct {
+	*simulated.Engine
+	jobOf   []int        // by attempt
+	first   []int        // by job, the number of its first attempt
+	begun   []int        // by job, attempts that have begun
+	fails   []int        // by job, attempts that fail when their time is over
+	refused map[int]bool // jobs that cannot be started
+}
+
+func newFaulty(t *rapid.T, jobs []Job, work []simulated.Work, fails []int, refused map[int]bool, o simulated.Options) *faulty {
+	f := &faulty{begun: make([]int, len(jobs)), fails: fails, refused: refused}
+	var attempts []Job
+	var works []simulated.Work
+	for i, j := range jobs {
+		f.first = append(f.first, len(attempts))
+		for n := range j.Retries + 1 {
+			a := j
+			a.Number, a.Name = len(attempts), fmt.Sprintf("%s.%d", j.Name, n)
+			attempts, works, f.jobOf = append(attempts, a), append(works, work[i]), append(f.jobOf, i)
+		}
+	}
+	var err error
+	if f.Engine, err = simulated.New(attempts, works, o); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func (f *faulty) attempt(job int) int { return f.first[job] + f.begun[job] - 1 }
+
+func (f *faulty) Start(job int, g Grant) error {
+	if f.refused[job] {
+		return errors.New("no such program")
+	}
+	f.begun[job]++
+	return f.Engine.Start(f.attempt(job), g)
+}
+func (f *faulty) Pause(job int) error           { return f.Engine.Pause(f.attempt(job)) }
+func (f *faulty) Resume(job int, g Grant) error { return f.Engine.Resume(f.attempt(job), g) }
+func (f *faulty) Resize(job int, g Grant) error { return f.Engine.Resize(f.attempt(job), g) }
+func (f *faulty) Stop(job int) error            { return f.Engine.Stop(f.attempt(job)) }
+
+func (f *faulty) Next(ctx context.Context, until time.Duration) (time.Duration, []End, error) {
+	now, ended, err := f.Engine.Next(ctx, until)
+	for i := range ended {
+		e := &ended[i]
+		e.Job = f.jobOf[e.Job]
+		if e.State == Finished && f.begun[e.Job] <= f.fails[e.Job] {
+			e.State, e.Reason = Failed, "exit status 1"
+		}
+	}
+	return now, ended, err
+}
+
+func (f *faulty) Watch(units []int) {
+	all := make([]int, len(f.jobOf))
+	for i, j := range f.jobOf {
+		all[i] = units[j]
+	}
+	f.Engine.Watch(all)
+}
+
+func (f *faulty) Reports() []Report {
+	reports := f.Engine.Reports()
+	for i := range reports {
+		reports[i].Job = f.jobOf[reports[i].Job]
+	}
+	return reports
+}
+
+// mixed is a run with everything at once, and what is needed to do it again.
+type mixed struct {
+	Run
+	work    []simulated.Work
+	options simulated.Options
+	fails   []int
+	refused map[int]bool
+	units   []int // nil without online predictions
+}
+
+func drawMixed(t *rapid.T) mixed {
+	var m mixed
+	m.Cluster = drawCluster(t)
+	for i := range m.Cluster.Nodes {
+		m.Cluster.Nodes[i].GPU = rapid.SampledFrom([]string{"", "K80", "V100"}).Draw(t, "type")
+	}
+	m.Jobs, m.work = drawJobs(t, m.Cluster, false)
+	m.Policy = drawPolicy(t)
+	switch rapid.IntRange(0, 3).Draw(t, "kind of policy") {
+	case 0:
+		m.Policy = Policy{Order: AlloX, Alpha: rapid.SampledFrom([]float64{0.1, 0.5, 1}).Draw(t, "alpha")}
+	case 1:
+		m.Policy.Placement, m.Policy.Backfill, m.Policy.Allocation = EarliestFinish, Conservative, Strict
+	case 2:
+		m.Policy.Allocation = Strict
+	}
+	if m.Policy.Allocation == Strict || m.Policy.Allocation == "" {
+		drawAlternatives(t, m.Cluster, m.Jobs)
+	}
+	m.refused = map[int]bool{}
+	for i := range m.Jobs {
+		j := &m.Jobs[i]
+		for _, a := range j.Alternatives {
+			run := time.Duration(rapid.IntRange(0, 9).Draw(t, "way run")) * time.Second
+			m.work[i].Alternatives = append(m.work[i].Alternatives, simulated.FullRequest(run, a.Threads))
+		}
+		j.Retries = rapid.IntRange(0, 2).Draw(t, "retries")
+		m.fails = append(m.fails, rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "fails"))
+		m.refused[i] = rapid.IntRange(0, 9).Draw(t, "refused") == 0
+	}
+	for _, z := range drawResizes(t, m.Jobs) {
+		if len(m.Jobs[z.Job].Alternatives) == 0 {
+			m.Resizes = append(m.Resizes, z)
+		}
+	}
+	m.options.Seed = rapid.Int64().Draw(t, "seed")
+	if rapid.Bool().Draw(t, "noisy") {
+		m.options.Noise, m.options.Overheads = 0.2, simulated.Overheads{Start: 7e6, Pause: 1e6, Resume: 2e6, Resize: 3e6}
+	}
+	if rapid.Bool().Draw(t, "contention") {
+		m.options.Contention = &simulated.Contention{Slowdown: crowding, Cluster: m.Cluster}
+	}
+	if rapid.Bool().Draw(t, "online") {
+		m.units = rapid.SliceOfN(rapid.IntRange(0, 40), len(m.Jobs), len(m.Jobs)).Draw(t, "units")
+	}
+	if rapid.Bool().Draw(t, "closes") {
+		m.Until = time.Duration(rapid.IntRange(1, 40).Draw(t, "until")) * time.Second
+	}
+	return m
+}
+
+func (m mixed) execute(t *rapid.T) (Outcome, *trace) {
+	var tr trace
+	r := m.Run
+	r.Engine, r.Recorder = newFaulty(t, m.Jobs, m.work, m.fails, m.refused, m.options), &tr
+	if m.units != nil {
+		r.Online = &Online{Units: m.units, Predictor: &wild{}}
+	}
+	out, err := r.Execute(context.Background())
+	if err != nil {
+		t.Fatalf("%s: %v", m.Policy, err)
+	}
+	return out, &tr
+}
+
+// Everything at once: alternatives, retries, jobs that cannot be started, resize
+// requests, gangs, memory, contention, online predictions, a horizon. The trace
+// is valid, each job ends as it must, and the same seed gives the same trace.
+func TestAnyMixtureIsValid(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawMixed(t)
+		out, tr := m.execute(t)
+		for _, v := range validate.Trace(m.Cluster, m.Jobs, m.Resizes, tr.events, &out) {
+			t.Errorf("%s: %s", m.Policy, v)
+		}
+		for i, r := range out.Jobs {
+			want, restarts := Finished, min(m.fails[i], m.Jobs[i].Retries)
+			switch {
+			case m.refused[i]:
+				want, restarts = Failed, 0
+			case m.fails[i] > m.Jobs[i].Retries:
+				want = Failed
+			}
+			closed := m.Until > 0 && (r.State == Stopped && r.Finish == m.Until || r.State == Pending && m.Jobs[i].Arrival > m.Until)
+			if !closed && (r.State != want || r.Restarts != restarts) {
+				t.Errorf("%s: job %d is %s after %d restarts, want %s after %d", m.Policy, i, r.State, r.Restarts, want, restarts)
+			}
+		}
+		again, tr2 := m.execute(t)
+		if !reflect.DeepEqual(tr.events, tr2.events) || !reflect.DeepEqual(out, again) || !reflect.DeepEqual(tr.decisions, tr2.decisions) {
+			t.Errorf("%s: the same seed gives another trace", m.Policy)
+		}
+	})
+}
