@@ -20,8 +20,8 @@ type Load struct {
 	// before the last arrival / (cores × the time from the first to the last
 	// arrival). At 1 and above, no policy can keep up for ever (R. M. Loynes,
 	// "The stability of a queue with non-independent inter-arrival and service
-	// times", 1962). NaN when all jobs arrive at once, a
-	// run time is not known, or a job has several ways to run.
+	// times", 1962). NaN when all jobs arrive at once, a run time is not known, or a
+	// job has several ways to run.
 	Offered float64
 	// Saturated cells have no steady state: work piled up until the last
 	// arrival, or jobs still waited when the cell was closed.

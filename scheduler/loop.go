@@ -43,8 +43,9 @@ type loop struct {
 	arrivals  int64 // into the queue, for the order of round robin
 	gaveBack  bool  // something was given back while dispatching
 	held      reservation
-	reporter  Reporter // nil without online predictions
-	seen      []seen   // by job; nil without online predictions
+	reporter  Reporter        // nil without online predictions
+	seen      []seen          // by job; nil without online predictions
+	lost      []time.Duration // by job, the core time of attempts that failed; nil until one has
 	ways      ways
 	allox     matcher
 	guard     guard

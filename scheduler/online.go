@@ -141,7 +141,7 @@ func (l *loop) forget(j int32) {
 // foresee takes a job's report into its prediction.
 func (l *loop) foresee(j int32, p Report) {
 	s, f := &l.seen[j], &l.lives[j]
-	past := f.CoreTime - f.lost // attained in this attempt when the units were finished
+	past := f.CoreTime - l.lostBy(j) // attained in this attempt when the units were finished
 	if f.State == Running {
 		// On a real clock a report may be older than the present stretch.
 		at := min(max(p.At, f.since, s.from), l.now)

@@ -62,7 +62,7 @@ func (l *loop) remaining(j int32) time.Duration {
 	if predicted == 0 {
 		return Never
 	}
-	return max(predicted-(l.attained(j)-l.lives[j].lost)/time.Duration(l.Jobs[j].Threads), 0)
+	return max(predicted-(l.attained(j)-l.lostBy(j))/time.Duration(l.Jobs[j].Threads), 0)
 }
 
 // length returns the predicted run time that a job has left on so many cores.

@@ -1,5 +1,7 @@
 package scheduler
 
+import "time"
+
 // again lets a job that has failed wait for another start, if it has retries
 // left. It begins anew: it gives back its memory as well, may start on other
 // cores and in another size, and keeps nothing but what its program saved. The
@@ -14,9 +16,20 @@ func (l *loop) again(j int32, reason string) bool {
 	l.unbook(j)
 	f.State, f.grant, f.timer = Queued, Grant{}, Never
 	f.request, f.level = f.asked, int32(max(l.Jobs[j].Priority, 0))
-	f.lost = f.CoreTime
+	if l.lost == nil {
+		l.lost = make([]time.Duration, len(l.lives))
+	}
+	l.lost[j] = f.CoreTime
 	l.forget(j)
 	l.emit(Event{Kind: Retry, Job: int(j), Reason: reason})
 	l.wait(j)
 	return true
+}
+
+// lostBy returns the core time that a job has had in attempts that failed.
+func (l *loop) lostBy(j int32) time.Duration {
+	if l.lost == nil {
+		return 0
+	}
+	return l.lost[j]
 }
