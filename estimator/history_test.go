@@ -29,7 +29,7 @@ func newFleet(seed uint64, jobs int) fleet {
 var hostNames = [2]string{"a", "b"}
 
 func (f fleet) run(job, host, length int) Run {
-	m := machine{r: f.r, unit: f.jobs[job] * f.host[host] * f.like[job][host], paceSD: 0.02, unitSD: 0.04, startup: 1, warmup: 0.02}
+	m := machine{r: f.r, moments: 0.09, unit: f.jobs[job] * f.host[host] * f.like[job][host], paceSD: 0.02, unitSD: 0.04, startup: 1, warmup: 0.02}
 	s := m.run(length)
 	return Run{
 		Job: fmt.Sprint("job", job), Kind: "cnn", Resource: Resource{Host: hostNames[host], Threads: 2},
@@ -56,8 +56,8 @@ func TestHistoryLevels(t *testing.T) {
 		{"the kind alone", false, 0, 0, 5, 250},
 		{"the job on another host", false, 3, 0, 5, 13},
 		{"the job here", false, 0, 5, 0, 2.5},
-		{"a sample, and the kind", true, 0, 0, 5, 3},
-		{"a sample, and the job here", true, 3, 5, 5, 2.2},
+		{"a sample, and the kind", true, 0, 0, 5, 4.5},
+		{"a sample, and the job here", true, 3, 5, 5, 2.4},
 	} {
 		covered, errs := 0, 0.0
 		for trial := range trials {
