@@ -201,3 +201,33 @@ func TestPoolOfAllSortsOfMarks(t *testing.T) {
 		}
 	}
 }
+
+// A run that has only begun is predicted from those beside it, and a whole run far
+// slower than the others counts for little.
+func TestJoinedRuns(t *testing.T) {
+	marks := func(n int, pace float64) []Mark {
+		m := make([]Mark, n+1)
+		for i := range m {
+			m[i] = Mark{10 * i, 60*math.Ceil(10*float64(i)*pace/60) + 15}
+		}
+		m[0].At = 0
+		return m
+	}
+	whole := func(pace float64) Run {
+		m := marks(16, pace)
+		return Run{Length: 160, Seconds: m[16].At, Marks: m}
+	}
+	p := Problem{Tick: 60, Samples: []Sample{{Marks: marks(0, 23)}}, History: []Run{whole(23), whole(23.2), whole(22.9), whole(40)}}
+	for _, own := range []int{0, 1, 3} {
+		p.Samples[0].Marks = marks(own, 23)
+		for _, m := range []Model{History{}, Auto{}} {
+			e, err := m.Fit(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if q := e.Predict(160, 0.9); math.Abs(q.Seconds/(23*160)-1) > 0.12 || q.Low >= q.Seconds || q.High <= q.Seconds {
+				t.Errorf("%s after %d marks: %+v, want about %d (the mean of the whole runs is 19%% more)", m.Name(), own, q, 23*160)
+			}
+		}
+	}
+}

@@ -24,6 +24,9 @@ func fitMarks(own []Mark, tick float64) (Estimate, error) {
 		}
 	}
 	if tick == 0 {
+		if len(own) < 3 {
+			e.Warnings = append(e.Warnings, fewMarks)
+		}
 		e.DF = priorDF + float64(len(own)-2)
 		tick = clockless([][]Mark{own}) * seconds / math.Sqrt(float64(len(own)-1))
 	}
@@ -70,8 +73,12 @@ func longestMarks(samples []Sample) []Mark {
 	return own
 }
 
+// fewMarks is the doubt about a pace that nothing but its own prior tells the
+// spread of.
+const fewMarks = "two rows tell nothing of the log's clock: the interval takes it to be exact"
+
 // assumedClock is the doubt about a pace whose clock is not known.
-const assumedClock = "too few rows to tell the log's clock: taken to tick once a minute"
+const assumedClock = "too few rows to tell the log's clock: taken to tick once a minute (--tick says otherwise)"
 
 // span is the work and the seconds between the first and the last mark.
 func span(marks []Mark) (length, seconds float64) {

@@ -94,8 +94,11 @@ func pool(runs [][]Mark, tick float64) Estimate {
 	}
 	g := newGrid(runs, tick)
 	e := Estimate{PaceSD: runDrift, DF: clockDF, InterceptSE: g.tick / math.Sqrt(12)}
-	if assumed {
+	switch {
+	case assumed:
 		e.Warnings = append(e.Warnings, assumedClock)
+	case tick == 0 && len(runs[0]) < 3:
+		e.Warnings = append(e.Warnings, fewMarks)
 	}
 	if len(runs) == 1 {
 		length, seconds := span(runs[0])
