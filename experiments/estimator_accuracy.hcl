@@ -17,6 +17,7 @@ job "mlp" {
   builtin "mlp" {
     hidden = [128, 64]
     batch  = 256
+    passes = 3
   }
   epochs  = 300
   threads = each.cores
@@ -27,6 +28,7 @@ job "cnn" {
     filters = [4, 8]
     hidden  = 32
     batch   = 128
+    passes  = 3
   }
   epochs  = 300
   threads = each.cores
@@ -34,8 +36,8 @@ job "cnn" {
 
 job "svm" {
   builtin "svm" {
-    batch  = 128
-    passes = 15
+    batch  = 1024
+    passes = 60
   }
   epochs  = 300
   threads = each.cores
