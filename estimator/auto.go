@@ -16,8 +16,10 @@ import (
 //
 // A model that cannot be fitted to some of what is left out is chosen only if no
 // other can be. Where nothing can be left out, and between models that err alike,
-// the earlier of history, pooled, scaling, linear and fraction is taken: the
-// one that uses the most of what is known.
+// the earlier of history, pooled, scaling and linear is taken: the one that uses the
+// most of what is known. Fraction, which is right only about a job without fixed
+// costs, of which linear is right as well, is the last resort: of two noisy samples it
+// can tell each from the other better by chance.
 type Auto struct{}
 
 // Name is "auto".
@@ -36,6 +38,9 @@ func (Auto) Fit(p Problem) (Estimate, error) {
 	least, found := math.Inf(1), false
 	var failures []error
 	for _, m := range []Model{History{}, Pooled{}, Scaling{}, Linear{}, Fraction{}} {
+		if found && m == Model(Fraction{}) {
+			continue
+		}
 		e, err := m.Fit(p)
 		if err != nil {
 			failures = append(failures, err)
@@ -115,6 +120,9 @@ func leaveOut(p Problem) []fold {
 			some[i] = folds[i*len(folds)/mostFolds]
 		}
 		return some
+	}
+	if len(folds) == 1 { // what is left says nothing of models that look at whole runs
+		return nil
 	}
 	if len(folds) > 0 || len(own) > 0 || len(p.Samples) < 2 {
 		return folds

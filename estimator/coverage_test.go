@@ -13,6 +13,7 @@ type machine struct {
 	r                        *rand.Rand
 	unit, paceSD, unitSD     float64
 	rho, startup, warmup     float64
+	moments                  float64 // spread of the machine's speed from moment to moment
 	rounded                  float64 // the program prints its units to so many seconds
 	disturbedRuns, disturbed float64 // how many runs a neighbour slows down, and by how much
 }
@@ -22,9 +23,13 @@ func (m machine) run(length int) Sample {
 	s := Sample{Length: length, Threads: 2, Wall: m.startup * math.Exp(0.05*m.r.NormFloat64())}
 	noise := m.r.NormFloat64()
 	slow := m.r.Float64() < m.disturbedRuns
+	moment, until := 1.0, 0.0
 	for i := range length {
 		noise = m.rho*noise + math.Sqrt(1-m.rho*m.rho)*m.r.NormFloat64()
-		u := pace * (1 + m.unitSD*noise)
+		if s.Wall >= until {
+			moment, until = 1+m.moments*m.r.NormFloat64(), s.Wall+momentSeconds
+		}
+		u := pace * moment * (1 + m.unitSD*noise)
 		if i == 0 {
 			u += m.warmup
 		}
@@ -48,11 +53,11 @@ func TestCoverageOfExtrapolation(t *testing.T) {
 		lengths []int
 		silent  bool // the program reports no units
 	}{
-		{"independent units", machine{unit: 0.1, paceSD: 0.02, unitSD: 0.03, startup: 0.4, warmup: 0.05}, []int{6, 12}, false},
-		{"units with memory", machine{unit: 0.1, paceSD: 0.02, unitSD: 0.05, rho: 0.6, startup: 0.4, warmup: 0.02}, []int{24, 48}, false},
-		{"runs of unlike pace", machine{unit: 2, paceSD: 0.025, unitSD: 0.01, startup: 5, warmup: 1}, []int{3, 6, 9}, false},
-		{"coarsely printed", machine{unit: 0.1, paceSD: 0.02, unitSD: 0.02, startup: 0.4, rounded: 0.005}, []int{6, 12}, false},
-		{"wall times alone", machine{unit: 1, paceSD: 0.02, unitSD: 0.02, startup: 4}, []int{6, 12, 18}, true},
+		{"independent units", machine{moments: 0.08, unit: 0.1, paceSD: 0.02, unitSD: 0.03, startup: 0.4, warmup: 0.05}, []int{6, 12}, false},
+		{"units with memory", machine{moments: 0.08, unit: 0.1, paceSD: 0.02, unitSD: 0.05, rho: 0.6, startup: 0.4, warmup: 0.02}, []int{24, 48}, false},
+		{"runs of unlike pace", machine{moments: 0.08, unit: 2, paceSD: 0.025, unitSD: 0.01, startup: 5, warmup: 1}, []int{3, 6, 9}, false},
+		{"coarsely printed", machine{moments: 0.08, unit: 0.1, paceSD: 0.02, unitSD: 0.02, startup: 0.4, rounded: 0.005}, []int{6, 12}, false},
+		{"wall times alone", machine{moments: 0.08, unit: 1, paceSD: 0.02, unitSD: 0.02, startup: 4}, []int{6, 12, 18}, true},
 	} {
 		test.m.r = rand.New(rand.NewPCG(11, 12))
 		const trials = 1000

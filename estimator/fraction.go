@@ -32,5 +32,6 @@ func (Fraction) Fit(p Problem) (Estimate, error) {
 	e := Estimate{Model: "fraction", Slope: wall / length, Samples: len(paces), Resource: asked, DF: k + priorDF}
 	e.PaceSD = math.Sqrt((priorDF*square(priorPaceSD) + squares(paces)/square(e.Slope)) / e.DF)
 	e.SlopeSE = e.Slope * e.PaceSD / math.Sqrt(k+1)
+	e.PaceSD = math.Hypot(e.PaceSD, moments(wall))
 	return e, nil
 }

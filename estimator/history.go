@@ -10,10 +10,11 @@ import (
 
 // History improves what samples say by runs of the past.
 //
-// Where there are enough whole runs of the same job on the resource, with marks
-// or units that show how they began, the run is predicted from those that
-// began like it (see alike). Otherwise the logarithm of the pace is believed in
-// levels, each a normal observation joined by its precision:
+// Where there are enough whole runs of the same job on the resource, with marks that
+// show how they began, the run is predicted from those that began like it (see
+// alike); where there are few, it is one of them (see joined). Without marks the
+// logarithm of the pace is believed in levels, each a normal observation joined by
+// its precision:
 //
 //  1. runs of the same kind on the resource, as unlike as their jobs are;
 //  2. runs of the job on other hosts, times the ratio that other jobs had between
@@ -55,8 +56,14 @@ func (History) Fit(p Problem) (Estimate, error) {
 		}
 	}
 	own := longestMarks(samples)
-	if length, seconds := span(own); length > 0 && seconds > 0 {
+	if moves(own) {
 		if e, ok := alike(own, sameJob(p, past, asked)); ok {
+			e.Model, e.Resource, e.Samples = "history", asked, len(samples)
+			return e, nil
+		}
+	}
+	if len(own) > 0 {
+		if e, ok := joined(own, p, asked); ok {
 			e.Model, e.Resource, e.Samples = "history", asked, len(samples)
 			return e, nil
 		}
@@ -74,6 +81,9 @@ func (History) Fit(p Problem) (Estimate, error) {
 	}
 	e := line
 	e.Model, e.Resource, e.Samples, e.PaceSD = "history", asked, len(samples), spread
+	if e.PaceDF > 0 { // now that of runs
+		e.PaceDF = 2 * priorDF
+	}
 	if line.Slope > 0 {
 		shift, variance := development(sameJob(p, past, asked), longestUnits(samples))
 		own := square(line.SlopeSE/line.Slope) + square(line.PaceSD) + variance
@@ -83,6 +93,23 @@ func (History) Fit(p Problem) (Estimate, error) {
 	e.SlopeSE = e.Slope / math.Sqrt(b.precision)
 	e.DF += 2 * priorDF
 	return e, nil
+}
+
+// joined is the run's pace joined with those of a few whole runs, each as far as it
+// got (see Pooled): one that went far slower than the rest counts for little. ok is
+// false without a whole run that has marks.
+func joined(own []Mark, p Problem, asked Resource) (e Estimate, ok bool) {
+	runs := [][]Mark{own}
+	for _, r := range sameJob(p, p.History, asked) {
+		if moves(r.Marks) {
+			runs = append(runs, r.Marks)
+			ok = ok || r.Seconds > 0
+		}
+	}
+	if !ok {
+		return Estimate{}, false
+	}
+	return pool(runs, p.Tick), true
 }
 
 // startup is what past runs of the job, or else of its kind, took beyond their

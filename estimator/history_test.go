@@ -29,7 +29,7 @@ func newFleet(seed uint64, jobs int) fleet {
 var hostNames = [2]string{"a", "b"}
 
 func (f fleet) run(job, host, length int) Run {
-	m := machine{r: f.r, unit: f.jobs[job] * f.host[host] * f.like[job][host], paceSD: 0.02, unitSD: 0.04, startup: 1, warmup: 0.02}
+	m := machine{r: f.r, moments: 0.09, unit: f.jobs[job] * f.host[host] * f.like[job][host], paceSD: 0.02, unitSD: 0.04, startup: 1, warmup: 0.02}
 	s := m.run(length)
 	return Run{
 		Job: fmt.Sprint("job", job), Kind: "cnn", Resource: Resource{Host: hostNames[host], Threads: 2},
@@ -56,8 +56,8 @@ func TestHistoryLevels(t *testing.T) {
 		{"the kind alone", false, 0, 0, 5, 250},
 		{"the job on another host", false, 3, 0, 5, 13},
 		{"the job here", false, 0, 5, 0, 2.5},
-		{"a sample, and the kind", true, 0, 0, 5, 3},
-		{"a sample, and the job here", true, 3, 5, 5, 2.2},
+		{"a sample, and the kind", true, 0, 0, 5, 4.5},
+		{"a sample, and the job here", true, 3, 5, 5, 2.4},
 	} {
 		covered, errs := 0, 0.0
 		for trial := range trials {
@@ -198,6 +198,36 @@ func TestPoolOfAllSortsOfMarks(t *testing.T) {
 	for _, m := range []Model{Linear{}, Pooled{}, History{}, Auto{}} {
 		if _, err := m.Fit(still); !errors.Is(err, ErrUnfit) {
 			t.Errorf("%s of a run without time: %v", m.Name(), err)
+		}
+	}
+}
+
+// A run that has only begun is predicted from those beside it, and a whole run far
+// slower than the others counts for little.
+func TestJoinedRuns(t *testing.T) {
+	marks := func(n int, pace float64) []Mark {
+		m := make([]Mark, n+1)
+		for i := range m {
+			m[i] = Mark{10 * i, 60*math.Ceil(10*float64(i)*pace/60) + 15}
+		}
+		m[0].At = 0
+		return m
+	}
+	whole := func(pace float64) Run {
+		m := marks(16, pace)
+		return Run{Length: 160, Seconds: m[16].At, Marks: m}
+	}
+	p := Problem{Tick: 60, Samples: []Sample{{Marks: marks(0, 23)}}, History: []Run{whole(23), whole(23.2), whole(22.9), whole(40)}}
+	for _, own := range []int{0, 1, 3} {
+		p.Samples[0].Marks = marks(own, 23)
+		for _, m := range []Model{History{}, Auto{}} {
+			e, err := m.Fit(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if q := e.Predict(160, 0.9); math.Abs(q.Seconds/(23*160)-1) > 0.12 || q.Low >= q.Seconds || q.High <= q.Seconds {
+				t.Errorf("%s after %d marks: %+v, want about %d (the mean of the whole runs is 19%% more)", m.Name(), own, q, 23*160)
+			}
 		}
 	}
 }

@@ -66,6 +66,7 @@ func (e Estimate) After(l Learned) Estimate {
 		e.DF += l.groups - 1
 	}
 	seen := square(e.UnitSD) * (1 + e.Rho) / (1 - e.Rho) / l.units
+	seen += square(e.Slope * moments(l.mean*l.units))
 	if known && before+seen > 0 {
 		e.Slope = (e.Slope*seen + l.mean*before) / (seen + before)
 		e.SlopeSE = math.Sqrt(seen * before / (seen + before))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -29,6 +30,20 @@ const (
 	priorPaceSD = 0.02
 	priorDF     = 4
 )
+
+// A machine that shares its cores with others unseen is slower for moments, which
+// short samples hit or miss: the relative standard deviation of its speed, and
+// about how long in seconds a moment is, as measured on a virtual machine.
+const (
+	momentSD      = 0.07
+	momentSeconds = 0.5
+)
+
+// moments is the standard deviation that this leaves to the pace of samples of so
+// many seconds in all.
+func moments(seconds float64) float64 {
+	return momentSD * math.Sqrt(math.Min(1, momentSeconds/seconds))
+}
 
 // Name is "linear".
 func (Linear) Name() string { return "linear" }
@@ -120,7 +135,9 @@ func fitUnits(samples []Sample) Estimate {
 		for _, r := range runs {
 			shares += square(float64(len(r)) / float64(len(all)))
 		}
-		e.PaceSD *= math.Sqrt(1 + shares)
+		own, momentary := square(e.PaceSD)*(1+shares), square(moments(floats.Sum(all)))
+		e.PaceSD = math.Sqrt(own + momentary)
+		e.PaceDF = square(own+momentary) / (square(own)/e.PaceDF + square(momentary)/clockDF)
 	}
 	return e
 }
@@ -193,7 +210,7 @@ func fitWall(samples []Sample) (Estimate, error) {
 		}
 		slope = xy / xx
 	}
-	e := Estimate{Slope: slope, Intercept: intercept, PaceSD: priorPaceSD}
+	e := Estimate{Slope: slope, Intercept: intercept, PaceSD: math.Hypot(priorPaceSD, moments(floats.Sum(y)))}
 	// Two points leave no residuals: what is assumed of any machine stands in.
 	mean, df := stat.Mean(x, nil), float64(len(x)-2)
 	ss := priorDF * square(priorPaceSD*(stat.Mean(y, nil)-intercept))

@@ -125,9 +125,9 @@ func TestLinearNoSamples(t *testing.T) {
 // The 90% interval holds what it promises when unit times are independent.
 func TestLinearCoverage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	unit := func() float64 { return 0.1 + 0.01*r.NormFloat64() }
+	unit := func() float64 { return 10 + 1.5*r.NormFloat64() }
 	sample := func(n int) Sample {
-		s := Sample{Length: n, Wall: 0.3}
+		s := Sample{Length: n, Wall: 30}
 		for range n {
 			u := unit()
 			s.Units = append(s.Units, u)

@@ -16,10 +16,13 @@ func fitMarks(own []Mark, tick float64) (Estimate, error) {
 	if length <= 0 || seconds <= 0 {
 		return Estimate{}, fmt.Errorf("fit linear: a pace needs two marks, one later and further than the other: %w", ErrUnfit)
 	}
-	if tick == 0 {
-		tick = FindTick([][]Mark{own})
-	}
 	e := Estimate{Slope: seconds / length, PaceSD: runDrift, DF: clockDF}
+	if tick == 0 {
+		var assumed bool
+		if tick, assumed = clockOf([][]Mark{own}); assumed {
+			e.Warnings = append(e.Warnings, assumedClock)
+		}
+	}
 	if tick == 0 {
 		if len(own) < 3 {
 			e.Warnings = append(e.Warnings, fewMarks)
@@ -27,7 +30,7 @@ func fitMarks(own []Mark, tick float64) (Estimate, error) {
 		e.DF = priorDF + float64(len(own)-2)
 		tick = clockless([][]Mark{own}) * seconds / math.Sqrt(float64(len(own)-1))
 	}
-	e.SlopeSE = tick / math.Sqrt(6) / length
+	e.SlopeSE = math.Min(tick, seconds) / math.Sqrt(6) / length
 	return e, nil
 }
 
@@ -74,6 +77,9 @@ func longestMarks(samples []Sample) []Mark {
 // spread of.
 const fewMarks = "two rows tell nothing of the log's clock: the interval takes it to be exact"
 
+// assumedClock is the doubt about a pace whose clock is not known.
+const assumedClock = "too few rows to tell the log's clock: taken to tick once a minute (--tick says otherwise)"
+
 // span is the work and the seconds between the first and the last mark.
 func span(marks []Mark) (length, seconds float64) {
 	if len(marks) == 0 {
@@ -83,6 +89,44 @@ func span(marks []Mark) (length, seconds float64) {
 	return float64(last.Done - first.Done), last.At - first.At
 }
 
+// What watchers do where nobody says otherwise: look once a minute, at what takes
+// them about as long each time.
+const (
+	usualTick   = 60
+	alikeWithin = 3
+)
+
+// clockOf is the tick of the runs' clock, or 0 where it is fine. Where the marks do
+// not show it (few gaps, or gaps all alike, longer than the usual tick), that one is
+// assumed: too wide an interval is the lesser harm.
+func clockOf(runs [][]Mark) (tick float64, assumed bool) {
+	if tick = FindTick(runs); tick > 0 {
+		return tick, false
+	}
+	gaps := gapsOf(runs)
+	if len(gaps) == 0 {
+		return 0, false
+	}
+	least, most := slices.Min(gaps), slices.Max(gaps)
+	if least > usualTick && (len(gaps) < leastGaps || most-least < alikeWithin) {
+		return usualTick, true
+	}
+	return 0, false
+}
+
+// leastGaps are how many gaps it takes to show a tick.
+const leastGaps = 3
+
+// gapsOf are the seconds between marks that follow each other.
+func gapsOf(runs [][]Mark) (gaps []float64) {
+	for _, marks := range runs {
+		for i := 1; i < len(marks); i++ {
+			gaps = append(gaps, marks[i].At-marks[i-1].At)
+		}
+	}
+	return gaps
+}
+
 // FindTick tells how coarse the clock of marks is from the gaps between them:
 // seen by a watcher that looks once a minute, gaps of about the same work are
 // some seconds more than a whole number of minutes, and so apart from each other
@@ -90,13 +134,8 @@ func span(marks []Mark) (length, seconds float64) {
 // three, all alike, not on a grid to within a tenth of it, shorter than a tick, or
 // hardly two at a point of the grid.
 func FindTick(runs [][]Mark) float64 {
-	var gaps []float64
-	for _, marks := range runs {
-		for i := 1; i < len(marks); i++ {
-			gaps = append(gaps, marks[i].At-marks[i-1].At)
-		}
-	}
-	if len(gaps) < 3 {
+	gaps := gapsOf(runs)
+	if len(gaps) < leastGaps {
 		return 0
 	}
 	slices.Sort(gaps)

@@ -62,7 +62,7 @@ func TestRemainingKnowsResizes(t *testing.T) {
 // At each part of a run the 90% interval of what is left holds 85 to 95%, and the
 // error falls.
 func TestRemainingCoverage(t *testing.T) {
-	m := machine{r: rand.New(rand.NewPCG(21, 22)), unit: 0.1, paceSD: 0.02, unitSD: 0.04, rho: 0.3, startup: 0.4, warmup: 0.03}
+	m := machine{r: rand.New(rand.NewPCG(21, 22)), unit: 0.1, moments: 0.08, paceSD: 0.02, unitSD: 0.04, rho: 0.3, startup: 0.4, warmup: 0.03}
 	const trials, length = 800, 200
 	last := math.Inf(1)
 	for _, seen := range []int{0, 10, 50, 150} {
@@ -88,7 +88,7 @@ func TestRemainingCoverage(t *testing.T) {
 		if share < 0.85 || share > 0.95 {
 			t.Errorf("after %d units the 90%% interval covers %.1f%%", seen, 100*share)
 		}
-		if errs > last*1.05 {
+		if errs > last*1.1 { // a short rest has moments of its own
 			t.Errorf("after %d units the error grew from %.2f%% to %.2f%%", seen, 100*last, 100*errs)
 		}
 		last = errs

@@ -67,7 +67,7 @@ func (Scaling) Fit(p Problem) (Estimate, error) {
 		// Measured there as well: the two are joined by their precision.
 		e.Intercept, e.InterceptSE = direct.Intercept, direct.InterceptSE
 		e.UnitSD, e.Rho = direct.UnitSD, direct.Rho
-		v := square(direct.SlopeSE/direct.Slope) + square(priorPaceSD)
+		v := square(direct.SlopeSE/direct.Slope) + square(direct.PaceSD)
 		log = (log*v + math.Log(direct.Slope)*variance) / (v + variance)
 		variance = v * variance / (v + variance)
 	}

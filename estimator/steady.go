@@ -9,12 +9,16 @@ import (
 )
 
 // A time is out of line beyond so many robust standard deviations from the
-// median; a spread below this part of the median is taken to be that much, since
+// median. Machines that share their cores with others unseen (hyper-threads, virtual
+// machines) are half as slow again for moments, in whole runs as in samples, and on a
+// quiet one the deviations are tiny: what is disturbed is far slower than that as
+// well. A spread below this part of the median is taken to be that much, since
 // equal times (of a coarse clock, say) tell nothing about it.
 const (
 	warmupDeviations    = 3
 	disturbedDeviations = 5
 	leastSpread         = 0.01
+	disturbedFactor     = 1.75
 )
 
 // warmup is how many leading units of each sample are told apart from its
@@ -57,7 +61,7 @@ func steady(runs [][]float64) (kept [][]float64, warning string) {
 	if len(runs) < 2 || len(all) < 5 {
 		return runs, ""
 	}
-	limit := outOfLine(all, disturbedDeviations)
+	limit := math.Max(outOfLine(all, disturbedDeviations), disturbedFactor*Median(all))
 	units, samples := 0, 0
 	for _, r := range runs {
 		in := slices.DeleteFunc(slices.Clone(r), func(u float64) bool { return u > limit })

@@ -132,8 +132,8 @@ func TestTransient(t *testing.T) {
 		{Linear{}, 0.0625, nil, 8.9, 9.1}, // the figures of plain extrapolation
 		{Linear{}, 0.125, nil, 4.3, 4.5},
 		{Pooled{}, 0.125, nil, 0, 4.5},
-		{Pooled{}, 0.0625, prefix(0.0625), 0, 6},
-		{Pooled{}, 0.125, prefix(0.125), 0, 3.5},
+		{Pooled{}, 0.0625, prefix(0.0625), 0, 4.5},
+		{Pooled{}, 0.125, prefix(0.125), 0, 3.2},
 		{Pooled{}, 0.25, prefix(0.25), 0, 2.3},
 		{History{}, 0.125, whole, 0, 2.5},
 		{History{}, 0.25, whole, 0, 2.3},

@@ -184,7 +184,7 @@ func (p *Plan) fit(j *experiments.Job, model string) fit {
 		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: length(j),
 		Model: model, Level: p.spec.Estimate.Level, Samples: samples,
 		Identity: name, Kind: kind, History: p.state.history,
-		Resource: estimator.Resource{Host: p.hostPrint(), Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra, GPUs: j.GPUs},
+		Resource: estimator.Resource{Host: p.hostPrint(), Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra, GPUs: j.GPUs, GPUType: p.gpuType(j)},
 	})
 	p.state.fits[key] = f
 	return f

@@ -65,9 +65,10 @@ type task struct {
 	rank  int
 }
 
-// tasks lists the samples that are missing, unit by unit; under a budget the
-// ones that every prediction needs, and then the others by what they are good
-// for.
+// tasks lists the samples that are missing, unit by unit, and repeats when all units
+// have had their turn: a machine that is slow for a moment shall not be so for all
+// samples of one. Under a budget they are the ones that every prediction needs, and
+// then the others by what they are good for.
 func (s *sampling) tasks() (needed, others []task) {
 	for i, u := range s.state.profiles {
 		if s.Profiles[i].Reuse {
@@ -84,6 +85,7 @@ func (s *sampling) tasks() (needed, others []task) {
 			}
 		}
 	}
+	slices.SortStableFunc(needed, func(a, b task) int { return a.repeat - b.repeat })
 	class := func(t task) int {
 		switch {
 		case t.repeat > 0:
@@ -105,12 +107,16 @@ func (s *sampling) tasks() (needed, others []task) {
 // all takes what is missing, and keeps it.
 func (s *sampling) all(ctx context.Context) error {
 	needed, others := s.tasks()
-	for n, t := range needed {
+	left := make([]int, len(s.taken)) // samples of each unit
+	for _, t := range needed {
+		left[t.unit]++
+	}
+	for _, t := range needed {
 		if err := s.take(ctx, t); err != nil {
 			return err
 		}
-		last := n+1 == len(needed) || needed[n+1].unit != t.unit
-		if last && s.spec.Profile.Budget == 0 {
+		left[t.unit]--
+		if left[t.unit] == 0 && s.spec.Profile.Budget == 0 {
 			if err := s.keep(t.unit); err != nil {
 				return err
 			}
@@ -272,6 +278,7 @@ func (s *sampling) sample(ctx context.Context, unit *profileUnit, t task) (estim
 	}
 	sample.Host = s.hostPrint()
 	sample.Inter, sample.Intra = job.Threads.Inter, job.Threads.Intra
+	sample.GPUType = s.gpuType(job)
 	for _, w := range sample.Warnings {
 		s.warn("sample", "", fmt.Sprintf("%s: %s", name, w))
 	}
@@ -299,6 +306,14 @@ func pick(word string) contract.Pick {
 		return contract.Longest
 	}
 	return contract.Last
+}
+
+// gpuType is the model of the GPUs that a job runs on; empty without any.
+func (p *Plan) gpuType(j *experiments.Job) string {
+	if j.GPUs == 0 {
+		return ""
+	}
+	return p.state.host.GPUType
 }
 
 // hostPrint is the fingerprint of this machine in a word, as samples and past

@@ -169,6 +169,18 @@ func open(path string) (*os.File, error) {
 	return f, err
 }
 
+// oneName gives a file that another path names already that path: what is the log's
+// own is told by it.
+func oneName(path string, others []string) string {
+	info, err := os.Stat(path)
+	for _, o := range others {
+		if same, e := os.Stat(o); err == nil && e == nil && os.SameFile(info, same) {
+			return o
+		}
+	}
+	return path
+}
+
 // readLogs reads the runs of log files; warnings go to standard error.
 func (a *app) readLogs(paths []string, lenient bool) ([]estimate.LoggedRun, error) {
 	var all []estimate.LoggedRun
@@ -197,6 +209,9 @@ func (a *app) estimateLogs(o estimateOptions) error {
 	runs, err := a.readLogs(o.logs, o.lenient)
 	if err != nil {
 		return err
+	}
+	for i, path := range o.history {
+		o.history[i] = oneName(path, o.logs)
 	}
 	history, err := a.readLogs(o.history, o.lenient)
 	if err != nil {

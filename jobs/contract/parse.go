@@ -29,6 +29,9 @@ type Report struct {
 	// Epochs are the seconds of each epoch, in order: from the time-writer
 	// line, or else from the progress lines.
 	Epochs []float64
+	// Steps are the seconds of each step of a program whose progress lines count these
+	// alone, if each had a line.
+	Steps []float64
 	// Loss and Accuracy are the last that were reported; nil: never.
 	Loss, Accuracy *float64
 	// Progress is the last progress line, Updates counts them.
@@ -73,6 +76,9 @@ func Parse(r io.Reader, pick Pick) (Report, error) {
 	if p.times == nil {
 		p.report.Epochs = p.seconds
 	}
+	if len(p.steps) == p.report.Progress.Step {
+		p.report.Steps = p.steps
+	}
 	if err != io.EOF {
 		return p.report, fmt.Errorf("read job output: %w", err)
 	}
@@ -89,6 +95,7 @@ type parser struct {
 	number  int    // of the present line, from 0
 	times   []float64
 	seconds []float64 // of epochs, from progress lines
+	steps   []float64 // of lines that count steps alone
 }
 
 func (p *parser) add(chunk []byte) {
@@ -203,12 +210,14 @@ func (p *parser) progressLine(line []byte) {
 	if u.Accuracy != nil {
 		p.report.Accuracy = u.Accuracy
 	}
-	if u.Epoch > 0 && u.Seconds != nil {
-		if len(p.seconds) == maxEpochs {
-			p.warn("progress lines of more than %d epochs", maxEpochs)
-			return
-		}
+	switch {
+	case u.Seconds == nil || u.Epoch == 0 && u.Step == 0:
+	case max(len(p.seconds), len(p.steps)) == maxEpochs:
+		p.warn("progress lines of more than %d epochs or steps", maxEpochs)
+	case u.Epoch > 0:
 		p.seconds = append(p.seconds, *u.Seconds)
+	default:
+		p.steps = append(p.steps, *u.Seconds)
 	}
 }
 

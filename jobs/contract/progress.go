@@ -22,7 +22,7 @@ type Progress struct {
 	// held-out examples that are classified rightly.
 	Loss     *float64 `json:"loss,omitempty"`
 	Accuracy *float64 `json:"accuracy,omitempty"`
-	// Seconds is the wall time of the epoch.
+	// Seconds is the wall time of the epoch; of the step, in a line without Epoch.
 	Seconds *float64 `json:"seconds,omitempty"`
 	// Threads is how many threads the program uses at the moment.
 	Threads int `json:"threads,omitempty"`

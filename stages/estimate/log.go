@@ -89,10 +89,14 @@ func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings
 	if len(warnings) > 0 && !lenient {
 		return nil, nil, errors.New(strings.Join(warnings, "\n"))
 	}
-	if len(report.Epochs) == 0 {
+	units := report.Epochs
+	if len(units) == 0 {
+		units = report.Steps
+	}
+	if len(units) == 0 {
 		return nil, warnings, fmt.Errorf("read %s: no steps and times in it: want CSV whose header names a step and a time column, or the lines of the job contract", file)
 	}
-	return []LoggedRun{{File: file, Units: report.Epochs, Startup: max(0, report.Startup), Save: max(0, report.Save)}}, warnings, nil
+	return []LoggedRun{{File: file, Units: units, Startup: max(0, report.Startup), Save: max(0, report.Save)}}, warnings, nil
 }
 
 // pick finds the first of the wanted names among a header's; -1 when there is none.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -120,15 +121,17 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 	for i, r := range runs {
 		p := estimator.Problem{Job: "logged", Samples: []estimator.Sample{begins[i].sample()}, Tick: ticks[r.File]}
 		var totals []float64
+		var known []LoggedRun // whole
 		for _, h := range history {
 			_, both := ticks[h.File] // of a log that is its own history: not that of others
-			if whole, ok := h.whole(total); ok && (h.File != r.File && !both || h.File == r.File && h.Name != r.Name) {
+			if whole, ok := h.whole(total); ok && !h.is(r) && (h.File == r.File || !both) {
 				p.History = append(p.History, whole)
+				known = append(known, h)
 				totals = append(totals, whole.Seconds)
 			}
 		}
 		for j, b := range begins {
-			if j != i && !o.Alone && runs[j].File == r.File && len(b.Marks) > 1 {
+			if j != i && !o.Alone && runs[j].File == r.File && !slices.ContainsFunc(known, runs[j].is) && len(b.Marks) > 1 {
 				p.History = append(p.History, estimator.Run{Job: p.Job, Length: total - b.First, Marks: b.Marks})
 			}
 		}
@@ -139,6 +142,9 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 	}
 	return out, nil
 }
+
+// is tells whether two are one run.
+func (r LoggedRun) is(o LoggedRun) bool { return r.File == o.File && r.Name == o.Name }
 
 // limit is the last step that may be looked at.
 func (o LogOptions) limit(r LoggedRun, total int) int {

@@ -99,9 +99,13 @@ func read(s estimator.Sample, run Run) (estimator.Sample, error) {
 	}
 	s.Warnings = report.Warnings
 	s.Startup, s.Save = max(report.Startup, 0), max(report.Save, 0)
-	if n := len(report.Epochs); n == s.Length {
+	n := len(report.Epochs)
+	switch {
+	case n == s.Length:
 		s.Units = report.Epochs
-	} else if n > 0 && !run.Steps { // of a job by steps, wall times tell the pace
+	case run.Steps && len(report.Steps) == s.Length:
+		s.Units = report.Steps
+	case n > 0 && !run.Steps: // of a job by steps, wall times tell the pace
 		s.Warnings = append(s.Warnings, fmt.Sprintf("reported %s where %d were asked for: wall times are used instead", epochs(n), s.Length))
 	}
 	return s, nil

@@ -98,3 +98,15 @@ func TestQuietest(t *testing.T) {
 		t.Errorf("error %v, want %v", err, gone)
 	}
 }
+
+// So they do the steps of a program that counts in these.
+func TestTakeReadsSteps(t *testing.T) {
+	const lines = `{"tfexp":{"step":1,"seconds":0.5}}\n{"tfexp":{"step":2,"seconds":0.25}}\n`
+	s, err := Take(context.Background(), Run{
+		Job:    process.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1, LogPath: t.TempDir() + "/log"},
+		Length: 2, Steps: true,
+	}, process.Options{})
+	if err != nil || !cmp.Equal(s.Units, []float64{0.5, 0.25}) || len(s.Warnings) > 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
