@@ -137,10 +137,14 @@ func evaluate[T any](x *expander, memory memo[*T], n *node, p point, decode func
 // returns with it the axes that they read.
 func (x *expander) workload(n *node, p point) (*Workload, []int) {
 	raw := evaluate(x, x.raw, n, p, x.decoder.workload)
-	if raw == nil {
-		return nil, nil
-	}
 	reads := x.blocks[n].reads
+	if raw == nil {
+		// Which jobs it submits is not known: an axis that one of them reads is not called unread as well.
+		for _, j := range x.root.all("job") {
+			reads = union(reads, x.blocks[j].reads)
+		}
+		return nil, reads
+	}
 	names := raw.jobs // then those of the trace
 	if raw.trace != nil {
 		names = slices.Concat(names, raw.trace.jobs)

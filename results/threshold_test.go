@@ -48,6 +48,7 @@ func TestThresholds(t *testing.T) {
 	}
 	err := WriteEstimates(e.Dir, []EstimateRow{
 		{Job: "a", Predicted: 11, Actual: 10, Low: -1, High: -1}, {Job: "b", Predicted: 9.6, Actual: 10, Low: -1, High: -1},
+		{Job: "b", Model: "fraction", Role: EstimateCompared, Predicted: 30, Actual: 10, Low: -1, High: -1},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -165,8 +165,14 @@ func open(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usagef("", "no file %s", path)
+	} else if err != nil {
+		return nil, err
 	}
-	return f, err
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, usagef("", "%s is a folder, not a file", path)
+	}
+	return f, nil
 }
 
 // oneName gives a file that another path names already that path: what is the log's

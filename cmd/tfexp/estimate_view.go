@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tfexp/tfexp/stages/estimate"
 )
@@ -125,7 +126,11 @@ func (a *app) printLogs(predictions []estimate.LogPrediction, s estimate.LogSumm
 		fmt.Fprintf(a.err, "%s %s\n", paint(a.errColor, yellow, "Warning:"), w)
 	}
 	if s.Runs == 0 {
-		fmt.Fprintln(a.out, "no run is finished: there is nothing to set the predictions against")
+		text := "no run is finished: there is nothing to set the predictions against"
+		if slices.ContainsFunc(predictions, func(p estimate.LogPrediction) bool { return p.Actual >= 0 }) {
+			text = "none of the finished runs could be predicted"
+		}
+		fmt.Fprintln(a.out, text)
 		return nil
 	}
 	runs := "1 run"

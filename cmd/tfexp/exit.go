@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 
 	"github.com/tfexp/tfexp/pipeline"
 )
@@ -66,6 +68,7 @@ func verdict(err error) (code int, hint string) {
 		own    *exitError
 		inUse  *pipeline.InUseError
 		engine *pipeline.EngineError
+		path   *fs.PathError
 	)
 	switch {
 	case err == nil:
@@ -78,6 +81,10 @@ func verdict(err error) (code int, hint string) {
 		return exitInUse, "wait until it is done, or give another folder with --out"
 	case errors.As(err, &engine):
 		return exitUnavailable, engine.Hint
+	case errors.Is(err, syscall.ENOSPC):
+		return exitInternal, "free some space, and run it again: what is finished is kept"
+	case errors.As(err, &path) && path.Op == "mkdir":
+		return exitInternal, "give another folder with --out"
 	}
 	return exitInternal, ""
 }

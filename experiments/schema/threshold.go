@@ -6,7 +6,7 @@ const EstimateError = "estimate_error_pct"
 
 var thresholdBlock = &Block{
 	Name: "threshold", Label: "metric: a column of metrics.csv, with or without its `_s`; or `" + EstimateError + "`",
-	Doc: "A bound that the results must keep: every policy's mean over the replicates, on every workload and hardware. When no cell has failed and a threshold is missed, `tfexp run` ends with exit status 5. `" + EstimateError + "` is the mean absolute error of the estimates, in percent of the actual run times.",
+	Doc: "A bound that the results must keep: every policy's mean over the replicates, on every workload and hardware. When no cell has failed and a threshold is missed, `tfexp run` ends with exit status 5. `" + EstimateError + "` is the mean absolute error of the estimates that are used (not of those that `models` compares with them), in percent of the actual run times.",
 	Example: `threshold "mean_jct" {
   policy = policy.rr
   max    = "12s"

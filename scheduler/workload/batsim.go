@@ -15,7 +15,7 @@ import (
 // so others are malformed. The prediction of a job is its walltime, or the
 // delay if it has none. A job takes res cores.
 func ReadBatsim(file string, r io.Reader, o Options) (Trace, error) {
-	text, err := io.ReadAll(r)
+	text, err := io.ReadAll(unmarked(r))
 	if err != nil {
 		return Trace{}, fmt.Errorf("read Batsim workload: %w", err)
 	}

@@ -19,7 +19,7 @@ type Column struct{ Name, Text string }
 // above 0. What is wrong with a line is a LineError; up to MaxErrors of them
 // are joined.
 func ReadColumns(file string, r io.Reader, columns []string, where []Column) ([][]float64, error) {
-	in := csv.NewReader(r)
+	in := csv.NewReader(unmarked(r))
 	in.ReuseRecord = true
 	head, err := in.Read()
 	if err == io.EOF {
@@ -53,7 +53,7 @@ func ReadColumns(file string, r io.Reader, columns []string, where []Column) ([]
 		var bad *csv.ParseError
 		switch {
 		case errors.As(err, &bad):
-			found = append(found, &LineError{file, bad.Line, bad.Err})
+			found = append(found, &LineError{file, bad.StartLine, bad.Err})
 			continue
 		case err != nil: // the file cannot be read on
 			return nil, fmt.Errorf("read columns: %w", err)

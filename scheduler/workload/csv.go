@@ -68,7 +68,7 @@ func WriteCSV(w io.Writer, t Trace) error {
 // ReadCSV reads a table as WriteCSV writes it. What is wrong with its rows are
 // LineErrors. Times are in seconds, whatever the options say.
 func ReadCSV(file string, r io.Reader, o Options) (Trace, error) {
-	in := csv.NewReader(r)
+	in := csv.NewReader(unmarked(r))
 	in.FieldsPerRecord = len(columns)
 	in.ReuseRecord = true
 	t := newReader()
@@ -86,7 +86,7 @@ func ReadCSV(file string, r io.Reader, o Options) (Trace, error) {
 		var bad *csv.ParseError
 		switch {
 		case errors.As(err, &bad):
-			line, err = bad.Line, bad.Err
+			line, err = bad.StartLine, bad.Err
 		case err == nil:
 			line, _ = in.FieldPos(0)
 		case head: // the file cannot be read on

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -54,11 +55,20 @@ func (f Format) Read(file string, r io.Reader, o Options) (Trace, error) {
 	return Trace{}, fmt.Errorf("read %s: unknown format %q", file, f)
 }
 
+// unmarked leaves out the byte-order mark that spreadsheets begin a text file with.
+func unmarked(r io.Reader) io.Reader {
+	in := bufio.NewReader(r)
+	if mark, _, err := in.ReadRune(); err == nil && mark != '\ufeff' {
+		_ = in.UnreadRune()
+	}
+	return in
+}
+
 // ReadInstants reads the instants in one column of a CSV file whose first line
 // names the columns. They are in o.Unit, and need not be in order. What is
 // wrong with a line is a LineError.
 func ReadInstants(file string, r io.Reader, column string, o Options) (instants []time.Duration, skipped []error, err error) {
-	in := csv.NewReader(r)
+	in := csv.NewReader(unmarked(r))
 	in.ReuseRecord = true
 	head, err := in.Read()
 	at := slices.Index(head, column)
@@ -82,7 +92,7 @@ func ReadInstants(file string, r io.Reader, column string, o Options) (instants 
 		var instant time.Duration
 		switch {
 		case errors.As(err, &bad):
-			line, err = bad.Line, bad.Err
+			line, err = bad.StartLine, bad.Err
 		case err != nil: // the file cannot be read on
 			return nil, nil, fmt.Errorf("read instants: %w", err)
 		default:

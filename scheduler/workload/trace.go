@@ -138,7 +138,7 @@ func (t *reader) share(s string) string {
 // eachLine calls f with every line of r. Of its errors it makes LineErrors:
 // returned as skipped when lenient, joined into err otherwise.
 func eachLine(file string, r io.Reader, lenient bool, f func(number int, line string) error) (skipped []error, err error) {
-	s := bufio.NewScanner(r)
+	s := bufio.NewScanner(unmarked(r))
 	s.Buffer(make([]byte, 64<<10), 1<<20)
 	n := 0
 	var found []error

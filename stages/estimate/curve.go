@@ -39,6 +39,7 @@ func ReadTimings(r io.Reader, file string) ([]Timings, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
+	header[0] = strings.TrimPrefix(header[0], "\ufeff")
 	threads, at := pick(header, threadColumns), pick(header, timeColumns)
 	if threads < 0 || at < 0 {
 		return nil, fmt.Errorf("read %s: want a column of threads and one of seconds among %s (threads, cores; seconds, time)", file, strings.Join(header, ", "))
@@ -52,7 +53,7 @@ func ReadTimings(r io.Reader, file string) ([]Timings, error) {
 		}
 		var parse *csv.ParseError
 		if errors.As(err, &parse) {
-			bad = append(bad, &LineError{file, parse.Line, parse.Err})
+			bad = append(bad, &LineError{file, parse.StartLine, parse.Err})
 			continue
 		} else if err != nil {
 			return nil, fmt.Errorf("read %s: %w", file, err)

@@ -48,6 +48,10 @@ func (e *LineError) Error() string { return fmt.Sprintf("%s line %d: %v", e.File
 
 func (e *LineError) Unwrap() error { return e.Err }
 
+// mostSeconds is the latest time that a log may tell: clocks count from 1970 at
+// the earliest, some in milliseconds. Beyond it sums of times lose their seconds.
+const mostSeconds = 1e15
+
 // mostLines bounds the malformed lines that are told of one log.
 const mostLines = 20
 
@@ -70,11 +74,13 @@ func columnName(s string) string {
 // warnings; a log without steps and times is an error.
 func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
-	if _, _, err := in.ReadRune(); err != nil {
+	start, err := in.Peek(4096)
+	switch {
+	case err != nil && err != io.EOF:
+		return nil, nil, fmt.Errorf("read %s: %w", file, err)
+	case len(start) == 0:
 		return nil, nil, fmt.Errorf("read %s: the log is empty", file)
 	}
-	_ = in.UnreadRune()
-	start, _ := in.Peek(4096)
 	header, _, _ := strings.Cut(string(start), "\n")
 	if names := strings.Split(strings.TrimPrefix(strings.TrimSpace(header), "\ufeff"), ","); len(names) > 1 && pick(names, stepColumns) >= 0 {
 		return readCSV(in, file, lenient)
@@ -140,6 +146,7 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 		many  int
 		again = map[string]int{}     // times that the run of a name began anew
 		until = map[string]float64{} // the latest row of a run
+		back  []int                  // lines with an earlier time than a lower step of their run
 	)
 	malformed := func(line int, err error) {
 		if many++; many <= mostLines {
@@ -151,14 +158,14 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 		if err == io.EOF {
 			break
 		}
-		line, _ := r.FieldPos(0)
 		var parse *csv.ParseError
 		if errors.As(err, &parse) {
-			malformed(parse.Line, parse.Err)
+			malformed(parse.StartLine, parse.Err)
 			continue
 		} else if err != nil {
 			return nil, nil, fmt.Errorf("read %s: %w", file, err)
 		}
+		line, _ := r.FieldPos(0)
 		row, err := readRow(record, len(header), step, at, header)
 		if err != nil {
 			malformed(line, err)
@@ -182,6 +189,9 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 			names = append(names, key)
 			until[key] = row.at
 		}
+		if v := rows[key]; len(v) > 0 && row.at < until[key] && row.step > v[len(v)-1].step {
+			back = append(back, line)
+		}
 		until[key] = max(until[key], row.at)
 		rows[key] = append(rows[key], row)
 	}
@@ -193,6 +203,9 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 	}
 	for _, e := range bad {
 		warnings = append(warnings, e.Error()+" (skipped)")
+	}
+	if len(back) > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s line %d: the time goes back while the steps go on (lines in all: %d): rows count in the order of their times", file, back[0], len(back)))
 	}
 	for _, name := range names {
 		v := rows[name]
@@ -226,7 +239,7 @@ func readRow(record []string, fields, step, at int, header []string) (csvRow, er
 		return csvRow{}, fmt.Errorf("%s %q is not a whole number of at least 0", header[step], record[step])
 	}
 	t, err := strconv.ParseFloat(strings.TrimSpace(record[at]), 64)
-	if err != nil || math.IsNaN(t) || math.IsInf(t, 0) {
+	if err != nil || math.IsNaN(t) || math.Abs(t) > mostSeconds {
 		return csvRow{}, fmt.Errorf("%s %q is not a time in seconds", header[at], record[at])
 	}
 	return csvRow{int(s), t}, nil

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -60,7 +61,9 @@ func TestReadLogRefuses(t *testing.T) {
 		{"no time", "Step,Loss\n1,2\n", "no column of times"},
 		{"prose", "hello\nworld\n", "want CSV"},
 		{"a broken time-writer line", "<TIME_WRITTER_OUTPUT>[1, x, 2]</TIME_WRITTER_OUTPUT>\n", "log: line 1"},
-		{"a quote", "Step,Time\n1,\"2\n", "log line"},
+		{"a quote", "Step,Time\n1,\"2\n", "log line 2"},
+		{"a quote in the first column", "Step,Time\n\"0,0\n1,10\n", "log line 2"},
+		{"later than any clock", "Step,Time\n0,0\n1,1e308\n", `log line 3: Time "1e308" is not a time`},
 		{"below zero", "Step,Time\n-1,2\n", `log line 2: Step "-1" is not a whole number of at least 0`},
 		{"not finite", "Step,Time\n1,NaN\n", `log line 2: Time "NaN" is not a time`},
 	} {
@@ -82,6 +85,31 @@ func TestReadLogRefuses(t *testing.T) {
 	runs, warnings, err := ReadLog(strings.NewReader("Step,Time\n0,1\nx,1\n5,3\n"), "log", true)
 	if err != nil || len(runs) != 1 || len(runs[0].Marks) != 2 || len(warnings) != 1 {
 		t.Errorf("leniently: %+v, %q, %v", runs, warnings, err)
+	}
+}
+
+// A reader that fails has not found an empty log.
+func TestReadLogTellsWhyItCannotRead(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	_, _, err := ReadLog(iotest.ErrReader(broken), "log", false)
+	if !errors.Is(err, broken) {
+		t.Errorf("error %v, want %v", err, broken)
+	}
+}
+
+func TestReadLogWarnsOfAClockThatGoesBack(t *testing.T) {
+	for log, want := range map[string]int{
+		"Step,Time\n0,0\n1,10\n2,5\n3,20\n":    1,
+		"Step,Time\n0,0\n5,10\n3,15\n6,20\n":   0, // back at a checkpoint
+		"Step,Time\n0,0\n1,10\n0,20\n1,30\n":   0, // another run
+		"Step,Time\n3,30\n2,20\n1,10\n0,0\n":   0, // the latest row first
+		"Step,Time\n0,0\n1,10\n1,10\n2,20\n":   0,
+		"Step,Time\n0,50\n10,60\n20,5\n30,9\n": 1,
+	} {
+		_, warnings, err := ReadLog(strings.NewReader(log), "log", false)
+		if err != nil || len(warnings) != want {
+			t.Errorf("%q: warnings %q, %v; want %d", log, warnings, err, want)
+		}
 	}
 }
 

@@ -87,9 +87,9 @@ func (d *data) gantts(most int) ([]figure, error) {
 			d.place(setting{workload: c.Workload, hardware: c.Hardware}))
 		name := "gantt-" + c.Cell
 		if charts[i] == nil {
-			reason := "the cell recorded only its metrics"
-			if c.Metrics.Jobs > mostLanes {
-				reason = fmt.Sprintf("%d jobs cannot be told apart; at most %d are drawn", c.Metrics.Jobs, mostLanes)
+			reason := crowded(c)
+			if reason == "" {
+				reason = "the cell recorded only its metrics"
 			}
 			f := skipped(Gantt, name, t, reason)
 			f[0].Cell = c.Cell
@@ -107,10 +107,26 @@ func (d *data) gantts(most int) ([]figure, error) {
 // and takes long to draw.
 const mostLanes = 5_000
 
+// mostSlices is the number of stretches of running, over all jobs, beyond which
+// each is thinner than a line can be: a quantum of a millisecond makes millions.
+const mostSlices = 200_000
+
+// crowded says why a cell has too much in it for a Gantt chart; empty when it has not.
+func crowded(c results.Cell) string {
+	stretches := c.Metrics.Jobs + c.Metrics.Preemptions + c.Metrics.Resizes
+	switch {
+	case c.Metrics.Jobs > mostLanes:
+		return fmt.Sprintf("%d jobs cannot be told apart; at most %d are drawn", c.Metrics.Jobs, mostLanes)
+	case stretches > mostSlices:
+		return fmt.Sprintf("%d stretches of running cannot be told apart; at most %d are drawn", stretches, mostSlices)
+	}
+	return ""
+}
+
 // chart reads what a Gantt chart shows; nil when the cell kept no events, or
-// has too many jobs.
+// has too much in it.
 func (d *data) chart(c results.Cell) (*chart, error) {
-	if c.Metrics.Jobs > mostLanes {
+	if crowded(c) != "" {
 		return nil, nil
 	}
 	rows, err := d.Jobs(c.CellRef)

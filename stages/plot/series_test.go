@@ -107,16 +107,26 @@ func TestNoSeries(t *testing.T) {
 	}
 }
 
-// TestGanttOfTooMany: cells with very many jobs get no Gantt chart, but their other
-// pictures.
+// TestGanttOfTooMany: cells with very many jobs, or jobs in very many pieces, get no
+// Gantt chart, but their other pictures.
 func TestGanttOfTooMany(t *testing.T) {
+	for name, much := range map[string]func(*results.Cell){
+		"jobs":        func(c *results.Cell) { c.Metrics.Jobs = mostLanes + 1 },
+		"preemptions": func(c *results.Cell) { c.Metrics.Preemptions = mostSlices },
+		"resizes":     func(c *results.Cell) { c.Metrics.Resizes = mostSlices },
+	} {
+		t.Run(name, func(t *testing.T) { testGanttOfTooMany(t, much) })
+	}
+}
+
+func testGanttOfTooMany(t *testing.T, much func(*results.Cell)) {
 	dir := resultstest.Small().Write(t)
 	e, err := results.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range e.Cells {
-		e.Cells[i].Metrics.Jobs = mostLanes + 1
+		much(&e.Cells[i])
 	}
 	pictures, err := Draw(context.Background(), e, filepath.Join(dir, results.PlotsDir), svg)
 	if err != nil {
