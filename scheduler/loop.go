@@ -66,7 +66,6 @@ type life struct {
 	end     time.Duration // expected end while running
 	request int32         // cores; of a rigid job that has started, what it started with
 	asked   int32         // cores, by the workload
-	lost    time.Duration // core time of attempts that failed
 	level   int32         // effective level
 	slot    int32         // index in running
 	booked  bool          // its memory is taken
