@@ -67,6 +67,9 @@ type CellWork struct {
 
 // ProfileWork says which samples of a job kind are taken, and whether they are there.
 type ProfileWork struct {
+	// Name tells apart the kinds of one job block: that of the block, with a
+	// number from the second on. Samples and their logs have it too.
+	Name    string   `json:"name"`
 	Job     string   `json:"job"`
 	Threads int      `json:"threads"`
 	Lengths []int    `json:"lengths"` // epochs or steps of each sample

@@ -46,7 +46,7 @@ func (p *Plan) planProfiles() error {
 			}
 			p.state.profiles = append(p.state.profiles, profileUnit{job: j, name: name, key: k, lengths: lengths, repeats: p.spec.Profile.Repeats})
 			p.Profiles = append(p.Profiles, ProfileWork{
-				Job: j.Name, Threads: j.Threads.Request, Lengths: lengths, Unit: lengthUnit(j), Repeats: p.spec.Profile.Repeats,
+				Name: name, Job: j.Name, Threads: j.Threads.Request, Lengths: lengths, Unit: lengthUnit(j), Repeats: p.spec.Profile.Repeats,
 			})
 			f := p.family(j)
 			p.state.families[f] = append(p.state.families[f], i)

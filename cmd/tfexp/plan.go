@@ -189,7 +189,7 @@ func (a *app) printPlan(p *pipeline.Plan, cells bool) error {
 	if len(p.Profiles) > 0 {
 		fmt.Fprintln(a.out, "\nsamples of the jobs:")
 		for _, w := range p.Profiles {
-			fmt.Fprintf(a.out, "  %s on %s: %s: %s\n", w.Job, count(w.Threads, "thread", "threads"), lengths(w), w.Reason)
+			fmt.Fprintf(a.out, "  %s on %s: %s: %s\n", w.Name, count(w.Threads, "thread", "threads"), lengths(w), w.Reason)
 			a.printChanges(changesOf(w.Changes))
 		}
 	}

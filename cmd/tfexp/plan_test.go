@@ -51,8 +51,8 @@ func printed(p *pipeline.Plan, cells bool) string {
 func TestPlanIsToldByVariant(t *testing.T) {
 	p := planOf()
 	p.Profiles = []pipeline.ProfileWork{
-		{Job: "long", Threads: 2, Lengths: []int{2, 4}, Unit: "epochs", Reason: "new"},
-		{Job: "short", Threads: 1, Lengths: []int{1, 2}, Unit: "steps", Reuse: true, Reason: "sampled earlier"},
+		{Name: "long", Job: "long", Threads: 2, Lengths: []int{2, 4}, Unit: "epochs", Reason: "new"},
+		{Name: "short.2", Job: "short", Threads: 1, Lengths: []int{1, 2}, Unit: "steps", Reuse: true, Reason: "sampled earlier"},
 	}
 	p.Stale = []string{"w-h-old-r1"}
 	want := `e: 6 cells, 3 reused, 3 to run, after 2 samples of the jobs, about 6 s
@@ -63,7 +63,7 @@ rr: 3 cells run: policy.quantum, seed changed, about 6 s
 
 samples of the jobs:
   long on 2 threads: samples of 2 and 4 epochs: new
-  short on 1 thread: samples of 1 and 2 steps: sampled earlier
+  short.2 on 1 thread: samples of 1 and 2 steps: sampled earlier
 
 1 cell on disk is no longer in the plan: the folder goes, what is cached stays
 `

@@ -204,8 +204,11 @@ func (a *app) printStatus(s experimentStatus) {
 
 // entry is a line of the journal for people.
 func entry(e pipeline.JournalEntry) string {
-	text := e.Event
-	for _, part := range []string{e.Unit, e.State} {
+	text, state := e.Event, e.State
+	if e.Event == "warning" { // the state is a code, of what the text tells
+		state = ""
+	}
+	for _, part := range []string{e.Unit, state} {
 		if part != "" {
 			text += " " + part
 		}
