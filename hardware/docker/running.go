@@ -331,7 +331,7 @@ func (e *Engine) await(r *running) fate {
 }
 
 // downPatience is how long a daemon is looked at that may be going down.
-const downPatience = time.Second
+const downPatience = 2 * time.Second
 
 // goesDown tells whether a container was ended by another than tfexp because
 // its daemon is being stopped: it ends its containers before it goes itself.

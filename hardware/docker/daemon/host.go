@@ -166,8 +166,10 @@ func (h *Host) ComeBack(ctx context.Context, patience time.Duration) bool {
 	}
 }
 
-// Alive says whether the daemon answers now.
+// Alive says whether the daemon answers now. One that goes down answers for a
+// while on the connections that it has, but takes no new ones.
 func (h *Host) Alive(ctx context.Context) bool {
+	_ = h.api.Close() // those that are idle; never fails
 	ctx, cancel := context.WithTimeout(ctx, DialLimit)
 	defer cancel()
 	_, err := h.api.Ping(ctx)
