@@ -14,7 +14,6 @@
 package process
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -360,40 +359,12 @@ func (e *Engine) gpus(set scheduler.CoreSet) ([]string, error) {
 // Jobs that have ended come before a context that is done. It is an error to wait
 // without end when no job runs.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
-	var timeout <-chan time.Time
-	if until != scheduler.Never {
-		timer := time.NewTimer(until - e.Now())
-		defer timer.Stop()
-		timeout = timer.C
-	}
-	for {
-		ready := e.Ready() // before now is read, so that no report is later
+	return e.Await(ctx, until, func() (now time.Duration, ended []scheduler.End, alive int) {
 		e.mu.Lock()
-		ended, alive := e.ended, e.alive
-		e.ended = nil
-		now := e.Now()
-		e.mu.Unlock()
-		if len(ended) > 0 {
-			slices.SortFunc(ended, func(a, b scheduler.End) int {
-				return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job))
-			})
-			return now, ended, nil
-		}
-		if err := ctx.Err(); err != nil {
-			return now, nil, err
-		}
-		if now >= until || ready {
-			return now, nil, nil
-		}
-		if timeout == nil && alive == 0 {
-			return now, nil, errors.New("wait for jobs: none is running")
-		}
-		select {
-		case <-e.wake:
-		case <-timeout:
-		case <-ctx.Done():
-		}
-	}
+		defer e.mu.Unlock()
+		ended, e.ended = e.ended, nil
+		return e.Now(), ended, e.alive
+	})
 }
 
 // Usage returns what a job consumed, and whether it has ended.

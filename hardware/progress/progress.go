@@ -1,9 +1,13 @@
 // Package progress turns what jobs print while they run into reports of how
-// far they have come. The engines through which the output of jobs passes on
-// its way to their logs share it.
+// far they have come, and waits for these and for the jobs' ends. The engines on
+// a real clock share it: the output of their jobs passes through it on its way
+// to the logs.
 package progress
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -21,7 +25,7 @@ type Listener func(job int, at time.Duration, p contract.Progress)
 // goroutines, but Watch only before a job starts.
 type Board struct {
 	now    func() time.Duration
-	wake   chan<- struct{}
+	wake   chan struct{}
 	listen Listener
 	units  []int // by job; nil when nobody watches
 
@@ -32,7 +36,7 @@ type Board struct {
 
 // NewBoard returns a board on the clock of an engine. wake, which has room for
 // one element, is given one when Ready has turned true. listen may be nil.
-func NewBoard(now func() time.Duration, wake chan<- struct{}, listen Listener) *Board {
+func NewBoard(now func() time.Duration, wake chan struct{}, listen Listener) *Board {
 	return &Board{now: now, wake: wake, listen: listen}
 }
 
@@ -58,6 +62,44 @@ func (b *Board) Ready() bool {
 	ready := b.ready
 	b.ready = false
 	return ready
+}
+
+// Await is the Next of an engine on a real clock: it waits until jobs have ended,
+// Ready turns true, the clock reaches until, or the context is done. take is
+// asked, at each wake-up, for the present instant, the jobs that have ended since
+// it was last asked, and how many run. Jobs that have ended come before a
+// context that is done. It is an error to wait without end when no job runs.
+func (b *Board) Await(ctx context.Context, until time.Duration, take func() (now time.Duration, ended []scheduler.End, alive int)) (time.Duration, []scheduler.End, error) {
+	var timeout <-chan time.Time
+	if until != scheduler.Never {
+		timer := time.NewTimer(until - b.now())
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	for {
+		ready := b.Ready() // before now is read, so that no report is later
+		now, ended, alive := take()
+		if len(ended) > 0 {
+			slices.SortFunc(ended, func(a, b scheduler.End) int {
+				return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job))
+			})
+			return now, ended, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return now, nil, err
+		}
+		if now >= until || ready {
+			return now, nil, nil
+		}
+		if timeout == nil && alive == 0 {
+			return now, nil, errors.New("wait for jobs: none is running")
+		}
+		select {
+		case <-b.wake:
+		case <-timeout:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // Follow returns what is to be called, by one goroutine at a time, with the

@@ -172,7 +172,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-func TestWhatItIsToldNotToDo(t *testing.T) {
+func TestWhatItIsToldToLack(t *testing.T) {
 	e := engine(t, Options{Lacks: scheduler.Capabilities{Pause: true, Resize: true, GPUs: true}}, FullRequest(time.Second, 1), Work{})
 	if e.Capabilities() != (scheduler.Capabilities{Memory: true}) {
 		t.Errorf("%+v", e.Capabilities())

@@ -56,7 +56,7 @@ the end
 	}
 }
 
-func TestPlainIsSilentWhereNothingIsToDo(t *testing.T) {
+func TestPlainIsSilentWithoutWork(t *testing.T) {
 	var out bytes.Buffer
 	v := newPlain(&out)
 	for _, p := range []pipeline.Progress{
