@@ -21,7 +21,8 @@ var rules = []struct {
 	may []string
 }{
 	{"cmd/", []string{"cmd/", "cmd/", "pipeline", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
-	{"pipeline", []string{"stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
+	{"pipeline/store", []string{"results"}},
+	{"pipeline", []string{"pipeline/", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"stages/", []string{"scheduler", "estimator", "hardware", "results", "jobs/contract"}},
 	{"experiments", []string{"experiments/", "scheduler", "estimator", "results"}},
 	{"results", []string{"scheduler", "results"}},
