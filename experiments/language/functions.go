@@ -1,8 +1,10 @@
-package schema
+package language
+
+import "github.com/tfexp/tfexp/experiments/schema"
 
 // Functions are the functions that expressions can call, in the order of the
 // reference. Those without a note are of the HCL standard library.
-var Functions = []Func{
+var Functions = []schema.Func{
 	{"exponential", `exponential("400ms")`, "gaps of a Poisson process with that mean, for `interarrival`"},
 	{"normal", `normal("1s", "200ms")`, "normal gaps with that mean and standard deviation, not below 0, for `interarrival`"},
 	{"noisy", `noisy(0.2)`, "fitted estimates with a lognormal error, for `estimates`"},
