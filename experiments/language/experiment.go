@@ -63,13 +63,13 @@ var localsBlock = &schema.Block{
 
 // Facts are the facts of the host that expressions can read.
 var Facts = []schema.Fact{
-	{"threads", schema.Integer, "hardware threads that tfexp may use"},
-	{"cores", schema.Integer, "physical cores"},
-	{"memory", schema.Size, "main memory, as a size"},
-	{"gpus", schema.Integer, "NVIDIA GPUs that tfexp may use"},
-	{"gpu_type", schema.String, "model of the GPUs: `NVIDIA A100-SXM4-40GB`; empty without GPUs"},
-	{"os", schema.String, "operating system: `linux`, `darwin`"},
-	{"arch", schema.String, "architecture: `amd64`, `arm64`"},
-	{"cpu", schema.String, "model of the processor"},
-	{"name", schema.String, "host name"},
+	{Name: "threads", Type: schema.Integer, Doc: "hardware threads that tfexp may use"},
+	{Name: "cores", Type: schema.Integer, Doc: "physical cores"},
+	{Name: "memory", Type: schema.Size, Doc: "main memory, as a size"},
+	{Name: "gpus", Type: schema.Integer, Doc: "NVIDIA GPUs that tfexp may use"},
+	{Name: "gpu_type", Type: schema.String, Doc: "model of the GPUs: `NVIDIA A100-SXM4-40GB`; empty without GPUs"},
+	{Name: "os", Type: schema.String, Doc: "operating system: `linux`, `darwin`"},
+	{Name: "arch", Type: schema.String, Doc: "architecture: `amd64`, `arm64`"},
+	{Name: "cpu", Type: schema.String, Doc: "model of the processor"},
+	{Name: "name", Type: schema.String, Doc: "host name"},
 }
