@@ -8,7 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -116,8 +116,7 @@ func (p *Plan) onThreads(j *experiments.Job, n int) *experiments.Job {
 	if c := p.state.containers[j]; c != nil {
 		p.state.containers[&other] = c
 	}
-	split := process.Job{Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra}
-	other.Threads.Inter, other.Threads.Intra = split.Split(n)
+	other.Threads.Inter, other.Threads.Intra = contract.Split(j.Threads.Inter, j.Threads.Intra, j.Threads.Request, n)
 	other.Threads.Request = n
 	other.Variant = fmt.Sprintf("%dt", n)
 	return &other
