@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -142,10 +143,39 @@ func appendEvent(b []byte, e scheduler.Event, job *scheduler.Job) []byte {
 	if way := wayOf(e, job); way != "" {
 		b = appendText(append(b, `,"resource":`...), way)
 	}
-	if e.Reason != "" {
-		b = appendText(append(b, `,"reason":`...), e.Reason)
+	if why := e.Detail(); why != "" {
+		b = appendText(append(b, `,"reason":`...), why)
 	}
-	return append(b, '}', '\n')
+	return append(appendTyped(b, &e), '}', '\n')
+}
+
+// appendTyped appends what only some kinds of events have.
+func appendTyped(b []byte, e *scheduler.Event) []byte {
+	switch e.Kind {
+	case scheduler.Request:
+		b = strconv.AppendInt(append(b, `,"request":`...), int64(e.Request), 10)
+	case scheduler.Level:
+		b = strconv.AppendInt(append(b, `,"levels":{"from":`...), int64(e.Levels.From), 10)
+		b = strconv.AppendInt(append(b, `,"to":`...), int64(e.Levels.To), 10)
+		b = append(b, '}')
+	case scheduler.Predict:
+		if p := e.Prediction; p != nil {
+			b = strconv.AppendInt(append(b, `,"prediction":{"units":`...), int64(p.Done), 10)
+			b = strconv.AppendInt(append(b, `,"of":`...), int64(p.Total), 10)
+			b = appendSpan(append(b, `,"left_s":`...), p.Left)
+			b = appendSpan(append(b, `,"before_s":`...), p.Before)
+			b = append(b, '}')
+		}
+	}
+	return b
+}
+
+// appendSpan appends a time in seconds; null when it is unknown.
+func appendSpan(b []byte, d time.Duration) []byte {
+	if d == scheduler.Never {
+		return append(b, "null"...)
+	}
+	return appendInstant(b, toMicros(d))
 }
 
 // appendDecision appends a line of decisions.jsonl; see DecisionRow.

@@ -70,6 +70,14 @@ func TestAppendLines(t *testing.T) {
 			e.Reason = jobs[i%3].Name + " & more"
 		}
 		e.Alternative = i % 2
+		switch i % 7 {
+		case 1:
+			e.Kind, e.Request = scheduler.Request, 1+i%5
+		case 2:
+			e.Kind, e.Levels = scheduler.Level, scheduler.Levels{From: int32(i % 3), To: int32(i%3) - 1}
+		case 3:
+			e.Kind, e.Prediction = scheduler.Predict, &scheduler.Prediction{Done: i, Total: 2 * i, Left: at, Before: scheduler.Never}
+		}
 		same(t, appendEvent(nil, e, &jobs[e.Job]), eventRow(e, jobs))
 		d := scheduler.Decision{At: at, Kind: scheduler.Resume, Job: i % 3, Cores: e.Cores, Reason: e.Reason, PassedMore: i % 2}
 		for k := range i % 3 {
@@ -95,12 +103,26 @@ func same(t *testing.T, got []byte, row any) {
 func eventRow(e scheduler.Event, jobs []scheduler.Job) EventRow {
 	row := EventRow{
 		At: toMicros(e.At).seconds(), Event: e.Kind, Job: jobs[e.Job].Name,
-		Cores: e.Cores, GPUs: e.GPUs, Reason: e.Reason,
+		Cores: e.Cores, GPUs: e.GPUs, Reason: e.Detail(), Request: e.Request,
 	}
-	if ways := jobs[e.Job].Alternatives; len(ways) > 0 {
+	if e.Kind == scheduler.Level {
+		row.Levels = &LevelsRow{From: int(e.Levels.From), To: int(e.Levels.To)}
+	}
+	if p := e.Prediction; p != nil {
+		row.Prediction = &PredictionRow{Done: p.Done, Total: p.Total, Left: span(p.Left), Before: span(p.Before)}
+	}
+	if ways := jobs[e.Job].Alternatives; e.Kind == scheduler.Start && len(ways) > 0 {
 		row.Resource = ways[e.Alternative].Name
 	}
 	return row
+}
+
+func span(d time.Duration) *float64 {
+	if d == scheduler.Never {
+		return nil
+	}
+	s := toMicros(d).seconds()
+	return &s
 }
 
 func decisionRow(d scheduler.Decision, jobs []scheduler.Job) DecisionRow {
