@@ -79,7 +79,7 @@ func factsOf(t *workload.Trace, i int) Facts {
 // check reports the first job that has something which the format cannot hold,
 // or lacks the run time that it needs.
 func (f *Format) check(t *workload.Trace) error {
-	lost := ^(f.Holds | f.Blocks)
+	lost := ^(f.Holds | f.FromJobBlocks)
 	for i := range t.Jobs {
 		for _, x := range facts {
 			if x.fact&lost&factsOf(t, i) != 0 {

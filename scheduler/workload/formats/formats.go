@@ -38,10 +38,9 @@ type Format struct {
 	// Holds is what a file can say of a job, beside its name, its class, its
 	// arrival and its threads. What it does not hold comes from the job blocks.
 	Holds Facts
-	// Blocks are facts that are not in the file although they may matter to a job,
-	// because the file is always used with job blocks that have them. Write leaves
-	// them out without an error.
-	Blocks Facts
+	// FromJobBlocks are facts that the file does not hold, but that the job blocks
+	// with which it is always used do. Write leaves them out without an error.
+	FromJobBlocks Facts
 	// NeedsRunTimes formats have the run time of every job.
 	NeedsRunTimes bool
 	// Reader reads a file. What is wrong with a line is a workload.LineError, in an
@@ -154,16 +153,32 @@ func Of(file string) *Format {
 // String returns the name.
 func (f *Format) String() string { return f.Name }
 
+// MarshalText returns the name.
+func (f *Format) MarshalText() ([]byte, error) { return []byte(f.Name), nil }
+
 // Complete reports whether the format holds all that a workload has.
 func (f *Format) Complete() bool { return f.Holds == Everything }
 
-// Reads reports whether the argument of a trace block has a meaning for the
-// format: it is the format's own, or no other format's.
-func (f *Format) Reads(arg string) bool {
-	if schema.Find(f.Args, arg) != nil {
-		return true
+// Arg is an argument of a trace block with the formats that read it.
+type Arg struct {
+	schema.Arg
+	Formats []*Format
+}
+
+// Args returns the arguments of all formats, each once.
+func Args() []Arg {
+	var args []Arg
+	for _, f := range registry {
+		for _, a := range f.Args {
+			i := slices.IndexFunc(args, func(b Arg) bool { return b.Name == a.Name })
+			if i < 0 {
+				i = len(args)
+				args = append(args, Arg{Arg: a})
+			}
+			args[i].Formats = append(args[i].Formats, f)
+		}
 	}
-	return !slices.ContainsFunc(registry, func(g *Format) bool { return schema.Find(g.Args, arg) != nil })
+	return args
 }
 
 // Read reads a trace.

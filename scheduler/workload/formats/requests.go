@@ -24,7 +24,7 @@ import (
 func init() {
 	Register(&Format{
 		Name: "requests", Rank: 1, Endings: []string{".requests", ".req"},
-		Holds: Priorities | Resizes, Blocks: Memory | GPUs | Nodes | Sizes,
+		Holds: Priorities | Resizes, FromJobBlocks: Memory | GPUs | Nodes | Sizes,
 		Doc: "A line is `execution|update,<instance>,<image or job>,<threads>,<wait s>[,<priority>]`. The wait is the time to the next line; an update " +
 			"changes the request of an instance. A job's class is its image or job.",
 		Args:   []schema.Arg{UnitArg},
