@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -116,7 +117,7 @@ func (d *decoder) trace(n *node, e *env) (*rawTrace, bool) {
 	t := &rawTrace{source: from, Trace: &Trace{File: from.path, Format: workload.Format(get[string](a, "format")), Range: rangeOf(n.attr("file").Expr.Range())}}
 	if t.Format == "" {
 		if t.Format = workload.FormatOf(name); t.Format == "" {
-			a.fail(n.attr("file").Expr.Range(), "Unknown format", "The name of the file does not tell its format: add format = %s.", oneOf(schema.TraceFormats))
+			a.fail(n.attr("file").Expr.Range(), "Unknown format", "The name of the file does not tell its format: add format = %s.", oneOf(language.TraceFormats()))
 			return nil, false
 		}
 	}

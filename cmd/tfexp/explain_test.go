@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results"
 )
 
@@ -114,7 +114,7 @@ func TestStoryWithoutRecordsIsAUsageError(t *testing.T) {
 }
 
 func TestUnderWay(t *testing.T) {
-	journal := []pipeline.JournalEntry{
+	journal := []store.JournalEntry{
 		{Event: "run_start"}, {Event: "cell_start", Unit: "killed"},
 		{Event: "run_start"}, {Event: "cell_start", Unit: "a"}, {Event: "cell_start", Unit: "b"}, {Event: "cell_end", Unit: "a"},
 	}

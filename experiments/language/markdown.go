@@ -1,21 +1,24 @@
-package schema
+package language
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Markdown returns the reference of the language, docs/language.md.
 func Markdown() []byte {
 	var b strings.Builder
+	file := File()
 	b.WriteString(preface)
 	b.WriteString("\n## Blocks\n\n")
-	for _, block := range Language.Blocks {
+	for _, block := range file.Blocks {
 		fmt.Fprintf(&b, "- [`%s`](#%s)%s\n", block.Name, block.Name, often(block))
 	}
-	for _, block := range Language.Blocks {
+	for _, block := range file.Blocks {
 		fmt.Fprintf(&b, "\n### %s\n", block.Name)
-		block.markdown(&b, "####", "")
+		blockText(&b, block, "####", "")
 	}
 	b.WriteString(values)
 	b.WriteString("\n## Facts of the host\n\n| name | type | meaning |\n|---|---|---|\n")
@@ -30,7 +33,7 @@ func Markdown() []byte {
 }
 
 // often says how often a block may stand in its parent.
-func often(b *Block) string {
+func often(b *schema.Block) string {
 	switch {
 	case b.Single && b.Required:
 		return ", exactly one"
@@ -42,9 +45,9 @@ func often(b *Block) string {
 	return ""
 }
 
-// markdown writes what one block takes, then the blocks in it under headings
+// blockText writes what one block takes, then the blocks in it under headings
 // of that level.
-func (b *Block) markdown(w *strings.Builder, heading, parent string) {
+func blockText(w *strings.Builder, b *schema.Block, heading, parent string) {
 	path := strings.TrimSpace(parent + " " + b.Name)
 	if b.Label != "" {
 		fmt.Fprintf(w, "\n`%s \"…\" { … }`: the label is the %s.\n", path, b.Label)
@@ -70,11 +73,11 @@ func (b *Block) markdown(w *strings.Builder, heading, parent string) {
 	}
 	for _, inner := range b.Blocks {
 		fmt.Fprintf(w, "\n%s %s: %s%s\n", heading, path, inner.Name, often(inner))
-		inner.markdown(w, heading, path)
+		blockText(w, inner, heading, path)
 	}
 }
 
-func table(w *strings.Builder, args []Arg) {
+func table(w *strings.Builder, args []schema.Arg) {
 	if len(args) == 0 {
 		return
 	}
@@ -90,10 +93,10 @@ func table(w *strings.Builder, args []Arg) {
 			standard = "–"
 		}
 		doc := a.Doc
-		if len(a.Allowed) > 0 && a.Type != Estimates {
+		if len(a.Allowed) > 0 && a.Type != schema.Estimates {
 			doc += " One of `" + strings.Join(a.Allowed, "`, `") + "`."
 		}
-		if limits := a.limits(); limits != "" {
+		if limits := limitsOf(&a); limits != "" {
 			doc += " " + limits
 		}
 		example := a.Example
@@ -104,18 +107,18 @@ func table(w *strings.Builder, args []Arg) {
 	}
 }
 
-// limits says what values are allowed.
-func (a *Arg) limits() string {
+// limitsOf says what values are allowed.
+func limitsOf(a *schema.Arg) string {
 	switch {
 	case a.Positive:
 		return "Above zero."
-	case a.Min != nil && *a.Min > 0 && a.Type == Integer:
+	case a.Min != nil && *a.Min > 0 && a.Type == schema.Integer:
 		return fmt.Sprintf("At least %v.", *a.Min)
 	}
 	return ""
 }
 
-const preface = `<!-- Generated from the schema in experiments/schema: make docs -->
+const preface = `<!-- Generated from the tables in experiments/language: make docs -->
 
 # The language
 
