@@ -1,4 +1,4 @@
-package pipeline
+package store
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 )
 
 func key(pairs ...string) *Key {
-	k := newKey("execute")
+	k := NewKey("execute")
 	for i := 0; i < len(pairs); i += 2 {
 		k.Add(pairs[i], pairs[i+1])
 	}
@@ -21,17 +21,17 @@ func TestKeyNamesWhatChanged(t *testing.T) {
 		{Label: "policy.feedback", New: "10s"},
 		{Label: "gone", Old: "x"},
 	}
-	if got := diff(old, now); !slices.Equal(got, want) {
+	if got := Diff(old, now); !slices.Equal(got, want) {
 		t.Errorf("diff = %v, want %v", got, want)
 	}
-	if got := diff(now, now); len(got) != 0 {
+	if got := Diff(now, now); len(got) != 0 {
 		t.Errorf("a description differs from itself: %v", got)
 	}
 }
 
 // A repeated label is told by its number, so that swapping two lines shows.
 func TestKeyDiffRepeatedLabels(t *testing.T) {
-	got := diff(key("file", "a", "file", "b").Description(), key("file", "a", "file", "c").Description())
+	got := Diff(key("file", "a", "file", "b").Description(), key("file", "a", "file", "c").Description())
 	want := []Change{{Label: "file#2", Old: "b", New: "c"}}
 	if !slices.Equal(got, want) {
 		t.Errorf("diff = %v, want %v", got, want)

@@ -1,4 +1,4 @@
-package pipeline
+package store
 
 import (
 	"errors"
@@ -14,14 +14,14 @@ import (
 // A killed run leaves half a line at the most; the next one cuts it off.
 func TestJournalSurvivesATornLine(t *testing.T) {
 	dir := t.TempDir()
-	j, err := openJournal(dir)
+	j, err := OpenJournal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.add(JournalEntry{Event: "run_start"}); err != nil {
+	if err := j.Add(JournalEntry{Event: "run_start"}); err != nil {
 		t.Fatal(err)
 	}
-	j.close()
+	j.Close()
 	path := filepath.Join(dir, results.JournalFile)
 	f, _ := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	f.WriteString(`{"time":"2024-01-01T00:00:00Z","event":"cell_st`)
@@ -31,13 +31,13 @@ func TestJournalSurvivesATornLine(t *testing.T) {
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("read %d entries (%v), want the whole one", len(entries), err)
 	}
-	if j, err = openJournal(dir); err != nil {
+	if j, err = OpenJournal(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.add(JournalEntry{Event: "run_end"}); err != nil {
+	if err := j.Add(JournalEntry{Event: "run_end"}); err != nil {
 		t.Fatal(err)
 	}
-	j.close()
+	j.Close()
 	entries, err = ReadJournal(dir)
 	if err != nil || len(entries) != 2 || entries[1].Event != "run_end" {
 		t.Errorf("after a torn line: %+v, %v", entries, err)
@@ -46,11 +46,11 @@ func TestJournalSurvivesATornLine(t *testing.T) {
 
 func TestLockNamesItsHolder(t *testing.T) {
 	dir := t.TempDir()
-	l, err := lockDir(dir, []string{"tfexp", "run", "a.hcl"})
+	l, err := LockFolder(dir, []string{"tfexp", "run", "a.hcl"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = lockDir(dir, []string{"tfexp", "run", "b.hcl"})
+	_, err = LockFolder(dir, []string{"tfexp", "run", "b.hcl"})
 	var inUse *InUseError
 	if !errors.As(err, &inUse) || !strings.Contains(err.Error(), "tfexp run a.hcl") {
 		t.Errorf("second lock: %v, want the holder's command", err)
@@ -58,38 +58,38 @@ func TestLockNamesItsHolder(t *testing.T) {
 	if h, held := Holder(dir); !held || !strings.Contains(h, "a.hcl") {
 		t.Errorf("Holder = %q, %v", h, held)
 	}
-	l.release()
+	l.Release()
 	if h, held := Holder(dir); held {
 		t.Errorf("released, but held by %s", h)
 	}
-	again, err := lockDir(dir, nil)
+	again, err := LockFolder(dir, nil)
 	if err != nil {
 		t.Fatalf("after release: %v", err)
 	}
-	again.release()
+	again.Release()
 }
 
 func TestCacheKeepsOutputsByKey(t *testing.T) {
 	dir := t.TempDir()
-	c, _, err := openCache(dir, results.CacheFile)
+	c, _, err := Open(dir, results.CacheFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := key("policy.quantum", "1s")
-	if err := c.put(k, entry{Stage: "execute", Unit: "cell a", Description: k.Description(), Created: time.Now()}, []byte("out"), "family a"); err != nil {
+	if err := c.Put(k, Entry{Stage: "execute", Unit: "cell a", Description: k.Description(), Created: time.Now()}, []byte("out"), "family a"); err != nil {
 		t.Fatal(err)
 	}
-	c.close()
-	r := readCache(dir, results.CacheFile)
-	defer r.close()
-	r.view(func(v cacheView) {
-		if out, ok := v.output(k.Hash()); !ok || string(out) != "out" {
+	c.Close()
+	r := OpenReadOnly(dir, results.CacheFile)
+	defer r.Close()
+	r.View(func(v View) {
+		if out, ok := v.Output(k.Hash()); !ok || string(out) != "out" {
 			t.Errorf("output = %q, %v", out, ok)
 		}
-		if v.has(key("policy.quantum", "2s").Hash()) {
+		if v.Has(key("policy.quantum", "2s").Hash()) {
 			t.Error("an output under another key was found")
 		}
-		if e, ok := v.last("family a"); !ok || e.Description != k.Description() {
+		if e, ok := v.Last("family a"); !ok || e.Description != k.Description() {
 			t.Errorf("newest of the family = %+v, %v", e, ok)
 		}
 	})
@@ -102,11 +102,11 @@ func TestCacheDamaged(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("not a database ", 4096)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c, warning, err := openCache(dir, results.CacheFile)
+	c, warning, err := Open(dir, results.CacheFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.close()
+	c.Close()
 	if warning == "" {
 		t.Error("no warning")
 	}

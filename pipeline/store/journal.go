@@ -1,4 +1,4 @@
-package pipeline
+package store
 
 import (
 	"bytes"
@@ -15,9 +15,9 @@ import (
 	"github.com/tfexp/tfexp/results"
 )
 
-// journal is journal.jsonl: one line for each thing that a run did, appended
-// and never rewritten.
-type journal struct {
+// Journal is journal.jsonl: one line for each step of a run, appended and never
+// rewritten.
+type Journal struct {
 	mu sync.Mutex // guards f
 	f  *os.File
 }
@@ -29,16 +29,16 @@ type JournalEntry struct {
 	Unit  string    `json:"unit,omitempty"`
 	State string    `json:"state,omitempty"`
 	Text  string    `json:"text,omitempty"`
-	// Changes are the lines of the key that made a cell run again.
+	// Changes are the lines of the key because of which a cell ran again.
 	Changes []Change `json:"changes,omitempty"`
 	// Seconds is how long it took; Key the hash of a finished output.
 	Seconds float64 `json:"seconds,omitempty"`
 	Key     string  `json:"key,omitempty"`
 }
 
-// openJournal opens the journal for appending. A last line that a killed run
+// OpenJournal opens the journal for appending. A last line that a killed run
 // left half written is cut off, so that every line parses.
-func openJournal(dir string) (*journal, error) {
+func OpenJournal(dir string) (*Journal, error) {
 	path := filepath.Join(dir, results.JournalFile)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -58,11 +58,11 @@ func openJournal(dir string) (*journal, error) {
 		f.Close()
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	return &journal{f: f}, nil
+	return &Journal{f: f}, nil
 }
 
-// add appends one entry in a single write.
-func (j *journal) add(e JournalEntry) error {
+// Add appends one entry in a single write.
+func (j *Journal) Add(e JournalEntry) error {
 	e.Time = time.Now()
 	raw, err := json.Marshal(e)
 	if err != nil {
@@ -76,7 +76,8 @@ func (j *journal) add(e JournalEntry) error {
 	return nil
 }
 
-func (j *journal) close() error { return j.f.Close() }
+// Close closes the file.
+func (j *Journal) Close() error { return j.f.Close() }
 
 // ReadJournal returns the entries of an experiment's journal; a line that is
 // being written is left out.

@@ -1,4 +1,4 @@
-package pipeline
+package store
 
 import (
 	"encoding/json"
@@ -13,9 +13,19 @@ import (
 	"github.com/tfexp/tfexp/results"
 )
 
-// holder is what the lock file says of the process that holds it. The file's
-// content is for people; what excludes others is the lock on it, which the
-// system drops when its holder dies.
+// InUseError is returned when another process works in the results folder.
+type InUseError struct {
+	Dir    string
+	Holder string // "process 4711 (tfexp run …, since 12:03:04)"
+}
+
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("%s is in use by %s", e.Dir, e.Holder)
+}
+
+// holder describes the process that holds a lock, as the lock file names it. The
+// content of the file is for people; what keeps others out is the lock on it,
+// which the system drops when its holder dies.
 type holder struct {
 	PID     int       `json:"pid"`
 	Command []string  `json:"command"`
@@ -29,13 +39,13 @@ func (h holder) String() string {
 	return fmt.Sprintf("process %d (%s, since %s)", h.PID, strings.Join(h.Command, " "), h.Since.Local().Format("15:04:05"))
 }
 
-// dirLock is the exclusive right to write in an experiment's folder.
-type dirLock struct {
+// Lock is the exclusive right to write in an experiment's folder.
+type Lock struct {
 	f *flock.Flock
 }
 
-// lockDir takes the lock of dir, or returns *InUseError at once.
-func lockDir(dir string, command []string) (*dirLock, error) {
+// LockFolder takes the lock of dir, or returns *InUseError at once.
+func LockFolder(dir string, command []string) (*Lock, error) {
 	path := filepath.Join(dir, results.LockFile)
 	f := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR))
 	ok, err := f.TryLock()
@@ -55,10 +65,11 @@ func lockDir(dir string, command []string) (*dirLock, error) {
 		f.Unlock()
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	}
-	return &dirLock{f}, nil
+	return &Lock{f}, nil
 }
 
-func (l *dirLock) release() {
+// Release gives the lock back.
+func (l *Lock) Release() {
 	_ = os.Truncate(l.f.Path(), 0)
 	_ = l.f.Unlock()
 }

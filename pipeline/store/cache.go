@@ -1,4 +1,10 @@
-package pipeline
+// Package store keeps what the runs of an experiment have finished: the cache
+// with its keys, the journal, the lock of the folder, and packed cells.
+//
+// A finished output is addressed by the hash of its key, a labelled description
+// of all that the output depends on. The description is kept beside the output,
+// so that a miss can be explained by the lines that changed.
+package store
 
 import (
 	"bytes"
@@ -24,10 +30,10 @@ var (
 	bucketLatest  = []byte("latest")  // unit → hash of its newest output
 )
 
-// entry is the record of one finished output.
-type entry struct {
+// Entry is the record of one finished output.
+type Entry struct {
 	Stage       string    `json:"stage"`
-	Unit        string    `json:"unit"` // cell, job kind, …
+	Unit        string    `json:"unit"` // a cell, the samples of a job, …
 	Description string    `json:"description"`
 	Created     time.Time `json:"created"`
 	Seconds     float64   `json:"seconds"`
@@ -35,9 +41,9 @@ type entry struct {
 	JobsBytes int64 `json:"jobs_bytes,omitempty"`
 }
 
-// cache is the content-addressed store of finished work. It is written by one
+// Cache is the content-addressed store of finished work. It is written by one
 // process at a time, which holds the lock of the experiment's folder.
-type cache struct {
+type Cache struct {
 	db *bbolt.DB
 
 	mu      sync.Mutex // guards what follows
@@ -45,9 +51,9 @@ type cache struct {
 	bytes   int // of waiting
 }
 
-// openCache opens cache.db in dir for writing. A file that is not a bbolt
+// Open opens cache.db in dir for writing. A file that is not a bbolt
 // database any more is set aside, with a warning: it is only a cache.
-func openCache(dir, name string) (*cache, string, error) {
+func Open(dir, name string) (*Cache, string, error) {
 	path := filepath.Join(dir, name)
 	open := func() (*bbolt.DB, error) {
 		return bbolt.Open(path, 0o644, &bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType})
@@ -77,12 +83,12 @@ func openCache(dir, name string) (*cache, string, error) {
 		db.Close()
 		return nil, "", fmt.Errorf("prepare cache %s: %w", path, err)
 	}
-	return &cache{db: db}, warning, nil
+	return &Cache{db: db}, warning, nil
 }
 
-// readCache opens cache.db for reading only. It returns nil where there is no
-// cache, or where a running tfexp holds it: the plain files then tell enough.
-func readCache(dir, name string) *cache {
+// OpenReadOnly opens cache.db for reading only. It returns nil where there is no
+// cache, or where a running tfexp holds it: the plain files are then enough.
+func OpenReadOnly(dir, name string) *Cache {
 	path := filepath.Join(dir, name)
 	if _, err := os.Stat(path); err != nil {
 		return nil
@@ -91,7 +97,7 @@ func readCache(dir, name string) *cache {
 	if err != nil {
 		return nil
 	}
-	c := &cache{db: db}
+	c := &Cache{db: db}
 	// A database that was created but never prepared has no buckets.
 	if db.View(func(tx *bbolt.Tx) error {
 		if tx.Bucket(bucketEntries) == nil || tx.Bucket(bucketOutputs) == nil || tx.Bucket(bucketLatest) == nil {
@@ -105,37 +111,38 @@ func readCache(dir, name string) *cache {
 	return c
 }
 
-func (c *cache) close() error {
+// Close records the outputs that wait and closes the cache; it may be nil.
+func (c *Cache) Close() error {
 	if c == nil {
 		return nil
 	}
-	return errors.Join(c.flush(), c.db.Close())
+	return errors.Join(c.Flush(), c.db.Close())
 }
 
-// view runs f in one read transaction; f sees nothing in a nil cache.
-func (c *cache) view(f func(v cacheView)) {
+// View runs f in one read transaction; f sees nothing in a nil cache.
+func (c *Cache) View(f func(v View)) {
 	if c == nil {
-		f(cacheView{})
+		f(View{})
 		return
 	}
 	_ = c.db.View(func(tx *bbolt.Tx) error {
-		f(cacheView{tx.Bucket(bucketEntries), tx.Bucket(bucketOutputs), tx.Bucket(bucketLatest)})
+		f(View{tx.Bucket(bucketEntries), tx.Bucket(bucketOutputs), tx.Bucket(bucketLatest)})
 		return nil
 	})
 }
 
-// cacheView reads the cache inside one transaction.
-type cacheView struct {
+// View reads the cache inside one transaction.
+type View struct {
 	entries, outputs, latest *bbolt.Bucket
 }
 
-// has tells whether an output is there.
-func (v cacheView) has(hash string) bool {
+// Has reports whether an output is there.
+func (v View) Has(hash string) bool {
 	return v.entries != nil && v.entries.Get([]byte(hash)) != nil
 }
 
-// output returns a copy of an output.
-func (v cacheView) output(hash string) ([]byte, bool) {
+// Output returns a copy of an output.
+func (v View) Output(hash string) ([]byte, bool) {
 	if v.outputs == nil {
 		return nil, false
 	}
@@ -146,13 +153,13 @@ func (v cacheView) output(hash string) ([]byte, bool) {
 	return bytes.Clone(b), true
 }
 
-// each calls visit for every recorded output, in the order of their hashes.
-func (v cacheView) each(visit func(hash string, e entry)) {
+// Each calls visit for every recorded output, in the order of their hashes.
+func (v View) Each(visit func(hash string, e Entry)) {
 	if v.entries == nil {
 		return
 	}
 	_ = v.entries.ForEach(func(hash, raw []byte) error {
-		var e entry
+		var e Entry
 		if json.Unmarshal(raw, &e) == nil {
 			visit(string(hash), e)
 		}
@@ -160,9 +167,9 @@ func (v cacheView) each(visit func(hash string, e entry)) {
 	})
 }
 
-// last returns the record of the newest output of a unit.
-func (v cacheView) last(unit string) (entry, bool) {
-	var e entry
+// Last returns the record of the newest output of a unit.
+func (v View) Last(unit string) (Entry, bool) {
+	var e Entry
 	if v.latest == nil {
 		return e, false
 	}
@@ -177,32 +184,32 @@ func (v cacheView) last(unit string) (entry, bool) {
 	return e, true
 }
 
-// put records a finished output under its key, and as the newest of its
-// units, with all that were left for later. It must only be called when the
+// Put records a finished output under its key, and as the newest of its
+// units, together with the outputs given to Later. It must only be called when the
 // output's files are durable, or are known by their sizes to be whole.
-func (c *cache) put(k *Key, e entry, output []byte, units ...string) error {
-	if err := c.later(k, e, output, units...); err != nil {
+func (c *Cache) Put(k *Key, e Entry, output []byte, units ...string) error {
+	if err := c.Later(k, e, output, units...); err != nil {
 		return err
 	}
-	return c.flush()
+	return c.Flush()
 }
 
-// record is an output that is to be recorded.
+// record is an output that waits to be recorded.
 type record struct {
 	hash, raw, output []byte
 	units             []string
 }
 
-// How much is left for later: a transaction takes as long as hundreds of small
-// outputs, which can be had again if they are lost.
+// The most that may wait. A transaction takes as long as it takes to make
+// hundreds of small outputs, which can be made again if they are lost.
 const (
 	mostRecords = 200
 	mostBytes   = 16 << 20
 )
 
-// later is put for outputs that need not be recorded at once: they wait for
-// others, so that they share a transaction.
-func (c *cache) later(k *Key, e entry, output []byte, units ...string) error {
+// Later is Put for outputs that need not be recorded at once: they wait for
+// others, so that all share a transaction.
+func (c *Cache) Later(k *Key, e Entry, output []byte, units ...string) error {
 	raw, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("record %s: %w", e.Unit, err)
@@ -213,13 +220,13 @@ func (c *cache) later(k *Key, e entry, output []byte, units ...string) error {
 	full := len(c.waiting) >= mostRecords || c.bytes >= mostBytes
 	c.mu.Unlock()
 	if full {
-		return c.flush()
+		return c.Flush()
 	}
 	return nil
 }
 
-// flush records all that waits.
-func (c *cache) flush() error {
+// Flush records the outputs that wait.
+func (c *Cache) Flush() error {
 	c.mu.Lock()
 	records := c.waiting
 	c.waiting, c.bytes = nil, 0
@@ -252,8 +259,8 @@ func (c *cache) flush() error {
 	return nil
 }
 
-// forget removes outputs and their records.
-func (c *cache) forget(hashes []string) error {
+// Forget removes outputs and their records.
+func (c *Cache) Forget(hashes []string) error {
 	err := c.db.Update(func(tx *bbolt.Tx) error {
 		for _, h := range hashes {
 			if err := tx.Bucket(bucketOutputs).Delete([]byte(h)); err != nil {
@@ -266,7 +273,7 @@ func (c *cache) forget(hashes []string) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("forget what the cache holds: %w", err)
+		return fmt.Errorf("remove outputs from the cache: %w", err)
 	}
 	return nil
 }

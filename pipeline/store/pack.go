@@ -1,4 +1,4 @@
-package pipeline
+package store
 
 import (
 	"archive/tar"
@@ -17,16 +17,16 @@ import (
 )
 
 // maxPacked is the size of all files above which a cell stays out of the
-// cache: it can then be reused from its folder only.
+// cache: it can then be reused only from its folder.
 const maxPacked = 64 << 20
 
 // encoders are kept, with their buffers, from cell to cell: a matrix has
 // thousands. S2 takes a third of gzip's time, for half as much again in size.
 var encoders = sync.Pool{New: func() any { return s2.NewWriter(nil, s2.WriterConcurrency(1), s2.WriterBlockSize(256<<10)) }}
 
-// packCell returns a cell's folder as a compressed archive, or nil when it is
+// Pack returns a cell's folder as a compressed archive, or nil when it is
 // too large to keep twice.
-func packCell(dir string) ([]byte, error) {
+func Pack(dir string) ([]byte, error) {
 	var total int64
 	err := walkFiles(dir, func(_ string, info fs.FileInfo) error {
 		total += info.Size()
@@ -78,9 +78,9 @@ func walkFiles(dir string, visit func(path string, info fs.FileInfo) error) erro
 	})
 }
 
-// unpackCell replaces a cell's folder by a packed one. cell.json comes last,
+// Unpack replaces a cell's folder by a packed one. cell.json comes last,
 // so that a folder which has one is complete.
-func unpackCell(dir string, packed []byte) error {
+func Unpack(dir string, packed []byte) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("unpack cell: %w", err)
 	}
