@@ -2,15 +2,11 @@ package experiments
 
 import (
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	images "github.com/distribution/reference"
-
-	"github.com/tfexp/tfexp/experiments/units"
 )
 
 // Container says how a job runs on hardware with the engine docker.
@@ -43,9 +39,6 @@ type Docker struct {
 
 // Real tells whether jobs really run on the hardware.
 func (h *Hardware) Real() bool { return h.Engine != "simulated" }
-
-// minContainerMemory is the smallest memory limit that Docker accepts.
-const minContainerMemory = 6 << 20
 
 // container decodes what a job says about its container.
 func (d *decoder) container(a *args, j *Job) {
@@ -184,81 +177,6 @@ func engineOnly(a *args, n *node, h *Hardware) {
 			a.fail(b.header, "Block that nothing reads", "%s is for the engines \"simulated\" and \"docker\"; \"process\" does not read it.", b.schema.Name)
 		default:
 			a.fail(b.header, "Block that nothing reads", "%s is for the engine \"simulated\"; %q does not read it.", b.schema.Name, h.Engine)
-		}
-	}
-}
-
-// contained checks a job that runs in containers on a hardware.
-func (c *checker) contained(j *Job, h *Hardware) {
-	if j.Container == nil {
-		c.errorf(j.Range, "Job without an image", "On the hardware %q jobs run in containers, and the job %q names no image for them.", h.Name, j.Name)
-		return
-	}
-	if j.Memory > 0 && j.Memory < minContainerMemory {
-		c.errorf(j.At["memory"], "Too little memory for a container", "memory is the limit of the container on the hardware %q, and Docker accepts none below %s; this is %s.",
-			h.Name, units.FormatSize(minContainerMemory), units.FormatSize(j.Memory))
-	}
-	if j.Nodes > 1 {
-		c.errorf(either(j.At["nodes"], true, j.Range), "A container runs on one node", "The job %q asks for %d nodes, but on the hardware %q a job is one container.", j.Name, j.Nodes, h.Name)
-	}
-	// A daemon of another machine mounts what is there.
-	local := !slices.ContainsFunc(h.Docker.Hosts, func(host string) bool { return strings.HasPrefix(host, "tcp://") })
-	for _, m := range j.Container.Mounts {
-		if !local {
-			break
-		}
-		if _, err := os.Stat(m.Source); err != nil {
-			// One summary each, or several mounts of a line would be one message.
-			c.errorf(j.At["mounts"], "Missing mount "+m.Source, "The folder %s cannot be mounted: %s.", m.Source, cause(err))
-		}
-	}
-	if at, ok := j.At["dir"]; ok && !c.onProcesses(j) {
-		c.errorf(at, "Argument that nothing reads", "dir is a folder of this machine, and the job %q runs in containers only; workdir is the folder in the container.", j.Name)
-	}
-}
-
-// onProcesses tells whether some cell runs a job without a container.
-func (c *checker) onProcesses(j *Job) bool {
-	for _, cell := range c.spec.Cells {
-		if cell.Hardware.Engine == "docker" {
-			continue
-		}
-		if slices.ContainsFunc(cell.Workload.Submits, func(s Submit) bool { return s.Job.Name == j.Name }) || cell.Workload.Trace != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// inContainers checks the jobs of a workload on hardware of the engine docker.
-func (c *checker) inContainers(w *Workload, h *Hardware) {
-	type pair struct {
-		job *Job
-		on  *Hardware
-		as  string
-	}
-	for _, s := range w.Submits {
-		if c.first(pair{s.Job, h, "container"}) {
-			c.contained(s.Job, h)
-		}
-	}
-	if w.Trace != nil {
-		for _, k := range w.Trace.Kinds {
-			if c.first(pair{k.Job, h, "container"}) {
-				c.contained(k.Job, h)
-			}
-		}
-	}
-	for _, s := range w.Submits {
-		c.inputs(s.Job)
-	}
-}
-
-// inputs checks the files that a job declares.
-func (c *checker) inputs(j *Job) {
-	for _, f := range j.Files {
-		if _, err := os.Stat(filepath.Clean(f)); err != nil {
-			c.errorf(j.At["files"], "Missing file "+f, "The file %s cannot be read: %s.", f, cause(err))
 		}
 	}
 }

@@ -1,9 +1,6 @@
 package experiments
 
 import (
-	"errors"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -20,7 +17,7 @@ var contractArguments = map[string]string{
 
 // contractEnv reports the variables that a job cannot set, because its
 // environment has them by the job contract.
-func (a *args) contractEnv() {
+func contractEnv(a *args) {
 	attr := a.n.attr("env")
 	if attr == nil {
 		return
@@ -56,32 +53,4 @@ func keyRanges(expr hcl.Expression) map[string]hcl.Range {
 		}
 	}
 	return at
-}
-
-// paths checks that what a job's program needs is there. A program that is
-// missing itself is a job that fails, like any other that cannot start.
-func (c *checker) paths(j *Job) {
-	if at, ok := j.At["dir"]; ok {
-		switch info, err := os.Stat(j.Dir); {
-		case err != nil:
-			c.errorf(at, "Missing folder", "The folder %s cannot be used: %s.", j.Dir, cause(err))
-		case !info.IsDir():
-			c.errorf(at, "Missing folder", "%s is not a folder.", j.Dir)
-		}
-	}
-	for _, f := range j.Files {
-		if _, err := os.Stat(f); err != nil {
-			// One summary each, or several files of a line would be one message.
-			c.errorf(j.At["files"], "Missing file "+f, "The file %s cannot be read: %s.", f, cause(err))
-		}
-	}
-}
-
-// cause is an error of the file system without the path that it names.
-func cause(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }

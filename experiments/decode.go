@@ -25,7 +25,6 @@ type decoder struct {
 	filename   string
 	dir        string // of the file, absolute
 	global     *env
-	vars       []Setting
 	lenient    bool
 	hostMemory int64 // bytes, whole GiB, so that a reboot changes no key; 0 when it is not known
 	host       HostFacts
@@ -33,13 +32,13 @@ type decoder struct {
 	shown      map[*Trace]*rawTrace  // where the traces of cells are from
 }
 
-func newDecoder(r *reporter, root *node, filename string, opts LoadOptions) *decoder {
-	d := &decoder{
-		reporter: r, root: root, filename: filename, dir: folder(filename),
-		lenient: opts.Lenient, host: opts.Host, hostMemory: opts.Host.MemoryBytes &^ (1<<30 - 1), traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
+// newDecoder returns what decodes the blocks of a file that has been parsed.
+func newDecoder(r *reporter, root *node, global *env, filename string, host HostFacts, lenient bool) *decoder {
+	return &decoder{
+		reporter: r, root: root, global: global, filename: filename, dir: folder(filename),
+		lenient: lenient, host: host, hostMemory: host.MemoryBytes &^ (1<<30 - 1),
+		traces: map[string]*traceFile{}, shown: map[*Trace]*rawTrace{},
 	}
-	d.global, d.vars = r.globals(root, opts)
-	return d
 }
 
 // ranges returns where the file sets each argument.
@@ -51,9 +50,10 @@ func (a *args) ranges() map[string]Range {
 	return at
 }
 
-// spec decodes the whole file.
-func (d *decoder) spec() *Spec {
-	s := &Spec{Variables: d.vars, Lenient: d.lenient}
+// Experiment decodes the blocks that are no part of a cell, as far as they do
+// not depend on the cells.
+func (d *decoder) Experiment() *Spec {
+	s := &Spec{Lenient: d.lenient, Profile: d.profile(), Estimate: d.estimate()}
 	if n := d.root.first("experiment"); n != nil {
 		a := d.evalArgs(n, d.global)
 		s.Name, s.Range = n.label, rangeOf(n.header)
@@ -63,17 +63,14 @@ func (d *decoder) spec() *Spec {
 		s.Records = get[string](a, "records")
 		s.Until = get[time.Duration](a, "until")
 	}
-	s.Profile, s.Estimate = d.profile(), d.estimate()
-	s.Cells, s.Axes = d.cells()
-	d.fitTraces(s.Cells)
+	return s
+}
+
+// Views decodes what is asked of the cells: comparisons, pictures, thresholds.
+func (d *decoder) Views(s *Spec) {
 	s.Compares = d.compares(s.Cells)
 	s.Plots = d.plots(s.Axes)
 	s.Thresholds = d.thresholds(s.Cells)
-	if !d.failed() {
-		d.doubts(s)
-		d.sampling(s)
-	}
-	return s
 }
 
 // sole returns the block of that kind, or one without arguments, which has
@@ -124,8 +121,8 @@ func (d *decoder) compares(cells []Cell) []Compare {
 	return list
 }
 
-// job decodes a job block.
-func (d *decoder) job(n *node, e *env) (*Job, bool) {
+// Job decodes a job block.
+func (d *decoder) Job(n *node, e *env) (*Job, bool) {
 	a := d.evalArgs(n, e)
 	j := &Job{
 		Name: n.label, Range: rangeOf(n.header), At: a.ranges(),
@@ -159,7 +156,7 @@ func (d *decoder) job(n *node, e *env) (*Job, bool) {
 		j.Settings, ok = d.settings(builtin, e)
 		a.ok = a.ok && ok
 	default:
-		a.contractEnv()
+		contractEnv(a)
 		j.Dir = d.path(get[string](a, "dir"))
 		for _, f := range get[[]string](a, "files") {
 			j.Files = append(j.Files, d.path(f))
@@ -235,14 +232,44 @@ func (d *decoder) settings(n *node, e *env) ([]Setting, bool) {
 // rawWorkload is a workload whose jobs are known by name only.
 type rawWorkload struct {
 	*Workload
+	d     *decoder
 	jobs  []string // of Submits
 	trace *rawTrace
 	names map[string]bool // of all jobs, where there is a trace and they are asked for
 }
 
-// workload decodes a workload block.
-func (d *decoder) workload(n *node, e *env) (*rawWorkload, bool) {
-	w := &rawWorkload{Workload: &Workload{Name: n.label, Range: rangeOf(n.header)}}
+// Jobs returns the names of the jobs that are submitted, then those of the trace.
+func (w *rawWorkload) Jobs() []string {
+	if w.trace == nil {
+		return w.jobs
+	}
+	return slices.Concat(w.jobs, w.trace.jobs)
+}
+
+// With fills in the jobs.
+func (w *rawWorkload) With(jobs []*Job) *Workload {
+	full := *w.Workload
+	if w.trace != nil {
+		full.Trace = traceWith(w.trace, jobs[len(w.jobs):])
+		w.d.shown[full.Trace] = w.trace
+	}
+	full.Submits = slices.Clone(w.Submits)
+	for i := range full.Submits {
+		s := &full.Submits[i]
+		s.Job = jobs[i]
+		if !s.HasPriority {
+			s.Priority = s.Job.Priority
+		}
+		if s.Deadline == 0 {
+			s.Deadline = s.Job.Deadline
+		}
+	}
+	return &full
+}
+
+// Workload decodes a workload block.
+func (d *decoder) Workload(n *node, e *env) (Draft, bool) {
+	w := &rawWorkload{d: d, Workload: &Workload{Name: n.label, Range: rangeOf(n.header)}}
 	ok := !n.broken
 	counts := map[string]int{}
 	for _, sn := range n.all("submit") {
@@ -339,8 +366,8 @@ func (d *decoder) submit(n *node, e *env) (Submit, string, bool) {
 	return s, get[reference](a, "job").name, a.ok
 }
 
-// hardware decodes a hardware block.
-func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
+// Hardware decodes a hardware block.
+func (d *decoder) Hardware(n *node, e *env) (*Hardware, bool) {
 	a := d.evalArgs(n, e)
 	h := &Hardware{
 		Name: n.label, Range: rangeOf(n.header), At: a.ranges(),
@@ -379,7 +406,7 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 			count, machine := get[int](na, "count"), scheduler.Node{
 				Name: nn.label, Threads: get[int](na, "threads"), GPUs: get[int](na, "gpus"), Memory: get[int64](na, "memory"),
 			}
-			machine.GPU = na.gpuOf(machine)
+			machine.GPU = gpuOf(na, machine)
 			a.ok = a.ok && na.ok
 			if total += count * max(machine.Threads, machine.GPUs); total > maxCores || len(h.Cluster.Nodes)+count > schema.MaxNodes {
 				a.fail(nn.header, "Value out of range", "The cluster is too large: at most %d nodes and %d cores or GPUs.", schema.MaxNodes, maxCores)
@@ -399,7 +426,7 @@ func (d *decoder) hardware(n *node, e *env) (*Hardware, bool) {
 	if h.Engine == "process" && a.lacks("gpus") {
 		machine.GPUs = d.host.GPUs
 	}
-	machine.GPU = a.gpuOf(machine)
+	machine.GPU = gpuOf(a, machine)
 	if h.Engine == "process" && machine.GPUs > 0 && a.lacks("gpu") {
 		machine.GPU = d.host.GPUType
 	}

@@ -1,82 +1,106 @@
 package experiments
 
 import (
-	"fmt"
 	"slices"
-
-	"github.com/hashicorp/hcl/v2"
 )
 
-// warnf reports what is allowed but probably not meant.
-func (r *reporter) warnf(at hcl.Range, summary, detail string, args ...any) {
-	r.add(Diagnostic{Severity: SeverityWarning, Summary: summary, Detail: fmt.Sprintf(detail, args...), Range: rangeOf(at)})
+// Doubts warns of blocks and arguments that change nothing. It wants the cells
+// of a file without errors.
+func (c *Checker) Doubts(root *node) {
+	c.unusedBlocks(root)
+	c.emptyComparisons(root)
+	c.unusedSamples(root)
 }
 
-// doubts warns of blocks and comparisons that change nothing. It wants the
-// cells of a file without errors.
-func (d *decoder) doubts(s *Spec) {
-	type machine struct{ workload, hardware string }
-	policies := map[machine][]string{}
-	used := map[[2]string]bool{}
-	for _, c := range s.Cells {
-		used[[2]string{"workload", c.Workload.Name}] = true
-		used[[2]string{"hardware", c.Hardware.Name}] = true
-		used[[2]string{"policy", c.Policy.Name}] = true
-		for _, submit := range c.Workload.Submits {
-			used[[2]string{"job", submit.Job.Name}] = true
-		}
-		if t := c.Workload.Trace; t != nil {
-			for _, k := range t.Kinds {
-				used[[2]string{"job", k.Name}] = true
-			}
-		}
-		at := machine{c.Workload.Name, c.Hardware.Name}
-		if !slices.Contains(policies[at], c.Policy.Name) {
-			policies[at] = append(policies[at], c.Policy.Name)
+// unusedBlocks warns of blocks that no cell has.
+func (c *Checker) unusedBlocks(root *node) {
+	type block struct{ kind, name string }
+	used := map[block]bool{}
+	for _, cell := range c.spec.Cells {
+		used[block{"workload", cell.Workload.Name}] = true
+		used[block{"hardware", cell.Hardware.Name}] = true
+		used[block{"policy", cell.Policy.Name}] = true
+		for _, j := range cell.Workload.JobBlocks() {
+			used[block{"job", j.Name}] = true
 		}
 	}
-	for _, w := range d.root.all("workload") { // jobs of a workload that is itself unused, or of a trace
-		w.expressions(func(expr hcl.Expression) {
-			for _, t := range expr.Variables() {
-				if t.RootName() != "job" {
-					continue
-				}
-				if len(t) < 2 { // all of them, as in job[each.which]
-					for _, n := range d.root.all("job") {
-						used[[2]string{"job", n.label}] = true
-					}
-				} else if step, ok := t[1].(hcl.TraverseAttr); ok {
-					used[[2]string{"job", step.Name}] = true
-				} else if step, ok := t[1].(hcl.TraverseIndex); ok {
-					used[[2]string{"job", display(step.Key)}] = true
-				}
+	for _, w := range root.all("workload") { // jobs of a workload that is itself unused, or of a trace
+		names, all := namesRead(w, "job")
+		for _, name := range names {
+			used[block{"job", name}] = true
+		}
+		if all { // as in job[each.which]
+			for _, n := range root.all("job") {
+				used[block{"job", n.label}] = true
 			}
-		})
+		}
 	}
 	for _, kind := range kinds {
-		for _, n := range d.root.all(kind) {
-			if used[[2]string{kind, n.label}] {
+		for _, n := range root.all(kind) {
+			if used[block{kind, n.label}] {
 				continue
 			}
 			user := "No cell of the matrix has"
 			if kind == "job" {
 				user = "No workload submits"
 			}
-			d.warnf(n.header, "Block that nothing uses", "%s the %s %q.", user, kind, n.label)
+			c.warnf(n.header, "Block that nothing uses", "%s the %s %q.", user, kind, n.label)
 		}
 	}
-	for _, n := range d.root.all("compare") {
-		i := slices.IndexFunc(s.Compares, func(c Compare) bool { return c.Range == rangeOf(n.header) })
+}
+
+// emptyComparisons warns of comparisons whose baseline meets no other policy.
+func (c *Checker) emptyComparisons(root *node) {
+	type meeting struct{ workload, hardware string }
+	policies := map[meeting][]string{}
+	for _, cell := range c.spec.Cells {
+		at := meeting{cell.Workload.Name, cell.Hardware.Name}
+		if !slices.Contains(policies[at], cell.Policy.Name) {
+			policies[at] = append(policies[at], cell.Policy.Name)
+		}
+	}
+	for _, n := range root.all("compare") {
+		i := slices.IndexFunc(c.spec.Compares, func(o Compare) bool { return o.Range == rangeOf(n.header) })
 		if i < 0 {
 			continue
 		}
-		baseline := s.Compares[i].Baseline
+		baseline := c.spec.Compares[i].Baseline
 		others := false
 		for _, names := range policies {
 			others = others || len(names) > 1 && slices.Contains(names, baseline)
 		}
 		if !others {
-			d.warnf(n.header, "Comparison with nothing", "No other policy meets the workload and the hardware of %q, so there is nothing to compare.", baseline)
+			c.warnf(n.header, "Comparison with nothing",
+				"No other policy meets the workload and the hardware of %q, so there is nothing to compare.", baseline)
 		}
+	}
+}
+
+// unusedSamples warns of arguments of the profile and estimate blocks that
+// change nothing for these cells.
+func (c *Checker) unusedSamples(root *node) {
+	profile, estimate := root.first("profile"), root.first("estimate")
+	s := c.spec
+	real, sampled := false, false
+	for _, cell := range s.Cells {
+		real = real || cell.Hardware.Real()
+		sampled = sampled || cell.Workload.Sampled()
+	}
+	for _, n := range []*node{profile, estimate} {
+		if n != nil && !real && !sampled {
+			c.warnf(n.header, "Block that nothing uses", "No job is sampled: nothing runs for real, and the file gives all run times.")
+			return
+		}
+	}
+	if profile != nil && s.Profile.Budget > 0 && !real {
+		c.warnf(profile.attr("budget").Range, "Budget without a measure",
+			"The budget is a part of the predicted time of the real cells, and there are none: all samples are taken.")
+	}
+	models := append([]string{s.Estimate.Model}, s.Estimate.Models...)
+	curve := func(m string) bool { return m == "auto" || m == "scaling" }
+	if profile != nil && len(s.Profile.Threads) > 0 && !slices.ContainsFunc(models, curve) {
+		c.warnf(profile.attr("threads").Range, "Samples that nothing uses",
+			"The model %q uses only samples on the job's own request; \"scaling\" and \"auto\" use those on other numbers of threads.",
+			s.Estimate.Model)
 	}
 }

@@ -11,9 +11,9 @@ import (
 // for each combination of values of the axes that it reads.
 type expander struct {
 	*matrix
-	blocks    map[*node]*block
+	known     map[*node]*block
 	jobs      memo[*Job]
-	raw       memo[*rawWorkload]
+	raw       memo[Draft]
 	workloads memo[*Workload]
 	machines  memo[*Hardware]
 	policies  memo[*Policy]
@@ -38,8 +38,8 @@ type memoKey struct {
 // are found also in blocks that no cell has.
 func newExpander(m *matrix) *expander {
 	x := &expander{
-		matrix: m, blocks: map[*node]*block{},
-		jobs: memo[*Job]{}, raw: memo[*rawWorkload]{}, workloads: memo[*Workload]{},
+		matrix: m, known: map[*node]*block{},
+		jobs: memo[*Job]{}, raw: memo[Draft]{}, workloads: memo[*Workload]{},
 		machines: memo[*Hardware]{}, policies: memo[*Policy]{},
 	}
 	unknowns := map[string]cty.Value{}
@@ -54,16 +54,17 @@ func newExpander(m *matrix) *expander {
 			before := len(m.list)
 			switch kind {
 			case "job":
-				m.job(n, e)
+				m.blocks.Job(n, e)
 			case "workload":
-				m.workload(n, e)
+				m.blocks.Workload(n, e)
 			case "hardware":
-				m.hardware(n, e)
+				m.blocks.Hardware(n, e)
 			case "policy":
-				m.policy(n, e)
+				m.blocks.Policy(n, e)
 			}
 			b := &block{broken: n.broken || len(m.list) > before}
-			for _, name := range axesRead(n) {
+			names, _ := namesRead(n, "each")
+			for _, name := range names {
 				i := m.axis(name)
 				if i == absent && b.broken {
 					// The axis is misspelt here: do not call it unread as well.
@@ -78,7 +79,7 @@ func newExpander(m *matrix) *expander {
 				m.axes[i].read = m.axes[i].read || b.broken
 			}
 			slices.Sort(b.reads)
-			x.blocks[n] = b
+			x.known[n] = b
 		}
 	}
 	return x
@@ -94,7 +95,7 @@ func (m *matrix) axisNames() []string {
 
 // env returns what a block sees at a point; false when the point lacks a value.
 func (x *expander) env(n *node, p point) (*env, bool) {
-	reads := x.blocks[n].reads
+	reads := x.known[n].reads
 	if len(reads) == 0 {
 		return x.global, true
 	}
@@ -113,17 +114,17 @@ func (x *expander) env(n *node, p point) (*env, bool) {
 	return x.global.with(each, " ("+strings.Join(notes, ", ")+")"), true
 }
 
-// evaluate returns what a block evaluates to at a point, or nil.
-func evaluate[T any](x *expander, memory memo[*T], n *node, p point, decode func(*node, *env) (*T, bool)) *T {
-	b := x.blocks[n]
+// evaluate returns what a block evaluates to at a point; nil when it is in error.
+func evaluate[T any](x *expander, memory memo[T], n *node, p point, decode func(*node, *env) (T, bool)) T {
+	b := x.known[n]
+	var v T
 	if b == nil || b.broken {
-		return nil
+		return v
 	}
 	key := memoKey{n, p.key(b.reads)}
 	if v, ok := memory[key]; ok {
 		return v
 	}
-	var v *T
 	if e, ok := x.env(n, p); ok {
 		if got, ok := decode(n, e); ok {
 			v = got
@@ -136,55 +137,36 @@ func evaluate[T any](x *expander, memory memo[*T], n *node, p point, decode func
 // workload evaluates a workload and the jobs that it submits at a point, and
 // returns with it the axes that they read.
 func (x *expander) workload(n *node, p point) (*Workload, []int) {
-	raw := evaluate(x, x.raw, n, p, x.decoder.workload)
-	reads := x.blocks[n].reads
+	raw := evaluate(x, x.raw, n, p, x.blocks.Workload)
+	reads := x.known[n].reads
 	if raw == nil {
 		// Which jobs it submits is not known: an axis that one of them reads is not called unread as well.
 		for _, j := range x.root.all("job") {
-			reads = union(reads, x.blocks[j].reads)
+			reads = union(reads, x.known[j].reads)
 		}
 		return nil, reads
 	}
-	names := raw.jobs // then those of the trace
-	if raw.trace != nil {
-		names = slices.Concat(names, raw.trace.jobs)
-	}
+	names := raw.Jobs()
 	nodes := make([]*node, len(names))
 	for i, name := range names {
 		nodes[i] = x.root.find("job", name)
-		reads = union(reads, x.blocks[nodes[i]].reads)
+		reads = union(reads, x.known[nodes[i]].reads)
 	}
 	key := memoKey{n, p.key(reads)}
 	if w, ok := x.workloads[key]; ok {
 		return w, reads
 	}
-	w := *raw.Workload
-	result := &w
-	blocks := make([]*Job, len(nodes))
+	jobs, good := make([]*Job, len(nodes)), true
 	for i := range nodes {
-		if blocks[i] = evaluate(x, x.jobs, nodes[i], p, x.job); blocks[i] == nil {
-			result = nil
-		}
+		jobs[i] = evaluate(x, x.jobs, nodes[i], p, x.blocks.Job)
+		good = good && jobs[i] != nil
 	}
-	if raw.trace != nil && result != nil {
-		w.Trace = traceWith(raw.trace, blocks[len(raw.jobs):])
-		x.shown[w.Trace] = raw.trace
+	var w *Workload
+	if good {
+		w = raw.With(jobs)
 	}
-	w.Submits = slices.Clone(w.Submits)
-	for i := range w.Submits {
-		s := &w.Submits[i]
-		if s.Job = blocks[i]; s.Job == nil {
-			continue
-		}
-		if !s.HasPriority {
-			s.Priority = s.Job.Priority
-		}
-		if s.Deadline == 0 {
-			s.Deadline = s.Job.Deadline
-		}
-	}
-	x.workloads[key] = result
-	return result, reads
+	x.workloads[key] = w
+	return w, reads
 }
 
 // expand makes the cells. Points whose blocks read the same values are one cell.
@@ -198,9 +180,9 @@ func (x *expander) expand(points []point) []Cell {
 	for _, p := range points {
 		wn, hn, pn := block(p, "workload", iw), block(p, "hardware", ih), block(p, "policy", ip)
 		w, reads := x.workload(wn, p)
-		h := evaluate(x, x.machines, hn, p, x.hardware)
-		pol := evaluate(x, x.policies, pn, p, x.policy)
-		reads = union(union(reads, x.blocks[hn].reads), x.blocks[pn].reads)
+		h := evaluate(x, x.machines, hn, p, x.blocks.Hardware)
+		pol := evaluate(x, x.policies, pn, p, x.blocks.Policy)
+		reads = union(union(reads, x.known[hn].reads), x.known[pn].reads)
 		for _, i := range reads {
 			x.axes[i].read = true
 		}

@@ -47,7 +47,7 @@ type HostFacts struct {
 
 // Load reads the experiment in a file, in HCL's native syntax or, when the
 // name ends in .json, in its JSON syntax. The spec is nil when the diagnostics
-// have an error. The checks of Spec.Check are included.
+// have an error.
 func Load(path string, opts LoadOptions) (*Spec, Diagnostics) {
 	src, err := readSource(path)
 	if err != nil {
@@ -79,12 +79,18 @@ func LoadSource(filename string, src []byte, opts LoadOptions) (*Spec, Diagnosti
 		r.list.sort()
 		return nil, r.list
 	}
-	d := newDecoder(r, root, filename, opts)
-	spec := d.spec()
-	spec.File, spec.Source = filename, src
-	for _, found := range spec.Check(opts.Host) {
-		r.add(found)
+	global, variables := r.globals(root, Outside{Vars: opts.Vars, VarFiles: opts.VarFiles, Host: opts.Host})
+	d := newDecoder(r, root, global, filename, opts.Host, opts.Lenient)
+	spec := d.Experiment()
+	spec.File, spec.Source, spec.Variables = filename, src, variables
+	spec.Cells, spec.Axes = Expand(r, root, global, d)
+	c := NewChecker(r, spec, opts.Host)
+	c.Traces(d)
+	d.Views(spec)
+	if !r.failed() {
+		c.Doubts(root)
 	}
+	c.Cells()
 	r.list.sort()
 	if r.failed() {
 		return nil, r.list

@@ -47,9 +47,30 @@ type point struct {
 	place hcl.Range // what to point to when the point lacks an axis
 }
 
+// Blocks evaluates the blocks of a cell. Its methods return false when the block
+// has an error, which is reported, or depends on something that has.
+type Blocks interface {
+	Job(*node, *env) (*Job, bool)
+	Workload(*node, *env) (Draft, bool)
+	Hardware(*node, *env) (*Hardware, bool)
+	Policy(*node, *env) (*Policy, bool)
+}
+
+// Draft is a workload whose jobs are known by name only, because they may read
+// axes that the workload itself does not read.
+type Draft interface {
+	// Jobs returns the names of the job blocks, some more than once.
+	Jobs() []string
+	// With returns the workload with its jobs: one for each name.
+	With(jobs []*Job) *Workload
+}
+
 // matrix is the matrix block with its axes evaluated.
 type matrix struct {
-	*decoder
+	*reporter
+	root     *node
+	global   *env
+	blocks   Blocks
 	axes     []*axis
 	factors  [][]int // axes that advance together, the first factor slowest
 	excludes []*exclude
@@ -61,10 +82,10 @@ func (m *matrix) axis(name string) int {
 	return slices.IndexFunc(m.axes, func(x *axis) bool { return x.name == name })
 }
 
-// cells expands the matrix. It returns the cells in the order of the file,
-// each once, and the names of the axes that they read.
-func (d *decoder) cells() ([]Cell, []string) {
-	m := &matrix{decoder: d}
+// Expand returns the cells of a file's matrix in the order of the file, each
+// once, and the names of the axes that they read. Errors are reported to r.
+func Expand(r *reporter, root *node, global *env, blocks Blocks) ([]Cell, []string) {
+	m := &matrix{reporter: r, root: root, global: global, blocks: blocks}
 	good := m.declare()
 	x := newExpander(m)
 	if !good {

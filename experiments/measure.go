@@ -93,33 +93,3 @@ func (a *args) share(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	}
 	return a.number(arg, at, n.Divide(cty.NumberIntVal(100)))
 }
-
-// sampling warns of arguments of the profile and estimate blocks that change
-// nothing for these cells.
-func (d *decoder) sampling(s *Spec) {
-	profile, estimate := d.root.first("profile"), d.root.first("estimate")
-	real, sampled := false, false
-	for _, c := range s.Cells {
-		real = real || c.Hardware.Engine != "simulated"
-		for _, submit := range c.Workload.Submits {
-			sampled = sampled || submit.Job.Runtime == nil
-		}
-		if t := c.Workload.Trace; t != nil {
-			for _, k := range t.Kinds {
-				sampled = sampled || !k.Timed && k.Runtime == nil
-			}
-		}
-	}
-	for _, n := range []*node{profile, estimate} {
-		if n != nil && !real && !sampled {
-			d.warnf(n.header, "Block that nothing uses", "No job is sampled: nothing runs for real, and the file gives all run times.")
-			return
-		}
-	}
-	if profile != nil && s.Profile.Budget > 0 && !real {
-		d.warnf(profile.attr("budget").Range, "Budget without a measure", "Nothing runs for real, so there is no predicted time that the budget could be a part of: all samples are taken.")
-	}
-	if profile != nil && len(s.Profile.Threads) > 0 && !slices.ContainsFunc(append([]string{s.Estimate.Model}, s.Estimate.Models...), func(m string) bool { return m == "auto" || m == "scaling" }) {
-		d.warnf(profile.attr("threads").Range, "Samples that nothing uses", "The model %q looks at samples on the job's own request alone; \"scaling\" and \"auto\" use those on other numbers of threads.", s.Estimate.Model)
-	}
-}

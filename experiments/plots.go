@@ -13,11 +13,11 @@ func (d *decoder) plots(axes []string) []Plot {
 	for _, n := range d.root.all("plot") {
 		a := d.evalArgs(n, d.global)
 		p := Plot{Kind: n.label, Range: rangeOf(n.header)}
-		if name := a.ofPlots(p.Kind, "metric", "a metric", "metrics", "series", "heatmap", "speedup"); name != "" {
+		if name := ofPlots(a, p.Kind, "metric", "a metric", "metrics", "series", "heatmap", "speedup"); name != "" {
 			p.Metric = d.metric(name, n.attr("metric").Expr.Range())
 		}
-		p.X = d.axisOfPlot(n, "x", a.ofPlots(p.Kind, "x", "an x", "series", "heatmap", "speedup"), axes)
-		p.Y = d.axisOfPlot(n, "y", a.ofPlots(p.Kind, "y", "a y", "heatmap"), axes)
+		p.X = d.axisOfPlot(n, "x", ofPlots(a, p.Kind, "x", "an x", "series", "heatmap", "speedup"), axes)
+		p.Y = d.axisOfPlot(n, "y", ofPlots(a, p.Kind, "y", "a y", "heatmap"), axes)
 		switch {
 		case p.Kind == "speedup" && p.X == "":
 			a.fail(n.header, "Missing argument", "The plot \"speedup\" needs x: the axis along which jobs get faster, such as that of their threads.")
@@ -39,7 +39,7 @@ func (d *decoder) plots(axes []string) []Plot {
 }
 
 // ofPlots reads a text argument that only some kinds of plots have.
-func (a *args) ofPlots(kind, arg, noun string, kinds ...string) string {
+func ofPlots(a *args, kind, arg, noun string, kinds ...string) string {
 	value := get[string](a, arg)
 	if value == "" || slices.Contains(kinds, kind) {
 		return value

@@ -8,8 +8,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// policy decodes a policy block.
-func (d *decoder) policy(n *node, e *env) (*Policy, bool) {
+// Policy decodes a policy block.
+func (d *decoder) Policy(n *node, e *env) (*Policy, bool) {
 	a := d.evalArgs(n, e)
 	order, backfill := get[string](a, "order"), get[string](a, "backfill")
 	est := get[estimates](a, "estimates")
@@ -50,7 +50,7 @@ func (d *decoder) policy(n *node, e *env) (*Policy, bool) {
 	if p.Preemption == scheduler.NoPreemption {
 		unread("victims", "policies with preemption")
 	}
-	a.placement(p)
+	checkPlacement(a, p)
 	backfill = string(p.Backfill)
 	if a.has("backfill") && a.has("placement") && !slices.Contains(language.EstimateOrders, order) && !slices.Contains(language.EstimateBackfills, backfill) {
 		unread("estimates", "the orders "+oneOf(language.EstimateOrders)+", the backfills "+oneOf(language.EstimateBackfills)+" and the placement \"earliest_finish\"")

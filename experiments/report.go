@@ -42,6 +42,11 @@ func (r *reporter) errorf(at hcl.Range, summary, detail string, args ...any) {
 	r.add(Diagnostic{Severity: SeverityError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Range: rangeOf(at)})
 }
 
+// warnf reports what is allowed but probably not meant.
+func (r *reporter) warnf(at hcl.Range, summary, detail string, args ...any) {
+	r.add(Diagnostic{Severity: SeverityWarning, Summary: summary, Detail: fmt.Sprintf(detail, args...), Range: rangeOf(at)})
+}
+
 // suggest reports an error with what could be written instead, if anything.
 func (r *reporter) suggest(at hcl.Range, suggestion, summary, detail string, args ...any) {
 	r.add(Diagnostic{Severity: SeverityError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Suggestion: suggestion, Range: rangeOf(at)})

@@ -189,13 +189,17 @@ func objectKeys(v cty.Value) []string {
 	return names
 }
 
-// axesRead returns the names x of all each.x in a block, in the order in
-// which they occur, each once.
-func axesRead(n *node) []string {
-	var names []string
+// namesRead returns the names x of all root.x in a block, in the order in which
+// they occur, each once. all reports whether something reads the root as a
+// whole, or by a name that depends on values.
+func namesRead(n *node, root string) (names []string, all bool) {
 	n.expressions(func(expr hcl.Expression) {
 		for _, t := range expr.Variables() {
-			if t.RootName() != "each" || len(t) < 2 {
+			if t.RootName() != root {
+				continue
+			}
+			if len(t) < 2 {
+				all = true
 				continue
 			}
 			name := ""
@@ -212,13 +216,13 @@ func axesRead(n *node) []string {
 			}
 		}
 	})
-	return names
+	return names, all
 }
 
 // globals evaluates variables and locals and returns what every block can see.
-func (r *reporter) globals(root *node, opts LoadOptions) (*env, []Setting) {
+func (r *reporter) globals(root *node, outside Outside) (*env, []Setting) {
 	vars := map[string]cty.Value{
-		"host": hostValue(opts.Host),
+		"host": hostValue(outside.Host),
 	}
 	for _, kind := range kinds {
 		refs := map[string]cty.Value{}
@@ -232,7 +236,7 @@ func (r *reporter) globals(root *node, opts LoadOptions) (*env, []Setting) {
 			vars[kind] = unknown // any reference may mean the block that lacks its label
 		}
 	}
-	values, settings := r.variables(root, opts)
+	values, settings := r.variables(root, outside)
 	vars["var"] = cty.ObjectVal(values)
 	e := &env{ctx: &hcl.EvalContext{Variables: vars, Functions: functions}}
 	r.locals(root, e)

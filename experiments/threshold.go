@@ -40,7 +40,7 @@ func (d *decoder) thresholds(cells []Cell) []Threshold {
 				}
 			}
 		}
-		t.Min, t.Max = a.bound("min", t.Metric), a.bound("max", t.Metric)
+		t.Min, t.Max = bound(a, "min", t.Metric), bound(a, "max", t.Metric)
 		if f, ok := a.values["fidelity_pct"].(float64); ok {
 			t.FidelityPct = &f
 		}
@@ -71,7 +71,7 @@ func (d *decoder) thresholds(cells []Cell) []Threshold {
 
 // bound is a bound of a metric: a duration for times, in seconds then, else a
 // number.
-func (a *args) bound(name, metric string) *float64 {
+func bound(a *args, name, metric string) *float64 {
 	v, ok := a.values[name].(cty.Value)
 	if !ok {
 		return nil

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,54 +21,8 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
-
-// Trace is a workload that was read from a file, in its final shape: all that
-// the trace block says is applied, and all that the file lacks is filled in
-// from job blocks.
-type Trace struct {
-	workload.Trace
-	// File is absolute; Digest is the SHA-256 of its content, in hex.
-	File   string
-	Format workload.Format
-	Digest string
-	// Settings are the block's other arguments, in the order of the schema.
-	Settings []Setting
-	// Kinds are the job blocks that the jobs are made from, each once for every
-	// number of threads that the file asks for. Kind has the index of each job's
-	// own, or -1 for a job that the file alone describes.
-	Kinds []Kind
-	Kind  []int32
-	// TooLarge counts the jobs that a lenient reader left out because no
-	// hardware of their cells holds them.
-	TooLarge int
-	Range    Range
-}
-
-// Kind is a job block with the threads that a trace asks for.
-type Kind struct {
-	*Job
-	// Timed kinds have jobs whose run times the file tells: nothing else is
-	// needed to simulate them.
-	Timed bool
-}
-
-// LeftOut says what a lenient reader left out; empty if nothing.
-func (t *Trace) LeftOut() string {
-	var parts []string
-	if len(t.Skipped) > 0 {
-		parts = append(parts, malformed(t.Skipped))
-	}
-	if t.TooLarge > 0 {
-		parts = append(parts, plural(t.TooLarge, "job")+" larger than the hardware")
-	}
-	if parts == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s has %s, left out", filepath.Base(t.File), strings.Join(parts, " and "))
-}
 
 // jobName is an entry of a map of job references.
 type jobName struct {
@@ -255,6 +208,11 @@ func lineErrors(err error) []*workload.LineError {
 
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
+// AtLine reports an error at a line of a trace's file.
+func (d *decoder) AtLine(t *Trace, line int, summary, detail string) {
+	d.atLine(d.shown[t].source, line, summary, detail)
+}
+
 // atLine reports an error at a line of a file, which is read again to show it.
 func (d *decoder) atLine(t source, line int, summary, detail string) {
 	if d.files[t.shown] == nil {
@@ -343,7 +301,7 @@ func (d *decoder) mapJobs(t *rawTrace, a *args) bool {
 			}
 		}
 		t.block[i] = block
-		if block < 0 && !t.timed(i) {
+		if block < 0 && !t.Timed(i) {
 			if missing++; missing <= workload.MaxErrors {
 				d.atLine(t.source, int(t.Lines[i]), "Job without a block", fmt.Sprintf("The trace does not tell how long %q runs, and no job block stands for it: name one in jobs = { %q = job.<name> }.", j.Name, j.Class))
 			}
@@ -360,9 +318,6 @@ func (d *decoder) mapJobs(t *rawTrace, a *args) bool {
 	}
 	return good
 }
-
-// timed tells whether the file tells the run time of a job.
-func (t *Trace) timed(i int) bool { return t.RunTimes != nil && t.RunTimes[i] >= 0 }
 
 // jobMap reads a map from names to jobs.
 func (a *args) jobMap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
@@ -405,12 +360,12 @@ func traceWith(raw *rawTrace, blocks []*Job) *Trace {
 			j.Priority = max(j.Priority, 0) // not told is the best
 			continue
 		}
-		id := kind{b, j.Threads, t.timed(i)}
+		id := kind{b, j.Threads, t.Timed(i)}
 		k, ok := kinds[id]
 		if !ok {
 			k = int32(len(t.Kinds))
 			kinds[id] = k
-			t.Kinds = append(t.Kinds, Kind{blocks[b].withThreads(j.Threads), id.timed})
+			t.Kinds = append(t.Kinds, Kind{blocks[b].WithThreads(j.Threads), id.timed})
 		}
 		t.Kind[i] = k
 		if !complete {
@@ -418,31 +373,6 @@ func traceWith(raw *rawTrace, blocks []*Job) *Trace {
 		}
 	}
 	return &t
-}
-
-// withThreads is the job with another request.
-func (j *Job) withThreads(n int) *Job {
-	if n == j.Threads.Request {
-		return j
-	}
-	other := *j
-	other.Threads.Request, other.Threads.Inter, other.Threads.Intra = n, 1, n
-	other.Threads.Min = min(other.Threads.Min, n)
-	if other.Threads.Max > 0 {
-		other.Threads.Max = max(other.Threads.Max, n)
-	}
-	other.Variant = strconv.Itoa(n) + "t"
-	return &other
-}
-
-// Template is what the scheduler knows of a job that is made from the block,
-// with its deadline relative to the arrival.
-func (j *Job) Template() scheduler.Job {
-	return scheduler.Job{
-		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
-		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
-		Deadline: j.Deadline, Retries: j.Retries,
-	}
 }
 
 // checkResizeBeside reports a job name that a workload with a trace does not

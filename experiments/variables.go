@@ -130,6 +130,13 @@ func (t *varType) convert(v cty.Value) (cty.Value, error) {
 	return v, nil
 }
 
+// Outside is what comes from outside of a file.
+type Outside struct {
+	// Vars are values of variables, "name=value"; VarFiles are files of them.
+	Vars, VarFiles []string
+	Host           HostFacts
+}
+
 // given is a value of a variable from outside of the file.
 type given struct {
 	at   hcl.Range      // of the value
@@ -138,12 +145,12 @@ type given struct {
 }
 
 // variables evaluates all variables, in the order of the file.
-func (r *reporter) variables(root *node, opts LoadOptions) (map[string]cty.Value, []Setting) {
+func (r *reporter) variables(root *node, from Outside) (map[string]cty.Value, []Setting) {
 	var names []string
 	for _, n := range root.all("variable") {
 		names = append(names, n.label)
 	}
-	outside := r.givenValues(names, opts)
+	outside := r.givenValues(names, from)
 
 	values := map[string]cty.Value{}
 	var settings []Setting
@@ -260,7 +267,7 @@ func (r *reporter) condition(expr hcl.Expression, e *env) cty.Value {
 }
 
 // givenValues reads -var-file and -var, in this order, so that later values win.
-func (r *reporter) givenValues(names []string, opts LoadOptions) map[string]*given {
+func (r *reporter) givenValues(names []string, from Outside) map[string]*given {
 	values := map[string]*given{}
 	set := func(name string, at hcl.Range, g *given) {
 		for _, n := range names {
@@ -271,7 +278,7 @@ func (r *reporter) givenValues(names []string, opts LoadOptions) map[string]*giv
 		}
 		r.suggest(at, nearest(name, names), "Unknown variable", "The experiment has no variable %q.", name)
 	}
-	for _, path := range opts.VarFiles {
+	for _, path := range from.VarFiles {
 		src, err := readSource(path)
 		if err != nil {
 			r.add(Diagnostic{Severity: SeverityError, Summary: "Cannot read the file of variables", Detail: err.Error() + ".", Range: Range{File: path}})
@@ -289,12 +296,12 @@ func (r *reporter) givenValues(names []string, opts LoadOptions) map[string]*giv
 	}
 
 	// All -var arguments make up one text, a line each, that diagnostics cite.
-	source := strings.Join(opts.Vars, "\n")
-	if len(opts.Vars) > 0 {
+	source := strings.Join(from.Vars, "\n")
+	if len(from.Vars) > 0 {
 		r.files[commandLine] = &hcl.File{Bytes: []byte(source)}
 	}
 	offset := 0
-	for i, v := range opts.Vars {
+	for i, v := range from.Vars {
 		rangeAt := func(from, to int) hcl.Range {
 			pos := func(n int) hcl.Pos { return hcl.Pos{Line: i + 1, Column: n + 1, Byte: offset + n} }
 			return hcl.Range{Filename: commandLine, Start: pos(from), End: pos(to)}
