@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 // Trace is a workload that was read from a file, in its final shape: all that
@@ -18,7 +19,7 @@ type Trace struct {
 	workload.Trace
 	// File is absolute; Digest is the SHA-256 of its content, in hex.
 	File   string
-	Format workload.Format
+	Format *formats.Format
 	Digest string
 	// Settings are the block's other arguments, in the order of the schema.
 	Settings []Setting
