@@ -66,7 +66,7 @@ func (d *decoder) trace(n *node, e *env) (*rawTrace, bool) {
 		return nil, false
 	}
 	from := d.source(get[string](a, "file"))
-	t := &rawTrace{source: from, Trace: &Trace{File: from.path, Format: a.traceFormat(), Range: rangeOf(n.attr("file").Expr.Range())}}
+	t := &rawTrace{source: from, Trace: &Trace{File: from.path, Format: traceFormat(a), Range: rangeOf(n.attr("file").Expr.Range())}}
 	if t.Format == nil {
 		return nil, false
 	}
@@ -96,7 +96,7 @@ func (d *decoder) trace(n *node, e *env) (*rawTrace, bool) {
 
 // traceFormat returns the format that the block names, or else that of the
 // file's name.
-func (a *args) traceFormat() *formats.Format {
+func traceFormat(a *args) *formats.Format {
 	if name := get[string](a, "format"); name != "" {
 		return formats.Find(name)
 	}
