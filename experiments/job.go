@@ -3,8 +3,11 @@ package experiments
 import (
 	"slices"
 	"strconv"
+	"time"
 
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // GPURate is how many times faster than its run time a job is on a type of GPU.
@@ -59,18 +62,6 @@ func (j *Job) On(h *Hardware) bool {
 	return !(j.GPUs > 0 && slices.Contains(h.Lacks, "gpus")) && j.Demand().FitsOn(h.Cluster)
 }
 
-// GPUTypes returns the types of the hardware's GPUs, in the order of its nodes;
-// an empty one stands for GPUs without a type.
-func (h *Hardware) GPUTypes() []string {
-	var types []string
-	for _, n := range h.Cluster.Nodes {
-		if n.GPUs > 0 && !slices.Contains(types, n.GPU) {
-			types = append(types, n.GPU)
-		}
-	}
-	return types
-}
-
 // WithThreads returns the job with another request.
 func (j *Job) WithThreads(n int) *Job {
 	if n == j.Threads.Request {
@@ -94,4 +85,85 @@ func (j *Job) Template() scheduler.Job {
 		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
 		Deadline: j.Deadline, Retries: j.Retries,
 	}
+}
+
+// Job is a training program with its total work and its request.
+type Job struct {
+	Name  string
+	Range Range
+
+	// Exactly one of Builtin and Command is set.
+	Builtin  string
+	Settings []Setting // the builtin's arguments, all of them, defaults included, in the order of its schema
+	Command  []string
+	Dir      string    // working directory of Command; absolute
+	Env      []Setting // extra environment
+	Files    []string  // further input files; a change in one makes cells run again
+	// Flags asks for the hardware flags (--cpu --numThreads N) of run.sh-style programs.
+	Flags bool
+	// TimeWriter is first, last or longest: the time-writer line that counts.
+	TimeWriter string
+
+	// Exactly one of Epochs and Steps is above 0.
+	Epochs int
+	Steps  int
+
+	Threads   Threads
+	Malleable bool
+	GPUs      int
+	// GPU is the type of GPU that it wants; empty for any.
+	GPU    string
+	Memory int64 // bytes
+	// Nodes over which the request is divided evenly; 0 and 1 mean one.
+	Nodes    int
+	Priority int
+	// Deadline is relative to the arrival; 0 means none.
+	Deadline time.Duration
+	// Limit ends a job that runs longer (service time); 0 means no limit.
+	Limit time.Duration
+	// Container is set when the job names an image.
+	Container *launch.Container
+	// Retries is how often a job that failed is started anew.
+	Retries int
+	// Alternatives are the other ways in which it can run: the same job with
+	// another request and run time. Alternative is the name of such a way; it
+	// is empty for the job itself.
+	Alternatives []*Job
+	Alternative  string
+	// Variant tells apart the forms of one block that differ in their request,
+	// because a trace asks for other threads, or because they are its
+	// alternatives; empty for the block as it is written.
+	Variant string
+	// Runtime is set when the file says how long the job takes in simulation.
+	Runtime *Runtime
+	// At has the source range of each argument that the file sets.
+	At map[string]Range
+}
+
+// Threads is a thread request: the total, and its split into pools.
+type Threads struct {
+	Request  int // cores asked for; Inter + Intra where the file splits them
+	Inter    int
+	Intra    int
+	Min, Max int // bounds for a malleable job; 0 where the file is silent
+	Range    Range
+}
+
+// Runtime is a job's run time in simulation: Startup + epochs × Epoch on
+// one thread, of which Parallel (0 to 1) speeds up with threads (Amdahl), or
+// which speeds up by a curve or a table.
+type Runtime struct {
+	Startup time.Duration
+	// Epoch is the same for all jobs of the class, or drawn for each.
+	Epoch    workload.Span
+	Parallel float64
+	// SpeedUp takes the place of Parallel, if it is set.
+	SpeedUp *workload.SpeedUp
+	// Threads is the number of threads on which Epoch is the time, where that
+	// comes from a table; 0 means one.
+	Threads int
+	// Whole says that Epoch is the time of the whole job.
+	Whole bool
+	// GPURates are how many times faster an epoch is on types of GPU.
+	GPURates []GPURate
 }

@@ -6,11 +6,75 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
+
+// Workload is jobs with arrival times: those of Submits, those of a Trace, or
+// both.
+type Workload struct {
+	Name    string
+	Range   Range
+	Submits []Submit
+	Resizes []Update
+	Trace   *Trace
+}
+
+// Submit is a batch of like jobs.
+type Submit struct {
+	Job      *Job
+	Count    int
+	Arrivals workload.Arrivals
+	// Priority overrides the job's when HasPriority.
+	Priority    int
+	HasPriority bool
+	// Deadline is relative to each arrival; 0 means none.
+	Deadline time.Duration
+	User     string
+	// LeftOut says what a lenient reader left out of a file of instants.
+	LeftOut string
+	Range   Range
+}
+
+// Update changes the thread request of one job while the cell runs.
+type Update struct {
+	At      time.Duration
+	Job     string // class and running number, "long-1"
+	Threads int
+	Range   Range
+}
+
+// LineErrors finds all errors of lines within an error.
+func LineErrors(err error) []*workload.LineError {
+	if at, ok := err.(*workload.LineError); ok {
+		return []*workload.LineError{at}
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		return LineErrors(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		var all []*workload.LineError
+		for _, one := range e.Unwrap() {
+			all = append(all, LineErrors(one)...)
+		}
+		return all
+	}
+	return nil
+}
+
+// Malformed counts lines that were left out, and tells of the first. It names
+// no folder: the text is the same wherever the file is.
+func Malformed(skipped []error) string {
+	text := words.Plural(len(skipped), "malformed line")
+	if lines := LineErrors(skipped[0]); len(lines) > 0 {
+		text += fmt.Sprintf(" (the first is line %d: %v)", lines[0].Line, lines[0].Err)
+	}
+	return text
+}
 
 // Trace is a workload that was read from a file, in its final shape: all that
 // the trace block says is applied, and all that the file lacks is filled in
@@ -46,10 +110,10 @@ type Kind struct {
 func (t *Trace) LeftOut() string {
 	var parts []string
 	if len(t.Skipped) > 0 {
-		parts = append(parts, malformed(t.Skipped))
+		parts = append(parts, Malformed(t.Skipped))
 	}
 	if t.TooLarge > 0 {
-		parts = append(parts, plural(t.TooLarge, "job")+" larger than the hardware")
+		parts = append(parts, words.Plural(t.TooLarge, "job")+" larger than the hardware")
 	}
 	if parts == nil {
 		return ""

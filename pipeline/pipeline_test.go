@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results"
@@ -78,7 +79,7 @@ compare "mean_jct" {
 
 func load(t testing.TB, source string) *experiments.Spec {
 	t.Helper()
-	spec, diags := experiments.LoadSource("small.hcl", []byte(source), experiments.LoadOptions{
+	spec, diags := load.Source("small.hcl", []byte(source), load.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},
 	})
 	if diags.HasErrors() {
@@ -441,7 +442,7 @@ func TestSyntaxOfTheExperimentMayChange(t *testing.T) {
  "hardware": {"h": {"engine": "simulated", "threads": 1}},
  "policy": {"fcfs": {"order": "fcfs"}}}`
 	runs(t, simulatedFile, out, 8)
-	spec, diags := experiments.LoadSource("small.hcl.json", []byte(asJSON), experiments.LoadOptions{})
+	spec, diags := load.Source("small.hcl.json", []byte(asJSON), load.Options{})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -512,7 +513,7 @@ policy "fcfs" { order = "fcfs" }
 		if err := os.WriteFile(filepath.Join(dir, "train.sh"), []byte("echo trained\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		spec, diags := experiments.LoadSource(filepath.Join(dir, "moved.hcl"), []byte(file), experiments.LoadOptions{
+		spec, diags := load.Source(filepath.Join(dir, "moved.hcl"), []byte(file), load.Options{
 			Host: experiments.HostFacts{Threads: 1, Cores: 1},
 		})
 		if diags.HasErrors() {

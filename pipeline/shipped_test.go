@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/results"
 )
 
 func shipped(t *testing.T, name string) *Plan {
 	t.Helper()
-	spec, diags := experiments.Load(filepath.Join("..", "experiments", name), experiments.LoadOptions{
+	spec, diags := load.File(filepath.Join("..", "experiments", name), load.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},
 	})
 	if diags.HasErrors() {

@@ -37,19 +37,19 @@ func waysOn(h *experiments.Hardware, j *experiments.Job) []way {
 		return nil
 	}
 	var ways []way
-	for i, w := range j.Ways() {
+	for i, w := range j.WithAlternatives() {
 		if !w.On(h) {
 			continue
 		}
 		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Engine != engineSimulated {
-			ways = append(ways, way{name: w.Way(), job: w, index: i, gpu: w.GPU, rate: 1})
+			ways = append(ways, way{name: w.AlternativeName(), job: w, index: i, gpu: w.GPU, rate: 1})
 			continue
 		}
 		for _, gpu := range h.GPUTypes() {
 			typed := *w
 			typed.GPU = gpu
 			if rate, ok := w.Runtime.RateOn(gpu); ok && (w.GPU == "" || w.GPU == gpu) && typed.On(h) {
-				ways = append(ways, way{name: w.Way() + ":" + gpu, job: w, index: i, gpu: gpu, rate: rate})
+				ways = append(ways, way{name: w.AlternativeName() + ":" + gpu, job: w, index: i, gpu: gpu, rate: rate})
 			}
 		}
 	}
@@ -266,7 +266,7 @@ func launchWays(h *experiments.Hardware, j *experiments.Job) []launch.Request {
 func alternativeLines(h *experiments.Hardware, j *experiments.Job) []string {
 	var k store.Key
 	for _, w := range waysOn(h, j) {
-		text := w.job.Way()
+		text := w.job.AlternativeName()
 		if w.gpu != "" {
 			text += " on " + w.gpu
 		}
