@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
@@ -53,8 +53,8 @@ const (
 // simulateTwin brings the simulation of one real cell up to date.
 func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 	ref := r.Cells[i].Twin()
-	dir := filepath.Join(r.Dir, results.CellsDir, filepath.FromSlash(ref.Cell))
-	if state, ok := cellState(filepath.Dir(dir)); !ok || state != results.CellFinished {
+	dir := filepath.Join(r.Dir, record.CellsDir, filepath.FromSlash(ref.Cell))
+	if state, ok := cellState(filepath.Dir(dir)); !ok || state != record.CellFinished {
 		return noTwin, os.RemoveAll(dir) // nothing to be faithful to
 	}
 	c := r.spec.Cells[r.state.specCell[i]]
@@ -82,8 +82,8 @@ func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 		return noTwin, err
 	}
 	out, err := execute.Run(ctx, execute.Cell{
-		Online: r.online(c, i, jobs), Dir: dir, Records: results.Records(r.spec.Records), Policy: c.Policy.Policy, Resizes: jobs.resizes, Engine: engine, Until: r.spec.Until,
-		Setup: results.Setup{Cell: ref, Cluster: c.Hardware.Cluster, Jobs: r.jobsFor(c, i, jobs, truth{}),
+		Online: r.online(c, i, jobs), Dir: dir, Records: record.Records(r.spec.Records), Policy: c.Policy.Policy, Resizes: jobs.resizes, Engine: engine, Until: r.spec.Until,
+		Setup: record.Setup{Cell: ref, Cluster: c.Hardware.Cluster, Jobs: r.jobsFor(c, i, jobs, truth{}),
 			Predicted: r.fitted(c.Hardware, jobs), PredictedOn: r.fittedOn(c.Hardware, jobs)},
 	})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // holder is what the lock file says of the process that holds it. The file's
@@ -36,7 +36,7 @@ type dirLock struct {
 
 // lockDir takes the lock of dir, or returns *InUseError at once.
 func lockDir(dir string, command []string) (*dirLock, error) {
-	path := filepath.Join(dir, results.LockFile)
+	path := filepath.Join(dir, record.LockFile)
 	f := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR))
 	ok, err := f.TryLock()
 	if err != nil {
@@ -65,7 +65,7 @@ func (l *dirLock) release() {
 
 // Holder names the process that works in an experiment's folder, if one does.
 func Holder(dir string) (string, bool) {
-	path := filepath.Join(dir, results.LockFile)
+	path := filepath.Join(dir, record.LockFile)
 	if _, err := os.Stat(path); err != nil {
 		return "", false
 	}
@@ -80,7 +80,7 @@ func Holder(dir string) (string, bool) {
 
 func readHolder(dir string) (holder, error) {
 	var h holder
-	raw, err := os.ReadFile(filepath.Join(dir, results.LockFile))
+	raw, err := os.ReadFile(filepath.Join(dir, record.LockFile))
 	if err != nil {
 		return h, err
 	}

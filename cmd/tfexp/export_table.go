@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // tables are those that a folder of results may have, by name.
@@ -55,7 +55,7 @@ of one experiment.`,
 				return fmt.Errorf("export %s: %w", args[0], err)
 			}
 			defer f.Close()
-			return a.writeTo(out, func(to io.Writer) error { return results.JSONLines(to, f) })
+			return a.writeTo(out, func(to io.Writer) error { return table.JSONLines(to, f) })
 		},
 		DisableFlagsInUseLine: true,
 	}
