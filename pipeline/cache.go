@@ -41,7 +41,7 @@ type cache struct {
 	db *bbolt.DB
 
 	mu      sync.Mutex // guards what follows
-	waiting []record
+	waiting []waiting
 	bytes   int // of waiting
 }
 
@@ -187,8 +187,8 @@ func (c *cache) put(k *Key, e entry, output []byte, units ...string) error {
 	return c.flush()
 }
 
-// record is an output that is to be recorded.
-type record struct {
+// waiting is an output that is to be recorded.
+type waiting struct {
 	hash, raw, output []byte
 	units             []string
 }
@@ -208,7 +208,7 @@ func (c *cache) later(k *Key, e entry, output []byte, units ...string) error {
 		return fmt.Errorf("record %s: %w", e.Unit, err)
 	}
 	c.mu.Lock()
-	c.waiting = append(c.waiting, record{[]byte(k.Hash()), raw, output, append(units, e.Unit)})
+	c.waiting = append(c.waiting, waiting{[]byte(k.Hash()), raw, output, append(units, e.Unit)})
 	c.bytes += len(raw) + len(output)
 	full := len(c.waiting) >= mostRecords || c.bytes >= mostBytes
 	c.mu.Unlock()

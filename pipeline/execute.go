@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -242,7 +243,9 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	}
 	task := execute.Cell{
 		Online: e.online(c, i, real), Dir: dir, Records: record.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes, Until: e.spec.Until,
-		Setup: record.Setup{Cell: e.Cells[i], Cluster: c.Hardware.Cluster, Predicted: e.fitted(c.Hardware, real), PredictedOn: e.fittedOn(c.Hardware, real)},
+		Setup: record.Setup{Cell: e.Cells[i], Setup: measure.Setup{
+			Cluster: c.Hardware.Cluster, Predicted: e.fitted(c.Hardware, real), PredictedOn: e.fittedOn(c.Hardware, real),
+		}},
 	}
 	if len(real.jobs) >= hugeCell {
 		task.Begun = func() { debug.SetGCPercent(hugeCellGC) }

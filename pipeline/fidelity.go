@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"time"
@@ -83,8 +84,10 @@ func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 	}
 	out, err := execute.Run(ctx, execute.Cell{
 		Online: r.online(c, i, jobs), Dir: dir, Records: record.Records(r.spec.Records), Policy: c.Policy.Policy, Resizes: jobs.resizes, Engine: engine, Until: r.spec.Until,
-		Setup: record.Setup{Cell: ref, Cluster: c.Hardware.Cluster, Jobs: r.jobsFor(c, i, jobs, truth{}),
-			Predicted: r.fitted(c.Hardware, jobs), PredictedOn: r.fittedOn(c.Hardware, jobs)},
+		Setup: record.Setup{Cell: ref, Setup: measure.Setup{
+			Cluster: c.Hardware.Cluster, Jobs: r.jobsFor(c, i, jobs, truth{}),
+			Predicted: r.fitted(c.Hardware, jobs), PredictedOn: r.fittedOn(c.Hardware, jobs),
+		}},
 	})
 	if err != nil {
 		return noTwin, err

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,7 +85,7 @@ func happened(t *testing.T, p *Plan, i int, each time.Duration, state string) {
 		events = append(events, scheduler.Event{At: at, Kind: scheduler.Start, Job: n, Cores: cores},
 			scheduler.Event{At: at + each, Kind: scheduler.Finish, Job: n})
 	}
-	setup := record.Setup{Cell: p.Cells[i], Cluster: c.Hardware.Cluster, Jobs: r.jobs}
+	setup := record.Setup{Cell: p.Cells[i], Setup: measure.Setup{Cluster: c.Hardware.Cluster, Jobs: r.jobs}}
 	if _, err := record.WriteCell(dir, setup, record.AllRecords, events, nil, record.Cell{State: state}); err != nil {
 		t.Fatal(err)
 	}

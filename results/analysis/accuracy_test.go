@@ -64,7 +64,7 @@ func TestAccuracy(t *testing.T) {
 // Estimates of one block with the same request are told apart by the axes that
 // the job reads.
 func TestWithin(t *testing.T) {
-	have := []record.Setting{{"hidden", "[64, 32]"}, {"quantum", "1s"}}
+	have := []record.Setting{{Name: "hidden", Value: "[64, 32]"}, {Name: "quantum", Value: "1s"}}
 	for axes, want := range map[string]bool{"": true, "hidden=[64,32]": true, "hidden=[64,32] quantum=1s": true, "hidden=[64]": false, "batch=3": false} {
 		if got := within(axes, have); got != want {
 			t.Errorf("within(%q) = %v", axes, got)

@@ -67,7 +67,7 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 	if f.Cells != 10 || f.Busy != 2 {
 		t.Fatalf("%d cells, %d busy", f.Cells, f.Busy)
 	}
-	if s := f.Sentence(); !strings.HasPrefix(s, "Simulated from the estimates: makespan within ") ||
+	if s := prose.Fidelity(f); !strings.HasPrefix(s, "Simulated from the estimates: makespan within ") ||
 		!strings.Contains(s, " of the real runs, on the mean over 10 cells (2 of them on a busy machine; without these ") {
 		t.Error(s)
 	}
@@ -105,7 +105,7 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 			t.Errorf("round robin cuts the mean JCT on both sides: %+v", m)
 		}
 	}
-	if s := f.RankSentence(); !strings.Contains(s, "of 6 comparisons") {
+	if s := prose.FidelityRanks(f); !strings.Contains(s, "of 6 comparisons") {
 		t.Error(s)
 	}
 	jobs, err := analysis.FidelityJobs(e)
@@ -141,7 +141,7 @@ func TestFidelityTellsOfAnotherOrder(t *testing.T) {
 			t.Errorf("the simulations of the two policies are exchanged: %+v", m)
 		}
 	}
-	if s := analysis.FidelityOf(open(t, dir)).RankSentence(); !strings.Contains(s, "and in 0 of the ") {
+	if s := prose.FidelityRanks(analysis.FidelityOf(open(t, dir))); !strings.Contains(s, "and in 0 of the ") {
 		t.Error(s)
 	}
 }
@@ -163,10 +163,10 @@ func TestNoFidelityWithoutTwins(t *testing.T) {
 		}
 	}
 	f := analysis.FidelityOf(open(t, dir))
-	if f.Cells != 0 || f.Sentence() != "" || f.RankSentence() != "" {
+	if f.Cells != 0 || prose.Fidelity(f) != "" || prose.FidelityRanks(f) != "" {
 		t.Errorf("%+v", f)
 	}
-	if f := open(t, resultstest.Small().Write(t)).Fidelity(); f.Cells != 0 {
+	if f := analysis.FidelityOf(open(t, resultstest.Small().Write(t))); f.Cells != 0 {
 		t.Errorf("simulated cells have simulations: %+v", f)
 	}
 }
