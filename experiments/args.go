@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -120,42 +121,37 @@ func (a *args) fail(at hcl.Range, summary, detail string, values ...any) {
 	a.r.errorf(at, summary, detail, values...)
 }
 
-// defaults caches the values of the schema's defaults.
-var defaults = func() map[*schema.Arg]any {
-	values := map[*schema.Arg]any{}
-	var visit func(b *schema.Block)
-	evaluate := func(list []schema.Arg) {
-		for i := range list {
-			arg := &list[i]
-			if arg.Default == "" {
-				continue
-			}
-			r := newReporter()
-			a := &args{r: r, n: &node{schema: &schema.Block{Name: "default"}}, ok: true}
-			expr, diags := hclsyntax.ParseExpression([]byte(arg.Default), "default", hcl.InitialPos)
-			r.addHCL(diags, "")
-			v := r.eval(expr, &env{ctx: &hcl.EvalContext{Functions: functions}})
-			value, ok := a.convert(arg, expr, v)
-			if !ok {
-				panic(fmt.Sprintf("default of %s: %v", arg.Name, r.list))
-			}
-			values[arg] = value
-		}
-	}
-	visit = func(b *schema.Block) {
-		evaluate(b.Args)
-		for _, v := range b.Variants {
-			evaluate(v.Args)
-		}
-		for _, inner := range b.Blocks {
-			visit(inner)
-		}
-	}
-	visit(schema.Language)
-	return values
-}()
+// defaults caches the values of arguments that are not set. They depend on the
+// type and the text of the default alone.
+var defaults sync.Map // of defaultKey
 
-func defaultOf(arg *schema.Arg) any { return defaults[arg] }
+type defaultKey struct {
+	of   schema.Type
+	text string
+}
+
+// defaultOf returns the value of an argument that is not set; nil when it has
+// no default.
+func defaultOf(arg *schema.Arg) any {
+	if arg.Default == "" {
+		return nil
+	}
+	key := defaultKey{arg.Type, arg.Default}
+	if value, ok := defaults.Load(key); ok {
+		return value
+	}
+	r := newReporter()
+	a := &args{r: r, n: &node{schema: &schema.Block{Name: "default"}}, ok: true}
+	expr, diags := hclsyntax.ParseExpression([]byte(arg.Default), "default", hcl.InitialPos)
+	r.addHCL(diags, "")
+	v := r.eval(expr, &env{ctx: &hcl.EvalContext{Functions: functions}})
+	value, ok := a.convert(arg, expr, v)
+	if !ok {
+		panic(fmt.Sprintf("default of %s: %v", arg.Name, r.list))
+	}
+	defaults.Store(key, value)
+	return value
+}
 
 // wrong reports a value that is not what the argument wants.
 func (a *args) wrong(at hcl.Range, suggestion, summary, detail string, values ...any) (any, bool) {

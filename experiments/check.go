@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/units"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -215,7 +215,7 @@ func (c *checker) pauses(p *Policy, h *Hardware) {
 		return
 	}
 	switch order := string(p.Order); {
-	case slices.Contains(schema.PauseOrders, order):
+	case slices.Contains(language.PauseOrders, order):
 		at, ok := p.At["order"]
 		c.lacks(either(at, ok, p.Range), h, "pause", fmt.Sprintf("The order %q pauses jobs", order))
 	case p.Preemption == scheduler.PausePreemption:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -81,23 +82,23 @@ func (d *decoder) sole(kind string) *node {
 	if n := d.root.first(kind); n != nil {
 		return n
 	}
-	s := schema.Language.Block(kind)
+	s := d.root.schema.Block(kind)
 	return &node{schema: s, args: s.Args}
 }
 
 // metric returns the column of metrics.csv with that name, which may lack its
 // "_s"; empty, having reported it, when there is none.
 func (d *decoder) metric(name string, at hcl.Range) string {
-	for _, m := range schema.Metrics {
+	for _, m := range language.Metrics() {
 		if m == name || m == name+"_s" {
 			return m
 		}
 	}
-	suggestion := nearest(name, schema.Metrics)
+	suggestion := nearest(name, language.Metrics())
 	if !strings.HasSuffix(name, "_s") {
-		suggestion = strings.TrimSuffix(nearest(name+"_s", schema.Metrics), "_s")
+		suggestion = strings.TrimSuffix(nearest(name+"_s", language.Metrics()), "_s")
 	}
-	d.suggest(at, suggestion, fmt.Sprintf("Unknown metric %q", name), "The metrics are the columns of metrics.csv: %s.", strings.Join(schema.Metrics, ", "))
+	d.suggest(at, suggestion, fmt.Sprintf("Unknown metric %q", name), "The metrics are the columns of metrics.csv: %s.", strings.Join(language.Metrics(), ", "))
 	return ""
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
-	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/units"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -52,8 +52,8 @@ var functions = map[string]function.Function{
 
 // functionNames are for suggestions, in the order of the reference.
 var functionNames = func() []string {
-	names := make([]string, len(schema.Functions))
-	for i, f := range schema.Functions {
+	names := make([]string, len(language.Functions))
+	for i, f := range language.Functions {
 		names[i] = f.Name
 	}
 	return names

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/results/measure"
@@ -18,7 +19,7 @@ import (
 
 // TestReference holds docs/language.md to the schema that the decoder uses.
 func TestReference(t *testing.T) {
-	golden(t, filepath.Join("..", "docs", "language.md"), schema.Markdown())
+	golden(t, filepath.Join("..", "docs", "language.md"), language.Markdown())
 }
 
 // TestSchemaExamples loads every example of the reference: the examples of
@@ -32,7 +33,7 @@ func TestSchemaExamples(t *testing.T) {
 		"hardware":   "hardware \"here\" {\n engine = \"simulated\"\n threads = 64\n}",
 		"policy":     "policy \"fcfs\" { order = \"fcfs\" }\npolicy \"rr\" {\n order = \"round_robin\"\n quantum = \"1s\"\n}",
 	}
-	for _, b := range schema.Language.Blocks {
+	for _, b := range language.File().Blocks {
 		examples := []string{b.Example}
 		for _, inner := range b.Blocks {
 			if inner.Example != "" {
@@ -80,14 +81,14 @@ func TestSchemaExamples(t *testing.T) {
 			visit(inner)
 		}
 	}
-	visit(schema.Language)
+	visit(language.File())
 }
 
 func firstLabel(example string) string { return strings.Split(example, `"`)[1] }
 
 // TestReferenceBegins loads the experiment at the head of the reference.
 func TestReferenceBegins(t *testing.T) {
-	_, rest, _ := strings.Cut(string(schema.Markdown()), "```hcl\n")
+	_, rest, _ := strings.Cut(string(language.Markdown()), "```hcl\n")
 	src, _, _ := strings.Cut(rest, "```")
 	spec, diags := LoadSource("reference.hcl", []byte(src), LoadOptions{Host: host})
 	if len(diags) > 0 {
@@ -113,11 +114,11 @@ func TestSchemaAgrees(t *testing.T) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[measure.Metrics]()) {
 		columns = append(columns, f.Tag.Get("json"))
 	}
-	if !slices.Equal(schema.Metrics, columns) {
-		t.Errorf("metrics: %v in the language, %v in the results", schema.Metrics, columns)
+	if !slices.Equal(language.Metrics(), columns) {
+		t.Errorf("metrics: %v in the language, %v in the results", language.Metrics(), columns)
 	}
 
-	policy := schema.Language.Block("policy").Args
+	policy := language.File().Block("policy").Args
 	for arg, values := range map[string][]string{
 		"order": {string(scheduler.FCFS), string(scheduler.RoundRobin), string(scheduler.Priority), string(scheduler.SJF),
 			string(scheduler.SRTF), string(scheduler.LAS), string(scheduler.EDF), string(scheduler.Fair), string(scheduler.AlloX)},
@@ -131,7 +132,7 @@ func TestSchemaAgrees(t *testing.T) {
 			t.Errorf("%s: %v in the language, %v in the scheduler", arg, got, values)
 		}
 	}
-	for _, f := range schema.Facts {
+	for _, f := range language.Facts {
 		if !hostValue(host).Type().HasAttribute(f.Name) || hostValue(host).GetAttr(f.Name).IsNull() {
 			t.Errorf("host.%s has no value", f.Name)
 		}
@@ -141,7 +142,7 @@ func TestSchemaAgrees(t *testing.T) {
 // TestBuiltinsAgree holds the settings of built-in programs in the language to
 // those that the programs take.
 func TestBuiltinsAgree(t *testing.T) {
-	variants := schema.Language.Block("job").Block("builtin").Variants
+	variants := language.File().Block("job").Block("builtin").Variants
 	describe := func(name, value string) string { return name + " = " + strings.Trim(value, `"`) }
 	got, want := map[string][]string{}, map[string][]string{}
 	for _, v := range variants {
@@ -161,7 +162,7 @@ func TestBuiltinsAgree(t *testing.T) {
 
 // TestFunctionExamples evaluates the call that documents each function.
 func TestFunctionExamples(t *testing.T) {
-	for _, f := range schema.Functions {
+	for _, f := range language.Functions {
 		expr, diags := hclsyntax.ParseExpression([]byte(f.Signature), "example", hcl.InitialPos)
 		if diags.HasErrors() {
 			t.Errorf("%s: %v", f.Signature, diags)

@@ -16,7 +16,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	hcljson "github.com/hashicorp/hcl/v2/json"
 
-	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/language"
 )
 
 // LoadOptions are what comes from outside of the file.
@@ -101,7 +101,7 @@ func (r *reporter) parse(filename string, src []byte) *node {
 	}
 	start := hcl.Pos{Line: 1, Column: 1}
 	top := hcl.Range{Filename: filename, Start: start, End: start}
-	root := &node{schema: schema.Language, header: top}
+	root := &node{schema: language.File(), header: top}
 	r.structure(file.Body, root)
 	return root
 }

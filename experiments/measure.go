@@ -32,7 +32,7 @@ type Profile struct {
 
 // Estimate says which run-time model is fitted.
 type Estimate struct {
-	Model string // one of schema.Models
+	Model string // one of the models of the language
 	// Models are fitted as well, to be compared; without Model, none twice.
 	Models []string
 	Level  float64 // of the prediction interval, 0.9

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/language"
 )
 
 // plots decodes the plot blocks; without any, all kinds that need no argument.
@@ -29,7 +29,7 @@ func (d *decoder) plots(axes []string) []Plot {
 		list = append(list, p)
 	}
 	if d.root.first("plot") == nil {
-		for _, kind := range schema.PlotKinds {
+		for _, kind := range language.PlotKinds() {
 			if kind != "speedup" {
 				list = append(list, Plot{Kind: kind})
 			}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -26,7 +26,7 @@ func (d *decoder) policy(n *node, e *env) (*Policy, bool) {
 	if order == "" {
 		return p, false
 	}
-	implied := slices.Contains(schema.ImpliedPreemption, order)
+	implied := slices.Contains(language.ImpliedPreemption, order)
 	if implied {
 		if a.isSet("preemption") && p.Preemption == scheduler.NoPreemption {
 			a.fail(a.at("preemption"), "Contradicting arguments", "The order %q implies preemption.", order)
@@ -38,11 +38,11 @@ func (d *decoder) policy(n *node, e *env) (*Policy, bool) {
 			a.fail(a.at(name), "Argument that nothing reads", "%s is read only by %s.", name, readers)
 		}
 	}
-	switch wants := slices.Contains(schema.QuantumOrders, order); {
+	switch wants := slices.Contains(language.QuantumOrders, order); {
 	case wants && a.lacks("quantum"):
 		a.fail(n.header, "Missing argument", "The order %q needs a quantum, for example quantum = \"1s\".", order)
 	case !wants:
-		unread("quantum", "the orders "+oneOf(schema.QuantumOrders))
+		unread("quantum", "the orders "+oneOf(language.QuantumOrders))
 	}
 	if order != "priority" {
 		unread("feedback", `the order "priority"`)
@@ -52,11 +52,11 @@ func (d *decoder) policy(n *node, e *env) (*Policy, bool) {
 	}
 	a.placement(p)
 	backfill = string(p.Backfill)
-	if a.has("backfill") && a.has("placement") && !slices.Contains(schema.EstimateOrders, order) && !slices.Contains(schema.EstimateBackfills, backfill) {
-		unread("estimates", "the orders "+oneOf(schema.EstimateOrders)+", the backfills "+oneOf(schema.EstimateBackfills)+" and the placement \"earliest_finish\"")
+	if a.has("backfill") && a.has("placement") && !slices.Contains(language.EstimateOrders, order) && !slices.Contains(language.EstimateBackfills, backfill) {
+		unread("estimates", "the orders "+oneOf(language.EstimateOrders)+", the backfills "+oneOf(language.EstimateBackfills)+" and the placement \"earliest_finish\"")
 	}
 	if est.name == "online" && a.isSet("estimates") && !followsProgress(p) {
-		a.fail(a.at("estimates"), "Argument that nothing reads", "Online estimates are about jobs that have started, which this policy does not look at again: only the order \"srtf\", \"sjf\" with preemption, and the backfills %s do.", oneOf(schema.EstimateBackfills))
+		a.fail(a.at("estimates"), "Argument that nothing reads", "Online estimates are about jobs that have started, which this policy does not look at again: only the order \"srtf\", \"sjf\" with preemption, and the backfills %s do.", oneOf(language.EstimateBackfills))
 	}
 	return p, a.ok
 }
@@ -65,5 +65,5 @@ func (d *decoder) policy(n *node, e *env) (*Policy, bool) {
 // have started.
 func followsProgress(p *Policy) bool {
 	return p.Order == scheduler.SRTF || p.Order == scheduler.SJF && p.Preemption == scheduler.PausePreemption ||
-		slices.Contains(schema.EstimateBackfills, string(p.Backfill))
+		slices.Contains(language.EstimateBackfills, string(p.Backfill))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/units"
 )
 
@@ -252,7 +252,7 @@ func hostValue(h HostFacts) cty.Value {
 		"name":     cty.StringVal(h.Name),
 	}
 	documented := map[string]cty.Value{}
-	for _, f := range schema.Facts {
+	for _, f := range language.Facts {
 		documented[f.Name] = facts[f.Name]
 	}
 	return cty.ObjectVal(documented)

@@ -7,12 +7,13 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Threshold is a bound that an experiment's results must keep.
 type Threshold struct {
-	// Metric is a column of metrics.csv, or schema.EstimateError.
+	// Metric is a column of metrics.csv, or language.EstimateError.
 	Metric string
 	// Policy is the policy that it is about; empty for all.
 	Policy string
@@ -28,7 +29,7 @@ func (d *decoder) thresholds(cells []Cell) []Threshold {
 	for _, n := range d.root.all("threshold") {
 		a := d.evalArgs(n, d.global)
 		t := Threshold{Metric: n.label, Range: rangeOf(n.header)}
-		if t.Metric != schema.EstimateError {
+		if t.Metric != language.EstimateError {
 			if t.Metric = d.metric(n.label, n.labelAt); t.Metric == "" {
 				continue
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 	"github.com/tfexp/tfexp/stages/profile"
@@ -88,7 +89,7 @@ func containerJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.
 
 // dockerLines are the key lines of the engine docker's settings.
 func dockerLines(h *experiments.Hardware) []string {
-	var k Key
+	var k store.Key
 	d := h.Docker
 	k.Addf("hardware.docker", "cpus %s, network %s, privileges %s, user %q, platform %q", d.CPUs, d.Network, d.Privileges, d.User, d.Platform)
 	for i, host := range d.Hosts {
@@ -96,12 +97,12 @@ func dockerLines(h *experiments.Hardware) []string {
 			k.Add(fmt.Sprintf("hardware.node.%d.host", i), host)
 		}
 	}
-	return k.lines
+	return k.Lines()
 }
 
 // lines are the key lines of a job's container.
 func (c *contained) lines(p *programs, j *experiments.Job) []string {
-	var k Key
+	var k store.Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	ids := slices.Compact(slices.Clone(c.images))
 	if len(ids) == 0 || slices.Contains(ids, "") {
@@ -119,7 +120,7 @@ func (c *contained) lines(p *programs, j *experiments.Job) []string {
 		k.Addf(label("mount."+m.Target), "%s %s", p.place(m.Source), mode)
 	}
 	k.Append(dockerLines(c.on))
-	return k.lines
+	return k.Lines()
 }
 
 // planLimit bounds how long planning waits for daemons; fetching images takes

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -16,7 +17,7 @@ import (
 
 // policyLines are the key lines of a policy: each of its choices.
 func policyLines(p *experiments.Policy) []string {
-	var k Key
+	var k store.Key
 	k.Add("policy.order", string(p.Order))
 	k.Add("policy.backfill", string(p.Backfill))
 	k.Add("policy.allocation", string(p.Allocation))
@@ -36,7 +37,7 @@ func policyLines(p *experiments.Policy) []string {
 	if p.FeedbackInterval > 0 {
 		k.Add("policy.feedback", p.FeedbackInterval.String())
 	}
-	return k.lines
+	return k.Lines()
 }
 
 // usesPredictions tells whether a policy's decisions depend on run-time
@@ -51,7 +52,7 @@ func usesPredictions(p *experiments.Policy) bool {
 
 // hardwareLines are the key lines of a machine: its engine and its nodes.
 func hardwareLines(h *experiments.Hardware) []string {
-	var k Key
+	var k store.Key
 	k.Add("hardware.engine", h.Engine)
 	for i, n := range h.Cluster.Nodes {
 		text := fmt.Sprintf("threads %d, gpus %d, memory %d", n.Threads, n.GPUs, n.Memory)
@@ -69,7 +70,7 @@ func hardwareLines(h *experiments.Hardware) []string {
 			k.Add("hardware.contention", contentionText(h.Contention))
 		}
 	}
-	return k.lines
+	return k.Lines()
 }
 
 // overheadLines describe the overheads of a simulated machine.
@@ -77,7 +78,7 @@ func (p *Plan) overheadLines(c experiments.Cell) []string {
 	if c.Hardware.Engine != engineSimulated {
 		return nil
 	}
-	var k Key
+	var k store.Key
 	if o := c.Hardware.Overheads; o != nil {
 		k.Add("hardware.overheads", simulated.Overheads(*o).String())
 	} else if slices.ContainsFunc(jobsOf(c), func(j *experiments.Job) bool { return p.sampled(c.Hardware, j) }) {
@@ -85,18 +86,18 @@ func (p *Plan) overheadLines(c experiments.Cell) []string {
 	} else {
 		k.Add("hardware.overheads", simulated.Overheads{}.String())
 	}
-	return k.lines
+	return k.Lines()
 }
 
 // runtimeLines describe where a simulated job's run time comes from.
 func (p *Plan) runtimeLines(h *experiments.Hardware, j *experiments.Job) []string {
-	var k Key
+	var k store.Key
 	if p.sampled(h, j) {
 		k.Add("job."+j.Name+".runtime", "fitted "+p.estimateLine(j))
 	} else {
 		k.Add("job."+j.Name+".runtime", runtimeText(j.Runtime))
 	}
-	return k.lines
+	return k.Lines()
 }
 
 // estimateLines describe the estimates that a policy decides by; policies that
@@ -105,26 +106,26 @@ func (p *Plan) estimateLines(c experiments.Cell) []string {
 	if !usesPredictions(c.Policy) {
 		return nil
 	}
-	var k Key
+	var k store.Key
 	k.Add("policy.estimates", c.Policy.Estimates)
 	if c.Policy.Sigma > 0 {
 		k.Addf("policy.sigma", "%g", c.Policy.Sigma)
 	}
 	if c.Policy.Estimates == "requested" {
-		return k.lines
+		return k.Lines()
 	}
 	for _, j := range jobsOf(c) {
 		if p.sampled(c.Hardware, j) {
 			k.Add("job."+j.Name+".estimate", p.estimateLine(j))
 		}
 	}
-	return k.lines
+	return k.Lines()
 }
 
 // workloadLines are the key lines of a workload as it is written; the jobs
 // that it came to are hashed beside them.
 func workloadLines(w *experiments.Workload) []string {
-	var k Key
+	var k store.Key
 	if t := w.Trace; t != nil {
 		k.Addf("workload.trace", "%s, %s, sha256:%s", filepath.Base(t.File), t.Format, t.Digest)
 		for _, s := range t.Settings {
@@ -155,7 +156,7 @@ func workloadLines(w *experiments.Workload) []string {
 	for i, r := range w.Resizes {
 		k.Addf(fmt.Sprintf("workload.resize.%d", i+1), "%s to %d threads at %s", r.Job, r.Threads, r.At)
 	}
-	return k.lines
+	return k.Lines()
 }
 
 // maxInstants bounds the instants that are listed; the key has the digest of

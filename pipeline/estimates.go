@@ -146,10 +146,15 @@ func known(v float64) float64 {
 	return v
 }
 
-// decidesByEstimates tells whether a cell's policy decides by estimates that were
-// fitted to samples.
+// decidesByEstimates reports whether a cell's policy decides by estimates that
+// were fitted to samples, as they are, with an error, or corrected while jobs run.
 func (p *Plan) decidesByEstimates(c experiments.Cell) bool {
-	if !usesPredictions(c.Policy) || c.Policy.Estimates != "fitted" && c.Policy.Estimates != "noisy" {
+	if !usesPredictions(c.Policy) {
+		return false
+	}
+	switch c.Policy.Estimates {
+	case "fitted", "noisy", "online":
+	default:
 		return false
 	}
 	return slices.ContainsFunc(jobsOf(c), func(j *experiments.Job) bool { return p.sampled(c.Hardware, j) })

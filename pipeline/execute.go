@@ -16,6 +16,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 )
@@ -62,7 +63,7 @@ func (r *run) execute(ctx context.Context) error {
 		}
 		err = e.cell(ctx, i)
 	}
-	err = errors.Join(err, r.cache.flush())
+	err = errors.Join(err, r.cache.Flush())
 	r.observe(Progress{Kind: StageEnd, Stage: "execute", Done: e.done, Total: len(r.Cells), Reused: r.outcome.Reused, Elapsed: time.Since(start), Err: err})
 	return err
 }
@@ -83,15 +84,15 @@ const (
 func (r *run) reuse(i int) error {
 	ref := r.Cells[i]
 	dir := filepath.Join(r.Dir, record.CellsDir, ref.Cell)
-	if cellComplete(dir, ref.Key) {
+	if store.Complete(dir, ref.Key) {
 		return nil
 	}
 	var packed []byte
-	r.cache.view(func(v cacheView) { packed, _ = v.output(ref.Key) })
+	r.cache.View(func(v store.View) { packed, _ = v.Output(ref.Key) })
 	if packed != nil {
-		err := unpackCell(dir, packed)
+		err := store.Unpack(dir, packed)
 		if err == nil {
-			return r.journal.add(JournalEntry{Event: "cell_restored", Unit: ref.Cell, Key: ref.Key})
+			return r.journal.Add(store.JournalEntry{Event: "cell_restored", Unit: ref.Cell, Key: ref.Key})
 		}
 		r.warn("cache", ref.Cell, fmt.Sprintf("%s could not be taken from the cache and runs again: %v", ref.Cell, err))
 	}
@@ -164,11 +165,11 @@ func (e *execution) cell(ctx context.Context, i int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make the folder of cell %s: %w", ref.Cell, err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, keyFile), []byte(key.Description()), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, store.KeyFile), []byte(key.Description()), 0o644); err != nil {
 		return fmt.Errorf("write the key of cell %s: %w", ref.Cell, err)
 	}
 	began := time.Now()
-	if err := e.journal.add(JournalEntry{Event: "cell_start", Unit: ref.Cell, Text: e.Work[i].Reason, Changes: e.Work[i].Changes}); err != nil {
+	if err := e.journal.Add(store.JournalEntry{Event: "cell_start", Unit: ref.Cell, Text: e.Work[i].Reason, Changes: e.Work[i].Changes}); err != nil {
 		return err
 	}
 	e.tell(i, Progress{Kind: UnitStart}, 0)
@@ -184,12 +185,12 @@ func (e *execution) cell(ctx context.Context, i int) error {
 			return err
 		}
 	}
-	err = e.journal.add(JournalEntry{Event: "cell_end", Unit: ref.Cell, State: cell.State, Text: cell.Error, Seconds: time.Since(began).Seconds(), Key: ref.Key})
+	err = e.journal.Add(store.JournalEntry{Event: "cell_end", Unit: ref.Cell, State: cell.State, Text: cell.Error, Seconds: time.Since(began).Seconds(), Key: ref.Key})
 	if err != nil {
 		return err
 	}
 	for _, w := range cell.Warnings { // cell.json has them for the views
-		if err := e.journal.add(JournalEntry{Event: "warning", Unit: ref.Cell, State: w.Code, Text: w.Text}); err != nil {
+		if err := e.journal.Add(store.JournalEntry{Event: "warning", Unit: ref.Cell, State: w.Code, Text: w.Text}); err != nil {
 			return err
 		}
 	}
@@ -322,16 +323,16 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 // keep puts a finished cell into the cache: one that ran for real at once, a
 // simulated one together with others.
 func (e *execution) keep(i int, dir string, took time.Duration) error {
-	packed, err := packCell(dir)
+	packed, err := store.Pack(dir)
 	if err != nil {
 		return err
 	}
 	ref, key := e.Cells[i], e.state.keys[i]
-	record := e.cache.put
+	record := e.cache.Put
 	if ref.Engine == engineSimulated {
-		record = e.cache.later
+		record = e.cache.Later
 	}
-	return record(key, entry{
+	return record(key, store.Entry{
 		Stage: "execute", Unit: cellUnit(ref), Description: key.Description(),
 		Created: time.Now(), Seconds: took.Seconds(),
 	}, packed, familyUnit(ref))

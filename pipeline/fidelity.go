@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 )
@@ -55,7 +56,7 @@ const (
 func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 	ref := r.Cells[i].Twin()
 	dir := filepath.Join(r.Dir, record.CellsDir, filepath.FromSlash(ref.Cell))
-	if state, ok := cellState(filepath.Dir(dir)); !ok || state != record.CellFinished {
+	if state, ok := store.State(filepath.Dir(dir)); !ok || state != record.CellFinished {
 		return noTwin, os.RemoveAll(dir) // nothing to be faithful to
 	}
 	c := r.spec.Cells[r.state.specCell[i]]
@@ -70,7 +71,7 @@ func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 	if err != nil {
 		return noTwin, err
 	}
-	if ref.Key = key.Hash(); cellComplete(dir, ref.Key) {
+	if ref.Key = key.Hash(); store.Complete(dir, ref.Key) {
 		return twinKept, nil
 	}
 	if err := os.RemoveAll(dir); err != nil {
@@ -79,7 +80,7 @@ func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return noTwin, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, keyFile), []byte(key.Description()), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, store.KeyFile), []byte(key.Description()), 0o644); err != nil {
 		return noTwin, err
 	}
 	out, err := execute.Run(ctx, execute.Cell{
@@ -95,5 +96,5 @@ func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 	if out.Error != "" {
 		r.warn("fidelity", r.Cells[i].Cell, "it could not be simulated: "+out.Error)
 	}
-	return twinMade, r.journal.add(JournalEntry{Event: "cell_simulated", Unit: r.Cells[i].Cell, State: out.State, Seconds: out.Seconds, Key: ref.Key})
+	return twinMade, r.journal.Add(store.JournalEntry{Event: "cell_simulated", Unit: r.Cells[i].Cell, State: out.State, Seconds: out.Seconds, Key: ref.Key})
 }

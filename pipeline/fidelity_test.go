@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -72,7 +73,7 @@ func happened(t *testing.T, p *Plan, i int, each time.Duration, state string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, keyFile), []byte(p.state.keys[i].Description()), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, store.KeyFile), []byte(p.state.keys[i].Description()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var events []scheduler.Event

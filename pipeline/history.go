@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -30,7 +31,7 @@ func usesHistory(model string) bool { return model == "auto" || model == "histor
 //
 // What was not readable is no history: nothing depends on it but how good
 // estimates are.
-func (p *Plan) readHistory(v cacheView) {
+func (p *Plan) readHistory(v store.View) {
 	if !slices.ContainsFunc(append([]string{p.spec.Estimate.Model}, p.spec.Estimate.Models...), usesHistory) || len(p.state.profiles) == 0 {
 		return
 	}
@@ -49,7 +50,7 @@ func (p *Plan) readHistory(v cacheView) {
 			continue
 		}
 		for _, c := range e.Cells {
-			raw, err := os.ReadFile(filepath.Join(dir, record.CellsDir, c.Cell, keyFile))
+			raw, err := os.ReadFile(filepath.Join(dir, record.CellsDir, c.Cell, store.KeyFile))
 			if c.Real() && err == nil {
 				h.cell(e, c, string(raw))
 			}
@@ -59,11 +60,11 @@ func (p *Plan) readHistory(v cacheView) {
 	for _, k := range p.state.keys {
 		planned[k.Hash()] = true
 	}
-	v.each(func(hash string, e entry) {
+	v.Each(func(hash string, e store.Entry) {
 		if e.Stage != "execute" || planned[hash] || strings.Contains(e.Description, "\nhardware.engine "+engineSimulated+"\n") || len(h.runs) >= mostRuns {
 			return
 		}
-		if packed, ok := v.output(hash); ok {
+		if packed, ok := v.Output(hash); ok {
 			h.packed(packed, e.Description)
 		}
 	})
@@ -82,7 +83,7 @@ func (h *history) packed(packed []byte, description string) {
 	defer os.RemoveAll(dir)
 	const name = "cell"
 	cell := filepath.Join(dir, record.CellsDir, name)
-	if unpackCell(cell, packed) != nil {
+	if store.Unpack(cell, packed) != nil {
 		return
 	}
 	raw, err := os.ReadFile(filepath.Join(cell, record.CellFile))
@@ -125,10 +126,10 @@ func (h *history) cell(e *record.Experiment, c record.Cell, description string) 
 // hostOf is the fingerprint of the machine that a key describes, as
 // Plan.hostPrint gives it.
 func hostOf(description string) string {
-	var k Key
+	var k store.Key
 	for line := range strings.Lines(description) {
 		if strings.HasPrefix(line, "host.") {
-			k.lines = append(k.lines, strings.TrimSuffix(line, "\n"))
+			k.Append([]string{strings.TrimSuffix(line, "\n")})
 		}
 	}
 	return k.Hash()[:12]
@@ -138,7 +139,7 @@ func hostOf(description string) string {
 // the program with all its settings, what sort of program that is, and how
 // much of it was to be done. How much it held is not part of it.
 func identity(description, block string) (name, kind string, length int) {
-	var k Key
+	var k store.Key
 	prefix := "job." + block + "."
 	for line := range strings.Lines(description) {
 		rest, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), prefix)
@@ -165,7 +166,7 @@ func identity(description, block string) (name, kind string, length int) {
 
 // identityOf is the identity of a job of the plan.
 func (p *Plan) identityOf(j *experiments.Job) (name, kind string) {
-	var k Key
+	var k store.Key
 	k.Append(p.state.programs.describe(j))
 	name, kind, _ = identity(k.Description(), j.Name)
 	return name, kind

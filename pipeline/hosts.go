@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/pipeline/store"
 )
 
 // hostsFile lists the daemons on which a run has containers. It is there from
@@ -137,7 +138,7 @@ func (r *run) sweepBeside() (removed []string) {
 		if err != nil || urls == nil || entry.Name() == filepath.Base(r.Dir) {
 			continue
 		}
-		lock, err := lockDir(dir, r.options.Command)
+		lock, err := store.LockFolder(dir, r.options.Command)
 		if err != nil {
 			continue // it runs
 		}
@@ -146,7 +147,7 @@ func (r *run) sweepBeside() (removed []string) {
 		if err == nil && !slices.ContainsFunc(urls, func(url string) bool { return r.hosts[url] == nil }) {
 			_ = forgetHosts(dir) // or it is looked at again next time
 		}
-		lock.release()
+		lock.Release()
 	}
 	return removed
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -58,8 +59,8 @@ type Plan struct {
 type CellWork struct {
 	Reuse bool `json:"reuse"`
 	// Reason is a phrase: "finished earlier", "new", "policy.quantum changed".
-	Reason  string   `json:"reason"`
-	Changes []Change `json:"changes,omitempty"`
+	Reason  string         `json:"reason"`
+	Changes []store.Change `json:"changes,omitempty"`
 	// Predicted is the cell's duration by simulation with the fitted
 	// estimates; 0 when it is not known yet, or takes no time worth telling.
 	Predicted time.Duration `json:"-"`
@@ -69,34 +70,15 @@ type CellWork struct {
 type ProfileWork struct {
 	// Name tells apart the kinds of one job block: that of the block, with a
 	// number from the second on. Samples and their logs have it too.
-	Name    string   `json:"name"`
-	Job     string   `json:"job"`
-	Threads int      `json:"threads"`
-	Lengths []int    `json:"lengths"` // epochs or steps of each sample
-	Unit    string   `json:"unit"`    // epochs or steps
-	Repeats int      `json:"repeats"` // of each length
-	Reuse   bool     `json:"reuse"`
-	Reason  string   `json:"reason"`
-	Changes []Change `json:"changes,omitempty"`
-}
-
-// Change is one line of a key's description that differs from the last time.
-// Old or New is empty when the line is new or gone.
-type Change struct {
-	Label string `json:"label"`
-	Old   string `json:"old"`
-	New   string `json:"new"`
-}
-
-// String writes the change as "policy.quantum: 1s → 500ms".
-func (c Change) String() string {
-	switch {
-	case c.Old == "":
-		return fmt.Sprintf("%s: %s (new)", c.Label, c.New)
-	case c.New == "":
-		return fmt.Sprintf("%s: %s (gone)", c.Label, c.Old)
-	}
-	return fmt.Sprintf("%s: %s → %s", c.Label, c.Old, c.New)
+	Name    string         `json:"name"`
+	Job     string         `json:"job"`
+	Threads int            `json:"threads"`
+	Lengths []int          `json:"lengths"` // epochs or steps of each sample
+	Unit    string         `json:"unit"`    // epochs or steps
+	Repeats int            `json:"repeats"` // of each length
+	Reuse   bool           `json:"reuse"`
+	Reason  string         `json:"reason"`
+	Changes []store.Change `json:"changes,omitempty"`
 }
 
 // ProgressKind says what a Progress tells.
@@ -145,16 +127,6 @@ var ErrInterrupted = errors.New("interrupted")
 
 // ErrNothingToResume is returned when no unfinished run is found.
 var ErrNothingToResume = errors.New("nothing to resume")
-
-// InUseError is returned when another process works in the results folder.
-type InUseError struct {
-	Dir    string
-	Holder string // "process 4711 (tfexp run …, since 12:03:04)"
-}
-
-func (e *InUseError) Error() string {
-	return fmt.Sprintf("%s is in use by %s", e.Dir, e.Holder)
-}
 
 // EngineError is returned when an engine or the hardware that the experiment
 // asks for is not available.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -524,6 +525,6 @@ policy "fcfs" { order = "fcfs" }
 		return p.state.keys[0].Description()
 	}
 	if a, b := key(t.TempDir()), key(t.TempDir()); a != b {
-		t.Errorf("the key changes with the folder: %v", diff(a, b))
+		t.Errorf("the key changes with the folder: %v", store.Diff(a, b))
 	}
 }

@@ -1,18 +1,17 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -29,7 +28,7 @@ type planState struct {
 	host     hardware.Machine
 	// specCell has the spec's cell of each planned cell; keys its key.
 	specCell []int
-	keys     []*Key
+	keys     []*store.Key
 	profiles []profileUnit
 	// families has the units of each job's program, as indexes into profiles,
 	// in the order of their threads.
@@ -101,7 +100,7 @@ func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan
 func (p *Plan) describe() error {
 	spec := p.spec
 	p.Plan = record.Plan{
-		Schema: schemaVersion, Experiment: spec.Name, Description: spec.Description,
+		Schema: store.SchemaVersion, Experiment: spec.Name, Description: spec.Description,
 		Seed: spec.Seed, Replicates: spec.Replicates, Axes: spec.Axes,
 		Workloads: named(spec, workloadSummary),
 		Hardware:  named(spec, hardwareSummary),
@@ -148,13 +147,13 @@ func (p *Plan) planCells() error {
 	}
 	var host []string
 	{
-		var k Key
+		var k store.Key
 		for _, s := range p.state.host.Fingerprint() {
 			k.Add("host."+s.Name, s.Value)
 		}
-		host = k.lines
+		host = k.Lines()
 	}
-	p.state.keys = make([]*Key, len(p.Cells))
+	p.state.keys = make([]*store.Key, len(p.Cells))
 	p.Work = make([]CellWork, len(p.Cells))
 	for i := range p.Cells {
 		c := p.spec.Cells[p.state.specCell[i]]
@@ -162,7 +161,7 @@ func (p *Plan) planCells() error {
 		if err != nil {
 			return err
 		}
-		k := newKey("execute")
+		k := store.NewKey("execute")
 		k.Addf("cell", "%s %s %s", c.Workload.Name, c.Hardware.Name, c.Policy.Name)
 		for _, a := range c.Axes {
 			k.Add("axis."+a.Name, a.Value)
@@ -176,10 +175,10 @@ func (p *Plan) planCells() error {
 		k.Append(memo(c.Workload, func() []string { return workloadLines(c.Workload) }))
 		said := map[string]bool{} // variants of a job block have most lines in common
 		say := func(lines []string) {
-			for _, l := range lines {
+			for i, l := range lines {
 				if !said[l] {
 					said[l] = true
-					k.lines = append(k.lines, l)
+					k.Append(lines[i : i+1])
 				}
 			}
 		}
@@ -211,10 +210,10 @@ func (p *Plan) planCells() error {
 // lookUp finds out what is there already. A cell is reused when its files are
 // complete under its key, or when the cache can bring them back.
 func (p *Plan) lookUp() {
-	c := readCache(p.Dir, record.CacheFile)
-	defer c.close()
-	onDisk := cellFolders(p.Dir)
-	c.view(func(v cacheView) {
+	c := store.OpenReadOnly(p.Dir, record.CacheFile)
+	defer c.Close()
+	onDisk := store.CellFolders(p.Dir)
+	c.View(func(v store.View) {
 		for i := range p.Work {
 			p.Work[i] = p.lookUpCell(v, i, onDisk)
 			delete(onDisk, p.Cells[i].Cell)
@@ -235,17 +234,17 @@ func (p *Plan) lookUp() {
 	}
 }
 
-func (p *Plan) lookUpCell(v cacheView, i int, onDisk map[string]bool) CellWork {
+func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork {
 	ref := p.Cells[i]
 	if p.options.Fresh {
 		return CellWork{Reason: "asked to run afresh"}
 	}
 	dir := filepath.Join(p.Dir, record.CellsDir, ref.Cell)
-	if v.has(ref.Key) {
-		if onDisk[ref.Cell] && cellComplete(dir, ref.Key) {
+	if v.Has(ref.Key) {
+		if onDisk[ref.Cell] && store.Complete(dir, ref.Key) {
 			return CellWork{Reuse: true, Reason: "finished earlier"}
 		}
-		if _, ok := v.output(ref.Key); ok {
+		if _, ok := v.Output(ref.Key); ok {
 			return CellWork{Reuse: true, Reason: "in the cache"}
 		}
 	}
@@ -258,8 +257,8 @@ func (p *Plan) lookUpCell(v cacheView, i int, onDisk map[string]bool) CellWork {
 	case old == p.state.keys[i].Description():
 		return CellWork{Reason: state + " before"}
 	case old != "":
-		changes := diff(old, p.state.keys[i].Description())
-		return CellWork{Reason: changeReason(changes), Changes: changes}
+		changes := store.Diff(old, p.state.keys[i].Description())
+		return CellWork{Reason: store.Reason(changes), Changes: changes}
 	case onDisk[ref.Cell]:
 		return CellWork{Reason: p.incomplete()}
 	}
@@ -271,7 +270,7 @@ const interrupted = "interrupted"
 
 // incomplete says why a cell's folder is not complete.
 func (p *Plan) incomplete() string {
-	if _, held := Holder(p.Dir); held {
+	if _, held := store.Holder(p.Dir); held {
 		return "under way, in the run that is going on"
 	}
 	return interrupted + " before"
@@ -280,39 +279,23 @@ func (p *Plan) incomplete() string {
 // previous returns the description that a cell last ran under, and how that
 // ended: by its own name, or by what stood in its place in the matrix before
 // an axis was edited.
-func previous(v cacheView, p *Plan, i int, dir string, onDisk bool) (description, state string) {
+func previous(v store.View, p *Plan, i int, dir string, onDisk bool) (description, state string) {
 	ref := p.Cells[i]
 	if onDisk {
-		if raw, err := os.ReadFile(filepath.Join(dir, keyFile)); err == nil {
+		if raw, err := os.ReadFile(filepath.Join(dir, store.KeyFile)); err == nil {
 			state := interrupted
-			if s, ok := cellState(dir); ok && record.Intact(dir) {
+			if s, ok := store.State(dir); ok && record.Intact(dir) {
 				state = s
 			}
 			return string(raw), state
 		}
 	}
 	for _, unit := range []string{cellUnit(ref), familyUnit(ref)} {
-		if e, ok := v.last(unit); ok {
+		if e, ok := v.Last(unit); ok {
 			return e.Description, "evicted"
 		}
 	}
 	return "", ""
-}
-
-// changeReason names the changed labels: "policy.quantum changed".
-func changeReason(changes []Change) string {
-	const most = 3
-	var labels []string
-	for _, c := range changes {
-		// What is drawn follows from the lines before it.
-		if c.Label != "workload.jobs" && c.Label != "seed" || len(changes) == 1 {
-			labels = append(labels, c.Label)
-		}
-	}
-	if len(labels) > most {
-		return fmt.Sprintf("%s and %d more changed", strings.Join(labels[:most], ", "), len(labels)-most)
-	}
-	return strings.Join(labels, ", ") + " changed"
 }
 
 // Names of units in the cache.
@@ -321,52 +304,6 @@ func familyUnit(r record.CellRef) string {
 	return fmt.Sprintf("family %s %s %s r%d", r.Workload, r.Hardware, r.Policy, r.Replicate)
 }
 func profileUnitName(j *experiments.Job) string { return "profile " + kindName(j) }
-
-// cellFolders lists the folders under cells/.
-func cellFolders(dir string) map[string]bool {
-	folders := map[string]bool{}
-	entries, err := os.ReadDir(filepath.Join(dir, record.CellsDir))
-	if err != nil {
-		return folders
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			folders[e.Name()] = true
-		}
-	}
-	return folders
-}
-
-// cellComplete tells whether a cell's folder is complete and was written
-// under the key.
-func cellComplete(dir, key string) bool {
-	raw, err := os.ReadFile(filepath.Join(dir, keyFile))
-	if err != nil {
-		return false
-	}
-	if hashOf(string(raw)) != key {
-		return false
-	}
-	return record.Intact(dir)
-}
-
-// cellState reads how a complete cell ended.
-func cellState(dir string) (string, bool) {
-	raw, err := os.ReadFile(filepath.Join(dir, record.CellFile))
-	if err != nil {
-		return "", false
-	}
-	var c struct {
-		State string `json:"state"`
-	}
-	if json.Unmarshal(raw, &c) != nil || c.State == "" {
-		return "", false
-	}
-	return c.State, true
-}
-
-// keyFile holds the description of a cell's key, beside its outputs.
-const keyFile = "key.txt"
 
 // Experiments lists the experiment folders in dir (dir itself if it is one),
 // in name order.

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/stages/profile"
 )
 
@@ -173,7 +174,7 @@ func (s *sampling) within(ctx context.Context, others []task) error {
 		room -= s.cost() - before
 	}
 	if skipped > 0 {
-		return s.journal.add(JournalEntry{Event: "budget", Text: fmt.Sprintf("%d of %d further samples are left out", skipped, len(others))})
+		return s.journal.Add(store.JournalEntry{Event: "budget", Text: fmt.Sprintf("%d of %d further samples are left out", skipped, len(others))})
 	}
 	return nil
 }
@@ -319,7 +320,7 @@ func (p *Plan) gpuType(j *experiments.Job) string {
 // hostPrint is the fingerprint of this machine in a word, as samples and past
 // runs carry it.
 func (p *Plan) hostPrint() string {
-	var k Key
+	var k store.Key
 	for _, s := range p.state.host.Fingerprint() {
 		k.Add("host."+s.Name, s.Value)
 	}
@@ -385,7 +386,7 @@ func (r *run) keepSamples(unit *profileUnit, samples []estimator.Sample) error {
 		took += s.Cost
 	}
 	name := profileUnitName(unit.job)
-	err = r.cache.put(unit.key, entry{
+	err = r.cache.Put(unit.key, store.Entry{
 		Stage: "profile", Unit: name, Description: unit.key.Description(),
 		Created: time.Now(), Seconds: took,
 	}, raw)
@@ -393,5 +394,5 @@ func (r *run) keepSamples(unit *profileUnit, samples []estimator.Sample) error {
 		return err
 	}
 	r.setSamples(unit.key.Hash(), samples)
-	return r.journal.add(JournalEntry{Event: "sample", Unit: unit.name, Seconds: took, Key: unit.key.Hash()})
+	return r.journal.Add(store.JournalEntry{Event: "sample", Unit: unit.name, Seconds: took, Key: unit.key.Hash()})
 }

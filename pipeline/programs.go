@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/store"
 )
 
 // programs knows how the jobs of an experiment are launched, and what their
@@ -43,10 +44,10 @@ func newPrograms(file string) (*programs, error) {
 
 // describe returns the key lines of a job: its program and its length.
 func (p *programs) describe(j *experiments.Job) []string {
-	var k Key
+	var k store.Key
 	k.Append(p.program(j))
 	k.Add("job."+j.Name+"."+lengthUnit(j), strconv.Itoa(length(j)))
-	return k.lines
+	return k.Lines()
 }
 
 // program returns the key lines of what a job runs, at any length: its program
@@ -55,7 +56,7 @@ func (p *programs) program(j *experiments.Job) []string {
 	if l, ok := p.lines[j]; ok {
 		return l
 	}
-	var k Key
+	var k store.Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	k.Append(p.source(j))
 	k.Append(held(j))
@@ -68,8 +69,8 @@ func (p *programs) program(j *experiments.Job) []string {
 	if j.Retries > 0 {
 		k.Add(label("retries"), strconv.Itoa(j.Retries))
 	}
-	p.lines[j] = k.lines
-	return k.lines
+	p.lines[j] = k.Lines()
+	return k.Lines()
 }
 
 // source returns the key lines of a job's program alone: what it is, and the
@@ -78,7 +79,7 @@ func (p *programs) source(j *experiments.Job) []string {
 	if l, ok := p.sources[j]; ok {
 		return l
 	}
-	var k Key
+	var k store.Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	if j.Builtin != "" {
 		k.Addf(label("builtin"), "%s version %d", j.Builtin, builtin.Version)
@@ -101,13 +102,13 @@ func (p *programs) source(j *experiments.Job) []string {
 	if c := p.containers[j]; c != nil {
 		k.Append(c.lines(p, j))
 	}
-	p.sources[j] = k.lines
-	return k.lines
+	p.sources[j] = k.Lines()
+	return k.Lines()
 }
 
 // held returns the key lines of what a job holds while it runs.
 func held(j *experiments.Job) []string {
-	var k Key
+	var k store.Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	k.Addf(label("threads"), "%d (inter %d, intra %d)", j.Threads.Request, j.Threads.Inter, j.Threads.Intra)
 	if j.GPUs > 0 {
@@ -119,7 +120,7 @@ func held(j *experiments.Job) []string {
 	if j.Nodes > 1 {
 		k.Add(label("nodes"), strconv.Itoa(j.Nodes))
 	}
-	return k.lines
+	return k.Lines()
 }
 
 // place writes a path relative to the experiment's folder where it is below

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/plot"
@@ -22,7 +23,7 @@ const viewsVersion = 2
 // publish writes the tables, pictures and the report over all finished cells,
 // unless they are there already for just these.
 func (r *run) publish(ctx context.Context) error {
-	k := newKey("views")
+	k := store.NewKey("views")
 	k.Addf("views", "%d", viewsVersion)
 	k.Add("version", r.options.Version)
 	plan := r.Plan.Plan
@@ -37,14 +38,14 @@ func (r *run) publish(ctx context.Context) error {
 	}
 	k.Add("plan", string(raw))
 	for _, c := range r.Cells {
-		state, ok := cellState(filepath.Join(r.Dir, record.CellsDir, c.Cell))
+		state, ok := store.State(filepath.Join(r.Dir, record.CellsDir, c.Cell))
 		if !ok {
 			state = "missing"
 		}
 		k.Add("cell."+c.Cell, state)
 		if c.Real() { // what the twin was made from is the content of its key file
-			twin, _ := os.ReadFile(filepath.Join(r.Dir, record.CellsDir, filepath.FromSlash(c.Twin().Cell), keyFile))
-			k.Add("twin."+c.Cell, hashOf(string(twin)))
+			twin, _ := os.ReadFile(filepath.Join(r.Dir, record.CellsDir, filepath.FromSlash(c.Twin().Cell), store.KeyFile))
+			k.Add("twin."+c.Cell, store.HashOf(string(twin)))
 		}
 	}
 	if r.outcome.Ran == 0 && r.published(k) {
@@ -64,20 +65,20 @@ func (r *run) publish(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("record the views: %w", err)
 	}
-	e := entry{Stage: "views", Unit: "views", Description: k.Description(), Created: time.Now(), JobsBytes: info.Size()}
-	return r.cache.put(k, e, nil)
+	e := store.Entry{Stage: "views", Unit: "views", Description: k.Description(), Created: time.Now(), JobsBytes: info.Size()}
+	return r.cache.Put(k, e, nil)
 }
 
 // published tells whether the views of exactly these cells are on disk.
-func (r *run) published(k *Key) bool {
+func (r *run) published(k *store.Key) bool {
 	for _, f := range []string{record.ReportFile, record.JobsFile, record.MetricsFile, record.PlotsDir} {
 		if _, err := os.Stat(filepath.Join(r.Dir, f)); err != nil {
 			return false
 		}
 	}
 	there := false
-	r.cache.view(func(v cacheView) {
-		last, ok := v.last("views")
+	r.cache.View(func(v store.View) {
+		last, ok := v.Last("views")
 		info, err := os.Stat(filepath.Join(r.Dir, record.JobsFile))
 		// A power cut may have torn jobs.csv: see analysis.WriteTables.
 		there = ok && last.Description == k.Description() && err == nil && info.Size() == last.JobsBytes

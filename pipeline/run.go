@@ -18,14 +18,15 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
 
 // run is one execution of a plan: the open cache, the journal, the lock.
 type run struct {
 	*Plan
-	cache   *cache
-	journal *journal
+	cache   *store.Cache
+	journal *store.Journal
 	record  record.Run
 	started time.Time
 	outcome Outcome
@@ -34,7 +35,7 @@ type run struct {
 	hosts map[string]*daemon.Host
 }
 
-// Run executes the plan. It returns *InUseError when another process works in
+// Run executes the plan. It returns *store.InUseError when another process works in
 // the folder, *EngineError when an engine is not available, and ErrInterrupted
 // when ctx was cancelled; the outcome then tells how far it got.
 func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
@@ -44,11 +45,11 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make results folder: %w", err)
 	}
-	lock, err := lockDir(p.Dir, p.options.Command)
+	lock, err := store.LockFolder(p.Dir, p.options.Command)
 	if err != nil {
 		return nil, err
 	}
-	defer lock.release()
+	defer lock.Release()
 	r := &run{Plan: p, started: time.Now()}
 	if err := r.open(); err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	}
 	err = errors.Join(err, perr, r.finish(state))
 	r.outcome.Elapsed = time.Since(r.started)
-	err = errors.Join(err, r.journal.add(JournalEntry{Event: "run_end", State: state, Seconds: r.outcome.Elapsed.Seconds()}))
+	err = errors.Join(err, r.journal.Add(store.JournalEntry{Event: "run_end", State: state, Seconds: r.outcome.Elapsed.Seconds()}))
 	return &r.outcome, err
 }
 
@@ -103,13 +104,13 @@ func (r *run) open() error {
 	}
 	killed = append(killed, removed...)
 	var warning string
-	if r.cache, warning, err = openCache(r.Dir, record.CacheFile); err != nil {
+	if r.cache, warning, err = store.Open(r.Dir, record.CacheFile); err != nil {
 		return err
 	}
-	if r.journal, err = openJournal(r.Dir); err != nil {
-		return errors.Join(err, r.cache.close())
+	if r.journal, err = store.OpenJournal(r.Dir); err != nil {
+		return errors.Join(err, r.cache.Close())
 	}
-	if err := r.journal.add(JournalEntry{Event: "run_start", Text: strings.Join(r.options.Command, " ")}); err != nil {
+	if err := r.journal.Add(store.JournalEntry{Event: "run_start", Text: strings.Join(r.options.Command, " ")}); err != nil {
 		return errors.Join(err, r.close())
 	}
 	r.outcome.Dir = r.Dir
@@ -168,7 +169,7 @@ func (r *run) forget() error {
 			return fmt.Errorf("run afresh: %w", err)
 		}
 	}
-	return r.cache.forget(hashes)
+	return r.cache.Forget(hashes)
 }
 
 // alike lists the workloads with simulated cells in which nothing is drawn
@@ -232,7 +233,7 @@ func (r *run) writeDown() error {
 		if err := os.RemoveAll(filepath.Join(r.Dir, record.CellsDir, s)); err != nil {
 			return fmt.Errorf("remove the folder of a cell that is no longer planned: %w", err)
 		}
-		if err := r.journal.add(JournalEntry{Event: "cell_removed", Unit: s, Text: "no longer in the plan"}); err != nil {
+		if err := r.journal.Add(store.JournalEntry{Event: "cell_removed", Unit: s, Text: "no longer in the plan"}); err != nil {
 			return err
 		}
 	}
@@ -263,7 +264,7 @@ func (r *run) finish(state string) error {
 }
 
 func (r *run) close() error {
-	return errors.Join(r.journal.close(), r.cache.close(), r.closeHosts())
+	return errors.Join(r.journal.Close(), r.cache.Close(), r.closeHosts())
 }
 
 // stages runs the stages in order; each writes what it found before the next.
@@ -293,7 +294,7 @@ func (r *run) warn(code, cell, text string) {
 	r.outcome.Warnings = append(r.outcome.Warnings, record.Warning{Code: code, Cell: cell, Text: text})
 	r.mu.Unlock()
 	// A journal that cannot be written shows itself at the next entry.
-	_ = r.journal.add(JournalEntry{Event: "warning", Unit: cell, State: code, Text: text})
+	_ = r.journal.Add(store.JournalEntry{Event: "warning", Unit: cell, State: code, Text: text})
 	r.observe(Progress{Kind: WarningSeen, Unit: cell, Text: text})
 }
 

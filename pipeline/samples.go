@@ -8,7 +8,8 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -17,7 +18,7 @@ type profileUnit struct {
 	job *experiments.Job
 	// name is that of its files: the job block's, with what tells it from others.
 	name string
-	key  *Key
+	key  *store.Key
 	// lengths of the samples, each of which is taken so many times.
 	lengths []int
 	repeats int
@@ -115,8 +116,7 @@ func (p *Plan) onThreads(j *experiments.Job, n int) *experiments.Job {
 	if c := p.state.containers[j]; c != nil {
 		p.state.containers[&other] = c
 	}
-	split := process.Job{Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra}
-	other.Threads.Inter, other.Threads.Intra = split.Split(n)
+	other.Threads.Inter, other.Threads.Intra = contract.Split(j.Threads.Inter, j.Threads.Intra, j.Threads.Request, n)
 	other.Threads.Request = n
 	other.Variant = fmt.Sprintf("%dt", n)
 	return &other
@@ -128,8 +128,8 @@ func (p *Plan) sampled(h *experiments.Hardware, j *experiments.Job) bool {
 }
 
 // profileKey describes all that a job's samples depend on.
-func (p *Plan) profileKey(j *experiments.Job) *Key {
-	k := newKey("profile")
+func (p *Plan) profileKey(j *experiments.Job) *store.Key {
+	k := store.NewKey("profile")
 	for _, s := range p.state.host.Fingerprint() {
 		k.Add("host."+s.Name, s.Value)
 	}
@@ -150,7 +150,7 @@ func (p *Plan) profileKey(j *experiments.Job) *Key {
 // family is what jobs have in common whose samples tell of one another: the
 // program and the lengths, but not the threads.
 func (p *Plan) family(j *experiments.Job) string {
-	var k Key
+	var k store.Key
 	k.Append(p.state.programs.source(j))
 	k.Addf("lengths", "%v %s, gpus %d, nodes %d", sampleLengths(length(j), p.spec.Profile), lengthUnit(j), j.GPUs, j.Nodes)
 	return k.Description()
@@ -221,10 +221,10 @@ func (p *Plan) needProfiles(i int) {
 	}
 }
 
-func (p *Plan) lookUpProfile(v cacheView, i int) {
+func (p *Plan) lookUpProfile(v store.View, i int) {
 	unit, work := &p.state.profiles[i], &p.Profiles[i]
 	hash := unit.key.Hash()
-	if raw, ok := v.output(hash); ok && !p.options.Fresh {
+	if raw, ok := v.Output(hash); ok && !p.options.Fresh {
 		var samples []estimator.Sample
 		if json.Unmarshal(raw, &samples) == nil {
 			p.setSamples(hash, samples)
@@ -237,14 +237,14 @@ func (p *Plan) lookUpProfile(v cacheView, i int) {
 		work.Reuse, work.Reason = true, "sampled earlier"
 		return
 	}
-	switch e, ok := v.last(profileUnitName(unit.job)); {
+	switch e, ok := v.Last(profileUnitName(unit.job)); {
 	case p.options.Fresh:
 		work.Reason = "asked to run afresh"
 	case !p.state.needed[hash]:
 		work.Reuse, work.Reason = true, "no cell that runs needs it; predictions stay those of earlier samples"
 	case ok:
-		work.Changes = diff(e.Description, unit.key.Description())
-		work.Reason = changeReason(work.Changes)
+		work.Changes = store.Diff(e.Description, unit.key.Description())
+		work.Reason = store.Reason(work.Changes)
 	default:
 		work.Reason = "new"
 	}

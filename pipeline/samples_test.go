@@ -11,14 +11,14 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/results/record"
 )
 
 // What the language calls a model is one.
 func TestModelsOfTheLanguageExist(t *testing.T) {
-	for _, m := range schema.Models {
+	for _, m := range language.Models {
 		if _, err := estimator.ByName(m); err != nil {
 			t.Error(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -180,13 +181,13 @@ type truth struct {
 // twin makes the engine that simulates a real cell from the fitted estimates,
 // and the description of all that it adds to the cell's own key. The error
 // wraps errNoEstimate when a job has no estimate.
-func (p *Plan) twin(c experiments.Cell, i int, r realisation) (*simulated.Engine, *Key, error) {
+func (p *Plan) twin(c experiments.Cell, i int, r realisation) (*simulated.Engine, *store.Key, error) {
 	work, err := p.work(c, r)
 	if err != nil {
 		return nil, nil, err
 	}
 	opts := simulated.Options{Overheads: p.measuredOverheads(c), Seed: p.Cells[i].Seed}
-	k := newKey("fidelity")
+	k := store.NewKey("fidelity")
 	k.Addf("version", "%d", fidelityVersion)
 	k.Add("cell", p.Cells[i].Key)
 	k.Add("overheads", opts.Overheads.String())

@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -263,7 +264,7 @@ func launchWays(h *experiments.Hardware, j *experiments.Job) []process.Request {
 
 // alternativeLines are the key lines of what a job's ways are on a hardware.
 func alternativeLines(h *experiments.Hardware, j *experiments.Job) []string {
-	var k Key
+	var k store.Key
 	for _, w := range waysOn(h, j) {
 		text := w.job.Way()
 		if w.gpu != "" {
@@ -274,7 +275,7 @@ func alternativeLines(h *experiments.Hardware, j *experiments.Job) []string {
 		}
 		k.Add("job."+j.Name+".way."+strings.ReplaceAll(w.name, " ", "_"), text)
 	}
-	return k.lines
+	return k.Lines()
 }
 
 // blocks lists the job blocks of a cell's workload: those of its trace, then those

@@ -256,9 +256,7 @@ func (l *loop) request(j, cores int32) {
 	}
 	f.asked = cores
 	l.guard.news()
-	if l.Recorder != nil {
-		l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Reason: fmt.Sprintf("%d cores", cores)})
-	}
+	l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Request: int(cores)})
 	if f.booked && !l.resizable(j) {
 		return // it keeps what it started with
 	}

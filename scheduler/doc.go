@@ -74,8 +74,9 @@
 //     requests, each between its minimum and its maximum, which is its request
 //     unless MaxThreads is more. Fractions are rounded by largest remainder,
 //     ties to the earlier. The shares are applied when a waiting job takes
-//     part: running jobs above theirs shrink first. A waiting job joins the
-//     node with the most cores beyond the minimums.
+//     part: first the running jobs above theirs shrink, then those below theirs
+//     grow, then the waiting ones start. A waiting job joins the node with the
+//     most cores beyond the minimums.
 //
 // A rigid job keeps the number of cores of its first start. Gangs start whole
 // and are never resized. Cores and GPUs are the lowest free ones of the node

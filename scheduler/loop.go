@@ -245,9 +245,7 @@ func (l *loop) ring(j int32, now time.Duration) {
 			l.setTimer(j, l.now+l.p.FeedbackInterval)
 		}
 		l.queue.Insert(l.place(j), l.least(j))
-		if l.Recorder != nil {
-			l.emit(Event{Kind: Level, Job: int(j), Reason: fmt.Sprintf("from level %d to %d", old, f.level)})
-		}
+		l.emit(Event{Kind: Level, Job: int(j), Levels: Levels{old, f.level}})
 	case l.p.takesTurns() && l.queue.Len() > 0:
 		l.turnOver(j)
 	default:

@@ -170,12 +170,7 @@ func (l *loop) foresee(j int32, p Report) {
 		l.queue.Remove(j)
 		l.queue.Insert(k, l.least(j))
 	}
-	if l.Recorder != nil {
-		was := "not known"
-		if before != Never {
-			was = before.Round(time.Millisecond).String()
-		}
-		l.emit(Event{Kind: Predict, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Reason: fmt.Sprintf(
-			"%d of %d units are done: %s left on the full request, before %s", s.units, l.Online.Units[j], l.remaining(j).Round(time.Millisecond), was)})
-	}
+	l.emit(Event{Kind: Predict, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Prediction: &Prediction{
+		Done: s.units, Total: l.Online.Units[j], Left: l.remaining(j), Before: before,
+	}})
 }

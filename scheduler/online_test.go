@@ -99,7 +99,7 @@ func TestOnlineFindsOutWhoIsShorter(t *testing.T) {
 	var said []string
 	for _, e := range tr.events {
 		if e.Kind == Predict && e.Job == 0 {
-			said = append(said, e.At.String()+": "+e.Reason)
+			said = append(said, e.At.String()+": "+e.Detail())
 		}
 	}
 	want := []string{

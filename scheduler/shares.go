@@ -240,8 +240,9 @@ func (l *loop) join(s *sharing, j int32, passes bool) bool {
 	return true
 }
 
-// applyShares shrinks the running jobs that hold more than their share, and
-// starts the waiting ones. Without waiting ones nothing is shared out.
+// applyShares shrinks the running jobs that hold more than their share, grows
+// those that hold less, and starts the waiting ones. Without waiting ones
+// nothing is shared out.
 func (l *loop) applyShares(s *sharing) error {
 	if len(s.waiting) == 0 {
 		return nil
@@ -258,6 +259,9 @@ func (l *loop) applyShares(s *sharing) error {
 			}
 		}
 	}
+	if err := l.growToShares(s); err != nil {
+		return err
+	}
 	for _, w := range s.waiting {
 		cores, why := l.lives[w.job].request, "its request is free"
 		nodes, ok := []int32{w.node}, true
@@ -271,6 +275,24 @@ func (l *loop) applyShares(s *sharing) error {
 		}
 		if err := l.start(w.job, cores, nodes, why); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// growToShares gives the running jobs that hold less than their share the rest
+// of it, once those that hold more have shrunk.
+func (l *loop) growToShares(s *sharing) error {
+	for v := range s.nodes {
+		for _, m := range s.nodes[v].members {
+			f := &l.lives[m.job]
+			more := m.share - int32(f.grant.Cores.Count())
+			if f.State != Running || f.yields || more <= 0 {
+				continue
+			}
+			if err := l.growBy(m.job, more, int32(v), "its share is larger"); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

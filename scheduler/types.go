@@ -143,39 +143,6 @@ const (
 	Stopped  State = "stopped"
 )
 
-// EventKind says what happened to a job.
-type EventKind string
-
-// The kinds of events of a trace.
-const (
-	Arrive    EventKind = "arrive"
-	Start     EventKind = "start"
-	Pause     EventKind = "pause"
-	Resume    EventKind = "resume"
-	ResizeJob EventKind = "resize"
-	Request   EventKind = "request" // the workload changed the job's request
-	Level     EventKind = "level"   // feedback improved a waiting job's effective level
-	Predict   EventKind = "predict" // its finished units changed the job's prediction
-	Finish    EventKind = "finish"
-	Fail      EventKind = "fail"
-	Stop      EventKind = "stop"
-	Retry     EventKind = "retry" // an attempt failed, and the job waits to be started anew
-)
-
-// Event is one line of a trace: what happened to which job, and what the job
-// holds from then on.
-type Event struct {
-	At     time.Duration
-	Kind   EventKind
-	Job    int
-	Cores  CoreSet // held after the event
-	GPUs   CoreSet
-	Reason string // why a job or its attempt failed or was stopped; the new request, level or prediction
-	// Alternative is the way in which a job starts or resumes, an index of its
-	// alternatives.
-	Alternative int
-}
-
 // Decision says why an event that the scheduler caused came about.
 type Decision struct {
 	At     time.Duration

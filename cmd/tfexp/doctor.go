@@ -8,7 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
-	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -33,7 +33,7 @@ Exit status: 0, also with warnings; 6 when something essential is missing.`,
 		Args: between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks := append(hardware.Checks(out), daemon.Check(cmd.Context(), func(folder string) bool {
-				_, held := pipeline.Holder(folder)
+				_, held := store.Holder(folder)
 				return held
 			}))
 			failed := false

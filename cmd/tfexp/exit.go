@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
 )
 
 // The exit statuses. They are part of the interface: scripts rely on them.
@@ -66,7 +67,7 @@ func usagef(hint, format string, args ...any) error {
 func verdict(err error) (code int, hint string) {
 	var (
 		own    *exitError
-		inUse  *pipeline.InUseError
+		inUse  *store.InUseError
 		engine *pipeline.EngineError
 		path   *fs.PathError
 	)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
 )
 
 // followEvery is the time between two looks at a log that is followed.
@@ -100,7 +100,7 @@ func (a *app) printLog(at place, follow bool) error {
 	defer f.Close()
 	for {
 		// Asked before the copy: what is written until then is not missed.
-		_, running := pipeline.Holder(at.dir)
+		_, running := store.Holder(at.dir)
 		if _, err := io.Copy(a.out, f); err != nil {
 			return fmt.Errorf("print log: %w", err)
 		}

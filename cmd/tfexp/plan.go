@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -296,11 +297,11 @@ func (c change) String() string {
 	if len(c.before) > maxBefore {
 		before += " or others"
 	}
-	return pipeline.Change{Label: c.label, Old: before, New: c.now}.String()
+	return store.Change{Label: c.label, Old: before, New: c.now}.String()
 }
 
 // changesOf turns the changes of one cell into those of a group of one.
-func changesOf(changes []pipeline.Change) []change {
+func changesOf(changes []store.Change) []change {
 	var out []change
 	for _, c := range changes {
 		if c.Label == derived && len(changes) > 1 {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -29,7 +30,7 @@ func planOf() *pipeline.Plan {
 			})
 			work := pipeline.CellWork{Reuse: true, Reason: "finished earlier", Predicted: 9 * time.Second}
 			if policy == "rr" {
-				work = pipeline.CellWork{Reason: "policy.quantum, seed changed", Predicted: 2 * time.Second, Changes: []pipeline.Change{
+				work = pipeline.CellWork{Reason: "policy.quantum, seed changed", Predicted: 2 * time.Second, Changes: []store.Change{
 					{Label: "policy.quantum", Old: "1s", New: "500ms"},
 					{Label: "seed", Old: fmt.Sprint(r), New: fmt.Sprint(r + 10)},
 				}}
@@ -116,7 +117,7 @@ func TestLargePlansAreToldInFewLines(t *testing.T) {
 
 func TestChangesOfAGroup(t *testing.T) {
 	cell := func(old, now, seed string) []change {
-		return changesOf([]pipeline.Change{
+		return changesOf([]store.Change{
 			{Label: "policy.quantum", Old: old, New: now}, {Label: "seed", Old: "0", New: seed},
 			{Label: "axis.x", New: "1"}, {Label: "workload.jobs", Old: "a", New: "b"},
 		})
@@ -133,7 +134,7 @@ func TestChangesOfAGroup(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if got := changesOf([]pipeline.Change{{Label: "workload.jobs", Old: strings.Repeat("a", 64), New: "b"}}); len(got) != 1 || len([]rune(got[0].before[0])) != 60 {
+	if got := changesOf([]store.Change{{Label: "workload.jobs", Old: strings.Repeat("a", 64), New: "b"}}); len(got) != 1 || len([]rune(got[0].before[0])) != 60 {
 		t.Errorf("the only change: %+v", got)
 	}
 }
@@ -160,7 +161,7 @@ func TestVerdict(t *testing.T) {
 		{nil, exitOK, ""},
 		{errors.New("disk full"), exitInternal, ""},
 		{fmt.Errorf("run: %w", pipeline.ErrInterrupted), exitInterrupted, ""},
-		{fmt.Errorf("run: %w", &pipeline.InUseError{Dir: "d", Holder: "process 1"}), exitInUse, "wait until it is done, or give another folder with --out"},
+		{fmt.Errorf("run: %w", &store.InUseError{Dir: "d", Holder: "process 1"}), exitInUse, "wait until it is done, or give another folder with --out"},
 		{fmt.Errorf("run: %w", &pipeline.EngineError{Engine: "process", Err: errors.New("no"), Hint: "do this"}), exitUnavailable, "do this"},
 		{fmt.Errorf("run: %w", &exitError{code: exitCellsFailed, err: errors.New("2 cells failed"), hint: "look"}), exitCellsFailed, "look"},
 		{silently(exitInvalid), exitInvalid, ""},

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
-	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
@@ -31,11 +31,11 @@ type experimentStatus struct {
 	Failed   int    `json:"failed"`
 	Left     int    `json:"left"`
 	// Running are the samples and cells that are under way.
-	Running     []string                `json:"running,omitempty"`
-	FailedCells []failedCell            `json:"failed_cells,omitempty"`
-	Thresholds  []prose.Verdict         `json:"thresholds,omitempty"`
-	Warnings    []record.Warning        `json:"warnings,omitempty"`
-	Journal     []pipeline.JournalEntry `json:"journal"`
+	Running     []string             `json:"running,omitempty"`
+	FailedCells []failedCell         `json:"failed_cells,omitempty"`
+	Thresholds  []prose.Verdict      `json:"thresholds,omitempty"`
+	Warnings    []record.Warning     `json:"warnings,omitempty"`
+	Journal     []store.JournalEntry `json:"journal"`
 }
 
 // failedCell says what went wrong in a cell.
@@ -95,7 +95,7 @@ func statusOf(dir string) (experimentStatus, error) {
 	if err != nil {
 		return experimentStatus{}, err
 	}
-	journal, err := pipeline.ReadJournal(dir)
+	journal, err := store.ReadJournal(dir)
 	if err != nil {
 		return experimentStatus{}, err
 	}
@@ -120,7 +120,7 @@ func statusOf(dir string) (experimentStatus, error) {
 			return experimentStatus{}, err
 		}
 	}
-	holder, running := pipeline.Holder(dir)
+	holder, running := store.Holder(dir)
 	switch {
 	case running:
 		s.State, s.Holder = "running", holder
@@ -128,12 +128,12 @@ func statusOf(dir string) (experimentStatus, error) {
 	case s.State == "running" || !e.Run.Reported && s.State == "finished": // it ended without saying so
 		s.State = "interrupted"
 	}
-	s.Journal = append([]pipeline.JournalEntry{}, journal[max(0, len(journal)-lastEvents):]...)
+	s.Journal = append([]store.JournalEntry{}, journal[max(0, len(journal)-lastEvents):]...)
 	return s, nil
 }
 
 // underWay lists the cells that the journal's last run began and has not ended.
-func underWay(journal []pipeline.JournalEntry) []string {
+func underWay(journal []store.JournalEntry) []string {
 	var running []string
 	for _, e := range journal {
 		switch e.Event {
@@ -205,7 +205,7 @@ func (a *app) printStatus(s experimentStatus) {
 }
 
 // entry is a line of the journal for people.
-func entry(e pipeline.JournalEntry) string {
+func entry(e store.JournalEntry) string {
 	text, state := e.Event, e.State
 	if e.Event == "warning" { // the state is a code, of what the text tells
 		state = ""

@@ -94,7 +94,7 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 		return err
 	}
 	a.printAccuracy(accuracy)
-	if s := fidelity.Sentence(); s != "" {
+	if s := prose.Fidelity(fidelity); s != "" {
 		fmt.Fprintln(a.out, "\n"+s)
 	}
 	if len(thresholds) > 0 {
@@ -140,7 +140,7 @@ func (a *app) printAccuracy(rows []record.AccuracyRow) {
 			fmt.Fprintln(a.out)
 			first = false
 		}
-		fmt.Fprintln(a.out, r.Sentence())
+		fmt.Fprintln(a.out, prose.Accuracy(r))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -187,24 +186,13 @@ func merge(lists ...[]string) []string {
 	return env
 }
 
-// Split divides n cores into the job's pools, in proportion to its request.
+// Split divides n cores into the job's pools; see contract.Split.
 func (j *Job) Split(n int) (inter, intra int) {
-	request := max(j.Threads, 1)
-	inter, intra = max(j.Inter, 1), j.Intra
-	if intra <= 0 {
-		intra = request
+	request, asked := max(j.Threads, 1), j.Intra
+	if asked <= 0 {
+		asked = request
 	}
-	if inter == 1 && intra == request {
-		return 1, n // a plain request
-	}
-	share := float64(n) / float64(request)
-	part := func(pool int) int { return max(1, int(math.Round(float64(pool)*share))) }
-	if inter+intra == request {
-		// Whole cores: what one pool gains by rounding the other gives.
-		wide := min(part(intra), max(n-1, 1))
-		return max(n-wide, 1), wide
-	}
-	return part(inter), part(intra)
+	return contract.Split(j.Inter, asked, request, n)
 }
 
 // writeControl tells the job that it has n cores. The file is replaced as a

@@ -3,7 +3,6 @@ package analysis_test
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"math"
@@ -14,13 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
-	"github.com/tfexp/tfexp/scheduler"
 )
 
 func table(t *testing.T, path string) [][]string {

@@ -3,6 +3,7 @@ package measure_test
 import (
 	"bytes"
 	"encoding/json"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
 	"math"
 	"math/rand/v2"
@@ -144,7 +145,7 @@ func TestPrintedTimesAddUp(t *testing.T) {
 			step(scheduler.Resume, cores(0, 1))
 		}
 		step(scheduler.Finish, nil)
-		raw, err := json.Marshal(collect(s, events).Outcome(0))
+		raw, err := json.Marshal(record.JobRow{Outcome: collect(s, events).Outcome(0)})
 		if err != nil {
 			t.Fatal(err)
 		}

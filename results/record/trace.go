@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
+	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -24,7 +26,35 @@ type EventRow struct {
 	// Resource is the alternative with which a job starts or resumes, if it has
 	// several.
 	Resource string `json:"resource,omitempty"`
-	Reason   string `json:"reason,omitempty"`
+	// Reason says in words why a job failed or was stopped, or what one of the
+	// fields below holds; see scheduler.Event.Detail.
+	Reason string `json:"reason,omitempty"`
+	// Request is the new request of a request event, in cores; Levels the change
+	// of a level event; Prediction that of a predict event.
+	Request    int            `json:"request,omitempty"`
+	Levels     *LevelsRow     `json:"levels,omitempty"`
+	Prediction *PredictionRow `json:"prediction,omitempty"`
+}
+
+// Of returns the event as one of the job with this number, for a ledger.
+func (r *EventRow) Of(job int) scheduler.Event {
+	at := time.Duration(math.Round(r.At*1e6)) * time.Microsecond
+	return scheduler.Event{At: at, Kind: r.Event, Job: job, Cores: r.Cores, GPUs: r.GPUs}
+}
+
+// LevelsRow is a change of a job's effective level.
+type LevelsRow struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// PredictionRow is how long a job is predicted to go on, when so many of its
+// units are finished: on its full request, in seconds; nil where it is unknown.
+type PredictionRow struct {
+	Done   int      `json:"units"`
+	Total  int      `json:"of"`
+	Left   *float64 `json:"left_s"`
+	Before *float64 `json:"before_s"`
 }
 
 // DecisionRow is a line of decisions.jsonl: why the scheduler did what it did.

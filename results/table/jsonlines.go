@@ -10,18 +10,11 @@ import (
 	"strconv"
 )
 
-// textColumns are the columns of the tables that hold text, even where it looks
-// like a number. Axes of the matrix are numbers where they look like them.
-var textColumns = map[string]bool{
-	"cell": true, "workload": true, "hardware": true, "policy": true, "engine": true, "job": true, "class": true, "state": true,
-	"resource": true, "model": true, "metric": true, "baseline": true, "candidate": true, "verdict": true, "method": true,
-	"unit": true, "role": true, "chosen": true, "axes": true, "host": true, "by": true, "group": true,
-}
-
 // JSONLines writes the rows of a table in CSV as JSON objects, one a line, with
 // the keys in the order of the columns. An empty field, which is not known, is
-// null. It fails at a row that has not as many fields as there are columns.
-func JSONLines(w io.Writer, table io.Reader) error {
+// null. Columns for which isText holds are text even where they look like
+// numbers. It fails at a row that has not as many fields as there are columns.
+func JSONLines(w io.Writer, table io.Reader, isText func(column string) bool) error {
 	in := csv.NewReader(table)
 	in.ReuseRecord = true
 	head, err := in.Read()
@@ -34,7 +27,7 @@ func JSONLines(w io.Writer, table io.Reader) error {
 	keys, text := make([][]byte, len(head)), make([]bool, len(head))
 	for i, name := range head {
 		keys[i], _ = json.Marshal(name) // a string is always written
-		text[i] = textColumns[name]
+		text[i] = isText(name)
 	}
 	out := bufio.NewWriter(w)
 	var line []byte

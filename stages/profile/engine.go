@@ -26,18 +26,24 @@ func (r Run) open(opts process.Options) (Engine, error) {
 	return process.New([]process.Job{r.Job}, opts)
 }
 
-// alone runs the job to its end, as process.Run does.
-func (r Run) alone(ctx context.Context, opts process.Options) (scheduler.End, process.Usage, error) {
-	if r.Open == nil {
-		return process.Run(ctx, r.Job, opts)
+// grant is what a sample runs on: the first cores and GPUs of the machine, as many as the job requests.
+func (r Run) grant() scheduler.Grant {
+	g := scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: int32(max(r.Job.Threads, 1))}}}
+	if r.Job.GPUs > 0 {
+		g.GPUs = scheduler.CoreSet{{Lo: 0, Hi: int32(r.Job.GPUs)}}
 	}
-	e, err := r.Open()
+	return g
+}
+
+// alone runs the job to its end. When the context is done first it stops the job and waits for its end. A job that fails
+// is no error: its End and Usage say how.
+func (r Run) alone(ctx context.Context, opts process.Options) (scheduler.End, process.Usage, error) {
+	e, err := r.open(opts)
 	if err != nil {
 		return scheduler.End{}, process.Usage{}, err
 	}
 	defer e.Close()
-	cores := scheduler.CoreSet{{Lo: 0, Hi: int32(max(r.Job.Threads, 1))}}
-	if err := e.Start(0, scheduler.Grant{Cores: cores}); err != nil {
+	if err := e.Start(0, r.grant()); err != nil {
 		reason := err.Error()
 		return scheduler.End{At: e.Now(), State: scheduler.Failed, Reason: reason}, process.Usage{ExitCode: -1, Reason: reason}, nil
 	}

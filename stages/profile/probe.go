@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/scheduler"
 )
 
 // Costs are how long the engine takes to do something to a job once, and so
@@ -38,10 +37,7 @@ func Probe(ctx context.Context, run Run, opts process.Options) (c Costs, err err
 		return fail(err)
 	}
 	defer e.Close()
-	grant := scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: int32(max(run.Job.Threads, 1))}}}
-	if run.Job.GPUs > 0 {
-		grant.GPUs = scheduler.CoreSet{{Lo: 0, Hi: int32(run.Job.GPUs)}}
-	}
+	grant := run.grant()
 	if err := e.Start(0, grant); err != nil {
 		return fail(err)
 	}

@@ -1,0 +1,48 @@
+package profile
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// granting is an engine that notes what its jobs are given.
+type granting struct {
+	*process.Engine
+	grants *[]scheduler.Grant
+}
+
+func (g granting) Start(job int, grant scheduler.Grant) error {
+	*g.grants = append(*g.grants, grant)
+	return g.Engine.Start(job, grant)
+}
+
+// A sample is given the GPUs that its job asks for, whatever engine runs it, and its program is told so.
+func TestSamplesHaveTheirGPUs(t *testing.T) {
+	job := process.Job{
+		Name: "s", Argv: []string{"sh", "-c", `echo "$TFEXP_NUM_GPUS of $CUDA_VISIBLE_DEVICES"`},
+		Threads: 1, GPUs: 2, LogPath: filepath.Join(t.TempDir(), "log"),
+	}
+	opts := process.Options{GPUs: []string{"GPU-a", "GPU-b", "GPU-c"}}
+	var grants []scheduler.Grant
+	run := Run{Job: job, Length: 1, GPUs: job.GPUs, Open: func() (Engine, error) {
+		e, err := process.New([]process.Job{job}, opts)
+		return granting{e, &grants}, err
+	}}
+	if _, err := Take(context.Background(), run, opts); err != nil {
+		t.Fatal(err)
+	}
+	want := []scheduler.Grant{{Cores: scheduler.CoreSet{{Lo: 0, Hi: 1}}, GPUs: scheduler.CoreSet{{Lo: 0, Hi: 2}}}}
+	if diff := cmp.Diff(want, grants); diff != "" {
+		t.Error(diff)
+	}
+	if log, err := os.ReadFile(job.LogPath); err != nil || string(log) != "2 of GPU-a,GPU-b\n" {
+		t.Errorf("the program was told %q, %v", log, err)
+	}
+}
