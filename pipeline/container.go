@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/docker"
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/gpu"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
@@ -217,24 +216,9 @@ func (p *Plan) dockerReady() error {
 	return nil
 }
 
-// containerJob puts a launch into the job's container.
-func containerJob(j *experiments.Job, launch process.Job) docker.Job {
-	out := docker.Job{Job: launch, Image: j.Container.Image, Memory: j.Memory}
-	out.Dir = j.Container.Dir
-	if j.Builtin != "" {
-		out.Argv = append([]string{"tfexp"}, launch.Argv[1:]...)
-	}
-	// A folder of its own, which the container sees.
-	out.ControlPath = filepath.Join(launch.ControlPath+".d", "control")
-	for _, m := range j.Container.Mounts {
-		out.Mounts = append(out.Mounts, docker.Mount(m))
-	}
-	return out
-}
-
 // containerEngine makes an engine on the hosts of a hardware. The error is an
 // *EngineError when one of them has gone and does not come back.
-func (r *run) containerEngine(ctx context.Context, h *experiments.Hardware, cell string, jobs []docker.Job, opts docker.Options) (*docker.Engine, error) {
+func (r *run) containerEngine(ctx context.Context, h *experiments.Hardware, cell string, jobs []launch.Job, opts docker.Options) (*docker.Engine, error) {
 	opts.Folder, opts.Cell, opts.Quota = r.folder(), cell, h.Docker.CPUs == "quota"
 	opts.Network, opts.User, opts.Platform = h.Docker.Network, h.Docker.User, h.Docker.Platform
 	opts.Privileges = docker.Privileges(h.Docker.Privileges)
@@ -294,24 +278,24 @@ func cpusOf(h *daemon.Host, threads int) []int {
 }
 
 // sampleEngine makes the engine of a sample; nil for a job that is no container.
-func (r *run) sampleEngine(ctx context.Context, j *experiments.Job, launch process.Job) func() (profile.Engine, error) {
+func (r *run) sampleEngine(ctx context.Context, j *experiments.Job, program launch.Job) func() (profile.Engine, error) {
 	in := r.state.containers[j]
 	if in == nil {
 		return nil
 	}
 	return func() (profile.Engine, error) {
-		return r.containerEngine(ctx, in.on, "samples", []docker.Job{containerJob(j, launch)}, docker.Options{})
+		return r.containerEngine(ctx, in.on, "samples", []launch.Job{program}, docker.Options{})
 	}
 }
 
 // inContainers carries out a cell on the engine docker.
 func (e *execution) inContainers(ctx context.Context, i int, real realisation, task execute.Cell, dirs launchDirs) (record.Cell, error) {
 	c := e.spec.Cells[e.state.specCell[i]]
-	jobs := make([]docker.Job, len(real.jobs))
+	jobs := make([]launch.Job, len(real.jobs))
 	for n, j := range real.jobs {
 		block := real.kinds[real.kind[n]]
-		jobs[n] = containerJob(block, e.state.programs.launch(block, j.Name, length(block), dirs))
-		jobs[n].Alternatives, jobs[n].Memories = launchWays(c.Hardware, block), memoryOf(c.Hardware, block)
+		jobs[n] = e.state.programs.launch(block, j.Name, length(block), dirs)
+		jobs[n].Alternatives = launchWays(c.Hardware, block)
 	}
 	tables, err := openLive(task, real.jobs, true)
 	if err != nil {

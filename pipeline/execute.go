@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
@@ -279,7 +280,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	if c.Hardware.Engine == engineDocker {
 		return e.inContainers(ctx, i, real, task, launchDirs{logs, scratch})
 	}
-	launches := make([]process.Job, len(real.jobs))
+	launches := make([]launch.Job, len(real.jobs))
 	for n, j := range real.jobs {
 		block := real.kinds[real.kind[n]] // real jobs have a block each
 		launches[n] = e.state.programs.launch(block, j.Name, length(block), launchDirs{logs, scratch})

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler"
@@ -253,11 +253,11 @@ func (p *Plan) noisy(c experiments.Cell, i int, d time.Duration, of ...string) t
 }
 
 // launchWays tells the engine how a real job's threads are split in each of its ways.
-func launchWays(h *experiments.Hardware, j *experiments.Job) []process.Request {
-	var requests []process.Request
+func launchWays(h *experiments.Hardware, j *experiments.Job) []launch.Request {
+	var requests []launch.Request
 	for _, w := range waysOn(h, j) {
 		t := w.job.Threads
-		requests = append(requests, process.Request{Threads: t.Request, Inter: t.Inter, Intra: t.Intra})
+		requests = append(requests, launch.Request{Threads: t.Request, Inter: t.Inter, Intra: t.Intra, Memory: w.job.Memory})
 	}
 	return requests
 }
@@ -291,13 +291,4 @@ func blocks(c experiments.Cell) []*experiments.Job {
 		jobs = append(jobs, s.Job)
 	}
 	return jobs
-}
-
-// memoryOf is what a real job is given in each of its ways.
-func memoryOf(h *experiments.Hardware, j *experiments.Job) []int64 {
-	var memory []int64
-	for _, w := range waysOn(h, j) {
-		memory = append(memory, w.job.Memory)
-	}
-	return memory
 }
