@@ -1,3 +1,16 @@
+// Package experiments has what an experiment file says, evaluated: a Spec of
+// plain values, expanded into cells, which still know where they were written.
+// It also has the experiments that ship.
+//
+// The packages below it read a file, in five steps, which load puts together:
+// names are checked against the tables of package language, then variables and
+// locals are evaluated in the order of their dependencies (eval); the matrix is
+// expanded into points, and the blocks of each point are evaluated, once for
+// each combination of the axes that they read (matrix, with blocks); and the
+// cells are checked as a whole (check). Whatever is wrong becomes a Diagnostic.
+// What depends on it is left out in silence, so that one mistake is one message.
+//
+// Only these packages know HCL; this one does not.
 package experiments
 
 import (

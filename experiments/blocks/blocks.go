@@ -1,3 +1,5 @@
+// Package blocks decodes the blocks of a file, one file of code for each kind of
+// block: arguments that were evaluated become values of package experiments.
 package blocks
 
 import (

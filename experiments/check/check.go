@@ -1,3 +1,5 @@
+// Package check holds what must fit together: jobs and hardware, policies and
+// engines, blocks and the cells that use them. Each rule is written once.
 package check
 
 import (

@@ -1,3 +1,6 @@
+// Package eval evaluates a file: it checks the names of blocks and arguments
+// against the tables of the language, evaluates variables, locals and the
+// arguments of blocks, and collects what is wrong as diagnostics.
 package eval
 
 import (

@@ -1,3 +1,4 @@
+// Package load reads experiment files.
 package load
 
 import (

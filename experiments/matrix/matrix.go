@@ -1,3 +1,5 @@
+// Package matrix expands the matrix of a file: axes into points, points into
+// cells. The blocks of a cell are evaluated by what implements Blocks.
 package matrix
 
 import (
@@ -11,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/words"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // maxPoints bounds the matrix: a slip of the keyboard shall not fill the memory.
@@ -188,7 +190,7 @@ func (m *matrix) declare() bool {
 // freeName reports an axis with the name of a column that the tables of
 // results have already: its values are a column of them too.
 func (m *matrix) freeName(x *axis) bool {
-	if slices.Contains(matrixKinds, x.name) || !slices.Contains(results.ColumnNames(), x.name) {
+	if slices.Contains(matrixKinds, x.name) || !slices.Contains(record.ColumnNames(), x.name) {
 		return true
 	}
 	x.read = true // one mistake is one message

@@ -1,3 +1,5 @@
+// Package words has the parts of sentences that diagnostics share: counts,
+// lists of names, and the name that was probably meant.
 package words
 
 import (
