@@ -27,6 +27,7 @@ var rules = []struct {
 }{
 	{"cmd/", []string{"cmd/", "cmd/", "pipeline", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline/store", []string{"results"}},
+	{"pipeline/realise", []string{"pipeline/store", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline", []string{"pipeline/", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"stages/", []string{"scheduler", "estimator", "hardware", "results", "jobs/contract"}},
 	{"experiments/schema", nil},

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -85,7 +85,7 @@ no place for what it holds; 3 when the experiment is invalid.`,
 			if !slices.Contains(formats, o.format) {
 				return usagef(didYouMean(o.format, formats, "the formats are "+strings.Join(formats, ", ")), "unknown format %q", o.format)
 			}
-			t, err := pipeline.Workload(spec, w, o.replicate, format == workload.SWF || format == workload.Batsim)
+			t, err := realise.Workload(spec, w, o.replicate, format == workload.SWF || format == workload.Batsim)
 			if err != nil {
 				return err
 			}
