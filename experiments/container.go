@@ -11,22 +11,8 @@ import (
 	images "github.com/distribution/reference"
 
 	"github.com/tfexp/tfexp/experiments/units"
+	"github.com/tfexp/tfexp/hardware/launch"
 )
-
-// Container says how a job runs on hardware with the engine docker.
-type Container struct {
-	Image string
-	// Dir is the working directory in the container; empty: the image's own.
-	Dir    string
-	Mounts []Mount
-}
-
-// Mount is a folder or file of the daemon's machine that a container sees.
-// Source is absolute.
-type Mount struct {
-	Source, Target string
-	ReadOnly       bool
-}
 
 // Docker are the settings of hardware with the engine docker.
 type Docker struct {
@@ -65,7 +51,7 @@ func (d *decoder) container(a *args, j *Job) {
 		a.fail(a.at("image"), "Not an image", "%q is not the name of an image (%s); names are like \"tfexp/tensorflow:latest\".", name, err)
 		return
 	}
-	j.Container = &Container{Image: name, Dir: get[string](a, "workdir")}
+	j.Container = &launch.Container{Image: name, Dir: get[string](a, "workdir")}
 	if dir := j.Container.Dir; dir != "" && !path.IsAbs(dir) {
 		a.fail(a.at("workdir"), "Not a folder of the container", "workdir must be absolute, like \"/work\"; this is %q.", dir)
 	}
@@ -75,7 +61,7 @@ func (d *decoder) container(a *args, j *Job) {
 			a.fail(a.at("mounts"), fmt.Sprintf("Not a mount: %q", text), "%s. A mount is written \"source:target\", or \"source:target:ro\" for one that is only read.", err)
 			continue
 		}
-		if slices.ContainsFunc(j.Container.Mounts, func(o Mount) bool { return o.Target == m.Target }) {
+		if slices.ContainsFunc(j.Container.Mounts, func(o launch.Mount) bool { return o.Target == m.Target }) {
 			a.fail(a.at("mounts"), "Contradicting mounts", "Two mounts have the target %s.", m.Target)
 		}
 		j.Container.Mounts = append(j.Container.Mounts, m)
@@ -83,9 +69,9 @@ func (d *decoder) container(a *args, j *Job) {
 }
 
 // mount reads "source:target[:ro|rw]".
-func (d *decoder) mount(text string) (Mount, error) {
+func (d *decoder) mount(text string) (launch.Mount, error) {
 	parts := strings.Split(text, ":")
-	m := Mount{}
+	m := launch.Mount{}
 	switch {
 	case len(parts) < 2 || len(parts) > 3 || parts[0] == "":
 		return m, fmt.Errorf("it has not the form of one")
@@ -94,7 +80,7 @@ func (d *decoder) mount(text string) (Mount, error) {
 	case !path.IsAbs(parts[1]) || path.Clean(parts[1]) == "/":
 		return m, fmt.Errorf("its target %q must be an absolute path below /", parts[1])
 	}
-	m = Mount{Source: d.path(parts[0]), Target: path.Clean(parts[1]), ReadOnly: len(parts) == 3 && parts[2] == "ro"}
+	m = launch.Mount{Source: d.path(parts[0]), Target: path.Clean(parts[1]), ReadOnly: len(parts) == 3 && parts[2] == "ro"}
 	if m.Target == "/tfexp" || strings.HasPrefix(m.Target, "/tfexp/") {
 		return m, fmt.Errorf("its target is under /tfexp, which is tfexp's own")
 	}

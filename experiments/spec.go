@@ -14,6 +14,7 @@ package experiments
 import (
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -118,7 +119,7 @@ type Job struct {
 	// Limit ends a job that runs longer (service time); 0 means no limit.
 	Limit time.Duration
 	// Container is set when the job names an image.
-	Container *Container
+	Container *launch.Container
 	// Retries is how often a job that failed is started anew.
 	Retries int
 	// Alternatives are the other ways in which it can run: the same job with

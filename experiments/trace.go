@@ -20,10 +20,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 // Trace is a workload that was read from a file, in its final shape: all that
@@ -33,7 +33,7 @@ type Trace struct {
 	workload.Trace
 	// File is absolute; Digest is the SHA-256 of its content, in hex.
 	File   string
-	Format workload.Format
+	Format *formats.Format
 	Digest string
 	// Settings are the block's other arguments, in the order of the schema.
 	Settings []Setting
@@ -112,23 +112,21 @@ func (d *decoder) trace(n *node, e *env) (*rawTrace, bool) {
 	if !a.ok {
 		return nil, false
 	}
-	name := get[string](a, "file")
-	from := d.source(name)
-	t := &rawTrace{source: from, Trace: &Trace{File: from.path, Format: workload.Format(get[string](a, "format")), Range: rangeOf(n.attr("file").Expr.Range())}}
-	if t.Format == "" {
-		if t.Format = workload.FormatOf(name); t.Format == "" {
-			a.fail(n.attr("file").Expr.Range(), "Unknown format", "The name of the file does not tell its format: add format = %s.", oneOf(language.TraceFormats()))
-			return nil, false
-		}
+	from := d.source(get[string](a, "file"))
+	t := &rawTrace{source: from, Trace: &Trace{File: from.path, Format: a.traceFormat(), Range: rangeOf(n.attr("file").Expr.Range())}}
+	if t.Format == nil {
+		return nil, false
 	}
-	unread := map[string]bool{
-		"unit": t.Format == workload.CSV, "min_runtime": t.Format == workload.Requests, "memory": t.Format != workload.SWF,
-	}
+	unread := unreadBy(t.Format)
 	for _, arg := range n.args {
-		if unread[arg.Name] && a.isSet(arg.Name) {
+		if !a.isSet(arg.Name) {
+			continue
+		}
+		if unread[arg.Name] {
 			a.fail(a.at(arg.Name), "Argument that nothing reads", "%s has no meaning for the format %q.", arg.Name, t.Format)
 		}
-		if v, ok := a.values[arg.Name]; ok && a.isSet(arg.Name) && arg.Type.ReferenceKind() == "" && arg.Type != schema.JobMap && arg.Name != "file" && arg.Name != "format" {
+		v, ok := a.values[arg.Name]
+		if ok && arg.Type.ReferenceKind() == "" && arg.Type != schema.JobMap && arg.Name != "file" && arg.Name != "format" {
 			t.Settings = append(t.Settings, Setting{Name: arg.Name, Value: fmt.Sprint(v)})
 		}
 	}
@@ -143,6 +141,29 @@ func (d *decoder) trace(n *node, e *env) (*rawTrace, bool) {
 	return t, d.mapJobs(t, a)
 }
 
+// traceFormat returns the format that the block names, or else that of the
+// file's name.
+func (a *args) traceFormat() *formats.Format {
+	if name := get[string](a, "format"); name != "" {
+		return formats.Find(name)
+	}
+	f := formats.Of(get[string](a, "file"))
+	if f == nil {
+		a.fail(a.n.attr("file").Expr.Range(), "Unknown format", "The file name does not show the format: add format = %s.", oneOf(formats.Names(formats.All())))
+	}
+	return f
+}
+
+// unreadBy returns the arguments of a trace block that have no meaning for a
+// format.
+func unreadBy(f *formats.Format) map[string]bool {
+	unread := map[string]bool{"min_runtime": f.Holds&(formats.RunTimes|formats.RequestedTimes) == 0}
+	for _, arg := range formats.Args() {
+		unread[arg.Name] = !slices.Contains(arg.Formats, f)
+	}
+	return unread
+}
+
 // readTrace reads a file and shapes it, once for all blocks that want the same.
 func (d *decoder) readTrace(t *rawTrace, a *args) *traceFile {
 	key := fmt.Sprintf("%q %s %q", t.File, t.Format, t.Settings)
@@ -151,7 +172,7 @@ func (d *decoder) readTrace(t *rawTrace, a *args) *traceFile {
 	}
 	f := &traceFile{}
 	d.traces[key] = f
-	options := workload.Options{Unit: get[time.Duration](a, "unit"), Lenient: d.lenient, IgnoreMemory: !get[bool](a, "memory")}
+	options := formats.Options{Lenient: d.lenient, Args: a.values}
 	var err error
 	if f.trace, f.digest, err = readTraceFile(t, options); err != nil {
 		d.traceErrors(t.source, a.n.attr("file").Expr.Range(), err)
@@ -177,7 +198,7 @@ func (d *decoder) readTrace(t *rawTrace, a *args) *traceFile {
 	return f
 }
 
-func readTraceFile(t *rawTrace, o workload.Options) (trace workload.Trace, digest string, err error) {
+func readTraceFile(t *rawTrace, o formats.Options) (trace workload.Trace, digest string, err error) {
 	digest, err = readAll(t.source, func(text io.Reader) (err error) {
 		trace, err = t.Format.Read(t.shown, text, o)
 		return err
@@ -343,7 +364,7 @@ func (d *decoder) mapJobs(t *rawTrace, a *args) bool {
 			}
 		}
 		t.block[i] = block
-		if block < 0 && !t.timed(i) {
+		if block < 0 && !t.Timed(i) {
 			if missing++; missing <= workload.MaxErrors {
 				d.atLine(t.source, int(t.Lines[i]), "Job without a block", fmt.Sprintf("The trace does not tell how long %q runs, and no job block stands for it: name one in jobs = { %q = job.<name> }.", j.Name, j.Class))
 			}
@@ -360,9 +381,6 @@ func (d *decoder) mapJobs(t *rawTrace, a *args) bool {
 	}
 	return good
 }
-
-// timed tells whether the file tells the run time of a job.
-func (t *Trace) timed(i int) bool { return t.RunTimes != nil && t.RunTimes[i] >= 0 }
 
 // jobMap reads a map from names to jobs.
 func (a *args) jobMap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
@@ -387,7 +405,7 @@ func (a *args) jobMap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 func traceWith(raw *rawTrace, blocks []*Job) *Trace {
 	t := *raw.Trace
 	t.Kind = make([]int32, len(t.Jobs))
-	complete := t.Format == workload.CSV // its rows have everything
+	complete := t.Format.Complete()
 	if !complete && len(blocks) > 0 {
 		t.Jobs = slices.Clone(t.Jobs)
 	}
@@ -405,7 +423,7 @@ func traceWith(raw *rawTrace, blocks []*Job) *Trace {
 			j.Priority = max(j.Priority, 0) // not told is the best
 			continue
 		}
-		id := kind{b, j.Threads, t.timed(i)}
+		id := kind{b, j.Threads, t.Timed(i)}
 		k, ok := kinds[id]
 		if !ok {
 			k = int32(len(t.Kinds))
@@ -474,7 +492,7 @@ func (d *decoder) instants(a *args) (instants []time.Duration, leftOut string) {
 	from, at := d.source(get[string](a, "at_file")), a.n.attr("at_file").Expr.Range()
 	var skipped []error
 	_, err := readAll(from, func(text io.Reader) (err error) {
-		instants, skipped, err = workload.ReadInstants(from.shown, text, get[string](a, "at_column"), workload.Options{Lenient: d.lenient})
+		instants, skipped, err = workload.ReadInstants(from.shown, text, get[string](a, "at_column"), d.lenient)
 		return err
 	})
 	switch {

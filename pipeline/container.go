@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -16,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/docker"
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/gpu"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/results"
 	"github.com/tfexp/tfexp/stages/execute"
 	"github.com/tfexp/tfexp/stages/profile"
@@ -113,24 +112,9 @@ func (p *Plan) dockerReady() error {
 	return nil
 }
 
-// containerJob puts a launch into the job's container.
-func containerJob(j *experiments.Job, launch process.Job) docker.Job {
-	out := docker.Job{Job: launch, Image: j.Container.Image, Memory: j.Memory}
-	out.Dir = j.Container.Dir
-	if j.Builtin != "" {
-		out.Argv = append([]string{"tfexp"}, launch.Argv[1:]...)
-	}
-	// A folder of its own, which the container sees.
-	out.ControlPath = filepath.Join(launch.ControlPath+".d", "control")
-	for _, m := range j.Container.Mounts {
-		out.Mounts = append(out.Mounts, docker.Mount(m))
-	}
-	return out
-}
-
 // containerEngine makes an engine on the hosts of a hardware. The error is an
 // *EngineError when one of them has gone and does not come back.
-func (r *run) containerEngine(ctx context.Context, h *experiments.Hardware, cell string, jobs []docker.Job, opts docker.Options) (*docker.Engine, error) {
+func (r *run) containerEngine(ctx context.Context, h *experiments.Hardware, cell string, jobs []launch.Job, opts docker.Options) (*docker.Engine, error) {
 	opts.Folder, opts.Cell, opts.Quota = r.folder(), cell, h.Docker.CPUs == "quota"
 	opts.Network, opts.User, opts.Platform = h.Docker.Network, h.Docker.User, h.Docker.Platform
 	opts.Privileges = docker.Privileges(h.Docker.Privileges)
@@ -190,23 +174,18 @@ func cpusOf(h *daemon.Host, threads int) []int {
 }
 
 // sampleEngine makes the engine of a sample; nil for a job that is no container.
-func (r *run) sampleEngine(ctx context.Context, u *realise.Unit, launch process.Job) func() (profile.Engine, error) {
-	block, in := u.Container()
+func (r *run) sampleEngine(ctx context.Context, u *realise.Unit, program launch.Job) func() (profile.Engine, error) {
+	in := u.Container()
 	if in == nil {
 		return nil
 	}
 	return func() (profile.Engine, error) {
-		return r.containerEngine(ctx, in.On, "samples", []docker.Job{containerJob(block, launch)}, docker.Options{})
+		return r.containerEngine(ctx, in.On, "samples", []launch.Job{program}, docker.Options{})
 	}
 }
 
 // inContainers carries out a cell on the engine docker.
-func (e *execution) inContainers(ctx context.Context, c *realise.Cell, task execute.Cell, launches []realise.Launch) (results.Cell, error) {
-	jobs := make([]docker.Job, len(launches))
-	for n, l := range launches {
-		jobs[n] = containerJob(l.Block, l.Job)
-		jobs[n].Memories = l.Memories
-	}
+func (e *execution) inContainers(ctx context.Context, c *realise.Cell, task execute.Cell, jobs []launch.Job) (results.Cell, error) {
 	tables, err := openLive(task, task.Setup.Jobs, true)
 	if err != nil {
 		return results.Cell{}, err

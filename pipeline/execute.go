@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results"
@@ -285,11 +286,7 @@ func (e *execution) forReal(ctx context.Context, i int, dir string, began time.T
 }
 
 // asProcesses carries out a cell on the engine process.
-func (e *execution) asProcesses(ctx context.Context, c *realise.Cell, task execute.Cell, launches []realise.Launch) (results.Cell, error) {
-	jobs := make([]process.Job, len(launches))
-	for n, l := range launches {
-		jobs[n] = l.Job
-	}
+func (e *execution) asProcesses(ctx context.Context, c *realise.Cell, task execute.Cell, jobs []launch.Job) (results.Cell, error) {
 	tables, err := openLive(task, task.Setup.Jobs, false)
 	if err != nil {
 		return results.Cell{}, err

@@ -98,10 +98,11 @@ func (w *CellWriter) Decision(d scheduler.Decision) {
 }
 
 func (w *CellWriter) flushOccupancy() {
+	held := w.Occupancy()
 	if w.setup.Cell.Engine == inContainers {
-		w.rows = append(w.rows, w.held)
+		w.rows = append(w.rows, held)
 	} else {
-		w.keep(w.occupancy.write(&w.held, nil))
+		w.keep(w.occupancy.write(&held, nil))
 	}
 	w.changed = false
 }

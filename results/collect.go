@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
 // Setup is what a cell's trace is measured against.
@@ -67,25 +68,18 @@ func toMicros(d time.Duration) micros { return micros(d.Round(time.Microsecond) 
 
 func (m micros) seconds() float64 { return float64(m) / 1e6 }
 
+func (m micros) duration() time.Duration { return time.Duration(m) * time.Microsecond }
+
 const never micros = -1
 
-// account is what one job has come to so far.
+// account is what the ledger does not add up: what one job has had so far.
 type account struct {
-	state       scheduler.State
-	cores, gpus int32
-	preemptions int32
-	resizes     int32
-	restarts    int32
-	firstStart  micros
-	end         micros
-	since       micros // of the present span of holding resources
-	service     micros
-	coreTime    int64 // core-microseconds held
-	gpuTime     int64
-	way         int32 // the alternative that it started with
-	typed       int32 // the node whose type of GPU it has, plus one; 0 none
-	partial     bool  // at times it ran on another number of cores than it asked for
-	waitedAt    byte  // the marks of the backlog at which it waited, a bit each
+	service  micros
+	coreTime int64 // core-microseconds held
+	gpuTime  int64
+	typed    int32 // the node whose type of GPU it has, plus one; 0 none
+	partial  bool  // at times it ran on another number of cores than it asked for
+	waitedAt byte  // the marks of the backlog at which it waited, a bit each
 }
 
 // Collector turns a trace into the rows of jobs.csv and the metrics of a
@@ -95,12 +89,11 @@ type Collector struct {
 	setup    Setup
 	accounts []account
 	failures []Failure
-	last     micros // instant of the last event
+	jobs     *ledger.Ledger // its instants are whole microseconds
+	last     micros         // instant of the last event
 	lastEnd  micros
 
-	held                 Occupancy
 	preemptions, resizes int
-	finished, failed     int
 	overheads            map[int]float64 // of resizes, in seconds, by job
 	backlog              backlog
 }
@@ -123,11 +116,10 @@ func NewCollector(s Setup) *Collector {
 	if s.BoundedFloor <= 0 {
 		s.BoundedFloor = DefaultBoundedFloor
 	}
-	c := &Collector{setup: s, accounts: make([]account, len(s.Jobs)), lastEnd: never, backlog: newBacklog(s.Jobs)}
-	for i := range c.accounts {
-		c.accounts[i] = account{state: scheduler.Pending, firstStart: never, end: never}
+	return &Collector{
+		setup: s, accounts: make([]account, len(s.Jobs)), jobs: ledger.New(len(s.Jobs)),
+		lastEnd: never, backlog: newBacklog(s.Jobs),
 	}
-	return c
 }
 
 // Decision implements scheduler.Recorder; decisions are not measured.
@@ -136,125 +128,76 @@ func (c *Collector) Decision(scheduler.Decision) {}
 // Event implements scheduler.Recorder. Events of unknown jobs, and of jobs
 // that have ended, are ignored: they are for the validator to find.
 func (c *Collector) Event(e scheduler.Event) {
-	if e.Job < 0 || e.Job >= len(c.accounts) {
-		return
-	}
-	a := &c.accounts[e.Job]
-	if a.end != never {
+	if !c.jobs.Takes(&e) {
 		return
 	}
 	at := toMicros(e.At)
+	e.At = at.duration()
 	c.last = at
 	if c.backlog.next < len(c.backlog.marks) {
 		c.passes(at)
 	}
+	a, j := &c.accounts[e.Job], c.jobs.Job(e.Job)
+	ran := j.Runs()
+	a.add(c.jobs.Event(&e))
 	switch e.Kind {
-	case scheduler.Arrive:
-		c.move(a, scheduler.Queued)
 	case scheduler.Start, scheduler.Resume:
-		c.release(a, at)
-		c.hold(e, a, at)
-		if a.firstStart == never {
-			a.firstStart = at
-		}
-		a.way, a.typed = int32(e.Alternative), c.setup.typedNode(e.GPUs)
-		c.move(a, scheduler.Running)
+		a.typed = c.setup.typedNode(e.GPUs)
+		a.partial = a.partial || int(j.Cores) != c.setup.request(e.Job, e.Alternative).Threads
 	case scheduler.ResizeJob:
-		c.release(a, at)
-		c.hold(e, a, at)
-		a.resizes++
+		a.partial = a.partial || int(j.Cores) != c.setup.request(e.Job, e.Alternative).Threads
 		c.resizes++
 	case scheduler.Pause:
-		c.release(a, at)
-		a.preemptions++
 		c.preemptions++
-		c.move(a, scheduler.Paused)
 	case scheduler.Retry:
-		c.release(a, at)
-		a.restarts++
 		a.partial = true // its service time is not that of one run
-		c.move(a, scheduler.Queued)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
-		if e.Kind == scheduler.Stop && a.state != scheduler.Running {
+		if e.Kind == scheduler.Stop && !ran {
 			c.backlog.cutOff++
 		}
-		c.release(a, at)
-		a.end = at
 		c.lastEnd = max(c.lastEnd, at)
-		c.finish(e, a)
-	}
-	c.held.At = at.seconds()
-}
-
-func (c *Collector) finish(e scheduler.Event, a *account) {
-	switch e.Kind {
-	case scheduler.Finish:
-		c.finished++
-		c.move(a, scheduler.Finished)
-		return
-	case scheduler.Fail:
-		c.move(a, scheduler.Failed)
-	case scheduler.Stop:
-		c.move(a, scheduler.Stopped)
-	}
-	c.failed++
-	if len(c.failures) < MaxFailures {
-		reason := e.Reason
-		if reason == "" {
-			reason = string(a.state)
-		}
-		c.failures = append(c.failures, Failure{Job: c.setup.Jobs[e.Job].Name, At: a.end.seconds(), Reason: reason})
-	}
-}
-
-// hold gives a job what the event says that it holds.
-func (c *Collector) hold(e scheduler.Event, a *account, at micros) {
-	a.cores, a.gpus = int32(e.Cores.Count()), int32(e.GPUs.Count())
-	a.since = at
-	a.partial = a.partial || int(a.cores) != c.setup.request(e.Job, e.Alternative).Threads
-	c.held.CoresHeld += int(a.cores)
-}
-
-// release closes the present span of a job that holds something.
-func (c *Collector) release(a *account, at micros) {
-	if a.state != scheduler.Running {
-		return
-	}
-	span := at - a.since
-	a.service += span
-	a.coreTime += int64(span) * int64(a.cores)
-	a.gpuTime += int64(span) * int64(a.gpus)
-	c.held.CoresHeld -= int(a.cores)
-	a.cores, a.gpus = 0, 0
-}
-
-// move counts a job under its new state.
-func (c *Collector) move(a *account, to scheduler.State) {
-	for _, s := range []struct {
-		state scheduler.State
-		by    int
-	}{{a.state, -1}, {to, 1}} {
-		switch s.state {
-		case scheduler.Queued:
-			c.held.Queued += s.by
-		case scheduler.Running:
-			c.held.Running += s.by
-		case scheduler.Paused:
-			c.held.Paused += s.by
+		if e.Kind != scheduler.Finish {
+			c.fail(&e, j)
 		}
 	}
-	a.state = to
 }
+
+// fail notes a job that ended without finishing.
+func (c *Collector) fail(e *scheduler.Event, j *ledger.Job) {
+	if len(c.failures) == MaxFailures {
+		return
+	}
+	reason := e.Reason
+	if reason == "" {
+		reason = string(j.State())
+	}
+	c.failures = append(c.failures, Failure{Job: c.setup.Jobs[e.Job].Name, At: e.At.Seconds(), Reason: reason})
+}
+
+// add adds the span of holding that a step ended, if it ended one.
+func (a *account) add(s ledger.Step) {
+	span := int64(s.Held / time.Microsecond)
+	a.service += micros(span)
+	a.coreTime += span * int64(s.Cores)
+	a.gpuTime += span * int64(s.GPUs)
+}
+
+// Counts returns how many jobs are in each state after the last event.
+func (c *Collector) Counts() ledger.Counts { return c.jobs.Counts() }
 
 // Occupancy is what is held after the last event.
-func (c *Collector) Occupancy() Occupancy { return c.held }
+func (c *Collector) Occupancy() Occupancy {
+	n := c.jobs.Counts()
+	cores, _ := c.jobs.Held()
+	return Occupancy{At: c.last.seconds(), CoresHeld: cores, Running: n.Running, Queued: n.Queued, Paused: n.Paused}
+}
 
 // Failures are the first MaxFailures jobs that ended without finishing.
 func (c *Collector) Failures() []Failure { return slices.Clone(c.failures) }
 
 // Row is the row of jobs.csv of a job, by its number.
 func (c *Collector) Row(job int) JobRow {
-	j, a := &c.setup.Jobs[job], &c.accounts[job]
+	j, a, state := &c.setup.Jobs[job], &c.accounts[job], c.jobs.Job(job)
 	ref := c.setup.Cell
 	arrival := toMicros(j.Arrival)
 	r := JobRow{
@@ -263,36 +206,37 @@ func (c *Collector) Row(job int) JobRow {
 		Arrival: arrival.seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1,
 		Slowdown: math.NaN(), BoundedSlowdown: math.NaN(), ThreadsMean: math.NaN(),
 		ThreadsRequested: j.Threads, GPUs: j.GPUs,
-		Preemptions: int(a.preemptions), Resizes: int(a.resizes), Restarts: int(a.restarts), State: string(a.state),
+		Preemptions: int(state.Pauses), Resizes: int(state.Resizes), Restarts: int(state.Retries), State: string(state.State()),
 		Predicted: -1, PredictionErrorPct: math.NaN(), ResizeOverhead: -1,
 	}
 	if s, ok := c.overheads[job]; ok {
 		r.ResizeOverhead = s
 	}
 	if len(j.Alternatives) > 0 {
-		r.ThreadsRequested, r.GPUs = j.Alternatives[a.way].Threads, j.Alternatives[a.way].GPUs
+		r.ThreadsRequested, r.GPUs = j.Alternatives[state.Alternative].Threads, j.Alternatives[state.Alternative].GPUs
 	}
-	if a.firstStart != never {
-		r.FirstStart = a.firstStart.seconds()
-		r.FirstRunDelay = (a.firstStart - arrival).seconds()
+	if state.FirstStart != scheduler.Never {
+		first := toMicros(state.FirstStart)
+		r.FirstStart = first.seconds()
+		r.FirstRunDelay = (first - arrival).seconds()
 		r.Resource = c.resource(job, a)
 	}
 	until, service := c.last, a.service
-	if a.end != never {
-		until = a.end
-		r.Finish, r.JCT = a.end.seconds(), (a.end - arrival).seconds()
-	} else if a.state == scheduler.Running {
-		service += c.last - a.since
+	if state.Over() {
+		until = toMicros(state.End)
+		r.Finish, r.JCT = until.seconds(), (until - arrival).seconds()
+	} else if state.Runs() {
+		service += c.last - toMicros(state.Since)
 	}
 	r.Service = service.seconds()
 	r.Waiting = max(0, until-arrival-service).seconds()
 	if a.service > 0 {
 		r.ThreadsMean = float64(a.coreTime) / float64(a.service)
 	}
-	if p := c.setup.predicted(job, int(a.way)); p > 0 {
+	if p := c.setup.predicted(job, int(state.Alternative)); p > 0 {
 		r.Predicted = toMicros(p).seconds()
 	}
-	if a.state == scheduler.Finished {
+	if state.State() == scheduler.Finished {
 		r.Slowdown, r.BoundedSlowdown = c.slowdowns(job)
 		if r.Predicted > 0 && !a.partial && r.Service > 0 {
 			r.PredictionErrorPct = 100 * (r.Predicted - r.Service) / r.Service
@@ -317,33 +261,35 @@ func (c *Collector) slowdowns(job int) (plain, bounded float64) {
 	if alone <= 0 {
 		return math.NaN(), math.NaN()
 	}
-	jct := (c.accounts[job].end - toMicros(c.setup.Jobs[job].Arrival)).seconds()
+	jct := (toMicros(c.jobs.Job(job).End) - toMicros(c.setup.Jobs[job].Arrival)).seconds()
 	return jct / alone.Seconds(), max(1, jct/max(alone, c.setup.BoundedFloor).Seconds())
 }
 
 // Metrics are the cell's, over all that was recorded.
 func (c *Collector) Metrics() Metrics {
+	n := c.jobs.Counts()
 	m := Metrics{
-		Jobs: len(c.accounts), Finished: c.finished, Failed: c.failed,
+		Jobs: len(c.accounts), Finished: n.Finished, Failed: n.Failed + n.Stopped,
 		Preemptions: c.preemptions, Resizes: c.resizes,
 		Makespan: math.NaN(), ThroughputPerHour: math.NaN(), Utilization: math.NaN(), GPUUtilization: math.NaN(),
 	}
-	jct, slow := make([]float64, 0, c.finished), make([]float64, 0, c.finished)
+	jct, slow := make([]float64, 0, n.Finished), make([]float64, 0, n.Finished)
 	var waiting, delay, service, bounded mean
 	var coreTime, gpuTime int64
 	first := micros(math.MaxInt64)
 	for i := range c.accounts {
-		a := &c.accounts[i]
+		a, j := &c.accounts[i], c.jobs.Job(i)
 		arrival := toMicros(c.setup.Jobs[i].Arrival)
 		first = min(first, arrival)
 		coreTime += a.coreTime
 		gpuTime += a.gpuTime
-		if a.state != scheduler.Finished {
+		if j.State() != scheduler.Finished {
 			continue
 		}
-		jct = append(jct, (a.end - arrival).seconds())
-		waiting.add((a.end - arrival - a.service).seconds())
-		delay.add((a.firstStart - arrival).seconds())
+		end := toMicros(j.End)
+		jct = append(jct, (end - arrival).seconds())
+		waiting.add((end - arrival - a.service).seconds())
+		delay.add((toMicros(j.FirstStart) - arrival).seconds())
 		service.add(a.service.seconds())
 		if plain, bound := c.slowdowns(i); !math.IsNaN(plain) {
 			slow = append(slow, plain)
@@ -352,7 +298,7 @@ func (c *Collector) Metrics() Metrics {
 	}
 	if span := c.lastEnd - first; c.lastEnd != never && span > 0 {
 		m.Makespan = span.seconds()
-		m.ThroughputPerHour = float64(c.finished) / m.Makespan * 3600
+		m.ThroughputPerHour = float64(n.Finished) / m.Makespan * 3600
 		cores, gpus := capacity(c.setup.Cluster)
 		m.Utilization = share(coreTime, cores, span)
 		m.GPUUtilization = share(gpuTime, gpus, span)

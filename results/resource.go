@@ -38,7 +38,7 @@ func (c *Collector) resource(job int, a *account) string {
 		name = "gpu"
 	}
 	if len(j.Alternatives) > 0 {
-		name, gpu = j.Alternatives[a.way].Name, j.Alternatives[a.way].GPU
+		name, gpu = j.Alternatives[c.jobs.Job(job).Alternative].Name, j.Alternatives[c.jobs.Job(job).Alternative].GPU
 	}
 	if a.typed > 0 && !hasType(name, gpu) {
 		name += ":" + c.setup.Cluster.Nodes[a.typed-1].GPU

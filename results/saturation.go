@@ -109,7 +109,7 @@ func newBacklog(jobs []scheduler.Job) backlog {
 func (c *Collector) passes(at micros) {
 	for b := &c.backlog; b.next < len(b.marks) && b.marks[b.next].at < at; b.next++ {
 		for i := range c.accounts {
-			if a := &c.accounts[i]; a.state == scheduler.Queued || a.state == scheduler.Paused {
+			if a := &c.accounts[i]; c.jobs.Job(i).Waits() {
 				a.waitedAt |= 1 << b.next
 				b.marks[b.next].used += a.coreTime
 			}
@@ -181,14 +181,14 @@ func (c *Collector) asked(job int) (float64, bool) {
 		return float64(alone) / 1e3, true
 	}
 	a := &c.accounts[job]
-	return float64(a.coreTime) / float64(c.setup.Jobs[job].Threads), a.state == scheduler.Finished
+	return float64(a.coreTime) / float64(c.setup.Jobs[job].Threads), c.jobs.Job(job).State() == scheduler.Finished
 }
 
 // took returns the core-microseconds that a job took, or would take if it was
 // not finished.
 func (c *Collector) took(job int) float64 {
 	a := &c.accounts[job]
-	if a.state == scheduler.Finished {
+	if c.jobs.Job(job).State() == scheduler.Finished {
 		return float64(a.coreTime)
 	}
 	run, _ := c.asked(job)

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
+	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -32,6 +34,12 @@ type EventRow struct {
 	Request    int            `json:"request,omitempty"`
 	Levels     *LevelsRow     `json:"levels,omitempty"`
 	Prediction *PredictionRow `json:"prediction,omitempty"`
+}
+
+// Of returns the event as one of the job with this number, for a ledger.
+func (r *EventRow) Of(job int) scheduler.Event {
+	at := time.Duration(math.Round(r.At*1e6)) * time.Microsecond
+	return scheduler.Event{At: at, Kind: r.Event, Job: job, Cores: r.Cores, GPUs: r.GPUs}
 }
 
 // LevelsRow is a change of a job's effective level.

@@ -17,6 +17,7 @@ import (
 	. "github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 // openData opens a file of the folder with the real logs, which are not part
@@ -91,7 +92,7 @@ func makespan(jobs []Job, o Outcome) time.Duration {
 // perfect estimates.
 func nasaHalf(t testing.TB) workload.Trace {
 	t.Helper()
-	tr, err := workload.ReadSWF("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"), workload.Options{})
+	tr, err := formats.Find("swf").Read("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"), formats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,7 @@ func TestNASAStartsAreThoseOfTwoIndependentPrograms(t *testing.T) {
 // The log as it is has 173 jobs of run time zero, and arrivals at which
 // everything fits: nobody waits for ever, and all are accounted for.
 func TestNASAWithRunTimesOfZero(t *testing.T) {
-	tr, err := workload.ReadSWF("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"), workload.Options{})
+	tr, err := formats.Find("swf").Read("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"), formats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestNASAWithRunTimesOfZero(t *testing.T) {
 func oar(t *testing.T, seed int) workload.Trace {
 	t.Helper()
 	name := fmt.Sprintf("oar_real/example_workload_hpc_seed%d_jobs250.json", seed)
-	tr, err := workload.ReadBatsim(name, openData(t, name), workload.Options{})
+	tr, err := formats.Find("batsim").Read(name, openData(t, name), formats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

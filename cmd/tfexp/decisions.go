@@ -31,15 +31,10 @@ type moment struct {
 // It returns the jobs that the cell knows, for suggestions.
 func storyOf(e *results.Experiment, c results.CellRef, job string) (story []moment, jobs []string, err error) {
 	var began, ended []moment
-	known := map[string]bool{}
 	wait := newWatch(job)
 	for ev, err := range e.Events(c) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("read events: %w", noRecords(err, c))
-		}
-		if !known[ev.Job] {
-			known[ev.Job] = true
-			jobs = append(jobs, ev.Job)
 		}
 		wait.event(ev)
 		if ev.Job != job {
@@ -98,7 +93,7 @@ func storyOf(e *results.Experiment, c results.CellRef, job string) (story []mome
 	// What happens in one instant: arrivals come before decisions, ends after.
 	story = slices.Concat(began, intervals(story, wait.waits), ended)
 	slices.SortStableFunc(story, func(a, b moment) int { return cmp.Compare(a.At, b.At) })
-	return story, jobs, nil
+	return story, wait.names, nil
 }
 
 // noRecords explains the absence of a cell's records.

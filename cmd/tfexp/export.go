@@ -12,7 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline/realise"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 func (a *app) exportCommand() *cobra.Command {
@@ -45,19 +45,18 @@ type exportWorkload struct {
 	out       string
 }
 
-// formats are those in which a workload can be written.
-var formats = []string{string(workload.CSV), string(workload.SWF), string(workload.Requests), string(workload.Batsim)}
-
 func (a *app) exportWorkloadCommand() *cobra.Command {
 	var o exportWorkload
+	names := formats.Names(formats.Writable())
 	cmd := &cobra.Command{
-		Use:   "workload FILE [--workload NAME] [--replicate N] [--axis name=value] [--format csv|swf|requests|batsim] [-o FILE]",
+		Use:   "workload FILE [--workload NAME] [--replicate N] [--axis name=value] [--format NAME] [-o FILE]",
 		Short: "Write the jobs of a workload as CSV, or for other simulators",
-		Long: `Write the jobs that a workload comes to in one replicate as CSV: drawn arrivals,
-requests, priorities, deadlines, resizes, and run times where a trace tells them.
---format writes the Standard Workload Format, a request file, or a workload of
-Batsim instead; what the format has no place for is an error, and only csv has a
-place for everything. A trace block replays the file:
+		Long: `Write the jobs of a workload in one replicate as CSV: their arrivals, requests,
+priorities, deadlines and resizes, and their run times where these are known.
+
+--format writes another trace format instead: ` + strings.Join(names, ", ") + `.
+Only ` + formats.CSV.Name + ` holds everything; if the workload has something that the format
+cannot hold, that is an error. A trace block replays the file:
 
   workload "replayed" {
     trace { file = "mixed.csv" }
@@ -65,8 +64,8 @@ place for everything. A trace block replays the file:
 
 and writing the replayed workload gives the same file, byte for byte.
 
-Exit status: 0; 2 when there is no such workload or replicate, or the format has
-no place for what it holds; 3 when the experiment is invalid.`,
+Exit status: 0; 2 when there is no such workload or replicate, or the format
+cannot hold the workload; 3 when the experiment is invalid.`,
 		Example: `  tfexp export workload experiment.hcl
   tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
   tfexp export workload experiment.hcl --format swf -o mixed.swf`,
@@ -81,17 +80,17 @@ no place for what it holds; 3 when the experiment is invalid.`,
 			if err != nil {
 				return err
 			}
-			format := workload.Format(o.format)
-			if !slices.Contains(formats, o.format) {
-				return usagef(didYouMean(o.format, formats, "the formats are "+strings.Join(formats, ", ")), "unknown format %q", o.format)
+			format := formats.Find(o.format)
+			if format == nil || format.Writer == nil {
+				return usagef(didYouMean(o.format, names, "the formats are "+strings.Join(names, ", ")), "unknown format %q", o.format)
 			}
-			t, err := realise.Workload(spec, w, o.replicate, format == workload.SWF || format == workload.Batsim)
+			t, err := realise.Workload(spec, w, o.replicate, format.NeedsRunTimes)
 			if err != nil {
 				return err
 			}
 			err = a.writeTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
-			if errors.Is(err, workload.ErrInexpressible) {
-				return usagef("--format csv can tell everything", "%v", err)
+			if errors.Is(err, formats.ErrCannotHold) {
+				return usagef("--format "+formats.CSV.Name+" holds everything", "%v", err)
 			}
 			return err
 		},
@@ -101,7 +100,8 @@ no place for what it holds; 3 when the experiment is invalid.`,
 	cmd.Flags().StringVar(&o.name, "workload", "", "the workload's `NAME`, where there are several")
 	cmd.Flags().IntVar(&o.replicate, "replicate", 1, "the replicate whose arrivals are drawn, from 1")
 	cmd.Flags().StringArrayVar(&o.axes, "axis", nil, "the value of an axis that the workload reads, as `name=value` (may be repeated)")
-	cmd.Flags().StringVar(&o.format, "format", string(workload.CSV), "the `FORMAT`: "+strings.Join(formats, ", "))
+	cmd.Flags().StringVar(&o.format, "format", formats.CSV.Name, "the trace format, by its `NAME`: "+strings.Join(names, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
 	return cmd
 }

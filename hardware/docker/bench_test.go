@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -28,7 +29,7 @@ func BenchmarkStart(b *testing.B) {
 	h := local(b)
 	for range b.N {
 		first := make([]chan time.Time, rounds)
-		jobs := make([]Job, rounds)
+		jobs := make([]launch.Job, rounds)
 		for i := range jobs {
 			first[i] = make(chan time.Time, 1)
 			jobs[i] = shell(b, fmt.Sprint("a", i), `echo '{"tfexp":{"step":1}}'; sleep 60`)
@@ -119,7 +120,7 @@ func BenchmarkSixteen(b *testing.B) {
 	h := local(b)
 	const containers, span = 16, 10 * time.Second
 	for range b.N {
-		jobs := make([]Job, containers)
+		jobs := make([]launch.Job, containers)
 		for i := range jobs {
 			jobs[i] = shell(b, fmt.Sprint("a", i), `while true; do echo '{"tfexp":{"step":1,"seconds":1}}'; sleep 1; done`)
 		}

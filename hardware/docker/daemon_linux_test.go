@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -158,7 +159,7 @@ func TestDaemonStaysAway(t *testing.T) {
 	d := startDaemon(t)
 	h := d.connect()
 	j := shell(t, "a", "sleep 60")
-	e, err := New([]Job{j, j}, []Node{{Host: h, CPUs: []int{0, 1}}}, Options{Folder: "gone", Patience: time.Second, Grace: time.Second})
+	e, err := New([]launch.Job{j, j}, []Node{{Host: h, CPUs: []int{0, 1}}}, Options{Folder: "gone", Patience: time.Second, Grace: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

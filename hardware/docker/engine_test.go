@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/scheduler"
@@ -40,7 +41,7 @@ func local(t testing.TB) *daemon.Host {
 
 // engine is an engine on this machine's first two CPUs, with containers of a
 // folder of the test's own; the test fails if it leaves any of them behind.
-func engine(t testing.TB, h *daemon.Host, opts Options, jobs ...Job) *Engine {
+func engine(t testing.TB, h *daemon.Host, opts Options, jobs ...launch.Job) *Engine {
 	t.Helper()
 	opts.Folder = t.TempDir()
 	if opts.Sampling == 0 {
@@ -62,13 +63,14 @@ func engine(t testing.TB, h *daemon.Host, opts Options, jobs ...Job) *Engine {
 	return e
 }
 
-func shell(t testing.TB, name, script string) Job {
+func shell(t testing.TB, name, script string) launch.Job {
 	dir := t.TempDir()
-	return Job{Image: testImage, Job: process.Job{
-		Name: name, Argv: []string{"sh", "-c", script}, Threads: 2,
+	return launch.Job{
+		Container: &launch.Container{Image: testImage},
+		Name:      name, Argv: []string{"sh", "-c", script}, Threads: 2,
 		LogPath: filepath.Join(dir, name+".log"), ControlPath: filepath.Join(dir, "control", name),
 		CheckpointDir: filepath.Join(dir, "checkpoint"),
-	}}
+	}
 }
 
 func grant(lo, hi int32) scheduler.Grant {
@@ -87,7 +89,7 @@ func ended(t *testing.T, e *Engine) scheduler.End {
 	return ends[0]
 }
 
-func logOf(t *testing.T, j Job) string {
+func logOf(t *testing.T, j launch.Job) string {
 	t.Helper()
 	raw, err := os.ReadFile(j.LogPath)
 	if err != nil {
@@ -214,19 +216,19 @@ func TestFailures(t *testing.T) {
 	h := local(t)
 	for _, test := range []struct {
 		name string
-		job  func(j *Job)
+		job  func(j *launch.Job)
 		want string // of the start's error, or of the End's reason
 	}{
-		{"exit status", func(j *Job) { j.Argv[2] = "exit 3" }, "exit status 3"},
-		{"no program", func(j *Job) { j.Argv = []string{"no-such-program"} }, `the image "tfexp/builtin:latest" has no program "no-such-program"`},
-		{"no image", func(j *Job) { j.Image = "tfexp/none" }, `has no image "tfexp/none": build or pull it`},
-		{"bad mount", func(j *Job) { j.Mounts = []Mount{{Source: "/no/such/folder", Target: "/data"}} }, "make the folder, or correct mounts"},
-		{"too little memory", func(j *Job) { j.Memory = 1 << 20 }, "raise memory in the job block"},
-		{"out of memory", func(j *Job) {
+		{"exit status", func(j *launch.Job) { j.Argv[2] = "exit 3" }, "exit status 3"},
+		{"no program", func(j *launch.Job) { j.Argv = []string{"no-such-program"} }, `the image "tfexp/builtin:latest" has no program "no-such-program"`},
+		{"no image", func(j *launch.Job) { j.Container.Image = "tfexp/none" }, `has no image "tfexp/none": build or pull it`},
+		{"bad mount", func(j *launch.Job) { j.Container.Mounts = []launch.Mount{{Source: "/no/such/folder", Target: "/data"}} }, "make the folder, or correct mounts"},
+		{"too little memory", func(j *launch.Job) { j.Memory = 1 << 20 }, "raise memory in the job block"},
+		{"out of memory", func(j *launch.Job) {
 			j.Memory = 16 << 20
 			j.Argv[2] = "x=0123456789abcdef; while true; do x=$x$x; done"
 		}, "killed for lack of memory: it needs more than its limit of 16 MiB"},
-		{"time limit", func(j *Job) { j.Limit = 200 * time.Millisecond }, "time limit of 200ms"},
+		{"time limit", func(j *launch.Job) { j.Limit = 200 * time.Millisecond }, "time limit of 200ms"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			j := shell(t, "a", "sleep 60")

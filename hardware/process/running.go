@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -31,7 +32,7 @@ type running struct {
 	since  time.Time
 	limit  time.Duration // service time; 0 none
 	alarm  *time.Timer   // goes off at the limit; nil without one, and while paused
-	usage  Usage
+	usage  launch.Usage
 
 	// Why tfexp ends the job: the first cause counts. deadline is when
 	// whatever is still alive is killed.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler"
@@ -252,12 +252,12 @@ func (c *Cell) noisy(d time.Duration, of ...string) time.Duration {
 	return time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
 }
 
-// launchAlternatives tells the engine how a real job's threads are split in each of its alternatives.
-func launchAlternatives(h *experiments.Hardware, j *experiments.Job) []process.Request {
-	var requests []process.Request
+// launchAlternatives returns what a real job holds in each of its alternatives.
+func launchAlternatives(h *experiments.Hardware, j *experiments.Job) []launch.Request {
+	var requests []launch.Request
 	for _, w := range alternativesOn(h, j) {
 		t := w.job.Threads
-		requests = append(requests, process.Request{Threads: t.Request, Inter: t.Inter, Intra: t.Intra})
+		requests = append(requests, launch.Request{Threads: t.Request, Inter: t.Inter, Intra: t.Intra, Memory: w.job.Memory})
 	}
 	return requests
 }
@@ -291,13 +291,4 @@ func blocks(c experiments.Cell) []*experiments.Job {
 		jobs = append(jobs, s.Job)
 	}
 	return jobs
-}
-
-// memoryOf is what a real job is given in each of its alternatives.
-func memoryOf(h *experiments.Hardware, j *experiments.Job) []int64 {
-	var memory []int64
-	for _, w := range alternativesOn(h, j) {
-		memory = append(memory, w.job.Memory)
-	}
-	return memory
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 type drawnKey struct {
@@ -134,7 +135,7 @@ func realiseTrace(t *experiments.Trace) realisation {
 	}
 	// All that a trace says has a place in its written form.
 	h := sha256.New()
-	_ = workload.WriteCSV(h, t.Trace) // a hash does not fail
+	_ = formats.WriteCSV(h, t.Trace) // a hash does not fail
 	r.digest = hex.EncodeToString(h.Sum(nil))
 	return r
 }

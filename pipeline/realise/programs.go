@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -183,16 +183,17 @@ func (p *programs) digest(path string) string {
 	return d
 }
 
-// launch returns how the process engine starts a job. units is the length
+// launch returns how an engine starts a job. units is the length
 // that this run has; a profile's sample is shorter than the job.
-func (p *programs) launch(j *experiments.Job, name string, units int, dirs Folders) process.Job {
-	out := process.Job{
+func (p *programs) launch(j *experiments.Job, name string, units int, dirs Folders) launch.Job {
+	out := launch.Job{
 		Name: name, Dir: j.Dir,
 		LogPath:       filepath.Join(dirs.Logs, name+".log"),
 		ControlPath:   filepath.Join(dirs.Scratch, name+".control"),
 		CheckpointDir: filepath.Join(dirs.Scratch, name+".checkpoint"),
 		Threads:       j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 		Limit: j.Limit, Flags: j.Flags, GPUs: j.GPUs, Steps: j.Steps > 0,
+		Memory: j.Memory, Container: j.Container,
 	}
 	lengthVar := contract.EnvEpochs
 	if j.Steps > 0 {
@@ -210,6 +211,7 @@ func (p *programs) launch(j *experiments.Job, name string, units int, dirs Folde
 	for _, s := range j.Settings {
 		out.Argv = append(out.Argv, "--"+strings.ReplaceAll(s.Name, "_", "-"), s.Value)
 	}
+	out.ContainerArgv = append([]string{"tfexp"}, out.Argv[1:]...) // the image has a tfexp of its own
 	return out
 }
 

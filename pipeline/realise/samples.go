@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler"
@@ -57,13 +57,12 @@ func (u *Unit) Estimate() (estimator.Estimate, bool) { return u.x.estimateOf(u.j
 func (u *Unit) Identity() (name, kind string) { return u.x.identityOf(u.job) }
 
 // Launch returns how the job is started for a sample of so many epochs or steps.
-func (u *Unit) Launch(name string, length int, dirs Folders) process.Job {
+func (u *Unit) Launch(name string, length int, dirs Folders) launch.Job {
 	return u.x.programs.launch(u.job, name, length, dirs)
 }
 
-// Container returns the unit's job block and where it runs in containers; nil if
-// it does not.
-func (u *Unit) Container() (*experiments.Job, *Contained) { return u.job, u.x.containers[u.job] }
+// Container returns where the job runs in containers; nil if it does not.
+func (u *Unit) Container() *Contained { return u.x.containers[u.job] }
 
 // planSamples lists the jobs that have to be sampled: those that run for real,
 // for predictions, and those whose simulated run time the file does not give.

@@ -149,4 +149,3 @@ func TestSampleLengths(t *testing.T) {
 		}
 	}
 }
-

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results"
@@ -66,26 +66,17 @@ func (c *Cell) Jobs() ([]scheduler.Job, error) {
 // Overheads are those of the cell's simulated engine.
 func (c *Cell) Overheads() simulated.Overheads { return c.simulatorOptions().Overheads }
 
-// Launch is how a job of a cell is started for real.
-type Launch struct {
-	process.Job
-	// Memories are what it is given in each of its alternatives.
-	Memories []int64
-	// Block is its job block.
-	Block *experiments.Job
-}
-
 // Real returns the task of a cell whose jobs run for real, without its engine,
 // and how each of its jobs is started.
-func (c *Cell) Real(dirs Folders) (execute.Cell, []Launch, error) {
+func (c *Cell) Real(dirs Folders) (execute.Cell, []launch.Job, error) {
 	r, err := c.realise()
 	if err != nil {
 		return execute.Cell{}, nil, err
 	}
-	launches := make([]Launch, len(r.jobs))
+	launches := make([]launch.Job, len(r.jobs))
 	for n, j := range r.jobs {
 		block := r.kinds[r.kind[n]] // real jobs have a block each
-		launches[n] = Launch{c.x.programs.launch(block, j.Name, length(block), dirs), memoryOf(c.Hardware, block), block}
+		launches[n] = c.x.programs.launch(block, j.Name, length(block), dirs)
 		launches[n].Alternatives = launchAlternatives(c.Hardware, block)
 	}
 	return c.task(r, truth{}), launches, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/results"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/ledger"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -57,7 +58,7 @@ func Run(ctx context.Context, c Cell) (results.Cell, error) {
 	validator := validate.New(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
 	all := recorders{validator, w}
 	if c.Watch != nil {
-		all = append(all, &counter{watch: c.Watch, counts: Counts{Total: len(c.Setup.Jobs)}})
+		all = append(all, &counter{watch: c.Watch, counts: w.Counts, last: Counts{Total: len(c.Setup.Jobs)}})
 	}
 	if c.Begun != nil {
 		all = append(all, &opening{call: c.Begun})
@@ -147,51 +148,20 @@ func (o *opening) Event(scheduler.Event) {
 
 func (*opening) Decision(scheduler.Decision) {}
 
-// counter follows the jobs' states.
+// counter reports the jobs' states when they have changed.
 type counter struct {
 	watch  func(Counts)
-	counts Counts
-	runs   map[int]bool
+	counts func() ledger.Counts // after the event
+	last   Counts
 }
 
-func (c *counter) Event(e scheduler.Event) {
-	if c.runs == nil {
-		c.runs = map[int]bool{}
+func (c *counter) Event(scheduler.Event) {
+	n := c.counts()
+	now := Counts{Waiting: n.Waiting(), Running: n.Running, Done: n.Finished, Failed: n.Failed + n.Stopped, Total: c.last.Total}
+	if now != c.last {
+		c.last = now
+		c.watch(now)
 	}
-	n := &c.counts
-	switch e.Kind {
-	case scheduler.Arrive:
-		n.Waiting++
-	case scheduler.Start, scheduler.Resume:
-		n.Waiting--
-		n.Running++
-		c.runs[e.Job] = true
-	case scheduler.Pause:
-		n.Running--
-		n.Waiting++
-		delete(c.runs, e.Job)
-	case scheduler.Retry:
-		if c.runs[e.Job] {
-			n.Running--
-			n.Waiting++
-			delete(c.runs, e.Job)
-		}
-	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
-		if c.runs[e.Job] {
-			n.Running--
-			delete(c.runs, e.Job)
-		} else { // it could not be started, or ended while it was paused
-			n.Waiting--
-		}
-		if e.Kind == scheduler.Finish {
-			n.Done++
-		} else {
-			n.Failed++
-		}
-	default:
-		return
-	}
-	c.watch(*n)
 }
 
 func (*counter) Decision(scheduler.Decision) {}

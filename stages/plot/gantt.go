@@ -17,6 +17,7 @@ import (
 
 	"github.com/tfexp/tfexp/results"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
 // held is a span of time in which a job holds cores and GPUs.
@@ -149,6 +150,7 @@ func (d *data) chart(c results.Cell) (*chart, error) {
 		ch.from = min(ch.from, r.Arrival)
 	}
 	ch.from = min(0, ch.from)
+	replay := ledger.New(len(rows))
 	for e, err := range d.Events(c.CellRef) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
@@ -160,7 +162,7 @@ func (d *data) chart(c results.Cell) (*chart, error) {
 		if !ok {
 			continue
 		}
-		ch.lanes[i].event(e)
+		ch.lanes[i].event(e, replay, i)
 		ch.until = max(ch.until, e.At)
 		for _, s := range e.Cores {
 			ch.cores = max(ch.cores, int(s.Hi))
@@ -187,18 +189,20 @@ func (d *data) chart(c results.Cell) (*chart, error) {
 	return ch, nil
 }
 
-func (l *lane) event(e results.EventRow) {
-	switch e.Event {
-	case scheduler.Start, scheduler.Resume, scheduler.ResizeJob:
+// event takes the next event of the lane's job, which has this number in the replay.
+func (l *lane) event(e results.EventRow, replay *ledger.Ledger, number int) {
+	ev := e.Of(number)
+	step := replay.Event(&ev)
+	if step.Ended {
 		l.close(e.At)
+	}
+	if step.Began {
 		l.held = append(l.held, held{from: e.At, to: -1, cores: e.Cores, gpus: e.GPUs})
-		if e.Event == scheduler.ResizeJob {
-			l.resizes = append(l.resizes, e.At)
-		}
-	case scheduler.Pause, scheduler.Retry:
-		l.close(e.At)
-	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
-		l.close(e.At)
+	}
+	if step.Ended && step.Began {
+		l.resizes = append(l.resizes, e.At)
+	}
+	if replay.Job(number).Over() && l.end == 0 {
 		l.end = e.At
 	}
 }
