@@ -30,6 +30,7 @@ var rules = []struct {
 	{"pipeline/store", []string{"results"}},
 	{"pipeline/realise", []string{"pipeline/store", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline", []string{"pipeline/", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
+	{"stages/report", []string{"scheduler", "estimator", "hardware", "results", "jobs/contract", "stages/plot"}},
 	{"stages/", []string{"scheduler", "estimator", "hardware", "results", "jobs/contract"}},
 	{"experiments/schema", nil},
 	{"experiments/units", nil},

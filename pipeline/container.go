@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 	"github.com/tfexp/tfexp/stages/profile"
 )
@@ -185,25 +185,25 @@ func (r *run) sampleEngine(ctx context.Context, u *realise.Unit, program launch.
 }
 
 // inContainers carries out a cell on the engine docker.
-func (e *execution) inContainers(ctx context.Context, c *realise.Cell, task execute.Cell, jobs []launch.Job) (results.Cell, error) {
+func (e *execution) inContainers(ctx context.Context, c *realise.Cell, task execute.Cell, jobs []launch.Job) (record.Cell, error) {
 	tables, err := openLive(task, task.Setup.Jobs, true)
 	if err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
 	engine, err := e.containerEngine(ctx, c.Hardware, c.Ref.Cell, jobs, docker.Options{Observe: tables.observe(), Report: tables.report()})
 	if err != nil {
-		return results.Cell{}, errors.Join(err, tables.close(nil))
+		return record.Cell{}, errors.Join(err, tables.close(nil))
 	}
 	watch := &gpuWatch{}
 	if e.local(c.Hardware) {
 		if watch, err = e.watchGPUs(task, engine.Zero()); err != nil {
-			return results.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
+			return record.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
 		}
 	}
 	defer watch.abort()
 	task.Engine = engine
 	var closed error
-	task.Finally = func(out *results.Cell) {
+	task.Finally = func(out *record.Cell) {
 		watch.finish(out)
 		closed = errors.Join(engine.Close(), tables.close(out))
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
@@ -84,7 +84,7 @@ const (
 // be brought back is run.
 func (r *run) reuse(i int) error {
 	ref := r.Cells[i]
-	dir := filepath.Join(r.Dir, results.CellsDir, ref.Cell)
+	dir := filepath.Join(r.Dir, record.CellsDir, ref.Cell)
 	if store.Complete(dir, ref.Key) {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (e *execution) cell(ctx context.Context, i int) error {
 		return ctx.Err()
 	}
 	ref, key := e.Cells[i], e.state.keys[i]
-	dir := filepath.Join(e.Dir, results.CellsDir, ref.Cell)
+	dir := filepath.Join(e.Dir, record.CellsDir, ref.Cell)
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("clean up the folder of cell %s: %w", ref.Cell, err)
 	}
@@ -181,7 +181,7 @@ func (e *execution) cell(ctx context.Context, i int) error {
 		}
 		return err
 	}
-	if cell.State == results.CellFinished {
+	if cell.State == record.CellFinished {
 		if err := e.keep(i, dir, time.Since(began)); err != nil {
 			return err
 		}
@@ -201,12 +201,12 @@ func (e *execution) cell(ctx context.Context, i int) error {
 	e.mu.Unlock()
 	e.run.mu.Lock()
 	e.outcome.Ran++
-	if cell.State != results.CellFinished {
+	if cell.State != record.CellFinished {
 		e.outcome.Failed++
 	}
 	e.run.mu.Unlock()
 	end := Progress{Kind: UnitEnd, Elapsed: time.Since(began)}
-	if cell.State != results.CellFinished {
+	if cell.State != record.CellFinished {
 		end.Err = cellError(cell)
 	}
 	e.tell(i, end, 0)
@@ -214,7 +214,7 @@ func (e *execution) cell(ctx context.Context, i int) error {
 }
 
 // cellError says why a cell failed.
-func cellError(c results.Cell) error {
+func cellError(c record.Cell) error {
 	if c.Error != "" {
 		return errors.New(c.Error)
 	}
@@ -237,7 +237,7 @@ func (e *execution) tell(i int, p Progress, elapsed time.Duration) {
 }
 
 // carryOut runs the cell on its engine.
-func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.Time) (results.Cell, error) {
+func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.Time) (record.Cell, error) {
 	c := e.state.cells[i]
 	if !c.Ref.Real() {
 		task, err := c.Simulated()
@@ -247,7 +247,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		}
 		switch {
 		case task.Records == "":
-			return results.Cell{}, err
+			return record.Cell{}, err
 		case err != nil:
 			return execute.Fail(task, err)
 		}
@@ -257,20 +257,20 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 }
 
 // forReal runs a cell whose jobs run for real.
-func (e *execution) forReal(ctx context.Context, i int, dir string, began time.Time) (results.Cell, error) {
+func (e *execution) forReal(ctx context.Context, i int, dir string, began time.Time) (record.Cell, error) {
 	c := e.state.cells[i]
 	scratch, err := os.MkdirTemp(e.Dir, ".scratch-")
 	if err != nil {
-		return results.Cell{}, fmt.Errorf("make a folder for control files: %w", err)
+		return record.Cell{}, fmt.Errorf("make a folder for control files: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-	logs := filepath.Join(dir, results.LogsDir)
+	logs := filepath.Join(dir, record.LogsDir)
 	if err := os.MkdirAll(logs, 0o755); err != nil {
-		return results.Cell{}, fmt.Errorf("make the log folder: %w", err)
+		return record.Cell{}, fmt.Errorf("make the log folder: %w", err)
 	}
 	task, launches, err := c.Real(realise.Folders{Logs: logs, Scratch: scratch})
 	if err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
 	task.Dir, task.Logs = dir, logs
 	task.Watch = func(n execute.Counts) {
@@ -286,26 +286,26 @@ func (e *execution) forReal(ctx context.Context, i int, dir string, began time.T
 }
 
 // asProcesses carries out a cell on the engine process.
-func (e *execution) asProcesses(ctx context.Context, c *realise.Cell, task execute.Cell, jobs []launch.Job) (results.Cell, error) {
+func (e *execution) asProcesses(ctx context.Context, c *realise.Cell, task execute.Cell, jobs []launch.Job) (record.Cell, error) {
 	tables, err := openLive(task, task.Setup.Jobs, false)
 	if err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
 	opts := e.engineOptions()
 	opts.Report = tables.report()
 	engine, err := process.New(jobs, opts)
 	if err != nil {
-		return results.Cell{}, errors.Join(&EngineError{Engine: c.Ref.Engine, Err: err}, tables.close(nil))
+		return record.Cell{}, errors.Join(&EngineError{Engine: c.Ref.Engine, Err: err}, tables.close(nil))
 	}
 	watch, err := e.watchGPUs(task, engine.Zero())
 	if err != nil {
-		return results.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
+		return record.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
 	}
 	defer watch.abort()
 	load := hardware.NewLoadSampler()
 	task.Engine = engine
 	var closed error
-	task.Finally = func(out *results.Cell) {
+	task.Finally = func(out *record.Cell) {
 		watch.finish(out)
 		busy := load.Others()
 		closed = errors.Join(engine.Close(), tables.close(out))
@@ -314,7 +314,7 @@ func (e *execution) asProcesses(ctx context.Context, c *realise.Cell, task execu
 		}
 		out.Busy = busy
 		if busy > hardware.BusyCores {
-			out.Warnings = append(out.Warnings, results.Warning{Code: results.BusyMachine, Cell: c.Ref.Cell,
+			out.Warnings = append(out.Warnings, record.Warning{Code: record.BusyMachine, Cell: c.Ref.Cell,
 				Text: fmt.Sprintf("other processes used more than %.2g cores, on the mean, while jobs ran", hardware.BusyCores)})
 		}
 	}

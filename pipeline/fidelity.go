@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
@@ -51,8 +51,8 @@ const (
 // simulateTwin brings the simulation of one real cell up to date.
 func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 	ref := r.Cells[i].Twin()
-	dir := filepath.Join(r.Dir, results.CellsDir, filepath.FromSlash(ref.Cell))
-	if state, ok := store.State(filepath.Dir(dir)); !ok || state != results.CellFinished {
+	dir := filepath.Join(r.Dir, record.CellsDir, filepath.FromSlash(ref.Cell))
+	if state, ok := store.State(filepath.Dir(dir)); !ok || state != record.CellFinished {
 		return noTwin, os.RemoveAll(dir) // nothing to be faithful to
 	}
 	task, key, err := r.state.cells[i].Twin()

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // planState is what a plan keeps for its run.
@@ -63,7 +63,7 @@ func (p *Plan) addCells(cells []*realise.Cell) error {
 	p.state.cells = cells
 	p.state.keys = make([]*store.Key, len(cells))
 	p.Work = make([]CellWork, len(cells))
-	p.Cells = make([]results.CellRef, len(cells))
+	p.Cells = make([]record.CellRef, len(cells))
 	for i, c := range cells {
 		k, err := c.Key()
 		if err != nil {
@@ -101,7 +101,7 @@ func (p *Plan) predict(ctx context.Context) error {
 // lookUp finds out what is there already. A cell is reused when its files are
 // complete under its key, or when the cache can bring them back.
 func (p *Plan) lookUp() {
-	c := store.OpenReadOnly(p.Dir, results.CacheFile)
+	c := store.OpenReadOnly(p.Dir, record.CacheFile)
 	defer c.Close()
 	onDisk := store.CellFolders(p.Dir)
 	c.View(func(v store.View) {
@@ -119,7 +119,7 @@ func (p *Plan) lookUp() {
 		}
 		p.readHistory(v)
 	})
-	entries, _ := os.ReadDir(filepath.Join(p.Dir, results.CellsDir))
+	entries, _ := os.ReadDir(filepath.Join(p.Dir, record.CellsDir))
 	for _, e := range entries { // in name order
 		if onDisk[e.Name()] {
 			p.Stale = append(p.Stale, e.Name())
@@ -132,7 +132,7 @@ func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork 
 	if p.options.Fresh {
 		return CellWork{Reason: "asked to run afresh"}
 	}
-	dir := filepath.Join(p.Dir, results.CellsDir, ref.Cell)
+	dir := filepath.Join(p.Dir, record.CellsDir, ref.Cell)
 	if v.Has(ref.Key) {
 		if onDisk[ref.Cell] && store.Complete(dir, ref.Key) {
 			return CellWork{Reuse: true, Reason: "finished earlier"}
@@ -143,7 +143,7 @@ func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork 
 	}
 	old, state := previous(v, p, i, dir, onDisk[ref.Cell])
 	switch {
-	case old == p.state.keys[i].Description() && state == results.CellFinished:
+	case old == p.state.keys[i].Description() && state == record.CellFinished:
 		return CellWork{Reuse: true, Reason: "finished earlier"}
 	case old == p.state.keys[i].Description() && state == interrupted:
 		return CellWork{Reason: p.incomplete()}
@@ -177,7 +177,7 @@ func previous(v store.View, p *Plan, i int, dir string, onDisk bool) (descriptio
 	if onDisk {
 		if raw, err := os.ReadFile(filepath.Join(dir, store.KeyFile)); err == nil {
 			state := interrupted
-			if s, ok := store.State(dir); ok && results.Intact(dir) {
+			if s, ok := store.State(dir); ok && record.Intact(dir) {
 				state = s
 			}
 			return string(raw), state
@@ -192,8 +192,8 @@ func previous(v store.View, p *Plan, i int, dir string, onDisk bool) (descriptio
 }
 
 // Names of units in the cache.
-func cellUnit(r results.CellRef) string { return "cell " + r.Cell }
-func familyUnit(r results.CellRef) string {
+func cellUnit(r record.CellRef) string { return "cell " + r.Cell }
+func familyUnit(r record.CellRef) string {
 	return fmt.Sprintf("family %s %s %s r%d", r.Workload, r.Hardware, r.Policy, r.Replicate)
 }
 
@@ -220,6 +220,6 @@ func Experiments(dir string) ([]string, error) {
 }
 
 func isExperiment(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, results.PlanFile))
+	_, err := os.Stat(filepath.Join(dir, record.PlanFile))
 	return err == nil
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"github.com/tfexp/tfexp/pipeline/realise"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"os"
 	"path/filepath"
 	"slices"
@@ -375,14 +375,14 @@ func (r *run) estimate() error {
 		r.warn(w.Code, "", w.Text)
 	}
 	if samples := r.x.SampleRows(); len(samples) > 0 {
-		if err := results.WriteSamples(r.Dir, samples); err != nil {
+		if err := record.WriteSamples(r.Dir, samples); err != nil {
 			return err
 		}
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	return results.WriteEstimates(r.Dir, rows)
+	return record.WriteEstimates(r.Dir, rows)
 }
 
 func (p *Plan) lookUpProfile(v store.View, i int) {

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // run is one execution of a plan: the open cache, the journal, the lock.
@@ -25,7 +25,7 @@ type run struct {
 	*Plan
 	cache   *store.Cache
 	journal *store.Journal
-	record  results.Run
+	record  record.Run
 	started time.Time
 	outcome Outcome
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
@@ -102,7 +102,7 @@ func (r *run) open() error {
 	}
 	killed = append(killed, removed...)
 	var warning string
-	if r.cache, warning, err = store.Open(r.Dir, results.CacheFile); err != nil {
+	if r.cache, warning, err = store.Open(r.Dir, record.CacheFile); err != nil {
 		return err
 	}
 	if r.journal, err = store.OpenJournal(r.Dir); err != nil {
@@ -116,16 +116,16 @@ func (r *run) open() error {
 	if err != nil {
 		file = r.x.File()
 	}
-	r.record = results.Run{
+	r.record = record.Run{
 		Started: r.started.Format(time.RFC3339), State: "running", Version: r.options.Version,
 		Go: runtime.Version(), Git: gitDescribe(r.x.File()), Seed: r.Seed, Command: r.options.Command,
 		File: file, Lenient: r.x.Lenient(),
 	}
 	for _, s := range r.x.Host().Settings() {
-		r.record.Host = append(r.record.Host, results.Setting{Name: s.Name, Value: s.Value})
+		r.record.Host = append(r.record.Host, record.Setting{Name: s.Name, Value: s.Value})
 	}
 	if r.Replicates < minReplicates && len(r.Compares) > 0 {
-		r.warn(results.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
+		r.warn(record.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
 			plural(r.Replicates, "replicate"), minReplicates))
 	}
 	if warning != "" {
@@ -162,7 +162,7 @@ func (r *run) forget() error {
 	for _, u := range r.x.Units() {
 		hashes = append(hashes, u.Hash)
 	}
-	for _, dir := range []string{results.CellsDir, profileDir} {
+	for _, dir := range []string{record.CellsDir, profileDir} {
 		if err := os.RemoveAll(filepath.Join(r.Dir, dir)); err != nil {
 			return fmt.Errorf("run afresh: %w", err)
 		}
@@ -174,11 +174,11 @@ func (r *run) forget() error {
 const minReplicates = 3
 
 func (r *run) writeDown() error {
-	name := results.ExperimentFile
+	name := record.ExperimentFile
 	if strings.HasSuffix(r.x.File(), ".json") {
 		name += ".json"
 	}
-	for _, other := range []string{results.ExperimentFile, results.ExperimentFile + ".json"} {
+	for _, other := range []string{record.ExperimentFile, record.ExperimentFile + ".json"} {
 		if other == name {
 			continue
 		}
@@ -196,7 +196,7 @@ func (r *run) writeDown() error {
 		return err
 	}
 	for _, s := range r.Stale {
-		if err := os.RemoveAll(filepath.Join(r.Dir, results.CellsDir, s)); err != nil {
+		if err := os.RemoveAll(filepath.Join(r.Dir, record.CellsDir, s)); err != nil {
 			return fmt.Errorf("remove the folder of a cell that is no longer planned: %w", err)
 		}
 		if err := r.journal.Add(store.JournalEntry{Event: "cell_removed", Unit: s, Text: "no longer in the plan"}); err != nil {
@@ -211,7 +211,7 @@ func (r *run) registry() string { return filepath.Join(r.Dir, "processes.json") 
 
 func (r *run) writePlan() error {
 	r.PredictedSeconds = r.left(nil).Seconds()
-	return writeJSON(filepath.Join(r.Dir, results.PlanFile), r.Plan.Plan)
+	return writeJSON(filepath.Join(r.Dir, record.PlanFile), r.Plan.Plan)
 }
 
 func (r *run) writeRun() error {
@@ -219,7 +219,7 @@ func (r *run) writeRun() error {
 	defer r.mu.Unlock()
 	r.record.Reused, r.record.Ran, r.record.Failed = r.outcome.Reused, r.outcome.Ran, r.outcome.Failed
 	r.record.Warnings = r.outcome.Warnings
-	return writeJSON(filepath.Join(r.Dir, results.RunFile), r.record)
+	return writeJSON(filepath.Join(r.Dir, record.RunFile), r.record)
 }
 
 // finish records in run.json how the run ended.
@@ -257,7 +257,7 @@ func (r *run) observe(p Progress) {
 // warn keeps a doubt about the results, and tells of it.
 func (r *run) warn(code, cell, text string) {
 	r.mu.Lock()
-	r.outcome.Warnings = append(r.outcome.Warnings, results.Warning{Code: code, Cell: cell, Text: text})
+	r.outcome.Warnings = append(r.outcome.Warnings, record.Warning{Code: code, Cell: cell, Text: text})
 	r.mu.Unlock()
 	// A journal that cannot be written shows itself at the next entry.
 	_ = r.journal.Add(store.JournalEntry{Event: "warning", Unit: cell, State: code, Text: text})

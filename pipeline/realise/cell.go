@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -22,7 +22,7 @@ type point = experiments.Cell
 // Cell is one cell of an experiment: a point of its matrix with a replicate.
 type Cell struct {
 	// Ref names it in records.
-	Ref results.CellRef
+	Ref record.CellRef
 
 	point
 	x *Experiment
@@ -39,9 +39,9 @@ func expand(x *Experiment) (cells []*Cell) {
 			name = fmt.Sprintf("%s~%d", cellName(c), n)
 		}
 		taken[name] = true
-		axes := make([]results.Setting, len(c.Axes))
+		axes := make([]record.Setting, len(c.Axes))
 		for k, a := range c.Axes {
-			axes[k] = results.Setting(a)
+			axes[k] = record.Setting(a)
 		}
 		var cores, gpus int
 		for _, n := range c.Hardware.Cluster.Nodes {
@@ -49,7 +49,7 @@ func expand(x *Experiment) (cells []*Cell) {
 			gpus += n.GPUs
 		}
 		for r := 1; r <= spec.Replicates; r++ {
-			cells = append(cells, &Cell{x: x, point: c, Ref: results.CellRef{
+			cells = append(cells, &Cell{x: x, point: c, Ref: record.CellRef{
 				Cell:     fmt.Sprintf("%s-r%d", name, r),
 				Workload: c.Workload.Name, Hardware: c.Hardware.Name, Policy: c.Policy.Name,
 				Replicate: r, Seed: replicateSeed(spec.Seed, r), Engine: c.Hardware.Engine,
@@ -92,7 +92,7 @@ func replicateSeed(seed int64, replicate int) int64 {
 // RunOrder is a randomised block design: replicate after replicate, and
 // within each the cells in a random order of their own, so that a machine
 // that drifts harms no policy more than another. It returns indexes into refs.
-func RunOrder(seed int64, refs []results.CellRef) []int {
+func RunOrder(seed int64, refs []record.CellRef) []int {
 	byReplicate := map[int][]int{}
 	last := 0
 	for i, r := range refs {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/estimate"
 )
 
@@ -20,13 +20,13 @@ type fitKey struct {
 
 type fit struct {
 	estimate estimator.Estimate
-	row      results.EstimateRow
+	row      record.EstimateRow
 	err      error
 }
 
 // Estimates fits the samples, and returns the rows of estimates.csv with the
 // warnings of those that could not be fitted.
-func (x *Experiment) Estimates() (rows []results.EstimateRow, warnings []results.Warning) {
+func (x *Experiment) Estimates() (rows []record.EstimateRow, warnings []record.Warning) {
 	type place struct{ samples, hardware, model string }
 	seen, axes := map[place]bool{}, x.distinguishing()
 	x.eachSampled(func(c point, j *experiments.Job) {
@@ -42,13 +42,13 @@ func (x *Experiment) Estimates() (rows []results.EstimateRow, warnings []results
 				if n > 0 {
 					code = "no_comparison"
 				}
-				warnings = append(warnings, results.Warning{Code: code, Text: f.err.Error()})
+				warnings = append(warnings, record.Warning{Code: code, Text: f.err.Error()})
 				continue
 			}
 			row := f.row
 			row.Hardware, row.Axes = c.Hardware.Name, axes[x.kindAddress(j)]
 			if n > 0 {
-				row.Role = results.EstimateCompared
+				row.Role = record.EstimateCompared
 			}
 			rows = append(rows, row)
 		}
@@ -111,8 +111,8 @@ func (x *Experiment) kindAddress(j *experiments.Job) string {
 }
 
 // SampleRows are the rows of samples.csv: what was measured of each job.
-func (x *Experiment) SampleRows() []results.SampleRow {
-	var rows []results.SampleRow
+func (x *Experiment) SampleRows() []record.SampleRow {
+	var rows []record.SampleRow
 	for _, u := range x.units {
 		samples := x.samples[u.Hash]
 		for _, s := range samples {
@@ -123,7 +123,7 @@ func (x *Experiment) SampleRows() []results.SampleRow {
 					units += t
 				}
 			}
-			rows = append(rows, results.SampleRow{
+			rows = append(rows, record.SampleRow{
 				Job: u.Job, Threads: s.Threads, GPUs: s.GPUs, Length: s.Length, Unit: u.LengthUnit(),
 				Wall: s.Wall, Startup: known(s.Startup), Units: units, Save: known(s.Save), Launch: known(s.Launch),
 				Pause: known(s.Pause), Resume: known(s.Resume), Resize: known(s.Resize),

@@ -9,7 +9,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/execute"
 )
@@ -18,12 +19,12 @@ import (
 // only a simulation knows of its jobs.
 func (c *Cell) task(r realisation, known truth) execute.Cell {
 	return execute.Cell{
-		Records: results.Records(c.x.spec.Records), Policy: c.Policy.Policy, Resizes: r.resizes,
+		Records: record.Records(c.x.spec.Records), Policy: c.Policy.Policy, Resizes: r.resizes,
 		Until: c.x.spec.Until, Online: c.online(r),
-		Setup: results.Setup{
-			Cell: c.Ref, Cluster: c.Hardware.Cluster, Jobs: c.jobsFor(r, known), Alone: known.alone,
+		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
+			Cluster: c.Hardware.Cluster, Jobs: c.jobsFor(r, known), Alone: known.alone,
 			Predicted: c.x.fitted(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r),
-		},
+		}},
 	}
 }
 
