@@ -1,4 +1,4 @@
-package pipeline
+package realise
 
 import (
 	"crypto/sha256"
@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
-type realisedKey struct {
+type drawnKey struct {
 	workload  *experiments.Workload
 	replicate int
 }
@@ -54,20 +54,22 @@ func (r *realisation) runTime(job int) (time.Duration, bool) {
 	return r.runTimes[job], true
 }
 
-// realise returns the jobs of a cell's workload in a replicate. All cells of
-// the replicate share them: their random numbers are common.
-func (p *Plan) realise(c experiments.Cell, replicate int) (realisation, error) {
-	id := realisedKey{c.Workload, replicate}
+// realise returns the jobs of a cell's workload. All cells of a replicate share
+// them: their random numbers are common.
+func (c *Cell) realise() (realisation, error) {
+	id := drawnKey{c.Workload, c.Ref.Replicate}
 	if c.Workload.Trace != nil && len(c.Workload.Submits) == 0 {
 		id.replicate = 0 // nothing is drawn
 	}
-	r, ok := p.state.realised[id]
+	c.x.drawing.Lock()
+	defer c.x.drawing.Unlock()
+	r, ok := c.x.drawn[id]
 	if !ok {
 		var err error
-		if r, err = realise(c.Workload, replicateSeed(p.spec.Seed, replicate)); err != nil {
+		if r, err = realise(c.Workload, c.Ref.Seed); err != nil {
 			return r, err
 		}
-		p.state.realised[id] = r
+		c.x.drawn[id] = r
 	}
 	if c.Hardware.Engine != engineSimulated {
 		r.runTimes = nil
@@ -116,7 +118,7 @@ func realiseSubmits(w *experiments.Workload, seed int64, taken map[string]bool) 
 	}
 	r.resize(w.Resizes)
 	r.epochs = drawEpochs(w, seed, len(r.jobs))
-	r.drawnOn = drawWays(w, seed, len(r.jobs))
+	r.drawnOn = drawAlternatives(w, seed, len(r.jobs))
 	for i := range r.jobs {
 		if j := r.kinds[r.kind[i]]; j.Runtime != nil { // what most policies will be told; see jobsFor
 			r.jobs[i].Predicted = given(j, r.epoch(i)).RunTime(j.Threads.Request)
@@ -223,13 +225,13 @@ func digestJobs(r realisation) string {
 
 // fitted has the predicted run time of each job on its full request; 0 where
 // there is no estimate. A run time that a trace tells is its own estimate.
-func (p *Plan) fitted(h *experiments.Hardware, r realisation) []time.Duration {
+func (x *Experiment) fitted(h *experiments.Hardware, r realisation) []time.Duration {
 	ofKind := make([]time.Duration, len(r.kinds))
 	drawn := make([]bool, len(r.kinds)) // its run time differs by job
 	for k, j := range r.kinds {
-		if p.sampled(h, j) {
-			if est, ok := p.estimateOf(j); ok {
-				ofKind[k] = seconds(est.Predict(length(j), p.spec.Estimate.Level).Seconds)
+		if x.sampled(h, j) {
+			if est, ok := x.estimateOf(j); ok {
+				ofKind[k] = seconds(est.Predict(length(j), x.spec.Estimate.Level).Seconds)
 				continue
 			}
 		}
@@ -255,12 +257,12 @@ func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)
 //
 // An oracle knows the run time to come: in simulation that is exact; of real
 // jobs nobody knows more than the fitted estimate.
-func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, known truth) []scheduler.Job {
+func (c *Cell) jobsFor(r realisation, known truth) []scheduler.Job {
 	if !usesPredictions(c.Policy) {
-		return p.withWays(c, i, r, r.jobs, known.work)
+		return c.withAlternatives(r, r.jobs, known.work)
 	}
 	jobs, own := r.jobs, false
-	fitted := p.fitted(c.Hardware, r)
+	fitted := c.x.fitted(c.Hardware, r)
 	for n := range jobs {
 		d := fitted[n]
 		switch c.Policy.Estimates {
@@ -272,7 +274,7 @@ func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, known truth) []
 				d = r.kinds[k].Limit
 			}
 		case "noisy", "online":
-			d = p.noisy(c, i, d, jobs[n].Name)
+			d = c.noisy(d, jobs[n].Name)
 		case "oracle":
 			if known.alone != nil {
 				d = max(known.alone[n], 1)
@@ -286,5 +288,5 @@ func (p *Plan) jobsFor(c experiments.Cell, i int, r realisation, known truth) []
 		}
 		jobs[n].Predicted = d
 	}
-	return p.withWays(c, i, r, jobs, known.work)
+	return c.withAlternatives(r, jobs, known.work)
 }

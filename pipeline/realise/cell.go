@@ -1,4 +1,4 @@
-package pipeline
+package realise
 
 import (
 	"crypto/sha256"
@@ -16,12 +16,24 @@ import (
 // file systems.
 const maxCellName = 150
 
+// point is a point of the matrix, without its replicate.
+type point = experiments.Cell
+
+// Cell is one cell of an experiment: a point of its matrix with a replicate.
+type Cell struct {
+	// Ref names it in records.
+	Ref record.CellRef
+
+	point
+	x *Experiment
+}
+
 // expand lists the cells with their replicates, in the order of the file:
-// all replicates of a cell stand together. specCell has, for each, the index
-// of its cell in the spec.
-func expand(spec *experiments.Spec) (refs []record.CellRef, specCell []int) {
+// all replicates of a point stand together.
+func expand(x *Experiment) (cells []*Cell) {
+	spec := x.spec
 	taken := map[string]bool{}
-	for i, c := range spec.Cells {
+	for _, c := range spec.Cells {
 		name := cellName(c)
 		for n := 2; taken[name]; n++ { // two names that differ only in replaced characters
 			name = fmt.Sprintf("%s~%d", cellName(c), n)
@@ -37,21 +49,20 @@ func expand(spec *experiments.Spec) (refs []record.CellRef, specCell []int) {
 			gpus += n.GPUs
 		}
 		for r := 1; r <= spec.Replicates; r++ {
-			refs = append(refs, record.CellRef{
+			cells = append(cells, &Cell{x: x, point: c, Ref: record.CellRef{
 				Cell:     fmt.Sprintf("%s-r%d", name, r),
 				Workload: c.Workload.Name, Hardware: c.Hardware.Name, Policy: c.Policy.Name,
 				Replicate: r, Seed: replicateSeed(spec.Seed, r), Engine: c.Hardware.Engine,
 				Axes: axes, Cores: cores, GPUs: gpus,
-			})
-			specCell = append(specCell, i)
+			}})
 		}
 	}
-	return refs, specCell
+	return cells
 }
 
 // cellName is readable and fit for a folder: workload-hardware-policy and the
 // axes that the cell reads.
-func cellName(c experiments.Cell) string {
+func cellName(c point) string {
 	var b strings.Builder
 	b.WriteString(c.Workload.Name + "-" + c.Hardware.Name + "-" + c.Policy.Name)
 	for _, a := range c.Axes {
@@ -78,10 +89,10 @@ func replicateSeed(seed int64, replicate int) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:8]) >> 1)
 }
 
-// runOrder is a randomised block design: replicate after replicate, and
+// RunOrder is a randomised block design: replicate after replicate, and
 // within each the cells in a random order of their own, so that a machine
-// that drifts harms no policy more than another.
-func runOrder(seed int64, refs []record.CellRef) []int {
+// that drifts harms no policy more than another. It returns indexes into refs.
+func RunOrder(seed int64, refs []record.CellRef) []int {
 	byReplicate := map[int][]int{}
 	last := 0
 	for i, r := range refs {

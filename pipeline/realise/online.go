@@ -1,10 +1,9 @@
-package pipeline
+package realise
 
 import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -12,15 +11,15 @@ import (
 // online is what lets the predictions of a cell follow its jobs; nil for a
 // policy that does not ask for it. A job whose run time a trace tells has no
 // units that it could report; one with alternatives keeps its estimates.
-func (p *Plan) online(c experiments.Cell, i int, r realisation) *scheduler.Online {
+func (c *Cell) online(r realisation) *scheduler.Online {
 	if c.Policy.Estimates != "online" {
 		return nil
 	}
-	f := &foresight{plan: p, cell: c, index: i, r: r, kinds: make([]*estimator.Estimate, len(r.kinds)), jobs: make([]learned, len(r.jobs))}
+	f := &foresight{cell: c, r: r, kinds: make([]*estimator.Estimate, len(r.kinds)), jobs: make([]learned, len(r.jobs))}
 	units := make([]int, len(r.jobs))
-	ways := waysOf(c.Hardware, r)
+	alternatives := alternativesOf(c.Hardware, r)
 	for n := range units {
-		if _, told := r.runTime(n); !told && r.kind[n] >= 0 && r.waysAt(ways, n) == nil {
+		if _, told := r.runTime(n); !told && r.kind[n] >= 0 && r.alternativesAt(alternatives, n) == nil {
 			units[n] = length(r.kinds[r.kind[n]])
 		}
 	}
@@ -30,9 +29,7 @@ func (p *Plan) online(c experiments.Cell, i int, r realisation) *scheduler.Onlin
 // foresight predicts jobs anew from their finished units. It implements
 // scheduler.Predictor.
 type foresight struct {
-	plan  *Plan
-	cell  experiments.Cell
-	index int
+	cell  *Cell
 	r     realisation
 	kinds []*estimator.Estimate // before the first unit, by job block; nil where it is not known yet
 	jobs  []learned
@@ -94,9 +91,9 @@ func (f *foresight) estimate(job int) (est estimator.Estimate, work simulated.Wo
 	threads := block.Threads.Request
 	k := f.r.kind[job]
 	switch {
-	case f.plan.estimated(f.cell.Hardware, block):
+	case f.cell.x.estimated(f.cell.Hardware, block):
 		if f.kinds[k] == nil {
-			fitted, ok := f.plan.estimateOf(block)
+			fitted, ok := f.cell.x.estimateOf(block)
 			if !ok {
 				return est, work, false
 			}
@@ -104,7 +101,7 @@ func (f *foresight) estimate(job int) (est estimator.Estimate, work simulated.Wo
 		}
 		est = *f.kinds[k]
 		var err error
-		if work, err = f.plan.workOf(block); err != nil {
+		if work, err = f.cell.x.workOf(block); err != nil {
 			return est, work, false
 		}
 	case block.Runtime != nil:
@@ -116,7 +113,7 @@ func (f *foresight) estimate(job int) (est estimator.Estimate, work simulated.Wo
 	}
 	est.Resource.Threads = threads
 	if s := f.cell.Policy.Sigma; s > 0 { // it is known to be that wrong
-		by := float64(f.plan.noisy(f.cell, f.index, time.Hour, f.r.jobs[job].Name)) / float64(time.Hour)
+		by := float64(f.cell.noisy(time.Hour, f.r.jobs[job].Name)) / float64(time.Hour)
 		est.Slope, est.Intercept, est.PaceSD = est.Slope*by, est.Intercept*by, s
 	}
 	return est, work, true

@@ -1,4 +1,4 @@
-package pipeline
+package realise
 
 import (
 	"fmt"
@@ -74,14 +74,14 @@ func hardwareLines(h *experiments.Hardware) []string {
 }
 
 // overheadLines describe the overheads of a simulated machine.
-func (p *Plan) overheadLines(c experiments.Cell) []string {
+func (c *Cell) overheadLines() []string {
 	if c.Hardware.Engine != engineSimulated {
 		return nil
 	}
 	var k store.Key
 	if o := c.Hardware.Overheads; o != nil {
 		k.Add("hardware.overheads", simulated.Overheads(*o).String())
-	} else if slices.ContainsFunc(jobsOf(c), func(j *experiments.Job) bool { return p.sampled(c.Hardware, j) }) {
+	} else if slices.ContainsFunc(jobsOf(c.point), func(j *experiments.Job) bool { return c.x.sampled(c.Hardware, j) }) {
 		k.Add("hardware.overheads", "measured") // with the samples, which have lines of their own
 	} else {
 		k.Add("hardware.overheads", simulated.Overheads{}.String())
@@ -90,10 +90,10 @@ func (p *Plan) overheadLines(c experiments.Cell) []string {
 }
 
 // runtimeLines describe where a simulated job's run time comes from.
-func (p *Plan) runtimeLines(h *experiments.Hardware, j *experiments.Job) []string {
+func (x *Experiment) runtimeLines(h *experiments.Hardware, j *experiments.Job) []string {
 	var k store.Key
-	if p.sampled(h, j) {
-		k.Add("job."+j.Name+".runtime", "fitted "+p.estimateLine(j))
+	if x.sampled(h, j) {
+		k.Add("job."+j.Name+".runtime", "fitted "+x.estimateLine(j))
 	} else {
 		k.Add("job."+j.Name+".runtime", runtimeText(j.Runtime))
 	}
@@ -102,7 +102,7 @@ func (p *Plan) runtimeLines(h *experiments.Hardware, j *experiments.Job) []strin
 
 // estimateLines describe the estimates that a policy decides by; policies that
 // use none do not depend on them.
-func (p *Plan) estimateLines(c experiments.Cell) []string {
+func (c *Cell) estimateLines() []string {
 	if !usesPredictions(c.Policy) {
 		return nil
 	}
@@ -114,9 +114,9 @@ func (p *Plan) estimateLines(c experiments.Cell) []string {
 	if c.Policy.Estimates == "requested" {
 		return k.Lines()
 	}
-	for _, j := range jobsOf(c) {
-		if p.sampled(c.Hardware, j) {
-			k.Add("job."+j.Name+".estimate", p.estimateLine(j))
+	for _, j := range jobsOf(c.point) {
+		if c.x.sampled(c.Hardware, j) {
+			k.Add("job."+j.Name+".estimate", c.x.estimateLine(j))
 		}
 	}
 	return k.Lines()

@@ -1,4 +1,4 @@
-package pipeline
+package realise
 
 import (
 	"math"
@@ -17,7 +17,7 @@ import (
 )
 
 // way is one way in which the jobs of a block run on a hardware.
-type way struct {
+type alternative struct {
 	name string
 	job  *experiments.Job // the block, or one of its alternatives
 	// index is that of job among the block's Ways.
@@ -28,39 +28,39 @@ type way struct {
 	rate float64
 }
 
-// waysOn returns the ways in which a job can run on a hardware: its own request
+// alternativesOn returns the alternatives in which a job can run on a hardware: its own request
 // and its alternatives, as far as the hardware has room for them; and of those
 // that are faster on one type of GPU than on another, one for each type. It is
 // nil for a job with one way that runs on any node.
-func waysOn(h *experiments.Hardware, j *experiments.Job) []way {
+func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 	if len(j.Alternatives) == 0 && j.GPU == "" && (j.GPUs == 0 || j.Runtime == nil || len(j.Runtime.GPURates) == 0) {
 		return nil
 	}
-	var ways []way
+	var alternatives []alternative
 	for i, w := range j.WithAlternatives() {
 		if !w.On(h) {
 			continue
 		}
 		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Engine != engineSimulated {
-			ways = append(ways, way{name: w.AlternativeName(), job: w, index: i, gpu: w.GPU, rate: 1})
+			alternatives = append(alternatives, alternative{name: w.AlternativeName(), job: w, index: i, gpu: w.GPU, rate: 1})
 			continue
 		}
 		for _, gpu := range h.GPUTypes() {
 			typed := *w
 			typed.GPU = gpu
 			if rate, ok := w.Runtime.RateOn(gpu); ok && (w.GPU == "" || w.GPU == gpu) && typed.On(h) {
-				ways = append(ways, way{name: w.AlternativeName() + ":" + gpu, job: w, index: i, gpu: gpu, rate: rate})
+				alternatives = append(alternatives, alternative{name: w.AlternativeName() + ":" + gpu, job: w, index: i, gpu: gpu, rate: rate})
 			}
 		}
 	}
-	return ways
+	return alternatives
 }
 
 // on lists the blocks of a job that run on a hardware: the job itself, if it
-// has no alternatives, else those of its ways for which there is room.
+// has no alternatives, else those of its alternatives for which there is room.
 func on(h *experiments.Hardware, j *experiments.Job) []*experiments.Job {
 	var jobs []*experiments.Job
-	for _, w := range waysOn(h, j) {
+	for _, w := range alternativesOn(h, j) {
 		if !slices.Contains(jobs, w.job) {
 			jobs = append(jobs, w.job)
 		}
@@ -79,33 +79,33 @@ func faster(w simulated.Work, rate float64) simulated.Work {
 	return w
 }
 
-// waysOf returns the ways of each kind of job in a realised workload on a
+// alternativesOf returns the alternatives of each kind of job in a realised workload on a
 // hardware; nil when none has any.
-func waysOf(h *experiments.Hardware, r realisation) [][]way {
-	var all [][]way
+func alternativesOf(h *experiments.Hardware, r realisation) [][]alternative {
+	var all [][]alternative
 	for k, j := range r.kinds {
-		if ways := waysOn(h, j); ways != nil {
+		if alternatives := alternativesOn(h, j); alternatives != nil {
 			if all == nil {
-				all = make([][]way, len(r.kinds))
+				all = make([][]alternative, len(r.kinds))
 			}
-			all[k] = ways
+			all[k] = alternatives
 		}
 	}
 	return all
 }
 
-// waysAt returns those of the ways of all kinds that are a job's.
-func (r *realisation) waysAt(ways [][]way, job int) []way {
-	if k := r.kind[job]; ways != nil && k >= 0 {
-		return ways[k]
+// alternativesAt returns those of the alternatives of all kinds that are a job's.
+func (r *realisation) alternativesAt(alternatives [][]alternative, job int) []alternative {
+	if k := r.kind[job]; alternatives != nil && k >= 0 {
+		return alternatives[k]
 	}
 	return nil
 }
 
-// epochOn is the epoch time that the file gives a job in one of the ways of its
+// epochOn is the epoch time that the file gives a job in one of the alternatives of its
 // block. Where it is drawn, it is drawn from the same random numbers: a job
 // that is long one way is long in the others.
-func (r *realisation) epochOn(job int, w way) time.Duration {
+func (r *realisation) epochOn(job int, w alternative) time.Duration {
 	if w.index == 0 {
 		return r.epoch(job)
 	}
@@ -115,8 +115,8 @@ func (r *realisation) epochOn(job int, w way) time.Duration {
 	return w.job.Runtime.Epoch.Mean
 }
 
-// drawWays draws the epoch times of alternatives, where the file asks for that.
-func drawWays(w *experiments.Workload, seed int64, jobs int) map[*experiments.Job][]time.Duration {
+// drawAlternatives draws the epoch times of alternatives, where the file asks for that.
+func drawAlternatives(w *experiments.Workload, seed int64, jobs int) map[*experiments.Job][]time.Duration {
 	drawn := map[*experiments.Job][]time.Duration{}
 	at := 0
 	for i, s := range w.Submits {
@@ -145,20 +145,20 @@ func epochStream(w *experiments.Workload, seed int64, submit int) *rand.Rand {
 // workOn is the work of a job in one way: what its trace or the file says, or the
 // fitted estimate. A trace tells the run time of the request that it has, which is
 // the only one: its jobs have no alternatives.
-func (p *Plan) workOn(h *experiments.Hardware, r realisation, job int, w way) (simulated.Work, error) {
+func (x *Experiment) workOn(h *experiments.Hardware, r realisation, job int, w alternative) (simulated.Work, error) {
 	if told, ok := r.told(job); ok {
 		return faster(told, w.rate), nil
 	}
-	if !p.estimated(h, w.job) && w.job.Runtime != nil {
+	if !x.estimated(h, w.job) && w.job.Runtime != nil {
 		return faster(given(w.job, r.epochOn(job, w)), w.rate), nil
 	}
-	return p.workOf(w.job)
+	return x.workOf(w.job)
 }
 
-// workIn is the work of a job in each of several ways.
-func (p *Plan) workIn(h *experiments.Hardware, r realisation, job int, ways []way) (work simulated.Work, err error) {
-	for _, w := range ways {
-		on, err := p.workOn(h, r, job, w)
+// workOnEach is the work of a job in each of several alternatives.
+func (x *Experiment) workOnEach(h *experiments.Hardware, r realisation, job int, alternatives []alternative) (work simulated.Work, err error) {
+	for _, w := range alternatives {
+		on, err := x.workOn(h, r, job, w)
 		if err != nil {
 			return work, err
 		}
@@ -167,30 +167,30 @@ func (p *Plan) workIn(h *experiments.Hardware, r realisation, job int, ways []wa
 	return work, nil
 }
 
-// aloneOf is the true run time of a job alone: in the fastest of its ways.
-func aloneOf(work simulated.Work, ways []way, threads int) time.Duration {
-	if len(ways) == 0 {
+// aloneOf is the true run time of a job alone: in the fastest of its alternatives.
+func aloneOf(work simulated.Work, alternatives []alternative, threads int) time.Duration {
+	if len(alternatives) == 0 {
 		return work.RunTime(threads)
 	}
 	least := scheduler.Never
-	for i, w := range ways {
+	for i, w := range alternatives {
 		least = min(least, work.Alternatives[i].RunTime(w.job.Threads.Request))
 	}
 	return least
 }
 
-// fittedOn has the predicted run time of each job in each of its ways; nil
+// fittedOn has the predicted run time of each job in each of its alternatives; nil
 // when no job has several. A job that can not be predicted has 0.
-func (p *Plan) fittedOn(h *experiments.Hardware, r realisation) [][]time.Duration {
-	ways := waysOf(h, r)
-	if ways == nil {
+func (x *Experiment) fittedOn(h *experiments.Hardware, r realisation) [][]time.Duration {
+	alternatives := alternativesOf(h, r)
+	if alternatives == nil {
 		return nil
 	}
 	predicted := make([][]time.Duration, len(r.jobs))
 	for i := range predicted {
-		for _, w := range r.waysAt(ways, i) {
+		for _, w := range r.alternativesAt(alternatives, i) {
 			d := time.Duration(0)
-			if on, err := p.workOn(h, r, i, w); err == nil {
+			if on, err := x.workOn(h, r, i, w); err == nil {
 				d = max(on.RunTime(w.job.Threads.Request), 1)
 			}
 			predicted[i] = append(predicted[i], d)
@@ -199,18 +199,18 @@ func (p *Plan) fittedOn(h *experiments.Hardware, r realisation) [][]time.Duratio
 	return predicted
 }
 
-// withWays gives jobs their alternatives on a hardware, with the estimates that
+// withAlternatives gives jobs their alternatives on a hardware, with the estimates that
 // the policy is to decide by. truth has the true run times, if they are known.
-func (p *Plan) withWays(c experiments.Cell, i int, r realisation, jobs []scheduler.Job, truth []simulated.Work) []scheduler.Job {
-	ways := waysOf(c.Hardware, r)
-	if ways == nil {
+func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []simulated.Work) []scheduler.Job {
+	alternatives := alternativesOf(c.Hardware, r)
+	if alternatives == nil {
 		return jobs
 	}
 	jobs = slices.Clone(jobs) // other cells share them
-	fitted := p.fittedOn(c.Hardware, r)
+	fitted := c.x.fittedOn(c.Hardware, r)
 	for n := range jobs {
 		j := &jobs[n]
-		for k, w := range r.waysAt(ways, n) {
+		for k, w := range r.alternativesAt(alternatives, n) {
 			a := scheduler.Alternative{
 				Name: w.name, Threads: w.job.Threads.Request, GPUs: w.job.GPUs, Memory: w.job.Memory, GPU: w.gpu,
 			}
@@ -226,10 +226,10 @@ func (p *Plan) withWays(c experiments.Cell, i int, r realisation, jobs []schedul
 						a.Predicted = asked
 					}
 				case "noisy", "online": // each way has an estimate of its own, and so an error of its own
-					a.Predicted = p.noisy(c, i, a.Predicted, j.Name, w.name)
+					a.Predicted = c.noisy(a.Predicted, j.Name, w.name)
 				case "oracle":
 					if truth != nil {
-						factor := p.simulatorOptions(c, p.Cells[i].Seed).Factor(j.Name)
+						factor := c.simulatorOptions().Factor(j.Name)
 						a.Predicted = max(time.Duration(float64(truth[n].Alternatives[k].RunTime(a.Threads))*factor), 1)
 					}
 				}
@@ -247,25 +247,25 @@ func (p *Plan) withWays(c experiments.Cell, i int, r realisation, jobs []schedul
 
 // noisy gives an estimate a lognormal error with median 1: all policies of a
 // replicate see the same errors.
-func (p *Plan) noisy(c experiments.Cell, i int, d time.Duration, of ...string) time.Duration {
-	z := workload.Stream(p.Cells[i].Seed, append([]string{"estimates"}, of...)...).NormFloat64()
+func (c *Cell) noisy(d time.Duration, of ...string) time.Duration {
+	z := workload.Stream(c.Ref.Seed, append([]string{"estimates"}, of...)...).NormFloat64()
 	return time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
 }
 
-// launchWays tells the engine how a real job's threads are split in each of its ways.
-func launchWays(h *experiments.Hardware, j *experiments.Job) []launch.Request {
+// launchAlternatives returns what a real job holds in each of its alternatives.
+func launchAlternatives(h *experiments.Hardware, j *experiments.Job) []launch.Request {
 	var requests []launch.Request
-	for _, w := range waysOn(h, j) {
+	for _, w := range alternativesOn(h, j) {
 		t := w.job.Threads
 		requests = append(requests, launch.Request{Threads: t.Request, Inter: t.Inter, Intra: t.Intra, Memory: w.job.Memory})
 	}
 	return requests
 }
 
-// alternativeLines are the key lines of what a job's ways are on a hardware.
+// alternativeLines are the key lines of what a job's alternatives are on a hardware.
 func alternativeLines(h *experiments.Hardware, j *experiments.Job) []string {
 	var k store.Key
-	for _, w := range waysOn(h, j) {
+	for _, w := range alternativesOn(h, j) {
 		text := w.job.AlternativeName()
 		if w.gpu != "" {
 			text += " on " + w.gpu

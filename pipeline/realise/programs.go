@@ -1,4 +1,4 @@
-package pipeline
+package realise
 
 import (
 	"crypto/sha256"
@@ -27,7 +27,7 @@ type programs struct {
 	sources map[*experiments.Job][]string
 	digests map[string]string // path → SHA-256 of its content
 	// containers has the jobs that run in containers.
-	containers map[*experiments.Job]*contained
+	containers map[*experiments.Job]*Contained
 }
 
 func newPrograms(file string) (*programs, error) {
@@ -185,12 +185,12 @@ func (p *programs) digest(path string) string {
 
 // launch returns how an engine starts a job. units is the length
 // that this run has; a profile's sample is shorter than the job.
-func (p *programs) launch(j *experiments.Job, name string, units int, dirs launchDirs) launch.Job {
+func (p *programs) launch(j *experiments.Job, name string, units int, dirs Folders) launch.Job {
 	out := launch.Job{
 		Name: name, Dir: j.Dir,
-		LogPath:       filepath.Join(dirs.logs, name+".log"),
-		ControlPath:   filepath.Join(dirs.scratch, name+".control"),
-		CheckpointDir: filepath.Join(dirs.scratch, name+".checkpoint"),
+		LogPath:       filepath.Join(dirs.Logs, name+".log"),
+		ControlPath:   filepath.Join(dirs.Scratch, name+".control"),
+		CheckpointDir: filepath.Join(dirs.Scratch, name+".checkpoint"),
 		Threads:       j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 		Limit: j.Limit, Flags: j.Flags, GPUs: j.GPUs, Steps: j.Steps > 0,
 		Memory: j.Memory, Container: j.Container,
@@ -215,10 +215,10 @@ func (p *programs) launch(j *experiments.Job, name string, units int, dirs launc
 	return out
 }
 
-// launchDirs are the folders of one run of jobs: their logs stay, scratch
+// Folders are the folders of one run of jobs: the Logs stay, Scratch
 // (control files and checkpoints) goes when the run is over.
-type launchDirs struct {
-	logs, scratch string
+type Folders struct {
+	Logs, Scratch string
 }
 
 // length is a job's total work, in epochs or steps.
