@@ -144,7 +144,7 @@ func TestCheckFindings(t *testing.T) {
 		text   string
 	}{
 		{checkCores(all), OK, "8 logical CPUs"},
-		{checkCores(limited), Warn, "8 logical CPUs; a limit of the container grants 2.5 of them in CPU time"},
+		{checkCores(limited), Warn, "8 logical CPUs; the container is limited to the CPU time of 2.5"},
 		{checkCores(bound), OK, "8 logical CPUs; this process may use 3 (CPUs 0-1,4)"},
 		{checkCores(single), Warn, "8 logical CPUs; this process may use 1 (CPUs 6)"},
 		{checkLoad(0.01), OK, "other programs use 0.01 cores now"},
