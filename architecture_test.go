@@ -29,6 +29,7 @@ var rules = []struct {
 	{"cmd/", []string{"cmd/", "cmd/", "pipeline", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline/store", []string{"results"}},
 	{"pipeline", []string{"pipeline/", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
+	{"stages/report", []string{"scheduler", "estimator", "hardware", "results", "jobs/contract", "stages/plot"}},
 	{"stages/", []string{"scheduler", "estimator", "hardware", "results", "jobs/contract"}},
 	{"experiments/schema", nil},
 	{"experiments/units", nil},

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/builtin"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -111,7 +111,7 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 
 	var columns []string
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[results.Metrics]()) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[measure.Metrics]()) {
 		columns = append(columns, f.Tag.Get("json"))
 	}
 	if !slices.Equal(language.Metrics(), columns) {

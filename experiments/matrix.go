@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // maxPoints bounds the matrix: a slip of the keyboard shall not fill the memory.
@@ -164,7 +164,7 @@ func (m *matrix) declare() bool {
 // freeName reports an axis with the name of a column that the tables of
 // results have already: its values are a column of them too.
 func (m *matrix) freeName(x *axis) bool {
-	if slices.Contains(matrixKinds, x.name) || !slices.Contains(results.ColumnNames(), x.name) {
+	if slices.Contains(matrixKinds, x.name) || !slices.Contains(record.ColumnNames(), x.name) {
 		return true
 	}
 	x.read = true // one mistake is one message

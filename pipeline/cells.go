@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -19,7 +19,7 @@ const maxCellName = 150
 // expand lists the cells with their replicates, in the order of the file:
 // all replicates of a cell stand together. specCell has, for each, the index
 // of its cell in the spec.
-func expand(spec *experiments.Spec) (refs []results.CellRef, specCell []int) {
+func expand(spec *experiments.Spec) (refs []record.CellRef, specCell []int) {
 	taken := map[string]bool{}
 	for i, c := range spec.Cells {
 		name := cellName(c)
@@ -27,9 +27,9 @@ func expand(spec *experiments.Spec) (refs []results.CellRef, specCell []int) {
 			name = fmt.Sprintf("%s~%d", cellName(c), n)
 		}
 		taken[name] = true
-		axes := make([]results.Setting, len(c.Axes))
+		axes := make([]record.Setting, len(c.Axes))
 		for k, a := range c.Axes {
-			axes[k] = results.Setting(a)
+			axes[k] = record.Setting(a)
 		}
 		var cores, gpus int
 		for _, n := range c.Hardware.Cluster.Nodes {
@@ -37,7 +37,7 @@ func expand(spec *experiments.Spec) (refs []results.CellRef, specCell []int) {
 			gpus += n.GPUs
 		}
 		for r := 1; r <= spec.Replicates; r++ {
-			refs = append(refs, results.CellRef{
+			refs = append(refs, record.CellRef{
 				Cell:     fmt.Sprintf("%s-r%d", name, r),
 				Workload: c.Workload.Name, Hardware: c.Hardware.Name, Policy: c.Policy.Name,
 				Replicate: r, Seed: replicateSeed(spec.Seed, r), Engine: c.Hardware.Engine,
@@ -81,7 +81,7 @@ func replicateSeed(seed int64, replicate int) int64 {
 // runOrder is a randomised block design: replicate after replicate, and
 // within each the cells in a random order of their own, so that a machine
 // that drifts harms no policy more than another.
-func runOrder(seed int64, refs []results.CellRef) []int {
+func runOrder(seed int64, refs []record.CellRef) []int {
 	byReplicate := map[int][]int{}
 	last := 0
 	for i, r := range refs {

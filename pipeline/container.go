@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 	"github.com/tfexp/tfexp/stages/profile"
 )
@@ -289,7 +289,7 @@ func (r *run) sampleEngine(ctx context.Context, j *experiments.Job, program laun
 }
 
 // inContainers carries out a cell on the engine docker.
-func (e *execution) inContainers(ctx context.Context, i int, real realisation, task execute.Cell, dirs launchDirs) (results.Cell, error) {
+func (e *execution) inContainers(ctx context.Context, i int, real realisation, task execute.Cell, dirs launchDirs) (record.Cell, error) {
 	c := e.spec.Cells[e.state.specCell[i]]
 	jobs := make([]launch.Job, len(real.jobs))
 	for n, j := range real.jobs {
@@ -299,22 +299,22 @@ func (e *execution) inContainers(ctx context.Context, i int, real realisation, t
 	}
 	tables, err := openLive(task, real.jobs, true)
 	if err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
 	engine, err := e.containerEngine(ctx, c.Hardware, e.Cells[i].Cell, jobs, docker.Options{Observe: tables.observe(), Report: tables.report()})
 	if err != nil {
-		return results.Cell{}, errors.Join(err, tables.close(nil))
+		return record.Cell{}, errors.Join(err, tables.close(nil))
 	}
 	watch := &gpuWatch{}
 	if e.local(c.Hardware) {
 		if watch, err = e.watchGPUs(task.Dir, i, real, engine.Zero()); err != nil {
-			return results.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
+			return record.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
 		}
 	}
 	defer watch.abort()
 	task.Engine, task.Logs = engine, dirs.logs
 	var closed error
-	task.Finally = func(out *results.Cell) {
+	task.Finally = func(out *record.Cell) {
 		watch.finish(out)
 		closed = errors.Join(engine.Close(), tables.close(out))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -216,14 +216,14 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 // named lists the blocks of one kind that the cells use, each once, with a
 // line that says what it is; a block that reads axes is described as it is in
 // its first cell.
-func named(spec *experiments.Spec, block func(experiments.Cell) (name, summary string)) []results.Named {
-	var out []results.Named
+func named(spec *experiments.Spec, block func(experiments.Cell) (name, summary string)) []record.Named {
+	var out []record.Named
 	seen := map[string]bool{}
 	for _, c := range spec.Cells {
 		name, summary := block(c)
 		if !seen[name] {
 			seen[name] = true
-			out = append(out, results.Named{Name: name, Summary: summary})
+			out = append(out, record.Named{Name: name, Summary: summary})
 		}
 	}
 	return out

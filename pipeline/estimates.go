@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/estimate"
 )
 
@@ -20,13 +20,13 @@ type fitKey struct {
 
 type fit struct {
 	estimate estimator.Estimate
-	row      results.EstimateRow
+	row      record.EstimateRow
 	err      error
 }
 
 // estimate fits the samples and writes estimates.csv and samples.csv.
 func (r *run) estimate() error {
-	var rows []results.EstimateRow
+	var rows []record.EstimateRow
 	type place struct{ samples, hardware, model string }
 	seen, axes := map[place]bool{}, r.distinguishing()
 	for _, c := range r.spec.Cells {
@@ -52,7 +52,7 @@ func (r *run) estimate() error {
 				row := f.row
 				row.Hardware, row.Axes = c.Hardware.Name, axes[r.kindAddress(j)]
 				if n > 0 {
-					row.Role = results.EstimateCompared
+					row.Role = record.EstimateCompared
 				}
 				rows = append(rows, row)
 			}
@@ -61,7 +61,7 @@ func (r *run) estimate() error {
 	if err := r.writeSamples(); err != nil || len(rows) == 0 {
 		return err
 	}
-	return results.WriteEstimates(r.Dir, rows)
+	return record.WriteEstimates(r.Dir, rows)
 }
 
 // distinguishing are the axes whose values tell a job kind from others of the
@@ -113,7 +113,7 @@ func (p *Plan) kindAddress(j *experiments.Job) string {
 
 // writeSamples writes samples.csv: what was measured of each job kind.
 func (r *run) writeSamples() error {
-	var rows []results.SampleRow
+	var rows []record.SampleRow
 	for _, u := range r.state.profiles {
 		samples := r.state.samples[u.key.Hash()]
 		for _, s := range samples {
@@ -124,7 +124,7 @@ func (r *run) writeSamples() error {
 					units += t
 				}
 			}
-			rows = append(rows, results.SampleRow{
+			rows = append(rows, record.SampleRow{
 				Job: u.job.Name, Threads: s.Threads, GPUs: s.GPUs, Length: s.Length, Unit: lengthUnit(u.job),
 				Wall: s.Wall, Startup: known(s.Startup), Units: units, Save: known(s.Save), Launch: known(s.Launch),
 				Pause: known(s.Pause), Resume: known(s.Resume), Resize: known(s.Resize),
@@ -135,7 +135,7 @@ func (r *run) writeSamples() error {
 	if len(rows) == 0 {
 		return nil
 	}
-	return results.WriteSamples(r.Dir, rows)
+	return record.WriteSamples(r.Dir, rows)
 }
 
 // known is a measured value; 0 stands for none.

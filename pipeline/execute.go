@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
@@ -83,7 +84,7 @@ const (
 // be brought back is run.
 func (r *run) reuse(i int) error {
 	ref := r.Cells[i]
-	dir := filepath.Join(r.Dir, results.CellsDir, ref.Cell)
+	dir := filepath.Join(r.Dir, record.CellsDir, ref.Cell)
 	if store.Complete(dir, ref.Key) {
 		return nil
 	}
@@ -158,7 +159,7 @@ func (e *execution) cell(ctx context.Context, i int) error {
 		return ctx.Err()
 	}
 	ref, key := e.Cells[i], e.state.keys[i]
-	dir := filepath.Join(e.Dir, results.CellsDir, ref.Cell)
+	dir := filepath.Join(e.Dir, record.CellsDir, ref.Cell)
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("clean up the folder of cell %s: %w", ref.Cell, err)
 	}
@@ -180,7 +181,7 @@ func (e *execution) cell(ctx context.Context, i int) error {
 		}
 		return err
 	}
-	if cell.State == results.CellFinished {
+	if cell.State == record.CellFinished {
 		if err := e.keep(i, dir, time.Since(began)); err != nil {
 			return err
 		}
@@ -200,12 +201,12 @@ func (e *execution) cell(ctx context.Context, i int) error {
 	e.mu.Unlock()
 	e.run.mu.Lock()
 	e.outcome.Ran++
-	if cell.State != results.CellFinished {
+	if cell.State != record.CellFinished {
 		e.outcome.Failed++
 	}
 	e.run.mu.Unlock()
 	end := Progress{Kind: UnitEnd, Elapsed: time.Since(began)}
-	if cell.State != results.CellFinished {
+	if cell.State != record.CellFinished {
 		end.Err = cellError(cell)
 	}
 	e.tell(i, end, 0)
@@ -213,7 +214,7 @@ func (e *execution) cell(ctx context.Context, i int) error {
 }
 
 // cellError says why a cell failed.
-func cellError(c results.Cell) error {
+func cellError(c record.Cell) error {
 	if c.Error != "" {
 		return errors.New(c.Error)
 	}
@@ -236,15 +237,17 @@ func (e *execution) tell(i int, p Progress, elapsed time.Duration) {
 }
 
 // carryOut runs the cell on its engine.
-func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.Time) (results.Cell, error) {
+func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.Time) (record.Cell, error) {
 	c := e.spec.Cells[e.state.specCell[i]]
 	real, err := e.realise(c, e.Cells[i].Replicate)
 	if err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
 	task := execute.Cell{
-		Online: e.online(c, i, real), Dir: dir, Records: results.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes, Until: e.spec.Until,
-		Setup: results.Setup{Cell: e.Cells[i], Cluster: c.Hardware.Cluster, Predicted: e.fitted(c.Hardware, real), PredictedOn: e.fittedOn(c.Hardware, real)},
+		Online: e.online(c, i, real), Dir: dir, Records: record.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes, Until: e.spec.Until,
+		Setup: record.Setup{Cell: e.Cells[i], Setup: measure.Setup{
+			Cluster: c.Hardware.Cluster, Predicted: e.fitted(c.Hardware, real), PredictedOn: e.fittedOn(c.Hardware, real),
+		}},
 	}
 	if len(real.jobs) >= hugeCell {
 		task.Begun = func() { debug.SetGCPercent(hugeCellGC) }
@@ -267,12 +270,12 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	}
 	scratch, err := os.MkdirTemp(e.Dir, ".scratch-")
 	if err != nil {
-		return results.Cell{}, fmt.Errorf("make a folder for control files: %w", err)
+		return record.Cell{}, fmt.Errorf("make a folder for control files: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-	logs := filepath.Join(dir, results.LogsDir)
+	logs := filepath.Join(dir, record.LogsDir)
 	if err := os.MkdirAll(logs, 0o755); err != nil {
-		return results.Cell{}, fmt.Errorf("make the log folder: %w", err)
+		return record.Cell{}, fmt.Errorf("make the log folder: %w", err)
 	}
 	if c.Hardware.Engine == engineDocker {
 		return e.inContainers(ctx, i, real, task, launchDirs{logs, scratch})
@@ -285,23 +288,23 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	}
 	tables, err := openLive(task, real.jobs, false)
 	if err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
 	opts := e.engineOptions()
 	opts.Report = tables.report()
 	engine, err := process.New(launches, opts)
 	if err != nil {
-		return results.Cell{}, errors.Join(&EngineError{Engine: engineProcess, Err: err}, tables.close(nil))
+		return record.Cell{}, errors.Join(&EngineError{Engine: engineProcess, Err: err}, tables.close(nil))
 	}
 	watch, err := e.watchGPUs(dir, i, real, engine.Zero())
 	if err != nil {
-		return results.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
+		return record.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
 	}
 	defer watch.abort()
 	load := hardware.NewLoadSampler()
 	task.Engine, task.Logs = engine, logs
 	var closed error
-	task.Finally = func(out *results.Cell) {
+	task.Finally = func(out *record.Cell) {
 		watch.finish(out)
 		busy := load.Others()
 		closed = errors.Join(engine.Close(), tables.close(out))
@@ -310,7 +313,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		}
 		out.Busy = busy
 		if busy > hardware.BusyCores {
-			out.Warnings = append(out.Warnings, results.Warning{Code: results.BusyMachine, Cell: e.Cells[i].Cell,
+			out.Warnings = append(out.Warnings, record.Warning{Code: record.BusyMachine, Cell: e.Cells[i].Cell,
 				Text: fmt.Sprintf("other processes used more than %.2g cores, on the mean, while jobs ran", hardware.BusyCores)})
 		}
 	}

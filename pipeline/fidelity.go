@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
@@ -54,8 +55,8 @@ const (
 // simulateTwin brings the simulation of one real cell up to date.
 func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 	ref := r.Cells[i].Twin()
-	dir := filepath.Join(r.Dir, results.CellsDir, filepath.FromSlash(ref.Cell))
-	if state, ok := store.State(filepath.Dir(dir)); !ok || state != results.CellFinished {
+	dir := filepath.Join(r.Dir, record.CellsDir, filepath.FromSlash(ref.Cell))
+	if state, ok := store.State(filepath.Dir(dir)); !ok || state != record.CellFinished {
 		return noTwin, os.RemoveAll(dir) // nothing to be faithful to
 	}
 	c := r.spec.Cells[r.state.specCell[i]]
@@ -83,9 +84,11 @@ func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 		return noTwin, err
 	}
 	out, err := execute.Run(ctx, execute.Cell{
-		Online: r.online(c, i, jobs), Dir: dir, Records: results.Records(r.spec.Records), Policy: c.Policy.Policy, Resizes: jobs.resizes, Engine: engine, Until: r.spec.Until,
-		Setup: results.Setup{Cell: ref, Cluster: c.Hardware.Cluster, Jobs: r.jobsFor(c, i, jobs, truth{}),
-			Predicted: r.fitted(c.Hardware, jobs), PredictedOn: r.fittedOn(c.Hardware, jobs)},
+		Online: r.online(c, i, jobs), Dir: dir, Records: record.Records(r.spec.Records), Policy: c.Policy.Policy, Resizes: jobs.resizes, Engine: engine, Until: r.spec.Until,
+		Setup: record.Setup{Cell: ref, Setup: measure.Setup{
+			Cluster: c.Hardware.Cluster, Jobs: r.jobsFor(c, i, jobs, truth{}),
+			Predicted: r.fitted(c.Hardware, jobs), PredictedOn: r.fittedOn(c.Hardware, jobs),
+		}},
 	})
 	if err != nil {
 		return noTwin, err

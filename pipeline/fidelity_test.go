@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,8 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -67,7 +69,7 @@ func happened(t *testing.T, p *Plan, i int, each time.Duration, state string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(p.Dir, results.CellsDir, p.Cells[i].Cell)
+	dir := filepath.Join(p.Dir, record.CellsDir, p.Cells[i].Cell)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +86,8 @@ func happened(t *testing.T, p *Plan, i int, each time.Duration, state string) {
 		events = append(events, scheduler.Event{At: at, Kind: scheduler.Start, Job: n, Cores: cores},
 			scheduler.Event{At: at + each, Kind: scheduler.Finish, Job: n})
 	}
-	setup := results.Setup{Cell: p.Cells[i], Cluster: c.Hardware.Cluster, Jobs: r.jobs}
-	if _, err := results.WriteCell(dir, setup, results.AllRecords, events, nil, results.Cell{State: state}); err != nil {
+	setup := record.Setup{Cell: p.Cells[i], Setup: measure.Setup{Cluster: c.Hardware.Cluster, Jobs: r.jobs}}
+	if _, err := record.WriteCell(dir, setup, record.AllRecords, events, nil, record.Cell{State: state}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -108,7 +110,7 @@ func openRun(t *testing.T, p *Plan) *run {
 func simulations(t *testing.T, r *run) int {
 	t.Helper()
 	count := func() int {
-		raw, err := os.ReadFile(filepath.Join(r.Dir, results.JournalFile))
+		raw, err := os.ReadFile(filepath.Join(r.Dir, record.JournalFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,21 +123,21 @@ func simulations(t *testing.T, r *run) int {
 	return count() - before
 }
 
-func twinOf(t *testing.T, p *Plan, cell string) (twin results.Cell, ok bool) {
+func twinOf(t *testing.T, p *Plan, cell string) (twin record.Cell, ok bool) {
 	t.Helper()
-	if err := writeJSON(filepath.Join(p.Dir, results.PlanFile), p.Plan); err != nil {
+	if err := writeJSON(filepath.Join(p.Dir, record.PlanFile), p.Plan); err != nil {
 		t.Fatal(err)
 	}
-	e, err := results.Open(p.Dir)
+	e, err := record.Open(p.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pair := range e.Pairs() {
+	for _, pair := range analysis.Pairs(e) {
 		if pair.Real.Cell == cell {
 			return pair.Twin, true
 		}
 	}
-	return results.Cell{}, false
+	return record.Cell{}, false
 }
 
 // Two jobs of 0.5 s and 10 epochs of 0.2 s on one core, with 20 ms to launch
@@ -147,8 +149,8 @@ func TestTwinsAreSimulatedFromTheEstimates(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
 	sampled(p, 0.2)
 	r := openRun(t, p)
-	happened(t, p, 0, 3*time.Second, results.CellFinished)
-	happened(t, p, 1, 3*time.Second, results.CellFinished)
+	happened(t, p, 0, 3*time.Second, record.CellFinished)
+	happened(t, p, 1, 3*time.Second, record.CellFinished)
 	if n := simulations(t, r); n != 2 {
 		t.Fatalf("%d cells were simulated, want both", n)
 	}
@@ -158,10 +160,10 @@ func TestTwinsAreSimulatedFromTheEstimates(t *testing.T) {
 			t.Errorf("%s is simulated to take %g s, want %g", cell, twin.Metrics.Makespan, want)
 		}
 	}
-	if err := results.WriteTables(p.Dir); err != nil {
+	if err := analysis.WriteTables(p.Dir); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := os.ReadFile(filepath.Join(p.Dir, results.FidelityFile))
+	raw, err := os.ReadFile(filepath.Join(p.Dir, record.FidelityFile))
 	if err != nil || !strings.Contains(string(raw), "w-h-fcfs-r1,makespan_s,6.000000,5.040000,-16.000000\n") {
 		t.Errorf("%s, %v", raw, err)
 	}
@@ -182,7 +184,7 @@ func TestTwinsAreSimulatedFromTheEstimates(t *testing.T) {
 func TestTwinsNeedEstimates(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
 	r := openRun(t, p)
-	happened(t, p, 0, 3*time.Second, results.CellFinished)
+	happened(t, p, 0, 3*time.Second, record.CellFinished)
 	if n := simulations(t, r); n != 0 {
 		t.Errorf("%d cells were simulated without an estimate", n)
 	}
@@ -205,13 +207,13 @@ func TestFailedCellsHaveNoTwins(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
 	sampled(p, 0.2)
 	r := openRun(t, p)
-	happened(t, p, 0, 3*time.Second, results.CellFinished)
+	happened(t, p, 0, 3*time.Second, record.CellFinished)
 	simulations(t, r)
-	happened(t, p, 0, 3*time.Second, results.CellFailed)
+	happened(t, p, 0, 3*time.Second, record.CellFailed)
 	if n := simulations(t, r); n != 0 {
 		t.Errorf("%d failed cells were simulated", n)
 	}
-	if _, err := os.Stat(filepath.Join(p.Dir, results.CellsDir, p.Cells[0].Cell, results.TwinDir)); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(p.Dir, record.CellsDir, p.Cells[0].Cell, record.TwinDir)); !os.IsNotExist(err) {
 		t.Errorf("the simulation of a failed cell is still there: %v", err)
 	}
 }

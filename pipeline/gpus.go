@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -30,10 +30,10 @@ func (r *run) engineOptions() process.Options {
 
 // gpuWatch records what the GPUs of a cell do, from its start to its end.
 type gpuWatch struct {
-	table  *results.GPUWriter // nil when nothing is recorded
+	table  *record.GPUWriter // nil when nothing is recorded
 	source gpu.Source
 	own    bool // the source is to be closed
-	doubts []results.Warning
+	doubts []record.Warning
 	cell   string
 	done   chan struct{}
 	over   sync.WaitGroup
@@ -73,7 +73,7 @@ func (e *execution) watchGPUs(dir string, i int, r realisation, zero time.Time) 
 				devices[k].Index, max(b.Utilization, 0), float64(max(b.MemoryBytes, 0))/(1<<30))
 		}
 	}
-	if w.table, err = results.NewGPUWriter(dir); err != nil {
+	if w.table, err = record.NewGPUWriter(dir); err != nil {
 		return nil, err
 	}
 	if err := w.write(devices, before, 0); err != nil {
@@ -102,7 +102,7 @@ func (w *gpuWatch) watch(devices []gpu.Device, zero time.Time) {
 
 func (w *gpuWatch) write(devices []gpu.Device, readings []gpu.Reading, at time.Duration) error {
 	for i, r := range readings {
-		err := w.table.Write(results.GPURow{
+		err := w.table.Write(record.GPURow{
 			At: at.Seconds(), GPU: i, Device: devices[i].ID,
 			Utilization: r.Utilization, Memory: r.MemoryBytes, Power: r.Watts,
 		})
@@ -114,7 +114,7 @@ func (w *gpuWatch) write(devices []gpu.Device, readings []gpu.Reading, at time.D
 }
 
 // finish ends the recording, and adds its file and warnings to the cell.
-func (w *gpuWatch) finish(out *results.Cell) {
+func (w *gpuWatch) finish(out *record.Cell) {
 	if w.table != nil {
 		close(w.done)
 		w.over.Wait()
@@ -131,7 +131,7 @@ func (w *gpuWatch) finish(out *results.Cell) {
 }
 
 func (w *gpuWatch) doubt(code, format string, args ...any) {
-	w.doubts = append(w.doubts, results.Warning{Code: code, Cell: w.cell, Text: fmt.Sprintf(format, args...)})
+	w.doubts = append(w.doubts, record.Warning{Code: code, Cell: w.cell, Text: fmt.Sprintf(format, args...)})
 }
 
 // abort ends a recording that finish has not.

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // mostRuns bounds the past runs that are read.
@@ -45,12 +45,12 @@ func (p *Plan) readHistory(v store.View) {
 		if abs, _ := filepath.Abs(dir); abs == own {
 			continue
 		}
-		e, err := results.Open(dir)
+		e, err := record.Open(dir)
 		if err != nil {
 			continue
 		}
 		for _, c := range e.Cells {
-			raw, err := os.ReadFile(filepath.Join(dir, results.CellsDir, c.Cell, store.KeyFile))
+			raw, err := os.ReadFile(filepath.Join(dir, record.CellsDir, c.Cell, store.KeyFile))
 			if c.Real() && err == nil {
 				h.cell(e, c, string(raw))
 			}
@@ -82,27 +82,27 @@ func (h *history) packed(packed []byte, description string) {
 	}
 	defer os.RemoveAll(dir)
 	const name = "cell"
-	cell := filepath.Join(dir, results.CellsDir, name)
+	cell := filepath.Join(dir, record.CellsDir, name)
 	if store.Unpack(cell, packed) != nil {
 		return
 	}
-	raw, err := os.ReadFile(filepath.Join(cell, results.CellFile))
-	var c results.Cell
+	raw, err := os.ReadFile(filepath.Join(cell, record.CellFile))
+	var c record.Cell
 	if err != nil || json.Unmarshal(raw, &c) != nil {
 		return
 	}
 	c.Cell = name
-	h.cell(&results.Experiment{Dir: dir}, c, description)
+	h.cell(&record.Experiment{Dir: dir}, c, description)
 }
 
 // cell adds the runs of a cell, whose key says what its jobs were.
-func (h *history) cell(e *results.Experiment, c results.Cell, description string) {
-	if c.Busy > hardware.BusyCores || c.State != results.CellFinished {
+func (h *history) cell(e *record.Experiment, c record.Cell, description string) {
+	if c.Busy > hardware.BusyCores || c.State != record.CellFinished {
 		return
 	}
 	columns := []string{"job", "class", "state", "service_s", "threads_requested", "threads_mean", "gpus", "resizes"}
 	host := hostOf(description)
-	_ = e.EachJob(c.CellRef, columns, 1, func(r *results.JobRow) bool {
+	_ = e.EachJob(c.CellRef, columns, 1, func(r *record.JobRow) bool {
 		name, kind, length := identity(description, r.Class)
 		if r.State != "finished" || r.Resizes > 0 || r.ThreadsMean != float64(r.ThreadsRequested) || length == 0 || r.Service <= 0 {
 			return true
@@ -111,7 +111,7 @@ func (h *history) cell(e *results.Experiment, c results.Cell, description string
 			Job: name, Kind: kind, Length: length, Seconds: r.Service,
 			Resource: estimator.Resource{Host: host, Threads: r.ThreadsRequested, GPUs: r.GPUs},
 		}
-		if f, err := os.Open(filepath.Join(e.Dir, results.CellsDir, c.Cell, results.LogsDir, r.Job+".log")); err == nil {
+		if f, err := os.Open(filepath.Join(e.Dir, record.CellsDir, c.Cell, record.LogsDir, r.Job+".log")); err == nil {
 			report, err := contract.Parse(f, contract.Last)
 			f.Close()
 			if err == nil && len(report.Epochs) == length {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Runs of the same program in another experiment of the same folder are
@@ -15,7 +15,7 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	out := t.TempDir()
 	p := plan(t, realFile, out)
 	r := openRun(t, p)
-	happened(t, p, 0, 3*time.Second, results.CellFinished)
+	happened(t, p, 0, 3*time.Second, record.CellFinished)
 	if err := r.close(); err != nil {
 		t.Fatal(err)
 	}

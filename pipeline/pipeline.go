@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Options say where and how an experiment is run.
@@ -39,7 +39,7 @@ type Options struct {
 
 // Plan is what a run will do. Run executes exactly it.
 type Plan struct {
-	results.Plan
+	record.Plan
 	// Dir is the experiment's folder.
 	Dir string
 	// Work has an entry for each of Plan.Cells, in the same order.
@@ -115,7 +115,7 @@ type Progress struct {
 type Outcome struct {
 	Dir                 string
 	Reused, Ran, Failed int
-	Warnings            []results.Warning
+	Warnings            []record.Warning
 	// Report is the path of report.html.
 	Report  string
 	Elapsed time.Duration

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // The engines that cells run on.
@@ -99,7 +99,7 @@ func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan
 // describe fills in plan.json: what the experiment asks, in plain words.
 func (p *Plan) describe() error {
 	spec := p.spec
-	p.Plan = results.Plan{
+	p.Plan = record.Plan{
 		Schema: store.SchemaVersion, Experiment: spec.Name, Description: spec.Description,
 		Seed: spec.Seed, Replicates: spec.Replicates, Axes: spec.Axes,
 		Workloads: named(spec, workloadSummary),
@@ -112,22 +112,22 @@ func (p *Plan) describe() error {
 		}
 	}
 	for _, v := range spec.Variables {
-		p.Variables = append(p.Variables, results.Setting(v))
+		p.Variables = append(p.Variables, record.Setting(v))
 	}
 	for _, c := range spec.Compares {
-		p.Compares = append(p.Compares, results.Compare{Metric: c.Metric, Baseline: c.Baseline, Level: c.Level})
+		p.Compares = append(p.Compares, record.Compare{Metric: c.Metric, Baseline: c.Baseline, Level: c.Level})
 	}
 	for _, t := range spec.Thresholds {
-		p.Thresholds = append(p.Thresholds, results.Threshold{Metric: t.Metric, Policy: t.Policy, Min: t.Min, Max: t.Max, FidelityPct: t.FidelityPct})
+		p.Thresholds = append(p.Thresholds, record.Threshold{Metric: t.Metric, Policy: t.Policy, Min: t.Min, Max: t.Max, FidelityPct: t.FidelityPct})
 	}
 	if len(spec.Compares) == 0 && len(p.Policies) > 1 {
 		// Silent files compare with the first policy on what most people ask.
 		for _, m := range []string{"mean_jct_s", "mean_waiting_s", "makespan_s"} {
-			p.Compares = append(p.Compares, results.Compare{Metric: m, Baseline: p.Policies[0].Name, Level: 0.95})
+			p.Compares = append(p.Compares, record.Compare{Metric: m, Baseline: p.Policies[0].Name, Level: 0.95})
 		}
 	}
 	for _, pl := range spec.Plots {
-		p.Plots = append(p.Plots, results.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X, Y: pl.Y})
+		p.Plots = append(p.Plots, record.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X, Y: pl.Y})
 	}
 	p.Cells, p.state.specCell = expand(spec)
 	p.RunOrder = runOrder(spec.Seed, p.Cells)
@@ -210,7 +210,7 @@ func (p *Plan) planCells() error {
 // lookUp finds out what is there already. A cell is reused when its files are
 // complete under its key, or when the cache can bring them back.
 func (p *Plan) lookUp() {
-	c := store.OpenReadOnly(p.Dir, results.CacheFile)
+	c := store.OpenReadOnly(p.Dir, record.CacheFile)
 	defer c.Close()
 	onDisk := store.CellFolders(p.Dir)
 	c.View(func(v store.View) {
@@ -226,7 +226,7 @@ func (p *Plan) lookUp() {
 		}
 		p.readHistory(v)
 	})
-	entries, _ := os.ReadDir(filepath.Join(p.Dir, results.CellsDir))
+	entries, _ := os.ReadDir(filepath.Join(p.Dir, record.CellsDir))
 	for _, e := range entries { // in name order
 		if onDisk[e.Name()] {
 			p.Stale = append(p.Stale, e.Name())
@@ -239,7 +239,7 @@ func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork 
 	if p.options.Fresh {
 		return CellWork{Reason: "asked to run afresh"}
 	}
-	dir := filepath.Join(p.Dir, results.CellsDir, ref.Cell)
+	dir := filepath.Join(p.Dir, record.CellsDir, ref.Cell)
 	if v.Has(ref.Key) {
 		if onDisk[ref.Cell] && store.Complete(dir, ref.Key) {
 			return CellWork{Reuse: true, Reason: "finished earlier"}
@@ -250,7 +250,7 @@ func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork 
 	}
 	old, state := previous(v, p, i, dir, onDisk[ref.Cell])
 	switch {
-	case old == p.state.keys[i].Description() && state == results.CellFinished:
+	case old == p.state.keys[i].Description() && state == record.CellFinished:
 		return CellWork{Reuse: true, Reason: "finished earlier"}
 	case old == p.state.keys[i].Description() && state == interrupted:
 		return CellWork{Reason: p.incomplete()}
@@ -284,7 +284,7 @@ func previous(v store.View, p *Plan, i int, dir string, onDisk bool) (descriptio
 	if onDisk {
 		if raw, err := os.ReadFile(filepath.Join(dir, store.KeyFile)); err == nil {
 			state := interrupted
-			if s, ok := store.State(dir); ok && results.Intact(dir) {
+			if s, ok := store.State(dir); ok && record.Intact(dir) {
 				state = s
 			}
 			return string(raw), state
@@ -299,8 +299,8 @@ func previous(v store.View, p *Plan, i int, dir string, onDisk bool) (descriptio
 }
 
 // Names of units in the cache.
-func cellUnit(r results.CellRef) string { return "cell " + r.Cell }
-func familyUnit(r results.CellRef) string {
+func cellUnit(r record.CellRef) string { return "cell " + r.Cell }
+func familyUnit(r record.CellRef) string {
 	return fmt.Sprintf("family %s %s %s r%d", r.Workload, r.Hardware, r.Policy, r.Replicate)
 }
 func profileUnitName(j *experiments.Job) string { return "profile " + kindName(j) }
@@ -328,6 +328,6 @@ func Experiments(dir string) ([]string, error) {
 }
 
 func isExperiment(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, results.PlanFile))
+	_, err := os.Stat(filepath.Join(dir, record.PlanFile))
 	return err == nil
 }

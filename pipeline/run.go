@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // run is one execution of a plan: the open cache, the journal, the lock.
@@ -27,7 +27,7 @@ type run struct {
 	*Plan
 	cache   *store.Cache
 	journal *store.Journal
-	record  results.Run
+	record  record.Run
 	started time.Time
 	outcome Outcome
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
@@ -104,7 +104,7 @@ func (r *run) open() error {
 	}
 	killed = append(killed, removed...)
 	var warning string
-	if r.cache, warning, err = store.Open(r.Dir, results.CacheFile); err != nil {
+	if r.cache, warning, err = store.Open(r.Dir, record.CacheFile); err != nil {
 		return err
 	}
 	if r.journal, err = store.OpenJournal(r.Dir); err != nil {
@@ -118,16 +118,16 @@ func (r *run) open() error {
 	if err != nil {
 		file = r.spec.File
 	}
-	r.record = results.Run{
+	r.record = record.Run{
 		Started: r.started.Format(time.RFC3339), State: "running", Version: r.options.Version,
 		Go: runtime.Version(), Git: gitDescribe(r.spec.File), Seed: r.spec.Seed, Command: r.options.Command,
 		File: file, Lenient: r.spec.Lenient,
 	}
 	for _, s := range r.state.host.Settings() {
-		r.record.Host = append(r.record.Host, results.Setting{Name: s.Name, Value: s.Value})
+		r.record.Host = append(r.record.Host, record.Setting{Name: s.Name, Value: s.Value})
 	}
 	if r.spec.Replicates < minReplicates && len(r.Compares) > 0 {
-		r.warn(results.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
+		r.warn(record.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
 			plural(r.spec.Replicates, "replicate"), minReplicates))
 	}
 	if warning != "" {
@@ -164,7 +164,7 @@ func (r *run) forget() error {
 	for _, u := range r.state.profiles {
 		hashes = append(hashes, u.key.Hash())
 	}
-	for _, dir := range []string{results.CellsDir, profileDir} {
+	for _, dir := range []string{record.CellsDir, profileDir} {
 		if err := os.RemoveAll(filepath.Join(r.Dir, dir)); err != nil {
 			return fmt.Errorf("run afresh: %w", err)
 		}
@@ -208,11 +208,11 @@ func leftOut(spec *experiments.Spec) []string {
 const minReplicates = 3
 
 func (r *run) writeDown() error {
-	name := results.ExperimentFile
+	name := record.ExperimentFile
 	if strings.HasSuffix(r.spec.File, ".json") {
 		name += ".json"
 	}
-	for _, other := range []string{results.ExperimentFile, results.ExperimentFile + ".json"} {
+	for _, other := range []string{record.ExperimentFile, record.ExperimentFile + ".json"} {
 		if other == name {
 			continue
 		}
@@ -230,7 +230,7 @@ func (r *run) writeDown() error {
 		return err
 	}
 	for _, s := range r.Stale {
-		if err := os.RemoveAll(filepath.Join(r.Dir, results.CellsDir, s)); err != nil {
+		if err := os.RemoveAll(filepath.Join(r.Dir, record.CellsDir, s)); err != nil {
 			return fmt.Errorf("remove the folder of a cell that is no longer planned: %w", err)
 		}
 		if err := r.journal.Add(store.JournalEntry{Event: "cell_removed", Unit: s, Text: "no longer in the plan"}); err != nil {
@@ -245,7 +245,7 @@ func (r *run) registry() string { return filepath.Join(r.Dir, "processes.json") 
 
 func (r *run) writePlan() error {
 	r.PredictedSeconds = r.left(nil).Seconds()
-	return writeJSON(filepath.Join(r.Dir, results.PlanFile), r.Plan.Plan)
+	return writeJSON(filepath.Join(r.Dir, record.PlanFile), r.Plan.Plan)
 }
 
 func (r *run) writeRun() error {
@@ -253,7 +253,7 @@ func (r *run) writeRun() error {
 	defer r.mu.Unlock()
 	r.record.Reused, r.record.Ran, r.record.Failed = r.outcome.Reused, r.outcome.Ran, r.outcome.Failed
 	r.record.Warnings = r.outcome.Warnings
-	return writeJSON(filepath.Join(r.Dir, results.RunFile), r.record)
+	return writeJSON(filepath.Join(r.Dir, record.RunFile), r.record)
 }
 
 // finish records in run.json how the run ended.
@@ -291,7 +291,7 @@ func (r *run) observe(p Progress) {
 // warn keeps a doubt about the results, and tells of it.
 func (r *run) warn(code, cell, text string) {
 	r.mu.Lock()
-	r.outcome.Warnings = append(r.outcome.Warnings, results.Warning{Code: code, Cell: cell, Text: text})
+	r.outcome.Warnings = append(r.outcome.Warnings, record.Warning{Code: code, Cell: cell, Text: text})
 	r.mu.Unlock()
 	// A journal that cannot be written shows itself at the next entry.
 	_ = r.journal.Add(store.JournalEntry{Event: "warning", Unit: cell, State: code, Text: text})

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // What the language calls a model is one.
@@ -166,9 +166,9 @@ hardware "h" {
 policy "fcfs" { order = "fcfs" }
 `
 
-func sampleRows(t *testing.T, dir string) []results.SampleRow {
+func sampleRows(t *testing.T, dir string) []record.SampleRow {
 	t.Helper()
-	e, err := results.Open(filepath.Join(dir, "sampled"))
+	e, err := record.Open(filepath.Join(dir, "sampled"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestSamplesAreTaken(t *testing.T) {
 	if est, ok := p.estimateOf(p.state.profiles[0].job); !ok || est.Slope < 0.0099 || est.Slope > 0.0101 {
 		t.Errorf("the estimate is %+v, want 10 ms an epoch", est)
 	}
-	if raw, err := os.ReadFile(filepath.Join(p.Dir, results.AccuracyFile)); err != nil || !strings.Contains(string(raw), "linear,all,,1,1,") {
+	if raw, err := os.ReadFile(filepath.Join(p.Dir, record.AccuracyFile)); err != nil || !strings.Contains(string(raw), "linear,all,,1,1,") {
 		t.Errorf("accuracy.csv: %s, %v", raw, err)
 	}
 }
@@ -219,7 +219,7 @@ func TestBudget(t *testing.T) {
 		if got := len(sampleRows(t, out)); got != want {
 			t.Errorf("with a budget of %s %d samples are taken, want %d", budget, got, want)
 		}
-		over := slices.ContainsFunc(o.Warnings, func(w results.Warning) bool { return w.Code == "budget" })
+		over := slices.ContainsFunc(o.Warnings, func(w record.Warning) bool { return w.Code == "budget" })
 		if over != (want == 2) {
 			t.Errorf("with a budget of %s it is said that it was missed: %v", budget, over)
 		}

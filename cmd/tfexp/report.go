@@ -6,14 +6,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 func (a *app) reportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "report [DIR]",
 		Short: "Write the report again",
-		Long: `Write ` + results.ReportFile + ` of all experiments in DIR (` + defaultOut + ` by default, or one
+		Long: `Write ` + record.ReportFile + ` of all experiments in DIR (` + defaultOut + ` by default, or one
 experiment's folder) from their plain files. It needs no cache, works on a copy
 of the results, and while a run is writing them: it then tells of the cells
 that have finished so far.
