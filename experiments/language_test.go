@@ -13,7 +13,6 @@ import (
 	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/builtin"
-	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -108,14 +107,6 @@ func TestSchemaAgrees(t *testing.T) {
 	slices.Sort(implemented)
 	if !slices.Equal(documented, implemented) {
 		t.Errorf("functions: documented %v, implemented %v", documented, implemented)
-	}
-
-	var columns []string
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[measure.Metrics]()) {
-		columns = append(columns, f.Tag.Get("json"))
-	}
-	if !slices.Equal(language.Metrics(), columns) {
-		t.Errorf("metrics: %v in the language, %v in the results", language.Metrics(), columns)
 	}
 
 	policy := language.File().Block("policy").Args

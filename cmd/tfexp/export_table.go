@@ -15,7 +15,7 @@ import (
 )
 
 // tables are those that a folder of results may have, by name.
-var tables = []string{"jobs", "metrics", "samples", "estimates", "accuracy", "profiling", "comparisons", "fidelity", "fidelity_jobs"}
+var tables = []string{"jobs", "metrics", "timings", "samples", "estimates", "accuracy", "profiling", "comparisons", "fidelity", "fidelity_jobs"}
 
 func (a *app) exportTableCommand() *cobra.Command {
 	var dir, out string
