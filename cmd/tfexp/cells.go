@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // place is a cell, and perhaps a job, in an experiment's folder.
@@ -21,8 +21,8 @@ type place struct {
 	job  string
 }
 
-func (p place) folder() string { return filepath.Join(p.dir, results.CellsDir, p.cell) }
-func (p place) logs() string   { return filepath.Join(p.folder(), results.LogsDir) }
+func (p place) folder() string { return filepath.Join(p.dir, record.CellsDir, p.cell) }
+func (p place) logs() string   { return filepath.Join(p.folder(), record.LogsDir) }
 
 // splitDir takes DIR off the arguments: the first one, if it is a folder and
 // not the only place for a cell's name.
@@ -68,7 +68,7 @@ func findCell(dir, cell string) (place, error) {
 // cellNames lists the cells that have a folder, by name, with numbers in
 // numerical order.
 func cellNames(dir string) []string {
-	entries, err := os.ReadDir(filepath.Join(dir, results.CellsDir))
+	entries, err := os.ReadDir(filepath.Join(dir, record.CellsDir))
 	if err != nil {
 		return nil
 	}
@@ -84,7 +84,7 @@ func cellNames(dir string) []string {
 
 // missingCells lists the cells that are planned but not complete.
 func missingCells(dir string) []string {
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -19,8 +19,8 @@ type moment struct {
 	What  string  `json:"what"` // "started on cores 0-1", "passed over"
 	Why   string  `json:"why,omitempty"`
 	// Passed are the jobs before it in the policy's order that were passed over.
-	Passed []results.PassedRow `json:"passed,omitempty"`
-	More   int                 `json:"passed_more,omitempty"`
+	Passed []record.PassedRow `json:"passed,omitempty"`
+	More   int                `json:"passed_more,omitempty"`
 	// Times counts how often the job was passed over in a row, for reasons that
 	// differ in numbers only, and For names the jobs that went ahead.
 	Times int      `json:"times,omitempty"`
@@ -29,7 +29,7 @@ type moment struct {
 
 // storyOf returns what was decided about a job, and why, in the order of time.
 // It returns the jobs that the cell knows, for suggestions.
-func storyOf(e *results.Experiment, c results.CellRef, job string) (story []moment, jobs []string, err error) {
+func storyOf(e *record.Experiment, c record.CellRef, job string) (story []moment, jobs []string, err error) {
 	var began, ended []moment
 	wait := newWatch(job)
 	for ev, err := range e.Events(c) {
@@ -97,7 +97,7 @@ func storyOf(e *results.Experiment, c results.CellRef, job string) (story []mome
 }
 
 // noRecords is the error for a cell without records.
-func noRecords(err error, c results.CellRef) error {
+func noRecords(err error, c record.CellRef) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return usagef(`decisions are not recorded when the experiment has records = "metrics"`,
 			"cell %s has no record of its decisions", c.Cell)
@@ -106,7 +106,7 @@ func noRecords(err error, c results.CellRef) error {
 }
 
 // decided is "started on cores 0-1".
-func decided(d results.DecisionRow) string {
+func decided(d record.DecisionRow) string {
 	switch d.Decision {
 	case scheduler.Start:
 		return "started on cores " + d.Cores.String()

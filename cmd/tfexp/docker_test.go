@@ -14,7 +14,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/need"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -115,7 +115,7 @@ func (s *started) inspect(t *testing.T, job, format string) string {
 // column reads a column of jobs.csv.
 func (s *started) column(t *testing.T, name string) []string {
 	t.Helper()
-	f, err := os.Open(filepath.Join(s.dir, "results", "contained", results.JobsFile))
+	f, err := os.Open(filepath.Join(s.dir, "results", "contained", record.JobsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestContainersAreResizedAndRestarted(t *testing.T) {
 		[]string{"1", "0"}) {
 		t.Errorf("restarts are %v", restarts)
 	}
-	e, err := results.Open(filepath.Join(s.dir, "results", "contained"))
+	e, err := record.Open(filepath.Join(s.dir, "results", "contained"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ plot "jct" {}
 	if code := run.status(t); code != 0 {
 		t.Fatalf("exit status %d: %s", code, run.stderr.String())
 	}
-	e, err := results.Open(filepath.Join(dir, "results", "followed"))
+	e, err := record.Open(filepath.Join(dir, "results", "followed"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ plot "jct" {}
 	}
 	held, err := e.Occupancy(cell)
 	if err != nil || !slices.ContainsFunc(e.Cells[0].Files,
-		func(f results.File) bool { return f.Name == results.ContainersFile }) {
+		func(f record.File) bool { return f.Name == record.ContainersFile }) {
 		t.Errorf("%v, %v, %+v", held, err, e.Cells[0].Files)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/estimate"
 )
 
@@ -282,13 +282,13 @@ func (a *app) showEstimates(dir string, asJSON bool) error {
 		return err
 	}
 	type experiment struct {
-		Experiment string                `json:"experiment"`
-		Dir        string                `json:"dir"`
-		Estimates  []results.EstimateRow `json:"estimates"`
+		Experiment string               `json:"experiment"`
+		Dir        string               `json:"dir"`
+		Estimates  []record.EstimateRow `json:"estimates"`
 	}
 	list := []experiment{}
 	for _, d := range dirs {
-		e, err := results.Open(d)
+		e, err := record.Open(d)
 		if err != nil {
 			return err
 		}
@@ -296,7 +296,7 @@ func (a *app) showEstimates(dir string, asJSON bool) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		list = append(list, experiment{e.Plan.Experiment, d, append([]results.EstimateRow{}, rows...)})
+		list = append(list, experiment{e.Plan.Experiment, d, append([]record.EstimateRow{}, rows...)})
 	}
 	if asJSON {
 		return a.printJSON(list)

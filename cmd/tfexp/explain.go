@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -55,12 +55,12 @@ Exit status: 0; 2 when there is no such cell or job.`,
 }
 
 func (a *app) explainJob(at place, asJSON bool) error {
-	e, err := results.Open(at.dir)
+	e, err := record.Open(at.dir)
 	if err != nil {
 		return err
 	}
-	ref := results.CellRef{Cell: at.cell}
-	if i := slices.IndexFunc(e.Plan.Cells, func(c results.CellRef) bool { return c.Cell == at.cell }); i >= 0 {
+	ref := record.CellRef{Cell: at.cell}
+	if i := slices.IndexFunc(e.Plan.Cells, func(c record.CellRef) bool { return c.Cell == at.cell }); i >= 0 {
 		ref = e.Plan.Cells[i]
 	}
 	story, jobs, err := storyOf(e, ref, at.job)

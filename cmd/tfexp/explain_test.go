@@ -9,18 +9,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // cellWith writes a cell's trace into an experiment's folder.
-func cellWith(t *testing.T, events, decisions string) (*results.Experiment, results.CellRef) {
+func cellWith(t *testing.T, events, decisions string) (*record.Experiment, record.CellRef) {
 	t.Helper()
-	e, c := &results.Experiment{Dir: t.TempDir()}, results.CellRef{Cell: "w-h-rr-r1"}
-	dir := filepath.Join(e.Dir, results.CellsDir, c.Cell)
+	e, c := &record.Experiment{Dir: t.TempDir()}, record.CellRef{Cell: "w-h-rr-r1"}
+	dir := filepath.Join(e.Dir, record.CellsDir, c.Cell)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{results.EventsFile: events, results.DecisionsFile: decisions} {
+	for name, content := range map[string]string{record.EventsFile: events, record.DecisionsFile: decisions} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +127,7 @@ func TestUnderWay(t *testing.T) {
 
 func TestNarrowTablesLeaveOutWhatIsLeastAskedFor(t *testing.T) {
 	title := func(name string) string {
-		m, ok := results.MetricByName(name)
+		m, ok := measure.MetricByName(name)
 		if !ok {
 			t.Fatalf("no metric %q", name)
 		}

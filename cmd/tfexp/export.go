@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
@@ -86,7 +86,7 @@ cannot hold the workload; 3 when the experiment is invalid.`,
 				return usagef(didYouMean(o.format, names, "the formats are "+strings.Join(names, ", ")),
 					"unknown format %q", o.format)
 			}
-			t, err := pipeline.Workload(spec, w, o.replicate, format.NeedsRunTimes)
+			t, err := realise.Workload(spec, w, o.replicate, format.NeedsRunTimes)
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/record"
 	"io"
 	"io/fs"
 	"os"
@@ -11,8 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/tfexp/tfexp/results"
 )
 
 // tables are the names of the tables that a folder of results may have.
@@ -58,7 +57,7 @@ of one experiment.`,
 				return fmt.Errorf("export %s: %w", args[0], err)
 			}
 			defer f.Close()
-			return a.writeTo(out, func(to io.Writer) error { return results.JSONLines(to, f) })
+			return a.writeTo(out, func(to io.Writer) error { return record.JSONLines(to, f) })
 		},
 		DisableFlagsInUseLine: true,
 	}

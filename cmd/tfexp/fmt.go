@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 )
 
 func (a *app) fmtCommand() *cobra.Command {
@@ -80,7 +80,7 @@ func (f *formatter) format(file string) (ok bool, err error) {
 		}
 		return false, fmt.Errorf("read experiment: %w", err)
 	}
-	want, diags := experiments.Format(name, src)
+	want, diags := load.Format(name, src)
 	if diags.HasErrors() {
 		diags.Render(f.err, f.errColor)
 		return false, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware"
 )
 
@@ -33,8 +34,7 @@ type checked struct {
 
 // read reads an experiment as it would run on this machine.
 func (v *variables) read(file string) (*experiments.Spec, experiments.Diagnostics) {
-	return experiments.Load(file, experiments.LoadOptions{Vars: v.values, VarFiles: v.files, Lenient: v.lenient,
-		Host: hostFacts()})
+	return load.File(file, load.Options{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: hostFacts()})
 }
 
 // load reads an experiment and prints its diagnostics. The error it returns is

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 const noRaceSleep = "atexit_sleep_ms=0"
@@ -91,7 +91,7 @@ func wellPredicted(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	factor, err := strconv.ParseFloat(args[1], 64)
 	ts.Check(err)
-	e, err := results.Open(ts.MkAbs(args[0]))
+	e, err := record.Open(ts.MkAbs(args[0]))
 	ts.Check(err)
 	if len(e.Cells) == 0 {
 		ts.Fatalf("no cell is complete")

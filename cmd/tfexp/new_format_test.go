@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -143,7 +143,7 @@ func TestNewTraceFormat(t *testing.T) {
 	}
 
 	write(trace, "a train soon\n")
-	_, diags := experiments.Load(file, experiments.LoadOptions{})
+	_, diags := load.File(file, load.Options{})
 	if len(diags) == 0 || diags[0].Range.File != filepath.Join(dir, "cluster.tally") || diags[0].Range.Start.Line != 1 {
 		t.Errorf("a malformed line: %v", diags)
 	}

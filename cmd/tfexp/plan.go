@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // maxGroups bounds the lines of a plan: a matrix may have thousands of variants.
@@ -68,7 +68,7 @@ machine does not have.`,
 
 // plannedCell is a cell of plan --json.
 type plannedCell struct {
-	results.CellRef
+	record.CellRef
 	pipeline.CellWork
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
 }
@@ -254,10 +254,10 @@ func groups(p *pipeline.Plan) []*group {
 	if len(byVariant) <= maxGroups {
 		return byVariant
 	}
-	return collect(p, func(results.CellRef) string { return "" })
+	return collect(p, func(record.CellRef) string { return "" })
 }
 
-func collect(p *pipeline.Plan, label func(results.CellRef) string) []*group {
+func collect(p *pipeline.Plan, label func(record.CellRef) string) []*group {
 	type id struct {
 		label, reason string
 		reuse         bool
@@ -346,8 +346,8 @@ func shared(group, cell []change) []change {
 
 // label names a cell's variant, with its workload and hardware where the
 // experiment has several.
-func label(p *pipeline.Plan) func(results.CellRef) string {
-	return func(c results.CellRef) string {
+func label(p *pipeline.Plan) func(record.CellRef) string {
+	return func(c record.CellRef) string {
 		var parts []string
 		if len(p.Workloads) > 1 {
 			parts = append(parts, c.Workload)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // planOf makes a plan of three replicates of fcfs, reused, and of rr, whose
@@ -20,12 +20,12 @@ import (
 func planOf() *pipeline.Plan {
 	p := &pipeline.Plan{}
 	p.Experiment = "e"
-	p.Workloads = []results.Named{{Name: "w"}}
-	p.Hardware = []results.Named{{Name: "h"}}
+	p.Workloads = []record.Named{{Name: "w"}}
+	p.Hardware = []record.Named{{Name: "h"}}
 	for _, policy := range []string{"fcfs", "rr"} {
 		for r := 1; r <= 3; r++ {
 			p.RunOrder = append(p.RunOrder, len(p.Cells))
-			p.Cells = append(p.Cells, results.CellRef{
+			p.Cells = append(p.Cells, record.CellRef{
 				Cell: fmt.Sprintf("w-h-%s-r%d", policy, r), Workload: "w", Hardware: "h", Policy: policy, Replicate: r,
 			})
 			work := pipeline.CellWork{Reuse: true, Reason: "finished earlier", Predicted: 9 * time.Second}
@@ -100,8 +100,8 @@ func TestLargePlansAreToldInFewLines(t *testing.T) {
 	const cells = 10_000
 	for i := range cells {
 		p.RunOrder = append(p.RunOrder, i)
-		p.Cells = append(p.Cells, results.CellRef{Cell: fmt.Sprint("c", i), Policy: "p", Engine: simulated,
-			Axes: []results.Setting{{Name: "x", Value: fmt.Sprint(i / 2)}}})
+		p.Cells = append(p.Cells, record.CellRef{Cell: fmt.Sprint("c", i), Policy: "p", Engine: simulated,
+			Axes: []record.Setting{{Name: "x", Value: fmt.Sprint(i / 2)}}})
 		work := pipeline.CellWork{Reason: "new"}
 		if i < 100 {
 			work = pipeline.CellWork{Reuse: true, Reason: "finished earlier"}

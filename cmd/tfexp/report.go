@@ -6,14 +6,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 func (a *app) reportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "report [DIR]",
 		Short: "Write the report of results again",
-		Long: `Write ` + results.ReportFile + ` of all experiments in DIR (` + defaultOut + ` by default, or one
+		Long: `Write ` + record.ReportFile + ` of all experiments in DIR (` + defaultOut + ` by default, or one
 experiment's folder) from the files in it. This needs no cache, and works on a copy
 of the results. While a run is writing them, the report has the cells that have
 finished so far.

@@ -9,7 +9,8 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // runOptions are the flags that run and resume share.
@@ -122,12 +123,12 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 
 // missed returns an error when results miss a declared threshold.
 func missed(dir string) error {
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		return err
 	}
 	n := 0
-	verdicts, err := e.Thresholds()
+	verdicts, err := prose.Thresholds(e)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,9 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // lastEvents is how many lines of the journal are shown.
@@ -31,8 +33,8 @@ type experimentStatus struct {
 	// Running are the samples and cells that are running.
 	Running     []string             `json:"running,omitempty"`
 	FailedCells []failedCell         `json:"failed_cells,omitempty"`
-	Thresholds  []results.Verdict    `json:"thresholds,omitempty"`
-	Warnings    []results.Warning    `json:"warnings,omitempty"`
+	Thresholds  []prose.Verdict      `json:"thresholds,omitempty"`
+	Warnings    []record.Warning     `json:"warnings,omitempty"`
 	Journal     []store.JournalEntry `json:"journal"`
 }
 
@@ -40,7 +42,7 @@ type experimentStatus struct {
 type failedCell struct {
 	Cell     string            `json:"cell"`
 	Error    string            `json:"error,omitempty"` // of the cell as a whole
-	Failures []results.Failure `json:"failures,omitempty"`
+	Failures []measure.Failure `json:"failures,omitempty"`
 	// More is how many jobs failed beside those that Failures lists.
 	More int `json:"more,omitempty"`
 }
@@ -89,7 +91,7 @@ Exit status: 0, whatever the state; 2 when there are no results.`,
 }
 
 func statusOf(dir string) (experimentStatus, error) {
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		return experimentStatus{}, err
 	}
@@ -103,7 +105,7 @@ func statusOf(dir string) (experimentStatus, error) {
 		Cells: len(e.Plan.Cells), Warnings: e.Warnings(),
 	}
 	for _, c := range e.Cells {
-		if c.State == results.CellFailed {
+		if c.State == record.CellFailed {
 			s.Failed++
 			s.FailedCells = append(s.FailedCells, failedCell{
 				Cell: c.CellRef.Cell, Error: c.Error, Failures: c.Failures, More: max(0, c.Metrics.Failed-len(c.Failures)),
@@ -114,7 +116,7 @@ func statusOf(dir string) (experimentStatus, error) {
 	}
 	s.Left = s.Cells - s.Finished - s.Failed
 	if s.Left == 0 { // thresholds are decided once all cells have results
-		if s.Thresholds, err = e.Thresholds(); err != nil {
+		if s.Thresholds, err = prose.Thresholds(e); err != nil {
 			return experimentStatus{}, err
 		}
 	}
@@ -188,7 +190,7 @@ func (a *app) printStatus(s experimentStatus) {
 		}
 	}
 	a.printThresholds(s.Thresholds, "  ")
-	for _, d := range results.Doubts(s.Warnings, namedCells) {
+	for _, d := range prose.Doubts(s.Warnings, namedCells) {
 		fmt.Fprintf(a.out, "  warning: %s\n", d)
 	}
 	for _, e := range s.Journal {
@@ -198,7 +200,7 @@ func (a *app) printStatus(s experimentStatus) {
 	case "interrupted":
 		fmt.Fprintf(a.out, "  resume with: tfexp resume %s\n", s.Dir)
 	case "finished", "failed":
-		fmt.Fprintf(a.out, "  report: %s\n", filepath.Join(s.Dir, results.ReportFile))
+		fmt.Fprintf(a.out, "  report: %s\n", filepath.Join(s.Dir, record.ReportFile))
 	}
 }
 

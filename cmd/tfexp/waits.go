@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
@@ -48,7 +48,7 @@ func (w *watch) number(job string) int {
 }
 
 // event takes the next event of the cell.
-func (w *watch) event(e results.EventRow) {
+func (w *watch) event(e record.EventRow) {
 	if e.At > w.at && w.open {
 		w.observe(e.At)
 	}

@@ -77,8 +77,8 @@ func grant(lo, hi int32) scheduler.Grant {
 	return scheduler.Grant{Cores: scheduler.CoreSet{{Lo: lo, Hi: hi}}}
 }
 
-// ended waits for the next End.
-func ended(t *testing.T, e *Engine) scheduler.End {
+// ended waits for the next end.
+func ended(t *testing.T, e *Engine) scheduler.Notice {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -217,7 +217,7 @@ func TestFailures(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		job  func(j *launch.Job)
-		want string // of the start's error, or of the End's reason
+		want string // of the start's error, or of the end's reason
 	}{
 		{"exit status", func(j *launch.Job) { j.Argv[2] = "exit 3" }, "exit status 3"},
 		{"no program", func(j *launch.Job) { j.Argv = []string{"no-such-program"} }, `the image "tfexp/builtin:latest" has no program "no-such-program"`},
@@ -336,12 +336,9 @@ func TestReports(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	now, ends, err := e.Next(ctx, scheduler.Never)
-	if err != nil || len(ends) > 0 {
-		t.Fatal(ends, err)
-	}
-	if news := e.Reports(); len(news) != 1 || news[0].Units != 1 || news[0].At > now {
-		t.Errorf("at %s: %+v", now, news)
+	now, news, err := e.Next(ctx, scheduler.Never)
+	if err != nil || len(news) != 1 || news[0].Kind != scheduler.JobProgress || news[0].Units != 1 || news[0].At > now {
+		t.Errorf("at %s: %+v, %v", now, news, err)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 	"github.com/tfexp/tfexp/scheduler/validate"
@@ -17,8 +17,8 @@ import (
 type Cell struct {
 	// Dir is the folder that receives the records.
 	Dir     string
-	Setup   results.Setup
-	Records results.Records
+	Setup   record.Setup
+	Records record.Records
 	// Logs is the folder with the jobs' output, "<job>.log"; empty for cells
 	// whose jobs do not run.
 	Logs    string
@@ -37,7 +37,7 @@ type Cell struct {
 	Begun func()
 	// Finally, called when the trace is complete and before it is recorded,
 	// adds what only the caller knows: warnings, the load of the machine.
-	Finally func(*results.Cell)
+	Finally func(*record.Cell)
 }
 
 // Counts are the jobs of a cell by state.
@@ -49,10 +49,10 @@ type Counts struct {
 // with a trace that is no valid schedule, or that could not go on, is complete
 // and failed. The error is the context's, or that the records could not be
 // written; the folder is then left incomplete.
-func Run(ctx context.Context, c Cell) (results.Cell, error) {
-	w, err := results.NewCellWriter(c.Dir, c.Setup, c.Records)
+func Run(ctx context.Context, c Cell) (record.Cell, error) {
+	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
 	defer w.Abort()
 	validator := validate.New(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
@@ -66,12 +66,12 @@ func Run(ctx context.Context, c Cell) (results.Cell, error) {
 	began := time.Now()
 	outcome, err := scheduler.Run{
 		Policy: c.Policy, Cluster: c.Setup.Cluster, Jobs: c.Setup.Jobs, Resizes: c.Resizes,
-		Engine: c.Engine, Online: c.Online, Recorder: all, EventsOnly: c.Records == results.MetricsOnly, Until: c.Until,
+		Engine: c.Engine, Online: c.Online, Recorder: all, EventsOnly: c.Records == record.MetricsOnly, Until: c.Until,
 	}.Execute(ctx)
 	if ctx.Err() != nil {
-		return results.Cell{}, ctx.Err()
+		return record.Cell{}, ctx.Err()
 	}
-	out := results.Cell{Seconds: time.Since(began).Seconds(), Busy: -1}
+	out := record.Cell{Seconds: time.Since(began).Seconds(), Busy: -1}
 	if err != nil {
 		out.Error = err.Error()
 	} else if validator.Close(&outcome); validator.Count() > 0 {
@@ -81,7 +81,7 @@ func Run(ctx context.Context, c Cell) (results.Cell, error) {
 		}
 	}
 	if err := addOverheads(w, c); err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
 	if outcome.Closed > 0 {
 		out.Closed = outcome.Closed.Seconds()
@@ -113,12 +113,12 @@ func undone(o *scheduler.Outcome) string {
 }
 
 // Fail leaves the folder of a cell that could not even begin.
-func Fail(c Cell, reason error) (results.Cell, error) {
-	w, err := results.NewCellWriter(c.Dir, c.Setup, c.Records)
+func Fail(c Cell, reason error) (record.Cell, error) {
+	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
-	return w.Finish(results.Cell{Error: reason.Error(), Busy: -1})
+	return w.Finish(record.Cell{Error: reason.Error(), Busy: -1})
 }
 
 // recorders hands the trace on to several.

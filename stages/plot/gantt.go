@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
@@ -28,7 +28,7 @@ type held struct {
 
 // lane is what happened to one job.
 type lane struct {
-	results.JobRow
+	record.JobRow
 	held []held
 	// resizes and epochs are instants: of resizes, and of the ends of epochs.
 	resizes, epochs []float64
@@ -70,7 +70,7 @@ func (d *data) gantts(most int) ([]figure, error) {
 		replicate          int
 	}
 	longest := map[axis]float64{}
-	axisOf := func(c results.Cell) axis { return axis{c.Workload, c.Hardware, c.Replicate} }
+	axisOf := func(c record.Cell) axis { return axis{c.Workload, c.Hardware, c.Replicate} }
 	charts := make([]*chart, len(cells))
 	for i, c := range cells {
 		ch, err := d.chart(c)
@@ -113,7 +113,7 @@ const mostLanes = 5_000
 const mostSlices = 200_000
 
 // crowded says why a cell has too much in it for a Gantt chart; empty when it has not.
-func crowded(c results.Cell) string {
+func crowded(c record.Cell) string {
 	stretches := c.Metrics.Jobs + c.Metrics.Preemptions + c.Metrics.Resizes
 	switch {
 	case c.Metrics.Jobs > mostLanes:
@@ -126,7 +126,7 @@ func crowded(c results.Cell) string {
 
 // chart reads what a Gantt chart shows; nil when the cell kept no events, or
 // has too much in it.
-func (d *data) chart(c results.Cell) (*chart, error) {
+func (d *data) chart(c record.Cell) (*chart, error) {
 	if crowded(c) != "" {
 		return nil, nil
 	}
@@ -190,7 +190,7 @@ func (d *data) chart(c results.Cell) (*chart, error) {
 }
 
 // event takes the next event of the lane's job, which has this number in the replay.
-func (l *lane) event(e results.EventRow, replay *ledger.Ledger, number int) {
+func (l *lane) event(e record.EventRow, replay *ledger.Ledger, number int) {
 	ev := e.Of(number)
 	step := replay.Event(&ev)
 	if step.Ended {
@@ -244,7 +244,7 @@ func (ch *chart) size() size {
 	return s
 }
 
-func (ch *chart) figure(c results.Cell, name, title, note string) figure {
+func (ch *chart) figure(c record.Cell, name, title, note string) figure {
 	size := ch.size()
 	caption := "Above, which job holds each core; below, each job from its arrival to its end: solid while it runs, " +
 		"pale while it waits, queued or paused."
