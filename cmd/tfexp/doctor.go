@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/store"
 )
 
@@ -21,9 +21,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Check that this machine can run experiments",
 		Long: `Check what experiments need on this machine: CPU cores, and whether jobs can be
 bound to them; memory; free disk space for results; NVIDIA GPUs and their driver;
-and whether other programs use the CPU now. For experiments in containers, check
-whether a Docker daemon answers, and whether a killed run left containers behind.
-Each problem comes with a hint.
+and the CPU load of other programs. Then check what each engine needs: for
+experiments in containers, whether a Docker daemon answers, and whether a killed run
+left containers behind. Each problem comes with a hint.
 
 GPUs are found through the driver's files and nvidia-smi; a binary built with
 "make build-nvml" uses NVIDIA's library. Experiments that use no GPUs need no driver.
@@ -31,10 +31,16 @@ GPUs are found through the driver's files and nvidia-smi; a binary built with
 Exit status: 0, also with warnings; 6 when something essential is missing.`,
 		Args: between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checks := append(hardware.Checks(out), daemon.Check(cmd.Context(), func(folder string) bool {
+			checks := hardware.Checks(out)
+			inUse := func(folder string) bool {
 				_, held := store.Holder(folder)
 				return held
-			}))
+			}
+			for _, k := range engine.Kinds() {
+				if k.Doctor != nil {
+					checks = append(checks, k.Doctor(cmd.Context(), inUse)...)
+				}
+			}
 			failed := false
 			for _, c := range checks {
 				failed = failed || c.Status == hardware.Fail
