@@ -105,7 +105,7 @@ func open(t *testing.T, job launch.Job) *process.Engine {
 }
 
 // wait returns how the job ended.
-func wait(t *testing.T, e *process.Engine) scheduler.End {
+func wait(t *testing.T, e *process.Engine) scheduler.Notice {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -54,7 +54,7 @@ policy "rr" {
 // sampled gives the only job kind of a plan an estimate of so many seconds an
 // epoch, and 0.5 s of start-up.
 func sampled(p *Plan, epoch float64) {
-	p.setSamples(p.state.profiles[0].key.Hash(), []estimator.Sample{
+	p.x.SetSamples(p.x.Units()[0].Hash, []estimator.Sample{
 		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, Launch: 0.01, Pause: 0.02, Resume: 0.03, Resize: 0.04},
 		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, Launch: 0.03},
 	})
@@ -64,8 +64,7 @@ func sampled(p *Plan, epoch float64) {
 // so long each.
 func happened(t *testing.T, p *Plan, i int, each time.Duration, state string) {
 	t.Helper()
-	c := p.spec.Cells[p.state.specCell[i]]
-	r, err := p.realise(c, p.Cells[i].Replicate)
+	jobs, err := p.state.cells[i].Jobs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,16 +76,16 @@ func happened(t *testing.T, p *Plan, i int, each time.Duration, state string) {
 		t.Fatal(err)
 	}
 	var events []scheduler.Event
-	for n := range r.jobs {
+	for n := range jobs {
 		events = append(events, scheduler.Event{Kind: scheduler.Arrive, Job: n})
 	}
 	cores := scheduler.CoreSet{{Lo: 0, Hi: 1}}
-	for n := range r.jobs {
+	for n := range jobs {
 		at := time.Duration(n) * each
 		events = append(events, scheduler.Event{At: at, Kind: scheduler.Start, Job: n, Cores: cores},
 			scheduler.Event{At: at + each, Kind: scheduler.Finish, Job: n})
 	}
-	setup := record.Setup{Cell: p.Cells[i], Setup: measure.Setup{Cluster: c.Hardware.Cluster, Jobs: r.jobs}}
+	setup := record.Setup{Cell: p.Cells[i], Setup: measure.Setup{Cluster: p.state.cells[i].Hardware.Cluster, Jobs: jobs}}
 	if _, err := record.WriteCell(dir, setup, record.AllRecords, events, nil, record.Cell{State: state}); err != nil {
 		t.Fatal(err)
 	}
@@ -192,8 +191,7 @@ func TestTwinsNeedEstimates(t *testing.T) {
 	if n := simulations(t, r); n != 1 { // the other cell is not there yet
 		t.Errorf("%d cells were simulated, want the one that has finished", n)
 	}
-	clear(p.state.samples)
-	clear(p.state.fits)
+	p.x.SetSamples(p.x.Units()[0].Hash, nil)
 	if n := simulations(t, r); n != 0 {
 		t.Errorf("%d cells were simulated without an estimate", n)
 	}
@@ -227,7 +225,7 @@ func TestSamplesCountMoreThanTheFile(t *testing.T) {
 		t.Errorf("by the file it takes %s, want 2 × 10 epochs of 1s", got)
 	}
 	sampled(p, 0.2)
-	if err := p.predict(); err != nil {
+	if err := p.predict(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.Work[0].Predicted; got != 5040*time.Millisecond {
@@ -248,7 +246,7 @@ func TestPlanPredictsRealCells(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(p.Dir, profileDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.keepSamples(&p.state.profiles[0], p.state.samples[p.state.profiles[0].key.Hash()]); err != nil {
+	if err := r.keepSamples(p.x.Units()[0], p.samplesOf(p.x.Units()[0])); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.close(); err != nil {
@@ -282,7 +280,7 @@ func TestMeasuredOverheadsAreTheDefault(t *testing.T) {
 		if c.job == "" {
 			sampled(p, 0.2)
 		}
-		if got := p.simulatorOptions(p.spec.Cells[0], 1).Overheads; got != c.want {
+		if got := p.state.cells[0].Overheads(); got != c.want {
 			t.Errorf("with %q and %q: %s, want %s", c.block, c.job, got, c.want)
 		}
 		said := "hardware.overheads " + c.want.String()

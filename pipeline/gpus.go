@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/stages/execute"
+
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/process"
@@ -45,23 +47,23 @@ const busyGPU = "busy_gpu"
 
 // watchGPUs begins to record the GPUs of a cell whose jobs use some. GPUs that
 // cannot be read are a warning: the jobs can run all the same.
-func (e *execution) watchGPUs(dir string, i int, r realisation, zero time.Time) (*gpuWatch, error) {
-	w := &gpuWatch{done: make(chan struct{}), cell: e.Cells[i].Cell}
-	if !slices.ContainsFunc(r.jobs, func(j scheduler.Job) bool { return j.GPUs > 0 }) {
+func (r *run) watchGPUs(task execute.Cell, zero time.Time) (*gpuWatch, error) {
+	w := &gpuWatch{done: make(chan struct{}), cell: task.Setup.Cell.Cell}
+	if !slices.ContainsFunc(task.Setup.Jobs, func(j scheduler.Job) bool { return j.GPUs > 0 }) {
 		return w, nil
 	}
-	if w.source = e.options.GPUs; w.source == nil {
+	if w.source = r.options.GPUs; w.source == nil {
 		w.source, w.own = gpu.Open(), true
 	}
 	devices, err := w.source.Devices() // a library reads those that it has listed
-	if err == nil && e.options.GPUs == nil {
+	if err == nil && r.options.GPUs == nil {
 		devices, err = hardware.GPUs()
 	}
 	if err != nil {
 		w.doubt("gpus", "GPUs were not watched: %v", err)
 		return w, nil
 	}
-	devices = devices[:min(e.Cells[i].GPUs, len(devices))]
+	devices = devices[:min(task.Setup.Cell.GPUs, len(devices))]
 	before, err := w.source.Read(devices)
 	if err != nil {
 		w.doubt("gpus", "GPUs were not watched: %v", err)
@@ -73,7 +75,7 @@ func (e *execution) watchGPUs(dir string, i int, r realisation, zero time.Time) 
 				devices[k].Index, max(b.Utilization, 0), float64(max(b.MemoryBytes, 0))/(1<<30))
 		}
 	}
-	if w.table, err = record.NewGPUWriter(dir); err != nil {
+	if w.table, err = record.NewGPUWriter(task.Dir); err != nil {
 		return nil, err
 	}
 	if err := w.write(devices, before, 0); err != nil {

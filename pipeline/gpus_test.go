@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -67,7 +68,7 @@ plot "jct" {}
 
 func runOnGPUs(t *testing.T, source *fakeGPUs) (*record.Experiment, record.Cell) {
 	t.Helper()
-	spec, diags := experiments.LoadSource("gpus.hcl", []byte(gpuFile), experiments.LoadOptions{
+	spec, diags := load.Source("gpus.hcl", []byte(gpuFile), load.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2, GPUs: 2, GPUType: "fake"},
 	})
 	if diags.HasErrors() {

@@ -10,7 +10,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/realise"
+
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
@@ -50,7 +51,7 @@ type Plan struct {
 	// their folders (their outputs stay in the cache).
 	Stale []string
 
-	spec    *experiments.Spec
+	x       *realise.Experiment
 	options Options
 	state   *planState
 }
@@ -138,3 +139,16 @@ type EngineError struct {
 
 func (e *EngineError) Error() string { return fmt.Sprintf("engine %s: %v", e.Engine, e.Err) }
 func (e *EngineError) Unwrap() error { return e.Err }
+
+// The engines that the pipeline has to tell apart.
+const (
+	engineSimulated = "simulated"
+	engineDocker    = "docker"
+)
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
@@ -76,9 +77,9 @@ compare "mean_jct" {
 }
 `
 
-func load(t testing.TB, source string) *experiments.Spec {
+func loadSmall(t testing.TB, source string) *experiments.Spec {
 	t.Helper()
-	spec, diags := experiments.LoadSource("small.hcl", []byte(source), experiments.LoadOptions{
+	spec, diags := load.Source("small.hcl", []byte(source), load.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},
 	})
 	if diags.HasErrors() {
@@ -91,7 +92,7 @@ func load(t testing.TB, source string) *experiments.Spec {
 
 func plan(t testing.TB, source, out string) *Plan {
 	t.Helper()
-	p, err := New(load(t, source), Options{Out: out})
+	p, err := New(loadSmall(t, source), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +230,7 @@ policy "fcfs"`, 1)
 		t.Fatal("the file has no contention")
 	}
 	tables := func(parallel int) map[string]string {
-		p, err := New(load(t, crowded), Options{Out: t.TempDir(), Parallel: parallel})
+		p, err := New(loadSmall(t, crowded), Options{Out: t.TempDir(), Parallel: parallel})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +259,7 @@ policy "fcfs"`, 1)
 func TestInterruptedRunIsResumed(t *testing.T) {
 	out := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
-	spec := load(t, simulatedFile)
+	spec := loadSmall(t, simulatedFile)
 	p, err := New(spec, Options{Out: out, Parallel: 1, Observe: func(p Progress) {
 		if p.Kind == UnitEnd && p.Done == 3 {
 			cancel()
@@ -441,7 +442,7 @@ func TestSyntaxOfTheExperimentMayChange(t *testing.T) {
  "hardware": {"h": {"engine": "simulated", "threads": 1}},
  "policy": {"fcfs": {"order": "fcfs"}}}`
 	runs(t, simulatedFile, out, 8)
-	spec, diags := experiments.LoadSource("small.hcl.json", []byte(asJSON), experiments.LoadOptions{})
+	spec, diags := load.Source("small.hcl.json", []byte(asJSON), load.Options{})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -463,7 +464,7 @@ func TestFreshForgets(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
 	ctx, cancel := context.WithCancel(context.Background())
-	p, err := New(load(t, simulatedFile), Options{Out: out, Fresh: true, Parallel: 1, Observe: func(p Progress) {
+	p, err := New(loadSmall(t, simulatedFile), Options{Out: out, Fresh: true, Parallel: 1, Observe: func(p Progress) {
 		if p.Kind == UnitEnd && p.Done == 2 {
 			cancel()
 		}
@@ -512,7 +513,7 @@ policy "fcfs" { order = "fcfs" }
 		if err := os.WriteFile(filepath.Join(dir, "train.sh"), []byte("echo trained\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		spec, diags := experiments.LoadSource(filepath.Join(dir, "moved.hcl"), []byte(file), experiments.LoadOptions{
+		spec, diags := load.Source(filepath.Join(dir, "moved.hcl"), []byte(file), load.Options{
 			Host: experiments.HostFacts{Threads: 1, Cores: 1},
 		})
 		if diags.HasErrors() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -51,7 +52,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	if err != nil {
 		return nil, nil, err
 	}
-	spec, diags := experiments.LoadSource(record.File, source, experiments.LoadOptions{Vars: vars, Host: host, Lenient: record.Lenient})
+	spec, diags := load.Source(record.File, source, load.Options{Vars: vars, Host: host, Lenient: record.Lenient})
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}

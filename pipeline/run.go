@@ -8,14 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/renameio/v2"
 
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -114,29 +112,29 @@ func (r *run) open() error {
 		return errors.Join(err, r.close())
 	}
 	r.outcome.Dir = r.Dir
-	file, err := filepath.Abs(r.spec.File) // a resumed run may be in another folder
+	file, err := filepath.Abs(r.x.File()) // a resumed run may be in another folder
 	if err != nil {
-		file = r.spec.File
+		file = r.x.File()
 	}
 	r.record = record.Run{
 		Started: r.started.Format(time.RFC3339), State: "running", Version: r.options.Version,
-		Go: runtime.Version(), Git: gitDescribe(r.spec.File), Seed: r.spec.Seed, Command: r.options.Command,
-		File: file, Lenient: r.spec.Lenient,
+		Go: runtime.Version(), Git: gitDescribe(r.x.File()), Seed: r.Seed, Command: r.options.Command,
+		File: file, Lenient: r.x.Lenient(),
 	}
-	for _, s := range r.state.host.Settings() {
+	for _, s := range r.x.Host().Settings() {
 		r.record.Host = append(r.record.Host, record.Setting{Name: s.Name, Value: s.Value})
 	}
-	if r.spec.Replicates < minReplicates && len(r.Compares) > 0 {
+	if r.Replicates < minReplicates && len(r.Compares) > 0 {
 		r.warn(record.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
-			plural(r.spec.Replicates, "replicate"), minReplicates))
+			plural(r.Replicates, "replicate"), minReplicates))
 	}
 	if warning != "" {
 		r.warn("cache", "", warning)
 	}
-	for _, name := range alike(r.spec) {
+	for _, name := range r.x.Alike() {
 		r.warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike: a trace draws nothing, and its hardware has no noise, so intervals between them tell nothing", name))
 	}
-	for _, text := range leftOut(r.spec) {
+	for _, text := range r.x.LeftOut() {
 		r.warn("incomplete_trace", "", text)
 	}
 	for _, k := range killed {
@@ -161,8 +159,8 @@ func (r *run) forget() error {
 	for _, k := range r.state.keys {
 		hashes = append(hashes, k.Hash())
 	}
-	for _, u := range r.state.profiles {
-		hashes = append(hashes, u.key.Hash())
+	for _, u := range r.x.Units() {
+		hashes = append(hashes, u.Hash)
 	}
 	for _, dir := range []string{record.CellsDir, profileDir} {
 		if err := os.RemoveAll(filepath.Join(r.Dir, dir)); err != nil {
@@ -172,44 +170,12 @@ func (r *run) forget() error {
 	return r.cache.Forget(hashes)
 }
 
-// alike lists the workloads with simulated cells in which nothing is drawn
-// that could tell one replicate from another.
-func alike(spec *experiments.Spec) []string {
-	var names []string
-	for _, c := range spec.Cells {
-		drawn := c.Workload.Trace == nil || len(c.Workload.Submits) > 0 || c.Hardware.Engine != engineSimulated || c.Hardware.Noise > 0 || c.Policy.Sigma > 0
-		if !drawn && spec.Replicates > 1 && !slices.Contains(names, c.Workload.Name) {
-			names = append(names, c.Workload.Name)
-		}
-	}
-	return names
-}
-
-// leftOut lists what lenient readers left out of the experiment's files.
-func leftOut(spec *experiments.Spec) []string {
-	var texts []string
-	add := func(text string) {
-		if text != "" && !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
-	}
-	for _, c := range spec.Cells {
-		if c.Workload.Trace != nil {
-			add(c.Workload.Trace.LeftOut())
-		}
-		for _, s := range c.Workload.Submits {
-			add(s.LeftOut)
-		}
-	}
-	return texts
-}
-
 // minReplicates is the least number of pairs that gives a verdict.
 const minReplicates = 3
 
 func (r *run) writeDown() error {
 	name := record.ExperimentFile
-	if strings.HasSuffix(r.spec.File, ".json") {
+	if strings.HasSuffix(r.x.File(), ".json") {
 		name += ".json"
 	}
 	for _, other := range []string{record.ExperimentFile, record.ExperimentFile + ".json"} {
@@ -220,7 +186,7 @@ func (r *run) writeDown() error {
 			return fmt.Errorf("remove the experiment of an earlier run: %w", err)
 		}
 	}
-	if err := renameio.WriteFile(filepath.Join(r.Dir, name), r.spec.Source, 0o644); err != nil {
+	if err := renameio.WriteFile(filepath.Join(r.Dir, name), r.x.Source(), 0o644); err != nil {
 		return fmt.Errorf("write experiment: %w", err)
 	}
 	if err := r.writePlan(); err != nil {

@@ -16,7 +16,7 @@ import (
 // values, with a few replicates, and returns the mean JCT of each policy.
 func shippedJCT(t *testing.T, file string, values ...string) map[string]float64 {
 	t.Helper()
-	spec := shipped(t, file).spec
+	spec := shippedSpec(t, file)
 	spec.Replicates = 5
 	spec.Cells = slices.DeleteFunc(spec.Cells, func(c experiments.Cell) bool {
 		return len(c.Axes) > 0 && !slices.Contains(values, c.Axes[0].Value)

@@ -70,7 +70,7 @@ matrix { estimates = ["oracle", noisy(0), noisy(1)] }
 func runWays(t *testing.T, source string) (*Plan, string) {
 	t.Helper()
 	out := t.TempDir()
-	p, err := New(load(t, source), Options{Out: out})
+	p, err := New(loadSmall(t, source), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestKeysOfWays(t *testing.T) {
 		if from != "" && source == waysFile {
 			t.Fatalf("%q is not in the file", from)
 		}
-		p, err := New(load(t, source), Options{Out: t.TempDir()})
+		p, err := New(loadSmall(t, source), Options{Out: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,7 +60,7 @@ func (f *faulty) Resume(job int, g Grant) error { return f.Engine.Resume(f.attem
 func (f *faulty) Resize(job int, g Grant) error { return f.Engine.Resize(f.attempt(job), g) }
 func (f *faulty) Stop(job int) error            { return f.Engine.Stop(f.attempt(job)) }
 
-func (f *faulty) Next(ctx context.Context, until time.Duration) (time.Duration, []End, error) {
+func (f *faulty) Next(ctx context.Context, until time.Duration) (time.Duration, []Notice, error) {
 	now, ended, err := f.Engine.Next(ctx, until)
 	for i := range ended {
 		e := &ended[i]
@@ -78,14 +78,6 @@ func (f *faulty) Watch(units []int) {
 		all[i] = units[j]
 	}
 	f.Engine.Watch(all)
-}
-
-func (f *faulty) Reports() []Report {
-	reports := f.Engine.Reports()
-	for i := range reports {
-		reports[i].Job = f.jobOf[reports[i].Job]
-	}
-	return reports
 }
 
 // mixed is a run with everything at once, and what is needed to do it again.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -98,7 +98,8 @@ func TestNewTraceFormat(t *testing.T) {
 	write(trace, tallyText)
 
 	reference := string(language.Markdown())
-	for _, want := range []string{"- `tally`: A line is", "`.tally`", "| `classes` | list of strings | all |", "Only for `tally`."} {
+	for _, want := range []string{"- `tally`: A line is", "`.tally`", "| `classes` | list of strings | all |",
+		"Only for `tally`."} {
 		if !strings.Contains(reference, want) {
 			t.Errorf("the reference of the language does not have %q", want)
 		}
@@ -115,7 +116,8 @@ func TestNewTraceFormat(t *testing.T) {
 	if len(finish) != 2 || !strings.HasPrefix(finish["a"], "10") || !strings.HasPrefix(finish["b"], "15") {
 		t.Errorf("finished at %v, want a at 10 and b, which waits for it, at 15", finish)
 	}
-	if report, err := os.ReadFile(filepath.Join(out, "tallied", "report.html")); err != nil || !bytes.Contains(report, []byte("cluster.tally (tally)")) {
+	if report, err := os.ReadFile(filepath.Join(out, "tallied", "report.html")); err != nil || !bytes.Contains(report,
+		[]byte("cluster.tally (tally)")) {
 		t.Errorf("the report does not name the trace, %v", err)
 	}
 
@@ -141,7 +143,7 @@ func TestNewTraceFormat(t *testing.T) {
 	}
 
 	write(trace, "a train soon\n")
-	_, diags := experiments.Load(file, experiments.LoadOptions{})
+	_, diags := load.File(file, load.Options{})
 	if len(diags) == 0 || diags[0].Range.File != filepath.Join(dir, "cluster.tally") || diags[0].Range.Start.Line != 1 {
 		t.Errorf("a malformed line: %v", diags)
 	}

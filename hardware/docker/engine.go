@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/scheduler"
@@ -73,7 +74,7 @@ type Options struct {
 	// DefaultSampling.
 	Sampling time.Duration
 	// Observe is told what containers use, one call at a time; it may be nil.
-	Observe func(Sample)
+	Observe func(engine.Sample)
 	// Report is told of the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
 	Report progress.Listener
@@ -101,9 +102,9 @@ type Engine struct {
 	mu       sync.Mutex // guards what follows, and the fields of running that say so
 	live     []*running // by job number; nil before the first start
 	attempts []int
-	ended    []scheduler.End
+	ended    []scheduler.Notice
 	lost     []*running // whose containers a daemon that is away may still have
-	alive    int        // jobs that have started and whose End is not yet in ended
+	alive    int        // jobs that have started and whose end is not yet in ended
 	closed   bool
 }
 
@@ -277,11 +278,11 @@ func (e *Engine) Stop(job int) error {
 	return nil
 }
 
-// Next implements scheduler.Engine, and scheduler.Reporter where Watch was called.
+// Next implements scheduler.Engine, with notices of progress where Watch was called.
 // Jobs that have ended come before a context that is done. It is an error to wait
 // without end when no job runs.
-func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
-	return e.Await(ctx, until, func() (now time.Duration, ended []scheduler.End, alive int) {
+func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
+	return e.Await(ctx, until, func() (now time.Duration, ended []scheduler.Notice, alive int) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		ended, e.ended = e.ended, nil

@@ -123,8 +123,8 @@ const (
 )
 
 // act carries out a call on a container. A container that has ended is no
-// error: its End follows. A daemon that went away is waited for; if it does
-// not come back, the End follows as well.
+// error: its end follows. A daemon that went away is waited for; if it does
+// not come back, the end follows as well.
 func (e *Engine) act(r *running, call func(context.Context) error) error {
 	begin := time.Now()
 	for tries := 0; tries < actTries; {
@@ -230,7 +230,7 @@ func (e *Engine) signal(r *running, name string) error {
 	return r.api().ContainerKill(ctx, r.id, name)
 }
 
-// attend waits for a container to end, removes it, and reports its End.
+// attend waits for a container to end, removes it, and gives notice of its end.
 func (e *Engine) attend(r *running) {
 	what := e.await(r)
 
@@ -265,7 +265,7 @@ func (e *Engine) attend(r *running) {
 	if !what.reachable {
 		e.lost = append(e.lost, r)
 	}
-	e.ended = append(e.ended, scheduler.End{Job: r.number, At: at, State: state, Reason: reason})
+	e.ended = append(e.ended, scheduler.Notice{Kind: scheduler.JobEnded, Job: r.number, At: at, State: state, Reason: reason})
 	e.alive--
 	e.mu.Unlock()
 	select {

@@ -75,8 +75,8 @@ type Engine struct {
 
 	mu     sync.Mutex // guards what follows, and the fields of running that say so
 	live   []*running // by job number; nil before the start
-	ended  []scheduler.End
-	alive  int // jobs that have started and whose End is not yet in ended
+	ended  []scheduler.Notice
+	alive  int // jobs that have started and whose end is not yet in ended
 	closed bool
 }
 
@@ -173,7 +173,7 @@ func (e *Engine) Start(job int, grant scheduler.Grant) error {
 }
 
 // present returns the live job, or nil if it has ended or is about to; then
-// there is nothing to be done to it, and its End tells. mu must be held.
+// there is nothing to be done to it, and its end is given notice of. mu must be held.
 func (e *Engine) present(what string, job int) (*running, error) {
 	if e.closed {
 		return nil, ErrClosed
@@ -254,7 +254,7 @@ func (e *Engine) give(r *running, grant scheduler.Grant) error {
 	if err != nil {
 		return err
 	}
-	// A job that exits meanwhile is no error: its End follows.
+	// A job that exits meanwhile is no error: notice of its end follows.
 	if err := r.bind(cpus); err != nil {
 		return err
 	}
@@ -295,11 +295,11 @@ func (e *Engine) gpus(set scheduler.CoreSet) ([]string, error) {
 	return ids, err
 }
 
-// Next implements scheduler.Engine, and scheduler.Reporter where Watch was called.
+// Next implements scheduler.Engine, with notices of progress where Watch was called.
 // Jobs that have ended come before a context that is done. It is an error to wait
 // without end when no job runs.
-func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
-	return e.Await(ctx, until, func() (now time.Duration, ended []scheduler.End, alive int) {
+func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
+	return e.Await(ctx, until, func() (now time.Duration, ended []scheduler.Notice, alive int) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		ended, e.ended = e.ended, nil

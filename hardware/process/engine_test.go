@@ -77,7 +77,7 @@ func start(t testing.TB, e *Engine, job int) {
 }
 
 // next returns the next end; the tests have one job at a time or collect all.
-func next(t testing.TB, e *Engine) scheduler.End {
+func next(t testing.TB, e *Engine) scheduler.Notice {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

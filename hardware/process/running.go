@@ -162,7 +162,7 @@ func (e *Engine) kill(r *running, cause scheduler.State, reason string) {
 }
 
 // attend waits for a job's program to exit, kills what it leaves behind, and
-// reports its End.
+// gives notice of its end.
 func (e *Engine) attend(r *running) {
 	awaitExit(r.id.pid)
 
@@ -201,7 +201,7 @@ func (e *Engine) attend(r *running) {
 	u.Reason = reason
 	r.log.close(reason)
 	r.done = true
-	e.ended = append(e.ended, scheduler.End{Job: r.number, At: e.Now(), State: state, Reason: reason})
+	e.ended = append(e.ended, scheduler.Notice{Kind: scheduler.JobEnded, Job: r.number, At: e.Now(), State: state, Reason: reason})
 	e.alive--
 	e.mu.Unlock()
 	select {

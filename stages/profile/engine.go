@@ -37,16 +37,16 @@ func (r Run) grant() scheduler.Grant {
 }
 
 // alone runs the job to its end. When the context is done first it stops the job and waits for its end. A job that fails
-// is no error: its End and Usage say how.
-func (r Run) alone(ctx context.Context, opts process.Options) (scheduler.End, launch.Usage, error) {
+// is no error: the notice of its end and Usage say how.
+func (r Run) alone(ctx context.Context, opts process.Options) (scheduler.Notice, launch.Usage, error) {
 	e, err := r.open(opts)
 	if err != nil {
-		return scheduler.End{}, launch.Usage{}, err
+		return scheduler.Notice{}, launch.Usage{}, err
 	}
 	defer e.Close()
 	if err := e.Start(0, r.grant()); err != nil {
 		reason := err.Error()
-		return scheduler.End{At: e.Now(), State: scheduler.Failed, Reason: reason}, launch.Usage{ExitCode: -1, Reason: reason}, nil
+		return scheduler.Notice{Kind: scheduler.JobEnded, At: e.Now(), State: scheduler.Failed, Reason: reason}, launch.Usage{ExitCode: -1, Reason: reason}, nil
 	}
 	_, ended, err := e.Next(ctx, scheduler.Never)
 	if err != nil {
@@ -54,7 +54,7 @@ func (r Run) alone(ctx context.Context, opts process.Options) (scheduler.End, la
 			_, ended, _ = e.Next(context.WithoutCancel(ctx), scheduler.Never)
 		}
 		if len(ended) == 0 {
-			return scheduler.End{}, launch.Usage{}, err
+			return scheduler.Notice{}, launch.Usage{}, err
 		}
 	}
 	usage, _ := e.Usage(0)
