@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/docker"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/record"
@@ -59,11 +59,11 @@ func (l *live) report() progress.Listener {
 }
 
 // observe returns what takes the samples of the containers, or nil.
-func (l *live) observe() func(docker.Sample) {
+func (l *live) observe() func(engine.Sample) {
 	if l.usage == nil {
 		return nil
 	}
-	return func(s docker.Sample) {
+	return func(s engine.Sample) {
 		row := record.ContainerRow{At: s.At.Seconds(), Job: l.jobs[s.Job].Name, CPU: s.CPU, Memory: float64(s.Memory), Cores: s.Cores}
 		if s.Limit > 0 {
 			row.MemoryPct = 100 * float64(s.Memory) / float64(s.Limit)

@@ -97,7 +97,7 @@ func TestARetryHoldsNothing(t *testing.T) {
 	out.Reset()
 	newApp(&out, &out).printStory(story)
 	want = `     0.000 s  arrived
-     1.000 s  failed, and waits to be started anew: exit status 1
+     1.000 s  failed, and waits to be started again: exit status 1
      1.000 s  waited, until 5.000 s: while others held 2–3, first wide-1; 0–1 other jobs waited
 `
 	if d := cmp.Diff(want, out.String()); d != "" {
@@ -117,7 +117,8 @@ func TestStoryWithoutRecordsIsAUsageError(t *testing.T) {
 func TestUnderWay(t *testing.T) {
 	journal := []store.JournalEntry{
 		{Event: "run_start"}, {Event: "cell_start", Unit: "killed"},
-		{Event: "run_start"}, {Event: "cell_start", Unit: "a"}, {Event: "cell_start", Unit: "b"}, {Event: "cell_end", Unit: "a"},
+		{Event: "run_start"}, {Event: "cell_start", Unit: "a"}, {Event: "cell_start", Unit: "b"}, {Event: "cell_end",
+			Unit: "a"},
 	}
 	if d := cmp.Diff([]string{"b"}, underWay(journal)); d != "" {
 		t.Error(d)

@@ -104,8 +104,10 @@ func wellPredicted(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func TestLongForms(t *testing.T) {
-	in := []string{"run", "a.hcl", "-var", "a=1", "-var=b=2", "--var", "c=3", "-var-file", "f", "-var-file=g", "-variable", "--", "-var"}
-	want := []string{"run", "a.hcl", "--var", "a=1", "--var=b=2", "--var", "c=3", "--var-file", "f", "--var-file=g", "-variable", "--", "-var"}
+	in := []string{"run", "a.hcl", "-var", "a=1", "-var=b=2", "--var", "c=3", "-var-file", "f", "-var-file=g",
+		"-variable", "--", "-var"}
+	want := []string{"run", "a.hcl", "--var", "a=1", "--var=b=2", "--var", "c=3", "--var-file", "f", "--var-file=g",
+		"-variable", "--", "-var"}
 	if d := cmp.Diff(want, longForms(in)); d != "" {
 		t.Error(d)
 	}

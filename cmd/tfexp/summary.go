@@ -22,11 +22,11 @@ const maxWarnings = 5
 // namedCells bounds the cells that one warning names.
 const namedCells = 2
 
-// dispensable are the metrics that a table leaves out where it is too wide for
-// the terminal, the first ones first.
+// dispensable are the metrics that a table leaves out when it is too wide for the
+// terminal, in this order.
 var dispensable = []string{"p95_jct_s", "mean_slowdown", "jain_fairness", "utilization", "preemptions"}
 
-// runSummary is run --json: what came out.
+// runSummary is run --json: the results of a run.
 type runSummary struct {
 	Experiment string  `json:"experiment"`
 	Dir        string  `json:"dir"`
@@ -40,15 +40,15 @@ type runSummary struct {
 	Variants    []analysis.SummaryRow  `json:"variants"`
 	Comparisons []record.ComparisonRow `json:"comparisons"`
 	Answers     []string               `json:"answers"`
-	// Fidelity says how far the real cells and their simulations are apart;
-	// absent without real cells.
+	// Fidelity is how far real cells and their simulations differ; absent without
+	// real cells.
 	Fidelity *analysis.Fidelity `json:"fidelity,omitempty"`
-	// Thresholds says which declared thresholds are met; absent without any.
+	// Thresholds are the declared thresholds, met or missed; absent without any.
 	Thresholds []prose.Verdict  `json:"thresholds,omitempty"`
 	Warnings   []record.Warning `json:"warnings"`
 }
 
-// printSummary shows what came out of a run.
+// printSummary prints the results of a run.
 func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON bool) error {
 	e, err := record.Open(plan.Dir)
 	if err != nil {
@@ -69,7 +69,8 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 			Experiment: plan.Experiment, Dir: plan.Dir,
 			Reused: outcome.Reused, Ran: outcome.Ran, Failed: outcome.Failed,
 			Seconds: outcome.Elapsed.Seconds(), Report: outcome.Report,
-			Variants: analysis.Summary(e), Comparisons: append([]record.ComparisonRow{}, comparisons...), Answers: answers, Thresholds: thresholds,
+			Variants: analysis.Summary(e), Comparisons: append([]record.ComparisonRow{},
+				comparisons...), Answers: answers, Thresholds: thresholds,
 			Warnings: append([]record.Warning{}, e.Warnings()...),
 		}
 		if fidelity.Cells > 0 {
@@ -109,7 +110,7 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 	return nil
 }
 
-// printAnswers says what the comparisons say.
+// printAnswers prints the results of the comparisons as sentences.
 func (a *app) printAnswers(answers []prose.Answer) {
 	if len(answers) == 0 {
 		return
@@ -129,7 +130,7 @@ func (a *app) printAnswers(answers []prose.Answer) {
 	}
 }
 
-// printAccuracy says how good the estimates of each model were, over all runs.
+// printAccuracy prints the accuracy of each model's estimates, over all runs.
 func (a *app) printAccuracy(rows []record.AccuracyRow) {
 	first := true
 	for _, r := range rows {
@@ -144,7 +145,7 @@ func (a *app) printAccuracy(rows []record.AccuracyRow) {
 	}
 }
 
-// printThresholds says of each threshold whether it is met.
+// printThresholds prints for each threshold whether it is met.
 func (a *app) printThresholds(verdicts []prose.Verdict, indent string) {
 	for _, v := range verdicts {
 		mark, ink := "met:   ", green
@@ -174,16 +175,16 @@ func cellsDone(o *pipeline.Outcome) string {
 	return text
 }
 
-// How much of a large matrix the summary shows before it refers to the files.
+// The most rows and sentences that a summary has; the files have all.
 const (
 	mostRows    = 40
 	mostAnswers = 12
 )
 
-// fileWidth is how wide a table gets where it is not for a terminal.
+// fileWidth is the greatest width of a table that is not for a terminal.
 const fileWidth = 100
 
-// width is the width of the terminal that w is.
+// width returns the width of the terminal w.
 func width(w any) int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
@@ -34,7 +35,7 @@ func BenchmarkStart(b *testing.B) {
 			first[i] = make(chan time.Time, 1)
 			jobs[i] = shell(b, fmt.Sprint("a", i), `echo '{"tfexp":{"step":1}}'; sleep 60`)
 		}
-		e := engine(b, h, Options{Sampling: time.Hour, Report: func(job int, _ time.Duration, _ contract.Progress) {
+		e := newEngine(b, h, Options{Sampling: time.Hour, Report: func(job int, _ time.Duration, _ contract.Progress) {
 			first[job] <- time.Now()
 		}}, jobs...)
 		var own, cli []time.Duration
@@ -84,7 +85,7 @@ func dockerRun(b *testing.B) time.Duration {
 func BenchmarkPause(b *testing.B) {
 	h := local(b)
 	for range b.N {
-		e := engine(b, h, Options{Sampling: time.Hour}, shell(b, "a", "while true; do :; done"))
+		e := newEngine(b, h, Options{Sampling: time.Hour}, shell(b, "a", "while true; do :; done"))
 		if err := e.Start(0, grant(0, 1)); err != nil {
 			b.Fatal(err)
 		}
@@ -126,9 +127,9 @@ func BenchmarkSixteen(b *testing.B) {
 		}
 		var mu sync.Mutex
 		samples, reports := 0, 0
-		e := engine(b, h, Options{
+		e := newEngine(b, h, Options{
 			Sampling: DefaultSampling,
-			Observe:  func(Sample) { mu.Lock(); samples++; mu.Unlock() },
+			Observe:  func(engine.Sample) { mu.Lock(); samples++; mu.Unlock() },
 			Report:   func(int, time.Duration, contract.Progress) { mu.Lock(); reports++; mu.Unlock() },
 		}, jobs...)
 		for i := range jobs {

@@ -120,7 +120,7 @@ func TestDaemonRestarts(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			d := startDaemon(t)
 			j := shell(t, "a", "echo begun; [ -e $TFEXP_CHECKPOINT_DIR/x ] || { touch $TFEXP_CHECKPOINT_DIR/x; trap 'exit 143' TERM; sleep 60 & wait; }")
-			e := engine(t, d.connect(), Options{}, j)
+			e := newEngine(t, d.connect(), Options{}, j)
 			if err := e.Start(0, grant(0, 1)); err != nil {
 				t.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/scheduler"
@@ -73,7 +74,7 @@ type Options struct {
 	// DefaultSampling.
 	Sampling time.Duration
 	// Observe is told what containers use, one call at a time; it may be nil.
-	Observe func(Sample)
+	Observe func(engine.Sample)
 	// Report is told of the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
 	Report progress.Listener

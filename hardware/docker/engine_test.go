@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/hardware/process"
@@ -39,9 +40,9 @@ func local(t testing.TB) *daemon.Host {
 	return h
 }
 
-// engine is an engine on this machine's first two CPUs, with containers of a
+// newEngine returns an engine on this machine's first two CPUs, with containers of a
 // folder of the test's own; the test fails if it leaves any of them behind.
-func engine(t testing.TB, h *daemon.Host, opts Options, jobs ...launch.Job) *Engine {
+func newEngine(t testing.TB, h *daemon.Host, opts Options, jobs ...launch.Job) *Engine {
 	t.Helper()
 	opts.Folder = t.TempDir()
 	if opts.Sampling == 0 {
@@ -123,7 +124,7 @@ func until(t testing.TB, what string, ok func() bool) {
 func TestRun(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `env; cat $TFEXP_CONTROL; nproc; ip link 2>/dev/null | wc -l; grep CapEff /proc/self/status; echo kept > $TFEXP_CHECKPOINT_DIR/x; echo oops >&2`)
-	e := engine(t, h, Options{}, j)
+	e := newEngine(t, h, Options{}, j)
 	if err := e.Start(0, grant(1, 2)); err != nil {
 		t.Fatal(err)
 	}
@@ -147,8 +148,8 @@ func TestRun(t *testing.T) {
 func TestPauseAndResize(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `while true; do cat $TFEXP_CONTROL; sleep 0.05; done`)
-	var samples []Sample
-	e := engine(t, h, Options{Observe: func(s Sample) { samples = append(samples, s) }}, j)
+	var samples []engine.Sample
+	e := newEngine(t, h, Options{Observe: func(s engine.Sample) { samples = append(samples, s) }}, j)
 	if err := e.Start(0, grant(0, 2)); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestPauseAndResize(t *testing.T) {
 // A quota lets a container use all cores, for as much time as it has cores.
 func TestQuota(t *testing.T) {
 	h := local(t)
-	e := engine(t, h, Options{Quota: true}, shell(t, "a", "sleep 60"))
+	e := newEngine(t, h, Options{Quota: true}, shell(t, "a", "sleep 60"))
 	if err := e.Start(0, grant(0, 2)); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +234,7 @@ func TestFailures(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			j := shell(t, "a", "sleep 60")
 			test.job(&j)
-			e := engine(t, h, Options{}, j)
+			e := newEngine(t, h, Options{}, j)
 			reason := ""
 			if err := e.Start(0, grant(0, 1)); err != nil {
 				reason = err.Error()
@@ -257,7 +258,7 @@ func TestFailures(t *testing.T) {
 func TestKilledFromOutside(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", "echo begun; [ -e $TFEXP_CHECKPOINT_DIR/x ] || { touch $TFEXP_CHECKPOINT_DIR/x; sleep 60; }")
-	e := engine(t, h, Options{}, j)
+	e := newEngine(t, h, Options{}, j)
 	if err := e.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +282,7 @@ func TestKilledFromOutside(t *testing.T) {
 func TestSweep(t *testing.T) {
 	h := local(t)
 	ctx := context.Background()
-	e := engine(t, h, Options{}, shell(t, "a", "sleep 60"))
+	e := newEngine(t, h, Options{}, shell(t, "a", "sleep 60"))
 	folder := t.TempDir()
 	docker(t, "run", "--detach", "--network", "none", "--label", daemon.LabelRun+"=x", "--label", daemon.LabelFolder+"="+folder, "--label", daemon.LabelJob+"=b", testImage, "sleep", "60")
 	if err := e.Start(0, grant(0, 1)); err != nil {
@@ -300,7 +301,7 @@ func TestSweep(t *testing.T) {
 func TestActionsOnAJobThatEnds(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", "sleep 0.2")
-	e := engine(t, h, Options{}, j)
+	e := newEngine(t, h, Options{}, j)
 	for range 3 {
 		if err := e.Start(0, grant(0, 2)); err != nil {
 			t.Fatal(err)
@@ -329,7 +330,7 @@ func TestActionsOnAJobThatEnds(t *testing.T) {
 func TestReports(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `echo '{"tfexp":{"epoch":1}}'; sleep 60`)
-	e := engine(t, h, Options{}, j)
+	e := newEngine(t, h, Options{}, j)
 	e.Watch([]int{4})
 	if err := e.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
@@ -350,7 +351,7 @@ func TestResizeOfAJobThatBoundItself(t *testing.T) {
 		t.Skip("DOCKER_HOST is another machine's")
 	}
 	j := shell(t, "a", `taskset -p 2 $$; while true; do grep Cpus_allowed_list /proc/self/status; sleep 0.05; done`)
-	e := engine(t, h, Options{}, j)
+	e := newEngine(t, h, Options{}, j)
 	if err := e.Start(0, grant(1, 2)); err != nil {
 		t.Fatal(err)
 	}

@@ -96,10 +96,10 @@ func New[W any, P interface {
 	if len(jobs) != len(work) {
 		return nil, fmt.Errorf("simulated: %d jobs, but the work of %d", len(jobs), len(work))
 	}
-	return newEngine(jobs, func(job int) Work { return P(&work[job]) }, opts)
+	return create(jobs, func(job int) Work { return P(&work[job]) }, opts)
 }
 
-func newEngine(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engine, error) {
+func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engine, error) {
 	if o := opts.Overheads; min(o.Start, o.Pause, o.Resume, o.Resize) < 0 {
 		return nil, errors.New("simulated: an overhead is negative")
 	}

@@ -72,7 +72,7 @@ func TestReportsAreExact(t *testing.T) {
 				return map[time.Duration]func(){5 * second: func() { must(t, e.Resize(0, cores(1))) }}
 			}, []scheduler.Notice{at(4, 1), at(5, 2), at(9, 4), at(17, 8)}},
 	} {
-		e := engine(t, c.o, work)
+		e := newEngine(t, c.o, work)
 		e.Watch([]int{10})
 		must(t, e.Start(0, cores(2)))
 		var do map[time.Duration]func()
@@ -98,7 +98,7 @@ func TestReportsOfSmallJobs(t *testing.T) {
 		{FullRequest(3, 1), 1 << 20, 20}, // a third of a million units each nanosecond
 		{Scaling{}, 5, 0},
 	} {
-		e := engine(t, Options{}, c.work)
+		e := newEngine(t, Options{}, c.work)
 		e.Watch([]int{c.units})
 		must(t, e.Start(0, cores(1)))
 		if got := len(reports(t, e, nil)); got != c.want {
@@ -110,7 +110,7 @@ func TestReportsOfSmallJobs(t *testing.T) {
 // Watching changes nothing but what is told.
 func TestWatchingChangesNothing(t *testing.T) {
 	end := func(watch bool) time.Duration {
-		e := engine(t, Options{Noise: 0.3, Seed: 5}, Training(second, 7, second, 0.8))
+		e := newEngine(t, Options{Noise: 0.3, Seed: 5}, Training(second, 7, second, 0.8))
 		if watch {
 			e.Watch([]int{7})
 		}
@@ -135,7 +135,7 @@ func TestReportsUnderContention(t *testing.T) {
 		Slowdown: func(own, others, cores int) float64 { return 1 + float64(others) },
 		Cluster:  scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 2}}},
 	}}
-	e := engine(t, o, FullRequest(10*second, 1), FullRequest(10*second, 1))
+	e := newEngine(t, o, FullRequest(10*second, 1), FullRequest(10*second, 1))
 	e.Watch([]int{10, 0})
 	must(t, e.Start(0, scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: 1}}}))
 	must(t, e.Start(1, scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 1, Hi: 2}}}))
