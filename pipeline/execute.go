@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"runtime"
