@@ -93,7 +93,7 @@ func (c *chain) one(ctx context.Context, s *stages.Stage) error {
 		ctx = context.WithoutCancel(ctx)
 	}
 	if s.Key == nil {
-		if err := s.Run(ctx, c.seen); err != nil {
+		if err := errors.Join(s.Run(ctx, c.seen), c.cache.Flush()); err != nil {
 			return err
 		}
 		return c.describe(s)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -203,7 +204,7 @@ func failure(c record.Cell) error {
 		return errors.New(c.Error)
 	}
 	first := c.Failures[0]
-	if more := c.Metrics.Failed - 1; more > 0 {
+	if more := measure.Failed.CountOf(&c.Metrics) - 1; more > 0 {
 		return fmt.Errorf("job %s: %s (and %d more failed)", first.Job, first.Reason, more)
 	}
 	return fmt.Errorf("job %s: %s", first.Job, first.Reason)
