@@ -13,7 +13,6 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/estimate"
 )
 

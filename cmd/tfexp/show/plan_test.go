@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -184,22 +185,17 @@ func TestUnderWay(t *testing.T) {
 }
 
 func TestNarrowTablesLeaveOutWhatIsLeastAskedFor(t *testing.T) {
-	title := func(name string) string {
-		m, ok := measure.MetricByName(name)
-		if !ok {
-			t.Fatalf("no metric %q", name)
-		}
-		return m.Title
+	full := prose.Table{
+		Left:    1,
+		Header:  []string{"policy", measure.MeanJCT.Label(), measure.P95JCT.Label(), measure.Utilization.Label()},
+		Rows:    [][]string{{"fcfs", "1", "2", "3"}},
+		Metrics: map[int]string{1: measure.MeanJCT.Name, 2: measure.P95JCT.Name, 3: measure.Utilization.Name},
 	}
-	full := Table{
-		Left:   1,
-		Header: []string{"policy", title("mean_jct_s") + " (s)", title("p95_jct_s") + " (s)", title("utilization")},
-		Rows:   [][]string{{"fcfs", "1", "2", "3"}},
-	}
-	if got := narrow(full, full.Width()); len(got.Header) != 4 {
+	wide := textTable(full)
+	if got := narrow(full, wide.Width()); len(got.Header) != 4 {
 		t.Errorf("with room for all: %q", got.Header)
 	}
-	got := narrow(full, full.Width()-1)
+	got := narrow(full, wide.Width()-1)
 	if d := cmp.Diff([]string{"policy", full.Header[1], full.Header[3]}, got.Header); d != "" {
 		t.Error(d)
 	}

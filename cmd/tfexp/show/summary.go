@@ -3,8 +3,6 @@ package show
 import (
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 
 	"golang.org/x/term"
 
@@ -21,10 +19,6 @@ const maxWarnings = 5
 
 // namedCells bounds the cells that one warning names.
 const namedCells = 2
-
-// dispensable are the metrics that a table leaves out when it is too wide for the
-// terminal, in this order.
-var dispensable = []string{"p95_jct_s", "mean_slowdown", "jain_fairness", "utilization", "preemptions"}
 
 // runSummary is run --json: the results of a run.
 type runSummary struct {
@@ -81,7 +75,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	full := prose.Summary(e)
 	dropped := max(0, len(full.Rows)-mostRows)
 	full.Rows = full.Rows[:len(full.Rows)-dropped]
-	t := narrow(Table{Left: full.Left, Header: full.Header, Rows: full.Rows}, width(p.Out))
+	t := narrow(full, width(p.Out))
 	if err := t.Write(p.Out, "", p.Color); err != nil {
 		return fmt.Errorf("print summary: %w", err)
 	}
@@ -198,24 +192,14 @@ func width(w any) int {
 }
 
 // narrow leaves out metrics until a table fits so many columns.
-func narrow(t Table, columns int) Table {
-	for _, name := range dispensable {
-		if t.Width() <= columns {
-			return t
+func narrow(full prose.Table, columns int) Table {
+	for _, m := range measure.ShownIn(measure.Spare) {
+		if t := textTable(full); t.Width() <= columns {
+			break
 		}
-		m, _ := measure.MetricByName(name)
-		i := slices.IndexFunc(t.Header, func(h string) bool {
-			return h == m.Title || strings.HasPrefix(h, m.Title+" (")
-		})
-		if i < t.Left {
-			continue
-		}
-		t.Header = slices.Delete(slices.Clone(t.Header), i, i+1)
-		rows := make([][]string, len(t.Rows))
-		for k, row := range t.Rows {
-			rows[k] = slices.Delete(slices.Clone(row), i, i+1)
-		}
-		t.Rows = rows
+		full = full.Without(m.Name)
 	}
-	return t
+	return textTable(full)
 }
+
+func textTable(t prose.Table) Table { return Table{Left: t.Left, Header: t.Header, Rows: t.Rows} }
