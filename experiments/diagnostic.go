@@ -55,7 +55,8 @@ func (ds Diagnostics) HasErrors() bool {
 // OnlyUnavailable says whether there are errors, and all of them are about
 // what this machine does not have.
 func (ds Diagnostics) OnlyUnavailable() bool {
-	return ds.HasErrors() && !slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == SeverityError && !d.Unavailable })
+	return ds.HasErrors() && !slices.ContainsFunc(ds,
+		func(d Diagnostic) bool { return d.Severity == SeverityError && !d.Unavailable })
 }
 
 // CommandLine is the file name of ranges in a -var argument.

@@ -37,7 +37,8 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 	case builtin != nil:
 		for _, name := range []string{"dir", "env", "files", "flags", "time_writer"} {
 			if a.IsSet(name) {
-				a.Fail(a.At(name), "Argument that nothing reads", "%s is for jobs with a command; this one is built in.", name)
+				a.Fail(a.At(name), "Argument that nothing reads",
+					"%s is for jobs with a command; this one is built in.", name)
 			}
 		}
 		var ok bool
@@ -60,11 +61,14 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 	if nodes := max(j.Nodes, 1); nodes > 1 && a.OK {
 		switch {
 		case j.Threads.Request%nodes != 0:
-			a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.", words.Plural(j.Threads.Request, "thread"), nodes)
+			a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.",
+				words.Plural(j.Threads.Request, "thread"), nodes)
 		case j.GPUs%nodes != 0:
-			a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.", words.Plural(j.GPUs, "GPU"), nodes)
+			a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.",
+				words.Plural(j.GPUs, "GPU"), nodes)
 		case j.Malleable:
-			a.Fail(a.At("malleable"), "Contradicting arguments", "A job over several nodes keeps its request; it cannot be malleable.")
+			a.Fail(a.At("malleable"), "Contradicting arguments",
+				"A job over several nodes keeps its request; it cannot be malleable.")
 		}
 	}
 	if rt := n.First("runtime"); rt != nil {

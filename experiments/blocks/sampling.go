@@ -23,7 +23,8 @@ func (d *Decoder) profile() experiments.Profile {
 		}
 		slices.Sort(p.Lengths)
 		if a.OK && len(slices.Compact(slices.Clone(p.Lengths))) < 2 {
-			a.Fail(a.At("epochs"), "Samples of one length", "epochs needs two lengths that differ: one alone does not tell start-up from the time of an epoch.")
+			a.Fail(a.At("epochs"), "Samples of one length",
+				"epochs needs two lengths that differ: one alone does not tell start-up from the time of an epoch.")
 		}
 		p.Lengths = slices.Compact(p.Lengths)
 	}
@@ -41,7 +42,8 @@ func (d *Decoder) estimate() experiments.Estimate {
 		case slices.Contains(e.Models, m):
 			a.Fail(a.At("models"), "Duplicate model", "models has %q twice.", m)
 		case m == e.Model:
-			a.Fail(a.At("models"), "Duplicate model", "%q is the model that is used; models are those that it is compared with.", m)
+			a.Fail(a.At("models"), "Duplicate model",
+				"%q is the model that is used; models are those that it is compared with.", m)
 		default:
 			e.Models = append(e.Models, m)
 		}

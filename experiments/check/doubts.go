@@ -63,7 +63,8 @@ func (c *Checker) emptyComparisons(root *eval.Node) {
 		}
 	}
 	for _, n := range root.All("compare") {
-		i := slices.IndexFunc(c.spec.Compares, func(o experiments.Compare) bool { return o.Range == eval.RangeOf(n.Header) })
+		i := slices.IndexFunc(c.spec.Compares,
+			func(o experiments.Compare) bool { return o.Range == eval.RangeOf(n.Header) })
 		if i < 0 {
 			continue
 		}
@@ -91,7 +92,8 @@ func (c *Checker) unusedSamples(root *eval.Node) {
 	}
 	for _, n := range []*eval.Node{profile, estimate} {
 		if n != nil && !real && !sampled {
-			c.Warnf(n.Header, "Block that nothing uses", "No job is sampled: nothing runs for real, and the file gives all run times.")
+			c.Warnf(n.Header, "Block that nothing uses",
+				"No job is sampled: nothing runs for real, and the file gives all run times.")
 			return
 		}
 	}

@@ -65,7 +65,8 @@ var speedUpType = cty.Capsule("speed-up", reflect.TypeFor[workload.SpeedUp]())
 
 var amdahlFunction = lawFunction(func(p []float64) workload.SpeedUp { return workload.Amdahl(p[0]) }, "parallel")
 
-var uslFunction = lawFunction(func(p []float64) workload.SpeedUp { return workload.SpeedUp{Sigma: p[0], Kappa: p[1]} }, "sigma", "kappa")
+var uslFunction = lawFunction(func(p []float64) workload.SpeedUp { return workload.SpeedUp{Sigma: p[0], Kappa: p[1]} },
+	"sigma", "kappa")
 
 // lawFunction makes a speed-up from parameters between 0 and 1.
 func lawFunction(law func([]float64) workload.SpeedUp, params ...string) function.Function {
@@ -114,7 +115,8 @@ func (a *Args) byThreads(arg *schema.Arg, expr hcl.Expression, v cty.Value, want
 		key := k.AsString()
 		n, err := strconv.Atoi(key)
 		if err != nil || n < 1 || n > schema.MaxThreads {
-			a.Wrong(keyAt(key), "", "Not a number of threads", "The keys of %s are numbers of threads from 1 on; this is %q.", arg.Name, key)
+			a.Wrong(keyAt(key), "", "Not a number of threads",
+				"The keys of %s are numbers of threads from 1 on; this is %q.", arg.Name, key)
 			good = false
 			continue
 		}
@@ -169,7 +171,9 @@ func (a *Args) speedUp(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 			a.Wrong(at, "", "Value out of range", "%s must be above 0; this is %s.", one.Name, plainNumber(speed))
 			return false
 		case threads == 1 && speed != 1:
-			a.Wrong(at, "", "Value out of range", "%s is the speed on one thread in multiples of itself, which is 1; this is %s.", one.Name, plainNumber(speed))
+			a.Wrong(at, "", "Value out of range",
+				"%s is the speed on one thread in multiples of itself, which is 1; this is %s.", one.Name,
+				plainNumber(speed))
 			return false
 		case threads > 1:
 			curve.Points = append(curve.Points, workload.SpeedPoint{Threads: threads, Speed: speed})
