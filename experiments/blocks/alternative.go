@@ -54,7 +54,7 @@ func (d *Decoder) checkAlternative(a *eval.Args, rt *eval.Node, j, other *experi
 	}
 	if rt == nil && other.Runtime != nil && other.GPUs > 0 && j.GPUs == 0 && len(other.Runtime.GPURates) == 0 {
 		a.Fail(a.Node.Header, "Alternative without a run time",
-			"The runtime of the job %q does not tell how long it takes with GPUs: give this alternative a " +
+			"The runtime of the job %q does not tell how long it takes with GPUs: give this alternative a "+
 				"runtime block, or the job's a gpu_rate.", j.Name)
 	}
 	checkGPUType(a, other, rt)

@@ -38,7 +38,7 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env) (*experiments.Runtime, bool
 	}
 	if a.IsSet("startup") && !perEpoch {
 		a.Fail(a.At("startup"), "Contradicting arguments",
-			"The run times of the %s are those of the whole job, start-up included; with per = \"epoch\" they " +
+			"The run times of the %s are those of the whole job, start-up included; with per = \"epoch\" they "+
 				"are those of an epoch, and startup is added.", table)
 	}
 	times := eval.Get[[]eval.ThreadTime](a, "table")

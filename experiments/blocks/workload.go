@@ -181,7 +181,7 @@ func (d *Decoder) checkResizeBeside(a *eval.Args, name string, w *draft) {
 	if !w.names[name] && len(w.trace.Skipped) == 0 {
 		a.Wrong(a.Node.Attr("job").Expr.Range(), words.Nearest(name, slices.Sorted(maps.Keys(w.names))),
 			"Unknown job",
-			"Neither the trace nor a submit block has a job %q. Submitted jobs are named by class and running " +
+			"Neither the trace nor a submit block has a job %q. Submitted jobs are named by class and running "+
 				"number, those of a trace as in its file.", name)
 	}
 }
