@@ -39,7 +39,9 @@ func (d *Decoder) compares(cells []experiments.Cell) []experiments.Compare {
 		if metric == "" || !ok || !a.OK {
 			continue
 		}
-		c := experiments.Compare{Metric: metric, Baseline: baseline.Name, Level: eval.Get[float64](a, "level"), Range: eval.RangeOf(n.Header)}
+		c := experiments.Compare{
+			Metric: metric, Baseline: baseline.Name, Level: eval.Get[float64](a, "level"), Range: eval.RangeOf(n.Header),
+		}
 		if slices.ContainsFunc(list,
 			func(o experiments.Compare) bool { return o.Metric == c.Metric && o.Baseline == c.Baseline }) {
 			d.Errorf(n.Header, "Duplicate comparison", "%s is already compared with the policy %q.", c.Metric,

@@ -15,11 +15,13 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 	a := d.EvalArgs(n, e)
 	j := &experiments.Job{
 		Name: n.Label, Range: eval.RangeOf(n.Header), At: a.Ranges(),
-		Command: eval.Get[[]string](a, "command"), Env: eval.Get[[]experiments.Setting](a, "env"), Flags: eval.Get[bool](a, "flags"),
+		Command: eval.Get[[]string](a, "command"), Env: eval.Get[[]experiments.Setting](a, "env"),
+		Flags: eval.Get[bool](a, "flags"), TimeWriter: eval.Get[string](a, "time_writer"),
 		Epochs: eval.Get[int](a, "epochs"), Steps: eval.Get[int](a, "steps"),
 		Threads: eval.Get[experiments.Threads](a, "threads"), Malleable: eval.Get[bool](a, "malleable"),
-		GPUs: eval.Get[int](a, "gpus"), GPU: eval.Get[string](a, "gpu"), Memory: eval.Get[int64](a, "memory"), Nodes: eval.Get[int](a, "nodes"),
-		Priority: eval.Get[int](a, "priority"), Limit: eval.Get[time.Duration](a, "limit"), TimeWriter: eval.Get[string](a, "time_writer"),
+		GPUs: eval.Get[int](a, "gpus"), GPU: eval.Get[string](a, "gpu"),
+		Memory: eval.Get[int64](a, "memory"), Nodes: eval.Get[int](a, "nodes"),
+		Priority: eval.Get[int](a, "priority"), Limit: eval.Get[time.Duration](a, "limit"),
 		Deadline: eval.Get[time.Duration](a, "deadline"), Retries: eval.Get[int](a, "retries"),
 	}
 	d.container(a, j)

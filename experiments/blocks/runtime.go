@@ -61,8 +61,10 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env) (*experiments.Runtime, bool
 		curve.Points = append(curve.Points, workload.SpeedPoint{Threads: t.Threads, Speed: 1 / t.Time.Seconds()})
 	}
 	return &experiments.Runtime{
-		Startup: eval.Get[time.Duration](a, "startup"), Parallel: 1, SpeedUp: curve, Threads: times[0].Threads, Whole: !perEpoch,
-		Epoch: workload.Span{Kind: workload.Every, Mean: times[0].Time}, GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
+		Startup: eval.Get[time.Duration](a, "startup"), Parallel: 1, SpeedUp: curve,
+		Threads: times[0].Threads, Whole: !perEpoch,
+		Epoch:    workload.Span{Kind: workload.Every, Mean: times[0].Time},
+		GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
 	}, true
 }
 
@@ -78,7 +80,8 @@ func (d *Decoder) runtimeLaw(a *eval.Args) (*experiments.Runtime, bool) {
 	epoch := eval.Get[workload.Arrivals](a, "epoch")
 	r := &experiments.Runtime{
 		Startup: eval.Get[time.Duration](a, "startup"), Parallel: eval.Get[float64](a, "parallel"),
-		Epoch: workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD}, GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
+		Epoch:    workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
+		GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
 	}
 	if s, ok := a.Values["speedup"].(workload.SpeedUp); ok {
 		r.SpeedUp = &s

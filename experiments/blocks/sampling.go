@@ -11,7 +11,8 @@ func (d *Decoder) profile() experiments.Profile {
 	n := d.sole("profile")
 	a := d.EvalArgs(n, d.global)
 	p := experiments.Profile{
-		Samples: eval.Get[int](a, "samples"), Fraction: eval.Get[float64](a, "fraction"), Lengths: eval.Get[[]int](a, "epochs"),
+		Samples: eval.Get[int](a, "samples"), Fraction: eval.Get[float64](a, "fraction"),
+		Lengths: eval.Get[[]int](a, "epochs"),
 		Repeats: eval.Get[int](a, "repeats"), Threads: eval.Get[[]int](a, "threads"), Budget: eval.Get[float64](a, "budget"),
 		Range: eval.RangeOf(n.Header),
 	}
@@ -36,7 +37,9 @@ func (d *Decoder) profile() experiments.Profile {
 func (d *Decoder) estimate() experiments.Estimate {
 	n := d.sole("estimate")
 	a := d.EvalArgs(n, d.global)
-	e := experiments.Estimate{Model: eval.Get[string](a, "model"), Level: eval.Get[float64](a, "level"), Range: eval.RangeOf(n.Header)}
+	e := experiments.Estimate{
+		Model: eval.Get[string](a, "model"), Level: eval.Get[float64](a, "level"), Range: eval.RangeOf(n.Header),
+	}
 	for _, m := range eval.Get[[]string](a, "models") {
 		switch {
 		case slices.Contains(e.Models, m):

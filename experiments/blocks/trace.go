@@ -37,7 +37,9 @@ func (d *Decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 		return nil, false
 	}
 	from := d.source(eval.Get[string](a, "file"))
-	t := &rawTrace{source: from, Trace: &experiments.Trace{File: from.path, Format: traceFormat(a), Range: eval.RangeOf(n.Attr("file").Expr.Range())}}
+	t := &rawTrace{source: from, Trace: &experiments.Trace{
+		File: from.path, Format: traceFormat(a), Range: eval.RangeOf(n.Attr("file").Expr.Range()),
+	}}
 	if t.Format == nil {
 		return nil, false
 	}
@@ -105,8 +107,10 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args) *traceFile {
 		return f
 	}
 	shape := workload.Shape{
-		Limit: eval.Get[int](a, "limit"), Scale: eval.Get[float64](a, "time_scale"), Resolution: eval.Get[time.Duration](a, "resolution"),
-		Start: eval.Get[time.Duration](a, "start"), Shifted: a.IsSet("start"), MinRunTime: eval.Get[time.Duration](a, "min_runtime"),
+		Limit: eval.Get[int](a, "limit"), Scale: eval.Get[float64](a, "time_scale"),
+		Resolution: eval.Get[time.Duration](a, "resolution"),
+		Start:      eval.Get[time.Duration](a, "start"), Shifted: a.IsSet("start"),
+		MinRunTime:          eval.Get[time.Duration](a, "min_runtime"),
 		ThreadsPerProcessor: eval.Get[int](a, "threads_per_processor"),
 	}
 	if err := shape.Apply(&f.trace); err != nil {

@@ -76,7 +76,10 @@ func (d *Decoder) Workload(n *eval.Node, e *eval.Env) (matrix.Draft, bool) {
 	}
 	for _, rn := range n.All("resize") {
 		a := d.EvalArgs(rn, e)
-		u := experiments.Update{At: eval.Get[time.Duration](a, "at"), Job: eval.Get[string](a, "job"), Threads: eval.Get[int](a, "threads"), Range: eval.RangeOf(rn.Header)}
+		u := experiments.Update{
+			At: eval.Get[time.Duration](a, "at"), Job: eval.Get[string](a, "job"), Threads: eval.Get[int](a, "threads"),
+			Range: eval.RangeOf(rn.Header),
+		}
 		if ok && a.OK {
 			if w.trace != nil {
 				d.checkResizeBeside(a, u.Job, w)

@@ -23,7 +23,9 @@ func (c *Checker) unusedBlocks(root *eval.Node) {
 		used[block{"workload", cell.Workload.Name}] = true
 		used[block{"hardware", cell.Hardware.Name}] = true
 		used[block{"policy", cell.Policy.Name}] = true
-		for _, j := range cell.Workload.JobBlocks() {
+	}
+	for _, w := range c.workloads() {
+		for _, j := range w.JobBlocks() {
 			used[block{"job", j.Name}] = true
 		}
 	}
@@ -50,6 +52,19 @@ func (c *Checker) unusedBlocks(root *eval.Node) {
 			c.Warnf(n.Header, "Block that nothing uses", "%s the %s %q.", user, kind, n.Label)
 		}
 	}
+}
+
+// workloads returns the workloads of the cells, each once.
+func (c *Checker) workloads() []*experiments.Workload {
+	var list []*experiments.Workload
+	seen := map[*experiments.Workload]bool{}
+	for _, cell := range c.spec.Cells {
+		if !seen[cell.Workload] {
+			seen[cell.Workload] = true
+			list = append(list, cell.Workload)
+		}
+	}
+	return list
 }
 
 // emptyComparisons warns of comparisons whose baseline meets no other policy.
@@ -88,7 +103,9 @@ func (c *Checker) unusedSamples(root *eval.Node) {
 	real, sampled := false, false
 	for _, cell := range s.Cells {
 		real = real || cell.Hardware.Real()
-		sampled = sampled || cell.Workload.Sampled()
+	}
+	for _, w := range c.workloads() {
+		sampled = sampled || w.Sampled()
 	}
 	for _, n := range []*eval.Node{profile, estimate} {
 		if n != nil && !real && !sampled {

@@ -56,7 +56,10 @@ type Args struct {
 
 // EvalArgs evaluates the arguments of a block that the schema names.
 func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
-	a := &Args{r: r, Node: n, e: e, Values: map[string]any{}, set: map[string]hcl.Range{}, maybe: map[string]bool{}, OK: !n.Broken}
+	a := &Args{
+		r: r, Node: n, e: e, OK: !n.Broken,
+		Values: map[string]any{}, set: map[string]hcl.Range{}, maybe: map[string]bool{},
+	}
 	for _, name := range n.meant {
 		a.maybe[name] = true
 	}
@@ -95,16 +98,16 @@ func Get[T any](a *Args, name string) T {
 	return v
 }
 
-// IsSet says whether the file sets the argument, rightly or not.
+// IsSet reports whether the file sets the argument, rightly or not.
 func (a *Args) IsSet(name string) bool {
 	_, ok := a.set[name]
 	return ok
 }
 
-// Lacks says whether the file certainly does not set the argument.
+// Lacks reports whether the file certainly does not set the argument.
 func (a *Args) Lacks(name string) bool { return !a.IsSet(name) && !a.maybe[name] }
 
-// Has says whether the argument has a value.
+// Has reports whether the argument has a value.
 func (a *Args) Has(name string) bool {
 	_, ok := a.Values[name]
 	return ok
@@ -389,7 +392,9 @@ func (a *Args) size(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 
 // list converts each element, marking the one that is wrong where the list is
 // written out.
-func list[T any](a *Args, arg *schema.Arg, expr hcl.Expression, v cty.Value, element func(*schema.Arg, hcl.Range, cty.Value) (any, bool)) (any, bool) {
+func list[T any](
+	a *Args, arg *schema.Arg, expr hcl.Expression, v cty.Value, element func(*schema.Arg, hcl.Range, cty.Value) (any, bool),
+) (any, bool) {
 	if !IsList(v) {
 		return a.wrongType(arg, expr.Range(), v, "a "+string(arg.Type))
 	}

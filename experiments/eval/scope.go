@@ -38,7 +38,7 @@ func (e *Env) Lookup(name string) (cty.Value, bool) {
 	return cty.NilVal, false
 }
 
-// Refers says whether a value is a reference to a block of that kind. Whether
+// Refers reports whether a value is a reference to a block of that kind. Whether
 // there is such a block matters, because an object can be written by hand.
 func (e *Env) Refers(v cty.Value, kind string) bool {
 	if !v.Type().Equals(refType) || v.IsNull() || !v.IsWhollyKnown() {

@@ -96,7 +96,10 @@ type ThreadTime struct {
 
 // byThreads reads a map from numbers of threads, ascending. It returns false
 // when a key or a value is wrong, which is reported.
-func (a *Args) byThreads(arg *schema.Arg, expr hcl.Expression, v cty.Value, wanted string, value func(threads int, arg *schema.Arg, at hcl.Range, v cty.Value) bool) bool {
+func (a *Args) byThreads(
+	arg *schema.Arg, expr hcl.Expression, v cty.Value, wanted string,
+	value func(threads int, arg *schema.Arg, at hcl.Range, v cty.Value) bool,
+) bool {
 	at := expr.Range()
 	if t := v.Type(); v.IsNull() || !t.IsObjectType() && !t.IsMapType() || t.Equals(refType) {
 		a.wrongType(arg, at, v, wanted)
@@ -144,7 +147,8 @@ func (a *Args) byThreads(arg *schema.Arg, expr hcl.Expression, v cty.Value, want
 // threadTimes reads a table of run times.
 func (a *Args) threadTimes(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
 	var times []ThreadTime
-	ok := a.byThreads(arg, expr, v, `a map from threads to durations, like { 1 = "100s", 2 = "55s" }`, func(threads int, one *schema.Arg, at hcl.Range, v cty.Value) bool {
+	const wanted = `a map from threads to durations, like { 1 = "100s", 2 = "55s" }`
+	ok := a.byThreads(arg, expr, v, wanted, func(threads int, one *schema.Arg, at hcl.Range, v cty.Value) bool {
 		d, ok := a.Duration(one, at, v)
 		if ok {
 			times = append(times, ThreadTime{threads, d.(time.Duration)})
@@ -160,7 +164,8 @@ func (a *Args) speedUp(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		return *v.EncapsulatedValue().(*workload.SpeedUp), true
 	}
 	curve := workload.SpeedUp{Points: []workload.SpeedPoint{{Threads: 1, Speed: 1}}}
-	ok := a.byThreads(arg, expr, v, "amdahl(…), usl(…) or a map from threads to numbers, like { 1 = 1, 2 = 1.8 }", func(threads int, one *schema.Arg, at hcl.Range, v cty.Value) bool {
+	const wanted = "amdahl(…), usl(…) or a map from threads to numbers, like { 1 = 1, 2 = 1.8 }"
+	ok := a.byThreads(arg, expr, v, wanted, func(threads int, one *schema.Arg, at hcl.Range, v cty.Value) bool {
 		f, ok := a.Number(one, at, v)
 		if !ok {
 			return false

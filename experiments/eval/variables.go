@@ -31,7 +31,7 @@ func (t *varType) String() string {
 	return t.name
 }
 
-// isText says whether -var takes the value as it is, without quotes.
+// isText reports whether -var takes the value as it is, without quotes.
 func (t *varType) isText() bool {
 	return t.name == "string" || t.name == "duration" || t.name == "size"
 }
@@ -289,7 +289,7 @@ func (r *Reporter) givenValues(names []string, from Outside) map[string]*given {
 	for _, path := range from.VarFiles {
 		src, err := ReadSource(path)
 		if err != nil {
-			r.Add(experiments.Diagnostic{Severity: experiments.SeverityError, Summary: "Cannot read the file of variables", Detail: err.Error() + ".", Range: experiments.Range{File: path}})
+			r.Add(experiments.ErrorAt(experiments.Range{File: path}, "Cannot read the file of variables", "%v.", err))
 			continue
 		}
 		file := r.ParseFile(path, src)
