@@ -108,7 +108,7 @@ func statusOf(dir string) (experimentStatus, error) {
 		if c.State == record.CellFailed {
 			s.Failed++
 			s.FailedCells = append(s.FailedCells, failedCell{
-				Cell: c.CellRef.Cell, Error: c.Error, Failures: c.Failures, More: max(0, c.Metrics.Failed-len(c.Failures)),
+				Cell: c.CellRef.Cell, Error: c.Error, Failures: c.Failures, More: max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures)),
 			})
 		} else {
 			s.Finished++

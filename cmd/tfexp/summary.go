@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 
 	"golang.org/x/term"
 
@@ -21,10 +19,6 @@ const maxWarnings = 5
 
 // namedCells bounds the cells that one warning names.
 const namedCells = 2
-
-// dispensable are the metrics that a table leaves out when it is too wide for the
-// terminal, in this order.
-var dispensable = []string{"p95_jct_s", "mean_slowdown", "jain_fairness", "utilization", "preemptions"}
 
 // runSummary is run --json: the results of a run.
 type runSummary struct {
@@ -81,7 +75,7 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 	full := prose.Summary(e)
 	dropped := max(0, len(full.Rows)-mostRows)
 	full.Rows = full.Rows[:len(full.Rows)-dropped]
-	t := narrow(table{left: full.Left, header: full.Header, rows: full.Rows}, width(a.out))
+	t := narrow(full, width(a.out))
 	if err := t.write(a.out, "", a.outColor); err != nil {
 		return fmt.Errorf("print summary: %w", err)
 	}
@@ -198,24 +192,14 @@ func width(w any) int {
 }
 
 // narrow leaves out metrics until a table fits so many columns.
-func narrow(t table, columns int) table {
-	for _, name := range dispensable {
-		if t.width() <= columns {
-			return t
+func narrow(full prose.Table, columns int) table {
+	for _, m := range measure.ShownIn(measure.Spare) {
+		if t := textTable(full); t.width() <= columns {
+			break
 		}
-		m, _ := measure.MetricByName(name)
-		i := slices.IndexFunc(t.header, func(h string) bool {
-			return h == m.Title || strings.HasPrefix(h, m.Title+" (")
-		})
-		if i < t.left {
-			continue
-		}
-		t.header = slices.Delete(slices.Clone(t.header), i, i+1)
-		rows := make([][]string, len(t.rows))
-		for k, row := range t.rows {
-			rows[k] = slices.Delete(slices.Clone(row), i, i+1)
-		}
-		t.rows = rows
+		full = full.Without(m.Name)
 	}
-	return t
+	return textTable(full)
 }
+
+func textTable(t prose.Table) table { return table{left: t.Left, header: t.Header, rows: t.Rows} }
