@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
 )
@@ -66,10 +67,10 @@ func usagef(hint, format string, args ...any) error {
 // verdict finds the exit status and the hint that an error stands for.
 func verdict(err error) (code int, hint string) {
 	var (
-		own    *exitError
-		inUse  *store.InUseError
-		engine *pipeline.EngineError
-		path   *fs.PathError
+		own     *exitError
+		inUse   *store.InUseError
+		missing *engine.Unavailable
+		path    *fs.PathError
 	)
 	switch {
 	case err == nil:
@@ -80,8 +81,8 @@ func verdict(err error) (code int, hint string) {
 		return exitInterrupted, ""
 	case errors.As(err, &inUse):
 		return exitInUse, "wait until it is done, or give another folder with --out"
-	case errors.As(err, &engine):
-		return exitUnavailable, engine.Hint
+	case errors.As(err, &missing):
+		return exitUnavailable, missing.Hint
 	case errors.Is(err, syscall.ENOSPC):
 		return exitInternal, "free some space, and run it again: what is finished is kept"
 	case errors.As(err, &path) && path.Op == "mkdir":

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
@@ -162,7 +163,7 @@ func TestVerdict(t *testing.T) {
 		{errors.New("disk full"), exitInternal, ""},
 		{fmt.Errorf("run: %w", pipeline.ErrInterrupted), exitInterrupted, ""},
 		{fmt.Errorf("run: %w", &store.InUseError{Dir: "d", Holder: "process 1"}), exitInUse, "wait until it is done, or give another folder with --out"},
-		{fmt.Errorf("run: %w", &pipeline.EngineError{Engine: "process", Err: errors.New("no"), Hint: "do this"}), exitUnavailable, "do this"},
+		{fmt.Errorf("run: %w", &engine.Unavailable{Engine: "process", Err: errors.New("no"), Hint: "do this"}), exitUnavailable, "do this"},
 		{fmt.Errorf("run: %w", &exitError{code: exitCellsFailed, err: errors.New("2 cells failed"), hint: "look"}), exitCellsFailed, "look"},
 		{silently(exitInvalid), exitInvalid, ""},
 		{silently(exitOK), exitOK, ""},
