@@ -16,7 +16,6 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/jobs/builtin"
-	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -103,14 +102,6 @@ func TestReferenceBegins(t *testing.T) {
 }
 
 func TestSchemaAgrees(t *testing.T) {
-	var columns []string
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[measure.Metrics]()) {
-		columns = append(columns, f.Tag.Get("json"))
-	}
-	if !slices.Equal(language.Metrics(), columns) {
-		t.Errorf("metrics: %v in the language, %v in the results", language.Metrics(), columns)
-	}
-
 	policy := language.File().Block("policy").Args
 	for arg, values := range map[string][]string{
 		"order": {string(scheduler.FCFS), string(scheduler.RoundRobin), string(scheduler.Priority), string(scheduler.SJF),

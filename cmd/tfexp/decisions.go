@@ -27,7 +27,7 @@ type moment struct {
 	For   []string `json:"for,omitempty"`
 }
 
-// storyOf tells what was decided about a job, and why, in the order of time.
+// storyOf returns what was decided about a job, and why, in the order of time.
 // It returns the jobs that the cell knows, for suggestions.
 func storyOf(e *record.Experiment, c record.CellRef, job string) (story []moment, jobs []string, err error) {
 	var began, ended []moment
@@ -52,7 +52,7 @@ func storyOf(e *record.Experiment, c record.CellRef, job string) (story []moment
 			m.What = "its prediction changed"
 			began = append(began, m)
 		case scheduler.Retry:
-			m.What = "failed, and waits to be started anew"
+			m.What = "failed, and waits to be started again"
 			began = append(began, m)
 		case scheduler.Finish:
 			m.What = "finished"
@@ -96,10 +96,11 @@ func storyOf(e *record.Experiment, c record.CellRef, job string) (story []moment
 	return story, wait.names, nil
 }
 
-// noRecords explains the absence of a cell's records.
+// noRecords is the error for a cell without records.
 func noRecords(err error, c record.CellRef) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return usagef(`decisions are recorded unless the experiment says records = "metrics"`, "cell %s has no records of its decisions", c.Cell)
+		return usagef(`decisions are not recorded when the experiment has records = "metrics"`,
+			"cell %s has no record of its decisions", c.Cell)
 	}
 	return err
 }

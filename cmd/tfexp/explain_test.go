@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"github.com/tfexp/tfexp/results/prose"
 	"os"
 	"path/filepath"
 	"testing"
@@ -97,7 +98,7 @@ func TestARetryHoldsNothing(t *testing.T) {
 	out.Reset()
 	newApp(&out, &out).printStory(story)
 	want = `     0.000 s  arrived
-     1.000 s  failed, and waits to be started anew: exit status 1
+     1.000 s  failed, and waits to be started again: exit status 1
      1.000 s  waited, until 5.000 s: while others held 2–3, first wide-1; 0–1 other jobs waited
 `
 	if d := cmp.Diff(want, out.String()); d != "" {
@@ -117,7 +118,8 @@ func TestStoryWithoutRecordsIsAUsageError(t *testing.T) {
 func TestUnderWay(t *testing.T) {
 	journal := []store.JournalEntry{
 		{Event: "run_start"}, {Event: "cell_start", Unit: "killed"},
-		{Event: "run_start"}, {Event: "cell_start", Unit: "a"}, {Event: "cell_start", Unit: "b"}, {Event: "cell_end", Unit: "a"},
+		{Event: "run_start"}, {Event: "cell_start", Unit: "a"}, {Event: "cell_start", Unit: "b"}, {Event: "cell_end",
+			Unit: "a"},
 	}
 	if d := cmp.Diff([]string{"b"}, underWay(journal)); d != "" {
 		t.Error(d)
@@ -125,23 +127,18 @@ func TestUnderWay(t *testing.T) {
 }
 
 func TestNarrowTablesLeaveOutWhatIsLeastAskedFor(t *testing.T) {
-	title := func(name string) string {
-		m, ok := measure.MetricByName(name)
-		if !ok {
-			t.Fatalf("no metric %q", name)
-		}
-		return m.Title
+	full := prose.Table{
+		Left:    1,
+		Header:  []string{"policy", measure.MeanJCT.Label(), measure.P95JCT.Label(), measure.Utilization.Label()},
+		Rows:    [][]string{{"fcfs", "1", "2", "3"}},
+		Metrics: map[int]string{1: measure.MeanJCT.Name, 2: measure.P95JCT.Name, 3: measure.Utilization.Name},
 	}
-	full := table{
-		left:   1,
-		header: []string{"policy", title("mean_jct_s") + " (s)", title("p95_jct_s") + " (s)", title("utilization")},
-		rows:   [][]string{{"fcfs", "1", "2", "3"}},
-	}
-	if got := narrow(full, full.width()); len(got.header) != 4 {
+	wide := textTable(full)
+	if got := narrow(full, wide.width()); len(got.header) != 4 {
 		t.Errorf("with room for all: %q", got.header)
 	}
-	got := narrow(full, full.width()-1)
-	if d := cmp.Diff([]string{"policy", full.header[1], full.header[3]}, got.header); d != "" {
+	got := narrow(full, wide.width()-1)
+	if d := cmp.Diff([]string{"policy", full.Header[1], full.Header[3]}, got.header); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff([][]string{{"fcfs", "1", "3"}}, got.rows); d != "" {
@@ -150,7 +147,7 @@ func TestNarrowTablesLeaveOutWhatIsLeastAskedFor(t *testing.T) {
 	if got := narrow(full, 10); len(got.header) != 2 {
 		t.Errorf("in 10 columns: %q", got.header)
 	}
-	if len(full.rows[0]) != 4 {
+	if len(full.Rows[0]) != 4 {
 		t.Error("the full table was changed")
 	}
 }

@@ -98,7 +98,8 @@ func TestNewTraceFormat(t *testing.T) {
 	write(trace, tallyText)
 
 	reference := string(language.Markdown())
-	for _, want := range []string{"- `tally`: A line is", "`.tally`", "| `classes` | list of strings | all |", "Only for `tally`."} {
+	for _, want := range []string{"- `tally`: A line is", "`.tally`", "| `classes` | list of strings | all |",
+		"Only for `tally`."} {
 		if !strings.Contains(reference, want) {
 			t.Errorf("the reference of the language does not have %q", want)
 		}
@@ -115,7 +116,8 @@ func TestNewTraceFormat(t *testing.T) {
 	if len(finish) != 2 || !strings.HasPrefix(finish["a"], "10") || !strings.HasPrefix(finish["b"], "15") {
 		t.Errorf("finished at %v, want a at 10 and b, which waits for it, at 15", finish)
 	}
-	if report, err := os.ReadFile(filepath.Join(out, "tallied", "report.html")); err != nil || !bytes.Contains(report, []byte("cluster.tally (tally)")) {
+	if report, err := os.ReadFile(filepath.Join(out, "tallied", "report.html")); err != nil || !bytes.Contains(report,
+		[]byte("cluster.tally (tally)")) {
 		t.Errorf("the report does not name the trace, %v", err)
 	}
 

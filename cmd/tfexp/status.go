@@ -30,7 +30,7 @@ type experimentStatus struct {
 	Finished int    `json:"finished"`
 	Failed   int    `json:"failed"`
 	Left     int    `json:"left"`
-	// Running are the samples and cells that are under way.
+	// Running are the samples and cells that are running.
 	Running     []string             `json:"running,omitempty"`
 	FailedCells []failedCell         `json:"failed_cells,omitempty"`
 	Thresholds  []prose.Verdict      `json:"thresholds,omitempty"`
@@ -38,7 +38,7 @@ type experimentStatus struct {
 	Journal     []store.JournalEntry `json:"journal"`
 }
 
-// failedCell says what went wrong in a cell.
+// failedCell is what went wrong in a cell.
 type failedCell struct {
 	Cell     string            `json:"cell"`
 	Error    string            `json:"error,omitempty"` // of the cell as a whole
@@ -51,10 +51,10 @@ func (a *app) statusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status [DIR] [--json]",
-		Short: "Show how far experiments are, and what failed",
+		Short: "Show the progress of experiments, and what failed",
 		Long: `Show each experiment in DIR (` + defaultOut + ` by default, or one experiment's folder):
-whether it runs, how many cells have finished, failed and are left, and the last
-lines of its journal. It reads plain files and disturbs no run.
+whether it is running, how many cells have finished, failed and are left, and the
+last lines of its journal. This only reads files; it does not disturb a run.
 
 Exit status: 0, whatever the state; 2 when there are no results.`,
 		Example: `  tfexp status
@@ -108,14 +108,14 @@ func statusOf(dir string) (experimentStatus, error) {
 		if c.State == record.CellFailed {
 			s.Failed++
 			s.FailedCells = append(s.FailedCells, failedCell{
-				Cell: c.CellRef.Cell, Error: c.Error, Failures: c.Failures, More: max(0, c.Metrics.Failed-len(c.Failures)),
+				Cell: c.CellRef.Cell, Error: c.Error, Failures: c.Failures, More: max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures)),
 			})
 		} else {
 			s.Finished++
 		}
 	}
 	s.Left = s.Cells - s.Finished - s.Failed
-	if s.Left == 0 { // until then nothing is decided
+	if s.Left == 0 { // thresholds are decided once all cells have results
 		if s.Thresholds, err = prose.Thresholds(e); err != nil {
 			return experimentStatus{}, err
 		}
@@ -125,14 +125,14 @@ func statusOf(dir string) (experimentStatus, error) {
 	case running:
 		s.State, s.Holder = "running", holder
 		s.Running = underWay(journal)
-	case s.State == "running" || !e.Run.Reported && s.State == "finished": // it ended without saying so
+	case s.State == "running" || !e.Run.Reported && s.State == "finished": // it was killed
 		s.State = "interrupted"
 	}
 	s.Journal = append([]store.JournalEntry{}, journal[max(0, len(journal)-lastEvents):]...)
 	return s, nil
 }
 
-// underWay lists the cells that the journal's last run began and has not ended.
+// underWay lists the cells that the journal's last run has started and not ended.
 func underWay(journal []store.JournalEntry) []string {
 	var running []string
 	for _, e := range journal {
@@ -175,7 +175,7 @@ func (a *app) printStatus(s experimentStatus) {
 		fmt.Fprintf(a.out, "  by %s\n", s.Holder)
 	}
 	for _, unit := range s.Running {
-		fmt.Fprintf(a.out, "  runs now: %s\n", unit)
+		fmt.Fprintf(a.out, "  running: %s\n", unit)
 	}
 	for _, c := range s.FailedCells {
 		fmt.Fprintf(a.out, "  failed: %s\n", c.Cell)
@@ -207,7 +207,7 @@ func (a *app) printStatus(s experimentStatus) {
 // entry is a line of the journal for people.
 func entry(e store.JournalEntry) string {
 	text, state := e.Event, e.State
-	if e.Event == "warning" { // the state is a code, of what the text tells
+	if e.Event == "warning" { // the state is a code for the text
 		state = ""
 	}
 	for _, part := range []string{e.Unit, state} {

@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 
 	"golang.org/x/term"
 
@@ -22,11 +20,7 @@ const maxWarnings = 5
 // namedCells bounds the cells that one warning names.
 const namedCells = 2
 
-// dispensable are the metrics that a table leaves out where it is too wide for
-// the terminal, the first ones first.
-var dispensable = []string{"p95_jct_s", "mean_slowdown", "jain_fairness", "utilization", "preemptions"}
-
-// runSummary is run --json: what came out.
+// runSummary is run --json: the results of a run.
 type runSummary struct {
 	Experiment string  `json:"experiment"`
 	Dir        string  `json:"dir"`
@@ -40,15 +34,15 @@ type runSummary struct {
 	Variants    []analysis.SummaryRow  `json:"variants"`
 	Comparisons []record.ComparisonRow `json:"comparisons"`
 	Answers     []string               `json:"answers"`
-	// Fidelity says how far the real cells and their simulations are apart;
-	// absent without real cells.
+	// Fidelity is how far real cells and their simulations differ; absent without
+	// real cells.
 	Fidelity *analysis.Fidelity `json:"fidelity,omitempty"`
-	// Thresholds says which declared thresholds are met; absent without any.
+	// Thresholds are the declared thresholds, met or missed; absent without any.
 	Thresholds []prose.Verdict  `json:"thresholds,omitempty"`
 	Warnings   []record.Warning `json:"warnings"`
 }
 
-// printSummary shows what came out of a run.
+// printSummary prints the results of a run.
 func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON bool) error {
 	e, err := record.Open(plan.Dir)
 	if err != nil {
@@ -69,7 +63,8 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 			Experiment: plan.Experiment, Dir: plan.Dir,
 			Reused: outcome.Reused, Ran: outcome.Ran, Failed: outcome.Failed,
 			Seconds: outcome.Elapsed.Seconds(), Report: outcome.Report,
-			Variants: analysis.Summary(e), Comparisons: append([]record.ComparisonRow{}, comparisons...), Answers: answers, Thresholds: thresholds,
+			Variants: analysis.Summary(e), Comparisons: append([]record.ComparisonRow{},
+				comparisons...), Answers: answers, Thresholds: thresholds,
 			Warnings: append([]record.Warning{}, e.Warnings()...),
 		}
 		if fidelity.Cells > 0 {
@@ -80,7 +75,7 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 	full := prose.Summary(e)
 	dropped := max(0, len(full.Rows)-mostRows)
 	full.Rows = full.Rows[:len(full.Rows)-dropped]
-	t := narrow(table{left: full.Left, header: full.Header, rows: full.Rows}, width(a.out))
+	t := narrow(full, width(a.out))
 	if err := t.write(a.out, "", a.outColor); err != nil {
 		return fmt.Errorf("print summary: %w", err)
 	}
@@ -109,7 +104,7 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 	return nil
 }
 
-// printAnswers says what the comparisons say.
+// printAnswers prints the results of the comparisons as sentences.
 func (a *app) printAnswers(answers []prose.Answer) {
 	if len(answers) == 0 {
 		return
@@ -129,7 +124,7 @@ func (a *app) printAnswers(answers []prose.Answer) {
 	}
 }
 
-// printAccuracy says how good the estimates of each model were, over all runs.
+// printAccuracy prints the accuracy of each model's estimates, over all runs.
 func (a *app) printAccuracy(rows []record.AccuracyRow) {
 	first := true
 	for _, r := range rows {
@@ -144,7 +139,7 @@ func (a *app) printAccuracy(rows []record.AccuracyRow) {
 	}
 }
 
-// printThresholds says of each threshold whether it is met.
+// printThresholds prints for each threshold whether it is met.
 func (a *app) printThresholds(verdicts []prose.Verdict, indent string) {
 	for _, v := range verdicts {
 		mark, ink := "met:   ", green
@@ -174,16 +169,16 @@ func cellsDone(o *pipeline.Outcome) string {
 	return text
 }
 
-// How much of a large matrix the summary shows before it refers to the files.
+// The most rows and sentences that a summary has; the files have all.
 const (
 	mostRows    = 40
 	mostAnswers = 12
 )
 
-// fileWidth is how wide a table gets where it is not for a terminal.
+// fileWidth is the greatest width of a table that is not for a terminal.
 const fileWidth = 100
 
-// width is the width of the terminal that w is.
+// width returns the width of the terminal w.
 func width(w any) int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -197,24 +192,14 @@ func width(w any) int {
 }
 
 // narrow leaves out metrics until a table fits so many columns.
-func narrow(t table, columns int) table {
-	for _, name := range dispensable {
-		if t.width() <= columns {
-			return t
+func narrow(full prose.Table, columns int) table {
+	for _, m := range measure.ShownIn(measure.Spare) {
+		if t := textTable(full); t.width() <= columns {
+			break
 		}
-		m, _ := measure.MetricByName(name)
-		i := slices.IndexFunc(t.header, func(h string) bool {
-			return h == m.Title || strings.HasPrefix(h, m.Title+" (")
-		})
-		if i < t.left {
-			continue
-		}
-		t.header = slices.Delete(slices.Clone(t.header), i, i+1)
-		rows := make([][]string, len(t.rows))
-		for k, row := range t.rows {
-			rows[k] = slices.Delete(slices.Clone(row), i, i+1)
-		}
-		t.rows = rows
+		full = full.Without(m.Name)
 	}
-	return t
+	return textTable(full)
 }
+
+func textTable(t prose.Table) table { return table{left: t.Left, header: t.Header, rows: t.Rows} }

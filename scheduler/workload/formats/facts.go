@@ -90,7 +90,8 @@ func (f *Format) check(t *workload.Trace) error {
 			}
 		}
 		if f.NeedsRunTimes && !t.Timed(i) {
-			return fmt.Errorf("job %q has no run time, because its job block has no runtime block: %w", t.Jobs[i].Name, ErrCannotHold)
+			return fmt.Errorf("job %q has no run time, because its job block has no runtime block: %w", t.Jobs[i].Name,
+				ErrCannotHold)
 		}
 	}
 	return nil
