@@ -54,11 +54,11 @@ func (p *Plan) readHistory(v store.View) {
 		}
 	}
 	planned := map[string]bool{}
-	for _, k := range p.state.keys {
+	for _, k := range p.keys {
 		planned[k.Hash()] = true
 	}
 	v.Each(func(hash string, e store.Entry) {
-		if e.Stage != "execute" || planned[hash] || !ranForReal(e.Description) || len(h.runs) >= mostRuns {
+		if e.Stage != cellEntry || planned[hash] || !ranForReal(e.Description) || len(h.runs) >= mostRuns {
 			return
 		}
 		if packed, ok := v.Output(hash); ok {

@@ -23,13 +23,13 @@ func (p *Plan) findImages() {
 		defer cancel()
 		ctx = limited
 	}
-	p.state.unavailable = p.x.FindImages(ctx, p.options.Fetch)
+	p.unavailable = p.x.FindImages(ctx, p.options.Fetch)
 }
 
 // ready returns an *engine.Unavailable when a cell is to run on an engine that lacks something.
 func (p *Plan) ready() error {
 	var missing *engine.Unavailable
-	if !errors.As(p.state.unavailable, &missing) {
+	if !errors.As(p.unavailable, &missing) {
 		return nil
 	}
 	for i, w := range p.Work {
