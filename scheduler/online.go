@@ -146,7 +146,7 @@ func (l *loop) foresee(j int32, p Report) {
 		// On a real clock a report may be older than the present stretch.
 		at := min(max(p.At, f.since, s.from), l.now)
 		s.add(at-max(f.since, s.from), f.grant.Cores.Count())
-		past = plus(past, coreTime(at-f.since, f.grant.Cores.Count()))
+		past = Plus(past, CoreTime(at-f.since, f.grant.Cores.Count()))
 		s.from = at
 	}
 	left := l.Online.Predictor.Learn(int(j), p.Units-s.units, s.held)
@@ -158,13 +158,13 @@ func (l *loop) foresee(j int32, p Report) {
 	if f.State == Running {
 		l.unexpect(j)
 	}
-	s.predicted = max(plus(past/time.Duration(l.Jobs[j].Threads), left), 1) // 0 would be none
+	s.predicted = max(Plus(past/time.Duration(l.Jobs[j].Threads), left), 1) // 0 would be none
 	if f.State == Running {
 		l.expect(j)
 	}
 	if f.State == Paused || f.yields {
 		k := l.queue.KeyOf(j)
-		if l.p.Order == SRTF || l.p.Order == SJF {
+		if l.rules.Predicted {
 			k.Rank = l.rank(j)
 		}
 		l.queue.Remove(j)
