@@ -58,8 +58,8 @@ func (ds Diagnostics) OnlyUnavailable() bool {
 	return ds.HasErrors() && !slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == SeverityError && !d.Unavailable })
 }
 
-// commandLine is the file name of ranges in a -var argument.
-const commandLine = "-var"
+// CommandLine is the file name of ranges in a -var argument.
+const CommandLine = "-var"
 
 // ANSI sequences of the coloured form.
 const (
@@ -127,7 +127,7 @@ func (d Diagnostic) where() string {
 	switch {
 	case d.Range.File == "":
 		return ""
-	case d.Range.File == commandLine:
+	case d.Range.File == CommandLine:
 		return "the command line"
 	case d.Range.Start.Line == 0:
 		return d.Range.File
@@ -139,8 +139,8 @@ func (d Diagnostic) where() string {
 	return where
 }
 
-// sort puts the diagnostics in the order of the file.
-func (ds Diagnostics) sort() {
+// Sort puts the diagnostics in the order of the file.
+func (ds Diagnostics) Sort() {
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		return cmp.Or(
 			cmp.Compare(a.Range.File, b.Range.File),
@@ -151,7 +151,7 @@ func (ds Diagnostics) sort() {
 }
 
 // snippet cuts the line in which r begins out of src.
-func snippet(src []byte, r Range, context string) *Snippet {
+func SnippetOf(src []byte, r Range, context string) *Snippet {
 	if r.Start.Line == 0 || r.Start.Byte > len(src) {
 		return nil
 	}

@@ -5,123 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/pipeline/realise"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/docker"
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/gpu"
-	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 	"github.com/tfexp/tfexp/stages/profile"
 )
-
-// contained says where a job runs in containers.
-type contained struct {
-	on *experiments.Hardware
-	// images are the IDs of its image on the hosts of the hardware; empty where
-	// that is not known.
-	images []string
-}
-
-// containerJobs gives each hardware of the engine docker job blocks of its
-// own: what is measured of a job in a container is not what is measured of it
-// as a process. The cells of other hardware stay as they are.
-func containerJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job]*contained) {
-	type placed struct {
-		block any
-		on    *experiments.Hardware
-	}
-	jobs := map[placed]*experiments.Job{}
-	workloads := map[placed]*experiments.Workload{}
-	containers := map[*experiments.Job]*contained{}
-	var job func(*experiments.Job, *experiments.Hardware) *experiments.Job
-	job = func(j *experiments.Job, on *experiments.Hardware) *experiments.Job {
-		own, ok := jobs[placed{j, on}]
-		if !ok {
-			copied := *j
-			own = &copied
-			own.Alternatives = slices.Clone(j.Alternatives)
-			for i, a := range own.Alternatives {
-				own.Alternatives[i] = job(a, on)
-			}
-			own.Variant = strings.TrimPrefix(j.Variant+"-"+on.Name, "-") // names its samples
-			jobs[placed{j, on}] = own
-			containers[own] = &contained{on: on}
-		}
-		return own
-	}
-	out := *spec
-	out.Cells = slices.Clone(spec.Cells)
-	for i := range out.Cells {
-		c := &out.Cells[i]
-		if c.Hardware.Engine != engineDocker {
-			continue
-		}
-		at := placed{c.Workload, c.Hardware}
-		if workloads[at] == nil {
-			w := *c.Workload
-			w.Submits = slices.Clone(w.Submits)
-			for n := range w.Submits {
-				w.Submits[n].Job = job(w.Submits[n].Job, c.Hardware)
-			}
-			if w.Trace != nil {
-				t := *w.Trace
-				t.Kinds = slices.Clone(t.Kinds)
-				for n := range t.Kinds {
-					t.Kinds[n].Job = job(t.Kinds[n].Job, c.Hardware)
-				}
-				w.Trace = &t
-			}
-			workloads[at] = &w
-		}
-		c.Workload = workloads[at]
-	}
-	return &out, containers
-}
-
-// dockerLines are the key lines of the engine docker's settings.
-func dockerLines(h *experiments.Hardware) []string {
-	var k store.Key
-	d := h.Docker
-	k.Addf("hardware.docker", "cpus %s, network %s, privileges %s, user %q, platform %q", d.CPUs, d.Network, d.Privileges, d.User, d.Platform)
-	for i, host := range d.Hosts {
-		if host != "" {
-			k.Add(fmt.Sprintf("hardware.node.%d.host", i), host)
-		}
-	}
-	return k.Lines()
-}
-
-// lines are the key lines of a job's container.
-func (c *contained) lines(p *programs, j *experiments.Job) []string {
-	var k store.Key
-	label := func(s string) string { return "job." + j.Name + "." + s }
-	ids := slices.Compact(slices.Clone(c.images))
-	if len(ids) == 0 || slices.Contains(ids, "") {
-		ids = []string{"not found"}
-	}
-	k.Addf(label("image"), "%s %s", j.Container.Image, strings.Join(ids, " "))
-	if j.Container.Dir != "" {
-		k.Add(label("workdir"), j.Container.Dir)
-	}
-	for _, m := range j.Container.Mounts {
-		mode := "rw"
-		if m.ReadOnly {
-			mode = "ro"
-		}
-		k.Addf(label("mount."+m.Target), "%s %s", p.place(m.Source), mode)
-	}
-	k.Append(dockerLines(c.on))
-	return k.Lines()
-}
 
 // planLimit bounds how long planning waits for daemons; fetching images takes
 // as long as it takes.
@@ -146,48 +45,45 @@ func (p *Plan) findImages() {
 		}
 	}()
 	// In the order of the file, so that what is told first is always the same.
-	for _, c := range p.spec.Cells {
-		for _, j := range jobsOf(c) {
-			in := p.state.containers[j]
-			if in == nil || in.images != nil {
+	p.x.EachContainer(func(j *experiments.Job, in *realise.Contained) {
+		if in.Images != nil {
+			return
+		}
+		d := in.On.Docker
+		in.Images = make([]string, len(d.Hosts))
+		for n, url := range d.Hosts {
+			if broken[url] {
 				continue
 			}
-			d := in.on.Docker
-			in.images = make([]string, len(d.Hosts))
-			for n, url := range d.Hosts {
-				if broken[url] {
+			h, ok := hosts[url]
+			if !ok {
+				var err error
+				if h, err = daemon.Connect(ctx, url); err != nil {
+					broken[url] = true
+					p.lacks(err)
 					continue
 				}
-				h, ok := hosts[url]
-				if !ok {
-					var err error
-					if h, err = daemon.Connect(ctx, url); err != nil {
-						broken[url] = true
-						p.lacks(err)
-						continue
-					}
-					hosts[url] = h
-				}
-				if threads := in.on.Cluster.Nodes[n].Threads; threads > h.CPUs {
-					p.lacks(&daemon.Error{Host: h.URL, Text: fmt.Sprintf("its machine has %s, but the hardware %q says %d", plural(h.CPUs, "CPU"), in.on.Name, threads),
-						Hint: fmt.Sprintf("write threads = %d at most, in %s line %d", h.CPUs, in.on.Range.File, in.on.Range.Start.Line)})
-				}
-				id := at{url, j.Container.Image, d.Platform}
-				if _, ok := found[id]; !ok {
-					pull := daemon.Pull(d.Pull)
-					if !p.options.Fetch {
-						pull = daemon.PullNever
-					}
-					image, err := h.Image(ctx, j.Container.Image, pull, d.Platform)
-					if err != nil {
-						p.lacks(err)
-					}
-					found[id] = image
-				}
-				in.images[n] = found[id]
+				hosts[url] = h
 			}
+			if threads := in.On.Cluster.Nodes[n].Threads; threads > h.CPUs {
+				p.lacks(&daemon.Error{Host: h.URL, Text: fmt.Sprintf("its machine has %s, but the hardware %q says %d", plural(h.CPUs, "CPU"), in.On.Name, threads),
+					Hint: fmt.Sprintf("write threads = %d at most, in %s line %d", h.CPUs, in.On.Range.File, in.On.Range.Start.Line)})
+			}
+			id := at{url, j.Container.Image, d.Platform}
+			if _, ok := found[id]; !ok {
+				pull := daemon.Pull(d.Pull)
+				if !p.options.Fetch {
+					pull = daemon.PullNever
+				}
+				image, err := h.Image(ctx, j.Container.Image, pull, d.Platform)
+				if err != nil {
+					p.lacks(err)
+				}
+				found[id] = image
+			}
+			in.Images[n] = found[id]
 		}
-	}
+	})
 }
 
 // lacks notes the first thing that is missing.
@@ -217,24 +113,9 @@ func (p *Plan) dockerReady() error {
 	return nil
 }
 
-// containerJob puts a launch into the job's container.
-func containerJob(j *experiments.Job, launch process.Job) docker.Job {
-	out := docker.Job{Job: launch, Image: j.Container.Image, Memory: j.Memory}
-	out.Dir = j.Container.Dir
-	if j.Builtin != "" {
-		out.Argv = append([]string{"tfexp"}, launch.Argv[1:]...)
-	}
-	// A folder of its own, which the container sees.
-	out.ControlPath = filepath.Join(launch.ControlPath+".d", "control")
-	for _, m := range j.Container.Mounts {
-		out.Mounts = append(out.Mounts, docker.Mount(m))
-	}
-	return out
-}
-
 // containerEngine makes an engine on the hosts of a hardware. The error is an
 // *EngineError when one of them has gone and does not come back.
-func (r *run) containerEngine(ctx context.Context, h *experiments.Hardware, cell string, jobs []docker.Job, opts docker.Options) (*docker.Engine, error) {
+func (r *run) containerEngine(ctx context.Context, h *experiments.Hardware, cell string, jobs []launch.Job, opts docker.Options) (*docker.Engine, error) {
 	opts.Folder, opts.Cell, opts.Quota = r.folder(), cell, h.Docker.CPUs == "quota"
 	opts.Network, opts.User, opts.Platform = h.Docker.Network, h.Docker.User, h.Docker.Platform
 	opts.Privileges = docker.Privileges(h.Docker.Privileges)
@@ -294,43 +175,36 @@ func cpusOf(h *daemon.Host, threads int) []int {
 }
 
 // sampleEngine makes the engine of a sample; nil for a job that is no container.
-func (r *run) sampleEngine(ctx context.Context, j *experiments.Job, launch process.Job) func() (profile.Engine, error) {
-	in := r.state.containers[j]
+func (r *run) sampleEngine(ctx context.Context, u *realise.Unit, program launch.Job) func() (profile.Engine, error) {
+	in := u.Container()
 	if in == nil {
 		return nil
 	}
 	return func() (profile.Engine, error) {
-		return r.containerEngine(ctx, in.on, "samples", []docker.Job{containerJob(j, launch)}, docker.Options{})
+		return r.containerEngine(ctx, in.On, "samples", []launch.Job{program}, docker.Options{})
 	}
 }
 
 // inContainers carries out a cell on the engine docker.
-func (e *execution) inContainers(ctx context.Context, i int, real realisation, task execute.Cell, dirs launchDirs) (results.Cell, error) {
-	c := e.spec.Cells[e.state.specCell[i]]
-	jobs := make([]docker.Job, len(real.jobs))
-	for n, j := range real.jobs {
-		block := real.kinds[real.kind[n]]
-		jobs[n] = containerJob(block, e.state.programs.launch(block, j.Name, length(block), dirs))
-		jobs[n].Alternatives, jobs[n].Memories = launchWays(c.Hardware, block), memoryOf(c.Hardware, block)
-	}
-	tables, err := openLive(task, real.jobs, true)
+func (e *execution) inContainers(ctx context.Context, c *realise.Cell, task execute.Cell, jobs []launch.Job) (record.Cell, error) {
+	tables, err := openLive(task, task.Setup.Jobs, true)
 	if err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
-	engine, err := e.containerEngine(ctx, c.Hardware, e.Cells[i].Cell, jobs, docker.Options{Observe: tables.observe(), Report: tables.report()})
+	engine, err := e.containerEngine(ctx, c.Hardware, c.Ref.Cell, jobs, docker.Options{Observe: tables.observe(), Report: tables.report()})
 	if err != nil {
-		return results.Cell{}, errors.Join(err, tables.close(nil))
+		return record.Cell{}, errors.Join(err, tables.close(nil))
 	}
 	watch := &gpuWatch{}
 	if e.local(c.Hardware) {
-		if watch, err = e.watchGPUs(task.Dir, i, real, engine.Zero()); err != nil {
-			return results.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
+		if watch, err = e.watchGPUs(task, engine.Zero()); err != nil {
+			return record.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
 		}
 	}
 	defer watch.abort()
-	task.Engine, task.Logs = engine, dirs.logs
+	task.Engine = engine
 	var closed error
-	task.Finally = func(out *results.Cell) {
+	task.Finally = func(out *record.Cell) {
 		watch.finish(out)
 		closed = errors.Join(engine.Close(), tables.close(out))
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // containersFile simulates measured containers: like jobs side by side, each
@@ -92,7 +92,7 @@ func TestContentionOfMeasuredContainers(t *testing.T) {
 		if _, err := p.Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		e, err := results.Open(p.Dir)
+		e, err := record.Open(p.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}

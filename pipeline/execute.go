@@ -11,12 +11,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/pipeline/realise"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
@@ -35,13 +38,13 @@ func (r *run) execute(ctx context.Context) error {
 				continue
 			}
 		}
-		if r.Cells[i].Engine == engineSimulated {
+		if !r.Cells[i].Real() {
 			simulated = append(simulated, i)
 		} else {
 			real = append(real, i)
 		}
 	}
-	if err := r.predict(); err != nil { // the samples are there now
+	if err := r.predict(ctx); err != nil { // the samples are there now
 		return err
 	}
 	if err := r.writePlan(); err != nil {
@@ -82,7 +85,7 @@ const (
 // be brought back is run.
 func (r *run) reuse(i int) error {
 	ref := r.Cells[i]
-	dir := filepath.Join(r.Dir, results.CellsDir, ref.Cell)
+	dir := filepath.Join(r.Dir, record.CellsDir, ref.Cell)
 	if store.Complete(dir, ref.Key) {
 		return nil
 	}
@@ -115,7 +118,7 @@ func (e *execution) left() time.Duration { return e.run.left(e.open) }
 func (r *run) left(open map[int]time.Duration) time.Duration {
 	var sum time.Duration
 	for i, w := range r.Work {
-		predicted, runs := w.Predicted, !w.Reuse && r.Cells[i].Engine != engineSimulated
+		predicted, runs := w.Predicted, !w.Reuse && r.Cells[i].Real()
 		if open != nil {
 			predicted, runs = open[i], runs && hasKey(open, i)
 		}
@@ -157,7 +160,7 @@ func (e *execution) cell(ctx context.Context, i int) error {
 		return ctx.Err()
 	}
 	ref, key := e.Cells[i], e.state.keys[i]
-	dir := filepath.Join(e.Dir, results.CellsDir, ref.Cell)
+	dir := filepath.Join(e.Dir, record.CellsDir, ref.Cell)
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("clean up the folder of cell %s: %w", ref.Cell, err)
 	}
@@ -179,7 +182,7 @@ func (e *execution) cell(ctx context.Context, i int) error {
 		}
 		return err
 	}
-	if cell.State == results.CellFinished {
+	if cell.State == record.CellFinished {
 		if err := e.keep(i, dir, time.Since(began)); err != nil {
 			return err
 		}
@@ -199,12 +202,12 @@ func (e *execution) cell(ctx context.Context, i int) error {
 	e.mu.Unlock()
 	e.run.mu.Lock()
 	e.outcome.Ran++
-	if cell.State != results.CellFinished {
+	if cell.State != record.CellFinished {
 		e.outcome.Failed++
 	}
 	e.run.mu.Unlock()
 	end := Progress{Kind: UnitEnd, Elapsed: time.Since(began)}
-	if cell.State != results.CellFinished {
+	if cell.State != record.CellFinished {
 		end.Err = cellError(cell)
 	}
 	e.tell(i, end, 0)
@@ -212,7 +215,7 @@ func (e *execution) cell(ctx context.Context, i int) error {
 }
 
 // cellError says why a cell failed.
-func cellError(c results.Cell) error {
+func cellError(c record.Cell) error {
 	if c.Error != "" {
 		return errors.New(c.Error)
 	}
@@ -235,72 +238,75 @@ func (e *execution) tell(i int, p Progress, elapsed time.Duration) {
 }
 
 // carryOut runs the cell on its engine.
-func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.Time) (results.Cell, error) {
-	c := e.spec.Cells[e.state.specCell[i]]
-	real, err := e.realise(c, e.Cells[i].Replicate)
-	if err != nil {
-		return results.Cell{}, err
-	}
-	task := execute.Cell{
-		Online: e.online(c, i, real), Dir: dir, Records: results.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes, Until: e.spec.Until,
-		Setup: results.Setup{Cell: e.Cells[i], Cluster: c.Hardware.Cluster, Predicted: e.fitted(c.Hardware, real), PredictedOn: e.fittedOn(c.Hardware, real)},
-	}
-	if len(real.jobs) >= hugeCell {
-		task.Begun = func() { debug.SetGCPercent(hugeCellGC) }
-	}
-	if c.Hardware.Engine == engineSimulated {
-		engine, known, err := e.simulate(c, i, real)
-		if err != nil {
+func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.Time) (record.Cell, error) {
+	c := e.state.cells[i]
+	if !c.Ref.Real() {
+		task, err := c.Simulated()
+		task.Dir = dir
+		if len(task.Setup.Jobs) >= hugeCell {
+			task.Begun = func() { debug.SetGCPercent(hugeCellGC) }
+		}
+		switch {
+		case task.Records == "":
+			return record.Cell{}, err
+		case err != nil:
 			return execute.Fail(task, err)
 		}
-		task.Engine, task.Setup.Alone, task.Setup.Jobs = engine, known.alone, e.jobsFor(c, i, real, known)
 		return execute.Run(ctx, task)
 	}
-	task.Setup.Jobs = e.jobsFor(c, i, real, truth{})
+	return e.forReal(ctx, i, dir, began)
+}
 
+// forReal runs a cell whose jobs run for real.
+func (e *execution) forReal(ctx context.Context, i int, dir string, began time.Time) (record.Cell, error) {
+	c := e.state.cells[i]
+	scratch, err := os.MkdirTemp(e.Dir, ".scratch-")
+	if err != nil {
+		return record.Cell{}, fmt.Errorf("make a folder for control files: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+	logs := filepath.Join(dir, record.LogsDir)
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		return record.Cell{}, fmt.Errorf("make the log folder: %w", err)
+	}
+	task, launches, err := c.Real(realise.Folders{Logs: logs, Scratch: scratch})
+	if err != nil {
+		return record.Cell{}, err
+	}
+	task.Dir, task.Logs = dir, logs
 	task.Watch = func(n execute.Counts) {
 		e.tell(i, Progress{
 			Kind: UnitUpdate, JobsDone: n.Done, JobsRunning: n.Running, JobsWaiting: n.Waiting,
 			JobsFailed: n.Failed, Jobs: n.Total, Elapsed: time.Since(began),
 		}, time.Since(began))
 	}
-	scratch, err := os.MkdirTemp(e.Dir, ".scratch-")
+	if c.Ref.Engine == engineDocker {
+		return e.inContainers(ctx, c, task, launches)
+	}
+	return e.asProcesses(ctx, c, task, launches)
+}
+
+// asProcesses carries out a cell on the engine process.
+func (e *execution) asProcesses(ctx context.Context, c *realise.Cell, task execute.Cell, jobs []launch.Job) (record.Cell, error) {
+	tables, err := openLive(task, task.Setup.Jobs, false)
 	if err != nil {
-		return results.Cell{}, fmt.Errorf("make a folder for control files: %w", err)
-	}
-	defer os.RemoveAll(scratch)
-	logs := filepath.Join(dir, results.LogsDir)
-	if err := os.MkdirAll(logs, 0o755); err != nil {
-		return results.Cell{}, fmt.Errorf("make the log folder: %w", err)
-	}
-	if c.Hardware.Engine == engineDocker {
-		return e.inContainers(ctx, i, real, task, launchDirs{logs, scratch})
-	}
-	launches := make([]process.Job, len(real.jobs))
-	for n, j := range real.jobs {
-		block := real.kinds[real.kind[n]] // real jobs have a block each
-		launches[n] = e.state.programs.launch(block, j.Name, length(block), launchDirs{logs, scratch})
-		launches[n].Alternatives = launchWays(c.Hardware, block)
-	}
-	tables, err := openLive(task, real.jobs, false)
-	if err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
 	opts := e.engineOptions()
 	opts.Report = tables.report()
-	engine, err := process.New(launches, opts)
+	engine, err := process.New(jobs, opts)
 	if err != nil {
-		return results.Cell{}, errors.Join(&EngineError{Engine: engineProcess, Err: err}, tables.close(nil))
+		return record.Cell{}, errors.Join(&EngineError{Engine: c.Ref.Engine, Err: err}, tables.close(nil))
 	}
-	watch, err := e.watchGPUs(dir, i, real, engine.Zero())
+	watch, err := e.watchGPUs(task, engine.Zero())
 	if err != nil {
-		return results.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
+		return record.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
 	}
 	defer watch.abort()
 	load := hardware.NewLoadSampler()
-	task.Engine, task.Logs = engine, logs
+	task.Engine = engine
 	var closed error
-	task.Finally = func(out *results.Cell) {
+	task.Finally = func(out *record.Cell) {
 		watch.finish(out)
 		busy := load.Others()
 		closed = errors.Join(engine.Close(), tables.close(out))
@@ -309,7 +315,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		}
 		out.Busy = busy
 		if busy > hardware.BusyCores {
-			out.Warnings = append(out.Warnings, results.Warning{Code: results.BusyMachine, Cell: e.Cells[i].Cell,
+			out.Warnings = append(out.Warnings, record.Warning{Code: record.BusyMachine, Cell: c.Ref.Cell,
 				Text: fmt.Sprintf("other processes used more than %.2g cores, on the mean, while jobs ran", hardware.BusyCores)})
 		}
 	}
@@ -326,7 +332,7 @@ func (e *execution) keep(i int, dir string, took time.Duration) error {
 	}
 	ref, key := e.Cells[i], e.state.keys[i]
 	record := e.cache.Put
-	if ref.Engine == engineSimulated {
+	if !ref.Real() {
 		record = e.cache.Later
 	}
 	return record(key, store.Entry{

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Explanation says of one cell why it last ran, how that ended, and all that
@@ -31,7 +31,7 @@ type Explanation struct {
 // Explain reads from an experiment's folder why a cell last ran.
 func Explain(dir, cell string) (Explanation, error) {
 	x := Explanation{Cell: cell, State: "not run"}
-	folder := filepath.Join(dir, results.CellsDir, cell)
+	folder := filepath.Join(dir, record.CellsDir, cell)
 	raw, err := os.ReadFile(filepath.Join(folder, store.KeyFile))
 	switch {
 	case err == nil:

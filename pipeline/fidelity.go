@@ -8,14 +8,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/tfexp/tfexp/pipeline/realise"
+
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 )
-
-// fidelityVersion is part of the keys of simulated twins: raise it when real
-// cells are simulated differently.
-const fidelityVersion = 1
 
 // fidelity simulates every finished real cell from the fitted estimates, with
 // the same policy, arrivals and scheduler code, into a folder within the
@@ -54,23 +52,18 @@ const (
 // simulateTwin brings the simulation of one real cell up to date.
 func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 	ref := r.Cells[i].Twin()
-	dir := filepath.Join(r.Dir, results.CellsDir, filepath.FromSlash(ref.Cell))
-	if state, ok := store.State(filepath.Dir(dir)); !ok || state != results.CellFinished {
+	dir := filepath.Join(r.Dir, record.CellsDir, filepath.FromSlash(ref.Cell))
+	if state, ok := store.State(filepath.Dir(dir)); !ok || state != record.CellFinished {
 		return noTwin, os.RemoveAll(dir) // nothing to be faithful to
 	}
-	c := r.spec.Cells[r.state.specCell[i]]
-	jobs, err := r.realise(c, ref.Replicate)
-	if err != nil {
-		return noTwin, err
-	}
-	engine, key, err := r.twin(c, i, jobs)
-	if errors.Is(err, errNoEstimate) {
+	task, key, err := r.state.cells[i].Twin()
+	if errors.Is(err, realise.ErrNoEstimate) {
 		return noTwin, nil
 	}
 	if err != nil {
 		return noTwin, err
 	}
-	if ref.Key = key.Hash(); store.Complete(dir, ref.Key) {
+	if store.Complete(dir, key.Hash()) {
 		return twinKept, nil
 	}
 	if err := os.RemoveAll(dir); err != nil {
@@ -82,16 +75,13 @@ func (r *run) simulateTwin(ctx context.Context, i int) (twinOutcome, error) {
 	if err := os.WriteFile(filepath.Join(dir, store.KeyFile), []byte(key.Description()), 0o644); err != nil {
 		return noTwin, err
 	}
-	out, err := execute.Run(ctx, execute.Cell{
-		Online: r.online(c, i, jobs), Dir: dir, Records: results.Records(r.spec.Records), Policy: c.Policy.Policy, Resizes: jobs.resizes, Engine: engine, Until: r.spec.Until,
-		Setup: results.Setup{Cell: ref, Cluster: c.Hardware.Cluster, Jobs: r.jobsFor(c, i, jobs, truth{}),
-			Predicted: r.fitted(c.Hardware, jobs), PredictedOn: r.fittedOn(c.Hardware, jobs)},
-	})
+	task.Dir = dir
+	out, err := execute.Run(ctx, task)
 	if err != nil {
 		return noTwin, err
 	}
 	if out.Error != "" {
 		r.warn("fidelity", r.Cells[i].Cell, "it could not be simulated: "+out.Error)
 	}
-	return twinMade, r.journal.Add(store.JournalEntry{Event: "cell_simulated", Unit: r.Cells[i].Cell, State: out.State, Seconds: out.Seconds, Key: ref.Key})
+	return twinMade, r.journal.Add(store.JournalEntry{Event: "cell_simulated", Unit: r.Cells[i].Cell, State: out.State, Seconds: out.Seconds, Key: key.Hash()})
 }

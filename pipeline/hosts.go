@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/pipeline/store"
 )
@@ -32,7 +31,7 @@ func (r *run) openHosts() (removed []string, err error) {
 			err = errors.Join(err, r.closeHosts())
 		}
 	}()
-	now := hostsOf(r.spec)
+	now := r.x.Containers()
 	before, err := readHosts(r.Dir)
 	if err != nil {
 		return nil, err
@@ -61,22 +60,6 @@ func (r *run) openHosts() (removed []string, err error) {
 		return removed, fmt.Errorf("note the hosts of the run: %w", err)
 	}
 	return removed, nil
-}
-
-// hostsOf lists the daemons of an experiment's cells.
-func hostsOf(spec *experiments.Spec) []string {
-	var urls []string
-	for _, c := range spec.Cells {
-		if c.Hardware.Docker == nil {
-			continue
-		}
-		for _, url := range c.Hardware.Docker.Hosts {
-			if !slices.Contains(urls, url) {
-				urls = append(urls, url)
-			}
-		}
-	}
-	return urls
 }
 
 // readHosts reads the daemons of the run in dir that was killed; none when no
@@ -157,7 +140,7 @@ func (r *run) sweepBeside() (removed []string) {
 func (r *run) closeHosts() error {
 	var errs []error
 	clean := true
-	for _, url := range hostsOf(r.spec) {
+	for _, url := range r.x.Containers() {
 		clean = clean && r.hosts[url] != nil && r.nothingLeft(r.hosts[url])
 	}
 	if clean {

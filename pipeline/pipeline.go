@@ -10,10 +10,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/realise"
+
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Options say where and how an experiment is run.
@@ -39,7 +40,7 @@ type Options struct {
 
 // Plan is what a run will do. Run executes exactly it.
 type Plan struct {
-	results.Plan
+	record.Plan
 	// Dir is the experiment's folder.
 	Dir string
 	// Work has an entry for each of Plan.Cells, in the same order.
@@ -50,7 +51,7 @@ type Plan struct {
 	// their folders (their outputs stay in the cache).
 	Stale []string
 
-	spec    *experiments.Spec
+	x       *realise.Experiment
 	options Options
 	state   *planState
 }
@@ -115,7 +116,7 @@ type Progress struct {
 type Outcome struct {
 	Dir                 string
 	Reused, Ran, Failed int
-	Warnings            []results.Warning
+	Warnings            []record.Warning
 	// Report is the path of report.html.
 	Report  string
 	Elapsed time.Duration
@@ -138,3 +139,16 @@ type EngineError struct {
 
 func (e *EngineError) Error() string { return fmt.Sprintf("engine %s: %v", e.Engine, e.Err) }
 func (e *EngineError) Unwrap() error { return e.Err }
+
+// The engines that the pipeline has to tell apart.
+const (
+	engineSimulated = "simulated"
+	engineDocker    = "docker"
+)
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 func TestMain(m *testing.M) {
@@ -76,9 +77,9 @@ compare "mean_jct" {
 }
 `
 
-func load(t testing.TB, source string) *experiments.Spec {
+func loadSmall(t testing.TB, source string) *experiments.Spec {
 	t.Helper()
-	spec, diags := experiments.LoadSource("small.hcl", []byte(source), experiments.LoadOptions{
+	spec, diags := load.Source("small.hcl", []byte(source), load.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},
 	})
 	if diags.HasErrors() {
@@ -91,7 +92,7 @@ func load(t testing.TB, source string) *experiments.Spec {
 
 func plan(t testing.TB, source, out string) *Plan {
 	t.Helper()
-	p, err := New(load(t, source), Options{Out: out})
+	p, err := New(loadSmall(t, source), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestEditOfAnAxisIsExplained(t *testing.T) {
 func TestFilesAreEnoughWithoutTheCache(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
-	if err := os.Remove(filepath.Join(out, "small", results.CacheFile)); err != nil {
+	if err := os.Remove(filepath.Join(out, "small", record.CacheFile)); err != nil {
 		t.Fatal(err)
 	}
 	runs(t, simulatedFile, out, 0)
@@ -198,7 +199,7 @@ func TestFilesAreEnoughWithoutTheCache(t *testing.T) {
 func TestCacheBringsFilesBack(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
-	cells := filepath.Join(out, "small", results.CellsDir)
+	cells := filepath.Join(out, "small", record.CellsDir)
 	before := tree(t, cells)
 	if err := os.RemoveAll(cells); err != nil {
 		t.Fatal(err)
@@ -229,7 +230,7 @@ policy "fcfs"`, 1)
 		t.Fatal("the file has no contention")
 	}
 	tables := func(parallel int) map[string]string {
-		p, err := New(load(t, crowded), Options{Out: t.TempDir(), Parallel: parallel})
+		p, err := New(loadSmall(t, crowded), Options{Out: t.TempDir(), Parallel: parallel})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +238,7 @@ policy "fcfs"`, 1)
 			t.Fatal(err)
 		}
 		files := map[string]string{}
-		for _, f := range []string{results.JobsFile, results.ComparisonsFile} {
+		for _, f := range []string{record.JobsFile, record.ComparisonsFile} {
 			raw, err := os.ReadFile(filepath.Join(p.Dir, f))
 			if err != nil {
 				t.Fatal(err)
@@ -258,7 +259,7 @@ policy "fcfs"`, 1)
 func TestInterruptedRunIsResumed(t *testing.T) {
 	out := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
-	spec := load(t, simulatedFile)
+	spec := loadSmall(t, simulatedFile)
 	p, err := New(spec, Options{Out: out, Parallel: 1, Observe: func(p Progress) {
 		if p.Kind == UnitEnd && p.Done == 3 {
 			cancel()
@@ -310,13 +311,13 @@ func TestRunOrderInterleavesPolicies(t *testing.T) {
 func TestComparedCellsShareArrivals(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
-	e, err := results.Open(filepath.Join(out, "small"))
+	e, err := record.Open(filepath.Join(out, "small"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	arrivals := map[string]string{}
 	for _, c := range e.Cells {
-		raw, err := os.ReadFile(filepath.Join(e.Dir, results.CellsDir, c.Cell, results.JobsFile))
+		raw, err := os.ReadFile(filepath.Join(e.Dir, record.CellsDir, c.Cell, record.JobsFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -357,7 +358,7 @@ func tree(t *testing.T, dir string) map[string]string {
 func TestViewsAreReused(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
-	report := filepath.Join(out, "small", results.ReportFile)
+	report := filepath.Join(out, "small", record.ReportFile)
 	before, err := os.Stat(report)
 	if err != nil {
 		t.Fatal(err)
@@ -366,16 +367,16 @@ func TestViewsAreReused(t *testing.T) {
 	if after, err := os.Stat(report); err != nil || !after.ModTime().Equal(before.ModTime()) {
 		t.Errorf("the report was written again (%v)", err)
 	}
-	if err := os.RemoveAll(filepath.Join(out, "small", results.PlotsDir)); err != nil {
+	if err := os.RemoveAll(filepath.Join(out, "small", record.PlotsDir)); err != nil {
 		t.Fatal(err)
 	}
 	runs(t, simulatedFile, out, 0)
-	if _, err := os.Stat(filepath.Join(out, "small", results.PlotsDir, results.PicturesFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(out, "small", record.PlotsDir, record.PicturesFile)); err != nil {
 		t.Errorf("the pictures did not come back: %v", err)
 	}
 }
 
-func readRecord(t *testing.T, dir string) results.Run {
+func readRecord(t *testing.T, dir string) record.Run {
 	t.Helper()
 	r, err := readRun(dir)
 	if err != nil {
@@ -394,10 +395,10 @@ func TestResumeWritesAMissingReport(t *testing.T) {
 		t.Fatalf("after a run: state %s, reported %v", r.State, r.Reported)
 	}
 	r.Reported = false
-	if err := writeJSON(filepath.Join(dir, results.RunFile), r); err != nil {
+	if err := writeJSON(filepath.Join(dir, record.RunFile), r); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(dir, results.ReportFile)); err != nil {
+	if err := os.Remove(filepath.Join(dir, record.ReportFile)); err != nil {
 		t.Fatal(err)
 	}
 	p, _, err := Resume(out, Options{}, experiments.HostFacts{Threads: 2})
@@ -407,7 +408,7 @@ func TestResumeWritesAMissingReport(t *testing.T) {
 	if o, err := p.Run(context.Background()); err != nil || o.Ran != 0 {
 		t.Fatalf("resumed: %+v, %v", o, err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, results.ReportFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, record.ReportFile)); err != nil {
 		t.Error(err)
 	}
 }
@@ -422,7 +423,7 @@ func TestResumePrefersWhatWasBrokenOff(t *testing.T) {
 		r := readRecord(t, dir)
 		r.State = state
 		r.Started = map[string]string{"early": "2024-01-01T00:00:00Z", "late": "2024-01-02T00:00:00Z"}[name]
-		if err := writeJSON(filepath.Join(dir, results.RunFile), r); err != nil {
+		if err := writeJSON(filepath.Join(dir, record.RunFile), r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -441,7 +442,7 @@ func TestSyntaxOfTheExperimentMayChange(t *testing.T) {
  "hardware": {"h": {"engine": "simulated", "threads": 1}},
  "policy": {"fcfs": {"order": "fcfs"}}}`
 	runs(t, simulatedFile, out, 8)
-	spec, diags := experiments.LoadSource("small.hcl.json", []byte(asJSON), experiments.LoadOptions{})
+	spec, diags := load.Source("small.hcl.json", []byte(asJSON), load.Options{})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -463,7 +464,7 @@ func TestFreshForgets(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
 	ctx, cancel := context.WithCancel(context.Background())
-	p, err := New(load(t, simulatedFile), Options{Out: out, Fresh: true, Parallel: 1, Observe: func(p Progress) {
+	p, err := New(loadSmall(t, simulatedFile), Options{Out: out, Fresh: true, Parallel: 1, Observe: func(p Progress) {
 		if p.Kind == UnitEnd && p.Done == 2 {
 			cancel()
 		}
@@ -512,7 +513,7 @@ policy "fcfs" { order = "fcfs" }
 		if err := os.WriteFile(filepath.Join(dir, "train.sh"), []byte("echo trained\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		spec, diags := experiments.LoadSource(filepath.Join(dir, "moved.hcl"), []byte(file), experiments.LoadOptions{
+		spec, diags := load.Source(filepath.Join(dir, "moved.hcl"), []byte(file), load.Options{
 			Host: experiments.HostFacts{Threads: 1, Cores: 1},
 		})
 		if diags.HasErrors() {

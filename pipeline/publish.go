@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/report"
 )
@@ -37,21 +38,21 @@ func (r *run) publish(ctx context.Context) error {
 	}
 	k.Add("plan", string(raw))
 	for _, c := range r.Cells {
-		state, ok := store.State(filepath.Join(r.Dir, results.CellsDir, c.Cell))
+		state, ok := store.State(filepath.Join(r.Dir, record.CellsDir, c.Cell))
 		if !ok {
 			state = "missing"
 		}
 		k.Add("cell."+c.Cell, state)
 		if c.Real() { // what the twin was made from is the content of its key file
-			twin, _ := os.ReadFile(filepath.Join(r.Dir, results.CellsDir, filepath.FromSlash(c.Twin().Cell), store.KeyFile))
+			twin, _ := os.ReadFile(filepath.Join(r.Dir, record.CellsDir, filepath.FromSlash(c.Twin().Cell), store.KeyFile))
 			k.Add("twin."+c.Cell, store.HashOf(string(twin)))
 		}
 	}
 	if r.outcome.Ran == 0 && r.published(k) {
-		r.outcome.Report = filepath.Join(r.Dir, results.ReportFile)
+		r.outcome.Report = filepath.Join(r.Dir, record.ReportFile)
 		return nil
 	}
-	if err := results.WriteTables(r.Dir); err != nil {
+	if err := analysis.WriteTables(r.Dir); err != nil {
 		return err
 	}
 	if _, err := Plot(ctx, r.Dir, r.observe); err != nil {
@@ -60,7 +61,7 @@ func (r *run) publish(ctx context.Context) error {
 	if r.outcome.Report, err = Report(ctx, r.Dir, r.observe); err != nil {
 		return err
 	}
-	info, err := os.Stat(filepath.Join(r.Dir, results.JobsFile))
+	info, err := os.Stat(filepath.Join(r.Dir, record.JobsFile))
 	if err != nil {
 		return fmt.Errorf("record the views: %w", err)
 	}
@@ -70,7 +71,7 @@ func (r *run) publish(ctx context.Context) error {
 
 // published tells whether the views of exactly these cells are on disk.
 func (r *run) published(k *store.Key) bool {
-	for _, f := range []string{results.ReportFile, results.JobsFile, results.MetricsFile, results.PlotsDir} {
+	for _, f := range []string{record.ReportFile, record.JobsFile, record.MetricsFile, record.PlotsDir} {
 		if _, err := os.Stat(filepath.Join(r.Dir, f)); err != nil {
 			return false
 		}
@@ -78,8 +79,8 @@ func (r *run) published(k *store.Key) bool {
 	there := false
 	r.cache.View(func(v store.View) {
 		last, ok := v.Last("views")
-		info, err := os.Stat(filepath.Join(r.Dir, results.JobsFile))
-		// A power cut may have torn jobs.csv: see results.WriteTables.
+		info, err := os.Stat(filepath.Join(r.Dir, record.JobsFile))
+		// A power cut may have torn jobs.csv: see analysis.WriteTables.
 		there = ok && last.Description == k.Description() && err == nil && info.Size() == last.JobsBytes
 	})
 	return there
@@ -87,12 +88,12 @@ func (r *run) published(k *store.Key) bool {
 
 // Plot draws the pictures of an experiment's folder from its plain files.
 func Plot(ctx context.Context, dir string, observe func(Progress)) ([]plot.Picture, error) {
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	done := watch(observe, "plot")
-	pictures, err := plot.Draw(ctx, e, filepath.Join(dir, results.PlotsDir), plot.Options{})
+	pictures, err := plot.Draw(ctx, e, filepath.Join(dir, record.PlotsDir), plot.Options{})
 	done(len(pictures), err)
 	return pictures, err
 }
@@ -100,7 +101,7 @@ func Plot(ctx context.Context, dir string, observe func(Progress)) ([]plot.Pictu
 // Report writes report.html of an experiment's folder from its plain files
 // and returns its path.
 func Report(ctx context.Context, dir string, observe func(Progress)) (string, error) {
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		return "", err
 	}

@@ -8,18 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/renameio/v2"
 
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // run is one execution of a plan: the open cache, the journal, the lock.
@@ -27,7 +25,7 @@ type run struct {
 	*Plan
 	cache   *store.Cache
 	journal *store.Journal
-	record  results.Run
+	record  record.Run
 	started time.Time
 	outcome Outcome
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
@@ -104,7 +102,7 @@ func (r *run) open() error {
 	}
 	killed = append(killed, removed...)
 	var warning string
-	if r.cache, warning, err = store.Open(r.Dir, results.CacheFile); err != nil {
+	if r.cache, warning, err = store.Open(r.Dir, record.CacheFile); err != nil {
 		return err
 	}
 	if r.journal, err = store.OpenJournal(r.Dir); err != nil {
@@ -114,29 +112,29 @@ func (r *run) open() error {
 		return errors.Join(err, r.close())
 	}
 	r.outcome.Dir = r.Dir
-	file, err := filepath.Abs(r.spec.File) // a resumed run may be in another folder
+	file, err := filepath.Abs(r.x.File()) // a resumed run may be in another folder
 	if err != nil {
-		file = r.spec.File
+		file = r.x.File()
 	}
-	r.record = results.Run{
+	r.record = record.Run{
 		Started: r.started.Format(time.RFC3339), State: "running", Version: r.options.Version,
-		Go: runtime.Version(), Git: gitDescribe(r.spec.File), Seed: r.spec.Seed, Command: r.options.Command,
-		File: file, Lenient: r.spec.Lenient,
+		Go: runtime.Version(), Git: gitDescribe(r.x.File()), Seed: r.Seed, Command: r.options.Command,
+		File: file, Lenient: r.x.Lenient(),
 	}
-	for _, s := range r.state.host.Settings() {
-		r.record.Host = append(r.record.Host, results.Setting{Name: s.Name, Value: s.Value})
+	for _, s := range r.x.Host().Settings() {
+		r.record.Host = append(r.record.Host, record.Setting{Name: s.Name, Value: s.Value})
 	}
-	if r.spec.Replicates < minReplicates && len(r.Compares) > 0 {
-		r.warn(results.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
-			plural(r.spec.Replicates, "replicate"), minReplicates))
+	if r.Replicates < minReplicates && len(r.Compares) > 0 {
+		r.warn(record.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
+			plural(r.Replicates, "replicate"), minReplicates))
 	}
 	if warning != "" {
 		r.warn("cache", "", warning)
 	}
-	for _, name := range alike(r.spec) {
+	for _, name := range r.x.Alike() {
 		r.warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike: a trace draws nothing, and its hardware has no noise, so intervals between them tell nothing", name))
 	}
-	for _, text := range leftOut(r.spec) {
+	for _, text := range r.x.LeftOut() {
 		r.warn("incomplete_trace", "", text)
 	}
 	for _, k := range killed {
@@ -161,10 +159,10 @@ func (r *run) forget() error {
 	for _, k := range r.state.keys {
 		hashes = append(hashes, k.Hash())
 	}
-	for _, u := range r.state.profiles {
-		hashes = append(hashes, u.key.Hash())
+	for _, u := range r.x.Units() {
+		hashes = append(hashes, u.Hash)
 	}
-	for _, dir := range []string{results.CellsDir, profileDir} {
+	for _, dir := range []string{record.CellsDir, profileDir} {
 		if err := os.RemoveAll(filepath.Join(r.Dir, dir)); err != nil {
 			return fmt.Errorf("run afresh: %w", err)
 		}
@@ -172,47 +170,15 @@ func (r *run) forget() error {
 	return r.cache.Forget(hashes)
 }
 
-// alike lists the workloads with simulated cells in which nothing is drawn
-// that could tell one replicate from another.
-func alike(spec *experiments.Spec) []string {
-	var names []string
-	for _, c := range spec.Cells {
-		drawn := c.Workload.Trace == nil || len(c.Workload.Submits) > 0 || c.Hardware.Engine != engineSimulated || c.Hardware.Noise > 0 || c.Policy.Sigma > 0
-		if !drawn && spec.Replicates > 1 && !slices.Contains(names, c.Workload.Name) {
-			names = append(names, c.Workload.Name)
-		}
-	}
-	return names
-}
-
-// leftOut lists what lenient readers left out of the experiment's files.
-func leftOut(spec *experiments.Spec) []string {
-	var texts []string
-	add := func(text string) {
-		if text != "" && !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
-	}
-	for _, c := range spec.Cells {
-		if c.Workload.Trace != nil {
-			add(c.Workload.Trace.LeftOut())
-		}
-		for _, s := range c.Workload.Submits {
-			add(s.LeftOut)
-		}
-	}
-	return texts
-}
-
 // minReplicates is the least number of pairs that gives a verdict.
 const minReplicates = 3
 
 func (r *run) writeDown() error {
-	name := results.ExperimentFile
-	if strings.HasSuffix(r.spec.File, ".json") {
+	name := record.ExperimentFile
+	if strings.HasSuffix(r.x.File(), ".json") {
 		name += ".json"
 	}
-	for _, other := range []string{results.ExperimentFile, results.ExperimentFile + ".json"} {
+	for _, other := range []string{record.ExperimentFile, record.ExperimentFile + ".json"} {
 		if other == name {
 			continue
 		}
@@ -220,7 +186,7 @@ func (r *run) writeDown() error {
 			return fmt.Errorf("remove the experiment of an earlier run: %w", err)
 		}
 	}
-	if err := renameio.WriteFile(filepath.Join(r.Dir, name), r.spec.Source, 0o644); err != nil {
+	if err := renameio.WriteFile(filepath.Join(r.Dir, name), r.x.Source(), 0o644); err != nil {
 		return fmt.Errorf("write experiment: %w", err)
 	}
 	if err := r.writePlan(); err != nil {
@@ -230,7 +196,7 @@ func (r *run) writeDown() error {
 		return err
 	}
 	for _, s := range r.Stale {
-		if err := os.RemoveAll(filepath.Join(r.Dir, results.CellsDir, s)); err != nil {
+		if err := os.RemoveAll(filepath.Join(r.Dir, record.CellsDir, s)); err != nil {
 			return fmt.Errorf("remove the folder of a cell that is no longer planned: %w", err)
 		}
 		if err := r.journal.Add(store.JournalEntry{Event: "cell_removed", Unit: s, Text: "no longer in the plan"}); err != nil {
@@ -245,7 +211,7 @@ func (r *run) registry() string { return filepath.Join(r.Dir, "processes.json") 
 
 func (r *run) writePlan() error {
 	r.PredictedSeconds = r.left(nil).Seconds()
-	return writeJSON(filepath.Join(r.Dir, results.PlanFile), r.Plan.Plan)
+	return writeJSON(filepath.Join(r.Dir, record.PlanFile), r.Plan.Plan)
 }
 
 func (r *run) writeRun() error {
@@ -253,7 +219,7 @@ func (r *run) writeRun() error {
 	defer r.mu.Unlock()
 	r.record.Reused, r.record.Ran, r.record.Failed = r.outcome.Reused, r.outcome.Ran, r.outcome.Failed
 	r.record.Warnings = r.outcome.Warnings
-	return writeJSON(filepath.Join(r.Dir, results.RunFile), r.record)
+	return writeJSON(filepath.Join(r.Dir, record.RunFile), r.record)
 }
 
 // finish records in run.json how the run ended.
@@ -291,7 +257,7 @@ func (r *run) observe(p Progress) {
 // warn keeps a doubt about the results, and tells of it.
 func (r *run) warn(code, cell, text string) {
 	r.mu.Lock()
-	r.outcome.Warnings = append(r.outcome.Warnings, results.Warning{Code: code, Cell: cell, Text: text})
+	r.outcome.Warnings = append(r.outcome.Warnings, record.Warning{Code: code, Cell: cell, Text: text})
 	r.mu.Unlock()
 	// A journal that cannot be written shows itself at the next entry.
 	_ = r.journal.Add(store.JournalEntry{Event: "warning", Unit: cell, State: code, Text: text})

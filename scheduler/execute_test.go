@@ -21,7 +21,7 @@ type flaky struct {
 	Engine
 	failStart map[int]error
 	failPause error
-	ends      func([]End) []End
+	ends      func([]Notice) []Notice
 	cancel    func()
 	after     int // calls of Next until cancel
 }
@@ -40,7 +40,7 @@ func (f *flaky) Pause(job int) error {
 	return f.Engine.Pause(job)
 }
 
-func (f *flaky) Next(ctx context.Context, until time.Duration) (time.Duration, []End, error) {
+func (f *flaky) Next(ctx context.Context, until time.Duration) (time.Duration, []Notice, error) {
 	if f.after--; f.after == 0 {
 		f.cancel()
 	}
@@ -117,16 +117,16 @@ func TestAnEngineThatFailsEndsTheRun(t *testing.T) {
 }
 
 func TestEndsThatMakeNoSenseAreErrors(t *testing.T) {
-	for want, ends := range map[string]func([]End) []End{
-		"which does not exist": func([]End) []End { return []End{{Job: 9}} },
-		`which is pending`:     func([]End) []End { return []End{{Job: 1, State: Finished}} },
-		"which is not final": func(e []End) []End {
+	for want, ends := range map[string]func([]Notice) []Notice{
+		"which does not exist": func([]Notice) []Notice { return []Notice{{Kind: JobEnded, Job: 9}} },
+		`which is pending`:     func([]Notice) []Notice { return []Notice{{Kind: JobEnded, Job: 1, State: Finished}} },
+		"which is not final": func(e []Notice) []Notice {
 			for i := range e {
 				e[i].State = Running
 			}
 			return e
 		},
-		`which is finished`: func(e []End) []End { return append(e, e...) },
+		`which is finished`: func(e []Notice) []Notice { return append(e, e...) },
 	} {
 		jobs := number([]Job{at(0, 1, 1), at(5, 1, 1)})
 		e := newFlaky(t, jobs)

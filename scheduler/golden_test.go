@@ -215,7 +215,7 @@ func (f *failing) Resume(job int, g Grant) error { return f.Engine.Resume(f.at[j
 func (f *failing) Resize(job int, g Grant) error { return f.Engine.Resize(f.at[job], g) }
 func (f *failing) Stop(job int) error            { return f.Engine.Stop(f.at[job]) }
 
-func (f *failing) Next(ctx context.Context, until time.Duration) (time.Duration, []End, error) {
+func (f *failing) Next(ctx context.Context, until time.Duration) (time.Duration, []Notice, error) {
 	now, ended, err := f.Engine.Next(ctx, until)
 	for i := range ended {
 		if e := &ended[i]; e.Job >= len(f.at) {
@@ -225,7 +225,7 @@ func (f *failing) Next(ctx context.Context, until time.Duration) (time.Duration,
 			f.at[e.Job] += len(f.at)
 		}
 	}
-	slices.SortStableFunc(ended, func(a, b End) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job)) })
+	slices.SortStableFunc(ended, CompareNotices)
 	return now, ended, err
 }
 

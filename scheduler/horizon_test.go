@@ -101,7 +101,7 @@ func TestLivelock(t *testing.T) {
 // lazy is an engine that comes back with nothing, for ever.
 type lazy struct{ Engine }
 
-func (lazy) Next(context.Context, time.Duration) (time.Duration, []End, error) { return 0, nil, nil }
+func (lazy) Next(context.Context, time.Duration) (time.Duration, []Notice, error) { return 0, nil, nil }
 
 func TestEngineThatDoesNotAdvance(t *testing.T) {
 	jobs := number([]Job{at(1, 1, 1)})
@@ -117,8 +117,8 @@ func TestLostJobIsAnError(t *testing.T) {
 	for _, until := range []time.Duration{0, time.Minute} {
 		jobs := number([]Job{at(0, 1, 1), at(0, 1, 2)})
 		engine := newFlaky(t, jobs)
-		engine.ends = func(ended []End) []End {
-			return slices.DeleteFunc(ended, func(e End) bool { return e.Job == 1 })
+		engine.ends = func(ended []Notice) []Notice {
+			return slices.DeleteFunc(ended, func(e Notice) bool { return e.Job == 1 })
 		}
 		o, err := Run{Policy: Policy{}, Cluster: one(2), Jobs: jobs, Engine: engine, Until: until}.Execute(context.Background())
 		if err == nil || o.Jobs[0].State != Finished || o.Jobs[1].State != Running {

@@ -42,9 +42,9 @@ type loop struct {
 	second    SecondRanker    // the order, if it is one; nil otherwise
 	watcher   Watcher         // the order, if it is one
 	explainer Explainer       // the admission, if it is one
-	arrivals  int64           // into the queue, for the order of round robin
+	arrivals  int64           // into the queue
 	gaveBack  bool            // something was given back while dispatching
-	reporter  Reporter        // nil without online predictions
+	progress  []Notice        // of jobs, since the predictions were last looked at
 	seen      []seen          // by job; nil without online predictions
 	lost      []time.Duration // by job, the core time of attempts that failed; nil until one has
 	ways      ways
@@ -116,12 +116,12 @@ func (l *loop) run(ctx context.Context) error {
 		if until == Never && len(l.running) == 0 {
 			return l.stuck()
 		}
-		now, ended, err := l.Engine.Next(ctx, min(until, l.Until))
+		now, news, err := l.Engine.Next(ctx, min(until, l.Until))
 		if err != nil {
 			return err
 		}
-		came := now > l.now || len(ended) > 0 || until <= now
-		if err := l.take(now, ended); err != nil {
+		came := now > l.now || len(news) > 0 || until <= now
+		if err := l.take(now, news); err != nil {
 			return err
 		}
 		l.learn()
@@ -158,24 +158,24 @@ func (l *loop) nextInstant() time.Duration {
 }
 
 // take handles what has happened up to now: by instant, and within one
-// finishes, then arrivals, requests and timers.
+// notices, then arrivals, requests and timers.
 //
 // On a real clock now is later than what it brings. Instants of events never
 // go back behind the one before them.
-func (l *loop) take(now time.Duration, ended []End) error {
+func (l *loop) take(now time.Duration, news []Notice) error {
 	for {
-		finish := Never
-		if len(ended) > 0 {
-			finish = min(max(ended[0].At, l.now), now)
+		notice := Never
+		if len(news) > 0 {
+			notice = min(max(news[0].At, l.now), now)
 		}
 		other := l.nextInstant()
 		switch {
-		case len(ended) > 0 && finish <= other:
-			l.now = finish
-			if err := l.finish(ended[0]); err != nil {
+		case len(news) > 0 && notice <= other:
+			l.now = notice
+			if err := l.notice(&news[0]); err != nil {
 				return err
 			}
-			ended = ended[1:]
+			news = news[1:]
 		case other > now:
 			l.now = max(l.now, now)
 			return nil
@@ -257,7 +257,7 @@ func (l *loop) ring(j int32, now time.Duration) {
 }
 
 // finish handles the end of a job.
-func (l *loop) finish(e End) error {
+func (l *loop) finish(e *Notice) error {
 	if e.Job < 0 || e.Job >= len(l.lives) {
 		return fmt.Errorf("engine: end of a job with number %d, which does not exist", e.Job)
 	}
@@ -445,13 +445,13 @@ func (l *loop) breakOff(ctx context.Context) error {
 		}
 	}
 	for l.started > 0 {
-		now, ended, err := l.Engine.Next(ctx, Never)
+		now, news, err := l.Engine.Next(ctx, Never)
 		if err != nil {
 			return fmt.Errorf("wait for stopped jobs: %w", err)
 		}
-		for _, e := range ended {
-			l.now = min(max(e.At, l.now), max(now, l.now))
-			if err := l.finish(e); err != nil {
+		for i := range news {
+			l.now = min(max(news[i].At, l.now), max(now, l.now))
+			if err := l.notice(&news[i]); err != nil {
 				return err
 			}
 		}

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"errors"
 	"fmt"
 	"time"
 )
@@ -32,29 +31,6 @@ type Held struct {
 	Cores int
 }
 
-// Report tells that a job has finished so many units of its work, in all.
-type Report struct {
-	Job   int
-	At    time.Duration
-	Units int
-}
-
-// Reporter is an engine that can tell how far its jobs have come.
-type Reporter interface {
-	// Watch asks for reports, before the first job starts; units is as in Online.
-	// From then on Next returns as well, without an End, when a job has finished
-	// its first unit, and each time that its finished units have doubled: what
-	// there is to learn from a unit shrinks with their number, and a job of a
-	// million units is looked at twenty times.
-	Watch(units []int)
-	// Reports returns the latest report of each job that has made one since the
-	// last call, up to the present instant.
-	Reports() []Report
-}
-
-// errNoReports is returned for an engine that is no Reporter.
-var errNoReports = errors.New("online estimates: the engine does not tell how far jobs have come")
-
 // seen is what online predictions know of a job.
 type seen struct {
 	predicted time.Duration // of the whole job, on its full request
@@ -63,24 +39,23 @@ type seen struct {
 	from      time.Duration // the part of the present stretch that is not in held begins here
 }
 
-// watch asks the engine for reports.
+// watch asks the engine for notices of progress.
 func (l *loop) watch() error {
 	if l.Online == nil {
 		return nil
 	}
-	r, ok := l.Engine.(Reporter)
+	engine, ok := l.Engine.(Watcher)
 	if !ok {
-		return errNoReports
+		return errNoProgress
 	}
 	if len(l.Online.Units) != len(l.Jobs) {
 		return fmt.Errorf("online estimates: %d jobs, but the units of %d", len(l.Jobs), len(l.Online.Units))
 	}
-	l.reporter = r
 	l.seen = make([]seen, len(l.Jobs))
 	for j := range l.seen {
 		l.seen[j].predicted = l.Jobs[j].Predicted
 	}
-	r.Watch(l.Online.Units)
+	engine.Watch(l.Online.Units)
 	return nil
 }
 
@@ -110,13 +85,11 @@ func (s *seen) add(d time.Duration, cores int) {
 	}
 }
 
-// learn predicts the jobs anew that have reported since it last looked. The
-// others keep their places.
+// learn updates the predictions of the jobs that have made progress since it
+// last looked. The others keep their places.
 func (l *loop) learn() {
-	if l.reporter == nil {
-		return
-	}
-	for _, p := range l.reporter.Reports() {
+	for i := range l.progress {
+		p := &l.progress[i]
 		if p.Job < 0 || p.Job >= len(l.lives) {
 			continue
 		}
@@ -128,9 +101,10 @@ func (l *loop) learn() {
 			}
 		}
 	}
+	l.progress = l.progress[:0]
 }
 
-// forget makes the prediction of a job that begins anew what it was at first.
+// forget resets the prediction of a restarted job.
 func (l *loop) forget(j int32) {
 	if l.seen != nil {
 		l.seen[j] = seen{predicted: l.Jobs[j].Predicted, held: l.seen[j].held[:0]}
@@ -138,8 +112,8 @@ func (l *loop) forget(j int32) {
 	}
 }
 
-// foresee takes a job's report into its prediction.
-func (l *loop) foresee(j int32, p Report) {
+// foresee takes a job's progress into its prediction.
+func (l *loop) foresee(j int32, p *Notice) {
 	s, f := &l.seen[j], &l.lives[j]
 	past := f.CoreTime - l.lostBy(j) // attained in this attempt when the units were finished
 	if f.State == Running {

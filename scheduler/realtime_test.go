@@ -22,7 +22,7 @@ type sluggish struct {
 	*simulated.Engine
 	lag    time.Duration
 	hide   func() bool
-	hidden []End
+	hidden []Notice
 }
 
 func (s *sluggish) gone(job int) bool {
@@ -55,7 +55,7 @@ func (s *sluggish) Resize(job int, g Grant) error {
 	return s.Engine.Resize(job, g)
 }
 
-func (s *sluggish) Next(ctx context.Context, until time.Duration) (time.Duration, []End, error) {
+func (s *sluggish) Next(ctx context.Context, until time.Duration) (time.Duration, []Notice, error) {
 	ended := s.hidden
 	s.hidden = nil
 	now := s.Now()
@@ -64,6 +64,7 @@ func (s *sluggish) Next(ctx context.Context, until time.Duration) (time.Duration
 		if now, ended, err = s.Engine.Next(ctx, max(until, now)); err != nil {
 			return now, nil, err
 		}
+		ended = slices.Clone(ended)
 	}
 	for late := now + s.lag; now < late; {
 		n, more, err := s.Engine.Next(ctx, late)

@@ -43,16 +43,16 @@ func (c *clumsy) Resume(job int, _ Grant) error {
 }
 func (c *clumsy) Resize(int, Grant) error { return nil }
 func (c *clumsy) Stop(int) error          { return nil }
-func (c *clumsy) Next(_ context.Context, until time.Duration) (time.Duration, []End, error) {
+func (c *clumsy) Next(_ context.Context, until time.Duration) (time.Duration, []Notice, error) {
 	for _, at := range c.end {
 		until = min(until, at)
 	}
 	c.now = until
-	var ended []End
+	var ended []Notice
 	for j := range c.jobs {
 		if at, runs := c.end[j]; runs && at <= c.now {
 			delete(c.end, j)
-			e := End{Job: j, At: at, State: Finished}
+			e := Notice{Kind: JobEnded, Job: j, At: at, State: Finished}
 			if c.fails[j]--; c.fails[j] >= 0 {
 				e.State, e.Reason = Failed, "exit status 1"
 			}

@@ -20,7 +20,7 @@ type Run struct {
 	Resizes []Resize
 	Engine  Engine
 	// Online, if it is not nil, corrects the jobs' predictions while they run; the
-	// engine must be a Reporter.
+	// engine must be a Watcher.
 	Online *Online
 	// Recorder receives the trace; it may be nil.
 	Recorder Recorder

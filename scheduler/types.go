@@ -96,20 +96,20 @@ type Grant struct {
 // An error from Start means that this job could not be started; the loop
 // records the job as failed and goes on. An error from the other methods ends
 // the run, unless the job has ended in the meantime, which an engine reports
-// by returning nil and delivering the End through Next.
+// by returning nil and giving notice of the end through Next.
 type Engine interface {
 	Start(job int, grant Grant) error
 	Pause(job int) error
 	Resume(job int, grant Grant) error
 	Resize(job int, grant Grant) error
-	// Stop ends a job for good: it checkpoints if it can, and its End follows.
+	// Stop ends a job for good: it checkpoints if it can, and notice of its end follows.
 	Stop(job int) error
-	// Next waits until at least one job has ended or the engine's clock has
-	// reached until, whichever comes first, and returns the present instant
-	// and the jobs that have ended by then (in order of their instants, then
-	// job number). A virtual engine jumps there. It returns ctx.Err() when the
-	// context is done first.
-	Next(ctx context.Context, until time.Duration) (now time.Duration, ended []End, err error)
+	// Next waits until there is something to give notice of or the engine's
+	// clock has reached until, whichever comes first. It returns the present
+	// instant and what has happened by then, in the order of CompareNotices;
+	// the slice is valid until the next call. A virtual engine jumps there. It
+	// returns ctx.Err() when the context is done first.
+	Next(ctx context.Context, until time.Duration) (now time.Duration, news []Notice, err error)
 }
 
 // Capabilities says what an engine can do.
@@ -118,15 +118,6 @@ type Capabilities struct {
 	Resize bool
 	Memory bool
 	GPUs   bool
-}
-
-// End tells how a job ended.
-type End struct {
-	Job   int
-	At    time.Duration
-	State State
-	// Reason is a phrase for people: "exit status 1", "time limit of 30s".
-	Reason string
 }
 
 // State is where a job is in its life.

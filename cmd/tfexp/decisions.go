@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -19,27 +19,22 @@ type moment struct {
 	What  string  `json:"what"` // "started on cores 0-1", "passed over"
 	Why   string  `json:"why,omitempty"`
 	// Passed are the jobs before it in the policy's order that were passed over.
-	Passed []results.PassedRow `json:"passed,omitempty"`
-	More   int                 `json:"passed_more,omitempty"`
+	Passed []record.PassedRow `json:"passed,omitempty"`
+	More   int                `json:"passed_more,omitempty"`
 	// Times counts how often the job was passed over in a row, for reasons that
 	// differ in numbers only, and For names the jobs that went ahead.
 	Times int      `json:"times,omitempty"`
 	For   []string `json:"for,omitempty"`
 }
 
-// storyOf tells what was decided about a job, and why, in the order of time.
+// storyOf returns what was decided about a job, and why, in the order of time.
 // It returns the jobs that the cell knows, for suggestions.
-func storyOf(e *results.Experiment, c results.CellRef, job string) (story []moment, jobs []string, err error) {
+func storyOf(e *record.Experiment, c record.CellRef, job string) (story []moment, jobs []string, err error) {
 	var began, ended []moment
-	known := map[string]bool{}
 	wait := newWatch(job)
 	for ev, err := range e.Events(c) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("read events: %w", noRecords(err, c))
-		}
-		if !known[ev.Job] {
-			known[ev.Job] = true
-			jobs = append(jobs, ev.Job)
 		}
 		wait.event(ev)
 		if ev.Job != job {
@@ -57,7 +52,7 @@ func storyOf(e *results.Experiment, c results.CellRef, job string) (story []mome
 			m.What = "its prediction changed"
 			began = append(began, m)
 		case scheduler.Retry:
-			m.What = "failed, and waits to be started anew"
+			m.What = "failed, and waits to be started again"
 			began = append(began, m)
 		case scheduler.Finish:
 			m.What = "finished"
@@ -98,19 +93,20 @@ func storyOf(e *results.Experiment, c results.CellRef, job string) (story []mome
 	// What happens in one instant: arrivals come before decisions, ends after.
 	story = slices.Concat(began, intervals(story, wait.waits), ended)
 	slices.SortStableFunc(story, func(a, b moment) int { return cmp.Compare(a.At, b.At) })
-	return story, jobs, nil
+	return story, wait.names, nil
 }
 
-// noRecords explains the absence of a cell's records.
-func noRecords(err error, c results.CellRef) error {
+// noRecords is the error for a cell without records.
+func noRecords(err error, c record.CellRef) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return usagef(`decisions are recorded unless the experiment says records = "metrics"`, "cell %s has no records of its decisions", c.Cell)
+		return usagef(`decisions are not recorded when the experiment has records = "metrics"`,
+			"cell %s has no record of its decisions", c.Cell)
 	}
 	return err
 }
 
 // decided is "started on cores 0-1".
-func decided(d results.DecisionRow) string {
+func decided(d record.DecisionRow) string {
 	switch d.Decision {
 	case scheduler.Start:
 		return "started on cores " + d.Cores.String()

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/stages/estimate"
 )
 
-// seconds writes a time; "–" where it is not known (negative).
+// seconds writes a time; "–" where it is unknown (negative).
 func seconds(s float64) string {
 	switch {
 	case s < 0 || math.IsNaN(s):
@@ -28,7 +28,7 @@ func interval(low, high float64) string {
 
 func percent(p float64) string { return fmt.Sprintf("%+.1f%%", p) }
 
-// known is a pointer to a number that JSON shall have, nil where it is negative.
+// known returns a number for JSON, nil where it is unknown (negative).
 func known(x float64) *float64 {
 	if x < 0 || math.IsNaN(x) {
 		return nil
@@ -83,7 +83,9 @@ func logsJSON(predictions []estimate.LogPrediction, s estimate.LogSummary, total
 	return out
 }
 
-func (a *app) printLogs(predictions []estimate.LogPrediction, s estimate.LogSummary, total int, o estimateOptions) error {
+func (a *app) printLogs(
+	predictions []estimate.LogPrediction, s estimate.LogSummary, total int, o estimateOptions,
+) error {
 	file := ""
 	var t *table
 	flush := func() error {
@@ -102,7 +104,8 @@ func (a *app) printLogs(predictions []estimate.LogPrediction, s estimate.LogSumm
 			}
 			file = p.Run.File
 			fmt.Fprintf(a.out, "%s: run times of %d steps\n", paint(a.outColor, bold, file), total)
-			t = &table{left: 2, header: []string{"run", "model", "steps seen", "predicted", fmt.Sprintf("%g%% interval", 100*o.level), "actual", "error"}}
+			level := fmt.Sprintf("%g%% interval", 100*o.level)
+			t = &table{left: 2, header: []string{"run", "model", "steps seen", "predicted", level, "actual", "error"}}
 		}
 		name := p.Run.Name
 		if name == "" {
@@ -126,7 +129,7 @@ func (a *app) printLogs(predictions []estimate.LogPrediction, s estimate.LogSumm
 		fmt.Fprintf(a.err, "%s %s\n", paint(a.errColor, yellow, "Warning:"), w)
 	}
 	if s.Runs == 0 {
-		text := "no run is finished: there is nothing to set the predictions against"
+		text := "no run is finished, so the predictions cannot be compared with actual run times"
 		if slices.ContainsFunc(predictions, func(p estimate.LogPrediction) bool { return p.Actual >= 0 }) {
 			text = "none of the finished runs could be predicted"
 		}
@@ -137,8 +140,8 @@ func (a *app) printLogs(predictions []estimate.LogPrediction, s estimate.LogSumm
 	if s.Runs > 1 {
 		runs = fmt.Sprintf("%d runs", s.Runs)
 	}
-	fmt.Fprintf(a.out, "%s: mean absolute error %.1f%%, sd %.1f%%, bias %+.1f%%; the %g%% intervals hold %.0f%%\n",
-		runs, s.MeanAbs, s.SD, s.Bias, 100*o.level, s.Coverage)
+	fmt.Fprintf(a.out, "%s: mean absolute error %.1f%%, sd %.1f%%, bias %+.1f%%; "+
+		"%.0f%% of runs fell inside the %g%% interval\n", runs, s.MeanAbs, s.SD, s.Bias, s.Coverage, 100*o.level)
 	if s.LinearMeanAbs >= 0 {
 		fmt.Fprintf(a.out, "plain linear extrapolation: mean absolute error %.1f%%\n", s.LinearMeanAbs)
 	}
@@ -148,7 +151,8 @@ func (a *app) printLogs(predictions []estimate.LogPrediction, s estimate.LogSumm
 	return nil
 }
 
-// doubts are the predictions' warnings, each with how many have it.
+// doubts returns the warnings of the predictions, each with the number of runs
+// that have it.
 func doubts(predictions []estimate.LogPrediction) []string {
 	var texts []string
 	count := map[string]int{}
@@ -194,8 +198,8 @@ type fittedCurves struct {
 	Summary *curveSummary `json:"summary"`
 }
 
-// curveSummary is over points that the fits did not know, or all measured ones
-// where they knew all.
+// curveSummary is over the points that were held out of the fits, or over all
+// measured points if none were.
 type curveSummary struct {
 	Points   int     `json:"points"`
 	HeldOut  bool    `json:"held_out"`
@@ -235,9 +239,11 @@ func summarizeCurves(fits []estimate.CurveFit) *curveSummary {
 func curvesJSON(fits []estimate.CurveFit, level float64) fittedCurves {
 	out := fittedCurves{Level: level, Summary: summarizeCurves(fits)}
 	for _, f := range fits {
-		c := fittedCurve{File: f.File, Group: f.Group, Law: f.Curve.Law(), Sigma: f.Curve.Sigma, Kappa: f.Curve.Kappa, Limit: f.Curve.Limit}
+		c := fittedCurve{File: f.File, Group: f.Group, Law: f.Curve.Law(), Sigma: f.Curve.Sigma, Kappa: f.Curve.Kappa,
+			Limit: f.Curve.Limit}
 		for _, p := range f.Points {
-			q := curvePoint{Threads: p.Threads, Predicted: p.Seconds, Low: known(p.Low), High: known(p.High), Measured: known(p.Measured), Held: p.Held}
+			q := curvePoint{Threads: p.Threads, Predicted: p.Seconds, Low: known(p.Low), High: known(p.High),
+				Measured: known(p.Measured), Held: p.Held}
 			if p.Measured > 0 {
 				e := 100 * (p.Seconds/p.Measured - 1)
 				q.Error = &e
@@ -260,10 +266,11 @@ func (a *app) printCurves(fits []estimate.CurveFit, o estimateOptions) error {
 			fmt.Fprintf(a.out, ", coherence %.3g", f.Curve.Kappa)
 		}
 		if f.Curve.Limit > 0 {
-			fmt.Fprintf(a.out, ", no more than %.3g threads used", f.Curve.Limit)
+			fmt.Fprintf(a.out, ", at most %.3g threads used", f.Curve.Limit)
 		}
 		fmt.Fprintln(a.out)
-		t := table{header: []string{"threads", "predicted", fmt.Sprintf("%g%% interval", 100*o.level), "measured", "error", ""}}
+		t := table{header: []string{"threads", "predicted", fmt.Sprintf("%g%% interval", 100*o.level), "measured", "error",
+			""}}
 		for _, p := range f.Points {
 			e, held := "–", ""
 			if p.Measured > 0 {
@@ -283,6 +290,7 @@ func (a *app) printCurves(fits []estimate.CurveFit, o estimateOptions) error {
 	if s.HeldOut {
 		what = "held-out"
 	}
-	fmt.Fprintf(a.out, "\n%d %s run times: mean absolute error %.1f%%; the %g%% intervals hold %.0f%%\n", s.Points, what, s.MeanAbs, 100*o.level, s.Coverage)
+	fmt.Fprintf(a.out, "\n%d %s run times: mean absolute error %.1f%%; %.0f%% of them fell inside the %g%% interval\n",
+		s.Points, what, s.MeanAbs, s.Coverage, 100*o.level)
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -20,11 +20,10 @@ func (a *app) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [DIR] CELL [--job JOB] [--json]",
 		Short: "Explain why a cell ran, and what was decided about a job",
-		Long: `Explain why a cell ran, or was reused, and all that its results depend on: the
-description whose hash is its key in the cache. With --job it explains what the
-scheduler decided about a job, when and why, which jobs were passed over, and
-why the job itself waited: from when to when, and for which reason.
-DIR is a folder of results (` + defaultOut + ` by default) or one experiment's folder.
+		Long: `Explain why a cell ran or was reused, and what its results depend on: the text
+whose hash is its key in the cache. With --job, explain what the scheduler decided
+about a job, when and why, which jobs were passed over, and when and why the job
+itself waited. DIR is a folder of results (` + defaultOut + ` by default) or one experiment's folder.
 
 Exit status: 0; 2 when there is no such cell or job.`,
 		Example: `  tfexp explain mixed-this_machine-rr-r1
@@ -35,7 +34,7 @@ Exit status: 0; 2 when there is no such cell or job.`,
 			dir, rest := splitDir(args)
 			switch len(rest) {
 			case 0:
-				return usagef("tfexp logs "+dir+" lists the cells", "CELL is missing")
+				return usagef("\"tfexp logs "+dir+"\" lists the cells", "CELL is missing")
 			case 2:
 				return noResults(args[0])
 			}
@@ -56,12 +55,12 @@ Exit status: 0; 2 when there is no such cell or job.`,
 }
 
 func (a *app) explainJob(at place, asJSON bool) error {
-	e, err := results.Open(at.dir)
+	e, err := record.Open(at.dir)
 	if err != nil {
 		return err
 	}
-	ref := results.CellRef{Cell: at.cell}
-	if i := slices.IndexFunc(e.Plan.Cells, func(c results.CellRef) bool { return c.Cell == at.cell }); i >= 0 {
+	ref := record.CellRef{Cell: at.cell}
+	if i := slices.IndexFunc(e.Plan.Cells, func(c record.CellRef) bool { return c.Cell == at.cell }); i >= 0 {
 		ref = e.Plan.Cells[i]
 	}
 	story, jobs, err := storyOf(e, ref, at.job)
@@ -104,7 +103,7 @@ func (a *app) explainCell(at place, asJSON bool) error {
 		fmt.Fprintln(a.out, x.Error)
 	}
 	if len(x.Lines) > 0 {
-		fmt.Fprintf(a.out, "\nits results depend on (key %.12s…):\n", x.Key)
+		fmt.Fprintf(a.out, "\nits results depend on this (key %.12s…):\n", x.Key)
 		for _, l := range x.Lines {
 			fmt.Fprintf(a.out, "    %s\n", l)
 		}

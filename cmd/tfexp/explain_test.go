@@ -9,18 +9,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // cellWith writes a cell's trace into an experiment's folder.
-func cellWith(t *testing.T, events, decisions string) (*results.Experiment, results.CellRef) {
+func cellWith(t *testing.T, events, decisions string) (*record.Experiment, record.CellRef) {
 	t.Helper()
-	e, c := &results.Experiment{Dir: t.TempDir()}, results.CellRef{Cell: "w-h-rr-r1"}
-	dir := filepath.Join(e.Dir, results.CellsDir, c.Cell)
+	e, c := &record.Experiment{Dir: t.TempDir()}, record.CellRef{Cell: "w-h-rr-r1"}
+	dir := filepath.Join(e.Dir, record.CellsDir, c.Cell)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{results.EventsFile: events, results.DecisionsFile: decisions} {
+	for name, content := range map[string]string{record.EventsFile: events, record.DecisionsFile: decisions} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -63,6 +64,47 @@ func TestStoryOfAJob(t *testing.T) {
 	}
 }
 
+// An attempt that failed gives back what it held: long-1 fails, waits to be
+// started again, and short-1, which comes then, waits for wide-1 alone.
+func TestARetryHoldsNothing(t *testing.T) {
+	e, c := cellWith(t, `{"t_s":0,"event":"arrive","job":"long-1","cores":""}
+{"t_s":0,"event":"start","job":"long-1","cores":"0-3"}
+{"t_s":1,"event":"retry","job":"long-1","cores":"","reason":"exit status 1"}
+{"t_s":1,"event":"arrive","job":"wide-1","cores":""}
+{"t_s":1,"event":"start","job":"wide-1","cores":"0-2"}
+{"t_s":2,"event":"arrive","job":"short-1","cores":""}
+{"t_s":4,"event":"finish","job":"wide-1","cores":""}
+{"t_s":4,"event":"start","job":"short-1","cores":"0-1"}
+{"t_s":5,"event":"finish","job":"short-1","cores":""}
+`, "")
+	story, _, err := storyOf(e, c, "short-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	newApp(&out, &out).printStory(story)
+	want := `     2.000 s  arrived
+     2.000 s  waited, until 4.000 s: for 2 cores, while others held 3, first wide-1; 1 other job waited
+     5.000 s  finished
+`
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Error(d)
+	}
+	story, _, err = storyOf(e, c, "long-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	newApp(&out, &out).printStory(story)
+	want = `     0.000 s  arrived
+     1.000 s  failed, and waits to be started again: exit status 1
+     1.000 s  waited, until 5.000 s: while others held 2–3, first wide-1; 0–1 other jobs waited
+`
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestStoryWithoutRecordsIsAUsageError(t *testing.T) {
 	e, c := cellWith(t, "", "")
 	c.Cell = "w-h-rr-r2"
@@ -75,7 +117,8 @@ func TestStoryWithoutRecordsIsAUsageError(t *testing.T) {
 func TestUnderWay(t *testing.T) {
 	journal := []store.JournalEntry{
 		{Event: "run_start"}, {Event: "cell_start", Unit: "killed"},
-		{Event: "run_start"}, {Event: "cell_start", Unit: "a"}, {Event: "cell_start", Unit: "b"}, {Event: "cell_end", Unit: "a"},
+		{Event: "run_start"}, {Event: "cell_start", Unit: "a"}, {Event: "cell_start", Unit: "b"}, {Event: "cell_end",
+			Unit: "a"},
 	}
 	if d := cmp.Diff([]string{"b"}, underWay(journal)); d != "" {
 		t.Error(d)
@@ -84,7 +127,7 @@ func TestUnderWay(t *testing.T) {
 
 func TestNarrowTablesLeaveOutWhatIsLeastAskedFor(t *testing.T) {
 	title := func(name string) string {
-		m, ok := results.MetricByName(name)
+		m, ok := measure.MetricByName(name)
 		if !ok {
 			t.Fatalf("no metric %q", name)
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/hardware/process"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 const noRaceSleep = "atexit_sleep_ms=0"
@@ -91,7 +91,7 @@ func wellPredicted(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	factor, err := strconv.ParseFloat(args[1], 64)
 	ts.Check(err)
-	e, err := results.Open(ts.MkAbs(args[0]))
+	e, err := record.Open(ts.MkAbs(args[0]))
 	ts.Check(err)
 	if len(e.Cells) == 0 {
 		ts.Fatalf("no cell is complete")
@@ -104,8 +104,10 @@ func wellPredicted(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func TestLongForms(t *testing.T) {
-	in := []string{"run", "a.hcl", "-var", "a=1", "-var=b=2", "--var", "c=3", "-var-file", "f", "-var-file=g", "-variable", "--", "-var"}
-	want := []string{"run", "a.hcl", "--var", "a=1", "--var=b=2", "--var", "c=3", "--var-file", "f", "--var-file=g", "-variable", "--", "-var"}
+	in := []string{"run", "a.hcl", "-var", "a=1", "-var=b=2", "--var", "c=3", "-var-file", "f", "-var-file=g",
+		"-variable", "--", "-var"}
+	want := []string{"run", "a.hcl", "--var", "a=1", "--var=b=2", "--var", "c=3", "--var-file", "f", "--var-file=g",
+		"-variable", "--", "-var"}
 	if d := cmp.Diff(want, longForms(in)); d != "" {
 		t.Error(d)
 	}

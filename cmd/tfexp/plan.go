@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // maxGroups bounds the lines of a plan: a matrix may have thousands of variants.
@@ -29,14 +29,14 @@ func (a *app) planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan FILE [--out DIR] [-var name=value] [--lenient] [--cells] [--json]",
 		Short: "Show what a run would do, why, and how long it would take",
-		Long: `Show what "tfexp run" with the same arguments would do: which cells run and which
-are reused, the samples that are taken, and how long it takes: each cell that runs
-for real is simulated, with run times from earlier samples, or else from the jobs'
-runtime blocks. Cells are shown by variant, with what changed since they
-last ran; --cells lists each of them in the order in which they run. Nothing is
-run and nothing is written.
+		Long: `Show what "tfexp run" with the same arguments would do: which cells would run and
+which would be reused, which jobs would be profiled, and how long it would take. For
+the time, each real cell is simulated, with run times from earlier samples or else
+from the jobs' runtime blocks. Cells are shown by variant, with what changed since
+they last ran; --cells lists every cell in the order in which they run. Nothing runs
+and nothing is written.
 
-Exit status: 0; 3 when the experiment is invalid; 6 when it asks for what this
+Exit status: 0; 3 when the experiment is invalid; 6 when it needs hardware that this
 machine does not have.`,
 		Example: `  tfexp plan experiment.hcl
   tfexp plan experiment.hcl -var quantum=500ms --cells`,
@@ -68,7 +68,7 @@ machine does not have.`,
 
 // plannedCell is a cell of plan --json.
 type plannedCell struct {
-	results.CellRef
+	record.CellRef
 	pipeline.CellWork
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
 }
@@ -110,8 +110,8 @@ func totals(p *pipeline.Plan) (run, reuse int) {
 	return len(p.Work) - reuse, reuse
 }
 
-// predicted is how long the cells that run will take; 0 when that is not known
-// of one of them. Simulated cells take no time worth telling.
+// predicted returns the predicted time of the cells that run; 0 when it is
+// unknown for one of them. Simulated cells take next to no time.
 func predicted(p *pipeline.Plan) time.Duration {
 	var sum time.Duration
 	for i, w := range p.Work {
@@ -148,7 +148,7 @@ func headline(p *pipeline.Plan) string {
 		}
 	}
 	if samples > 0 {
-		text += ", after " + count(samples, "sample", "samples") + " of the jobs"
+		text += ", after " + count(samples, "profiling sample", "profiling samples")
 	}
 	if d := predicted(p); d > 0 {
 		text += ", about " + progress.Rough(d)
@@ -156,8 +156,8 @@ func headline(p *pipeline.Plan) string {
 	return text
 }
 
-// unforeseen says why the plan does not tell how long the run takes; empty if
-// it does, or if nothing runs for real.
+// unforeseen returns why the time that the run takes is unknown; empty if it is
+// known, or if nothing runs for real.
 func unforeseen(p *pipeline.Plan) string {
 	unknown := 0
 	for i, w := range p.Work {
@@ -168,7 +168,7 @@ func unforeseen(p *pipeline.Plan) string {
 	if unknown == 0 {
 		return ""
 	}
-	return fmt.Sprintf("how long %s will take can be told once the jobs have been sampled; a runtime block in each job would tell it now",
+	return fmt.Sprintf("time of %s: unknown until the jobs are profiled (runtime blocks would give it now)",
 		count(unknown, "real cell", "real cells"))
 }
 
@@ -188,14 +188,15 @@ func (a *app) printPlan(p *pipeline.Plan, cells bool) error {
 		}
 	}
 	if len(p.Profiles) > 0 {
-		fmt.Fprintln(a.out, "\nsamples of the jobs:")
+		fmt.Fprintln(a.out, "\nprofiling:")
 		for _, w := range p.Profiles {
 			fmt.Fprintf(a.out, "  %s on %s: %s: %s\n", w.Name, count(w.Threads, "thread", "threads"), lengths(w), w.Reason)
 			a.printChanges(changesOf(w.Changes))
 		}
 	}
 	if n := len(p.Stale); n > 0 {
-		fmt.Fprintf(a.out, "\n%s no longer in the plan: the folder goes, what is cached stays\n", count(n, "cell on disk is", "cells on disk are"))
+		fmt.Fprintf(a.out, "\n%s no longer in the plan: a run deletes such folders, but the cache keeps their results\n",
+			count(n, "cell on disk is", "cells on disk are"))
 	}
 	return nil
 }
@@ -238,7 +239,7 @@ func verb(reuse bool) string {
 // group is cells of one variant that run, or are reused, for one reason.
 type group struct {
 	label     string
-	variants  int // that were joined into it
+	variants  int // number of variants in it
 	cells     int
 	reuse     bool
 	reason    string
@@ -246,17 +247,17 @@ type group struct {
 	predicted time.Duration
 }
 
-// groups puts the cells together by variant and reason, in the order of the
-// file; by reason alone when that would be too many.
+// groups puts cells together by variant and reason, in the order of the file; by
+// reason alone when there would be too many groups.
 func groups(p *pipeline.Plan) []*group {
 	byVariant := collect(p, label(p))
 	if len(byVariant) <= maxGroups {
 		return byVariant
 	}
-	return collect(p, func(results.CellRef) string { return "" })
+	return collect(p, func(record.CellRef) string { return "" })
 }
 
-func collect(p *pipeline.Plan, label func(results.CellRef) string) []*group {
+func collect(p *pipeline.Plan, label func(record.CellRef) string) []*group {
 	type id struct {
 		label, reason string
 		reuse         bool
@@ -282,14 +283,14 @@ func collect(p *pipeline.Plan, label func(results.CellRef) string) []*group {
 	return all
 }
 
-// change is a line of the keys of a group's cells that is new to all of them.
-// What it was before may differ between them.
+// change is a changed line in the keys of a group's cells. The new value is the
+// same in all of them; the old value may differ.
 type change struct {
 	label, now string
 	before     []string
 }
 
-// maxBefore bounds the earlier values that a change names.
+// maxBefore bounds the old values that a change shows.
 const maxBefore = 3
 
 func (c change) String() string {
@@ -312,10 +313,10 @@ func changesOf(changes []store.Change) []change {
 	return out
 }
 
-// derived is the line of a key that follows from others: the jobs as drawn.
+// derived is the line of a key that follows from other lines: the drawn jobs.
 const derived = "workload.jobs"
 
-// brief cuts a value, say a hash, to a length that can be read.
+// brief shortens a long value, such as a hash.
 func brief(s string) string {
 	const most = 60
 	if runes := []rune(s); len(runes) > most {
@@ -325,7 +326,7 @@ func brief(s string) string {
 }
 
 // shared keeps the changes that another cell has as well. Replicates differ in
-// what follows from their seeds; that is no reason to show.
+// lines that follow from their seeds; these are not shown.
 func shared(group, cell []change) []change {
 	var both []change
 	for _, g := range group {
@@ -345,8 +346,8 @@ func shared(group, cell []change) []change {
 
 // label names a cell's variant, with its workload and hardware where the
 // experiment has several.
-func label(p *pipeline.Plan) func(results.CellRef) string {
-	return func(c results.CellRef) string {
+func label(p *pipeline.Plan) func(record.CellRef) string {
+	return func(c record.CellRef) string {
 		var parts []string
 		if len(p.Workloads) > 1 {
 			parts = append(parts, c.Workload)

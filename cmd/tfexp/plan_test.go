@@ -12,7 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // planOf makes a plan of three replicates of fcfs, reused, and of rr, whose
@@ -20,20 +20,21 @@ import (
 func planOf() *pipeline.Plan {
 	p := &pipeline.Plan{}
 	p.Experiment = "e"
-	p.Workloads = []results.Named{{Name: "w"}}
-	p.Hardware = []results.Named{{Name: "h"}}
+	p.Workloads = []record.Named{{Name: "w"}}
+	p.Hardware = []record.Named{{Name: "h"}}
 	for _, policy := range []string{"fcfs", "rr"} {
 		for r := 1; r <= 3; r++ {
 			p.RunOrder = append(p.RunOrder, len(p.Cells))
-			p.Cells = append(p.Cells, results.CellRef{
+			p.Cells = append(p.Cells, record.CellRef{
 				Cell: fmt.Sprintf("w-h-%s-r%d", policy, r), Workload: "w", Hardware: "h", Policy: policy, Replicate: r,
 			})
 			work := pipeline.CellWork{Reuse: true, Reason: "finished earlier", Predicted: 9 * time.Second}
 			if policy == "rr" {
-				work = pipeline.CellWork{Reason: "policy.quantum, seed changed", Predicted: 2 * time.Second, Changes: []store.Change{
-					{Label: "policy.quantum", Old: "1s", New: "500ms"},
-					{Label: "seed", Old: fmt.Sprint(r), New: fmt.Sprint(r + 10)},
-				}}
+				work = pipeline.CellWork{Reason: "policy.quantum, seed changed", Predicted: 2 * time.Second,
+					Changes: []store.Change{
+						{Label: "policy.quantum", Old: "1s", New: "500ms"},
+						{Label: "seed", Old: fmt.Sprint(r), New: fmt.Sprint(r + 10)},
+					}}
 			}
 			p.Work = append(p.Work, work)
 		}
@@ -53,20 +54,21 @@ func TestPlanIsToldByVariant(t *testing.T) {
 	p := planOf()
 	p.Profiles = []pipeline.ProfileWork{
 		{Name: "long", Job: "long", Threads: 2, Lengths: []int{2, 4}, Unit: "epochs", Reason: "new"},
-		{Name: "short.2", Job: "short", Threads: 1, Lengths: []int{1, 2}, Unit: "steps", Reuse: true, Reason: "sampled earlier"},
+		{Name: "short.2", Job: "short", Threads: 1, Lengths: []int{1, 2}, Unit: "steps", Reuse: true,
+			Reason: "sampled earlier"},
 	}
 	p.Stale = []string{"w-h-old-r1"}
-	want := `e: 6 cells, 3 reused, 3 to run, after 2 samples of the jobs, about 6 s
+	want := `e: 6 cells, 3 reused, 3 to run, after 2 profiling samples, about 6 s
 
 fcfs: 3 cells are reused: finished earlier
 rr: 3 cells run: policy.quantum, seed changed, about 6 s
     policy.quantum: 1s → 500ms
 
-samples of the jobs:
+profiling:
   long on 2 threads: samples of 2 and 4 epochs: new
   short.2 on 1 thread: samples of 1 and 2 steps: sampled earlier
 
-1 cell on disk is no longer in the plan: the folder goes, what is cached stays
+1 cell on disk is no longer in the plan: a run deletes such folders, but the cache keeps their results
 `
 	if d := cmp.Diff(want, printed(p, false)); d != "" {
 		t.Error(d)
@@ -98,7 +100,8 @@ func TestLargePlansAreToldInFewLines(t *testing.T) {
 	const cells = 10_000
 	for i := range cells {
 		p.RunOrder = append(p.RunOrder, i)
-		p.Cells = append(p.Cells, results.CellRef{Cell: fmt.Sprint("c", i), Policy: "p", Engine: simulated, Axes: []results.Setting{{Name: "x", Value: fmt.Sprint(i / 2)}}})
+		p.Cells = append(p.Cells, record.CellRef{Cell: fmt.Sprint("c", i), Policy: "p", Engine: simulated,
+			Axes: []record.Setting{{Name: "x", Value: fmt.Sprint(i / 2)}}})
 		work := pipeline.CellWork{Reason: "new"}
 		if i < 100 {
 			work = pipeline.CellWork{Reuse: true, Reason: "finished earlier"}
@@ -134,7 +137,8 @@ func TestChangesOfAGroup(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if got := changesOf([]store.Change{{Label: "workload.jobs", Old: strings.Repeat("a", 64), New: "b"}}); len(got) != 1 || len([]rune(got[0].before[0])) != 60 {
+	if got := changesOf([]store.Change{{Label: "workload.jobs", Old: strings.Repeat("a", 64),
+		New: "b"}}); len(got) != 1 || len([]rune(got[0].before[0])) != 60 {
 		t.Errorf("the only change: %+v", got)
 	}
 }
@@ -161,9 +165,12 @@ func TestVerdict(t *testing.T) {
 		{nil, exitOK, ""},
 		{errors.New("disk full"), exitInternal, ""},
 		{fmt.Errorf("run: %w", pipeline.ErrInterrupted), exitInterrupted, ""},
-		{fmt.Errorf("run: %w", &store.InUseError{Dir: "d", Holder: "process 1"}), exitInUse, "wait until it is done, or give another folder with --out"},
-		{fmt.Errorf("run: %w", &pipeline.EngineError{Engine: "process", Err: errors.New("no"), Hint: "do this"}), exitUnavailable, "do this"},
-		{fmt.Errorf("run: %w", &exitError{code: exitCellsFailed, err: errors.New("2 cells failed"), hint: "look"}), exitCellsFailed, "look"},
+		{fmt.Errorf("run: %w", &store.InUseError{Dir: "d", Holder: "process 1"}), exitInUse,
+			"wait until that run has ended, or choose another folder with --out"},
+		{fmt.Errorf("run: %w", &pipeline.EngineError{Engine: "process", Err: errors.New("no"), Hint: "do this"}),
+			exitUnavailable, "do this"},
+		{fmt.Errorf("run: %w", &exitError{code: exitCellsFailed, err: errors.New("2 cells failed"), hint: "look"}),
+			exitCellsFailed, "look"},
 		{silently(exitInvalid), exitInvalid, ""},
 		{silently(exitOK), exitOK, ""},
 	} {

@@ -9,7 +9,9 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // lastEvents is how many lines of the journal are shown.
@@ -28,19 +30,19 @@ type experimentStatus struct {
 	Finished int    `json:"finished"`
 	Failed   int    `json:"failed"`
 	Left     int    `json:"left"`
-	// Running are the samples and cells that are under way.
+	// Running are the samples and cells that are running.
 	Running     []string             `json:"running,omitempty"`
 	FailedCells []failedCell         `json:"failed_cells,omitempty"`
-	Thresholds  []results.Verdict    `json:"thresholds,omitempty"`
-	Warnings    []results.Warning    `json:"warnings,omitempty"`
+	Thresholds  []prose.Verdict      `json:"thresholds,omitempty"`
+	Warnings    []record.Warning     `json:"warnings,omitempty"`
 	Journal     []store.JournalEntry `json:"journal"`
 }
 
-// failedCell says what went wrong in a cell.
+// failedCell is what went wrong in a cell.
 type failedCell struct {
 	Cell     string            `json:"cell"`
 	Error    string            `json:"error,omitempty"` // of the cell as a whole
-	Failures []results.Failure `json:"failures,omitempty"`
+	Failures []measure.Failure `json:"failures,omitempty"`
 	// More is how many jobs failed beside those that Failures lists.
 	More int `json:"more,omitempty"`
 }
@@ -49,10 +51,10 @@ func (a *app) statusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status [DIR] [--json]",
-		Short: "Show how far experiments are, and what failed",
+		Short: "Show the progress of experiments, and what failed",
 		Long: `Show each experiment in DIR (` + defaultOut + ` by default, or one experiment's folder):
-whether it runs, how many cells have finished, failed and are left, and the last
-lines of its journal. It reads plain files and disturbs no run.
+whether it is running, how many cells have finished, failed and are left, and the
+last lines of its journal. This only reads files; it does not disturb a run.
 
 Exit status: 0, whatever the state; 2 when there are no results.`,
 		Example: `  tfexp status
@@ -89,7 +91,7 @@ Exit status: 0, whatever the state; 2 when there are no results.`,
 }
 
 func statusOf(dir string) (experimentStatus, error) {
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		return experimentStatus{}, err
 	}
@@ -103,7 +105,7 @@ func statusOf(dir string) (experimentStatus, error) {
 		Cells: len(e.Plan.Cells), Warnings: e.Warnings(),
 	}
 	for _, c := range e.Cells {
-		if c.State == results.CellFailed {
+		if c.State == record.CellFailed {
 			s.Failed++
 			s.FailedCells = append(s.FailedCells, failedCell{
 				Cell: c.CellRef.Cell, Error: c.Error, Failures: c.Failures, More: max(0, c.Metrics.Failed-len(c.Failures)),
@@ -113,8 +115,8 @@ func statusOf(dir string) (experimentStatus, error) {
 		}
 	}
 	s.Left = s.Cells - s.Finished - s.Failed
-	if s.Left == 0 { // until then nothing is decided
-		if s.Thresholds, err = e.Thresholds(); err != nil {
+	if s.Left == 0 { // thresholds are decided once all cells have results
+		if s.Thresholds, err = prose.Thresholds(e); err != nil {
 			return experimentStatus{}, err
 		}
 	}
@@ -123,14 +125,14 @@ func statusOf(dir string) (experimentStatus, error) {
 	case running:
 		s.State, s.Holder = "running", holder
 		s.Running = underWay(journal)
-	case s.State == "running" || !e.Run.Reported && s.State == "finished": // it ended without saying so
+	case s.State == "running" || !e.Run.Reported && s.State == "finished": // it was killed
 		s.State = "interrupted"
 	}
 	s.Journal = append([]store.JournalEntry{}, journal[max(0, len(journal)-lastEvents):]...)
 	return s, nil
 }
 
-// underWay lists the cells that the journal's last run began and has not ended.
+// underWay lists the cells that the journal's last run has started and not ended.
 func underWay(journal []store.JournalEntry) []string {
 	var running []string
 	for _, e := range journal {
@@ -173,7 +175,7 @@ func (a *app) printStatus(s experimentStatus) {
 		fmt.Fprintf(a.out, "  by %s\n", s.Holder)
 	}
 	for _, unit := range s.Running {
-		fmt.Fprintf(a.out, "  runs now: %s\n", unit)
+		fmt.Fprintf(a.out, "  running: %s\n", unit)
 	}
 	for _, c := range s.FailedCells {
 		fmt.Fprintf(a.out, "  failed: %s\n", c.Cell)
@@ -188,7 +190,7 @@ func (a *app) printStatus(s experimentStatus) {
 		}
 	}
 	a.printThresholds(s.Thresholds, "  ")
-	for _, d := range results.Doubts(s.Warnings, namedCells) {
+	for _, d := range prose.Doubts(s.Warnings, namedCells) {
 		fmt.Fprintf(a.out, "  warning: %s\n", d)
 	}
 	for _, e := range s.Journal {
@@ -198,14 +200,14 @@ func (a *app) printStatus(s experimentStatus) {
 	case "interrupted":
 		fmt.Fprintf(a.out, "  resume with: tfexp resume %s\n", s.Dir)
 	case "finished", "failed":
-		fmt.Fprintf(a.out, "  report: %s\n", filepath.Join(s.Dir, results.ReportFile))
+		fmt.Fprintf(a.out, "  report: %s\n", filepath.Join(s.Dir, record.ReportFile))
 	}
 }
 
 // entry is a line of the journal for people.
 func entry(e store.JournalEntry) string {
 	text, state := e.Event, e.State
-	if e.Event == "warning" { // the state is a code, of what the text tells
+	if e.Event == "warning" { // the state is a code for the text
 		state = ""
 	}
 	for _, part := range []string{e.Unit, state} {

@@ -10,7 +10,10 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // maxWarnings bounds the warnings that a summary lists; the report has all.
@@ -19,11 +22,11 @@ const maxWarnings = 5
 // namedCells bounds the cells that one warning names.
 const namedCells = 2
 
-// dispensable are the metrics that a table leaves out where it is too wide for
-// the terminal, the first ones first.
+// dispensable are the metrics that a table leaves out when it is too wide for the
+// terminal, in this order.
 var dispensable = []string{"p95_jct_s", "mean_slowdown", "jain_fairness", "utilization", "preemptions"}
 
-// runSummary is run --json: what came out.
+// runSummary is run --json: the results of a run.
 type runSummary struct {
 	Experiment string  `json:"experiment"`
 	Dir        string  `json:"dir"`
@@ -34,30 +37,30 @@ type runSummary struct {
 	Report     string  `json:"report"`
 	// Variants has the means over replicates, Comparisons the rows of
 	// comparisons.csv and Answers each of them as a sentence.
-	Variants    []results.SummaryRow    `json:"variants"`
-	Comparisons []results.ComparisonRow `json:"comparisons"`
-	Answers     []string                `json:"answers"`
-	// Fidelity says how far the real cells and their simulations are apart;
-	// absent without real cells.
-	Fidelity *results.Fidelity `json:"fidelity,omitempty"`
-	// Thresholds says which declared thresholds are met; absent without any.
-	Thresholds []results.Verdict `json:"thresholds,omitempty"`
-	Warnings   []results.Warning `json:"warnings"`
+	Variants    []analysis.SummaryRow  `json:"variants"`
+	Comparisons []record.ComparisonRow `json:"comparisons"`
+	Answers     []string               `json:"answers"`
+	// Fidelity is how far real cells and their simulations differ; absent without
+	// real cells.
+	Fidelity *analysis.Fidelity `json:"fidelity,omitempty"`
+	// Thresholds are the declared thresholds, met or missed; absent without any.
+	Thresholds []prose.Verdict  `json:"thresholds,omitempty"`
+	Warnings   []record.Warning `json:"warnings"`
 }
 
-// printSummary shows what came out of a run.
+// printSummary prints the results of a run.
 func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON bool) error {
-	e, err := results.Open(plan.Dir)
+	e, err := record.Open(plan.Dir)
 	if err != nil {
 		return err
 	}
-	comparisons := e.Comparisons()
+	comparisons := analysis.Comparisons(e)
 	answers := make([]string, 0, len(comparisons))
 	for _, c := range comparisons {
-		answers = append(answers, e.Plan.Sentence(c))
+		answers = append(answers, prose.Comparison(e.Plan, c))
 	}
-	fidelity := e.Fidelity()
-	thresholds, err := e.Thresholds()
+	fidelity := analysis.FidelityOf(e)
+	thresholds, err := prose.Thresholds(e)
 	if err != nil {
 		return err
 	}
@@ -66,15 +69,16 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 			Experiment: plan.Experiment, Dir: plan.Dir,
 			Reused: outcome.Reused, Ran: outcome.Ran, Failed: outcome.Failed,
 			Seconds: outcome.Elapsed.Seconds(), Report: outcome.Report,
-			Variants: e.Summary(), Comparisons: append([]results.ComparisonRow{}, comparisons...), Answers: answers, Thresholds: thresholds,
-			Warnings: append([]results.Warning{}, e.Warnings()...),
+			Variants: analysis.Summary(e), Comparisons: append([]record.ComparisonRow{},
+				comparisons...), Answers: answers, Thresholds: thresholds,
+			Warnings: append([]record.Warning{}, e.Warnings()...),
 		}
 		if fidelity.Cells > 0 {
 			summary.Fidelity = &fidelity
 		}
 		return a.printJSON(summary)
 	}
-	full := e.SummaryTable()
+	full := prose.Summary(e)
 	dropped := max(0, len(full.Rows)-mostRows)
 	full.Rows = full.Rows[:len(full.Rows)-dropped]
 	t := narrow(table{left: full.Left, header: full.Header, rows: full.Rows}, width(a.out))
@@ -82,23 +86,23 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 		return fmt.Errorf("print summary: %w", err)
 	}
 	if dropped > 0 {
-		fmt.Fprintf(a.out, "… and %s more: see %s\n", count(dropped, "variant", "variants"), results.MetricsFile)
+		fmt.Fprintf(a.out, "… and %s more: see %s\n", count(dropped, "variant", "variants"), record.MetricsFile)
 	}
-	said := e.Plan.Answers(comparisons)
+	said := prose.Answers(e.Plan, comparisons)
 	a.printAnswers(said)
 	accuracy, err := e.Accuracy()
 	if err != nil {
 		return err
 	}
 	a.printAccuracy(accuracy)
-	if s := fidelity.Sentence(); s != "" {
+	if s := prose.Fidelity(fidelity); s != "" {
 		fmt.Fprintln(a.out, "\n"+s)
 	}
 	if len(thresholds) > 0 {
 		fmt.Fprintln(a.out)
 		a.printThresholds(thresholds, "")
 	}
-	if doubts := results.Doubts(results.Unsaid(e.Warnings(), said), namedCells); len(doubts) > 0 {
+	if doubts := prose.Doubts(prose.Unsaid(e.Warnings(), said), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(a.out)
 		a.printDoubts(doubts)
 	}
@@ -106,8 +110,8 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 	return nil
 }
 
-// printAnswers says what the comparisons say.
-func (a *app) printAnswers(answers []results.Answer) {
+// printAnswers prints the results of the comparisons as sentences.
+func (a *app) printAnswers(answers []prose.Answer) {
 	if len(answers) == 0 {
 		return
 	}
@@ -115,34 +119,34 @@ func (a *app) printAnswers(answers []results.Answer) {
 	joined := false
 	for i, s := range answers {
 		if i == mostAnswers {
-			fmt.Fprintf(a.out, "… and %s more: see %s\n", count(len(answers)-i, "answer", "answers"), results.ComparisonsFile)
+			fmt.Fprintf(a.out, "… and %s more: see %s\n", count(len(answers)-i, "answer", "answers"), record.ComparisonsFile)
 			return
 		}
 		fmt.Fprintln(a.out, s.Text)
-		joined = joined || s.Rows > 1 && s.Verdict != results.NotEnoughReplicates
+		joined = joined || s.Rows > 1 && s.Verdict != record.NotEnoughReplicates
 	}
 	if joined {
-		fmt.Fprintf(a.out, "Each comparison, with its interval and p-value, is in %s.\n", results.ComparisonsFile)
+		fmt.Fprintf(a.out, "Each comparison, with its interval and p-value, is in %s.\n", record.ComparisonsFile)
 	}
 }
 
-// printAccuracy says how good the estimates of each model were, over all runs.
-func (a *app) printAccuracy(rows []results.AccuracyRow) {
+// printAccuracy prints the accuracy of each model's estimates, over all runs.
+func (a *app) printAccuracy(rows []record.AccuracyRow) {
 	first := true
 	for _, r := range rows {
-		if r.By != results.ByAll {
+		if r.By != record.ByAll {
 			continue
 		}
 		if first {
 			fmt.Fprintln(a.out)
 			first = false
 		}
-		fmt.Fprintln(a.out, r.Sentence())
+		fmt.Fprintln(a.out, prose.Accuracy(r))
 	}
 }
 
-// printThresholds says of each threshold whether it is met.
-func (a *app) printThresholds(verdicts []results.Verdict, indent string) {
+// printThresholds prints for each threshold whether it is met.
+func (a *app) printThresholds(verdicts []prose.Verdict, indent string) {
 	for _, v := range verdicts {
 		mark, ink := "met:   ", green
 		if !v.Met {
@@ -152,7 +156,7 @@ func (a *app) printThresholds(verdicts []results.Verdict, indent string) {
 	}
 }
 
-func (a *app) printDoubts(doubts []results.Doubt) {
+func (a *app) printDoubts(doubts []prose.Doubt) {
 	for i, d := range doubts {
 		if i == maxWarnings {
 			fmt.Fprintf(a.out, "… and %s more: see the report\n", count(len(doubts)-i, "warning", "warnings"))
@@ -171,16 +175,16 @@ func cellsDone(o *pipeline.Outcome) string {
 	return text
 }
 
-// How much of a large matrix the summary shows before it refers to the files.
+// The most rows and sentences that a summary has; the files have all.
 const (
 	mostRows    = 40
 	mostAnswers = 12
 )
 
-// fileWidth is how wide a table gets where it is not for a terminal.
+// fileWidth is the greatest width of a table that is not for a terminal.
 const fileWidth = 100
 
-// width is the width of the terminal that w is.
+// width returns the width of the terminal w.
 func width(w any) int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -199,7 +203,7 @@ func narrow(t table, columns int) table {
 		if t.width() <= columns {
 			return t
 		}
-		m, _ := results.MetricByName(name)
+		m, _ := measure.MetricByName(name)
 		i := slices.IndexFunc(t.header, func(h string) bool {
 			return h == m.Title || strings.HasPrefix(h, m.Title+" (")
 		})

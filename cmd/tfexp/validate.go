@@ -16,14 +16,13 @@ func (a *app) validateCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "validate FILE... [-var name=value] [--lenient] [--json]",
-		Short: "Check experiments and say all that is wrong",
-		Long: `Check experiments without running anything. Every mistake is shown at once, with
-its line and, where a near name exists, what was probably meant. Traces that a
-workload is read from are checked too, line by line; --lenient leaves out what
-is malformed, and counts it.
+		Short: "Check experiments and show every mistake",
+		Long: `Check experiments without running anything. All mistakes are shown at once, with
+their lines and, where a similar name exists, a suggestion. The traces of workloads
+are checked too, line by line; --lenient leaves out malformed lines, and counts them.
 
-Exit status: 0 when all files are valid, 3 when one is not; 6 when all that is
-wrong is that this machine lacks hardware which a file asks for, such as GPUs.`,
+Exit status: 0 when all files are valid; 3 when one is not; 6 when a file only needs
+hardware that this machine lacks, such as GPUs.`,
 		Example: `  tfexp validate experiment.hcl
   tfexp validate -var quantum=2s experiments/*.hcl`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -92,7 +91,7 @@ func size(spec *experiments.Spec) string {
 		count(len(spec.Cells)*spec.Replicates, "cell", "cells"))
 }
 
-// insert adds a name that is not there yet, keeping the order.
+// insert appends a name that is not in the list yet.
 func insert(names []string, name string) []string {
 	for _, n := range names {
 		if n == name {

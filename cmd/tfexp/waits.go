@@ -6,18 +6,18 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfexp/tfexp/results"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
-// watch follows a cell's events, and tells what went on while one job waited.
+// watch follows a cell's events, and notes what went on while one job waited.
 type watch struct {
 	job     string
 	at      float64
-	running []string // in the order in which they began
-	cores   map[string]int
-	held    int // cores
-	waiting map[string]bool
+	jobs    *ledger.Ledger
+	names   []string // by number in jobs, in the order in which they came
+	numbers map[string]int
+	running []int // in the order in which they began
 
 	waits []stretch
 	open  bool // the last of waits goes on
@@ -34,51 +34,46 @@ type stretch struct {
 }
 
 func newWatch(job string) *watch {
-	return &watch{job: job, cores: map[string]int{}, waiting: map[string]bool{}}
+	return &watch{job: job, jobs: ledger.New(0), numbers: map[string]int{}}
+}
+
+// number returns the number of a job, which may be met for the first time.
+func (w *watch) number(job string) int {
+	n, ok := w.numbers[job]
+	if !ok {
+		n = w.jobs.Add()
+		w.numbers[job], w.names = n, append(w.names, job)
+	}
+	return n
 }
 
 // event takes the next event of the cell.
-func (w *watch) event(e results.EventRow) {
+func (w *watch) event(e record.EventRow) {
 	if e.At > w.at && w.open {
 		w.observe(e.At)
 	}
 	w.at = e.At
-	running := false
-	switch e.Event {
-	case scheduler.Arrive, scheduler.Pause:
-		w.waiting[e.Job] = true
-	case scheduler.Start, scheduler.Resume, scheduler.ResizeJob:
-		running = true
-		delete(w.waiting, e.Job)
-	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
-		delete(w.waiting, e.Job)
-	default:
-		return
-	}
-	before := w.cores[e.Job]
-	if now := e.Cores.Count(); running {
-		if before == 0 {
-			w.running = append(w.running, e.Job)
-		}
-		w.cores[e.Job] = now
-		w.held += now - before
-	} else if before > 0 {
-		delete(w.cores, e.Job)
-		w.held -= before
-		i := slices.Index(w.running, e.Job)
+	number := w.number(e.Job)
+	ev := e.Of(number)
+	j := w.jobs.Job(number)
+	ran := j.Runs()
+	w.jobs.Event(&ev)
+	switch {
+	case !ran && j.Runs():
+		w.running = append(w.running, number)
+	case ran && !j.Runs():
+		i := slices.Index(w.running, number)
 		w.running = slices.Delete(w.running, i, i+1)
 	}
 	if e.Job != w.job {
 		return
 	}
-	switch waits := w.waiting[w.job]; {
-	case waits && !w.open:
+	switch {
+	case j.Waits() && !w.open:
 		w.waits = append(w.waits, stretch{from: e.At, until: e.At})
 		w.open = true
-	case !waits:
-		if w.open && running {
-			w.waits[len(w.waits)-1].got = e.Cores.Count()
-		}
+	case !j.Waits() && w.open:
+		w.waits[len(w.waits)-1].got = int(j.Cores)
 		w.open = false
 	}
 }
@@ -87,12 +82,15 @@ func (w *watch) event(e results.EventRow) {
 func (w *watch) observe(at float64) {
 	s := &w.waits[len(w.waits)-1]
 	s.until = at
-	others := len(w.waiting) - 1
+	others := w.jobs.Counts().Waiting() - 1
+	held, _ := w.jobs.Held()
 	if !s.seen {
-		s.seen, s.held, s.queue = true, [2]int{w.held, w.held}, [2]int{others, others}
-		s.holders = slices.Clone(w.running)
+		s.seen, s.held, s.queue = true, [2]int{held, held}, [2]int{others, others}
+		for _, number := range w.running {
+			s.holders = append(s.holders, w.names[number])
+		}
 	}
-	s.held = [2]int{min(s.held[0], w.held), max(s.held[1], w.held)}
+	s.held = [2]int{min(s.held[0], held), max(s.held[1], held)}
 	s.queue = [2]int{min(s.queue[0], others), max(s.queue[1], others)}
 }
 

@@ -18,7 +18,7 @@ func crowded(t *testing.T, nodes []int, work ...Work) *Engine {
 	for _, n := range nodes {
 		c.Nodes = append(c.Nodes, scheduler.Node{Threads: n})
 	}
-	return engine(t, Options{Contention: &Contention{Slowdown: linear, Cluster: c}}, work...)
+	return newEngine(t, Options{Contention: &Contention{Slowdown: linear, Cluster: c}}, work...)
 }
 
 func span(lo, hi int32) scheduler.Grant {

@@ -56,9 +56,10 @@ type Engine struct {
 	now   time.Duration
 	tasks []task
 	ends  ends
-	stops []scheduler.End // of stopped jobs, not yet delivered
-	marks                 // what is reported of jobs' progress
-	crowd *crowd          // of the running jobs, under contention; then ends is not used
+	stops []scheduler.Notice // of stopped jobs, not yet delivered
+	news  []scheduler.Notice // that Next returned last; its storage is used again
+	marks                    // what is reported of jobs' progress
+	crowd *crowd             // of the running jobs, under contention; then ends is not used
 	// of jobs with alternatives, whose work is known at their start
 	names  []string
 	chosen bool // work is a copy
@@ -239,23 +240,24 @@ func (e *Engine) Stop(job int) error {
 			e.crowd.leave(job, e.now)
 		}
 		t.phase = over
-		e.stops = append(e.stops, scheduler.End{Job: job, At: e.now, State: scheduler.Stopped, Reason: "stopped"})
+		e.stops = append(e.stops, scheduler.Notice{
+			Kind: scheduler.JobEnded, Job: job, At: e.now, State: scheduler.Stopped, Reason: "stopped",
+		})
 	}
 	return nil
 }
 
-// Next jumps to the next instant at which a job ends or (see Watch) has a
-// report, or to until if that is earlier. Without a running job and without such an instant there is nothing
-// to wait for, which is an error.
-func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
+// Next jumps to the next instant at which a job ends or (see Watch) has made
+// progress to give notice of, or to until if that is earlier. Without a running
+// job and without such an instant there is nothing to wait for, which is an error.
+func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	if err := ctx.Err(); err != nil {
 		return e.now, nil, err
 	}
+	e.news = e.news[:0]
 	if len(e.stops) > 0 {
-		ended := e.stops
-		e.stops = nil
-		slices.SortFunc(ended, func(a, b scheduler.End) int { return a.Job - b.Job })
-		return e.now, ended, nil
+		e.news, e.stops = append(e.news, e.stops...), e.stops[:0]
+		return e.now, e.sorted(), nil
 	}
 	if e.crowd != nil {
 		return e.nextCrowded(until)
@@ -272,35 +274,42 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	}
 	e.now = max(e.now, at)
 	e.passMarks()
-	var ended []scheduler.End
 	for len(e.ends) > 0 && e.ends[0].at <= e.now {
 		if end := e.ends.pop(); !e.stale(end) {
-			e.tasks[end.job].phase = over
-			ended = append(ended, scheduler.End{Job: int(end.job), At: end.at, State: scheduler.Finished})
+			e.over(int(end.job), end.at)
 		}
 	}
-	return e.now, ended, nil
+	return e.now, e.sorted(), nil
 }
 
 // nextCrowded is Next under contention.
-func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.End, error) {
+func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	e.crowd.settle(e.now, e.stale)
 	at := min(until, e.crowd.soonest(), e.nextMark())
 	if at == scheduler.Never && e.crowd.live == 0 {
 		return e.now, nil, errNothing
 	}
 	e.now = max(e.now, at)
-	var ended []scheduler.End
-	e.crowd.finish(e.now, e.stale, func(job int) {
-		e.tasks[job].phase = over
-		ended = append(ended, scheduler.End{Job: job, At: e.now, State: scheduler.Finished})
-	})
-	slices.SortFunc(ended, func(a, b scheduler.End) int { return a.Job - b.Job })
+	e.crowd.finish(e.now, e.stale, func(job int) { e.over(job, e.now) })
 	e.passMarks()
-	if len(ended) == 0 && len(e.reports) == 0 && e.now < until {
+	if len(e.news) == 0 && e.now < until {
 		return e.nextCrowded(until) // a mark that was expected too early
 	}
-	return e.now, ended, nil
+	return e.now, e.sorted(), nil
+}
+
+// over ends a job whose work is done.
+func (e *Engine) over(job int, at time.Duration) {
+	e.tasks[job].phase = over
+	e.news = append(e.news, scheduler.Notice{Kind: scheduler.JobEnded, Job: job, At: at, State: scheduler.Finished})
+}
+
+// sorted returns the news in their order.
+func (e *Engine) sorted() []scheduler.Notice {
+	if len(e.news) > 1 {
+		slices.SortFunc(e.news, scheduler.CompareNotices)
+	}
+	return e.news
 }
 
 // errNothing is returned when there is nothing to wait for.

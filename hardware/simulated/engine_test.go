@@ -15,7 +15,7 @@ func cores(n int) scheduler.Grant {
 	return scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: int32(n)}}}
 }
 
-func engine(t *testing.T, o Options, work ...Work) *Engine {
+func newEngine(t *testing.T, o Options, work ...Work) *Engine {
 	t.Helper()
 	jobs := make([]scheduler.Job, len(work))
 	for i := range jobs {
@@ -69,7 +69,7 @@ func TestRunTimes(t *testing.T) {
 		if got := c.work.RunTime(c.threads); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
-		e := engine(t, Options{}, c.work)
+		e := newEngine(t, Options{}, c.work)
 		must(t, e.Start(0, cores(c.threads)))
 		until(t, e, scheduler.Never, c.want, 0)
 	}
@@ -82,7 +82,7 @@ func TestRunTimes(t *testing.T) {
 // if the pauses were cut out.
 func TestPausesAreExact(t *testing.T) {
 	const run = 1_000_000_007 * time.Nanosecond
-	e := engine(t, Options{}, FullRequest(run, 3))
+	e := newEngine(t, Options{}, FullRequest(run, 3))
 	must(t, e.Start(0, cores(3)))
 	at := time.Duration(0)
 	for range 1000 {
@@ -98,7 +98,7 @@ func TestPausesAreExact(t *testing.T) {
 
 func TestResizesChangeTheRate(t *testing.T) {
 	// 12 core-seconds: 2 on one core, then 3 s on two, then 1 s on four.
-	e := engine(t, Options{}, FullRequest(3*time.Second, 4))
+	e := newEngine(t, Options{}, FullRequest(3*time.Second, 4))
 	must(t, e.Start(0, cores(1)))
 	until(t, e, 2*time.Second, 2*time.Second)
 	must(t, e.Resize(0, cores(2)))
@@ -109,7 +109,7 @@ func TestResizesChangeTheRate(t *testing.T) {
 
 func TestOverheadsCostTheJob(t *testing.T) {
 	o := Options{Overheads: Overheads{Start: 1 * time.Second, Pause: 10 * time.Second, Resume: 100 * time.Second, Resize: 1000 * time.Second}}
-	e := engine(t, o, FullRequest(4*time.Second, 2))
+	e := newEngine(t, o, FullRequest(4*time.Second, 2))
 	must(t, e.Start(0, cores(2))) // 1 + 4
 	until(t, e, 2*time.Second, 2*time.Second)
 	must(t, e.Pause(0)) // 3 left, + 10
@@ -133,7 +133,7 @@ func TestNoise(t *testing.T) {
 		t.Errorf("mean %.4f, standard deviation %.4f", mean, got)
 	}
 	end := func(seed int64) time.Duration {
-		e := engine(t, Options{Noise: sd, Seed: seed}, FullRequest(time.Hour, 1))
+		e := newEngine(t, Options{Noise: sd, Seed: seed}, FullRequest(time.Hour, 1))
 		must(t, e.Start(0, cores(1)))
 		now, _, err := e.Next(context.Background(), scheduler.Never)
 		must(t, err)
@@ -146,7 +146,7 @@ func TestNoise(t *testing.T) {
 }
 
 func TestJobsThatEndTogetherComeByNumber(t *testing.T) {
-	e := engine(t, Options{}, FullRequest(time.Second, 1), Work{}, FullRequest(time.Second, 1))
+	e := newEngine(t, Options{}, FullRequest(time.Second, 1), Work{}, FullRequest(time.Second, 1))
 	for _, j := range []int{2, 1, 0} {
 		must(t, e.Start(j, cores(1)))
 	}
@@ -155,7 +155,7 @@ func TestJobsThatEndTogetherComeByNumber(t *testing.T) {
 }
 
 func TestStop(t *testing.T) {
-	e := engine(t, Options{}, FullRequest(time.Second, 1), FullRequest(time.Second, 1), FullRequest(time.Second, 1))
+	e := newEngine(t, Options{}, FullRequest(time.Second, 1), FullRequest(time.Second, 1), FullRequest(time.Second, 1))
 	must(t, e.Start(1, cores(1)))
 	must(t, e.Start(0, cores(1)))
 	must(t, e.Pause(1))
@@ -173,7 +173,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestWhatItIsToldToLack(t *testing.T) {
-	e := engine(t, Options{Lacks: scheduler.Capabilities{Pause: true, Resize: true, GPUs: true}}, FullRequest(time.Second, 1), Work{})
+	e := newEngine(t, Options{Lacks: scheduler.Capabilities{Pause: true, Resize: true, GPUs: true}}, FullRequest(time.Second, 1), Work{})
 	if e.Capabilities() != (scheduler.Capabilities{Memory: true}) {
 		t.Errorf("%+v", e.Capabilities())
 	}
@@ -188,7 +188,7 @@ func TestWhatItIsToldToLack(t *testing.T) {
 }
 
 func TestMisuse(t *testing.T) {
-	e := engine(t, Options{}, FullRequest(time.Second, 1))
+	e := newEngine(t, Options{}, FullRequest(time.Second, 1))
 	for want, f := range map[string]func() error{
 		"number 1":    func() error { return e.Start(1, cores(1)) },
 		"number -1":   func() error { return e.Stop(-1) },
@@ -229,7 +229,7 @@ func TestAlternatives(t *testing.T) {
 	ways := []Work{FullRequest(8*time.Second, 2), {Fixed: time.Second, Scaled: time.Second, Threads: 1, Parallel: 1}}
 	work := []Work{{Alternatives: ways}, {Alternatives: ways}, {Alternatives: ways}}
 	for _, noise := range []float64{0, 0.3} {
-		e := engine(t, Options{Noise: noise, Seed: 4}, work...)
+		e := newEngine(t, Options{Noise: noise, Seed: 4}, work...)
 		for job, alternative := range []int{0, 1} {
 			g := cores(2 - alternative)
 			g.Alternative = alternative

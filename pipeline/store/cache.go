@@ -47,7 +47,7 @@ type Cache struct {
 	db *bbolt.DB
 
 	mu      sync.Mutex // guards what follows
-	waiting []record
+	waiting []waiting
 	bytes   int // of waiting
 }
 
@@ -194,8 +194,8 @@ func (c *Cache) Put(k *Key, e Entry, output []byte, units ...string) error {
 	return c.Flush()
 }
 
-// record is an output that waits to be recorded.
-type record struct {
+// waiting is an output that waits to be recorded.
+type waiting struct {
 	hash, raw, output []byte
 	units             []string
 }
@@ -215,7 +215,7 @@ func (c *Cache) Later(k *Key, e Entry, output []byte, units ...string) error {
 		return fmt.Errorf("record %s: %w", e.Unit, err)
 	}
 	c.mu.Lock()
-	c.waiting = append(c.waiting, record{[]byte(k.Hash()), raw, output, append(units, e.Unit)})
+	c.waiting = append(c.waiting, waiting{[]byte(k.Hash()), raw, output, append(units, e.Unit)})
 	c.bytes += len(raw) + len(output)
 	full := len(c.waiting) >= mostRecords || c.bytes >= mostBytes
 	c.mu.Unlock()

@@ -5,13 +5,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // CellFolders lists the folders under cells/.
 func CellFolders(dir string) map[string]bool {
 	folders := map[string]bool{}
-	entries, err := os.ReadDir(filepath.Join(dir, results.CellsDir))
+	entries, err := os.ReadDir(filepath.Join(dir, record.CellsDir))
 	if err != nil {
 		return folders
 	}
@@ -33,12 +33,12 @@ func Complete(dir, key string) bool {
 	if HashOf(string(raw)) != key {
 		return false
 	}
-	return results.Intact(dir)
+	return record.Intact(dir)
 }
 
 // State reads how a complete cell ended.
 func State(dir string) (string, bool) {
-	raw, err := os.ReadFile(filepath.Join(dir, results.CellFile))
+	raw, err := os.ReadFile(filepath.Join(dir, record.CellFile))
 	if err != nil {
 		return "", false
 	}

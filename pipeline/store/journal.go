@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Journal is journal.jsonl: one line for each step of a run, appended and never
@@ -39,7 +39,7 @@ type JournalEntry struct {
 // OpenJournal opens the journal for appending. A last line that a killed run
 // left half written is cut off, so that every line parses.
 func OpenJournal(dir string) (*Journal, error) {
-	path := filepath.Join(dir, results.JournalFile)
+	path := filepath.Join(dir, record.JournalFile)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
@@ -82,7 +82,7 @@ func (j *Journal) Close() error { return j.f.Close() }
 // ReadJournal returns the entries of an experiment's journal; a line that is
 // being written is left out.
 func ReadJournal(dir string) ([]JournalEntry, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, results.JournalFile))
+	raw, err := os.ReadFile(filepath.Join(dir, record.JournalFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // A killed run leaves half a line at the most; the next one cuts it off.
@@ -22,7 +22,7 @@ func TestJournalSurvivesATornLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.Close()
-	path := filepath.Join(dir, results.JournalFile)
+	path := filepath.Join(dir, record.JournalFile)
 	f, _ := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	f.WriteString(`{"time":"2024-01-01T00:00:00Z","event":"cell_st`)
 	f.Close()
@@ -71,7 +71,7 @@ func TestLockNamesItsHolder(t *testing.T) {
 
 func TestCacheKeepsOutputsByKey(t *testing.T) {
 	dir := t.TempDir()
-	c, _, err := Open(dir, results.CacheFile)
+	c, _, err := Open(dir, record.CacheFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestCacheKeepsOutputsByKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
-	r := OpenReadOnly(dir, results.CacheFile)
+	r := OpenReadOnly(dir, record.CacheFile)
 	defer r.Close()
 	r.View(func(v View) {
 		if out, ok := v.Output(k.Hash()); !ok || string(out) != "out" {
@@ -98,11 +98,11 @@ func TestCacheKeepsOutputsByKey(t *testing.T) {
 // A damaged cache is set aside, never in the way.
 func TestCacheDamaged(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, results.CacheFile)
+	path := filepath.Join(dir, record.CacheFile)
 	if err := os.WriteFile(path, []byte(strings.Repeat("not a database ", 4096)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c, warning, err := Open(dir, results.CacheFile)
+	c, warning, err := Open(dir, record.CacheFile)
 	if err != nil {
 		t.Fatal(err)
 	}

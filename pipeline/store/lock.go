@@ -10,7 +10,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // InUseError is returned when another process works in the results folder.
@@ -46,7 +46,7 @@ type Lock struct {
 
 // LockFolder takes the lock of dir, or returns *InUseError at once.
 func LockFolder(dir string, command []string) (*Lock, error) {
-	path := filepath.Join(dir, results.LockFile)
+	path := filepath.Join(dir, record.LockFile)
 	f := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR))
 	ok, err := f.TryLock()
 	if err != nil {
@@ -76,7 +76,7 @@ func (l *Lock) Release() {
 
 // Holder names the process that works in an experiment's folder, if one does.
 func Holder(dir string) (string, bool) {
-	path := filepath.Join(dir, results.LockFile)
+	path := filepath.Join(dir, record.LockFile)
 	if _, err := os.Stat(path); err != nil {
 		return "", false
 	}
@@ -91,7 +91,7 @@ func Holder(dir string) (string, bool) {
 
 func readHolder(dir string) (holder, error) {
 	var h holder
-	raw, err := os.ReadFile(filepath.Join(dir, results.LockFile))
+	raw, err := os.ReadFile(filepath.Join(dir, record.LockFile))
 	if err != nil {
 		return h, err
 	}

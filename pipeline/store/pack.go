@@ -13,7 +13,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // maxPacked is the size of all files above which a cell stays out of the
@@ -100,7 +100,7 @@ func Unpack(dir string, packed []byte) error {
 		if err != nil {
 			return fmt.Errorf("unpack cell: %w", err)
 		}
-		if h.Name == results.CellFile {
+		if h.Name == record.CellFile {
 			last = raw
 			continue
 		}
@@ -109,9 +109,9 @@ func Unpack(dir string, packed []byte) error {
 		}
 	}
 	if last == nil {
-		return fmt.Errorf("unpack cell: %s is missing", results.CellFile)
+		return fmt.Errorf("unpack cell: %s is missing", record.CellFile)
 	}
-	return writeNew(filepath.Join(dir, results.CellFile), last)
+	return writeNew(filepath.Join(dir, record.CellFile), last)
 }
 
 func writeNew(path string, raw []byte) error {

@@ -111,3 +111,18 @@ func Holm(p []float64) []float64 {
 	}
 	return out
 }
+
+// Mean is a running mean; NaN over nothing.
+type Mean struct {
+	Sum float64
+	N   int
+}
+
+// Add adds a value.
+func (m *Mean) Add(v float64) { m.Sum += v; m.N++ }
+
+// Value returns the mean.
+func (m *Mean) Value() float64 { return m.Sum / float64(m.N) } // 0/0 is NaN
+
+// Finite reports whether v is a number: neither NaN nor infinite.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,5 +1,6 @@
 // Package validate checks finished schedules, simulated or real, from their traces
-// alone: it knows what a schedule must never do, and nothing of policies.
+// alone: it knows what a schedule must never do, and nothing of policies. It shares
+// no code with what it checks, so it replays events itself, without scheduler/ledger.
 package validate
 
 import (

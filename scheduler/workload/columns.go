@@ -77,7 +77,8 @@ func parseNumbers(row []string, at []int, columns []string) ([]float64, error) {
 // ReadInstants reads the instants, in seconds, in one column of a CSV file
 // whose first line names the columns. They need not be in order. What is wrong
 // with a line is a LineError; a lenient reader skips such lines.
-func ReadInstants(file string, r io.Reader, column string, lenient bool) (instants []time.Duration, skipped []error, err error) {
+func ReadInstants(file string, r io.Reader, column string, lenient bool) (instants []time.Duration, skipped []error,
+	err error) {
 	at := 0
 	skipped, err = EachRow(file, r, lenient, func(head []string) error {
 		if at = slices.Index(head, column); at < 0 {

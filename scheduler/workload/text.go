@@ -40,7 +40,8 @@ func Unmarked(r io.Reader) io.Reader {
 // EachLine calls f with every line of r; number counts from 1. An error of f
 // becomes a LineError. A lenient reader returns these errors as skipped;
 // otherwise up to MaxErrors of them are joined into err.
-func EachLine(file string, r io.Reader, lenient bool, f func(number int, line string) error) (skipped []error, err error) {
+func EachLine(file string, r io.Reader, lenient bool, f func(number int, line string) error) (skipped []error,
+	err error) {
 	s := bufio.NewScanner(Unmarked(r))
 	s.Buffer(make([]byte, 64<<10), 1<<20)
 	n := 0

@@ -37,7 +37,8 @@ func TestRealise(t *testing.T) {
 		}
 		got = append(got, fmt.Sprint(j.Name, " ", j.Arrival))
 	}
-	want := []string{"long-1 3s", "long-2 3s", "short-1 1s", "short-2 3s", "short-3 5s", "long-3 5s", "long-4 4s", "due-1 1s"}
+	want := []string{"long-1 3s", "long-2 3s", "short-1 1s", "short-2 3s", "short-3 5s", "long-3 5s", "long-4 4s",
+		"due-1 1s"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -97,7 +98,8 @@ func TestStreamsAreIndependent(t *testing.T) {
 	if reflect.DeepEqual(same, draw("w", 2, 3)) || reflect.DeepEqual(same, draw("v", 1, 3)) {
 		t.Error("the draws do not depend on the seed and the name")
 	}
-	if Stream(1, "a", "b").Uint64() == Stream(1, "ab").Uint64() || Stream(1, "a/b").Uint64() == Stream(1, "a", "b").Uint64() {
+	if Stream(1, "a", "b").Uint64() == Stream(1, "ab").Uint64() || Stream(1, "a/b").Uint64() == Stream(1, "a",
+		"b").Uint64() {
 		t.Error("different paths are the same stream")
 	}
 }
@@ -139,7 +141,8 @@ func TestInstants(t *testing.T) {
 		_, _, err := ReadInstants("f", strings.NewReader(text), "at", false)
 		place(t, err, 1, want)
 	}
-	if _, _, err := ReadInstants("f", strings.NewReader(text), "at", false); err == nil || strings.Count(err.Error(), "f:") != 3 {
+	if _, _, err := ReadInstants("f", strings.NewReader(text), "at", false); err == nil || strings.Count(err.Error(),
+		"f:") != 3 {
 		t.Errorf("error %v", err)
 	}
 }
@@ -160,7 +163,8 @@ func TestShape(t *testing.T) {
 		}
 	}
 	tr := read()
-	if err := (Shape{Limit: 2, Scale: 0.5, Resolution: s, Start: 4 * s, Shifted: true, MinRunTime: s, ThreadsPerProcessor: 2}).Apply(&tr); err != nil {
+	if err := (Shape{Limit: 2, Scale: 0.5, Resolution: s, Start: 4 * s, Shifted: true, MinRunTime: s,
+		ThreadsPerProcessor: 2}).Apply(&tr); err != nil {
 		t.Fatal(err)
 	}
 	want := Trace{
@@ -188,14 +192,18 @@ func TestShape(t *testing.T) {
 func TestTemplate(t *testing.T) {
 	one := scheduler.Job{Number: 0, Name: "a", Class: "mlp", Threads: 4, Priority: -1, Deadline: scheduler.Never}
 	other := scheduler.Job{
-		Number: 1, Name: "b", Class: "svm", Arrival: 1500 * time.Millisecond, Threads: 2, Priority: 3, Deadline: scheduler.Never, GPUs: 2, Nodes: 2,
+		Number: 1, Name: "b", Class: "svm", Arrival: 1500 * time.Millisecond, Threads: 2,
+		Priority: 3, Deadline: scheduler.Never, GPUs: 2, Nodes: 2,
 	}
-	template := scheduler.Job{Class: "deep", Malleable: true, Priority: 1, Deadline: time.Second, MinThreads: 2, MaxThreads: 3}
+	template := scheduler.Job{Class: "deep", Malleable: true, Priority: 1, Deadline: time.Second, MinThreads: 2,
+		MaxThreads: 3}
 	got := Template(one, template)
-	if got.Priority != 1 || got.MinThreads != 2 || got.MaxThreads != 4 || !got.Malleable || got.Name != "a" || got.Class != "deep" {
+	if got.Priority != 1 || got.MinThreads != 2 || got.MaxThreads != 4 || !got.Malleable || got.Name != "a" ||
+		got.Class != "deep" {
 		t.Errorf("%+v", got)
 	}
-	if got := Template(other, template); got.Priority != 3 || got.MaxThreads != 3 || got.Deadline != 2500*time.Millisecond ||
+	if got := Template(other, template); got.Priority != 3 || got.MaxThreads != 3 ||
+		got.Deadline != 2500*time.Millisecond ||
 		got.GPUs != 2 || got.Nodes != 2 {
 		t.Errorf("%+v", got)
 	}

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // addOverheads takes from the logs of resized jobs what their programs say that
 // it cost to follow. A log that is not there says nothing.
-func addOverheads(w *results.CellWriter, c Cell) error {
+func addOverheads(w *record.CellWriter, c Cell) error {
 	if c.Logs == "" {
 		return nil
 	}

@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // containers draws what the containers of each cell used over time: CPU and
@@ -53,10 +54,10 @@ type containersPanel struct {
 	ticks []plot.Tick
 }
 
-func containersFigure(c results.Cell, rows []results.ContainerRow, held []results.Occupancy, title string) figure {
+func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.Occupancy, title string) figure {
 	all := float64(max(c.Cores, 1))
-	cpu := total(rows, func(r results.ContainerRow) float64 { return r.CPU / all })
-	memory := total(rows, func(r results.ContainerRow) float64 { return r.MemoryPct })
+	cpu := total(rows, func(r record.ContainerRow) float64 { return r.CPU / all })
+	memory := total(rows, func(r record.ContainerRow) float64 { return r.MemoryPct })
 	var cores []level
 	for _, o := range held {
 		cores = append(cores, level{o.At, 100 * float64(o.CoresHeld) / all})
@@ -120,7 +121,7 @@ func paintContainers(c draw.Canvas, panels []containersPanel, until, tall float6
 
 // total adds up, for each second, what the containers used that were looked at
 // in it: the mean of each over the second, if it was looked at more than once.
-func total(rows []results.ContainerRow, value func(results.ContainerRow) float64) []level {
+func total(rows []record.ContainerRow, value func(record.ContainerRow) float64) []level {
 	type seen struct {
 		sum float64
 		n   int

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/measure"
 )
 
 // mostPanels bounds the variants of one picture of cores.
@@ -35,7 +35,7 @@ func (d *data) cores() ([]figure, error) {
 		replicate := s.variants[0].Cells[0].Replicate
 		for i, v := range s.variants[:min(len(s.variants), mostPanels)] {
 			var rows []level
-			err := d.EachOccupancy(v.Cells[0].CellRef, sampleStep(v.Cells[0]), func(o *results.Occupancy) bool {
+			err := d.EachOccupancy(v.Cells[0].CellRef, sampleStep(v.Cells[0]), func(o *measure.Occupancy) bool {
 				rows = append(rows, level{o.At, float64(o.CoresHeld)})
 				return true
 			})

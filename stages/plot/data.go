@@ -10,22 +10,23 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // data is what the pictures are drawn from. The times of jobs are kept as long
 // as they are not too many; there may be billions.
 type data struct {
-	*results.Experiment
-	variants []results.Variant
+	*record.Experiment
+	variants []analysis.Variant
 	times    map[string]times // by cell, of those that are kept; nil before they are read
 }
 
 // mostKept bounds the jobs whose times are kept.
 const mostKept = 2_000_000
 
-func newData(e *results.Experiment) *data {
-	return &data{Experiment: e, variants: e.Variants()}
+func newData(e *record.Experiment) *data {
+	return &data{Experiment: e, variants: analysis.Variants(e)}
 }
 
 // times are what distributions and scatter plots show of a cell's jobs, in
@@ -48,7 +49,7 @@ type jobTimes struct {
 const mostSampled = 200_000
 
 // sampleStep is how many jobs of a cell each of the sample stands for.
-func sampleStep(c results.Cell) int { return 1 + c.Metrics.Jobs/mostSampled }
+func sampleStep(c record.Cell) int { return 1 + c.Metrics.Jobs/mostSampled }
 
 // sampled says that some cells are so large that they are sampled; "" when none is.
 func (d *data) sampled() string {
@@ -65,7 +66,7 @@ func (d *data) sampled() string {
 // jobTimes returns the times of a cell's jobs, or of a sample; none when the
 // cell recorded only its metrics. Who asks for one cell's asks for others', so
 // the first call reads as many cells as are kept, side by side.
-func (d *data) jobTimes(c results.Cell) (times, error) {
+func (d *data) jobTimes(c record.Cell) (times, error) {
 	if d.times == nil {
 		if err := d.readAhead(); err != nil {
 			return times{}, err
@@ -103,11 +104,11 @@ func (d *data) readAhead() error {
 	return nil
 }
 
-func (d *data) readTimes(c results.Cell) (times, error) {
+func (d *data) readTimes(c record.Cell) (times, error) {
 	columns := []string{"class", "state", "jct_s", "waiting_s", "first_run_delay_s", "service_s", "slowdown", "predicted_s", "prediction_error_pct"}
 	step := sampleStep(c)
 	t := times{jobs: make([]jobTimes, 0, c.Metrics.Jobs/step+1)}
-	err := d.EachJob(c.CellRef, columns, step, func(r *results.JobRow) bool {
+	err := d.EachJob(c.CellRef, columns, step, func(r *record.JobRow) bool {
 		class := index(t.classes, r.Class)
 		if class < 0 {
 			class = len(t.classes)
@@ -130,7 +131,7 @@ func (d *data) readTimes(c results.Cell) (times, error) {
 // setting is one workload on one hardware: what is compared in one picture.
 type setting struct {
 	workload, hardware string
-	variants           []results.Variant // with at least one complete cell
+	variants           []analysis.Variant // with at least one complete cell
 }
 
 // settings groups the variants, in the order of the plan.
@@ -174,7 +175,7 @@ func (d *data) place(s setting) string {
 }
 
 // classes are the job classes of a cell in the order of its jobs.
-func classes(rows []results.JobRow) []string {
+func classes(rows []record.JobRow) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, r := range rows {

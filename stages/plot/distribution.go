@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )
 
@@ -98,7 +98,7 @@ func (d *data) distributions(metric string) ([]figure, error) {
 // group is the cells whose jobs one line is about.
 type group struct {
 	label string
-	cells []results.Cell
+	cells []record.Cell
 }
 
 // lines has a group for each variant; where these are too many to be told

@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/prose"
 )
 
 // fidelity draws, for the first replicate of each variant, the schedule of the
@@ -22,8 +23,8 @@ func (d *data) fidelity(most int) ([]figure, error) {
 	if !real {
 		return nil, nil
 	}
-	pairs := map[string]results.Pair{}
-	for _, p := range d.Pairs() {
+	pairs := map[string]analysis.Pair{}
+	for _, p := range analysis.Pairs(d.Experiment) {
 		pairs[p.Real.Cell] = p
 	}
 	var out []figure
@@ -51,7 +52,7 @@ func (d *data) fidelity(most int) ([]figure, error) {
 }
 
 // both is the picture of a real cell above its simulation.
-func (d *data) both(p results.Pair) (figure, error) {
+func (d *data) both(p analysis.Pair) (figure, error) {
 	c := p.Real
 	title := fmt.Sprintf("Real and simulated schedule of %s, replicate %d%s", c.Variant(), c.Replicate,
 		d.place(setting{workload: c.Workload, hardware: c.Hardware}))
@@ -78,8 +79,8 @@ func (d *data) both(p results.Pair) (figure, error) {
 	m := c.Metrics
 	caption := fmt.Sprintf("The real run, and its simulation from the fitted estimates with the same policy and arrivals. "+
 		"Real and simulated: makespan %s and %s s, mean JCT %s and %s s.",
-		results.FormatNumber(m.Makespan), results.FormatNumber(p.Twin.Metrics.Makespan),
-		results.FormatNumber(m.MeanJCT), results.FormatNumber(p.Twin.Metrics.MeanJCT))
+		prose.Number(m.Makespan), prose.Number(p.Twin.Metrics.Makespan),
+		prose.Number(m.MeanJCT), prose.Number(p.Twin.Metrics.MeanJCT))
 	return figure{
 		Picture: Picture{Name: name, Kind: Fidelity, Cell: c.Cell, Title: title, Caption: caption},
 		width:   width, height: headHeight(keys) + 2*each + margin,

@@ -15,8 +15,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
 // held is a span of time in which a job holds cores and GPUs.
@@ -27,7 +28,7 @@ type held struct {
 
 // lane is what happened to one job.
 type lane struct {
-	results.JobRow
+	record.JobRow
 	held []held
 	// resizes and epochs are instants: of resizes, and of the ends of epochs.
 	resizes, epochs []float64
@@ -69,7 +70,7 @@ func (d *data) gantts(most int) ([]figure, error) {
 		replicate          int
 	}
 	longest := map[axis]float64{}
-	axisOf := func(c results.Cell) axis { return axis{c.Workload, c.Hardware, c.Replicate} }
+	axisOf := func(c record.Cell) axis { return axis{c.Workload, c.Hardware, c.Replicate} }
 	charts := make([]*chart, len(cells))
 	for i, c := range cells {
 		ch, err := d.chart(c)
@@ -112,7 +113,7 @@ const mostLanes = 5_000
 const mostSlices = 200_000
 
 // crowded says why a cell has too much in it for a Gantt chart; empty when it has not.
-func crowded(c results.Cell) string {
+func crowded(c record.Cell) string {
 	stretches := c.Metrics.Jobs + c.Metrics.Preemptions + c.Metrics.Resizes
 	switch {
 	case c.Metrics.Jobs > mostLanes:
@@ -125,7 +126,7 @@ func crowded(c results.Cell) string {
 
 // chart reads what a Gantt chart shows; nil when the cell kept no events, or
 // has too much in it.
-func (d *data) chart(c results.Cell) (*chart, error) {
+func (d *data) chart(c record.Cell) (*chart, error) {
 	if crowded(c) != "" {
 		return nil, nil
 	}
@@ -149,6 +150,7 @@ func (d *data) chart(c results.Cell) (*chart, error) {
 		ch.from = min(ch.from, r.Arrival)
 	}
 	ch.from = min(0, ch.from)
+	replay := ledger.New(len(rows))
 	for e, err := range d.Events(c.CellRef) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
@@ -160,7 +162,7 @@ func (d *data) chart(c results.Cell) (*chart, error) {
 		if !ok {
 			continue
 		}
-		ch.lanes[i].event(e)
+		ch.lanes[i].event(e, replay, i)
 		ch.until = max(ch.until, e.At)
 		for _, s := range e.Cores {
 			ch.cores = max(ch.cores, int(s.Hi))
@@ -187,18 +189,20 @@ func (d *data) chart(c results.Cell) (*chart, error) {
 	return ch, nil
 }
 
-func (l *lane) event(e results.EventRow) {
-	switch e.Event {
-	case scheduler.Start, scheduler.Resume, scheduler.ResizeJob:
+// event takes the next event of the lane's job, which has this number in the replay.
+func (l *lane) event(e record.EventRow, replay *ledger.Ledger, number int) {
+	ev := e.Of(number)
+	step := replay.Event(&ev)
+	if step.Ended {
 		l.close(e.At)
+	}
+	if step.Began {
 		l.held = append(l.held, held{from: e.At, to: -1, cores: e.Cores, gpus: e.GPUs})
-		if e.Event == scheduler.ResizeJob {
-			l.resizes = append(l.resizes, e.At)
-		}
-	case scheduler.Pause, scheduler.Retry:
-		l.close(e.At)
-	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
-		l.close(e.At)
+	}
+	if step.Ended && step.Began {
+		l.resizes = append(l.resizes, e.At)
+	}
+	if replay.Job(number).Over() && l.end == 0 {
 		l.end = e.At
 	}
 }
@@ -240,7 +244,7 @@ func (ch *chart) size() size {
 	return s
 }
 
-func (ch *chart) figure(c results.Cell, name, title, note string) figure {
+func (ch *chart) figure(c record.Cell, name, title, note string) figure {
 	size := ch.size()
 	caption := "Above, which job holds each core; below, each job from its arrival to its end: solid while it runs, " +
 		"pale while it waits, queued or paused."

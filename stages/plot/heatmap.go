@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/measure"
 )
 
 // heatMetric is drawn when the experiment names none.
@@ -31,7 +31,7 @@ func (d *data) heatmaps(metric, across, up string) ([]figure, error) {
 	if metric == "" {
 		metric = heatMetric
 	}
-	m, ok := results.MetricByName(metric)
+	m, ok := measure.MetricByName(metric)
 	if !ok {
 		return nil, fmt.Errorf("there is no metric %q", metric)
 	}
@@ -87,7 +87,7 @@ func (x *abscissa) cut() {
 
 // heats groups the variants by policy and other axes, in the order of the plan.
 // A policy that reads but one of the axes is the same all along the other.
-func heats(s setting, x, y abscissa, m results.Metric) []heat {
+func heats(s setting, x, y abscissa, m measure.Metric) []heat {
 	policies := map[string]bool{}
 	for _, v := range s.variants {
 		policies[v.Policy] = true
@@ -145,7 +145,7 @@ func meanOf(values []float64) float64 {
 // heatmap are panels over the same two axes.
 type heatmap struct {
 	x, y   abscissa
-	metric results.Metric
+	metric measure.Metric
 	heats  []heat
 }
 

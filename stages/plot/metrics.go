@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/stats"
 )
 
@@ -19,7 +20,7 @@ const mostRows = 30
 
 // panel is one metric of several variants.
 type panel struct {
-	results.Metric
+	measure.Metric
 	intervals []stats.Interval
 	values    [][]float64
 	lo, hi    float64
@@ -38,7 +39,7 @@ func (d *data) metrics(metric string) ([]figure, error) {
 		shown := s.variants[:min(len(s.variants), mostRows)]
 		var panels []panel
 		for _, n := range names {
-			m, ok := results.MetricByName(n)
+			m, ok := measure.MetricByName(n)
 			if !ok {
 				return nil, fmt.Errorf("there is no metric %q", n)
 			}
@@ -66,11 +67,11 @@ func (d *data) metrics(metric string) ([]figure, error) {
 }
 
 // newPanel gathers a metric; false when no cell knows it.
-func newPanel(m results.Metric, variants []results.Variant) (panel, bool) {
+func newPanel(m measure.Metric, variants []analysis.Variant) (panel, bool) {
 	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1)}
 	for _, v := range variants {
 		values := v.Values(m)
-		i := stats.MeanInterval(values, results.DefaultLevel)
+		i := stats.MeanInterval(values, analysis.DefaultLevel)
 		p.values, p.intervals = append(p.values, values), append(p.intervals, i)
 		for _, x := range append([]float64{i.Mean, i.Low, i.High}, values...) {
 			if known(x) {
@@ -87,7 +88,7 @@ const (
 	mostColumns = 3
 )
 
-func metricsFigure(name, title, caption string, variants []results.Variant, panels []panel) figure {
+func metricsFigure(name, title, caption string, variants []analysis.Variant, panels []panel) figure {
 	columns := min(mostColumns, len(panels))
 	names, room := rowNames(variants)
 	labels := room + 8
@@ -123,7 +124,7 @@ const mostLabel = 190.0
 // rowNames are the labels of the variants and the room that they take. Where
 // they need too much of it, the names of the axes are left out, which are the
 // same in all rows; the values tell the rows apart.
-func rowNames(variants []results.Variant) (names []string, room float64) {
+func rowNames(variants []analysis.Variant) (names []string, room float64) {
 	for _, v := range variants {
 		names = append(names, v.Label)
 		room = max(room, textWidth(v.Label, tickSize))

@@ -18,11 +18,11 @@ import (
 	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Picture is one drawn picture with its paths, or the reason why it was skipped.
-type Picture = results.Picture
+type Picture = record.Picture
 
 // Options bound what is drawn.
 type Options struct {
@@ -44,8 +44,8 @@ const (
 	Metrics    = "metrics"
 	Series     = "series"
 	Cores      = "cores"
-	Predicted  = results.PredictedKind
-	Fidelity   = results.FidelityKind
+	Predicted  = "predicted"
+	Fidelity   = "fidelity"
 	Heatmap    = "heatmap"
 	Containers = "containers"
 	// Speedup is drawn only where it is asked for: it needs to know against what.
@@ -68,7 +68,7 @@ type figure struct {
 // none) into dir, and a list of them, pictures.json. Pictures without data are
 // in the list with the reason. Pictures of an earlier list that are not in
 // this one are removed. The paths that it returns begin with dir.
-func Draw(ctx context.Context, e *results.Experiment, dir string, o Options) ([]Picture, error) {
+func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]Picture, error) {
 	if o.MaxGantts <= 0 {
 		o.MaxGantts = DefaultMaxGantts
 	}
@@ -114,8 +114,8 @@ func Draw(ctx context.Context, e *results.Experiment, dir string, o Options) ([]
 }
 
 // wanted are the pictures that the plan asks for, none twice.
-func wanted(p results.Plan) []results.Plot {
-	var out []results.Plot
+func wanted(p record.Plan) []record.Plot {
+	var out []record.Plot
 	for _, w := range p.Plots {
 		if !slices.Contains(out, w) {
 			out = append(out, w)
@@ -123,13 +123,13 @@ func wanted(p results.Plan) []results.Plot {
 	}
 	if len(out) == 0 {
 		for _, k := range Kinds() {
-			out = append(out, results.Plot{Kind: k})
+			out = append(out, record.Plot{Kind: k})
 		}
 	}
 	return out
 }
 
-func (d *data) figures(want results.Plot, o Options) ([]figure, error) {
+func (d *data) figures(want record.Plot, o Options) ([]figure, error) {
 	switch want.Kind {
 	case Gantt:
 		return d.gantts(o.MaxGantts)
@@ -197,7 +197,7 @@ func write(dir, name string, raw []byte) error {
 
 // writeList writes pictures.json and removes what only the old one lists.
 func writeList(dir string, pictures []Picture) error {
-	path := filepath.Join(dir, results.PicturesFile)
+	path := filepath.Join(dir, record.PicturesFile)
 	var old []Picture
 	if raw, err := os.ReadFile(path); err == nil {
 		// A list that cannot be read leaves its pictures behind; they harm nobody.

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // mostPoints bounds the points of a scatter plot.
@@ -98,10 +98,10 @@ type bar struct {
 }
 
 // intervals are those of the estimates that are used and have runs.
-func intervals(estimates []results.EstimateRow, kinds []string) []bar {
+func intervals(estimates []record.EstimateRow, kinds []string) []bar {
 	var bars []bar
 	for _, e := range estimates {
-		if e.Role != results.EstimateCompared && e.Low >= 0 && e.Actual > 0 && index(kinds, e.Job) >= 0 {
+		if e.Role != record.EstimateCompared && e.Low >= 0 && e.Actual > 0 && index(kinds, e.Job) >= 0 {
 			bars = append(bars, bar{e.Low, e.High, e.Actual, index(kinds, e.Job)})
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/stats"
 )
 
@@ -49,9 +50,9 @@ func (d *data) series(metric, axis string) ([]figure, error) {
 	if metric != "" {
 		names = []string{metric}
 	}
-	var metrics []results.Metric
+	var metrics []measure.Metric
 	for _, n := range names {
-		m, ok := results.MetricByName(n)
+		m, ok := measure.MetricByName(n)
 		if !ok {
 			return nil, fmt.Errorf("there is no metric %q", n)
 		}
@@ -97,7 +98,7 @@ func (d *data) series(metric, axis string) ([]figure, error) {
 	return out, nil
 }
 
-func axisTitle(m results.Metric) string {
+func axisTitle(m measure.Metric) string {
 	if m.Unit == "" {
 		return m.Title
 	}
@@ -134,7 +135,7 @@ func (d *data) abscissa(s setting, axis string) (abscissa, bool) {
 	return abscissa{}, false
 }
 
-func valueOf(v results.Variant, axis string) (string, bool) {
+func valueOf(v analysis.Variant, axis string) (string, bool) {
 	for _, a := range v.Axes {
 		if a.Name == axis {
 			return a.Value, true
@@ -156,7 +157,7 @@ func numberIn(text string) (float64, bool) {
 
 // facets groups the variants by their other axes, in the order of the plan. A
 // policy that does not read the axis is the same all along it.
-func facets(s setting, x abscissa, m results.Metric) []facet {
+func facets(s setting, x abscissa, m measure.Metric) []facet {
 	var out []facet
 	for _, v := range s.variants {
 		var parts []string
@@ -177,7 +178,7 @@ func facets(s setting, x abscissa, m results.Metric) []facet {
 			unknown := stats.Interval{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()}
 			out[f].lines = append(out[f].lines, line{v.Policy, slices.Repeat([]stats.Interval{unknown}, len(x.values))})
 		}
-		interval := stats.MeanInterval(v.Values(m), results.DefaultLevel)
+		interval := stats.MeanInterval(v.Values(m), analysis.DefaultLevel)
 		text, read := valueOf(v, x.name)
 		for i := range x.values {
 			if !read || x.labels[i] == text {

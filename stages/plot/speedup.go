@@ -11,7 +11,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )
 
@@ -39,7 +41,7 @@ func (d *data) speedups(metric, axis string) ([]figure, error) {
 	if metric == "" {
 		metric = speedupMetric
 	}
-	m, ok := results.MetricByName(metric)
+	m, ok := measure.MetricByName(metric)
 	if !ok {
 		return nil, fmt.Errorf("there is no metric %q", metric)
 	}
@@ -63,10 +65,10 @@ func (d *data) speedups(metric, axis string) ([]figure, error) {
 }
 
 // climbs gathers the panels, in the order of the plan.
-func (d *data) climbs(s setting, x abscissa, m results.Metric) []climbs {
+func (d *data) climbs(s setting, x abscissa, m measure.Metric) []climbs {
 	type group struct {
 		panel, line string
-		at          [][]results.Cell // by value of the axis
+		at          [][]record.Cell // by value of the axis
 	}
 	var groups []group
 	for _, v := range s.variants {
@@ -90,7 +92,7 @@ func (d *data) climbs(s setting, x abscissa, m results.Metric) []climbs {
 		k := slices.IndexFunc(groups, func(o group) bool { return o.panel == g.panel && o.line == g.line })
 		if k < 0 {
 			k = len(groups)
-			g.at = make([][]results.Cell, len(x.labels))
+			g.at = make([][]record.Cell, len(x.labels))
 			groups = append(groups, g)
 		}
 		if i := index(x.labels, text); i >= 0 {
@@ -115,7 +117,7 @@ func (d *data) climbs(s setting, x abscissa, m results.Metric) []climbs {
 
 // newClimb compares the cells at each value with those at the smallest, replicate
 // by replicate; false when nothing is known there.
-func newClimb(label string, x abscissa, at [][]results.Cell, m results.Metric) (climb, bool) {
+func newClimb(label string, x abscissa, at [][]record.Cell, m measure.Metric) (climb, bool) {
 	out := climb{label: label}
 	base := map[int]float64{} // by replicate
 	for _, c := range at[0] {
@@ -141,7 +143,7 @@ func newClimb(label string, x abscissa, at [][]results.Cell, m results.Metric) (
 				threads, relative = append(threads, n), append(relative, v/b)
 			}
 		}
-		out.speedup = append(out.speedup, stats.MeanInterval(ratios, results.DefaultLevel))
+		out.speedup = append(out.speedup, stats.MeanInterval(ratios, analysis.DefaultLevel))
 	}
 	// Without a fit, for want of values, the points speak for themselves.
 	if curve, one, err := estimator.FitCurve(threads, relative); err == nil {
@@ -169,7 +171,7 @@ type speedup struct {
 	panels []climbs
 }
 
-func (s speedup) figure(name, title string, m results.Metric, note string) figure {
+func (s speedup) figure(name, title string, m measure.Metric, note string) figure {
 	const tall = 176.0
 	var labels []string
 	top := 1.0

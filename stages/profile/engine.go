@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -14,7 +15,7 @@ type Engine interface {
 	// Now is the engine's clock.
 	Now() time.Duration
 	// Usage is what a job consumed, and whether it has ended.
-	Usage(job int) (process.Usage, bool)
+	Usage(job int) (launch.Usage, bool)
 	Close() error
 }
 
@@ -23,7 +24,7 @@ func (r Run) open(opts process.Options) (Engine, error) {
 	if r.Open != nil {
 		return r.Open()
 	}
-	return process.New([]process.Job{r.Job}, opts)
+	return process.New([]launch.Job{r.Job}, opts)
 }
 
 // grant is what a sample runs on: the first cores and GPUs of the machine, as many as the job requests.
@@ -36,16 +37,16 @@ func (r Run) grant() scheduler.Grant {
 }
 
 // alone runs the job to its end. When the context is done first it stops the job and waits for its end. A job that fails
-// is no error: its End and Usage say how.
-func (r Run) alone(ctx context.Context, opts process.Options) (scheduler.End, process.Usage, error) {
+// is no error: the notice of its end and Usage say how.
+func (r Run) alone(ctx context.Context, opts process.Options) (scheduler.Notice, launch.Usage, error) {
 	e, err := r.open(opts)
 	if err != nil {
-		return scheduler.End{}, process.Usage{}, err
+		return scheduler.Notice{}, launch.Usage{}, err
 	}
 	defer e.Close()
 	if err := e.Start(0, r.grant()); err != nil {
 		reason := err.Error()
-		return scheduler.End{At: e.Now(), State: scheduler.Failed, Reason: reason}, process.Usage{ExitCode: -1, Reason: reason}, nil
+		return scheduler.Notice{Kind: scheduler.JobEnded, At: e.Now(), State: scheduler.Failed, Reason: reason}, launch.Usage{ExitCode: -1, Reason: reason}, nil
 	}
 	_, ended, err := e.Next(ctx, scheduler.Never)
 	if err != nil {
@@ -53,7 +54,7 @@ func (r Run) alone(ctx context.Context, opts process.Options) (scheduler.End, pr
 			_, ended, _ = e.Next(context.WithoutCancel(ctx), scheduler.Never)
 		}
 		if len(ended) == 0 {
-			return scheduler.End{}, process.Usage{}, err
+			return scheduler.Notice{}, launch.Usage{}, err
 		}
 	}
 	usage, _ := e.Usage(0)

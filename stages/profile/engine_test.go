@@ -2,12 +2,15 @@ package profile
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -25,14 +28,14 @@ func (g granting) Start(job int, grant scheduler.Grant) error {
 
 // A sample is given the GPUs that its job asks for, whatever engine runs it, and its program is told so.
 func TestSamplesHaveTheirGPUs(t *testing.T) {
-	job := process.Job{
+	job := launch.Job{
 		Name: "s", Argv: []string{"sh", "-c", `echo "$TFEXP_NUM_GPUS of $CUDA_VISIBLE_DEVICES"`},
 		Threads: 1, GPUs: 2, LogPath: filepath.Join(t.TempDir(), "log"),
 	}
 	opts := process.Options{GPUs: []string{"GPU-a", "GPU-b", "GPU-c"}}
 	var grants []scheduler.Grant
 	run := Run{Job: job, Length: 1, GPUs: job.GPUs, Open: func() (Engine, error) {
-		e, err := process.New([]process.Job{job}, opts)
+		e, err := process.New([]launch.Job{job}, opts)
 		return granting{e, &grants}, err
 	}}
 	if _, err := Take(context.Background(), run, opts); err != nil {
@@ -44,5 +47,25 @@ func TestSamplesHaveTheirGPUs(t *testing.T) {
 	}
 	if log, err := os.ReadFile(job.LogPath); err != nil || string(log) != "2 of GPU-a,GPU-b\n" {
 		t.Errorf("the program was told %q, %v", log, err)
+	}
+}
+
+// A job that fails is no error, nor is one that cannot be started; when the context is done the job is stopped and waited
+// for.
+func TestAlone(t *testing.T) {
+	job := launch.Job{Name: "a", Argv: []string{"sh", "-c", "exit 3"}, Threads: 1}
+	end, usage, err := Run{Job: job}.alone(t.Context(), process.Options{})
+	if err != nil || end.State != scheduler.Failed || end.Reason != "exit status 3" || usage.ExitCode != 3 {
+		t.Error(end, usage, err)
+	}
+	job.Argv = []string{"no-such-program"}
+	if end, _, err := (Run{Job: job}).alone(t.Context(), process.Options{}); err != nil || end.State != scheduler.Failed {
+		t.Error(end, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	job.Argv = []string{"sleep", "1000"}
+	if end, _, err := (Run{Job: job}).alone(ctx, process.Options{}); !errors.Is(err, context.DeadlineExceeded) || end.State != scheduler.Stopped {
+		t.Error(end, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
@@ -18,7 +19,7 @@ import (
 // Run is one sample to take: a launch whose environment asks for Length units
 // of work, epochs or (with Steps) steps.
 type Run struct {
-	Job    process.Job
+	Job    launch.Job
 	Length int
 	Steps  bool
 	GPUs   int

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 )
 
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) {
 // What is done to a job takes some time, and far less than the second that it
 // sleeps for; the job does not have to end for that.
 func TestProbe(t *testing.T) {
-	run := Run{Job: process.Job{Name: "sleep", Argv: []string{"sleep", "60"}, Threads: 1}, Length: 1}
+	run := Run{Job: launch.Job{Name: "sleep", Argv: []string{"sleep", "60"}, Threads: 1}, Length: 1}
 	began := time.Now()
 	c, err := Probe(context.Background(), run, process.Options{})
 	if err != nil {
@@ -38,7 +39,7 @@ func TestProbe(t *testing.T) {
 
 // A program that ends at once is no error; nothing is known of it.
 func TestProbeOfAShortJob(t *testing.T) {
-	run := Run{Job: process.Job{Name: "true", Argv: []string{"true"}, Threads: 1}, Length: 1}
+	run := Run{Job: launch.Job{Name: "true", Argv: []string{"true"}, Threads: 1}, Length: 1}
 	if _, err := Probe(context.Background(), run, process.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestProbeOfAShortJob(t *testing.T) {
 // What the engine takes beyond the program's own time is told beside it.
 func TestTakeTellsTheLaunch(t *testing.T) {
 	s, err := Take(context.Background(), Run{
-		Job:    process.Job{Name: "sleep", Argv: []string{"sleep", "0.02"}, Threads: 1, LogPath: t.TempDir() + "/log"},
+		Job:    launch.Job{Name: "sleep", Argv: []string{"sleep", "0.02"}, Threads: 1, LogPath: t.TempDir() + "/log"},
 		Length: 1,
 	}, process.Options{})
 	if err != nil {

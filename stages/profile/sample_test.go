@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
@@ -17,7 +18,7 @@ import (
 func printing(t *testing.T, pick contract.Pick, length int, lines string) estimator.Sample {
 	t.Helper()
 	s, err := Take(context.Background(), Run{
-		Job:    process.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1, LogPath: t.TempDir() + "/log"},
+		Job:    launch.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1, LogPath: t.TempDir() + "/log"},
 		Length: length, Pick: pick,
 	}, process.Options{})
 	if err != nil {
@@ -103,7 +104,7 @@ func TestQuietest(t *testing.T) {
 func TestTakeReadsSteps(t *testing.T) {
 	const lines = `{"tfexp":{"step":1,"seconds":0.5}}\n{"tfexp":{"step":2,"seconds":0.25}}\n`
 	s, err := Take(context.Background(), Run{
-		Job:    process.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1, LogPath: t.TempDir() + "/log"},
+		Job:    launch.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1, LogPath: t.TempDir() + "/log"},
 		Length: 2, Steps: true,
 	}, process.Options{})
 	if err != nil || !cmp.Equal(s.Units, []float64{0.5, 0.25}) || len(s.Warnings) > 0 {

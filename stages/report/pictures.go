@@ -15,7 +15,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/plot"
 )
 
 // largestSVG bounds an inlined SVG; above it the PNG takes its place.
@@ -23,7 +25,7 @@ const largestSVG = 300 << 10
 
 // pictures takes the drawn pictures into the page: those of whole experiments,
 // and a Gantt chart of the first replicate of each variant.
-func (v *view) pictures(ctx context.Context, e *results.Experiment) error {
+func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 	all, err := e.Pictures()
 	if err != nil {
 		return err
@@ -41,10 +43,10 @@ func (v *view) pictures(ctx context.Context, e *results.Experiment) error {
 		case p.Skipped != "":
 			v.Skipped = append(v.Skipped, p)
 			continue
-		case p.Kind == results.FidelityKind && twins == mostGantts:
+		case p.Kind == plot.Fidelity && twins == mostGantts:
 			v.Fidelity.More++
 			continue
-		case p.Kind == results.FidelityKind:
+		case p.Kind == plot.Fidelity:
 			twins++
 		case p.Cell != "" && (!slices.Contains(chosen, p.Cell) || gantts == mostGantts):
 			v.MoreGantts++
@@ -60,9 +62,9 @@ func (v *view) pictures(ctx context.Context, e *results.Experiment) error {
 			return err
 		}
 		switch p.Kind {
-		case results.FidelityKind:
+		case plot.Fidelity:
 			v.Fidelity.Pictures = append(v.Fidelity.Pictures, shown)
-		case results.PredictedKind:
+		case plot.Predicted:
 			v.Estimates.Pictures = append(v.Estimates.Pictures, shown)
 		default:
 			v.Pictures = append(v.Pictures, shown)
@@ -73,9 +75,9 @@ func (v *view) pictures(ctx context.Context, e *results.Experiment) error {
 
 // firstReplicates are the first complete cells of all variants; where it can
 // be, of the same replicate.
-func firstReplicates(e *results.Experiment) []string {
+func firstReplicates(e *record.Experiment) []string {
 	var cells []string
-	for _, variant := range e.Variants() {
+	for _, variant := range analysis.Variants(e) {
 		if len(variant.Cells) > 0 {
 			cells = append(cells, variant.Cells[0].Cell)
 		}
@@ -84,7 +86,7 @@ func firstReplicates(e *results.Experiment) []string {
 }
 
 // load reads a picture for the page.
-func load(dir string, p results.Picture) (picture, error) {
+func load(dir string, p record.Picture) (picture, error) {
 	out := picture{Title: p.Title, Caption: p.Caption}
 	svg, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.SVG)))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
 	"github.com/tfexp/tfexp/stages/plot"
 )
@@ -23,11 +23,11 @@ func write(t *testing.T, cfg resultstest.Config) (dir, page string) {
 			}
 		})
 	}
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plot.Draw(context.Background(), e, filepath.Join(dir, results.PlotsDir), plot.Options{SVGOnly: true}); err != nil {
+	if _, err := plot.Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir), plot.Options{SVGOnly: true}); err != nil {
 		t.Fatal(err)
 	}
 	return dir, read(t, dir)
@@ -35,7 +35,7 @@ func write(t *testing.T, cfg resultstest.Config) (dir, page string) {
 
 func read(t *testing.T, dir string) string {
 	t.Helper()
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,11 +90,11 @@ func TestComplete(t *testing.T) {
 // TestWarnings holds that warnings which differ in their cell alone become one,
 // and that a cell which the text names is not named twice.
 func TestWarnings(t *testing.T) {
-	e := &results.Experiment{}
+	e := &record.Experiment{}
 	for _, c := range []string{"a-r1", "a-r2", "a-r3", "a-r4", "a-r5", "a-r6", "a-r7", "a-r8"} {
-		e.Run.Warnings = append(e.Run.Warnings, results.Warning{Code: "busy_machine", Cell: c, Text: "the machine was busy"})
+		e.Run.Warnings = append(e.Run.Warnings, record.Warning{Code: "busy_machine", Cell: c, Text: "the machine was busy"})
 	}
-	e.Run.Warnings = append(e.Run.Warnings, results.Warning{Code: "busy_machine", Cell: "b-r1", Text: "busy while b-r1 ran"})
+	e.Run.Warnings = append(e.Run.Warnings, record.Warning{Code: "busy_machine", Cell: "b-r1", Text: "busy while b-r1 ran"})
 	var v view
 	v.answers(e)
 	if len(v.Warnings) != 2 || len(v.Warnings[0].Cells) != mostNames || v.Warnings[0].More != 2 || len(v.Warnings[1].Cells) != 0 {

@@ -94,7 +94,8 @@ func addBatsim(b *workload.Builder, line int, raw []byte, profiles map[string]ba
 	case profile.Type != "delay" && profile.Type != "DelayProfile":
 		return fmt.Errorf("job %v: profile %q is of the type %q, not delay", j.ID, j.Profile, profile.Type)
 	case submit < 0 || run < 0 || j.Cores <= 0:
-		return fmt.Errorf("job %v: it is submitted at %v, runs for %v, and asks for %d cores", j.ID, j.Submit, profile.Delay, j.Cores)
+		return fmt.Errorf("job %v: it is submitted at %v, runs for %v, and asks for %d cores", j.ID, j.Submit,
+			profile.Delay, j.Cores)
 	}
 	if err := errors.Join(errSubmit, errRun, errWall); err != nil {
 		return err

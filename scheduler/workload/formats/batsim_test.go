@@ -31,8 +31,10 @@ func TestBatsim(t *testing.T) {
 		RunTimes:   []time.Duration{run, run},
 		Lines:      []int32{4, 5},
 		Jobs: []scheduler.Job{
-			{Number: 0, Name: "job-0", Class: "d", Arrival: 1500 * time.Millisecond, Threads: 4, Priority: -1, Deadline: scheduler.Never, Predicted: 5 * time.Minute},
-			{Number: 1, Name: "job-w0!1", Class: "d", Arrival: 2 * time.Second, Threads: 2, Priority: -1, Deadline: scheduler.Never, Predicted: run},
+			{Number: 0, Name: "job-0", Class: "d", Arrival: 1500 * time.Millisecond, Threads: 4, Priority: -1,
+				Deadline: scheduler.Never, Predicted: 5 * time.Minute},
+			{Number: 1, Name: "job-w0!1", Class: "d", Arrival: 2 * time.Second, Threads: 2, Priority: -1,
+				Deadline: scheduler.Never, Predicted: run},
 		},
 	}
 	if diff := cmp.Diff(want, tr); diff != "" {

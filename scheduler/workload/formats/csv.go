@@ -17,7 +17,8 @@ import (
 // everything.
 var CSV = &Format{
 	Name: "csv", Rank: 3, Endings: []string{".csv"}, Holds: Everything,
-	Doc:    "What `tfexp export workload` writes. It has all that there is to know of a job; job blocks only say which program runs.",
+	Doc: "What `tfexp export workload` writes. A file holds everything about a job; job blocks only say which program " +
+		"it runs.",
 	Reader: readCSV, Writer: WriteCSV,
 }
 
@@ -119,8 +120,9 @@ type csvRow struct {
 func (r *csvRow) add(b *workload.Builder, line int) error {
 	j := scheduler.Job{
 		Name: strings.Clone(r.fields[csvJob]), Class: b.Share(r.fields[csvClass]), // a row is one string
-		Arrival: r.duration(csvArrival, -1),
-		Threads: int(r.integer(csvThreads)), MinThreads: int(r.integer(csvMinThreads)), MaxThreads: int(r.integer(csvMaxThreads)),
+		Arrival:    r.duration(csvArrival, -1),
+		Threads:    int(r.integer(csvThreads)),
+		MinThreads: int(r.integer(csvMinThreads)), MaxThreads: int(r.integer(csvMaxThreads)),
 		GPUs: int(r.integer(csvGPUs)), Memory: r.integer(csvMemory), Nodes: int(r.integer(csvNodes)),
 		Malleable: r.fields[csvMalleable] == "true", Priority: int(r.integer(csvPriority)),
 		Deadline: r.duration(csvDeadline, scheduler.Never), User: b.Share(r.fields[csvUser]),

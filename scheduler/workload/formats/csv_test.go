@@ -55,7 +55,8 @@ func TestCSVReplaysByteForByte(t *testing.T) {
 		for at := range rapid.IntRange(0, 4).Draw(t, "resizes") {
 			if len(jobs) > 0 {
 				original.Resizes = append(original.Resizes, scheduler.Resize{
-					At: time.Duration(at), Job: rapid.IntRange(0, len(jobs)-1).Draw(t, "job"), Threads: rapid.IntRange(1, 9).Draw(t, "to"),
+					At: time.Duration(at), Job: rapid.IntRange(0, len(jobs)-1).Draw(t, "job"), Threads: rapid.IntRange(1, 9).Draw(t,
+						"to"),
 				})
 			}
 		}
@@ -68,7 +69,8 @@ func TestCSVReplaysByteForByte(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.EqualFunc(jobs, back.Jobs, func(a, b scheduler.Job) bool { return reflect.DeepEqual(a, b) }) || !slices.Equal(original.RunTimes, back.RunTimes) || !slices.Equal(original.Resizes, back.Resizes) {
+		if !slices.EqualFunc(jobs, back.Jobs, func(a, b scheduler.Job) bool { return reflect.DeepEqual(a, b) }) ||
+			!slices.Equal(original.RunTimes, back.RunTimes) || !slices.Equal(original.Resizes, back.Resizes) {
 			t.Fatal(cmp.Diff(original, back))
 		}
 		if err := WriteCSV(&twice, back); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
@@ -92,7 +94,8 @@ func place(t *testing.T, err error, line int, text string) {
 }
 
 func TestCSVErrorsNameTheLine(t *testing.T) {
-	if tr, err := CSV.Read("f", strings.NewReader(csvHead+csvLine), Options{}); err != nil || tr.Jobs[0].Arrival != time.Second/2 {
+	if tr, err := CSV.Read("f", strings.NewReader(csvHead+csvLine), Options{}); err != nil ||
+		tr.Jobs[0].Arrival != time.Second/2 {
 		t.Fatal(tr, err)
 	}
 	for _, c := range []struct {

@@ -80,6 +80,9 @@ func factsOf(t *workload.Trace, i int) Facts {
 // or lacks the run time that it needs.
 func (f *Format) check(t *workload.Trace) error {
 	lost := ^(f.Holds | f.FromJobBlocks)
+	if lost&Resizes != 0 && len(t.Resizes) > 0 {
+		return CannotHold(&t.Jobs[t.Resizes[0].Job], "a change of its request")
+	}
 	for i := range t.Jobs {
 		for _, x := range facts {
 			if x.fact&lost&factsOf(t, i) != 0 {
@@ -87,11 +90,9 @@ func (f *Format) check(t *workload.Trace) error {
 			}
 		}
 		if f.NeedsRunTimes && !t.Timed(i) {
-			return fmt.Errorf("job %q has no run time, because its job block has no runtime block: %w", t.Jobs[i].Name, ErrCannotHold)
+			return fmt.Errorf("job %q has no run time, because its job block has no runtime block: %w", t.Jobs[i].Name,
+				ErrCannotHold)
 		}
-	}
-	if lost&Resizes != 0 && len(t.Resizes) > 0 {
-		return CannotHold(&t.Jobs[t.Resizes[0].Job], "a change of its request")
 	}
 	return nil
 }

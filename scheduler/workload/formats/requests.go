@@ -25,8 +25,8 @@ func init() {
 	Register(&Format{
 		Name: "requests", Rank: 1, Endings: []string{".requests", ".req"},
 		Holds: Priorities | Resizes, FromJobBlocks: Memory | GPUs | Nodes | Sizes,
-		Doc: "A line is `execution|update,<instance>,<image or job>,<threads>,<wait s>[,<priority>]`. The wait is the time to the next line; an update " +
-			"changes the request of an instance. A job's class is its image or job.",
+		Doc: "A line is `execution|update,<instance>,<image or job>,<threads>,<wait s>[,<priority>]`. The wait is the time " +
+			"to the next line; an update changes the request of an instance. A job's class is its image or job.",
 		Args:   []schema.Arg{UnitArg},
 		Reader: readRequests, Writer: writeRequests,
 	})
@@ -174,7 +174,8 @@ func requestLines(t workload.Trace) ([]requestLine, error) {
 	var lines []requestLine
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
-		if strings.ContainsAny(j.Name+j.Class, ",\n\r") || strings.TrimSpace(j.Name) != j.Name || strings.TrimSpace(j.Class) != j.Class {
+		if strings.ContainsAny(j.Name+j.Class, ",\n\r") || strings.TrimSpace(j.Name) != j.Name ||
+			strings.TrimSpace(j.Class) != j.Class {
 			return nil, CannotHold(j, "a name with a comma, or with space around it")
 		}
 		l := requestLine{at: j.Arrival, before: fmt.Sprintf("execution,%s,%s,%d", j.Name, j.Class, j.Threads)}

@@ -25,7 +25,8 @@ func TestRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := func(n int, name, class string, at time.Duration, threads, level int) scheduler.Job {
-		return scheduler.Job{Number: n, Name: name, Class: class, Arrival: at, Threads: threads, Priority: level, Deadline: scheduler.Never}
+		return scheduler.Job{Number: n, Name: name, Class: class, Arrival: at, Threads: threads, Priority: level,
+			Deadline: scheduler.Never}
 	}
 	want := workload.Trace{
 		Jobs: []scheduler.Job{

@@ -29,8 +29,10 @@ func TestSWF(t *testing.T) {
 		RunTimes:   []time.Duration{3 * time.Second, 0},
 		Lines:      []int32{3, 5},
 		Jobs: []scheduler.Job{
-			{Number: 0, Name: "job-1", Class: "job", Arrival: 5 * time.Second, Threads: 4, Priority: -1, Deadline: scheduler.Never, User: "user-7", Predicted: 3 * time.Second},
-			{Number: 1, Name: "job-2", Class: "job", Arrival: 1 * time.Second, Threads: 8, Priority: -1, Deadline: scheduler.Never, Predicted: time.Minute},
+			{Number: 0, Name: "job-1", Class: "job", Arrival: 5 * time.Second, Threads: 4, Priority: -1,
+				Deadline: scheduler.Never, User: "user-7", Predicted: 3 * time.Second},
+			{Number: 1, Name: "job-2", Class: "job", Arrival: 1 * time.Second, Threads: 8, Priority: -1,
+				Deadline: scheduler.Never, Predicted: time.Minute},
 		},
 	}
 	if diff := cmp.Diff(want, tr); diff != "" {
@@ -65,7 +67,8 @@ func TestSWFMemoryAndStatus(t *testing.T) {
 	if want := []int64{4 << 20, 8 * 512, 0, 0}; !slices.Equal(memory, want) {
 		t.Errorf("memory %v, want %v", memory, want)
 	}
-	if tr, err = Find("swf").Read("f", strings.NewReader(log), Options{Args: map[string]any{"memory": false}}); err != nil || tr.Jobs[0].Memory != 0 {
+	if tr, err = Find("swf").Read("f", strings.NewReader(log),
+		Options{Args: map[string]any{"memory": false}}); err != nil || tr.Jobs[0].Memory != 0 {
 		t.Errorf("memory %d although it is to be ignored, error %v", tr.Jobs[0].Memory, err)
 	}
 	for want, line := range map[string]string{

@@ -45,7 +45,8 @@ func TestFormatsReplayByteForByte(t *testing.T) {
 			for range rapid.IntRange(0, 2).Draw(t, "updates") {
 				j := rapid.IntRange(0, len(tr.Jobs)-1).Draw(t, "updated")
 				tr.Resizes = append(tr.Resizes, scheduler.Resize{
-					Job: j, At: tr.Jobs[j].Arrival + time.Duration(rapid.Int64Range(0, 1e10).Draw(t, "later")), Threads: rapid.IntRange(1, 9).Draw(t, "to"),
+					Job: j, At: tr.Jobs[j].Arrival + time.Duration(rapid.Int64Range(0, 1e10).Draw(t,
+						"later")), Threads: rapid.IntRange(1, 9).Draw(t, "to"),
 				})
 			}
 		}
@@ -57,7 +58,8 @@ func TestFormatsReplayByteForByte(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, once.String())
 		}
-		shape := workload.Shape{Start: tr.Jobs[0].Arrival, Shifted: format == "requests"} // as the first line of the file says
+		shape := workload.Shape{Start: tr.Jobs[0].Arrival,
+			Shifted: format == "requests"} // as the first line of the file says
 		if err := shape.Apply(&back); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +90,8 @@ func TestFormatsRefuseWhatTheyCannotHold(t *testing.T) {
 		{"several nodes", []string{"swf", "batsim"}, func(t *workload.Trace) { t.Jobs[1].Nodes = 2 }},
 		{"a size that changes", []string{"swf", "batsim"}, func(t *workload.Trace) { t.Jobs[1].Malleable = true }},
 		{"a deadline", []string{"swf", "requests", "batsim"}, func(t *workload.Trace) { t.Jobs[1].Deadline = time.Second }},
-		{"a change of its request", []string{"swf", "batsim"}, func(t *workload.Trace) { t.Resizes = []scheduler.Resize{{Job: 1, Threads: 1}} }},
+		{"a change of its request", []string{"swf", "batsim"},
+			func(t *workload.Trace) { t.Resizes = []scheduler.Resize{{Job: 1, Threads: 1}} }},
 		{"a priority", []string{"swf", "batsim"}, func(t *workload.Trace) { t.Jobs[1].Priority = 1 }},
 		{"a memory", []string{"batsim"}, func(t *workload.Trace) { t.Jobs[1].Memory = 1 }},
 		{"a user", []string{"requests", "batsim"}, func(t *workload.Trace) { t.Jobs[1].User = "ann" }},
@@ -113,7 +116,8 @@ func TestFormatsRefuseWhatTheyCannotHold(t *testing.T) {
 				t.Fatalf("%s: %v", f, err)
 			}
 			c.change(&tr)
-			if err := Find(f).Write(&bytes.Buffer{}, tr); !errors.Is(err, ErrCannotHold) || !strings.Contains(err.Error(), c.what) {
+			if err := Find(f).Write(&bytes.Buffer{}, tr); !errors.Is(err, ErrCannotHold) || !strings.Contains(err.Error(),
+				c.what) {
 				t.Errorf("%s: error %v, want one that says %q", f, err, c.what)
 			}
 		}
