@@ -135,8 +135,8 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 		l.guard.news()
 		l.book(j)
 	}
-	if l.watcher != nil {
-		l.watcher.Served(j)
+	if l.follower != nil {
+		l.follower.Served(j)
 	}
 	l.enter(j)
 	f.timer = Never

@@ -40,7 +40,7 @@ type loop struct {
 	ends      []timer // expected ends of running jobs, ascending; kept for reservations only
 	turns     turns
 	second    SecondRanker    // the order, if it is one; nil otherwise
-	watcher   Watcher         // the order, if it is one
+	follower  Follower        // the order, if it is one
 	explainer Explainer       // the admission, if it is one
 	arrivals  int64           // into the queue
 	gaveBack  bool            // something was given back while dispatching
@@ -101,7 +101,7 @@ func newLoop(r Run, rules Rules) *loop {
 		l.turns = newTurns(l.machine)
 	}
 	l.second, _ = rules.Order.(SecondRanker)
-	l.watcher, _ = rules.Order.(Watcher)
+	l.follower, _ = rules.Order.(Follower)
 	l.explainer, _ = rules.Admission.(Explainer)
 	return l
 }
@@ -214,8 +214,8 @@ func (l *loop) arrive(j int32) {
 	l.guard.news()
 	f.State, f.since = Queued, l.Jobs[j].Arrival
 	l.emit(Event{Kind: Arrive, Job: int(j)})
-	if l.watcher != nil {
-		l.watcher.Arrived(j)
+	if l.follower != nil {
+		l.follower.Arrived(j)
 	}
 	l.wait(j)
 }
@@ -248,9 +248,9 @@ func (l *loop) ring(j int32, now time.Duration) {
 	case l.rules.Turns && l.queue.Len() > 0:
 		l.turnOver(j)
 	default:
-		if l.watcher != nil {
+		if l.follower != nil {
 			l.settleTime(j)
-			l.watcher.Served(j)
+			l.follower.Served(j)
 		}
 		l.setTimer(j, now+l.rules.Quantum)
 	}
@@ -302,8 +302,8 @@ func (l *loop) close(j int32, kind EventKind, reason string) {
 	l.unbook(j)
 	f.Finish, f.Reason, f.timer, f.grant = l.now, reason, Never, Grant{}
 	l.open--
-	if l.watcher != nil {
-		l.watcher.Ended(j)
+	if l.follower != nil {
+		l.follower.Ended(j)
 	}
 	l.emit(Event{Kind: kind, Job: int(j), Reason: reason})
 }
@@ -347,8 +347,8 @@ func (l *loop) settleTime(j int32) {
 	f.since = l.now
 	f.Service += d
 	f.CoreTime = Plus(f.CoreTime, CoreTime(d, f.grant.Cores.Count()))
-	if l.watcher != nil {
-		l.watcher.Used(j, d, f.grant)
+	if l.follower != nil {
+		l.follower.Used(j, d, f.grant)
 	}
 }
 

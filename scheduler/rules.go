@@ -56,8 +56,8 @@ type SecondRanker interface {
 	Second(JobView) int64
 }
 
-// Watcher is a Ranker that follows what jobs are given.
-type Watcher interface {
+// Follower is a Ranker that follows what jobs are given.
+type Follower interface {
 	Arrived(job int32)
 	Ended(job int32)
 	// Used reports that a job has held a grant for a time.

@@ -87,8 +87,8 @@ func (l *loop) goOn(j int32) {
 	l.turns.drop(j, f)
 	l.queue.Remove(j)
 	l.machine.take(f.grant)
-	if l.watcher != nil {
-		l.watcher.Served(j)
+	if l.follower != nil {
+		l.follower.Served(j)
 	}
 	l.setTimer(j, l.now+l.rules.Quantum)
 }

@@ -40,7 +40,7 @@ func newAccounts(jobs []scheduler.Job) accounts {
 	return s
 }
 
-// Arrived implements scheduler.Watcher.
+// Arrived implements scheduler.Follower.
 func (s *accounts) Arrived(j int32) {
 	o := s.owner[j]
 	if s.present[o] == 0 {
@@ -49,10 +49,10 @@ func (s *accounts) Arrived(j int32) {
 	s.present[o]++
 }
 
-// Ended implements scheduler.Watcher.
+// Ended implements scheduler.Follower.
 func (s *accounts) Ended(j int32) { s.present[s.owner[j]]-- }
 
-// Served implements scheduler.Watcher.
+// Served implements scheduler.Follower.
 func (s *accounts) Served(j int32) { s.virtual = max(s.virtual, s.attained[s.owner[j]]) }
 
 // add adds what the owner of a job has attained by it.

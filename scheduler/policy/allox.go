@@ -20,13 +20,11 @@ const AlloX Order = "allox"
 
 // alpha is the part of the users whose jobs are matched.
 var alpha = schema.Arg{
-	Name: "alpha", Type: schema.Number, Default: `1`, Min: bound(0.001), Max: bound(1),
+	Name: "alpha", Type: schema.Number, Default: `1`, Min: schema.Limit(0.001), Max: schema.Limit(1),
 	Doc: "The part of the users with waiting jobs, those with the least progress, whose jobs are matched: " +
 		"1 is for the least mean JCT, less for fairness. Users without a name own one job each.",
 	Example: `0.3`,
 }
-
-func bound(v float64) *float64 { return &v }
 
 func init() {
 	RegisterOrder(OrderChoice{
@@ -107,7 +105,7 @@ func (m *matcher) progress(d time.Duration, g scheduler.Grant) time.Duration {
 	return time.Duration(math.Round(float64(d) * part))
 }
 
-// Used implements scheduler.Watcher: users attain progress.
+// Used implements scheduler.Follower: users attain progress.
 func (m *matcher) Used(j int32, d time.Duration, g scheduler.Grant) { m.add(j, m.progress(d, g)) }
 
 // HeldBack implements scheduler.Admitter.

@@ -27,7 +27,7 @@ type fair struct{ accounts }
 func (f *fair) Rank(j scheduler.JobView) int64   { return f.of(j.Number()) }
 func (f *fair) Second(j scheduler.JobView) int64 { return int64(j.CoreTime()) }
 
-// Used implements scheduler.Watcher: users attain core time.
+// Used implements scheduler.Follower: users attain core time.
 func (f *fair) Used(j int32, d time.Duration, g scheduler.Grant) {
 	f.add(j, scheduler.CoreTime(d, g.Cores.Count()))
 }

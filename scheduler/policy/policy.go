@@ -80,10 +80,15 @@ func (p *Policy) Set(q Question, name string) {
 // others, and the settings that its choices read.
 func (p Policy) Complete() Policy {
 	p = p.answered()
-	settings := Settings{}
-	for _, a := range p.arguments() {
-		if v := p.setting(a); v != nil {
-			settings[a.Name] = v
+	var settings Settings
+	for _, q := range Questions {
+		for _, a := range q.settings(p) {
+			if v := p.setting(a); v != nil {
+				if settings == nil {
+					settings = Settings{}
+				}
+				settings[a.Name] = v
+			}
 		}
 	}
 	p.Settings = settings
@@ -99,11 +104,17 @@ func (p Policy) answered() Policy {
 	if open(OrderOf) {
 		p.Order = Order(OrderOf.Default())
 	}
-	for range Questions { // what is implied may imply more
-		for _, c := range p.Choices() {
+	for again := true; again; { // what is implied may imply more
+		again = false
+		for _, q := range Questions {
+			c := q.find(p.Get(q))
+			if c == nil {
+				continue
+			}
 			for _, w := range c.Wants {
 				if w.Implied && open(w.Of) {
 					p.Set(w.Of, w.Name)
+					again = true
 				}
 			}
 		}
@@ -114,6 +125,14 @@ func (p Policy) answered() Policy {
 		}
 	}
 	return p
+}
+
+// settings returns the own arguments of a policy's answer.
+func (q Question) settings(p Policy) []schema.Arg {
+	if c := q.find(p.Get(q)); c != nil {
+		return c.Settings
+	}
+	return nil
 }
 
 // setting returns the value of an argument, or its default; nil for none.
@@ -184,11 +203,11 @@ func (p *Policy) sets(arg string) bool {
 
 // Problem is what is wrong with a policy.
 type Problem struct {
-	// Arg is the argument of the policy block that it is about; empty when that is
-	// missing.
+	// Arg is the argument of the policy block that it is about.
 	Arg string
-	// Unread says that the argument has no effect beside the other choices.
-	Unread bool
+	// Missing says that the argument is not set, but needed; Unread that it has no
+	// effect beside the other choices. Otherwise it contradicts them.
+	Missing, Unread bool
 	// Detail is a sentence for people.
 	Detail string
 }
@@ -197,7 +216,11 @@ type Problem struct {
 // other, are missing, or have no effect. The policy is complete.
 func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 	var all []Problem
-	for _, c := range p.Choices() {
+	for _, q := range Questions {
+		c := q.find(p.Get(q))
+		if c == nil {
+			continue
+		}
 		for _, w := range c.Wants {
 			if p.Get(w.Of) != w.Name && isSet(string(w.Of)) {
 				all = append(all, Problem{Arg: string(w.Of), Detail: w.Detail})
@@ -205,18 +228,20 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 		}
 		for _, a := range c.Settings {
 			if _, ok := p.Settings[a.Name]; !ok && a.Required {
-				all = append(all, Problem{Detail: fmt.Sprintf("The order %q needs a %s, for example %s = %s.", c.Name, a.Name, a.Name, a.Example)})
+				all = append(all, Problem{Arg: a.Name, Missing: true, Detail: fmt.Sprintf(
+					"The %s %q needs a %s, for example %s = %s.", q, c.Name, a.Name, a.Name, a.Example)})
 			}
 		}
 	}
-	own := p.arguments()
-	for _, s := range AllSettings() {
-		if isSet(s.Name) && !slices.ContainsFunc(own, func(a schema.Arg) bool { return a.Name == s.Name }) {
+	for _, s := range OwnSettings() {
+		if isSet(s.Name) && !slices.Contains(s.By, p.Get(s.Of)) {
 			all = append(all, Problem{Arg: s.Name, Unread: true, Detail: fmt.Sprintf("%s is read only by %s.", s.Name, s.Readers())})
 		}
 	}
-	if isSet(string(VictimsOf)) && !p.Pauses() {
-		all = append(all, Problem{Arg: string(VictimsOf), Unread: true, Detail: "victims is read only by policies with preemption."})
+	if pre := preemptions.find(string(p.Preemption)); pre != nil && !pre.Pauses && isSet(string(VictimsOf)) {
+		all = append(all, Problem{
+			Arg: string(VictimsOf), Unread: true, Detail: "victims is read only by policies with preemption.",
+		})
 	}
 	return all
 }

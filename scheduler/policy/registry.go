@@ -67,7 +67,7 @@ type OrderChoice struct {
 	// Drifts says that the rank of a waiting job changes when others are served.
 	Drifts bool
 	// New returns the order for a run. It may also be a scheduler.SecondRanker, a
-	// scheduler.Watcher, or a scheduler.Admitter that takes the backfill's place.
+	// scheduler.Follower, or a scheduler.Admitter that takes the backfill's place.
 	New func(Setup) scheduler.Ranker
 }
 
@@ -144,6 +144,7 @@ func (r *choices[T]) register(t T) {
 	for _, t := range r.list {
 		r.plain = append(r.plain, r.choice(t))
 	}
+	settings.own = nil
 }
 
 // find returns the choice of that name, or nil.

@@ -3,9 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -33,45 +31,6 @@ var (
 		Doc: "A waiting job's level improves by one each time it has waited this long.", Example: `"10s"`,
 	}
 )
-
-// OwnSetting is an argument that some choices have of their own.
-type OwnSetting struct {
-	schema.Arg
-	// Of is the question that they answer, By are their names.
-	Of Question
-	By []string
-}
-
-// Readers names the choices that read the setting: the orders "las" or "fair".
-func (s OwnSetting) Readers() string {
-	names := make([]string, len(s.By))
-	for i, name := range s.By {
-		names[i] = strconv.Quote(name)
-	}
-	if len(names) == 1 {
-		return fmt.Sprintf("the %s %s", s.Of, names[0])
-	}
-	last := len(names) - 1
-	return fmt.Sprintf("the %ss %s or %s", s.Of, strings.Join(names[:last], ", "), names[last])
-}
-
-// AllSettings returns the own arguments of all choices, each once.
-func AllSettings() []OwnSetting {
-	var all []OwnSetting
-	for _, q := range Questions {
-		for _, c := range q.Choices() {
-			for _, a := range c.Settings {
-				i := slices.IndexFunc(all, func(s OwnSetting) bool { return s.Name == a.Name })
-				if i < 0 {
-					i = len(all)
-					all = append(all, OwnSetting{Arg: a, Of: q})
-				}
-				all[i].By = append(all[i].By, c.Name)
-			}
-		}
-	}
-	return all
-}
 
 // parse reads the text of a value, as it stands in the language or in JSON.
 func parse(a schema.Arg, text string) (any, error) {
@@ -148,7 +107,7 @@ func (s *Settings) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*s = Settings{}
-	for _, a := range AllSettings() {
+	for _, a := range OwnSettings() {
 		text, ok := texts[a.Name]
 		if !ok {
 			continue
