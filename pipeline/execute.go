@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -220,7 +221,7 @@ func cellError(c record.Cell) error {
 		return errors.New(c.Error)
 	}
 	first := c.Failures[0]
-	if more := c.Metrics.Failed - 1; more > 0 {
+	if more := measure.Failed.CountOf(&c.Metrics) - 1; more > 0 {
 		return fmt.Errorf("job %s: %s (and %d more failed)", first.Job, first.Reason, more)
 	}
 	return fmt.Errorf("job %s: %s", first.Job, first.Reason)

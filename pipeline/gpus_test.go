@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,8 +120,8 @@ func TestGPUsOfACell(t *testing.T) {
 	if !busy || len(cell.Warnings) > 2 { // the machine itself may be busy
 		t.Errorf("%+v", cell.Warnings)
 	}
-	if !slices.ContainsFunc(cell.Files, func(f record.File) bool { return f.Name == record.GPUsFile }) || cell.Metrics.GPUUtilization <= 0 {
-		t.Errorf("%+v, GPU utilization %g", cell.Files, cell.Metrics.GPUUtilization)
+	if !slices.ContainsFunc(cell.Files, func(f record.File) bool { return f.Name == record.GPUsFile }) || measure.GPUUtilization.Of(&cell.Metrics) <= 0 {
+		t.Errorf("%+v, GPU utilization %g", cell.Files, measure.GPUUtilization.Of(&cell.Metrics))
 	}
 }
 

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"math"
 	"os"
 	"path/filepath"
@@ -69,7 +70,7 @@ func meanJCT(t *testing.T, source string) map[string]float64 {
 	}
 	sums := map[string]float64{}
 	for _, c := range e.Cells {
-		sums[c.Axes[0].Value] += c.Metrics.MeanJCT / float64(e.Plan.Replicates)
+		sums[c.Axes[0].Value] += measure.MeanJCT.Of(&c.Metrics) / float64(e.Plan.Replicates)
 	}
 	return sums
 }

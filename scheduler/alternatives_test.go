@@ -36,7 +36,7 @@ func onTypes(j Job, more ...Alternative) Job {
 func sec(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // waysOf returns the true work of jobs with alternatives: the predictions.
-func waysOf(jobs []Job) []simulated.Work {
+func waysOf(jobs []Job) []simulated.Scaling {
 	w := works(jobs)
 	for i, j := range jobs {
 		for _, a := range j.Alternatives {

@@ -54,8 +54,8 @@ func number(jobs []Job) []Job {
 }
 
 // works returns the true work: the predictions, which scale with the cores.
-func works(jobs []Job) []simulated.Work {
-	w := make([]simulated.Work, len(jobs))
+func works(jobs []Job) []simulated.Scaling {
+	w := make([]simulated.Scaling, len(jobs))
 	for i, j := range jobs {
 		w[i] = simulated.FullRequest(j.Predicted, j.Threads)
 	}
@@ -63,7 +63,7 @@ func works(jobs []Job) []simulated.Work {
 }
 
 // simulate runs a cell, and fails the test unless its trace is valid.
-func simulate(t testing.TB, r Run, work []simulated.Work) (Outcome, *trace) {
+func simulate(t testing.TB, r Run, work []simulated.Scaling) (Outcome, *trace) {
 	t.Helper()
 	if work == nil {
 		work = works(r.Jobs)

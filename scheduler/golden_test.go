@@ -86,7 +86,7 @@ func goldenCombinations() []combination {
 type goldenWorkload struct {
 	cluster           Cluster
 	jobs              []Job
-	work              []simulated.Work
+	work              []simulated.Scaling
 	resizes           []Resize
 	fails             []bool // by job: whether its first attempt fails; nil for none
 	units             []int  // of work, for online predictions; nil for none
@@ -112,7 +112,7 @@ func drawGoldenWorkload(n int) goldenWorkload {
 	for i := range 1 + rng.IntN(10) {
 		j, run := w.drawJob(rng, span, choices)
 		j.Number, j.Name = i, fmt.Sprint(i)
-		work := simulated.Work{Scaled: run, Threads: j.Threads, Parallel: 0.5 + 0.5*float64(rng.IntN(2))}
+		work := simulated.Scaling{Scaled: run, Threads: j.Threads, Parallel: 0.5 + 0.5*float64(rng.IntN(2))}
 		for _, a := range j.Alternatives {
 			work.Alternatives = append(work.Alternatives, simulated.FullRequest(span(9), a.Threads))
 		}
@@ -184,7 +184,7 @@ func (w *goldenWorkload) drawJob(rng *rand.Rand, span func(int) time.Duration, c
 }
 
 // without returns the workload's jobs and their work without alternatives.
-func (w goldenWorkload) without() ([]Job, []simulated.Work) {
+func (w goldenWorkload) without() ([]Job, []simulated.Scaling) {
 	jobs, work := slices.Clone(w.jobs), slices.Clone(w.work)
 	for i := range jobs {
 		jobs[i].Alternatives, work[i].Alternatives = nil, nil
@@ -200,7 +200,7 @@ type failing struct {
 	at    []int // by job, the job of the simulation that stands for it
 }
 
-func newFailing(jobs []Job, work []simulated.Work, fails []bool, o simulated.Options) (*failing, error) {
+func newFailing(jobs []Job, work []simulated.Scaling, fails []bool, o simulated.Options) (*failing, error) {
 	engine, err := simulated.New(append(slices.Clone(jobs), jobs...), append(slices.Clone(work), work...), o)
 	f := &failing{Engine: engine, fails: fails, at: make([]int, len(jobs))}
 	for i := range f.at {

@@ -44,8 +44,8 @@ func openData(t testing.TB, name string) io.Reader {
 	return z
 }
 
-func fullRequests(tr workload.Trace) []simulated.Work {
-	work := make([]simulated.Work, len(tr.Jobs))
+func fullRequests(tr workload.Trace) []simulated.Scaling {
+	work := make([]simulated.Scaling, len(tr.Jobs))
 	for i, j := range tr.Jobs {
 		work[i] = simulated.FullRequest(tr.RunTimes[i], j.Threads)
 	}
@@ -53,7 +53,7 @@ func fullRequests(tr workload.Trace) []simulated.Work {
 }
 
 // runValidated executes a cell with the streaming validator as its recorder.
-func runValidated(t testing.TB, r Run, work []simulated.Work, o simulated.Options) Outcome {
+func runValidated(t testing.TB, r Run, work []simulated.Scaling, o simulated.Options) Outcome {
 	t.Helper()
 	engine, err := simulated.New(r.Jobs, work, o)
 	if err != nil {

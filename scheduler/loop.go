@@ -47,6 +47,7 @@ type loop struct {
 	progress  []Notice        // of jobs, since the predictions were last looked at
 	seen      []seen          // by job; nil without online predictions
 	lost      []time.Duration // by job, the core time of attempts that failed; nil until one has
+	done      []time.Duration // by job, as Outlook counts; nil where that is core time
 	ways      ways
 	guard     guard
 	closed    time.Duration // the horizon, when the run was closed at it
@@ -97,6 +98,7 @@ func newLoop(r Run, rules Rules) *loop {
 		}
 	}
 	l.newWays()
+	l.look()
 	if rules.Turns {
 		l.turns = newTurns(l.machine)
 	}
@@ -346,6 +348,7 @@ func (l *loop) settleTime(j int32) {
 	l.hold(j)
 	f.since = l.now
 	f.Service += d
+	l.settleDone(j, d)
 	f.CoreTime = Plus(f.CoreTime, CoreTime(d, f.grant.Cores.Count()))
 	if l.follower != nil {
 		l.follower.Used(j, d, f.grant)

@@ -28,10 +28,10 @@ type faulty struct {
 	refused map[int]bool // jobs that cannot be started
 }
 
-func newFaulty(t *rapid.T, jobs []Job, work []simulated.Work, fails []int, refused map[int]bool, o simulated.Options) *faulty {
+func newFaulty(t *rapid.T, jobs []Job, work []simulated.Scaling, fails []int, refused map[int]bool, o simulated.Options) *faulty {
 	f := &faulty{begun: make([]int, len(jobs)), fails: fails, refused: refused}
 	var attempts []Job
-	var works []simulated.Work
+	var works []simulated.Scaling
 	for i, j := range jobs {
 		f.first = append(f.first, len(attempts))
 		for n := range j.Retries + 1 {
@@ -84,7 +84,7 @@ func (f *faulty) Watch(units []int) {
 // mixed is a run with everything at once, and what is needed to do it again.
 type mixed struct {
 	Run
-	work    []simulated.Work
+	work    []simulated.Scaling
 	options simulated.Options
 	fails   []int
 	refused map[int]bool

@@ -51,7 +51,7 @@ func (m *meanPace) Learn(job, units int, held []Held) time.Duration {
 func online(t *testing.T, p Policy, cores int, jobs []Job, actual []float64, units []int, resizes ...Resize) (Outcome, *trace, *meanPace) {
 	t.Helper()
 	jobs = number(jobs)
-	work := make([]simulated.Work, len(jobs))
+	work := make([]simulated.Scaling, len(jobs))
 	for i := range work {
 		work[i] = simulated.FullRequest(time.Duration(actual[i]*float64(time.Second)), jobs[i].Threads)
 	}

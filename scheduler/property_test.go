@@ -46,10 +46,10 @@ func drawCluster(t *rapid.T) Cluster {
 }
 
 // drawJobs draws jobs that the cluster can run, one after the other.
-func drawJobs(t *rapid.T, c Cluster, plain bool) ([]Job, []simulated.Work) {
+func drawJobs(t *rapid.T, c Cluster, plain bool) ([]Job, []simulated.Scaling) {
 	n := rapid.IntRange(1, 12).Draw(t, "jobs")
 	jobs := make([]Job, n)
-	work := make([]simulated.Work, n)
+	work := make([]simulated.Scaling, n)
 	for i := range jobs {
 		node := c.Nodes[rapid.IntRange(0, len(c.Nodes)-1).Draw(t, "fits on")]
 		j := Job{
@@ -85,7 +85,7 @@ func drawJobs(t *rapid.T, c Cluster, plain bool) ([]Job, []simulated.Work) {
 			}
 		}
 		jobs[i] = j
-		work[i] = simulated.Work{Scaled: run, Threads: j.Threads, Parallel: 0.5 + 0.5*float64(rapid.IntRange(0, 1).Draw(t, "parallel"))}
+		work[i] = simulated.Scaling{Scaled: run, Threads: j.Threads, Parallel: 0.5 + 0.5*float64(rapid.IntRange(0, 1).Draw(t, "parallel"))}
 	}
 	return number(jobs), work
 }
@@ -116,7 +116,7 @@ func drawResizes(t *rapid.T, jobs []Job) []Resize {
 	return out
 }
 
-func execute(t *rapid.T, r Run, work []simulated.Work, o simulated.Options) (Outcome, *trace) {
+func execute(t *rapid.T, r Run, work []simulated.Scaling, o simulated.Options) (Outcome, *trace) {
 	engine, err := simulated.New(r.Jobs, work, o)
 	if err != nil {
 		t.Fatal(err)

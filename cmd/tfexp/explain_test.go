@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -111,47 +109,5 @@ func TestStoryWithoutRecordsIsAUsageError(t *testing.T) {
 	_, _, err := storyOf(e, c, "short-1")
 	if code, hint := verdict(err); code != exitUsage || hint == "" {
 		t.Errorf("%v: exit status %d, hint %q", err, code, hint)
-	}
-}
-
-func TestUnderWay(t *testing.T) {
-	journal := []store.JournalEntry{
-		{Event: "run_start"}, {Event: "cell_start", Unit: "killed"},
-		{Event: "run_start"}, {Event: "cell_start", Unit: "a"}, {Event: "cell_start", Unit: "b"}, {Event: "cell_end",
-			Unit: "a"},
-	}
-	if d := cmp.Diff([]string{"b"}, underWay(journal)); d != "" {
-		t.Error(d)
-	}
-}
-
-func TestNarrowTablesLeaveOutWhatIsLeastAskedFor(t *testing.T) {
-	title := func(name string) string {
-		m, ok := measure.MetricByName(name)
-		if !ok {
-			t.Fatalf("no metric %q", name)
-		}
-		return m.Title
-	}
-	full := table{
-		left:   1,
-		header: []string{"policy", title("mean_jct_s") + " (s)", title("p95_jct_s") + " (s)", title("utilization")},
-		rows:   [][]string{{"fcfs", "1", "2", "3"}},
-	}
-	if got := narrow(full, full.width()); len(got.header) != 4 {
-		t.Errorf("with room for all: %q", got.header)
-	}
-	got := narrow(full, full.width()-1)
-	if d := cmp.Diff([]string{"policy", full.header[1], full.header[3]}, got.header); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([][]string{{"fcfs", "1", "3"}}, got.rows); d != "" {
-		t.Error(d)
-	}
-	if got := narrow(full, 10); len(got.header) != 2 {
-		t.Errorf("in 10 columns: %q", got.header)
-	}
-	if len(full.rows[0]) != 4 {
-		t.Error("the full table was changed")
 	}
 }

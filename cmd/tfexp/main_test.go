@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,7 +98,7 @@ func wellPredicted(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no cell is complete")
 	}
 	for _, c := range e.Cells {
-		if took := c.Metrics.Makespan; !(c.PredictedSeconds > took/factor && c.PredictedSeconds < took*factor) {
+		if took := measure.Makespan.Of(&c.Metrics); !(c.PredictedSeconds > took/factor && c.PredictedSeconds < took*factor) {
 			ts.Fatalf("%s took %g s, and was predicted to take %g s", c.Cell, took, c.PredictedSeconds)
 		}
 	}

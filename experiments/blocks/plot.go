@@ -23,9 +23,12 @@ func (d *Decoder) plots(axes []string) []experiments.Plot {
 		p.Y = d.axisOfPlot(n, "y", ofPlots(a, p.Kind, "y", "a y", "heatmap"), axes)
 		switch {
 		case p.Kind == "speedup" && p.X == "":
-			a.Fail(n.Header, "Missing argument", "The plot \"speedup\" needs x: the axis along which jobs get faster, such as that of their threads.")
+			a.Fail(n.Header, "Missing argument",
+				"The plot \"speedup\" needs x: the axis along which jobs get faster, such as that of their threads.")
 		case p.Kind == "heatmap" && (p.X == "") != (p.Y == ""):
-			a.Fail(n.Header, "Missing argument", "The plot \"heatmap\" takes both x and y, or neither: then the first two axes whose values are numbers.")
+			a.Fail(n.Header, "Missing argument",
+				"The plot \"heatmap\" takes both x and y, or neither: then the first two axes whose values are "+
+					"numbers.")
 		case p.X != "" && p.X == p.Y:
 			a.Fail(a.At("y"), "The same axis twice", "x and y of a heat map are two axes of the matrix.")
 		}

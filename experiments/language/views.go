@@ -1,16 +1,20 @@
 package language
 
-import "github.com/tfexp/tfexp/experiments/schema"
+import (
+	"strings"
 
-// Metrics returns the names of the metrics: the numeric columns of metrics.csv,
-// in its order.
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/measure"
+)
+
+// Metrics returns the names of the metrics: the columns of metrics.csv that can
+// be compared, in its order.
 func Metrics() []string {
-	return []string{
-		"jobs", "finished", "failed", "makespan_s", "throughput_per_h", "utilization",
-		"mean_jct_s", "median_jct_s", "p95_jct_s", "mean_waiting_s", "mean_first_run_delay_s",
-		"mean_service_s", "mean_slowdown", "p95_slowdown", "jain_fairness", "preemptions", "resizes",
-		"mean_bounded_slowdown", "gpu_utilization",
+	var names []string
+	for _, m := range measure.AllMetrics() {
+		names = append(names, m.Name)
 	}
+	return names
 }
 
 // PlotKinds returns the kinds of pictures, in the order of the report.
@@ -18,16 +22,18 @@ func PlotKinds() []string {
 	return []string{"gantt", "jct", "metrics", "series", "cores", "predicted", "fidelity", "heatmap", "containers", "speedup"}
 }
 
-var compareBlock = &schema.Block{
-	Name: "compare", Label: "metric: a column of metrics.csv, with or without its `_s`",
-	Doc: "Asks for a comparison of every other policy with a baseline, paired by replicate.",
-	Example: `compare "mean_jct" {
+func compareBlock() *schema.Block {
+	return &schema.Block{
+		Name: "compare", Label: "metric: a column of metrics.csv, with or without its `_s`",
+		Doc: "Asks for a comparison of every other policy with a baseline, paired by replicate. The metrics are " + listed(Metrics()) + ".",
+		Example: `compare "mean_jct" {
   baseline = policy.fcfs
 }`,
-	Args: []schema.Arg{
-		{Name: "baseline", Type: schema.PolicyRef, Required: true, Doc: "The policy that the others are compared with.", Example: `policy.fcfs`},
-		{Name: "level", Type: schema.Number, Default: `0.95`, Min: schema.Limit(0.5), Max: schema.Limit(0.9999), Doc: "Level of the confidence interval.", Example: `0.99`},
-	},
+		Args: []schema.Arg{
+			{Name: "baseline", Type: schema.PolicyRef, Required: true, Doc: "The policy that the others are compared with.", Example: `policy.fcfs`},
+			{Name: "level", Type: schema.Number, Default: `0.95`, Min: schema.Limit(0.5), Max: schema.Limit(0.9999), Doc: "Level of the confidence interval.", Example: `0.99`},
+		},
+	}
 }
 
 func plotBlock() *schema.Block {
@@ -48,3 +54,6 @@ plot "heatmap" {}`,
 		},
 	}
 }
+
+// listed joins names as code: "`a`, `b`".
+func listed(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }

@@ -24,7 +24,7 @@ type marked struct {
 // Watch implements scheduler.Watcher: every unit of a job takes an equal part
 // of what the number of threads changes of its run time, after its fixed part.
 func (e *Engine) Watch(units []int) {
-	e.marks = marks{units: units, jobs: make([]marked, len(e.work))}
+	e.marks = marks{units: units, jobs: make([]marked, len(e.tasks))}
 	for i := range e.tasks {
 		e.marks.jobs[i].whole = e.tasks[i].scaled
 	}
@@ -53,8 +53,9 @@ func (e *Engine) mark(job int, gap time.Duration) {
 // untilMark is the work, as time alone on its cores, that a job has yet to do
 // until its next report; it has none any more when ok is false.
 func (e *Engine) untilMark(job int, t *task) (gap time.Duration, ok bool) {
-	m, w := &e.marks.jobs[job], &e.work[job]
-	total := stretch(m.whole, w.speed(max(w.Threads, 1)), w.speed(int(t.threads)))
+	m := &e.marks.jobs[job]
+	_, _, rate := e.workOf(job).Times()
+	total := stretch(m.whole, rate, t.rate)
 	if m.next >= e.units[job] || total == 0 {
 		return 0, false
 	}

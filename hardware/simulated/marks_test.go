@@ -48,7 +48,7 @@ const second = time.Second
 
 // A job of 10 units of 1 s on two cores, after 3 s in which nothing speeds up.
 func TestReportsAreExact(t *testing.T) {
-	work := Work{Fixed: 3 * second, Scaled: 10 * second, Threads: 2, Parallel: 1}
+	work := Scaling{Fixed: 3 * second, Scaled: 10 * second, Threads: 2, Parallel: 1}
 	for _, c := range []struct {
 		name string
 		o    Options
@@ -88,15 +88,15 @@ func TestReportsAreExact(t *testing.T) {
 // Units that take no time to tell, and jobs without units, are no trouble.
 func TestReportsOfSmallJobs(t *testing.T) {
 	for _, c := range []struct {
-		work  Work
+		work  Scaling
 		units int
 		want  int
 	}{
 		{FullRequest(second, 1), 0, 0},
 		{FullRequest(second, 1), 1, 0},   // its end tells
-		{Work{Fixed: second}, 10, 0},     // nothing is known of its units
+		{Scaling{Fixed: second}, 10, 0},  // nothing is known of its units
 		{FullRequest(3, 1), 1 << 20, 20}, // a third of a million units each nanosecond
-		{Work{}, 5, 0},
+		{Scaling{}, 5, 0},
 	} {
 		e := newEngine(t, Options{}, c.work)
 		e.Watch([]int{c.units})

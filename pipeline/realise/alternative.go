@@ -72,7 +72,7 @@ func on(h *experiments.Hardware, j *experiments.Job) []*experiments.Job {
 }
 
 // faster is work at a rate; what no number of threads changes stays.
-func faster(w simulated.Work, rate float64) simulated.Work {
+func faster(w simulated.Scaling, rate float64) simulated.Scaling {
 	if rate != 1 {
 		w.Scaled = time.Duration(math.Round(float64(w.Scaled) / rate))
 	}
@@ -145,7 +145,7 @@ func epochStream(w *experiments.Workload, seed int64, submit int) *rand.Rand {
 // workOn is the work of a job in one way: what its trace or the file says, or the
 // fitted estimate. A trace tells the run time of the request that it has, which is
 // the only one: its jobs have no alternatives.
-func (x *Experiment) workOn(h *experiments.Hardware, r realisation, job int, w alternative) (simulated.Work, error) {
+func (x *Experiment) workOn(h *experiments.Hardware, r realisation, job int, w alternative) (simulated.Scaling, error) {
 	if told, ok := r.told(job); ok {
 		return faster(told, w.rate), nil
 	}
@@ -156,7 +156,7 @@ func (x *Experiment) workOn(h *experiments.Hardware, r realisation, job int, w a
 }
 
 // workOnEach is the work of a job in each of several alternatives.
-func (x *Experiment) workOnEach(h *experiments.Hardware, r realisation, job int, alternatives []alternative) (work simulated.Work, err error) {
+func (x *Experiment) workOnEach(h *experiments.Hardware, r realisation, job int, alternatives []alternative) (work simulated.Scaling, err error) {
 	for _, w := range alternatives {
 		on, err := x.workOn(h, r, job, w)
 		if err != nil {
@@ -168,7 +168,7 @@ func (x *Experiment) workOnEach(h *experiments.Hardware, r realisation, job int,
 }
 
 // aloneOf is the true run time of a job alone: in the fastest of its alternatives.
-func aloneOf(work simulated.Work, alternatives []alternative, threads int) time.Duration {
+func aloneOf(work simulated.Scaling, alternatives []alternative, threads int) time.Duration {
 	if len(alternatives) == 0 {
 		return work.RunTime(threads)
 	}
@@ -201,7 +201,7 @@ func (x *Experiment) fittedOn(h *experiments.Hardware, r realisation) [][]time.D
 
 // withAlternatives gives jobs their alternatives on a hardware, with the estimates that
 // the policy is to decide by. truth has the true run times, if they are known.
-func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []simulated.Work) []scheduler.Job {
+func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []simulated.Scaling) []scheduler.Job {
 	alternatives := alternativesOf(c.Hardware, r)
 	if alternatives == nil {
 		return jobs

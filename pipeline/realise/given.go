@@ -11,7 +11,7 @@ import (
 
 // given is the work of a job whose run time the file gives, with the epoch
 // time that was drawn for it.
-func given(j *experiments.Job, epoch time.Duration) simulated.Work {
+func given(j *experiments.Job, epoch time.Duration) simulated.Scaling {
 	rt, epochs := j.Runtime, length(j)
 	if rt.Whole {
 		epochs = 1
@@ -23,7 +23,7 @@ func given(j *experiments.Job, epoch time.Duration) simulated.Work {
 }
 
 // speedUp lets a job's work depend on its threads as the file says.
-func speedUp(w *simulated.Work, rt *experiments.Runtime) {
+func speedUp(w *simulated.Scaling, rt *experiments.Runtime) {
 	w.Parallel = rt.Parallel
 	if rt.SpeedUp != nil {
 		w.SpeedUp = rt.SpeedUp.At

@@ -86,7 +86,7 @@ func (f *foresight) Forget(job int) { f.jobs[job] = learned{} }
 
 // estimate is what is estimated of a job before its first unit, and the work
 // that says how its pace changes with the threads.
-func (f *foresight) estimate(job int) (est estimator.Estimate, work simulated.Work, ok bool) {
+func (f *foresight) estimate(job int) (est estimator.Estimate, work simulated.Scaling, ok bool) {
 	block := f.r.kinds[f.r.kind[job]]
 	threads := block.Threads.Request
 	k := f.r.kind[job]

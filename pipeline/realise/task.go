@@ -112,7 +112,7 @@ func (c *Cell) Twin() (execute.Cell, *store.Key, error) {
 }
 
 // twinKey describes all that a twin adds to the cell's own key.
-func (c *Cell) twinKey(r realisation, work []simulated.Work, opts simulated.Options) *store.Key {
+func (c *Cell) twinKey(r realisation, work []simulated.Scaling, opts simulated.Options) *store.Key {
 	k := store.NewKey("fidelity")
 	k.Addf("version", "%d", twinVersion)
 	k.Add("cell", c.Ref.Key)
@@ -124,7 +124,7 @@ func (c *Cell) twinKey(r realisation, work []simulated.Work, opts simulated.Opti
 			continue
 		}
 		seen[j] = true
-		for _, on := range append([]simulated.Work{w}, w.Alternatives...) {
+		for _, on := range append([]simulated.Scaling{w}, w.Alternatives...) {
 			k.Addf("job."+j.Name, "fixed %s, scaled %s on %d, parallel %g", on.Fixed, on.Scaled, on.Threads, on.Parallel)
 		}
 		if est, ok := c.x.estimateOf(j); ok && w.SpeedUp != nil && j.Runtime == nil {

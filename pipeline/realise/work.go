@@ -17,9 +17,9 @@ import (
 // than the request; or what the file says. The file comes before the
 // estimate on simulated machines, the estimate when a real cell is simulated.
 // The error wraps ErrNoEstimate for a job that has none of them.
-func (c *Cell) work(r realisation) ([]simulated.Work, error) {
-	work := make([]simulated.Work, len(r.jobs))
-	ofKind := make([]simulated.Work, len(r.kinds))
+func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
+	work := make([]simulated.Scaling, len(r.jobs))
+	ofKind := make([]simulated.Scaling, len(r.kinds))
 	known := make([]bool, len(r.kinds))
 	alternatives := alternativesOf(c.Hardware, r)
 	for i := range work {
@@ -54,10 +54,10 @@ func (c *Cell) work(r realisation) ([]simulated.Work, error) {
 
 // told is the work of a job whose run time a trace tells; it speeds up as the file
 // says, and else in proportion to its threads.
-func (r *realisation) told(job int) (simulated.Work, bool) {
+func (r *realisation) told(job int) (simulated.Scaling, bool) {
 	t, ok := r.runTime(job)
 	if !ok {
-		return simulated.Work{}, false
+		return simulated.Scaling{}, false
 	}
 	w := simulated.FullRequest(t, r.jobs[job].Threads)
 	if k := r.kind[job]; k >= 0 && r.kinds[k].Runtime != nil {
@@ -79,12 +79,12 @@ func (x *Experiment) estimated(h *experiments.Hardware, j *experiments.Job) bool
 }
 
 // workOf is the work of a job by its fitted estimate.
-func (x *Experiment) workOf(j *experiments.Job) (simulated.Work, error) {
+func (x *Experiment) workOf(j *experiments.Job) (simulated.Scaling, error) {
 	est, ok := x.estimateOf(j)
 	if !ok {
-		return simulated.Work{}, fmt.Errorf("%w of the run time of job %s: its samples failed", ErrNoEstimate, j.Name)
+		return simulated.Scaling{}, fmt.Errorf("%w of the run time of job %s: its samples failed", ErrNoEstimate, j.Name)
 	}
-	w := simulated.Work{
+	w := simulated.Scaling{
 		Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(length(j))),
 		Threads: j.Threads.Request, Parallel: 1,
 	}
@@ -155,5 +155,5 @@ func (m median) time() time.Duration {
 // full request (in the fastest of its alternatives), and its work.
 type truth struct {
 	alone []time.Duration
-	work  []simulated.Work
+	work  []simulated.Scaling
 }

@@ -158,7 +158,7 @@ func pairs(base, candidate Variant, m measure.Metric) (b, c []float64) {
 // sameJobs tells whether the same jobs finished in two cells. Beyond
 // MaxFailures their names are not known, and then they are not the same.
 func sameJobs(a, b *record.Cell) bool {
-	if a.Metrics.Finished != b.Metrics.Finished || a.Error != "" || b.Error != "" {
+	if measure.Finished.CountOf(&a.Metrics) != measure.Finished.CountOf(&b.Metrics) || a.Error != "" || b.Error != "" {
 		return false
 	}
 	failed := func(c *record.Cell) []string {
@@ -169,5 +169,5 @@ func sameJobs(a, b *record.Cell) bool {
 		slices.Sort(names)
 		return names
 	}
-	return a.Metrics.Failed <= measure.MaxFailures && slices.Equal(failed(a), failed(b))
+	return measure.Failed.CountOf(&a.Metrics) <= measure.MaxFailures && slices.Equal(failed(a), failed(b))
 }

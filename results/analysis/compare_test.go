@@ -21,7 +21,7 @@ func variant(e *record.Experiment, workload, policy string, axes []record.Settin
 			Policy: policy, Replicate: i + 1, Axes: axes,
 		}
 		e.Plan.Cells = append(e.Plan.Cells, ref)
-		m := measure.Metrics{Jobs: 8, Finished: 8, MeanWaiting: w, Utilization: w / 10}
+		m := measure.Of(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w, "utilization": w / 10, "mean_jct_s": 0, "p95_jct_s": 0})
 		e.Cells = append(e.Cells, record.Cell{CellRef: ref, State: record.CellFinished, Metrics: m})
 	}
 }
@@ -80,8 +80,8 @@ func TestPairsThatCount(t *testing.T) {
 	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting_s", Baseline: "fcfs"}}
 	variant(e, "w", "fcfs", nil, 4, 5, 6, 5, 7)
 	variant(e, "w", "rr", nil, 2, 3, 4, 3.1, 4)
-	e.Cells[5].Metrics.Finished = 7
-	e.Cells[6].Metrics.MeanWaiting = math.NaN()
+	e.Cells[5].Metrics.Set(measure.Finished, 7)
+	e.Cells[6].Metrics.Set(measure.MeanWaiting, math.NaN())
 	r := analysis.Comparisons(e)[0]
 	if r.Pairs != 3 || r.BaselineMean != 6 || r.Level != 0.95 {
 		t.Errorf("%+v", r)

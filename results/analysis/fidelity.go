@@ -14,12 +14,6 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// FidelityMetrics are the metrics on which real cells and their simulations
-// are compared, the most telling first.
-var FidelityMetrics = []string{
-	"makespan_s", "mean_jct_s", "mean_waiting_s", "utilization", "mean_service_s", "p95_jct_s",
-}
-
 // Pair is a finished real cell and its simulation.
 type Pair struct{ Real, Twin record.Cell }
 
@@ -78,11 +72,11 @@ type FidelityMetric struct {
 // metric that is not known on both sides has none.
 func FidelityRows(pairs []Pair) []record.FidelityRow {
 	var rows []record.FidelityRow
+	metrics := measure.ShownIn(measure.InFidelity)
 	for i := range pairs {
-		for _, name := range FidelityMetrics {
-			m, _ := measure.MetricByName(name)
+		for _, m := range metrics {
 			row := record.FidelityRow{
-				Cell: pairs[i].Real.Cell, Metric: name,
+				Cell: pairs[i].Real.Cell, Metric: m.Name,
 				Real: m.Of(&pairs[i].Real.Metrics), Simulated: m.Of(&pairs[i].Twin.Metrics),
 			}
 			if stats.Finite(row.Real) && stats.Finite(row.Simulated) {
@@ -104,7 +98,7 @@ func errorPct(simulated, real float64) float64 {
 	return math.NaN()
 }
 
-// Fidelity compares the real cells with their simulations.
+// FidelityOf compares the real cells with their simulations.
 func FidelityOf(e *record.Experiment) Fidelity {
 	pairs := Pairs(e)
 	f := Fidelity{Cells: len(pairs)}
@@ -116,11 +110,11 @@ func FidelityOf(e *record.Experiment) Fidelity {
 		}
 	}
 	rows := FidelityRows(pairs)
-	for _, name := range FidelityMetrics {
-		m := FidelityMetric{Metric: name}
+	for _, metric := range measure.ShownIn(measure.InFidelity) {
+		m := FidelityMetric{Metric: metric.Name}
 		var size, quiet, bias stats.Mean
 		for _, r := range rows {
-			if r.Metric != name || !stats.Finite(r.ErrorPct) {
+			if r.Metric != metric.Name || !stats.Finite(r.ErrorPct) {
 				continue
 			}
 			size.Add(math.Abs(r.ErrorPct))
@@ -139,7 +133,7 @@ func FidelityOf(e *record.Experiment) Fidelity {
 		if quiet.N > 0 {
 			m.QuietAbsPct = quiet.Value()
 		}
-		rank(e, &m, pairs)
+		rank(e, metric, &m, pairs)
 		f.Metrics = append(f.Metrics, m)
 	}
 	return f
@@ -147,8 +141,7 @@ func FidelityOf(e *record.Experiment) Fidelity {
 
 // rank compares the order of each two variants by their means over the pairs
 // of cells. The p-values of one workload and hardware have Holm's correction.
-func rank(e *record.Experiment, f *FidelityMetric, cells []Pair) {
-	metric, _ := measure.MetricByName(f.Metric)
+func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells []Pair) {
 	real, twins := *e, *e
 	real.Cells, twins.Cells = nil, nil
 	for _, p := range cells {

@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"errors"
+	"github.com/tfexp/tfexp/results/measure"
 	"io/fs"
 	"math"
 	"os"
@@ -76,7 +77,7 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	if lines[0] != "cell,metric,real,simulated,error_pct" || len(lines) != 1+10*len(analysis.FidelityMetrics) {
+	if lines[0] != "cell,metric,real,simulated,error_pct" || len(lines) != 1+10*len(measure.ShownIn(measure.InFidelity)) {
 		t.Errorf("%d lines, the first %q", len(lines), lines[0])
 	}
 	var quiet, all []float64 // the sizes of the errors of makespan, by the table

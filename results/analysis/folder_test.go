@@ -54,7 +54,7 @@ func TestTables(t *testing.T) {
 	metrics := table(t, filepath.Join(dir, record.MetricsFile))
 	want := "cell,workload,hardware,policy,replicate,engine,jobs,finished,failed,makespan_s,throughput_per_h,utilization," +
 		"mean_jct_s,median_jct_s,p95_jct_s,mean_waiting_s,mean_first_run_delay_s,mean_service_s,mean_slowdown,p95_slowdown," +
-		"jain_fairness,preemptions,resizes,mean_bounded_slowdown,gpu_utilization,state,seconds,offered_load,saturated,quantum"
+		"jain_fairness,preemptions,resizes,mean_bounded_slowdown,gpu_utilization,state,offered_load,saturated,quantum"
 	if got := strings.Join(metrics[0], ","); got != want || len(metrics) != 11 {
 		t.Errorf("metrics.csv has %d rows and the header %s", len(metrics), got)
 	}
@@ -225,5 +225,38 @@ func BenchmarkTables(b *testing.B) {
 		if err := analysis.WriteTables(dir); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestMetricsDoNotDependOnTheMachine: how long the machine took for a cell is in
+// timings.csv, and in no other table.
+func TestMetricsDoNotDependOnTheMachine(t *testing.T) {
+	dir := resultstest.Small().Write(t)
+	read := func(name string) string {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	metrics, timings := read(record.MetricsFile), read(record.TimingsFile)
+	path := filepath.Join(dir, record.CellsDir, "mixed-machine-fcfs-r1", record.CellFile)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slower := bytes.Replace(raw, []byte(`"seconds": 3,`), []byte(`"seconds": 4.5,`), 1)
+	if err := os.WriteFile(path, slower, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := analysis.WriteTables(dir); err != nil {
+		t.Fatal(err)
+	}
+	if read(record.MetricsFile) != metrics {
+		t.Error("metrics.csv differs after a slower run")
+	}
+	const first = "cell,workload,hardware,policy,replicate,engine,seconds,busy_cores,quantum\nmixed-machine-fcfs-r1,mixed,machine,fcfs,1,simulated,"
+	if !strings.HasPrefix(timings, first+"3.000000,0.020000,") || !strings.HasPrefix(read(record.TimingsFile), first+"4.500000,") {
+		t.Errorf("timings.csv was %s\nand is %s", timings, read(record.TimingsFile))
 	}
 }

@@ -10,8 +10,6 @@ import (
 // profiling compares each variant that decides by estimates with one that does
 // not: of the policy that the experiment compares with, or else the first.
 func profiling(e *record.Experiment, cost float64) []record.ProfilingRow {
-	makespan, _ := measure.MetricByName("makespan_s")
-	jct, _ := measure.MetricByName("mean_jct_s")
 	variants := Variants(e)
 	var rows []record.ProfilingRow
 	for _, v := range variants {
@@ -22,8 +20,8 @@ func profiling(e *record.Experiment, cost float64) []record.ProfilingRow {
 		if !ok {
 			continue
 		}
-		b, c := pairs(base, v, makespan)
-		bj, cj := pairs(base, v, jct)
+		b, c := pairs(base, v, measure.Makespan)
+		bj, cj := pairs(base, v, measure.MeanJCT)
 		if len(b) == 0 || len(bj) == 0 {
 			continue
 		}

@@ -7,11 +7,6 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// SummaryMetrics are the metrics that a summary shows.
-var SummaryMetrics = []string{
-	"mean_jct_s", "p95_jct_s", "mean_waiting_s", "makespan_s", "utilization", "mean_slowdown", "jain_fairness", "preemptions",
-}
-
 // SummaryRow is a variant's means over its replicates.
 type SummaryRow struct {
 	Workload string `json:"workload"`
@@ -33,7 +28,7 @@ type SummaryMetric struct {
 	Interval stats.Interval `json:"value"`
 }
 
-// Summary has a row a variant with the metrics of SummaryMetrics.
+// Summary has a row a variant with the metrics that summaries show.
 func Summary(e *record.Experiment) []SummaryRow {
 	var rows []SummaryRow
 	for _, v := range Variants(e) {
@@ -46,9 +41,8 @@ func Summary(e *record.Experiment) []SummaryRow {
 				row.Failed++
 			}
 		}
-		for _, name := range SummaryMetrics {
-			m, _ := measure.MetricByName(name)
-			row.Metrics = append(row.Metrics, SummaryMetric{name, stats.MeanInterval(v.Values(m), DefaultLevel)})
+		for _, m := range measure.ShownIn(measure.InSummary) {
+			row.Metrics = append(row.Metrics, SummaryMetric{m.Name, stats.MeanInterval(v.Values(m), DefaultLevel)})
 		}
 		rows = append(rows, row)
 	}

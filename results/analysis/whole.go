@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// WriteTables writes jobs.csv, metrics.csv, comparisons.csv and, where real
+// WriteTables writes jobs.csv, metrics.csv, timings.csv, comparisons.csv and, where real
 // cells were simulated as well, fidelity.csv and fidelity_jobs.csv of the
 // experiment in dir over its complete cells, in the order of the plan, and
 // puts the actual run times into estimates.csv, with accuracy.csv and
@@ -33,7 +33,7 @@ func WriteTables(dir string) error {
 			}
 		}
 	}
-	if err := errors.Join(e.WriteJobs(each), e.WriteMetrics()); err != nil {
+	if err := errors.Join(e.WriteJobs(each), e.WriteCells()); err != nil {
 		return fmt.Errorf("write tables: %w", err)
 	}
 	if err := record.WriteComparisons(dir, Comparisons(e)); err != nil {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
@@ -252,76 +251,13 @@ func (c *Collector) slowdowns(job int) (plain, bounded float64) {
 	return jct / alone.Seconds(), max(1, jct/max(alone, c.setup.BoundedFloor).Seconds())
 }
 
-// Metrics are the cell's, over all that was recorded.
-func (c *Collector) Metrics() Metrics {
-	n := c.jobs.Counts()
-	m := Metrics{
-		Jobs: len(c.accounts), Finished: n.Finished, Failed: n.Failed + n.Stopped,
-		Preemptions: c.preemptions, Resizes: c.resizes,
-		Makespan: math.NaN(), ThroughputPerHour: math.NaN(), Utilization: math.NaN(), GPUUtilization: math.NaN(),
-	}
-	jct, slow := make([]float64, 0, n.Finished), make([]float64, 0, n.Finished)
-	var waiting, delay, service, bounded stats.Mean
-	var coreTime, gpuTime int64
-	first := table.Micros(math.MaxInt64)
-	for i := range c.accounts {
-		a, j := &c.accounts[i], c.jobs.Job(i)
-		arrival := table.ToMicros(c.setup.Jobs[i].Arrival)
-		first = min(first, arrival)
-		coreTime += a.coreTime
-		gpuTime += a.gpuTime
-		if j.State() != scheduler.Finished {
-			continue
-		}
-		end := table.ToMicros(j.End)
-		jct = append(jct, (end - arrival).Seconds())
-		waiting.Add((end - arrival - a.service).Seconds())
-		delay.Add((table.ToMicros(j.FirstStart) - arrival).Seconds())
-		service.Add(a.service.Seconds())
-		if plain, bound := c.slowdowns(i); !math.IsNaN(plain) {
-			slow = append(slow, plain)
-			bounded.Add(bound)
-		}
-	}
-	if span := c.lastEnd - first; c.lastEnd != never && span > 0 {
-		m.Makespan = span.Seconds()
-		m.ThroughputPerHour = float64(n.Finished) / m.Makespan * 3600
-		cores, gpus := capacity(c.setup.Cluster)
-		m.Utilization = share(coreTime, cores, span)
-		m.GPUUtilization = share(gpuTime, gpus, span)
-	}
-	m.JainFairness = stats.Jain(slow)
-	m.MeanJCT, m.MedianJCT, m.P95JCT = spread(jct)
-	m.MeanSlowdown, _, m.P95Slowdown = spread(slow)
-	m.MeanWaiting, m.MeanFirstRunDelay, m.MeanService = waiting.Value(), delay.Value(), service.Value()
-	m.MeanBoundedSlowdown = bounded.Value()
-	return m
-}
-
+// capacity is the number of cores and GPUs of a cluster.
 func capacity(c scheduler.Cluster) (cores, gpus int) {
 	for _, n := range c.Nodes {
 		cores += n.Threads
 		gpus += n.GPUs
 	}
 	return cores, gpus
-}
-
-// share is the part of a capacity that was held over a span; NaN without capacity.
-func share(held int64, capacity int, span table.Micros) float64 {
-	if capacity == 0 {
-		return math.NaN()
-	}
-	return float64(held) / (float64(capacity) * float64(span))
-}
-
-// spread returns the mean, the median and the 95th percentile, and puts v in
-// another order.
-func spread(v []float64) (avg, median, p95 float64) {
-	var m stats.Mean
-	for _, x := range v {
-		m.Add(x)
-	}
-	return m.Value(), stats.QuantileOf(v, 0.5), stats.QuantileOf(v, 0.95)
 }
 
 // MaxFailures bounds the failures that cell.json lists.

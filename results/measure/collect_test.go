@@ -55,20 +55,20 @@ func TestRowsByHand(t *testing.T) {
 	if d := cmp.Diff(want, []measure.Outcome{c.Outcome(0), c.Outcome(1)}); d != "" {
 		t.Error(d)
 	}
-	m := c.Metrics()
-	gpus := m.GPUUtilization
-	m.GPUUtilization = 0
-	if !math.IsNaN(gpus) {
-		t.Errorf("GPU utilization without GPUs is %v", gpus)
+	wantMetrics := map[string]float64{
+		"jobs": 2, "finished": 2, "failed": 0, "makespan_s": 5, "throughput_per_h": 1440, "utilization": 0.9, // 9 of 10 core-seconds
+		"mean_jct_s": 3.5, "median_jct_s": 3.5, "p95_jct_s": 4.85, "mean_waiting_s": 1, "mean_first_run_delay_s": 0.5, "mean_service_s": 2.5,
+		"mean_slowdown": 1.625, "p95_slowdown": 1.9625, "jain_fairness": 3.25 * 3.25 / (2 * (1.25*1.25 + 4)),
+		"preemptions": 1, "resizes": 0, "mean_bounded_slowdown": 1, "gpu_utilization": math.NaN(), // there are no GPUs
 	}
-	wantMetrics := measure.Metrics{
-		Jobs: 2, Finished: 2, Makespan: 5, ThroughputPerHour: 1440, Utilization: 0.9, // 9 of 10 core-seconds
-		MeanJCT: 3.5, MedianJCT: 3.5, P95JCT: 4.85, MeanWaiting: 1, MeanFirstRunDelay: 0.5, MeanService: 2.5,
-		MeanSlowdown: 1.625, P95Slowdown: 1.9625, JainFairness: 3.25 * 3.25 / (2 * (1.25*1.25 + 4)),
-		Preemptions: 1, MeanBoundedSlowdown: 1,
+	values, all := c.Metrics(), measure.AllMetrics()
+	if len(all) != len(wantMetrics) {
+		t.Errorf("%d metrics, want %d", len(all), len(wantMetrics))
 	}
-	if d := cmp.Diff(wantMetrics, m, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })); d != "" {
-		t.Error(d)
+	for _, m := range all {
+		if got, want := m.Of(&values), wantMetrics[m.Name]; math.IsNaN(got) != math.IsNaN(want) || math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", m.Name, got, want)
+		}
 	}
 }
 
@@ -84,7 +84,8 @@ func TestFailedAndUnfinished(t *testing.T) {
 		t.Errorf("the failed job: %+v", b)
 	}
 	m := c.Metrics()
-	if m.Failed != 1 || m.Finished != 0 || m.Makespan != 2.5 || m.ThroughputPerHour != 0 || !math.IsNaN(m.MeanJCT) || !math.IsNaN(m.JainFairness) {
+	if measure.Failed.Of(&m) != 1 || measure.Finished.Of(&m) != 0 || measure.Makespan.Of(&m) != 2.5 || measure.Throughput.Of(&m) != 0 ||
+		!math.IsNaN(measure.MeanJCT.Of(&m)) || !math.IsNaN(measure.JainFairness.Of(&m)) {
 		t.Errorf("metrics: %+v", m)
 	}
 	if d := cmp.Diff([]measure.Failure{{Job: "b-1", At: 2.5, Reason: "exit status 1"}}, c.Failures()); d != "" {

@@ -1,76 +1,106 @@
 package measure
 
 import (
-	"github.com/tfexp/tfexp/results/table"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/tfexp/tfexp/results/table"
 )
 
-// Metric describes one numeric column of metrics.csv.
+// Metric is a number that a cell comes to: a column of metrics.csv. Register
+// adds one; the language, the tables, the pictures and the documentation list
+// those that are registered.
 type Metric struct {
+	// Rank is its place among the columns, the lowest first.
+	Rank int
 	// Name is the column: "mean_jct_s".
 	Name string
 	// Title is for people: "mean JCT".
 	Title string
 	// Unit is "s", "jobs/h", or empty for a plain number.
 	Unit string
-	// HigherBetter says in which direction the metric improves.
+	// Doc says in a line what it is, for the documentation.
+	Doc string
+	// HigherBetter reports in which direction the metric improves.
 	HigherBetter bool
-	// Of reads the metric; NaN when it is not known.
-	Of func(*Metrics) float64
+	// Count reports that its values are whole numbers.
+	Count bool
+	// Shown is where it appears without being asked for.
+	Shown Shown
+	// Compute returns its value; NaN when it is unknown. It must not change the
+	// totals.
+	Compute func(*Totals) float64
+
+	at int // its place in Metrics, plus one
 }
 
-// Columns are the columns of a Metrics in the order of metrics.csv.
-var Columns = []table.Column[Metrics]{
-	table.Int("jobs", func(m *Metrics) *int { return &m.Jobs }),
-	table.Int("finished", func(m *Metrics) *int { return &m.Finished }),
-	table.Int("failed", func(m *Metrics) *int { return &m.Failed }),
-	table.Float("makespan_s", func(m *Metrics) *float64 { return &m.Makespan }),
-	table.Float("throughput_per_h", func(m *Metrics) *float64 { return &m.ThroughputPerHour }),
-	table.Float("utilization", func(m *Metrics) *float64 { return &m.Utilization }),
-	table.Float("mean_jct_s", func(m *Metrics) *float64 { return &m.MeanJCT }),
-	table.Float("median_jct_s", func(m *Metrics) *float64 { return &m.MedianJCT }),
-	table.Float("p95_jct_s", func(m *Metrics) *float64 { return &m.P95JCT }),
-	table.Float("mean_waiting_s", func(m *Metrics) *float64 { return &m.MeanWaiting }),
-	table.Float("mean_first_run_delay_s", func(m *Metrics) *float64 { return &m.MeanFirstRunDelay }),
-	table.Float("mean_service_s", func(m *Metrics) *float64 { return &m.MeanService }),
-	table.Float("mean_slowdown", func(m *Metrics) *float64 { return &m.MeanSlowdown }),
-	table.Float("p95_slowdown", func(m *Metrics) *float64 { return &m.P95Slowdown }),
-	table.Float("jain_fairness", func(m *Metrics) *float64 { return &m.JainFairness }),
-	table.Int("preemptions", func(m *Metrics) *int { return &m.Preemptions }),
-	table.Int("resizes", func(m *Metrics) *int { return &m.Resizes }),
-	table.Float("mean_bounded_slowdown", func(m *Metrics) *float64 { return &m.MeanBoundedSlowdown }),
-	table.Float("gpu_utilization", func(m *Metrics) *float64 { return &m.GPUUtilization }),
+// Shown is where a metric appears without being asked for: its place there from
+// 1 on; 0 where it does not.
+type Shown struct {
+	// Cells is the table of all cells in the report. Summary is the summary, on the
+	// terminal and in the report; its metrics are in the table of cells, too.
+	Cells, Summary int
+	// Spare metrics are left out of a summary on a narrow terminal, in this order.
+	Spare int
+	// Fidelity metrics are those on which real cells are compared with their
+	// simulations, the most telling first.
+	Fidelity int
+	// Panels are the pictures "metrics", Series the pictures "series".
+	Panels, Series int
+}
+
+// registered are all metrics, by rank and then by name; slots counts them.
+var (
+	registered []Metric
+	slots      int
+)
+
+// Register adds a metric, and returns it as it is registered. It panics when one
+// of that name exists.
+func Register(m Metric) Metric {
+	if _, ok := MetricByName(m.Name); ok {
+		panic(fmt.Sprintf("there are two metrics %q", m.Name))
+	}
+	slots++
+	m.at = slots
+	registered = append(registered, m)
+	slices.SortStableFunc(registered, func(a, b Metric) int {
+		if a.Rank != b.Rank {
+			return a.Rank - b.Rank
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return m
 }
 
 // AllMetrics lists the metrics in the order of their columns.
-func AllMetrics() []Metric {
-	return []Metric{
-		{"jobs", "jobs", "", true, func(m *Metrics) float64 { return float64(m.Jobs) }},
-		{"finished", "finished jobs", "", true, func(m *Metrics) float64 { return float64(m.Finished) }},
-		{"failed", "failed jobs", "", false, func(m *Metrics) float64 { return float64(m.Failed) }},
-		{"makespan_s", "makespan", "s", false, func(m *Metrics) float64 { return m.Makespan }},
-		{"throughput_per_h", "throughput", "jobs/h", true, func(m *Metrics) float64 { return m.ThroughputPerHour }},
-		{"utilization", "utilization", "", true, func(m *Metrics) float64 { return m.Utilization }},
-		{"mean_jct_s", "mean JCT", "s", false, func(m *Metrics) float64 { return m.MeanJCT }},
-		{"median_jct_s", "median JCT", "s", false, func(m *Metrics) float64 { return m.MedianJCT }},
-		{"p95_jct_s", "p95 JCT", "s", false, func(m *Metrics) float64 { return m.P95JCT }},
-		{"mean_waiting_s", "mean waiting time", "s", false, func(m *Metrics) float64 { return m.MeanWaiting }},
-		{"mean_first_run_delay_s", "mean first-run delay", "s", false, func(m *Metrics) float64 { return m.MeanFirstRunDelay }},
-		{"mean_service_s", "mean service time", "s", false, func(m *Metrics) float64 { return m.MeanService }},
-		{"mean_slowdown", "mean slowdown", "", false, func(m *Metrics) float64 { return m.MeanSlowdown }},
-		{"p95_slowdown", "p95 slowdown", "", false, func(m *Metrics) float64 { return m.P95Slowdown }},
-		{"jain_fairness", "Jain fairness", "", true, func(m *Metrics) float64 { return m.JainFairness }},
-		{"preemptions", "preemptions", "", false, func(m *Metrics) float64 { return float64(m.Preemptions) }},
-		{"resizes", "resizes", "", false, func(m *Metrics) float64 { return float64(m.Resizes) }},
-		{"mean_bounded_slowdown", "mean bounded slowdown", "", false, func(m *Metrics) float64 { return m.MeanBoundedSlowdown }},
-		{"gpu_utilization", "GPU utilization", "", true, func(m *Metrics) float64 { return m.GPUUtilization }},
-	}
+func AllMetrics() []Metric { return slices.Clone(registered) }
+
+// ShownIn lists the metrics that have a place somewhere, in its order.
+func ShownIn(place func(Shown) int) []Metric {
+	list := slices.DeleteFunc(AllMetrics(), func(m Metric) bool { return place(m.Shown) == 0 })
+	slices.SortStableFunc(list, func(a, b Metric) int { return place(a.Shown) - place(b.Shown) })
+	return list
 }
+
+// Places of metrics, for ShownIn.
+var (
+	InCells    = func(s Shown) int { return s.Cells }
+	InSummary  = func(s Shown) int { return s.Summary }
+	Spare      = func(s Shown) int { return s.Spare }
+	InFidelity = func(s Shown) int { return s.Fidelity }
+	InPanels   = func(s Shown) int { return s.Panels }
+	InSeries   = func(s Shown) int { return s.Series }
+)
 
 // MetricByName finds a metric by its column, or by the column without its
 // unit: "mean_jct" is "mean_jct_s".
 func MetricByName(name string) (Metric, bool) {
-	for _, m := range AllMetrics() {
+	for _, m := range registered {
 		if name == m.Name || name == strings.TrimSuffix(m.Name, "_s") || name == strings.TrimSuffix(m.Name, "_per_h") {
 			return m, true
 		}
@@ -78,36 +108,131 @@ func MetricByName(name string) (Metric, bool) {
 	return Metric{}, false
 }
 
-// MarshalJSON writes the columns of metrics.csv; NaN is null.
-func (m Metrics) MarshalJSON() ([]byte, error) { return table.MarshalRow(Columns, &m) }
+// Label is its title with its unit: "mean JCT (s)".
+func (m Metric) Label() string {
+	if m.Unit == "" {
+		return m.Title
+	}
+	return m.Title + " (" + m.Unit + ")"
+}
 
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (m *Metrics) UnmarshalJSON(raw []byte) error { return table.UnmarshalRow(Columns, raw, m) }
+// Of returns the metric's value among those of a cell; NaN when it is unknown.
+func (m Metric) Of(values *Metrics) float64 {
+	if m.at == 0 || m.at > len(values.values) {
+		return math.NaN()
+	}
+	return values.values[m.at-1]
+}
 
-// Metrics is a row of metrics.csv without the cell's own columns. Means and
-// quantiles are over the finished jobs; what is not known is NaN, which is an
-// empty field and a JSON null. Failed counts the jobs that ended without
-// finishing. The makespan goes to the last end of any job.
-type Metrics struct {
-	Jobs              int     `json:"jobs"`
-	Finished          int     `json:"finished"`
-	Failed            int     `json:"failed"`
-	Makespan          float64 `json:"makespan_s"`
-	ThroughputPerHour float64 `json:"throughput_per_h"`
-	Utilization       float64 `json:"utilization"`
-	MeanJCT           float64 `json:"mean_jct_s"`
-	MedianJCT         float64 `json:"median_jct_s"`
-	P95JCT            float64 `json:"p95_jct_s"`
-	MeanWaiting       float64 `json:"mean_waiting_s"`
-	MeanFirstRunDelay float64 `json:"mean_first_run_delay_s"`
-	MeanService       float64 `json:"mean_service_s"`
-	MeanSlowdown      float64 `json:"mean_slowdown"`
-	P95Slowdown       float64 `json:"p95_slowdown"`
-	JainFairness      float64 `json:"jain_fairness"`
-	Preemptions       int     `json:"preemptions"`
-	Resizes           int     `json:"resizes"`
-	// MeanBoundedSlowdown is over the same jobs as MeanSlowdown.
-	MeanBoundedSlowdown float64 `json:"mean_bounded_slowdown"`
-	// GPUUtilization is NaN on hardware without GPUs.
-	GPUUtilization float64 `json:"gpu_utilization"`
+// CountOf is Of as a whole number; 0 when it is unknown.
+func (m Metric) CountOf(values *Metrics) int {
+	if v := m.Of(values); !math.IsNaN(v) {
+		return int(v)
+	}
+	return 0
+}
+
+// Metrics are the values of the metrics of a cell. Means and quantiles are over
+// the finished jobs. What is unknown is NaN, which is an empty field of
+// metrics.csv and a JSON null. The zero value knows none.
+type Metrics struct{ values []float64 }
+
+// Set sets a value.
+func (v *Metrics) Set(m Metric, value float64) {
+	for len(v.values) < slots {
+		v.values = append(v.values, math.NaN())
+	}
+	v.values[m.at-1] = value
+}
+
+// Of returns values by the names of their metrics, for tests; it panics when
+// there is no such metric.
+func Of(values map[string]float64) Metrics {
+	var v Metrics
+	for name, value := range values {
+		m, ok := MetricByName(name)
+		if !ok {
+			panic(fmt.Sprintf("there is no metric %q", name))
+		}
+		v.Set(m, value)
+	}
+	return v
+}
+
+// Metrics are the cell's, over all that was recorded.
+func (c *Collector) Metrics() Metrics {
+	totals := c.totals()
+	v := Metrics{values: make([]float64, slots)}
+	for i := range registered {
+		v.values[registered[i].at-1] = registered[i].Compute(totals)
+	}
+	return v
+}
+
+// Column is the column of a metric in a table.
+func (m Metric) Column() table.Column[Metrics] {
+	return table.Column[Metrics]{
+		Name: m.Name,
+		Add:  func(b []byte, v *Metrics) []byte { return m.append(b, v) },
+		Set: func(v *Metrics, s string) error {
+			if s == "" {
+				v.Set(m, m.unknown())
+				return nil
+			}
+			value, err := strconv.ParseFloat(s, 64)
+			v.Set(m, value)
+			return err
+		},
+	}
+}
+
+// append appends the metric's value; nothing when it is unknown.
+func (m Metric) append(b []byte, v *Metrics) []byte {
+	if m.Count {
+		return strconv.AppendInt(b, int64(m.CountOf(v)), 10)
+	}
+	return table.AppendNumber(b, m.Of(v))
+}
+
+// unknown is the value of an empty field.
+func (m Metric) unknown() float64 {
+	if m.Count {
+		return 0
+	}
+	return math.NaN()
+}
+
+// MarshalJSON writes an object with the columns of metrics.csv in their order;
+// NaN is null.
+func (v Metrics) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, m := range registered {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(strconv.AppendQuote(b, m.Name), ':')
+		from := len(b)
+		if b = m.append(b, &v); len(b) == from {
+			b = append(b, "null"...)
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote; a metric that is not there is
+// unknown.
+func (v *Metrics) UnmarshalJSON(raw []byte) error {
+	var object map[string]*float64
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return err
+	}
+	v.values = make([]float64, slots)
+	for _, m := range registered {
+		if value := object[m.Name]; value != nil {
+			v.values[m.at-1] = *value
+		} else {
+			v.values[m.at-1] = m.unknown()
+		}
+	}
+	return nil
 }

@@ -19,7 +19,7 @@ func loaded(t *testing.T, p policy.Policy, n, cores int, load float64, seed int6
 	t.Helper()
 	rng := workload.Stream(seed, "load", fmt.Sprint(load))
 	jobs := make([]scheduler.Job, n)
-	work := make([]simulated.Work, n)
+	work := make([]simulated.Scaling, n)
 	alone := make([]time.Duration, n)
 	now := 0.0
 	for i := range jobs {
@@ -94,7 +94,7 @@ func TestSaturation(t *testing.T) {
 func TestBatchesAreNotSaturated(t *testing.T) {
 	for _, late := range []time.Duration{0, time.Hour} {
 		jobs := make([]scheduler.Job, 300)
-		work := make([]simulated.Work, len(jobs))
+		work := make([]simulated.Scaling, len(jobs))
 		for i := range jobs {
 			jobs[i] = scheduler.Job{Number: i, Name: fmt.Sprintf("job-%d", i), Threads: 1, Deadline: scheduler.Never, Predicted: time.Second}
 			work[i] = simulated.FullRequest(time.Minute, 1)

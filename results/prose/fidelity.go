@@ -10,10 +10,10 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// metric finds a metric's summary.
-func fidelityOf(f analysis.Fidelity, name string) (analysis.FidelityMetric, bool) {
+// fidelityOf finds the fidelity of a metric.
+func fidelityOf(f analysis.Fidelity, metric measure.Metric) (analysis.FidelityMetric, bool) {
 	for _, m := range f.Metrics {
-		if m.Metric == name {
+		if m.Metric == metric.Name {
 			return m, true
 		}
 	}
@@ -24,8 +24,8 @@ func fidelityOf(f analysis.Fidelity, name string) (analysis.FidelityMetric, bool
 // estimates: makespan within 3% and mean JCT within 5% of the real runs, on the
 // mean over 10 cells." It is empty when nothing was simulated.
 func Fidelity(f analysis.Fidelity) string {
-	makespan, ok := fidelityOf(f, "makespan_s")
-	jct, known := fidelityOf(f, "mean_jct_s")
+	makespan, ok := fidelityOf(f, measure.Makespan)
+	jct, known := fidelityOf(f, measure.MeanJCT)
 	if !ok || !known {
 		return ""
 	}

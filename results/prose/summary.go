@@ -1,6 +1,8 @@
 package prose
 
 import (
+	"slices"
+
 	"fmt"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
@@ -14,13 +16,42 @@ type Table struct {
 	Left   int
 	Header []string
 	Rows   [][]string
+	// Metrics has the metrics of the columns that show one, by their places.
+	Metrics map[int]string
 }
 
-// SummaryTable is Summary as text: workload and hardware appear when there is
+// Without returns the table without the column of a metric.
+func (t Table) Without(metric string) Table {
+	at := -1
+	out := Table{Left: t.Left, Metrics: map[int]string{}}
+	for i, m := range t.Metrics {
+		if m == metric {
+			at = i
+		}
+	}
+	if at < 0 {
+		return t
+	}
+	for i, m := range t.Metrics {
+		switch {
+		case i < at:
+			out.Metrics[i] = m
+		case i > at:
+			out.Metrics[i-1] = m
+		}
+	}
+	out.Header = slices.Delete(slices.Clone(t.Header), at, at+1)
+	for _, row := range t.Rows {
+		out.Rows = append(out.Rows, slices.Delete(slices.Clone(row), at, at+1))
+	}
+	return out
+}
+
+// Summary is analysis.Summary as text: workload and hardware appear when there is
 // more than one, metrics that are known nowhere do not.
 func Summary(e *record.Experiment) Table {
 	rows := analysis.Summary(e)
-	t := Table{Left: 1, Header: []string{"policy"}}
+	t := Table{Left: 1, Header: []string{"policy"}, Metrics: map[int]string{}}
 	workloads, machines := len(e.Plan.Workloads) > 1, len(e.Plan.Hardware) > 1
 	if workloads {
 		t.Header = append(t.Header, "workload")
@@ -31,7 +62,7 @@ func Summary(e *record.Experiment) Table {
 	t.Left = len(t.Header)
 	t.Header = append(t.Header, "cells")
 	var shown []int
-	for k, name := range analysis.SummaryMetrics {
+	for k, m := range measure.ShownIn(measure.InSummary) {
 		known := false
 		for _, r := range rows {
 			known = known || stats.Finite(r.Metrics[k].Interval.Mean)
@@ -39,13 +70,9 @@ func Summary(e *record.Experiment) Table {
 		if !known {
 			continue
 		}
-		m, _ := measure.MetricByName(name)
-		title := m.Title
-		if m.Unit != "" {
-			title += " (" + m.Unit + ")"
-		}
 		shown = append(shown, k)
-		t.Header = append(t.Header, title)
+		t.Metrics[len(t.Header)] = m.Name
+		t.Header = append(t.Header, m.Label())
 	}
 	for _, r := range rows {
 		line := []string{r.Variant}

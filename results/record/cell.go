@@ -141,7 +141,7 @@ func (w *CellWriter) Finish(c Cell) (Cell, error) {
 	}
 	if c.State == "" {
 		c.State = CellFinished
-		if c.Metrics.Failed > 0 || c.Error != "" {
+		if measure.Failed.CountOf(&c.Metrics) > 0 || c.Error != "" {
 			c.State = CellFailed
 		}
 	}

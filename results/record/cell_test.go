@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"github.com/tfexp/tfexp/results/measure"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,7 +30,7 @@ func TestCellFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cell.State != record.CellFinished || cell.Metrics.Finished != 2 || cell.Cell != "c" {
+	if cell.State != record.CellFinished || measure.Finished.Of(&cell.Metrics) != 2 || cell.Cell != "c" {
 		t.Errorf("cell is %+v", cell)
 	}
 	want := map[string]string{
@@ -77,7 +78,7 @@ c,w,h,p,1,b-1,b,1.000000,2.000000,3.000000,1.000000,1.000000,1.000000,2.000000,2
 	if err := json.Unmarshal(raw, &back); err != nil {
 		t.Fatal(err)
 	}
-	if back.Seconds != 5 || back.Metrics.MeanJCT != 3.5 || back.Policy != "p" {
+	if back.Seconds != 5 || measure.MeanJCT.Of(&back.Metrics) != 3.5 || back.Policy != "p" {
 		t.Errorf("cell.json came back as %+v", back)
 	}
 }

@@ -85,20 +85,24 @@ func (e *Experiment) addJobs(jobs *table.File[JobRow], c CellRef, each func(Cell
 	return errors.Join(err, failed)
 }
 
-// WriteMetrics writes metrics.csv over the complete cells, in the order of the
-// plan.
-func (e *Experiment) WriteMetrics() error {
-	metrics, err := table.Create(filepath.Join(e.Dir, MetricsFile), true, cellColumns, e.Plan.Axes)
+// WriteCells writes metrics.csv and timings.csv over the complete cells, in the
+// order of the plan.
+func (e *Experiment) WriteCells() error {
+	return errors.Join(e.writeCells(MetricsFile, cellColumns()), e.writeCells(TimingsFile, timingColumns))
+}
+
+func (e *Experiment) writeCells(name string, columns []table.Column[Cell]) error {
+	rows, err := table.Create(filepath.Join(e.Dir, name), true, columns, e.Plan.Axes)
 	if err != nil {
 		return err
 	}
-	defer metrics.Abort()
+	defer rows.Abort()
 	for _, c := range e.Cells {
-		if err := metrics.Add(&c, axisValues(e.Plan.Axes, c.Axes)); err != nil {
-			return fmt.Errorf("write %s: %w", MetricsFile, err)
+		if err := rows.Add(&c, axisValues(e.Plan.Axes, c.Axes)); err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
-	_, err = metrics.Replace()
+	_, err = rows.Replace()
 	return err
 }
 

@@ -17,7 +17,7 @@ func JSONLines(w io.Writer, rows io.Reader) error {
 var textColumns = func() map[string]bool {
 	text := map[string]bool{}
 	addText(text, jobColumns)
-	addText(text, cellColumns)
+	addText(text, cellColumns())
 	addText(text, estimateColumns)
 	addText(text, sampleColumns)
 	addText(text, accuracyColumns)

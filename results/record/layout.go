@@ -19,6 +19,7 @@ const (
 	CellsDir        = "cells"
 	JobsFile        = "jobs.csv"
 	MetricsFile     = "metrics.csv"
+	TimingsFile     = "timings.csv"
 	EstimatesFile   = "estimates.csv"
 	SamplesFile     = "samples.csv"
 	AccuracyFile    = "accuracy.csv"

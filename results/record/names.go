@@ -15,7 +15,7 @@ func ColumnNames() []string {
 	for _, c := range jobColumns {
 		add(c.Name)
 	}
-	for _, c := range cellColumns {
+	for _, c := range cellColumns() {
 		add(c.Name)
 	}
 	return names

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"flag"
 	"github.com/tfexp/tfexp/results/measure"
 
 	"os"
@@ -19,7 +20,10 @@ func TestReferenceNamesEveryColumn(t *testing.T) {
 	for _, c := range jobColumns {
 		names = append(names, c.Name)
 	}
-	for _, c := range measure.Columns {
+	for _, c := range cellColumns() {
+		names = append(names, c.Name)
+	}
+	for _, c := range timingColumns {
 		names = append(names, c.Name)
 	}
 	for _, c := range measure.LoadColumns {
@@ -53,5 +57,29 @@ func TestReferenceNamesEveryColumn(t *testing.T) {
 		if !strings.Contains(text, "`"+n+"`") {
 			t.Errorf("docs/results.md does not name the column %s", n)
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the table of metrics into docs/results.md")
+
+// The table of metrics in docs/results.md is made from the registry.
+func TestReferenceOfMetrics(t *testing.T) {
+	const path, begin, end = "../../docs/results.md", "<!-- metrics -->\n", "<!-- end of metrics -->"
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(raw), begin)
+	was, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatal("docs/results.md has no place for the metrics")
+	}
+	now := "\n" + measure.Markdown() + "\n"
+	if *update {
+		if err := os.WriteFile(path, []byte(before+begin+now+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if was != now {
+		t.Error("docs/results.md does not have the metrics of today: go test ./results/record -update")
 	}
 }

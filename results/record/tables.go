@@ -1,6 +1,8 @@
 package record
 
 import (
+	"slices"
+
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/table"
 )
@@ -40,36 +42,46 @@ var jobColumns = []table.Column[JobRow]{
 // it is.
 const cellColumnsOfJobs = 5
 
-// cellColumns are the columns of metrics.csv: the cell's own, the metrics,
-// how the cell ended, and its load; the axes of the matrix follow them.
-var cellColumns = func() []table.Column[Cell] {
-	columns := []table.Column[Cell]{
-		table.Text("cell", func(c *Cell) *string { return &c.Cell }),
-		table.Text("workload", func(c *Cell) *string { return &c.Workload }),
-		table.Text("hardware", func(c *Cell) *string { return &c.Hardware }),
-		table.Text("policy", func(c *Cell) *string { return &c.Policy }),
-		table.Int("replicate", func(c *Cell) *int { return &c.Replicate }),
-		table.Text("engine", func(c *Cell) *string { return &c.Engine }),
+// refColumns are the columns that say which cell a row is about.
+var refColumns = []table.Column[Cell]{
+	table.Text("cell", func(c *Cell) *string { return &c.Cell }),
+	table.Text("workload", func(c *Cell) *string { return &c.Workload }),
+	table.Text("hardware", func(c *Cell) *string { return &c.Hardware }),
+	table.Text("policy", func(c *Cell) *string { return &c.Policy }),
+	table.Int("replicate", func(c *Cell) *int { return &c.Replicate }),
+	table.Text("engine", func(c *Cell) *string { return &c.Engine }),
+}
+
+// cellColumns are the columns of metrics.csv: the cell's own, the metrics that
+// are registered, how the cell ended, and its load; the axes of the matrix
+// follow them. Nothing in it depends on the machine that simulated a cell.
+func cellColumns() []table.Column[Cell] {
+	columns := slices.Clone(refColumns)
+	for _, m := range measure.AllMetrics() {
+		columns = append(columns, within(m.Column(), func(c *Cell) *measure.Metrics { return &c.Metrics }))
 	}
-	for _, m := range measure.Columns {
-		columns = append(columns, table.Column[Cell]{
-			Name: m.Name,
-			Add:  func(b []byte, c *Cell) []byte { return m.Add(b, &c.Metrics) },
-			Set:  func(c *Cell, s string) error { return m.Set(&c.Metrics, s) },
-		})
-	}
-	columns = append(columns,
-		table.Text("state", func(c *Cell) *string { return &c.State }),
-		table.Float("seconds", func(c *Cell) *float64 { return &c.Seconds }))
+	columns = append(columns, table.Text("state", func(c *Cell) *string { return &c.State }))
 	for _, l := range measure.LoadColumns {
-		columns = append(columns, table.Column[Cell]{
-			Name: l.Name,
-			Add:  func(b []byte, c *Cell) []byte { return l.Add(b, &c.Load) },
-			Set:  func(c *Cell, s string) error { return l.Set(&c.Load, s) },
-		})
+		columns = append(columns, within(l, func(c *Cell) *measure.Load { return &c.Load }))
 	}
 	return columns
-}()
+}
+
+// timingColumns are the columns of timings.csv: how long the machine took for a
+// cell; the axes of the matrix follow them.
+var timingColumns = append(slices.Clone(refColumns),
+	table.Float("seconds", func(c *Cell) *float64 { return &c.Seconds }),
+	table.Seconds("busy_cores", func(c *Cell) *float64 { return &c.Busy }),
+)
+
+// within is the column of a part of a cell.
+func within[T any](c table.Column[T], part func(*Cell) *T) table.Column[Cell] {
+	return table.Column[Cell]{
+		Name: c.Name, Text: c.Text,
+		Add: func(b []byte, cell *Cell) []byte { return c.Add(b, part(cell)) },
+		Set: func(cell *Cell, s string) error { return c.Set(part(cell), s) },
+	}
+}
 
 // estimateColumns are the columns of estimates.csv.
 var estimateColumns = []table.Column[EstimateRow]{

@@ -47,7 +47,7 @@ func validCell(t *testing.T) (Run, Outcome, []Event) {
 		},
 		Resizes: []Resize{{At: 3 * time.Second, Job: 3, Threads: 1}},
 	}
-	work := make([]simulated.Work, len(r.Jobs))
+	work := make([]simulated.Scaling, len(r.Jobs))
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
 		j.Number, j.Name = i, string(rune('A'+i))

@@ -3,6 +3,7 @@ package plot
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"io/fs"
 	"math"
 	"runtime"
@@ -49,7 +50,10 @@ type jobTimes struct {
 const mostSampled = 200_000
 
 // sampleStep is how many jobs of a cell each of the sample stands for.
-func sampleStep(c record.Cell) int { return 1 + c.Metrics.Jobs/mostSampled }
+func sampleStep(c record.Cell) int { return 1 + jobsOf(c)/mostSampled }
+
+// jobsOf is the number of jobs of a cell.
+func jobsOf(c record.Cell) int { return measure.Jobs.CountOf(&c.Metrics) }
 
 // sampled says that some cells are so large that they are sampled; "" when none is.
 func (d *data) sampled() string {
@@ -81,8 +85,8 @@ func (d *data) jobTimes(c record.Cell) (times, error) {
 // readAhead reads the times that are kept.
 func (d *data) readAhead() error {
 	kept, n := 0, 0
-	for n < len(d.Cells) && kept+d.Cells[n].Metrics.Jobs/sampleStep(d.Cells[n]) <= mostKept {
-		kept += d.Cells[n].Metrics.Jobs / sampleStep(d.Cells[n])
+	for n < len(d.Cells) && kept+jobsOf(d.Cells[n])/sampleStep(d.Cells[n]) <= mostKept {
+		kept += jobsOf(d.Cells[n]) / sampleStep(d.Cells[n])
 		n++
 	}
 	read := make([]times, n)
@@ -107,7 +111,7 @@ func (d *data) readAhead() error {
 func (d *data) readTimes(c record.Cell) (times, error) {
 	columns := []string{"class", "state", "jct_s", "waiting_s", "first_run_delay_s", "service_s", "slowdown", "predicted_s", "prediction_error_pct"}
 	step := sampleStep(c)
-	t := times{jobs: make([]jobTimes, 0, c.Metrics.Jobs/step+1)}
+	t := times{jobs: make([]jobTimes, 0, jobsOf(c)/step+1)}
 	err := d.EachJob(c.CellRef, columns, step, func(r *record.JobRow) bool {
 		class := index(t.classes, r.Class)
 		if class < 0 {

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -76,11 +77,10 @@ func (d *data) both(p analysis.Pair) (figure, error) {
 	size := real.size()
 	keys := real.keys(size.row > 0)
 	each := size.height + axisHeight + twinHead
-	m := c.Metrics
 	caption := fmt.Sprintf("The real run, and its simulation from the fitted estimates with the same policy and arrivals. "+
 		"Real and simulated: makespan %s and %s s, mean JCT %s and %s s.",
-		prose.Number(m.Makespan), prose.Number(p.Twin.Metrics.Makespan),
-		prose.Number(m.MeanJCT), prose.Number(p.Twin.Metrics.MeanJCT))
+		prose.Number(measure.Makespan.Of(&c.Metrics)), prose.Number(measure.Makespan.Of(&p.Twin.Metrics)),
+		prose.Number(measure.MeanJCT.Of(&c.Metrics)), prose.Number(measure.MeanJCT.Of(&p.Twin.Metrics)))
 	return figure{
 		Picture: Picture{Name: name, Kind: Fidelity, Cell: c.Cell, Title: title, Caption: caption},
 		width:   width, height: headHeight(keys) + 2*each + margin,

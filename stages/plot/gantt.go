@@ -3,6 +3,7 @@ package plot
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"image/color"
 	"io/fs"
 	"math"
@@ -114,10 +115,10 @@ const mostSlices = 200_000
 
 // crowded says why a cell has too much in it for a Gantt chart; empty when it has not.
 func crowded(c record.Cell) string {
-	stretches := c.Metrics.Jobs + c.Metrics.Preemptions + c.Metrics.Resizes
+	stretches := jobsOf(c) + measure.Preemptions.CountOf(&c.Metrics) + measure.Resizes.CountOf(&c.Metrics)
 	switch {
-	case c.Metrics.Jobs > mostLanes:
-		return fmt.Sprintf("%d jobs cannot be told apart; at most %d are drawn", c.Metrics.Jobs, mostLanes)
+	case jobsOf(c) > mostLanes:
+		return fmt.Sprintf("%d jobs cannot be told apart; at most %d are drawn", jobsOf(c), mostLanes)
 	case stretches > mostSlices:
 		return fmt.Sprintf("%d stretches of running cannot be told apart; at most %d are drawn", stretches, mostSlices)
 	}

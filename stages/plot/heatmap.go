@@ -12,9 +12,6 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 )
 
-// heatMetric is drawn when the experiment names none.
-const heatMetric = "mean_jct_s"
-
 // mostTiles bounds the values of each axis of a heat map.
 const mostTiles = 24
 
@@ -28,13 +25,11 @@ type heat struct {
 // heatmaps draws a metric over two axes of the matrix, a tile for each pair of
 // their values. Without axes it takes the first two that are numbers.
 func (d *data) heatmaps(metric, across, up string) ([]figure, error) {
-	if metric == "" {
-		metric = heatMetric
+	metrics, err := metricsOr(metric, []measure.Metric{measure.MeanJCT})
+	if err != nil {
+		return nil, err
 	}
-	m, ok := measure.MetricByName(metric)
-	if !ok {
-		return nil, fmt.Errorf("there is no metric %q", metric)
-	}
+	m := metrics[0]
 	var out []figure
 	for _, s := range d.settings() {
 		asked := across != "" || up != ""

@@ -12,9 +12,6 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// chiefMetrics have a panel each when the experiment names none.
-var chiefMetrics = []string{"mean_jct_s", "mean_waiting_s", "makespan_s", "utilization", "mean_slowdown", "preemptions"}
-
 // mostRows bounds the variants of one picture of metrics.
 const mostRows = 30
 
@@ -30,19 +27,19 @@ type panel struct {
 // their intervals and a dot for each replicate.
 func (d *data) metrics(metric string) ([]figure, error) {
 	const title = "Metrics by policy"
-	names, file := chiefMetrics, "metrics"
+	metrics, err := metricsOr(metric, measure.ShownIn(measure.InPanels))
+	if err != nil {
+		return nil, err
+	}
+	file := "metrics"
 	if metric != "" {
-		names, file = []string{metric}, "metrics-"+metric
+		file = "metrics-" + metric
 	}
 	var out []figure
 	for _, s := range d.settings() {
 		shown := s.variants[:min(len(s.variants), mostRows)]
 		var panels []panel
-		for _, n := range names {
-			m, ok := measure.MetricByName(n)
-			if !ok {
-				return nil, fmt.Errorf("there is no metric %q", n)
-			}
+		for _, m := range metrics {
 			if p, ok := newPanel(m, shown); ok {
 				panels = append(panels, p)
 			}
@@ -64,6 +61,18 @@ func (d *data) metrics(metric string) ([]figure, error) {
 		return skipped(Metrics, file, title, "no cell is complete yet"), nil
 	}
 	return out, nil
+}
+
+// metricsOr returns the metric of that name, or without a name others.
+func metricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
+	if name == "" {
+		return others, nil
+	}
+	m, ok := measure.MetricByName(name)
+	if !ok {
+		return nil, fmt.Errorf("there is no metric %q", name)
+	}
+	return []measure.Metric{m}, nil
 }
 
 // newPanel gathers a metric; false when no cell knows it.

@@ -32,7 +32,7 @@ func parallel(seconds func(model string, inter, intra int) float64) *record.Expe
 						Cell: fmt.Sprintf("%s-%d-%d-%d", model, inter, intra, r), Policy: "fcfs", Replicate: r,
 						Axes: []record.Setting{{Name: "model", Value: model}, {Name: "inter", Value: strconv.Itoa(inter)}, {Name: "intra", Value: strconv.Itoa(intra)}},
 					}}
-					c.Metrics.MeanService = seconds(model, inter, intra) * (1 + 0.02*float64(r-2))
+					c.Metrics.Set(measure.MeanService, seconds(model, inter, intra)*(1+0.02*float64(r-2)))
 					e.Cells, e.Plan.Cells = append(e.Cells, c), append(e.Plan.Cells, c.CellRef)
 				}
 			}

@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -16,9 +15,6 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/stats"
 )
-
-// seriesMetrics are drawn when the experiment names none.
-var seriesMetrics = []string{"mean_jct_s", "mean_first_run_delay_s", "mean_service_s", "utilization", "throughput_per_h"}
 
 // mostFacets bounds the panels of one picture of series.
 const mostFacets = 12
@@ -46,17 +42,9 @@ type facet struct {
 // make small multiples: a picture a metric, a panel for each combination of
 // their values. Without other axes, each metric has a panel of one picture.
 func (d *data) series(metric, axis string) ([]figure, error) {
-	names := seriesMetrics
-	if metric != "" {
-		names = []string{metric}
-	}
-	var metrics []measure.Metric
-	for _, n := range names {
-		m, ok := measure.MetricByName(n)
-		if !ok {
-			return nil, fmt.Errorf("there is no metric %q", n)
-		}
-		metrics = append(metrics, m)
+	metrics, err := metricsOr(metric, measure.ShownIn(measure.InSeries))
+	if err != nil {
+		return nil, err
 	}
 	var out []figure
 	for _, s := range d.settings() {

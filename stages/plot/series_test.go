@@ -61,7 +61,7 @@ func TestFacets(t *testing.T) {
 						c := record.Cell{CellRef: record.CellRef{Policy: policy, Replicate: r, Axes: []record.Setting{
 							{Name: "allocation", Value: allocation}, {Name: "jobs", Value: jobs}, {Name: "kind", Value: kind}}}}
 						jct++
-						c.Metrics.MeanJCT = jct
+						c.Metrics.Set(measure.MeanJCT, jct)
 						e.Cells, e.Plan.Cells = append(e.Cells, c), append(e.Plan.Cells, c.CellRef)
 					}
 				}
@@ -112,9 +112,9 @@ func TestNoSeries(t *testing.T) {
 // Gantt chart, but their other pictures.
 func TestGanttOfTooMany(t *testing.T) {
 	for name, much := range map[string]func(*record.Cell){
-		"jobs":        func(c *record.Cell) { c.Metrics.Jobs = mostLanes + 1 },
-		"preemptions": func(c *record.Cell) { c.Metrics.Preemptions = mostSlices },
-		"resizes":     func(c *record.Cell) { c.Metrics.Resizes = mostSlices },
+		"jobs":        func(c *record.Cell) { c.Metrics.Set(measure.Jobs, mostLanes+1) },
+		"preemptions": func(c *record.Cell) { c.Metrics.Set(measure.Preemptions, mostSlices) },
+		"resizes":     func(c *record.Cell) { c.Metrics.Set(measure.Resizes, mostSlices) },
 	} {
 		t.Run(name, func(t *testing.T) { testGanttOfTooMany(t, much) })
 	}

@@ -17,9 +17,6 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// speedupMetric is what gets shorter when the experiment names no metric.
-const speedupMetric = "mean_service_s"
-
 // climb is how one variant gets faster along the axis.
 type climb struct {
 	label   string
@@ -38,13 +35,11 @@ type climbs struct {
 // smallest value, with the fitted curve. A panel has the variants that agree on
 // all other axes but the last, which makes its lines.
 func (d *data) speedups(metric, axis string) ([]figure, error) {
-	if metric == "" {
-		metric = speedupMetric
+	metrics, err := metricsOr(metric, []measure.Metric{measure.MeanService})
+	if err != nil {
+		return nil, err
 	}
-	m, ok := measure.MetricByName(metric)
-	if !ok {
-		return nil, fmt.Errorf("there is no metric %q", metric)
-	}
+	m := metrics[0]
 	var out []figure
 	for _, s := range d.settings() {
 		name, title := "speedup-"+axis+d.suffix(s), "Speed-up by "+axis+d.place(s)

@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"io"
 	"io/fs"
 	"os"
@@ -36,7 +37,7 @@ func (v *view) failures(e *record.Experiment) error {
 			}
 			v.addFailure(failure{c.Cell, f.Job, prose.Number(f.At) + " s", f.Reason, log})
 		}
-		v.MoreFailures += max(0, c.Metrics.Failed-len(c.Failures))
+		v.MoreFailures += max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures))
 	}
 	return nil
 }

@@ -173,7 +173,7 @@ func comparison(r record.ComparisonRow, places bool) []string {
 	n := prose.Number
 	metric := r.Metric
 	if m, ok := measure.MetricByName(r.Metric); ok {
-		metric = title(m)
+		metric = m.Label()
 	}
 	interval := func(low, high float64) string {
 		if n(low) == "–" || n(high) == "–" {
@@ -190,13 +190,6 @@ func comparison(r record.ComparisonRow, places bool) []string {
 		n(r.CandidateMean), n(r.BaselineMean), n(r.Difference), interval(r.DifferenceLow, r.DifferenceHigh), r.Method)
 }
 
-func title(m measure.Metric) string {
-	if m.Unit == "" {
-		return m.Title
-	}
-	return m.Title + " (" + m.Unit + ")"
-}
-
 func (v *view) blocks(p record.Plan) {
 	for _, l := range []struct {
 		kind  string
@@ -211,11 +204,9 @@ func (v *view) blocks(p record.Plan) {
 // cells is the table of all cells of the plan.
 func (v *view) cells(e *record.Experiment) {
 	v.Cells = prose.Table{Left: 2, Header: []string{"cell", "state"}}
-	var metrics []measure.Metric
-	for _, name := range append([]string{"jobs", "finished"}, analysis.SummaryMetrics...) {
-		m, _ := measure.MetricByName(name)
-		metrics = append(metrics, m)
-		v.Cells.Header = append(v.Cells.Header, title(m))
+	metrics := measure.ShownIn(measure.InCells)
+	for _, m := range metrics {
+		v.Cells.Header = append(v.Cells.Header, m.Label())
 	}
 	done := map[string]record.Cell{}
 	for _, c := range e.Cells {
