@@ -42,6 +42,3 @@ var threadKeys = []schema.Arg{
 var gpuArg = schema.Arg{Name: "gpu", Type: schema.String, DefaultDoc: "any", Doc: "The type of GPU that it wants, as nodes name theirs.", Example: `"V100"`}
 
 var gpuRateArg = schema.Arg{Name: "gpu_rate", Type: schema.Rates, DefaultDoc: "GPUs are all alike", Doc: "How many times faster than this run time says an epoch is, by the type of the GPUs that the job is given. Only with `gpus`; all types of the hardware have a rate.", Example: `{ K80 = 1, V100 = 4.2 }`}
-
-// gpuTypeArg is the type of a machine's GPUs.
-var gpuTypeArg = schema.Arg{Name: "gpu", Type: schema.String, DefaultDoc: "`host.gpu_type` on `process`", Doc: "The type of its GPUs, by which `gpu` and `gpu_rate` of jobs know them.", Example: `"V100"`}
