@@ -31,12 +31,15 @@ var rules = []struct {
 	pkg string
 	may []string
 }{
-	{"cmd/", []string{"cmd/", "cmd/", "pipeline", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
+	{"cmd/", []string{"cmd/", "pipeline", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline/store", []string{"results"}},
-	{"pipeline/realise", []string{"pipeline/store", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
-	{"pipeline", []string{"pipeline/", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
-	{"stages/report", []string{"scheduler", "estimator", "hardware", "results", "jobs/contract", "stages/plot"}},
-	{"stages/", []string{"scheduler", "estimator", "hardware", "results", "jobs/contract"}},
+	{"pipeline/realise", []string{"pipeline/store", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
+	{"pipeline", []string{"pipeline/", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
+	{"stages/all", []string{"stages/"}},
+	{"stages/report", []string{"stages$", "scheduler", "estimator", "hardware", "results", "jobs/contract", "stages/plot"}},
+	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
+	{"stages/", []string{"stages$", "scheduler", "estimator", "hardware", "results", "jobs/contract"}},
+	{"stages", []string{"scheduler", "estimator", "hardware", "results"}},
 	{"experiments/schema", nil},
 	{"experiments/units", nil},
 	{"experiments/words", nil},

@@ -3,15 +3,13 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/stages/execute"
-
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/gpu"
-	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -22,12 +20,6 @@ func (p *Plan) gpuDevices() ([]gpu.Device, error) {
 		return hardware.GPUs()
 	}
 	return p.options.GPUs.Devices()
-}
-
-// engineOptions are the settings of the process engine, for cells and samples.
-func (r *run) engineOptions() process.Options {
-	devices, _ := r.gpuDevices() // an experiment that needs more than there are is refused when it is read
-	return process.Options{Registry: r.registry(), GPUs: gpu.IDs(devices)}
 }
 
 // gpuWatch records what the GPUs of a cell do, from its start to its end.
@@ -47,7 +39,7 @@ const busyGPU = "busy_gpu"
 
 // watchGPUs begins to record the GPUs of a cell whose jobs use some. GPUs that
 // cannot be read are a warning: the jobs can run all the same.
-func (r *run) watchGPUs(task execute.Cell, zero time.Time) (*gpuWatch, error) {
+func (r *run) watchGPUs(task stages.Task, zero time.Time) (*gpuWatch, error) {
 	w := &gpuWatch{done: make(chan struct{}), cell: task.Setup.Cell.Cell}
 	if !slices.ContainsFunc(task.Setup.Jobs, func(j scheduler.Job) bool { return j.GPUs > 0 }) {
 		return w, nil

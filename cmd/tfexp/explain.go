@@ -1,13 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -63,7 +66,11 @@ func (a *app) explainJob(at place, asJSON bool) error {
 	if i := slices.IndexFunc(e.Plan.Cells, func(c record.CellRef) bool { return c.Cell == at.cell }); i >= 0 {
 		ref = e.Plan.Cells[i]
 	}
-	story, jobs, err := storyOf(e, ref, at.job)
+	story, jobs, err := show.StoryOf(e, ref, at.job)
+	if errors.Is(err, fs.ErrNotExist) {
+		return usagef(`decisions are not recorded when the experiment has records = "metrics"`,
+			"cell %s has no record of its decisions", at.cell)
+	}
 	if err != nil {
 		return err
 	}
@@ -72,13 +79,13 @@ func (a *app) explainJob(at place, asJSON bool) error {
 	}
 	if asJSON {
 		return a.printJSON(struct {
-			Cell  string   `json:"cell"`
-			Job   string   `json:"job"`
-			Story []moment `json:"story"`
+			Cell  string        `json:"cell"`
+			Job   string        `json:"job"`
+			Story []show.Moment `json:"story"`
 		}{at.cell, at.job, story})
 	}
-	fmt.Fprintf(a.out, "%s in %s\n", paint(a.outColor, bold, at.job), at.cell)
-	a.printStory(story)
+	fmt.Fprintf(a.out, "%s in %s\n", a.printer().Paint(show.Bold, at.job), at.cell)
+	a.printer().Story(story)
 	return nil
 }
 
@@ -90,14 +97,14 @@ func (a *app) explainCell(at place, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(x)
 	}
-	fmt.Fprintf(a.out, "%s in %s: %s\n", paint(a.outColor, bold, x.Cell), at.dir, x.State)
+	fmt.Fprintf(a.out, "%s in %s: %s\n", a.printer().Paint(show.Bold, x.Cell), at.dir, x.State)
 	if !x.Ran.IsZero() {
 		fmt.Fprintf(a.out, "ran %s", x.Ran.Local().Format("2006-01-02 15:04:05"))
 		if x.Seconds > 0 {
 			fmt.Fprintf(a.out, " for %s", progress.Duration(time.Duration(x.Seconds*float64(time.Second))))
 		}
 		fmt.Fprintf(a.out, ": %s\n", x.Reason)
-		a.printChanges(changesOf(x.Changes))
+		a.printer().Changes(x.Changes)
 	}
 	if x.Error != "" {
 		fmt.Fprintln(a.out, x.Error)
