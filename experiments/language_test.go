@@ -51,7 +51,8 @@ func TestSchemaExamples(t *testing.T) {
 			}
 			switch b.Name {
 			case "job": // the frame's workload needs its own
-				src = strings.ReplaceAll(src, "submit { job = job.long }", "submit { job = job."+firstLabel(example)+" }")
+				src = strings.ReplaceAll(src, "submit { job = job.long }",
+					"submit { job = job."+firstLabel(example)+" }")
 			case "matrix":
 				src = strings.Replace(src, `quantum = "1s"`, `quantum = each.quantum`, 1)
 			}

@@ -46,6 +46,7 @@ type loop struct {
 	progress  []Notice        // of jobs, since the predictions were last looked at
 	seen      []seen          // by job; nil without online predictions
 	lost      []time.Duration // by job, the core time of attempts that failed; nil until one has
+	done      []time.Duration // by job, as Outlook counts; nil where that is core time
 	ways      ways
 	allox     matcher
 	guard     guard
@@ -97,6 +98,7 @@ func newLoop(r Run) *loop {
 		}
 	}
 	l.newWays()
+	l.look()
 	if l.p.takesTurns() {
 		l.turns = newTurns(l.machine)
 	}
@@ -345,6 +347,7 @@ func (l *loop) settleTime(j int32) {
 	l.hold(j)
 	f.since = l.now
 	f.Service += d
+	l.settleDone(j, d)
 	used := coreTime(d, f.grant.Cores.Count())
 	f.CoreTime = plus(f.CoreTime, used)
 	if l.p.Order == AlloX {

@@ -115,14 +115,14 @@ func (l *loop) forget(j int32) {
 // foresee takes a job's progress into its prediction.
 func (l *loop) foresee(j int32, p *Notice) {
 	s, f := &l.seen[j], &l.lives[j]
-	past := f.CoreTime - l.lostBy(j) // attained in this attempt when the units were finished
+	at := f.since
 	if f.State == Running {
 		// On a real clock a report may be older than the present stretch.
-		at := min(max(p.At, f.since, s.from), l.now)
+		at = min(max(p.At, f.since, s.from), l.now)
 		s.add(at-max(f.since, s.from), f.grant.Cores.Count())
-		past = plus(past, coreTime(at-f.since, f.grant.Cores.Count()))
 		s.from = at
 	}
+	past := l.Outlook.Past(&l.Jobs[j], l.doneBy(j, at)) // in this attempt, when the units were finished
 	left := l.Online.Predictor.Learn(int(j), p.Units-s.units, s.held)
 	s.units, s.held = p.Units, s.held[:0]
 	if left < 0 {
@@ -132,7 +132,7 @@ func (l *loop) foresee(j int32, p *Notice) {
 	if f.State == Running {
 		l.unexpect(j)
 	}
-	s.predicted = max(plus(past/time.Duration(l.Jobs[j].Threads), left), 1) // 0 would be none
+	s.predicted = max(plus(past, left), 1) // 0 would be none
 	if f.State == Running {
 		l.expect(j)
 	}

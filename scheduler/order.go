@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"math"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/queue"
@@ -52,30 +51,6 @@ func (l *loop) attained(j int32) time.Duration {
 		return f.CoreTime
 	}
 	return plus(f.CoreTime, coreTime(l.now-f.since, f.grant.Cores.Count()))
-}
-
-// remaining returns the predicted run time that a job has left on its full
-// request, and Never when there is no estimate. On fewer cores it is taken to
-// progress in proportion.
-func (l *loop) remaining(j int32) time.Duration {
-	predicted := l.predicted(j)
-	if predicted == 0 {
-		return Never
-	}
-	return max(predicted-(l.attained(j)-l.lostBy(j))/time.Duration(l.Jobs[j].Threads), 0)
-}
-
-// length returns the predicted run time that a job has left on so many cores.
-func (l *loop) length(j, cores int32) time.Duration {
-	left := l.remaining(j)
-	if left == Never || int(cores) == l.Jobs[j].Threads {
-		return left
-	}
-	scaled := coreTime(left, l.Jobs[j].Threads)
-	if scaled == math.MaxInt64 {
-		return Never
-	}
-	return scaled / time.Duration(cores)
 }
 
 // least returns the least that a waiting job can start with.

@@ -22,6 +22,9 @@ type Run struct {
 	// Online, if it is not nil, corrects the jobs' predictions while they run; the
 	// engine must be a Watcher.
 	Online *Online
+	// Outlook predicts how long jobs go on under what they hold; nil stands for
+	// Proportional.
+	Outlook Outlook
 	// Recorder receives the trace; it may be nil.
 	Recorder Recorder
 	// EventsOnly keeps decisions from the Recorder, and with them the cost of

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -72,16 +73,16 @@ func (a *app) printChecks(checks []hardware.Check) {
 		width = max(width, len(c.Name))
 	}
 	for _, c := range checks {
-		mark, ink := "ok  ", green
+		mark, ink := "ok  ", show.Green
 		switch c.Status {
 		case hardware.Warn:
-			mark, ink = "warn", yellow
+			mark, ink = "warn", show.Yellow
 		case hardware.Fail:
-			mark, ink = "FAIL", red
+			mark, ink = "FAIL", show.Red
 		}
-		fmt.Fprintf(a.out, "%s  %-*s  %s\n", paint(a.outColor, ink, mark), width, c.Name, c.Text)
+		fmt.Fprintf(a.out, "%s  %-*s  %s\n", a.printer().Paint(ink, mark), width, c.Name, c.Text)
 		if c.Hint != "" {
-			fmt.Fprintf(a.out, "%s%s\n", strings.Repeat(" ", width+8), paint(a.outColor, dim, c.Hint))
+			fmt.Fprintf(a.out, "%s%s\n", strings.Repeat(" ", width+8), a.printer().Paint(show.Dim, c.Hint))
 		}
 	}
 }

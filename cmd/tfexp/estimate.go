@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/estimate"
 )
 
@@ -204,7 +203,7 @@ func (a *app) readLogs(paths []string, lenient bool) ([]estimate.LoggedRun, erro
 		runs, warnings, err := estimate.ReadLog(f, filepath.Clean(path), lenient)
 		f.Close()
 		for _, w := range warnings {
-			fmt.Fprintf(a.err, "%s %s\n", paint(a.errColor, yellow, "Warning:"), w)
+			a.printer().Warn("%s", w)
 		}
 		if err != nil {
 			return nil, malformed(err)
@@ -238,9 +237,9 @@ func (a *app) estimateLogs(o estimateOptions) error {
 	}
 	summary := estimate.SummarizeLogs(predictions)
 	if o.asJSON {
-		return a.printJSON(logsJSON(predictions, summary, options.Length(runs), o))
+		return a.printJSON(show.LogsJSON(predictions, summary, options.Length(runs), o.fraction, o.level))
 	}
-	return a.printLogs(predictions, summary, options.Length(runs), o)
+	return a.printer().Logs(predictions, summary, options.Length(runs), o.level)
 }
 
 func (a *app) estimateCurves(o estimateOptions) error {
@@ -258,7 +257,7 @@ func (a *app) estimateCurves(o estimateOptions) error {
 		for _, g := range groups {
 			fit, err := estimate.FitCurve(g, o.threads, o.half, o.level)
 			if errors.Is(err, estimator.ErrUnfit) {
-				fmt.Fprintf(a.err, "%s %v\n", paint(a.errColor, yellow, "Warning:"), err)
+				a.printer().Warn("%v", err)
 				continue
 			} else if err != nil {
 				return malformed(err)
@@ -270,9 +269,9 @@ func (a *app) estimateCurves(o estimateOptions) error {
 		return usagef("a curve needs run times with at least two numbers of threads", "nothing to fit")
 	}
 	if o.asJSON {
-		return a.printJSON(curvesJSON(fits, o.level))
+		return a.printJSON(show.CurvesJSON(fits, o.level))
 	}
-	return a.printCurves(fits, o)
+	return a.printer().Curves(fits, o.level)
 }
 
 // showEstimates prints estimates.csv of all experiments in a folder.
@@ -281,48 +280,12 @@ func (a *app) showEstimates(dir string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	type experiment struct {
-		Experiment string               `json:"experiment"`
-		Dir        string               `json:"dir"`
-		Estimates  []record.EstimateRow `json:"estimates"`
-	}
-	list := []experiment{}
-	for _, d := range dirs {
-		e, err := record.Open(d)
-		if err != nil {
-			return err
-		}
-		rows, err := e.Estimates()
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		list = append(list, experiment{e.Plan.Experiment, d, append([]record.EstimateRow{}, rows...)})
+	list, err := show.EstimatesOf(dirs)
+	if err != nil {
+		return err
 	}
 	if asJSON {
 		return a.printJSON(list)
 	}
-	for i, e := range list {
-		if i > 0 {
-			fmt.Fprintln(a.out)
-		}
-		fmt.Fprintf(a.out, "%s (%s)\n", paint(a.outColor, bold, e.Experiment), e.Dir)
-		if len(e.Estimates) == 0 {
-			fmt.Fprintln(a.out, "  no estimates: its jobs are not profiled, or profiling failed")
-			continue
-		}
-		t := table{left: 2, header: []string{"job", "model", "threads", "samples", "predicted", "interval", "actual",
-			"error"}}
-		for _, r := range e.Estimates {
-			e := "–"
-			if !math.IsNaN(r.ErrorPct) {
-				e = percent(r.ErrorPct)
-			}
-			t.add(r.Job, r.Model, fmt.Sprint(r.Threads), fmt.Sprint(r.Samples), seconds(r.Predicted), interval(r.Low, r.High),
-				seconds(r.Actual), e)
-		}
-		if err := t.write(a.out, "  ", a.outColor); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.printer().Estimates(list)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -77,7 +78,7 @@ func (a *app) explainJob(at place, asJSON bool) error {
 			Story []moment `json:"story"`
 		}{at.cell, at.job, story})
 	}
-	fmt.Fprintf(a.out, "%s in %s\n", paint(a.outColor, bold, at.job), at.cell)
+	fmt.Fprintf(a.out, "%s in %s\n", a.printer().Paint(show.Bold, at.job), at.cell)
 	a.printStory(story)
 	return nil
 }
@@ -90,14 +91,14 @@ func (a *app) explainCell(at place, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(x)
 	}
-	fmt.Fprintf(a.out, "%s in %s: %s\n", paint(a.outColor, bold, x.Cell), at.dir, x.State)
+	fmt.Fprintf(a.out, "%s in %s: %s\n", a.printer().Paint(show.Bold, x.Cell), at.dir, x.State)
 	if !x.Ran.IsZero() {
 		fmt.Fprintf(a.out, "ran %s", x.Ran.Local().Format("2006-01-02 15:04:05"))
 		if x.Seconds > 0 {
 			fmt.Fprintf(a.out, " for %s", progress.Duration(time.Duration(x.Seconds*float64(time.Second))))
 		}
 		fmt.Fprintf(a.out, ": %s\n", x.Reason)
-		a.printChanges(changesOf(x.Changes))
+		a.printer().Changes(x.Changes)
 	}
 	if x.Error != "" {
 		fmt.Fprintln(a.out, x.Error)

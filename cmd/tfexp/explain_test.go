@@ -2,15 +2,12 @@ package main
 
 import (
 	"bytes"
-	"github.com/tfexp/tfexp/results/prose"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -112,42 +109,5 @@ func TestStoryWithoutRecordsIsAUsageError(t *testing.T) {
 	_, _, err := storyOf(e, c, "short-1")
 	if code, hint := verdict(err); code != exitUsage || hint == "" {
 		t.Errorf("%v: exit status %d, hint %q", err, code, hint)
-	}
-}
-
-func TestUnderWay(t *testing.T) {
-	journal := []store.JournalEntry{
-		{Event: "run_start"}, {Event: "cell_start", Unit: "killed"},
-		{Event: "run_start"}, {Event: "cell_start", Unit: "a"}, {Event: "cell_start", Unit: "b"}, {Event: "cell_end",
-			Unit: "a"},
-	}
-	if d := cmp.Diff([]string{"b"}, underWay(journal)); d != "" {
-		t.Error(d)
-	}
-}
-
-func TestNarrowTablesLeaveOutWhatIsLeastAskedFor(t *testing.T) {
-	full := prose.Table{
-		Left:    1,
-		Header:  []string{"policy", measure.MeanJCT.Label(), measure.P95JCT.Label(), measure.Utilization.Label()},
-		Rows:    [][]string{{"fcfs", "1", "2", "3"}},
-		Metrics: map[int]string{1: measure.MeanJCT.Name, 2: measure.P95JCT.Name, 3: measure.Utilization.Name},
-	}
-	wide := textTable(full)
-	if got := narrow(full, wide.width()); len(got.header) != 4 {
-		t.Errorf("with room for all: %q", got.header)
-	}
-	got := narrow(full, wide.width()-1)
-	if d := cmp.Diff([]string{"policy", full.Header[1], full.Header[3]}, got.header); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([][]string{{"fcfs", "1", "3"}}, got.rows); d != "" {
-		t.Error(d)
-	}
-	if got := narrow(full, 10); len(got.header) != 2 {
-		t.Errorf("in 10 columns: %q", got.header)
-	}
-	if len(full.Rows[0]) != 4 {
-		t.Error("the full table was changed")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline/store"
 )
 
@@ -63,13 +64,13 @@ func (a *app) listCells(dir string) error {
 	if err != nil {
 		return err
 	}
-	t := table{left: 2, header: []string{"experiment", "cell", "logs"}}
+	t := show.Table{Left: 2, Header: []string{"experiment", "cell", "logs"}}
 	for _, d := range dirs {
 		for _, cell := range cellNames(d) {
-			t.add(filepath.Base(d), cell, fmt.Sprint(len(jobNames(place{dir: d, cell: cell}))))
+			t.Add(filepath.Base(d), cell, fmt.Sprint(len(jobNames(place{dir: d, cell: cell}))))
 		}
 	}
-	return t.write(a.out, "", a.outColor)
+	return t.Write(a.out, "", a.outColor)
 }
 
 func (a *app) listLogs(at place) error {
@@ -78,15 +79,15 @@ func (a *app) listLogs(at place) error {
 		fmt.Fprintf(a.err, "%s has no logs (simulated jobs write none)\n", at.cell)
 		return nil
 	}
-	t := table{left: 1, header: []string{"job", "bytes"}}
+	t := show.Table{Left: 1, Header: []string{"job", "bytes"}}
 	for _, job := range names {
 		size := int64(0)
 		if st, err := os.Stat(filepath.Join(at.logs(), job+".log")); err == nil {
 			size = st.Size()
 		}
-		t.add(job, fmt.Sprint(size))
+		t.Add(job, fmt.Sprint(size))
 	}
-	return t.write(a.out, "", a.outColor)
+	return t.Write(a.out, "", a.outColor)
 }
 
 func (a *app) printLog(at place, follow bool) error {

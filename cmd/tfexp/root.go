@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 )
 
 // defaultOut is where results go, and where they are looked for.
@@ -139,7 +140,7 @@ func firstWord(args []string) string {
 func (a *app) exit(err error) int {
 	code, hint := verdict(err)
 	if own, ok := err.(*exitError); err != nil && (!ok || own.err != nil) {
-		fmt.Fprintf(a.err, "%s %v\n", paint(a.errColor, red, "Error:"), err)
+		fmt.Fprintf(a.err, "%s %v\n", a.printer().PaintErr(show.Red, "Error:"), err)
 	}
 	if hint != "" {
 		fmt.Fprintf(a.err, "  %s\n", hint)
@@ -147,29 +148,9 @@ func (a *app) exit(err error) int {
 	return code
 }
 
-// printJSON writes v as indented JSON.
-func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("write JSON: %w", err)
-	}
-	return nil
+// printer returns where the command prints, for package show.
+func (a *app) printer() *show.Printer {
+	return &show.Printer{Out: a.out, Err: a.err, Color: a.outColor, ErrColor: a.errColor}
 }
 
-// Colours, by ECMA-48.
-const (
-	bold   = "\x1b[1m"
-	dim    = "\x1b[2m"
-	red    = "\x1b[31m"
-	green  = "\x1b[32m"
-	yellow = "\x1b[33m"
-)
-
-func paint(on bool, color, text string) string {
-	if !on {
-		return text
-	}
-	return color + text + "\x1b[0m"
-}
+func (a *app) printJSON(v any) error { return a.printer().JSON(v) }

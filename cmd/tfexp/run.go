@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
@@ -96,7 +97,7 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 		return err
 	}
 	if !o.quiet {
-		view.Say(headline(plan))
+		view.Say(show.Headline(plan))
 	}
 	ctx, stop := interruptible(view)
 	outcome, err := plan.Run(ctx)
@@ -108,13 +109,13 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 	if err != nil {
 		return err
 	}
-	if err := a.printSummary(plan, outcome, o.json); err != nil {
+	if err := a.printer().Summary(plan, outcome, o.json); err != nil {
 		return err
 	}
 	if outcome.Failed > 0 {
 		return &exitError{
 			code: exitCellsFailed,
-			err:  fmt.Errorf("%s failed", count(outcome.Failed, "cell", "cells")),
+			err:  fmt.Errorf("%s failed", show.Count(outcome.Failed, "cell", "cells")),
 			hint: "\"tfexp status " + plan.Dir + "\" shows what went wrong",
 		}
 	}
@@ -140,5 +141,5 @@ func missed(dir string) error {
 	if n == 0 {
 		return nil
 	}
-	return &exitError{code: exitMissed, err: fmt.Errorf("%s missed", count(n, "threshold was", "thresholds were"))}
+	return &exitError{code: exitMissed, err: fmt.Errorf("%s missed", show.Count(n, "threshold was", "thresholds were"))}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
 )
 
@@ -79,16 +80,16 @@ func size(spec *experiments.Spec) string {
 		machines = insert(machines, c.Hardware.Name)
 	}
 	parts := []string{
-		count(len(policies), "policy", "policies"),
-		count(len(workloads), "workload", "workloads"),
-		count(len(machines), "machine", "machines"),
+		show.Count(len(policies), "policy", "policies"),
+		show.Count(len(workloads), "workload", "workloads"),
+		show.Count(len(machines), "machine", "machines"),
 	}
 	text := strings.Join(parts, " × ")
 	if points := len(policies) * len(workloads) * len(machines); points != len(spec.Cells) {
-		text += " and the other axes: " + count(len(spec.Cells), "point", "points")
+		text += " and the other axes: " + show.Count(len(spec.Cells), "point", "points")
 	}
-	return fmt.Sprintf("%s × %s = %s", text, count(spec.Replicates, "replicate", "replicates"),
-		count(len(spec.Cells)*spec.Replicates, "cell", "cells"))
+	return fmt.Sprintf("%s × %s = %s", text, show.Count(spec.Replicates, "replicate", "replicates"),
+		show.Count(len(spec.Cells)*spec.Replicates, "cell", "cells"))
 }
 
 // insert appends a name that is not in the list yet.
@@ -99,12 +100,4 @@ func insert(names []string, name string) []string {
 		}
 	}
 	return append(names, name)
-}
-
-// count is "1 cell" or "3 cells".
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
@@ -116,7 +117,7 @@ func (s stretch) String() string {
 		text += ", first " + named(s.holders)
 	}
 	if s.got > 0 {
-		text = "for " + count(s.got, "core", "cores") + ", " + text
+		text = "for " + show.Count(s.got, "core", "cores") + ", " + text
 	}
 	switch s.queue {
 	case [2]int{0, 0}:

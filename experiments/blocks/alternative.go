@@ -35,20 +35,27 @@ func (d *Decoder) alternatives(n *eval.Node, e *eval.Env, a *eval.Args, j *exper
 		j.Alternatives = append(j.Alternatives, &other)
 	}
 	if j.Placed() && j.Malleable && a.OK {
-		a.Fail(a.At("malleable"), "Contradicting arguments", "A job with alternatives, or for a type of GPU, keeps what it starts with; it cannot be malleable.")
+		a.Fail(a.At("malleable"), "Contradicting arguments",
+			"A job with alternatives, or for a type of GPU, keeps what it starts with; it cannot be malleable.")
 	}
 }
 
 // checkAlternative reports what is wrong with one way in which a job can run.
 func (d *Decoder) checkAlternative(a *eval.Args, rt *eval.Node, j, other *experiments.Job) {
 	if other.Alternative == j.AlternativeName() {
-		a.Fail(a.Node.LabelAt, "Duplicate name", "The request of the job %q itself has the name %q; give this alternative another one.", j.Name, other.Alternative)
+		a.Fail(a.Node.LabelAt, "Duplicate name",
+			"The request of the job %q itself has the name %q; give this alternative another one.", j.Name,
+			other.Alternative)
 	}
 	if nodes := max(j.Nodes, 1); other.Threads.Request%nodes != 0 || other.GPUs%nodes != 0 {
-		a.Fail(a.Node.Header, "Contradicting arguments", "%s and %s cannot be divided evenly over the job's %d nodes.", words.Plural(other.Threads.Request, "thread"), words.Plural(other.GPUs, "GPU"), nodes)
+		a.Fail(a.Node.Header, "Contradicting arguments",
+			"%s and %s cannot be divided evenly over the job's %d nodes.",
+			words.Plural(other.Threads.Request, "thread"), words.Plural(other.GPUs, "GPU"), nodes)
 	}
 	if rt == nil && other.Runtime != nil && other.GPUs > 0 && j.GPUs == 0 && len(other.Runtime.GPURates) == 0 {
-		a.Fail(a.Node.Header, "Alternative without a run time", "The runtime of the job %q does not tell how long it takes with GPUs: give this alternative a runtime block, or the job's a gpu_rate.", j.Name)
+		a.Fail(a.Node.Header, "Alternative without a run time",
+			"The runtime of the job %q does not tell how long it takes with GPUs: give this alternative a "+
+				"runtime block, or the job's a gpu_rate.", j.Name)
 	}
 	checkGPUType(a, other, rt)
 }
@@ -60,7 +67,8 @@ func checkGPUType(a *eval.Args, j *experiments.Job, rt *eval.Node) {
 		return
 	}
 	if a.IsSet("gpu") {
-		a.Fail(a.At("gpu"), "Argument that nothing reads", "gpu is the type of the GPUs that are asked for, and gpus is 0.")
+		a.Fail(a.At("gpu"), "Argument that nothing reads",
+			"gpu is the type of the GPUs that are asked for, and gpus is 0.")
 	}
 	if rt != nil && (j.Alternative != "" || len(a.Node.All("alternative")) == 0) {
 		if attr := rt.Attr("gpu_rate"); attr != nil {
@@ -73,11 +81,13 @@ func checkGPUType(a *eval.Args, j *experiments.Job, rt *eval.Node) {
 func checkPlacement(a *eval.Args, p *experiments.Policy) {
 	if p.Placement == scheduler.EarliestFinish && p.Order != scheduler.AlloX {
 		if a.IsSet("backfill") && p.Backfill != scheduler.Conservative {
-			a.Fail(a.At("backfill"), "Contradicting arguments", "The placement \"earliest_finish\" plans all waiting jobs, which implies backfill = \"conservative\".")
+			a.Fail(a.At("backfill"), "Contradicting arguments",
+				"The placement \"earliest_finish\" plans all waiting jobs, which implies backfill = \"conservative\".")
 		}
 		p.Backfill = scheduler.Conservative
 		if a.IsSet("allocation") && p.Allocation != scheduler.Strict {
-			a.Fail(a.At("allocation"), "Contradicting arguments", "The placement \"earliest_finish\" wants the allocation \"strict\".")
+			a.Fail(a.At("allocation"), "Contradicting arguments",
+				"The placement \"earliest_finish\" wants the allocation \"strict\".")
 		}
 	}
 	if p.Order != scheduler.AlloX {
@@ -95,7 +105,9 @@ func checkPlacement(a *eval.Args, p *experiments.Policy) {
 		{"preemption", p.Preemption != scheduler.NoPreemption}, {"placement", p.Placement != scheduler.PlaceFirst},
 	} {
 		if a.IsSet(own.name) && own.set {
-			a.Fail(a.At(own.name), "Contradicting arguments", "The order \"allox\" decides by itself what starts, and where: %s has no place beside it.", own.name)
+			a.Fail(a.At(own.name), "Contradicting arguments",
+				"The order \"allox\" decides by itself what starts, and where: %s has no place beside it.",
+				own.name)
 		}
 	}
 }
@@ -103,7 +115,8 @@ func checkPlacement(a *eval.Args, p *experiments.Policy) {
 // gpuOf returns the type of a machine's GPUs.
 func gpuOf(a *eval.Args, m scheduler.Node) string {
 	if eval.Get[string](a, "gpu") != "" && m.GPUs == 0 && a.OK {
-		a.Fail(a.At("gpu"), "Argument that nothing reads", "gpu is the type of the GPUs, and %s has none: add gpus.", a.Node.Title())
+		a.Fail(a.At("gpu"), "Argument that nothing reads",
+			"gpu is the type of the GPUs, and %s has none: add gpus.", a.Node.Title())
 	}
 	return eval.Get[string](a, "gpu")
 }

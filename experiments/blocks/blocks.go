@@ -20,14 +20,16 @@ type Decoder struct {
 	dir        string // of the file, absolute
 	global     *eval.Env
 	lenient    bool
-	hostMemory int64 // bytes, whole GiB, so that a reboot changes no key; 0 when it is not known
+	hostMemory int64 // bytes, cut to whole GiB, so that a reboot changes no key; 0 when it is not known
 	host       experiments.HostFacts
 	traces     map[string]*traceFile            // by what is read and how
 	shown      map[*experiments.Trace]*rawTrace // where the traces of cells are from
 }
 
-// newDecoder returns what decodes the blocks of a file that has been parsed.
-func New(r *eval.Reporter, root *eval.Node, global *eval.Env, filename string, host experiments.HostFacts, lenient bool) *Decoder {
+// New returns what decodes the blocks of a file that has been parsed.
+func New(
+	r *eval.Reporter, root *eval.Node, global *eval.Env, filename string, host experiments.HostFacts, lenient bool,
+) *Decoder {
 	return &Decoder{
 		Reporter: r, root: root, global: global, filename: filename, dir: folder(filename),
 		lenient: lenient, host: host, hostMemory: host.MemoryBytes &^ (1<<30 - 1),
@@ -76,8 +78,7 @@ func (d *Decoder) path(p string) string {
 	return filepath.Join(d.dir, p)
 }
 
-// folder is where relative paths of a file begin, absolute where the
-// operating system can tell.
+// folder is where relative paths of a file begin, absolute if possible.
 func folder(filename string) string {
 	dir := filepath.Dir(filename)
 	if abs, err := filepath.Abs(dir); err == nil {

@@ -25,7 +25,8 @@ func (d *Decoder) metric(name string, at hcl.Range) string {
 	if !strings.HasSuffix(name, "_s") {
 		suggestion = strings.TrimSuffix(words.Nearest(name+"_s", language.Metrics()), "_s")
 	}
-	d.Suggest(at, suggestion, fmt.Sprintf("Unknown metric %q", name), "The metrics are the columns of metrics.csv: %s.", strings.Join(language.Metrics(), ", "))
+	d.Suggest(at, suggestion, fmt.Sprintf("Unknown metric %q", name),
+		"The metrics are the columns of metrics.csv: %s.", strings.Join(language.Metrics(), ", "))
 	return ""
 }
 
@@ -38,12 +39,17 @@ func (d *Decoder) compares(cells []experiments.Cell) []experiments.Compare {
 		if metric == "" || !ok || !a.OK {
 			continue
 		}
-		c := experiments.Compare{Metric: metric, Baseline: baseline.Name, Level: eval.Get[float64](a, "level"), Range: eval.RangeOf(n.Header)}
-		if slices.ContainsFunc(list, func(o experiments.Compare) bool { return o.Metric == c.Metric && o.Baseline == c.Baseline }) {
-			d.Errorf(n.Header, "Duplicate comparison", "%s is already compared with the policy %q.", c.Metric, c.Baseline)
+		c := experiments.Compare{
+			Metric: metric, Baseline: baseline.Name, Level: eval.Get[float64](a, "level"), Range: eval.RangeOf(n.Header),
+		}
+		if slices.ContainsFunc(list,
+			func(o experiments.Compare) bool { return o.Metric == c.Metric && o.Baseline == c.Baseline }) {
+			d.Errorf(n.Header, "Duplicate comparison", "%s is already compared with the policy %q.", c.Metric,
+				c.Baseline)
 			continue
 		}
-		if !d.Failed() && !slices.ContainsFunc(cells, func(cell experiments.Cell) bool { return cell.Policy.Name == c.Baseline }) {
+		if !d.Failed() && !slices.ContainsFunc(cells,
+			func(cell experiments.Cell) bool { return cell.Policy.Name == c.Baseline }) {
 			d.Errorf(baseline.At, "Baseline that never runs", "No cell of the matrix has the policy %q.", c.Baseline)
 		}
 		list = append(list, c)

@@ -31,11 +31,14 @@ func (d *Decoder) contention(n *eval.Node, e *eval.Env) (*experiments.Contention
 	}
 	for _, name := range []string{"serial", "capacity", "sharpness"} {
 		if a.IsSet(name) {
-			a.Fail(a.At(name), "Contradicting arguments", "%s is fitted to the measurements of file; give one or the other.", name)
+			a.Fail(a.At(name), "Contradicting arguments",
+				"%s is fitted to the measurements of file; give one or the other.", name)
 		}
 	}
 	if a.Lacks("measured_threads") {
-		a.Fail(a.At("file"), "Missing argument", "contention needs measured_threads: the cores of the machine on which %s was measured.", eval.Get[string](a, "file"))
+		a.Fail(a.At("file"), "Missing argument",
+			"contention needs measured_threads: the cores of the machine on which %s was measured.",
+			eval.Get[string](a, "file"))
 	}
 	if !a.OK {
 		return nil, false
@@ -68,7 +71,8 @@ func (d *Decoder) fitContention(a *eval.Args) (estimator.Contention, bool) {
 	}
 	law, err := estimator.FitContention(crowds)
 	if err != nil {
-		a.Fail(at, "Measurements that do not suffice", "%s has %s that count: %v.", from.shown, words.Plural(len(rows), "row"), err)
+		a.Fail(at, "Measurements that do not suffice", "%s has %s that count: %v.", from.shown,
+			words.Plural(len(rows), "row"), err)
 		return law, false
 	}
 	for _, x := range []*float64{&law.Serial, &law.Capacity, &law.Sharpness} {

@@ -33,9 +33,11 @@ func contractEnv(a *eval.Args) {
 			at = attr.Expr.Range()
 		}
 		if argument == "" {
-			a.Fail(at, "Variable of the job contract", "tfexp itself sets %s for every job; choose another name.", s.Name)
+			a.Fail(at, "Variable of the job contract", "tfexp itself sets %s for every job; choose another name.",
+				s.Name)
 		} else {
-			a.Fail(at, "Variable of the job contract", "tfexp itself sets %s, from the argument %s; use that instead.", s.Name, argument)
+			a.Fail(at, "Variable of the job contract",
+				"tfexp itself sets %s, from the argument %s; use that instead.", s.Name, argument)
 		}
 	}
 }

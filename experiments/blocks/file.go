@@ -107,9 +107,12 @@ func (d *Decoder) atLine(t source, line int, summary, detail string) {
 		length = len(text) - from
 	}
 	length = len(bytes.TrimRight(text[from:from+length], "\r"))
-	d.Add(experiments.Diagnostic{Severity: experiments.SeverityError, Summary: summary, Detail: detail, Range: experiments.Range{
-		File: t.shown, Start: experiments.Pos{Line: line, Column: 1, Byte: from}, End: experiments.Pos{Line: line, Column: 1 + length, Byte: from + length},
-	}})
+	at := experiments.Range{
+		File:  t.shown,
+		Start: experiments.Pos{Line: line, Column: 1, Byte: from},
+		End:   experiments.Pos{Line: line, Column: 1 + length, Byte: from + length},
+	}
+	d.Add(experiments.ErrorAt(at, summary, "%s", detail))
 }
 
 // wholeFile returns a file's text; empty when it can no longer be read, which

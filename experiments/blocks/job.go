@@ -15,11 +15,13 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 	a := d.EvalArgs(n, e)
 	j := &experiments.Job{
 		Name: n.Label, Range: eval.RangeOf(n.Header), At: a.Ranges(),
-		Command: eval.Get[[]string](a, "command"), Env: eval.Get[[]experiments.Setting](a, "env"), Flags: eval.Get[bool](a, "flags"),
+		Command: eval.Get[[]string](a, "command"), Env: eval.Get[[]experiments.Setting](a, "env"),
+		Flags: eval.Get[bool](a, "flags"), TimeWriter: eval.Get[string](a, "time_writer"),
 		Epochs: eval.Get[int](a, "epochs"), Steps: eval.Get[int](a, "steps"),
 		Threads: eval.Get[experiments.Threads](a, "threads"), Malleable: eval.Get[bool](a, "malleable"),
-		GPUs: eval.Get[int](a, "gpus"), GPU: eval.Get[string](a, "gpu"), Memory: eval.Get[int64](a, "memory"), Nodes: eval.Get[int](a, "nodes"),
-		Priority: eval.Get[int](a, "priority"), Limit: eval.Get[time.Duration](a, "limit"), TimeWriter: eval.Get[string](a, "time_writer"),
+		GPUs: eval.Get[int](a, "gpus"), GPU: eval.Get[string](a, "gpu"),
+		Memory: eval.Get[int64](a, "memory"), Nodes: eval.Get[int](a, "nodes"),
+		Priority: eval.Get[int](a, "priority"), Limit: eval.Get[time.Duration](a, "limit"),
 		Deadline: eval.Get[time.Duration](a, "deadline"), Retries: eval.Get[int](a, "retries"),
 	}
 	d.container(a, j)
@@ -37,7 +39,8 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 	case builtin != nil:
 		for _, name := range []string{"dir", "env", "files", "flags", "time_writer"} {
 			if a.IsSet(name) {
-				a.Fail(a.At(name), "Argument that nothing reads", "%s is for jobs with a command; this one is built in.", name)
+				a.Fail(a.At(name), "Argument that nothing reads",
+					"%s is for jobs with a command; this one is built in.", name)
 			}
 		}
 		var ok bool
@@ -60,11 +63,14 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 	if nodes := max(j.Nodes, 1); nodes > 1 && a.OK {
 		switch {
 		case j.Threads.Request%nodes != 0:
-			a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.", words.Plural(j.Threads.Request, "thread"), nodes)
+			a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.",
+				words.Plural(j.Threads.Request, "thread"), nodes)
 		case j.GPUs%nodes != 0:
-			a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.", words.Plural(j.GPUs, "GPU"), nodes)
+			a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.",
+				words.Plural(j.GPUs, "GPU"), nodes)
 		case j.Malleable:
-			a.Fail(a.At("malleable"), "Contradicting arguments", "A job over several nodes keeps its request; it cannot be malleable.")
+			a.Fail(a.At("malleable"), "Contradicting arguments",
+				"A job over several nodes keeps its request; it cannot be malleable.")
 		}
 	}
 	if rt := n.First("runtime"); rt != nil {

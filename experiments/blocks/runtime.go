@@ -23,7 +23,8 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env) (*experiments.Runtime, bool
 	if !a.IsSet(table) {
 		for _, name := range []string{"threads_column", "time_column", "where", "per"} {
 			if a.IsSet(name) && a.Lacks("table") && a.Lacks("file") {
-				a.Fail(a.At(name), "Argument that nothing reads", "%s belongs to a table of run times, but there is neither table nor file.", name)
+				a.Fail(a.At(name), "Argument that nothing reads",
+					"%s belongs to a table of run times, but there is neither table nor file.", name)
 			}
 		}
 		return d.runtimeLaw(a)
@@ -31,11 +32,14 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env) (*experiments.Runtime, bool
 	perEpoch := eval.Get[string](a, "per") == "epoch"
 	for _, other := range []string{"epoch", "parallel", "speedup", "table"} {
 		if a.IsSet(other) && other != table {
-			a.Fail(a.At(other), "Contradicting arguments", "%s and %s both say how the run time depends on threads.", other, table)
+			a.Fail(a.At(other), "Contradicting arguments",
+				"%s and %s both say how the run time depends on threads.", other, table)
 		}
 	}
 	if a.IsSet("startup") && !perEpoch {
-		a.Fail(a.At("startup"), "Contradicting arguments", "The run times of the %s are those of the whole job, start-up included; with per = \"epoch\" they are those of an epoch, and startup is added.", table)
+		a.Fail(a.At("startup"), "Contradicting arguments",
+			"The run times of the %s are those of the whole job, start-up included; with per = \"epoch\" they "+
+				"are those of an epoch, and startup is added.", table)
 	}
 	times := eval.Get[[]eval.ThreadTime](a, "table")
 	if table == "file" {
@@ -57,8 +61,10 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env) (*experiments.Runtime, bool
 		curve.Points = append(curve.Points, workload.SpeedPoint{Threads: t.Threads, Speed: 1 / t.Time.Seconds()})
 	}
 	return &experiments.Runtime{
-		Startup: eval.Get[time.Duration](a, "startup"), Parallel: 1, SpeedUp: curve, Threads: times[0].Threads, Whole: !perEpoch,
-		Epoch: workload.Span{Kind: workload.Every, Mean: times[0].Time}, GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
+		Startup: eval.Get[time.Duration](a, "startup"), Parallel: 1, SpeedUp: curve,
+		Threads: times[0].Threads, Whole: !perEpoch,
+		Epoch:    workload.Span{Kind: workload.Every, Mean: times[0].Time},
+		GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
 	}, true
 }
 
@@ -68,12 +74,14 @@ func (d *Decoder) runtimeLaw(a *eval.Args) (*experiments.Runtime, bool) {
 		a.Fail(a.Node.Header, "Missing argument", "%s needs epoch, table or file.", a.Node.Title())
 	}
 	if a.IsSet("speedup") && a.IsSet("parallel") {
-		a.Fail(a.At("parallel"), "Contradicting arguments", "parallel and speedup both say how epochs speed up; parallel = 0.9 is speedup = amdahl(0.9).")
+		a.Fail(a.At("parallel"), "Contradicting arguments",
+			"parallel and speedup both say how epochs speed up; parallel = 0.9 is speedup = amdahl(0.9).")
 	}
 	epoch := eval.Get[workload.Arrivals](a, "epoch")
 	r := &experiments.Runtime{
 		Startup: eval.Get[time.Duration](a, "startup"), Parallel: eval.Get[float64](a, "parallel"),
-		Epoch: workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD}, GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
+		Epoch:    workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
+		GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
 	}
 	if s, ok := a.Values["speedup"].(workload.SpeedUp); ok {
 		r.SpeedUp = &s
@@ -91,7 +99,8 @@ func (d *Decoder) timesFile(a *eval.Args) []eval.ThreadTime {
 	}
 	var rows [][]float64
 	_, err := readAll(from, func(text io.Reader) (err error) {
-		rows, err = workload.ReadColumns(from.shown, text, []string{eval.Get[string](a, "threads_column"), eval.Get[string](a, "time_column")}, where)
+		rows, err = workload.ReadColumns(from.shown, text,
+			[]string{eval.Get[string](a, "threads_column"), eval.Get[string](a, "time_column")}, where)
 		return err
 	})
 	switch {
@@ -112,10 +121,13 @@ func (d *Decoder) timesFile(a *eval.Args) []eval.ThreadTime {
 			n++
 		}
 		if threads != math.Trunc(threads) || threads > schema.MaxThreads || sum/float64(n) > MaxSeconds {
-			a.Fail(at, "Value out of range", "%s has %v seconds on %v threads: threads are a whole number up to %d, and times at most %v s.", from.shown, sum/float64(n), threads, schema.MaxThreads, MaxSeconds)
+			a.Fail(at, "Value out of range",
+				"%s has %v seconds on %v threads: threads are a whole number up to %d, and times at most %v s.",
+				from.shown, sum/float64(n), threads, schema.MaxThreads, MaxSeconds)
 			return nil
 		}
-		times = append(times, eval.ThreadTime{Threads: int(threads), Time: max(time.Duration(math.Round(sum/float64(n)*1e9)), 1)})
+		times = append(times,
+			eval.ThreadTime{Threads: int(threads), Time: max(time.Duration(math.Round(sum/float64(n)*1e9)), 1)})
 		rows = rows[n:]
 	}
 	return times

@@ -11,7 +11,8 @@ func (d *Decoder) profile() experiments.Profile {
 	n := d.sole("profile")
 	a := d.EvalArgs(n, d.global)
 	p := experiments.Profile{
-		Samples: eval.Get[int](a, "samples"), Fraction: eval.Get[float64](a, "fraction"), Lengths: eval.Get[[]int](a, "epochs"),
+		Samples: eval.Get[int](a, "samples"), Fraction: eval.Get[float64](a, "fraction"),
+		Lengths: eval.Get[[]int](a, "epochs"),
 		Repeats: eval.Get[int](a, "repeats"), Threads: eval.Get[[]int](a, "threads"), Budget: eval.Get[float64](a, "budget"),
 		Range: eval.RangeOf(n.Header),
 	}
@@ -23,7 +24,8 @@ func (d *Decoder) profile() experiments.Profile {
 		}
 		slices.Sort(p.Lengths)
 		if a.OK && len(slices.Compact(slices.Clone(p.Lengths))) < 2 {
-			a.Fail(a.At("epochs"), "Samples of one length", "epochs needs two lengths that differ: one alone does not tell start-up from the time of an epoch.")
+			a.Fail(a.At("epochs"), "Samples of one length",
+				"epochs needs two lengths that differ: one alone does not tell start-up from the time of an epoch.")
 		}
 		p.Lengths = slices.Compact(p.Lengths)
 	}
@@ -35,13 +37,16 @@ func (d *Decoder) profile() experiments.Profile {
 func (d *Decoder) estimate() experiments.Estimate {
 	n := d.sole("estimate")
 	a := d.EvalArgs(n, d.global)
-	e := experiments.Estimate{Model: eval.Get[string](a, "model"), Level: eval.Get[float64](a, "level"), Range: eval.RangeOf(n.Header)}
+	e := experiments.Estimate{
+		Model: eval.Get[string](a, "model"), Level: eval.Get[float64](a, "level"), Range: eval.RangeOf(n.Header),
+	}
 	for _, m := range eval.Get[[]string](a, "models") {
 		switch {
 		case slices.Contains(e.Models, m):
 			a.Fail(a.At("models"), "Duplicate model", "models has %q twice.", m)
 		case m == e.Model:
-			a.Fail(a.At("models"), "Duplicate model", "%q is the model that is used; models are those that it is compared with.", m)
+			a.Fail(a.At("models"), "Duplicate model",
+				"%q is the model that is used; models are those that it is compared with.", m)
 		default:
 			e.Models = append(e.Models, m)
 		}

@@ -26,7 +26,8 @@ func (d *Decoder) thresholds(cells []experiments.Cell) []experiments.Threshold {
 		} else {
 			for _, name := range []string{"policy", "fidelity_pct"} {
 				if a.IsSet(name) {
-					a.Fail(a.At(name), "Argument that nothing reads", "Estimates are of jobs, whatever the policy; %s is for metrics.", name)
+					a.Fail(a.At(name), "Argument that nothing reads",
+						"Estimates are of jobs, whatever the policy; %s is for metrics.", name)
 				}
 			}
 		}
@@ -36,14 +37,16 @@ func (d *Decoder) thresholds(cells []experiments.Cell) []experiments.Threshold {
 		}
 		if ref, ok := a.Values["policy"].(eval.Reference); ok {
 			t.Policy = ref.Name
-			if !d.Failed() && !slices.ContainsFunc(cells, func(c experiments.Cell) bool { return c.Policy.Name == t.Policy }) {
+			if !d.Failed() && !slices.ContainsFunc(cells,
+				func(c experiments.Cell) bool { return c.Policy.Name == t.Policy }) {
 				a.Fail(ref.At, "Policy that never runs", "No cell of the matrix has the policy %q.", t.Policy)
 			}
 		}
 		if t.FidelityPct != nil && a.OK && !slices.ContainsFunc(cells, func(c experiments.Cell) bool {
 			return c.Hardware.Engine != "simulated" && (t.Policy == "" || c.Policy.Name == t.Policy)
 		}) && !d.Failed() {
-			a.Fail(a.At("fidelity_pct"), "Argument that nothing reads", "It is about real cells and their simulation, and all of these cells are simulated.")
+			a.Fail(a.At("fidelity_pct"), "Argument that nothing reads",
+				"It is about real cells and their simulation, and all of these cells are simulated.")
 		}
 		switch {
 		case !a.OK || n.Broken:

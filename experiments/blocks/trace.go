@@ -37,7 +37,9 @@ func (d *Decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 		return nil, false
 	}
 	from := d.source(eval.Get[string](a, "file"))
-	t := &rawTrace{source: from, Trace: &experiments.Trace{File: from.path, Format: traceFormat(a), Range: eval.RangeOf(n.Attr("file").Expr.Range())}}
+	t := &rawTrace{source: from, Trace: &experiments.Trace{
+		File: from.path, Format: traceFormat(a), Range: eval.RangeOf(n.Attr("file").Expr.Range()),
+	}}
 	if t.Format == nil {
 		return nil, false
 	}
@@ -47,7 +49,8 @@ func (d *Decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 			continue
 		}
 		if unread[arg.Name] {
-			a.Fail(a.At(arg.Name), "Argument that nothing reads", "%s has no meaning for the format %q.", arg.Name, t.Format)
+			a.Fail(a.At(arg.Name), "Argument that nothing reads", "%s has no meaning for the format %q.", arg.Name,
+				t.Format)
 		}
 		v, ok := a.Values[arg.Name]
 		if ok && arg.Type.ReferenceKind() == "" && arg.Type != schema.JobMap && arg.Name != "file" && arg.Name != "format" {
@@ -73,7 +76,8 @@ func traceFormat(a *eval.Args) *formats.Format {
 	}
 	f := formats.Of(eval.Get[string](a, "file"))
 	if f == nil {
-		a.Fail(a.Node.Attr("file").Expr.Range(), "Unknown format", "The file name does not show the format: add format = %s.", words.OneOf(formats.Names(formats.All())))
+		a.Fail(a.Node.Attr("file").Expr.Range(), "Unknown format",
+			"The file name does not show the format: add format = %s.", words.OneOf(formats.Names(formats.All())))
 	}
 	return f
 }
@@ -103,8 +107,10 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args) *traceFile {
 		return f
 	}
 	shape := workload.Shape{
-		Limit: eval.Get[int](a, "limit"), Scale: eval.Get[float64](a, "time_scale"), Resolution: eval.Get[time.Duration](a, "resolution"),
-		Start: eval.Get[time.Duration](a, "start"), Shifted: a.IsSet("start"), MinRunTime: eval.Get[time.Duration](a, "min_runtime"),
+		Limit: eval.Get[int](a, "limit"), Scale: eval.Get[float64](a, "time_scale"),
+		Resolution: eval.Get[time.Duration](a, "resolution"),
+		Start:      eval.Get[time.Duration](a, "start"), Shifted: a.IsSet("start"),
+		MinRunTime:          eval.Get[time.Duration](a, "min_runtime"),
 		ThreadsPerProcessor: eval.Get[int](a, "threads_per_processor"),
 	}
 	if err := shape.Apply(&f.trace); err != nil {
@@ -115,7 +121,8 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args) *traceFile {
 	case n == 0:
 		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace without jobs", "There is no job in %s.", t.shown)
 	case n > schema.MaxJobs:
-		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace too large", "%s has %d jobs; the most is %d. limit takes the first of them.", t.shown, n, schema.MaxJobs)
+		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace too large",
+			"%s has %d jobs; the most is %d. limit takes the first of them.", t.shown, n, schema.MaxJobs)
 	default:
 		f.ok = true
 	}
@@ -181,7 +188,8 @@ func (d *Decoder) mapJobs(t *rawTrace, a *eval.Args) bool {
 		t.block[i] = block
 		if block < 0 && !t.Timed(i) {
 			if missing++; missing <= workload.MaxErrors {
-				d.atLine(t.source, int(t.Lines[i]), "Job without a block", fmt.Sprintf("The trace does not tell how long %q runs, and no job block stands for it: name one in jobs = { %q = job.<name> }.", j.Name, j.Class))
+				d.atLine(t.source, int(t.Lines[i]), "Job without a block",
+					fmt.Sprintf("The trace does not tell how long %q runs, and no job block stands for it: name one in jobs = { %q = job.<name> }.", j.Name, j.Class))
 			}
 			good = false
 		}
@@ -190,7 +198,8 @@ func (d *Decoder) mapJobs(t *rawTrace, a *eval.Args) bool {
 	for _, entry := range eval.Get[[]eval.JobName](a, "jobs") {
 		if !used[entry.Key] && !partial {
 			near := words.Nearest(entry.Key, slices.Sorted(maps.Keys(classes)))
-			d.Suggest(a.At("jobs"), near, fmt.Sprintf("Unknown job %q", entry.Key), "The trace %s has no job and no class of jobs with the name %q.", t.shown, entry.Key)
+			d.Suggest(a.At("jobs"), near, fmt.Sprintf("Unknown job %q", entry.Key),
+				"The trace %s has no job and no class of jobs with the name %q.", t.shown, entry.Key)
 			good = false
 		}
 	}

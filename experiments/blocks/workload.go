@@ -76,7 +76,10 @@ func (d *Decoder) Workload(n *eval.Node, e *eval.Env) (matrix.Draft, bool) {
 	}
 	for _, rn := range n.All("resize") {
 		a := d.EvalArgs(rn, e)
-		u := experiments.Update{At: eval.Get[time.Duration](a, "at"), Job: eval.Get[string](a, "job"), Threads: eval.Get[int](a, "threads"), Range: eval.RangeOf(rn.Header)}
+		u := experiments.Update{
+			At: eval.Get[time.Duration](a, "at"), Job: eval.Get[string](a, "job"), Threads: eval.Get[int](a, "threads"),
+			Range: eval.RangeOf(rn.Header),
+		}
 		if ok && a.OK {
 			if w.trace != nil {
 				d.checkResizeBeside(a, u.Job, w)
@@ -108,9 +111,12 @@ func (d *Decoder) checkResize(a *eval.Args, name string, classes []string, count
 		if near != "" && number != "" {
 			suggestion = near + "-" + number
 		}
-		a.Wrong(at, suggestion, "Unknown job", "The workload submits no job %q. Jobs are named by class and running number, like \"%s-1\".", name, classes[0])
+		a.Wrong(at, suggestion, "Unknown job",
+			"The workload submits no job %q. Jobs are named by class and running number, like \"%s-1\".", name,
+			classes[0])
 	case err != nil || k < 1 || k > count || strconv.Itoa(k) != number:
-		a.Fail(at, "Unknown job", "The workload submits no job %q; the jobs of this class are %s-1 to %s-%d.", name, class, class, count)
+		a.Fail(at, "Unknown job", "The workload submits no job %q; the jobs of this class are %s-1 to %s-%d.", name,
+			class, class, count)
 	}
 }
 
@@ -129,7 +135,8 @@ func (d *Decoder) submit(n *eval.Node, e *eval.Env) (experiments.Submit, string,
 			times, s.LeftOut = d.instants(a)
 		}
 	} else if a.IsSet("at_column") && a.Lacks("at_file") {
-		a.Fail(a.At("at_column"), "Argument that nothing reads", "at_column is the column of at_file, which is not set.")
+		a.Fail(a.At("at_column"), "Argument that nothing reads",
+			"at_column is the column of at_file, which is not set.")
 	}
 	switch {
 	case a.IsSet(by):
@@ -175,7 +182,10 @@ func (d *Decoder) checkResizeBeside(a *eval.Args, name string, w *draft) {
 		}
 	}
 	if !w.names[name] && len(w.trace.Skipped) == 0 {
-		a.Wrong(a.Node.Attr("job").Expr.Range(), words.Nearest(name, slices.Sorted(maps.Keys(w.names))), "Unknown job", "Neither the trace nor a submit block has a job %q. Submitted jobs are named by class and running number, those of a trace as in its file.", name)
+		a.Wrong(a.Node.Attr("job").Expr.Range(), words.Nearest(name, slices.Sorted(maps.Keys(w.names))),
+			"Unknown job",
+			"Neither the trace nor a submit block has a job %q. Submitted jobs are named by class and running "+
+				"number, those of a trace as in its file.", name)
 	}
 }
 
@@ -192,7 +202,8 @@ func (d *Decoder) instants(a *eval.Args) (instants []time.Duration, leftOut stri
 		a.OK = false
 		d.traceErrors(from, at, err)
 	case len(instants) == 0 || len(instants) > schema.MaxJobs:
-		a.Fail(at, "Value out of range", "%s has %s; there must be from 1 to %d.", from.shown, words.Plural(len(instants), "instant"), schema.MaxJobs)
+		a.Fail(at, "Value out of range", "%s has %s; there must be from 1 to %d.", from.shown,
+			words.Plural(len(instants), "instant"), schema.MaxJobs)
 	case len(skipped) > 0:
 		leftOut = fmt.Sprintf("%s has %s, left out", filepath.Base(from.path), experiments.Malformed(skipped))
 	}

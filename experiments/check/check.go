@@ -68,7 +68,7 @@ func (c *Checker) first(what any) bool {
 
 // fail reports an error.
 func (c *Checker) fail(at experiments.Range, summary, detail string, args ...any) {
-	c.Add(experiments.Diagnostic{Severity: experiments.SeverityError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Range: at})
+	c.Add(experiments.ErrorAt(at, summary, detail, args...))
 }
 
 // place returns where the file sets an argument, or else the block.

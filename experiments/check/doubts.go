@@ -23,7 +23,9 @@ func (c *Checker) unusedBlocks(root *eval.Node) {
 		used[block{"workload", cell.Workload.Name}] = true
 		used[block{"hardware", cell.Hardware.Name}] = true
 		used[block{"policy", cell.Policy.Name}] = true
-		for _, j := range cell.Workload.JobBlocks() {
+	}
+	for _, w := range c.workloads() {
+		for _, j := range w.JobBlocks() {
 			used[block{"job", j.Name}] = true
 		}
 	}
@@ -52,6 +54,19 @@ func (c *Checker) unusedBlocks(root *eval.Node) {
 	}
 }
 
+// workloads returns the workloads of the cells, each once.
+func (c *Checker) workloads() []*experiments.Workload {
+	var list []*experiments.Workload
+	seen := map[*experiments.Workload]bool{}
+	for _, cell := range c.spec.Cells {
+		if !seen[cell.Workload] {
+			seen[cell.Workload] = true
+			list = append(list, cell.Workload)
+		}
+	}
+	return list
+}
+
 // emptyComparisons warns of comparisons whose baseline meets no other policy.
 func (c *Checker) emptyComparisons(root *eval.Node) {
 	type meeting struct{ workload, hardware string }
@@ -63,7 +78,8 @@ func (c *Checker) emptyComparisons(root *eval.Node) {
 		}
 	}
 	for _, n := range root.All("compare") {
-		i := slices.IndexFunc(c.spec.Compares, func(o experiments.Compare) bool { return o.Range == eval.RangeOf(n.Header) })
+		i := slices.IndexFunc(c.spec.Compares,
+			func(o experiments.Compare) bool { return o.Range == eval.RangeOf(n.Header) })
 		if i < 0 {
 			continue
 		}
@@ -87,11 +103,14 @@ func (c *Checker) unusedSamples(root *eval.Node) {
 	real, sampled := false, false
 	for _, cell := range s.Cells {
 		real = real || cell.Hardware.Real()
-		sampled = sampled || cell.Workload.Sampled()
+	}
+	for _, w := range c.workloads() {
+		sampled = sampled || w.Sampled()
 	}
 	for _, n := range []*eval.Node{profile, estimate} {
 		if n != nil && !real && !sampled {
-			c.Warnf(n.Header, "Block that nothing uses", "No job is sampled: nothing runs for real, and the file gives all run times.")
+			c.Warnf(n.Header, "Block that nothing uses",
+				"No job is sampled: nothing runs for real, and the file gives all run times.")
 			return
 		}
 	}

@@ -188,7 +188,7 @@ func (c *Checker) Traces(lines Lines) {
 // leftOut warns of what was left out of a lenient spec, if anything.
 func (c *Checker) leftOut(text string, at experiments.Range) {
 	if text != "" {
-		c.Add(experiments.Diagnostic{Severity: experiments.SeverityWarning, Summary: "Incomplete file", Detail: text + ".", Range: at})
+		c.Add(experiments.WarningAt(at, "Incomplete file", "%s.", text))
 	}
 }
 

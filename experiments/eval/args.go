@@ -56,7 +56,10 @@ type Args struct {
 
 // EvalArgs evaluates the arguments of a block that the schema names.
 func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
-	a := &Args{r: r, Node: n, e: e, Values: map[string]any{}, set: map[string]hcl.Range{}, maybe: map[string]bool{}, OK: !n.Broken}
+	a := &Args{
+		r: r, Node: n, e: e, OK: !n.Broken,
+		Values: map[string]any{}, set: map[string]hcl.Range{}, maybe: map[string]bool{},
+	}
 	for _, name := range n.meant {
 		a.maybe[name] = true
 	}
@@ -78,7 +81,8 @@ func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
 				continue
 			}
 			if arg.Required {
-				a.Fail(attr.Expr.Range(), "Missing argument", "%s needs the argument %q, but this is null.", n.Title(), arg.Name)
+				a.Fail(attr.Expr.Range(), "Missing argument", "%s needs the argument %q, but this is null.",
+					n.Title(), arg.Name)
 			}
 		}
 		if arg.Default != "" && !a.maybe[arg.Name] {
@@ -94,16 +98,16 @@ func Get[T any](a *Args, name string) T {
 	return v
 }
 
-// IsSet says whether the file sets the argument, rightly or not.
+// IsSet reports whether the file sets the argument, rightly or not.
 func (a *Args) IsSet(name string) bool {
 	_, ok := a.set[name]
 	return ok
 }
 
-// Lacks says whether the file certainly does not set the argument.
+// Lacks reports whether the file certainly does not set the argument.
 func (a *Args) Lacks(name string) bool { return !a.IsSet(name) && !a.maybe[name] }
 
-// Has says whether the argument has a value.
+// Has reports whether the argument has a value.
 func (a *Args) Has(name string) bool {
 	_, ok := a.Values[name]
 	return ok
@@ -289,7 +293,8 @@ func (a *Args) text(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 		if arg.Type != schema.String && arg.Type != schema.Estimates {
 			what = "value" // one of several
 		}
-		return a.Wrong(at, words.Nearest(text, arg.Allowed), fmt.Sprintf("Unknown %s %q", what, text), "It is one of %s.", words.OneOf(arg.Allowed))
+		return a.Wrong(at, words.Nearest(text, arg.Allowed), fmt.Sprintf("Unknown %s %q", what, text),
+			"It is one of %s.", words.OneOf(arg.Allowed))
 	}
 	return text, true
 }
@@ -327,9 +332,11 @@ func (a *Args) integer(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 func (a *Args) inBounds(arg *schema.Arg, at hcl.Range, f float64) bool {
 	switch {
 	case arg.Min != nil && f < *arg.Min:
-		a.Wrong(at, "", "Value out of range", "%s must be at least %s; this is %s.", arg.Name, plainNumber(*arg.Min), plainNumber(f))
+		a.Wrong(at, "", "Value out of range", "%s must be at least %s; this is %s.", arg.Name,
+			plainNumber(*arg.Min), plainNumber(f))
 	case arg.Max != nil && f > *arg.Max:
-		a.Wrong(at, "", "Value out of range", "%s must be at most %s; this is %s.", arg.Name, plainNumber(*arg.Max), plainNumber(f))
+		a.Wrong(at, "", "Value out of range", "%s must be at most %s; this is %s.", arg.Name, plainNumber(*arg.Max),
+			plainNumber(f))
 	default:
 		return true
 	}
@@ -358,7 +365,8 @@ func (a *Args) Duration(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) 
 	}
 	d, err := units.ParseDuration(s.AsString())
 	if err != nil {
-		return a.Wrong(at, units.Suggestion(err), "Not a duration", "%s is %s, which is no duration: %s.", arg.Name, written(v), err)
+		return a.Wrong(at, units.Suggestion(err), "Not a duration", "%s is %s, which is no duration: %s.", arg.Name,
+			written(v), err)
 	}
 	if arg.Positive && d == 0 {
 		return a.Wrong(at, "", "Value out of range", "%s must be above 0s.", arg.Name)
@@ -373,7 +381,8 @@ func (a *Args) size(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	}
 	n, err := units.ParseSize(s.AsString())
 	if err != nil {
-		return a.Wrong(at, units.Suggestion(err), "Not a size", "%s is %s, which is no size: %s.", arg.Name, written(v), err)
+		return a.Wrong(at, units.Suggestion(err), "Not a size", "%s is %s, which is no size: %s.", arg.Name,
+			written(v), err)
 	}
 	if arg.Positive && n == 0 {
 		return a.Wrong(at, "", "Value out of range", "%s must be above 0B.", arg.Name)
@@ -383,7 +392,9 @@ func (a *Args) size(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 
 // list converts each element, marking the one that is wrong where the list is
 // written out.
-func list[T any](a *Args, arg *schema.Arg, expr hcl.Expression, v cty.Value, element func(*schema.Arg, hcl.Range, cty.Value) (any, bool)) (any, bool) {
+func list[T any](
+	a *Args, arg *schema.Arg, expr hcl.Expression, v cty.Value, element func(*schema.Arg, hcl.Range, cty.Value) (any, bool),
+) (any, bool) {
 	if !IsList(v) {
 		return a.wrongType(arg, expr.Range(), v, "a "+string(arg.Type))
 	}
@@ -451,7 +462,8 @@ func (a *Args) reference(arg *schema.Arg, at hcl.Range, v cty.Value, kind string
 		if v.Type() == cty.String && !v.IsNull() && hclsyntax.ValidIdentifier(strings.TrimPrefix(v.AsString(), kind+".")) {
 			suggestion = kind + "." + strings.TrimPrefix(v.AsString(), kind+".")
 		}
-		return a.Wrong(at, suggestion, "Wrong type", "%s must be a reference to a %s, like %s.<name>; this is %s.", arg.Name, kind, kind, Describe(v))
+		return a.Wrong(at, suggestion, "Wrong type", "%s must be a reference to a %s, like %s.<name>; this is %s.",
+			arg.Name, kind, kind, Describe(v))
 	}
 	return Reference{Name: Display(v), At: at}, true
 }
@@ -473,7 +485,8 @@ func (a *Args) share(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	text, percent := strings.CutSuffix(strings.TrimSpace(v.AsString()), "%")
 	n, err := cty.ParseNumberVal(strings.TrimSpace(text))
 	if err != nil || !percent {
-		return a.Wrong(at, "", "Wrong type", "%s must be a number like 0.05, or a percentage like \"5%%\"; this is %s.", arg.Name, Describe(v))
+		return a.Wrong(at, "", "Wrong type",
+			"%s must be a number like 0.05, or a percentage like \"5%%\"; this is %s.", arg.Name, Describe(v))
 	}
 	return a.Number(arg, at, n.Divide(cty.NumberIntVal(100)))
 }

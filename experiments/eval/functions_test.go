@@ -23,7 +23,9 @@ func TestDocumented(t *testing.T) {
 	if !slices.Equal(documented, implemented) {
 		t.Errorf("functions: documented %v, implemented %v", documented, implemented)
 	}
-	facts := hostValue(experiments.HostFacts{Threads: 4, Cores: 2, MemoryBytes: 8 << 30, OS: "linux", Arch: "amd64", CPUModel: "Test CPU", Name: "tester"})
+	facts := hostValue(experiments.HostFacts{
+		Threads: 4, Cores: 2, MemoryBytes: 8 << 30, OS: "linux", Arch: "amd64", CPUModel: "Test CPU", Name: "tester",
+	})
 	for _, f := range language.Facts {
 		if !facts.Type().HasAttribute(f.Name) || facts.GetAttr(f.Name).IsNull() {
 			t.Errorf("host.%s has no value", f.Name)

@@ -17,16 +17,20 @@ import (
 
 // Reporter collects diagnostics, each once.
 type Reporter struct {
+	// Files are the sources that diagnostics cite, by name.
 	Files map[string]*hcl.File
-	seen  map[string]bool
-	List  experiments.Diagnostics
+	// List has the diagnostics in the order in which they were reported.
+	List experiments.Diagnostics
+	seen map[string]bool
 }
 
+// NewReporter returns a reporter without diagnostics.
 func NewReporter() *Reporter {
 	return &Reporter{Files: map[string]*hcl.File{}, seen: map[string]bool{}}
 }
 
-// Add files a diagnostic, unless the same has been said of the same place.
+// Add reports a diagnostic, unless the same place already has one with the same
+// summary.
 func (r *Reporter) Add(d experiments.Diagnostic) {
 	key := fmt.Sprintf("%s\x00%d\x00%d\x00%s", d.Range.File, d.Range.Start.Byte, d.Range.End.Byte, d.Summary)
 	if r.seen[key] {
@@ -45,20 +49,22 @@ func (r *Reporter) Add(d experiments.Diagnostic) {
 
 // Errorf reports an error; detail is a format.
 func (r *Reporter) Errorf(at hcl.Range, summary, detail string, args ...any) {
-	r.Add(experiments.Diagnostic{Severity: experiments.SeverityError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Range: RangeOf(at)})
+	r.Add(experiments.ErrorAt(RangeOf(at), summary, detail, args...))
 }
 
 // Warnf reports what is allowed but probably not meant.
 func (r *Reporter) Warnf(at hcl.Range, summary, detail string, args ...any) {
-	r.Add(experiments.Diagnostic{Severity: experiments.SeverityWarning, Summary: summary, Detail: fmt.Sprintf(detail, args...), Range: RangeOf(at)})
+	r.Add(experiments.WarningAt(RangeOf(at), summary, detail, args...))
 }
 
 // Suggest reports an error with what could be written instead, if anything.
 func (r *Reporter) Suggest(at hcl.Range, suggestion, summary, detail string, args ...any) {
-	r.Add(experiments.Diagnostic{Severity: experiments.SeverityError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Suggestion: suggestion, Range: RangeOf(at)})
+	d := experiments.ErrorAt(RangeOf(at), summary, detail, args...)
+	d.Suggestion = suggestion
+	r.Add(d)
 }
 
-// Failed says whether an error has been reported.
+// Failed reports whether an error has been reported.
 func (r *Reporter) Failed() bool { return r.List.HasErrors() }
 
 // didYouMean finds the suggestion that HCL writes into its details.
@@ -87,7 +93,7 @@ func (r *Reporter) addHCL(diags hcl.Diagnostics, note string) {
 }
 
 // addSyntax takes over diagnostics of a parser. What follows a syntax error is
-// often its echo: of one kind, and of one line, only the first is told.
+// often its echo: of one kind, and of one line, only the first is reported.
 func (r *Reporter) addSyntax(diags hcl.Diagnostics) {
 	kinds, lines := map[string]bool{}, map[int]bool{}
 	for _, h := range diags {

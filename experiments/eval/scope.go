@@ -38,7 +38,7 @@ func (e *Env) Lookup(name string) (cty.Value, bool) {
 	return cty.NilVal, false
 }
 
-// Refers says whether a value is a reference to a block of that kind. Whether
+// Refers reports whether a value is a reference to a block of that kind. Whether
 // there is such a block matters, because an object can be written by hand.
 func (e *Env) Refers(v cty.Value, kind string) bool {
 	if !v.Type().Equals(refType) || v.IsNull() || !v.IsWhollyKnown() {
@@ -140,17 +140,20 @@ func (r *Reporter) unknownRoot(t hcl.Traversal, e *Env) {
 	root := t.RootName()
 	switch {
 	case root == "each":
-		r.Errorf(t.SourceRange(), "each is not available here", "Only job, workload, hardware and policy blocks, and the condition of exclude, can read each.*.")
+		r.Errorf(t.SourceRange(), "each is not available here",
+			"Only job, workload, hardware and policy blocks, and the condition of exclude, can read each.*.")
 	case slices.Contains(namespaces, root):
 		r.Errorf(t.SourceRange(), "Reference not available here", "%s.* cannot be read here.", root)
 	case len(t) == 1:
-		r.Suggest(t.SourceRange(), `"`+root+`"`, "Unknown reference", "A bare word is a reference, and there is nothing of the name %q. Text is written in quotes.", root)
+		r.Suggest(t.SourceRange(), `"`+root+`"`, "Unknown reference",
+			"A bare word is a reference, and there is nothing of the name %q. Text is written in quotes.", root)
 	default:
 		suggestion := words.Nearest(root, namespaces)
 		if _, ok := e.Lookup(suggestion); !ok {
 			suggestion = ""
 		}
-		r.Suggest(t[0].SourceRange(), suggestion, "Unknown reference", "References begin with %s.", words.OneOf(namespaces))
+		r.Suggest(t[0].SourceRange(), suggestion, "Unknown reference", "References begin with %s.",
+			words.OneOf(namespaces))
 	}
 }
 
@@ -272,7 +275,8 @@ func (r *Reporter) locals(root *Node, e *Env) {
 	for _, block := range root.All("locals") {
 		for _, a := range block.Attrs {
 			if first := byName[a.Name]; first != nil {
-				r.Errorf(a.NameRange, "Duplicate name", "There is another local %q at line %d.", a.Name, first.NameRange.Start.Line)
+				r.Errorf(a.NameRange, "Duplicate name", "There is another local %q at line %d.", a.Name,
+					first.NameRange.Start.Line)
 				continue
 			}
 			byName[a.Name] = a
@@ -289,7 +293,8 @@ func (r *Reporter) locals(root *Node, e *Env) {
 	visit = func(name string) {
 		if i := slices.Index(path, name); i >= 0 {
 			cycle := append(slices.Clone(path[i:]), name)
-			r.Errorf(byName[name].Range, "Cycle", "local.%s: each of them needs the value of the next.", strings.Join(cycle, " → local."))
+			r.Errorf(byName[name].Range, "Cycle", "local.%s: each of them needs the value of the next.",
+				strings.Join(cycle, " → local."))
 			return
 		}
 		if done[name] {

@@ -116,7 +116,8 @@ func (r *Reporter) structure(body hcl.Body, n *Node) {
 		switch {
 		case inner != nil:
 		case schema.Find(n.Args, b.Type) != nil:
-			r.Errorf(b.TypeRange, "Argument written as block", "%s is an argument here: write %s = ….", b.Type, b.Type)
+			r.Errorf(b.TypeRange, "Argument written as block", "%s is an argument here: write %s = ….", b.Type,
+				b.Type)
 			n.meant = append(n.meant, b.Type)
 			continue
 		default:
@@ -183,19 +184,22 @@ func (r *Reporter) nested(b *hcl.Block, s *schema.Block, parent *Node) {
 	case len(b.Labels) > 1:
 		r.Errorf(b.LabelRanges[1], "Too many labels", "%s takes one label.", s.Name)
 	case s.Labels != nil && !slices.Contains(s.Labels, n.Label):
-		r.Suggest(n.LabelAt, words.Nearest(n.Label, s.Labels), fmt.Sprintf("Unknown %s %q", s.Name, n.Label), "It is one of %s.", words.OneOf(s.Labels))
+		r.Suggest(n.LabelAt, words.Nearest(n.Label, s.Labels), fmt.Sprintf("Unknown %s %q", s.Name, n.Label),
+			"It is one of %s.", words.OneOf(s.Labels))
 		n.Broken = true
 		parent.Blocks = append(parent.Blocks, n)
 		return
 	case s.Label != "" && s.Labels == nil && n.Label == "":
 		r.Errorf(n.LabelAt, "Empty name", "%s needs a name.", s.Name)
 	case s.Label != "" && s.Labels == nil && len(n.Label) > maxName:
-		r.Errorf(n.LabelAt, "Name too long", "A name has at most %d bytes, because folders are named by it; this has %d.", maxName, len(n.Label))
+		r.Errorf(n.LabelAt, "Name too long",
+			"A name has at most %d bytes, because folders are named by it; this has %d.", maxName, len(n.Label))
 	case s.Label != "" && s.Labels == nil && !hclsyntax.ValidIdentifier(n.Label):
 		r.Errorf(n.LabelAt, "Invalid name", "A name has letters, digits, _ and -, and begins with a letter or _.")
 	}
 	if twin := parent.First(s.Name); s.Single && twin != nil {
-		r.Errorf(n.Header, "Duplicate block", "There can be one %s block only; the first is at line %d.", s.Name, twin.Header.Start.Line)
+		r.Errorf(n.Header, "Duplicate block", "There can be one %s block only; the first is at line %d.", s.Name,
+			twin.Header.Start.Line)
 		return
 	}
 	if twin := parent.Find(s.Name, n.Label); s.Unique && twin != nil {

@@ -65,7 +65,8 @@ var speedUpType = cty.Capsule("speed-up", reflect.TypeFor[workload.SpeedUp]())
 
 var amdahlFunction = lawFunction(func(p []float64) workload.SpeedUp { return workload.Amdahl(p[0]) }, "parallel")
 
-var uslFunction = lawFunction(func(p []float64) workload.SpeedUp { return workload.SpeedUp{Sigma: p[0], Kappa: p[1]} }, "sigma", "kappa")
+var uslFunction = lawFunction(func(p []float64) workload.SpeedUp { return workload.SpeedUp{Sigma: p[0], Kappa: p[1]} },
+	"sigma", "kappa")
 
 // lawFunction makes a speed-up from parameters between 0 and 1.
 func lawFunction(law func([]float64) workload.SpeedUp, params ...string) function.Function {
@@ -95,7 +96,10 @@ type ThreadTime struct {
 
 // byThreads reads a map from numbers of threads, ascending. It returns false
 // when a key or a value is wrong, which is reported.
-func (a *Args) byThreads(arg *schema.Arg, expr hcl.Expression, v cty.Value, wanted string, value func(threads int, arg *schema.Arg, at hcl.Range, v cty.Value) bool) bool {
+func (a *Args) byThreads(
+	arg *schema.Arg, expr hcl.Expression, v cty.Value, wanted string,
+	value func(threads int, arg *schema.Arg, at hcl.Range, v cty.Value) bool,
+) bool {
 	at := expr.Range()
 	if t := v.Type(); v.IsNull() || !t.IsObjectType() && !t.IsMapType() || t.Equals(refType) {
 		a.wrongType(arg, at, v, wanted)
@@ -114,7 +118,8 @@ func (a *Args) byThreads(arg *schema.Arg, expr hcl.Expression, v cty.Value, want
 		key := k.AsString()
 		n, err := strconv.Atoi(key)
 		if err != nil || n < 1 || n > schema.MaxThreads {
-			a.Wrong(keyAt(key), "", "Not a number of threads", "The keys of %s are numbers of threads from 1 on; this is %q.", arg.Name, key)
+			a.Wrong(keyAt(key), "", "Not a number of threads",
+				"The keys of %s are numbers of threads from 1 on; this is %q.", arg.Name, key)
 			good = false
 			continue
 		}
@@ -142,7 +147,8 @@ func (a *Args) byThreads(arg *schema.Arg, expr hcl.Expression, v cty.Value, want
 // threadTimes reads a table of run times.
 func (a *Args) threadTimes(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
 	var times []ThreadTime
-	ok := a.byThreads(arg, expr, v, `a map from threads to durations, like { 1 = "100s", 2 = "55s" }`, func(threads int, one *schema.Arg, at hcl.Range, v cty.Value) bool {
+	const wanted = `a map from threads to durations, like { 1 = "100s", 2 = "55s" }`
+	ok := a.byThreads(arg, expr, v, wanted, func(threads int, one *schema.Arg, at hcl.Range, v cty.Value) bool {
 		d, ok := a.Duration(one, at, v)
 		if ok {
 			times = append(times, ThreadTime{threads, d.(time.Duration)})
@@ -158,7 +164,8 @@ func (a *Args) speedUp(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		return *v.EncapsulatedValue().(*workload.SpeedUp), true
 	}
 	curve := workload.SpeedUp{Points: []workload.SpeedPoint{{Threads: 1, Speed: 1}}}
-	ok := a.byThreads(arg, expr, v, "amdahl(…), usl(…) or a map from threads to numbers, like { 1 = 1, 2 = 1.8 }", func(threads int, one *schema.Arg, at hcl.Range, v cty.Value) bool {
+	const wanted = "amdahl(…), usl(…) or a map from threads to numbers, like { 1 = 1, 2 = 1.8 }"
+	ok := a.byThreads(arg, expr, v, wanted, func(threads int, one *schema.Arg, at hcl.Range, v cty.Value) bool {
 		f, ok := a.Number(one, at, v)
 		if !ok {
 			return false
@@ -169,7 +176,9 @@ func (a *Args) speedUp(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 			a.Wrong(at, "", "Value out of range", "%s must be above 0; this is %s.", one.Name, plainNumber(speed))
 			return false
 		case threads == 1 && speed != 1:
-			a.Wrong(at, "", "Value out of range", "%s is the speed on one thread in multiples of itself, which is 1; this is %s.", one.Name, plainNumber(speed))
+			a.Wrong(at, "", "Value out of range",
+				"%s is the speed on one thread in multiples of itself, which is 1; this is %s.", one.Name,
+				plainNumber(speed))
 			return false
 		case threads > 1:
 			curve.Points = append(curve.Points, workload.SpeedPoint{Threads: threads, Speed: speed})

@@ -32,7 +32,8 @@ func (a *Args) threads(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		key := schema.Find(arg.Keys, name)
 		if key == nil {
 			names := schema.Names(arg.Keys)
-			a.Wrong(keyAt(name), words.Nearest(name, names), "Unknown key", "%s has no key %q; it has %s.", arg.Name, name, strings.Join(names, ", "))
+			a.Wrong(keyAt(name), words.Nearest(name, names), "Unknown key", "%s has no key %q; it has %s.",
+				arg.Name, name, strings.Join(names, ", "))
 			good = false
 			continue
 		}

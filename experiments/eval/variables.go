@@ -31,7 +31,7 @@ func (t *varType) String() string {
 	return t.name
 }
 
-// isText says whether -var takes the value as it is, without quotes.
+// isText reports whether -var takes the value as it is, without quotes.
 func (t *varType) isText() bool {
 	return t.name == "string" || t.name == "duration" || t.name == "size"
 }
@@ -44,7 +44,8 @@ func (r *Reporter) parseType(expr hcl.Expression) *varType {
 				return &varType{name: word}
 			}
 		}
-		r.Suggest(expr.Range(), words.Nearest(word, scalarTypes), "Unknown type", "%q is not a type. The types are %s, list(…) and map(…).", word, strings.Join(scalarTypes, ", "))
+		r.Suggest(expr.Range(), words.Nearest(word, scalarTypes), "Unknown type",
+			"%q is not a type. The types are %s, list(…) and map(…).", word, strings.Join(scalarTypes, ", "))
 		return nil
 	}
 	if call, diags := hcl.ExprCall(expr); !diags.HasErrors() {
@@ -54,10 +55,12 @@ func (r *Reporter) parseType(expr hcl.Expression) *varType {
 			}
 			return nil
 		}
-		r.Suggest(expr.Range(), words.Nearest(call.Name, []string{"list", "map"}), "Unknown type", "Types with an element type are list(…) and map(…).")
+		r.Suggest(expr.Range(), words.Nearest(call.Name, []string{"list", "map"}), "Unknown type",
+			"Types with an element type are list(…) and map(…).")
 		return nil
 	}
-	r.Errorf(expr.Range(), "Unknown type", "The types are %s, list(…) and map(…), written without quotes.", strings.Join(scalarTypes, ", "))
+	r.Errorf(expr.Range(), "Unknown type", "The types are %s, list(…) and map(…), written without quotes.",
+		strings.Join(scalarTypes, ", "))
 	return nil
 }
 
@@ -209,7 +212,8 @@ func (r *Reporter) variable(n *Node, g *given) cty.Value {
 		v = r.typed(v, t, at, n.Label)
 	case n.Attr("default") == nil:
 		if !n.Broken {
-			r.Errorf(n.Header, "Variable without a value", "The variable %q has no default; set it: -var %s=….", n.Label, n.Label)
+			r.Errorf(n.Header, "Variable without a value", "The variable %q has no default; set it: -var %s=….",
+				n.Label, n.Label)
 		}
 		return Unknown
 	}
@@ -227,7 +231,8 @@ func (r *Reporter) variable(n *Node, g *given) cty.Value {
 func (r *Reporter) typed(v cty.Value, t *varType, at hcl.Range, name string) cty.Value {
 	c, err := t.convert(v)
 	if err != nil {
-		r.Suggest(at, units.Suggestion(err), "Wrong value of a variable", "The variable %q is a %s, but %s.", name, t, err)
+		r.Suggest(at, units.Suggestion(err), "Wrong value of a variable", "The variable %q is a %s, but %s.", name,
+			t, err)
 		return Unknown
 	}
 	return c
@@ -250,7 +255,8 @@ func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
 		r.Errorf(check.Attr("error_message").Expr.Range(), "Wrong type", "error_message must be a string.")
 		return false
 	}
-	r.Errorf(at, "Invalid value of a variable", "%s (The variable %q is %s; the condition is at line %d.)", text.AsString(), n.Label, Display(v), check.Header.Start.Line)
+	r.Errorf(at, "Invalid value of a variable", "%s (The variable %q is %s; the condition is at line %d.)",
+		text.AsString(), n.Label, Display(v), check.Header.Start.Line)
 	return false
 }
 
@@ -283,7 +289,7 @@ func (r *Reporter) givenValues(names []string, from Outside) map[string]*given {
 	for _, path := range from.VarFiles {
 		src, err := ReadSource(path)
 		if err != nil {
-			r.Add(experiments.Diagnostic{Severity: experiments.SeverityError, Summary: "Cannot read the file of variables", Detail: err.Error() + ".", Range: experiments.Range{File: path}})
+			r.Add(experiments.ErrorAt(experiments.Range{File: path}, "Cannot read the file of variables", "%v.", err))
 			continue
 		}
 		file := r.ParseFile(path, src)

@@ -1,4 +1,5 @@
-// Package load reads experiment files.
+// Package load reads experiment files: it puts together the packages that check
+// names, evaluate, expand the matrix and check the cells.
 package load
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/matrix"
 )
 
-// LoadOptions are what comes from outside of the file.
+// Options are what comes from outside the file.
 type Options struct {
 	// Vars are values of variables, "name=value", as -var takes them. They win
 	// over VarFiles, and later ones over earlier ones.
@@ -29,19 +30,19 @@ type Options struct {
 	Host experiments.HostFacts
 }
 
-// Load reads the experiment in a file, in HCL's native syntax or, when the
+// File reads the experiment in a file, in HCL's native syntax or, when the
 // name ends in .json, in its JSON syntax. The spec is nil when the diagnostics
 // have an error.
 func File(path string, opts Options) (*experiments.Spec, experiments.Diagnostics) {
 	src, err := eval.ReadSource(path)
 	if err != nil {
-		return nil, experiments.Diagnostics{{Severity: experiments.SeverityError, Summary: "Cannot read the experiment", Detail: err.Error() + ".", Range: experiments.Range{File: path}}}
+		return nil, experiments.Diagnostics{experiments.ErrorAt(experiments.Range{File: path}, "Cannot read the experiment", "%v.", err)}
 	}
 	return Source(path, src, opts)
 }
 
-// LoadSource is Load for a source that is in memory. The file name tells the
-// syntax, and the folder that relative paths in the source begin at.
+// Source is like File for a source in memory. The file name decides the syntax,
+// and the folder at which relative paths in the source begin.
 func Source(filename string, src []byte, opts Options) (*experiments.Spec, experiments.Diagnostics) {
 	r := eval.NewReporter()
 	root := r.Parse(filename, src)
@@ -81,7 +82,7 @@ func Format(filename string, src []byte) ([]byte, experiments.Diagnostics) {
 	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, bytes.TrimSpace(src), "", "  "); err != nil {
-		return nil, experiments.Diagnostics{{Severity: experiments.SeverityError, Summary: "Invalid JSON", Detail: err.Error() + ".", Range: experiments.Range{File: filename}}}
+		return nil, experiments.Diagnostics{experiments.ErrorAt(experiments.Range{File: filename}, "Invalid JSON", "%v.", err)}
 	}
 	b.WriteByte('\n')
 	return b.Bytes(), nil

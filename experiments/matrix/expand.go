@@ -119,7 +119,9 @@ func (x *expander) env(n *eval.Node, p point) (*eval.Env, bool) {
 }
 
 // evaluate returns what a block evaluates to at a point; nil when it is in error.
-func evaluate[T any](x *expander, memory memo[T], n *eval.Node, p point, decode func(*eval.Node, *eval.Env) (T, bool)) T {
+func evaluate[T any](
+	x *expander, memory memo[T], n *eval.Node, p point, decode func(*eval.Node, *eval.Env) (T, bool),
+) T {
 	b := x.known[n]
 	var v T
 	if b == nil || b.broken {
@@ -221,7 +223,8 @@ func (x *expander) axesRead() []string {
 			if near := words.Nearest(a.name, append(slices.Clone(matrixKinds), "zip", "include", "exclude")); near != "" {
 				suggestion = near
 			}
-			x.Suggest(a.at, suggestion, "Axis that nothing reads", "No block of any cell reads each.%s, so its values would change nothing.", a.name)
+			x.Suggest(a.at, suggestion, "Axis that nothing reads",
+				"No block of any cell reads each.%s, so its values would change nothing.", a.name)
 		}
 	}
 	return names

@@ -1,10 +1,13 @@
-package main
+package show
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/estimate"
 )
 
@@ -53,7 +56,8 @@ type loggedRun struct {
 	Warnings  []string `json:"warnings,omitempty"`
 }
 
-type loggedRuns struct {
+// LoggedRuns is estimate --from-log --json.
+type LoggedRuns struct {
 	Total    int                  `json:"total"`
 	Fraction *float64             `json:"fraction"`
 	Level    float64              `json:"level"`
@@ -61,10 +65,12 @@ type loggedRuns struct {
 	Summary  *estimate.LogSummary `json:"summary"`
 }
 
-func logsJSON(predictions []estimate.LogPrediction, s estimate.LogSummary, total int, o estimateOptions) loggedRuns {
-	out := loggedRuns{Total: total, Level: o.level, Runs: []loggedRun{}}
-	if o.fraction > 0 {
-		out.Fraction = &o.fraction
+// LogsJSON returns what estimate --from-log --json prints. A fraction of 0 is not
+// set.
+func LogsJSON(predictions []estimate.LogPrediction, s estimate.LogSummary, total int, fraction, level float64) LoggedRuns {
+	out := LoggedRuns{Total: total, Level: level, Runs: []loggedRun{}}
+	if fraction > 0 {
+		out.Fraction = &fraction
 	}
 	if s.Runs > 0 {
 		out.Summary = &s
@@ -83,70 +89,71 @@ func logsJSON(predictions []estimate.LogPrediction, s estimate.LogSummary, total
 	return out
 }
 
-func (a *app) printLogs(
-	predictions []estimate.LogPrediction, s estimate.LogSummary, total int, o estimateOptions,
+// Logs prints the predictions for the runs of logs.
+func (p *Printer) Logs(
+	predictions []estimate.LogPrediction, s estimate.LogSummary, total int, level float64,
 ) error {
 	file := ""
-	var t *table
+	var t *Table
+	within := fmt.Sprintf("%g%% interval", 100*level)
 	flush := func() error {
 		if t == nil {
 			return nil
 		}
-		err := t.write(a.out, "  ", a.outColor)
+		err := t.Write(p.Out, "  ", p.Color)
 		t = nil
-		fmt.Fprintln(a.out)
+		fmt.Fprintln(p.Out)
 		return err
 	}
-	for _, p := range predictions {
-		if p.Run.File != file || t == nil {
+	for _, q := range predictions {
+		if q.Run.File != file || t == nil {
 			if err := flush(); err != nil {
 				return err
 			}
-			file = p.Run.File
-			fmt.Fprintf(a.out, "%s: run times of %d steps\n", paint(a.outColor, bold, file), total)
-			level := fmt.Sprintf("%g%% interval", 100*o.level)
-			t = &table{left: 2, header: []string{"run", "model", "steps seen", "predicted", level, "actual", "error"}}
+			file = q.Run.File
+			fmt.Fprintf(p.Out, "%s: run times of %d steps\n", p.Paint(Bold, file), total)
+			t = &Table{Left: 2, Header: []string{"run", "model", "steps seen", "predicted", within, "actual", "error"}}
 		}
-		name := p.Run.Name
+		name := q.Run.Name
 		if name == "" {
 			name = "1"
 		}
-		if p.Err != nil {
-			t.add(name, "–", fmt.Sprint(p.Steps), "–", "–", seconds(p.Actual), "–")
-			fmt.Fprintf(a.err, "%s %s run %s: %s\n", paint(a.errColor, yellow, "Warning:"), file, name, p.Why())
+		if q.Err != nil {
+			t.Add(name, "–", fmt.Sprint(q.Steps), "–", "–", seconds(q.Actual), "–")
+			p.Warn("%s run %s: %s", file, name, q.Why())
 			continue
 		}
 		e := "–"
-		if pct, ok := p.ErrorPct(); ok {
+		if pct, ok := q.ErrorPct(); ok {
 			e = percent(pct)
 		}
-		t.add(name, p.Model, fmt.Sprint(p.Steps), seconds(p.Seconds), interval(p.Low, p.High), seconds(p.Actual), e)
+		t.Add(name, q.Model, fmt.Sprint(q.Steps), seconds(q.Seconds), interval(q.Low, q.High), seconds(q.Actual), e)
 	}
 	if err := flush(); err != nil {
 		return err
 	}
 	for _, w := range doubts(predictions) {
-		fmt.Fprintf(a.err, "%s %s\n", paint(a.errColor, yellow, "Warning:"), w)
+		p.Warn("%s", w)
 	}
 	if s.Runs == 0 {
 		text := "no run is finished, so the predictions cannot be compared with actual run times"
 		if slices.ContainsFunc(predictions, func(p estimate.LogPrediction) bool { return p.Actual >= 0 }) {
 			text = "none of the finished runs could be predicted"
 		}
-		fmt.Fprintln(a.out, text)
+		fmt.Fprintln(p.Out, text)
 		return nil
 	}
 	runs := "1 run"
 	if s.Runs > 1 {
 		runs = fmt.Sprintf("%d runs", s.Runs)
 	}
-	fmt.Fprintf(a.out, "%s: mean absolute error %.1f%%, sd %.1f%%, bias %+.1f%%; "+
-		"%.0f%% of runs fell inside the %g%% interval\n", runs, s.MeanAbs, s.SD, s.Bias, s.Coverage, 100*o.level)
+	fmt.Fprintf(p.Out, "%s: mean absolute error %.1f%%, sd %.1f%%, bias %+.1f%%; "+
+		"%.0f%% of runs fell inside the %g%% interval\n", runs, s.MeanAbs, s.SD, s.Bias, s.Coverage, 100*level)
 	if s.LinearMeanAbs >= 0 {
-		fmt.Fprintf(a.out, "plain linear extrapolation: mean absolute error %.1f%%\n", s.LinearMeanAbs)
+		fmt.Fprintf(p.Out, "plain linear extrapolation: mean absolute error %.1f%%\n", s.LinearMeanAbs)
 	}
 	if s.MedianMeanAbs >= 0 {
-		fmt.Fprintf(a.out, "median of the history: mean absolute error %.1f%%\n", s.MedianMeanAbs)
+		fmt.Fprintf(p.Out, "median of the history: mean absolute error %.1f%%\n", s.MedianMeanAbs)
 	}
 	return nil
 }
@@ -192,7 +199,8 @@ type curvePoint struct {
 	Held      bool     `json:"held_out"`
 }
 
-type fittedCurves struct {
+// FittedCurves is estimate --curve --json.
+type FittedCurves struct {
 	Level   float64       `json:"level"`
 	Curves  []fittedCurve `json:"curves"`
 	Summary *curveSummary `json:"summary"`
@@ -236,8 +244,9 @@ func summarizeCurves(fits []estimate.CurveFit) *curveSummary {
 	return s
 }
 
-func curvesJSON(fits []estimate.CurveFit, level float64) fittedCurves {
-	out := fittedCurves{Level: level, Summary: summarizeCurves(fits)}
+// CurvesJSON returns what estimate --curve --json prints.
+func CurvesJSON(fits []estimate.CurveFit, level float64) FittedCurves {
+	out := FittedCurves{Level: level, Summary: summarizeCurves(fits)}
 	for _, f := range fits {
 		c := fittedCurve{File: f.File, Group: f.Group, Law: f.Curve.Law(), Sigma: f.Curve.Sigma, Kappa: f.Curve.Kappa,
 			Limit: f.Curve.Limit}
@@ -255,33 +264,34 @@ func curvesJSON(fits []estimate.CurveFit, level float64) fittedCurves {
 	return out
 }
 
-func (a *app) printCurves(fits []estimate.CurveFit, o estimateOptions) error {
+// Curves prints fitted curves with the run times that they predict.
+func (p *Printer) Curves(fits []estimate.CurveFit, level float64) error {
 	for _, f := range fits {
 		title := f.File
 		if f.Group != "" {
 			title += " " + f.Group
 		}
-		fmt.Fprintf(a.out, "%s: %s, serial part %.3g", paint(a.outColor, bold, title), f.Curve.Law(), f.Curve.Sigma)
+		fmt.Fprintf(p.Out, "%s: %s, serial part %.3g", p.Paint(Bold, title), f.Curve.Law(), f.Curve.Sigma)
 		if f.Curve.Kappa > 0 {
-			fmt.Fprintf(a.out, ", coherence %.3g", f.Curve.Kappa)
+			fmt.Fprintf(p.Out, ", coherence %.3g", f.Curve.Kappa)
 		}
 		if f.Curve.Limit > 0 {
-			fmt.Fprintf(a.out, ", at most %.3g threads used", f.Curve.Limit)
+			fmt.Fprintf(p.Out, ", at most %.3g threads used", f.Curve.Limit)
 		}
-		fmt.Fprintln(a.out)
-		t := table{header: []string{"threads", "predicted", fmt.Sprintf("%g%% interval", 100*o.level), "measured", "error",
+		fmt.Fprintln(p.Out)
+		t := Table{Header: []string{"threads", "predicted", fmt.Sprintf("%g%% interval", 100*level), "measured", "error",
 			""}}
-		for _, p := range f.Points {
+		for _, q := range f.Points {
 			e, held := "–", ""
-			if p.Measured > 0 {
-				e = percent(100 * (p.Seconds/p.Measured - 1))
+			if q.Measured > 0 {
+				e = percent(100 * (q.Seconds/q.Measured - 1))
 			}
-			if p.Held {
+			if q.Held {
 				held = "held out"
 			}
-			t.add(fmt.Sprint(p.Threads), seconds(p.Seconds), interval(p.Low, p.High), seconds(p.Measured), e, held)
+			t.Add(fmt.Sprint(q.Threads), seconds(q.Seconds), interval(q.Low, q.High), seconds(q.Measured), e, held)
 		}
-		if err := t.write(a.out, "  ", a.outColor); err != nil {
+		if err := t.Write(p.Out, "  ", p.Color); err != nil {
 			return err
 		}
 	}
@@ -290,7 +300,59 @@ func (a *app) printCurves(fits []estimate.CurveFit, o estimateOptions) error {
 	if s.HeldOut {
 		what = "held-out"
 	}
-	fmt.Fprintf(a.out, "\n%d %s run times: mean absolute error %.1f%%; %.0f%% of them fell inside the %g%% interval\n",
-		s.Points, what, s.MeanAbs, s.Coverage, 100*o.level)
+	fmt.Fprintf(p.Out, "\n%d %s run times: mean absolute error %.1f%%; %.0f%% of them fell inside the %g%% interval\n",
+		s.Points, what, s.MeanAbs, s.Coverage, 100*level)
+	return nil
+}
+
+// ExperimentEstimates are the estimates of an experiment.
+type ExperimentEstimates struct {
+	Experiment string               `json:"experiment"`
+	Dir        string               `json:"dir"`
+	Estimates  []record.EstimateRow `json:"estimates"`
+}
+
+// EstimatesOf reads the estimates of the experiments in folders.
+func EstimatesOf(dirs []string) ([]ExperimentEstimates, error) {
+	list := []ExperimentEstimates{}
+	for _, d := range dirs {
+		e, err := record.Open(d)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := e.Estimates()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		list = append(list, ExperimentEstimates{e.Plan.Experiment, d, append([]record.EstimateRow{}, rows...)})
+	}
+	return list, nil
+}
+
+// Estimates prints the estimates of experiments.
+func (p *Printer) Estimates(list []ExperimentEstimates) error {
+	for i, e := range list {
+		if i > 0 {
+			fmt.Fprintln(p.Out)
+		}
+		fmt.Fprintf(p.Out, "%s (%s)\n", p.Paint(Bold, e.Experiment), e.Dir)
+		if len(e.Estimates) == 0 {
+			fmt.Fprintln(p.Out, "  no estimates: its jobs are not profiled, or profiling failed")
+			continue
+		}
+		t := Table{Left: 2, Header: []string{"job", "model", "threads", "samples", "predicted", "interval", "actual",
+			"error"}}
+		for _, r := range e.Estimates {
+			e := "–"
+			if !math.IsNaN(r.ErrorPct) {
+				e = percent(r.ErrorPct)
+			}
+			t.Add(r.Job, r.Model, fmt.Sprint(r.Threads), fmt.Sprint(r.Samples), seconds(r.Predicted), interval(r.Low, r.High),
+				seconds(r.Actual), e)
+		}
+		if err := t.Write(p.Out, "  ", p.Color); err != nil {
+			return err
+		}
+	}
 	return nil
 }

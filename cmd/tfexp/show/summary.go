@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -42,8 +42,8 @@ type runSummary struct {
 	Warnings   []record.Warning `json:"warnings"`
 }
 
-// printSummary prints the results of a run.
-func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON bool) error {
+// Summary prints the results of a run.
+func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON bool) error {
 	e, err := record.Open(plan.Dir)
 	if err != nil {
 		return err
@@ -63,106 +63,106 @@ func (a *app) printSummary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSO
 			Experiment: plan.Experiment, Dir: plan.Dir,
 			Reused: outcome.Reused, Ran: outcome.Ran, Failed: outcome.Failed,
 			Seconds: outcome.Elapsed.Seconds(), Report: outcome.Report,
-			Variants: analysis.Summary(e), Comparisons: append([]record.ComparisonRow{},
-				comparisons...), Answers: answers, Thresholds: thresholds,
+			Variants: analysis.Summary(e), Comparisons: append([]record.ComparisonRow{}, comparisons...),
+			Answers: answers, Thresholds: thresholds,
 			Warnings: append([]record.Warning{}, e.Warnings()...),
 		}
 		if fidelity.Cells > 0 {
 			summary.Fidelity = &fidelity
 		}
-		return a.printJSON(summary)
+		return p.JSON(summary)
 	}
 	full := prose.Summary(e)
 	dropped := max(0, len(full.Rows)-mostRows)
 	full.Rows = full.Rows[:len(full.Rows)-dropped]
-	t := narrow(full, width(a.out))
-	if err := t.write(a.out, "", a.outColor); err != nil {
+	t := narrow(full, width(p.Out))
+	if err := t.Write(p.Out, "", p.Color); err != nil {
 		return fmt.Errorf("print summary: %w", err)
 	}
 	if dropped > 0 {
-		fmt.Fprintf(a.out, "… and %s more: see %s\n", count(dropped, "variant", "variants"), record.MetricsFile)
+		fmt.Fprintf(p.Out, "… and %s more: see %s\n", Count(dropped, "variant", "variants"), record.MetricsFile)
 	}
 	said := prose.Answers(e.Plan, comparisons)
-	a.printAnswers(said)
+	p.answers(said)
 	accuracy, err := e.Accuracy()
 	if err != nil {
 		return err
 	}
-	a.printAccuracy(accuracy)
+	p.accuracy(accuracy)
 	if s := prose.Fidelity(fidelity); s != "" {
-		fmt.Fprintln(a.out, "\n"+s)
+		fmt.Fprintln(p.Out, "\n"+s)
 	}
 	if len(thresholds) > 0 {
-		fmt.Fprintln(a.out)
-		a.printThresholds(thresholds, "")
+		fmt.Fprintln(p.Out)
+		p.thresholds(thresholds, "")
 	}
 	if doubts := prose.Doubts(prose.Unsaid(e.Warnings(), said), namedCells); len(doubts) > 0 {
-		fmt.Fprintln(a.out)
-		a.printDoubts(doubts)
+		fmt.Fprintln(p.Out)
+		p.doubts(doubts)
 	}
-	fmt.Fprintf(a.out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), progress.Duration(outcome.Elapsed), outcome.Report)
+	fmt.Fprintf(p.Out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), progress.Duration(outcome.Elapsed), outcome.Report)
 	return nil
 }
 
-// printAnswers prints the results of the comparisons as sentences.
-func (a *app) printAnswers(answers []prose.Answer) {
+// answers prints the results of the comparisons as sentences.
+func (p *Printer) answers(answers []prose.Answer) {
 	if len(answers) == 0 {
 		return
 	}
-	fmt.Fprintln(a.out)
+	fmt.Fprintln(p.Out)
 	joined := false
 	for i, s := range answers {
 		if i == mostAnswers {
-			fmt.Fprintf(a.out, "… and %s more: see %s\n", count(len(answers)-i, "answer", "answers"), record.ComparisonsFile)
+			fmt.Fprintf(p.Out, "… and %s more: see %s\n", Count(len(answers)-i, "answer", "answers"), record.ComparisonsFile)
 			return
 		}
-		fmt.Fprintln(a.out, s.Text)
+		fmt.Fprintln(p.Out, s.Text)
 		joined = joined || s.Rows > 1 && s.Verdict != record.NotEnoughReplicates
 	}
 	if joined {
-		fmt.Fprintf(a.out, "Each comparison, with its interval and p-value, is in %s.\n", record.ComparisonsFile)
+		fmt.Fprintf(p.Out, "Each comparison, with its interval and p-value, is in %s.\n", record.ComparisonsFile)
 	}
 }
 
-// printAccuracy prints the accuracy of each model's estimates, over all runs.
-func (a *app) printAccuracy(rows []record.AccuracyRow) {
+// accuracy prints the accuracy of each model's estimates, over all runs.
+func (p *Printer) accuracy(rows []record.AccuracyRow) {
 	first := true
 	for _, r := range rows {
 		if r.By != record.ByAll {
 			continue
 		}
 		if first {
-			fmt.Fprintln(a.out)
+			fmt.Fprintln(p.Out)
 			first = false
 		}
-		fmt.Fprintln(a.out, prose.Accuracy(r))
+		fmt.Fprintln(p.Out, prose.Accuracy(r))
 	}
 }
 
-// printThresholds prints for each threshold whether it is met.
-func (a *app) printThresholds(verdicts []prose.Verdict, indent string) {
+// thresholds prints for each threshold whether it is met.
+func (p *Printer) thresholds(verdicts []prose.Verdict, indent string) {
 	for _, v := range verdicts {
-		mark, ink := "met:   ", green
+		mark, ink := "met:   ", Green
 		if !v.Met {
-			mark, ink = "MISSED:", red
+			mark, ink = "MISSED:", Red
 		}
-		fmt.Fprintf(a.out, "%s%s %s\n", indent, paint(a.outColor, ink, mark), v.Text)
+		fmt.Fprintf(p.Out, "%s%s %s\n", indent, p.Paint(ink, mark), v.Text)
 	}
 }
 
-func (a *app) printDoubts(doubts []prose.Doubt) {
+func (p *Printer) doubts(doubts []prose.Doubt) {
 	for i, d := range doubts {
 		if i == maxWarnings {
-			fmt.Fprintf(a.out, "… and %s more: see the report\n", count(len(doubts)-i, "warning", "warnings"))
+			fmt.Fprintf(p.Out, "… and %s more: see the report\n", Count(len(doubts)-i, "warning", "warnings"))
 			return
 		}
-		fmt.Fprintf(a.out, "%s %s\n", paint(a.outColor, yellow, "warning:"), d)
+		fmt.Fprintf(p.Out, "%s %s\n", p.Paint(Yellow, "warning:"), d)
 	}
 }
 
 // cellsDone is "6 cells ran, 4 reused".
 func cellsDone(o *pipeline.Outcome) string {
-	text := count(o.Ran, "cell", "cells") + " ran"
+	text := Count(o.Ran, "cell", "cells") + " ran"
 	if o.Reused > 0 {
 		text += fmt.Sprintf(", %d reused", o.Reused)
 	}
@@ -192,9 +192,9 @@ func width(w any) int {
 }
 
 // narrow leaves out metrics until a table fits so many columns.
-func narrow(full prose.Table, columns int) table {
+func narrow(full prose.Table, columns int) Table {
 	for _, m := range measure.ShownIn(measure.Spare) {
-		if t := textTable(full); t.width() <= columns {
+		if t := textTable(full); t.Width() <= columns {
 			break
 		}
 		full = full.Without(m.Name)
@@ -202,4 +202,4 @@ func narrow(full prose.Table, columns int) table {
 	return textTable(full)
 }
 
-func textTable(t prose.Table) table { return table{left: t.Left, header: t.Header, rows: t.Rows} }
+func textTable(t prose.Table) Table { return Table{Left: t.Left, Header: t.Header, Rows: t.Rows} }

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"io"
@@ -6,19 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// table is text in columns: the first on the left, numbers on the right.
-type table struct {
-	left   int // so many columns are aligned on the left, the others on the right
-	header []string
-	rows   [][]string
+// Table is text in columns: the first on the left, numbers on the right.
+type Table struct {
+	Left   int // so many columns are aligned on the left, the others on the right
+	Header []string
+	Rows   [][]string
 }
 
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+// Add appends a row.
+func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
 // widths are those of the columns.
-func (t *table) widths() []int {
+func (t *Table) widths() []int {
 	var widths []int
-	for _, row := range append([][]string{t.header}, t.rows...) {
+	for _, row := range append([][]string{t.Header}, t.Rows...) {
 		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
@@ -32,8 +33,8 @@ func (t *table) widths() []int {
 // gap stands between two columns.
 const gap = "  "
 
-// width is that of the longest line.
-func (t *table) width() int {
+// Width is that of the longest line.
+func (t *Table) Width() int {
 	sum := -len(gap)
 	for _, w := range t.widths() {
 		sum += w + len(gap)
@@ -41,8 +42,8 @@ func (t *table) width() int {
 	return sum
 }
 
-// write prints the table, each line after indent.
-func (t *table) write(w io.Writer, indent string, color bool) error {
+// Write prints the table, each line after indent.
+func (t *Table) Write(w io.Writer, indent string, color bool) error {
 	widths := t.widths()
 	var b strings.Builder
 	line := func(row []string, ink string) {
@@ -52,7 +53,7 @@ func (t *table) write(w io.Writer, indent string, color bool) error {
 			if i > 0 {
 				l.WriteString(gap)
 			}
-			if i < t.left {
+			if i < t.Left {
 				l.WriteString(cell + pad)
 			} else {
 				l.WriteString(pad + cell)
@@ -60,10 +61,10 @@ func (t *table) write(w io.Writer, indent string, color bool) error {
 		}
 		b.WriteString(indent + paint(color && ink != "", ink, strings.TrimRight(l.String(), " ")) + "\n")
 	}
-	if len(t.header) > 0 {
-		line(t.header, bold)
+	if len(t.Header) > 0 {
+		line(t.Header, Bold)
 	}
-	for _, row := range t.rows {
+	for _, row := range t.Rows {
 		line(row, "")
 	}
 	_, err := io.WriteString(w, b.String())

@@ -1,8 +1,7 @@
-package main
+package show
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -44,7 +45,7 @@ func planOf() *pipeline.Plan {
 
 func printed(p *pipeline.Plan, cells bool) string {
 	var out bytes.Buffer
-	if err := newApp(&out, &out).printPlan(p, cells); err != nil {
+	if err := (&Printer{Out: &out, Err: &out}).Plan(p, cells); err != nil {
 		return err.Error()
 	}
 	return out.String()
@@ -88,7 +89,7 @@ func TestPlanListsCellsInTheOrderOfTheRun(t *testing.T) {
 	if d := cmp.Diff(want, cells); d != "" {
 		t.Error(d)
 	}
-	j := planJSON(p)
+	j := PlanJSON(p)
 	if len(j.Cells) != 6 || j.Cells[0].Cell != "w-h-rr-r3" || j.Run != 3 || j.Reuse != 3 || j.PredictedSeconds != 6 {
 		t.Errorf("JSON: %+v", j)
 	}
@@ -149,62 +150,19 @@ func TestManyChangesAreCutShort(t *testing.T) {
 	for i := range changes {
 		changes[i] = change{label: fmt.Sprint("l", i), before: []string{"a"}, now: "b"}
 	}
-	newApp(&out, &out).printChanges(changes)
+	(&Printer{Out: &out}).changes(changes)
 	lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
 	if len(lines) != maxChanges+1 || lines[maxChanges] != "    … and 3 more" {
 		t.Errorf("%q", lines)
 	}
 }
 
-func TestVerdict(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		code int
-		hint string
-	}{
-		{nil, exitOK, ""},
-		{errors.New("disk full"), exitInternal, ""},
-		{fmt.Errorf("run: %w", pipeline.ErrInterrupted), exitInterrupted, ""},
-		{fmt.Errorf("run: %w", &store.InUseError{Dir: "d", Holder: "process 1"}), exitInUse,
-			"wait until that run has ended, or choose another folder with --out"},
-		{fmt.Errorf("run: %w", &pipeline.EngineError{Engine: "process", Err: errors.New("no"), Hint: "do this"}),
-			exitUnavailable, "do this"},
-		{fmt.Errorf("run: %w", &exitError{code: exitCellsFailed, err: errors.New("2 cells failed"), hint: "look"}),
-			exitCellsFailed, "look"},
-		{silently(exitInvalid), exitInvalid, ""},
-		{silently(exitOK), exitOK, ""},
-	} {
-		code, hint := verdict(c.err)
-		if code != c.code || hint != c.hint {
-			t.Errorf("verdict(%v) = %d, %q, want %d, %q", c.err, code, hint, c.code, c.hint)
-		}
-	}
-}
-
-func TestExitSaysItOnce(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{usagef("did you mean x?", "unknown y"), "Error: unknown y\n  did you mean x?\n"},
-		{errors.New("plain"), "Error: plain\n"},
-		{silently(exitInvalid), ""},
-		{nil, ""},
-	} {
-		var stdout, stderr bytes.Buffer
-		newApp(&stdout, &stderr).exit(c.err)
-		if stderr.String() != c.want || stdout.Len() > 0 {
-			t.Errorf("exit(%v) said %q on stderr, %q on stdout", c.err, &stderr, &stdout)
-		}
-	}
-}
-
 func TestTableAlignsNumbersOnTheRight(t *testing.T) {
-	tab := table{left: 1, header: []string{"policy", "JCT", "waiting"}}
-	tab.add("fcfs", "3.20 ± 0.10", "1")
-	tab.add("größer", "10", "")
+	tab := Table{Left: 1, Header: []string{"policy", "JCT", "waiting"}}
+	tab.Add("fcfs", "3.20 ± 0.10", "1")
+	tab.Add("größer", "10", "")
 	var out bytes.Buffer
-	if err := tab.write(&out, "  ", false); err != nil {
+	if err := tab.Write(&out, "  ", false); err != nil {
 		t.Fatal(err)
 	}
 	want := "  policy          JCT  waiting\n" +
@@ -212,5 +170,42 @@ func TestTableAlignsNumbersOnTheRight(t *testing.T) {
 		"  größer           10\n"
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestUnderWay(t *testing.T) {
+	journal := []store.JournalEntry{
+		{Event: "run_start"}, {Event: "cell_start", Unit: "killed"},
+		{Event: "run_start"}, {Event: "cell_start", Unit: "a"}, {Event: "cell_start", Unit: "b"},
+		{Event: "cell_end", Unit: "a"},
+	}
+	if d := cmp.Diff([]string{"b"}, underWay(journal)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestNarrowTablesLeaveOutWhatIsLeastAskedFor(t *testing.T) {
+	full := prose.Table{
+		Left:    1,
+		Header:  []string{"policy", measure.MeanJCT.Label(), measure.P95JCT.Label(), measure.Utilization.Label()},
+		Rows:    [][]string{{"fcfs", "1", "2", "3"}},
+		Metrics: map[int]string{1: measure.MeanJCT.Name, 2: measure.P95JCT.Name, 3: measure.Utilization.Name},
+	}
+	wide := textTable(full)
+	if got := narrow(full, wide.Width()); len(got.Header) != 4 {
+		t.Errorf("with room for all: %q", got.Header)
+	}
+	got := narrow(full, wide.Width()-1)
+	if d := cmp.Diff([]string{"policy", full.Header[1], full.Header[3]}, got.Header); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([][]string{{"fcfs", "1", "3"}}, got.Rows); d != "" {
+		t.Error(d)
+	}
+	if got := narrow(full, 10); len(got.Header) != 2 {
+		t.Errorf("in 10 columns: %q", got.Header)
+	}
+	if len(full.Rows[0]) != 4 {
+		t.Error("the full table was changed")
 	}
 }
