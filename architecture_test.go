@@ -31,11 +31,14 @@ var rules = []struct {
 	pkg string
 	may []string
 }{
-	{"cmd/", []string{"cmd/", "cmd/", "pipeline", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
+	{"cmd/", []string{"cmd/", "pipeline", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline/store", []string{"results"}},
-	{"pipeline/realise", []string{"pipeline/store", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
-	{"pipeline", []string{"pipeline/", "stages/", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
-	{"stages/", []string{"scheduler", "estimator", "hardware", "results", "jobs/contract", "experiments/schema"}},
+	{"pipeline/realise", []string{"pipeline/store", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
+	{"pipeline", []string{"pipeline/", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
+	{"stages/all", []string{"stages/"}},
+	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
+	{"stages/", []string{"stages$", "scheduler", "estimator", "hardware", "results", "jobs/contract", "experiments/schema"}},
+	{"stages", []string{"scheduler", "estimator", "hardware", "results"}},
 	{"experiments/schema", nil},
 	{"experiments/units", nil},
 	{"experiments/words", nil},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"os"
 	"slices"
 	"strconv"
@@ -88,7 +89,7 @@ func (p *Plan) findImages() {
 
 // lacks notes the first thing that is missing.
 func (p *Plan) lacks(err error) {
-	if p.state.unavailable != nil {
+	if p.unavailable != nil {
 		return
 	}
 	e := &EngineError{Engine: engineDocker, Err: err}
@@ -96,18 +97,18 @@ func (p *Plan) lacks(err error) {
 	if errors.As(err, &own) {
 		e.Hint = own.Hint
 	}
-	p.state.unavailable = e
+	p.unavailable = e
 }
 
 // dockerReady returns an *EngineError when something is to run in containers
 // and a daemon or an image for it is missing.
 func (p *Plan) dockerReady() error {
-	if p.state.unavailable == nil {
+	if p.unavailable == nil {
 		return nil
 	}
 	for i, w := range p.Work {
 		if !w.Reuse && p.Cells[i].Engine == engineDocker {
-			return p.state.unavailable
+			return p.unavailable
 		}
 	}
 	return nil
@@ -116,7 +117,7 @@ func (p *Plan) dockerReady() error {
 // containerEngine makes an engine on the hosts of a hardware. The error is an
 // *EngineError when one of them has gone and does not come back.
 func (r *run) containerEngine(ctx context.Context, h *experiments.Hardware, cell string, jobs []launch.Job, opts docker.Options) (*docker.Engine, error) {
-	opts.Folder, opts.Cell, opts.Quota = r.folder(), cell, h.Docker.CPUs == "quota"
+	opts.Folder, opts.Cell, opts.Quota = r.label(), cell, h.Docker.CPUs == "quota"
 	opts.Network, opts.User, opts.Platform = h.Docker.Network, h.Docker.User, h.Docker.Platform
 	opts.Privileges = docker.Privileges(h.Docker.Privileges)
 	var nodes []docker.Node
@@ -186,7 +187,7 @@ func (r *run) sampleEngine(ctx context.Context, u *realise.Unit, program launch.
 }
 
 // inContainers carries out a cell on the engine docker.
-func (e *execution) inContainers(ctx context.Context, c *realise.Cell, task execute.Cell, jobs []launch.Job) (record.Cell, error) {
+func (e *run) inContainers(ctx context.Context, c *realise.Cell, task stages.Task, jobs []launch.Job) (record.Cell, error) {
 	tables, err := openLive(task, task.Setup.Jobs, true)
 	if err != nil {
 		return record.Cell{}, err

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"github.com/tfexp/tfexp/stages"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,7 +65,7 @@ func sampled(p *Plan, epoch float64) {
 // so long each.
 func happened(t *testing.T, p *Plan, i int, each time.Duration, state string) {
 	t.Helper()
-	jobs, err := p.state.cells[i].Jobs()
+	jobs, err := p.cells[i].Jobs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func happened(t *testing.T, p *Plan, i int, each time.Duration, state string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, store.KeyFile), []byte(p.state.keys[i].Description()), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, store.KeyFile), []byte(p.keys[i].Description()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var events []scheduler.Event
@@ -85,7 +86,7 @@ func happened(t *testing.T, p *Plan, i int, each time.Duration, state string) {
 		events = append(events, scheduler.Event{At: at, Kind: scheduler.Start, Job: n, Cores: cores},
 			scheduler.Event{At: at + each, Kind: scheduler.Finish, Job: n})
 	}
-	setup := record.Setup{Cell: p.Cells[i], Setup: measure.Setup{Cluster: p.state.cells[i].Hardware.Cluster, Jobs: jobs}}
+	setup := record.Setup{Cell: p.Cells[i], Setup: measure.Setup{Cluster: p.cells[i].Hardware.Cluster, Jobs: jobs}}
 	if _, err := record.WriteCell(dir, setup, record.AllRecords, events, nil, record.Cell{State: state}); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func simulations(t *testing.T, r *run) int {
 		return strings.Count(string(raw), `"cell_simulated"`)
 	}
 	before := count()
-	if err := r.fidelity(context.Background()); err != nil {
+	if err := stages.Find("fidelity").Run(context.Background(), r.seen()); err != nil {
 		t.Fatal(err)
 	}
 	return count() - before
@@ -225,7 +226,7 @@ func TestSamplesCountMoreThanTheFile(t *testing.T) {
 		t.Errorf("by the file it takes %s, want 2 × 10 epochs of 1s", got)
 	}
 	sampled(p, 0.2)
-	if err := p.predict(context.Background()); err != nil {
+	if err := p.predict(context.Background(), 0); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.Work[0].Predicted; got != 5040*time.Millisecond {
@@ -280,14 +281,14 @@ func TestMeasuredOverheadsAreTheDefault(t *testing.T) {
 		if c.job == "" {
 			sampled(p, 0.2)
 		}
-		if got := p.state.cells[0].Overheads(); got != c.want {
+		if got := p.cells[0].Overheads(); got != c.want {
 			t.Errorf("with %q and %q: %s, want %s", c.block, c.job, got, c.want)
 		}
 		said := "hardware.overheads " + c.want.String()
 		if c.want == measured {
 			said = "hardware.overheads measured"
 		}
-		if !strings.Contains(p.state.keys[0].Description(), said+"\n") {
+		if !strings.Contains(p.keys[0].Description(), said+"\n") {
 			t.Errorf("with %q and %q the key does not say %q", c.block, c.job, said)
 		}
 	}

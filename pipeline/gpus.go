@@ -3,11 +3,10 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/tfexp/tfexp/stages/execute"
 
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/gpu"
@@ -47,7 +46,7 @@ const busyGPU = "busy_gpu"
 
 // watchGPUs begins to record the GPUs of a cell whose jobs use some. GPUs that
 // cannot be read are a warning: the jobs can run all the same.
-func (r *run) watchGPUs(task execute.Cell, zero time.Time) (*gpuWatch, error) {
+func (r *run) watchGPUs(task stages.Task, zero time.Time) (*gpuWatch, error) {
 	w := &gpuWatch{done: make(chan struct{}), cell: task.Setup.Cell.Cell}
 	if !slices.ContainsFunc(task.Setup.Jobs, func(j scheduler.Job) bool { return j.GPUs > 0 }) {
 		return w, nil

@@ -53,11 +53,11 @@ func (p *Plan) readHistory(v store.View) {
 		}
 	}
 	planned := map[string]bool{}
-	for _, k := range p.state.keys {
+	for _, k := range p.keys {
 		planned[k.Hash()] = true
 	}
 	v.Each(func(hash string, e store.Entry) {
-		if e.Stage != "execute" || planned[hash] || strings.Contains(e.Description, "\nhardware.engine "+engineSimulated+"\n") || len(h.runs) >= mostRuns {
+		if e.Stage != cellEntry || planned[hash] || strings.Contains(e.Description, "\nhardware.engine "+engineSimulated+"\n") || len(h.runs) >= mostRuns {
 			return
 		}
 		if packed, ok := v.Output(hash); ok {

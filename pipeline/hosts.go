@@ -156,12 +156,12 @@ func (r *run) closeHosts() error {
 func (r *run) nothingLeft(h *daemon.Host) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), daemon.DialLimit)
 	defer cancel()
-	left, err := h.Containers(ctx, r.folder())
+	left, err := h.Containers(ctx, r.label())
 	return err == nil && len(left) == 0
 }
 
-// folder is what containers of this folder of results are labelled with.
-func (r *run) folder() string { return absolute(r.Dir) }
+// label is what containers of this folder of results are labelled with.
+func (r *run) label() string { return absolute(r.Dir) }
 
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"errors"
+	"github.com/tfexp/tfexp/stages"
 	"math"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/stages/execute"
 )
 
 // live are the tables of a real cell that are written while it runs. The zero
@@ -24,7 +24,7 @@ type live struct {
 
 // openLive begins the tables of a cell; the caller closes them, after its
 // engine. A cell that records its metrics alone has none.
-func openLive(task execute.Cell, jobs []scheduler.Job, containers bool) (*live, error) {
+func openLive(task stages.Task, jobs []scheduler.Job, containers bool) (*live, error) {
 	l := &live{jobs: jobs}
 	if task.Records == record.MetricsOnly {
 		return l, nil

@@ -8,6 +8,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/realise"
@@ -34,6 +35,8 @@ type Options struct {
 	// Fetch lets images be fetched while planning, where the file asks for it:
 	// what runs depends on what was fetched.
 	Fetch bool
+	// Source gives the cells; nil means all points of the matrix.
+	Source func(*realise.Experiment) Source
 	// Observe is told of progress, from any goroutine; it may be nil.
 	Observe func(Progress)
 }
@@ -51,9 +54,19 @@ type Plan struct {
 	// their folders (their outputs stay in the cache).
 	Stale []string
 
-	x       *realise.Experiment
-	options Options
-	state   *planState
+	x      *realise.Experiment
+	stages []*stages.Stage // in the order in which they run
+	source Source
+	// exhausted is set when the source has no more cells.
+	exhausted bool
+	// cells stand beside Plan.Cells, keys are theirs.
+	cells []*realise.Cell
+	keys  []*store.Key
+	// needed has the hashes of the samples that a cell which runs will want.
+	needed map[string]bool
+	// unavailable says why a Docker host or an image cannot be used.
+	unavailable error
+	options     Options
 }
 
 // CellWork says whether a cell runs, and why.
@@ -82,35 +95,8 @@ type ProfileWork struct {
 	Changes []store.Change `json:"changes,omitempty"`
 }
 
-// ProgressKind says what a Progress tells.
-type ProgressKind string
-
-// The kinds of progress.
-const (
-	StageStart  ProgressKind = "stage_start" // a stage begins; Total units
-	StageEnd    ProgressKind = "stage_end"   // a stage is over
-	UnitStart   ProgressKind = "unit_start"  // a sample, a cell, a picture begins
-	UnitUpdate  ProgressKind = "unit_update" // a cell's jobs moved on
-	UnitEnd     ProgressKind = "unit_end"    // it is over; Err when it failed
-	WarningSeen ProgressKind = "warning"     // Text is for people
-)
-
 // Progress is a step of a run, for views.
-type Progress struct {
-	Kind  ProgressKind
-	Stage string // profile, estimate, execute, plot, report
-	Unit  string // job kind or cell
-	// Done and Total count the stage's units; Reused those that needed no work.
-	Done, Total, Reused int
-	// Jobs of the running cell, by state.
-	JobsDone, JobsRunning, JobsWaiting, JobsFailed, Jobs int
-	// Elapsed is since the unit (or, at StageEnd, the stage) began.
-	Elapsed time.Duration
-	// Left is the time left for the whole stage by the estimates; 0 when unknown.
-	Left time.Duration
-	Text string
-	Err  error
-}
+type Progress = stages.Progress
 
 // Outcome is what a run came to.
 type Outcome struct {

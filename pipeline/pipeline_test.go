@@ -3,6 +3,8 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"github.com/tfexp/tfexp/stages"
+	_ "github.com/tfexp/tfexp/stages/all"
 	"os"
 	"path/filepath"
 	"strings"
@@ -261,7 +263,7 @@ func TestInterruptedRunIsResumed(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	spec := loadSmall(t, simulatedFile)
 	p, err := New(spec, Options{Out: out, Parallel: 1, Observe: func(p Progress) {
-		if p.Kind == UnitEnd && p.Done == 3 {
+		if p.Kind == stages.UnitEnd && p.Done == 3 {
 			cancel()
 		}
 	}})
@@ -465,7 +467,7 @@ func TestFreshForgets(t *testing.T) {
 	runs(t, simulatedFile, out, 8)
 	ctx, cancel := context.WithCancel(context.Background())
 	p, err := New(loadSmall(t, simulatedFile), Options{Out: out, Fresh: true, Parallel: 1, Observe: func(p Progress) {
-		if p.Kind == UnitEnd && p.Done == 2 {
+		if p.Kind == stages.UnitEnd && p.Done == 2 {
 			cancel()
 		}
 	}})
@@ -523,7 +525,7 @@ policy "fcfs" { order = "fcfs" }
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p.state.keys[0].Description()
+		return p.keys[0].Description()
 	}
 	if a, b := key(t.TempDir()), key(t.TempDir()); a != b {
 		t.Errorf("the key changes with the folder: %v", store.Diff(a, b))

@@ -3,9 +3,12 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/tfexp/tfexp/pipeline/realise"
 
@@ -15,17 +18,6 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// planState is what a plan keeps for its run.
-type planState struct {
-	// cells stand beside Plan.Cells, keys are theirs.
-	cells []*realise.Cell
-	keys  []*store.Key
-	// needed has the hashes of the samples that a cell which runs will want.
-	needed map[string]bool
-	// unavailable says why a Docker host or an image cannot be used.
-	unavailable error
-}
-
 // New plans an experiment: the cells in the order in which they run, which of
 // them the cache holds, and why the others run. It changes nothing on disk.
 func New(spec *experiments.Spec, opts Options) (*Plan, error) {
@@ -34,13 +26,20 @@ func New(spec *experiments.Spec, opts Options) (*Plan, error) {
 
 // newPlan is New on a given machine.
 func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan, error) {
+	ordered, err := stages.Order()
+	if err != nil {
+		return nil, err
+	}
 	x, err := realise.New(spec, host)
 	if err != nil {
 		return nil, err
 	}
 	p := &Plan{
-		Dir: filepath.Join(opts.Out, spec.Name), x: x, options: opts,
-		state: &planState{needed: map[string]bool{}},
+		Dir: filepath.Join(opts.Out, spec.Name), options: opts,
+		x: x, stages: ordered, source: &matrix{x}, needed: map[string]bool{},
+	}
+	if opts.Source != nil {
+		p.source = opts.Source(x)
 	}
 	p.findImages()
 	p.Plan = x.Plan()
@@ -49,40 +48,21 @@ func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan
 			Name: u.Name, Job: u.Job, Threads: u.Threads, Lengths: u.Lengths, Unit: u.LengthUnit(), Repeats: u.Repeats,
 		})
 	}
-	if err := p.addCells(x.Cells()); err != nil {
+	if err := p.lookUp(); err != nil {
 		return nil, err
 	}
-	p.lookUp()
-	if err := p.predict(context.Background()); err != nil {
+	if err := p.predict(context.Background(), 0); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// addCells makes the keys of cells, and puts them into the plan.
-func (p *Plan) addCells(cells []*realise.Cell) error {
-	p.state.cells = cells
-	p.state.keys = make([]*store.Key, len(cells))
-	p.Work = make([]CellWork, len(cells))
-	p.Cells = make([]record.CellRef, len(cells))
-	for i, c := range cells {
-		k, err := c.Key()
-		if err != nil {
-			return err
-		}
-		p.state.keys[i] = k
-		c.Ref.Key = k.Hash()
-		p.Cells[i] = c.Ref
-	}
-	p.RunOrder = realise.RunOrder(p.Seed, p.Cells)
-	return nil
-}
-
-// predict simulates the real cells, for how long they take; also those that are
+// predict simulates the real cells from an index on, for how long they take; also those that are
 // reused, so that plan.json has it beside what they took.
 // Cells with a job that has no estimate yet stay unknown.
-func (p *Plan) predict(ctx context.Context) error {
-	for i, c := range p.state.cells {
+func (p *Plan) predict(ctx context.Context, from int) error {
+	for i, c := range p.cells[from:] {
+		i += from
 		if !c.Ref.Real() {
 			continue
 		}
@@ -99,33 +79,34 @@ func (p *Plan) predict(ctx context.Context) error {
 	return nil
 }
 
-// lookUp finds out what is there already. A cell is reused when its files are
-// complete under its key, or when the cache can bring them back.
-func (p *Plan) lookUp() {
+// lookUp asks for the cells and finds out what is there already. A cell is reused
+// when its files are complete under its key, or when the cache can bring them
+// back.
+func (p *Plan) lookUp() (err error) {
 	c := store.OpenReadOnly(p.Dir, record.CacheFile)
 	defer c.Close()
 	onDisk := store.CellFolders(p.Dir)
 	c.View(func(v store.View) {
-		for i := range p.Work {
-			p.Work[i] = p.lookUpCell(v, i, onDisk)
-			delete(onDisk, p.Cells[i].Cell)
-			if !p.Work[i].Reuse {
-				for _, h := range p.state.cells[i].Needs() {
-					p.state.needed[h] = true
-				}
-			}
+		if err = p.askAll(v, onDisk); err != nil {
+			return
 		}
 		for i := range p.Profiles {
 			p.lookUpProfile(v, i)
 		}
 		p.readHistory(v)
 	})
-	entries, _ := os.ReadDir(filepath.Join(p.Dir, record.CellsDir))
-	for _, e := range entries { // in name order
-		if onDisk[e.Name()] {
-			p.Stale = append(p.Stale, e.Name())
-		}
+	if p.exhausted {
+		p.Stale = inOrder(p.Dir, onDisk)
 	}
+	return err
+}
+
+// inOrder lists folders of cells by their names.
+func inOrder(dir string, folders map[string]bool) []string {
+	if len(folders) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(folders))
 }
 
 func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork {
@@ -133,7 +114,7 @@ func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork 
 	if p.options.Fresh {
 		return CellWork{Reason: "asked to run afresh"}
 	}
-	dir := filepath.Join(p.Dir, record.CellsDir, ref.Cell)
+	dir := p.folder(ref.Cell)
 	if v.Has(ref.Key) {
 		if onDisk[ref.Cell] && store.Complete(dir, ref.Key) {
 			return CellWork{Reuse: true, Reason: "finished earlier"}
@@ -144,14 +125,14 @@ func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork 
 	}
 	old, state := previous(v, p, i, dir, onDisk[ref.Cell])
 	switch {
-	case old == p.state.keys[i].Description() && state == record.CellFinished:
+	case old == p.keys[i].Description() && state == record.CellFinished:
 		return CellWork{Reuse: true, Reason: "finished earlier"}
-	case old == p.state.keys[i].Description() && state == interrupted:
+	case old == p.keys[i].Description() && state == interrupted:
 		return CellWork{Reason: p.incomplete()}
-	case old == p.state.keys[i].Description():
+	case old == p.keys[i].Description():
 		return CellWork{Reason: state + " before"}
 	case old != "":
-		changes := store.Diff(old, p.state.keys[i].Description())
+		changes := store.Diff(old, p.keys[i].Description())
 		return CellWork{Reason: store.Reason(changes), Changes: changes}
 	case onDisk[ref.Cell]:
 		return CellWork{Reason: p.incomplete()}

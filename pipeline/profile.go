@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/realise"
-	"github.com/tfexp/tfexp/results/record"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware"
@@ -19,9 +19,9 @@ import (
 	"github.com/tfexp/tfexp/stages/profile"
 )
 
-// profile takes the samples that are missing. A job that cannot be sampled
+// Profile implements stages.Pipeline: it takes the samples that are missing. A job that cannot be sampled
 // has no prediction, which is a warning: its cells run all the same.
-func (r *run) profile(ctx context.Context) error {
+func (r *run) Profile(ctx context.Context) error {
 	total, reused := len(r.Profiles), 0
 	for _, w := range r.Profiles {
 		if w.Reuse {
@@ -33,7 +33,7 @@ func (r *run) profile(ctx context.Context) error {
 	}
 	start := time.Now()
 	s := &sampling{run: r, units: r.x.Units(), budget: r.x.Budget(), total: total, done: reused, taken: make([][]estimator.Sample, total), failed: make([]bool, total), over: make([]bool, total)}
-	r.observe(Progress{Kind: StageStart, Stage: "profile", Total: total, Reused: reused})
+	r.Observe(Progress{Kind: stages.StageStart, Stage: "profile", Total: total, Reused: reused})
 	load := hardware.NewLoadSampler()
 	err := s.all(ctx)
 	if err != nil {
@@ -42,10 +42,10 @@ func (r *run) profile(ctx context.Context) error {
 	// Over a shorter time the load cannot be told; containers are not ours to
 	// the system, and would count as others.
 	if !r.x.Contained() && s.done > reused && time.Since(start) > profile.LeastJudged && load.Others() > hardware.BusyCores {
-		r.warn("busy_profile", "", fmt.Sprintf(
+		r.Warn("busy_profile", "", fmt.Sprintf(
 			"other processes used more than %.2g cores, on the mean, while jobs were sampled: estimates may be too long (tfexp run --fresh samples again)", hardware.BusyCores))
 	}
-	r.observe(Progress{Kind: StageEnd, Stage: "profile", Done: s.done, Total: total, Reused: reused, Elapsed: time.Since(start)})
+	r.Observe(Progress{Kind: stages.StageEnd, Stage: "profile", Done: s.done, Total: total, Reused: reused, Elapsed: time.Since(start)})
 	return nil
 }
 
@@ -150,7 +150,7 @@ func (s *sampling) within(ctx context.Context, others []task) error {
 			s.x.SetSamples(s.units[i].Hash, samples)
 		}
 	}
-	if err := s.predict(ctx); err != nil {
+	if err := s.predict(ctx, 0); err != nil {
 		return err
 	}
 	var cells time.Duration
@@ -161,7 +161,7 @@ func (s *sampling) within(ctx context.Context, others []task) error {
 	}
 	room := s.budget*cells.Seconds() - s.cost()
 	if room < 0 {
-		s.warn("budget", "", fmt.Sprintf("the two shortest samples of each job took %.3g s more than the budget of %.3g s for sampling (%.3g%% of %s): no others are taken",
+		s.Warn("budget", "", fmt.Sprintf("the two shortest samples of each job took %.3g s more than the budget of %.3g s for sampling (%.3g%% of %s): no others are taken",
 			-room, s.budget*cells.Seconds(), 100*s.budget, cells.Round(time.Millisecond)))
 	}
 	skipped := 0
@@ -220,7 +220,7 @@ func (s *sampling) take(ctx context.Context, t task) error {
 	if s.failed[t.unit] {
 		return nil
 	}
-	s.observe(Progress{Kind: UnitStart, Stage: "profile", Unit: unit.Name, Done: s.done, Total: s.total})
+	s.Observe(Progress{Kind: stages.UnitStart, Stage: "profile", Unit: unit.Name, Done: s.done, Total: s.total})
 	sample, err := s.sample(ctx, unit, t)
 	switch {
 	case ctx.Err() != nil:
@@ -229,10 +229,10 @@ func (s *sampling) take(ctx context.Context, t task) error {
 		return err
 	case err != nil && unit.Asked:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
-		s.warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v", unit.Name, err))
+		s.Warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v", unit.Name, err))
 	case err != nil:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
-		s.warn("sample", "", fmt.Sprintf("%v: the speed-up of job %s is estimated without %s", err, unit.Job, plural(unit.Threads, "thread")))
+		s.Warn("sample", "", fmt.Sprintf("%v: the speed-up of job %s is estimated without %s", err, unit.Job, plural(unit.Threads, "thread")))
 	default:
 		s.taken[t.unit] = append(s.taken[t.unit], sample)
 	}
@@ -253,7 +253,7 @@ func (s *sampling) end(i int) {
 	for _, sample := range s.taken[i] {
 		took += sample.Cost
 	}
-	s.observe(Progress{Kind: UnitEnd, Stage: "profile", Unit: s.units[i].Name, Done: s.done, Total: s.total, Elapsed: time.Duration(took * float64(time.Second))})
+	s.Observe(Progress{Kind: stages.UnitEnd, Stage: "profile", Unit: s.units[i].Name, Done: s.done, Total: s.total, Elapsed: time.Duration(took * float64(time.Second))})
 }
 
 // sample runs one sample, again where other processes disturbed it. The first of
@@ -285,10 +285,10 @@ func (s *sampling) sample(ctx context.Context, unit *realise.Unit, t task) (esti
 	sample.Inter, sample.Intra = unit.Inter, unit.Intra
 	sample.GPUType = unit.GPUType
 	for _, w := range sample.Warnings {
-		s.warn("sample", "", fmt.Sprintf("%s: %s", name, w))
+		s.Warn("sample", "", fmt.Sprintf("%s: %s", name, w))
 	}
 	if sample.Busy > hardware.BusyCores {
-		s.warn("busy_sample", "", fmt.Sprintf("%s: other processes used %.2g cores while it ran, each time that it was tried: its estimate may be too long", name, sample.Busy))
+		s.Warn("busy_sample", "", fmt.Sprintf("%s: other processes used %.2g cores while it ran, each time that it was tried: its estimate may be too long", name, sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
 		launch := unit.Launch(unit.Name+"-probe", t.length, dirs)
@@ -369,23 +369,6 @@ func (p *Plan) samplesOf(u *realise.Unit) []estimator.Sample {
 	return samples
 }
 
-// estimate fits the samples and writes estimates.csv and samples.csv.
-func (r *run) estimate() error {
-	rows, warnings := r.x.Estimates()
-	for _, w := range warnings {
-		r.warn(w.Code, "", w.Text)
-	}
-	if samples := r.x.SampleRows(); len(samples) > 0 {
-		if err := record.WriteSamples(r.Dir, samples); err != nil {
-			return err
-		}
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	return record.WriteEstimates(r.Dir, rows)
-}
-
 func (p *Plan) lookUpProfile(v store.View, i int) {
 	unit, work := p.x.Units()[i], &p.Profiles[i]
 	if raw, ok := v.Output(unit.Hash); ok && !p.options.Fresh {
@@ -404,7 +387,7 @@ func (p *Plan) lookUpProfile(v store.View, i int) {
 	switch e, ok := v.Last(unit.CacheName); {
 	case p.options.Fresh:
 		work.Reason = "asked to run afresh"
-	case !p.state.needed[unit.Hash]:
+	case !p.needed[unit.Hash]:
 		work.Reuse, work.Reason = true, "no cell that runs needs it; predictions stay those of earlier samples"
 	case ok:
 		work.Changes = store.Diff(e.Description, unit.Key.Description())

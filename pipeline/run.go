@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/stages"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -29,6 +31,8 @@ type run struct {
 	started time.Time
 	outcome Outcome
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
+	// asked counts the cells of the plan that were handed out to run.
+	asked int
 	// hosts are the Docker daemons in use, by their address in the file.
 	hosts map[string]*daemon.Host
 }
@@ -54,36 +58,13 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	}
 	defer r.close()
 
-	err = r.stages(ctx)
-	// Also of an interrupted run, the cells that have finished are simulated.
-	err = errors.Join(err, r.fidelity(context.WithoutCancel(ctx)))
-	if err != nil && ctx.Err() != nil {
-		err = ErrInterrupted
-	}
-	state := "finished"
-	switch {
-	case errors.Is(err, ErrInterrupted):
-		state = "interrupted"
-	case err != nil || r.outcome.Failed > 0:
-		state = "failed"
-	}
-	// The report tells how the run ended, so that is written down first. What
-	// an interrupted run has finished goes into tables and report as well.
+	c := &chain{run: r, seen: r.seen(), digests: map[stages.Artifact]string{}, broken: map[stages.Artifact]bool{}}
+	state, err := c.all(ctx)
+	r.record.Reported = !c.anyBroken()
 	err = errors.Join(err, r.finish(state))
-	views := ctx
-	if state == "interrupted" {
-		views = context.WithoutCancel(ctx)
+	if report := filepath.Join(r.Dir, record.ReportFile); r.record.Reported {
+		r.outcome.Report = report
 	}
-	perr := r.publish(views)
-	switch {
-	case perr == nil:
-		r.record.Reported = true
-	case views.Err() != nil:
-		state, perr = "interrupted", ErrInterrupted
-	default:
-		state = "failed"
-	}
-	err = errors.Join(err, perr, r.finish(state))
 	r.outcome.Elapsed = time.Since(r.started)
 	err = errors.Join(err, r.journal.Add(store.JournalEntry{Event: "run_end", State: state, Seconds: r.outcome.Elapsed.Seconds()}))
 	return &r.outcome, err
@@ -125,20 +106,20 @@ func (r *run) open() error {
 		r.record.Host = append(r.record.Host, record.Setting{Name: s.Name, Value: s.Value})
 	}
 	if r.Replicates < minReplicates && len(r.Compares) > 0 {
-		r.warn(record.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
+		r.Warn(record.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
 			plural(r.Replicates, "replicate"), minReplicates))
 	}
 	if warning != "" {
-		r.warn("cache", "", warning)
+		r.Warn("cache", "", warning)
 	}
 	for _, name := range r.x.Alike() {
-		r.warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike: a trace draws nothing, and its hardware has no noise, so intervals between them tell nothing", name))
+		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike: a trace draws nothing, and its hardware has no noise, so intervals between them tell nothing", name))
 	}
 	for _, text := range r.x.LeftOut() {
-		r.warn("incomplete_trace", "", text)
+		r.Warn("incomplete_trace", "", text)
 	}
 	for _, k := range killed {
-		r.warn("leftover", "", "ended "+k+", left behind by an earlier run")
+		r.Warn("leftover", "", "ended "+k+", left behind by an earlier run")
 	}
 	if r.options.Fresh {
 		// Forgotten before anything runs: a fresh run that is interrupted must
@@ -156,7 +137,7 @@ func (r *run) open() error {
 // forget removes what is kept of the plan's cells and samples.
 func (r *run) forget() error {
 	var hashes []string
-	for _, k := range r.state.keys {
+	for _, k := range r.keys {
 		hashes = append(hashes, k.Hash())
 	}
 	for _, u := range r.x.Units() {
@@ -195,8 +176,13 @@ func (r *run) writeDown() error {
 	if err := r.writeRun(); err != nil {
 		return err
 	}
+	return r.removeStale()
+}
+
+// removeStale removes the folders of cells that are no longer planned.
+func (r *run) removeStale() error {
 	for _, s := range r.Stale {
-		if err := os.RemoveAll(filepath.Join(r.Dir, record.CellsDir, s)); err != nil {
+		if err := os.RemoveAll(r.folder(s)); err != nil {
 			return fmt.Errorf("remove the folder of a cell that is no longer planned: %w", err)
 		}
 		if err := r.journal.Add(store.JournalEntry{Event: "cell_removed", Unit: s, Text: "no longer in the plan"}); err != nil {
@@ -210,7 +196,7 @@ func (r *run) writeDown() error {
 func (r *run) registry() string { return filepath.Join(r.Dir, "processes.json") }
 
 func (r *run) writePlan() error {
-	r.PredictedSeconds = r.left(nil).Seconds()
+	r.PredictedSeconds = r.left().Seconds()
 	return writeJSON(filepath.Join(r.Dir, record.PlanFile), r.Plan.Plan)
 }
 
@@ -233,19 +219,8 @@ func (r *run) close() error {
 	return errors.Join(r.journal.Close(), r.cache.Close(), r.closeHosts())
 }
 
-// stages runs the stages in order; each writes what it found before the next.
-func (r *run) stages(ctx context.Context) error {
-	if err := r.profile(ctx); err != nil {
-		return err
-	}
-	if err := r.estimate(); err != nil {
-		return err
-	}
-	return r.execute(ctx)
-}
-
-// observe tells the caller of progress.
-func (r *run) observe(p Progress) {
+// Observe implements stages.Pipeline.
+func (r *run) Observe(p Progress) {
 	if r.options.Observe == nil {
 		return
 	}
@@ -254,14 +229,14 @@ func (r *run) observe(p Progress) {
 	r.options.Observe(p)
 }
 
-// warn keeps a doubt about the results, and tells of it.
-func (r *run) warn(code, cell, text string) {
+// Warn implements stages.Pipeline.
+func (r *run) Warn(code, cell, text string) {
 	r.mu.Lock()
 	r.outcome.Warnings = append(r.outcome.Warnings, record.Warning{Code: code, Cell: cell, Text: text})
 	r.mu.Unlock()
 	// A journal that cannot be written shows itself at the next entry.
 	_ = r.journal.Add(store.JournalEntry{Event: "warning", Unit: cell, State: code, Text: text})
-	r.observe(Progress{Kind: WarningSeen, Unit: cell, Text: text})
+	r.Observe(Progress{Kind: stages.WarningSeen, Unit: cell, Text: text})
 }
 
 // writeJSON writes a value as indented JSON, atomically.
@@ -275,3 +250,26 @@ func writeJSON(path string, v any) error {
 	}
 	return nil
 }
+
+// Note implements stages.Pipeline.
+func (r *run) Note(n stages.Note) error {
+	return r.journal.Add(store.JournalEntry{
+		Event: n.Event, Unit: n.Unit, State: n.State, Text: n.Text, Seconds: n.Seconds, Key: n.Key,
+	})
+}
+
+// seen is the run as its stages see it.
+func (r *run) seen() *stages.Run {
+	return &stages.Run{
+		Dir: r.Dir, Plan: &r.Plan.Plan, Parallel: r.options.Parallel,
+		Experiment: experiment{r.x, r}, Pipeline: r,
+	}
+}
+
+// experiment is the experiment as stages see it.
+type experiment struct {
+	*realise.Experiment
+	run *run
+}
+
+func (x experiment) Cell(i int) stages.Cell { return x.run.cells[i] }

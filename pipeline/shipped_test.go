@@ -84,7 +84,7 @@ func TestEstimatorAccuracy(t *testing.T) {
 	p := shipped(t, "estimator_accuracy.hcl")
 	jobs := 0
 	for i, ref := range p.Cells {
-		drawn, err := p.state.cells[i].Jobs()
+		drawn, err := p.cells[i].Jobs()
 		if err != nil {
 			t.Fatal(err)
 		}

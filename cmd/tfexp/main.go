@@ -8,6 +8,7 @@ import (
 
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/hardware/process"
+	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 func main() {

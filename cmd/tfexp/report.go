@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/report"
 )
 
 func (a *app) reportCommand() *cobra.Command {
@@ -23,9 +23,8 @@ Exit status: 0; 1 when files cannot be read or written; 2 when there are no resu
 		Args:              between(0, 1, ""),
 		ValidArgsFunction: completeDir,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.redraw(context.Background(), args, func(ctx context.Context, dir string,
-				observe func(pipeline.Progress)) ([]string, error) {
-				path, err := pipeline.Report(ctx, dir, observe)
+			return a.redraw(context.Background(), "report", args, func(ctx context.Context, dir string) ([]string, error) {
+				path, err := report.Rewrite(ctx, dir)
 				return []string{path}, err
 			})
 		},

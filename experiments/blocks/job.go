@@ -28,6 +28,20 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 	if a.Lacks("threads") {
 		j.Threads = experiments.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(n.Header)}
 	}
+	d.program(n, e, a, j)
+	checkWork(n, a)
+	checkNodes(a, j)
+	if rt := n.First("runtime"); rt != nil {
+		var ok bool
+		j.Runtime, ok = d.runtime(rt, e)
+		a.OK = a.OK && ok
+	}
+	d.alternatives(n, e, a, j)
+	return j, a.OK
+}
+
+// program decodes what a job runs: a built-in program, or a command.
+func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.Job) {
 	builtin := n.First("builtin")
 	switch {
 	case builtin != nil && a.IsSet("command"):
@@ -54,32 +68,35 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 			j.Files = append(j.Files, d.path(f))
 		}
 	}
+}
+
+// checkWork reports a job without work, or with work given twice.
+func checkWork(n *eval.Node, a *eval.Args) {
 	switch {
 	case a.IsSet("epochs") && a.IsSet("steps"):
 		a.Fail(a.At("steps"), "Both epochs and steps", "A job's work is given in epochs or in steps.")
 	case a.Lacks("epochs") && a.Lacks("steps") && !n.Broken:
 		a.Fail(n.Header, "Job without work", "%s needs epochs or steps.", n.Title())
 	}
-	if nodes := max(j.Nodes, 1); nodes > 1 && a.OK {
-		switch {
-		case j.Threads.Request%nodes != 0:
-			a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.",
-				words.Plural(j.Threads.Request, "thread"), nodes)
-		case j.GPUs%nodes != 0:
-			a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.",
-				words.Plural(j.GPUs, "GPU"), nodes)
-		case j.Malleable:
-			a.Fail(a.At("malleable"), "Contradicting arguments",
-				"A job over several nodes keeps its request; it cannot be malleable.")
-		}
+}
+
+// checkNodes reports a request that cannot be divided over several nodes.
+func checkNodes(a *eval.Args, j *experiments.Job) {
+	nodes := max(j.Nodes, 1)
+	if nodes == 1 || !a.OK {
+		return
 	}
-	if rt := n.First("runtime"); rt != nil {
-		var ok bool
-		j.Runtime, ok = d.runtime(rt, e)
-		a.OK = a.OK && ok
+	switch {
+	case j.Threads.Request%nodes != 0:
+		a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.",
+			words.Plural(j.Threads.Request, "thread"), nodes)
+	case j.GPUs%nodes != 0:
+		a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.",
+			words.Plural(j.GPUs, "GPU"), nodes)
+	case j.Malleable:
+		a.Fail(a.At("malleable"), "Contradicting arguments",
+			"A job over several nodes keeps its request; it cannot be malleable.")
 	}
-	d.alternatives(n, e, a, j)
-	return j, a.OK
 }
 
 // settings lists all arguments of a built-in program, in the order of its schema.

@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
@@ -137,67 +138,96 @@ func readTraceFile(t *rawTrace, o formats.Options) (trace workload.Trace, digest
 	return trace, digest, err
 }
 
-// mapJobs finds the job block of each job: by the job's own name, then by its
-// class, in the argument jobs; then the argument job; then the block that is
-// named as the class.
-func (d *Decoder) mapJobs(t *rawTrace, a *eval.Args) bool {
-	index := map[string]int32{}
-	use := func(block string) int32 {
-		i, ok := index[block]
-		if !ok {
-			i = int32(len(t.jobs))
-			index[block] = i
-			t.jobs = append(t.jobs, block)
-		}
-		return i
+// jobBlocks finds the job block of each job of a trace: by the name of the job,
+// then by its class, in the argument jobs; then the argument job; then the block
+// with the name of the class.
+type jobBlocks struct {
+	d       *Decoder
+	t       *rawTrace
+	named   map[string]string // the argument jobs
+	used    map[string]bool   // keys of it that stand for some job
+	others  string            // the argument job
+	index   map[string]int32  // of the blocks in t.jobs
+	classes map[string]int32  // the block of each class, or -1
+}
+
+func (d *Decoder) jobBlocks(t *rawTrace, a *eval.Args) *jobBlocks {
+	b := &jobBlocks{
+		d: d, t: t, others: eval.Get[eval.Reference](a, "job").Name,
+		named: map[string]string{}, used: map[string]bool{}, index: map[string]int32{}, classes: map[string]int32{},
 	}
-	named, used := map[string]string{}, map[string]bool{}
 	for _, entry := range eval.Get[[]eval.JobName](a, "jobs") {
-		named[entry.Key] = entry.Job
+		b.named[entry.Key] = entry.Job
 	}
-	classes := map[string]int32{} // what a class comes to
-	ofClass := func(class string) int32 {
-		block, ok := named[class]
-		used[class] = used[class] || ok
-		switch {
-		case ok:
-		case a.IsSet("job"):
-			block = eval.Get[eval.Reference](a, "job").Name
-		case d.root.Find("job", class) != nil:
-			block = class
-		default:
-			return -1
+	return b
+}
+
+// use returns the index of a block in t.jobs, adding it if it is new.
+func (b *jobBlocks) use(block string) int32 {
+	i, ok := b.index[block]
+	if !ok {
+		i = int32(len(b.t.jobs))
+		b.index[block] = i
+		b.t.jobs = append(b.t.jobs, block)
+	}
+	return i
+}
+
+// of returns the block of a job, or -1.
+func (b *jobBlocks) of(j *scheduler.Job) int32 {
+	block, ok := b.classes[j.Class]
+	if !ok {
+		block = b.ofClass(j.Class)
+		b.classes[j.Class] = block
+	}
+	if len(b.named) > 0 {
+		if own, ok := b.named[j.Name]; ok {
+			b.used[j.Name] = true
+			return b.use(own)
 		}
-		return use(block)
 	}
-	good, missing := true, 0
+	return block
+}
+
+func (b *jobBlocks) ofClass(class string) int32 {
+	if block, ok := b.named[class]; ok {
+		b.used[class] = true
+		return b.use(block)
+	}
+	switch {
+	case b.others != "":
+		return b.use(b.others)
+	case b.d.root.Find("job", class) != nil:
+		return b.use(class)
+	}
+	return -1
+}
+
+// mapJobs finds the job block of each job. It returns false when a job needs one
+// and has none, or when a name in the argument jobs stands for nothing.
+func (d *Decoder) mapJobs(t *rawTrace, a *eval.Args) bool {
+	blocks := d.jobBlocks(t, a)
+	missing := 0
 	t.block = make([]int32, len(t.Jobs))
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
-		block, ok := classes[j.Class]
-		if !ok {
-			block = ofClass(j.Class)
-			classes[j.Class] = block
+		t.block[i] = blocks.of(j)
+		if t.block[i] >= 0 || t.Timed(i) {
+			continue
 		}
-		if len(named) > 0 {
-			if own, ok := named[j.Name]; ok {
-				used[j.Name] = true
-				block = use(own)
-			}
-		}
-		t.block[i] = block
-		if block < 0 && !t.Timed(i) {
-			if missing++; missing <= workload.MaxErrors {
-				d.atLine(t.source, int(t.Lines[i]), "Job without a block",
-					fmt.Sprintf("The trace does not tell how long %q runs, and no job block stands for it: name one in jobs = { %q = job.<name> }.", j.Name, j.Class))
-			}
-			good = false
+		if missing++; missing <= workload.MaxErrors {
+			d.atLine(t.source, int(t.Lines[i]), "Job without a block", fmt.Sprintf(
+				"The trace has no run time for %q, and no job block stands for it: name one in jobs = { %q = job.<name> }.",
+				j.Name, j.Class))
 		}
 	}
-	partial := len(t.Skipped) > 0 || a.IsSet("limit") // the name may be in the rest
+	good := missing == 0
+	if len(t.Skipped) > 0 || a.IsSet("limit") { // the names may be in the rest of the file
+		return good
+	}
 	for _, entry := range eval.Get[[]eval.JobName](a, "jobs") {
-		if !used[entry.Key] && !partial {
-			near := words.Nearest(entry.Key, slices.Sorted(maps.Keys(classes)))
+		if !blocks.used[entry.Key] {
+			near := words.Nearest(entry.Key, slices.Sorted(maps.Keys(blocks.classes)))
 			d.Suggest(a.At("jobs"), near, fmt.Sprintf("Unknown job %q", entry.Key),
 				"The trace %s has no job and no class of jobs with the name %q.", t.shown, entry.Key)
 			good = false

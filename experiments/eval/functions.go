@@ -71,7 +71,7 @@ func gapFunction(kind workload.ArrivalKind, params ...string) function.Function 
 		for i, arg := range args {
 			d, err := units.ParseDuration(arg.AsString())
 			if err != nil {
-				return cty.NilVal, function.NewArgErrorf(i, "%q is no duration: %s", arg.AsString(), err)
+				return cty.NilVal, function.NewArgErrorf(i, "%q is not a duration: %s", arg.AsString(), err)
 			}
 			durations[i] = d
 		}

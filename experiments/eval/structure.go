@@ -95,46 +95,56 @@ func (n *Node) expressions(f func(hcl.Expression)) {
 func (r *Reporter) structure(body hcl.Body, n *Node) {
 	before := len(r.List)
 	attrs, blocks := r.split(body, n.Schema)
-
 	for _, a := range attrs {
-		switch known := schema.Find(n.Args, a.Name); {
-		case known != nil:
-		case n.Schema.Block(a.Name) != nil:
-			r.Errorf(a.NameRange, "Block written as argument", "%s is a block here: write it without \"=\".", a.Name)
-			continue
-		case n.Schema.Free != nil:
-		default:
-			if near := r.unknownName(a.NameRange, "argument", a.Name, n); near != "" {
-				n.meant = append(n.meant, near)
-			}
-			continue
-		}
-		n.Attrs = append(n.Attrs, a)
+		r.argument(a, n)
 	}
 	for _, b := range blocks {
-		inner := n.Schema.Block(b.Type)
-		switch {
-		case inner != nil:
-		case schema.Find(n.Args, b.Type) != nil:
-			r.Errorf(b.TypeRange, "Argument written as block", "%s is an argument here: write %s = ….", b.Type,
-				b.Type)
-			n.meant = append(n.meant, b.Type)
-			continue
-		default:
-			near := r.unknownName(b.TypeRange, "block", b.Type, n)
-			if inner = n.Schema.Block(near); inner == nil {
-				continue
-			}
-			stand := &Node{Schema: inner, Header: b.DefRange, LabelAt: b.DefRange, Broken: true}
-			if len(b.Labels) > 0 {
-				stand.Label = b.Labels[0]
-			}
-			n.Blocks = append(n.Blocks, stand) // so that references to it are no errors too
-			continue
-		}
-		r.nested(b, inner, n)
+		r.block(b, n)
 	}
+	r.missing(n)
+	n.Broken = n.Broken || len(r.List) > before
+}
 
+// argument adds an argument to its block, if the schema has it.
+func (r *Reporter) argument(a *hcl.Attribute, n *Node) {
+	switch {
+	case schema.Find(n.Args, a.Name) != nil:
+	case n.Schema.Block(a.Name) != nil:
+		r.Errorf(a.NameRange, "Block written as argument", "%s is a block here: write it without \"=\".", a.Name)
+		return
+	case n.Schema.Free != nil:
+	default:
+		if near := r.unknownName(a.NameRange, "argument", a.Name, n); near != "" {
+			n.meant = append(n.meant, near)
+		}
+		return
+	}
+	n.Attrs = append(n.Attrs, a)
+}
+
+// block adds a block to its parent, if the schema has it.
+func (r *Reporter) block(b *hcl.Block, parent *Node) {
+	if s := parent.Schema.Block(b.Type); s != nil {
+		r.nested(b, s, parent)
+		return
+	}
+	if schema.Find(parent.Args, b.Type) != nil {
+		r.Errorf(b.TypeRange, "Argument written as block", "%s is an argument here: write %s = ….", b.Type, b.Type)
+		parent.meant = append(parent.meant, b.Type)
+		return
+	}
+	near := r.unknownName(b.TypeRange, "block", b.Type, parent)
+	if s := parent.Schema.Block(near); s != nil { // a reference to it is not an error as well
+		stand := &Node{Schema: s, Header: b.DefRange, LabelAt: b.DefRange, Broken: true}
+		if len(b.Labels) > 0 {
+			stand.Label = b.Labels[0]
+		}
+		parent.Blocks = append(parent.Blocks, stand)
+	}
+}
+
+// missing reports the required arguments and blocks that a block lacks.
+func (r *Reporter) missing(n *Node) {
 	for i := range n.Args {
 		if a := &n.Args[i]; a.Required && n.Attr(a.Name) == nil && !slices.Contains(n.meant, a.Name) {
 			r.Errorf(n.Header, "Missing argument", "%s needs the argument %q%s.", n.Title(), a.Name, forExample(a))
@@ -153,7 +163,6 @@ func (r *Reporter) structure(body hcl.Body, n *Node) {
 		}
 		r.Errorf(n.Header, "Missing block", "%s needs %s.", what, need)
 	}
-	n.Broken = n.Broken || len(r.List) > before
 }
 
 func forExample(a *schema.Arg) string {

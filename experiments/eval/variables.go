@@ -70,69 +70,82 @@ func (t *varType) convert(v cty.Value) (cty.Value, error) {
 	if !v.IsKnown() || v.IsNull() {
 		return v, nil
 	}
-	scalar := func(to cty.Type) (cty.Value, error) {
-		c, err := convert.Convert(v, to)
-		if err != nil {
-			return cty.NilVal, fmt.Errorf("%s is not a %s", Display(v), t)
-		}
-		return c, nil
-	}
 	switch t.name {
 	case "string":
-		return scalar(cty.String)
+		return t.scalar(v, cty.String)
 	case "number":
-		return scalar(cty.Number)
+		return t.scalar(v, cty.Number)
 	case "bool":
-		return scalar(cty.Bool)
+		return t.scalar(v, cty.Bool)
 	case "duration", "size":
-		s, err := scalar(cty.String)
+		return t.quantity(v)
+	case "list":
+		return t.list(v)
+	case "map":
+		return t.mapping(v)
+	}
+	return v, nil
+}
+
+// scalar converts to a type without elements.
+func (t *varType) scalar(v cty.Value, to cty.Type) (cty.Value, error) {
+	c, err := convert.Convert(v, to)
+	if err != nil {
+		return cty.NilVal, fmt.Errorf("%s is not a %s", Display(v), t)
+	}
+	return c, nil
+}
+
+// quantity converts to a duration or a size: a string with a unit.
+func (t *varType) quantity(v cty.Value) (cty.Value, error) {
+	s, err := t.scalar(v, cty.String)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	if t.name == "size" {
+		n, err := units.ParseSize(s.AsString())
+		if err != nil {
+			return cty.NilVal, fmt.Errorf("%q is not a size: %w", s.AsString(), err)
+		}
+		return cty.StringVal(units.FormatSize(n)), nil
+	}
+	d, err := units.ParseDuration(s.AsString())
+	if err != nil {
+		return cty.NilVal, fmt.Errorf("%q is not a duration: %w", s.AsString(), err)
+	}
+	return cty.StringVal(units.FormatDuration(d)), nil
+}
+
+func (t *varType) list(v cty.Value) (cty.Value, error) {
+	if !IsList(v) {
+		return cty.NilVal, fmt.Errorf("%s is not a list", Display(v))
+	}
+	elems := make([]cty.Value, 0, v.LengthInt())
+	for it := v.ElementIterator(); it.Next(); {
+		_, e := it.Element()
+		c, err := t.elem.convert(e)
 		if err != nil {
 			return cty.NilVal, err
 		}
-		if t.name == "size" {
-			n, err := units.ParseSize(s.AsString())
-			if err != nil {
-				return cty.NilVal, fmt.Errorf("%q is no size: %w", s.AsString(), err)
-			}
-			return cty.StringVal(units.FormatSize(n)), nil
-		}
-		d, err := units.ParseDuration(s.AsString())
-		if err != nil {
-			return cty.NilVal, fmt.Errorf("%q is no duration: %w", s.AsString(), err)
-		}
-		return cty.StringVal(units.FormatDuration(d)), nil
-	case "list":
-		ty := v.Type()
-		if !ty.IsTupleType() && !ty.IsListType() && !ty.IsSetType() {
-			return cty.NilVal, fmt.Errorf("%s is not a list", Display(v))
-		}
-		elems := make([]cty.Value, 0, v.LengthInt())
-		for it := v.ElementIterator(); it.Next(); {
-			_, e := it.Element()
-			c, err := t.elem.convert(e)
-			if err != nil {
-				return cty.NilVal, err
-			}
-			elems = append(elems, c)
-		}
-		return cty.TupleVal(elems), nil
-	case "map":
-		ty := v.Type()
-		if !ty.IsObjectType() && !ty.IsMapType() {
-			return cty.NilVal, fmt.Errorf("%s is not a map", Display(v))
-		}
-		elems := map[string]cty.Value{}
-		for it := v.ElementIterator(); it.Next(); {
-			k, e := it.Element()
-			c, err := t.elem.convert(e)
-			if err != nil {
-				return cty.NilVal, err
-			}
-			elems[k.AsString()] = c
-		}
-		return cty.ObjectVal(elems), nil
+		elems = append(elems, c)
 	}
-	return v, nil
+	return cty.TupleVal(elems), nil
+}
+
+func (t *varType) mapping(v cty.Value) (cty.Value, error) {
+	if ty := v.Type(); !ty.IsObjectType() && !ty.IsMapType() {
+		return cty.NilVal, fmt.Errorf("%s is not a map", Display(v))
+	}
+	elems := map[string]cty.Value{}
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element()
+		c, err := t.elem.convert(e)
+		if err != nil {
+			return cty.NilVal, err
+		}
+		elems[k.AsString()] = c
+	}
+	return cty.ObjectVal(elems), nil
 }
 
 // Outside is what comes from outside of a file.
@@ -185,29 +198,14 @@ func (r *Reporter) variable(n *Node, g *given) cty.Value {
 	var at hcl.Range
 	if a := n.Attr("default"); a != nil {
 		at = a.Expr.Range()
-		v = r.Eval(a.Expr, constants)
-		v = r.typed(v, t, at, n.Label)
+		v = r.typed(r.Eval(a.Expr, constants), t, at, n.Label)
 	}
 	switch {
 	case g != nil:
 		at = g.at
-		switch {
-		case g.expr != nil:
-			v = r.Eval(g.expr, constants)
-		case t.isText() || (t.name == "any" && (v.Type() == cty.String || n.Attr("default") == nil)):
-			v = cty.StringVal(g.text)
-		default:
-			expr, diags := hclsyntax.ParseExpression([]byte(g.text), g.at.Filename, g.at.Start)
-			if diags.HasErrors() {
-				r.Errorf(g.at, "Wrong value of a variable", "The variable %q is a %s; this is not one.", n.Label, t)
-				return Unknown
-			}
-			// A bare word is most likely a text that the type has no room for.
-			if len(expr.Variables()) > 0 {
-				r.Errorf(g.at, "Wrong value of a variable", "The variable %q is a %s; this is not one.", n.Label, t)
-				return Unknown
-			}
-			v = r.Eval(expr, constants)
+		text := t.isText() || t.name == "any" && (v.Type() == cty.String || n.Attr("default") == nil)
+		if v = r.givenValue(n.Label, g, t, text, constants); !v.IsKnown() {
+			return Unknown
 		}
 		v = r.typed(v, t, at, n.Label)
 	case n.Attr("default") == nil:
@@ -226,6 +224,24 @@ func (r *Reporter) variable(n *Node, g *given) cty.Value {
 		}
 	}
 	return v
+}
+
+// givenValue evaluates the value of a variable from outside the file. text
+// reports whether -var takes it as it is.
+func (r *Reporter) givenValue(name string, g *given, t *varType, text bool, constants *Env) cty.Value {
+	switch {
+	case g.expr != nil:
+		return r.Eval(g.expr, constants)
+	case text:
+		return cty.StringVal(g.text)
+	}
+	expr, diags := hclsyntax.ParseExpression([]byte(g.text), g.at.Filename, g.at.Start)
+	// A bare word is most likely a text, which the type does not allow.
+	if diags.HasErrors() || len(expr.Variables()) > 0 {
+		r.Errorf(g.at, "Wrong value of a variable", "The variable %q is a %s; this is not one.", name, t)
+		return Unknown
+	}
+	return r.Eval(expr, constants)
 }
 
 func (r *Reporter) typed(v cty.Value, t *varType, at hcl.Range, name string) cty.Value {

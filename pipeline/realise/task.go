@@ -12,13 +12,13 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/stages/execute"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // task is a cell ready to run, but for its engine and its folder. known is what
 // only a simulation knows of its jobs.
-func (c *Cell) task(r realisation, known truth) execute.Cell {
-	return execute.Cell{
+func (c *Cell) task(r realisation, known truth) stages.Task {
+	return stages.Task{
 		Records: record.Records(c.x.spec.Records), Policy: c.Policy.Policy, Resizes: r.resizes,
 		Until: c.x.spec.Until, Online: c.online(r),
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
@@ -31,10 +31,10 @@ func (c *Cell) task(r realisation, known truth) execute.Cell {
 // Simulated returns the task of a simulated cell with its engine. The error
 // wraps ErrNoEstimate when the run time of a job is not known; the task then has
 // all but the jobs and the engine.
-func (c *Cell) Simulated() (execute.Cell, error) {
+func (c *Cell) Simulated() (stages.Task, error) {
 	r, err := c.realise()
 	if err != nil {
-		return execute.Cell{}, err
+		return stages.Task{}, err
 	}
 	work, err := c.work(r)
 	if err != nil {
@@ -69,10 +69,10 @@ func (c *Cell) Overheads() simulated.Overheads { return c.simulatorOptions().Ove
 
 // Real returns the task of a cell whose jobs run for real, without its engine,
 // and how each of its jobs is started.
-func (c *Cell) Real(dirs Folders) (execute.Cell, []launch.Job, error) {
+func (c *Cell) Real(dirs Folders) (stages.Task, []launch.Job, error) {
 	r, err := c.realise()
 	if err != nil {
-		return execute.Cell{}, nil, err
+		return stages.Task{}, nil, err
 	}
 	launches := make([]launch.Job, len(r.jobs))
 	for n, j := range r.jobs {
@@ -88,16 +88,17 @@ func (c *Cell) Real(dirs Folders) (execute.Cell, []launch.Job, error) {
 const twinVersion = 1
 
 // Twin returns the task that simulates a real cell from the fitted estimates,
-// with the same policy and arrivals, and its key. The error wraps ErrNoEstimate
+// with the same policy and arrivals, and the description
+// of its key. The error wraps ErrNoEstimate
 // when a job has no estimate.
-func (c *Cell) Twin() (execute.Cell, *store.Key, error) {
+func (c *Cell) Twin() (stages.Task, string, error) {
 	r, err := c.realise()
 	if err != nil {
-		return execute.Cell{}, nil, err
+		return stages.Task{}, "", err
 	}
 	work, err := c.work(r)
 	if err != nil {
-		return execute.Cell{}, nil, err
+		return stages.Task{}, "", err
 	}
 	opts := simulated.Options{Overheads: c.measuredOverheads(), Seed: c.Ref.Seed}
 	key := c.twinKey(r, work, opts)
@@ -108,7 +109,7 @@ func (c *Cell) Twin() (execute.Cell, *store.Key, error) {
 	if err == nil {
 		task.Engine = engine
 	}
-	return task, key, err
+	return task, key.Description(), err
 }
 
 // twinKey describes all that a twin adds to the cell's own key.
@@ -138,7 +139,7 @@ func (c *Cell) twinKey(r realisation, work []simulated.Scaling, opts simulated.O
 // known, because a job has no estimate yet.
 func (c *Cell) Predict(ctx context.Context) (time.Duration, error) {
 	task, _, err := c.Twin()
-	if errors.Is(err, ErrNoEstimate) {
+	if errors.Is(err, stages.ErrNoEstimate) {
 		return 0, nil
 	}
 	if err != nil {

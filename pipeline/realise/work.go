@@ -1,8 +1,8 @@
 package realise
 
 import (
-	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"slices"
 	"time"
 
@@ -16,7 +16,7 @@ import (
 // trace says; or the fitted estimate, with its speed-up curve on other threads
 // than the request; or what the file says. The file comes before the
 // estimate on simulated machines, the estimate when a real cell is simulated.
-// The error wraps ErrNoEstimate for a job that has none of them.
+// The error wraps stages.ErrNoEstimate for a job that has none of them.
 func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
 	work := make([]simulated.Scaling, len(r.jobs))
 	ofKind := make([]simulated.Scaling, len(r.kinds))
@@ -66,9 +66,6 @@ func (r *realisation) told(job int) (simulated.Scaling, bool) {
 	return w, true
 }
 
-// ErrNoEstimate is wrapped when a job has neither a run time nor samples.
-var ErrNoEstimate = errors.New("there is no estimate")
-
 // estimated reports whether a job's run time on a machine is a fitted estimate.
 func (x *Experiment) estimated(h *experiments.Hardware, j *experiments.Job) bool {
 	if !x.sampled(h, j) {
@@ -82,7 +79,7 @@ func (x *Experiment) estimated(h *experiments.Hardware, j *experiments.Job) bool
 func (x *Experiment) workOf(j *experiments.Job) (simulated.Scaling, error) {
 	est, ok := x.estimateOf(j)
 	if !ok {
-		return simulated.Scaling{}, fmt.Errorf("%w of the run time of job %s: its samples failed", ErrNoEstimate, j.Name)
+		return simulated.Scaling{}, fmt.Errorf("%w of the run time of job %s: its samples failed", stages.ErrNoEstimate, j.Name)
 	}
 	w := simulated.Scaling{
 		Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(length(j))),

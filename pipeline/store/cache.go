@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/results/record"
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 )
@@ -37,8 +38,8 @@ type Entry struct {
 	Description string    `json:"description"`
 	Created     time.Time `json:"created"`
 	Seconds     float64   `json:"seconds"`
-	// JobsBytes is the size of the jobs.csv that the views left.
-	JobsBytes int64 `json:"jobs_bytes,omitempty"`
+	// Files are those that a stage left, where they are its output.
+	Files []record.File `json:"files,omitempty"`
 }
 
 // Cache is the content-addressed store of finished work. It is written by one

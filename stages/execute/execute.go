@@ -11,45 +11,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	"github.com/tfexp/tfexp/stages"
 )
-
-// Cell is one cell, ready to run.
-type Cell struct {
-	// Dir is the folder that receives the records.
-	Dir     string
-	Setup   record.Setup
-	Records record.Records
-	// Logs is the folder with the jobs' output, "<job>.log"; empty for cells
-	// whose jobs do not run.
-	Logs    string
-	Policy  scheduler.Policy
-	Resizes []scheduler.Resize
-	Engine  scheduler.Engine
-	// Online is as in scheduler.Run.
-	Online *scheduler.Online
-	// Until is the horizon at which the cell is closed; 0 for none.
-	Until time.Duration
-	// Watch is told of the jobs' states as they change, in the goroutine of
-	// the loop; it may be nil.
-	Watch func(Counts)
-	// Begun is called with the first event, when all that is kept to the end of
-	// the cell is there; it may be nil.
-	Begun func()
-	// Finally, called when the trace is complete and before it is recorded,
-	// adds what only the caller knows: warnings, the load of the machine.
-	Finally func(*record.Cell)
-}
-
-// Counts are the jobs of a cell by state.
-type Counts struct {
-	Waiting, Running, Done, Failed, Total int
-}
 
 // Run runs the cell and leaves its folder complete. A cell with failed jobs,
 // with a trace that is no valid schedule, or that could not go on, is complete
 // and failed. The error is the context's, or that the records could not be
 // written; the folder is then left incomplete.
-func Run(ctx context.Context, c Cell) (record.Cell, error) {
+func Run(ctx context.Context, c stages.Task) (record.Cell, error) {
 	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {
 		return record.Cell{}, err
@@ -58,7 +27,7 @@ func Run(ctx context.Context, c Cell) (record.Cell, error) {
 	validator := validate.New(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
 	all := recorders{validator, w}
 	if c.Watch != nil {
-		all = append(all, &counter{watch: c.Watch, counts: w.Counts, last: Counts{Total: len(c.Setup.Jobs)}})
+		all = append(all, &counter{watch: c.Watch, counts: w.Counts, last: stages.Counts{Total: len(c.Setup.Jobs)}})
 	}
 	if c.Begun != nil {
 		all = append(all, &opening{call: c.Begun})
@@ -113,7 +82,7 @@ func undone(o *scheduler.Outcome) string {
 }
 
 // Fail leaves the folder of a cell that could not even begin.
-func Fail(c Cell, reason error) (record.Cell, error) {
+func Fail(c stages.Task, reason error) (record.Cell, error) {
 	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {
 		return record.Cell{}, err
@@ -150,14 +119,14 @@ func (*opening) Decision(scheduler.Decision) {}
 
 // counter reports the jobs' states when they have changed.
 type counter struct {
-	watch  func(Counts)
+	watch  func(stages.Counts)
 	counts func() ledger.Counts // after the event
-	last   Counts
+	last   stages.Counts
 }
 
 func (c *counter) Event(scheduler.Event) {
 	n := c.counts()
-	now := Counts{Waiting: n.Waiting(), Running: n.Running, Done: n.Finished, Failed: n.Failed + n.Stopped, Total: c.last.Total}
+	now := stages.Counts{Waiting: n.Waiting(), Running: n.Running, Done: n.Finished, Failed: n.Failed + n.Stopped, Total: c.last.Total}
 	if now != c.last {
 		c.last = now
 		c.watch(now)

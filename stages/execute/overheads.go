@@ -3,6 +3,7 @@ package execute
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 
 // addOverheads takes from the logs of resized jobs what their programs say that
 // it cost to follow. A log that is not there says nothing.
-func addOverheads(w *record.CellWriter, c Cell) error {
+func addOverheads(w *record.CellWriter, c stages.Task) error {
 	if c.Logs == "" {
 		return nil
 	}
