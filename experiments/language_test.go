@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/experiments/schema"
+	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/scheduler"
 )

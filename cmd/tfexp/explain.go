@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -64,7 +66,11 @@ func (a *app) explainJob(at place, asJSON bool) error {
 	if i := slices.IndexFunc(e.Plan.Cells, func(c record.CellRef) bool { return c.Cell == at.cell }); i >= 0 {
 		ref = e.Plan.Cells[i]
 	}
-	story, jobs, err := storyOf(e, ref, at.job)
+	story, jobs, err := show.StoryOf(e, ref, at.job)
+	if errors.Is(err, fs.ErrNotExist) {
+		return usagef(`decisions are not recorded when the experiment has records = "metrics"`,
+			"cell %s has no record of its decisions", at.cell)
+	}
 	if err != nil {
 		return err
 	}
@@ -73,13 +79,13 @@ func (a *app) explainJob(at place, asJSON bool) error {
 	}
 	if asJSON {
 		return a.printJSON(struct {
-			Cell  string   `json:"cell"`
-			Job   string   `json:"job"`
-			Story []moment `json:"story"`
+			Cell  string        `json:"cell"`
+			Job   string        `json:"job"`
+			Story []show.Moment `json:"story"`
 		}{at.cell, at.job, story})
 	}
 	fmt.Fprintf(a.out, "%s in %s\n", a.printer().Paint(show.Bold, at.job), at.cell)
-	a.printStory(story)
+	a.printer().Story(story)
 	return nil
 }
 

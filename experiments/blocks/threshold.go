@@ -43,7 +43,7 @@ func (d *Decoder) thresholds(cells []experiments.Cell) []experiments.Threshold {
 			}
 		}
 		if t.FidelityPct != nil && a.OK && !slices.ContainsFunc(cells, func(c experiments.Cell) bool {
-			return c.Hardware.Engine != "simulated" && (t.Policy == "" || c.Policy.Name == t.Policy)
+			return c.Hardware.Real() && (t.Policy == "" || c.Policy.Name == t.Policy)
 		}) && !d.Failed() {
 			a.Fail(a.At("fidelity_pct"), "Argument that nothing reads",
 				"It is about real cells and their simulation, and all of these cells are simulated.")

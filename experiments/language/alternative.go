@@ -43,9 +43,6 @@ var gpuArg = schema.Arg{Name: "gpu", Type: schema.String, DefaultDoc: "any", Doc
 
 var gpuRateArg = schema.Arg{Name: "gpu_rate", Type: schema.Rates, DefaultDoc: "GPUs are all alike", Doc: "How many times faster than this run time says an epoch is, by the type of the GPUs that the job is given. Only with `gpus`; all types of the hardware have a rate.", Example: `{ K80 = 1, V100 = 4.2 }`}
 
-// gpuTypeArg is the type of a machine's GPUs.
-var gpuTypeArg = schema.Arg{Name: "gpu", Type: schema.String, DefaultDoc: "`host.gpu_type` on `process`", Doc: "The type of its GPUs, by which `gpu` and `gpu_rate` of jobs know them.", Example: `"V100"`}
-
 var placementArg = schema.Arg{Name: "placement", Type: schema.String, Default: `"first"`, Allowed: []string{"first", "earliest_finish"},
 	Doc: "With which of its alternatives a job starts: the first that has room (`first`), or the one by which it ends earliest, by the estimates (`earliest_finish`), also if that means to wait for a faster resource. The latter plans all waiting jobs in the order: each is given, beside the running jobs and those before it, the alternative with the earliest predicted finish; so it implies `backfill = \"conservative\"`.", Example: `"earliest_finish"`}
 

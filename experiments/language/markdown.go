@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/engine"
 )
 
 // Markdown returns the reference of the language, docs/language.md.
 func Markdown() []byte {
 	var b strings.Builder
 	file := File()
-	b.WriteString(preface)
+	b.WriteString(strings.Replace(preface, "%HARDWARE%", engine.Kinds()[0].Example, 1))
 	b.WriteString("\n## Blocks\n\n")
 	for _, block := range file.Blocks {
 		fmt.Fprintf(&b, "- [`%s`](#%s)%s\n", block.Name, block.Name, often(block))
@@ -118,6 +119,7 @@ func limitsOf(a *schema.Arg) string {
 	return ""
 }
 
+// preface has a place for a hardware block, which is that of the first engine.
 const preface = `<!-- Generated from the tables in experiments/language: make docs -->
 
 # The language
@@ -156,10 +158,7 @@ workload "mixed" {
   }
 }
 
-hardware "this_machine" {
-  engine  = "process"
-  threads = host.threads
-}
+%HARDWARE%
 
 policy "fcfs" { order = "fcfs" }
 

@@ -41,7 +41,7 @@ func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 		if !w.On(h) {
 			continue
 		}
-		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Engine != engineSimulated {
+		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Real() {
 			alternatives = append(alternatives, alternative{name: w.AlternativeName(), job: w, index: i, gpu: w.GPU, rate: 1})
 			continue
 		}

@@ -61,10 +61,8 @@ func hardwareLines(h *experiments.Hardware) []string {
 		}
 		k.Add(fmt.Sprintf("hardware.node.%d", i), text)
 	}
-	if h.Docker != nil {
-		k.Append(dockerLines(h))
-	}
-	if h.Engine == engineSimulated {
+	k.Append(settingsLines(h))
+	if !h.Real() {
 		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
 		if h.Contention != nil {
 			k.Add("hardware.contention", contentionText(h.Contention))
@@ -75,7 +73,7 @@ func hardwareLines(h *experiments.Hardware) []string {
 
 // overheadLines describe the overheads of a simulated machine.
 func (c *Cell) overheadLines() []string {
-	if c.Hardware.Engine != engineSimulated {
+	if c.Hardware.Real() {
 		return nil
 	}
 	var k store.Key
@@ -195,7 +193,7 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 	var jobs []*experiments.Job
 	if t := c.Workload.Trace; t != nil {
 		for _, k := range t.Kinds {
-			if !k.Timed || c.Hardware.Engine != engineSimulated {
+			if !k.Timed || c.Hardware.Real() {
 				jobs = append(jobs, k.Job)
 			}
 		}

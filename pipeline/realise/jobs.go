@@ -71,7 +71,7 @@ func (c *Cell) realise() (realisation, error) {
 		}
 		c.x.drawn[id] = r
 	}
-	if c.Hardware.Engine != engineSimulated {
+	if c.Hardware.Real() {
 		r.runTimes = nil
 	}
 	return r, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -61,8 +62,21 @@ func (u *Unit) Launch(name string, length int, dirs Folders) launch.Job {
 	return u.x.programs.launch(u.job, name, length, dirs)
 }
 
-// Container returns where the job runs in containers; nil if it does not.
-func (u *Unit) Container() *Contained { return u.x.containers[u.job] }
+// Kind returns the engine that samples the job: that of its hardware or, for jobs that are simulated, the first that runs
+// programs of this machine. On returns the hardware; nil for this machine.
+func (u *Unit) Kind() *engine.Kind {
+	if in := u.x.places[u.job]; in != nil {
+		return in.on.Kind()
+	}
+	return engine.Local()
+}
+
+func (u *Unit) On() *engine.Hardware {
+	if in := u.x.places[u.job]; in != nil {
+		return in.on.ForEngine()
+	}
+	return nil
+}
 
 // planSamples lists the jobs that have to be sampled: those that run for real,
 // for predictions, and those whose simulated run time the file does not give.
@@ -201,8 +215,8 @@ func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
 // the engine divides them.
 func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
 	other := *j
-	if c := x.containers[j]; c != nil {
-		x.containers[&other] = c
+	if in := x.places[j]; in != nil {
+		x.places[&other] = in
 	}
 	other.Threads.Inter, other.Threads.Intra = contract.Split(j.Threads.Inter, j.Threads.Intra, j.Threads.Request, n)
 	other.Threads.Request = n
@@ -212,7 +226,7 @@ func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
 
 // sampled reports whether a job's run time on a machine is estimated from samples.
 func (x *Experiment) sampled(h *experiments.Hardware, j *experiments.Job) bool {
-	return h.Engine != engineSimulated || j.Runtime == nil
+	return h.Real() || j.Runtime == nil
 }
 
 // profileKey describes all that a job's samples depend on.

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
@@ -117,7 +116,7 @@ func (s stretch) String() string {
 		text += ", first " + named(s.holders)
 	}
 	if s.got > 0 {
-		text = "for " + show.Count(s.got, "core", "cores") + ", " + text
+		text = "for " + Count(s.got, "core", "cores") + ", " + text
 	}
 	switch s.queue {
 	case [2]int{0, 0}:
@@ -169,9 +168,9 @@ func numbersOf(s string) (n [2]int, ok bool) {
 }
 
 // intervals closes each stretch of a wait: a job that was passed over waits for
-// that reason until the next moment; what no decision tells of a wait is told
+// that reason until the next Moment; what no decision tells of a wait is told
 // by what went on in it.
-func intervals(story []moment, waits []stretch) []moment {
+func intervals(story []Moment, waits []stretch) []Moment {
 	for i := range story {
 		if story[i].Times == 0 {
 			continue
@@ -194,7 +193,7 @@ func intervals(story []moment, waits []stretch) []moment {
 			}
 		}
 		if s.seen && until > s.from {
-			story = append(story, moment{At: s.from, Until: until, What: "waited", Why: s.String()})
+			story = append(story, Moment{At: s.from, Until: until, What: "waited", Why: s.String()})
 		}
 	}
 	return story
