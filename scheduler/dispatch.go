@@ -176,6 +176,9 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	need, _ := l.needs(j, cores)
 	g := l.machine.choose(nodes, need, f.grant)
 	g.Alternative = f.Alternative
+	if len(nodes) > 1 {
+		g.Layout = l.machine.layout(g, nodes)
+	}
 	if f.yields {
 		if slices.Equal(g.Cores, f.grant.Cores) && slices.Equal(g.GPUs, f.grant.GPUs) {
 			l.goOn(j)
@@ -226,7 +229,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	if l.p.looksEachQuantum() {
 		l.setTimer(j, l.now+l.p.Quantum)
 	}
-	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Alternative: g.Alternative})
+	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout, Alternative: g.Alternative})
 	return nil
 }
 

@@ -71,7 +71,11 @@ func (l *loop) remaining(j int32) time.Duration {
 	if predicted == 0 {
 		return Never
 	}
-	return max(predicted-l.Outlook.Past(&l.Jobs[j], l.doneBy(j, l.now)), 0)
+	done := l.doneBy(j, l.now)
+	if l.done == nil { // the same, without a call that a million jobs would notice
+		return max(predicted-Proportional{}.Past(&l.Jobs[j], done), 0)
+	}
+	return max(predicted-l.Outlook.Past(&l.Jobs[j], done), 0)
 }
 
 // length returns the predicted run time that a job has left on so many cores.
@@ -81,6 +85,9 @@ func (l *loop) length(j, cores int32) time.Duration {
 		return Never
 	}
 	job := &l.Jobs[j]
+	if l.done == nil {
+		return Proportional{}.Predict(job, left, Allotment{Cores: cores})
+	}
 	a := Allotment{Cores: cores, GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1))}
 	if f := &l.lives[j]; f.State == Running {
 		a.GPU = l.typeOf(f.grant)
@@ -95,11 +102,10 @@ func (l *loop) length(j, cores int32) time.Duration {
 func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
 	f := &l.lives[j]
 	if l.done == nil {
-		done := f.CoreTime - l.lostBy(j)
-		if f.State == Running {
-			done = plus(f.CoreTime, coreTime(at-f.since, f.grant.Cores.Count())) - l.lostBy(j)
+		if f.State != Running {
+			return f.CoreTime - l.lostBy(j)
 		}
-		return done
+		return plus(f.CoreTime, coreTime(at-f.since, f.grant.Cores.Count())) - l.lostBy(j)
 	}
 	if f.State != Running {
 		return l.done[j]
