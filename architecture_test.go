@@ -45,7 +45,7 @@ var rules = []struct {
 	{"experiments/language", []string{"scheduler", "estimator", "hardware/engine", "results"}},
 	{"experiments/eval", []string{"experiments$", "experiments/language", "experiments/words", "scheduler/workload"}},
 	{"experiments/matrix", []string{"experiments$", "experiments/eval", "experiments/words", "results"}},
-	{"experiments/blocks", []string{"results/picture", 
+	{"experiments/blocks", []string{"results/picture",
 		"experiments$", "experiments/language", "experiments/eval", "experiments/matrix", "experiments/words",
 		"scheduler", "estimator", "hardware/engine", "hardware/launch",
 	}},
