@@ -1,6 +1,7 @@
 package experiments_test
 
 import (
+	_ "github.com/tfexp/tfexp/stages/plot" // the pictures
 	"path/filepath"
 	"reflect"
 	"slices"
