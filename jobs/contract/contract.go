@@ -1,7 +1,7 @@
 // Package contract is what a training program and tfexp agree on: the
 // environment that a program gets, the lines that it prints, the control file
 // that tells it of a changed allotment, and what signals and exit statuses
-// mean. jobs/README.md tells the same to people who write programs.
+// mean. jobs/README.md documents it for people who write programs.
 package contract
 
 import (
