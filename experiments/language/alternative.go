@@ -81,20 +81,3 @@ var gpuRateArg = schema.Arg{
 		"that the hardware has needs a rate.",
 	Example: `{ K80 = 1, V100 = 4.2 }`,
 }
-
-var placementArg = schema.Arg{
-	Name: "placement", Type: schema.String, Default: `"first"`, Allowed: []string{"first", "earliest_finish"},
-	Doc: "The alternative with which a job starts: the first for which there is room (`first`), or the one with " +
-		"the earliest predicted finish (`earliest_finish`), even if the job has to wait for it. " +
-		"`earliest_finish` plans all waiting jobs in the order, each beside the running jobs and those before it; " +
-		"so it implies `backfill = \"conservative\"`.",
-	Example: `"earliest_finish"`,
-}
-
-var alphaArg = schema.Arg{
-	Name: "alpha", Type: schema.Number, Default: `1`, Min: schema.Limit(0.001), Max: schema.Limit(1),
-	Doc: "The part of the users whose waiting jobs are matched: those with the least progress. 1 minimises the " +
-		"mean JCT; smaller values are fairer. A job without a `user` is a user of its own. Only under the order " +
-		"`allox`.",
-	Example: `0.3`,
-}

@@ -103,7 +103,8 @@ job "script" {
 			},
 			{
 				Name: "limit", Type: schema.Duration, Positive: true,
-				Doc:     "A job that runs longer than this is stopped and counts as failed. Paused time does not count.",
+				Doc: "A job that runs longer than this is stopped and counts as failed. Paused time does not " +
+					"count.",
 				Example: `"10m"`,
 			},
 			{
