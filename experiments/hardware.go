@@ -1,42 +1,38 @@
 package experiments
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/scheduler"
 )
+
+// Kind returns the hardware's engine.
+func (h *Hardware) Kind() *engine.Kind { return engine.Find(h.Engine) }
+
+// ForEngine returns the hardware as its engine sees it.
+func (h *Hardware) ForEngine() *engine.Hardware {
+	return &engine.Hardware{
+		Name: h.Name, Kind: h.Kind(), Cluster: h.Cluster, Settings: h.Settings,
+		Place: fmt.Sprintf("%s line %d", h.Range.File, h.Range.Start.Line),
+	}
+}
 
 // Capabilities returns what the hardware's engine can do.
 func (h *Hardware) Capabilities() scheduler.Capabilities {
 	can := func(what string) bool { return !slices.Contains(h.Lacks, what) }
-	c := scheduler.Capabilities{Pause: can("pause"), Resize: can("resize"), Memory: can("memory"), GPUs: can("gpus")}
-	if h.Engine == "process" {
-		// Memory is a matter of admission there; nothing limits a process.
-		c.Memory = false
+	c := h.Kind().Capabilities(h.ForEngine())
+	return scheduler.Capabilities{
+		Pause: c.Pause && can("pause"), Resize: c.Resize && can("resize"),
+		Memory: c.Memory && can("memory"), GPUs: c.GPUs && can("gpus"),
 	}
-	if h.Real() {
-		c.GPUs = slices.ContainsFunc(h.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
-	}
-	return c
 }
 
-// Docker are the settings of hardware with the engine docker.
-type Docker struct {
-	// CPUs is cpuset or quota; Privileges none, default or all; Pull never,
-	// missing or always.
-	CPUs, Privileges, Pull string
-	Network                string
-	// User and Platform are empty where the file is silent.
-	User, Platform string
-	// Hosts has the daemon of each node of the cluster; empty for the one that
-	// the docker command would use.
-	Hosts []string
-}
-
-// Real tells whether jobs really run on the hardware.
-func (h *Hardware) Real() bool { return h.Engine != "simulated" }
+// Real reports whether programs run on the hardware, and are not simulated.
+func (h *Hardware) Real() bool { return h.Kind().Real }
 
 // Contention is how the jobs of a node slow each other down.
 type Contention struct {
@@ -74,21 +70,21 @@ type HostFacts struct {
 type Hardware struct {
 	Name   string
 	Range  Range
-	Engine string // process, docker or simulated
+	Engine string // the name of its kind
 	// EngineRange and ThreadsRange are for checks made later.
 	EngineRange  Range
 	ThreadsRange Range
 	Cluster      scheduler.Cluster
-	// Overheads and Noise are read by the simulated engine. Without Overheads
+	// Overheads, Contention and Noise are for simulated hardware. Without Overheads
 	// those apply that were measured with the samples of the jobs.
 	Overheads *Overheads
 	// Contention slows jobs down by what their neighbours hold; nil for none.
 	Contention *Contention
 	// Noise is the relative standard deviation of run times (lognormal).
 	Noise float64
-	// Docker is set on the engine docker.
-	Docker *Docker
-	// Lacks are capabilities that the simulated engine is told not to have.
+	// Settings are the engine's own, which only it reads.
+	Settings any
+	// Lacks are capabilities that a simulated engine is told not to have.
 	Lacks []string
 	// At has the source range of each argument that the file sets.
 	At map[string]Range

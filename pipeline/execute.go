@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/pipeline/realise"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 )
@@ -35,45 +35,53 @@ func (e *run) Real(ctx context.Context, i int, dir string, watch func(stages.Cou
 	}
 	task.Dir, task.Logs = dir, logs
 	task.Watch = watch
-	if c.Ref.Engine == engineDocker {
-		return e.inContainers(ctx, c, task, launches)
-	}
-	return e.asProcesses(ctx, c, task, launches)
+	return e.onEngine(ctx, c, task, launches)
 }
 
-// asProcesses carries out a cell on the engine process.
-func (e *run) asProcesses(ctx context.Context, c *realise.Cell, task stages.Task, jobs []launch.Job) (record.Cell, error) {
-	tables, err := openLive(task, task.Setup.Jobs, false)
+// onEngine carries out a cell on its engine, with what is watched meanwhile.
+func (e *run) onEngine(ctx context.Context, c *realise.Cell, task stages.Task, jobs []launch.Job) (record.Cell, error) {
+	kind, on := c.Hardware.Kind(), c.Hardware.ForEngine()
+	site := e.sites[kind]
+	tables, err := openLive(task, task.Setup.Jobs, kind.Contained)
 	if err != nil {
 		return record.Cell{}, err
 	}
-	opts := e.engineOptions()
-	opts.Report = tables.report()
-	engine, err := process.New(jobs, opts)
+	running, err := site.Engine(ctx, engine.Task{
+		Hardware: on, Cell: c.Ref.Cell, Jobs: jobs, Report: tables.report(), Observe: tables.observe(),
+	})
 	if err != nil {
-		return record.Cell{}, errors.Join(&EngineError{Engine: c.Ref.Engine, Err: err}, tables.close(nil))
+		return record.Cell{}, errors.Join(err, tables.close(nil))
 	}
-	watch, err := e.watchGPUs(task, engine.Zero())
-	if err != nil {
-		return record.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
+	watch := &gpuWatch{}
+	if site.Local(on) {
+		if watch, err = e.watchGPUs(task, running.Zero()); err != nil {
+			return record.Cell{}, errors.Join(err, running.Close(), tables.close(nil))
+		}
 	}
 	defer watch.abort()
 	load := hardware.NewLoadSampler()
-	task.Engine = engine
+	task.Engine = running
 	var closed error
 	task.Finally = func(out *record.Cell) {
 		watch.finish(out)
 		busy := load.Others()
-		closed = errors.Join(engine.Close(), tables.close(out))
-		if busy == hardware.UnknownLoad {
-			return
-		}
-		out.Busy = busy
-		if busy > hardware.BusyCores {
-			out.Warnings = append(out.Warnings, record.Warning{Code: record.BusyMachine, Cell: c.Ref.Cell,
-				Text: fmt.Sprintf("other processes used more than %.2g cores, on the mean, while jobs ran", hardware.BusyCores)})
+		closed = errors.Join(running.Close(), tables.close(out))
+		if kind.Descendants {
+			judgeLoad(out, c.Ref.Cell, busy)
 		}
 	}
 	out, err := execute.Run(ctx, task)
-	return out, errors.Join(err, closed, engine.Close(), tables.close(nil))
+	return out, errors.Join(err, closed, running.Close(), tables.close(nil))
+}
+
+// judgeLoad records how busy other programs kept the machine while the jobs of a cell ran, in cores.
+func judgeLoad(out *record.Cell, cell string, busy float64) {
+	if busy == hardware.UnknownLoad {
+		return
+	}
+	out.Busy = busy
+	if busy > hardware.BusyCores {
+		out.Warnings = append(out.Warnings, record.Warning{Code: record.BusyMachine, Cell: cell,
+			Text: fmt.Sprintf("other programs used %.2g CPU cores while jobs ran", busy)})
+	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/gpu"
-	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -21,12 +20,6 @@ func (p *Plan) gpuDevices() ([]gpu.Device, error) {
 		return hardware.GPUs()
 	}
 	return p.options.GPUs.Devices()
-}
-
-// engineOptions are the settings of the process engine, for cells and samples.
-func (r *run) engineOptions() process.Options {
-	devices, _ := r.gpuDevices() // an experiment that needs more than there are is refused when it is read
-	return process.Options{Registry: r.registry(), GPUs: gpu.IDs(devices)}
 }
 
 // gpuWatch records what the GPUs of a cell do, from its start to its end.

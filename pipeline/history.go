@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/realise"
 
 	"github.com/tfexp/tfexp/estimator"
@@ -57,7 +58,7 @@ func (p *Plan) readHistory(v store.View) {
 		planned[k.Hash()] = true
 	}
 	v.Each(func(hash string, e store.Entry) {
-		if e.Stage != cellEntry || planned[hash] || strings.Contains(e.Description, "\nhardware.engine "+engineSimulated+"\n") || len(h.runs) >= mostRuns {
+		if e.Stage != cellEntry || planned[hash] || !ranForReal(e.Description) || len(h.runs) >= mostRuns {
 			return
 		}
 		if packed, ok := v.Output(hash); ok {
@@ -117,4 +118,12 @@ func (h *history) cell(e *record.Experiment, c record.Cell, description string) 
 		h.runs = append(h.runs, run)
 		return len(h.runs) < mostRuns
 	})
+}
+
+// ranForReal reports whether the cell of a key's description ran on a real engine.
+func ranForReal(description string) bool {
+	_, after, _ := strings.Cut(description, "\nhardware.engine ")
+	name, _, _ := strings.Cut(after, "\n")
+	kind := engine.Find(name)
+	return kind != nil && kind.Real
 }

@@ -115,23 +115,6 @@ var ErrInterrupted = errors.New("interrupted")
 // ErrNothingToResume is returned when no unfinished run is found.
 var ErrNothingToResume = errors.New("nothing to resume")
 
-// EngineError is returned when an engine or the hardware that the experiment
-// asks for is not available.
-type EngineError struct {
-	Engine string
-	Err    error
-	Hint   string
-}
-
-func (e *EngineError) Error() string { return fmt.Sprintf("engine %s: %v", e.Engine, e.Err) }
-func (e *EngineError) Unwrap() error { return e.Err }
-
-// The engines that the pipeline has to tell apart.
-const (
-	engineSimulated = "simulated"
-	engineDocker    = "docker"
-)
-
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/pipeline/realise"
 
 	"github.com/tfexp/tfexp/estimator"
@@ -39,11 +41,10 @@ func (r *run) Profile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Over a shorter time the load cannot be told; containers are not ours to
-	// the system, and would count as others.
-	if !r.x.Contained() && s.done > reused && time.Since(start) > profile.LeastJudged && load.Others() > hardware.BusyCores {
-		r.Warn("busy_profile", "", fmt.Sprintf(
-			"other processes used more than %.2g cores, on the mean, while jobs were sampled: estimates may be too long (tfexp run --fresh samples again)", hardware.BusyCores))
+	// Over a shorter time the load is not known. What other engines run would count as other programs.
+	if r.ownsLoad() && s.done > reused && time.Since(start) > profile.LeastJudged && load.Others() > hardware.BusyCores {
+		r.Warn("busy_profile", "", "other programs used the CPU during profiling: estimates may be too long "+
+			"(tfexp run --fresh samples again)")
 	}
 	r.Observe(Progress{Kind: stages.StageEnd, Stage: "profile", Done: s.done, Total: total, Reused: reused, Elapsed: time.Since(start)})
 	return nil
@@ -225,7 +226,7 @@ func (s *sampling) take(ctx context.Context, t task) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, new(*EngineError)):
+	case errors.As(err, new(*engine.Unavailable)):
 		return err
 	case err != nil && unit.Asked:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
@@ -271,13 +272,8 @@ func (s *sampling) sample(ctx context.Context, unit *realise.Unit, t task) (esti
 	}
 	began := time.Now()
 	dirs := realise.Folders{Logs: logs, Scratch: scratch}
-	opts := s.engineOptions()
 	name := fmt.Sprintf("%s-sample-%d", unit.Name, t.repeat*len(unit.Lengths)+t.rank+1)
-	launch := unit.Launch(name, t.length, dirs)
-	sample, err := profile.TakeQuiet(ctx, profile.Run{
-		Job: launch, Open: s.sampleEngine(ctx, unit, launch),
-		Length: t.length, Steps: unit.Steps, GPUs: unit.GPUs, Pick: unit.Pick,
-	}, opts)
+	sample, err := profile.TakeQuiet(ctx, s.toSample(unit, unit.Launch(name, t.length, dirs), t.length))
 	if err != nil {
 		return sample, err
 	}
@@ -288,11 +284,10 @@ func (s *sampling) sample(ctx context.Context, unit *realise.Unit, t task) (esti
 		s.Warn("sample", "", fmt.Sprintf("%s: %s", name, w))
 	}
 	if sample.Busy > hardware.BusyCores {
-		s.Warn("busy_sample", "", fmt.Sprintf("%s: other processes used %.2g cores while it ran, each time that it was tried: its estimate may be too long", name, sample.Busy))
+		s.Warn("busy_sample", "", fmt.Sprintf("%s: other programs used %.2g CPU cores during profiling, in each of its tries: its estimate may be too long", name, sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
-		launch := unit.Launch(unit.Name+"-probe", t.length, dirs)
-		costs, err := profile.Probe(ctx, profile.Run{Job: launch, Open: s.sampleEngine(ctx, unit, launch)}, opts)
+		costs, err := profile.Probe(ctx, s.toSample(unit, unit.Launch(unit.Name+"-probe", t.length, dirs), t.length))
 		if err != nil {
 			return sample, err
 		}
@@ -300,6 +295,22 @@ func (s *sampling) sample(ctx context.Context, unit *realise.Unit, t task) (esti
 	}
 	sample.Cost = time.Since(began).Seconds()
 	return sample, nil
+}
+
+// toSample returns a sample to take on the engine of its unit.
+func (s *sampling) toSample(unit *realise.Unit, job launch.Job, length int) profile.Run {
+	kind := unit.Kind()
+	return profile.Run{
+		Job: job, Length: length, Steps: unit.Steps, GPUs: unit.GPUs, Pick: unit.Pick, Descendants: kind.Descendants,
+		Open: func(ctx context.Context) (engine.Engine, error) {
+			return s.sites[kind].Engine(ctx, engine.Task{Hardware: unit.On(), Cell: "samples", Jobs: []launch.Job{job}})
+		},
+	}
+}
+
+// ownsLoad reports whether the samples run below this process, so that the load of other programs can be told from theirs.
+func (r *run) ownsLoad() bool {
+	return !slices.ContainsFunc(r.x.Units(), func(u *realise.Unit) bool { return !u.Kind().Descendants })
 }
 
 // savedSamples is a file of the profile folder: samples with the description

@@ -16,8 +16,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -33,15 +32,15 @@ type run struct {
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
 	// asked counts the cells of the plan that were handed out to run.
 	asked int
-	// hosts are the Docker daemons in use, by their address in the file.
-	hosts map[string]*daemon.Host
+	// sites are the real engines, opened for this run.
+	sites map[*engine.Kind]engine.Site
 }
 
 // Run executes the plan. It returns *store.InUseError when another process works in
-// the folder, *EngineError when an engine is not available, and ErrInterrupted
+// the folder, *engine.Unavailable when an engine is not available, and ErrInterrupted
 // when ctx was cancelled; the outcome then tells how far it got.
 func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
-	if err := p.dockerReady(); err != nil {
+	if err := p.ready(); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
@@ -73,15 +72,10 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 // open prepares the folder: leftovers of a killed run are removed, the cache
 // and the journal opened, and the plan written down before anything runs.
 func (r *run) open() error {
-	killed, err := process.Sweep(r.registry())
-	if err != nil {
-		return fmt.Errorf("clean up after an earlier run: %w", err)
-	}
-	removed, err := r.openHosts()
+	killed, err := r.openSites()
 	if err != nil {
 		return err
 	}
-	killed = append(killed, removed...)
 	var warning string
 	if r.cache, warning, err = store.Open(r.Dir, record.CacheFile); err != nil {
 		return err
@@ -192,9 +186,6 @@ func (r *run) removeStale() error {
 	return nil
 }
 
-// registry is where the process engine records what it has started.
-func (r *run) registry() string { return filepath.Join(r.Dir, "processes.json") }
-
 func (r *run) writePlan() error {
 	r.PredictedSeconds = r.left().Seconds()
 	return writeJSON(filepath.Join(r.Dir, record.PlanFile), r.Plan.Plan)
@@ -216,7 +207,7 @@ func (r *run) finish(state string) error {
 }
 
 func (r *run) close() error {
-	return errors.Join(r.journal.Close(), r.cache.Close(), r.closeHosts())
+	return errors.Join(r.journal.Close(), r.cache.Close(), r.closeSites())
 }
 
 // Observe implements stages.Pipeline.

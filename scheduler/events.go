@@ -33,6 +33,8 @@ type Event struct {
 	Job   int
 	Cores CoreSet // held after the event
 	GPUs  CoreSet
+	// Layout is that of the grant with which a job of several parts starts or resumes.
+	Layout *Layout
 	// Alternative is the one with which a job starts or resumes, an index of
 	// its alternatives.
 	Alternative int

@@ -33,7 +33,7 @@ type Proportional struct{}
 
 // Done implements Outlook.
 func (Proportional) Done(_ *Job, a Allotment, stretch time.Duration) time.Duration {
-	return coreTime(stretch, int(a.Cores))
+	return CoreTime(stretch, int(a.Cores))
 }
 
 // Past implements Outlook.
@@ -46,7 +46,7 @@ func (Proportional) Predict(job *Job, left time.Duration, a Allotment) time.Dura
 	if int(a.Cores) == job.Threads {
 		return left
 	}
-	scaled := coreTime(left, job.Threads)
+	scaled := CoreTime(left, job.Threads)
 	if scaled == math.MaxInt64 {
 		return Never
 	}
@@ -71,7 +71,11 @@ func (l *loop) remaining(j int32) time.Duration {
 	if predicted == 0 {
 		return Never
 	}
-	return max(predicted-l.Outlook.Past(&l.Jobs[j], l.doneBy(j, l.now)), 0)
+	done := l.doneBy(j, l.now)
+	if l.done == nil { // the same, without a call that a million jobs would notice
+		return max(predicted-Proportional{}.Past(&l.Jobs[j], done), 0)
+	}
+	return max(predicted-l.Outlook.Past(&l.Jobs[j], done), 0)
 }
 
 // length returns the predicted run time that a job has left on so many cores.
@@ -81,6 +85,9 @@ func (l *loop) length(j, cores int32) time.Duration {
 		return Never
 	}
 	job := &l.Jobs[j]
+	if l.done == nil {
+		return Proportional{}.Predict(job, left, Allotment{Cores: cores})
+	}
 	a := Allotment{Cores: cores, GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1))}
 	if f := &l.lives[j]; f.State == Running {
 		a.GPU = l.typeOf(f.grant)
@@ -95,22 +102,21 @@ func (l *loop) length(j, cores int32) time.Duration {
 func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
 	f := &l.lives[j]
 	if l.done == nil {
-		done := f.CoreTime - l.lostBy(j)
-		if f.State == Running {
-			done = plus(f.CoreTime, coreTime(at-f.since, f.grant.Cores.Count())) - l.lostBy(j)
+		if f.State != Running {
+			return f.CoreTime - l.lostBy(j)
 		}
-		return done
+		return Plus(f.CoreTime, CoreTime(at-f.since, f.grant.Cores.Count())) - l.lostBy(j)
 	}
 	if f.State != Running {
 		return l.done[j]
 	}
-	return plus(l.done[j], l.Outlook.Done(&l.Jobs[j], l.allotment(j), at-f.since))
+	return Plus(l.done[j], l.Outlook.Done(&l.Jobs[j], l.allotment(j), at-f.since))
 }
 
 // settleDone adds a stretch of running that ends now to what a job has done.
 func (l *loop) settleDone(j int32, stretch time.Duration) {
 	if l.done != nil {
-		l.done[j] = plus(l.done[j], l.Outlook.Done(&l.Jobs[j], l.allotment(j), stretch))
+		l.done[j] = Plus(l.done[j], l.Outlook.Done(&l.Jobs[j], l.allotment(j), stretch))
 	}
 }
 

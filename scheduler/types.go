@@ -82,15 +82,6 @@ type Cluster struct {
 	Nodes []Node
 }
 
-// Grant is what a job is given: core and GPU numbers of the cluster.
-type Grant struct {
-	Cores CoreSet
-	GPUs  CoreSet
-	// Alternative is the way in which the job is to run, an index of its
-	// alternatives; 0 for a job that has none.
-	Alternative int
-}
-
 // Engine carries decisions out. Job numbers are those of the cell.
 //
 // An error from Start means that this job could not be started; the loop

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
 )
@@ -67,10 +68,10 @@ func usagef(hint, format string, args ...any) error {
 // verdict returns the exit status and the hint for an error.
 func verdict(err error) (code int, hint string) {
 	var (
-		own    *exitError
-		inUse  *store.InUseError
-		engine *pipeline.EngineError
-		path   *fs.PathError
+		own     *exitError
+		inUse   *store.InUseError
+		missing *engine.Unavailable
+		path    *fs.PathError
 	)
 	switch {
 	case err == nil:
@@ -81,8 +82,8 @@ func verdict(err error) (code int, hint string) {
 		return exitInterrupted, ""
 	case errors.As(err, &inUse):
 		return exitInUse, "wait until that run has ended, or choose another folder with --out"
-	case errors.As(err, &engine):
-		return exitUnavailable, engine.Hint
+	case errors.As(err, &missing):
+		return exitUnavailable, missing.Hint
 	case errors.Is(err, syscall.ENOSPC):
 		return exitInternal, "free some disk space and run it again: finished work is kept"
 	case errors.As(err, &path) && path.Op == "mkdir":

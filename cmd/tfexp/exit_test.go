@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
 )
@@ -21,7 +22,7 @@ func TestVerdict(t *testing.T) {
 		{fmt.Errorf("run: %w", pipeline.ErrInterrupted), exitInterrupted, ""},
 		{fmt.Errorf("run: %w", &store.InUseError{Dir: "d", Holder: "process 1"}), exitInUse,
 			"wait until that run has ended, or choose another folder with --out"},
-		{fmt.Errorf("run: %w", &pipeline.EngineError{Engine: "process", Err: errors.New("no"), Hint: "do this"}),
+		{fmt.Errorf("run: %w", &engine.Unavailable{Engine: "process", Err: errors.New("no"), Hint: "do this"}),
 			exitUnavailable, "do this"},
 		{fmt.Errorf("run: %w", &exitError{code: exitCellsFailed, err: errors.New("2 cells failed"), hint: "look"}),
 			exitCellsFailed, "look"},

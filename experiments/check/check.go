@@ -4,6 +4,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
@@ -32,9 +33,9 @@ func (c *Checker) Cells() {
 	for _, cell := range c.spec.Cells {
 		w, h, p := cell.Workload, cell.Hardware, cell.Policy
 		if c.first(h) {
-			c.host(h)
+			c.onEngine(h)
 		}
-		if h.Engine == "docker" {
+		if h.Kind().Contained {
 			c.inContainers(w, h)
 		}
 		if c.first(pair{w, h}) {
@@ -86,6 +87,9 @@ func (c *Checker) lacks(at experiments.Range, h *experiments.Hardware, capabilit
 }
 
 func lacking(h *experiments.Hardware, capability, need string) (summary, detail string) {
-	return fmt.Sprintf("The engine of %q lacks %q", h.Name, capability),
-		fmt.Sprintf("%s, but the hardware %q says that its engine lacks %q.", need, h.Name, capability)
+	summary = fmt.Sprintf("The engine of %q lacks %q", h.Name, capability)
+	if slices.Contains(h.Lacks, capability) {
+		return summary, fmt.Sprintf("%s, but the hardware %q says that its engine lacks %q.", need, h.Name, capability)
+	}
+	return summary, fmt.Sprintf("%s, but the engine %q of the hardware %q lacks %q.", need, h.Engine, h.Name, capability)
 }

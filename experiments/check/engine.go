@@ -2,54 +2,63 @@ package check
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/units"
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/hardware/engine"
 )
 
-// host checks a real machine against what is there.
-func (c *Checker) host(h *experiments.Hardware) {
-	if h.Engine != "process" {
+// onEngine reports what the engine of a hardware says is wrong with it.
+func (c *Checker) onEngine(h *experiments.Hardware) {
+	if check := h.Kind().Check; check != nil {
+		c.problems(h.At, h.Range, check(h.ForEngine(), c.host()))
+	}
+}
+
+// jobOnEngine reports what the engine of a hardware says is wrong with a job there. It returns the arguments that
+// are wrong.
+func (c *Checker) jobOnEngine(j *experiments.Job, h *experiments.Hardware, gpus int) []string {
+	check := h.Kind().CheckJob
+	if check == nil {
+		return nil
+	}
+	problems := check(h.ForEngine(), &engine.Job{
+		Name: j.Name, Threads: j.Threads.Request, GPUs: gpus, Nodes: j.Nodes, Memory: j.Memory, Container: j.Container,
+	}, c.host())
+	c.problems(j.At, j.Range, problems)
+	var wrong []string
+	for _, p := range problems {
+		wrong = append(wrong, p.Arg)
+	}
+	return wrong
+}
+
+// problems reports problems with the arguments of a block.
+func (c *Checker) problems(at map[string]experiments.Range, block experiments.Range, problems []engine.Problem) {
+	for _, p := range problems {
+		c.Add(experiments.Diagnostic{
+			Severity: experiments.SeverityError, Summary: p.Summary, Detail: p.Detail,
+			Range: place(at, p.Arg, block), Unavailable: p.Unavailable,
+		})
+	}
+}
+
+// host is this machine as engines see it.
+func (c *Checker) host() engine.Host {
+	f := c.facts
+	return engine.Host{Threads: f.Threads, MemoryBytes: f.MemoryBytes, GPUs: f.GPUs, GPUType: f.GPUType, NoGPUs: f.NoGPUs}
+}
+
+// programs checks the jobs whose programs run on this machine, be it for samples alone.
+func (c *Checker) programs(w *experiments.Workload, h *experiments.Hardware) {
+	if h.Kind().Contained {
 		return
 	}
-	n := h.Cluster.Nodes[0]
-	if c.facts.Threads > 0 && n.Threads > c.facts.Threads {
-		c.fail(h.ThreadsRange, "More threads than the machine has", "The hardware %q has %s, but this machine has %d, and the engine \"process\" binds jobs to real ones.", h.Name, words.Plural(n.Threads, "thread"), c.facts.Threads)
-	}
-	if at, ok := h.At["memory"]; ok && c.facts.MemoryBytes > 0 && n.Memory > c.facts.MemoryBytes {
-		c.fail(at, "More memory than the machine has", "The hardware %q has %s, but this machine has %s.", h.Name, units.FormatSize(n.Memory), units.FormatSize(c.facts.MemoryBytes))
-	}
-	if at, ok := h.At["gpus"]; ok && n.GPUs > c.facts.GPUs {
-		c.noGPUs(at, fmt.Sprintf("The hardware %q has %s", h.Name, words.Plural(n.GPUs, "GPU")))
-	}
-}
-
-// noGPUs reports that this machine has not got the GPUs that are asked for.
-func (c *Checker) noGPUs(at experiments.Range, need string) {
-	has := fmt.Sprintf("this machine has %d that tfexp may use", c.facts.GPUs)
-	if c.facts.GPUs == 0 {
-		has = "this machine has none"
-		if c.facts.NoGPUs != "" {
-			has += " (" + c.facts.NoGPUs + ")"
-		}
-	}
-	c.Add(experiments.Diagnostic{
-		Severity: experiments.SeverityError, Summary: "More GPUs than the machine has", Range: at, Unavailable: true,
-		Detail: fmt.Sprintf("%s, but %s. Run it where there are as many, or on hardware whose engine is \"simulated\"; \"tfexp doctor\" says more.", need, has),
-	})
-}
-
-// programs checks the jobs whose programs run on a hardware, be it for samples.
-func (c *Checker) programs(w *experiments.Workload, h *experiments.Hardware) {
 	for _, s := range w.Submits {
-		if (h.Engine == "process" || h.Engine == "simulated" && s.Job.Runtime == nil) && c.first(s.Job) {
+		if (h.Real() || s.Job.Runtime == nil) && c.first(s.Job) {
 			c.paths(s.Job)
 		}
 	}
@@ -57,7 +66,7 @@ func (c *Checker) programs(w *experiments.Workload, h *experiments.Hardware) {
 		return
 	}
 	for _, k := range w.Trace.Kinds {
-		if (h.Engine == "process" || h.Engine == "simulated" && !k.Timed && k.Runtime == nil) && c.first(k.Job) {
+		if (h.Real() || !k.Timed && k.Runtime == nil) && c.first(k.Job) {
 			c.paths(k.Job)
 		}
 	}
@@ -97,33 +106,16 @@ func (c *Checker) contained(j *experiments.Job, h *experiments.Hardware) {
 		c.fail(j.Range, "Job without an image", "On the hardware %q jobs run in containers, and the job %q names no image for them.", h.Name, j.Name)
 		return
 	}
-	if j.Memory > 0 && j.Memory < minContainerMemory {
-		c.fail(j.At["memory"], "Too little memory for a container", "memory is the limit of the container on the hardware %q, and Docker accepts none below %s; this is %s.",
-			h.Name, units.FormatSize(minContainerMemory), units.FormatSize(j.Memory))
-	}
-	if j.Nodes > 1 {
-		c.fail(place(j.At, "nodes", j.Range), "A container runs on one node", "The job %q asks for %d nodes, but on the hardware %q a job is one container.", j.Name, j.Nodes, h.Name)
-	}
-	// A daemon of another machine mounts what is there.
-	local := !slices.ContainsFunc(h.Docker.Hosts, func(host string) bool { return strings.HasPrefix(host, "tcp://") })
-	for _, m := range j.Container.Mounts {
-		if !local {
-			break
-		}
-		if _, err := os.Stat(m.Source); err != nil {
-			// One summary each, or several mounts of a line would be one message.
-			c.fail(j.At["mounts"], "Missing mount "+m.Source, "The folder %s cannot be mounted: %s.", m.Source, cause(err))
-		}
-	}
-	if at, ok := j.At["dir"]; ok && !c.onProcesses(j) {
+	c.jobOnEngine(j, h, 0) // fits reports GPUs
+	if at, ok := j.At["dir"]; ok && !c.outsideContainers(j) {
 		c.fail(at, "Argument that nothing reads", "dir is a folder of this machine, and the job %q runs in containers only; workdir is the folder in the container.", j.Name)
 	}
 }
 
-// onProcesses tells whether some cell runs a job without a container.
-func (c *Checker) onProcesses(j *experiments.Job) bool {
+// outsideContainers reports whether some cell runs a job without a container.
+func (c *Checker) outsideContainers(j *experiments.Job) bool {
 	for _, cell := range c.spec.Cells {
-		if cell.Hardware.Engine == "docker" {
+		if cell.Hardware.Kind().Contained {
 			continue
 		}
 		if slices.ContainsFunc(cell.Workload.Submits, func(s experiments.Submit) bool { return s.Job.Name == j.Name }) || cell.Workload.Trace != nil {
@@ -133,7 +125,7 @@ func (c *Checker) onProcesses(j *experiments.Job) bool {
 	return false
 }
 
-// inContainers checks the jobs of a workload on hardware of the engine docker.
+// inContainers checks the jobs of a workload on hardware whose jobs run in containers.
 func (c *Checker) inContainers(w *experiments.Workload, h *experiments.Hardware) {
 	type pair struct {
 		job *experiments.Job
@@ -165,5 +157,3 @@ func (c *Checker) inputs(j *experiments.Job) {
 		}
 	}
 }
-
-const minContainerMemory = 6 << 20

@@ -17,7 +17,6 @@ type misfit struct {
 	argument string // of the job block: threads, gpus or memory; nodes for the rest
 	summary  string
 	reason   string // ends a sentence that begins with who asks
-	gpus     int    // where argument is gpus: how many there are
 }
 
 // room returns why the hardware never has room for a request, or nil. Whatever
@@ -48,7 +47,7 @@ func room(r scheduler.Demand, h *experiments.Hardware) *misfit {
 	short := func(argument, noun, asked, has string) *misfit {
 		return &misfit{
 			argument: argument, summary: fmt.Sprintf("More %s than the hardware %q has", noun, h.Name),
-			reason: fmt.Sprintf("asks for %s, but %s has %s", asked, where, has), gpus: gpus,
+			reason: fmt.Sprintf("asks for %s, but %s has %s", asked, where, has),
 		}
 	}
 	switch {
@@ -78,8 +77,7 @@ func (c *Checker) fits(j *experiments.Job, h *experiments.Hardware) {
 		switch {
 		case m.argument == "threads":
 			c.fail(j.Threads.Range, m.summary, "%s %s.", who, m.reason)
-		case m.argument == "gpus" && h.Engine == "process" && m.gpus == c.facts.GPUs:
-			c.noGPUs(at, fmt.Sprintf("%s asks for %s", who, words.Plural(j.GPUs, "GPU")))
+		case m.argument == "gpus" && slices.Contains(c.jobOnEngine(j, h, j.GPUs), "gpus"): // its engine knows why
 		default:
 			c.fail(at, m.summary, "%s %s.", who, m.reason)
 		}
@@ -87,7 +85,7 @@ func (c *Checker) fits(j *experiments.Job, h *experiments.Hardware) {
 			return // that the engine lacks them as well helps nobody
 		}
 	}
-	if j.GPUs > 0 && slices.Contains(h.Lacks, "gpus") {
+	if j.GPUs > 0 && !h.Capabilities().GPUs {
 		c.lacks(place(j.At, "gpus", j.Range), h, "gpus", needsGPUs(j.Name))
 	}
 	if j.Memory > 0 && slices.Contains(h.Lacks, "memory") {
@@ -95,10 +93,10 @@ func (c *Checker) fits(j *experiments.Job, h *experiments.Hardware) {
 	}
 }
 
-func needsGPUs(job string) string { return fmt.Sprintf("The job %q needs GPUs", job) }
+func needsGPUs(job string) string { return fmt.Sprintf("The job %q requests GPUs", job) }
 
 func needsMemory(job string) string {
-	return fmt.Sprintf("The job %q needs memory to be accounted for", job)
+	return fmt.Sprintf("The job %q requests memory", job)
 }
 
 // fitsSomehow checks that a hardware has room for a job with alternatives in at
@@ -178,7 +176,7 @@ func (c *Checker) Traces(lines Lines) {
 		if n := len(large[t]); n > 0 && c.spec.Lenient {
 			t.LeaveOut(large[t])
 			if len(t.Jobs) == 0 {
-				c.fail(t.Range, "Trace without jobs", "Each of its jobs is larger than the hardware.")
+				c.fail(t.Range, "Trace without jobs", "All of its jobs are larger than the hardware.")
 			}
 		}
 		c.leftOut(t.LeftOut(), t.Range)
@@ -211,7 +209,8 @@ func (f *traceFit) atLine(line int32, summary, detail string) {
 
 func (f *traceFit) jobs() {
 	known := map[scheduler.Demand]*misfit{}
-	lacksGPUs, lacksMemory := slices.Contains(f.h.Lacks, "gpus"), slices.Contains(f.h.Lacks, "memory")
+	lacksGPUs := f.h.ForEngine().HasGPUs() && !f.h.Capabilities().GPUs
+	lacksMemory := slices.Contains(f.h.Lacks, "memory")
 	for i := range f.t.Jobs {
 		j, line := &f.t.Jobs[i], f.t.Lines[i]
 		r := j.Demand()

@@ -1,81 +1,142 @@
 package language
 
-import "github.com/tfexp/tfexp/experiments/schema"
+import (
+	"fmt"
+	"slices"
+	"strings"
 
-// Engines returns the names of the engines that hardware may have.
-func Engines() []string { return []string{"process", "simulated", "docker"} }
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/engine"
+)
 
-// Capabilities are what an engine may lack.
-var Capabilities = []string{"pause", "resize", "memory", "gpus"}
-
+// hardwareBlock is a machine or a cluster. What each engine adds to it comes from the registry of engines.
 func hardwareBlock() *schema.Block {
+	own := func(k *engine.Kind) []schema.Arg { return k.Args }
+	ownOfNodes := func(k *engine.Kind) []schema.Arg { return k.NodeArgs }
 	return &schema.Block{
 		Name: "hardware", Label: "name, read as `hardware.<name>`", Unique: true,
-		Doc: "A machine or a cluster, and the engine that runs jobs on it. The engine `process` runs them for real on this machine; `docker` runs them for real in containers, on one or several machines; `simulated` runs them in virtual time, on any cluster.",
-		Example: `hardware "here" {
-  engine  = "process"
-  threads = host.threads
-}
-
-hardware "cluster" {
-  engine = "simulated"
-  noise  = 0.05
-  node "big" {
-    count   = 4
-    threads = 16
-    memory  = "64GiB"
-  }
-  overheads {
-    start = "200ms"
-    pause = "10ms"
-  }
-}
-
-hardware "containers" {
-  engine  = "docker"
-  threads = host.threads
-  pull    = "missing"
-}`,
-		Args: []schema.Arg{
-			{Name: "engine", Type: schema.String, Required: true, Allowed: Engines(), Doc: "What runs the jobs.", Example: `"process"`},
-			{Name: "threads", Type: schema.Integer, DefaultDoc: "`host.threads` on `process` and `docker`; required on `simulated` without nodes", Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads), Doc: "Cores of the machine.", Example: `host.threads`},
-			{Name: "memory", Type: schema.Size, Positive: true, DefaultDoc: "`host.memory` on a real machine, else not accounted for", Doc: "Memory of the machine. Jobs are admitted while the sum of their `memory` stays within.", Example: `"16GiB"`},
-			{Name: "gpus", Type: schema.Integer, DefaultDoc: "`host.gpus` on `process`, else 0", Min: schema.Limit(0), Max: schema.Limit(schema.MaxThreads), Doc: "GPUs of the machine. A real job is told in `CUDA_VISIBLE_DEVICES` which of them are its own; no other job has them meanwhile. On a machine without the GPUs that its jobs ask for, an experiment ends with exit status 6.", Example: `2`},
-			gpuTypeArg,
-			{Name: "noise", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(10), Doc: "Relative standard deviation of run times (lognormal). Only on `simulated`.", Example: `0.05`},
-			{Name: "lacks", Type: schema.Strings, MayBeEmpty: true, Allowed: Capabilities, Doc: "What the simulated engine is told not to be able to do.", Example: `["pause"]`},
-			{Name: "host", Type: schema.String, DefaultDoc: "the daemon that the docker command would use (`DOCKER_HOST`)", Doc: "The address of the Docker daemon. Only on `docker`; several daemons are several node blocks.", Example: `"unix:///var/run/docker.sock"`},
-			{Name: "cpus", Type: schema.String, Default: `"cpuset"`, Allowed: []string{"cpuset", "quota"}, Doc: "Whether a container is bound to its own cores (`cpuset`), or may use all of them for as much time as it has cores (`quota`). Only on `docker`.", Example: `"quota"`},
-			{Name: "network", Type: schema.String, Default: `"none"`, Doc: "The network that containers are in: `none`, or one of the daemon's, such as `bridge`. Only on `docker`.", Example: `"bridge"`},
-			{Name: "pull", Type: schema.String, Default: `"never"`, Allowed: []string{"never", "missing", "always"}, Doc: "When images are fetched from their registry, before anything runs. Only on `docker`.", Example: `"missing"`},
-			{Name: "privileges", Type: schema.String, Default: `"none"`, Allowed: []string{"none", "default", "all"}, Doc: "What containers may do beyond computing: nothing (no capabilities, and no way to gain any), what Docker allows by default, or all that the machine can (`--privileged`). Only on `docker`.", Example: `"default"`},
-			{Name: "user", Type: schema.String, DefaultDoc: "your own user and group on this machine, the image's user on others", Doc: "The user, or `user:group`, that programs run as in the container; checkpoints belong to that user. Only on `docker`.", Example: `"root"`},
-			{Name: "platform", Type: schema.String, DefaultDoc: "the daemon's", Doc: "The platform of the images. Only on `docker`.", Example: `"linux/arm64"`},
-		},
-		Blocks: []*schema.Block{
-			{
-				Name: "node", Label: "name", Unique: true,
-				Doc: "Machines of a cluster, instead of `threads`, `memory` and `gpus`. On `simulated`; and on `docker`, where each is a daemon of its own.",
-				Args: []schema.Arg{
-					{Name: "count", Type: schema.Integer, Default: `1`, Min: schema.Limit(1), Max: schema.Limit(schema.MaxNodes), Doc: "How many of them.", Example: `4`},
-					{Name: "threads", Type: schema.Integer, Required: true, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads), Doc: "Cores of each.", Example: `16`},
-					{Name: "memory", Type: schema.Size, Positive: true, DefaultDoc: "not accounted for", Doc: "Memory of each.", Example: `"64GiB"`},
-					{Name: "gpus", Type: schema.Integer, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(schema.MaxThreads), Doc: "GPUs of each.", Example: `8`},
-					{Name: "host", Type: schema.String, DefaultDoc: "the daemon that the docker command would use", Doc: "The address of the node's Docker daemon. Only on `docker`.", Example: `"tcp://node1:2375"`},
-					gpuTypeArg,
-				},
-			},
-			{
-				Name: "overheads", Single: true,
-				Doc: "Time that an action costs the job it is done to. Only on `simulated`. Without this block the times apply that were measured with the samples of the jobs; for jobs that are not sampled, because the file gives their `runtime`, there are none.",
-				Args: []schema.Arg{
-					{Name: "start", Type: schema.Duration, Default: `"0s"`, Doc: "To start.", Example: `"200ms"`},
-					{Name: "pause", Type: schema.Duration, Default: `"0s"`, Doc: "To pause.", Example: `"10ms"`},
-					{Name: "resume", Type: schema.Duration, Default: `"0s"`, Doc: "To resume.", Example: `"10ms"`},
-					{Name: "resize", Type: schema.Duration, Default: `"0s"`, Doc: "To resize.", Example: `"50ms"`},
-				},
-			},
-			contentionBlock,
-		},
+		Doc:     "A machine or a cluster, and the engine that runs jobs on it. " + engineSentence(),
+		Example: engineExamples(),
+		Args:    append(machineArgs(), argsOf(own)...),
+		Blocks:  append([]*schema.Block{nodeBlock(argsOf(ownOfNodes))}, engineBlocks()...),
 	}
+}
+
+// machineArgs are the arguments that hardware of every engine has.
+func machineArgs() []schema.Arg {
+	return []schema.Arg{
+		{Name: "engine", Type: schema.String, Required: true, Allowed: engine.Names(nil),
+			Doc: "The engine that runs the jobs.", Example: fmt.Sprintf("%q", engine.Names(nil)[0])},
+		{Name: "threads", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
+			DefaultDoc: fmt.Sprintf("`host.threads` on %s; required on %s without nodes",
+				engineList(hasMachine), engineList(func(k *engine.Kind) bool { return !hasMachine(k) })),
+			Doc: "Cores of the machine.", Example: `host.threads`},
+		{Name: "memory", Type: schema.Size, Positive: true,
+			DefaultDoc: "`host.memory` on a real machine, else unlimited",
+			Doc:        "Memory of the machine. A job starts only if its `memory` is free.", Example: `"16GiB"`},
+		{Name: "gpus", Type: schema.Integer, Min: schema.Limit(0), Max: schema.Limit(schema.MaxThreads),
+			DefaultDoc: fmt.Sprintf("`host.gpus` on %s, else 0", engineList(isHere)),
+			Doc: "GPUs of the machine. A real job finds in `CUDA_VISIBLE_DEVICES` which of them are its own; no " +
+				"other job has them meanwhile. On a machine without the GPUs that its jobs ask for, an " +
+				"experiment ends with exit status 6.",
+			Example: `2`,
+		},
+		gpuTypeArg(),
+	}
+}
+
+// gpuTypeArg is the type of a machine's GPUs.
+func gpuTypeArg() schema.Arg {
+	return schema.Arg{Name: "gpu", Type: schema.String,
+		DefaultDoc: fmt.Sprintf("`host.gpu_type` on %s", engineList(isHere)),
+		Doc:        "The type of its GPUs, to which `gpu` and `gpu_rate` of jobs refer.", Example: `"V100"`}
+}
+
+// nodeBlock is a machine of a cluster.
+func nodeBlock(own []schema.Arg) *schema.Block {
+	return &schema.Block{
+		Name: "node", Label: "name", Unique: true,
+		Doc: "Machines of a cluster, instead of `threads`, `memory` and `gpus`. Only on " + engineList(hasClusters) + ".",
+		Args: append([]schema.Arg{
+			{Name: "count", Type: schema.Integer, Default: `1`, Min: schema.Limit(1), Max: schema.Limit(schema.MaxNodes),
+				Doc: "The number of such machines.", Example: `4`},
+			{Name: "threads", Type: schema.Integer, Required: true, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
+				Doc: "Cores of each.", Example: `16`},
+			{Name: "memory", Type: schema.Size, Positive: true, DefaultDoc: "unlimited", Doc: "Memory of each.",
+				Example: `"64GiB"`},
+			{Name: "gpus", Type: schema.Integer, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(schema.MaxThreads),
+				Doc: "GPUs of each.", Example: `8`},
+			gpuTypeArg(),
+		}, own...),
+	}
+}
+
+func hasMachine(k *engine.Kind) bool  { return k.Machine != nil }
+func hasClusters(k *engine.Kind) bool { return k.Clusters }
+func isHere(k *engine.Kind) bool      { return k.Here }
+func isContained(k *engine.Kind) bool { return k.Contained }
+
+// engineSentence says what each engine does.
+func engineSentence() string {
+	var parts []string
+	for _, k := range engine.Kinds() {
+		parts = append(parts, fmt.Sprintf("`%s` %s", k.Name, k.Doc))
+	}
+	return "The engine " + strings.Join(parts, "; ") + "."
+}
+
+func engineExamples() string {
+	var examples []string
+	for _, k := range engine.Kinds() {
+		if k.Example != "" {
+			examples = append(examples, k.Example)
+		}
+	}
+	return strings.Join(examples, "\n\n")
+}
+
+// engineList names the engines for which is holds: "`process` and `docker`".
+func engineList(is func(*engine.Kind) bool) string {
+	names := engine.Names(is)
+	for i, n := range names {
+		names[i] = "`" + n + "`"
+	}
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// argsOf are the arguments that some engines have, each once, with the engines that read it.
+func argsOf(of func(*engine.Kind) []schema.Arg) []schema.Arg {
+	var args []schema.Arg
+	for _, k := range engine.Kinds() {
+		for _, a := range of(k) {
+			if schema.Find(args, a.Name) != nil {
+				continue
+			}
+			a.Doc += " Only on " + engineList(func(k *engine.Kind) bool { return schema.Find(of(k), a.Name) != nil }) + "."
+			args = append(args, a)
+		}
+	}
+	return args
+}
+
+// engineBlocks are the blocks that some engines have, likewise.
+func engineBlocks() []*schema.Block {
+	var blocks []*schema.Block
+	for _, k := range engine.Kinds() {
+		for _, b := range k.Blocks {
+			has := func(k *engine.Kind) bool {
+				return slices.ContainsFunc(k.Blocks, func(o *schema.Block) bool { return o.Name == b.Name })
+			}
+			if slices.ContainsFunc(blocks, func(o *schema.Block) bool { return o.Name == b.Name }) {
+				continue
+			}
+			shown := *b
+			shown.Doc = "Only on " + engineList(has) + ". " + b.Doc
+			blocks = append(blocks, &shown)
+		}
+	}
+	return blocks
 }

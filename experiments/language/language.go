@@ -16,7 +16,7 @@ import "github.com/tfexp/tfexp/experiments/schema"
 func File() *schema.Block {
 	return &schema.Block{
 		Blocks: []*schema.Block{
-			experimentBlock, variableBlock, localsBlock, jobBlock, workloadBlock(), hardwareBlock(),
+			experimentBlock, variableBlock, localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
 			policyBlock(), matrixBlock, profileBlock, estimateBlock, compareBlock(), plotBlock(), thresholdBlock,
 		},
 	}

@@ -14,12 +14,12 @@ import (
 // findImages asks the daemons for the IDs of images, which are part of keys, and fetches those that are to be fetched. It
 // asks in the order of the needs, so that the first thing that is missing is always the same.
 func findImages(ctx context.Context, needs []engine.ImageNeed, fetch bool) ([]string, error) {
-	f := finder{fetch: fetch, hosts: map[string]*daemon.Host{}, ids: map[imageOn]string{}, sized: map[*engine.Hardware]bool{}}
+	f := finder{fetch: fetch, hosts: map[string]*daemon.Host{}, ids: map[imageOn]string{}}
 	defer f.close()
 	found := make([]string, len(needs))
 	for i, need := range needs {
 		var ids []string
-		for n, url := range of(need.Hardware).hosts {
+		for n, url := range of(need.Hardware).Hosts {
 			if h := f.connect(ctx, url); h != nil {
 				f.checkSize(need.Hardware, n, h)
 				ids = append(ids, f.find(ctx, h, need))
@@ -42,7 +42,6 @@ type finder struct {
 	fetch   bool
 	hosts   map[string]*daemon.Host // by address; nil for one that does not answer
 	ids     map[imageOn]string
-	sized   map[*engine.Hardware]bool
 	missing error // the first thing that is missing
 }
 
@@ -97,16 +96,16 @@ func cpuCount(n int) string {
 // find returns the ID of an image; "" if it is missing.
 func (f *finder) find(ctx context.Context, h *daemon.Host, need engine.ImageNeed) string {
 	s := of(need.Hardware)
-	at := imageOn{h.URL, need.Image, s.platform}
+	at := imageOn{h.URL, need.Image, s.Platform}
 	id, known := f.ids[at]
 	if known {
 		return id
 	}
 	pull := daemon.PullNever
 	if f.fetch {
-		pull = daemon.Pull(s.pull)
+		pull = daemon.Pull(s.Pull)
 	}
-	id, err := h.Image(ctx, need.Image, pull, s.platform)
+	id, err := h.Image(ctx, need.Image, pull, s.Platform)
 	if err != nil {
 		f.lacks(err)
 	}

@@ -79,13 +79,15 @@ var kind = engine.Kind{
 	},
 }
 
-// settings are those of a hardware block.
+// settings are those of a hardware block; the fields can be seen by what prints a whole experiment.
 type settings struct {
-	cpus, network, pull string
-	privileges          Privileges
-	user, platform      string // empty where the file is silent
-	// hosts has the daemon of each node; empty for the one that the docker command would use.
-	hosts []string
+	// CPUs is cpuset or quota; Pull never, missing or always.
+	CPUs, Network, Pull string
+	Privileges          Privileges
+	// User and Platform are empty where the file is silent.
+	User, Platform string
+	// Hosts has the daemon of each node; empty for the one that the docker command would use.
+	Hosts []string
 }
 
 // of returns the settings of a hardware of this engine.
@@ -95,18 +97,18 @@ func of(h *engine.Hardware) *settings { return h.Settings.(*settings) }
 func decode(b engine.Block) (any, []engine.Problem) {
 	text := func(name string) string { return engine.Get[string](b.Values, name) }
 	s := &settings{
-		cpus: text("cpus"), network: text("network"), pull: text("pull"), privileges: Privileges(text("privileges")),
-		user: text("user"), platform: text("platform"),
+		CPUs: text("cpus"), Network: text("network"), Pull: text("pull"), Privileges: Privileges(text("privileges")),
+		User: text("user"), Platform: text("platform"),
 	}
 	var problems []engine.Problem
-	if p := s.platform; p != "" && (!strings.HasPrefix(p, "linux/") || p == "linux/") {
+	if p := s.Platform; p != "" && (!strings.HasPrefix(p, "linux/") || p == "linux/") {
 		problems = append(problems, engine.Problem{
 			Arg: "platform", Summary: "Not a platform",
 			Detail: fmt.Sprintf("platform is like \"linux/amd64\" or \"linux/arm64\"; this is %q.", p),
 		})
 	}
 	if len(b.Nodes) == 0 {
-		s.hosts = []string{text("host")}
+		s.Hosts = []string{text("host")}
 		return s, append(problems, checkHost(0, b.Values)...)
 	}
 	if b.Set["host"] {
@@ -148,14 +150,14 @@ func (s *settings) addNode(number int, n engine.NodeBlock) []engine.Problem {
 			Node: number, Arg: "count", Summary: "Several nodes of one daemon",
 			Detail: fmt.Sprintf("On the engine %q each node is a daemon of its own; write a node block for each.", kindName),
 		})
-	case slices.Contains(s.hosts, host):
+	case slices.Contains(s.Hosts, host):
 		detail := fmt.Sprintf("Another node has the host %q already.", host)
 		if host == "" {
 			detail = "Another node has no host either; only one can be the daemon that the docker command would use."
 		}
 		problems = append(problems, engine.Problem{Node: number, Summary: "Two nodes of one daemon", Detail: detail})
 	}
-	s.hosts = append(s.hosts, host)
+	s.Hosts = append(s.Hosts, host)
 	return problems
 }
 
@@ -177,7 +179,7 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 		add("nodes", "A container runs on one node", "The job %q asks for %d nodes, but on the hardware %q a job is one container.",
 			j.Name, j.Nodes, h.Name)
 	}
-	if slices.ContainsFunc(of(h).hosts, func(host string) bool { return strings.HasPrefix(host, "tcp://") }) {
+	if slices.ContainsFunc(of(h).Hosts, func(host string) bool { return strings.HasPrefix(host, "tcp://") }) {
 		return problems // a daemon of another machine mounts what is there
 	}
 	for _, m := range j.Container.Mounts {
@@ -193,8 +195,8 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 func lines(h *engine.Hardware) []engine.Line {
 	s := of(h)
 	list := []engine.Line{{Label: "hardware.docker", Value: fmt.Sprintf("cpus %s, network %s, privileges %s, user %q, platform %q",
-		s.cpus, s.network, s.privileges, s.user, s.platform)}}
-	for i, host := range s.hosts {
+		s.CPUs, s.Network, s.Privileges, s.User, s.Platform)}}
+	for i, host := range s.Hosts {
 		if host != "" {
 			list = append(list, engine.Line{Label: fmt.Sprintf("hardware.node.%d.host", i), Value: host})
 		}

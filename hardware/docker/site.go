@@ -27,7 +27,7 @@ type site struct {
 func openSite(run engine.Run) (_ engine.Site, removed []string, err error) {
 	s := &site{run: run, hosts: map[string]*daemon.Host{}}
 	for _, h := range run.Hardware {
-		for _, url := range of(h).hosts {
+		for _, url := range of(h).Hosts {
 			if !slices.Contains(s.urls, url) {
 				s.urls = append(s.urls, url)
 			}
@@ -58,11 +58,11 @@ func openSite(run engine.Run) (_ engine.Site, removed []string, err error) {
 func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, error) {
 	set := of(task.Hardware)
 	opts := Options{
-		Folder: s.run.Dir, Cell: task.Cell, Quota: set.cpus == "quota", Network: set.network, User: set.user,
-		Platform: set.platform, Privileges: set.privileges, Observe: task.Observe, Report: task.Report,
+		Folder: s.run.Dir, Cell: task.Cell, Quota: set.CPUs == "quota", Network: set.Network, User: set.User,
+		Platform: set.Platform, Privileges: set.Privileges, Observe: task.Observe, Report: task.Report,
 	}
 	var nodes []Node
-	for i, url := range set.hosts {
+	for i, url := range set.Hosts {
 		host := s.hosts[url]
 		if host == nil {
 			return nil, &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("no daemon answers at %q", url), Hint: "tfexp doctor says why"}
@@ -84,7 +84,7 @@ func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, err
 
 // Local reports whether all daemons of a hardware are this machine's.
 func (s *site) Local(h *engine.Hardware) bool {
-	return !slices.ContainsFunc(of(h).hosts, func(url string) bool { return s.hosts[url] == nil || !s.hosts[url].Local() })
+	return !slices.ContainsFunc(of(h).Hosts, func(url string) bool { return s.hosts[url] == nil || !s.hosts[url].Local() })
 }
 
 // gpusOf returns how a daemon names the GPUs that are used: on this machine those that tfexp may use itself, by their

@@ -60,3 +60,13 @@ func Names(is func(*Kind) bool) []string {
 // IsReal and IsSimulated are conditions for Names.
 func IsReal(k *Kind) bool      { return k.Real }
 func IsSimulated(k *Kind) bool { return !k.Real }
+
+// Local returns the engine that samples the programs of jobs that are simulated: the first that runs them on this machine
+// itself. It is nil when there is none.
+func Local() *Kind {
+	i := slices.IndexFunc(kinds, func(k *Kind) bool { return k.Real && k.Here })
+	if i < 0 {
+		return nil
+	}
+	return kinds[i]
+}

@@ -41,7 +41,7 @@ func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 		if !w.On(h) {
 			continue
 		}
-		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Engine != engineSimulated {
+		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Real() {
 			alternatives = append(alternatives, alternative{name: w.AlternativeName(), job: w, index: i, gpu: w.GPU, rate: 1})
 			continue
 		}
@@ -217,7 +217,7 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 			if w.index == 0 { // a trace may tell more than the block
 				a.Threads, a.GPUs, a.Memory = j.Threads, j.GPUs, j.Memory
 			}
-			if usesPredictions(c.Policy) {
+			if c.Policy.Policy.Estimates() {
 				a.Predicted = fitted[n][k]
 				switch c.Policy.Estimates {
 				case "requested":

@@ -1,36 +1,39 @@
 package realise
 
 import (
-	"fmt"
+	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/store"
 )
 
-// Contained is where a job runs in containers.
-type Contained struct {
-	On *experiments.Hardware
-	// Images are the IDs of its image on the hosts of the hardware; empty where
-	// that is not known.
-	Images []string
+// place is where a job runs whose hardware is not simply this machine.
+type place struct {
+	on *experiments.Hardware
+	// image is what its image is there; empty where that is not known.
+	image string
 }
 
-// containerJobs gives each hardware of the engine docker job blocks of its
-// own: what is measured of a job in a container is not what is measured of it
-// as a process. The cells of other hardware stay as they are.
-func containerJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job]*Contained) {
-	type placed struct {
+// contained reports whether the job runs in a container; the receiver may be nil.
+func (p *place) contained() bool { return p != nil && p.on.Kind().Contained }
+
+// placedJobs gives each real hardware that is not simply this machine job blocks of its own: what is measured of a job in a
+// container, or on another machine, is not what is measured of it as a process here. Other cells stay as they are.
+func placedJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job]*place) {
+	type key struct {
 		block any
 		on    *experiments.Hardware
 	}
-	jobs := map[placed]*experiments.Job{}
-	workloads := map[placed]*experiments.Workload{}
-	containers := map[*experiments.Job]*Contained{}
+	jobs := map[key]*experiments.Job{}
+	workloads := map[key]*experiments.Workload{}
+	places := map[*experiments.Job]*place{}
 	var job func(*experiments.Job, *experiments.Hardware) *experiments.Job
 	job = func(j *experiments.Job, on *experiments.Hardware) *experiments.Job {
-		own, ok := jobs[placed{j, on}]
+		own, ok := jobs[key{j, on}]
 		if !ok {
 			copied := *j
 			own = &copied
@@ -39,8 +42,8 @@ func containerJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.
 				own.Alternatives[i] = job(a, on)
 			}
 			own.Variant = strings.TrimPrefix(j.Variant+"-"+on.Name, "-") // names its samples
-			jobs[placed{j, on}] = own
-			containers[own] = &Contained{On: on}
+			jobs[key{j, on}] = own
+			places[own] = &place{on: on}
 		}
 		return own
 	}
@@ -48,10 +51,10 @@ func containerJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.
 	out.Cells = slices.Clone(spec.Cells)
 	for i := range out.Cells {
 		c := &out.Cells[i]
-		if c.Hardware.Engine != engineDocker {
+		if !c.Hardware.Real() || c.Hardware.Kind().Here {
 			continue
 		}
-		at := placed{c.Workload, c.Hardware}
+		at := key{c.Workload, c.Hardware}
 		if workloads[at] == nil {
 			w := *c.Workload
 			w.Submits = slices.Clone(w.Submits)
@@ -70,41 +73,86 @@ func containerJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.
 		}
 		c.Workload = workloads[at]
 	}
-	return &out, containers
+	return &out, places
 }
 
-// dockerLines are the key lines of the engine docker's settings.
-func dockerLines(h *experiments.Hardware) []string {
+// settingsLines are the key lines of what an engine's settings are.
+func settingsLines(h *experiments.Hardware) []string {
 	var k store.Key
-	d := h.Docker
-	k.Addf("hardware.docker", "cpus %s, network %s, privileges %s, user %q, platform %q", d.CPUs, d.Network, d.Privileges, d.User, d.Platform)
-	for i, host := range d.Hosts {
-		if host != "" {
-			k.Add(fmt.Sprintf("hardware.node.%d.host", i), host)
+	if h.Kind().Lines != nil {
+		for _, l := range h.Kind().Lines(h.ForEngine()) {
+			k.Add(l.Label, l.Value)
 		}
 	}
 	return k.Lines()
 }
 
-// lines are the key lines of a job's container.
-func (c *Contained) lines(p *programs, j *experiments.Job) []string {
+// lines are the key lines of where a job runs.
+func (p *place) lines(programs *programs, j *experiments.Job) []string {
 	var k store.Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
-	ids := slices.Compact(slices.Clone(c.Images))
-	if len(ids) == 0 || slices.Contains(ids, "") {
-		ids = []string{"not found"}
-	}
-	k.Addf(label("image"), "%s %s", j.Container.Image, strings.Join(ids, " "))
-	if j.Container.Dir != "" {
-		k.Add(label("workdir"), j.Container.Dir)
-	}
-	for _, m := range j.Container.Mounts {
-		mode := "rw"
-		if m.ReadOnly {
-			mode = "ro"
+	if p.contained() {
+		image := p.image
+		if image == "" {
+			image = "not found"
 		}
-		k.Addf(label("mount."+m.Target), "%s %s", p.place(m.Source), mode)
+		k.Addf(label("image"), "%s %s", j.Container.Image, image)
+		if j.Container.Dir != "" {
+			k.Add(label("workdir"), j.Container.Dir)
+		}
+		for _, m := range j.Container.Mounts {
+			mode := "rw"
+			if m.ReadOnly {
+				mode = "ro"
+			}
+			k.Addf(label("mount."+m.Target), "%s %s", programs.place(m.Source), mode)
+		}
 	}
-	k.Append(dockerLines(c.On))
+	k.Append(settingsLines(p.on))
 	return k.Lines()
+}
+
+// FindImages finds the images of jobs that run in containers, which are part of keys, in the order of the file; it comes
+// before Plan. The error is what is missing first, an *engine.Unavailable for each engine that lacks something.
+func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
+	var missing []error
+	for _, kind := range engine.Kinds() {
+		if !kind.Contained {
+			continue
+		}
+		var needs []engine.ImageNeed
+		var waiting []*place
+		asked := map[*place]bool{}
+		for _, c := range x.spec.Cells {
+			for _, j := range jobsOf(c) {
+				if in := x.places[j]; in != nil && in.on.Kind() == kind && !asked[in] {
+					asked[in] = true
+					needs = append(needs, engine.ImageNeed{Hardware: in.on.ForEngine(), Image: j.Container.Image})
+					waiting = append(waiting, in)
+				}
+			}
+		}
+		if len(needs) == 0 {
+			continue
+		}
+		found, err := kind.Images(ctx, needs, fetch)
+		missing = append(missing, err)
+		for i, in := range waiting {
+			in.image = found[i]
+		}
+	}
+	return errors.Join(missing...)
+}
+
+// Hardware lists the hardware of the experiment's cells that a kind of engine runs, each once.
+func (x *Experiment) Hardware(kind *engine.Kind) []*engine.Hardware {
+	var list []*engine.Hardware
+	seen := map[*experiments.Hardware]bool{}
+	for _, c := range x.spec.Cells {
+		if c.Hardware.Kind() == kind && !seen[c.Hardware] {
+			seen[c.Hardware] = true
+			list = append(list, c.Hardware.ForEngine())
+		}
+	}
+	return list
 }

@@ -7,7 +7,6 @@
 package realise
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/tfexp/tfexp/estimator"
@@ -22,8 +21,8 @@ type Experiment struct {
 	spec     *experiments.Spec
 	host     hardware.Machine
 	programs *programs
-	// containers has the jobs that run in containers.
-	containers map[*experiments.Job]*Contained
+	// places has the jobs whose hardware is not simply this machine.
+	places map[*experiments.Job]*place
 
 	// cells are the points of the matrix with their replicates, in the order of
 	// the file.
@@ -53,22 +52,16 @@ type Experiment struct {
 	drawn map[drawnKey]realisation
 }
 
-// The engines that cells run on.
-const (
-	engineSimulated = "simulated"
-	engineDocker    = "docker"
-)
-
 // New prepares an experiment for a machine.
 func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
-	spec, containers := containerJobs(spec)
+	spec, places := placedJobs(spec)
 	programs, err := newPrograms(spec.File)
 	if err != nil {
 		return nil, err
 	}
-	programs.containers = containers
+	programs.places = places
 	x := &Experiment{
-		spec: spec, host: host, programs: programs, containers: containers,
+		spec: spec, host: host, programs: programs, places: places,
 		families:   map[string][]int{},
 		samples:    map[string][]estimator.Sample{},
 		fits:       map[fitKey]fit{},
@@ -89,37 +82,6 @@ func (x *Experiment) Cells() []*Cell { return x.cells }
 func (x *Experiment) File() string   { return x.spec.File }
 func (x *Experiment) Source() []byte { return x.spec.Source }
 func (x *Experiment) Lenient() bool  { return x.spec.Lenient }
-
-// EachContainer calls visit for each job that runs in a container, in the order of the
-// file; a job may come more than once.
-func (x *Experiment) EachContainer(visit func(*experiments.Job, *Contained)) {
-	for _, c := range x.spec.Cells {
-		for _, j := range jobsOf(c) {
-			if in := x.containers[j]; in != nil {
-				visit(j, in)
-			}
-		}
-	}
-}
-
-// Containers are the addresses of the Docker daemons of the experiment's cells.
-func (x *Experiment) Containers() []string {
-	var urls []string
-	for _, c := range x.spec.Cells {
-		if c.Hardware.Docker == nil {
-			continue
-		}
-		for _, url := range c.Hardware.Docker.Hosts {
-			if !slices.Contains(urls, url) {
-				urls = append(urls, url)
-			}
-		}
-	}
-	return urls
-}
-
-// Contained reports whether some job runs in containers.
-func (x *Experiment) Contained() bool { return len(x.containers) > 0 }
 
 // Host is the machine.
 func (x *Experiment) Host() hardware.Machine { return x.host }

@@ -21,7 +21,7 @@ func (c *Cell) Key() (*store.Key, error) {
 	k.Append(x.blockLines(c.Policy, func() []string { return policyLines(c.Policy) }))
 	k.Append(x.blockLines(c.Hardware, func() []string { return hardwareLines(c.Hardware) }))
 	k.Append(c.overheadLines())
-	if c.Hardware.Engine != engineSimulated {
+	if c.Hardware.Real() {
 		k.Append(x.hostLines())
 	}
 	k.Append(x.blockLines(c.Workload, func() []string { return workloadLines(c.Workload) }))
@@ -55,7 +55,7 @@ func (c *Cell) addJobs(k *store.Key) {
 	}
 	for _, j := range jobsOf(c.point) {
 		lines := c.x.programs.describe(j)
-		if c.Hardware.Engine == engineSimulated {
+		if !c.Hardware.Real() {
 			lines = append(slices.Clone(lines), c.x.runtimeLines(c.Hardware, j)...)
 		}
 		add(lines)

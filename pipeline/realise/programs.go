@@ -26,8 +26,8 @@ type programs struct {
 	lines   map[*experiments.Job][]string
 	sources map[*experiments.Job][]string
 	digests map[string]string // path → SHA-256 of its content
-	// containers has the jobs that run in containers.
-	containers map[*experiments.Job]*Contained
+	// places has the jobs whose hardware is not simply this machine.
+	places map[*experiments.Job]*place
 }
 
 func newPrograms(file string) (*programs, error) {
@@ -88,7 +88,7 @@ func (p *programs) source(j *experiments.Job) []string {
 		}
 	} else {
 		k.Addf(label("command"), "%q", j.Command)
-		if p.containers[j] == nil {
+		if !p.places[j].contained() {
 			k.Add(label("dir"), p.place(j.Dir))
 		}
 		for _, e := range j.Env {
@@ -99,8 +99,8 @@ func (p *programs) source(j *experiments.Job) []string {
 			k.Addf(label("file."+filepath.Base(f)), "%s %s", p.place(f), p.digest(f))
 		}
 	}
-	if c := p.containers[j]; c != nil {
-		k.Append(c.lines(p, j))
+	if in := p.places[j]; in != nil {
+		k.Append(in.lines(p, j))
 	}
 	p.sources[j] = k.Lines()
 	return k.Lines()
@@ -146,7 +146,7 @@ func (p *programs) inputs(j *experiments.Job) []string {
 			files = append(files, path)
 		}
 	}
-	if p.containers[j] != nil { // its program is in the image
+	if p.places[j].contained() { // its program is in the image
 		for _, f := range j.Files {
 			add(f)
 		}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/scheduler"
 )
 
 // Unit is a job on one number of threads whose run time is to be sampled.
@@ -61,8 +61,21 @@ func (u *Unit) Launch(name string, length int, dirs Folders) launch.Job {
 	return u.x.programs.launch(u.job, name, length, dirs)
 }
 
-// Container returns where the job runs in containers; nil if it does not.
-func (u *Unit) Container() *Contained { return u.x.containers[u.job] }
+// Kind returns the engine that samples the job: that of its hardware or, for jobs that are simulated, the first that runs
+// programs of this machine. On returns the hardware; nil for this machine.
+func (u *Unit) Kind() *engine.Kind {
+	if in := u.x.places[u.job]; in != nil {
+		return in.on.Kind()
+	}
+	return engine.Local()
+}
+
+func (u *Unit) On() *engine.Hardware {
+	if in := u.x.places[u.job]; in != nil {
+		return in.on.ForEngine()
+	}
+	return nil
+}
 
 // planSamples lists the jobs that have to be sampled: those that run for real,
 // for predictions, and those whose simulated run time the file does not give.
@@ -181,7 +194,7 @@ func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
 	request := j.Threads.Request
 	counts := slices.Clone(x.spec.Profile.Threads)
 	if len(counts) == 0 {
-		partial := c.Policy.Allocation != scheduler.Strict
+		partial := c.Policy.Partial()
 		resized := len(c.Workload.Resizes) > 0 || c.Workload.Trace != nil && len(c.Workload.Trace.Resizes) > 0
 		if !partial && !resized {
 			return nil
@@ -201,8 +214,8 @@ func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
 // the engine divides them.
 func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
 	other := *j
-	if c := x.containers[j]; c != nil {
-		x.containers[&other] = c
+	if in := x.places[j]; in != nil {
+		x.places[&other] = in
 	}
 	other.Threads.Inter, other.Threads.Intra = contract.Split(j.Threads.Inter, j.Threads.Intra, j.Threads.Request, n)
 	other.Threads.Request = n
@@ -212,7 +225,7 @@ func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
 
 // sampled reports whether a job's run time on a machine is estimated from samples.
 func (x *Experiment) sampled(h *experiments.Hardware, j *experiments.Job) bool {
-	return h.Engine != engineSimulated || j.Runtime == nil
+	return h.Real() || j.Runtime == nil
 }
 
 // profileKey describes all that a job's samples depend on.

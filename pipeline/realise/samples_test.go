@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
+	_ "github.com/tfexp/tfexp/hardware/engine/all"
 )
 
 // realFile is an experiment of one job block that runs for real.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -49,11 +50,11 @@ func (c *Cell) Simulated() (stages.Task, error) {
 		t := aloneOf(work[n], r.alternativesAt(alternatives, n), r.jobs[n].Threads)
 		alone[n] = time.Duration(float64(t) * opts.Factor(r.jobs[n].Name))
 	}
-	engine, err := simulated.New(r.jobs, work, opts)
 	task := c.task(r, truth{alone, work})
-	if err == nil {
-		task.Engine = engine
-	}
+	task.Engine, err = c.Hardware.Kind().Simulate(engine.Simulation{
+		Hardware: c.Hardware.ForEngine(), Jobs: r.jobs, Seed: c.Ref.Seed,
+		Standard: func() (scheduler.Engine, error) { return simulated.New(r.jobs, work, opts) },
+	})
 	return task, err
 }
 
@@ -105,9 +106,9 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	task := c.task(r, truth{})
 	task.Setup.Cell = c.Ref.Twin()
 	task.Setup.Cell.Key = key.Hash()
-	engine, err := simulated.New(r.jobs, work, opts)
+	twin, err := simulated.New(r.jobs, work, opts)
 	if err == nil {
-		task.Engine = engine
+		task.Engine = twin
 	}
 	return task, key.Description(), err
 }

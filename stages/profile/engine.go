@@ -2,30 +2,10 @@ package profile
 
 import (
 	"context"
-	"time"
 
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/scheduler"
 )
-
-// Engine runs the job of a sample, which is its only one.
-type Engine interface {
-	scheduler.Engine
-	// Now is the engine's clock.
-	Now() time.Duration
-	// Usage is what a job consumed, and whether it has ended.
-	Usage(job int) (launch.Usage, bool)
-	Close() error
-}
-
-// open makes the engine of a sample.
-func (r Run) open(opts process.Options) (Engine, error) {
-	if r.Open != nil {
-		return r.Open()
-	}
-	return process.New([]launch.Job{r.Job}, opts)
-}
 
 // grant is what a sample runs on: the first cores and GPUs of the machine, as many as the job requests.
 func (r Run) grant() scheduler.Grant {
@@ -38,8 +18,8 @@ func (r Run) grant() scheduler.Grant {
 
 // alone runs the job to its end. When the context is done first it stops the job and waits for its end. A job that fails
 // is no error: the notice of its end and Usage say how.
-func (r Run) alone(ctx context.Context, opts process.Options) (scheduler.Notice, launch.Usage, error) {
-	e, err := r.open(opts)
+func (r Run) alone(ctx context.Context) (scheduler.Notice, launch.Usage, error) {
+	e, err := r.Open(ctx)
 	if err != nil {
 		return scheduler.Notice{}, launch.Usage{}, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/scheduler"
@@ -26,6 +27,15 @@ func (g granting) Start(job int, grant scheduler.Grant) error {
 	return g.Engine.Start(job, grant)
 }
 
+// here runs a sample as a process of this machine.
+func here(run Run) Run {
+	run.Descendants = true
+	run.Open = func(context.Context) (engine.Engine, error) {
+		return process.New([]launch.Job{run.Job}, process.Options{})
+	}
+	return run
+}
+
 // A sample is given the GPUs that its job asks for, whatever engine runs it, and its program is told so.
 func TestSamplesHaveTheirGPUs(t *testing.T) {
 	job := launch.Job{
@@ -34,11 +44,11 @@ func TestSamplesHaveTheirGPUs(t *testing.T) {
 	}
 	opts := process.Options{GPUs: []string{"GPU-a", "GPU-b", "GPU-c"}}
 	var grants []scheduler.Grant
-	run := Run{Job: job, Length: 1, GPUs: job.GPUs, Open: func() (Engine, error) {
+	run := Run{Job: job, Length: 1, GPUs: job.GPUs, Open: func(context.Context) (engine.Engine, error) {
 		e, err := process.New([]launch.Job{job}, opts)
 		return granting{e, &grants}, err
 	}}
-	if _, err := Take(context.Background(), run, opts); err != nil {
+	if _, err := Take(context.Background(), run); err != nil {
 		t.Fatal(err)
 	}
 	want := []scheduler.Grant{{Cores: scheduler.CoreSet{{Lo: 0, Hi: 1}}, GPUs: scheduler.CoreSet{{Lo: 0, Hi: 2}}}}
@@ -54,18 +64,18 @@ func TestSamplesHaveTheirGPUs(t *testing.T) {
 // for.
 func TestAlone(t *testing.T) {
 	job := launch.Job{Name: "a", Argv: []string{"sh", "-c", "exit 3"}, Threads: 1}
-	end, usage, err := Run{Job: job}.alone(t.Context(), process.Options{})
+	end, usage, err := here(Run{Job: job}).alone(t.Context())
 	if err != nil || end.State != scheduler.Failed || end.Reason != "exit status 3" || usage.ExitCode != 3 {
 		t.Error(end, usage, err)
 	}
 	job.Argv = []string{"no-such-program"}
-	if end, _, err := (Run{Job: job}).alone(t.Context(), process.Options{}); err != nil || end.State != scheduler.Failed {
+	if end, _, err := here(Run{Job: job}).alone(t.Context()); err != nil || end.State != scheduler.Failed {
 		t.Error(end, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	job.Argv = []string{"sleep", "1000"}
-	if end, _, err := (Run{Job: job}).alone(ctx, process.Options{}); !errors.Is(err, context.DeadlineExceeded) || end.State != scheduler.Stopped {
+	if end, _, err := here(Run{Job: job}).alone(ctx); !errors.Is(err, context.DeadlineExceeded) || end.State != scheduler.Stopped {
 		t.Error(end, err)
 	}
 }
