@@ -16,8 +16,8 @@ const (
 	SeverityWarning = "warning"
 )
 
-// Diagnostic tells an author what is wrong with a file: where, what, and what
-// to write instead. It is the one model behind the text and the JSON form.
+// Diagnostic is what is wrong with a file: where, what, and what could be
+// written instead. It is the one model behind the text and the JSON form.
 type Diagnostic struct {
 	Severity string `json:"severity"`
 	// Summary is a short phrase; Detail a sentence or two about this case.
@@ -25,12 +25,24 @@ type Diagnostic struct {
 	Detail  string `json:"detail,omitempty"`
 	// Suggestion is what could be written in place of the marked part.
 	Suggestion string `json:"suggestion,omitempty"`
-	// Unavailable says that the file is right, but asks for what this machine
-	// does not have.
+	// Unavailable marks a file that is right, but needs what this machine does
+	// not have.
 	Unavailable bool  `json:"unavailable,omitempty"`
 	Range       Range `json:"range"`
 	// Snippet is nil where there is no source to show.
 	Snippet *Snippet `json:"snippet,omitempty"`
+}
+
+// ErrorAt returns an error about a place in a file; detail is a format.
+func ErrorAt(at Range, summary, detail string, args ...any) Diagnostic {
+	return Diagnostic{Severity: SeverityError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Range: at}
+}
+
+// WarningAt returns a warning about a place in a file; detail is a format.
+func WarningAt(at Range, summary, detail string, args ...any) Diagnostic {
+	d := ErrorAt(at, summary, detail, args...)
+	d.Severity = SeverityWarning
+	return d
 }
 
 // Snippet is the source line that a diagnostic marks.
@@ -47,19 +59,20 @@ type Snippet struct {
 // Diagnostics are in the order of the file.
 type Diagnostics []Diagnostic
 
-// HasErrors says whether one of them is an error.
+// HasErrors reports whether one of them is an error.
 func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == SeverityError })
 }
 
-// OnlyUnavailable says whether there are errors, and all of them are about
+// OnlyUnavailable reports whether there are errors, and all of them are about
 // what this machine does not have.
 func (ds Diagnostics) OnlyUnavailable() bool {
-	return ds.HasErrors() && !slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == SeverityError && !d.Unavailable })
+	return ds.HasErrors() && !slices.ContainsFunc(ds,
+		func(d Diagnostic) bool { return d.Severity == SeverityError && !d.Unavailable })
 }
 
-// commandLine is the file name of ranges in a -var argument.
-const commandLine = "-var"
+// CommandLine is the file name of ranges in a -var argument.
+const CommandLine = "-var"
 
 // ANSI sequences of the coloured form.
 const (
@@ -127,7 +140,7 @@ func (d Diagnostic) where() string {
 	switch {
 	case d.Range.File == "":
 		return ""
-	case d.Range.File == commandLine:
+	case d.Range.File == CommandLine:
 		return "the command line"
 	case d.Range.Start.Line == 0:
 		return d.Range.File
@@ -139,8 +152,8 @@ func (d Diagnostic) where() string {
 	return where
 }
 
-// sort puts the diagnostics in the order of the file.
-func (ds Diagnostics) sort() {
+// Sort puts the diagnostics in the order of the file.
+func (ds Diagnostics) Sort() {
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		return cmp.Or(
 			cmp.Compare(a.Range.File, b.Range.File),
@@ -151,7 +164,7 @@ func (ds Diagnostics) sort() {
 }
 
 // snippet cuts the line in which r begins out of src.
-func snippet(src []byte, r Range, context string) *Snippet {
+func SnippetOf(src []byte, r Range, context string) *Snippet {
 	if r.Start.Line == 0 || r.Start.Byte > len(src) {
 		return nil
 	}

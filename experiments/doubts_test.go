@@ -1,9 +1,11 @@
-package experiments
+package experiments_test
 
 import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfexp/tfexp/experiments/load"
 )
 
 // TestDoubtful holds the warnings about files that load.
@@ -14,11 +16,11 @@ func TestDoubtful(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			spec, diags := Load(filepath.ToSlash(file), LoadOptions{Host: host})
+			spec, diags := load.File(filepath.ToSlash(file), load.Options{Host: host})
 			if spec == nil || len(diags) == 0 {
 				t.Fatalf("loads: %t; diagnostics: %v", spec != nil, diags)
 			}
-			golden(t, file+".golden", []byte(strings.ReplaceAll(text(t, diags), folder(file), "DIR")))
+			golden(t, file+".golden", []byte(strings.ReplaceAll(text(t, diags), folderOf(t, file), "DIR")))
 		})
 	}
 }

@@ -1,6 +1,7 @@
-package experiments
+package experiments_test
 
 import (
+	_ "github.com/tfexp/tfexp/stages/plot" // the pictures
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -10,15 +11,18 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/experiments/schema"
+	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/jobs/builtin"
-	"github.com/tfexp/tfexp/results"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // TestReference holds docs/language.md to the schema that the decoder uses.
 func TestReference(t *testing.T) {
-	golden(t, filepath.Join("..", "docs", "language.md"), schema.Markdown())
+	golden(t, filepath.Join("..", "docs", "language.md"), language.Markdown())
 }
 
 // TestSchemaExamples loads every example of the reference: the examples of
@@ -32,7 +36,7 @@ func TestSchemaExamples(t *testing.T) {
 		"hardware":   "hardware \"here\" {\n engine = \"simulated\"\n threads = 64\n}",
 		"policy":     "policy \"fcfs\" { order = \"fcfs\" }\npolicy \"rr\" {\n order = \"round_robin\"\n quantum = \"1s\"\n}",
 	}
-	for _, b := range schema.Language.Blocks {
+	for _, b := range language.File().Blocks {
 		examples := []string{b.Example}
 		for _, inner := range b.Blocks {
 			if inner.Example != "" {
@@ -48,11 +52,12 @@ func TestSchemaExamples(t *testing.T) {
 			}
 			switch b.Name {
 			case "job": // the frame's workload needs its own
-				src = strings.ReplaceAll(src, "submit { job = job.long }", "submit { job = job."+firstLabel(example)+" }")
+				src = strings.ReplaceAll(src, "submit { job = job.long }",
+					"submit { job = job."+firstLabel(example)+" }")
 			case "matrix":
 				src = strings.Replace(src, `quantum = "1s"`, `quantum = each.quantum`, 1)
 			}
-			if _, diags := LoadSource(filepath.Join("testdata", "example.hcl"), []byte(src), LoadOptions{Host: host}); diags.HasErrors() { // a piece of a file may warn that nothing uses it
+			if _, diags := load.Source(filepath.Join("testdata", "example.hcl"), []byte(src), load.Options{Host: host}); diags.HasErrors() { // a piece of a file may warn that nothing uses it
 				t.Errorf("%s:\n%s", b.Name, text(t, diags))
 			}
 		}
@@ -80,16 +85,16 @@ func TestSchemaExamples(t *testing.T) {
 			visit(inner)
 		}
 	}
-	visit(schema.Language)
+	visit(language.File())
 }
 
 func firstLabel(example string) string { return strings.Split(example, `"`)[1] }
 
 // TestReferenceBegins loads the experiment at the head of the reference.
 func TestReferenceBegins(t *testing.T) {
-	_, rest, _ := strings.Cut(string(schema.Markdown()), "```hcl\n")
+	_, rest, _ := strings.Cut(string(language.Markdown()), "```hcl\n")
 	src, _, _ := strings.Cut(rest, "```")
-	spec, diags := LoadSource("reference.hcl", []byte(src), LoadOptions{Host: host})
+	spec, diags := load.Source("reference.hcl", []byte(src), load.Options{Host: host})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}
@@ -99,41 +104,10 @@ func TestReferenceBegins(t *testing.T) {
 }
 
 func TestSchemaAgrees(t *testing.T) {
-	documented := slices.Sorted(slices.Values(functionNames))
-	var implemented []string
-	for name := range functions {
-		implemented = append(implemented, name)
-	}
-	slices.Sort(implemented)
-	if !slices.Equal(documented, implemented) {
-		t.Errorf("functions: documented %v, implemented %v", documented, implemented)
-	}
-
-	var columns []string
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[results.Metrics]()) {
-		columns = append(columns, f.Tag.Get("json"))
-	}
-	if !slices.Equal(schema.Metrics, columns) {
-		t.Errorf("metrics: %v in the language, %v in the results", schema.Metrics, columns)
-	}
-
-	policy := schema.Language.Block("policy").Args
-	for arg, values := range map[string][]string{
-		"order": {string(scheduler.FCFS), string(scheduler.RoundRobin), string(scheduler.Priority), string(scheduler.SJF),
-			string(scheduler.SRTF), string(scheduler.LAS), string(scheduler.EDF), string(scheduler.Fair), string(scheduler.AlloX)},
-		"placement":  {string(scheduler.PlaceFirst), string(scheduler.EarliestFinish)},
-		"backfill":   {string(scheduler.NoBackfill), string(scheduler.FirstFit), string(scheduler.EASY), string(scheduler.Conservative)},
-		"allocation": {string(scheduler.Strict), string(scheduler.AlwaysAttend), string(scheduler.MaxProp)},
-		"preemption": {string(scheduler.NoPreemption), string(scheduler.PausePreemption)},
-		"victims":    {string(scheduler.LongestRun), string(scheduler.SmallestRequest)},
-	} {
-		if got := schema.Find(policy, arg).Allowed; !slices.Equal(got, values) {
-			t.Errorf("%s: %v in the language, %v in the scheduler", arg, got, values)
-		}
-	}
-	for _, f := range schema.Facts {
-		if !hostValue(host).Type().HasAttribute(f.Name) || hostValue(host).GetAttr(f.Name).IsNull() {
-			t.Errorf("host.%s has no value", f.Name)
+	args := language.File().Block("policy").Args
+	for _, q := range policy.Questions {
+		if got, want := schema.Find(args, string(q)).Allowed, q.Names(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v in the language, %v in the registry", q, got, want)
 		}
 	}
 }
@@ -141,7 +115,7 @@ func TestSchemaAgrees(t *testing.T) {
 // TestBuiltinsAgree holds the settings of built-in programs in the language to
 // those that the programs take.
 func TestBuiltinsAgree(t *testing.T) {
-	variants := schema.Language.Block("job").Block("builtin").Variants
+	variants := language.File().Block("job").Block("builtin").Variants
 	describe := func(name, value string) string { return name + " = " + strings.Trim(value, `"`) }
 	got, want := map[string][]string{}, map[string][]string{}
 	for _, v := range variants {
@@ -159,20 +133,6 @@ func TestBuiltinsAgree(t *testing.T) {
 	}
 }
 
-// TestFunctionExamples evaluates the call that documents each function.
-func TestFunctionExamples(t *testing.T) {
-	for _, f := range schema.Functions {
-		expr, diags := hclsyntax.ParseExpression([]byte(f.Signature), "example", hcl.InitialPos)
-		if diags.HasErrors() {
-			t.Errorf("%s: %v", f.Signature, diags)
-			continue
-		}
-		if v, diags := expr.Value(&hcl.EvalContext{Functions: functions}); diags.HasErrors() || !v.IsKnown() {
-			t.Errorf("%s: %v", f.Signature, diags)
-		}
-	}
-}
-
 // TestShipped loads the experiments that ship, the starter among them.
 func TestShipped(t *testing.T) {
 	files, err := filepath.Glob("*.hcl")
@@ -180,12 +140,12 @@ func TestShipped(t *testing.T) {
 		t.Fatalf("no files: %v", err)
 	}
 	for _, file := range files {
-		spec, diags := Load(file, LoadOptions{Host: host})
+		spec, diags := load.File(file, load.Options{Host: host})
 		if len(diags) > 0 {
 			t.Errorf("%s:\n%s", file, text(t, diags))
 			continue
 		}
-		formatted, diags := Format(file, spec.Source)
+		formatted, diags := load.Format(file, spec.Source)
 		if len(diags) > 0 || string(formatted) != string(spec.Source) {
 			t.Errorf("%s is not in the canonical layout: %v", file, diags)
 		}
@@ -193,8 +153,8 @@ func TestShipped(t *testing.T) {
 }
 
 func TestStarter(t *testing.T) {
-	one := HostFacts{Threads: 1, Cores: 1, MemoryBytes: 1 << 30, OS: "linux", Arch: "amd64"}
-	spec, diags := LoadSource("mine.hcl", Starter("mine"), LoadOptions{Host: one})
+	one := experiments.HostFacts{Threads: 1, Cores: 1, MemoryBytes: 1 << 30, OS: "linux", Arch: "amd64"}
+	spec, diags := load.Source("mine.hcl", experiments.Starter("mine"), load.Options{Host: one})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}

@@ -1,4 +1,4 @@
-package experiments
+package experiments_test
 
 import (
 	"encoding/json"
@@ -12,12 +12,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // host is the machine that the test files are checked against.
-var host = HostFacts{
+var host = experiments.HostFacts{
 	Threads: 4, Cores: 2, MemoryBytes: 8 << 30, OS: "linux", Arch: "amd64", CPUModel: "Test CPU", Name: "tester",
 }
 
@@ -39,7 +42,7 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 }
 
-func text(t *testing.T, ds Diagnostics) string {
+func text(t *testing.T, ds experiments.Diagnostics) string {
 	t.Helper()
 	var b strings.Builder
 	if err := ds.Render(&b, false); err != nil {
@@ -49,7 +52,7 @@ func text(t *testing.T, ds Diagnostics) string {
 }
 
 // dump writes a spec as text that does not depend on where the test runs.
-func dump(t *testing.T, s *Spec) []byte {
+func dump(t *testing.T, s *experiments.Spec) []byte {
 	t.Helper()
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -104,7 +107,7 @@ func TestGood(t *testing.T) {
 			continue
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			spec, diags := Load(file, LoadOptions{Host: host})
+			spec, diags := load.File(file, load.Options{Host: host})
 			if len(diags) > 0 {
 				t.Fatalf("diagnostics:\n%s", text(t, diags))
 			}
@@ -124,7 +127,7 @@ func TestBroken(t *testing.T) {
 			continue
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			spec, diags := Load(filepath.ToSlash(file), LoadOptions{Host: host})
+			spec, diags := load.File(filepath.ToSlash(file), load.Options{Host: host})
 			if spec != nil || !diags.HasErrors() {
 				t.Fatalf("the file loads; diagnostics: %v", diags)
 			}
@@ -135,9 +138,19 @@ func TestBroken(t *testing.T) {
 					}
 				}
 			}
-			golden(t, file+".golden", []byte(strings.ReplaceAll(text(t, diags), folder(file), "DIR")))
+			golden(t, file+".golden", []byte(strings.ReplaceAll(text(t, diags), folderOf(t, file), "DIR")))
 		})
 	}
+}
+
+// folderOf returns the folder of a file, as messages have it.
+func folderOf(t *testing.T, file string) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // small is an experiment with a variable of each kind, for the tests of values.
@@ -188,20 +201,20 @@ func write(t *testing.T, name, content string) string {
 func TestVariables(t *testing.T) {
 	file := write(t, "vars.hcl", "quantum = \"3s\"\nn = 5\n")
 	jsonFile := write(t, "vars.json", `{"n": 6, "sizes": ["2048MiB", "1GB"]}`)
-	spec, diags := LoadSource("small.hcl", []byte(small), LoadOptions{
+	spec, diags := load.Source("small.hcl", []byte(small), load.Options{
 		VarFiles: []string{file, jsonFile},
 		Vars:     []string{"quantum=1500ms", "label=a=b", "quantum=60s"},
 	})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}
-	want := []Setting{{"quantum", "1m"}, {"n", "6"}, {"sizes", `["2GiB", "1GB"]`}, {"label", "a=b"}}
+	want := []experiments.Setting{{"quantum", "1m"}, {"n", "6"}, {"sizes", `["2GiB", "1GB"]`}, {"label", "a=b"}}
 	if !slices.Equal(spec.Variables, want) {
 		t.Errorf("variables %v, want %v", spec.Variables, want)
 	}
 	j, p := spec.Cells[0].Workload.Submits[0].Job, spec.Cells[0].Policy
-	if j.Epochs != 6 || j.Memory != 2<<30 || j.Command[1] != "a=b" || p.Quantum != time.Minute {
-		t.Errorf("epochs %d, memory %d, command %v, quantum %v", j.Epochs, j.Memory, j.Command, p.Quantum)
+	if j.Epochs != 6 || j.Memory != 2<<30 || j.Command[1] != "a=b" || p.Settings.Duration("quantum") != time.Minute {
+		t.Errorf("epochs %d, memory %d, command %v, quantum %v", j.Epochs, j.Memory, j.Command, p.Settings.Duration("quantum"))
 	}
 }
 
@@ -209,15 +222,15 @@ func TestVariables(t *testing.T) {
 // as a resumed run does.
 func TestVariablesRoundTrip(t *testing.T) {
 	for _, file := range []string{"testdata/good/cluster.hcl", "testdata/good/sketch.hcl"} {
-		spec, diags := Load(file, LoadOptions{Host: host})
+		spec, diags := load.File(file, load.Options{Host: host})
 		if len(diags) > 0 {
 			t.Fatal(text(t, diags))
 		}
-		opts := LoadOptions{Host: host}
+		opts := load.Options{Host: host}
 		for _, v := range spec.Variables {
 			opts.Vars = append(opts.Vars, v.Name+"="+v.Value)
 		}
-		again, diags := LoadSource(file, spec.Source, opts)
+		again, diags := load.Source(file, spec.Source, opts)
 		if len(diags) > 0 {
 			t.Fatal(text(t, diags))
 		}
@@ -229,7 +242,7 @@ func TestVariablesRoundTrip(t *testing.T) {
 
 func TestBadVariables(t *testing.T) {
 	broken := write(t, "vars.hcl", "quantm = \"3s\"\nn = \"many\"\n")
-	for name, opts := range map[string]LoadOptions{
+	for name, opts := range map[string]load.Options{
 		"unknown":        {Vars: []string{"n=1", "quantm=5s"}},
 		"unit":           {Vars: []string{"quantum=5"}},
 		"type":           {Vars: []string{"n=many"}},
@@ -241,7 +254,7 @@ func TestBadVariables(t *testing.T) {
 		"syntax":         {Vars: []string{"n=1 +", "sizes=["}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec, diags := LoadSource("small.hcl", []byte(small), opts)
+			spec, diags := load.Source("small.hcl", []byte(small), opts)
 			if spec != nil || !diags.HasErrors() {
 				t.Fatalf("it loads: %v", diags)
 			}
@@ -256,7 +269,7 @@ func TestUnreadable(t *testing.T) {
 		"testdata/none.hcl": "there is no file",
 		"testdata":          "is a directory",
 	} {
-		spec, diags := Load(path, LoadOptions{})
+		spec, diags := load.File(path, load.Options{})
 		if spec != nil || len(diags) != 1 || !strings.Contains(diags[0].Detail, want) {
 			t.Errorf("%s: %v", path, diags)
 		}
@@ -268,7 +281,7 @@ func TestUnreadable(t *testing.T) {
 
 // TestDiagnosticJSON holds the machine's form of a diagnostic.
 func TestDiagnosticJSON(t *testing.T) {
-	_, diags := Load("testdata/broken/argument_misspelled.hcl", LoadOptions{Host: host})
+	_, diags := load.File("testdata/broken/argument_misspelled.hcl", load.Options{Host: host})
 	out, err := json.MarshalIndent(diags, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -277,24 +290,24 @@ func TestDiagnosticJSON(t *testing.T) {
 }
 
 func TestRenderColor(t *testing.T) {
-	_, diags := Load("testdata/broken/argument_misspelled.hcl", LoadOptions{Host: host})
+	_, diags := load.File("testdata/broken/argument_misspelled.hcl", load.Options{Host: host})
 	var b strings.Builder
 	if err := diags.Render(&b, true); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), red) || strings.Count(b.String(), plain) != 3 {
+	if !strings.Contains(b.String(), "\x1b[31m") || strings.Count(b.String(), "\x1b[0m") != 3 {
 		t.Errorf("%q", b.String())
 	}
 }
 
 // TestRanges checks that what leaves the package points at the right line.
 func TestRanges(t *testing.T) {
-	spec, diags := Load("testdata/good/sketch.hcl", LoadOptions{Host: host})
+	spec, diags := load.File("testdata/good/sketch.hcl", load.Options{Host: host})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}
 	cell := spec.Cells[1]
-	for what, r := range map[string]Range{
+	for what, r := range map[string]experiments.Range{
 		`policy "rr"`: cell.Policy.Range, `quantum = each.quantum`: cell.Policy.At["quantum"],
 		`engine  = "process"`: cell.Hardware.EngineRange, `threads = host.threads`: cell.Hardware.ThreadsRange,
 		`job "long"`: cell.Workload.Submits[0].Job.Range, `2`: cell.Workload.Submits[0].Job.Threads.Range,
@@ -308,23 +321,23 @@ func TestRanges(t *testing.T) {
 
 // TestSharing checks that blocks which evaluate alike are one value.
 func TestSharing(t *testing.T) {
-	spec, _ := Load("testdata/good/sketch.hcl", LoadOptions{Host: host})
+	spec, _ := load.File("testdata/good/sketch.hcl", load.Options{Host: host})
 	if spec.Cells[0].Workload != spec.Cells[2].Workload || spec.Cells[1].Policy == spec.Cells[2].Policy {
 		t.Error("blocks are shared wrongly")
 	}
 }
 
 func TestFormat(t *testing.T) {
-	got, diags := Format("x.hcl", []byte("a=1\nbcd   =  2 # two\nx \"y\" {\nz=3\n}\n"))
+	got, diags := load.Format("x.hcl", []byte("a=1\nbcd   =  2 # two\nx \"y\" {\nz=3\n}\n"))
 	want := "a   = 1\nbcd = 2 # two\nx \"y\" {\n  z = 3\n}\n"
 	if len(diags) > 0 || string(got) != want {
 		t.Errorf("%v, %q", diags, got)
 	}
-	if got, diags := Format("x.hcl.json", []byte(`{"a":{"b":1}}`)); len(diags) > 0 || string(got) != "{\n  \"a\": {\n    \"b\": 1\n  }\n}\n" {
+	if got, diags := load.Format("x.hcl.json", []byte(`{"a":{"b":1}}`)); len(diags) > 0 || string(got) != "{\n  \"a\": {\n    \"b\": 1\n  }\n}\n" {
 		t.Errorf("%v, %q", diags, got)
 	}
 	for _, name := range []string{"x.hcl", "x.hcl.json"} {
-		if got, diags := Format(name, []byte("a = {")); got != nil || !diags.HasErrors() {
+		if got, diags := load.Format(name, []byte("a = {")); got != nil || !diags.HasErrors() {
 			t.Errorf("%s: a syntax error is formatted: %q", name, got)
 		}
 	}
@@ -361,7 +374,7 @@ matrix {
 }
 
 func TestSweep(t *testing.T) {
-	spec, diags := LoadSource("sweep.hcl", sweep(30), LoadOptions{})
+	spec, diags := load.Source("sweep.hcl", sweep(30), load.Options{})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}
@@ -369,14 +382,14 @@ func TestSweep(t *testing.T) {
 		t.Fatalf("%d cells, want 900", len(spec.Cells))
 	}
 	for i, c := range spec.Cells { // the first axis varies slowest
-		if c.Workload.Submits[0].Count != 1+i/30 || c.Policy.Quantum != time.Duration(1+i%30)*time.Millisecond {
-			t.Fatalf("cell %d has count %d and quantum %v", i, c.Workload.Submits[0].Count, c.Policy.Quantum)
+		if c.Workload.Submits[0].Count != 1+i/30 || c.Policy.Settings.Duration("quantum") != time.Duration(1+i%30)*time.Millisecond {
+			t.Fatalf("cell %d has count %d and quantum %v", i, c.Workload.Submits[0].Count, c.Policy.Settings.Duration("quantum"))
 		}
 	}
 }
 
 func TestMatrixTooLarge(t *testing.T) {
-	_, diags := LoadSource("sweep.hcl", sweep(1020), LoadOptions{})
+	_, diags := load.Source("sweep.hcl", sweep(1020), load.Options{})
 	if len(diags) != 1 || diags[0].Summary != "Matrix too large" {
 		t.Errorf("diagnostics: %v", diags)
 	}
@@ -385,7 +398,7 @@ func TestMatrixTooLarge(t *testing.T) {
 func BenchmarkLoad10000Cells(b *testing.B) {
 	src := sweep(100)
 	for b.Loop() {
-		spec, diags := LoadSource("sweep.hcl", src, LoadOptions{})
+		spec, diags := load.Source("sweep.hcl", src, load.Options{})
 		if len(diags) > 0 || len(spec.Cells) != 10_000 {
 			b.Fatal(diags)
 		}
@@ -397,7 +410,7 @@ func BenchmarkLoad10000Cells(b *testing.B) {
 func BenchmarkLoad10000Policies(b *testing.B) {
 	src := []byte(strings.Replace(string(sweep(100)), `"${each.quantum}ms"`, `"${each.quantum * each.count}ms"`, 1))
 	for b.Loop() {
-		spec, diags := LoadSource("sweep.hcl", src, LoadOptions{})
+		spec, diags := load.Source("sweep.hcl", src, load.Options{})
 		if len(diags) > 0 || len(spec.Cells) != 10_000 {
 			b.Fatal(diags)
 		}
@@ -424,7 +437,7 @@ func FuzzLoad(f *testing.F) {
 		if isJSON {
 			name = "fuzz.hcl.json"
 		}
-		spec, diags := LoadSource(name, src, LoadOptions{Host: host})
+		spec, diags := load.Source(name, src, load.Options{Host: host})
 		if (spec == nil) != diags.HasErrors() {
 			t.Errorf("spec %v with diagnostics %v", spec != nil, diags)
 		}
@@ -450,7 +463,7 @@ matrix {
   order = ["fcfs", "round_robin"]
 }
 `
-	spec, diags := LoadSource("null.hcl", []byte(src), LoadOptions{Host: host})
+	spec, diags := load.Source("null.hcl", []byte(src), load.Options{Host: host})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}
@@ -462,8 +475,8 @@ matrix {
 		if (j.Epochs == 3) != (c.Axes[0].Value == "epochs") || (j.Steps == 30) != (c.Axes[0].Value == "steps") {
 			t.Errorf("%v: %d epochs, %d steps", c.Axes, j.Epochs, j.Steps)
 		}
-		if (c.Policy.Quantum == time.Second) != (c.Axes[1].Value == "round_robin") {
-			t.Errorf("%v: quantum %v", c.Axes, c.Policy.Quantum)
+		if (c.Policy.Settings.Duration("quantum") == time.Second) != (c.Axes[1].Value == "round_robin") {
+			t.Errorf("%v: quantum %v", c.Axes, c.Policy.Settings.Duration("quantum"))
 		}
 	}
 }
@@ -481,7 +494,7 @@ matrix {
   length = [1, 2, 3]
 }
 `
-	spec, diags := LoadSource("jobs.hcl", []byte(src), LoadOptions{Host: host})
+	spec, diags := load.Source("jobs.hcl", []byte(src), load.Options{Host: host})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}

@@ -1,9 +1,12 @@
-package experiments
+package experiments_test
 
 import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 )
 
 // The experiment that the README shows is a whole one.
@@ -17,8 +20,8 @@ func TestReadmeExperimentLoads(t *testing.T) {
 	if !found || !closed {
 		t.Fatal("README.md shows no experiment")
 	}
-	spec, diags := LoadSource("readme.hcl", []byte(source), LoadOptions{
-		Host: HostFacts{Threads: 2, Cores: 2, MemoryBytes: 8 << 30},
+	spec, diags := load.Source("readme.hcl", []byte(source), load.Options{
+		Host: experiments.HostFacts{Threads: 2, Cores: 2, MemoryBytes: 8 << 30},
 	})
 	if len(diags) > 0 {
 		var b strings.Builder

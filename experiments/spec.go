@@ -1,22 +1,52 @@
-// Package experiments reads experiment files: HCL in, a Spec of plain values
-// out, evaluated and expanded into cells, which still knows its source ranges.
-// It is the only package that knows HCL.
+// Package experiments has what an experiment file says, evaluated: a Spec of
+// plain values, expanded into cells, which still know where they were written.
+// It also has the experiments that ship.
 //
-// A file is read in four steps: its names are checked against the table in
-// package schema (structure.go); variables and locals are evaluated in the
-// order of their dependencies (scope.go, variables.go); the matrix is expanded
-// into points (matrix.go); and the blocks of each point are evaluated, once
-// for each combination of the axes that they read (expand.go, decode.go).
-// Whatever is wrong becomes a Diagnostic, and what depends on it is left out
-// in silence, so that one mistake is one message.
+// The packages below it read a file, in five steps, which load puts together:
+// names are checked against the tables of package language, then variables and
+// locals are evaluated in the order of their dependencies (eval); the matrix is
+// expanded into points, and the blocks of each point are evaluated, once for
+// each combination of the axes that they read (matrix, with blocks); and the
+// cells are checked as a whole (check). Whatever is wrong becomes a Diagnostic.
+// What depends on it is left out in silence, so that one mistake is one message.
+//
+// Only these packages know HCL; this one does not.
 package experiments
 
 import (
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/policy"
 )
+
+// Profile says how jobs are sampled.
+type Profile struct {
+	// Samples are runs of different lengths of a job kind; Fraction is the part
+	// of its epochs in the shortest.
+	Samples  int
+	Fraction float64
+	// Lengths are those of the samples, sorted, in epochs or steps; nil: by
+	// Samples and Fraction.
+	Lengths []int
+	// Repeats is how often each sample is taken.
+	Repeats int
+	// Threads are further numbers of threads to sample at, sorted; nil: those
+	// that the jobs may come to run on.
+	Threads []int
+	// Budget is the most time that sampling may take, as a part of the real
+	// cells' predicted time; 0: no bound.
+	Budget float64
+	Range  Range
+}
+
+// Estimate says which run-time model is fitted.
+type Estimate struct {
+	Model string // one of the models of the language
+	// Models are fitted as well, to be compared; without Model, none twice.
+	Models []string
+	Level  float64 // of the prediction interval, 0.9
+	Range  Range
+}
 
 // Pos is a place in a file; lines and columns count from 1, bytes from 0.
 type Pos struct {
@@ -83,153 +113,9 @@ type Cell struct {
 	Axes     []Setting
 }
 
-// Job is a training program with its total work and its request.
-type Job struct {
-	Name  string
-	Range Range
-
-	// Exactly one of Builtin and Command is set.
-	Builtin  string
-	Settings []Setting // the builtin's arguments, all of them, defaults included, in the order of its schema
-	Command  []string
-	Dir      string    // working directory of Command; absolute
-	Env      []Setting // extra environment
-	Files    []string  // further input files; a change in one makes cells run again
-	// Flags asks for the hardware flags (--cpu --numThreads N) of run.sh-style programs.
-	Flags bool
-	// TimeWriter is first, last or longest: the time-writer line that counts.
-	TimeWriter string
-
-	// Exactly one of Epochs and Steps is above 0.
-	Epochs int
-	Steps  int
-
-	Threads   Threads
-	Malleable bool
-	GPUs      int
-	// GPU is the type of GPU that it wants; empty for any.
-	GPU    string
-	Memory int64 // bytes
-	// Nodes over which the request is divided evenly; 0 and 1 mean one.
-	Nodes    int
-	Priority int
-	// Deadline is relative to the arrival; 0 means none.
-	Deadline time.Duration
-	// Limit ends a job that runs longer (service time); 0 means no limit.
-	Limit time.Duration
-	// Container is set when the job names an image.
-	Container *Container
-	// Retries is how often a job that failed is started anew.
-	Retries int
-	// Alternatives are the other ways in which it can run: the same job with
-	// another request and run time. Alternative is the name of such a way; it
-	// is empty for the job itself.
-	Alternatives []*Job
-	Alternative  string
-	// Variant tells apart the forms of one block that differ in their request,
-	// because a trace asks for other threads, or because they are its
-	// alternatives; empty for the block as it is written.
-	Variant string
-	// Runtime is set when the file says how long the job takes in simulation.
-	Runtime *Runtime
-	// At has the source range of each argument that the file sets.
-	At map[string]Range
-}
-
-// Threads is a thread request: the total, and its split into pools.
-type Threads struct {
-	Request  int // cores asked for; Inter + Intra where the file splits them
-	Inter    int
-	Intra    int
-	Min, Max int // bounds for a malleable job; 0 where the file is silent
-	Range    Range
-}
-
-// Runtime is a job's run time in simulation: Startup + epochs × Epoch on
-// one thread, of which Parallel (0 to 1) speeds up with threads (Amdahl), or
-// which speeds up by a curve or a table.
-type Runtime struct {
-	Startup time.Duration
-	// Epoch is the same for all jobs of the class, or drawn for each.
-	Epoch    workload.Span
-	Parallel float64
-	// SpeedUp takes the place of Parallel, if it is set.
-	SpeedUp *workload.SpeedUp
-	// Threads is the number of threads on which Epoch is the time, where that
-	// comes from a table; 0 means one.
-	Threads int
-	// Whole says that Epoch is the time of the whole job.
-	Whole bool
-	// GPURates are how many times faster an epoch is on types of GPU.
-	GPURates []GPURate
-}
-
-// Workload is jobs with arrival times: those of Submits, those of a Trace, or
-// both.
-type Workload struct {
-	Name    string
-	Range   Range
-	Submits []Submit
-	Resizes []Update
-	Trace   *Trace
-}
-
-// Submit is a batch of like jobs.
-type Submit struct {
-	Job      *Job
-	Count    int
-	Arrivals workload.Arrivals
-	// Priority overrides the job's when HasPriority.
-	Priority    int
-	HasPriority bool
-	// Deadline is relative to each arrival; 0 means none.
-	Deadline time.Duration
-	User     string
-	// LeftOut says what a lenient reader left out of a file of instants.
-	LeftOut string
-	Range   Range
-}
-
-// Update changes the thread request of one job while the cell runs.
-type Update struct {
-	At      time.Duration
-	Job     string // class and running number, "long-1"
-	Threads int
-	Range   Range
-}
-
-// Hardware is a machine or a cluster and the engine that runs jobs on it.
-type Hardware struct {
-	Name   string
-	Range  Range
-	Engine string // process, docker or simulated
-	// EngineRange and ThreadsRange are for checks made later.
-	EngineRange  Range
-	ThreadsRange Range
-	Cluster      scheduler.Cluster
-	// Overheads and Noise are read by the simulated engine. Without Overheads
-	// those apply that were measured with the samples of the jobs.
-	Overheads *Overheads
-	// Contention slows jobs down by what their neighbours hold; nil for none.
-	Contention *Contention
-	// Noise is the relative standard deviation of run times (lognormal).
-	Noise float64
-	// Docker is set on the engine docker.
-	Docker *Docker
-	// Lacks are capabilities that the simulated engine is told not to have.
-	Lacks []string
-	// At has the source range of each argument that the file sets.
-	At map[string]Range
-}
-
-// Overheads are times that an action costs the job it is done to.
-type Overheads struct {
-	Start, Pause, Resume, Resize time.Duration
-}
-
 // Policy is a scheduler policy with its name.
 type Policy struct {
-	scheduler.Policy
+	policy.Policy
 	Name  string
 	Range Range
 	// Estimates is fitted, oracle, noisy, requested or online.
@@ -256,4 +142,16 @@ type Plot struct {
 	X      string // an axis, for series, heatmap and speedup
 	Y      string // an axis, for heatmap
 	Range  Range
+}
+
+// Threshold is a bound that an experiment's results must keep.
+type Threshold struct {
+	// Metric is a column of metrics.csv, or language.EstimateError.
+	Metric string
+	// Policy is the policy that it is about; empty for all.
+	Policy string
+	// Min and Max bound the metric's mean over the replicates, in its unit;
+	// FidelityPct the mean absolute error of its simulation. nil: no bound.
+	Min, Max, FidelityPct *float64
+	Range                 Range
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/disk"
@@ -48,7 +47,7 @@ func Checks(dir string) []Check {
 	load := NewLoadSampler()
 	m := Host()
 	checks := []Check{
-		checkCores(m), checkBinding(m), checkOrphans(), checkGovernor(m),
+		checkCores(m), checkGovernor(m),
 		checkMemory(), checkDisk(dir),
 	}
 	checks = append(checks, checkGPUs(lookAtGPUs()))
@@ -67,49 +66,30 @@ func checkCores(m Machine) Check {
 	switch {
 	case m.Quota > 0 && m.Quota < float64(len(m.Allowed)):
 		c.Status = Warn
-		c.Text += fmt.Sprintf("; a limit of the container grants %.4g of them in CPU time", m.Quota)
-		c.Hint = "jobs that together exceed the limit are halted for part of each 100 ms; give the container whole CPUs (a cpuset) instead"
+		c.Text += fmt.Sprintf("; the container is limited to the CPU time of %.4g", m.Quota)
+		c.Hint = "jobs that together exceed the limit are halted for part of each 100 ms: give the container whole CPUs (a cpuset)"
 	case m.Threads < m.LogicalCPUs:
-		c.Text += fmt.Sprintf("; this process may use %d (CPUs %s)", m.Threads, formatCPUs(m.Allowed))
+		c.Text += fmt.Sprintf("; this process may use %d (CPUs %s)", m.Threads, FormatCPUs(m.Allowed))
 	}
 	if m.Threads == 1 {
 		c.Status = Warn
-		c.Hint = "jobs and tfexp share one core, and policies have little to decide"
-	}
-	return c
-}
-
-func checkBinding(m Machine) Check {
-	if !bindsCores {
-		return Check{
-			Name: "core binding", Status: Warn,
-			Text: fmt.Sprintf("%s does not bind processes to cores: jobs keep to their threads only by their own discipline", m.OS),
-			Hint: "run experiments whose run times matter on Linux",
-		}
-	}
-	return Check{Name: "core binding", Status: OK, Text: "jobs are bound to their cores (CPUs " + formatCPUs(m.Allowed) + ")"}
-}
-
-func checkOrphans() Check {
-	c := Check{Name: "clean-up", Status: OK, Text: "when tfexp is killed, the kernel kills its jobs and a guardian what they left"}
-	if runtime.GOOS != "linux" {
-		c.Text = "when tfexp is killed, a guardian kills its jobs; there is no parent-death signal on this system"
+		c.Hint = "jobs and tfexp share one core: there is little to schedule"
 	}
 	return c
 }
 
 func checkGovernor(m Machine) Check {
-	c := Check{Name: "CPU frequency", Status: OK, Text: "the governor is not told"}
+	c := Check{Name: "CPU frequency", Status: OK, Text: "CPU governor: unknown"}
 	if len(m.Allowed) == 0 {
 		return c
 	}
 	switch g := governor(m.Allowed[0]); g {
 	case "":
 	case "performance":
-		c.Text = "the governor is performance"
+		c.Text = "CPU governor: performance"
 	default:
 		c.Status = Warn
-		c.Text = fmt.Sprintf("the governor is %s: clock speeds, and with them run times, vary with the load", g)
+		c.Text = fmt.Sprintf("CPU governor: %s; clock speeds, and with them run times, vary with the load", g)
 		c.Hint = "for precise measurements, as root: cpupower frequency-set --governor performance"
 	}
 	return c
@@ -118,7 +98,7 @@ func checkGovernor(m Machine) Check {
 func checkMemory() Check {
 	v, err := mem.VirtualMemory()
 	if err != nil {
-		return Check{Name: "memory", Status: Warn, Text: "not told: " + err.Error()}
+		return Check{Name: "memory", Status: Warn, Text: "unknown: " + err.Error()}
 	}
 	c := Check{
 		Name: "memory", Status: OK,
@@ -133,7 +113,7 @@ func checkMemory() Check {
 func checkDisk(dir string) Check {
 	u, err := disk.Usage(existing(dir))
 	if err != nil {
-		return Check{Name: "disk", Status: Warn, Text: fmt.Sprintf("free space of %s is not told: %v", dir, err)}
+		return Check{Name: "disk", Status: Warn, Text: fmt.Sprintf("free space of %s unknown: %v", dir, err)}
 	}
 	c := Check{Name: "disk", Status: OK, Text: fmt.Sprintf("%.1f GiB free for %s", float64(u.Free)/(1<<30), dir)}
 	if u.Free < LowDisk {
@@ -160,12 +140,12 @@ func existing(dir string) string {
 
 func checkLoad(others float64) Check {
 	if others == UnknownLoad {
-		return Check{Name: "load", Status: Warn, Text: "the load by other processes is not told"}
+		return Check{Name: "load", Status: Warn, Text: "CPU load of other programs: unknown"}
 	}
-	c := Check{Name: "load", Status: OK, Text: fmt.Sprintf("other processes use %.2f cores now", others)}
+	c := Check{Name: "load", Status: OK, Text: fmt.Sprintf("other programs use %.2f cores now", others)}
 	if others > BusyCores {
 		c.Status = Warn
-		c.Hint = "real run times suffer; see what is running, or wait"
+		c.Hint = "real jobs will run slower; stop the other programs, or wait"
 	}
 	return c
 }

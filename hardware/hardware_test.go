@@ -126,7 +126,7 @@ func TestChecks(t *testing.T) {
 			t.Error("the disk of a folder that is not there yet:", c.Text)
 		}
 	}
-	want := []string{"cores", "core binding", "clean-up", "CPU frequency", "memory", "disk", "GPUs", "load"}
+	want := []string{"cores", "CPU frequency", "memory", "disk", "GPUs", "load"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
@@ -144,12 +144,12 @@ func TestCheckFindings(t *testing.T) {
 		text   string
 	}{
 		{checkCores(all), OK, "8 logical CPUs"},
-		{checkCores(limited), Warn, "8 logical CPUs; a limit of the container grants 2.5 of them in CPU time"},
+		{checkCores(limited), Warn, "8 logical CPUs; the container is limited to the CPU time of 2.5"},
 		{checkCores(bound), OK, "8 logical CPUs; this process may use 3 (CPUs 0-1,4)"},
 		{checkCores(single), Warn, "8 logical CPUs; this process may use 1 (CPUs 6)"},
-		{checkLoad(0.01), OK, "other processes use 0.01 cores now"},
-		{checkLoad(1.5), Warn, "other processes use 1.50 cores now"},
-		{checkLoad(UnknownLoad), Warn, "the load by other processes is not told"},
+		{checkLoad(0.01), OK, "other programs use 0.01 cores now"},
+		{checkLoad(1.5), Warn, "other programs use 1.50 cores now"},
+		{checkLoad(UnknownLoad), Warn, "CPU load of other programs: unknown"},
 	} {
 		if test.got.Status != test.status || test.got.Text != test.text {
 			t.Errorf("%+v, want %s: %s", test.got, test.status, test.text)

@@ -119,7 +119,7 @@ func (m Machine) Settings() []Fact {
 		{"logical_cpus", number(m.LogicalCPUs)},
 		{"cores", number(m.Cores)},
 		{"numa_nodes", number(m.NUMANodes)},
-		{"usable_cpus", formatCPUs(m.Allowed)},
+		{"usable_cpus", FormatCPUs(m.Allowed)},
 		{"memory", gibibytes(m.MemoryBytes)},
 		{"gpus", m.gpus()},
 	}
@@ -162,8 +162,8 @@ func series(release string) string {
 	return parts[0] + "." + minor
 }
 
-// formatCPUs writes ascending CPU numbers as the kernel does: "0-3,7".
-func formatCPUs(cpus []int) string {
+// FormatCPUs writes ascending CPU numbers as the kernel does: "0-3,7".
+func FormatCPUs(cpus []int) string {
 	var b strings.Builder
 	for i := 0; i < len(cpus); {
 		j := i

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bindsCores tells whether jobs can be bound to cores here.
-const bindsCores = true
+// BindsCores reports whether jobs can be bound to cores on this system.
+const BindsCores = true
 
 var allowedOnce = sync.OnceValue(func() []int {
 	var set unix.CPUSet

@@ -4,8 +4,8 @@ package hardware
 
 import "runtime"
 
-// bindsCores tells whether jobs can be bound to cores here.
-const bindsCores = false
+// BindsCores reports whether jobs can be bound to cores on this system.
+const BindsCores = false
 
 // AllowedCPUs returns the CPUs that this process may use, in ascending order:
 // here, all of them.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/jobs/contract"
@@ -62,7 +63,7 @@ func (f framework) needed(t *testing.T) {
 }
 
 // job makes the training a job of so many epochs that keeps its files in dir.
-func (f framework) job(t *testing.T, dir string, epochs int, args ...string) process.Job {
+func (f framework) job(t *testing.T, dir string, epochs int, args ...string) launch.Job {
 	t.Helper()
 	python, err := filepath.Abs(f.python)
 	if err != nil {
@@ -72,7 +73,7 @@ func (f framework) job(t *testing.T, dir string, epochs int, args ...string) pro
 	if err != nil {
 		t.Fatal(err)
 	}
-	return process.Job{
+	return launch.Job{
 		Name: "train-1", Argv: append([]string{python, program, "--model", "cnn"}, args...),
 		Env: []string{fmt.Sprintf("%s=%d", contract.EnvEpochs, epochs)},
 		Dir: dir, LogPath: filepath.Join(dir, "log"), ControlPath: filepath.Join(dir, "control"), CheckpointDir: filepath.Join(dir, "ck"),
@@ -85,10 +86,10 @@ func grant(n int) scheduler.Grant {
 }
 
 // open starts the job on two cores; on a machine with one both are the same.
-func open(t *testing.T, job process.Job) *process.Engine {
+func open(t *testing.T, job launch.Job) *process.Engine {
 	t.Helper()
 	cpus := hardware.AllowedCPUs()
-	e, err := process.New([]process.Job{job}, process.Options{CPUs: []int{cpus[0], cpus[len(cpus)-1]}, Grace: time.Minute})
+	e, err := process.New([]launch.Job{job}, process.Options{CPUs: []int{cpus[0], cpus[len(cpus)-1]}, Grace: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func open(t *testing.T, job process.Job) *process.Engine {
 }
 
 // wait returns how the job ended.
-func wait(t *testing.T, e *process.Engine) scheduler.End {
+func wait(t *testing.T, e *process.Engine) scheduler.Notice {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()

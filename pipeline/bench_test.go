@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 )
 
 // matrixFile is a matrix of 10,000 cells: two axes of 100 values.
@@ -112,7 +112,7 @@ func BenchmarkThousandCells(b *testing.B) {
 func benchmarkFile(b *testing.B, file string, cells int, vars ...string) {
 	b.Helper()
 	for b.Loop() {
-		spec, diags := experiments.Load(file, experiments.LoadOptions{Vars: vars})
+		spec, diags := load.File(file, load.Options{Vars: vars})
 		if diags.HasErrors() {
 			b.Fatal(diags)
 		}

@@ -1,99 +1,201 @@
 package pipeline
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
+	"context"
 	"fmt"
-	"strings"
+	"os"
+	"path/filepath"
+	"time"
 
-	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/results"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
 )
 
-// maxCellName keeps a cell's folder and its files well below the limits of
-// file systems.
-const maxCellName = 150
-
-// expand lists the cells with their replicates, in the order of the file:
-// all replicates of a cell stand together. specCell has, for each, the index
-// of its cell in the spec.
-func expand(spec *experiments.Spec) (refs []results.CellRef, specCell []int) {
-	taken := map[string]bool{}
-	for i, c := range spec.Cells {
-		name := cellName(c)
-		for n := 2; taken[name]; n++ { // two names that differ only in replaced characters
-			name = fmt.Sprintf("%s~%d", cellName(c), n)
-		}
-		taken[name] = true
-		axes := make([]results.Setting, len(c.Axes))
-		for k, a := range c.Axes {
-			axes[k] = results.Setting(a)
-		}
-		var cores, gpus int
-		for _, n := range c.Hardware.Cluster.Nodes {
-			cores += n.Threads
-			gpus += n.GPUs
-		}
-		for r := 1; r <= spec.Replicates; r++ {
-			refs = append(refs, results.CellRef{
-				Cell:     fmt.Sprintf("%s-r%d", name, r),
-				Workload: c.Workload.Name, Hardware: c.Hardware.Name, Policy: c.Policy.Name,
-				Replicate: r, Seed: replicateSeed(spec.Seed, r), Engine: c.Hardware.Engine,
-				Axes: axes, Cores: cores, GPUs: gpus,
-			})
-			specCell = append(specCell, i)
+// Pending implements stages.Pipeline.
+func (r *run) Pending(ctx context.Context) ([]int, error) {
+	var err error
+	from := r.asked
+	if from > 0 { // the cells before have run
+		if err := r.askMore(); err != nil {
+			return nil, err
 		}
 	}
-	return refs, specCell
+	var cells []int
+	for _, i := range r.RunOrder[from:] {
+		if r.Work[i].Reuse {
+			if r.Work[i].Reuse, err = r.restore(i); err != nil {
+				return nil, err
+			}
+		}
+		if r.Work[i].Reuse {
+			r.outcome.Reused++
+		} else {
+			cells = append(cells, i)
+		}
+	}
+	r.asked = len(r.Cells)
+	if len(cells) == 0 && r.asked > from && from > 0 {
+		return r.Pending(ctx) // what was added is there already: perhaps more follows
+	}
+	if from > 0 && len(cells) == 0 {
+		return nil, nil
+	}
+	if err := r.predict(ctx, from); err != nil { // the samples are there now
+		return nil, err
+	}
+	return cells, r.writePlan()
 }
 
-// cellName is readable and fit for a folder: workload-hardware-policy and the
-// axes that the cell reads.
-func cellName(c experiments.Cell) string {
-	var b strings.Builder
-	b.WriteString(c.Workload.Name + "-" + c.Hardware.Name + "-" + c.Policy.Name)
-	for _, a := range c.Axes {
-		b.WriteString("-" + a.Name + "=" + a.Value)
+// askMore adds to the plan what follows from the results so far.
+func (r *run) askMore() error {
+	if r.exhausted {
+		return nil
 	}
-	name := strings.Map(func(r rune) rune {
+	from, to, err := r.ask()
+	if err != nil {
+		return err
+	}
+	onDisk := store.CellFolders(r.Dir)
+	r.cache.View(func(v store.View) { r.lookUpCells(v, from, to, onDisk) })
+	if !r.exhausted {
+		return nil
+	}
+	for _, c := range r.Cells {
+		delete(onDisk, c.Cell)
+	}
+	r.Stale = inOrder(r.Dir, onDisk)
+	return r.removeStale()
+}
+
+// restore makes sure that a cell which need not run has its folder; it returns
+// false for one that cannot be brought back.
+func (r *run) restore(i int) (bool, error) {
+	ref := r.Cells[i]
+	dir := r.folder(ref.Cell)
+	if store.Complete(dir, ref.Key) {
+		return true, nil
+	}
+	var packed []byte
+	r.cache.View(func(v store.View) { packed, _ = v.Output(ref.Key) })
+	if packed == nil {
+		return false, nil
+	}
+	if err := store.Unpack(dir, packed); err != nil {
+		r.Warn("cache", ref.Cell, fmt.Sprintf("%s could not be taken from the cache and runs again: %v", ref.Cell, err))
+		return false, nil
+	}
+	return true, r.journal.Add(store.JournalEntry{Event: "cell_restored", Unit: ref.Cell, Key: ref.Key})
+}
+
+// Begin implements stages.Pipeline.
+func (r *run) Begin(i int) (string, error) {
+	dir, err := r.Prepare(r.Cells[i].Cell, r.keys[i].Description())
+	if err != nil {
+		return "", err
+	}
+	return dir, r.journal.Add(store.JournalEntry{
+		Event: "cell_start", Unit: r.Cells[i].Cell, Text: r.Work[i].Reason, Changes: r.Work[i].Changes,
+	})
+}
+
+// End implements stages.Pipeline.
+func (r *run) End(i int, cell record.Cell, took time.Duration) error {
+	ref := r.Cells[i]
+	if cell.State == record.CellFinished {
+		if err := r.keep(i, took); err != nil {
+			return err
+		}
+	}
+	err := r.journal.Add(store.JournalEntry{
+		Event: "cell_end", Unit: ref.Cell, State: cell.State, Text: cell.Error, Seconds: took.Seconds(), Key: ref.Key,
+	})
+	if err != nil {
+		return err
+	}
+	for _, w := range cell.Warnings { // cell.json has them for the views
+		if err := r.journal.Add(store.JournalEntry{Event: "warning", Unit: ref.Cell, State: w.Code, Text: w.Text}); err != nil {
+			return err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.outcome.Ran++
+	if cell.State != record.CellFinished {
+		r.outcome.Failed++
+	}
+	return nil
+}
+
+// keep puts a finished cell into the cache: one that ran for real at once, a
+// simulated one together with others.
+func (r *run) keep(i int, took time.Duration) error {
+	ref, key := r.Cells[i], r.keys[i]
+	packed, err := store.Pack(r.folder(ref.Cell))
+	if err != nil {
+		return err
+	}
+	put := r.cache.Put
+	if !ref.Real() {
+		put = r.cache.Later
+	}
+	return put(key, store.Entry{
+		Stage: cellEntry, Unit: cellUnit(ref), Description: key.Description(),
+		Created: time.Now(), Seconds: took.Seconds(),
+	}, packed, familyUnit(ref))
+}
+
+// cellEntry marks the entries of the cache that are cells.
+const cellEntry = "execute"
+
+// Reused implements stages.Pipeline.
+func (r *run) Reused() int { return r.outcome.Reused }
+
+// Predicted implements stages.Pipeline.
+func (r *run) Predicted(i int) time.Duration { return r.Work[i].Predicted }
+
+// Folder implements stages.Pipeline.
+func (r *run) Folder(cell string) string { return r.folder(cell) }
+
+// folder is that of a cell, or of its twin.
+func (p *Plan) folder(cell string) string {
+	return filepath.Join(p.Dir, record.CellsDir, filepath.FromSlash(cell))
+}
+
+// State implements stages.Pipeline.
+func (r *run) State(cell string) (string, bool) { return store.State(r.folder(cell)) }
+
+// Complete implements stages.Pipeline.
+func (r *run) Complete(cell, description string) bool {
+	return store.Complete(r.folder(cell), store.HashOf(description))
+}
+
+// Prepare implements stages.Pipeline.
+func (r *run) Prepare(cell, description string) (string, error) {
+	dir := r.folder(cell)
+	if err := os.RemoveAll(dir); err != nil {
+		return "", fmt.Errorf("clean up the folder of cell %s: %w", cell, err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("make the folder of cell %s: %w", cell, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, store.KeyFile), []byte(description), 0o644); err != nil {
+		return "", fmt.Errorf("write the key of cell %s: %w", cell, err)
+	}
+	return dir, nil
+}
+
+// left sums the predicted times of the real cells that run; 0 when one is
+// unknown.
+func (p *Plan) left() time.Duration {
+	var sum time.Duration
+	for i, w := range p.Work {
 		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("._=-+", r):
-			return r
+		case w.Reuse || !p.Cells[i].Real():
+		case w.Predicted == 0:
+			return 0
+		default:
+			sum += w.Predicted
 		}
-		return '_'
-	}, b.String())
-	if len(name) > maxCellName {
-		sum := sha256.Sum256([]byte(name))
-		name = name[:maxCellName-13] + "-" + hex.EncodeToString(sum[:6])
 	}
-	return name
-}
-
-// replicateSeed is shared by all cells of a replicate, so that what is
-// compared has the same arrivals and the same noise.
-func replicateSeed(seed int64, replicate int) int64 {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d/replicate/%d", seed, replicate))
-	return int64(binary.BigEndian.Uint64(sum[:8]) >> 1)
-}
-
-// runOrder is a randomised block design: replicate after replicate, and
-// within each the cells in a random order of their own, so that a machine
-// that drifts harms no policy more than another.
-func runOrder(seed int64, refs []results.CellRef) []int {
-	byReplicate := map[int][]int{}
-	last := 0
-	for i, r := range refs {
-		byReplicate[r.Replicate] = append(byReplicate[r.Replicate], i)
-		last = max(last, r.Replicate)
-	}
-	order := make([]int, 0, len(refs))
-	for r := 1; r <= last; r++ {
-		block := byReplicate[r]
-		rng := workload.Stream(seed, "order", fmt.Sprint(r))
-		rng.Shuffle(len(block), func(i, j int) { block[i], block[j] = block[j], block[i] })
-		order = append(order, block...)
-	}
-	return order
+	return sum
 }

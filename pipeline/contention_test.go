@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // containersFile simulates measured containers: like jobs side by side, each
@@ -92,7 +93,7 @@ func TestContentionOfMeasuredContainers(t *testing.T) {
 		if _, err := p.Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		e, err := results.Open(p.Dir)
+		e, err := record.Open(p.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,10 +104,10 @@ func TestContentionOfMeasuredContainers(t *testing.T) {
 				axes[a.Name] = a.Value
 			}
 			want := measured[axes["cores"]+" "+axes["containers"]]
-			err := math.Abs(c.Metrics.Makespan/want - 1)
+			err := math.Abs(measure.Makespan.Of(&c.Metrics)/want - 1)
 			sum += err
 			if err > most {
-				most, worst = err, fmt.Sprintf("%s cores, %s containers: %.0f s for %.0f s", axes["cores"], axes["containers"], c.Metrics.Makespan, want)
+				most, worst = err, fmt.Sprintf("%s cores, %s containers: %.0f s for %.0f s", axes["cores"], axes["containers"], measure.Makespan.Of(&c.Metrics), want)
 			}
 		}
 		mean := sum / float64(len(e.Cells))

@@ -4,332 +4,84 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
-	"sync"
-	"time"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/tfexp/tfexp/pipeline/realise"
 
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// execute runs the cells that are not there yet: the simulated ones side by
-// side, then the real ones one at a time, in the recorded order.
-func (r *run) execute(ctx context.Context) error {
-	start := time.Now()
-	var simulated, real []int
-	for _, i := range r.RunOrder {
-		if r.Work[i].Reuse {
-			if err := r.reuse(i); err != nil {
-				return err
-			}
-			if r.Work[i].Reuse {
-				r.outcome.Reused++
-				continue
-			}
-		}
-		if r.Cells[i].Engine == engineSimulated {
-			simulated = append(simulated, i)
-		} else {
-			real = append(real, i)
-		}
-	}
-	if err := r.predict(); err != nil { // the samples are there now
-		return err
-	}
-	if err := r.writePlan(); err != nil {
-		return err
-	}
-	if len(simulated) > 0 {
-		defer debug.SetGCPercent(debug.SetGCPercent(cellsGC))
-	}
-	e := &execution{run: r, done: r.outcome.Reused, open: map[int]time.Duration{}}
-	for _, i := range real {
-		e.open[i] = r.Work[i].Predicted
-	}
-	r.observe(Progress{Kind: StageStart, Stage: "execute", Done: e.done, Total: len(r.Cells), Reused: r.outcome.Reused, Left: e.left()})
-	err := e.sideBySide(ctx, simulated)
-	for _, i := range real {
-		if err != nil {
-			break
-		}
-		err = e.cell(ctx, i)
-	}
-	err = errors.Join(err, r.cache.flush())
-	r.observe(Progress{Kind: StageEnd, Stage: "execute", Done: e.done, Total: len(r.Cells), Reused: r.outcome.Reused, Elapsed: time.Since(start), Err: err})
-	return err
-}
-
-// How much garbage there may be before it is collected, in percent of what is
-// in use; see debug.SetGCPercent. Of small cells little is in use, and each
-// leaves a megabyte behind. A cell of very many jobs has all that it keeps, most
-// of a kilobyte a job, when it begins: waiting from then on for as much garbage
-// would double the memory, and collecting it earlier costs next to nothing.
-const (
-	cellsGC    = 200
-	hugeCell   = 200_000 // jobs
-	hugeCellGC = 20
-)
-
-// reuse makes sure that a cell which need not run has its folder. What cannot
-// be brought back is run.
-func (r *run) reuse(i int) error {
-	ref := r.Cells[i]
-	dir := filepath.Join(r.Dir, results.CellsDir, ref.Cell)
-	if cellComplete(dir, ref.Key) {
-		return nil
-	}
-	var packed []byte
-	r.cache.view(func(v cacheView) { packed, _ = v.output(ref.Key) })
-	if packed != nil {
-		err := unpackCell(dir, packed)
-		if err == nil {
-			return r.journal.add(JournalEntry{Event: "cell_restored", Unit: ref.Cell, Key: ref.Key})
-		}
-		r.warn("cache", ref.Cell, fmt.Sprintf("%s could not be taken from the cache and runs again: %v", ref.Cell, err))
-	}
-	r.Work[i].Reuse = false
-	return nil
-}
-
-// execution is the execute stage under way.
-type execution struct {
-	*run
-	mu   sync.Mutex // guards what follows
-	done int
-	open map[int]time.Duration // predicted time of the real cells that are not done
-}
-
-// left is the time left by the estimates; 0 when a cell has none.
-func (e *execution) left() time.Duration { return e.run.left(e.open) }
-
-// left sums the predicted times of the cells that run, or of those given; 0
-// when one is unknown.
-func (r *run) left(open map[int]time.Duration) time.Duration {
-	var sum time.Duration
-	for i, w := range r.Work {
-		predicted, runs := w.Predicted, !w.Reuse && r.Cells[i].Engine != engineSimulated
-		if open != nil {
-			predicted, runs = open[i], runs && hasKey(open, i)
-		}
-		if runs && predicted == 0 {
-			return 0
-		}
-		if runs {
-			sum += predicted
-		}
-	}
-	return sum
-}
-
-func hasKey(m map[int]time.Duration, k int) bool { _, ok := m[k]; return ok }
-
-// sideBySide runs simulated cells on all cores.
-func (e *execution) sideBySide(ctx context.Context, cells []int) error {
-	g, within := errgroup.WithContext(ctx)
-	limit := e.options.Parallel
-	if limit <= 0 {
-		limit = runtime.GOMAXPROCS(0) + 1 // one of them may wait for the disk
-	}
-	g.SetLimit(limit)
-	for _, i := range cells {
-		if within.Err() != nil {
-			break
-		}
-		g.Go(func() error { return e.cell(within, i) })
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return ctx.Err()
-}
-
-// cell runs one cell, records it, and keeps it in the cache if it finished.
-func (e *execution) cell(ctx context.Context, i int) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	ref, key := e.Cells[i], e.state.keys[i]
-	dir := filepath.Join(e.Dir, results.CellsDir, ref.Cell)
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("clean up the folder of cell %s: %w", ref.Cell, err)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make the folder of cell %s: %w", ref.Cell, err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, keyFile), []byte(key.Description()), 0o644); err != nil {
-		return fmt.Errorf("write the key of cell %s: %w", ref.Cell, err)
-	}
-	began := time.Now()
-	if err := e.journal.add(JournalEntry{Event: "cell_start", Unit: ref.Cell, Text: e.Work[i].Reason, Changes: e.Work[i].Changes}); err != nil {
-		return err
-	}
-	e.tell(i, Progress{Kind: UnitStart}, 0)
-	cell, err := e.carryOut(ctx, i, dir, began)
-	if err != nil {
-		if ctx.Err() == nil {
-			err = fmt.Errorf("cell %s: %w", ref.Cell, err)
-		}
-		return err
-	}
-	if cell.State == results.CellFinished {
-		if err := e.keep(i, dir, time.Since(began)); err != nil {
-			return err
-		}
-	}
-	err = e.journal.add(JournalEntry{Event: "cell_end", Unit: ref.Cell, State: cell.State, Text: cell.Error, Seconds: time.Since(began).Seconds(), Key: ref.Key})
-	if err != nil {
-		return err
-	}
-	for _, w := range cell.Warnings { // cell.json has them for the views
-		if err := e.journal.add(JournalEntry{Event: "warning", Unit: ref.Cell, State: w.Code, Text: w.Text}); err != nil {
-			return err
-		}
-	}
-	e.mu.Lock()
-	e.done++
-	delete(e.open, i)
-	e.mu.Unlock()
-	e.run.mu.Lock()
-	e.outcome.Ran++
-	if cell.State != results.CellFinished {
-		e.outcome.Failed++
-	}
-	e.run.mu.Unlock()
-	end := Progress{Kind: UnitEnd, Elapsed: time.Since(began)}
-	if cell.State != results.CellFinished {
-		end.Err = cellError(cell)
-	}
-	e.tell(i, end, 0)
-	return nil
-}
-
-// cellError says why a cell failed.
-func cellError(c results.Cell) error {
-	if c.Error != "" {
-		return errors.New(c.Error)
-	}
-	first := c.Failures[0]
-	if more := c.Metrics.Failed - 1; more > 0 {
-		return fmt.Errorf("job %s: %s (and %d more failed)", first.Job, first.Reason, more)
-	}
-	return fmt.Errorf("job %s: %s", first.Job, first.Reason)
-}
-
-// tell reports a cell's progress, with the stage's counts and the time left.
-func (e *execution) tell(i int, p Progress, elapsed time.Duration) {
-	e.mu.Lock()
-	p.Stage, p.Unit, p.Done, p.Total, p.Reused = "execute", e.Cells[i].Cell, e.done, len(e.Cells), e.outcome.Reused
-	if left := e.left(); left > 0 {
-		p.Left = max(left-elapsed, time.Second)
-	}
-	e.mu.Unlock()
-	e.observe(p)
-}
-
-// carryOut runs the cell on its engine.
-func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.Time) (results.Cell, error) {
-	c := e.spec.Cells[e.state.specCell[i]]
-	real, err := e.realise(c, e.Cells[i].Replicate)
-	if err != nil {
-		return results.Cell{}, err
-	}
-	task := execute.Cell{
-		Online: e.online(c, i, real), Dir: dir, Records: results.Records(e.spec.Records), Policy: c.Policy.Policy, Resizes: real.resizes, Until: e.spec.Until,
-		Setup: results.Setup{Cell: e.Cells[i], Cluster: c.Hardware.Cluster, Predicted: e.fitted(c.Hardware, real), PredictedOn: e.fittedOn(c.Hardware, real)},
-	}
-	if len(real.jobs) >= hugeCell {
-		task.Begun = func() { debug.SetGCPercent(hugeCellGC) }
-	}
-	if c.Hardware.Engine == engineSimulated {
-		engine, known, err := e.simulate(c, i, real)
-		if err != nil {
-			return execute.Fail(task, err)
-		}
-		task.Engine, task.Setup.Alone, task.Setup.Jobs = engine, known.alone, e.jobsFor(c, i, real, known)
-		return execute.Run(ctx, task)
-	}
-	task.Setup.Jobs = e.jobsFor(c, i, real, truth{})
-
-	task.Watch = func(n execute.Counts) {
-		e.tell(i, Progress{
-			Kind: UnitUpdate, JobsDone: n.Done, JobsRunning: n.Running, JobsWaiting: n.Waiting,
-			JobsFailed: n.Failed, Jobs: n.Total, Elapsed: time.Since(began),
-		}, time.Since(began))
-	}
+// Real implements stages.Pipeline.
+func (e *run) Real(ctx context.Context, i int, dir string, watch func(stages.Counts)) (record.Cell, error) {
+	c := e.cells[i]
 	scratch, err := os.MkdirTemp(e.Dir, ".scratch-")
 	if err != nil {
-		return results.Cell{}, fmt.Errorf("make a folder for control files: %w", err)
+		return record.Cell{}, fmt.Errorf("make a folder for control files: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-	logs := filepath.Join(dir, results.LogsDir)
+	logs := filepath.Join(dir, record.LogsDir)
 	if err := os.MkdirAll(logs, 0o755); err != nil {
-		return results.Cell{}, fmt.Errorf("make the log folder: %w", err)
+		return record.Cell{}, fmt.Errorf("make the log folder: %w", err)
 	}
-	if c.Hardware.Engine == engineDocker {
-		return e.inContainers(ctx, i, real, task, launchDirs{logs, scratch})
-	}
-	launches := make([]process.Job, len(real.jobs))
-	for n, j := range real.jobs {
-		block := real.kinds[real.kind[n]] // real jobs have a block each
-		launches[n] = e.state.programs.launch(block, j.Name, length(block), launchDirs{logs, scratch})
-		launches[n].Alternatives = launchWays(c.Hardware, block)
-	}
-	tables, err := openLive(task, real.jobs, false)
+	task, launches, err := c.Real(realise.Folders{Logs: logs, Scratch: scratch})
 	if err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
-	opts := e.engineOptions()
-	opts.Report = tables.report()
-	engine, err := process.New(launches, opts)
+	task.Dir, task.Logs = dir, logs
+	task.Watch = watch
+	return e.onEngine(ctx, c, task, launches)
+}
+
+// onEngine carries out a cell on its engine, with what is watched meanwhile.
+func (e *run) onEngine(ctx context.Context, c *realise.Cell, task stages.Task, jobs []launch.Job) (record.Cell, error) {
+	kind, on := c.Hardware.Kind(), c.Hardware.ForEngine()
+	site := e.sites[kind]
+	tables, err := openLive(task, task.Setup.Jobs, kind.Contained)
 	if err != nil {
-		return results.Cell{}, errors.Join(&EngineError{Engine: engineProcess, Err: err}, tables.close(nil))
+		return record.Cell{}, err
 	}
-	watch, err := e.watchGPUs(dir, i, real, engine.Zero())
+	running, err := site.Engine(ctx, engine.Task{
+		Hardware: on, Cell: c.Ref.Cell, Jobs: jobs, Report: tables.report(), Observe: tables.observe(),
+	})
 	if err != nil {
-		return results.Cell{}, errors.Join(err, engine.Close(), tables.close(nil))
+		return record.Cell{}, errors.Join(err, tables.close(nil))
+	}
+	watch := &gpuWatch{}
+	if site.Local(on) {
+		if watch, err = e.watchGPUs(task, running.Zero()); err != nil {
+			return record.Cell{}, errors.Join(err, running.Close(), tables.close(nil))
+		}
 	}
 	defer watch.abort()
 	load := hardware.NewLoadSampler()
-	task.Engine, task.Logs = engine, logs
+	task.Engine = running
 	var closed error
-	task.Finally = func(out *results.Cell) {
+	task.Finally = func(out *record.Cell) {
 		watch.finish(out)
 		busy := load.Others()
-		closed = errors.Join(engine.Close(), tables.close(out))
-		if busy == hardware.UnknownLoad {
-			return
-		}
-		out.Busy = busy
-		if busy > hardware.BusyCores {
-			out.Warnings = append(out.Warnings, results.Warning{Code: results.BusyMachine, Cell: e.Cells[i].Cell,
-				Text: fmt.Sprintf("other processes used more than %.2g cores, on the mean, while jobs ran", hardware.BusyCores)})
+		closed = errors.Join(running.Close(), tables.close(out))
+		if kind.Descendants {
+			judgeLoad(out, c.Ref.Cell, busy)
 		}
 	}
 	out, err := execute.Run(ctx, task)
-	return out, errors.Join(err, closed, engine.Close(), tables.close(nil))
+	return out, errors.Join(err, closed, running.Close(), tables.close(nil))
 }
 
-// keep puts a finished cell into the cache: one that ran for real at once, a
-// simulated one together with others.
-func (e *execution) keep(i int, dir string, took time.Duration) error {
-	packed, err := packCell(dir)
-	if err != nil {
-		return err
+// judgeLoad records how busy other programs kept the machine while the jobs of a cell ran, in cores.
+func judgeLoad(out *record.Cell, cell string, busy float64) {
+	if busy == hardware.UnknownLoad {
+		return
 	}
-	ref, key := e.Cells[i], e.state.keys[i]
-	record := e.cache.put
-	if ref.Engine == engineSimulated {
-		record = e.cache.later
+	out.Busy = busy
+	if busy > hardware.BusyCores {
+		out.Warnings = append(out.Warnings, record.Warning{Code: record.BusyMachine, Cell: cell,
+			Text: fmt.Sprintf("other programs used %.2g CPU cores while jobs ran", busy)})
 	}
-	return record(key, entry{
-		Stage: "execute", Unit: cellUnit(ref), Description: key.Description(),
-		Created: time.Now(), Seconds: took.Seconds(),
-	}, packed, familyUnit(ref))
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Explanation says of one cell why it last ran, how that ended, and all that
@@ -17,10 +18,10 @@ type Explanation struct {
 	// State is finished, failed, interrupted, or "not run".
 	State string `json:"state"`
 	// Ran is when it last ran, Reason and Changes why.
-	Ran     time.Time `json:"ran,omitzero"`
-	Reason  string    `json:"reason,omitempty"`
-	Changes []Change  `json:"changes,omitempty"`
-	Seconds float64   `json:"seconds,omitempty"`
+	Ran     time.Time      `json:"ran,omitzero"`
+	Reason  string         `json:"reason,omitempty"`
+	Changes []store.Change `json:"changes,omitempty"`
+	Seconds float64        `json:"seconds,omitempty"`
 	// Key is the hash of Lines, the labelled values that it was run under.
 	Key   string   `json:"key"`
 	Lines []string `json:"depends_on"`
@@ -30,20 +31,20 @@ type Explanation struct {
 // Explain reads from an experiment's folder why a cell last ran.
 func Explain(dir, cell string) (Explanation, error) {
 	x := Explanation{Cell: cell, State: "not run"}
-	folder := filepath.Join(dir, results.CellsDir, cell)
-	raw, err := os.ReadFile(filepath.Join(folder, keyFile))
+	folder := filepath.Join(dir, record.CellsDir, cell)
+	raw, err := os.ReadFile(filepath.Join(folder, store.KeyFile))
 	switch {
 	case err == nil:
 		x.Lines = strings.Split(strings.TrimSpace(string(raw)), "\n")
-		x.Key = hashOf(string(raw))
+		x.Key = store.HashOf(string(raw))
 		x.State = "interrupted"
-		if s, ok := cellState(folder); ok {
+		if s, ok := store.State(folder); ok {
 			x.State = s
 		}
 	case !os.IsNotExist(err):
 		return x, fmt.Errorf("explain %s: %w", cell, err)
 	}
-	entries, err := ReadJournal(dir)
+	entries, err := store.ReadJournal(dir)
 	if err != nil {
 		return x, fmt.Errorf("explain %s: %w", cell, err)
 	}

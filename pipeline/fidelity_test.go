@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"github.com/tfexp/tfexp/stages"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +11,10 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/simulated"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -51,7 +55,7 @@ policy "rr" {
 // sampled gives the only job kind of a plan an estimate of so many seconds an
 // epoch, and 0.5 s of start-up.
 func sampled(p *Plan, epoch float64) {
-	p.setSamples(p.state.profiles[0].key.Hash(), []estimator.Sample{
+	p.x.SetSamples(p.x.Units()[0].Hash, []estimator.Sample{
 		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, Launch: 0.01, Pause: 0.02, Resume: 0.03, Resize: 0.04},
 		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, Launch: 0.03},
 	})
@@ -61,30 +65,29 @@ func sampled(p *Plan, epoch float64) {
 // so long each.
 func happened(t *testing.T, p *Plan, i int, each time.Duration, state string) {
 	t.Helper()
-	c := p.spec.Cells[p.state.specCell[i]]
-	r, err := p.realise(c, p.Cells[i].Replicate)
+	jobs, err := p.cells[i].Jobs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(p.Dir, results.CellsDir, p.Cells[i].Cell)
+	dir := filepath.Join(p.Dir, record.CellsDir, p.Cells[i].Cell)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, keyFile), []byte(p.state.keys[i].Description()), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, store.KeyFile), []byte(p.keys[i].Description()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var events []scheduler.Event
-	for n := range r.jobs {
+	for n := range jobs {
 		events = append(events, scheduler.Event{Kind: scheduler.Arrive, Job: n})
 	}
 	cores := scheduler.CoreSet{{Lo: 0, Hi: 1}}
-	for n := range r.jobs {
+	for n := range jobs {
 		at := time.Duration(n) * each
 		events = append(events, scheduler.Event{At: at, Kind: scheduler.Start, Job: n, Cores: cores},
 			scheduler.Event{At: at + each, Kind: scheduler.Finish, Job: n})
 	}
-	setup := results.Setup{Cell: p.Cells[i], Cluster: c.Hardware.Cluster, Jobs: r.jobs}
-	if _, err := results.WriteCell(dir, setup, results.AllRecords, events, nil, results.Cell{State: state}); err != nil {
+	setup := record.Setup{Cell: p.Cells[i], Setup: measure.Setup{Cluster: p.cells[i].Hardware.Cluster, Jobs: jobs}}
+	if _, err := record.WriteCell(dir, setup, record.AllRecords, events, nil, record.Cell{State: state}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -107,34 +110,34 @@ func openRun(t *testing.T, p *Plan) *run {
 func simulations(t *testing.T, r *run) int {
 	t.Helper()
 	count := func() int {
-		raw, err := os.ReadFile(filepath.Join(r.Dir, results.JournalFile))
+		raw, err := os.ReadFile(filepath.Join(r.Dir, record.JournalFile))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return strings.Count(string(raw), `"cell_simulated"`)
 	}
 	before := count()
-	if err := r.fidelity(context.Background()); err != nil {
+	if err := stages.Find("fidelity").Run(context.Background(), r.seen()); err != nil {
 		t.Fatal(err)
 	}
 	return count() - before
 }
 
-func twinOf(t *testing.T, p *Plan, cell string) (twin results.Cell, ok bool) {
+func twinOf(t *testing.T, p *Plan, cell string) (twin record.Cell, ok bool) {
 	t.Helper()
-	if err := writeJSON(filepath.Join(p.Dir, results.PlanFile), p.Plan); err != nil {
+	if err := writeJSON(filepath.Join(p.Dir, record.PlanFile), p.Plan); err != nil {
 		t.Fatal(err)
 	}
-	e, err := results.Open(p.Dir)
+	e, err := record.Open(p.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pair := range e.Pairs() {
+	for _, pair := range analysis.Pairs(e) {
 		if pair.Real.Cell == cell {
 			return pair.Twin, true
 		}
 	}
-	return results.Cell{}, false
+	return record.Cell{}, false
 }
 
 // Two jobs of 0.5 s and 10 epochs of 0.2 s on one core, with 20 ms to launch
@@ -146,21 +149,21 @@ func TestTwinsAreSimulatedFromTheEstimates(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
 	sampled(p, 0.2)
 	r := openRun(t, p)
-	happened(t, p, 0, 3*time.Second, results.CellFinished)
-	happened(t, p, 1, 3*time.Second, results.CellFinished)
+	happened(t, p, 0, 3*time.Second, record.CellFinished)
+	happened(t, p, 1, 3*time.Second, record.CellFinished)
 	if n := simulations(t, r); n != 2 {
 		t.Fatalf("%d cells were simulated, want both", n)
 	}
 	for cell, want := range map[string]float64{"w-h-fcfs-r1": 5.04, "w-h-rr-r1": 5.24} {
 		twin, ok := twinOf(t, p, cell)
-		if !ok || twin.Metrics.Makespan != want {
-			t.Errorf("%s is simulated to take %g s, want %g", cell, twin.Metrics.Makespan, want)
+		if !ok || measure.Makespan.Of(&twin.Metrics) != want {
+			t.Errorf("%s is simulated to take %g s, want %g", cell, measure.Makespan.Of(&twin.Metrics), want)
 		}
 	}
-	if err := results.WriteTables(p.Dir); err != nil {
+	if err := analysis.WriteTables(p.Dir); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := os.ReadFile(filepath.Join(p.Dir, results.FidelityFile))
+	raw, err := os.ReadFile(filepath.Join(p.Dir, record.FidelityFile))
 	if err != nil || !strings.Contains(string(raw), "w-h-fcfs-r1,makespan_s,6.000000,5.040000,-16.000000\n") {
 		t.Errorf("%s, %v", raw, err)
 	}
@@ -172,8 +175,8 @@ func TestTwinsAreSimulatedFromTheEstimates(t *testing.T) {
 	if n := simulations(t, r); n != 2 {
 		t.Errorf("the estimates have changed, and %d cells were simulated again", n)
 	}
-	if twin, _ := twinOf(t, p, "w-h-fcfs-r1"); twin.Metrics.Makespan != 7.04 {
-		t.Errorf("by the new estimates it takes %g s, want 7.04", twin.Metrics.Makespan)
+	if twin, _ := twinOf(t, p, "w-h-fcfs-r1"); measure.Makespan.Of(&twin.Metrics) != 7.04 {
+		t.Errorf("by the new estimates it takes %g s, want 7.04", measure.Makespan.Of(&twin.Metrics))
 	}
 }
 
@@ -181,7 +184,7 @@ func TestTwinsAreSimulatedFromTheEstimates(t *testing.T) {
 func TestTwinsNeedEstimates(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
 	r := openRun(t, p)
-	happened(t, p, 0, 3*time.Second, results.CellFinished)
+	happened(t, p, 0, 3*time.Second, record.CellFinished)
 	if n := simulations(t, r); n != 0 {
 		t.Errorf("%d cells were simulated without an estimate", n)
 	}
@@ -189,8 +192,7 @@ func TestTwinsNeedEstimates(t *testing.T) {
 	if n := simulations(t, r); n != 1 { // the other cell is not there yet
 		t.Errorf("%d cells were simulated, want the one that has finished", n)
 	}
-	clear(p.state.samples)
-	clear(p.state.fits)
+	p.x.SetSamples(p.x.Units()[0].Hash, nil)
 	if n := simulations(t, r); n != 0 {
 		t.Errorf("%d cells were simulated without an estimate", n)
 	}
@@ -204,13 +206,13 @@ func TestFailedCellsHaveNoTwins(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
 	sampled(p, 0.2)
 	r := openRun(t, p)
-	happened(t, p, 0, 3*time.Second, results.CellFinished)
+	happened(t, p, 0, 3*time.Second, record.CellFinished)
 	simulations(t, r)
-	happened(t, p, 0, 3*time.Second, results.CellFailed)
+	happened(t, p, 0, 3*time.Second, record.CellFailed)
 	if n := simulations(t, r); n != 0 {
 		t.Errorf("%d failed cells were simulated", n)
 	}
-	if _, err := os.Stat(filepath.Join(p.Dir, results.CellsDir, p.Cells[0].Cell, results.TwinDir)); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(p.Dir, record.CellsDir, p.Cells[0].Cell, record.TwinDir)); !os.IsNotExist(err) {
 		t.Errorf("the simulation of a failed cell is still there: %v", err)
 	}
 }
@@ -224,7 +226,7 @@ func TestSamplesCountMoreThanTheFile(t *testing.T) {
 		t.Errorf("by the file it takes %s, want 2 × 10 epochs of 1s", got)
 	}
 	sampled(p, 0.2)
-	if err := p.predict(); err != nil {
+	if err := p.predict(context.Background(), 0); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.Work[0].Predicted; got != 5040*time.Millisecond {
@@ -245,7 +247,7 @@ func TestPlanPredictsRealCells(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(p.Dir, profileDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.keepSamples(&p.state.profiles[0], p.state.samples[p.state.profiles[0].key.Hash()]); err != nil {
+	if err := r.keepSamples(p.x.Units()[0], p.samplesOf(p.x.Units()[0])); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.close(); err != nil {
@@ -279,14 +281,14 @@ func TestMeasuredOverheadsAreTheDefault(t *testing.T) {
 		if c.job == "" {
 			sampled(p, 0.2)
 		}
-		if got := p.simulatorOptions(p.spec.Cells[0], 1).Overheads; got != c.want {
+		if got := p.cells[0].Overheads(); got != c.want {
 			t.Errorf("with %q and %q: %s, want %s", c.block, c.job, got, c.want)
 		}
 		said := "hardware.overheads " + c.want.String()
 		if c.want == measured {
 			said = "hardware.overheads measured"
 		}
-		if !strings.Contains(p.state.keys[0].Description(), said+"\n") {
+		if !strings.Contains(p.keys[0].Description(), said+"\n") {
 			t.Errorf("with %q and %q the key does not say %q", c.block, c.job, said)
 		}
 	}

@@ -3,14 +3,14 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/gpu"
-	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -22,18 +22,12 @@ func (p *Plan) gpuDevices() ([]gpu.Device, error) {
 	return p.options.GPUs.Devices()
 }
 
-// engineOptions are the settings of the process engine, for cells and samples.
-func (r *run) engineOptions() process.Options {
-	devices, _ := r.gpuDevices() // an experiment that needs more than there are is refused when it is read
-	return process.Options{Registry: r.registry(), GPUs: gpu.IDs(devices)}
-}
-
 // gpuWatch records what the GPUs of a cell do, from its start to its end.
 type gpuWatch struct {
-	table  *results.GPUWriter // nil when nothing is recorded
+	table  *record.GPUWriter // nil when nothing is recorded
 	source gpu.Source
 	own    bool // the source is to be closed
-	doubts []results.Warning
+	doubts []record.Warning
 	cell   string
 	done   chan struct{}
 	over   sync.WaitGroup
@@ -45,23 +39,23 @@ const busyGPU = "busy_gpu"
 
 // watchGPUs begins to record the GPUs of a cell whose jobs use some. GPUs that
 // cannot be read are a warning: the jobs can run all the same.
-func (e *execution) watchGPUs(dir string, i int, r realisation, zero time.Time) (*gpuWatch, error) {
-	w := &gpuWatch{done: make(chan struct{}), cell: e.Cells[i].Cell}
-	if !slices.ContainsFunc(r.jobs, func(j scheduler.Job) bool { return j.GPUs > 0 }) {
+func (r *run) watchGPUs(task stages.Task, zero time.Time) (*gpuWatch, error) {
+	w := &gpuWatch{done: make(chan struct{}), cell: task.Setup.Cell.Cell}
+	if !slices.ContainsFunc(task.Setup.Jobs, func(j scheduler.Job) bool { return j.GPUs > 0 }) {
 		return w, nil
 	}
-	if w.source = e.options.GPUs; w.source == nil {
+	if w.source = r.options.GPUs; w.source == nil {
 		w.source, w.own = gpu.Open(), true
 	}
 	devices, err := w.source.Devices() // a library reads those that it has listed
-	if err == nil && e.options.GPUs == nil {
+	if err == nil && r.options.GPUs == nil {
 		devices, err = hardware.GPUs()
 	}
 	if err != nil {
 		w.doubt("gpus", "GPUs were not watched: %v", err)
 		return w, nil
 	}
-	devices = devices[:min(e.Cells[i].GPUs, len(devices))]
+	devices = devices[:min(task.Setup.Cell.GPUs, len(devices))]
 	before, err := w.source.Read(devices)
 	if err != nil {
 		w.doubt("gpus", "GPUs were not watched: %v", err)
@@ -73,7 +67,7 @@ func (e *execution) watchGPUs(dir string, i int, r realisation, zero time.Time) 
 				devices[k].Index, max(b.Utilization, 0), float64(max(b.MemoryBytes, 0))/(1<<30))
 		}
 	}
-	if w.table, err = results.NewGPUWriter(dir); err != nil {
+	if w.table, err = record.NewGPUWriter(task.Dir); err != nil {
 		return nil, err
 	}
 	if err := w.write(devices, before, 0); err != nil {
@@ -102,7 +96,7 @@ func (w *gpuWatch) watch(devices []gpu.Device, zero time.Time) {
 
 func (w *gpuWatch) write(devices []gpu.Device, readings []gpu.Reading, at time.Duration) error {
 	for i, r := range readings {
-		err := w.table.Write(results.GPURow{
+		err := w.table.Write(record.GPURow{
 			At: at.Seconds(), GPU: i, Device: devices[i].ID,
 			Utilization: r.Utilization, Memory: r.MemoryBytes, Power: r.Watts,
 		})
@@ -114,7 +108,7 @@ func (w *gpuWatch) write(devices []gpu.Device, readings []gpu.Reading, at time.D
 }
 
 // finish ends the recording, and adds its file and warnings to the cell.
-func (w *gpuWatch) finish(out *results.Cell) {
+func (w *gpuWatch) finish(out *record.Cell) {
 	if w.table != nil {
 		close(w.done)
 		w.over.Wait()
@@ -131,7 +125,7 @@ func (w *gpuWatch) finish(out *results.Cell) {
 }
 
 func (w *gpuWatch) doubt(code, format string, args ...any) {
-	w.doubts = append(w.doubts, results.Warning{Code: code, Cell: w.cell, Text: fmt.Sprintf(format, args...)})
+	w.doubts = append(w.doubts, record.Warning{Code: code, Cell: w.cell, Text: fmt.Sprintf(format, args...)})
 }
 
 // abort ends a recording that finish has not.

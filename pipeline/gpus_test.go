@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,8 +12,9 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware/gpu"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // fakeGPUs are two GPUs, the second of which is lost after some readings.
@@ -64,9 +66,9 @@ policy "fcfs" { order = "fcfs" }
 plot "jct" {}
 `
 
-func runOnGPUs(t *testing.T, source *fakeGPUs) (*results.Experiment, results.Cell) {
+func runOnGPUs(t *testing.T, source *fakeGPUs) (*record.Experiment, record.Cell) {
 	t.Helper()
-	spec, diags := experiments.LoadSource("gpus.hcl", []byte(gpuFile), experiments.LoadOptions{
+	spec, diags := load.Source("gpus.hcl", []byte(gpuFile), load.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2, GPUs: 2, GPUType: "fake"},
 	})
 	if diags.HasErrors() {
@@ -79,7 +81,7 @@ func runOnGPUs(t *testing.T, source *fakeGPUs) (*results.Experiment, results.Cel
 	if out, err := p.Run(context.Background()); err != nil || out.Failed > 0 {
 		t.Fatal(out, err)
 	}
-	e, err := results.Open(p.Dir)
+	e, err := record.Open(p.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +93,7 @@ func TestGPUsOfACell(t *testing.T) {
 	e, cell := runOnGPUs(t, &fakeGPUs{})
 	var told []string
 	for _, job := range []string{"one-1", "one-2"} {
-		raw, err := os.ReadFile(filepath.Join(e.Dir, results.CellsDir, cell.Cell, results.LogsDir, job+".log"))
+		raw, err := os.ReadFile(filepath.Join(e.Dir, record.CellsDir, cell.Cell, record.LogsDir, job+".log"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +106,7 @@ func TestGPUsOfACell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) < 4 || rows[0].At != 0 || rows[1] != (results.GPURow{GPU: 1, Device: "GPU-b", Utilization: 50, Memory: 2 << 30, Power: -1}) {
+	if len(rows) < 4 || rows[0].At != 0 || rows[1] != (record.GPURow{GPU: 1, Device: "GPU-b", Utilization: 50, Memory: 2 << 30, Power: -1}) {
 		t.Errorf("%+v", rows)
 	}
 	for i := 2; i < len(rows); i++ {
@@ -112,14 +114,14 @@ func TestGPUsOfACell(t *testing.T) {
 			t.Errorf("row %d: %+v", i, rows[i])
 		}
 	}
-	busy := slices.ContainsFunc(cell.Warnings, func(w results.Warning) bool {
+	busy := slices.ContainsFunc(cell.Warnings, func(w record.Warning) bool {
 		return w.Code == busyGPU && strings.Contains(w.Text, "GPU 1 was in use") && w.Cell == cell.Cell
 	})
 	if !busy || len(cell.Warnings) > 2 { // the machine itself may be busy
 		t.Errorf("%+v", cell.Warnings)
 	}
-	if !slices.ContainsFunc(cell.Files, func(f results.File) bool { return f.Name == results.GPUsFile }) || cell.Metrics.GPUUtilization <= 0 {
-		t.Errorf("%+v, GPU utilization %g", cell.Files, cell.Metrics.GPUUtilization)
+	if !slices.ContainsFunc(cell.Files, func(f record.File) bool { return f.Name == record.GPUsFile }) || measure.GPUUtilization.Of(&cell.Metrics) <= 0 {
+		t.Errorf("%+v, GPU utilization %g", cell.Files, measure.GPUUtilization.Of(&cell.Metrics))
 	}
 }
 
@@ -129,7 +131,7 @@ func TestLostGPUIsADoubt(t *testing.T) {
 	if rows, err := e.GPUs(cell.CellRef); err != nil || len(rows) != 2 {
 		t.Errorf("%+v %v", rows, err)
 	}
-	if !slices.ContainsFunc(cell.Warnings, func(w results.Warning) bool { return strings.Contains(w.Text, "GPU 1 is lost") }) {
+	if !slices.ContainsFunc(cell.Warnings, func(w record.Warning) bool { return strings.Contains(w.Text, "GPU 1 is lost") }) {
 		t.Errorf("%+v", cell.Warnings)
 	}
 }

@@ -4,22 +4,20 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/pipeline/realise"
+
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // mostRuns bounds the past runs that are read.
 const mostRuns = 1000
-
-// usesHistory tells whether a model looks at past runs.
-func usesHistory(model string) bool { return model == "auto" || model == "history" }
 
 // readHistory collects what jobs really took in the past: in the other
 // experiments in the same folder of results, and in cells of this one that are
@@ -30,8 +28,8 @@ func usesHistory(model string) bool { return model == "auto" || model == "histor
 //
 // What was not readable is no history: nothing depends on it but how good
 // estimates are.
-func (p *Plan) readHistory(v cacheView) {
-	if !slices.ContainsFunc(append([]string{p.spec.Estimate.Model}, p.spec.Estimate.Models...), usesHistory) || len(p.state.profiles) == 0 {
+func (p *Plan) readHistory(v store.View) {
+	if !p.x.UsesHistory() {
 		return
 	}
 	h := &history{}
@@ -44,30 +42,30 @@ func (p *Plan) readHistory(v cacheView) {
 		if abs, _ := filepath.Abs(dir); abs == own {
 			continue
 		}
-		e, err := results.Open(dir)
+		e, err := record.Open(dir)
 		if err != nil {
 			continue
 		}
 		for _, c := range e.Cells {
-			raw, err := os.ReadFile(filepath.Join(dir, results.CellsDir, c.Cell, keyFile))
+			raw, err := os.ReadFile(filepath.Join(dir, record.CellsDir, c.Cell, store.KeyFile))
 			if c.Real() && err == nil {
 				h.cell(e, c, string(raw))
 			}
 		}
 	}
 	planned := map[string]bool{}
-	for _, k := range p.state.keys {
+	for _, k := range p.keys {
 		planned[k.Hash()] = true
 	}
-	v.each(func(hash string, e entry) {
-		if e.Stage != "execute" || planned[hash] || strings.Contains(e.Description, "\nhardware.engine "+engineSimulated+"\n") || len(h.runs) >= mostRuns {
+	v.Each(func(hash string, e store.Entry) {
+		if e.Stage != cellEntry || planned[hash] || !ranForReal(e.Description) || len(h.runs) >= mostRuns {
 			return
 		}
-		if packed, ok := v.output(hash); ok {
+		if packed, ok := v.Output(hash); ok {
 			h.packed(packed, e.Description)
 		}
 	})
-	p.state.history = h.runs
+	p.x.SetHistory(h.runs)
 }
 
 // history is what was found so far.
@@ -81,28 +79,28 @@ func (h *history) packed(packed []byte, description string) {
 	}
 	defer os.RemoveAll(dir)
 	const name = "cell"
-	cell := filepath.Join(dir, results.CellsDir, name)
-	if unpackCell(cell, packed) != nil {
+	cell := filepath.Join(dir, record.CellsDir, name)
+	if store.Unpack(cell, packed) != nil {
 		return
 	}
-	raw, err := os.ReadFile(filepath.Join(cell, results.CellFile))
-	var c results.Cell
+	raw, err := os.ReadFile(filepath.Join(cell, record.CellFile))
+	var c record.Cell
 	if err != nil || json.Unmarshal(raw, &c) != nil {
 		return
 	}
 	c.Cell = name
-	h.cell(&results.Experiment{Dir: dir}, c, description)
+	h.cell(&record.Experiment{Dir: dir}, c, description)
 }
 
 // cell adds the runs of a cell, whose key says what its jobs were.
-func (h *history) cell(e *results.Experiment, c results.Cell, description string) {
-	if c.Busy > hardware.BusyCores || c.State != results.CellFinished {
+func (h *history) cell(e *record.Experiment, c record.Cell, description string) {
+	if c.Busy > hardware.BusyCores || c.State != record.CellFinished {
 		return
 	}
 	columns := []string{"job", "class", "state", "service_s", "threads_requested", "threads_mean", "gpus", "resizes"}
-	host := hostOf(description)
-	_ = e.EachJob(c.CellRef, columns, 1, func(r *results.JobRow) bool {
-		name, kind, length := identity(description, r.Class)
+	host := realise.HostOf(description)
+	_ = e.EachJob(c.CellRef, columns, 1, func(r *record.JobRow) bool {
+		name, kind, length := realise.Identity(description, r.Class)
 		if r.State != "finished" || r.Resizes > 0 || r.ThreadsMean != float64(r.ThreadsRequested) || length == 0 || r.Service <= 0 {
 			return true
 		}
@@ -110,7 +108,7 @@ func (h *history) cell(e *results.Experiment, c results.Cell, description string
 			Job: name, Kind: kind, Length: length, Seconds: r.Service,
 			Resource: estimator.Resource{Host: host, Threads: r.ThreadsRequested, GPUs: r.GPUs},
 		}
-		if f, err := os.Open(filepath.Join(e.Dir, results.CellsDir, c.Cell, results.LogsDir, r.Job+".log")); err == nil {
+		if f, err := os.Open(filepath.Join(e.Dir, record.CellsDir, c.Cell, record.LogsDir, r.Job+".log")); err == nil {
 			report, err := contract.Parse(f, contract.Last)
 			f.Close()
 			if err == nil && len(report.Epochs) == length {
@@ -122,51 +120,10 @@ func (h *history) cell(e *results.Experiment, c results.Cell, description string
 	})
 }
 
-// hostOf is the fingerprint of the machine that a key describes, as
-// Plan.hostPrint gives it.
-func hostOf(description string) string {
-	var k Key
-	for line := range strings.Lines(description) {
-		if strings.HasPrefix(line, "host.") {
-			k.lines = append(k.lines, strings.TrimSuffix(line, "\n"))
-		}
-	}
-	return k.Hash()[:12]
-}
-
-// identity reads from a key what a job block stands for, whatever it is called:
-// the program with all its settings, what sort of program that is, and how
-// much of it was to be done. How much it held is not part of it.
-func identity(description, block string) (name, kind string, length int) {
-	var k Key
-	prefix := "job." + block + "."
-	for line := range strings.Lines(description) {
-		rest, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), prefix)
-		if !ok {
-			continue
-		}
-		label, value, _ := strings.Cut(rest, " ")
-		switch label {
-		case "threads", "malleable", "limit", "gpus", "memory", "nodes", "estimate", "runtime":
-			continue
-		case "epochs", "steps":
-			k.Add("unit", label)
-			length, _ = strconv.Atoi(value)
-			continue
-		case "builtin":
-			kind, _, _ = strings.Cut(value, " ")
-		case "command":
-			kind = value
-		}
-		k.Add(label, value)
-	}
-	return k.Hash(), kind, length
-}
-
-// identityOf is the identity of a job of the plan.
-func (p *Plan) identityOf(j *experiments.Job) (name, kind string) {
-	var k Key
-	k.Append(p.state.programs.describe(j))
-	name, kind, _ = identity(k.Description(), j.Name)
-	return name, kind
+// ranForReal reports whether the cell of a key's description ran on a real engine.
+func ranForReal(description string) bool {
+	_, after, _ := strings.Cut(description, "\nhardware.engine ")
+	name, _, _ := strings.Cut(after, "\n")
+	kind := engine.Find(name)
+	return kind != nil && kind.Real
 }

@@ -3,13 +3,14 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // onlineFile has estimates that are wrong by a factor of 2.7 either way in a
@@ -63,13 +64,13 @@ func meanJCT(t *testing.T, source string) map[string]float64 {
 	if out, err := p.Run(context.Background()); err != nil || out.Failed > 0 {
 		t.Fatal(out, err)
 	}
-	e, err := results.Open(p.Dir)
+	e, err := record.Open(p.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sums := map[string]float64{}
 	for _, c := range e.Cells {
-		sums[c.Axes[0].Value] += c.Metrics.MeanJCT / float64(e.Plan.Replicates)
+		sums[c.Axes[0].Value] += measure.MeanJCT.Of(&c.Metrics) / float64(e.Plan.Replicates)
 	}
 	return sums
 }
@@ -153,8 +154,8 @@ func TestOnlineEstimatesOfRealJobs(t *testing.T) {
 	if p := plan(t, fmt.Sprintf(onlineReal, `"online"`), out); p.Work[0].Reuse || !strings.Contains(p.Work[0].Reason, "policy.sigma") {
 		t.Errorf("another error is another cell: %+v", p.Work[0])
 	}
-	for _, dir := range []string{"", results.TwinDir} {
-		raw, err := os.ReadFile(filepath.Join(p.Dir, results.CellsDir, p.Cells[0].Cell, dir, results.EventsFile))
+	for _, dir := range []string{"", record.TwinDir} {
+		raw, err := os.ReadFile(filepath.Join(p.Dir, record.CellsDir, p.Cells[0].Cell, dir, record.EventsFile))
 		if err != nil {
 			t.Fatal(err)
 		}

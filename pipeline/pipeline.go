@@ -8,11 +8,14 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/realise"
+
 	"github.com/tfexp/tfexp/hardware/gpu"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Options say where and how an experiment is run.
@@ -32,13 +35,15 @@ type Options struct {
 	// Fetch lets images be fetched while planning, where the file asks for it:
 	// what runs depends on what was fetched.
 	Fetch bool
+	// Source gives the cells; nil means all points of the matrix.
+	Source func(*realise.Experiment) Source
 	// Observe is told of progress, from any goroutine; it may be nil.
 	Observe func(Progress)
 }
 
 // Plan is what a run will do. Run executes exactly it.
 type Plan struct {
-	results.Plan
+	record.Plan
 	// Dir is the experiment's folder.
 	Dir string
 	// Work has an entry for each of Plan.Cells, in the same order.
@@ -49,17 +54,27 @@ type Plan struct {
 	// their folders (their outputs stay in the cache).
 	Stale []string
 
-	spec    *experiments.Spec
-	options Options
-	state   *planState
+	x      *realise.Experiment
+	stages []*stages.Stage // in the order in which they run
+	source Source
+	// exhausted is set when the source has no more cells.
+	exhausted bool
+	// cells stand beside Plan.Cells, keys are theirs.
+	cells []*realise.Cell
+	keys  []*store.Key
+	// needed has the hashes of the samples that a cell which runs will want.
+	needed map[string]bool
+	// unavailable says why a Docker host or an image cannot be used.
+	unavailable error
+	options     Options
 }
 
 // CellWork says whether a cell runs, and why.
 type CellWork struct {
 	Reuse bool `json:"reuse"`
 	// Reason is a phrase: "finished earlier", "new", "policy.quantum changed".
-	Reason  string   `json:"reason"`
-	Changes []Change `json:"changes,omitempty"`
+	Reason  string         `json:"reason"`
+	Changes []store.Change `json:"changes,omitempty"`
 	// Predicted is the cell's duration by simulation with the fitted
 	// estimates; 0 when it is not known yet, or takes no time worth telling.
 	Predicted time.Duration `json:"-"`
@@ -69,71 +84,25 @@ type CellWork struct {
 type ProfileWork struct {
 	// Name tells apart the kinds of one job block: that of the block, with a
 	// number from the second on. Samples and their logs have it too.
-	Name    string   `json:"name"`
-	Job     string   `json:"job"`
-	Threads int      `json:"threads"`
-	Lengths []int    `json:"lengths"` // epochs or steps of each sample
-	Unit    string   `json:"unit"`    // epochs or steps
-	Repeats int      `json:"repeats"` // of each length
-	Reuse   bool     `json:"reuse"`
-	Reason  string   `json:"reason"`
-	Changes []Change `json:"changes,omitempty"`
+	Name    string         `json:"name"`
+	Job     string         `json:"job"`
+	Threads int            `json:"threads"`
+	Lengths []int          `json:"lengths"` // epochs or steps of each sample
+	Unit    string         `json:"unit"`    // epochs or steps
+	Repeats int            `json:"repeats"` // of each length
+	Reuse   bool           `json:"reuse"`
+	Reason  string         `json:"reason"`
+	Changes []store.Change `json:"changes,omitempty"`
 }
-
-// Change is one line of a key's description that differs from the last time.
-// Old or New is empty when the line is new or gone.
-type Change struct {
-	Label string `json:"label"`
-	Old   string `json:"old"`
-	New   string `json:"new"`
-}
-
-// String writes the change as "policy.quantum: 1s → 500ms".
-func (c Change) String() string {
-	switch {
-	case c.Old == "":
-		return fmt.Sprintf("%s: %s (new)", c.Label, c.New)
-	case c.New == "":
-		return fmt.Sprintf("%s: %s (gone)", c.Label, c.Old)
-	}
-	return fmt.Sprintf("%s: %s → %s", c.Label, c.Old, c.New)
-}
-
-// ProgressKind says what a Progress tells.
-type ProgressKind string
-
-// The kinds of progress.
-const (
-	StageStart  ProgressKind = "stage_start" // a stage begins; Total units
-	StageEnd    ProgressKind = "stage_end"   // a stage is over
-	UnitStart   ProgressKind = "unit_start"  // a sample, a cell, a picture begins
-	UnitUpdate  ProgressKind = "unit_update" // a cell's jobs moved on
-	UnitEnd     ProgressKind = "unit_end"    // it is over; Err when it failed
-	WarningSeen ProgressKind = "warning"     // Text is for people
-)
 
 // Progress is a step of a run, for views.
-type Progress struct {
-	Kind  ProgressKind
-	Stage string // profile, estimate, execute, plot, report
-	Unit  string // job kind or cell
-	// Done and Total count the stage's units; Reused those that needed no work.
-	Done, Total, Reused int
-	// Jobs of the running cell, by state.
-	JobsDone, JobsRunning, JobsWaiting, JobsFailed, Jobs int
-	// Elapsed is since the unit (or, at StageEnd, the stage) began.
-	Elapsed time.Duration
-	// Left is the time left for the whole stage by the estimates; 0 when unknown.
-	Left time.Duration
-	Text string
-	Err  error
-}
+type Progress = stages.Progress
 
 // Outcome is what a run came to.
 type Outcome struct {
 	Dir                 string
 	Reused, Ran, Failed int
-	Warnings            []results.Warning
+	Warnings            []record.Warning
 	// Report is the path of report.html.
 	Report  string
 	Elapsed time.Duration
@@ -146,23 +115,9 @@ var ErrInterrupted = errors.New("interrupted")
 // ErrNothingToResume is returned when no unfinished run is found.
 var ErrNothingToResume = errors.New("nothing to resume")
 
-// InUseError is returned when another process works in the results folder.
-type InUseError struct {
-	Dir    string
-	Holder string // "process 4711 (tfexp run …, since 12:03:04)"
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
-
-func (e *InUseError) Error() string {
-	return fmt.Sprintf("%s is in use by %s", e.Dir, e.Holder)
-}
-
-// EngineError is returned when an engine or the hardware that the experiment
-// asks for is not available.
-type EngineError struct {
-	Engine string
-	Err    error
-	Hint   string
-}
-
-func (e *EngineError) Error() string { return fmt.Sprintf("engine %s: %v", e.Engine, e.Err) }
-func (e *EngineError) Unwrap() error { return e.Err }

@@ -3,14 +3,19 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"github.com/tfexp/tfexp/stages"
+	_ "github.com/tfexp/tfexp/stages/all"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
+	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 func TestMain(m *testing.M) {
@@ -75,9 +80,9 @@ compare "mean_jct" {
 }
 `
 
-func load(t testing.TB, source string) *experiments.Spec {
+func loadSmall(t testing.TB, source string) *experiments.Spec {
 	t.Helper()
-	spec, diags := experiments.LoadSource("small.hcl", []byte(source), experiments.LoadOptions{
+	spec, diags := load.Source("small.hcl", []byte(source), load.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},
 	})
 	if diags.HasErrors() {
@@ -90,7 +95,7 @@ func load(t testing.TB, source string) *experiments.Spec {
 
 func plan(t testing.TB, source, out string) *Plan {
 	t.Helper()
-	p, err := New(load(t, source), Options{Out: out})
+	p, err := New(loadSmall(t, source), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +193,7 @@ func TestEditOfAnAxisIsExplained(t *testing.T) {
 func TestFilesAreEnoughWithoutTheCache(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
-	if err := os.Remove(filepath.Join(out, "small", results.CacheFile)); err != nil {
+	if err := os.Remove(filepath.Join(out, "small", record.CacheFile)); err != nil {
 		t.Fatal(err)
 	}
 	runs(t, simulatedFile, out, 0)
@@ -197,7 +202,7 @@ func TestFilesAreEnoughWithoutTheCache(t *testing.T) {
 func TestCacheBringsFilesBack(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
-	cells := filepath.Join(out, "small", results.CellsDir)
+	cells := filepath.Join(out, "small", record.CellsDir)
 	before := tree(t, cells)
 	if err := os.RemoveAll(cells); err != nil {
 		t.Fatal(err)
@@ -228,7 +233,7 @@ policy "fcfs"`, 1)
 		t.Fatal("the file has no contention")
 	}
 	tables := func(parallel int) map[string]string {
-		p, err := New(load(t, crowded), Options{Out: t.TempDir(), Parallel: parallel})
+		p, err := New(loadSmall(t, crowded), Options{Out: t.TempDir(), Parallel: parallel})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +241,7 @@ policy "fcfs"`, 1)
 			t.Fatal(err)
 		}
 		files := map[string]string{}
-		for _, f := range []string{results.JobsFile, results.ComparisonsFile} {
+		for _, f := range []string{record.JobsFile, record.ComparisonsFile} {
 			raw, err := os.ReadFile(filepath.Join(p.Dir, f))
 			if err != nil {
 				t.Fatal(err)
@@ -257,9 +262,9 @@ policy "fcfs"`, 1)
 func TestInterruptedRunIsResumed(t *testing.T) {
 	out := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
-	spec := load(t, simulatedFile)
+	spec := loadSmall(t, simulatedFile)
 	p, err := New(spec, Options{Out: out, Parallel: 1, Observe: func(p Progress) {
-		if p.Kind == UnitEnd && p.Done == 3 {
+		if p.Kind == stages.UnitEnd && p.Done == 3 {
 			cancel()
 		}
 	}})
@@ -309,13 +314,13 @@ func TestRunOrderInterleavesPolicies(t *testing.T) {
 func TestComparedCellsShareArrivals(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
-	e, err := results.Open(filepath.Join(out, "small"))
+	e, err := record.Open(filepath.Join(out, "small"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	arrivals := map[string]string{}
 	for _, c := range e.Cells {
-		raw, err := os.ReadFile(filepath.Join(e.Dir, results.CellsDir, c.Cell, results.JobsFile))
+		raw, err := os.ReadFile(filepath.Join(e.Dir, record.CellsDir, c.Cell, record.JobsFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,7 +361,7 @@ func tree(t *testing.T, dir string) map[string]string {
 func TestViewsAreReused(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
-	report := filepath.Join(out, "small", results.ReportFile)
+	report := filepath.Join(out, "small", record.ReportFile)
 	before, err := os.Stat(report)
 	if err != nil {
 		t.Fatal(err)
@@ -365,16 +370,16 @@ func TestViewsAreReused(t *testing.T) {
 	if after, err := os.Stat(report); err != nil || !after.ModTime().Equal(before.ModTime()) {
 		t.Errorf("the report was written again (%v)", err)
 	}
-	if err := os.RemoveAll(filepath.Join(out, "small", results.PlotsDir)); err != nil {
+	if err := os.RemoveAll(filepath.Join(out, "small", record.PlotsDir)); err != nil {
 		t.Fatal(err)
 	}
 	runs(t, simulatedFile, out, 0)
-	if _, err := os.Stat(filepath.Join(out, "small", results.PlotsDir, results.PicturesFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(out, "small", record.PlotsDir, record.PicturesFile)); err != nil {
 		t.Errorf("the pictures did not come back: %v", err)
 	}
 }
 
-func readRecord(t *testing.T, dir string) results.Run {
+func readRecord(t *testing.T, dir string) record.Run {
 	t.Helper()
 	r, err := readRun(dir)
 	if err != nil {
@@ -393,10 +398,10 @@ func TestResumeWritesAMissingReport(t *testing.T) {
 		t.Fatalf("after a run: state %s, reported %v", r.State, r.Reported)
 	}
 	r.Reported = false
-	if err := writeJSON(filepath.Join(dir, results.RunFile), r); err != nil {
+	if err := writeJSON(filepath.Join(dir, record.RunFile), r); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(dir, results.ReportFile)); err != nil {
+	if err := os.Remove(filepath.Join(dir, record.ReportFile)); err != nil {
 		t.Fatal(err)
 	}
 	p, _, err := Resume(out, Options{}, experiments.HostFacts{Threads: 2})
@@ -406,7 +411,7 @@ func TestResumeWritesAMissingReport(t *testing.T) {
 	if o, err := p.Run(context.Background()); err != nil || o.Ran != 0 {
 		t.Fatalf("resumed: %+v, %v", o, err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, results.ReportFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, record.ReportFile)); err != nil {
 		t.Error(err)
 	}
 }
@@ -421,7 +426,7 @@ func TestResumePrefersWhatWasBrokenOff(t *testing.T) {
 		r := readRecord(t, dir)
 		r.State = state
 		r.Started = map[string]string{"early": "2024-01-01T00:00:00Z", "late": "2024-01-02T00:00:00Z"}[name]
-		if err := writeJSON(filepath.Join(dir, results.RunFile), r); err != nil {
+		if err := writeJSON(filepath.Join(dir, record.RunFile), r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -440,7 +445,7 @@ func TestSyntaxOfTheExperimentMayChange(t *testing.T) {
  "hardware": {"h": {"engine": "simulated", "threads": 1}},
  "policy": {"fcfs": {"order": "fcfs"}}}`
 	runs(t, simulatedFile, out, 8)
-	spec, diags := experiments.LoadSource("small.hcl.json", []byte(asJSON), experiments.LoadOptions{})
+	spec, diags := load.Source("small.hcl.json", []byte(asJSON), load.Options{})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -462,8 +467,8 @@ func TestFreshForgets(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
 	ctx, cancel := context.WithCancel(context.Background())
-	p, err := New(load(t, simulatedFile), Options{Out: out, Fresh: true, Parallel: 1, Observe: func(p Progress) {
-		if p.Kind == UnitEnd && p.Done == 2 {
+	p, err := New(loadSmall(t, simulatedFile), Options{Out: out, Fresh: true, Parallel: 1, Observe: func(p Progress) {
+		if p.Kind == stages.UnitEnd && p.Done == 2 {
 			cancel()
 		}
 	}})
@@ -511,7 +516,7 @@ policy "fcfs" { order = "fcfs" }
 		if err := os.WriteFile(filepath.Join(dir, "train.sh"), []byte("echo trained\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		spec, diags := experiments.LoadSource(filepath.Join(dir, "moved.hcl"), []byte(file), experiments.LoadOptions{
+		spec, diags := load.Source(filepath.Join(dir, "moved.hcl"), []byte(file), load.Options{
 			Host: experiments.HostFacts{Threads: 1, Cores: 1},
 		})
 		if diags.HasErrors() {
@@ -521,9 +526,9 @@ policy "fcfs" { order = "fcfs" }
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p.state.keys[0].Description()
+		return p.keys[0].Description()
 	}
 	if a, b := key(t.TempDir()), key(t.TempDir()); a != b {
-		t.Errorf("the key changes with the folder: %v", diff(a, b))
+		t.Errorf("the key changes with the folder: %v", store.Diff(a, b))
 	}
 }

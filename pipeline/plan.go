@@ -1,57 +1,22 @@
 package pipeline
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 
-	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/pipeline/realise"
+
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
 )
-
-// The engines that cells run on.
-const (
-	engineProcess   = "process"
-	engineSimulated = "simulated"
-	engineDocker    = "docker"
-)
-
-// planState is what a plan keeps for its run.
-type planState struct {
-	programs *programs
-	host     hardware.Machine
-	// specCell has the spec's cell of each planned cell; keys its key.
-	specCell []int
-	keys     []*Key
-	profiles []profileUnit
-	// families has the units of each job's program, as indexes into profiles,
-	// in the order of their threads.
-	families map[string][]int
-	// fits is what was fitted to the samples; fitting guards it.
-	fits map[fitKey]fit
-	// history is what jobs really took in the past.
-	history []estimator.Run
-	fitting sync.Mutex
-	// realised workloads, shared by the cells of a replicate.
-	realised map[realisedKey]realisation
-	// profileHashes has the hash of each job block's profile key.
-	profileHashes map[*experiments.Job]string
-	// needed has the profiles that a cell which runs will want.
-	needed map[string]bool
-	// samples by the hash of their profile's key, as far as they are known.
-	samples map[string][]estimator.Sample
-	// containers has the jobs that run in containers.
-	containers map[*experiments.Job]*contained
-	// unavailable says why a Docker host or an image cannot be used.
-	unavailable error
-}
 
 // New plans an experiment: the cells in the order in which they run, which of
 // them the cache holds, and why the others run. It changes nothing on disk.
@@ -61,205 +26,114 @@ func New(spec *experiments.Spec, opts Options) (*Plan, error) {
 
 // newPlan is New on a given machine.
 func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan, error) {
-	spec, containers := containerJobs(spec)
+	ordered, err := stages.Order()
+	if err != nil {
+		return nil, err
+	}
+	x, err := realise.New(spec, host)
+	if err != nil {
+		return nil, err
+	}
 	p := &Plan{
-		Dir: filepath.Join(opts.Out, spec.Name), spec: spec, options: opts,
-		state: &planState{
-			host:          host,
-			realised:      map[realisedKey]realisation{},
-			profileHashes: map[*experiments.Job]string{},
-			needed:        map[string]bool{},
-			samples:       map[string][]estimator.Sample{},
-			families:      map[string][]int{},
-			fits:          map[fitKey]fit{},
-			containers:    containers,
-		},
+		Dir: filepath.Join(opts.Out, spec.Name), options: opts,
+		x: x, stages: ordered, source: &matrix{x}, needed: map[string]bool{},
 	}
-	var err error
-	if p.state.programs, err = newPrograms(spec.File); err != nil {
-		return nil, err
+	if opts.Source != nil {
+		p.source = opts.Source(x)
 	}
-	p.state.programs.containers = containers
 	p.findImages()
-	if err := p.describe(); err != nil {
+	p.Plan = x.Plan()
+	for _, u := range x.Units() {
+		p.Profiles = append(p.Profiles, ProfileWork{
+			Name: u.Name, Job: u.Job, Threads: u.Threads, Lengths: u.Lengths, Unit: u.LengthUnit(), Repeats: u.Repeats,
+		})
+	}
+	if err := p.lookUp(); err != nil {
 		return nil, err
 	}
-	if err := p.planProfiles(); err != nil {
-		return nil, err
-	}
-	if err := p.planCells(); err != nil {
-		return nil, err
-	}
-	p.lookUp()
-	if err := p.predict(); err != nil {
+	if err := p.predict(context.Background(), 0); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// describe fills in plan.json: what the experiment asks, in plain words.
-func (p *Plan) describe() error {
-	spec := p.spec
-	p.Plan = results.Plan{
-		Schema: schemaVersion, Experiment: spec.Name, Description: spec.Description,
-		Seed: spec.Seed, Replicates: spec.Replicates, Axes: spec.Axes,
-		Workloads: named(spec, workloadSummary),
-		Hardware:  named(spec, hardwareSummary),
-		Policies:  named(spec, policySummary),
-	}
-	for _, c := range spec.Cells {
-		if p.decidesByEstimates(c) && !slices.Contains(p.Estimating, c.Policy.Name) {
-			p.Estimating = append(p.Estimating, c.Policy.Name)
+// predict simulates the real cells from an index on, for how long they take; also those that are
+// reused, so that plan.json has it beside what they took.
+// Cells with a job that has no estimate yet stay unknown.
+func (p *Plan) predict(ctx context.Context, from int) error {
+	for i, c := range p.cells[from:] {
+		i += from
+		if !c.Ref.Real() {
+			continue
 		}
-	}
-	for _, v := range spec.Variables {
-		p.Variables = append(p.Variables, results.Setting(v))
-	}
-	for _, c := range spec.Compares {
-		p.Compares = append(p.Compares, results.Compare{Metric: c.Metric, Baseline: c.Baseline, Level: c.Level})
-	}
-	for _, t := range spec.Thresholds {
-		p.Thresholds = append(p.Thresholds, results.Threshold{Metric: t.Metric, Policy: t.Policy, Min: t.Min, Max: t.Max, FidelityPct: t.FidelityPct})
-	}
-	if len(spec.Compares) == 0 && len(p.Policies) > 1 {
-		// Silent files compare with the first policy on what most people ask.
-		for _, m := range []string{"mean_jct_s", "mean_waiting_s", "makespan_s"} {
-			p.Compares = append(p.Compares, results.Compare{Metric: m, Baseline: p.Policies[0].Name, Level: 0.95})
-		}
-	}
-	for _, pl := range spec.Plots {
-		p.Plots = append(p.Plots, results.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X, Y: pl.Y})
-	}
-	p.Cells, p.state.specCell = expand(spec)
-	p.RunOrder = runOrder(spec.Seed, p.Cells)
-	return nil
-}
-
-// planCells makes the key of every cell.
-func (p *Plan) planCells() error {
-	blockLines := map[any][]string{}
-	memo := func(block any, lines func() []string) []string {
-		l, ok := blockLines[block]
-		if !ok {
-			l = lines()
-			blockLines[block] = l
-		}
-		return l
-	}
-	var host []string
-	{
-		var k Key
-		for _, s := range p.state.host.Fingerprint() {
-			k.Add("host."+s.Name, s.Value)
-		}
-		host = k.lines
-	}
-	p.state.keys = make([]*Key, len(p.Cells))
-	p.Work = make([]CellWork, len(p.Cells))
-	for i := range p.Cells {
-		c := p.spec.Cells[p.state.specCell[i]]
-		real, err := p.realise(c, p.Cells[i].Replicate)
+		took, err := c.Predict(ctx)
 		if err != nil {
-			return err
+			return fmt.Errorf("predict cell %s: %w", c.Ref.Cell, err)
 		}
-		k := newKey("execute")
-		k.Addf("cell", "%s %s %s", c.Workload.Name, c.Hardware.Name, c.Policy.Name)
-		for _, a := range c.Axes {
-			k.Add("axis."+a.Name, a.Value)
+		if took > 0 {
+			p.Work[i].Predicted = took
+			p.Cells[i].PredictedSeconds = took.Seconds()
+			c.Ref.PredictedSeconds = took.Seconds()
 		}
-		k.Append(memo(c.Policy, func() []string { return policyLines(c.Policy) }))
-		k.Append(memo(c.Hardware, func() []string { return hardwareLines(c.Hardware) }))
-		k.Append(p.overheadLines(c))
-		if c.Hardware.Engine != engineSimulated {
-			k.Append(host)
-		}
-		k.Append(memo(c.Workload, func() []string { return workloadLines(c.Workload) }))
-		said := map[string]bool{} // variants of a job block have most lines in common
-		say := func(lines []string) {
-			for _, l := range lines {
-				if !said[l] {
-					said[l] = true
-					k.lines = append(k.lines, l)
-				}
-			}
-		}
-		for _, j := range blocks(c) {
-			say(alternativeLines(c.Hardware, j))
-		}
-		for _, j := range jobsOf(c) {
-			lines := p.state.programs.describe(j)
-			if c.Hardware.Engine == engineSimulated {
-				lines = append(slices.Clone(lines), p.runtimeLines(c.Hardware, j)...)
-			}
-			say(lines)
-		}
-		k.Append(p.estimateLines(c))
-		k.Addf("records", "%s", p.spec.Records)
-		if p.spec.Until > 0 {
-			k.Addf("until", "%s", p.spec.Until)
-		}
-		k.Addf("replicate", "%d", p.Cells[i].Replicate)
-		k.Addf("experiment.seed", "%d", p.spec.Seed)
-		k.Addf("seed", "%d", p.Cells[i].Seed)
-		k.Add("workload.jobs", real.digest)
-		p.state.keys[i] = k
-		p.Cells[i].Key = k.Hash()
 	}
 	return nil
 }
 
-// lookUp finds out what is there already. A cell is reused when its files are
-// complete under its key, or when the cache can bring them back.
-func (p *Plan) lookUp() {
-	c := readCache(p.Dir, results.CacheFile)
-	defer c.close()
-	onDisk := cellFolders(p.Dir)
-	c.view(func(v cacheView) {
-		for i := range p.Work {
-			p.Work[i] = p.lookUpCell(v, i, onDisk)
-			delete(onDisk, p.Cells[i].Cell)
-			if !p.Work[i].Reuse {
-				p.needProfiles(i)
-			}
+// lookUp asks for the cells and finds out what is there already. A cell is reused
+// when its files are complete under its key, or when the cache can bring them
+// back.
+func (p *Plan) lookUp() (err error) {
+	c := store.OpenReadOnly(p.Dir, record.CacheFile)
+	defer c.Close()
+	onDisk := store.CellFolders(p.Dir)
+	c.View(func(v store.View) {
+		if err = p.askAll(v, onDisk); err != nil {
+			return
 		}
 		for i := range p.Profiles {
 			p.lookUpProfile(v, i)
 		}
 		p.readHistory(v)
 	})
-	entries, _ := os.ReadDir(filepath.Join(p.Dir, results.CellsDir))
-	for _, e := range entries { // in name order
-		if onDisk[e.Name()] {
-			p.Stale = append(p.Stale, e.Name())
-		}
+	if p.exhausted {
+		p.Stale = inOrder(p.Dir, onDisk)
 	}
+	return err
 }
 
-func (p *Plan) lookUpCell(v cacheView, i int, onDisk map[string]bool) CellWork {
+// inOrder lists folders of cells by their names.
+func inOrder(dir string, folders map[string]bool) []string {
+	if len(folders) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(folders))
+}
+
+func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork {
 	ref := p.Cells[i]
 	if p.options.Fresh {
 		return CellWork{Reason: "asked to run afresh"}
 	}
-	dir := filepath.Join(p.Dir, results.CellsDir, ref.Cell)
-	if v.has(ref.Key) {
-		if onDisk[ref.Cell] && cellComplete(dir, ref.Key) {
+	dir := p.folder(ref.Cell)
+	if v.Has(ref.Key) {
+		if onDisk[ref.Cell] && store.Complete(dir, ref.Key) {
 			return CellWork{Reuse: true, Reason: "finished earlier"}
 		}
-		if _, ok := v.output(ref.Key); ok {
+		if _, ok := v.Output(ref.Key); ok {
 			return CellWork{Reuse: true, Reason: "in the cache"}
 		}
 	}
 	old, state := previous(v, p, i, dir, onDisk[ref.Cell])
 	switch {
-	case old == p.state.keys[i].Description() && state == results.CellFinished:
+	case old == p.keys[i].Description() && state == record.CellFinished:
 		return CellWork{Reuse: true, Reason: "finished earlier"}
-	case old == p.state.keys[i].Description() && state == interrupted:
+	case old == p.keys[i].Description() && state == interrupted:
 		return CellWork{Reason: p.incomplete()}
-	case old == p.state.keys[i].Description():
+	case old == p.keys[i].Description():
 		return CellWork{Reason: state + " before"}
 	case old != "":
-		changes := diff(old, p.state.keys[i].Description())
-		return CellWork{Reason: changeReason(changes), Changes: changes}
+		changes := store.Diff(old, p.keys[i].Description())
+		return CellWork{Reason: store.Reason(changes), Changes: changes}
 	case onDisk[ref.Cell]:
 		return CellWork{Reason: p.incomplete()}
 	}
@@ -271,7 +145,7 @@ const interrupted = "interrupted"
 
 // incomplete says why a cell's folder is not complete.
 func (p *Plan) incomplete() string {
-	if _, held := Holder(p.Dir); held {
+	if _, held := store.Holder(p.Dir); held {
 		return "under way, in the run that is going on"
 	}
 	return interrupted + " before"
@@ -280,93 +154,30 @@ func (p *Plan) incomplete() string {
 // previous returns the description that a cell last ran under, and how that
 // ended: by its own name, or by what stood in its place in the matrix before
 // an axis was edited.
-func previous(v cacheView, p *Plan, i int, dir string, onDisk bool) (description, state string) {
+func previous(v store.View, p *Plan, i int, dir string, onDisk bool) (description, state string) {
 	ref := p.Cells[i]
 	if onDisk {
-		if raw, err := os.ReadFile(filepath.Join(dir, keyFile)); err == nil {
+		if raw, err := os.ReadFile(filepath.Join(dir, store.KeyFile)); err == nil {
 			state := interrupted
-			if s, ok := cellState(dir); ok && results.Intact(dir) {
+			if s, ok := store.State(dir); ok && record.Intact(dir) {
 				state = s
 			}
 			return string(raw), state
 		}
 	}
 	for _, unit := range []string{cellUnit(ref), familyUnit(ref)} {
-		if e, ok := v.last(unit); ok {
+		if e, ok := v.Last(unit); ok {
 			return e.Description, "evicted"
 		}
 	}
 	return "", ""
 }
 
-// changeReason names the changed labels: "policy.quantum changed".
-func changeReason(changes []Change) string {
-	const most = 3
-	var labels []string
-	for _, c := range changes {
-		// What is drawn follows from the lines before it.
-		if c.Label != "workload.jobs" && c.Label != "seed" || len(changes) == 1 {
-			labels = append(labels, c.Label)
-		}
-	}
-	if len(labels) > most {
-		return fmt.Sprintf("%s and %d more changed", strings.Join(labels[:most], ", "), len(labels)-most)
-	}
-	return strings.Join(labels, ", ") + " changed"
-}
-
 // Names of units in the cache.
-func cellUnit(r results.CellRef) string { return "cell " + r.Cell }
-func familyUnit(r results.CellRef) string {
+func cellUnit(r record.CellRef) string { return "cell " + r.Cell }
+func familyUnit(r record.CellRef) string {
 	return fmt.Sprintf("family %s %s %s r%d", r.Workload, r.Hardware, r.Policy, r.Replicate)
 }
-func profileUnitName(j *experiments.Job) string { return "profile " + kindName(j) }
-
-// cellFolders lists the folders under cells/.
-func cellFolders(dir string) map[string]bool {
-	folders := map[string]bool{}
-	entries, err := os.ReadDir(filepath.Join(dir, results.CellsDir))
-	if err != nil {
-		return folders
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			folders[e.Name()] = true
-		}
-	}
-	return folders
-}
-
-// cellComplete tells whether a cell's folder is complete and was written
-// under the key.
-func cellComplete(dir, key string) bool {
-	raw, err := os.ReadFile(filepath.Join(dir, keyFile))
-	if err != nil {
-		return false
-	}
-	if hashOf(string(raw)) != key {
-		return false
-	}
-	return results.Intact(dir)
-}
-
-// cellState reads how a complete cell ended.
-func cellState(dir string) (string, bool) {
-	raw, err := os.ReadFile(filepath.Join(dir, results.CellFile))
-	if err != nil {
-		return "", false
-	}
-	var c struct {
-		State string `json:"state"`
-	}
-	if json.Unmarshal(raw, &c) != nil || c.State == "" {
-		return "", false
-	}
-	return c.State, true
-}
-
-// keyFile holds the description of a cell's key, beside its outputs.
-const keyFile = "key.txt"
 
 // Experiments lists the experiment folders in dir (dir itself if it is one),
 // in name order.
@@ -391,6 +202,6 @@ func Experiments(dir string) ([]string, error) {
 }
 
 func isExperiment(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, results.PlanFile))
+	_, err := os.Stat(filepath.Join(dir, record.PlanFile))
 	return err == nil
 }

@@ -5,21 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/pipeline/realise"
+
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/stages/profile"
 )
 
-// profile takes the samples that are missing. A job that cannot be sampled
+// Profile implements stages.Pipeline: it takes the samples that are missing. A job that cannot be sampled
 // has no prediction, which is a warning: its cells run all the same.
-func (r *run) profile(ctx context.Context) error {
+func (r *run) Profile(ctx context.Context) error {
 	total, reused := len(r.Profiles), 0
 	for _, w := range r.Profiles {
 		if w.Reuse {
@@ -30,26 +34,27 @@ func (r *run) profile(ctx context.Context) error {
 		return nil
 	}
 	start := time.Now()
-	s := &sampling{run: r, total: total, done: reused, taken: make([][]estimator.Sample, total), failed: make([]bool, total), over: make([]bool, total)}
-	r.observe(Progress{Kind: StageStart, Stage: "profile", Total: total, Reused: reused})
+	s := &sampling{run: r, units: r.x.Units(), budget: r.x.Budget(), total: total, done: reused, taken: make([][]estimator.Sample, total), failed: make([]bool, total), over: make([]bool, total)}
+	r.Observe(Progress{Kind: stages.StageStart, Stage: "profile", Total: total, Reused: reused})
 	load := hardware.NewLoadSampler()
 	err := s.all(ctx)
 	if err != nil {
 		return err
 	}
-	// Over a shorter time the load cannot be told; containers are not ours to
-	// the system, and would count as others.
-	if len(r.state.containers) == 0 && s.done > reused && time.Since(start) > profile.LeastJudged && load.Others() > hardware.BusyCores {
-		r.warn("busy_profile", "", fmt.Sprintf(
-			"other processes used more than %.2g cores, on the mean, while jobs were sampled: estimates may be too long (tfexp run --fresh samples again)", hardware.BusyCores))
+	// Over a shorter time the load is not known. What other engines run would count as other programs.
+	if r.ownsLoad() && s.done > reused && time.Since(start) > profile.LeastJudged && load.Others() > hardware.BusyCores {
+		r.Warn("busy_profile", "", "other programs used the CPU during profiling: estimates may be too long "+
+			"(tfexp run --fresh samples again)")
 	}
-	r.observe(Progress{Kind: StageEnd, Stage: "profile", Done: s.done, Total: total, Reused: reused, Elapsed: time.Since(start)})
+	r.Observe(Progress{Kind: stages.StageEnd, Stage: "profile", Done: s.done, Total: total, Reused: reused, Elapsed: time.Since(start)})
 	return nil
 }
 
 // sampling is the profile stage under way. What it took is by unit.
 type sampling struct {
 	*run
+	units       []*realise.Unit
+	budget      float64
 	total, done int
 	taken       [][]estimator.Sample
 	failed      []bool
@@ -70,14 +75,14 @@ type task struct {
 // samples of one. Under a budget they are the ones that every prediction needs, and
 // then the others by what they are good for.
 func (s *sampling) tasks() (needed, others []task) {
-	for i, u := range s.state.profiles {
+	for i, u := range s.units {
 		if s.Profiles[i].Reuse {
 			continue
 		}
-		for repeat := range u.repeats {
-			for rank, n := range u.lengths {
-				t := task{unit: i, length: n, repeat: repeat, extra: !u.asked, rank: rank}
-				if s.spec.Profile.Budget == 0 || u.asked && rank < 2 && repeat == 0 {
+		for repeat := range u.Repeats {
+			for rank, n := range u.Lengths {
+				t := task{unit: i, length: n, repeat: repeat, extra: !u.Asked, rank: rank}
+				if s.budget == 0 || u.Asked && rank < 2 && repeat == 0 {
 					needed = append(needed, t)
 				} else {
 					others = append(others, t)
@@ -116,13 +121,13 @@ func (s *sampling) all(ctx context.Context) error {
 			return err
 		}
 		left[t.unit]--
-		if left[t.unit] == 0 && s.spec.Profile.Budget == 0 {
+		if left[t.unit] == 0 && s.budget == 0 {
 			if err := s.keep(t.unit); err != nil {
 				return err
 			}
 		}
 	}
-	if s.spec.Profile.Budget == 0 {
+	if s.budget == 0 {
 		return nil
 	}
 	if err := s.within(ctx, others); err != nil {
@@ -143,10 +148,10 @@ func (s *sampling) all(ctx context.Context) error {
 func (s *sampling) within(ctx context.Context, others []task) error {
 	for i, samples := range s.taken {
 		if len(samples) > 0 {
-			s.setSamples(s.state.profiles[i].key.Hash(), samples)
+			s.x.SetSamples(s.units[i].Hash, samples)
 		}
 	}
-	if err := s.predict(); err != nil {
+	if err := s.predict(ctx, 0); err != nil {
 		return err
 	}
 	var cells time.Duration
@@ -155,10 +160,10 @@ func (s *sampling) within(ctx context.Context, others []task) error {
 			cells += w.Predicted
 		}
 	}
-	room := s.spec.Profile.Budget*cells.Seconds() - s.cost()
+	room := s.budget*cells.Seconds() - s.cost()
 	if room < 0 {
-		s.warn("budget", "", fmt.Sprintf("the two shortest samples of each job took %.3g s more than the budget of %.3g s for sampling (%.3g%% of %s): no others are taken",
-			-room, s.spec.Profile.Budget*cells.Seconds(), 100*s.spec.Profile.Budget, cells.Round(time.Millisecond)))
+		s.Warn("budget", "", fmt.Sprintf("the two shortest samples of each job took %.3g s more than the budget of %.3g s for sampling (%.3g%% of %s): no others are taken",
+			-room, s.budget*cells.Seconds(), 100*s.budget, cells.Round(time.Millisecond)))
 	}
 	skipped := 0
 	for _, t := range others {
@@ -173,7 +178,7 @@ func (s *sampling) within(ctx context.Context, others []task) error {
 		room -= s.cost() - before
 	}
 	if skipped > 0 {
-		return s.journal.add(JournalEntry{Event: "budget", Text: fmt.Sprintf("%d of %d further samples are left out", skipped, len(others))})
+		return s.journal.Add(store.JournalEntry{Event: "budget", Text: fmt.Sprintf("%d of %d further samples are left out", skipped, len(others))})
 	}
 	return nil
 }
@@ -181,10 +186,10 @@ func (s *sampling) within(ctx context.Context, others []task) error {
 // cost is what sampling has taken in seconds, in earlier runs as well.
 func (s *sampling) cost() float64 {
 	sum := 0.0
-	for i, u := range s.state.profiles {
+	for i, u := range s.units {
 		samples := s.taken[i]
 		if s.Profiles[i].Reuse {
-			samples = s.state.samples[u.key.Hash()]
+			samples = s.samplesOf(u)
 		}
 		for _, sample := range samples {
 			sum += sample.Cost
@@ -197,12 +202,12 @@ func (s *sampling) cost() float64 {
 // program has been sampled for: in proportion to its length, and to its threads
 // where it has fewer.
 func (s *sampling) guess(t task) float64 {
-	unit := &s.state.profiles[t.unit]
+	unit := s.units[t.unit]
 	longest := 0.0
-	for _, i := range s.state.families[s.family(unit.job)] {
+	for _, i := range s.x.Family(unit) {
 		for _, known := range s.taken[i] {
 			guess := known.Wall * max(1, float64(t.length)/float64(known.Length)) *
-				max(1, float64(known.Threads)/float64(unit.job.Threads.Request))
+				max(1, float64(known.Threads)/float64(unit.Threads))
 			longest = max(longest, guess)
 		}
 	}
@@ -212,27 +217,27 @@ func (s *sampling) guess(t task) float64 {
 // take takes one sample. A failure is a warning: the unit has no more samples
 // then, and if it has none at all the job has no estimate.
 func (s *sampling) take(ctx context.Context, t task) error {
-	unit := &s.state.profiles[t.unit]
+	unit := s.units[t.unit]
 	if s.failed[t.unit] {
 		return nil
 	}
-	s.observe(Progress{Kind: UnitStart, Stage: "profile", Unit: unit.name, Done: s.done, Total: s.total})
+	s.Observe(Progress{Kind: stages.UnitStart, Stage: "profile", Unit: unit.Name, Done: s.done, Total: s.total})
 	sample, err := s.sample(ctx, unit, t)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, new(*EngineError)):
+	case errors.As(err, new(*engine.Unavailable)):
 		return err
-	case err != nil && unit.asked:
+	case err != nil && unit.Asked:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
-		s.warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v", unit.name, err))
+		s.Warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v", unit.Name, err))
 	case err != nil:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
-		s.warn("sample", "", fmt.Sprintf("%v: the speed-up of job %s is estimated without %s", err, unit.job.Name, plural(unit.job.Threads.Request, "thread")))
+		s.Warn("sample", "", fmt.Sprintf("%v: the speed-up of job %s is estimated without %s", err, unit.Job, plural(unit.Threads, "thread")))
 	default:
 		s.taken[t.unit] = append(s.taken[t.unit], sample)
 	}
-	if s.failed[t.unit] || t.repeat == unit.repeats-1 && t.rank == len(unit.lengths)-1 {
+	if s.failed[t.unit] || t.repeat == unit.Repeats-1 && t.rank == len(unit.Lengths)-1 {
 		s.end(t.unit)
 	}
 	return nil
@@ -249,13 +254,13 @@ func (s *sampling) end(i int) {
 	for _, sample := range s.taken[i] {
 		took += sample.Cost
 	}
-	s.observe(Progress{Kind: UnitEnd, Stage: "profile", Unit: s.state.profiles[i].name, Done: s.done, Total: s.total, Elapsed: seconds(took)})
+	s.Observe(Progress{Kind: stages.UnitEnd, Stage: "profile", Unit: s.units[i].Name, Done: s.done, Total: s.total, Elapsed: time.Duration(took * float64(time.Second))})
 }
 
 // sample runs one sample, again where other processes disturbed it. The first of
 // a unit that a job asks for also measures what it costs the engine to pause,
 // resume and resize such a job.
-func (s *sampling) sample(ctx context.Context, unit *profileUnit, t task) (estimator.Sample, error) {
+func (s *sampling) sample(ctx context.Context, unit *realise.Unit, t task) (estimator.Sample, error) {
 	logs := filepath.Join(s.Dir, profileDir)
 	scratch, err := os.MkdirTemp(s.Dir, ".scratch-")
 	if err != nil {
@@ -265,29 +270,24 @@ func (s *sampling) sample(ctx context.Context, unit *profileUnit, t task) (estim
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return estimator.Sample{}, fmt.Errorf("make a folder for samples: %w", err)
 	}
-	job, began := unit.job, time.Now()
-	opts := s.engineOptions()
-	name := fmt.Sprintf("%s-sample-%d", unit.name, t.repeat*len(unit.lengths)+t.rank+1)
-	launch := s.state.programs.launch(job, name, t.length, launchDirs{logs, scratch})
-	sample, err := profile.TakeQuiet(ctx, profile.Run{
-		Job: launch, Open: s.sampleEngine(ctx, job, launch),
-		Length: t.length, Steps: job.Steps > 0, GPUs: job.GPUs, Pick: pick(job.TimeWriter),
-	}, opts)
+	began := time.Now()
+	dirs := realise.Folders{Logs: logs, Scratch: scratch}
+	name := fmt.Sprintf("%s-sample-%d", unit.Name, t.repeat*len(unit.Lengths)+t.rank+1)
+	sample, err := profile.TakeQuiet(ctx, s.toSample(unit, unit.Launch(name, t.length, dirs), t.length))
 	if err != nil {
 		return sample, err
 	}
-	sample.Host = s.hostPrint()
-	sample.Inter, sample.Intra = job.Threads.Inter, job.Threads.Intra
-	sample.GPUType = s.gpuType(job)
+	sample.Host = s.x.HostPrint()
+	sample.Inter, sample.Intra = unit.Inter, unit.Intra
+	sample.GPUType = unit.GPUType
 	for _, w := range sample.Warnings {
-		s.warn("sample", "", fmt.Sprintf("%s: %s", name, w))
+		s.Warn("sample", "", fmt.Sprintf("%s: %s", name, w))
 	}
 	if sample.Busy > hardware.BusyCores {
-		s.warn("busy_sample", "", fmt.Sprintf("%s: other processes used %.2g cores while it ran, each time that it was tried: its estimate may be too long", name, sample.Busy))
+		s.Warn("busy_sample", "", fmt.Sprintf("%s: other programs used %.2g CPU cores during profiling, in each of its tries: its estimate may be too long", name, sample.Busy))
 	}
-	if t.repeat == 0 && t.rank == 0 && unit.asked {
-		launch := s.state.programs.launch(job, unit.name+"-probe", t.length, launchDirs{logs, scratch})
-		costs, err := profile.Probe(ctx, profile.Run{Job: launch, Open: s.sampleEngine(ctx, job, launch)}, opts)
+	if t.repeat == 0 && t.rank == 0 && unit.Asked {
+		costs, err := profile.Probe(ctx, s.toSample(unit, unit.Launch(unit.Name+"-probe", t.length, dirs), t.length))
 		if err != nil {
 			return sample, err
 		}
@@ -297,33 +297,20 @@ func (s *sampling) sample(ctx context.Context, unit *profileUnit, t task) (estim
 	return sample, nil
 }
 
-// pick is the time-writer line that the language's word stands for.
-func pick(word string) contract.Pick {
-	switch word {
-	case "first":
-		return contract.First
-	case "longest":
-		return contract.Longest
+// toSample returns a sample to take on the engine of its unit.
+func (s *sampling) toSample(unit *realise.Unit, job launch.Job, length int) profile.Run {
+	kind := unit.Kind()
+	return profile.Run{
+		Job: job, Length: length, Steps: unit.Steps, GPUs: unit.GPUs, Pick: unit.Pick, Descendants: kind.Descendants,
+		Open: func(ctx context.Context) (engine.Engine, error) {
+			return s.sites[kind].Engine(ctx, engine.Task{Hardware: unit.On(), Cell: "samples", Jobs: []launch.Job{job}})
+		},
 	}
-	return contract.Last
 }
 
-// gpuType is the model of the GPUs that a job runs on; empty without any.
-func (p *Plan) gpuType(j *experiments.Job) string {
-	if j.GPUs == 0 {
-		return ""
-	}
-	return p.state.host.GPUType
-}
-
-// hostPrint is the fingerprint of this machine in a word, as samples and past
-// runs carry it.
-func (p *Plan) hostPrint() string {
-	var k Key
-	for _, s := range p.state.host.Fingerprint() {
-		k.Add("host."+s.Name, s.Value)
-	}
-	return k.Hash()[:12]
+// ownsLoad reports whether the samples run below this process, so that the load of other programs can be told from theirs.
+func (r *run) ownsLoad() bool {
+	return !slices.ContainsFunc(r.x.Units(), func(u *realise.Unit) bool { return !u.Kind().Descendants })
 }
 
 // savedSamples is a file of the profile folder: samples with the description
@@ -337,24 +324,16 @@ type savedSamples struct {
 // profileDir holds the logs of the samples, and what they measured.
 const profileDir = "profile"
 
-// kindName names a job kind: the job block, and its variant if it has one.
-func kindName(j *experiments.Job) string {
-	if j.Variant == "" {
-		return j.Name
-	}
-	return j.Name + "-" + j.Variant
-}
-
-func samplesPath(dir string, unit profileUnit) string {
-	return filepath.Join(dir, profileDir, unit.name+".json")
+func samplesPath(dir string, unit *realise.Unit) string {
+	return filepath.Join(dir, profileDir, unit.Name+".json")
 }
 
 // readSamples returns the samples of a unit from its plain file, if they were
 // taken under the key.
-func readSamples(dir string, unit profileUnit) ([]estimator.Sample, bool) {
+func readSamples(dir string, unit *realise.Unit) ([]estimator.Sample, bool) {
 	raw, err := os.ReadFile(samplesPath(dir, unit))
 	var s savedSamples
-	if err != nil || json.Unmarshal(raw, &s) != nil || s.Description != unit.key.Description() {
+	if err != nil || json.Unmarshal(raw, &s) != nil || s.Description != unit.Key.Description() {
 		return nil, false
 	}
 	return s.Samples, true
@@ -363,35 +342,68 @@ func readSamples(dir string, unit profileUnit) ([]estimator.Sample, bool) {
 // keep records what was taken of a unit. A unit that no job asks for is also
 // recorded without samples, when the budget had no room for any.
 func (s *sampling) keep(i int) error {
-	unit, samples := &s.state.profiles[i], s.taken[i]
+	unit, samples := s.units[i], s.taken[i]
 	s.end(i)
-	if s.failed[i] || len(samples) == 0 && unit.asked {
+	if s.failed[i] || len(samples) == 0 && unit.Asked {
 		return nil
 	}
 	slices.SortStableFunc(samples, func(a, b estimator.Sample) int { return a.Length - b.Length })
 	return s.keepSamples(unit, samples)
 }
 
-func (r *run) keepSamples(unit *profileUnit, samples []estimator.Sample) error {
+func (r *run) keepSamples(unit *realise.Unit, samples []estimator.Sample) error {
 	raw, err := json.Marshal(samples)
 	if err != nil {
 		return fmt.Errorf("record samples: %w", err)
 	}
-	if err := writeJSON(samplesPath(r.Dir, *unit), savedSamples{unit.key.Description(), samples}); err != nil {
+	if err := writeJSON(samplesPath(r.Dir, unit), savedSamples{unit.Key.Description(), samples}); err != nil {
 		return err
 	}
 	took := 0.0
 	for _, s := range samples {
 		took += s.Cost
 	}
-	name := profileUnitName(unit.job)
-	err = r.cache.put(unit.key, entry{
-		Stage: "profile", Unit: name, Description: unit.key.Description(),
+	err = r.cache.Put(unit.Key, store.Entry{
+		Stage: "profile", Unit: unit.CacheName, Description: unit.Key.Description(),
 		Created: time.Now(), Seconds: took,
 	}, raw)
 	if err != nil {
 		return err
 	}
-	r.setSamples(unit.key.Hash(), samples)
-	return r.journal.add(JournalEntry{Event: "sample", Unit: unit.name, Seconds: took, Key: unit.key.Hash()})
+	r.x.SetSamples(unit.Hash, samples)
+	return r.journal.Add(store.JournalEntry{Event: "sample", Unit: unit.Name, Seconds: took, Key: unit.Hash})
+}
+
+// samplesOf are the samples of a unit that are known.
+func (p *Plan) samplesOf(u *realise.Unit) []estimator.Sample {
+	samples, _ := p.x.Samples(u.Hash)
+	return samples
+}
+
+func (p *Plan) lookUpProfile(v store.View, i int) {
+	unit, work := p.x.Units()[i], &p.Profiles[i]
+	if raw, ok := v.Output(unit.Hash); ok && !p.options.Fresh {
+		var samples []estimator.Sample
+		if json.Unmarshal(raw, &samples) == nil {
+			p.x.SetSamples(unit.Hash, samples)
+			work.Reuse, work.Reason = true, "sampled earlier"
+			return
+		}
+	}
+	if samples, ok := readSamples(p.Dir, unit); ok && !p.options.Fresh {
+		p.x.SetSamples(unit.Hash, samples)
+		work.Reuse, work.Reason = true, "sampled earlier"
+		return
+	}
+	switch e, ok := v.Last(unit.CacheName); {
+	case p.options.Fresh:
+		work.Reason = "asked to run afresh"
+	case !p.needed[unit.Hash]:
+		work.Reuse, work.Reason = true, "no cell that runs needs it; predictions stay those of earlier samples"
+	case ok:
+		work.Changes = store.Diff(e.Description, unit.Key.Description())
+		work.Reason = store.Reason(work.Changes)
+	default:
+		work.Reason = "new"
+	}
 }

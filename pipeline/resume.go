@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Resume plans the rest of an unfinished run from what its folder holds: the
@@ -23,7 +24,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	}
 	var chosen string
 	var newest time.Time
-	var record results.Run
+	var record record.Run
 	broken := false // the chosen run was broken off, rather than failed
 	for _, d := range dirs {
 		r, err := readRun(d)
@@ -51,7 +52,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	if err != nil {
 		return nil, nil, err
 	}
-	spec, diags := experiments.LoadSource(record.File, source, experiments.LoadOptions{Vars: vars, Host: host, Lenient: record.Lenient})
+	spec, diags := load.Source(record.File, source, load.Options{Vars: vars, Host: host, Lenient: record.Lenient})
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
@@ -62,18 +63,18 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 
 // savedSource reads the experiment that a folder's run was made of.
 func savedSource(dir string) (source []byte, vars []string, err error) {
-	source, err = os.ReadFile(filepath.Join(dir, results.ExperimentFile))
+	source, err = os.ReadFile(filepath.Join(dir, record.ExperimentFile))
 	if errors.Is(err, os.ErrNotExist) {
-		source, err = os.ReadFile(filepath.Join(dir, results.ExperimentFile+".json"))
+		source, err = os.ReadFile(filepath.Join(dir, record.ExperimentFile+".json"))
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the experiment of %s: %w", dir, err)
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, results.PlanFile))
+	raw, err := os.ReadFile(filepath.Join(dir, record.PlanFile))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the plan of %s: %w", dir, err)
 	}
-	var plan results.Plan
+	var plan record.Plan
 	if err := json.Unmarshal(raw, &plan); err != nil {
 		return nil, nil, fmt.Errorf("read the plan of %s: %w", dir, err)
 	}
@@ -83,9 +84,9 @@ func savedSource(dir string) (source []byte, vars []string, err error) {
 	return source, vars, nil
 }
 
-func readRun(dir string) (results.Run, error) {
-	var r results.Run
-	raw, err := os.ReadFile(filepath.Join(dir, results.RunFile))
+func readRun(dir string) (record.Run, error) {
+	var r record.Run
+	raw, err := os.ReadFile(filepath.Join(dir, record.RunFile))
 	if err != nil {
 		return r, fmt.Errorf("read the run of %s: %w", dir, err)
 	}

@@ -5,141 +5,115 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/stages"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/renameio/v2"
 
-	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
-	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // run is one execution of a plan: the open cache, the journal, the lock.
 type run struct {
 	*Plan
-	cache   *cache
-	journal *journal
-	record  results.Run
+	cache   *store.Cache
+	journal *store.Journal
+	record  record.Run
 	started time.Time
 	outcome Outcome
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
-	// hosts are the Docker daemons in use, by their address in the file.
-	hosts map[string]*daemon.Host
+	// asked counts the cells of the plan that were handed out to run.
+	asked int
+	// sites are the real engines, opened for this run.
+	sites map[*engine.Kind]engine.Site
 }
 
-// Run executes the plan. It returns *InUseError when another process works in
-// the folder, *EngineError when an engine is not available, and ErrInterrupted
+// Run executes the plan. It returns *store.InUseError when another process works in
+// the folder, *engine.Unavailable when an engine is not available, and ErrInterrupted
 // when ctx was cancelled; the outcome then tells how far it got.
 func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
-	if err := p.dockerReady(); err != nil {
+	if err := p.ready(); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make results folder: %w", err)
 	}
-	lock, err := lockDir(p.Dir, p.options.Command)
+	lock, err := store.LockFolder(p.Dir, p.options.Command)
 	if err != nil {
 		return nil, err
 	}
-	defer lock.release()
+	defer lock.Release()
 	r := &run{Plan: p, started: time.Now()}
 	if err := r.open(); err != nil {
 		return nil, err
 	}
 	defer r.close()
 
-	err = r.stages(ctx)
-	// Also of an interrupted run, the cells that have finished are simulated.
-	err = errors.Join(err, r.fidelity(context.WithoutCancel(ctx)))
-	if err != nil && ctx.Err() != nil {
-		err = ErrInterrupted
-	}
-	state := "finished"
-	switch {
-	case errors.Is(err, ErrInterrupted):
-		state = "interrupted"
-	case err != nil || r.outcome.Failed > 0:
-		state = "failed"
-	}
-	// The report tells how the run ended, so that is written down first. What
-	// an interrupted run has finished goes into tables and report as well.
+	c := &chain{run: r, seen: r.seen(), digests: map[stages.Artifact]string{}, broken: map[stages.Artifact]bool{}}
+	state, err := c.all(ctx)
+	r.record.Reported = !c.anyBroken()
 	err = errors.Join(err, r.finish(state))
-	views := ctx
-	if state == "interrupted" {
-		views = context.WithoutCancel(ctx)
+	if report := filepath.Join(r.Dir, record.ReportFile); r.record.Reported {
+		r.outcome.Report = report
 	}
-	perr := r.publish(views)
-	switch {
-	case perr == nil:
-		r.record.Reported = true
-	case views.Err() != nil:
-		state, perr = "interrupted", ErrInterrupted
-	default:
-		state = "failed"
-	}
-	err = errors.Join(err, perr, r.finish(state))
 	r.outcome.Elapsed = time.Since(r.started)
-	err = errors.Join(err, r.journal.add(JournalEntry{Event: "run_end", State: state, Seconds: r.outcome.Elapsed.Seconds()}))
+	err = errors.Join(err, r.journal.Add(store.JournalEntry{Event: "run_end", State: state, Seconds: r.outcome.Elapsed.Seconds()}))
 	return &r.outcome, err
 }
 
 // open prepares the folder: leftovers of a killed run are removed, the cache
 // and the journal opened, and the plan written down before anything runs.
 func (r *run) open() error {
-	killed, err := process.Sweep(r.registry())
-	if err != nil {
-		return fmt.Errorf("clean up after an earlier run: %w", err)
-	}
-	removed, err := r.openHosts()
+	killed, err := r.openSites()
 	if err != nil {
 		return err
 	}
-	killed = append(killed, removed...)
 	var warning string
-	if r.cache, warning, err = openCache(r.Dir, results.CacheFile); err != nil {
+	if r.cache, warning, err = store.Open(r.Dir, record.CacheFile); err != nil {
 		return err
 	}
-	if r.journal, err = openJournal(r.Dir); err != nil {
-		return errors.Join(err, r.cache.close())
+	if r.journal, err = store.OpenJournal(r.Dir); err != nil {
+		return errors.Join(err, r.cache.Close())
 	}
-	if err := r.journal.add(JournalEntry{Event: "run_start", Text: strings.Join(r.options.Command, " ")}); err != nil {
+	if err := r.journal.Add(store.JournalEntry{Event: "run_start", Text: strings.Join(r.options.Command, " ")}); err != nil {
 		return errors.Join(err, r.close())
 	}
 	r.outcome.Dir = r.Dir
-	file, err := filepath.Abs(r.spec.File) // a resumed run may be in another folder
+	file, err := filepath.Abs(r.x.File()) // a resumed run may be in another folder
 	if err != nil {
-		file = r.spec.File
+		file = r.x.File()
 	}
-	r.record = results.Run{
+	r.record = record.Run{
 		Started: r.started.Format(time.RFC3339), State: "running", Version: r.options.Version,
-		Go: runtime.Version(), Git: gitDescribe(r.spec.File), Seed: r.spec.Seed, Command: r.options.Command,
-		File: file, Lenient: r.spec.Lenient,
+		Go: runtime.Version(), Git: gitDescribe(r.x.File()), Seed: r.Seed, Command: r.options.Command,
+		File: file, Lenient: r.x.Lenient(),
 	}
-	for _, s := range r.state.host.Settings() {
-		r.record.Host = append(r.record.Host, results.Setting{Name: s.Name, Value: s.Value})
+	for _, s := range r.x.Host().Settings() {
+		r.record.Host = append(r.record.Host, record.Setting{Name: s.Name, Value: s.Value})
 	}
-	if r.spec.Replicates < minReplicates && len(r.Compares) > 0 {
-		r.warn(results.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
-			plural(r.spec.Replicates, "replicate"), minReplicates))
+	if r.Replicates < minReplicates && len(r.Compares) > 0 {
+		r.Warn(record.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
+			plural(r.Replicates, "replicate"), minReplicates))
 	}
 	if warning != "" {
-		r.warn("cache", "", warning)
+		r.Warn("cache", "", warning)
 	}
-	for _, name := range alike(r.spec) {
-		r.warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike: a trace draws nothing, and its hardware has no noise, so intervals between them tell nothing", name))
+	for _, name := range r.x.Alike() {
+		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike: a trace draws nothing, and its hardware has no noise, so intervals between them tell nothing", name))
 	}
-	for _, text := range leftOut(r.spec) {
-		r.warn("incomplete_trace", "", text)
+	for _, text := range r.x.LeftOut() {
+		r.Warn("incomplete_trace", "", text)
 	}
 	for _, k := range killed {
-		r.warn("leftover", "", "ended "+k+", left behind by an earlier run")
+		r.Warn("leftover", "", "ended "+k+", left behind by an earlier run")
 	}
 	if r.options.Fresh {
 		// Forgotten before anything runs: a fresh run that is interrupted must
@@ -157,61 +131,29 @@ func (r *run) open() error {
 // forget removes what is kept of the plan's cells and samples.
 func (r *run) forget() error {
 	var hashes []string
-	for _, k := range r.state.keys {
+	for _, k := range r.keys {
 		hashes = append(hashes, k.Hash())
 	}
-	for _, u := range r.state.profiles {
-		hashes = append(hashes, u.key.Hash())
+	for _, u := range r.x.Units() {
+		hashes = append(hashes, u.Hash)
 	}
-	for _, dir := range []string{results.CellsDir, profileDir} {
+	for _, dir := range []string{record.CellsDir, profileDir} {
 		if err := os.RemoveAll(filepath.Join(r.Dir, dir)); err != nil {
 			return fmt.Errorf("run afresh: %w", err)
 		}
 	}
-	return r.cache.forget(hashes)
-}
-
-// alike lists the workloads with simulated cells in which nothing is drawn
-// that could tell one replicate from another.
-func alike(spec *experiments.Spec) []string {
-	var names []string
-	for _, c := range spec.Cells {
-		drawn := c.Workload.Trace == nil || len(c.Workload.Submits) > 0 || c.Hardware.Engine != engineSimulated || c.Hardware.Noise > 0 || c.Policy.Sigma > 0
-		if !drawn && spec.Replicates > 1 && !slices.Contains(names, c.Workload.Name) {
-			names = append(names, c.Workload.Name)
-		}
-	}
-	return names
-}
-
-// leftOut lists what lenient readers left out of the experiment's files.
-func leftOut(spec *experiments.Spec) []string {
-	var texts []string
-	add := func(text string) {
-		if text != "" && !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
-	}
-	for _, c := range spec.Cells {
-		if c.Workload.Trace != nil {
-			add(c.Workload.Trace.LeftOut())
-		}
-		for _, s := range c.Workload.Submits {
-			add(s.LeftOut)
-		}
-	}
-	return texts
+	return r.cache.Forget(hashes)
 }
 
 // minReplicates is the least number of pairs that gives a verdict.
 const minReplicates = 3
 
 func (r *run) writeDown() error {
-	name := results.ExperimentFile
-	if strings.HasSuffix(r.spec.File, ".json") {
+	name := record.ExperimentFile
+	if strings.HasSuffix(r.x.File(), ".json") {
 		name += ".json"
 	}
-	for _, other := range []string{results.ExperimentFile, results.ExperimentFile + ".json"} {
+	for _, other := range []string{record.ExperimentFile, record.ExperimentFile + ".json"} {
 		if other == name {
 			continue
 		}
@@ -219,7 +161,7 @@ func (r *run) writeDown() error {
 			return fmt.Errorf("remove the experiment of an earlier run: %w", err)
 		}
 	}
-	if err := renameio.WriteFile(filepath.Join(r.Dir, name), r.spec.Source, 0o644); err != nil {
+	if err := renameio.WriteFile(filepath.Join(r.Dir, name), r.x.Source(), 0o644); err != nil {
 		return fmt.Errorf("write experiment: %w", err)
 	}
 	if err := r.writePlan(); err != nil {
@@ -228,23 +170,25 @@ func (r *run) writeDown() error {
 	if err := r.writeRun(); err != nil {
 		return err
 	}
+	return r.removeStale()
+}
+
+// removeStale removes the folders of cells that are no longer planned.
+func (r *run) removeStale() error {
 	for _, s := range r.Stale {
-		if err := os.RemoveAll(filepath.Join(r.Dir, results.CellsDir, s)); err != nil {
+		if err := os.RemoveAll(r.folder(s)); err != nil {
 			return fmt.Errorf("remove the folder of a cell that is no longer planned: %w", err)
 		}
-		if err := r.journal.add(JournalEntry{Event: "cell_removed", Unit: s, Text: "no longer in the plan"}); err != nil {
+		if err := r.journal.Add(store.JournalEntry{Event: "cell_removed", Unit: s, Text: "no longer in the plan"}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// registry is where the process engine records what it has started.
-func (r *run) registry() string { return filepath.Join(r.Dir, "processes.json") }
-
 func (r *run) writePlan() error {
-	r.PredictedSeconds = r.left(nil).Seconds()
-	return writeJSON(filepath.Join(r.Dir, results.PlanFile), r.Plan.Plan)
+	r.PredictedSeconds = r.left().Seconds()
+	return writeJSON(filepath.Join(r.Dir, record.PlanFile), r.Plan.Plan)
 }
 
 func (r *run) writeRun() error {
@@ -252,7 +196,7 @@ func (r *run) writeRun() error {
 	defer r.mu.Unlock()
 	r.record.Reused, r.record.Ran, r.record.Failed = r.outcome.Reused, r.outcome.Ran, r.outcome.Failed
 	r.record.Warnings = r.outcome.Warnings
-	return writeJSON(filepath.Join(r.Dir, results.RunFile), r.record)
+	return writeJSON(filepath.Join(r.Dir, record.RunFile), r.record)
 }
 
 // finish records in run.json how the run ended.
@@ -263,22 +207,11 @@ func (r *run) finish(state string) error {
 }
 
 func (r *run) close() error {
-	return errors.Join(r.journal.close(), r.cache.close(), r.closeHosts())
+	return errors.Join(r.journal.Close(), r.cache.Close(), r.closeSites())
 }
 
-// stages runs the stages in order; each writes what it found before the next.
-func (r *run) stages(ctx context.Context) error {
-	if err := r.profile(ctx); err != nil {
-		return err
-	}
-	if err := r.estimate(); err != nil {
-		return err
-	}
-	return r.execute(ctx)
-}
-
-// observe tells the caller of progress.
-func (r *run) observe(p Progress) {
+// Observe implements stages.Pipeline.
+func (r *run) Observe(p Progress) {
 	if r.options.Observe == nil {
 		return
 	}
@@ -287,14 +220,14 @@ func (r *run) observe(p Progress) {
 	r.options.Observe(p)
 }
 
-// warn keeps a doubt about the results, and tells of it.
-func (r *run) warn(code, cell, text string) {
+// Warn implements stages.Pipeline.
+func (r *run) Warn(code, cell, text string) {
 	r.mu.Lock()
-	r.outcome.Warnings = append(r.outcome.Warnings, results.Warning{Code: code, Cell: cell, Text: text})
+	r.outcome.Warnings = append(r.outcome.Warnings, record.Warning{Code: code, Cell: cell, Text: text})
 	r.mu.Unlock()
 	// A journal that cannot be written shows itself at the next entry.
-	_ = r.journal.add(JournalEntry{Event: "warning", Unit: cell, State: code, Text: text})
-	r.observe(Progress{Kind: WarningSeen, Unit: cell, Text: text})
+	_ = r.journal.Add(store.JournalEntry{Event: "warning", Unit: cell, State: code, Text: text})
+	r.Observe(Progress{Kind: stages.WarningSeen, Unit: cell, Text: text})
 }
 
 // writeJSON writes a value as indented JSON, atomically.
@@ -308,3 +241,26 @@ func writeJSON(path string, v any) error {
 	}
 	return nil
 }
+
+// Note implements stages.Pipeline.
+func (r *run) Note(n stages.Note) error {
+	return r.journal.Add(store.JournalEntry{
+		Event: n.Event, Unit: n.Unit, State: n.State, Text: n.Text, Seconds: n.Seconds, Key: n.Key,
+	})
+}
+
+// seen is the run as its stages see it.
+func (r *run) seen() *stages.Run {
+	return &stages.Run{
+		Dir: r.Dir, Plan: &r.Plan.Plan, Parallel: r.options.Parallel,
+		Experiment: experiment{r.x, r}, Pipeline: r,
+	}
+}
+
+// experiment is the experiment as stages see it.
+type experiment struct {
+	*realise.Experiment
+	run *run
+}
+
+func (x experiment) Cell(i int) stages.Cell { return x.run.cells[i] }

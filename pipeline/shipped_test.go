@@ -7,24 +7,31 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/experiments/load"
+
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 func shipped(t *testing.T, name string) *Plan {
 	t.Helper()
-	spec, diags := experiments.Load(filepath.Join("..", "experiments", name), experiments.LoadOptions{
+	p, err := New(shippedSpec(t, name), Options{Out: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func shippedSpec(t *testing.T, name string) *experiments.Spec {
+	t.Helper()
+	spec, diags := load.File(filepath.Join("..", "experiments", name), load.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},
 	})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	p, err := New(spec, Options{Out: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return spec
 }
 
 // TestPolicyMatrix runs the shipped matrix as a whole: it is simulated.
@@ -40,7 +47,7 @@ func TestPolicyMatrix(t *testing.T) {
 	if o.Ran != 600 || o.Failed != 0 {
 		t.Errorf("%d cells ran, %d failed", o.Ran, o.Failed)
 	}
-	e, err := results.Open(p.Dir)
+	e, err := record.Open(p.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,13 +84,12 @@ func TestEstimatorAccuracy(t *testing.T) {
 	p := shipped(t, "estimator_accuracy.hcl")
 	jobs := 0
 	for i, ref := range p.Cells {
-		c := p.spec.Cells[p.state.specCell[i]]
-		r, err := p.realise(c, ref.Replicate)
+		drawn, err := p.cells[i].Jobs()
 		if err != nil {
 			t.Fatal(err)
 		}
-		jobs += len(r.jobs)
-		for _, j := range r.jobs {
+		jobs += len(drawn)
+		for _, j := range drawn {
 			if j.Threads != ref.Cores {
 				t.Errorf("%s of %d threads is not alone on %d cores", j.Name, j.Threads, ref.Cores)
 			}
@@ -92,13 +98,13 @@ func TestEstimatorAccuracy(t *testing.T) {
 	if hardware.Host().Threads > 1 && jobs < 20 {
 		t.Errorf("%d runs, want at least 20", jobs)
 	}
-	for _, u := range p.state.profiles {
+	for _, u := range p.x.Units() {
 		sampled := 0
-		for _, n := range u.lengths {
-			sampled += n * u.repeats
+		for _, n := range u.Lengths {
+			sampled += n * u.Repeats
 		}
-		if share := float64(sampled) / float64(length(u.job)); share > 0.03 {
-			t.Errorf("%s is sampled for %.1f%% of its length", u.name, 100*share)
+		if share := float64(sampled) / float64(u.Length()); share > 0.03 {
+			t.Errorf("%s is sampled for %.1f%% of its length", u.Name, 100*share)
 		}
 	}
 }
@@ -159,7 +165,7 @@ func TestDrawnRunTimes(t *testing.T) {
 	if _, err := p.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	e, err := results.Open(p.Dir)
+	e, err := record.Open(p.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )
 
@@ -14,7 +16,7 @@ import (
 // values, with a few replicates, and returns the mean JCT of each policy.
 func shippedJCT(t *testing.T, file string, values ...string) map[string]float64 {
 	t.Helper()
-	spec := shipped(t, file).spec
+	spec := shippedSpec(t, file)
 	spec.Replicates = 5
 	spec.Cells = slices.DeleteFunc(spec.Cells, func(c experiments.Cell) bool {
 		return len(c.Axes) > 0 && !slices.Contains(values, c.Axes[0].Value)
@@ -27,13 +29,13 @@ func shippedJCT(t *testing.T, file string, values ...string) map[string]float64 
 	if err != nil || o.Failed > 0 {
 		t.Fatalf("%d cells failed: %v", o.Failed, err)
 	}
-	e, err := results.Open(p.Dir)
+	e, err := record.Open(p.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _ := results.MetricByName("mean_jct_s")
+	m, _ := measure.MetricByName("mean_jct_s")
 	means := map[string]float64{}
-	for _, v := range e.Variants() {
+	for _, v := range analysis.Variants(e) {
 		name := v.Policy
 		if len(v.Axes) > 0 {
 			name += " " + v.Axes[0].Value

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // waysFile has jobs that run on cores, or on GPUs of two types.
@@ -70,7 +70,7 @@ matrix { estimates = ["oracle", noisy(0), noisy(1)] }
 func runWays(t *testing.T, source string) (*Plan, string) {
 	t.Helper()
 	out := t.TempDir()
-	p, err := New(load(t, source), Options{Out: out})
+	p, err := New(loadSmall(t, source), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestWays(t *testing.T) {
 		t.Skip("a whole experiment, which the race detector makes last for a minute")
 	}
 	p, dir := runWays(t, waysFile)
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestWays(t *testing.T) {
 	factor := map[string]float64{"cpu": 1, "gpu:K80": 16. / 4 * 8. / 16, "gpu:V100": 8}
 	used := map[string]int{}
 	for _, c := range p.Cells {
-		raw, err := os.ReadFile(filepath.Join(dir, results.CellsDir, c.Cell, results.EventsFile))
+		raw, err := os.ReadFile(filepath.Join(dir, record.CellsDir, c.Cell, record.EventsFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestKeysOfWays(t *testing.T) {
 		if from != "" && source == waysFile {
 			t.Fatalf("%q is not in the file", from)
 		}
-		p, err := New(load(t, source), Options{Out: t.TempDir()})
+		p, err := New(loadSmall(t, source), Options{Out: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +237,7 @@ policy "fcfs" { order = "fcfs" }
 	} {
 		p, dir := runWays(t, source(c.rate, c.gpu))
 		keys[p.Cells[0].Key] = true
-		e, err := results.Open(dir)
+		e, err := record.Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

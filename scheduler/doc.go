@@ -47,9 +47,10 @@
 //
 //   - allox: see below.
 //
-// A prediction of zero is none, and longer than all others. Progress on fewer
-// cores than requested is predicted in proportion to the cores. A job that begins
-// anew after a failure has all of it before it.
+// A prediction of zero is none, and longer than all others. How long a job goes on
+// under what it holds, Run.Outlook says: unless another is given, jobs progress in
+// proportion to their cores. A job that is restarted after a failure has all of its
+// work before it.
 //
 // # Online predictions
 //
@@ -58,8 +59,7 @@
 // instant of its own; the predictor is told how many units were finished and on
 // how many cores, for how long, and says what is left; dispatch follows. Only
 // the jobs that have reported get new places in the queue and among expected
-// ends. Between two reports progress is again taken to be in proportion to the
-// cores. A simulated job reports at the exact instant; a real one when its line
+// ends. Between two reports the outlook counts the progress. A simulated job reports at the exact instant; a real one when its line
 // has been read, with what it has reported by then.
 //
 // # Allocation
@@ -74,8 +74,9 @@
 //     requests, each between its minimum and its maximum, which is its request
 //     unless MaxThreads is more. Fractions are rounded by largest remainder,
 //     ties to the earlier. The shares are applied when a waiting job takes
-//     part: running jobs above theirs shrink first. A waiting job joins the
-//     node with the most cores beyond the minimums.
+//     part: first the running jobs above theirs shrink, then those below theirs
+//     grow, then the waiting ones start. A waiting job joins the node with the
+//     most cores beyond the minimums.
 //
 // A rigid job keeps the number of cores of its first start. Gangs start whole
 // and are never resized. Cores and GPUs are the lowest free ones of the node

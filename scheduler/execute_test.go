@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -20,7 +21,7 @@ type flaky struct {
 	Engine
 	failStart map[int]error
 	failPause error
-	ends      func([]End) []End
+	ends      func([]Notice) []Notice
 	cancel    func()
 	after     int // calls of Next until cancel
 }
@@ -39,7 +40,7 @@ func (f *flaky) Pause(job int) error {
 	return f.Engine.Pause(job)
 }
 
-func (f *flaky) Next(ctx context.Context, until time.Duration) (time.Duration, []End, error) {
+func (f *flaky) Next(ctx context.Context, until time.Duration) (time.Duration, []Notice, error) {
 	if f.after--; f.after == 0 {
 		f.cancel()
 	}
@@ -64,7 +65,7 @@ func TestAJobThatCanNotStartFailsAndOthersGoOn(t *testing.T) {
 	e := newFlaky(t, jobs)
 	e.failStart = map[int]error{1: errors.New("no such program")}
 	var tr trace
-	o, err := Run{Cluster: one(1), Jobs: jobs, Engine: e, Recorder: &tr}.Execute(context.Background())
+	o, err := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: e, Recorder: &tr}.Execute(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,21 +117,21 @@ func TestAnEngineThatFailsEndsTheRun(t *testing.T) {
 }
 
 func TestEndsThatMakeNoSenseAreErrors(t *testing.T) {
-	for want, ends := range map[string]func([]End) []End{
-		"which does not exist": func([]End) []End { return []End{{Job: 9}} },
-		`which is pending`:     func([]End) []End { return []End{{Job: 1, State: Finished}} },
-		"which is not final": func(e []End) []End {
+	for want, ends := range map[string]func([]Notice) []Notice{
+		"which does not exist": func([]Notice) []Notice { return []Notice{{Kind: JobEnded, Job: 9}} },
+		`which is pending`:     func([]Notice) []Notice { return []Notice{{Kind: JobEnded, Job: 1, State: Finished}} },
+		"which is not final": func(e []Notice) []Notice {
 			for i := range e {
 				e[i].State = Running
 			}
 			return e
 		},
-		`which is finished`: func(e []End) []End { return append(e, e...) },
+		`which is finished`: func(e []Notice) []Notice { return append(e, e...) },
 	} {
 		jobs := number([]Job{at(0, 1, 1), at(5, 1, 1)})
 		e := newFlaky(t, jobs)
 		e.ends = ends
-		_, err := Run{Cluster: one(1), Jobs: jobs, Engine: e}.Execute(context.Background())
+		_, err := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: e}.Execute(context.Background())
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one that says %q", err, want)
 		}
@@ -152,6 +153,9 @@ func TestWhatCanNotBeRunIsRefused(t *testing.T) {
 		"before the start":     {Cluster: two, Jobs: []Job{negative}},
 		"no such job":          {Cluster: two, Resizes: []Resize{{Job: 1, Threads: 1}}},
 	} {
+		if r.Policy == nil {
+			r.Policy = Policy{}
+		}
 		r.Jobs = number(r.Jobs)
 		r.Engine = newFlaky(t, r.Jobs)
 		if _, err := r.Execute(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
@@ -164,7 +168,7 @@ func TestWhatCanNotBeRunIsRefused(t *testing.T) {
 // a rule that gives less than the request it runs.
 func TestMoreThanTheMachineHas(t *testing.T) {
 	jobs := number([]Job{at(0, 8, 1)})
-	if _, err := (Run{Cluster: one(4), Jobs: jobs, Engine: newFlaky(t, jobs)}).Execute(context.Background()); !errors.Is(err, ErrStuck) {
+	if _, err := (Run{Policy: Policy{}, Cluster: one(4), Jobs: jobs, Engine: newFlaky(t, jobs)}).Execute(context.Background()); !errors.Is(err, ErrStuck) {
 		t.Errorf("error %v", err)
 	}
 	o, _ := simulate(t, Run{Policy: Policy{Allocation: AlwaysAttend}, Cluster: one(4), Jobs: jobs}, nil)
@@ -173,7 +177,7 @@ func TestMoreThanTheMachineHas(t *testing.T) {
 	}
 	// A request that grows while the job waits is found out later.
 	jobs = number([]Job{at(0, 4, 2), at(0, 1, 1)})
-	r := Run{Cluster: one(4), Jobs: jobs, Resizes: []Resize{{At: time.Second, Job: 1, Threads: 5}}, Engine: newFlaky(t, jobs)}
+	r := Run{Policy: Policy{}, Cluster: one(4), Jobs: jobs, Resizes: []Resize{{At: time.Second, Job: 1, Threads: 5}}, Engine: newFlaky(t, jobs)}
 	if _, err := r.Execute(context.Background()); !errors.Is(err, ErrStuck) || !strings.Contains(err.Error(), `job "B" needs 5 cores, 4 are free`) {
 		t.Errorf("error %v", err)
 	}
@@ -183,7 +187,7 @@ func TestMoreThanTheMachineHas(t *testing.T) {
 // dispatch; by job number within each.
 func TestEventsOfAnInstant(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 2), at(0, 1, 2), at(0, 1, 9), at(2, 1, 2), at(2, 1, 2)})
-	r := Run{Policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second}, Cluster: one(3), Jobs: jobs, Resizes: []Resize{{At: 2 * time.Second, Job: 2, Threads: 1}}}
+	r := Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}}, Cluster: one(3), Jobs: jobs, Resizes: []Resize{{At: 2 * time.Second, Job: 2, Threads: 1}}}
 	_, tr := simulate(t, r, nil)
 	var got []string
 	for _, e := range tr.events {
@@ -244,12 +248,12 @@ func TestPolicyString(t *testing.T) {
 		text string
 	}{
 		{Policy{}, "fcfs, strict"},
-		{Policy{Order: RoundRobin, Quantum: 500 * time.Millisecond}, "round_robin, quantum 500ms, strict"},
-		{Policy{Order: SRTF, Backfill: EASY}, "srtf, easy backfill, strict"},
-		{Policy{Order: Priority, Preemption: PausePreemption, FeedbackInterval: time.Second}, "priority, strict, pause longest_run first, feedback every 1s"},
+		{Policy{Order: RoundRobin, Settings: Settings{"quantum": 500 * time.Millisecond}}, "round_robin, quantum 500ms, strict"},
+		{Policy{Order: SRTF, Backfill: EASY}, "srtf, easy backfill, strict, pause longest_run first"},
+		{Policy{Order: Priority, Preemption: PausePreemption, Settings: Settings{"feedback": time.Second}}, "priority, feedback 1s, strict, pause longest_run first"},
 		{Policy{Allocation: MaxProp}, "fcfs, max_prop"},
 		{Policy{Order: SJF, Placement: EarliestFinish}, "sjf, conservative backfill, earliest finish, strict"},
-		{Policy{Order: AlloX, Alpha: 0.3}, "allox, alpha 0.3, strict"},
+		{Policy{Order: AlloX, Settings: Settings{"alpha": 0.3}}, "allox, alpha 0.3, strict"},
 	} {
 		if got := c.p.String(); got != c.text {
 			t.Errorf("%q, want %q", got, c.text)

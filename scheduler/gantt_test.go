@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -53,8 +54,8 @@ func number(jobs []Job) []Job {
 }
 
 // works returns the true work: the predictions, which scale with the cores.
-func works(jobs []Job) []simulated.Work {
-	w := make([]simulated.Work, len(jobs))
+func works(jobs []Job) []simulated.Scaling {
+	w := make([]simulated.Scaling, len(jobs))
 	for i, j := range jobs {
 		w[i] = simulated.FullRequest(j.Predicted, j.Threads)
 	}
@@ -62,7 +63,7 @@ func works(jobs []Job) []simulated.Work {
 }
 
 // simulate runs a cell, and fails the test unless its trace is valid.
-func simulate(t testing.TB, r Run, work []simulated.Work) (Outcome, *trace) {
+func simulate(t testing.TB, r Run, work []simulated.Scaling) (Outcome, *trace) {
 	t.Helper()
 	if work == nil {
 		work = works(r.Jobs)
@@ -72,6 +73,9 @@ func simulate(t testing.TB, r Run, work []simulated.Work) (Outcome, *trace) {
 		t.Fatal(err)
 	}
 	var tr trace
+	if r.Policy == nil {
+		r.Policy = Policy{}
+	}
 	r.Engine, r.Recorder = engine, &tr
 	o, err := r.Execute(context.Background())
 	if err != nil {

@@ -15,8 +15,10 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 // openData opens a file of the folder with the real logs, which are not part
@@ -42,8 +44,8 @@ func openData(t testing.TB, name string) io.Reader {
 	return z
 }
 
-func fullRequests(tr workload.Trace) []simulated.Work {
-	work := make([]simulated.Work, len(tr.Jobs))
+func fullRequests(tr workload.Trace) []simulated.Scaling {
+	work := make([]simulated.Scaling, len(tr.Jobs))
 	for i, j := range tr.Jobs {
 		work[i] = simulated.FullRequest(tr.RunTimes[i], j.Threads)
 	}
@@ -51,7 +53,7 @@ func fullRequests(tr workload.Trace) []simulated.Work {
 }
 
 // runValidated executes a cell with the streaming validator as its recorder.
-func runValidated(t testing.TB, r Run, work []simulated.Work, o simulated.Options) Outcome {
+func runValidated(t testing.TB, r Run, work []simulated.Scaling, o simulated.Options) Outcome {
 	t.Helper()
 	engine, err := simulated.New(r.Jobs, work, o)
 	if err != nil {
@@ -91,7 +93,7 @@ func makespan(jobs []Job, o Outcome) time.Duration {
 // perfect estimates.
 func nasaHalf(t testing.TB) workload.Trace {
 	t.Helper()
-	tr, err := workload.ReadSWF("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"), workload.Options{})
+	tr, err := formats.Find("swf").Read("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"), formats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,13 +144,13 @@ func TestNASAStartsAreThoseOfTwoIndependentPrograms(t *testing.T) {
 // The log as it is has 173 jobs of run time zero, and arrivals at which
 // everything fits: nobody waits for ever, and all are accounted for.
 func TestNASAWithRunTimesOfZero(t *testing.T) {
-	tr, err := workload.ReadSWF("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"), workload.Options{})
+	tr, err := formats.Find("swf").Read("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"), formats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range []Policy{
 		{Order: FCFS}, {Order: SJF}, {Order: FCFS, Backfill: EASY}, {Order: FCFS, Backfill: Conservative},
-		{Order: SRTF}, {Order: LAS, Quantum: time.Minute}, {Order: RoundRobin, Quantum: time.Minute},
+		{Order: SRTF}, {Order: LAS, Settings: Settings{"quantum": time.Minute}}, {Order: RoundRobin, Settings: Settings{"quantum": time.Minute}},
 	} {
 		o := runValidated(t, Run{Policy: p, Cluster: one(128), Jobs: tr.Jobs}, fullRequests(tr), simulated.Options{})
 		zero := 0
@@ -166,7 +168,7 @@ func TestNASAWithRunTimesOfZero(t *testing.T) {
 func oar(t *testing.T, seed int) workload.Trace {
 	t.Helper()
 	name := fmt.Sprintf("oar_real/example_workload_hpc_seed%d_jobs250.json", seed)
-	tr, err := workload.ReadBatsim(name, openData(t, name), workload.Options{})
+	tr, err := formats.Find("batsim").Read(name, openData(t, name), formats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +194,7 @@ func TestOARWaitsAreThoseOfAReferenceEASY(t *testing.T) {
 		}
 	}
 	tr := oar(t, 1)
-	o := runValidated(t, Run{Cluster: one(128), Jobs: tr.Jobs}, fullRequests(tr), simulated.Options{})
+	o := runValidated(t, Run{Policy: Policy{}, Cluster: one(128), Jobs: tr.Jobs}, fullRequests(tr), simulated.Options{})
 	if got := meanWait(o); math.Abs(got/514-1) > 0.1 {
 		t.Errorf("FCFS, seed 1: mean wait %.1f s, the reference has 514", got)
 	} else {

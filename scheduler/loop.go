@@ -18,7 +18,7 @@ const nobody = queue.Nobody
 // loop is a run under way: the incremental state that decisions are made on.
 type loop struct {
 	Run
-	p       Policy // with defaults
+	rules   Rules
 	machine *machine
 	queue   *queue.Queue // waiting jobs: queued, paused, and those whose turn is over
 	lives   []life
@@ -39,21 +39,22 @@ type loop struct {
 	changing  []int32 // running jobs that asked for another size, in the order of the requests
 	ends      []timer // expected ends of running jobs, ascending; kept for reservations only
 	turns     turns
-	fair      fairShares
-	arrivals  int64 // into the queue, for the order of round robin
-	gaveBack  bool  // something was given back while dispatching
-	held      reservation
-	reporter  Reporter        // nil without online predictions
+	second    SecondRanker    // the order, if it is one; nil otherwise
+	follower  Follower        // the order, if it is one
+	explainer Explainer       // the admission, if it is one
+	arrivals  int64           // into the queue
+	gaveBack  bool            // something was given back while dispatching
+	progress  []Notice        // of jobs, since the predictions were last looked at
 	seen      []seen          // by job; nil without online predictions
 	lost      []time.Duration // by job, the core time of attempts that failed; nil until one has
+	done      []time.Duration // by job, as Outlook counts; nil where that is core time
 	ways      ways
-	allox     matcher
 	guard     guard
 	closed    time.Duration // the horizon, when the run was closed at it
 
 	scratch struct {
 		nodes, home, victims []int32
-		rooms                []room
+		rooms                []Room
 	}
 }
 
@@ -72,13 +73,13 @@ type life struct {
 	yields  bool          // its turn is over: it runs on until dispatch has decided
 }
 
-func newLoop(r Run) *loop {
+func newLoop(r Run, rules Rules) *loop {
 	l := &loop{
-		Run: r, p: r.Policy.withDefaults(), machine: newMachine(r.Cluster),
+		Run: r, rules: rules, machine: newMachine(r.Cluster),
 		lives: make([]life, len(r.Jobs)), results: make([]Result, len(r.Jobs)),
 		byArrival: arrivalOrder(r.Jobs), open: len(r.Jobs),
 	}
-	l.queue = queue.New(len(r.Jobs), l.reserves())
+	l.queue = queue.New(len(r.Jobs), rules.Ends)
 	if l.Until <= 0 {
 		l.Until = Never
 	}
@@ -97,15 +98,13 @@ func newLoop(r Run) *loop {
 		}
 	}
 	l.newWays()
-	if l.p.takesTurns() {
+	l.look()
+	if rules.Turns {
 		l.turns = newTurns(l.machine)
 	}
-	if l.p.Order == Fair || l.p.Order == AlloX {
-		l.fair = newFairShares(r.Jobs)
-	}
-	if l.p.Order == AlloX {
-		l.allox = newMatcher(len(r.Jobs), r.Cluster)
-	}
+	l.second, _ = rules.Order.(SecondRanker)
+	l.follower, _ = rules.Order.(Follower)
+	l.explainer, _ = rules.Admission.(Explainer)
 	return l
 }
 
@@ -119,12 +118,12 @@ func (l *loop) run(ctx context.Context) error {
 		if until == Never && len(l.running) == 0 {
 			return l.stuck()
 		}
-		now, ended, err := l.Engine.Next(ctx, min(until, l.Until))
+		now, news, err := l.Engine.Next(ctx, min(until, l.Until))
 		if err != nil {
 			return err
 		}
-		came := now > l.now || len(ended) > 0 || until <= now
-		if err := l.take(now, ended); err != nil {
+		came := now > l.now || len(news) > 0 || until <= now
+		if err := l.take(now, news); err != nil {
 			return err
 		}
 		l.learn()
@@ -161,24 +160,24 @@ func (l *loop) nextInstant() time.Duration {
 }
 
 // take handles what has happened up to now: by instant, and within one
-// finishes, then arrivals, requests and timers.
+// notices, then arrivals, requests and timers.
 //
 // On a real clock now is later than what it brings. Instants of events never
 // go back behind the one before them.
-func (l *loop) take(now time.Duration, ended []End) error {
+func (l *loop) take(now time.Duration, news []Notice) error {
 	for {
-		finish := Never
-		if len(ended) > 0 {
-			finish = min(max(ended[0].At, l.now), now)
+		notice := Never
+		if len(news) > 0 {
+			notice = min(max(news[0].At, l.now), now)
 		}
 		other := l.nextInstant()
 		switch {
-		case len(ended) > 0 && finish <= other:
-			l.now = finish
-			if err := l.finish(ended[0]); err != nil {
+		case len(news) > 0 && notice <= other:
+			l.now = notice
+			if err := l.notice(&news[0]); err != nil {
 				return err
 			}
-			ended = ended[1:]
+			news = news[1:]
 		case other > now:
 			l.now = max(l.now, now)
 			return nil
@@ -217,7 +216,9 @@ func (l *loop) arrive(j int32) {
 	l.guard.news()
 	f.State, f.since = Queued, l.Jobs[j].Arrival
 	l.emit(Event{Kind: Arrive, Job: int(j)})
-	l.fair.enter(j)
+	if l.follower != nil {
+		l.follower.Arrived(j)
+	}
 	l.wait(j)
 }
 
@@ -225,8 +226,8 @@ func (l *loop) arrive(j int32) {
 func (l *loop) wait(j int32) {
 	l.adoptFastest(j)
 	f := &l.lives[j]
-	if l.p.Order == Priority && l.p.FeedbackInterval > 0 && f.level > 0 {
-		l.setTimer(j, f.since+l.p.FeedbackInterval)
+	if l.rules.Feedback > 0 && f.level > 0 {
+		l.setTimer(j, f.since+l.rules.Feedback)
 	}
 	l.arrivals++
 	l.queue.Insert(l.place(j), l.least(j))
@@ -242,25 +243,23 @@ func (l *loop) ring(j int32, now time.Duration) {
 		f.level--
 		l.queue.Remove(j)
 		if f.level > 0 {
-			l.setTimer(j, l.now+l.p.FeedbackInterval)
+			l.setTimer(j, l.now+l.rules.Feedback)
 		}
 		l.queue.Insert(l.place(j), l.least(j))
-		if l.Recorder != nil {
-			l.emit(Event{Kind: Level, Job: int(j), Reason: fmt.Sprintf("from level %d to %d", old, f.level)})
-		}
-	case l.p.takesTurns() && l.queue.Len() > 0:
+		l.emit(Event{Kind: Level, Job: int(j), Levels: Levels{old, f.level}})
+	case l.rules.Turns && l.queue.Len() > 0:
 		l.turnOver(j)
 	default:
-		if l.p.Order == Fair { // newcomers start level with it
+		if l.follower != nil {
 			l.settleTime(j)
-			l.fair.serve(j)
+			l.follower.Served(j)
 		}
-		l.setTimer(j, now+l.p.Quantum)
+		l.setTimer(j, now+l.rules.Quantum)
 	}
 }
 
 // finish handles the end of a job.
-func (l *loop) finish(e End) error {
+func (l *loop) finish(e *Notice) error {
 	if e.Job < 0 || e.Job >= len(l.lives) {
 		return fmt.Errorf("engine: end of a job with number %d, which does not exist", e.Job)
 	}
@@ -305,7 +304,9 @@ func (l *loop) close(j int32, kind EventKind, reason string) {
 	l.unbook(j)
 	f.Finish, f.Reason, f.timer, f.grant = l.now, reason, Never, Grant{}
 	l.open--
-	l.fair.leave(j)
+	if l.follower != nil {
+		l.follower.Ended(j)
+	}
 	l.emit(Event{Kind: kind, Job: int(j), Reason: reason})
 }
 
@@ -325,13 +326,13 @@ func (l *loop) unbook(j int32) {
 }
 
 func (l *loop) bookMemory(j int32, sign int64) {
-	need, _ := l.Jobs[j].needs(0)
-	if need.memory == 0 {
+	need, _ := l.Jobs[j].Needs(0)
+	if need.Memory == 0 {
 		return
 	}
 	l.scratch.nodes = l.machine.nodesOf(l.lives[j].grant.Cores, l.scratch.nodes[:0])
 	for _, v := range l.scratch.nodes {
-		l.machine.free[v].memory += sign * need.memory
+		l.machine.free[v].Memory += sign * need.Memory
 	}
 }
 
@@ -347,24 +348,23 @@ func (l *loop) settleTime(j int32) {
 	l.hold(j)
 	f.since = l.now
 	f.Service += d
-	used := coreTime(d, f.grant.Cores.Count())
-	f.CoreTime = plus(f.CoreTime, used)
-	if l.p.Order == AlloX {
-		used = l.allox.progress(d, f.grant)
+	l.settleDone(j, d)
+	f.CoreTime = Plus(f.CoreTime, CoreTime(d, f.grant.Cores.Count()))
+	if l.follower != nil {
+		l.follower.Used(j, d, f.grant)
 	}
-	l.fair.use(j, used)
 }
 
-// coreTime returns d times cores, and plus a sum, both of which stop at the
-// greatest duration instead of starting again from the least.
-func coreTime(d time.Duration, cores int) time.Duration {
+// CoreTime returns d times cores, and stops at the greatest duration.
+func CoreTime(d time.Duration, cores int) time.Duration {
 	if cores > 0 && d > time.Duration(math.MaxInt64/cores) {
 		return math.MaxInt64
 	}
 	return d * time.Duration(cores)
 }
 
-func plus(a, b time.Duration) time.Duration {
+// Plus returns a sum that stops at the greatest duration.
+func Plus(a, b time.Duration) time.Duration {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}
@@ -448,13 +448,13 @@ func (l *loop) breakOff(ctx context.Context) error {
 		}
 	}
 	for l.started > 0 {
-		now, ended, err := l.Engine.Next(ctx, Never)
+		now, news, err := l.Engine.Next(ctx, Never)
 		if err != nil {
 			return fmt.Errorf("wait for stopped jobs: %w", err)
 		}
-		for _, e := range ended {
-			l.now = min(max(e.At, l.now), max(now, l.now))
-			if err := l.finish(e); err != nil {
+		for i := range news {
+			l.now = min(max(news[i].At, l.now), max(now, l.now))
+			if err := l.notice(&news[i]); err != nil {
 				return err
 			}
 		}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/ledger"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -26,10 +28,10 @@ type faulty struct {
 	refused map[int]bool // jobs that cannot be started
 }
 
-func newFaulty(t *rapid.T, jobs []Job, work []simulated.Work, fails []int, refused map[int]bool, o simulated.Options) *faulty {
+func newFaulty(t *rapid.T, jobs []Job, work []simulated.Scaling, fails []int, refused map[int]bool, o simulated.Options) *faulty {
 	f := &faulty{begun: make([]int, len(jobs)), fails: fails, refused: refused}
 	var attempts []Job
-	var works []simulated.Work
+	var works []simulated.Scaling
 	for i, j := range jobs {
 		f.first = append(f.first, len(attempts))
 		for n := range j.Retries + 1 {
@@ -59,7 +61,7 @@ func (f *faulty) Resume(job int, g Grant) error { return f.Engine.Resume(f.attem
 func (f *faulty) Resize(job int, g Grant) error { return f.Engine.Resize(f.attempt(job), g) }
 func (f *faulty) Stop(job int) error            { return f.Engine.Stop(f.attempt(job)) }
 
-func (f *faulty) Next(ctx context.Context, until time.Duration) (time.Duration, []End, error) {
+func (f *faulty) Next(ctx context.Context, until time.Duration) (time.Duration, []Notice, error) {
 	now, ended, err := f.Engine.Next(ctx, until)
 	for i := range ended {
 		e := &ended[i]
@@ -79,18 +81,10 @@ func (f *faulty) Watch(units []int) {
 	f.Engine.Watch(all)
 }
 
-func (f *faulty) Reports() []Report {
-	reports := f.Engine.Reports()
-	for i := range reports {
-		reports[i].Job = f.jobOf[reports[i].Job]
-	}
-	return reports
-}
-
 // mixed is a run with everything at once, and what is needed to do it again.
 type mixed struct {
 	Run
-	work    []simulated.Work
+	work    []simulated.Scaling
 	options simulated.Options
 	fails   []int
 	refused map[int]bool
@@ -104,16 +98,17 @@ func drawMixed(t *rapid.T) mixed {
 		m.Cluster.Nodes[i].GPU = rapid.SampledFrom([]string{"", "K80", "V100"}).Draw(t, "type")
 	}
 	m.Jobs, m.work = drawJobs(t, m.Cluster, false)
-	m.Policy = drawPolicy(t)
+	p := drawPolicy(t)
 	switch rapid.IntRange(0, 3).Draw(t, "kind of policy") {
 	case 0:
-		m.Policy = Policy{Order: AlloX, Alpha: rapid.SampledFrom([]float64{0.1, 0.5, 1}).Draw(t, "alpha")}
+		p = Policy{Order: AlloX, Settings: Settings{"alpha": rapid.SampledFrom([]float64{0.1, 0.5, 1}).Draw(t, "alpha")}}
 	case 1:
-		m.Policy.Placement, m.Policy.Backfill, m.Policy.Allocation = EarliestFinish, Conservative, Strict
+		p.Placement, p.Backfill, p.Allocation = EarliestFinish, Conservative, Strict
 	case 2:
-		m.Policy.Allocation = Strict
+		p.Allocation = Strict
 	}
-	if m.Policy.Allocation == Strict || m.Policy.Allocation == "" {
+	m.Policy = p
+	if p.Allocation == Strict || p.Allocation == "" {
 		drawAlternatives(t, m.Cluster, m.Jobs)
 	}
 	m.refused = map[int]bool{}
@@ -172,6 +167,7 @@ func TestAnyMixtureIsValid(t *testing.T) {
 		for _, v := range validate.Trace(m.Cluster, m.Jobs, m.Resizes, tr.events, &out) {
 			t.Errorf("%s: %s", m.Policy, v)
 		}
+		replay(t, m.Jobs, tr.events, out)
 		for i, r := range out.Jobs {
 			want, restarts := Finished, min(m.fails[i], m.Jobs[i].Retries)
 			switch {
@@ -190,4 +186,23 @@ func TestAnyMixtureIsValid(t *testing.T) {
 			t.Errorf("%s: the same seed gives another trace", m.Policy)
 		}
 	})
+}
+
+// replay checks that a ledger makes of a trace what the run says of its jobs.
+func replay(t *rapid.T, jobs []Job, events []Event, out Outcome) {
+	l := ledger.New(len(jobs))
+	service := make([]time.Duration, len(jobs))
+	for i := range events {
+		service[events[i].Job] += l.Event(&events[i]).Held
+	}
+	for i, r := range out.Jobs {
+		j := l.Job(i)
+		if j.State() != r.State || j.FirstStart != r.FirstStart || j.End != r.Finish || service[i] != r.Service ||
+			int(j.Pauses) != r.Preemptions || int(j.Resizes) != r.Resizes || int(j.Retries) != r.Restarts {
+			t.Errorf("job %d: %+v, %s of service; the run says %+v", i, *j, service[i], r)
+		}
+	}
+	if cores, gpus := l.Held(); cores != 0 || gpus != 0 {
+		t.Errorf("%d cores and %d GPUs are held at the end", cores, gpus)
+	}
 }

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"errors"
 	"fmt"
 	"time"
 )
@@ -32,29 +31,6 @@ type Held struct {
 	Cores int
 }
 
-// Report tells that a job has finished so many units of its work, in all.
-type Report struct {
-	Job   int
-	At    time.Duration
-	Units int
-}
-
-// Reporter is an engine that can tell how far its jobs have come.
-type Reporter interface {
-	// Watch asks for reports, before the first job starts; units is as in Online.
-	// From then on Next returns as well, without an End, when a job has finished
-	// its first unit, and each time that its finished units have doubled: what
-	// there is to learn from a unit shrinks with their number, and a job of a
-	// million units is looked at twenty times.
-	Watch(units []int)
-	// Reports returns the latest report of each job that has made one since the
-	// last call, up to the present instant.
-	Reports() []Report
-}
-
-// errNoReports is returned for an engine that is no Reporter.
-var errNoReports = errors.New("online estimates: the engine does not tell how far jobs have come")
-
 // seen is what online predictions know of a job.
 type seen struct {
 	predicted time.Duration // of the whole job, on its full request
@@ -63,24 +39,23 @@ type seen struct {
 	from      time.Duration // the part of the present stretch that is not in held begins here
 }
 
-// watch asks the engine for reports.
+// watch asks the engine for notices of progress.
 func (l *loop) watch() error {
 	if l.Online == nil {
 		return nil
 	}
-	r, ok := l.Engine.(Reporter)
+	engine, ok := l.Engine.(Watcher)
 	if !ok {
-		return errNoReports
+		return errNoProgress
 	}
 	if len(l.Online.Units) != len(l.Jobs) {
 		return fmt.Errorf("online estimates: %d jobs, but the units of %d", len(l.Jobs), len(l.Online.Units))
 	}
-	l.reporter = r
 	l.seen = make([]seen, len(l.Jobs))
 	for j := range l.seen {
 		l.seen[j].predicted = l.Jobs[j].Predicted
 	}
-	r.Watch(l.Online.Units)
+	engine.Watch(l.Online.Units)
 	return nil
 }
 
@@ -110,13 +85,11 @@ func (s *seen) add(d time.Duration, cores int) {
 	}
 }
 
-// learn predicts the jobs anew that have reported since it last looked. The
-// others keep their places.
+// learn updates the predictions of the jobs that have made progress since it
+// last looked. The others keep their places.
 func (l *loop) learn() {
-	if l.reporter == nil {
-		return
-	}
-	for _, p := range l.reporter.Reports() {
+	for i := range l.progress {
+		p := &l.progress[i]
 		if p.Job < 0 || p.Job >= len(l.lives) {
 			continue
 		}
@@ -128,9 +101,10 @@ func (l *loop) learn() {
 			}
 		}
 	}
+	l.progress = l.progress[:0]
 }
 
-// forget makes the prediction of a job that begins anew what it was at first.
+// forget resets the prediction of a restarted job.
 func (l *loop) forget(j int32) {
 	if l.seen != nil {
 		l.seen[j] = seen{predicted: l.Jobs[j].Predicted, held: l.seen[j].held[:0]}
@@ -138,17 +112,17 @@ func (l *loop) forget(j int32) {
 	}
 }
 
-// foresee takes a job's report into its prediction.
-func (l *loop) foresee(j int32, p Report) {
+// foresee takes a job's progress into its prediction.
+func (l *loop) foresee(j int32, p *Notice) {
 	s, f := &l.seen[j], &l.lives[j]
-	past := f.CoreTime - l.lostBy(j) // attained in this attempt when the units were finished
+	at := f.since
 	if f.State == Running {
 		// On a real clock a report may be older than the present stretch.
-		at := min(max(p.At, f.since, s.from), l.now)
+		at = min(max(p.At, f.since, s.from), l.now)
 		s.add(at-max(f.since, s.from), f.grant.Cores.Count())
-		past = plus(past, coreTime(at-f.since, f.grant.Cores.Count()))
 		s.from = at
 	}
+	past := l.Outlook.Past(&l.Jobs[j], l.doneBy(j, at)) // in this attempt, when the units were finished
 	left := l.Online.Predictor.Learn(int(j), p.Units-s.units, s.held)
 	s.units, s.held = p.Units, s.held[:0]
 	if left < 0 {
@@ -158,24 +132,19 @@ func (l *loop) foresee(j int32, p Report) {
 	if f.State == Running {
 		l.unexpect(j)
 	}
-	s.predicted = max(plus(past/time.Duration(l.Jobs[j].Threads), left), 1) // 0 would be none
+	s.predicted = max(Plus(past, left), 1) // 0 would be none
 	if f.State == Running {
 		l.expect(j)
 	}
 	if f.State == Paused || f.yields {
 		k := l.queue.KeyOf(j)
-		if l.p.Order == SRTF || l.p.Order == SJF {
+		if l.rules.Predicted {
 			k.Rank = l.rank(j)
 		}
 		l.queue.Remove(j)
 		l.queue.Insert(k, l.least(j))
 	}
-	if l.Recorder != nil {
-		was := "not known"
-		if before != Never {
-			was = before.Round(time.Millisecond).String()
-		}
-		l.emit(Event{Kind: Predict, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Reason: fmt.Sprintf(
-			"%d of %d units are done: %s left on the full request, before %s", s.units, l.Online.Units[j], l.remaining(j).Round(time.Millisecond), was)})
-	}
+	l.emit(Event{Kind: Predict, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Prediction: &Prediction{
+		Done: s.units, Total: l.Online.Units[j], Left: l.remaining(j), Before: before,
+	}})
 }

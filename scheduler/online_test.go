@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -50,7 +51,7 @@ func (m *meanPace) Learn(job, units int, held []Held) time.Duration {
 func online(t *testing.T, p Policy, cores int, jobs []Job, actual []float64, units []int, resizes ...Resize) (Outcome, *trace, *meanPace) {
 	t.Helper()
 	jobs = number(jobs)
-	work := make([]simulated.Work, len(jobs))
+	work := make([]simulated.Scaling, len(jobs))
 	for i := range work {
 		work[i] = simulated.FullRequest(time.Duration(actual[i]*float64(time.Second)), jobs[i].Threads)
 	}
@@ -99,7 +100,7 @@ func TestOnlineFindsOutWhoIsShorter(t *testing.T) {
 	var said []string
 	for _, e := range tr.events {
 		if e.Kind == Predict && e.Job == 0 {
-			said = append(said, e.At.String()+": "+e.Reason)
+			said = append(said, e.At.String()+": "+e.Detail())
 		}
 	}
 	want := []string{
@@ -180,7 +181,7 @@ func TestReservationsFollow(t *testing.T) {
 // An engine that cannot tell is an error, not predictions that never change.
 func TestOnlineNeedsReports(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 1)})
-	r := Run{Cluster: one(1), Jobs: jobs, Engine: newFlaky(t, jobs).Engine, Online: &Online{Units: []int{1}, Predictor: newMeanPace(jobs, []int{1})}}
+	r := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: newFlaky(t, jobs).Engine, Online: &Online{Units: []int{1}, Predictor: newMeanPace(jobs, []int{1})}}
 	type silent struct{ Engine }
 	r.Engine = silent{r.Engine}
 	if _, err := r.Execute(context.Background()); err == nil {

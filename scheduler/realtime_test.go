@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -21,7 +22,7 @@ type sluggish struct {
 	*simulated.Engine
 	lag    time.Duration
 	hide   func() bool
-	hidden []End
+	hidden []Notice
 }
 
 func (s *sluggish) gone(job int) bool {
@@ -54,7 +55,7 @@ func (s *sluggish) Resize(job int, g Grant) error {
 	return s.Engine.Resize(job, g)
 }
 
-func (s *sluggish) Next(ctx context.Context, until time.Duration) (time.Duration, []End, error) {
+func (s *sluggish) Next(ctx context.Context, until time.Duration) (time.Duration, []Notice, error) {
 	ended := s.hidden
 	s.hidden = nil
 	now := s.Now()
@@ -63,6 +64,7 @@ func (s *sluggish) Next(ctx context.Context, until time.Duration) (time.Duration
 		if now, ended, err = s.Engine.Next(ctx, max(until, now)); err != nil {
 			return now, nil, err
 		}
+		ended = slices.Clone(ended)
 	}
 	for late := now + s.lag; now < late; {
 		n, more, err := s.Engine.Next(ctx, late)
@@ -113,7 +115,7 @@ func TestAQuantumBeginsAtTheRealStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tr trace
-	r := Run{Policy: Policy{Order: RoundRobin, Quantum: time.Second}, Cluster: one(1), Jobs: jobs, Recorder: &tr,
+	r := Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, Cluster: one(1), Jobs: jobs, Recorder: &tr,
 		Engine: &sluggish{Engine: inner, lag: 100 * time.Millisecond, hide: func() bool { return false }}}
 	if _, err := r.Execute(context.Background()); err != nil {
 		t.Fatal(err)

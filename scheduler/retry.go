@@ -20,6 +20,7 @@ func (l *loop) again(j int32, reason string) bool {
 		l.lost = make([]time.Duration, len(l.lives))
 	}
 	l.lost[j] = f.CoreTime
+	l.restart(j)
 	l.forget(j)
 	l.emit(Event{Kind: Retry, Job: int(j), Reason: reason})
 	l.wait(j)

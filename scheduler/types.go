@@ -82,34 +82,25 @@ type Cluster struct {
 	Nodes []Node
 }
 
-// Grant is what a job is given: core and GPU numbers of the cluster.
-type Grant struct {
-	Cores CoreSet
-	GPUs  CoreSet
-	// Alternative is the way in which the job is to run, an index of its
-	// alternatives; 0 for a job that has none.
-	Alternative int
-}
-
 // Engine carries decisions out. Job numbers are those of the cell.
 //
 // An error from Start means that this job could not be started; the loop
 // records the job as failed and goes on. An error from the other methods ends
 // the run, unless the job has ended in the meantime, which an engine reports
-// by returning nil and delivering the End through Next.
+// by returning nil and giving notice of the end through Next.
 type Engine interface {
 	Start(job int, grant Grant) error
 	Pause(job int) error
 	Resume(job int, grant Grant) error
 	Resize(job int, grant Grant) error
-	// Stop ends a job for good: it checkpoints if it can, and its End follows.
+	// Stop ends a job for good: it checkpoints if it can, and notice of its end follows.
 	Stop(job int) error
-	// Next waits until at least one job has ended or the engine's clock has
-	// reached until, whichever comes first, and returns the present instant
-	// and the jobs that have ended by then (in order of their instants, then
-	// job number). A virtual engine jumps there. It returns ctx.Err() when the
-	// context is done first.
-	Next(ctx context.Context, until time.Duration) (now time.Duration, ended []End, err error)
+	// Next waits until there is something to give notice of or the engine's
+	// clock has reached until, whichever comes first. It returns the present
+	// instant and what has happened by then, in the order of CompareNotices;
+	// the slice is valid until the next call. A virtual engine jumps there. It
+	// returns ctx.Err() when the context is done first.
+	Next(ctx context.Context, until time.Duration) (now time.Duration, news []Notice, err error)
 }
 
 // Capabilities says what an engine can do.
@@ -118,15 +109,6 @@ type Capabilities struct {
 	Resize bool
 	Memory bool
 	GPUs   bool
-}
-
-// End tells how a job ended.
-type End struct {
-	Job   int
-	At    time.Duration
-	State State
-	// Reason is a phrase for people: "exit status 1", "time limit of 30s".
-	Reason string
 }
 
 // State is where a job is in its life.
@@ -142,39 +124,6 @@ const (
 	Failed   State = "failed"
 	Stopped  State = "stopped"
 )
-
-// EventKind says what happened to a job.
-type EventKind string
-
-// The kinds of events of a trace.
-const (
-	Arrive    EventKind = "arrive"
-	Start     EventKind = "start"
-	Pause     EventKind = "pause"
-	Resume    EventKind = "resume"
-	ResizeJob EventKind = "resize"
-	Request   EventKind = "request" // the workload changed the job's request
-	Level     EventKind = "level"   // feedback improved a waiting job's effective level
-	Predict   EventKind = "predict" // its finished units changed the job's prediction
-	Finish    EventKind = "finish"
-	Fail      EventKind = "fail"
-	Stop      EventKind = "stop"
-	Retry     EventKind = "retry" // an attempt failed, and the job waits to be started anew
-)
-
-// Event is one line of a trace: what happened to which job, and what the job
-// holds from then on.
-type Event struct {
-	At     time.Duration
-	Kind   EventKind
-	Job    int
-	Cores  CoreSet // held after the event
-	GPUs   CoreSet
-	Reason string // why a job or its attempt failed or was stopped; the new request, level or prediction
-	// Alternative is the way in which a job starts or resumes, an index of its
-	// alternatives.
-	Alternative int
-}
 
 // Decision says why an event that the scheduler caused came about.
 type Decision struct {

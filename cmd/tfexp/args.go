@@ -48,7 +48,7 @@ func didYouMean(name string, candidates []string, fallback string) string {
 	return fallback
 }
 
-// flagError turns pflag's complaint into a usage error with a suggestion.
+// flagError turns an error of pflag into a usage error with a suggestion.
 func flagError(cmd *cobra.Command, err error) error {
 	fallback := fmt.Sprintf("see %q for the flags", cmd.CommandPath()+" --help")
 	var names []string
@@ -103,11 +103,11 @@ func between(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// needFile is between for one experiment's file. Where the folder holds a
-// single experiment, the hint says the whole command.
+// needFile accepts one experiment file. Where the folder has a single
+// experiment, the hint is the whole command.
 func needFile(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usagef(fileHint(cmd), "FILE is missing: which experiment?")
+		return usagef(fileHint(cmd), "FILE is missing: name an experiment file")
 	}
 	return between(1, 1, "FILE")(cmd, args)
 }
@@ -116,11 +116,11 @@ func fileHint(cmd *cobra.Command) string {
 	files := experimentFiles(".")
 	switch len(files) {
 	case 0:
-		return `no *.hcl file is here; "tfexp init" writes one to start from`
+		return `there is no *.hcl file in this folder; "tfexp init" writes one to start from`
 	case 1:
 		return fmt.Sprintf("did you mean \"%s %s\"?", cmd.CommandPath(), files[0])
 	}
-	return "here are " + strings.Join(files, ", ")
+	return "the experiments in this folder are " + strings.Join(files, ", ")
 }
 
 // experimentFiles lists the experiments in a folder, in name order.
@@ -132,7 +132,8 @@ func experimentFiles(dir string) []string {
 	var files []string
 	for _, e := range entries {
 		name := e.Name()
-		if !e.IsDir() && !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".hcl") || strings.HasSuffix(name, ".hcl.json")) {
+		experiment := strings.HasSuffix(name, ".hcl") || strings.HasSuffix(name, ".hcl.json")
+		if experiment && !e.IsDir() && !strings.HasPrefix(name, ".") {
 			files = append(files, filepath.Join(dir, name))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // place is a cell, and perhaps a job, in an experiment's folder.
@@ -21,8 +21,8 @@ type place struct {
 	job  string
 }
 
-func (p place) folder() string { return filepath.Join(p.dir, results.CellsDir, p.cell) }
-func (p place) logs() string   { return filepath.Join(p.folder(), results.LogsDir) }
+func (p place) folder() string { return filepath.Join(p.dir, record.CellsDir, p.cell) }
+func (p place) logs() string   { return filepath.Join(p.folder(), record.LogsDir) }
 
 // splitDir takes DIR off the arguments: the first one, if it is a folder and
 // not the only place for a cell's name.
@@ -56,17 +56,19 @@ func findCell(dir, cell string) (place, error) {
 	}
 	switch len(found) {
 	case 0:
-		return place{}, usagef(didYouMean(cell, names, `"tfexp status" lists the experiments, "tfexp logs" their cells`), "no cell %q in %s", cell, dir)
+		return place{}, usagef(didYouMean(cell, names, `"tfexp status" lists the experiments, "tfexp logs" their cells`),
+			"no cell %q in %s", cell, dir)
 	case 1:
 		return found[0], nil
 	}
-	return place{}, usagef("name one of their folders: "+found[0].dir+" or "+found[1].dir, "several experiments in %s have a cell %q", dir, cell)
+	return place{}, usagef("give one of their folders: "+found[0].dir+" or "+found[1].dir,
+		"several experiments in %s have a cell %q", dir, cell)
 }
 
-// cellNames lists the cells that have left something, in name order with
-// numbers in theirs.
+// cellNames lists the cells that have a folder, by name, with numbers in
+// numerical order.
 func cellNames(dir string) []string {
-	entries, err := os.ReadDir(filepath.Join(dir, results.CellsDir))
+	entries, err := os.ReadDir(filepath.Join(dir, record.CellsDir))
 	if err != nil {
 		return nil
 	}
@@ -82,7 +84,7 @@ func cellNames(dir string) []string {
 
 // missingCells lists the cells that are planned but not complete.
 func missingCells(dir string) []string {
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		return nil
 	}
@@ -93,7 +95,8 @@ func missingCells(dir string) []string {
 	return names
 }
 
-// jobNames lists the jobs of a cell that have a log, numbers in their order.
+// jobNames lists the jobs of a cell that have a log, by name, with numbers in
+// numerical order.
 func jobNames(p place) []string {
 	entries, err := os.ReadDir(p.logs())
 	if err != nil {
@@ -109,7 +112,7 @@ func jobNames(p place) []string {
 	return names
 }
 
-// byNumber puts "short-2" before "short-10".
+// byNumber orders names, with "short-2" before "short-10".
 func byNumber(a, b string) int {
 	stemA, numberA := splitNumber(a)
 	stemB, numberB := splitNumber(b)

@@ -33,7 +33,8 @@ files, and the cells and jobs of results. Load it from the shell's start-up file
 			case "powershell":
 				err = root.GenPowerShellCompletionWithDesc(a.out)
 			default:
-				return usagef(didYouMean(args[0], shells, "the shells are bash, zsh, fish and powershell"), "unknown shell %q", args[0])
+				return usagef(didYouMean(args[0], shells, "the shells are bash, zsh, fish and powershell"),
+					"unknown shell %q", args[0])
 			}
 			if err != nil {
 				return fmt.Errorf("write completion: %w", err)

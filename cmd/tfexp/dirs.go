@@ -21,7 +21,8 @@ func dirArgument(args []string) string {
 
 // noResults is the usage error for a folder without results.
 func noResults(dir string) error {
-	return usagef(`"tfexp run FILE" makes results; DIR is what --out was, or one experiment's folder in it`, "no results in %s", dir)
+	const hint = `"tfexp run FILE" writes results; DIR is the folder given with --out, or one experiment's folder in it`
+	return usagef(hint, "no results in %s", dir)
 }
 
 // experimentsIn lists the experiment folders of DIR.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/need"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -75,7 +75,8 @@ func startContained(t *testing.T, policy string) *started {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "c.hcl"), []byte(strings.Replace(contained, "POLICY", policy, 1)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "c.hcl"), []byte(strings.Replace(contained, "POLICY", policy, 1)),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	s := command(dir, "run", "c.hcl")
@@ -91,7 +92,8 @@ func startContained(t *testing.T, policy string) *started {
 // containers asks the docker command for the run's containers, as it formats them.
 func (s *started) containers(t *testing.T, format string) []string {
 	t.Helper()
-	out, err := exec.Command("docker", "ps", "-a", "--filter", "label=tfexp.folder="+filepath.Join(s.dir, "results", "contained"), "--format", format).CombinedOutput()
+	out, err := exec.Command("docker", "ps", "-a", "--filter", "label=tfexp.folder="+filepath.Join(s.dir, "results",
+		"contained"), "--format", format).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -113,7 +115,7 @@ func (s *started) inspect(t *testing.T, job, format string) string {
 // column reads a column of jobs.csv.
 func (s *started) column(t *testing.T, name string) []string {
 	t.Helper()
-	f, err := os.Open(filepath.Join(s.dir, "results", "contained", results.JobsFile))
+	f, err := os.Open(filepath.Join(s.dir, "results", "contained", record.JobsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,9 +144,11 @@ func TestContainersAreResizedAndRestarted(t *testing.T) {
 	waitFor(t, func() bool {
 		cpus := s.inspect(t, "t-1", "{{.HostConfig.CpusetCpus}}")
 		seen[cpus] = true
-		return seen["0,1"] && cpus == "0" && s.inspect(t, "t-2", "{{.State.Status}} {{.HostConfig.CpusetCpus}}") == "running 1"
+		return seen["0,1"] && cpus == "0" && s.inspect(t, "t-2",
+			"{{.State.Status}} {{.HostConfig.CpusetCpus}}") == "running 1"
 	})
-	if out, err := exec.Command("docker", "kill", "--signal", "KILL", s.containers(t, "{{.Names}}")[0]).CombinedOutput(); err != nil {
+	if out, err := exec.Command("docker", "kill", "--signal", "KILL",
+		s.containers(t, "{{.Names}}")[0]).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	waitFor(t, func() bool {
@@ -154,10 +158,11 @@ func TestContainersAreResizedAndRestarted(t *testing.T) {
 	if code := s.status(t); code != 0 {
 		t.Fatalf("exit status %d: %s", code, s.stderr.String())
 	}
-	if restarts := s.column(t, "restarts"); !slices.Equal(restarts, []string{"0", "1"}) && !slices.Equal(restarts, []string{"1", "0"}) {
+	if restarts := s.column(t, "restarts"); !slices.Equal(restarts, []string{"0", "1"}) && !slices.Equal(restarts,
+		[]string{"1", "0"}) {
 		t.Errorf("restarts are %v", restarts)
 	}
-	e, err := results.Open(filepath.Join(s.dir, "results", "contained"))
+	e, err := record.Open(filepath.Join(s.dir, "results", "contained"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +261,8 @@ plot "jct" {}
 	if err := os.WriteFile(filepath.Join(s.dir, "n.hcl"), []byte(neighbour), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if other := command(s.dir, "run", "n.hcl"); other.status(t) != 0 || strings.Contains(other.stderr.String(), "left behind") {
+	if other := command(s.dir, "run", "n.hcl"); other.status(t) != 0 || strings.Contains(other.stderr.String(),
+		"left behind") {
 		t.Errorf("beside a tfexp that runs: %s", other.stderr.String())
 	}
 	if s.inspect(t, "t-1", "{{.State.Status}}") != "running" {
@@ -318,7 +324,7 @@ plot "jct" {}
 	if code := run.status(t); code != 0 {
 		t.Fatalf("exit status %d: %s", code, run.stderr.String())
 	}
-	e, err := results.Open(filepath.Join(dir, "results", "followed"))
+	e, err := record.Open(filepath.Join(dir, "results", "followed"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +343,8 @@ plot "jct" {}
 		t.Errorf("%d reports, %d new predictions: %v", len(progress), predicted, err)
 	}
 	held, err := e.Occupancy(cell)
-	if err != nil || !slices.ContainsFunc(e.Cells[0].Files, func(f results.File) bool { return f.Name == results.ContainersFile }) {
+	if err != nil || !slices.ContainsFunc(e.Cells[0].Files,
+		func(f record.File) bool { return f.Name == record.ContainersFile }) {
 		t.Errorf("%v, %v, %+v", held, err, e.Cells[0].Files)
 	}
 }

@@ -6,9 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
-	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/pipeline/store"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -19,23 +20,28 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [--out DIR] [--json]",
 		Short: "Check that this machine can run experiments",
-		Long: `Check what experiments need of this machine: cores and whether jobs can be bound
-to them, memory, room on the disk of the results, NVIDIA GPUs and their driver, what
-else keeps it busy now; whether a Docker daemon answers, for experiments that run in
-containers, and whether a killed run left containers there. Each finding that needs
-something comes with what to do.
+		Long: `Check what experiments need on this machine: CPU cores, and whether jobs can be
+bound to them; memory; free disk space for results; NVIDIA GPUs and their driver;
+and the CPU load of other programs. Then check what each engine needs: for
+experiments in containers, whether a Docker daemon answers, and whether a killed run
+left containers behind. Each problem comes with a hint.
 
-GPUs are looked for in the driver's own files and through nvidia-smi; a binary of
-"make build-nvml" asks NVIDIA's library. Without a driver, experiments that ask for
-no gpus run all the same.
+GPUs are found through the driver's files and nvidia-smi; a binary built with
+"make build-nvml" uses NVIDIA's library. Experiments that use no GPUs need no driver.
 
 Exit status: 0, also with warnings; 6 when something essential is missing.`,
 		Args: between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checks := append(hardware.Checks(out), daemon.Check(cmd.Context(), func(folder string) bool {
-				_, held := pipeline.Holder(folder)
+			checks := hardware.Checks(out)
+			inUse := func(folder string) bool {
+				_, held := store.Holder(folder)
 				return held
-			}))
+			}
+			for _, k := range engine.Kinds() {
+				if k.Doctor != nil {
+					checks = append(checks, k.Doctor(cmd.Context(), inUse)...)
+				}
+			}
 			failed := false
 			for _, c := range checks {
 				failed = failed || c.Status == hardware.Fail
@@ -56,7 +62,7 @@ Exit status: 0, also with warnings; 6 when something essential is missing.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", defaultOut, "`DIR` that results will go to")
+	cmd.Flags().StringVar(&out, "out", defaultOut, "the `DIR` for results")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -67,16 +73,16 @@ func (a *app) printChecks(checks []hardware.Check) {
 		width = max(width, len(c.Name))
 	}
 	for _, c := range checks {
-		mark, ink := "ok  ", green
+		mark, ink := "ok  ", show.Green
 		switch c.Status {
 		case hardware.Warn:
-			mark, ink = "warn", yellow
+			mark, ink = "warn", show.Yellow
 		case hardware.Fail:
-			mark, ink = "FAIL", red
+			mark, ink = "FAIL", show.Red
 		}
-		fmt.Fprintf(a.out, "%s  %-*s  %s\n", paint(a.outColor, ink, mark), width, c.Name, c.Text)
+		fmt.Fprintf(a.out, "%s  %-*s  %s\n", a.printer().Paint(ink, mark), width, c.Name, c.Text)
 		if c.Hint != "" {
-			fmt.Fprintf(a.out, "%s%s\n", strings.Repeat(" ", width+8), paint(a.outColor, dim, c.Hint))
+			fmt.Fprintf(a.out, "%s%s\n", strings.Repeat(" ", width+8), a.printer().Paint(show.Dim, c.Hint))
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/results"
 	"github.com/tfexp/tfexp/stages/estimate"
 )
 
@@ -39,44 +38,46 @@ func (a *app) estimateCommand() *cobra.Command {
 		Use: `estimate [DIR]
   tfexp estimate --from-log FILE... [--fraction F] [--total STEPS] [--history FILE...] [--model MODEL]
   tfexp estimate --curve FILE... [--threads N,...] [--half]`,
-		Short: "Predict run times from logs, or show those of an experiment",
-		Long: `Predict how long training runs take from how they began.
+		Short: "Predict run times from logs, or show the estimates of an experiment",
+		Long: `Predict the run times of training runs from their first steps.
 
-With --from-log, each run in a training log is predicted from its first rows, as
-far as --fraction of its length, and set against its actual run time where the log
-has it. A log is one of these:
+With --from-log, the run time of each run in a training log is predicted from its
+first rows, up to --fraction of its length, and compared with its actual run time
+if the log has it. A log is one of these:
 
   CSV     with a header: a column of steps (step, global_step, iteration, epoch)
-          and one of times in seconds (Wall Time, wall_time, time, elapsed_s,
+          and a column of times in seconds (Wall Time, wall_time, time, elapsed_s,
           seconds), as TensorBoard exports it. Rows with the same values in columns
-          such as Run, trial, zone or host are a run.
-  output  of a program that speaks tfexp's job contract: progress lines in JSON,
+          such as Run, trial, zone or host belong to one run.
+  output  of a program that follows tfexp's job contract: progress lines in JSON,
           or the time-writer line.
 
-A run's time counts from its first row to the first with all steps. Rows count as
-within the fraction up to 2% past it. The rest of a run is never looked at, nor,
-as far as --history does not name its file, that of any other run in the log: what
-the beginnings of the other runs tell is used, unless --alone is given. Clocks that
-tick coarsely (a program that looks once a minute) are found out and allowed for.
+A run's time is measured from its first row to the first row with all steps. Rows
+up to 2% past the fraction are used too. The rest of a run is never read, and
+neither is the rest of the other runs in the log, unless --history names its file.
+The first rows of the other runs are used too, unless --alone is given. A coarse
+clock (times are recorded once a minute, say) is detected and allowed for.
 
-With --history, whole runs of the same job tell how runs go on that began alike.
-The log itself may be given: a run is never its own history. Of several logs
-that are given as history as well, each is that of its own runs.
+With --history, predictions use whole runs of the same job that began alike. The log
+itself may be given: a run is never its own history. If several logs are also given
+as history, each serves only the runs in it.
 
 Models (--model):
-  auto      the one that errs least on what is known
-  linear    fixed costs and a time for each unit; of logs, the pace so far
-  fraction  the run time so far, in proportion
-  pooled    the run's own pace and that of runs beside it, by a coarse clock
-  history   whole runs of the past that began alike
-  scaling   speed by threads, for samples on several numbers of threads
+  auto      the model with the least error on what is known
+  linear    a fixed time and a time for each step; for logs, the speed so far
+  fraction  the run time so far, divided by the fraction that is done
+  pooled    the speed of the run and of the runs beside it, for a coarse clock
+  history   whole earlier runs that began alike
+  scaling   speed by number of threads, for samples with several numbers of threads
 
-With --curve, run times by threads (a table with a column threads or cores and one
-of seconds) are fitted by Amdahl's law, the universal scalability law, or Amdahl's
-law up to a limit; other columns make groups, each with a curve of its own. --half
-fits every second number of threads and tells the others.
+With --curve, a curve is fitted to run times by number of threads (a table with a
+column threads or cores and a column seconds): Amdahl's law, the universal
+scalability law, or Amdahl's law up to a limit. Other columns divide the rows into
+groups, each with its own curve. --half fits every second number of threads and
+predicts the others.
 
-Without either, the estimates of the experiments in DIR (` + defaultOut + ` by default) are shown.
+Without these flags, the estimates of the experiments in DIR (` + defaultOut + ` by
+default) are shown.
 
 Exit status: 0; 1 when files cannot be read; 2 when the command line is wrong or
 there is nothing to show; 3 when a log is malformed.`,
@@ -103,25 +104,28 @@ there is nothing to show; 3 when a log is malformed.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&o.logs, "from-log", nil, "predict the runs of a training log `FILE` (may be repeated)")
 	f.StringArrayVar(&o.history, "history", nil, "whole runs of the same job, in a log `FILE` (may be repeated)")
-	f.StringArrayVar(&o.curves, "curve", nil, "fit run times by threads of a table `FILE` (may be repeated)")
+	f.StringArrayVar(&o.curves, "curve", nil,
+		"fit a curve to the run times by threads in a table `FILE` (may be repeated)")
 	f.StringVar(&o.model, "model", "auto", "the run-time `MODEL`: "+strings.Join(estimator.Names(), ", "))
-	f.Float64Var(&o.fraction, "fraction", 0, "look at this `PART` of a run only (default: 0.0625 of finished runs, all of others)")
-	f.IntVar(&o.total, "total", 0, "`STEPS` of a whole run (default: the furthest row of all, rounded down to three digits)")
+	f.Float64Var(&o.fraction, "fraction", 0,
+		"use only this `PART` of each run (default: 0.0625 of finished runs, all of other runs)")
+	f.IntVar(&o.total, "total", 0,
+		"the number of `STEPS` in a whole run (default: the last step in the log, rounded down to three digits)")
 	f.Float64Var(&o.level, "level", 0.9, "`LEVEL` of the prediction interval, between 0 and 1")
-	f.DurationVar(&o.tick, "tick", 0, "how coarse the log's clock is, like `60s` (default: told from the log)")
-	f.BoolVar(&o.alone, "alone", false, "predict each run from its own rows alone")
+	f.DurationVar(&o.tick, "tick", 0, "the resolution of the log's clock, like `60s` (default: detected from the log)")
+	f.BoolVar(&o.alone, "alone", false, "predict each run from its own rows only")
 	f.BoolVar(&o.lenient, "lenient", false, "skip malformed lines of logs, with a warning")
-	f.IntSliceVar(&o.threads, "threads", nil, "tell the run time on `N,...` threads as well")
-	f.BoolVar(&o.half, "half", false, "fit every second number of threads, and tell the others")
+	f.IntSliceVar(&o.threads, "threads", nil, "also predict the run time with `N,...` threads")
+	f.BoolVar(&o.half, "half", false, "fit every second number of threads, and predict the others")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// check refuses what makes no sense, flags that nothing would read among it.
+// check refuses values that make no sense, and flags that would have no effect.
 func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
 	logs, curves := len(o.logs) > 0, len(o.curves) > 0
 	if logs && curves {
-		return usagef("", "--from-log and --curve are two questions: ask one at a time")
+		return usagef("", "--from-log and --curve cannot be used together")
 	}
 	if (logs || curves) && len(args) > 0 {
 		return usagef(fmt.Sprintf("did you mean --from-log %s?", args[0]), "unexpected argument %q", args[0])
@@ -136,25 +140,26 @@ func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
 		{"level", "--from-log or --curve", logs || curves},
 	} {
 		if cmd.Flags().Changed(f.name) && !f.ok {
-			return usagef("", "--%s is of use with %s only", f.name, f.needs)
+			return usagef("", "--%s has an effect only with %s", f.name, f.needs)
 		}
 	}
 	if _, err := estimator.ByName(o.model); err != nil {
-		return usagef(didYouMean(o.model, estimator.Names(), "the models are "+strings.Join(estimator.Names(), ", ")), "unknown model %q", o.model)
+		return usagef(didYouMean(o.model, estimator.Names(), "the models are "+strings.Join(estimator.Names(), ", ")),
+			"unknown model %q", o.model)
 	}
 	switch {
 	case cmd.Flags().Changed("fraction") && !(o.fraction > 0 && o.fraction <= 1):
-		return usagef("", "--fraction is %v: want a part of the run, above 0 and at most 1", o.fraction)
+		return usagef("", "--fraction is %v: it must be above 0 and at most 1", o.fraction)
 	case cmd.Flags().Changed("total") && o.total < 1:
-		return usagef("", "--total is %d: want at least one step", o.total)
+		return usagef("", "--total is %d: it must be at least 1", o.total)
 	case !(o.level > 0 && o.level < 1):
-		return usagef("", "--level is %v: want a level between 0 and 1, like 0.9", o.level)
+		return usagef("", "--level is %v: it must be between 0 and 1, like 0.9", o.level)
 	case o.tick < 0:
-		return usagef("", "--tick is %s: want a time of at least 0", o.tick)
+		return usagef("", "--tick is %s: it must not be negative", o.tick)
 	}
 	for _, n := range o.threads {
 		if n < 1 {
-			return usagef("", "--threads has %d: want at least 1", n)
+			return usagef("", "--threads has %d: numbers of threads must be at least 1", n)
 		}
 	}
 	return nil
@@ -164,7 +169,7 @@ func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
 func open(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("", "no file %s", path)
+		return nil, usagef("", "there is no file %s", path)
 	} else if err != nil {
 		return nil, err
 	}
@@ -175,8 +180,8 @@ func open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// oneName gives a file that another path names already that path: what is the log's
-// own is told by it.
+// oneName returns the path among others that names the same file as path, or
+// else path: a log is recognised as its own history by its path.
 func oneName(path string, others []string) string {
 	info, err := os.Stat(path)
 	for _, o := range others {
@@ -198,7 +203,7 @@ func (a *app) readLogs(paths []string, lenient bool) ([]estimate.LoggedRun, erro
 		runs, warnings, err := estimate.ReadLog(f, filepath.Clean(path), lenient)
 		f.Close()
 		for _, w := range warnings {
-			fmt.Fprintf(a.err, "%s %s\n", paint(a.errColor, yellow, "Warning:"), w)
+			a.printer().Warn("%s", w)
 		}
 		if err != nil {
 			return nil, malformed(err)
@@ -208,7 +213,7 @@ func (a *app) readLogs(paths []string, lenient bool) ([]estimate.LoggedRun, erro
 	return all, nil
 }
 
-// malformed is the error of a file whose content is not what it should be.
+// malformed is the error for a file with malformed content.
 func malformed(err error) error { return &exitError{code: exitInvalid, err: err} }
 
 func (a *app) estimateLogs(o estimateOptions) error {
@@ -232,9 +237,9 @@ func (a *app) estimateLogs(o estimateOptions) error {
 	}
 	summary := estimate.SummarizeLogs(predictions)
 	if o.asJSON {
-		return a.printJSON(logsJSON(predictions, summary, options.Length(runs), o))
+		return a.printJSON(show.LogsJSON(predictions, summary, options.Length(runs), o.fraction, o.level))
 	}
-	return a.printLogs(predictions, summary, options.Length(runs), o)
+	return a.printer().Logs(predictions, summary, options.Length(runs), o.level)
 }
 
 func (a *app) estimateCurves(o estimateOptions) error {
@@ -252,7 +257,7 @@ func (a *app) estimateCurves(o estimateOptions) error {
 		for _, g := range groups {
 			fit, err := estimate.FitCurve(g, o.threads, o.half, o.level)
 			if errors.Is(err, estimator.ErrUnfit) {
-				fmt.Fprintf(a.err, "%s %v\n", paint(a.errColor, yellow, "Warning:"), err)
+				a.printer().Warn("%v", err)
 				continue
 			} else if err != nil {
 				return malformed(err)
@@ -261,12 +266,12 @@ func (a *app) estimateCurves(o estimateOptions) error {
 		}
 	}
 	if len(fits) == 0 {
-		return usagef("a curve needs run times on at least two numbers of threads", "nothing to fit")
+		return usagef("a curve needs run times with at least two numbers of threads", "nothing to fit")
 	}
 	if o.asJSON {
-		return a.printJSON(curvesJSON(fits, o.level))
+		return a.printJSON(show.CurvesJSON(fits, o.level))
 	}
-	return a.printCurves(fits, o)
+	return a.printer().Curves(fits, o.level)
 }
 
 // showEstimates prints estimates.csv of all experiments in a folder.
@@ -275,46 +280,12 @@ func (a *app) showEstimates(dir string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	type experiment struct {
-		Experiment string                `json:"experiment"`
-		Dir        string                `json:"dir"`
-		Estimates  []results.EstimateRow `json:"estimates"`
-	}
-	list := []experiment{}
-	for _, d := range dirs {
-		e, err := results.Open(d)
-		if err != nil {
-			return err
-		}
-		rows, err := e.Estimates()
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		list = append(list, experiment{e.Plan.Experiment, d, append([]results.EstimateRow{}, rows...)})
+	list, err := show.EstimatesOf(dirs)
+	if err != nil {
+		return err
 	}
 	if asJSON {
 		return a.printJSON(list)
 	}
-	for i, e := range list {
-		if i > 0 {
-			fmt.Fprintln(a.out)
-		}
-		fmt.Fprintf(a.out, "%s (%s)\n", paint(a.outColor, bold, e.Experiment), e.Dir)
-		if len(e.Estimates) == 0 {
-			fmt.Fprintln(a.out, "  no estimates: its jobs are not sampled, or its samples failed")
-			continue
-		}
-		t := table{left: 2, header: []string{"job", "model", "threads", "samples", "predicted", "interval", "actual", "error"}}
-		for _, r := range e.Estimates {
-			e := "–"
-			if !math.IsNaN(r.ErrorPct) {
-				e = percent(r.ErrorPct)
-			}
-			t.add(r.Job, r.Model, fmt.Sprint(r.Threads), fmt.Sprint(r.Samples), seconds(r.Predicted), interval(r.Low, r.High), seconds(r.Actual), e)
-		}
-		if err := t.write(a.out, "  ", a.outColor); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.printer().Estimates(list)
 }

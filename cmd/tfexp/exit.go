@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
 )
 
 // The exit statuses. They are part of the interface: scripts rely on them.
@@ -23,20 +25,21 @@ const (
 )
 
 const exitHelp = `Exit status:
-    0  all went well
+    0  success
     1  an internal error, or a results file that cannot be read or written
     2  the command line is wrong
     3  the experiment is invalid
     4  some cells failed
     5  a declared threshold was missed
-    6  an engine, or hardware that the experiment asks for, is not available
+    6  an engine or hardware that the experiment needs is not available
     7  the results folder is in use by another tfexp
-  130  interrupted; what had finished is kept, and the run can be resumed`
+  130  interrupted; finished work is kept, and the run can be resumed`
 
-// exitError gives an error an exit status and a hint; both travel by wrapping.
+// exitError gives an error an exit status and a hint; errors that wrap it have
+// them too.
 type exitError struct {
 	code int
-	err  error // nil when all has been said already
+	err  error // nil when the error has been printed already
 	hint string
 }
 
@@ -49,7 +52,7 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// silently ends the command with a status, all having been said.
+// silently ends the command with a status; nothing more is printed.
 func silently(code int) error {
 	if code == exitOK {
 		return nil
@@ -57,18 +60,18 @@ func silently(code int) error {
 	return &exitError{code: code}
 }
 
-// usagef is a mistake on the command line; hint may be empty.
+// usagef returns the error for a wrong command line; hint may be empty.
 func usagef(hint, format string, args ...any) error {
 	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...), hint: hint}
 }
 
-// verdict finds the exit status and the hint that an error stands for.
+// verdict returns the exit status and the hint for an error.
 func verdict(err error) (code int, hint string) {
 	var (
-		own    *exitError
-		inUse  *pipeline.InUseError
-		engine *pipeline.EngineError
-		path   *fs.PathError
+		own     *exitError
+		inUse   *store.InUseError
+		missing *engine.Unavailable
+		path    *fs.PathError
 	)
 	switch {
 	case err == nil:
@@ -78,13 +81,13 @@ func verdict(err error) (code int, hint string) {
 	case errors.Is(err, pipeline.ErrInterrupted):
 		return exitInterrupted, ""
 	case errors.As(err, &inUse):
-		return exitInUse, "wait until it is done, or give another folder with --out"
-	case errors.As(err, &engine):
-		return exitUnavailable, engine.Hint
+		return exitInUse, "wait until that run has ended, or choose another folder with --out"
+	case errors.As(err, &missing):
+		return exitUnavailable, missing.Hint
 	case errors.Is(err, syscall.ENOSPC):
-		return exitInternal, "free some space, and run it again: what is finished is kept"
+		return exitInternal, "free some disk space and run it again: finished work is kept"
 	case errors.As(err, &path) && path.Op == "mkdir":
-		return exitInternal, "give another folder with --out"
+		return exitInternal, "choose another folder with --out"
 	}
 	return exitInternal, ""
 }

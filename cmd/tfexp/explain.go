@@ -1,15 +1,18 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -20,11 +23,10 @@ func (a *app) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [DIR] CELL [--job JOB] [--json]",
 		Short: "Explain why a cell ran, and what was decided about a job",
-		Long: `Explain why a cell ran, or was reused, and all that its results depend on: the
-description whose hash is its key in the cache. With --job it explains what the
-scheduler decided about a job, when and why, which jobs were passed over, and
-why the job itself waited: from when to when, and for which reason.
-DIR is a folder of results (` + defaultOut + ` by default) or one experiment's folder.
+		Long: `Explain why a cell ran or was reused, and what its results depend on: the text
+whose hash is its key in the cache. With --job, explain what the scheduler decided
+about a job, when and why, which jobs were passed over, and when and why the job
+itself waited. DIR is a folder of results (` + defaultOut + ` by default) or one experiment's folder.
 
 Exit status: 0; 2 when there is no such cell or job.`,
 		Example: `  tfexp explain mixed-this_machine-rr-r1
@@ -35,7 +37,7 @@ Exit status: 0; 2 when there is no such cell or job.`,
 			dir, rest := splitDir(args)
 			switch len(rest) {
 			case 0:
-				return usagef("tfexp logs "+dir+" lists the cells", "CELL is missing")
+				return usagef("\"tfexp logs "+dir+"\" lists the cells", "CELL is missing")
 			case 2:
 				return noResults(args[0])
 			}
@@ -56,15 +58,19 @@ Exit status: 0; 2 when there is no such cell or job.`,
 }
 
 func (a *app) explainJob(at place, asJSON bool) error {
-	e, err := results.Open(at.dir)
+	e, err := record.Open(at.dir)
 	if err != nil {
 		return err
 	}
-	ref := results.CellRef{Cell: at.cell}
-	if i := slices.IndexFunc(e.Plan.Cells, func(c results.CellRef) bool { return c.Cell == at.cell }); i >= 0 {
+	ref := record.CellRef{Cell: at.cell}
+	if i := slices.IndexFunc(e.Plan.Cells, func(c record.CellRef) bool { return c.Cell == at.cell }); i >= 0 {
 		ref = e.Plan.Cells[i]
 	}
-	story, jobs, err := storyOf(e, ref, at.job)
+	story, jobs, err := show.StoryOf(e, ref, at.job)
+	if errors.Is(err, fs.ErrNotExist) {
+		return usagef(`decisions are not recorded when the experiment has records = "metrics"`,
+			"cell %s has no record of its decisions", at.cell)
+	}
 	if err != nil {
 		return err
 	}
@@ -73,13 +79,13 @@ func (a *app) explainJob(at place, asJSON bool) error {
 	}
 	if asJSON {
 		return a.printJSON(struct {
-			Cell  string   `json:"cell"`
-			Job   string   `json:"job"`
-			Story []moment `json:"story"`
+			Cell  string        `json:"cell"`
+			Job   string        `json:"job"`
+			Story []show.Moment `json:"story"`
 		}{at.cell, at.job, story})
 	}
-	fmt.Fprintf(a.out, "%s in %s\n", paint(a.outColor, bold, at.job), at.cell)
-	a.printStory(story)
+	fmt.Fprintf(a.out, "%s in %s\n", a.printer().Paint(show.Bold, at.job), at.cell)
+	a.printer().Story(story)
 	return nil
 }
 
@@ -91,20 +97,20 @@ func (a *app) explainCell(at place, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(x)
 	}
-	fmt.Fprintf(a.out, "%s in %s: %s\n", paint(a.outColor, bold, x.Cell), at.dir, x.State)
+	fmt.Fprintf(a.out, "%s in %s: %s\n", a.printer().Paint(show.Bold, x.Cell), at.dir, x.State)
 	if !x.Ran.IsZero() {
 		fmt.Fprintf(a.out, "ran %s", x.Ran.Local().Format("2006-01-02 15:04:05"))
 		if x.Seconds > 0 {
 			fmt.Fprintf(a.out, " for %s", progress.Duration(time.Duration(x.Seconds*float64(time.Second))))
 		}
 		fmt.Fprintf(a.out, ": %s\n", x.Reason)
-		a.printChanges(changesOf(x.Changes))
+		a.printer().Changes(x.Changes)
 	}
 	if x.Error != "" {
 		fmt.Fprintln(a.out, x.Error)
 	}
 	if len(x.Lines) > 0 {
-		fmt.Fprintf(a.out, "\nits results depend on (key %.12s…):\n", x.Key)
+		fmt.Fprintf(a.out, "\nits results depend on this (key %.12s…):\n", x.Key)
 		for _, l := range x.Lines {
 			fmt.Fprintf(a.out, "    %s\n", l)
 		}

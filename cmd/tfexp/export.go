@@ -11,23 +11,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export workload FILE | export table NAME",
-		Short: "Write workloads, and tables of results, in other forms",
-		Long: `Write out what an experiment holds in another form: its workloads as CSV or in the
-formats of other simulators, the tables of its results as JSON lines.`,
+		Short: "Write workloads and tables of results in other formats",
+		Long: `Write the workloads of an experiment as CSV or in the formats of other simulators,
+or the tables of its results as JSON lines.`,
 		Example: `  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
   tfexp export table metrics --dir results/fcfs_vs_rr`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("usage: "+cmd.UseLine(), "what to export is missing: workload or table")
+				return usagef("usage: "+cmd.UseLine(), "name what to export: workload or table")
 			}
-			return usagef(didYouMean(args[0], []string{"workload", "table"}, "usage: "+cmd.UseLine()), "unknown thing to export %q", args[0])
+			return usagef(didYouMean(args[0], []string{"workload", "table"}, "usage: "+cmd.UseLine()),
+				"cannot export %q", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -45,19 +46,18 @@ type exportWorkload struct {
 	out       string
 }
 
-// formats are those in which a workload can be written.
-var formats = []string{string(workload.CSV), string(workload.SWF), string(workload.Requests), string(workload.Batsim)}
-
 func (a *app) exportWorkloadCommand() *cobra.Command {
 	var o exportWorkload
+	names := formats.Names(formats.Writable())
 	cmd := &cobra.Command{
-		Use:   "workload FILE [--workload NAME] [--replicate N] [--axis name=value] [--format csv|swf|requests|batsim] [-o FILE]",
+		Use:   "workload FILE [--workload NAME] [--replicate N] [--axis name=value] [--format NAME] [-o FILE]",
 		Short: "Write the jobs of a workload as CSV, or for other simulators",
-		Long: `Write the jobs that a workload comes to in one replicate as CSV: drawn arrivals,
-requests, priorities, deadlines, resizes, and run times where a trace tells them.
---format writes the Standard Workload Format, a request file, or a workload of
-Batsim instead; what the format has no place for is an error, and only csv has a
-place for everything. A trace block replays the file:
+		Long: `Write the jobs of a workload in one replicate as CSV: their arrivals, requests,
+priorities, deadlines and resizes, and their run times where these are known.
+
+--format writes another trace format instead: ` + strings.Join(names, ", ") + `.
+Only ` + formats.CSV.Name + ` holds everything; if the workload has something that the format
+cannot hold, that is an error. A trace block replays the file:
 
   workload "replayed" {
     trace { file = "mixed.csv" }
@@ -65,8 +65,8 @@ place for everything. A trace block replays the file:
 
 and writing the replayed workload gives the same file, byte for byte.
 
-Exit status: 0; 2 when there is no such workload or replicate, or the format has
-no place for what it holds; 3 when the experiment is invalid.`,
+Exit status: 0; 2 when there is no such workload or replicate, or the format
+cannot hold the workload; 3 when the experiment is invalid.`,
 		Example: `  tfexp export workload experiment.hcl
   tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
   tfexp export workload experiment.hcl --format swf -o mixed.swf`,
@@ -81,17 +81,18 @@ no place for what it holds; 3 when the experiment is invalid.`,
 			if err != nil {
 				return err
 			}
-			format := workload.Format(o.format)
-			if !slices.Contains(formats, o.format) {
-				return usagef(didYouMean(o.format, formats, "the formats are "+strings.Join(formats, ", ")), "unknown format %q", o.format)
+			format := formats.Find(o.format)
+			if format == nil || format.Writer == nil {
+				return usagef(didYouMean(o.format, names, "the formats are "+strings.Join(names, ", ")),
+					"unknown format %q", o.format)
 			}
-			t, err := pipeline.Workload(spec, w, o.replicate, format == workload.SWF || format == workload.Batsim)
+			t, err := realise.Workload(spec, w, o.replicate, format.NeedsRunTimes)
 			if err != nil {
 				return err
 			}
 			err = a.writeTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
-			if errors.Is(err, workload.ErrInexpressible) {
-				return usagef("--format csv can tell everything", "%v", err)
+			if errors.Is(err, formats.ErrCannotHold) {
+				return usagef("--format "+formats.CSV.Name+" holds everything", "%v", err)
 			}
 			return err
 		},
@@ -100,13 +101,16 @@ no place for what it holds; 3 when the experiment is invalid.`,
 	o.vars.flags(cmd.Flags())
 	cmd.Flags().StringVar(&o.name, "workload", "", "the workload's `NAME`, where there are several")
 	cmd.Flags().IntVar(&o.replicate, "replicate", 1, "the replicate whose arrivals are drawn, from 1")
-	cmd.Flags().StringArrayVar(&o.axes, "axis", nil, "the value of an axis that the workload reads, as `name=value` (may be repeated)")
-	cmd.Flags().StringVar(&o.format, "format", string(workload.CSV), "the `FORMAT`: "+strings.Join(formats, ", "))
+	cmd.Flags().StringArrayVar(&o.axes, "axis", nil,
+		"the value of an axis that the workload depends on, as `name=value` (may be repeated)")
+	cmd.Flags().StringVar(&o.format, "format", formats.CSV.Name,
+		"the trace format, by its `NAME`: "+strings.Join(names, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
 	return cmd
 }
 
-// choose finds the workload that the flags mean.
+// choose finds the workload that the flags select.
 func (o *exportWorkload) choose(spec *experiments.Spec) (*experiments.Workload, error) {
 	if o.replicate < 1 || o.replicate > spec.Replicates {
 		return nil, usagef("", "--replicate is %d: the replicates are 1 to %d", o.replicate, spec.Replicates)
@@ -129,18 +133,20 @@ func (o *exportWorkload) choose(spec *experiments.Spec) (*experiments.Workload, 
 	}
 	switch {
 	case o.name != "" && !slices.Contains(names, o.name):
-		return nil, usagef(didYouMean(o.name, names, "the workloads are "+strings.Join(names, ", ")), "no cell has a workload %q", o.name)
+		return nil, usagef(didYouMean(o.name, names, "the workloads are "+strings.Join(names, ", ")),
+			"no cell has a workload %q", o.name)
 	case o.name == "" && len(names) > 1:
-		return nil, usagef("the workloads are "+strings.Join(names, ", "), "there are %d workloads: name one with --workload", len(names))
+		return nil, usagef("the workloads are "+strings.Join(names, ", "),
+			"there are %d workloads: name one with --workload", len(names))
 	case len(found) == 0:
-		return nil, usagef("", "no cell is at %s", strings.Join(o.axes, ", "))
+		return nil, usagef("", "no cell has %s", strings.Join(o.axes, ", "))
 	case len(found) > 1:
-		return nil, usagef("", "the workload reads axes: choose with --axis among %s", strings.Join(axes, ", "))
+		return nil, usagef("", "the workload depends on axes: choose their values with --axis: %s", strings.Join(axes, ", "))
 	}
 	return found[0], nil
 }
 
-// at tells whether a cell has the values of the axes.
+// at reports whether a cell has the values of the axes.
 func (o *exportWorkload) at(c experiments.Cell) bool {
 	for _, want := range o.axes {
 		name, value, _ := strings.Cut(want, "=")
@@ -151,8 +157,7 @@ func (o *exportWorkload) at(c experiments.Cell) bool {
 	return true
 }
 
-// writeTo writes to a file, which is there whole or not at all, or to standard
-// output where path is empty.
+// writeTo writes to a file atomically, or to standard output where path is empty.
 func (a *app) writeTo(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return write(a.out)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/record"
 	"io"
 	"io/fs"
 	"os"
@@ -11,12 +12,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/tfexp/tfexp/results"
 )
 
-// tables are those that a folder of results may have, by name.
-var tables = []string{"jobs", "metrics", "samples", "estimates", "accuracy", "profiling", "comparisons", "fidelity", "fidelity_jobs"}
+// tables are the names of the tables that a folder of results may have.
+var tables = []string{"jobs", "metrics", "timings", "samples", "estimates", "accuracy", "profiling", "comparisons", "fidelity",
+	"fidelity_jobs"}
 
 func (a *app) exportTableCommand() *cobra.Command {
 	var dir, out string
@@ -24,8 +24,8 @@ func (a *app) exportTableCommand() *cobra.Command {
 		Use:   "table NAME [--dir DIR] [-o FILE]",
 		Short: "Write a table of results as JSON lines",
 		Long: `Write a table of an experiment's results as JSON lines: an object for each row,
-with the columns of the CSV file as keys, in their order. What is not known is
-null. The tables are ` + strings.Join(tables, ", ") + `.
+with the columns of the CSV file as keys, in their order. Unknown values are null.
+The tables are ` + strings.Join(tables, ", ") + `.
 
 Exit status: 0; 2 when there is no such table, or DIR does not hold the results
 of one experiment.`,
@@ -33,7 +33,8 @@ of one experiment.`,
   tfexp export table jobs --dir results/fcfs_vs_rr -o jobs.jsonl`,
 		Args: cobra.MatchAll(between(1, 1, "NAME"), func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(tables, args[0]) {
-				return usagef(didYouMean(args[0], tables, "the tables are "+strings.Join(tables, ", ")), "there is no table %q", args[0])
+				return usagef(didYouMean(args[0], tables, "the tables are "+strings.Join(tables, ", ")),
+					"there is no table %q", args[0])
 			}
 			return nil
 		}),
@@ -44,18 +45,19 @@ of one experiment.`,
 				return err
 			}
 			if len(found) > 1 {
-				return usagef("the experiments are "+strings.Join(found, ", "), "there are %d experiments in %s: name one with --dir", len(found), dir)
+				return usagef("the experiments are "+strings.Join(found, ", "),
+					"there are %d experiments in %s: name one with --dir", len(found), dir)
 			}
 			path := filepath.Join(found[0], args[0]+".csv")
 			f, err := os.Open(path)
 			if errors.Is(err, fs.ErrNotExist) {
-				return usagef(`tables are written as a run comes to them`, "there is no %s", path)
+				return usagef("a run writes each table when its stage is done", "there is no %s", path)
 			}
 			if err != nil {
 				return fmt.Errorf("export %s: %w", args[0], err)
 			}
 			defer f.Close()
-			return a.writeTo(out, func(to io.Writer) error { return results.JSONLines(to, f) })
+			return a.writeTo(out, func(to io.Writer) error { return record.JSONLines(to, f) })
 		},
 		DisableFlagsInUseLine: true,
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 )
 
 func (a *app) fmtCommand() *cobra.Command {
@@ -21,12 +21,12 @@ func (a *app) fmtCommand() *cobra.Command {
 		Use:   "fmt [FILE...|-] [--check] [--diff]",
 		Short: "Rewrite experiments in the canonical style",
 		Long: `Rewrite experiments in the canonical style: indentation, aligned equals signs,
-spacing. Meaning and comments stay. Without FILE all experiments of the current
-folder are formatted (*.hcl, *.hcl.json); "-" formats standard input to standard output. The names
-of the files that changed are printed.
+spacing. Meaning and comments do not change. Without FILE, all experiments in the
+current folder (*.hcl, *.hcl.json) are formatted; "-" formats standard input to
+standard output. The names of the changed files are printed.
 
-Exit status: 0 when all is well; 3 when a file has a syntax error, or, with
---check, when a file is not in the canonical style.`,
+Exit status: 0; 3 when a file has a syntax error, or, with --check, when a file is
+not in the canonical style.`,
 		Example: `  tfexp fmt
   tfexp fmt --check experiments/*.hcl
   tfexp fmt - < draft.hcl`,
@@ -35,7 +35,7 @@ Exit status: 0 when all is well; 3 when a file has a syntax error, or, with
 			f.app, f.in = a, cmd.InOrStdin()
 			if len(args) == 0 {
 				if args = experimentFiles("."); len(args) == 0 {
-					return usagef("", "no *.hcl file is here to format")
+					return usagef("", "there is no *.hcl file in this folder")
 				}
 			}
 			wrong := false
@@ -63,8 +63,8 @@ type formatter struct {
 	check, diff bool
 }
 
-// format formats one file, and returns whether it is well: its syntax is
-// right and, under check, so is its style.
+// format formats one file, and reports whether its syntax and, with check, its
+// style are right.
 func (f *formatter) format(file string) (ok bool, err error) {
 	name, stdin := file, file == "-"
 	var src []byte
@@ -80,7 +80,7 @@ func (f *formatter) format(file string) (ok bool, err error) {
 		}
 		return false, fmt.Errorf("read experiment: %w", err)
 	}
-	want, diags := experiments.Format(name, src)
+	want, diags := load.Format(name, src)
 	if diags.HasErrors() {
 		diags.Render(f.err, f.errColor)
 		return false, nil

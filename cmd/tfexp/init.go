@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 )
 
-// experimentName is what the language accepts as a name.
+// experimentName matches the names that the language accepts.
 var experimentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 func (a *app) initCommand() *cobra.Command {
@@ -22,11 +22,11 @@ func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [NAME|FILE] [--force]",
 		Short: "Write an experiment to start from",
-		Long: `Write a commented experiment that runs as it is, in less than a minute and with
-nothing else installed. NAME becomes the experiment's name and its file
-NAME.hcl; FILE is a path that ends in .hcl. A file that exists is left alone.
+		Long: `Write a commented experiment that runs as it is, in less than a minute, and needs
+nothing else installed. NAME becomes the experiment's name and NAME.hcl its file;
+FILE is a path that ends in .hcl. An existing file is not changed.
 
-Exit status: 0; 2 when the file exists already or the name cannot be one.`,
+Exit status: 0; 2 when the file already exists or the name is not valid.`,
 		Example: `  tfexp init                 experiment.hcl
   tfexp init spot_training   spot_training.hcl`,
 		Args: between(0, 1, ""),
@@ -37,7 +37,8 @@ Exit status: 0; 2 when the file exists already or the name cannot be one.`,
 			}
 			name := strings.TrimSuffix(filepath.Base(file), ".hcl")
 			if !experimentName.MatchString(name) {
-				return usagef("a name has letters, digits, _ and -, and begins with a letter", "%q cannot be the name of an experiment", name)
+				return usagef("a name has letters, digits, _ and -, and begins with a letter",
+					"%q is not a valid name for an experiment", name)
 			}
 			flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 			if force {
@@ -46,7 +47,7 @@ Exit status: 0; 2 when the file exists already or the name cannot be one.`,
 			f, err := os.OpenFile(file, flags, 0o644)
 			switch {
 			case errors.Is(err, fs.ErrExist):
-				return usagef("give another name, or --force to replace it", "%s exists already", file)
+				return usagef("choose another name, or replace it with --force", "%s already exists", file)
 			case err != nil:
 				return fmt.Errorf("write experiment: %w", err)
 			}
@@ -54,7 +55,7 @@ Exit status: 0; 2 when the file exists already or the name cannot be one.`,
 			if err := errors.Join(err, f.Close()); err != nil {
 				return fmt.Errorf("write experiment: %w", err)
 			}
-			fmt.Fprintf(a.out, "wrote %s\nlook at it, then:  tfexp run %s\n", file, file)
+			fmt.Fprintf(a.out, "wrote %s\nread it, then:  tfexp run %s\n", file, file)
 			return nil
 		},
 	}

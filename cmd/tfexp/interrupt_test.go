@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 )
 
 // hanging is an experiment whose second cell hangs until the file "go" is
@@ -104,7 +106,7 @@ func (s *started) let(t *testing.T) {
 }
 
 // state asks "tfexp status" how the experiment stands.
-func (s *started) state(t *testing.T) experimentStatus {
+func (s *started) state(t *testing.T) show.ExperimentStatus {
 	t.Helper()
 	c := exec.Command("tfexp", "status", "--json")
 	c.Dir = s.dir
@@ -112,7 +114,7 @@ func (s *started) state(t *testing.T) experimentStatus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []experimentStatus
+	var all []show.ExperimentStatus
 	if err := json.Unmarshal(out, &all); err != nil || len(all) != 1 {
 		t.Fatalf("status: %v: %s", err, out)
 	}

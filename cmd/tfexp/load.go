@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware"
 )
 
@@ -14,17 +15,18 @@ import (
 type variables struct {
 	values []string // name=value
 	files  []string
-	// lenient leaves out what is malformed in traces.
+	// lenient leaves out malformed lines of traces.
 	lenient bool
 }
 
 func (v *variables) flags(fs *pflag.FlagSet) {
-	fs.StringArrayVar(&v.values, "var", nil, "give a variable a value, as `name=value` (also -var; may be repeated)")
-	fs.StringArrayVar(&v.files, "var-file", nil, "read variables from a `FILE` of name = value lines (also -var-file; may be repeated)")
+	fs.StringArrayVar(&v.values, "var", nil, "set a variable, as `name=value` (also -var; may be repeated)")
+	fs.StringArrayVar(&v.files, "var-file", nil,
+		"read variables from a `FILE` of name = value lines (also -var-file; may be repeated)")
 	fs.BoolVar(&v.lenient, "lenient", false, "leave out malformed lines of traces, and jobs larger than the hardware")
 }
 
-// checked is the answer to whether an experiment is valid.
+// checked is validate --json.
 type checked struct {
 	Valid       bool                    `json:"valid"`
 	Diagnostics experiments.Diagnostics `json:"diagnostics"`
@@ -32,11 +34,11 @@ type checked struct {
 
 // read reads an experiment as it would run on this machine.
 func (v *variables) read(file string) (*experiments.Spec, experiments.Diagnostics) {
-	return experiments.Load(file, experiments.LoadOptions{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: hostFacts()})
+	return load.File(file, load.Options{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: hostFacts()})
 }
 
-// load reads an experiment, and shows what is wrong with it. Its error is
-// silent: all has been said.
+// load reads an experiment and prints its diagnostics. The error it returns is
+// silent.
 func (a *app) load(file string, v *variables, asJSON bool) (*experiments.Spec, error) {
 	spec, diags := v.read(file)
 	valid := !diags.HasErrors()
@@ -54,8 +56,8 @@ func (a *app) load(file string, v *variables, asJSON bool) (*experiments.Spec, e
 	return spec, nil
 }
 
-// invalid is the exit status of an experiment with errors: one that is right,
-// but asks for hardware that this machine does not have, is not invalid.
+// invalid returns the exit status for an experiment with errors: an experiment
+// that only needs hardware which this machine lacks is not invalid.
 func invalid(diags experiments.Diagnostics) int {
 	if diags.OnlyUnavailable() {
 		return exitUnavailable
@@ -63,7 +65,7 @@ func invalid(diags experiments.Diagnostics) int {
 	return exitInvalid
 }
 
-// suggestFile helps with a file that is not there.
+// suggestFile suggests a file when the named one does not exist.
 func (a *app) suggestFile(file string) {
 	if exists(file) {
 		return

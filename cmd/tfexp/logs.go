@@ -11,7 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/pipeline/store"
 )
 
 // followEvery is the time between two looks at a log that is followed.
@@ -22,8 +23,8 @@ func (a *app) logsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs [DIR] [CELL [JOB]] [-f]",
 		Short: "Print what a job wrote",
-		Long: `Print what a job wrote, on standard output and standard error. Without JOB the
-logs of the cell are listed, without CELL the cells. DIR is a folder of results
+		Long: `Print what a job wrote to standard output and standard error. Without JOB, list the
+logs of the cell; without CELL, list the cells. DIR is a folder of results
 (` + defaultOut + ` by default) or one experiment's folder.
 
 Exit status: 0; 2 when there is no such cell or job.`,
@@ -38,7 +39,7 @@ Exit status: 0; 2 when there is no such cell or job.`,
 				return noResults(args[0])
 			}
 			if follow && len(rest) < 2 {
-				return usagef("", "which log? -f needs CELL and JOB")
+				return usagef("", "-f needs CELL and JOB")
 			}
 			if len(rest) == 0 {
 				return a.listCells(dir)
@@ -54,7 +55,7 @@ Exit status: 0; 2 when there is no such cell or job.`,
 			return a.printLog(at, follow)
 		},
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on printing what is added, until the run is over")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing what is added, until the run ends")
 	return cmd
 }
 
@@ -63,44 +64,45 @@ func (a *app) listCells(dir string) error {
 	if err != nil {
 		return err
 	}
-	t := table{left: 2, header: []string{"experiment", "cell", "logs"}}
+	t := show.Table{Left: 2, Header: []string{"experiment", "cell", "logs"}}
 	for _, d := range dirs {
 		for _, cell := range cellNames(d) {
-			t.add(filepath.Base(d), cell, fmt.Sprint(len(jobNames(place{dir: d, cell: cell}))))
+			t.Add(filepath.Base(d), cell, fmt.Sprint(len(jobNames(place{dir: d, cell: cell}))))
 		}
 	}
-	return t.write(a.out, "", a.outColor)
+	return t.Write(a.out, "", a.outColor)
 }
 
 func (a *app) listLogs(at place) error {
 	names := jobNames(at)
 	if len(names) == 0 {
-		fmt.Fprintf(a.err, "%s left no logs (simulated jobs write none)\n", at.cell)
+		fmt.Fprintf(a.err, "%s has no logs (simulated jobs write none)\n", at.cell)
 		return nil
 	}
-	t := table{left: 1, header: []string{"job", "bytes"}}
+	t := show.Table{Left: 1, Header: []string{"job", "bytes"}}
 	for _, job := range names {
 		size := int64(0)
 		if st, err := os.Stat(filepath.Join(at.logs(), job+".log")); err == nil {
 			size = st.Size()
 		}
-		t.add(job, fmt.Sprint(size))
+		t.Add(job, fmt.Sprint(size))
 	}
-	return t.write(a.out, "", a.outColor)
+	return t.Write(a.out, "", a.outColor)
 }
 
 func (a *app) printLog(at place, follow bool) error {
 	f, err := os.Open(filepath.Join(at.logs(), at.job+".log"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return usagef(didYouMean(at.job, jobNames(at), "jobs with a log: tfexp logs "+at.dir+" "+at.cell), "no log of job %q in %s", at.job, at.cell)
+		return usagef(didYouMean(at.job, jobNames(at), "\"tfexp logs "+at.dir+" "+at.cell+"\" lists the jobs with a log"),
+			"there is no log of job %q in %s", at.job, at.cell)
 	}
 	if err != nil {
 		return fmt.Errorf("read log: %w", err)
 	}
 	defer f.Close()
 	for {
-		// Asked before the copy: what is written until then is not missed.
-		_, running := pipeline.Holder(at.dir)
+		// Read before the copy, so that nothing written before the end is missed.
+		_, running := store.Holder(at.dir)
 		if _, err := io.Copy(a.out, f); err != nil {
 			return fmt.Errorf("print log: %w", err)
 		}

@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 
+	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/hardware/process"
+	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 func main() {

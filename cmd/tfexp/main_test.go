@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 const noRaceSleep = "atexit_sleep_ms=0"
@@ -91,21 +92,23 @@ func wellPredicted(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	factor, err := strconv.ParseFloat(args[1], 64)
 	ts.Check(err)
-	e, err := results.Open(ts.MkAbs(args[0]))
+	e, err := record.Open(ts.MkAbs(args[0]))
 	ts.Check(err)
 	if len(e.Cells) == 0 {
 		ts.Fatalf("no cell is complete")
 	}
 	for _, c := range e.Cells {
-		if took := c.Metrics.Makespan; !(c.PredictedSeconds > took/factor && c.PredictedSeconds < took*factor) {
+		if took := measure.Makespan.Of(&c.Metrics); !(c.PredictedSeconds > took/factor && c.PredictedSeconds < took*factor) {
 			ts.Fatalf("%s took %g s, and was predicted to take %g s", c.Cell, took, c.PredictedSeconds)
 		}
 	}
 }
 
 func TestLongForms(t *testing.T) {
-	in := []string{"run", "a.hcl", "-var", "a=1", "-var=b=2", "--var", "c=3", "-var-file", "f", "-var-file=g", "-variable", "--", "-var"}
-	want := []string{"run", "a.hcl", "--var", "a=1", "--var=b=2", "--var", "c=3", "--var-file", "f", "--var-file=g", "-variable", "--", "-var"}
+	in := []string{"run", "a.hcl", "-var", "a=1", "-var=b=2", "--var", "c=3", "-var-file", "f", "-var-file=g",
+		"-variable", "--", "-var"}
+	want := []string{"run", "a.hcl", "--var", "a=1", "--var=b=2", "--var", "c=3", "--var-file", "f", "--var-file=g",
+		"-variable", "--", "-var"}
 	if d := cmp.Diff(want, longForms(in)); d != "" {
 		t.Error(d)
 	}

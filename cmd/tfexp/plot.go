@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/plot"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,18 +17,18 @@ import (
 func (a *app) plotCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "plot [DIR]",
-		Short: "Draw the pictures again",
+		Short: "Draw the pictures of results again",
 		Long: `Draw the pictures of all experiments in DIR (` + defaultOut + ` by default, or one
-experiment's folder) from their plain files, as SVG and PNG. It needs no cache,
-works on a copy of the results, and while a run is writing them.
+experiment's folder) from the files in it, as SVG and PNG. This needs no cache, and
+works on a copy of the results and while a run is writing them.
 
 Exit status: 0; 1 when files cannot be read or written; 2 when there are no results.`,
 		Example:           "  tfexp plot results/fcfs_vs_rr",
 		Args:              between(0, 1, ""),
 		ValidArgsFunction: completeDir,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.redraw(context.Background(), args, func(ctx context.Context, dir string, observe func(pipeline.Progress)) ([]string, error) {
-				pictures, err := pipeline.Plot(ctx, dir, observe)
+			return a.redraw(context.Background(), "plot", args, func(ctx context.Context, dir string) ([]string, error) {
+				pictures, err := plot.Redraw(ctx, dir)
 				var paths []string
 				for _, p := range pictures {
 					for _, path := range []string{p.SVG, p.PNG} {
@@ -40,9 +43,10 @@ Exit status: 0; 1 when files cannot be read or written; 2 when there are no resu
 	}
 }
 
-// redraw makes views of every experiment in DIR and prints their paths. One
-// that fails does not keep the others from being drawn.
-func (a *app) redraw(ctx context.Context, args []string, draw func(context.Context, string, func(pipeline.Progress)) ([]string, error)) error {
+// redraw makes views of every experiment in DIR and prints their paths. It goes
+// on when one fails.
+func (a *app) redraw(ctx context.Context, stage string, args []string,
+	draw func(context.Context, string) ([]string, error)) error {
 	dirs, err := experimentsIn(dirArgument(args))
 	if err != nil {
 		return err
@@ -50,7 +54,10 @@ func (a *app) redraw(ctx context.Context, args []string, draw func(context.Conte
 	var errs []error
 	for _, dir := range dirs {
 		view := progress.New(a.err, a.errColor)
-		paths, err := draw(ctx, dir, view.Observe)
+		began := time.Now()
+		view.Observe(pipeline.Progress{Kind: stages.StageStart, Stage: stage})
+		paths, err := draw(ctx, dir)
+		view.Observe(pipeline.Progress{Kind: stages.StageEnd, Stage: stage, Elapsed: time.Since(began), Err: err})
 		view.Close()
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", dir, err))

@@ -5,26 +5,26 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/report"
 )
 
 func (a *app) reportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "report [DIR]",
-		Short: "Write the report again",
-		Long: `Write ` + results.ReportFile + ` of all experiments in DIR (` + defaultOut + ` by default, or one
-experiment's folder) from their plain files. It needs no cache, works on a copy
-of the results, and while a run is writing them: it then tells of the cells
-that have finished so far.
+		Short: "Write the report of results again",
+		Long: `Write ` + record.ReportFile + ` of all experiments in DIR (` + defaultOut + ` by default, or one
+experiment's folder) from the files in it. This needs no cache, and works on a copy
+of the results. While a run is writing them, the report has the cells that have
+finished so far.
 
 Exit status: 0; 1 when files cannot be read or written; 2 when there are no results.`,
 		Example:           "  tfexp report results/fcfs_vs_rr",
 		Args:              between(0, 1, ""),
 		ValidArgsFunction: completeDir,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.redraw(context.Background(), args, func(ctx context.Context, dir string, observe func(pipeline.Progress)) ([]string, error) {
-				path, err := pipeline.Report(ctx, dir, observe)
+			return a.redraw(context.Background(), "report", args, func(ctx context.Context, dir string) ([]string, error) {
+				path, err := report.Rewrite(ctx, dir)
 				return []string{path}, err
 			})
 		},

@@ -13,14 +13,14 @@ func (a *app) resumeCommand() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "resume [DIR]",
-		Short: "Go on with a run that was interrupted",
-		Long: `Go on with a run that was interrupted or killed. DIR is an experiment's folder,
-or a folder of results (` + defaultOut + ` by default), in which the newest unfinished run
-is taken. The experiment is the one that was run, with the values that its
-variables had, even if the file has been edited since. Cells that had finished
-are reused; one that was interrupted runs again from its start.
+		Short: "Continue an interrupted run",
+		Long: `Continue a run that was interrupted or killed. DIR is an experiment's folder, or a
+folder of results (` + defaultOut + ` by default), whose newest unfinished run is continued.
+The experiment and its variables are as they were when the run started, even if
+the file has been edited since. Finished cells are reused; an interrupted cell
+runs again from its start.
 
-Exit status: as of "tfexp run"; 0 when nothing is left to do.`,
+Exit status: that of "tfexp run"; 0 when there is nothing left to do.`,
 		Example: `  tfexp resume
   tfexp resume results/fcfs_vs_rr`,
 		Args:              between(0, 1, ""),

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -9,12 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 )
 
 // defaultOut is where results go, and where they are looked for.
 const defaultOut = "results"
 
-// app is what every subcommand shares: where it writes, and how.
+// app is what all subcommands share: where they write, and how.
 type app struct {
 	out, err           io.Writer
 	outColor, errColor bool
@@ -26,7 +27,7 @@ func newApp(stdout, stderr io.Writer) *app {
 }
 
 // colorful reports whether w is a terminal that shows colours and nobody
-// has asked for none (no-color.org).
+// has turned them off (no-color.org).
 func colorful(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
@@ -43,13 +44,13 @@ const (
 const rootLong = `tfexp runs experiments on machine-learning training jobs and the policies that
 schedule them. One file names the jobs, the hardware and a matrix of policies;
 tfexp profiles short samples of the jobs, estimates their run times, runs every
-cell of the matrix, for real or in simulation, keeps what is finished, and
-leaves tables, comparisons with confidence intervals, pictures and a report.`
+cell of the matrix, for real or in simulation, keeps finished work, and writes
+tables, comparisons with confidence intervals, pictures and a report.`
 
 const rootExample = `  tfexp init                     write an experiment to start from
   tfexp plan experiment.hcl      what would run, why, and for how long
   tfexp run experiment.hcl       run it
-  tfexp resume                   go on with what was interrupted`
+  tfexp resume                   continue an interrupted run`
 
 // command builds the whole tree of commands.
 func (a *app) command() *cobra.Command {
@@ -80,8 +81,10 @@ func (a *app) command() *cobra.Command {
 	}{
 		{groupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand()}},
 		{groupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
-		{groupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.estimateCommand(), a.plotCommand(), a.reportCommand(), a.exportCommand()}},
-		{groupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(), a.trainCommand()}},
+		{groupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.estimateCommand(),
+			a.plotCommand(), a.reportCommand(), a.exportCommand()}},
+		{groupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(),
+			a.trainCommand()}},
 	} {
 		for _, c := range g.commands {
 			c.GroupID = g.id
@@ -92,11 +95,11 @@ func (a *app) command() *cobra.Command {
 	return root
 }
 
-// helpCommand is cobra's, but for commands that do not exist.
+// helpCommand is like that of cobra, except for commands that do not exist.
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Explain a command",
+		Short: "Show the help of a command",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, _, err := cmd.Root().Find(args)
 			if err != nil {
@@ -133,11 +136,11 @@ func firstWord(args []string) string {
 	return ""
 }
 
-// exit says what went wrong, and returns the exit status for it.
+// exit prints an error with its hint, and returns its exit status.
 func (a *app) exit(err error) int {
 	code, hint := verdict(err)
 	if own, ok := err.(*exitError); err != nil && (!ok || own.err != nil) {
-		fmt.Fprintf(a.err, "%s %v\n", paint(a.errColor, red, "Error:"), err)
+		fmt.Fprintf(a.err, "%s %v\n", a.printer().PaintErr(show.Red, "Error:"), err)
 	}
 	if hint != "" {
 		fmt.Fprintf(a.err, "  %s\n", hint)
@@ -145,29 +148,9 @@ func (a *app) exit(err error) int {
 	return code
 }
 
-// printJSON writes v for programs, indented for people.
-func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("write JSON: %w", err)
-	}
-	return nil
+// printer returns where the command prints, for package show.
+func (a *app) printer() *show.Printer {
+	return &show.Printer{Out: a.out, Err: a.err, Color: a.outColor, ErrColor: a.errColor}
 }
 
-// Colours, by ECMA-48.
-const (
-	bold   = "\x1b[1m"
-	dim    = "\x1b[2m"
-	red    = "\x1b[31m"
-	green  = "\x1b[32m"
-	yellow = "\x1b[33m"
-)
-
-func paint(on bool, color, text string) string {
-	if !on {
-		return text
-	}
-	return color + text + "\x1b[0m"
-}
+func (a *app) printJSON(v any) error { return a.printer().JSON(v) }

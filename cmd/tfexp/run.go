@@ -8,8 +8,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // runOptions are the flags that run and resume share.
@@ -19,7 +21,7 @@ type runOptions struct {
 }
 
 func (o *runOptions) flags(fs *pflag.FlagSet) {
-	fs.IntVar(&o.Parallel, "parallel", 0, "simulated cells that run side by side; 0 means one a core")
+	fs.IntVar(&o.Parallel, "parallel", 0, "number of simulated cells that run side by side; 0 means one for each core")
 	fs.BoolVar(&o.json, "json", false, "print the summary as JSON")
 	fs.BoolVar(&o.quiet, "quiet", false, "show no progress")
 }
@@ -39,21 +41,20 @@ func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run FILE [--out DIR] [-var name=value] [-var-file FILE] [--lenient] [--fresh]",
 		Short: "Run an experiment",
-		Long: `Run an experiment: exactly what "tfexp plan" shows. Samples of the jobs are taken,
-every cell of the matrix that is not there yet is run, and tables, pictures and
-a report are written to DIR/<experiment>. What is finished is kept: a second run
-reuses it, and an edit reruns only what it touches.
+		Long: `Run an experiment: exactly what "tfexp plan" shows. The jobs are profiled, every cell
+of the matrix that has no results yet is run, and tables, pictures and a report are
+written to DIR/<experiment>. Finished work is kept: a second run reuses it, and after
+an edit only the cells that it affects run again.
 
-A malformed line of a trace is an error; --lenient leaves such lines out, which
-becomes a warning in run.json and in the report.
+A malformed line of a trace is an error; --lenient leaves such lines out, with a
+warning in run.json and in the report.
 
 Cells that run jobs for real run one at a time, in an order that mixes the
 policies; simulated cells run side by side. Each finished real cell is then
-simulated as well, from the estimates, and the report says how far the two are
-apart.
+simulated too, from the estimates, and the report shows how far the two differ.
 
-Ctrl-C stops the running jobs; "tfexp resume" goes on from there. A second
-Ctrl-C kills at once. Results go to standard output, progress to standard error.
+Ctrl-C stops the running jobs; "tfexp resume" continues the run. A second Ctrl-C
+kills the jobs at once. Results go to standard output, progress to standard error.
 
 ` + exitHelp,
 		Example: `  tfexp run experiment.hcl
@@ -77,11 +78,11 @@ Ctrl-C kills at once. Results go to standard output, progress to standard error.
 	vars.flags(cmd.Flags())
 	o.flags(cmd.Flags())
 	cmd.Flags().StringVar(&o.Out, "out", defaultOut, "`DIR` of the results")
-	cmd.Flags().BoolVar(&o.Fresh, "fresh", false, "run everything again, whatever had finished")
+	cmd.Flags().BoolVar(&o.Fresh, "fresh", false, "run everything again, also what is finished")
 	return cmd
 }
 
-// carryOut has a plan made, runs it in view of the user and prints what came out.
+// carryOut makes a plan, runs it with progress shown, and prints a summary.
 func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.Plan, error)) error {
 	view := progress.New(a.err, a.errColor)
 	if o.quiet {
@@ -96,7 +97,7 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 		return err
 	}
 	if !o.quiet {
-		view.Say(headline(plan))
+		view.Say(show.Headline(plan))
 	}
 	ctx, stop := interruptible(view)
 	outcome, err := plan.Run(ctx)
@@ -108,27 +109,27 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 	if err != nil {
 		return err
 	}
-	if err := a.printSummary(plan, outcome, o.json); err != nil {
+	if err := a.printer().Summary(plan, outcome, o.json); err != nil {
 		return err
 	}
 	if outcome.Failed > 0 {
 		return &exitError{
 			code: exitCellsFailed,
-			err:  fmt.Errorf("%s failed", count(outcome.Failed, "cell", "cells")),
-			hint: "what went wrong: tfexp status " + plan.Dir,
+			err:  fmt.Errorf("%s failed", show.Count(outcome.Failed, "cell", "cells")),
+			hint: "\"tfexp status " + plan.Dir + "\" shows what went wrong",
 		}
 	}
 	return missed(plan.Dir)
 }
 
-// missed is an error when results do not keep a declared threshold.
+// missed returns an error when results miss a declared threshold.
 func missed(dir string) error {
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		return err
 	}
 	n := 0
-	verdicts, err := e.Thresholds()
+	verdicts, err := prose.Thresholds(e)
 	if err != nil {
 		return err
 	}
@@ -140,5 +141,5 @@ func missed(dir string) error {
 	if n == 0 {
 		return nil
 	}
-	return &exitError{code: exitMissed, err: fmt.Errorf("%s missed", count(n, "threshold was", "thresholds were"))}
+	return &exitError{code: exitMissed, err: fmt.Errorf("%s missed", show.Count(n, "threshold was", "thresholds were"))}
 }

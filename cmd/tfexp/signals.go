@@ -16,8 +16,8 @@ import (
 func interruptible(view progress.View) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	// Scripts start background jobs with SIGINT ignored, but who sends one to
-	// this process means it.
+	// Scripts start background jobs with SIGINT ignored; one that is sent to this
+	// process is obeyed all the same.
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signal.Notify(signals, syscall.SIGHUP)
@@ -35,7 +35,7 @@ func interruptible(view progress.View) (ctx context.Context, stop func()) {
 				os.Exit(exitInterrupted)
 			}
 			cancel()
-			view.Say("stopping jobs… (again to kill at once)")
+			view.Say("stopping jobs… (press Ctrl-C again to kill them at once)")
 		}
 	}()
 	return ctx, func() {

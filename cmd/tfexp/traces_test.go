@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // realLogs returns the folder with the real logs, which are not part of the
@@ -89,7 +89,7 @@ func TestNASALogFromFileToStarts(t *testing.T) {
 	mustRun(t, "run", "testdata/nasa.hcl", "-var", "data="+data, "--out", out, "--quiet")
 	expected := readTable(t, filepath.Join(data, "swf_nasa/expected_starts_half.csv.gz"))
 	for policy, column := range map[string]string{"fcfs": "start_fcfs", "sjf": "start_sjf"} {
-		got := readTable(t, filepath.Join(out, "nasa", results.CellsDir, "nasa-ipsc-"+policy+"-r1", results.JobsFile))
+		got := readTable(t, filepath.Join(out, "nasa", record.CellsDir, "nasa-ipsc-"+policy+"-r1", record.JobsFile))
 		if len(got) != 18239 || len(got) != len(expected) {
 			t.Fatalf("%s: %d jobs, expected starts of %d", policy, len(got), len(expected))
 		}
@@ -117,7 +117,7 @@ func TestOARWorkloadsFromFileToMetrics(t *testing.T) {
 	out := t.TempDir()
 	mustRun(t, "run", "testdata/oar.hcl", "-var", "data="+data, "--out", out, "--quiet")
 	rows := map[string]map[string]string{}
-	for _, row := range readTable(t, filepath.Join(out, "oar", results.MetricsFile)) {
+	for _, row := range readTable(t, filepath.Join(out, "oar", record.MetricsFile)) {
 		rows[row["policy"]+row["log"]] = row
 	}
 	within := func(cell, metric string, want, tolerance float64) {

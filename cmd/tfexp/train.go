@@ -8,8 +8,8 @@ import (
 	"github.com/tfexp/tfexp/jobs/builtin"
 )
 
-// trainCommand runs a built-in training program. Experiments do that for
-// their jobs; people rarely need it.
+// trainCommand runs a built-in training program. Experiments use it for their
+// jobs; users rarely need it.
 func (a *app) trainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "train " + strings.Join(builtin.Names(), "|") + " [flags]",

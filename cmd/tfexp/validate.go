@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
 )
 
@@ -16,14 +17,13 @@ func (a *app) validateCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "validate FILE... [-var name=value] [--lenient] [--json]",
-		Short: "Check experiments and say all that is wrong",
-		Long: `Check experiments without running anything. Every mistake is shown at once, with
-its line and, where a near name exists, what was probably meant. Traces that a
-workload is read from are checked too, line by line; --lenient leaves out what
-is malformed, and counts it.
+		Short: "Check experiments and show every mistake",
+		Long: `Check experiments without running anything. All mistakes are shown at once, with
+their lines and, where a similar name exists, a suggestion. The traces of workloads
+are checked too, line by line; --lenient leaves out malformed lines, and counts them.
 
-Exit status: 0 when all files are valid, 3 when one is not; 6 when all that is
-wrong is that this machine lacks hardware which a file asks for, such as GPUs.`,
+Exit status: 0 when all files are valid; 3 when one is not; 6 when a file only needs
+hardware that this machine lacks, such as GPUs.`,
 		Example: `  tfexp validate experiment.hcl
   tfexp validate -var quantum=2s experiments/*.hcl`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -80,19 +80,19 @@ func size(spec *experiments.Spec) string {
 		machines = insert(machines, c.Hardware.Name)
 	}
 	parts := []string{
-		count(len(policies), "policy", "policies"),
-		count(len(workloads), "workload", "workloads"),
-		count(len(machines), "machine", "machines"),
+		show.Count(len(policies), "policy", "policies"),
+		show.Count(len(workloads), "workload", "workloads"),
+		show.Count(len(machines), "machine", "machines"),
 	}
 	text := strings.Join(parts, " × ")
 	if points := len(policies) * len(workloads) * len(machines); points != len(spec.Cells) {
-		text += " and the other axes: " + count(len(spec.Cells), "point", "points")
+		text += " and the other axes: " + show.Count(len(spec.Cells), "point", "points")
 	}
-	return fmt.Sprintf("%s × %s = %s", text, count(spec.Replicates, "replicate", "replicates"),
-		count(len(spec.Cells)*spec.Replicates, "cell", "cells"))
+	return fmt.Sprintf("%s × %s = %s", text, show.Count(spec.Replicates, "replicate", "replicates"),
+		show.Count(len(spec.Cells)*spec.Replicates, "cell", "cells"))
 }
 
-// insert adds a name that is not there yet, keeping the order.
+// insert appends a name that is not in the list yet.
 func insert(names []string, name string) []string {
 	for _, n := range names {
 		if n == name {
@@ -100,12 +100,4 @@ func insert(names []string, name string) []string {
 		}
 	}
 	return append(names, name)
-}
-
-// count is "1 cell" or "3 cells".
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// build is what tfexp knows of its own making.
+// build is how this binary was built.
 type build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -55,7 +55,7 @@ func (a *app) versionCommand() *cobra.Command {
 			if b.Commit != "" {
 				changed := ""
 				if b.Modified {
-					changed = ", with changes"
+					changed = ", with local changes"
 				}
 				fmt.Fprintf(a.out, "commit %s (%s%s)\n", b.Commit, b.Time, changed)
 			}

@@ -1,10 +1,8 @@
-// Package schema describes the language of experiments as one table: which
-// blocks there are, which arguments they take, what those mean. The decoder in
-// package experiments, its errors for unknown names and docs/language.md all
-// read this table, so that they cannot disagree.
+// Package schema has the types in which the language of experiments is
+// described: blocks, their arguments and what those mean. It imports nothing of
+// ours, so that whatever adds to the language (an engine, a policy, a metric)
+// can describe its own arguments. The tables are in experiments/language.
 package schema
-
-//go:generate go test github.com/tfexp/tfexp/experiments -run TestReference -update
 
 import "slices"
 
@@ -179,4 +177,14 @@ func Find(args []Arg, name string) *Arg {
 	return nil
 }
 
-func bound(v float64) *float64 { return &v }
+// Limit returns a bound for Arg.Min or Arg.Max.
+func Limit(v float64) *float64 { return &v }
+
+// The largest counts that a file may ask for. They keep core numbers within 32
+// bits, and a slip of the keyboard from filling the memory.
+const (
+	MaxThreads = 1 << 20
+	MaxNodes   = 100_000
+	MaxJobs    = 10_000_000
+	MaxEpochs  = 1_000_000_000
+)

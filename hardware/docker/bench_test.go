@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -28,12 +30,12 @@ func BenchmarkStart(b *testing.B) {
 	h := local(b)
 	for range b.N {
 		first := make([]chan time.Time, rounds)
-		jobs := make([]Job, rounds)
+		jobs := make([]launch.Job, rounds)
 		for i := range jobs {
 			first[i] = make(chan time.Time, 1)
 			jobs[i] = shell(b, fmt.Sprint("a", i), `echo '{"tfexp":{"step":1}}'; sleep 60`)
 		}
-		e := engine(b, h, Options{Sampling: time.Hour, Report: func(job int, _ time.Duration, _ contract.Progress) {
+		e := newEngine(b, h, Options{Sampling: time.Hour, Report: func(job int, _ time.Duration, _ contract.Progress) {
 			first[job] <- time.Now()
 		}}, jobs...)
 		var own, cli []time.Duration
@@ -83,7 +85,7 @@ func dockerRun(b *testing.B) time.Duration {
 func BenchmarkPause(b *testing.B) {
 	h := local(b)
 	for range b.N {
-		e := engine(b, h, Options{Sampling: time.Hour}, shell(b, "a", "while true; do :; done"))
+		e := newEngine(b, h, Options{Sampling: time.Hour}, shell(b, "a", "while true; do :; done"))
 		if err := e.Start(0, grant(0, 1)); err != nil {
 			b.Fatal(err)
 		}
@@ -119,15 +121,15 @@ func BenchmarkSixteen(b *testing.B) {
 	h := local(b)
 	const containers, span = 16, 10 * time.Second
 	for range b.N {
-		jobs := make([]Job, containers)
+		jobs := make([]launch.Job, containers)
 		for i := range jobs {
 			jobs[i] = shell(b, fmt.Sprint("a", i), `while true; do echo '{"tfexp":{"step":1,"seconds":1}}'; sleep 1; done`)
 		}
 		var mu sync.Mutex
 		samples, reports := 0, 0
-		e := engine(b, h, Options{
+		e := newEngine(b, h, Options{
 			Sampling: DefaultSampling,
-			Observe:  func(Sample) { mu.Lock(); samples++; mu.Unlock() },
+			Observe:  func(engine.Sample) { mu.Lock(); samples++; mu.Unlock() },
 			Report:   func(int, time.Duration, contract.Progress) { mu.Lock(); reports++; mu.Unlock() },
 		}, jobs...)
 		for i := range jobs {

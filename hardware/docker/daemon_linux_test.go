@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -119,7 +120,7 @@ func TestDaemonRestarts(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			d := startDaemon(t)
 			j := shell(t, "a", "echo begun; [ -e $TFEXP_CHECKPOINT_DIR/x ] || { touch $TFEXP_CHECKPOINT_DIR/x; trap 'exit 143' TERM; sleep 60 & wait; }")
-			e := engine(t, d.connect(), Options{}, j)
+			e := newEngine(t, d.connect(), Options{}, j)
 			if err := e.Start(0, grant(0, 1)); err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +159,7 @@ func TestDaemonStaysAway(t *testing.T) {
 	d := startDaemon(t)
 	h := d.connect()
 	j := shell(t, "a", "sleep 60")
-	e, err := New([]Job{j, j}, []Node{{Host: h, CPUs: []int{0, 1}}}, Options{Folder: "gone", Patience: time.Second, Grace: time.Second})
+	e, err := New([]launch.Job{j, j}, []Node{{Host: h, CPUs: []int{0, 1}}}, Options{Folder: "gone", Patience: time.Second, Grace: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

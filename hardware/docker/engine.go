@@ -7,46 +7,26 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
 // Defaults of Options.
 const (
-	DefaultGrace    = 3 * time.Second
-	DefaultLogLimit = 64 << 20
 	DefaultPatience = 30 * time.Second
 	DefaultSampling = time.Second
 )
 
 // ErrClosed is returned by calls to an engine after Close.
 var ErrClosed = errors.New("the Docker engine is closed")
-
-// Job is a program to run in a container. Its number is its index in the
-// slice given to New.
-type Job struct {
-	// Job is the program and its contract. Argv replaces the image's entry
-	// point; Dir is a folder in the container, empty for the image's own.
-	process.Job
-	Image  string
-	Mounts []Mount
-	// Memory limits the container, in bytes, swap included; 0 means no limit.
-	Memory int64
-	// Memories has the same for each alternative of a job that has several.
-	Memories []int64
-}
-
-// Mount is a folder or file of the daemon's machine that the container sees.
-type Mount struct {
-	Source, Target string
-	ReadOnly       bool
-}
 
 // Node is one daemon as a node of the cluster.
 type Node struct {
@@ -82,10 +62,10 @@ type Options struct {
 	User       string
 	Privileges Privileges // by default NoPrivileges
 	Platform   string     // of the image, "linux/arm64"; empty: the daemon's own
-	// Grace is the time between SIGTERM and SIGKILL; by default DefaultGrace.
+	// Grace is the time between SIGTERM and SIGKILL; by default launch.DefaultGrace.
 	Grace time.Duration
 	// LogLimit is the size in bytes at which a job's output ends it as
-	// failed; by default DefaultLogLimit.
+	// failed; by default launch.DefaultLogLimit.
 	LogLimit int64
 	// Patience is how long a daemon that went away is waited for; by default
 	// DefaultPatience.
@@ -94,7 +74,7 @@ type Options struct {
 	// DefaultSampling.
 	Sampling time.Duration
 	// Observe is told what containers use, one call at a time; it may be nil.
-	Observe func(Sample)
+	Observe func(engine.Sample)
 	// Report is told of the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
 	Report progress.Listener
@@ -106,7 +86,7 @@ type Options struct {
 type Engine struct {
 	*progress.Board
 
-	jobs    []Job
+	jobs    []launch.Job
 	opts    Options
 	nodes   []*node
 	run     string // names this engine's containers
@@ -122,21 +102,21 @@ type Engine struct {
 	mu       sync.Mutex // guards what follows, and the fields of running that say so
 	live     []*running // by job number; nil before the first start
 	attempts []int
-	ended    []scheduler.End
+	ended    []scheduler.Notice
 	lost     []*running // whose containers a daemon that is away may still have
-	alive    int        // jobs that have started and whose End is not yet in ended
+	alive    int        // jobs that have started and whose end is not yet in ended
 	closed   bool
 }
 
 // New returns an engine for jobs, numbered by their index, on daemons whose
 // cores are numbered through all nodes. The caller must Close the engine, and
 // afterwards the hosts.
-func New(jobs []Job, nodes []Node, opts Options) (*Engine, error) {
+func New(jobs []launch.Job, nodes []Node, opts Options) (*Engine, error) {
 	if len(nodes) == 0 {
 		return nil, errors.New("the Docker engine needs a host")
 	}
-	opts.Grace = cmp.Or(opts.Grace, DefaultGrace)
-	opts.LogLimit = cmp.Or(opts.LogLimit, DefaultLogLimit)
+	opts.Grace = cmp.Or(opts.Grace, launch.DefaultGrace)
+	opts.LogLimit = cmp.Or(opts.LogLimit, launch.DefaultLogLimit)
 	opts.Patience = cmp.Or(opts.Patience, DefaultPatience)
 	opts.Sampling = cmp.Or(opts.Sampling, DefaultSampling)
 	opts.Network = cmp.Or(opts.Network, "none")
@@ -144,7 +124,7 @@ func New(jobs []Job, nodes []Node, opts Options) (*Engine, error) {
 	var name [4]byte
 	rand.Read(name[:])
 	e := &Engine{
-		jobs: slices.Clone(jobs), opts: opts, run: hex.EncodeToString(name[:]), zero: time.Now(),
+		jobs: contained(jobs), opts: opts, run: hex.EncodeToString(name[:]), zero: time.Now(),
 		wake: make(chan struct{}, 1), live: make([]*running, len(jobs)), attempts: make([]int, len(jobs)),
 	}
 	e.Board = progress.NewBoard(e.Now, e.wake, opts.Report)
@@ -159,6 +139,21 @@ func New(jobs []Job, nodes []Node, opts Options) (*Engine, error) {
 		e.samples.Go(func() { e.watch(n) })
 	}
 	return e, nil
+}
+
+// contained returns jobs as they run in their containers.
+func contained(jobs []launch.Job) []launch.Job {
+	jobs = slices.Clone(jobs)
+	for i := range jobs {
+		j := &jobs[i]
+		if j.ContainerArgv != nil {
+			j.Argv = j.ContainerArgv
+		}
+		if j.ControlPath != "" { // in a folder of its own, which the container sees
+			j.ControlPath = filepath.Join(j.ControlPath+".d", "control")
+		}
+	}
+	return jobs
 }
 
 // Capabilities returns what the engine can do.
@@ -191,9 +186,6 @@ func (e *Engine) Start(job int, grant scheduler.Grant) error {
 	}
 	if err == nil {
 		e.attempts[job]++
-		if ways := e.jobs[job].Memories; grant.Alternative < len(ways) {
-			e.jobs[job].Memory = ways[grant.Alternative]
-		}
 	}
 	e.mu.Unlock()
 	if err != nil {
@@ -286,11 +278,11 @@ func (e *Engine) Stop(job int) error {
 	return nil
 }
 
-// Next implements scheduler.Engine, and scheduler.Reporter where Watch was called.
+// Next implements scheduler.Engine, with notices of progress where Watch was called.
 // Jobs that have ended come before a context that is done. It is an error to wait
 // without end when no job runs.
-func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
-	return e.Await(ctx, until, func() (now time.Duration, ended []scheduler.End, alive int) {
+func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
+	return e.Await(ctx, until, func() (now time.Duration, ended []scheduler.Notice, alive int) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		ended, e.ended = e.ended, nil
@@ -300,11 +292,11 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 
 // Usage returns what a job consumed in its last attempt, and whether that has
 // ended. CPU times and memory are not known.
-func (e *Engine) Usage(job int) (process.Usage, bool) {
+func (e *Engine) Usage(job int) (launch.Usage, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if job < 0 || job >= len(e.live) || e.live[job] == nil {
-		return process.Usage{ExitCode: -1}, false
+		return launch.Usage{ExitCode: -1}, false
 	}
 	r := e.live[job]
 	return r.usage, r.done

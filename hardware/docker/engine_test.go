@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/scheduler"
@@ -38,9 +40,9 @@ func local(t testing.TB) *daemon.Host {
 	return h
 }
 
-// engine is an engine on this machine's first two CPUs, with containers of a
+// newEngine returns an engine on this machine's first two CPUs, with containers of a
 // folder of the test's own; the test fails if it leaves any of them behind.
-func engine(t testing.TB, h *daemon.Host, opts Options, jobs ...Job) *Engine {
+func newEngine(t testing.TB, h *daemon.Host, opts Options, jobs ...launch.Job) *Engine {
 	t.Helper()
 	opts.Folder = t.TempDir()
 	if opts.Sampling == 0 {
@@ -62,21 +64,22 @@ func engine(t testing.TB, h *daemon.Host, opts Options, jobs ...Job) *Engine {
 	return e
 }
 
-func shell(t testing.TB, name, script string) Job {
+func shell(t testing.TB, name, script string) launch.Job {
 	dir := t.TempDir()
-	return Job{Image: testImage, Job: process.Job{
-		Name: name, Argv: []string{"sh", "-c", script}, Threads: 2,
+	return launch.Job{
+		Container: &launch.Container{Image: testImage},
+		Name:      name, Argv: []string{"sh", "-c", script}, Threads: 2,
 		LogPath: filepath.Join(dir, name+".log"), ControlPath: filepath.Join(dir, "control", name),
 		CheckpointDir: filepath.Join(dir, "checkpoint"),
-	}}
+	}
 }
 
 func grant(lo, hi int32) scheduler.Grant {
 	return scheduler.Grant{Cores: scheduler.CoreSet{{Lo: lo, Hi: hi}}}
 }
 
-// ended waits for the next End.
-func ended(t *testing.T, e *Engine) scheduler.End {
+// ended waits for the next end.
+func ended(t *testing.T, e *Engine) scheduler.Notice {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -87,7 +90,7 @@ func ended(t *testing.T, e *Engine) scheduler.End {
 	return ends[0]
 }
 
-func logOf(t *testing.T, j Job) string {
+func logOf(t *testing.T, j launch.Job) string {
 	t.Helper()
 	raw, err := os.ReadFile(j.LogPath)
 	if err != nil {
@@ -121,7 +124,7 @@ func until(t testing.TB, what string, ok func() bool) {
 func TestRun(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `env; cat $TFEXP_CONTROL; nproc; ip link 2>/dev/null | wc -l; grep CapEff /proc/self/status; echo kept > $TFEXP_CHECKPOINT_DIR/x; echo oops >&2`)
-	e := engine(t, h, Options{}, j)
+	e := newEngine(t, h, Options{}, j)
 	if err := e.Start(0, grant(1, 2)); err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +148,8 @@ func TestRun(t *testing.T) {
 func TestPauseAndResize(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `while true; do cat $TFEXP_CONTROL; sleep 0.05; done`)
-	var samples []Sample
-	e := engine(t, h, Options{Observe: func(s Sample) { samples = append(samples, s) }}, j)
+	var samples []engine.Sample
+	e := newEngine(t, h, Options{Observe: func(s engine.Sample) { samples = append(samples, s) }}, j)
 	if err := e.Start(0, grant(0, 2)); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +194,7 @@ func TestPauseAndResize(t *testing.T) {
 // A quota lets a container use all cores, for as much time as it has cores.
 func TestQuota(t *testing.T) {
 	h := local(t)
-	e := engine(t, h, Options{Quota: true}, shell(t, "a", "sleep 60"))
+	e := newEngine(t, h, Options{Quota: true}, shell(t, "a", "sleep 60"))
 	if err := e.Start(0, grant(0, 2)); err != nil {
 		t.Fatal(err)
 	}
@@ -214,24 +217,24 @@ func TestFailures(t *testing.T) {
 	h := local(t)
 	for _, test := range []struct {
 		name string
-		job  func(j *Job)
-		want string // of the start's error, or of the End's reason
+		job  func(j *launch.Job)
+		want string // of the start's error, or of the end's reason
 	}{
-		{"exit status", func(j *Job) { j.Argv[2] = "exit 3" }, "exit status 3"},
-		{"no program", func(j *Job) { j.Argv = []string{"no-such-program"} }, `the image "tfexp/builtin:latest" has no program "no-such-program"`},
-		{"no image", func(j *Job) { j.Image = "tfexp/none" }, `has no image "tfexp/none": build or pull it`},
-		{"bad mount", func(j *Job) { j.Mounts = []Mount{{Source: "/no/such/folder", Target: "/data"}} }, "make the folder, or correct mounts"},
-		{"too little memory", func(j *Job) { j.Memory = 1 << 20 }, "raise memory in the job block"},
-		{"out of memory", func(j *Job) {
+		{"exit status", func(j *launch.Job) { j.Argv[2] = "exit 3" }, "exit status 3"},
+		{"no program", func(j *launch.Job) { j.Argv = []string{"no-such-program"} }, `the image "tfexp/builtin:latest" has no program "no-such-program"`},
+		{"no image", func(j *launch.Job) { j.Container.Image = "tfexp/none" }, `has no image "tfexp/none": build or pull it`},
+		{"bad mount", func(j *launch.Job) { j.Container.Mounts = []launch.Mount{{Source: "/no/such/folder", Target: "/data"}} }, "make the folder, or correct mounts"},
+		{"too little memory", func(j *launch.Job) { j.Memory = 1 << 20 }, "raise memory in the job block"},
+		{"out of memory", func(j *launch.Job) {
 			j.Memory = 16 << 20
 			j.Argv[2] = "x=0123456789abcdef; while true; do x=$x$x; done"
 		}, "killed for lack of memory: it needs more than its limit of 16 MiB"},
-		{"time limit", func(j *Job) { j.Limit = 200 * time.Millisecond }, "time limit of 200ms"},
+		{"time limit", func(j *launch.Job) { j.Limit = 200 * time.Millisecond }, "time limit of 200ms"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			j := shell(t, "a", "sleep 60")
 			test.job(&j)
-			e := engine(t, h, Options{}, j)
+			e := newEngine(t, h, Options{}, j)
 			reason := ""
 			if err := e.Start(0, grant(0, 1)); err != nil {
 				reason = err.Error()
@@ -255,7 +258,7 @@ func TestFailures(t *testing.T) {
 func TestKilledFromOutside(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", "echo begun; [ -e $TFEXP_CHECKPOINT_DIR/x ] || { touch $TFEXP_CHECKPOINT_DIR/x; sleep 60; }")
-	e := engine(t, h, Options{}, j)
+	e := newEngine(t, h, Options{}, j)
 	if err := e.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +282,7 @@ func TestKilledFromOutside(t *testing.T) {
 func TestSweep(t *testing.T) {
 	h := local(t)
 	ctx := context.Background()
-	e := engine(t, h, Options{}, shell(t, "a", "sleep 60"))
+	e := newEngine(t, h, Options{}, shell(t, "a", "sleep 60"))
 	folder := t.TempDir()
 	docker(t, "run", "--detach", "--network", "none", "--label", daemon.LabelRun+"=x", "--label", daemon.LabelFolder+"="+folder, "--label", daemon.LabelJob+"=b", testImage, "sleep", "60")
 	if err := e.Start(0, grant(0, 1)); err != nil {
@@ -298,7 +301,7 @@ func TestSweep(t *testing.T) {
 func TestActionsOnAJobThatEnds(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", "sleep 0.2")
-	e := engine(t, h, Options{}, j)
+	e := newEngine(t, h, Options{}, j)
 	for range 3 {
 		if err := e.Start(0, grant(0, 2)); err != nil {
 			t.Fatal(err)
@@ -327,19 +330,16 @@ func TestActionsOnAJobThatEnds(t *testing.T) {
 func TestReports(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `echo '{"tfexp":{"epoch":1}}'; sleep 60`)
-	e := engine(t, h, Options{}, j)
+	e := newEngine(t, h, Options{}, j)
 	e.Watch([]int{4})
 	if err := e.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	now, ends, err := e.Next(ctx, scheduler.Never)
-	if err != nil || len(ends) > 0 {
-		t.Fatal(ends, err)
-	}
-	if news := e.Reports(); len(news) != 1 || news[0].Units != 1 || news[0].At > now {
-		t.Errorf("at %s: %+v", now, news)
+	now, news, err := e.Next(ctx, scheduler.Never)
+	if err != nil || len(news) != 1 || news[0].Kind != scheduler.JobProgress || news[0].Units != 1 || news[0].At > now {
+		t.Errorf("at %s: %+v, %v", now, news, err)
 	}
 }
 
@@ -351,7 +351,7 @@ func TestResizeOfAJobThatBoundItself(t *testing.T) {
 		t.Skip("DOCKER_HOST is another machine's")
 	}
 	j := shell(t, "a", `taskset -p 2 $$; while true; do grep Cpus_allowed_list /proc/self/status; sleep 0.05; done`)
-	e := engine(t, h, Options{}, j)
+	e := newEngine(t, h, Options{}, j)
 	if err := e.Start(0, grant(1, 2)); err != nil {
 		t.Fatal(err)
 	}

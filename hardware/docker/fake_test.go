@@ -15,6 +15,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/docker/daemontest"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -38,8 +39,8 @@ func TestRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := shell(t, "a", "true")
-		j.Image = "tf"
-		e, err := New([]Job{j}, []Node{{Host: h, CPUs: []int{0}}}, Options{Patience: 50 * time.Millisecond})
+		j.Container.Image = "tf"
+		e, err := New([]launch.Job{j}, []Node{{Host: h, CPUs: []int{0}}}, Options{Patience: 50 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,19 +84,19 @@ func TestPlace(t *testing.T) {
 // Output that comes again after a broken stream is in the log once.
 func TestOutput(t *testing.T) {
 	path := t.TempDir() + "/log"
-	o, err := openOutput(path, 1<<20, false, nil)
+	o, err := launch.OpenLog(path, 1<<20, false, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	frame := func(s string) string { return "\x01\x00\x00\x00\x00\x00\x00" + string(rune(len(s))) + s }
-	if err := o.follow(strings.NewReader(frame("one\n") + frame("two\n")[:10])); err == nil {
+	if err := follow(o, strings.NewReader(frame("one\n")+frame("two\n")[:10])); err == nil {
 		t.Error("a frame that is cut off is no error")
 	}
-	o.reread()
-	if err := o.follow(strings.NewReader(frame("one\n") + frame("two\n") + frame("three\n"))); err != nil {
+	o.Reread()
+	if err := follow(o, strings.NewReader(frame("one\n")+frame("two\n")+frame("three\n"))); err != nil {
 		t.Error(err)
 	}
-	o.close("exit status 1")
+	o.Close("exit status 1")
 	if raw, err := os.ReadFile(path); err != nil || string(raw) != "one\ntwo\nthree\ntfexp: exit status 1\n" {
 		t.Errorf("%q, %v", raw, err)
 	}
@@ -120,7 +121,7 @@ func TestGPUs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	e, err := New([]Job{shell(t, "a", "true")}, []Node{
+	e, err := New([]launch.Job{shell(t, "a", "true")}, []Node{
 		{Host: h, CPUs: []int{0, 1}, GPUs: []string{"GPU-a", "GPU-b", "MIG-c"}}, {Host: h, CPUs: []int{0, 1}, GPUs: []string{"0", "1", "2"}},
 	}, Options{})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -53,7 +54,7 @@ func TestSeveralHosts(t *testing.T) {
 	far := overTCP(t, h)
 	script := "while true; do cat $TFEXP_CONTROL; sleep 0.05; done"
 	a, b := shell(t, "a", script), shell(t, "b", script)
-	e, err := New([]Job{a, b}, []Node{{Host: h, CPUs: []int{0, 1}}, {Host: far, CPUs: []int{0, 1}}}, Options{Folder: "hosts"})
+	e, err := New([]launch.Job{a, b}, []Node{{Host: h, CPUs: []int{0, 1}}, {Host: far, CPUs: []int{0, 1}}}, Options{Folder: "hosts"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestSeveralHosts(t *testing.T) {
 	if err := e.Resize(1, grant(1, 2)); err == nil {
 		t.Error("a container moved to another host")
 	}
-	for _, j := range []Job{a, b} {
+	for _, j := range []launch.Job{a, b} {
 		until(t, "the allotment of "+j.Name, func() bool { return strings.Contains(logOf(t, j), "1 2\n") })
 	}
 	if err := e.Resize(1, grant(3, 4)); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/docker/docker/api/types/mount"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -50,23 +51,23 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 			e.terminate(r, scheduler.Failed, fmt.Sprintf("time limit of %s", j.Limit))
 		}
 	}
-	fail := func(reason string) { e.kill(r, scheduler.Failed, reason) }
-	if r.out, err = openOutput(j.LogPath, e.opts.LogLimit, e.attempts[number] > 1, fail); err != nil {
+	fail := func(reason string) { go e.kill(r, scheduler.Failed, reason) } // kill takes the engine's lock
+	r.out, err = launch.OpenLog(j.LogPath, e.opts.LogLimit, e.attempts[number] > 1, fail, e.Follow(number, j.Steps))
+	if err != nil {
 		return nil, err
 	}
-	r.out.seen = e.Follow(number, j.Steps)
 	if err := e.create(r, j, grant, cpus); err != nil {
 		if r.id != "" {
 			e.remove(n.Host, r.id)
 		}
-		r.out.close(err.Error())
+		r.out.Close(err.Error())
 		return nil, err
 	}
 	return r, nil
 }
 
 // create makes the container, listens to it and starts it.
-func (e *Engine) create(r *running, j *Job, grant scheduler.Grant, cpus []int) error {
+func (e *Engine) create(r *running, j *launch.Job, grant scheduler.Grant, cpus []int) error {
 	if len(j.Argv) == 0 {
 		return errors.New("the job has no program")
 	}
@@ -74,8 +75,10 @@ func (e *Engine) create(r *running, j *Job, grant scheduler.Grant, cpus []int) e
 	if r.node.away.Load() && !e.back(r.node) {
 		return &daemon.Error{Host: h.URL, Text: "it is away"}
 	}
-	if err := e.prepare(h, j, len(cpus)); err != nil {
-		return err
+	if h.Local() { // else it does not see this machine's folders
+		if err := j.Prepare(len(cpus)); err != nil {
+			return err
+		}
 	}
 	gpus, err := r.node.gpus(grant.GPUs)
 	if err != nil {
@@ -114,25 +117,9 @@ func (e *Engine) create(r *running, j *Job, grant scheduler.Grant, cpus []int) e
 	return nil
 }
 
-// prepare makes the folders that a container on this machine is to see.
-func (e *Engine) prepare(h *daemon.Host, j *Job, cores int) error {
-	if !h.Local() {
-		return nil
-	}
-	if err := j.WriteControl(cores); err != nil {
-		return err
-	}
-	if j.CheckpointDir != "" {
-		if err := os.MkdirAll(j.CheckpointDir, 0o777); err != nil {
-			return fmt.Errorf("make checkpoint directory: %w", err)
-		}
-	}
-	return nil
-}
-
 // settings describe the container of a job under a grant, of which cpus and
 // gpus are the parts as the daemon knows them.
-func (e *Engine) settings(h *daemon.Host, j *Job, grant scheduler.Grant, cpus []int, gpus []string) (*container.Config, *container.HostConfig) {
+func (e *Engine) settings(h *daemon.Host, j *launch.Job, grant scheduler.Grant, cpus []int, gpus []string) (*container.Config, *container.HostConfig) {
 	init := true // it hands signals on, which a program that is process 1 ignores
 	host := &container.HostConfig{
 		NetworkMode: container.NetworkMode(e.opts.Network),
@@ -153,30 +140,30 @@ func (e *Engine) settings(h *daemon.Host, j *Job, grant scheduler.Grant, cpus []
 	if len(gpus) > 0 {
 		host.DeviceRequests = []container.DeviceRequest{{DeviceIDs: gpus, Capabilities: [][]string{{"gpu"}}}}
 	}
-	control, checkpoint := "", ""
+	var inside launch.Paths
 	if j.ControlPath != "" {
-		control = controlDir + "/" + filepath.Base(j.ControlPath)
+		inside.Control = controlDir + "/" + filepath.Base(j.ControlPath)
 	}
 	if j.CheckpointDir != "" && h.Local() {
-		checkpoint = checkpointDir
+		inside.Checkpoint = checkpointDir
 	}
 	bind := func(source, target string, readOnly bool) {
 		host.Mounts = append(host.Mounts, mount.Mount{Type: mount.TypeBind, Source: source, Target: target, ReadOnly: readOnly})
 	}
 	if h.Local() {
-		if control != "" { // its folder, since the file is replaced
-			bind(absolute(filepath.Dir(j.ControlPath)), controlDir, true)
+		if inside.Control != "" { // its folder, since the file is replaced
+			bind(launch.Absolute(filepath.Dir(j.ControlPath)), controlDir, true)
 		}
-		if checkpoint != "" {
-			bind(absolute(j.CheckpointDir), checkpointDir, false)
+		if inside.Checkpoint != "" {
+			bind(launch.Absolute(j.CheckpointDir), checkpointDir, false)
 		}
 	}
-	for _, m := range j.Mounts {
+	for _, m := range j.Container.Mounts {
 		bind(m.Source, m.Target, m.ReadOnly)
 	}
 	return &container.Config{
-		Image: j.Image, Entrypoint: j.Arguments(grant), Env: j.Contract(grant, visible(gpus), control, checkpoint),
-		WorkingDir: j.Dir, User: e.opts.User, AttachStdout: true, AttachStderr: true,
+		Image: j.Container.Image, Entrypoint: j.Arguments(grant), Env: j.Environ(len(cpus), visible(gpus), inside),
+		WorkingDir: j.Container.Dir, User: e.opts.User, AttachStdout: true, AttachStderr: true,
 		Labels: map[string]string{daemon.LabelFolder: e.opts.Folder, daemon.LabelCell: e.opts.Cell, daemon.LabelJob: j.Name, daemon.LabelRun: e.run},
 	}, host
 }
@@ -307,8 +294,7 @@ func (e *Engine) send(ctx context.Context, r *running, cores int) error {
 	if j.ControlPath == "" {
 		return nil
 	}
-	inter, intra := j.Allotment(cores)
-	text := fmt.Appendf(nil, "%d %d\n", inter, intra)
+	text := j.Control(cores)
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	dir := strings.TrimPrefix(controlDir, "/")
@@ -322,14 +308,6 @@ func (e *Engine) send(ctx context.Context, r *running, cores int) error {
 		return err
 	}
 	return r.api().CopyToContainer(ctx, r.id, "/", &b, container.CopyToContainerOptions{})
-}
-
-// absolute makes a path of tfexp's one that the daemon understands.
-func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
 }
 
 // safeName keeps of a job's name what the name of a container may have.

@@ -15,7 +15,7 @@ import (
 	"github.com/docker/docker/client"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -70,7 +70,7 @@ type running struct {
 	number int
 	node   *node
 	id     string // of the container
-	out    *output
+	out    *launch.Log
 	limit  time.Duration // service time; 0 none
 	cpus   []int         // held, as the daemon numbers them
 
@@ -82,7 +82,7 @@ type running struct {
 	done     bool // nothing is left of the job, and usage is complete
 	since    time.Time
 	alarm    *time.Timer // goes off at the limit; nil without one, and while paused
-	usage    process.Usage
+	usage    launch.Usage
 	cpu      counter // of the last sample
 
 	// Why tfexp ends the job: the first cause counts.
@@ -123,8 +123,8 @@ const (
 )
 
 // act carries out a call on a container. A container that has ended is no
-// error: its End follows. A daemon that went away is waited for; if it does
-// not come back, the End follows as well.
+// error: its end follows. A daemon that went away is waited for; if it does
+// not come back, the end follows as well.
 func (e *Engine) act(r *running, call func(context.Context) error) error {
 	begin := time.Now()
 	for tries := 0; tries < actTries; {
@@ -230,7 +230,7 @@ func (e *Engine) signal(r *running, name string) error {
 	return r.api().ContainerKill(ctx, r.id, name)
 }
 
-// attend waits for a container to end, removes it, and reports its End.
+// attend waits for a container to end, removes it, and gives notice of its end.
 func (e *Engine) attend(r *running) {
 	what := e.await(r)
 
@@ -243,7 +243,7 @@ func (e *Engine) attend(r *running) {
 	if what.reachable {
 		e.finishOutput(r)
 	}
-	logErr := r.out.failure()
+	logErr := r.out.Err()
 	if what.reachable {
 		e.remove(r.node.Host, r.id)
 	}
@@ -260,12 +260,12 @@ func (e *Engine) attend(r *running) {
 		state, reason = scheduler.Failed, logErr.Error()
 	}
 	r.usage.ExitCode, r.usage.Reason = what.exit, reason
-	r.out.close(reason)
+	r.out.Close(reason)
 	r.done = true
 	if !what.reachable {
 		e.lost = append(e.lost, r)
 	}
-	e.ended = append(e.ended, scheduler.End{Job: r.number, At: at, State: state, Reason: reason})
+	e.ended = append(e.ended, scheduler.Notice{Kind: scheduler.JobEnded, Job: r.number, At: at, State: state, Reason: reason})
 	e.alive--
 	e.mu.Unlock()
 	select {
@@ -352,7 +352,7 @@ func (e *Engine) goesDown(r *running, f fate) bool {
 }
 
 // verdict says in words how a container ended by itself.
-func (f fate) verdict(j *Job) (scheduler.State, string) {
+func (f fate) verdict(j *launch.Job) (scheduler.State, string) {
 	text := ""
 	switch {
 	case !f.reachable:
@@ -367,9 +367,9 @@ func (f fate) verdict(j *Job) (scheduler.State, string) {
 			text += fmt.Sprintf(": it needs more than its limit of %d MiB (memory in the job block)", j.Memory>>20)
 		}
 	case f.exit == 127:
-		text = fmt.Sprintf("exit status 127: the image %q has no program %q; correct the job's command, or build the program into the image", j.Image, j.Argv[0])
+		text = fmt.Sprintf("exit status 127: the image %q has no program %q; correct the job's command, or build the program into the image", j.Container.Image, j.Argv[0])
 	case f.exit == 126:
-		text = fmt.Sprintf("exit status 126: the program %q of the image %q cannot be executed", j.Argv[0], j.Image)
+		text = fmt.Sprintf("exit status 126: the program %q of the image %q cannot be executed", j.Argv[0], j.Container.Image)
 	case f.exit > 128 && f.exit < 128+65:
 		s := syscall.Signal(f.exit - 128)
 		text = fmt.Sprintf("killed by signal %d (%s)", int(s), s)
@@ -393,7 +393,7 @@ func (r *running) follow(open func(context.Context) (stream, error), ctx context
 	go func() {
 		defer close(followed)
 		defer s.close()
-		_ = r.out.follow(s.body) // a broken stream is read anew; see await
+		_ = follow(r.out, s.body) // a broken stream is read anew; see await
 	}()
 	return nil
 }
@@ -412,7 +412,7 @@ func (e *Engine) finishOutput(r *running) {
 // after the stream was broken; what is in the log already is skipped.
 func (e *Engine) readAgain(r *running) {
 	<-r.followed
-	r.out.reread()
+	r.out.Reread()
 	// A daemon that kept no output leaves the log as it is.
 	_ = r.follow(func(ctx context.Context) (stream, error) {
 		logs, err := r.api().ContainerLogs(ctx, r.id, container.LogsOptions{ShowStdout: true, ShowStderr: true, Follow: true})
@@ -432,19 +432,19 @@ func (e *Engine) remove(h *daemon.Host, id string) {
 }
 
 // startError turns a daemon's refusal to start a container into what to do.
-func startError(h *daemon.Host, j *Job, err error) error {
+func startError(h *daemon.Host, j *launch.Job, err error) error {
 	text := daemon.Plain(err)
 	switch {
 	case daemon.Gone(err):
 		return h.Explain(err)
 	case errdefs.IsNotFound(err) && strings.Contains(text, "No such image"):
-		return fmt.Errorf("the Docker daemon at %s has no image %q: build or pull it", h.URL, j.Image)
+		return fmt.Errorf("the Docker daemon at %s has no image %q: build or pull it", h.URL, j.Container.Image)
 	case strings.Contains(text, "bind source path does not exist"), strings.Contains(text, "invalid mount"):
 		return fmt.Errorf("a mount cannot be made: %s; make the folder, or correct mounts in the job block", text)
 	case strings.Contains(text, "emory limit") || strings.Contains(text, "inimum memory"):
 		return fmt.Errorf("the memory limit is refused: %s; raise memory in the job block", text)
 	case strings.Contains(text, "executable file not found"), strings.Contains(text, "no such file or directory"):
-		return fmt.Errorf("the image %q cannot run %q: %s", j.Image, j.Argv[0], text)
+		return fmt.Errorf("the image %q cannot run %q: %s", j.Container.Image, j.Argv[0], text)
 	}
 	return errors.New(text)
 }

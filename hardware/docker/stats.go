@@ -10,22 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/engine"
 )
-
-// Sample is what a container used.
-type Sample struct {
-	// At is the engine's clock; Job the job's number.
-	At  time.Duration
-	Job int
-	// CPU is the share of the time since the last sample (or the start) that
-	// its threads ran, in percent of one core.
-	CPU float64
-	// Memory is in bytes, without the pages of files that could be dropped;
-	// Limit is the most that the container may have.
-	Memory, Limit int64
-	// Cores are held at that instant; 0 while it is paused.
-	Cores int
-}
 
 // counter is a container's CPU time at an instant.
 type counter struct {
@@ -91,7 +77,7 @@ func (e *Engine) sample(r *running) error {
 		before.at = now.at.Add(-time.Since(r.started))
 	}
 	r.cpu = now
-	out := Sample{At: e.Now(), Job: r.number, Memory: resident(s.MemoryStats), Limit: int64(s.MemoryStats.Limit), Cores: r.cores}
+	out := engine.Sample{At: e.Now(), Job: r.number, Memory: resident(s.MemoryStats), Limit: int64(s.MemoryStats.Limit), Cores: r.cores}
 	if r.paused {
 		out.Cores = 0
 	}

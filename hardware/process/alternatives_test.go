@@ -3,13 +3,14 @@ package process
 import (
 	"testing"
 
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
 // A job is told the threads of the alternative that it is started with.
 func TestAlternativeOfAJob(t *testing.T) {
 	j := sh(`echo "$TFEXP_INTER_THREADS|$TFEXP_INTRA_THREADS|$TFEXP_NUM_GPUS"`)
-	j.Alternatives = []Request{{Threads: 4, Inter: 2, Intra: 2}, {Threads: 1, Inter: 1, Intra: 1}}
+	j.Alternatives = []launch.Request{{Threads: 4, Inter: 2, Intra: 2}, {Threads: 1, Inter: 1, Intra: 1}}
 	e := open(t, Options{}, j)
 	g := cores(0)
 	g.Alternative = 2

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -15,9 +16,9 @@ import (
 // core: the engine's share of the time for which a core stands idle.
 func BenchmarkHandover(b *testing.B) {
 	n := max(b.N, 300) // a p99 wants that many
-	jobs := make([]Job, n+1)
+	jobs := make([]launch.Job, n+1)
 	for i := range jobs {
-		jobs[i] = Job{Name: "job", Argv: []string{"sleep", "1000"}, Threads: 1}
+		jobs[i] = launch.Job{Name: "job", Argv: []string{"sleep", "1000"}, Threads: 1}
 	}
 	e := open(b, Options{}, jobs...)
 	start(b, e, 0)
@@ -52,7 +53,7 @@ func BenchmarkHandover(b *testing.B) {
 func BenchmarkOwnCPU(b *testing.B) {
 	const n = 4
 	script := `while :; do echo '{"tfexp":{"epoch":3,"loss":0.41}}'; sleep 0.1; done`
-	jobs := make([]Job, n)
+	jobs := make([]launch.Job, n)
 	for i := range jobs {
 		jobs[i] = sh(script)
 		jobs[i].Name = fmt.Sprint("job-", i)

@@ -27,57 +27,13 @@ import (
 
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Defaults of Options.
-const (
-	DefaultGrace    = 3 * time.Second
-	DefaultLogLimit = 64 << 20
-)
-
 // ErrClosed is returned by calls to an engine after Close.
 var ErrClosed = errors.New("the process engine is closed")
-
-// Job is a program to run. Its number is its index in the slice given to New.
-type Job struct {
-	// Name is the job's name, TFEXP_JOB.
-	Name string
-	// Argv is the program and its arguments. A program without a slash is
-	// looked up in the job's PATH; a relative path is relative to Dir.
-	Argv []string
-	// Flags appends "--cpu --numThreads N", or "--gpu --numGPUs N" when the
-	// job is given GPUs, to Argv, with what it is given at its start.
-	Flags bool
-	// Env has "k=v" entries that are added to the inherited environment and to
-	// the variables of the job contract, and win over both.
-	Env []string
-	// Dir is the working directory; empty means tfexp's own.
-	Dir string
-	// LogPath is the file that receives the job's output, which it replaces;
-	// empty discards the output.
-	LogPath string
-	// ControlPath is the file that tells the job its present "inter intra"
-	// threads, TFEXP_CONTROL; empty means none.
-	ControlPath string
-	// CheckpointDir is made before the job starts, TFEXP_CHECKPOINT_DIR; may
-	// be empty.
-	CheckpointDir string
-	// Threads is the request in cores, Inter and Intra its split into pools.
-	// Zero values mean one core, and a plain request (inter 1, intra all).
-	Threads, Inter, Intra int
-	// Steps says that the job's work is counted in steps, not in epochs.
-	Steps bool
-	// GPUs is the request in GPUs, which Run gives.
-	GPUs int
-	// Alternatives has the request of a job with alternatives in each of its
-	// ways, in the place of Threads, Inter and Intra.
-	Alternatives []Request
-	// Limit ends the job as failed when its service time exceeds it; the time
-	// in which it is paused does not count. 0 means no limit.
-	Limit time.Duration
-}
 
 // Options are the settings of an engine. The zero value is usable.
 type Options struct {
@@ -92,30 +48,14 @@ type Options struct {
 	// belongs to one engine at a time: New replaces it (so Sweep comes first),
 	// Close removes it. Empty: none.
 	Registry string
-	// Grace is the time between SIGTERM and SIGKILL; by default DefaultGrace.
+	// Grace is the time between SIGTERM and SIGKILL; by default launch.DefaultGrace.
 	Grace time.Duration
 	// LogLimit is the size in bytes at which a job's output ends it as
-	// failed; by default DefaultLogLimit.
+	// failed; by default launch.DefaultLogLimit.
 	LogLimit int64
 	// Report is told of the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
 	Report progress.Listener
-}
-
-// Usage is what a job consumed. It is complete once the job has ended.
-type Usage struct {
-	// Service is the time in which the job was alive and not paused.
-	Service time.Duration
-	// User and System are the CPU times of the job's program and of those of
-	// its descendants that were waited for.
-	User, System time.Duration
-	// MaxRSS is the largest resident set of any one of these processes, in bytes.
-	MaxRSS int64
-	// ExitCode is the program's exit status, or -1 when a signal killed it or
-	// it never started.
-	ExitCode int
-	// Reason is why the job did not finish; empty when it did.
-	Reason string
 }
 
 // Engine runs jobs as processes. It implements scheduler.Engine on a
@@ -124,7 +64,7 @@ type Usage struct {
 type Engine struct {
 	*progress.Board
 
-	jobs    []Job
+	jobs    []launch.Job
 	opts    Options
 	mark    string // beginning of the mark of this engine's jobs
 	zero    time.Time
@@ -135,8 +75,8 @@ type Engine struct {
 
 	mu     sync.Mutex // guards what follows, and the fields of running that say so
 	live   []*running // by job number; nil before the start
-	ended  []scheduler.End
-	alive  int // jobs that have started and whose End is not yet in ended
+	ended  []scheduler.Notice
+	alive  int // jobs that have started and whose end is not yet in ended
 	closed bool
 }
 
@@ -145,7 +85,7 @@ var engines atomic.Int64 // opened so far; part of the mark
 // New returns an engine for jobs, numbered by their index. It starts the
 // guardian if this process has none yet: the program must call Main first.
 // The caller must Close the engine.
-func New(jobs []Job, opts Options) (*Engine, error) {
+func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	if len(opts.CPUs) == 0 {
 		opts.CPUs = hardware.AllowedCPUs()
 	}
@@ -154,10 +94,10 @@ func New(jobs []Job, opts Options) (*Engine, error) {
 		opts.GPUs = gpu.IDs(devices)
 	}
 	if opts.Grace <= 0 {
-		opts.Grace = DefaultGrace
+		opts.Grace = launch.DefaultGrace
 	}
 	if opts.LogLimit <= 0 {
-		opts.LogLimit = DefaultLogLimit
+		opts.LogLimit = launch.DefaultLogLimit
 	}
 	run, err := guard.ensure()
 	if err != nil {
@@ -233,7 +173,7 @@ func (e *Engine) Start(job int, grant scheduler.Grant) error {
 }
 
 // present returns the live job, or nil if it has ended or is about to; then
-// there is nothing to be done to it, and its End tells. mu must be held.
+// there is nothing to be done to it, and its end is given notice of. mu must be held.
 func (e *Engine) present(what string, job int) (*running, error) {
 	if e.closed {
 		return nil, ErrClosed
@@ -314,11 +254,11 @@ func (e *Engine) give(r *running, grant scheduler.Grant) error {
 	if err != nil {
 		return err
 	}
-	// A job that exits meanwhile is no error: its End follows.
+	// A job that exits meanwhile is no error: notice of its end follows.
 	if err := r.bind(cpus); err != nil {
 		return err
 	}
-	return e.jobs[r.number].writeControl(len(cpus))
+	return e.jobs[r.number].WriteControl(len(cpus))
 }
 
 // cpus returns the operating system's numbers of cluster cores.
@@ -355,11 +295,11 @@ func (e *Engine) gpus(set scheduler.CoreSet) ([]string, error) {
 	return ids, err
 }
 
-// Next implements scheduler.Engine, and scheduler.Reporter where Watch was called.
+// Next implements scheduler.Engine, with notices of progress where Watch was called.
 // Jobs that have ended come before a context that is done. It is an error to wait
 // without end when no job runs.
-func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
-	return e.Await(ctx, until, func() (now time.Duration, ended []scheduler.End, alive int) {
+func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
+	return e.Await(ctx, until, func() (now time.Duration, ended []scheduler.Notice, alive int) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		ended, e.ended = e.ended, nil
@@ -368,11 +308,11 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 }
 
 // Usage returns what a job consumed, and whether it has ended.
-func (e *Engine) Usage(job int) (Usage, bool) {
+func (e *Engine) Usage(job int) (launch.Usage, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if job < 0 || job >= len(e.live) || e.live[job] == nil {
-		return Usage{ExitCode: -1}, false
+		return launch.Usage{ExitCode: -1}, false
 	}
 	r := e.live[job]
 	return r.usage, r.done
@@ -396,36 +336,6 @@ func (e *Engine) Close() error {
 	e.waiters.Wait()
 	e.forks.close()
 	return e.records.close()
-}
-
-// Run runs one job alone to its end on the first of the engine's cores and
-// GPUs, as many as it requests. When the context is done first it stops the job, waits
-// for its end and returns the context's error. A job that fails is no error:
-// its End and Usage say how.
-func Run(ctx context.Context, job Job, opts Options) (scheduler.End, Usage, error) {
-	e, err := New([]Job{job}, opts)
-	if err != nil {
-		return scheduler.End{}, Usage{}, err
-	}
-	defer e.Close()
-	cores := scheduler.CoreSet{{Lo: 0, Hi: int32(max(job.Threads, 1))}}
-	grant := scheduler.Grant{Cores: cores}
-	if job.GPUs > 0 {
-		grant.GPUs = scheduler.CoreSet{{Lo: 0, Hi: int32(job.GPUs)}}
-	}
-	if err := e.Start(0, grant); err != nil {
-		reason := err.Error()
-		return scheduler.End{At: e.Now(), State: scheduler.Failed, Reason: reason}, Usage{ExitCode: -1, Reason: reason}, nil
-	}
-	_, ended, err := e.Next(ctx, scheduler.Never)
-	if err != nil {
-		e.Stop(0)
-		if _, ended, _ = e.Next(context.WithoutCancel(ctx), scheduler.Never); len(ended) == 0 {
-			return scheduler.End{}, Usage{}, err
-		}
-	}
-	usage, _ := e.Usage(0)
-	return ended[0], usage, err
 }
 
 // The engine keeps the scheduler's contract.

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -29,10 +30,10 @@ func TestMain(m *testing.M) {
 }
 
 // sh makes a job of a shell script.
-func sh(script string) Job { return Job{Name: "job", Argv: []string{"sh", "-c", script}} }
+func sh(script string) launch.Job { return launch.Job{Name: "job", Argv: []string{"sh", "-c", script}} }
 
 // open makes an engine whose jobs log to, and are recorded in, a folder of the test.
-func open(t testing.TB, opts Options, jobs ...Job) *Engine {
+func open(t testing.TB, opts Options, jobs ...launch.Job) *Engine {
 	t.Helper()
 	dir := t.TempDir()
 	for i := range jobs {
@@ -76,7 +77,7 @@ func start(t testing.TB, e *Engine, job int) {
 }
 
 // next returns the next end; the tests have one job at a time or collect all.
-func next(t testing.TB, e *Engine) scheduler.End {
+func next(t testing.TB, e *Engine) scheduler.Notice {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -143,7 +144,7 @@ func TestHowJobsEnd(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name     string
-		job      Job
+		job      launch.Job
 		state    scheduler.State
 		reason   string
 		exitCode int
@@ -152,8 +153,8 @@ func TestHowJobsEnd(t *testing.T) {
 		{"success", sh("echo out; echo err >&2"), scheduler.Finished, "", 0, "out\nerr\n"},
 		{"exit status", sh("echo sorry; exit 3"), scheduler.Failed, "exit status 3", 3, "sorry\ntfexp: exit status 3\n"},
 		{"signal", sh("kill -9 $$"), scheduler.Failed, "killed by signal 9 (killed)", -1, "tfexp: killed by signal 9 (killed)\n"},
-		{"time limit", Job{Argv: []string{"sleep", "1000"}, Limit: 20 * time.Millisecond}, scheduler.Failed, "time limit of 20ms", -1, "tfexp: time limit of 20ms\n"},
-		{"time limit, and children that ignore SIGTERM", Job{
+		{"time limit", launch.Job{Argv: []string{"sleep", "1000"}, Limit: 20 * time.Millisecond}, scheduler.Failed, "time limit of 20ms", -1, "tfexp: time limit of 20ms\n"},
+		{"time limit, and children that ignore SIGTERM", launch.Job{
 			Argv:  []string{"sh", "-c", `trap "" TERM; for i in 1 2 3 4 5; do sh -c 'while :; do sleep 0.01; done' & done; wait`},
 			Limit: 50 * time.Millisecond,
 		}, scheduler.Failed, "time limit of 50ms", -1, "tfexp: time limit of 50ms\n"},
@@ -178,16 +179,16 @@ func TestHowJobsEnd(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name   string
-		job    Job
+		job    launch.Job
 		reason string
 	}{
-		{"no program", Job{Argv: []string{"no-such-program"}}, `program "no-such-program" not found`},
-		{"no interpreter", Job{Argv: []string{"./script"}, Dir: dir}, `program "./script": the interpreter that its first line names was not found`},
-		{"no file", Job{Argv: []string{"./nothing"}, Dir: dir}, `program "./nothing" not found`},
-		{"not executable", Job{Argv: []string{plain}}, fmt.Sprintf(`program %q: permission denied`, plain)},
-		{"no directory", Job{Argv: []string{"true"}, Dir: dir + "/gone"}, fmt.Sprintf("working directory %q: no such file or directory", dir+"/gone")},
-		{"a file for a directory", Job{Argv: []string{"true"}, Dir: plain}, fmt.Sprintf("working directory %q is not a directory", plain)},
-		{"empty argv", Job{}, "the job has no program"},
+		{"no program", launch.Job{Argv: []string{"no-such-program"}}, `program "no-such-program" not found`},
+		{"no interpreter", launch.Job{Argv: []string{"./script"}, Dir: dir}, `program "./script": the interpreter that its first line names was not found`},
+		{"no file", launch.Job{Argv: []string{"./nothing"}, Dir: dir}, `program "./nothing" not found`},
+		{"not executable", launch.Job{Argv: []string{plain}}, fmt.Sprintf(`program %q: permission denied`, plain)},
+		{"no directory", launch.Job{Argv: []string{"true"}, Dir: dir + "/gone"}, fmt.Sprintf("working directory %q: no such file or directory", dir+"/gone")},
+		{"a file for a directory", launch.Job{Argv: []string{"true"}, Dir: plain}, fmt.Sprintf("working directory %q is not a directory", plain)},
+		{"empty argv", launch.Job{}, "the job has no program"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := open(t, Options{}, test.job)
@@ -248,7 +249,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestPausedTimeIsNotService(t *testing.T) {
-	j := Job{Argv: []string{"sleep", "1000"}, Limit: 200 * time.Millisecond}
+	j := launch.Job{Argv: []string{"sleep", "1000"}, Limit: 200 * time.Millisecond}
 	e := open(t, Options{}, j)
 	start(t, e, 0)
 	const paused = 300 * time.Millisecond
@@ -275,8 +276,8 @@ func TestPausedTimeIsNotService(t *testing.T) {
 
 func TestOutputWithoutEnd(t *testing.T) {
 	const limit = 1 << 20
-	noisy := Job{Argv: []string{"cat", "/dev/zero"}}
-	full := Job{Argv: []string{"yes"}, LogPath: "/dev/full"}
+	noisy := launch.Job{Argv: []string{"cat", "/dev/zero"}}
+	full := launch.Job{Argv: []string{"yes"}, LogPath: "/dev/full"}
 	e := open(t, Options{LogLimit: limit}, noisy, full, sh("head -c 1048576 /dev/zero"))
 	for i, want := range []string{"output above the limit of 1 MiB", "write log: no space left on device", ""} {
 		if _, err := os.Stat(e.jobs[i].LogPath); i == 1 && err != nil {
@@ -296,7 +297,7 @@ func TestOutputWithoutEnd(t *testing.T) {
 }
 
 func TestNext(t *testing.T) {
-	e := open(t, Options{}, sh("exit 0"), Job{Argv: []string{"sleep", "1000"}})
+	e := open(t, Options{}, sh("exit 0"), launch.Job{Argv: []string{"sleep", "1000"}})
 	if _, _, err := e.Next(t.Context(), scheduler.Never); err == nil {
 		t.Error("waits without end for no job")
 	}
@@ -327,7 +328,7 @@ func TestNext(t *testing.T) {
 
 func TestManyAtOnce(t *testing.T) {
 	const n = 64
-	jobs := make([]Job, n)
+	jobs := make([]launch.Job, n)
 	for i := range jobs {
 		jobs[i] = sh(fmt.Sprintf("echo %d; exit %d", i, i%2))
 	}
@@ -374,25 +375,6 @@ func TestCloseKills(t *testing.T) {
 	}
 	if _, err := os.Stat(e.opts.Registry); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the registry is still there:", err)
-	}
-}
-
-func TestRun(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "log")
-	j := sh("echo hello")
-	j.LogPath = out
-	end, usage, err := Run(t.Context(), j, Options{})
-	if err != nil || end.State != scheduler.Finished || usage.Service <= 0 || read(t, out) != "hello\n" {
-		t.Error(end, usage, err)
-	}
-	if end, _, err := Run(t.Context(), Job{Argv: []string{"no-such-program"}}, Options{}); err != nil || end.State != scheduler.Failed {
-		t.Error(end, err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	end, _, err = Run(ctx, Job{Argv: []string{"sleep", "1000"}}, Options{})
-	if !errors.Is(err, context.DeadlineExceeded) || end.State != scheduler.Stopped {
-		t.Error(end, err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -130,7 +131,7 @@ func TestPauseResumeResize(t *testing.T) {
 func TestResizeBindsAllThreads(t *testing.T) {
 	cpus := twoCPUs(t)
 	// A victim is a program of many threads; it does nothing but wait here.
-	j := Job{Argv: []string{"/proc/self/exe"}, Env: []string{victimEnv + "=" + waitOnly}}
+	j := launch.Job{Argv: []string{"/proc/self/exe"}, Env: []string{victimEnv + "=" + waitOnly}}
 	e := open(t, Options{}, j)
 	if err := e.Start(0, cores(0, 1)); err != nil {
 		t.Fatal(err)

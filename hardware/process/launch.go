@@ -4,18 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 
-	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -42,12 +39,11 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 	e.mu.Lock()
 	again := e.live[number] != nil
 	e.mu.Unlock()
-	log, err := openLog(j.LogPath, e.opts.LogLimit, again, fail)
+	log, err := openLog(j.LogPath, e.opts.LogLimit, again, fail, e.Follow(number, j.Steps))
 	if err != nil {
-		return nil, fmt.Errorf("open log: %w", err)
+		return nil, err
 	}
 	r.log = log
-	log.seen = e.Follow(number, j.Steps)
 	pid, err := e.spawn(r, j, grant)
 	if err != nil {
 		log.close(err.Error())
@@ -60,7 +56,7 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 	return r, nil
 }
 
-func (e *Engine) spawn(r *running, j *Job, grant scheduler.Grant) (pid int, err error) {
+func (e *Engine) spawn(r *running, j *launch.Job, grant scheduler.Grant) (pid int, err error) {
 	cpus, err := e.cpus(grant.Cores)
 	if err != nil {
 		return 0, err
@@ -70,7 +66,7 @@ func (e *Engine) spawn(r *running, j *Job, grant scheduler.Grant) (pid int, err 
 	}
 	if j.Dir != "" {
 		if info, err := os.Stat(j.Dir); err != nil {
-			return 0, fmt.Errorf("working directory %q: %w", j.Dir, underlying(err))
+			return 0, fmt.Errorf("working directory %q: %w", j.Dir, launch.Underlying(err))
 		} else if !info.IsDir() {
 			return 0, fmt.Errorf("working directory %q is not a directory", j.Dir)
 		}
@@ -79,18 +75,13 @@ func (e *Engine) spawn(r *running, j *Job, grant scheduler.Grant) (pid int, err 
 	if err != nil {
 		return 0, err
 	}
-	env := j.environ(os.Environ(), len(cpus), gpus, r.mark)
+	env := environ(j, len(cpus), gpus, r.mark)
 	program, err := lookup(j.Argv[0], j.Dir, env)
 	if err != nil {
 		return 0, err
 	}
-	if err := j.writeControl(len(cpus)); err != nil {
+	if err := j.Prepare(len(cpus)); err != nil {
 		return 0, err
-	}
-	if j.CheckpointDir != "" {
-		if err := os.MkdirAll(j.CheckpointDir, 0o777); err != nil {
-			return 0, fmt.Errorf("make checkpoint directory: %w", err)
-		}
 	}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -98,7 +89,7 @@ func (e *Engine) spawn(r *running, j *Job, grant scheduler.Grant) (pid int, err 
 	}
 	defer null.Close()
 	out := r.log.in.Fd()
-	pid, err = e.forks.fork(cpus, program, j.arguments(grant), &syscall.ProcAttr{
+	pid, err = e.forks.fork(cpus, program, j.Arguments(grant), &syscall.ProcAttr{
 		Dir: j.Dir, Env: env, Files: []uintptr{null.Fd(), out, out}, Sys: sessionAttr(),
 	})
 	runtime.KeepAlive(r.log.in)
@@ -111,120 +102,11 @@ func (e *Engine) spawn(r *running, j *Job, grant scheduler.Grant) (pid int, err 
 	return pid, nil
 }
 
-// arguments returns the job's argv under a grant.
-func (j *Job) arguments(grant scheduler.Grant) []string {
-	switch gpus := grant.GPUs.Count(); {
-	case !j.Flags:
-		return j.Argv
-	case gpus > 0:
-		return append(slices.Clone(j.Argv), "--gpu", "--numGPUs", strconv.Itoa(gpus))
-	default:
-		return append(slices.Clone(j.Argv), "--cpu", "--numThreads", strconv.Itoa(grant.Cores.Count()))
-	}
-}
-
-// environ returns the environment of a job that is given n cores, and GPUs by
-// what programs are told of them.
-func (j *Job) environ(inherited []string, n int, gpus []string, mark string) []string {
-	inter, intra := j.Split(n)
-	given := []string{
-		contract.EnvJob + "=" + j.Name,
-		contract.EnvInter + "=" + strconv.Itoa(inter),
-		contract.EnvIntra + "=" + strconv.Itoa(intra),
-		contract.EnvOMP + "=" + strconv.Itoa(intra),
-		contract.EnvGPUs + "=" + strconv.Itoa(len(gpus)),
-		// Empty hides all devices from a job that was given none.
-		contract.EnvVisibleGPUs + "=" + strings.Join(gpus, ","),
-	}
-	if len(gpus) > 0 {
-		// Indices are those of the bus; by default CUDA counts the fastest first.
-		given = append(given, "CUDA_DEVICE_ORDER=PCI_BUS_ID")
-	}
-	if j.ControlPath != "" {
-		given = append(given, contract.EnvControl+"="+absolute(j.ControlPath))
-	}
-	if j.CheckpointDir != "" {
-		given = append(given, contract.EnvCheckpointDir+"="+absolute(j.CheckpointDir))
-	}
-	return merge(outside(inherited), given, j.Env, []string{runEnv + "=" + mark})
-}
-
-// outside removes from an environment what a tfexp that this one is itself a
-// job of has said there, and this one might not say anew.
-func outside(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		switch name {
-		case contract.EnvEpochs, contract.EnvSteps, contract.EnvControl, contract.EnvCheckpointDir:
-			return true
-		}
-		return false
-	})
-}
-
-// absolute makes a path of tfexp's independent of the job's working directory.
-func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
-}
-
-// merge joins lists of "k=v" entries; of several for one name the last
-// stays, at the place of the first.
-func merge(lists ...[]string) []string {
-	var env []string
-	at := map[string]int{}
-	for _, entry := range slices.Concat(lists...) {
-		name, _, _ := strings.Cut(entry, "=")
-		if i, ok := at[name]; ok {
-			env[i] = entry
-			continue
-		}
-		at[name] = len(env)
-		env = append(env, entry)
-	}
-	return env
-}
-
-// Split divides n cores into the job's pools, in proportion to its request.
-func (j *Job) Split(n int) (inter, intra int) {
-	request := max(j.Threads, 1)
-	inter, intra = max(j.Inter, 1), j.Intra
-	if intra <= 0 {
-		intra = request
-	}
-	if inter == 1 && intra == request {
-		return 1, n // a plain request
-	}
-	share := float64(n) / float64(request)
-	part := func(pool int) int { return max(1, int(math.Round(float64(pool)*share))) }
-	if inter+intra == request {
-		// Whole cores: what one pool gains by rounding the other gives.
-		wide := min(part(intra), max(n-1, 1))
-		return max(n-wide, 1), wide
-	}
-	return part(inter), part(intra)
-}
-
-// writeControl tells the job that it has n cores. The file is replaced as a
-// whole; it is not synced, since it means nothing once the job is dead.
-func (j *Job) writeControl(n int) error {
-	if j.ControlPath == "" {
-		return nil
-	}
-	inter, intra := j.Split(n)
-	if err := os.MkdirAll(filepath.Dir(j.ControlPath), 0o777); err != nil {
-		return fmt.Errorf("write control file: %w", err)
-	}
-	next := j.ControlPath + ".new"
-	if err := os.WriteFile(next, fmt.Appendf(nil, "%d %d\n", inter, intra), 0o666); err != nil {
-		return fmt.Errorf("write control file: %w", err)
-	}
-	if err := os.Rename(next, j.ControlPath); err != nil {
-		return fmt.Errorf("write control file: %w", err)
-	}
-	return nil
+// environ returns the environment of a job that is given n cores and these GPUs: tfexp's own, the variables of the job
+// contract, those of the job, and the mark.
+func environ(j *launch.Job, n int, gpus []string, mark string) []string {
+	paths := launch.Paths{Control: launch.Absolute(j.ControlPath), Checkpoint: launch.Absolute(j.CheckpointDir)}
+	return launch.Merge(launch.Inherited(os.Environ()), j.Environ(n, gpus, paths), []string{runEnv + "=" + mark})
 }
 
 // lookup finds a program as the job would: by its PATH, from its directory.
@@ -237,7 +119,7 @@ func lookup(name, dir string, env []string) (string, error) {
 		if _, err := exec.LookPath(path); err != nil {
 			return "", notRunnable(name, err)
 		}
-		return absolute(path), nil
+		return launch.Absolute(path), nil
 	}
 	var search string
 	for _, entry := range env {
@@ -250,7 +132,7 @@ func lookup(name, dir string, env []string) (string, error) {
 		if !filepath.IsAbs(folder) {
 			folder = filepath.Join(dir, folder)
 		}
-		path := absolute(filepath.Join(folder, name))
+		path := launch.Absolute(filepath.Join(folder, name))
 		_, err := exec.LookPath(path)
 		if err == nil {
 			return path, nil
@@ -266,20 +148,7 @@ func notRunnable(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("program %q not found", name)
 	}
-	return fmt.Errorf("program %q: %w", name, underlying(err))
-}
-
-// underlying strips the operation and path that the caller's own words name.
-func underlying(err error) error {
-	var execErr *exec.Error
-	if errors.As(err, &execErr) {
-		err = execErr.Err
-	}
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return err
+	return fmt.Errorf("program %q: %w", name, launch.Underlying(err))
 }
 
 // forkThread is an operating-system thread that does all forks of an engine.

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -39,36 +38,13 @@ func TestContract(t *testing.T) {
 	}
 }
 
-func TestEnviron(t *testing.T) {
-	inherited := []string{"HOME=/home/ada", "TFEXP_JOB=outer", "TFEXP_STEPS=9", "TFEXP_CONTROL=/outer", "OMP_NUM_THREADS=64", "TFEXP_RUN=outer.1.0"}
-	j := Job{Name: "inner", Env: []string{"TFEXP_EPOCHS=2", "HOME=/tmp", "HOME=/data"}, Threads: 4}
-	got := j.environ(inherited, 2, []string{"0", "GPU-8f1b"}, "run.1.7")
-	want := []string{
-		"HOME=/data", "TFEXP_JOB=inner", "OMP_NUM_THREADS=2", "TFEXP_RUN=run.1.7",
-		"TFEXP_INTER_THREADS=1", "TFEXP_INTRA_THREADS=2", "TFEXP_NUM_GPUS=2", "CUDA_VISIBLE_DEVICES=0,GPU-8f1b",
-		"CUDA_DEVICE_ORDER=PCI_BUS_ID", "TFEXP_EPOCHS=2",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	j = Job{Argv: []string{"./run.sh"}, Flags: true}
-	grant := cores(0, 1)
-	if got := strings.Join(j.arguments(grant), " "); got != "./run.sh --cpu --numThreads 2" {
-		t.Error(got)
-	}
-	grant.GPUs = scheduler.CoreSet{{Lo: 1, Hi: 3}}
-	if got := strings.Join(j.arguments(grant), " "); got != "./run.sh --gpu --numGPUs 2" {
-		t.Error(got)
-	}
-}
-
 // Jobs see the GPUs that they are granted, by what the engine is told of them,
 // and no other: what tfexp itself may see is hidden from a job without GPUs.
 func TestGPUs(t *testing.T) {
 	t.Setenv("CUDA_VISIBLE_DEVICES", "5,6,7")
 	say := `echo "$CUDA_VISIBLE_DEVICES|$TFEXP_NUM_GPUS|$@"`
 	with, without, beyond := sh(say), sh(say), sh(say)
-	for _, j := range []*Job{&with, &without} {
+	for _, j := range []*launch.Job{&with, &without} {
 		j.Argv, j.Flags = append(j.Argv, "run.sh"), true
 	}
 	e := open(t, Options{GPUs: []string{"GPU-a", "GPU-b", "GPU-c"}}, with, without, beyond)
@@ -88,18 +64,6 @@ func TestGPUs(t *testing.T) {
 	grant.GPUs = scheduler.CoreSet{{Lo: 2, Hi: 4}}
 	if err := e.Start(2, grant); err == nil || !strings.Contains(err.Error(), "GPU 3 is not there") {
 		t.Errorf("a GPU beyond those of the engine: %v", err)
-	}
-}
-
-// Run gives a job the GPUs that it asks for.
-func TestRunWithGPUs(t *testing.T) {
-	j := sh(`echo "$CUDA_VISIBLE_DEVICES"`)
-	j.LogPath, j.GPUs = filepath.Join(t.TempDir(), "log"), 2
-	if end, _, err := Run(t.Context(), j, Options{GPUs: []string{"GPU-a", "GPU-b"}}); err != nil || end.State != scheduler.Finished {
-		t.Fatal(end, err)
-	}
-	if log := read(t, j.LogPath); log != "GPU-a,GPU-b\n" {
-		t.Errorf("the job sees %q", log)
 	}
 }
 
@@ -129,32 +93,6 @@ func TestLookup(t *testing.T) {
 		}
 		if got != test.want {
 			t.Errorf("lookup(%q, %q, %q): %s, want %s", test.name, test.dir, test.path, got, test.want)
-		}
-	}
-}
-
-func TestSplit(t *testing.T) {
-	for _, test := range []struct {
-		threads, inter, intra, given int
-		wantInter, wantIntra         int
-	}{
-		{0, 0, 0, 1, 1, 1},
-		{4, 0, 0, 4, 1, 4},
-		{4, 1, 4, 2, 1, 2},
-		{4, 1, 4, 6, 1, 6},
-		{2, 1, 1, 2, 1, 1},
-		{2, 1, 1, 1, 1, 1},
-		{6, 2, 4, 6, 2, 4},
-		{6, 2, 4, 3, 1, 2},
-		{6, 2, 4, 2, 1, 1},
-		{6, 2, 4, 1, 1, 1},
-		{6, 2, 4, 12, 4, 8},
-		{4, 2, 2, 3, 1, 2},
-	} {
-		j := Job{Threads: test.threads, Inter: test.inter, Intra: test.intra}
-		if inter, intra := j.Split(test.given); inter != test.wantInter || intra != test.wantIntra {
-			t.Errorf("%d (%d, %d) given %d: %d, %d, want %d, %d",
-				test.threads, test.inter, test.intra, test.given, inter, intra, test.wantInter, test.wantIntra)
 		}
 	}
 }

@@ -1,13 +1,15 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/tfexp/tfexp/hardware/launch"
 )
 
 // jobLog carries a job's output from a pipe to its log file. A pipe, and not
@@ -16,14 +18,11 @@ import (
 type jobLog struct {
 	in   *os.File // the end that the job writes to; closed once it is started
 	out  *os.File // the end that tfexp reads
-	file *os.File // nil when the output is discarded
+	file *launch.Log
 
-	limit  int64
-	fail   func(reason string) // called once, when the job must end
-	seen   func(output []byte) // called with what was read; may be nil
-	exited chan struct{}       // closed when the job's program has exited
-	copied chan struct{}       // closed when there is no more to read
-	err    error               // why the log is not complete; read after copied
+	exited chan struct{} // closed when the job's program has exited
+	copied chan struct{} // closed when there is no more to read
+	err    error         // why not all could be read; read after copied
 }
 
 const (
@@ -37,33 +36,26 @@ const (
 	logPatience = 200 * time.Millisecond
 )
 
-// openLog opens the log of a job; with again it goes on with the one that is
-// there.
-func openLog(path string, limit int64, again bool, fail func(string)) (*jobLog, error) {
-	l := &jobLog{limit: limit, fail: fail, exited: make(chan struct{}), copied: make(chan struct{})}
+// openLog opens the log of a job; see launch.OpenLog.
+func openLog(path string, limit int64, again bool, fail func(string), seen func([]byte)) (*jobLog, error) {
+	file, err := launch.OpenLog(path, limit, again, fail, seen)
+	if err != nil {
+		return nil, err
+	}
+	l := &jobLog{file: file, exited: make(chan struct{}), copied: make(chan struct{})}
 	if path == "" {
 		close(l.copied)
-		in, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-		l.in = in
+		l.in, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 		return l, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return nil, err
-	}
-	var err error
-	mode := os.O_CREATE | os.O_RDWR | os.O_TRUNC
-	if again {
-		mode = os.O_CREATE | os.O_RDWR | os.O_APPEND
-	}
-	if l.file, err = os.OpenFile(path, mode, 0o666); err != nil {
-		return nil, err
-	}
 	if l.out, l.in, err = os.Pipe(); err != nil {
-		return nil, errors.Join(err, l.file.Close())
+		l.file.Close("")
+		return nil, fmt.Errorf("open log: %w", err)
 	}
 	// Programs do not expect that a write to their output would block.
 	if err := syscall.SetNonblock(int(l.in.Fd()), false); err != nil {
-		return nil, errors.Join(err, l.in.Close(), l.out.Close(), l.file.Close())
+		l.file.Close("")
+		return nil, errors.Join(fmt.Errorf("open log: %w", err), l.in.Close(), l.out.Close())
 	}
 	return l, nil
 }
@@ -71,7 +63,7 @@ func openLog(path string, limit int64, again bool, fail func(string)) (*jobLog, 
 // follow starts copying, once the job has its end of the pipe.
 func (l *jobLog) follow() {
 	l.in.Close()
-	if l.file != nil {
+	if l.out != nil {
 		go l.copy()
 	}
 }
@@ -79,30 +71,13 @@ func (l *jobLog) follow() {
 func (l *jobLog) copy() {
 	defer close(l.copied)
 	buf := make([]byte, logBuffer)
-	left := l.limit
 	var last time.Time // of the last read
 	for {
 		n, err := l.out.Read(buf)
-		// After a failure the rest is read and dropped: the job is being killed.
-		if n > 0 && l.seen != nil {
-			l.seen(buf[:n])
-		}
-		if n > 0 && l.err == nil {
-			_, writeErr := l.file.Write(buf[:min(int64(n), left)])
-			left -= int64(n)
-			switch {
-			case writeErr != nil:
-				l.err = fmt.Errorf("write log: %w", underlying(writeErr))
-			case left < 0:
-				l.err = fmt.Errorf("output above the limit of %s", size(l.limit))
-			}
-			if l.err != nil {
-				l.fail(l.err.Error())
-			}
-		}
+		l.file.Write(buf[:n])
 		if err != nil {
-			if l.err == nil && err != io.EOF && !errors.Is(err, os.ErrDeadlineExceeded) {
-				l.err = fmt.Errorf("read output: %w", underlying(err))
+			if err != io.EOF && !errors.Is(err, os.ErrDeadlineExceeded) {
+				l.err = fmt.Errorf("read output: %w", launch.Underlying(err))
 			}
 			return
 		}
@@ -129,33 +104,15 @@ func (l *jobLog) finish() error {
 		<-l.copied
 		timer.Stop()
 	}
-	return l.err
+	return cmp.Or(l.file.Err(), l.err)
 }
 
 // close writes why the job did not finish as the log's last line, and closes
 // it. It is called once, instead of follow or after finish.
 func (l *jobLog) close(reason string) {
 	l.in.Close() // again, after follow
-	if l.file == nil {
-		return
+	l.file.Close(reason)
+	if l.out != nil {
+		l.out.Close()
 	}
-	if reason != "" {
-		// A log that cannot be written has told so already.
-		fmt.Fprintf(l.file, "tfexp: %s\n", reason)
-	}
-	l.file.Close()
-	l.out.Close()
-}
-
-// size writes bytes in the largest binary unit that divides them.
-func size(bytes int64) string {
-	for _, unit := range []struct {
-		name  string
-		bytes int64
-	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-		if bytes >= unit.bytes && bytes%unit.bytes == 0 {
-			return fmt.Sprintf("%d %s", bytes/unit.bytes, unit.name)
-		}
-	}
-	return fmt.Sprintf("%d bytes", bytes)
 }

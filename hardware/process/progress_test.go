@@ -30,39 +30,36 @@ func TestProgress(t *testing.T) {
 	for _, want := range []int{1, 2, 10} { // never more than there are, and each wakes it
 		for got := 0; got < want; {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			now, ended, err := e.Next(ctx, scheduler.Never)
+			now, news, err := e.Next(ctx, scheduler.Never)
 			cancel()
-			if err != nil || len(ended) > 0 {
-				t.Fatal(ended, err)
+			if err != nil || len(news) == 0 {
+				t.Fatal(news, err)
 			}
-			for _, p := range e.Reports() {
-				if p.Job != 0 || p.Units <= got || p.Units > want || p.At < before || p.At > now+time.Minute {
-					t.Fatalf("%+v after %d units", p, got)
+			for _, p := range news {
+				if p.Kind != scheduler.JobProgress || p.Job != 0 || p.Units <= got || p.Units > want || p.At < before || p.At > now {
+					t.Fatalf("%+v at %s, after %d units", p, now, got)
 				}
 				got, before = p.Units, p.At
 			}
-		}
-		if news := e.Reports(); len(news) > 0 {
-			t.Errorf("told twice: %+v", news)
 		}
 		if err := os.WriteFile(fifo, nil, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for { // the end may be preceded by a last report
-		_, ended, err := e.Next(t.Context(), scheduler.Never)
+		_, news, err := e.Next(t.Context(), scheduler.Never)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(ended) > 0 {
-			if ended[0].State != scheduler.Finished {
-				t.Error(ended[0])
+		if len(news) > 0 && news[0].Kind == scheduler.JobEnded {
+			if news[0].State != scheduler.Finished {
+				t.Error(news[0])
 			}
 			break
 		}
 	}
 	start(t, e, 1) // has no units
-	if end := next(t, e); end.State != scheduler.Finished || len(e.Reports()) != 0 {
+	if end := next(t, e); end.State != scheduler.Finished {
 		t.Error(end)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -31,7 +32,7 @@ type running struct {
 	since  time.Time
 	limit  time.Duration // service time; 0 none
 	alarm  *time.Timer   // goes off at the limit; nil without one, and while paused
-	usage  Usage
+	usage  launch.Usage
 
 	// Why tfexp ends the job: the first cause counts. deadline is when
 	// whatever is still alive is killed.
@@ -161,7 +162,7 @@ func (e *Engine) kill(r *running, cause scheduler.State, reason string) {
 }
 
 // attend waits for a job's program to exit, kills what it leaves behind, and
-// reports its End.
+// gives notice of its end.
 func (e *Engine) attend(r *running) {
 	awaitExit(r.id.pid)
 
@@ -200,7 +201,7 @@ func (e *Engine) attend(r *running) {
 	u.Reason = reason
 	r.log.close(reason)
 	r.done = true
-	e.ended = append(e.ended, scheduler.End{Job: r.number, At: e.Now(), State: state, Reason: reason})
+	e.ended = append(e.ended, scheduler.Notice{Kind: scheduler.JobEnded, Job: r.number, At: e.Now(), State: state, Reason: reason})
 	e.alive--
 	e.mu.Unlock()
 	select {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"runtime"
 	"time"
+
+	"github.com/tfexp/tfexp/hardware/launch"
 )
 
 // victimEnv makes the test binary a victim, with the value as its folder.
@@ -31,7 +33,7 @@ func victim(dir string) {
 		select {}
 	}
 	noMark := fmt.Sprintf(`env -i sh -c 'trap "" TERM HUP; echo $$ >%s/unmarked; while :; do sleep 0.05; done' & `, dir)
-	e, err := New([]Job{
+	e, err := New([]launch.Job{
 		sh(stray(dir+"/stray") + noMark + "echo $$ >" + dir + "/main; sleep 1000; :"),
 		sh("echo $$ >" + dir + "/paused; sleep 1000; :"),
 	}, Options{Registry: dir + "/registry"})

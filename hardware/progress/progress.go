@@ -5,7 +5,6 @@
 package progress
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -21,7 +20,7 @@ import (
 type Listener func(job int, at time.Duration, p contract.Progress)
 
 // Board holds what the jobs of an engine have reported. An engine embeds it,
-// and so implements scheduler.Reporter. Its methods may be called from several
+// and so implements scheduler.Watcher. Its methods may be called from several
 // goroutines, but Watch only before a job starts.
 type Board struct {
 	now    func() time.Duration
@@ -31,7 +30,7 @@ type Board struct {
 
 	mu    sync.Mutex // guards what follows
 	ready bool
-	news  []scheduler.Report // not yet returned by Reports
+	news  []scheduler.Notice // of progress, not yet returned by reports
 }
 
 // NewBoard returns a board on the clock of an engine. wake, which has room for
@@ -40,13 +39,14 @@ func NewBoard(now func() time.Duration, wake chan struct{}, listen Listener) *Bo
 	return &Board{now: now, wake: wake, listen: listen}
 }
 
-// Watch implements scheduler.Reporter. A job whose output is discarded reports
+// Watch implements scheduler.Watcher. A job whose output is discarded reports
 // nothing.
 func (b *Board) Watch(units []int) { b.units = units }
 
-// Reports implements scheduler.Reporter. A report is of the instant at which
-// its line was read, some milliseconds after it was printed.
-func (b *Board) Reports() []scheduler.Report {
+// reports returns the latest progress of each job that has made some since the
+// last call. It is of the instant at which its line was read, some milliseconds
+// after it was printed.
+func (b *Board) reports() []scheduler.Notice {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	news := b.news
@@ -66,10 +66,10 @@ func (b *Board) Ready() bool {
 
 // Await is the Next of an engine on a real clock: it waits until jobs have ended,
 // Ready turns true, the clock reaches until, or the context is done. take is
-// asked, at each wake-up, for the present instant, the jobs that have ended since
-// it was last asked, and how many run. Jobs that have ended come before a
-// context that is done. It is an error to wait without end when no job runs.
-func (b *Board) Await(ctx context.Context, until time.Duration, take func() (now time.Duration, ended []scheduler.End, alive int)) (time.Duration, []scheduler.End, error) {
+// asked, at each wake-up, for the present instant, notices of the jobs that have
+// ended since it was last asked, and how many run. Jobs that have ended come before
+// a context that is done. It is an error to wait without end when no job runs.
+func (b *Board) Await(ctx context.Context, until time.Duration, take func() (now time.Duration, ended []scheduler.Notice, alive int)) (time.Duration, []scheduler.Notice, error) {
 	var timeout <-chan time.Time
 	if until != scheduler.Never {
 		timer := time.NewTimer(until - b.now())
@@ -80,16 +80,13 @@ func (b *Board) Await(ctx context.Context, until time.Duration, take func() (now
 		ready := b.Ready() // before now is read, so that no report is later
 		now, ended, alive := take()
 		if len(ended) > 0 {
-			slices.SortFunc(ended, func(a, b scheduler.End) int {
-				return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job))
-			})
-			return now, ended, nil
+			return now, b.withReports(ended, now), nil
 		}
 		if err := ctx.Err(); err != nil {
 			return now, nil, err
 		}
 		if now >= until || ready {
-			return now, nil, nil
+			return now, b.withReports(nil, now), nil
 		}
 		if timeout == nil && alive == 0 {
 			return now, nil, errors.New("wait for jobs: none is running")
@@ -100,6 +97,16 @@ func (b *Board) Await(ctx context.Context, until time.Duration, take func() (now
 		case <-ctx.Done():
 		}
 	}
+}
+
+// withReports adds the progress up to now to notices, and sorts them.
+func (b *Board) withReports(news []scheduler.Notice, now time.Duration) []scheduler.Notice {
+	for _, r := range b.reports() {
+		r.At = min(r.At, now)
+		news = append(news, r)
+	}
+	slices.SortFunc(news, scheduler.CompareNotices)
+	return news
 }
 
 // Follow returns what is to be called, by one goroutine at a time, with the
@@ -128,7 +135,7 @@ func (b *Board) Follow(job int, steps bool) func(output []byte) {
 			return
 		}
 		done = finished
-		b.add(scheduler.Report{Job: job, At: at, Units: done}, done >= next)
+		b.add(scheduler.Notice{Kind: scheduler.JobProgress, Job: job, At: at, Units: done}, done >= next)
 		if done >= next {
 			next = 2 * done
 		}
@@ -138,9 +145,9 @@ func (b *Board) Follow(job int, steps bool) func(output []byte) {
 
 // add keeps a report in the place of an earlier one of the job, which nobody
 // has seen.
-func (b *Board) add(r scheduler.Report, ready bool) {
+func (b *Board) add(r scheduler.Notice, ready bool) {
 	b.mu.Lock()
-	if i := slices.IndexFunc(b.news, func(p scheduler.Report) bool { return p.Job == r.Job }); i >= 0 {
+	if i := slices.IndexFunc(b.news, func(p scheduler.Notice) bool { return p.Job == r.Job }); i >= 0 {
 		b.news[i] = r
 	} else {
 		b.news = append(b.news, r)
@@ -155,4 +162,4 @@ func (b *Board) add(r scheduler.Report, ready bool) {
 	}
 }
 
-var _ scheduler.Reporter = (*Board)(nil)
+var _ scheduler.Watcher = (*Board)(nil)

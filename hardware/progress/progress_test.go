@@ -24,7 +24,7 @@ func TestBoard(t *testing.T) {
 	line := func(epoch, step int) []byte {
 		return fmt.Appendf(nil, "{\"tfexp\":{\"epoch\":%d,\"step\":%d}}\n", epoch, step)
 	}
-	check := func(ready bool, want ...scheduler.Report) {
+	check := func(ready bool, want ...scheduler.Notice) {
 		t.Helper()
 		if got := b.Ready(); got != ready || b.Ready() {
 			t.Errorf("ready: %v, want %v, once", got, ready)
@@ -39,7 +39,7 @@ func TestBoard(t *testing.T) {
 				t.Error("not woken")
 			}
 		}
-		if got := b.Reports(); !slices.Equal(got, want) || len(b.Reports()) > 0 {
+		if got := b.reports(); !slices.Equal(got, want) || len(b.reports()) > 0 {
 			t.Errorf("reports %v, want %v, once", got, want)
 		}
 	}
@@ -48,17 +48,17 @@ func TestBoard(t *testing.T) {
 	silent(line(1, 1)) // at 1 s
 	check(false)
 	epochs(line(1, 50)) // at 2 s
-	check(true, scheduler.Report{Job: 0, At: 2 * time.Second, Units: 1})
+	check(true, scheduler.Notice{Kind: scheduler.JobProgress, Job: 0, At: 2 * time.Second, Units: 1})
 	epochs(line(1, 60)) // nothing new, at 3 s
 	steps(line(0, 3))   // at 4 s
 	piece := line(0, 4) // not a doubling, at 5 s
 	steps(piece[:7])
 	steps(piece[7:])
-	check(true, scheduler.Report{Job: 1, At: 5 * time.Second, Units: 4})
+	check(true, scheduler.Notice{Kind: scheduler.JobProgress, Job: 1, At: 5 * time.Second, Units: 4})
 	steps(line(0, 5)) // at 6 s
-	check(false, scheduler.Report{Job: 1, At: 6 * time.Second, Units: 5})
+	check(false, scheduler.Notice{Kind: scheduler.JobProgress, Job: 1, At: 6 * time.Second, Units: 5})
 	epochs(line(9, 0)) // there are but four, at 7 s
-	check(true, scheduler.Report{Job: 0, At: 7 * time.Second, Units: 4})
+	check(true, scheduler.Notice{Kind: scheduler.JobProgress, Job: 0, At: 7 * time.Second, Units: 4})
 	if want := []string{"2 1s 1/1", "0 2s 1/50", "0 3s 1/60", "1 4s 0/3", "1 5s 0/4", "1 6s 0/5", "0 7s 9/0"}; !slices.Equal(heard, want) {
 		t.Errorf("heard %q, want %q", heard, want)
 	}

@@ -12,13 +12,13 @@ import (
 // the node.
 func linear(_, others, cores int) float64 { return 1 + 0.5*float64(others)/float64(cores) }
 
-func crowded(t *testing.T, nodes []int, work ...Work) *Engine {
+func crowded(t *testing.T, nodes []int, work ...Scaling) *Engine {
 	t.Helper()
 	var c scheduler.Cluster
 	for _, n := range nodes {
 		c.Nodes = append(c.Nodes, scheduler.Node{Threads: n})
 	}
-	return engine(t, Options{Contention: &Contention{Slowdown: linear, Cluster: c}}, work...)
+	return newEngine(t, Options{Contention: &Contention{Slowdown: linear, Cluster: c}}, work...)
 }
 
 func span(lo, hi int32) scheduler.Grant {
@@ -110,7 +110,7 @@ func TestAloneIsExact(t *testing.T) {
 
 // Jobs that hold the same and began together end together, by number.
 func TestAlikeJobsEndTogether(t *testing.T) {
-	e := crowded(t, []int{4}, FullRequest(3*s, 1), FullRequest(3*s, 1), Work{}, FullRequest(3*s, 1))
+	e := crowded(t, []int{4}, FullRequest(3*s, 1), FullRequest(3*s, 1), Scaling{}, FullRequest(3*s, 1))
 	for i := range 4 {
 		must(t, e.Start(i, span(int32(i), int32(i+1))))
 	}

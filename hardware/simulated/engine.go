@@ -51,28 +51,30 @@ var ErrLacking = errors.New("the simulated engine is told not to be able to")
 
 // Engine runs jobs in virtual time. It implements scheduler.Engine.
 type Engine struct {
-	work  []Work
+	jobs  []scheduler.Job
+	work  func(job int) Work
 	opts  Options
 	now   time.Duration
 	tasks []task
 	ends  ends
-	stops []scheduler.End // of stopped jobs, not yet delivered
-	marks                 // what is reported of jobs' progress
-	crowd *crowd          // of the running jobs, under contention; then ends is not used
-	// of jobs with alternatives, whose work is known at their start
-	names  []string
-	chosen bool // work is a copy
+	stops []scheduler.Notice // of stopped jobs, not yet delivered
+	news  []scheduler.Notice // that Next returned last; its storage is used again
+	marks                    // what is reported of jobs' progress
+	crowd *crowd             // of the running jobs, under contention; then ends is not used
+	// chosen has the work of jobs with alternatives, which is known when they
+	// start; nil until one has.
+	chosen []Work
 }
 
 // task is a job under way. Of the time that it has left at its present speed,
 // lead comes first and is the same at any speed.
 type task struct {
-	phase   phase
-	threads int32
-	lead    time.Duration
-	scaled  time.Duration
-	since   time.Duration // when lead and scaled were true; under contention by the clock of the job's group
-	end     time.Duration // while running, by the same clock
+	phase  phase
+	rate   float64 // of scaled
+	lead   time.Duration
+	scaled time.Duration
+	since  time.Duration // when lead and scaled were true; under contention by the clock of the job's group
+	end    time.Duration // while running, by the same clock
 }
 
 type phase uint8
@@ -84,43 +86,39 @@ const (
 	over
 )
 
-// New returns an engine for jobs; work[i] belongs to jobs[i].
-func New(jobs []scheduler.Job, work []Work, opts Options) (*Engine, error) {
+// New returns an engine for jobs; work[i] belongs to jobs[i], and must not change.
+// A pointer to an element of work is a Work, as with []Scaling. Jobs whose work is of
+// several types can have a []struct{ Work }.
+func New[W any, P interface {
+	*W
+	Work
+}](jobs []scheduler.Job, work []W, opts Options) (*Engine, error) {
 	if len(jobs) != len(work) {
 		return nil, fmt.Errorf("simulated: %d jobs, but the work of %d", len(jobs), len(work))
 	}
+	return create(jobs, func(job int) Work { return P(&work[job]) }, opts)
+}
+
+func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engine, error) {
 	if o := opts.Overheads; min(o.Start, o.Pause, o.Resume, o.Resize) < 0 {
 		return nil, errors.New("simulated: an overhead is negative")
 	}
 	if !(opts.Noise >= 0) || math.IsInf(opts.Noise, 1) {
 		return nil, fmt.Errorf("simulated: noise of %v", opts.Noise)
 	}
-	e := &Engine{work: work, opts: opts, tasks: make([]task, len(jobs))}
+	e := &Engine{jobs: jobs, work: work, opts: opts, tasks: make([]task, len(jobs))}
 	if c := opts.Contention; c != nil {
 		if c.Slowdown == nil || len(c.Cluster.Nodes) == 0 {
 			return nil, errors.New("simulated: contention without a law, or without a cluster")
 		}
 		e.crowd = newCrowd(*c, len(jobs))
 	}
-	for i := range work {
-		if err := work[i].check(); err != nil {
+	for i := range jobs {
+		w := work(i)
+		if err := w.Check(); err != nil {
 			return nil, fmt.Errorf("simulated: job %q: %w", jobs[i].Name, err)
 		}
-		if len(work[i].Alternatives) > 0 && opts.Noise > 0 {
-			if e.names == nil {
-				e.names = make([]string, len(jobs))
-			}
-			e.names[i] = jobs[i].Name
-		}
-		if work[i].Fixed|work[i].Scaled == 0 {
-			continue
-		}
-		e.tasks[i].lead, e.tasks[i].scaled = work[i].Fixed, work[i].Scaled
-		if opts.Noise > 0 {
-			f := noise(opts, jobs[i].Name)
-			e.tasks[i].lead = time.Duration(math.Round(f * float64(work[i].Fixed)))
-			e.tasks[i].scaled = time.Duration(math.Round(f * float64(work[i].Scaled)))
-		}
+		e.setOut(i, &e.tasks[i], w)
 	}
 	return e, nil
 }
@@ -150,14 +148,15 @@ func (e *Engine) Now() time.Duration { return e.now }
 func (e *Engine) Left() float64 {
 	sum := 0.0
 	for i := range e.tasks {
-		t, w := e.tasks[i], &e.work[i]
+		t := e.tasks[i]
 		if t.phase != running && t.phase != paused {
 			continue
 		}
 		if t.phase == running {
 			e.advance(i, &t) // of the copy
 		}
-		sum += t.lead.Seconds() + t.scaled.Seconds()*w.speed(int(t.threads))/w.speed(max(w.Threads, 1))
+		_, _, rate := e.workOf(i).Times()
+		sum += t.lead.Seconds() + t.scaled.Seconds()*t.rate/rate
 	}
 	return sum
 }
@@ -171,17 +170,16 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 	if e.opts.Lacks.GPUs && len(g.GPUs) > 0 {
 		return fmt.Errorf("start job %d: %w use GPUs", job, ErrLacking)
 	}
-	threads := g.Cores.Count()
-	if threads < 1 {
+	if len(g.Cores) == 0 {
 		return fmt.Errorf("start job %d: it is given no cores", job)
 	}
-	if err := e.choose(job, t, g); err != nil {
+	w, err := e.choose(job, t, g)
+	if err != nil {
 		return err
 	}
-	w := &e.work[job]
 	t.lead += e.opts.Overheads.Start
-	t.scaled = stretch(t.scaled, w.speed(max(w.Threads, 1)), w.speed(threads))
-	t.threads = int32(threads)
+	_, _, t.rate = w.Times()
+	t.rescale(w.Rate(g))
 	e.run(job, t, g.Cores)
 	return nil
 }
@@ -208,7 +206,7 @@ func (e *Engine) Resume(job int, g scheduler.Grant) error {
 		return err
 	}
 	t.lead += e.opts.Overheads.Resume
-	e.rescale(job, t, g.Cores.Count())
+	t.rescale(e.workOf(job).Rate(g))
 	e.run(job, t, g.Cores)
 	return nil
 }
@@ -224,7 +222,7 @@ func (e *Engine) Resize(job int, g scheduler.Grant) error {
 	}
 	e.halt(job, t)
 	t.lead += e.opts.Overheads.Resize
-	e.rescale(job, t, g.Cores.Count())
+	t.rescale(e.workOf(job).Rate(g))
 	e.run(job, t, g.Cores)
 	return nil
 }
@@ -239,23 +237,24 @@ func (e *Engine) Stop(job int) error {
 			e.crowd.leave(job, e.now)
 		}
 		t.phase = over
-		e.stops = append(e.stops, scheduler.End{Job: job, At: e.now, State: scheduler.Stopped, Reason: "stopped"})
+		e.stops = append(e.stops, scheduler.Notice{
+			Kind: scheduler.JobEnded, Job: job, At: e.now, State: scheduler.Stopped, Reason: "stopped",
+		})
 	}
 	return nil
 }
 
-// Next jumps to the next instant at which a job ends or (see Watch) has a
-// report, or to until if that is earlier. Without a running job and without such an instant there is nothing
-// to wait for, which is an error.
-func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.End, error) {
+// Next jumps to the next instant at which a job ends or (see Watch) has made
+// progress to give notice of, or to until if that is earlier. Without a running
+// job and without such an instant there is nothing to wait for, which is an error.
+func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	if err := ctx.Err(); err != nil {
 		return e.now, nil, err
 	}
+	e.news = e.news[:0]
 	if len(e.stops) > 0 {
-		ended := e.stops
-		e.stops = nil
-		slices.SortFunc(ended, func(a, b scheduler.End) int { return a.Job - b.Job })
-		return e.now, ended, nil
+		e.news, e.stops = append(e.news, e.stops...), e.stops[:0]
+		return e.now, e.sorted(), nil
 	}
 	if e.crowd != nil {
 		return e.nextCrowded(until)
@@ -272,35 +271,42 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	}
 	e.now = max(e.now, at)
 	e.passMarks()
-	var ended []scheduler.End
 	for len(e.ends) > 0 && e.ends[0].at <= e.now {
 		if end := e.ends.pop(); !e.stale(end) {
-			e.tasks[end.job].phase = over
-			ended = append(ended, scheduler.End{Job: int(end.job), At: end.at, State: scheduler.Finished})
+			e.over(int(end.job), end.at)
 		}
 	}
-	return e.now, ended, nil
+	return e.now, e.sorted(), nil
 }
 
 // nextCrowded is Next under contention.
-func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.End, error) {
+func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	e.crowd.settle(e.now, e.stale)
 	at := min(until, e.crowd.soonest(), e.nextMark())
 	if at == scheduler.Never && e.crowd.live == 0 {
 		return e.now, nil, errNothing
 	}
 	e.now = max(e.now, at)
-	var ended []scheduler.End
-	e.crowd.finish(e.now, e.stale, func(job int) {
-		e.tasks[job].phase = over
-		ended = append(ended, scheduler.End{Job: job, At: e.now, State: scheduler.Finished})
-	})
-	slices.SortFunc(ended, func(a, b scheduler.End) int { return a.Job - b.Job })
+	e.crowd.finish(e.now, e.stale, func(job int) { e.over(job, e.now) })
 	e.passMarks()
-	if len(ended) == 0 && len(e.reports) == 0 && e.now < until {
+	if len(e.news) == 0 && e.now < until {
 		return e.nextCrowded(until) // a mark that was expected too early
 	}
-	return e.now, ended, nil
+	return e.now, e.sorted(), nil
+}
+
+// over ends a job whose work is done.
+func (e *Engine) over(job int, at time.Duration) {
+	e.tasks[job].phase = over
+	e.news = append(e.news, scheduler.Notice{Kind: scheduler.JobEnded, Job: job, At: at, State: scheduler.Finished})
+}
+
+// sorted returns the news in their order.
+func (e *Engine) sorted() []scheduler.Notice {
+	if len(e.news) > 1 {
+		slices.SortFunc(e.news, scheduler.CompareNotices)
+	}
+	return e.news
 }
 
 // errNothing is returned when there is nothing to wait for.
@@ -350,13 +356,9 @@ func (e *Engine) advance(job int, t *task) {
 	t.scaled -= d - lead
 }
 
-// rescale converts what is left to another number of threads.
-func (e *Engine) rescale(job int, t *task, threads int) {
-	if int32(threads) != t.threads {
-		w := &e.work[job]
-		t.scaled = stretch(t.scaled, w.speed(int(t.threads)), w.speed(threads))
-		t.threads = int32(threads)
-	}
+// rescale converts what is left to another rate.
+func (t *task) rescale(rate float64) {
+	t.scaled, t.rate = stretch(t.scaled, t.rate, rate), rate
 }
 
 // stale tells whether an entry was overtaken by a pause, a resize or a stop.

@@ -15,7 +15,7 @@ func cores(n int) scheduler.Grant {
 	return scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: int32(n)}}}
 }
 
-func engine(t *testing.T, o Options, work ...Work) *Engine {
+func newEngine(t *testing.T, o Options, work ...Scaling) *Engine {
 	t.Helper()
 	jobs := make([]scheduler.Job, len(work))
 	for i := range jobs {
@@ -54,7 +54,7 @@ func until(t *testing.T, e *Engine, at, want time.Duration, jobs ...int) {
 func TestRunTimes(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		work    Work
+		work    Scaling
 		threads int
 		want    time.Duration
 	}{
@@ -63,17 +63,17 @@ func TestRunTimes(t *testing.T) {
 		{"nothing speeds up", Training(0, 10, time.Second, 0), 8, 10 * time.Second},
 		{"as given on the full request", FullRequest(7*time.Second+1, 3), 3, 7*time.Second + 1},
 		{"three times as long on a third", FullRequest(7*time.Second, 3), 1, 21 * time.Second},
-		{"a speed-up by table", Work{Scaled: 8 * time.Second, SpeedUp: func(n int) float64 { return []float64{0, 1, 1.6}[n] }}, 2, 5 * time.Second},
-		{"no time", Work{}, 4, 0},
+		{"a speed-up by table", Scaling{Scaled: 8 * time.Second, SpeedUp: func(n int) float64 { return []float64{0, 1, 1.6}[n] }}, 2, 5 * time.Second},
+		{"no time", Scaling{}, 4, 0},
 	} {
 		if got := c.work.RunTime(c.threads); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
-		e := engine(t, Options{}, c.work)
+		e := newEngine(t, Options{}, c.work)
 		must(t, e.Start(0, cores(c.threads)))
 		until(t, e, scheduler.Never, c.want, 0)
 	}
-	if got := (Work{}).Estimate(1); got != 1 {
+	if got := (Scaling{}).Estimate(1); got != 1 {
 		t.Errorf("the estimate of no time is %d ns, which would be none", got)
 	}
 }
@@ -82,7 +82,7 @@ func TestRunTimes(t *testing.T) {
 // if the pauses were cut out.
 func TestPausesAreExact(t *testing.T) {
 	const run = 1_000_000_007 * time.Nanosecond
-	e := engine(t, Options{}, FullRequest(run, 3))
+	e := newEngine(t, Options{}, FullRequest(run, 3))
 	must(t, e.Start(0, cores(3)))
 	at := time.Duration(0)
 	for range 1000 {
@@ -98,7 +98,7 @@ func TestPausesAreExact(t *testing.T) {
 
 func TestResizesChangeTheRate(t *testing.T) {
 	// 12 core-seconds: 2 on one core, then 3 s on two, then 1 s on four.
-	e := engine(t, Options{}, FullRequest(3*time.Second, 4))
+	e := newEngine(t, Options{}, FullRequest(3*time.Second, 4))
 	must(t, e.Start(0, cores(1)))
 	until(t, e, 2*time.Second, 2*time.Second)
 	must(t, e.Resize(0, cores(2)))
@@ -109,7 +109,7 @@ func TestResizesChangeTheRate(t *testing.T) {
 
 func TestOverheadsCostTheJob(t *testing.T) {
 	o := Options{Overheads: Overheads{Start: 1 * time.Second, Pause: 10 * time.Second, Resume: 100 * time.Second, Resize: 1000 * time.Second}}
-	e := engine(t, o, FullRequest(4*time.Second, 2))
+	e := newEngine(t, o, FullRequest(4*time.Second, 2))
 	must(t, e.Start(0, cores(2))) // 1 + 4
 	until(t, e, 2*time.Second, 2*time.Second)
 	must(t, e.Pause(0)) // 3 left, + 10
@@ -133,7 +133,7 @@ func TestNoise(t *testing.T) {
 		t.Errorf("mean %.4f, standard deviation %.4f", mean, got)
 	}
 	end := func(seed int64) time.Duration {
-		e := engine(t, Options{Noise: sd, Seed: seed}, FullRequest(time.Hour, 1))
+		e := newEngine(t, Options{Noise: sd, Seed: seed}, FullRequest(time.Hour, 1))
 		must(t, e.Start(0, cores(1)))
 		now, _, err := e.Next(context.Background(), scheduler.Never)
 		must(t, err)
@@ -146,7 +146,7 @@ func TestNoise(t *testing.T) {
 }
 
 func TestJobsThatEndTogetherComeByNumber(t *testing.T) {
-	e := engine(t, Options{}, FullRequest(time.Second, 1), Work{}, FullRequest(time.Second, 1))
+	e := newEngine(t, Options{}, FullRequest(time.Second, 1), Scaling{}, FullRequest(time.Second, 1))
 	for _, j := range []int{2, 1, 0} {
 		must(t, e.Start(j, cores(1)))
 	}
@@ -155,7 +155,7 @@ func TestJobsThatEndTogetherComeByNumber(t *testing.T) {
 }
 
 func TestStop(t *testing.T) {
-	e := engine(t, Options{}, FullRequest(time.Second, 1), FullRequest(time.Second, 1), FullRequest(time.Second, 1))
+	e := newEngine(t, Options{}, FullRequest(time.Second, 1), FullRequest(time.Second, 1), FullRequest(time.Second, 1))
 	must(t, e.Start(1, cores(1)))
 	must(t, e.Start(0, cores(1)))
 	must(t, e.Pause(1))
@@ -173,7 +173,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestWhatItIsToldToLack(t *testing.T) {
-	e := engine(t, Options{Lacks: scheduler.Capabilities{Pause: true, Resize: true, GPUs: true}}, FullRequest(time.Second, 1), Work{})
+	e := newEngine(t, Options{Lacks: scheduler.Capabilities{Pause: true, Resize: true, GPUs: true}}, FullRequest(time.Second, 1), Scaling{})
 	if e.Capabilities() != (scheduler.Capabilities{Memory: true}) {
 		t.Errorf("%+v", e.Capabilities())
 	}
@@ -188,7 +188,7 @@ func TestWhatItIsToldToLack(t *testing.T) {
 }
 
 func TestMisuse(t *testing.T) {
-	e := engine(t, Options{}, FullRequest(time.Second, 1))
+	e := newEngine(t, Options{}, FullRequest(time.Second, 1))
 	for want, f := range map[string]func() error{
 		"number 1":    func() error { return e.Start(1, cores(1)) },
 		"number -1":   func() error { return e.Stop(-1) },
@@ -201,16 +201,16 @@ func TestMisuse(t *testing.T) {
 	}
 	jobs := []scheduler.Job{{Name: "a"}}
 	for _, c := range []struct {
-		work []Work
+		work []Scaling
 		o    Options
 	}{
 		{nil, Options{}},
-		{[]Work{{Scaled: -1}}, Options{}},
-		{[]Work{{Parallel: 1.1}}, Options{}},
-		{[]Work{{Parallel: math.NaN()}}, Options{}},
-		{[]Work{{Threads: -1}}, Options{}},
-		{[]Work{{}}, Options{Noise: math.Inf(1)}},
-		{[]Work{{}}, Options{Overheads: Overheads{Resume: -1}}},
+		{[]Scaling{{Scaled: -1}}, Options{}},
+		{[]Scaling{{Parallel: 1.1}}, Options{}},
+		{[]Scaling{{Parallel: math.NaN()}}, Options{}},
+		{[]Scaling{{Threads: -1}}, Options{}},
+		{[]Scaling{{}}, Options{Noise: math.Inf(1)}},
+		{[]Scaling{{}}, Options{Overheads: Overheads{Resume: -1}}},
 	} {
 		if _, err := New(jobs, c.work, c.o); err == nil {
 			t.Errorf("%+v %+v is accepted", c.work, c.o)
@@ -226,10 +226,10 @@ func TestMisuse(t *testing.T) {
 // A job with alternatives takes the time of the one that it starts with, by the
 // same noise; the work that the caller gave stays as it is.
 func TestAlternatives(t *testing.T) {
-	ways := []Work{FullRequest(8*time.Second, 2), {Fixed: time.Second, Scaled: time.Second, Threads: 1, Parallel: 1}}
-	work := []Work{{Alternatives: ways}, {Alternatives: ways}, {Alternatives: ways}}
+	ways := []Scaling{FullRequest(8*time.Second, 2), {Fixed: time.Second, Scaled: time.Second, Threads: 1, Parallel: 1}}
+	work := []Scaling{{Alternatives: ways}, {Alternatives: ways}, {Alternatives: ways}}
 	for _, noise := range []float64{0, 0.3} {
-		e := engine(t, Options{Noise: noise, Seed: 4}, work...)
+		e := newEngine(t, Options{Noise: noise, Seed: 4}, work...)
 		for job, alternative := range []int{0, 1} {
 			g := cores(2 - alternative)
 			g.Alternative = alternative
@@ -252,7 +252,7 @@ func TestAlternatives(t *testing.T) {
 	if len(work[0].Alternatives) != 2 || work[0].Scaled != 0 {
 		t.Error("the engine has changed the work that it was given")
 	}
-	work[0].Alternatives = []Work{{Scaled: -1}}
+	work[0].Alternatives = []Scaling{{Scaled: -1}}
 	if _, err := New([]scheduler.Job{{Name: "a"}}, work[:1], Options{}); err == nil {
 		t.Error("a negative run time of an alternative was accepted")
 	}

@@ -10,10 +10,9 @@ import (
 // marks are the instants at which jobs report how far they have come: when
 // their finished units are 1, 2, 4, 8 and so on.
 type marks struct {
-	due     ends     // like ends, an entry counts only while its job's mark is at that instant
-	units   []int    // by job; nil when nobody watches
-	jobs    []marked // by job
-	reports []scheduler.Report
+	due   ends     // like ends, an entry counts only while its job's mark is at that instant
+	units []int    // by job; nil when nobody watches
+	jobs  []marked // by job
 }
 
 type marked struct {
@@ -22,20 +21,13 @@ type marked struct {
 	whole time.Duration // what the number of threads changes of its run time, on those of its work
 }
 
-// Watch implements scheduler.Reporter: every unit of a job takes an equal part
+// Watch implements scheduler.Watcher: every unit of a job takes an equal part
 // of what the number of threads changes of its run time, after its fixed part.
 func (e *Engine) Watch(units []int) {
-	e.marks = marks{units: units, jobs: make([]marked, len(e.work))}
+	e.marks = marks{units: units, jobs: make([]marked, len(e.tasks))}
 	for i := range e.tasks {
 		e.marks.jobs[i].whole = e.tasks[i].scaled
 	}
-}
-
-// Reports implements scheduler.Reporter.
-func (e *Engine) Reports() []scheduler.Report {
-	reports := e.reports
-	e.reports = nil
-	return reports
 }
 
 // expectMark notes when a job that runs from now on has its next report. The
@@ -61,8 +53,9 @@ func (e *Engine) mark(job int, gap time.Duration) {
 // untilMark is the work, as time alone on its cores, that a job has yet to do
 // until its next report; it has none any more when ok is false.
 func (e *Engine) untilMark(job int, t *task) (gap time.Duration, ok bool) {
-	m, w := &e.marks.jobs[job], &e.work[job]
-	total := stretch(m.whole, w.speed(max(w.Threads, 1)), w.speed(int(t.threads)))
+	m := &e.marks.jobs[job]
+	_, _, rate := e.workOf(job).Times()
+	total := stretch(m.whole, rate, t.rate)
 	if m.next >= e.units[job] || total == 0 {
 		return 0, false
 	}
@@ -86,7 +79,7 @@ func (e *Engine) passed(x end) bool {
 	return e.tasks[x.job].phase != running || e.marks.jobs[x.job].at != x.at
 }
 
-// passMarks makes the reports that are due by now.
+// passMarks gives notice of the progress that is due by now.
 func (e *Engine) passMarks() {
 	for e.nextMark() <= e.now && len(e.due) > 0 {
 		x := e.due.pop()
@@ -101,7 +94,7 @@ func (e *Engine) passMarks() {
 				continue
 			}
 		}
-		e.reports = append(e.reports, scheduler.Report{Job: int(x.job), At: x.at, Units: m.next})
+		e.news = append(e.news, scheduler.Notice{Kind: scheduler.JobProgress, Job: int(x.job), At: x.at, Units: m.next})
 		m.next *= 2
 		m.at = scheduler.Never
 		e.expectMark(int(x.job), &t)

@@ -11,18 +11,24 @@ import (
 )
 
 // reports jumps until the job ends, and returns its reports.
-func reports(t *testing.T, e *Engine, do map[time.Duration]func()) []scheduler.Report {
+func reports(t *testing.T, e *Engine, do map[time.Duration]func()) []scheduler.Notice {
 	t.Helper()
-	var all []scheduler.Report
+	var all []scheduler.Notice
 	for {
 		until := scheduler.Never
 		for at := range do {
 			until = min(until, at)
 		}
-		now, ended, err := e.Next(context.Background(), until)
+		now, news, err := e.Next(context.Background(), until)
 		must(t, err)
-		all = append(all, e.Reports()...)
-		if len(ended) > 0 {
+		over := false
+		for _, n := range news {
+			over = over || n.Kind == scheduler.JobEnded
+			if n.Kind == scheduler.JobProgress {
+				all = append(all, n)
+			}
+		}
+		if over {
 			return all
 		}
 		if f := do[now]; f != nil {
@@ -32,39 +38,41 @@ func reports(t *testing.T, e *Engine, do map[time.Duration]func()) []scheduler.R
 	}
 }
 
-func at(seconds float64, units int) scheduler.Report {
-	return scheduler.Report{At: time.Duration(seconds * float64(time.Second)), Units: units}
+func at(seconds float64, units int) scheduler.Notice {
+	return scheduler.Notice{
+		Kind: scheduler.JobProgress, At: time.Duration(seconds * float64(time.Second)), Units: units,
+	}
 }
 
 const second = time.Second
 
 // A job of 10 units of 1 s on two cores, after 3 s in which nothing speeds up.
 func TestReportsAreExact(t *testing.T) {
-	work := Work{Fixed: 3 * second, Scaled: 10 * second, Threads: 2, Parallel: 1}
+	work := Scaling{Fixed: 3 * second, Scaled: 10 * second, Threads: 2, Parallel: 1}
 	for _, c := range []struct {
 		name string
 		o    Options
 		do   func(e *Engine) map[time.Duration]func()
-		want []scheduler.Report
+		want []scheduler.Notice
 	}{
-		{"undisturbed", Options{}, nil, []scheduler.Report{at(4, 1), at(5, 2), at(7, 4), at(11, 8)}},
+		{"undisturbed", Options{}, nil, []scheduler.Notice{at(4, 1), at(5, 2), at(7, 4), at(11, 8)}},
 		{"paused for 10 s in the middle of the third unit", Options{Overheads: Overheads{Pause: 250e6}},
 			func(e *Engine) map[time.Duration]func() {
 				return map[time.Duration]func(){
 					5500 * time.Millisecond:  func() { must(t, e.Pause(0)) },
 					15500 * time.Millisecond: func() { must(t, e.Resume(0, cores(2))) },
 				}
-			}, []scheduler.Report{at(4, 1), at(5, 2), at(17.25, 4), at(21.25, 8)}},
+			}, []scheduler.Notice{at(4, 1), at(5, 2), at(17.25, 4), at(21.25, 8)}},
 		{"on one core from the middle of the third unit on", Options{},
 			func(e *Engine) map[time.Duration]func() {
 				return map[time.Duration]func(){5500 * time.Millisecond: func() { must(t, e.Resize(0, cores(1))) }}
-			}, []scheduler.Report{at(4, 1), at(5, 2), at(8.5, 4), at(16.5, 8)}},
+			}, []scheduler.Notice{at(4, 1), at(5, 2), at(8.5, 4), at(16.5, 8)}},
 		{"resized at the instant of a report", Options{},
 			func(e *Engine) map[time.Duration]func() {
 				return map[time.Duration]func(){5 * second: func() { must(t, e.Resize(0, cores(1))) }}
-			}, []scheduler.Report{at(4, 1), at(5, 2), at(9, 4), at(17, 8)}},
+			}, []scheduler.Notice{at(4, 1), at(5, 2), at(9, 4), at(17, 8)}},
 	} {
-		e := engine(t, c.o, work)
+		e := newEngine(t, c.o, work)
 		e.Watch([]int{10})
 		must(t, e.Start(0, cores(2)))
 		var do map[time.Duration]func()
@@ -80,17 +88,17 @@ func TestReportsAreExact(t *testing.T) {
 // Units that take no time to tell, and jobs without units, are no trouble.
 func TestReportsOfSmallJobs(t *testing.T) {
 	for _, c := range []struct {
-		work  Work
+		work  Scaling
 		units int
 		want  int
 	}{
 		{FullRequest(second, 1), 0, 0},
 		{FullRequest(second, 1), 1, 0},   // its end tells
-		{Work{Fixed: second}, 10, 0},     // nothing is known of its units
+		{Scaling{Fixed: second}, 10, 0},  // nothing is known of its units
 		{FullRequest(3, 1), 1 << 20, 20}, // a third of a million units each nanosecond
-		{Work{}, 5, 0},
+		{Scaling{}, 5, 0},
 	} {
-		e := engine(t, Options{}, c.work)
+		e := newEngine(t, Options{}, c.work)
 		e.Watch([]int{c.units})
 		must(t, e.Start(0, cores(1)))
 		if got := len(reports(t, e, nil)); got != c.want {
@@ -102,15 +110,15 @@ func TestReportsOfSmallJobs(t *testing.T) {
 // Watching changes nothing but what is told.
 func TestWatchingChangesNothing(t *testing.T) {
 	end := func(watch bool) time.Duration {
-		e := engine(t, Options{Noise: 0.3, Seed: 5}, Training(second, 7, second, 0.8))
+		e := newEngine(t, Options{Noise: 0.3, Seed: 5}, Training(second, 7, second, 0.8))
 		if watch {
 			e.Watch([]int{7})
 		}
 		must(t, e.Start(0, cores(2)))
 		for {
-			now, ended, err := e.Next(context.Background(), scheduler.Never)
+			now, news, err := e.Next(context.Background(), scheduler.Never)
 			must(t, err)
-			if len(ended) > 0 {
+			if len(news) > 0 && news[0].Kind == scheduler.JobEnded {
 				return now
 			}
 		}
@@ -127,12 +135,12 @@ func TestReportsUnderContention(t *testing.T) {
 		Slowdown: func(own, others, cores int) float64 { return 1 + float64(others) },
 		Cluster:  scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 2}}},
 	}}
-	e := engine(t, o, FullRequest(10*second, 1), FullRequest(10*second, 1))
+	e := newEngine(t, o, FullRequest(10*second, 1), FullRequest(10*second, 1))
 	e.Watch([]int{10, 0})
 	must(t, e.Start(0, scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: 1}}}))
 	must(t, e.Start(1, scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 1, Hi: 2}}}))
 	got := reports(t, e, map[time.Duration]func(){8 * second: func() { must(t, e.Pause(1)) }})
-	want := []scheduler.Report{at(2, 1), at(4, 2), at(8, 4), at(12, 8)}
+	want := []scheduler.Notice{at(2, 1), at(4, 2), at(8, 4), at(12, 8)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -4,11 +4,29 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Work says how long a job takes alone, on any number of threads: Fixed, and
-// Scaled on Threads threads, which changes with the number of threads.
-type Work struct {
+// Work is how long a job takes: first a fixed part, which no grant changes, then
+// the rest, whose progress per second depends on what the job holds. It is the
+// truth of a simulated job, which predictions may miss.
+type Work interface {
+	// Times returns the two parts, alone and without overheads; the rest is
+	// the time that it takes at a rate.
+	Times() (fixed, rest time.Duration, rate float64)
+	// Rate returns the progress per second under a grant, above 0, in the unit of
+	// Times.
+	Rate(g scheduler.Grant) float64
+	// In returns the work of the job when it runs in one of its alternatives: the
+	// work itself if they are all the same to it.
+	In(alternative int) (Work, error)
+	// Check returns an error for work that no job can have.
+	Check() error
+}
+
+// Scaling is work whose rate depends on the number of threads alone.
+type Scaling struct {
 	// Fixed is the part that no number of threads changes: the start-up.
 	Fixed time.Duration
 	// Scaled is the rest, on Threads threads (0 means 1).
@@ -20,35 +38,54 @@ type Work struct {
 	// SpeedUp returns how many times faster than on one thread the scaled part
 	// is on so many threads; above 0.
 	SpeedUp func(threads int) float64
-	// Alternatives has the work of a job with alternatives in each of its ways;
+	// Alternatives has the work of a job with alternatives in each of them;
 	// the fields above then do not count.
-	Alternatives []Work
+	Alternatives []Scaling
+}
+
+// Times implements Work.
+func (w *Scaling) Times() (fixed, rest time.Duration, rate float64) {
+	return w.Fixed, w.Scaled, w.speed(max(w.Threads, 1))
+}
+
+// Rate implements Work.
+func (w *Scaling) Rate(g scheduler.Grant) float64 { return w.speed(g.Cores.Count()) }
+
+// In implements Work.
+func (w *Scaling) In(alternative int) (Work, error) {
+	switch {
+	case len(w.Alternatives) == 0:
+		return w, nil
+	case alternative < 0 || alternative >= len(w.Alternatives):
+		return nil, fmt.Errorf("it has no alternative %d", alternative)
+	}
+	return &w.Alternatives[alternative], nil
 }
 
 // Training is a job of so many epochs, whose epoch takes a given time on one
 // thread, of which the part parallel speeds up.
-func Training(startup time.Duration, epochs int, epoch time.Duration, parallel float64) Work {
-	return Work{Fixed: startup, Scaled: time.Duration(epochs) * epoch, Threads: 1, Parallel: parallel}
+func Training(startup time.Duration, epochs int, epoch time.Duration, parallel float64) Scaling {
+	return Scaling{Fixed: startup, Scaled: time.Duration(epochs) * epoch, Threads: 1, Parallel: parallel}
 }
 
 // FullRequest is a job that takes a given time on its full request, and in
 // proportion longer on fewer threads.
-func FullRequest(runTime time.Duration, threads int) Work {
-	return Work{Scaled: runTime, Threads: threads, Parallel: 1}
+func FullRequest(runTime time.Duration, threads int) Scaling {
+	return Scaling{Scaled: runTime, Threads: threads, Parallel: 1}
 }
 
-// RunTime returns how long the job takes alone on so many threads, without
-// overheads and noise.
-func (w Work) RunTime(threads int) time.Duration {
+// RunTime returns how long the job takes alone on so many threads, without overheads
+// and noise.
+func (w Scaling) RunTime(threads int) time.Duration {
 	return w.Fixed + stretch(w.Scaled, w.speed(max(w.Threads, 1)), w.speed(threads))
 }
 
-// Estimate returns RunTime as a prediction for scheduler.Job: at least a
-// nanosecond, for 0 stands for no estimate.
-func (w Work) Estimate(threads int) time.Duration { return max(w.RunTime(threads), 1) }
+// Estimate returns RunTime as a prediction for scheduler.Job: at least a nanosecond,
+// for 0 stands for no estimate.
+func (w Scaling) Estimate(threads int) time.Duration { return max(w.RunTime(threads), 1) }
 
 // speed returns the speed on so many threads, where one thread has 1.
-func (w Work) speed(threads int) float64 {
+func (w *Scaling) speed(threads int) float64 {
 	if w.SpeedUp != nil {
 		return w.SpeedUp(threads)
 	}
@@ -68,7 +105,8 @@ func stretch(d time.Duration, from, to float64) time.Duration {
 	return time.Duration(t)
 }
 
-func (w Work) check() error {
+// Check implements Work.
+func (w *Scaling) Check() error {
 	switch {
 	case w.Fixed < 0 || w.Scaled < 0:
 		return fmt.Errorf("a run time of %s + %s is negative", w.Fixed, w.Scaled)
@@ -78,7 +116,7 @@ func (w Work) check() error {
 		return fmt.Errorf("a parallel part of %v is not between 0 and 1", w.Parallel)
 	}
 	for i := range w.Alternatives {
-		if err := w.Alternatives[i].check(); err != nil {
+		if err := w.Alternatives[i].Check(); err != nil {
 			return fmt.Errorf("alternative %d: %w", i, err)
 		}
 	}

@@ -130,20 +130,21 @@ func Seconds(s float64) time.Duration {
 	return time.Duration(math.Min(s*float64(time.Second), math.MaxInt64/2))
 }
 
-// Split divides granted cores between a job's thread pools. inter and intra
-// are what the job asked for, request is its request in cores: inter + intra
-// where it split them, intra alone for a plain request (inter 1, intra N).
-// A job that is granted its request or more gets the pools that it asked for.
-// Otherwise both shrink in proportion: inter is rounded down, intra gets the
-// rest, and each is at least 1.
+// Split divides granted cores between a job's two thread pools. inter and intra are the pools that the job asked for, and
+// request is its request in cores: inter + intra where it named both pools, intra alone for a plain request (inter 1,
+// intra N), whose cores all go to the intra-op pool. Otherwise the pools share the cores in proportion to what was asked
+// for, by largest remainder (a tie goes to the intra-op pool), and each has at least one thread: on one core both have
+// one, on more cores the pools add up to the cores, also beyond the request.
 func Split(inter, intra, request, granted int) (int, int) {
 	inter, intra, granted = max(inter, 1), max(intra, 1), max(granted, 1)
-	switch {
-	case granted >= request:
-		return inter, intra
-	case inter == 1 && intra >= request:
+	if inter == 1 && intra >= request {
 		return 1, granted
 	}
-	in := max(1, inter*granted/(inter+intra))
-	return in, max(1, granted-in)
+	if granted == 1 {
+		return 1, 1
+	}
+	total := inter + intra
+	wide := (2*intra*granted + total) / (2 * total) // the share of intra, to the nearest whole number
+	wide = min(max(wide, 1), granted-1)
+	return granted - wide, wide
 }

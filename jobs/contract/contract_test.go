@@ -69,7 +69,10 @@ func TestSplit(t *testing.T) {
 		{4, 4, 8, 4, 2, 2},
 		{4, 1, 5, 2, 1, 1},
 		{2, 2, 4, 1, 1, 1},
-		{2, 2, 4, 9, 2, 2}, // never more than asked for
+		{2, 3, 5, 4, 2, 2},  // 1.6 and 2.4 cores: the largest remainder is that of inter
+		{2, 4, 6, 12, 4, 8}, // beyond the request, as a malleable job may get
+		{1, 4, 4, 6, 1, 6},
+		{1, 1, 2, 1, 1, 1},
 		{0, 0, 1, 0, 1, 1},
 	} {
 		inter, intra := Split(test.inter, test.intra, test.request, test.granted)
@@ -80,24 +83,28 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Shrunk pools are at least 1, at most what was asked for, grow with the grant
-// and fill it where it has room for both.
+// The pools share the cores in proportion to what was asked for, each to the nearest whole number, none below 1 and none
+// smaller for one core more. On the request the job has exactly the pools that it asked for.
 func TestSplitProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inter := rapid.IntRange(1, 64).Draw(t, "inter")
 		intra := rapid.IntRange(1, 64).Draw(t, "intra")
 		request := inter + intra
 		lastInter, lastIntra := 1, 1
-		for granted := 1; granted <= request; granted++ {
+		for granted := 1; granted <= 2*request; granted++ {
 			a, b := Split(inter, intra, request, granted)
-			if a < 1 || b < 1 || a > inter || b > intra {
+			if a < 1 || b < 1 || granted >= 2 && a+b != granted {
 				t.Fatalf("granted %d: %d and %d", granted, a, b)
 			}
-			if granted >= 2 && a+b != granted {
-				t.Fatalf("granted %d: %d + %d", granted, a, b)
-			}
-			if a < lastInter || b < lastIntra-1 {
+			if a < lastInter || b < lastIntra {
 				t.Fatalf("granted %d: %d and %d after %d and %d", granted, a, b, lastInter, lastIntra)
+			}
+			// Twice the distance from the exact share, times the request.
+			if off := 2 * max(a*request-granted*inter, granted*inter-a*request); off > request && a > 1 && b > 1 {
+				t.Fatalf("granted %d: %d and %d are not the nearest to %d:%d", granted, a, b, inter, intra)
+			}
+			if granted == request && (a != inter || b != intra) {
+				t.Fatalf("granted its request: %d and %d", a, b)
 			}
 			lastInter, lastIntra = a, b
 		}

@@ -5,13 +5,15 @@ package resultstest
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -23,7 +25,7 @@ type Config struct {
 	Quanta      []time.Duration // one round-robin variant each
 	FailJob     int             // number of a job that fails half-way; -1: none
 	Missing     int             // so many cells at the end of the plan are not there
-	Records     results.Records
+	Records     record.Records
 	// Twins makes the cells real ones, each with its simulation: in it jobs take
 	// nine tenths of their time.
 	Twins bool
@@ -34,7 +36,7 @@ type Config struct {
 func Small() Config {
 	return Config{
 		Long: 2, Short: 6, Cores: 2, Replicates: 5, Quanta: []time.Duration{300 * time.Millisecond},
-		FailJob: -1, Records: results.AllRecords,
+		FailJob: -1, Records: record.AllRecords,
 	}
 }
 
@@ -56,14 +58,14 @@ func (cfg Config) Write(t testing.TB) string {
 		must(err)
 		must(os.WriteFile(filepath.Join(dir, name), raw, 0o644))
 	}
-	writeJSON(results.PlanFile, plan)
-	writeJSON(results.RunFile, results.Run{
+	writeJSON(record.PlanFile, plan)
+	writeJSON(record.RunFile, record.Run{
 		Started: "2026-01-02T03:04:05Z", Ended: "2026-01-02T03:05:06Z", State: "finished", Version: "v0.1.0", Go: "go1.26",
 		Seed: plan.Seed, Command: []string{"tfexp", "run", "fcfs_vs_rr.hcl"}, File: "fcfs_vs_rr.hcl", Ran: len(plan.Cells),
-		Host: []results.Setting{{Name: "system", Value: "linux/amd64"}, {Name: "cpu", Value: "Example CPU"}, {Name: "threads", Value: "2"}},
+		Host: []record.Setting{{Name: "system", Value: "linux/amd64"}, {Name: "cpu", Value: "Example CPU"}, {Name: "threads", Value: "2"}},
 	})
-	must(os.WriteFile(filepath.Join(dir, results.ExperimentFile), []byte("experiment \"fcfs_vs_rr\" {\n  seed = 7\n}\n"), 0o644))
-	must(results.WriteEstimates(dir, []results.EstimateRow{
+	must(os.WriteFile(filepath.Join(dir, record.ExperimentFile), []byte("experiment \"fcfs_vs_rr\" {\n  seed = 7\n}\n"), 0o644))
+	must(record.WriteEstimates(dir, []record.EstimateRow{
 		{Job: "long", Hardware: "machine", Threads: cfg.Cores, Model: "linear", Samples: 2, SampleFraction: 0.07, Slope: 0.03, Intercept: 0.1, Predicted: 1.9, Low: 1.7, High: 2.1, Actual: -1},
 		{Job: "short", Hardware: "machine", Threads: 1, Model: "linear", Samples: 2, SampleFraction: 0.1, Slope: 0.02, Intercept: 0.1, Predicted: 0.5, Low: 0.4, High: 0.6, Actual: -1},
 	}))
@@ -75,57 +77,57 @@ func (cfg Config) Write(t testing.TB) string {
 			must(err)
 			quantum = q
 		}
-		folder := filepath.Join(dir, results.CellsDir, ref.Cell)
-		w, err := results.NewCellWriter(folder, setup, cfg.Records)
+		folder := filepath.Join(dir, record.CellsDir, ref.Cell)
+		w, err := record.NewCellWriter(folder, setup, cfg.Records)
 		must(err)
 		s := sim{jobs: setup.Jobs, work: work, cores: cfg.Cores, quantum: quantum, fail: cfg.FailJob, out: w}
 		s.run()
-		cell := results.Cell{Seconds: 3, Busy: 0.02}
+		cell := record.Cell{Seconds: 3, Busy: 0.02}
 		if ref.Replicate == 2 {
-			cell.Warnings = []results.Warning{{Code: "busy_machine", Text: "other processes used 0.8 cores on the mean"}}
+			cell.Warnings = []record.Warning{{Code: "busy_machine", Text: "other processes used 0.8 cores on the mean"}}
 		}
 		_, err = w.Finish(cell)
 		must(err)
 		if cfg.Twins {
 			setup.Cell = ref.Twin()
-			w, err := results.NewCellWriter(filepath.Join(dir, results.CellsDir, setup.Cell.Cell), setup, cfg.Records)
+			w, err := record.NewCellWriter(filepath.Join(dir, record.CellsDir, setup.Cell.Cell), setup, cfg.Records)
 			must(err)
 			for i := range work {
 				work[i] = work[i] * 9 / 10
 			}
 			s := sim{jobs: setup.Jobs, work: work, cores: cfg.Cores, quantum: quantum, fail: -1, out: w}
 			s.run()
-			_, err = w.Finish(results.Cell{Busy: -1})
+			_, err = w.Finish(record.Cell{Busy: -1})
 			must(err)
 		}
 		if cfg.FailJob >= 0 {
-			logs := filepath.Join(folder, results.LogsDir)
+			logs := filepath.Join(folder, record.LogsDir)
 			must(os.MkdirAll(logs, 0o755))
 			log := "epoch 1: loss 0.7\nepoch 2: loss NaN\nTraceback: the loss is not a number <stop>\n"
 			must(os.WriteFile(filepath.Join(logs, setup.Jobs[cfg.FailJob].Name+".log"), []byte(log), 0o644))
 		}
 	}
-	must(results.WriteTables(dir))
+	must(analysis.WriteTables(dir))
 	return dir
 }
 
 // Plan is the experiment's plan: FCFS, and round robin with each quantum.
-func (cfg Config) Plan() results.Plan {
-	p := results.Plan{
+func (cfg Config) Plan() record.Plan {
+	p := record.Plan{
 		Schema: 1, Experiment: "fcfs_vs_rr", Seed: 7, Replicates: cfg.Replicates, Axes: []string{"quantum"},
 		Description: "Short jobs arrive behind long ones. How much less do they wait under round robin than under FCFS?",
-		Workloads:   []results.Named{{Name: "mixed", Summary: fmt.Sprintf("%d × long, %d × short", cfg.Long, cfg.Short)}},
-		Hardware:    []results.Named{{Name: "machine", Summary: fmt.Sprintf("simulated engine, %d cores", cfg.Cores)}},
-		Policies:    []results.Named{{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 300ms, strict"}},
-		Compares: []results.Compare{
+		Workloads:   []record.Named{{Name: "mixed", Summary: fmt.Sprintf("%d × long, %d × short", cfg.Long, cfg.Short)}},
+		Hardware:    []record.Named{{Name: "machine", Summary: fmt.Sprintf("simulated engine, %d cores", cfg.Cores)}},
+		Policies:    []record.Named{{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 300ms, strict", Title: "Round robin"}},
+		Compares: []record.Compare{
 			{Metric: "mean_waiting_s", Baseline: "fcfs", Level: 0.95},
 			{Metric: "mean_jct_s", Baseline: "fcfs", Level: 0.95},
 			{Metric: "makespan_s", Baseline: "fcfs", Level: 0.95},
 		},
 	}
-	add := func(policy string, axes []results.Setting) {
+	add := func(policy string, axes []record.Setting) {
 		for r := 1; r <= cfg.Replicates; r++ {
-			c := results.CellRef{
+			c := record.CellRef{
 				Workload: "mixed", Hardware: "machine", Policy: policy, Replicate: r, Seed: int64(r),
 				Engine: "simulated", Axes: axes, Cores: cfg.Cores, Key: fmt.Sprintf("%s%v%d", policy, axes, r),
 			}
@@ -143,15 +145,16 @@ func (cfg Config) Plan() results.Plan {
 	}
 	add("fcfs", nil)
 	for _, q := range cfg.Quanta {
-		add("rr", []results.Setting{{Name: "quantum", Value: q.String()}})
+		add("rr", []record.Setting{{Name: "quantum", Value: q.String()}})
 	}
 	return p
 }
 
 // setup draws a replicate's jobs, which all policies share, and their true run times.
-func (cfg Config) setup(ref results.CellRef) (results.Setup, []time.Duration) {
+func (cfg Config) setup(ref record.CellRef) (record.Setup, []time.Duration) {
 	rng := rand.New(rand.NewPCG(uint64(ref.Seed), 1))
-	s := results.Setup{Cell: ref, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: cfg.Cores}}}}
+	s := record.Setup{Cell: ref}
+	s.Cluster = scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: cfg.Cores}}}
 	var work []time.Duration
 	at := 100 * time.Millisecond
 	for i := range cfg.Long + cfg.Short {
@@ -325,4 +328,34 @@ func (s *sim) end() {
 	s.running = still
 	s.arrive()
 	s.queue = append(s.queue, paused...)
+}
+
+// TwoJobs is a trace worked out by hand, on two cores: "a" asks for both and
+// is paused once, "b" asks for one.
+//
+//	t:  0    1    2    3    4    5
+//	a:  arrives, runs 0–2, paused 2–3, runs 3–5
+//	b:       arrives 1, runs 2–3
+func TwoJobs() (record.Setup, []scheduler.Event) {
+	cores := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
+	const second = time.Second
+	s := record.Setup{Cell: record.CellRef{Cell: "c", Workload: "w", Hardware: "h", Policy: "p", Replicate: 1, Engine: "simulated", Cores: 2}, Setup: measure.Setup{
+		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 2}}},
+		Jobs: []scheduler.Job{
+			{Number: 0, Name: "a-1", Class: "a", Threads: 2},
+			{Number: 1, Name: "b-1", Class: "b", Threads: 1, Arrival: second},
+		},
+		Predicted: []time.Duration{5 * second, second / 2},
+		Alone:     []time.Duration{4 * second, second},
+	}}
+	return s, []scheduler.Event{
+		{At: 0, Kind: scheduler.Arrive, Job: 0},
+		{At: 0, Kind: scheduler.Start, Job: 0, Cores: cores(0, 2)},
+		{At: second, Kind: scheduler.Arrive, Job: 1},
+		{At: 2 * second, Kind: scheduler.Pause, Job: 0},
+		{At: 2 * second, Kind: scheduler.Start, Job: 1, Cores: cores(0, 1)},
+		{At: 3 * second, Kind: scheduler.Finish, Job: 1},
+		{At: 3 * second, Kind: scheduler.Resume, Job: 0, Cores: cores(0, 2)},
+		{At: 5 * second, Kind: scheduler.Finish, Job: 0},
+	}
 }

@@ -24,17 +24,6 @@ func Quantile(sorted []float64, q float64) float64 {
 	return sorted[lo] + (at-float64(lo))*(sorted[hi]-sorted[lo])
 }
 
-// Jain is Jain's fairness index (Σx)² / (n·Σx²): 1 when all are alike, 1/n when
-// one has everything (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984); NaN over nothing.
-func Jain(x []float64) float64 {
-	var sum, squares float64
-	for _, v := range x {
-		sum += v
-		squares += v * v
-	}
-	return sum * sum / (float64(len(x)) * squares)
-}
-
 // Interval is a mean with its confidence interval; NaN where it is not known.
 type Interval struct {
 	N               int
@@ -111,3 +100,18 @@ func Holm(p []float64) []float64 {
 	}
 	return out
 }
+
+// Mean is a running mean; NaN over nothing.
+type Mean struct {
+	Sum float64
+	N   int
+}
+
+// Add adds a value.
+func (m *Mean) Add(v float64) { m.Sum += v; m.N++ }
+
+// Value returns the mean.
+func (m *Mean) Value() float64 { return m.Sum / float64(m.N) } // 0/0 is NaN
+
+// Finite reports whether v is a number: neither NaN nor infinite.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,5 +1,6 @@
 // Package validate checks finished schedules, simulated or real, from their traces
-// alone: it knows what a schedule must never do, and nothing of policies.
+// alone: it knows what a schedule must never do, and nothing of policies. It shares
+// no code with what it checks, so it replays events itself, without scheduler/ledger.
 package validate
 
 import (
@@ -40,6 +41,7 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //     attempt if it is started anew, which happens as often as it may;
 //   - a gang has the same number of cores and GPUs on each of its nodes, any
 //     other job is on one node; a resumed job is on the nodes it was on;
+//   - the parts of a job that has several are its grant, each on one node;
 //   - every job has an end, and only one;
 //   - waiting and service time, added up from the trace, are those of the
 //     outcome, and together the time from arrival to finish.
@@ -325,8 +327,59 @@ func (v *Validator) grant(e scheduler.Event, t *traced) {
 				j.Name, c, g, cores, gpus, node, max(j.Nodes, 1))
 		}
 	}
+	if e.Layout != nil || j.Nodes > 1 {
+		v.parts(e, t)
+	}
 	if len(t.nodes) != max(j.Nodes, 1) {
 		v.report(e.At, e.Job, "job %q is on %d nodes instead of %d", j.Name, len(t.nodes), max(j.Nodes, 1))
+	}
+}
+
+// parts checks that the parts of a job are its grant, each on one node, and those
+// of a gang alike, one a node.
+func (v *Validator) parts(e scheduler.Event, t *traced) {
+	if n := v.jobs[e.Job].Nodes; n <= 1 || e.Layout == nil || len(e.Layout.Parts) != n {
+		v.report(e.At, e.Job, "job %q does not have one part on each of its %d nodes", v.name(e.Job), max(n, 1))
+		return
+	}
+	parts := e.Layout.Parts
+	onCores, onGPUs := map[int]int{}, map[int]int{} // the part of each core and GPU
+	for i, p := range parts {
+		if !slices.Contains(t.nodes, p.Node) || i > 0 && p.Node <= parts[i-1].Node {
+			v.report(e.At, e.Job, "part %d of job %q is on node %d of %v", i, v.name(e.Job), p.Node, t.nodes)
+		}
+		if c, g := p.Cores.Count(), p.GPUs.Count(); c != parts[0].Cores.Count() || g != parts[0].GPUs.Count() {
+			v.report(e.At, e.Job, "part %d of job %q has %d cores and %d GPUs, unlike part 0", i, v.name(e.Job), c, g)
+		}
+		v.within(e, &v.cores, p.Cores, i, p.Node, onCores)
+		v.within(e, &v.gpus, p.GPUs, i, p.Node, onGPUs)
+	}
+	v.together(e, "cores", e.Cores, onCores)
+	v.together(e, "GPUs", e.GPUs, onGPUs)
+}
+
+// within checks that what a part holds is on its node, and no other part's.
+func (v *Validator) within(e scheduler.Event, h *holders, set scheduler.CoreSet, part, node int, of map[int]int) {
+	set.Each(func(c int) {
+		if c >= len(h.node) || int(h.node[c]) != node {
+			v.report(e.At, e.Job, "part %d of job %q has %s %d, which is not on its node %d", part, v.name(e.Job), h.what, c, node)
+		}
+		if other, taken := of[c]; taken {
+			v.report(e.At, e.Job, "%s %d of job %q is of its parts %d and %d", h.what, c, v.name(e.Job), other, part)
+		}
+		of[c] = part
+	})
+}
+
+// together checks that the parts hold what the job does.
+func (v *Validator) together(e scheduler.Event, what string, set scheduler.CoreSet, of map[int]int) {
+	same := set.Count() == len(of)
+	set.Each(func(c int) {
+		_, ok := of[c]
+		same = same && ok
+	})
+	if !same {
+		v.report(e.At, e.Job, "the parts of job %q do not hold its %s %s", v.name(e.Job), what, set)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -46,7 +47,7 @@ func validCell(t *testing.T) (Run, Outcome, []Event) {
 		},
 		Resizes: []Resize{{At: 3 * time.Second, Job: 3, Threads: 1}},
 	}
-	work := make([]simulated.Work, len(r.Jobs))
+	work := make([]simulated.Scaling, len(r.Jobs))
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
 		j.Number, j.Name = i, string(rune('A'+i))
@@ -88,6 +89,12 @@ func nth(events []Event, kind EventKind, n int) int {
 		}
 	}
 	return -1
+}
+
+// gang returns the start of the cell's gang, job 4.
+func gang(events []Event) *Event {
+	i := slices.IndexFunc(events, func(e Event) bool { return e.Job == 4 && e.Kind == Start })
+	return &events[i]
 }
 
 func TestValidatorFindsBrokenTraces(t *testing.T) {
@@ -158,6 +165,32 @@ func TestValidatorFindsBrokenTraces(t *testing.T) {
 				}
 			}
 		}, "on node"},
+		{"a gang without parts", func(r *Run, o *Outcome, e *[]Event) {
+			gang(*e).Layout = nil
+		}, "does not have one part"},
+		{"a plain job with parts", func(r *Run, o *Outcome, e *[]Event) {
+			(*e)[nth(*e, Start, 0)].Layout = &Layout{}
+		}, "does not have one part"},
+		{"parts on one node", func(r *Run, o *Outcome, e *[]Event) {
+			gang(*e).Layout.Parts[1].Node = 0
+		}, "is on node 0 of [0 1]"},
+		{"a part of another size", func(r *Run, o *Outcome, e *[]Event) {
+			gang(*e).Layout.Parts[1].Cores = nil
+		}, "unlike part 0"},
+		{"a part that is elsewhere", func(r *Run, o *Outcome, e *[]Event) {
+			p := gang(*e).Layout.Parts
+			p[0].Cores, p[1].Cores = p[1].Cores, p[0].Cores
+		}, "not on its node"},
+		{"a core of two parts", func(r *Run, o *Outcome, e *[]Event) {
+			p := gang(*e).Layout.Parts
+			p[1].Cores = p[0].Cores
+		}, "is of its parts 0 and 1"},
+		{"parts that are not the grant", func(r *Run, o *Outcome, e *[]Event) {
+			for i := range gang(*e).Layout.Parts {
+				p := &gang(*e).Layout.Parts[i]
+				p.Cores = CoreSet{{Lo: p.Cores[0].Lo, Hi: p.Cores[0].Lo + 1}}
+			}
+		}, "do not hold its cores"},
 		{"a job over two nodes", func(r *Run, o *Outcome, e *[]Event) {
 			(*e)[nth(*e, Start, 1)].Cores = CoreSet{{Lo: 3, Hi: 5}}
 		}, "nodes instead of 1"},

@@ -1,84 +1,102 @@
 package workload
 
 import (
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Column is a column of a CSV file with the text that its rows must have.
 type Column struct{ Name, Text string }
 
 // ReadColumns reads columns of numbers from a CSV file whose first line names
-// the columns: those rows that have the texts of where. The numbers must be
-// above 0. What is wrong with a line is a LineError; up to MaxErrors of them
-// are joined.
+// the columns. It takes only the rows that have the texts of where. The numbers
+// must be above 0. What is wrong with a line is a LineError; up to MaxErrors of
+// them are joined.
 func ReadColumns(file string, r io.Reader, columns []string, where []Column) ([][]float64, error) {
-	in := csv.NewReader(unmarked(r))
-	in.ReuseRecord = true
-	head, err := in.Read()
-	if err == io.EOF {
-		err = errors.New("the file is empty")
-	}
-	at := make([]int, 0, len(columns)+len(where))
-	find := func(name string) {
-		at = append(at, slices.Index(head, name))
-		if err == nil && at[len(at)-1] < 0 {
-			err = fmt.Errorf("there is no column %q; there are %s", name, strings.Join(head, ", "))
-		}
-	}
-	for _, name := range columns {
-		find(name)
-	}
-	for _, w := range where {
-		find(w.Name)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read columns: %w", &LineError{file, 1, err})
-	}
 	var (
-		rows  [][]float64
-		found []error
+		rows [][]float64
+		at   []int // of columns, then of where
 	)
-	for len(found) < MaxErrors {
-		row, err := in.Read()
-		if err == io.EOF {
-			break
+	find := func(head []string, name string) error {
+		i := slices.Index(head, name)
+		if i < 0 {
+			return fmt.Errorf("there is no column %q; there are %s", name, strings.Join(head, ", "))
 		}
-		var bad *csv.ParseError
-		switch {
-		case errors.As(err, &bad):
-			found = append(found, &LineError{file, bad.StartLine, bad.Err})
-			continue
-		case err != nil: // the file cannot be read on
-			return nil, fmt.Errorf("read columns: %w", err)
-		}
-		chosen := true
-		for i, w := range where {
-			chosen = chosen && strings.TrimSpace(row[at[len(columns)+i]]) == w.Text
-		}
-		if !chosen {
-			continue
-		}
-		numbers := make([]float64, len(columns))
-		for i, name := range columns {
-			text := strings.TrimSpace(row[at[i]])
-			numbers[i], err = strconv.ParseFloat(text, 64)
-			if err != nil || !(numbers[i] > 0) || math.IsInf(numbers[i], 0) {
-				line, _ := in.FieldPos(at[i])
-				found = append(found, &LineError{file, line, fmt.Errorf("%s %q is not a number above 0", name, text)})
-				break
+		at = append(at, i)
+		return nil
+	}
+	_, err := EachRow(file, r, false, func(head []string) error {
+		for _, name := range columns {
+			if err := find(head, name); err != nil {
+				return err
 			}
 		}
-		rows = append(rows, numbers)
-	}
-	if len(found) > 0 {
-		return nil, fmt.Errorf("read columns: %w", errors.Join(found...))
+		for _, w := range where {
+			if err := find(head, w.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(_ int, row []string) error {
+		for i, w := range where {
+			if strings.TrimSpace(row[at[len(columns)+i]]) != w.Text {
+				return nil
+			}
+		}
+		numbers, err := parseNumbers(row, at, columns)
+		if err == nil {
+			rows = append(rows, numbers)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read columns: %w", err)
 	}
 	return rows, nil
+}
+
+// parseNumbers reads the fields of a row that are at the places of the columns.
+func parseNumbers(row []string, at []int, columns []string) ([]float64, error) {
+	numbers := make([]float64, len(columns))
+	for i, name := range columns {
+		text := strings.TrimSpace(row[at[i]])
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(x > 0) || math.IsInf(x, 0) {
+			return nil, fmt.Errorf("%s %q is not a number above 0", name, text)
+		}
+		numbers[i] = x
+	}
+	return numbers, nil
+}
+
+// ReadInstants reads the instants, in seconds, in one column of a CSV file
+// whose first line names the columns. They need not be in order. What is wrong
+// with a line is a LineError; a lenient reader skips such lines.
+func ReadInstants(file string, r io.Reader, column string, lenient bool) (instants []time.Duration, skipped []error,
+	err error) {
+	at := 0
+	skipped, err = EachRow(file, r, lenient, func(head []string) error {
+		if at = slices.Index(head, column); at < 0 {
+			return fmt.Errorf("there is no column %q", column)
+		}
+		return nil
+	}, func(_ int, row []string) error {
+		instant, err := ParseTime(strings.TrimSpace(row[at]), time.Second)
+		if err == nil && instant < 0 {
+			err = fmt.Errorf("the instant %s is before the start", row[at])
+		}
+		if err == nil {
+			instants = append(instants, instant)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read instants: %w", err)
+	}
+	return instants, skipped, nil
 }

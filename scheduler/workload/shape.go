@@ -10,7 +10,7 @@ import (
 
 // Shape says how a trace is changed on its way into an experiment.
 type Shape struct {
-	// Limit keeps the first so many jobs of the file; 0 keeps all.
+	// Limit is the number of jobs to keep, the first of the file; 0 keeps all.
 	Limit int
 	// Scale multiplies the instants of arrivals and resizes: 0.5 is twice as
 	// fast; 0 means 1. A deadline keeps its distance from the arrival.
@@ -26,8 +26,8 @@ type Shape struct {
 	ThreadsPerProcessor int
 }
 
-// Apply changes the trace in place. It fails when an instant would be later
-// than can be told.
+// Apply changes the trace in place. It fails when an instant would be out of
+// range.
 func (s Shape) Apply(t *Trace) error {
 	if s.Limit > 0 && s.Limit < len(t.Jobs) {
 		*t = t.Keep(func(i int) bool { return i < s.Limit })
@@ -74,7 +74,7 @@ func (s Shape) Apply(t *Trace) error {
 
 var errLate = errors.New("the arrivals go on past the end of time")
 
-// instant is where an instant of the trace comes to be.
+// instant returns the new value of an instant of the trace.
 func (s Shape) instant(at, first time.Duration) (time.Duration, error) {
 	at -= first
 	if s.Scale != 0 && s.Scale != 1 {
@@ -122,8 +122,9 @@ func (t Trace) Keep(kept func(job int) bool) Trace {
 	return out
 }
 
-// Template fills in what the file does not tell of a job. The class is the
-// template's; the template's deadline is relative to the arrival.
+// Template returns the job of a trace with what the trace lacks taken from a
+// template. The class is the template's; the template's deadline is relative to
+// the arrival.
 func Template(j, template scheduler.Job) scheduler.Job {
 	template.Number, template.Name, template.Arrival = j.Number, j.Name, j.Arrival
 	template.Threads, template.Predicted = j.Threads, j.Predicted
@@ -145,6 +146,12 @@ func Template(j, template scheduler.Job) scheduler.Job {
 	}
 	if j.Memory > 0 {
 		template.Memory = j.Memory
+	}
+	if j.GPUs > 0 {
+		template.GPUs = j.GPUs
+	}
+	if j.Nodes > 1 {
+		template.Nodes = j.Nodes
 	}
 	return template
 }

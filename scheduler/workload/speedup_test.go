@@ -36,7 +36,8 @@ func TestSpeedUps(t *testing.T) {
 		}
 	}
 	for _, bad := range []SpeedUp{
-		{Sigma: 1.1}, {Kappa: -1}, {Sigma: math.NaN()}, {Points: []SpeedPoint{{2, 1}, {2, 2}}}, {Points: []SpeedPoint{{1, 0}}}, {Points: []SpeedPoint{{0, 1}}},
+		{Sigma: 1.1}, {Kappa: -1}, {Sigma: math.NaN()}, {Points: []SpeedPoint{{2, 1}, {2, 2}}}, {Points: []SpeedPoint{{1,
+			0}}}, {Points: []SpeedPoint{{0, 1}}},
 	} {
 		if bad.Check() == nil {
 			t.Errorf("%v is accepted", bad)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Job is a job whose run time is asked for.
@@ -32,16 +32,16 @@ type Job struct {
 // Fit returns the fitted estimate, and the job's row of estimates.csv, whose
 // actual run time is not known yet. It fails for a model that does not exist,
 // and for samples that the model cannot fit.
-func Fit(j Job) (estimator.Estimate, results.EstimateRow, error) {
+func Fit(j Job) (estimator.Estimate, record.EstimateRow, error) {
 	model, err := estimator.ByName(j.Model)
 	if err != nil {
-		return estimator.Estimate{}, results.EstimateRow{}, err
+		return estimator.Estimate{}, record.EstimateRow{}, err
 	}
 	e, err := model.Fit(estimator.Problem{
 		Job: cmp.Or(j.Identity, j.Name), Kind: j.Kind, Samples: j.Samples, Resource: j.Resource, History: j.History,
 	})
 	if err != nil {
-		return estimator.Estimate{}, results.EstimateRow{}, fmt.Errorf("estimate job %s: %w", j.Name, err)
+		return estimator.Estimate{}, record.EstimateRow{}, fmt.Errorf("estimate job %s: %w", j.Name, err)
 	}
 	sampled, cost := 0, 0.0
 	for _, s := range j.Samples {
@@ -49,12 +49,12 @@ func Fit(j Job) (estimator.Estimate, results.EstimateRow, error) {
 		cost += s.Cost
 	}
 	p := e.Predict(j.Length, j.Level)
-	return e, results.EstimateRow{
+	return e, record.EstimateRow{
 		Job: j.Name, Hardware: j.Hardware, Threads: j.Threads, GPUs: j.GPUs,
 		Model: model.Name(), Chosen: e.Model, Samples: e.Samples, SampleFraction: float64(sampled) / float64(j.Length),
 		Slope: e.Slope, Intercept: e.Intercept,
 		Predicted: p.Seconds, Low: p.Low, High: p.High, Actual: -1, ActualSD: -1,
-		Level: j.Level, Role: results.EstimateUsed, Host: j.Resource.Host,
+		Level: j.Level, Role: record.EstimateUsed, Host: j.Resource.Host,
 		Sigma: e.Curve.Sigma, Kappa: e.Curve.Kappa, Cost: cost,
 	}, nil
 }

@@ -7,57 +7,27 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/ledger"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	"github.com/tfexp/tfexp/stages"
 )
-
-// Cell is one cell, ready to run.
-type Cell struct {
-	// Dir is the folder that receives the records.
-	Dir     string
-	Setup   results.Setup
-	Records results.Records
-	// Logs is the folder with the jobs' output, "<job>.log"; empty for cells
-	// whose jobs do not run.
-	Logs    string
-	Policy  scheduler.Policy
-	Resizes []scheduler.Resize
-	Engine  scheduler.Engine
-	// Online is as in scheduler.Run.
-	Online *scheduler.Online
-	// Until is the horizon at which the cell is closed; 0 for none.
-	Until time.Duration
-	// Watch is told of the jobs' states as they change, in the goroutine of
-	// the loop; it may be nil.
-	Watch func(Counts)
-	// Begun is called with the first event, when all that is kept to the end of
-	// the cell is there; it may be nil.
-	Begun func()
-	// Finally, called when the trace is complete and before it is recorded,
-	// adds what only the caller knows: warnings, the load of the machine.
-	Finally func(*results.Cell)
-}
-
-// Counts are the jobs of a cell by state.
-type Counts struct {
-	Waiting, Running, Done, Failed, Total int
-}
 
 // Run runs the cell and leaves its folder complete. A cell with failed jobs,
 // with a trace that is no valid schedule, or that could not go on, is complete
 // and failed. The error is the context's, or that the records could not be
 // written; the folder is then left incomplete.
-func Run(ctx context.Context, c Cell) (results.Cell, error) {
-	w, err := results.NewCellWriter(c.Dir, c.Setup, c.Records)
+func Run(ctx context.Context, c stages.Task) (record.Cell, error) {
+	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
 	defer w.Abort()
 	validator := validate.New(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
 	all := recorders{validator, w}
 	if c.Watch != nil {
-		all = append(all, &counter{watch: c.Watch, counts: Counts{Total: len(c.Setup.Jobs)}})
+		all = append(all, &counter{watch: c.Watch, counts: w.Counts, last: stages.Counts{Total: len(c.Setup.Jobs)}})
 	}
 	if c.Begun != nil {
 		all = append(all, &opening{call: c.Begun})
@@ -65,12 +35,12 @@ func Run(ctx context.Context, c Cell) (results.Cell, error) {
 	began := time.Now()
 	outcome, err := scheduler.Run{
 		Policy: c.Policy, Cluster: c.Setup.Cluster, Jobs: c.Setup.Jobs, Resizes: c.Resizes,
-		Engine: c.Engine, Online: c.Online, Recorder: all, EventsOnly: c.Records == results.MetricsOnly, Until: c.Until,
+		Engine: c.Engine, Online: c.Online, Recorder: all, EventsOnly: c.Records == record.MetricsOnly, Until: c.Until,
 	}.Execute(ctx)
 	if ctx.Err() != nil {
-		return results.Cell{}, ctx.Err()
+		return record.Cell{}, ctx.Err()
 	}
-	out := results.Cell{Seconds: time.Since(began).Seconds(), Busy: -1}
+	out := record.Cell{Seconds: time.Since(began).Seconds(), Busy: -1}
 	if err != nil {
 		out.Error = err.Error()
 	} else if validator.Close(&outcome); validator.Count() > 0 {
@@ -80,7 +50,7 @@ func Run(ctx context.Context, c Cell) (results.Cell, error) {
 		}
 	}
 	if err := addOverheads(w, c); err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
 	if outcome.Closed > 0 {
 		out.Closed = outcome.Closed.Seconds()
@@ -112,12 +82,12 @@ func undone(o *scheduler.Outcome) string {
 }
 
 // Fail leaves the folder of a cell that could not even begin.
-func Fail(c Cell, reason error) (results.Cell, error) {
-	w, err := results.NewCellWriter(c.Dir, c.Setup, c.Records)
+func Fail(c stages.Task, reason error) (record.Cell, error) {
+	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {
-		return results.Cell{}, err
+		return record.Cell{}, err
 	}
-	return w.Finish(results.Cell{Error: reason.Error(), Busy: -1})
+	return w.Finish(record.Cell{Error: reason.Error(), Busy: -1})
 }
 
 // recorders hands the trace on to several.
@@ -147,51 +117,20 @@ func (o *opening) Event(scheduler.Event) {
 
 func (*opening) Decision(scheduler.Decision) {}
 
-// counter follows the jobs' states.
+// counter reports the jobs' states when they have changed.
 type counter struct {
-	watch  func(Counts)
-	counts Counts
-	runs   map[int]bool
+	watch  func(stages.Counts)
+	counts func() ledger.Counts // after the event
+	last   stages.Counts
 }
 
-func (c *counter) Event(e scheduler.Event) {
-	if c.runs == nil {
-		c.runs = map[int]bool{}
+func (c *counter) Event(scheduler.Event) {
+	n := c.counts()
+	now := stages.Counts{Waiting: n.Waiting(), Running: n.Running, Done: n.Finished, Failed: n.Failed + n.Stopped, Total: c.last.Total}
+	if now != c.last {
+		c.last = now
+		c.watch(now)
 	}
-	n := &c.counts
-	switch e.Kind {
-	case scheduler.Arrive:
-		n.Waiting++
-	case scheduler.Start, scheduler.Resume:
-		n.Waiting--
-		n.Running++
-		c.runs[e.Job] = true
-	case scheduler.Pause:
-		n.Running--
-		n.Waiting++
-		delete(c.runs, e.Job)
-	case scheduler.Retry:
-		if c.runs[e.Job] {
-			n.Running--
-			n.Waiting++
-			delete(c.runs, e.Job)
-		}
-	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
-		if c.runs[e.Job] {
-			n.Running--
-			delete(c.runs, e.Job)
-		} else { // it could not be started, or ended while it was paused
-			n.Waiting--
-		}
-		if e.Kind == scheduler.Finish {
-			n.Done++
-		} else {
-			n.Failed++
-		}
-	default:
-		return
-	}
-	c.watch(*n)
 }
 
 func (*counter) Decision(scheduler.Decision) {}

@@ -3,17 +3,18 @@ package execute
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // addOverheads takes from the logs of resized jobs what their programs say that
 // it cost to follow. A log that is not there says nothing.
-func addOverheads(w *results.CellWriter, c Cell) error {
+func addOverheads(w *record.CellWriter, c stages.Task) error {
 	if c.Logs == "" {
 		return nil
 	}

@@ -1,12 +1,13 @@
 package execute
 
 import (
+	"github.com/tfexp/tfexp/stages"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -23,14 +24,14 @@ func TestOverheads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := Cell{Dir: filepath.Join(dir, "cell"), Logs: dir, Records: results.AllRecords}
-	c.Setup.Cell = results.CellRef{Cell: "c", Engine: "process"}
+	c := stages.Task{Dir: filepath.Join(dir, "cell"), Logs: dir, Records: record.AllRecords}
+	c.Setup.Cell = record.CellRef{Cell: "c", Engine: "process"}
 	c.Setup.Cluster = scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 4}}}
 	names := []string{"resized", "silent", "never", "lost"}
 	for _, n := range names {
 		c.Setup.Jobs = append(c.Setup.Jobs, scheduler.Job{Name: n, Threads: 1})
 	}
-	w, err := results.NewCellWriter(c.Dir, c.Setup, c.Records)
+	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestOverheads(t *testing.T) {
 			t.Errorf("%s: %g s, want %g", names[i], got, want)
 		}
 	}
-	if _, err := w.Finish(results.Cell{Busy: -1}); err != nil {
+	if _, err := w.Finish(record.Cell{Busy: -1}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -3,6 +3,7 @@ package plot
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"io/fs"
 	"math"
 	"runtime"
@@ -10,22 +11,24 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
 )
 
-// data is what the pictures are drawn from. The times of jobs are kept as long
+// Data is what the pictures are drawn from. The times of jobs are kept as long
 // as they are not too many; there may be billions.
-type data struct {
-	*results.Experiment
-	variants []results.Variant
+type Data struct {
+	*record.Experiment
+	// Variants are the policies with their axes, in the order of the plan.
+	Variants []analysis.Variant
 	times    map[string]times // by cell, of those that are kept; nil before they are read
 }
 
 // mostKept bounds the jobs whose times are kept.
 const mostKept = 2_000_000
 
-func newData(e *results.Experiment) *data {
-	return &data{Experiment: e, variants: e.Variants()}
+func newData(e *record.Experiment) *Data {
+	return &Data{Experiment: e, Variants: analysis.Variants(e)}
 }
 
 // times are what distributions and scatter plots show of a cell's jobs, in
@@ -48,10 +51,13 @@ type jobTimes struct {
 const mostSampled = 200_000
 
 // sampleStep is how many jobs of a cell each of the sample stands for.
-func sampleStep(c results.Cell) int { return 1 + c.Metrics.Jobs/mostSampled }
+func sampleStep(c record.Cell) int { return 1 + jobsOf(c)/mostSampled }
+
+// jobsOf is the number of jobs of a cell.
+func jobsOf(c record.Cell) int { return measure.Jobs.CountOf(&c.Metrics) }
 
 // sampled says that some cells are so large that they are sampled; "" when none is.
-func (d *data) sampled() string {
+func (d *Data) sampled() string {
 	step := 1
 	for _, c := range d.Cells {
 		step = max(step, sampleStep(c))
@@ -65,7 +71,7 @@ func (d *data) sampled() string {
 // jobTimes returns the times of a cell's jobs, or of a sample; none when the
 // cell recorded only its metrics. Who asks for one cell's asks for others', so
 // the first call reads as many cells as are kept, side by side.
-func (d *data) jobTimes(c results.Cell) (times, error) {
+func (d *Data) jobTimes(c record.Cell) (times, error) {
 	if d.times == nil {
 		if err := d.readAhead(); err != nil {
 			return times{}, err
@@ -78,10 +84,10 @@ func (d *data) jobTimes(c results.Cell) (times, error) {
 }
 
 // readAhead reads the times that are kept.
-func (d *data) readAhead() error {
+func (d *Data) readAhead() error {
 	kept, n := 0, 0
-	for n < len(d.Cells) && kept+d.Cells[n].Metrics.Jobs/sampleStep(d.Cells[n]) <= mostKept {
-		kept += d.Cells[n].Metrics.Jobs / sampleStep(d.Cells[n])
+	for n < len(d.Cells) && kept+jobsOf(d.Cells[n])/sampleStep(d.Cells[n]) <= mostKept {
+		kept += jobsOf(d.Cells[n]) / sampleStep(d.Cells[n])
 		n++
 	}
 	read := make([]times, n)
@@ -103,11 +109,11 @@ func (d *data) readAhead() error {
 	return nil
 }
 
-func (d *data) readTimes(c results.Cell) (times, error) {
+func (d *Data) readTimes(c record.Cell) (times, error) {
 	columns := []string{"class", "state", "jct_s", "waiting_s", "first_run_delay_s", "service_s", "slowdown", "predicted_s", "prediction_error_pct"}
 	step := sampleStep(c)
-	t := times{jobs: make([]jobTimes, 0, c.Metrics.Jobs/step+1)}
-	err := d.EachJob(c.CellRef, columns, step, func(r *results.JobRow) bool {
+	t := times{jobs: make([]jobTimes, 0, jobsOf(c)/step+1)}
+	err := d.EachJob(c.CellRef, columns, step, func(r *record.JobRow) bool {
 		class := index(t.classes, r.Class)
 		if class < 0 {
 			class = len(t.classes)
@@ -130,13 +136,13 @@ func (d *data) readTimes(c results.Cell) (times, error) {
 // setting is one workload on one hardware: what is compared in one picture.
 type setting struct {
 	workload, hardware string
-	variants           []results.Variant // with at least one complete cell
+	variants           []analysis.Variant // with at least one complete cell
 }
 
 // settings groups the variants, in the order of the plan.
-func (d *data) settings() []setting {
+func (d *Data) settings() []setting {
 	var out []setting
-	for _, v := range d.variants {
+	for _, v := range d.Variants {
 		if len(v.Cells) == 0 {
 			continue
 		}
@@ -154,7 +160,7 @@ func (d *data) settings() []setting {
 
 // suffix tells the setting's pictures from those of others: "" when there is
 // but one.
-func (d *data) suffix(s setting) string {
+func (d *Data) suffix(s setting) string {
 	if len(d.Plan.Workloads) <= 1 && len(d.Plan.Hardware) <= 1 {
 		return ""
 	}
@@ -162,7 +168,7 @@ func (d *data) suffix(s setting) string {
 }
 
 // place says in words which setting a title is about.
-func (d *data) place(s setting) string {
+func (d *Data) place(s setting) string {
 	out := ""
 	if len(d.Plan.Workloads) > 1 {
 		out += " – " + s.workload
@@ -174,7 +180,7 @@ func (d *data) place(s setting) string {
 }
 
 // classes are the job classes of a cell in the order of its jobs.
-func classes(rows []results.JobRow) []string {
+func classes(rows []record.JobRow) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, r := range rows {

@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // errorRow is a group of accuracy.csv as it is drawn: a model over all, or for
@@ -25,14 +26,14 @@ type errorRow struct {
 // errors draws the errors of the estimates: for each model over all, then by
 // job and by resource, the mean with its standard deviation on both sides. There
 // is nothing to draw without estimates that have real runs.
-func (d *data) errors(estimates []results.EstimateRow) ([]figure, error) {
+func (d *Data) errors(estimates []record.EstimateRow) ([]Figure, error) {
 	accuracy, err := d.Accuracy()
 	if err != nil || len(accuracy) == 0 || len(estimates) == 0 {
 		return nil, err
 	}
 	var models []string
 	var rows []errorRow
-	for _, by := range []string{results.ByAll, results.ByJob, results.ByResource} {
+	for _, by := range []string{record.ByAll, record.ByJob, record.ByResource} {
 		var groups []string
 		for _, a := range accuracy {
 			if a.By == by && index(groups, a.Group) < 0 {
@@ -50,14 +51,14 @@ func (d *data) errors(estimates []results.EstimateRow) ([]figure, error) {
 					models = append(models, a.Model)
 				}
 				label := g
-				if by == results.ByAll {
+				if by == record.ByAll {
 					label = "all runs"
 				}
 				sd := a.SD
 				if math.IsNaN(sd) {
 					sd = 0
 				}
-				rows = append(rows, errorRow{label, m, a.Bias, sd, a.MeanAbs, by == results.ByAll})
+				rows = append(rows, errorRow{label, m, a.Bias, sd, a.MeanAbs, by == record.ByAll})
 			}
 		}
 	}
@@ -66,7 +67,7 @@ func (d *data) errors(estimates []results.EstimateRow) ([]figure, error) {
 	var parts []string
 	for _, r := range rows {
 		if r.head {
-			parts = append(parts, fmt.Sprintf("%s %s%% (sd %s%%)", models[r.model], results.FormatNumber(r.mae), results.FormatNumber(r.sd)))
+			parts = append(parts, fmt.Sprintf("%s %s%% (sd %s%%)", models[r.model], prose.Number(r.mae), prose.Number(r.sd)))
 		}
 	}
 	caption += strings.Join(parts, ", ") + "."
@@ -75,10 +76,10 @@ func (d *data) errors(estimates []results.EstimateRow) ([]figure, error) {
 		keys = append(keys, key{m, dotted(hue(i))})
 	}
 	keys = append(keys, key{"mean error ± standard deviation", spread}, key{"mean absolute error", tick})
-	return []figure{{
+	return []Figure{{
 		Picture: Picture{Name: name, Kind: Predicted, Title: title, Caption: caption},
-		width:   width, height: headHeight(keys) + float64(len(rows))*errorRowHeight + 46,
-		paint: func(c draw.Canvas) {
+		Width:   width, Height: headHeight(keys) + float64(len(rows))*errorRowHeight + 46,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, keys)
 			p := newPlot()
 			lo, hi := 0.0, 0.0

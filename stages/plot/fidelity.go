@@ -2,18 +2,35 @@ package plot
 
 import (
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/picture"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/prose"
 )
+
+// Fidelity is the name of this kind of picture.
+const Fidelity = "fidelity"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 70, Name: Fidelity,
+			Doc:     "real cells above their simulation",
+			Section: picture.InFidelity, OfCells: "schedules", AllCells: true,
+		},
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.fidelity(a.MaxCells) },
+	})
+}
 
 // fidelity draws, for the first replicate of each variant, the schedule of the
 // real cell above that of its simulation, on the same time axis. Where no cell
 // is real there is nothing to draw, nor to explain.
-func (d *data) fidelity(most int) ([]figure, error) {
+func (d *Data) fidelity(most int) ([]Figure, error) {
 	const title = "Real and simulated schedules"
 	real := false
 	for _, c := range d.Plan.Cells {
@@ -22,12 +39,12 @@ func (d *data) fidelity(most int) ([]figure, error) {
 	if !real {
 		return nil, nil
 	}
-	pairs := map[string]results.Pair{}
-	for _, p := range d.Pairs() {
+	pairs := map[string]analysis.Pair{}
+	for _, p := range analysis.Pairs(d.Experiment) {
 		pairs[p.Real.Cell] = p
 	}
-	var out []figure
-	for _, v := range d.variants {
+	var out []Figure
+	for _, v := range d.Variants {
 		for _, c := range v.Cells {
 			p, ok := pairs[c.Cell]
 			if !ok {
@@ -51,18 +68,18 @@ func (d *data) fidelity(most int) ([]figure, error) {
 }
 
 // both is the picture of a real cell above its simulation.
-func (d *data) both(p results.Pair) (figure, error) {
+func (d *Data) both(p analysis.Pair) (Figure, error) {
 	c := p.Real
 	title := fmt.Sprintf("Real and simulated schedule of %s, replicate %d%s", c.Variant(), c.Replicate,
 		d.place(setting{workload: c.Workload, hardware: c.Hardware}))
 	name := "fidelity-" + c.Cell
 	real, err := d.chart(c)
 	if err != nil {
-		return figure{}, err
+		return Figure{}, err
 	}
 	twin, err := d.chart(p.Twin)
 	if err != nil {
-		return figure{}, err
+		return Figure{}, err
 	}
 	if real == nil || twin == nil {
 		f := skipped(Fidelity, name, title, "the cell recorded only its metrics")[0]
@@ -75,15 +92,14 @@ func (d *data) both(p results.Pair) (figure, error) {
 	size := real.size()
 	keys := real.keys(size.row > 0)
 	each := size.height + axisHeight + twinHead
-	m := c.Metrics
 	caption := fmt.Sprintf("The real run, and its simulation from the fitted estimates with the same policy and arrivals. "+
 		"Real and simulated: makespan %s and %s s, mean JCT %s and %s s.",
-		results.FormatNumber(m.Makespan), results.FormatNumber(p.Twin.Metrics.Makespan),
-		results.FormatNumber(m.MeanJCT), results.FormatNumber(p.Twin.Metrics.MeanJCT))
-	return figure{
+		prose.Number(measure.Makespan.Of(&c.Metrics)), prose.Number(measure.Makespan.Of(&p.Twin.Metrics)),
+		prose.Number(measure.MeanJCT.Of(&c.Metrics)), prose.Number(measure.MeanJCT.Of(&p.Twin.Metrics)))
+	return Figure{
 		Picture: Picture{Name: name, Kind: Fidelity, Cell: c.Cell, Title: title, Caption: caption},
-		width:   width, height: headHeight(keys) + 2*each + margin,
-		paint: func(c draw.Canvas) {
+		Width:   width, Height: headHeight(keys) + 2*each + margin,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, keys)
 			upper := draw.Crop(c, 0, 0, vg.Length(each), 0)
 			lower := draw.Crop(c, 0, 0, 0, vg.Length(-each))

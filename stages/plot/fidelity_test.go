@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
 )
 
@@ -45,7 +45,7 @@ func TestRealAboveSimulated(t *testing.T) {
 		t.Error("the two charts do not have the same axis")
 	}
 	// Nothing but the files decides: also of a replicate whose first has no twin.
-	if err := os.RemoveAll(filepath.Join(dir, results.CellsDir, "mixed-machine-fcfs-r1", results.TwinDir)); err != nil {
+	if err := os.RemoveAll(filepath.Join(dir, record.CellsDir, "mixed-machine-fcfs-r1", record.TwinDir)); err != nil {
 		t.Fatal(err)
 	}
 	if got := of(drawAll(t, dir, svg), Fidelity); got[0].Cell != "mixed-machine-fcfs-r2" {
@@ -55,7 +55,7 @@ func TestRealAboveSimulated(t *testing.T) {
 
 func TestFidelityIsSkippedForAReason(t *testing.T) {
 	cfg := resultstest.Small()
-	cfg.Twins, cfg.Records = true, results.MetricsOnly
+	cfg.Twins, cfg.Records = true, record.MetricsOnly
 	for _, p := range of(drawAll(t, cfg.Write(t), svg), Fidelity) {
 		if !strings.Contains(p.Skipped, "only its metrics") {
 			t.Errorf("%s: skipped %q", p.Name, p.Skipped)

@@ -3,6 +3,8 @@ package plot
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/picture"
 	"image/color"
 	"io/fs"
 	"math"
@@ -15,9 +17,24 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/ledger"
 )
+
+// Gantt is the name of this kind of picture.
+const Gantt = "gantt"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 10, Name: Gantt,
+			Doc:     "cores over time with a colour for each job",
+			OfCells: "schedules",
+		},
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.gantts(a.MaxCells) },
+	})
+}
 
 // held is a span of time in which a job holds cores and GPUs.
 type held struct {
@@ -27,7 +44,7 @@ type held struct {
 
 // lane is what happened to one job.
 type lane struct {
-	results.JobRow
+	record.JobRow
 	held []held
 	// resizes and epochs are instants: of resizes, and of the ends of epochs.
 	resizes, epochs []float64
@@ -48,13 +65,13 @@ type chart struct {
 
 // gantts draws one chart a cell, or one a variant when there are many cells.
 // Charts of the same replicate share their time axis, so that they compare.
-func (d *data) gantts(most int) ([]figure, error) {
+func (d *Data) gantts(most int) ([]Figure, error) {
 	const title = "Schedules"
 	cells := d.Cells
 	note := ""
 	if len(cells) > most {
 		cells = nil
-		for _, v := range d.variants {
+		for _, v := range d.Variants {
 			if len(v.Cells) > 0 && len(cells) < most {
 				cells = append(cells, v.Cells[0])
 			}
@@ -69,7 +86,7 @@ func (d *data) gantts(most int) ([]figure, error) {
 		replicate          int
 	}
 	longest := map[axis]float64{}
-	axisOf := func(c results.Cell) axis { return axis{c.Workload, c.Hardware, c.Replicate} }
+	axisOf := func(c record.Cell) axis { return axis{c.Workload, c.Hardware, c.Replicate} }
 	charts := make([]*chart, len(cells))
 	for i, c := range cells {
 		ch, err := d.chart(c)
@@ -81,7 +98,7 @@ func (d *data) gantts(most int) ([]figure, error) {
 			longest[axisOf(c)] = max(longest[axisOf(c)], ch.until)
 		}
 	}
-	var out []figure
+	var out []Figure
 	for i, c := range cells {
 		t := fmt.Sprintf("Schedule of %s, replicate %d%s", c.Variant(), c.Replicate,
 			d.place(setting{workload: c.Workload, hardware: c.Hardware}))
@@ -112,11 +129,11 @@ const mostLanes = 5_000
 const mostSlices = 200_000
 
 // crowded says why a cell has too much in it for a Gantt chart; empty when it has not.
-func crowded(c results.Cell) string {
-	stretches := c.Metrics.Jobs + c.Metrics.Preemptions + c.Metrics.Resizes
+func crowded(c record.Cell) string {
+	stretches := jobsOf(c) + measure.Preemptions.CountOf(&c.Metrics) + measure.Resizes.CountOf(&c.Metrics)
 	switch {
-	case c.Metrics.Jobs > mostLanes:
-		return fmt.Sprintf("%d jobs cannot be told apart; at most %d are drawn", c.Metrics.Jobs, mostLanes)
+	case jobsOf(c) > mostLanes:
+		return fmt.Sprintf("%d jobs cannot be told apart; at most %d are drawn", jobsOf(c), mostLanes)
 	case stretches > mostSlices:
 		return fmt.Sprintf("%d stretches of running cannot be told apart; at most %d are drawn", stretches, mostSlices)
 	}
@@ -125,7 +142,7 @@ func crowded(c results.Cell) string {
 
 // chart reads what a Gantt chart shows; nil when the cell kept no events, or
 // has too much in it.
-func (d *data) chart(c results.Cell) (*chart, error) {
+func (d *Data) chart(c record.Cell) (*chart, error) {
 	if crowded(c) != "" {
 		return nil, nil
 	}
@@ -149,6 +166,7 @@ func (d *data) chart(c results.Cell) (*chart, error) {
 		ch.from = min(ch.from, r.Arrival)
 	}
 	ch.from = min(0, ch.from)
+	replay := ledger.New(len(rows))
 	for e, err := range d.Events(c.CellRef) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
@@ -160,7 +178,7 @@ func (d *data) chart(c results.Cell) (*chart, error) {
 		if !ok {
 			continue
 		}
-		ch.lanes[i].event(e)
+		ch.lanes[i].event(e, replay, i)
 		ch.until = max(ch.until, e.At)
 		for _, s := range e.Cores {
 			ch.cores = max(ch.cores, int(s.Hi))
@@ -187,18 +205,20 @@ func (d *data) chart(c results.Cell) (*chart, error) {
 	return ch, nil
 }
 
-func (l *lane) event(e results.EventRow) {
-	switch e.Event {
-	case scheduler.Start, scheduler.Resume, scheduler.ResizeJob:
+// event takes the next event of the lane's job, which has this number in the replay.
+func (l *lane) event(e record.EventRow, replay *ledger.Ledger, number int) {
+	ev := e.Of(number)
+	step := replay.Event(&ev)
+	if step.Ended {
 		l.close(e.At)
+	}
+	if step.Began {
 		l.held = append(l.held, held{from: e.At, to: -1, cores: e.Cores, gpus: e.GPUs})
-		if e.Event == scheduler.ResizeJob {
-			l.resizes = append(l.resizes, e.At)
-		}
-	case scheduler.Pause, scheduler.Retry:
-		l.close(e.At)
-	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
-		l.close(e.At)
+	}
+	if step.Ended && step.Began {
+		l.resizes = append(l.resizes, e.At)
+	}
+	if replay.Job(number).Over() && l.end == 0 {
 		l.end = e.At
 	}
 }
@@ -240,7 +260,7 @@ func (ch *chart) size() size {
 	return s
 }
 
-func (ch *chart) figure(c results.Cell, name, title, note string) figure {
+func (ch *chart) figure(c record.Cell, name, title, note string) Figure {
 	size := ch.size()
 	caption := "Above, which job holds each core; below, each job from its arrival to its end: solid while it runs, " +
 		"pale while it waits, queued or paused."
@@ -252,10 +272,10 @@ func (ch *chart) figure(c results.Cell, name, title, note string) figure {
 	}
 	caption += note
 	keys := ch.keys(size.row > 0)
-	return figure{
+	return Figure{
 		Picture: Picture{Name: name, Kind: Gantt, Cell: c.Cell, Title: title, Caption: caption},
-		width:   width, height: headHeight(keys) + size.height + axisHeight + margin,
-		paint: func(c draw.Canvas) { ch.paint(head(c, title, keys), size) },
+		Width:   width, Height: headHeight(keys) + size.height + axisHeight + margin,
+		Paint: func(c draw.Canvas) { ch.paint(head(c, title, keys), size) },
 	}
 }
 

@@ -2,6 +2,8 @@ package plot
 
 import (
 	"fmt"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/picture"
 	"math"
 	"slices"
 	"strings"
@@ -9,11 +11,26 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/measure"
 )
 
-// heatMetric is drawn when the experiment names none.
-const heatMetric = "mean_jct_s"
+// Heatmap is the name of this kind of picture.
+const Heatmap = "heatmap"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 80, Name: Heatmap,
+			Doc: "a metric over two axes of the matrix as tiles",
+			Args: []schema.Arg{
+				{Name: "metric", Type: schema.String, DefaultDoc: "`mean_jct`", Example: `"mean_waiting"`},
+				{Name: "x", Type: schema.String, DefaultDoc: "the first two axes whose values are numbers", Example: `"quantum"`},
+				{Name: "y", Type: schema.String, DefaultDoc: "the next such axis", Example: `"intra"`},
+			},
+		},
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.heatmaps(a.Metric, a.X, a.Y) },
+	})
+}
 
 // mostTiles bounds the values of each axis of a heat map.
 const mostTiles = 24
@@ -27,15 +44,13 @@ type heat struct {
 
 // heatmaps draws a metric over two axes of the matrix, a tile for each pair of
 // their values. Without axes it takes the first two that are numbers.
-func (d *data) heatmaps(metric, across, up string) ([]figure, error) {
-	if metric == "" {
-		metric = heatMetric
+func (d *Data) heatmaps(metric, across, up string) ([]Figure, error) {
+	metrics, err := metricsOr(metric, []measure.Metric{measure.MeanJCT})
+	if err != nil {
+		return nil, err
 	}
-	m, ok := results.MetricByName(metric)
-	if !ok {
-		return nil, fmt.Errorf("there is no metric %q", metric)
-	}
-	var out []figure
+	m := metrics[0]
+	var out []Figure
 	for _, s := range d.settings() {
 		asked := across != "" || up != ""
 		x, xOK := d.tiles(s, across, asked, up)
@@ -56,7 +71,7 @@ func (d *data) heatmaps(metric, across, up string) ([]figure, error) {
 
 // tiles finds an axis with at least two values, other than the one named not:
 // the named one, or the first; unless any will do, of numbers.
-func (d *data) tiles(s setting, name string, any bool, not string) (abscissa, bool) {
+func (d *Data) tiles(s setting, name string, any bool, not string) (abscissa, bool) {
 	for _, axis := range d.Plan.Axes {
 		if name != "" && axis != name || axis == not {
 			continue
@@ -87,7 +102,7 @@ func (x *abscissa) cut() {
 
 // heats groups the variants by policy and other axes, in the order of the plan.
 // A policy that reads but one of the axes is the same all along the other.
-func heats(s setting, x, y abscissa, m results.Metric) []heat {
+func heats(s setting, x, y abscissa, m measure.Metric) []heat {
 	policies := map[string]bool{}
 	for _, v := range s.variants {
 		policies[v.Policy] = true
@@ -145,7 +160,7 @@ func meanOf(values []float64) float64 {
 // heatmap are panels over the same two axes.
 type heatmap struct {
 	x, y   abscissa
-	metric results.Metric
+	metric measure.Metric
 	heats  []heat
 }
 
@@ -155,7 +170,7 @@ const (
 	heatFoot   = 30.0 // tick labels and the name of x
 )
 
-func (m heatmap) figure(name, title, note string) figure {
+func (m heatmap) figure(name, title, note string) Figure {
 	columns := min(len(m.heats), mostColumns, max(1, 12/len(m.x.labels)))
 	rows := (len(m.heats) + columns - 1) / columns
 	tall := heatHead + heatFoot + tileHeight*float64(len(m.y.labels)) + 6
@@ -163,12 +178,12 @@ func (m heatmap) figure(name, title, note string) figure {
 	if m.metric.HigherBetter {
 		better = "Higher"
 	}
-	return figure{
+	return Figure{
 		Picture: Picture{Name: name, Kind: Heatmap, Title: title,
 			Caption: "Means over the replicates; darker is more, each panel on a scale of its own. " + better +
 				" is better: the best has a frame." + note},
-		width: width, height: headHeight(nil) + float64(rows)*tall + margin,
-		paint: func(c draw.Canvas) {
+		Width: width, Height: headHeight(nil) + float64(rows)*tall + margin,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, nil)
 			wide := c.Size().X / vg.Length(columns)
 			for i, h := range m.heats {

@@ -2,24 +2,38 @@ package plot
 
 import (
 	"fmt"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/picture"
 	"math"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// chiefMetrics have a panel each when the experiment names none.
-var chiefMetrics = []string{"mean_jct_s", "mean_waiting_s", "makespan_s", "utilization", "mean_slowdown", "preemptions"}
+// Metrics is the name of this kind of picture.
+const Metrics = "metrics"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 30, Name: Metrics,
+			Doc:  "metrics with their intervals",
+			Args: []schema.Arg{{Name: "metric", Type: schema.String, DefaultDoc: "the chief ones", Example: `"mean_waiting"`}},
+		},
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.metrics(a.Metric) },
+	})
+}
 
 // mostRows bounds the variants of one picture of metrics.
 const mostRows = 30
 
 // panel is one metric of several variants.
 type panel struct {
-	results.Metric
+	measure.Metric
 	intervals []stats.Interval
 	values    [][]float64
 	lo, hi    float64
@@ -27,21 +41,21 @@ type panel struct {
 
 // metrics draws, for each workload and hardware, the means of the metrics with
 // their intervals and a dot for each replicate.
-func (d *data) metrics(metric string) ([]figure, error) {
+func (d *Data) metrics(metric string) ([]Figure, error) {
 	const title = "Metrics by policy"
-	names, file := chiefMetrics, "metrics"
-	if metric != "" {
-		names, file = []string{metric}, "metrics-"+metric
+	metrics, err := metricsOr(metric, measure.ShownIn(measure.InPanels))
+	if err != nil {
+		return nil, err
 	}
-	var out []figure
+	file := "metrics"
+	if metric != "" {
+		file = "metrics-" + metric
+	}
+	var out []Figure
 	for _, s := range d.settings() {
 		shown := s.variants[:min(len(s.variants), mostRows)]
 		var panels []panel
-		for _, n := range names {
-			m, ok := results.MetricByName(n)
-			if !ok {
-				return nil, fmt.Errorf("there is no metric %q", n)
-			}
+		for _, m := range metrics {
 			if p, ok := newPanel(m, shown); ok {
 				panels = append(panels, p)
 			}
@@ -65,12 +79,24 @@ func (d *data) metrics(metric string) ([]figure, error) {
 	return out, nil
 }
 
+// metricsOr returns the metric of that name, or without a name others.
+func metricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
+	if name == "" {
+		return others, nil
+	}
+	m, ok := measure.MetricByName(name)
+	if !ok {
+		return nil, fmt.Errorf("there is no metric %q", name)
+	}
+	return []measure.Metric{m}, nil
+}
+
 // newPanel gathers a metric; false when no cell knows it.
-func newPanel(m results.Metric, variants []results.Variant) (panel, bool) {
+func newPanel(m measure.Metric, variants []analysis.Variant) (panel, bool) {
 	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1)}
 	for _, v := range variants {
 		values := v.Values(m)
-		i := stats.MeanInterval(values, results.DefaultLevel)
+		i := stats.MeanInterval(values, analysis.DefaultLevel)
 		p.values, p.intervals = append(p.values, values), append(p.intervals, i)
 		for _, x := range append([]float64{i.Mean, i.Low, i.High}, values...) {
 			if known(x) {
@@ -87,7 +113,7 @@ const (
 	mostColumns = 3
 )
 
-func metricsFigure(name, title, caption string, variants []results.Variant, panels []panel) figure {
+func metricsFigure(name, title, caption string, variants []analysis.Variant, panels []panel) Figure {
 	columns := min(mostColumns, len(panels))
 	names, room := rowNames(variants)
 	labels := room + 8
@@ -96,10 +122,10 @@ func metricsFigure(name, title, caption string, variants []results.Variant, pane
 	}
 	rows := (len(panels) + columns - 1) / columns
 	tall := panelRow*float64(len(variants)) + 10 + panelExtras
-	return figure{
+	return Figure{
 		Picture: Picture{Name: name, Kind: Metrics, Title: title, Caption: caption},
-		width:   width, height: headHeight(nil) + float64(rows)*tall + margin,
-		paint: func(c draw.Canvas) {
+		Width:   width, Height: headHeight(nil) + float64(rows)*tall + margin,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, nil)
 			each := (c.Size().X - vg.Length(labels)) / vg.Length(columns)
 			for i, p := range panels {
@@ -123,7 +149,7 @@ const mostLabel = 190.0
 // rowNames are the labels of the variants and the room that they take. Where
 // they need too much of it, the names of the axes are left out, which are the
 // same in all rows; the values tell the rows apart.
-func rowNames(variants []results.Variant) (names []string, room float64) {
+func rowNames(variants []analysis.Variant) (names []string, room float64) {
 	for _, v := range variants {
 		names = append(names, v.Label)
 		room = max(room, textWidth(v.Label, tickSize))

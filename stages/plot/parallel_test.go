@@ -9,16 +9,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // parallel is an experiment over model, inter and intra: the time of each model on
 // its threads, with a little noise.
-func parallel(seconds func(model string, inter, intra int) float64) *results.Experiment {
-	e := &results.Experiment{Plan: results.Plan{
+func parallel(seconds func(model string, inter, intra int) float64) *record.Experiment {
+	e := &record.Experiment{Plan: record.Plan{
 		Axes:      []string{"model", "inter", "intra"},
-		Workloads: make([]results.Named, 1), Hardware: make([]results.Named, 1), Policies: make([]results.Named, 1),
-		Plots: []results.Plot{
+		Workloads: make([]record.Named, 1), Hardware: make([]record.Named, 1), Policies: make([]record.Named, 1),
+		Plots: []record.Plot{
 			{Kind: Heatmap, Metric: "mean_service_s", X: "intra", Y: "inter"},
 			{Kind: Speedup, X: "intra"},
 		},
@@ -27,11 +28,11 @@ func parallel(seconds func(model string, inter, intra int) float64) *results.Exp
 		for _, inter := range []int{1, 2} {
 			for _, intra := range []int{4, 1, 2, 8} { // not in order
 				for r := 1; r <= 3; r++ {
-					c := results.Cell{CellRef: results.CellRef{
+					c := record.Cell{CellRef: record.CellRef{
 						Cell: fmt.Sprintf("%s-%d-%d-%d", model, inter, intra, r), Policy: "fcfs", Replicate: r,
-						Axes: []results.Setting{{Name: "model", Value: model}, {Name: "inter", Value: strconv.Itoa(inter)}, {Name: "intra", Value: strconv.Itoa(intra)}},
+						Axes: []record.Setting{{Name: "model", Value: model}, {Name: "inter", Value: strconv.Itoa(inter)}, {Name: "intra", Value: strconv.Itoa(intra)}},
 					}}
-					c.Metrics.MeanService = seconds(model, inter, intra) * (1 + 0.02*float64(r-2))
+					c.Metrics.Set(measure.MeanService, seconds(model, inter, intra)*(1+0.02*float64(r-2)))
 					e.Cells, e.Plan.Cells = append(e.Cells, c), append(e.Plan.Cells, c.CellRef)
 				}
 			}
@@ -51,7 +52,7 @@ func TestHeatmap(t *testing.T) {
 	s := d.settings()[0]
 	x, _ := d.tiles(s, "intra", true, "inter")
 	y, _ := d.tiles(s, "inter", true, "intra")
-	m, _ := results.MetricByName("mean_service")
+	m, _ := measure.MetricByName("mean_service")
 	all := heats(s, x, y, m)
 	if len(all) != 3 || all[0].title != "model cnn" || strings.Join(x.labels, " ") != "1 2 4 8" {
 		t.Fatalf("panels %v over %v", all, x.labels)
@@ -80,7 +81,7 @@ func TestSpeedup(t *testing.T) {
 	d := newData(parallel(amdahl))
 	s := d.settings()[0]
 	x, _ := d.abscissa(s, "intra")
-	m, _ := results.MetricByName("mean_service")
+	m, _ := measure.MetricByName("mean_service")
 	panels := d.climbs(s, x, m)
 	if len(panels) != 3 || panels[1].title != "model lenet" || len(panels[1].lines) != 2 || panels[1].lines[1].label != "inter 2" {
 		t.Fatalf("panels %+v", panels)

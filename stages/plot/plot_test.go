@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
 )
 
@@ -25,11 +25,11 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func drawAll(t testing.TB, dir string, o Options) []Picture {
 	t.Helper()
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := filepath.Join(dir, results.PlotsDir)
+	out := filepath.Join(dir, record.PlotsDir)
 	if keep := os.Getenv("TFEXP_KEEP_PLOTS"); keep != "" {
 		out = filepath.Join(keep, t.Name())
 	}
@@ -169,7 +169,7 @@ func TestNothingToDraw(t *testing.T) {
 		}
 	}
 	cfg = resultstest.Small()
-	cfg.Records = results.MetricsOnly
+	cfg.Records = record.MetricsOnly
 	pictures := drawAll(t, cfg.Write(t), svg)
 	check(t, pictures)
 	for _, p := range pictures {
@@ -203,7 +203,7 @@ func TestSameBytes(t *testing.T) {
 	if len(drawAll(t, dir, Options{MaxGantts: 2, SVGOnly: true})) != 6 {
 		t.Error("two Gantt charts and four others were expected")
 	}
-	left, err := filepath.Glob(filepath.Join(dir, results.PlotsDir, "gantt-*.svg"))
+	left, err := filepath.Glob(filepath.Join(dir, record.PlotsDir, "gantt-*.svg"))
 	if err != nil || len(left) != 2 {
 		t.Errorf("%d Gantt charts are left, %v", len(left), err)
 	}

@@ -1,7 +1,8 @@
 package plot
 
 import (
-	"fmt"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/picture"
 	"math"
 	"slices"
 	"strconv"
@@ -12,12 +13,27 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// seriesMetrics are drawn when the experiment names none.
-var seriesMetrics = []string{"mean_jct_s", "mean_first_run_delay_s", "mean_service_s", "utilization", "throughput_per_h"}
+// Series is the name of this kind of picture.
+const Series = "series"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 40, Name: Series,
+			Doc: "metrics against a numeric axis of the matrix, a line a policy",
+			Args: []schema.Arg{
+				{Name: "metric", Type: schema.String, DefaultDoc: "the chief ones", Example: `"mean_waiting"`},
+				{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations", Example: `"quantum"`},
+			},
+		},
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.series(a.Metric, a.X) },
+	})
+}
 
 // mostFacets bounds the panels of one picture of series.
 const mostFacets = 12
@@ -44,20 +60,12 @@ type facet struct {
 // series draws metrics against a numeric axis, a line a policy. Other axes
 // make small multiples: a picture a metric, a panel for each combination of
 // their values. Without other axes, each metric has a panel of one picture.
-func (d *data) series(metric, axis string) ([]figure, error) {
-	names := seriesMetrics
-	if metric != "" {
-		names = []string{metric}
+func (d *Data) series(metric, axis string) ([]Figure, error) {
+	metrics, err := metricsOr(metric, measure.ShownIn(measure.InSeries))
+	if err != nil {
+		return nil, err
 	}
-	var metrics []results.Metric
-	for _, n := range names {
-		m, ok := results.MetricByName(n)
-		if !ok {
-			return nil, fmt.Errorf("there is no metric %q", n)
-		}
-		metrics = append(metrics, m)
-	}
-	var out []figure
+	var out []Figure
 	for _, s := range d.settings() {
 		x, ok := d.abscissa(s, axis)
 		if !ok {
@@ -97,7 +105,7 @@ func (d *data) series(metric, axis string) ([]figure, error) {
 	return out, nil
 }
 
-func axisTitle(m results.Metric) string {
+func axisTitle(m measure.Metric) string {
 	if m.Unit == "" {
 		return m.Title
 	}
@@ -108,7 +116,7 @@ func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // abscissa finds the axis, or the first one with at least two numbers; false
 // when there is none.
-func (d *data) abscissa(s setting, axis string) (abscissa, bool) {
+func (d *Data) abscissa(s setting, axis string) (abscissa, bool) {
 	for _, name := range d.Plan.Axes {
 		if axis != "" && name != axis {
 			continue
@@ -134,7 +142,7 @@ func (d *data) abscissa(s setting, axis string) (abscissa, bool) {
 	return abscissa{}, false
 }
 
-func valueOf(v results.Variant, axis string) (string, bool) {
+func valueOf(v analysis.Variant, axis string) (string, bool) {
 	for _, a := range v.Axes {
 		if a.Name == axis {
 			return a.Value, true
@@ -156,7 +164,7 @@ func numberIn(text string) (float64, bool) {
 
 // facets groups the variants by their other axes, in the order of the plan. A
 // policy that does not read the axis is the same all along it.
-func facets(s setting, x abscissa, m results.Metric) []facet {
+func facets(s setting, x abscissa, m measure.Metric) []facet {
 	var out []facet
 	for _, v := range s.variants {
 		var parts []string
@@ -177,7 +185,7 @@ func facets(s setting, x abscissa, m results.Metric) []facet {
 			unknown := stats.Interval{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()}
 			out[f].lines = append(out[f].lines, line{v.Policy, slices.Repeat([]stats.Interval{unknown}, len(x.values))})
 		}
-		interval := stats.MeanInterval(v.Values(m), results.DefaultLevel)
+		interval := stats.MeanInterval(v.Values(m), analysis.DefaultLevel)
 		text, read := valueOf(v, x.name)
 		for i := range x.values {
 			if !read || x.labels[i] == text {
@@ -210,7 +218,7 @@ type multiples struct {
 	shared  bool // the ordinate
 }
 
-func (m multiples) figure(name, title, note string) figure {
+func (m multiples) figure(name, title, note string) Figure {
 	tall := 132.0
 	if len(m.facets) == 1 {
 		tall = 220 // it has the picture for itself
@@ -230,11 +238,11 @@ func (m multiples) figure(name, title, note string) figure {
 		keys = append(keys, key{p, stroked(lineOf(i))})
 	}
 	rows := (len(m.facets) + m.columns - 1) / m.columns
-	return figure{
+	return Figure{
 		Picture: Picture{Name: name, Kind: Series, Title: title,
 			Caption: "Means over the replicates with 95% confidence intervals (t), a line a policy." + note + someOf(mostLines, all, "policy")},
-		width: width, height: headHeight(keys) + float64(rows)*tall + margin,
-		paint: func(c draw.Canvas) {
+		Width: width, Height: headHeight(keys) + float64(rows)*tall + margin,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, keys)
 			wide := c.Size().X / vg.Length(m.columns)
 			top := 0.0

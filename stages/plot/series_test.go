@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
 )
 
@@ -23,7 +24,7 @@ func TestSeriesByQuantum(t *testing.T) {
 	if got := names(pictures); !strings.Contains(got, " metrics series-quantum cores ") {
 		t.Errorf("pictures: %s", got)
 	}
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestSeriesByQuantum(t *testing.T) {
 	if got := strings.Join(x.labels, " "); !ok || got != "100ms 300ms 1s" || x.values[2] != 1 {
 		t.Fatalf("the axis is %q, %v", got, x.values)
 	}
-	m, _ := results.MetricByName("mean_jct")
+	m, _ := measure.MetricByName("mean_jct")
 	all := facets(s, x, m)
 	if len(all) != 1 || len(all[0].lines) != 2 {
 		t.Fatalf("panels and lines: %v", all)
@@ -48,8 +49,8 @@ func TestSeriesByQuantum(t *testing.T) {
 
 // TestFacets: other axes make panels, a row for each value of the first.
 func TestFacets(t *testing.T) {
-	e := &results.Experiment{Plan: results.Plan{
-		Axes: []string{"allocation", "jobs", "kind"}, Workloads: make([]results.Named, 1), Hardware: make([]results.Named, 1),
+	e := &record.Experiment{Plan: record.Plan{
+		Axes: []string{"allocation", "jobs", "kind"}, Workloads: make([]record.Named, 1), Hardware: make([]record.Named, 1),
 	}}
 	jct := 1.0
 	for _, policy := range []string{"fcfs", "rr"} {
@@ -57,10 +58,10 @@ func TestFacets(t *testing.T) {
 			for _, jobs := range []string{"128", "8", "16"} {
 				for _, kind := range []string{"a", "b"} {
 					for r := 1; r <= 3; r++ {
-						c := results.Cell{CellRef: results.CellRef{Policy: policy, Replicate: r, Axes: []results.Setting{
+						c := record.Cell{CellRef: record.CellRef{Policy: policy, Replicate: r, Axes: []record.Setting{
 							{Name: "allocation", Value: allocation}, {Name: "jobs", Value: jobs}, {Name: "kind", Value: kind}}}}
 						jct++
-						c.Metrics.MeanJCT = jct
+						c.Metrics.Set(measure.MeanJCT, jct)
 						e.Cells, e.Plan.Cells = append(e.Cells, c), append(e.Plan.Cells, c.CellRef)
 					}
 				}
@@ -73,7 +74,7 @@ func TestFacets(t *testing.T) {
 	}
 	d := newData(e)
 	x, _ := d.abscissa(d.settings()[0], "")
-	m, _ := results.MetricByName("mean_jct")
+	m, _ := measure.MetricByName("mean_jct")
 	all := facets(d.settings()[0], x, m)
 	var titles []string
 	for _, f := range all {
@@ -94,7 +95,7 @@ func TestFacets(t *testing.T) {
 // TestNoSeries: without an axis of numbers there is nothing to draw, and
 // nothing to tell unless it was asked for.
 func TestNoSeries(t *testing.T) {
-	e, err := results.Open(resultstest.Small().Write(t))
+	e, err := record.Open(resultstest.Small().Write(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,25 +111,25 @@ func TestNoSeries(t *testing.T) {
 // TestGanttOfTooMany: cells with very many jobs, or jobs in very many pieces, get no
 // Gantt chart, but their other pictures.
 func TestGanttOfTooMany(t *testing.T) {
-	for name, much := range map[string]func(*results.Cell){
-		"jobs":        func(c *results.Cell) { c.Metrics.Jobs = mostLanes + 1 },
-		"preemptions": func(c *results.Cell) { c.Metrics.Preemptions = mostSlices },
-		"resizes":     func(c *results.Cell) { c.Metrics.Resizes = mostSlices },
+	for name, much := range map[string]func(*record.Cell){
+		"jobs":        func(c *record.Cell) { c.Metrics.Set(measure.Jobs, mostLanes+1) },
+		"preemptions": func(c *record.Cell) { c.Metrics.Set(measure.Preemptions, mostSlices) },
+		"resizes":     func(c *record.Cell) { c.Metrics.Set(measure.Resizes, mostSlices) },
 	} {
 		t.Run(name, func(t *testing.T) { testGanttOfTooMany(t, much) })
 	}
 }
 
-func testGanttOfTooMany(t *testing.T, much func(*results.Cell)) {
+func testGanttOfTooMany(t *testing.T, much func(*record.Cell)) {
 	dir := resultstest.Small().Write(t)
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range e.Cells {
 		much(&e.Cells[i])
 	}
-	pictures, err := Draw(context.Background(), e, filepath.Join(dir, results.PlotsDir), svg)
+	pictures, err := Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir), svg)
 	if err != nil {
 		t.Fatal(err)
 	}

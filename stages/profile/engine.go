@@ -2,44 +2,31 @@ package profile
 
 import (
 	"context"
-	"time"
 
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Engine runs the job of a sample, which is its only one.
-type Engine interface {
-	scheduler.Engine
-	// Now is the engine's clock.
-	Now() time.Duration
-	// Usage is what a job consumed, and whether it has ended.
-	Usage(job int) (process.Usage, bool)
-	Close() error
+// grant is what a sample runs on: the first cores and GPUs of the machine, as many as the job requests.
+func (r Run) grant() scheduler.Grant {
+	g := scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: int32(max(r.Job.Threads, 1))}}}
+	if r.Job.GPUs > 0 {
+		g.GPUs = scheduler.CoreSet{{Lo: 0, Hi: int32(r.Job.GPUs)}}
+	}
+	return g
 }
 
-// open makes the engine of a sample.
-func (r Run) open(opts process.Options) (Engine, error) {
-	if r.Open != nil {
-		return r.Open()
-	}
-	return process.New([]process.Job{r.Job}, opts)
-}
-
-// alone runs the job to its end, as process.Run does.
-func (r Run) alone(ctx context.Context, opts process.Options) (scheduler.End, process.Usage, error) {
-	if r.Open == nil {
-		return process.Run(ctx, r.Job, opts)
-	}
-	e, err := r.Open()
+// alone runs the job to its end. When the context is done first it stops the job and waits for its end. A job that fails
+// is no error: the notice of its end and Usage say how.
+func (r Run) alone(ctx context.Context) (scheduler.Notice, launch.Usage, error) {
+	e, err := r.Open(ctx)
 	if err != nil {
-		return scheduler.End{}, process.Usage{}, err
+		return scheduler.Notice{}, launch.Usage{}, err
 	}
 	defer e.Close()
-	cores := scheduler.CoreSet{{Lo: 0, Hi: int32(max(r.Job.Threads, 1))}}
-	if err := e.Start(0, scheduler.Grant{Cores: cores}); err != nil {
+	if err := e.Start(0, r.grant()); err != nil {
 		reason := err.Error()
-		return scheduler.End{At: e.Now(), State: scheduler.Failed, Reason: reason}, process.Usage{ExitCode: -1, Reason: reason}, nil
+		return scheduler.Notice{Kind: scheduler.JobEnded, At: e.Now(), State: scheduler.Failed, Reason: reason}, launch.Usage{ExitCode: -1, Reason: reason}, nil
 	}
 	_, ended, err := e.Next(ctx, scheduler.Never)
 	if err != nil {
@@ -47,7 +34,7 @@ func (r Run) alone(ctx context.Context, opts process.Options) (scheduler.End, pr
 			_, ended, _ = e.Next(context.WithoutCancel(ctx), scheduler.Never)
 		}
 		if len(ended) == 0 {
-			return scheduler.End{}, process.Usage{}, err
+			return scheduler.Notice{}, launch.Usage{}, err
 		}
 	}
 	usage, _ := e.Usage(0)

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/scheduler"
 )
 
 // Costs are how long the engine takes to do something to a job once, and so
@@ -26,22 +23,19 @@ const (
 // Probe starts a job, pauses, resumes and resizes it a few times, and kills
 // it. The costs are medians; a job that ends by itself is measured as far as
 // it got. ctx's error is returned as it is.
-func Probe(ctx context.Context, run Run, opts process.Options) (c Costs, err error) {
+func Probe(ctx context.Context, run Run) (c Costs, err error) {
 	fail := func(err error) (Costs, error) {
 		if ctx.Err() != nil {
 			return Costs{}, ctx.Err()
 		}
 		return Costs{}, fmt.Errorf("probe %s: %w", run.Job.Name, err)
 	}
-	e, err := run.open(opts)
+	e, err := run.Open(ctx)
 	if err != nil {
 		return fail(err)
 	}
 	defer e.Close()
-	grant := scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: int32(max(run.Job.Threads, 1))}}}
-	if run.Job.GPUs > 0 {
-		grant.GPUs = scheduler.CoreSet{{Lo: 0, Hi: int32(run.Job.GPUs)}}
-	}
+	grant := run.grant()
 	if err := e.Start(0, grant); err != nil {
 		return fail(err)
 	}

@@ -10,7 +10,8 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -18,14 +19,16 @@ import (
 // Run is one sample to take: a launch whose environment asks for Length units
 // of work, epochs or (with Steps) steps.
 type Run struct {
-	Job    process.Job
+	Job    launch.Job
 	Length int
 	Steps  bool
 	GPUs   int
 	// Pick is the time-writer line that counts when the program prints several.
 	Pick contract.Pick
-	// Open makes the engine that runs the job; nil for one of processes.
-	Open func() (Engine, error)
+	// Open makes the engine that runs the job, which is its only one.
+	Open func(context.Context) (engine.Engine, error)
+	// Descendants reports whether the job is a process below this one, so that the load of other programs is known.
+	Descendants bool
 }
 
 // A sample that other processes disturbed is taken again, mostTries times in
@@ -37,13 +40,13 @@ const (
 
 // TakeQuiet is Take, again while other processes use more than
 // hardware.BusyCores of the machine; the least disturbed of the samples is
-// returned, and Tries says how often it ran. What a container uses would count as
-// another's, so those of engines with an Open are not judged.
-func TakeQuiet(ctx context.Context, run Run, opts process.Options) (estimator.Sample, error) {
+// returned, and Tries says how often it ran. What jobs use that are not processes below
+// this one would count as another's, so those are not judged.
+func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 	return quietest(func() (estimator.Sample, error) {
 		load := hardware.NewLoadSampler()
-		s, err := Take(ctx, run, opts)
-		if busy := load.Others(); err == nil && run.Open == nil && s.Wall >= LeastJudged.Seconds() && busy != hardware.UnknownLoad {
+		s, err := Take(ctx, run)
+		if busy := load.Others(); err == nil && run.Descendants && s.Wall >= LeastJudged.Seconds() && busy != hardware.UnknownLoad {
 			s.Busy = busy
 		}
 		return s, err
@@ -69,9 +72,9 @@ func quietest(take func() (estimator.Sample, error)) (best estimator.Sample, err
 
 // Take runs one sample to its end and reads what the program reported. The
 // error says how the sample failed; ctx's error is returned as it is.
-func Take(ctx context.Context, run Run, opts process.Options) (estimator.Sample, error) {
+func Take(ctx context.Context, run Run) (estimator.Sample, error) {
 	s := estimator.Sample{Length: run.Length, Threads: run.Job.Threads, GPUs: run.GPUs}
-	end, usage, err := run.alone(ctx, opts)
+	end, usage, err := run.alone(ctx)
 	if ctx.Err() != nil {
 		return s, ctx.Err()
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 )
 
@@ -20,9 +21,9 @@ func TestMain(m *testing.M) {
 // What is done to a job takes some time, and far less than the second that it
 // sleeps for; the job does not have to end for that.
 func TestProbe(t *testing.T) {
-	run := Run{Job: process.Job{Name: "sleep", Argv: []string{"sleep", "60"}, Threads: 1}, Length: 1}
+	run := Run{Job: launch.Job{Name: "sleep", Argv: []string{"sleep", "60"}, Threads: 1}, Length: 1}
 	began := time.Now()
-	c, err := Probe(context.Background(), run, process.Options{})
+	c, err := Probe(context.Background(), here(run))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,28 +39,28 @@ func TestProbe(t *testing.T) {
 
 // A program that ends at once is no error; nothing is known of it.
 func TestProbeOfAShortJob(t *testing.T) {
-	run := Run{Job: process.Job{Name: "true", Argv: []string{"true"}, Threads: 1}, Length: 1}
-	if _, err := Probe(context.Background(), run, process.Options{}); err != nil {
+	run := Run{Job: launch.Job{Name: "true", Argv: []string{"true"}, Threads: 1}, Length: 1}
+	if _, err := Probe(context.Background(), here(run)); err != nil {
 		t.Fatal(err)
 	}
 	run.Job.Argv = []string{"no-such-program"}
-	if _, err := Probe(context.Background(), run, process.Options{}); err == nil {
+	if _, err := Probe(context.Background(), here(run)); err == nil {
 		t.Error("a program that is not there was probed")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	run.Job.Argv = []string{"sleep", "60"}
-	if _, err := Probe(ctx, run, process.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Probe(ctx, here(run)); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end of its context Probe = %v", err)
 	}
 }
 
 // What the engine takes beyond the program's own time is told beside it.
 func TestTakeTellsTheLaunch(t *testing.T) {
-	s, err := Take(context.Background(), Run{
-		Job:    process.Job{Name: "sleep", Argv: []string{"sleep", "0.02"}, Threads: 1, LogPath: t.TempDir() + "/log"},
+	s, err := Take(context.Background(), here(Run{
+		Job:    launch.Job{Name: "sleep", Argv: []string{"sleep", "0.02"}, Threads: 1, LogPath: t.TempDir() + "/log"},
 		Length: 1,
-	}, process.Options{})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
 // printing is a sample of a program that prints some lines.
 func printing(t *testing.T, pick contract.Pick, length int, lines string) estimator.Sample {
 	t.Helper()
-	s, err := Take(context.Background(), Run{
-		Job:    process.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1, LogPath: t.TempDir() + "/log"},
+	s, err := Take(context.Background(), here(Run{
+		Job:    launch.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1, LogPath: t.TempDir() + "/log"},
 		Length: length, Pick: pick,
-	}, process.Options{})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,10 +102,10 @@ func TestQuietest(t *testing.T) {
 // So they do the steps of a program that counts in these.
 func TestTakeReadsSteps(t *testing.T) {
 	const lines = `{"tfexp":{"step":1,"seconds":0.5}}\n{"tfexp":{"step":2,"seconds":0.25}}\n`
-	s, err := Take(context.Background(), Run{
-		Job:    process.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1, LogPath: t.TempDir() + "/log"},
+	s, err := Take(context.Background(), here(Run{
+		Job:    launch.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1, LogPath: t.TempDir() + "/log"},
 		Length: 2, Steps: true,
-	}, process.Options{})
+	}))
 	if err != nil || !cmp.Equal(s.Units, []float64{0.5, 0.25}) || len(s.Warnings) > 0 {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -4,19 +4,21 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // estimates is the part of the page about predicted and actual run times.
 type estimates struct {
 	Answers  []string
-	Table    results.Table
-	Accuracy results.Table
-	Pictures []picture
+	Table    prose.Table
+	Accuracy prose.Table
+	Pictures []shownPicture
+	More     []string // of pictures that are not shown
 }
 
 // estimates fills in what was predicted, how good that was, and what it cost.
-func (v *view) estimates(e *results.Experiment) error {
+func (v *view) estimates(e *record.Experiment) error {
 	rows, err := e.Estimates()
 	if err != nil {
 		return err
@@ -30,22 +32,22 @@ func (v *view) estimates(e *results.Experiment) error {
 		return err
 	}
 	for _, a := range accuracy {
-		if a.By == results.ByAll {
-			v.Estimates.Answers = append(v.Estimates.Answers, a.Sentence())
+		if a.By == record.ByAll {
+			v.Estimates.Answers = append(v.Estimates.Answers, prose.Accuracy(a))
 		}
 	}
 	for _, p := range profiling[:min(len(profiling), mostAnswers)] {
-		v.Estimates.Answers = append(v.Estimates.Answers, p.Sentence())
+		v.Estimates.Answers = append(v.Estimates.Answers, prose.Profiling(p))
 	}
 	v.Estimates.Table = estimateTable(rows)
 	v.Estimates.Accuracy = accuracyTable(accuracy)
 	return nil
 }
 
-func estimateTable(rows []results.EstimateRow) results.Table {
-	t := results.Table{Left: 4, Header: []string{"job", "hardware", "model", "axes", "threads", "samples", "sampled",
+func estimateTable(rows []record.EstimateRow) prose.Table {
+	t := prose.Table{Left: 4, Header: []string{"job", "hardware", "model", "axes", "threads", "samples", "sampled",
 		"start-up (s)", "an epoch or step (s)", "predicted (s)", "interval (s)", "actual (s)", "runs", "error"}}
-	n := results.FormatNumber
+	n := prose.Number
 	seconds := func(s float64) string {
 		if s < 0 {
 			return "–"
@@ -68,7 +70,7 @@ func estimateTable(rows []results.EstimateRow) results.Table {
 		})
 	}
 	const axes = 3
-	if !slices.ContainsFunc(rows, func(r results.EstimateRow) bool { return r.Axes != "" }) {
+	if !slices.ContainsFunc(rows, func(r record.EstimateRow) bool { return r.Axes != "" }) {
 		for i := range t.Rows {
 			t.Rows[i] = slices.Delete(t.Rows[i], axes, axes+1)
 		}
@@ -77,10 +79,10 @@ func estimateTable(rows []results.EstimateRow) results.Table {
 	return t
 }
 
-func accuracyTable(rows []results.AccuracyRow) results.Table {
-	t := results.Table{Left: 2, Header: []string{"model", "over", "estimates", "runs", "mean absolute error",
+func accuracyTable(rows []record.AccuracyRow) prose.Table {
+	t := prose.Table{Left: 2, Header: []string{"model", "over", "estimates", "runs", "mean absolute error",
 		"standard deviation", "bias", "in their interval", "choices", "place of the one predicted best", "slower than the fastest"}}
-	n := results.FormatNumber
+	n := prose.Number
 	percent := func(v float64) string {
 		if text := n(v); text != "–" {
 			return text + "%"
@@ -89,7 +91,7 @@ func accuracyTable(rows []results.AccuracyRow) results.Table {
 	}
 	for _, r := range rows {
 		over := r.Group
-		if r.By == results.ByAll {
+		if r.By == record.ByAll {
 			over = "all runs"
 		}
 		t.Rows = append(t.Rows, []string{

@@ -3,13 +3,15 @@ package report
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // failure is a job that did not finish, or a cell that is wrong as a whole.
@@ -19,7 +21,7 @@ type failure struct {
 	Log string
 }
 
-func (v *view) failures(e *results.Experiment) error {
+func (v *view) failures(e *record.Experiment) error {
 	for _, c := range e.FailedCells() {
 		if c.Error != "" {
 			v.addFailure(failure{Cell: c.Cell, Reason: c.Error})
@@ -29,13 +31,13 @@ func (v *view) failures(e *results.Experiment) error {
 				v.MoreFailures++
 				continue
 			}
-			log, err := logTail(filepath.Join(e.Dir, results.CellsDir, c.Cell, results.LogsDir, f.Job+".log"))
+			log, err := logTail(filepath.Join(e.Dir, record.CellsDir, c.Cell, record.LogsDir, f.Job+".log"))
 			if err != nil {
 				return err
 			}
-			v.addFailure(failure{c.Cell, f.Job, results.FormatNumber(f.At) + " s", f.Reason, log})
+			v.addFailure(failure{c.Cell, f.Job, prose.Number(f.At) + " s", f.Reason, log})
 		}
-		v.MoreFailures += max(0, c.Metrics.Failed-len(c.Failures))
+		v.MoreFailures += max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures))
 	}
 	return nil
 }

@@ -1,31 +1,35 @@
 package report
 
-import "github.com/tfexp/tfexp/results"
+import (
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
+)
 
 // fidelity is the part of the page about real cells and their simulations.
 type fidelity struct {
 	Answers  []string
-	Table    results.Table
-	Pictures []picture
-	More     int // pictures that are not shown
+	Table    prose.Table
+	Pictures []shownPicture
+	More     []string // of pictures that are not shown
 }
 
 // fidelity fills in how far simulation and reality are apart; nothing where no
 // real cell was simulated.
-func (v *view) fidelity(e *results.Experiment) error {
-	f := e.Fidelity()
+func (v *view) fidelity(e *record.Experiment) error {
+	f := analysis.FidelityOf(e)
 	if f.Cells == 0 {
 		return nil
 	}
-	jobs, err := e.FidelityJobs()
+	jobs, err := analysis.FidelityJobs(e)
 	if err != nil {
 		return err
 	}
-	for _, s := range []string{f.Sentence(), f.RankSentence(), results.FidelityJobsSentence(jobs)} {
+	for _, s := range []string{prose.Fidelity(f), prose.FidelityRanks(f), prose.FidelityJobs(jobs)} {
 		if s != "" {
 			v.Fidelity.Answers = append(v.Fidelity.Answers, s)
 		}
 	}
-	v.Fidelity.Table = f.Table()
+	v.Fidelity.Table = prose.FidelityTable(f)
 	return nil
 }

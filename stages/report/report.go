@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 //go:embed report.html.tmpl
@@ -23,7 +23,7 @@ var pageTemplate = template.Must(template.New("report").Parse(page))
 // Write writes report.html of an experiment into dir, from the experiment's
 // plain files alone, and returns its path. Pictures are taken from the list
 // that the plot stage left; without one the report says so.
-func Write(ctx context.Context, e *results.Experiment, dir string) (string, error) {
+func Write(ctx context.Context, e *record.Experiment, dir string) (string, error) {
 	v, err := newView(ctx, e)
 	if err != nil {
 		return "", fmt.Errorf("write report: %w", err)
@@ -32,7 +32,7 @@ func Write(ctx context.Context, e *results.Experiment, dir string) (string, erro
 	if err := pageTemplate.Execute(&b, v); err != nil {
 		return "", fmt.Errorf("write report: %w", err)
 	}
-	path := filepath.Join(dir, results.ReportFile)
+	path := filepath.Join(dir, record.ReportFile)
 	if err := renameio.WriteFile(path, b.Bytes(), 0o644); err != nil {
 		return "", fmt.Errorf("write report: %w", err)
 	}

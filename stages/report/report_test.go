@@ -2,12 +2,14 @@ package report
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
 	"github.com/tfexp/tfexp/stages/plot"
 )
@@ -23,11 +25,11 @@ func write(t *testing.T, cfg resultstest.Config) (dir, page string) {
 			}
 		})
 	}
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plot.Draw(context.Background(), e, filepath.Join(dir, results.PlotsDir), plot.Options{SVGOnly: true}); err != nil {
+	if _, err := plot.Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir), plot.Options{SVGOnly: true}); err != nil {
 		t.Fatal(err)
 	}
 	return dir, read(t, dir)
@@ -35,7 +37,7 @@ func write(t *testing.T, cfg resultstest.Config) (dir, page string) {
 
 func read(t *testing.T, dir string) string {
 	t.Helper()
-	e, err := results.Open(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,7 @@ func TestComplete(t *testing.T) {
 		"<code>mixed-machine-fcfs-r2</code>, <code>mixed-machine-rr-quantum=300ms-r2</code>",
 		"Schedule of fcfs, replicate 1", "Schedule of rr quantum=300ms, replicate 1",
 		"tfexp run fcfs_vs_rr.hcl", "tfexp run experiment.hcl", "Seed 7, 5 replicates of each cell.", "seed = 7", "Example CPU",
-		"8 more schedules are in the folder plots/")
+		"More schedules in the folder plots/: 8.")
 	lacks(t, page, "Partial results", "What failed", "http://127", "src=\"http", "href=\"http", "@import", "<script", "NaN", "ZgotmplZ")
 	if n := strings.Count(page, "<svg"); n != 6 {
 		t.Errorf("%d pictures, want 6", n)
@@ -90,11 +92,11 @@ func TestComplete(t *testing.T) {
 // TestWarnings holds that warnings which differ in their cell alone become one,
 // and that a cell which the text names is not named twice.
 func TestWarnings(t *testing.T) {
-	e := &results.Experiment{}
+	e := &record.Experiment{}
 	for _, c := range []string{"a-r1", "a-r2", "a-r3", "a-r4", "a-r5", "a-r6", "a-r7", "a-r8"} {
-		e.Run.Warnings = append(e.Run.Warnings, results.Warning{Code: "busy_machine", Cell: c, Text: "the machine was busy"})
+		e.Run.Warnings = append(e.Run.Warnings, record.Warning{Code: "busy_machine", Cell: c, Text: "the machine was busy"})
 	}
-	e.Run.Warnings = append(e.Run.Warnings, results.Warning{Code: "busy_machine", Cell: "b-r1", Text: "busy while b-r1 ran"})
+	e.Run.Warnings = append(e.Run.Warnings, record.Warning{Code: "busy_machine", Cell: "b-r1", Text: "busy while b-r1 ran"})
 	var v view
 	v.answers(e)
 	if len(v.Warnings) != 2 || len(v.Warnings[0].Cells) != mostNames || v.Warnings[0].More != 2 || len(v.Warnings[1].Cells) != 0 {
@@ -197,5 +199,45 @@ func TestLogTail(t *testing.T) {
 	}
 	if got, err := logTail(path + "x"); got != "" || err != nil {
 		t.Errorf("a log that is not there: %q, %v", got, err)
+	}
+}
+
+// TestPicturesOfCellsAreCountedByKind: pictures of what containers used are no
+// schedules, and each kind has its own number in the page.
+func TestPicturesOfCellsAreCountedByKind(t *testing.T) {
+	dir := resultstest.Small().Write(t)
+	e, err := record.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plots := filepath.Join(dir, record.PlotsDir)
+	if err := os.MkdirAll(plots, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var list []record.Picture
+	for _, kind := range []string{plot.Gantt, plot.Containers} {
+		for _, c := range e.Cells {
+			name := kind + "-" + c.Cell
+			list = append(list, record.Picture{Name: name, Kind: kind, Cell: c.Cell, Title: name, SVG: name + ".svg"})
+			if err := os.WriteFile(filepath.Join(plots, name+".svg"), []byte("<svg></svg>"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(plots, record.PicturesFile), raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var v view
+	if err := v.pictures(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	// Of ten cells of each kind, those of the first replicates of two variants are shown.
+	want := []string{"More schedules in the folder plots/: 8.", "More pictures of what containers used in the folder plots/: 8."}
+	if !slices.Equal(v.More, want) || len(v.Pictures) != 4 {
+		t.Errorf("%d pictures, %q, want %q", len(v.Pictures), v.More, want)
 	}
 }

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/results"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // view is what the page shows, in words.
@@ -22,22 +25,22 @@ type view struct {
 	MoreAnswers        int
 	Joined             bool // some answers stand for several comparisons
 	NoAnswer           string
-	Warnings           []results.Doubt
-	Summary            results.Table
+	Warnings           []prose.Doubt
+	Summary            prose.Table
 	Blocks             []block
 	Axes               []string // of the matrix
-	Comparisons        results.Table
-	Thresholds         []results.Verdict
-	Pictures           []picture
-	MoreGantts         int
-	Skipped            []results.Picture
+	Comparisons        prose.Table
+	Thresholds         []prose.Verdict
+	Pictures           []shownPicture
+	More               []string // of pictures that are not shown
+	Skipped            []record.Picture
 	NoPictures         string
 	Fidelity           fidelity
 	Estimates          estimates
 	Failures           []failure
 	MoreFailures       int
-	Cells              results.Table
-	Host               []results.Setting
+	Cells              prose.Table
+	Host               []record.Setting
 	Repeat             []string
 	Seed               int64
 	Replicates         string
@@ -51,8 +54,8 @@ type answer struct{ Text, Tag, Kind string }
 // block is a workload, hardware or policy in one line.
 type block struct{ Kind, Name, Summary string }
 
-// picture is an SVG, or a PNG as a data URL, with its caption.
-type picture struct {
+// shownPicture is an SVG, or a PNG as a data URL, with its caption.
+type shownPicture struct {
 	Title, Caption string
 	SVG            template.HTML
 	PNG            template.URL
@@ -61,16 +64,16 @@ type picture struct {
 // How much the page shows before it refers to the files.
 const (
 	mostAnswers  = 12
-	mostGantts   = 8
+	mostOfCells  = 8
 	mostFailures = 20
 	mostNames    = 6
 	mostCells    = 2000
 )
 
-func newView(ctx context.Context, e *results.Experiment) (*view, error) {
+func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 	v := &view{
 		Title: e.Plan.Experiment, Description: e.Plan.Description, State: e.Run.State,
-		When: when(e.Run), Summary: e.SummaryTable(), Host: environment(e.Run), Repeat: commands(e),
+		When: when(e.Run), Summary: prose.Summary(e), Host: environment(e.Run), Repeat: commands(e),
 		Seed: e.Plan.Seed, Replicates: replicates(e.Plan.Replicates), Axes: e.Plan.Axes,
 	}
 	if !e.Complete() {
@@ -99,7 +102,7 @@ func newView(ctx context.Context, e *results.Experiment) (*view, error) {
 		return nil, err
 	}
 	var err error
-	if v.Thresholds, err = e.Thresholds(); err != nil {
+	if v.Thresholds, err = prose.Thresholds(e); err != nil {
 		return nil, err
 	}
 	if v.SourceName, v.Source, err = e.Source(); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +112,7 @@ func newView(ctx context.Context, e *results.Experiment) (*view, error) {
 }
 
 // when says when the run was made, and how long it took.
-func when(r results.Run) string {
+func when(r record.Run) string {
 	start, err := time.Parse(time.RFC3339, r.Started)
 	if err != nil {
 		return ""
@@ -123,10 +126,10 @@ func when(r results.Run) string {
 	return s
 }
 
-func (v *view) answers(e *results.Experiment) {
-	rows := e.Comparisons()
+func (v *view) answers(e *record.Experiment) {
+	rows := analysis.Comparisons(e)
 	places := len(e.Plan.Workloads) > 1 || len(e.Plan.Hardware) > 1
-	v.Comparisons = results.Table{Left: 4, Header: []string{"metric", "candidate", "against", "verdict"}}
+	v.Comparisons = prose.Table{Left: 4, Header: []string{"metric", "candidate", "against", "verdict"}}
 	if places {
 		v.Comparisons.Left += 2
 		v.Comparisons.Header = append(v.Comparisons.Header, "workload", "hardware")
@@ -136,17 +139,17 @@ func (v *view) answers(e *results.Experiment) {
 	for _, r := range rows {
 		v.Comparisons.Rows = append(v.Comparisons.Rows, comparison(r, places))
 	}
-	answers := e.Plan.Answers(rows)
+	answers := prose.Answers(e.Plan, rows)
 	for _, a := range answers[:min(len(answers), mostAnswers)] {
 		tag := a.Verdict
 		if a.Rows > 1 {
 			tag = "" // the text tells how many have which
 		}
 		v.Answers = append(v.Answers, answer{a.Text, tag, kind(a.Verdict)})
-		v.Joined = v.Joined || a.Rows > 1 && a.Verdict != results.NotEnoughReplicates
+		v.Joined = v.Joined || a.Rows > 1 && a.Verdict != record.NotEnoughReplicates
 	}
 	v.MoreAnswers = len(answers) - len(v.Answers)
-	v.Warnings = results.Doubts(results.Unsaid(e.Warnings(), answers), mostNames)
+	v.Warnings = prose.Doubts(prose.Unsaid(e.Warnings(), answers), mostNames)
 	switch {
 	case len(e.Cells) == 0:
 		v.NoAnswer = "No cell is complete yet."
@@ -158,7 +161,7 @@ func (v *view) answers(e *results.Experiment) {
 // kind is the class of a verdict in the page's style.
 func kind(verdict string) string {
 	switch verdict {
-	case results.Better, results.Worse:
+	case record.Better, record.Worse:
 		return verdict
 	}
 	return "open"
@@ -166,11 +169,11 @@ func kind(verdict string) string {
 
 // comparison is a row of the table of comparisons; with its workload and
 // hardware when there is more than one.
-func comparison(r results.ComparisonRow, places bool) []string {
-	n := results.FormatNumber
+func comparison(r record.ComparisonRow, places bool) []string {
+	n := prose.Number
 	metric := r.Metric
-	if m, ok := results.MetricByName(r.Metric); ok {
-		metric = title(m)
+	if m, ok := measure.MetricByName(r.Metric); ok {
+		metric = m.Label()
 	}
 	interval := func(low, high float64) string {
 		if n(low) == "–" || n(high) == "–" {
@@ -183,21 +186,14 @@ func comparison(r results.ComparisonRow, places bool) []string {
 		row = append(row, r.Workload, r.Hardware)
 	}
 	return append(row,
-		n(r.Ratio), interval(r.CILow, r.CIHigh), strings.TrimPrefix(results.FormatP(r.PValue), "p = "), fmt.Sprint(r.Pairs),
+		n(r.Ratio), interval(r.CILow, r.CIHigh), strings.TrimPrefix(prose.PValue(r.PValue), "p = "), fmt.Sprint(r.Pairs),
 		n(r.CandidateMean), n(r.BaselineMean), n(r.Difference), interval(r.DifferenceLow, r.DifferenceHigh), r.Method)
 }
 
-func title(m results.Metric) string {
-	if m.Unit == "" {
-		return m.Title
-	}
-	return m.Title + " (" + m.Unit + ")"
-}
-
-func (v *view) blocks(p results.Plan) {
+func (v *view) blocks(p record.Plan) {
 	for _, l := range []struct {
 		kind  string
-		named []results.Named
+		named []record.Named
 	}{{"workload", p.Workloads}, {"hardware", p.Hardware}, {"policy", p.Policies}} {
 		for _, n := range l.named {
 			v.Blocks = append(v.Blocks, block{l.kind, n.Name, n.Summary})
@@ -206,15 +202,13 @@ func (v *view) blocks(p results.Plan) {
 }
 
 // cells is the table of all cells of the plan.
-func (v *view) cells(e *results.Experiment) {
-	v.Cells = results.Table{Left: 2, Header: []string{"cell", "state"}}
-	var metrics []results.Metric
-	for _, name := range append([]string{"jobs", "finished"}, results.SummaryMetrics...) {
-		m, _ := results.MetricByName(name)
-		metrics = append(metrics, m)
-		v.Cells.Header = append(v.Cells.Header, title(m))
+func (v *view) cells(e *record.Experiment) {
+	v.Cells = prose.Table{Left: 2, Header: []string{"cell", "state"}}
+	metrics := measure.ShownIn(measure.InCells)
+	for _, m := range metrics {
+		v.Cells.Header = append(v.Cells.Header, m.Label())
 	}
-	done := map[string]results.Cell{}
+	done := map[string]record.Cell{}
 	for _, c := range e.Cells {
 		done[c.Cell] = c
 	}
@@ -227,7 +221,7 @@ func (v *view) cells(e *results.Experiment) {
 		for _, m := range metrics {
 			text := ""
 			if ok {
-				text = results.FormatNumber(m.Of(&c.Metrics))
+				text = prose.Number(m.Of(&c.Metrics))
 			}
 			row = append(row, text)
 		}
@@ -235,9 +229,9 @@ func (v *view) cells(e *results.Experiment) {
 	}
 }
 
-func environment(r results.Run) []results.Setting {
-	out := append([]results.Setting(nil), r.Host...)
-	for _, s := range []results.Setting{{Name: "tfexp", Value: r.Version}, {Name: "Go", Value: r.Go}, {Name: "git", Value: r.Git}} {
+func environment(r record.Run) []record.Setting {
+	out := append([]record.Setting(nil), r.Host...)
+	for _, s := range []record.Setting{{Name: "tfexp", Value: r.Version}, {Name: "Go", Value: r.Go}, {Name: "git", Value: r.Git}} {
 		if s.Value != "" {
 			out = append(out, s)
 		}
@@ -247,7 +241,7 @@ func environment(r results.Run) []results.Setting {
 
 // commands are the command lines that repeat the run: the one that was given,
 // and the one that needs nothing but this folder.
-func commands(e *results.Experiment) []string {
+func commands(e *record.Experiment) []string {
 	var out []string
 	if len(e.Run.Command) > 0 {
 		out = append(out, shell(e.Run.Command))

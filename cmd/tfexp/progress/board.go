@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -49,20 +50,20 @@ func (b *board) take(p pipeline.Progress, now time.Time) {
 	}
 	s := b.stage(p.Stage, now)
 	switch p.Kind {
-	case pipeline.WarningSeen:
+	case stages.WarningSeen:
 		return
-	case pipeline.StageEnd:
+	case stages.StageEnd:
 		s.over, s.broken, s.elapsed = true, p.Err != nil, p.Elapsed
 		b.drop(func(u *unit) bool { return u.stage == s.name })
-	case pipeline.UnitStart:
+	case stages.UnitStart:
 		b.units = append(b.units, &unit{stage: p.Stage, name: p.Unit, began: now})
-	case pipeline.UnitUpdate:
+	case stages.UnitUpdate:
 		for _, u := range b.units {
 			if u.stage == p.Stage && u.name == p.Unit {
 				u.jobs = p
 			}
 		}
-	case pipeline.UnitEnd:
+	case stages.UnitEnd:
 		if p.Err != nil {
 			s.failed++
 		}

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"github.com/tfexp/tfexp/stages"
 	"io"
 	"strings"
 	"sync"
@@ -106,11 +107,11 @@ func (l *live) Close() {
 // notice is what stays on the screen of a step: a warning, or what failed.
 func notice(p pipeline.Progress) string {
 	switch {
-	case p.Kind == pipeline.WarningSeen && p.Unit != "" && !strings.Contains(p.Text, p.Unit):
+	case p.Kind == stages.WarningSeen && p.Unit != "" && !strings.Contains(p.Text, p.Unit):
 		return "warning: " + p.Unit + ": " + p.Text
-	case p.Kind == pipeline.WarningSeen:
+	case p.Kind == stages.WarningSeen:
 		return "warning: " + p.Text
-	case p.Kind == pipeline.UnitEnd && p.Err != nil:
+	case p.Kind == stages.UnitEnd && p.Err != nil:
 		return p.Stage + ": " + p.Unit + " failed: " + p.Err.Error()
 	}
 	return ""

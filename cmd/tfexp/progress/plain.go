@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"io"
 	"sync"
 	"time"
@@ -48,7 +49,7 @@ func (v *plain) text(p pipeline.Progress) string {
 		return "" // nothing is to do
 	}
 	switch p.Kind {
-	case pipeline.StageStart:
+	case stages.StageStart:
 		if p.Total == 0 {
 			return ""
 		}
@@ -60,12 +61,12 @@ func (v *plain) text(p pipeline.Progress) string {
 			text += ", about " + Rough(p.Left)
 		}
 		return text
-	case pipeline.StageEnd:
+	case stages.StageEnd:
 		if p.Err != nil {
 			return fmt.Sprintf("%s: stopped after %s", p.Stage, Duration(p.Elapsed))
 		}
 		return fmt.Sprintf("%s: done in %s", p.Stage, Duration(p.Elapsed))
-	case pipeline.UnitEnd:
+	case stages.UnitEnd:
 		many := p.Total > fewUnits
 		if many && p.Done < p.Total && (p.Done-v.told[p.Stage] < p.Total/fewUnits || time.Since(v.at) < pace) {
 			return ""

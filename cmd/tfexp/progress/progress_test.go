@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/stages"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,18 +19,18 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // story is a run of one sample and three cells, one of them reused and one failed.
 var story = []pipeline.Progress{
-	{Kind: pipeline.StageStart, Stage: "profile", Total: 1},
-	{Kind: pipeline.UnitStart, Stage: "profile", Unit: "mlp"},
-	{Kind: pipeline.UnitEnd, Stage: "profile", Unit: "mlp", Done: 1, Total: 1, Elapsed: 1500 * time.Millisecond},
-	{Kind: pipeline.StageEnd, Stage: "profile", Done: 1, Total: 1, Elapsed: 1500 * time.Millisecond},
-	{Kind: pipeline.StageStart, Stage: "execute", Done: 1, Total: 3, Reused: 1, Left: 20 * time.Second},
-	{Kind: pipeline.UnitStart, Stage: "execute", Unit: "a-r1"},
-	{Kind: pipeline.UnitUpdate, Stage: "execute", Unit: "a-r1", Jobs: 8, JobsDone: 2, JobsRunning: 1, JobsWaiting: 5},
-	{Kind: pipeline.WarningSeen, Stage: "execute", Unit: "a-r1", Text: "the machine was busy"},
-	{Kind: pipeline.UnitEnd, Stage: "execute", Unit: "a-r1", Done: 2, Total: 3, Elapsed: 9 * time.Second, Left: 10 * time.Second},
-	{Kind: pipeline.UnitStart, Stage: "execute", Unit: "a-r2"},
-	{Kind: pipeline.UnitEnd, Stage: "execute", Unit: "a-r2", Done: 3, Total: 3, Elapsed: 11 * time.Second, Err: errors.New("1 of 8 jobs failed")},
-	{Kind: pipeline.StageEnd, Stage: "execute", Done: 3, Total: 3, Reused: 1, Elapsed: 20 * time.Second},
+	{Kind: stages.StageStart, Stage: "profile", Total: 1},
+	{Kind: stages.UnitStart, Stage: "profile", Unit: "mlp"},
+	{Kind: stages.UnitEnd, Stage: "profile", Unit: "mlp", Done: 1, Total: 1, Elapsed: 1500 * time.Millisecond},
+	{Kind: stages.StageEnd, Stage: "profile", Done: 1, Total: 1, Elapsed: 1500 * time.Millisecond},
+	{Kind: stages.StageStart, Stage: "execute", Done: 1, Total: 3, Reused: 1, Left: 20 * time.Second},
+	{Kind: stages.UnitStart, Stage: "execute", Unit: "a-r1"},
+	{Kind: stages.UnitUpdate, Stage: "execute", Unit: "a-r1", Jobs: 8, JobsDone: 2, JobsRunning: 1, JobsWaiting: 5},
+	{Kind: stages.WarningSeen, Stage: "execute", Unit: "a-r1", Text: "the machine was busy"},
+	{Kind: stages.UnitEnd, Stage: "execute", Unit: "a-r1", Done: 2, Total: 3, Elapsed: 9 * time.Second, Left: 10 * time.Second},
+	{Kind: stages.UnitStart, Stage: "execute", Unit: "a-r2"},
+	{Kind: stages.UnitEnd, Stage: "execute", Unit: "a-r2", Done: 3, Total: 3, Elapsed: 11 * time.Second, Err: errors.New("1 of 8 jobs failed")},
+	{Kind: stages.StageEnd, Stage: "execute", Done: 3, Total: 3, Reused: 1, Elapsed: 20 * time.Second},
 }
 
 func TestPlainTellsTheStory(t *testing.T) {
@@ -60,12 +61,12 @@ func TestPlainIsSilentWithoutWork(t *testing.T) {
 	var out bytes.Buffer
 	v := newPlain(&out)
 	for _, p := range []pipeline.Progress{
-		{Kind: pipeline.StageStart, Stage: "execute", Total: 4, Done: 4, Reused: 4},
-		{Kind: pipeline.StageEnd, Stage: "execute", Total: 4, Done: 4, Reused: 4},
-		{Kind: pipeline.StageStart, Stage: "report"},
-		{Kind: pipeline.StageEnd, Stage: "report", Total: 1, Done: 1, Elapsed: time.Second},
-		{Kind: pipeline.StageStart, Stage: "execute", Total: 4},
-		{Kind: pipeline.StageEnd, Stage: "execute", Total: 4, Elapsed: time.Second, Err: errors.New("interrupted")},
+		{Kind: stages.StageStart, Stage: "execute", Total: 4, Done: 4, Reused: 4},
+		{Kind: stages.StageEnd, Stage: "execute", Total: 4, Done: 4, Reused: 4},
+		{Kind: stages.StageStart, Stage: "report"},
+		{Kind: stages.StageEnd, Stage: "report", Total: 1, Done: 1, Elapsed: time.Second},
+		{Kind: stages.StageStart, Stage: "execute", Total: 4},
+		{Kind: stages.StageEnd, Stage: "execute", Total: 4, Elapsed: time.Second, Err: errors.New("interrupted")},
 	} {
 		v.Observe(p)
 	}
@@ -88,7 +89,7 @@ func TestPlainIsBriefOnManyCells(t *testing.T) {
 			const cells = 10_000
 			for i := 1; i <= cells; i++ {
 				time.Sleep(c.each)
-				v.Observe(pipeline.Progress{Kind: pipeline.UnitEnd, Stage: "execute", Unit: fmt.Sprint("c", i), Done: i, Total: cells})
+				v.Observe(pipeline.Progress{Kind: stages.UnitEnd, Stage: "execute", Unit: fmt.Sprint("c", i), Done: i, Total: cells})
 			}
 			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 			if len(lines) != c.lines || !strings.HasPrefix(lines[c.lines-1], "execute: 10000/10000 c10000") {
@@ -140,9 +141,9 @@ func TestBoard(t *testing.T) {
 func TestBoardBoundsTheUnits(t *testing.T) {
 	var b board
 	now := time.Unix(0, 0)
-	b.take(pipeline.Progress{Kind: pipeline.StageStart, Stage: "execute", Total: 50}, now)
+	b.take(pipeline.Progress{Kind: stages.StageStart, Stage: "execute", Total: 50}, now)
 	for i := range 20 {
-		b.take(pipeline.Progress{Kind: pipeline.UnitStart, Stage: "execute", Unit: fmt.Sprint("c", i)}, now)
+		b.take(pipeline.Progress{Kind: stages.UnitStart, Stage: "execute", Unit: fmt.Sprint("c", i)}, now)
 	}
 	lines := b.lines(now.Add(brief), 80, true)
 	if len(lines) != 1+maxUnits+1 || !strings.Contains(lines[len(lines)-1].text, "12 more") {
@@ -166,7 +167,7 @@ func TestLiveDrawsAtMostTenTimesASecond(t *testing.T) {
 		s := newScreen(80)
 		v := newLive(s, func() (int, int) { return 80, 24 }, true)
 		for i := range 1000 {
-			v.Observe(pipeline.Progress{Kind: pipeline.UnitUpdate, Stage: "execute", Unit: "c", Done: i, Total: 1000})
+			v.Observe(pipeline.Progress{Kind: stages.UnitUpdate, Stage: "execute", Unit: "c", Done: i, Total: 1000})
 			time.Sleep(time.Millisecond)
 		}
 		synctest.Wait()

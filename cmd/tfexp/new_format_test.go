@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
+)
+
+// tally is a trace format that package formats does not know: a line is the name,
+// the class, the arrival, the cores, the GPUs and the run time of a job.
+var tally = &formats.Format{
+	Name: "tally", Endings: []string{".tally"}, Holds: formats.RunTimes | formats.GPUs, NeedsRunTimes: true,
+	Doc: "A line is `<name> <class> <arrival s> <cores> <GPUs> <run time s>`.",
+	Args: []schema.Arg{formats.UnitArg, {
+		Name: "classes", Type: schema.Strings, Doc: "The classes of jobs that are taken.", DefaultDoc: "all", Example: `["train"]`,
+	}},
+	Reader: func(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
+		var b workload.Builder
+		classes := formats.Option[[]string](o, "classes", nil)
+		skipped, err := workload.EachLine(file, r, o.Lenient, func(number int, line string) error {
+			j := scheduler.Job{Deadline: scheduler.Never, Priority: -1}
+			var arrival, run float64
+			if _, err := fmt.Sscan(line, &j.Name, &j.Class, &arrival, &j.Threads, &j.GPUs, &run); err != nil {
+				return fmt.Errorf("not a line of a tally: %w", err)
+			}
+			if classes != nil && !slices.Contains(classes, j.Class) {
+				return nil
+			}
+			unit := formats.Option(o, "unit", time.Second)
+			j.Arrival = time.Duration(arrival * float64(unit))
+			return b.Add(number, j, time.Duration(run*float64(unit)))
+		})
+		if err != nil {
+			return workload.Trace{}, err
+		}
+		return b.Finish(skipped), nil
+	},
+	Writer: func(w io.Writer, t workload.Trace) error {
+		for i, j := range t.Jobs {
+			_, err := fmt.Fprintln(w, j.Name, j.Class, j.Arrival.Seconds(), j.Threads, j.GPUs, t.RunTimes[i].Seconds())
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+}
+
+const (
+	tallyText = "a train 0 2 1 10\nb train 1 1 0 5\nc test 2 1 0 100\n"
+	tallyFile = `
+experiment "tallied" { replicates = 1 }
+
+workload "recorded" {
+  trace {
+    file    = "cluster.tally"
+    classes = ["train"]
+  }
+}
+
+hardware "sim" {
+  engine   = "simulated"
+  threads  = 2
+  gpus     = 1
+}
+
+policy "fcfs" { order = "fcfs" }
+`
+)
+
+// A format is one value that is registered: the language, its reference, the plan,
+// the run, the report and the command then know it.
+func TestNewTraceFormat(t *testing.T) {
+	formats.Register(tally)
+	dir := t.TempDir()
+	file, trace, out := filepath.Join(dir, "e.hcl"), filepath.Join(dir, "cluster.tally"), filepath.Join(dir, "results")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(file, tallyFile)
+	write(trace, tallyText)
+
+	reference := string(language.Markdown())
+	for _, want := range []string{"- `tally`: A line is", "`.tally`", "| `classes` | list of strings | all |",
+		"Only for `tally`."} {
+		if !strings.Contains(reference, want) {
+			t.Errorf("the reference of the language does not have %q", want)
+		}
+	}
+
+	if plan := outputOf(t, "plan", "--out", out, file); !strings.Contains(plan, "1 cell to run") {
+		t.Errorf("plan:\n%s", plan)
+	}
+	mustRun(t, "run", "--out", out, file)
+	finish := map[string]string{}
+	for _, row := range readTable(t, filepath.Join(out, "tallied", "jobs.csv")) {
+		finish[row["job"]] = row["finish_s"]
+	}
+	if len(finish) != 2 || !strings.HasPrefix(finish["a"], "10") || !strings.HasPrefix(finish["b"], "15") {
+		t.Errorf("finished at %v, want a at 10 and b, which waits for it, at 15", finish)
+	}
+	if report, err := os.ReadFile(filepath.Join(out, "tallied", "report.html")); err != nil || !bytes.Contains(report,
+		[]byte("cluster.tally (tally)")) {
+		t.Errorf("the report does not name the trace, %v", err)
+	}
+
+	if plan := outputOf(t, "plan", "--out", out, file); !strings.Contains(plan, "all reused") {
+		t.Errorf("plan after the run:\n%s", plan)
+	}
+	write(trace, strings.Replace(tallyText, "5\n", "6\n", 1))
+	plan := outputOf(t, "plan", "--out", out, file)
+	if !strings.Contains(plan, "1 cell runs: ") || !strings.Contains(plan, "trace") {
+		t.Errorf("plan after a change of the trace:\n%s", plan)
+	}
+
+	for format, want := range map[string]string{"tally": "a train 0 2 1 10\nb train 1 1 0 6\n", "swf": "a has GPUs"} {
+		var text, errs bytes.Buffer
+		a := newApp(&text, &errs)
+		a.exit(a.execute([]string{"export", "workload", "--format", format, file}))
+		if got := strings.ReplaceAll(text.String()+errs.String(), `"`, ""); !strings.Contains(got, want) {
+			t.Errorf("export as %s:\n%s", format, got)
+		}
+	}
+	if help := outputOf(t, "export", "workload", "--help"); !strings.Contains(help, "batsim, tally") {
+		t.Errorf("the help of export does not name the format:\n%s", help)
+	}
+
+	write(trace, "a train soon\n")
+	_, diags := load.File(file, load.Options{})
+	if len(diags) == 0 || diags[0].Range.File != filepath.Join(dir, "cluster.tally") || diags[0].Range.Start.Line != 1 {
+		t.Errorf("a malformed line: %v", diags)
+	}
+}
+
+// A format that is registered twice, or shares an ending, is a mistake of its author.
+func TestFormatsAreRegisteredOnce(t *testing.T) {
+	for _, f := range []*formats.Format{
+		{Name: "swf", Doc: "x", Reader: tally.Reader},
+		{Name: "other", Doc: "x", Endings: []string{".csv"}, Reader: tally.Reader},
+		{Name: "other", Doc: "x"},
+		{Name: "other", Doc: "x", Reader: tally.Reader, Args: []schema.Arg{{Name: "unit", Type: schema.String}}},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v is registered", f)
+				}
+			}()
+			formats.Register(f)
+		}()
+	}
+	untimed := workload.Trace{Jobs: []scheduler.Job{{Name: "a", Threads: 1, Deadline: scheduler.Never}}}
+	if err := tally.Write(io.Discard, untimed); !errors.Is(err, formats.ErrCannotHold) {
+		t.Errorf("a job without a run time is written: %v", err)
+	}
+}
+
+// outputOf runs the command in this process and returns its standard output.
+func outputOf(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	a := newApp(&out, &errs)
+	if code := a.exit(a.execute(args)); code != exitOK {
+		t.Fatalf("tfexp %s: exit status %d\n%s", strings.Join(args, " "), code, &errs)
+	}
+	return out.String()
+}

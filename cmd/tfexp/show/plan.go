@@ -1,0 +1,352 @@
+package show
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// maxGroups bounds the lines of a plan: a matrix may have thousands of variants.
+const maxGroups = 40
+
+// maxChanges bounds the changed lines that are shown for a group of cells.
+const maxChanges = 6
+
+// plannedCell is a cell of plan --json.
+type plannedCell struct {
+	record.CellRef
+	pipeline.CellWork
+	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
+}
+
+// PlannedRun is plan --json. Cells are in the order in which they run.
+type PlannedRun struct {
+	Experiment       string                 `json:"experiment"`
+	Dir              string                 `json:"dir"`
+	Run              int                    `json:"run"`
+	Reuse            int                    `json:"reuse"`
+	PredictedSeconds float64                `json:"predicted_seconds,omitempty"`
+	Cells            []plannedCell          `json:"cells"`
+	Profiles         []pipeline.ProfileWork `json:"profiles"`
+	Stale            []string               `json:"stale,omitempty"`
+}
+
+// PlanJSON returns what plan --json prints.
+func PlanJSON(plan *pipeline.Plan) PlannedRun {
+	run, reuse := totals(plan)
+	out := PlannedRun{
+		Experiment: plan.Experiment, Dir: plan.Dir, Run: run, Reuse: reuse,
+		PredictedSeconds: predicted(plan).Seconds(),
+		Cells:            make([]plannedCell, 0, len(plan.Cells)),
+		Profiles:         append([]pipeline.ProfileWork{}, plan.Profiles...),
+		Stale:            plan.Stale,
+	}
+	for _, i := range plan.RunOrder {
+		out.Cells = append(out.Cells, plannedCell{plan.Cells[i], plan.Work[i], plan.Work[i].Predicted.Seconds()})
+	}
+	return out
+}
+
+// totals counts the cells that run and those that are reused.
+func totals(plan *pipeline.Plan) (run, reuse int) {
+	for _, w := range plan.Work {
+		if w.Reuse {
+			reuse++
+		}
+	}
+	return len(plan.Work) - reuse, reuse
+}
+
+// predicted returns the predicted time of the cells that run; 0 when it is
+// unknown for one of them. Simulated cells take next to no time.
+func predicted(plan *pipeline.Plan) time.Duration {
+	var sum time.Duration
+	for i, w := range plan.Work {
+		switch {
+		case w.Reuse:
+		case w.Predicted == 0 && plan.Cells[i].Engine != simulated:
+			return 0
+		default:
+			sum += w.Predicted
+		}
+	}
+	return sum
+}
+
+// simulated is the engine whose cells run side by side, in virtual time.
+const simulated = "simulated"
+
+// Headline is "fcfs_vs_rr: 10 cells, 4 of them reused, 6 run, about 20 s".
+func Headline(plan *pipeline.Plan) string {
+	run, reuse := totals(plan)
+	text := plan.Experiment + ": " + Count(len(plan.Cells), "cell", "cells")
+	switch {
+	case run == 0:
+		return text + ", all reused: nothing to run"
+	case reuse == 0:
+		text += " to run"
+	default:
+		text += fmt.Sprintf(", %d reused, %d to run", reuse, run)
+	}
+	samples := 0
+	for _, w := range plan.Profiles {
+		if !w.Reuse {
+			samples += len(w.Lengths) * max(w.Repeats, 1)
+		}
+	}
+	if samples > 0 {
+		text += ", after " + Count(samples, "profiling sample", "profiling samples")
+	}
+	if d := predicted(plan); d > 0 {
+		text += ", about " + progress.Rough(d)
+	}
+	return text
+}
+
+// unforeseen returns why the time that the run takes is unknown; empty if it is
+// known, or if nothing runs for real.
+func unforeseen(plan *pipeline.Plan) string {
+	unknown := 0
+	for i, w := range plan.Work {
+		if !w.Reuse && w.Predicted == 0 && plan.Cells[i].Engine != simulated {
+			unknown++
+		}
+	}
+	if unknown == 0 {
+		return ""
+	}
+	return fmt.Sprintf("time of %s: unknown until the jobs are profiled (runtime blocks would give it now)",
+		Count(unknown, "real cell", "real cells"))
+}
+
+// Plan prints a plan, by variant or with every cell.
+func (p *Printer) Plan(plan *pipeline.Plan, cells bool) error {
+	fmt.Fprintln(p.Out, Headline(plan))
+	if text := unforeseen(plan); text != "" {
+		fmt.Fprintln(p.Out, text)
+	}
+	fmt.Fprintln(p.Out)
+	if cells {
+		if err := p.cells(plan); err != nil {
+			return err
+		}
+	} else {
+		for _, g := range groups(plan) {
+			p.group(g)
+		}
+	}
+	if len(plan.Profiles) > 0 {
+		fmt.Fprintln(p.Out, "\nprofiling:")
+		for _, w := range plan.Profiles {
+			fmt.Fprintf(p.Out, "  %s on %s: %s: %s\n", w.Name, Count(w.Threads, "thread", "threads"), lengths(w), w.Reason)
+			p.Changes(w.Changes)
+		}
+	}
+	if n := len(plan.Stale); n > 0 {
+		fmt.Fprintf(p.Out, "\n%s no longer in the plan: a run deletes such folders, but the cache keeps their results\n",
+			Count(n, "cell on disk is", "cells on disk are"))
+	}
+	return nil
+}
+
+// lengths is "samples of 2 and 4 epochs".
+func lengths(w pipeline.ProfileWork) string {
+	parts := make([]string, len(w.Lengths))
+	for i, n := range w.Lengths {
+		parts[i] = fmt.Sprint(n)
+	}
+	s := "samples of " + strings.Join(parts, " and ") + " " + w.Unit
+	if w.Repeats > 1 {
+		s += ", " + Count(w.Repeats, "time", "times") + " each"
+	}
+	return s
+}
+
+func (p *Printer) cells(plan *pipeline.Plan) error {
+	t := Table{Left: 3, Header: []string{"cell", "", "why", "predicted"}}
+	for _, i := range plan.RunOrder {
+		t.Add(plan.Cells[i].Cell, verb(plan.Work[i].Reuse), plan.Work[i].Reason, rough(plan.Work[i].Predicted))
+	}
+	return t.Write(p.Out, "", p.Color)
+}
+
+func rough(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return progress.Rough(d)
+}
+
+func verb(reuse bool) string {
+	if reuse {
+		return "reuse"
+	}
+	return "run"
+}
+
+// group is cells of one variant that run, or are reused, for one reason.
+type group struct {
+	label     string
+	variants  int // number of variants in it
+	cells     int
+	reuse     bool
+	reason    string
+	changes   []change
+	predicted time.Duration
+}
+
+// groups puts cells together by variant and reason, in the order of the file; by
+// reason alone when there would be too many groups.
+func groups(plan *pipeline.Plan) []*group {
+	byVariant := collect(plan, label(plan))
+	if len(byVariant) <= maxGroups {
+		return byVariant
+	}
+	return collect(plan, func(record.CellRef) string { return "" })
+}
+
+func collect(plan *pipeline.Plan, label func(record.CellRef) string) []*group {
+	type id struct {
+		label, reason string
+		reuse         bool
+	}
+	var all []*group
+	at := map[id]*group{}
+	variants := map[*group]map[string]bool{}
+	for i, c := range plan.Cells {
+		w := plan.Work[i]
+		key := id{label(c), w.Reason, w.Reuse}
+		g, ok := at[key]
+		if !ok {
+			g = &group{label: key.label, reuse: w.Reuse, reason: w.Reason, changes: changesOf(w.Changes)}
+			at[key], variants[g] = g, map[string]bool{}
+			all = append(all, g)
+		}
+		variants[g][c.Variant()] = true
+		g.variants = len(variants[g])
+		g.cells++
+		g.predicted += w.Predicted
+		g.changes = shared(g.changes, changesOf(w.Changes))
+	}
+	return all
+}
+
+// change is a changed line in the keys of a group's cells. The new value is the
+// same in all of them; the old value may differ.
+type change struct {
+	label, now string
+	before     []string
+}
+
+// maxBefore bounds the old values that a change shows.
+const maxBefore = 3
+
+func (c change) String() string {
+	before := strings.Join(c.before[:min(len(c.before), maxBefore)], " or ")
+	if len(c.before) > maxBefore {
+		before += " or others"
+	}
+	return store.Change{Label: c.label, Old: before, New: c.now}.String()
+}
+
+// changesOf turns the changes of one cell into those of a group of one.
+func changesOf(changes []store.Change) []change {
+	var out []change
+	for _, c := range changes {
+		if c.Label == derived && len(changes) > 1 {
+			continue
+		}
+		out = append(out, change{brief(c.Label), brief(c.New), []string{brief(c.Old)}})
+	}
+	return out
+}
+
+// derived is the line of a key that follows from other lines: the drawn jobs.
+const derived = "workload.jobs"
+
+// brief shortens a long value, such as a hash.
+func brief(s string) string {
+	const most = 60
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return s
+}
+
+// shared keeps the changes that another cell has as well. Replicates differ in
+// lines that follow from their seeds; these are not shown.
+func shared(group, cell []change) []change {
+	var both []change
+	for _, g := range group {
+		for _, c := range cell {
+			if g.label != c.label || g.now != c.now {
+				continue
+			}
+			if !slices.Contains(g.before, c.before[0]) {
+				g.before = append(slices.Clone(g.before), c.before[0])
+			}
+			both = append(both, g)
+			break
+		}
+	}
+	return both
+}
+
+// label names a cell's variant, with its workload and hardware where the
+// experiment has several.
+func label(plan *pipeline.Plan) func(record.CellRef) string {
+	return func(c record.CellRef) string {
+		var parts []string
+		if len(plan.Workloads) > 1 {
+			parts = append(parts, c.Workload)
+		}
+		if len(plan.Hardware) > 1 {
+			parts = append(parts, c.Hardware)
+		}
+		return strings.Join(append(parts, c.Variant()), " / ")
+	}
+}
+
+func (p *Printer) group(g *group) {
+	name := g.label
+	if name == "" {
+		name = Count(g.variants, "variant", "variants")
+	}
+	does, ink := "run", Yellow
+	if g.reuse {
+		does, ink = "reused", Green
+	}
+	if g.cells == 1 && !g.reuse {
+		does = "runs"
+	} else if g.reuse && g.cells == 1 {
+		does = "is reused"
+	} else if g.reuse {
+		does = "are reused"
+	}
+	text := fmt.Sprintf("%s: %s %s: %s", name, Count(g.cells, "cell", "cells"), p.Paint(ink, does), g.reason)
+	if d := g.predicted; d > 0 && !g.reuse {
+		text += ", about " + progress.Rough(d)
+	}
+	fmt.Fprintln(p.Out, text)
+	p.changes(g.changes)
+}
+
+// changes prints what changed since the last time, indented.
+func (p *Printer) changes(changes []change) {
+	for i, c := range changes {
+		if i == maxChanges {
+			fmt.Fprintf(p.Out, "    … and %d more\n", len(changes)-i)
+			return
+		}
+		fmt.Fprintf(p.Out, "    %s\n", c)
+	}
+}
+
+// Changes prints the lines of a cell's key that changed, indented.
+func (p *Printer) Changes(changes []store.Change) { p.changes(changesOf(changes)) }

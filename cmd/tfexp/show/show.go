@@ -1,0 +1,61 @@
+// Package show prints on the terminal what the commands return: plans, the status
+// of experiments, summaries of runs, estimates.
+package show
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// Printer is where a command prints, and whether in colour.
+type Printer struct {
+	Out, Err        io.Writer
+	Color, ErrColor bool
+}
+
+// Colours, by ECMA-48.
+const (
+	Bold   = "\x1b[1m"
+	Dim    = "\x1b[2m"
+	Red    = "\x1b[31m"
+	Green  = "\x1b[32m"
+	Yellow = "\x1b[33m"
+)
+
+// Paint returns a text in a colour, if standard output is in colour.
+func (p *Printer) Paint(color, text string) string { return paint(p.Color, color, text) }
+
+// PaintErr returns a text in a colour, if standard error is in colour.
+func (p *Printer) PaintErr(color, text string) string { return paint(p.ErrColor, color, text) }
+
+// Warn prints a warning on standard error.
+func (p *Printer) Warn(format string, args ...any) {
+	fmt.Fprintf(p.Err, p.PaintErr(Yellow, "Warning:")+" "+format+"\n", args...)
+}
+
+func paint(on bool, color, text string) string {
+	if !on {
+		return text
+	}
+	return color + text + "\x1b[0m"
+}
+
+// Count is "1 cell" or "3 cells".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// JSON prints v as indented JSON.
+func (p *Printer) JSON(v any) error {
+	enc := json.NewEncoder(p.Out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package show
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// lastEvents is how many lines of the journal are shown.
+const lastEvents = 5
+
+// ExperimentStatus is an entry of status --json.
+type ExperimentStatus struct {
+	Experiment string `json:"experiment"`
+	Dir        string `json:"dir"`
+	// State is running, finished, failed or interrupted (also when tfexp was killed).
+	State    string `json:"state"`
+	Holder   string `json:"holder,omitempty"` // the process that works in the folder
+	Started  string `json:"started"`
+	Ended    string `json:"ended,omitempty"`
+	Cells    int    `json:"cells"`
+	Finished int    `json:"finished"`
+	Failed   int    `json:"failed"`
+	Left     int    `json:"left"`
+	// Running are the samples and cells that are running.
+	Running     []string             `json:"running,omitempty"`
+	FailedCells []failedCell         `json:"failed_cells,omitempty"`
+	Thresholds  []prose.Verdict      `json:"thresholds,omitempty"`
+	Warnings    []record.Warning     `json:"warnings,omitempty"`
+	Journal     []store.JournalEntry `json:"journal"`
+}
+
+// failedCell is what went wrong in a cell.
+type failedCell struct {
+	Cell     string            `json:"cell"`
+	Error    string            `json:"error,omitempty"` // of the cell as a whole
+	Failures []measure.Failure `json:"failures,omitempty"`
+	// More is how many jobs failed beside those that Failures lists.
+	More int `json:"more,omitempty"`
+}
+
+// StatusOf reads the status of the experiment in a folder.
+func StatusOf(dir string) (ExperimentStatus, error) {
+	e, err := record.Open(dir)
+	if err != nil {
+		return ExperimentStatus{}, err
+	}
+	journal, err := store.ReadJournal(dir)
+	if err != nil {
+		return ExperimentStatus{}, err
+	}
+	s := ExperimentStatus{
+		Experiment: e.Plan.Experiment, Dir: dir, State: e.Run.State,
+		Started: e.Run.Started, Ended: e.Run.Ended,
+		Cells: len(e.Plan.Cells), Warnings: e.Warnings(),
+	}
+	for _, c := range e.Cells {
+		if c.State == record.CellFailed {
+			s.Failed++
+			s.FailedCells = append(s.FailedCells, failedCell{
+				Cell: c.CellRef.Cell, Error: c.Error, Failures: c.Failures, More: max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures)),
+			})
+		} else {
+			s.Finished++
+		}
+	}
+	s.Left = s.Cells - s.Finished - s.Failed
+	if s.Left == 0 { // thresholds are decided once all cells have results
+		if s.Thresholds, err = prose.Thresholds(e); err != nil {
+			return ExperimentStatus{}, err
+		}
+	}
+	holder, running := store.Holder(dir)
+	switch {
+	case running:
+		s.State, s.Holder = "running", holder
+		s.Running = underWay(journal)
+	case s.State == "running" || !e.Run.Reported && s.State == "finished": // it was killed
+		s.State = "interrupted"
+	}
+	s.Journal = append([]store.JournalEntry{}, journal[max(0, len(journal)-lastEvents):]...)
+	return s, nil
+}
+
+// underWay lists the cells that the journal's last run has started and not ended.
+func underWay(journal []store.JournalEntry) []string {
+	var running []string
+	for _, e := range journal {
+		switch e.Event {
+		case "run_start":
+			running = nil
+		case "cell_start":
+			running = append(running, e.Unit)
+		case "cell_end":
+			kept := running[:0]
+			for _, unit := range running {
+				if unit != e.Unit {
+					kept = append(kept, unit)
+				}
+			}
+			running = kept
+		}
+	}
+	return running
+}
+
+// Status prints the status of an experiment.
+func (p *Printer) Status(s ExperimentStatus) {
+	ink := Green
+	switch s.State {
+	case "failed":
+		ink = Red
+	case "interrupted", "running":
+		ink = Yellow
+	}
+	fmt.Fprintf(p.Out, "%s: %s, %d of %s finished", p.Paint(Bold, s.Experiment),
+		p.Paint(ink, s.State), s.Finished, Count(s.Cells, "cell", "cells"))
+	if s.Failed > 0 {
+		fmt.Fprintf(p.Out, ", %d failed", s.Failed)
+	}
+	if s.Left > 0 {
+		fmt.Fprintf(p.Out, ", %d left", s.Left)
+	}
+	fmt.Fprintln(p.Out)
+	if s.Holder != "" {
+		fmt.Fprintf(p.Out, "  by %s\n", s.Holder)
+	}
+	for _, unit := range s.Running {
+		fmt.Fprintf(p.Out, "  running: %s\n", unit)
+	}
+	for _, c := range s.FailedCells {
+		fmt.Fprintf(p.Out, "  failed: %s\n", c.Cell)
+		if c.Error != "" {
+			fmt.Fprintf(p.Out, "    %s\n", c.Error)
+		}
+		for _, f := range c.Failures {
+			fmt.Fprintf(p.Out, "    %s: %s\n", f.Job, f.Reason)
+		}
+		if c.More > 0 {
+			fmt.Fprintf(p.Out, "    and %s more\n", Count(c.More, "job", "jobs"))
+		}
+	}
+	p.thresholds(s.Thresholds, "  ")
+	for _, d := range prose.Doubts(s.Warnings, namedCells) {
+		fmt.Fprintf(p.Out, "  warning: %s\n", d)
+	}
+	for _, e := range s.Journal {
+		fmt.Fprintf(p.Out, "  %s  %s\n", e.Time.Local().Format("15:04:05"), entry(e))
+	}
+	switch s.State {
+	case "interrupted":
+		fmt.Fprintf(p.Out, "  resume with: tfexp resume %s\n", s.Dir)
+	case "finished", "failed":
+		fmt.Fprintf(p.Out, "  report: %s\n", filepath.Join(s.Dir, record.ReportFile))
+	}
+}
+
+// entry is a line of the journal for people.
+func entry(e store.JournalEntry) string {
+	text, state := e.Event, e.State
+	if e.Event == "warning" { // the state is a code for the text
+		state = ""
+	}
+	for _, part := range []string{e.Unit, state} {
+		if part != "" {
+			text += " " + part
+		}
+	}
+	if e.Seconds > 0 {
+		text += " in " + progress.Duration(time.Duration(e.Seconds*float64(time.Second)))
+	}
+	if e.Text != "" {
+		text += ": " + e.Text
+	}
+	return text
+}

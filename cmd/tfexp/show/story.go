@@ -1,0 +1,162 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Moment is something that happened to a job, or was decided about it.
+type Moment struct {
+	At float64 `json:"t_s"`
+	// Until is the end of a time of waiting.
+	Until float64 `json:"until_s,omitempty"`
+	What  string  `json:"what"` // "started on cores 0-1", "passed over"
+	Why   string  `json:"why,omitempty"`
+	// Passed are the jobs before it in the policy's order that were passed over.
+	Passed []record.PassedRow `json:"passed,omitempty"`
+	More   int                `json:"passed_more,omitempty"`
+	// Times counts how often the job was passed over in a row, for reasons that
+	// differ in numbers only, and For names the jobs that went ahead.
+	Times int      `json:"times,omitempty"`
+	For   []string `json:"for,omitempty"`
+}
+
+// StoryOf returns what was decided about a job, and why, in the order of time,
+// and the jobs that the cell knows, for suggestions. The error wraps
+// fs.ErrNotExist when the cell has no records.
+func StoryOf(e *record.Experiment, c record.CellRef, job string) (story []Moment, jobs []string, err error) {
+	began, ended, wait, err := eventsOf(e, c, job)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read events: %w", err)
+	}
+	if story, err = decisionsOf(e, c, job); err != nil {
+		return nil, nil, fmt.Errorf("read decisions: %w", err)
+	}
+	// What happens in one instant: arrivals come before decisions, ends after.
+	story = slices.Concat(began, intervals(story, wait.waits), ended)
+	slices.SortStableFunc(story, func(a, b Moment) int { return cmp.Compare(a.At, b.At) })
+	return story, wait.names, nil
+}
+
+// happened describes the events that a story has, but for those that follow from
+// decisions.
+var happened = map[scheduler.EventKind]struct {
+	what string
+	end  bool // comes after the decisions of its instant
+}{
+	scheduler.Arrive:  {"arrived", false},
+	scheduler.Request: {"the workload changed its request", false},
+	scheduler.Predict: {"its prediction changed", false},
+	scheduler.Retry:   {"failed, and waits to be started again", false},
+	scheduler.Finish:  {"finished", true},
+	scheduler.Fail:    {"failed", true},
+	scheduler.Stop:    {"was stopped", true},
+}
+
+// eventsOf returns the events of a job, those that come after the decisions of
+// their instant apart, and its waits.
+func eventsOf(e *record.Experiment, c record.CellRef, job string) (began, ended []Moment, wait *watch, err error) {
+	wait = newWatch(job)
+	for ev, err := range e.Events(c) {
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		wait.event(ev)
+		h, ok := happened[ev.Event]
+		if ev.Job != job || !ok {
+			continue
+		}
+		m := Moment{At: ev.At, What: h.what, Why: ev.Reason}
+		if h.end {
+			ended = append(ended, m)
+		} else {
+			began = append(began, m)
+		}
+	}
+	return began, ended, wait, nil
+}
+
+// decisionsOf returns the decisions about a job, and those in which it was passed
+// over: successive ones for the same reason are one moment.
+func decisionsOf(e *record.Experiment, c record.CellRef, job string) ([]Moment, error) {
+	var story []Moment
+	for d, err := range e.Decisions(c) {
+		if err != nil {
+			return nil, err
+		}
+		if d.Job == job {
+			story = append(story, Moment{At: d.At, What: decided(d), Why: d.Reason, Passed: d.Passed, More: d.PassedMore})
+			continue
+		}
+		for _, p := range d.Passed {
+			if p.Job == job && !joined(story, d, p) {
+				story = append(story, Moment{At: d.At, What: "passed over", Why: p.Reason, Times: 1, For: []string{d.Job}})
+			}
+		}
+	}
+	return story, nil
+}
+
+// joined adds a decision in which the job was passed over to the last moment, and
+// reports whether the reasons are alike.
+func joined(story []Moment, d record.DecisionRow, p record.PassedRow) bool {
+	last := len(story) - 1
+	if last < 0 || story[last].Times == 0 {
+		return false
+	}
+	why, ok := alike(story[last].Why, p.Reason)
+	if !ok {
+		return false
+	}
+	m := &story[last]
+	m.Why, m.Times = why, m.Times+1
+	if !slices.Contains(m.For, d.Job) {
+		m.For = append(m.For, d.Job)
+	}
+	return true
+}
+
+// decided is "started on cores 0-1".
+func decided(d record.DecisionRow) string {
+	switch d.Decision {
+	case scheduler.Start:
+		return "started on cores " + d.Cores.String()
+	case scheduler.Resume:
+		return "resumed on cores " + d.Cores.String()
+	case scheduler.ResizeJob:
+		return "resized to cores " + d.Cores.String()
+	case scheduler.Pause:
+		return "paused"
+	}
+	return string(d.Decision)
+}
+
+// Story prints what was decided about a job.
+func (p *Printer) Story(story []Moment) {
+	for _, m := range story {
+		line := fmt.Sprintf("%10.3f s  %s", m.At, m.What)
+		if m.Times > 1 {
+			line += fmt.Sprintf(" %d times", m.Times)
+		}
+		if len(m.For) > 0 {
+			line += " for " + named(m.For)
+		}
+		if m.Until > m.At {
+			line += fmt.Sprintf(", until %.3f s", m.Until)
+		}
+		if m.Why != "" {
+			line += ": " + m.Why
+		}
+		fmt.Fprintln(p.Out, line)
+		for _, before := range m.Passed {
+			fmt.Fprintf(p.Out, "%12s  before it %s was passed over: %s\n", "", before.Job, before.Reason)
+		}
+		if m.More > 0 {
+			fmt.Fprintf(p.Out, "%12s  and so were %d more\n", "", m.More)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package show
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// maxWarnings bounds the warnings that a summary lists; the report has all.
+const maxWarnings = 5
+
+// namedCells bounds the cells that one warning names.
+const namedCells = 2
+
+// runSummary is run --json: the results of a run.
+type runSummary struct {
+	Experiment string  `json:"experiment"`
+	Dir        string  `json:"dir"`
+	Reused     int     `json:"reused"`
+	Ran        int     `json:"ran"`
+	Failed     int     `json:"failed"`
+	Seconds    float64 `json:"seconds"` // that the run took
+	Report     string  `json:"report"`
+	// Variants has the means over replicates, Comparisons the rows of
+	// comparisons.csv and Answers each of them as a sentence.
+	Variants    []analysis.SummaryRow  `json:"variants"`
+	Comparisons []record.ComparisonRow `json:"comparisons"`
+	Answers     []string               `json:"answers"`
+	// Fidelity is how far real cells and their simulations differ; absent without
+	// real cells.
+	Fidelity *analysis.Fidelity `json:"fidelity,omitempty"`
+	// Thresholds are the declared thresholds, met or missed; absent without any.
+	Thresholds []prose.Verdict  `json:"thresholds,omitempty"`
+	Warnings   []record.Warning `json:"warnings"`
+}
+
+// Summary prints the results of a run.
+func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON bool) error {
+	e, err := record.Open(plan.Dir)
+	if err != nil {
+		return err
+	}
+	comparisons := analysis.Comparisons(e)
+	answers := make([]string, 0, len(comparisons))
+	for _, c := range comparisons {
+		answers = append(answers, prose.Comparison(e.Plan, c))
+	}
+	fidelity := analysis.FidelityOf(e)
+	thresholds, err := prose.Thresholds(e)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		summary := runSummary{
+			Experiment: plan.Experiment, Dir: plan.Dir,
+			Reused: outcome.Reused, Ran: outcome.Ran, Failed: outcome.Failed,
+			Seconds: outcome.Elapsed.Seconds(), Report: outcome.Report,
+			Variants: analysis.Summary(e), Comparisons: append([]record.ComparisonRow{}, comparisons...),
+			Answers: answers, Thresholds: thresholds,
+			Warnings: append([]record.Warning{}, e.Warnings()...),
+		}
+		if fidelity.Cells > 0 {
+			summary.Fidelity = &fidelity
+		}
+		return p.JSON(summary)
+	}
+	full := prose.Summary(e)
+	dropped := max(0, len(full.Rows)-mostRows)
+	full.Rows = full.Rows[:len(full.Rows)-dropped]
+	t := narrow(full, width(p.Out))
+	if err := t.Write(p.Out, "", p.Color); err != nil {
+		return fmt.Errorf("print summary: %w", err)
+	}
+	if dropped > 0 {
+		fmt.Fprintf(p.Out, "… and %s more: see %s\n", Count(dropped, "variant", "variants"), record.MetricsFile)
+	}
+	said := prose.Answers(e.Plan, comparisons)
+	p.answers(said)
+	accuracy, err := e.Accuracy()
+	if err != nil {
+		return err
+	}
+	p.accuracy(accuracy)
+	if s := prose.Fidelity(fidelity); s != "" {
+		fmt.Fprintln(p.Out, "\n"+s)
+	}
+	if len(thresholds) > 0 {
+		fmt.Fprintln(p.Out)
+		p.thresholds(thresholds, "")
+	}
+	if doubts := prose.Doubts(prose.Unsaid(e.Warnings(), said), namedCells); len(doubts) > 0 {
+		fmt.Fprintln(p.Out)
+		p.doubts(doubts)
+	}
+	fmt.Fprintf(p.Out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), progress.Duration(outcome.Elapsed), outcome.Report)
+	return nil
+}
+
+// answers prints the results of the comparisons as sentences.
+func (p *Printer) answers(answers []prose.Answer) {
+	if len(answers) == 0 {
+		return
+	}
+	fmt.Fprintln(p.Out)
+	joined := false
+	for i, s := range answers {
+		if i == mostAnswers {
+			fmt.Fprintf(p.Out, "… and %s more: see %s\n", Count(len(answers)-i, "answer", "answers"), record.ComparisonsFile)
+			return
+		}
+		fmt.Fprintln(p.Out, s.Text)
+		joined = joined || s.Rows > 1 && s.Verdict != record.NotEnoughReplicates
+	}
+	if joined {
+		fmt.Fprintf(p.Out, "Each comparison, with its interval and p-value, is in %s.\n", record.ComparisonsFile)
+	}
+}
+
+// accuracy prints the accuracy of each model's estimates, over all runs.
+func (p *Printer) accuracy(rows []record.AccuracyRow) {
+	first := true
+	for _, r := range rows {
+		if r.By != record.ByAll {
+			continue
+		}
+		if first {
+			fmt.Fprintln(p.Out)
+			first = false
+		}
+		fmt.Fprintln(p.Out, prose.Accuracy(r))
+	}
+}
+
+// thresholds prints for each threshold whether it is met.
+func (p *Printer) thresholds(verdicts []prose.Verdict, indent string) {
+	for _, v := range verdicts {
+		mark, ink := "met:   ", Green
+		if !v.Met {
+			mark, ink = "MISSED:", Red
+		}
+		fmt.Fprintf(p.Out, "%s%s %s\n", indent, p.Paint(ink, mark), v.Text)
+	}
+}
+
+func (p *Printer) doubts(doubts []prose.Doubt) {
+	for i, d := range doubts {
+		if i == maxWarnings {
+			fmt.Fprintf(p.Out, "… and %s more: see the report\n", Count(len(doubts)-i, "warning", "warnings"))
+			return
+		}
+		fmt.Fprintf(p.Out, "%s %s\n", p.Paint(Yellow, "warning:"), d)
+	}
+}
+
+// cellsDone is "6 cells ran, 4 reused".
+func cellsDone(o *pipeline.Outcome) string {
+	text := Count(o.Ran, "cell", "cells") + " ran"
+	if o.Reused > 0 {
+		text += fmt.Sprintf(", %d reused", o.Reused)
+	}
+	return text
+}
+
+// The most rows and sentences that a summary has; the files have all.
+const (
+	mostRows    = 40
+	mostAnswers = 12
+)
+
+// fileWidth is the greatest width of a table that is not for a terminal.
+const fileWidth = 100
+
+// width returns the width of the terminal w.
+func width(w any) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return fileWidth
+	}
+	columns, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return fileWidth
+	}
+	return columns
+}
+
+// narrow leaves out metrics until a table fits so many columns.
+func narrow(full prose.Table, columns int) Table {
+	for _, m := range measure.ShownIn(measure.Spare) {
+		if t := textTable(full); t.Width() <= columns {
+			break
+		}
+		full = full.Without(m.Name)
+	}
+	return textTable(full)
+}
+
+func textTable(t prose.Table) Table { return Table{Left: t.Left, Header: t.Header, Rows: t.Rows} }

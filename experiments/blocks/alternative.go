@@ -1,0 +1,87 @@
+package blocks
+
+import (
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// alternatives decodes the other ways in which a job can run.
+func (d *Decoder) alternatives(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.Job) {
+	checkGPUType(a, j, n.First("runtime"))
+	for _, an := range n.All("alternative") {
+		aa := d.EvalArgs(an, e)
+		other := *j
+		other.Alternative, other.Variant, other.Range, other.At = an.Label, an.Label, eval.RangeOf(an.Header), aa.Ranges()
+		other.Threads = eval.Get[experiments.Threads](aa, "threads")
+		if aa.Lacks("threads") {
+			other.Threads = experiments.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(an.Header)}
+		}
+		other.GPUs, other.GPU = eval.Get[int](aa, "gpus"), eval.Get[string](aa, "gpu")
+		if aa.IsSet("memory") {
+			other.Memory = eval.Get[int64](aa, "memory")
+		}
+		rt := an.First("runtime")
+		if rt != nil {
+			var ok bool
+			other.Runtime, ok = d.runtime(rt, e)
+			aa.OK = aa.OK && ok
+		}
+		if aa.OK && a.OK {
+			d.checkAlternative(aa, rt, j, &other)
+		}
+		a.OK = a.OK && aa.OK
+		j.Alternatives = append(j.Alternatives, &other)
+	}
+	if j.Placed() && j.Malleable && a.OK {
+		a.Fail(a.At("malleable"), "Contradicting arguments",
+			"A job with alternatives, or for a type of GPU, keeps what it starts with; it cannot be malleable.")
+	}
+}
+
+// checkAlternative reports what is wrong with one way in which a job can run.
+func (d *Decoder) checkAlternative(a *eval.Args, rt *eval.Node, j, other *experiments.Job) {
+	if other.Alternative == j.AlternativeName() {
+		a.Fail(a.Node.LabelAt, "Duplicate name",
+			"The request of the job %q itself has the name %q; give this alternative another one.", j.Name,
+			other.Alternative)
+	}
+	if nodes := max(j.Nodes, 1); other.Threads.Request%nodes != 0 || other.GPUs%nodes != 0 {
+		a.Fail(a.Node.Header, "Contradicting arguments",
+			"%s and %s cannot be divided evenly over the job's %d nodes.",
+			words.Plural(other.Threads.Request, "thread"), words.Plural(other.GPUs, "GPU"), nodes)
+	}
+	if rt == nil && other.Runtime != nil && other.GPUs > 0 && j.GPUs == 0 && len(other.Runtime.GPURates) == 0 {
+		a.Fail(a.Node.Header, "Alternative without a run time",
+			"The runtime of the job %q does not tell how long it takes with GPUs: give this alternative a "+
+				"runtime block, or the job's a gpu_rate.", j.Name)
+	}
+	checkGPUType(a, other, rt)
+}
+
+// checkGPUType reports types of GPU that a way without GPUs asks for. A job's rates
+// may be those of its alternatives.
+func checkGPUType(a *eval.Args, j *experiments.Job, rt *eval.Node) {
+	if j.GPUs > 0 || !a.OK {
+		return
+	}
+	if a.IsSet("gpu") {
+		a.Fail(a.At("gpu"), "Argument that nothing reads",
+			"gpu is the type of the GPUs that are asked for, and gpus is 0.")
+	}
+	if rt != nil && (j.Alternative != "" || len(a.Node.All("alternative")) == 0) {
+		if attr := rt.Attr("gpu_rate"); attr != nil {
+			a.Fail(attr.Range, "Argument that nothing reads", "gpu_rate is for jobs with GPUs, and gpus is 0.")
+		}
+	}
+}
+
+// gpuOf returns the type of a machine's GPUs.
+func gpuOf(a *eval.Args, m scheduler.Node) string {
+	if eval.Get[string](a, "gpu") != "" && m.GPUs == 0 && a.OK {
+		a.Fail(a.At("gpu"), "Argument that nothing reads",
+			"gpu is the type of the GPUs, and %s has none: add gpus.", a.Node.Title())
+	}
+	return eval.Get[string](a, "gpu")
+}

@@ -1,0 +1,88 @@
+// Package blocks decodes the blocks of a file, one file of code for each kind of
+// block: arguments that were evaluated become values of package experiments.
+package blocks
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
+)
+
+// Decoder turns the blocks of one file into a Spec. Every method that decodes
+// a block returns false when the block has an error (which is reported) or
+// depends on something that has.
+type Decoder struct {
+	*eval.Reporter
+	root       *eval.Node
+	filename   string
+	dir        string // of the file, absolute
+	global     *eval.Env
+	lenient    bool
+	hostMemory int64 // bytes, cut to whole GiB, so that a reboot changes no key; 0 when it is not known
+	host       experiments.HostFacts
+	traces     map[string]*traceFile            // by what is read and how
+	shown      map[*experiments.Trace]*rawTrace // where the traces of cells are from
+}
+
+// New returns what decodes the blocks of a file that has been parsed.
+func New(
+	r *eval.Reporter, root *eval.Node, global *eval.Env, filename string, host experiments.HostFacts, lenient bool,
+) *Decoder {
+	return &Decoder{
+		Reporter: r, root: root, global: global, filename: filename, dir: folder(filename),
+		lenient: lenient, host: host, hostMemory: host.MemoryBytes &^ (1<<30 - 1),
+		traces: map[string]*traceFile{}, shown: map[*experiments.Trace]*rawTrace{},
+	}
+}
+
+// Experiment decodes the blocks that are no part of a cell, as far as they do
+// not depend on the cells.
+func (d *Decoder) Experiment() *experiments.Spec {
+	s := &experiments.Spec{Lenient: d.lenient, Profile: d.profile(), Estimate: d.estimate()}
+	if n := d.root.First("experiment"); n != nil {
+		a := d.EvalArgs(n, d.global)
+		s.Name, s.Range = n.Label, eval.RangeOf(n.Header)
+		s.Description = eval.Get[string](a, "description")
+		s.Seed = int64(eval.Get[int](a, "seed"))
+		s.Replicates = eval.Get[int](a, "replicates")
+		s.Records = eval.Get[string](a, "records")
+		s.Until = eval.Get[time.Duration](a, "until")
+	}
+	return s
+}
+
+// Views decodes what is asked of the cells: comparisons, pictures, thresholds.
+func (d *Decoder) Views(s *experiments.Spec) {
+	s.Compares = d.compares(s.Cells)
+	s.Plots = d.plots(s.Axes)
+	s.Thresholds = d.thresholds(s.Cells)
+}
+
+// sole returns the block of that kind, or one without arguments, which has
+// the defaults.
+func (d *Decoder) sole(kind string) *eval.Node {
+	if n := d.root.First(kind); n != nil {
+		return n
+	}
+	s := d.root.Schema.Block(kind)
+	return &eval.Node{Schema: s, Args: s.Args}
+}
+
+// path makes a path of the file absolute.
+func (d *Decoder) path(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(d.dir, p)
+}
+
+// folder is where relative paths of a file begin, absolute if possible.
+func folder(filename string) string {
+	dir := filepath.Dir(filename)
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return dir
+}

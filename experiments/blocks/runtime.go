@@ -1,0 +1,138 @@
+package blocks
+
+import (
+	"cmp"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// runtime decodes a runtime block.
+func (d *Decoder) runtime(n *eval.Node, e *eval.Env) (*experiments.Runtime, bool) {
+	a := d.EvalArgs(n, e)
+	table := "table"
+	if a.IsSet("file") {
+		table = "file"
+	}
+	if !a.IsSet(table) {
+		for _, name := range []string{"threads_column", "time_column", "where", "per"} {
+			if a.IsSet(name) && a.Lacks("table") && a.Lacks("file") {
+				a.Fail(a.At(name), "Argument that nothing reads",
+					"%s belongs to a table of run times, but there is neither table nor file.", name)
+			}
+		}
+		return d.runtimeLaw(a)
+	}
+	perEpoch := eval.Get[string](a, "per") == "epoch"
+	for _, other := range []string{"epoch", "parallel", "speedup", "table"} {
+		if a.IsSet(other) && other != table {
+			a.Fail(a.At(other), "Contradicting arguments",
+				"%s and %s both say how the run time depends on threads.", other, table)
+		}
+	}
+	if a.IsSet("startup") && !perEpoch {
+		a.Fail(a.At("startup"), "Contradicting arguments",
+			"The run times of the %s are those of the whole job, start-up included; with per = \"epoch\" they "+
+				"are those of an epoch, and startup is added.", table)
+	}
+	times := eval.Get[[]eval.ThreadTime](a, "table")
+	if table == "file" {
+		if a.OK {
+			times = d.timesFile(a)
+		}
+	} else {
+		for _, name := range []string{"threads_column", "time_column", "where"} {
+			if a.IsSet(name) {
+				a.Fail(a.At(name), "Argument that nothing reads", "%s belongs to file, which is not set.", name)
+			}
+		}
+	}
+	if !a.OK || len(times) == 0 {
+		return nil, false
+	}
+	curve := &workload.SpeedUp{}
+	for _, t := range times {
+		curve.Points = append(curve.Points, workload.SpeedPoint{Threads: t.Threads, Speed: 1 / t.Time.Seconds()})
+	}
+	return &experiments.Runtime{
+		Startup: eval.Get[time.Duration](a, "startup"), Parallel: 1, SpeedUp: curve,
+		Threads: times[0].Threads, Whole: !perEpoch,
+		Epoch:    workload.Span{Kind: workload.Every, Mean: times[0].Time},
+		GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
+	}, true
+}
+
+// runtimeLaw decodes a run time that is given by formula.
+func (d *Decoder) runtimeLaw(a *eval.Args) (*experiments.Runtime, bool) {
+	if a.Lacks("epoch") && a.Lacks("table") && a.Lacks("file") && !a.Node.Broken {
+		a.Fail(a.Node.Header, "Missing argument", "%s needs epoch, table or file.", a.Node.Title())
+	}
+	if a.IsSet("speedup") && a.IsSet("parallel") {
+		a.Fail(a.At("parallel"), "Contradicting arguments",
+			"parallel and speedup both say how epochs speed up; parallel = 0.9 is speedup = amdahl(0.9).")
+	}
+	epoch := eval.Get[workload.Arrivals](a, "epoch")
+	r := &experiments.Runtime{
+		Startup: eval.Get[time.Duration](a, "startup"), Parallel: eval.Get[float64](a, "parallel"),
+		Epoch:    workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
+		GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
+	}
+	if s, ok := a.Values["speedup"].(workload.SpeedUp); ok {
+		r.SpeedUp = &s
+	}
+	return r, a.OK
+}
+
+// timesFile reads a table of run times: the mean of the rows of each number
+// of threads.
+func (d *Decoder) timesFile(a *eval.Args) []eval.ThreadTime {
+	from, at := d.source(eval.Get[string](a, "file")), a.Node.Attr("file").Expr.Range()
+	var where []workload.Column
+	for _, w := range eval.Get[[]experiments.Setting](a, "where") {
+		where = append(where, workload.Column{Name: w.Name, Text: w.Value})
+	}
+	var rows [][]float64
+	_, err := readAll(from, func(text io.Reader) (err error) {
+		rows, err = workload.ReadColumns(from.shown, text,
+			[]string{eval.Get[string](a, "threads_column"), eval.Get[string](a, "time_column")}, where)
+		return err
+	})
+	switch {
+	case err != nil:
+		a.OK = false
+		d.traceErrors(from, at, err)
+		return nil
+	case len(rows) == 0:
+		a.Fail(at, "Table without rows", "There is no row in %s that counts.", from.shown)
+		return nil
+	}
+	slices.SortStableFunc(rows, func(x, y []float64) int { return cmp.Compare(x[0], y[0]) })
+	var times []eval.ThreadTime
+	for len(rows) > 0 {
+		threads, sum, n := rows[0][0], 0.0, 0
+		for n < len(rows) && rows[n][0] == threads {
+			sum += rows[n][1]
+			n++
+		}
+		if threads != math.Trunc(threads) || threads > schema.MaxThreads || sum/float64(n) > MaxSeconds {
+			a.Fail(at, "Value out of range",
+				"%s has %v seconds on %v threads: threads are a whole number up to %d, and times at most %v s.",
+				from.shown, sum/float64(n), threads, schema.MaxThreads, MaxSeconds)
+			return nil
+		}
+		times = append(times,
+			eval.ThreadTime{Threads: int(threads), Time: max(time.Duration(math.Round(sum/float64(n)*1e9)), 1)})
+		rows = rows[n:]
+	}
+	return times
+}
+
+// MaxSeconds keeps run times, and sums of many of them, within 64 bits of
+// nanoseconds.
+const MaxSeconds = 1e8

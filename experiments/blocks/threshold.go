@@ -1,0 +1,87 @@
+package blocks
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/schema"
+)
+
+// thresholds decodes the threshold blocks.
+func (d *Decoder) thresholds(cells []experiments.Cell) []experiments.Threshold {
+	var list []experiments.Threshold
+	for _, n := range d.root.All("threshold") {
+		a := d.EvalArgs(n, d.global)
+		t := experiments.Threshold{Metric: n.Label, Range: eval.RangeOf(n.Header)}
+		if t.Metric != language.EstimateError {
+			if t.Metric = d.metric(n.Label, n.LabelAt); t.Metric == "" {
+				continue
+			}
+		} else {
+			for _, name := range []string{"policy", "fidelity_pct"} {
+				if a.IsSet(name) {
+					a.Fail(a.At(name), "Argument that nothing reads",
+						"Estimates are of jobs, whatever the policy; %s is for metrics.", name)
+				}
+			}
+		}
+		t.Min, t.Max = bound(a, "min", t.Metric), bound(a, "max", t.Metric)
+		if f, ok := a.Values["fidelity_pct"].(float64); ok {
+			t.FidelityPct = &f
+		}
+		if ref, ok := a.Values["policy"].(eval.Reference); ok {
+			t.Policy = ref.Name
+			if !d.Failed() && !slices.ContainsFunc(cells,
+				func(c experiments.Cell) bool { return c.Policy.Name == t.Policy }) {
+				a.Fail(ref.At, "Policy that never runs", "No cell of the matrix has the policy %q.", t.Policy)
+			}
+		}
+		if t.FidelityPct != nil && a.OK && !slices.ContainsFunc(cells, func(c experiments.Cell) bool {
+			return c.Hardware.Real() && (t.Policy == "" || c.Policy.Name == t.Policy)
+		}) && !d.Failed() {
+			a.Fail(a.At("fidelity_pct"), "Argument that nothing reads",
+				"It is about real cells and their simulation, and all of these cells are simulated.")
+		}
+		switch {
+		case !a.OK || n.Broken:
+		case a.Lacks("min") && a.Lacks("max") && a.Lacks("fidelity_pct"):
+			a.Fail(n.Header, "Threshold without a bound", "%s needs max, min or fidelity_pct.", n.Title())
+		case t.Min != nil && t.Max != nil && *t.Min > *t.Max:
+			a.Fail(a.At("min"), "Contradicting arguments", "min is above max: nothing can keep both.")
+		}
+		if a.OK {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// bound is a bound of a metric: a duration for times, in seconds then, else a
+// number.
+func bound(a *eval.Args, name, metric string) *float64 {
+	v, ok := a.Values[name].(cty.Value)
+	if !ok {
+		return nil
+	}
+	arg, at := schema.Find(a.Node.Args, name), a.Node.Attr(name).Expr.Range()
+	if strings.HasSuffix(metric, "_s") {
+		value, ok := a.Duration(arg, at, v)
+		if !ok {
+			return nil
+		}
+		s := value.(time.Duration).Seconds()
+		return &s
+	}
+	value, ok := a.Number(arg, at, v)
+	if !ok {
+		return nil
+	}
+	f := value.(float64)
+	return &f
+}

@@ -1,0 +1,95 @@
+// Package check holds what must fit together: jobs and hardware, policies and
+// engines, blocks and the cells that use them. Each rule is written once.
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
+)
+
+// Checker looks at what only whole cells show: requests beyond the hardware,
+// policies that need what an engine cannot do, blocks that change nothing.
+type Checker struct {
+	*eval.Reporter
+	spec  *experiments.Spec
+	facts experiments.HostFacts
+	seen  map[any]bool
+}
+
+// NewChecker returns a checker of the cells of spec, which reports to r. Real
+// hardware is checked against the facts of the host.
+func New(r *eval.Reporter, spec *experiments.Spec, host experiments.HostFacts) *Checker {
+	return &Checker{Reporter: r, spec: spec, facts: host, seen: map[any]bool{}}
+}
+
+// Cells reports what is wrong with the cells of the matrix, each mistake once,
+// at its line.
+func (c *Checker) Cells() {
+	type pair struct{ a, b any }
+	type triple struct{ a, b, c any }
+	for _, cell := range c.spec.Cells {
+		w, h, p := cell.Workload, cell.Hardware, cell.Policy
+		if c.first(h) {
+			c.onEngine(h)
+		}
+		if h.Kind().Contained {
+			c.inContainers(w, h)
+		}
+		if c.first(pair{w, h}) {
+			for _, submit := range w.Submits {
+				if c.first(pair{submit.Job, h}) {
+					c.fits(submit.Job, h)
+				}
+			}
+			c.resizes(w, h)
+		}
+		c.programs(w, h)
+		if c.first(pair{p, h}) {
+			c.pauses(p, h)
+			c.oracle(p, h)
+		}
+		if c.first(triple{w, h, p}) {
+			c.malleable(w, h, p)
+			c.alternatives(w, p)
+		}
+	}
+}
+
+// first reports whether something is looked at for the first time.
+func (c *Checker) first(what any) bool {
+	if c.seen[what] {
+		return false
+	}
+	c.seen[what] = true
+	return true
+}
+
+// fail reports an error.
+func (c *Checker) fail(at experiments.Range, summary, detail string, args ...any) {
+	c.Add(experiments.ErrorAt(at, summary, detail, args...))
+}
+
+// place returns where the file sets an argument, or else the block.
+func place(at map[string]experiments.Range, argument string, block experiments.Range) experiments.Range {
+	if r, ok := at[argument]; ok {
+		return r
+	}
+	return block
+}
+
+// lacks reports that an engine cannot do what is needed.
+func (c *Checker) lacks(at experiments.Range, h *experiments.Hardware, capability, need string) {
+	summary, detail := lacking(h, capability, need)
+	c.fail(at, summary, "%s", detail)
+}
+
+func lacking(h *experiments.Hardware, capability, need string) (summary, detail string) {
+	summary = fmt.Sprintf("The engine of %q lacks %q", h.Name, capability)
+	if slices.Contains(h.Lacks, capability) {
+		return summary, fmt.Sprintf("%s, but the hardware %q says that its engine lacks %q.", need, h.Name, capability)
+	}
+	return summary, fmt.Sprintf("%s, but the engine %q of the hardware %q lacks %q.", need, h.Engine, h.Name, capability)
+}

@@ -1,0 +1,159 @@
+package check
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/engine"
+)
+
+// onEngine reports what the engine of a hardware says is wrong with it.
+func (c *Checker) onEngine(h *experiments.Hardware) {
+	if check := h.Kind().Check; check != nil {
+		c.problems(h.At, h.Range, check(h.ForEngine(), c.host()))
+	}
+}
+
+// jobOnEngine reports what the engine of a hardware says is wrong with a job there. It returns the arguments that
+// are wrong.
+func (c *Checker) jobOnEngine(j *experiments.Job, h *experiments.Hardware, gpus int) []string {
+	check := h.Kind().CheckJob
+	if check == nil {
+		return nil
+	}
+	problems := check(h.ForEngine(), &engine.Job{
+		Name: j.Name, Threads: j.Threads.Request, GPUs: gpus, Nodes: j.Nodes, Memory: j.Memory, Container: j.Container,
+	}, c.host())
+	c.problems(j.At, j.Range, problems)
+	var wrong []string
+	for _, p := range problems {
+		wrong = append(wrong, p.Arg)
+	}
+	return wrong
+}
+
+// problems reports problems with the arguments of a block.
+func (c *Checker) problems(at map[string]experiments.Range, block experiments.Range, problems []engine.Problem) {
+	for _, p := range problems {
+		c.Add(experiments.Diagnostic{
+			Severity: experiments.SeverityError, Summary: p.Summary, Detail: p.Detail,
+			Range: place(at, p.Arg, block), Unavailable: p.Unavailable,
+		})
+	}
+}
+
+// host is this machine as engines see it.
+func (c *Checker) host() engine.Host {
+	f := c.facts
+	return engine.Host{Threads: f.Threads, MemoryBytes: f.MemoryBytes, GPUs: f.GPUs, GPUType: f.GPUType, NoGPUs: f.NoGPUs}
+}
+
+// programs checks the jobs whose programs run on this machine, be it for samples alone.
+func (c *Checker) programs(w *experiments.Workload, h *experiments.Hardware) {
+	if h.Kind().Contained {
+		return
+	}
+	for _, s := range w.Submits {
+		if (h.Real() || s.Job.Runtime == nil) && c.first(s.Job) {
+			c.paths(s.Job)
+		}
+	}
+	if w.Trace == nil {
+		return
+	}
+	for _, k := range w.Trace.Kinds {
+		if (h.Real() || !k.Timed && k.Runtime == nil) && c.first(k.Job) {
+			c.paths(k.Job)
+		}
+	}
+}
+
+// paths checks that what a job's program needs is there. A program that is
+// missing itself is a job that fails, like any other that cannot start.
+func (c *Checker) paths(j *experiments.Job) {
+	if at, ok := j.At["dir"]; ok {
+		switch info, err := os.Stat(j.Dir); {
+		case err != nil:
+			c.fail(at, "Missing folder", "The folder %s cannot be used: %s.", j.Dir, cause(err))
+		case !info.IsDir():
+			c.fail(at, "Missing folder", "%s is not a folder.", j.Dir)
+		}
+	}
+	for _, f := range j.Files {
+		if _, err := os.Stat(f); err != nil {
+			// One summary each, or several files of a line would be one message.
+			c.fail(j.At["files"], "Missing file "+f, "The file %s cannot be read: %s.", f, cause(err))
+		}
+	}
+}
+
+// cause is an error of the file system without the path that it names.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// contained checks a job that runs in containers on a hardware.
+func (c *Checker) contained(j *experiments.Job, h *experiments.Hardware) {
+	if j.Container == nil {
+		c.fail(j.Range, "Job without an image", "On the hardware %q jobs run in containers, and the job %q names no image for them.", h.Name, j.Name)
+		return
+	}
+	c.jobOnEngine(j, h, 0) // fits reports GPUs
+	if at, ok := j.At["dir"]; ok && !c.outsideContainers(j) {
+		c.fail(at, "Argument that nothing reads", "dir is a folder of this machine, and the job %q runs in containers only; workdir is the folder in the container.", j.Name)
+	}
+}
+
+// outsideContainers reports whether some cell runs a job without a container.
+func (c *Checker) outsideContainers(j *experiments.Job) bool {
+	for _, cell := range c.spec.Cells {
+		if cell.Hardware.Kind().Contained {
+			continue
+		}
+		if slices.ContainsFunc(cell.Workload.Submits, func(s experiments.Submit) bool { return s.Job.Name == j.Name }) || cell.Workload.Trace != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// inContainers checks the jobs of a workload on hardware whose jobs run in containers.
+func (c *Checker) inContainers(w *experiments.Workload, h *experiments.Hardware) {
+	type pair struct {
+		job *experiments.Job
+		on  *experiments.Hardware
+		as  string
+	}
+	for _, s := range w.Submits {
+		if c.first(pair{s.Job, h, "container"}) {
+			c.contained(s.Job, h)
+		}
+	}
+	if w.Trace != nil {
+		for _, k := range w.Trace.Kinds {
+			if c.first(pair{k.Job, h, "container"}) {
+				c.contained(k.Job, h)
+			}
+		}
+	}
+	for _, s := range w.Submits {
+		c.inputs(s.Job)
+	}
+}
+
+// inputs checks the files that a job declares.
+func (c *Checker) inputs(j *experiments.Job) {
+	for _, f := range j.Files {
+		if _, err := os.Stat(filepath.Clean(f)); err != nil {
+			c.fail(j.At["files"], "Missing file "+f, "The file %s cannot be read: %s.", f, cause(err))
+		}
+	}
+}

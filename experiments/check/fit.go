@@ -1,0 +1,261 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/units"
+	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// misfit is why a hardware never has room for a request.
+type misfit struct {
+	argument string // of the job block: threads, gpus or memory; nodes for the rest
+	summary  string
+	reason   string // ends a sentence that begins with who asks
+}
+
+// room returns why the hardware never has room for a request, or nil. Whatever
+// asks for something (a job, an alternative of it, a job of a trace, a resize)
+// is judged here, and reported in these words.
+func room(r scheduler.Demand, h *experiments.Hardware) *misfit {
+	if r.FitsOn(h.Cluster) {
+		return nil
+	}
+	if r.Nodes > 1 || r.GPU != "" {
+		return &misfit{
+			argument: "nodes", summary: fmt.Sprintf("More than the hardware %q has", h.Name),
+			reason: fmt.Sprintf("asks for %s, which the hardware %q never has", r, h.Name),
+		}
+	}
+	var threads, gpus int
+	var memory int64
+	for _, n := range h.Cluster.Nodes {
+		threads, gpus, memory = max(threads, n.Threads), max(gpus, n.GPUs), max(memory, n.Memory)
+		if n.Memory == 0 { // not accounted for
+			memory = max(memory, r.Memory)
+		}
+	}
+	where := fmt.Sprintf("the hardware %q", h.Name)
+	if len(h.Cluster.Nodes) > 1 {
+		where = "the largest node of " + where
+	}
+	short := func(argument, noun, asked, has string) *misfit {
+		return &misfit{
+			argument: argument, summary: fmt.Sprintf("More %s than the hardware %q has", noun, h.Name),
+			reason: fmt.Sprintf("asks for %s, but %s has %s", asked, where, has),
+		}
+	}
+	switch {
+	case r.Threads > threads:
+		return short("threads", "threads", words.Plural(r.Threads, "thread"), fmt.Sprint(threads))
+	case r.GPUs > gpus:
+		return short("gpus", "GPUs", words.Plural(r.GPUs, "GPU"), fmt.Sprint(gpus))
+	case r.Memory > memory:
+		return short("memory", "memory", units.FormatSize(r.Memory), units.FormatSize(memory))
+	}
+	return &misfit{
+		argument: "nodes", summary: fmt.Sprintf("No node of the hardware %q has room", h.Name),
+		reason: fmt.Sprintf("asks for %s, and no node of the hardware %q has all of that", r, h.Name),
+	}
+}
+
+// fits checks that a free hardware has room for a job: for its own request, or
+// for one of its alternatives.
+func (c *Checker) fits(j *experiments.Job, h *experiments.Hardware) {
+	if j.Placed() {
+		c.fitsSomehow(j, h)
+		return
+	}
+	if m := room(j.Demand(), h); m != nil {
+		who := fmt.Sprintf("The job %q", j.Name)
+		at := place(j.At, m.argument, j.Range)
+		switch {
+		case m.argument == "threads":
+			c.fail(j.Threads.Range, m.summary, "%s %s.", who, m.reason)
+		case m.argument == "gpus" && slices.Contains(c.jobOnEngine(j, h, j.GPUs), "gpus"): // its engine knows why
+		default:
+			c.fail(at, m.summary, "%s %s.", who, m.reason)
+		}
+		if m.argument == "gpus" {
+			return // that the engine lacks them as well helps nobody
+		}
+	}
+	if j.GPUs > 0 && !h.Capabilities().GPUs {
+		c.lacks(place(j.At, "gpus", j.Range), h, "gpus", needsGPUs(j.Name))
+	}
+	if j.Memory > 0 && slices.Contains(h.Lacks, "memory") {
+		c.lacks(place(j.At, "memory", j.Range), h, "memory", needsMemory(j.Name))
+	}
+}
+
+func needsGPUs(job string) string { return fmt.Sprintf("The job %q needs GPUs", job) }
+
+func needsMemory(job string) string {
+	return fmt.Sprintf("The job %q needs memory to be accounted for", job)
+}
+
+// fitsSomehow checks that a hardware has room for a job with alternatives in at
+// least one of them, and that the job has a rate for all GPUs that it can get.
+func (c *Checker) fitsSomehow(j *experiments.Job, h *experiments.Hardware) {
+	asks := make([]string, 0, 1+len(j.Alternatives))
+	some := false
+	for _, a := range j.WithAlternatives() {
+		some = some || a.On(h)
+		asks = append(asks, a.Demand().String())
+	}
+	if !some {
+		c.fail(place(j.At, "gpu", j.Range), fmt.Sprintf("More than the hardware %q has", h.Name),
+			"The job %q asks for %s, which the hardware %q never has.", j.Name, strings.Join(asks, ", or "), h.Name)
+		return
+	}
+	for _, a := range j.WithAlternatives() {
+		if a.GPUs == 0 || a.Runtime == nil || h.Real() || !a.On(h) {
+			continue
+		}
+		for _, gpu := range h.GPUTypes() {
+			if _, ok := a.Runtime.RateOn(gpu); !ok && (a.GPU == "" || a.GPU == gpu) {
+				c.fail(a.Range, fmt.Sprintf("No rate on the GPUs of the hardware %q", h.Name),
+					"The gpu_rate of the job %q has no rate for the type %q, which the hardware %q has.", j.Name, gpu, h.Name)
+			}
+		}
+	}
+}
+
+// resizes checks a workload's own resize requests.
+func (c *Checker) resizes(w *experiments.Workload, h *experiments.Hardware) {
+	for _, u := range w.Resizes {
+		if !h.Capabilities().Resize {
+			c.lacks(u.Range, h, "resize", fmt.Sprintf("The workload %q resizes the job %q", w.Name, u.Job))
+			continue
+		}
+		if m := room(w.Resized(u), h); m != nil {
+			c.fail(u.Range, m.summary, "The resize of the job %q %s.", u.Job, m.reason)
+		}
+	}
+}
+
+// Lines reports errors at lines of the files that traces are read from.
+type Lines interface {
+	AtLine(t *experiments.Trace, line int, summary, detail string)
+}
+
+// Traces checks the jobs of traces against the hardware of their cells. A job
+// that does not fit is an error at its line; of a lenient spec it is left out
+// of all cells, so that they have the same jobs.
+func (c *Checker) Traces(lines Lines) {
+	type meeting struct {
+		t *experiments.Trace
+		h *experiments.Hardware
+	}
+	seen := map[meeting]bool{}
+	large := map[*experiments.Trace]map[int]bool{}
+	var traces []*experiments.Trace
+	for _, cell := range c.spec.Cells {
+		for _, s := range cell.Workload.Submits {
+			c.leftOut(s.LeftOut, s.Range)
+		}
+		t, h := cell.Workload.Trace, cell.Hardware
+		if t == nil || seen[meeting{t, h}] {
+			continue
+		}
+		seen[meeting{t, h}] = true
+		if large[t] == nil {
+			large[t] = map[int]bool{}
+			traces = append(traces, t)
+		}
+		f := &traceFit{Checker: c, lines: lines, t: t, h: h, large: large[t]}
+		f.jobs()
+		f.resizes()
+	}
+	for _, t := range traces {
+		if n := len(large[t]); n > 0 && c.spec.Lenient {
+			t.LeaveOut(large[t])
+			if len(t.Jobs) == 0 {
+				c.fail(t.Range, "Trace without jobs", "Each of its jobs is larger than the hardware.")
+			}
+		}
+		c.leftOut(t.LeftOut(), t.Range)
+	}
+}
+
+// leftOut warns of what was left out of a lenient spec, if anything.
+func (c *Checker) leftOut(text string, at experiments.Range) {
+	if text != "" {
+		c.Add(experiments.WarningAt(at, "Incomplete file", "%s.", text))
+	}
+}
+
+// traceFit checks the jobs of one trace on one hardware.
+type traceFit struct {
+	*Checker
+	lines Lines
+	t     *experiments.Trace
+	h     *experiments.Hardware
+	large map[int]bool // the jobs for which there is no room, to which it adds
+	count int          // of errors
+}
+
+// atLine reports an error at a line of the trace, unless there have been too many.
+func (f *traceFit) atLine(line int32, summary, detail string) {
+	if f.count++; f.count <= workload.MaxErrors {
+		f.lines.AtLine(f.t, int(line), summary, detail)
+	}
+}
+
+func (f *traceFit) jobs() {
+	known := map[scheduler.Demand]*misfit{}
+	lacksGPUs := f.h.ForEngine().HasGPUs() && !f.h.Capabilities().GPUs
+	lacksMemory := slices.Contains(f.h.Lacks, "memory")
+	for i := range f.t.Jobs {
+		j, line := &f.t.Jobs[i], f.t.Lines[i]
+		r := j.Demand()
+		m, ok := known[r]
+		if !ok {
+			m = room(r, f.h)
+			known[r] = m
+		}
+		if m != nil {
+			f.large[i] = true
+			if !f.spec.Lenient {
+				f.atLine(line, m.summary, fmt.Sprintf("The job %q %s.", j.Name, m.reason))
+			}
+		}
+		if j.GPUs > 0 && lacksGPUs {
+			summary, detail := lacking(f.h, "gpus", needsGPUs(j.Name))
+			f.atLine(line, summary, detail)
+		}
+		if j.Memory > 0 && lacksMemory {
+			summary, detail := lacking(f.h, "memory", needsMemory(j.Name))
+			f.atLine(line, summary, detail)
+		}
+		if f.h.Real() && f.t.Kind[i] < 0 {
+			f.atLine(line, "Job without a block", fmt.Sprintf(
+				"The hardware %q runs programs, but no job block says what %q runs: name one in jobs = { %q = job.<name> }.",
+				f.h.Name, j.Name, j.Class))
+		}
+	}
+}
+
+func (f *traceFit) resizes() {
+	can := f.h.Capabilities().Resize
+	for i, z := range f.t.Resizes {
+		j, line := &f.t.Jobs[z.Job], f.t.ResizeLines[i]
+		r := j.Demand()
+		r.Threads = z.Threads
+		m := room(r, f.h)
+		switch {
+		case m == nil && !can && j.Malleable:
+			summary, detail := lacking(f.h, "resize", fmt.Sprintf("The trace resizes the job %q", j.Name))
+			f.atLine(line, summary, detail)
+		case m != nil && f.spec.Lenient:
+			f.large[z.Job] = true
+		case m != nil:
+			f.atLine(line, m.summary, fmt.Sprintf("The resize of the job %q %s.", j.Name, m.reason))
+		}
+	}
+}

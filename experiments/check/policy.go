@@ -1,0 +1,76 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+)
+
+// pauses checks that the engine can pause where the policy needs it.
+func (c *Checker) pauses(p *experiments.Policy, h *experiments.Hardware) {
+	if h.Capabilities().Pause {
+		return
+	}
+	switch {
+	case p.OrderPauses():
+		c.lacks(place(p.At, "order", p.Range), h, "pause", fmt.Sprintf("The order %q pauses jobs", p.Order))
+	case p.Pauses():
+		c.lacks(place(p.At, "preemption", p.Range), h, "pause", "Preemption pauses jobs")
+	}
+}
+
+// malleable checks that the engine can resize where the policy does.
+func (c *Checker) malleable(w *experiments.Workload, h *experiments.Hardware, p *experiments.Policy) {
+	if h.Capabilities().Resize || !p.Partial() {
+		return
+	}
+	name := ""
+	if t := w.Trace; t != nil {
+		if i := slices.IndexFunc(t.Jobs, func(j scheduler.Job) bool { return j.Malleable }); i >= 0 {
+			name = t.Jobs[i].Name
+		}
+	}
+	for _, s := range w.Submits {
+		if s.Job.Malleable && name == "" {
+			name = s.Job.Name
+		}
+	}
+	if name != "" {
+		c.lacks(place(p.At, "allocation", p.Range), h, "resize", fmt.Sprintf("The allocation %q resizes malleable jobs such as %q", p.Allocation, name))
+	}
+}
+
+// alternatives checks that a policy can run a workload's jobs with alternatives.
+func (c *Checker) alternatives(w *experiments.Workload, p *experiments.Policy) {
+	if t := w.Trace; t != nil {
+		for _, k := range t.Kinds {
+			if len(k.Alternatives) > 0 {
+				c.fail(t.Range, "Trace of jobs with alternatives", "The jobs of a trace have the request that its file tells; the job %q, which has alternatives, cannot stand for them.", k.Name)
+			}
+		}
+	}
+	for _, s := range w.Submits {
+		if s.Job.Placed() && p.Partial() {
+			c.fail(place(p.At, "allocation", p.Range), "Allocation of jobs with alternatives", "The job %q has alternatives, or asks for a type of GPU: it is given a whole request, which is the allocation %s, not %q.",
+				s.Job.Name, policy.WholeAllocations(), p.Allocation)
+		}
+	}
+	for _, u := range w.Resizes {
+		for _, s := range w.Submits {
+			if s.Job.Placed() && strings.HasPrefix(u.Job, s.Job.Name+"-") {
+				c.fail(u.Range, "Resize of a job with alternatives", "The job %q has alternatives, or asks for a type of GPU: it keeps the request that it starts with.", s.Job.Name)
+			}
+		}
+	}
+}
+
+// oracle reports true run times that nobody has.
+func (c *Checker) oracle(p *experiments.Policy, h *experiments.Hardware) {
+	if at, ok := p.At["estimates"]; ok && h.Real() && p.Estimates == "oracle" {
+		c.fail(at, "Estimates that nobody has", "On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for the engine \"simulated\".", h.Name)
+	}
+}

@@ -1,0 +1,175 @@
+package eval
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+)
+
+// Reference is the value of an argument that refers to a block.
+type Reference struct {
+	Name string
+	At   hcl.Range
+}
+
+// Estimates is the value of a policy's argument of that name.
+type Estimates struct {
+	Name  string
+	Sigma float64
+}
+
+// Args are the evaluated arguments of one block, by the schema's types:
+//
+//	String string, Integer int, Number float64, Share float64, Bool bool,
+//	Duration time.Duration, Size int64, Strings []string, Integers []int,
+//	StringMap []Setting, JobMap []jobName, Threads Threads, Gap workload.Arrivals,
+//	Instants []time.Duration, Estimates estimates, ThreadTimes []threadTime,
+//	SpeedUp workload.SpeedUp, Rates []GPURate, references reference
+type Args struct {
+	r    *Reporter
+	Node *Node
+	e    *Env
+	// values has what is set or has a default; set what the file itself sets,
+	// even to something wrong; maybe what could be set or null, for all that
+	// is known.
+	Values map[string]any
+	set    map[string]hcl.Range
+	maybe  map[string]bool
+	// ok is false when an argument is in error or unknown.
+	OK bool
+}
+
+// EvalArgs evaluates the arguments of a block that the schema names.
+func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
+	a := &Args{
+		r: r, Node: n, e: e, OK: !n.Broken,
+		Values: map[string]any{}, set: map[string]hcl.Range{}, maybe: map[string]bool{},
+	}
+	for _, name := range n.meant {
+		a.maybe[name] = true
+	}
+	for i := range n.Args {
+		arg := &n.Args[i]
+		if attr := n.Attr(arg.Name); attr != nil {
+			v := r.Eval(attr.Expr, e)
+			if !v.IsKnown() {
+				a.maybe[arg.Name], a.OK = true, false
+				continue
+			}
+			if !v.IsNull() { // null is the same as not set
+				a.set[arg.Name] = attr.Range
+				if value, ok := a.convert(arg, attr.Expr, v); ok {
+					a.Values[arg.Name] = value
+				} else {
+					a.OK = false
+				}
+				continue
+			}
+			if arg.Required {
+				a.Fail(attr.Expr.Range(), "Missing argument", "%s needs the argument %q, but this is null.",
+					n.Title(), arg.Name)
+			}
+		}
+		if arg.Default != "" && !a.maybe[arg.Name] {
+			a.Values[arg.Name] = defaultOf(arg)
+		}
+	}
+	return a
+}
+
+// Get returns an argument's value; the zero value when it has none.
+func Get[T any](a *Args, name string) T {
+	v, _ := a.Values[name].(T)
+	return v
+}
+
+// IsSet reports whether the file sets the argument, rightly or not.
+func (a *Args) IsSet(name string) bool {
+	_, ok := a.set[name]
+	return ok
+}
+
+// Lacks reports whether the file certainly does not set the argument.
+func (a *Args) Lacks(name string) bool { return !a.IsSet(name) && !a.maybe[name] }
+
+// Has reports whether the argument has a value.
+func (a *Args) Has(name string) bool {
+	_, ok := a.Values[name]
+	return ok
+}
+
+// At returns where the argument is set, or the block's header.
+func (a *Args) At(name string) hcl.Range {
+	if rng, ok := a.set[name]; ok {
+		return rng
+	}
+	return a.Node.Header
+}
+
+// Fail reports an error of this block.
+func (a *Args) Fail(at hcl.Range, summary, detail string, values ...any) {
+	a.OK = false
+	a.r.Errorf(at, summary, detail, values...)
+}
+
+// defaults caches the values of arguments that are not set. They depend on the
+// type and the text of the default alone.
+var defaults sync.Map // of defaultKey
+
+type defaultKey struct {
+	of   schema.Type
+	text string
+}
+
+// defaultOf returns the value of an argument that is not set; nil when it has
+// no default.
+func defaultOf(arg *schema.Arg) any {
+	if arg.Default == "" {
+		return nil
+	}
+	key := defaultKey{arg.Type, arg.Default}
+	if value, ok := defaults.Load(key); ok {
+		return value
+	}
+	r := NewReporter()
+	a := &Args{r: r, Node: &Node{Schema: &schema.Block{Name: "default"}}, OK: true}
+	expr, diags := hclsyntax.ParseExpression([]byte(arg.Default), "default", hcl.InitialPos)
+	r.addHCL(diags, "")
+	v := r.Eval(expr, &Env{Ctx: &hcl.EvalContext{Functions: functions}})
+	value, ok := a.convert(arg, expr, v)
+	if !ok {
+		panic(fmt.Sprintf("default of %s: %v", arg.Name, r.List))
+	}
+	defaults.Store(key, value)
+	return value
+}
+
+// Wrong reports a value that is not what the argument wants.
+func (a *Args) Wrong(at hcl.Range, suggestion, summary, detail string, values ...any) (any, bool) {
+	if a.e != nil {
+		detail += strings.ReplaceAll(a.noteFor(at), "%", "%%")
+	}
+	a.OK = false
+	a.r.Suggest(at, suggestion, summary, detail, values...)
+	return nil, false
+}
+
+// noteFor returns the values of each.*, when the argument at that place reads it.
+func (a *Args) noteFor(at hcl.Range) string {
+	for _, attr := range a.Node.Attrs {
+		if !attr.Range.Overlaps(at) {
+			continue
+		}
+		for _, t := range attr.Expr.Variables() {
+			if t.RootName() == "each" {
+				return a.e.note
+			}
+		}
+	}
+	return ""
+}

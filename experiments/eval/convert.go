@@ -1,0 +1,366 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/units"
+	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// convert turns a value into the Go value of the argument's type. It returns
+// false when that is not possible, which is reported, or unknown.
+func (a *Args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
+	if !v.IsWhollyKnown() {
+		return nil, false
+	}
+	at := expr.Range()
+	if kind := arg.Type.ReferenceKind(); kind != "" {
+		return a.reference(arg, at, v, kind)
+	}
+	switch arg.Type {
+	case schema.String:
+		return a.text(arg, at, v)
+	case schema.Integer:
+		return a.integer(arg, at, v)
+	case schema.Number:
+		return a.Number(arg, at, v)
+	case schema.Share:
+		return a.share(arg, at, v)
+	case schema.Bool:
+		return a.truth(arg, at, v)
+	case schema.Duration:
+		return a.Duration(arg, at, v)
+	case schema.Size:
+		return a.size(arg, at, v)
+	case schema.Gap:
+		return a.gap(arg, at, v)
+	case schema.Estimates:
+		return a.estimates(arg, at, v)
+	case schema.Strings:
+		return list[string](a, arg, expr, v, a.text)
+	case schema.Integers:
+		return list[int](a, arg, expr, v, a.integer)
+	case schema.Instants:
+		return a.instants(arg, expr, v)
+	case schema.StringMap:
+		return a.stringMap(arg, at, v)
+	case schema.JobMap:
+		return a.jobMap(arg, at, v)
+	case schema.Threads:
+		return a.threads(arg, expr, v)
+	case schema.ThreadTimes:
+		return a.threadTimes(arg, expr, v)
+	case schema.Rates:
+		return a.rates(arg, expr, v)
+	case schema.SpeedUp:
+		return a.speedUp(arg, expr, v)
+	}
+	return v, true
+}
+
+func (a *Args) truth(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	b, err := convert.Convert(v, cty.Bool)
+	if err != nil || b.IsNull() {
+		return a.wrongType(arg, at, v, "true or false")
+	}
+	return b.True(), true
+}
+
+// instants reads a list of durations, or a single one.
+func (a *Args) instants(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
+	if IsList(v) {
+		return list[time.Duration](a, arg, expr, v, a.Duration)
+	}
+	d, ok := a.Duration(arg, expr.Range(), v)
+	if !ok {
+		return nil, false
+	}
+	return []time.Duration{d.(time.Duration)}, true
+}
+
+// estimates reads where estimates come from: a name, or a function with an error.
+func (a *Args) estimates(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	if v.Type().Equals(noisyType) && !v.IsNull() {
+		return *v.EncapsulatedValue().(*Estimates), true
+	}
+	s, ok := a.text(arg, at, v)
+	if !ok {
+		return nil, false
+	}
+	return Estimates{Name: s.(string)}, true
+}
+
+func (a *Args) wrongType(arg *schema.Arg, at hcl.Range, v cty.Value, wanted string) (any, bool) {
+	return a.Wrong(at, "", "Wrong type", "%s must be %s; this is %s.", arg.Name, wanted, Describe(v))
+}
+
+// Describe names a value with its type: `the string "x"`, `a list`.
+func Describe(v cty.Value) string {
+	t := v.Type()
+	switch {
+	case v.IsNull():
+		return "null"
+	case t == cty.String:
+		return fmt.Sprintf("the string %q", v.AsString())
+	case t.IsPrimitiveType():
+		return "the " + t.FriendlyName() + " " + Display(v)
+	case t.Equals(refType) && v.GetAttr("kind").IsKnown() && !v.GetAttr("kind").IsNull():
+		return v.GetAttr("kind").AsString() + "." + Display(v)
+	case t.Equals(gapType), t.Equals(noisyType), t.Equals(speedUpType):
+		return Display(v)
+	case IsList(v):
+		return "a list"
+	}
+	return "an object"
+}
+
+func IsList(v cty.Value) bool {
+	t := v.Type()
+	return t.IsTupleType() || t.IsListType() || t.IsSetType()
+}
+
+func (a *Args) text(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	s, err := convert.Convert(v, cty.String)
+	if err != nil || s.IsNull() {
+		return a.wrongType(arg, at, v, "a string")
+	}
+	text := s.AsString()
+	if arg.Allowed != nil && !slices.Contains(arg.Allowed, text) {
+		what := arg.Name
+		if arg.Type != schema.String && arg.Type != schema.Estimates {
+			what = "value" // one of several
+		}
+		return a.Wrong(at, words.Nearest(text, arg.Allowed), fmt.Sprintf("Unknown %s %q", what, text),
+			"It is one of %s.", words.OneOf(arg.Allowed))
+	}
+	return text, true
+}
+
+func (a *Args) Number(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	n, err := convert.Convert(v, cty.Number)
+	if err != nil || n.IsNull() {
+		return a.wrongType(arg, at, v, "a number")
+	}
+	f, _ := n.AsBigFloat().Float64()
+	if !a.inBounds(arg, at, f) {
+		return nil, false
+	}
+	return f, true
+}
+
+func (a *Args) integer(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	n, err := convert.Convert(v, cty.Number)
+	if err != nil || n.IsNull() {
+		return a.wrongType(arg, at, v, "a whole number")
+	}
+	f, _ := n.AsBigFloat().Float64()
+	if f != math.Trunc(f) {
+		return a.Wrong(at, "", "Wrong type", "%s must be a whole number; this is %s.", arg.Name, Display(n))
+	}
+	if !a.inBounds(arg, at, f) {
+		return nil, false
+	}
+	if math.Abs(f) > 1<<53 {
+		return a.Wrong(at, "", "Value out of range", "%s is %s: too large.", arg.Name, Display(n))
+	}
+	return int(f), true
+}
+
+func (a *Args) inBounds(arg *schema.Arg, at hcl.Range, f float64) bool {
+	switch {
+	case arg.Min != nil && f < *arg.Min:
+		a.Wrong(at, "", "Value out of range", "%s must be at least %s; this is %s.", arg.Name,
+			plainNumber(*arg.Min), plainNumber(f))
+	case arg.Max != nil && f > *arg.Max:
+		a.Wrong(at, "", "Value out of range", "%s must be at most %s; this is %s.", arg.Name, plainNumber(*arg.Max),
+			plainNumber(f))
+	default:
+		return true
+	}
+	return false
+}
+
+func plainNumber(f float64) string {
+	if math.IsInf(f, 0) {
+		return fmt.Sprint(f)
+	}
+	return Display(cty.NumberFloatVal(f))
+}
+
+// written shows a value as a file has it: texts with quotes, numbers without.
+func written(v cty.Value) string {
+	if v.Type() == cty.String {
+		return strconv.Quote(v.AsString())
+	}
+	return Display(v)
+}
+
+func (a *Args) Duration(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	s, err := convert.Convert(v, cty.String)
+	if err != nil || s.IsNull() || v.Type() == cty.Bool {
+		return a.wrongType(arg, at, v, `a duration, like "1.5s" or "200ms"`)
+	}
+	d, err := units.ParseDuration(s.AsString())
+	if err != nil {
+		return a.Wrong(at, units.Suggestion(err), "Not a duration", "%s is %s, which is not a duration: %s.", arg.Name,
+			written(v), err)
+	}
+	if arg.Positive && d == 0 {
+		return a.Wrong(at, "", "Value out of range", "%s must be above 0s.", arg.Name)
+	}
+	return d, true
+}
+
+func (a *Args) size(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	s, err := convert.Convert(v, cty.String)
+	if err != nil || s.IsNull() || v.Type() == cty.Bool {
+		return a.wrongType(arg, at, v, `a size, like "4GiB" or "512MB"`)
+	}
+	n, err := units.ParseSize(s.AsString())
+	if err != nil {
+		return a.Wrong(at, units.Suggestion(err), "Not a size", "%s is %s, which is not a size: %s.", arg.Name,
+			written(v), err)
+	}
+	if arg.Positive && n == 0 {
+		return a.Wrong(at, "", "Value out of range", "%s must be above 0B.", arg.Name)
+	}
+	return n, true
+}
+
+// list converts each element, marking the one that is wrong where the list is
+// written out.
+func list[T any](
+	a *Args, arg *schema.Arg, expr hcl.Expression, v cty.Value, element func(*schema.Arg, hcl.Range, cty.Value) (any, bool),
+) (any, bool) {
+	if !IsList(v) {
+		return a.wrongType(arg, expr.Range(), v, "a "+string(arg.Type))
+	}
+	values, good := make([]T, 0, v.LengthInt()), true
+	ranges := ElementRanges(expr, v.LengthInt())
+	for it := v.ElementIterator(); it.Next(); {
+		_, e := it.Element()
+		value, ok := element(arg, ranges[0], e)
+		if ok {
+			values = append(values, value.(T))
+		}
+		good = good && ok
+		ranges = ranges[1:]
+	}
+	if good && len(values) == 0 && !arg.MayBeEmpty {
+		return a.Wrong(expr.Range(), "", "Empty list", "%s must have at least one element.", arg.Name)
+	}
+	return values, good
+}
+
+// ElementRanges returns where each of n elements is written: in its own place,
+// or all in the place of the list.
+func ElementRanges(expr hcl.Expression, n int) []hcl.Range {
+	ranges := make([]hcl.Range, n)
+	exprs, diags := hcl.ExprList(expr)
+	for i := range ranges {
+		ranges[i] = expr.Range()
+		if !diags.HasErrors() && len(exprs) == n {
+			ranges[i] = exprs[i].Range()
+		}
+	}
+	return ranges
+}
+
+func (a *Args) stringMap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	if t := v.Type(); v.IsNull() || !t.IsObjectType() && !t.IsMapType() {
+		return a.wrongType(arg, at, v, "a map of strings")
+	}
+	var settings []experiments.Setting
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element() // in the order of the keys
+		s, ok := a.text(arg, at, e)
+		if !ok {
+			return nil, false
+		}
+		settings = append(settings, experiments.Setting{Name: k.AsString(), Value: s.(string)})
+	}
+	return settings, true
+}
+
+func (a *Args) gap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	if !v.Type().Equals(gapType) || v.IsNull() {
+		d, ok := a.Duration(arg, at, v)
+		if !ok {
+			return nil, false
+		}
+		return workload.Arrivals{Kind: workload.Every, Mean: d.(time.Duration)}, true
+	}
+	return *v.EncapsulatedValue().(*workload.Arrivals), true
+}
+
+func (a *Args) reference(arg *schema.Arg, at hcl.Range, v cty.Value, kind string) (any, bool) {
+	if !a.e.Refers(v, kind) {
+		suggestion := ""
+		if v.Type() == cty.String && !v.IsNull() && hclsyntax.ValidIdentifier(strings.TrimPrefix(v.AsString(), kind+".")) {
+			suggestion = kind + "." + strings.TrimPrefix(v.AsString(), kind+".")
+		}
+		return a.Wrong(at, suggestion, "Wrong type", "%s must be a reference to a %s, like %s.<name>; this is %s.",
+			arg.Name, kind, kind, Describe(v))
+	}
+	return Reference{Name: Display(v), At: at}, true
+}
+
+// Ranges returns where the file sets each argument.
+func (a *Args) Ranges() map[string]experiments.Range {
+	at := make(map[string]experiments.Range, len(a.set))
+	for name, rng := range a.set {
+		at[name] = RangeOf(rng)
+	}
+	return at
+}
+
+// share reads a part of a whole: 0.05, or "5%".
+func (a *Args) share(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	if v.Type() != cty.String || v.IsNull() {
+		return a.Number(arg, at, v)
+	}
+	text, percent := strings.CutSuffix(strings.TrimSpace(v.AsString()), "%")
+	n, err := cty.ParseNumberVal(strings.TrimSpace(text))
+	if err != nil || !percent {
+		return a.Wrong(at, "", "Wrong type",
+			"%s must be a number like 0.05, or a percentage like \"5%%\"; this is %s.", arg.Name, Describe(v))
+	}
+	return a.Number(arg, at, n.Divide(cty.NumberIntVal(100)))
+}
+
+// JobName is an entry of a map of job references.
+type JobName struct {
+	Key string
+	Job string
+}
+
+// jobMap reads a map from names to jobs.
+func (a *Args) jobMap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	if t := v.Type(); v.IsNull() || !t.IsObjectType() && !t.IsMapType() || t.Equals(refType) {
+		return a.wrongType(arg, at, v, "a map of references to jobs")
+	}
+	var entries []JobName
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element() // in the order of the keys
+		one := schema.Arg{Name: fmt.Sprintf("%s[%q]", arg.Name, k.AsString())}
+		ref, ok := a.reference(&one, at, e, "job")
+		if !ok {
+			return nil, false
+		}
+		entries = append(entries, JobName{k.AsString(), ref.(Reference).Name})
+	}
+	return entries, true
+}

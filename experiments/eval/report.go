@@ -1,0 +1,115 @@
+// Package eval evaluates a file: it checks the names of blocks and arguments
+// against the tables of the language, evaluates variables, locals and the
+// arguments of blocks, and collects what is wrong as diagnostics.
+package eval
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/words"
+)
+
+// Reporter collects diagnostics, each once.
+type Reporter struct {
+	// Files are the sources that diagnostics cite, by name.
+	Files map[string]*hcl.File
+	// List has the diagnostics in the order in which they were reported.
+	List experiments.Diagnostics
+	seen map[string]bool
+}
+
+// NewReporter returns a reporter without diagnostics.
+func NewReporter() *Reporter {
+	return &Reporter{Files: map[string]*hcl.File{}, seen: map[string]bool{}}
+}
+
+// Add reports a diagnostic, unless the same place already has one with the same
+// summary.
+func (r *Reporter) Add(d experiments.Diagnostic) {
+	key := fmt.Sprintf("%s\x00%d\x00%d\x00%s", d.Range.File, d.Range.Start.Byte, d.Range.End.Byte, d.Summary)
+	if r.seen[key] {
+		return
+	}
+	r.seen[key] = true
+	if f := r.Files[d.Range.File]; f != nil && d.Snippet == nil {
+		context := ""
+		if nav, ok := f.Nav.(interface{ ContextString(int) string }); ok {
+			context = nav.ContextString(d.Range.Start.Byte)
+		}
+		d.Snippet = experiments.SnippetOf(f.Bytes, d.Range, context)
+	}
+	r.List = append(r.List, d)
+}
+
+// Errorf reports an error; detail is a format.
+func (r *Reporter) Errorf(at hcl.Range, summary, detail string, args ...any) {
+	r.Add(experiments.ErrorAt(RangeOf(at), summary, detail, args...))
+}
+
+// Warnf reports what is allowed but probably not meant.
+func (r *Reporter) Warnf(at hcl.Range, summary, detail string, args ...any) {
+	r.Add(experiments.WarningAt(RangeOf(at), summary, detail, args...))
+}
+
+// Suggest reports an error with what could be written instead, if anything.
+func (r *Reporter) Suggest(at hcl.Range, suggestion, summary, detail string, args ...any) {
+	d := experiments.ErrorAt(RangeOf(at), summary, detail, args...)
+	d.Suggestion = suggestion
+	r.Add(d)
+}
+
+// Failed reports whether an error has been reported.
+func (r *Reporter) Failed() bool { return r.List.HasErrors() }
+
+// didYouMean finds the suggestion that HCL writes into its details.
+var didYouMean = regexp.MustCompile(`\s*Did you mean "([^"]+)"\?`)
+
+// addHCL takes over diagnostics of the HCL library. note is added to details.
+func (r *Reporter) addHCL(diags hcl.Diagnostics, note string) {
+	for _, h := range diags {
+		d := experiments.Diagnostic{Severity: experiments.SeverityError, Summary: h.Summary, Detail: h.Detail}
+		if h.Severity == hcl.DiagWarning {
+			d.Severity = experiments.SeverityWarning
+		}
+		if m := didYouMean.FindStringSubmatch(d.Detail); m != nil {
+			d.Suggestion = m[1]
+			d.Detail = didYouMean.ReplaceAllString(d.Detail, "")
+		}
+		if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](h); ok {
+			d.Suggestion = words.Nearest(call.CalledFunctionName(), functionNames)
+		}
+		d.Detail = strings.TrimSpace(d.Detail + note)
+		if h.Subject != nil {
+			d.Range = RangeOf(*h.Subject)
+		}
+		r.Add(d)
+	}
+}
+
+// addSyntax takes over diagnostics of a parser. What follows a syntax error is
+// often its echo: of one kind, and of one line, only the first is reported.
+func (r *Reporter) addSyntax(diags hcl.Diagnostics) {
+	kinds, lines := map[string]bool{}, map[int]bool{}
+	for _, h := range diags {
+		line := 0
+		if h.Subject != nil {
+			line = h.Subject.Start.Line
+		}
+		if !kinds[h.Summary] && !lines[line] {
+			r.addHCL(hcl.Diagnostics{h}, "")
+		}
+		kinds[h.Summary], lines[line] = true, true
+	}
+}
+
+// RangeOf converts a range of the HCL library.
+func RangeOf(h hcl.Range) experiments.Range {
+	pos := func(p hcl.Pos) experiments.Pos { return experiments.Pos{Line: p.Line, Column: p.Column, Byte: p.Byte} }
+	return experiments.Range{File: h.Filename, Start: pos(h.Start), End: pos(h.End)}
+}

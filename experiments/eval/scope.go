@@ -1,0 +1,322 @@
+package eval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/units"
+	"github.com/tfexp/tfexp/experiments/words"
+)
+
+// Kinds are the blocks that references name, in the order of the language.
+var Kinds = []string{"job", "workload", "hardware", "policy"}
+
+// namespaces are the words that references begin with.
+var namespaces = []string{"var", "local", "host", "each", "job", "workload", "hardware", "policy"}
+
+// Env is what an expression can see.
+type Env struct {
+	Ctx *hcl.EvalContext
+	// note ends the details of errors in expressions that read each.*: the
+	// values that it had.
+	note string
+}
+
+// Lookup finds the value of a name.
+func (e *Env) Lookup(name string) (cty.Value, bool) {
+	for c := e.Ctx; c != nil; c = c.Parent() {
+		if v, ok := c.Variables[name]; ok {
+			return v, true
+		}
+	}
+	return cty.NilVal, false
+}
+
+// Refers reports whether a value is a reference to a block of that kind. Whether
+// there is such a block matters, because an object can be written by hand.
+func (e *Env) Refers(v cty.Value, kind string) bool {
+	if !v.Type().Equals(refType) || v.IsNull() || !v.IsWhollyKnown() {
+		return false
+	}
+	for _, field := range []string{"kind", "name"} {
+		if v.GetAttr(field).IsNull() {
+			return false
+		}
+	}
+	blocks, ok := e.Lookup(kind)
+	name := v.GetAttr("name").AsString()
+	return ok && v.GetAttr("kind").AsString() == kind && blocks.Type().IsObjectType() && blocks.Type().HasAttribute(name)
+}
+
+// With adds the values of each.* to what is seen.
+func (e *Env) With(each map[string]cty.Value, note string) *Env {
+	ctx := e.Ctx.NewChild()
+	ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(each)}
+	return &Env{Ctx: ctx, note: note}
+}
+
+// Unknown stands for a value that could not be found out. Expressions over it
+// are unknown too, so that one mistake is reported once.
+var Unknown = cty.DynamicVal
+
+// Eval evaluates an expression; unknown when that failed, which is reported.
+func (r *Reporter) Eval(expr hcl.Expression, e *Env) cty.Value {
+	note := ""
+	for _, t := range expr.Variables() {
+		if !r.checkReference(t, e) {
+			return Unknown
+		}
+		if t.RootName() == "each" {
+			note = e.note
+		}
+	}
+	v, diags := expr.Value(e.Ctx)
+	if diags.HasErrors() {
+		r.addHCL(diags, note)
+		return Unknown
+	}
+	return v
+}
+
+// checkReference walks a reference as far as its values are known, and
+// reports the first name that is not there.
+func (r *Reporter) checkReference(t hcl.Traversal, e *Env) bool {
+	root := t.RootName()
+	v, ok := e.Lookup(root)
+	if !ok {
+		r.unknownRoot(t, e)
+		return false
+	}
+	if slices.Contains(namespaces, root) && len(t) == 1 {
+		r.Errorf(t.SourceRange(), "Incomplete reference", "%s is not a value by itself: write %s.<name>.", root, root)
+		return false
+	}
+	path := root
+	for i, step := range t[1:] {
+		var name string
+		var at hcl.Range
+		switch step := step.(type) {
+		case hcl.TraverseAttr:
+			name, at = step.Name, step.SrcRange
+		case hcl.TraverseIndex:
+			if step.Key.Type() != cty.String || step.Key.IsNull() || !step.Key.IsKnown() {
+				return true
+			}
+			name, at = step.Key.AsString(), step.SrcRange
+		default:
+			return true
+		}
+		switch {
+		case !v.IsKnown() || v.IsNull():
+			return true
+		case v.Type().IsObjectType():
+			if !v.Type().HasAttribute(name) {
+				r.unknownAttribute(hcl.RangeBetween(t[0].SourceRange(), at), path, name, objectKeys(v), i == 0)
+				return false
+			}
+			v = v.GetAttr(name)
+		case v.Type().IsMapType():
+			key := cty.StringVal(name)
+			if !v.HasIndex(key).True() {
+				r.unknownAttribute(hcl.RangeBetween(t[0].SourceRange(), at), path, name, objectKeys(v), false)
+				return false
+			}
+			v = v.Index(key)
+		default:
+			return true // the evaluation says what is wrong
+		}
+		path += "." + name
+	}
+	return true
+}
+
+func (r *Reporter) unknownRoot(t hcl.Traversal, e *Env) {
+	root := t.RootName()
+	switch {
+	case root == "each":
+		r.Errorf(t.SourceRange(), "each is not available here",
+			"Only job, workload, hardware and policy blocks, and the condition of exclude, can read each.*.")
+	case slices.Contains(namespaces, root):
+		r.Errorf(t.SourceRange(), "Reference not available here", "%s.* cannot be read here.", root)
+	case len(t) == 1:
+		r.Suggest(t.SourceRange(), `"`+root+`"`, "Unknown reference",
+			"A bare word is a reference, and there is nothing of the name %q. Text is written in quotes.", root)
+	default:
+		suggestion := words.Nearest(root, namespaces)
+		if _, ok := e.Lookup(suggestion); !ok {
+			suggestion = ""
+		}
+		r.Suggest(t[0].SourceRange(), suggestion, "Unknown reference", "References begin with %s.",
+			words.OneOf(namespaces))
+	}
+}
+
+// unknownAttribute reports path.name; direct when path is a namespace.
+func (r *Reporter) unknownAttribute(at hcl.Range, path, name string, names []string, direct bool) {
+	summary, detail := "Unknown attribute", fmt.Sprintf("%s has no attribute %q", path, name)
+	if direct {
+		what := path
+		switch path {
+		case "var":
+			what = "variable"
+		case "each":
+			what = "axis"
+		case "host":
+			what = "fact of the host"
+		}
+		summary, detail = "Unknown reference", fmt.Sprintf("There is no %s %q", what, name)
+	}
+	switch {
+	case len(names) == 0:
+	case len(names) <= 12:
+		detail += "; known: " + strings.Join(names, ", ")
+	}
+	suggestion := ""
+	if near := words.Nearest(name, names); near != "" {
+		suggestion = path + "." + near
+	}
+	r.Suggest(at, suggestion, summary, "%s.", detail)
+}
+
+// objectKeys returns the names of an object's attributes, sorted.
+func objectKeys(v cty.Value) []string {
+	var names []string
+	for it := v.ElementIterator(); it.Next(); {
+		k, _ := it.Element()
+		names = append(names, k.AsString())
+	}
+	return names
+}
+
+// NamesRead returns the names x of all root.x in a block, in the order in which
+// they occur, each once. all reports whether something reads the root as a
+// whole, or by a name that depends on values.
+func NamesRead(n *Node, root string) (names []string, all bool) {
+	n.expressions(func(expr hcl.Expression) {
+		for _, t := range expr.Variables() {
+			if t.RootName() != root {
+				continue
+			}
+			if len(t) < 2 {
+				all = true
+				continue
+			}
+			name := ""
+			switch step := t[1].(type) {
+			case hcl.TraverseAttr:
+				name = step.Name
+			case hcl.TraverseIndex:
+				if step.Key.Type() == cty.String && step.Key.IsKnown() && !step.Key.IsNull() {
+					name = step.Key.AsString()
+				}
+			}
+			if name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	})
+	return names, all
+}
+
+// Globals evaluates variables and locals and returns what every block can see.
+func (r *Reporter) Globals(root *Node, outside Outside) (*Env, []experiments.Setting) {
+	vars := map[string]cty.Value{
+		"host": hostValue(outside.Host),
+	}
+	for _, kind := range Kinds {
+		refs := map[string]cty.Value{}
+		nameless := false
+		for _, n := range root.All(kind) {
+			refs[n.Label] = RefValue(kind, n.Label)
+			nameless = nameless || n.Label == ""
+		}
+		vars[kind] = cty.ObjectVal(refs)
+		if nameless {
+			vars[kind] = Unknown // any reference may mean the block that lacks its label
+		}
+	}
+	values, settings := r.variables(root, outside)
+	vars["var"] = cty.ObjectVal(values)
+	e := &Env{Ctx: &hcl.EvalContext{Variables: vars, Functions: functions}}
+	r.locals(root, e)
+	return e, settings
+}
+
+func hostValue(h experiments.HostFacts) cty.Value {
+	facts := map[string]cty.Value{
+		"threads":  cty.NumberIntVal(int64(h.Threads)),
+		"cores":    cty.NumberIntVal(int64(h.Cores)),
+		"memory":   cty.StringVal(units.FormatSize(h.MemoryBytes)),
+		"gpus":     cty.NumberIntVal(int64(h.GPUs)),
+		"gpu_type": cty.StringVal(h.GPUType),
+		"os":       cty.StringVal(h.OS),
+		"arch":     cty.StringVal(h.Arch),
+		"cpu":      cty.StringVal(h.CPUModel),
+		"name":     cty.StringVal(h.Name),
+	}
+	documented := map[string]cty.Value{}
+	for _, f := range language.Facts {
+		documented[f.Name] = facts[f.Name]
+	}
+	return cty.ObjectVal(documented)
+}
+
+// locals evaluates the locals in the order of their dependencies.
+func (r *Reporter) locals(root *Node, e *Env) {
+	byName := map[string]*hcl.Attribute{}
+	var names []string
+	values := map[string]cty.Value{}
+	for _, block := range root.All("locals") {
+		for _, a := range block.Attrs {
+			if first := byName[a.Name]; first != nil {
+				r.Errorf(a.NameRange, "Duplicate name", "There is another local %q at line %d.", a.Name,
+					first.NameRange.Start.Line)
+				continue
+			}
+			byName[a.Name] = a
+			names = append(names, a.Name)
+			values[a.Name] = Unknown // until it is evaluated
+		}
+	}
+	publish := func() { e.Ctx.Variables["local"] = cty.ObjectVal(values) }
+	publish()
+
+	done := map[string]bool{}
+	var path []string
+	var visit func(name string)
+	visit = func(name string) {
+		if i := slices.Index(path, name); i >= 0 {
+			cycle := append(slices.Clone(path[i:]), name)
+			r.Errorf(byName[name].Range, "Cycle", "local.%s: each of them needs the value of the next.",
+				strings.Join(cycle, " → local."))
+			return
+		}
+		if done[name] {
+			return
+		}
+		path = append(path, name)
+		for _, t := range byName[name].Expr.Variables() {
+			if t.RootName() != "local" || len(t) < 2 {
+				continue
+			}
+			if step, ok := t[1].(hcl.TraverseAttr); ok && byName[step.Name] != nil {
+				visit(step.Name)
+			}
+		}
+		path = path[:len(path)-1]
+		if !done[name] {
+			done[name] = true
+			values[name] = r.Eval(byName[name].Expr, e)
+			publish()
+		}
+	}
+	for _, name := range names {
+		visit(name)
+	}
+}

@@ -1,0 +1,106 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/tfexp/tfexp/experiments/units"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// refType is the type of a reference to a block: `job.long`.
+var refType = cty.Object(map[string]cty.Type{"kind": cty.String, "name": cty.String})
+
+func RefValue(kind, name string) cty.Value {
+	return cty.ObjectVal(map[string]cty.Value{"kind": cty.StringVal(kind), "name": cty.StringVal(name)})
+}
+
+// Display writes a value for people, and as the text of an axis: strings
+// without quotes, durations and sizes canonically, references by name.
+func Display(v cty.Value) string {
+	switch {
+	case !v.IsKnown():
+		return "unknown"
+	case v.IsNull():
+		return "null"
+	}
+	t := v.Type()
+	switch {
+	case t == cty.String:
+		return units.Canonical(v.AsString())
+	case t == cty.Number:
+		f, _ := v.AsBigFloat().Float64()
+		if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+			return strconv.FormatFloat(f, 'f', -1, 64)
+		}
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	case t == cty.Bool:
+		return fmt.Sprint(v.True())
+	case t.Equals(refType) && v.GetAttr("name").IsKnown() && !v.GetAttr("name").IsNull():
+		return v.GetAttr("name").AsString()
+	case t.Equals(noisyType):
+		e := v.EncapsulatedValue().(*Estimates)
+		return fmt.Sprintf("%s(%v)", e.Name, e.Sigma)
+	case t.Equals(speedUpType):
+		return v.EncapsulatedValue().(*workload.SpeedUp).String()
+	case t.Equals(gapType):
+		g := v.EncapsulatedValue().(*workload.Arrivals)
+		if g.Kind == workload.Normal {
+			return fmt.Sprintf("normal(%s, %s)", units.FormatDuration(g.Mean), units.FormatDuration(g.SD))
+		}
+		return fmt.Sprintf("%s(%s)", g.Kind, units.FormatDuration(g.Mean))
+	case t.IsObjectType() || t.IsMapType():
+		var parts []string
+		for it := v.ElementIterator(); it.Next(); {
+			key, e := it.Element() // in the order of the keys
+			parts = append(parts, key.AsString()+"="+Display(e))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case v.CanIterateElements():
+		var parts []string
+		for it := v.ElementIterator(); it.Next(); {
+			_, e := it.Element()
+			parts = append(parts, Display(e))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return t.FriendlyName()
+}
+
+// literal writes a variable's value so that -var reads it back: a string as
+// it is, anything else as an expression.
+func literal(v cty.Value) string {
+	if v.Type() == cty.String && !v.IsNull() {
+		return v.AsString()
+	}
+	return expression(v)
+}
+
+// expression writes a value in the language.
+func expression(v cty.Value) string {
+	t := v.Type()
+	if v.IsNull() || !v.CanIterateElements() {
+		if v.IsNull() || t == cty.String {
+			return string(hclwrite.TokensForValue(v).Bytes())
+		}
+		return Display(v)
+	}
+	var parts []string
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element()
+		if t.IsObjectType() || t.IsMapType() {
+			parts = append(parts, expression(k)+" = "+expression(e))
+		} else {
+			parts = append(parts, expression(e))
+		}
+	}
+	if t.IsObjectType() || t.IsMapType() {
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}

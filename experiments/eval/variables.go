@@ -1,0 +1,342 @@
+package eval
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/units"
+	"github.com/tfexp/tfexp/experiments/words"
+)
+
+// varType is the type of a variable. Durations and sizes are strings that are
+// checked, and kept in canonical form.
+type varType struct {
+	name string // string, number, bool, duration, size, any, list, map
+	elem *varType
+}
+
+// scalarTypes are the types without an element type.
+var scalarTypes = []string{"string", "number", "bool", "duration", "size", "any"}
+
+func (t *varType) String() string {
+	if t.elem != nil {
+		return t.name + "(" + t.elem.String() + ")"
+	}
+	return t.name
+}
+
+// isText reports whether -var takes the value as it is, without quotes.
+func (t *varType) isText() bool {
+	return t.name == "string" || t.name == "duration" || t.name == "size"
+}
+
+// parseType reads a type expression; nil when it is none, which is reported.
+func (r *Reporter) parseType(expr hcl.Expression) *varType {
+	if word := hcl.ExprAsKeyword(expr); word != "" {
+		for _, s := range scalarTypes {
+			if s == word {
+				return &varType{name: word}
+			}
+		}
+		r.Suggest(expr.Range(), words.Nearest(word, scalarTypes), "Unknown type",
+			"%q is not a type. The types are %s, list(…) and map(…).", word, strings.Join(scalarTypes, ", "))
+		return nil
+	}
+	if call, diags := hcl.ExprCall(expr); !diags.HasErrors() {
+		if (call.Name == "list" || call.Name == "map") && len(call.Arguments) == 1 {
+			if elem := r.parseType(call.Arguments[0]); elem != nil {
+				return &varType{name: call.Name, elem: elem}
+			}
+			return nil
+		}
+		r.Suggest(expr.Range(), words.Nearest(call.Name, []string{"list", "map"}), "Unknown type",
+			"Types with an element type are list(…) and map(…).")
+		return nil
+	}
+	r.Errorf(expr.Range(), "Unknown type", "The types are %s, list(…) and map(…), written without quotes.",
+		strings.Join(scalarTypes, ", "))
+	return nil
+}
+
+// convert makes v a value of the type, with units in canonical form. Its
+// errors are phrases about the value.
+func (t *varType) convert(v cty.Value) (cty.Value, error) {
+	if !v.IsKnown() || v.IsNull() {
+		return v, nil
+	}
+	switch t.name {
+	case "string":
+		return t.scalar(v, cty.String)
+	case "number":
+		return t.scalar(v, cty.Number)
+	case "bool":
+		return t.scalar(v, cty.Bool)
+	case "duration", "size":
+		return t.quantity(v)
+	case "list":
+		return t.list(v)
+	case "map":
+		return t.mapping(v)
+	}
+	return v, nil
+}
+
+// scalar converts to a type without elements.
+func (t *varType) scalar(v cty.Value, to cty.Type) (cty.Value, error) {
+	c, err := convert.Convert(v, to)
+	if err != nil {
+		return cty.NilVal, fmt.Errorf("%s is not a %s", Display(v), t)
+	}
+	return c, nil
+}
+
+// quantity converts to a duration or a size: a string with a unit.
+func (t *varType) quantity(v cty.Value) (cty.Value, error) {
+	s, err := t.scalar(v, cty.String)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	if t.name == "size" {
+		n, err := units.ParseSize(s.AsString())
+		if err != nil {
+			return cty.NilVal, fmt.Errorf("%q is not a size: %w", s.AsString(), err)
+		}
+		return cty.StringVal(units.FormatSize(n)), nil
+	}
+	d, err := units.ParseDuration(s.AsString())
+	if err != nil {
+		return cty.NilVal, fmt.Errorf("%q is not a duration: %w", s.AsString(), err)
+	}
+	return cty.StringVal(units.FormatDuration(d)), nil
+}
+
+func (t *varType) list(v cty.Value) (cty.Value, error) {
+	if !IsList(v) {
+		return cty.NilVal, fmt.Errorf("%s is not a list", Display(v))
+	}
+	elems := make([]cty.Value, 0, v.LengthInt())
+	for it := v.ElementIterator(); it.Next(); {
+		_, e := it.Element()
+		c, err := t.elem.convert(e)
+		if err != nil {
+			return cty.NilVal, err
+		}
+		elems = append(elems, c)
+	}
+	return cty.TupleVal(elems), nil
+}
+
+func (t *varType) mapping(v cty.Value) (cty.Value, error) {
+	if ty := v.Type(); !ty.IsObjectType() && !ty.IsMapType() {
+		return cty.NilVal, fmt.Errorf("%s is not a map", Display(v))
+	}
+	elems := map[string]cty.Value{}
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element()
+		c, err := t.elem.convert(e)
+		if err != nil {
+			return cty.NilVal, err
+		}
+		elems[k.AsString()] = c
+	}
+	return cty.ObjectVal(elems), nil
+}
+
+// Outside is what comes from outside of a file.
+type Outside struct {
+	// Vars are values of variables, "name=value"; VarFiles are files of them.
+	Vars, VarFiles []string
+	Host           experiments.HostFacts
+}
+
+// given is a value of a variable from outside of the file.
+type given struct {
+	at   hcl.Range      // of the value
+	text string         // as it was written, for text types
+	expr hcl.Expression // otherwise; nil means that text is to be parsed
+}
+
+// variables evaluates all variables, in the order of the file.
+func (r *Reporter) variables(root *Node, from Outside) (map[string]cty.Value, []experiments.Setting) {
+	var names []string
+	for _, n := range root.All("variable") {
+		names = append(names, n.Label)
+	}
+	outside := r.givenValues(names, from)
+
+	values := map[string]cty.Value{}
+	var settings []experiments.Setting
+	for _, n := range root.All("variable") {
+		v := r.variable(n, outside[n.Label])
+		values[n.Label] = v
+		if v.IsWhollyKnown() && !v.IsNull() {
+			settings = append(settings, experiments.Setting{Name: n.Label, Value: literal(v)})
+		}
+	}
+	return values, settings
+}
+
+// variable evaluates one variable; unknown when something is wrong with it.
+func (r *Reporter) variable(n *Node, g *given) cty.Value {
+	constants := &Env{Ctx: &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: functions}}
+	if a := n.Attr("description"); a != nil {
+		r.Eval(a.Expr, constants)
+	}
+	t := &varType{name: "any"}
+	if a := n.Attr("type"); a != nil {
+		if t = r.parseType(a.Expr); t == nil {
+			return Unknown
+		}
+	}
+	v := Unknown
+	var at hcl.Range
+	if a := n.Attr("default"); a != nil {
+		at = a.Expr.Range()
+		v = r.typed(r.Eval(a.Expr, constants), t, at, n.Label)
+	}
+	switch {
+	case g != nil:
+		at = g.at
+		text := t.isText() || t.name == "any" && (v.Type() == cty.String || n.Attr("default") == nil)
+		if v = r.givenValue(n.Label, g, t, text, constants); !v.IsKnown() {
+			return Unknown
+		}
+		v = r.typed(v, t, at, n.Label)
+	case n.Attr("default") == nil:
+		if !n.Broken {
+			r.Errorf(n.Header, "Variable without a value", "The variable %q has no default; set it: -var %s=….",
+				n.Label, n.Label)
+		}
+		return Unknown
+	}
+	if !v.IsWhollyKnown() || n.Broken {
+		return v
+	}
+	for _, check := range n.All("validation") {
+		if !r.validate(n, check, v, at) {
+			return Unknown
+		}
+	}
+	return v
+}
+
+// givenValue evaluates the value of a variable from outside the file. text
+// reports whether -var takes it as it is.
+func (r *Reporter) givenValue(name string, g *given, t *varType, text bool, constants *Env) cty.Value {
+	switch {
+	case g.expr != nil:
+		return r.Eval(g.expr, constants)
+	case text:
+		return cty.StringVal(g.text)
+	}
+	expr, diags := hclsyntax.ParseExpression([]byte(g.text), g.at.Filename, g.at.Start)
+	// A bare word is most likely a text, which the type does not allow.
+	if diags.HasErrors() || len(expr.Variables()) > 0 {
+		r.Errorf(g.at, "Wrong value of a variable", "The variable %q is a %s; this is not one.", name, t)
+		return Unknown
+	}
+	return r.Eval(expr, constants)
+}
+
+func (r *Reporter) typed(v cty.Value, t *varType, at hcl.Range, name string) cty.Value {
+	c, err := t.convert(v)
+	if err != nil {
+		r.Suggest(at, units.Suggestion(err), "Wrong value of a variable", "The variable %q is a %s, but %s.", name,
+			t, err)
+		return Unknown
+	}
+	return c
+}
+
+// validate checks a variable's value by one validation block.
+func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
+	self := cty.ObjectVal(map[string]cty.Value{n.Label: v})
+	e := &Env{Ctx: &hcl.EvalContext{Variables: map[string]cty.Value{"var": self}, Functions: functions}}
+	ok := r.Condition(check.Attr("condition").Expr, e)
+	if !ok.IsKnown() || ok.True() {
+		return ok.IsKnown()
+	}
+	message := r.Eval(check.Attr("error_message").Expr, e)
+	if !message.IsKnown() {
+		return false
+	}
+	text, err := convert.Convert(message, cty.String)
+	if err != nil || text.IsNull() {
+		r.Errorf(check.Attr("error_message").Expr.Range(), "Wrong type", "error_message must be a string.")
+		return false
+	}
+	r.Errorf(at, "Invalid value of a variable", "%s (The variable %q is %s; the condition is at line %d.)",
+		text.AsString(), n.Label, Display(v), check.Header.Start.Line)
+	return false
+}
+
+// Condition evaluates a bool; unknown when it is none, which is reported.
+func (r *Reporter) Condition(expr hcl.Expression, e *Env) cty.Value {
+	v := r.Eval(expr, e)
+	if !v.IsKnown() {
+		return cty.UnknownVal(cty.Bool)
+	}
+	b, err := convert.Convert(v, cty.Bool)
+	if err != nil || b.IsNull() {
+		r.Errorf(expr.Range(), "Wrong type", "A condition is true or false; this is %s.", Describe(v))
+		return cty.UnknownVal(cty.Bool)
+	}
+	return b
+}
+
+// givenValues reads -var-file and -var, in this order, so that later values win.
+func (r *Reporter) givenValues(names []string, from Outside) map[string]*given {
+	values := map[string]*given{}
+	set := func(name string, at hcl.Range, g *given) {
+		for _, n := range names {
+			if n == name {
+				values[name] = g
+				return
+			}
+		}
+		r.Suggest(at, words.Nearest(name, names), "Unknown variable", "The experiment has no variable %q.", name)
+	}
+	for _, path := range from.VarFiles {
+		src, err := ReadSource(path)
+		if err != nil {
+			r.Add(experiments.ErrorAt(experiments.Range{File: path}, "Cannot read the file of variables", "%v.", err))
+			continue
+		}
+		file := r.ParseFile(path, src)
+		if file == nil {
+			continue
+		}
+		attrs, diags := file.Body.JustAttributes()
+		r.addHCL(diags, "")
+		for _, a := range sorted(attrs) {
+			set(a.Name, a.NameRange, &given{at: a.Expr.Range(), expr: a.Expr})
+		}
+	}
+
+	// All -var arguments make up one text, a line each, that diagnostics cite.
+	source := strings.Join(from.Vars, "\n")
+	if len(from.Vars) > 0 {
+		r.Files[experiments.CommandLine] = &hcl.File{Bytes: []byte(source)}
+	}
+	offset := 0
+	for i, v := range from.Vars {
+		rangeAt := func(from, to int) hcl.Range {
+			pos := func(n int) hcl.Pos { return hcl.Pos{Line: i + 1, Column: n + 1, Byte: offset + n} }
+			return hcl.Range{Filename: experiments.CommandLine, Start: pos(from), End: pos(to)}
+		}
+		name, text, ok := strings.Cut(v, "=")
+		if ok && strings.TrimSpace(name) != "" {
+			set(strings.TrimSpace(name), rangeAt(0, len(name)), &given{at: rangeAt(len(name)+1, len(v)), text: text})
+		} else {
+			r.Errorf(rangeAt(0, len(v)), "Malformed -var", "A variable is set by name=value.")
+		}
+		offset += len(v) + 1
+	}
+	return values
+}

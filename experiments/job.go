@@ -1,0 +1,169 @@
+package experiments
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// GPURate is how many times faster than its run time a job is on a type of GPU.
+type GPURate struct {
+	Type string
+	Rate float64
+}
+
+// RateOn returns how fast the job is on a type of GPU; false when the file does
+// not say. Where it says nothing of types, all have the rate 1.
+func (r *Runtime) RateOn(gpu string) (float64, bool) {
+	if len(r.GPURates) == 0 {
+		return 1, true
+	}
+	for _, g := range r.GPURates {
+		if g.Type == gpu {
+			return g.Rate, true
+		}
+	}
+	return 0, false
+}
+
+// AlternativeName returns the name of the alternative that the job is, or "cpu"
+// or "gpu" for a job's own request.
+func (j *Job) AlternativeName() string {
+	switch {
+	case j.Alternative != "":
+		return j.Alternative
+	case j.GPUs > 0:
+		return "gpu"
+	}
+	return "cpu"
+}
+
+// WithAlternatives returns the job itself and its alternatives.
+func (j *Job) WithAlternatives() []*Job { return append([]*Job{j}, j.Alternatives...) }
+
+// Placed reports whether the scheduler places the job by more than its request:
+// it has alternatives, or the type of the GPU matters.
+func (j *Job) Placed() bool {
+	return len(j.Alternatives) > 0 || j.GPU != "" || j.Runtime != nil && len(j.Runtime.GPURates) > 0
+}
+
+// Demand returns what the job's own request asks of a cluster.
+func (j *Job) Demand() scheduler.Demand {
+	return scheduler.Demand{Threads: j.Threads.Request, GPUs: j.GPUs, GPU: j.GPU, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
+}
+
+// On reports whether a free cluster of the hardware has room for the job's own
+// request, and its engine can do what it needs.
+func (j *Job) On(h *Hardware) bool {
+	return !(j.GPUs > 0 && slices.Contains(h.Lacks, "gpus")) && j.Demand().FitsOn(h.Cluster)
+}
+
+// WithThreads returns the job with another request.
+func (j *Job) WithThreads(n int) *Job {
+	if n == j.Threads.Request {
+		return j
+	}
+	other := *j
+	other.Threads.Request, other.Threads.Inter, other.Threads.Intra = n, 1, n
+	other.Threads.Min = min(other.Threads.Min, n)
+	if other.Threads.Max > 0 {
+		other.Threads.Max = max(other.Threads.Max, n)
+	}
+	other.Variant = strconv.Itoa(n) + "t"
+	return &other
+}
+
+// Template is what the scheduler knows of a job that is made from the block,
+// with its deadline relative to the arrival.
+func (j *Job) Template() scheduler.Job {
+	return scheduler.Job{
+		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
+		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
+		Deadline: j.Deadline, Retries: j.Retries,
+	}
+}
+
+// Job is a training program with its total work and its request.
+type Job struct {
+	Name  string
+	Range Range
+
+	// Exactly one of Builtin and Command is set.
+	Builtin  string
+	Settings []Setting // the builtin's arguments, all of them, defaults included, in the order of its schema
+	Command  []string
+	Dir      string    // working directory of Command; absolute
+	Env      []Setting // extra environment
+	Files    []string  // further input files; a change in one makes cells run again
+	// Flags asks for the hardware flags (--cpu --numThreads N) of run.sh-style programs.
+	Flags bool
+	// TimeWriter is first, last or longest: the time-writer line that counts.
+	TimeWriter string
+
+	// Exactly one of Epochs and Steps is above 0.
+	Epochs int
+	Steps  int
+
+	Threads   Threads
+	Malleable bool
+	GPUs      int
+	// GPU is the type of GPU that it wants; empty for any.
+	GPU    string
+	Memory int64 // bytes
+	// Nodes over which the request is divided evenly; 0 and 1 mean one.
+	Nodes    int
+	Priority int
+	// Deadline is relative to the arrival; 0 means none.
+	Deadline time.Duration
+	// Limit ends a job that runs longer (service time); 0 means no limit.
+	Limit time.Duration
+	// Container is set when the job names an image.
+	Container *launch.Container
+	// Retries is how often a job that failed is started anew.
+	Retries int
+	// Alternatives are the other ways in which it can run: the same job with
+	// another request and run time. Alternative is the name of such a way; it
+	// is empty for the job itself.
+	Alternatives []*Job
+	Alternative  string
+	// Variant tells apart the forms of one block that differ in their request,
+	// because a trace asks for other threads, or because they are its
+	// alternatives; empty for the block as it is written.
+	Variant string
+	// Runtime is set when the file says how long the job takes in simulation.
+	Runtime *Runtime
+	// At has the source range of each argument that the file sets.
+	At map[string]Range
+}
+
+// Threads is a thread request: the total, and its split into pools.
+type Threads struct {
+	Request  int // cores asked for; Inter + Intra where the file splits them
+	Inter    int
+	Intra    int
+	Min, Max int // bounds for a malleable job; 0 where the file is silent
+	Range    Range
+}
+
+// Runtime is a job's run time in simulation: Startup + epochs × Epoch on
+// one thread, of which Parallel (0 to 1) speeds up with threads (Amdahl), or
+// which speeds up by a curve or a table.
+type Runtime struct {
+	Startup time.Duration
+	// Epoch is the same for all jobs of the class, or drawn for each.
+	Epoch    workload.Span
+	Parallel float64
+	// SpeedUp takes the place of Parallel, if it is set.
+	SpeedUp *workload.SpeedUp
+	// Threads is the number of threads on which Epoch is the time, where that
+	// comes from a table; 0 means one.
+	Threads int
+	// Whole says that Epoch is the time of the whole job.
+	Whole bool
+	// GPURates are how many times faster an epoch is on types of GPU.
+	GPURates []GPURate
+}

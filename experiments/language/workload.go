@@ -1,0 +1,54 @@
+package language
+
+import "github.com/tfexp/tfexp/experiments/schema"
+
+func workloadBlock() *schema.Block {
+	return &schema.Block{
+		Name: "workload", Label: "name, read as `workload.<name>`", Unique: true,
+		Doc: "Jobs with their arrival times, and requests to resize them while they run.",
+		Example: `workload "mixed" {
+  submit {
+    job   = job.long
+    count = 2
+  }
+  submit {
+    job          = job.short
+    count        = 6
+    interarrival = exponential("400ms")
+  }
+  resize {
+    at      = "5s"
+    job     = "long-1"
+    threads = 1
+  }
+}`,
+		Blocks: []*schema.Block{
+			traceBlock(),
+			{
+				Name: "submit",
+				Doc:  "Like jobs that are submitted one after another, or all at once. They are named by class and a running number through the workload: `short-1`, `short-2`, …",
+				Args: []schema.Arg{
+					{Name: "job", Type: schema.JobRef, Required: true, Doc: "What is submitted.", Example: `job.short`},
+					{Name: "count", Type: schema.Integer, DefaultDoc: "1, or one for each instant of `at`", Min: schema.Limit(1), Max: schema.Limit(schema.MaxJobs), Doc: "How many.", Example: `6`},
+					{Name: "start", Type: schema.Duration, Default: `"0s"`, Doc: "When submission begins, since the start of the cell. Without `interarrival` all jobs arrive then.", Example: `"10s"`},
+					{Name: "interarrival", Type: schema.Gap, Doc: "The time between arrivals: the same each time (the first job arrives at `start`), or drawn from a distribution (the first arrives one gap after `start`).", Example: `exponential("400ms")`},
+					{Name: "at", Type: schema.Instants, Doc: "Instants of arrival, since the start of the cell: one for all jobs, or one for each. Instead of `start` and `interarrival`.", Example: `["0s", "1.5s"]`},
+					{Name: "at_file", Type: schema.String, Doc: "A CSV file with a column of instants in seconds, relative to the folder of the experiment file, instead of `at`.", Example: `"arrivals.csv"`},
+					{Name: "at_column", Type: schema.String, Default: `"arrival_s"`, Doc: "The column's name in the first line of `at_file`.", Example: `"submitted"`},
+					{Name: "priority", Type: schema.Integer, DefaultDoc: "the job's", Min: schema.Limit(0), Max: schema.Limit(1_000_000), Doc: "Level of these jobs under the order `priority`.", Example: `1`},
+					{Name: "deadline", Type: schema.Duration, Positive: true, DefaultDoc: "the job's", Doc: "When each job should be finished, counted from its arrival; the order `edf` reads it.", Example: `"30s"`},
+					{Name: "user", Type: schema.String, Doc: "Who owns the jobs, for policies that are fair between users.", Example: `"ada"`},
+				},
+			},
+			{
+				Name: "resize",
+				Doc:  "A change of one job's thread request. A running job must be malleable to grow; a waiting one uses the new request when it starts.",
+				Args: []schema.Arg{
+					{Name: "at", Type: schema.Duration, Required: true, Doc: "When, since the start of the cell.", Example: `"5s"`},
+					{Name: "job", Type: schema.String, Required: true, Doc: "Which job, by class and running number.", Example: `"long-1"`},
+					{Name: "threads", Type: schema.Integer, Required: true, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads), Doc: "The new request.", Example: `1`},
+				},
+			},
+		},
+	}
+}

@@ -1,0 +1,89 @@
+// Package load reads experiment files: it puts together the packages that check
+// names, evaluate, expand the matrix and check the cells.
+package load
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/blocks"
+	"github.com/tfexp/tfexp/experiments/check"
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/matrix"
+)
+
+// Options are what comes from outside the file.
+type Options struct {
+	// Vars are values of variables, "name=value", as -var takes them. They win
+	// over VarFiles, and later ones over earlier ones.
+	Vars []string
+	// VarFiles are files of HCL arguments, or JSON objects (.json).
+	VarFiles []string
+	// Lenient leaves out malformed lines of traces, and jobs that are larger than
+	// the hardware, with a warning that counts them.
+	Lenient bool
+	// Host is what host.* reads, and what real runs are checked against.
+	Host experiments.HostFacts
+}
+
+// File reads the experiment in a file, in HCL's native syntax or, when the
+// name ends in .json, in its JSON syntax. The spec is nil when the diagnostics
+// have an error.
+func File(path string, opts Options) (*experiments.Spec, experiments.Diagnostics) {
+	src, err := eval.ReadSource(path)
+	if err != nil {
+		return nil, experiments.Diagnostics{experiments.ErrorAt(experiments.Range{File: path}, "Cannot read the experiment", "%v.", err)}
+	}
+	return Source(path, src, opts)
+}
+
+// Source is like File for a source in memory. The file name decides the syntax,
+// and the folder at which relative paths in the source begin.
+func Source(filename string, src []byte, opts Options) (*experiments.Spec, experiments.Diagnostics) {
+	r := eval.NewReporter()
+	root := r.Parse(filename, src)
+	if root == nil {
+		r.List.Sort()
+		return nil, r.List
+	}
+	global, variables := r.Globals(root, eval.Outside{Vars: opts.Vars, VarFiles: opts.VarFiles, Host: opts.Host})
+	d := blocks.New(r, root, global, filename, opts.Host, opts.Lenient)
+	spec := d.Experiment()
+	spec.File, spec.Source, spec.Variables = filename, src, variables
+	spec.Cells, spec.Axes = matrix.Expand(r, root, global, d)
+	c := check.New(r, spec, opts.Host)
+	c.Traces(d)
+	d.Views(spec)
+	if !r.Failed() {
+		c.Doubts(root)
+	}
+	c.Cells()
+	r.List.Sort()
+	if r.Failed() {
+		return nil, r.List
+	}
+	return spec, r.List
+}
+
+// Format rewrites a source in the canonical layout. A source with a syntax
+// error is refused, with the diagnostics that say why.
+func Format(filename string, src []byte) ([]byte, experiments.Diagnostics) {
+	r := eval.NewReporter()
+	if r.ParseFile(filename, src) == nil {
+		r.List.Sort()
+		return nil, r.List
+	}
+	if !strings.HasSuffix(filename, ".json") {
+		return hclwrite.Format(src), nil
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, bytes.TrimSpace(src), "", "  "); err != nil {
+		return nil, experiments.Diagnostics{experiments.ErrorAt(experiments.Range{File: filename}, "Invalid JSON", "%v.", err)}
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}

@@ -1,0 +1,49 @@
+package words
+
+import (
+	"strings"
+)
+
+// Nearest returns the candidate that given is probably a slip of; empty when
+// none is near. The earlier of two equally near ones wins.
+func Nearest(given string, candidates []string) string {
+	best, bestDistance := "", 1+min(3, (len(given)+2)/3)
+	for _, c := range candidates {
+		if c == given {
+			continue
+		}
+		d := distance(strings.ToLower(given), strings.ToLower(c))
+		if d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// distance counts the slips between two words: letters too many, missing,
+// wrong, or swapped with their neighbour (optimal string alignment: Damerau's
+// distance in which no part is edited twice).
+func distance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	var before []int // the row above the one above
+	above := make([]int, len(t)+1)
+	for j := range above {
+		above[j] = j
+	}
+	for i := 1; i <= len(s); i++ {
+		row := make([]int, len(t)+1)
+		row[0] = i
+		for j := 1; j <= len(t); j++ {
+			wrong := 1
+			if s[i-1] == t[j-1] {
+				wrong = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+wrong)
+			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, above = above, row
+	}
+	return above[len(t)]
+}

@@ -1,0 +1,22 @@
+package words
+
+import "testing"
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "abc", 3}, {"mlp", "mlp", 0}, {"mpl", "mlp", 1}, {"rudn", "round", 2},
+		{"kitten", "sitting", 3}, {"ab", "ba", 1}, {"ca", "abc", 3}, {"größe", "grösße", 1},
+	} {
+		if got, back := distance(c.a, c.b), distance(c.b, c.a); got != c.want || back != c.want {
+			t.Errorf("%q and %q: %d and %d, want %d", c.a, c.b, got, back, c.want)
+		}
+	}
+	for given, want := range map[string]string{"mpl": "mlp", "rudn_robin": "round_robin", "fsfc": "fcfs", "sfj": "sjf", "xyz": ""} {
+		if got := Nearest(given, []string{"mlp", "cnn", "fcfs", "sjf", "round_robin"}); got != want {
+			t.Errorf("nearest to %q is %q, want %q", given, got, want)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+// Package words has the parts of sentences that diagnostics share: counts,
+// lists of names, and the name that was probably meant.
+package words
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Plural counts things: "1 thread", "2 threads".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// OneOf lists names for a sentence: `"a", "b" or "c"`.
+func OneOf(names []string) string { return listed(names, "or") }
+
+// AllOf lists quoted names: "a", "b" and "c".
+func AllOf(names []string) string { return listed(names, "and") }
+
+func listed(names []string, last string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = fmt.Sprintf("%q", n)
+	}
+	if len(quoted) < 2 {
+		return strings.Join(quoted, "")
+	}
+	return strings.Join(quoted[:len(quoted)-1], ", ") + " " + last + " " + quoted[len(quoted)-1]
+}

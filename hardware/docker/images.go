@@ -1,0 +1,122 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/engine"
+)
+
+// findImages asks the daemons for the IDs of images, which are part of keys, and fetches those that are to be fetched. It
+// asks in the order of the needs, so that the first thing that is missing is always the same.
+func findImages(ctx context.Context, needs []engine.ImageNeed, fetch bool) ([]string, error) {
+	f := finder{fetch: fetch, hosts: map[string]*daemon.Host{}, ids: map[imageOn]string{}}
+	defer f.close()
+	found := make([]string, len(needs))
+	for i, need := range needs {
+		var ids []string
+		for n, url := range of(need.Hardware).Hosts {
+			if h := f.connect(ctx, url); h != nil {
+				f.checkSize(need.Hardware, n, h)
+				ids = append(ids, f.find(ctx, h, need))
+			} else {
+				ids = append(ids, "")
+			}
+		}
+		if ids = slices.Compact(ids); !slices.Contains(ids, "") {
+			found[i] = strings.Join(ids, " ")
+		}
+	}
+	return found, f.missing
+}
+
+// imageOn is an image on a daemon.
+type imageOn struct{ url, image, platform string }
+
+// finder looks for images.
+type finder struct {
+	fetch   bool
+	hosts   map[string]*daemon.Host // by address; nil for one that does not answer
+	ids     map[imageOn]string
+	missing error // the first thing that is missing
+}
+
+func (f *finder) lacks(err error) {
+	if f.missing == nil {
+		f.missing = unavailable(err)
+	}
+}
+
+// unavailable adds a daemon's own hint to an error.
+func unavailable(err error) error {
+	e := &engine.Unavailable{Engine: kindName, Err: err}
+	var own *daemon.Error
+	if errors.As(err, &own) {
+		e.Hint = own.Hint
+	}
+	return e
+}
+
+// connect returns the daemon at an address; nil if it does not answer.
+func (f *finder) connect(ctx context.Context, url string) *daemon.Host {
+	h, known := f.hosts[url]
+	if known {
+		return h
+	}
+	h, err := daemon.Connect(ctx, url)
+	if err != nil {
+		h = nil
+		f.lacks(err)
+	}
+	f.hosts[url] = h
+	return h
+}
+
+// checkSize notes a node that has more threads than its daemon's machine.
+func (f *finder) checkSize(hw *engine.Hardware, node int, h *daemon.Host) {
+	if threads := hw.Cluster.Nodes[node].Threads; threads > h.CPUs {
+		f.lacks(&daemon.Error{
+			Host: h.URL, Text: fmt.Sprintf("its machine has %s, but the hardware %q says %d", cpuCount(h.CPUs), hw.Name, threads),
+			Hint: fmt.Sprintf("write threads = %d at most, in %s", h.CPUs, hw.Place),
+		})
+	}
+}
+
+func cpuCount(n int) string {
+	if n == 1 {
+		return "1 CPU"
+	}
+	return fmt.Sprintf("%d CPUs", n)
+}
+
+// find returns the ID of an image; "" if it is missing.
+func (f *finder) find(ctx context.Context, h *daemon.Host, need engine.ImageNeed) string {
+	s := of(need.Hardware)
+	at := imageOn{h.URL, need.Image, s.Platform}
+	id, known := f.ids[at]
+	if known {
+		return id
+	}
+	pull := daemon.PullNever
+	if f.fetch {
+		pull = daemon.Pull(s.Pull)
+	}
+	id, err := h.Image(ctx, need.Image, pull, s.Platform)
+	if err != nil {
+		f.lacks(err)
+	}
+	f.ids[at] = id
+	return id
+}
+
+func (f *finder) close() {
+	for _, h := range f.hosts {
+		if h != nil {
+			h.Close()
+		}
+	}
+}

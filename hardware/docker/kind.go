@@ -1,0 +1,205 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/units"
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// kindName is what experiments call this engine.
+const kindName = "docker"
+
+func init() { engine.Register(&kind) }
+
+// kind is this engine as experiments see it.
+var kind = engine.Kind{
+	Name: kindName, Rank: 30,
+	Doc: "runs jobs for real, in containers on one or several machines",
+	Example: `hardware "containers" {
+  engine  = "docker"
+  threads = host.threads
+  pull    = "missing"
+}`,
+	Real: true, Contained: true, Clusters: true,
+	Args: []schema.Arg{
+		{Name: "host", Type: schema.String, DefaultDoc: "the daemon that the docker command would use (`DOCKER_HOST`)",
+			Doc:     "The address of the Docker daemon; several daemons are several node blocks.",
+			Example: `"unix:///var/run/docker.sock"`},
+		{Name: "cpus", Type: schema.String, Default: `"cpuset"`, Allowed: []string{"cpuset", "quota"},
+			Doc: "Whether a container is bound to its own cores (`cpuset`), or may use all of them for as much time as it " +
+				"has cores (`quota`).", Example: `"quota"`},
+		{Name: "network", Type: schema.String, Default: `"none"`,
+			Doc: "The network that containers are in: `none`, or one of the daemon's, such as `bridge`.", Example: `"bridge"`},
+		{Name: "pull", Type: schema.String, Default: `"never"`, Allowed: []string{"never", "missing", "always"},
+			Doc: "When images are fetched from their registry, before anything runs.", Example: `"missing"`},
+		{Name: "privileges", Type: schema.String, Default: `"none"`, Allowed: []string{"none", "default", "all"},
+			Doc: "What containers may do beyond computing: nothing (no capabilities, and no way to gain any), what Docker " +
+				"allows by default, or all that the machine can (`--privileged`).", Example: `"default"`},
+		{Name: "user", Type: schema.String,
+			DefaultDoc: "your own user and group on this machine, the image's user on others",
+			Doc:        "The user, or `user:group`, that programs run as in the container; checkpoints belong to that user.",
+			Example:    `"root"`},
+		{Name: "platform", Type: schema.String, DefaultDoc: "the daemon's", Doc: "The platform of the images.",
+			Example: `"linux/arm64"`},
+	},
+	NodeArgs: []schema.Arg{
+		{Name: "host", Type: schema.String, DefaultDoc: "the daemon that the docker command would use",
+			Doc:     "The address of the node's Docker daemon; each node is a daemon of its own.",
+			Example: `"tcp://node1:2375"`},
+	},
+	Decode: decode,
+	Machine: func(b engine.Block, host engine.Host) scheduler.Node {
+		n := scheduler.Node{Threads: host.Threads}
+		if !b.Set["host"] { // else it is another machine, whose memory is not known
+			n.Memory = host.MemoryBytes
+		}
+		return n
+	},
+	Capabilities: func(h *engine.Hardware) scheduler.Capabilities {
+		c := Capabilities()
+		c.GPUs = h.HasGPUs()
+		return c
+	},
+	CheckJob: checkJob,
+	Lines:    lines,
+	Images:   findImages,
+	Open:     openSite,
+	Doctor: func(ctx context.Context, inUse func(string) bool) []hardware.Check {
+		return []hardware.Check{daemon.Check(ctx, inUse)}
+	},
+}
+
+// settings are those of a hardware block; the fields can be seen by what prints a whole experiment.
+type settings struct {
+	// CPUs is cpuset or quota; Pull never, missing or always.
+	CPUs, Network, Pull string
+	Privileges          Privileges
+	// User and Platform are empty where the file is silent.
+	User, Platform string
+	// Hosts has the daemon of each node; empty for the one that the docker command would use.
+	Hosts []string
+}
+
+// of returns the settings of a hardware of this engine.
+func of(h *engine.Hardware) *settings { return h.Settings.(*settings) }
+
+// decode checks the arguments of a block.
+func decode(b engine.Block) (any, []engine.Problem) {
+	text := func(name string) string { return engine.Get[string](b.Values, name) }
+	s := &settings{
+		CPUs: text("cpus"), Network: text("network"), Pull: text("pull"), Privileges: Privileges(text("privileges")),
+		User: text("user"), Platform: text("platform"),
+	}
+	var problems []engine.Problem
+	if p := s.Platform; p != "" && (!strings.HasPrefix(p, "linux/") || p == "linux/") {
+		problems = append(problems, engine.Problem{
+			Arg: "platform", Summary: "Not a platform",
+			Detail: fmt.Sprintf("platform is like \"linux/amd64\" or \"linux/arm64\"; this is %q.", p),
+		})
+	}
+	if len(b.Nodes) == 0 {
+		s.Hosts = []string{text("host")}
+		return s, append(problems, checkHost(0, b.Values)...)
+	}
+	if b.Set["host"] {
+		problems = append(problems, engine.Problem{
+			Arg: "host", Summary: "Contradicting arguments", Detail: "host belongs in the node blocks of this hardware.",
+		})
+	}
+	for i, n := range b.Nodes {
+		problems = append(problems, s.addNode(i+1, n)...)
+	}
+	return s, problems
+}
+
+// checkHost checks the address of a daemon.
+func checkHost(node int, v engine.Values) []engine.Problem {
+	host, given := v.All["host"].(string)
+	if !given {
+		return nil
+	}
+	for _, scheme := range []string{"unix:///", "tcp://"} {
+		if strings.HasPrefix(host, scheme) && len(host) > len(scheme) {
+			return nil
+		}
+	}
+	return []engine.Problem{{
+		Node: node, Arg: "host", Summary: "Not a Docker host",
+		Detail: fmt.Sprintf("%q is not the address of a Docker daemon: it is like \"unix:///var/run/docker.sock\" or "+
+			"\"tcp://node1:2375\".", host),
+	}}
+}
+
+// addNode adds the daemon of a node block, counted from 1.
+func (s *settings) addNode(number int, n engine.NodeBlock) []engine.Problem {
+	problems := checkHost(number, n.Values)
+	host := engine.Get[string](n.Values, "host")
+	switch {
+	case n.Count > 1:
+		problems = append(problems, engine.Problem{
+			Node: number, Arg: "count", Summary: "Several nodes of one daemon",
+			Detail: fmt.Sprintf("On the engine %q each node is a daemon of its own; write a node block for each.", kindName),
+		})
+	case slices.Contains(s.Hosts, host):
+		detail := fmt.Sprintf("Another node has the host %q already.", host)
+		if host == "" {
+			detail = "Another node has no host either; only one can be the daemon that the docker command would use."
+		}
+		problems = append(problems, engine.Problem{Node: number, Summary: "Two nodes of one daemon", Detail: detail})
+	}
+	s.Hosts = append(s.Hosts, host)
+	return problems
+}
+
+// minMemory is the smallest memory limit that Docker accepts, in bytes.
+const minMemory = 6 << 20
+
+// checkJob checks a job that runs in containers.
+func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem {
+	var problems []engine.Problem
+	add := func(arg, summary, detail string, args ...any) {
+		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})
+	}
+	if j.Memory > 0 && j.Memory < minMemory {
+		add("memory", "Too little memory for a container",
+			"memory is the limit of the container on the hardware %q, and Docker accepts none below %s; this is %s.",
+			h.Name, units.FormatSize(minMemory), units.FormatSize(j.Memory))
+	}
+	if j.Nodes > 1 {
+		add("nodes", "A container runs on one node", "The job %q asks for %d nodes, but on the hardware %q a job is one container.",
+			j.Name, j.Nodes, h.Name)
+	}
+	if slices.ContainsFunc(of(h).Hosts, func(host string) bool { return strings.HasPrefix(host, "tcp://") }) {
+		return problems // a daemon of another machine mounts what is there
+	}
+	for _, m := range j.Container.Mounts {
+		if _, err := os.Stat(m.Source); err != nil {
+			// One summary each, or several mounts of a line would be one message.
+			add("mounts", "Missing mount "+m.Source, "The folder %s cannot be mounted: %s.", m.Source, launch.Underlying(err))
+		}
+	}
+	return problems
+}
+
+// lines are the key lines of the settings.
+func lines(h *engine.Hardware) []engine.Line {
+	s := of(h)
+	list := []engine.Line{{Label: "hardware.docker", Value: fmt.Sprintf("cpus %s, network %s, privileges %s, user %q, platform %q",
+		s.CPUs, s.Network, s.Privileges, s.User, s.Platform)}}
+	for i, host := range s.Hosts {
+		if host != "" {
+			list = append(list, engine.Line{Label: fmt.Sprintf("hardware.node.%d.host", i), Value: host})
+		}
+	}
+	return list
+}

@@ -1,0 +1,111 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
+)
+
+// noteFile lists the daemons on which a run has containers. It is there from the run's start to its end, so one in a folder
+// that nobody has locked was left by a run that was killed: what that left is found whatever experiment runs next, and
+// whatever its file says by then.
+const noteFile = "containers.json"
+
+// note writes the run's daemons down: by their addresses, since what the environment says may change until they are looked
+// at again.
+func (s *site) note() error {
+	urls := slices.Clone(s.urls)
+	for i, url := range urls {
+		if h := s.hosts[url]; h != nil {
+			urls[i] = h.URL
+		}
+	}
+	raw, err := json.Marshal(urls)
+	if err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(filepath.Join(s.run.Dir, noteFile), append(raw, '\n'), 0o644); err != nil {
+		return fmt.Errorf("note the hosts of the run: %w", err)
+	}
+	return nil
+}
+
+// readNote reads the daemons of the run in dir that was killed; none when no run was.
+func readNote(dir string) ([]string, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, noteFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the hosts of an earlier run: %w", err)
+	}
+	var urls []string
+	if json.Unmarshal(raw, &urls) != nil {
+		return nil, nil // torn by a power cut, which no container outlives
+	}
+	return urls, nil
+}
+
+func forgetNote(dir string) error {
+	if err := os.Remove(filepath.Join(dir, noteFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget the hosts of a run: %w", err)
+	}
+	return nil
+}
+
+// sweep removes the containers of a folder of results from daemons. One that does not answer is passed over: where it is
+// needed, that was found out before.
+func (s *site) sweep(dir string, urls []string) (removed []string, err error) {
+	for _, url := range urls {
+		h := s.hosts[url]
+		if h == nil {
+			if h, err = daemon.Connect(context.Background(), url); err != nil {
+				continue
+			}
+			s.hosts[url] = h
+		}
+		gone, err := h.Sweep(context.Background(), dir)
+		removed = append(removed, gone...)
+		if err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
+}
+
+// sweepBeside removes what killed runs of other experiments left, whose results are beside this one's. What cannot be
+// removed is no reason not to run: tfexp doctor reports it.
+func (s *site) sweepBeside() (removed []string) {
+	parent := filepath.Dir(s.run.Dir)
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return nil
+	}
+	for _, entry := range entries {
+		dir := filepath.Join(parent, entry.Name())
+		urls, err := readNote(dir)
+		if err != nil || urls == nil || entry.Name() == filepath.Base(s.run.Dir) {
+			continue
+		}
+		release, ok := s.run.Lock(dir)
+		if !ok {
+			continue // it runs
+		}
+		gone, err := s.sweep(dir, urls)
+		removed = append(removed, gone...)
+		if err == nil && !slices.ContainsFunc(urls, func(url string) bool { return s.hosts[url] == nil }) {
+			_ = forgetNote(dir) // or it is looked at again next time
+		}
+		release()
+	}
+	return removed
+}

@@ -1,0 +1,142 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/gpu"
+)
+
+// site is the engine in a run.
+type site struct {
+	run engine.Run
+	// urls lists the daemons of the run's hardware; hosts has the connections, by the address in the file.
+	urls  []string
+	hosts map[string]*daemon.Host
+}
+
+// openSite connects to the daemons of the run's hardware, and removes the containers that killed runs of this experiment,
+// and of those beside it, left behind: they would take the time of what is measured now.
+func openSite(run engine.Run) (_ engine.Site, removed []string, err error) {
+	s := &site{run: run, hosts: map[string]*daemon.Host{}}
+	for _, h := range run.Hardware {
+		for _, url := range of(h).Hosts {
+			if !slices.Contains(s.urls, url) {
+				s.urls = append(s.urls, url)
+			}
+		}
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	before, err := readNote(run.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	// A daemon that is asked twice has nothing left.
+	if removed, err = s.sweep(run.Dir, slices.Concat(s.urls, before)); err != nil {
+		return nil, removed, fmt.Errorf("clean up after an earlier run: %w", err)
+	}
+	removed = append(removed, s.sweepBeside()...)
+	if len(s.urls) == 0 {
+		return s, removed, forgetNote(run.Dir)
+	}
+	return s, removed, s.note()
+}
+
+// Engine makes an engine on the daemons of a hardware. The error is an *engine.Unavailable when one of them has gone and
+// does not come back.
+func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, error) {
+	set := of(task.Hardware)
+	opts := Options{
+		Folder: s.run.Dir, Cell: task.Cell, Quota: set.CPUs == "quota", Network: set.Network, User: set.User,
+		Platform: set.Platform, Privileges: set.Privileges, Observe: task.Observe, Report: task.Report,
+	}
+	var nodes []Node
+	for i, url := range set.Hosts {
+		host := s.hosts[url]
+		if host == nil {
+			return nil, &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("no daemon answers at %q", url), Hint: "tfexp doctor says why"}
+		}
+		if !host.ComeBack(ctx, DefaultPatience) && ctx.Err() == nil {
+			return nil, &engine.Unavailable{
+				Engine: kindName, Err: fmt.Errorf("the daemon at %s went away and did not come back", host.URL),
+				Hint: "start it again (sudo systemctl start docker); then continue with tfexp resume",
+			}
+		}
+		n := task.Hardware.Cluster.Nodes[i]
+		nodes = append(nodes, Node{Host: host, CPUs: cpusOf(host, n.Threads), GPUs: s.gpusOf(host, n.GPUs)})
+	}
+	if opts.User == "" && s.Local(task.Hardware) {
+		opts.User = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
+	}
+	return New(task.Jobs, nodes, opts)
+}
+
+// Local reports whether all daemons of a hardware are this machine's.
+func (s *site) Local(h *engine.Hardware) bool {
+	return !slices.ContainsFunc(of(h).Hosts, func(url string) bool { return s.hosts[url] == nil || !s.hosts[url].Local() })
+}
+
+// gpusOf returns how a daemon names the GPUs that are used: on this machine those that tfexp may use itself, by their
+// UUIDs; elsewhere by their indices.
+func (s *site) gpusOf(h *daemon.Host, n int) []string {
+	if n == 0 {
+		return nil
+	}
+	if h.Local() {
+		if devices, err := s.run.GPUs(); err == nil && len(devices) >= n {
+			return gpu.IDs(devices[:n])
+		}
+	}
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = strconv.Itoa(i)
+	}
+	return ids
+}
+
+// cpusOf returns the CPUs of a daemon's machine that are used: on this machine those that tfexp may use itself.
+func cpusOf(h *daemon.Host, threads int) []int {
+	if allowed := hardware.AllowedCPUs(); h.Local() && len(allowed) >= threads {
+		return allowed[:threads]
+	}
+	cpus := make([]int, threads)
+	for i := range cpus {
+		cpus[i] = i
+	}
+	return cpus
+}
+
+// Close ends the connections. When the run has left no container anywhere, its daemons need not be looked at again.
+func (s *site) Close() error {
+	var errs []error
+	clean := true
+	for _, url := range s.urls {
+		clean = clean && s.hosts[url] != nil && s.nothingLeft(s.hosts[url])
+	}
+	if clean {
+		errs = append(errs, forgetNote(s.run.Dir))
+	}
+	for _, h := range s.hosts {
+		errs = append(errs, h.Close())
+	}
+	s.hosts = nil
+	return errors.Join(errs...)
+}
+
+func (s *site) nothingLeft(h *daemon.Host) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), daemon.DialLimit)
+	defer cancel()
+	left, err := h.Containers(ctx, s.run.Dir)
+	return err == nil && len(left) == 0
+}

@@ -1,0 +1,116 @@
+package engine_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/engine"
+	_ "github.com/tfexp/tfexp/hardware/engine/all"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+func TestKinds(t *testing.T) {
+	if diff := cmp.Diff([]string{"process", "simulated", "docker"}, engine.Names(nil)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"process", "docker"}, engine.Names(engine.IsReal)); diff != "" {
+		t.Error(diff)
+	}
+	for _, k := range engine.Kinds() {
+		if engine.Find(k.Name) != k {
+			t.Errorf("%s is not found", k.Name)
+		}
+		for _, arg := range slices.Concat(k.Args, k.NodeArgs) {
+			if arg.Doc == "" || arg.Example == "" {
+				t.Errorf("%s: the argument %s lacks a documentation or an example", k.Name, arg.Name)
+			}
+		}
+	}
+	if engine.Find("slurm") != nil {
+		t.Error("an engine that is not there is found")
+	}
+}
+
+// What a kind lacks is found when the program starts, not when an experiment uses it.
+func TestRegisterRefuses(t *testing.T) {
+	capabilities := func(*engine.Hardware) scheduler.Capabilities { return scheduler.Capabilities{} }
+	simulate := func(engine.Simulation) (scheduler.Engine, error) { return nil, nil }
+	open := func(engine.Run) (engine.Site, []string, error) { return nil, nil, nil }
+	for name, k := range map[string]engine.Kind{
+		"no name":          {Doc: "runs nothing", Capabilities: capabilities, Simulate: simulate},
+		"no documentation": {Name: "a", Capabilities: capabilities, Simulate: simulate},
+		"no capabilities":  {Name: "a", Doc: "runs nothing", Simulate: simulate},
+		"no Simulate":      {Name: "a", Doc: "runs nothing", Capabilities: capabilities, Open: open},
+		"no Open":          {Name: "a", Doc: "runs nothing", Capabilities: capabilities, Real: true},
+		"no Images":        {Name: "a", Doc: "runs nothing", Capabilities: capabilities, Real: true, Open: open, Contained: true},
+		"a name twice":     {Name: "docker", Doc: "runs nothing", Capabilities: capabilities, Simulate: simulate},
+		"another type": {
+			Name: "a", Doc: "runs nothing", Capabilities: capabilities, Simulate: simulate,
+			Args: []schema.Arg{{Name: "noise", Type: schema.Duration}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("it was registered")
+				}
+			}()
+			engine.Register(&k)
+		})
+	}
+}
+
+// The settings of hardware in containers are checked where they are written.
+func TestProblems(t *testing.T) {
+	k := engine.Find("docker")
+	values := func(set map[string]any) engine.Values {
+		v := engine.Values{All: set, Set: map[string]bool{}}
+		for name := range set {
+			v.Set[name] = true
+		}
+		return v
+	}
+	_, problems := k.Decode(engine.Block{
+		Values: values(map[string]any{"platform": "amd64", "host": "tcp://a:1"}),
+		Nodes: []engine.NodeBlock{
+			{Name: "a", Count: 2, Values: values(nil)},
+			{Name: "b", Count: 1, Values: values(map[string]any{"host": "node1"})},
+			{Name: "c", Count: 1, Values: values(map[string]any{"host": "node1"})},
+		},
+	})
+	type at struct {
+		Node         int
+		Arg, Summary string
+	}
+	var got []at
+	for _, p := range problems {
+		got = append(got, at{p.Node, p.Arg, p.Summary})
+	}
+	want := []at{
+		{0, "platform", "Not a platform"}, {0, "host", "Contradicting arguments"},
+		{1, "count", "Several nodes of one daemon"},
+		{2, "host", "Not a Docker host"}, {3, "host", "Not a Docker host"}, {3, "", "Two nodes of one daemon"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A daemon that does not answer is an engine that is not available, with a hint.
+func TestMissingDaemon(t *testing.T) {
+	k := engine.Find("docker")
+	settings, problems := k.Decode(engine.Block{Values: engine.Values{All: map[string]any{"host": "unix:///no/such/socket"}}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	h := &engine.Hardware{Name: "h", Kind: k, Settings: settings, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1}}}}
+	found, err := k.Images(context.Background(), []engine.ImageNeed{{Hardware: h, Image: "a"}, {Hardware: h, Image: "b"}}, false)
+	missing, ok := err.(*engine.Unavailable)
+	if !ok || missing.Engine != "docker" || missing.Hint == "" || !slices.Equal(found, []string{"", ""}) {
+		t.Errorf("found %q, %v", found, err)
+	}
+}

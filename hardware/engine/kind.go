@@ -1,0 +1,159 @@
+// Package engine defines what an engine is: a Kind, under whose name the hardware of an experiment runs jobs. Each engine
+// is a package that registers its kind; the language, the keys, the documentation, the pipeline and doctor learn all that
+// they need of it from there, and know no engine by name. Package engine/all links in the engines that tfexp has.
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Kind is an engine as everything outside its package sees it. Functions that may be nil say so.
+type Kind struct {
+	// Name is what hardware calls it: engine = "…". Rank is its place in lists; equal ranks are in the order of names.
+	Name string
+	Rank int
+	// Doc continues the engine's name in the reference of the language: "runs jobs as processes of this machine". Example is
+	// a hardware block, in HCL.
+	Doc, Example string
+
+	// Real reports whether programs run, in real time: their jobs need programs, are sampled, and their cells run one at a
+	// time. The jobs of the other engines are simulated.
+	Real bool
+	// Contained reports whether jobs run in containers, and so need an image.
+	Contained bool
+	// Descendants reports whether jobs are processes below this one, so that the CPU time of other programs can be told from
+	// theirs.
+	Descendants bool
+	// Here reports whether the hardware is always this machine, with its GPUs.
+	Here bool
+	// Clusters reports whether hardware may have node blocks.
+	Clusters bool
+
+	// Args and Blocks are what hardware of this engine may have besides the arguments of every machine, NodeArgs what its
+	// node blocks may have besides. An argument that several engines read has one description.
+	Args, NodeArgs []schema.Arg
+	Blocks         []*schema.Block
+	// Decode checks the engine's own arguments where they are written, and makes its settings of them, which only the engine
+	// reads. It may be nil.
+	Decode func(Block) (settings any, problems []Problem)
+	// Machine returns what a machine has where its block is silent; zero fields have no default. It may be nil.
+	Machine func(Block, Host) scheduler.Node
+
+	// Capabilities returns what the engine can do on a hardware. Policies that need more are refused when the file is read.
+	Capabilities func(*Hardware) scheduler.Capabilities
+	// Check looks at a hardware, and CheckJob at a job on it, before anything runs. They may be nil.
+	Check    func(*Hardware, Host) []Problem
+	CheckJob func(*Hardware, *Job, Host) []Problem
+	// Lines are the key lines of the engine's settings. It may be nil.
+	Lines func(*Hardware) []Line
+
+	// Images looks for the container images that jobs need, and fetches those that the settings want fetched if fetch is
+	// set. It returns what each image is, for keys, or "" where that is not known; the error is the first thing that is
+	// missing, an *Unavailable. Only engines whose jobs are Contained have it.
+	Images func(ctx context.Context, needs []ImageNeed, fetch bool) (found []string, missing error)
+	// Open prepares the engine for a run: it removes what an earlier run that was killed left behind, which it returns in
+	// phrases ("process 1234 (python3)"). Only real engines have it; it is called whether or not the run has cells for them.
+	Open func(Run) (site Site, removed []string, err error)
+	// Simulate makes the engine of a simulated cell. Only engines that are not real have it.
+	Simulate func(Simulation) (scheduler.Engine, error)
+
+	// Doctor checks that the engine can run here. inUse reports whether a tfexp works in a folder of results. It may be nil.
+	Doctor func(ctx context.Context, inUse func(folder string) bool) []hardware.Check
+}
+
+// Hardware is a machine or cluster of an experiment.
+type Hardware struct {
+	Name    string
+	Kind    *Kind
+	Cluster scheduler.Cluster
+	// Settings is what the kind's Decode made of the block.
+	Settings any
+	// Place says where the block is written, "shop.hcl line 12", for hints.
+	Place string
+}
+
+// HasGPUs reports whether some node has GPUs.
+func (h *Hardware) HasGPUs() bool {
+	return slices.ContainsFunc(h.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
+}
+
+// Job is a job of an experiment on a hardware.
+type Job struct {
+	Name                 string
+	Threads, GPUs, Nodes int
+	Memory               int64 // bytes; 0: not limited
+	Container            *launch.Container
+}
+
+// Host is what this machine has, as far as engines ask.
+type Host struct {
+	Threads     int
+	MemoryBytes int64 // 0: not known
+	GPUs        int
+	GPUType     string
+	NoGPUs      string // why there are none; empty if there are some
+}
+
+// ImageNeed is the image of a container on a hardware.
+type ImageNeed struct {
+	Hardware *Hardware
+	Image    string
+}
+
+// Line is a line of a key's description. Lines of a hardware are labelled "hardware.…".
+type Line struct{ Label, Value string }
+
+// Block is a hardware block as its kind decodes it.
+type Block struct {
+	Values
+	Nodes []NodeBlock
+}
+
+// NodeBlock is a node block in it.
+type NodeBlock struct {
+	Name  string
+	Count int
+	Values
+}
+
+// Values are the arguments of a block, by name: those that the file sets, and the defaults. Their types follow that in the
+// schema: String string, Integer int, Number float64, Bool bool, Duration time.Duration, Size int64, Strings []string.
+type Values struct {
+	All map[string]any
+	// Set has the names that the file itself sets, rightly or not.
+	Set map[string]bool
+}
+
+// Get returns a value; the zero value when there is none.
+func Get[T any](v Values, name string) T {
+	value, _ := v.All[name].(T)
+	return value
+}
+
+// Problem is an error in a file. The language shows it where the argument is written.
+type Problem struct {
+	// Node counts the node blocks from 1; 0 stands for the hardware block. Arg is empty for the block itself.
+	Node int
+	Arg  string
+	// Summary is a heading, Detail a sentence or two.
+	Summary, Detail string
+	// Unavailable marks an experiment that is right, but cannot run on this machine (exit status 6).
+	Unavailable bool
+}
+
+// Unavailable is returned when an engine, or what it needs, is not available.
+type Unavailable struct {
+	Engine string
+	Err    error
+	// Hint says what can be done about it.
+	Hint string
+}
+
+func (e *Unavailable) Error() string { return "engine " + e.Engine + ": " + e.Err.Error() }
+func (e *Unavailable) Unwrap() error { return e.Err }

@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/progress"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Run is a run of tfexp, for which the kinds of real engines are opened.
+type Run struct {
+	// Dir is the experiment's folder of results, absolute, in which an engine may keep notes for a run after this one. Nobody
+	// else works in it.
+	Dir string
+	// Hardware lists the kind's own hardware in the experiment.
+	Hardware []*Hardware
+	// Lock takes the lock of another folder of results; ok is false when somebody works there.
+	Lock func(dir string) (release func(), ok bool)
+	// GPUs lists the GPUs of this machine that jobs may be given.
+	GPUs func() ([]gpu.Device, error)
+}
+
+// Site is a kind that was opened for a run.
+type Site interface {
+	// Engine makes the engine of a cell, or of one sample. The error is an *Unavailable when that cannot be now.
+	Engine(context.Context, Task) (Engine, error)
+	// Local reports whether the jobs of a hardware use the GPUs of this machine.
+	Local(*Hardware) bool
+	Close() error
+}
+
+// Task is what an engine is made for.
+type Task struct {
+	Hardware *Hardware
+	// Cell names the cell, or the samples.
+	Cell string
+	Jobs []launch.Job
+	// Report receives the progress lines of jobs as they come, on the engine's clock; it may be nil.
+	Report progress.Listener
+	// Observe receives what jobs use, one call at a time; it may be nil. Engines whose jobs are not contained have none to
+	// tell.
+	Observe func(Sample)
+}
+
+// Engine runs the jobs of a task for real, on a monotonic clock. Its methods may be called from one goroutine at a time.
+type Engine interface {
+	scheduler.Engine
+	// Now returns the engine's clock, and Zero the instant at which that was zero.
+	Now() time.Duration
+	Zero() time.Time
+	// Usage returns what a job consumed, and whether it has ended.
+	Usage(job int) (launch.Usage, bool)
+	// Close ends all jobs at once and waits until nothing is left of them.
+	Close() error
+}
+
+// Sample is what a job used at an instant.
+type Sample struct {
+	// At is the engine's clock; Job the job's number.
+	At  time.Duration
+	Job int
+	// CPU is the share of the time since the last sample (or the start) that its threads ran, in percent of one core.
+	CPU float64
+	// Memory is in bytes, without the pages of files that could be dropped; Limit is the most that the job may have.
+	Memory, Limit int64
+	// Cores are held at that instant; 0 while it is paused.
+	Cores int
+}
+
+// Simulation is a cell in virtual time, which an engine is made for.
+type Simulation struct {
+	Hardware *Hardware
+	Jobs     []scheduler.Job
+	// Seed is that of the cell's replicate.
+	Seed int64
+	// Standard makes tfexp's own simulator for the jobs, with the run times, overheads, noise and contention that the
+	// experiment gives them. An engine may use it, wrap it, or be another simulator altogether.
+	Standard func() (scheduler.Engine, error)
+}

@@ -1,0 +1,29 @@
+package process
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/tfexp/tfexp/hardware"
+)
+
+func checkBinding() hardware.Check {
+	c := hardware.Check{Name: "core binding", Status: hardware.OK}
+	if !hardware.BindsCores {
+		c.Status = hardware.Warn
+		c.Text = fmt.Sprintf("%s does not bind processes to cores: a job may use more cores than it was given", runtime.GOOS)
+		c.Hint = "run experiments whose run times matter on Linux"
+		return c
+	}
+	c.Text = "jobs are bound to their cores (CPUs " + hardware.FormatCPUs(hardware.AllowedCPUs()) + ")"
+	return c
+}
+
+func checkCleanUp() hardware.Check {
+	c := hardware.Check{Name: "clean-up", Status: hardware.OK,
+		Text: "when tfexp is killed, the kernel kills its jobs, and a guardian process what they leave behind"}
+	if runtime.GOOS != "linux" {
+		c.Text = "when tfexp is killed, a guardian process kills its jobs; this system has no parent-death signal"
+	}
+	return c
+}

@@ -1,0 +1,294 @@
+package realise
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// way is one way in which the jobs of a block run on a hardware.
+type alternative struct {
+	name string
+	job  *experiments.Job // the block, or one of its alternatives
+	// index is that of job among the block's Ways.
+	index int
+	// gpu is the type of GPU that it wants, and rate how much faster it is there
+	// than the run time of job says.
+	gpu  string
+	rate float64
+}
+
+// alternativesOn returns the alternatives in which a job can run on a hardware: its own request
+// and its alternatives, as far as the hardware has room for them; and of those
+// that are faster on one type of GPU than on another, one for each type. It is
+// nil for a job with one way that runs on any node.
+func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
+	if len(j.Alternatives) == 0 && j.GPU == "" && (j.GPUs == 0 || j.Runtime == nil || len(j.Runtime.GPURates) == 0) {
+		return nil
+	}
+	var alternatives []alternative
+	for i, w := range j.WithAlternatives() {
+		if !w.On(h) {
+			continue
+		}
+		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Real() {
+			alternatives = append(alternatives, alternative{name: w.AlternativeName(), job: w, index: i, gpu: w.GPU, rate: 1})
+			continue
+		}
+		for _, gpu := range h.GPUTypes() {
+			typed := *w
+			typed.GPU = gpu
+			if rate, ok := w.Runtime.RateOn(gpu); ok && (w.GPU == "" || w.GPU == gpu) && typed.On(h) {
+				alternatives = append(alternatives, alternative{name: w.AlternativeName() + ":" + gpu, job: w, index: i, gpu: gpu, rate: rate})
+			}
+		}
+	}
+	return alternatives
+}
+
+// on lists the blocks of a job that run on a hardware: the job itself, if it
+// has no alternatives, else those of its alternatives for which there is room.
+func on(h *experiments.Hardware, j *experiments.Job) []*experiments.Job {
+	var jobs []*experiments.Job
+	for _, w := range alternativesOn(h, j) {
+		if !slices.Contains(jobs, w.job) {
+			jobs = append(jobs, w.job)
+		}
+	}
+	if jobs == nil {
+		return []*experiments.Job{j}
+	}
+	return jobs
+}
+
+// faster is work at a rate; what no number of threads changes stays.
+func faster(w simulated.Scaling, rate float64) simulated.Scaling {
+	if rate != 1 {
+		w.Scaled = time.Duration(math.Round(float64(w.Scaled) / rate))
+	}
+	return w
+}
+
+// alternativesOf returns the alternatives of each kind of job in a realised workload on a
+// hardware; nil when none has any.
+func alternativesOf(h *experiments.Hardware, r realisation) [][]alternative {
+	var all [][]alternative
+	for k, j := range r.kinds {
+		if alternatives := alternativesOn(h, j); alternatives != nil {
+			if all == nil {
+				all = make([][]alternative, len(r.kinds))
+			}
+			all[k] = alternatives
+		}
+	}
+	return all
+}
+
+// alternativesAt returns those of the alternatives of all kinds that are a job's.
+func (r *realisation) alternativesAt(alternatives [][]alternative, job int) []alternative {
+	if k := r.kind[job]; alternatives != nil && k >= 0 {
+		return alternatives[k]
+	}
+	return nil
+}
+
+// epochOn is the epoch time that the file gives a job in one of the alternatives of its
+// block. Where it is drawn, it is drawn from the same random numbers: a job
+// that is long one way is long in the others.
+func (r *realisation) epochOn(job int, w alternative) time.Duration {
+	if w.index == 0 {
+		return r.epoch(job)
+	}
+	if drawn := r.drawnOn[w.job]; drawn != nil {
+		return drawn[job]
+	}
+	return w.job.Runtime.Epoch.Mean
+}
+
+// drawAlternatives draws the epoch times of alternatives, where the file asks for that.
+func drawAlternatives(w *experiments.Workload, seed int64, jobs int) map[*experiments.Job][]time.Duration {
+	drawn := map[*experiments.Job][]time.Duration{}
+	at := 0
+	for i, s := range w.Submits {
+		for _, a := range s.Job.Alternatives {
+			if a.Runtime == nil || a.Runtime.Epoch.Fixed() {
+				continue
+			}
+			if drawn[a] == nil {
+				drawn[a] = make([]time.Duration, jobs)
+			}
+			rng := epochStream(w, seed, i)
+			for n := range s.Count {
+				drawn[a][at+n] = a.Runtime.Epoch.Draw(rng)
+			}
+		}
+		at += s.Count
+	}
+	return drawn
+}
+
+// epochStream is where the epoch times of a submit block are drawn from.
+func epochStream(w *experiments.Workload, seed int64, submit int) *rand.Rand {
+	return workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(submit), "epochs")
+}
+
+// workOn is the work of a job in one way: what its trace or the file says, or the
+// fitted estimate. A trace tells the run time of the request that it has, which is
+// the only one: its jobs have no alternatives.
+func (x *Experiment) workOn(h *experiments.Hardware, r realisation, job int, w alternative) (simulated.Scaling, error) {
+	if told, ok := r.told(job); ok {
+		return faster(told, w.rate), nil
+	}
+	if !x.estimated(h, w.job) && w.job.Runtime != nil {
+		return faster(given(w.job, r.epochOn(job, w)), w.rate), nil
+	}
+	return x.workOf(w.job)
+}
+
+// workOnEach is the work of a job in each of several alternatives.
+func (x *Experiment) workOnEach(h *experiments.Hardware, r realisation, job int, alternatives []alternative) (work simulated.Scaling, err error) {
+	for _, w := range alternatives {
+		on, err := x.workOn(h, r, job, w)
+		if err != nil {
+			return work, err
+		}
+		work.Alternatives = append(work.Alternatives, on)
+	}
+	return work, nil
+}
+
+// aloneOf is the true run time of a job alone: in the fastest of its alternatives.
+func aloneOf(work simulated.Scaling, alternatives []alternative, threads int) time.Duration {
+	if len(alternatives) == 0 {
+		return work.RunTime(threads)
+	}
+	least := scheduler.Never
+	for i, w := range alternatives {
+		least = min(least, work.Alternatives[i].RunTime(w.job.Threads.Request))
+	}
+	return least
+}
+
+// fittedOn has the predicted run time of each job in each of its alternatives; nil
+// when no job has several. A job that can not be predicted has 0.
+func (x *Experiment) fittedOn(h *experiments.Hardware, r realisation) [][]time.Duration {
+	alternatives := alternativesOf(h, r)
+	if alternatives == nil {
+		return nil
+	}
+	predicted := make([][]time.Duration, len(r.jobs))
+	for i := range predicted {
+		for _, w := range r.alternativesAt(alternatives, i) {
+			d := time.Duration(0)
+			if on, err := x.workOn(h, r, i, w); err == nil {
+				d = max(on.RunTime(w.job.Threads.Request), 1)
+			}
+			predicted[i] = append(predicted[i], d)
+		}
+	}
+	return predicted
+}
+
+// withAlternatives gives jobs their alternatives on a hardware, with the estimates that
+// the policy is to decide by. truth has the true run times, if they are known.
+func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []simulated.Scaling) []scheduler.Job {
+	alternatives := alternativesOf(c.Hardware, r)
+	if alternatives == nil {
+		return jobs
+	}
+	jobs = slices.Clone(jobs) // other cells share them
+	fitted := c.x.fittedOn(c.Hardware, r)
+	for n := range jobs {
+		j := &jobs[n]
+		for k, w := range r.alternativesAt(alternatives, n) {
+			a := scheduler.Alternative{
+				Name: w.name, Threads: w.job.Threads.Request, GPUs: w.job.GPUs, Memory: w.job.Memory, GPU: w.gpu,
+			}
+			if w.index == 0 { // a trace may tell more than the block
+				a.Threads, a.GPUs, a.Memory = j.Threads, j.GPUs, j.Memory
+			}
+			if c.Policy.Policy.Estimates() {
+				a.Predicted = fitted[n][k]
+				switch c.Policy.Estimates {
+				case "requested":
+					a.Predicted = w.job.Limit
+					if asked := r.jobs[n].Predicted; r.asked(n) && asked > 0 {
+						a.Predicted = asked
+					}
+				case "noisy", "online": // each way has an estimate of its own, and so an error of its own
+					a.Predicted = c.noisy(a.Predicted, j.Name, w.name)
+				case "oracle":
+					if truth != nil {
+						factor := c.simulatorOptions().Factor(j.Name)
+						a.Predicted = max(time.Duration(float64(truth[n].Alternatives[k].RunTime(a.Threads))*factor), 1)
+					}
+				}
+			}
+			j.Alternatives = append(j.Alternatives, a)
+		}
+		if len(j.Alternatives) > 0 {
+			first := j.Alternatives[0]
+			j.Threads, j.GPUs, j.Memory, j.Predicted = first.Threads, first.GPUs, first.Memory, first.Predicted
+			j.MinThreads, j.MaxThreads = 0, 0
+		}
+	}
+	return jobs
+}
+
+// noisy gives an estimate a lognormal error with median 1: all policies of a
+// replicate see the same errors.
+func (c *Cell) noisy(d time.Duration, of ...string) time.Duration {
+	z := workload.Stream(c.Ref.Seed, append([]string{"estimates"}, of...)...).NormFloat64()
+	return time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
+}
+
+// launchAlternatives returns what a real job holds in each of its alternatives.
+func launchAlternatives(h *experiments.Hardware, j *experiments.Job) []launch.Request {
+	var requests []launch.Request
+	for _, w := range alternativesOn(h, j) {
+		t := w.job.Threads
+		requests = append(requests, launch.Request{Threads: t.Request, Inter: t.Inter, Intra: t.Intra, Memory: w.job.Memory})
+	}
+	return requests
+}
+
+// alternativeLines are the key lines of what a job's alternatives are on a hardware.
+func alternativeLines(h *experiments.Hardware, j *experiments.Job) []string {
+	var k store.Key
+	for _, w := range alternativesOn(h, j) {
+		text := w.job.AlternativeName()
+		if w.gpu != "" {
+			text += " on " + w.gpu
+		}
+		if w.rate != 1 {
+			text += " at the rate " + strconv.FormatFloat(w.rate, 'g', -1, 64)
+		}
+		k.Add("job."+j.Name+".way."+strings.ReplaceAll(w.name, " ", "_"), text)
+	}
+	return k.Lines()
+}
+
+// blocks lists the job blocks of a cell's workload: those of its trace, then those
+// that it submits. One may be there more than once.
+func blocks(c experiments.Cell) []*experiments.Job {
+	var jobs []*experiments.Job
+	if t := c.Workload.Trace; t != nil {
+		for _, k := range t.Kinds {
+			jobs = append(jobs, k.Job)
+		}
+	}
+	for _, s := range c.Workload.Submits {
+		jobs = append(jobs, s.Job)
+	}
+	return jobs
+}

@@ -1,0 +1,192 @@
+package realise
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/estimate"
+)
+
+// fitKey is a job and a model that was fitted to its samples; fit is what came
+// of it.
+type fitKey struct {
+	job   *experiments.Job
+	model string
+}
+
+type fit struct {
+	estimate estimator.Estimate
+	row      record.EstimateRow
+	err      error
+}
+
+// Estimates fits the samples, and returns the rows of estimates.csv with the
+// warnings of those that could not be fitted.
+func (x *Experiment) Estimates() (rows []record.EstimateRow, warnings []record.Warning) {
+	type place struct{ samples, hardware, model string }
+	seen, axes := map[place]bool{}, x.distinguishing()
+	x.eachSampled(func(c point, j *experiments.Job) {
+		for n, model := range x.models() {
+			id := place{x.kindAddress(j), c.Hardware.Name, model}
+			if _, ok := x.samples[x.profileHash(j)]; !ok || seen[id] {
+				continue
+			}
+			seen[id] = true
+			f := x.fit(j, model)
+			if f.err != nil {
+				code := "no_estimate"
+				if n > 0 {
+					code = "no_comparison"
+				}
+				warnings = append(warnings, record.Warning{Code: code, Text: f.err.Error()})
+				continue
+			}
+			row := f.row
+			row.Hardware, row.Axes = c.Hardware.Name, axes[x.kindAddress(j)]
+			if n > 0 {
+				row.Role = record.EstimateCompared
+			}
+			rows = append(rows, row)
+		}
+	})
+	return rows, warnings
+}
+
+// eachSampled calls visit for each job of each point whose run time there is
+// estimated from samples, in the order of the file.
+func (x *Experiment) eachSampled(visit func(point, *experiments.Job)) {
+	for _, c := range x.spec.Cells {
+		for _, j := range jobsOf(c) {
+			if x.sampled(c.Hardware, j) {
+				visit(c, j)
+			}
+		}
+	}
+}
+
+// distinguishing are the axes whose values tell a job kind from others of the
+// same block with the same request, by the address of its samples: those that
+// have one value in all its cells.
+func (x *Experiment) distinguishing() map[string]string {
+	type request struct {
+		block, hardware string
+		threads, gpus   int
+	}
+	var kinds []string // addresses, in the order of the file
+	cells := map[string][]experiments.Cell{}
+	alike := map[request][]string{}
+	of := map[string]request{}
+	x.eachSampled(func(c point, j *experiments.Job) {
+		h := x.kindAddress(j)
+		if cells[h] == nil {
+			kinds = append(kinds, h)
+			of[h] = request{j.Name, c.Hardware.Name, j.Threads.Request, j.GPUs}
+			alike[of[h]] = append(alike[of[h]], h)
+		}
+		cells[h] = append(cells[h], c)
+	})
+	axes := map[string]string{}
+	for _, h := range kinds {
+		if len(alike[of[h]]) < 2 {
+			continue
+		}
+		var same []string
+		for _, a := range cells[h][0].Axes {
+			if !slices.ContainsFunc(cells[h], func(c experiments.Cell) bool { return !slices.Contains(c.Axes, a) }) {
+				same = append(same, a.Name+"="+strings.ReplaceAll(a.Value, " ", ""))
+			}
+		}
+		axes[h] = strings.Join(same, " ")
+	}
+	return axes
+}
+
+// kindAddress tells job kinds apart: their samples and their length.
+func (x *Experiment) kindAddress(j *experiments.Job) string {
+	return fmt.Sprint(x.profileHash(j), " ", length(j))
+}
+
+// SampleRows are the rows of samples.csv: what was measured of each job.
+func (x *Experiment) SampleRows() []record.SampleRow {
+	var rows []record.SampleRow
+	for _, u := range x.units {
+		samples := x.samples[u.Hash]
+		for _, s := range samples {
+			units := -1.0
+			if len(s.Units) > 0 {
+				units = 0
+				for _, t := range s.Units {
+					units += t
+				}
+			}
+			rows = append(rows, record.SampleRow{
+				Job: u.Job, Threads: s.Threads, GPUs: s.GPUs, Length: s.Length, Unit: u.LengthUnit(),
+				Wall: s.Wall, Startup: known(s.Startup), Units: units, Save: known(s.Save), Launch: known(s.Launch),
+				Pause: known(s.Pause), Resume: known(s.Resume), Resize: known(s.Resize),
+				Busy: known(s.Busy), Tries: s.Tries, Cost: s.Cost,
+			})
+		}
+	}
+	return rows
+}
+
+// known is a measured value; 0 stands for none.
+func known(v float64) float64 {
+	if v == 0 {
+		return -1
+	}
+	return v
+}
+
+// decidesByEstimates reports whether a cell's policy decides by estimates that
+// were fitted to samples, as they are, with an error, or corrected while jobs run.
+func (x *Experiment) decidesByEstimates(c point) bool {
+	if !c.Policy.Policy.Estimates() {
+		return false
+	}
+	switch c.Policy.Estimates {
+	case "fitted", "noisy", "online":
+	default:
+		return false
+	}
+	return slices.ContainsFunc(jobsOf(c), func(j *experiments.Job) bool { return x.sampled(c.Hardware, j) })
+}
+
+// estimateOf is the fitted estimate of a job on its full request, if its
+// samples are there.
+func (x *Experiment) estimateOf(j *experiments.Job) (estimator.Estimate, bool) {
+	if _, ok := x.samples[x.profileHash(j)]; !ok {
+		return estimator.Estimate{}, false
+	}
+	f := x.fit(j, x.spec.Estimate.Model)
+	return f.estimate, f.err == nil
+}
+
+// fit fits a model to the samples of a job, once.
+func (x *Experiment) fit(j *experiments.Job, model string) fit {
+	x.fitting.Lock() // cells are simulated side by side
+	defer x.fitting.Unlock()
+	key := fitKey{j, model}
+	if f, ok := x.fits[key]; ok {
+		return f
+	}
+	var samples []estimator.Sample
+	for _, h := range x.sampleHashes(j, model) {
+		samples = append(samples, x.samples[h]...)
+	}
+	// Names of blocks mean nothing elsewhere: a job is known by what it runs.
+	name, kind := x.identityOf(j)
+	var f fit
+	f.estimate, f.row, f.err = estimate.Fit(estimate.Job{
+		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: length(j),
+		Model: model, Level: x.spec.Estimate.Level, Samples: samples,
+		Identity: name, Kind: kind, History: x.history,
+		Resource: estimator.Resource{Host: x.HostPrint(), Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra, GPUs: j.GPUs, GPUType: x.gpuType(j)},
+	})
+	x.fits[key] = f
+	return f
+}

@@ -1,0 +1,77 @@
+package realise
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/store"
+)
+
+// usesHistory reports whether a model looks at past runs.
+func usesHistory(model string) bool { return model == "auto" || model == "history" }
+
+// UsesHistory reports whether a model of the experiment looks at past runs.
+func (x *Experiment) UsesHistory() bool {
+	return len(x.units) > 0 && slices.ContainsFunc(x.models(), usesHistory)
+}
+
+// SetHistory makes past runs known to the estimates.
+func (x *Experiment) SetHistory(runs []estimator.Run) {
+	x.history = runs
+	clear(x.fits)
+}
+
+// History returns the past runs that are known.
+func (x *Experiment) History() []estimator.Run { return x.history }
+
+// HostOf is the fingerprint of the machine that a key describes, as
+// Experiment.HostPrint gives it.
+func HostOf(description string) string {
+	var k store.Key
+	for line := range strings.Lines(description) {
+		if strings.HasPrefix(line, "host.") {
+			k.Append([]string{strings.TrimSuffix(line, "\n")})
+		}
+	}
+	return k.Hash()[:12]
+}
+
+// Identity reads from a key what a job block stands for, whatever it is called:
+// the program with all its settings, what sort of program that is, and how
+// much of it was to be done. How much it held is not part of it.
+func Identity(description, block string) (name, kind string, length int) {
+	var k store.Key
+	prefix := "job." + block + "."
+	for line := range strings.Lines(description) {
+		rest, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), prefix)
+		if !ok {
+			continue
+		}
+		label, value, _ := strings.Cut(rest, " ")
+		switch label {
+		case "threads", "malleable", "limit", "gpus", "memory", "nodes", "estimate", "runtime":
+			continue
+		case "epochs", "steps":
+			k.Add("unit", label)
+			length, _ = strconv.Atoi(value)
+			continue
+		case "builtin":
+			kind, _, _ = strings.Cut(value, " ")
+		case "command":
+			kind = value
+		}
+		k.Add(label, value)
+	}
+	return k.Hash(), kind, length
+}
+
+// identityOf is the identity of a job of the plan.
+func (x *Experiment) identityOf(j *experiments.Job) (name, kind string) {
+	var k store.Key
+	k.Append(x.programs.describe(j))
+	name, kind, _ = Identity(k.Description(), j.Name)
+	return name, kind
+}

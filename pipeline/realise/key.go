@@ -1,0 +1,75 @@
+package realise
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/pipeline/store"
+)
+
+// Key describes all that the records of the cell depend on.
+func (c *Cell) Key() (*store.Key, error) {
+	x := c.x
+	r, err := c.realise()
+	if err != nil {
+		return nil, err
+	}
+	k := store.NewKey("execute")
+	k.Addf("cell", "%s %s %s", c.Workload.Name, c.Hardware.Name, c.Policy.Name)
+	for _, a := range c.Axes {
+		k.Add("axis."+a.Name, a.Value)
+	}
+	k.Append(x.blockLines(c.Policy, func() []string { return policyLines(c.Policy) }))
+	k.Append(x.blockLines(c.Hardware, func() []string { return hardwareLines(c.Hardware) }))
+	k.Append(c.overheadLines())
+	if c.Hardware.Real() {
+		k.Append(x.hostLines())
+	}
+	k.Append(x.blockLines(c.Workload, func() []string { return workloadLines(c.Workload) }))
+	c.addJobs(k)
+	k.Append(c.estimateLines())
+	k.Addf("records", "%s", x.spec.Records)
+	if x.spec.Until > 0 {
+		k.Addf("until", "%s", x.spec.Until)
+	}
+	k.Addf("replicate", "%d", c.Ref.Replicate)
+	k.Addf("experiment.seed", "%d", x.spec.Seed)
+	k.Addf("seed", "%d", c.Ref.Seed)
+	k.Add("workload.jobs", r.digest)
+	return k, nil
+}
+
+// addJobs adds the lines of the cell's jobs, each once: the forms of a job block
+// have most lines in common.
+func (c *Cell) addJobs(k *store.Key) {
+	added := map[string]bool{}
+	add := func(lines []string) {
+		for i, l := range lines {
+			if !added[l] {
+				added[l] = true
+				k.Append(lines[i : i+1])
+			}
+		}
+	}
+	for _, j := range blocks(c.point) {
+		add(alternativeLines(c.Hardware, j))
+	}
+	for _, j := range jobsOf(c.point) {
+		lines := c.x.programs.describe(j)
+		if !c.Hardware.Real() {
+			lines = append(slices.Clone(lines), c.x.runtimeLines(c.Hardware, j)...)
+		}
+		add(lines)
+	}
+}
+
+// blockLines returns the key lines of a block, which are made once.
+func (x *Experiment) blockLines(block any, lines func() []string) []string {
+	x.keying.Lock()
+	defer x.keying.Unlock()
+	l, ok := x.lines[block]
+	if !ok {
+		l = lines()
+		x.lines[block] = l
+	}
+	return l
+}

@@ -1,0 +1,348 @@
+package realise
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/store"
+)
+
+// Unit is a job on one number of threads whose run time is to be sampled.
+type Unit struct {
+	// Name is that of its files: the job block's, with a number from the second
+	// form of one block on.
+	Name string
+	Key  *store.Key
+	// Hash is that of Key, the address of the samples.
+	Hash string
+	// CacheName is what the newest samples of such a job are found by.
+	CacheName string
+	// Job is the job block.
+	Job                          string
+	Threads, Inter, Intra, Nodes int
+	GPUs                         int
+	GPUType                      string
+	// Lengths of the samples, each of which is taken Repeats times, in epochs or
+	// (with Steps) in steps.
+	Lengths []int
+	Steps   bool
+	Repeats int
+	// Asked is set when a job asks for this number of threads; the others are
+	// sampled for the speed-up curve alone.
+	Asked bool
+	// Pick is the time-writer line that counts when the program prints several.
+	Pick contract.Pick
+
+	job *experiments.Job
+	x   *Experiment
+}
+
+// LengthUnit is "epochs" or "steps".
+func (u *Unit) LengthUnit() string { return lengthUnit(u.job) }
+
+// Length is the whole job, in epochs or steps.
+func (u *Unit) Length() int { return length(u.job) }
+
+// Estimate is the fitted estimate of the job, if its samples are known.
+func (u *Unit) Estimate() (estimator.Estimate, bool) { return u.x.estimateOf(u.job) }
+
+// Identity is what the job runs, whatever its block is called, and what sort of
+// program that is, as past runs carry them.
+func (u *Unit) Identity() (name, kind string) { return u.x.identityOf(u.job) }
+
+// Launch returns how the job is started for a sample of so many epochs or steps.
+func (u *Unit) Launch(name string, length int, dirs Folders) launch.Job {
+	return u.x.programs.launch(u.job, name, length, dirs)
+}
+
+// Kind returns the engine that samples the job: that of its hardware or, for jobs that are simulated, the first that runs
+// programs of this machine. On returns the hardware; nil for this machine.
+func (u *Unit) Kind() *engine.Kind {
+	if in := u.x.places[u.job]; in != nil {
+		return in.on.Kind()
+	}
+	return engine.Local()
+}
+
+func (u *Unit) On() *engine.Hardware {
+	if in := u.x.places[u.job]; in != nil {
+		return in.on.ForEngine()
+	}
+	return nil
+}
+
+// planSamples lists the jobs that have to be sampled: those that run for real,
+// for predictions, and those whose simulated run time the file does not give.
+func (x *Experiment) planSamples() {
+	at := map[string]*Unit{} // by the hash of their key
+	named := map[string]int{}
+	add := func(j *experiments.Job, asked bool) {
+		k := x.profileKey(j)
+		h := k.Hash()
+		u, ok := at[h]
+		if !ok {
+			u = x.unit(j, k, h)
+			if named[u.Name]++; named[u.Name] > 1 { // a block that reads axes
+				u.Name = fmt.Sprintf("%s.%d", u.Name, named[u.Name])
+			}
+			at[h] = u
+			f := x.family(j)
+			x.families[f] = append(x.families[f], len(x.units))
+			x.units = append(x.units, u)
+		}
+		u.Asked = u.Asked || asked
+	}
+	var extra []*experiments.Job
+	for _, c := range x.spec.Cells {
+		for _, j := range jobsOf(c) {
+			if !x.sampled(c.Hardware, j) {
+				continue
+			}
+			add(j, true)
+			for _, n := range x.otherThreads(c, j) {
+				extra = append(extra, x.onThreads(j, n))
+			}
+		}
+	}
+	for _, j := range extra {
+		add(j, false)
+	}
+	for _, units := range x.families {
+		slices.SortFunc(units, func(a, b int) int { return x.units[a].Threads - x.units[b].Threads })
+	}
+}
+
+func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *Unit {
+	return &Unit{
+		Name: blockName(j), Key: key, Hash: hash, CacheName: "profile " + blockName(j), Job: j.Name,
+		Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra, Nodes: j.Nodes,
+		GPUs: j.GPUs, GPUType: x.gpuType(j), Steps: j.Steps > 0, Pick: pick(j.TimeWriter),
+		Lengths: sampleLengths(length(j), x.spec.Profile), Repeats: x.spec.Profile.Repeats,
+		job: j, x: x,
+	}
+}
+
+// blockName names the form of a job block that a job is.
+func blockName(j *experiments.Job) string {
+	if j.Variant == "" {
+		return j.Name
+	}
+	return j.Name + "-" + j.Variant
+}
+
+// pick is the time-writer line that the language's word stands for.
+func pick(word string) contract.Pick {
+	switch word {
+	case "first":
+		return contract.First
+	case "longest":
+		return contract.Longest
+	}
+	return contract.Last
+}
+
+// gpuType is the model of the GPUs that a job runs on; empty without any.
+func (x *Experiment) gpuType(j *experiments.Job) string {
+	if j.GPUs == 0 {
+		return ""
+	}
+	return x.host.GPUType
+}
+
+// HostPrint is the fingerprint of the machine in a word, as samples and past
+// runs carry it.
+func (x *Experiment) HostPrint() string {
+	var k store.Key
+	k.Append(x.hostLines())
+	return k.Hash()[:12]
+}
+
+func (x *Experiment) hostLines() []string {
+	var k store.Key
+	for _, s := range x.host.Fingerprint() {
+		k.Add("host."+s.Name, s.Value)
+	}
+	return k.Lines()
+}
+
+// Units are the jobs to sample, in the order of the file.
+func (x *Experiment) Units() []*Unit { return x.units }
+
+// Family returns the indexes of the units whose samples tell of a unit's run
+// time, itself included, in the order of their threads.
+func (x *Experiment) Family(u *Unit) []int { return x.families[x.family(u.job)] }
+
+// usesCurve reports whether a model looks at samples on other numbers of threads
+// than the request.
+func usesCurve(model string) bool { return model == "auto" || model == "scaling" }
+
+// otherThreads are the numbers of threads, beside its request, on which a job of
+// a cell is to be sampled: those that the file says; or else, where it may come
+// to run on another number, the fewest and the most that it may hold. The
+// fewest is what the file says, or half of the request: a sample on one thread
+// of many would take as long as the job. None are more than the machine has.
+func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
+	if !slices.ContainsFunc(x.models(), usesCurve) {
+		return nil
+	}
+	request := j.Threads.Request
+	counts := slices.Clone(x.spec.Profile.Threads)
+	if len(counts) == 0 {
+		partial := c.Policy.Partial()
+		resized := len(c.Workload.Resizes) > 0 || c.Workload.Trace != nil && len(c.Workload.Trace.Resizes) > 0
+		if !partial && !resized {
+			return nil
+		}
+		least := j.Threads.Min
+		if least == 0 {
+			least = max(1, request/2)
+		}
+		counts = []int{least, max(request, j.Threads.Max)}
+	}
+	return slices.DeleteFunc(counts, func(n int) bool {
+		return n == request || n > x.host.Threads || n%max(j.Nodes, 1) != 0
+	})
+}
+
+// onThreads is a job with another number of threads, divided into its pools as
+// the engine divides them.
+func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
+	other := *j
+	if in := x.places[j]; in != nil {
+		x.places[&other] = in
+	}
+	other.Threads.Inter, other.Threads.Intra = contract.Split(j.Threads.Inter, j.Threads.Intra, j.Threads.Request, n)
+	other.Threads.Request = n
+	other.Variant = fmt.Sprintf("%dt", n)
+	return &other
+}
+
+// sampled reports whether a job's run time on a machine is estimated from samples.
+func (x *Experiment) sampled(h *experiments.Hardware, j *experiments.Job) bool {
+	return h.Real() || j.Runtime == nil
+}
+
+// profileKey describes all that a job's samples depend on.
+func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
+	k := store.NewKey("profile")
+	k.Append(x.hostLines())
+	k.Add("profile.measures", "start-up, units, save, launch, pause, resume, resize")
+	k.Addf("profile.lengths", "%v %s", sampleLengths(length(j), x.spec.Profile), lengthUnit(j))
+	k.Addf("profile.repeats", "%d", x.spec.Profile.Repeats)
+	if b := x.spec.Profile.Budget; b > 0 {
+		k.Addf("profile.budget", "%g", b)
+	}
+	k.Append(x.programs.source(j))
+	k.Append(held(j))
+	if j.TimeWriter != "" && j.TimeWriter != "last" {
+		k.Add("job."+j.Name+".time_writer", j.TimeWriter)
+	}
+	return k
+}
+
+// family is what jobs have in common whose samples tell of one another: the
+// program and the lengths, but not the threads.
+func (x *Experiment) family(j *experiments.Job) string {
+	var k store.Key
+	k.Append(x.programs.source(j))
+	k.Addf("lengths", "%v %s, gpus %d, nodes %d", sampleLengths(length(j), x.spec.Profile), lengthUnit(j), j.GPUs, j.Nodes)
+	return k.Description()
+}
+
+// profileHash is the address of a job's samples on its request.
+func (x *Experiment) profileHash(j *experiments.Job) string {
+	x.hashing.Lock()
+	defer x.hashing.Unlock()
+	h, ok := x.sampleHash[j]
+	if !ok {
+		h = x.profileKey(j).Hash()
+		x.sampleHash[j] = h
+	}
+	return h
+}
+
+// sampleHashes are the addresses of all samples that a model looks at for a
+// job: those on its request first.
+func (x *Experiment) sampleHashes(j *experiments.Job, model string) []string {
+	hashes := []string{x.profileHash(j)}
+	if usesCurve(model) {
+		for _, i := range x.families[x.family(j)] {
+			if h := x.units[i].Hash; h != hashes[0] {
+				hashes = append(hashes, h)
+			}
+		}
+	}
+	return hashes
+}
+
+// estimateLine describes the estimate of a job: the model, and the addresses of
+// its samples.
+func (x *Experiment) estimateLine(j *experiments.Job) string {
+	model := x.spec.Estimate.Model
+	return model + " " + strings.Join(x.sampleHashes(j, model), " ")
+}
+
+// sampleLengths are the lengths of a job's samples: those that the file lists,
+// or multiples of the part of the job that the file asks for (at least one
+// unit); never more than the job.
+func sampleLengths(total int, profile experiments.Profile) []int {
+	if len(profile.Lengths) > 0 {
+		lengths := slices.Clone(profile.Lengths)
+		for i := range lengths {
+			lengths[i] = min(total, lengths[i])
+		}
+		return slices.Compact(lengths)
+	}
+	shortest := max(1, int(float64(total)*profile.Fraction+0.5))
+	lengths := make([]int, profile.Samples)
+	for i := range lengths {
+		lengths[i] = min(total, shortest*(i+1))
+	}
+	return lengths
+}
+
+// Needs returns the hashes of the samples that a cell wants for its estimates.
+func (c *Cell) Needs() []string {
+	var hashes []string
+	for _, j := range jobsOf(c.point) {
+		if !c.x.sampled(c.Hardware, j) {
+			continue
+		}
+		for _, model := range c.x.models() {
+			hashes = append(hashes, c.x.sampleHashes(j, model)...)
+		}
+	}
+	return hashes
+}
+
+// models are the names of the models of run times: that of the estimates, and
+// those that it is compared with.
+func (x *Experiment) models() []string {
+	return append([]string{x.spec.Estimate.Model}, x.spec.Estimate.Models...)
+}
+
+// Samples returns the samples with a hash, if they are known.
+func (x *Experiment) Samples(hash string) ([]estimator.Sample, bool) {
+	s, ok := x.samples[hash]
+	return s, ok
+}
+
+// SetSamples makes the samples of a unit known, or with nil unknown; what was
+// fitted without them is forgotten. Cells must not be realised at the same time.
+func (x *Experiment) SetSamples(hash string, samples []estimator.Sample) {
+	x.samples[hash] = samples
+	if samples == nil {
+		delete(x.samples, hash)
+	}
+	clear(x.fits)
+}
+
+// Budget is how much time sampling may take, as a part of what the real cells are
+// predicted to take; 0 for no bound.
+func (x *Experiment) Budget() float64 { return x.spec.Profile.Budget }

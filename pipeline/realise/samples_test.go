@@ -1,0 +1,154 @@
+package realise
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/experiments/load"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware"
+	_ "github.com/tfexp/tfexp/hardware/engine/all"
+)
+
+// realFile is an experiment of one job block that runs for real.
+const realFile = `
+experiment "real" {
+  replicates = 1
+}
+
+job "t" {
+  command = ["true"]
+  epochs  = 10
+}
+
+workload "w" {
+  submit {
+    job   = job.t
+    count = 2
+  }
+}
+
+hardware "h" {
+  engine  = "process"
+  threads = 1
+}
+
+policy "fcfs" {
+  order = "fcfs"
+}
+
+policy "rr" {
+  order   = "round_robin"
+  quantum = "1s"
+}
+`
+
+func loadSmall(t testing.TB, source string) *experiments.Spec {
+	t.Helper()
+	spec, diags := load.Source("small.hcl", []byte(source), load.Options{
+		Host: experiments.HostFacts{Threads: 2, Cores: 2},
+	})
+	if diags.HasErrors() {
+		var b strings.Builder
+		diags.Render(&b, false)
+		t.Fatal(b.String())
+	}
+	return spec
+}
+
+// units lists the threads of what a plan samples, and whether a job asks for
+// them.
+func units(x *Experiment) (threads []int, asked []bool) {
+	for _, u := range x.units {
+		threads = append(threads, u.Threads)
+		asked = append(asked, u.Asked)
+	}
+	return threads, asked
+}
+
+// A speed-up curve wants samples on other numbers of threads than the request,
+// where the job may come to run on them.
+func TestThreadsThatAreSampled(t *testing.T) {
+	const curve = "\nestimate { model = \"scaling\" }\n"
+	for _, c := range []struct {
+		name, job, policy, more string
+		want                    []int
+	}{
+		{"one model, one request", "threads = 4\nmalleable = true", `allocation = "max_prop"`, "", []int{4}},
+		{"strict", "threads = 4\nmalleable = true", `allocation = "strict"`, curve, []int{4}},
+		{"half", "threads = 4\nmalleable = true", `allocation = "max_prop"`, curve, []int{4, 2}},
+		{"rigid, but sized at its start", "threads = 4", `allocation = "always_attend"`, curve, []int{4, 2}},
+		{"bounds", "threads = {\nrequest = 2\nmin = 1\nmax = 4\n}\nmalleable = true", `allocation = "max_prop"`, curve, []int{2, 1, 4}},
+		{"beyond the machine", "threads = {\nrequest = 2\nmax = 64\n}\nmalleable = true", `allocation = "max_prop"`, curve, []int{2, 1}},
+		{"as the file says", "threads = 2", `allocation = "strict"`, curve + "profile { threads = [4, 2, 1] }", []int{2, 1, 4}},
+	} {
+		file := strings.Replace(realFile, "epochs  = 10", "epochs = 10\n"+c.job, 1)
+		file = strings.Replace(file, `engine  = "process"`, `engine = "simulated"`, 1)
+		file = strings.Replace(file, "threads = 1", "threads = 64", 1)
+		file = strings.Replace(file, `order = "fcfs"`, "order = \"fcfs\"\n"+c.policy, 1)
+		spec := loadSmall(t, file+c.more)
+		x, err := New(spec, hardware.Machine{Threads: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Plan()
+		got, asked := units(x)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: samples on %v threads, want %v", c.name, got, c.want)
+		}
+		for i := range asked {
+			if asked[i] != (i == 0) {
+				t.Errorf("%s: a job asks for %d threads: %v", c.name, got[i], asked[i])
+			}
+		}
+	}
+}
+
+// The samples of a request that is swept tell of one another, where the model
+// looks at them; a key says which.
+func TestASweptRequestSharesItsSamples(t *testing.T) {
+	file := strings.Replace(realFile, "epochs  = 10", "epochs = 10\nthreads = each.cores", 1)
+	file = strings.Replace(file, `engine  = "process"`, `engine = "simulated"`, 1)
+	file = strings.Replace(file, "threads = 1\n", "threads = 4\n", 1) + "\nmatrix {\ncores = [1, 2, 4]\n}\n"
+	for model, want := range map[string]int{"linear": 1, "scaling": 3} {
+		x, err := New(loadSmall(t, file+"\nestimate { model = \""+model+"\" }"), hardware.Machine{Threads: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Plan()
+		if len(x.units) != 3 {
+			t.Fatalf("%d jobs are sampled, want 3", len(x.units))
+		}
+		j := x.units[1].job
+		if got := x.sampleHashes(j, model); len(got) != want || got[0] != x.profileHash(j) {
+			t.Errorf("%s looks at %d kinds of samples, want %d", model, len(got), want)
+		}
+		var names []string
+		for _, u := range x.units {
+			names = append(names, u.Name)
+		}
+		if want := []string{"t", "t.2", "t.3"}; !slices.Equal(names, want) {
+			t.Errorf("the files are called %v, want %v", names, want)
+		}
+	}
+}
+
+func TestSampleLengths(t *testing.T) {
+	for _, c := range []struct {
+		total   int
+		profile experiments.Profile
+		want    []int
+	}{
+		{100, experiments.Profile{Samples: 2, Fraction: 0.03}, []int{3, 6}},
+		{10, experiments.Profile{Samples: 3, Fraction: 0.01}, []int{1, 2, 3}},
+		{2, experiments.Profile{Samples: 3, Fraction: 0.5}, []int{1, 2, 2}},
+		{100, experiments.Profile{Lengths: []int{5, 20}}, []int{5, 20}},
+		{8, experiments.Profile{Lengths: []int{5, 20, 30}}, []int{5, 8}},
+	} {
+		if got := sampleLengths(c.total, c.profile); !slices.Equal(got, c.want) {
+			t.Errorf("of %d by %+v: %v, want %v", c.total, c.profile, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package realise
+
+import (
+	"fmt"
+	"github.com/tfexp/tfexp/stages"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// work says how long each job of a workload takes in simulation: what its
+// trace says; or the fitted estimate, with its speed-up curve on other threads
+// than the request; or what the file says. The file comes before the
+// estimate on simulated machines, the estimate when a real cell is simulated.
+// The error wraps stages.ErrNoEstimate for a job that has none of them.
+func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
+	work := make([]simulated.Scaling, len(r.jobs))
+	ofKind := make([]simulated.Scaling, len(r.kinds))
+	known := make([]bool, len(r.kinds))
+	alternatives := alternativesOf(c.Hardware, r)
+	for i := range work {
+		k := r.kind[i]
+		if several := r.alternativesAt(alternatives, i); several != nil {
+			var err error
+			if work[i], err = c.x.workOnEach(c.Hardware, r, i, several); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if told, ok := r.told(i); ok {
+			work[i] = told
+			continue
+		}
+		// Without a run time in a trace there is always a block.
+		if j := r.kinds[k]; !c.x.estimated(c.Hardware, j) && j.Runtime != nil {
+			work[i] = given(j, r.epoch(i))
+			continue
+		}
+		if !known[k] {
+			var err error
+			if ofKind[k], err = c.x.workOf(r.kinds[k]); err != nil {
+				return nil, err
+			}
+			known[k] = true
+		}
+		work[i] = ofKind[k]
+	}
+	return work, nil
+}
+
+// told is the work of a job whose run time a trace tells; it speeds up as the file
+// says, and else in proportion to its threads.
+func (r *realisation) told(job int) (simulated.Scaling, bool) {
+	t, ok := r.runTime(job)
+	if !ok {
+		return simulated.Scaling{}, false
+	}
+	w := simulated.FullRequest(t, r.jobs[job].Threads)
+	if k := r.kind[job]; k >= 0 && r.kinds[k].Runtime != nil {
+		speedUp(&w, r.kinds[k].Runtime)
+	}
+	return w, true
+}
+
+// estimated reports whether a job's run time on a machine is a fitted estimate.
+func (x *Experiment) estimated(h *experiments.Hardware, j *experiments.Job) bool {
+	if !x.sampled(h, j) {
+		return false
+	}
+	_, ok := x.samples[x.profileHash(j)]
+	return ok
+}
+
+// workOf is the work of a job by its fitted estimate.
+func (x *Experiment) workOf(j *experiments.Job) (simulated.Scaling, error) {
+	est, ok := x.estimateOf(j)
+	if !ok {
+		return simulated.Scaling{}, fmt.Errorf("%w of the run time of job %s: its samples failed", stages.ErrNoEstimate, j.Name)
+	}
+	w := simulated.Scaling{
+		Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(length(j))),
+		Threads: j.Threads.Request, Parallel: 1,
+	}
+	if est.Curve != (estimator.Curve{}) {
+		w.SpeedUp = func(threads int) float64 { return est.Curve.Speedup(float64(threads)) }
+	}
+	return w, nil
+}
+
+// simulatorOptions are the settings of a cell's simulated engine.
+func (c *Cell) simulatorOptions() simulated.Options {
+	h := c.Hardware
+	opts := simulated.Options{
+		Overheads: c.measuredOverheads(), Noise: h.Noise, Seed: c.Ref.Seed,
+		Lacks: scheduler.Capabilities{
+			Pause: slices.Contains(h.Lacks, "pause"), Resize: slices.Contains(h.Lacks, "resize"),
+			Memory: slices.Contains(h.Lacks, "memory"), GPUs: slices.Contains(h.Lacks, "gpus"),
+		},
+	}
+	opts.Contention = contention(h)
+	if h.Overheads != nil {
+		opts.Overheads = simulated.Overheads(*h.Overheads)
+	}
+	return opts
+}
+
+// measuredOverheads are what the engine took, at the median over the samples of
+// the job kinds of a cell. What a program does before its first epoch is
+// in the intercept of its estimate; Start is only what the engine adds. A real
+// pause and the resume that follows it keep the cores idle for their sum,
+// whichever of the two jobs is charged.
+func (c *Cell) measuredOverheads() simulated.Overheads {
+	var launch, pause, resume, resize median
+	for _, j := range jobsOf(c.point) {
+		if !c.x.sampled(c.Hardware, j) {
+			continue
+		}
+		for _, s := range c.x.samples[c.x.profileHash(j)] {
+			launch.add(s.Launch)
+			pause.add(s.Pause)
+			resume.add(s.Resume)
+			resize.add(s.Resize)
+		}
+	}
+	return simulated.Overheads{Start: launch.time(), Pause: pause.time(), Resume: resume.time(), Resize: resize.time()}
+}
+
+// median is of the measured ones among times in seconds; 0 stands for none. The
+// first launch of a run is often far slower than the others: a mean would charge
+// it to all.
+type median []float64
+
+func (m *median) add(s float64) {
+	if s > 0 {
+		*m = append(*m, s)
+	}
+}
+
+func (m median) time() time.Duration {
+	if len(m) == 0 {
+		return 0
+	}
+	slices.Sort(m)
+	return seconds((m[(len(m)-1)/2] + m[len(m)/2]) / 2)
+}
+
+// truth is what only a simulation knows: the run time of each job alone on its
+// full request (in the fastest of its alternatives), and its work.
+type truth struct {
+	alone []time.Duration
+	work  []simulated.Scaling
+}

@@ -1,0 +1,106 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// Source gives the cells of an experiment, some of which may follow from the
+// results of others.
+type Source interface {
+	// Next returns cells that were not there before, in the order in which they
+	// stand in results; none when there are no more. It is called first before
+	// anything has run, and again when all cells so far are over: finished then
+	// returns what a finished cell left.
+	Next(finished func(cell string) (record.Cell, bool)) ([]*realise.Cell, error)
+}
+
+// matrix is the source of all points of an experiment's matrix, at once.
+type matrix struct{ x *realise.Experiment }
+
+func (m *matrix) Next(func(string) (record.Cell, bool)) ([]*realise.Cell, error) {
+	if m.x == nil {
+		return nil, nil
+	}
+	cells := m.x.Cells()
+	m.x = nil
+	return cells, nil
+}
+
+// finished reads what a finished cell left.
+func (p *Plan) finished(cell string) (c record.Cell, ok bool) {
+	raw, err := os.ReadFile(filepath.Join(p.folder(cell), record.CellFile))
+	if err != nil || json.Unmarshal(raw, &c) != nil || c.State != record.CellFinished {
+		return c, false
+	}
+	return c, true
+}
+
+// ask asks the source for more cells, and adds them to the plan. It returns the
+// indexes of the first and of the one after the last.
+func (p *Plan) ask() (from, to int, err error) {
+	from = len(p.Cells)
+	if p.exhausted {
+		return from, from, nil
+	}
+	cells, err := p.source.Next(p.finished)
+	if err != nil {
+		return from, from, err
+	}
+	if _, ok := p.source.(*matrix); ok || len(cells) == 0 {
+		p.exhausted = true
+	}
+	refs := make([]record.CellRef, len(cells))
+	for i, c := range cells {
+		k, err := c.Key()
+		if err != nil {
+			return from, from, err
+		}
+		c.Ref.Key = k.Hash()
+		refs[i] = c.Ref
+		p.keys = append(p.keys, k)
+	}
+	p.cells = append(p.cells, cells...)
+	p.Cells = append(p.Cells, refs...)
+	p.Work = append(p.Work, make([]CellWork, len(cells))...)
+	for _, i := range realise.RunOrder(p.Seed, refs) {
+		p.RunOrder = append(p.RunOrder, from+i)
+	}
+	return from, len(p.Cells), nil
+}
+
+// plan asks the source for cells and looks them up, until one of them has to run:
+// what follows from its results is not known before.
+func (p *Plan) askAll(v store.View, onDisk map[string]bool) error {
+	for {
+		from, to, err := p.ask()
+		if err != nil || from == to {
+			return err
+		}
+		if p.lookUpCells(v, from, to, onDisk) {
+			return nil
+		}
+	}
+}
+
+// lookUpCells finds out which cells are there already, and reports whether some
+// are not.
+func (p *Plan) lookUpCells(v store.View, from, to int, onDisk map[string]bool) (some bool) {
+	for i := from; i < to; i++ {
+		p.Work[i] = p.lookUpCell(v, i, onDisk)
+		delete(onDisk, p.Cells[i].Cell)
+		if p.Work[i].Reuse {
+			continue
+		}
+		some = true
+		for _, h := range p.cells[i].Needs() {
+			p.needed[h] = true
+		}
+	}
+	return some
+}

@@ -1,0 +1,232 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// chain runs the stages in their order.
+type chain struct {
+	*run
+	seen *stages.Run
+	// digests are the hashes of what describes the artifacts that are there.
+	digests map[stages.Artifact]string
+	// broken are the artifacts of stages that failed; err is why.
+	broken map[stages.Artifact]bool
+	err    error
+	// ended is set once how the run ended is written down, as state.
+	ended bool
+	state string
+	plan  string // the digest of the plan
+}
+
+// all runs the stages. It returns the state in which the run ended.
+func (c *chain) all(ctx context.Context) (state string, err error) {
+	for _, s := range c.stages {
+		if stages.AfterEnding(s) && !c.ended {
+			c.end(ctx)
+		}
+		if err := c.one(ctx, s); err != nil {
+			c.fail(ctx, s, err)
+		}
+	}
+	if !c.ended {
+		c.end(ctx)
+	}
+	return c.state, c.err
+}
+
+// end writes down how the run ended, for the stages that show it.
+func (c *chain) end(ctx context.Context) {
+	if c.err != nil && ctx.Err() != nil {
+		c.err = ErrInterrupted
+	}
+	c.state = "finished"
+	switch {
+	case errors.Is(c.err, ErrInterrupted):
+		c.state = "interrupted"
+	case c.err != nil || c.outcome.Failed > 0:
+		c.state = "failed"
+	}
+	c.err = errors.Join(c.err, c.finish(c.state))
+	c.ended = true
+	clear(c.broken) // what has finished is shown
+}
+
+// fail notes that a stage failed: those that read what it writes do not run.
+func (c *chain) fail(ctx context.Context, s *stages.Stage, err error) {
+	c.without(s)
+	switch {
+	case !c.ended:
+	case ctx.Err() != nil && c.state != "interrupted":
+		c.state, err = "interrupted", ErrInterrupted
+	default:
+		c.state = "failed"
+	}
+	if !errors.Is(c.err, err) {
+		c.err = errors.Join(c.err, err)
+	}
+}
+
+// one runs a stage, unless its files are there already, or what it reads is not.
+func (c *chain) one(ctx context.Context, s *stages.Stage) error {
+	lacks := slices.ContainsFunc(s.Reads, func(a stages.Artifact) bool { return c.broken[a] })
+	switch {
+	case !s.Always && (lacks || ctx.Err() != nil):
+		c.without(s)
+		return ctx.Err()
+	case lacks && c.ended:
+		c.without(s)
+		return nil
+	case s.Always && (!c.ended || c.state == "interrupted"):
+		ctx = context.WithoutCancel(ctx)
+	}
+	if s.Key == nil {
+		if err := errors.Join(s.Run(ctx, c.seen), c.cache.Flush()); err != nil {
+			return err
+		}
+		return c.describe(s)
+	}
+	return c.keyed(ctx, s)
+}
+
+// without notes that what a stage writes is not there.
+func (c *chain) without(s *stages.Stage) {
+	for _, a := range s.Writes {
+		c.broken[a] = true
+	}
+}
+
+// describe remembers what a stage without a key has left.
+func (c *chain) describe(s *stages.Stage) error {
+	k := store.NewKey(s.Name)
+	if s.Left != nil {
+		lines, err := s.Left(c.seen)
+		if err != nil {
+			return err
+		}
+		addLines(k, lines)
+	}
+	c.left(s, k.Hash())
+	return nil
+}
+
+func (c *chain) left(s *stages.Stage, hash string) {
+	for _, a := range s.Writes {
+		c.digests[a] = hash
+	}
+}
+
+func addLines(k *store.Key, lines []stages.Line) {
+	for _, l := range lines {
+		k.Add(l.Label, l.Value)
+	}
+}
+
+// keyed runs a stage with a key, unless its files were made under the same.
+func (c *chain) keyed(ctx context.Context, s *stages.Stage) error {
+	k, err := c.key(s)
+	if err != nil {
+		return err
+	}
+	c.left(s, k.Hash())
+	if c.outcome.Ran == 0 && c.there(s, k) {
+		return c.journal.Add(store.JournalEntry{Event: "stage_end", Unit: s.Name, State: "reused", Key: k.Hash()})
+	}
+	began := time.Now()
+	c.Observe(stages.Progress{Kind: stages.StageStart, Stage: s.Name})
+	err = s.Run(ctx, c.seen)
+	n := c.seen.TakeMade()
+	c.Observe(stages.Progress{Kind: stages.StageEnd, Stage: s.Name, Done: n, Total: n, Elapsed: time.Since(began), Err: err})
+	if err != nil {
+		return err
+	}
+	e := store.Entry{
+		Stage: s.Name, Unit: stageUnit(s), Description: k.Description(), Created: time.Now(),
+		Seconds: time.Since(began).Seconds(), Files: c.files(s),
+	}
+	if err := c.cache.Put(k, e, nil); err != nil {
+		return err
+	}
+	return c.journal.Add(store.JournalEntry{
+		Event: "stage_end", Unit: s.Name, State: "finished", Seconds: time.Since(began).Seconds(), Key: k.Hash(),
+	})
+}
+
+func stageUnit(s *stages.Stage) string { return "stage " + s.Name }
+
+// key describes all that the files of a stage depend on: the version of tfexp, the
+// plan, what it reads, and what it says itself.
+func (c *chain) key(s *stages.Stage) (*store.Key, error) {
+	k := store.NewKey(s.Name)
+	k.Add("version", c.options.Version)
+	if c.plan == "" {
+		plan := c.Plan.Plan
+		plan.PredictedSeconds = 0 // how long it was to take changes nothing
+		plan.Cells = slices.Clone(plan.Cells)
+		for i := range plan.Cells {
+			plan.Cells[i].PredictedSeconds = 0
+		}
+		raw, err := json.Marshal(plan)
+		if err != nil {
+			return nil, fmt.Errorf("describe the plan: %w", err)
+		}
+		c.plan = store.HashOf(string(raw))
+	}
+	k.Add("plan", c.plan)
+	lines, err := s.Key(c.seen)
+	if err != nil {
+		return nil, err
+	}
+	addLines(k, lines)
+	for _, a := range s.Reads {
+		if a != stages.Ending {
+			k.Add("reads."+string(a), c.digests[a])
+		}
+	}
+	return k, nil
+}
+
+// files are those that a stage has left, with their sizes.
+func (c *chain) files(s *stages.Stage) []record.File {
+	var files []record.File
+	for _, name := range s.Files {
+		if info, err := os.Stat(filepath.Join(c.Dir, name)); err == nil {
+			files = append(files, record.File{Name: name, Size: size(info)})
+		}
+	}
+	return files
+}
+
+// size is that of a file; folders have none.
+func size(info fs.FileInfo) int64 {
+	if info.IsDir() {
+		return 0
+	}
+	return info.Size()
+}
+
+// there reports whether the files of a stage were made under a key, and are whole:
+// a power cut may have torn one that need not survive it.
+func (c *chain) there(s *stages.Stage, k *store.Key) bool {
+	there := false
+	c.cache.View(func(v store.View) {
+		last, ok := v.Last(stageUnit(s))
+		there = ok && last.Description == k.Description() && slices.Equal(last.Files, c.files(s))
+	})
+	return there
+}
+
+// anyBroken reports whether a stage after the ending has failed.
+func (c *chain) anyBroken() bool { return len(c.broken) > 0 }

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/klauspost/compress/s2"
+
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// maxPacked is the size of all files above which a cell stays out of the
+// cache: it can then be reused only from its folder.
+const maxPacked = 64 << 20
+
+// encoders are kept, with their buffers, from cell to cell: a matrix has
+// thousands. S2 takes a third of gzip's time, for half as much again in size.
+var encoders = sync.Pool{New: func() any { return s2.NewWriter(nil, s2.WriterConcurrency(1), s2.WriterBlockSize(256<<10)) }}
+
+// Pack returns a cell's folder as a compressed archive, or nil when it is
+// too large to keep twice.
+func Pack(dir string) ([]byte, error) {
+	var total int64
+	err := walkFiles(dir, func(_ string, info fs.FileInfo) error {
+		total += info.Size()
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("pack cell: %w", err)
+	}
+	if total > maxPacked {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	z := encoders.Get().(*s2.Writer)
+	defer encoders.Put(z)
+	z.Reset(&b)
+	t := tar.NewWriter(z)
+	err = walkFiles(dir, func(path string, _ fs.FileInfo) error {
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if err := t.WriteHeader(&tar.Header{Name: filepath.ToSlash(name), Mode: 0o644, Size: int64(len(raw))}); err != nil {
+			return err
+		}
+		_, err = t.Write(raw)
+		return err
+	})
+	if err := errors.Join(err, t.Close(), z.Close()); err != nil {
+		return nil, fmt.Errorf("pack cell: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// walkFiles calls visit for each file of a folder, in name order.
+func walkFiles(dir string, visit func(path string, info fs.FileInfo) error) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return visit(path, info)
+	})
+}
+
+// Unpack replaces a cell's folder by a packed one. cell.json comes last,
+// so that a folder which has one is complete.
+func Unpack(dir string, packed []byte) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("unpack cell: %w", err)
+	}
+	var last []byte
+	for t := tar.NewReader(s2.NewReader(bytes.NewReader(packed))); ; {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("unpack cell: %w", err)
+		}
+		if !filepath.IsLocal(h.Name) {
+			return fmt.Errorf("unpack cell: %q is outside of its folder", h.Name)
+		}
+		raw, err := io.ReadAll(t)
+		if err != nil {
+			return fmt.Errorf("unpack cell: %w", err)
+		}
+		if h.Name == record.CellFile {
+			last = raw
+			continue
+		}
+		if err := writeNew(filepath.Join(dir, filepath.FromSlash(h.Name)), raw); err != nil {
+			return err
+		}
+	}
+	if last == nil {
+		return fmt.Errorf("unpack cell: %s is missing", record.CellFile)
+	}
+	return writeNew(filepath.Join(dir, record.CellFile), last)
+}
+
+func writeNew(path string, raw []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("unpack cell: %w", err)
+	}
+	if err := os.WriteFile(path, raw, 0o644); err != nil {
+		return fmt.Errorf("unpack cell: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package analysis
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// outcomes are the runs that an estimate is compared with.
+type outcomes struct {
+	seconds []float64 // service times
+	real    []float64 // those of real cells
+	covered int       // of real
+}
+
+func (o *outcomes) add(e record.EstimateRow, service float64, real bool) {
+	o.seconds = append(o.seconds, service)
+	if !real {
+		return
+	}
+	o.real = append(o.real, service)
+	if e.Low >= 0 && e.Low <= service && service <= e.High {
+		o.covered++
+	}
+}
+
+// resource names what an estimate is for: "here, 2 threads".
+func resource(r record.EstimateRow) string {
+	s := fmt.Sprintf("%s, %d threads", r.Hardware, r.Threads)
+	if r.Threads == 1 {
+		s = r.Hardware + ", 1 thread"
+	}
+	if r.GPUs > 0 {
+		s += fmt.Sprintf(", %d GPUs", r.GPUs)
+	}
+	return s
+}
+
+// writeAccuracy puts what the jobs really took into estimates.csv, and writes
+// accuracy.csv and profiling.csv.
+func writeAccuracy(e *record.Experiment, rows []record.EstimateRow, actual []outcomes) error {
+	for i := range rows {
+		rows[i].Actual, rows[i].ActualSD, rows[i].Runs, rows[i].Covered = -1, -1, len(actual[i].seconds), actual[i].covered
+		if rows[i].Runs > 0 {
+			rows[i].Actual = stat.Mean(actual[i].seconds, nil)
+		}
+		if rows[i].Runs > 1 {
+			rows[i].ActualSD = stat.StdDev(actual[i].seconds, nil)
+		}
+	}
+	if err := record.ReplaceEstimates(e.Dir, rows); err != nil {
+		return err
+	}
+	samples, err := e.Samples()
+	if err != nil {
+		return err
+	}
+	cost := 0.0
+	for _, s := range samples {
+		cost += max(s.Cost, 0)
+	}
+	return errors.Join(
+		record.WriteAccuracy(e.Dir, accuracy(rows, actual)),
+		record.WriteProfiling(e.Dir, profiling(e, cost)))
+}
+
+// accuracy sums up the estimates that have real runs: for each model over all,
+// by job, and by resource, in the order of estimates.csv.
+func accuracy(rows []record.EstimateRow, actual []outcomes) []record.AccuracyRow {
+	var models []string
+	for i, r := range rows {
+		if len(actual[i].real) > 0 && !slices.Contains(models, r.Model) {
+			models = append(models, r.Model)
+		}
+	}
+	var out []record.AccuracyRow
+	for _, model := range models {
+		for _, by := range []struct {
+			name  string
+			group func(record.EstimateRow) string
+		}{
+			{record.ByAll, func(record.EstimateRow) string { return "" }},
+			{record.ByJob, func(r record.EstimateRow) string { return r.Job }},
+			{record.ByResource, resource},
+		} {
+			var groups []string
+			members := map[string][]int{}
+			for i, r := range rows {
+				if r.Model != model || len(actual[i].real) == 0 {
+					continue
+				}
+				g := by.group(r)
+				if members[g] == nil {
+					groups = append(groups, g)
+				}
+				members[g] = append(members[g], i)
+			}
+			for _, g := range groups {
+				row := summarise(rows, actual, members[g])
+				row.Model, row.By, row.Group = model, by.name, g
+				if by.name != record.ByResource { // within a resource there is nothing to choose
+					row.Choices, row.BestRank, row.Regret = choices(rows, actual, members[g])
+				}
+				out = append(out, row)
+			}
+		}
+	}
+	return out
+}
+
+// summarise is the accuracy of some of the estimates.
+func summarise(rows []record.EstimateRow, actual []outcomes, members []int) record.AccuracyRow {
+	row := record.AccuracyRow{Estimates: len(members), SD: math.NaN(), Coverage: math.NaN(), BestRank: math.NaN(), Regret: math.NaN()}
+	var errs []float64
+	covered, bounded := 0, 0
+	for _, i := range members {
+		for _, s := range actual[i].real {
+			errs = append(errs, 100*(rows[i].Predicted-s)/s)
+		}
+		if rows[i].Low >= 0 {
+			bounded += len(actual[i].real)
+			covered += actual[i].covered
+		}
+		row.Level = rows[i].Level
+	}
+	row.Runs = len(errs)
+	row.Bias = stat.Mean(errs, nil)
+	if len(errs) > 1 {
+		row.SD = stat.StdDev(errs, nil)
+	}
+	for _, e := range errs {
+		row.MeanAbs += math.Abs(e) / float64(len(errs))
+	}
+	if bounded > 0 {
+		row.Coverage = float64(covered) / float64(bounded)
+	}
+	return row
+}
+
+// choices looks at the jobs that ran on several resources: which place the one
+// predicted fastest really has, and how much slower than the fastest it is.
+func choices(rows []record.EstimateRow, actual []outcomes, members []int) (n int, rank, regret float64) {
+	type choice struct{ predicted, actual float64 }
+	type job struct{ name, axes string }
+	var jobs []job
+	of := map[job][]choice{}
+	for _, i := range members {
+		j := job{rows[i].Job, rows[i].Axes}
+		if of[j] == nil {
+			jobs = append(jobs, j)
+		}
+		of[j] = append(of[j], choice{rows[i].Predicted, stat.Mean(actual[i].real, nil)})
+	}
+	var ranks, regrets stats.Mean
+	for _, j := range jobs {
+		all := of[j]
+		if len(all) < 2 {
+			continue
+		}
+		best := slices.MinFunc(all, func(a, b choice) int { return cmp.Compare(a.predicted, b.predicted) })
+		fastest, place := best.actual, 1
+		for _, c := range all {
+			fastest = min(fastest, c.actual)
+			if c.actual < best.actual {
+				place++
+			}
+		}
+		ranks.Add(float64(place))
+		regrets.Add(100 * (best.actual - fastest) / fastest)
+	}
+	return ranks.N, ranks.Value(), regrets.Value()
+}
+
+// shows reports whether a job shows what an estimate predicts: it finished, and had
+// its full request all the time.
+func shows(r *record.JobRow, e record.EstimateRow) bool {
+	return r.State == "finished" && r.Class == e.Job && r.Hardware == e.Hardware &&
+		r.ThreadsRequested == e.Threads && r.GPUs == e.GPUs &&
+		r.Resizes == 0 && r.ThreadsMean == float64(r.ThreadsRequested)
+}
+
+// within reports whether a cell's axes have all the values of an estimate's
+// ("hidden=64 batch=32").
+func within(axes string, have []record.Setting) bool {
+	if axes == "" {
+		return true
+	}
+	for _, want := range strings.Fields(axes) {
+		found := false
+		for _, s := range have {
+			found = found || s.Name+"="+strings.ReplaceAll(s.Value, " ", "") == want
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,99 @@
+package analysis
+
+import (
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"math"
+
+	"testing"
+)
+
+// One job on two resources, by two models. linear predicts 10 and 6 s, where
+// the runs took 8 and 10 (errors +25% and 0%), and 5 (+20%); its intervals hold
+// two of the three. "plain" predicts the slower resource to be the faster one.
+func TestAccuracy(t *testing.T) {
+	row := func(model string, threads int, predicted, low, high float64) record.EstimateRow {
+		return record.EstimateRow{Job: "j", Hardware: "h", Threads: threads, Model: model, Predicted: predicted, Low: low, High: high, Level: 0.9}
+	}
+	rows := []record.EstimateRow{
+		row("linear", 1, 10, 9, 11), row("plain", 1, 4, -1, -1), row("linear", 2, 6, 4, 8), row("plain", 2, 5, -1, -1),
+	}
+	actual := make([]outcomes, len(rows))
+	for i, r := range rows {
+		seconds := []float64{8, 10}
+		if r.Threads == 2 {
+			seconds = []float64{5}
+		}
+		for _, s := range seconds {
+			actual[i].add(r, s, true)
+		}
+		actual[i].add(r, 100, false) // simulated runs say nothing
+	}
+	got := accuracy(rows, actual)
+	if len(got) != 8 { // for each model: all, one job, two resources
+		t.Fatalf("%d rows: %+v", len(got), got)
+	}
+	equal := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-9 && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Errorf("%s = %g, want %g", what, got, want)
+		}
+	}
+	all := got[0]
+	if all.Model != "linear" || all.By != record.ByAll || all.Estimates != 2 || all.Runs != 3 || all.Choices != 1 {
+		t.Errorf("%+v", all)
+	}
+	equal("mean absolute error", all.MeanAbs, 15)
+	equal("bias", all.Bias, 15)
+	equal("standard deviation", all.SD, math.Sqrt(175)) // of 25, 0 and 20
+	equal("coverage", all.Coverage, 2.0/3)
+	equal("rank", all.BestRank, 1)
+	equal("regret", all.Regret, 0)
+	plain := got[4]
+	if plain.Model != "plain" || plain.By != record.ByAll {
+		t.Fatalf("%+v", plain)
+	}
+	equal("coverage without intervals", plain.Coverage, math.NaN())
+	equal("rank of the wrong choice", plain.BestRank, 2)
+	equal("regret of the wrong choice", plain.Regret, 80) // 9 s where 5 were to be had
+	if r := got[3]; r.By != record.ByResource || r.Group != "h, 2 threads" || r.Choices != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Estimates of one block with the same request are told apart by the axes that
+// the job reads.
+func TestWithin(t *testing.T) {
+	have := []record.Setting{{Name: "hidden", Value: "[64, 32]"}, {Name: "quantum", Value: "1s"}}
+	for axes, want := range map[string]bool{"": true, "hidden=[64,32]": true, "hidden=[64,32] quantum=1s": true, "hidden=[64]": false, "batch=3": false} {
+		if got := within(axes, have); got != want {
+			t.Errorf("within(%q) = %v", axes, got)
+		}
+	}
+}
+
+// The policy with estimates is 2 s faster in each of two replicates, and so pays
+// for 3 s of sampling, with 1 s left. It is compared with the policy that the
+// experiment compares with, and not with another that has estimates.
+func TestProfiling(t *testing.T) {
+	e := record.Experiment{Plan: record.Plan{Estimating: []string{"sjf", "srtf"}, Compares: []record.Compare{{Baseline: "fcfs"}}}}
+	for _, policy := range []string{"rr", "fcfs", "sjf"} {
+		for replicate := 1; replicate <= 2; replicate++ {
+			ref := record.CellRef{Cell: policy, Workload: "w", Hardware: "h", Policy: policy, Replicate: replicate}
+			m := measure.Of(map[string]float64{"makespan_s": 10, "mean_jct_s": 5})
+			if policy == "sjf" {
+				m = measure.Of(map[string]float64{"makespan_s": 8, "mean_jct_s": 6})
+			}
+			e.Plan.Cells = append(e.Plan.Cells, ref)
+			e.Cells = append(e.Cells, record.Cell{CellRef: ref, Metrics: m})
+		}
+	}
+	rows := profiling(&e, 3)
+	if len(rows) != 1 {
+		t.Fatalf("%+v", rows)
+	}
+	want := record.ProfilingRow{Workload: "w", Hardware: "h", Policy: "sjf", Baseline: "fcfs", Pairs: 2, Cost: 3, Makespan: 2, JCT: -1, Net: 1}
+	if rows[0] != want {
+		t.Errorf("%+v, want %+v", rows[0], want)
+	}
+}

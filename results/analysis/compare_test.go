@@ -1,0 +1,93 @@
+package analysis_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// variant adds cells with the given mean waiting times to an experiment, one a replicate.
+func variant(e *record.Experiment, workload, policy string, axes []record.Setting, waiting ...float64) {
+	for i, w := range waiting {
+		ref := record.CellRef{
+			Cell: fmt.Sprintf("%s-%s%v-r%d", workload, policy, axes, i+1), Workload: workload, Hardware: "h",
+			Policy: policy, Replicate: i + 1, Axes: axes,
+		}
+		e.Plan.Cells = append(e.Plan.Cells, ref)
+		m := measure.Of(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w, "utilization": w / 10, "mean_jct_s": 0, "p95_jct_s": 0})
+		e.Cells = append(e.Cells, record.Cell{CellRef: ref, State: record.CellFinished, Metrics: m})
+	}
+}
+
+func axis(pairs ...string) []record.Setting {
+	var out []record.Setting
+	for i := 0; i < len(pairs); i += 2 {
+		out = append(out, record.Setting{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return out
+}
+
+func names(rows []record.ComparisonRow) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, fmt.Sprintf("%s: %s / %s: %s", r.Workload, r.Candidate, r.Baseline, r.Verdict))
+	}
+	return out
+}
+
+func TestComparisons(t *testing.T) {
+	e := &record.Experiment{}
+	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Baseline: "fcfs", Level: 0.95}}
+	variant(e, "w", "fcfs", axis("load", "0.5"), 4, 5, 6, 5)
+	variant(e, "w", "rr", axis("load", "0.5", "quantum", "1s"), 2, 3, 4, 3.1)
+	variant(e, "w", "rr", axis("load", "0.5", "quantum", "2s"), 5, 4, 7, 4.5)
+	variant(e, "w", "fcfs", axis("load", "0.9"), 8, 9, 10, 9)
+	variant(e, "w", "rr", axis("load", "0.9", "quantum", "1s"), 16, 18.5, 21, 17)
+	variant(e, "v", "rr", axis("load", "0.5", "quantum", "1s"), 1, 2, 3, 4) // another workload
+	want := []string{
+		"w: rr load=0.5 quantum=1s / fcfs load=0.5: better",
+		"w: rr load=0.5 quantum=2s / fcfs load=0.5: no difference detected",
+		"w: rr load=0.9 quantum=1s / fcfs load=0.9: worse",
+	}
+	rows := analysis.Comparisons(e)
+	if d := cmp.Diff(want, names(rows)); d != "" {
+		t.Fatal(d)
+	}
+	if rows[0].Candidates != 2 || rows[2].Candidates != 1 || rows[2].RawP != rows[2].PValue {
+		t.Errorf("Holm's correction is over %d and %d candidates", rows[0].Candidates, rows[2].Candidates)
+	}
+	if p := stats.Holm([]float64{rows[0].RawP, rows[1].RawP}); p[0] != rows[0].PValue || p[1] != rows[1].PValue {
+		t.Errorf("p-values %v and %v, want %v", rows[0].PValue, rows[1].PValue, p)
+	}
+	// Of utilization, more is better: the same numbers turn the verdicts around.
+	e.Plan.Compares[0].Metric = "utilization"
+	for i, v := range []string{record.Worse, record.NoDifference, record.Better} {
+		if got := analysis.Comparisons(e)[i].Verdict; got != v {
+			t.Errorf("verdict %d on utilization is %s, want %s", i, got, v)
+		}
+	}
+}
+
+func TestPairsThatCount(t *testing.T) {
+	e := &record.Experiment{}
+	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting_s", Baseline: "fcfs"}}
+	variant(e, "w", "fcfs", nil, 4, 5, 6, 5, 7)
+	variant(e, "w", "rr", nil, 2, 3, 4, 3.1, 4)
+	e.Cells[5].Metrics.Set(measure.Finished, 7)
+	e.Cells[6].Metrics.Set(measure.MeanWaiting, math.NaN())
+	r := analysis.Comparisons(e)[0]
+	if r.Pairs != 3 || r.BaselineMean != 6 || r.Level != 0.95 {
+		t.Errorf("%+v", r)
+	}
+	e.Cells = e.Cells[:7]
+	if r := analysis.Comparisons(e)[0]; r.Verdict != record.NotEnoughReplicates || r.Pairs != 0 {
+		t.Errorf("%+v", r)
+	}
+}

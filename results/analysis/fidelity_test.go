@@ -1,0 +1,173 @@
+package analysis_test
+
+import (
+	"errors"
+	"github.com/tfexp/tfexp/results/measure"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/resultstest"
+)
+
+func twins() resultstest.Config {
+	cfg := resultstest.Small()
+	cfg.Twins = true
+	return cfg
+}
+
+// Two jobs of 1.9 s for all cores, one after the other: jobs that take nine
+// tenths of their time end 10% earlier, and the second one starts as much
+// earlier as the first one is shorter.
+func TestFidelityOfShorterJobs(t *testing.T) {
+	cfg := twins()
+	cfg.Long, cfg.Short, cfg.Replicates, cfg.Quanta = 2, 0, 1, nil
+	dir := cfg.Write(t)
+	e := open(t, dir)
+	f := analysis.FidelityOf(e)
+	if f.Cells != 1 || f.Busy != 0 {
+		t.Fatalf("%+v", f)
+	}
+	for _, m := range f.Metrics {
+		want := -10.0
+		if m.Metric == "utilization" {
+			want = 0
+		}
+		if math.Abs(m.BiasPct-want) > 0.001 || math.Abs(m.MeanAbsPct+want) > 0.001 || math.Abs(m.WorstPct-want) > 0.001 {
+			t.Errorf("%s: %+v, want errors of %g%%", m.Metric, m, want)
+		}
+	}
+	jobs, err := analysis.FidelityJobs(e)
+	if err != nil || len(jobs) != 2 {
+		t.Fatalf("%d rows, %v", len(jobs), err)
+	}
+	first, second := jobs[0], jobs[1]
+	if first.Cell != "mixed-machine-fcfs-r1" || first.Job != "long-1" || first.StartError != 0 {
+		t.Errorf("%+v", first)
+	}
+	if got, want := second.StartError, first.FinishError; got != want || math.Abs(want+first.FinishReal/10) > 1e-5 {
+		t.Errorf("the second job starts %g s off, the first one finishes %g s off", got, want)
+	}
+}
+
+func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
+	dir := twins().Write(t)
+	e := open(t, dir)
+	f := analysis.FidelityOf(e)
+	// The warnings of the second replicate count; jobs arrive late enough to
+	// make waiting times shrink by more than a tenth.
+	if f.Cells != 10 || f.Busy != 2 {
+		t.Fatalf("%d cells, %d busy", f.Cells, f.Busy)
+	}
+	if s := prose.Fidelity(f); !strings.HasPrefix(s, "Simulated from the estimates: makespan within ") ||
+		!strings.Contains(s, " of the real runs, on the mean over 10 cells (2 of them on a busy machine; without these ") {
+		t.Error(s)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, record.FidelityFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	if lines[0] != "cell,metric,real,simulated,error_pct" || len(lines) != 1+10*len(measure.ShownIn(measure.InFidelity)) {
+		t.Errorf("%d lines, the first %q", len(lines), lines[0])
+	}
+	var quiet, all []float64 // the sizes of the errors of makespan, by the table
+	for _, line := range lines[1:] {
+		fields := strings.Split(line, ",")
+		if fields[1] != "makespan_s" {
+			continue
+		}
+		pct, err := strconv.ParseFloat(fields[4], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, math.Abs(pct))
+		if !strings.HasSuffix(fields[0], "-r2") {
+			quiet = append(quiet, math.Abs(pct))
+		}
+	}
+	if m := f.Metrics[0]; math.Abs(m.MeanAbsPct-stat.Mean(all, nil)) > 1e-6 || math.Abs(m.QuietAbsPct-stat.Mean(quiet, nil)) > 1e-6 {
+		t.Errorf("%+v, want means of %v and without the busy ones %v", m, all, quiet)
+	}
+	for _, m := range f.Metrics {
+		if m.Pairs != 1 {
+			t.Errorf("%s: %d pairs of two variants", m.Metric, m.Pairs)
+		}
+		if m.Metric == "mean_jct_s" && (m.Same != 1 || m.Significant != 1 || m.SameSignificant != 1) {
+			t.Errorf("round robin cuts the mean JCT on both sides: %+v", m)
+		}
+	}
+	if s := prose.FidelityRanks(f); !strings.Contains(s, "of 6 comparisons") {
+		t.Error(s)
+	}
+	jobs, err := analysis.FidelityJobs(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := prose.FidelityJobs(jobs); !strings.HasPrefix(s, "Over 80 jobs, starts are ") || !strings.Contains(s, "simulated ") {
+		t.Error(s)
+	}
+}
+
+// A simulation in which a policy does better than another that it does worse
+// than for real is in another order, and that is told of the significant one.
+func TestFidelityTellsOfAnotherOrder(t *testing.T) {
+	dir := twins().Write(t)
+	e := open(t, dir)
+	cells := filepath.Join(dir, record.CellsDir)
+	for _, c := range e.Cells {
+		if c.Policy != "fcfs" {
+			continue
+		}
+		rr := strings.Replace(c.Cell, "-fcfs-", "-rr-quantum=300ms-", 1)
+		a, b := filepath.Join(cells, c.Cell, record.TwinDir), filepath.Join(cells, rr, record.TwinDir)
+		swap := filepath.Join(cells, "swap")
+		for _, move := range [][2]string{{a, swap}, {b, a}, {swap, b}} {
+			if err := os.Rename(move[0], move[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, m := range analysis.FidelityOf(open(t, dir)).Metrics {
+		if m.Metric == "mean_waiting_s" && (m.Same != 0 || m.Significant != 1 || m.SameSignificant != 0) {
+			t.Errorf("the simulations of the two policies are exchanged: %+v", m)
+		}
+	}
+	if s := prose.FidelityRanks(analysis.FidelityOf(open(t, dir))); !strings.Contains(s, "and in 0 of the ") {
+		t.Error(s)
+	}
+}
+
+// Without simulations there is nothing to say, and what was said goes.
+func TestNoFidelityWithoutTwins(t *testing.T) {
+	dir := twins().Write(t)
+	for _, c := range open(t, dir).Cells {
+		if err := os.RemoveAll(filepath.Join(dir, record.CellsDir, c.Cell, record.TwinDir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := analysis.WriteTables(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{record.FidelityFile, record.FidelityJobsFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", name, err)
+		}
+	}
+	f := analysis.FidelityOf(open(t, dir))
+	if f.Cells != 0 || prose.Fidelity(f) != "" || prose.FidelityRanks(f) != "" {
+		t.Errorf("%+v", f)
+	}
+	if f := analysis.FidelityOf(open(t, resultstest.Small().Write(t))); f.Cells != 0 {
+		t.Errorf("simulated cells have simulations: %+v", f)
+	}
+}

@@ -1,0 +1,51 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/table"
+)
+
+// WriteTables writes jobs.csv, metrics.csv, timings.csv, comparisons.csv and, where real
+// cells were simulated as well, fidelity.csv and fidelity_jobs.csv of the
+// experiment in dir over its complete cells, in the order of the plan, and
+// puts the actual run times into estimates.csv, with accuracy.csv and
+// profiling.csv beside it.
+func WriteTables(dir string) error {
+	e, err := record.Open(dir)
+	if err != nil {
+		return err
+	}
+	estimates, err := e.Estimates()
+	if err != nil {
+		return err
+	}
+	actual := make([]outcomes, len(estimates))
+	var each func(record.CellRef, *record.JobRow)
+	if len(estimates) > 0 {
+		each = func(c record.CellRef, r *record.JobRow) {
+			for i, est := range estimates {
+				if shows(r, est) && within(est.Axes, c.Axes) {
+					actual[i].add(est, r.Service, c.Real())
+				}
+			}
+		}
+	}
+	if err := errors.Join(e.WriteJobs(each), e.WriteCells()); err != nil {
+		return fmt.Errorf("write tables: %w", err)
+	}
+	if err := record.WriteComparisons(dir, Comparisons(e)); err != nil {
+		return err
+	}
+	if err := writeFidelity(e); err != nil {
+		return err
+	}
+	if len(estimates) > 0 {
+		if err := writeAccuracy(e, estimates, actual); err != nil {
+			return err
+		}
+	}
+	return table.SyncDir(dir)
+}

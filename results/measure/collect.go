@@ -1,0 +1,271 @@
+package measure
+
+import (
+	"github.com/tfexp/tfexp/results/table"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/ledger"
+)
+
+// Setup is what a cell's trace is measured against.
+type Setup struct {
+	Cluster scheduler.Cluster
+	Jobs    []scheduler.Job
+	// Predicted has each job's run time on its full request by the fitted
+	// estimates, 0 where there is none; nil when there are none at all.
+	Predicted []time.Duration
+	// PredictedOn has the same for each alternative of the jobs that have any;
+	// nil when none has.
+	PredictedOn [][]time.Duration
+	// Alone has each job's true run time on its full request where that is
+	// known, as in simulation; it is the denominator of the slowdown. Nil or 0
+	// means that the estimate takes its place.
+	Alone []time.Duration
+	// BoundedFloor is the least run time in a bounded slowdown; 0 means
+	// DefaultBoundedFloor.
+	BoundedFloor time.Duration
+}
+
+// DefaultBoundedFloor is the floor of the bounded slowdown that the field uses
+// (D. Feitelson, L. Rudolph, "Metrics and Benchmarking for Parallel Job
+// Scheduling", JSSPP 1998).
+const DefaultBoundedFloor = 10 * time.Second
+
+// predicted is a job's estimate in the way in which it ran.
+func (s *Setup) predicted(job, alternative int) time.Duration {
+	if job < len(s.PredictedOn) && alternative < len(s.PredictedOn[job]) {
+		return s.PredictedOn[job][alternative]
+	}
+	if job < len(s.Predicted) {
+		return s.Predicted[job]
+	}
+	return 0
+}
+
+func (s *Setup) alone(job int) time.Duration {
+	if job < len(s.Alone) && s.Alone[job] > 0 {
+		return s.Alone[job]
+	}
+	least := s.predicted(job, 0)
+	for k := range s.Jobs[job].Alternatives {
+		if p := s.predicted(job, k); p > 0 && (p < least || least == 0) {
+			least = p
+		}
+	}
+	return least
+}
+
+const never table.Micros = -1
+
+// account is what the ledger does not add up: what one job has had so far.
+type account struct {
+	service  table.Micros
+	coreTime int64 // core-microseconds held
+	gpuTime  int64
+	typed    int32 // the node whose type of GPU it has, plus one; 0 none
+	partial  bool  // at times it ran on another number of cores than it asked for
+	waitedAt byte  // the marks of the backlog at which it waited, a bit each
+}
+
+// Collector turns a trace into the rows of jobs.csv and the metrics of a
+// cell. It implements scheduler.Recorder and keeps about a hundred bytes a
+// job, not the events: a trace of any length can be measured.
+type Collector struct {
+	setup    Setup
+	accounts []account
+	failures []Failure
+	jobs     *ledger.Ledger // its instants are whole microseconds
+	last     table.Micros   // instant of the last event
+	lastEnd  table.Micros
+
+	preemptions, resizes int
+	overheads            map[int]float64 // of resizes, in seconds, by job
+	backlog              backlog
+}
+
+// Occupancy is a row of occupancy.csv: what is held, and by how many jobs, from
+// an instant on.
+type Occupancy struct {
+	At                      float64 // seconds
+	CoresHeld               int
+	Running, Queued, Paused int
+	// Sampled says that the row has what the containers of the cell used, all
+	// together, in the second before: CPU in percent of one core, Memory in bytes,
+	// and in percent of what they may have.
+	Sampled                bool
+	CPU, Memory, MemoryPct float64
+}
+
+// NewCollector returns a Collector for a trace of the jobs of s.
+func NewCollector(s Setup) *Collector {
+	if s.BoundedFloor <= 0 {
+		s.BoundedFloor = DefaultBoundedFloor
+	}
+	return &Collector{
+		setup: s, accounts: make([]account, len(s.Jobs)), jobs: ledger.New(len(s.Jobs)),
+		lastEnd: never, backlog: newBacklog(s.Jobs),
+	}
+}
+
+// Decision implements scheduler.Recorder; decisions are not measured.
+func (c *Collector) Decision(scheduler.Decision) {}
+
+// Event implements scheduler.Recorder. Events of unknown jobs, and of jobs
+// that have ended, are ignored: they are for the validator to find.
+func (c *Collector) Event(e scheduler.Event) {
+	if !c.jobs.Takes(&e) {
+		return
+	}
+	at := table.ToMicros(e.At)
+	e.At = at.Duration()
+	c.last = at
+	if c.backlog.next < len(c.backlog.marks) {
+		c.passes(at)
+	}
+	a, j := &c.accounts[e.Job], c.jobs.Job(e.Job)
+	ran := j.Runs()
+	a.add(c.jobs.Event(&e))
+	switch e.Kind {
+	case scheduler.Start, scheduler.Resume:
+		a.typed = c.setup.typedNode(e.GPUs)
+		a.partial = a.partial || int(j.Cores) != c.setup.request(e.Job, e.Alternative).Threads
+	case scheduler.ResizeJob:
+		a.partial = a.partial || int(j.Cores) != c.setup.request(e.Job, e.Alternative).Threads
+		c.resizes++
+	case scheduler.Pause:
+		c.preemptions++
+	case scheduler.Retry:
+		a.partial = true // its service time is not that of one run
+	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
+		if e.Kind == scheduler.Stop && !ran {
+			c.backlog.cutOff++
+		}
+		c.lastEnd = max(c.lastEnd, at)
+		if e.Kind != scheduler.Finish {
+			c.fail(&e, j)
+		}
+	}
+}
+
+// fail notes a job that ended without finishing.
+func (c *Collector) fail(e *scheduler.Event, j *ledger.Job) {
+	if len(c.failures) == MaxFailures {
+		return
+	}
+	reason := e.Reason
+	if reason == "" {
+		reason = string(j.State())
+	}
+	c.failures = append(c.failures, Failure{Job: c.setup.Jobs[e.Job].Name, At: e.At.Seconds(), Reason: reason})
+}
+
+// add adds the span of holding that a step ended, if it ended one.
+func (a *account) add(s ledger.Step) {
+	span := int64(s.Held / time.Microsecond)
+	a.service += table.Micros(span)
+	a.coreTime += span * int64(s.Cores)
+	a.gpuTime += span * int64(s.GPUs)
+}
+
+// Counts returns how many jobs are in each state after the last event.
+func (c *Collector) Counts() ledger.Counts { return c.jobs.Counts() }
+
+// Occupancy is what is held after the last event.
+func (c *Collector) Occupancy() Occupancy {
+	n := c.jobs.Counts()
+	cores, _ := c.jobs.Held()
+	return Occupancy{At: c.last.Seconds(), CoresHeld: cores, Running: n.Running, Queued: n.Queued, Paused: n.Paused}
+}
+
+// Failures are the first MaxFailures jobs that ended without finishing.
+func (c *Collector) Failures() []Failure { return slices.Clone(c.failures) }
+
+// Outcome returns what became of a job, by its number.
+func (c *Collector) Outcome(job int) Outcome {
+	j, a, state := &c.setup.Jobs[job], &c.accounts[job], c.jobs.Job(job)
+	arrival := table.ToMicros(j.Arrival)
+	r := Outcome{
+		Job: j.Name, Class: j.Class,
+		Arrival: arrival.Seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1,
+		Slowdown: math.NaN(), BoundedSlowdown: math.NaN(), ThreadsMean: math.NaN(),
+		ThreadsRequested: j.Threads, GPUs: j.GPUs,
+		Preemptions: int(state.Pauses), Resizes: int(state.Resizes), Restarts: int(state.Retries), State: string(state.State()),
+		Predicted: -1, PredictionErrorPct: math.NaN(), ResizeOverhead: -1,
+	}
+	if s, ok := c.overheads[job]; ok {
+		r.ResizeOverhead = s
+	}
+	if len(j.Alternatives) > 0 {
+		r.ThreadsRequested, r.GPUs = j.Alternatives[state.Alternative].Threads, j.Alternatives[state.Alternative].GPUs
+	}
+	if state.FirstStart != scheduler.Never {
+		first := table.ToMicros(state.FirstStart)
+		r.FirstStart = first.Seconds()
+		r.FirstRunDelay = (first - arrival).Seconds()
+		r.Resource = c.resource(job, a)
+	}
+	until, service := c.last, a.service
+	if state.Over() {
+		until = table.ToMicros(state.End)
+		r.Finish, r.JCT = until.Seconds(), (until - arrival).Seconds()
+	} else if state.Runs() {
+		service += c.last - table.ToMicros(state.Since)
+	}
+	r.Service = service.Seconds()
+	r.Waiting = max(0, until-arrival-service).Seconds()
+	if a.service > 0 {
+		r.ThreadsMean = float64(a.coreTime) / float64(a.service)
+	}
+	if p := c.setup.predicted(job, int(state.Alternative)); p > 0 {
+		r.Predicted = table.ToMicros(p).Seconds()
+	}
+	if state.State() == scheduler.Finished {
+		r.Slowdown, r.BoundedSlowdown = c.slowdowns(job)
+		if r.Predicted > 0 && !a.partial && r.Service > 0 {
+			r.PredictionErrorPct = 100 * (r.Predicted - r.Service) / r.Service
+		}
+	}
+	return r
+}
+
+// SetResizeOverhead says how many seconds a job's program did not train in order
+// to take on other allotments: no event tells that.
+func (c *Collector) SetResizeOverhead(job int, seconds float64) {
+	if c.overheads == nil {
+		c.overheads = map[int]float64{}
+	}
+	c.overheads[job] = seconds
+}
+
+// slowdowns are the slowdown and the bounded slowdown of a finished job; NaN
+// when its run time alone is not known.
+func (c *Collector) slowdowns(job int) (plain, bounded float64) {
+	alone := c.setup.alone(job)
+	if alone <= 0 {
+		return math.NaN(), math.NaN()
+	}
+	jct := (table.ToMicros(c.jobs.Job(job).End) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
+	return jct / alone.Seconds(), max(1, jct/max(alone, c.setup.BoundedFloor).Seconds())
+}
+
+// capacity is the number of cores and GPUs of a cluster.
+func capacity(c scheduler.Cluster) (cores, gpus int) {
+	for _, n := range c.Nodes {
+		cores += n.Threads
+		gpus += n.GPUs
+	}
+	return cores, gpus
+}
+
+// MaxFailures bounds the failures that cell.json lists.
+const MaxFailures = 20
+
+// Failure is a job that did not finish.
+type Failure struct {
+	Job    string  `json:"job"`
+	At     float64 `json:"t_s"` // seconds from the cell's start
+	Reason string  `json:"reason"`
+}

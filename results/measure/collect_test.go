@@ -1,0 +1,192 @@
+package measure_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/resultstest"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+const second = time.Second
+
+func cores(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
+
+// twoJobs is resultstest.TwoJobs without the cell.
+func twoJobs() (measure.Setup, []scheduler.Event) {
+	s, events := resultstest.TwoJobs()
+	return s.Setup, events
+}
+
+func collect(s measure.Setup, events []scheduler.Event) *measure.Collector {
+	c := measure.NewCollector(s)
+	for _, e := range events {
+		c.Event(e)
+	}
+	return c
+}
+
+func TestRowsByHand(t *testing.T) {
+	c := collect(twoJobs())
+	want := []measure.Outcome{
+		{
+			Job: "a-1", Class: "a",
+			Arrival: 0, FirstStart: 0, Finish: 5, FirstRunDelay: 0, Waiting: 1, Service: 4, JCT: 5,
+			Slowdown: 1.25, BoundedSlowdown: 1, Resource: "cpu", ThreadsRequested: 2, ThreadsMean: 2, Preemptions: 1,
+			State: "finished", Predicted: 5, PredictionErrorPct: 25, ResizeOverhead: -1,
+		},
+		{
+			Job: "b-1", Class: "b",
+			Arrival: 1, FirstStart: 2, Finish: 3, FirstRunDelay: 1, Waiting: 1, Service: 1, JCT: 2,
+			Slowdown: 2, BoundedSlowdown: 1, Resource: "cpu", ThreadsRequested: 1, ThreadsMean: 1,
+			State: "finished", Predicted: 0.5, PredictionErrorPct: -50, ResizeOverhead: -1,
+		},
+	}
+	if d := cmp.Diff(want, []measure.Outcome{c.Outcome(0), c.Outcome(1)}); d != "" {
+		t.Error(d)
+	}
+	wantMetrics := map[string]float64{
+		"jobs": 2, "finished": 2, "failed": 0, "makespan_s": 5, "throughput_per_h": 1440, "utilization": 0.9, // 9 of 10 core-seconds
+		"mean_jct_s": 3.5, "median_jct_s": 3.5, "p95_jct_s": 4.85, "mean_waiting_s": 1, "mean_first_run_delay_s": 0.5, "mean_service_s": 2.5,
+		"mean_slowdown": 1.625, "p95_slowdown": 1.9625, "jain_fairness": 3.25 * 3.25 / (2 * (1.25*1.25 + 4)),
+		"preemptions": 1, "resizes": 0, "mean_bounded_slowdown": 1, "gpu_utilization": math.NaN(), // there are no GPUs
+	}
+	values, all := c.Metrics(), measure.AllMetrics()
+	if len(all) != len(wantMetrics) {
+		t.Errorf("%d metrics, want %d", len(all), len(wantMetrics))
+	}
+	for _, m := range all {
+		if got, want := m.Of(&values), wantMetrics[m.Name]; math.IsNaN(got) != math.IsNaN(want) || math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", m.Name, got, want)
+		}
+	}
+}
+
+func TestFailedAndUnfinished(t *testing.T) {
+	s, events := twoJobs()
+	events = append(events[:5:5], scheduler.Event{At: 2500 * time.Millisecond, Kind: scheduler.Fail, Job: 1, Reason: "exit status 1"})
+	c := collect(s, events)
+	a, b := c.Outcome(0), c.Outcome(1)
+	if a.State != "paused" || a.Finish >= 0 || a.JCT >= 0 || a.Waiting != 0.5 || a.Service != 2 || !math.IsNaN(a.Slowdown) {
+		t.Errorf("the unfinished job: %+v", a)
+	}
+	if b.State != "failed" || b.Finish != 2.5 || b.JCT != 1.5 || b.Waiting+b.Service != b.JCT || !math.IsNaN(b.Slowdown) || !math.IsNaN(b.PredictionErrorPct) {
+		t.Errorf("the failed job: %+v", b)
+	}
+	m := c.Metrics()
+	if measure.Failed.Of(&m) != 1 || measure.Finished.Of(&m) != 0 || measure.Makespan.Of(&m) != 2.5 || measure.Throughput.Of(&m) != 0 ||
+		!math.IsNaN(measure.MeanJCT.Of(&m)) || !math.IsNaN(measure.JainFairness.Of(&m)) {
+		t.Errorf("metrics: %+v", m)
+	}
+	if d := cmp.Diff([]measure.Failure{{Job: "b-1", At: 2.5, Reason: "exit status 1"}}, c.Failures()); d != "" {
+		t.Error(d)
+	}
+	raw, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(raw, []byte(`"mean_jct_s":null`)) {
+		t.Errorf("JSON is %s", raw)
+	}
+	var back measure.Metrics
+	if err := json.Unmarshal(raw, &back); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := json.Marshal(back); err != nil || !bytes.Equal(raw, again) {
+		t.Errorf("%s came back as %s, %v", raw, again, err)
+	}
+}
+
+func TestNothingHappened(t *testing.T) {
+	raw, err := json.Marshal(collect(measure.Setup{}, nil).Metrics())
+	if err != nil || bytes.Contains(raw, []byte("NaN")) {
+		t.Errorf("%s, %v", raw, err)
+	}
+}
+
+// TestResizedJob: 1 s on two cores, then 2 s on one.
+func TestResizedJob(t *testing.T) {
+	s, _ := twoJobs()
+	s.Jobs = s.Jobs[:1]
+	r := collect(s, []scheduler.Event{
+		{Kind: scheduler.Arrive}, {Kind: scheduler.Start, Cores: cores(0, 2)},
+		{At: second, Kind: scheduler.Request}, {At: second, Kind: scheduler.ResizeJob, Cores: cores(1, 2)},
+		{At: 3 * second, Kind: scheduler.Finish},
+	}).Outcome(0)
+	if r.Resizes != 1 || r.Service != 3 || math.Abs(r.ThreadsMean-4.0/3) > 1e-12 || !math.IsNaN(r.PredictionErrorPct) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestPrintedTimesAddUp holds waiting + service = JCT, and the other sums, in
+// the digits of the table, whatever the instants.
+func TestPrintedTimesAddUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		now := time.Duration(rng.Int64N(int64(100 * second)))
+		s := measure.Setup{Jobs: []scheduler.Job{{Name: "a-1", Class: "a", Threads: 1, Arrival: now}}}
+		events := []scheduler.Event{{At: now, Kind: scheduler.Arrive}}
+		step := func(kind scheduler.EventKind, c scheduler.CoreSet) {
+			now += time.Duration(rng.Int64N(int64(second)))
+			events = append(events, scheduler.Event{At: now, Kind: kind, Cores: c})
+		}
+		step(scheduler.Start, cores(0, 1))
+		for range rng.IntN(50) {
+			step(scheduler.Pause, nil)
+			step(scheduler.Resume, cores(0, 1))
+		}
+		step(scheduler.Finish, nil)
+		raw, err := json.Marshal(record.JobRow{Outcome: collect(s, events).Outcome(0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var row map[string]any
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		if err := d.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		micros := func(name string) int64 {
+			v := row[name].(json.Number).String()
+			n, err := strconv.ParseInt(v[:len(v)-7]+v[len(v)-6:], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		if micros("waiting_s")+micros("service_s") != micros("jct_s") {
+			t.Fatalf("waiting %v + service %v is not JCT %v", row["waiting_s"], row["service_s"], row["jct_s"])
+		}
+		if micros("finish_s")-micros("arrival_s") != micros("jct_s") || micros("first_start_s")-micros("arrival_s") != micros("first_run_delay_s") {
+			t.Fatalf("times do not add up: %s", raw)
+		}
+	})
+}
+
+func BenchmarkCollector(b *testing.B) {
+	const n = 100_000
+	s := measure.Setup{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: n}}}}
+	for i := range n {
+		s.Jobs = append(s.Jobs, scheduler.Job{Number: i, Threads: 1})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		c := measure.NewCollector(s)
+		for i := range n {
+			c.Event(scheduler.Event{Kind: scheduler.Arrive, Job: i})
+			c.Event(scheduler.Event{Kind: scheduler.Start, Job: i, Cores: scheduler.CoreSet{{Lo: int32(i), Hi: int32(i + 1)}}})
+			c.Event(scheduler.Event{At: second, Kind: scheduler.Finish, Job: i})
+		}
+		c.Metrics()
+	}
+}

@@ -1,0 +1,238 @@
+package measure
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/table"
+)
+
+// Metric is a number that a cell comes to: a column of metrics.csv. Register
+// adds one; the language, the tables, the pictures and the documentation list
+// those that are registered.
+type Metric struct {
+	// Rank is its place among the columns, the lowest first.
+	Rank int
+	// Name is the column: "mean_jct_s".
+	Name string
+	// Title is for people: "mean JCT".
+	Title string
+	// Unit is "s", "jobs/h", or empty for a plain number.
+	Unit string
+	// Doc says in a line what it is, for the documentation.
+	Doc string
+	// HigherBetter reports in which direction the metric improves.
+	HigherBetter bool
+	// Count reports that its values are whole numbers.
+	Count bool
+	// Shown is where it appears without being asked for.
+	Shown Shown
+	// Compute returns its value; NaN when it is unknown. It must not change the
+	// totals.
+	Compute func(*Totals) float64
+
+	at int // its place in Metrics, plus one
+}
+
+// Shown is where a metric appears without being asked for: its place there from
+// 1 on; 0 where it does not.
+type Shown struct {
+	// Cells is the table of all cells in the report. Summary is the summary, on the
+	// terminal and in the report; its metrics are in the table of cells, too.
+	Cells, Summary int
+	// Spare metrics are left out of a summary on a narrow terminal, in this order.
+	Spare int
+	// Fidelity metrics are those on which real cells are compared with their
+	// simulations, the most telling first.
+	Fidelity int
+	// Panels are the pictures "metrics", Series the pictures "series".
+	Panels, Series int
+}
+
+// registered are all metrics, by rank and then by name; slots counts them.
+var (
+	registered []Metric
+	slots      int
+)
+
+// Register adds a metric, and returns it as it is registered. It panics when one
+// of that name exists.
+func Register(m Metric) Metric {
+	if _, ok := MetricByName(m.Name); ok {
+		panic(fmt.Sprintf("there are two metrics %q", m.Name))
+	}
+	slots++
+	m.at = slots
+	registered = append(registered, m)
+	slices.SortStableFunc(registered, func(a, b Metric) int {
+		if a.Rank != b.Rank {
+			return a.Rank - b.Rank
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return m
+}
+
+// AllMetrics lists the metrics in the order of their columns.
+func AllMetrics() []Metric { return slices.Clone(registered) }
+
+// ShownIn lists the metrics that have a place somewhere, in its order.
+func ShownIn(place func(Shown) int) []Metric {
+	list := slices.DeleteFunc(AllMetrics(), func(m Metric) bool { return place(m.Shown) == 0 })
+	slices.SortStableFunc(list, func(a, b Metric) int { return place(a.Shown) - place(b.Shown) })
+	return list
+}
+
+// Places of metrics, for ShownIn.
+var (
+	InCells    = func(s Shown) int { return s.Cells }
+	InSummary  = func(s Shown) int { return s.Summary }
+	Spare      = func(s Shown) int { return s.Spare }
+	InFidelity = func(s Shown) int { return s.Fidelity }
+	InPanels   = func(s Shown) int { return s.Panels }
+	InSeries   = func(s Shown) int { return s.Series }
+)
+
+// MetricByName finds a metric by its column, or by the column without its
+// unit: "mean_jct" is "mean_jct_s".
+func MetricByName(name string) (Metric, bool) {
+	for _, m := range registered {
+		if name == m.Name || name == strings.TrimSuffix(m.Name, "_s") || name == strings.TrimSuffix(m.Name, "_per_h") {
+			return m, true
+		}
+	}
+	return Metric{}, false
+}
+
+// Label is its title with its unit: "mean JCT (s)".
+func (m Metric) Label() string {
+	if m.Unit == "" {
+		return m.Title
+	}
+	return m.Title + " (" + m.Unit + ")"
+}
+
+// Of returns the metric's value among those of a cell; NaN when it is unknown.
+func (m Metric) Of(values *Metrics) float64 {
+	if m.at == 0 || m.at > len(values.values) {
+		return math.NaN()
+	}
+	return values.values[m.at-1]
+}
+
+// CountOf is Of as a whole number; 0 when it is unknown.
+func (m Metric) CountOf(values *Metrics) int {
+	if v := m.Of(values); !math.IsNaN(v) {
+		return int(v)
+	}
+	return 0
+}
+
+// Metrics are the values of the metrics of a cell. Means and quantiles are over
+// the finished jobs. What is unknown is NaN, which is an empty field of
+// metrics.csv and a JSON null. The zero value knows none.
+type Metrics struct{ values []float64 }
+
+// Set sets a value.
+func (v *Metrics) Set(m Metric, value float64) {
+	for len(v.values) < slots {
+		v.values = append(v.values, math.NaN())
+	}
+	v.values[m.at-1] = value
+}
+
+// Of returns values by the names of their metrics, for tests; it panics when
+// there is no such metric.
+func Of(values map[string]float64) Metrics {
+	var v Metrics
+	for name, value := range values {
+		m, ok := MetricByName(name)
+		if !ok {
+			panic(fmt.Sprintf("there is no metric %q", name))
+		}
+		v.Set(m, value)
+	}
+	return v
+}
+
+// Metrics are the cell's, over all that was recorded.
+func (c *Collector) Metrics() Metrics {
+	totals := c.totals()
+	v := Metrics{values: make([]float64, slots)}
+	for i := range registered {
+		v.values[registered[i].at-1] = registered[i].Compute(totals)
+	}
+	return v
+}
+
+// Column is the column of a metric in a table.
+func (m Metric) Column() table.Column[Metrics] {
+	return table.Column[Metrics]{
+		Name: m.Name,
+		Add:  func(b []byte, v *Metrics) []byte { return m.append(b, v) },
+		Set: func(v *Metrics, s string) error {
+			if s == "" {
+				v.Set(m, m.unknown())
+				return nil
+			}
+			value, err := strconv.ParseFloat(s, 64)
+			v.Set(m, value)
+			return err
+		},
+	}
+}
+
+// append appends the metric's value; nothing when it is unknown.
+func (m Metric) append(b []byte, v *Metrics) []byte {
+	if m.Count {
+		return strconv.AppendInt(b, int64(m.CountOf(v)), 10)
+	}
+	return table.AppendNumber(b, m.Of(v))
+}
+
+// unknown is the value of an empty field.
+func (m Metric) unknown() float64 {
+	if m.Count {
+		return 0
+	}
+	return math.NaN()
+}
+
+// MarshalJSON writes an object with the columns of metrics.csv in their order;
+// NaN is null.
+func (v Metrics) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, m := range registered {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(strconv.AppendQuote(b, m.Name), ':')
+		from := len(b)
+		if b = m.append(b, &v); len(b) == from {
+			b = append(b, "null"...)
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote; a metric that is not there is
+// unknown.
+func (v *Metrics) UnmarshalJSON(raw []byte) error {
+	var object map[string]*float64
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return err
+	}
+	v.values = make([]float64, slots)
+	for _, m := range registered {
+		if value := object[m.Name]; value != nil {
+			v.values[m.at-1] = *value
+		} else {
+			v.values[m.at-1] = m.unknown()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package measure
+
+import "github.com/tfexp/tfexp/scheduler"
+
+// request is what a job asks for in one of its ways.
+func (s *Setup) request(job, alternative int) scheduler.Alternative {
+	j := &s.Jobs[job]
+	if alternative < len(j.Alternatives) {
+		return j.Alternatives[alternative]
+	}
+	return scheduler.Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory}
+}
+
+// typedNode returns the number of the node, counted from 1, on which a set of
+// GPUs lies, if its GPUs have a type; else 0.
+func (s *Setup) typedNode(gpus scheduler.CoreSet) int32 {
+	if len(gpus) == 0 {
+		return 0
+	}
+	end := 0
+	for v, n := range s.Cluster.Nodes {
+		if end += n.GPUs; int(gpus[0].Lo) < end {
+			if n.GPU == "" {
+				return 0
+			}
+			return int32(v) + 1
+		}
+	}
+	return 0
+}
+
+// resource names what a job ran on: its alternative, or "cpu" or "gpu"; and the
+// type of its GPUs, where they have one.
+func (c *Collector) resource(job int, a *account) string {
+	j := &c.setup.Jobs[job]
+	name, gpu := "cpu", ""
+	if j.GPUs > 0 {
+		name = "gpu"
+	}
+	if len(j.Alternatives) > 0 {
+		name, gpu = j.Alternatives[c.jobs.Job(job).Alternative].Name, j.Alternatives[c.jobs.Job(job).Alternative].GPU
+	}
+	if a.typed > 0 && !hasType(name, gpu) {
+		name += ":" + c.setup.Cluster.Nodes[a.typed-1].GPU
+	}
+	return name
+}
+
+// hasType tells whether the name of a way says the type of its GPUs already.
+func hasType(name, gpu string) bool {
+	return gpu != "" && len(name) > len(gpu) && name[len(name)-len(gpu)-1:] == ":"+gpu
+}

@@ -1,0 +1,176 @@
+package measure
+
+import (
+	"cmp"
+	"github.com/tfexp/tfexp/results/table"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Load says how much work arrived at a cell, and whether it could be done.
+type Load struct {
+	// Offered is the work that arrives per second over the capacity, of cores
+	// or GPUs, whichever is the scarcer: the core-seconds that the jobs ask for
+	// before the last arrival / (cores × the time from the first to the last
+	// arrival). At 1 and above, no policy can keep up for ever (R. M. Loynes,
+	// "The stability of a queue with non-independent inter-arrival and service
+	// times", 1962). NaN when all jobs arrive at once, a run time is not known, or a
+	// job has several ways to run.
+	Offered float64
+	// Saturated cells have no steady state: work piled up until the last
+	// arrival, or jobs still waited when the cell was closed.
+	Saturated bool
+}
+
+// LoadColumns are the columns of a Load, the last of metrics.csv.
+var LoadColumns = []table.Column[Load]{
+	table.Float("offered_load", func(l *Load) *float64 { return &l.Offered }),
+	table.Bool("saturated", func(l *Load) *bool { return &l.Saturated }),
+}
+
+// MarshalJSON writes the columns of metrics.csv; NaN is null.
+func (l Load) MarshalJSON() ([]byte, error) { return table.MarshalRow(LoadColumns, &l) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (l *Load) UnmarshalJSON(raw []byte) error { return table.UnmarshalRow(LoadColumns, raw, l) }
+
+// The test for saturation looks at this many stretches of the arrivals, each of
+// at least so many jobs.
+const (
+	stretches      = 20
+	leastInStretch = 5
+)
+
+// backlog notes, while a trace is made, which jobs wait half-way through the
+// arrivals, and at the last one.
+type backlog struct {
+	first, last table.Micros // arrivals
+	marks       [2]mark
+	next        int // of marks
+	cutOff      int // jobs that were stopped while they waited
+}
+
+// mark is an instant, and the core time that the jobs which waited then had had.
+type mark struct {
+	at   table.Micros
+	used int64
+}
+
+func newBacklog(jobs []scheduler.Job) backlog {
+	b := backlog{first: math.MaxInt64, last: never}
+	for i := range jobs {
+		at := table.ToMicros(jobs[i].Arrival)
+		b.first, b.last = min(b.first, at), max(b.last, at)
+	}
+	b.marks[0].at, b.marks[1].at = b.first+(b.last-b.first)/2, b.last
+	return b
+}
+
+// passes notes who waits at the marks that lie before an instant.
+func (c *Collector) passes(at table.Micros) {
+	for b := &c.backlog; b.next < len(b.marks) && b.marks[b.next].at < at; b.next++ {
+		for i := range c.accounts {
+			if a := &c.accounts[i]; c.jobs.Job(i).Waits() {
+				a.waitedAt |= 1 << b.next
+				b.marks[b.next].used += a.coreTime
+			}
+		}
+	}
+}
+
+// Load returns the load of the cell; closed tells that it was closed before its
+// jobs were done.
+//
+// Work is what arrived and did not run: under a stable load it comes and goes,
+// under too high a load it grows with each arrival. At a load of exactly 1 the
+// work that waits after n arrivals is |N(0, σ²n)|, where σ²n is the variance of
+// work arrived minus work that could be done (reflected Brownian motion: J. M.
+// Harrison, "Brownian Motion and Stochastic Flow Systems", 1985); at lower
+// loads it is less. A cell is saturated when more waits at the last arrival
+// than one cell in a hundred would have at a load of 1, and more than half-way.
+// The variance comes from batch means (A. M. Law, W. D. Kelton, "Simulation
+// Modeling and Analysis"), which allow for arrivals that come in bursts. Cells
+// of fewer than 100 jobs are not judged.
+func (c *Collector) Load(closed bool) Load {
+	l := Load{Offered: math.NaN(), Saturated: closed && c.backlog.cutOff > 0}
+	n, span := len(c.accounts), float64(c.backlog.last-c.backlog.first)
+	cores, gpus := capacity(c.setup.Cluster)
+	if n < 2 || span <= 0 || cores == 0 {
+		return l
+	}
+	order := make([]int32, n)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	arrival := func(i int32) table.Micros { return table.ToMicros(c.setup.Jobs[i].Arrival) }
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(arrival(a), arrival(b)) })
+
+	var onCores, onGPUs float64
+	var net [stretches]float64 // core-microseconds that came, minus those that could be done
+	known, from := true, c.backlog.first
+	for k, i := range order[:n-1] { // what the last one brings is due after it
+		work, ok := c.asked(int(i))
+		j := &c.setup.Jobs[i]
+		known = known && ok && len(j.Alternatives) < 2 // else it depends on the policy
+		onCores += work * float64(j.Threads)
+		onGPUs += work * float64(j.GPUs)
+		s := k * stretches / (n - 1)
+		net[s] += c.took(int(i))
+		to := arrival(order[k+1])
+		net[s] -= float64(cores) * float64(to-from)
+		from = to
+	}
+	if known {
+		l.Offered = onCores / (float64(cores) * span)
+		if gpus > 0 {
+			l.Offered = max(l.Offered, onGPUs/(float64(gpus)*span))
+		}
+	}
+	if n < stretches*leastInStretch || l.Saturated {
+		return l
+	}
+	halfway, last := c.waited(0), c.waited(1)
+	level := stat.StdDev(net[:], nil) * math.Sqrt(stretches) * distuv.StudentsT{Sigma: 1, Nu: stretches - 1}.Quantile(0.995)
+	l.Saturated = last > level && last > halfway
+	return l
+}
+
+// asked returns the run time of a job alone on its full request, in
+// microseconds: what is known of it, or what was seen.
+func (c *Collector) asked(job int) (float64, bool) {
+	if alone := c.setup.alone(job); alone > 0 {
+		return float64(alone) / 1e3, true
+	}
+	a := &c.accounts[job]
+	return float64(a.coreTime) / float64(c.setup.Jobs[job].Threads), c.jobs.Job(job).State() == scheduler.Finished
+}
+
+// took returns the core-microseconds that a job took, or would take if it was
+// not finished.
+func (c *Collector) took(job int) float64 {
+	a := &c.accounts[job]
+	if c.jobs.Job(job).State() == scheduler.Finished {
+		return float64(a.coreTime)
+	}
+	run, _ := c.asked(job)
+	return max(float64(a.coreTime), run*float64(c.setup.Jobs[job].Threads))
+}
+
+// waited returns the core-microseconds of work that waited at a mark.
+func (c *Collector) waited(mark int) float64 {
+	if mark >= c.backlog.next { // nothing happened after it
+		return 0
+	}
+	sum := -float64(c.backlog.marks[mark].used)
+	for i := range c.accounts {
+		if c.accounts[i].waitedAt&(1<<mark) != 0 {
+			sum += c.took(i)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,23 @@
+package measure
+
+// The parts of a job's completion time.
+var (
+	MeanWaiting = Register(Metric{
+		Rank: 100, Name: "mean_waiting_s", Title: "mean waiting time", Unit: "s",
+		Shown:   Shown{Cells: 5, Summary: 3, Fidelity: 3, Panels: 2},
+		Doc:     "mean of the times in which jobs held no resources",
+		Compute: func(t *Totals) float64 { return t.Waiting.Value() },
+	})
+	MeanFirstRunDelay = Register(Metric{
+		Rank: 110, Name: "mean_first_run_delay_s", Title: "mean first-run delay", Unit: "s",
+		Shown:   Shown{Series: 2},
+		Doc:     "mean of first start − arrival",
+		Compute: func(t *Totals) float64 { return t.FirstRunDelay.Value() },
+	})
+	MeanService = Register(Metric{
+		Rank: 120, Name: "mean_service_s", Title: "mean service time", Unit: "s",
+		Shown:   Shown{Fidelity: 5, Series: 3},
+		Doc:     "mean of the times in which jobs held resources",
+		Compute: func(t *Totals) float64 { return t.Service.Value() },
+	})
+)

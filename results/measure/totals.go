@@ -1,0 +1,82 @@
+package measure
+
+import (
+	"iter"
+	"math"
+
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Totals is what metrics are computed from: what all jobs of a cell came to.
+// Times are in seconds, and over the finished jobs.
+type Totals struct {
+	// Jobs are all, Failed those that ended without finishing.
+	Jobs, Finished, Failed int
+	Preemptions, Resizes   int
+	// Makespan is the last end of a job − the first arrival; NaN when no job ended.
+	Makespan float64
+	// CoreTime and GPUTime are what running jobs held, in core-microseconds and
+	// GPU-microseconds; Cores and GPUs the capacity.
+	CoreTime, GPUTime int64
+	Cores, GPUs       int
+	JCT               stats.Sample
+	// Waiting, FirstRunDelay and Service are sums over the finished jobs.
+	Waiting, FirstRunDelay, Service stats.Mean
+	// Slowdown and BoundedSlowdown are over the finished jobs whose run time alone
+	// is known.
+	Slowdown        stats.Sample
+	BoundedSlowdown stats.Mean
+
+	span      table.Micros // Makespan; 0 when no job ended
+	collector *Collector
+}
+
+// Outcomes yields what became of each job, for metrics that need more than the
+// sums.
+func (t *Totals) Outcomes() iter.Seq[Outcome] {
+	return func(yield func(Outcome) bool) {
+		for i := range t.Jobs {
+			if !yield(t.collector.Outcome(i)) {
+				return
+			}
+		}
+	}
+}
+
+// totals adds up what was recorded.
+func (c *Collector) totals() *Totals {
+	n := c.jobs.Counts()
+	t := &Totals{
+		Jobs: len(c.accounts), Finished: n.Finished, Failed: n.Failed + n.Stopped,
+		Preemptions: c.preemptions, Resizes: c.resizes, Makespan: math.NaN(), collector: c,
+	}
+	t.Cores, t.GPUs = capacity(c.setup.Cluster)
+	t.JCT.Grow(n.Finished)
+	t.Slowdown.Grow(n.Finished)
+	first := table.Micros(math.MaxInt64)
+	for i := range c.accounts {
+		a, j := &c.accounts[i], c.jobs.Job(i)
+		arrival := table.ToMicros(c.setup.Jobs[i].Arrival)
+		first = min(first, arrival)
+		t.CoreTime += a.coreTime
+		t.GPUTime += a.gpuTime
+		if j.State() != scheduler.Finished {
+			continue
+		}
+		end := table.ToMicros(j.End)
+		t.JCT.Add((end - arrival).Seconds())
+		t.Waiting.Add((end - arrival - a.service).Seconds())
+		t.FirstRunDelay.Add((table.ToMicros(j.FirstStart) - arrival).Seconds())
+		t.Service.Add(a.service.Seconds())
+		if plain, bounded := c.slowdowns(i); !math.IsNaN(plain) {
+			t.Slowdown.Add(plain)
+			t.BoundedSlowdown.Add(bounded)
+		}
+	}
+	if span := c.lastEnd - first; c.lastEnd != never && span > 0 {
+		t.span, t.Makespan = span, span.Seconds()
+	}
+	return t
+}

@@ -1,0 +1,178 @@
+package prose
+
+import (
+	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// Answer is what one comparison says, or several of one kind say together.
+type Answer struct {
+	Text string
+	// Verdict is that of all the rows; "mixed" when they differ.
+	Verdict string
+	// Rows counts the comparisons that it stands for.
+	Rows int
+}
+
+// Mixed is the verdict of an answer whose comparisons differ.
+const Mixed = "mixed"
+
+// mostSentences is the number of comparisons up to which each has a sentence
+// of its own.
+const mostSentences = 6
+
+// Answers says what the comparisons say, in their order: a sentence each while
+// they are few, else one for each candidate, over all values of the axes.
+// Comparisons with too few replicates for a verdict are one answer for each
+// metric.
+func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
+	group := func(r record.ComparisonRow) string {
+		switch {
+		case r.Verdict == record.NotEnoughReplicates:
+			return strings.Join([]string{r.Metric, r.Verdict, fmt.Sprint(r.Pairs)}, "\n")
+		case len(rows) <= mostSentences:
+			return strings.Join([]string{r.Metric, r.Workload, r.Hardware, r.Candidate, r.Baseline}, "\n")
+		}
+		return strings.Join([]string{r.Metric, r.Workload, r.Hardware, policyOf(r.Candidate), policyOf(r.Baseline)}, "\n")
+	}
+	var groups [][]record.ComparisonRow
+	at := map[string]int{}
+	for _, r := range rows {
+		i, ok := at[group(r)]
+		if !ok {
+			i = len(groups)
+			at[group(r)] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	var out []Answer
+	for _, g := range groups {
+		a := Answer{Verdict: g[0].Verdict, Rows: len(g)}
+		for _, r := range g {
+			if r.Verdict != a.Verdict {
+				a.Verdict = Mixed
+			}
+		}
+		switch {
+		case len(g) == 1:
+			a.Text = Comparison(p, g[0])
+		case a.Verdict == record.NotEnoughReplicates:
+			a.Text = fmt.Sprintf("There are too few replicates to compare %s: %s in each of %d comparisons, and a verdict needs %d.",
+				metricTitle(g[0].Metric), plural(g[0].Pairs, "pair"), len(g), stats.MinPairs)
+		default:
+			a.Text = together(p, g)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// Unsaid are the warnings that no answer says already.
+func Unsaid(warnings []record.Warning, answers []Answer) []record.Warning {
+	few := slices.ContainsFunc(answers, func(a Answer) bool { return a.Verdict == record.NotEnoughReplicates })
+	return slices.DeleteFunc(slices.Clone(warnings), func(w record.Warning) bool { return few && w.Code == record.FewReplicates })
+}
+
+// together says what the comparisons of one candidate with one baseline say:
+// "SJF (sjf) against fcfs, mean JCT: better at load 0.5 and 0.7 (−12% to
+// −3.0%), no difference detected at 0.9."
+func together(p record.Plan, rows []record.ComparisonRow) string {
+	axis := soleAxis(rows)
+	var parts []string
+	for _, verdict := range []string{record.Better, record.Worse, record.NoDifference} {
+		var points []string
+		low, high := 0.0, 0.0
+		for _, r := range rows {
+			if r.Verdict != verdict {
+				continue
+			}
+			_, own, _ := strings.Cut(r.Candidate, " ")
+			points = append(points, own[strings.IndexByte(own, '=')+1:])
+			if len(points) == 1 {
+				low, high = r.Ratio, r.Ratio
+			}
+			low, high = min(low, r.Ratio), max(high, r.Ratio)
+		}
+		if len(points) == 0 {
+			continue
+		}
+		part := verdict
+		switch {
+		case len(points) == len(rows):
+			part += fmt.Sprintf(" in all %d comparisons", len(rows))
+			if axis != "" {
+				part = fmt.Sprintf("%s at all %d values of %s", verdict, len(rows), axis)
+			}
+		case axis != "" && len(parts) == 0:
+			part += " at " + axis + " " + listed(points)
+		case axis != "":
+			part += " at " + listed(points)
+		case len(parts) == 0:
+			part += fmt.Sprintf(" in %d of %d comparisons", len(points), len(rows))
+		default:
+			part += fmt.Sprintf(" in %d", len(points))
+		}
+		if verdict != record.NoDifference && stats.Finite(low) && stats.Finite(high) {
+			part += " (" + changes(low, high) + ")"
+		}
+		parts = append(parts, part)
+	}
+	r := rows[0]
+	r.Candidate = policyOf(r.Candidate)
+	return fmt.Sprintf("%s against %s%s, %s: %s.", subject(p, r), policyOf(r.Baseline), place(p, r), metricTitle(r.Metric), strings.Join(parts, ", "))
+}
+
+// soleAxis is the axis in which alone the candidates differ; "" when they
+// differ in several.
+func soleAxis(rows []record.ComparisonRow) string {
+	first := ""
+	for _, r := range rows {
+		_, own, _ := strings.Cut(r.Candidate, " ")
+		name, _, ok := strings.Cut(own, "=")
+		if !ok || strings.Contains(own, " ") || first != "" && name != first {
+			return ""
+		}
+		first = name
+	}
+	return first
+}
+
+// changes writes a range of ratios as changes: "−12% to −3.0%", "2.4 to 2.6 times".
+func changes(low, high float64) string {
+	write := func(r float64) string { return signedPercent(r - 1) }
+	times := ""
+	if low >= 2 {
+		write, times = Number, " times"
+	}
+	if write(low) == write(high) {
+		return write(low) + times
+	}
+	return write(low) + " to " + write(high) + times
+}
+
+// listed joins words: "a", "a and b", "a, b and c".
+func listed(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+	return words[0]
+}
+
+// policyOf is the name of a variant's policy, without its axes.
+func policyOf(variant string) string {
+	name, _, _ := strings.Cut(variant, " ")
+	return name
+}
+
+func metricTitle(name string) string {
+	if m, ok := measure.MetricByName(name); ok {
+		return m.Title
+	}
+	return name
+}

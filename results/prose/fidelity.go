@@ -1,0 +1,120 @@
+package prose
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// fidelityOf finds the fidelity of a metric.
+func fidelityOf(f analysis.Fidelity, metric measure.Metric) (analysis.FidelityMetric, bool) {
+	for _, m := range f.Metrics {
+		if m.Metric == metric.Name {
+			return m, true
+		}
+	}
+	return analysis.FidelityMetric{}, false
+}
+
+// Sentence says in a line how far the two are apart: "Simulated from the
+// estimates: makespan within 3% and mean JCT within 5% of the real runs, on the
+// mean over 10 cells." It is empty when nothing was simulated.
+func Fidelity(f analysis.Fidelity) string {
+	makespan, ok := fidelityOf(f, measure.Makespan)
+	jct, known := fidelityOf(f, measure.MeanJCT)
+	if !ok || !known {
+		return ""
+	}
+	over := "in one cell"
+	if f.Cells > 1 {
+		over = fmt.Sprintf("on the mean over %d cells", f.Cells)
+	}
+	if f.Busy > 0 {
+		over += fmt.Sprintf(" (%d of them on a busy machine", f.Busy)
+		if f.Busy < f.Cells {
+			over += fmt.Sprintf("; without these %s and %s", percent(makespan.QuietAbsPct/100), percent(jct.QuietAbsPct/100))
+		}
+		over += ")"
+	}
+	return fmt.Sprintf("Simulated from the estimates: makespan within %s and mean JCT within %s of the real runs, %s.",
+		percent(makespan.MeanAbsPct/100), percent(jct.MeanAbsPct/100), over)
+}
+
+// RankSentence says whether simulation ranks the variants as reality does;
+// empty when there is but one variant.
+func FidelityRanks(f analysis.Fidelity) string {
+	var sum analysis.FidelityMetric
+	for _, m := range f.Metrics {
+		sum.Pairs += m.Pairs
+		sum.Same += m.Same
+		sum.Significant += m.Significant
+		sum.SameSignificant += m.SameSignificant
+	}
+	if sum.Pairs == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("Simulation puts two variants in the same order as the real runs in %d of %s (each pair of variants, by each metric)",
+		sum.Same, plural(sum.Pairs, "comparison"))
+	switch {
+	case sum.Significant == 0:
+		return s + "; none of the real differences is significant."
+	case sum.SameSignificant == sum.Significant:
+		return fmt.Sprintf("%s, and in all %d in which the real difference is significant.", s, sum.Significant)
+	}
+	return fmt.Sprintf("%s, and in %d of the %d in which the real difference is significant.", s, sum.SameSignificant, sum.Significant)
+}
+
+// FidelityJobsSentence says how far the jobs' instants are apart: "Over 80
+// jobs, starts are 0.12 s and finishes 0.15 s off, on the mean; the furthest
+// finish is that of long-2 in mixed-fcfs-r1, simulated 0.7 s early." It is
+// empty without a job that started and finished on both sides.
+func FidelityJobs(rows []record.FidelityJobRow) string {
+	var start, finish stats.Mean
+	var worst record.FidelityJobRow
+	for _, r := range rows {
+		if !stats.Finite(r.StartError) || !stats.Finite(r.FinishError) {
+			continue
+		}
+		start.Add(math.Abs(r.StartError))
+		finish.Add(math.Abs(r.FinishError))
+		if finish.N == 1 || math.Abs(r.FinishError) > math.Abs(worst.FinishError) {
+			worst = r
+		}
+	}
+	if finish.N == 0 {
+		return ""
+	}
+	when := "late"
+	if worst.FinishError < 0 {
+		when = "early"
+	}
+	return fmt.Sprintf("Over %s, starts are %s and finishes %s off, on the mean; the furthest finish is that of %s in %s, simulated %s %s.",
+		plural(finish.N, "job"), withUnit(start.Value(), "s"), withUnit(finish.Value(), "s"),
+		worst.Job, worst.Cell, withUnit(math.Abs(worst.FinishError), "s"), when)
+}
+
+// Table is Fidelity as text.
+func FidelityTable(f analysis.Fidelity) Table {
+	t := Table{Left: 2, Header: []string{"metric", "worst cell", "error, mean size", "error, mean", "error, worst",
+		"variants in the same order", "of the significant ones"}}
+	for _, m := range f.Metrics {
+		metric, _ := measure.MetricByName(m.Metric)
+		t.Rows = append(t.Rows, []string{
+			metric.Title, m.Worst, percent(m.MeanAbsPct / 100), signedPercent(m.BiasPct / 100), signedPercent(m.WorstPct / 100),
+			of(m.Same, m.Pairs), of(m.SameSignificant, m.Significant),
+		})
+	}
+	return t
+}
+
+// of is "2 of 3"; "–" of none.
+func of(n, all int) string {
+	if all == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d of %d", n, all)
+}

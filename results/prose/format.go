@@ -1,0 +1,102 @@
+package prose
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// Number writes a number with three significant digits and thousands
+// apart: "0.0123", "3.40", "12,345". NaN is "–".
+func Number(v float64) string {
+	if !stats.Finite(v) {
+		return "–"
+	}
+	a := math.Abs(v)
+	switch {
+	case a == 0:
+		return "0"
+	case a == math.Trunc(a) && a < 1000:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case a < 0.001:
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return fixed(v, 2-int(math.Floor(math.Log10(a))))
+}
+
+// fixed writes v with so many decimals, at least none, and thousands apart.
+func fixed(v float64, decimals int) string {
+	s := strconv.FormatFloat(v, 'f', max(0, decimals), 64)
+	whole, frac, dot := strings.Cut(s, ".")
+	sign := ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "−", whole[1:]
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if dot {
+		whole += "." + frac
+	}
+	return sign + whole
+}
+
+// Interval writes "12.35 ± 0.42", with the digits that the interval warrants;
+// the mean alone when there is no interval, "–" when there is nothing.
+func Interval(i stats.Interval) string {
+	half := (i.High - i.Low) / 2
+	if !stats.Finite(i.Mean) || !stats.Finite(half) {
+		return Number(i.Mean)
+	}
+	if half <= 1e-9*math.Abs(i.Mean) {
+		return Number(i.Mean) + " ± 0"
+	}
+	decimals := min(max(1-int(math.Floor(math.Log10(half))), 0), 3)
+	return fixed(i.Mean, decimals) + " ± " + fixed(half, decimals)
+}
+
+// PValue writes a p-value: "p = 0.012", "p < 0.0001".
+func PValue(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return "p unknown"
+	case p < 0.0001:
+		return "p < 0.0001"
+	case p < 0.001:
+		return "p = " + strconv.FormatFloat(p, 'f', 4, 64)
+	}
+	return "p = " + strconv.FormatFloat(p, 'f', min(3, max(2, 1-int(math.Floor(math.Log10(p))))), 64)
+}
+
+func withUnit(v float64, unit string) string {
+	if unit == "" {
+		return Number(v)
+	}
+	return Number(v) + " " + unit
+}
+
+// percent writes a share: "43%", and small ones with a decimal: "0.8%".
+func percent(share float64) string { return percentDigits(share) + "%" }
+
+func percentDigits(share float64) string {
+	p := 100 * share
+	if d := math.Abs(p - math.Round(p)); math.Abs(p) < 10 && d > 0.05 || math.Abs(p) >= 99 && d > 0.05 && math.Abs(p) < 100 {
+		return fixed(p, 1)
+	}
+	return fixed(p, 0)
+}
+
+func percentRange(low, high float64) string {
+	l, h := percentDigits(low), percentDigits(high)
+	return fmt.Sprintf("%s–%s%%", l, h)
+}
+
+func signedPercent(share float64) string {
+	if s := percent(share); strings.HasPrefix(s, "−") || strings.TrimLeft(s, "0.%") == "" {
+		return s
+	}
+	return "+" + percent(share)
+}

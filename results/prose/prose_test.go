@@ -1,0 +1,193 @@
+package prose_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// variant adds cells with the given mean waiting times to an experiment, one a replicate.
+func variant(e *record.Experiment, workload, policy string, axes []record.Setting, waiting ...float64) {
+	for i, w := range waiting {
+		ref := record.CellRef{
+			Cell: fmt.Sprintf("%s-%s%v-r%d", workload, policy, axes, i+1), Workload: workload, Hardware: "h",
+			Policy: policy, Replicate: i + 1, Axes: axes,
+		}
+		e.Plan.Cells = append(e.Plan.Cells, ref)
+		m := measure.Of(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w, "utilization": w / 10, "mean_jct_s": 0, "p95_jct_s": 0})
+		e.Cells = append(e.Cells, record.Cell{CellRef: ref, State: record.CellFinished, Metrics: m})
+	}
+}
+
+func axis(pairs ...string) []record.Setting {
+	var out []record.Setting
+	for i := 0; i < len(pairs); i += 2 {
+		out = append(out, record.Setting{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return out
+}
+
+func TestSentence(t *testing.T) {
+	p := record.Plan{Policies: []record.Named{
+		{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 500ms, strict", Title: "Round robin"}, {Name: "fast", Summary: "las, strict", Title: "LAS"},
+	}}
+	sentence := func(baseline, candidate []float64, metric string, change func(*record.ComparisonRow)) string {
+		r := stats.ComparePairs(baseline, candidate, 0.95, "x")
+		row := record.ComparisonRow{
+			Metric: metric, Workload: "w", Hardware: "h", Baseline: "fcfs", Candidate: "rr", Pairs: r.Pairs,
+			BaselineMean: r.BaselineMean, CandidateMean: r.CandidateMean, Ratio: r.Ratio, CILow: r.RatioLow, CIHigh: r.RatioHigh,
+			Difference: r.Difference, DifferenceLow: r.DifferenceLow, DifferenceHigh: r.DifferenceHigh,
+			PValue: r.P, RawP: r.P, Candidates: 1, Level: 0.95, Method: r.Method, Verdict: record.Worse,
+		}
+		change(&row)
+		return prose.Comparison(p, row)
+	}
+	as := func(verdict string) func(*record.ComparisonRow) {
+		return func(r *record.ComparisonRow) { r.Verdict = verdict }
+	}
+	base := []float64{3.1, 3.6, 3.4, 3.9, 3.0}
+	for _, c := range []struct{ got, want string }{
+		{
+			sentence(base, []float64{1.8, 2.0, 1.9, 2.3, 1.7}, "mean_waiting_s", as(record.Better)),
+			"Round robin (rr) cut mean waiting time by 43% against fcfs, from 3.40 s to 1.94 s (95% interval 41–45%, 5 pairs, p < 0.0001).",
+		},
+		{
+			sentence(base, []float64{3.2, 3.5, 3.5, 3.8, 3.1}, "makespan_s", as(record.NoDifference)),
+			"No difference in makespan was detected between rr and fcfs (95% interval of the change −3.1% to +5.2%, 5 pairs, p = 0.70).",
+		},
+		{
+			sentence(base, []float64{13.2, 15.5, 13.5, 16.8, 12.1}, "mean_slowdown", func(r *record.ComparisonRow) { r.Candidates = 3 }),
+			"Round robin (rr) raised mean slowdown to 4.18 times that of fcfs, from 3.40 to 14.2 (95% interval 3.96–4.37 times, 5 pairs, p < 0.0001 after Holm's correction for 3 candidates).",
+		},
+		{
+			sentence([]float64{0, 0, 0, 0}, []float64{17, 18, 16, 17}, "preemptions", as(record.Worse)),
+			"Round robin (rr) raised preemptions against fcfs, from 0 to 17 (95% interval of the difference 15.7 to 18.3, 4 pairs, p < 0.0001).",
+		},
+		{
+			sentence([]float64{4, 4, 4}, []float64{2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) { r.Candidate, r.Verdict = "fast quantum=1s", record.Better }),
+			"LAS (fast quantum=1s) cut mean JCT by 50% against fcfs, from 4 s to 2 s (3 pairs, all of which differ by the same).",
+		},
+		{
+			sentence([]float64{4, 4, 4}, []float64{2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) {
+				r.Baseline, r.Candidate, r.Verdict = "fcfs jobs=8 kind=fixed", "rr jobs=8 kind=fixed", record.Better
+			}),
+			"Round robin (rr) cut mean JCT by 50% against fcfs at jobs=8 kind=fixed, from 4 s to 2 s (3 pairs, all of which differ by the same).",
+		},
+		{
+			sentence(base, base, "mean_jct_s", as(record.NoDifference)),
+			"No difference in mean JCT was detected between rr and fcfs (5 pairs, all alike).",
+		},
+		{
+			sentence(base[:2], base[1:3], "mean_jct_s", as(record.NotEnoughReplicates)),
+			"There are too few replicates to compare mean JCT under rr and fcfs: 2 pairs, and a verdict needs 3.",
+		},
+	} {
+		if c.got != c.want {
+			t.Errorf("sentence:\n%s\nwant:\n%s", c.got, c.want)
+		}
+	}
+	p.Workloads = []record.Named{{Name: "w"}, {Name: "v"}}
+	if s := sentence(base, base, "mean_jct_s", as(record.NoDifference)); !strings.Contains(s, "between rr and fcfs on w (") {
+		t.Errorf("with two workloads: %s", s)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	row := func(candidate, baseline, verdict string, ratio float64) record.ComparisonRow {
+		return record.ComparisonRow{Metric: "mean_jct_s", Candidate: candidate, Baseline: baseline, Verdict: verdict, Ratio: ratio, Pairs: 1}
+	}
+	p := record.Plan{Policies: []record.Named{{Name: "rr", Summary: "round_robin, quantum 500ms, strict", Title: "Round robin"}}}
+	few := func(verdict string) []record.ComparisonRow {
+		return []record.ComparisonRow{row("rr load=1", "fcfs load=1", verdict, 0.5), row("rr load=2", "fcfs load=2", verdict, 0.5)}
+	}
+	var many []record.ComparisonRow
+	for i, load := range []string{"1", "2", "3", "4"} {
+		verdict := []string{record.Better, record.Better, record.NoDifference, record.Worse}[i]
+		many = append(many, row("rr load="+load, "fcfs load="+load, verdict, 0.8+0.1*float64(i)), row("las load="+load, "fcfs load="+load, record.Worse, 2+float64(i)))
+	}
+	many = append(many, row("sjf a=1 b=1", "fcfs", record.Better, 0.5), row("sjf a=1 b=2", "fcfs", record.NoDifference, 1))
+	for _, c := range []struct {
+		rows []record.ComparisonRow
+		want []string
+	}{
+		{few(record.NotEnoughReplicates), []string{"There are too few replicates to compare mean JCT: 1 pair in each of 2 comparisons, and a verdict needs 3."}},
+		{many, []string{
+			"Round robin (rr) against fcfs, mean JCT: better at load 1 and 2 (−20% to −10%), worse at 4 (+10%), no difference detected at 3.",
+			"las against fcfs, mean JCT: worse at all 4 values of load (2 to 5 times).",
+			"sjf against fcfs, mean JCT: better in 1 of 2 comparisons (−50%), no difference detected in 1.",
+		}},
+	} {
+		var got []string
+		rows := 0
+		for _, a := range prose.Answers(p, c.rows) {
+			got, rows = append(got, a.Text), rows+a.Rows
+		}
+		if !slices.Equal(got, c.want) || rows != len(c.rows) {
+			t.Errorf("%d answers for %d rows:\n%s", len(got), rows, strings.Join(got, "\n"))
+		}
+	}
+	if got := prose.Answers(p, few(record.Better)); len(got) != 2 || got[0].Text != prose.Comparison(p, few(record.Better)[0]) {
+		t.Errorf("few comparisons have no sentence each: %+v", got)
+	}
+}
+
+// TestUnsaid holds that too few replicates are told once.
+func TestUnsaid(t *testing.T) {
+	warnings := []record.Warning{{Code: record.FewReplicates, Text: "few"}, {Code: record.BusyMachine, Text: "busy"}}
+	if got := prose.Unsaid(warnings, nil); len(got) != 2 {
+		t.Errorf("without an answer: %v", got)
+	}
+	if got := prose.Unsaid(warnings, []prose.Answer{{Verdict: record.NotEnoughReplicates}}); len(got) != 1 || got[0].Text != "busy" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestDoubts(t *testing.T) {
+	var warnings []record.Warning
+	for i, text := range []string{"used 0.8 cores", "used 12.5 cores", "used 2.5 cores", "used 2.5 of 3.5 cores"} {
+		warnings = append(warnings, record.Warning{Code: "busy_machine", Cell: fmt.Sprint("cell-r", i), Text: text})
+	}
+	got := prose.Doubts(warnings, 2)
+	if len(got) != 2 || got[0].String() != "used 0.8 to 12.5 cores (cell-r0, cell-r1 and 1 more)" || got[1].String() != "used 2.5 of 3.5 cores (cell-r3)" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestSummaryTable(t *testing.T) {
+	e := &record.Experiment{}
+	variant(e, "w", "fcfs", nil, 4, 5, 6, 5)
+	variant(e, "w", "rr", axis("quantum", "1s"), 2, 3, 4, 3)
+	e.Cells = e.Cells[:6]
+	e.Cells[0].State = record.CellFailed
+	got := prose.Summary(e)
+	for _, h := range got.Header {
+		if h == "Jain fairness" {
+			t.Error("a metric that is known nowhere has a column")
+		}
+	}
+	// fcfs: sd 0.8165, t(3, 97.5%) = 3.1824, half-width 1.2992; rr: 2 and 3, half-width 12.706·0.5.
+	if r := got.Rows[0]; r[0] != "fcfs" || r[1] != "4, 1 failed" || r[4] != "5.0 ± 1.3" {
+		t.Errorf("%q of %q", r, got.Header)
+	}
+	if r := got.Rows[1]; r[0] != "rr quantum=1s" || r[1] != "2 of 4" || r[4] != "2.5 ± 6.4" {
+		t.Errorf("%q of %q", r, got.Header)
+	}
+}
+
+func TestFormatNumber(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 3: "3", 3.4: "3.40", 0.01234: "0.0123", 123.4: "123", 12345.6: "12,346", -1234567: "−1,234,567",
+		0.00001: "1e-05", math.Inf(1): "–", math.NaN(): "–", 999.9: "1,000", -0.5: "−0.500",
+	} {
+		if got := prose.Number(v); got != want {
+			t.Errorf("FormatNumber(%v) = %q, want %q", v, got, want)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package prose
+
+import (
+	"slices"
+
+	"fmt"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// Table is text in columns; the first Left of them read from the left, the
+// others are numbers.
+type Table struct {
+	Left   int
+	Header []string
+	Rows   [][]string
+	// Metrics has the metrics of the columns that show one, by their places.
+	Metrics map[int]string
+}
+
+// Without returns the table without the column of a metric.
+func (t Table) Without(metric string) Table {
+	at := -1
+	out := Table{Left: t.Left, Metrics: map[int]string{}}
+	for i, m := range t.Metrics {
+		if m == metric {
+			at = i
+		}
+	}
+	if at < 0 {
+		return t
+	}
+	for i, m := range t.Metrics {
+		switch {
+		case i < at:
+			out.Metrics[i] = m
+		case i > at:
+			out.Metrics[i-1] = m
+		}
+	}
+	out.Header = slices.Delete(slices.Clone(t.Header), at, at+1)
+	for _, row := range t.Rows {
+		out.Rows = append(out.Rows, slices.Delete(slices.Clone(row), at, at+1))
+	}
+	return out
+}
+
+// Summary is analysis.Summary as text: workload and hardware appear when there is
+// more than one, metrics that are known nowhere do not.
+func Summary(e *record.Experiment) Table {
+	rows := analysis.Summary(e)
+	t := Table{Left: 1, Header: []string{"policy"}, Metrics: map[int]string{}}
+	workloads, machines := len(e.Plan.Workloads) > 1, len(e.Plan.Hardware) > 1
+	if workloads {
+		t.Header = append(t.Header, "workload")
+	}
+	if machines {
+		t.Header = append(t.Header, "hardware")
+	}
+	t.Left = len(t.Header)
+	t.Header = append(t.Header, "cells")
+	var shown []int
+	for k, m := range measure.ShownIn(measure.InSummary) {
+		known := false
+		for _, r := range rows {
+			known = known || stats.Finite(r.Metrics[k].Interval.Mean)
+		}
+		if !known {
+			continue
+		}
+		shown = append(shown, k)
+		t.Metrics[len(t.Header)] = m.Name
+		t.Header = append(t.Header, m.Label())
+	}
+	for _, r := range rows {
+		line := []string{r.Variant}
+		if workloads {
+			line = append(line, r.Workload)
+		}
+		if machines {
+			line = append(line, r.Hardware)
+		}
+		line = append(line, cells(r))
+		for _, k := range shown {
+			line = append(line, Interval(r.Metrics[k].Interval))
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	return t
+}
+
+// cells says how many cells stand behind a row: "5", "3 of 5", "5, 1 failed".
+func cells(r analysis.SummaryRow) string {
+	s := fmt.Sprint(r.Complete)
+	if r.Complete < r.Planned {
+		s = fmt.Sprintf("%d of %d", r.Complete, r.Planned)
+	}
+	if r.Failed > 0 {
+		s += fmt.Sprintf(", %d failed", r.Failed)
+	}
+	return s
+}

@@ -1,0 +1,262 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/table"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Records says how much a cell leaves on disk.
+type Records string
+
+// AllRecords keeps jobs, events, decisions and occupancy; MetricsOnly keeps
+// nothing but cell.json, for cells of millions of jobs.
+const (
+	AllRecords  Records = "all"
+	MetricsOnly Records = "metrics"
+)
+
+// Setup is a cell and what its trace is measured against.
+type Setup struct {
+	Cell CellRef
+	measure.Setup
+}
+
+// CellWriter records a cell's trace in its folder. It implements
+// scheduler.Recorder, and streams: it keeps no events in memory. Nothing
+// appears under its final name before Finish; cell.json comes last, so that a
+// folder which has one is complete. Either Finish or Abort must be called.
+//
+// The files of a cell that ran for real survive a power cut. Those of a
+// simulated one need not, since it can be simulated again: cell.json lists the
+// sizes of its files, by which a cell that a power cut has torn is told from a
+// complete one.
+type CellWriter struct {
+	*measure.Collector
+	dir       string
+	setup     Setup
+	records   Records
+	durable   bool
+	events    *table.Pending
+	decisions *table.Pending
+	occupancy *table.File[measure.Occupancy]
+	line      []byte              // scratch
+	changed   bool                // what is held has changed since the last row of occupancy.csv
+	rows      []measure.Occupancy // of a cell in containers, which wait for what those used
+	err       error
+}
+
+// NewCellWriter prepares the folder dir, which is made when it is not there.
+// A cell.json of an earlier run is removed first: from now on the folder is
+// not complete.
+func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
+	w := &CellWriter{Collector: measure.NewCollector(s.Setup), dir: dir, setup: s, records: records, durable: s.Cell.Engine != simulated}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make cell folder: %w", err)
+	}
+	if err := os.Remove(filepath.Join(dir, CellFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reopen cell: %w", err)
+	}
+	if records == MetricsOnly {
+		return w, nil
+	}
+	var errs [3]error
+	w.events, errs[0] = table.NewPending(filepath.Join(dir, EventsFile), w.durable)
+	w.decisions, errs[1] = table.NewPending(filepath.Join(dir, DecisionsFile), w.durable)
+	columns := occupancyColumns
+	if s.Cell.Engine == inContainers {
+		columns = usedColumns
+	}
+	w.occupancy, errs[2] = table.Create(filepath.Join(dir, OccupancyFile), w.durable, columns, nil)
+	if err := errors.Join(errs[:]...); err != nil {
+		w.Abort()
+		return nil, err
+	}
+	return w, nil
+}
+
+// Event implements scheduler.Recorder. An error of the disk is kept for Finish.
+func (w *CellWriter) Event(e scheduler.Event) {
+	if w.records == MetricsOnly || e.Job < 0 || e.Job >= len(w.setup.Jobs) {
+		w.Collector.Event(e)
+		return
+	}
+	if w.changed && table.ToMicros(e.At).Seconds() != w.Occupancy().At {
+		w.flushOccupancy()
+	}
+	w.Collector.Event(e)
+	w.changed = true
+	w.line = appendEvent(w.line[:0], e, &w.setup.Jobs[e.Job])
+	w.write(w.events)
+}
+
+// Decision implements scheduler.Recorder.
+func (w *CellWriter) Decision(d scheduler.Decision) {
+	if w.records != MetricsOnly && d.Job >= 0 && d.Job < len(w.setup.Jobs) {
+		w.line = appendDecision(w.line[:0], d, w.setup.Jobs)
+		w.write(w.decisions)
+	}
+}
+
+func (w *CellWriter) flushOccupancy() {
+	held := w.Occupancy()
+	if w.setup.Cell.Engine == inContainers {
+		w.rows = append(w.rows, held)
+	} else {
+		w.keep(w.occupancy.Add(&held, nil))
+	}
+	w.changed = false
+}
+
+// write writes the line to a file.
+func (w *CellWriter) write(p *table.Pending) {
+	_, err := p.Write(w.line)
+	w.keep(err)
+}
+
+func (w *CellWriter) keep(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// Finish writes the folder's files, cell.json last, and returns what
+// went into it: c with the cell, its metrics, files (before those that c has
+// already) and failures filled in. A state
+// that c leaves empty is finished, or failed when a job or the cell has. On an
+// error the folder is left without a cell.json.
+func (w *CellWriter) Finish(c Cell) (Cell, error) {
+	defer w.Abort()
+	c.CellRef = w.setup.Cell
+	c.Metrics, c.Failures, c.Load = w.Metrics(), w.Failures(), w.Load(c.Closed > 0)
+	if warning, ok := c.saturation(); ok {
+		c.Warnings = append(c.Warnings, warning)
+	}
+	if c.State == "" {
+		c.State = CellFinished
+		if measure.Failed.CountOf(&c.Metrics) > 0 || c.Error != "" {
+			c.State = CellFailed
+		}
+	}
+	tables, err := w.finishTables()
+	if err != nil {
+		return c, fmt.Errorf("write cell %s: %w", c.Cell, err)
+	}
+	c.Files = append(tables, c.Files...)
+	raw, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return c, fmt.Errorf("write cell %s: %w", c.Cell, err)
+	}
+	if err := table.WriteWhole(filepath.Join(w.dir, CellFile), w.durable, append(raw, '\n')); err != nil {
+		return c, fmt.Errorf("write cell %s: %w", c.Cell, err)
+	}
+	return c, nil
+}
+
+// finishTables gives the tables their names, and returns their sizes.
+func (w *CellWriter) finishTables() ([]File, error) {
+	if w.records == MetricsOnly {
+		return nil, w.err
+	}
+	if w.changed {
+		w.flushOccupancy()
+	}
+	if w.setup.Cell.Engine == inContainers {
+		if err := w.addUsed(); err != nil {
+			return nil, err
+		}
+	}
+	names := axisNames(w.setup.Cell.Axes)
+	jobs, err := table.Create(filepath.Join(w.dir, JobsFile), w.durable, jobColumns, names)
+	if err != nil {
+		return nil, err
+	}
+	defer jobs.Abort()
+	axes := axisValues(names, w.setup.Cell.Axes)
+	var row JobRow
+	for i := range w.setup.Jobs {
+		row = w.Row(i)
+		if i == 0 {
+			jobs.Repeat(&row, cellColumnsOfJobs)
+		}
+		w.keep(jobs.Add(&row, axes))
+	}
+	if w.err != nil {
+		return nil, w.err
+	}
+	var files []File
+	for _, p := range []*table.Pending{w.events, w.decisions, w.occupancy.Pending, jobs.Pending} {
+		size, err := p.Replace()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{Name: filepath.Base(p.Path), Size: size})
+	}
+	if w.durable {
+		err = table.SyncDir(w.dir)
+	}
+	return files, err
+}
+
+// Row is the row of jobs.csv of a job, by its number.
+func (w *CellWriter) Row(job int) JobRow {
+	c := &w.setup.Cell
+	return JobRow{
+		Cell: c.Cell, Workload: c.Workload, Hardware: c.Hardware, Policy: c.Policy,
+		Replicate: c.Replicate, Axes: c.Axes, Outcome: w.Outcome(job),
+	}
+}
+
+// Abort removes what was written so far and not finished. It does nothing
+// after Finish.
+func (w *CellWriter) Abort() {
+	w.events.Abort()
+	w.decisions.Abort()
+	if w.occupancy != nil {
+		w.occupancy.Abort()
+	}
+}
+
+// WriteCell writes the folder of a cell whose trace is in memory; see
+// CellWriter.Finish.
+func WriteCell(dir string, s Setup, records Records, events []scheduler.Event, decisions []scheduler.Decision, c Cell) (Cell, error) {
+	w, err := NewCellWriter(dir, s, records)
+	if err != nil {
+		return c, err
+	}
+	for _, e := range events {
+		w.Event(e)
+	}
+	for _, d := range decisions {
+		w.Decision(d)
+	}
+	return w.Finish(c)
+}
+
+func axisNames(axes []Setting) []string {
+	var names []string
+	for _, a := range axes {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// axisValues are the values of the named axes, empty for those that are not read.
+func axisValues(names []string, axes []Setting) []string {
+	values := make([]string, len(names))
+	for i, n := range names {
+		for _, a := range axes {
+			if a.Name == n {
+				values[i] = a.Value
+			}
+		}
+	}
+	return values
+}

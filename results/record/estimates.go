@@ -1,0 +1,70 @@
+package record
+
+import (
+	"github.com/tfexp/tfexp/results/table"
+	"math"
+	"path/filepath"
+)
+
+// Estimates reads estimates.csv; there are none without the file.
+func (e *Experiment) Estimates() ([]EstimateRow, error) { return readEstimates(e.Dir) }
+
+func readEstimates(dir string) ([]EstimateRow, error) {
+	return table.ReadAll(dir, EstimatesFile, estimateColumns)
+}
+
+// Samples reads samples.csv; there are none without the file.
+func (e *Experiment) Samples() ([]SampleRow, error) {
+	return table.ReadAll(e.Dir, SamplesFile, sampleColumns)
+}
+
+// Accuracy reads accuracy.csv; there is none without the file.
+func (e *Experiment) Accuracy() ([]AccuracyRow, error) {
+	return table.ReadAll(e.Dir, AccuracyFile, accuracyColumns)
+}
+
+// Profiling reads profiling.csv; there is none without the file.
+func (e *Experiment) Profiling() ([]ProfilingRow, error) {
+	return table.ReadAll(e.Dir, ProfilingFile, profilingColumns)
+}
+
+// WriteSamples writes samples.csv.
+func WriteSamples(dir string, rows []SampleRow) error {
+	return table.Write(filepath.Join(dir, SamplesFile), sampleColumns, rows)
+}
+
+// WriteEstimates writes estimates.csv. A row without an actual time keeps the
+// one that the file has for the same estimate.
+func WriteEstimates(dir string, rows []EstimateRow) error {
+	old, err := readEstimates(dir)
+	if err != nil {
+		old = nil // it is written anew
+	}
+	rows = append([]EstimateRow(nil), rows...)
+	for i := range rows {
+		for _, o := range old {
+			if rows[i].Actual < 0 && o.estimates(rows[i]) && math.Abs(o.Predicted-rows[i].Predicted) < 1e-6 {
+				rows[i].Actual, rows[i].ActualSD, rows[i].Runs, rows[i].Covered = o.Actual, o.ActualSD, o.Runs, o.Covered
+			}
+		}
+	}
+	return ReplaceEstimates(dir, rows)
+}
+
+// ReplaceEstimates writes estimates.csv with the actual times of the rows, whose
+// errors it sets.
+func ReplaceEstimates(dir string, rows []EstimateRow) error {
+	for i := range rows {
+		rows[i].ErrorPct = math.NaN()
+		if rows[i].Actual > 0 && rows[i].Predicted >= 0 {
+			rows[i].ErrorPct = 100 * (rows[i].Predicted - rows[i].Actual) / rows[i].Actual
+		}
+	}
+	return table.Write(filepath.Join(dir, EstimatesFile), estimateColumns, rows)
+}
+
+// estimates tells whether both rows estimate the same job by the same model.
+func (r EstimateRow) estimates(o EstimateRow) bool {
+	return r.Job == o.Job && r.Hardware == o.Hardware && r.Threads == o.Threads && r.GPUs == o.GPUs &&
+		r.Model == o.Model && r.Axes == o.Axes
+}

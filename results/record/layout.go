@@ -1,0 +1,275 @@
+// Package record is what runs leave behind: the folder of an experiment, the
+// rows of its tables, and their reading and writing. Plain files are the truth;
+// they are written atomically and can be read while a run goes on.
+package record
+
+import (
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/table"
+	"os"
+	"path/filepath"
+)
+
+// The files of an experiment's folder.
+const (
+	ExperimentFile  = "experiment.hcl"
+	PlanFile        = "plan.json"
+	RunFile         = "run.json"
+	JournalFile     = "journal.jsonl"
+	CellsDir        = "cells"
+	JobsFile        = "jobs.csv"
+	MetricsFile     = "metrics.csv"
+	TimingsFile     = "timings.csv"
+	EstimatesFile   = "estimates.csv"
+	SamplesFile     = "samples.csv"
+	AccuracyFile    = "accuracy.csv"
+	ProfilingFile   = "profiling.csv"
+	ComparisonsFile = "comparisons.csv"
+	// Only where real cells were simulated as well:
+	FidelityFile     = "fidelity.csv"
+	FidelityJobsFile = "fidelity_jobs.csv"
+
+	ReportFile = "report.html"
+	PlotsDir   = "plots"
+	CacheFile  = "cache.db"
+	LockFile   = "lock"
+
+	// PicturesFile, in PlotsDir, lists the pictures with their captions.
+	PicturesFile = "pictures.json"
+
+	// In a cell's folder, next to its own jobs.csv:
+	CellFile      = "cell.json"
+	EventsFile    = "events.jsonl"
+	DecisionsFile = "decisions.jsonl"
+	OccupancyFile = "occupancy.csv"
+	GPUsFile      = "gpus.csv" // only of real cells whose jobs use GPUs
+	LogsDir       = "logs"
+	// TwinDir holds the same files of the cell's simulation.
+	TwinDir = "simulated"
+)
+
+// The states of a complete cell. A cell has failed when one of its jobs has,
+// or when its trace is not a valid schedule.
+const (
+	CellFinished = "finished"
+	CellFailed   = "failed"
+)
+
+// Plan is plan.json: what the experiment asks and the cells it runs, in the
+// order of the file. It is all that a report needs to know of the language.
+type Plan struct {
+	Schema      int      `json:"schema"`
+	Experiment  string   `json:"experiment"`
+	Description string   `json:"description,omitempty"`
+	Seed        int64    `json:"seed"`
+	Replicates  int      `json:"replicates"`
+	Axes        []string `json:"axes"` // the matrix's own axes that some cell reads
+	Workloads   []Named  `json:"workloads"`
+	Hardware    []Named  `json:"hardware"`
+	Policies    []Named  `json:"policies"`
+	// Estimating names the policies that decide by estimates from samples.
+	Estimating []string  `json:"estimating,omitempty"`
+	Variables  []Setting `json:"variables,omitempty"`
+	Cells      []CellRef `json:"cells"`
+	// RunOrder has the indexes into Cells in the order in which they run.
+	RunOrder []int     `json:"run_order"`
+	Compares []Compare `json:"compares"`
+	// Thresholds are bounds that the results must keep.
+	Thresholds []Threshold `json:"thresholds,omitempty"`
+	Plots      []Plot      `json:"plots"`
+	// PredictedSeconds is how long the work of this plan should take; 0 unknown.
+	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
+}
+
+// Named is a block with one line that says what it is: "round_robin, quantum 500ms, strict".
+type Named struct {
+	Name    string `json:"name"`
+	Summary string `json:"summary"`
+	// Title is what a policy is, for people, where its name does not say so; it
+	// begins sentences about it.
+	Title string `json:"title,omitempty"`
+}
+
+// Setting is a name with a value in its canonical text form.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// CellRef is one cell with its replicate.
+type CellRef struct {
+	// Cell is its id, and the name of its folder under cells/.
+	Cell      string `json:"cell"`
+	Workload  string `json:"workload"`
+	Hardware  string `json:"hardware"`
+	Policy    string `json:"policy"`
+	Replicate int    `json:"replicate"` // from 1
+	Seed      int64  `json:"seed"`
+	Engine    string `json:"engine"`
+	// Axes are the axes that this cell reads.
+	Axes []Setting `json:"axes,omitempty"`
+	// Cores is the capacity; Key the hash that its outputs are cached under.
+	Cores            int     `json:"cores"`
+	GPUs             int     `json:"gpus,omitempty"`
+	Key              string  `json:"key"`
+	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
+}
+
+// Variant is the cell's policy with its axes, the unit of comparison and the
+// label in tables: "rr", or "rr quantum=500ms".
+func (c CellRef) Variant() string {
+	s := c.Policy
+	for _, a := range c.Axes {
+		s += " " + a.Name + "=" + a.Value
+	}
+	return s
+}
+
+// simulated is the engine of cells that take no real time.
+const simulated = "simulated"
+
+// Real tells whether the cell's jobs run for real.
+func (c CellRef) Real() bool { return c.Engine != simulated }
+
+// Twin is the simulation of a real cell from the fitted estimates. It is a cell
+// of its own, in a folder within that of the real one; its key is not known here.
+func (c CellRef) Twin() CellRef {
+	c.Cell += "/" + TwinDir
+	c.Engine, c.Key, c.PredictedSeconds = simulated, "", 0
+	return c
+}
+
+// Compare asks for a paired comparison of every other policy with Baseline on one metric.
+type Compare struct {
+	Metric   string  `json:"metric"`
+	Baseline string  `json:"baseline"`
+	Level    float64 `json:"level"`
+}
+
+// Threshold is a bound that an experiment's results must keep. A bound that is
+// nil is none.
+type Threshold struct {
+	// Metric is a column of metrics.csv, or EstimateError.
+	Metric string `json:"metric"`
+	// Policy is the one that it is about; empty for all.
+	Policy string `json:"policy,omitempty"`
+	// Min and Max bound the mean over the replicates of a variant; FidelityPct the
+	// mean absolute error_pct of fidelity.csv.
+	Min         *float64 `json:"min,omitempty"`
+	Max         *float64 `json:"max,omitempty"`
+	FidelityPct *float64 `json:"fidelity_pct,omitempty"`
+}
+
+// EstimateError is the threshold that is about estimates.csv: the mean
+// absolute error_pct of the rows that are used.
+const EstimateError = "estimate_error_pct"
+
+// Plot selects a kind of picture.
+type Plot struct {
+	Kind   string `json:"kind"`
+	Metric string `json:"metric,omitempty"`
+	// X is the axis that a series, heat map or speed-up is drawn against; empty
+	// for the first that has numbers. Y is the other axis of a heat map.
+	X string `json:"x,omitempty"`
+	Y string `json:"y,omitempty"`
+}
+
+// Run is run.json: when, where and by what the experiment was run.
+type Run struct {
+	Started string `json:"started"` // RFC 3339
+	Ended   string `json:"ended,omitempty"`
+	State   string `json:"state"` // running, finished, failed, interrupted
+	// Reported is set when tables, pictures and report tell of this run. One
+	// that was killed before is taken up again by resume.
+	Reported bool      `json:"reported"`
+	Version  string    `json:"version"`
+	Go       string    `json:"go"`
+	Git      string    `json:"git,omitempty"`
+	Seed     int64     `json:"seed"`
+	Host     []Setting `json:"host"`
+	Command  []string  `json:"command"`
+	// File is the experiment file as it was named.
+	File string `json:"file,omitempty"`
+	// Lenient is set when malformed lines of traces were to be left out.
+	Lenient  bool      `json:"lenient,omitempty"`
+	Warnings []Warning `json:"warnings,omitempty"`
+	// Reused and Ran count the cells of the last run.
+	Reused int `json:"reused"`
+	Ran    int `json:"ran"`
+	Failed int `json:"failed"`
+}
+
+// BusyMachine is the code of the warning that other processes used the machine
+// while a cell ran.
+const BusyMachine = "busy_machine"
+
+// FewReplicates is the code of the warning that no comparison can have a verdict.
+const FewReplicates = "few_replicates"
+
+// Warning is a doubt about a result that every view shows.
+type Warning struct {
+	Code string `json:"code"` // busy_machine, few_replicates, …
+	Cell string `json:"cell,omitempty"`
+	Text string `json:"text"`
+}
+
+// Cell is cell.json: what a cell left beside its tables.
+type Cell struct {
+	CellRef
+	State    string    `json:"state"`      // finished, failed
+	Seconds  float64   `json:"seconds"`    // wall time of the execution
+	Busy     float64   `json:"busy_cores"` // cores used by other processes on the mean; -1 unknown
+	Warnings []Warning `json:"warnings,omitempty"`
+	// Error says what is wrong with the cell as a whole: a schedule that the
+	// validator rejects, an engine that gave up.
+	Error string `json:"error,omitempty"`
+	// Failures are the jobs that did not finish, in the order of their ends; at
+	// most MaxFailures of them. Metrics.Failed counts all.
+	Failures []measure.Failure `json:"failures,omitempty"`
+	Metrics  measure.Metrics   `json:"metrics"`
+	Load     measure.Load      `json:"load"`
+	// Closed is the horizon in seconds, when the cell was closed at it.
+	Closed float64 `json:"closed_s,omitempty"`
+	// Files are the cell's tables and traces, without its logs.
+	Files []File `json:"files,omitempty"`
+}
+
+// File is a file of a cell with its size.
+type File = table.Written
+
+// Intact reports whether the cell in a folder is complete: it has a cell.json,
+// and the files that this lists, in their full length.
+func Intact(dir string) bool {
+	var c struct {
+		Files []File `json:"files"`
+	}
+	return readJSON(filepath.Join(dir, CellFile), &c) == nil && whole(dir, c.Files)
+}
+
+// whole tells whether a folder has all of the files, in their full length.
+func whole(dir string, files []File) bool {
+	for _, f := range files {
+		if info, err := os.Stat(filepath.Join(dir, filepath.Base(f.Name))); err != nil || info.Size() != f.Size {
+			return false
+		}
+	}
+	return true
+}
+
+// Picture is one drawn picture, or the reason why it was not drawn.
+type Picture struct {
+	// Name is the file name without its extension: "gantt-mixed-rr-r1".
+	Name string `json:"name"`
+	// Kind is gantt, jct, metrics, series, cores, predicted, fidelity, heatmap or speedup.
+	Kind string `json:"kind"`
+	// Cell is set for pictures of one cell.
+	Cell    string `json:"cell,omitempty"`
+	Title   string `json:"title"`
+	Caption string `json:"caption"`
+	// SVG and PNG are the paths of the files, empty for a skipped picture. In
+	// pictures.json they are relative to the folder of plots.
+	SVG string `json:"svg,omitempty"`
+	PNG string `json:"png,omitempty"`
+	// Skipped says why there is no picture.
+	Skipped string `json:"skipped,omitempty"`
+}

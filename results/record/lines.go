@@ -1,0 +1,107 @@
+package record
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// appendCores appends a set of cores as a JSON string.
+func appendCores(b []byte, s scheduler.CoreSet) []byte {
+	b = append(b, '"')
+	for i, p := range s {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(p.Lo), 10)
+		if p.Hi-p.Lo > 1 {
+			b = append(b, '-')
+			b = strconv.AppendInt(b, int64(p.Hi)-1, 10)
+		}
+	}
+	return append(b, '"')
+}
+
+// appendEvent appends a line of events.jsonl; see EventRow.
+func appendEvent(b []byte, e scheduler.Event, job *scheduler.Job) []byte {
+	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(e.At))
+	b = append(append(b, `,"event":"`...), e.Kind...) // kinds are plain words
+	b = table.AppendText(append(b, `","job":`...), job.Name)
+	b = appendCores(append(b, `,"cores":`...), e.Cores)
+	if len(e.GPUs) > 0 {
+		b = appendCores(append(b, `,"gpus":`...), e.GPUs)
+	}
+	if way := wayOf(e, job); way != "" {
+		b = table.AppendText(append(b, `,"resource":`...), way)
+	}
+	if why := e.Detail(); why != "" {
+		b = table.AppendText(append(b, `,"reason":`...), why)
+	}
+	return append(appendTyped(b, &e), '}', '\n')
+}
+
+// appendTyped appends what only some kinds of events have.
+func appendTyped(b []byte, e *scheduler.Event) []byte {
+	switch e.Kind {
+	case scheduler.Request:
+		b = strconv.AppendInt(append(b, `,"request":`...), int64(e.Request), 10)
+	case scheduler.Level:
+		b = strconv.AppendInt(append(b, `,"levels":{"from":`...), int64(e.Levels.From), 10)
+		b = strconv.AppendInt(append(b, `,"to":`...), int64(e.Levels.To), 10)
+		b = append(b, '}')
+	case scheduler.Predict:
+		if p := e.Prediction; p != nil {
+			b = strconv.AppendInt(append(b, `,"prediction":{"units":`...), int64(p.Done), 10)
+			b = strconv.AppendInt(append(b, `,"of":`...), int64(p.Total), 10)
+			b = appendSpan(append(b, `,"left_s":`...), p.Left)
+			b = appendSpan(append(b, `,"before_s":`...), p.Before)
+			b = append(b, '}')
+		}
+	}
+	return b
+}
+
+// appendSpan appends a time in seconds; null when it is unknown.
+func appendSpan(b []byte, d time.Duration) []byte {
+	if d == scheduler.Never {
+		return append(b, "null"...)
+	}
+	return table.AppendInstant(b, table.ToMicros(d))
+}
+
+// appendDecision appends a line of decisions.jsonl; see DecisionRow.
+func appendDecision(b []byte, d scheduler.Decision, jobs []scheduler.Job) []byte {
+	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(d.At))
+	b = append(append(b, `,"decision":"`...), d.Kind...)
+	b = table.AppendText(append(b, `","job":`...), jobs[d.Job].Name)
+	b = appendCores(append(b, `,"cores":`...), d.Cores)
+	b = table.AppendText(append(b, `,"reason":`...), d.Reason)
+	for i, p := range d.Passed {
+		if i == 0 {
+			b = append(b, `,"passed":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = table.AppendText(append(b, `{"job":`...), jobs[p.Job].Name)
+		b = table.AppendText(append(b, `,"reason":`...), p.Reason)
+		b = append(b, '}')
+	}
+	if len(d.Passed) > 0 {
+		b = append(b, ']')
+	}
+	if d.PassedMore != 0 {
+		b = strconv.AppendInt(append(b, `,"passed_more":`...), int64(d.PassedMore), 10)
+	}
+	return append(b, '}', '\n')
+}
+
+// wayOf names the alternative with which a job starts or resumes; empty for
+// other events, and for jobs that have none.
+func wayOf(e scheduler.Event, j *scheduler.Job) string {
+	if (e.Kind == scheduler.Start || e.Kind == scheduler.Resume) && e.Alternative >= 0 && e.Alternative < len(j.Alternatives) {
+		return j.Alternatives[e.Alternative].Name
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// TestAppendLines: events and decisions are the lines that encoding/json makes
+// of their rows.
+func TestAppendLines(t *testing.T) {
+	jobs := []scheduler.Job{{Name: "short-1", Alternatives: []scheduler.Alternative{{Name: "cpu"}, {Name: "gpu:V100"}}}, {Name: `"ä <b>`}, {Name: "c\u2028\x01\\"}}
+	sets := []scheduler.CoreSet{nil, {{Lo: 3, Hi: 4}}, {{Lo: 0, Hi: 4}, {Lo: 7, Hi: 8}, {Lo: 1000, Hi: 1024}}}
+	instants := []time.Duration{0, 1, 500, time.Microsecond, 1500 * time.Microsecond, time.Second, 100 * time.Hour,
+		1234567891 * time.Microsecond, 1e6 * time.Hour, scheduler.Never}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 20_000 {
+		instants = append(instants, time.Duration(rng.Int64N(1<<rng.IntN(62)+1)))
+	}
+	for i, at := range instants {
+		e := scheduler.Event{At: at, Kind: scheduler.Start, Job: i % 3, Cores: sets[i%3], GPUs: sets[i/3%3]}
+		if i%4 == 0 {
+			e.Reason = jobs[i%3].Name + " & more"
+		}
+		e.Alternative = i % 2
+		switch i % 7 {
+		case 1:
+			e.Kind, e.Request = scheduler.Request, 1+i%5
+		case 2:
+			e.Kind, e.Levels = scheduler.Level, scheduler.Levels{From: int32(i % 3), To: int32(i%3) - 1}
+		case 3:
+			e.Kind, e.Prediction = scheduler.Predict, &scheduler.Prediction{Done: i, Total: 2 * i, Left: at, Before: scheduler.Never}
+		}
+		same(t, appendEvent(nil, e, &jobs[e.Job]), eventRow(e, jobs))
+		d := scheduler.Decision{At: at, Kind: scheduler.Resume, Job: i % 3, Cores: e.Cores, Reason: e.Reason, PassedMore: i % 2}
+		for k := range i % 3 {
+			d.Passed = append(d.Passed, scheduler.Passed{Job: k, Reason: "needs 4 cores, 1 are free"})
+		}
+		same(t, appendDecision(nil, d, jobs), decisionRow(d, jobs))
+	}
+}
+
+func same(t *testing.T, got []byte, row any) {
+	t.Helper()
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(row); err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != b.String() {
+		t.Fatalf("%sinstead of\n%s", got, b.String())
+	}
+}
+
+func eventRow(e scheduler.Event, jobs []scheduler.Job) EventRow {
+	row := EventRow{
+		At: table.ToMicros(e.At).Seconds(), Event: e.Kind, Job: jobs[e.Job].Name,
+		Cores: e.Cores, GPUs: e.GPUs, Reason: e.Detail(), Request: e.Request,
+	}
+	if e.Kind == scheduler.Level {
+		row.Levels = &LevelsRow{From: int(e.Levels.From), To: int(e.Levels.To)}
+	}
+	if p := e.Prediction; p != nil {
+		row.Prediction = &PredictionRow{Done: p.Done, Total: p.Total, Left: span(p.Left), Before: span(p.Before)}
+	}
+	if ways := jobs[e.Job].Alternatives; e.Kind == scheduler.Start && len(ways) > 0 {
+		row.Resource = ways[e.Alternative].Name
+	}
+	return row
+}
+
+func span(d time.Duration) *float64 {
+	if d == scheduler.Never {
+		return nil
+	}
+	s := table.ToMicros(d).Seconds()
+	return &s
+}
+
+func decisionRow(d scheduler.Decision, jobs []scheduler.Job) DecisionRow {
+	row := DecisionRow{
+		At: table.ToMicros(d.At).Seconds(), Decision: d.Kind, Job: jobs[d.Job].Name,
+		Cores: d.Cores, Reason: d.Reason, PassedMore: d.PassedMore,
+	}
+	for _, p := range d.Passed {
+		row.Passed = append(row.Passed, PassedRow{Job: jobs[p.Job].Name, Reason: p.Reason})
+	}
+	return row
+}

@@ -1,0 +1,238 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/table"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Experiment is an experiment's folder as far as it has come, read from its
+// plain files. A run may be writing at the same time.
+type Experiment struct {
+	Dir  string
+	Plan Plan
+	// Run is the zero value when there is no run.json yet.
+	Run Run
+	// Cells are the complete cells, in the order of the plan.
+	Cells []Cell
+	// Missing are the cells that are not complete yet, in the order of the plan.
+	Missing []CellRef
+}
+
+// Open reads plan.json, run.json and the complete cells of the experiment in
+// dir. Cells that are not there yet, are half written, or were written under
+// another plan count as missing. A folder without plan.json is an error that
+// wraps fs.ErrNotExist.
+func Open(dir string) (*Experiment, error) {
+	e := &Experiment{Dir: dir}
+	if err := readJSON(filepath.Join(dir, PlanFile), &e.Plan); err != nil {
+		return nil, fmt.Errorf("open results: %w", err)
+	}
+	if err := readJSON(filepath.Join(dir, RunFile), &e.Run); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open results: %w", err)
+	}
+	for _, ref := range e.Plan.Cells {
+		c, err := readCell(filepath.Join(dir, CellsDir, ref.Cell), ref)
+		if err != nil {
+			e.Missing = append(e.Missing, ref)
+			continue
+		}
+		e.Cells = append(e.Cells, c)
+	}
+	return e, nil
+}
+
+var (
+	errOtherPlan = errors.New("cell belongs to another plan")
+	errTorn      = errors.New("files of the cell are missing, or not as long as they were")
+)
+
+func readCell(dir string, ref CellRef) (Cell, error) {
+	c := Cell{Load: measure.Load{Offered: math.NaN()}} // as in files of before it was known
+	if err := readJSON(filepath.Join(dir, CellFile), &c); err != nil {
+		return Cell{}, err
+	}
+	if c.Key != "" && ref.Key != "" && c.Key != ref.Key {
+		return Cell{}, errOtherPlan
+	}
+	if !whole(dir, c.Files) {
+		return Cell{}, errTorn
+	}
+	// The plan knows the cell's place; the key says that the rest is the same.
+	c.CellRef = ref
+	return c, nil
+}
+
+// Simulation reads the simulation of a real cell.
+func (e *Experiment) Simulation(c CellRef) (Cell, error) {
+	return readCell(e.cellPath(c.Twin().Cell, ""), c.Twin())
+}
+
+func readJSON(path string, v any) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}
+
+// Complete tells whether every cell of the plan is there.
+func (e *Experiment) Complete() bool { return len(e.Missing) == 0 }
+
+// FailedCells are the complete cells in which something failed.
+func (e *Experiment) FailedCells() []Cell {
+	var failed []Cell
+	for _, c := range e.Cells {
+		if c.State == CellFailed {
+			failed = append(failed, c)
+		}
+	}
+	return failed
+}
+
+// Warnings are those of the run and of its cells, in this order, none twice.
+func (e *Experiment) Warnings() []Warning {
+	var out []Warning
+	seen := map[Warning]bool{}
+	add := func(w Warning) {
+		if !seen[w] {
+			seen[w] = true
+			out = append(out, w)
+		}
+	}
+	for _, w := range e.Run.Warnings {
+		add(w)
+	}
+	for _, c := range e.Cells {
+		for _, w := range c.Warnings {
+			if w.Cell == "" {
+				w.Cell = c.Cell
+			}
+			add(w)
+		}
+	}
+	if failed := len(e.FailedCells()); failed > 0 {
+		add(Warning{Code: "failed_cells", Text: fmt.Sprintf(
+			"something failed in %d of %d cells: means are over the finished jobs, and only cells in which the same jobs finished are compared",
+			failed, len(e.Cells))})
+	}
+	return out
+}
+
+func (e *Experiment) cellPath(cell, file string) string {
+	return filepath.Join(e.Dir, CellsDir, cell, file)
+}
+
+// Jobs reads a cell's jobs.csv. A cell that recorded only its metrics has
+// none: the error wraps fs.ErrNotExist.
+func (e *Experiment) Jobs(c CellRef) ([]JobRow, error) {
+	var rows []JobRow
+	err := e.eachJob(c, jobColumns, 1, func(r *JobRow) bool {
+		rows = append(rows, *r)
+		return true
+	})
+	return rows, err
+}
+
+// EachJob reads the named columns of a cell's jobs.csv row by row; the other
+// fields of the row are unspecified. The row is reused: each must not keep it,
+// and returns false to stop. With a step above 1, only every step-th row is
+// read, from the first on. It errs as Jobs does.
+func (e *Experiment) EachJob(c CellRef, names []string, step int, each func(*JobRow) bool) error {
+	var columns []table.Column[JobRow]
+	for _, col := range jobColumns {
+		if slices.Contains(names, col.Name) {
+			columns = append(columns, col)
+		}
+	}
+	return e.eachJob(c, columns, step, each)
+}
+
+func (e *Experiment) eachJob(c CellRef, columns []table.Column[JobRow], step int, each func(*JobRow) bool) error {
+	f, err := os.Open(e.cellPath(c.Cell, JobsFile))
+	if err != nil {
+		return fmt.Errorf("read jobs of cell %s: %w", c.Cell, err)
+	}
+	defer f.Close()
+	return table.Read(f, f.Name(), columns, step, func(r *JobRow) bool {
+		r.Axes = c.Axes
+		return each(r)
+	})
+}
+
+// Events reads a cell's events.jsonl, line by line.
+func (e *Experiment) Events(c CellRef) iter.Seq2[EventRow, error] {
+	return readLines[EventRow](e.cellPath(c.Cell, EventsFile))
+}
+
+// Decisions reads a cell's decisions.jsonl, line by line.
+func (e *Experiment) Decisions(c CellRef) iter.Seq2[DecisionRow, error] {
+	return readLines[DecisionRow](e.cellPath(c.Cell, DecisionsFile))
+}
+
+// Occupancy reads a cell's occupancy.csv. A cell that recorded only its
+// metrics has none: the error wraps fs.ErrNotExist.
+func (e *Experiment) Occupancy(c CellRef) ([]measure.Occupancy, error) {
+	var rows []measure.Occupancy
+	err := e.EachOccupancy(c, 1, func(r *measure.Occupancy) bool {
+		rows = append(rows, *r)
+		return true
+	})
+	return rows, err
+}
+
+// EachOccupancy reads a cell's occupancy.csv row by row. The row is reused:
+// each must not keep it, and returns false to stop. With a step above 1, only
+// every step-th row is read, from the first on. It errs as Occupancy does.
+func (e *Experiment) EachOccupancy(c CellRef, step int, each func(*measure.Occupancy) bool) error {
+	f, err := os.Open(e.cellPath(c.Cell, OccupancyFile))
+	if err != nil {
+		return fmt.Errorf("read occupancy of cell %s: %w", c.Cell, err)
+	}
+	defer f.Close()
+	return table.Read(f, f.Name(), usedColumns, step, each)
+}
+
+// Pictures reads the list of pictures that were drawn; there are none
+// without the file. Their paths are made relative to the experiment's folder.
+func (e *Experiment) Pictures() ([]Picture, error) {
+	var pictures []Picture
+	err := readJSON(filepath.Join(e.Dir, PlotsDir, PicturesFile), &pictures)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for i := range pictures {
+		for _, p := range []*string{&pictures[i].SVG, &pictures[i].PNG} {
+			if *p != "" {
+				*p = PlotsDir + "/" + *p
+			}
+		}
+	}
+	return pictures, err
+}
+
+// Source reads the experiment's file as it was run, and its name.
+func (e *Experiment) Source() (name, text string, err error) {
+	for _, name := range []string{ExperimentFile, ExperimentFile + ".json"} {
+		raw, err := os.ReadFile(filepath.Join(e.Dir, name))
+		if err == nil {
+			return name, strings.ToValidUTF8(string(raw), "\uFFFD"), nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", "", fmt.Errorf("read experiment file: %w", err)
+		}
+	}
+	return "", "", fmt.Errorf("read experiment file: %w", fs.ErrNotExist)
+}

@@ -1,0 +1,43 @@
+package record
+
+import (
+	"github.com/tfexp/tfexp/results/table"
+	"path/filepath"
+)
+
+// ProgressFile is what the programs of a cell reported while they ran.
+const ProgressFile = "progress.csv"
+
+// ProgressRow is a row of progress.csv: a progress line of a program, and when
+// it came.
+type ProgressRow struct {
+	At    float64 // seconds
+	Job   string
+	Epoch int // finished, as are the steps
+	Step  int
+	// Loss, Accuracy and the wall Seconds of the epoch are NaN where the program
+	// does not say.
+	Loss, Accuracy, Seconds float64
+	Threads                 int // in use; 0 where it does not say
+}
+
+var progressColumns = []table.Column[ProgressRow]{
+	table.Seconds("t_s", func(r *ProgressRow) *float64 { return &r.At }),
+	table.Text("job", func(r *ProgressRow) *string { return &r.Job }),
+	table.Int("epoch", func(r *ProgressRow) *int { return &r.Epoch }),
+	table.Int("step", func(r *ProgressRow) *int { return &r.Step }),
+	table.Float("loss", func(r *ProgressRow) *float64 { return &r.Loss }),
+	table.Float("accuracy", func(r *ProgressRow) *float64 { return &r.Accuracy }),
+	table.Float("seconds", func(r *ProgressRow) *float64 { return &r.Seconds }),
+	table.Int("threads", func(r *ProgressRow) *int { return &r.Threads }),
+}
+
+// NewProgressWriter begins progress.csv in a cell's folder.
+func NewProgressWriter(dir string) (*table.Live[ProgressRow], error) {
+	return table.NewLive(filepath.Join(dir, ProgressFile), progressColumns)
+}
+
+// Progress reads progress.csv of a cell; fs.ErrNotExist where it has none.
+func (e *Experiment) Progress(c CellRef) ([]ProgressRow, error) {
+	return table.ReadLive(e.cellPath(c.Cell, ProgressFile), progressColumns)
+}

@@ -1,0 +1,113 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"os"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// EventRow is a line of events.jsonl: what happened to a job, and what it
+// holds from then on.
+type EventRow struct {
+	At    float64             `json:"t_s"`
+	Event scheduler.EventKind `json:"event"`
+	Job   string              `json:"job"`
+	Cores scheduler.CoreSet   `json:"cores"`
+	GPUs  scheduler.CoreSet   `json:"gpus,omitempty"`
+	// Resource is the alternative with which a job starts or resumes, if it has
+	// several.
+	Resource string `json:"resource,omitempty"`
+	// Reason says in words why a job failed or was stopped, or what one of the
+	// fields below holds; see scheduler.Event.Detail.
+	Reason string `json:"reason,omitempty"`
+	// Request is the new request of a request event, in cores; Levels the change
+	// of a level event; Prediction that of a predict event.
+	Request    int            `json:"request,omitempty"`
+	Levels     *LevelsRow     `json:"levels,omitempty"`
+	Prediction *PredictionRow `json:"prediction,omitempty"`
+}
+
+// Of returns the event as one of the job with this number, for a ledger.
+func (r *EventRow) Of(job int) scheduler.Event {
+	at := time.Duration(math.Round(r.At*1e6)) * time.Microsecond
+	return scheduler.Event{At: at, Kind: r.Event, Job: job, Cores: r.Cores, GPUs: r.GPUs}
+}
+
+// LevelsRow is a change of a job's effective level.
+type LevelsRow struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// PredictionRow is how long a job is predicted to go on, when so many of its
+// units are finished: on its full request, in seconds; nil where it is unknown.
+type PredictionRow struct {
+	Done   int      `json:"units"`
+	Total  int      `json:"of"`
+	Left   *float64 `json:"left_s"`
+	Before *float64 `json:"before_s"`
+}
+
+// DecisionRow is a line of decisions.jsonl: why the scheduler did what it did.
+type DecisionRow struct {
+	At       float64             `json:"t_s"`
+	Decision scheduler.EventKind `json:"decision"`
+	Job      string              `json:"job"`
+	Cores    scheduler.CoreSet   `json:"cores"`
+	Reason   string              `json:"reason"`
+	// Passed are the jobs before this one in the policy's order that did not
+	// get to run; PassedMore counts those that are not listed.
+	Passed     []PassedRow `json:"passed,omitempty"`
+	PassedMore int         `json:"passed_more,omitempty"`
+}
+
+// PassedRow is a job that was passed over, and why.
+type PassedRow struct {
+	Job    string `json:"job"`
+	Reason string `json:"reason"`
+}
+
+// readLines reads the JSON objects of a file, one a line. A last line without
+// its end is still being written, and left out.
+func readLines[T any](path string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var zero T
+		f, err := os.Open(path)
+		if err != nil {
+			yield(zero, err)
+			return
+		}
+		defer f.Close()
+		in := bufio.NewReaderSize(f, 1<<16)
+		for n := 1; ; n++ {
+			line, err := in.ReadBytes('\n')
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				yield(zero, fmt.Errorf("read %s: %w", path, err))
+				return
+			}
+			if len(bytes.TrimSpace(line)) == 0 {
+				continue
+			}
+			var row T
+			if err := json.Unmarshal(line, &row); err != nil {
+				yield(zero, fmt.Errorf("read %s: line %d: %w", path, n, err))
+				return
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}

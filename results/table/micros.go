@@ -1,0 +1,17 @@
+package table
+
+import "time"
+
+// Micros is an instant or a span in whole microseconds. Every instant is
+// rounded to one when it comes in: sums over spans are then exact, and what is
+// printed adds up to the last digit.
+type Micros int64
+
+// ToMicros rounds to a whole microsecond.
+func ToMicros(d time.Duration) Micros { return Micros(d.Round(time.Microsecond) / time.Microsecond) }
+
+// Seconds returns it in seconds.
+func (m Micros) Seconds() float64 { return float64(m) / 1e6 }
+
+// Duration returns it as a time.Duration.
+func (m Micros) Duration() time.Duration { return time.Duration(m) * time.Microsecond }

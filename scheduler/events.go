@@ -1,0 +1,93 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+)
+
+// EventKind says what happened to a job.
+type EventKind string
+
+// The kinds of events of a trace.
+const (
+	Arrive    EventKind = "arrive"
+	Start     EventKind = "start"
+	Pause     EventKind = "pause"
+	Resume    EventKind = "resume"
+	ResizeJob EventKind = "resize"
+	Request   EventKind = "request" // the workload changed the job's request
+	Level     EventKind = "level"   // feedback improved a waiting job's effective level
+	Predict   EventKind = "predict" // its finished units changed the job's prediction
+	Finish    EventKind = "finish"
+	Fail      EventKind = "fail"
+	Stop      EventKind = "stop"
+	Retry     EventKind = "retry" // an attempt failed, and the job waits to be started again
+)
+
+// Event is one line of a trace: what happened to which job, and what the job
+// holds from then on. The fields below Alternative belong to some kinds of
+// events only, and are zero in the others.
+type Event struct {
+	At    time.Duration
+	Kind  EventKind
+	Job   int
+	Cores CoreSet // held after the event
+	GPUs  CoreSet
+	// Layout is that of the grant with which a job of several parts starts or resumes.
+	Layout *Layout
+	// Alternative is the one with which a job starts or resumes, an index of
+	// its alternatives.
+	Alternative int
+	// Reason says why a job or its attempt failed or was stopped, for people
+	// (Fail, Stop, Retry).
+	Reason string
+	// Request is the new request in cores (Request).
+	Request int
+	// Levels is the change of the effective level (Level).
+	Levels Levels
+	// Prediction is the new prediction (Predict).
+	Prediction *Prediction
+}
+
+// Levels is a change of a job's effective level; 0 is best.
+type Levels struct{ From, To int32 }
+
+// Prediction is how long a job is predicted to go on, after a report of the
+// units that it has finished.
+type Prediction struct {
+	// Done of Total units, epochs or steps, are finished.
+	Done, Total int
+	// Left is the predicted run time that is left on the full request, and
+	// Before the one before the report; Never means unknown.
+	Left, Before time.Duration
+}
+
+// Detail returns in words what an event says besides its kind and what the job
+// holds: the reason, the new request, the levels, or the prediction.
+func (e *Event) Detail() string {
+	switch e.Kind {
+	case Request:
+		return fmt.Sprintf("%d cores", e.Request)
+	case Level:
+		return fmt.Sprintf("from level %d to %d", e.Levels.From, e.Levels.To)
+	case Predict:
+		if e.Prediction != nil {
+			return e.Prediction.String()
+		}
+	}
+	return e.Reason
+}
+
+// String is "1 of 10 units are done: 9s left on the full request, before 1s".
+func (p *Prediction) String() string {
+	return fmt.Sprintf("%d of %d units are done: %s left on the full request, before %s",
+		p.Done, p.Total, known(p.Left), known(p.Before))
+}
+
+// known is a time for people, to the millisecond.
+func known(d time.Duration) string {
+	if d == Never {
+		return "not known"
+	}
+	return d.Round(time.Millisecond).String()
+}

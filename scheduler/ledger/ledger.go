@@ -1,0 +1,190 @@
+// Package ledger replays the events of a trace to the states of its jobs: who
+// waits, who runs, what is held, since when. All that reads traces uses it,
+// while a cell runs and afterwards; only the validator replays them with its own
+// code, since it is there to check.
+package ledger
+
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Job is the state of one job after the events so far. Instants are since the
+// start of the cell.
+type Job struct {
+	// Since is when the present state began, or the present holding: a resize
+	// begins another.
+	Since time.Duration
+	// FirstStart and End are Never until they come.
+	FirstStart, End time.Duration
+	// Cores and GPUs are the numbers that it holds.
+	Cores, GPUs int32
+	// Alternative is the one with which it started or resumed last.
+	Alternative int32
+	// Attempts counts its starts; Pauses, Resizes and Retries the events of
+	// these kinds.
+	Attempts, Pauses, Resizes, Retries int32
+	state                              state
+}
+
+// state is a scheduler.State in a byte: there are millions of jobs.
+type state uint8
+
+const (
+	pending state = iota
+	queued
+	running
+	paused
+	finished
+	failed
+	stopped
+	states // how many there are
+)
+
+var names = [states]scheduler.State{
+	scheduler.Pending, scheduler.Queued, scheduler.Running, scheduler.Paused,
+	scheduler.Finished, scheduler.Failed, scheduler.Stopped,
+}
+
+// State returns where the job is in its life.
+func (j *Job) State() scheduler.State { return names[j.state] }
+
+// Runs reports whether the job runs.
+func (j *Job) Runs() bool { return j.state == running }
+
+// Waits reports whether the job waits: it has arrived, is not over, and holds nothing.
+func (j *Job) Waits() bool { return j.state == queued || j.state == paused }
+
+// Over reports whether the job has ended.
+func (j *Job) Over() bool { return j.state >= finished }
+
+// Counts are the jobs by state.
+type Counts struct {
+	Pending, Queued, Running, Paused, Finished, Failed, Stopped int
+}
+
+// Waiting counts the jobs that have arrived, are not over, and hold nothing.
+func (c Counts) Waiting() int { return c.Queued + c.Paused }
+
+// Ledger is the replay of one trace.
+type Ledger struct {
+	jobs        []Job
+	counts      [states]int
+	cores, gpus int
+}
+
+// New returns a ledger for a trace of so many jobs.
+func New(jobs int) *Ledger {
+	l := &Ledger{jobs: make([]Job, 0, jobs)}
+	for range jobs {
+		l.Add()
+	}
+	return l
+}
+
+// Add adds a job, pending, and returns its number: for readers of traces that
+// meet the jobs one by one.
+func (l *Ledger) Add() int {
+	l.jobs = append(l.jobs, Job{FirstStart: scheduler.Never, End: scheduler.Never})
+	l.counts[pending]++
+	return len(l.jobs) - 1
+}
+
+// Len returns the number of jobs.
+func (l *Ledger) Len() int { return len(l.jobs) }
+
+// Job returns the state of a job; it is valid until the next Add.
+func (l *Ledger) Job(number int) *Job { return &l.jobs[number] }
+
+// Counts returns how many jobs are in each state.
+func (l *Ledger) Counts() Counts {
+	c := &l.counts
+	return Counts{c[pending], c[queued], c[running], c[paused], c[finished], c[failed], c[stopped]}
+}
+
+// Held returns how many cores and GPUs the jobs hold together.
+func (l *Ledger) Held() (cores, gpus int) { return l.cores, l.gpus }
+
+// Takes reports whether an event is about a job that exists and is not over.
+// The others change nothing: they are for the validator to find.
+func (l *Ledger) Takes(e *scheduler.Event) bool {
+	return uint(e.Job) < uint(len(l.jobs)) && !l.jobs[e.Job].Over()
+}
+
+// Step is what an event changed of what its job holds.
+type Step struct {
+	// Ended reports whether a span ended in which the job held the same cores
+	// and GPUs, which lasted Held; Began reports whether another began. A resize
+	// does both.
+	Ended, Began bool
+	Held         time.Duration
+	Cores, GPUs  int32 // in the span that ended
+}
+
+// Event takes the next event. It ignores one that Takes refuses.
+func (l *Ledger) Event(e *scheduler.Event) Step {
+	if !l.Takes(e) {
+		return Step{}
+	}
+	j := &l.jobs[e.Job]
+	switch e.Kind {
+	case scheduler.Arrive:
+		return l.move(j, e, queued)
+	case scheduler.Start, scheduler.Resume:
+		s := l.move(j, e, running)
+		l.hold(j, e, &s)
+		j.Alternative = int32(e.Alternative)
+		if e.Kind == scheduler.Start {
+			j.Attempts++
+		}
+		j.FirstStart = min(j.FirstStart, e.At)
+		return s
+	case scheduler.ResizeJob:
+		if j.state != running {
+			return Step{}
+		}
+		s := l.move(j, e, running)
+		l.hold(j, e, &s)
+		j.Resizes++
+		return s
+	case scheduler.Pause:
+		j.Pauses++
+		return l.move(j, e, paused)
+	case scheduler.Retry:
+		j.Retries++
+		return l.move(j, e, queued)
+	case scheduler.Finish:
+		j.End = e.At
+		return l.move(j, e, finished)
+	case scheduler.Fail:
+		j.End = e.At
+		return l.move(j, e, failed)
+	case scheduler.Stop:
+		j.End = e.At
+		return l.move(j, e, stopped)
+	}
+	return Step{} // a new request, level or prediction: it holds what it held
+}
+
+// move brings a job into another state, in which it holds nothing yet.
+func (l *Ledger) move(j *Job, e *scheduler.Event, to state) (s Step) {
+	if j.state == running {
+		s = Step{Ended: true, Held: e.At - j.Since, Cores: j.Cores, GPUs: j.GPUs}
+		l.cores -= int(j.Cores)
+		l.gpus -= int(j.GPUs)
+		j.Cores, j.GPUs = 0, 0
+	}
+	l.counts[j.state]--
+	l.counts[to]++
+	j.state, j.Since = to, e.At
+	return s
+}
+
+// hold gives a job what the event says that it holds.
+func (l *Ledger) hold(j *Job, e *scheduler.Event, s *Step) {
+	s.Began = true
+	j.Cores, j.GPUs = int32(e.Cores.Count()), int32(e.GPUs.Count())
+	l.cores += int(j.Cores)
+	l.gpus += int(j.GPUs)
+}

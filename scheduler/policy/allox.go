@@ -1,0 +1,448 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/matching"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// AlloX is the order of T. N. Le, X. Sun, M. Chowdhury, Z. Liu (EuroSys 2020). It
+// matches the waiting jobs to positions on machines; see the package
+// documentation.
+const AlloX Order = "allox"
+
+// alpha is the part of the users whose jobs are matched.
+var alpha = schema.Arg{
+	Name: "alpha", Type: schema.Number, Default: `1`, Min: schema.Limit(0.001), Max: schema.Limit(1),
+	Doc: "The part of the users with waiting jobs, those with the least progress, whose jobs are matched: " +
+		"1 is for the least mean JCT, less for fairness. Users without a name own one job each.",
+	Example: `0.3`,
+}
+
+func init() {
+	RegisterOrder(OrderChoice{
+		Choice: Choice{
+			Name: string(AlloX), Title: "AlloX",
+			Doc: "AlloX's matching of jobs to resources and positions that makes the mean JCT least " +
+				"(T. N. Le and others, EuroSys 2020)",
+			Place: 9, Estimates: true, Settings: []schema.Arg{alpha},
+			Wants: []Want{
+				byItself(BackfillOf, string(NoBackfill)), byItself(AllocationOf, string(Strict)),
+				byItself(PreemptionOf, string(NoPreemption)), byItself(PlacementOf, string(PlaceFirst)),
+			},
+		},
+		New: newMatcher,
+	})
+}
+
+// byItself is a want of an order that leaves no choice beside it.
+func byItself(q Question, name string) Want {
+	return Want{Of: q, Name: name, Detail: fmt.Sprintf(
+		"The order \"allox\" decides by itself what starts, and where: %s has no place beside it.", q)}
+}
+
+// matcher is the state of the order.
+type matcher struct {
+	arrival
+	accounts
+	desk
+	cores, gpus int         // of the cluster
+	kinds       []resource  // of the last matching
+	round       int32       // counts matchings, from 1
+	places      []matchedTo // by job
+}
+
+// matchedTo is where a matching put a job.
+type matchedTo struct {
+	matching.Position
+	jobs  int32 // that were matched to the kind, in all
+	round int32 // which matching
+}
+
+// resource is a kind of machines: GPUs of one type, or cores.
+type resource struct {
+	name string
+	gpu  bool
+	kind int32 // of GPU
+	// unit is the request of the mean size: as many as fit beside each other
+	// are the machines.
+	unit  scheduler.Room
+	count int64
+	free  []int64 // microseconds after which each machine is free, ascending
+	idle  int     // of them, those that are free now
+}
+
+// candidate is a job that takes part in a matching.
+type candidate struct {
+	job  int32
+	ways []int32 // by kind, the alternative; -1 for none
+}
+
+func newMatcher(s Setup) scheduler.Ranker {
+	jobs := s.Run.Jobs
+	m := &matcher{accounts: newAccounts(jobs), desk: desk{Setup: s}, places: make([]matchedTo, len(jobs))}
+	for _, n := range s.Run.Cluster.Nodes {
+		m.cores += n.Threads
+		m.gpus += n.GPUs
+	}
+	return m
+}
+
+// progress is what a user attains while a job runs: the time in which it holds
+// the whole cluster, by the resource of which the job holds the greater part.
+func (m *matcher) progress(d time.Duration, g scheduler.Grant) time.Duration {
+	part := float64(g.Cores.Count()) / float64(m.cores)
+	if m.gpus > 0 {
+		part = max(part, float64(g.GPUs.Count())/float64(m.gpus))
+	}
+	return time.Duration(math.Round(float64(d) * part))
+}
+
+// Used implements scheduler.Follower: users attain progress.
+func (m *matcher) Used(j int32, d time.Duration, g scheduler.Grant) { m.add(j, m.progress(d, g)) }
+
+// HeldBack implements scheduler.Admitter.
+func (m *matcher) HeldBack(v scheduler.View, j int32) string { return m.Why(v, j) }
+
+// Why implements scheduler.Explainer.
+func (m *matcher) Why(_ scheduler.View, j int32) string {
+	p := m.places[j]
+	if p.round == 0 || p.round != m.round {
+		return "its user is not among those with the least progress"
+	}
+	return fmt.Sprintf("is matched to %s, position %d from the end among %s", m.kinds[p.Kind].name, p.Level, countJobs(p.jobs))
+}
+
+func countJobs(n int32) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", n)
+}
+
+// Admit starts the jobs that a matching puts first on machines that are free, until
+// it puts nobody there.
+func (m *matcher) Admit(v scheduler.View, h scheduler.Hands) error {
+	m.at(v, h)
+	for v.Waiting().Len() > 0 {
+		started, err := m.matchUsers()
+		if err != nil || !started {
+			return err
+		}
+	}
+	return nil
+}
+
+// matchUsers matches the jobs of the users with the least progress. When it
+// starts none of them, twice as many users take part, until all do: nothing is
+// left free for the sake of fairness alone.
+func (m *matcher) matchUsers() (started bool, err error) {
+	users, waiting := m.byProgress()
+	n := int(math.Ceil(m.Policy.Settings.Number(alpha.Name)*float64(len(users)) - 1e-9))
+	for n = max(n, 1); ; n = min(2*n, len(users)) {
+		chosen := map[int32]bool{}
+		for _, u := range users[:n] {
+			chosen[u] = true
+		}
+		jobs := slices.DeleteFunc(slices.Clone(waiting), func(j int32) bool { return !chosen[m.owner[j]] })
+		started, err = m.match(jobs)
+		if started || err != nil || n == len(users) {
+			return started, err
+		}
+	}
+}
+
+// byProgress returns the users with waiting jobs, least progress first, and
+// the waiting jobs in the order of their arrivals.
+func (m *matcher) byProgress() (users, waiting []int32) {
+	attained := map[int32]int64{}
+	all := m.Waiting()
+	for j := all.Peek(queue.Front, queue.Anyone); j != nobody; j = all.Peek(all.KeyOf(j), queue.Anyone) {
+		waiting = append(waiting, j)
+		u := m.owner[j]
+		if _, ok := attained[u]; !ok {
+			attained[u] = m.attained[u]
+			users = append(users, u)
+		}
+	}
+	for _, j := range m.Running().All() { // and what they have had since it was last added up
+		if u := m.owner[j]; waits(attained, u) {
+			attained[u] += int64(m.progress(m.Now()-m.Job(j).Since(), m.Job(j).Held()))
+		}
+	}
+	slices.SortFunc(users, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(attained[a], attained[b]), cmp.Compare(a, b))
+	})
+	return users, waiting
+}
+
+func waits(attained map[int32]int64, user int32) bool { _, ok := attained[user]; return ok }
+
+// match matches jobs and starts those that come first on free machines.
+func (m *matcher) match(jobs []int32) (started bool, err error) {
+	candidates := m.candidates(jobs)
+	if !m.machines() {
+		return false, nil
+	}
+	p := matching.Problem{Times: make([][]int64, len(jobs))}
+	for c := range m.kinds {
+		p.Free = append(p.Free, m.kinds[c].free)
+	}
+	flat := make([]int64, len(jobs)*len(p.Free))
+	unknown := m.unknownTime(jobs)
+	for i, j := range jobs {
+		p.Times[i] = flat[i*len(p.Free) : (i+1)*len(p.Free)]
+		for c, way := range candidates[i].ways {
+			p.Times[i][c] = -1
+			if way >= 0 {
+				p.Times[i][c] = m.timeOf(j, way, unknown)
+			}
+		}
+	}
+	places := matching.Solve(p)
+	of := make([]int32, len(p.Free))
+	for _, at := range places {
+		of[at.Kind]++
+	}
+	m.round++
+	for i, j := range jobs {
+		m.places[j] = matchedTo{places[i], of[places[i].Kind], m.round}
+	}
+	for c := range m.kinds {
+		some, err := m.startFirsts(c, candidates, places)
+		if err != nil {
+			return started, err
+		}
+		started = started || some
+	}
+	return started, nil
+}
+
+// startFirsts starts the jobs that come first on the free machines of a kind. A
+// machine that is matched to n jobs begins with the one whose position is the
+// n-th from the end; of several jobs in one position, the earlier arrivals
+// begin. The first that has no room yet ends this, so that it will have it.
+func (m *matcher) startFirsts(kind int, candidates []candidate, places []matching.Position) (started bool, err error) {
+	levels := map[int][]int32{}
+	top := 0
+	for i, at := range places {
+		if at.Kind == kind {
+			levels[at.Level] = append(levels[at.Level], int32(i))
+			top = max(top, at.Level)
+		}
+	}
+	// Machines that are free earlier are matched to more jobs, so those that
+	// begin with a level are the ones beyond those of all higher levels.
+	begun := 0
+	for level := top; level > 0; level-- {
+		for n := min(len(levels[level]), m.kinds[kind].idle); begun < n; begun++ {
+			c := &candidates[levels[level][0]]
+			levels[level] = levels[level][1:]
+			if way := c.ways[kind]; way < int32(len(m.Job(c.job).Job().Alternatives)) {
+				m.Choose(c.job, way)
+			}
+			cores, nodes, ok := m.allot(m.Job(c.job))
+			if !ok {
+				return started, nil
+			}
+			why := ""
+			if m.Recording() {
+				why = fmt.Sprintf("first on %s, position %d from the end among %s", m.kinds[kind].name, level, countJobs(m.places[c.job].jobs))
+			}
+			if err := m.Start(c.job, cores, nodes, why); err != nil {
+				return started, err
+			}
+			started = true
+		}
+	}
+	return started, nil
+}
+
+// unknownTime stands for run times that are not predicted: longer than all that are.
+func (m *matcher) unknownTime(jobs []int32) int64 {
+	longest := time.Duration(0)
+	for _, j := range jobs {
+		longest = max(longest, m.Job(j).Job().Predicted)
+		for _, a := range m.Job(j).Job().Alternatives {
+			longest = max(longest, a.Predicted)
+		}
+	}
+	return micros(longest) + 1
+}
+
+// timeOf is the predicted run time of a waiting job, in microseconds, such that
+// sums over many jobs stay within 64 bits.
+func (m *matcher) timeOf(j, way int32, unknown int64) int64 {
+	if predicted := m.Job(j).Job().Way(way).Predicted; predicted != 0 {
+		return micros(predicted)
+	}
+	return unknown
+}
+
+// micros rounds to microseconds, at most two years.
+func micros(d time.Duration) int64 {
+	return min(int64(d.Round(time.Microsecond)/time.Microsecond), 1<<46)
+}
+
+// candidates finds out on which kinds of resource jobs can run, and how much
+// they ask for there. Kinds with GPUs come first: jobs on cores alone are not
+// to take from them what they need beside the GPU.
+func (m *matcher) candidates(jobs []int32) []candidate {
+	m.kinds = m.kinds[:0]
+	kindOf := func(gpus int, gpu string) int {
+		k := m.Machine().Kind(gpu)
+		i := slices.IndexFunc(m.kinds, func(r resource) bool { return r.gpu == (gpus > 0) && r.kind == k })
+		if i >= 0 {
+			return i
+		}
+		r := resource{gpu: gpus > 0, kind: k, name: "cpu"}
+		if r.gpu {
+			r.name = "gpu"
+		}
+		if gpu != "" {
+			r.name += ":" + gpu
+		}
+		m.kinds = append(m.kinds, r)
+		return len(m.kinds) - 1
+	}
+	type option struct {
+		candidate int
+		way       int32
+		kind      int
+	}
+	var options []option
+	for i, j := range jobs {
+		job := m.Job(j).Job()
+		if len(job.Alternatives) == 0 {
+			options = append(options, option{i, 0, kindOf(job.GPUs, "")})
+		}
+		for _, k := range m.Job(j).Choices() {
+			options = append(options, option{i, k, kindOf(job.Alternatives[k].GPUs, job.Alternatives[k].GPU)})
+		}
+	}
+	// GPUs first, then in the order in which they were found.
+	place := make([]int, len(m.kinds))
+	order := make([]int, len(m.kinds))
+	for c := range order {
+		order[c] = c
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case m.kinds[a].gpu && !m.kinds[b].gpu:
+			return -1
+		case m.kinds[b].gpu && !m.kinds[a].gpu:
+			return 1
+		}
+		return 0
+	})
+	sorted := make([]resource, len(order))
+	for to, from := range order {
+		sorted[to], place[from] = m.kinds[from], to
+	}
+	m.kinds = sorted
+	out := make([]candidate, len(jobs))
+	ways := slices.Repeat([]int32{-1}, len(jobs)*len(sorted))
+	for i := range out {
+		out[i] = candidate{jobs[i], ways[i*len(sorted) : (i+1)*len(sorted)]}
+	}
+	for _, o := range options {
+		c, kind := &out[o.candidate], place[o.kind]
+		if old := c.ways[kind]; old < 0 || longer(m.Job(c.job).Job(), old, o.way) { // of several, the fastest
+			c.ways[kind] = o.way
+		}
+	}
+	for i := range out {
+		for kind, way := range out[i].ways {
+			if way >= 0 {
+				m.kinds[kind].count++
+				m.addRequest(&m.kinds[kind].unit, out[i].job, way)
+			}
+		}
+	}
+	return out
+}
+
+// addRequest adds what a job asks for in one of its ways, of one node.
+func (m *matcher) addRequest(sum *scheduler.Room, j, way int32) {
+	job, cores := *m.Job(j).Job(), m.Job(j).Request()
+	if int(way) < len(job.Alternatives) {
+		job = job.WithAlternative(job.Alternatives[way])
+		cores = int32(job.Threads)
+	}
+	need, _ := job.Needs(cores)
+	sum.Add(need)
+}
+
+// machines finds out what machines each kind has, and reports whether any of them
+// is free: one for each running job, and one for each request of the mean size
+// that fits beside them.
+func (m *matcher) machines() (some bool) {
+	for c := range m.kinds {
+		r := &m.kinds[c]
+		half := r.count / 2
+		r.unit = scheduler.Room{
+			Cores: max(int32((int64(r.unit.Cores)+half)/r.count), 1), GPUs: int32((int64(r.unit.GPUs) + half) / r.count),
+			Memory: (r.unit.Memory + half) / r.count, Kind: r.kind,
+		}
+		if r.gpu {
+			r.unit.GPUs = max(r.unit.GPUs, 1)
+		}
+		r.idle = 0
+		for _, free := range m.Machine().Free() {
+			if free.IsOf(r.unit) {
+				r.idle += int(times(free, r.unit))
+			}
+		}
+		r.free = make([]int64, r.idle)
+		for _, j := range m.Running().All() {
+			if m.runsOn(j, r) {
+				r.free = append(r.free, max(micros(m.Job(j).Remaining()), 1))
+			}
+		}
+		slices.Sort(r.free)
+		if len(r.free) == 0 { // nothing like it runs or fits: what there is will be free in the end
+			r.free, r.idle = []int64{0}, 1
+		}
+		some = some || r.idle > 0
+	}
+	return some
+}
+
+// runsOn reports whether a running job holds a machine of a kind.
+func (m *matcher) runsOn(j int32, r *resource) bool {
+	job := m.Job(j).Job()
+	if (job.GPUs > 0) != r.gpu {
+		return false
+	}
+	if len(job.Alternatives) > 0 {
+		need, _ := m.Job(j).Needs(1)
+		return need.Kind == r.kind
+	}
+	return r.kind == 0
+}
+
+// longer reports whether a job is predicted to take longer with alternative a than
+// with b.
+func longer(j *scheduler.Job, a, b int32) bool {
+	x, y := j.Alternatives[a].Predicted, j.Alternatives[b].Predicted
+	return y != 0 && (x == 0 || x > y)
+}
+
+// times returns how many like requests fit beside each other.
+func times(r, unit scheduler.Room) int32 {
+	n := r.Cores / unit.Cores
+	if unit.GPUs > 0 {
+		n = min(n, r.GPUs/unit.GPUs)
+	}
+	if unit.Memory > 0 {
+		n = int32(min(int64(n), r.Memory/unit.Memory))
+	}
+	return max(n, 0)
+}

@@ -1,0 +1,103 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Builder collects a trace while its file is read. The zero value is empty.
+type Builder struct {
+	Trace
+	// names is nil as long as each name was greater than the one before it, by
+	// length and then by letters, as running numbers are.
+	names map[string]bool
+	// shared are strings that many jobs have: they are kept once.
+	shared map[string]string
+}
+
+// Add appends a job with its run time, which is negative when unknown, and
+// numbers the job. Names must be unique, and valid as the name of a log file.
+func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
+	switch {
+	case b.taken(j.Name):
+		return fmt.Errorf("job %q is there twice", j.Name)
+	case !ValidName(j.Name):
+		return fmt.Errorf("the job's name %q has a character that a file name cannot have", j.Name)
+	case j.Threads > MaxThreads || j.Nodes > MaxThreads || j.GPUs > MaxThreads:
+		return fmt.Errorf("job %q asks for more than %d threads, nodes or GPUs", j.Name, MaxThreads)
+	}
+	if b.names != nil {
+		b.names[j.Name] = true
+	}
+	j.Number = len(b.Jobs)
+	if len(b.Jobs) == cap(b.Jobs) { // append would grow, and copy, by a quarter at a time
+		b.Jobs = slices.Grow(b.Jobs, len(b.Jobs)+1)
+	}
+	b.Jobs = append(b.Jobs, j)
+	b.RunTimes = append(b.RunTimes, run)
+	b.Lines = append(b.Lines, int32(line))
+	return nil
+}
+
+// Resize appends a change of a job's request.
+func (b *Builder) Resize(line int, z scheduler.Resize) {
+	b.Resizes, b.ResizeLines = append(b.Resizes, z), append(b.ResizeLines, int32(line))
+}
+
+// Finish returns the trace, without those lines that were skipped.
+func (b *Builder) Finish(skipped []error) Trace {
+	if !slices.ContainsFunc(b.RunTimes, func(d time.Duration) bool { return d >= 0 }) {
+		b.RunTimes = nil
+	}
+	b.Skipped = skipped
+	return b.Trace
+}
+
+// taken reports whether an earlier job has the name.
+func (b *Builder) taken(name string) bool {
+	if b.names != nil {
+		return b.names[name]
+	}
+	n := len(b.Jobs)
+	if n == 0 {
+		return false
+	}
+	last := b.Jobs[n-1].Name
+	if cmp.Or(cmp.Compare(len(last), len(name)), strings.Compare(last, name)) < 0 {
+		return false
+	}
+	b.names = make(map[string]bool, 2*n)
+	for i := range b.Jobs {
+		b.names[b.Jobs[i].Name] = true
+	}
+	return b.names[name]
+}
+
+// MaxThreads keeps core numbers within 32 bits.
+const MaxThreads = 1 << 30
+
+// ValidName reports whether a job may have the name: its log is a file of that name.
+func ValidName(name string) bool {
+	return name != "." && name != ".." && !strings.ContainsFunc(name, func(r rune) bool {
+		return r < ' ' || r == '/' || r == '\\' || r == 0x7f
+	})
+}
+
+// Share returns an equal string, the same one each time, so that a text which
+// many jobs have is kept in memory once.
+func (b *Builder) Share(s string) string {
+	kept, ok := b.shared[s]
+	if !ok {
+		if b.shared == nil {
+			b.shared = map[string]string{}
+		}
+		kept = strings.Clone(s)
+		b.shared[kept] = kept
+	}
+	return kept
+}

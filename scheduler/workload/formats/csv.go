@@ -1,0 +1,211 @@
+package formats
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// CSV is the form in which tfexp itself writes a workload: a table that holds
+// everything.
+var CSV = &Format{
+	Name: "csv", Rank: 3, Endings: []string{".csv"}, Holds: Everything,
+	Doc: "What `tfexp export workload` writes. A file holds everything about a job; job blocks only say which program " +
+		"it runs.",
+	Reader: readCSV, Writer: WriteCSV,
+}
+
+func init() { Register(CSV) }
+
+// columns of the table. Times are seconds with nine decimals, which is exact; no
+// deadline, no prediction and no run time are empty fields. Resizes are instants
+// and threads: 5.000000000:2;7.500000000:4.
+var columns = []string{
+	"job", "class", "arrival_s", "threads", "min_threads", "max_threads", "gpus", "memory_bytes",
+	"nodes", "malleable", "priority", "deadline_s", "user", "predicted_s", "run_time_s", "resizes",
+}
+
+// The places of the columns.
+const (
+	csvJob = iota
+	csvClass
+	csvArrival
+	csvThreads
+	csvMinThreads
+	csvMaxThreads
+	csvGPUs
+	csvMemory
+	csvNodes
+	csvMalleable
+	csvPriority
+	csvDeadline
+	csvUser
+	csvPredicted
+	csvRunTime
+	csvResizes
+)
+
+// WriteCSV writes a workload as a table that CSV reads back to the same one,
+// and that is the same byte for byte when it is written again.
+func WriteCSV(w io.Writer, t workload.Trace) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(columns); err != nil {
+		return err
+	}
+	resizes := make(map[int]string, len(t.Resizes))
+	for _, z := range t.Resizes {
+		one := workload.Seconds(z.At) + ":" + strconv.Itoa(z.Threads)
+		if before, ok := resizes[z.Job]; ok {
+			one = before + ";" + one
+		}
+		resizes[z.Job] = one
+	}
+	row := make([]string, 0, len(columns))
+	for i := range t.Jobs {
+		j := &t.Jobs[i]
+		deadline, predicted, run := "", "", ""
+		if j.Deadline != scheduler.Never {
+			deadline = workload.Seconds(j.Deadline)
+		}
+		if j.Predicted != 0 {
+			predicted = workload.Seconds(j.Predicted)
+		}
+		if t.Timed(i) {
+			run = workload.Seconds(t.RunTimes[i])
+		}
+		row = append(row[:0],
+			j.Name, j.Class, workload.Seconds(j.Arrival),
+			strconv.Itoa(j.Threads), strconv.Itoa(j.MinThreads), strconv.Itoa(j.MaxThreads),
+			strconv.Itoa(j.GPUs), strconv.FormatInt(j.Memory, 10), strconv.Itoa(j.Nodes), strconv.FormatBool(j.Malleable),
+			strconv.Itoa(max(j.Priority, 0)), deadline, j.User, predicted, run, resizes[i])
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// readCSV reads a table as WriteCSV writes it.
+func readCSV(file string, r io.Reader, o Options) (workload.Trace, error) {
+	var b workload.Builder
+	skipped, err := workload.EachRow(file, r, o.Lenient, func(head []string) error {
+		if !slices.Equal(head, columns) {
+			return fmt.Errorf("the columns are not %s", strings.Join(columns, ","))
+		}
+		return nil
+	}, func(line int, fields []string) error {
+		return (&csvRow{fields: fields}).add(&b, line)
+	})
+	if err != nil {
+		return workload.Trace{}, err
+	}
+	return b.Finish(skipped), nil
+}
+
+// csvRow reads the fields of a row, and keeps the first error.
+type csvRow struct {
+	fields []string
+	err    error
+}
+
+// add appends the row's job and the changes of its request.
+func (r *csvRow) add(b *workload.Builder, line int) error {
+	j := scheduler.Job{
+		Name: strings.Clone(r.fields[csvJob]), Class: b.Share(r.fields[csvClass]), // a row is one string
+		Arrival:    r.duration(csvArrival, -1),
+		Threads:    int(r.integer(csvThreads)),
+		MinThreads: int(r.integer(csvMinThreads)), MaxThreads: int(r.integer(csvMaxThreads)),
+		GPUs: int(r.integer(csvGPUs)), Memory: r.integer(csvMemory), Nodes: int(r.integer(csvNodes)),
+		Malleable: r.fields[csvMalleable] == "true", Priority: int(r.integer(csvPriority)),
+		Deadline: r.duration(csvDeadline, scheduler.Never), User: b.Share(r.fields[csvUser]),
+		Predicted: r.duration(csvPredicted, 0),
+	}
+	run := r.duration(csvRunTime, -1)
+	r.check(&j)
+	resizes := r.resizes()
+	if r.err != nil {
+		return r.err
+	}
+	number := len(b.Jobs)
+	if err := b.Add(line, j, run); err != nil {
+		return err
+	}
+	for _, z := range resizes {
+		z.Job = number
+		b.Resize(line, z)
+	}
+	return nil
+}
+
+// check refuses a job whose fields contradict each other.
+func (r *csvRow) check(j *scheduler.Job) {
+	if m := r.fields[csvMalleable]; m != "true" && m != "false" {
+		r.fail(csvMalleable, "true or false")
+	}
+	switch {
+	case j.Name == "":
+		r.fail(csvJob, "a name")
+	case j.Arrival < 0:
+		r.fail(csvArrival, "a time in seconds")
+	case j.Threads < 1:
+		r.fail(csvThreads, "a number from 1 on")
+	case j.MinThreads > j.Threads:
+		r.fail(csvMinThreads, "at most the number of threads")
+	case j.MaxThreads != 0 && j.MaxThreads < j.Threads:
+		r.fail(csvMaxThreads, "0, or at least the number of threads")
+	}
+}
+
+// resizes reads a list of instants and threads.
+func (r *csvRow) resizes() []scheduler.Resize {
+	text := r.fields[csvResizes]
+	if text == "" {
+		return nil
+	}
+	var list []scheduler.Resize
+	for one := range strings.SplitSeq(text, ";") {
+		at, threads, _ := strings.Cut(one, ":")
+		instant, ok := workload.ParseSeconds(at)
+		n, err := strconv.Atoi(threads)
+		if !ok || err != nil || n < 1 || n > workload.MaxThreads {
+			r.fail(csvResizes, "a list of instants and threads, like 5.0:2;7.5:4")
+			return nil
+		}
+		list = append(list, scheduler.Resize{At: instant, Threads: n})
+	}
+	return list
+}
+
+func (r *csvRow) integer(column int) int64 {
+	n, err := strconv.ParseInt(r.fields[column], 10, 64)
+	if err != nil || n < 0 {
+		r.fail(column, "a number from 0 on")
+	}
+	return n
+}
+
+// duration reads a time in seconds; an empty field has the value empty.
+func (r *csvRow) duration(column int, empty time.Duration) time.Duration {
+	if r.fields[column] == "" {
+		return empty
+	}
+	d, ok := workload.ParseSeconds(r.fields[column])
+	if !ok {
+		r.fail(column, "a time in seconds")
+	}
+	return d
+}
+
+func (r *csvRow) fail(column int, wanted string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%s %q is not %s", columns[column], r.fields[column], wanted)
+	}
+}

@@ -1,0 +1,227 @@
+package formats
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// The Standard Workload Format has 18 fields a line, and header lines that begin
+// with a semicolon (S. J. Chapin et al., 1999; version 2.2,
+// https://www.cs.huji.ac.il/labs/parallel/workload/swf.html).
+func init() {
+	Register(&Format{
+		Name: "swf", Rank: 2, Endings: []string{".swf"},
+		Holds: RunTimes | RequestedTimes | Memory | Users, NeedsRunTimes: true,
+		Doc: "The Standard Workload Format. A job requests the processors in the field for requested processors, or else " +
+			"the allocated ones. Its class is `job`, its user `user-<number>`, its memory the requested or else the used " +
+			"memory of each processor. Lines of partial executions (status 2 to 4) and of jobs that were cancelled before " +
+			"they ran (status 5) are left out.",
+		Args: []schema.Arg{UnitArg, {
+			Name: "memory", Type: schema.Bool, Default: `true`,
+			Doc: "Whether jobs request the memory in the file; with `false` they request that of their job block. Only " +
+				"nodes with a `memory` account for it.",
+			Example: `false`,
+		}},
+		Reader: readSWF, Writer: writeSWF,
+	})
+}
+
+// readSWF reads a log.
+//
+// A job asks for the requested processors, or those it was allocated if the
+// log does not say. Its prediction is the requested time; without one it is
+// the true run time. Its memory is the requested one, or else the used one, in
+// KiB a processor. A job whose submit time, run time or number of processors is
+// unknown is malformed, and so is a line without 18 fields.
+//
+// Lines of partial executions (status 2 to 4) repeat what the line of the whole
+// job says, and jobs that were cancelled before they ran (status 5) have
+// nothing to run: both are left out, and counted in Ignored.
+func readSWF(file string, r io.Reader, o Options) (workload.Trace, error) {
+	var b workload.Builder
+	fields := make([]string, 0, swfFields) // of the present line
+	skipped, err := workload.EachLine(file, r, o.Lenient, func(n int, line string) error {
+		line = strings.TrimSpace(line)
+		if header, ok := strings.CutPrefix(line, ";"); ok {
+			return swfHeader(&b, header)
+		}
+		if line == "" {
+			return nil
+		}
+		fields = fields[:0]
+		for f := range strings.FieldsSeq(line) {
+			fields = append(fields, f)
+		}
+		return swfJob(&b, n, fields, o)
+	})
+	if err != nil {
+		return workload.Trace{}, err
+	}
+	return b.Finish(skipped), nil
+}
+
+func swfHeader(b *workload.Builder, line string) error {
+	name, value, ok := strings.Cut(line, ":")
+	if !ok || strings.TrimSpace(name) != "MaxProcs" {
+		return nil
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(value))
+	if err != nil {
+		return fmt.Errorf("MaxProcs %q is not a number", strings.TrimSpace(value))
+	}
+	b.Processors = n
+	return nil
+}
+
+// The fields of a line, from 0.
+const (
+	swfJobNumber = iota
+	swfSubmit
+	swfWait
+	swfRun
+	swfAllocated
+	swfCPUTime
+	swfUsedMemory
+	swfRequested
+	swfRequestedTime
+	swfRequestedMemory
+	swfStatus
+	swfUser
+	swfFields = 18
+)
+
+func swfJob(b *workload.Builder, line int, f []string, o Options) error {
+	if len(f) != swfFields {
+		return fmt.Errorf("%d fields instead of %d", len(f), swfFields)
+	}
+	submit, err := workload.ParseTime(f[swfSubmit], o.unit())
+	if err != nil {
+		return fmt.Errorf("submit %w", err)
+	}
+	run, err := workload.ParseTime(f[swfRun], o.unit())
+	if err != nil {
+		return fmt.Errorf("run %w", err)
+	}
+	switch status := f[swfStatus]; {
+	case status == "2" || status == "3" || status == "4", status == "5" && run <= 0:
+		b.Ignored++
+		return nil
+	}
+	asked, err := workload.ParseTime(f[swfRequestedTime], o.unit())
+	if err != nil {
+		return fmt.Errorf("requested %w", err)
+	}
+	processors, err := strconv.Atoi(f[swfRequested])
+	if err == nil && processors <= 0 {
+		processors, err = strconv.Atoi(f[swfAllocated])
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("processors: %w", err)
+	case submit < 0:
+		return fmt.Errorf("the submit time is %s", f[swfSubmit])
+	case run < 0:
+		return fmt.Errorf("the run time is %s", f[swfRun])
+	case processors <= 0:
+		return fmt.Errorf("the number of processors is %d", processors)
+	case asked <= 0:
+		asked = max(run, 1)
+	}
+	memory, err := swfMemory(f, processors)
+	if err != nil {
+		return err
+	}
+	if !Option(o, "memory", true) {
+		memory = 0
+	}
+	user := ""
+	if f[swfUser] != "-1" {
+		user = b.Share("user-" + f[swfUser])
+	}
+	return b.Add(line, scheduler.Job{
+		Name: "job-" + f[swfJobNumber], Class: "job", Arrival: submit, Threads: processors,
+		Memory: memory, Priority: -1, Deadline: scheduler.Never, User: user, Predicted: asked,
+	}, run)
+}
+
+// swfMemory is the memory of a job in bytes; 0 when the log has none.
+func swfMemory(f []string, processors int) (int64, error) {
+	for _, field := range []int{swfRequestedMemory, swfUsedMemory} {
+		if f[field] == "-1" || f[field] == "0" {
+			continue
+		}
+		kib, err := strconv.ParseFloat(f[field], 64) // some logs have fractions
+		if err != nil || math.IsNaN(kib) {
+			return 0, fmt.Errorf("memory %q is not a number", f[field])
+		}
+		if bytes := kib * 1024 * float64(processors); bytes >= 1<<62 {
+			return 0, fmt.Errorf("memory %q is out of range", f[field])
+		} else if bytes > 0 {
+			return int64(bytes), nil
+		}
+	}
+	return 0, nil
+}
+
+// writeSWF writes 18 fields a line. Jobs are numbered from 1, unless each is
+// named as an SWF log names it; the names of others are lost, and so are
+// classes.
+func writeSWF(w io.Writer, t workload.Trace) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "; Version: 2.2\n; UnixStartTime: 0\n; MaxJobs: %d\n", len(t.Jobs))
+	if t.Processors > 0 {
+		fmt.Fprintf(out, "; MaxProcs: %d\n", t.Processors)
+	}
+	number, numbered := numbers(t.Jobs, "job-")
+	user := swfUsers(t.Jobs)
+	for i := range t.Jobs {
+		j, run := &t.Jobs[i], t.RunTimes[i]
+		name := strconv.Itoa(i + 1)
+		if numbered {
+			name = number[i]
+		}
+		memory := "-1"
+		if j.Memory > 0 {
+			kib := float64(j.Memory) / 1024 / float64(j.Threads)
+			if int64(kib*1024*float64(j.Threads)) != j.Memory {
+				return CannotHold(j, fmt.Sprintf("a memory of %d bytes, which is no number of KiB a processor", j.Memory))
+			}
+			memory = strconv.FormatFloat(kib, 'f', -1, 64)
+		}
+		fmt.Fprintf(out, "%s %s -1 %s %d -1 -1 %d %s %s 1 %s -1 -1 -1 -1 -1 -1\n",
+			name, decimal(j.Arrival), decimal(run), j.Threads, j.Threads, decimal(requested(j, run)), memory, user(j.User))
+	}
+	return out.Flush()
+}
+
+// swfUsers numbers the users of jobs: those that are named as SWF users by their
+// numbers, if all are; else in the order in which they come.
+func swfUsers(jobs []scheduler.Job) func(string) string {
+	number := map[string]string{"": "-1"}
+	named := true
+	for i := range jobs {
+		if rest, ok := strings.CutPrefix(jobs[i].User, "user-"); jobs[i].User != "" {
+			n, err := strconv.Atoi(rest)
+			named = named && ok && err == nil && strconv.Itoa(n) == rest
+		}
+	}
+	return func(user string) string {
+		if rest, ok := strings.CutPrefix(user, "user-"); ok && named {
+			return rest
+		}
+		n, ok := number[user]
+		if !ok {
+			n = strconv.Itoa(len(number))
+			number[user] = n
+		}
+		return n
+	}
+}

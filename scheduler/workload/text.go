@@ -1,0 +1,172 @@
+package workload
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// LineError is what is wrong with a line of a file.
+type LineError struct {
+	File string
+	Line int
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+
+// Unwrap returns what is wrong, without the place.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// MaxErrors is the number of malformed lines after which a reader gives up.
+const MaxErrors = 20
+
+// Unmarked returns r without the byte-order mark with which spreadsheets begin
+// a text file.
+func Unmarked(r io.Reader) io.Reader {
+	in := bufio.NewReader(r)
+	if mark, _, err := in.ReadRune(); err == nil && mark != '\ufeff' {
+		_ = in.UnreadRune()
+	}
+	return in
+}
+
+// EachLine calls f with every line of r; number counts from 1. An error of f
+// becomes a LineError. A lenient reader returns these errors as skipped;
+// otherwise up to MaxErrors of them are joined into err.
+func EachLine(file string, r io.Reader, lenient bool, f func(number int, line string) error) (skipped []error,
+	err error) {
+	s := bufio.NewScanner(Unmarked(r))
+	s.Buffer(make([]byte, 64<<10), 1<<20)
+	n := 0
+	var found []error
+	for s.Scan() {
+		n++
+		if err := f(n, s.Text()); err != nil {
+			found = append(found, &LineError{file, n, err})
+			if !lenient && len(found) == MaxErrors {
+				break
+			}
+		}
+	}
+	if err := s.Err(); err != nil {
+		return nil, &LineError{file, n + 1, err}
+	}
+	if lenient {
+		return found, nil
+	}
+	return nil, errors.Join(found...)
+}
+
+// EachRow calls head with the first row of a CSV file, which names its columns,
+// and then row with every other one and the line on which it begins. All rows
+// have as many fields as the first. The slice is reused for the next row; its
+// strings are not. Errors are handled as by EachLine, except that an error of
+// head always ends the reading.
+func EachRow(file string, r io.Reader, lenient bool,
+	head func(columns []string) error, row func(line int, fields []string) error,
+) (skipped []error, err error) {
+	in := csv.NewReader(Unmarked(r))
+	in.ReuseRecord = true
+	columns, err := in.Read()
+	if err == io.EOF {
+		err = errors.New("the file is empty")
+	}
+	if err == nil {
+		err = head(columns)
+	}
+	if err != nil {
+		return nil, &LineError{file, 1, err}
+	}
+	var found []error
+	for lenient || len(found) < MaxErrors {
+		fields, err := in.Read()
+		if err == io.EOF {
+			break
+		}
+		line := 0
+		var malformed *csv.ParseError
+		switch {
+		case errors.As(err, &malformed):
+			line, err = malformed.StartLine, malformed.Err
+		case err != nil: // the rest of the file cannot be read
+			return nil, err
+		default:
+			line, _ = in.FieldPos(0)
+			err = row(line, fields)
+		}
+		if err != nil {
+			found = append(found, &LineError{file, line, err})
+		}
+	}
+	if lenient {
+		return found, nil
+	}
+	return nil, errors.Join(found...)
+}
+
+// ParseTime reads a number of units. A unit of 0 means seconds.
+func ParseTime(text string, unit time.Duration) (time.Duration, error) {
+	if unit == 0 {
+		unit = time.Second
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		if n > math.MaxInt64/int64(unit) || n < math.MinInt64/int64(unit) {
+			return 0, fmt.Errorf("time %q is out of range", text)
+		}
+		return time.Duration(n) * unit, nil
+	}
+	if unit == time.Second { // exact, however late it is
+		if d, ok := ParseSeconds(text); ok {
+			return d, nil
+		}
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, fmt.Errorf("time %q is not a number", text)
+	}
+	return Units(x, unit)
+}
+
+// Units returns the time of x units. A unit of 0 means seconds.
+func Units(x float64, unit time.Duration) (time.Duration, error) {
+	if unit == 0 {
+		unit = time.Second
+	}
+	d := math.Round(x * float64(unit))
+	if math.IsNaN(d) || math.Abs(d) >= math.MaxInt64 {
+		return 0, fmt.Errorf("time %v is out of range", x)
+	}
+	return time.Duration(d), nil
+}
+
+// Seconds writes a time that is not negative in seconds, with nine decimals,
+// which is exact.
+func Seconds(d time.Duration) string {
+	b := strconv.AppendInt(make([]byte, 0, 20), int64(d/time.Second), 10)
+	point := len(b)
+	b = strconv.AppendInt(b, int64(time.Second+d%time.Second), 10) // a 1 and nine digits
+	b[point] = '.'
+	return string(b)
+}
+
+// ParseSeconds reads what Seconds writes, with fewer decimals too, without
+// rounding.
+func ParseSeconds(s string) (d time.Duration, ok bool) {
+	whole, fraction, _ := strings.Cut(s, ".")
+	n, err := strconv.ParseUint(whole, 10, 63)
+	if err != nil || n > math.MaxInt64/uint64(time.Second)-1 || len(fraction) > 9 {
+		return 0, false
+	}
+	nanos, err := strconv.ParseUint((fraction + "000000000")[:9], 10, 63)
+	if err != nil {
+		return 0, false
+	}
+	return time.Duration(n)*time.Second + time.Duration(nanos), true
+}

@@ -1,0 +1,14 @@
+// Package all links in the stages that tfexp has. Programs and tests that run
+// experiments import it for that alone.
+package all
+
+import (
+	// Each registers its stage.
+	_ "github.com/tfexp/tfexp/stages/estimate"
+	_ "github.com/tfexp/tfexp/stages/execute"
+	_ "github.com/tfexp/tfexp/stages/fidelity"
+	_ "github.com/tfexp/tfexp/stages/plot"
+	_ "github.com/tfexp/tfexp/stages/profile"
+	_ "github.com/tfexp/tfexp/stages/report"
+	_ "github.com/tfexp/tfexp/stages/tables"
+)

@@ -1,0 +1,234 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+)
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   stage,
+		Reads:  []stages.Artifact{stages.Samples, stages.Estimates},
+		Writes: []stages.Artifact{stages.Cells},
+		Left:   left,
+		Run:    run,
+	})
+}
+
+const stage = "execute"
+
+// left describes the cells by how they ended.
+func left(r *stages.Run) ([]stages.Line, error) {
+	lines := make([]stages.Line, len(r.Plan.Cells))
+	for i, c := range r.Plan.Cells {
+		state, ok := r.State(c.Cell)
+		if !ok {
+			state = "missing"
+		}
+		lines[i] = stages.Line{Label: "cell." + c.Cell, Value: state}
+	}
+	return lines, nil
+}
+
+// run runs the cells that are not there yet, and then those that follow from
+// their results, until there are no more.
+func run(ctx context.Context, r *stages.Run) error {
+	e := &execution{Run: r, began: time.Now(), open: map[int]time.Duration{}}
+	err := e.all(ctx)
+	r.Observe(stages.Progress{
+		Kind: stages.StageEnd, Stage: stage, Done: e.done, Total: len(r.Plan.Cells), Reused: r.Reused(),
+		Elapsed: time.Since(e.began), Err: err,
+	})
+	return err
+}
+
+// execution is the execute stage of a run.
+type execution struct {
+	*stages.Run
+	began time.Time
+
+	mu   sync.Mutex // guards what follows
+	done int
+	open map[int]time.Duration // predicted time of the real cells that are not done
+}
+
+func (e *execution) all(ctx context.Context) error {
+	for first := true; ; first = false {
+		cells, err := e.Pending(ctx)
+		if err != nil || len(cells) == 0 && !first {
+			return err
+		}
+		if err := e.batch(ctx, cells, first); err != nil {
+			return err
+		}
+	}
+}
+
+// batch runs cells: the simulated ones side by side, then the real ones one at a
+// time, in their order.
+func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
+	var simulated, real []int
+	e.mu.Lock()
+	for _, i := range cells {
+		if e.Plan.Cells[i].Real() {
+			real = append(real, i)
+			e.open[i] = e.Predicted(i)
+		} else {
+			simulated = append(simulated, i)
+		}
+	}
+	e.done = len(e.Plan.Cells) - len(cells)
+	e.mu.Unlock()
+	if first {
+		e.Observe(stages.Progress{
+			Kind: stages.StageStart, Stage: stage, Done: e.done, Total: len(e.Plan.Cells), Reused: e.Reused(), Left: e.left(),
+		})
+	}
+	if len(simulated) > 0 {
+		defer debug.SetGCPercent(debug.SetGCPercent(cellsGC))
+	}
+	if err := e.sideBySide(ctx, simulated); err != nil {
+		return err
+	}
+	for _, i := range real {
+		if err := e.cell(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// How much garbage there may be before it is collected, in percent of what is
+// in use; see debug.SetGCPercent. Of small cells little is in use, and each
+// leaves a megabyte behind. A cell of very many jobs has all that it keeps, most
+// of a kilobyte a job, when it begins: waiting from then on for as much garbage
+// would double the memory, and collecting it earlier costs next to nothing.
+const (
+	cellsGC    = 200
+	hugeCell   = 200_000 // jobs
+	hugeCellGC = 20
+)
+
+// sideBySide runs simulated cells on all cores.
+func (e *execution) sideBySide(ctx context.Context, cells []int) error {
+	g, within := errgroup.WithContext(ctx)
+	limit := e.Parallel
+	if limit <= 0 {
+		limit = runtime.GOMAXPROCS(0) + 1 // one of them may wait for the disk
+	}
+	g.SetLimit(limit)
+	for _, i := range cells {
+		if within.Err() != nil {
+			break
+		}
+		g.Go(func() error { return e.cell(within, i) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// cell runs one cell and has it recorded.
+func (e *execution) cell(ctx context.Context, i int) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	dir, err := e.Begin(i)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	e.tell(i, stages.Progress{Kind: stages.UnitStart}, 0)
+	cell, err := e.carryOut(ctx, i, dir, began)
+	if err != nil {
+		if ctx.Err() == nil {
+			err = fmt.Errorf("cell %s: %w", e.Plan.Cells[i].Cell, err)
+		}
+		return err
+	}
+	if err := e.End(i, cell, time.Since(began)); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.done++
+	delete(e.open, i)
+	e.mu.Unlock()
+	end := stages.Progress{Kind: stages.UnitEnd, Elapsed: time.Since(began)}
+	if cell.State != record.CellFinished {
+		end.Err = failure(cell)
+	}
+	e.tell(i, end, 0)
+	return nil
+}
+
+// carryOut runs the cell on its engine.
+func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.Time) (record.Cell, error) {
+	if e.Plan.Cells[i].Real() {
+		return e.Real(ctx, i, dir, func(n stages.Counts) {
+			elapsed := time.Since(began)
+			e.tell(i, stages.Progress{
+				Kind: stages.UnitUpdate, JobsDone: n.Done, JobsRunning: n.Running, JobsWaiting: n.Waiting,
+				JobsFailed: n.Failed, Jobs: n.Total, Elapsed: elapsed,
+			}, elapsed)
+		})
+	}
+	task, err := e.Cell(i).Simulated()
+	task.Dir = dir
+	if len(task.Setup.Jobs) >= hugeCell {
+		task.Begun = func() { debug.SetGCPercent(hugeCellGC) }
+	}
+	switch {
+	case task.Records == "":
+		return record.Cell{}, err
+	case err != nil:
+		return Fail(task, err)
+	}
+	return Run(ctx, task)
+}
+
+// failure says why a cell failed.
+func failure(c record.Cell) error {
+	if c.Error != "" {
+		return errors.New(c.Error)
+	}
+	first := c.Failures[0]
+	if more := measure.Failed.CountOf(&c.Metrics) - 1; more > 0 {
+		return fmt.Errorf("job %s: %s (and %d more failed)", first.Job, first.Reason, more)
+	}
+	return fmt.Errorf("job %s: %s", first.Job, first.Reason)
+}
+
+// tell reports a cell's progress, with the stage's counts and the time left.
+func (e *execution) tell(i int, p stages.Progress, elapsed time.Duration) {
+	e.mu.Lock()
+	p.Stage, p.Unit, p.Done, p.Total, p.Reused = stage, e.Plan.Cells[i].Cell, e.done, len(e.Plan.Cells), e.Reused()
+	if left := e.left(); left > 0 {
+		p.Left = max(left-elapsed, time.Second)
+	}
+	e.mu.Unlock()
+	e.Observe(p)
+}
+
+// left is the time left for the real cells by the estimates; 0 when one has none.
+func (e *execution) left() time.Duration {
+	var sum time.Duration
+	for _, predicted := range e.open {
+		if predicted == 0 {
+			return 0
+		}
+		sum += predicted
+	}
+	return sum
+}

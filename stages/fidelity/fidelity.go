@@ -1,0 +1,108 @@
+// Package fidelity is the stage that simulates every finished real cell from the
+// fitted estimates, so that the report can compare the two.
+package fidelity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/execute"
+)
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   "fidelity",
+		Reads:  []stages.Artifact{stages.Cells, stages.Estimates},
+		Writes: []stages.Artifact{stages.Twins},
+		Left:   left,
+		Always: true,
+		Run:    run,
+	})
+}
+
+// run simulates the finished real cells with the same policy, arrivals and
+// scheduler code, each into a folder within the cell's own. A twin that was made
+// from the same cell and the same estimates stays; so does one of a cell whose
+// estimates are not known now.
+func run(ctx context.Context, r *stages.Run) error {
+	began := time.Now()
+	var count [3]int // by outcome
+	for i, c := range r.Plan.Cells {
+		if !c.Real() {
+			continue
+		}
+		o, err := simulate(ctx, r, i)
+		if err != nil {
+			return fmt.Errorf("simulate cell %s: %w", c.Cell, err)
+		}
+		count[o]++
+	}
+	if count[made] > 0 {
+		total, reused := count[made]+count[kept], count[kept]
+		r.Observe(stages.Progress{Kind: stages.StageStart, Stage: "fidelity", Total: total, Reused: reused})
+		r.Observe(stages.Progress{
+			Kind: stages.StageEnd, Stage: "fidelity", Done: total, Total: total, Reused: reused, Elapsed: time.Since(began),
+		})
+	}
+	return nil
+}
+
+// outcome is what became of the simulation of a real cell.
+type outcome int
+
+const (
+	none outcome = iota // the cell has not finished, or has no estimate
+	kept                // it was up to date
+	made
+)
+
+// simulate brings the simulation of one real cell up to date.
+func simulate(ctx context.Context, r *stages.Run, i int) (outcome, error) {
+	c := r.Plan.Cells[i]
+	twin := c.Twin().Cell
+	if state, ok := r.State(c.Cell); !ok || state != record.CellFinished {
+		return none, os.RemoveAll(r.Folder(twin)) // nothing to compare with
+	}
+	task, key, err := r.Cell(i).Twin()
+	if errors.Is(err, stages.ErrNoEstimate) {
+		return none, nil
+	}
+	if err != nil {
+		return none, err
+	}
+	if r.Complete(twin, key) {
+		return kept, nil
+	}
+	if task.Dir, err = r.Prepare(twin, key); err != nil {
+		return none, err
+	}
+	out, err := execute.Run(ctx, task)
+	if err != nil {
+		return none, err
+	}
+	if out.Error != "" {
+		r.Warn("fidelity", c.Cell, "it could not be simulated: "+out.Error)
+	}
+	return made, r.Note(stages.Note{
+		Event: "cell_simulated", Unit: c.Cell, State: out.State, Seconds: out.Seconds, Key: task.Setup.Cell.Key,
+	})
+}
+
+// left describes the twins by what they were made from, which is the content of
+// their key files.
+func left(r *stages.Run) ([]stages.Line, error) {
+	var lines []stages.Line
+	for _, c := range r.Plan.Cells {
+		if c.Real() {
+			key, _ := os.ReadFile(filepath.Join(r.Folder(c.Twin().Cell), "key.txt"))
+			lines = append(lines, stages.Line{Label: "twin." + c.Cell, Value: string(key)})
+		}
+	}
+	return lines, nil
+}

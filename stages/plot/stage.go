@@ -1,0 +1,37 @@
+package plot
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+)
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   "plot",
+		Reads:  []stages.Artifact{stages.Tables, stages.Cells},
+		Writes: []stages.Artifact{stages.Pictures},
+		Files:  []string{record.PlotsDir},
+		Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "plot", Value: version}}, nil },
+		Always: true,
+		Run: func(ctx context.Context, r *stages.Run) error {
+			pictures, err := Redraw(ctx, r.Dir)
+			r.Made(len(pictures))
+			return err
+		},
+	})
+}
+
+// version is part of the key: raise it when pictures are drawn differently.
+const version = "1"
+
+// Redraw draws the pictures of an experiment's folder from its plain files.
+func Redraw(ctx context.Context, dir string) ([]Picture, error) {
+	e, err := record.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return Draw(ctx, e, filepath.Join(dir, record.PlotsDir), Options{})
+}

@@ -1,0 +1,81 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// granting is an engine that notes what its jobs are given.
+type granting struct {
+	*process.Engine
+	grants *[]scheduler.Grant
+}
+
+func (g granting) Start(job int, grant scheduler.Grant) error {
+	*g.grants = append(*g.grants, grant)
+	return g.Engine.Start(job, grant)
+}
+
+// here runs a sample as a process of this machine.
+func here(run Run) Run {
+	run.Descendants = true
+	run.Open = func(context.Context) (engine.Engine, error) {
+		return process.New([]launch.Job{run.Job}, process.Options{})
+	}
+	return run
+}
+
+// A sample is given the GPUs that its job asks for, whatever engine runs it, and its program is told so.
+func TestSamplesHaveTheirGPUs(t *testing.T) {
+	job := launch.Job{
+		Name: "s", Argv: []string{"sh", "-c", `echo "$TFEXP_NUM_GPUS of $CUDA_VISIBLE_DEVICES"`},
+		Threads: 1, GPUs: 2, LogPath: filepath.Join(t.TempDir(), "log"),
+	}
+	opts := process.Options{GPUs: []string{"GPU-a", "GPU-b", "GPU-c"}}
+	var grants []scheduler.Grant
+	run := Run{Job: job, Length: 1, GPUs: job.GPUs, Open: func(context.Context) (engine.Engine, error) {
+		e, err := process.New([]launch.Job{job}, opts)
+		return granting{e, &grants}, err
+	}}
+	if _, err := Take(context.Background(), run); err != nil {
+		t.Fatal(err)
+	}
+	want := []scheduler.Grant{{Cores: scheduler.CoreSet{{Lo: 0, Hi: 1}}, GPUs: scheduler.CoreSet{{Lo: 0, Hi: 2}}}}
+	if diff := cmp.Diff(want, grants); diff != "" {
+		t.Error(diff)
+	}
+	if log, err := os.ReadFile(job.LogPath); err != nil || string(log) != "2 of GPU-a,GPU-b\n" {
+		t.Errorf("the program was told %q, %v", log, err)
+	}
+}
+
+// A job that fails is no error, nor is one that cannot be started; when the context is done the job is stopped and waited
+// for.
+func TestAlone(t *testing.T) {
+	job := launch.Job{Name: "a", Argv: []string{"sh", "-c", "exit 3"}, Threads: 1}
+	end, usage, err := here(Run{Job: job}).alone(t.Context())
+	if err != nil || end.State != scheduler.Failed || end.Reason != "exit status 3" || usage.ExitCode != 3 {
+		t.Error(end, usage, err)
+	}
+	job.Argv = []string{"no-such-program"}
+	if end, _, err := here(Run{Job: job}).alone(t.Context()); err != nil || end.State != scheduler.Failed {
+		t.Error(end, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	job.Argv = []string{"sleep", "1000"}
+	if end, _, err := here(Run{Job: job}).alone(ctx); !errors.Is(err, context.DeadlineExceeded) || end.State != scheduler.Stopped {
+		t.Error(end, err)
+	}
+}

@@ -1,0 +1,36 @@
+package report
+
+import (
+	"context"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+)
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   "report",
+		Reads:  []stages.Artifact{stages.Tables, stages.Pictures},
+		Writes: []stages.Artifact{stages.Report},
+		Files:  []string{record.ReportFile},
+		Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "report", Value: version}}, nil },
+		Always: true,
+		Run: func(ctx context.Context, r *stages.Run) error {
+			_, err := Rewrite(ctx, r.Dir)
+			return err
+		},
+	})
+}
+
+// version is part of the key: raise it when the report is written differently.
+const version = "1"
+
+// Rewrite writes report.html of an experiment's folder from its plain files, and
+// returns its path.
+func Rewrite(ctx context.Context, dir string) (string, error) {
+	e, err := record.Open(dir)
+	if err != nil {
+		return "", err
+	}
+	return Write(ctx, e, dir)
+}

@@ -1,0 +1,95 @@
+package stages
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// Run is a run of an experiment as its stages see it. The pipeline makes it.
+type Run struct {
+	// Dir is the experiment's folder of results.
+	Dir string
+	// Plan is what the experiment asks. Cells may be added while the run goes on.
+	Plan *record.Plan
+	// Parallel bounds the simulated cells that run side by side; 0 means one a core.
+	Parallel int
+
+	Experiment
+	Pipeline
+
+	made atomic.Int64
+}
+
+// Made reports how many things (pictures, files) a stage with a key has made, for
+// the progress that is shown; without it they count as one.
+func (r *Run) Made(n int) { r.made.Store(int64(n)) }
+
+// TakeMade returns what Made was told since it was last called, at least 1.
+func (r *Run) TakeMade() int { return max(1, int(r.made.Swap(0))) }
+
+// Experiment is an experiment in plain values.
+type Experiment interface {
+	// Cell returns a cell by its index in the plan.
+	Cell(i int) Cell
+	// Estimates fits the samples that are known. The warnings are of jobs that
+	// have no estimate.
+	Estimates() (rows []record.EstimateRow, warnings []record.Warning)
+	// SampleRows are the rows of samples.csv.
+	SampleRows() []record.SampleRow
+	// Samples returns the samples with a hash, if they are known; SetSamples makes
+	// them known.
+	Samples(hash string) ([]estimator.Sample, bool)
+	SetSamples(hash string, samples []estimator.Sample)
+}
+
+// Pipeline is what the pipeline does for a stage.
+type Pipeline interface {
+	// Pending returns the cells that are to run now, as indexes into the plan, in
+	// the order in which they run. What had finished earlier is left out, and
+	// brought back from the cache. Called again, it returns cells that follow from
+	// the results so far; none when there are no more.
+	Pending(context.Context) ([]int, error)
+	// Begin notes that a cell begins, and returns its folder, which is empty but
+	// for the cell's key.
+	Begin(i int) (dir string, err error)
+	// End records a cell that is over, and keeps it if it finished.
+	End(i int, cell record.Cell, took time.Duration) error
+	// Real runs a cell whose jobs run for real. watch is told of the states of its
+	// jobs as they change.
+	Real(ctx context.Context, i int, dir string, watch func(Counts)) (record.Cell, error)
+	// Reused counts the cells that needed no work.
+	Reused() int
+	// Predicted is how long a real cell will take; 0 when that is not known.
+	Predicted(i int) time.Duration
+
+	// Profile takes the samples that are missing.
+	Profile(context.Context) error
+
+	// Folder returns the folder of a cell, or of its twin; State how a complete
+	// cell there ended.
+	Folder(cell string) string
+	State(cell string) (state string, ok bool)
+	// Complete reports whether the folder of a cell is complete, and was written
+	// under the key with a description; Prepare empties it for that.
+	Complete(cell, description string) bool
+	Prepare(cell, description string) (dir string, err error)
+
+	// Warn keeps a doubt about the results, of one cell or (with "") of all.
+	Warn(code, cell, text string)
+	// Note adds a line to the journal.
+	Note(Note) error
+	// Observe reports progress. It may be called from any goroutine.
+	Observe(Progress)
+}
+
+// Note is a line of the journal.
+type Note struct {
+	Event, Unit, State, Text string
+	Seconds                  float64
+	// Key is the hash of a finished output.
+	Key string
+}

@@ -1,0 +1,163 @@
+// Package stages defines what a stage of a run is, and holds the registry of
+// stages. A stage is a folder below this one: its package registers it, and
+// package stages/all links it in. The pipeline orders the stages by what they
+// read and write, runs them, and keeps what they finish; it knows none by name.
+package stages
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// An Artifact is something that stages leave for others.
+type Artifact string
+
+// The artifacts of the stages that tfexp has. Another stage may write others.
+const (
+	Samples   Artifact = "samples"   // measured short runs of the jobs
+	Estimates Artifact = "estimates" // estimates.csv, samples.csv
+	Cells     Artifact = "cells"     // the folders of the cells
+	Twins     Artifact = "twins"     // the simulations of real cells
+	// Ending is run.json with how the run ended. The pipeline writes it when all
+	// stages are over that do not read it, themselves or by what they read.
+	Ending   Artifact = "ending"
+	Tables   Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
+	Pictures Artifact = "pictures" // plots/
+	Report   Artifact = "report"   // report.html
+)
+
+// Stage is one step of a run.
+type Stage struct {
+	Name string
+	// Reads and Writes are what it needs and what it leaves: it runs after all
+	// stages that write what it reads.
+	Reads, Writes []Artifact
+	// Files are those that it leaves in the experiment's folder, or folders in it.
+	Files []string
+	// Key describes all that its files depend on beside the artifacts that it
+	// reads. While that and the files are the same, the stage is not run again. A
+	// stage without a key keeps its work in smaller pieces (samples, cells), and
+	// always runs, to find out which of them are missing.
+	Key func(*Run) ([]Line, error)
+	// Left describes what a stage without a key has left, when it has run: the
+	// stages that read that are reused only while it is the same. It may be nil.
+	Left func(*Run) ([]Line, error)
+	// Always is set when it also runs after a stage that failed or was
+	// interrupted, over what has finished.
+	Always bool
+	// Run does the work. Its error ends the run, except for stages with Always.
+	Run func(context.Context, *Run) error
+}
+
+// Line is a labelled value of a key. Labels hold no spaces.
+type Line struct{ Label, Value string }
+
+var registry []*Stage
+
+// Register adds a stage. It is called from init functions, and panics when the
+// stage is not whole or its name is taken.
+func Register(s *Stage) {
+	if s.Name == "" || s.Run == nil || len(s.Writes) == 0 {
+		panic(fmt.Sprintf("stages: stage %q lacks a name, what it writes, or its work", s.Name))
+	}
+	if Find(s.Name) != nil {
+		panic(fmt.Sprintf("stages: two stages are called %q", s.Name))
+	}
+	registry = append(registry, s)
+}
+
+// Find returns the stage of a name, or nil.
+func Find(name string) *Stage {
+	for _, s := range registry {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// Order returns the registered stages in the order in which they run: after all
+// that write what they read, those that read how the run ended last, and else by
+// name. The error names an artifact that no stage writes, or a circle.
+func Order() ([]*Stage, error) { return order(registry) }
+
+func order(all []*Stage) ([]*Stage, error) {
+	writers := map[Artifact][]*Stage{}
+	for _, s := range all {
+		for _, a := range s.Writes {
+			writers[a] = append(writers[a], s)
+		}
+	}
+	for _, s := range all {
+		for _, a := range s.Reads {
+			if a != Ending && len(writers[a]) == 0 {
+				return nil, fmt.Errorf("the stage %q reads %s, which no stage writes", s.Name, a)
+			}
+		}
+	}
+	left := slices.SortedFunc(slices.Values(all), func(a, b *Stage) int {
+		return cmp.Or(cmp.Compare(rank(a, writers), rank(b, writers)), cmp.Compare(a.Name, b.Name))
+	})
+	var ordered []*Stage
+	for len(left) > 0 {
+		next := slices.IndexFunc(left, func(s *Stage) bool { return ready(s, writers, left) })
+		if next < 0 {
+			return nil, fmt.Errorf("the stages %q and %q wait for each other", left[0].Name, left[len(left)-1].Name)
+		}
+		ordered = append(ordered, left[next])
+		left = slices.Delete(left, next, next+1)
+	}
+	return ordered, nil
+}
+
+// ready reports whether no stage that is left writes what a stage reads.
+func ready(s *Stage, writers map[Artifact][]*Stage, left []*Stage) bool {
+	for _, a := range s.Reads {
+		for _, w := range writers[a] {
+			if w != s && slices.Contains(left, w) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// rank is 1 for stages that come after the ending, else 0.
+func rank(s *Stage, writers map[Artifact][]*Stage) int {
+	if afterEnding(s, writers, map[*Stage]bool{}) {
+		return 1
+	}
+	return 0
+}
+
+// AfterEnding reports whether a stage reads how the run ended, itself or by what
+// it reads.
+func AfterEnding(s *Stage) bool {
+	writers := map[Artifact][]*Stage{}
+	for _, w := range registry {
+		for _, a := range w.Writes {
+			writers[a] = append(writers[a], w)
+		}
+	}
+	return afterEnding(s, writers, map[*Stage]bool{})
+}
+
+func afterEnding(s *Stage, writers map[Artifact][]*Stage, seen map[*Stage]bool) bool {
+	if seen[s] {
+		return false
+	}
+	seen[s] = true
+	for _, a := range s.Reads {
+		if a == Ending {
+			return true
+		}
+		for _, w := range writers[a] {
+			if afterEnding(w, writers, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}

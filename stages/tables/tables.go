@@ -1,0 +1,26 @@
+// Package tables is the stage that writes the tables of an experiment from the
+// records of its cells.
+package tables
+
+import (
+	"context"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+)
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   "tables",
+		Reads:  []stages.Artifact{stages.Cells, stages.Twins, stages.Estimates, stages.Ending},
+		Writes: []stages.Artifact{stages.Tables},
+		Files:  []string{record.JobsFile, record.MetricsFile},
+		Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "tables", Value: version}}, nil },
+		Always: true,
+		Run:    func(_ context.Context, r *stages.Run) error { return analysis.WriteTables(r.Dir) },
+	})
+}
+
+// version is part of the key: raise it when the tables are written differently.
+const version = "1"
