@@ -7,7 +7,6 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"math"
-	"strings"
 
 	"github.com/tfexp/tfexp/results/stats"
 )
@@ -91,32 +90,12 @@ func evidence(r record.ComparisonRow, unit string) string {
 
 // subject names the candidate with what it is: "Round robin (rr)".
 func subject(p record.Plan, r record.ComparisonRow) string {
-	policy := r.CandidatePolicy
 	for _, n := range p.Policies {
-		order, _, _ := strings.Cut(n.Summary, ",")
-		if n.Name != policy || order == "" || order == policy {
-			continue
-		}
-		if title := orderTitle(order); title != "" {
-			return fmt.Sprintf("%s (%s)", title, r.Candidate)
+		if n.Name == r.CandidatePolicy && n.Title != "" {
+			return fmt.Sprintf("%s (%s)", n.Title, r.Candidate)
 		}
 	}
 	return r.Candidate
-}
-
-// orderTitle spells out the order of a policy; "" for words that are not one.
-func orderTitle(order string) string {
-	switch order {
-	case "fcfs", "sjf", "srtf", "las", "edf":
-		return strings.ToUpper(order)
-	case "round_robin":
-		return "Round robin"
-	case "priority":
-		return "Priority order"
-	case "fair":
-		return "Fair sharing"
-	}
-	return ""
 }
 
 // place says where, when the experiment has more than one workload or machine.
