@@ -1,6 +1,7 @@
 package experiments_test
 
 import (
+	_ "github.com/tfexp/tfexp/stages/plot" // the pictures
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -16,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/jobs/builtin"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // TestReference holds docs/language.md to the schema that the decoder uses.
@@ -103,18 +104,10 @@ func TestReferenceBegins(t *testing.T) {
 }
 
 func TestSchemaAgrees(t *testing.T) {
-	policy := language.File().Block("policy").Args
-	for arg, values := range map[string][]string{
-		"order": {string(scheduler.FCFS), string(scheduler.RoundRobin), string(scheduler.Priority), string(scheduler.SJF),
-			string(scheduler.SRTF), string(scheduler.LAS), string(scheduler.EDF), string(scheduler.Fair), string(scheduler.AlloX)},
-		"placement":  {string(scheduler.PlaceFirst), string(scheduler.EarliestFinish)},
-		"backfill":   {string(scheduler.NoBackfill), string(scheduler.FirstFit), string(scheduler.EASY), string(scheduler.Conservative)},
-		"allocation": {string(scheduler.Strict), string(scheduler.AlwaysAttend), string(scheduler.MaxProp)},
-		"preemption": {string(scheduler.NoPreemption), string(scheduler.PausePreemption)},
-		"victims":    {string(scheduler.LongestRun), string(scheduler.SmallestRequest)},
-	} {
-		if got := schema.Find(policy, arg).Allowed; !slices.Equal(got, values) {
-			t.Errorf("%s: %v in the language, %v in the scheduler", arg, got, values)
+	args := language.File().Block("policy").Args
+	for _, q := range policy.Questions {
+		if got, want := schema.Find(args, string(q)).Allowed, q.Names(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v in the language, %v in the registry", q, got, want)
 		}
 	}
 }

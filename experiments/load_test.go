@@ -213,8 +213,8 @@ func TestVariables(t *testing.T) {
 		t.Errorf("variables %v, want %v", spec.Variables, want)
 	}
 	j, p := spec.Cells[0].Workload.Submits[0].Job, spec.Cells[0].Policy
-	if j.Epochs != 6 || j.Memory != 2<<30 || j.Command[1] != "a=b" || p.Quantum != time.Minute {
-		t.Errorf("epochs %d, memory %d, command %v, quantum %v", j.Epochs, j.Memory, j.Command, p.Quantum)
+	if j.Epochs != 6 || j.Memory != 2<<30 || j.Command[1] != "a=b" || p.Settings.Duration("quantum") != time.Minute {
+		t.Errorf("epochs %d, memory %d, command %v, quantum %v", j.Epochs, j.Memory, j.Command, p.Settings.Duration("quantum"))
 	}
 }
 
@@ -382,8 +382,8 @@ func TestSweep(t *testing.T) {
 		t.Fatalf("%d cells, want 900", len(spec.Cells))
 	}
 	for i, c := range spec.Cells { // the first axis varies slowest
-		if c.Workload.Submits[0].Count != 1+i/30 || c.Policy.Quantum != time.Duration(1+i%30)*time.Millisecond {
-			t.Fatalf("cell %d has count %d and quantum %v", i, c.Workload.Submits[0].Count, c.Policy.Quantum)
+		if c.Workload.Submits[0].Count != 1+i/30 || c.Policy.Settings.Duration("quantum") != time.Duration(1+i%30)*time.Millisecond {
+			t.Fatalf("cell %d has count %d and quantum %v", i, c.Workload.Submits[0].Count, c.Policy.Settings.Duration("quantum"))
 		}
 	}
 }
@@ -475,8 +475,8 @@ matrix {
 		if (j.Epochs == 3) != (c.Axes[0].Value == "epochs") || (j.Steps == 30) != (c.Axes[0].Value == "steps") {
 			t.Errorf("%v: %d epochs, %d steps", c.Axes, j.Epochs, j.Steps)
 		}
-		if (c.Policy.Quantum == time.Second) != (c.Axes[1].Value == "round_robin") {
-			t.Errorf("%v: quantum %v", c.Axes, c.Policy.Quantum)
+		if (c.Policy.Settings.Duration("quantum") == time.Second) != (c.Axes[1].Value == "round_robin") {
+			t.Errorf("%v: quantum %v", c.Axes, c.Policy.Settings.Duration("quantum"))
 		}
 	}
 }

@@ -16,7 +16,7 @@ package experiments
 import (
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // Profile says how jobs are sampled.
@@ -115,7 +115,7 @@ type Cell struct {
 
 // Policy is a scheduler policy with its name.
 type Policy struct {
-	scheduler.Policy
+	policy.Policy
 	Name  string
 	Range Range
 	// Estimates is fitted, oracle, noisy, requested or online.

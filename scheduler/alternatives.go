@@ -24,24 +24,15 @@ type Alternative struct {
 	Predicted time.Duration
 }
 
-// Placement says which of its alternatives a job starts with.
-type Placement string
-
-// The placements; see the package documentation for their exact definitions.
-const (
-	PlaceFirst     Placement = "first"
-	EarliestFinish Placement = "earliest_finish"
-)
-
-// withAlternative returns the job as if the alternative were its only way to run.
-func (j Job) withAlternative(a Alternative) Job {
+// WithAlternative returns the job as if the alternative were its only way to run.
+func (j Job) WithAlternative(a Alternative) Job {
 	j.Threads, j.GPUs, j.Memory, j.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
 	j.MinThreads, j.MaxThreads, j.Alternatives = 0, 0, nil
 	return j
 }
 
-// way returns what the job asks for when it runs in one of its ways.
-func (j *Job) way(alternative int32) Alternative {
+// Way returns what the job asks for when it runs in one of its ways.
+func (j *Job) Way(alternative int32) Alternative {
 	if len(j.Alternatives) > 0 {
 		return j.Alternatives[alternative]
 	}
@@ -50,7 +41,7 @@ func (j *Job) way(alternative int32) Alternative {
 
 // checkAlternatives refuses what has no meaning for a job with several ways to
 // run.
-func (j *Job) checkAlternatives(a Allocation) error {
+func (j *Job) checkAlternatives(partial bool) error {
 	if len(j.Alternatives) == 0 {
 		return nil
 	}
@@ -60,11 +51,11 @@ func (j *Job) checkAlternatives(a Allocation) error {
 		return fmt.Errorf("job %q: its first alternative is not its request", j.Name)
 	case j.Malleable:
 		return fmt.Errorf("job %q: it has alternatives, and can not be malleable", j.Name)
-	case a != Strict:
-		return fmt.Errorf("job %q: it has alternatives, which want the allocation strict, not %s", j.Name, a)
+	case partial:
+		return fmt.Errorf("job %q: it has alternatives, and wants an allocation of whole requests", j.Name)
 	}
 	for _, a := range j.Alternatives {
-		one := j.withAlternative(a)
+		one := j.WithAlternative(a)
 		if err := one.check(j.Number); err != nil {
 			return fmt.Errorf("alternative %q: %w", a.Name, err)
 		}
@@ -107,10 +98,10 @@ func (l *loop) newWays() {
 // couldHold tells whether a job could run in one of its ways if nothing else did.
 func (m *machine) couldHold(j *Job, alternative int) bool {
 	a := j.Alternatives[alternative]
-	one := j.withAlternative(a)
-	need, count := one.needs(int32(a.Threads))
-	need.kind = m.kindOf(a.GPU)
-	_, ok := fit(m.whole, need, count, nil, nil)
+	one := j.WithAlternative(a)
+	need, count := one.Needs(int32(a.Threads))
+	need.Kind = m.kindOf(a.GPU)
+	_, ok := Fit(m.whole, need, count, nil, nil)
 	return ok
 }
 
@@ -164,82 +155,11 @@ func (l *loop) leastOf(j int32, choices []int32) queue.Ask {
 	least := queue.AnyAsk
 	for _, k := range choices {
 		l.adopt(j, k)
-		need, _ := l.Jobs[j].needs(l.lives[j].request)
-		least = queue.Ask{Cores: min(least.Cores, need.cores), Length: min(least.Length, l.remaining(j))}
+		need, _ := l.Jobs[j].Needs(l.lives[j].request)
+		least = queue.Ask{Cores: min(least.Cores, need.Cores), Length: min(least.Length, l.remaining(j))}
 	}
 	l.adopt(j, now)
 	return least
-}
-
-// offer finds a way in which a waiting job can start now: of its alternatives
-// the first that has room, and does not delay a reservation before it.
-func (l *loop) offer(j int32, blocked bool) (cores int32, nodes []int32, ok bool) {
-	choices := l.choices(j)
-	for i := 0; ; i++ {
-		if i < len(choices) {
-			l.adopt(j, choices[i])
-		}
-		cores, nodes, ok = l.allot(j)
-		if ok && blocked && l.p.Backfill == EASY {
-			ok = l.mayPass(j, cores, nodes)
-		}
-		if ok || i+1 >= len(choices) {
-			return cores, nodes, ok
-		}
-	}
-}
-
-// makeRoomFor has running jobs give way to a waiting one, in the first of its
-// alternatives for which that makes room.
-func (l *loop) makeRoomFor(j int32) (worse, done bool, err error) {
-	choices := l.choices(j)
-	if len(choices) == 0 {
-		return l.makeRoom(j)
-	}
-	for _, k := range choices {
-		l.adopt(j, k)
-		some, made, err := l.makeRoom(j)
-		worse = worse || some
-		if made || err != nil {
-			return worse, made, err
-		}
-	}
-	return worse, false, nil
-}
-
-// makeRoomNow is makeRoomFor for a job that is planned in one of its ways: under
-// earliest_finish it pauses nobody for another one. The job keeps that way if
-// there is no room.
-func (l *loop) makeRoomNow(j int32) (done bool, err error) {
-	choices := l.choices(j)
-	if len(choices) == 0 || l.p.Placement == EarliestFinish {
-		_, done, err = l.makeRoom(j)
-		return done, err
-	}
-	planned := int32(l.lives[j].Alternative)
-	if _, done, err = l.makeRoomFor(j); !done {
-		l.adopt(j, planned)
-	}
-	return done, err
-}
-
-// reserve makes the reservation of the first job that can not start: in the
-// way in which it starts earliest, by the predictions.
-func (l *loop) reserve(j int32) {
-	choices := l.choices(j)
-	if len(choices) < 2 {
-		l.reserveAs(j)
-		return
-	}
-	best, earliest := choices[0], Never
-	for _, k := range choices {
-		l.adopt(j, k)
-		if l.reserveAs(j); l.held.at < earliest {
-			best, earliest = k, l.held.at
-		}
-	}
-	l.adopt(j, best)
-	l.reserveAs(j)
 }
 
 // heldUp tells whether a waiting job could not start, in any way, even if all
@@ -261,8 +181,8 @@ func (l *loop) heldUp(j int32) bool {
 
 // whyNot says why a waiting job can not start now, in each of its ways.
 func (l *loop) whyNot(j int32) string {
-	if l.p.Order == AlloX {
-		return l.allox.why(j)
+	if l.explainer != nil {
+		return l.explainer.Why(l, j)
 	}
 	choices := l.choices(j)
 	if len(choices) == 0 {
@@ -276,36 +196,4 @@ func (l *loop) whyNot(j int32) string {
 	}
 	l.adopt(j, now)
 	return strings.Join(parts, "; ")
-}
-
-// planAs finds the place of a waiting job in a plan, and adopts the way that
-// belongs to it: under earliest_finish the one with the earliest predicted
-// finish, else the one with the earliest start; ties go to the earlier
-// alternative. The step is negative when no way has a known start.
-func (l *loop) planAs(p *plan, j int32) (cores int32, nodes []int32, step int) {
-	choices := l.choices(j)
-	if len(choices) == 0 {
-		cores = l.planned(j)
-		nodes, step = p.earliest(l, j, cores)
-		return cores, nodes, step
-	}
-	step = -1
-	way, best := choices[0], Never
-	for _, k := range choices {
-		l.adopt(j, k)
-		need := l.planned(j)
-		on, i := p.earliest(l, j, need)
-		if i < 0 {
-			continue
-		}
-		at := p.steps[i].at
-		if l.p.Placement == EarliestFinish {
-			at = until(at, l.length(j, need))
-		}
-		if step < 0 || at < best {
-			way, best, cores, nodes, step = k, at, need, on, i
-		}
-	}
-	l.adopt(j, way)
-	return cores, nodes, step
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -135,7 +136,7 @@ func TestAlphaMatchesTheLeastProgress(t *testing.T) {
 	}
 	jobs[2].Predicted, jobs[3].Predicted = 4*time.Second, 4*time.Second
 	for alpha, want := range map[float64]string{1: "A|11|B|..11|C|....1111|D|........1111|", 0.5: "A|11|B|......11|C|..1111|D|........1111|"} {
-		r := Run{Policy: Policy{Order: AlloX, Alpha: alpha}, Cluster: one(1), Jobs: number(jobs)}
+		r := Run{Policy: Policy{Order: AlloX, Settings: Settings{"alpha": alpha}}, Cluster: one(1), Jobs: number(jobs)}
 		_, tr := simulate(t, r, nil)
 		got := strings.NewReplacer("\n", "", " |", "|").Replace(gantt(r.Jobs, tr.events))
 		if got != want {
@@ -186,7 +187,7 @@ func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 		p.Allocation = Strict
 		switch rapid.IntRange(0, 2).Draw(t, "kind of policy") {
 		case 0:
-			p = Policy{Order: AlloX, Alpha: rapid.SampledFrom([]float64{0.1, 0.5, 1}).Draw(t, "alpha")}
+			p = Policy{Order: AlloX, Settings: Settings{"alpha": rapid.SampledFrom([]float64{0.1, 0.5, 1}).Draw(t, "alpha")}}
 		case 1:
 			p.Placement, p.Backfill = EarliestFinish, Conservative
 		}
@@ -216,15 +217,17 @@ func TestAlternativesThatContradict(t *testing.T) {
 	for want, r := range map[string]Run{
 		"malleable":              {Jobs: []Job{malleable(plain)}},
 		"not its request":        {Jobs: []Job{with(plain, func(j *Job) { j.Threads = 2 })}},
-		"want the allocation":    {Jobs: []Job{plain}, Policy: Policy{Allocation: MaxProp}},
+		"wants an allocation":    {Jobs: []Job{plain}, Policy: Policy{Allocation: MaxProp}},
 		"keeps the request":      {Jobs: []Job{plain}, Resizes: []Resize{{Job: 0, Threads: 1}}},
 		"more than the cluster":  {Jobs: []Job{onTypes(at(0, 9, 1), Alternative{Threads: 1, GPUs: 1, GPU: "T4"})}},
 		"plans all waiting jobs": {Jobs: []Job{plain}, Policy: Policy{Placement: EarliestFinish, Backfill: EASY}},
-		"alpha":                  {Jobs: []Job{plain}, Policy: Policy{Order: AlloX, Alpha: 2}},
-		"for the order allox":    {Jobs: []Job{plain}, Policy: Policy{Alpha: 0.5}},
+		"alpha":                  {Jobs: []Job{plain}, Policy: Policy{Order: AlloX, Settings: Settings{"alpha": 2.0}}},
 		"decides by itself":      {Jobs: []Job{plain}, Policy: Policy{Order: AlloX, Backfill: EASY}},
 		"unknown placement":      {Jobs: []Job{plain}, Policy: Policy{Placement: "best"}},
 	} {
+		if r.Policy == nil {
+			r.Policy = Policy{}
+		}
 		r.Cluster, r.Jobs = twoKinds, number(r.Jobs)
 		if _, err := r.Execute(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one that says %q", err, want)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -94,7 +95,7 @@ func BenchmarkOverload(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
 		for _, p := range []Policy{
 			{Order: FCFS, Backfill: NoBackfill}, {Order: SJF}, {Order: EDF}, {Order: Priority, Preemption: PausePreemption}, {Order: SRTF},
-			{Order: LAS, Quantum: time.Hour}, {Order: Fair, Quantum: time.Hour}, {Order: RoundRobin, Quantum: time.Hour},
+			{Order: LAS, Settings: Settings{"quantum": time.Hour}}, {Order: Fair, Settings: Settings{"quantum": time.Hour}}, {Order: RoundRobin, Settings: Settings{"quantum": time.Hour}},
 			{Backfill: EASY}, {Backfill: FirstFit}, {Backfill: Conservative},
 		} {
 			if p.Backfill == Conservative && n > 1000 || p.Order == LAS && n > 10_000 {
@@ -117,7 +118,7 @@ func BenchmarkOverload(b *testing.B) {
 func BenchmarkRoundRobin(b *testing.B) {
 	for _, cores := range []int{1, 16, 1024} {
 		b.Run(fmt.Sprintf("quanta=100/jobs=100000/cores=%d", cores), func(b *testing.B) {
-			benchmark(b, Policy{Order: RoundRobin, Quantum: 10 * time.Millisecond}, cores, poisson(100_000, cores, 0.95, 1))
+			benchmark(b, Policy{Order: RoundRobin, Settings: Settings{"quantum": 10 * time.Millisecond}}, cores, poisson(100_000, cores, 0.95, 1))
 		})
 	}
 	b.Run("quanta=100/jobs=100000/cores=16/overload", func(b *testing.B) {
@@ -125,7 +126,7 @@ func BenchmarkRoundRobin(b *testing.B) {
 		for i := range jobs {
 			jobs[i].Arrival /= 1000
 		}
-		benchmark(b, Policy{Order: RoundRobin, Quantum: 10 * time.Millisecond}, 16, jobs)
+		benchmark(b, Policy{Order: RoundRobin, Settings: Settings{"quantum": 10 * time.Millisecond}}, 16, jobs)
 	})
 }
 

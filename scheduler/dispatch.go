@@ -3,8 +3,6 @@ package scheduler
 import (
 	"fmt"
 	"slices"
-
-	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // dispatch decides what runs from now on: resizes that were asked for, waiting
@@ -39,71 +37,15 @@ func (l *loop) dispatch() error {
 
 // admit starts waiting jobs.
 func (l *loop) admit() error {
-	switch {
-	case l.queue.Len() == 0:
+	if l.queue.Len() == 0 {
 		return nil
-	case l.p.Allocation == MaxProp:
-		return l.admitShares()
-	case l.p.Backfill == Conservative:
-		return l.admitPlanned()
-	case l.p.Order == AlloX:
-		return l.admitMatched()
 	}
-	after, blocked, pausing := queue.Front, false, l.p.pausesForBetter()
-	for pausing || l.machine.idle > 0 { // nobody starts without a core
-		within := queue.Anyone
-		if blocked && !pausing {
-			within = l.passable()
-		}
-		j := l.queue.Next(after, within)
-		if j == nobody {
-			return nil
-		}
-		if l.moved(j) {
-			continue
-		}
-		after = l.queue.KeyOf(j)
-		cores, nodes, ok := l.offer(j, blocked)
-		if !ok && pausing {
-			var err error
-			if pausing, ok, err = l.makeRoomFor(j); err != nil {
-				return err
-			}
-			if ok {
-				cores, nodes, ok = l.allot(j)
-			}
-		}
-		switch {
-		case ok:
-			why := "first in the order"
-			if blocked {
-				why = "fits beside those before it"
-			}
-			if err := l.start(j, cores, nodes, why); err != nil {
-				return err
-			}
-		case l.heldUp(j):
-			// Only paused jobs can make room for it, by going on: it must not
-			// keep them from it.
-		case l.p.Backfill == NoBackfill:
-			return nil
-		case !blocked:
-			blocked = true
-			if l.p.Backfill == EASY {
-				l.reserve(j)
-				pausing = false // nobody behind a reservation pauses anybody
-			}
-		}
-	}
-	return nil
+	return l.rules.Admission.Admit(l, l)
 }
 
 // moved puts a job to its proper place when its owner has been served since
-// it began to wait, and tells whether it had to.
+// it began to wait, and reports whether it had to.
 func (l *loop) moved(j int32) bool {
-	if l.p.Order != Fair {
-		return false
-	}
 	k := l.place(j)
 	if k == l.queue.KeyOf(j) {
 		return false
@@ -113,42 +55,15 @@ func (l *loop) moved(j int32) bool {
 	return true
 }
 
-// allot returns how many cores the allocation rule gives a waiting job, and
-// on which nodes; ok is false when it can not start. The nodes are valid until
-// the next call.
-func (l *loop) allot(j int32) (cores int32, nodes []int32, ok bool) {
-	cores = l.lives[j].request
-	if nodes, ok = l.fits(j, cores); ok || l.p.Allocation == Strict || l.sized(j) {
-		return cores, nodes, ok
-	}
-	// Less than the request: as much as the node with the most has free.
-	need, _ := l.needs(j, 1)
-	best, most := nobody, l.atLeast(j)-1
-	home := l.home(j)
-	for v := range l.machine.free {
-		if home != nil && home[0] != int32(v) {
-			continue
-		}
-		if free := l.machine.free[v]; free.cores > most && free.holds(need) {
-			best, most = int32(v), free.cores
-		}
-	}
-	if best == nobody {
-		return 0, nil, false
-	}
-	l.scratch.nodes = append(l.scratch.nodes[:0], best)
-	return most, l.scratch.nodes, true
-}
-
 // needs returns what a job needs of each node to start or resume on so many
 // cores, and the number of nodes. A job that was paused still has its memory.
-func (l *loop) needs(j, cores int32) (room, int) {
-	need, count := l.Jobs[j].needs(cores)
+func (l *loop) needs(j, cores int32) (Room, int) {
+	need, count := l.Jobs[j].Needs(cores)
 	if l.lives[j].booked {
-		need.memory = 0
+		need.Memory = 0
 	}
 	if l.ways.kinds != nil {
-		need.kind = l.ways.kinds[j]
+		need.Kind = l.ways.kinds[j]
 	}
 	return need, count
 }
@@ -165,7 +80,7 @@ func (l *loop) home(j int32) []int32 {
 // fits finds nodes for a waiting job on so many cores.
 func (l *loop) fits(j, cores int32) (nodes []int32, ok bool) {
 	need, count := l.needs(j, cores)
-	l.scratch.nodes, ok = fit(l.machine.free, need, count, l.home(j), l.scratch.nodes[:0])
+	l.scratch.nodes, ok = Fit(l.machine.free, need, count, l.home(j), l.scratch.nodes[:0])
 	return l.scratch.nodes, ok
 }
 
@@ -223,11 +138,13 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 		l.guard.news()
 		l.book(j)
 	}
-	l.fair.serve(j)
+	if l.follower != nil {
+		l.follower.Served(j)
+	}
 	l.enter(j)
 	f.timer = Never
-	if l.p.looksEachQuantum() {
-		l.setTimer(j, l.now+l.p.Quantum)
+	if l.rules.Quantum > 0 {
+		l.setTimer(j, l.now+l.rules.Quantum)
 	}
 	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout, Alternative: g.Alternative})
 	return nil
@@ -264,7 +181,7 @@ func (l *loop) request(j, cores int32) {
 		return // it keeps what it started with
 	}
 	if home := l.home(j); home != nil {
-		cores = min(cores, l.machine.whole[home[0]].cores) // it can not move to a larger node
+		cores = min(cores, l.machine.whole[home[0]].Cores) // it can not move to a larger node
 	}
 	runs := f.State == Running
 	if runs {
@@ -317,8 +234,8 @@ func (l *loop) growBy(j, more int32, node int32, why string) error {
 }
 
 // change gives running jobs what they have asked for: those that asked for
-// less shrink first, then the others grow in the order of their requests; under
-// strict by all of it or not at all, otherwise by what is free.
+// less shrink first, then the others grow in the order of their requests: by all
+// of it or not at all, or, where a part of a request will do, by what is free.
 func (l *loop) change() error {
 	for _, j := range l.changing {
 		f := &l.lives[j]
@@ -337,8 +254,8 @@ func (l *loop) change() error {
 		}
 		more := f.request - int32(f.grant.Cores.Count())
 		node := l.home(j)[0]
-		free := min(more, l.machine.free[node].cores)
-		if free > 0 && (free == more || l.p.Allocation != Strict) {
+		free := min(more, l.machine.free[node].Cores)
+		if free > 0 && (free == more || l.rules.Partial) {
 			if err := l.growBy(j, free, node, "its request is larger"); err != nil {
 				return err
 			}
@@ -362,7 +279,7 @@ func (l *loop) regrow() error {
 			continue
 		}
 		node := l.home(j)[0]
-		if free := min(more, l.machine.free[node].cores); free > 0 {
+		if free := min(more, l.machine.free[node].Cores); free > 0 {
 			if err := l.growBy(j, free, node, "no waiting job can use the free cores"); err != nil {
 				return err
 			}

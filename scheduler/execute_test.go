@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -64,7 +65,7 @@ func TestAJobThatCanNotStartFailsAndOthersGoOn(t *testing.T) {
 	e := newFlaky(t, jobs)
 	e.failStart = map[int]error{1: errors.New("no such program")}
 	var tr trace
-	o, err := Run{Cluster: one(1), Jobs: jobs, Engine: e, Recorder: &tr}.Execute(context.Background())
+	o, err := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: e, Recorder: &tr}.Execute(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestEndsThatMakeNoSenseAreErrors(t *testing.T) {
 		jobs := number([]Job{at(0, 1, 1), at(5, 1, 1)})
 		e := newFlaky(t, jobs)
 		e.ends = ends
-		_, err := Run{Cluster: one(1), Jobs: jobs, Engine: e}.Execute(context.Background())
+		_, err := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: e}.Execute(context.Background())
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one that says %q", err, want)
 		}
@@ -152,6 +153,9 @@ func TestWhatCanNotBeRunIsRefused(t *testing.T) {
 		"before the start":     {Cluster: two, Jobs: []Job{negative}},
 		"no such job":          {Cluster: two, Resizes: []Resize{{Job: 1, Threads: 1}}},
 	} {
+		if r.Policy == nil {
+			r.Policy = Policy{}
+		}
 		r.Jobs = number(r.Jobs)
 		r.Engine = newFlaky(t, r.Jobs)
 		if _, err := r.Execute(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
@@ -164,7 +168,7 @@ func TestWhatCanNotBeRunIsRefused(t *testing.T) {
 // a rule that gives less than the request it runs.
 func TestMoreThanTheMachineHas(t *testing.T) {
 	jobs := number([]Job{at(0, 8, 1)})
-	if _, err := (Run{Cluster: one(4), Jobs: jobs, Engine: newFlaky(t, jobs)}).Execute(context.Background()); !errors.Is(err, ErrStuck) {
+	if _, err := (Run{Policy: Policy{}, Cluster: one(4), Jobs: jobs, Engine: newFlaky(t, jobs)}).Execute(context.Background()); !errors.Is(err, ErrStuck) {
 		t.Errorf("error %v", err)
 	}
 	o, _ := simulate(t, Run{Policy: Policy{Allocation: AlwaysAttend}, Cluster: one(4), Jobs: jobs}, nil)
@@ -173,7 +177,7 @@ func TestMoreThanTheMachineHas(t *testing.T) {
 	}
 	// A request that grows while the job waits is found out later.
 	jobs = number([]Job{at(0, 4, 2), at(0, 1, 1)})
-	r := Run{Cluster: one(4), Jobs: jobs, Resizes: []Resize{{At: time.Second, Job: 1, Threads: 5}}, Engine: newFlaky(t, jobs)}
+	r := Run{Policy: Policy{}, Cluster: one(4), Jobs: jobs, Resizes: []Resize{{At: time.Second, Job: 1, Threads: 5}}, Engine: newFlaky(t, jobs)}
 	if _, err := r.Execute(context.Background()); !errors.Is(err, ErrStuck) || !strings.Contains(err.Error(), `job "B" needs 5 cores, 4 are free`) {
 		t.Errorf("error %v", err)
 	}
@@ -183,7 +187,7 @@ func TestMoreThanTheMachineHas(t *testing.T) {
 // dispatch; by job number within each.
 func TestEventsOfAnInstant(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 2), at(0, 1, 2), at(0, 1, 9), at(2, 1, 2), at(2, 1, 2)})
-	r := Run{Policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second}, Cluster: one(3), Jobs: jobs, Resizes: []Resize{{At: 2 * time.Second, Job: 2, Threads: 1}}}
+	r := Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}}, Cluster: one(3), Jobs: jobs, Resizes: []Resize{{At: 2 * time.Second, Job: 2, Threads: 1}}}
 	_, tr := simulate(t, r, nil)
 	var got []string
 	for _, e := range tr.events {
@@ -244,12 +248,12 @@ func TestPolicyString(t *testing.T) {
 		text string
 	}{
 		{Policy{}, "fcfs, strict"},
-		{Policy{Order: RoundRobin, Quantum: 500 * time.Millisecond}, "round_robin, quantum 500ms, strict"},
-		{Policy{Order: SRTF, Backfill: EASY}, "srtf, easy backfill, strict"},
-		{Policy{Order: Priority, Preemption: PausePreemption, FeedbackInterval: time.Second}, "priority, strict, pause longest_run first, feedback every 1s"},
+		{Policy{Order: RoundRobin, Settings: Settings{"quantum": 500 * time.Millisecond}}, "round_robin, quantum 500ms, strict"},
+		{Policy{Order: SRTF, Backfill: EASY}, "srtf, easy backfill, strict, pause longest_run first"},
+		{Policy{Order: Priority, Preemption: PausePreemption, Settings: Settings{"feedback": time.Second}}, "priority, feedback 1s, strict, pause longest_run first"},
 		{Policy{Allocation: MaxProp}, "fcfs, max_prop"},
 		{Policy{Order: SJF, Placement: EarliestFinish}, "sjf, conservative backfill, earliest finish, strict"},
-		{Policy{Order: AlloX, Alpha: 0.3}, "allox, alpha 0.3, strict"},
+		{Policy{Order: AlloX, Settings: Settings{"alpha": 0.3}}, "allox, alpha 0.3, strict"},
 	} {
 		if got := c.p.String(); got != c.text {
 			t.Errorf("%q, want %q", got, c.text)

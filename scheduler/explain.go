@@ -40,8 +40,8 @@ func (l *loop) whyNotAs(j int32) string {
 	cores := l.atLeast(j)
 	need, count := l.needs(j, cores)
 	home := l.home(j)
-	if _, ok := fit(l.machine.free, need, count, home, nil); ok {
-		return l.whyHeldBack()
+	if _, ok := Fit(l.machine.free, need, count, home, nil); ok {
+		return l.rules.Admission.HeldBack(l, j)
 	}
 	where := ""
 	if len(l.machine.free) > 1 {
@@ -52,33 +52,19 @@ func (l *loop) whyNotAs(j int32) string {
 			where = fmt.Sprintf(" on each of %d nodes", count)
 		}
 	}
-	var free room
+	var free Room
 	for v, r := range l.machine.free {
-		if (home == nil || home[0] == int32(v)) && r.isOf(need) {
-			free = room{cores: max(free.cores, r.cores), gpus: max(free.gpus, r.gpus), memory: max(free.memory, r.memory)}
+		if (home == nil || home[0] == int32(v)) && r.IsOf(need) {
+			free = Room{Cores: max(free.Cores, r.Cores), GPUs: max(free.GPUs, r.GPUs), Memory: max(free.Memory, r.Memory)}
 		}
 	}
 	switch {
-	case need.cores > free.cores:
-		return fmt.Sprintf("needs %d cores%s, %d are free", need.cores, where, free.cores)
-	case need.gpus > free.gpus:
-		return fmt.Sprintf("needs %d GPUs%s, %d are free", need.gpus, where, free.gpus)
-	case need.memory > free.memory:
-		return fmt.Sprintf("needs %d bytes of memory%s, %d are free", need.memory, where, free.memory)
+	case need.Cores > free.Cores:
+		return fmt.Sprintf("needs %d cores%s, %d are free", need.Cores, where, free.Cores)
+	case need.GPUs > free.GPUs:
+		return fmt.Sprintf("needs %d GPUs%s, %d are free", need.GPUs, where, free.GPUs)
+	case need.Memory > free.Memory:
+		return fmt.Sprintf("needs %d bytes of memory%s, %d are free", need.Memory, where, free.Memory)
 	}
 	return "needs more" + where + " than is free together"
-}
-
-// whyHeldBack says why a job for which there is room is not started.
-func (l *loop) whyHeldBack() string {
-	switch l.p.Backfill {
-	case EASY:
-		return fmt.Sprintf("would delay %q, which is to start at %s", l.Jobs[l.held.job].Name, l.held.at)
-	case Conservative:
-		return "would delay a job before it"
-	}
-	if l.p.Allocation == MaxProp {
-		return "its share of the cores is not free yet"
-	}
-	return "comes after one that can not start"
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // ganttCases are worked by hand. The drawings have a row a job and a
@@ -216,7 +217,7 @@ var ganttCases = []struct {
 	{
 		// At 5 all three are at level 0: B after 4 s, C after 2 s. The earlier arrival goes first.
 		name: "priority, feedback", cores: 1,
-		policy: Policy{Order: Priority, FeedbackInterval: 2 * time.Second},
+		policy: Policy{Order: Priority, Settings: Settings{"feedback": 2 * time.Second}},
 		jobs:   []Job{level(0, at(0, 1, 5)), level(2, at(0, 1, 2)), level(1, at(1, 1, 2)), level(0, at(4, 1, 2))},
 		want: `
 		A |11111|
@@ -228,7 +229,7 @@ var ganttCases = []struct {
 	{
 		// B reaches level 0 at 4 and A is at 1: B pauses A, and keeps level 0 while it runs.
 		name: "priority, feedback, pause: back to its own level", cores: 1,
-		policy: Policy{Order: Priority, Preemption: PausePreemption, FeedbackInterval: 2 * time.Second},
+		policy: Policy{Order: Priority, Preemption: PausePreemption, Settings: Settings{"feedback": 2 * time.Second}},
 		jobs:   []Job{level(1, at(0, 1, 6)), level(2, at(0, 1, 3)), level(1, at(5, 1, 1))},
 		want: `
 		A |1111...11|
@@ -238,7 +239,7 @@ var ganttCases = []struct {
 	},
 	{
 		name: "round robin on one core", cores: 1,
-		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second},
+		policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}},
 		jobs:   []Job{at(0, 1, 5), at(1, 1, 3), at(2, 1, 1)},
 		want: `
 		A |11...11.1|
@@ -248,7 +249,7 @@ var ganttCases = []struct {
 	},
 	{
 		name: "round robin: alone, a new quantum begins", cores: 1,
-		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second},
+		policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}},
 		jobs:   []Job{at(0, 1, 5), at(5, 1, 1), at(5, 1, 3)},
 		want: `
 		A |11111|
@@ -259,7 +260,7 @@ var ganttCases = []struct {
 	{
 		// At 2 the turns of A and B are over: C takes core 0, A the core of B, B waits.
 		name: "round robin: its own cores back, it goes on", cores: 2,
-		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second},
+		policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}},
 		jobs:   []Job{at(0, 1, 4), at(0, 1, 4), at(1, 1, 2)},
 		want: `
 		A |1111|
@@ -270,7 +271,7 @@ var ganttCases = []struct {
 	{
 		// At 2 the turn of A is over, but C needs both cores, so A goes on. At 3 C gets them.
 		name: "round robin: a turn that nobody can use goes on", cores: 2,
-		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second, Backfill: FirstFit},
+		policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}, Backfill: FirstFit},
 		jobs:   []Job{at(0, 1, 3), at(1, 1, 3), at(1, 2, 1)},
 		want: `
 		A |111|
@@ -280,7 +281,7 @@ var ganttCases = []struct {
 	},
 	{
 		name: "round robin, always attend", cores: 3,
-		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second, Allocation: AlwaysAttend},
+		policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}, Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 2, 3), malleable(at(0, 2, 3)), at(1, 1, 1)},
 		want: `
 		A |222|
@@ -291,7 +292,7 @@ var ganttCases = []struct {
 	{
 		// Three jobs, two cores: two of them share at a time.
 		name: "round robin, max prop", cores: 2,
-		policy: Policy{Order: RoundRobin, Quantum: 2 * time.Second, Allocation: MaxProp},
+		policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}, Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 2, 2)), malleable(at(0, 2, 2)), malleable(at(0, 2, 1))},
 		want: `
 		A |1111|
@@ -355,7 +356,7 @@ var ganttCases = []struct {
 	{
 		// A has had 2 s when B comes. B runs until it has had more.
 		name: "las: who has had least", cores: 1,
-		policy: Policy{Order: LAS, Quantum: time.Second},
+		policy: Policy{Order: LAS, Settings: Settings{"quantum": time.Second}},
 		jobs:   []Job{at(0, 1, 4), at(2, 1, 4)},
 		want: `
 		A |11...11|
@@ -365,7 +366,7 @@ var ganttCases = []struct {
 	{
 		// C has had nothing. A and B have had the same, so the higher number is paused. At 2 the turn of A is over: B has had less.
 		name: "las, always attend", cores: 2,
-		policy: Policy{Order: LAS, Quantum: 2 * time.Second, Allocation: AlwaysAttend},
+		policy: Policy{Order: LAS, Settings: Settings{"quantum": 2 * time.Second}, Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 1, 3), at(0, 1, 3), at(1, 1, 2)},
 		want: `
 		A |11.1|
@@ -375,7 +376,7 @@ var ganttCases = []struct {
 	},
 	{
 		name: "las, max prop", cores: 2,
-		policy: Policy{Order: LAS, Quantum: 2 * time.Second, Allocation: MaxProp},
+		policy: Policy{Order: LAS, Settings: Settings{"quantum": 2 * time.Second}, Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 2, 3)), malleable(at(1, 2, 1))},
 		want: `
 		A |2112|
@@ -424,7 +425,7 @@ var ganttCases = []struct {
 	{
 		// Ann has two jobs and Bob one: each user gets half.
 		name: "fair: users, not jobs, share alike", cores: 1,
-		policy: Policy{Order: Fair, Quantum: time.Second},
+		policy: Policy{Order: Fair, Settings: Settings{"quantum": time.Second}},
 		jobs:   []Job{of("ann", at(0, 1, 2)), of("ann", at(0, 1, 2)), of("bob", at(0, 1, 4))},
 		want: `
 		A |1...1|
@@ -435,7 +436,7 @@ var ganttCases = []struct {
 	{
 		// B begins level with what A had when it was last looked at, 2 s, and not at 0.
 		name: "fair: a newcomer does not catch up", cores: 1,
-		policy: Policy{Order: Fair, Quantum: time.Second},
+		policy: Policy{Order: Fair, Settings: Settings{"quantum": time.Second}},
 		jobs:   []Job{at(0, 1, 6), at(3, 1, 3)},
 		want: `
 		A |111..1.11|
@@ -444,7 +445,7 @@ var ganttCases = []struct {
 	},
 	{
 		name: "fair, always attend", cores: 2,
-		policy: Policy{Order: Fair, Quantum: 2 * time.Second, Allocation: AlwaysAttend},
+		policy: Policy{Order: Fair, Settings: Settings{"quantum": 2 * time.Second}, Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 2, 3), at(1, 1, 2)},
 		want: `
 		A |22..2|
@@ -453,7 +454,7 @@ var ganttCases = []struct {
 	},
 	{
 		name: "fair, max prop", cores: 2,
-		policy: Policy{Order: Fair, Quantum: 2 * time.Second, Allocation: MaxProp},
+		policy: Policy{Order: Fair, Settings: Settings{"quantum": 2 * time.Second}, Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 2, 3)), malleable(at(1, 2, 2))},
 		want: `
 		A |21111|

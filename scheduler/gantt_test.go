@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -72,6 +73,9 @@ func simulate(t testing.TB, r Run, work []simulated.Scaling) (Outcome, *trace) {
 		t.Fatal(err)
 	}
 	var tr trace
+	if r.Policy == nil {
+		r.Policy = Policy{}
+	}
 	r.Engine, r.Recorder = engine, &tr
 	o, err := r.Execute(context.Background())
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -43,13 +44,19 @@ func (c combination) String() string {
 func (c combination) policy(w goldenWorkload) Policy {
 	p := Policy{
 		Order: Order(c.order), Allocation: Allocation(c.allocation), Backfill: Backfill(c.backfill),
-		Preemption: Preemption(c.preemption), Victims: VictimRule(c.victims), Placement: Placement(c.placement), Alpha: c.alpha,
+		Preemption: Preemption(c.preemption), Victims: VictimRule(c.victims), Placement: Placement(c.placement),
+		Settings: Settings{},
 	}
 	switch c.order {
 	case "round_robin", "las", "fair":
-		p.Quantum = w.quantum
+		p.Settings["quantum"] = w.quantum
 	case "priority":
-		p.FeedbackInterval = w.feedback
+		p.Settings["feedback"] = w.feedback
+	case "allox":
+		p.Settings["alpha"] = c.alpha
+	}
+	if (c.order == "srtf" || c.order == "las") && c.preemption == "none" {
+		p.Preemption = "" // they imply it
 	}
 	return p
 }

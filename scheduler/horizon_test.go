@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // A run that reaches its horizon is closed: what runs, is paused or waits is
@@ -19,7 +20,7 @@ import (
 //	C      (7)   never arrives
 func TestHorizonClosesTheRun(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 6), at(1, 1, 2), at(7, 1, 1)})
-	o, tr := simulate(t, Run{Cluster: one(1), Jobs: jobs, Until: 4 * time.Second}, nil)
+	o, tr := simulate(t, Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Until: 4 * time.Second}, nil)
 	if o.Closed != 4*time.Second || o.End != 4*time.Second {
 		t.Errorf("closed at %s, the last event at %s", o.Closed, o.End)
 	}
@@ -40,7 +41,7 @@ func TestHorizonClosesTheRun(t *testing.T) {
 func TestHorizonThatIsNotReached(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 4)})
 	for _, until := range []time.Duration{0, 4 * time.Second, time.Hour} {
-		o, _ := simulate(t, Run{Cluster: one(1), Jobs: jobs, Until: until}, nil)
+		o, _ := simulate(t, Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Until: until}, nil)
 		if o.Closed != 0 || o.Jobs[0].State != Finished {
 			t.Errorf("until %s: closed at %s, the job is %s", until, o.Closed, o.Jobs[0].State)
 		}
@@ -54,7 +55,7 @@ func TestHorizonUnderEveryOrder(t *testing.T) {
 		for _, allocation := range []Allocation{Strict, AlwaysAttend, MaxProp} {
 			for until := 1; until < 12; until++ {
 				jobs := number([]Job{at(0, 2, 5), malleable(at(0, 2, 4)), level(2, at(1, 1, 6)), at(2, 2, 1), at(9, 2, 3)})
-				p := Policy{Order: order, Allocation: allocation, Quantum: time.Second}
+				p := Policy{Order: order, Allocation: allocation, Settings: Settings{"quantum": time.Second}}
 				if order == Priority {
 					p.Preemption = PausePreemption
 				}
@@ -74,11 +75,11 @@ func TestLivelock(t *testing.T) {
 		policy Policy
 		stuck  bool
 	}{
-		{"resuming takes the quantum", simulated.Overheads{Resume: time.Second}, Policy{Order: RoundRobin, Quantum: time.Second}, true},
-		{"together they take it", simulated.Overheads{Pause: 400 * time.Millisecond, Resume: 700 * time.Millisecond}, Policy{Order: RoundRobin, Quantum: time.Second}, true},
-		{"half of it, least attained service", simulated.Overheads{Resume: 500 * time.Millisecond}, Policy{Order: LAS, Quantum: time.Second}, false},
-		{"half of it", simulated.Overheads{Resume: 500 * time.Millisecond}, Policy{Order: RoundRobin, Quantum: time.Second}, false},
-		{"starting takes many turns", simulated.Overheads{Start: 500 * time.Second}, Policy{Order: RoundRobin, Quantum: time.Second}, false},
+		{"resuming takes the quantum", simulated.Overheads{Resume: time.Second}, Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, true},
+		{"together they take it", simulated.Overheads{Pause: 400 * time.Millisecond, Resume: 700 * time.Millisecond}, Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, true},
+		{"half of it, least attained service", simulated.Overheads{Resume: 500 * time.Millisecond}, Policy{Order: LAS, Settings: Settings{"quantum": time.Second}}, false},
+		{"half of it", simulated.Overheads{Resume: 500 * time.Millisecond}, Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, false},
+		{"starting takes many turns", simulated.Overheads{Start: 500 * time.Second}, Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, false},
 	} {
 		jobs := number([]Job{at(0, 1, 100), at(0, 1, 100), at(0, 1, 300)})
 		engine, err := simulated.New(jobs, works(jobs), simulated.Options{Overheads: c.costs})
@@ -104,7 +105,7 @@ func (lazy) Next(context.Context, time.Duration) (time.Duration, []Notice, error
 
 func TestEngineThatDoesNotAdvance(t *testing.T) {
 	jobs := number([]Job{at(1, 1, 1)})
-	_, err := Run{Cluster: one(1), Jobs: jobs, Engine: lazy{newFlaky(t, jobs)}}.Execute(context.Background())
+	_, err := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: lazy{newFlaky(t, jobs)}}.Execute(context.Background())
 	if err == nil || errors.Is(err, ErrStuck) {
 		t.Errorf("%v", err)
 	}
@@ -119,7 +120,7 @@ func TestLostJobIsAnError(t *testing.T) {
 		engine.ends = func(ended []Notice) []Notice {
 			return slices.DeleteFunc(ended, func(e Notice) bool { return e.Job == 1 })
 		}
-		o, err := Run{Cluster: one(2), Jobs: jobs, Engine: engine, Until: until}.Execute(context.Background())
+		o, err := Run{Policy: Policy{}, Cluster: one(2), Jobs: jobs, Engine: engine, Until: until}.Execute(context.Background())
 		if err == nil || o.Jobs[0].State != Finished || o.Jobs[1].State != Running {
 			t.Errorf("until %s: %v; the jobs are %s and %s", until, err, o.Jobs[0].State, o.Jobs[1].State)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
@@ -149,7 +150,7 @@ func TestNASAWithRunTimesOfZero(t *testing.T) {
 	}
 	for _, p := range []Policy{
 		{Order: FCFS}, {Order: SJF}, {Order: FCFS, Backfill: EASY}, {Order: FCFS, Backfill: Conservative},
-		{Order: SRTF}, {Order: LAS, Quantum: time.Minute}, {Order: RoundRobin, Quantum: time.Minute},
+		{Order: SRTF}, {Order: LAS, Settings: Settings{"quantum": time.Minute}}, {Order: RoundRobin, Settings: Settings{"quantum": time.Minute}},
 	} {
 		o := runValidated(t, Run{Policy: p, Cluster: one(128), Jobs: tr.Jobs}, fullRequests(tr), simulated.Options{})
 		zero := 0
@@ -193,7 +194,7 @@ func TestOARWaitsAreThoseOfAReferenceEASY(t *testing.T) {
 		}
 	}
 	tr := oar(t, 1)
-	o := runValidated(t, Run{Cluster: one(128), Jobs: tr.Jobs}, fullRequests(tr), simulated.Options{})
+	o := runValidated(t, Run{Policy: Policy{}, Cluster: one(128), Jobs: tr.Jobs}, fullRequests(tr), simulated.Options{})
 	if got := meanWait(o); math.Abs(got/514-1) > 0.1 {
 		t.Errorf("FCFS, seed 1: mean wait %.1f s, the reference has 514", got)
 	} else {

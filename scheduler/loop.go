@@ -18,7 +18,7 @@ const nobody = queue.Nobody
 // loop is a run under way: the incremental state that decisions are made on.
 type loop struct {
 	Run
-	p       Policy // with defaults
+	rules   Rules
 	machine *machine
 	queue   *queue.Queue // waiting jobs: queued, paused, and those whose turn is over
 	lives   []life
@@ -39,22 +39,22 @@ type loop struct {
 	changing  []int32 // running jobs that asked for another size, in the order of the requests
 	ends      []timer // expected ends of running jobs, ascending; kept for reservations only
 	turns     turns
-	fair      fairShares
-	arrivals  int64 // into the queue, for the order of round robin
-	gaveBack  bool  // something was given back while dispatching
-	held      reservation
+	second    SecondRanker    // the order, if it is one; nil otherwise
+	follower  Follower        // the order, if it is one
+	explainer Explainer       // the admission, if it is one
+	arrivals  int64           // into the queue
+	gaveBack  bool            // something was given back while dispatching
 	progress  []Notice        // of jobs, since the predictions were last looked at
 	seen      []seen          // by job; nil without online predictions
 	lost      []time.Duration // by job, the core time of attempts that failed; nil until one has
 	done      []time.Duration // by job, as Outlook counts; nil where that is core time
 	ways      ways
-	allox     matcher
 	guard     guard
 	closed    time.Duration // the horizon, when the run was closed at it
 
 	scratch struct {
 		nodes, home, victims []int32
-		rooms                []room
+		rooms                []Room
 	}
 }
 
@@ -73,13 +73,13 @@ type life struct {
 	yields  bool          // its turn is over: it runs on until dispatch has decided
 }
 
-func newLoop(r Run) *loop {
+func newLoop(r Run, rules Rules) *loop {
 	l := &loop{
-		Run: r, p: r.Policy.withDefaults(), machine: newMachine(r.Cluster),
+		Run: r, rules: rules, machine: newMachine(r.Cluster),
 		lives: make([]life, len(r.Jobs)), results: make([]Result, len(r.Jobs)),
 		byArrival: arrivalOrder(r.Jobs), open: len(r.Jobs),
 	}
-	l.queue = queue.New(len(r.Jobs), l.reserves())
+	l.queue = queue.New(len(r.Jobs), rules.Ends)
 	if l.Until <= 0 {
 		l.Until = Never
 	}
@@ -99,15 +99,12 @@ func newLoop(r Run) *loop {
 	}
 	l.newWays()
 	l.look()
-	if l.p.takesTurns() {
+	if rules.Turns {
 		l.turns = newTurns(l.machine)
 	}
-	if l.p.Order == Fair || l.p.Order == AlloX {
-		l.fair = newFairShares(r.Jobs)
-	}
-	if l.p.Order == AlloX {
-		l.allox = newMatcher(len(r.Jobs), r.Cluster)
-	}
+	l.second, _ = rules.Order.(SecondRanker)
+	l.follower, _ = rules.Order.(Follower)
+	l.explainer, _ = rules.Admission.(Explainer)
 	return l
 }
 
@@ -219,7 +216,9 @@ func (l *loop) arrive(j int32) {
 	l.guard.news()
 	f.State, f.since = Queued, l.Jobs[j].Arrival
 	l.emit(Event{Kind: Arrive, Job: int(j)})
-	l.fair.enter(j)
+	if l.follower != nil {
+		l.follower.Arrived(j)
+	}
 	l.wait(j)
 }
 
@@ -227,8 +226,8 @@ func (l *loop) arrive(j int32) {
 func (l *loop) wait(j int32) {
 	l.adoptFastest(j)
 	f := &l.lives[j]
-	if l.p.Order == Priority && l.p.FeedbackInterval > 0 && f.level > 0 {
-		l.setTimer(j, f.since+l.p.FeedbackInterval)
+	if l.rules.Feedback > 0 && f.level > 0 {
+		l.setTimer(j, f.since+l.rules.Feedback)
 	}
 	l.arrivals++
 	l.queue.Insert(l.place(j), l.least(j))
@@ -244,18 +243,18 @@ func (l *loop) ring(j int32, now time.Duration) {
 		f.level--
 		l.queue.Remove(j)
 		if f.level > 0 {
-			l.setTimer(j, l.now+l.p.FeedbackInterval)
+			l.setTimer(j, l.now+l.rules.Feedback)
 		}
 		l.queue.Insert(l.place(j), l.least(j))
 		l.emit(Event{Kind: Level, Job: int(j), Levels: Levels{old, f.level}})
-	case l.p.takesTurns() && l.queue.Len() > 0:
+	case l.rules.Turns && l.queue.Len() > 0:
 		l.turnOver(j)
 	default:
-		if l.p.Order == Fair { // newcomers start level with it
+		if l.follower != nil {
 			l.settleTime(j)
-			l.fair.serve(j)
+			l.follower.Served(j)
 		}
-		l.setTimer(j, now+l.p.Quantum)
+		l.setTimer(j, now+l.rules.Quantum)
 	}
 }
 
@@ -305,7 +304,9 @@ func (l *loop) close(j int32, kind EventKind, reason string) {
 	l.unbook(j)
 	f.Finish, f.Reason, f.timer, f.grant = l.now, reason, Never, Grant{}
 	l.open--
-	l.fair.leave(j)
+	if l.follower != nil {
+		l.follower.Ended(j)
+	}
 	l.emit(Event{Kind: kind, Job: int(j), Reason: reason})
 }
 
@@ -325,13 +326,13 @@ func (l *loop) unbook(j int32) {
 }
 
 func (l *loop) bookMemory(j int32, sign int64) {
-	need, _ := l.Jobs[j].needs(0)
-	if need.memory == 0 {
+	need, _ := l.Jobs[j].Needs(0)
+	if need.Memory == 0 {
 		return
 	}
 	l.scratch.nodes = l.machine.nodesOf(l.lives[j].grant.Cores, l.scratch.nodes[:0])
 	for _, v := range l.scratch.nodes {
-		l.machine.free[v].memory += sign * need.memory
+		l.machine.free[v].Memory += sign * need.Memory
 	}
 }
 
@@ -348,24 +349,22 @@ func (l *loop) settleTime(j int32) {
 	f.since = l.now
 	f.Service += d
 	l.settleDone(j, d)
-	used := coreTime(d, f.grant.Cores.Count())
-	f.CoreTime = plus(f.CoreTime, used)
-	if l.p.Order == AlloX {
-		used = l.allox.progress(d, f.grant)
+	f.CoreTime = Plus(f.CoreTime, CoreTime(d, f.grant.Cores.Count()))
+	if l.follower != nil {
+		l.follower.Used(j, d, f.grant)
 	}
-	l.fair.use(j, used)
 }
 
-// coreTime returns d times cores, and plus a sum, both of which stop at the
-// greatest duration instead of starting again from the least.
-func coreTime(d time.Duration, cores int) time.Duration {
+// CoreTime returns d times cores, and stops at the greatest duration.
+func CoreTime(d time.Duration, cores int) time.Duration {
 	if cores > 0 && d > time.Duration(math.MaxInt64/cores) {
 		return math.MaxInt64
 	}
 	return d * time.Duration(cores)
 }
 
-func plus(a, b time.Duration) time.Duration {
+// Plus returns a sum that stops at the greatest duration.
+func Plus(a, b time.Duration) time.Duration {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}

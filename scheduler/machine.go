@@ -6,40 +6,43 @@ import (
 	"slices"
 )
 
-// room is what is free on a node, or what a job needs of one.
-type room struct {
-	cores, gpus int32
-	memory      int64
-	kind        int32 // of GPU; in a need 0 stands for any
+// Room is what is free on a node, or what a job needs of one.
+type Room struct {
+	Cores, GPUs int32
+	Memory      int64
+	Kind        int32 // of GPU, see MachineView.Kind; in a need 0 stands for any
 }
 
-func (r room) holds(need room) bool {
-	return need.cores <= r.cores && need.gpus <= r.gpus && need.memory <= r.memory && r.isOf(need)
+// Holds reports whether there is room for what is needed.
+func (r Room) Holds(need Room) bool {
+	return need.Cores <= r.Cores && need.GPUs <= r.GPUs && need.Memory <= r.Memory && r.IsOf(need)
 }
 
-// isOf tells whether a node has the kind of GPU that is needed.
-func (r room) isOf(need room) bool { return need.kind == 0 || need.kind == r.kind }
+// IsOf reports whether a node has the kind of GPU that is needed.
+func (r Room) IsOf(need Room) bool { return need.Kind == 0 || need.Kind == r.Kind }
 
-func (r *room) add(o room) {
-	r.cores += o.cores
-	r.gpus += o.gpus
-	r.memory += o.memory
+// Add adds what becomes free.
+func (r *Room) Add(o Room) {
+	r.Cores += o.Cores
+	r.GPUs += o.GPUs
+	r.Memory += o.Memory
 }
 
-func (r *room) sub(o room) {
-	r.cores -= o.cores
-	r.gpus -= o.gpus
-	r.memory -= o.memory
+// Sub subtracts what is taken.
+func (r *Room) Sub(o Room) {
+	r.Cores -= o.Cores
+	r.GPUs -= o.GPUs
+	r.Memory -= o.Memory
 }
 
 // unlimited stands for memory that is not accounted for: no sum of requests
 // reaches it.
 const unlimited = math.MaxInt64 / 4
 
-// machine is what of the cluster is free.
+// machine is the free part of the cluster.
 type machine struct {
-	free  []room // by node
-	whole []room // by node, when nothing runs
+	free  []Room // by node
+	whole []Room // by node, when nothing runs
 	idle  int32  // cores that are free, of all nodes
 	cores slots
 	gpus  slots
@@ -51,14 +54,14 @@ func newMachine(c Cluster) *machine {
 	m := &machine{}
 	m.cores.bounds, m.gpus.bounds = []int32{0}, []int32{0}
 	for _, n := range c.Nodes {
-		r := room{cores: int32(n.Threads), gpus: int32(n.GPUs), memory: n.Memory, kind: m.addKind(n.GPU)}
+		r := Room{Cores: int32(n.Threads), GPUs: int32(n.GPUs), Memory: n.Memory, Kind: m.addKind(n.GPU)}
 		if n.Memory == 0 {
-			r.memory = unlimited
+			r.Memory = unlimited
 		}
 		m.whole = append(m.whole, r)
-		m.idle += r.cores
-		m.cores.addNode(r.cores)
-		m.gpus.addNode(r.gpus)
+		m.idle += r.Cores
+		m.cores.addNode(r.Cores)
+		m.gpus.addNode(r.GPUs)
 	}
 	m.free = slices.Clone(m.whole)
 	return m
@@ -84,20 +87,20 @@ func (m *machine) kindOf(gpu string) int32 {
 	return -1
 }
 
-// fit chooses nodes for a job that needs so much on each of count nodes: the
+// Fit chooses nodes for a job that needs so much on each of count nodes: the
 // lowest numbers that have room, or home if it is bound to nodes. The result
 // is appended to nodes; ok is false when there is no room.
-func fit(free []room, need room, count int, home, nodes []int32) (_ []int32, ok bool) {
+func Fit(free []Room, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
 	if home != nil {
 		for _, v := range home {
-			if !free[v].holds(need) {
+			if !free[v].Holds(need) {
 				return nodes, false
 			}
 		}
 		return append(nodes, home...), true
 	}
 	for v := range free {
-		if free[v].holds(need) {
+		if free[v].Holds(need) {
 			nodes = append(nodes, int32(v))
 			if count--; count == 0 {
 				return nodes, true
@@ -111,23 +114,23 @@ func fit(free []room, need room, count int, home, nodes []int32) (_ []int32, ok 
 func (m *machine) mostFree() int32 {
 	most := int32(0)
 	for i := range m.free {
-		most = max(most, m.free[i].cores)
+		most = max(most, m.free[i].Cores)
 	}
 	return most
 }
 
 // choose picks cores and GPUs on each of the nodes, without taking them: the
 // old ones as far as they are free and all on these nodes, then the lowest.
-func (m *machine) choose(nodes []int32, need room, old Grant) Grant {
+func (m *machine) choose(nodes []int32, need Room, old Grant) Grant {
 	perNode := len(nodes)
 	g := Grant{Cores: old.Cores, GPUs: old.GPUs}
-	if old.Cores.Count() != int(need.cores)*perNode || !m.cores.allFree(old.Cores) {
-		g.Cores = m.lowest(&m.cores, nodes, need.cores)
+	if old.Cores.Count() != int(need.Cores)*perNode || !m.cores.allFree(old.Cores) {
+		g.Cores = m.lowest(&m.cores, nodes, need.Cores)
 	}
-	if need.gpus == 0 {
+	if need.GPUs == 0 {
 		g.GPUs = nil
-	} else if old.GPUs.Count() != int(need.gpus)*perNode || !m.gpus.allFree(old.GPUs) {
-		g.GPUs = m.lowest(&m.gpus, nodes, need.gpus)
+	} else if old.GPUs.Count() != int(need.GPUs)*perNode || !m.gpus.allFree(old.GPUs) {
+		g.GPUs = m.lowest(&m.gpus, nodes, need.GPUs)
 	}
 	return g
 }
@@ -169,10 +172,10 @@ func (m *machine) mark(g Grant, free bool) {
 	m.gpus.mark(g.GPUs, free)
 	for _, p := range g.Cores {
 		m.idle += signed(p.Hi-p.Lo, free)
-		m.cores.eachNode(p, func(v, n int32) { m.free[v].cores += signed(n, free) })
+		m.cores.eachNode(p, func(v, n int32) { m.free[v].Cores += signed(n, free) })
 	}
 	for _, p := range g.GPUs {
-		m.gpus.eachNode(p, func(v, n int32) { m.free[v].gpus += signed(n, free) })
+		m.gpus.eachNode(p, func(v, n int32) { m.free[v].GPUs += signed(n, free) })
 	}
 }
 

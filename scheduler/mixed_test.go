@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -97,16 +98,17 @@ func drawMixed(t *rapid.T) mixed {
 		m.Cluster.Nodes[i].GPU = rapid.SampledFrom([]string{"", "K80", "V100"}).Draw(t, "type")
 	}
 	m.Jobs, m.work = drawJobs(t, m.Cluster, false)
-	m.Policy = drawPolicy(t)
+	p := drawPolicy(t)
 	switch rapid.IntRange(0, 3).Draw(t, "kind of policy") {
 	case 0:
-		m.Policy = Policy{Order: AlloX, Alpha: rapid.SampledFrom([]float64{0.1, 0.5, 1}).Draw(t, "alpha")}
+		p = Policy{Order: AlloX, Settings: Settings{"alpha": rapid.SampledFrom([]float64{0.1, 0.5, 1}).Draw(t, "alpha")}}
 	case 1:
-		m.Policy.Placement, m.Policy.Backfill, m.Policy.Allocation = EarliestFinish, Conservative, Strict
+		p.Placement, p.Backfill, p.Allocation = EarliestFinish, Conservative, Strict
 	case 2:
-		m.Policy.Allocation = Strict
+		p.Allocation = Strict
 	}
-	if m.Policy.Allocation == Strict || m.Policy.Allocation == "" {
+	m.Policy = p
+	if p.Allocation == Strict || p.Allocation == "" {
 		drawAlternatives(t, m.Cluster, m.Jobs)
 	}
 	m.refused = map[int]bool{}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // Notices of one instant are taken in one order, whoever gives them.
@@ -31,7 +32,7 @@ func TestNodesThatComeAndGoAreRefused(t *testing.T) {
 		jobs := number([]Job{at(0, 1, 1)})
 		engine := newFlaky(t, jobs)
 		engine.ends = func([]Notice) []Notice { return []Notice{{Kind: kind, At: time.Millisecond, Node: 2}} }
-		_, err := Run{Cluster: one(1), Jobs: jobs, Engine: engine}.Execute(context.Background())
+		_, err := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: engine}.Execute(context.Background())
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", kind, err)
 		}

@@ -132,13 +132,13 @@ func (l *loop) foresee(j int32, p *Notice) {
 	if f.State == Running {
 		l.unexpect(j)
 	}
-	s.predicted = max(plus(past, left), 1) // 0 would be none
+	s.predicted = max(Plus(past, left), 1) // 0 would be none
 	if f.State == Running {
 		l.expect(j)
 	}
 	if f.State == Paused || f.yields {
 		k := l.queue.KeyOf(j)
-		if l.p.Order == SRTF || l.p.Order == SJF {
+		if l.rules.Predicted {
 			k.Rank = l.rank(j)
 		}
 		l.queue.Remove(j)

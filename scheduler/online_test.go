@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -180,7 +181,7 @@ func TestReservationsFollow(t *testing.T) {
 // An engine that cannot tell is an error, not predictions that never change.
 func TestOnlineNeedsReports(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 1)})
-	r := Run{Cluster: one(1), Jobs: jobs, Engine: newFlaky(t, jobs).Engine, Online: &Online{Units: []int{1}, Predictor: newMeanPace(jobs, []int{1})}}
+	r := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: newFlaky(t, jobs).Engine, Online: &Online{Units: []int{1}, Predictor: newMeanPace(jobs, []int{1})}}
 	type silent struct{ Engine }
 	r.Engine = silent{r.Engine}
 	if _, err := r.Execute(context.Background()); err == nil {

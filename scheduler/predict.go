@@ -33,7 +33,7 @@ type Proportional struct{}
 
 // Done implements Outlook.
 func (Proportional) Done(_ *Job, a Allotment, stretch time.Duration) time.Duration {
-	return coreTime(stretch, int(a.Cores))
+	return CoreTime(stretch, int(a.Cores))
 }
 
 // Past implements Outlook.
@@ -46,7 +46,7 @@ func (Proportional) Predict(job *Job, left time.Duration, a Allotment) time.Dura
 	if int(a.Cores) == job.Threads {
 		return left
 	}
-	scaled := coreTime(left, job.Threads)
+	scaled := CoreTime(left, job.Threads)
 	if scaled == math.MaxInt64 {
 		return Never
 	}
@@ -105,18 +105,18 @@ func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
 		if f.State != Running {
 			return f.CoreTime - l.lostBy(j)
 		}
-		return plus(f.CoreTime, coreTime(at-f.since, f.grant.Cores.Count())) - l.lostBy(j)
+		return Plus(f.CoreTime, CoreTime(at-f.since, f.grant.Cores.Count())) - l.lostBy(j)
 	}
 	if f.State != Running {
 		return l.done[j]
 	}
-	return plus(l.done[j], l.Outlook.Done(&l.Jobs[j], l.allotment(j), at-f.since))
+	return Plus(l.done[j], l.Outlook.Done(&l.Jobs[j], l.allotment(j), at-f.since))
 }
 
 // settleDone adds a stretch of running that ends now to what a job has done.
 func (l *loop) settleDone(j int32, stretch time.Duration) {
 	if l.done != nil {
-		l.done[j] = plus(l.done[j], l.Outlook.Done(&l.Jobs[j], l.allotment(j), stretch))
+		l.done[j] = Plus(l.done[j], l.Outlook.Done(&l.Jobs[j], l.allotment(j), stretch))
 	}
 }
 

@@ -25,7 +25,7 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 		victims = append(victims, k)
 		l.scratch.victims = victims
 		l.addHeld(rooms, k)
-		nodes, ok := fit(rooms, need, count, home, l.scratch.nodes[:0])
+		nodes, ok := Fit(rooms, need, count, home, l.scratch.nodes[:0])
 		l.scratch.nodes = nodes
 		if ok {
 			return true, true, l.pauseAll(victims, nodes, j)
@@ -56,28 +56,23 @@ func (l *loop) pauseAll(victims, nodes []int32, j int32) error {
 	return nil
 }
 
-// byVictimRule orders running jobs by who is paused first. While they run, and
-// keep their requests, the order of two stays as it is.
+// byVictimRule orders running jobs by who is paused first, ties to the higher
+// number. While they run, and keep their requests, the order of two stays.
 func (l *loop) byVictimRule(a, b int32) int {
-	longest := cmp.Compare(l.service(b), l.service(a))
-	smallest := cmp.Compare(l.lives[a].request, l.lives[b].request)
-	if l.p.Victims == SmallestRequest {
-		return cmp.Or(smallest, longest, cmp.Compare(b, a))
-	}
-	return cmp.Or(longest, smallest, cmp.Compare(b, a))
+	return cmp.Or(l.rules.Victims(JobView{l, a}, JobView{l, b}), cmp.Compare(b, a))
 }
 
 // offerVictim and withdrawVictim keep the running jobs in the order in which
 // they would be paused.
 func (l *loop) offerVictim(j int32) {
-	if l.p.pausesForBetter() {
+	if l.rules.Victims != nil {
 		i, _ := slices.BinarySearchFunc(l.victims, j, l.byVictimRule)
 		l.victims = slices.Insert(l.victims, i, j)
 	}
 }
 
 func (l *loop) withdrawVictim(j int32) {
-	if l.p.pausesForBetter() {
+	if l.rules.Victims != nil {
 		i, _ := slices.BinarySearchFunc(l.victims, j, l.byVictimRule)
 		l.victims = slices.Delete(l.victims, i, i+1)
 	}
@@ -87,22 +82,22 @@ func (l *loop) withdrawVictim(j int32) {
 func (l *loop) service(j int32) time.Duration { return l.lives[j].Service + l.now - l.lives[j].since }
 
 // addHeld adds what a running job would give back if it were paused.
-func (l *loop) addHeld(rooms []room, j int32) {
+func (l *loop) addHeld(rooms []Room, j int32) {
 	g := l.lives[j].grant
 	for _, p := range g.Cores {
-		l.machine.cores.eachNode(p, func(v, n int32) { rooms[v].cores += n })
+		l.machine.cores.eachNode(p, func(v, n int32) { rooms[v].Cores += n })
 	}
 	for _, p := range g.GPUs {
-		l.machine.gpus.eachNode(p, func(v, n int32) { rooms[v].gpus += n })
+		l.machine.gpus.eachNode(p, func(v, n int32) { rooms[v].GPUs += n })
 	}
 }
 
 // addAll adds what a running job would give back if it ended.
-func (l *loop) addAll(rooms []room, j int32) {
+func (l *loop) addAll(rooms []Room, j int32) {
 	l.addHeld(rooms, j)
-	if need, _ := l.Jobs[j].needs(0); need.memory > 0 {
+	if need, _ := l.Jobs[j].Needs(0); need.Memory > 0 {
 		for _, v := range l.home(j) {
-			rooms[v].memory += need.memory
+			rooms[v].Memory += need.Memory
 		}
 	}
 }
@@ -124,7 +119,7 @@ func (l *loop) touches(j int32, nodes []int32) bool {
 // if all running jobs had ended.
 func (l *loop) heldUpAs(j int32) bool {
 	need, count := l.needs(j, l.atLeast(j))
-	if need.memory == 0 || l.started == len(l.running)-len(l.turns.jobs) {
+	if need.Memory == 0 || l.started == len(l.running)-len(l.turns.jobs) {
 		return false
 	}
 	rooms := slices.Clone(l.machine.free)
@@ -133,6 +128,6 @@ func (l *loop) heldUpAs(j int32) bool {
 			l.addAll(rooms, k)
 		}
 	}
-	_, ok := fit(rooms, need, count, l.home(j), nil)
+	_, ok := Fit(rooms, need, count, l.home(j), nil)
 	return !ok
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -21,10 +22,13 @@ func drawPolicy(t *rapid.T) Policy {
 		Allocation: rapid.SampledFrom([]Allocation{Strict, AlwaysAttend, MaxProp}).Draw(t, "allocation"),
 		Preemption: rapid.SampledFrom([]Preemption{NoPreemption, PausePreemption}).Draw(t, "preemption"),
 		Victims:    rapid.SampledFrom([]VictimRule{LongestRun, SmallestRequest}).Draw(t, "victims"),
-		Quantum:    time.Duration(rapid.IntRange(1, 5).Draw(t, "quantum")) * time.Second,
+		Settings:   Settings{"quantum": time.Duration(rapid.IntRange(1, 5).Draw(t, "quantum")) * time.Second},
 	}
 	if rapid.Bool().Draw(t, "feedback") {
-		p.FeedbackInterval = time.Duration(rapid.IntRange(1, 9).Draw(t, "interval")) * time.Second
+		p.Settings["feedback"] = time.Duration(rapid.IntRange(1, 9).Draw(t, "interval")) * time.Second
+	}
+	if p.Order == SRTF || p.Order == LAS {
+		p.Preemption = PausePreemption // they imply it
 	}
 	return p
 }
@@ -118,6 +122,9 @@ func execute(t *rapid.T, r Run, work []simulated.Scaling, o simulated.Options) (
 		t.Fatal(err)
 	}
 	var tr trace
+	if r.Policy == nil {
+		r.Policy = Policy{}
+	}
 	r.Engine, r.Recorder = engine, &tr
 	out, err := r.Execute(context.Background())
 	if err != nil {
@@ -132,7 +139,8 @@ func TestAnyRunIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
 		jobs, work := drawJobs(t, c, false)
-		r := Run{Policy: drawPolicy(t), Cluster: c, Jobs: jobs, Resizes: drawResizes(t, jobs)}
+		p := drawPolicy(t)
+		r := Run{Policy: p, Cluster: c, Jobs: jobs, Resizes: drawResizes(t, jobs)}
 		o := simulated.Options{Seed: rapid.Int64().Draw(t, "seed")}
 		if rapid.Bool().Draw(t, "noisy") {
 			o.Noise, o.Overheads = 0.2, simulated.Overheads{Start: 7e6, Pause: 1e6, Resume: 2e6, Resize: 3e6}
@@ -145,7 +153,7 @@ func TestAnyRunIsValid(t *testing.T) {
 			if res.State != Finished {
 				t.Errorf("job %d is %s", i, res.State)
 			}
-			if r.Policy.Allocation == Strict && len(r.Resizes) == 0 && res.Cores != jobs[i].Threads {
+			if p.Allocation == Strict && len(r.Resizes) == 0 && res.Cores != jobs[i].Threads {
 				t.Errorf("strict grants %d of %d cores", res.Cores, jobs[i].Threads)
 			}
 		}
@@ -306,7 +314,7 @@ func TestRoundRobinServesWithinARound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs, work := drawJobs(t, one(1), true)
 		quantum := time.Duration(rapid.IntRange(1, 4).Draw(t, "quantum")) * time.Second
-		_, tr := execute(t, Run{Policy: Policy{Order: RoundRobin, Quantum: quantum}, Cluster: one(1), Jobs: jobs}, work, simulated.Options{})
+		_, tr := execute(t, Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": quantum}}, Cluster: one(1), Jobs: jobs}, work, simulated.Options{})
 		since := map[int]time.Duration{}
 		for _, e := range tr.events {
 			switch e.Kind {

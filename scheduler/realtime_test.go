@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -114,7 +115,7 @@ func TestAQuantumBeginsAtTheRealStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tr trace
-	r := Run{Policy: Policy{Order: RoundRobin, Quantum: time.Second}, Cluster: one(1), Jobs: jobs, Recorder: &tr,
+	r := Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, Cluster: one(1), Jobs: jobs, Recorder: &tr,
 		Engine: &sluggish{Engine: inner, lag: 100 * time.Millisecond, hide: func() bool { return false }}}
 	if _, err := r.Execute(context.Background()); err != nil {
 		t.Fatal(err)

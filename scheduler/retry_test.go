@@ -7,6 +7,7 @@ import (
 	"time"
 
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -65,9 +66,9 @@ func (c *clumsy) Next(_ context.Context, until time.Duration) (time.Duration, []
 // starts anew as often as it may; then it has failed.
 func TestRetries(t *testing.T) {
 	policies := []Policy{
-		{}, {Order: RoundRobin, Quantum: time.Second}, {Order: Priority, Preemption: PausePreemption},
-		{Allocation: MaxProp}, {Allocation: AlwaysAttend, Backfill: EASY}, {Order: LAS, Preemption: PausePreemption, Quantum: time.Second},
-		{Order: Fair, Quantum: time.Second},
+		{}, {Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, {Order: Priority, Preemption: PausePreemption},
+		{Allocation: MaxProp}, {Allocation: AlwaysAttend, Backfill: EASY}, {Order: LAS, Preemption: PausePreemption, Settings: Settings{"quantum": time.Second}},
+		{Order: Fair, Settings: Settings{"quantum": time.Second}},
 	}
 	for _, p := range policies {
 		jobs := number([]Job{at(0, 2, 3), at(0, 1, 2), malleable(at(1, 2, 4)), level(1, at(2, 1, 1))})
@@ -105,7 +106,7 @@ func TestRetryGantt(t *testing.T) {
 	jobs[0].Retries = 1
 	e := &clumsy{jobs: jobs, fails: map[int]int{0: 1}, left: make([]time.Duration, 2), end: map[int]time.Duration{}}
 	var tr trace
-	if _, err := (Run{Cluster: one(1), Jobs: jobs, Engine: e, Recorder: &tr}).Execute(context.Background()); err != nil {
+	if _, err := (Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: e, Recorder: &tr}).Execute(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if got := gantt(jobs, tr.events); got != "A |1111|\nB | ...11|\n" {

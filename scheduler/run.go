@@ -13,7 +13,7 @@ import (
 // Run is one cell: jobs that a policy schedules on a cluster, through an
 // engine.
 type Run struct {
-	Policy  Policy
+	Policy  RuleMaker
 	Cluster Cluster
 	// Jobs[i].Number is i.
 	Jobs    []Job
@@ -91,11 +91,18 @@ var ErrStuck = errors.New("the remaining jobs can never start")
 // The error is ErrStuck when jobs can never start, and ErrLivelock when none
 // gets nearer to its end, as far as the engine can tell (Progress).
 func (r Run) Execute(ctx context.Context) (Outcome, error) {
-	if err := r.check(); err != nil {
+	if r.Policy == nil {
+		return Outcome{}, errors.New("run: there is no policy")
+	}
+	rules, err := r.Policy.Rules(r)
+	if err != nil {
 		return Outcome{}, err
 	}
-	l := newLoop(r)
-	err := l.run(ctx)
+	if err := r.check(rules); err != nil {
+		return Outcome{}, err
+	}
+	l := newLoop(r, rules)
+	err = l.run(ctx)
 	if err != nil {
 		if stop := l.breakOff(ctx); stop != nil {
 			err = errors.Join(err, stop)
@@ -106,12 +113,9 @@ func (r Run) Execute(ctx context.Context) (Outcome, error) {
 	return l.outcome(), err
 }
 
-// check refuses what can not be run: an unknown choice, a malformed job, or a
-// job that could never start even if the whole cluster were free.
-func (r Run) check() error {
-	if err := r.Policy.Validate(); err != nil {
-		return err
-	}
+// check refuses what can not be run: a malformed job, or a job that could never
+// start even if the whole cluster were free.
+func (r Run) check(rules Rules) error {
 	cores := 0
 	for _, n := range r.Cluster.Nodes {
 		if n.Threads < 0 || n.GPUs < 0 || n.Memory < 0 {
@@ -123,18 +127,17 @@ func (r Run) check() error {
 		return errors.New("cluster: there are no cores")
 	}
 	machine := newMachine(r.Cluster)
-	p := r.Policy.withDefaults()
 	var large list
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
 		if err := j.check(i); err != nil {
 			return err
 		}
-		if err := j.checkAlternatives(p.Allocation); err != nil {
+		if err := j.checkAlternatives(rules.Partial); err != nil {
 			return err
 		}
-		need, count := j.least(p.Allocation, j.Threads)
-		_, ok := fit(machine.whole, need, count, nil, nil)
+		need, count := j.least(rules.Partial, j.Threads)
+		_, ok := Fit(machine.whole, need, count, nil, nil)
 		for k := range j.Alternatives {
 			ok = k > 0 && ok || machine.couldHold(j, k)
 		}
@@ -191,23 +194,24 @@ func (j *Job) request() string {
 	return b.String()
 }
 
-// needs returns what a job needs of each of its nodes when it is given so
+// Needs returns what a job needs of each of its nodes when it is given so
 // many cores in all, and the number of nodes.
-func (j *Job) needs(cores int32) (room, int) {
+func (j *Job) Needs(cores int32) (Room, int) {
 	if j.Nodes <= 1 {
-		return room{cores: cores, gpus: int32(j.GPUs), memory: j.Memory}, 1
+		return Room{Cores: cores, GPUs: int32(j.GPUs), Memory: j.Memory}, 1
 	}
 	n := j.Nodes
-	return room{cores: cores / int32(n), gpus: int32(j.GPUs / n), memory: (j.Memory + int64(n) - 1) / int64(n)}, n
+	return Room{Cores: cores / int32(n), GPUs: int32(j.GPUs / n), Memory: (j.Memory + int64(n) - 1) / int64(n)}, n
 }
 
-// least returns the least that a job can start with under an allocation rule.
-func (j *Job) least(a Allocation, request int) (room, int) {
+// least returns the least that a job can start with, where a part of a request
+// will do or not.
+func (j *Job) least(partial bool, request int) (Room, int) {
 	cores := request
-	if a != Strict && j.Nodes <= 1 {
+	if partial && j.Nodes <= 1 {
 		cores = min(max(j.MinThreads, 1), request)
 	}
-	return j.needs(int32(cores))
+	return j.Needs(int32(cores))
 }
 
 // list writes a few items, and counts the rest.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // When shares are applied under max_prop, a running job below its share grows to

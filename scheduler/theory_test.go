@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -62,7 +63,7 @@ func TestFCFSWaitsAsErlangSays(t *testing.T) {
 		load  float64
 	}{{1, 0.5}, {1, 0.7}, {4, 0.8}, {16, 0.9}} {
 		want := erlangC(c.cores, c.load)
-		got, half := replicated(t, 10, Run{Cluster: one(c.cores)}, func(seed int64) []Job {
+		got, half := replicated(t, 10, Run{Policy: Policy{}, Cluster: one(c.cores)}, func(seed int64) []Job {
 			return poisson(5000, c.cores, c.load, seed)
 		}, steady(waiting))
 		t.Logf("%d cores, load %.1f: %.4f ± %.4f s, theory %.4f", c.cores, c.load, got, half, want)
@@ -82,7 +83,7 @@ func TestRoundRobinTendsToProcessorSharing(t *testing.T) {
 		"exponential":      func(u float64) float64 { return -math.Log(1 - u) },
 		"hyperexponential": func(u float64) float64 { return hyper(u) },
 	} {
-		got, half := replicated(t, 8, Run{Policy: Policy{Order: RoundRobin, Quantum: quantum}, Cluster: one(1)}, func(seed int64) []Job {
+		got, half := replicated(t, 8, Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": quantum}}, Cluster: one(1)}, func(seed int64) []Job {
 			rng := workload.Stream(seed, "ps", name)
 			jobs := make([]Job, 2000)
 			now := 0.0
@@ -118,7 +119,7 @@ func TestSRTFIsTheBestOrderOnOneCore(t *testing.T) {
 		return steady(jct)(jobs, runValidated(t, Run{Policy: p, Cluster: one(1), Jobs: jobs}, works(jobs), simulated.Options{}))
 	}
 	best := mean(Policy{Order: SRTF})
-	for _, p := range []Policy{{}, {Order: SJF}, {Order: SJF, Preemption: PausePreemption}, {Order: LAS, Quantum: time.Second}, {Order: RoundRobin, Quantum: time.Second}, {Order: Fair, Quantum: time.Second}} {
+	for _, p := range []Policy{{}, {Order: SJF}, {Order: SJF, Preemption: PausePreemption}, {Order: LAS, Settings: Settings{"quantum": time.Second}}, {Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, {Order: Fair, Settings: Settings{"quantum": time.Second}}} {
 		if other := mean(p); other <= best {
 			t.Errorf("%s: mean JCT %.3f s, SRTF %.3f s", p, other, best)
 		}

@@ -1,6 +1,9 @@
 package scheduler
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // timer is an instant at which a job is to be looked at again.
 type timer struct {
@@ -54,4 +57,36 @@ func (h *timers) pop() {
 		i = child
 	}
 	s[i] = last
+}
+
+// expect notes when a running job is expected to end.
+func (l *loop) expect(j int32) {
+	if !l.rules.Ends {
+		return
+	}
+	f := &l.lives[j]
+	f.end = Never
+	if d := l.length(j, int32(f.grant.Cores.Count())); d < Never-l.now {
+		f.end = l.now + d
+	}
+	i, _ := slices.BinarySearchFunc(l.ends, timer{f.end, j}, compareTimers)
+	l.ends = slices.Insert(l.ends, i, timer{f.end, j})
+}
+
+func (l *loop) unexpect(j int32) {
+	if !l.rules.Ends {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(l.ends, timer{l.lives[j].end, j}, compareTimers)
+	l.ends = slices.Delete(l.ends, i, i+1)
+}
+
+func compareTimers(a, b timer) int {
+	switch {
+	case a.before(b):
+		return -1
+	case b.before(a):
+		return 1
+	}
+	return 0
 }

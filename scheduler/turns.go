@@ -87,8 +87,10 @@ func (l *loop) goOn(j int32) {
 	l.turns.drop(j, f)
 	l.queue.Remove(j)
 	l.machine.take(f.grant)
-	l.fair.serve(j)
-	l.setTimer(j, l.now+l.p.Quantum)
+	if l.follower != nil {
+		l.follower.Served(j)
+	}
+	l.setTimer(j, l.now+l.rules.Quantum)
 }
 
 // clear pauses the jobs that still run on what a grant takes.

@@ -32,7 +32,7 @@ type Task struct {
 	// Logs is the folder with the jobs' output, "<job>.log"; empty for cells
 	// whose jobs do not run.
 	Logs    string
-	Policy  scheduler.Policy
+	Policy  scheduler.RuleMaker
 	Resizes []scheduler.Resize
 	Engine  scheduler.Engine
 	// Online is as in scheduler.Run.

@@ -77,41 +77,6 @@ func checkGPUType(a *eval.Args, j *experiments.Job, rt *eval.Node) {
 	}
 }
 
-// checkPlacement reports contradictions in how a policy places jobs.
-func checkPlacement(a *eval.Args, p *experiments.Policy) {
-	if p.Placement == scheduler.EarliestFinish && p.Order != scheduler.AlloX {
-		if a.IsSet("backfill") && p.Backfill != scheduler.Conservative {
-			a.Fail(a.At("backfill"), "Contradicting arguments",
-				"The placement \"earliest_finish\" plans all waiting jobs, which implies backfill = \"conservative\".")
-		}
-		p.Backfill = scheduler.Conservative
-		if a.IsSet("allocation") && p.Allocation != scheduler.Strict {
-			a.Fail(a.At("allocation"), "Contradicting arguments",
-				"The placement \"earliest_finish\" wants the allocation \"strict\".")
-		}
-	}
-	if p.Order != scheduler.AlloX {
-		if a.IsSet("alpha") {
-			a.Fail(a.At("alpha"), "Argument that nothing reads", "alpha is read only by the order \"allox\".")
-		}
-		p.Alpha = 0
-		return
-	}
-	for _, own := range []struct {
-		name string
-		set  bool
-	}{
-		{"backfill", p.Backfill != scheduler.NoBackfill}, {"allocation", p.Allocation != scheduler.Strict},
-		{"preemption", p.Preemption != scheduler.NoPreemption}, {"placement", p.Placement != scheduler.PlaceFirst},
-	} {
-		if a.IsSet(own.name) && own.set {
-			a.Fail(a.At(own.name), "Contradicting arguments",
-				"The order \"allox\" decides by itself what starts, and where: %s has no place beside it.",
-				own.name)
-		}
-	}
-}
-
 // gpuOf returns the type of a machine's GPUs.
 func gpuOf(a *eval.Args, m scheduler.Node) string {
 	if eval.Get[string](a, "gpu") != "" && m.GPUs == 0 && a.OK {

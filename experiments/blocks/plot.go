@@ -2,53 +2,65 @@ package blocks
 
 import (
 	"fmt"
+	"github.com/tfexp/tfexp/results/picture"
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
-	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/words"
 )
 
-// plots decodes the plot blocks; without any, all kinds that need no argument.
+// plots decodes the plot blocks; without any, all kinds that are drawn by default.
 func (d *Decoder) plots(axes []string) []experiments.Plot {
 	var list []experiments.Plot
 	for _, n := range d.root.All("plot") {
 		a := d.EvalArgs(n, d.global)
 		p := experiments.Plot{Kind: n.Label, Range: eval.RangeOf(n.Header)}
-		if name := ofPlots(a, p.Kind, "metric", "a metric", "metrics", "series", "heatmap", "speedup"); name != "" {
+		kind, _ := picture.ByName(p.Kind)
+		if name := ofPlot(a, kind, "metric"); name != "" {
 			p.Metric = d.metric(name, n.Attr("metric").Expr.Range())
 		}
-		p.X = d.axisOfPlot(n, "x", ofPlots(a, p.Kind, "x", "an x", "series", "heatmap", "speedup"), axes)
-		p.Y = d.axisOfPlot(n, "y", ofPlots(a, p.Kind, "y", "a y", "heatmap"), axes)
-		switch {
-		case p.Kind == "speedup" && p.X == "":
-			a.Fail(n.Header, "Missing argument",
-				"The plot \"speedup\" needs x: the axis along which jobs get faster, such as that of their threads.")
-		case p.Kind == "heatmap" && (p.X == "") != (p.Y == ""):
-			a.Fail(n.Header, "Missing argument",
-				"The plot \"heatmap\" takes both x and y, or neither: then the first two axes whose values are "+
-					"numbers.")
-		case p.X != "" && p.X == p.Y:
-			a.Fail(a.At("y"), "The same axis twice", "x and y of a heat map are two axes of the matrix.")
-		}
+		p.X = d.axisOfPlot(n, "x", ofPlot(a, kind, "x"), axes)
+		p.Y = d.axisOfPlot(n, "y", ofPlot(a, kind, "y"), axes)
+		checkPlot(a, kind, p)
 		list = append(list, p)
 	}
 	if d.root.First("plot") == nil {
-		for _, kind := range language.PlotKinds() {
-			if kind != "speedup" {
-				list = append(list, experiments.Plot{Kind: kind})
+		for _, k := range picture.All() {
+			if k.OnRequest == "" {
+				list = append(list, experiments.Plot{Kind: k.Name})
 			}
 		}
 	}
 	return list
 }
 
-// ofPlots reads a text argument that only some kinds of plots have.
-func ofPlots(a *eval.Args, kind, arg, noun string, kinds ...string) string {
+// checkPlot checks that a plot has the arguments that its kind needs.
+func checkPlot(a *eval.Args, kind picture.Kind, p experiments.Plot) {
+	for _, v := range []struct{ name, value string }{{"metric", p.Metric}, {"x", p.X}, {"y", p.Y}} {
+		if arg, ok := kind.Arg(v.name); ok && arg.Required && v.value == "" {
+			a.Fail(a.Node.Header, "Missing argument", "The plot %q needs %s: %s.", kind.Name, v.name, arg.Doc)
+		}
+	}
+	x, takesX := kind.Arg("x")
+	_, takesY := kind.Arg("y")
+	switch {
+	case takesX && takesY && !x.Required && (p.X == "") != (p.Y == ""):
+		a.Fail(a.Node.Header, "Missing argument", "The plot %q takes both x and y, or neither: then %s.", kind.Name, x.DefaultDoc)
+	case p.X != "" && p.X == p.Y:
+		a.Fail(a.At("y"), "The same axis twice", "x and y of the plot %q are two axes of the matrix.", kind.Name)
+	}
+}
+
+// ofPlot reads a text argument that only some kinds of plots take.
+func ofPlot(a *eval.Args, kind picture.Kind, arg string) string {
 	value := eval.Get[string](a, arg)
-	if value == "" || slices.Contains(kinds, kind) {
+	if _, ok := kind.Arg(arg); ok || value == "" {
 		return value
+	}
+	kinds, noun := picture.Taking(arg), "a "+arg
+	if arg == "x" {
+		noun = "an x"
 	}
 	if len(kinds) == 1 {
 		a.Fail(a.At(arg), "Argument that nothing reads", "Only the plot %q has %s.", kinds[0], noun)

@@ -1,72 +1,57 @@
 package blocks
 
 import (
-	"slices"
-	"time"
-
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
-	"github.com/tfexp/tfexp/experiments/language"
-	"github.com/tfexp/tfexp/experiments/words"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// Policy decodes a policy block.
+// Policy decodes a policy block. What its choices need of each other, and which
+// arguments they read, is up to the registry of policies.
 func (d *Decoder) Policy(n *eval.Node, e *eval.Env) (*experiments.Policy, bool) {
 	a := d.EvalArgs(n, e)
-	order, backfill := eval.Get[string](a, "order"), eval.Get[string](a, "backfill")
 	est := eval.Get[eval.Estimates](a, "estimates")
-	p := &experiments.Policy{
-		Policy: scheduler.Policy{
-			Order: scheduler.Order(order), Backfill: scheduler.Backfill(backfill),
-			Allocation: scheduler.Allocation(eval.Get[string](a, "allocation")), Preemption: scheduler.Preemption(eval.Get[string](a, "preemption")),
-			Victims: scheduler.VictimRule(eval.Get[string](a, "victims")), Quantum: eval.Get[time.Duration](a, "quantum"),
-			FeedbackInterval: eval.Get[time.Duration](a, "feedback"),
-			Placement:        scheduler.Placement(eval.Get[string](a, "placement")), Alpha: eval.Get[float64](a, "alpha"),
-		},
-		Name: n.Label, Range: eval.RangeOf(n.Header), At: a.Ranges(), Estimates: est.Name, Sigma: est.Sigma,
+	p := &experiments.Policy{Name: n.Label, Range: eval.RangeOf(n.Header), At: a.Ranges(), Estimates: est.Name, Sigma: est.Sigma}
+	for _, q := range policy.Questions {
+		if a.IsSet(string(q)) {
+			p.Set(q, eval.Get[string](a, string(q)))
+		}
 	}
-	if order == "" {
+	if p.Order == "" {
 		return p, false
 	}
-	implied := slices.Contains(language.ImpliedPreemption, order)
-	if implied {
-		if a.IsSet("preemption") && p.Preemption == scheduler.NoPreemption {
-			a.Fail(a.At("preemption"), "Contradicting arguments", "The order %q implies preemption.", order)
-		}
-		p.Preemption = scheduler.PausePreemption
-	}
-	unread := func(name, readers string) {
-		if a.IsSet(name) {
-			a.Fail(a.At(name), "Argument that nothing reads", "%s is read only by %s.", name, readers)
+	for _, s := range policy.OwnSettings() {
+		if v := eval.Get[any](a, s.Name); v != nil && a.IsSet(s.Name) {
+			if p.Settings == nil {
+				p.Settings = policy.Settings{}
+			}
+			p.Settings[s.Name] = v
 		}
 	}
-	switch wants := slices.Contains(language.QuantumOrders, order); {
-	case wants && a.Lacks("quantum"):
-		a.Fail(n.Header, "Missing argument", "The order %q needs a quantum, for example quantum = \"1s\".", order)
-	case !wants:
-		unread("quantum", "the orders "+words.OneOf(language.QuantumOrders))
+	p.Policy = p.Complete()
+	for _, problem := range p.Problems(a.IsSet) {
+		switch {
+		case problem.Missing && !a.Lacks(problem.Arg):
+		case problem.Missing:
+			a.Fail(n.Header, "Missing argument", "%s", problem.Detail)
+		case problem.Unread:
+			a.Fail(a.At(problem.Arg), "Argument that nothing reads", "%s", problem.Detail)
+		case a.Has(problem.Arg):
+			a.Fail(a.At(problem.Arg), "Contradicting arguments", "%s", problem.Detail)
+		}
 	}
-	if order != "priority" {
-		unread("feedback", `the order "priority"`)
+	if !a.IsSet("estimates") {
+		return p, a.OK
 	}
-	if p.Preemption == scheduler.NoPreemption {
-		unread("victims", "policies with preemption")
+	unread := func(detail string, values ...any) {
+		a.Fail(a.At("estimates"), "Argument that nothing reads", detail, values...)
 	}
-	checkPlacement(a, p)
-	backfill = string(p.Backfill)
-	if a.Has("backfill") && a.Has("placement") && !slices.Contains(language.EstimateOrders, order) && !slices.Contains(language.EstimateBackfills, backfill) {
-		unread("estimates", "the orders "+words.OneOf(language.EstimateOrders)+", the backfills "+words.OneOf(language.EstimateBackfills)+" and the placement \"earliest_finish\"")
-	}
-	if est.Name == "online" && a.IsSet("estimates") && !followsProgress(p) {
-		a.Fail(a.At("estimates"), "Argument that nothing reads", "Online estimates are about jobs that have started, which this policy does not look at again: only the order \"srtf\", \"sjf\" with preemption, and the backfills %s do.", words.OneOf(language.EstimateBackfills))
+	switch known := a.Has("backfill") && a.Has("placement"); {
+	case known && !p.Policy.Estimates():
+		unread("estimates is read only by %s.", policy.EstimateReaders())
+	case est.Name == "online" && !p.FollowsProgress():
+		unread("Online estimates are about jobs that have started, which this policy does not look at again: only the orders %s "+
+			"with preemption, and the backfills %s do.", policy.EstimatingOrders(), policy.EstimatingBackfills())
 	}
 	return p, a.OK
-}
-
-// followsProgress tells whether a policy reads the predictions of jobs that
-// have started.
-func followsProgress(p *experiments.Policy) bool {
-	return p.Order == scheduler.SRTF || p.Order == scheduler.SJF && p.Preemption == scheduler.PausePreemption ||
-		slices.Contains(language.EstimateBackfills, string(p.Backfill))
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // pauses checks that the engine can pause where the policy needs it.
@@ -15,17 +15,17 @@ func (c *Checker) pauses(p *experiments.Policy, h *experiments.Hardware) {
 	if h.Capabilities().Pause {
 		return
 	}
-	switch order := string(p.Order); {
-	case slices.Contains(language.PauseOrders, order):
-		c.lacks(place(p.At, "order", p.Range), h, "pause", fmt.Sprintf("The order %q pauses jobs", order))
-	case p.Preemption == scheduler.PausePreemption:
+	switch {
+	case p.OrderPauses():
+		c.lacks(place(p.At, "order", p.Range), h, "pause", fmt.Sprintf("The order %q pauses jobs", p.Order))
+	case p.Pauses():
 		c.lacks(place(p.At, "preemption", p.Range), h, "pause", "Preemption pauses jobs")
 	}
 }
 
 // malleable checks that the engine can resize where the policy does.
 func (c *Checker) malleable(w *experiments.Workload, h *experiments.Hardware, p *experiments.Policy) {
-	if h.Capabilities().Resize || (p.Allocation != scheduler.MaxProp && p.Allocation != scheduler.AlwaysAttend) {
+	if h.Capabilities().Resize || !p.Partial() {
 		return
 	}
 	name := ""
@@ -54,8 +54,9 @@ func (c *Checker) alternatives(w *experiments.Workload, p *experiments.Policy) {
 		}
 	}
 	for _, s := range w.Submits {
-		if s.Job.Placed() && p.Allocation != scheduler.Strict {
-			c.fail(place(p.At, "allocation", p.Range), "Allocation of jobs with alternatives", "The job %q has alternatives, or asks for a type of GPU: it is given a whole request, which is the allocation \"strict\", not %q.", s.Job.Name, p.Allocation)
+		if s.Job.Placed() && p.Partial() {
+			c.fail(place(p.At, "allocation", p.Range), "Allocation of jobs with alternatives", "The job %q has alternatives, or asks for a type of GPU: it is given a whole request, which is the allocation %s, not %q.",
+				s.Job.Name, policy.WholeAllocations(), p.Allocation)
 		}
 	}
 	for _, u := range w.Resizes {

@@ -42,9 +42,3 @@ var threadKeys = []schema.Arg{
 var gpuArg = schema.Arg{Name: "gpu", Type: schema.String, DefaultDoc: "any", Doc: "The type of GPU that it wants, as nodes name theirs.", Example: `"V100"`}
 
 var gpuRateArg = schema.Arg{Name: "gpu_rate", Type: schema.Rates, DefaultDoc: "GPUs are all alike", Doc: "How many times faster than this run time says an epoch is, by the type of the GPUs that the job is given. Only with `gpus`; all types of the hardware have a rate.", Example: `{ K80 = 1, V100 = 4.2 }`}
-
-var placementArg = schema.Arg{Name: "placement", Type: schema.String, Default: `"first"`, Allowed: []string{"first", "earliest_finish"},
-	Doc: "With which of its alternatives a job starts: the first that has room (`first`), or the one by which it ends earliest, by the estimates (`earliest_finish`), also if that means to wait for a faster resource. The latter plans all waiting jobs in the order: each is given, beside the running jobs and those before it, the alternative with the earliest predicted finish; so it implies `backfill = \"conservative\"`.", Example: `"earliest_finish"`}
-
-var alphaArg = schema.Arg{Name: "alpha", Type: schema.Number, Default: `1`, Min: schema.Limit(0.001), Max: schema.Limit(1),
-	Doc: "The part of the users with waiting jobs, those with the least progress, whose jobs are matched: 1 is for the least mean JCT, less for fairness. Users without a name own one job each. Only under the order `allox`.", Example: `0.3`}

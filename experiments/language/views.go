@@ -1,6 +1,9 @@
 package language
 
 import (
+	"fmt"
+	"github.com/tfexp/tfexp/results/picture"
+
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -17,11 +20,6 @@ func Metrics() []string {
 	return names
 }
 
-// PlotKinds returns the kinds of pictures, in the order of the report.
-func PlotKinds() []string {
-	return []string{"gantt", "jct", "metrics", "series", "cores", "predicted", "fidelity", "heatmap", "containers", "speedup"}
-}
-
 func compareBlock() *schema.Block {
 	return &schema.Block{
 		Name: "compare", Label: "metric: a column of metrics.csv, with or without its `_s`",
@@ -36,10 +34,19 @@ func compareBlock() *schema.Block {
 	}
 }
 
+// plotBlock is made from the registry of pictures.
 func plotBlock() *schema.Block {
+	var kinds []string
+	others := ""
+	for _, k := range picture.All() {
+		kinds = append(kinds, fmt.Sprintf("%s (`%s`)", k.Doc, k.Name))
+		if k.OnRequest != "" {
+			others += fmt.Sprintf(", but `%s`, %s", k.Name, k.OnRequest)
+		}
+	}
 	return &schema.Block{
-		Name: "plot", Label: "kind of picture", Labels: PlotKinds(),
-		Doc: "Selects a kind of picture: cores over time with a colour for each job (`gantt`), the distribution of completion times (`jct`), metrics with their intervals (`metrics`), metrics against a numeric axis of the matrix, a line a policy (`series`), cores in use (`cores`), predicted against actual run times (`predicted`), real cells above their simulation (`fidelity`), what containers used over time (`containers`), a metric over two axes of the matrix as tiles (`heatmap`), how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the universal scalability law fitted to it (`speedup`). Without any plot block all kinds are drawn, but `speedup`, which has to be told its axis.",
+		Name: "plot", Label: "kind of picture", Labels: picture.Names(),
+		Doc: "Selects a kind of picture: " + strings.Join(kinds, ", ") + ". Without any plot block all kinds are drawn" + others + ".",
 		Example: `plot "gantt" {}
 
 plot "metrics" {
@@ -48,11 +55,31 @@ plot "metrics" {
 
 plot "heatmap" {}`,
 		Args: []schema.Arg{
-			{Name: "metric", Type: schema.String, DefaultDoc: "the chief ones; `mean_jct` for `heatmap`, `mean_service` for `speedup`", Doc: "The metric to draw. Only for `metrics`, `series`, `heatmap` and `speedup`.", Example: `"mean_waiting"`},
-			{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations; required by `speedup`", Doc: "The axis of the matrix to draw against, by its name. Only for `series`, `heatmap` and `speedup`.", Example: `"quantum"`},
-			{Name: "y", Type: schema.String, DefaultDoc: "the next such axis", Doc: "The axis that goes up. Only for `heatmap`, which has both or neither.", Example: `"intra"`},
+			plotArg("metric", "The metric to draw.", `"mean_waiting"`),
+			plotArg("x", "The axis of the matrix to draw against, by its name.", `"quantum"`),
+			plotArg("y", "The axis that goes up.", `"intra"`),
 		},
 	}
+}
+
+// plotArg is an argument that some kinds of pictures take.
+func plotArg(name, doc, example string) schema.Arg {
+	out := schema.Arg{Name: name, Type: schema.String, Example: example}
+	var defaults []string
+	for _, k := range picture.All() {
+		arg, ok := k.Arg(name)
+		if !ok {
+			continue
+		}
+		text := arg.DefaultDoc
+		if arg.Required {
+			text = "required"
+		}
+		defaults = append(defaults, fmt.Sprintf("`%s`: %s", k.Name, text))
+	}
+	out.DefaultDoc = strings.Join(defaults, "; ")
+	out.Doc = doc + " Only for " + listed(picture.Taking(name)) + "."
+	return out
 }
 
 // listed joins names as code: "`a`, `b`".

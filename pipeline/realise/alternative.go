@@ -217,7 +217,7 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 			if w.index == 0 { // a trace may tell more than the block
 				a.Threads, a.GPUs, a.Memory = j.Threads, j.GPUs, j.Memory
 			}
-			if usesPredictions(c.Policy) {
+			if c.Policy.Policy.Estimates() {
 				a.Predicted = fitted[n][k]
 				switch c.Policy.Estimates {
 				case "requested":

@@ -11,43 +11,16 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// policyLines are the key lines of a policy: each of its choices.
+// policyLines are the key lines of a policy.
 func policyLines(p *experiments.Policy) []string {
 	var k store.Key
-	k.Add("policy.order", string(p.Order))
-	k.Add("policy.backfill", string(p.Backfill))
-	k.Add("policy.allocation", string(p.Allocation))
-	k.Add("policy.preemption", string(p.Preemption))
-	if p.Preemption == scheduler.PausePreemption {
-		k.Add("policy.victims", string(p.Victims))
-	}
-	if p.Quantum > 0 {
-		k.Add("policy.quantum", p.Quantum.String())
-	}
-	if p.Placement == scheduler.EarliestFinish {
-		k.Add("policy.placement", string(p.Placement))
-	}
-	if p.Alpha > 0 {
-		k.Add("policy.alpha", strconv.FormatFloat(p.Alpha, 'g', -1, 64))
-	}
-	if p.FeedbackInterval > 0 {
-		k.Add("policy.feedback", p.FeedbackInterval.String())
+	for _, l := range p.KeyLines() {
+		k.Add(l.Label, l.Value)
 	}
 	return k.Lines()
-}
-
-// usesPredictions tells whether a policy's decisions depend on run-time
-// estimates.
-func usesPredictions(p *experiments.Policy) bool {
-	switch p.Order {
-	case scheduler.SJF, scheduler.SRTF:
-		return true
-	}
-	return p.Backfill == scheduler.EASY || p.Backfill == scheduler.Conservative || p.Order == scheduler.AlloX
 }
 
 // hardwareLines are the key lines of a machine: its engine and its nodes.
@@ -101,7 +74,7 @@ func (x *Experiment) runtimeLines(h *experiments.Hardware, j *experiments.Job) [
 // estimateLines describe the estimates that a policy decides by; policies that
 // use none do not depend on them.
 func (c *Cell) estimateLines() []string {
-	if !usesPredictions(c.Policy) {
+	if !c.Policy.Policy.Estimates() {
 		return nil
 	}
 	var k store.Key
@@ -214,24 +187,35 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 // named lists the blocks of one kind that the cells use, each once, with a
 // line that says what it is; a block that reads axes is described as it is in
 // its first cell.
-func named(spec *experiments.Spec, block func(experiments.Cell) (name, summary string)) []record.Named {
+func named(spec *experiments.Spec, name func(experiments.Cell) string, describe func(experiments.Cell) record.Named) []record.Named {
 	var out []record.Named
 	seen := map[string]bool{}
 	for _, c := range spec.Cells {
-		name, summary := block(c)
-		if !seen[name] {
+		if name := name(c); !seen[name] {
 			seen[name] = true
-			out = append(out, record.Named{Name: name, Summary: summary})
+			n := describe(c)
+			n.Name = name
+			out = append(out, n)
 		}
 	}
 	return out
 }
 
-func policySummary(c experiments.Cell) (string, string) {
-	return c.Policy.Name, c.Policy.Policy.String()
+func workloadName(c experiments.Cell) string { return c.Workload.Name }
+func hardwareName(c experiments.Cell) string { return c.Hardware.Name }
+func policyName(c experiments.Cell) string   { return c.Policy.Name }
+
+// describePolicy titles a policy by its order, unless that is its name already.
+func describePolicy(c experiments.Cell) record.Named {
+	p := c.Policy
+	n := record.Named{Summary: p.Policy.String()}
+	if p.Name != string(p.Order) {
+		n.Title = p.Title()
+	}
+	return n
 }
 
-func hardwareSummary(c experiments.Cell) (string, string) {
+func describeHardware(c experiments.Cell) record.Named {
 	h := c.Hardware
 	cores, gpus := 0, 0
 	for _, n := range h.Cluster.Nodes {
@@ -248,10 +232,10 @@ func hardwareSummary(c experiments.Cell) (string, string) {
 	if h.Contention != nil {
 		s += ", contention " + contentionText(h.Contention)
 	}
-	return h.Name, s
+	return record.Named{Summary: s}
 }
 
-func workloadSummary(c experiments.Cell) (string, string) {
+func describeWorkload(c experiments.Cell) record.Named {
 	var parts []string
 	if t := c.Workload.Trace; t != nil {
 		s := fmt.Sprintf("%s of %s (%s)", plural(len(t.Jobs), "job"), filepath.Base(t.File), t.Format)
@@ -272,7 +256,7 @@ func workloadSummary(c experiments.Cell) (string, string) {
 			plural(length(s.Job), strings.TrimSuffix(lengthUnit(s.Job), "s")),
 			plural(s.Job.Threads.Request, "thread"), arrivalText(s.Arrivals)))
 	}
-	return c.Workload.Name, strings.Join(parts, "; ")
+	return record.Named{Summary: strings.Join(parts, "; ")}
 }
 
 func plural(n int, noun string) string {

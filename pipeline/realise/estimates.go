@@ -145,7 +145,7 @@ func known(v float64) float64 {
 // decidesByEstimates reports whether a cell's policy decides by estimates that
 // were fitted to samples, as they are, with an error, or corrected while jobs run.
 func (x *Experiment) decidesByEstimates(c point) bool {
-	if !usesPredictions(c.Policy) {
+	if !c.Policy.Policy.Estimates() {
 		return false
 	}
 	switch c.Policy.Estimates {

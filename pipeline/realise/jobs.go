@@ -258,7 +258,7 @@ func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)
 // An oracle knows the run time to come: in simulation that is exact; of real
 // jobs nobody knows more than the fitted estimate.
 func (c *Cell) jobsFor(r realisation, known truth) []scheduler.Job {
-	if !usesPredictions(c.Policy) {
+	if !c.Policy.Policy.Estimates() {
 		return c.withAlternatives(r, r.jobs, known.work)
 	}
 	jobs, own := r.jobs, false

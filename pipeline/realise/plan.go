@@ -16,9 +16,9 @@ func (x *Experiment) Plan() record.Plan {
 	p := record.Plan{
 		Schema: store.SchemaVersion, Experiment: spec.Name, Description: spec.Description,
 		Seed: spec.Seed, Replicates: spec.Replicates, Axes: spec.Axes,
-		Workloads: named(spec, workloadSummary),
-		Hardware:  named(spec, hardwareSummary),
-		Policies:  named(spec, policySummary),
+		Workloads: named(spec, workloadName, describeWorkload),
+		Hardware:  named(spec, hardwareName, describeHardware),
+		Policies:  named(spec, policyName, describePolicy),
 	}
 	for _, c := range spec.Cells {
 		if !slices.Contains(p.Estimating, c.Policy.Name) && x.decidesByEstimates(c) {

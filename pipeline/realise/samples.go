@@ -11,7 +11,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/scheduler"
 )
 
 // Unit is a job on one number of threads whose run time is to be sampled.
@@ -195,7 +194,7 @@ func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
 	request := j.Threads.Request
 	counts := slices.Clone(x.spec.Profile.Threads)
 	if len(counts) == 0 {
-		partial := c.Policy.Allocation != scheduler.Strict
+		partial := c.Policy.Partial()
 		resized := len(c.Workload.Resizes) > 0 || c.Workload.Trace != nil && len(c.Workload.Trace.Resizes) > 0
 		if !partial && !resized {
 			return nil

@@ -9,12 +9,13 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // loaded runs n jobs on so many cores, with arrivals at a load and run times
 // drawn from a distribution, and returns what is said of the load.
-func loaded(t *testing.T, p scheduler.Policy, n, cores int, load float64, seed int64, length func(z float64) float64) measure.Load {
+func loaded(t *testing.T, p policy.Policy, n, cores int, load float64, seed int64, length func(z float64) float64) measure.Load {
 	t.Helper()
 	rng := workload.Stream(seed, "load", fmt.Sprint(load))
 	jobs := make([]scheduler.Job, n)
@@ -45,31 +46,31 @@ func constant(float64) float64      { return 1 }
 
 // Queues below a load of 1 are not called saturated, above it they are.
 func TestSaturation(t *testing.T) {
-	rr := scheduler.Policy{Order: scheduler.RoundRobin, Quantum: 2 * time.Second}
+	rr := policy.Policy{Order: policy.RoundRobin, Settings: policy.Settings{"quantum": 2 * time.Second}}
 	for _, c := range []struct {
 		name     string
-		policy   scheduler.Policy
+		policy   policy.Policy
 		n, cores int
 		load     float64
 		length   func(float64) float64
 		seeds    int
 		low, top int // of the seeds: saturated
 	}{
-		{"M/M/1 at 0.9", scheduler.Policy{}, 10_000, 1, 0.9, exponential, 40, 0, 0},
-		{"M/M/1 at 0.9, few jobs", scheduler.Policy{}, 300, 1, 0.9, exponential, 100, 0, 1},
-		{"M/M/1 at 0.95", scheduler.Policy{}, 3000, 1, 0.95, exponential, 100, 0, 1},
-		{"M/M/1 at 1", scheduler.Policy{}, 1000, 1, 1, exponential, 200, 0, 8},
-		{"M/M/1 at 1.1", scheduler.Policy{}, 10_000, 1, 1.1, exponential, 40, 40, 40},
-		{"M/D/1 at 0.9", scheduler.Policy{}, 1000, 1, 0.9, constant, 40, 0, 0},
-		{"M/D/1 at 1.1", scheduler.Policy{}, 10_000, 1, 1.1, constant, 40, 40, 40},
-		{"M/M/64 at 0.9", scheduler.Policy{}, 10_000, 64, 0.9, exponential, 20, 0, 0},
-		{"M/M/64 at 1.1", scheduler.Policy{}, 10_000, 64, 1.1, exponential, 20, 20, 20},
-		{"more cores than jobs", scheduler.Policy{}, 200, 1000, 1.5, exponential, 5, 0, 0},
+		{"M/M/1 at 0.9", policy.Policy{}, 10_000, 1, 0.9, exponential, 40, 0, 0},
+		{"M/M/1 at 0.9, few jobs", policy.Policy{}, 300, 1, 0.9, exponential, 100, 0, 1},
+		{"M/M/1 at 0.95", policy.Policy{}, 3000, 1, 0.95, exponential, 100, 0, 1},
+		{"M/M/1 at 1", policy.Policy{}, 1000, 1, 1, exponential, 200, 0, 8},
+		{"M/M/1 at 1.1", policy.Policy{}, 10_000, 1, 1.1, exponential, 40, 40, 40},
+		{"M/D/1 at 0.9", policy.Policy{}, 1000, 1, 0.9, constant, 40, 0, 0},
+		{"M/D/1 at 1.1", policy.Policy{}, 10_000, 1, 1.1, constant, 40, 40, 40},
+		{"M/M/64 at 0.9", policy.Policy{}, 10_000, 64, 0.9, exponential, 20, 0, 0},
+		{"M/M/64 at 1.1", policy.Policy{}, 10_000, 64, 1.1, exponential, 20, 20, 20},
+		{"more cores than jobs", policy.Policy{}, 200, 1000, 1.5, exponential, 5, 0, 0},
 		{"in turns at 0.9", rr, 3000, 1, 0.9, exponential, 20, 0, 0},
 		{"in turns at 1.3", rr, 3000, 1, 1.3, exponential, 20, 20, 20},
-		{"shortest first at 0.9", scheduler.Policy{Order: scheduler.SRTF}, 3000, 1, 0.9, exponential, 20, 0, 0},
-		{"shortest first at 1.3", scheduler.Policy{Order: scheduler.SRTF}, 3000, 1, 1.3, exponential, 20, 20, 20},
-		{"too few to tell", scheduler.Policy{}, 99, 1, 5, exponential, 5, 0, 0},
+		{"shortest first at 0.9", policy.Policy{Order: policy.SRTF}, 3000, 1, 0.9, exponential, 20, 0, 0},
+		{"shortest first at 1.3", policy.Policy{Order: policy.SRTF}, 3000, 1, 1.3, exponential, 20, 20, 20},
+		{"too few to tell", policy.Policy{}, 99, 1, 5, exponential, 5, 0, 0},
 	} {
 		saturated, offered := 0, 0.0
 		for seed := range c.seeds {
@@ -105,7 +106,7 @@ func TestBatchesAreNotSaturated(t *testing.T) {
 		}
 		cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 2}}}
 		c := measure.NewCollector(measure.Setup{Cluster: cluster, Jobs: jobs})
-		if _, err := (scheduler.Run{Cluster: cluster, Jobs: jobs, Engine: engine, Recorder: c, EventsOnly: true}).Execute(context.Background()); err != nil {
+		if _, err := (scheduler.Run{Policy: policy.Policy{}, Cluster: cluster, Jobs: jobs, Engine: engine, Recorder: c, EventsOnly: true}).Execute(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if l := c.Load(false); l.Saturated || (late == 0) == (l.Offered > 0) {

@@ -93,30 +93,11 @@ func evidence(r record.ComparisonRow, unit string) string {
 func subject(p record.Plan, r record.ComparisonRow) string {
 	policy, _, _ := strings.Cut(r.Candidate, " ")
 	for _, n := range p.Policies {
-		order, _, _ := strings.Cut(n.Summary, ",")
-		if n.Name != policy || order == "" || order == policy {
-			continue
-		}
-		if title := orderTitle(order); title != "" {
-			return fmt.Sprintf("%s (%s)", title, r.Candidate)
+		if n.Name == policy && n.Title != "" {
+			return fmt.Sprintf("%s (%s)", n.Title, r.Candidate)
 		}
 	}
 	return r.Candidate
-}
-
-// orderTitle spells out the order of a policy; "" for words that are not one.
-func orderTitle(order string) string {
-	switch order {
-	case "fcfs", "sjf", "srtf", "las", "edf":
-		return strings.ToUpper(order)
-	case "round_robin":
-		return "Round robin"
-	case "priority":
-		return "Priority order"
-	case "fair":
-		return "Fair sharing"
-	}
-	return ""
 }
 
 // place says where, when the experiment has more than one workload or machine.

@@ -36,7 +36,7 @@ func axis(pairs ...string) []record.Setting {
 
 func TestSentence(t *testing.T) {
 	p := record.Plan{Policies: []record.Named{
-		{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 500ms, strict"}, {Name: "fast", Summary: "las, strict"},
+		{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 500ms, strict", Title: "Round robin"}, {Name: "fast", Summary: "las, strict", Title: "LAS"},
 	}}
 	sentence := func(baseline, candidate []float64, metric string, change func(*record.ComparisonRow)) string {
 		r := stats.ComparePairs(baseline, candidate, 0.95, "x")
@@ -103,7 +103,7 @@ func TestAnswers(t *testing.T) {
 	row := func(candidate, baseline, verdict string, ratio float64) record.ComparisonRow {
 		return record.ComparisonRow{Metric: "mean_jct_s", Candidate: candidate, Baseline: baseline, Verdict: verdict, Ratio: ratio, Pairs: 1}
 	}
-	p := record.Plan{Policies: []record.Named{{Name: "rr", Summary: "round_robin, quantum 500ms, strict"}}}
+	p := record.Plan{Policies: []record.Named{{Name: "rr", Summary: "round_robin, quantum 500ms, strict", Title: "Round robin"}}}
 	few := func(verdict string) []record.ComparisonRow {
 		return []record.ComparisonRow{row("rr load=1", "fcfs load=1", verdict, 0.5), row("rr load=2", "fcfs load=2", verdict, 0.5)}
 	}

@@ -85,6 +85,9 @@ type Plan struct {
 type Named struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
+	// Title is what a policy is, for people, where its name does not say so; it
+	// begins sentences about it.
+	Title string `json:"title,omitempty"`
 }
 
 // Setting is a name with a value in its canonical text form.

@@ -3,6 +3,7 @@ package plot
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/picture"
 	"io/fs"
 	"math"
 
@@ -14,11 +15,25 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
+// Containers is the name of this kind of picture.
+const Containers = "containers"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 90, Name: Containers,
+			Doc:     "what containers used over time",
+			OfCells: "pictures of what containers used",
+		},
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.containers(a.MaxCells) },
+	})
+}
+
 // containers draws what the containers of each cell used over time: CPU and
 // memory, and the cores that they held. Experiments without containers get no
 // such picture, which is nothing to tell.
-func (d *data) containers(most int) ([]figure, error) {
-	var out []figure
+func (d *Data) containers(most int) ([]Figure, error) {
+	var out []Figure
 	cells := 0
 	for _, c := range d.Cells {
 		rows, err := d.Containers(c.CellRef)
@@ -54,7 +69,7 @@ type containersPanel struct {
 	ticks []plot.Tick
 }
 
-func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.Occupancy, title string) figure {
+func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.Occupancy, title string) Figure {
 	all := float64(max(c.Cores, 1))
 	cpu := total(rows, func(r record.ContainerRow) float64 { return r.CPU / all })
 	memory := total(rows, func(r record.ContainerRow) float64 { return r.MemoryPct })
@@ -80,11 +95,11 @@ func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.
 		}
 	}
 	const tall = 62.0
-	return figure{
+	return Figure{
 		Picture: Picture{Name: "containers-" + c.Cell, Kind: Containers, Cell: c.Cell, Title: title,
 			Caption: "Sampled about once a second, all containers together. Dashed line: all cores, or all of the memory that one container may have."},
-		width: width, height: headHeight(nil) + tall*float64(len(panels)) + 32 + margin,
-		paint: func(c draw.Canvas) { paintContainers(head(c, title, nil), panels, until, tall) },
+		Width: width, Height: headHeight(nil) + tall*float64(len(panels)) + 32 + margin,
+		Paint: func(c draw.Canvas) { paintContainers(head(c, title, nil), panels, until, tall) },
 	}
 }
 

@@ -3,6 +3,7 @@ package plot
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/picture"
 	"image/color"
 	"io/fs"
 	"math"
@@ -13,6 +14,19 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 )
+
+// Cores is the name of this kind of picture.
+const Cores = "cores"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 50, Name: Cores,
+			Doc: "cores in use",
+		},
+		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.cores() },
+	})
+}
 
 // mostPanels bounds the variants of one picture of cores.
 const mostPanels = 8
@@ -27,9 +41,9 @@ type usage struct {
 
 // cores draws, for each workload and hardware, the cores held over time in the
 // first replicate, a panel a policy.
-func (d *data) cores() ([]figure, error) {
+func (d *Data) cores() ([]Figure, error) {
 	const title = "Cores in use over time"
-	var out []figure
+	var out []Figure
 	for _, s := range d.settings() {
 		var panels []usage
 		replicate := s.variants[0].Cells[0].Replicate
@@ -66,7 +80,7 @@ func (d *data) cores() ([]figure, error) {
 	return out, nil
 }
 
-func coresFigure(name, title, caption string, panels []usage) figure {
+func coresFigure(name, title, caption string, panels []usage) Figure {
 	const tall = 62.0
 	until, wide := 0.0, 0.0
 	for _, u := range panels {
@@ -74,10 +88,10 @@ func coresFigure(name, title, caption string, panels []usage) figure {
 		wide = max(wide, textWidth(u.label, tickSize))
 	}
 	per, unit := timeUnit(until)
-	return figure{
+	return Figure{
 		Picture: Picture{Name: name, Kind: Cores, Title: title, Caption: caption},
-		width:   width, height: headHeight(nil) + tall*float64(len(panels)) + 32 + margin,
-		paint: func(c draw.Canvas) {
+		Width:   width, Height: headHeight(nil) + tall*float64(len(panels)) + 32 + margin,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, nil)
 			for i, u := range panels {
 				last := i == len(panels)-1

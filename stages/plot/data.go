@@ -15,19 +15,20 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// data is what the pictures are drawn from. The times of jobs are kept as long
+// Data is what the pictures are drawn from. The times of jobs are kept as long
 // as they are not too many; there may be billions.
-type data struct {
+type Data struct {
 	*record.Experiment
-	variants []analysis.Variant
+	// Variants are the policies with their axes, in the order of the plan.
+	Variants []analysis.Variant
 	times    map[string]times // by cell, of those that are kept; nil before they are read
 }
 
 // mostKept bounds the jobs whose times are kept.
 const mostKept = 2_000_000
 
-func newData(e *record.Experiment) *data {
-	return &data{Experiment: e, variants: analysis.Variants(e)}
+func newData(e *record.Experiment) *Data {
+	return &Data{Experiment: e, Variants: analysis.Variants(e)}
 }
 
 // times are what distributions and scatter plots show of a cell's jobs, in
@@ -56,7 +57,7 @@ func sampleStep(c record.Cell) int { return 1 + jobsOf(c)/mostSampled }
 func jobsOf(c record.Cell) int { return measure.Jobs.CountOf(&c.Metrics) }
 
 // sampled says that some cells are so large that they are sampled; "" when none is.
-func (d *data) sampled() string {
+func (d *Data) sampled() string {
 	step := 1
 	for _, c := range d.Cells {
 		step = max(step, sampleStep(c))
@@ -70,7 +71,7 @@ func (d *data) sampled() string {
 // jobTimes returns the times of a cell's jobs, or of a sample; none when the
 // cell recorded only its metrics. Who asks for one cell's asks for others', so
 // the first call reads as many cells as are kept, side by side.
-func (d *data) jobTimes(c record.Cell) (times, error) {
+func (d *Data) jobTimes(c record.Cell) (times, error) {
 	if d.times == nil {
 		if err := d.readAhead(); err != nil {
 			return times{}, err
@@ -83,7 +84,7 @@ func (d *data) jobTimes(c record.Cell) (times, error) {
 }
 
 // readAhead reads the times that are kept.
-func (d *data) readAhead() error {
+func (d *Data) readAhead() error {
 	kept, n := 0, 0
 	for n < len(d.Cells) && kept+jobsOf(d.Cells[n])/sampleStep(d.Cells[n]) <= mostKept {
 		kept += jobsOf(d.Cells[n]) / sampleStep(d.Cells[n])
@@ -108,7 +109,7 @@ func (d *data) readAhead() error {
 	return nil
 }
 
-func (d *data) readTimes(c record.Cell) (times, error) {
+func (d *Data) readTimes(c record.Cell) (times, error) {
 	columns := []string{"class", "state", "jct_s", "waiting_s", "first_run_delay_s", "service_s", "slowdown", "predicted_s", "prediction_error_pct"}
 	step := sampleStep(c)
 	t := times{jobs: make([]jobTimes, 0, jobsOf(c)/step+1)}
@@ -139,9 +140,9 @@ type setting struct {
 }
 
 // settings groups the variants, in the order of the plan.
-func (d *data) settings() []setting {
+func (d *Data) settings() []setting {
 	var out []setting
-	for _, v := range d.variants {
+	for _, v := range d.Variants {
 		if len(v.Cells) == 0 {
 			continue
 		}
@@ -159,7 +160,7 @@ func (d *data) settings() []setting {
 
 // suffix tells the setting's pictures from those of others: "" when there is
 // but one.
-func (d *data) suffix(s setting) string {
+func (d *Data) suffix(s setting) string {
 	if len(d.Plan.Workloads) <= 1 && len(d.Plan.Hardware) <= 1 {
 		return ""
 	}
@@ -167,7 +168,7 @@ func (d *data) suffix(s setting) string {
 }
 
 // place says in words which setting a title is about.
-func (d *data) place(s setting) string {
+func (d *Data) place(s setting) string {
 	out := ""
 	if len(d.Plan.Workloads) > 1 {
 		out += " – " + s.workload

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"github.com/tfexp/tfexp/results/picture"
 	"math"
 	"slices"
 	"strconv"
@@ -14,6 +15,19 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )
+
+// JCT is the name of this kind of picture.
+const JCT = "jct"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 20, Name: JCT,
+			Doc: "the distribution of completion times",
+		},
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.distributions(a.Metric) },
+	})
+}
 
 // mostLines is the number of variants that one picture tells apart.
 const mostLines = 7
@@ -48,10 +62,10 @@ type curve struct {
 
 // distributions draws, for each workload and hardware, the share of jobs that
 // are done within a time, a line a policy, all replicates together.
-func (d *data) distributions(metric string) ([]figure, error) {
+func (d *Data) distributions(metric string) ([]Figure, error) {
 	q := quantityOf(metric)
 	title := "Distribution of " + q.title + " by policy"
-	var out []figure
+	var out []Figure
 	for _, s := range d.settings() {
 		var curves []curve
 		jobs := 0
@@ -120,7 +134,7 @@ func (s setting) lines() (groups []group, pooled bool) {
 	return groups, pooled
 }
 
-func ecdf(name, title, caption string, q quantity, curves []curve) figure {
+func ecdf(name, title, caption string, q quantity, curves []curve) Figure {
 	top, low, middle := 0.0, math.Inf(1), 0.0
 	var keys []key
 	styles := make([]draw.LineStyle, len(curves))
@@ -139,10 +153,10 @@ func ecdf(name, title, caption string, q quantity, curves []curve) figure {
 	if q.unitless {
 		per, unit = 1, ""
 	}
-	return figure{
+	return Figure{
 		Picture: Picture{Name: name, Kind: JCT, Title: title, Caption: caption},
-		width:   width, height: headHeight(keys) + 210,
-		paint: func(c draw.Canvas) {
+		Width:   width, Height: headHeight(keys) + 210,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, keys)
 			p := newPlot()
 			p.X.Label.Text = q.title

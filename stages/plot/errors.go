@@ -26,7 +26,7 @@ type errorRow struct {
 // errors draws the errors of the estimates: for each model over all, then by
 // job and by resource, the mean with its standard deviation on both sides. There
 // is nothing to draw without estimates that have real runs.
-func (d *data) errors(estimates []record.EstimateRow) ([]figure, error) {
+func (d *Data) errors(estimates []record.EstimateRow) ([]Figure, error) {
 	accuracy, err := d.Accuracy()
 	if err != nil || len(accuracy) == 0 || len(estimates) == 0 {
 		return nil, err
@@ -76,10 +76,10 @@ func (d *data) errors(estimates []record.EstimateRow) ([]figure, error) {
 		keys = append(keys, key{m, dotted(hue(i))})
 	}
 	keys = append(keys, key{"mean error ± standard deviation", spread}, key{"mean absolute error", tick})
-	return []figure{{
+	return []Figure{{
 		Picture: Picture{Name: name, Kind: Predicted, Title: title, Caption: caption},
-		width:   width, height: headHeight(keys) + float64(len(rows))*errorRowHeight + 46,
-		paint: func(c draw.Canvas) {
+		Width:   width, Height: headHeight(keys) + float64(len(rows))*errorRowHeight + 46,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, keys)
 			p := newPlot()
 			lo, hi := 0.0, 0.0

@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/picture"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -12,10 +13,24 @@ import (
 	"github.com/tfexp/tfexp/results/prose"
 )
 
+// Fidelity is the name of this kind of picture.
+const Fidelity = "fidelity"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 70, Name: Fidelity,
+			Doc:     "real cells above their simulation",
+			Section: picture.InFidelity, OfCells: "schedules", AllCells: true,
+		},
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.fidelity(a.MaxCells) },
+	})
+}
+
 // fidelity draws, for the first replicate of each variant, the schedule of the
 // real cell above that of its simulation, on the same time axis. Where no cell
 // is real there is nothing to draw, nor to explain.
-func (d *data) fidelity(most int) ([]figure, error) {
+func (d *Data) fidelity(most int) ([]Figure, error) {
 	const title = "Real and simulated schedules"
 	real := false
 	for _, c := range d.Plan.Cells {
@@ -28,8 +43,8 @@ func (d *data) fidelity(most int) ([]figure, error) {
 	for _, p := range analysis.Pairs(d.Experiment) {
 		pairs[p.Real.Cell] = p
 	}
-	var out []figure
-	for _, v := range d.variants {
+	var out []Figure
+	for _, v := range d.Variants {
 		for _, c := range v.Cells {
 			p, ok := pairs[c.Cell]
 			if !ok {
@@ -53,18 +68,18 @@ func (d *data) fidelity(most int) ([]figure, error) {
 }
 
 // both is the picture of a real cell above its simulation.
-func (d *data) both(p analysis.Pair) (figure, error) {
+func (d *Data) both(p analysis.Pair) (Figure, error) {
 	c := p.Real
 	title := fmt.Sprintf("Real and simulated schedule of %s, replicate %d%s", c.Variant(), c.Replicate,
 		d.place(setting{workload: c.Workload, hardware: c.Hardware}))
 	name := "fidelity-" + c.Cell
 	real, err := d.chart(c)
 	if err != nil {
-		return figure{}, err
+		return Figure{}, err
 	}
 	twin, err := d.chart(p.Twin)
 	if err != nil {
-		return figure{}, err
+		return Figure{}, err
 	}
 	if real == nil || twin == nil {
 		f := skipped(Fidelity, name, title, "the cell recorded only its metrics")[0]
@@ -81,10 +96,10 @@ func (d *data) both(p analysis.Pair) (figure, error) {
 		"Real and simulated: makespan %s and %s s, mean JCT %s and %s s.",
 		prose.Number(measure.Makespan.Of(&c.Metrics)), prose.Number(measure.Makespan.Of(&p.Twin.Metrics)),
 		prose.Number(measure.MeanJCT.Of(&c.Metrics)), prose.Number(measure.MeanJCT.Of(&p.Twin.Metrics)))
-	return figure{
+	return Figure{
 		Picture: Picture{Name: name, Kind: Fidelity, Cell: c.Cell, Title: title, Caption: caption},
-		width:   width, height: headHeight(keys) + 2*each + margin,
-		paint: func(c draw.Canvas) {
+		Width:   width, Height: headHeight(keys) + 2*each + margin,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, keys)
 			upper := draw.Crop(c, 0, 0, vg.Length(each), 0)
 			lower := draw.Crop(c, 0, 0, 0, vg.Length(-each))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/picture"
 	"image/color"
 	"io/fs"
 	"math"
@@ -20,6 +21,20 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
+
+// Gantt is the name of this kind of picture.
+const Gantt = "gantt"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 10, Name: Gantt,
+			Doc:     "cores over time with a colour for each job",
+			OfCells: "schedules",
+		},
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.gantts(a.MaxCells) },
+	})
+}
 
 // held is a span of time in which a job holds cores and GPUs.
 type held struct {
@@ -50,13 +65,13 @@ type chart struct {
 
 // gantts draws one chart a cell, or one a variant when there are many cells.
 // Charts of the same replicate share their time axis, so that they compare.
-func (d *data) gantts(most int) ([]figure, error) {
+func (d *Data) gantts(most int) ([]Figure, error) {
 	const title = "Schedules"
 	cells := d.Cells
 	note := ""
 	if len(cells) > most {
 		cells = nil
-		for _, v := range d.variants {
+		for _, v := range d.Variants {
 			if len(v.Cells) > 0 && len(cells) < most {
 				cells = append(cells, v.Cells[0])
 			}
@@ -83,7 +98,7 @@ func (d *data) gantts(most int) ([]figure, error) {
 			longest[axisOf(c)] = max(longest[axisOf(c)], ch.until)
 		}
 	}
-	var out []figure
+	var out []Figure
 	for i, c := range cells {
 		t := fmt.Sprintf("Schedule of %s, replicate %d%s", c.Variant(), c.Replicate,
 			d.place(setting{workload: c.Workload, hardware: c.Hardware}))
@@ -127,7 +142,7 @@ func crowded(c record.Cell) string {
 
 // chart reads what a Gantt chart shows; nil when the cell kept no events, or
 // has too much in it.
-func (d *data) chart(c record.Cell) (*chart, error) {
+func (d *Data) chart(c record.Cell) (*chart, error) {
 	if crowded(c) != "" {
 		return nil, nil
 	}
@@ -245,7 +260,7 @@ func (ch *chart) size() size {
 	return s
 }
 
-func (ch *chart) figure(c record.Cell, name, title, note string) figure {
+func (ch *chart) figure(c record.Cell, name, title, note string) Figure {
 	size := ch.size()
 	caption := "Above, which job holds each core; below, each job from its arrival to its end: solid while it runs, " +
 		"pale while it waits, queued or paused."
@@ -257,10 +272,10 @@ func (ch *chart) figure(c record.Cell, name, title, note string) figure {
 	}
 	caption += note
 	keys := ch.keys(size.row > 0)
-	return figure{
+	return Figure{
 		Picture: Picture{Name: name, Kind: Gantt, Cell: c.Cell, Title: title, Caption: caption},
-		width:   width, height: headHeight(keys) + size.height + axisHeight + margin,
-		paint: func(c draw.Canvas) { ch.paint(head(c, title, keys), size) },
+		Width:   width, Height: headHeight(keys) + size.height + axisHeight + margin,
+		Paint: func(c draw.Canvas) { ch.paint(head(c, title, keys), size) },
 	}
 }
 

@@ -2,6 +2,8 @@ package plot
 
 import (
 	"fmt"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/picture"
 	"math"
 	"slices"
 	"strings"
@@ -11,6 +13,24 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 )
+
+// Heatmap is the name of this kind of picture.
+const Heatmap = "heatmap"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 80, Name: Heatmap,
+			Doc: "a metric over two axes of the matrix as tiles",
+			Args: []schema.Arg{
+				{Name: "metric", Type: schema.String, DefaultDoc: "`mean_jct`", Example: `"mean_waiting"`},
+				{Name: "x", Type: schema.String, DefaultDoc: "the first two axes whose values are numbers", Example: `"quantum"`},
+				{Name: "y", Type: schema.String, DefaultDoc: "the next such axis", Example: `"intra"`},
+			},
+		},
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.heatmaps(a.Metric, a.X, a.Y) },
+	})
+}
 
 // mostTiles bounds the values of each axis of a heat map.
 const mostTiles = 24
@@ -24,13 +44,13 @@ type heat struct {
 
 // heatmaps draws a metric over two axes of the matrix, a tile for each pair of
 // their values. Without axes it takes the first two that are numbers.
-func (d *data) heatmaps(metric, across, up string) ([]figure, error) {
+func (d *Data) heatmaps(metric, across, up string) ([]Figure, error) {
 	metrics, err := metricsOr(metric, []measure.Metric{measure.MeanJCT})
 	if err != nil {
 		return nil, err
 	}
 	m := metrics[0]
-	var out []figure
+	var out []Figure
 	for _, s := range d.settings() {
 		asked := across != "" || up != ""
 		x, xOK := d.tiles(s, across, asked, up)
@@ -51,7 +71,7 @@ func (d *data) heatmaps(metric, across, up string) ([]figure, error) {
 
 // tiles finds an axis with at least two values, other than the one named not:
 // the named one, or the first; unless any will do, of numbers.
-func (d *data) tiles(s setting, name string, any bool, not string) (abscissa, bool) {
+func (d *Data) tiles(s setting, name string, any bool, not string) (abscissa, bool) {
 	for _, axis := range d.Plan.Axes {
 		if name != "" && axis != name || axis == not {
 			continue
@@ -150,7 +170,7 @@ const (
 	heatFoot   = 30.0 // tick labels and the name of x
 )
 
-func (m heatmap) figure(name, title, note string) figure {
+func (m heatmap) figure(name, title, note string) Figure {
 	columns := min(len(m.heats), mostColumns, max(1, 12/len(m.x.labels)))
 	rows := (len(m.heats) + columns - 1) / columns
 	tall := heatHead + heatFoot + tileHeight*float64(len(m.y.labels)) + 6
@@ -158,12 +178,12 @@ func (m heatmap) figure(name, title, note string) figure {
 	if m.metric.HigherBetter {
 		better = "Higher"
 	}
-	return figure{
+	return Figure{
 		Picture: Picture{Name: name, Kind: Heatmap, Title: title,
 			Caption: "Means over the replicates; darker is more, each panel on a scale of its own. " + better +
 				" is better: the best has a frame." + note},
-		width: width, height: headHeight(nil) + float64(rows)*tall + margin,
-		paint: func(c draw.Canvas) {
+		Width: width, Height: headHeight(nil) + float64(rows)*tall + margin,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, nil)
 			wide := c.Size().X / vg.Length(columns)
 			for i, h := range m.heats {

@@ -2,6 +2,8 @@ package plot
 
 import (
 	"fmt"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/picture"
 	"math"
 
 	"gonum.org/v1/plot/vg"
@@ -11,6 +13,20 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/stats"
 )
+
+// Metrics is the name of this kind of picture.
+const Metrics = "metrics"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 30, Name: Metrics,
+			Doc:  "metrics with their intervals",
+			Args: []schema.Arg{{Name: "metric", Type: schema.String, DefaultDoc: "the chief ones", Example: `"mean_waiting"`}},
+		},
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.metrics(a.Metric) },
+	})
+}
 
 // mostRows bounds the variants of one picture of metrics.
 const mostRows = 30
@@ -25,7 +41,7 @@ type panel struct {
 
 // metrics draws, for each workload and hardware, the means of the metrics with
 // their intervals and a dot for each replicate.
-func (d *data) metrics(metric string) ([]figure, error) {
+func (d *Data) metrics(metric string) ([]Figure, error) {
 	const title = "Metrics by policy"
 	metrics, err := metricsOr(metric, measure.ShownIn(measure.InPanels))
 	if err != nil {
@@ -35,7 +51,7 @@ func (d *data) metrics(metric string) ([]figure, error) {
 	if metric != "" {
 		file = "metrics-" + metric
 	}
-	var out []figure
+	var out []Figure
 	for _, s := range d.settings() {
 		shown := s.variants[:min(len(s.variants), mostRows)]
 		var panels []panel
@@ -97,7 +113,7 @@ const (
 	mostColumns = 3
 )
 
-func metricsFigure(name, title, caption string, variants []analysis.Variant, panels []panel) figure {
+func metricsFigure(name, title, caption string, variants []analysis.Variant, panels []panel) Figure {
 	columns := min(mostColumns, len(panels))
 	names, room := rowNames(variants)
 	labels := room + 8
@@ -106,10 +122,10 @@ func metricsFigure(name, title, caption string, variants []analysis.Variant, pan
 	}
 	rows := (len(panels) + columns - 1) / columns
 	tall := panelRow*float64(len(variants)) + 10 + panelExtras
-	return figure{
+	return Figure{
 		Picture: Picture{Name: name, Kind: Metrics, Title: title, Caption: caption},
-		width:   width, height: headHeight(nil) + float64(rows)*tall + margin,
-		paint: func(c draw.Canvas) {
+		Width:   width, Height: headHeight(nil) + float64(rows)*tall + margin,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, nil)
 			each := (c.Size().X - vg.Length(labels)) / vg.Length(columns)
 			for i, p := range panels {

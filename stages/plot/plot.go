@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/picture"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -37,35 +39,17 @@ type Options struct {
 // DefaultMaxGantts is the number of Gantt charts unless Options say otherwise.
 const DefaultMaxGantts = 24
 
-// The kinds of pictures, in the order in which they are drawn.
-const (
-	Gantt      = "gantt"
-	JCT        = "jct"
-	Metrics    = "metrics"
-	Series     = "series"
-	Cores      = "cores"
-	Predicted  = "predicted"
-	Fidelity   = "fidelity"
-	Heatmap    = "heatmap"
-	Containers = "containers"
-	// Speedup is drawn only where it is asked for: it needs to know against what.
-	Speedup = "speedup"
-)
-
-// Kinds lists the kinds of pictures that are drawn when none is asked for.
-func Kinds() []string {
-	return []string{Gantt, JCT, Metrics, Series, Cores, Predicted, Fidelity, Heatmap, Containers}
-}
-
-// figure is a picture that can be painted; a skipped one has no paint.
-type figure struct {
+// Figure is a picture that can be painted; a skipped one has no Paint.
+type Figure struct {
 	Picture
-	paint         painter
-	width, height float64 // points
+	// Paint paints on a canvas of Width times Height points. It is called once for
+	// each format.
+	Paint         func(draw.Canvas)
+	Width, Height float64
 }
 
-// Draw draws the pictures that the plan asks for (all kinds, when it asks for
-// none) into dir, and a list of them, pictures.json. Pictures without data are
+// Draw draws the pictures that the plan asks for (those that are drawn by default, when
+// it asks for none) into dir, and a list of them, pictures.json. Pictures without data are
 // in the list with the reason. Pictures of an earlier list that are not in
 // this one are removed. The paths that it returns begin with dir.
 func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]Picture, error) {
@@ -76,9 +60,13 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 		return nil, fmt.Errorf("draw pictures: %w", err)
 	}
 	d := newData(e)
-	var figures []figure
+	var figures []Figure
 	for _, want := range wanted(e.Plan) {
-		made, err := d.figures(want, o)
+		k, ok := draws[want.Kind]
+		if !ok {
+			return nil, fmt.Errorf("draw pictures: unknown kind %q (there are: %s)", want.Kind, strings.Join(picture.Names(), ", "))
+		}
+		made, err := k(d, Ask{want, o.MaxGantts})
 		if err != nil {
 			return nil, fmt.Errorf("draw %s pictures: %w", want.Kind, err)
 		}
@@ -122,49 +110,25 @@ func wanted(p record.Plan) []record.Plot {
 		}
 	}
 	if len(out) == 0 {
-		for _, k := range Kinds() {
-			out = append(out, record.Plot{Kind: k})
+		for _, k := range picture.All() {
+			if k.OnRequest == "" {
+				out = append(out, record.Plot{Kind: k.Name})
+			}
 		}
 	}
 	return out
 }
 
-func (d *data) figures(want record.Plot, o Options) ([]figure, error) {
-	switch want.Kind {
-	case Gantt:
-		return d.gantts(o.MaxGantts)
-	case JCT:
-		return d.distributions(want.Metric)
-	case Metrics:
-		return d.metrics(want.Metric)
-	case Series:
-		return d.series(want.Metric, want.X)
-	case Cores:
-		return d.cores()
-	case Predicted:
-		return d.predicted()
-	case Containers:
-		return d.containers(o.MaxGantts)
-	case Fidelity:
-		return d.fidelity(o.MaxGantts)
-	case Heatmap:
-		return d.heatmaps(want.Metric, want.X, want.Y)
-	case Speedup:
-		return d.speedups(want.Metric, want.X)
-	}
-	return nil, fmt.Errorf("unknown kind %q (there are: %s)", want.Kind, strings.Join(append(Kinds(), Speedup), ", "))
-}
-
 // skipped is a figure that is not drawn, and why.
-func skipped(kind, name, title, reason string) []figure {
-	return []figure{{Picture: Picture{Name: name, Kind: kind, Title: title, Skipped: reason}}}
+func skipped(kind, name, title, reason string) []Figure {
+	return []Figure{{Picture: Picture{Name: name, Kind: kind, Title: title, Skipped: reason}}}
 }
 
 // save paints the figure into its formats. The paths of the picture that it
 // returns are relative to dir.
-func (f *figure) save(dir string, svgOnly bool) (Picture, error) {
+func (f *Figure) save(dir string, svgOnly bool) (Picture, error) {
 	p := f.Picture
-	if f.paint == nil {
+	if f.Paint == nil {
 		return p, nil
 	}
 	svg, err := f.svg()

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"github.com/tfexp/tfexp/results/picture"
 	"math"
 
 	"gonum.org/v1/plot"
@@ -10,6 +11,20 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 )
+
+// Predicted is the name of this kind of picture.
+const Predicted = "predicted"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 60, Name: Predicted,
+			Doc:     "predicted against actual run times",
+			Section: picture.InEstimates,
+		},
+		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.predicted() },
+	})
+}
 
 // mostPoints bounds the points of a scatter plot.
 const mostPoints = 2000
@@ -22,7 +37,7 @@ type point struct {
 
 // predicted draws predicted against actual run times of all finished jobs that
 // held their full request throughout.
-func (d *data) predicted() ([]figure, error) {
+func (d *Data) predicted() ([]Figure, error) {
 	const name, title = "predicted", "Predicted against actual run time"
 	var points []point // every step-th of all, so that there are never many
 	var kinds []string
@@ -77,7 +92,7 @@ func (d *data) predicted() ([]figure, error) {
 	if len(bars) > 0 {
 		caption += fmt.Sprintf(" Bars are the %.3g%% intervals of the estimates, at the mean of their runs.", 100*estimates[0].Level)
 	}
-	figures := []figure{scatter(name, title, caption, points, bars, kinds)}
+	figures := []Figure{scatter(name, title, caption, points, bars, kinds)}
 	errs, err := d.errors(estimates)
 	return append(figures, errs...), err
 }
@@ -108,7 +123,7 @@ func intervals(estimates []record.EstimateRow, kinds []string) []bar {
 	return bars
 }
 
-func scatter(name, title, caption string, points []point, bars []bar, kinds []string) figure {
+func scatter(name, title, caption string, points []point, bars []bar, kinds []string) Figure {
 	lo, hi := math.Inf(1), 0.0
 	for _, p := range points {
 		lo, hi = min(lo, p.predicted, p.actual), max(hi, p.predicted, p.actual)
@@ -124,10 +139,10 @@ func scatter(name, title, caption string, points []point, bars []bar, kinds []st
 		keys = append(keys, key{k, dotted(hue(i))})
 	}
 	keys = append(keys, key{"±10%", filled(shade(hue(6), 0.7))})
-	return figure{
+	return Figure{
 		Picture: Picture{Name: name, Kind: Predicted, Title: title, Caption: caption},
-		width:   width, height: headHeight(keys) + 300,
-		paint: func(c draw.Canvas) {
+		Width:   width, Height: headHeight(keys) + 300,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, keys)
 			p := newPlot()
 			p.X.Label.Text, p.Y.Label.Text = "predicted ("+unit+")", "actual ("+unit+")"

@@ -1,6 +1,8 @@
 package plot
 
 import (
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/picture"
 	"math"
 	"slices"
 	"strconv"
@@ -15,6 +17,23 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/stats"
 )
+
+// Series is the name of this kind of picture.
+const Series = "series"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 40, Name: Series,
+			Doc: "metrics against a numeric axis of the matrix, a line a policy",
+			Args: []schema.Arg{
+				{Name: "metric", Type: schema.String, DefaultDoc: "the chief ones", Example: `"mean_waiting"`},
+				{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations", Example: `"quantum"`},
+			},
+		},
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.series(a.Metric, a.X) },
+	})
+}
 
 // mostFacets bounds the panels of one picture of series.
 const mostFacets = 12
@@ -41,12 +60,12 @@ type facet struct {
 // series draws metrics against a numeric axis, a line a policy. Other axes
 // make small multiples: a picture a metric, a panel for each combination of
 // their values. Without other axes, each metric has a panel of one picture.
-func (d *data) series(metric, axis string) ([]figure, error) {
+func (d *Data) series(metric, axis string) ([]Figure, error) {
 	metrics, err := metricsOr(metric, measure.ShownIn(measure.InSeries))
 	if err != nil {
 		return nil, err
 	}
-	var out []figure
+	var out []Figure
 	for _, s := range d.settings() {
 		x, ok := d.abscissa(s, axis)
 		if !ok {
@@ -97,7 +116,7 @@ func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // abscissa finds the axis, or the first one with at least two numbers; false
 // when there is none.
-func (d *data) abscissa(s setting, axis string) (abscissa, bool) {
+func (d *Data) abscissa(s setting, axis string) (abscissa, bool) {
 	for _, name := range d.Plan.Axes {
 		if axis != "" && name != axis {
 			continue
@@ -199,7 +218,7 @@ type multiples struct {
 	shared  bool // the ordinate
 }
 
-func (m multiples) figure(name, title, note string) figure {
+func (m multiples) figure(name, title, note string) Figure {
 	tall := 132.0
 	if len(m.facets) == 1 {
 		tall = 220 // it has the picture for itself
@@ -219,11 +238,11 @@ func (m multiples) figure(name, title, note string) figure {
 		keys = append(keys, key{p, stroked(lineOf(i))})
 	}
 	rows := (len(m.facets) + m.columns - 1) / m.columns
-	return figure{
+	return Figure{
 		Picture: Picture{Name: name, Kind: Series, Title: title,
 			Caption: "Means over the replicates with 95% confidence intervals (t), a line a policy." + note + someOf(mostLines, all, "policy")},
-		width: width, height: headHeight(keys) + float64(rows)*tall + margin,
-		paint: func(c draw.Canvas) {
+		Width: width, Height: headHeight(keys) + float64(rows)*tall + margin,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, keys)
 			wide := c.Size().X / vg.Length(m.columns)
 			top := 0.0

@@ -2,6 +2,8 @@ package plot
 
 import (
 	"fmt"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/picture"
 	"math"
 	"slices"
 	"strings"
@@ -16,6 +18,24 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )
+
+// Speedup is the name of this kind of picture.
+const Speedup = "speedup"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 100, Name: Speedup,
+			Doc: "how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the universal scalability law fitted to it",
+			Args: []schema.Arg{
+				{Name: "metric", Type: schema.String, DefaultDoc: "`mean_service`", Example: `"mean_waiting"`},
+				{Name: "x", Type: schema.String, Required: true, Doc: "the axis along which jobs get faster, such as that of their threads"},
+			},
+			OnRequest: "which has to be told its axis",
+		},
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.speedups(a.Metric, a.X) },
+	})
+}
 
 // climb is how one variant gets faster along the axis.
 type climb struct {
@@ -34,13 +54,13 @@ type climbs struct {
 // speedups draws how many times shorter a metric is along an axis than at its
 // smallest value, with the fitted curve. A panel has the variants that agree on
 // all other axes but the last, which makes its lines.
-func (d *data) speedups(metric, axis string) ([]figure, error) {
+func (d *Data) speedups(metric, axis string) ([]Figure, error) {
 	metrics, err := metricsOr(metric, []measure.Metric{measure.MeanService})
 	if err != nil {
 		return nil, err
 	}
 	m := metrics[0]
-	var out []figure
+	var out []Figure
 	for _, s := range d.settings() {
 		name, title := "speedup-"+axis+d.suffix(s), "Speed-up by "+axis+d.place(s)
 		x, ok := d.abscissa(s, axis)
@@ -60,7 +80,7 @@ func (d *data) speedups(metric, axis string) ([]figure, error) {
 }
 
 // climbs gathers the panels, in the order of the plan.
-func (d *data) climbs(s setting, x abscissa, m measure.Metric) []climbs {
+func (d *Data) climbs(s setting, x abscissa, m measure.Metric) []climbs {
 	type group struct {
 		panel, line string
 		at          [][]record.Cell // by value of the axis
@@ -166,7 +186,7 @@ type speedup struct {
 	panels []climbs
 }
 
-func (s speedup) figure(name, title string, m measure.Metric, note string) figure {
+func (s speedup) figure(name, title string, m measure.Metric, note string) Figure {
 	const tall = 176.0
 	var labels []string
 	top := 1.0
@@ -193,13 +213,13 @@ func (s speedup) figure(name, title string, m measure.Metric, note string) figur
 	keys = append(keys, key{"in proportion", stroked(draw.LineStyle{Color: quiet, Width: 0.9, Dashes: []vg.Length{2, 2}})})
 	columns := min(mostColumns, len(s.panels))
 	rows := (len(s.panels) + columns - 1) / columns
-	return figure{
+	return Figure{
 		Picture: Picture{Name: name, Kind: Speedup, Title: title,
 			Caption: fmt.Sprintf("How many times shorter %s is than at %s = %s: means over the replicates with 95%% confidence intervals (t), "+
 				"paired by replicate. Lines are fitted: n / (1 + σ(n−1) + κn(n−1)), Amdahl's law, or with κ the universal scalability law "+
 				"where it tells the points better.%s%s", m.Title, s.x.name, s.x.labels[0], note, someOf(mostLines, all, "line"))},
-		width: width, height: headHeight(keys) + float64(rows)*tall + margin,
-		paint: func(c draw.Canvas) {
+		Width: width, Height: headHeight(keys) + float64(rows)*tall + margin,
+		Paint: func(c draw.Canvas) {
 			c = head(c, title, keys)
 			wide := c.Size().X / vg.Length(columns)
 			for i, p := range s.panels {

@@ -20,10 +20,6 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// painter paints a picture on a canvas of its size. It is called once for each
-// format, and must paint the same each time.
-type painter func(c draw.Canvas)
-
 // width is that of all pictures in points: 7.2 inches fit a printed page.
 const width = 518
 
@@ -285,9 +281,9 @@ func timeUnit(max float64) (seconds float64, unit string) {
 
 // svg paints the figure as SVG: small, with fonts that exist everywhere, and
 // with its title and caption for those who cannot see it.
-func (f *figure) svg() ([]byte, error) {
-	c := vgsvg.New(font.Points(f.width), font.Points(f.height))
-	f.paint(draw.New(c))
+func (f *Figure) svg() ([]byte, error) {
+	c := vgsvg.New(font.Points(f.Width), font.Points(f.Height))
+	f.Paint(draw.New(c))
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("encode svg: %w", err)
@@ -325,10 +321,10 @@ func shrink(raw []byte, title, caption string) []byte {
 // dpi of the PNGs: sharp on a screen of twice the usual density.
 const dpi = 144
 
-func (f *figure) png() ([]byte, error) {
-	c := vgimg.NewWith(vgimg.UseWH(font.Points(f.width), font.Points(f.height)), vgimg.UseDPI(dpi),
+func (f *Figure) png() ([]byte, error) {
+	c := vgimg.NewWith(vgimg.UseWH(font.Points(f.Width), font.Points(f.Height)), vgimg.UseDPI(dpi),
 		vgimg.UseBackgroundColor(color.White))
-	f.paint(draw.New(c))
+	f.Paint(draw.New(c))
 	var b bytes.Buffer
 	enc := png.Encoder{CompressionLevel: png.BestSpeed}
 	if err := enc.Encode(&b, c.Image()); err != nil {

@@ -13,7 +13,8 @@ type estimates struct {
 	Answers  []string
 	Table    prose.Table
 	Accuracy prose.Table
-	Pictures []picture
+	Pictures []shownPicture
+	More     []string // of pictures that are not shown
 }
 
 // estimates fills in what was predicted, how good that was, and what it cost.

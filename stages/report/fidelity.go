@@ -10,8 +10,8 @@ import (
 type fidelity struct {
 	Answers  []string
 	Table    prose.Table
-	Pictures []picture
-	More     int // pictures that are not shown
+	Pictures []shownPicture
+	More     []string // of pictures that are not shown
 }
 
 // fidelity fills in how far simulation and reality are apart; nothing where no

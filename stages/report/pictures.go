@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/picture"
 	"html/template"
 	"io"
 	"io/fs"
@@ -17,14 +18,13 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/stages/plot"
 )
 
 // largestSVG bounds an inlined SVG; above it the PNG takes its place.
 const largestSVG = 300 << 10
 
 // pictures takes the drawn pictures into the page: those of whole experiments,
-// and a Gantt chart of the first replicate of each variant.
+// and some of those of single cells.
 func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 	all, err := e.Pictures()
 	if err != nil {
@@ -34,43 +34,63 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 		v.NoPictures = "No pictures have been drawn yet: tfexp plot draws them."
 	}
 	chosen := firstReplicates(e)
-	gantts, twins := 0, 0
+	shown := map[string]int{} // pictures of single cells, by kind
+	left := map[string]int{}
 	for _, p := range all {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		kind, _ := picture.ByName(p.Kind)
 		switch {
 		case p.Skipped != "":
 			v.Skipped = append(v.Skipped, p)
 			continue
-		case p.Kind == plot.Fidelity && twins == mostGantts:
-			v.Fidelity.More++
+		case p.Cell == "":
+		case shown[p.Kind] == mostOfCells || !kind.AllCells && !slices.Contains(chosen, p.Cell):
+			left[p.Kind]++
 			continue
-		case p.Kind == plot.Fidelity:
-			twins++
-		case p.Cell != "" && (!slices.Contains(chosen, p.Cell) || gantts == mostGantts):
-			v.MoreGantts++
-			continue
-		case p.Cell != "":
-			gantts++
+		default:
+			shown[p.Kind]++
 		}
-		shown, err := load(e.Dir, p)
+		one, err := load(e.Dir, p)
 		if errors.Is(err, fs.ErrNotExist) { // being drawn again just now
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		switch p.Kind {
-		case plot.Fidelity:
-			v.Fidelity.Pictures = append(v.Fidelity.Pictures, shown)
-		case plot.Predicted:
-			v.Estimates.Pictures = append(v.Estimates.Pictures, shown)
-		default:
-			v.Pictures = append(v.Pictures, shown)
+		part := v.section(kind.Section)
+		*part = append(*part, one)
+	}
+	for _, kind := range picture.All() {
+		if n := left[kind.Name]; n > 0 {
+			more := v.more(kind.Section)
+			*more = append(*more, fmt.Sprintf("More %s in the folder plots/: %d.", kind.OfCells, n))
 		}
 	}
 	return nil
+}
+
+// section returns the pictures of a section of the page.
+func (v *view) section(s picture.Section) *[]shownPicture {
+	switch s {
+	case picture.InEstimates:
+		return &v.Estimates.Pictures
+	case picture.InFidelity:
+		return &v.Fidelity.Pictures
+	}
+	return &v.Pictures
+}
+
+// more returns the notes of a section on pictures that it leaves out.
+func (v *view) more(s picture.Section) *[]string {
+	switch s {
+	case picture.InEstimates:
+		return &v.Estimates.More
+	case picture.InFidelity:
+		return &v.Fidelity.More
+	}
+	return &v.More
 }
 
 // firstReplicates are the first complete cells of all variants; where it can
@@ -86,8 +106,8 @@ func firstReplicates(e *record.Experiment) []string {
 }
 
 // load reads a picture for the page.
-func load(dir string, p record.Picture) (picture, error) {
-	out := picture{Title: p.Title, Caption: p.Caption}
+func load(dir string, p record.Picture) (shownPicture, error) {
+	out := shownPicture{Title: p.Title, Caption: p.Caption}
 	svg, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.SVG)))
 	if err != nil {
 		return out, fmt.Errorf("read picture: %w", err)

@@ -2,8 +2,10 @@ package report
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,7 +79,7 @@ func TestComplete(t *testing.T) {
 		"<code>mixed-machine-fcfs-r2</code>, <code>mixed-machine-rr-quantum=300ms-r2</code>",
 		"Schedule of fcfs, replicate 1", "Schedule of rr quantum=300ms, replicate 1",
 		"tfexp run fcfs_vs_rr.hcl", "tfexp run experiment.hcl", "Seed 7, 5 replicates of each cell.", "seed = 7", "Example CPU",
-		"8 more schedules are in the folder plots/")
+		"More schedules in the folder plots/: 8.")
 	lacks(t, page, "Partial results", "What failed", "http://127", "src=\"http", "href=\"http", "@import", "<script", "NaN", "ZgotmplZ")
 	if n := strings.Count(page, "<svg"); n != 6 {
 		t.Errorf("%d pictures, want 6", n)
@@ -197,5 +199,45 @@ func TestLogTail(t *testing.T) {
 	}
 	if got, err := logTail(path + "x"); got != "" || err != nil {
 		t.Errorf("a log that is not there: %q, %v", got, err)
+	}
+}
+
+// TestPicturesOfCellsAreCountedByKind: pictures of what containers used are no
+// schedules, and each kind has its own number in the page.
+func TestPicturesOfCellsAreCountedByKind(t *testing.T) {
+	dir := resultstest.Small().Write(t)
+	e, err := record.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plots := filepath.Join(dir, record.PlotsDir)
+	if err := os.MkdirAll(plots, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var list []record.Picture
+	for _, kind := range []string{plot.Gantt, plot.Containers} {
+		for _, c := range e.Cells {
+			name := kind + "-" + c.Cell
+			list = append(list, record.Picture{Name: name, Kind: kind, Cell: c.Cell, Title: name, SVG: name + ".svg"})
+			if err := os.WriteFile(filepath.Join(plots, name+".svg"), []byte("<svg></svg>"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(plots, record.PicturesFile), raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var v view
+	if err := v.pictures(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	// Of ten cells of each kind, those of the first replicates of two variants are shown.
+	want := []string{"More schedules in the folder plots/: 8.", "More pictures of what containers used in the folder plots/: 8."}
+	if !slices.Equal(v.More, want) || len(v.Pictures) != 4 {
+		t.Errorf("%d pictures, %q, want %q", len(v.Pictures), v.More, want)
 	}
 }

@@ -31,8 +31,8 @@ type view struct {
 	Axes               []string // of the matrix
 	Comparisons        prose.Table
 	Thresholds         []prose.Verdict
-	Pictures           []picture
-	MoreGantts         int
+	Pictures           []shownPicture
+	More               []string // of pictures that are not shown
 	Skipped            []record.Picture
 	NoPictures         string
 	Fidelity           fidelity
@@ -54,8 +54,8 @@ type answer struct{ Text, Tag, Kind string }
 // block is a workload, hardware or policy in one line.
 type block struct{ Kind, Name, Summary string }
 
-// picture is an SVG, or a PNG as a data URL, with its caption.
-type picture struct {
+// shownPicture is an SVG, or a PNG as a data URL, with its caption.
+type shownPicture struct {
 	Title, Caption string
 	SVG            template.HTML
 	PNG            template.URL
@@ -64,7 +64,7 @@ type picture struct {
 // How much the page shows before it refers to the files.
 const (
 	mostAnswers  = 12
-	mostGantts   = 8
+	mostOfCells  = 8
 	mostFailures = 20
 	mostNames    = 6
 	mostCells    = 2000

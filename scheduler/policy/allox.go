@@ -1,4 +1,4 @@
-package scheduler
+package policy
 
 import (
 	"cmp"
@@ -7,12 +7,52 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/matching"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// matcher is the state of the order allox.
+// AlloX is the order of T. N. Le, X. Sun, M. Chowdhury, Z. Liu (EuroSys 2020). It
+// matches the waiting jobs to positions on machines; see the package
+// documentation.
+const AlloX Order = "allox"
+
+// alpha is the part of the users whose jobs are matched.
+var alpha = schema.Arg{
+	Name: "alpha", Type: schema.Number, Default: `1`, Min: schema.Limit(0.001), Max: schema.Limit(1),
+	Doc: "The part of the users with waiting jobs, those with the least progress, whose jobs are matched: " +
+		"1 is for the least mean JCT, less for fairness. Users without a name own one job each.",
+	Example: `0.3`,
+}
+
+func init() {
+	RegisterOrder(OrderChoice{
+		Choice: Choice{
+			Name: string(AlloX), Title: "AlloX",
+			Doc: "AlloX's matching of jobs to resources and positions that makes the mean JCT least " +
+				"(T. N. Le and others, EuroSys 2020)",
+			Place: 9, Estimates: true, Settings: []schema.Arg{alpha},
+			Wants: []Want{
+				byItself(BackfillOf, string(NoBackfill)), byItself(AllocationOf, string(Strict)),
+				byItself(PreemptionOf, string(NoPreemption)), byItself(PlacementOf, string(PlaceFirst)),
+			},
+		},
+		New: newMatcher,
+	})
+}
+
+// byItself is a want of an order that leaves no choice beside it.
+func byItself(q Question, name string) Want {
+	return Want{Of: q, Name: name, Detail: fmt.Sprintf(
+		"The order \"allox\" decides by itself what starts, and where: %s has no place beside it.", q)}
+}
+
+// matcher is the state of the order.
 type matcher struct {
+	arrival
+	accounts
+	desk
 	cores, gpus int         // of the cluster
 	kinds       []resource  // of the last matching
 	round       int32       // counts matchings, from 1
@@ -33,7 +73,7 @@ type resource struct {
 	kind int32 // of GPU
 	// unit is the request of the mean size: as many as fit beside each other
 	// are the machines.
-	unit  room
+	unit  scheduler.Room
 	count int64
 	free  []int64 // microseconds after which each machine is free, ascending
 	idle  int     // of them, those that are free now
@@ -45,9 +85,10 @@ type candidate struct {
 	ways []int32 // by kind, the alternative; -1 for none
 }
 
-func newMatcher(jobs int, c Cluster) matcher {
-	m := matcher{places: make([]matchedTo, jobs)}
-	for _, n := range c.Nodes {
+func newMatcher(s Setup) scheduler.Ranker {
+	jobs := s.Run.Jobs
+	m := &matcher{accounts: newAccounts(jobs), desk: desk{Setup: s}, places: make([]matchedTo, len(jobs))}
+	for _, n := range s.Run.Cluster.Nodes {
 		m.cores += n.Threads
 		m.gpus += n.GPUs
 	}
@@ -56,7 +97,7 @@ func newMatcher(jobs int, c Cluster) matcher {
 
 // progress is what a user attains while a job runs: the time in which it holds
 // the whole cluster, by the resource of which the job holds the greater part.
-func (m *matcher) progress(d time.Duration, g Grant) time.Duration {
+func (m *matcher) progress(d time.Duration, g scheduler.Grant) time.Duration {
 	part := float64(g.Cores.Count()) / float64(m.cores)
 	if m.gpus > 0 {
 		part = max(part, float64(g.GPUs.Count())/float64(m.gpus))
@@ -64,8 +105,14 @@ func (m *matcher) progress(d time.Duration, g Grant) time.Duration {
 	return time.Duration(math.Round(float64(d) * part))
 }
 
-// why says why a waiting job does not start.
-func (m *matcher) why(j int32) string {
+// Used implements scheduler.Follower: users attain progress.
+func (m *matcher) Used(j int32, d time.Duration, g scheduler.Grant) { m.add(j, m.progress(d, g)) }
+
+// HeldBack implements scheduler.Admitter.
+func (m *matcher) HeldBack(v scheduler.View, j int32) string { return m.Why(v, j) }
+
+// Why implements scheduler.Explainer.
+func (m *matcher) Why(_ scheduler.View, j int32) string {
 	p := m.places[j]
 	if p.round == 0 || p.round != m.round {
 		return "its user is not among those with the least progress"
@@ -80,11 +127,12 @@ func countJobs(n int32) string {
 	return fmt.Sprintf("%d jobs", n)
 }
 
-// admitMatched starts the jobs that a matching puts first on machines that are
-// free, until it puts nobody there.
-func (l *loop) admitMatched() error {
-	for l.queue.Len() > 0 {
-		started, err := l.matchUsers()
+// Admit starts the jobs that a matching puts first on machines that are free, until
+// it puts nobody there.
+func (m *matcher) Admit(v scheduler.View, h scheduler.Hands) error {
+	m.at(v, h)
+	for v.Waiting().Len() > 0 {
+		started, err := m.matchUsers()
 		if err != nil || !started {
 			return err
 		}
@@ -95,16 +143,16 @@ func (l *loop) admitMatched() error {
 // matchUsers matches the jobs of the users with the least progress. When it
 // starts none of them, twice as many users take part, until all do: nothing is
 // left free for the sake of fairness alone.
-func (l *loop) matchUsers() (started bool, err error) {
-	users, waiting := l.byProgress()
-	n := int(math.Ceil(l.p.Alpha*float64(len(users)) - 1e-9))
+func (m *matcher) matchUsers() (started bool, err error) {
+	users, waiting := m.byProgress()
+	n := int(math.Ceil(m.Policy.Settings.Number(alpha.Name)*float64(len(users)) - 1e-9))
 	for n = max(n, 1); ; n = min(2*n, len(users)) {
 		chosen := map[int32]bool{}
 		for _, u := range users[:n] {
 			chosen[u] = true
 		}
-		jobs := slices.DeleteFunc(slices.Clone(waiting), func(j int32) bool { return !chosen[l.fair.owner[j]] })
-		started, err = l.match(jobs)
+		jobs := slices.DeleteFunc(slices.Clone(waiting), func(j int32) bool { return !chosen[m.owner[j]] })
+		started, err = m.match(jobs)
 		if started || err != nil || n == len(users) {
 			return started, err
 		}
@@ -113,19 +161,20 @@ func (l *loop) matchUsers() (started bool, err error) {
 
 // byProgress returns the users with waiting jobs, least progress first, and
 // the waiting jobs in the order of their arrivals.
-func (l *loop) byProgress() (users, waiting []int32) {
+func (m *matcher) byProgress() (users, waiting []int32) {
 	attained := map[int32]int64{}
-	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody; j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone) {
+	all := m.Waiting()
+	for j := all.Peek(queue.Front, queue.Anyone); j != nobody; j = all.Peek(all.KeyOf(j), queue.Anyone) {
 		waiting = append(waiting, j)
-		u := l.fair.owner[j]
+		u := m.owner[j]
 		if _, ok := attained[u]; !ok {
-			attained[u] = l.fair.attained[u]
+			attained[u] = m.attained[u]
 			users = append(users, u)
 		}
 	}
-	for _, j := range l.running { // and what they have had since it was last added up
-		if u := l.fair.owner[j]; waits(attained, u) {
-			attained[u] += int64(l.allox.progress(l.now-l.lives[j].since, l.lives[j].grant))
+	for _, j := range m.Running().All() { // and what they have had since it was last added up
+		if u := m.owner[j]; waits(attained, u) {
+			attained[u] += int64(m.progress(m.Now()-m.Job(j).Since(), m.Job(j).Held()))
 		}
 	}
 	slices.SortFunc(users, func(a, b int32) int {
@@ -137,23 +186,23 @@ func (l *loop) byProgress() (users, waiting []int32) {
 func waits(attained map[int32]int64, user int32) bool { _, ok := attained[user]; return ok }
 
 // match matches jobs and starts those that come first on free machines.
-func (l *loop) match(jobs []int32) (started bool, err error) {
-	candidates := l.candidates(jobs)
-	if !l.machines() {
+func (m *matcher) match(jobs []int32) (started bool, err error) {
+	candidates := m.candidates(jobs)
+	if !m.machines() {
 		return false, nil
 	}
 	p := matching.Problem{Times: make([][]int64, len(jobs))}
-	for c := range l.allox.kinds {
-		p.Free = append(p.Free, l.allox.kinds[c].free)
+	for c := range m.kinds {
+		p.Free = append(p.Free, m.kinds[c].free)
 	}
 	flat := make([]int64, len(jobs)*len(p.Free))
-	unknown := l.unknownTime(jobs)
+	unknown := m.unknownTime(jobs)
 	for i, j := range jobs {
 		p.Times[i] = flat[i*len(p.Free) : (i+1)*len(p.Free)]
 		for c, way := range candidates[i].ways {
 			p.Times[i][c] = -1
 			if way >= 0 {
-				p.Times[i][c] = l.timeOf(j, way, unknown)
+				p.Times[i][c] = m.timeOf(j, way, unknown)
 			}
 		}
 	}
@@ -162,12 +211,12 @@ func (l *loop) match(jobs []int32) (started bool, err error) {
 	for _, at := range places {
 		of[at.Kind]++
 	}
-	l.allox.round++
+	m.round++
 	for i, j := range jobs {
-		l.allox.places[j] = matchedTo{places[i], of[places[i].Kind], l.allox.round}
+		m.places[j] = matchedTo{places[i], of[places[i].Kind], m.round}
 	}
-	for c := range l.allox.kinds {
-		some, err := l.startFirsts(c, candidates, places)
+	for c := range m.kinds {
+		some, err := m.startFirsts(c, candidates, places)
 		if err != nil {
 			return started, err
 		}
@@ -180,7 +229,7 @@ func (l *loop) match(jobs []int32) (started bool, err error) {
 // machine that is matched to n jobs begins with the one whose position is the
 // n-th from the end; of several jobs in one position, the earlier arrivals
 // begin. The first that has no room yet ends this, so that it will have it.
-func (l *loop) startFirsts(kind int, candidates []candidate, places []matching.Position) (started bool, err error) {
+func (m *matcher) startFirsts(kind int, candidates []candidate, places []matching.Position) (started bool, err error) {
 	levels := map[int][]int32{}
 	top := 0
 	for i, at := range places {
@@ -193,21 +242,21 @@ func (l *loop) startFirsts(kind int, candidates []candidate, places []matching.P
 	// begin with a level are the ones beyond those of all higher levels.
 	begun := 0
 	for level := top; level > 0; level-- {
-		for n := min(len(levels[level]), l.allox.kinds[kind].idle); begun < n; begun++ {
+		for n := min(len(levels[level]), m.kinds[kind].idle); begun < n; begun++ {
 			c := &candidates[levels[level][0]]
 			levels[level] = levels[level][1:]
-			if way := c.ways[kind]; way < int32(len(l.Jobs[c.job].Alternatives)) {
-				l.adopt(c.job, way)
+			if way := c.ways[kind]; way < int32(len(m.Job(c.job).Job().Alternatives)) {
+				m.Choose(c.job, way)
 			}
-			cores, nodes, ok := l.allot(c.job)
+			cores, nodes, ok := m.allot(m.Job(c.job))
 			if !ok {
 				return started, nil
 			}
 			why := ""
-			if l.recording() {
-				why = fmt.Sprintf("first on %s, position %d from the end among %s", l.allox.kinds[kind].name, level, countJobs(l.allox.places[c.job].jobs))
+			if m.Recording() {
+				why = fmt.Sprintf("first on %s, position %d from the end among %s", m.kinds[kind].name, level, countJobs(m.places[c.job].jobs))
 			}
-			if err := l.start(c.job, cores, nodes, why); err != nil {
+			if err := m.Start(c.job, cores, nodes, why); err != nil {
 				return started, err
 			}
 			started = true
@@ -217,11 +266,11 @@ func (l *loop) startFirsts(kind int, candidates []candidate, places []matching.P
 }
 
 // unknownTime stands for run times that are not predicted: longer than all that are.
-func (l *loop) unknownTime(jobs []int32) int64 {
+func (m *matcher) unknownTime(jobs []int32) int64 {
 	longest := time.Duration(0)
 	for _, j := range jobs {
-		longest = max(longest, l.Jobs[j].Predicted)
-		for _, a := range l.Jobs[j].Alternatives {
+		longest = max(longest, m.Job(j).Job().Predicted)
+		for _, a := range m.Job(j).Job().Alternatives {
 			longest = max(longest, a.Predicted)
 		}
 	}
@@ -230,8 +279,8 @@ func (l *loop) unknownTime(jobs []int32) int64 {
 
 // timeOf is the predicted run time of a waiting job, in microseconds, such that
 // sums over many jobs stay within 64 bits.
-func (l *loop) timeOf(j, way int32, unknown int64) int64 {
-	if predicted := l.Jobs[j].way(way).Predicted; predicted != 0 {
+func (m *matcher) timeOf(j, way int32, unknown int64) int64 {
+	if predicted := m.Job(j).Job().Way(way).Predicted; predicted != 0 {
 		return micros(predicted)
 	}
 	return unknown
@@ -245,11 +294,10 @@ func micros(d time.Duration) int64 {
 // candidates finds out on which kinds of resource jobs can run, and how much
 // they ask for there. Kinds with GPUs come first: jobs on cores alone are not
 // to take from them what they need beside the GPU.
-func (l *loop) candidates(jobs []int32) []candidate {
-	m := &l.allox
+func (m *matcher) candidates(jobs []int32) []candidate {
 	m.kinds = m.kinds[:0]
 	kindOf := func(gpus int, gpu string) int {
-		k := l.machine.kindOf(gpu)
+		k := m.Machine().Kind(gpu)
 		i := slices.IndexFunc(m.kinds, func(r resource) bool { return r.gpu == (gpus > 0) && r.kind == k })
 		if i >= 0 {
 			return i
@@ -271,11 +319,11 @@ func (l *loop) candidates(jobs []int32) []candidate {
 	}
 	var options []option
 	for i, j := range jobs {
-		job := &l.Jobs[j]
+		job := m.Job(j).Job()
 		if len(job.Alternatives) == 0 {
 			options = append(options, option{i, 0, kindOf(job.GPUs, "")})
 		}
-		for _, k := range l.choices(j) {
+		for _, k := range m.Job(j).Choices() {
 			options = append(options, option{i, k, kindOf(job.Alternatives[k].GPUs, job.Alternatives[k].GPU)})
 		}
 	}
@@ -306,7 +354,7 @@ func (l *loop) candidates(jobs []int32) []candidate {
 	}
 	for _, o := range options {
 		c, kind := &out[o.candidate], place[o.kind]
-		if old := c.ways[kind]; old < 0 || l.longer(c.job, old, o.way) { // of several, the fastest
+		if old := c.ways[kind]; old < 0 || longer(m.Job(c.job).Job(), old, o.way) { // of several, the fastest
 			c.ways[kind] = o.way
 		}
 	}
@@ -314,7 +362,7 @@ func (l *loop) candidates(jobs []int32) []candidate {
 		for kind, way := range out[i].ways {
 			if way >= 0 {
 				m.kinds[kind].count++
-				l.addRequest(&m.kinds[kind].unit, out[i].job, way)
+				m.addRequest(&m.kinds[kind].unit, out[i].job, way)
 			}
 		}
 	}
@@ -322,40 +370,40 @@ func (l *loop) candidates(jobs []int32) []candidate {
 }
 
 // addRequest adds what a job asks for in one of its ways, of one node.
-func (l *loop) addRequest(sum *room, j, way int32) {
-	job, cores := l.Jobs[j], l.lives[j].request
+func (m *matcher) addRequest(sum *scheduler.Room, j, way int32) {
+	job, cores := *m.Job(j).Job(), m.Job(j).Request()
 	if int(way) < len(job.Alternatives) {
-		job = job.withAlternative(job.Alternatives[way])
+		job = job.WithAlternative(job.Alternatives[way])
 		cores = int32(job.Threads)
 	}
-	need, _ := job.needs(cores)
-	sum.add(need)
+	need, _ := job.Needs(cores)
+	sum.Add(need)
 }
 
-// machines finds out what machines each kind has, and tells whether any of them
+// machines finds out what machines each kind has, and reports whether any of them
 // is free: one for each running job, and one for each request of the mean size
 // that fits beside them.
-func (l *loop) machines() (some bool) {
-	for c := range l.allox.kinds {
-		r := &l.allox.kinds[c]
+func (m *matcher) machines() (some bool) {
+	for c := range m.kinds {
+		r := &m.kinds[c]
 		half := r.count / 2
-		r.unit = room{
-			cores: max(int32((int64(r.unit.cores)+half)/r.count), 1), gpus: int32((int64(r.unit.gpus) + half) / r.count),
-			memory: (r.unit.memory + half) / r.count, kind: r.kind,
+		r.unit = scheduler.Room{
+			Cores: max(int32((int64(r.unit.Cores)+half)/r.count), 1), GPUs: int32((int64(r.unit.GPUs) + half) / r.count),
+			Memory: (r.unit.Memory + half) / r.count, Kind: r.kind,
 		}
 		if r.gpu {
-			r.unit.gpus = max(r.unit.gpus, 1)
+			r.unit.GPUs = max(r.unit.GPUs, 1)
 		}
 		r.idle = 0
-		for _, free := range l.machine.free {
-			if free.isOf(r.unit) {
-				r.idle += int(free.times(r.unit))
+		for _, free := range m.Machine().Free() {
+			if free.IsOf(r.unit) {
+				r.idle += int(times(free, r.unit))
 			}
 		}
 		r.free = make([]int64, r.idle)
-		for _, j := range l.running {
-			if l.runsOn(j, r) {
-				r.free = append(r.free, max(micros(l.remaining(j)), 1))
+		for _, j := range m.Running().All() {
+			if m.runsOn(j, r) {
+				r.free = append(r.free, max(micros(m.Job(j).Remaining()), 1))
 			}
 		}
 		slices.Sort(r.free)
@@ -367,25 +415,34 @@ func (l *loop) machines() (some bool) {
 	return some
 }
 
-// runsOn tells whether a running job holds a machine of a kind.
-func (l *loop) runsOn(j int32, r *resource) bool {
-	if (l.Jobs[j].GPUs > 0) != r.gpu {
+// runsOn reports whether a running job holds a machine of a kind.
+func (m *matcher) runsOn(j int32, r *resource) bool {
+	job := m.Job(j).Job()
+	if (job.GPUs > 0) != r.gpu {
 		return false
 	}
-	if as := l.Jobs[j].Alternatives; len(as) > 0 {
-		return l.ways.kinds[j] == r.kind
+	if len(job.Alternatives) > 0 {
+		need, _ := m.Job(j).Needs(1)
+		return need.Kind == r.kind
 	}
 	return r.kind == 0
 }
 
+// longer reports whether a job is predicted to take longer with alternative a than
+// with b.
+func longer(j *scheduler.Job, a, b int32) bool {
+	x, y := j.Alternatives[a].Predicted, j.Alternatives[b].Predicted
+	return y != 0 && (x == 0 || x > y)
+}
+
 // times returns how many like requests fit beside each other.
-func (r room) times(unit room) int32 {
-	n := r.cores / unit.cores
-	if unit.gpus > 0 {
-		n = min(n, r.gpus/unit.gpus)
+func times(r, unit scheduler.Room) int32 {
+	n := r.Cores / unit.Cores
+	if unit.GPUs > 0 {
+		n = min(n, r.GPUs/unit.GPUs)
 	}
-	if unit.memory > 0 {
-		n = int32(min(int64(n), r.memory/unit.memory))
+	if unit.Memory > 0 {
+		n = int32(min(int64(n), r.Memory/unit.Memory))
 	}
 	return max(n, 0)
 }

@@ -1,0 +1,105 @@
+// Package picture is the registry of the kinds of pictures: what they show, which
+// arguments they take, and where they appear. The language, the report and the
+// documentation read it. Package stages/plot draws them, a file a kind.
+package picture
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+)
+
+// Kind describes a kind of picture.
+type Kind struct {
+	// Rank is its place among the kinds, the lowest first: they are drawn and shown
+	// in this order.
+	Rank int
+	// Name selects it: plot "gantt" {}.
+	Name string
+	// Doc says what it shows, without a full stop: "cores in use".
+	Doc string
+	// Args are the arguments that it takes, of "metric" (the name of a metric), "x"
+	// and "y" (names of axes of the matrix). Required ones must be given; x and y
+	// that are not are given both or neither.
+	Args []schema.Arg
+	// OnRequest says why it is drawn only where a plot block asks for it: "which
+	// has to be told its axis"; empty when it is drawn by default.
+	OnRequest string
+	// Section is the part of the report that shows it.
+	Section Section
+	// OfCells names its pictures, in the plural, if each shows one cell: the report
+	// has only some of these. Empty for pictures of the whole experiment.
+	OfCells string
+	// AllCells reports that the report shows pictures of other cells than the first
+	// replicates, too.
+	AllCells bool
+}
+
+// Section is a part of the report.
+type Section int
+
+// The sections of the report that have pictures.
+const (
+	InPictures Section = iota
+	InEstimates
+	InFidelity
+)
+
+var registered []Kind
+
+// Register adds a kind of picture. It panics when one of that name exists.
+func Register(k Kind) {
+	if _, ok := ByName(k.Name); ok {
+		panic(fmt.Sprintf("there are two kinds of pictures %q", k.Name))
+	}
+	registered = append(registered, k)
+	slices.SortStableFunc(registered, func(a, b Kind) int {
+		if a.Rank != b.Rank {
+			return a.Rank - b.Rank
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+}
+
+// All lists the kinds in their order.
+func All() []Kind { return slices.Clone(registered) }
+
+// ByName finds a kind.
+func ByName(name string) (Kind, bool) {
+	i := slices.IndexFunc(registered, func(k Kind) bool { return k.Name == name })
+	if i < 0 {
+		return Kind{}, false
+	}
+	return registered[i], true
+}
+
+// Names lists the names of the kinds.
+func Names() []string {
+	var names []string
+	for _, k := range registered {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// Arg returns an argument that the kind takes.
+func (k Kind) Arg(name string) (schema.Arg, bool) {
+	i := slices.IndexFunc(k.Args, func(a schema.Arg) bool { return a.Name == name })
+	if i < 0 {
+		return schema.Arg{}, false
+	}
+	return k.Args[i], true
+}
+
+// Taking lists the names of the kinds that take an argument.
+func Taking(arg string) []string {
+	var names []string
+	for _, k := range registered {
+		if _, ok := k.Arg(arg); ok {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,39 @@
+package policy
+
+import "github.com/tfexp/tfexp/scheduler"
+
+// AlwaysAttend gives a job what is free, up to its request.
+const AlwaysAttend Allocation = "always_attend"
+
+func init() {
+	RegisterAllocation(AllocationChoice{
+		Choice: Choice{
+			Name: string(AlwaysAttend), Title: "Always attend", Doc: "what is free, up to its request", Place: 2,
+		},
+		Partial: true, Allot: whatIsFree,
+	})
+}
+
+// whatIsFree gives a job its request on the first node that has it, or else what
+// the node with the most has free.
+func whatIsFree(v scheduler.View, j scheduler.JobView) (cores int32, nodes []int32, ok bool) {
+	cores = j.Request()
+	if nodes, ok = j.Fits(cores); ok {
+		return cores, nodes, true
+	}
+	need, _ := j.Needs(1)
+	best, most := nobody, j.Least()-1
+	home := j.Home()
+	for node, free := range v.Machine().Free() {
+		if home != nil && home[0] != int32(node) {
+			continue
+		}
+		if free.Cores > most && free.Holds(need) {
+			best, most = int32(node), free.Cores
+		}
+	}
+	if best == nobody {
+		return 0, nil, false
+	}
+	return most, []int32{best}, true
+}

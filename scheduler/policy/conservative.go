@@ -1,0 +1,148 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// Conservative lets those jobs pass that delay nobody before them, by the
+// predictions.
+const Conservative Backfill = "conservative"
+
+func init() {
+	RegisterBackfill(BackfillChoice{
+		Choice: Choice{
+			Name: string(Conservative), Title: "Conservative backfill", Doc: "those that delay nobody", Place: 4, Estimates: true,
+		},
+		Passes: true, Reserves: true,
+		HeldBack: func(scheduler.View, *Reservation) string { return "would delay a job before it" },
+		New:      func(s Setup) scheduler.Admitter { return &planned{desk{Setup: s}} },
+	})
+}
+
+// planned admits jobs by a plan: each job in the policy's order is given the
+// earliest stretch of time in which there is room for it beside the running jobs
+// and those before it, by the predicted run times. The plan is made anew at each
+// dispatch, up to the last job that could start now.
+type planned struct{ desk }
+
+// HeldBack implements scheduler.Admitter.
+func (d *planned) HeldBack(v scheduler.View, _ int32) string { return d.Backfill.HeldBack(v, nil) }
+
+// Admit implements scheduler.Admitter.
+func (d *planned) Admit(v scheduler.View, h scheduler.Hands) error {
+	d.at(v, h)
+	waiting, pausing := v.Waiting(), d.Pauses
+	within := queue.Limit{Free: v.Machine().MostFree(), Window: scheduler.Never}
+	if !pausing && waiting.Peek(queue.Front, within) == nobody {
+		return nil
+	}
+	plan := planRunning(v)
+	after, blocked := queue.Front, false
+	ahead := startable{key: queue.Front} // the first job behind that could start now
+	for {
+		if !pausing && !plan.lookAhead(waiting, after, &ahead) {
+			return nil
+		}
+		number := waiting.Next(after, queue.Anyone)
+		if number == nobody {
+			return nil
+		}
+		after = waiting.KeyOf(number)
+		j := v.Job(number)
+		cores, nodes, i := d.place(plan, j)
+		ok := i == 0
+		if !ok { // less than it would get later, but at once
+			if least, on, fits := d.allot(j); fits && plan.free(j, least, on, 0) {
+				cores, nodes, ok = least, slices.Clone(on), true
+			}
+		}
+		if !ok && pausing {
+			made, err := d.makeRoomNow(j)
+			if err != nil {
+				return err
+			}
+			if made {
+				cores, nodes, _ = d.allot(j)
+				if err := h.Start(number, cores, nodes, "first in the order"); err != nil {
+					return err
+				}
+				plan = planRunning(v)
+				continue
+			}
+		}
+		if ok {
+			plan.book(j, cores, nodes, v.Now())
+			why := "first in the order"
+			if blocked {
+				why = "delays nobody before it"
+			}
+			if err := h.Start(number, cores, nodes, why); err != nil {
+				return err
+			}
+			continue
+		}
+		blocked, pausing = true, false // nobody behind a reservation pauses anybody
+		if i > 0 {
+			plan.book(j, cores, nodes, plan.steps[i].at)
+		}
+	}
+}
+
+// makeRoomNow is makeRoom for a job that is planned with one of its alternatives,
+// which it keeps if there is no room. A settled placement pauses nobody for
+// another one.
+func (d *planned) makeRoomNow(j scheduler.JobView) (made bool, err error) {
+	if len(j.Choices()) == 0 || d.Placement.Settled {
+		_, made, err = d.MakeRoom(j.Number())
+		return made, err
+	}
+	before := j.Alternative()
+	if _, made, err = d.makeRoom(j); !made {
+		d.Choose(j.Number(), before)
+	}
+	return made, err
+}
+
+// place finds the place of a waiting job in a plan, and chooses the alternative
+// that belongs to it: the one that the placement measures as best; ties go to the
+// earlier alternative. The step is negative when none has a known start.
+func (d *planned) place(p *plan, j scheduler.JobView) (cores int32, nodes []int32, step int) {
+	choices := j.Choices()
+	if len(choices) == 0 {
+		cores = d.later(j)
+		nodes, step = p.earliest(j, cores)
+		return cores, nodes, step
+	}
+	step = -1
+	chosen, best := choices[0], scheduler.Never
+	for _, k := range choices {
+		d.Choose(j.Number(), k)
+		need := d.later(j)
+		on, i := p.earliest(j, need)
+		if i < 0 {
+			continue
+		}
+		at := p.steps[i].at
+		at = d.Placement.Measure(at, until(at, j.Length(need)))
+		if step < 0 || at < best {
+			chosen, best, cores, nodes, step = k, at, need, on, i
+		}
+	}
+	d.Choose(j.Number(), chosen)
+	return cores, nodes, step
+}
+
+// later returns the cores that a blocked job is to get later.
+func (d *planned) later(j scheduler.JobView) int32 {
+	if !d.Allocation.Partial || j.Sized() {
+		return j.Request()
+	}
+	widest := int32(0)
+	for _, r := range d.Machine().Whole() {
+		widest = max(widest, r.Cores)
+	}
+	return max(min(j.Request(), widest), j.Least())
+}

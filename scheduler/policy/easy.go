@@ -1,0 +1,24 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// EASY lets those jobs pass that, by the predictions, end before the reservation
+// of the first blocked job, or leave it enough beside them.
+const EASY Backfill = "easy"
+
+func init() {
+	RegisterBackfill(BackfillChoice{
+		Choice: Choice{
+			Name: string(EASY), Title: "EASY backfill", Doc: "those that do not delay the first blocked job",
+			Place: 3, Estimates: true,
+		},
+		Passes: true, Reserves: true, New: newPass,
+		HeldBack: func(v scheduler.View, r *Reservation) string {
+			return fmt.Sprintf("would delay %q, which is to start at %s", v.Job(r.Job).Job().Name, r.At)
+		},
+	})
+}

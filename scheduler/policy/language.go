@@ -1,0 +1,204 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+)
+
+// asked is what the reference of the language says of a question, around the
+// choices that answer it.
+var asked = map[Question]struct{ before, after, example string }{
+	OrderOf:      {"Who is next:", "", `"round_robin"`},
+	BackfillOf:   {"Whether a job that cannot start lets later ones pass:", "", `"easy"`},
+	AllocationOf: {"How many cores a job gets:", "", `"max_prop"`},
+	PreemptionOf: {
+		"Whether running jobs give way to a job that cannot start, and is better in the order:", "", `"pause"`,
+	},
+	VictimsOf:   {"Which running jobs are paused first:", " Only with preemption.", `"smallest_request"`},
+	PlacementOf: {"With which of its alternatives a job starts:", "", `"earliest_finish"`},
+}
+
+// Arguments returns the arguments of a policy block that are about its choices:
+// one a question, each followed by the own settings of its answers.
+func Arguments() []schema.Arg {
+	var args []schema.Arg
+	for _, q := range []Question{OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf} {
+		args = append(args, q.argument())
+		for _, s := range OwnSettings() {
+			if s.Of == q {
+				args = append(args, s.argument())
+			}
+		}
+	}
+	return args
+}
+
+// argument describes the argument that answers a question.
+func (q Question) argument() schema.Arg {
+	text := asked[q]
+	a := schema.Arg{Name: string(q), Type: schema.String, Allowed: q.Names(), Example: text.example}
+	var docs []string
+	for _, c := range q.Choices() {
+		docs = append(docs, fmt.Sprintf("%s (`%s`)", c.Doc, c.Name))
+	}
+	a.Doc = text.before + " " + strings.Join(docs, "; ") + "." + text.after
+	if q == OrderOf {
+		a.Required = true
+		return a
+	}
+	a.Default = strconv.Quote(q.Default())
+	for _, name := range q.Names() {
+		if by := implying(q, name); len(by) > 0 && name != q.Default() {
+			a.DefaultDoc = fmt.Sprintf("`%q`; `%q` under %s", q.Default(), name, inCode(by, "and"))
+		}
+	}
+	return a
+}
+
+// implying returns the choices that imply an answer to a question.
+func implying(q Question, name string) []string {
+	var names []string
+	for _, other := range Questions {
+		for _, c := range other.Choices() {
+			if slices.ContainsFunc(c.Wants, func(w Want) bool { return w.Of == q && w.Name == name && w.Implied }) {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	return names
+}
+
+// OwnSetting is an argument that some choices have of their own.
+type OwnSetting struct {
+	schema.Arg
+	// Of is the question that they answer, By are their names.
+	Of Question
+	By []string
+}
+
+// OwnSettings returns the own arguments of all choices, each once.
+func OwnSettings() []OwnSetting {
+	settings.Lock()
+	defer settings.Unlock()
+	if settings.own != nil {
+		return settings.own
+	}
+	for _, q := range Questions {
+		for _, c := range q.Choices() {
+			for _, a := range c.Settings {
+				i := slices.IndexFunc(settings.own, func(s OwnSetting) bool { return s.Name == a.Name })
+				if i < 0 {
+					i = len(settings.own)
+					settings.own = append(settings.own, OwnSetting{Arg: a, Of: q})
+				}
+				settings.own[i].By = append(settings.own[i].By, c.Name)
+			}
+		}
+	}
+	return settings.own
+}
+
+// settings keeps what OwnSettings returns until another choice is registered.
+var settings struct {
+	sync.Mutex
+	own []OwnSetting
+}
+
+// argument describes the setting as an argument of every policy block: which of
+// them may have it depends on the choices.
+func (s OwnSetting) argument() schema.Arg {
+	a := s.Arg
+	if a.Required {
+		a.Required = false
+		a.DefaultDoc = "required by " + inCode(s.By, "and") + ", an error on others"
+		return a
+	}
+	only := "Only under the " + string(s.Of)
+	if len(s.By) > 1 {
+		only += "s"
+	}
+	a.Doc += " " + only + " " + inCode(s.By, "and") + "."
+	return a
+}
+
+// Readers names the choices that read the setting: the orders "las" or "fair".
+func (s OwnSetting) Readers() string { return readers(s.Of, s.By) }
+
+func readers(q Question, names []string) string {
+	many := ""
+	if len(names) > 1 {
+		many = "s"
+	}
+	return fmt.Sprintf("the %s%s %s", q, many, list(names, strconv.Quote, "or"))
+}
+
+// EstimateReaders names the choices that read predicted run times, by question.
+func EstimateReaders() string {
+	var parts []string
+	for _, q := range Questions {
+		if names := estimating(q); len(names) > 0 {
+			parts = append(parts, readers(q, names))
+		}
+	}
+	return list(parts, func(s string) string { return s }, "and")
+}
+
+// EstimatingBackfills names the backfills that read predicted run times.
+func EstimatingBackfills() string { return list(estimating(BackfillOf), strconv.Quote, "or") }
+
+// EstimatingOrders names the orders that read predicted run times and can be
+// combined with preemption.
+func EstimatingOrders() string {
+	names := slices.DeleteFunc(estimating(OrderOf), func(name string) bool {
+		return slices.ContainsFunc(orders.find(name).Wants, func(w Want) bool {
+			return w.Of == PreemptionOf && !preemptions.find(w.Name).Pauses
+		})
+	})
+	return list(names, strconv.Quote, "or")
+}
+
+func estimating(q Question) []string {
+	var names []string
+	for _, c := range q.Choices() {
+		if c.Estimates {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// WholeAllocations names the allocations that give full requests only.
+func WholeAllocations() string {
+	var names []string
+	for _, a := range allocations.list {
+		if !a.Partial {
+			names = append(names, a.Name)
+		}
+	}
+	return list(names, strconv.Quote, "or")
+}
+
+func inCode(names []string, word string) string {
+	return list(names, func(s string) string { return "`" + s + "`" }, word)
+}
+
+// list joins words as a sentence does: a, b or c.
+func list(words []string, mark func(string) string, last string) string {
+	var b strings.Builder
+	for i, w := range words {
+		switch {
+		case i == 0:
+		case i == len(words)-1:
+			b.WriteString(" " + last + " ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(mark(w))
+	}
+	return b.String()
+}

@@ -1,0 +1,256 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// MaxProp gives jobs shares of the cores in proportion to their requests: each
+// node shares the cores that running rigid jobs do not hold among its running
+// malleable jobs, by first start, and then waiting jobs in order, as many as can
+// have their minimum; each between its minimum and its maximum, which is its
+// request unless MaxThreads is more. Fractions are rounded by largest remainder,
+// ties to the earlier. The shares are applied when a waiting job takes part: first
+// the running jobs above theirs shrink, then those below theirs grow, then the
+// waiting ones start.
+const MaxProp Allocation = "max_prop"
+
+func init() {
+	RegisterAllocation(AllocationChoice{
+		Choice: Choice{
+			Name: string(MaxProp), Title: "Proportional shares", Doc: "a share in proportion to its request", Place: 3,
+			Version: 2, // running jobs grow to their shares when those are applied
+		},
+		Partial:   true,
+		Admission: func(s Setup) scheduler.Admitter { return &sharer{desk: desk{Setup: s}} },
+	})
+}
+
+// sharing is the division of one dispatch under max_prop. Each node shares
+// its own cores: running jobs stay where they are, and a waiting job joins
+// the node on which the most cores are left once everyone has its minimum.
+type sharing struct {
+	nodes   []nodeShare
+	rooms   []scheduler.Room // GPUs and memory that are left
+	waiting []entry          // that take part, in the policy's order
+	left    []int32          // that do not, in the policy's order
+}
+
+type nodeShare struct {
+	cores   int32 // not held by running rigid jobs
+	spare   int32 // of them, beyond the minimums of the members
+	members []member
+}
+
+type entry struct {
+	job, node int32
+	member    int
+}
+
+// sharer admits jobs by shares. A backfill that reserves guards the reservation
+// of the first job that does not take part.
+type sharer struct {
+	desk
+	held Reservation
+}
+
+// HeldBack implements scheduler.Admitter.
+func (d *sharer) HeldBack(v scheduler.View, _ int32) string {
+	if d.Backfill.HeldBack != nil {
+		return d.Backfill.HeldBack(v, &d.held)
+	}
+	return "its share of the cores is not free yet"
+}
+
+// Admit implements scheduler.Admitter.
+func (d *sharer) Admit(v scheduler.View, h scheduler.Hands) error {
+	d.at(v, h)
+	pausing, last := d.Pauses, nobody
+	for {
+		s := d.shareOut(pausing)
+		if err := d.apply(s); err != nil {
+			return err
+		}
+		made := false
+		for i, j := range s.left {
+			if !pausing || j == last || i > 0 && d.Backfill.Reserves { // nobody behind a reservation pauses anybody
+				break
+			}
+			var err error
+			if pausing, made, err = h.MakeRoom(j); err != nil {
+				return err
+			}
+			if made {
+				last = j
+				break
+			}
+		}
+		if !made {
+			return nil
+		}
+	}
+}
+
+// shareOut decides who takes part and divides the cores.
+func (d *sharer) shareOut(pausing bool) *sharing {
+	free, waiting := d.Machine().Free(), d.Waiting()
+	s := &sharing{nodes: make([]nodeShare, len(free)), rooms: slices.Clone(free)}
+	spare := int32(0)
+	for v := range s.nodes {
+		s.nodes[v].cores = free[v].Cores
+		s.nodes[v].spare = s.nodes[v].cores
+		spare += s.nodes[v].cores
+	}
+	for _, number := range d.Running().Malleable() {
+		if j := d.Job(number); !j.Yields() {
+			n := &s.nodes[j.Home()[0]]
+			held := int32(j.Held().Cores.Count())
+			m := memberOf(j)
+			n.cores += held
+			n.spare += held - m.low
+			spare += held - m.low
+			n.members = append(n.members, m)
+		}
+	}
+	after, passes := queue.Front, false
+	for spare != 0 || pausing || !passes {
+		number := waiting.Next(after, queue.Anyone)
+		if number == nobody {
+			break
+		}
+		after = waiting.KeyOf(number)
+		j := d.Job(number)
+		if d.join(s, j, passes && d.Backfill.Reserves) {
+			spare = 0
+			for v := range s.nodes {
+				spare += s.nodes[v].spare
+			}
+			continue
+		}
+		if j.HeldUp() {
+			continue
+		}
+		s.left = append(s.left, number)
+		if !d.Backfill.Passes {
+			break
+		}
+		if !passes && d.Backfill.Reserves {
+			d.held.reserve(&d.desk, j)
+		}
+		passes = true
+	}
+	for v := range s.nodes {
+		divide(s.nodes[v].cores, s.nodes[v].members)
+	}
+	return s
+}
+
+// memberOf returns what a job may get: at most its request, unless it says more.
+func memberOf(j scheduler.JobView) member {
+	m := member{job: j.Number(), want: j.Request(), low: j.Least(), high: j.Request()}
+	if !j.Sized() {
+		m.high = max(m.high, int32(j.Job().MaxThreads))
+	}
+	return m
+}
+
+// join lets a waiting job take part on a node, if there is one. One that
+// passes a reservation takes no more than its minimum, so that what it takes
+// is known.
+func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
+	m := memberOf(j)
+	need, count := j.Needs(m.low)
+	if count > 1 { // a gang takes its request from what is free, whole
+		rooms := slices.Clone(s.rooms)
+		for v := range rooms {
+			rooms[v].Cores = s.nodes[v].spare
+		}
+		nodes, ok := scheduler.Fit(rooms, need, count, j.Home(), nil)
+		if !ok || passes && !d.held.mayPass(d.View, j, m.low, nodes) {
+			return false
+		}
+		for _, v := range nodes {
+			s.nodes[v].cores -= need.Cores
+			s.nodes[v].spare -= need.Cores
+			s.rooms[v].GPUs -= need.GPUs
+			s.rooms[v].Memory -= need.Memory
+		}
+		s.waiting = append(s.waiting, entry{job: m.job, node: nobody})
+		return true
+	}
+	home := j.Home()
+	best := nobody
+	for v := range s.nodes {
+		r := scheduler.Room{Cores: s.nodes[v].spare, GPUs: s.rooms[v].GPUs, Memory: s.rooms[v].Memory}
+		if (home == nil || home[0] == int32(v)) && r.Holds(need) && (best == nobody || r.Cores > s.nodes[best].spare) {
+			best = int32(v)
+		}
+	}
+	if best == nobody {
+		return false
+	}
+	if passes {
+		if !d.held.mayPass(d.View, j, m.low, []int32{best}) {
+			return false
+		}
+		m.high = m.low
+	}
+	n := &s.nodes[best]
+	n.spare -= m.low
+	s.rooms[best].GPUs -= need.GPUs
+	s.rooms[best].Memory -= need.Memory
+	s.waiting = append(s.waiting, entry{job: m.job, node: best, member: len(n.members)})
+	n.members = append(n.members, m)
+	return true
+}
+
+// apply shrinks the running jobs that hold more than their share, grows those that
+// hold less, and starts the waiting ones. Without waiting ones nothing is shared
+// out.
+func (d *sharer) apply(s *sharing) error {
+	if len(s.waiting) == 0 {
+		return nil
+	}
+	if err := d.resize(s, func(held, share int32) bool { return share < held }, "its share is smaller, for others wait"); err != nil {
+		return err
+	}
+	if err := d.resize(s, func(held, share int32) bool { return share > held }, "its share is larger"); err != nil {
+		return err
+	}
+	for _, w := range s.waiting {
+		j := d.Job(w.job)
+		cores, why := j.Request(), "its request is free"
+		nodes, ok := []int32{w.node}, true
+		if w.node == nobody {
+			nodes, ok = j.Fits(cores)
+		} else {
+			cores, why = s.nodes[w.node].members[w.member].share, "its share of the cores"
+		}
+		if !ok {
+			continue
+		}
+		if err := d.Start(w.job, cores, nodes, why); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resize gives those running jobs their shares that differ from what they hold in
+// one direction.
+func (d *sharer) resize(s *sharing, differs func(held, share int32) bool, why string) error {
+	for v := range s.nodes {
+		for _, m := range s.nodes[v].members {
+			j := d.Job(m.job)
+			if j.State() != scheduler.Running || j.Yields() || !differs(int32(j.Held().Cores.Count()), m.share) {
+				continue
+			}
+			if err := d.Resize(m.job, m.share, why); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

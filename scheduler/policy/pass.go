@@ -1,0 +1,152 @@
+package policy
+
+import (
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// nobody is the number of no job, and of no node.
+const nobody = queue.Nobody
+
+// desk is what the admissions have in common: the view and the hands of the
+// present dispatch, and the choices that they ask.
+type desk struct {
+	scheduler.View
+	scheduler.Hands
+	Setup
+}
+
+// at takes the view and the hands of a dispatch.
+func (d *desk) at(v scheduler.View, h scheduler.Hands) { d.View, d.Hands = v, h }
+
+// allot returns how many cores the allocation gives a waiting job, and on which
+// nodes; ok is false when it cannot start. The nodes hold until the next call.
+func (d *desk) allot(j scheduler.JobView) (cores int32, nodes []int32, ok bool) {
+	if d.Allocation.Allot == nil || j.Sized() {
+		cores = j.Request()
+		nodes, ok = j.Fits(cores)
+		return cores, nodes, ok
+	}
+	return d.Allocation.Allot(d.View, j)
+}
+
+// makeRoom has running jobs give way to a waiting one, in the first of its
+// alternatives for which that makes room.
+func (d *desk) makeRoom(j scheduler.JobView) (worse, made bool, err error) {
+	choices := j.Choices()
+	if len(choices) == 0 {
+		return d.MakeRoom(j.Number())
+	}
+	for _, k := range choices {
+		d.Choose(j.Number(), k)
+		some, done, err := d.MakeRoom(j.Number())
+		worse = worse || some
+		if done || err != nil {
+			return worse, done, err
+		}
+	}
+	return worse, false, nil
+}
+
+// pass admits jobs one by one in the policy's order. What it does when one cannot
+// start is up to the backfill: it ends there, or looks at the later ones; and
+// where the backfill reserves, those must not delay the first that is blocked.
+type pass struct {
+	desk
+	held Reservation
+}
+
+func newPass(s Setup) scheduler.Admitter { return &pass{desk: desk{Setup: s}} }
+
+// Admit implements scheduler.Admitter.
+func (p *pass) Admit(v scheduler.View, h scheduler.Hands) error {
+	p.at(v, h)
+	waiting, machine := v.Waiting(), v.Machine()
+	after, blocked, pausing := queue.Front, false, p.Pauses
+	for pausing || machine.Idle() > 0 { // nobody starts without a core
+		within := queue.Anyone
+		if blocked && !pausing {
+			within = p.passable()
+		}
+		number := waiting.Next(after, within)
+		if number == nobody {
+			return nil
+		}
+		after = waiting.KeyOf(number)
+		j := v.Job(number)
+		cores, nodes, ok := p.offer(j, blocked)
+		if !ok && pausing {
+			var err error
+			if pausing, ok, err = p.makeRoom(j); err != nil {
+				return err
+			}
+			if ok {
+				cores, nodes, ok = p.allot(j)
+			}
+		}
+		switch {
+		case ok:
+			why := "first in the order"
+			if blocked {
+				why = "fits beside those before it"
+			}
+			if err := h.Start(number, cores, nodes, why); err != nil {
+				return err
+			}
+		case j.HeldUp():
+			// Only paused jobs can make room for it, by going on: it must not
+			// keep them from it.
+		case !p.Backfill.Passes:
+			return nil
+		case !blocked:
+			blocked = true
+			if p.Backfill.Reserves {
+				p.held.reserve(&p.desk, j)
+				pausing = false // nobody behind a reservation pauses anybody
+			}
+		}
+	}
+	return nil
+}
+
+// offer finds an alternative in which a waiting job can start now: the first that
+// has room, and does not delay a reservation before it.
+func (p *pass) offer(j scheduler.JobView, blocked bool) (cores int32, nodes []int32, ok bool) {
+	choices := j.Choices()
+	for i := 0; ; i++ {
+		if i < len(choices) {
+			p.Choose(j.Number(), choices[i])
+		}
+		cores, nodes, ok = p.allot(j)
+		if ok && blocked && p.Backfill.Reserves {
+			ok = p.held.mayPass(p.View, j, cores, nodes)
+		}
+		if ok || i+1 >= len(choices) {
+			return cores, nodes, ok
+		}
+	}
+}
+
+// passable returns a limit that leaves out waiting jobs which can surely not
+// start behind a blocked one.
+func (p *pass) passable() queue.Limit {
+	within := queue.Limit{Free: p.Machine().MostFree(), Window: scheduler.Never}
+	if p.Backfill.Reserves && p.held.At != scheduler.Never {
+		within.Window = p.held.At - p.Now()
+		for _, r := range p.held.rooms {
+			within.Spare = max(within.Spare, r.Cores)
+		}
+		if len(p.held.rooms) == 1 {
+			within.Spare -= p.held.need.Cores
+		}
+	}
+	return within
+}
+
+// HeldBack implements scheduler.Admitter.
+func (p *pass) HeldBack(v scheduler.View, _ int32) string {
+	if p.Backfill.HeldBack != nil {
+		return p.Backfill.HeldBack(v, &p.held)
+	}
+	return "comes after one that can not start"
+}

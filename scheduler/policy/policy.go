@@ -1,0 +1,378 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Order says which waiting job is next.
+type Order string
+
+// Backfill says whether a job that cannot start lets later ones pass.
+type Backfill string
+
+// Allocation says how many cores a job gets.
+type Allocation string
+
+// Preemption says whether running jobs can be made to give way.
+type Preemption string
+
+// VictimRule says which running jobs are paused first.
+type VictimRule string
+
+// Placement says which of its alternatives a job starts with.
+type Placement string
+
+// Policy is its choices, by name, with their settings. It implements
+// scheduler.RuleMaker. Empty choices stand for the first of their question.
+type Policy struct {
+	Order      Order
+	Backfill   Backfill
+	Allocation Allocation
+	Preemption Preemption
+	Victims    VictimRule
+	Placement  Placement
+	// Settings are those of the choices, such as the quantum.
+	Settings Settings
+}
+
+// Get returns the answer to a question; empty when it is left to the default.
+func (p *Policy) Get(q Question) string {
+	switch q {
+	case OrderOf:
+		return string(p.Order)
+	case AllocationOf:
+		return string(p.Allocation)
+	case BackfillOf:
+		return string(p.Backfill)
+	case PreemptionOf:
+		return string(p.Preemption)
+	case VictimsOf:
+		return string(p.Victims)
+	}
+	return string(p.Placement)
+}
+
+// Set answers a question.
+func (p *Policy) Set(q Question, name string) {
+	switch q {
+	case OrderOf:
+		p.Order = Order(name)
+	case AllocationOf:
+		p.Allocation = Allocation(name)
+	case BackfillOf:
+		p.Backfill = Backfill(name)
+	case PreemptionOf:
+		p.Preemption = Preemption(name)
+	case VictimsOf:
+		p.Victims = VictimRule(name)
+	default:
+		p.Placement = Placement(name)
+	}
+}
+
+// Complete returns the policy with what its choices imply, the defaults of the
+// others, and the settings that its choices read.
+func (p Policy) Complete() Policy {
+	p = p.answered()
+	var settings Settings
+	for _, q := range Questions {
+		for _, a := range q.settings(p) {
+			if v := p.setting(a); v != nil {
+				if settings == nil {
+					settings = Settings{}
+				}
+				settings[a.Name] = v
+			}
+		}
+	}
+	p.Settings = settings
+	return p
+}
+
+// answered returns the policy with an answer to each question.
+func (p Policy) answered() Policy {
+	open := func(q Question) bool { return p.Get(q) == "" }
+	if !slices.ContainsFunc(Questions, open) {
+		return p
+	}
+	if open(OrderOf) {
+		p.Order = Order(OrderOf.Default())
+	}
+	for again := true; again; { // what is implied may imply more
+		again = false
+		for _, q := range Questions {
+			c := q.find(p.Get(q))
+			if c == nil {
+				continue
+			}
+			for _, w := range c.Wants {
+				if w.Implied && open(w.Of) {
+					p.Set(w.Of, w.Name)
+					again = true
+				}
+			}
+		}
+	}
+	for _, q := range Questions {
+		if open(q) {
+			p.Set(q, q.Default())
+		}
+	}
+	return p
+}
+
+// settings returns the own arguments of a policy's answer.
+func (q Question) settings(p Policy) []schema.Arg {
+	if c := q.find(p.Get(q)); c != nil {
+		return c.Settings
+	}
+	return nil
+}
+
+// setting returns the value of an argument, or its default; nil for none.
+func (p *Policy) setting(a schema.Arg) any {
+	if v, ok := p.Settings[a.Name]; ok {
+		return v
+	}
+	if v, err := parse(a, a.Default); a.Default != "" && err == nil {
+		return v
+	}
+	return nil
+}
+
+// Choices returns the registered choices of the policy, in the order of the
+// questions; unknown and empty ones are left out.
+func (p Policy) Choices() []*Choice {
+	var all []*Choice
+	for _, q := range Questions {
+		if c := q.find(p.Get(q)); c != nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// arguments returns the settings that the policy's choices read.
+func (p Policy) arguments() []schema.Arg {
+	var all []schema.Arg
+	for _, c := range p.Choices() {
+		all = append(all, c.Settings...)
+	}
+	return all
+}
+
+// Validate returns an error that says which choice is unknown, which contradict
+// each other, or which setting is missing.
+func (p Policy) Validate() error {
+	given := p
+	p = p.Complete()
+	for _, q := range Questions {
+		if name := p.Get(q); q.find(name) == nil {
+			return fmt.Errorf("policy: unknown %s %q", q, name)
+		}
+	}
+	for _, problem := range p.Problems(func(arg string) bool { return given.sets(arg) }) {
+		if !problem.Unread {
+			return errors.New("policy: " + problem.Detail)
+		}
+	}
+	for _, a := range p.arguments() {
+		if v, ok := p.Settings[a.Name]; ok {
+			if err := check(a, v); err != nil {
+				return fmt.Errorf("policy: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// sets reports whether a policy that is not complete has an answer or a setting.
+func (p *Policy) sets(arg string) bool {
+	if slices.Contains(Questions, Question(arg)) {
+		return p.Get(Question(arg)) != ""
+	}
+	_, ok := p.Settings[arg]
+	return ok
+}
+
+// Problem is what is wrong with a policy.
+type Problem struct {
+	// Arg is the argument of the policy block that it is about.
+	Arg string
+	// Missing says that the argument is not set, but needed; Unread that it has no
+	// effect beside the other choices. Otherwise it contradicts them.
+	Missing, Unread bool
+	// Detail is a sentence for people.
+	Detail string
+}
+
+// Problems reports which of the arguments that a file sets contradict each
+// other, are missing, or have no effect. The policy is complete.
+func (p Policy) Problems(isSet func(arg string) bool) []Problem {
+	var all []Problem
+	for _, q := range Questions {
+		c := q.find(p.Get(q))
+		if c == nil {
+			continue
+		}
+		for _, w := range c.Wants {
+			if p.Get(w.Of) != w.Name && isSet(string(w.Of)) {
+				all = append(all, Problem{Arg: string(w.Of), Detail: w.Detail})
+			}
+		}
+		for _, a := range c.Settings {
+			if _, ok := p.Settings[a.Name]; !ok && a.Required {
+				all = append(all, Problem{Arg: a.Name, Missing: true, Detail: fmt.Sprintf(
+					"The %s %q needs a %s, for example %s = %s.", q, c.Name, a.Name, a.Name, a.Example)})
+			}
+		}
+	}
+	for _, s := range OwnSettings() {
+		if isSet(s.Name) && !slices.Contains(s.By, p.Get(s.Of)) {
+			all = append(all, Problem{Arg: s.Name, Unread: true, Detail: fmt.Sprintf("%s is read only by %s.", s.Name, s.Readers())})
+		}
+	}
+	if pre := preemptions.find(string(p.Preemption)); pre != nil && !pre.Pauses && isSet(string(VictimsOf)) {
+		all = append(all, Problem{
+			Arg: string(VictimsOf), Unread: true, Detail: "victims is read only by policies with preemption.",
+		})
+	}
+	return all
+}
+
+// Pauses reports whether a waiting job may pause running ones that are worse in
+// the policy's order.
+func (p Policy) Pauses() bool {
+	p = p.answered()
+	pre, order := preemptions.find(string(p.Preemption)), orders.find(string(p.Order))
+	return pre != nil && order != nil && pre.Pauses && !order.Turns
+}
+
+// OrderPauses reports whether the order itself takes cores from running jobs,
+// whatever the preemption.
+func (p Policy) OrderPauses() bool {
+	order := orders.find(string(p.Order))
+	return order != nil && (order.Turns || slices.ContainsFunc(order.Wants, func(w Want) bool {
+		pre := preemptions.find(w.Name)
+		return w.Of == PreemptionOf && w.Implied && pre != nil && pre.Pauses
+	}))
+}
+
+// Partial reports whether a job may be given less than its request.
+func (p Policy) Partial() bool {
+	a := allocations.find(string(p.answered().Allocation))
+	return a != nil && a.Partial
+}
+
+// Estimates reports whether decisions depend on predicted run times.
+func (p Policy) Estimates() bool {
+	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Estimates })
+}
+
+// FollowsProgress reports whether decisions depend on the predictions of jobs
+// that have started: where they can be paused for better ones, or their ends
+// are reserved.
+func (p Policy) FollowsProgress() bool {
+	p = p.answered()
+	order, backfill := orders.find(string(p.Order)), backfills.find(string(p.Backfill))
+	return order != nil && order.Estimates && p.Pauses() || backfill != nil && backfill.Estimates
+}
+
+// Title names the policy's order for people, at the beginning of a sentence.
+func (p Policy) Title() string {
+	if order := orders.find(string(p.answered().Order)); order != nil {
+		return order.Title
+	}
+	return ""
+}
+
+// String sums the policy up in a line: "round_robin, quantum 500ms, strict".
+func (p Policy) String() string {
+	p = p.answered()
+	parts := []string{string(p.Order)}
+	for _, a := range p.arguments() {
+		if text := format(p.setting(a)); text != "" && text != a.Default {
+			parts = append(parts, a.Name+" "+text)
+		}
+	}
+	if p.Backfill != Backfill(BackfillOf.Default()) {
+		parts = append(parts, string(p.Backfill)+" backfill")
+	}
+	if p.Placement != Placement(PlacementOf.Default()) {
+		parts = append(parts, strings.ReplaceAll(string(p.Placement), "_", " "))
+	}
+	parts = append(parts, string(p.Allocation))
+	if pre := preemptions.find(string(p.Preemption)); pre != nil && pre.Pauses {
+		parts = append(parts, string(p.Preemption)+" "+string(p.Victims)+" first")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// KeyLine is a labelled value that a cell's results depend on.
+type KeyLine struct{ Label, Value string }
+
+// KeyLines describe the policy in the key of a cell: each of its choices, what
+// they are set to, and their versions.
+func (p Policy) KeyLines() []KeyLine {
+	p = p.answered()
+	var lines []KeyLine
+	add := func(label, value string) { lines = append(lines, KeyLine{"policy." + label, value}) }
+	for _, q := range Questions {
+		switch name := p.Get(q); {
+		case q == VictimsOf:
+			if pre := preemptions.find(string(p.Preemption)); pre != nil && pre.Pauses {
+				add(string(q), name)
+			}
+		case q != PlacementOf:
+			add(string(q), name)
+		case name != q.Default():
+			add(string(q), name)
+		}
+		if c := q.find(p.Get(q)); c != nil && c.Version > 1 {
+			add(string(q)+".version", fmt.Sprint(c.Version))
+		}
+	}
+	for _, a := range p.arguments() {
+		if text := format(p.setting(a)); text != "" {
+			add(a.Name, text)
+		}
+	}
+	return lines
+}
+
+// Rules implements scheduler.RuleMaker.
+func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
+	if err := p.Validate(); err != nil {
+		return scheduler.Rules{}, err
+	}
+	p = p.Complete()
+	order, backfill := orders.find(string(p.Order)), backfills.find(string(p.Backfill))
+	s := Setup{
+		Policy: p, Run: &r, Pauses: p.Pauses(), Backfill: backfill,
+		Allocation: allocations.find(string(p.Allocation)), Placement: placements.find(string(p.Placement)),
+	}
+	rules := scheduler.Rules{
+		Order: order.New(s), Partial: s.Allocation.Partial, Ends: backfill.Reserves,
+		Quantum: p.Settings.Duration(quantum.Name), Turns: order.Turns, Drifts: order.Drifts,
+		Feedback: p.Settings.Duration(feedback.Name), Predicted: order.Estimates,
+	}
+	if s.Pauses {
+		rules.Victims = victimRules.find(string(p.Victims)).Compare
+	}
+	own, admits := rules.Order.(scheduler.Admitter)
+	switch {
+	case s.Allocation.Admission != nil:
+		rules.Admission = s.Allocation.Admission(s)
+	case admits:
+		rules.Admission = own
+	default:
+		rules.Admission = backfill.New(s)
+	}
+	return rules, nil
+}

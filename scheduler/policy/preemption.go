@@ -1,0 +1,22 @@
+package policy
+
+// The preemptions. Where running jobs give way, a job that cannot start may pause
+// those that are strictly worse by what the policy orders by first: as many as
+// needed, and none if all of them would not make room. Where jobs take turns only
+// the end of a quantum does this.
+const (
+	NoPreemption    Preemption = "none"
+	PausePreemption Preemption = "pause"
+)
+
+func init() {
+	RegisterPreemption(PreemptionChoice{
+		Choice: Choice{Name: string(NoPreemption), Title: "No preemption", Doc: "never", Place: 1},
+	})
+	RegisterPreemption(PreemptionChoice{
+		Choice: Choice{
+			Name: string(PausePreemption), Title: "Preemption", Doc: "they are paused, and go on later", Place: 2,
+		},
+		Pauses: true,
+	})
+}

@@ -1,0 +1,241 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Choice is what all registered choices have.
+type Choice struct {
+	// Name is the choice in the language, in keys and in results: "round_robin".
+	Name string
+	// Title begins a sentence for people: "Round robin".
+	Title string
+	// Doc says what it does, after its name in the reference of the language.
+	Doc string
+	// Place sorts the choices of a question in lists, from 1 on; those without one
+	// come last, by name. The first is the default.
+	Place int
+	// Version is raised when the decisions of a choice change, so that cells with
+	// it run again; 0 and 1 are the first.
+	Version int
+	// Settings are the choice's own arguments in a policy block.
+	Settings []schema.Arg
+	// Estimates says that it reads predicted run times.
+	Estimates bool
+	// Wants are what it needs the other choices to be.
+	Wants []Want
+}
+
+// Want is what a choice needs another choice of the policy to be.
+type Want struct {
+	// Of is the question that the other choice answers.
+	Of Question
+	// Name is the only answer that goes with it.
+	Name string
+	// Implied makes it the answer where the file does not set one.
+	Implied bool
+	// Detail is a sentence for people who have set another one.
+	Detail string
+}
+
+// Setup is what the rules of a run are made from.
+type Setup struct {
+	// Policy is complete: what is implied is filled in.
+	Policy Policy
+	// Run has the jobs and the cluster.
+	Run *scheduler.Run
+	// Pauses says that waiting jobs may pause running ones that are worse.
+	Pauses bool
+	// Allocation, Backfill and Placement are those of the policy.
+	Allocation *AllocationChoice
+	Backfill   *BackfillChoice
+	Placement  *PlacementChoice
+}
+
+// OrderChoice is an order: who is next.
+type OrderChoice struct {
+	Choice
+	// Turns makes a job whose quantum has ended go back to the queue. Then nobody
+	// pauses anybody for being worse.
+	Turns bool
+	// Drifts says that the rank of a waiting job changes when others are served.
+	Drifts bool
+	// New returns the order for a run. It may also be a scheduler.SecondRanker, a
+	// scheduler.Follower, or a scheduler.Admitter that takes the backfill's place.
+	New func(Setup) scheduler.Ranker
+}
+
+// AllocationChoice is an allocation: how many cores a job gets.
+type AllocationChoice struct {
+	Choice
+	// Partial allows jobs to be given less than their request.
+	Partial bool
+	// Allot returns how many cores a waiting job whose number of cores is open would
+	// start with now, and on which nodes; nil for its request or nothing.
+	Allot func(scheduler.View, scheduler.JobView) (cores int32, nodes []int32, ok bool)
+	// Admission, if it is set, takes the backfill's place.
+	Admission func(Setup) scheduler.Admitter
+}
+
+// BackfillChoice is a backfill: whether jobs may pass one that cannot start.
+type BackfillChoice struct {
+	Choice
+	// Passes lets jobs behind one that cannot start be looked at.
+	Passes bool
+	// Reserves has the expected ends of running jobs kept, for reservations.
+	Reserves bool
+	// HeldBack says why a job for which there is room may not pass, if the backfill
+	// has a reason of its own.
+	HeldBack func(v scheduler.View, r *Reservation) string
+	// New returns the admission for a run.
+	New func(Setup) scheduler.Admitter
+}
+
+// PreemptionChoice is a preemption: whether running jobs give way.
+type PreemptionChoice struct {
+	Choice
+	// Pauses lets a waiting job pause running ones that are worse.
+	Pauses bool
+}
+
+// VictimChoice is a victim rule: which running jobs are paused first.
+type VictimChoice struct {
+	Choice
+	// Compare is negative when a is paused before b.
+	Compare func(a, b scheduler.JobView) int
+}
+
+// PlacementChoice is a placement: with which of its alternatives a job starts.
+type PlacementChoice struct {
+	Choice
+	// Measure is what makes an alternative the best one in a plan: the least of its
+	// start and finish by the predictions.
+	Measure func(start, finish time.Duration) time.Duration
+	// Settled keeps a job to the alternative that it is planned with, also where
+	// another one would let it start by pausing others.
+	Settled bool
+}
+
+// choices are the registered answers to one question.
+type choices[T any] struct {
+	question Question
+	choice   func(*T) *Choice
+	list     []*T
+	plain    []*Choice // of the list
+}
+
+func (r *choices[T]) register(t T) {
+	c := r.choice(&t)
+	if c.Name == "" || r.find(c.Name) != nil {
+		panic(fmt.Sprintf("policy: %s %q is registered twice, or has no name", r.question, c.Name))
+	}
+	r.list = append(r.list, &t)
+	slices.SortFunc(r.list, func(a, b *T) int {
+		x, y := r.choice(a), r.choice(b)
+		return cmp.Or(cmp.Compare(uint(x.Place-1), uint(y.Place-1)), cmp.Compare(x.Name, y.Name))
+	})
+	r.plain = nil
+	for _, t := range r.list {
+		r.plain = append(r.plain, r.choice(t))
+	}
+	settings.own = nil
+}
+
+// find returns the choice of that name, or nil.
+func (r *choices[T]) find(name string) *T {
+	for _, t := range r.list {
+		if r.choice(t).Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+var (
+	orders      = choices[OrderChoice]{question: OrderOf, choice: func(c *OrderChoice) *Choice { return &c.Choice }}
+	allocations = choices[AllocationChoice]{question: AllocationOf, choice: func(c *AllocationChoice) *Choice { return &c.Choice }}
+	backfills   = choices[BackfillChoice]{question: BackfillOf, choice: func(c *BackfillChoice) *Choice { return &c.Choice }}
+	preemptions = choices[PreemptionChoice]{question: PreemptionOf, choice: func(c *PreemptionChoice) *Choice { return &c.Choice }}
+	victimRules = choices[VictimChoice]{question: VictimsOf, choice: func(c *VictimChoice) *Choice { return &c.Choice }}
+	placements  = choices[PlacementChoice]{question: PlacementOf, choice: func(c *PlacementChoice) *Choice { return &c.Choice }}
+)
+
+// RegisterOrder and its like make a choice known; they are called by init
+// functions, and panic when the name is taken.
+func RegisterOrder(c OrderChoice) { orders.register(c) }
+
+// RegisterAllocation makes an allocation known.
+func RegisterAllocation(c AllocationChoice) { allocations.register(c) }
+
+// RegisterBackfill makes a backfill known.
+func RegisterBackfill(c BackfillChoice) { backfills.register(c) }
+
+// RegisterPreemption makes a preemption known.
+func RegisterPreemption(c PreemptionChoice) { preemptions.register(c) }
+
+// RegisterVictims makes a victim rule known.
+func RegisterVictims(c VictimChoice) { victimRules.register(c) }
+
+// RegisterPlacement makes a placement known.
+func RegisterPlacement(c PlacementChoice) { placements.register(c) }
+
+// Question is what a choice answers, by its argument in the policy block.
+type Question string
+
+// The questions.
+const (
+	OrderOf      Question = "order"
+	AllocationOf Question = "allocation"
+	BackfillOf   Question = "backfill"
+	PreemptionOf Question = "preemption"
+	VictimsOf    Question = "victims"
+	PlacementOf  Question = "placement"
+)
+
+// Questions are all of them, in the order of keys.
+var Questions = []Question{OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf}
+
+// Choices returns the registered answers to a question, in order.
+func (q Question) Choices() []*Choice {
+	switch q {
+	case OrderOf:
+		return orders.plain
+	case AllocationOf:
+		return allocations.plain
+	case BackfillOf:
+		return backfills.plain
+	case PreemptionOf:
+		return preemptions.plain
+	case VictimsOf:
+		return victimRules.plain
+	}
+	return placements.plain
+}
+
+// Names returns the names of the registered answers to a question.
+func (q Question) Names() []string {
+	var names []string
+	for _, c := range q.Choices() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// Default returns the answer to a question where a policy has none: the first.
+func (q Question) Default() string { return q.Choices()[0].Name }
+
+// find returns the registered answer of that name, or nil.
+func (q Question) find(name string) *Choice {
+	for _, c := range q.Choices() {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}

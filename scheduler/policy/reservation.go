@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Reservation is the earliest start of the first blocked job, by the predicted
+// run times: the instant, and what is free then.
+type Reservation struct {
+	Job   int32
+	At    time.Duration // Never when no end of a running job makes room
+	rooms []scheduler.Room
+	need  scheduler.Room
+	count int
+	home  []int32
+	nodes []int32 // scratch
+}
+
+// reserve makes the reservation of the first job that cannot start: in the
+// alternative with which it starts earliest, by the predictions.
+func (r *Reservation) reserve(d *desk, j scheduler.JobView) {
+	choices := j.Choices()
+	if len(choices) < 2 {
+		r.reserveAs(d.View, j)
+		return
+	}
+	best, earliest := choices[0], scheduler.Never
+	for _, k := range choices {
+		d.Choose(j.Number(), k)
+		if r.reserveAs(d.View, j); r.At < earliest {
+			best, earliest = k, r.At
+		}
+	}
+	d.Choose(j.Number(), best)
+	r.reserveAs(d.View, j)
+}
+
+// reserveAs makes the reservation for a job with its present alternative. A job
+// that runs longer than predicted is taken to end at any moment.
+func (r *Reservation) reserveAs(v scheduler.View, j scheduler.JobView) {
+	r.Job, r.At = j.Number(), scheduler.Never
+	r.need, r.count = j.Needs(j.Least())
+	r.home = append([]int32(nil), j.Home()...)
+	r.rooms = append(r.rooms[:0], v.Machine().Free()...)
+	running, now := v.Running(), v.Now()
+	for i, n := 0, running.Len(); i < n; i++ {
+		end, job := running.End(i)
+		at := max(end, now)
+		if r.At != scheduler.Never && at > r.At || at == scheduler.Never {
+			return
+		}
+		if k := v.Job(job); !k.Yields() {
+			k.GiveBack(r.rooms)
+		}
+		more := false
+		if i+1 < n {
+			next, _ := running.End(i + 1)
+			more = max(next, now) == at
+		}
+		if r.At == scheduler.Never && !more && r.fits() {
+			r.At = at
+		}
+	}
+}
+
+// fits reports whether the reservation's job fits into its rooms.
+func (r *Reservation) fits() bool {
+	nodes, ok := scheduler.Fit(r.rooms, r.need, r.count, r.home, r.nodes[:0])
+	r.nodes = nodes[:0]
+	return ok
+}
+
+// mayPass reports whether a waiting job can start on these nodes without delaying
+// the reservation: it ends before, or leaves enough beside it. In that case what
+// it takes is subtracted from what is free at that instant.
+func (r *Reservation) mayPass(v scheduler.View, j scheduler.JobView, cores int32, nodes []int32) bool {
+	if r.At == scheduler.Never || j.Length(cores) <= r.At-v.Now() {
+		return true
+	}
+	need, _ := j.Needs(cores)
+	for _, node := range nodes {
+		r.rooms[node].Sub(need)
+	}
+	if r.fits() {
+		return true
+	}
+	for _, node := range nodes {
+		r.rooms[node].Add(need)
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/units"
+)
+
+// Settings are the values of the arguments that the choices of a policy have of
+// their own, by name: a time.Duration, a float64, an int, a string or a bool.
+type Settings map[string]any
+
+// Duration returns a setting that is a duration; 0 when it is not set.
+func (s Settings) Duration(name string) time.Duration { d, _ := s[name].(time.Duration); return d }
+
+// Number returns a setting that is a number; 0 when it is not set.
+func (s Settings) Number(name string) float64 { v, _ := s[name].(float64); return v }
+
+// The settings that several orders share, or the scheduler carries out.
+var (
+	quantum = schema.Arg{
+		Name: "quantum", Type: schema.Duration, Required: true, Positive: true,
+		Doc: "How long a job runs before the order is looked at again.", Example: `"1s"`,
+	}
+	feedback = schema.Arg{
+		Name: "feedback", Type: schema.Duration, Positive: true, DefaultDoc: "off",
+		Doc: "A waiting job's level improves by one each time it has waited this long.", Example: `"10s"`,
+	}
+)
+
+// parse reads the text of a value, as it stands in the language or in JSON.
+func parse(a schema.Arg, text string) (any, error) {
+	if s, err := strconv.Unquote(text); err == nil {
+		text = s
+	}
+	switch a.Type {
+	case schema.Duration:
+		return units.ParseDuration(text)
+	case schema.Number:
+		return strconv.ParseFloat(text, 64)
+	case schema.Integer:
+		return strconv.Atoi(text)
+	case schema.Bool:
+		return strconv.ParseBool(text)
+	}
+	return text, nil
+}
+
+// format writes a value so that parse reads it; empty for none.
+func format(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// check returns an error for a value that is not of the argument's type, or out of
+// its bounds.
+func check(a schema.Arg, v any) error {
+	var n float64
+	ok := false
+	switch v := v.(type) {
+	case time.Duration:
+		n, ok = v.Seconds(), a.Type == schema.Duration
+	case float64:
+		n, ok = v, a.Type == schema.Number
+	case int:
+		n, ok = float64(v), a.Type == schema.Integer
+	case string:
+		return mismatch(a, v, a.Type == schema.String)
+	case bool:
+		return mismatch(a, v, a.Type == schema.Bool)
+	}
+	if a.Positive && !(n > 0) || a.Min != nil && !(n >= *a.Min) || a.Max != nil && !(n <= *a.Max) {
+		return fmt.Errorf("%s of %s is out of range", a.Name, format(v))
+	}
+	return mismatch(a, v, ok)
+}
+
+func mismatch(a schema.Arg, v any, ok bool) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf("%s is a %s, not %T", a.Name, a.Type, v)
+}
+
+// MarshalJSON writes each value as a text.
+func (s Settings) MarshalJSON() ([]byte, error) {
+	texts := make(map[string]string, len(s))
+	for name, v := range s {
+		texts[name] = format(v)
+	}
+	return json.Marshal(texts)
+}
+
+// UnmarshalJSON reads the texts by the types of the registered arguments.
+func (s *Settings) UnmarshalJSON(b []byte) error {
+	var texts map[string]string
+	if err := json.Unmarshal(b, &texts); err != nil {
+		return err
+	}
+	*s = Settings{}
+	for _, a := range OwnSettings() {
+		text, ok := texts[a.Name]
+		if !ok {
+			continue
+		}
+		v, err := parse(a.Arg, text)
+		if err != nil {
+			return fmt.Errorf("setting %s: %w", a.Name, err)
+		}
+		(*s)[a.Name] = v
+		delete(texts, a.Name)
+	}
+	for name := range texts {
+		return fmt.Errorf("setting %s: no policy has it", name)
+	}
+	return nil
+}

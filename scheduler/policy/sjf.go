@@ -1,0 +1,25 @@
+package policy
+
+import "github.com/tfexp/tfexp/scheduler"
+
+// SJF is shortest job first: by the predicted run time. A job without a
+// prediction counts as longer than all others.
+const SJF Order = "sjf"
+
+func init() {
+	RegisterOrder(OrderChoice{
+		Choice: Choice{
+			Name: string(SJF), Title: "SJF", Doc: "the shortest predicted run time", Place: 4, Estimates: true,
+		},
+		New: func(Setup) scheduler.Ranker { return shortest{} },
+	})
+}
+
+type shortest struct{}
+
+func (shortest) Rank(j scheduler.JobView) int64 {
+	if predicted := j.Predicted(); predicted != 0 {
+		return int64(predicted)
+	}
+	return int64(scheduler.Never)
+}

@@ -1,0 +1,29 @@
+package policy
+
+import "github.com/tfexp/tfexp/scheduler"
+
+// SRTF is shortest remaining time first: by the predicted run time that is left.
+// It implies preemption.
+const SRTF Order = "srtf"
+
+func init() {
+	RegisterOrder(OrderChoice{
+		Choice: Choice{
+			Name: string(SRTF), Title: "SRTF", Doc: "the shortest predicted remaining time", Place: 5, Estimates: true,
+			Wants: []Want{impliesPause(SRTF)},
+		},
+		New: func(Setup) scheduler.Ranker { return leastLeft{} },
+	})
+}
+
+// impliesPause is what an order wants that is about running jobs as well.
+func impliesPause(o Order) Want {
+	return Want{
+		Of: PreemptionOf, Name: string(PausePreemption), Implied: true,
+		Detail: "The order \"" + string(o) + "\" implies preemption.",
+	}
+}
+
+type leastLeft struct{}
+
+func (leastLeft) Rank(j scheduler.JobView) int64 { return int64(j.Remaining()) }

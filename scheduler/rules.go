@@ -1,0 +1,217 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// RuleMaker is a policy, as a Run is given it. The policies are in package
+// policy; the scheduler knows none of them.
+type RuleMaker interface {
+	// Rules returns the rules of one run, which may keep state of it. The error
+	// says what is wrong with the policy.
+	Rules(Run) (Rules, error)
+	// String sums the policy up in a line.
+	String() string
+}
+
+// Rules are what a run is decided by: who is next, who starts, and what the
+// scheduler has to keep track of for that.
+type Rules struct {
+	Order     Ranker
+	Admission Admitter
+	// Victims compares running jobs by who is paused first; nil when no job is
+	// paused for a better one.
+	Victims func(a, b JobView) int
+	// Partial allows jobs to be given less than their request.
+	Partial bool
+	// Quantum is how long a job runs before dispatch looks at it again; 0 for none.
+	Quantum time.Duration
+	// Turns makes a job whose quantum has ended go back to the queue.
+	Turns bool
+	// Feedback is the waiting time that improves a job's effective level by one; 0
+	// for none.
+	Feedback time.Duration
+	// Ends keeps the expected ends of running jobs (RunningJobs.Ends), and lets
+	// limits on the queue have a window.
+	Ends bool
+	// Drifts says that the rank of a waiting job changes when others are served:
+	// it is put to its new place when it is looked at.
+	Drifts bool
+	// Predicted says that ranks follow the predictions of run times.
+	Predicted bool
+}
+
+// Ranker orders jobs.
+type Ranker interface {
+	// Rank returns what a job is ordered by; less is better. Of a running job it
+	// says how it compares with waiting ones at this instant. Ties are broken by
+	// arrival (but see SecondRanker), then job number.
+	Rank(JobView) int64
+}
+
+// SecondRanker is a Ranker that breaks ties by something else than the arrival.
+type SecondRanker interface {
+	Second(JobView) int64
+}
+
+// Follower is a Ranker that follows what jobs are given.
+type Follower interface {
+	Arrived(job int32)
+	Ended(job int32)
+	// Used reports that a job has held a grant for a time.
+	Used(job int32, d time.Duration, g Grant)
+	// Served reports that a job is given cores, or goes on with them.
+	Served(job int32)
+}
+
+// Admitter decides which waiting jobs start.
+//
+// There is room beside it for a policy of rounds, which answers with target
+// allocations of all jobs, and for a choice that asks for nodes.
+type Admitter interface {
+	// Admit is called at each dispatch with waiting jobs. What it has the
+	// scheduler do shows in the view at once.
+	Admit(View, Hands) error
+	// HeldBack says why a waiting job for which there is room is not started.
+	HeldBack(v View, job int32) string
+}
+
+// Explainer is an Admitter that says itself why a waiting job does not start,
+// whether or not there is room.
+type Explainer interface {
+	Why(v View, job int32) string
+}
+
+// View is what a policy sees of a run. It is read-only.
+type View interface {
+	Now() time.Duration
+	Job(number int32) JobView
+	Waiting() WaitingJobs
+	Running() RunningJobs
+	Machine() MachineView
+	// Recording reports whether reasons of decisions are kept.
+	Recording() bool
+}
+
+// Hands are what a policy can have the scheduler do.
+type Hands interface {
+	// Start starts or resumes a waiting job with so many cores in all, on nodes
+	// that have room for it. A job that its engine cannot start fails.
+	Start(job, cores int32, nodes []int32, why string) error
+	// Resize gives a running malleable job more or fewer cores on its node.
+	Resize(job, cores int32, why string) error
+	// MakeRoom pauses running jobs that are worse than a waiting one, if that lets
+	// it start. It reports whether any running job is worse, and whether there is
+	// room now.
+	MakeRoom(job int32) (worse, made bool, err error)
+	// Choose sets the alternative with which a waiting job is looked at, and
+	// would start.
+	Choose(job, alternative int32)
+}
+
+// Now returns the present instant.
+func (l *loop) Now() time.Duration { return l.now }
+
+// Job returns the view of a job.
+func (l *loop) Job(number int32) JobView { return JobView{l, number} }
+
+// Waiting returns the jobs that wait.
+func (l *loop) Waiting() WaitingJobs { return WaitingJobs{l} }
+
+// Running returns the jobs that run.
+func (l *loop) Running() RunningJobs { return RunningJobs{l} }
+
+// Machine returns the machine.
+func (l *loop) Machine() MachineView { return MachineView{l.machine} }
+
+// Recording implements View.
+func (l *loop) Recording() bool { return l.recording() }
+
+// Start implements Hands.
+func (l *loop) Start(job, cores int32, nodes []int32, why string) error {
+	return l.start(job, cores, nodes, why)
+}
+
+// Resize implements Hands.
+func (l *loop) Resize(job, cores int32, why string) error {
+	held := int32(l.lives[job].grant.Cores.Count())
+	switch {
+	case cores < held:
+		low, rest := l.lives[job].grant.Cores.cut(int(cores))
+		return l.resize(job, low, rest, nil, why)
+	case cores > held:
+		return l.growBy(job, cores-held, l.home(job)[0], why)
+	}
+	return nil
+}
+
+// MakeRoom implements Hands.
+func (l *loop) MakeRoom(job int32) (worse, made bool, err error) { return l.makeRoom(job) }
+
+// Choose implements Hands.
+func (l *loop) Choose(job, alternative int32) { l.adopt(job, alternative) }
+
+// WaitingJobs are the jobs that wait, queued or paused, in the policy's order.
+type WaitingJobs struct{ l *loop }
+
+// Len returns how many there are.
+func (w WaitingJobs) Len() int { return w.l.queue.Len() }
+
+// Next returns the first job after a place that is within a limit, or Nobody.
+func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
+	for {
+		j := w.l.queue.Next(after, within)
+		if j == nobody || !w.l.rules.Drifts || !w.l.moved(j) {
+			return j
+		}
+	}
+}
+
+// Peek is Next, but leaves jobs whose rank has changed where they stand.
+func (w WaitingJobs) Peek(after queue.Key, within queue.Limit) int32 {
+	return w.l.queue.Next(after, within)
+}
+
+// KeyOf returns where a waiting job stands.
+func (w WaitingJobs) KeyOf(job int32) queue.Key { return w.l.queue.KeyOf(job) }
+
+// AskOf returns the least that a waiting job needs in order to start.
+func (w WaitingJobs) AskOf(job int32) queue.Ask { return w.l.queue.AskOf(job) }
+
+// RunningJobs are the jobs that run. Its slices are the scheduler's own: they are
+// not to be changed, and hold until something is done.
+type RunningJobs struct{ l *loop }
+
+// All returns the running jobs, in no particular order.
+func (r RunningJobs) All() []int32 { return r.l.running }
+
+// Malleable returns those that can be resized, by first start, then number.
+func (r RunningJobs) Malleable() []int32 { return r.l.malleable }
+
+// Len returns how many jobs have an expected end.
+func (r RunningJobs) Len() int { return len(r.l.ends) }
+
+// End returns the i-th expected end, by the predictions, and whose it is; Never
+// for a job without a prediction. Ends are kept for rules that ask for them.
+func (r RunningJobs) End(i int) (at time.Duration, job int32) { return r.l.ends[i].at, r.l.ends[i].job }
+
+// MachineView is the machine. Its slices are the scheduler's own.
+type MachineView struct{ m *machine }
+
+// Free returns what is free, by node.
+func (m MachineView) Free() []Room { return m.m.free }
+
+// Whole returns what is free when nothing runs, by node.
+func (m MachineView) Whole() []Room { return m.m.whole }
+
+// Idle returns how many cores are free, of all nodes.
+func (m MachineView) Idle() int32 { return m.m.idle }
+
+// MostFree returns the largest number of cores that are free on one node.
+func (m MachineView) MostFree() int32 { return m.m.mostFree() }
+
+// Kind returns the number of a type of GPU, as rooms have it: 0 for no type in
+// particular, -1 for one that no node has.
+func (m MachineView) Kind(gpu string) int32 { return m.m.kindOf(gpu) }

@@ -1,0 +1,94 @@
+package scheduler
+
+import "time"
+
+// JobView is a job as a policy sees it, at this instant.
+type JobView struct {
+	l      *loop
+	number int32
+}
+
+func (j JobView) life() *life { return &j.l.lives[j.number] }
+
+// Number returns the job's number.
+func (j JobView) Number() int32 { return j.number }
+
+// Job returns the job as it was given to the run; while it waits, with the
+// request and the prediction of the alternative with which it is looked at.
+func (j JobView) Job() *Job { return &j.l.Jobs[j.number] }
+
+// State returns the state of the job.
+func (j JobView) State() State { return j.life().State }
+
+// Request returns the cores that the job asks for now.
+func (j JobView) Request() int32 { return j.life().request }
+
+// Level returns the effective level.
+func (j JobView) Level() int32 { return j.life().level }
+
+// Turn returns a number that is greater each time that a job begins to wait: that
+// of the last one.
+func (j JobView) Turn() int64 { return j.l.arrivals }
+
+// Held returns what a running job holds.
+func (j JobView) Held() Grant { return j.life().grant }
+
+// Since returns when the present stretch of waiting or running began, as far as
+// it is not added to the job's times yet.
+func (j JobView) Since() time.Duration { return j.life().since }
+
+// Yields reports whether a running job's turn is over: its cores count as free,
+// and it stands in the queue.
+func (j JobView) Yields() bool { return j.life().yields }
+
+// CoreTime returns the core time of the stretches that have ended.
+func (j JobView) CoreTime() time.Duration { return j.life().CoreTime }
+
+// Attained returns the core time that the job has had up to now.
+func (j JobView) Attained() time.Duration { return j.l.attained(j.number) }
+
+// Service returns the service time of a running job up to now.
+func (j JobView) Service() time.Duration { return j.l.service(j.number) }
+
+// Predicted returns the predicted run time on the full request; 0 without one.
+func (j JobView) Predicted() time.Duration { return j.l.predicted(j.number) }
+
+// Remaining returns the predicted run time that is left on the full request, and
+// Never without a prediction.
+func (j JobView) Remaining() time.Duration { return j.l.remaining(j.number) }
+
+// Length is Remaining on so many cores.
+func (j JobView) Length(cores int32) time.Duration { return j.l.length(j.number, cores) }
+
+// Least returns the least number of cores that a waiting job can start with.
+func (j JobView) Least() int32 { return j.l.atLeast(j.number) }
+
+// Sized reports whether the number of cores is not to be chosen: the job is a
+// gang, or rigid and has started.
+func (j JobView) Sized() bool { return j.l.sized(j.number) }
+
+// Needs returns what the job needs of each of its nodes on so many cores, and the
+// number of nodes. A paused job has its memory already.
+func (j JobView) Needs(cores int32) (Room, int) { return j.l.needs(j.number, cores) }
+
+// Home returns the nodes that a job which has started is bound to, or nil. The
+// slice holds until the next call, for any job.
+func (j JobView) Home() []int32 { return j.l.home(j.number) }
+
+// Fits finds nodes on which a waiting job can start with so many cores: the first
+// that have room. The slice holds until the next call, for any job.
+func (j JobView) Fits(cores int32) (nodes []int32, ok bool) { return j.l.fits(j.number, cores) }
+
+// HeldUp reports whether a waiting job could not start even if all running jobs
+// had ended: paused jobs keep the memory that it needs, and they come after it.
+func (j JobView) HeldUp() bool { return j.l.heldUp(j.number) }
+
+// Choices returns the alternatives that a waiting job can still choose among;
+// none for a job that has none, or that has started.
+func (j JobView) Choices() []int32 { return j.l.choices(j.number) }
+
+// Alternative returns the one with which the job is looked at, or has started.
+func (j JobView) Alternative() int32 { return int32(j.life().Alternative) }
+
+// GiveBack adds to rooms what a running job would give back if it ended.
+func (j JobView) GiveBack(rooms []Room) { j.l.addAll(rooms, j.number) }

@@ -1,0 +1,32 @@
+package plot
+
+import (
+	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// Kind is a kind of picture that can be drawn. Each registers itself in a file
+// of its own.
+type Kind struct {
+	picture.Kind
+	// Draw makes its pictures. Pictures that lack data are skipped: they say why,
+	// and have no Paint. Nothing at all is drawn, nor explained, where the
+	// experiment has nothing of the sort.
+	Draw func(*Data, Ask) ([]Figure, error)
+}
+
+// Ask is what a plot block asks for.
+type Ask struct {
+	record.Plot
+	// MaxCells bounds the pictures of single cells.
+	MaxCells int
+}
+
+// draws has the functions that draw, by kind.
+var draws = map[string]func(*Data, Ask) ([]Figure, error){}
+
+// Register adds a kind of picture. It panics when one of that name exists.
+func Register(k Kind) {
+	picture.Register(k.Kind)
+	draws[k.Name] = k.Draw
+}
