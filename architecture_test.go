@@ -2,6 +2,7 @@
 package tfexp
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -10,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	_ "github.com/tfexp/tfexp/hardware/engine/all"
 )
 
 const module = "github.com/tfexp/tfexp/"
@@ -23,6 +27,9 @@ var readers = []string{
 // arguments of the language, and what reads its units.
 var everywhere = []string{"experiments/schema", "experiments/units"}
 
+// machines are the packages of hardware that pipeline and stages may import: no engine.
+var machines = []string{"hardware$", "hardware/engine$", "hardware/launch", "hardware/gpu", "hardware/progress"}
+
 // rules say which of the module's packages may import which: the first
 // prefix of rules that fits a package lists what it may use, by prefix; a name
 // that ends in $ is that package alone. Imports point one
@@ -33,12 +40,16 @@ var rules = []struct {
 }{
 	{"cmd/", []string{"cmd/", "pipeline", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline/store", []string{"results"}},
-	{"pipeline/realise", []string{"pipeline/store", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
-	{"pipeline", []string{"pipeline/", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
+	{"pipeline/realise", append([]string{
+		"pipeline/store", "stages", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
+	}, machines...)},
+	{"pipeline", append([]string{
+		"pipeline/", "stages", "experiments", "results", "jobs/", "scheduler", "estimator",
+	}, machines...)},
 	{"stages/all", []string{"stages/"}},
 	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
-	{"stages/", []string{"stages$", "scheduler", "estimator", "hardware", "results", "jobs/contract", "experiments/schema"}},
-	{"stages", []string{"scheduler", "estimator", "hardware", "results"}},
+	{"stages/", append([]string{"stages$", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
+	{"stages", append([]string{"scheduler", "estimator", "results"}, machines...)},
 	{"experiments/schema", nil},
 	{"experiments/units", nil},
 	{"experiments/words", nil},
@@ -58,7 +69,7 @@ var rules = []struct {
 	{"experiments", []string{"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "results"}},
 	{"results", []string{"scheduler", "results", "experiments/schema"}},
 	{"estimator", nil},
-	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "experiments/schema", "experiments/units"}},
+	{"hardware", []string{"scheduler", "hardware", "jobs/contract"}},
 	{"scheduler/queue", nil},
 	{"scheduler/matching", nil},
 	{"scheduler/ledger", []string{"scheduler$"}},
@@ -125,4 +136,67 @@ func allowed(pkg, target string) bool {
 		return false
 	}
 	return false
+}
+
+// words are texts that happen to be the name of an engine, and mean something else: the half of a real cell that is its
+// simulation.
+var words = map[string]string{
+	"results/record/layout.go": "simulated",
+	"results/record/tables.go": "simulated",
+	"stages/plot/fidelity.go":  "simulated",
+}
+
+// No package but an engine's own knows the name of an engine: the others ask the registry. Packages for tests may.
+func TestOnlyTheRegistryKnowsEngines(t *testing.T) {
+	names := engine.Names(nil)
+	if len(names) < 3 {
+		t.Fatalf("the engines are %q", names)
+	}
+	eachFile(t, func(path, pkg string, file *ast.File) {
+		if own, ok := strings.CutPrefix(pkg, "hardware/"); ok && slices.Contains(names, strings.Split(own, "/")[0]) {
+			return
+		}
+		if strings.HasSuffix(pkg, "test") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if _, ok := n.(*ast.ImportSpec); ok {
+				return false
+			}
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			if text, _ := strconv.Unquote(lit.Value); slices.Contains(names, text) && words[path] != text {
+				t.Errorf("%s holds the name of the engine %q: it should ask the registry (hardware/engine)", path, text)
+			}
+			return true
+		})
+	})
+}
+
+// eachFile calls visit for each file of Go that is no test.
+func eachFile(t *testing.T, visit func(path, pkg string, file *ast.File)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || path != "." && strings.HasPrefix(d.Name(), ".")) {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		path = filepath.ToSlash(path)
+		visit(path, strings.TrimSuffix(path, "/"+d.Name()), file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -32,7 +32,7 @@ func (d *Decoder) contention(n *eval.Node, e *eval.Env) (*experiments.Contention
 	for _, name := range []string{"serial", "capacity", "sharpness"} {
 		if a.IsSet(name) {
 			a.Fail(a.At(name), "Contradicting arguments",
-				"%s is fitted to the measurements of file; give one or the other.", name)
+				"%s is fitted to the measurements of file; set one or the other.", name)
 		}
 	}
 	if a.Lacks("measured_threads") {
@@ -71,7 +71,7 @@ func (d *Decoder) fitContention(a *eval.Args) (estimator.Contention, bool) {
 	}
 	law, err := estimator.FitContention(crowds)
 	if err != nil {
-		a.Fail(at, "Measurements that do not suffice", "%s has %s that count: %v.", from.shown,
+		a.Fail(at, "Measurements that cannot be fitted", "%s has %s for the fit: %v.", from.shown,
 			words.Plural(len(rows), "row"), err)
 		return law, false
 	}

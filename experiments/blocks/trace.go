@@ -123,7 +123,7 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args) *traceFile {
 		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace without jobs", "There is no job in %s.", t.shown)
 	case n > schema.MaxJobs:
 		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace too large",
-			"%s has %d jobs; the most is %d. limit takes the first of them.", t.shown, n, schema.MaxJobs)
+			"%s has %d jobs; the most is %d. Use limit to take only the first.", t.shown, n, schema.MaxJobs)
 	default:
 		f.ok = true
 	}

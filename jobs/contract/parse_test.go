@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -56,6 +57,19 @@ func TestParse(t *testing.T) {
 			Report{Startup: -1, Save: -1, Steps: []float64{1.5, 1}, Updates: 2, Progress: Progress{Step: 2, Seconds: ptr(1)}}},
 		{"not all steps", Last, `{"tfexp":{"step":1,"seconds":1.5}}` + "\n" + `{"tfexp":{"step":9,"seconds":1}}`,
 			Report{Startup: -1, Save: -1, Updates: 2, Progress: Progress{Step: 9, Seconds: ptr(1)}}},
+		{"news", Last, strings.Join([]string{
+			`{"tfexp":{"checkpoint":{"step":500,"seconds":0.25}}}`, `{"tfexp":{"resumed":{"step":500,"lost_steps":3,"lost_seconds":0.5}}}`,
+			`{"tfexp":{"changed":{"settings":{"batch":64},"seconds":0}}}`, `{"tfexp":{"refused":"deepen","reason":"no blocks"}}`,
+			`{"tfexp":{"deepened":{"block":1,"layers":2,"accuracy_before":0.5,"accuracy_after":0.5,"seconds":0.1}}}`,
+			`{"tfexp":{"final_accuracy":0.9}}`, `{"tfexp":{"checkpoint":{"step":-1}}}`, `{"tfexp":{"resumed":{"lost_steps":-1}}}`,
+		}, "\n"), Report{
+			Startup: -1, Save: -1, Checkpoints: []Checkpoint{{Step: 500, Seconds: 0.25}}, Resumed: []Resumed{{500, 3, 0.5}},
+			Changed:  []Changed{{Settings: map[string]json.RawMessage{"batch": []byte("64")}}},
+			Deepened: []Deepened{{1, 2, 0.5, 0.5, 0.1}}, Refused: []Progress{{Refused: "deepen", Reason: "no blocks"}}, FinalAccuracy: ptr(0.9),
+			Warnings: []string{
+				"line 7: progress line: a checkpoint after step -1 in 0 seconds",
+				"line 8: progress line: resumed after step 0 with -1 steps (0 seconds) lost",
+			}}},
 		{"resizes", Last, progress + `{"tfexp":{"resized":{"inter":1,"intra":2,"seconds":1.3}}}` + "\n" + `{"tfexp":{"resized":{"inter":0,"intra":2,"seconds":1}}}`,
 			Report{Startup: -1, Save: -1, Epochs: []float64{1.5}, Loss: ptr(0.5), Accuracy: ptr(0.8), Updates: 1,
 				Progress: Progress{Epoch: 1, Step: 45, Loss: ptr(0.5), Accuracy: ptr(0.8), Seconds: ptr(1.5), Threads: 2},

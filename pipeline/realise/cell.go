@@ -53,6 +53,7 @@ func expand(x *Experiment) (cells []*Cell) {
 				Cell:     fmt.Sprintf("%s-r%d", name, r),
 				Workload: c.Workload.Name, Hardware: c.Hardware.Name, Policy: c.Policy.Name,
 				Replicate: r, Seed: replicateSeed(spec.Seed, r), Engine: c.Hardware.Engine,
+				Simulated: !c.Hardware.Real(), Contained: c.Hardware.Kind().Contained,
 				Axes: axes, Cores: cores, GPUs: gpus,
 			}})
 		}

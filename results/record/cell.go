@@ -57,7 +57,7 @@ type CellWriter struct {
 // A cell.json of an earlier run is removed first: from now on the folder is
 // not complete.
 func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
-	w := &CellWriter{Collector: measure.NewCollector(s.Setup), dir: dir, setup: s, records: records, durable: s.Cell.Engine != simulated}
+	w := &CellWriter{Collector: measure.NewCollector(s.Setup), dir: dir, setup: s, records: records, durable: s.Cell.Real()}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make cell folder: %w", err)
 	}
@@ -71,7 +71,7 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 	w.events, errs[0] = table.NewPending(filepath.Join(dir, EventsFile), w.durable)
 	w.decisions, errs[1] = table.NewPending(filepath.Join(dir, DecisionsFile), w.durable)
 	columns := occupancyColumns
-	if s.Cell.Engine == inContainers {
+	if s.Cell.Contained {
 		columns = usedColumns
 	}
 	w.occupancy, errs[2] = table.Create(filepath.Join(dir, OccupancyFile), w.durable, columns, nil)
@@ -107,7 +107,7 @@ func (w *CellWriter) Decision(d scheduler.Decision) {
 
 func (w *CellWriter) flushOccupancy() {
 	held := w.Occupancy()
-	if w.setup.Cell.Engine == inContainers {
+	if w.setup.Cell.Contained {
 		w.rows = append(w.rows, held)
 	} else {
 		w.keep(w.occupancy.Add(&held, nil))
@@ -168,7 +168,7 @@ func (w *CellWriter) finishTables() ([]File, error) {
 	if w.changed {
 		w.flushOccupancy()
 	}
-	if w.setup.Cell.Engine == inContainers {
+	if w.setup.Cell.Contained {
 		if err := w.addUsed(); err != nil {
 			return nil, err
 		}

@@ -105,7 +105,11 @@ type CellRef struct {
 	Policy    string `json:"policy"`
 	Replicate int    `json:"replicate"` // from 1
 	Seed      int64  `json:"seed"`
+	// Engine is the name of the engine. Simulated reports whether its jobs took virtual time; Contained whether they ran in
+	// containers.
 	Engine    string `json:"engine"`
+	Simulated bool   `json:"simulated,omitempty"`
+	Contained bool   `json:"contained,omitempty"`
 	// Axes are the axes that this cell reads.
 	Axes []Setting `json:"axes,omitempty"`
 	// Cores is the capacity; Key the hash that its outputs are cached under.
@@ -125,17 +129,15 @@ func (c CellRef) Variant() string {
 	return s
 }
 
-// simulated is the engine of cells that take no real time.
-const simulated = "simulated"
-
-// Real tells whether the cell's jobs run for real.
-func (c CellRef) Real() bool { return c.Engine != simulated }
+// Real reports whether the cell's jobs ran for real. Results of earlier versions do not say Simulated: the engine of their
+// simulated cells had the name that the folders of twins have.
+func (c CellRef) Real() bool { return !c.Simulated && c.Engine != TwinDir }
 
 // Twin is the simulation of a real cell from the fitted estimates. It is a cell
 // of its own, in a folder within that of the real one; its key is not known here.
 func (c CellRef) Twin() CellRef {
 	c.Cell += "/" + TwinDir
-	c.Engine, c.Key, c.PredictedSeconds = simulated, "", 0
+	c.Engine, c.Simulated, c.Contained, c.Key, c.PredictedSeconds = TwinDir, true, false, "", 0
 	return c
 }
 

@@ -12,9 +12,6 @@ import (
 	"strconv"
 )
 
-// inContainers is the engine whose cells have more columns in occupancy.csv.
-const inContainers = "docker"
-
 // usedColumns are those of occupancy.csv in a cell that ran in containers.
 var usedColumns = append(slices.Clone(occupancyColumns),
 	usedColumn("cpu_pct", func(o *measure.Occupancy) *float64 { return &o.CPU }),

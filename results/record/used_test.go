@@ -37,7 +37,7 @@ func TestOccupancyOfContainers(t *testing.T) {
 	usage.Add(ContainerRow{At: 5, Job: "late"}) // comes after the end, and is nothing
 	jobs := []scheduler.Job{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}
 	core := func(n int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: n, Hi: n + 1}} }
-	cell, err := WriteCell(dir, Setup{Cell: CellRef{Cell: "c", Engine: inContainers},
+	cell, err := WriteCell(dir, Setup{Cell: CellRef{Cell: "c", Engine: "docker", Contained: true},
 		Setup: measure.Setup{Jobs: jobs, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 2}}}}},
 		AllRecords, []scheduler.Event{
 			{At: 0, Kind: scheduler.Arrive, Job: 0}, {At: 0, Kind: scheduler.Arrive, Job: 1},

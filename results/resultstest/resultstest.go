@@ -129,11 +129,11 @@ func (cfg Config) Plan() record.Plan {
 		for r := 1; r <= cfg.Replicates; r++ {
 			c := record.CellRef{
 				Workload: "mixed", Hardware: "machine", Policy: policy, Replicate: r, Seed: int64(r),
-				Engine: "simulated", Axes: axes, Cores: cfg.Cores, Key: fmt.Sprintf("%s%v%d", policy, axes, r),
+				Engine: "simulated", Simulated: true, Axes: axes, Cores: cfg.Cores, Key: fmt.Sprintf("%s%v%d", policy, axes, r),
 			}
 			c.Cell = "mixed-machine-" + policy
 			if cfg.Twins {
-				c.Engine = "process"
+				c.Engine, c.Simulated = "process", false
 			}
 			for _, a := range axes {
 				c.Cell += "-" + a.Name + "=" + a.Value
@@ -339,7 +339,7 @@ func (s *sim) end() {
 func TwoJobs() (record.Setup, []scheduler.Event) {
 	cores := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
 	const second = time.Second
-	s := record.Setup{Cell: record.CellRef{Cell: "c", Workload: "w", Hardware: "h", Policy: "p", Replicate: 1, Engine: "simulated", Cores: 2}, Setup: measure.Setup{
+	s := record.Setup{Cell: record.CellRef{Cell: "c", Workload: "w", Hardware: "h", Policy: "p", Replicate: 1, Engine: "simulated", Simulated: true, Cores: 2}, Setup: measure.Setup{
 		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 2}}},
 		Jobs: []scheduler.Job{
 			{Number: 0, Name: "a-1", Class: "a", Threads: 2},

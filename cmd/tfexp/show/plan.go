@@ -70,7 +70,7 @@ func predicted(plan *pipeline.Plan) time.Duration {
 	for i, w := range plan.Work {
 		switch {
 		case w.Reuse:
-		case w.Predicted == 0 && plan.Cells[i].Engine != simulated:
+		case w.Predicted == 0 && plan.Cells[i].Real():
 			return 0
 		default:
 			sum += w.Predicted
@@ -78,9 +78,6 @@ func predicted(plan *pipeline.Plan) time.Duration {
 	}
 	return sum
 }
-
-// simulated is the engine whose cells run side by side, in virtual time.
-const simulated = "simulated"
 
 // Headline is "fcfs_vs_rr: 10 cells, 4 of them reused, 6 run, about 20 s".
 func Headline(plan *pipeline.Plan) string {
@@ -114,7 +111,7 @@ func Headline(plan *pipeline.Plan) string {
 func unforeseen(plan *pipeline.Plan) string {
 	unknown := 0
 	for i, w := range plan.Work {
-		if !w.Reuse && w.Predicted == 0 && plan.Cells[i].Engine != simulated {
+		if !w.Reuse && w.Predicted == 0 && plan.Cells[i].Real() {
 			unknown++
 		}
 	}

@@ -101,7 +101,7 @@ func TestLargePlansAreToldInFewLines(t *testing.T) {
 	const cells = 10_000
 	for i := range cells {
 		p.RunOrder = append(p.RunOrder, i)
-		p.Cells = append(p.Cells, record.CellRef{Cell: fmt.Sprint("c", i), Policy: "p", Engine: simulated,
+		p.Cells = append(p.Cells, record.CellRef{Cell: fmt.Sprint("c", i), Policy: "p", Engine: "simulated", Simulated: true,
 			Axes: []record.Setting{{Name: "x", Value: fmt.Sprint(i / 2)}}})
 		work := pipeline.CellWork{Reason: "new"}
 		if i < 100 {
