@@ -2,13 +2,9 @@ package tfexp
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -28,8 +24,7 @@ func TestSchedulerKnowsNoPolicy(t *testing.T) {
 			names = append(names, q.Names()...)
 		}
 	}
-	eachFile(t, ".", func(path string, file *ast.File) {
-		pkg := filepath.ToSlash(filepath.Dir(path))
+	eachFile(t, func(path, pkg string, file *ast.File) {
 		if pkg == "scheduler/policy" {
 			return
 		}
@@ -56,7 +51,10 @@ func TestSchedulerKnowsNoPolicy(t *testing.T) {
 // policyConstants returns the names of the constants that stand for choices.
 func policyConstants(t *testing.T) []string {
 	var names []string
-	eachFile(t, "scheduler/policy", func(_ string, file *ast.File) {
+	eachFile(t, func(_, pkg string, file *ast.File) {
+		if pkg != "scheduler/policy" {
+			return
+		}
 		for _, d := range file.Decls {
 			g, ok := d.(*ast.GenDecl)
 			if !ok || g.Tok != token.CONST {
@@ -73,28 +71,4 @@ func policyConstants(t *testing.T) []string {
 		}
 	})
 	return names
-}
-
-// eachFile parses all Go files below a folder that are no tests.
-func eachFile(t *testing.T, root string, visit func(path string, file *ast.File)) {
-	t.Helper()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && (d.Name() == "testdata" || path != "." && strings.HasPrefix(d.Name(), ".")) {
-			return fs.SkipDir
-		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err == nil {
-			visit(path, file)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
