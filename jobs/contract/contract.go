@@ -1,7 +1,7 @@
 // Package contract is what a training program and tfexp agree on: the
 // environment that a program gets, the lines that it prints, the control file
-// that tells it of a changed allotment, and what signals and exit statuses
-// mean. jobs/README.md tells the same to people who write programs.
+// in which a changed allotment is written, and what signals and exit statuses
+// mean. jobs/README.md says the same for people who write programs.
 package contract
 
 import (
@@ -91,11 +91,11 @@ func FromEnv(getenv func(string) string) (Env, error) {
 	return env, nil
 }
 
-// Split divides granted cores between a job's two thread pools. inter and intra are the pools that the job asked for, and
-// request is its request in cores: inter + intra where it named both pools, intra alone for a plain request (inter 1,
-// intra N), whose cores all go to the intra-op pool. Otherwise the pools share the cores in proportion to what was asked
-// for, by largest remainder (a tie goes to the intra-op pool), and each has at least one thread: on one core both have
-// one, on more cores the pools add up to the cores, also beyond the request.
+// Split divides granted cores between a job's two thread pools. inter and intra are the pools that the job asked for,
+// and request is its request in cores: inter + intra where it named both pools, intra alone for a plain request
+// (inter 1, intra N), whose cores all go to the intra-op pool. Otherwise the pools share the cores in proportion to
+// what was asked for, by largest remainder (a tie goes to the intra-op pool), and each has at least one thread: on
+// one core both have one, on more cores the pools add up to the cores, also beyond the request.
 func Split(inter, intra, request, granted int) (int, int) {
 	inter, intra, granted = max(inter, 1), max(intra, 1), max(granted, 1)
 	if inter == 1 && intra >= request {

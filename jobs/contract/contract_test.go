@@ -18,9 +18,11 @@ func TestFromEnv(t *testing.T) {
 		{"all", map[string]string{
 			"TFEXP_JOB": "long-1", "TFEXP_EPOCHS": "60", "TFEXP_INTER_THREADS": "2", "TFEXP_INTRA_THREADS": "3",
 			"TFEXP_NUM_GPUS": "1", "TFEXP_CHECKPOINT_DIR": "/ck", "TFEXP_CONTROL": "/control",
-		}, Env{Job: "long-1", Epochs: 60, Threads: Allotment{2, 3}, GPUs: 1, CheckpointDir: "/ck", ControlPath: "/control"}, ""},
+		}, Env{Job: "long-1", Epochs: 60, Threads: Allotment{2,
+			3}, GPUs: 1, CheckpointDir: "/ck", ControlPath: "/control"}, ""},
 		{"steps", map[string]string{"TFEXP_STEPS": "9"}, Env{Steps: 9, Threads: Allotment{1, 1}}, ""},
-		{"both lengths", map[string]string{"TFEXP_STEPS": "9", "TFEXP_EPOCHS": "1"}, Env{}, "both TFEXP_EPOCHS and TFEXP_STEPS"},
+		{"both lengths", map[string]string{"TFEXP_STEPS": "9", "TFEXP_EPOCHS": "1"}, Env{},
+			"both TFEXP_EPOCHS and TFEXP_STEPS"},
 		{"no threads", map[string]string{"TFEXP_INTRA_THREADS": "0"}, Env{}, `TFEXP_INTRA_THREADS is "0"`},
 		{"not a number", map[string]string{"TFEXP_EPOCHS": "1.5"}, Env{}, `TFEXP_EPOCHS is "1.5"`},
 	} {
@@ -54,13 +56,14 @@ func TestSplit(t *testing.T) {
 	} {
 		inter, intra := Split(test.inter, test.intra, test.request, test.granted)
 		if inter != test.wantInter || intra != test.wantIntra {
-			t.Errorf("Split(%d, %d, %d, %d) = %d, %d, want %d, %d", test.inter, test.intra, test.request, test.granted, inter, intra, test.wantInter, test.wantIntra)
+			t.Errorf("Split(%d, %d, %d, %d) = %d, %d, want %d, %d", test.inter, test.intra, test.request, test.granted, inter,
+				intra, test.wantInter, test.wantIntra)
 		}
 	}
 }
 
-// The pools share the cores in proportion to what was asked for, each to the nearest whole number, none below 1 and none
-// smaller for one core more. On the request the job has exactly the pools that it asked for.
+// The pools share the cores in proportion to what was asked for, each to the nearest whole number, none below 1 and
+// none smaller for one core more. On the request the job has exactly the pools that it asked for.
 func TestSplitProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inter := rapid.IntRange(1, 64).Draw(t, "inter")
