@@ -7,13 +7,13 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// alternatives decodes the other ways in which a job can run.
+// alternatives decodes the alternatives of a job.
 func (d *Decoder) alternatives(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.Job) {
 	checkGPUType(a, j, n.First("runtime"))
 	for _, an := range n.All("alternative") {
 		aa := d.EvalArgs(an, e)
 		other := *j
-		other.Alternative, other.Variant, other.Range, other.At = an.Label, an.Label, eval.RangeOf(an.Header), aa.Ranges()
+		other.Alternative, other.Form, other.Range, other.At = an.Label, an.Label, eval.RangeOf(an.Header), aa.Ranges()
 		other.Threads = eval.Get[experiments.Threads](aa, "threads")
 		if aa.Lacks("threads") {
 			other.Threads = experiments.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(an.Header)}
@@ -36,15 +36,15 @@ func (d *Decoder) alternatives(n *eval.Node, e *eval.Env, a *eval.Args, j *exper
 	}
 	if j.Placed() && j.Malleable && a.OK {
 		a.Fail(a.At("malleable"), "Contradicting arguments",
-			"A job with alternatives, or for a type of GPU, keeps what it starts with; it cannot be malleable.")
+			"A job with alternatives, or with a type of GPU, keeps its request until it ends; it cannot be malleable.")
 	}
 }
 
-// checkAlternative reports what is wrong with one way in which a job can run.
+// checkAlternative reports what is wrong with an alternative of a job.
 func (d *Decoder) checkAlternative(a *eval.Args, rt *eval.Node, j, other *experiments.Job) {
 	if other.Alternative == j.AlternativeName() {
 		a.Fail(a.Node.LabelAt, "Duplicate name",
-			"The request of the job %q itself has the name %q; give this alternative another one.", j.Name,
+			"The job %q calls its own request %q; give this alternative another name.", j.Name,
 			other.Alternative)
 	}
 	if nodes := max(j.Nodes, 1); other.Threads.Request%nodes != 0 || other.GPUs%nodes != 0 {
@@ -54,13 +54,13 @@ func (d *Decoder) checkAlternative(a *eval.Args, rt *eval.Node, j, other *experi
 	}
 	if rt == nil && other.Runtime != nil && other.GPUs > 0 && j.GPUs == 0 && len(other.Runtime.GPURates) == 0 {
 		a.Fail(a.Node.Header, "Alternative without a run time",
-			"The runtime of the job %q does not tell how long it takes with GPUs: give this alternative a "+
-				"runtime block, or the job's a gpu_rate.", j.Name)
+			"The runtime block of the job %q has no run time with GPUs: give this alternative a runtime "+
+				"block, or that of the job a gpu_rate.", j.Name)
 	}
 	checkGPUType(a, other, rt)
 }
 
-// checkGPUType reports types of GPU that a way without GPUs asks for. A job's rates
+// checkGPUType reports types of GPU where no GPU is requested. A job's rates
 // may be those of its alternatives.
 func checkGPUType(a *eval.Args, j *experiments.Job, rt *eval.Node) {
 	if j.GPUs > 0 || !a.OK {
@@ -68,11 +68,11 @@ func checkGPUType(a *eval.Args, j *experiments.Job, rt *eval.Node) {
 	}
 	if a.IsSet("gpu") {
 		a.Fail(a.At("gpu"), "Argument that nothing reads",
-			"gpu is the type of the GPUs that are asked for, and gpus is 0.")
+			"gpu is the type of the requested GPUs, but gpus is 0.")
 	}
 	if rt != nil && (j.Alternative != "" || len(a.Node.All("alternative")) == 0) {
 		if attr := rt.Attr("gpu_rate"); attr != nil {
-			a.Fail(attr.Range, "Argument that nothing reads", "gpu_rate is for jobs with GPUs, and gpus is 0.")
+			a.Fail(attr.Range, "Argument that nothing reads", "gpu_rate is for jobs with GPUs, but gpus is 0.")
 		}
 	}
 }

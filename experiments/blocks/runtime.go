@@ -24,7 +24,7 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env) (*experiments.Runtime, bool
 		for _, name := range []string{"threads_column", "time_column", "where", "per"} {
 			if a.IsSet(name) && a.Lacks("table") && a.Lacks("file") {
 				a.Fail(a.At(name), "Argument that nothing reads",
-					"%s belongs to a table of run times, but there is neither table nor file.", name)
+					"%s is for a table of run times, but neither table nor file is set.", name)
 			}
 		}
 		return d.runtimeLaw(a)
@@ -38,8 +38,8 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env) (*experiments.Runtime, bool
 	}
 	if a.IsSet("startup") && !perEpoch {
 		a.Fail(a.At("startup"), "Contradicting arguments",
-			"The run times of the %s are those of the whole job, start-up included; with per = \"epoch\" they "+
-				"are those of an epoch, and startup is added.", table)
+			"The run times of the %s include the start-up of the job. With per = \"epoch\" they are times of an "+
+				"epoch, to which startup is added.", table)
 	}
 	times := eval.Get[[]eval.ThreadTime](a, "table")
 	if table == "file" {
@@ -109,7 +109,7 @@ func (d *Decoder) timesFile(a *eval.Args) []eval.ThreadTime {
 		d.traceErrors(from, at, err)
 		return nil
 	case len(rows) == 0:
-		a.Fail(at, "Table without rows", "There is no row in %s that counts.", from.shown)
+		a.Fail(at, "Table without rows", "No row of %s is selected.", from.shown)
 		return nil
 	}
 	slices.SortStableFunc(rows, func(x, y []float64) int { return cmp.Compare(x[0], y[0]) })

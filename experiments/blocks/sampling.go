@@ -25,7 +25,7 @@ func (d *Decoder) profile() experiments.Profile {
 		slices.Sort(p.Lengths)
 		if a.OK && len(slices.Compact(slices.Clone(p.Lengths))) < 2 {
 			a.Fail(a.At("epochs"), "Samples of one length",
-				"epochs needs two lengths that differ: one alone does not tell start-up from the time of an epoch.")
+				"epochs needs two different lengths: with one, start-up and epochs cannot be told apart.")
 		}
 		p.Lengths = slices.Compact(p.Lengths)
 	}
@@ -46,7 +46,7 @@ func (d *Decoder) estimate() experiments.Estimate {
 			a.Fail(a.At("models"), "Duplicate model", "models has %q twice.", m)
 		case m == e.Model:
 			a.Fail(a.At("models"), "Duplicate model",
-				"%q is the model that is used; models are those that it is compared with.", m)
+				"%q is the model itself; models are others to compare it with.", m)
 		default:
 			e.Models = append(e.Models, m)
 		}

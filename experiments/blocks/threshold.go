@@ -27,7 +27,7 @@ func (d *Decoder) thresholds(cells []experiments.Cell) []experiments.Threshold {
 			for _, name := range []string{"policy", "fidelity_pct"} {
 				if a.IsSet(name) {
 					a.Fail(a.At(name), "Argument that nothing reads",
-						"Estimates are of jobs, whatever the policy; %s is for metrics.", name)
+						"Estimates do not depend on the policy; %s is for metrics.", name)
 				}
 			}
 		}
@@ -46,14 +46,14 @@ func (d *Decoder) thresholds(cells []experiments.Cell) []experiments.Threshold {
 			return c.Hardware.Real() && (t.Policy == "" || c.Policy.Name == t.Policy)
 		}) && !d.Failed() {
 			a.Fail(a.At("fidelity_pct"), "Argument that nothing reads",
-				"It is about real cells and their simulation, and all of these cells are simulated.")
+				"fidelity_pct compares real cells with their simulation, and all of these cells are simulated.")
 		}
 		switch {
 		case !a.OK || n.Broken:
 		case a.Lacks("min") && a.Lacks("max") && a.Lacks("fidelity_pct"):
 			a.Fail(n.Header, "Threshold without a bound", "%s needs max, min or fidelity_pct.", n.Title())
 		case t.Min != nil && t.Max != nil && *t.Min > *t.Max:
-			a.Fail(a.At("min"), "Contradicting arguments", "min is above max: nothing can keep both.")
+			a.Fail(a.At("min"), "Contradicting arguments", "min is above max, so no value satisfies both.")
 		}
 		if a.OK {
 			list = append(list, t)

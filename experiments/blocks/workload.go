@@ -112,10 +112,10 @@ func (d *Decoder) checkResize(a *eval.Args, name string, classes []string, count
 			suggestion = near + "-" + number
 		}
 		a.Wrong(at, suggestion, "Unknown job",
-			"The workload submits no job %q. Jobs are named by class and running number, like \"%s-1\".", name,
+			"The workload submits no job %q. Jobs are named by job block and number, like \"%s-1\".", name,
 			classes[0])
 	case err != nil || k < 1 || k > count || strconv.Itoa(k) != number:
-		a.Fail(at, "Unknown job", "The workload submits no job %q; the jobs of this class are %s-1 to %s-%d.", name,
+		a.Fail(at, "Unknown job", "The workload submits no job %q; its jobs of that block are %s-1 to %s-%d.", name,
 			class, class, count)
 	}
 }
@@ -156,7 +156,7 @@ func (d *Decoder) submit(n *eval.Node, e *eval.Env) (experiments.Submit, string,
 	if a.Has("count") {
 		s.Count = eval.Get[int](a, "count")
 		if len(times) > 1 && len(times) != s.Count {
-			a.Fail(a.At(by), "Contradicting arguments", "%s has %d instants, but count is %d.", by, len(times), s.Count)
+			a.Fail(a.At(by), "Contradicting arguments", "%s has %d times, but count is %d.", by, len(times), s.Count)
 		}
 	}
 	return s, eval.Get[eval.Reference](a, "job").Name, a.OK
@@ -184,8 +184,8 @@ func (d *Decoder) checkResizeBeside(a *eval.Args, name string, w *draft) {
 	if !w.names[name] && len(w.trace.Skipped) == 0 {
 		a.Wrong(a.Node.Attr("job").Expr.Range(), words.Nearest(name, slices.Sorted(maps.Keys(w.names))),
 			"Unknown job",
-			"Neither the trace nor a submit block has a job %q. Submitted jobs are named by class and running "+
-				"number, those of a trace as in its file.", name)
+			"Neither the trace nor a submit block has a job %q. Submitted jobs are named by job block and "+
+				"number; those of a trace as in its file.", name)
 	}
 }
 

@@ -93,10 +93,10 @@ func (c *Checker) fits(j *experiments.Job, h *experiments.Hardware) {
 	}
 }
 
-func needsGPUs(job string) string { return fmt.Sprintf("The job %q needs GPUs", job) }
+func needsGPUs(job string) string { return fmt.Sprintf("The job %q requests GPUs", job) }
 
 func needsMemory(job string) string {
-	return fmt.Sprintf("The job %q needs memory to be accounted for", job)
+	return fmt.Sprintf("The job %q requests memory", job)
 }
 
 // fitsSomehow checks that a hardware has room for a job with alternatives in at
@@ -176,7 +176,7 @@ func (c *Checker) Traces(lines Lines) {
 		if n := len(large[t]); n > 0 && c.spec.Lenient {
 			t.LeaveOut(large[t])
 			if len(t.Jobs) == 0 {
-				c.fail(t.Range, "Trace without jobs", "Each of its jobs is larger than the hardware.")
+				c.fail(t.Range, "Trace without jobs", "All of its jobs are larger than the hardware.")
 			}
 		}
 		c.leftOut(t.LeftOut(), t.Range)
@@ -233,7 +233,7 @@ func (f *traceFit) jobs() {
 			summary, detail := lacking(f.h, "memory", needsMemory(j.Name))
 			f.atLine(line, summary, detail)
 		}
-		if f.h.Real() && f.t.Kind[i] < 0 {
+		if f.h.Real() && f.t.Block[i] < 0 {
 			f.atLine(line, "Job without a block", fmt.Sprintf(
 				"The hardware %q runs programs, but no job block says what %q runs: name one in jobs = { %q = job.<name> }.",
 				f.h.Name, j.Name, j.Class))

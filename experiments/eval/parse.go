@@ -58,7 +58,7 @@ func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 		end := pos
 		end.Byte, end.Column = at+1, pos.Column+1
 		r.Errorf(hcl.Range{Filename: filename, Start: pos, End: end}, "Not UTF-8",
-			"The file is not a text in UTF-8: byte %d is 0x%02x.", at, src[at])
+			"The file is not UTF-8 text: byte %d is 0x%02x.", at, src[at])
 		return nil
 	}
 	var file *hcl.File

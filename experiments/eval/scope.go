@@ -146,7 +146,7 @@ func (r *Reporter) unknownRoot(t hcl.Traversal, e *Env) {
 		r.Errorf(t.SourceRange(), "Reference not available here", "%s.* cannot be read here.", root)
 	case len(t) == 1:
 		r.Suggest(t.SourceRange(), `"`+root+`"`, "Unknown reference",
-			"A bare word is a reference, and there is nothing of the name %q. Text is written in quotes.", root)
+			"A word without quotes is a reference, and nothing has the name %q. Text is written in quotes.", root)
 	default:
 		suggestion := words.Nearest(root, namespaces)
 		if _, ok := e.Lookup(suggestion); !ok {

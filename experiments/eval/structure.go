@@ -184,7 +184,7 @@ func (r *Reporter) nested(b *hcl.Block, s *schema.Block, parent *Node) {
 	}
 	switch {
 	case s.Label == "" && len(b.Labels) > 0:
-		r.Errorf(b.LabelRanges[0], "Label where none belongs", "%s takes no label.", s.Name)
+		r.Errorf(b.LabelRanges[0], "Unexpected label", "%s takes no label.", s.Name)
 	case s.Label != "" && len(b.Labels) == 0:
 		r.Errorf(b.DefRange, "Missing label", "%s needs a label: %s \"…\" { … }.", s.Name, s.Name)
 		n.Broken = true
@@ -207,7 +207,7 @@ func (r *Reporter) nested(b *hcl.Block, s *schema.Block, parent *Node) {
 		r.Errorf(n.LabelAt, "Invalid name", "A name has letters, digits, _ and -, and begins with a letter or _.")
 	}
 	if twin := parent.First(s.Name); s.Single && twin != nil {
-		r.Errorf(n.Header, "Duplicate block", "There can be one %s block only; the first is at line %d.", s.Name,
+		r.Errorf(n.Header, "Duplicate block", "Only one %s block is allowed; the first is at line %d.", s.Name,
 			twin.Header.Start.Line)
 		return
 	}

@@ -119,7 +119,7 @@ func (a *Args) byThreads(
 		n, err := strconv.Atoi(key)
 		if err != nil || n < 1 || n > schema.MaxThreads {
 			a.Wrong(keyAt(key), "", "Not a number of threads",
-				"The keys of %s are numbers of threads from 1 on; this is %q.", arg.Name, key)
+				"The keys of %s are numbers of threads, at least 1; this is %q.", arg.Name, key)
 			good = false
 			continue
 		}
@@ -177,7 +177,7 @@ func (a *Args) speedUp(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 			return false
 		case threads == 1 && speed != 1:
 			a.Wrong(at, "", "Value out of range",
-				"%s is the speed on one thread in multiples of itself, which is 1; this is %s.", one.Name,
+				"%s is the speed on one thread, which is 1 by definition; this is %s.", one.Name,
 				plainNumber(speed))
 			return false
 		case threads > 1:

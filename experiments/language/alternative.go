@@ -2,12 +2,16 @@ package language
 
 import "github.com/tfexp/tfexp/experiments/schema"
 
-// alternativeBlock is another way in which a job can run.
+// alternativeBlock has other resources on which a job can run.
 var alternativeBlock = &schema.Block{
-	Name: "alternative", Label: "name, beside that of the job's own request: `cpu`, or `gpu` if that asks for GPUs", Unique: true,
-	Doc: "Another way in which the job can run, on other resources than it asks for itself. Which way it starts with is the policy's choice (`placement`, and the order `allox`); it keeps to it. " +
-		"The program is the same: the job contract tells it what it was given (`TFEXP_NUM_GPUS`, `CUDA_VISIBLE_DEVICES`, and with `flags` also `--cpu --numThreads N` or `--gpu --numGPUs N`). " +
-		"A way that the hardware never has room for is left out there. A job with alternatives keeps what it starts with, so it cannot be malleable, and wants the allocation `strict`.",
+	Name: "alternative", Label: "name; the job's own request is called `cpu`, or `gpu` if it includes GPUs",
+	Unique: true,
+	Doc: "Other resources on which the job can run instead. The policy chooses the alternative with which the " +
+		"job starts (`placement`, or the order `allox`); the job keeps it until it ends. The program is the " +
+		"same, and learns from the job contract what it was given (`TFEXP_NUM_GPUS`, `CUDA_VISIBLE_DEVICES`, and " +
+		"with `flags` also `--cpu --numThreads N` or `--gpu --numGPUs N`). Alternatives for which the hardware " +
+		"never has room are left out there. A job with alternatives cannot be malleable, and needs the " +
+		"allocation `strict`.",
 	Example: `job "either" {
   command = ["train"]
   epochs  = 100
@@ -22,23 +26,58 @@ var alternativeBlock = &schema.Block{
   }
 }`,
 	Args: []schema.Arg{
-		{Name: "threads", Type: schema.Threads, Default: `1`, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads), Doc: "The cores that it asks for, like those of the job.", Example: `2`, Keys: threadKeys[:3]},
-		{Name: "gpus", Type: schema.Integer, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(schema.MaxThreads), Doc: "The GPUs that it asks for.", Example: `1`},
+		{
+			Name: "threads", Type: schema.Threads, Default: `1`, Min: schema.Limit(1),
+			Max: schema.Limit(schema.MaxThreads),
+			Doc: "The cores that the alternative requests, like those of the job.", Example: `2`, Keys: threadKeys[:3],
+		},
+		{
+			Name: "gpus", Type: schema.Integer, Default: `0`, Min: schema.Limit(0),
+			Max: schema.Limit(schema.MaxThreads),
+			Doc: "The GPUs that the alternative requests.", Example: `1`,
+		},
 		gpuArg,
-		{Name: "memory", Type: schema.Size, DefaultDoc: "the job's", Doc: "The memory that it is admitted with.", Example: `"2GiB"`},
+		{
+			Name: "memory", Type: schema.Size, DefaultDoc: "the job's",
+			Doc: "The memory that the alternative requests.", Example: `"2GiB"`,
+		},
 	},
 	Blocks: []*schema.Block{runtimeBlock},
 }
 
-// threadKeys are those of a thread request; a rigid job has the first three.
+// threadKeys are the keys of a thread request. The first three are those of an
+// alternative, which is never malleable.
 var threadKeys = []schema.Arg{
-	{Name: "request", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads), Doc: "The request as one number; instead of `inter` and `intra`."},
-	{Name: "inter", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads), Doc: "Inter-op threads; the request is `inter + intra`."},
-	{Name: "intra", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads), Doc: "Intra-op threads."},
-	{Name: "min", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads), Doc: "The fewest cores that a malleable job holds."},
-	{Name: "max", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads), Doc: "The most cores that the job makes use of; at least the request."},
+	{
+		Name: "request", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
+		Doc: "The request as one number, instead of `inter` and `intra`. There is one inter-op thread then.",
+	},
+	{
+		Name: "inter", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
+		Doc: "Threads of the inter-op pool; the request is `inter + intra`.",
+	},
+	{
+		Name: "intra", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
+		Doc: "Threads of the intra-op pool.",
+	},
+	{
+		Name: "min", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
+		Doc: "The fewest cores on which a malleable job runs.",
+	},
+	{
+		Name: "max", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
+		Doc: "The most cores that the job can use; at least the request.",
+	},
 }
 
-var gpuArg = schema.Arg{Name: "gpu", Type: schema.String, DefaultDoc: "any", Doc: "The type of GPU that it wants, as nodes name theirs.", Example: `"V100"`}
+var gpuArg = schema.Arg{
+	Name: "gpu", Type: schema.String, DefaultDoc: "any",
+	Doc: "The type of GPU that the job needs: the `gpu` of a node.", Example: `"V100"`,
+}
 
-var gpuRateArg = schema.Arg{Name: "gpu_rate", Type: schema.Rates, DefaultDoc: "GPUs are all alike", Doc: "How many times faster than this run time says an epoch is, by the type of the GPUs that the job is given. Only with `gpus`; all types of the hardware have a rate.", Example: `{ K80 = 1, V100 = 4.2 }`}
+var gpuRateArg = schema.Arg{
+	Name: "gpu_rate", Type: schema.Rates, DefaultDoc: "all GPUs are alike",
+	Doc: "How many times faster than this run time the job is on each type of GPU. Only with `gpus`. Every type " +
+		"that the hardware has needs a rate.",
+	Example: `{ K80 = 1, V100 = 4.2 }`,
+}

@@ -5,16 +5,32 @@ import "github.com/tfexp/tfexp/experiments/schema"
 // Functions are the functions that expressions can call, in the order of the
 // reference. Those without a note are of the HCL standard library.
 var Functions = []schema.Func{
-	{Name: "exponential", Signature: `exponential("400ms")`, Doc: "gaps of a Poisson process with that mean, for `interarrival`"},
-	{Name: "normal", Signature: `normal("1s", "200ms")`, Doc: "normal gaps with that mean and standard deviation, not below 0, for `interarrival`"},
+	{
+		Name: "exponential", Signature: `exponential("400ms")`,
+		Doc: "gaps of a Poisson process with this mean, for `interarrival`",
+	},
+	{
+		Name: "normal", Signature: `normal("1s", "200ms")`,
+		Doc: "normally distributed gaps with this mean and standard deviation, never below 0, for `interarrival`",
+	},
 	{Name: "noisy", Signature: `noisy(0.2)`, Doc: "fitted estimates with a lognormal error, for `estimates`"},
-	{Name: "online", Signature: `online(0.2)`, Doc: "the same, corrected by the finished units of running jobs, for `estimates`"},
-	{Name: "amdahl", Signature: `amdahl(0.9)`, Doc: "Amdahl's law with that parallel part, for `speedup`: 1 / (0.1 + 0.9 / threads)"},
-	{Name: "usl", Signature: `usl(0.05, 0.001)`, Doc: "the universal scalability law with contention σ and coherence κ, for `speedup`: n / (1 + σ (n − 1) + κ n (n − 1))"},
+	{
+		Name: "online", Signature: `online(0.2)`,
+		Doc: "such estimates, corrected by the progress of running jobs, for `estimates`",
+	},
+	{
+		Name: "amdahl", Signature: `amdahl(0.9)`,
+		Doc: "Amdahl's law with this parallel part, for `speedup`: 1 / (0.1 + 0.9 / threads)",
+	},
+	{
+		Name: "usl", Signature: `usl(0.05, 0.001)`,
+		Doc: "the universal scalability law with contention σ and coherence κ, for `speedup`: n / (1 + σ (n − 1) " +
+			"+ κ n (n − 1))",
+	},
 
 	{Name: "abs", Signature: `abs(-2)`, Doc: "absolute value"},
-	{Name: "ceil", Signature: `ceil(1.2)`, Doc: "next whole number above"},
-	{Name: "floor", Signature: `floor(1.8)`, Doc: "next whole number below"},
+	{Name: "ceil", Signature: `ceil(1.2)`, Doc: "the next whole number above"},
+	{Name: "floor", Signature: `floor(1.8)`, Doc: "the next whole number below"},
 	{Name: "log", Signature: `log(16, 2)`, Doc: "logarithm to a base"},
 	{Name: "max", Signature: `max(1, 2)`, Doc: "largest of the numbers"},
 	{Name: "min", Signature: `min(1, 2)`, Doc: "smallest of the numbers"},

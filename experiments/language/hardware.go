@@ -26,19 +26,21 @@ func hardwareBlock() *schema.Block {
 func machineArgs() []schema.Arg {
 	return []schema.Arg{
 		{Name: "engine", Type: schema.String, Required: true, Allowed: engine.Names(nil),
-			Doc: "What runs the jobs.", Example: fmt.Sprintf("%q", engine.Names(nil)[0])},
+			Doc: "The engine that runs the jobs.", Example: fmt.Sprintf("%q", engine.Names(nil)[0])},
 		{Name: "threads", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
 			DefaultDoc: fmt.Sprintf("`host.threads` on %s; required on %s without nodes",
 				engineList(hasMachine), engineList(func(k *engine.Kind) bool { return !hasMachine(k) })),
 			Doc: "Cores of the machine.", Example: `host.threads`},
 		{Name: "memory", Type: schema.Size, Positive: true,
-			DefaultDoc: "`host.memory` on a real machine, else not accounted for",
-			Doc:        "Memory of the machine. Jobs are admitted while the sum of their `memory` stays within.", Example: `"16GiB"`},
+			DefaultDoc: "`host.memory` on a real machine, else unlimited",
+			Doc:        "Memory of the machine. A job starts only if its `memory` is free.", Example: `"16GiB"`},
 		{Name: "gpus", Type: schema.Integer, Min: schema.Limit(0), Max: schema.Limit(schema.MaxThreads),
 			DefaultDoc: fmt.Sprintf("`host.gpus` on %s, else 0", engineList(isHere)),
-			Doc: "GPUs of the machine. A real job finds in `CUDA_VISIBLE_DEVICES` which of them are its own; no other job " +
-				"has them meanwhile. On a machine without the GPUs that its jobs ask for, an experiment ends with exit " +
-				"status 6.", Example: `2`},
+			Doc: "GPUs of the machine. A real job finds in `CUDA_VISIBLE_DEVICES` which of them are its own; no " +
+				"other job has them meanwhile. On a machine without the GPUs that its jobs ask for, an " +
+				"experiment ends with exit status 6.",
+			Example: `2`,
+		},
 		gpuTypeArg(),
 	}
 }
@@ -47,7 +49,7 @@ func machineArgs() []schema.Arg {
 func gpuTypeArg() schema.Arg {
 	return schema.Arg{Name: "gpu", Type: schema.String,
 		DefaultDoc: fmt.Sprintf("`host.gpu_type` on %s", engineList(isHere)),
-		Doc:        "The type of its GPUs, by which `gpu` and `gpu_rate` of jobs know them.", Example: `"V100"`}
+		Doc:        "The type of its GPUs, to which `gpu` and `gpu_rate` of jobs refer.", Example: `"V100"`}
 }
 
 // nodeBlock is a machine of a cluster.
@@ -57,10 +59,10 @@ func nodeBlock(own []schema.Arg) *schema.Block {
 		Doc: "Machines of a cluster, instead of `threads`, `memory` and `gpus`. Only on " + engineList(hasClusters) + ".",
 		Args: append([]schema.Arg{
 			{Name: "count", Type: schema.Integer, Default: `1`, Min: schema.Limit(1), Max: schema.Limit(schema.MaxNodes),
-				Doc: "How many of them.", Example: `4`},
+				Doc: "The number of such machines.", Example: `4`},
 			{Name: "threads", Type: schema.Integer, Required: true, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
 				Doc: "Cores of each.", Example: `16`},
-			{Name: "memory", Type: schema.Size, Positive: true, DefaultDoc: "not accounted for", Doc: "Memory of each.",
+			{Name: "memory", Type: schema.Size, Positive: true, DefaultDoc: "unlimited", Doc: "Memory of each.",
 				Example: `"64GiB"`},
 			{Name: "gpus", Type: schema.Integer, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(schema.MaxThreads),
 				Doc: "GPUs of each.", Example: `8`},

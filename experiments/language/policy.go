@@ -10,7 +10,9 @@ import (
 func policyBlock() *schema.Block {
 	return &schema.Block{
 		Name: "policy", Label: "name, read as `policy.<name>`", Unique: true,
-		Doc: "How jobs are scheduled: who is next (`order`, `backfill`), how much it gets (`allocation`), and whether running jobs give way (`preemption`). An argument that the others make meaningless is an error, not ignored.",
+		Doc: "How jobs are scheduled: who is next (`order`, `backfill`), how much it gets (`allocation`), and " +
+			"whether running jobs give way (`preemption`). An argument that the others make meaningless is an " +
+			"error, not ignored.",
 		Example: `policy "fcfs" { order = "fcfs" }
 
 policy "rr" {
@@ -34,8 +36,10 @@ func estimatesArg() schema.Arg {
 		Name: "estimates", Type: schema.Estimates, Default: `"fitted"`,
 		Allowed: []string{"fitted", "oracle", "requested", "online"},
 		Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), " +
-			"the jobs' limits (`requested`), fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error), " +
-			"or ones that begin as fitted and follow what jobs report while they run (`online`, or `online(sigma)` to begin with such an error). " +
+			"the jobs' limits (`requested`), fitted ones with an error (`noisy(sigma)`, the standard deviation " +
+			"of the log error), " +
+			"or ones that begin as fitted and follow what jobs report while they run (`online`, or " +
+			"`online(sigma)` to begin with such an error). " +
 			"Only where something reads them: " + strings.ReplaceAll(policy.EstimateReaders(), `"`, "`") + ".",
 		Example: `noisy(0.2)`,
 	}

@@ -11,17 +11,25 @@ import (
 func traceBlock() *schema.Block {
 	return &schema.Block{
 		Name: "trace", Single: true,
-		Doc: "Jobs and their arrivals from a file. Jobs of `submit` blocks beside it are merged with them by arrival; " +
+		Doc: "Jobs and their arrivals from a file. Jobs of `submit` blocks beside it are merged with them by " +
+			"arrival; " +
 			"each replicate draws these anew, and their running numbers skip names that the file has. A line that is " +
-			"malformed, or requests more than the hardware has, is an error, with the file's name and line; `--lenient` " +
-			"leaves such lines out and counts them. The lines need not be in the order of arrivals. All replicates have " +
-			"the same jobs of the file: without `submit` blocks they differ only by the `noise` of simulated hardware, " +
+			"malformed, or requests more than the hardware has, is an error, with the file's name and line; " +
+			"`--lenient` " +
+			"leaves such lines out and counts them. The lines need not be in the order of arrivals. All " +
+			"replicates have " +
+			"the same jobs of the file: without `submit` blocks they differ only by the `noise` of simulated " +
+			"hardware, " +
 			"so give `replicates = 1` without it. The file may be compressed with gzip (`.gz`).\n\n" +
 			formatList() + "\n" +
-			"In simulation a job takes the run time in the file on its full request, and proportionally longer on fewer " +
-			"threads; a trace without run times uses those of the job block. Estimates are these run times, or the times " +
-			"that users requested under `estimates = \"requested\"`. What the file does not hold (such as memory, GPUs, " +
-			"nodes, whether a job is malleable) comes from the job block. To run for real, every job needs a job block: " +
+			"In simulation a job takes the run time in the file on its full request, and proportionally longer " +
+			"on fewer " +
+			"threads; a trace without run times uses those of the job block. Estimates are these run times, or " +
+			"the times " +
+			"that users requested under `estimates = \"requested\"`. What the file does not hold (such as " +
+			"memory, GPUs, " +
+			"nodes, whether a job is malleable) comes from the job block. To run for real, every job needs a job " +
+			"block: " +
 			"its program runs with the threads of the file.",
 		Example: `workload "recorded" {
   trace {
@@ -93,14 +101,19 @@ func traceArgs() []schema.Arg {
 			Doc: "The format of the file.", Example: `"requests"`,
 		},
 		{
-			Name: "jobs", Type: schema.JobMap, DefaultDoc: "the job block with the name of the job's class, if there is one",
+			Name: "jobs", Type: schema.JobMap,
+			DefaultDoc: "the job block with the name of the job's class, if there is one",
 			Doc: "The job block of each job, by the name of the job (the instance of a request) or of its class " +
 				"(the image of a request, the profile of Batsim).",
 			Example: `{ "tensorflow:mlp" = job.deep }`,
 		},
-		{Name: "job", Type: schema.JobRef, Doc: "The job block of all jobs that `jobs` does not name.", Example: `job.deep`},
 		{
-			Name: "time_scale", Type: schema.Number, Default: `1`, Min: schema.Limit(1e-9), Max: schema.Limit(1e9), Example: `0.5`,
+			Name: "job", Type: schema.JobRef,
+			Doc: "The job block of all jobs that `jobs` does not name.", Example: `job.deep`,
+		},
+		{
+			Name: "time_scale", Type: schema.Number, Default: `1`, Min: schema.Limit(1e-9),
+			Max: schema.Limit(1e9), Example: `0.5`,
 			Doc: "A factor for the instants of arrivals and updates: with 0.5 jobs arrive twice as fast.",
 		},
 		{
@@ -113,14 +126,17 @@ func traceArgs() []schema.Arg {
 		},
 		{
 			Name: "min_runtime", Type: schema.Duration, Default: `"0s"`, Example: `"1s"`,
-			Doc: "The least run time, and the least estimate, of the jobs of the file. Only for formats with run times.",
+			Doc: "The least run time, and the least estimate, of the jobs of the file. Only for formats with run " +
+				"times.",
 		},
 		{
-			Name: "limit", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxJobs), DefaultDoc: "all",
-			Doc: "How many jobs to take: the first of the file.", Example: `1000`,
+			Name: "limit", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxJobs),
+			DefaultDoc: "all",
+			Doc:        "How many jobs to take: the first of the file.", Example: `1000`,
 		},
 		{
-			Name: "threads_per_processor", Type: schema.Integer, Default: `1`, Min: schema.Limit(1), Max: schema.Limit(1024),
+			Name: "threads_per_processor", Type: schema.Integer, Default: `1`, Min: schema.Limit(1),
+			Max: schema.Limit(1024),
 			Doc: "The number of cores that one processor of the file stands for.", Example: `2`,
 		},
 	}

@@ -2,12 +2,11 @@ package language
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/results/picture"
-
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/picture"
 )
 
 // Metrics returns the names of the metrics: the columns of metrics.csv that can
@@ -23,13 +22,19 @@ func Metrics() []string {
 func compareBlock() *schema.Block {
 	return &schema.Block{
 		Name: "compare", Label: "metric: a column of metrics.csv, with or without its `_s`",
-		Doc: "Asks for a comparison of every other policy with a baseline, paired by replicate. The metrics are " + listed(Metrics()) + ".",
+		Doc: "Compares every other policy with a baseline, paired by replicate. The metrics are " + listed(Metrics()) + ".",
 		Example: `compare "mean_jct" {
   baseline = policy.fcfs
 }`,
 		Args: []schema.Arg{
-			{Name: "baseline", Type: schema.PolicyRef, Required: true, Doc: "The policy that the others are compared with.", Example: `policy.fcfs`},
-			{Name: "level", Type: schema.Number, Default: `0.95`, Min: schema.Limit(0.5), Max: schema.Limit(0.9999), Doc: "Level of the confidence interval.", Example: `0.99`},
+			{
+				Name: "baseline", Type: schema.PolicyRef, Required: true,
+				Doc: "The policy that the others are compared with.", Example: `policy.fcfs`,
+			},
+			{
+				Name: "level", Type: schema.Number, Default: `0.95`, Min: schema.Limit(0.5), Max: schema.Limit(0.9999),
+				Doc: "The level of the confidence interval.", Example: `0.99`,
+			},
 		},
 	}
 }
@@ -46,7 +51,8 @@ func plotBlock() *schema.Block {
 	}
 	return &schema.Block{
 		Name: "plot", Label: "kind of picture", Labels: picture.Names(),
-		Doc: "Selects a kind of picture: " + strings.Join(kinds, ", ") + ". Without any plot block all kinds are drawn" + others + ".",
+		Doc: "Selects a kind of picture: " + strings.Join(kinds, ", ") +
+			". Without any plot block all kinds are drawn" + others + ".",
 		Example: `plot "gantt" {}
 
 plot "metrics" {
@@ -55,9 +61,9 @@ plot "metrics" {
 
 plot "heatmap" {}`,
 		Args: []schema.Arg{
-			plotArg("metric", "The metric to draw.", `"mean_waiting"`),
-			plotArg("x", "The axis of the matrix to draw against, by its name.", `"quantum"`),
-			plotArg("y", "The axis that goes up.", `"intra"`),
+			plotArg("metric", "The metric that is drawn.", `"mean_waiting"`),
+			plotArg("x", "The axis of the matrix on the horizontal axis, by its name.", `"quantum"`),
+			plotArg("y", "The axis of the matrix on the vertical axis, by its name.", `"intra"`),
 		},
 	}
 }

@@ -108,7 +108,7 @@ func (x *expander) env(n *eval.Node, p point) (*eval.Env, bool) {
 	for _, i := range reads {
 		a := x.axes[i]
 		if p.at[i] == absent {
-			x.Errorf(p.place, "Point without a value", "%s reads each.%s, which this does not set.", n.Title(), a.name)
+			x.Errorf(p.place, "Point without a value", "%s reads each.%s, which this point does not set.", n.Title(), a.name)
 			a.read = true
 			return nil, false
 		}

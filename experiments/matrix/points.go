@@ -155,7 +155,7 @@ func (m *matrix) exclude(points []point) ([]point, bool) {
 		}
 		if len(kept) == len(points) && len(points) > 0 {
 			m.Warnf(x.Header, "Exclude that excludes nothing",
-				"Its condition is false at all points of the matrix that are left here.")
+				"Its condition is false at all remaining points of the matrix.")
 		}
 		points = kept
 	}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/google/renameio/v2"
 )
@@ -23,9 +24,11 @@ type checkpoint struct {
 	State  state
 }
 
-// digest identifies all that the course of a training hangs on: everything
-// but its length and its threads.
+// digest identifies what a checkpoint must agree with: all settings but those
+// that can change while the program trains. The length, the threads and the
+// roles are no settings.
 func (c config) digest() string {
+	c.batch, c.learningRate = 0, 0
 	sum := sha256.Sum256(fmt.Appendf(nil, "version %d %+v", Version, c))
 	return hex.EncodeToString(sum[:])
 }
@@ -49,10 +52,9 @@ func writeCheckpoint(path string, c config, s state) error {
 	return nil
 }
 
-// readCheckpoint returns what writeCheckpoint left at path for a trainer of c
-// with the given number of parameters. The error is fs.ErrNotExist where there
-// is none.
-func readCheckpoint(path string, c config, params int) (state, error) {
+// readCheckpoint returns what writeCheckpoint left at path for a training of c.
+// The error is fs.ErrNotExist where there is none.
+func readCheckpoint(path string, c config) (state, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return state{}, fmt.Errorf("read checkpoint: %w", err)
@@ -72,10 +74,25 @@ func readCheckpoint(path string, c config, params int) (state, error) {
 	if ck.Config != c.digest() {
 		return state{}, fmt.Errorf("read checkpoint %s: %w", path, errOther)
 	}
-	if s := ck.State; s.Steps < 0 || len(s.Weights) != params || len(s.M) != params || c.optimizer == "adam" && len(s.V) != params {
+	if !ck.State.fits(c) {
 		return state{}, damaged
 	}
 	return ck.State, nil
+}
+
+// fits reports whether s can be the state of a training of c.
+func (s state) fits(c config) bool {
+	if s.Steps < 0 || s.Pass < 0 || s.At < 0 {
+		return false
+	}
+	if s.Blocks != nil {
+		if len(s.Blocks) != len(c.depths()) || slices.Min(s.Blocks) < 1 || slices.Max(s.Blocks) > maxDepth {
+			return false
+		}
+		c.blocks = s.Blocks
+	}
+	n := newNetwork(c).params()
+	return len(s.Weights) == n && len(s.M) == n && (c.optimizer != "adam" || len(s.V) == n)
 }
 
 // removeCheckpoint takes away the checkpoint of a finished training.

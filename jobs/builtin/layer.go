@@ -91,6 +91,37 @@ func (l relu) backward(_, _, y, dy, dx, _ []float64, n int, _ []float64) {
 	}
 }
 
+// tanh is the hyperbolic tangent. It is not idempotent: tanh(tanh(x)) is not tanh(x).
+type tanh struct {
+	size int
+}
+
+func (l tanh) outputs() int                       { return l.size }
+func (tanh) params() (int, int)                   { return 0, 0 }
+func (tanh) initialize(_ []float64, _ *rand.Rand) {}
+func (tanh) products() int                        { return 0 }
+func (tanh) scratch(int) int                      { return 0 }
+
+func (l tanh) forward(_, x, y []float64, n int, _ []float64) {
+	for i, v := range x[:n*l.size] {
+		y[i] = math.Tanh(v)
+	}
+}
+
+func (l tanh) backward(_, _, y, dy, dx, _ []float64, n int, _ []float64) {
+	for i, v := range y[:n*l.size] {
+		dx[i] = dy[i] * (1 - v*v)
+	}
+}
+
+// activation returns the activation of that name for so many values of an image.
+func activation(name string, size int) layer {
+	if name == "tanh" {
+		return tanh{size}
+	}
+	return relu{size}
+}
+
 // heNormal draws weights from a normal distribution with variance 2/inputs
 // (He, Zhang, Ren, Sun: "Delving Deep into Rectifiers", 2015).
 func heNormal(w []float64, inputs int, r *rand.Rand) {

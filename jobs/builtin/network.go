@@ -11,6 +11,8 @@ import (
 type network struct {
 	layers []layer
 	loss   loss
+	// ends has, for each block, the index of its last layer, an activation.
+	ends []int
 }
 
 // newNetwork builds the network of a program.
@@ -21,14 +23,25 @@ func newNetwork(c config) network {
 		net.layers = append(net.layers, l)
 		in = l.outputs()
 	}
+	depths := c.depths()
+	// block adds a block: its first layer, and then layers of its size that make.
+	block := func(first layer, make func() layer) {
+		add(first)
+		add(activation(c.activation, in))
+		for range depths[len(net.ends)] - 1 {
+			add(make())
+			add(activation(c.activation, in))
+		}
+		net.ends = append(net.ends, len(net.layers)-1)
+	}
 	switch c.program {
 	case "svm":
 		net.loss = hinge
 	case "cnn":
 		side, channels := digits.Side, 1
 		for i, filters := range c.filters {
-			add(conv{channels, filters, side})
-			add(relu{in})
+			size := side
+			block(conv{channels, filters, size}, func() layer { return conv{filters, filters, size} })
 			if i == 0 {
 				add(pool{filters, side})
 				side /= 2
@@ -38,8 +51,7 @@ func newNetwork(c config) network {
 		add(flatten{channels, side * side})
 	}
 	for _, units := range c.hidden {
-		add(dense{in, units})
-		add(relu{in})
+		block(dense{in, units}, func() layer { return dense{units, units} })
 	}
 	add(dense{in, digits.Classes})
 	return net
@@ -116,7 +128,8 @@ func (net network) gradient(w []float64, ws *workspace, labels []uint8, dw []flo
 	for i := len(net.layers) - 1; i >= 0; i-- {
 		weights, biases := net.layers[i].params()
 		at := end - weights - biases
-		net.layers[i].backward(w[at:end], ws.values[i], ws.values[i+1], ws.grads[i+1], ws.grads[i], dw[at:end], n, ws.scratch[i])
+		net.layers[i].backward(w[at:end], ws.values[i], ws.values[i+1], ws.grads[i+1], ws.grads[i],
+			dw[at:end], n, ws.scratch[i])
 		end = at
 	}
 	return total

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -95,12 +96,30 @@ type config struct {
 	hidden         []int
 	filters        []int
 	passes         int
+	// blocks is the number of layers in each block, activation what follows
+	// each of them; nil and empty: one, and relu.
+	blocks     []int
+	activation string
+	// decay multiplies the learning rate after each epoch; restartRate is the
+	// learning rate after a deepening, 0: as it was.
+	decay, restartRate float64
+}
+
+// maxDepth bounds the number of layers in a block.
+const maxDepth = 64
+
+// depths is the number of layers in each block: convolutions, then hidden layers.
+func (c config) depths() []int {
+	if c.blocks != nil {
+		return c.blocks
+	}
+	return slices.Repeat([]int{1}, len(c.filters)+len(c.hidden))
 }
 
 // defaults returns the settings of p that nobody changed. The learning rate is
 // left at 0 until complete.
 func defaults(p Program) config {
-	c := config{program: p.Name}
+	c := config{program: p.Name, decay: 1}
 	for _, param := range p.Params {
 		if param.Default == "" {
 			continue

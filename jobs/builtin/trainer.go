@@ -1,10 +1,13 @@
 package builtin
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/jobs/digits"
 )
 
@@ -25,21 +28,37 @@ const (
 
 // state is what a training has come to: all that a checkpoint must hold. The
 // order of the images in a pass is drawn from the seed and the pass's number,
-// so that the count of steps is also the state of the random numbers.
+// so that the place in the data is also the state of the random numbers.
 type state struct {
-	Steps   int       // finished
-	Weights []float64 // all parameters
-	M, V    []float64 // the optimizer's
+	Steps    int       // finished
+	Pass, At int       // the next image: passes over the data, images in this one
+	Weights  []float64 // all parameters
+	M, V     []float64 // the optimizer's
 	// Of the epoch that is not finished: the sum of the images' losses, how
 	// many, and the time.
 	Loss    float64
 	Images  int
 	Elapsed time.Duration
+	// Blocks is the number of layers in each block where the network has been
+	// deepened, and Born the step at which each layer was added (0: it was
+	// there at the start); nil: it has not been.
+	Blocks, Born []int
+	// Rate is the learning rate of the last restart, after RateEpoch epochs; 0:
+	// there was none.
+	Rate      float64
+	RateEpoch int
+	// Trained is the service time of all attempts, and Request the last request
+	// of the control file that was carried out.
+	Trained time.Duration
+	Request contract.Request
+	// Tickets are batches that workers were computing (see server).
+	Tickets []ticket
 }
 
 // trainer runs steps.
 type trainer struct {
 	config  config
+	blocks  []int // of the network at the start
 	net     network
 	team    *team
 	train   digits.Set
@@ -64,41 +83,59 @@ type batch struct {
 	shards int
 }
 
-// span is a range of parameters that share the penalty.
+// span is a range of parameters that share the penalty and were added at the
+// same step.
 type span struct {
 	lo, hi  int
 	penalty float64
+	born    int
 }
 
 func newTrainer(c config, t *team) *trainer {
-	tr := &trainer{config: c, net: newNetwork(c), team: t, pass: -1}
+	tr := &trainer{config: c, blocks: c.blocks, team: t, pass: -1}
 	tr.train, tr.held = digits.Split(splitSeed, heldOut)
-	tr.config.batch = min(c.batch, tr.train.Len())
 	tr.order = make([]int, tr.train.Len())
-	tr.shard = shardSize(tr.config.batch, tr.net.products())
-	shards := ceil(tr.config.batch, tr.shard)
-
+	tr.net = newNetwork(c)
 	tr.state.Weights = tr.net.initialize(c.seed)
 	tr.opt = newOptimizer(c, len(tr.state.Weights))
 	tr.state.M, tr.state.V = tr.opt.m, tr.opt.v
+	tr.layout()
+	return tr
+}
+
+// layout makes the memory that depends on the network and on the batch.
+func (tr *trainer) layout() {
+	tr.config.batch = min(tr.config.batch, tr.train.Len())
+	tr.shard = shardSize(tr.config.batch, tr.net.products())
+	shards := ceil(tr.config.batch, tr.shard)
 	tr.grads = make([][]float64, shards)
 	for i := range tr.grads {
 		tr.grads[i] = make([]float64, len(tr.state.Weights))
 	}
 	tr.losses = make([]float64, shards)
 	tr.hits = make([]int, ceil(tr.held.Len(), tr.shard))
+	tr.spaces, tr.labels, tr.chunks = nil, nil, nil
 	at := 0
-	for _, l := range tr.net.layers {
+	for i, l := range tr.net.layers {
 		weights, biases := l.params()
-		tr.cut(at, at+weights, c.regularization)
-		tr.cut(at+weights, at+weights+biases, 0) // biases are free
+		born := 0
+		if tr.state.Born != nil {
+			born = tr.state.Born[i]
+		}
+		tr.cut(at, at+weights, tr.config.regularization, born)
+		tr.cut(at+weights, at+weights+biases, 0, born) // biases are free
 		at += weights + biases
 	}
-	return tr
 }
 
-// shardSize says into how large shards a batch is cut, for a network that makes
-// so many products for an image. The cut hangs on nothing else, and the shards'
+// resize changes the number of images in a step.
+func (tr *trainer) resize(batch int) {
+	tr.config.batch = batch
+	tr.layout()
+}
+
+// shardSize is the number of images in a shard, for a network that makes so many
+// products for an image. The cut depends on nothing else, and the shards'
 // gradients are added in their order: so every number of threads gives the
 // same sums, to the last bit. The number of shards is a power of two, which
 // most numbers of cores divide evenly.
@@ -110,23 +147,72 @@ func shardSize(batch, products int) int {
 	return ceil(batch, shards)
 }
 
-func (tr *trainer) cut(lo, hi int, penalty float64) {
+func (tr *trainer) cut(lo, hi int, penalty float64, born int) {
 	for ; lo < hi; lo += chunk {
-		tr.chunks = append(tr.chunks, span{lo, min(lo+chunk, hi), penalty})
+		tr.chunks = append(tr.chunks, span{lo, min(lo+chunk, hi), penalty, born})
 	}
 }
 
-// restore goes on from s, which a checkpoint of the same configuration held.
+// restore goes on from s, which fits the trainer's configuration.
 func (tr *trainer) restore(s state) {
 	tr.state = s
 	tr.opt.m, tr.opt.v = s.M, s.V
+	blocks := tr.blocks
+	if s.Blocks != nil {
+		blocks = s.Blocks
+	}
+	if !slices.Equal(blocks, tr.config.blocks) {
+		tr.config.blocks = blocks
+		tr.net = newNetwork(tr.config)
+		tr.layout()
+	}
 }
 
-// stepsPerPass is the number of steps in a pass over the data, of which the
-// last may be smaller.
-func (tr *trainer) stepsPerPass() int { return ceil(tr.train.Len(), tr.config.batch) }
+// reshape gives the network other blocks, and makes room for their weights.
+func (tr *trainer) reshape(blocks []int) {
+	tr.config.blocks = blocks
+	tr.net = newNetwork(tr.config)
+	n := tr.net.params()
+	tr.state.Weights, tr.state.Blocks, tr.state.Born = make([]float64, n), blocks, nil
+	tr.layout()
+}
 
-func (tr *trainer) stepsPerEpoch() int { return tr.stepsPerPass() * tr.config.passes }
+// imagesPerEpoch is the number of images that an epoch trains on.
+func (tr *trainer) imagesPerEpoch() int { return tr.train.Len() * tr.config.passes }
+
+// stepsPerEpoch is the number of steps in an epoch; the last one of a pass over
+// the data may be smaller.
+func (tr *trainer) stepsPerEpoch() int {
+	return ceil(tr.train.Len(), tr.config.batch) * tr.config.passes
+}
+
+// epochs is the number of finished epochs.
+func (s state) epochs(passes int) int { return s.Pass / passes }
+
+// epochEnds reports whether the last step was the last of an epoch.
+func (tr *trainer) epochEnds() bool {
+	return tr.state.Steps > 0 && tr.state.At == 0 && tr.state.Pass%tr.config.passes == 0
+}
+
+// rate is the learning rate of the next step.
+func (tr *trainer) rate() float64 {
+	rate := tr.config.learningRate
+	if tr.state.Rate > 0 {
+		rate = tr.state.Rate
+	}
+	if tr.config.decay != 1 {
+		rate *= math.Pow(tr.config.decay, float64(tr.state.epochs(tr.config.passes)-tr.state.RateEpoch))
+	}
+	return rate
+}
+
+// restartRate changes the learning rate after so many epochs. One that is the
+// present one already, from a checkpoint, decays as it did.
+func (tr *trainer) restartRate(rate float64, epoch int) {
+	if tr.state.Rate != rate {
+		tr.state.Rate, tr.state.RateEpoch = rate, epoch
+	}
+}
 
 // grow makes room for the workers that the team now has.
 func (tr *trainer) grow() {
@@ -138,29 +224,50 @@ func (tr *trainer) grow() {
 
 // step trains on the next batch.
 func (tr *trainer) step() {
+	s := &tr.state
+	end := min(s.At+tr.config.batch, len(tr.order))
+	tr.opt.rate = tr.rate()
+	tr.compute(s.Pass, s.At, end)
+	s.Steps++
+	tr.eachChunk(tr.update)
+	for _, l := range tr.losses[:tr.present.shards] {
+		s.Loss += l
+	}
+	s.Images += len(tr.present.images)
+	if s.At = end; end == len(tr.order) {
+		s.Pass, s.At = s.Pass+1, 0
+	}
+}
+
+// compute leaves the gradients of the images lo to hi of a pass in the shards.
+func (tr *trainer) compute(pass, lo, hi int) {
 	tr.grow()
-	pass, position := tr.state.Steps/tr.stepsPerPass(), tr.state.Steps%tr.stepsPerPass()
 	if pass != tr.pass {
 		tr.shuffle(pass)
 	}
-	lo := position * tr.config.batch
-	tr.present.images = tr.order[lo:min(lo+tr.config.batch, len(tr.order))]
-	tr.present.shards = ceil(len(tr.present.images), tr.shard)
-
+	tr.present.images = tr.order[lo:hi]
+	tr.present.shards = ceil(hi-lo, tr.shard)
 	tr.team.do(tr.present.shards, tr.gradient)
-	tr.state.Steps++
-	if tr.present.shards > 1 {
-		tr.team.do(len(tr.chunks), tr.update)
-	} else { // where the gradient is not worth a hand-over, this is not either
-		for i := range tr.chunks {
-			tr.update(0, i)
-		}
-	}
+}
 
-	for _, l := range tr.losses[:tr.present.shards] {
-		tr.state.Loss += l
+// eachChunk calls f for every chunk of the parameters.
+func (tr *trainer) eachChunk(f func(worker, chunk int)) {
+	if tr.present.shards > 1 {
+		tr.team.do(len(tr.chunks), f)
+		return
 	}
-	tr.state.Images += len(tr.present.images)
+	for i := range tr.chunks { // where the gradient is not worth a hand-over, this is not either
+		f(0, i)
+	}
+}
+
+// loss is the summed loss of the images of the last step.
+func (tr *trainer) loss() float64 {
+	sum := 0.0
+	for _, l := range tr.losses[:tr.present.shards] {
+		sum += l
+	}
+	return sum
 }
 
 // shuffle draws the order of the images in a pass.
@@ -191,11 +298,32 @@ func (tr *trainer) gradient(worker, shard int) {
 // moves it.
 func (tr *trainer) update(_, i int) {
 	c := tr.chunks[i]
+	tr.sum(c)
+	scale := 1 / float64(len(tr.present.images))
+	tr.opt.update(tr.state.Weights, tr.grads[0], c.lo, c.hi, tr.state.Steps-c.born, scale, c.penalty)
+}
+
+// sum adds up the shards' gradients for one chunk, in the first of them.
+func (tr *trainer) sum(c span) {
 	sum := tr.grads[0][c.lo:c.hi]
 	for _, g := range tr.grads[1:tr.present.shards] {
 		floats.Add(sum, g[c.lo:c.hi])
 	}
-	tr.opt.update(tr.state.Weights, tr.grads[0], c.lo, c.hi, tr.state.Steps, 1/float64(len(tr.present.images)), c.penalty)
+}
+
+// meanGradient returns the mean gradient of the last images, penalty included.
+// It is valid until the next is computed.
+func (tr *trainer) meanGradient() []float64 {
+	scale := 1 / float64(len(tr.present.images))
+	tr.eachChunk(func(_, i int) {
+		c := tr.chunks[i]
+		tr.sum(c)
+		g, w := tr.grads[0][c.lo:c.hi], tr.state.Weights[c.lo:c.hi]
+		for k := range g {
+			g[k] = scale*g[k] + c.penalty*w[k]
+		}
+	})
+	return tr.grads[0]
 }
 
 // accuracy is the part of the held-out images that is classified rightly.

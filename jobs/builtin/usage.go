@@ -26,7 +26,7 @@ func runFlags(o *options) []runFlag {
 		{"epochs", fmt.Sprintf("$%s, or %d", contract.EnvEpochs, defaultEpochs), "total work in epochs", count(&o.epochs)},
 		{"steps", "$" + contract.EnvSteps, "total work in optimizer steps, instead of epochs", count(&o.steps)},
 		{"threads", fmt.Sprintf("$%s, then what $%s says", contract.EnvIntra, contract.EnvControl),
-			"threads to use; if given, the control file is not read", count(&o.threads)},
+			"threads to use; if given, the allotment in the control file is not followed", count(&o.threads)},
 		{"save", "", "file to write the trained network to; without it, nothing is left behind",
 			func(s string) error { o.save = s; return nil }},
 	}

@@ -1,12 +1,14 @@
 // Package contract is what a training program and tfexp agree on: the
 // environment that a program gets, the lines that it prints, the control file
-// in which a changed allotment is written, and what signals and exit statuses
-// mean. jobs/README.md says the same for people who write programs.
+// that changes its allotment and carries requests, and what signals and exit
+// statuses mean. jobs/README.md is the same for people who write programs.
 package contract
 
 import (
 	"fmt"
+	"math"
 	"strconv"
+	"time"
 )
 
 // The environment of a job.
@@ -30,6 +32,15 @@ const (
 	EnvCheckpointDir = "TFEXP_CHECKPOINT_DIR"
 	// EnvControl is the path of the control file (see Control).
 	EnvControl = "TFEXP_CONTROL"
+	// EnvCheckpointEvery says how often a checkpoint is written (see Interval).
+	EnvCheckpointEvery = "TFEXP_CHECKPOINT_EVERY"
+	// EnvBudget is how long the job may train, in seconds of service time.
+	EnvBudget = "TFEXP_BUDGET"
+	// EnvRole, EnvTask and EnvCluster are a program's place among the parts of
+	// its job (see Part).
+	EnvRole    = "TFEXP_ROLE"
+	EnvTask    = "TFEXP_TASK"
+	EnvCluster = "TFEXP_CLUSTER"
 )
 
 // ExitStopped is the exit status of a program that was asked to end by
@@ -52,11 +63,19 @@ type Env struct {
 	GPUs          int
 	CheckpointDir string // empty: none
 	ControlPath   string // empty: none
+	// CheckpointEvery is how often to write a checkpoint; zero: only when the
+	// program is asked to.
+	CheckpointEvery Interval
+	// Budget is how long the job may train, over all of its attempts and not
+	// counting the time in which it was paused; nil: as long as its work takes.
+	Budget *time.Duration
+	// Part is the program's place in a job with roles; zero for other jobs.
+	Part Part
 }
 
 // FromEnv reads the contract's environment through getenv, which is os.Getenv
-// in a real program. It fails where a number is not one, is out of range, or
-// where both epochs and steps are set.
+// in a real program. It fails where a number is not one, is out of range, where
+// both epochs and steps are set, or where the cluster lacks the program's role.
 func FromEnv(getenv func(string) string) (Env, error) {
 	env := Env{
 		Job:           getenv(EnvJob),
@@ -88,14 +107,34 @@ func FromEnv(getenv func(string) string) (Env, error) {
 	if env.Epochs > 0 && env.Steps > 0 {
 		return Env{}, fmt.Errorf("read environment: both %s and %s are set, want one of them", EnvEpochs, EnvSteps)
 	}
+	var err error
+	if env.CheckpointEvery, err = ParseInterval(getenv(EnvCheckpointEvery)); err != nil {
+		return Env{}, fmt.Errorf("read environment: %s: %w", EnvCheckpointEvery, err)
+	}
+	if s := getenv(EnvBudget); s != "" {
+		seconds, err := strconv.ParseFloat(s, 64)
+		if err != nil || !finite(seconds) || seconds < 0 {
+			return Env{}, fmt.Errorf("read environment: %s is %q, want a number of seconds of at least 0", EnvBudget, s)
+		}
+		budget := Seconds(seconds)
+		env.Budget = &budget
+	}
+	if env.Part, err = partFromEnv(getenv); err != nil {
+		return Env{}, fmt.Errorf("read environment: %w", err)
+	}
 	return env, nil
 }
 
-// Split divides granted cores between a job's two thread pools. inter and intra are the pools that the job asked for,
-// and request is its request in cores: inter + intra where it named both pools, intra alone for a plain request
-// (inter 1, intra N), whose cores all go to the intra-op pool. Otherwise the pools share the cores in proportion to
-// what was asked for, by largest remainder (a tie goes to the intra-op pool), and each has at least one thread: on
-// one core both have one, on more cores the pools add up to the cores, also beyond the request.
+// Seconds is a duration of so many seconds, at most the longest that there is.
+func Seconds(s float64) time.Duration {
+	return time.Duration(math.Min(s*float64(time.Second), math.MaxInt64/2))
+}
+
+// Split divides granted cores between a job's two thread pools. inter and intra are the pools that the job asked for, and
+// request is its request in cores: inter + intra where it named both pools, intra alone for a plain request (inter 1,
+// intra N), whose cores all go to the intra-op pool. Otherwise the pools share the cores in proportion to what was asked
+// for, by largest remainder (a tie goes to the intra-op pool), and each has at least one thread: on one core both have
+// one, on more cores the pools add up to the cores, also beyond the request.
 func Split(inter, intra, request, granted int) (int, int) {
 	inter, intra, granted = max(inter, 1), max(intra, 1), max(granted, 1)
 	if inter == 1 && intra >= request {

@@ -1,11 +1,15 @@
 package contract
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 )
 
@@ -14,70 +18,216 @@ import (
 // some only seconds.
 const settled = 3 * time.Second
 
-// Control watches a control file: "inter intra" in decimal, the job's present
-// allotment. A program asks at its step boundaries; that costs one stat call
-// unless the file has just changed.
+// Message is the content of the control file: a JSON object, or the two
+// numbers "inter intra" alone. Fields that are not given are zero or nil.
+//
+// Inter to Settings are how things stand, and hold until the file says
+// otherwise. Checkpoint, Warning and Deepen are requests: a program carries
+// them out once (see Request).
+type Message struct {
+	// Inter and Intra are the present allotment: operations at once, threads
+	// of each. 0: as before.
+	Inter int `json:"inter,omitempty"`
+	Intra int `json:"intra,omitempty"`
+	// Allotment is the present allotment in cores (in GPUs, for a job that
+	// holds some), for programs that have no two pools. Change is "up" or
+	// "down" where it has just grown or shrunk.
+	Allotment int    `json:"allotment,omitempty"`
+	Change    string `json:"change,omitempty"`
+	// Budget is the job's whole budget, TimeLeft what is left of it at the
+	// moment when the file was written; both in seconds of service time.
+	Budget   *float64 `json:"budget,omitempty"`
+	TimeLeft *float64 `json:"time_left,omitempty"`
+	// Settings are the program's own: batch, learning_rate, …
+	Settings map[string]json.RawMessage `json:"settings,omitempty"`
+	// Serial numbers the requests of a job, from 1.
+	Serial int64 `json:"serial,omitempty"`
+	// Checkpoint asks for a checkpoint, now.
+	Checkpoint bool `json:"checkpoint,omitempty"`
+	// Warning is in how many seconds the job's server is taken away.
+	Warning *float64 `json:"warning,omitempty"`
+	// Deepen asks for another layer in that block of the network, from 0. The
+	// number of blocks, and -1, mean that nothing is to be done.
+	Deepen *int `json:"deepen,omitempty"`
+
+	// Written is when the file was written, by its modification time.
+	Written time.Time `json:"-"`
+}
+
+// Request identifies the requests of a message. Those of two messages with the
+// same serial are the same; a message without one has requests of its own.
+type Request struct {
+	Serial  int64
+	Written int64 // in nanoseconds; 0 where there is a serial
+}
+
+// Request identifies the message's requests.
+func (m Message) Request() Request {
+	if m.Serial != 0 {
+		return Request{Serial: m.Serial}
+	}
+	return Request{Written: m.Written.UnixNano()}
+}
+
+// Asks reports whether the message has a request.
+func (m Message) Asks() bool { return m.Checkpoint || m.Warning != nil || m.Deepen != nil }
+
+// Threads is the allotment, where the message has one.
+func (m Message) Threads() (a Allotment, ok bool) {
+	switch {
+	case m.Intra > 0:
+		return Allotment{Inter: max(m.Inter, 1), Intra: m.Intra}, true
+	case m.Allotment > 0:
+		return Allotment{Inter: 1, Intra: m.Allotment}, true
+	}
+	return Allotment{}, false
+}
+
+// Control watches a control file. A program asks at its step boundaries; that
+// costs one stat call unless the file has just changed.
 type Control struct {
 	path  string
 	seen  fs.FileInfo // of the version that was read last
 	fresh bool        // that version was too young to be told from the next
-	last  Allotment   // what it said; zero before the first
+	text  []byte      // of that version
+	last  Message     // the last one that could be read
 }
 
 // NewControl watches the file at path, which need not exist yet.
 func NewControl(path string) *Control { return &Control{path: path} }
 
-// Read returns the allotment in the file, and whether it is another than at
-// the last Read (the first one counts as another). After an error the
-// allotment is the last one that could be read, and the next Read looks again.
-func (c *Control) Read() (Allotment, bool, error) {
+// Read returns what the file says, and reports whether it has been written
+// since the last Read (the first one counts). After an error the message is
+// the last one that could be read, and the next Read looks again.
+func (c *Control) Read() (Message, bool, error) {
 	st, err := os.Stat(c.path)
 	if err != nil {
 		c.seen = nil
 		return c.last, false, fmt.Errorf("read control file: %w", err)
 	}
-	if c.seen != nil && !c.fresh && os.SameFile(st, c.seen) &&
-		st.ModTime().Equal(c.seen.ModTime()) && st.Size() == c.seen.Size() {
+	same := c.seen != nil && os.SameFile(st, c.seen) && st.ModTime().Equal(c.seen.ModTime()) && st.Size() == c.seen.Size()
+	if same && !c.fresh {
 		return c.last, false, nil
 	}
 	now := time.Now()
-	a, err := readControl(c.path)
+	text, st, err := readFile(c.path)
+	if err == nil && same && bytes.Equal(text, c.text) {
+		c.fresh = now.Sub(st.ModTime()) < settled
+		return c.last, false, nil
+	}
+	var m Message
+	if err == nil {
+		m, err = parseMessage(text)
+	}
 	if err != nil {
 		c.seen = nil
-		return c.last, false, err
+		return c.last, false, fmt.Errorf("read control file %s: %w", c.path, err)
 	}
-	changed := a != c.last
-	c.seen, c.fresh, c.last = st, now.Sub(st.ModTime()) < settled, a
-	return a, changed, nil
+	m.Written = st.ModTime()
+	c.seen, c.fresh, c.text, c.last = st, now.Sub(st.ModTime()) < settled, text, m
+	return m, true, nil
 }
 
-func readControl(path string) (Allotment, error) {
+// maxControl bounds the size of a control file, in bytes.
+const maxControl = 64 << 10
+
+func readFile(path string) ([]byte, fs.FileInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Allotment{}, fmt.Errorf("read control file: %w", err)
+		return nil, nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 64))
+	st, err := f.Stat()
 	if err != nil {
-		return Allotment{}, fmt.Errorf("read control file: %w", err)
+		return nil, nil, err
 	}
-	var a Allotment
-	var rest string
-	if n, _ := fmt.Sscan(string(text), &a.Inter, &a.Intra, &rest); n != 2 || a.Inter < 1 || a.Intra < 1 {
-		return Allotment{}, fmt.Errorf("read control file %s: %q is not two whole numbers of at least 1", path, text)
+	text, err := io.ReadAll(io.LimitReader(f, maxControl+1))
+	if err == nil && len(text) > maxControl {
+		err = fmt.Errorf("it is larger than %d bytes", maxControl)
 	}
-	return a, nil
+	return text, st, err
 }
 
-// WriteControl puts an allotment into the control file at path. Readers see
-// the old content or the new one, never a part. It is not forced to the disk:
-// after a crash of the machine no job is left to read it.
+// parseMessage reads both forms of the file.
+func parseMessage(text []byte) (Message, error) {
+	var m Message
+	if text := bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' {
+		var rest string
+		n, _ := fmt.Sscan(string(text), &m.Inter, &m.Intra, &rest)
+		if n != 2 || m.Inter < 1 || m.Intra < 1 {
+			return Message{}, fmt.Errorf("%.80q is neither a JSON object nor two whole numbers of at least 1", text)
+		}
+		return m, nil
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return Message{}, err
+	}
+	return m, m.check()
+}
+
+// check reports values that are out of range.
+func (m Message) check() error {
+	for _, n := range []struct {
+		name  string
+		value int
+	}{{"inter", m.Inter}, {"intra", m.Intra}, {"allotment", m.Allotment}} {
+		if n.value < 0 {
+			return fmt.Errorf("%s is %d, want at least 1", n.name, n.value)
+		}
+	}
+	for _, s := range []struct {
+		name  string
+		value *float64
+	}{{"budget", m.Budget}, {"time_left", m.TimeLeft}, {"warning", m.Warning}} {
+		if s.value != nil && *s.value < 0 {
+			return fmt.Errorf("%s is %g, want at least 0", s.name, *s.value)
+		}
+	}
+	if m.Change != "" && m.Change != "up" && m.Change != "down" {
+		return fmt.Errorf("change is %q, want up or down", m.Change)
+	}
+	if m.Serial < 0 {
+		return errors.New("serial is negative")
+	}
+	return nil
+}
+
+// Setting returns the value of a setting as the text that a flag would have,
+// and whether the message has it.
+func (m Message) Setting(name string) (string, bool) {
+	raw, ok := m.Settings[name]
+	if !ok {
+		return "", false
+	}
+	if s, err := strconv.Unquote(string(raw)); err == nil {
+		return s, true
+	}
+	return string(raw), true
+}
+
+// WriteControl puts an allotment into the control file at path, in the file's
+// short form. Readers see the old content or the new one, never a part. It is
+// not forced to the disk: after a crash of the machine no job is left to read it.
 func WriteControl(path string, a Allotment) error {
+	return writeFile(path, fmt.Appendf(nil, "%d %d\n", a.Inter, a.Intra))
+}
+
+// WriteMessage puts a message into the control file at path, as WriteControl
+// does with an allotment.
+func WriteMessage(path string, m Message) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("write control file: %w", err)
+	}
+	return writeFile(path, append(text, '\n'))
+}
+
+func writeFile(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}
-	_, err = fmt.Fprintf(f, "%d %d\n", a.Inter, a.Intra)
+	_, err = f.Write(text)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Pick says which time-writer line counts when a program printed several, as
+// Pick is which time-writer line counts when a program printed several, as
 // programs with several workers do.
 type Pick int
 
@@ -37,8 +37,17 @@ type Report struct {
 	// Progress is the last progress line, Updates counts them.
 	Progress Progress
 	Updates  int
-	// Resized are the allotments that the program took on while it ran.
-	Resized []Resized
+	// Resized are the allotments that the program took on while it ran, and
+	// the four that follow what else it did beside training.
+	Resized     []Resized
+	Checkpoints []Checkpoint
+	Resumed     []Resumed
+	Changed     []Changed
+	Deepened    []Deepened
+	// Refused are the lines in which it refused a request, with the reasons.
+	Refused []Progress
+	// FinalAccuracy is that of the model at the end of the job's budget; nil: none.
+	FinalAccuracy *float64
 	// Warnings name broken lines; at most maxWarnings of them, Suppressed
 	// counts the others.
 	Warnings   []string
@@ -51,7 +60,7 @@ const (
 	maxLine = 4 << 20
 	// maxEpochs bounds the epochs that are kept from progress lines.
 	maxEpochs   = 1 << 20
-	maxResized  = 1 << 16 // resizes that are kept
+	maxNews     = 1 << 16 // lines of each other kind that are kept
 	maxWarnings = 20
 )
 
@@ -198,8 +207,8 @@ func (p *parser) progressLine(line []byte) {
 		p.warn("progress line: a negative count or time")
 		return
 	}
-	if u.Resized != nil {
-		p.resized(*u.Resized)
+	if u.News() {
+		p.news(*u)
 		return
 	}
 	p.report.Updates++
@@ -229,11 +238,42 @@ func (p *parser) warn(format string, args ...any) {
 	p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("line %d: ", p.number)+fmt.Sprintf(format, args...))
 }
 
-func (p *parser) resized(r Resized) {
+// news keeps a line of another kind than progress.
+func (p *parser) news(u Progress) {
+	r := &p.report
 	switch {
-	case r.Inter < 1 || r.Intra < 1 || r.Seconds < 0:
-		p.warn("progress line: resized to %d and %d threads in %g seconds", r.Inter, r.Intra, r.Seconds)
-	case len(p.report.Resized) < maxResized:
-		p.report.Resized = append(p.report.Resized, r)
+	case u.Resized != nil:
+		if n := *u.Resized; n.Inter < 1 || n.Intra < 1 || n.Seconds < 0 {
+			p.warn("progress line: resized to %d and %d threads in %g seconds", n.Inter, n.Intra, n.Seconds)
+		} else {
+			keep(&r.Resized, n)
+		}
+	case u.Checkpoint != nil:
+		if n := *u.Checkpoint; n.Step < 0 || n.Seconds < 0 {
+			p.warn("progress line: a checkpoint after step %d in %g seconds", n.Step, n.Seconds)
+		} else {
+			keep(&r.Checkpoints, n)
+		}
+	case u.Resumed != nil:
+		if n := *u.Resumed; n.Step < 0 || n.LostSteps < 0 || n.LostSeconds < 0 {
+			p.warn("progress line: resumed after step %d with %d steps (%g seconds) lost", n.Step, n.LostSteps, n.LostSeconds)
+		} else {
+			keep(&r.Resumed, n)
+		}
+	case u.Changed != nil:
+		keep(&r.Changed, *u.Changed)
+	case u.Deepened != nil:
+		keep(&r.Deepened, *u.Deepened)
+	case u.Refused != "":
+		keep(&r.Refused, u)
+	case u.FinalAccuracy != nil:
+		r.FinalAccuracy = u.FinalAccuracy
+	}
+}
+
+// keep appends to a list that has not grown too long.
+func keep[T any](list *[]T, item T) {
+	if len(*list) < maxNews {
+		*list = append(*list, item)
 	}
 }

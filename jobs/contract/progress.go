@@ -26,9 +26,68 @@ type Progress struct {
 	Seconds *float64 `json:"seconds,omitempty"`
 	// Threads is how many threads the program uses at the moment.
 	Threads int `json:"threads,omitempty"`
-	// Resized says that the program has just taken on another allotment; such a
-	// line has no other field.
+	// TimeLeft is what is left of the job's budget, in seconds.
+	TimeLeft *float64 `json:"time_left,omitempty"`
+
+	// What follows is news of other kinds; such a line has nothing else.
+
+	// Resized: the program has taken on another allotment.
 	Resized *Resized `json:"resized,omitempty"`
+	// Checkpoint: it has written a checkpoint.
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
+	// Resumed: it goes on from a checkpoint.
+	Resumed *Resumed `json:"resumed,omitempty"`
+	// Changed: it has taken on other settings.
+	Changed *Changed `json:"changed,omitempty"`
+	// Deepened: its network has another layer.
+	Deepened *Deepened `json:"deepened,omitempty"`
+	// Refused is a key of the control file that the program cannot follow, for
+	// the given reason.
+	Refused string `json:"refused,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	// FinalAccuracy is that of the model when its budget is used up.
+	FinalAccuracy *float64 `json:"final_accuracy,omitempty"`
+}
+
+// News reports whether p is a line of another kind than progress.
+func (p Progress) News() bool {
+	return p.Resized != nil || p.Checkpoint != nil || p.Resumed != nil || p.Changed != nil || p.Deepened != nil ||
+		p.Refused != "" || p.FinalAccuracy != nil
+}
+
+// Checkpoint is a checkpoint after so many steps of the whole job (and so many
+// whole epochs, where the program counts them), and how long it took to write:
+// in these seconds the program did not train.
+type Checkpoint struct {
+	Step    int     `json:"step"`
+	Epoch   int     `json:"epoch,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Resumed is the step after which a program goes on, and what the attempt before
+// had done since: steps that are lost, with the seconds that they took.
+type Resumed struct {
+	Step        int     `json:"step"`
+	LostSteps   int     `json:"lost_steps"`
+	LostSeconds float64 `json:"lost_seconds"`
+}
+
+// Changed is the settings that a program took on while it trained, and the
+// seconds in which it did not train for that.
+type Changed struct {
+	Settings map[string]json.RawMessage `json:"settings"`
+	Seconds  float64                    `json:"seconds"`
+}
+
+// Deepened is a layer that was added to block Block (from 0), which has Layers
+// of them now: the accuracy before and after, and the seconds that it took, in
+// which the program did not train.
+type Deepened struct {
+	Block          int     `json:"block"`
+	Layers         int     `json:"layers"`
+	AccuracyBefore float64 `json:"accuracy_before"`
+	AccuracyAfter  float64 `json:"accuracy_after"`
+	Seconds        float64 `json:"seconds"`
 }
 
 // Resized is the allotment that a malleable program took on, and the seconds
@@ -48,7 +107,7 @@ type progressLine struct {
 // WriteProgress prints p as one line. JSON has no infinities: a loss, accuracy
 // or time that is not finite is left out.
 func WriteProgress(w io.Writer, p Progress) error {
-	for _, f := range []**float64{&p.Loss, &p.Accuracy, &p.Seconds} {
+	for _, f := range []**float64{&p.Loss, &p.Accuracy, &p.Seconds, &p.TimeLeft, &p.FinalAccuracy} {
 		if *f != nil && !finite(**f) {
 			*f = nil
 		}

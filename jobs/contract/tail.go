@@ -8,6 +8,10 @@ import (
 // Tail finds the progress lines in the output of a program while it runs. The
 // zero value is ready.
 type Tail struct {
+	// News, if it is set, is called for lines of other kinds than progress:
+	// checkpoints, changes, refusals (see Progress.News).
+	News func(Progress)
+
 	line []byte // the beginning of a line that may be one
 	skip bool   // the rest of the present line is of no interest
 }
@@ -16,7 +20,7 @@ type Tail struct {
 const maxTail = 64 << 10
 
 // Add takes the next piece of output, and calls each for every progress line
-// that it completes. Lines that are broken, or tell of no finished unit, are
+// that it completes. Lines that are broken, or have no finished unit, are
 // passed over: Parse names them when the program has ended.
 func (t *Tail) Add(piece []byte, each func(Progress)) {
 	for len(piece) > 0 {
@@ -35,7 +39,13 @@ func (t *Tail) Add(piece []byte, each func(Progress)) {
 		}
 		if !t.skip && bytes.Contains(t.line, []byte(`"tfexp"`)) {
 			var p progressLine
-			if json.Unmarshal(t.line, &p) == nil && p.Tfexp != nil && (p.Tfexp.Epoch > 0 || p.Tfexp.Step > 0) {
+			switch err := json.Unmarshal(t.line, &p); {
+			case err != nil || p.Tfexp == nil:
+			case p.Tfexp.News():
+				if t.News != nil {
+					t.News(*p.Tfexp)
+				}
+			case p.Tfexp.Epoch > 0 || p.Tfexp.Step > 0:
 				each(*p.Tfexp)
 			}
 		}

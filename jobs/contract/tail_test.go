@@ -13,17 +13,19 @@ func TestTail(t *testing.T) {
 		"{\"other\":1}\n{broken \"tfexp\"\n" +
 		"30%\r60%\r" + `  {"tfexp":{"epoch":2,"step":80}}` + "\r\n" +
 		`{"tfexp":{"threads":2}}` + "\n" + // no unit
+		`{"tfexp":{"checkpoint":{"step":90,"seconds":1}}}` + "\n" +
 		`{"tfexp":{"step":100}}` + "\n" +
 		`{"tfexp":{"epoch":3` // not complete
 	for size := 1; size <= len(output); size++ {
 		var tail Tail
 		var got [][2]int
+		tail.News = func(p Progress) { got = append(got, [2]int{-1, p.Checkpoint.Step}) }
 		for rest := output; rest != ""; {
 			n := min(size, len(rest))
 			tail.Add([]byte(rest[:n]), func(p Progress) { got = append(got, [2]int{p.Epoch, p.Step}) })
 			rest = rest[n:]
 		}
-		if diff := cmp.Diff([][2]int{{1, 40}, {2, 80}, {0, 100}}, got); diff != "" {
+		if diff := cmp.Diff([][2]int{{1, 40}, {2, 80}, {-1, 90}, {0, 100}}, got); diff != "" {
 			t.Fatalf("pieces of %d bytes: %s", size, diff)
 		}
 	}

@@ -18,13 +18,17 @@ nothing but Python 3.8 or newer, and is one file that can be copied.
 import json
 import math
 import os
+import re
 import shutil
 import signal
+import socket
+import struct
 import sys
 import tempfile
+import threading
 import time
 
-__all__ = ["Job", "RESTART", "STOPPED", "start"]
+__all__ = ["Job", "RESTART", "Refused", "STOPPED", "start"]
 
 #: The exit status of a program that ended because of SIGTERM: 128 + 15.
 STOPPED = 143
@@ -33,13 +37,23 @@ STOPPED = 143
 #: only from its start: it is saved, and starts itself again in the same process.
 RESTART = "restart"
 
+
+class Refused(Exception):
+    """Raised by the program's own functions for a request that it cannot carry out."""
+
+
 # How this process learns, across exec, that it is a restart.
 _RESTARTED = "TFEXP_JOB_RESTARTED"
 # The file that makes a checkpoint count; it names the folder that holds it.
 _STATE = "state.json"
-_VERSION = 1
+_VERSION = 2
 # Steps can be far shorter than a line is worth.
 _LINE_EVERY = 0.1
+# How far a training has come: steps and seconds, while checkpoints are written
+# at an interval.
+_REACHED = "reached"
+# How often the clock of a budget looks whether the process was stopped.
+_BEAT = 0.02
 
 
 def _process_began():
@@ -80,6 +94,89 @@ def _number(name, least, default):
     return int(text)
 
 
+def _seconds(name):
+    text = os.environ.get(name, "")
+    if not text:
+        return None
+    try:
+        seconds = float(text)
+        if not 0 <= seconds < math.inf:
+            raise ValueError
+    except ValueError:
+        raise ValueError("%s is %r, want a number of seconds of at least 0" % (name, text)) from None
+    return seconds
+
+
+def _interval(name):
+    """The steps, or the seconds, of an interval such as "500steps" or "1h30m"; 0 and 0: none."""
+    text = os.environ.get(name, "")
+    if not text:
+        return 0, 0.0
+    steps = re.fullmatch(r"(\d+)\s*steps", text)
+    if steps and int(steps.group(1)) > 0:
+        return int(steps.group(1)), 0.0
+    if re.fullmatch(r"((\d+\.?\d*|\.\d+)(ms|s|m|h))+", text):
+        unit = {"ms": 1e-3, "s": 1, "m": 60, "h": 3600}
+        seconds = sum(float(n) * unit[u] for n, u in re.findall(r"([\d.]+)(ms|s|m|h)", text))
+        if seconds > 0:
+            return 0, seconds
+    raise ValueError('%s is %r, want an interval such as "500steps" or "10m"' % (name, text))
+
+
+class _Clock:
+    """Service time: the seconds since the process began in which it was not stopped.
+
+    A thread looks every few milliseconds. When the process goes on after a stop,
+    SIGCONT comes, and the time since the last look is what it was stopped for.
+    """
+
+    def __init__(self):
+        self._stopped, self._last = 0.0, None
+        self._lock = threading.Lock()
+        self._signals = None
+
+    def watch(self):
+        if self._signals is not None:
+            return
+        self._signals, theirs = socket.socketpair()
+        self._signals.setblocking(False)
+        theirs.setblocking(False)
+        self._theirs = theirs  # kept open
+        try:
+            signal.signal(signal.SIGCONT, lambda *_: None)
+            signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+        except ValueError:
+            return  # not the main thread: all time counts
+        self._last = time.monotonic()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _continued(self):
+        try:
+            return signal.SIGCONT in self._signals.recv(4096)
+        except OSError:
+            return False
+
+    def _run(self):
+        while True:
+            time.sleep(_BEAT)
+            continued = self._continued()
+            if not continued and time.monotonic() - self._last > 4 * _BEAT:
+                time.sleep(_BEAT)  # the signal may come after the tick
+                continued = self._continued()
+            with self._lock:
+                now = time.monotonic()
+                if continued:
+                    self._stopped += now - self._last
+                self._last = now
+
+    def service(self):
+        with self._lock:
+            now = time.monotonic()
+            if self._last is not None:
+                now = min(now, self._last + 6 * _BEAT)
+            return now - _BEGAN - self._stopped
+
+
 def _warn(text):
     print("tfexp_job: " + text, file=sys.stderr, flush=True)
 
@@ -95,6 +192,11 @@ class Job:
     checkpoint       the folder to restore the program's state from, or None
     checkpoint_dir   where checkpoints go, or None
     stopping         True once the program is asked to end
+    time_left        what is left of the budget in seconds, or None without one
+    spent            True once nothing is left
+    change           "up" or "down" when the allotment has just changed, or None
+    warning          in how many seconds the server is taken away, or None
+    role, task, cluster  the program's place in a job with roles, or None
     """
 
     def __init__(self, epochs=10, steps=None, settings=None):
@@ -114,6 +216,10 @@ class Job:
         self.checkpoint = None
         self.stopping = False
         self.done_epochs = self.done_steps = 0
+        self.change = self.warning = None
+        self.role = os.environ.get("TFEXP_ROLE") or None
+        self.task = _number("TFEXP_TASK", 0, 0) if self.role else None
+        self.cluster = json.loads(os.environ.get("TFEXP_CLUSTER") or "null") if self.role else None
 
         self._control = os.environ.get("TFEXP_CONTROL") or None
         self._settings = json.loads(json.dumps(settings))
@@ -124,12 +230,25 @@ class Job:
         self._save = self._resize = None
         self._resized_at = None  # when the resize began that this start completes
         self._temporary = None  # a checkpoint folder of our own
+        self._within = 0  # steps of the epoch that is not finished
+        self._every_steps, self._every_seconds = _interval("TFEXP_CHECKPOINT_EVERY")
+        self._saved_steps, self._saved_at, self._reached = 0, 0.0, None
+        self._clock, self._used, self._end = _Clock(), 0.0, None
+        self._change = self._deepen = None
+        self._control_seen = self._request = None
+        self._message, self._unfollowed = {}, False
+        self._taken = {}  # settings that were taken on, or refused
         try:
             signal.signal(signal.SIGTERM, self._on_term)
         except ValueError:
             pass  # only the main thread may; another one is not asked to end
         self._read_control()
         self._read_checkpoint()
+        budget = _seconds("TFEXP_BUDGET")
+        if budget is not None:
+            self._set_budget(budget - self._used)
+        if self._every_seconds:
+            self._clock.watch()
 
     def _spare(self):
         """Threads for a program that runs on its own: all that it may use."""
@@ -140,18 +259,27 @@ class Job:
 
     # -- the loop
 
-    def train(self, save=None, resize=None, every=0):
+    def train(self, save=None, resize=None, every=0, change=None, deepen=None):
         """Iterate over the epochs (or steps) that are left; start-up ends here.
 
         save(folder) writes all that training needs into a folder. It is called
         before the program ends on SIGTERM, and after each `every` epochs
         unless that is 0. resize(inter, intra) takes on another allotment;
         RESTART says that this takes a new start; None ignores allotments.
-        Between two of them SIGTERM is obeyed and the control file is read.
+        change(name, value) takes on another setting; deepen(block) adds a layer
+        and returns (layers, accuracy before, accuracy after), or None where
+        nothing is asked for. Both raise Refused for what cannot be done;
+        without them everything is refused.
+        Between two of them SIGTERM is obeyed, the control file is read, and
+        checkpoints are written as TFEXP_CHECKPOINT_EVERY says. It ends early
+        when the budget is spent.
         """
         if resize is RESTART and save is None:
             raise ValueError("RESTART needs save: training goes on from what it wrote")
         self._save, self._resize, self._training = save, resize, True
+        self._change, self._deepen = change, deepen
+        if (self._every_steps or self._every_seconds) and (save is None or self.checkpoint_dir is None):
+            _warn("no checkpoints are written: %s" % ("the program has none" if save is None else "TFEXP_CHECKPOINT_DIR is not set"))
         now = time.monotonic()
         if self._resized_at is not None:
             self._print_resized(now - self._resized_at)
@@ -159,14 +287,18 @@ class Job:
             self._startup += now - self._began
         self._began = now - self._elapsed
         first = True
-        while not self.finished:
+        while not self.finished and not self.spent:
             if self.stopping:
                 self.stop()
+            self._note_reached()
             # A checkpoint that has just been restored is there already.
             if every and not first and save and self.checkpoint_dir and self.done_epochs % every == 0:
-                self._pause_clock(self._write_checkpoint)
+                self._save_now()
             first = False
+            self._save_if_due()
             self.follow()
+            if self.spent:
+                break
             yield self.done_epochs if self.steps is None else self.done_steps
 
     @property
@@ -182,11 +314,31 @@ class Job:
             return per_epoch
         return min(per_epoch, self.steps - self.done_steps)
 
+    def between_steps(self, done):
+        """Obey requests between two steps of an epoch, of which `done` are finished.
+
+        SIGTERM, the control file and TFEXP_CHECKPOINT_EVERY are followed; what
+        save() writes must then say how far the epoch has come. Returns False
+        when the epoch is to be broken off, since the budget is spent.
+        """
+        self._within = done
+        if self.stopping:
+            self.stop()
+        self._note_reached()
+        self._save_if_due()
+        if self._resize is not RESTART:
+            self.follow()
+        return not self.spent
+
     def epoch(self, loss=None, accuracy=None, steps=0):
         """Report that an epoch is done, in which so many steps were taken.
 
-        loss is the training loss, accuracy (0 to 1) that on held-out data.
+        loss is the training loss, accuracy (0 to 1) that on held-out data. One
+        that ends after the budget does not count, and is not reported.
         """
+        self._within = 0
+        if self.spent:
+            return
         self.done_epochs += 1
         self.done_steps += steps
         self._unit(loss, accuracy, always=True)
@@ -214,7 +366,16 @@ class Job:
                 line[name] = round(float(value), 6)
         line["seconds"] = round(seconds, 6)
         line["threads"] = self.inter + self.intra if self.inter > 1 else self.intra
+        if self.time_left is not None:
+            line["time_left"] = round(self.time_left, 6)
         self._print(line)
+
+    def final(self, accuracy):
+        """Report the accuracy of the model when the budget is spent.
+
+        The model is that after the last epoch that counts: keep a copy.
+        """
+        self._print({"final_accuracy": round(float(accuracy), 6)})
 
     def end(self, save=None):
         """End the job: save() the model, report all times, drop the checkpoint."""
@@ -240,39 +401,144 @@ class Job:
         return self.inter, self.intra
 
     def follow(self):
-        """Take on the present allotment, if it has changed; True if it has.
+        """Do what the control file says, if it is new; True if the allotment has changed.
 
-        train() calls it; a program with long epochs can call it between steps,
-        unless it restarts.
+        train() and between_steps() call it.
         """
-        if self._resize is None:
-            return False
         before = self.inter, self.intra
-        if not self._read_control() or (self.inter, self.intra) == before:
+        if not self._read_control() and not self._unfollowed:
             return False
-        if self._resize is RESTART:
-            self._restart()
-        began = time.monotonic()
-        self._pause_clock(lambda: self._resize(self.inter, self.intra))
-        self._print_resized(time.monotonic() - began)
-        return True
+        self._unfollowed = False
+        resized = self._resize is not None and (self.inter, self.intra) != before
+        if resized:
+            if self._resize is RESTART:
+                self._restart()
+            began = time.monotonic()
+            self._pause_clock(lambda: self._resize(self.inter, self.intra))
+            self._print_resized(time.monotonic() - began)
+        self._follow_settings()
+        self._follow_requests()
+        return resized
 
     def _read_control(self):
-        """Read the control file; False where there is none to be read."""
+        """Read the control file; False where it is not new, or not to be read."""
         if self._control is None:
             return False
         try:
             with open(self._control) as f:
-                inter, intra = (int(n) for n in f.read(64).split())
-            if inter < 1 or intra < 1:
-                raise ValueError("want two whole numbers of at least 1")
-        except (OSError, ValueError) as e:
+                st = os.fstat(f.fileno())
+                text = f.read(65536)
+            seen = st.st_ino, st.st_mtime_ns, text
+            if seen == self._control_seen:
+                return False
+            message = self._parse_control(text)
+        except (OSError, ValueError, TypeError) as e:
             if not self._warned:
                 _warn("cannot read the control file %s: %s" % (self._control, e))
                 self._warned = True
             return False
-        self.inter, self.intra, self._warned = inter, intra, False
+        self._control_seen, self._warned, self._message, self._unfollowed = seen, False, message, True
+        message["_request"] = [message["serial"], 0] if message.get("serial") else [0, st.st_mtime_ns]
+        if self._training and self._resize is None:
+            pass  # the program keeps the threads of its start
+        elif message.get("intra"):
+            self.inter, self.intra = message.get("inter") or 1, message["intra"]
+        elif message.get("allotment"):
+            self.inter, self.intra = 1, message["allotment"]
+        self.change, self.warning = message.get("change"), message.get("warning")
+        if message.get("budget") is not None:
+            self._set_budget(message["budget"] - self._used)
+        if message.get("time_left") is not None:
+            # It is what was left when the file was written.
+            now = self._clock.service()
+            age = min(max(time.time() - st.st_mtime, 0.0), now)
+            self._set_budget(now - age + message["time_left"])
         return True
+
+    @staticmethod
+    def _parse_control(text):
+        """Both forms of the file: a JSON object, or "inter intra"."""
+        if not text.lstrip().startswith("{"):
+            inter, intra = (int(n) for n in text.split())
+            if inter < 1 or intra < 1:
+                raise ValueError("want two whole numbers of at least 1")
+            return {"inter": inter, "intra": intra}
+        message = json.loads(text)
+        for name in ("inter", "intra", "allotment", "serial", "deepen"):
+            if message.get(name) is not None and (isinstance(message[name], bool) or not isinstance(message[name], int)):
+                raise ValueError("%s is not a whole number" % name)
+        for name in ("inter", "intra", "allotment", "serial", "budget", "time_left", "warning"):
+            if message.get(name) is not None and not float(message[name]) >= 0:
+                raise ValueError("%s is negative" % name)
+        if not isinstance(message.get("settings", {}), dict):
+            raise ValueError("settings is not an object")
+        if message.get("change") not in (None, "", "up", "down"):
+            raise ValueError("change is neither up nor down")
+        return message
+
+    def _follow_settings(self):
+        changed, began = {}, time.monotonic()
+        for name, value in sorted(self._message.get("settings", {}).items()):
+            if name in self._taken and self._taken[name] == value:
+                continue
+            self._taken[name] = value
+            try:
+                if self._change is None:
+                    raise Refused("the program has no settings that change while it trains")
+                self._pause_clock(lambda: self._change(name, value))
+                changed[name] = value
+            except Refused as e:
+                self._refuse(name, e)
+        if changed:
+            self._print({"changed": {"settings": changed, "seconds": round(time.monotonic() - began, 6)}})
+
+    def _follow_requests(self):
+        """Carry out the requests of the control file, once."""
+        message = self._message
+        deepen, save = message.get("deepen"), message.get("checkpoint") or message.get("warning") is not None
+        if deepen is None and not save or message["_request"] == self._request:
+            return
+        if deepen is not None:
+            began = time.monotonic()
+            try:
+                if self._deepen is None:
+                    raise Refused("the program cannot deepen its network")
+                done = self._deepen(deepen)
+                if done is not None:
+                    layers, before, after = done
+                    self._print({"deepened": {
+                        "block": deepen, "layers": layers, "accuracy_before": round(float(before), 6),
+                        "accuracy_after": round(float(after), 6), "seconds": round(time.monotonic() - began, 6)}})
+            except Refused as e:
+                self._refuse("deepen", e)
+        self._request = message["_request"]
+        if not save:
+            return
+        if self._save is None:
+            self._refuse("checkpoint", "the program has no checkpoints")
+        elif self.checkpoint_dir is None:
+            self._refuse("checkpoint", "TFEXP_CHECKPOINT_DIR is not set")
+        else:
+            self._save_now()
+
+    def _refuse(self, what, reason):
+        self._print({"refused": what, "reason": str(reason)})
+
+    # -- the budget
+
+    def _set_budget(self, end):
+        self._clock.watch()
+        self._end = end
+
+    @property
+    def time_left(self):
+        """What is left of the budget, in seconds; None without one."""
+        return None if self._end is None else max(self._end - self._clock.service(), 0.0)
+
+    @property
+    def spent(self):
+        """Whether nothing is left of the budget."""
+        return self._end is not None and self.time_left == 0
 
     def _print_resized(self, seconds):
         self._print({"resized": {"inter": self.inter, "intra": self.intra, "seconds": round(seconds, 6)}})
@@ -313,7 +579,7 @@ class Job:
         if self._temporary:
             shutil.rmtree(self._temporary, ignore_errors=True)  # nobody would look there
         elif self._save is not None and self.checkpoint_dir is not None:
-            self._write_checkpoint()
+            self._save_now()
         sys.exit(STOPPED)
 
     # -- checkpoints
@@ -324,6 +590,54 @@ class Job:
         action()
         self._began += time.monotonic() - began
 
+    def _save_now(self):
+        """Write a checkpoint and say so; its time belongs to no epoch."""
+        began = time.monotonic()
+        self._elapsed = began - self._began
+        self._pause_clock(self._write_checkpoint)
+        self._elapsed = 0.0
+        line = {"step": self.done_steps + self._within, "seconds": round(time.monotonic() - began, 6)}
+        if self.done_epochs:
+            line["epoch"] = self.done_epochs
+        self._print({"checkpoint": line})
+        self._saved_steps, self._saved_at = line["step"], self._clock.service()
+
+    def _save_if_due(self):
+        """Write a checkpoint when TFEXP_CHECKPOINT_EVERY says so."""
+        if self._save is None or self.checkpoint_dir is None:
+            return
+        if self._every_steps:
+            steps = self.done_steps + self._within
+            due = steps // self._every_steps > self._saved_steps // self._every_steps
+        else:
+            due = self._every_seconds > 0 and self._clock.service() - self._saved_at >= self._every_seconds
+        if due:
+            self._save_now()
+
+    def _note_reached(self):
+        """Note how far the training has come, so that a killed one knows what it lost."""
+        if self.checkpoint_dir is None or not (self._every_steps or self._every_seconds):
+            return
+        try:
+            if self._reached is None:
+                os.makedirs(self.checkpoint_dir, exist_ok=True)
+                self._reached = os.open(os.path.join(self.checkpoint_dir, _REACHED), os.O_RDWR | os.O_CREAT, 0o644)
+            os.pwrite(self._reached, struct.pack("<Qd", self.done_steps + self._within, self._used + self._clock.service()), 0)
+        except OSError:
+            pass  # what is lost is then not known: no reason to fail
+
+    def _print_resumed(self, steps, used):
+        """Say from which step this start goes on, and what the one before had done since."""
+        self._saved_steps, self._saved_at = steps, self._clock.service()
+        try:
+            with open(os.path.join(self.checkpoint_dir, _REACHED), "rb") as f:
+                reached, seconds = struct.unpack("<Qd", f.read(16))
+        except (OSError, struct.error):
+            return
+        lost = max(reached - steps, 0)
+        seconds = max(seconds - used, 0.0) if lost and math.isfinite(seconds) else 0.0
+        self._print({"resumed": {"step": steps, "lost_steps": lost, "lost_seconds": round(seconds, 6)}})
+
     def _write_checkpoint(self):
         """Leave a checkpoint that is there as a whole, or not at all."""
         os.makedirs(self.checkpoint_dir, exist_ok=True)
@@ -333,6 +647,8 @@ class Job:
             "version": _VERSION, "settings": self._settings, "folder": os.path.basename(folder),
             "epochs": self.done_epochs, "steps": self.done_steps,
             "startup": self._startup, "times": self._times, "elapsed": self._elapsed,
+            "within": self._within, "used": self._used + self._clock.service(), "used_before": self._used,
+            "request": self._request,
         }
         path = os.path.join(self.checkpoint_dir, _STATE)
         with open(path + ".new", "w") as f:
@@ -359,6 +675,7 @@ class Job:
                 raise ValueError("its folder %s is missing" % state["folder"])
             done = int(state["epochs"]), int(state["steps"])
             times = [float(t) for t in state["times"]], float(state["startup"]), float(state["elapsed"])
+            within, used, request = int(state["within"]), float(state["used"]), state["request"]
         except FileNotFoundError:
             return
         except (OSError, ValueError, KeyError, TypeError) as e:
@@ -367,8 +684,12 @@ class Job:
         self.checkpoint = folder
         self.done_epochs, self.done_steps = done
         self._times, self._startup, self._elapsed = times
+        self._within, self._used, self._request = within, used, request
         if restarted:
             self._resized_at = restarted["at"]
+            self._used = float(state["used_before"])  # the process is the same one, and its clock goes on
+        else:
+            self._print_resumed(done[1] + within, used)
         _warn("going on from the checkpoint after %s" % (
             "%d steps" % done[1] if self.steps is not None else "%d epochs" % done[0]))
 
@@ -393,7 +714,7 @@ class Job:
     def _remove_checkpoint(self):
         if self.checkpoint_dir is None or not os.path.isdir(self.checkpoint_dir):
             return
-        for name in (_STATE, _STATE + ".new"):
+        for name in (_STATE, _STATE + ".new", _REACHED):
             try:
                 os.remove(os.path.join(self.checkpoint_dir, name))
             except FileNotFoundError:

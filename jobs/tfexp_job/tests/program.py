@@ -26,8 +26,20 @@ def follow(inter, intra):
 
 
 print("process %d begins with %d and %d" % (os.getpid(), job.inter, job.intra), flush=True)
-resize = {"ignore": None, "follow": follow, "restart": tfexp_job.RESTART, "every": None}[mode]
-for done in job.train(save, resize, every=2 if mode == "every" else 0):
+def change(name, value):
+    if name == "seed":
+        raise tfexp_job.Refused("it is fixed")
+
+
+def deepen(block):
+    if block > 1:
+        raise tfexp_job.Refused("there is no block %d" % block)
+    return 2, 0.5, 0.5
+
+
+resize = {"follow": follow, "restart": tfexp_job.RESTART}.get(mode)
+requests = {"change": change, "deepen": deepen} if mode == "requests" else {}
+for done in job.train(save, resize, every=2 if mode == "every" else 0, **requests):
     time.sleep(0.02)
     if mode == "every" and done == 3:
         os._exit(9)
@@ -36,4 +48,6 @@ for done in job.train(save, resize, every=2 if mode == "every" else 0):
         job.epoch(loss=total, accuracy=0.5, steps=10)
     else:
         job.step(loss=total)
+if job.time_left is not None:
+    job.final(0.5)
 job.end()

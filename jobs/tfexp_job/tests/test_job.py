@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from unittest import mock
 
@@ -83,7 +84,8 @@ class Environment(Case):
         self.assertEqual((job.inter, job.intra), (1, 4))
 
     def test_malformed(self):
-        for env in ({"TFEXP_EPOCHS": "0"}, {"TFEXP_STEPS": "ten"}, {"TFEXP_INTRA_THREADS": "-1"}, {"TFEXP_EPOCHS": "1", "TFEXP_STEPS": "1"}):
+        for env in ({"TFEXP_EPOCHS": "0"}, {"TFEXP_STEPS": "ten"}, {"TFEXP_INTRA_THREADS": "-1"}, {"TFEXP_EPOCHS": "1", "TFEXP_STEPS": "1"},
+                    {"TFEXP_BUDGET": "-1"}, {"TFEXP_BUDGET": "much"}, {"TFEXP_CHECKPOINT_EVERY": "often"}, {"TFEXP_CHECKPOINT_EVERY": "0steps"}):
             with self.subTest(env), self.assertRaises(ValueError):
                 self.job(**env)
 
@@ -199,7 +201,8 @@ class Programs(Case):
         rest, err = process.communicate()
         out += rest
         self.assertIn("going on from the checkpoint", err)
-        self.assertEqual([p["epoch"] for p in lines(out)], list(range(1, 41)))
+        self.assertEqual([p["epoch"] for p in lines(out) if "epoch" in p], list(range(1, 41)))
+        self.assertEqual([p["checkpoint"]["step"] for p in lines(out) if "checkpoint" in p][0] % 10, 0)
         self.assertEqual(lines(out)[-1]["loss"], 820)
         self.assertEqual(len(times(rest)), 42)
         self.assertEqual(os.listdir(self.checkpoints), [])
@@ -212,6 +215,81 @@ class Programs(Case):
         process = self.program("ignore", **env)
         out, err = process.communicate()
         self.assertEqual([(p["epoch"], p["loss"]) for p in lines(out)], [(3, 6), (4, 10), (5, 15), (6, 21)], err)
+
+    def test_checkpoints_at_an_interval(self):
+        """A program that is killed knows what it lost, to the step."""
+        for every in ("20steps", "30ms"):
+            with self.subTest(every):
+                env = {"TFEXP_EPOCHS": "40", "TFEXP_CHECKPOINT_DIR": self.checkpoints, "TFEXP_CHECKPOINT_EVERY": every}
+                process = self.program("ignore", **env)
+                out = self.until(process, 9)
+                process.kill()
+                out += process.communicate()[0]
+                saved = [p["checkpoint"] for p in lines(out) if "checkpoint" in p]
+                process = self.program("ignore", **env)
+                rest, err = process.communicate()
+                self.assertEqual(process.returncode, 0, err)
+                resumed = [p["resumed"] for p in lines(rest) if "resumed" in p]
+                self.assertEqual(len(resumed), 1)
+                self.assertGreaterEqual(resumed[0]["step"], saved[-1]["step"])
+                self.assertGreaterEqual(resumed[0]["step"] + resumed[0]["lost_steps"], 80)
+                self.assertGreaterEqual(resumed[0]["lost_seconds"], 0)
+                epochs = [p["epoch"] for p in lines(rest) if "epoch" in p]
+                self.assertEqual(epochs, list(range(resumed[0]["step"] // 10 + 1, 41)))
+                self.assertEqual(os.listdir(self.checkpoints), [])
+
+    def test_budget(self):
+        process = self.program("ignore", TFEXP_EPOCHS="100000", TFEXP_BUDGET="1")
+        out, err = process.communicate()
+        self.assertEqual(process.returncode, 0, err)
+        epochs = [p for p in lines(out) if "epoch" in p]
+        self.assertTrue(epochs and all(0 < p["time_left"] <= 1 for p in epochs))
+        self.assertEqual(lines(out)[-1], {"final_accuracy": 0.5})
+        self.assertEqual(len(times(out)), len(epochs) + 2)
+
+    def test_no_budget_at_all(self):
+        out, err = self.program("ignore", TFEXP_EPOCHS="100000", TFEXP_BUDGET="0").communicate()
+        self.assertEqual(lines(out), [{"final_accuracy": 0.5}], err)
+
+    def test_a_pause_is_not_taken_from_the_budget(self):
+        process = self.program("ignore", TFEXP_EPOCHS="100000", TFEXP_BUDGET="1.5")
+        out = self.until(process, 3)
+        left = lines(out)[-1]["time_left"]
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(2)
+        process.send_signal(signal.SIGCONT)
+        out += self.until(process, 6)
+        self.assertGreater(lines(out)[-1]["time_left"], left - 1)
+        process.communicate()
+
+    def test_requests(self):
+        control = {"intra": 2, "serial": 1, "settings": {"rate": 0.5, "seed": 1}, "deepen": 0}
+        self.allot(json.dumps(control))
+        process = self.program("requests", TFEXP_EPOCHS="1000000", TFEXP_CONTROL=self.control, TFEXP_CHECKPOINT_DIR=self.checkpoints)
+        out = self.until(process, 3)
+        self.allot(json.dumps(dict(control, allotment=3, change="down")))  # the same requests
+        out += self.until(process, 6)
+        self.allot(json.dumps({"serial": 2, "deepen": 7, "checkpoint": True, "settings": control["settings"]}))
+        out += self.until(process, 9)
+        self.allot(json.dumps({"serial": 2, "time_left": 0.2}))
+        rest, err = process.communicate()
+        news = [p for p in lines(out + rest) if "epoch" not in p]
+        for p in news:
+            for of in p.values():
+                if isinstance(of, dict):
+                    of.pop("seconds", None)
+        self.assertEqual(news[0], {"changed": {"settings": {"rate": 0.5}}} if "changed" in news[0] else {"refused": "seed", "reason": "it is fixed"}, err)
+        self.assertIn({"changed": {"settings": {"rate": 0.5}}}, news)
+        self.assertEqual(news.count({"refused": "seed", "reason": "it is fixed"}), 1)
+        self.assertEqual(news.count({"deepened": {"block": 0, "layers": 2, "accuracy_before": 0.5, "accuracy_after": 0.5}}), 1)
+        self.assertEqual(news.count({"refused": "deepen", "reason": "there is no block 7"}), 1)
+        self.assertEqual(sum("checkpoint" in p for p in news), 1)
+        self.assertEqual(news[-1], {"final_accuracy": 0.5})
+
+    def test_what_a_program_cannot_do_it_refuses(self):
+        self.allot(json.dumps({"inter": 1, "intra": 2, "serial": 1, "settings": {"batch": 3}, "deepen": 0, "checkpoint": True}))
+        out, err = self.program("ignore", TFEXP_EPOCHS="3", TFEXP_CONTROL=self.control).communicate()
+        self.assertEqual([p["refused"] for p in lines(out) if "refused" in p], ["batch", "deepen", "checkpoint"], err)
 
     def test_useless_checkpoints(self):
         process = self.program("ignore", "b", TFEXP_EPOCHS="1000", TFEXP_CHECKPOINT_DIR=self.checkpoints)

@@ -1,0 +1,146 @@
+package builtin
+
+import (
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+// beat is how often a clock looks, and so how exactly it knows when the process
+// was stopped.
+const beat = 10 * time.Millisecond
+
+// clock measures service time: the time since its beginning in which the
+// process was not stopped by SIGSTOP.
+type clock struct {
+	begin time.Time
+	end   chan struct{} // closed by close; nil while the clock does not watch
+
+	mu      sync.Mutex // guards what follows
+	last    time.Time  // the last beat
+	stopped time.Duration
+}
+
+// newClock returns a clock that began at begin. Until it watches for stops, it
+// counts all time.
+func newClock(begin time.Time) *clock { return &clock{begin: begin} }
+
+// watchStops lets the clock watch for stops from now on.
+func (c *clock) watchStops() {
+	if c.end != nil {
+		return
+	}
+	c.end = make(chan struct{})
+	c.beat(false)
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	go func(end <-chan struct{}) {
+		defer signal.Stop(continued)
+		c.watch(continued, end)
+	}(c.end)
+}
+
+// close ends the watch.
+func (c *clock) close() {
+	if c.end != nil {
+		close(c.end)
+		c.end = nil
+		c.mu.Lock()
+		c.last = time.Time{}
+		c.mu.Unlock()
+	}
+}
+
+// watch keeps the instant of the last beat. When the process goes on after a
+// stop, the time since then is what it was stopped for.
+func (c *clock) watch(continued <-chan os.Signal, end <-chan struct{}) {
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	for {
+		stopped := false
+		select {
+		case <-continued:
+			stopped = true
+		case <-ticker.C:
+			// After a stop both are due, and the tick may come first.
+			if time.Since(c.lastBeat()) > 3*beat {
+				select {
+				case <-continued:
+					stopped = true
+				case <-time.After(20 * beat):
+				}
+			}
+		case <-end:
+			return
+		}
+		c.beat(stopped)
+	}
+}
+
+func (c *clock) lastBeat() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
+// beat counts the time since the last one as stopped, or as service.
+func (c *clock) beat(stopped bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if stopped {
+		c.stopped += now.Sub(c.last)
+	}
+	c.last = now
+}
+
+// service is the service time since the clock began. Right after a stop the
+// next beat has not come yet: what is more than some beats after the last one
+// is not counted until it has.
+func (c *clock) service() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if latest := c.last.Add(3 * beat); !c.last.IsZero() && now.After(latest) {
+		now = latest
+	}
+	return now.Sub(c.begin) - c.stopped
+}
+
+// budget is the service time that a training has. The zero value is without end.
+type budget struct {
+	clock *clock
+	used  time.Duration // by the attempts before
+	set   bool
+	end   time.Duration // on the clock
+}
+
+// of sets the whole budget, of which the attempts before have used a part.
+func (b *budget) of(whole time.Duration) {
+	b.clock.watchStops()
+	b.set, b.end = true, whole-b.used
+}
+
+// left is what is left of the budget.
+func (b *budget) left() time.Duration { return max(b.end-b.clock.service(), 0) }
+
+// spent reports whether nothing is left.
+func (b *budget) spent() bool { return b.set && b.left() == 0 }
+
+// follow takes on what a message says about the budget. The time left is that
+// at the moment when the message was written.
+func (b *budget) follow(m contract.Message) {
+	if m.Budget != nil {
+		b.of(contract.Seconds(*m.Budget))
+	}
+	if m.TimeLeft != nil {
+		b.clock.watchStops()
+		now := b.clock.service()
+		age := min(max(time.Since(m.Written), 0), now)
+		b.set, b.end = true, now-age+contract.Seconds(*m.TimeLeft)
+	}
+}

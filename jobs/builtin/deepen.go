@@ -1,0 +1,103 @@
+package builtin
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+// A network is deepened as in Chen, Goodfellow, Shlens: "Net2Net: Accelerating
+// Learning via Knowledge Transfer" (2016), Net2DeeperNet: the new layer computes
+// the identity on what an idempotent activation leaves, so that the network
+// computes what it did before.
+
+// identity fills the parameters of a layer, which are 0, so that its outputs
+// are its inputs.
+func identity(l layer, w []float64) {
+	switch l := l.(type) {
+	case dense:
+		for i := range l.out {
+			w[i*l.out+i] = 1
+		}
+	case conv:
+		const centre = kernel * kernel / 2
+		for f := range l.filters {
+			w[f*l.taps()+f*kernel*kernel+centre] = 1
+		}
+	}
+}
+
+// deepenable returns why block i of a network cannot be deepened; nil if it can.
+func (c config) deepenable(i int) error {
+	depths := c.depths()
+	switch {
+	case i < 0 || i > len(depths):
+		return refusal(fmt.Sprintf("there is no block %d: the network has %d, counted from 0", i, len(depths)))
+	case c.activation == "tanh":
+		return refusal("its activation is tanh: a layer behind it keeps the function only if that is idempotent, as relu is")
+	case depths[i] >= maxDepth:
+		return refusal(fmt.Sprintf("block %d has %d layers already", i, depths[i]))
+	}
+	return nil
+}
+
+// deepen adds a layer that computes the identity to block i. The optimizer's
+// state of the other layers is kept; that of the new one is as at a start. The
+// number of blocks, and -1, mean nothing is to be done: the news has no layers.
+func (tr *trainer) deepen(i int) error {
+	c := tr.config
+	if err := c.deepenable(i); err != nil {
+		return err
+	}
+	c.blocks = slices.Clone(c.depths())
+	c.blocks[i]++
+	next := newNetwork(c)
+	if n := next.params(); n > maxParams {
+		return refusal(fmt.Sprintf("the network would have %d parameters, want at most %d", n, maxParams))
+	}
+	at := tr.net.ends[i] + 1 // where the new layer and its activation come
+	offset, s := 0, &tr.state
+	for _, l := range tr.net.layers[:at] {
+		weights, biases := l.params()
+		offset += weights + biases
+	}
+	weights, biases := next.layers[at].params()
+	fresh := make([]float64, weights+biases)
+	s.M = slices.Insert(slices.Clone(s.M), offset, fresh...)
+	if s.V != nil {
+		s.V = slices.Insert(slices.Clone(s.V), offset, fresh...)
+	}
+	identity(next.layers[at], fresh)
+	s.Weights = slices.Insert(slices.Clone(s.Weights), offset, fresh...)
+	if s.Born == nil {
+		s.Born = make([]int, len(tr.net.layers))
+	}
+	s.Born = slices.Insert(slices.Clone(s.Born), at, s.Steps, s.Steps)
+	s.Blocks = c.blocks
+	if c.restartRate > 0 {
+		s.Rate, s.RateEpoch = c.restartRate, s.epochs(c.passes)
+	}
+	tr.restore(*s)
+	return nil
+}
+
+// nothing reports whether an action asks for nothing: -1, or the number of blocks.
+func (c config) nothing(block int) bool { return block == -1 || block == len(c.depths()) }
+
+// deepen implements training.
+func (l local) deepen(block int) (contract.Deepened, error) {
+	if len(l.config.depths()) == 0 {
+		return contract.Deepened{}, refusal("the network has no block: nothing can be added behind the last linear layer")
+	}
+	if l.config.nothing(block) {
+		return contract.Deepened{}, nil
+	}
+	before := l.accuracy()
+	if err := l.trainer.deepen(block); err != nil {
+		return contract.Deepened{}, err
+	}
+	return contract.Deepened{
+		Block: block, Layers: l.state.Blocks[block], AccuracyBefore: before, AccuracyAfter: l.accuracy(),
+	}, nil
+}

@@ -1,0 +1,296 @@
+package builtin
+
+import (
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+// alone runs a training of one process as a part of a job, so that it can be
+// watched.
+func alone(t *testing.T, env []string, args ...string) *job {
+	t.Helper()
+	j := newJob(t, map[string]int{"worker": 1}, env, args...)
+	j.startAll()
+	return j
+}
+
+// A training that is killed goes on from its last checkpoint, and knows to the
+// step what it lost. It comes to the same result.
+func TestCheckpointsAtAnInterval(t *testing.T) {
+	for _, every := range []string{"700steps", "100ms"} {
+		t.Run(every, func(t *testing.T) {
+			env := []string{"TFEXP_CHECKPOINT_DIR=" + t.TempDir(), "TFEXP_CHECKPOINT_EVERY=" + every}
+			j := alone(t, env, "mlp", "--epochs", "1000000")
+			j.until(`"checkpoint"`)
+			j.until(`"epoch":`)
+			j.until(`"epoch":`)
+			j.signal(syscall.SIGKILL, "worker 0")
+			j.wait("worker 0")
+			first := report(t, j.chief().output())
+			epochs := strconv.Itoa(first.Progress.Epoch + 20)
+			again := alone(t, env, "mlp", "--epochs", epochs)
+			again.ends(0, "worker 0")
+			out := again.chief().output()
+			second := report(t, out)
+			if len(second.Resumed) != 1 {
+				t.Fatalf("resumed %v", second.Resumed)
+			}
+			resumed, last := second.Resumed[0], first.Checkpoints[len(first.Checkpoints)-1]
+			if resumed.Step < last.Step || every == "700steps" && (resumed.Step%700 != 0 || resumed.LostSteps > 700) {
+				t.Errorf("resumed %+v after the checkpoint %+v", resumed, last)
+			}
+			// Whoever was killed had done what it reported, and less than another epoch.
+			if at := resumed.Step + resumed.LostSteps; at < first.Progress.Step || at > first.Progress.Step+45 {
+				t.Errorf("came to step %d, after %d was reported", at, first.Progress.Step)
+			}
+			whole, _ := output(t, nil, "mlp", "--epochs", epochs)
+			want, got := course(t, whole), course(t, out)
+			if diff := cmp.Diff(want[max(len(want)-len(got), 0):], got); diff != "" || len(got) < 20 {
+				t.Errorf("%d epochs after the kill, which go another way (-whole +parts):\n%s", len(got), diff)
+			}
+		})
+	}
+}
+
+func TestCheckpointsWithoutAPlace(t *testing.T) {
+	_, errs := output(t, []string{"TFEXP_EPOCHS=2", "TFEXP_CHECKPOINT_EVERY=1steps"}, "softmax")
+	if !strings.Contains(errs, "TFEXP_CHECKPOINT_DIR is not set") {
+		t.Errorf("stderr %q", errs)
+	}
+}
+
+// The budget is kept, the last whole epoch counts, and its accuracy is the final one.
+func TestBudget(t *testing.T) {
+	begin := time.Now()
+	out, _ := output(t, []string{"TFEXP_BUDGET=1"}, "mlp", "--passes", "3")
+	took := time.Since(begin)
+	r := report(t, out)
+	if took < time.Second || took > 5*time.Second {
+		t.Errorf("a budget of 1 s took %v", took)
+	}
+	if r.FinalAccuracy == nil || r.Accuracy == nil || *r.FinalAccuracy != *r.Accuracy || r.Progress.TimeLeft == nil {
+		t.Fatalf("%+v", r)
+	}
+	if r.Progress.Step != r.Progress.Epoch*135 {
+		t.Errorf("%d epochs of 135 steps after step %d", r.Progress.Epoch, r.Progress.Step)
+	}
+	if !strings.Contains(out, `{"tfexp":{"final_accuracy":`) {
+		t.Error(out)
+	}
+}
+
+// A budget too short for an epoch, or none at all, gives the accuracy at the start.
+func TestBudgetShorterThanAnEpoch(t *testing.T) {
+	for _, budget := range []string{"0", "0.05"} {
+		out, _ := output(t, []string{"TFEXP_EPOCHS=5", "TFEXP_BUDGET=" + budget}, "cnn", "--passes", "20")
+		r := report(t, out)
+		if r.FinalAccuracy == nil || math.Abs(*r.FinalAccuracy-0.1) > 0.02 || r.Updates != 0 || r.Save < 0 {
+			t.Errorf("budget %s: %+v", budget, r)
+		}
+	}
+}
+
+// Work that is done before the budget is ends the training.
+func TestBudgetLongerThanTheWork(t *testing.T) {
+	out, _ := output(t, []string{"TFEXP_EPOCHS=3", "TFEXP_BUDGET=100"}, "mlp")
+	if r := report(t, out); r.FinalAccuracy == nil || *r.FinalAccuracy != *r.Accuracy || r.Progress.Epoch != 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Neither a pause nor the time of other attempts is taken from a budget.
+func TestBudgetIsServiceTime(t *testing.T) {
+	env := []string{"TFEXP_BUDGET=0.8", "TFEXP_CHECKPOINT_DIR=" + t.TempDir()}
+	j := alone(t, env, "softmax")
+	j.until(`"epoch":3,`)
+	j.signal(syscall.SIGSTOP, "worker 0")
+	time.Sleep(1200 * time.Millisecond)
+	j.signal(syscall.SIGCONT, "worker 0")
+	j.until(`"epoch":4,`)
+	time.Sleep(300 * time.Millisecond)
+	j.signal(syscall.SIGTERM, "worker 0")
+	j.ends(contract.ExitStopped, "worker 0")
+	first := report(t, j.chief().output())
+	left := *first.Progress.TimeLeft
+	if left < 0.1 || left > 0.6 {
+		t.Fatalf("%.3f s are left of 0.8 s, of which at least 0.3 s were used", left)
+	}
+	begin := time.Now()
+	again := alone(t, env, "softmax")
+	again.ends(0, "worker 0")
+	if took := time.Since(begin).Seconds(); took > left+3 || took < left-0.1 {
+		t.Errorf("the second attempt took %.3f s of %.3f s", took, left)
+	}
+	if r := report(t, again.chief().output()); r.FinalAccuracy == nil || *r.FinalAccuracy != *r.Accuracy {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The time left is that of the control file, also where there was no budget.
+func TestTimeLeftIsTold(t *testing.T) {
+	control := filepath.Join(t.TempDir(), "control")
+	if err := contract.WriteMessage(control, contract.Message{Intra: 1}); err != nil {
+		t.Fatal(err)
+	}
+	j := alone(t, []string{"TFEXP_EPOCHS=10000000", "TFEXP_CONTROL=" + control}, "softmax")
+	j.until(`"epoch":3,`)
+	told := 0.5
+	if err := contract.WriteMessage(control, contract.Message{Intra: 1, TimeLeft: &told, Change: "up"}); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	j.ends(0, "worker 0")
+	if took := time.Since(begin); took < 400*time.Millisecond || took > 4*time.Second {
+		t.Errorf("the training went on for %v, told 0.5 s", took)
+	}
+	if r := report(t, j.chief().output()); r.FinalAccuracy == nil || *r.FinalAccuracy < 0.9 {
+		t.Errorf("final accuracy %v", r.FinalAccuracy)
+	}
+}
+
+// Requests are carried out once; what cannot be is refused with a reason.
+func TestRequests(t *testing.T) {
+	dir := t.TempDir()
+	control := filepath.Join(dir, "control")
+	write := func(m contract.Message) {
+		m.Intra = 1
+		if err := contract.WriteMessage(control, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(contract.Message{})
+	env := []string{"TFEXP_CONTROL=" + control, "TFEXP_CHECKPOINT_DIR=" + filepath.Join(dir, "ck")}
+	j := alone(t, env, "mlp", "--epochs", "10000000")
+	j.until(`"epoch":2,`)
+	no, first, none := 9, 0, 1
+	warning := 30.0
+	for i, m := range []struct {
+		message contract.Message
+		line    string
+	}{
+		{contract.Message{Warning: &warning}, `"checkpoint":{`},
+		{contract.Message{Settings: settings("batch", "128", "momentum", "0.5")}, `"refused":"momentum","reason":"no such`},
+		{contract.Message{Settings: settings("batch", "0")}, `"refused":"batch","reason":"want a whole number of`},
+		{contract.Message{Deepen: &no}, `"refused":"deepen","reason":"there is no block 9: the network has 1,`},
+		{contract.Message{Deepen: &none, Checkpoint: true}, `"checkpoint":{`},
+		{contract.Message{Deepen: &first}, `"deepened":{"block":0,"layers":2`},
+	} {
+		m.message.Serial = int64(i + 1)
+		write(m.message)
+		j.until(m.line)
+	}
+	deepened := contract.Message{Serial: 6, Deepen: &first, Change: "down"}
+	write(deepened) // the same request
+	j.until(`"epoch"`)
+	j.until(`"epoch"`)
+	j.signal(syscall.SIGTERM, "worker 0")
+	j.ends(contract.ExitStopped, "worker 0")
+	r := report(t, j.chief().output())
+	if len(r.Deepened) != 1 || len(r.Changed) != 1 || len(r.Refused) != 3 || len(r.Checkpoints) != 3 {
+		t.Errorf("%+v", r)
+	}
+	// The checkpoint knows the network, and the request that it came from.
+	again := alone(t, env, "mlp", "--epochs", "10000000")
+	again.until(`"epoch"`)
+	again.until(`"epoch"`)
+	again.signal(syscall.SIGTERM, "worker 0")
+	again.ends(contract.ExitStopped, "worker 0")
+	second := report(t, again.chief().output())
+	if len(second.Deepened) != 0 || second.Progress.Epoch <= r.Progress.Epoch || *second.Loss > 0.5 {
+		t.Errorf("%+v", second)
+	}
+	softmax := alone(t, []string{"TFEXP_CONTROL=" + control, "TFEXP_EPOCHS=3"}, "softmax")
+	softmax.ends(0, "worker 0")
+	r = report(t, softmax.chief().output())
+	if len(r.Refused) != 1 || !strings.Contains(r.Refused[0].Reason, "last linear") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The deepened network computes what it did before, wherever the layer is added.
+func TestDeepeningKeepsTheFunction(t *testing.T) {
+	for _, args := range [][]string{
+		{"mlp", "--hidden", "9,7"}, {"cnn", "--filters", "3,4", "--hidden", "11"},
+		{"cnn", "--filters", "2,3,4", "--optimizer", "sgd"},
+	} {
+		c := configOf(t, args...)
+		for block := range c.depths() {
+			var tm team
+			tm.resize(1)
+			tr := newTrainer(c, &tm)
+			epoch := func() (loss float64) {
+				for range 45 {
+					tr.step()
+					loss += tr.loss() / float64(len(tr.present.images)) / 45
+				}
+				return loss
+			}
+			lossBefore := epoch()
+			before := outputs(tr)
+			w, m := slices.Clone(tr.state.Weights), slices.Clone(tr.state.M)
+			for range 2 { // also a block that has been deepened before
+				if err := tr.deepen(block); err != nil {
+					t.Fatal(err)
+				}
+			}
+			after := outputs(tr)
+			for i := range before {
+				if math.Abs(before[i]-after[i]) > 1e-5 {
+					t.Fatalf("%q block %d: score %d is %g, was %g", args, block, i, after[i], before[i])
+				}
+			}
+			if got := tr.state.Blocks[block]; got != 3 {
+				t.Errorf("%q block %d has %d layers", args, block, got)
+			}
+			keptOld(t, tr, w, m)
+			if loss := epoch(); !(loss < lossBefore) {
+				t.Errorf("%q block %d: loss %g after the deepening, %g before", args, block, loss, lossBefore)
+			}
+		}
+	}
+}
+
+// keptOld checks that the optimizer's state of the old weights is what it was,
+// and that of the new ones 0.
+func keptOld(t *testing.T, tr *trainer, w, m []float64) {
+	t.Helper()
+	at, old := 0, 0
+	for i, l := range tr.net.layers {
+		weights, biases := l.params()
+		n := weights + biases
+		if tr.state.Born[i] == 0 {
+			if !slices.Equal(tr.state.Weights[at:at+n], w[old:old+n]) || !slices.Equal(tr.state.M[at:at+n], m[old:old+n]) {
+				t.Errorf("layer %d has changed", i)
+			}
+			old += n
+		} else if slices.ContainsFunc(tr.state.M[at:at+n], func(x float64) bool { return x != 0 }) {
+			t.Errorf("layer %d is new, and has a state", i)
+		}
+		at += n
+	}
+	if old != len(w) {
+		t.Errorf("%d of %d old parameters", old, len(w))
+	}
+}
+
+// outputs are the scores of some images.
+func outputs(tr *trainer) []float64 {
+	const n = 20
+	ws := tr.net.newWorkspace(n)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range ws.values[0] {
+		ws.values[0][i] = 2 * r.Float64()
+	}
+	return slices.Clone(tr.net.forward(tr.state.Weights, ws, n))
+}

@@ -1,0 +1,108 @@
+package builtin
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+// reachedFile is beside the checkpoint: how far the training has come, while
+// checkpoints are written at an interval.
+const reachedFile = "reached"
+
+// saves knows when and where checkpoints are written.
+type saves struct {
+	path  string // of the checkpoint; empty: there is no place
+	every contract.Interval
+	clock *clock
+
+	steps int           // at the last checkpoint
+	at    time.Duration // on the clock, of the last checkpoint
+	file  *os.File      // the reachedFile; nil: not open
+}
+
+// due reports whether it is time for a checkpoint after so many steps.
+func (s *saves) due(steps int) bool {
+	switch {
+	case s.path == "":
+		return false
+	case s.every.Steps > 0:
+		return steps/s.every.Steps > s.steps/s.every.Steps
+	case s.every.Time > 0:
+		return s.clock.service()-s.at >= s.every.Time
+	}
+	return false
+}
+
+// done is called when a checkpoint has been written after so many steps.
+func (s *saves) done(steps int) { s.steps, s.at = steps, s.clock.service() }
+
+// reached notes that the training has come to a step, so that a killed one
+// knows how much it lost. It writes 16 bytes, which the kernel keeps when the
+// process is killed: the number of steps and the seconds of service time.
+func (s *saves) reached(steps int, trained time.Duration) {
+	if s.path == "" || s.every == (contract.Interval{}) {
+		return
+	}
+	if s.file == nil {
+		dir := filepath.Dir(s.path)
+		if os.MkdirAll(dir, 0o755) != nil {
+			return
+		}
+		f, err := os.OpenFile(filepath.Join(dir, reachedFile), os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			return // what is lost is then not known: no reason to fail
+		}
+		s.file = f
+	}
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(steps))
+	binary.LittleEndian.PutUint64(b[8:], math.Float64bits(trained.Seconds()))
+	s.file.WriteAt(b[:], 0)
+}
+
+// resumed returns what the attempt before had done after the checkpoint st.
+// It is false where nobody noted that.
+func (s *saves) resumed(st state) (contract.Resumed, bool) {
+	s.done(st.Steps)
+	b, err := os.ReadFile(filepath.Join(filepath.Dir(s.path), reachedFile))
+	if err != nil || len(b) != 16 {
+		return contract.Resumed{}, false
+	}
+	steps := int(binary.LittleEndian.Uint64(b))
+	seconds := math.Float64frombits(binary.LittleEndian.Uint64(b[8:]))
+	if steps < st.Steps || math.IsNaN(seconds) || math.IsInf(seconds, 0) {
+		steps, seconds = st.Steps, st.Trained.Seconds()
+	}
+	lost := max(seconds-st.Trained.Seconds(), 0)
+	if steps == st.Steps {
+		lost = 0
+	}
+	return contract.Resumed{Step: st.Steps, LostSteps: steps - st.Steps, LostSeconds: lost}, true
+}
+
+// remove takes away what a training left for its next attempt.
+func (s *saves) remove() error {
+	if s.path == "" {
+		return nil
+	}
+	s.close()
+	if err := os.Remove(filepath.Join(filepath.Dir(s.path), reachedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove checkpoint: %w", err)
+	}
+	return removeCheckpoint(s.path)
+}
+
+func (s *saves) close() {
+	if s.file != nil {
+		s.file.Close()
+		s.file = nil
+	}
+}
