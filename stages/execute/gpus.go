@@ -55,7 +55,8 @@ func watchGPUs(task stages.Task, source gpu.Source, zero time.Time) (*gpuWatch, 
 	}
 	for k, b := range before {
 		if b.Utilization > hardware.BusyGPU || b.MemoryBytes > hardware.BusyGPUMemory {
-			w.doubt(BusyGPU, "GPU %d was in use by other programs before the cell began: busy for %.0f%% of the time, %.1f GiB in use",
+			w.doubt(BusyGPU, "GPU %d was in use by other programs before the cell began: busy for %.0f%% of the time, "+
+				"%.1f GiB in use",
 				devices[k].Index, max(b.Utilization, 0), float64(max(b.MemoryBytes, 0))/(1<<30))
 		}
 	}
