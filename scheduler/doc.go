@@ -59,8 +59,9 @@
 // instant of its own; the predictor is told how many units were finished and on
 // how many cores, for how long, and says what is left; dispatch follows. Only
 // the jobs that have reported get new places in the queue and among expected
-// ends. Between two reports the outlook counts the progress. A simulated job reports at the exact instant; a real one when its line
-// has been read, with what it has reported by then.
+// ends. Between two reports the outlook counts the progress. A simulated job
+// reports at the exact instant; a real one when its line has been read, with what
+// it has reported by then.
 //
 // # Allocation
 //
