@@ -21,8 +21,9 @@ type place struct {
 // contained reports whether the job runs in a container; the receiver may be nil.
 func (p *place) contained() bool { return p != nil && p.on.Kind().Contained }
 
-// placedJobs gives each real hardware that is not simply this machine job blocks of its own: what is measured of a job in a
-// container, or on another machine, is not what is measured of it as a process here. Other cells stay as they are.
+// placedJobs gives each real hardware that is not simply this machine job blocks of its own: what is measured of a
+// job in a container, or on another machine, is not what is measured of it as a process here. Other cells stay as
+// they are.
 func placedJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job]*place) {
 	type key struct {
 		block any
@@ -41,7 +42,7 @@ func placedJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job
 			for i, a := range own.Alternatives {
 				own.Alternatives[i] = job(a, on)
 			}
-			own.Variant = strings.TrimPrefix(j.Variant+"-"+on.Name, "-") // names its samples
+			own.Form = strings.TrimPrefix(j.Form+"-"+on.Name, "-") // names its samples
 			jobs[key{j, on}] = own
 			places[own] = &place{on: on}
 		}
@@ -63,9 +64,9 @@ func placedJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job
 			}
 			if w.Trace != nil {
 				t := *w.Trace
-				t.Kinds = slices.Clone(t.Kinds)
-				for n := range t.Kinds {
-					t.Kinds[n].Job = job(t.Kinds[n].Job, c.Hardware)
+				t.Blocks = slices.Clone(t.Blocks)
+				for n := range t.Blocks {
+					t.Blocks[n].Job = job(t.Blocks[n].Job, c.Hardware)
 				}
 				w.Trace = &t
 			}
@@ -112,8 +113,8 @@ func (p *place) lines(programs *programs, j *experiments.Job) []string {
 	return k.Lines()
 }
 
-// FindImages finds the images of jobs that run in containers, which are part of keys, in the order of the file; it comes
-// before Plan. The error is what is missing first, an *engine.Unavailable for each engine that lacks something.
+// FindImages finds the images of jobs that run in containers, which are part of keys, in the order of the file; it
+// comes before Plan. The error is what is missing first, an *engine.Unavailable for each engine that lacks something.
 func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
 	var missing []error
 	for _, kind := range engine.Kinds() {
