@@ -106,7 +106,7 @@ func paceOf(at []float64, runs []begin, h, adjust float64) float64 {
 }
 
 // atMarks is when a run was as far as each of own's marks but the first,
-// between its marks in proportion; nil when its marks do not tell.
+// between its marks in proportion; nil when its marks do not show it.
 func atMarks(marks, own []Mark) []float64 {
 	var at []float64
 	k := 1

@@ -116,7 +116,7 @@ type Problem struct {
 	Resource Resource
 	// History are other runs, of any job and host.
 	History []Run
-	// Tick is how coarse the clock of all marks is, in seconds: what a mark tells
+	// Tick is the resolution of the clock of all marks, in seconds: what a mark says
 	// was done up to so long before it (a watcher that looks once a minute). 0 has
 	// the models find out.
 	Tick float64
@@ -131,9 +131,9 @@ type Model interface {
 	Fit(Problem) (Estimate, error)
 }
 
-// ErrUnfit is wrapped by the errors of Fit when the samples do not tell what
+// ErrUnfit is wrapped by the errors of Fit when there are too few samples for what
 // the model needs.
-var ErrUnfit = errors.New("the samples do not tell enough")
+var ErrUnfit = errors.New("not enough samples")
 
 // Estimate is a fitted run time: Intercept + Slope × length, in seconds, on
 // Resource; and how it is elsewhere.
@@ -144,7 +144,7 @@ type Estimate struct {
 	Samples   int     `json:"samples"`
 	// UnitSD is the standard deviation of one unit's time, SlopeSE and
 	// InterceptSE the standard errors of the parameters; DF the degrees of
-	// freedom behind them. DF is 0 when the samples cannot tell the spread.
+	// freedom behind them. DF is 0 when the spread is unknown.
 	UnitSD      float64 `json:"unit_sd_s"`
 	SlopeSE     float64 `json:"slope_se_s"`
 	InterceptSE float64 `json:"intercept_se_s"`
@@ -157,7 +157,7 @@ type Estimate struct {
 	// freedom (0: as many as DF).
 	PaceSD float64 `json:"pace_sd,omitempty"`
 	PaceDF float64 `json:"pace_df,omitempty"`
-	// Residuals are the errors with which the model would have told past runs,
+	// Residuals are the errors with which the model would have predicted past runs,
 	// as sorted logarithms of actual / predicted. Where there are any, the
 	// interval is made of them and not of the spreads above.
 	Residuals []float64 `json:"residuals,omitempty"`
@@ -173,7 +173,7 @@ type Estimate struct {
 }
 
 // Prediction is a run time in seconds with its prediction interval. Low and
-// High are negative when the samples cannot tell the spread.
+// High are negative when the spread is unknown.
 type Prediction struct {
 	Seconds, Low, High float64
 }
@@ -274,7 +274,7 @@ func (p Problem) on() ([]Sample, Resource) {
 	return there, asked
 }
 
-// Is tells whether two resources are the same, as far as both say.
+// Is reports whether two resources are the same, in all that both have set.
 func (r Resource) Is(o Resource) bool {
 	return same(r.Host, o.Host) && same(r.Threads, o.Threads) && same(r.Inter, o.Inter) &&
 		same(r.Intra, o.Intra) && r.GPUs == o.GPUs && same(r.GPUType, o.GPUType) && same(r.Batch, o.Batch)
@@ -304,5 +304,5 @@ func ByName(name string) (Model, error) {
 			return m, nil
 		}
 	}
-	return nil, fmt.Errorf("estimate: unknown model %q (there are: %s)", name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("estimate: unknown model %q (the models are %s)", name, strings.Join(Names(), ", "))
 }

@@ -26,7 +26,7 @@ func (Fraction) Fit(p Problem) (Estimate, error) {
 		}
 	}
 	if len(paces) == 0 {
-		return Estimate{}, fmt.Errorf("fit fraction: no samples with a length on the resource asked for: %w", ErrUnfit)
+		return Estimate{}, fmt.Errorf("fit fraction: no samples with a length on the requested resource: %w", ErrUnfit)
 	}
 	k := float64(len(paces) - 1)
 	e := Estimate{Model: "fraction", Slope: wall / length, Samples: len(paces), Resource: asked, DF: k + priorDF}

@@ -109,7 +109,7 @@ func (g *grid) likely(marks []Mark) [][]float64 {
 	for u := range table {
 		table[u] = make([]float64, len(g.at))
 	}
-	if !moves(marks) { // it tells nothing
+	if !moves(marks) { // it has no information
 		for _, row := range table {
 			floats.AddConst(1, row)
 		}

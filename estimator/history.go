@@ -23,16 +23,16 @@ import (
 //  4. the samples, corrected by how whole runs of the job differed from their own
 //     beginnings.
 //
-// Spreads that few runs tell are joined with what is assumed of any machine.
+// A spread from few runs is combined with what is assumed of any machine.
 type History struct{}
 
 // Name is "history".
 func (History) Name() string { return "history" }
 
-// What is assumed where runs do not tell: standard deviations of log ratios.
+// What is assumed without runs: standard deviations of log ratios.
 const (
 	priorHostSD  = 0.1 // of the ratio between two hosts from job to job
-	unknownRatio = 0.5 // of that ratio where no job tells it
+	unknownRatio = 0.5 // of that ratio when no job shows it
 	priorKindSD  = 1.0 // between jobs of a kind
 )
 
@@ -44,7 +44,7 @@ func (b belief) and(mean, variance float64) belief {
 	return belief{(b.mean*b.precision + mean*p) / (b.precision + p), b.precision + p}
 }
 
-// Fit needs a finished run in the history that tells something of the job, and
+// Fit needs a finished run in the history of the job or of a like job, and
 // for its own samples what linear needs; it can do without samples when the
 // history has the job.
 func (History) Fit(p Problem) (Estimate, error) {
@@ -77,7 +77,7 @@ func (History) Fit(p Problem) (Estimate, error) {
 	}
 	b, spread, known := remember(p, past, asked, line.Intercept)
 	if !known {
-		return Estimate{}, fmt.Errorf("fit history: no finished run of this job or kind: %w", ErrUnfit)
+		return Estimate{}, fmt.Errorf("fit history: no finished run of this job or of a like job: %w", ErrUnfit)
 	}
 	e := line
 	e.Model, e.Resource, e.Samples, e.PaceSD = "history", asked, len(samples), spread
@@ -113,7 +113,7 @@ func joined(own []Mark, p Problem, asked Resource) (e Estimate, ok bool) {
 }
 
 // startup is what past runs of the job, or else of its kind, took beyond their
-// units, on the mean; 0 where they do not tell.
+// units, on the mean; 0 when unknown.
 func startup(p Problem, past []Run) float64 {
 	var job, kind []float64
 	for _, r := range past {

@@ -58,7 +58,7 @@ func (e Estimate) After(l Learned) Estimate {
 	if l.units == 0 {
 		return e
 	}
-	e.Residuals = nil // they told whole runs
+	e.Residuals = nil // they are of whole runs
 	known, before := e.DF > 0, square(e.SlopeSE)+square(e.Slope*e.PaceSD)
 	if l.groups > 1 {
 		e.UnitSD = math.Sqrt((square(e.UnitSD)*e.DF + l.squares) / (e.DF + l.groups - 1))
@@ -70,7 +70,7 @@ func (e Estimate) After(l Learned) Estimate {
 	if known && before+seen > 0 {
 		e.Slope = (e.Slope*seen + l.mean*before) / (seen + before)
 		e.SlopeSE = math.Sqrt(seen * before / (seen + before))
-	} else { // nothing tells how good the estimate was
+	} else { // the precision of the estimate is unknown
 		e.Slope, e.SlopeSE = l.mean, math.Sqrt(seen)
 	}
 	e.PaceSD, e.PaceDF = restDrift, clockDF

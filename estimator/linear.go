@@ -54,7 +54,7 @@ func (Linear) Name() string { return "linear" }
 func (Linear) Fit(p Problem) (Estimate, error) {
 	samples, asked := p.on()
 	if len(samples) == 0 {
-		return Estimate{}, fmt.Errorf("fit linear: no samples on the resource asked for: %w", ErrUnfit)
+		return Estimate{}, fmt.Errorf("fit linear: no samples on the requested resource: %w", ErrUnfit)
 	}
 	e, err := fitLine(p, samples)
 	e.Model, e.Resource, e.Samples = "linear", asked, len(samples)
@@ -194,7 +194,7 @@ func fitWall(samples []Sample) (Estimate, error) {
 			// One length only: its whole wall time is taken as work.
 			m, _ := meanSD(y)
 			return Estimate{Slope: m / x[0], Warnings: []string{
-				"all samples have one length: fixed costs cannot be told from work, and the spread is unknown"}}, nil
+				"all samples have the same length: fixed costs and work cannot be separated, and the spread is unknown"}}, nil
 		}
 		return Estimate{}, fmt.Errorf("fit linear: the samples have no length: %w", ErrUnfit)
 	}

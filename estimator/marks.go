@@ -14,7 +14,7 @@ import (
 func fitMarks(own []Mark, tick float64) (Estimate, error) {
 	length, seconds := span(own)
 	if length <= 0 || seconds <= 0 {
-		return Estimate{}, fmt.Errorf("fit linear: a pace needs two marks, one later and further than the other: %w", ErrUnfit)
+		return Estimate{}, fmt.Errorf("fit linear: the speed needs two marks, one later and further than the other: %w", ErrUnfit)
 	}
 	e := Estimate{Slope: seconds / length, PaceSD: runDrift, DF: clockDF}
 	if tick == 0 {
@@ -75,10 +75,10 @@ func longestMarks(samples []Sample) []Mark {
 
 // fewMarks is the doubt about a pace that nothing but its own prior tells the
 // spread of.
-const fewMarks = "two rows tell nothing of the log's clock: the interval takes it to be exact"
+const fewMarks = "two rows are too few to detect the log's clock: it is assumed to be exact"
 
 // assumedClock is the doubt about a pace whose clock is not known.
-const assumedClock = "too few rows to tell the log's clock: taken to tick once a minute (--tick says otherwise)"
+const assumedClock = "too few rows to detect the log's clock: a tick of one minute is assumed (--tick sets another)"
 
 // span is the work and the seconds between the first and the last mark.
 func span(marks []Mark) (length, seconds float64) {
@@ -127,7 +127,7 @@ func gapsOf(runs [][]Mark) (gaps []float64) {
 	return gaps
 }
 
-// FindTick tells how coarse the clock of marks is from the gaps between them:
+// FindTick detects the tick of the clock of marks from the gaps between them:
 // seen by a watcher that looks once a minute, gaps of about the same work are
 // some seconds more than a whole number of minutes, and so apart from each other
 // by whole minutes. It returns 0 when the gaps do not show a tick: fewer than

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Pooled tells the pace of a run from its own marks and from those of like
+// Pooled predicts the pace of a run from its own marks and from those of like
 // runs, none of which has to be finished: partial pooling.
 //
 // The clock of the marks may be coarse: what a watcher that looks once in a tick
@@ -44,7 +44,7 @@ func (Pooled) Fit(p Problem) (Estimate, error) {
 		}
 	}
 	if len(own) == 0 || len(runs) == 1 && !moves(own) {
-		return Estimate{}, fmt.Errorf("fit pooled: a pace needs two marks, one later and further than the other: %w", ErrUnfit)
+		return Estimate{}, fmt.Errorf("fit pooled: the speed needs two marks, one later and further than the other: %w", ErrUnfit)
 	}
 	e := pool(runs, p.Tick)
 	e.Model, e.Samples, e.Resource = "pooled", len(runs), asked
@@ -62,7 +62,7 @@ func marksOf(p Problem, asked Resource) [][]Mark {
 	return all
 }
 
-// moves tells whether marks show a pace.
+// moves reports whether marks show a pace.
 func moves(marks []Mark) bool {
 	length, seconds := span(marks)
 	return length > 0 && seconds > 0

@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Scaling tells the pace on one resource from samples on others: by threads,
+// Scaling predicts the pace on one resource from samples on others: by threads,
 // by the split into inter-op and intra-op threads, and by batch size.
 //
 // The logarithm of the pace is that of one thread, less that of the speed-up,
 // less an exponent times that of the batch. The speed-up is Amdahl's law, the
-// universal scalability law, or Amdahl's law up to a limit, whichever told the
+// universal scalability law, or Amdahl's law up to a limit, whichever predicted the
 // samples best, each resource's from the others'; the simpler law keeps its place
 // unless another errs less by a tenth. Where the samples vary inter-op and
 // intra-op threads, each pool has a serial part of its own, and the two speed-ups
@@ -24,7 +24,7 @@ type Scaling struct{}
 // Name is "scaling".
 func (Scaling) Name() string { return "scaling" }
 
-// What is assumed of a law before it has told anything: its error, relative.
+// The relative error that is assumed of a law before it has predicted anything.
 const priorLawSD = 0.05
 
 // point is the pace measured on one resource.
@@ -46,7 +46,7 @@ func (Scaling) Fit(p Problem) (Estimate, error) {
 		return Estimate{}, err
 	}
 	if len(points) < 2 {
-		return Estimate{}, fmt.Errorf("fit scaling: the samples are of one resource only: sample another number of threads: %w", ErrUnfit)
+		return Estimate{}, fmt.Errorf("fit scaling: all samples have the same number of threads: sample another number of threads: %w", ErrUnfit)
 	}
 	law, loo := choose(points)
 	fit := law.fit(points)
@@ -127,7 +127,7 @@ type fitted struct {
 	beta        float64
 }
 
-// choose returns the law that tells each resource best from the others, and the
+// choose returns the law that best predicts each resource from the others, and the
 // root of its mean squared error.
 func choose(points []point) (law, float64) {
 	var base law
@@ -161,7 +161,7 @@ func (l law) leaveOneOut(points []point) float64 {
 }
 
 // fit finds the parameters by least squares of the log paces. A gentle pull to
-// small values keeps what the points do not tell from running away.
+// small values keeps undetermined parameters bounded.
 func (l law) fit(points []point) fitted {
 	largest := 1.0
 	for _, q := range points {

@@ -7,7 +7,7 @@ import (
 
 // FitCurve fits a speed-up curve to run times in seconds on numbers of threads,
 // and returns it with the run time on one thread. The law is chosen as Scaling
-// does it: Amdahl's, unless another tells each run time better from the others.
+// does it: Amdahl's, unless another predicts each run time better from the others.
 // Run times hold what does not speed up at all, such as a program's start-up: it
 // is part of the curve's serial part. The error wraps ErrUnfit when there are
 // fewer than two numbers of threads.

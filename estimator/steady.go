@@ -13,7 +13,7 @@ import (
 // machines) are half as slow again for moments, in whole runs as in samples, and on a
 // quiet one the deviations are tiny: what is disturbed is far slower than that as
 // well. A spread below this part of the median is taken to be that much, since
-// equal times (of a coarse clock, say) tell nothing about it.
+// equal times (of a coarse clock, say) say nothing about it.
 const (
 	warmupDeviations    = 3
 	disturbedDeviations = 5
@@ -75,7 +75,7 @@ func steady(runs [][]float64) (kept [][]float64, warning string) {
 	if units == 0 || 2*samples >= len(runs) {
 		return runs, ""
 	}
-	return kept, fmt.Sprintf("%d of %d measured units were far slower than the rest and are left out: was the machine busy?", units, len(all))
+	return kept, fmt.Sprintf("%d of %d measured units were far slower than the rest and are ignored: was the machine busy?", units, len(all))
 }
 
 // outOfLine is the median plus so many robust standard deviations (1.4826 times

@@ -73,7 +73,7 @@ func (j *Job) WithThreads(n int) *Job {
 	if other.Threads.Max > 0 {
 		other.Threads.Max = max(other.Threads.Max, n)
 	}
-	other.Variant = strconv.Itoa(n) + "t"
+	other.Form = strconv.Itoa(n) + "t"
 	return &other
 }
 
@@ -125,15 +125,15 @@ type Job struct {
 	Container *launch.Container
 	// Retries is how often a job that failed is started anew.
 	Retries int
-	// Alternatives are the other ways in which it can run: the same job with
-	// another request and run time. Alternative is the name of such a way; it
-	// is empty for the job itself.
+	// Alternatives are the same job with another request and run time.
+	// Alternative is the name of such an alternative; it is empty for the job
+	// itself.
 	Alternatives []*Job
 	Alternative  string
-	// Variant tells apart the forms of one block that differ in their request,
-	// because a trace asks for other threads, or because they are its
-	// alternatives; empty for the block as it is written.
-	Variant string
+	// Form distinguishes jobs of one block that differ in their request, because
+	// they are alternatives, or because a trace requests other threads. It is
+	// empty for the block as it is written.
+	Form string
 	// Runtime is set when the file says how long the job takes in simulation.
 	Runtime *Runtime
 	// At has the source range of each argument that the file sets.

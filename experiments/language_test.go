@@ -31,10 +31,11 @@ func TestReference(t *testing.T) {
 func TestSchemaExamples(t *testing.T) {
 	frame := map[string]string{
 		"experiment": `experiment "e" {}`,
-		"job":        "job \"long\" {\n command = [\"x\"]\n image = \"x\"\n epochs = 1\n}\njob \"short\" {\n command = [\"x\"]\n epochs = 1\n}",
-		"workload":   "workload \"mixed\" {\n submit { job = job.long }\n}",
-		"hardware":   "hardware \"here\" {\n engine = \"simulated\"\n threads = 64\n}",
-		"policy":     "policy \"fcfs\" { order = \"fcfs\" }\npolicy \"rr\" {\n order = \"round_robin\"\n quantum = \"1s\"\n}",
+		"job": "job \"long\" {\n command = [\"x\"]\n image = \"x\"\n epochs = 1\n}\n" +
+			"job \"short\" {\n command = [\"x\"]\n epochs = 1\n}",
+		"workload": "workload \"mixed\" {\n submit { job = job.long }\n}",
+		"hardware": "hardware \"here\" {\n engine = \"simulated\"\n threads = 64\n}",
+		"policy":   "policy \"fcfs\" { order = \"fcfs\" }\npolicy \"rr\" {\n order = \"round_robin\"\n quantum = \"1s\"\n}",
 	}
 	for _, b := range language.File().Blocks {
 		examples := []string{b.Example}
@@ -57,7 +58,9 @@ func TestSchemaExamples(t *testing.T) {
 			case "matrix":
 				src = strings.Replace(src, `quantum = "1s"`, `quantum = each.quantum`, 1)
 			}
-			if _, diags := load.Source(filepath.Join("testdata", "example.hcl"), []byte(src), load.Options{Host: host}); diags.HasErrors() { // a piece of a file may warn that nothing uses it
+			// A piece of a file may warn that nothing uses it.
+			_, diags := load.Source(filepath.Join("testdata", "example.hcl"), []byte(src), load.Options{Host: host})
+			if diags.HasErrors() {
 				t.Errorf("%s:\n%s", b.Name, text(t, diags))
 			}
 		}
@@ -68,14 +71,15 @@ func TestSchemaExamples(t *testing.T) {
 			if a.Doc == "" {
 				t.Errorf("%s has no documentation", a.Name)
 			}
-			if _, diags := hclsyntax.ParseExpression([]byte(a.Example), a.Name, hcl.InitialPos); a.Example != "" && diags.HasErrors() {
+			_, diags := hclsyntax.ParseExpression([]byte(a.Example), a.Name, hcl.InitialPos)
+			if a.Example != "" && diags.HasErrors() {
 				t.Errorf("the example of %s: %v", a.Name, diags)
 			}
 		}
 	}
 	visit = func(b *schema.Block) {
 		check(b.Args)
-		for _, v := range b.Variants {
+		for _, v := range b.ByLabel {
 			check(v.Args)
 		}
 		for _, inner := range b.Blocks {
@@ -115,7 +119,7 @@ func TestSchemaAgrees(t *testing.T) {
 // TestBuiltinsAgree holds the settings of built-in programs in the language to
 // those that the programs take.
 func TestBuiltinsAgree(t *testing.T) {
-	variants := language.File().Block("job").Block("builtin").Variants
+	variants := language.File().Block("job").Block("builtin").ByLabel
 	describe := func(name, value string) string { return name + " = " + strings.Trim(value, `"`) }
 	got, want := map[string][]string{}, map[string][]string{}
 	for _, v := range variants {

@@ -214,7 +214,8 @@ func TestVariables(t *testing.T) {
 	}
 	j, p := spec.Cells[0].Workload.Submits[0].Job, spec.Cells[0].Policy
 	if j.Epochs != 6 || j.Memory != 2<<30 || j.Command[1] != "a=b" || p.Settings.Duration("quantum") != time.Minute {
-		t.Errorf("epochs %d, memory %d, command %v, quantum %v", j.Epochs, j.Memory, j.Command, p.Settings.Duration("quantum"))
+		t.Errorf("epochs %d, memory %d, command %v, quantum %v",
+			j.Epochs, j.Memory, j.Command, p.Settings.Duration("quantum"))
 	}
 }
 
@@ -333,7 +334,8 @@ func TestFormat(t *testing.T) {
 	if len(diags) > 0 || string(got) != want {
 		t.Errorf("%v, %q", diags, got)
 	}
-	if got, diags := load.Format("x.hcl.json", []byte(`{"a":{"b":1}}`)); len(diags) > 0 || string(got) != "{\n  \"a\": {\n    \"b\": 1\n  }\n}\n" {
+	want = "{\n  \"a\": {\n    \"b\": 1\n  }\n}\n"
+	if got, diags := load.Format("x.hcl.json", []byte(`{"a":{"b":1}}`)); len(diags) > 0 || string(got) != want {
 		t.Errorf("%v, %q", diags, got)
 	}
 	for _, name := range []string{"x.hcl", "x.hcl.json"} {
@@ -382,8 +384,9 @@ func TestSweep(t *testing.T) {
 		t.Fatalf("%d cells, want 900", len(spec.Cells))
 	}
 	for i, c := range spec.Cells { // the first axis varies slowest
-		if c.Workload.Submits[0].Count != 1+i/30 || c.Policy.Settings.Duration("quantum") != time.Duration(1+i%30)*time.Millisecond {
-			t.Fatalf("cell %d has count %d and quantum %v", i, c.Workload.Submits[0].Count, c.Policy.Settings.Duration("quantum"))
+		count, quantum := c.Workload.Submits[0].Count, c.Policy.Settings.Duration("quantum")
+		if count != 1+i/30 || quantum != time.Duration(1+i%30)*time.Millisecond {
+			t.Fatalf("cell %d has count %d and quantum %v", i, count, quantum)
 		}
 	}
 }
@@ -419,7 +422,9 @@ func BenchmarkLoad10000Policies(b *testing.B) {
 
 // FuzzLoad looks for panics, and for results that contradict themselves.
 func FuzzLoad(f *testing.F) {
-	for _, pattern := range []string{"testdata/good/*.hcl", "testdata/good/*.json", "testdata/broken/*.hcl", "testdata/broken/*.json", "*.hcl"} {
+	for _, pattern := range []string{
+		"testdata/good/*.hcl", "testdata/good/*.json", "testdata/broken/*.hcl", "testdata/broken/*.json", "*.hcl",
+	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			f.Fatal(err)

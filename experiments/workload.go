@@ -87,21 +87,21 @@ type Trace struct {
 	Digest string
 	// Settings are the block's other arguments, in the order of the schema.
 	Settings []Setting
-	// Kinds are the job blocks that the jobs are made from, each once for every
-	// number of threads that the file asks for. Kind has the index of each job's
+	// Blocks are the job blocks that the jobs are made from, each once for every
+	// number of threads that the file requests. Block has the index of each job's
 	// own, or -1 for a job that the file alone describes.
-	Kinds []Kind
-	Kind  []int32
+	Blocks []TraceBlock
+	Block  []int32
 	// TooLarge counts the jobs that a lenient reader left out because no
 	// hardware of their cells holds them.
 	TooLarge int
 	Range    Range
 }
 
-// Kind is a job block with the threads that a trace asks for.
-type Kind struct {
+// TraceBlock is a job block with the threads that a trace requests.
+type TraceBlock struct {
 	*Job
-	// Timed kinds have jobs whose run times the file tells: nothing else is
+	// Timed is set if the file has the run times of the jobs: nothing else is
 	// needed to simulate them.
 	Timed bool
 }
@@ -125,7 +125,7 @@ func (t *Trace) LeftOut() string {
 func (t *Trace) LeaveOut(jobs map[int]bool) {
 	kept := t.Keep(func(i int) bool { return !jobs[i] })
 	i := -1
-	t.Kind = slices.DeleteFunc(t.Kind, func(int32) bool { i++; return jobs[i] })
+	t.Block = slices.DeleteFunc(t.Block, func(int32) bool { i++; return jobs[i] })
 	t.Trace = kept
 	t.TooLarge += len(jobs)
 }
@@ -140,7 +140,7 @@ func (w *Workload) JobBlocks() []*Job {
 		jobs = append(jobs, s.Job)
 	}
 	if w.Trace != nil {
-		for _, k := range w.Trace.Kinds {
+		for _, k := range w.Trace.Blocks {
 			jobs = append(jobs, k.Job)
 		}
 	}
@@ -158,7 +158,7 @@ func (w *Workload) Sampled() bool {
 	if w.Trace == nil {
 		return false
 	}
-	return slices.ContainsFunc(w.Trace.Kinds, func(k Kind) bool { return !k.Timed && k.Runtime == nil })
+	return slices.ContainsFunc(w.Trace.Blocks, func(k TraceBlock) bool { return !k.Timed && k.Runtime == nil })
 }
 
 // Resized returns what the job that a resize names asks for after it.

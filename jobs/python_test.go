@@ -76,8 +76,9 @@ func (f framework) job(t *testing.T, dir string, epochs int, args ...string) lau
 	return launch.Job{
 		Name: "train-1", Argv: append([]string{python, program, "--model", "cnn"}, args...),
 		Env: []string{fmt.Sprintf("%s=%d", contract.EnvEpochs, epochs)},
-		Dir: dir, LogPath: filepath.Join(dir, "log"), ControlPath: filepath.Join(dir, "control"), CheckpointDir: filepath.Join(dir, "ck"),
-		Threads: 2, Inter: 1, Intra: 2,
+		Dir: dir, LogPath: filepath.Join(dir, "log"), ControlPath: filepath.Join(dir, "control"),
+		CheckpointDir: filepath.Join(dir, "ck"),
+		Threads:       2, Inter: 1, Intra: 2,
 	}
 }
 

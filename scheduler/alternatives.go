@@ -179,10 +179,11 @@ func (l *loop) heldUp(j int32) bool {
 	return true
 }
 
-// whyNot says why a waiting job can not start now, in each of its ways.
-func (l *loop) whyNot(j int32) string {
+// whyNot says why a waiting job cannot start now, in each of its alternatives, and
+// what it lacks, if it is that in all of them.
+func (l *loop) whyNot(j int32) (why string, lacks []Lack) {
 	if l.explainer != nil {
-		return l.explainer.Why(l, j)
+		return l.explainer.Why(l, j), nil
 	}
 	choices := l.choices(j)
 	if len(choices) == 0 {
@@ -192,8 +193,12 @@ func (l *loop) whyNot(j int32) string {
 	var parts []string
 	for _, k := range choices {
 		l.adopt(j, k)
-		parts = append(parts, l.Jobs[j].Alternatives[k].Name+": "+l.whyNotAs(j))
+		part, lack := l.whyNotAs(j)
+		parts, lacks = append(parts, l.Jobs[j].Alternatives[k].Name+": "+part), append(lacks, lack...)
 	}
 	l.adopt(j, now)
-	return strings.Join(parts, "; ")
+	if len(lacks) < len(choices) {
+		lacks = nil
+	}
+	return strings.Join(parts, "; "), lacks
 }

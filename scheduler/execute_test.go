@@ -207,8 +207,8 @@ func TestDecisionsSayWhy(t *testing.T) {
 	want := []Decision{
 		{At: 0, Kind: Start, Job: 0, Cores: CoreSet{{Lo: 0, Hi: 3}}, Reason: "first in the order"},
 		{At: 2 * time.Second, Kind: Start, Job: 3, Cores: CoreSet{{Lo: 3, Hi: 4}}, Reason: "fits beside those before it", Passed: []Passed{
-			{1, "needs 4 cores, 1 are free"},
-			{2, `would delay "B", which is to start at 4s`},
+			{Job: 1, Reason: "needs 4 cores, 1 are free", Lacks: []Lack{{What: "cores", Need: 4, Free: 1}}},
+			{Job: 2, Reason: `would delay "B", which is to start at 4s`},
 		}},
 		{At: 4 * time.Second, Kind: Start, Job: 1, Cores: CoreSet{{Lo: 0, Hi: 4}}, Reason: "first in the order"},
 		{At: 6 * time.Second, Kind: Start, Job: 2, Cores: CoreSet{{Lo: 0, Hi: 1}}, Reason: "first in the order"},

@@ -23,7 +23,8 @@ func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) Decisi
 	mine := l.queue.KeyOf(j)
 	d.PassedMore = l.queue.Before(mine)
 	for k := l.queue.Next(queue.Front, queue.Anyone); k != nobody && l.queue.KeyOf(k).Less(mine) && len(d.Passed) < MaxPassed; k = l.queue.Next(l.queue.KeyOf(k), queue.Anyone) {
-		d.Passed = append(d.Passed, Passed{Job: int(k), Reason: l.whyNot(k)})
+		why, lacks := l.whyNot(k)
+		d.Passed = append(d.Passed, Passed{Job: int(k), Reason: why, Lacks: lacks})
 	}
 	d.PassedMore -= len(d.Passed)
 	return d
@@ -35,21 +36,22 @@ func (l *loop) record(d Decision) {
 	}
 }
 
-// whyNotAs says why a waiting job can not start now, in its present way.
-func (l *loop) whyNotAs(j int32) string {
+// whyNotAs says why a waiting job cannot start now, in its present alternative, and
+// what it lacks, if that is why.
+func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 	cores := l.atLeast(j)
 	need, count := l.needs(j, cores)
 	home := l.home(j)
 	if _, ok := Fit(l.machine.free, need, count, home, nil); ok {
-		return l.rules.Admission.HeldBack(l, j)
+		return l.rules.Admission.HeldBack(l, j), nil
 	}
 	where := ""
 	if len(l.machine.free) > 1 {
-		where = " on one node"
+		where = "on one node"
 		if home != nil {
-			where = " where it was paused"
+			where = "where it was paused"
 		} else if count > 1 {
-			where = fmt.Sprintf(" on each of %d nodes", count)
+			where = fmt.Sprintf("on each of %d nodes", count)
 		}
 	}
 	var free Room
@@ -58,13 +60,29 @@ func (l *loop) whyNotAs(j int32) string {
 			free = Room{Cores: max(free.Cores, r.Cores), GPUs: max(free.GPUs, r.GPUs), Memory: max(free.Memory, r.Memory)}
 		}
 	}
+	lack := Lack{Alternative: l.lives[j].Alternative, Where: where}
 	switch {
 	case need.Cores > free.Cores:
-		return fmt.Sprintf("needs %d cores%s, %d are free", need.Cores, where, free.Cores)
+		lack.What, lack.Need, lack.Free = "cores", int64(need.Cores), int64(free.Cores)
 	case need.GPUs > free.GPUs:
-		return fmt.Sprintf("needs %d GPUs%s, %d are free", need.GPUs, where, free.GPUs)
+		lack.What, lack.Need, lack.Free = "GPUs", int64(need.GPUs), int64(free.GPUs)
 	case need.Memory > free.Memory:
-		return fmt.Sprintf("needs %d bytes of memory%s, %d are free", need.Memory, where, free.Memory)
+		lack.What, lack.Need, lack.Free = "bytes of memory", need.Memory, free.Memory
+	default:
+		return "needs more" + before(where) + " than is free together", nil
 	}
-	return "needs more" + where + " than is free together"
+	return lack.String(), []Lack{lack}
+}
+
+// String is "needs 4 cores on one node, 1 are free".
+func (x Lack) String() string {
+	return fmt.Sprintf("needs %d %s%s, %d are free", x.Need, x.What, before(x.Where), x.Free)
+}
+
+// before puts a space before a phrase, if there is one.
+func before(phrase string) string {
+	if phrase == "" {
+		return ""
+	}
+	return " " + phrase
 }

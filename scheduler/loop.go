@@ -432,7 +432,8 @@ func (l *loop) emit(e Event) {
 func (l *loop) stuck() error {
 	var jobs list
 	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody; j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone) {
-		jobs.add(fmt.Sprintf("job %q %s", l.Jobs[j].Name, l.whyNot(j)))
+		why, _ := l.whyNot(j)
+		jobs.add(fmt.Sprintf("job %q %s", l.Jobs[j].Name, why))
 	}
 	return fmt.Errorf("%w: %s", ErrStuck, jobs.String())
 }

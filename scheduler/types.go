@@ -142,7 +142,20 @@ type Decision struct {
 // Passed is a job that was passed over.
 type Passed struct {
 	Job    int
-	Reason string
+	Reason string // for people
+	// Lacks is what the job needed and was not free: in each of the alternatives
+	// that it can still choose among, if it has any. It is nil where something
+	// else held the job back.
+	Lacks []Lack
+}
+
+// Lack is something that a job needs of a node, or of each of its nodes, and that
+// is not free there.
+type Lack struct {
+	Alternative int
+	What        string // "cores", "GPUs" or "bytes of memory"
+	Where       string // "on one node"; empty when there is but one
+	Need, Free  int64
 }
 
 // MaxPassed bounds the list of passed-over jobs in one decision.

@@ -7,13 +7,13 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// alternatives decodes the other ways in which a job can run.
+// alternatives decodes the alternatives of a job.
 func (d *Decoder) alternatives(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.Job) {
 	checkGPUType(a, j, n.First("runtime"))
 	for _, an := range n.All("alternative") {
 		aa := d.EvalArgs(an, e)
 		other := *j
-		other.Alternative, other.Variant, other.Range, other.At = an.Label, an.Label, eval.RangeOf(an.Header), aa.Ranges()
+		other.Alternative, other.Form, other.Range, other.At = an.Label, an.Label, eval.RangeOf(an.Header), aa.Ranges()
 		other.Threads = eval.Get[experiments.Threads](aa, "threads")
 		if aa.Lacks("threads") {
 			other.Threads = experiments.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(an.Header)}
@@ -40,7 +40,7 @@ func (d *Decoder) alternatives(n *eval.Node, e *eval.Env, a *eval.Args, j *exper
 	}
 }
 
-// checkAlternative reports what is wrong with one way in which a job can run.
+// checkAlternative reports what is wrong with an alternative of a job.
 func (d *Decoder) checkAlternative(a *eval.Args, rt *eval.Node, j, other *experiments.Job) {
 	if other.Alternative == j.AlternativeName() {
 		a.Fail(a.Node.LabelAt, "Duplicate name",
@@ -60,7 +60,7 @@ func (d *Decoder) checkAlternative(a *eval.Args, rt *eval.Node, j, other *experi
 	checkGPUType(a, other, rt)
 }
 
-// checkGPUType reports types of GPU that a way without GPUs asks for. A job's rates
+// checkGPUType reports types of GPU where no GPU is requested. A job's rates
 // may be those of its alternatives.
 func checkGPUType(a *eval.Args, j *experiments.Job, rt *eval.Node) {
 	if j.GPUs > 0 || !a.OK {

@@ -19,7 +19,8 @@ func (d *Decoder) container(a *eval.Args, j *experiments.Job) {
 	if a.Lacks("image") {
 		for _, other := range []string{"mounts", "workdir"} {
 			if a.IsSet(other) {
-				a.Fail(a.At(other), "Argument that nothing reads", "%s is for jobs that run in a container; this one has no image.", other)
+				a.Fail(a.At(other), "Argument that nothing reads",
+					"%s is for jobs that run in a container; this one has no image.", other)
 			}
 		}
 		return
@@ -28,17 +29,20 @@ func (d *Decoder) container(a *eval.Args, j *experiments.Job) {
 		return // in error
 	}
 	if _, err := images.ParseNormalizedNamed(name); err != nil {
-		a.Fail(a.At("image"), "Not an image", "%q is not the name of an image (%s); names are like \"tfexp/tensorflow:latest\".", name, err)
+		a.Fail(a.At("image"), "Not an image",
+			"%q is not the name of an image (%s); names are like \"tfexp/tensorflow:latest\".", name, err)
 		return
 	}
 	j.Container = &launch.Container{Image: name, Dir: eval.Get[string](a, "workdir")}
 	if dir := j.Container.Dir; dir != "" && !path.IsAbs(dir) {
-		a.Fail(a.At("workdir"), "Not a folder of the container", "workdir must be absolute, like \"/work\"; this is %q.", dir)
+		a.Fail(a.At("workdir"), "Not a folder of the container",
+			"workdir must be absolute, like \"/work\"; this is %q.", dir)
 	}
 	for _, text := range eval.Get[[]string](a, "mounts") {
 		m, err := d.mount(text)
 		if err != nil {
-			a.Fail(a.At("mounts"), fmt.Sprintf("Not a mount: %q", text), "%s. A mount is written \"source:target\", or \"source:target:ro\" for one that is only read.", err)
+			a.Fail(a.At("mounts"), fmt.Sprintf("Not a mount: %q", text),
+				"%s. A mount is written \"source:target\", or \"source:target:ro\" for one that is only read.", err)
 			continue
 		}
 		if slices.ContainsFunc(j.Container.Mounts, func(o launch.Mount) bool { return o.Target == m.Target }) {

@@ -15,7 +15,10 @@ import (
 func (d *Decoder) contention(n *eval.Node, e *eval.Env) (*experiments.Contention, bool) {
 	a := d.EvalArgs(n, e)
 	c := &experiments.Contention{
-		Law:     estimator.Contention{Serial: eval.Get[float64](a, "serial"), Capacity: eval.Get[float64](a, "capacity"), Sharpness: eval.Get[float64](a, "sharpness")},
+		Law: estimator.Contention{
+			Serial: eval.Get[float64](a, "serial"), Capacity: eval.Get[float64](a, "capacity"),
+			Sharpness: eval.Get[float64](a, "sharpness"),
+		},
 		Threads: eval.Get[int](a, "threads"),
 	}
 	if !a.IsSet("file") {
@@ -55,7 +58,9 @@ func (d *Decoder) fitContention(a *eval.Args) (estimator.Contention, bool) {
 	for _, w := range eval.Get[[]experiments.Setting](a, "where") {
 		where = append(where, workload.Column{Name: w.Name, Text: w.Value})
 	}
-	columns := []string{eval.Get[string](a, "cores_column"), eval.Get[string](a, "jobs_column"), eval.Get[string](a, "time_column")}
+	columns := []string{
+		eval.Get[string](a, "cores_column"), eval.Get[string](a, "jobs_column"), eval.Get[string](a, "time_column"),
+	}
 	var rows [][]float64
 	_, err := readAll(from, func(text io.Reader) (err error) {
 		rows, err = workload.ReadColumns(from.shown, text, columns, where)
@@ -67,7 +72,9 @@ func (d *Decoder) fitContention(a *eval.Args) (estimator.Contention, bool) {
 	}
 	crowds := make([]estimator.Crowd, len(rows))
 	for i, r := range rows {
-		crowds[i] = estimator.Crowd{Own: r[0], Others: r[0] * max(r[1]-1, 0), Total: float64(eval.Get[int](a, "measured_threads")), Seconds: r[2]}
+		crowds[i] = estimator.Crowd{
+			Own: r[0], Others: r[0] * max(r[1]-1, 0), Total: float64(eval.Get[int](a, "measured_threads")), Seconds: r[2],
+		}
 	}
 	law, err := estimator.FitContention(crowds)
 	if err != nil {

@@ -77,10 +77,12 @@ func unreadBlocks(a *eval.Args, kind *engine.Kind) {
 	for _, b := range a.Node.Blocks {
 		name := b.Schema.Name
 		readers := engine.Names(func(k *engine.Kind) bool {
-			return name == "node" && k.Clusters || slices.ContainsFunc(k.Blocks, func(o *schema.Block) bool { return o.Name == name })
+			return name == "node" && k.Clusters || slices.ContainsFunc(k.Blocks,
+				func(o *schema.Block) bool { return o.Name == name })
 		})
 		if !slices.Contains(readers, kind.Name) {
-			a.Fail(b.Header, "Block that nothing reads", "%s is for %s; %q does not read it.", name, engineNames(readers), kind.Name)
+			a.Fail(b.Header, "Block that nothing reads", "%s is for %s; %q does not read it.", name,
+				engineNames(readers), kind.Name)
 		}
 	}
 }
@@ -189,7 +191,8 @@ func (d *Decoder) hostThreads() int {
 func blockOf(a *eval.Args, nodes []*eval.Args) engine.Block {
 	b := engine.Block{Values: valuesOf(a)}
 	for _, na := range nodes {
-		b.Nodes = append(b.Nodes, engine.NodeBlock{Name: na.Node.Label, Count: eval.Get[int](na, "count"), Values: valuesOf(na)})
+		b.Nodes = append(b.Nodes,
+			engine.NodeBlock{Name: na.Node.Label, Count: eval.Get[int](na, "count"), Values: valuesOf(na)})
 	}
 	return b
 }

@@ -46,7 +46,8 @@ func checkPlot(a *eval.Args, kind picture.Kind, p experiments.Plot) {
 	_, takesY := kind.Arg("y")
 	switch {
 	case takesX && takesY && !x.Required && (p.X == "") != (p.Y == ""):
-		a.Fail(a.Node.Header, "Missing argument", "The plot %q takes both x and y, or neither: then %s.", kind.Name, x.DefaultDoc)
+		a.Fail(a.Node.Header, "Missing argument", "The plot %q takes both x and y, or neither: then %s.", kind.Name,
+			x.DefaultDoc)
 	case p.X != "" && p.X == p.Y:
 		a.Fail(a.At("y"), "The same axis twice", "x and y of the plot %q are two axes of the matrix.", kind.Name)
 	}

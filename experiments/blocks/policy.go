@@ -11,7 +11,9 @@ import (
 func (d *Decoder) Policy(n *eval.Node, e *eval.Env) (*experiments.Policy, bool) {
 	a := d.EvalArgs(n, e)
 	est := eval.Get[eval.Estimates](a, "estimates")
-	p := &experiments.Policy{Name: n.Label, Range: eval.RangeOf(n.Header), At: a.Ranges(), Estimates: est.Name, Sigma: est.Sigma}
+	p := &experiments.Policy{
+		Name: n.Label, Range: eval.RangeOf(n.Header), At: a.Ranges(), Estimates: est.Name, Sigma: est.Sigma,
+	}
 	for _, q := range policy.Questions {
 		if a.IsSet(string(q)) {
 			p.Set(q, eval.Get[string](a, string(q)))
@@ -50,8 +52,9 @@ func (d *Decoder) Policy(n *eval.Node, e *eval.Env) (*experiments.Policy, bool) 
 	case known && !p.Policy.Estimates():
 		unread("estimates is read only by %s.", policy.EstimateReaders())
 	case est.Name == "online" && !p.FollowsProgress():
-		unread("Online estimates are about jobs that have started, which this policy does not look at again: only the orders %s "+
-			"with preemption, and the backfills %s do.", policy.EstimatingOrders(), policy.EstimatingBackfills())
+		unread("Online estimates are corrected while jobs run, but this policy does not use the estimates of running jobs. "+
+			"Only the orders %s with preemption, and the backfills %s, do.",
+			policy.EstimatingOrders(), policy.EstimatingBackfills())
 	}
 	return p, a.OK
 }

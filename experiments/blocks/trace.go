@@ -240,7 +240,7 @@ func (d *Decoder) mapJobs(t *rawTrace, a *eval.Args) bool {
 // of raw.jobs.
 func traceWith(raw *rawTrace, blocks []*experiments.Job) *experiments.Trace {
 	t := *raw.Trace
-	t.Kind = make([]int32, len(t.Jobs))
+	t.Block = make([]int32, len(t.Jobs))
 	complete := t.Format.Complete()
 	if !complete && len(blocks) > 0 {
 		t.Jobs = slices.Clone(t.Jobs)
@@ -255,18 +255,18 @@ func traceWith(raw *rawTrace, blocks []*experiments.Job) *experiments.Trace {
 		j := &t.Jobs[i]
 		b := raw.block[i]
 		if b < 0 {
-			t.Kind[i] = -1
+			t.Block[i] = -1
 			j.Priority = max(j.Priority, 0) // not told is the best
 			continue
 		}
 		id := kind{b, j.Threads, t.Timed(i)}
 		k, ok := kinds[id]
 		if !ok {
-			k = int32(len(t.Kinds))
+			k = int32(len(t.Blocks))
 			kinds[id] = k
-			t.Kinds = append(t.Kinds, experiments.Kind{Job: blocks[b].WithThreads(j.Threads), Timed: id.timed})
+			t.Blocks = append(t.Blocks, experiments.TraceBlock{Job: blocks[b].WithThreads(j.Threads), Timed: id.timed})
 		}
-		t.Kind[i] = k
+		t.Block[i] = k
 		if !complete {
 			*j = workload.Template(*j, blocks[b].Template())
 		}

@@ -91,5 +91,6 @@ func lacking(h *experiments.Hardware, capability, need string) (summary, detail 
 	if slices.Contains(h.Lacks, capability) {
 		return summary, fmt.Sprintf("%s, but the hardware %q says that its engine lacks %q.", need, h.Name, capability)
 	}
-	return summary, fmt.Sprintf("%s, but the engine %q of the hardware %q lacks %q.", need, h.Engine, h.Name, capability)
+	return summary, fmt.Sprintf("%s, but the engine %q of the hardware %q lacks %q.", need, h.Engine, h.Name,
+		capability)
 }

@@ -122,7 +122,8 @@ func (c *Checker) unusedSamples(root *eval.Node) {
 	curve := func(m string) bool { return m == "auto" || m == "scaling" }
 	if profile != nil && len(s.Profile.Threads) > 0 && !slices.ContainsFunc(models, curve) {
 		c.Warnf(profile.Attr("threads").Range, "Samples that nothing uses",
-			"The model %q uses only samples on the job's own request; \"scaling\" and \"auto\" use those on other numbers of threads.",
+			"The model %q uses only samples on the job's own request; \"scaling\" and \"auto\" use those on other "+
+				"numbers of threads.",
 			s.Estimate.Model)
 	}
 }

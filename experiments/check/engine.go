@@ -65,7 +65,7 @@ func (c *Checker) programs(w *experiments.Workload, h *experiments.Hardware) {
 	if w.Trace == nil {
 		return
 	}
-	for _, k := range w.Trace.Kinds {
+	for _, k := range w.Trace.Blocks {
 		if (h.Real() || !k.Timed && k.Runtime == nil) && c.first(k.Job) {
 			c.paths(k.Job)
 		}
@@ -103,12 +103,15 @@ func cause(err error) error {
 // contained checks a job that runs in containers on a hardware.
 func (c *Checker) contained(j *experiments.Job, h *experiments.Hardware) {
 	if j.Container == nil {
-		c.fail(j.Range, "Job without an image", "On the hardware %q jobs run in containers, and the job %q names no image for them.", h.Name, j.Name)
+		c.fail(j.Range, "Job without an image",
+			"On the hardware %q jobs run in containers, and the job %q names no image for them.", h.Name, j.Name)
 		return
 	}
 	c.jobOnEngine(j, h, 0) // fits reports GPUs
 	if at, ok := j.At["dir"]; ok && !c.outsideContainers(j) {
-		c.fail(at, "Argument that nothing reads", "dir is a folder of this machine, and the job %q runs in containers only; workdir is the folder in the container.", j.Name)
+		c.fail(at, "Argument that nothing reads",
+			"dir is a folder of this machine, and the job %q runs in containers only; workdir is the folder in "+
+				"the container.", j.Name)
 	}
 }
 
@@ -118,7 +121,8 @@ func (c *Checker) outsideContainers(j *experiments.Job) bool {
 		if cell.Hardware.Kind().Contained {
 			continue
 		}
-		if slices.ContainsFunc(cell.Workload.Submits, func(s experiments.Submit) bool { return s.Job.Name == j.Name }) || cell.Workload.Trace != nil {
+		isJob := func(s experiments.Submit) bool { return s.Job.Name == j.Name }
+		if cell.Workload.Trace != nil || slices.ContainsFunc(cell.Workload.Submits, isJob) {
 			return true
 		}
 	}
@@ -138,7 +142,7 @@ func (c *Checker) inContainers(w *experiments.Workload, h *experiments.Hardware)
 		}
 	}
 	if w.Trace != nil {
-		for _, k := range w.Trace.Kinds {
+		for _, k := range w.Trace.Blocks {
 			if c.first(pair{k.Job, h, "container"}) {
 				c.contained(k.Job, h)
 			}

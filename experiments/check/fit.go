@@ -233,7 +233,7 @@ func (f *traceFit) jobs() {
 			summary, detail := lacking(f.h, "memory", needsMemory(j.Name))
 			f.atLine(line, summary, detail)
 		}
-		if f.h.Real() && f.t.Kind[i] < 0 {
+		if f.h.Real() && f.t.Block[i] < 0 {
 			f.atLine(line, "Job without a block", fmt.Sprintf(
 				"The hardware %q runs programs, but no job block says what %q runs: name one in jobs = { %q = job.<name> }.",
 				f.h.Name, j.Name, j.Class))

@@ -40,29 +40,35 @@ func (c *Checker) malleable(w *experiments.Workload, h *experiments.Hardware, p 
 		}
 	}
 	if name != "" {
-		c.lacks(place(p.At, "allocation", p.Range), h, "resize", fmt.Sprintf("The allocation %q resizes malleable jobs such as %q", p.Allocation, name))
+		c.lacks(place(p.At, "allocation", p.Range), h, "resize",
+			fmt.Sprintf("The allocation %q resizes malleable jobs such as %q", p.Allocation, name))
 	}
 }
 
 // alternatives checks that a policy can run a workload's jobs with alternatives.
 func (c *Checker) alternatives(w *experiments.Workload, p *experiments.Policy) {
 	if t := w.Trace; t != nil {
-		for _, k := range t.Kinds {
+		for _, k := range t.Blocks {
 			if len(k.Alternatives) > 0 {
-				c.fail(t.Range, "Trace of jobs with alternatives", "The jobs of a trace have the request that its file tells; the job %q, which has alternatives, cannot stand for them.", k.Name)
+				c.fail(t.Range, "Trace of jobs with alternatives",
+					"The request of a trace's job comes from the file, so its job block cannot have alternatives, "+
+						"as %q has.", k.Name)
 			}
 		}
 	}
 	for _, s := range w.Submits {
 		if s.Job.Placed() && p.Partial() {
-			c.fail(place(p.At, "allocation", p.Range), "Allocation of jobs with alternatives", "The job %q has alternatives, or asks for a type of GPU: it is given a whole request, which is the allocation %s, not %q.",
-				s.Job.Name, policy.WholeAllocations(), p.Allocation)
+			c.fail(place(p.At, "allocation", p.Range), "Allocation of jobs with alternatives",
+				"The job %q has alternatives, or requests a type of GPU. It must get its whole request, which is the "+
+					"allocation %s, not %q.", s.Job.Name, policy.WholeAllocations(), p.Allocation)
 		}
 	}
 	for _, u := range w.Resizes {
 		for _, s := range w.Submits {
 			if s.Job.Placed() && strings.HasPrefix(u.Job, s.Job.Name+"-") {
-				c.fail(u.Range, "Resize of a job with alternatives", "The job %q has alternatives, or asks for a type of GPU: it keeps the request that it starts with.", s.Job.Name)
+				c.fail(u.Range, "Resize of a job with alternatives",
+					"The job %q has alternatives, or requests a type of GPU. It keeps the request with which it starts.",
+					s.Job.Name)
 			}
 		}
 	}
@@ -71,6 +77,8 @@ func (c *Checker) alternatives(w *experiments.Workload, p *experiments.Policy) {
 // oracle reports true run times that nobody has.
 func (c *Checker) oracle(p *experiments.Policy, h *experiments.Hardware) {
 	if at, ok := p.At["estimates"]; ok && h.Real() && p.Estimates == "oracle" {
-		c.fail(at, "Estimates that nobody has", "On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for the engine \"simulated\".", h.Name)
+		c.fail(at, "Estimates that nobody has",
+			"On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for "+
+				"the engine \"simulated\".", h.Name)
 	}
 }

@@ -243,7 +243,8 @@ func (a *Args) size(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 // list converts each element, marking the one that is wrong where the list is
 // written out.
 func list[T any](
-	a *Args, arg *schema.Arg, expr hcl.Expression, v cty.Value, element func(*schema.Arg, hcl.Range, cty.Value) (any, bool),
+	a *Args, arg *schema.Arg, expr hcl.Expression, v cty.Value,
+	element func(*schema.Arg, hcl.Range, cty.Value) (any, bool),
 ) (any, bool) {
 	if !IsList(v) {
 		return a.wrongType(arg, expr.Range(), v, "a "+string(arg.Type))

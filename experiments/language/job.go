@@ -183,7 +183,7 @@ var builtinBlock = &schema.Block{
   }
   epochs = 60
 }`,
-	Variants: []schema.Variant{
+	ByLabel: []schema.Labelled{
 		{Label: "softmax", Doc: "Softmax regression.", Args: trainer()},
 		{Label: "svm", Doc: "A linear support vector machine with the hinge loss.", Args: trainer(
 			schema.Arg{

@@ -79,7 +79,7 @@ func (w *reference) block(b *schema.Block, parent string) {
 		args = append(args[:len(args):len(args)], *b.Free)
 	}
 	table(w, args)
-	for _, v := range b.Variants {
+	for _, v := range b.ByLabel {
 		fmt.Fprintf(w, "\n`%s \"%s\"`: %s\n", b.Name, v.Label, v.Doc)
 		table(w, v.Args)
 	}

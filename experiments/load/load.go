@@ -36,9 +36,14 @@ type Options struct {
 func File(path string, opts Options) (*experiments.Spec, experiments.Diagnostics) {
 	src, err := eval.ReadSource(path)
 	if err != nil {
-		return nil, experiments.Diagnostics{experiments.ErrorAt(experiments.Range{File: path}, "Cannot read the experiment", "%v.", err)}
+		return nil, failure(path, "Cannot read the experiment", err)
 	}
 	return Source(path, src, opts)
+}
+
+// failure is an error about a file as a whole.
+func failure(file, summary string, err error) experiments.Diagnostics {
+	return experiments.Diagnostics{experiments.ErrorAt(experiments.Range{File: file}, summary, "%v.", err)}
 }
 
 // Source is like File for a source in memory. The file name decides the syntax,
@@ -82,7 +87,7 @@ func Format(filename string, src []byte) ([]byte, experiments.Diagnostics) {
 	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, bytes.TrimSpace(src), "", "  "); err != nil {
-		return nil, experiments.Diagnostics{experiments.ErrorAt(experiments.Range{File: filename}, "Invalid JSON", "%v.", err)}
+		return nil, failure(filename, "Invalid JSON", err)
 	}
 	b.WriteByte('\n')
 	return b.Bytes(), nil

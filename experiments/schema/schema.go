@@ -25,14 +25,14 @@ type Block struct {
 	Required bool
 	Args     []Arg
 	Blocks   []*Block
-	// Variants give the arguments of a block whose label chooses among them.
-	Variants []Variant
+	// ByLabel has the arguments of a block whose label chooses among them.
+	ByLabel []Labelled
 	// Free describes arguments whose names the author chooses; nil allows none.
 	Free *Arg
 }
 
-// Variant is what a block takes under one of its labels.
-type Variant struct {
+// Labelled is what a block takes under one of its labels.
+type Labelled struct {
 	Label string
 	Doc   string
 	Args  []Arg
@@ -141,7 +141,7 @@ func (b *Block) Block(name string) *Block {
 
 // ArgsFor returns the arguments of a block with that label.
 func (b *Block) ArgsFor(label string) []Arg {
-	for _, v := range b.Variants {
+	for _, v := range b.ByLabel {
 		if v.Label == label {
 			return v.Args
 		}

@@ -84,7 +84,8 @@ func parseQuantity(text string, units []unit, typical string, compound bool) (in
 		switch {
 		case size > 0:
 		case strings.EqualFold(name, "e") && s != "":
-			return 0, &unitError{problem: fmt.Sprintf("exponents are not read; write the number out, with its unit, like \"1.5%s\"", typical)}
+			return 0, &unitError{problem: fmt.Sprintf(
+				"exponents are not allowed; write the number without one, with its unit, like \"1.5%s\"", typical)}
 		case name == "" && s == "":
 			return 0, &unitError{problem: "it has no unit", suggestion: digits + typical}
 		case name == "":

@@ -14,7 +14,9 @@ func TestDistance(t *testing.T) {
 			t.Errorf("%q and %q: %d and %d, want %d", c.a, c.b, got, back, c.want)
 		}
 	}
-	for given, want := range map[string]string{"mpl": "mlp", "rudn_robin": "round_robin", "fsfc": "fcfs", "sfj": "sjf", "xyz": ""} {
+	for given, want := range map[string]string{
+		"mpl": "mlp", "rudn_robin": "round_robin", "fsfc": "fcfs", "sfj": "sjf", "xyz": "",
+	} {
 		if got := Nearest(given, []string{"mlp", "cnn", "fcfs", "sjf", "round_robin"}); got != want {
 			t.Errorf("nearest to %q is %q, want %q", given, got, want)
 		}

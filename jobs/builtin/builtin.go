@@ -42,10 +42,10 @@ const (
 	exitUsage  = 2
 )
 
-// defaultEpochs is the length where neither flags nor environment tell it.
+// defaultEpochs is the length when neither flags nor environment set it.
 const defaultEpochs = 10
 
-// options are what a run is told beside its configuration.
+// options are the arguments of a run beside its configuration.
 type options struct {
 	epochs, steps int
 	threads       int // 0: as the environment and the control file say

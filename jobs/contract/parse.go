@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Pick says which time-writer line counts when a program printed several, as
+// Pick is which time-writer line counts when a program printed several, as
 // programs with several workers do.
 type Pick int
 

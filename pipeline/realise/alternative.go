@@ -283,7 +283,7 @@ func alternativeLines(h *experiments.Hardware, j *experiments.Job) []string {
 func blocks(c experiments.Cell) []*experiments.Job {
 	var jobs []*experiments.Job
 	if t := c.Workload.Trace; t != nil {
-		for _, k := range t.Kinds {
+		for _, k := range t.Blocks {
 			jobs = append(jobs, k.Job)
 		}
 	}

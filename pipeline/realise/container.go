@@ -41,7 +41,7 @@ func placedJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job
 			for i, a := range own.Alternatives {
 				own.Alternatives[i] = job(a, on)
 			}
-			own.Variant = strings.TrimPrefix(j.Variant+"-"+on.Name, "-") // names its samples
+			own.Form = strings.TrimPrefix(j.Form+"-"+on.Name, "-") // names its samples
 			jobs[key{j, on}] = own
 			places[own] = &place{on: on}
 		}
@@ -63,9 +63,9 @@ func placedJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job
 			}
 			if w.Trace != nil {
 				t := *w.Trace
-				t.Kinds = slices.Clone(t.Kinds)
-				for n := range t.Kinds {
-					t.Kinds[n].Job = job(t.Kinds[n].Job, c.Hardware)
+				t.Blocks = slices.Clone(t.Blocks)
+				for n := range t.Blocks {
+					t.Blocks[n].Job = job(t.Blocks[n].Job, c.Hardware)
 				}
 				w.Trace = &t
 			}

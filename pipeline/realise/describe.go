@@ -105,7 +105,7 @@ func workloadLines(w *experiments.Workload) []string {
 		if text := t.LeftOut(); text != "" {
 			k.Add("workload.trace.lenient", text)
 		}
-		for _, job := range t.Kinds {
+		for _, job := range t.Blocks {
 			if r := job.Runtime; r != nil && job.Timed {
 				k.Add("workload.trace.parallel."+job.Name, speedUpText(r))
 			}
@@ -165,7 +165,7 @@ func arrivalText(a workload.Arrivals) string {
 func jobsOf(c experiments.Cell) []*experiments.Job {
 	var jobs []*experiments.Job
 	if t := c.Workload.Trace; t != nil {
-		for _, k := range t.Kinds {
+		for _, k := range t.Blocks {
 			if !k.Timed || c.Hardware.Real() {
 				jobs = append(jobs, k.Job)
 			}

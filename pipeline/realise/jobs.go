@@ -129,8 +129,8 @@ func realiseSubmits(w *experiments.Workload, seed int64, taken map[string]bool) 
 }
 
 func realiseTrace(t *experiments.Trace) realisation {
-	r := realisation{jobs: t.Jobs, kind: t.Kind, runTimes: t.RunTimes, resizes: t.Resizes, requested: true}
-	for _, k := range t.Kinds {
+	r := realisation{jobs: t.Jobs, kind: t.Block, runTimes: t.RunTimes, resizes: t.Resizes, requested: true}
+	for _, k := range t.Blocks {
 		r.kinds = append(r.kinds, k.Job)
 	}
 	// All that a trace says has a place in its written form.

@@ -130,10 +130,10 @@ func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *Unit
 
 // blockName names the form of a job block that a job is.
 func blockName(j *experiments.Job) string {
-	if j.Variant == "" {
+	if j.Form == "" {
 		return j.Name
 	}
-	return j.Name + "-" + j.Variant
+	return j.Name + "-" + j.Form
 }
 
 // pick is the time-writer line that the language's word stands for.
@@ -219,7 +219,7 @@ func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
 	}
 	other.Threads.Inter, other.Threads.Intra = contract.Split(j.Threads.Inter, j.Threads.Intra, j.Threads.Request, n)
 	other.Threads.Request = n
-	other.Variant = fmt.Sprintf("%dt", n)
+	other.Form = fmt.Sprintf("%dt", n)
 	return &other
 }
 

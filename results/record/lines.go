@@ -86,7 +86,7 @@ func appendDecision(b []byte, d scheduler.Decision, jobs []scheduler.Job) []byte
 		}
 		b = table.AppendText(append(b, `{"job":`...), jobs[p.Job].Name)
 		b = table.AppendText(append(b, `,"reason":`...), p.Reason)
-		b = append(b, '}')
+		b = append(appendLacks(b, p.Lacks, &jobs[p.Job]), '}')
 	}
 	if len(d.Passed) > 0 {
 		b = append(b, ']')
@@ -95,6 +95,31 @@ func appendDecision(b []byte, d scheduler.Decision, jobs []scheduler.Job) []byte
 		b = strconv.AppendInt(append(b, `,"passed_more":`...), int64(d.PassedMore), 10)
 	}
 	return append(b, '}', '\n')
+}
+
+// appendLacks appends what a job lacks; see LackRow.
+func appendLacks(b []byte, lacks []scheduler.Lack, job *scheduler.Job) []byte {
+	for i, x := range lacks {
+		if i == 0 {
+			b = append(b, `,"lacks":[{`...)
+		} else {
+			b = append(b, `,{`...)
+		}
+		if x.Alternative < len(job.Alternatives) {
+			b = append(table.AppendText(append(b, `"resource":`...), job.Alternatives[x.Alternative].Name), ',')
+		}
+		b = table.AppendText(append(b, `"what":`...), x.What)
+		if x.Where != "" {
+			b = table.AppendText(append(b, `,"where":`...), x.Where)
+		}
+		b = strconv.AppendInt(append(b, `,"needs":`...), x.Need, 10)
+		b = strconv.AppendInt(append(b, `,"free":`...), x.Free, 10)
+		b = append(b, '}')
+	}
+	if len(lacks) > 0 {
+		b = append(b, ']')
+	}
+	return b
 }
 
 // wayOf names the alternative with which a job starts or resumes; empty for

@@ -22,6 +22,9 @@ func TestAppendLines(t *testing.T) {
 	for range 20_000 {
 		instants = append(instants, time.Duration(rng.Int64N(1<<rng.IntN(62)+1)))
 	}
+	lacks := []scheduler.Lack{
+		{What: "cores", Need: 4, Free: 1}, {Alternative: 1, What: "GPUs", Where: "on one node", Need: 2},
+	}
 	for i, at := range instants {
 		e := scheduler.Event{At: at, Kind: scheduler.Start, Job: i % 3, Cores: sets[i%3], GPUs: sets[i/3%3]}
 		if i%4 == 0 {
@@ -39,7 +42,7 @@ func TestAppendLines(t *testing.T) {
 		same(t, appendEvent(nil, e, &jobs[e.Job]), eventRow(e, jobs))
 		d := scheduler.Decision{At: at, Kind: scheduler.Resume, Job: i % 3, Cores: e.Cores, Reason: e.Reason, PassedMore: i % 2}
 		for k := range i % 3 {
-			d.Passed = append(d.Passed, scheduler.Passed{Job: k, Reason: "needs 4 cores, 1 are free"})
+			d.Passed = append(d.Passed, scheduler.Passed{Job: k, Reason: "needs 4 cores, 1 are free", Lacks: lacks[:i%3]})
 		}
 		same(t, appendDecision(nil, d, jobs), decisionRow(d, jobs))
 	}
@@ -89,7 +92,15 @@ func decisionRow(d scheduler.Decision, jobs []scheduler.Job) DecisionRow {
 		Cores: d.Cores, Reason: d.Reason, PassedMore: d.PassedMore,
 	}
 	for _, p := range d.Passed {
-		row.Passed = append(row.Passed, PassedRow{Job: jobs[p.Job].Name, Reason: p.Reason})
+		passed := PassedRow{Job: jobs[p.Job].Name, Reason: p.Reason}
+		for _, x := range p.Lacks {
+			lack := LackRow{What: x.What, Where: x.Where, Need: x.Need, Free: x.Free}
+			if x.Alternative < len(jobs[p.Job].Alternatives) {
+				lack.Resource = jobs[p.Job].Alternatives[x.Alternative].Name
+			}
+			passed.Lacks = append(passed.Lacks, lack)
+		}
+		row.Passed = append(row.Passed, passed)
 	}
 	return row
 }

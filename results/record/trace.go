@@ -73,7 +73,18 @@ type DecisionRow struct {
 // PassedRow is a job that was passed over, and why.
 type PassedRow struct {
 	Job    string `json:"job"`
-	Reason string `json:"reason"`
+	Reason string `json:"reason"` // in words
+	// Lacks is what it needed and was not free; see scheduler.Passed.
+	Lacks []LackRow `json:"lacks,omitempty"`
+}
+
+// LackRow is something that a job needs and that is not free: "cores" on a node.
+type LackRow struct {
+	Resource string `json:"resource,omitempty"` // the alternative, for a job that has some
+	What     string `json:"what"`
+	Where    string `json:"where,omitempty"`
+	Need     int64  `json:"needs"`
+	Free     int64  `json:"free"`
 }
 
 // readLines reads the JSON objects of a file, one a line. A last line without

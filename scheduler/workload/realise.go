@@ -114,7 +114,7 @@ func (a Arrivals) draw(count int, seed int64, path ...string) ([]time.Duration, 
 			return nil, fmt.Errorf("unknown kind of arrivals %q", a.Kind)
 		}
 		if at < 0 {
-			return nil, errors.New("the arrivals go on past the end of time")
+			return nil, errors.New("an arrival is out of range")
 		}
 		times[i] = at
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Shape says how a trace is changed on its way into an experiment.
+// Shape is how a trace is changed before an experiment uses it.
 type Shape struct {
 	// Limit is the number of jobs to keep, the first of the file; 0 keeps all.
 	Limit int
@@ -72,7 +72,7 @@ func (s Shape) Apply(t *Trace) error {
 	return nil
 }
 
-var errLate = errors.New("the arrivals go on past the end of time")
+var errLate = errors.New("an arrival is out of range")
 
 // instant returns the new value of an instant of the trace.
 func (s Shape) instant(at, first time.Duration) (time.Duration, error) {

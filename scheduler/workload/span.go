@@ -14,7 +14,7 @@ type Span struct {
 	Mean, SD time.Duration
 }
 
-// Fixed tells whether the span is the same for every job.
+// Fixed reports whether the span is the same for every job.
 func (s Span) Fixed() bool { return s.Kind == Every }
 
 // Draw returns a job's own span, at least 0.

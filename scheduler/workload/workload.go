@@ -5,7 +5,7 @@ package workload
 
 import "time"
 
-// ArrivalKind says how the jobs of one submit block arrive.
+// ArrivalKind is how the jobs of one submit block arrive.
 type ArrivalKind string
 
 // The kinds of arrivals.

@@ -111,7 +111,7 @@ func TestRealiseRefuses(t *testing.T) {
 		"an arrival at -1ns":             batch("a", 1, Arrivals{Kind: At, Times: []time.Duration{-1}}),
 		`unknown kind of arrivals "now"`: batch("a", 1, Arrivals{Kind: "now"}),
 		"is negative":                    batch("a", 1, Arrivals{Kind: Normal, SD: -1}),
-		"past the end of time":           batch("a", 9, Arrivals{Kind: Every, Mean: math.MaxInt64 / 4}),
+		"is out of range":                batch("a", 9, Arrivals{Kind: Every, Mean: math.MaxInt64 / 4}),
 	} {
 		if _, err := Realise("w", []Submit{s}, 1, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one that says %q", err, want)
@@ -185,7 +185,7 @@ func TestShape(t *testing.T) {
 		t.Errorf("an empty shape changes the trace: %v\n%s", err, cmp.Diff(read(), tr))
 	}
 	if err := (Shape{Scale: 1e18}).Apply(&tr); err == nil {
-		t.Error("arrivals past the end of time are accepted")
+		t.Error("arrivals is out of range are accepted")
 	}
 }
 

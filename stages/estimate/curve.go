@@ -42,7 +42,7 @@ func ReadTimings(r io.Reader, file string) ([]Timings, error) {
 	header[0] = strings.TrimPrefix(header[0], "\ufeff")
 	threads, at := pick(header, threadColumns), pick(header, timeColumns)
 	if threads < 0 || at < 0 {
-		return nil, fmt.Errorf("read %s: want a column of threads and one of seconds among %s (threads, cores; seconds, time)", file, strings.Join(header, ", "))
+		return nil, fmt.Errorf("read %s: there is no column of threads (threads, cores) or of seconds (seconds, time) among %s", file, strings.Join(header, ", "))
 	}
 	var groups []Timings
 	var bad []error
@@ -111,7 +111,7 @@ type CurveFit struct {
 	Points []CurvePoint
 }
 
-// FitCurve fits timings and tells the run time on each of their threads, and on
+// FitCurve fits timings and predicts the run time on each of their threads, and on
 // more of them. With half, it knows the first, third, … number of threads alone.
 func FitCurve(t Timings, more []int, half bool, level float64) (CurveFit, error) {
 	p := estimator.Problem{}
@@ -125,7 +125,7 @@ func FitCurve(t Timings, more []int, half bool, level float64) (CurveFit, error)
 		}
 	}
 	f := CurveFit{Timings: t}
-	tell := func(threads int, measured float64) error {
+	predict := func(threads int, measured float64) error {
 		p.Resource = estimator.Resource{Threads: threads}
 		e, err := estimator.Scaling{}.Fit(p)
 		if err != nil {
@@ -137,12 +137,12 @@ func FitCurve(t Timings, more []int, half bool, level float64) (CurveFit, error)
 		return nil
 	}
 	for _, x := range t.Points {
-		if err := tell(x.Threads, x.Seconds); err != nil {
+		if err := predict(x.Threads, x.Seconds); err != nil {
 			return f, fmt.Errorf("%s %s: %w", t.File, t.Group, err)
 		}
 	}
 	for _, n := range more {
-		if err := tell(n, -1); err != nil {
+		if err := predict(n, -1); err != nil {
 			return f, fmt.Errorf("%s %s: %w", t.File, t.Group, err)
 		}
 	}

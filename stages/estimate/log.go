@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// LoggedRun is a training run as its log tells it. Done and At of its marks
+// LoggedRun is a training run in a log. Done and At of its marks
 // count from its first row.
 type LoggedRun struct {
 	// File is where the log is, Name the run within it; empty in a log of one run.
@@ -23,7 +24,7 @@ type LoggedRun struct {
 	// First is the step of the first row.
 	First int
 	Marks []estimator.Mark
-	// Units are the seconds of each epoch, where the log tells these; Startup and
+	// Units are the seconds of each epoch, where the log has these; Startup and
 	// Save are what came before and after them, 0 where it does not say.
 	Units         []float64
 	Startup, Save float64
@@ -48,11 +49,11 @@ func (e *LineError) Error() string { return fmt.Sprintf("%s line %d: %v", e.File
 
 func (e *LineError) Unwrap() error { return e.Err }
 
-// mostSeconds is the latest time that a log may tell: clocks count from 1970 at
+// mostSeconds is the latest time that a log may have: clocks count from 1970 at
 // the earliest, some in milliseconds. Beyond it sums of times lose their seconds.
 const mostSeconds = 1e15
 
-// mostLines bounds the malformed lines that are told of one log.
+// mostLines bounds the malformed lines that are reported for one log.
 const mostLines = 20
 
 // The names of columns, in lower case without spaces and underscores.
@@ -100,7 +101,7 @@ func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings
 		units = report.Steps
 	}
 	if len(units) == 0 {
-		return nil, warnings, fmt.Errorf("read %s: no steps and times in it: want CSV whose header names a step and a time column, or the lines of the job contract", file)
+		return nil, warnings, fmt.Errorf("read %s: it has no steps and times: it must be CSV whose header names a step and a time column, or lines of the job contract", file)
 	}
 	return []LoggedRun{{File: file, Units: units, Startup: max(0, report.Startup), Save: max(0, report.Save)}}, warnings, nil
 }
@@ -121,6 +122,23 @@ type csvRow struct {
 	at   float64
 }
 
+// csvLog collects the rows of a log by run.
+type csvLog struct {
+	file     string
+	header   []string
+	step, at int   // the columns of steps and times
+	by       []int // the columns whose values name a run
+
+	names []string
+	rows  map[string][]csvRow
+	again map[string]int     // how often the run of a name began again
+	until map[string]float64 // the latest row of a run
+	back  []int              // lines with an earlier time than a lower step of their run
+
+	bad  []error // the first mostLines malformed lines
+	many int     // all of them
+}
+
 func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
 	r := csv.NewReader(in)
 	r.FieldsPerRecord = -1
@@ -129,28 +147,36 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 		return nil, nil, fmt.Errorf("read %s: %w", file, err)
 	}
 	header[0] = strings.TrimPrefix(header[0], "\ufeff")
-	step, at := pick(header, stepColumns), pick(header, timeColumns)
-	if at < 0 {
-		return nil, nil, fmt.Errorf("read %s: no column of times among %s (wall_time, time, elapsed_s and seconds are known)", file, strings.Join(header, ", "))
+	l := &csvLog{
+		file: file, header: header, step: pick(header, stepColumns), at: pick(header, timeColumns),
+		rows: map[string][]csvRow{}, again: map[string]int{}, until: map[string]float64{},
 	}
-	var by []int
+	if l.at < 0 {
+		return nil, nil, fmt.Errorf("read %s: there is no column of times (wall_time, time, elapsed_s, seconds) among %s",
+			file, strings.Join(header, ", "))
+	}
 	for i, h := range header {
-		if i != step && i != at && slices.Contains(runColumns, columnName(h)) {
-			by = append(by, i)
+		if i != l.step && i != l.at && slices.Contains(runColumns, columnName(h)) {
+			l.by = append(l.by, i)
 		}
 	}
-	var (
-		names []string
-		rows  = map[string][]csvRow{}
-		bad   []error
-		many  int
-		again = map[string]int{}     // times that the run of a name began anew
-		until = map[string]float64{} // the latest row of a run
-		back  []int                  // lines with an earlier time than a lower step of their run
-	)
+	if err := l.read(r); err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	if len(l.bad) > 0 && !lenient {
+		return nil, nil, errors.Join(l.bad...)
+	}
+	if runs = l.runs(); len(runs) == 0 {
+		return nil, nil, fmt.Errorf("read %s: there are no rows below the header", file)
+	}
+	return runs, l.warnings(), nil
+}
+
+// read reads the rows below the header, and collects malformed lines.
+func (l *csvLog) read(r *csv.Reader) error {
 	malformed := func(line int, err error) {
-		if many++; many <= mostLines {
-			bad = append(bad, &LineError{file, line, err})
+		if l.many++; l.many <= mostLines {
+			l.bad = append(l.bad, &LineError{l.file, line, err})
 		}
 	}
 	for {
@@ -163,71 +189,75 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 			malformed(parse.StartLine, parse.Err)
 			continue
 		} else if err != nil {
-			return nil, nil, fmt.Errorf("read %s: %w", file, err)
+			return err
 		}
 		line, _ := r.FieldPos(0)
-		row, err := readRow(record, len(header), step, at, header)
+		row, err := readRow(record, len(l.header), l.step, l.at, l.header)
 		if err != nil {
 			malformed(line, err)
 			continue
 		}
-		var id []string
-		for _, i := range by {
-			id = append(id, record[i])
-		}
-		name := strings.Join(id, "/")
-		key := name
-		if n := again[name]; n > 0 {
-			key = fmt.Sprintf("%s#%d", name, n+1)
-		}
-		// Back at the first step after others: the next run under the same name.
-		if v := rows[key]; len(v) > 1 && row.step <= v[0].step && row.at >= until[key] {
-			again[name]++
-			key = fmt.Sprintf("%s#%d", name, again[name]+1)
-		}
-		if rows[key] == nil {
-			names = append(names, key)
-			until[key] = row.at
-		}
-		if v := rows[key]; len(v) > 0 && row.at < until[key] && row.step > v[len(v)-1].step {
-			back = append(back, line)
-		}
-		until[key] = max(until[key], row.at)
-		rows[key] = append(rows[key], row)
+		l.add(line, record, row)
 	}
-	if many > len(bad) {
-		bad = append(bad, fmt.Errorf("%s: %d more malformed lines", file, many-len(bad)))
+	if l.many > len(l.bad) {
+		l.bad = append(l.bad, fmt.Errorf("%s: %d more malformed lines", l.file, l.many-len(l.bad)))
 	}
-	if len(bad) > 0 && !lenient {
-		return nil, nil, errors.Join(bad...)
+	return nil
+}
+
+// add appends a row to its run.
+func (l *csvLog) add(line int, record []string, row csvRow) {
+	var id []string
+	for _, i := range l.by {
+		id = append(id, record[i])
 	}
-	for _, e := range bad {
-		warnings = append(warnings, e.Error()+" (skipped)")
+	name := strings.Join(id, "/")
+	key := name
+	if n := l.again[name]; n > 0 {
+		key = fmt.Sprintf("%s#%d", name, n+1)
 	}
-	if len(back) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s line %d: the time goes back while the steps go on (lines in all: %d): rows count in the order of their times", file, back[0], len(back)))
+	// Back at the first step after others: the next run under the same name.
+	if v := l.rows[key]; len(v) > 1 && row.step <= v[0].step && row.at >= l.until[key] {
+		l.again[name]++
+		key = fmt.Sprintf("%s#%d", name, l.again[name]+1)
 	}
-	for _, name := range names {
-		v := rows[name]
-		slices.SortStableFunc(v, func(a, b csvRow) int {
-			switch {
-			case a.at < b.at:
-				return -1
-			case a.at > b.at:
-				return 1
-			}
-			return 0
-		})
-		run := LoggedRun{File: file, Name: name, First: v[0].step}
+	if l.rows[key] == nil {
+		l.names = append(l.names, key)
+		l.until[key] = row.at
+	}
+	if v := l.rows[key]; len(v) > 0 && row.at < l.until[key] && row.step > v[len(v)-1].step {
+		l.back = append(l.back, line)
+	}
+	l.until[key] = max(l.until[key], row.at)
+	l.rows[key] = append(l.rows[key], row)
+}
+
+// runs returns the runs, in the order of the file, with their rows sorted by time.
+func (l *csvLog) runs() []LoggedRun {
+	var runs []LoggedRun
+	for _, name := range l.names {
+		v := l.rows[name]
+		slices.SortStableFunc(v, func(a, b csvRow) int { return cmp.Compare(a.at, b.at) })
+		run := LoggedRun{File: l.file, Name: name, First: v[0].step}
 		for _, x := range v {
 			run.Marks = append(run.Marks, estimator.Mark{Done: x.step - run.First, At: x.at - v[0].at})
 		}
 		runs = append(runs, run)
 	}
-	if len(runs) == 0 {
-		return nil, nil, fmt.Errorf("read %s: no rows below the header", file)
+	return runs
+}
+
+// warnings returns what is wrong with the log but does not keep it from being used.
+func (l *csvLog) warnings() []string {
+	var warnings []string
+	for _, e := range l.bad {
+		warnings = append(warnings, e.Error()+" (skipped)")
 	}
-	return runs, warnings, nil
+	if len(l.back) > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s line %d: the time decreases while the steps increase "+
+			"(%d such lines): rows are sorted by time", l.file, l.back[0], len(l.back)))
+	}
+	return warnings
 }
 
 func readRow(record []string, fields, step, at int, header []string) (csvRow, error) {

@@ -59,7 +59,7 @@ func TestReadLogRefuses(t *testing.T) {
 		{"nothing", "", "empty"},
 		{"a header alone", "Step,Time\n", "no rows"},
 		{"no time", "Step,Loss\n1,2\n", "no column of times"},
-		{"prose", "hello\nworld\n", "want CSV"},
+		{"prose", "hello\nworld\n", "must be CSV"},
 		{"a broken time-writer line", "<TIME_WRITTER_OUTPUT>[1, x, 2]</TIME_WRITTER_OUTPUT>\n", "log: line 1"},
 		{"a quote", "Step,Time\n1,\"2\n", "log line 2"},
 		{"a quote in the first column", "Step,Time\n\"0,0\n1,10\n", "log line 2"},

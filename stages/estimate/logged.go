@@ -13,7 +13,7 @@ import (
 
 // LogOptions say how logged runs are predicted.
 type LogOptions struct {
-	// Total is the length of a whole run in steps, 0 to have it told from the logs:
+	// Total is the length of a whole run in steps, 0 to take it from the logs:
 	// the furthest row of all, rounded down to three digits.
 	Total int
 	// Fraction of Total is all that is looked at of a run that is predicted, and of
@@ -95,7 +95,7 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 	}
 	total := o.Length(runs)
 	if total <= 0 {
-		return nil, errors.New("predict: no run got anywhere: give the length of a whole run")
+		return nil, errors.New("predict: no run has finished a step: give the length of a whole run (--total)")
 	}
 	begins := make([]LoggedRun, len(runs))
 	ticks := map[string]float64{} // the clock of each file
@@ -143,7 +143,7 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 	return out, nil
 }
 
-// is tells whether two are one run.
+// is reports whether two are one run.
 func (r LoggedRun) is(o LoggedRun) bool { return r.File == o.File && r.Name == o.Name }
 
 // limit is the last step that may be looked at.
@@ -287,7 +287,7 @@ func (p LogPrediction) Why() string {
 		return ""
 	}
 	if p.Rows < 2 {
-		return fmt.Sprintf("only %d row within the fraction: look at more of it (--fraction)", p.Rows)
+		return fmt.Sprintf("only %d row within the fraction: use a larger fraction (--fraction)", p.Rows)
 	}
 	return p.Err.Error()
 }

@@ -20,7 +20,7 @@ const brief = time.Second
 // barWidth is the length of a stage's bar in columns.
 const barWidth = 20
 
-// board is the state of a run as far as it has been told.
+// board is the state of a run as far as it has been observed.
 type board struct {
 	stages []*stage
 	units  []*unit // running now, in the order in which they began
@@ -33,14 +33,14 @@ type stage struct {
 	over, broken        bool
 	began               time.Time
 	elapsed             time.Duration // when over
-	left                time.Duration // as told at toldAt; 0 unknown
+	left                time.Duration // as predicted at toldAt; 0 unknown
 	toldAt              time.Time
 }
 
 type unit struct {
 	stage, name string
 	began       time.Time
-	jobs        pipeline.Progress // the last that told of jobs
+	jobs        pipeline.Progress // the last step that had jobs
 }
 
 // take brings the board up to date with one step.
@@ -183,7 +183,7 @@ func (u *unit) text(now time.Time, room int) string {
 }
 
 // squeeze shortens s to width columns by leaving out its middle. It leaves
-// enough to tell it by, however narrow the terminal.
+// enough to recognise it, however narrow the terminal.
 func squeeze(s string, width int) string {
 	const least = 9
 	runes := []rune(s)
@@ -195,7 +195,7 @@ func squeeze(s string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
 }
 
-// jobs tells the jobs of a cell by state.
+// jobs counts the jobs of a cell by state.
 func jobs(p pipeline.Progress) string {
 	t := fmt.Sprintf("%d/%d jobs done", p.JobsDone, p.Jobs)
 	for _, part := range []struct {

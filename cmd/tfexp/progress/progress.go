@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 )
 
-// View is told of progress, from any goroutine, until it is closed.
+// View observes progress, from any goroutine, until it is closed.
 type View interface {
 	// Observe takes in one step; it does not wait for the terminal.
 	Observe(pipeline.Progress)
@@ -25,7 +25,7 @@ type View interface {
 }
 
 // New returns the view that fits w: live when w is a terminal that can move
-// its cursor, plain lines otherwise. color says whether marks may be coloured.
+// its cursor, plain lines otherwise. color allows coloured marks.
 func New(w io.Writer, color bool) View {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
 		size := func() (int, int) {

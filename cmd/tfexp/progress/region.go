@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// The size of a terminal that does not tell its own.
+// The size of a terminal whose size is unknown.
 const (
 	defaultWidth  = 80
 	defaultHeight = 24

@@ -23,6 +23,8 @@ type Moment struct {
 	// differ in numbers only, and For names the jobs that went ahead.
 	Times int      `json:"times,omitempty"`
 	For   []string `json:"for,omitempty"`
+
+	lacks []shortage // over all these times
 }
 
 // StoryOf returns what was decided about a job, and why, in the order of time,
@@ -94,7 +96,7 @@ func decisionsOf(e *record.Experiment, c record.CellRef, job string) ([]Moment, 
 		}
 		for _, p := range d.Passed {
 			if p.Job == job && !joined(story, d, p) {
-				story = append(story, Moment{At: d.At, What: "passed over", Why: p.Reason, Times: 1, For: []string{d.Job}})
+				story = append(story, Moment{At: d.At, What: "passed over", Why: p.Reason, Times: 1, For: []string{d.Job}, lacks: shortagesOf(p)})
 			}
 		}
 	}
@@ -102,18 +104,21 @@ func decisionsOf(e *record.Experiment, c record.CellRef, job string) ([]Moment, 
 }
 
 // joined adds a decision in which the job was passed over to the last moment, and
-// reports whether the reasons are alike.
+// reports whether the reason is the same but for how much was needed and free.
 func joined(story []Moment, d record.DecisionRow, p record.PassedRow) bool {
 	last := len(story) - 1
 	if last < 0 || story[last].Times == 0 {
 		return false
 	}
-	why, ok := alike(story[last].Why, p.Reason)
-	if !ok {
+	m := &story[last]
+	switch {
+	case len(p.Lacks)+len(m.lacks) == 0 && m.Why == p.Reason:
+	case widen(m.lacks, shortagesOf(p)):
+		m.Why = inWords(m.lacks)
+	default:
 		return false
 	}
-	m := &story[last]
-	m.Why, m.Times = why, m.Times+1
+	m.Times++
 	if !slices.Contains(m.For, d.Job) {
 		m.For = append(m.For, d.Job)
 	}

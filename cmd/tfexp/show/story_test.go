@@ -37,8 +37,8 @@ func TestStoryOfAJob(t *testing.T) {
 {"t_s":1,"event":"start","job":"short-1","cores":"1"}
 {"t_s":3,"event":"fail","job":"short-1","cores":"","reason":"exit status 3"}
 `, `{"t_s":0,"decision":"start","job":"long-1","cores":"0-1","reason":"first in the queue"}
-{"t_s":0.6,"decision":"resume","job":"long-1","cores":"0","reason":"fits","passed":[{"job":"short-1","reason":"needs 2 cores, 1 are free"}]}
-{"t_s":0.7,"decision":"resume","job":"long-1","cores":"0","reason":"fits","passed":[{"job":"short-1","reason":"needs 2 cores, 0 are free"}]}
+{"t_s":0.6,"decision":"resume","job":"long-1","cores":"0","reason":"fits","passed":[{"job":"short-1","reason":"needs 2 cores, 1 are free","lacks":[{"what":"cores","needs":2,"free":1}]}]}
+{"t_s":0.7,"decision":"resume","job":"long-1","cores":"0","reason":"fits","passed":[{"job":"short-1","reason":"needs 2 cores, 0 are free","lacks":[{"what":"cores","needs":2,"free":0}]}]}
 {"t_s":1,"decision":"pause","job":"long-1","cores":"","reason":"its quantum ended"}
 {"t_s":1,"decision":"start","job":"short-1","cores":"1","reason":"it fits","passed":[{"job":"wide-1","reason":"needs 2 cores"}],"passed_more":3}
 `)

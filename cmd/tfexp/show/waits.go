@@ -135,36 +135,55 @@ func fromTo(n [2]int) string {
 	return fmt.Sprintf("%d–%d", n[0], n[1])
 }
 
-// alike joins two reasons that differ in numbers only: "needs 4 cores, 1–3 are
-// free".
-func alike(a, b string) (string, bool) {
-	x, y := strings.Fields(a), strings.Fields(b)
-	if len(x) != len(y) {
-		return "", false
-	}
-	for i := range x {
-		if x[i] == y[i] {
-			continue
-		}
-		m, ok := numbersOf(x[i])
-		n, ok2 := numbersOf(y[i])
-		if !ok || !ok2 {
-			return "", false
-		}
-		x[i] = fromTo([2]int{min(m[0], n[0]), max(m[1], n[1])})
-	}
-	return strings.Join(x, " "), true
+// shortage is what a job lacked in successive decisions, from the least to the most.
+type shortage struct {
+	record.LackRow
+	need, free [2]int
 }
 
-// numbersOf reads what fromTo writes.
-func numbersOf(s string) (n [2]int, ok bool) {
-	lo, hi, found := strings.Cut(s, "–")
-	if !found {
-		hi = lo
+// shortagesOf are those of one decision.
+func shortagesOf(p record.PassedRow) []shortage {
+	var list []shortage
+	for _, x := range p.Lacks {
+		need, free := int(x.Need), int(x.Free)
+		list = append(list, shortage{LackRow: x, need: [2]int{need, need}, free: [2]int{free, free}})
 	}
-	a, err := strconv.Atoi(lo)
-	b, err2 := strconv.Atoi(hi)
-	return [2]int{a, b}, err == nil && err2 == nil
+	return list
+}
+
+// widen takes in the shortages of another decision, and reports whether it was
+// about the same things.
+func widen(list, more []shortage) bool {
+	if len(list) == 0 || len(list) != len(more) {
+		return false
+	}
+	for i, x := range list {
+		if y := more[i]; x.Resource != y.Resource || x.What != y.What || x.Where != y.Where {
+			return false
+		}
+	}
+	for i := range list {
+		x, y := &list[i], more[i]
+		x.need = [2]int{min(x.need[0], y.need[0]), max(x.need[1], y.need[1])}
+		x.free = [2]int{min(x.free[0], y.free[0]), max(x.free[1], y.free[1])}
+	}
+	return true
+}
+
+// inWords is "needs 4 cores on one node, 1–3 are free".
+func inWords(list []shortage) string {
+	parts := make([]string, len(list))
+	for i, x := range list {
+		what := x.What
+		if x.Where != "" {
+			what += " " + x.Where
+		}
+		parts[i] = fmt.Sprintf("needs %s %s, %s are free", fromTo(x.need), what, fromTo(x.free))
+		if x.Resource != "" {
+			parts[i] = x.Resource + ": " + parts[i]
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // intervals closes each stretch of a wait: a job that was passed over waits for
