@@ -74,7 +74,9 @@ var rules = []struct {
 	{"scheduler/matching", nil},
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
-	{"scheduler", []string{"scheduler"}},
+	{"scheduler/policy", []string{"scheduler$", "scheduler/queue", "scheduler/matching"}},
+	{"scheduler/", []string{"scheduler"}},
+	{"scheduler", []string{"scheduler/queue"}}, // and no policy
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
 	{"jobs/builtin", []string{"jobs/contract", "jobs/digits"}},
@@ -134,6 +136,49 @@ func allowed(pkg, target string) bool {
 		return false
 	}
 	return false
+}
+
+// views are the packages that show results to people. Data comes to them as
+// data: they do not take apart sentences, labels and summaries.
+var views = []string{"stages/report", "stages/plot", "results/prose", "cmd/tfexp"}
+
+// takesApart are the uses of functions that take strings apart, which views may
+// have, by file: on arguments, files and formats, never on what was made for
+// people.
+var takesApart = map[string]string{
+	"cmd/tfexp/args.go":         "command lines, and the flag library's errors",
+	"cmd/tfexp/cells.go":        "names of log files",
+	"cmd/tfexp/export.go":       "command lines",
+	"cmd/tfexp/init.go":         "file names",
+	"cmd/tfexp/root.go":         "command lines",
+	"cmd/tfexp/show/waits.go":   "reasons in decisions.jsonl, which differ in their numbers only",
+	"results/prose/format.go":   "numbers that it has just written",
+	"stages/plot/style.go":      "SVG",
+	"stages/report/failures.go": "lines of logs",
+	"stages/report/pictures.go": "SVG",
+}
+
+func TestViewsTakeNoTextApart(t *testing.T) {
+	cuts := map[string]bool{}
+	for _, name := range strings.Fields("Cut CutPrefix CutSuffix Split SplitN SplitAfter SplitAfterN SplitSeq Fields FieldsFunc FieldsSeq " +
+		"HasPrefix HasSuffix TrimPrefix TrimSuffix Contains Index IndexByte LastIndex") {
+		cuts["strings."+name] = true
+	}
+	eachFile(t, func(path, pkg string, file *ast.File) {
+		if !slices.ContainsFunc(views, func(v string) bool { return pkg == v || strings.HasPrefix(pkg, v+"/") }) || takesApart[path] != "" {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if from, ok := s.X.(*ast.Ident); ok && (cuts[from.Name+"."+s.Sel.Name] || from.Name == "regexp") {
+				t.Errorf("%s uses %s.%s: data must come with the text that it is part of", path, from.Name, s.Sel.Name)
+			}
+			return true
+		})
+	})
 }
 
 // words are texts that happen to be the name of an engine, and mean something else: the half of a real cell that is its

@@ -81,7 +81,7 @@ func (r *run) restore(i int) (bool, error) {
 		return false, nil
 	}
 	if err := store.Unpack(dir, packed); err != nil {
-		r.Warn("cache", ref.Cell, fmt.Sprintf("%s could not be taken from the cache and runs again: %v", ref.Cell, err))
+		r.Warn("cache", ref.Cell, fmt.Sprintf("the cell could not be taken from the cache and runs again: %v", err))
 		return false, nil
 	}
 	return true, r.journal.Add(store.JournalEntry{Event: "cell_restored", Unit: ref.Cell, Key: ref.Key})

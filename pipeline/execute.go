@@ -81,7 +81,7 @@ func judgeLoad(out *record.Cell, cell string, busy float64) {
 	}
 	out.Busy = busy
 	if busy > hardware.BusyCores {
-		out.Warnings = append(out.Warnings, record.Warning{Code: record.BusyMachine, Cell: cell,
-			Text: fmt.Sprintf("other programs used %.2g CPU cores while jobs ran", busy)})
+		out.Warnings = append(out.Warnings, record.Measured(record.BusyMachine, cell,
+			"other programs used ", busy, fmt.Sprintf("%.2g", busy), " CPU cores while jobs ran"))
 	}
 }

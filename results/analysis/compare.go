@@ -99,6 +99,7 @@ func compareWith(base Variant, variants []Variant, m measure.Metric, level float
 		r := stats.ComparePairs(b, c, level, stream)
 		rows = append(rows, record.ComparisonRow{
 			Metric: m.Name, Workload: v.Workload, Hardware: v.Hardware, Baseline: base.Label, Candidate: v.Label,
+			BaselinePolicy: base.Policy, CandidatePolicy: v.Policy, BaselineAxes: base.Axes, CandidateAxes: v.Axes,
 			Pairs: r.Pairs, BaselineMean: r.BaselineMean, CandidateMean: r.CandidateMean,
 			// The metrics are never below 0, so neither is a ratio of their means.
 			Ratio: r.Ratio, CILow: max(0, r.RatioLow), CIHigh: r.RatioHigh, RawP: r.P,

@@ -38,7 +38,7 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 		case len(rows) <= mostSentences:
 			return strings.Join([]string{r.Metric, r.Workload, r.Hardware, r.Candidate, r.Baseline}, "\n")
 		}
-		return strings.Join([]string{r.Metric, r.Workload, r.Hardware, policyOf(r.Candidate), policyOf(r.Baseline)}, "\n")
+		return strings.Join([]string{r.Metric, r.Workload, r.Hardware, r.CandidatePolicy, r.BaselinePolicy}, "\n")
 	}
 	var groups [][]record.ComparisonRow
 	at := map[string]int{}
@@ -92,8 +92,11 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 			if r.Verdict != verdict {
 				continue
 			}
-			_, own, _ := strings.Cut(r.Candidate, " ")
-			points = append(points, own[strings.IndexByte(own, '=')+1:])
+			if axis != "" {
+				points = append(points, r.CandidateAxes[0].Value)
+			} else {
+				points = append(points, record.AxesLabel(r.CandidateAxes))
+			}
 			if len(points) == 1 {
 				low, high = r.Ratio, r.Ratio
 			}
@@ -124,21 +127,19 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 		parts = append(parts, part)
 	}
 	r := rows[0]
-	r.Candidate = policyOf(r.Candidate)
-	return fmt.Sprintf("%s against %s%s, %s: %s.", subject(p, r), policyOf(r.Baseline), place(p, r), metricTitle(r.Metric), strings.Join(parts, ", "))
+	r.Candidate = r.CandidatePolicy
+	return fmt.Sprintf("%s against %s%s, %s: %s.", subject(p, r), r.BaselinePolicy, place(p, r), metricTitle(r.Metric), strings.Join(parts, ", "))
 }
 
 // soleAxis is the axis in which alone the candidates differ; "" when they
 // differ in several.
 func soleAxis(rows []record.ComparisonRow) string {
 	first := ""
-	for _, r := range rows {
-		_, own, _ := strings.Cut(r.Candidate, " ")
-		name, _, ok := strings.Cut(own, "=")
-		if !ok || strings.Contains(own, " ") || first != "" && name != first {
+	for i, r := range rows {
+		if len(r.CandidateAxes) != 1 || i > 0 && r.CandidateAxes[0].Name != first {
 			return ""
 		}
-		first = name
+		first = r.CandidateAxes[0].Name
 	}
 	return first
 }
@@ -162,12 +163,6 @@ func listed(words []string) string {
 		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 	}
 	return words[0]
-}
-
-// policyOf is the name of a variant's policy, without its axes.
-func policyOf(variant string) string {
-	name, _, _ := strings.Cut(variant, " ")
-	return name
 }
 
 func metricTitle(name string) string {

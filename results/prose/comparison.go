@@ -1,11 +1,12 @@
 package prose
 
 import (
+	"slices"
+
 	"fmt"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"math"
-	"strings"
 
 	"github.com/tfexp/tfexp/results/stats"
 )
@@ -49,13 +50,11 @@ func Comparison(p record.Plan, r record.ComparisonRow) string {
 // withoutShared takes the axes from the names of both policies, when they are
 // the same, and returns them in words: " at job_count=8 kind=fixed".
 func withoutShared(r record.ComparisonRow) (record.ComparisonRow, string) {
-	candidate, own, _ := strings.Cut(r.Candidate, " ")
-	baseline, its, _ := strings.Cut(r.Baseline, " ")
-	if own == "" || own != its {
+	if len(r.CandidateAxes) == 0 || !slices.Equal(r.CandidateAxes, r.BaselineAxes) {
 		return r, ""
 	}
-	r.Candidate, r.Baseline = candidate, baseline
-	return r, " at " + own
+	r.Candidate, r.Baseline = r.CandidatePolicy, r.BaselinePolicy
+	return r, " at " + record.AxesLabel(r.CandidateAxes)
 }
 
 // evidence is what stands behind a verdict: "95% interval 38–47%, 5 pairs, p = 0.0002".
@@ -91,9 +90,8 @@ func evidence(r record.ComparisonRow, unit string) string {
 
 // subject names the candidate with what it is: "Round robin (rr)".
 func subject(p record.Plan, r record.ComparisonRow) string {
-	policy, _, _ := strings.Cut(r.Candidate, " ")
 	for _, n := range p.Policies {
-		if n.Name == policy && n.Title != "" {
+		if n.Name == r.CandidatePolicy && n.Title != "" {
 			return fmt.Sprintf("%s (%s)", n.Title, r.Candidate)
 		}
 	}

@@ -2,50 +2,47 @@ package prose
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/results/record"
-	"regexp"
-	"strconv"
 	"strings"
+
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Doubt is a warning with all the cells that it is about.
 type Doubt struct {
 	Text string
 	// Cells are the first few cells, More counts the others. Both are empty
-	// when it is about the whole run, or the text names its cell.
+	// when it is about the whole run.
 	Cells []string
 	More  int
 }
 
-// number is a measured figure in a warning, as it stands between two words.
-var number = regexp.MustCompile(`(?:^| )\d+\.\d+(?: |$)`)
-
-// Doubts joins the warnings that differ only in their cell, or in one measured
-// figure, whose range they then tell. It names at most most cells of each.
+// Doubts joins the warnings that differ only in their cell, or in their measured
+// figure, of which it gives the range. It names at most most cells of each.
 func Doubts(warnings []record.Warning, most int) []Doubt {
+	type key struct{ code, text, before, after string }
 	var out []Doubt
-	var ranges [][2]string // the least and the greatest figure of each
-	at := map[string]int{}
+	var ranges [][2]record.Figure // the least and the greatest figure of each
+	at := map[key]int{}
 	for _, w := range warnings {
-		key, figure := w.Code+w.Text, ""
-		if all := number.FindAllString(w.Text, -1); len(all) == 1 {
-			figure = strings.TrimSpace(all[0])
-			key = w.Code + number.ReplaceAllString(w.Text, " # ")
+		f := w.Figure
+		k := key{w.Code, w.Text, f.Before, f.After}
+		if f.Text != "" {
+			k.text = ""
 		}
-		i, ok := at[key]
+		i, ok := at[k]
 		if !ok {
 			i = len(out)
-			at[key] = i
-			out, ranges = append(out, Doubt{Text: w.Text}), append(ranges, [2]string{figure, figure})
+			at[k] = i
+			out, ranges = append(out, Doubt{Text: w.Text}), append(ranges, [2]record.Figure{f, f})
 		}
-		if less(figure, ranges[i][0]) {
-			ranges[i][0] = figure
+		if f.Value < ranges[i][0].Value {
+			ranges[i][0] = f
 		}
-		if less(ranges[i][1], figure) {
-			ranges[i][1] = figure
+		if f.Value > ranges[i][1].Value {
+			ranges[i][1] = f
 		}
 		switch {
-		case w.Cell == "", strings.Contains(w.Text, w.Cell): // said already
+		case w.Cell == "":
 		case len(out[i].Cells) < most:
 			out[i].Cells = append(out[i].Cells, w.Cell)
 		default:
@@ -53,18 +50,11 @@ func Doubts(warnings []record.Warning, most int) []Doubt {
 		}
 	}
 	for i, r := range ranges {
-		if r[0] != r[1] {
-			out[i].Text = number.ReplaceAllString(out[i].Text, " "+r[0]+" to "+r[1]+" ")
+		if low, high := r[0], r[1]; low.Text != high.Text {
+			out[i].Text = low.Before + low.Text + " to " + high.Text + low.After
 		}
 	}
 	return out
-}
-
-// less compares two figures as numbers.
-func less(a, b string) bool {
-	x, _ := strconv.ParseFloat(a, 64)
-	y, _ := strconv.ParseFloat(b, 64)
-	return x < y
 }
 
 // String is one line: "the machine was busy (a-r1, a-r2 and 3 more cells)".

@@ -58,17 +58,31 @@ func Interval(i stats.Interval) string {
 	return fixed(i.Mean, decimals) + " ± " + fixed(half, decimals)
 }
 
-// PValue writes a p-value: "p = 0.012", "p < 0.0001".
+// PValue writes a p-value in a sentence: "p = 0.012", "p < 0.0001".
 func PValue(p float64) string {
 	switch {
 	case math.IsNaN(p):
 		return "p unknown"
-	case p < 0.0001:
-		return "p < 0.0001"
-	case p < 0.001:
-		return "p = " + strconv.FormatFloat(p, 'f', 4, 64)
+	case p < leastP:
+		return "p " + P(p)
 	}
-	return "p = " + strconv.FormatFloat(p, 'f', min(3, max(2, 1-int(math.Floor(math.Log10(p))))), 64)
+	return "p = " + P(p)
+}
+
+// leastP is the least p-value that is written with its digits.
+const leastP = 0.0001
+
+// P writes a p-value in a table: "0.012", "< 0.0001"; "–" when it is unknown.
+func P(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return "–"
+	case p < leastP:
+		return "< 0.0001"
+	case p < 0.001:
+		return strconv.FormatFloat(p, 'f', 4, 64)
+	}
+	return strconv.FormatFloat(p, 'f', min(3, max(2, 1-int(math.Floor(math.Log10(p))))), 64)
 }
 
 func withUnit(v float64, unit string) string {

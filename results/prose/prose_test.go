@@ -34,6 +34,25 @@ func axis(pairs ...string) []record.Setting {
 	return out
 }
 
+// between sets the variants of a comparison, "rr load=1".
+func between(r record.ComparisonRow, baseline, candidate string) record.ComparisonRow {
+	parts := func(label string) (policy string, axes []record.Setting) {
+		for i, part := range strings.Fields(label) {
+			if i == 0 {
+				policy = part
+				continue
+			}
+			name, value, _ := strings.Cut(part, "=")
+			axes = append(axes, record.Setting{Name: name, Value: value})
+		}
+		return policy, axes
+	}
+	r.Baseline, r.Candidate = baseline, candidate
+	r.BaselinePolicy, r.BaselineAxes = parts(baseline)
+	r.CandidatePolicy, r.CandidateAxes = parts(candidate)
+	return r
+}
+
 func TestSentence(t *testing.T) {
 	p := record.Plan{Policies: []record.Named{
 		{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 500ms, strict", Title: "Round robin"}, {Name: "fast", Summary: "las, strict", Title: "LAS"},
@@ -46,6 +65,7 @@ func TestSentence(t *testing.T) {
 			Difference: r.Difference, DifferenceLow: r.DifferenceLow, DifferenceHigh: r.DifferenceHigh,
 			PValue: r.P, RawP: r.P, Candidates: 1, Level: 0.95, Method: r.Method, Verdict: record.Worse,
 		}
+		row = between(row, row.Baseline, row.Candidate)
 		change(&row)
 		return prose.Comparison(p, row)
 	}
@@ -71,12 +91,16 @@ func TestSentence(t *testing.T) {
 			"Round robin (rr) raised preemptions against fcfs, from 0 to 17 (95% interval of the difference 15.7 to 18.3, 4 pairs, p < 0.0001).",
 		},
 		{
-			sentence([]float64{4, 4, 4}, []float64{2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) { r.Candidate, r.Verdict = "fast quantum=1s", record.Better }),
+			sentence([]float64{4, 4, 4}, []float64{2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) {
+				*r = between(*r, "fcfs", "fast quantum=1s")
+				r.Verdict = record.Better
+			}),
 			"LAS (fast quantum=1s) cut mean JCT by 50% against fcfs, from 4 s to 2 s (3 pairs, all of which differ by the same).",
 		},
 		{
 			sentence([]float64{4, 4, 4}, []float64{2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) {
-				r.Baseline, r.Candidate, r.Verdict = "fcfs jobs=8 kind=fixed", "rr jobs=8 kind=fixed", record.Better
+				*r = between(*r, "fcfs jobs=8 kind=fixed", "rr jobs=8 kind=fixed")
+				r.Verdict = record.Better
 			}),
 			"Round robin (rr) cut mean JCT by 50% against fcfs at jobs=8 kind=fixed, from 4 s to 2 s (3 pairs, all of which differ by the same).",
 		},
@@ -101,7 +125,8 @@ func TestSentence(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	row := func(candidate, baseline, verdict string, ratio float64) record.ComparisonRow {
-		return record.ComparisonRow{Metric: "mean_jct_s", Candidate: candidate, Baseline: baseline, Verdict: verdict, Ratio: ratio, Pairs: 1}
+		r := record.ComparisonRow{Metric: "mean_jct_s", Verdict: verdict, Ratio: ratio, Pairs: 1}
+		return between(r, baseline, candidate)
 	}
 	p := record.Plan{Policies: []record.Named{{Name: "rr", Summary: "round_robin, quantum 500ms, strict", Title: "Round robin"}}}
 	few := func(verdict string) []record.ComparisonRow {
@@ -151,9 +176,10 @@ func TestUnsaid(t *testing.T) {
 
 func TestDoubts(t *testing.T) {
 	var warnings []record.Warning
-	for i, text := range []string{"used 0.8 cores", "used 12.5 cores", "used 2.5 cores", "used 2.5 of 3.5 cores"} {
-		warnings = append(warnings, record.Warning{Code: "busy_machine", Cell: fmt.Sprint("cell-r", i), Text: text})
+	for i, cores := range []float64{0.8, 12.5, 2.5} {
+		warnings = append(warnings, record.Measured("busy_machine", fmt.Sprint("cell-r", i), "used ", cores, fmt.Sprint(cores), " cores"))
 	}
+	warnings = append(warnings, record.Warning{Code: "busy_machine", Cell: "cell-r3", Text: "used 2.5 of 3.5 cores"})
 	got := prose.Doubts(warnings, 2)
 	if len(got) != 2 || got[0].String() != "used 0.8 to 12.5 cores (cell-r0, cell-r1 and 1 more)" || got[1].String() != "used 2.5 of 3.5 cores (cell-r3)" {
 		t.Errorf("%v", got)

@@ -4,6 +4,8 @@
 package record
 
 import (
+	"strings"
+
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/table"
 	"os"
@@ -122,11 +124,22 @@ type CellRef struct {
 // Variant is the cell's policy with its axes, the unit of comparison and the
 // label in tables: "rr", or "rr quantum=500ms".
 func (c CellRef) Variant() string {
-	s := c.Policy
-	for _, a := range c.Axes {
-		s += " " + a.Name + "=" + a.Value
+	if len(c.Axes) == 0 {
+		return c.Policy
 	}
-	return s
+	return c.Policy + " " + AxesLabel(c.Axes)
+}
+
+// AxesLabel names axes with their values: "load=0.5 quantum=1s".
+func AxesLabel(axes []Setting) string {
+	var b strings.Builder
+	for i, a := range axes {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(a.Name + "=" + a.Value)
+	}
+	return b.String()
 }
 
 // Real reports whether the cell's jobs ran for real. Results of earlier versions do not say Simulated: the engine of their
@@ -212,7 +225,24 @@ const FewReplicates = "few_replicates"
 type Warning struct {
 	Code string `json:"code"` // busy_machine, few_replicates, …
 	Cell string `json:"cell,omitempty"`
+	// Text does not name the cell.
 	Text string `json:"text"`
+	// Figure is the measured figure in the text, if there is one: views join
+	// warnings that differ in nothing else.
+	Figure Figure `json:"figure,omitzero"`
+}
+
+// Figure is a measured figure in a text, Before + Text + After.
+type Figure struct {
+	Value  float64 `json:"value"`
+	Before string  `json:"before"`
+	Text   string  `json:"text"`
+	After  string  `json:"after"`
+}
+
+// Measured returns a warning with a measured figure in its text.
+func Measured(code, cell, before string, value float64, text, after string) Warning {
+	return Warning{Code: code, Cell: cell, Text: before + text + after, Figure: Figure{value, before, text, after}}
 }
 
 // Cell is cell.json: what a cell left beside its tables.

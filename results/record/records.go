@@ -86,13 +86,16 @@ const (
 // one metric, paired by replicate. What is not known is NaN.
 type ComparisonRow struct {
 	Metric, Workload, Hardware string
-	Baseline, Candidate        string // variants
-	Pairs                      int
-	BaselineMean               float64
-	CandidateMean              float64
-	Ratio, CILow, CIHigh       float64 // of candidate / baseline
-	PValue                     float64 // after Holm's correction
-	Verdict                    string
+	Baseline, Candidate        string // labels of variants
+	// The policies of both and their axes, which comparisons.csv has in the labels.
+	BaselinePolicy, CandidatePolicy string
+	BaselineAxes, CandidateAxes     []Setting
+	Pairs                           int
+	BaselineMean                    float64
+	CandidateMean                   float64
+	Ratio, CILow, CIHigh            float64 // of candidate / baseline
+	PValue                          float64 // after Holm's correction
+	Verdict                         string
 	// Difference is candidate − baseline, in the metric's unit, with its interval.
 	Difference, DifferenceLow, DifferenceHigh float64
 	// RawP is the p-value before the correction for Candidates candidates.

@@ -7,17 +7,18 @@ const Saturation = "saturated"
 
 // saturation is the warning that a saturated cell has.
 func (c *Cell) saturation() (Warning, bool) {
-	const end = "; means depend on how many were submitted"
+	const end = "; means depend on how many jobs were submitted"
 	w := Warning{Code: Saturation, Cell: c.Cell}
 	switch {
 	case !c.Load.Saturated:
 		return w, false
 	case c.Closed > 0:
-		w.Text = "saturated: jobs still waited when the cell was closed; means are over those that finished"
+		w.Text = "overloaded: jobs still waited when the cell was closed; means cover only the finished jobs"
 	case c.Load.Offered >= 1.05:
-		w.Text = fmt.Sprintf("saturated: the jobs arrive %.1f times as fast as they can be done%s", c.Load.Offered, end)
+		return Measured(Saturation, c.Cell, "overloaded: jobs arrive ", c.Load.Offered, fmt.Sprintf("%.1f", c.Load.Offered),
+			" times as fast as the hardware can run them"+end), true
 	default:
-		w.Text = "saturated: the jobs arrive faster than this policy gets them done on this hardware" + end
+		w.Text = "overloaded: jobs arrive faster than this policy can run them on this hardware" + end
 	}
 	return w, true
 }

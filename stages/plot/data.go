@@ -39,11 +39,10 @@ type times struct {
 }
 
 type jobTimes struct {
-	finished  bool
-	estimated bool // what was predicted is what was measured
-	class     int32
-	jct, waiting, firstRunDelay, service, slowdown,
-	predicted float64
+	finished                bool
+	estimated               bool // what was predicted is what was measured
+	class                   int32
+	jct, service, predicted float64
 }
 
 // mostSampled is the number of jobs of a cell from which on a systematic sample
@@ -110,7 +109,7 @@ func (d *Data) readAhead() error {
 }
 
 func (d *Data) readTimes(c record.Cell) (times, error) {
-	columns := []string{"class", "state", "jct_s", "waiting_s", "first_run_delay_s", "service_s", "slowdown", "predicted_s", "prediction_error_pct"}
+	columns := []string{"class", "state", "jct_s", "service_s", "predicted_s", "prediction_error_pct"}
 	step := sampleStep(c)
 	t := times{jobs: make([]jobTimes, 0, jobsOf(c)/step+1)}
 	err := d.EachJob(c.CellRef, columns, step, func(r *record.JobRow) bool {
@@ -121,7 +120,7 @@ func (d *Data) readTimes(c record.Cell) (times, error) {
 		}
 		t.jobs = append(t.jobs, jobTimes{
 			finished: r.State == "finished", class: int32(class),
-			jct: r.JCT, waiting: r.Waiting, firstRunDelay: r.FirstRunDelay, service: r.Service, slowdown: r.Slowdown, predicted: r.Predicted,
+			jct: r.JCT, service: r.Service, predicted: r.Predicted,
 			// The error is known just for the jobs that the estimate is about.
 			estimated: known(r.PredictionErrorPct) && r.Predicted > 0 && r.Service > 0,
 		})

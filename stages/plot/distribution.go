@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -25,34 +24,15 @@ func init() {
 			Rank: 20, Name: JCT,
 			Doc: "the distribution of completion times",
 		},
-		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.distributions(a.Metric) },
+		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.distributions() },
 	})
 }
 
 // mostLines is the number of variants that one picture tells apart.
 const mostLines = 7
 
-// quantity is a time of a job that is shown as a distribution.
-type quantity struct {
-	name, title string
-	of          func(jobTimes) float64
-	unitless    bool
-}
-
-// quantityOf picks what a metric is the mean or the quantile of; JCT otherwise.
-func quantityOf(metric string) quantity {
-	switch {
-	case strings.Contains(metric, "waiting"):
-		return quantity{"waiting", "waiting time", func(j jobTimes) float64 { return j.waiting }, false}
-	case strings.Contains(metric, "first_run_delay"):
-		return quantity{"first-run-delay", "first-run delay", func(j jobTimes) float64 { return j.firstRunDelay }, false}
-	case strings.Contains(metric, "service"):
-		return quantity{"service", "service time", func(j jobTimes) float64 { return j.service }, false}
-	case strings.Contains(metric, "slowdown"):
-		return quantity{"slowdown", "slowdown", func(j jobTimes) float64 { return j.slowdown }, true}
-	}
-	return quantity{"jct", "job completion time (JCT)", func(j jobTimes) float64 { return j.jct }, false}
-}
+// completion is what the pictures show.
+const completion = "job completion time (JCT)"
 
 // curve is a variant's distribution: sorted values.
 type curve struct {
@@ -62,9 +42,8 @@ type curve struct {
 
 // distributions draws, for each workload and hardware, the share of jobs that
 // are done within a time, a line a policy, all replicates together.
-func (d *Data) distributions(metric string) ([]Figure, error) {
-	q := quantityOf(metric)
-	title := "Distribution of " + q.title + " by policy"
+func (d *Data) distributions() ([]Figure, error) {
+	title := "Distribution of " + completion + " by policy"
 	var out []Figure
 	for _, s := range d.settings() {
 		var curves []curve
@@ -79,7 +58,7 @@ func (d *Data) distributions(metric string) ([]Figure, error) {
 				}
 				cu.values = slices.Grow(cu.values, len(t.jobs))
 				for _, j := range t.jobs {
-					if x := q.of(j); j.finished && known(x) && x >= 0 {
+					if x := j.jct; j.finished && known(x) && x >= 0 {
 						cu.values = append(cu.values, x)
 					}
 				}
@@ -90,7 +69,7 @@ func (d *Data) distributions(metric string) ([]Figure, error) {
 				curves = append(curves, cu)
 			}
 		}
-		name, t := q.name+d.suffix(s), title+d.place(s)
+		name, t := "jct"+d.suffix(s), title+d.place(s)
 		if jobs == 0 {
 			out = append(out, skipped(JCT, name, t, "no job has finished, or the cells recorded only their metrics")...)
 			continue
@@ -100,11 +79,11 @@ func (d *Data) distributions(metric string) ([]Figure, error) {
 			over, noun = " and values of the axes", "policy"
 		}
 		caption := fmt.Sprintf("The share of finished jobs whose %s is at most the time below, over all replicates%s (%s). Further left is shorter.",
-			q.title, over, plural(jobs, "job")) + someOf(mostLines, len(all), noun) + d.sampled()
-		out = append(out, ecdf(name, t, caption, q, curves))
+			completion, over, plural(jobs, "job")) + someOf(mostLines, len(all), noun) + d.sampled()
+		out = append(out, ecdf(name, t, caption, curves))
 	}
 	if len(out) == 0 {
-		return skipped(JCT, q.name, title, "no cell is complete yet"), nil
+		return skipped(JCT, "jct", title, "no cell is complete yet"), nil
 	}
 	return out, nil
 }
@@ -134,7 +113,7 @@ func (s setting) lines() (groups []group, pooled bool) {
 	return groups, pooled
 }
 
-func ecdf(name, title, caption string, q quantity, curves []curve) Figure {
+func ecdf(name, title, caption string, curves []curve) Figure {
 	top, low, middle := 0.0, math.Inf(1), 0.0
 	var keys []key
 	styles := make([]draw.LineStyle, len(curves))
@@ -150,16 +129,13 @@ func ecdf(name, title, caption string, q quantity, curves []curve) Figure {
 	if logarithmic {
 		per, unit = timeUnit(middle)
 	}
-	if q.unitless {
-		per, unit = 1, ""
-	}
 	return Figure{
 		Picture: Picture{Name: name, Kind: JCT, Title: title, Caption: caption},
 		Width:   width, Height: headHeight(keys) + 210,
 		Paint: func(c draw.Canvas) {
 			c = head(c, title, keys)
 			p := newPlot()
-			p.X.Label.Text = q.title
+			p.X.Label.Text = completion
 			if unit != "" {
 				p.X.Label.Text += " (" + unit + ")"
 			}

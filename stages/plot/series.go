@@ -54,6 +54,7 @@ type line struct {
 // facet is a panel: the variants that agree on all other axes.
 type facet struct {
 	title string
+	first string // the value of the first of the axes in the title
 	lines []line
 }
 
@@ -178,6 +179,9 @@ func facets(s setting, x abscissa, m measure.Metric) []facet {
 		if f < 0 {
 			f = len(out)
 			out = append(out, facet{title: title})
+			if len(parts) > 0 {
+				out[f].first = parts[0]
+			}
 		}
 		l := slices.IndexFunc(out[f].lines, func(l line) bool { return l.policy == v.Policy })
 		if l < 0 {
@@ -199,9 +203,8 @@ func facets(s setting, x abscissa, m measure.Metric) []facet {
 // columnsOf makes a row of panels for each value of the first of the other
 // axes, when that comes out even; else three columns.
 func columnsOf(all []facet) int {
-	first := func(f facet) string { head, _, _ := strings.Cut(f.title, ","); return head }
 	n := 0
-	for n < len(all) && first(all[n]) == first(all[0]) {
+	for n < len(all) && all[n].first == all[0].first {
 		n++
 	}
 	if n >= 2 && n <= mostColumns && len(all)%n == 0 {

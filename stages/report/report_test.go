@@ -89,14 +89,13 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestWarnings holds that warnings which differ in their cell alone become one,
-// and that a cell which the text names is not named twice.
+// TestWarnings holds that warnings which differ in their cell alone become one.
 func TestWarnings(t *testing.T) {
 	e := &record.Experiment{}
 	for _, c := range []string{"a-r1", "a-r2", "a-r3", "a-r4", "a-r5", "a-r6", "a-r7", "a-r8"} {
 		e.Run.Warnings = append(e.Run.Warnings, record.Warning{Code: "busy_machine", Cell: c, Text: "the machine was busy"})
 	}
-	e.Run.Warnings = append(e.Run.Warnings, record.Warning{Code: "busy_machine", Cell: "b-r1", Text: "busy while b-r1 ran"})
+	e.Run.Warnings = append(e.Run.Warnings, record.Warning{Code: "cache", Text: "the cache was lost"})
 	var v view
 	v.answers(e)
 	if len(v.Warnings) != 2 || len(v.Warnings[0].Cells) != mostNames || v.Warnings[0].More != 2 || len(v.Warnings[1].Cells) != 0 {

@@ -186,7 +186,7 @@ func comparison(r record.ComparisonRow, places bool) []string {
 		row = append(row, r.Workload, r.Hardware)
 	}
 	return append(row,
-		n(r.Ratio), interval(r.CILow, r.CIHigh), strings.TrimPrefix(prose.PValue(r.PValue), "p = "), fmt.Sprint(r.Pairs),
+		n(r.Ratio), interval(r.CILow, r.CIHigh), prose.P(r.PValue), fmt.Sprint(r.Pairs),
 		n(r.CandidateMean), n(r.BaselineMean), n(r.Difference), interval(r.DifferenceLow, r.DifferenceHigh), r.Method)
 }
 

@@ -3,7 +3,6 @@ package progress
 import (
 	"github.com/tfexp/tfexp/stages"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -107,7 +106,7 @@ func (l *live) Close() {
 // notice is what stays on the screen of a step: a warning, or what failed.
 func notice(p pipeline.Progress) string {
 	switch {
-	case p.Kind == stages.WarningSeen && p.Unit != "" && !strings.Contains(p.Text, p.Unit):
+	case p.Kind == stages.WarningSeen && p.Unit != "":
 		return "warning: " + p.Unit + ": " + p.Text
 	case p.Kind == stages.WarningSeen:
 		return "warning: " + p.Text
