@@ -74,7 +74,9 @@ var rules = []struct {
 	{"scheduler/matching", nil},
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
-	{"scheduler", []string{"scheduler"}},
+	{"scheduler/policy", []string{"scheduler$", "scheduler/queue", "scheduler/matching"}},
+	{"scheduler/", []string{"scheduler"}},
+	{"scheduler", []string{"scheduler/queue"}}, // and no policy
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
 	{"jobs/builtin", []string{"jobs/contract", "jobs/digits"}},

@@ -14,7 +14,8 @@ import (
 func fitMarks(own []Mark, tick float64) (Estimate, error) {
 	length, seconds := span(own)
 	if length <= 0 || seconds <= 0 {
-		return Estimate{}, fmt.Errorf("fit linear: the speed needs two marks, one later and further than the other: %w", ErrUnfit)
+		return Estimate{}, fmt.Errorf("fit linear: the speed needs two marks, one later and further than the other: "+
+			"%w", ErrUnfit)
 	}
 	e := Estimate{Slope: seconds / length, PaceSD: runDrift, DF: clockDF}
 	if tick == 0 {

@@ -44,7 +44,8 @@ func (Pooled) Fit(p Problem) (Estimate, error) {
 		}
 	}
 	if len(own) == 0 || len(runs) == 1 && !moves(own) {
-		return Estimate{}, fmt.Errorf("fit pooled: the speed needs two marks, one later and further than the other: %w", ErrUnfit)
+		return Estimate{}, fmt.Errorf("fit pooled: the speed needs two marks, one later and further than the other: "+
+			"%w", ErrUnfit)
 	}
 	e := pool(runs, p.Tick)
 	e.Model, e.Samples, e.Resource = "pooled", len(runs), asked

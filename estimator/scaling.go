@@ -46,7 +46,8 @@ func (Scaling) Fit(p Problem) (Estimate, error) {
 		return Estimate{}, err
 	}
 	if len(points) < 2 {
-		return Estimate{}, fmt.Errorf("fit scaling: all samples have the same number of threads: sample another number of threads: %w", ErrUnfit)
+		return Estimate{}, fmt.Errorf("fit scaling: all samples have the same number of threads: sample another "+
+			"number of threads: %w", ErrUnfit)
 	}
 	law, loo := choose(points)
 	fit := law.fit(points)

@@ -75,7 +75,8 @@ func steady(runs [][]float64) (kept [][]float64, warning string) {
 	if units == 0 || 2*samples >= len(runs) {
 		return runs, ""
 	}
-	return kept, fmt.Sprintf("%d of %d measured units were far slower than the rest and are ignored: was the machine busy?", units, len(all))
+	return kept, fmt.Sprintf("%d of %d measured units were far slower than the rest and are ignored: was the "+
+		"machine busy?", units, len(all))
 }
 
 // outOfLine is the median plus so many robust standard deviations (1.4826 times

@@ -67,7 +67,8 @@ func checkCores(m Machine) Check {
 	case m.Quota > 0 && m.Quota < float64(len(m.Allowed)):
 		c.Status = Warn
 		c.Text += fmt.Sprintf("; the container is limited to the CPU time of %.4g", m.Quota)
-		c.Hint = "jobs that together exceed the limit are halted for part of each 100 ms: give the container whole CPUs (a cpuset)"
+		c.Hint = "jobs that together exceed the limit are halted for part of each 100 ms: give the container whole " +
+			"CPUs (a cpuset)"
 	case m.Threads < m.LogicalCPUs:
 		c.Text += fmt.Sprintf("; this process may use %d (CPUs %s)", m.Threads, FormatCPUs(m.Allowed))
 	}

@@ -96,7 +96,8 @@ func checkGPUs(l gpuLook) Check {
 	case l.err != nil:
 		c.Status = Warn
 		c.Text = l.err.Error() + "; only experiments without gpus run"
-		c.Hint = "see whether nvidia-smi lists the GPUs; after an update of the driver its kernel module has to be loaded anew"
+		c.Hint = "see whether nvidia-smi lists the GPUs; after an update of the driver its kernel module has to be " +
+			"loaded anew"
 		return c
 	}
 	c.Text = gpu.Models(l.devices)

@@ -105,7 +105,7 @@ func numaNodes() int {
 	return len(nodes)
 }
 
-// governor returns how a CPU's frequency is chosen, or "" if that is not told.
+// governor returns how a CPU's frequency is chosen, or "" if that is unknown.
 func governor(cpu int) string {
 	g, err := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu))
 	if err != nil {

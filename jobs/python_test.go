@@ -286,6 +286,17 @@ func TestStopAndGoOn(t *testing.T) {
 	})
 }
 
+// TestNetwork runs the tests of jobs/pytorch: a deepened network computes what it
+// did, and the program follows requests and budgets.
+func TestNetwork(t *testing.T) {
+	f := frameworks[1]
+	f.needed(t)
+	cmd := exec.CommandContext(t.Context(), f.python, "-m", "unittest", "discover", "-s", "pytorch")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // TestHardwareFlags: run.sh understands what `flags = true` appends, and leaves
 // the rest to the program.
 func TestHardwareFlags(t *testing.T) {

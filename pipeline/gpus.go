@@ -63,7 +63,8 @@ func (r *run) watchGPUs(task stages.Task, zero time.Time) (*gpuWatch, error) {
 	}
 	for k, b := range before {
 		if b.Utilization > hardware.BusyGPU || b.MemoryBytes > hardware.BusyGPUMemory {
-			w.doubt(busyGPU, "GPU %d was in use by other programs before the cell began: busy for %.0f%% of the time, %.1f GiB in use",
+			w.doubt(busyGPU, "GPU %d was in use by other programs before the cell began: busy for %.0f%% of the time, "+
+				"%.1f GiB in use",
 				devices[k].Index, max(b.Utilization, 0), float64(max(b.MemoryBytes, 0))/(1<<30))
 		}
 	}

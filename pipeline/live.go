@@ -64,7 +64,8 @@ func (l *live) observe() func(engine.Sample) {
 		return nil
 	}
 	return func(s engine.Sample) {
-		row := record.ContainerRow{At: s.At.Seconds(), Job: l.jobs[s.Job].Name, CPU: s.CPU, Memory: float64(s.Memory), Cores: s.Cores}
+		row := record.ContainerRow{At: s.At.Seconds(), Job: l.jobs[s.Job].Name, CPU: s.CPU, Memory: float64(s.Memory),
+			Cores: s.Cores}
 		if s.Limit > 0 {
 			row.MemoryPct = 100 * float64(s.Memory) / float64(s.Limit)
 		}

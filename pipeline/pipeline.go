@@ -64,7 +64,7 @@ type Plan struct {
 	keys  []*store.Key
 	// needed has the hashes of the samples that a cell which runs will want.
 	needed map[string]bool
-	// unavailable says why a Docker host or an image cannot be used.
+	// unavailable says what an engine of the experiment lacks.
 	unavailable error
 	options     Options
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// recording tells whether decisions are recorded.
+// recording reports whether decisions are recorded.
 func (l *loop) recording() bool { return l.Recorder != nil && !l.EventsOnly }
 
 // decide describes a decision about a job. For one that starts, it names the
@@ -22,7 +22,11 @@ func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) Decisi
 	}
 	mine := l.queue.KeyOf(j)
 	d.PassedMore = l.queue.Before(mine)
-	for k := l.queue.Next(queue.Front, queue.Anyone); k != nobody && l.queue.KeyOf(k).Less(mine) && len(d.Passed) < MaxPassed; k = l.queue.Next(l.queue.KeyOf(k), queue.Anyone) {
+	next := func(after queue.Key) int32 { return l.queue.Next(after, queue.Anyone) }
+	for k := next(queue.Front); k != nobody && len(d.Passed) < MaxPassed; k = next(l.queue.KeyOf(k)) {
+		if !l.queue.KeyOf(k).Less(mine) {
+			break
+		}
 		why, lacks := l.whyNot(k)
 		d.Passed = append(d.Passed, Passed{Job: int(k), Reason: why, Lacks: lacks})
 	}

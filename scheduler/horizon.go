@@ -74,7 +74,8 @@ func (l *loop) stalls() error {
 	}
 	left := engine.Left()
 	if g.looked && left >= g.left {
-		return fmt.Errorf("%w: at %s, %d jobs have been paused %d times since the last one started or ended, and have %.6g s left as before; pausing and resuming takes as long as their turns last: choose a longer quantum",
+		return fmt.Errorf("%w: at %s, %d jobs have been paused %d times since the last one started or ended, "+
+			"and have %.6g s left as before; pausing and resuming takes as long as their turns last: choose a longer quantum",
 			ErrLivelock, l.now, l.queue.Len()+len(l.running)-len(l.turns.jobs), g.pauses, left)
 	}
 	g.pauses, g.left, g.looked = 0, left, true

@@ -150,13 +150,16 @@ func (r Run) check(rules Rules) error {
 	}
 	for _, z := range r.Resizes {
 		if z.Job < 0 || z.Job >= len(r.Jobs) || z.Threads < 1 || z.At < 0 {
-			return fmt.Errorf("resize of job %d to %d threads at %s: no such job, or not a sensible request", z.Job, z.Threads, z.At)
+			return fmt.Errorf("resize of job %d to %d threads at %s: no such job, or not a sensible request",
+				z.Job, z.Threads, z.At)
 		}
 		if len(r.Jobs[z.Job].Alternatives) > 0 {
-			return fmt.Errorf("resize of job %q: it has alternatives, and keeps the request of the one that it starts with", r.Jobs[z.Job].Name)
+			return fmt.Errorf("resize of job %q: it has alternatives, and keeps the request of the one that it starts with",
+				r.Jobs[z.Job].Name)
 		}
 		if n := r.Jobs[z.Job].Nodes; n > 1 && z.Threads%n != 0 {
-			return fmt.Errorf("resize of job %q: %d threads can not be divided over %d nodes", r.Jobs[z.Job].Name, z.Threads, n)
+			return fmt.Errorf("resize of job %q: %d threads cannot be divided over %d nodes",
+				r.Jobs[z.Job].Name, z.Threads, n)
 		}
 	}
 	return nil

@@ -166,8 +166,30 @@ func trainer(own ...schema.Arg) []schema.Arg {
 	}
 	args = append(args, own...)
 	return append(args, schema.Arg{
+		Name: "decay", Type: schema.Number, DefaultDoc: "1", Min: schema.Limit(1e-6), Max: schema.Limit(1),
+		Doc: "Factor on the learning rate after each epoch.", Example: `0.95`,
+	}, schema.Arg{
 		Name: "passes", Type: schema.Integer, Default: `1`, Min: schema.Limit(1), Max: schema.Limit(1_000_000),
 		Doc: "Passes over the data in one epoch; more passes make the epoch longer.", Example: `10`,
+	})
+}
+
+// deepened returns the arguments of a built-in program whose network can be
+// deepened while it trains, behind its own.
+func deepened(own ...schema.Arg) []schema.Arg {
+	return append(own, schema.Arg{
+		Name: "blocks", Type: schema.Integers, DefaultDoc: "one layer in each", Min: schema.Limit(1), Max: schema.Limit(64),
+		Doc: "Layers in each block of the network: first the convolutions, then the hidden layers. Each layer of a " +
+			"block has the size of its first one.",
+		Example: `[1, 2]`,
+	}, schema.Arg{
+		Name: "activation", Type: schema.String, DefaultDoc: "relu", Allowed: []string{"relu", "tanh"},
+		Doc:     "What follows each layer of a block. A network with `tanh` cannot be deepened while it trains.",
+		Example: `"tanh"`,
+	}, schema.Arg{
+		Name: "restart_rate", Type: schema.Number, DefaultDoc: "as before it", Min: schema.Limit(1e-12),
+		Max: schema.Limit(1e6),
+		Doc: "The learning rate from which training goes on after a deepening.", Example: `0.001`,
 	})
 }
 
@@ -191,15 +213,15 @@ var builtinBlock = &schema.Block{
 				Max: schema.Limit(1e6),
 				Doc: "Weight of the L2 penalty.", Example: `0.001`}),
 		},
-		{Label: "mlp", Doc: "A multilayer perceptron.", Args: trainer(
+		{Label: "mlp", Doc: "A multilayer perceptron.", Args: trainer(deepened(
 			schema.Arg{
 				Name: "hidden", Type: schema.Integers, Default: `[64]`, Min: schema.Limit(1), Max: schema.Limit(65536),
-				Doc: "Units of each hidden layer.", Example: `[64, 32]`}),
+				Doc: "Units of each hidden layer.", Example: `[64, 32]`})...),
 		},
 		{
 			Label: "cnn",
 			Doc:   "A convolutional network: 3×3 filters, 2×2 pooling after the first, a hidden layer.",
-			Args: trainer(
+			Args: trainer(deepened(
 				schema.Arg{
 					Name: "filters", Type: schema.Integers, Default: `[8, 16]`, Min: schema.Limit(1),
 					Max: schema.Limit(4096),
@@ -208,7 +230,7 @@ var builtinBlock = &schema.Block{
 				schema.Arg{
 					Name: "hidden", Type: schema.Integer, Default: `64`, Min: schema.Limit(1), Max: schema.Limit(65536),
 					Doc: "Units of the hidden layer.", Example: `128`,
-				}),
+				})...),
 		},
 	},
 }

@@ -119,7 +119,8 @@ func TestDaemonRestarts(t *testing.T) {
 	}{{"stopped", syscall.SIGTERM}, {"killed", syscall.SIGKILL}} {
 		t.Run(test.name, func(t *testing.T) {
 			d := startDaemon(t)
-			j := shell(t, "a", "echo begun; [ -e $TFEXP_CHECKPOINT_DIR/x ] || { touch $TFEXP_CHECKPOINT_DIR/x; trap 'exit 143' TERM; sleep 60 & wait; }")
+			j := shell(t, "a", "echo begun; [ -e $TFEXP_CHECKPOINT_DIR/x ] || { touch $TFEXP_CHECKPOINT_DIR/x; trap "+
+				"'exit 143' TERM; sleep 60 & wait; }")
 			e := newEngine(t, d.connect(), Options{}, j)
 			if err := e.Start(0, grant(0, 1)); err != nil {
 				t.Fatal(err)
@@ -159,7 +160,8 @@ func TestDaemonStaysAway(t *testing.T) {
 	d := startDaemon(t)
 	h := d.connect()
 	j := shell(t, "a", "sleep 60")
-	e, err := New([]launch.Job{j, j}, []Node{{Host: h, CPUs: []int{0, 1}}}, Options{Folder: "gone", Patience: time.Second, Grace: time.Second})
+	e, err := New([]launch.Job{j, j}, []Node{{Host: h, CPUs: []int{0, 1}}},
+		Options{Folder: "gone", Patience: time.Second, Grace: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +173,8 @@ func TestDaemonStaysAway(t *testing.T) {
 	if err := e.Start(1, grant(1, 2)); err == nil || !strings.Contains(err.Error(), "no daemon answers") {
 		t.Errorf("a start without a daemon: %v", err)
 	}
-	if end := ended(t, e); end.State != scheduler.Failed || !strings.Contains(end.Reason, "went away and did not come back") {
+	if end := ended(t, e); end.State != scheduler.Failed || !strings.Contains(end.Reason,
+		"went away and did not come back") {
 		t.Errorf("%+v", end)
 	}
 	if err := e.Close(); err != nil {

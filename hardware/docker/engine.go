@@ -33,7 +33,7 @@ type Node struct {
 	Host *daemon.Host
 	// CPUs[i] is the operating system's number of the node's core i.
 	CPUs []int
-	// GPUs[i] is how the daemon, and the program, are told of the node's GPU i: by
+	// GPUs[i] is the name of the node's GPU i for the daemon and the program:
 	// its UUID or, where that is not known, its index.
 	GPUs []string
 }
@@ -73,9 +73,9 @@ type Options struct {
 	// Sampling is the time between two looks at the containers; by default
 	// DefaultSampling.
 	Sampling time.Duration
-	// Observe is told what containers use, one call at a time; it may be nil.
+	// Observe receives what containers use, one call at a time; it may be nil.
 	Observe func(engine.Sample)
-	// Report is told of the progress lines of jobs as they come, on the engine's
+	// Report receives the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
 	Report progress.Listener
 }
@@ -169,7 +169,7 @@ func (e *Engine) Zero() time.Time { return e.zero }
 
 // Start runs a job's container. The error says in a phrase why it could not
 // be started, and is the last line of its log as well. A job that has failed
-// may be started again; its log goes on.
+// may be started again; its log continues.
 func (e *Engine) Start(job int, grant scheduler.Grant) error {
 	e.mu.Lock()
 	var err error
@@ -255,7 +255,7 @@ func (e *Engine) Resume(job int, grant scheduler.Grant) error {
 	return nil
 }
 
-// Resize gives a running job the cores of grant, and tells it in its control
+// Resize gives a running job the cores of grant, and writes that into its control
 // file.
 func (e *Engine) Resize(job int, grant scheduler.Grant) error {
 	r, _, err := e.present("resize", job)

@@ -221,9 +221,13 @@ func TestFailures(t *testing.T) {
 		want string // of the start's error, or of the end's reason
 	}{
 		{"exit status", func(j *launch.Job) { j.Argv[2] = "exit 3" }, "exit status 3"},
-		{"no program", func(j *launch.Job) { j.Argv = []string{"no-such-program"} }, `the image "tfexp/builtin:latest" has no program "no-such-program"`},
+		{"no program", func(j *launch.Job) { j.Argv = []string{"no-such-program"} },
+			`the image "tfexp/builtin:latest" has no program "no-such-program"`},
 		{"no image", func(j *launch.Job) { j.Container.Image = "tfexp/none" }, `has no image "tfexp/none": build or pull it`},
-		{"bad mount", func(j *launch.Job) { j.Container.Mounts = []launch.Mount{{Source: "/no/such/folder", Target: "/data"}} }, "make the folder, or correct mounts"},
+		{"bad mount", func(j *launch.Job) {
+			j.Container.Mounts = []launch.Mount{{Source: "/no/such/folder",
+				Target: "/data"}}
+		}, "make the folder, or correct mounts"},
 		{"too little memory", func(j *launch.Job) { j.Memory = 1 << 20 }, "raise memory in the job block"},
 		{"out of memory", func(j *launch.Job) {
 			j.Memory = 16 << 20
@@ -264,7 +268,8 @@ func TestKilledFromOutside(t *testing.T) {
 	}
 	until(t, "the first line", func() bool { return strings.Contains(logOf(t, j), "begun") })
 	docker(t, "kill", "--signal", "KILL", e.live[0].id)
-	if end := ended(t, e); end.State != scheduler.Failed || end.Reason != "killed by signal 9 ("+syscall.SIGKILL.String()+")" {
+	if end := ended(t, e); end.State != scheduler.Failed ||
+		end.Reason != "killed by signal 9 ("+syscall.SIGKILL.String()+")" {
 		t.Errorf("%+v", end)
 	}
 	if err := e.Start(0, grant(0, 1)); err != nil {
@@ -284,7 +289,8 @@ func TestSweep(t *testing.T) {
 	ctx := context.Background()
 	e := newEngine(t, h, Options{}, shell(t, "a", "sleep 60"))
 	folder := t.TempDir()
-	docker(t, "run", "--detach", "--network", "none", "--label", daemon.LabelRun+"=x", "--label", daemon.LabelFolder+"="+folder, "--label", daemon.LabelJob+"=b", testImage, "sleep", "60")
+	docker(t, "run", "--detach", "--network", "none", "--label", daemon.LabelRun+"=x", "--label",
+		daemon.LabelFolder+"="+folder, "--label", daemon.LabelJob+"=b", testImage, "sleep", "60")
 	if err := e.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}

@@ -27,8 +27,10 @@ func TestRefusals(t *testing.T) {
 		create http.HandlerFunc
 		want   string
 	}{
-		{"mount", daemontest.Refuse(http.StatusBadRequest, "invalid mount config for type \"bind\": bind source path does not exist: /x"), "correct mounts in the job block"},
-		{"memory", daemontest.Refuse(http.StatusBadRequest, "Minimum memory limit allowed is 6MB"), "raise memory in the job block"},
+		{"mount", daemontest.Refuse(http.StatusBadRequest,
+			"invalid mount config for type \"bind\": bind source path does not exist: /x"), "correct mounts in the job block"},
+		{"memory", daemontest.Refuse(http.StatusBadRequest, "Minimum memory limit allowed is 6MB"),
+			"raise memory in the job block"},
 		{"image", daemontest.Refuse(http.StatusNotFound, "No such image: tf:latest"), "build or pull it"},
 		{"other", daemontest.Refuse(http.StatusInternalServerError, "the disk is full"), "the disk is full"},
 		{"dropped", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "no daemon answers"},
@@ -65,7 +67,8 @@ func TestPlace(t *testing.T) {
 		lo, hi int32
 		host   *daemon.Host
 		cpus   string
-	}{{0, 2, a, "4,5"}, {1, 2, a, "5"}, {2, 4, b, "0,1"}, {4, 5, b, "2"}, {1, 3, nil, ""}, {4, 6, nil, ""}, {0, 0, nil, ""}} {
+	}{{0, 2, a, "4,5"}, {1, 2, a, "5"}, {2, 4, b, "0,1"}, {4, 5, b, "2"}, {1, 3, nil, ""}, {4, 6, nil, ""},
+		{0, 0, nil, ""}} {
 		var set scheduler.Grant
 		if test.hi > test.lo {
 			set = grant(test.lo, test.hi)
@@ -110,19 +113,21 @@ func TestGPUs(t *testing.T) {
 		Env        []string
 		HostConfig container.HostConfig
 	}
-	url := daemontest.Start(t, "1.41", map[string]http.HandlerFunc{"POST /containers/create": func(w http.ResponseWriter, r *http.Request) {
-		if err := json.NewDecoder(r.Body).Decode(&created); err != nil {
-			t.Error(err)
-		}
-		daemontest.Refuse(http.StatusInternalServerError, "enough seen")(w, r)
-	}})
+	url := daemontest.Start(t, "1.41",
+		map[string]http.HandlerFunc{"POST /containers/create": func(w http.ResponseWriter, r *http.Request) {
+			if err := json.NewDecoder(r.Body).Decode(&created); err != nil {
+				t.Error(err)
+			}
+			daemontest.Refuse(http.StatusInternalServerError, "enough seen")(w, r)
+		}})
 	h, err := daemon.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer h.Close()
 	e, err := New([]launch.Job{shell(t, "a", "true")}, []Node{
-		{Host: h, CPUs: []int{0, 1}, GPUs: []string{"GPU-a", "GPU-b", "MIG-c"}}, {Host: h, CPUs: []int{0, 1}, GPUs: []string{"0", "1", "2"}},
+		{Host: h, CPUs: []int{0, 1}, GPUs: []string{"GPU-a", "GPU-b", "MIG-c"}},
+		{Host: h, CPUs: []int{0, 1}, GPUs: []string{"0", "1", "2"}},
 	}, Options{})
 	if err != nil {
 		t.Fatal(err)

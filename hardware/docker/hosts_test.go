@@ -54,7 +54,8 @@ func TestSeveralHosts(t *testing.T) {
 	far := overTCP(t, h)
 	script := "while true; do cat $TFEXP_CONTROL; sleep 0.05; done"
 	a, b := shell(t, "a", script), shell(t, "b", script)
-	e, err := New([]launch.Job{a, b}, []Node{{Host: h, CPUs: []int{0, 1}}, {Host: far, CPUs: []int{0, 1}}}, Options{Folder: "hosts"})
+	e, err := New([]launch.Job{a, b}, []Node{{Host: h, CPUs: []int{0, 1}}, {Host: far, CPUs: []int{0, 1}}},
+		Options{Folder: "hosts"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,8 @@ func TestSeveralHosts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := docker(t, "inspect", "--format", "{{.HostConfig.CpusetCpus}} {{len .HostConfig.Mounts}}", e.live[1].id); got != "0,1 0" {
+	if got := docker(t, "inspect", "--format", "{{.HostConfig.CpusetCpus}} {{len .HostConfig.Mounts}}",
+		e.live[1].id); got != "0,1 0" {
 		t.Errorf("the far container has CPUs and mounts %s", got)
 	}
 	if err := e.Resize(1, grant(1, 2)); err == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 )
 
-// findImages asks the daemons for the IDs of images, which are part of keys, and fetches those that are to be fetched. It
-// asks in the order of the needs, so that the first thing that is missing is always the same.
+// findImages asks the daemons for the IDs of images, which are part of keys, and fetches those that are to be
+// fetched. It asks in the order of the needs, so that the first thing that is missing is always the same.
 func findImages(ctx context.Context, needs []engine.ImageNeed, fetch bool) ([]string, error) {
 	f := finder{fetch: fetch, hosts: map[string]*daemon.Host{}, ids: map[imageOn]string{}}
 	defer f.close()
@@ -80,7 +80,8 @@ func (f *finder) connect(ctx context.Context, url string) *daemon.Host {
 func (f *finder) checkSize(hw *engine.Hardware, node int, h *daemon.Host) {
 	if threads := hw.Cluster.Nodes[node].Threads; threads > h.CPUs {
 		f.lacks(&daemon.Error{
-			Host: h.URL, Text: fmt.Sprintf("its machine has %s, but the hardware %q says %d", cpuCount(h.CPUs), hw.Name, threads),
+			Host: h.URL, Text: fmt.Sprintf("its machine has %s, but the hardware %q says %d", cpuCount(h.CPUs), hw.Name,
+				threads),
 			Hint: fmt.Sprintf("write threads = %d at most, in %s", h.CPUs, hw.Place),
 		})
 	}

@@ -176,7 +176,8 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 			h.Name, units.FormatSize(minMemory), units.FormatSize(j.Memory))
 	}
 	if j.Nodes > 1 {
-		add("nodes", "A container runs on one node", "The job %q asks for %d nodes, but on the hardware %q a job is one container.",
+		add("nodes", "A container runs on one node",
+			"The job %q asks for %d nodes, but on the hardware %q a job is one container.",
 			j.Name, j.Nodes, h.Name)
 	}
 	if slices.ContainsFunc(of(h).Hosts, func(host string) bool { return strings.HasPrefix(host, "tcp://") }) {
@@ -194,8 +195,9 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 // lines are the key lines of the settings.
 func lines(h *engine.Hardware) []engine.Line {
 	s := of(h)
-	list := []engine.Line{{Label: "hardware.docker", Value: fmt.Sprintf("cpus %s, network %s, privileges %s, user %q, platform %q",
-		s.CPUs, s.Network, s.Privileges, s.User, s.Platform)}}
+	list := []engine.Line{{Label: "hardware.docker",
+		Value: fmt.Sprintf("cpus %s, network %s, privileges %s, user %q, platform %q",
+			s.CPUs, s.Network, s.Privileges, s.User, s.Platform)}}
 	for i, host := range s.Hosts {
 		if host != "" {
 			list = append(list, engine.Line{Label: fmt.Sprintf("hardware.node.%d.host", i), Value: host})

@@ -119,7 +119,8 @@ func (e *Engine) create(r *running, j *launch.Job, grant scheduler.Grant, cpus [
 
 // settings describe the container of a job under a grant, of which cpus and
 // gpus are the parts as the daemon knows them.
-func (e *Engine) settings(h *daemon.Host, j *launch.Job, grant scheduler.Grant, cpus []int, gpus []string) (*container.Config, *container.HostConfig) {
+func (e *Engine) settings(h *daemon.Host, j *launch.Job, grant scheduler.Grant, cpus []int,
+	gpus []string) (*container.Config, *container.HostConfig) {
 	init := true // it hands signals on, which a program that is process 1 ignores
 	host := &container.HostConfig{
 		NetworkMode: container.NetworkMode(e.opts.Network),
@@ -148,7 +149,8 @@ func (e *Engine) settings(h *daemon.Host, j *launch.Job, grant scheduler.Grant, 
 		inside.Checkpoint = checkpointDir
 	}
 	bind := func(source, target string, readOnly bool) {
-		host.Mounts = append(host.Mounts, mount.Mount{Type: mount.TypeBind, Source: source, Target: target, ReadOnly: readOnly})
+		host.Mounts = append(host.Mounts, mount.Mount{Type: mount.TypeBind, Source: source, Target: target,
+			ReadOnly: readOnly})
 	}
 	if h.Local() {
 		if inside.Control != "" { // its folder, since the file is replaced
@@ -164,7 +166,8 @@ func (e *Engine) settings(h *daemon.Host, j *launch.Job, grant scheduler.Grant, 
 	return &container.Config{
 		Image: j.Container.Image, Entrypoint: j.Arguments(grant), Env: j.Environ(len(cpus), visible(gpus), inside),
 		WorkingDir: j.Container.Dir, User: e.opts.User, AttachStdout: true, AttachStderr: true,
-		Labels: map[string]string{daemon.LabelFolder: e.opts.Folder, daemon.LabelCell: e.opts.Cell, daemon.LabelJob: j.Name, daemon.LabelRun: e.run},
+		Labels: map[string]string{daemon.LabelFolder: e.opts.Folder, daemon.LabelCell: e.opts.Cell,
+			daemon.LabelJob: j.Name, daemon.LabelRun: e.run},
 	}, host
 }
 
@@ -211,7 +214,7 @@ func (e *Engine) place(grant scheduler.Grant) (*node, []int, error) {
 	return on, cpus, err
 }
 
-// gpus returns how the node's daemon is told of cluster GPUs.
+// gpus returns the names of cluster GPUs for the node's daemon.
 func (n *node) gpus(set scheduler.CoreSet) ([]string, error) {
 	var ids []string
 	var err error
@@ -225,7 +228,7 @@ func (n *node) gpus(set scheduler.CoreSet) ([]string, error) {
 	return ids, err
 }
 
-// visible is how a program is told of the GPUs of its container: by their
+// visible returns the names of GPUs for a program in its container: their
 // UUIDs, which are the same in there; indices count those that it has been given.
 func visible(gpus []string) []string {
 	told := slices.Clone(gpus)
@@ -237,7 +240,7 @@ func visible(gpus []string) []string {
 	return told
 }
 
-// give gives a container the cores of grant, and tells its program.
+// give gives a container the cores of grant, and writes its control file.
 func (e *Engine) give(r *running, grant scheduler.Grant) error {
 	n, cpus, err := e.place(grant)
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 )
 
-// noteFile lists the daemons on which a run has containers. It is there from the run's start to its end, so one in a folder
-// that nobody has locked was left by a run that was killed: what that left is found whatever experiment runs next, and
-// whatever its file says by then.
+// noteFile lists the daemons on which a run has containers. It is there from the run's start to its end, so one in a
+// folder that nobody has locked was left by a run that was killed: what that left is found whatever experiment runs
+// next, and whatever its file says by then.
 const noteFile = "containers.json"
 
-// note writes the run's daemons down: by their addresses, since what the environment says may change until they are looked
-// at again.
+// note writes the run's daemons down: by their addresses, since what the environment says may change until they are
+// looked at again.
 func (s *site) note() error {
 	urls := slices.Clone(s.urls)
 	for i, url := range urls {
@@ -62,8 +62,8 @@ func forgetNote(dir string) error {
 	return nil
 }
 
-// sweep removes the containers of a folder of results from daemons. One that does not answer is passed over: where it is
-// needed, that was found out before.
+// sweep removes the containers of a folder of results from daemons. One that does not answer is passed over: where it
+// is needed, that was found out before.
 func (s *site) sweep(dir string, urls []string) (removed []string, err error) {
 	for _, url := range urls {
 		h := s.hosts[url]

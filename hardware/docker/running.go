@@ -53,7 +53,7 @@ func (n *node) lost() {
 	n.up, n.drop = context.WithCancel(n.base)
 }
 
-// back waits for a daemon that went away, and says whether it has come back.
+// back waits for a daemon that went away, and reports whether it has come back.
 // For one that has stayed away before nobody waits again.
 func (e *Engine) back(n *node) bool {
 	if n.away.Load() {
@@ -156,7 +156,7 @@ func (e *Engine) act(r *running, call func(context.Context) error) error {
 // at: its runtime knows of its end before the daemon does.
 const endPatience = time.Second
 
-// ends tells whether a container has ended, or is about to.
+// ends reports whether a container has ended, or is about to.
 func (e *Engine) ends(r *running) bool {
 	for begin := time.Now(); ; time.Sleep(daemon.PollPause) {
 		if state, known := e.look(r); known && (state == nil || !state.Running) {
@@ -265,7 +265,8 @@ func (e *Engine) attend(r *running) {
 	if !what.reachable {
 		e.lost = append(e.lost, r)
 	}
-	e.ended = append(e.ended, scheduler.Notice{Kind: scheduler.JobEnded, Job: r.number, At: at, State: state, Reason: reason})
+	e.ended = append(e.ended, scheduler.Notice{Kind: scheduler.JobEnded, Job: r.number, At: at, State: state,
+		Reason: reason})
 	e.alive--
 	e.mu.Unlock()
 	select {
@@ -333,7 +334,7 @@ func (e *Engine) await(r *running) fate {
 // downPatience is how long a daemon is looked at that may be going down.
 const downPatience = 2 * time.Second
 
-// goesDown tells whether a container was ended by another than tfexp because
+// goesDown reports whether a container was ended by another than tfexp because
 // its daemon is being stopped: it ends its containers before it goes itself.
 func (e *Engine) goesDown(r *running, f fate) bool {
 	e.mu.Lock()
@@ -367,7 +368,8 @@ func (f fate) verdict(j *launch.Job) (scheduler.State, string) {
 			text += fmt.Sprintf(": it needs more than its limit of %d MiB (memory in the job block)", j.Memory>>20)
 		}
 	case f.exit == 127:
-		text = fmt.Sprintf("exit status 127: the image %q has no program %q; correct the job's command, or build the program into the image", j.Container.Image, j.Argv[0])
+		text = fmt.Sprintf("exit status 127: the image %q has no program %q; correct the job's command, or build the "+
+			"program into the image", j.Container.Image, j.Argv[0])
 	case f.exit == 126:
 		text = fmt.Sprintf("exit status 126: the program %q of the image %q cannot be executed", j.Argv[0], j.Container.Image)
 	case f.exit > 128 && f.exit < 128+65:

@@ -22,8 +22,8 @@ type site struct {
 	hosts map[string]*daemon.Host
 }
 
-// openSite connects to the daemons of the run's hardware, and removes the containers that killed runs of this experiment,
-// and of those beside it, left behind: they would take the time of what is measured now.
+// openSite connects to the daemons of the run's hardware, and removes the containers that killed runs of this
+// experiment, and of those beside it, left behind: they would take the time of what is measured now.
 func openSite(run engine.Run) (_ engine.Site, removed []string, err error) {
 	s := &site{run: run, hosts: map[string]*daemon.Host{}}
 	for _, h := range run.Hardware {
@@ -53,8 +53,8 @@ func openSite(run engine.Run) (_ engine.Site, removed []string, err error) {
 	return s, removed, s.note()
 }
 
-// Engine makes an engine on the daemons of a hardware. The error is an *engine.Unavailable when one of them has gone and
-// does not come back.
+// Engine makes an engine on the daemons of a hardware. The error is an *engine.Unavailable when one of them has gone
+// and does not come back.
 func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, error) {
 	set := of(task.Hardware)
 	opts := Options{
@@ -65,7 +65,8 @@ func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, err
 	for i, url := range set.Hosts {
 		host := s.hosts[url]
 		if host == nil {
-			return nil, &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("no daemon answers at %q", url), Hint: "tfexp doctor says why"}
+			return nil, &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("no daemon answers at %q", url),
+				Hint: "tfexp doctor says why"}
 		}
 		if !host.ComeBack(ctx, DefaultPatience) && ctx.Err() == nil {
 			return nil, &engine.Unavailable{

@@ -77,7 +77,8 @@ func (e *Engine) sample(r *running) error {
 		before.at = now.at.Add(-time.Since(r.started))
 	}
 	r.cpu = now
-	out := engine.Sample{At: e.Now(), Job: r.number, Memory: resident(s.MemoryStats), Limit: int64(s.MemoryStats.Limit), Cores: r.cores}
+	out := engine.Sample{At: e.Now(), Job: r.number, Memory: resident(s.MemoryStats), Limit: int64(s.MemoryStats.Limit),
+		Cores: r.cores}
 	if r.paused {
 		out.Cores = 0
 	}

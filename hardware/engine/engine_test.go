@@ -46,8 +46,9 @@ func TestRegisterRefuses(t *testing.T) {
 		"no capabilities":  {Name: "a", Doc: "runs nothing", Simulate: simulate},
 		"no Simulate":      {Name: "a", Doc: "runs nothing", Capabilities: capabilities, Open: open},
 		"no Open":          {Name: "a", Doc: "runs nothing", Capabilities: capabilities, Real: true},
-		"no Images":        {Name: "a", Doc: "runs nothing", Capabilities: capabilities, Real: true, Open: open, Contained: true},
-		"a name twice":     {Name: "docker", Doc: "runs nothing", Capabilities: capabilities, Simulate: simulate},
+		"no Images": {Name: "a", Doc: "runs nothing", Capabilities: capabilities, Real: true, Open: open,
+			Contained: true},
+		"a name twice": {Name: "docker", Doc: "runs nothing", Capabilities: capabilities, Simulate: simulate},
 		"another type": {
 			Name: "a", Doc: "runs nothing", Capabilities: capabilities, Simulate: simulate,
 			Args: []schema.Arg{{Name: "noise", Type: schema.Duration}},
@@ -107,8 +108,10 @@ func TestMissingDaemon(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	h := &engine.Hardware{Name: "h", Kind: k, Settings: settings, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1}}}}
-	found, err := k.Images(context.Background(), []engine.ImageNeed{{Hardware: h, Image: "a"}, {Hardware: h, Image: "b"}}, false)
+	h := &engine.Hardware{Name: "h", Kind: k, Settings: settings,
+		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1}}}}
+	found, err := k.Images(context.Background(), []engine.ImageNeed{{Hardware: h, Image: "a"}, {Hardware: h,
+		Image: "b"}}, false)
 	missing, ok := err.(*engine.Unavailable)
 	if !ok || missing.Engine != "docker" || missing.Hint == "" || !slices.Equal(found, []string{"", ""}) {
 		t.Errorf("found %q, %v", found, err)

@@ -1,6 +1,7 @@
-// Package engine defines what an engine is: a Kind, under whose name the hardware of an experiment runs jobs. Each engine
-// is a package that registers its kind; the language, the keys, the documentation, the pipeline and doctor learn all that
-// they need of it from there, and know no engine by name. Package engine/all links in the engines that tfexp has.
+// Package engine defines what an engine is: a Kind, under whose name the hardware of an experiment runs jobs. Each
+// engine is a package that registers its kind; the language, the keys, the documentation, the pipeline and doctor
+// learn all that they need of it from there, and know no engine by name. Package engine/all links in the engines that
+// tfexp has.
 package engine
 
 import (
@@ -18,8 +19,8 @@ type Kind struct {
 	// Name is what hardware calls it: engine = "…". Rank is its place in lists; equal ranks are in the order of names.
 	Name string
 	Rank int
-	// Doc continues the engine's name in the reference of the language: "runs jobs as processes of this machine". Example is
-	// a hardware block, in HCL.
+	// Doc continues the engine's name in the reference of the language: "runs jobs as processes of this machine".
+	// Example is a hardware block, in HCL.
 	Doc, Example string
 
 	// Real reports whether programs run, in real time: their jobs need programs, are sampled, and their cells run one at a
@@ -27,8 +28,8 @@ type Kind struct {
 	Real bool
 	// Contained reports whether jobs run in containers, and so need an image.
 	Contained bool
-	// Descendants reports whether jobs are processes below this one, so that the CPU time of other programs can be told from
-	// theirs.
+	// Descendants reports whether jobs are processes below this one, so that the CPU time of other programs can be told
+	// from theirs.
 	Descendants bool
 	// Here reports whether the hardware is always this machine, with its GPUs.
 	Here bool
@@ -39,13 +40,14 @@ type Kind struct {
 	// node blocks may have besides. An argument that several engines read has one description.
 	Args, NodeArgs []schema.Arg
 	Blocks         []*schema.Block
-	// Decode checks the engine's own arguments where they are written, and makes its settings of them, which only the engine
-	// reads. It may be nil.
+	// Decode checks the engine's own arguments where they are written, and makes its settings of them, which only the
+	// engine reads. It may be nil.
 	Decode func(Block) (settings any, problems []Problem)
 	// Machine returns what a machine has where its block is silent; zero fields have no default. It may be nil.
 	Machine func(Block, Host) scheduler.Node
 
-	// Capabilities returns what the engine can do on a hardware. Policies that need more are refused when the file is read.
+	// Capabilities returns what the engine can do on a hardware. Policies that need more are refused when the file is
+	// read.
 	Capabilities func(*Hardware) scheduler.Capabilities
 	// Check looks at a hardware, and CheckJob at a job on it, before anything runs. They may be nil.
 	Check    func(*Hardware, Host) []Problem
@@ -57,13 +59,15 @@ type Kind struct {
 	// set. It returns what each image is, for keys, or "" where that is not known; the error is the first thing that is
 	// missing, an *Unavailable. Only engines whose jobs are Contained have it.
 	Images func(ctx context.Context, needs []ImageNeed, fetch bool) (found []string, missing error)
-	// Open prepares the engine for a run: it removes what an earlier run that was killed left behind, which it returns in
-	// phrases ("process 1234 (python3)"). Only real engines have it; it is called whether or not the run has cells for them.
+	// Open prepares the engine for a run: it removes what an earlier run that was killed left behind, which it returns
+	// in phrases ("process 1234 (python3)"). Only real engines have it; it is called whether or not the run has cells
+	// for them.
 	Open func(Run) (site Site, removed []string, err error)
 	// Simulate makes the engine of a simulated cell. Only engines that are not real have it.
 	Simulate func(Simulation) (scheduler.Engine, error)
 
-	// Doctor checks that the engine can run here. inUse reports whether a tfexp works in a folder of results. It may be nil.
+	// Doctor checks that the engine can run here. inUse reports whether a tfexp works in a folder of results. It may be
+	// nil.
 	Doctor func(ctx context.Context, inUse func(folder string) bool) []hardware.Check
 }
 
@@ -122,8 +126,9 @@ type NodeBlock struct {
 	Values
 }
 
-// Values are the arguments of a block, by name: those that the file sets, and the defaults. Their types follow that in the
-// schema: String string, Integer int, Number float64, Bool bool, Duration time.Duration, Size int64, Strings []string.
+// Values are the arguments of a block, by name: those that the file sets, and the defaults. Their types follow that
+// in the schema: String string, Integer int, Number float64, Bool bool, Duration time.Duration, Size int64, Strings
+// []string.
 type Values struct {
 	All map[string]any
 	// Set has the names that the file itself sets, rightly or not.

@@ -10,14 +10,15 @@ import (
 
 var kinds []*Kind
 
-// Register adds a kind. It is called from init functions and panics when the kind is not whole: when it lacks a name, a
-// sentence of documentation or a function that it must have, when its name is taken, or when it describes an argument in
-// another way than an engine that has it too.
+// Register adds a kind. It is called from init functions and panics when the kind is not whole: when it lacks a name,
+// a sentence of documentation or a function that it must have, when its name is taken, or when it describes an
+// argument in another way than an engine that has it too.
 func Register(k *Kind) {
 	switch {
 	case k.Name == "" || k.Doc == "":
 		panic("engine: a kind without a name or a documentation")
-	case k.Capabilities == nil || k.Real && k.Open == nil || !k.Real && k.Simulate == nil || k.Contained && k.Images == nil:
+	case k.Capabilities == nil || k.Real && k.Open == nil || !k.Real && k.Simulate == nil || k.Contained &&
+		k.Images == nil:
 		panic(fmt.Sprintf("engine: the kind %q lacks a function", k.Name))
 	}
 	for _, other := range kinds {
@@ -31,7 +32,10 @@ func Register(k *Kind) {
 		}
 	}
 	kinds = append(kinds, k)
-	slices.SortFunc(kinds, func(a, b *Kind) int { return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(kinds, func(a, b *Kind) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Name,
+			b.Name))
+	})
 }
 
 // Kinds returns all kinds, in the order of their ranks.
@@ -61,8 +65,8 @@ func Names(is func(*Kind) bool) []string {
 func IsReal(k *Kind) bool      { return k.Real }
 func IsSimulated(k *Kind) bool { return !k.Real }
 
-// Local returns the engine that samples the programs of jobs that are simulated: the first that runs them on this machine
-// itself. It is nil when there is none.
+// Local returns the engine that samples the programs of jobs that are simulated: the first that runs them on this
+// machine itself. It is nil when there is none.
 func Local() *Kind {
 	i := slices.IndexFunc(kinds, func(k *Kind) bool { return k.Real && k.Here })
 	if i < 0 {

@@ -12,8 +12,8 @@ import (
 
 // Run is a run of tfexp, for which the kinds of real engines are opened.
 type Run struct {
-	// Dir is the experiment's folder of results, absolute, in which an engine may keep notes for a run after this one. Nobody
-	// else works in it.
+	// Dir is the experiment's folder of results, absolute, in which an engine may keep notes for a run after this one.
+	// Nobody else works in it.
 	Dir string
 	// Hardware lists the kind's own hardware in the experiment.
 	Hardware []*Hardware
@@ -45,7 +45,8 @@ type Task struct {
 	Observe func(Sample)
 }
 
-// Engine runs the jobs of a task for real, on a monotonic clock. Its methods may be called from one goroutine at a time.
+// Engine runs the jobs of a task for real, on a monotonic clock. Its methods may be called from one goroutine at a
+// time.
 type Engine interface {
 	scheduler.Engine
 	// Now returns the engine's clock, and Zero the instant at which that was zero.

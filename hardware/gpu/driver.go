@@ -51,7 +51,10 @@ func (d driver) Devices() ([]Device, error) {
 		}
 		devices = append(devices, device)
 	}
-	if len(devices) > 0 && !slices.ContainsFunc(devices, func(d Device) bool { return d.ID == "" || strings.Contains(d.ID, "?") }) {
+	if len(devices) > 0 && !slices.ContainsFunc(devices, func(d Device) bool {
+		return d.ID == "" ||
+			strings.Contains(d.ID, "?")
+	}) {
 		return devices, nil
 	}
 	asked, err := d.ask()
@@ -132,7 +135,8 @@ func (d driver) query(fields ...string) ([][]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, program, "--query-gpu="+strings.Join(fields, ","), "--format=csv,noheader,nounits").Output()
+	out, err := exec.CommandContext(ctx, program, "--query-gpu="+strings.Join(fields, ","),
+		"--format=csv,noheader,nounits").Output()
 	var failed *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
@@ -154,7 +158,7 @@ func (d driver) query(fields ...string) ([][]string, error) {
 	return rows, nil
 }
 
-// number reads a field; what is "[N/A]" or "[Not Supported]" is not told.
+// number reads a field; "[N/A]" and "[Not Supported]" are unknown.
 func number(field string) float64 {
 	x, err := strconv.ParseFloat(field, 64)
 	if err != nil {

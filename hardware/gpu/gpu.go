@@ -3,7 +3,7 @@
 //
 // There are two sources. A binary built with cgo and the tag nvml asks
 // NVIDIA's management library in its own process. Every other binary reads
-// what the driver tells under /proc, and has nvidia-smi, which comes with each
+// what the driver shows under /proc, and has nvidia-smi, which comes with each
 // driver, tell the rest: so the static binary finds GPUs as well. The library
 // is behind a tag because a binary that links to it holds symbols which only
 // the driver has; where compilers bind all symbols at start, it would not even
@@ -21,15 +21,15 @@ import (
 
 // Device is one GPU, or one part of a GPU that is divided (MIG).
 type Device struct {
-	// ID is how programs are told to use it, in CUDA_VISIBLE_DEVICES: its UUID,
-	// or its index where that is not told.
+	// ID is its name for programs, in CUDA_VISIBLE_DEVICES: its UUID,
+	// or its index where that is unknown.
 	ID string
 	// Index counts from 0 in the order of the PCI bus. Parts of a GPU have the
 	// index of the whole.
 	Index int
 	// Name is the model, "NVIDIA A100-SXM4-40GB".
 	Name string
-	// MemoryBytes is 0 where it is not told.
+	// MemoryBytes is 0 where it is unknown.
 	MemoryBytes int64
 }
 
@@ -54,7 +54,7 @@ type Source interface {
 	Read([]Device) ([]Reading, error)
 	// Period is how often the GPUs can be read at little cost.
 	Period() time.Duration
-	// Driver is the version of the driver; empty where it is not told.
+	// Driver is the version of the driver; empty where it is unknown.
 	Driver() string
 	// Close gives back what the source holds.
 	Close() error
@@ -64,7 +64,7 @@ type Source interface {
 // jobs could use.
 var ErrNoDriver = errors.New("no NVIDIA driver")
 
-// VisibleEnv is the variable by which CUDA programs are told their GPUs.
+// VisibleEnv is the variable that lists the GPUs of a CUDA program.
 const VisibleEnv = "CUDA_VISIBLE_DEVICES"
 
 // Visible returns the devices that this process may use, in the order in which
@@ -86,7 +86,7 @@ func Visible(devices []Device, value string, set bool) []Device {
 	return visible
 }
 
-// is tells whether an entry of VisibleEnv names the device.
+// is reports whether an entry of VisibleEnv names the device.
 func (d Device) is(entry string) bool {
 	if n, err := strconv.Atoi(entry); err == nil {
 		return n == d.Index
@@ -94,7 +94,7 @@ func (d Device) is(entry string) bool {
 	return entry != "" && strings.HasPrefix(d.ID, entry)
 }
 
-// IDs are what jobs are told: see Device.ID.
+// IDs returns the names of devices for programs: see Device.ID.
 func IDs(devices []Device) []string {
 	ids := make([]string, len(devices))
 	for i, d := range devices {

@@ -65,10 +65,12 @@ func fake(t *testing.T, files map[string]string, smi string) driver {
 	return d
 }
 
-const information = "Model: \t\t NVIDIA A100-SXM4-40GB\nIRQ:   \t\t 94\nGPU UUID: \t %s\nVideo BIOS: \t 92.00.45.00.03\nDevice Minor: \t 0\n"
+const information = "Model: \t\t NVIDIA A100-SXM4-40GB\nIRQ:   \t\t 94\nGPU UUID: \t %s\nVideo BIOS: \t " +
+	"92.00.45.00.03\nDevice Minor: \t 0\n"
 
 var files = map[string]string{
-	"version":                       "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 22:20:39 UTC 2023\nGCC version:  gcc version 12.2.0\n",
+	"version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 " +
+		"22:20:39 UTC 2023\nGCC version:  gcc version 12.2.0\n",
 	"gpus/0000:0f:00.0/information": strings.Replace(information, "%s", two[1].ID, 1),
 	"gpus/0000:07:00.0/information": strings.Replace(information, "%s", two[0].ID, 1),
 }
@@ -107,7 +109,8 @@ func TestProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Device{{ID: "GPU-x", Index: 0, Name: "Tesla T4", MemoryBytes: 15 << 30}, {ID: "GPU-y", Index: 1, Name: "Tesla T4", MemoryBytes: 15 << 30}}
+	want := []Device{{ID: "GPU-x", Index: 0, Name: "Tesla T4", MemoryBytes: 15 << 30},
+		{ID: "GPU-y", Index: 1, Name: "Tesla T4", MemoryBytes: 15 << 30}}
 	if diff := cmp.Diff(want, devices); diff != "" {
 		t.Error(diff)
 	}
@@ -128,7 +131,8 @@ func TestProgram(t *testing.T) {
 
 // Until somebody has used the GPUs, the files do not tell their UUIDs.
 func TestUnknownUUIDs(t *testing.T) {
-	hidden := map[string]string{"gpus/0000:07:00.0/information": strings.Replace(information, "%s", "GPU-????????-????", 1)}
+	hidden := map[string]string{"gpus/0000:07:00.0/information": strings.Replace(information, "%s",
+		"GPU-????????-????", 1)}
 	if devices, err := fake(t, hidden, smi).Devices(); err != nil || len(devices) != 2 || devices[0].ID != "GPU-x" {
 		t.Errorf("nvidia-smi knows better: %v %v", devices, err)
 	}

@@ -36,7 +36,8 @@ func TestLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(devices) != 8 || devices[3].Index != 3 || devices[3].Name != "Mock NVIDIA A100-SXM4-40GB" || devices[3].MemoryBytes == 0 {
+	if len(devices) != 8 || devices[3].Index != 3 || devices[3].Name != "Mock NVIDIA A100-SXM4-40GB" ||
+		devices[3].MemoryBytes == 0 {
 		t.Fatalf("%+v", devices)
 	}
 	for i, d := range devices {
@@ -74,11 +75,17 @@ func TestParts(t *testing.T) {
 			return nil, nvml.ERROR_NOT_FOUND
 		}
 		return &mock.Device{
-			GetUUIDFunc:             func() (string, nvml.Return) { return fmt.Sprintf("MIG-%d", k), nvml.SUCCESS },
-			GetNameFunc:             func() (string, nvml.Return) { return "NVIDIA A100 MIG 3g.20gb", nvml.SUCCESS },
-			GetMemoryInfoFunc:       func() (nvml.Memory, nvml.Return) { return nvml.Memory{Total: 20 << 30, Used: 1 << 30}, nvml.SUCCESS },
-			GetUtilizationRatesFunc: func() (nvml.Utilization, nvml.Return) { return nvml.Utilization{}, nvml.ERROR_NOT_SUPPORTED },
-			GetPowerUsageFunc:       func() (uint32, nvml.Return) { return 0, nvml.ERROR_NOT_SUPPORTED },
+			GetUUIDFunc: func() (string, nvml.Return) { return fmt.Sprintf("MIG-%d", k), nvml.SUCCESS },
+			GetNameFunc: func() (string, nvml.Return) { return "NVIDIA A100 MIG 3g.20gb", nvml.SUCCESS },
+			GetMemoryInfoFunc: func() (nvml.Memory, nvml.Return) {
+				return nvml.Memory{Total: 20 << 30, Used: 1 << 30},
+					nvml.SUCCESS
+			},
+			GetUtilizationRatesFunc: func() (nvml.Utilization, nvml.Return) {
+				return nvml.Utilization{},
+					nvml.ERROR_NOT_SUPPORTED
+			},
+			GetPowerUsageFunc: func() (uint32, nvml.Return) { return 0, nvml.ERROR_NOT_SUPPORTED },
 		}, nvml.SUCCESS
 	}
 	l, err := openLibrary(s)
@@ -89,7 +96,8 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(devices) != 9 || devices[0].ID != "MIG-1" || devices[1].ID != "MIG-4" || devices[1].Index != 0 || devices[2].Index != 1 {
+	if len(devices) != 9 || devices[0].ID != "MIG-1" || devices[1].ID != "MIG-4" || devices[1].Index != 0 ||
+		devices[2].Index != 1 {
 		t.Fatalf("%+v", devices)
 	}
 	readings, err := l.Read(devices[:2])

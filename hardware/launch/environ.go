@@ -9,7 +9,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Arguments returns the job's program and arguments under a grant: Argv, with the hardware flags if the job asks for them.
+// Arguments returns the job's program and arguments under a grant: Argv, with the hardware flags if the job asks for
+// them.
 func (j *Job) Arguments(grant scheduler.Grant) []string {
 	switch gpus := grant.GPUs.Count(); {
 	case !j.Flags:
@@ -50,8 +51,8 @@ func (j *Job) Environ(n int, gpus []string, paths Paths) []string {
 	return Merge(given, j.Env)
 }
 
-// Inherited removes from an environment the variables that another tfexp, of which this one is itself a job, has set there
-// and that this one may leave unset.
+// Inherited removes from an environment the variables that another tfexp, of which this one is itself a job, has set
+// there and that this one may leave unset.
 func Inherited(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")

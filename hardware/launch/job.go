@@ -1,6 +1,6 @@
-// Package launch is the half of the job contract that starts programs: what a program is, and the environment, the control
-// file, the checkpoint folder, the flags and the log file that an engine gives it. The engines that run programs share it;
-// package jobs/contract has what both sides agree on.
+// Package launch is the half of the job contract that starts programs: what a program is, and the environment, the
+// control file, the checkpoint folder, the flags and the log file that an engine gives it. The engines that run
+// programs share it; package jobs/contract has what both sides agree on.
 package launch
 
 import (
@@ -38,8 +38,8 @@ type Job struct {
 	ControlPath string
 	// CheckpointDir is made before the job starts, TFEXP_CHECKPOINT_DIR; may be empty.
 	CheckpointDir string
-	// Threads is the request in cores, Inter and Intra its split into pools. Zero values mean one core, and a plain request
-	// (inter 1, intra all). Memory is the request in bytes; 0 means that it is not limited.
+	// Threads is the request in cores, Inter and Intra its split into pools. Zero values mean one core, and a plain
+	// request (inter 1, intra all). Memory is the request in bytes; 0 means that it is not limited.
 	Threads, Inter, Intra int
 	Memory                int64
 	// Alternatives has the request of each alternative of a job that has several, in the place of the fields above.
@@ -48,11 +48,11 @@ type Job struct {
 	Steps bool
 	// GPUs is the request in GPUs, which a sample is given.
 	GPUs int
-	// Limit ends the job as failed when its service time exceeds it; the time in which it is paused does not count. 0 means
-	// no limit.
+	// Limit ends the job as failed when its service time exceeds it; the time in which it is paused does not count. 0
+	// means no limit.
 	Limit time.Duration
-	// Container says how the job runs in a container; nil for a job that names no image. ContainerArgv takes the place of Argv
-	// there, where it is set.
+	// Container says how the job runs in a container; nil for a job that names no image. ContainerArgv takes the place
+	// of Argv there, where it is set.
 	Container     *Container
 	ContainerArgv []string
 }

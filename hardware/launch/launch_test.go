@@ -11,10 +11,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// A job's environment has the contract's variables, then its own, which win; what an outer tfexp said about its own job is
-// gone.
+// A job's environment has the contract's variables, then its own, which win; what an outer tfexp said about its own
+// job is gone.
 func TestEnviron(t *testing.T) {
-	inherited := []string{"HOME=/home/ada", "TFEXP_JOB=outer", "TFEXP_STEPS=9", "TFEXP_CONTROL=/outer", "OMP_NUM_THREADS=64"}
+	inherited := []string{"HOME=/home/ada", "TFEXP_JOB=outer", "TFEXP_STEPS=9", "TFEXP_CONTROL=/outer",
+		"OMP_NUM_THREADS=64"}
 	j := Job{Name: "inner", Env: []string{"TFEXP_EPOCHS=2", "HOME=/tmp", "HOME=/data"}, Threads: 4}
 	got := Merge(Inherited(inherited), j.Environ(2, []string{"0", "GPU-8f1b"}, Paths{}))
 	want := []string{
@@ -66,12 +67,14 @@ func TestPools(t *testing.T) {
 	}
 }
 
-// What comes again after a broken stream is not written again; the limit ends the job once; the reason is the last line.
+// What comes again after a broken stream is not written again; the limit ends the job once; the reason is the last
+// line.
 func TestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "logs", "a.log")
 	var failed []string
 	var seen strings.Builder
-	l, err := OpenLog(path, 1<<10, false, func(reason string) { failed = append(failed, reason) }, func(b []byte) { seen.Write(b) })
+	l, err := OpenLog(path, 1<<10, false, func(reason string) { failed = append(failed, reason) },
+		func(b []byte) { seen.Write(b) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,9 +20,9 @@ type Log struct {
 	err     error // why the log is not complete
 }
 
-// OpenLog opens the log of a job, to continue it if again is set; an empty path discards the output. fail is called once,
-// in the goroutine of Write, when the job must end because its output cannot be kept or exceeds the limit in bytes. seen
-// receives the output as it comes; it may be nil.
+// OpenLog opens the log of a job, to continue it if again is set; an empty path discards the output. fail is called
+// once, in the goroutine of Write, when the job must end because its output cannot be kept or exceeds the limit in
+// bytes. seen receives the output as it comes; it may be nil.
 func OpenLog(path string, limit int64, again bool, fail func(reason string), seen func(output []byte)) (*Log, error) {
 	l := &Log{limit: limit, fail: fail, seen: seen}
 	if path == "" {

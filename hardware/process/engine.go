@@ -40,7 +40,7 @@ type Options struct {
 	// CPUs[i] is the operating system's number of the cluster's core i.
 	// By default the CPUs that this process may use, in ascending order.
 	CPUs []int
-	// GPUs[i] is how programs are told the cluster's GPU i, in
+	// GPUs[i] is the name of the cluster's GPU i for programs, in
 	// CUDA_VISIBLE_DEVICES. By default the GPUs that this process may use; where
 	// there are none, their numbers.
 	GPUs []string
@@ -53,7 +53,7 @@ type Options struct {
 	// LogLimit is the size in bytes at which a job's output ends it as
 	// failed; by default launch.DefaultLogLimit.
 	LogLimit int64
-	// Report is told of the progress lines of jobs as they come, on the engine's
+	// Report receives the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
 	Report progress.Listener
 }
@@ -90,7 +90,7 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 		opts.CPUs = hardware.AllowedCPUs()
 	}
 	if len(opts.GPUs) == 0 {
-		devices, _ := hardware.GPUs() // what there is none of, nobody is given
+		devices, _ := hardware.GPUs() // without GPUs there is nothing to give
 		opts.GPUs = gpu.IDs(devices)
 	}
 	if opts.Grace <= 0 {
@@ -136,7 +136,7 @@ func (e *Engine) Zero() time.Time { return e.zero }
 
 // Start runs a job's program. The error says in a phrase why it could not be
 // started, and is the last line of its log as well. A job that has failed may
-// be started again; its log goes on.
+// be started again; its log continues.
 func (e *Engine) Start(job int, grant scheduler.Grant) error {
 	e.mu.Lock()
 	var err error
@@ -164,7 +164,7 @@ func (e *Engine) Start(job int, grant scheduler.Grant) error {
 	e.alive++
 	r.carryOn(time.Now())
 	e.mu.Unlock()
-	// The mark in its environment already tells whose it is; these add what
+	// The mark in its environment already shows whose it is; these add what
 	// has cleared its environment but not left the session.
 	guard.watch(r.id)
 	e.records.started(r.id)
@@ -221,7 +221,7 @@ func (e *Engine) Resume(job int, grant scheduler.Grant) error {
 	return nil
 }
 
-// Resize binds a running job to the cores of grant, and tells it in its
+// Resize binds a running job to the cores of grant, and writes that into its
 // control file.
 func (e *Engine) Resize(job int, grant scheduler.Grant) error {
 	e.mu.Lock()
@@ -278,7 +278,7 @@ func (e *Engine) cpus(cores scheduler.CoreSet) ([]int, error) {
 	return cpus, err
 }
 
-// gpus returns how a program is told cluster GPUs.
+// gpus returns the names of cluster GPUs for a program.
 func (e *Engine) gpus(set scheduler.CoreSet) ([]string, error) {
 	var ids []string
 	var err error

@@ -152,15 +152,19 @@ func TestHowJobsEnd(t *testing.T) {
 	}{
 		{"success", sh("echo out; echo err >&2"), scheduler.Finished, "", 0, "out\nerr\n"},
 		{"exit status", sh("echo sorry; exit 3"), scheduler.Failed, "exit status 3", 3, "sorry\ntfexp: exit status 3\n"},
-		{"signal", sh("kill -9 $$"), scheduler.Failed, "killed by signal 9 (killed)", -1, "tfexp: killed by signal 9 (killed)\n"},
-		{"time limit", launch.Job{Argv: []string{"sleep", "1000"}, Limit: 20 * time.Millisecond}, scheduler.Failed, "time limit of 20ms", -1, "tfexp: time limit of 20ms\n"},
+		{"signal", sh("kill -9 $$"), scheduler.Failed, "killed by signal 9 (killed)", -1,
+			"tfexp: killed by signal 9 (killed)\n"},
+		{"time limit", launch.Job{Argv: []string{"sleep", "1000"}, Limit: 20 * time.Millisecond}, scheduler.Failed,
+			"time limit of 20ms", -1, "tfexp: time limit of 20ms\n"},
 		{"time limit, and children that ignore SIGTERM", launch.Job{
-			Argv:  []string{"sh", "-c", `trap "" TERM; for i in 1 2 3 4 5; do sh -c 'while :; do sleep 0.01; done' & done; wait`},
+			Argv: []string{"sh", "-c",
+				`trap "" TERM; for i in 1 2 3 4 5; do sh -c 'while :; do sleep 0.01; done' & done; wait`},
 			Limit: 50 * time.Millisecond,
 		}, scheduler.Failed, "time limit of 50ms", -1, "tfexp: time limit of 50ms\n"},
 		{"no input", sh("cat; echo done"), scheduler.Finished, "", 0, "done\n"},
 		{"leaves a child", sh("sleep 1000 & echo gone"), scheduler.Finished, "", 0, "gone\n"},
-		{"leaves a child that ignores SIGTERM", sh(`trap "" TERM; sleep 1000 & exit 1`), scheduler.Failed, "exit status 1", 1, "tfexp: exit status 1\n"},
+		{"leaves a child that ignores SIGTERM", sh(`trap "" TERM; sleep 1000 & exit 1`), scheduler.Failed, "exit status 1",
+			1, "tfexp: exit status 1\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := open(t, Options{Grace: 50 * time.Millisecond}, test.job)
@@ -183,11 +187,14 @@ func TestHowJobsEnd(t *testing.T) {
 		reason string
 	}{
 		{"no program", launch.Job{Argv: []string{"no-such-program"}}, `program "no-such-program" not found`},
-		{"no interpreter", launch.Job{Argv: []string{"./script"}, Dir: dir}, `program "./script": the interpreter that its first line names was not found`},
+		{"no interpreter", launch.Job{Argv: []string{"./script"}, Dir: dir},
+			`program "./script": the interpreter that its first line names was not found`},
 		{"no file", launch.Job{Argv: []string{"./nothing"}, Dir: dir}, `program "./nothing" not found`},
 		{"not executable", launch.Job{Argv: []string{plain}}, fmt.Sprintf(`program %q: permission denied`, plain)},
-		{"no directory", launch.Job{Argv: []string{"true"}, Dir: dir + "/gone"}, fmt.Sprintf("working directory %q: no such file or directory", dir+"/gone")},
-		{"a file for a directory", launch.Job{Argv: []string{"true"}, Dir: plain}, fmt.Sprintf("working directory %q is not a directory", plain)},
+		{"no directory", launch.Job{Argv: []string{"true"}, Dir: dir + "/gone"},
+			fmt.Sprintf("working directory %q: no such file or directory", dir+"/gone")},
+		{"a file for a directory", launch.Job{Argv: []string{"true"}, Dir: plain},
+			fmt.Sprintf("working directory %q is not a directory", plain)},
 		{"empty argv", launch.Job{}, "the job has no program"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -211,10 +218,12 @@ func TestStop(t *testing.T) {
 		log    string
 	}{
 		{"obeys", `trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.01; done`, false, "up\nbye\ntfexp: stopped\n"},
-		{"obeys when paused", `trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.01; done`, true, "up\nbye\ntfexp: stopped\n"},
+		{"obeys when paused", `trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.01; done`, true,
+			"up\nbye\ntfexp: stopped\n"},
 		{"does not obey", `trap "" TERM; echo up; while :; do sleep 0.01; done`, false, "up\ntfexp: stopped\n"},
 		// The shell dies at once, but what it started may save its work.
-		{"child takes time", `sh -c 'trap "sleep 0.1; echo saved; exit" TERM; echo up; while :; do sleep 0.01; done'; :`, false, "up\nsaved\ntfexp: stopped\n"},
+		{"child takes time", `sh -c 'trap "sleep 0.1; echo saved; exit" TERM; echo up; while :; do sleep 0.01; done'; :`,
+			false, "up\nsaved\ntfexp: stopped\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			grace := time.Minute
@@ -386,7 +395,8 @@ func TestGrantErrors(t *testing.T) {
 	if err := e.Start(0, scheduler.Grant{}); err == nil {
 		t.Error("starts without cores")
 	}
-	for _, err := range []error{e.Pause(0), e.Resume(0, cores(0)), e.Resize(0, cores(0)), e.Stop(0), e.Start(1, cores(0))} {
+	for _, err := range []error{e.Pause(0), e.Resume(0, cores(0)), e.Resize(0, cores(0)), e.Stop(0),
+		e.Start(1, cores(0))} {
 		if err == nil {
 			t.Error("a job that is not there takes a call")
 		}

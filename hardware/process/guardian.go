@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// guardianEnv tells a process that it is the guardian, and of which run.
+// guardianEnv marks a process as the guardian; its value is the run.
 const guardianEnv = "TFEXP_GUARDIAN"
 
-// hooked tells that Main was called.
+// hooked is set once Main has been called.
 var hooked atomic.Bool
 
 // guard is this process's side of its guardian.
@@ -46,7 +46,8 @@ func (g *guardian) ensure() (run string, err error) {
 	defer g.mu.Unlock()
 	switch {
 	case os.Getenv(guardianEnv) != "":
-		return "", errors.New("start guardian: this process was started as one, but its main does not call process.Main first")
+		return "", errors.New("start guardian: this process was started as one, but its main does not call " +
+			"process.Main first")
 	case !hooked.Load():
 		return "", errors.New("start guardian: main (in tests, TestMain) must call process.Main first")
 	}
@@ -89,7 +90,7 @@ func (g *guardian) start() error {
 	}
 	defer null.Close()
 	// Its name is not tfexp's: who kills tfexp by name must not hit it. It
-	// holds no file or folder of the run, and a session keeps Ctrl-C away.
+	// holds no file or folder of the run, and its own session keeps Ctrl-C from it.
 	pid, err := children.add(func() (int, error) {
 		return syscall.ForkExec(self, []string{"job-guardian"}, &syscall.ProcAttr{
 			Dir: "/", Env: []string{guardianEnv + "=" + g.run},

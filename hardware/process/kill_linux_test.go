@@ -260,7 +260,8 @@ func TestSweepSparesStrangers(t *testing.T) {
 	}{
 		{"the number was used again", header + fmt.Sprintf("+ %d %d\n", pid, began-1), false},
 		{"it ended", header + fmt.Sprintf("+ %d %d\n- %d %d\n", pid, began, pid, began), false},
-		{"before a reboot", fmt.Sprintf(registryHeader, "0123456789abcdef", "another") + fmt.Sprintf("+ %d %d\n", pid, began), false},
+		{"before a reboot", fmt.Sprintf(registryHeader, "0123456789abcdef", "another") +
+			fmt.Sprintf("+ %d %d\n", pid, began), false},
 		{"cut off", header + fmt.Sprintf("+ %d", pid), false},
 		{"empty", "", false},
 		{"it is the job", header + fmt.Sprintf("+ %d %d\n", pid, began), true},

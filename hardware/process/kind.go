@@ -82,7 +82,8 @@ func noGPUs(host engine.Host, need string) engine.Problem {
 	}
 	return engine.Problem{
 		Arg: "gpus", Unavailable: true, Summary: "More GPUs than the machine has",
-		Detail: fmt.Sprintf("%s, but %s. Run the experiment on a machine that has them, or simulate it; \"tfexp doctor\" says more.", need, has),
+		Detail: fmt.Sprintf("%s, but %s. Run the experiment on a machine that has them, or simulate it; \"tfexp "+
+			"doctor\" says more.", need, has),
 	}
 }
 

@@ -56,7 +56,7 @@ func onCPUs(cpus []int, f func()) error {
 }
 
 // bindThreads binds all threads of processes to cpus, but those in seen, and
-// adds them to it. It tells whether there were any. Threads that have ended
+// adds them to it. It reports whether there were any. Threads that have ended
 // are no error.
 func bindThreads(pids, cpus []int, seen map[int]bool) (found bool, err error) {
 	var set unix.CPUSet
@@ -148,7 +148,7 @@ func numbers(dir string) []int {
 	return found
 }
 
-// hasMark tells whether the environment that a process was started with says
+// hasMark reports whether the environment that a process was started with says
 // that it is of a run, or of one job of it.
 func hasMark(pid int, mark string) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
@@ -164,7 +164,7 @@ func hasMark(pid int, mark string) bool {
 	return false
 }
 
-// haveChildLists tells whether the kernel lists the children of each thread
+// haveChildLists reports whether the kernel lists the children of each thread
 // (CONFIG_PROC_CHILDREN); where it does not, all processes are read instead.
 var haveChildLists = sync.OnceValue(func() bool {
 	pid := os.Getpid()
@@ -205,7 +205,7 @@ func descendants(roots []int) []int {
 }
 
 // orphans returns the processes that came to this one because their parent
-// died, and waits for those that are dead. They are told from what other
+// died, and waits for those that are dead. They differ from what other
 // parts of the program started by their session.
 func orphans() (alive []proc) {
 	children.mu.Lock()

@@ -36,7 +36,8 @@ func TestProgress(t *testing.T) {
 				t.Fatal(news, err)
 			}
 			for _, p := range news {
-				if p.Kind != scheduler.JobProgress || p.Job != 0 || p.Units <= got || p.Units > want || p.At < before || p.At > now {
+				if p.Kind != scheduler.JobProgress || p.Job != 0 || p.Units <= got || p.Units > want || p.At < before ||
+					p.At > now {
 					t.Fatalf("%+v at %s, after %d units", p, now, got)
 				}
 				got, before = p.Units, p.At

@@ -78,7 +78,8 @@ func Sweep(path string) (killed []string, err error) {
 	lines := bufio.NewScanner(f)
 	var run, boot string
 	if lines.Scan() {
-		if _, err := fmt.Sscanf(strings.ReplaceAll(lines.Text(), ",", ""), strings.ReplaceAll(registryHeader, ",", ""), &run, &boot); err != nil {
+		if _, err := fmt.Sscanf(strings.ReplaceAll(lines.Text(), ",", ""), strings.ReplaceAll(registryHeader, ",", ""),
+			&run, &boot); err != nil {
 			return nil, fmt.Errorf("sweep: %s is not a registry of jobs", path)
 		}
 	}

@@ -83,7 +83,7 @@ func (r *running) members(all bool) []int {
 	return pids
 }
 
-// owns tells whether an orphan was once part of the job.
+// owns reports whether an orphan was once part of the job.
 func (r *running) owns(p proc) bool {
 	return p.session == r.id.pid || hasMark(p.pid, r.mark)
 }
@@ -191,7 +191,8 @@ func (e *Engine) attend(r *running) {
 	case logErr != nil:
 		state, reason = scheduler.Failed, logErr.Error()
 	case status.Signaled():
-		state, reason = scheduler.Failed, fmt.Sprintf("killed by signal %d (%s)", status.Signal(), signalName(status.Signal()))
+		state, reason = scheduler.Failed, fmt.Sprintf("killed by signal %d (%s)", status.Signal(),
+			signalName(status.Signal()))
 	case u.ExitCode != 0:
 		state, reason = scheduler.Failed, fmt.Sprintf("exit status %d", u.ExitCode)
 	}
@@ -201,7 +202,8 @@ func (e *Engine) attend(r *running) {
 	u.Reason = reason
 	r.log.close(reason)
 	r.done = true
-	e.ended = append(e.ended, scheduler.Notice{Kind: scheduler.JobEnded, Job: r.number, At: e.Now(), State: state, Reason: reason})
+	e.ended = append(e.ended, scheduler.Notice{Kind: scheduler.JobEnded, Job: r.number, At: e.Now(), State: state,
+		Reason: reason})
 	e.alive--
 	e.mu.Unlock()
 	select {

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Listener is told of the progress lines of jobs as they come, with the
+// Listener receives the progress lines of jobs as they come, with the
 // instant at which they were read, from several goroutines.
 type Listener func(job int, at time.Duration, p contract.Progress)
 
@@ -54,7 +54,7 @@ func (b *Board) reports() []scheduler.Notice {
 	return news
 }
 
-// Ready says whether Next is to return since a job's units have doubled; the
+// Ready reports whether Next is to return since a job's units have doubled; the
 // same news make it true once.
 func (b *Board) Ready() bool {
 	b.mu.Lock()
@@ -69,7 +69,8 @@ func (b *Board) Ready() bool {
 // asked, at each wake-up, for the present instant, notices of the jobs that have
 // ended since it was last asked, and how many run. Jobs that have ended come before
 // a context that is done. It is an error to wait without end when no job runs.
-func (b *Board) Await(ctx context.Context, until time.Duration, take func() (now time.Duration, ended []scheduler.Notice, alive int)) (time.Duration, []scheduler.Notice, error) {
+func (b *Board) Await(ctx context.Context, until time.Duration,
+	take func() (now time.Duration, ended []scheduler.Notice, alive int)) (time.Duration, []scheduler.Notice, error) {
 	var timeout <-chan time.Time
 	if until != scheduler.Never {
 		timer := time.NewTimer(until - b.now())

@@ -16,9 +16,10 @@ func TestBoard(t *testing.T) {
 	var now time.Duration
 	wake := make(chan struct{}, 1)
 	var heard []string
-	b := NewBoard(func() time.Duration { now += time.Second; return now }, wake, func(job int, at time.Duration, p contract.Progress) {
-		heard = append(heard, fmt.Sprintf("%d %s %d/%d", job, at, p.Epoch, p.Step))
-	})
+	b := NewBoard(func() time.Duration { now += time.Second; return now }, wake,
+		func(job int, at time.Duration, p contract.Progress) {
+			heard = append(heard, fmt.Sprintf("%d %s %d/%d", job, at, p.Epoch, p.Step))
+		})
 	b.Watch([]int{4, 100, 0})
 	epochs, steps, silent := b.Follow(0, false), b.Follow(1, true), b.Follow(2, false)
 	line := func(epoch, step int) []byte {
@@ -59,7 +60,8 @@ func TestBoard(t *testing.T) {
 	check(false, scheduler.Notice{Kind: scheduler.JobProgress, Job: 1, At: 6 * time.Second, Units: 5})
 	epochs(line(9, 0)) // there are but four, at 7 s
 	check(true, scheduler.Notice{Kind: scheduler.JobProgress, Job: 0, At: 7 * time.Second, Units: 4})
-	if want := []string{"2 1s 1/1", "0 2s 1/50", "0 3s 1/60", "1 4s 0/3", "1 5s 0/4", "1 6s 0/5", "0 7s 9/0"}; !slices.Equal(heard, want) {
+	if want := []string{"2 1s 1/1", "0 2s 1/50", "0 3s 1/60", "1 4s 0/3", "1 5s 0/4", "1 6s 0/5",
+		"0 7s 9/0"}; !slices.Equal(heard, want) {
 		t.Errorf("heard %q, want %q", heard, want)
 	}
 	if f := NewBoard(nil, nil, nil).Follow(0, false); f != nil {

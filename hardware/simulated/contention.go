@@ -34,7 +34,8 @@ hardware "measured" {
 	Args: []schema.Arg{
 		{Name: "serial", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(1),
 			Doc: "The part of a job in which it keeps one core busy, however many it holds.", Example: `0.05`},
-		{Name: "capacity", Type: schema.Number, Min: schema.Limit(1e-3), Max: schema.Limit(1e3), DefaultDoc: "required without `file`",
+		{Name: "capacity", Type: schema.Number, Min: schema.Limit(1e-3), Max: schema.Limit(1e3),
+			DefaultDoc: "required without `file`",
 			Doc: "How many busy cores the node serves at full speed, as a part of its threads: below 1 where jobs wait " +
 				"for the memory, or two threads share a core.", Example: `0.8`},
 		{Name: "sharpness", Type: schema.Number, Default: `4`, Min: schema.Limit(0.2), Max: schema.Limit(20),
@@ -42,8 +43,9 @@ hardware "measured" {
 		{Name: "file", Type: schema.String,
 			Doc: "A CSV file with measurements, relative to the folder of the experiment file. Its first line names the " +
 				"columns.", Example: `"contention.csv"`},
-		{Name: "measured_threads", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads), DefaultDoc: "required with `file`",
-			Doc: "Cores of the machine that was measured.", Example: `64`},
+		{Name: "measured_threads", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
+			DefaultDoc: "required with `file`",
+			Doc:        "Cores of the machine that was measured.", Example: `64`},
 		{Name: "cores_column", Type: schema.String, Default: `"cores"`,
 			Doc: "The column of `file` with the cores of each job.", Example: `"Cores_Per_C"`},
 		{Name: "jobs_column", Type: schema.String, Default: `"jobs"`,
@@ -52,7 +54,8 @@ hardware "measured" {
 			Doc: "The column of `file` with the seconds.", Example: `"Time"`},
 		{Name: "where", Type: schema.StringMap, DefaultDoc: "all",
 			Doc: "The rows of `file` that count: those with these texts in these columns.", Example: `{ model = "resnet" }`},
-		{Name: "threads", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads), DefaultDoc: "the threads of the node",
-			Doc: "The cores that the jobs of a node really share, where its `threads` promise more than there are.", Example: `8`},
+		{Name: "threads", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
+			DefaultDoc: "the threads of the node",
+			Doc:        "The cores that the jobs of a node really share, where its `threads` promise more than there are.", Example: `8`},
 	},
 }

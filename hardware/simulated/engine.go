@@ -361,7 +361,7 @@ func (t *task) rescale(rate float64) {
 	t.scaled, t.rate = stretch(t.scaled, t.rate, rate), rate
 }
 
-// stale tells whether an entry was overtaken by a pause, a resize or a stop.
+// stale reports whether an entry was overtaken by a pause, a resize or a stop.
 func (e *Engine) stale(x end) bool {
 	t := &e.tasks[x.job]
 	return t.phase != running || t.end != x.at

@@ -30,7 +30,7 @@ var Kind = engine.Kind{
 		{Name: "noise", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(10),
 			Doc: "Relative standard deviation of run times (lognormal).", Example: `0.05`},
 		{Name: "lacks", Type: schema.Strings, MayBeEmpty: true, Allowed: []string{"pause", "resize", "memory", "gpus"},
-			Doc: "What the engine is told not to be able to do.", Example: `["pause"]`},
+			Doc: "What the engine is to do without.", Example: `["pause"]`},
 	},
 	Blocks:       []*schema.Block{overheadsBlock, contentionBlock},
 	Capabilities: func(*engine.Hardware) scheduler.Capabilities { return All },
@@ -39,7 +39,8 @@ var Kind = engine.Kind{
 
 var overheadsBlock = &schema.Block{
 	Name: "overheads", Single: true,
-	Doc: "Time that an action costs the job it is done to. Without this block the times apply that were measured with the " +
+	Doc: "Time that an action costs the job it is done to. Without this block the times apply that were measured " +
+		"with the " +
 		"samples of the jobs; for jobs that are not sampled, because the file gives their `runtime`, there are none.",
 	Args: []schema.Arg{
 		{Name: "start", Type: schema.Duration, Default: `"0s"`, Doc: "To start.", Example: `"200ms"`},

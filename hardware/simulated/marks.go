@@ -74,7 +74,7 @@ func (e *Engine) nextMark() time.Duration {
 	return e.due[0].at
 }
 
-// passed tells whether a mark does not count any more.
+// passed reports whether a mark does not count any more.
 func (e *Engine) passed(x end) bool {
 	return e.tasks[x.job].phase != running || e.marks.jobs[x.job].at != x.at
 }

@@ -309,6 +309,11 @@ func TestWrongUse(t *testing.T) {
 		{nil, []string{"svm", "--batch", "0"}, "want a whole number of at least 1"},
 		{nil, []string{"svm", "--optimizer", "adagrad"}, "want adam or sgd"},
 		{nil, []string{"svm", "--epochs", "1", "--steps", "1"}, "both --epochs and --steps"},
+		{nil, []string{"cnn", "--blocks", "1,2"}, "blocks has 2 numbers, and the network has 3 blocks"},
+		{nil, []string{"mlp", "--blocks", "65"}, "want at most 64 layers"},
+		{nil, []string{"mlp", "--activation", "sine"}, "want relu or tanh"},
+		{nil, []string{"mlp", "--decay", "1.5"}, "at most 1"},
+		{nil, []string{"mlp", "--restart-rate", "0"}, "want a number above 0"},
 		{nil, []string{"svm", "more"}, `unexpected argument "more"`},
 		{[]string{"TFEXP_EPOCHS=ten"}, []string{"svm"}, `TFEXP_EPOCHS is "ten"`},
 	} {

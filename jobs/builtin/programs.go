@@ -38,11 +38,11 @@ func Programs() []Program {
 		{"softmax", "Softmax regression.", params()},
 		{"svm", "A linear support vector machine, by the multi-class hinge loss.", params(
 			Param{"regularization", "number", "0.0001", "weight of the L2 penalty on the weights"})},
-		{"mlp", "A multilayer perceptron.", params(
-			Param{"hidden", "integers", "[64]", "units of each hidden layer"})},
-		{"cnn", "A convolutional network: 3×3 filters, 2×2 pooling after the first, a hidden layer.", params(
+		{"mlp", "A multilayer perceptron.", params(deepened(
+			Param{"hidden", "integers", "[64]", "units of each hidden layer"})...)},
+		{"cnn", "A convolutional network: 3×3 filters, 2×2 pooling after the first, a hidden layer.", params(deepened(
 			Param{"filters", "integers", "[8, 16]", "filters of each convolution"},
-			Param{"hidden", "integer", "64", "units of the hidden layer"})},
+			Param{"hidden", "integer", "64", "units of the hidden layer"})...)},
 	}
 }
 
@@ -55,7 +55,18 @@ func params(own ...Param) []Param {
 		{"seed", "integer", "1", "seed of the initial weights and of the order of the images"},
 	}
 	all = append(all, own...)
-	return append(all, Param{"passes", "integer", "1", "passes over the data that make one epoch"})
+	return append(all,
+		Param{"decay", "number", "", "factor on the learning rate after each epoch; 1 where it is not given"},
+		Param{"passes", "integer", "1", "passes over the data that make one epoch"})
+}
+
+// deepened are the settings of a program whose network can be deepened while it
+// trains, behind its own.
+func deepened(own ...Param) []Param {
+	return append(own,
+		Param{"blocks", "integers", "", "layers in each block: convolutions, then hidden layers; one where it is not given"},
+		Param{"activation", "string", "", "what follows each layer: tanh, or relu where it is not given"},
+		Param{"restart_rate", "number", "", "learning rate after a deepening; as before it where it is not given"})
 }
 
 // Names returns the names of the programs.
@@ -160,6 +171,26 @@ func (c *config) set(name, value string) error {
 		}
 	case "filters":
 		c.filters, err = integers(value)
+	case "blocks":
+		c.blocks, err = integers(value)
+		if err == nil && slices.Max(c.blocks) > maxDepth {
+			err = fmt.Errorf("want at most %d layers in a block", maxDepth)
+		}
+	case "activation":
+		c.activation = value
+		if value != "relu" && value != "tanh" {
+			err = errors.New("want relu or tanh")
+		}
+	case "decay":
+		c.decay, err = number(value, 0)
+		if err == nil && (c.decay == 0 || c.decay > 1) {
+			err = errors.New("want a number above 0, at most 1")
+		}
+	case "restart_rate":
+		c.restartRate, err = number(value, 0)
+		if err == nil && c.restartRate == 0 {
+			err = errors.New("want a number above 0")
+		}
 	case "passes":
 		c.passes, err = integer(value, 1)
 	default:
@@ -184,6 +215,9 @@ func (c *config) complete() error {
 		if n > maxParams {
 			return fmt.Errorf("a layer of %d units is too large", n)
 		}
+	}
+	if n := len(c.filters) + len(c.hidden); c.blocks != nil && len(c.blocks) != n {
+		return fmt.Errorf("blocks has %d numbers, and the network has %d blocks", len(c.blocks), n)
 	}
 	if n := newNetwork(*c).params(); n > maxParams {
 		return fmt.Errorf("the network has %d parameters, want at most %d", n, maxParams)

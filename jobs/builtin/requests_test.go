@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -257,6 +258,97 @@ func TestDeepeningKeepsTheFunction(t *testing.T) {
 			if loss := epoch(); !(loss < lossBefore) {
 				t.Errorf("%q block %d: loss %g after the deepening, %g before", args, block, loss, lossBefore)
 			}
+		}
+	}
+}
+
+// What cannot be deepened is refused with the reason, and stays as it was.
+func TestDeepeningIsRefused(t *testing.T) {
+	for _, test := range []struct {
+		args  []string
+		block int
+		want  string
+	}{
+		{[]string{"cnn"}, 4, "there is no block 4: the network has 3, counted from 0"},
+		{[]string{"cnn"}, -2, "there is no block -2"},
+		{[]string{"mlp", "--activation", "tanh"}, 0, "idempotent"},
+		{[]string{"mlp", "--blocks", "64"}, 0, "has 64 layers already"},
+		{[]string{"mlp", "--hidden", "2500"}, 0, ""},
+		{[]string{"mlp", "--hidden", "2880"}, 0, "would have 8513290 parameters"},
+		{[]string{"softmax"}, 0, "behind the last linear layer"},
+	} {
+		var tm team
+		tm.resize(1)
+		tr := newTrainer(configOf(t, test.args...), &tm)
+		before := len(tr.state.Weights)
+		_, err := local{tr}.deepen(test.block)
+		if test.want == "" {
+			if err != nil {
+				t.Errorf("%q: %v", test.args, err)
+			}
+			continue
+		}
+		var no refusal
+		if !errors.As(err, &no) || !strings.Contains(no.Error(), test.want) || len(tr.state.Weights) != before {
+			t.Errorf("%q block %d: %v, want %q", test.args, test.block, err, test.want)
+		}
+	}
+}
+
+// The learning rate decays by epochs, and restarts with a deepening.
+func TestRates(t *testing.T) {
+	var tm team
+	tm.resize(1)
+	tr := newTrainer(configOf(t, "mlp", "--learning-rate", "0.004", "--decay", "0.5", "--restart-rate", "0.01"), &tm)
+	for i, want := range []float64{0.004, 0.002, 0.01, 0.005} {
+		if i == 2 {
+			if err := tr.deepen(0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := tr.rate(); math.Abs(got-want) > 1e-12 {
+			t.Errorf("epoch %d has the rate %g, want %g", i, got, want)
+		}
+		if i == 2 {
+			tr.state.RateEpoch = i
+		}
+		for range 45 {
+			tr.step()
+		}
+	}
+}
+
+// TestDeepenedAccuracy states what a deepening is worth on the digits: a CNN
+// after 10 epochs, deepened and not, after 10 more.
+func TestDeepenedAccuracy(t *testing.T) {
+	if raceEnabled || testing.Short() {
+		t.Skip("trains for a while")
+	}
+	for block := -1; block < 3; block++ {
+		var last, mean float64
+		const seeds, epochs = 3, 10
+		for seed := range seeds {
+			var tm team
+			tm.resize(1)
+			tr := newTrainer(configOf(t, "cnn", "--seed", strconv.Itoa(seed+1)), &tm)
+			for epoch := range 2 * epochs {
+				if epoch == epochs && block >= 0 {
+					if err := tr.deepen(block); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for range tr.stepsPerEpoch() {
+					tr.step()
+				}
+				if epoch >= 2*epochs-5 {
+					mean += tr.accuracy() / 5 / seeds
+				}
+			}
+			last += tr.accuracy() / seeds
+		}
+		t.Logf("deepened block %d (-1: none): accuracy %.4f, mean of the last five epochs %.4f", block, last, mean)
+		if last < 0.93 {
+			t.Errorf("accuracy %.4f", last)
 		}
 	}
 }

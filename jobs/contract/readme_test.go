@@ -55,13 +55,15 @@ func TestReadmePrograms(t *testing.T) {
 			}
 			cmd := exec.Command(path, "program")
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), EnvEpochs+"=2", EnvCheckpointDir+"="+dir, EnvControl+"="+filepath.Join(dir, "control"), "PYTHONPATH="+library)
+			cmd.Env = append(os.Environ(), EnvEpochs+"=2", EnvCheckpointDir+"="+dir,
+				EnvControl+"="+filepath.Join(dir, "control"), "PYTHONPATH="+library)
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			got, err := Parse(bytes.NewReader(out), Last)
-			if err != nil || len(got.Warnings) > 0 || got.Updates != 2 || len(got.Epochs) != 2 || got.Progress.Epoch != 2 || test.times != (got.Save >= 0) {
+			if err != nil || len(got.Warnings) > 0 || got.Updates != 2 || len(got.Epochs) != 2 || got.Progress.Epoch != 2 ||
+				test.times != (got.Save >= 0) {
 				t.Errorf("%+v, %v, from\n%s", got, err, out)
 			}
 		})

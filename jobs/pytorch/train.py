@@ -7,12 +7,13 @@ it began with. Inter-op threads are fixed at the start, and this network has no
 branches that would use them.
 """
 
+import copy
 import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # What is beside this folder comes before what is installed.
-sys.path[1:1] = [os.path.join(HERE, "..", "digits"), os.path.join(HERE, "..", "tfexp_job")]
+sys.path[1:1] = [HERE, os.path.join(HERE, "..", "digits"), os.path.join(HERE, "..", "tfexp_job")]
 
 # Threads that spin while they wait would take the cores from one another when
 # the job is left with fewer of them.
@@ -22,26 +23,37 @@ import digits  # noqa: E402
 import tfexp_job  # noqa: E402
 
 
-def network(nn):
-    """Two 3x3 convolutions, pooling, and a hidden layer; logits of ten classes."""
-    return nn.Sequential(
-        nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(),
-        nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(),
-        nn.MaxPool2d(2), nn.Flatten(),
-        nn.Linear(64 * 4 * 4, 128), nn.ReLU(),
-        nn.Linear(128, 10),
-    )
+def arguments():
+    parser = digits.parser(__doc__.split("\n")[0], ["cnn", "cnn_bn"])
+    parser.add_argument("--blocks", default="1,1,1", metavar="N,N,N",
+                        help="layers of each block: two of convolutions, one of hidden layers (default 1,1,1)")
+    parser.add_argument("--activation", choices=["relu", "tanh"], default="relu", help="behind each layer (default relu)")
+    parser.add_argument("--restart-rate", type=float, default=0, metavar="RATE",
+                        help="learning rate after a deepening (default: as before it)")
+    args = digits.arguments(parser)
+    try:
+        args.blocks = [int(n) for n in args.blocks.split(",")]
+    except ValueError:
+        args.blocks = []
+    if len(args.blocks) != 3 or min(args.blocks) < 1 or max(args.blocks) > 64:
+        parser.error("--blocks must be three whole numbers from 1 to 64")
+    if args.restart_rate < 0:
+        parser.error("--restart-rate must be at least 0")
+    return args
 
 
 def main():
-    args = digits.arguments(digits.parser(__doc__.split("\n")[0], ["cnn"]))
-    job = tfexp_job.start(epochs=args.epochs, settings=digits.settings(args))
+    args = arguments()
+    own = {"blocks": args.blocks, "activation": args.activation, "restart_rate": args.restart_rate}
+    job = tfexp_job.start(epochs=args.epochs, settings=dict(digits.settings(args), **own))
 
     try:
         import torch
         from torch import nn
     except ImportError as e:
         sys.exit("train.py: %s: on Debian, apt-get install python3-torch, and start the program by run.sh or /usr/bin/python3" % e)
+
+    from network import Network, Refused
 
     def follow(inter, intra):
         torch.set_num_threads(intra)
@@ -59,43 +71,89 @@ def main():
         return torch.from_numpy(images).permute(0, 3, 1, 2).contiguous().to(device), torch.from_numpy(labels).long().to(device)
 
     (images, labels), (held_images, held_labels) = (tensors(*part) for part in digits.load())
-    model = network(nn).to(device)
+    model = Network(args.blocks, args.model == "cnn_bn", args.activation).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=args.learning_rate)
     criterion = nn.CrossEntropyLoss()
-    # An epoch that was interrupted goes on at its next step.
-    epoch = {"step": 0, "loss": 0.0}
-    per_epoch = digits.steps_per_epoch(args, len(images))
+    # An epoch that was interrupted goes on at its next image.
+    epoch = {"step": 0, "at": 0, "loss": 0.0}
+    deepened = []  # blocks, in the order in which layers were added
 
     def save(folder):
-        torch.save({"epoch": epoch, "model": model.state_dict(), "optimizer": optimizer.state_dict()}, os.path.join(folder, "state.pt"))
+        torch.save({"epoch": epoch, "deepened": deepened, "model": model.state_dict(), "optimizer": optimizer.state_dict()},
+                   os.path.join(folder, "state.pt"))
+
+    def add(modules):
+        """Let the optimizer train new modules too; what it knows of the others stays."""
+        optimizer.add_param_group({"params": [p for m in modules for p in m.parameters()]})
+
+    def accuracy(of):
+        of.eval()
+        with torch.no_grad():
+            hits = float((of(held_images).argmax(1) == held_labels).float().mean())
+        of.train()
+        return hits
+
+    def change(name, value):
+        if name == "batch" and isinstance(value, int) and value > 0:
+            args.batch = value
+        elif name == "learning_rate" and isinstance(value, (int, float)) and value > 0:
+            for group in optimizer.param_groups:
+                group["lr"] = value
+        elif name in ("batch", "learning_rate"):
+            raise tfexp_job.Refused("%r is not above 0" % (value,))
+        else:
+            raise tfexp_job.Refused("no such setting can change while the program trains: there are batch and learning_rate")
+
+    def deepen(block):
+        if model.nothing(block):
+            return None
+        before = accuracy(model)
+        try:
+            add(model.deepen(block, images))
+        except Refused as e:
+            raise tfexp_job.Refused(str(e))
+        deepened.append(block)
+        if args.restart_rate:
+            for group in optimizer.param_groups:
+                group["lr"] = args.restart_rate
+        return model.layers(block), before, accuracy(model)
 
     if job.checkpoint:
         state = torch.load(os.path.join(job.checkpoint, "state.pt"), map_location=device)
         epoch = state["epoch"]
+        for block in state["deepened"]:
+            deepened.append(block)
+            add(model.grow(block))
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
 
-    for done in job.train(save, follow if args.variant == "malleable" else None, every=args.checkpoint_every):
-        number = done if job.steps is None else done // per_epoch
-        order = torch.from_numpy(digits.order(args, number, len(images)))
-        steps = job.steps_left(per_epoch)
-        while epoch["step"] < steps:
-            if job.stopping:
-                job.stop()
-            job.follow()
-            at = epoch["step"] * args.batch
-            batch = order[at:at + args.batch]
+    def done(order):
+        """Whether the epoch is, or the job."""
+        return epoch["at"] >= len(order) or job.steps is not None and job.done_steps + epoch["step"] >= job.steps
+
+    finished = copy.deepcopy(model)  # after the last whole epoch
+    resize = follow if args.variant == "malleable" else None
+    for _ in job.train(save, resize, every=args.checkpoint_every, change=change, deepen=deepen):
+        order = torch.from_numpy(digits.order(args, job.done_epochs, len(images)))
+        while not done(order) and job.between_steps(epoch["step"]):
+            batch = order[epoch["at"]:epoch["at"] + args.batch]
             optimizer.zero_grad()
             loss = criterion(model(images[batch]), labels[batch])
             loss.backward()
             optimizer.step()
             epoch["loss"] += float(loss)
             epoch["step"] += 1
-        loss = epoch["loss"] / steps
-        epoch.update(step=0, loss=0.0)
-        with torch.no_grad():
-            accuracy = float((model(held_images).argmax(1) == held_labels).float().mean())
-        job.epoch(loss=loss, accuracy=accuracy, steps=steps)
+            epoch["at"] += len(batch)
+        if job.spent:
+            break
+        loss, steps = epoch["loss"] / epoch["step"], epoch["step"]
+        epoch.update(step=0, at=0, loss=0.0)
+        job.epoch(loss=loss, accuracy=accuracy(model), steps=steps)
+        if not job.spent and (job.time_left is not None or job.controlled):
+            finished = copy.deepcopy(model)
+    if job.time_left is not None:
+        model = finished
+        job.final(accuracy(model))
     job.end(save=(lambda: torch.save(model.state_dict(), args.save)) if args.save else None)
 
 

@@ -536,6 +536,11 @@ class Job:
         return None if self._end is None else max(self._end - self._clock.service(), 0.0)
 
     @property
+    def controlled(self):
+        """Whether there is a control file, by which a budget may come."""
+        return self._control is not None
+
+    @property
     def spent(self):
         """Whether nothing is left of the budget."""
         return self._end is not None and self.time_left == 0

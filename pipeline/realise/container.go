@@ -21,8 +21,9 @@ type place struct {
 // contained reports whether the job runs in a container; the receiver may be nil.
 func (p *place) contained() bool { return p != nil && p.on.Kind().Contained }
 
-// placedJobs gives each real hardware that is not simply this machine job blocks of its own: what is measured of a job in a
-// container, or on another machine, is not what is measured of it as a process here. Other cells stay as they are.
+// placedJobs gives each real hardware that is not simply this machine job blocks of its own: what is measured of a
+// job in a container, or on another machine, is not what is measured of it as a process here. Other cells stay as
+// they are.
 func placedJobs(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job]*place) {
 	type key struct {
 		block any
@@ -112,8 +113,8 @@ func (p *place) lines(programs *programs, j *experiments.Job) []string {
 	return k.Lines()
 }
 
-// FindImages finds the images of jobs that run in containers, which are part of keys, in the order of the file; it comes
-// before Plan. The error is what is missing first, an *engine.Unavailable for each engine that lacks something.
+// FindImages finds the images of jobs that run in containers, which are part of keys, in the order of the file; it
+// comes before Plan. The error is what is missing first, an *engine.Unavailable for each engine that lacks something.
 func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
 	var missing []error
 	for _, kind := range engine.Kinds() {

@@ -117,7 +117,8 @@ func (m *matcher) Why(_ scheduler.View, j int32) string {
 	if p.round == 0 || p.round != m.round {
 		return "its user is not among those with the least progress"
 	}
-	return fmt.Sprintf("is matched to %s, position %d from the end among %s", m.kinds[p.Kind].name, p.Level, countJobs(p.jobs))
+	return fmt.Sprintf("is matched to %s, position %d from the end among %s",
+		m.kinds[p.Kind].name, p.Level, countJobs(p.jobs))
 }
 
 func countJobs(n int32) string {
@@ -254,7 +255,8 @@ func (m *matcher) startFirsts(kind int, candidates []candidate, places []matchin
 			}
 			why := ""
 			if m.Recording() {
-				why = fmt.Sprintf("first on %s, position %d from the end among %s", m.kinds[kind].name, level, countJobs(m.places[c.job].jobs))
+				why = fmt.Sprintf("first on %s, position %d from the end among %s",
+					m.kinds[kind].name, level, countJobs(m.places[c.job].jobs))
 			}
 			if err := m.Start(c.job, cores, nodes, why); err != nil {
 				return started, err

@@ -14,7 +14,8 @@ const Conservative Backfill = "conservative"
 func init() {
 	RegisterBackfill(BackfillChoice{
 		Choice: Choice{
-			Name: string(Conservative), Title: "Conservative backfill", Doc: "those that delay nobody", Place: 4, Estimates: true,
+			Name: string(Conservative), Title: "Conservative backfill", Doc: "those that delay nobody",
+			Place: 4, Estimates: true,
 		},
 		Passes: true, Reserves: true,
 		HeldBack: func(scheduler.View, *Reservation) string { return "would delay a job before it" },

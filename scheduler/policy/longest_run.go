@@ -12,7 +12,9 @@ const LongestRun VictimRule = "longest_run"
 
 func init() {
 	RegisterVictims(VictimChoice{
-		Choice:  Choice{Name: string(LongestRun), Title: "Longest run first", Doc: "those that have run for longest", Place: 1},
+		Choice: Choice{
+			Name: string(LongestRun), Title: "Longest run first", Doc: "those that have run for longest", Place: 1,
+		},
 		Compare: func(a, b scheduler.JobView) int { return cmp.Or(longestRun(a, b), smallestRequest(a, b)) },
 	})
 }

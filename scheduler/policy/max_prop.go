@@ -213,10 +213,12 @@ func (d *sharer) apply(s *sharing) error {
 	if len(s.waiting) == 0 {
 		return nil
 	}
-	if err := d.resize(s, func(held, share int32) bool { return share < held }, "its share is smaller, for others wait"); err != nil {
+	shrinks := func(held, share int32) bool { return share < held }
+	if err := d.resize(s, shrinks, "its share is smaller, for others wait"); err != nil {
 		return err
 	}
-	if err := d.resize(s, func(held, share int32) bool { return share > held }, "its share is larger"); err != nil {
+	grows := func(held, share int32) bool { return share > held }
+	if err := d.resize(s, grows, "its share is larger"); err != nil {
 		return err
 	}
 	for _, w := range s.waiting {

@@ -71,7 +71,8 @@ func (p *plan) startable() queue.Limit {
 				spare, at = s.free[v].Cores, s.at
 			}
 		}
-		within.Free, within.Spare, within.Window = max(within.Free, r.Cores), max(within.Spare, spare), max(within.Window, at-now.at)
+		within.Free, within.Spare = max(within.Free, r.Cores), max(within.Spare, spare)
+		within.Window = max(within.Window, at-now.at)
 	}
 	return within
 }

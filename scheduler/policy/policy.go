@@ -235,7 +235,9 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 	}
 	for _, s := range OwnSettings() {
 		if isSet(s.Name) && !slices.Contains(s.By, p.Get(s.Of)) {
-			all = append(all, Problem{Arg: s.Name, Unread: true, Detail: fmt.Sprintf("%s is read only by %s.", s.Name, s.Readers())})
+			all = append(all, Problem{
+				Arg: s.Name, Unread: true, Detail: fmt.Sprintf("%s is read only by %s.", s.Name, s.Readers()),
+			})
 		}
 	}
 	if pre := preemptions.find(string(p.Preemption)); pre != nil && !pre.Pauses && isSet(string(VictimsOf)) {

@@ -130,6 +130,10 @@ type choices[T any] struct {
 	plain    []*Choice // of the list
 }
 
+func newChoices[T any](q Question, choice func(*T) *Choice) choices[T] {
+	return choices[T]{question: q, choice: choice}
+}
+
 func (r *choices[T]) register(t T) {
 	c := r.choice(&t)
 	if c.Name == "" || r.find(c.Name) != nil {
@@ -158,12 +162,12 @@ func (r *choices[T]) find(name string) *T {
 }
 
 var (
-	orders      = choices[OrderChoice]{question: OrderOf, choice: func(c *OrderChoice) *Choice { return &c.Choice }}
-	allocations = choices[AllocationChoice]{question: AllocationOf, choice: func(c *AllocationChoice) *Choice { return &c.Choice }}
-	backfills   = choices[BackfillChoice]{question: BackfillOf, choice: func(c *BackfillChoice) *Choice { return &c.Choice }}
-	preemptions = choices[PreemptionChoice]{question: PreemptionOf, choice: func(c *PreemptionChoice) *Choice { return &c.Choice }}
-	victimRules = choices[VictimChoice]{question: VictimsOf, choice: func(c *VictimChoice) *Choice { return &c.Choice }}
-	placements  = choices[PlacementChoice]{question: PlacementOf, choice: func(c *PlacementChoice) *Choice { return &c.Choice }}
+	orders      = newChoices(OrderOf, func(c *OrderChoice) *Choice { return &c.Choice })
+	allocations = newChoices(AllocationOf, func(c *AllocationChoice) *Choice { return &c.Choice })
+	backfills   = newChoices(BackfillOf, func(c *BackfillChoice) *Choice { return &c.Choice })
+	preemptions = newChoices(PreemptionOf, func(c *PreemptionChoice) *Choice { return &c.Choice })
+	victimRules = newChoices(VictimsOf, func(c *VictimChoice) *Choice { return &c.Choice })
+	placements  = newChoices(PlacementOf, func(c *PlacementChoice) *Choice { return &c.Choice })
 )
 
 // RegisterOrder and its like make a choice known; they are called by init

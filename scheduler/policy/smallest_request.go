@@ -12,7 +12,10 @@ const SmallestRequest VictimRule = "smallest_request"
 
 func init() {
 	RegisterVictims(VictimChoice{
-		Choice:  Choice{Name: string(SmallestRequest), Title: "Smallest request first", Doc: "those that ask for the fewest cores", Place: 2},
+		Choice: Choice{
+			Name: string(SmallestRequest), Title: "Smallest request first", Doc: "those that ask for the fewest cores",
+			Place: 2,
+		},
 		Compare: func(a, b scheduler.JobView) int { return cmp.Or(smallestRequest(a, b), longestRun(a, b)) },
 	})
 }

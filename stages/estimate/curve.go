@@ -42,7 +42,8 @@ func ReadTimings(r io.Reader, file string) ([]Timings, error) {
 	header[0] = strings.TrimPrefix(header[0], "\ufeff")
 	threads, at := pick(header, threadColumns), pick(header, timeColumns)
 	if threads < 0 || at < 0 {
-		return nil, fmt.Errorf("read %s: there is no column of threads (threads, cores) or of seconds (seconds, time) among %s", file, strings.Join(header, ", "))
+		return nil, fmt.Errorf("read %s: there is no column of threads (threads, cores) or of seconds (seconds, time) "+
+			"among %s", file, strings.Join(header, ", "))
 	}
 	var groups []Timings
 	var bad []error

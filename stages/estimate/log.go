@@ -101,7 +101,8 @@ func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings
 		units = report.Steps
 	}
 	if len(units) == 0 {
-		return nil, warnings, fmt.Errorf("read %s: it has no steps and times: it must be CSV whose header names a step and a time column, or lines of the job contract", file)
+		return nil, warnings, fmt.Errorf("read %s: it has no steps and times: it must be CSV whose header names a "+
+			"step and a time column, or lines of the job contract", file)
 	}
 	return []LoggedRun{{File: file, Units: units, Startup: max(0, report.Startup), Save: max(0, report.Save)}}, warnings, nil
 }

@@ -16,8 +16,8 @@ func (r Run) grant() scheduler.Grant {
 	return g
 }
 
-// alone runs the job to its end. When the context is done first it stops the job and waits for its end. A job that fails
-// is no error: the notice of its end and Usage say how.
+// alone runs the job to its end. When the context is done first it stops the job and waits for its end. A job that
+// fails is no error: the notice of its end and Usage say how.
 func (r Run) alone(ctx context.Context) (scheduler.Notice, launch.Usage, error) {
 	e, err := r.Open(ctx)
 	if err != nil {
@@ -26,7 +26,8 @@ func (r Run) alone(ctx context.Context) (scheduler.Notice, launch.Usage, error) 
 	defer e.Close()
 	if err := e.Start(0, r.grant()); err != nil {
 		reason := err.Error()
-		return scheduler.Notice{Kind: scheduler.JobEnded, At: e.Now(), State: scheduler.Failed, Reason: reason}, launch.Usage{ExitCode: -1, Reason: reason}, nil
+		return scheduler.Notice{Kind: scheduler.JobEnded, At: e.Now(), State: scheduler.Failed,
+			Reason: reason}, launch.Usage{ExitCode: -1, Reason: reason}, nil
 	}
 	_, ended, err := e.Next(ctx, scheduler.Never)
 	if err != nil {

@@ -60,8 +60,8 @@ func TestSamplesHaveTheirGPUs(t *testing.T) {
 	}
 }
 
-// A job that fails is no error, nor is one that cannot be started; when the context is done the job is stopped and waited
-// for.
+// A job that fails is no error, nor is one that cannot be started; when the context is done the job is stopped and
+// waited for.
 func TestAlone(t *testing.T) {
 	job := launch.Job{Name: "a", Argv: []string{"sh", "-c", "exit 3"}, Threads: 1}
 	end, usage, err := here(Run{Job: job}).alone(t.Context())
@@ -75,7 +75,8 @@ func TestAlone(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	job.Argv = []string{"sleep", "1000"}
-	if end, _, err := here(Run{Job: job}).alone(ctx); !errors.Is(err, context.DeadlineExceeded) || end.State != scheduler.Stopped {
+	if end, _, err := here(Run{Job: job}).alone(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+		end.State != scheduler.Stopped {
 		t.Error(end, err)
 	}
 }

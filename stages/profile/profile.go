@@ -46,7 +46,8 @@ func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 	return quietest(func() (estimator.Sample, error) {
 		load := hardware.NewLoadSampler()
 		s, err := Take(ctx, run)
-		if busy := load.Others(); err == nil && run.Descendants && s.Wall >= LeastJudged.Seconds() && busy != hardware.UnknownLoad {
+		if busy := load.Others(); err == nil && run.Descendants && s.Wall >= LeastJudged.Seconds() &&
+			busy != hardware.UnknownLoad {
 			s.Busy = busy
 		}
 		return s, err
@@ -109,7 +110,8 @@ func read(s estimator.Sample, run Run) (estimator.Sample, error) {
 	case run.Steps && len(report.Steps) == s.Length:
 		s.Units = report.Steps
 	case n > 0 && !run.Steps: // of a job by steps, wall times tell the pace
-		s.Warnings = append(s.Warnings, fmt.Sprintf("reported %s where %d were asked for: wall times are used instead", epochs(n), s.Length))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("reported %s where %d were asked for: wall times are used instead",
+			epochs(n), s.Length))
 	}
 	return s, nil
 }

@@ -17,7 +17,8 @@ import (
 func printing(t *testing.T, pick contract.Pick, length int, lines string) estimator.Sample {
 	t.Helper()
 	s, err := Take(context.Background(), here(Run{
-		Job:    launch.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1, LogPath: t.TempDir() + "/log"},
+		Job: launch.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1,
+			LogPath: t.TempDir() + "/log"},
 		Length: length, Pick: pick,
 	}))
 	if err != nil {
@@ -94,7 +95,10 @@ func TestQuietest(t *testing.T) {
 		}
 	}
 	gone := errors.New("gone")
-	if _, err := quietest(func() (estimator.Sample, error) { return estimator.Sample{}, fmt.Errorf("sample: %w", gone) }); !errors.Is(err, gone) {
+	if _, err := quietest(func() (estimator.Sample, error) {
+		return estimator.Sample{},
+			fmt.Errorf("sample: %w", gone)
+	}); !errors.Is(err, gone) {
 		t.Errorf("error %v, want %v", err, gone)
 	}
 }
@@ -103,7 +107,8 @@ func TestQuietest(t *testing.T) {
 func TestTakeReadsSteps(t *testing.T) {
 	const lines = `{"tfexp":{"step":1,"seconds":0.5}}\n{"tfexp":{"step":2,"seconds":0.25}}\n`
 	s, err := Take(context.Background(), here(Run{
-		Job:    launch.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1, LogPath: t.TempDir() + "/log"},
+		Job: launch.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1,
+			LogPath: t.TempDir() + "/log"},
 		Length: 2, Steps: true,
 	}))
 	if err != nil || !cmp.Equal(s.Units, []float64{0.5, 0.25}) || len(s.Warnings) > 0 {

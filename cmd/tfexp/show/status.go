@@ -64,7 +64,8 @@ func StatusOf(dir string) (ExperimentStatus, error) {
 		if c.State == record.CellFailed {
 			s.Failed++
 			s.FailedCells = append(s.FailedCells, failedCell{
-				Cell: c.CellRef.Cell, Error: c.Error, Failures: c.Failures, More: max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures)),
+				Cell: c.CellRef.Cell, Error: c.Error, Failures: c.Failures,
+				More: max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures)),
 			})
 		} else {
 			s.Finished++

@@ -14,7 +14,7 @@ const checkLimit = 5 * time.Second
 
 // Check examines whether experiments can run in containers: that the daemon
 // which the docker command would use answers, and that no container was left
-// behind. inUse tells whether a tfexp works in a folder of results.
+// behind. inUse reports whether a tfexp works in a folder of results.
 func Check(ctx context.Context, inUse func(folder string) bool) hardware.Check {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
@@ -32,7 +32,7 @@ func Check(ctx context.Context, inUse func(folder string) bool) hardware.Check {
 	c.Text = fmt.Sprintf("Docker %s (API %s) at %s, %d CPUs", h.Version, h.API, h.URL, h.CPUs)
 	all, err := h.Containers(ctx, "")
 	if err != nil {
-		c.Status, c.Text = hardware.Warn, c.Text+"; its containers are not told: "+err.Error()
+		c.Status, c.Text = hardware.Warn, c.Text+"; its containers cannot be listed: "+err.Error()
 		return c
 	}
 	left, folder := 0, ""
@@ -44,7 +44,8 @@ func Check(ctx context.Context, inUse func(folder string) bool) hardware.Check {
 	if left > 0 {
 		c.Status = hardware.Warn
 		c.Text += fmt.Sprintf("; %d containers of a run that was killed are left, of %s", left, folder)
-		c.Hint = fmt.Sprintf("they are removed when an experiment next runs with the same --out; at once: docker rm -f $(docker ps -aq --filter label=%s=%s)", LabelFolder, folder)
+		c.Hint = fmt.Sprintf("they are removed when an experiment next runs with the same --out; at once: "+
+			"docker rm -f $(docker ps -aq --filter label=%s=%s)", LabelFolder, folder)
 	}
 	return c
 }

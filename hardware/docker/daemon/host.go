@@ -110,7 +110,7 @@ func (h *Host) Client() *client.Client { return h.api }
 // Close closes the connection.
 func (h *Host) Close() error { return h.api.Close() }
 
-// Local says whether the daemon is on this machine, and sees its files.
+// Local reports whether the daemon is on this machine, and sees its files.
 func (h *Host) Local() bool { return strings.HasPrefix(h.URL, "unix://") }
 
 // Explain turns a failed call into an *Error that says what to do.
@@ -126,18 +126,20 @@ func (h *Host) Explain(err error) error {
 		e.Hint = "look at its log (journalctl -u docker), and restart it if it hangs"
 	case Gone(err):
 		e.Text = "no daemon answers"
-		e.Hint = "start it (sudo systemctl start docker), or set DOCKER_HOST to one that runs; tfexp doctor tells when it is there"
+		e.Hint = "start it (sudo systemctl start docker), or set DOCKER_HOST to one that runs; then tfexp doctor " +
+			"shows it"
 	default:
 		e.Text = Plain(err)
 	}
 	return e
 }
 
-// Gone says whether a call failed because the daemon could not be reached, or
+// Gone reports whether a call failed because the daemon could not be reached, or
 // went away meanwhile.
 func Gone(err error) bool {
 	var op *net.OpError
-	return client.IsErrConnectionFailed(err) || errors.As(err, &op) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	return client.IsErrConnectionFailed(err) || errors.As(err, &op) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, context.DeadlineExceeded)
 }
 
@@ -150,7 +152,7 @@ func Plain(err error) string {
 }
 
 // ComeBack waits until the daemon answers again, for at most so long, and
-// says whether it does.
+// reports whether it does.
 func (h *Host) ComeBack(ctx context.Context, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -166,7 +168,7 @@ func (h *Host) ComeBack(ctx context.Context, patience time.Duration) bool {
 	}
 }
 
-// Alive says whether the daemon answers now. One that goes down answers for a
+// Alive reports whether the daemon answers now. One that goes down answers for a
 // while on the connections that it has, but takes no new ones.
 func (h *Host) Alive(ctx context.Context) bool {
 	_ = h.api.Close() // those that are idle; never fails
@@ -209,7 +211,9 @@ func (h *Host) Image(ctx context.Context, name string, pull Pull, platform strin
 		return "", err
 	case errdefs.IsNotFound(err):
 		return "", &Error{Host: h.URL, Text: fmt.Sprintf("it has no image %q", name), Err: err,
-			Hint: fmt.Sprintf("build it (docker build -t %s …; the images of the programs that come with tfexp: jobs/build-image.sh and jobs/builtin/build-image.sh), fetch it (docker pull %s), or write pull = \"missing\" in the hardware block", name, name)}
+			Hint: fmt.Sprintf("build it (docker build -t %s …; the images of the programs that come with tfexp: "+
+				"jobs/build-image.sh and jobs/builtin/build-image.sh), fetch it (docker pull %s), or write pull = "+
+				"\"missing\" in the hardware block", name, name)}
 	}
 	return "", h.Explain(err)
 }
@@ -222,7 +226,8 @@ func (h *Host) inspect(ctx context.Context, name, platform string) (string, erro
 		return "", err
 	}
 	if want := ParsePlatform(platform); want != nil && (found.Os != want.OS || found.Architecture != want.Architecture) {
-		return "", &Error{Host: h.URL, Text: fmt.Sprintf("the image %q is for %s/%s, not for %s", name, found.Os, found.Architecture, platform),
+		return "", &Error{Host: h.URL, Text: fmt.Sprintf("the image %q is for %s/%s, not for %s", name, found.Os,
+			found.Architecture, platform),
 			Hint: fmt.Sprintf("fetch the other one: docker pull --platform %s %s", platform, name)}
 	}
 	return found.ID, nil
@@ -232,7 +237,8 @@ func (h *Host) inspect(ctx context.Context, name, platform string) (string, erro
 func (h *Host) fetch(ctx context.Context, name, platform string) error {
 	failed := func(err error) error {
 		return &Error{Host: h.URL, Text: fmt.Sprintf("the image %q cannot be fetched: %s", name, Plain(err)), Err: err,
-			Hint: "check its name and the connection to its registry (docker login for a private one), or build it and write pull = \"never\""}
+			Hint: "check its name and the connection to its registry (docker login for a private one), or build it and " +
+				"write pull = \"never\""}
 	}
 	progress, err := h.api.ImagePull(ctx, name, image.PullOptions{Platform: platform})
 	if err != nil {

@@ -15,7 +15,9 @@ import (
 
 // Why a daemon cannot be used, and what to do about it.
 func TestConnect(t *testing.T) {
-	windows := daemontest.Start(t, "1.45", map[string]http.HandlerFunc{"GET /info": func(w http.ResponseWriter, _ *http.Request) {
+	windows := daemontest.Start(t, "1.45", map[string]http.HandlerFunc{"GET /info": func(
+		w http.ResponseWriter, _ *http.Request,
+	) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"OSType": "windows"})
 	}})
 	closed := httptest.NewServer(nil)

@@ -38,7 +38,8 @@ func (h *Host) Containers(ctx context.Context, folder string) ([]Left, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
-	list, err := h.api.ContainerList(ctx, container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
+	ours := filters.NewArgs(filters.Arg("label", label))
+	list, err := h.api.ContainerList(ctx, container.ListOptions{All: true, Filters: ours})
 	if err != nil {
 		return nil, h.Explain(err)
 	}

@@ -30,7 +30,8 @@ func Start(t *testing.T, api string, answers map[string]http.HandlerFunc) string
 		switch path {
 		case "/_ping":
 		case "/info":
-			_ = json.NewEncoder(w).Encode(map[string]any{"NCPU": 4, "MemTotal": 1 << 30, "ServerVersion": "fake", "OSType": "linux"})
+			_ = json.NewEncoder(w).Encode(map[string]any{"NCPU": 4, "MemTotal": 1 << 30, "ServerVersion": "fake",
+				"OSType": "linux"})
 		default:
 			Refuse(http.StatusNotFound, "no such thing: "+path)(w, r)
 		}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+)
+
+// longestFirst is an order that package policy does not know: the longest predicted
+// run time, in whole grains, first.
+type longestFirst struct{ grain time.Duration }
+
+func (o longestFirst) Rank(j scheduler.JobView) int64 { return -int64(j.Predicted() / o.grain) }
+
+// half is an allocation that package policy does not know: half of the request on
+// the node with the lowest number that has it, if it is not less than the minimum.
+func half(_ scheduler.View, j scheduler.JobView) (cores int32, nodes []int32, ok bool) {
+	cores = max(j.Request()/2, j.Least())
+	nodes, ok = j.Fits(cores)
+	return cores, nodes, ok
+}
+
+func init() {
+	policy.RegisterOrder(policy.OrderChoice{
+		Choice: policy.Choice{
+			Name: "ljf", Title: "Longest job first", Doc: "the longest predicted run time", Estimates: true,
+			Settings: []schema.Arg{{
+				Name: "grain", Type: schema.Duration, Default: `"1s"`, Positive: true,
+				Doc: "Differences below it do not count.", Example: `"10s"`,
+			}},
+		},
+		New: func(s policy.Setup) scheduler.Ranker { return longestFirst{s.Policy.Settings.Duration("grain")} },
+	})
+	policy.RegisterAllocation(policy.AllocationChoice{
+		Choice:  policy.Choice{Name: "half", Title: "Halves", Doc: "half of its request"},
+		Partial: true, Allot: half,
+	})
+}
+
+const newPolicyFile = `
+experiment "longest" {
+  replicates = 3
+}
+
+job "short" {
+  builtin "softmax" {}
+  epochs  = 1
+  threads = 2
+  runtime {
+    epoch    = "2s"
+    parallel = 1
+  }
+}
+
+job "long" {
+  builtin "softmax" {}
+  epochs  = 4
+  threads = 2
+  runtime {
+    epoch    = "2s"
+    parallel = 1
+  }
+}
+
+workload "both" {
+  submit { job = job.short }
+  submit { job = job.long }
+}
+
+hardware "sim" {
+  engine  = "simulated"
+  threads = 2
+}
+
+policy "fcfs" { order = "fcfs" }
+
+policy "backwards" {
+  order     = "ljf"
+  grain     = "500ms"
+  estimates = "oracle"
+}
+
+policy "halves" {
+  order      = "fcfs"
+  allocation = "half"
+}
+
+compare "mean_jct" { baseline = policy.fcfs }
+`
+
+// An order and an allocation are one value each that is registered: the language,
+// its reference and its checks, the plan, the run and the report then know them.
+func TestNewPolicies(t *testing.T) {
+	reference := string(language.Markdown())
+	for _, want := range []string{
+		"the longest predicted run time (`ljf`)",
+		"| `grain` | duration | `\"1s\"` | Differences below it do not count. Only under the order `ljf`.",
+		"half of its request (`half`)", "the orders `sjf`, `srtf`, `allox` or `ljf`",
+	} {
+		if !strings.Contains(reference, want) {
+			t.Errorf("the reference of the language does not have %q", want)
+		}
+	}
+
+	dir := t.TempDir()
+	file, out := filepath.Join(dir, "e.hcl"), filepath.Join(dir, "results")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(strings.Replace(newPolicyFile, `{ order = "fcfs" }`, "{\n  order = \"fcfs\"\n  grain = \"1s\"\n}", 1))
+	var errs bytes.Buffer
+	a := newApp(&bytes.Buffer{}, &errs)
+	if code := a.exit(a.execute([]string{"validate", file})); code != exitInvalid ||
+		!strings.Contains(errs.String(), `grain is read only by the order "ljf"`) {
+		t.Errorf("a setting of another order: exit status %d\n%s", code, &errs)
+	}
+
+	write(newPolicyFile)
+	if plan := outputOf(t, "plan", "--out", out, file); !strings.Contains(plan, "9 cells to run") {
+		t.Errorf("plan:\n%s", plan)
+	}
+	mustRun(t, "run", "--out", out, file)
+	finish := map[string]string{}
+	for _, row := range readTable(t, filepath.Join(out, "longest", "jobs.csv")) {
+		if row["replicate"] == "1" {
+			finish[row["policy"]+" "+row["job"]] = row["finish_s"]
+		}
+	}
+	for job, want := range map[string]string{
+		"fcfs short-1": "1", "fcfs long-1": "5", "backwards long-1": "4", "backwards short-1": "5",
+		"halves short-1": "2", "halves long-1": "8",
+	} {
+		if got := finish[job]; got != want && !strings.HasPrefix(got, want+".") {
+			t.Errorf("%s finished at %q, want %s", job, got, want)
+		}
+	}
+	report, err := os.ReadFile(filepath.Join(out, "longest", "report.html"))
+	if err != nil || !bytes.Contains(report, []byte("Longest job first (backwards)")) {
+		t.Errorf("the report does not name the order: %v", err)
+	}
+
+	if plan := outputOf(t, "plan", "--out", out, file); !strings.Contains(plan, "all reused") {
+		t.Errorf("plan after the run:\n%s", plan)
+	}
+	write(strings.Replace(newPolicyFile, `"500ms"`, `"250ms"`, 1))
+	if plan := outputOf(t, "plan", "--out", out, file); !strings.Contains(plan, "policy.grain") {
+		t.Errorf("plan after a change of the setting:\n%s", plan)
+	}
+}

@@ -1,0 +1,16 @@
+package policy
+
+import "time"
+
+// PlaceFirst starts a job with the first of its alternatives for which there is
+// room.
+const PlaceFirst Placement = "first"
+
+func init() {
+	RegisterPlacement(PlacementChoice{
+		Choice: Choice{
+			Name: string(PlaceFirst), Title: "First that has room", Doc: "the first that has room", Place: 1,
+		},
+		Measure: func(start, _ time.Duration) time.Duration { return start },
+	})
+}
