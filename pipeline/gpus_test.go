@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/stages/execute"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,7 +116,7 @@ func TestGPUsOfACell(t *testing.T) {
 		}
 	}
 	busy := slices.ContainsFunc(cell.Warnings, func(w record.Warning) bool {
-		return w.Code == busyGPU && strings.Contains(w.Text, "GPU 1 was in use") && w.Cell == cell.Cell
+		return w.Code == execute.BusyGPU && strings.Contains(w.Text, "GPU 1 was in use") && w.Cell == cell.Cell
 	})
 	if !busy || len(cell.Warnings) > 2 { // the machine itself may be busy
 		t.Errorf("%+v", cell.Warnings)

@@ -252,7 +252,7 @@ func (r *run) Note(n stages.Note) error {
 // seen is the run as its stages see it.
 func (r *run) seen() *stages.Run {
 	return &stages.Run{
-		Dir: r.Dir, Plan: &r.Plan.Plan, Parallel: r.options.Parallel,
+		Dir: r.Dir, Plan: &r.Plan.Plan, Parallel: r.options.Parallel, GPUs: r.options.GPUs,
 		Experiment: experiment{r.x, r}, Pipeline: r,
 	}
 }

@@ -101,7 +101,6 @@ func (c *Cell) simulatorOptions() simulated.Options {
 			Memory: slices.Contains(h.Lacks, "memory"), GPUs: slices.Contains(h.Lacks, "gpus"),
 		},
 	}
-	opts.Contention = contention(h)
 	if h.Overheads != nil {
 		opts.Overheads = simulated.Overheads(*h.Overheads)
 	}
