@@ -3,8 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"github.com/tfexp/tfexp/stages"
-	_ "github.com/tfexp/tfexp/stages/all"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +14,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 func TestMain(m *testing.M) {
