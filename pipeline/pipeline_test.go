@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/stages"
-	_ "github.com/tfexp/tfexp/stages/all"
-	"github.com/tfexp/tfexp/stages/execute"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +15,9 @@ import (
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+	_ "github.com/tfexp/tfexp/stages/all"
+	"github.com/tfexp/tfexp/stages/execute"
 )
 
 func TestMain(m *testing.M) {
