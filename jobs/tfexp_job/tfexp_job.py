@@ -165,6 +165,7 @@ class _Clock:
                 now, continued = time.monotonic(), self._continued()
             with self._lock:
                 if continued:
+                    now = time.monotonic()
                     self._stopped += now - self._last
                 self._last = now
 
