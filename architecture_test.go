@@ -41,15 +41,18 @@ var rules = []struct {
 	{"cmd/", []string{"cmd/", "pipeline", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline/store", []string{"results"}},
 	{"pipeline/realise", append([]string{
-		"pipeline/store", "stages", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
+		"pipeline/store", "stages$", "stages/execute", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
 	}, machines...)},
 	{"pipeline", append([]string{
 		"pipeline/", "stages", "experiments", "results", "jobs/", "scheduler", "estimator",
 	}, machines...)},
 	{"stages/all", []string{"stages/"}},
 	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
+	{"stages/execute", append([]string{
+		"stages$", "scheduler", "estimator", "results", "jobs/contract", "hardware/simulated",
+	}, machines...)},
 	{"stages/", append([]string{"stages$", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
-	{"stages", append([]string{"scheduler", "estimator", "results"}, machines...)},
+	{"stages", append([]string{"scheduler", "estimator", "results", "hardware/simulated"}, machines...)},
 	{"experiments/schema", nil},
 	{"experiments/units", nil},
 	{"experiments/words", nil},

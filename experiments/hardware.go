@@ -68,13 +68,10 @@ type HostFacts struct {
 
 // Hardware is a machine or a cluster and the engine that runs jobs on it.
 type Hardware struct {
-	Name   string
-	Range  Range
-	Engine string // the name of its kind
-	// EngineRange and ThreadsRange are for checks made later.
-	EngineRange  Range
-	ThreadsRange Range
-	Cluster      scheduler.Cluster
+	Name    string
+	Range   Range
+	Engine  string // the name of its kind
+	Cluster scheduler.Cluster
 	// Overheads, Contention and Noise are for simulated hardware. Without Overheads
 	// those apply that were measured with the samples of the jobs.
 	Overheads *Overheads

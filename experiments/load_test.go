@@ -78,7 +78,7 @@ func dump(t *testing.T, s *experiments.Spec) []byte {
 func withoutRanges(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range []string{"Range", "EngineRange", "ThreadsRange", "At", "Source"} {
+		for _, k := range []string{"Range", "At", "Source"} {
 			if _, isTime := v[k].(float64); !isTime { // a resize has an instant At
 				delete(v, k)
 			}
@@ -310,7 +310,7 @@ func TestRanges(t *testing.T) {
 	cell := spec.Cells[1]
 	for what, r := range map[string]experiments.Range{
 		`policy "rr"`: cell.Policy.Range, `quantum = each.quantum`: cell.Policy.At["quantum"],
-		`engine  = "process"`: cell.Hardware.EngineRange, `threads = host.threads`: cell.Hardware.ThreadsRange,
+		`engine  = "process"`: cell.Hardware.At["engine"], `threads = host.threads`: cell.Hardware.At["threads"],
 		`job "long"`: cell.Workload.Submits[0].Job.Range, `2`: cell.Workload.Submits[0].Job.Threads.Range,
 		`compare "mean_jct"`: spec.Compares[0].Range,
 	} {

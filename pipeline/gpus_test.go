@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +13,9 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/execute"
 )
 
 // fakeGPUs are two GPUs, the second of which is lost after some readings.
@@ -115,7 +116,7 @@ func TestGPUsOfACell(t *testing.T) {
 		}
 	}
 	busy := slices.ContainsFunc(cell.Warnings, func(w record.Warning) bool {
-		return w.Code == busyGPU && strings.Contains(w.Text, "GPU 1 was in use") && w.Cell == cell.Cell
+		return w.Code == execute.BusyGPU && strings.Contains(w.Text, "GPU 1 was in use") && w.Cell == cell.Cell
 	})
 	if !busy || len(cell.Warnings) > 2 { // the machine itself may be busy
 		t.Errorf("%+v", cell.Warnings)

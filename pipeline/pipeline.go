@@ -8,14 +8,13 @@ package pipeline
 import (
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/stages"
 	"time"
 
-	"github.com/tfexp/tfexp/pipeline/realise"
-
 	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // Options say where and how an experiment is run.
@@ -64,7 +63,7 @@ type Plan struct {
 	keys  []*store.Key
 	// needed has the hashes of the samples that a cell which runs will want.
 	needed map[string]bool
-	// unavailable says why a Docker host or an image cannot be used.
+	// unavailable says what an engine of the experiment lacks.
 	unavailable error
 	options     Options
 }

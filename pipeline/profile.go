@@ -5,19 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/stages"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/pipeline/realise"
-
-	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/profile"
 )
 
@@ -34,7 +33,8 @@ func (r *run) Profile(ctx context.Context) error {
 		return nil
 	}
 	start := time.Now()
-	s := &sampling{run: r, units: r.x.Units(), budget: r.x.Budget(), total: total, done: reused, taken: make([][]estimator.Sample, total), failed: make([]bool, total), over: make([]bool, total)}
+	s := &sampling{run: r, units: r.x.Units(), budget: r.x.Budget(), total: total, done: reused,
+		taken: make([][]estimator.Sample, total), failed: make([]bool, total), over: make([]bool, total)}
 	r.Observe(Progress{Kind: stages.StageStart, Stage: "profile", Total: total, Reused: reused})
 	load := hardware.NewLoadSampler()
 	err := s.all(ctx)
@@ -46,7 +46,8 @@ func (r *run) Profile(ctx context.Context) error {
 		r.Warn("busy_profile", "", "other programs used the CPU during profiling: estimates may be too long "+
 			"(tfexp run --fresh samples again)")
 	}
-	r.Observe(Progress{Kind: stages.StageEnd, Stage: "profile", Done: s.done, Total: total, Reused: reused, Elapsed: time.Since(start)})
+	r.Observe(Progress{Kind: stages.StageEnd, Stage: "profile", Done: s.done, Total: total, Reused: reused,
+		Elapsed: time.Since(start)})
 	return nil
 }
 
@@ -162,8 +163,10 @@ func (s *sampling) within(ctx context.Context, others []task) error {
 	}
 	room := s.budget*cells.Seconds() - s.cost()
 	if room < 0 {
-		s.Warn("budget", "", fmt.Sprintf("the two shortest samples of each job took %.3g s more than the budget of %.3g s for sampling (%.3g%% of %s): no others are taken",
-			-room, s.budget*cells.Seconds(), 100*s.budget, cells.Round(time.Millisecond)))
+		s.Warn("budget", "",
+			fmt.Sprintf("the two shortest samples of each job took %.3g s more than the budget of %.3g s for sampling "+
+				"(%.3g%% of %s): no others are taken",
+				-room, s.budget*cells.Seconds(), 100*s.budget, cells.Round(time.Millisecond)))
 	}
 	skipped := 0
 	for _, t := range others {
@@ -178,7 +181,8 @@ func (s *sampling) within(ctx context.Context, others []task) error {
 		room -= s.cost() - before
 	}
 	if skipped > 0 {
-		return s.journal.Add(store.JournalEntry{Event: "budget", Text: fmt.Sprintf("%d of %d further samples are left out", skipped, len(others))})
+		return s.journal.Add(store.JournalEntry{Event: "budget", Text: fmt.Sprintf("%d of %d further samples are left out",
+			skipped, len(others))})
 	}
 	return nil
 }
@@ -233,7 +237,8 @@ func (s *sampling) take(ctx context.Context, t task) error {
 		s.Warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v", unit.Name, err))
 	case err != nil:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
-		s.Warn("sample", "", fmt.Sprintf("%v: the speed-up of job %s is estimated without %s", err, unit.Job, plural(unit.Threads, "thread")))
+		s.Warn("sample", "", fmt.Sprintf("%v: the speed-up of job %s is estimated without %s", err, unit.Job,
+			plural(unit.Threads, "thread")))
 	default:
 		s.taken[t.unit] = append(s.taken[t.unit], sample)
 	}
@@ -254,7 +259,8 @@ func (s *sampling) end(i int) {
 	for _, sample := range s.taken[i] {
 		took += sample.Cost
 	}
-	s.Observe(Progress{Kind: stages.UnitEnd, Stage: "profile", Unit: s.units[i].Name, Done: s.done, Total: s.total, Elapsed: time.Duration(took * float64(time.Second))})
+	s.Observe(Progress{Kind: stages.UnitEnd, Stage: "profile", Unit: s.units[i].Name, Done: s.done, Total: s.total,
+		Elapsed: time.Duration(took * float64(time.Second))})
 }
 
 // sample runs one sample, again where other processes disturbed it. The first of
@@ -284,7 +290,9 @@ func (s *sampling) sample(ctx context.Context, unit *realise.Unit, t task) (esti
 		s.Warn("sample", "", fmt.Sprintf("%s: %s", name, w))
 	}
 	if sample.Busy > hardware.BusyCores {
-		s.Warn("busy_sample", "", fmt.Sprintf("%s: other programs used %.2g CPU cores during profiling, in each of its tries: its estimate may be too long", name, sample.Busy))
+		s.Warn("busy_sample", "",
+			fmt.Sprintf("%s: other programs used %.2g CPU cores during profiling, in each of its tries: its estimate may "+
+				"be too long", name, sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
 		costs, err := profile.Probe(ctx, s.toSample(unit, unit.Launch(unit.Name+"-probe", t.length, dirs), t.length))
@@ -308,7 +316,8 @@ func (s *sampling) toSample(unit *realise.Unit, job launch.Job, length int) prof
 	}
 }
 
-// ownsLoad reports whether the samples run below this process, so that the load of other programs can be told from theirs.
+// ownsLoad reports whether the samples run below this process, so that the load of other programs can be told from
+// theirs.
 func (r *run) ownsLoad() bool {
 	return !slices.ContainsFunc(r.x.Units(), func(u *realise.Unit) bool { return !u.Kind().Descendants })
 }

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/pipeline/store"
 )
 
@@ -79,3 +81,14 @@ func (r *run) closeSites() error {
 	r.sites = nil
 	return errors.Join(errs...)
 }
+
+// gpuDevices are the GPUs that real cells use: cluster GPU i is the i-th.
+func (p *Plan) gpuDevices() ([]gpu.Device, error) {
+	if p.options.GPUs == nil {
+		return hardware.GPUs()
+	}
+	return p.options.GPUs.Devices()
+}
+
+// Site implements stages.Pipeline.
+func (r *run) Site(kind string) engine.Site { return r.sites[engine.Find(kind)] }

@@ -8,10 +8,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Alternative is one way in which a job can run: a request, and how long it is
+// Alternative is one of the requests with which a job can run, and how long it is
 // predicted to take with it.
 type Alternative struct {
-	// Name tells the ways of one job apart in results: "cpu", "gpu:V100".
+	// Name tells the alternatives of one job apart in results: "cpu", "gpu:V100".
 	Name string
 	// Threads, GPUs and Memory (bytes) are requested in full or not at all.
 	Threads int
@@ -19,28 +19,27 @@ type Alternative struct {
 	Memory  int64
 	// GPU is the type of GPU that a node must have; empty for any node.
 	GPU string
-	// Predicted is the run time this way; 0 when there is no estimate, which
+	// Predicted is the run time with it; 0 when there is no estimate, which
 	// counts as longer than any.
 	Predicted time.Duration
 }
 
-// WithAlternative returns the job as if the alternative were its only way to run.
+// WithAlternative returns the job as if the alternative were its only request.
 func (j Job) WithAlternative(a Alternative) Job {
 	j.Threads, j.GPUs, j.Memory, j.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
 	j.MinThreads, j.MaxThreads, j.Alternatives = 0, 0, nil
 	return j
 }
 
-// Way returns what the job asks for when it runs in one of its ways.
-func (j *Job) Way(alternative int32) Alternative {
+// As returns what the job asks for when it runs with one of its alternatives.
+func (j *Job) As(alternative int32) Alternative {
 	if len(j.Alternatives) > 0 {
 		return j.Alternatives[alternative]
 	}
 	return Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted}
 }
 
-// checkAlternatives refuses what has no meaning for a job with several ways to
-// run.
+// checkAlternatives refuses what has no meaning for a job with alternatives.
 func (j *Job) checkAlternatives(partial bool) error {
 	if len(j.Alternatives) == 0 {
 		return nil
@@ -50,7 +49,7 @@ func (j *Job) checkAlternatives(partial bool) error {
 	case first.Threads != j.Threads || first.GPUs != j.GPUs || first.Memory != j.Memory:
 		return fmt.Errorf("job %q: its first alternative is not its request", j.Name)
 	case j.Malleable:
-		return fmt.Errorf("job %q: it has alternatives, and can not be malleable", j.Name)
+		return fmt.Errorf("job %q: it has alternatives, and cannot be malleable", j.Name)
 	case partial:
 		return fmt.Errorf("job %q: it has alternatives, and wants an allocation of whole requests", j.Name)
 	}
@@ -63,16 +62,16 @@ func (j *Job) checkAlternatives(partial bool) error {
 	return nil
 }
 
-// ways are what a run knows of alternatives; the zero value is that of a run
+// alternatives are what a run knows of them; the zero value is that of a run
 // whose jobs have none.
-type ways struct {
+type alternatives struct {
 	possible [][]int32 // by job, the alternatives that some nodes can hold
-	kinds    []int32   // by job, the kind of GPU that its present way needs; 0 for any
+	kinds    []int32   // by job, the type of GPU that its present alternative needs; 0 for any
 }
 
-// newWays finds out which alternatives the machine can hold. The run's jobs are
-// copied, for each is to have the request of the way that is looked at.
-func (l *loop) newWays() {
+// newAlternatives finds out which alternatives the machine can hold. The run's jobs are
+// copied, for each is to have the request of the alternative that is looked at.
+func (l *loop) newAlternatives() {
 	some := false
 	for i := range l.Jobs {
 		some = some || len(l.Jobs[i].Alternatives) > 0
@@ -81,21 +80,21 @@ func (l *loop) newWays() {
 		return
 	}
 	l.Jobs = append([]Job(nil), l.Jobs...)
-	l.ways = ways{make([][]int32, len(l.Jobs)), make([]int32, len(l.Jobs))}
+	l.alternatives = alternatives{make([][]int32, len(l.Jobs)), make([]int32, len(l.Jobs))}
 	for i := range l.Jobs {
 		job := &l.Jobs[i]
 		for k := range job.Alternatives {
 			if l.machine.couldHold(job, k) {
-				l.ways.possible[i] = append(l.ways.possible[i], int32(k))
+				l.alternatives.possible[i] = append(l.alternatives.possible[i], int32(k))
 			}
 		}
-		if len(l.ways.possible[i]) > 0 {
+		if len(l.alternatives.possible[i]) > 0 {
 			l.adoptFastest(int32(i))
 		}
 	}
 }
 
-// couldHold tells whether a job could run in one of its ways if nothing else did.
+// couldHold reports whether a job could run with one of its alternatives if nothing else did.
 func (m *machine) couldHold(j *Job, alternative int) bool {
 	a := j.Alternatives[alternative]
 	one := j.WithAlternative(a)
@@ -109,25 +108,25 @@ func (m *machine) couldHold(j *Job, alternative int) bool {
 // a job that has none, or that has started. One that is to start anew chooses
 // again.
 func (l *loop) choices(j int32) []int32 {
-	if l.ways.possible == nil || l.lives[j].State != Pending && l.lives[j].State != Queued {
+	if l.alternatives.possible == nil || l.lives[j].State != Pending && l.lives[j].State != Queued {
 		return nil
 	}
-	return l.ways.possible[j]
+	return l.alternatives.possible[j]
 }
 
-// adopt makes an alternative the way that a job is looked at from now on.
+// adopt makes an alternative the one with which a job is looked at from now on.
 func (l *loop) adopt(j, alternative int32) {
 	job, f := &l.Jobs[j], &l.lives[j]
 	a := &job.Alternatives[alternative]
 	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
 	f.request, f.asked, f.Alternative = int32(a.Threads), int32(a.Threads), int(alternative)
-	l.ways.kinds[j] = l.machine.kindOf(a.GPU)
+	l.alternatives.kinds[j] = l.machine.kindOf(a.GPU)
 	if l.seen != nil {
 		l.seen[j].predicted = a.Predicted
 	}
 }
 
-// adoptFastest adopts the way with the shortest predicted run time, by which a
+// adoptFastest adopts the alternative with the shortest predicted run time, by which a
 // job that waits is ordered.
 func (l *loop) adoptFastest(j int32) {
 	choices := l.choices(j)
@@ -143,7 +142,8 @@ func (l *loop) adoptFastest(j int32) {
 	l.adopt(j, best)
 }
 
-// longer tells whether a job is predicted to take longer in way a than in way b.
+// longer reports whether a job is predicted to take longer with alternative a than
+// with b.
 func (l *loop) longer(j, a, b int32) bool {
 	x, y := l.Jobs[j].Alternatives[a].Predicted, l.Jobs[j].Alternatives[b].Predicted
 	return y != 0 && (x == 0 || x > y)
@@ -162,7 +162,7 @@ func (l *loop) leastOf(j int32, choices []int32) queue.Ask {
 	return least
 }
 
-// heldUp tells whether a waiting job could not start, in any way, even if all
+// heldUp reports whether a waiting job could not start, with any alternative, even if all
 // running jobs had ended: paused jobs keep the memory that it needs, and they
 // come after it in the order.
 func (l *loop) heldUp(j int32) bool {
@@ -179,7 +179,7 @@ func (l *loop) heldUp(j int32) bool {
 	return true
 }
 
-// whyNot says why a waiting job cannot start now, in each of its alternatives, and
+// whyNot says why a waiting job cannot start now, with each of its alternatives, and
 // what it lacks, if it is that in all of them.
 func (l *loop) whyNot(j int32) (why string, lacks []Lack) {
 	if l.explainer != nil {

@@ -27,7 +27,7 @@ func (l *loop) dispatch() error {
 		if err := l.regrow(); err != nil {
 			return err
 		}
-		// What was taken can not let anyone start who could not before; only
+		// What was taken cannot let anyone start who could not before; only
 		// what was given back can.
 		if !l.gaveBack {
 			return nil
@@ -62,8 +62,8 @@ func (l *loop) needs(j, cores int32) (Room, int) {
 	if l.lives[j].booked {
 		need.Memory = 0
 	}
-	if l.ways.kinds != nil {
-		need.Kind = l.ways.kinds[j]
+	if l.alternatives.kinds != nil {
+		need.Kind = l.alternatives.kinds[j]
 	}
 	return need, count
 }
@@ -181,7 +181,7 @@ func (l *loop) request(j, cores int32) {
 		return // it keeps what it started with
 	}
 	if home := l.home(j); home != nil {
-		cores = min(cores, l.machine.whole[home[0]].Cores) // it can not move to a larger node
+		cores = min(cores, l.machine.whole[home[0]].Cores) // it cannot move to a larger node
 	}
 	runs := f.State == Running
 	if runs {

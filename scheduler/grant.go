@@ -33,9 +33,11 @@ func (g *Grant) Parts(c Cluster) []Part {
 		return g.Layout.Parts
 	}
 	p := Part{Cores: g.Cores, GPUs: g.GPUs}
-	if len(g.Cores) > 0 {
-		for last := c.Nodes[0].Threads; p.Node < len(c.Nodes)-1 && int(g.Cores[0].Lo) >= last; last += c.Nodes[p.Node].Threads {
-			p.Node++
+	last := 0
+	for i, n := range c.Nodes {
+		if last += n.Threads; len(g.Cores) > 0 && int(g.Cores[0].Lo) < last {
+			p.Node = i
+			break
 		}
 	}
 	return []Part{p}

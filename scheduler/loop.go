@@ -27,30 +27,30 @@ type loop struct {
 	events  int
 	looks   int
 
-	byArrival []int32
-	arrived   int // how many of them
-	resized   int // how many of Resizes
-	timers    timers
-	open      int // jobs that are not final
-	started   int // jobs that the engine has: running or paused
-	running   []int32
-	malleable []int32 // running malleable jobs, by first start, then number
-	victims   []int32 // running jobs, by who is paused first; kept only where some are paused for others
-	changing  []int32 // running jobs that asked for another size, in the order of the requests
-	ends      []timer // expected ends of running jobs, ascending; kept for reservations only
-	turns     turns
-	second    SecondRanker    // the order, if it is one; nil otherwise
-	follower  Follower        // the order, if it is one
-	explainer Explainer       // the admission, if it is one
-	arrivals  int64           // into the queue
-	gaveBack  bool            // something was given back while dispatching
-	progress  []Notice        // of jobs, since the predictions were last looked at
-	seen      []seen          // by job; nil without online predictions
-	lost      []time.Duration // by job, the core time of attempts that failed; nil until one has
-	done      []time.Duration // by job, as Outlook counts; nil where that is core time
-	ways      ways
-	guard     guard
-	closed    time.Duration // the horizon, when the run was closed at it
+	byArrival    []int32
+	arrived      int // how many of them
+	resized      int // how many of Resizes
+	timers       timers
+	open         int // jobs that are not final
+	started      int // jobs that the engine has: running or paused
+	running      []int32
+	malleable    []int32 // running malleable jobs, by first start, then number
+	victims      []int32 // running jobs, by who is paused first; kept only where some are paused for others
+	changing     []int32 // running jobs that asked for another size, in the order of the requests
+	ends         []timer // expected ends of running jobs, ascending; kept for reservations only
+	turns        turns
+	second       SecondRanker    // the order, if it is one; nil otherwise
+	follower     Follower        // the order, if it is one
+	explainer    Explainer       // the admission, if it is one
+	arrivals     int64           // into the queue
+	gaveBack     bool            // something was given back while dispatching
+	progress     []Notice        // of jobs, since the predictions were last looked at
+	seen         []seen          // by job; nil without online predictions
+	lost         []time.Duration // by job, the core time of attempts that failed; nil until one has
+	done         []time.Duration // by job, as Outlook counts; nil where that is core time
+	alternatives alternatives
+	guard        guard
+	closed       time.Duration // the horizon, when the run was closed at it
 
 	scratch struct {
 		nodes, home, victims []int32
@@ -97,7 +97,7 @@ func newLoop(r Run, rules Rules) *loop {
 			request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
 		}
 	}
-	l.newWays()
+	l.newAlternatives()
 	l.look()
 	if rules.Turns {
 		l.turns = newTurns(l.machine)
@@ -408,7 +408,7 @@ func (l *loop) byFirstStart(a, b int32) int {
 	return int(a - b)
 }
 
-// resizable tells whether a job can be resized while it runs. Gangs can not.
+// resizable reports whether a job can be resized while it runs. Gangs cannot.
 func (l *loop) resizable(j int32) bool { return l.Jobs[j].Malleable && l.Jobs[j].Nodes <= 1 }
 
 // release ends a running job's stretch and gives its cores and GPUs back.

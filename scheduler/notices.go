@@ -50,7 +50,9 @@ type Notice struct {
 
 // CompareNotices orders notices by instant, then kind, then job and node.
 func CompareNotices(a, b Notice) int {
-	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Node, b.Node))
+	return cmp.Or(
+		cmp.Compare(a.At, b.At), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Node, b.Node),
+	)
 }
 
 // Watcher is an engine that can give notice of the progress of its jobs.

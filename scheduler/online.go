@@ -14,13 +14,13 @@ type Online struct {
 	Predictor Predictor
 }
 
-// Predictor predicts a job's run time anew from the units that it has finished.
+// Predictor corrects a job's predicted run time by the units that it has finished.
 type Predictor interface {
-	// Learn is told that a job has finished so many units more, and what it held
+	// Learn takes in that a job has finished so many units more, and what it held
 	// since the units before. It returns the run time that the job has left on
 	// its full request, 0 or more, or a negative one when that cannot be told.
 	Learn(job, units int, held []Held) time.Duration
-	// Forget is told that a job has failed and will begin anew: the units that it
+	// Forget takes in that a job has failed and will be restarted: the units that it
 	// has finished do not count any more.
 	Forget(job int)
 }

@@ -47,7 +47,7 @@ func (l *loop) atLeast(j int32) int32 {
 	return min(int32(max(job.MinThreads, 1)), f.request)
 }
 
-// sized tells whether the number of cores of a job is not to be chosen: it is
+// sized reports whether the number of cores of a job is not to be chosen: it is
 // a gang, or rigid and has started.
 func (l *loop) sized(j int32) bool {
 	return l.Jobs[j].Nodes > 1 || !l.Jobs[j].Malleable && l.lives[j].booked

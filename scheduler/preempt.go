@@ -9,7 +9,7 @@ import (
 
 // makeRoom pauses running jobs that are strictly worse than a waiting one, if
 // that lets it start: in the order of the victim rule, as many as needed, and
-// none if all of them would not make room. It tells whether any running job
+// none if all of them would not make room. It reports whether any running job
 // is worse at all, and whether there is room now.
 func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 	mine := l.rank(j)
@@ -102,7 +102,7 @@ func (l *loop) addAll(rooms []Room, j int32) {
 	}
 }
 
-// touches tells whether a running job has cores on one of the nodes.
+// touches reports whether a running job has cores on one of the nodes.
 func (l *loop) touches(j int32, nodes []int32) bool {
 	if len(l.machine.free) == 1 {
 		return true
@@ -115,7 +115,7 @@ func (l *loop) touches(j int32, nodes []int32) bool {
 	return false
 }
 
-// heldUpAs tells whether a waiting job could not start in its present way even
+// heldUpAs reports whether a waiting job could not start with its present alternative even
 // if all running jobs had ended.
 func (l *loop) heldUpAs(j int32) bool {
 	need, count := l.needs(j, l.atLeast(j))

@@ -3,7 +3,7 @@ package scheduler
 import "time"
 
 // again lets a job that has failed wait for another start, if it has retries
-// left. It begins anew: it gives back its memory as well, may start on other
+// left. It begins again: it gives back its memory as well, may start on other
 // cores and in another size, and keeps nothing but what its program saved. The
 // time of the attempt that failed stays part of its service time, and of what it
 // and its user have attained; what it is predicted to have left is all of it.

@@ -113,7 +113,7 @@ func (r Run) Execute(ctx context.Context) (Outcome, error) {
 	return l.outcome(), err
 }
 
-// check refuses what can not be run: a malformed job, or a job that could never
+// check refuses what cannot be run: a malformed job, or a job that could never
 // start even if the whole cluster were free.
 func (r Run) check(rules Rules) error {
 	cores := 0
@@ -176,7 +176,7 @@ func (j *Job) check(index int) error {
 	case j.MinThreads < 0 || j.MinThreads > j.Threads || j.MaxThreads != 0 && j.MaxThreads < j.Threads:
 		return fmt.Errorf("job %q: %d threads are not within %d … %d", j.Name, j.Threads, j.MinThreads, j.MaxThreads)
 	case j.Threads%n != 0 || j.GPUs%n != 0:
-		return fmt.Errorf("job %q: %s can not be divided over %d nodes", j.Name, j.request(), n)
+		return fmt.Errorf("job %q: %s cannot be divided over %d nodes", j.Name, j.request(), n)
 	}
 	return nil
 }

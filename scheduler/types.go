@@ -51,7 +51,7 @@ type Job struct {
 	// any. A job that is known to take no time is given a nanosecond.
 	Predicted time.Duration
 
-	// Alternatives are the ways in which a job can run, when there are several
+	// Alternatives are the requests with which a job can run, when there are several
 	// or the type of GPU matters: it starts with one of them, and keeps it. The
 	// first is the request above, so that a job with alternatives has at least
 	// one. Such a job is rigid.

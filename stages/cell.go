@@ -4,50 +4,112 @@ import (
 	"errors"
 	"time"
 
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // ErrNoEstimate is wrapped when a job has neither a run time nor samples.
 var ErrNoEstimate = errors.New("there is no estimate")
 
-// Cell is a cell of the matrix, in plain values.
+// Cell is a cell of the matrix.
 type Cell interface {
-	// Simulated returns the task of a simulated cell with its engine. The error
-	// wraps ErrNoEstimate when the run time of a job is not known; the task then
-	// has all but the jobs and the engine.
-	Simulated() (Task, error)
-	// Twin returns the task that simulates a real cell from the fitted estimates,
-	// and the description of its key. The error wraps ErrNoEstimate when a job has
-	// no estimate.
+	// Task describes the cell in plain values. The error wraps ErrNoEstimate when
+	// the run time of a simulated job is not known; the task then has all but the
+	// jobs.
+	Task(Folders) (Task, error)
+	// Twin describes the simulation of a real cell from the fitted estimates, and
+	// returns the description of its key. The error wraps ErrNoEstimate when a job
+	// has no estimate.
 	Twin() (Task, string, error)
 }
 
-// Task is a cell, ready to run.
+// Folders are where a cell works: Dir receives its records, Scratch holds the
+// control files and checkpoints of real jobs until the cell is over.
+type Folders struct{ Dir, Scratch string }
+
+// Task is a cell in plain values: all that is needed to run it, in this process
+// or, written down, in another.
 type Task struct {
-	// Dir is the folder that receives the records.
-	Dir     string
-	Setup   record.Setup
-	Records record.Records
+	Folders
 	// Logs is the folder with the jobs' output, "<job>.log"; empty for cells
 	// whose jobs do not run.
 	Logs    string
-	Policy  scheduler.RuleMaker
+	Setup   record.Setup
+	Records record.Records
+	Policy  policy.Policy
 	Resizes []scheduler.Resize
-	Engine  scheduler.Engine
-	// Online is as in scheduler.Run.
-	Online *scheduler.Online
 	// Until is the horizon at which the cell is closed; 0 for none.
 	Until time.Duration
-	// Watch is told of the jobs' states as they change, in the goroutine of
-	// the loop; it may be nil.
-	Watch func(Counts)
-	// Begun is called with the first event, when all that is kept to the end of
-	// the cell is there; it may be nil.
-	Begun func()
-	// Finally, called when the trace is complete and before it is recorded,
-	// adds what only the caller knows: warnings, the load of the machine.
-	Finally func(*record.Cell)
+	// Online is set when predictions follow what jobs report.
+	Online   *Online
+	Hardware Hardware
+	// Launches are how the jobs of a real cell are started.
+	Launches []launch.Job
+	// Simulation is set for the others.
+	Simulation *Simulation
+}
+
+// Hardware is a machine or cluster, with its engine by name.
+type Hardware struct {
+	Name, Kind string
+	// Settings and Place are as in engine.Hardware.
+	Settings any
+	Place    string
+}
+
+// ForEngine returns the hardware of the task as its engine sees it.
+func (t *Task) ForEngine() *engine.Hardware {
+	return &engine.Hardware{
+		Name: t.Hardware.Name, Kind: engine.Find(t.Hardware.Kind), Cluster: t.Setup.Cluster,
+		Settings: t.Hardware.Settings, Place: t.Hardware.Place,
+	}
+}
+
+// Simulation is what simulated jobs do.
+type Simulation struct {
+	// Jobs are those of the workload, without the estimates of the policy; Work is
+	// how long each of them takes.
+	Jobs    []scheduler.Job
+	Work    []simulated.Scaling
+	Options simulated.Options
+	// Contention is how jobs slow each other down; nil if they do not.
+	Contention *Contention
+}
+
+// Contention is how the jobs of a node slow each other down.
+type Contention struct {
+	Law estimator.Contention
+	// Threads are the cores that the jobs of a node share; 0 for its own.
+	Threads int
+}
+
+// Online is what lets predictions follow the progress of jobs.
+type Online struct {
+	// Units are the epochs or steps of each job; 0 for one that reports none.
+	Units []int
+	// Block is the job block of each job, Blocks what was estimated of each before
+	// it ran.
+	Block  []int32
+	Blocks []Estimate
+	// Work is how the pace of each job changes with its threads.
+	Work []simulated.Scaling
+	// Errors are the factors by which the first estimates are wrong on purpose,
+	// Sigma the standard deviation of their logarithms; nil and 0 for none.
+	Errors []float64
+	Sigma  float64
+}
+
+// Estimate is what was estimated of a job block on its full request.
+type Estimate struct {
+	Threads int
+	// Fitted is the estimate from samples, if Known; else Work alone tells it.
+	Fitted estimator.Estimate
+	Known  bool
 }
 
 // Counts are the jobs of a cell by state.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -17,6 +19,9 @@ type Run struct {
 	Plan *record.Plan
 	// Parallel bounds the simulated cells that run side by side; 0 means one a core.
 	Parallel int
+	// GPUs is where GPUs are found; nil means this machine's, as far as this
+	// process may use them.
+	GPUs gpu.Source
 
 	Experiment
 	Pipeline
@@ -58,9 +63,9 @@ type Pipeline interface {
 	Begin(i int) (dir string, err error)
 	// End records a cell that is over, and keeps it if it finished.
 	End(i int, cell record.Cell, took time.Duration) error
-	// Real runs a cell whose jobs run for real. watch is told of the states of its
-	// jobs as they change.
-	Real(ctx context.Context, i int, dir string, watch func(Counts)) (record.Cell, error)
+	// Site returns the opened engine of a kind, by its name; nil for those that
+	// are not real.
+	Site(kind string) engine.Site
 	// Reused counts the cells that needed no work.
 	Reused() int
 	// Predicted is how long a real cell will take; 0 when that is not known.

@@ -20,7 +20,6 @@ func (d *Decoder) Hardware(n *eval.Node, e *eval.Env) (*experiments.Hardware, bo
 	a := d.EvalArgs(n, e)
 	h := &experiments.Hardware{
 		Name: n.Label, Range: eval.RangeOf(n.Header), At: a.Ranges(), Engine: eval.Get[string](a, "engine"),
-		EngineRange: eval.RangeOf(a.At("engine")), ThreadsRange: eval.RangeOf(a.At("threads")),
 	}
 	kind := engine.Find(h.Engine) // nil where the engine is in error
 	if kind != nil {

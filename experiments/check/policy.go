@@ -25,7 +25,7 @@ func (c *Checker) pauses(p *experiments.Policy, h *experiments.Hardware) {
 
 // malleable checks that the engine can resize where the policy does.
 func (c *Checker) malleable(w *experiments.Workload, h *experiments.Hardware, p *experiments.Policy) {
-	if h.Capabilities().Resize || !p.Partial() {
+	if !p.Partial() || h.Capabilities().Resize {
 		return
 	}
 	name := ""

@@ -56,16 +56,18 @@ func (n *Node) All(name string) []*Node {
 
 // First returns the first nested block of a kind, or nil.
 func (n *Node) First(name string) *Node {
-	if found := n.All(name); len(found) > 0 {
-		return found[0]
+	for _, b := range n.Blocks {
+		if b.Schema.Name == name {
+			return b
+		}
 	}
 	return nil
 }
 
 // Find returns the nested block with that kind and label, or nil.
 func (n *Node) Find(name, label string) *Node {
-	for _, b := range n.All(name) {
-		if b.Label == label {
+	for _, b := range n.Blocks {
+		if b.Schema.Name == name && b.Label == label {
 			return b
 		}
 	}

@@ -56,7 +56,8 @@ func newCrowd(c Contention, jobs int) *crowd {
 	nodes := len(c.Cluster.Nodes)
 	k := &crowd{
 		slowdown: c.Slowdown, first: make([]int32, 1, nodes+1), held: make([]int32, nodes),
-		alike: make([]map[int32]int32, nodes), onNode: make([][]int32, nodes), isNew: make([]bool, nodes), of: make([]int32, jobs),
+		alike: make([]map[int32]int32, nodes), onNode: make([][]int32, nodes), isNew: make([]bool,
+			nodes), of: make([]int32, jobs),
 	}
 	for i, n := range c.Cluster.Nodes {
 		k.first = append(k.first, k.first[i]+int32(n.Threads))

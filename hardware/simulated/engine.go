@@ -320,7 +320,8 @@ func (e *Engine) task(verb string, job int, want phase) (*task, error) {
 	if t := &e.tasks[job]; t.phase == want {
 		return t, nil
 	}
-	return nil, fmt.Errorf("%s job %d: it is %s", verb, job, [...]string{"not started", "running", "paused", "over"}[e.tasks[job].phase])
+	phases := [...]string{"not started", "running", "paused", "over"}
+	return nil, fmt.Errorf("%s job %d: it is %s", verb, job, phases[e.tasks[job].phase])
 }
 
 // run lets a job run from now on, on these cores, with what it has left.

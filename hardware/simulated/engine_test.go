@@ -59,11 +59,15 @@ func TestRunTimes(t *testing.T) {
 		want    time.Duration
 	}{
 		{"one thread", Training(2*time.Second, 10, time.Second, 0.9), 1, 12 * time.Second},
-		{"Amdahl: the start-up and a tenth of each epoch stay", Training(2*time.Second, 10, time.Second, 0.9), 2, 7500 * time.Millisecond},
+		{"Amdahl: the start-up and a tenth of each epoch stay", Training(2*time.Second, 10, time.Second, 0.9), 2,
+			7500 * time.Millisecond},
 		{"nothing speeds up", Training(0, 10, time.Second, 0), 8, 10 * time.Second},
 		{"as given on the full request", FullRequest(7*time.Second+1, 3), 3, 7*time.Second + 1},
 		{"three times as long on a third", FullRequest(7*time.Second, 3), 1, 21 * time.Second},
-		{"a speed-up by table", Scaling{Scaled: 8 * time.Second, SpeedUp: func(n int) float64 { return []float64{0, 1, 1.6}[n] }}, 2, 5 * time.Second},
+		{"a speed-up by table", Scaling{Scaled: 8 * time.Second, SpeedUp: func(n int) float64 {
+			return []float64{0, 1,
+				1.6}[n]
+		}}, 2, 5 * time.Second},
 		{"no time", Scaling{}, 4, 0},
 	} {
 		if got := c.work.RunTime(c.threads); got != c.want {
@@ -108,7 +112,8 @@ func TestResizesChangeTheRate(t *testing.T) {
 }
 
 func TestOverheadsCostTheJob(t *testing.T) {
-	o := Options{Overheads: Overheads{Start: 1 * time.Second, Pause: 10 * time.Second, Resume: 100 * time.Second, Resize: 1000 * time.Second}}
+	o := Options{Overheads: Overheads{Start: 1 * time.Second, Pause: 10 * time.Second, Resume: 100 * time.Second,
+		Resize: 1000 * time.Second}}
 	e := newEngine(t, o, FullRequest(4*time.Second, 2))
 	must(t, e.Start(0, cores(2))) // 1 + 4
 	until(t, e, 2*time.Second, 2*time.Second)
@@ -173,7 +178,8 @@ func TestStop(t *testing.T) {
 }
 
 func TestWhatItIsToldToLack(t *testing.T) {
-	e := newEngine(t, Options{Lacks: scheduler.Capabilities{Pause: true, Resize: true, GPUs: true}}, FullRequest(time.Second, 1), Scaling{})
+	e := newEngine(t, Options{Lacks: scheduler.Capabilities{Pause: true, Resize: true, GPUs: true}},
+		FullRequest(time.Second, 1), Scaling{})
 	if e.Capabilities() != (scheduler.Capabilities{Memory: true}) {
 		t.Errorf("%+v", e.Capabilities())
 	}
@@ -236,7 +242,8 @@ func TestAlternatives(t *testing.T) {
 			must(t, e.Start(job, g))
 		}
 		for _, job := range []int{1, 0} {
-			want := time.Duration(float64([]time.Duration{8 * time.Second, 2 * time.Second}[job]) * Options{Noise: noise, Seed: 4}.Factor(string(rune('a'+job))))
+			want := time.Duration(float64([]time.Duration{8 * time.Second, 2 * time.Second}[job]) * Options{Noise: noise,
+				Seed: 4}.Factor(string(rune('a'+job))))
 			_, ended, err := e.Next(context.Background(), scheduler.Never)
 			must(t, err)
 			if len(ended) != 1 || ended[0].Job != job || (ended[0].At-want).Abs() > 2 {

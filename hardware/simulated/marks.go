@@ -31,7 +31,7 @@ func (e *Engine) Watch(units []int) {
 }
 
 // expectMark notes when a job that runs from now on has its next report. The
-// last unit of a job is told by its end.
+// last unit of a job is known from its end.
 func (e *Engine) expectMark(job int, t *task) {
 	if e.units == nil || e.units[job] == 0 {
 		return
@@ -88,7 +88,7 @@ func (e *Engine) passMarks() {
 		e.advance(int(x.job), &t) // a copy: the job itself goes on as it is
 		if e.crowd != nil {
 			// Its neighbours have changed its speed since. Where they let it go
-			// faster, it is told a little late.
+			// faster, notice comes a little late.
 			if gap, ok := e.untilMark(int(x.job), &t); ok && gap > clockError {
 				e.mark(int(x.job), stretch(gap, e.crowd.slow(int(x.job)), 1))
 				continue

@@ -75,7 +75,8 @@ func TestWorkOfAnotherKind(t *testing.T) {
 	do(e.Pause(0))
 	do(e.Resume(0, scheduler.Grant{Cores: core(2), GPUs: scheduler.CoreSet{{Lo: 1, Hi: 3}}}))
 	ends(time.Minute, 9500*time.Millisecond) // 60 on two V100
-	if _, err := simulated.New([]scheduler.Job{{}}, []struct{ simulated.Work }{{steps{n: -1}}}, simulated.Options{}); err == nil {
+	work = []struct{ simulated.Work }{{steps{n: -1}}}
+	if _, err := simulated.New([]scheduler.Job{{}}, work, simulated.Options{}); err == nil {
 		t.Error("work that checks itself was not asked")
 	}
 }

@@ -3,10 +3,10 @@ package realise
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -14,14 +14,17 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// task is a cell ready to run, but for its engine and its folder. known is what
-// only a simulation knows of its jobs.
+// task is the cell in plain values, but for how its jobs run. known is what only
+// a simulation knows of its jobs.
 func (c *Cell) task(r realisation, known truth) stages.Task {
+	on := c.Hardware.ForEngine()
 	return stages.Task{
 		Records: record.Records(c.x.spec.Records), Policy: c.Policy.Policy, Resizes: r.resizes,
 		Until: c.x.spec.Until, Online: c.online(r),
+		Hardware: stages.Hardware{Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Place: on.Place},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
 			Cluster: c.Hardware.Cluster, Jobs: c.jobsFor(r, known), Alone: known.alone,
 			Predicted: c.x.fitted(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r),
@@ -29,18 +32,19 @@ func (c *Cell) task(r realisation, known truth) stages.Task {
 	}
 }
 
-// Simulated returns the task of a simulated cell with its engine. The error
-// wraps ErrNoEstimate when the run time of a job is not known; the task then has
-// all but the jobs and the engine.
-func (c *Cell) Simulated() (stages.Task, error) {
+// Task implements stages.Cell.
+func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	r, err := c.realise()
 	if err != nil {
 		return stages.Task{}, err
 	}
+	if c.Ref.Real() {
+		return c.real(r, dirs), nil
+	}
 	work, err := c.work(r)
 	if err != nil {
 		t := c.task(r, truth{})
-		t.Setup.Jobs = nil
+		t.Setup.Jobs, t.Folders = nil, dirs
 		return t, err
 	}
 	opts := c.simulatorOptions()
@@ -51,11 +55,25 @@ func (c *Cell) Simulated() (stages.Task, error) {
 		alone[n] = time.Duration(float64(t) * opts.Factor(r.jobs[n].Name))
 	}
 	task := c.task(r, truth{alone, work})
-	task.Engine, err = c.Hardware.Kind().Simulate(engine.Simulation{
-		Hardware: c.Hardware.ForEngine(), Jobs: r.jobs, Seed: c.Ref.Seed,
-		Standard: func() (scheduler.Engine, error) { return simulated.New(r.jobs, work, opts) },
-	})
-	return task, err
+	task.Folders = dirs
+	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts}
+	if law := c.Hardware.Contention; law != nil {
+		task.Simulation.Contention = &stages.Contention{Law: law.Law, Threads: law.Threads}
+	}
+	return task, nil
+}
+
+// real is the task of a cell whose jobs run for real.
+func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
+	task := c.task(r, truth{})
+	task.Folders, task.Logs = dirs, filepath.Join(dirs.Dir, record.LogsDir)
+	task.Launches = make([]launch.Job, len(r.jobs))
+	for n, j := range r.jobs {
+		block := r.kinds[r.kind[n]] // real jobs have a block each
+		task.Launches[n] = c.x.programs.launch(block, j.Name, length(block), Folders{task.Logs, dirs.Scratch})
+		task.Launches[n].Alternatives = launchAlternatives(c.Hardware, block)
+	}
+	return task
 }
 
 // Jobs are the jobs of the cell's workload, without the estimates that its policy
@@ -68,30 +86,11 @@ func (c *Cell) Jobs() ([]scheduler.Job, error) {
 // Overheads are those of the cell's simulated engine.
 func (c *Cell) Overheads() simulated.Overheads { return c.simulatorOptions().Overheads }
 
-// Real returns the task of a cell whose jobs run for real, without its engine,
-// and how each of its jobs is started.
-func (c *Cell) Real(dirs Folders) (stages.Task, []launch.Job, error) {
-	r, err := c.realise()
-	if err != nil {
-		return stages.Task{}, nil, err
-	}
-	launches := make([]launch.Job, len(r.jobs))
-	for n, j := range r.jobs {
-		block := r.kinds[r.kind[n]] // real jobs have a block each
-		launches[n] = c.x.programs.launch(block, j.Name, length(block), dirs)
-		launches[n].Alternatives = launchAlternatives(c.Hardware, block)
-	}
-	return c.task(r, truth{}), launches, nil
-}
-
 // twinVersion is part of the keys of simulated twins: raise it when real cells
 // are simulated differently.
 const twinVersion = 1
 
-// Twin returns the task that simulates a real cell from the fitted estimates,
-// with the same policy and arrivals, and the description
-// of its key. The error wraps ErrNoEstimate
-// when a job has no estimate.
+// Twin implements stages.Cell: the policy and the arrivals are those of the cell.
 func (c *Cell) Twin() (stages.Task, string, error) {
 	r, err := c.realise()
 	if err != nil {
@@ -106,11 +105,8 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	task := c.task(r, truth{})
 	task.Setup.Cell = c.Ref.Twin()
 	task.Setup.Cell.Key = key.Hash()
-	twin, err := simulated.New(r.jobs, work, opts)
-	if err == nil {
-		task.Engine = twin
-	}
-	return task, key.Description(), err
+	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts}
+	return task, key.Description(), nil
 }
 
 // twinKey describes all that a twin adds to the cell's own key.
@@ -146,10 +142,7 @@ func (c *Cell) Predict(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	out, err := scheduler.Run{
-		Policy: task.Policy, Cluster: task.Setup.Cluster, Jobs: task.Setup.Jobs, Resizes: task.Resizes,
-		Engine: task.Engine, Online: task.Online, Until: task.Until,
-	}.Execute(ctx)
+	out, err := execute.Outcome(ctx, task)
 	if err != nil {
 		return 0, nil // the real run fails in the same way, and is then explained
 	}

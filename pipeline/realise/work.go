@@ -2,7 +2,6 @@ package realise
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/stages"
 	"slices"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // work says how long each job of a workload takes in simulation: what its
@@ -101,7 +101,6 @@ func (c *Cell) simulatorOptions() simulated.Options {
 			Memory: slices.Contains(h.Lacks, "memory"), GPUs: slices.Contains(h.Lacks, "gpus"),
 		},
 	}
-	opts.Contention = contention(h)
 	if h.Overheads != nil {
 		opts.Overheads = simulated.Overheads(*h.Overheads)
 	}

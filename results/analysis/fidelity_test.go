@@ -2,7 +2,6 @@ package analysis_test
 
 import (
 	"errors"
-	"github.com/tfexp/tfexp/results/measure"
 	"io/fs"
 	"math"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
@@ -69,7 +69,7 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 		t.Fatalf("%d cells, %d busy", f.Cells, f.Busy)
 	}
 	if s := prose.Fidelity(f); !strings.HasPrefix(s, "Simulated from the estimates: makespan within ") ||
-		!strings.Contains(s, " of the real runs, on the mean over 10 cells (2 of them on a busy machine; without these ") {
+		!strings.Contains(s, " of the real runs, on average over 10 cells (2 of them on a busy machine; ") {
 		t.Error(s)
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, record.FidelityFile))
@@ -113,7 +113,7 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := prose.FidelityJobs(jobs); !strings.HasPrefix(s, "Over 80 jobs, starts are ") || !strings.Contains(s, "simulated ") {
+	if s := prose.FidelityJobs(jobs); !strings.HasPrefix(s, "Over 80 jobs, simulated starts are off by ") || !strings.Contains(s, "simulated ") {
 		t.Error(s)
 	}
 }

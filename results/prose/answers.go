@@ -2,11 +2,11 @@ package prose
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/record"
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )
 
@@ -63,7 +63,7 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 		case len(g) == 1:
 			a.Text = Comparison(p, g[0])
 		case a.Verdict == record.NotEnoughReplicates:
-			a.Text = fmt.Sprintf("There are too few replicates to compare %s: %s in each of %d comparisons, and a verdict needs %d.",
+			a.Text = fmt.Sprintf("Too few replicates to compare %s: %s in each of %d comparisons; a verdict needs at least %d.",
 				metricTitle(g[0].Metric), plural(g[0].Pairs, "pair"), len(g), stats.MinPairs)
 		default:
 			a.Text = together(p, g)

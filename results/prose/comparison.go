@@ -1,17 +1,16 @@
 package prose
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
-	"fmt"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"math"
-
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Sentence says a comparison in plain English: "Round robin (rr) cut mean
+// Comparison is a comparison in words: "Round robin (rr) cut mean
 // waiting time by 43% against fcfs, from 3.40 s to 1.94 s (95% interval
 // 38–47%, 5 pairs, p = 0.0002)."
 func Comparison(p record.Plan, r record.ComparisonRow) string {
@@ -25,7 +24,7 @@ func Comparison(p record.Plan, r record.ComparisonRow) string {
 	where += shared
 	switch r.Verdict {
 	case record.NotEnoughReplicates:
-		return fmt.Sprintf("There are too few replicates to compare %s under %s and %s%s: %s, and a verdict needs %d.",
+		return fmt.Sprintf("Too few replicates to compare %s under %s and %s%s: %s; a verdict needs at least %d.",
 			metric, r.Candidate, r.Baseline, where, plural(r.Pairs, "pair"), stats.MinPairs)
 	case record.NoDifference:
 		return fmt.Sprintf("No difference in %s was detected between %s and %s%s (%s).",
@@ -62,9 +61,9 @@ func evidence(r record.ComparisonRow, unit string) string {
 	pairs := plural(r.Pairs, "pair")
 	if r.Method == "exact" {
 		if r.Difference == 0 {
-			return pairs + ", all alike"
+			return pairs + ", all equal"
 		}
-		return pairs + ", all of which differ by the same"
+		return pairs + ", all with the same difference"
 	}
 	s := fmt.Sprintf("%s interval ", percent(r.Level))
 	// A ratio whose interval reaches that far says less than the difference.

@@ -20,9 +20,9 @@ func fidelityOf(f analysis.Fidelity, metric measure.Metric) (analysis.FidelityMe
 	return analysis.FidelityMetric{}, false
 }
 
-// Sentence says in a line how far the two are apart: "Simulated from the
-// estimates: makespan within 3% and mean JCT within 5% of the real runs, on the
-// mean over 10 cells." It is empty when nothing was simulated.
+// Fidelity is a line on how far the two are apart: "Simulated from the estimates:
+// makespan within 3% and mean JCT within 5% of the real runs, on average over 10
+// cells." It is empty when nothing was simulated.
 func Fidelity(f analysis.Fidelity) string {
 	makespan, ok := fidelityOf(f, measure.Makespan)
 	jct, known := fidelityOf(f, measure.MeanJCT)
@@ -31,12 +31,12 @@ func Fidelity(f analysis.Fidelity) string {
 	}
 	over := "in one cell"
 	if f.Cells > 1 {
-		over = fmt.Sprintf("on the mean over %d cells", f.Cells)
+		over = fmt.Sprintf("on average over %d cells", f.Cells)
 	}
 	if f.Busy > 0 {
 		over += fmt.Sprintf(" (%d of them on a busy machine", f.Busy)
 		if f.Busy < f.Cells {
-			over += fmt.Sprintf("; without these %s and %s", percent(makespan.QuietAbsPct/100), percent(jct.QuietAbsPct/100))
+			over += fmt.Sprintf("; %s and %s without those", percent(makespan.QuietAbsPct/100), percent(jct.QuietAbsPct/100))
 		}
 		over += ")"
 	}
@@ -44,7 +44,7 @@ func Fidelity(f analysis.Fidelity) string {
 		percent(makespan.MeanAbsPct/100), percent(jct.MeanAbsPct/100), over)
 }
 
-// RankSentence says whether simulation ranks the variants as reality does;
+// FidelityRanks says whether simulation ranks the variants as reality does;
 // empty when there is but one variant.
 func FidelityRanks(f analysis.Fidelity) string {
 	var sum analysis.FidelityMetric
@@ -57,20 +57,20 @@ func FidelityRanks(f analysis.Fidelity) string {
 	if sum.Pairs == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("Simulation puts two variants in the same order as the real runs in %d of %s (each pair of variants, by each metric)",
+	s := fmt.Sprintf("Simulation ranks two variants as the real runs do in %d of %s (each pair of variants, by each metric)",
 		sum.Same, plural(sum.Pairs, "comparison"))
 	switch {
 	case sum.Significant == 0:
 		return s + "; none of the real differences is significant."
 	case sum.SameSignificant == sum.Significant:
-		return fmt.Sprintf("%s, and in all %d in which the real difference is significant.", s, sum.Significant)
+		return fmt.Sprintf("%s, and in all %d with a significant real difference.", s, sum.Significant)
 	}
-	return fmt.Sprintf("%s, and in %d of the %d in which the real difference is significant.", s, sum.SameSignificant, sum.Significant)
+	return fmt.Sprintf("%s, and in %d of the %d with a significant real difference.", s, sum.SameSignificant, sum.Significant)
 }
 
-// FidelityJobsSentence says how far the jobs' instants are apart: "Over 80
-// jobs, starts are 0.12 s and finishes 0.15 s off, on the mean; the furthest
-// finish is that of long-2 in mixed-fcfs-r1, simulated 0.7 s early." It is
+// FidelityJobs is a line on how far the jobs' instants are apart: "Over 80 jobs,
+// simulated starts are off by 0.12 s and finishes by 0.15 s on average; the
+// furthest finish is that of long-2 in mixed-fcfs-r1, simulated 0.7 s early." It is
 // empty without a job that started and finished on both sides.
 func FidelityJobs(rows []record.FidelityJobRow) string {
 	var start, finish stats.Mean
@@ -92,15 +92,15 @@ func FidelityJobs(rows []record.FidelityJobRow) string {
 	if worst.FinishError < 0 {
 		when = "early"
 	}
-	return fmt.Sprintf("Over %s, starts are %s and finishes %s off, on the mean; the furthest finish is that of %s in %s, simulated %s %s.",
+	return fmt.Sprintf("Over %s, simulated starts are off by %s and finishes by %s on average; the furthest finish is that of %s in %s, simulated %s %s.",
 		plural(finish.N, "job"), withUnit(start.Value(), "s"), withUnit(finish.Value(), "s"),
 		worst.Job, worst.Cell, withUnit(math.Abs(worst.FinishError), "s"), when)
 }
 
-// Table is Fidelity as text.
+// FidelityTable is Fidelity as a table.
 func FidelityTable(f analysis.Fidelity) Table {
-	t := Table{Left: 2, Header: []string{"metric", "worst cell", "error, mean size", "error, mean", "error, worst",
-		"variants in the same order", "of the significant ones"}}
+	t := Table{Left: 2, Header: []string{"metric", "worst cell", "mean absolute error", "mean error", "worst error",
+		"same order", "same order, significant"}}
 	for _, m := range f.Metrics {
 		metric, _ := measure.MetricByName(m.Metric)
 		t.Rows = append(t.Rows, []string{

@@ -95,22 +95,22 @@ func TestSentence(t *testing.T) {
 				*r = between(*r, "fcfs", "fast quantum=1s")
 				r.Verdict = record.Better
 			}),
-			"LAS (fast quantum=1s) cut mean JCT by 50% against fcfs, from 4 s to 2 s (3 pairs, all of which differ by the same).",
+			"LAS (fast quantum=1s) cut mean JCT by 50% against fcfs, from 4 s to 2 s (3 pairs, all with the same difference).",
 		},
 		{
 			sentence([]float64{4, 4, 4}, []float64{2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) {
 				*r = between(*r, "fcfs jobs=8 kind=fixed", "rr jobs=8 kind=fixed")
 				r.Verdict = record.Better
 			}),
-			"Round robin (rr) cut mean JCT by 50% against fcfs at jobs=8 kind=fixed, from 4 s to 2 s (3 pairs, all of which differ by the same).",
+			"Round robin (rr) cut mean JCT by 50% against fcfs at jobs=8 kind=fixed, from 4 s to 2 s (3 pairs, all with the same difference).",
 		},
 		{
 			sentence(base, base, "mean_jct_s", as(record.NoDifference)),
-			"No difference in mean JCT was detected between rr and fcfs (5 pairs, all alike).",
+			"No difference in mean JCT was detected between rr and fcfs (5 pairs, all equal).",
 		},
 		{
 			sentence(base[:2], base[1:3], "mean_jct_s", as(record.NotEnoughReplicates)),
-			"There are too few replicates to compare mean JCT under rr and fcfs: 2 pairs, and a verdict needs 3.",
+			"Too few replicates to compare mean JCT under rr and fcfs: 2 pairs; a verdict needs at least 3.",
 		},
 	} {
 		if c.got != c.want {
@@ -142,7 +142,7 @@ func TestAnswers(t *testing.T) {
 		rows []record.ComparisonRow
 		want []string
 	}{
-		{few(record.NotEnoughReplicates), []string{"There are too few replicates to compare mean JCT: 1 pair in each of 2 comparisons, and a verdict needs 3."}},
+		{few(record.NotEnoughReplicates), []string{"Too few replicates to compare mean JCT: 1 pair in each of 2 comparisons; a verdict needs at least 3."}},
 		{many, []string{
 			"Round robin (rr) against fcfs, mean JCT: better at load 1 and 2 (−20% to −10%), worse at 4 (+10%), no difference detected at 3.",
 			"las against fcfs, mean JCT: worse at all 4 values of load (2 to 5 times).",

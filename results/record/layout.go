@@ -4,12 +4,12 @@
 package record
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/table"
-	"os"
-	"path/filepath"
 )
 
 // The files of an experiment's folder.
@@ -250,7 +250,7 @@ type Cell struct {
 	CellRef
 	State    string    `json:"state"`      // finished, failed
 	Seconds  float64   `json:"seconds"`    // wall time of the execution
-	Busy     float64   `json:"busy_cores"` // cores used by other processes on the mean; -1 unknown
+	Busy     float64   `json:"busy_cores"` // cores used by other programs, on average; -1 unknown
 	Warnings []Warning `json:"warnings,omitempty"`
 	// Error says what is wrong with the cell as a whole: a schedule that the
 	// validator rejects, an engine that gave up.

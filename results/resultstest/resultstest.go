@@ -5,7 +5,6 @@ package resultstest
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/tfexp/tfexp/results/measure"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -84,7 +84,7 @@ func (cfg Config) Write(t testing.TB) string {
 		s.run()
 		cell := record.Cell{Seconds: 3, Busy: 0.02}
 		if ref.Replicate == 2 {
-			cell.Warnings = []record.Warning{{Code: "busy_machine", Text: "other processes used 0.8 cores on the mean"}}
+			cell.Warnings = []record.Warning{{Code: "busy_machine", Text: "other programs used 0.8 CPU cores while jobs ran"}}
 		}
 		_, err = w.Finish(cell)
 		must(err)

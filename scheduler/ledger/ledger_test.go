@@ -32,12 +32,16 @@ func TestEventsOfALife(t *testing.T) {
 		{scheduler.Event{At: 4 * s, Kind: scheduler.Predict, Cores: cores(4)}, ledger.Step{}, scheduler.Running, 4},
 		{scheduler.Event{At: 5 * s, Kind: scheduler.ResizeJob, Cores: cores(2)},
 			ledger.Step{Ended: true, Began: true, Held: 2 * s, Cores: 4, GPUs: 1}, scheduler.Running, 2},
-		{scheduler.Event{At: 6 * s, Kind: scheduler.Pause}, ledger.Step{Ended: true, Held: s, Cores: 2}, scheduler.Paused, 0},
+		{scheduler.Event{At: 6 * s, Kind: scheduler.Pause},
+			ledger.Step{Ended: true, Held: s, Cores: 2}, scheduler.Paused, 0},
 		{scheduler.Event{At: 6 * s, Kind: scheduler.ResizeJob, Cores: cores(8)}, ledger.Step{}, scheduler.Paused, 0},
-		{scheduler.Event{At: 9 * s, Kind: scheduler.Resume, Cores: cores(3)}, ledger.Step{Began: true}, scheduler.Running, 3},
+		{scheduler.Event{At: 9 * s, Kind: scheduler.Resume, Cores: cores(3)},
+			ledger.Step{Began: true}, scheduler.Running, 3},
 		{scheduler.Event{At: 9 * s, Kind: scheduler.Retry}, ledger.Step{Ended: true, Cores: 3}, scheduler.Queued, 0},
-		{scheduler.Event{At: 10 * s, Kind: scheduler.Start, Cores: cores(1)}, ledger.Step{Began: true}, scheduler.Running, 1},
-		{scheduler.Event{At: 12 * s, Kind: scheduler.Fail}, ledger.Step{Ended: true, Held: 2 * s, Cores: 1}, scheduler.Failed, 0},
+		{scheduler.Event{At: 10 * s, Kind: scheduler.Start, Cores: cores(1)},
+			ledger.Step{Began: true}, scheduler.Running, 1},
+		{scheduler.Event{At: 12 * s, Kind: scheduler.Fail},
+			ledger.Step{Ended: true, Held: 2 * s, Cores: 1}, scheduler.Failed, 0},
 		{scheduler.Event{At: 13 * s, Kind: scheduler.Start, Cores: cores(1)}, ledger.Step{}, scheduler.Failed, 0},
 	} {
 		step := l.Event(&x.event)
@@ -46,11 +50,13 @@ func TestEventsOfALife(t *testing.T) {
 		}
 		held, _ := l.Held()
 		if got := l.Job(0).State(); got != x.state || held != x.held {
-			t.Errorf("after %s at %s: %s with %d cores, want %s with %d", x.event.Kind, x.event.At, got, held, x.state, x.held)
+			t.Errorf("after %s at %s: %s with %d cores, want %s with %d",
+				x.event.Kind, x.event.At, got, held, x.state, x.held)
 		}
 	}
 	j := l.Job(0)
-	if j.FirstStart != 3*s || j.End != 12*s || j.Attempts != 2 || j.Pauses != 1 || j.Resizes != 1 || j.Retries != 1 || j.Alternative != 0 {
+	if j.FirstStart != 3*s || j.End != 12*s || j.Attempts != 2 || j.Pauses != 1 ||
+		j.Resizes != 1 || j.Retries != 1 || j.Alternative != 0 {
 		t.Errorf("%+v", *j)
 	}
 	if d := cmp.Diff(ledger.Counts{Queued: 1, Failed: 1}, l.Counts()); d != "" {

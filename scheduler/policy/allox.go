@@ -81,8 +81,8 @@ type resource struct {
 
 // candidate is a job that takes part in a matching.
 type candidate struct {
-	job  int32
-	ways []int32 // by kind, the alternative; -1 for none
+	job          int32
+	alternatives []int32 // by kind; -1 for none
 }
 
 func newMatcher(s Setup) scheduler.Ranker {
@@ -200,10 +200,10 @@ func (m *matcher) match(jobs []int32) (started bool, err error) {
 	unknown := m.unknownTime(jobs)
 	for i, j := range jobs {
 		p.Times[i] = flat[i*len(p.Free) : (i+1)*len(p.Free)]
-		for c, way := range candidates[i].ways {
+		for c, alternative := range candidates[i].alternatives {
 			p.Times[i][c] = -1
-			if way >= 0 {
-				p.Times[i][c] = m.timeOf(j, way, unknown)
+			if alternative >= 0 {
+				p.Times[i][c] = m.timeOf(j, alternative, unknown)
 			}
 		}
 	}
@@ -230,7 +230,9 @@ func (m *matcher) match(jobs []int32) (started bool, err error) {
 // machine that is matched to n jobs begins with the one whose position is the
 // n-th from the end; of several jobs in one position, the earlier arrivals
 // begin. The first that has no room yet ends this, so that it will have it.
-func (m *matcher) startFirsts(kind int, candidates []candidate, places []matching.Position) (started bool, err error) {
+func (m *matcher) startFirsts(
+	kind int, candidates []candidate, places []matching.Position,
+) (started bool, err error) {
 	levels := map[int][]int32{}
 	top := 0
 	for i, at := range places {
@@ -246,8 +248,8 @@ func (m *matcher) startFirsts(kind int, candidates []candidate, places []matchin
 		for n := min(len(levels[level]), m.kinds[kind].idle); begun < n; begun++ {
 			c := &candidates[levels[level][0]]
 			levels[level] = levels[level][1:]
-			if way := c.ways[kind]; way < int32(len(m.Job(c.job).Job().Alternatives)) {
-				m.Choose(c.job, way)
+			if alternative := c.alternatives[kind]; alternative < int32(len(m.Job(c.job).Job().Alternatives)) {
+				m.Choose(c.job, alternative)
 			}
 			cores, nodes, ok := m.allot(m.Job(c.job))
 			if !ok {
@@ -281,8 +283,8 @@ func (m *matcher) unknownTime(jobs []int32) int64 {
 
 // timeOf is the predicted run time of a waiting job, in microseconds, such that
 // sums over many jobs stay within 64 bits.
-func (m *matcher) timeOf(j, way int32, unknown int64) int64 {
-	if predicted := m.Job(j).Job().Way(way).Predicted; predicted != 0 {
+func (m *matcher) timeOf(j, alternative int32, unknown int64) int64 {
+	if predicted := m.Job(j).Job().As(alternative).Predicted; predicted != 0 {
 		return micros(predicted)
 	}
 	return unknown
@@ -315,9 +317,9 @@ func (m *matcher) candidates(jobs []int32) []candidate {
 		return len(m.kinds) - 1
 	}
 	type option struct {
-		candidate int
-		way       int32
-		kind      int
+		candidate   int
+		alternative int32
+		kind        int
 	}
 	var options []option
 	for i, j := range jobs {
@@ -350,32 +352,33 @@ func (m *matcher) candidates(jobs []int32) []candidate {
 	}
 	m.kinds = sorted
 	out := make([]candidate, len(jobs))
-	ways := slices.Repeat([]int32{-1}, len(jobs)*len(sorted))
+	alternatives := slices.Repeat([]int32{-1}, len(jobs)*len(sorted))
 	for i := range out {
-		out[i] = candidate{jobs[i], ways[i*len(sorted) : (i+1)*len(sorted)]}
+		out[i] = candidate{jobs[i], alternatives[i*len(sorted) : (i+1)*len(sorted)]}
 	}
 	for _, o := range options {
 		c, kind := &out[o.candidate], place[o.kind]
-		if old := c.ways[kind]; old < 0 || longer(m.Job(c.job).Job(), old, o.way) { // of several, the fastest
-			c.ways[kind] = o.way
+		// Of several, the fastest.
+		if old := c.alternatives[kind]; old < 0 || longer(m.Job(c.job).Job(), old, o.alternative) {
+			c.alternatives[kind] = o.alternative
 		}
 	}
 	for i := range out {
-		for kind, way := range out[i].ways {
-			if way >= 0 {
+		for kind, alternative := range out[i].alternatives {
+			if alternative >= 0 {
 				m.kinds[kind].count++
-				m.addRequest(&m.kinds[kind].unit, out[i].job, way)
+				m.addRequest(&m.kinds[kind].unit, out[i].job, alternative)
 			}
 		}
 	}
 	return out
 }
 
-// addRequest adds what a job asks for in one of its ways, of one node.
-func (m *matcher) addRequest(sum *scheduler.Room, j, way int32) {
+// addRequest adds what a job asks for with one of its alternatives, of one node.
+func (m *matcher) addRequest(sum *scheduler.Room, j, alternative int32) {
 	job, cores := *m.Job(j).Job(), m.Job(j).Request()
-	if int(way) < len(job.Alternatives) {
-		job = job.WithAlternative(job.Alternatives[way])
+	if int(alternative) < len(job.Alternatives) {
+		job = job.WithAlternative(job.Alternatives[alternative])
 		cores = int32(job.Threads)
 	}
 	need, _ := job.Needs(cores)

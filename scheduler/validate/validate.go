@@ -38,7 +38,7 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //     that it started with, which it keeps; GPUs are as requested, and of the
 //     type that the alternative wants;
 //   - a rigid job has the same number of cores all its life, or all of an
-//     attempt if it is started anew, which happens as often as it may;
+//     attempt if it is restarted, which happens as often as it may;
 //   - a gang has the same number of cores and GPUs on each of its nodes, any
 //     other job is on one node; a resumed job is on the nodes it was on;
 //   - the parts of a job that has several are its grant, each on one node;
@@ -67,7 +67,7 @@ type traced struct {
 	size, low, high  int32 // cores granted first; bounds of a grant
 	pauses, resizes  int32
 	retries          int32
-	way              int32 // the alternative that it started with
+	alternative      int32 // the alternative that it started with
 	*grantedTo             // nil before the first start and after the end
 }
 
@@ -111,7 +111,9 @@ func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) 
 
 // Trace checks a finished trace, and the outcome of the run that made it
 // unless it is nil.
-func Trace(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize, trace []scheduler.Event, o *scheduler.Outcome) []Violation {
+func Trace(
+	c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize, trace []scheduler.Event, o *scheduler.Outcome,
+) []Violation {
 	v := New(c, jobs, resizes)
 	for _, e := range trace {
 		v.Event(e)
@@ -162,8 +164,9 @@ func (v *Validator) Event(e scheduler.Event) {
 	case scheduler.Resume:
 		old := slices.Clone(t.nodes)
 		t.state = scheduler.Running
-		if e.Alternative != int(t.way) {
-			v.report(e.At, e.Job, "job %q resumes with alternative %d, but started with %d", v.name(e.Job), e.Alternative, t.way)
+		if e.Alternative != int(t.alternative) {
+			v.report(e.At, e.Job, "job %q resumes with alternative %d, but started with %d",
+				v.name(e.Job), e.Alternative, t.alternative)
 		}
 		v.grant(e, t)
 		if !slices.Equal(old, t.nodes) {
@@ -180,7 +183,8 @@ func (v *Validator) Event(e scheduler.Event) {
 		v.holdNothing(e)
 	case scheduler.Retry:
 		if t.retries++; int(t.retries) > v.jobs[e.Job].Retries {
-			v.report(e.At, e.Job, "job %q is tried again %d times instead of at most %d", v.name(e.Job), t.retries, v.jobs[e.Job].Retries)
+			v.report(e.At, e.Job, "job %q is tried again %d times instead of at most %d",
+				v.name(e.Job), t.retries, v.jobs[e.Job].Retries)
 		}
 		v.takeBack(e, t)
 		t.state = scheduler.Queued
@@ -222,7 +226,7 @@ func (v *Validator) another() *grantedTo {
 	return g
 }
 
-// lawful tells whether an event can happen to a job in its state.
+// lawful reports whether an event can happen to a job in its state.
 func (v *Validator) lawful(e scheduler.Event, t *traced) bool {
 	ok := false
 	switch e.Kind {
@@ -274,15 +278,15 @@ func (v *Validator) choose(e scheduler.Event, t *traced) {
 		v.report(e.At, e.Job, "job %q starts with alternative %d of %d", v.name(e.Job), e.Alternative, len(alternatives))
 		return
 	}
-	t.way = int32(e.Alternative)
+	t.alternative = int32(e.Alternative)
 	if len(alternatives) > 0 {
-		t.low = int32(alternatives[t.way].Threads)
+		t.low = int32(alternatives[t.alternative].Threads)
 		t.high = t.low
 	}
 }
 
-// way returns what a job asks for when it runs in one of its ways.
-func way(j *scheduler.Job, alternative int32) scheduler.Alternative {
+// requestOf returns what a job asks for when it runs in one of its alternatives.
+func requestOf(j *scheduler.Job, alternative int32) scheduler.Alternative {
 	if len(j.Alternatives) > 0 {
 		return j.Alternatives[alternative]
 	}
@@ -306,7 +310,7 @@ func (v *Validator) grant(e scheduler.Event, t *traced) {
 	if !j.Malleable && cores != int(t.size) {
 		v.report(e.At, e.Job, "the rigid job %q changes from %d to %d cores", j.Name, t.size, cores)
 	}
-	ask := way(j, t.way)
+	ask := requestOf(j, t.alternative)
 	if gpus != ask.GPUs {
 		v.report(e.At, e.Job, "job %q is given %d GPUs instead of %d", j.Name, gpus, ask.GPUs)
 	}
@@ -320,7 +324,8 @@ func (v *Validator) grant(e scheduler.Event, t *traced) {
 		}
 		t.nodes = append(t.nodes, node)
 		if has := v.cluster.Nodes[node].GPU; ask.GPU != "" && has != ask.GPU {
-			v.report(e.At, e.Job, "job %q is on node %d, whose GPUs are of the type %q instead of %q", j.Name, node, has, ask.GPU)
+			v.report(e.At, e.Job, "job %q is on node %d, whose GPUs are of the type %q instead of %q",
+				j.Name, node, has, ask.GPU)
 		}
 		if c*max(j.Nodes, 1) != cores || g*max(j.Nodes, 1) != gpus {
 			v.report(e.At, e.Job, "job %q has %d cores and %d GPUs of its %d and %d on node %d of %d",
@@ -362,7 +367,8 @@ func (v *Validator) parts(e scheduler.Event, t *traced) {
 func (v *Validator) within(e scheduler.Event, h *holders, set scheduler.CoreSet, part, node int, of map[int]int) {
 	set.Each(func(c int) {
 		if c >= len(h.node) || int(h.node[c]) != node {
-			v.report(e.At, e.Job, "part %d of job %q has %s %d, which is not on its node %d", part, v.name(e.Job), h.what, c, node)
+			v.report(e.At, e.Job, "part %d of job %q has %s %d, which is not on its node %d",
+				part, v.name(e.Job), h.what, c, node)
 		}
 		if other, taken := of[c]; taken {
 			v.report(e.At, e.Job, "%s %d of job %q is of its parts %d and %d", h.what, c, v.name(e.Job), other, part)
@@ -434,7 +440,7 @@ func (v *Validator) giveMemory(e scheduler.Event, t *traced) {
 // memoryOn returns what a job needs on each of its nodes.
 func (v *Validator) memoryOn(job int, t *traced) int64 {
 	n := int64(max(v.jobs[job].Nodes, 1))
-	return (way(&v.jobs[job], t.way).Memory + n - 1) / n
+	return (requestOf(&v.jobs[job], t.alternative).Memory + n - 1) / n
 }
 
 // Close checks what can be said only at the end of the trace, against the
@@ -447,7 +453,8 @@ func (v *Validator) Close(o *scheduler.Outcome) {
 	}
 	for i := range v.lives {
 		t := &v.lives[i]
-		if o != nil && o.Closed > 0 && t.state == scheduler.Pending && o.Jobs[i].State == scheduler.Pending && v.jobs[i].Arrival > o.Closed {
+		if o != nil && o.Closed > 0 && t.state == scheduler.Pending && o.Jobs[i].State == scheduler.Pending &&
+			v.jobs[i].Arrival > o.Closed {
 			continue // the run was closed before it arrived
 		}
 		if t.finish == scheduler.Never {
@@ -455,15 +462,18 @@ func (v *Validator) Close(o *scheduler.Outcome) {
 			continue
 		}
 		if jct := t.finish - v.jobs[i].Arrival; t.waiting+t.service != jct {
-			v.report(t.finish, i, "job %q: waiting %s and service %s do not add up to %s", v.name(i), t.waiting, t.service, jct)
+			v.report(t.finish, i, "job %q: waiting %s and service %s do not add up to %s",
+				v.name(i), t.waiting, t.service, jct)
 		}
 		if o == nil {
 			continue
 		}
 		r := &o.Jobs[i]
 		if r.State != t.state || r.FirstStart != t.first || r.Finish != t.finish || r.Waiting != t.waiting ||
-			r.Service != t.service || r.Preemptions != int(t.pauses) || r.Resizes != int(t.resizes) || r.Restarts != int(t.retries) {
-			v.report(t.finish, i, "job %q: the outcome says %s, start %s, finish %s, waiting %s, service %s, %d pauses, %d resizes; the trace %s, %s, %s, %s, %s, %d, %d",
+			r.Service != t.service || r.Preemptions != int(t.pauses) || r.Resizes != int(t.resizes) ||
+			r.Restarts != int(t.retries) {
+			v.report(t.finish, i, "job %q: the outcome says %s, start %s, finish %s, waiting %s, service %s, "+
+				"%d pauses, %d resizes; the trace %s, %s, %s, %s, %s, %d, %d",
 				v.name(i), r.State, r.FirstStart, r.Finish, r.Waiting, r.Service, r.Preemptions, r.Resizes,
 				t.state, t.first, t.finish, t.waiting, t.service, t.pauses, t.resizes)
 		}

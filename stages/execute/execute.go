@@ -14,11 +14,31 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Run runs the cell and leaves its folder complete. A cell with failed jobs,
+// hooks are called while a cell runs. Each may be nil.
+type hooks struct {
+	// watch is told of the jobs' states as they change, in the goroutine of the loop.
+	watch func(stages.Counts)
+	// begun is called with the first event, when all that is kept to the end of the
+	// cell is there.
+	begun func()
+	// finally, called when the trace is complete and before it is recorded, adds
+	// what only the caller knows: warnings, the load of the machine.
+	finally func(*record.Cell)
+}
+
+// loop is the scheduler's loop over the task's cell on an engine.
+func loop(t stages.Task, on scheduler.Engine, to scheduler.Recorder) scheduler.Run {
+	return scheduler.Run{
+		Policy: t.Policy, Cluster: t.Setup.Cluster, Jobs: t.Setup.Jobs, Resizes: t.Resizes,
+		Engine: on, Online: online(t.Online), Recorder: to, EventsOnly: t.Records == record.MetricsOnly, Until: t.Until,
+	}
+}
+
+// runOn runs the cell on an engine, and leaves its folder complete. A cell with failed jobs,
 // with a trace that is no valid schedule, or that could not go on, is complete
 // and failed. The error is the context's, or that the records could not be
 // written; the folder is then left incomplete.
-func Run(ctx context.Context, c stages.Task) (record.Cell, error) {
+func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (record.Cell, error) {
 	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {
 		return record.Cell{}, err
@@ -26,17 +46,14 @@ func Run(ctx context.Context, c stages.Task) (record.Cell, error) {
 	defer w.Abort()
 	validator := validate.New(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
 	all := recorders{validator, w}
-	if c.Watch != nil {
-		all = append(all, &counter{watch: c.Watch, counts: w.Counts, last: stages.Counts{Total: len(c.Setup.Jobs)}})
+	if h.watch != nil {
+		all = append(all, &counter{watch: h.watch, counts: w.Counts, last: stages.Counts{Total: len(c.Setup.Jobs)}})
 	}
-	if c.Begun != nil {
-		all = append(all, &opening{call: c.Begun})
+	if h.begun != nil {
+		all = append(all, &opening{call: h.begun})
 	}
 	began := time.Now()
-	outcome, err := scheduler.Run{
-		Policy: c.Policy, Cluster: c.Setup.Cluster, Jobs: c.Setup.Jobs, Resizes: c.Resizes,
-		Engine: c.Engine, Online: c.Online, Recorder: all, EventsOnly: c.Records == record.MetricsOnly, Until: c.Until,
-	}.Execute(ctx)
+	outcome, err := loop(c, on, all).Execute(ctx)
 	if ctx.Err() != nil {
 		return record.Cell{}, ctx.Err()
 	}
@@ -58,8 +75,8 @@ func Run(ctx context.Context, c stages.Task) (record.Cell, error) {
 			out.Error = undone(&outcome)
 		}
 	}
-	if c.Finally != nil {
-		c.Finally(&out)
+	if h.finally != nil {
+		h.finally(&out)
 	}
 	return w.Finish(out)
 }
@@ -81,8 +98,8 @@ func undone(o *scheduler.Outcome) string {
 		o.Closed, ran+waited+missing, len(o.Jobs), ran, waited, missing)
 }
 
-// Fail leaves the folder of a cell that could not even begin.
-func Fail(c stages.Task, reason error) (record.Cell, error) {
+// fail leaves the folder of a cell that could not even begin.
+func fail(c stages.Task, reason error) (record.Cell, error) {
 	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {
 		return record.Cell{}, err

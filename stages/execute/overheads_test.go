@@ -24,7 +24,7 @@ func TestOverheads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := stages.Task{Dir: filepath.Join(dir, "cell"), Logs: dir, Records: record.AllRecords}
+	c := stages.Task{Folders: stages.Folders{Dir: filepath.Join(dir, "cell")}, Logs: dir, Records: record.AllRecords}
 	c.Setup.Cell = record.CellRef{Cell: "c", Engine: "process"}
 	c.Setup.Cluster = scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 4}}}
 	names := []string{"resized", "silent", "never", "lost"}

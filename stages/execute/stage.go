@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -175,27 +176,23 @@ func (e *execution) cell(ctx context.Context, i int) error {
 
 // carryOut runs the cell on its engine.
 func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.Time) (record.Cell, error) {
-	if e.Plan.Cells[i].Real() {
-		return e.Real(ctx, i, dir, func(n stages.Counts) {
-			elapsed := time.Since(began)
-			e.tell(i, stages.Progress{
-				Kind: stages.UnitUpdate, JobsDone: n.Done, JobsRunning: n.Running, JobsWaiting: n.Waiting,
-				JobsFailed: n.Failed, Jobs: n.Total, Elapsed: elapsed,
-			}, elapsed)
-		})
-	}
-	task, err := e.Cell(i).Simulated()
-	task.Dir = dir
-	if len(task.Setup.Jobs) >= hugeCell {
-		task.Begun = func() { debug.SetGCPercent(hugeCellGC) }
-	}
+	ref := e.Plan.Cells[i]
+	task, err := e.Cell(i).Task(stages.Folders{Dir: dir, Scratch: filepath.Join(e.Dir, ".scratch-"+ref.Cell)})
 	switch {
-	case task.Records == "":
-		return record.Cell{}, err
+	case errors.Is(err, stages.ErrNoEstimate):
+		return fail(task, err)
 	case err != nil:
-		return Fail(task, err)
+		return record.Cell{}, err
+	case !ref.Real():
+		return Simulate(ctx, task)
 	}
-	return Run(ctx, task)
+	return Real(ctx, task, Machine{Site: e.Site(ref.Engine), GPUs: e.GPUs}, func(n stages.Counts) {
+		elapsed := time.Since(began)
+		e.tell(i, stages.Progress{
+			Kind: stages.UnitUpdate, JobsDone: n.Done, JobsRunning: n.Running, JobsWaiting: n.Waiting,
+			JobsFailed: n.Failed, Jobs: n.Total, Elapsed: elapsed,
+		}, elapsed)
+	})
 }
 
 // failure says why a cell failed.

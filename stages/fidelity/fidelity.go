@@ -82,7 +82,7 @@ func simulate(ctx context.Context, r *stages.Run, i int) (outcome, error) {
 	if task.Dir, err = r.Prepare(twin, key); err != nil {
 		return none, err
 	}
-	out, err := execute.Run(ctx, task)
+	out, err := execute.Simulate(ctx, task)
 	if err != nil {
 		return none, err
 	}

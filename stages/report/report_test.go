@@ -75,7 +75,7 @@ func TestComplete(t *testing.T) {
 	has(t, page,
 		"How much less do they wait under round robin than under FCFS?",
 		"Round robin (rr quantum=300ms) cut mean waiting time by ",
-		"other processes used 0.8 cores on the mean",
+		"other programs used 0.8 CPU cores while jobs ran",
 		"<code>mixed-machine-fcfs-r2</code>, <code>mixed-machine-rr-quantum=300ms-r2</code>",
 		"Schedule of fcfs, replicate 1", "Schedule of rr quantum=300ms, replicate 1",
 		"tfexp run fcfs_vs_rr.hcl", "tfexp run experiment.hcl", "Seed 7, 5 replicates of each cell.", "seed = 7", "Example CPU",
@@ -107,8 +107,8 @@ func TestFidelity(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.Twins = true
 	_, page := write(t, cfg)
-	has(t, page, ">Fidelity<", "Simulated from the estimates: makespan within ", "Simulation puts two variants in the same order",
-		"Over 80 jobs, starts are ", "Real and simulated schedule of fcfs, replicate 1")
+	has(t, page, ">Fidelity<", "Simulated from the estimates: makespan within ", "Simulation ranks two variants as the real runs do",
+		"Over 80 jobs, simulated starts are off by ", "Real and simulated schedule of fcfs, replicate 1")
 	if strings.Count(page, "<title>Real and simulated schedule") != 2 {
 		t.Error("there is not one picture for each of two variants")
 	}
@@ -122,7 +122,7 @@ func TestPartial(t *testing.T) {
 	cfg.Missing = 3
 	_, page := write(t, cfg)
 	has(t, page, "Partial results: 7 of 10 cells so far", "not there yet", "2 of 5",
-		"There are too few replicates to compare mean waiting time under rr quantum=300ms and fcfs: 2 pairs, and a verdict needs 3.")
+		"Too few replicates to compare mean waiting time under rr quantum=300ms and fcfs: 2 pairs; a verdict needs at least 3.")
 }
 
 func TestFailed(t *testing.T) {

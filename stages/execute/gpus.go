@@ -1,4 +1,4 @@
-package pipeline
+package execute
 
 import (
 	"errors"
@@ -14,14 +14,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// gpuDevices are the GPUs that real cells use: cluster GPU i is the i-th.
-func (p *Plan) gpuDevices() ([]gpu.Device, error) {
-	if p.options.GPUs == nil {
-		return hardware.GPUs()
-	}
-	return p.options.GPUs.Devices()
-}
-
 // gpuWatch records what the GPUs of a cell do, from its start to its end.
 type gpuWatch struct {
 	table  *record.GPUWriter // nil when nothing is recorded
@@ -34,21 +26,21 @@ type gpuWatch struct {
 	err    error // read when over
 }
 
-// busyGPU is the code of the warning that a GPU was in use before the cell.
-const busyGPU = "busy_gpu"
+// BusyGPU is the code of the warning that a GPU was in use before the cell.
+const BusyGPU = "busy_gpu"
 
 // watchGPUs begins to record the GPUs of a cell whose jobs use some. GPUs that
 // cannot be read are a warning: the jobs can run all the same.
-func (r *run) watchGPUs(task stages.Task, zero time.Time) (*gpuWatch, error) {
+func watchGPUs(task stages.Task, source gpu.Source, zero time.Time) (*gpuWatch, error) {
 	w := &gpuWatch{done: make(chan struct{}), cell: task.Setup.Cell.Cell}
 	if !slices.ContainsFunc(task.Setup.Jobs, func(j scheduler.Job) bool { return j.GPUs > 0 }) {
 		return w, nil
 	}
-	if w.source = r.options.GPUs; w.source == nil {
+	if w.source = source; w.source == nil {
 		w.source, w.own = gpu.Open(), true
 	}
 	devices, err := w.source.Devices() // a library reads those that it has listed
-	if err == nil && r.options.GPUs == nil {
+	if err == nil && source == nil {
 		devices, err = hardware.GPUs()
 	}
 	if err != nil {
@@ -63,7 +55,7 @@ func (r *run) watchGPUs(task stages.Task, zero time.Time) (*gpuWatch, error) {
 	}
 	for k, b := range before {
 		if b.Utilization > hardware.BusyGPU || b.MemoryBytes > hardware.BusyGPUMemory {
-			w.doubt(busyGPU, "GPU %d was in use by other programs before the cell began: busy for %.0f%% of the time, "+
+			w.doubt(BusyGPU, "GPU %d was in use by other programs before the cell began: busy for %.0f%% of the time, "+
 				"%.1f GiB in use",
 				devices[k].Index, max(b.Utilization, 0), float64(max(b.MemoryBytes, 0))/(1<<30))
 		}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/stages/plot"
+)
+
+// longestWait is a metric that package measure does not know, and that needs more
+// than its sums.
+var longestWait = measure.Register(measure.Metric{
+	Rank: 1000, Name: "longest_wait_s", Title: "longest wait", Unit: "s",
+	Doc: "the longest time for which a job held no resources", Shown: measure.Shown{Summary: 1000, Cells: 1000},
+	Compute: func(t *measure.Totals) float64 {
+		longest := 0.0
+		for o := range t.Outcomes() {
+			longest = max(longest, o.Waiting)
+		}
+		return longest
+	},
+})
+
+func init() {
+	// bars is a kind of picture that package plot does not know: a bar for each
+	// policy.
+	plot.Register(plot.Kind{
+		Kind: picture.Kind{
+			Rank: 1000, Name: "bars", Doc: "a bar for each policy", OnRequest: "which is there for a test",
+			Args: []schema.Arg{{Name: "metric", Type: schema.String, DefaultDoc: "`mean_jct`"}},
+		},
+		Draw: func(d *plot.Data, a plot.Ask) ([]plot.Figure, error) {
+			m, ok := measure.MetricByName(a.Metric)
+			if !ok {
+				m = measure.MeanJCT
+			}
+			var bars []float64
+			for _, v := range d.Variants {
+				for _, x := range v.Values(m) {
+					bars = append(bars, x)
+				}
+			}
+			return []plot.Figure{{
+				Picture: plot.Picture{Name: "bars-" + m.Name, Kind: "bars", Title: "Bars of " + m.Title, Caption: "Bars, one a cell: " + m.Title + "."},
+				Width:   200, Height: 100,
+				Paint: func(c draw.Canvas) {
+					for i, x := range bars {
+						left := vg.Length(10 * i)
+						c.FillPolygon(nil, []vg.Point{{X: left}, {X: left + 8}, {X: left + 8, Y: vg.Length(x)}, {X: left, Y: vg.Length(x)}})
+					}
+				},
+			}}, nil
+		},
+	})
+}
+
+const newMetricFile = `
+experiment "waits" { replicates = 3 }
+
+job "long" {
+  builtin "mlp" {}
+  epochs = 3
+  runtime { epoch = exponential("10s") }
+}
+
+workload "w" {
+  submit {
+    job          = job.long
+    count        = 6
+    interarrival = exponential("10s")
+  }
+}
+
+hardware "sim" {
+  engine  = "simulated"
+  threads = 1
+}
+
+policy "fcfs" { order = "fcfs" }
+policy "las" {
+  order   = "las"
+  quantum = "5s"
+}
+
+compare "longest_wait" { baseline = policy.fcfs }
+
+threshold "longest_wait" { max = "10h" }
+
+plot "bars" { metric = "longest_wait" }
+plot "metrics" { metric = "longest_wait" }
+`
+
+// A metric and a picture are one value each that is registered: the language, its
+// reference, the tables, the pictures and the report then know them.
+func TestNewMetricAndPicture(t *testing.T) {
+	for _, want := range []string{"`longest_wait_s`", "a bar for each policy (`bars`)", "`bars`: `mean_jct`"} {
+		if !strings.Contains(string(language.Markdown()), want) {
+			t.Errorf("the reference of the language does not have %q", want)
+		}
+	}
+	if !strings.Contains(measure.Markdown(), "| `longest_wait_s` | longest wait (s) | the longest time") {
+		t.Error("the reference of the results does not have the metric")
+	}
+	dir := t.TempDir()
+	file, out := filepath.Join(dir, "e.hcl"), filepath.Join(dir, "results")
+	if err := os.WriteFile(file, []byte(newMetricFile), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if summary := outputOf(t, "run", "--out", out, file); !strings.Contains(summary, "longest wait") {
+		t.Errorf("the summary does not have the metric:\n%s", summary)
+	}
+	for name, texts := range map[string][]string{
+		"metrics.csv":     {"," + longestWait.Name + ","},
+		"comparisons.csv": {longestWait.Name + ",w,sim,fcfs,las,3,"},
+		"report.html":     {"Bars, one a cell: longest wait.", "longest wait (s)", "longest wait of fcfs is "},
+		"plots/bars-" + longestWait.Name + ".svg": {"<svg"},
+	} {
+		raw, err := os.ReadFile(filepath.Join(out, "waits", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range texts {
+			if !strings.Contains(string(raw), text) {
+				t.Errorf("%s does not have %q", name, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// trials gives the cells of one policy first, and when they are over those of
+// another, as a search does that learns from its first results.
+type trials struct {
+	x     *realise.Experiment
+	batch int
+	seen  float64 // the mean JCT of the first cell
+}
+
+func (s *trials) Next(finished func(string) (record.Cell, bool)) ([]*realise.Cell, error) {
+	policies := []string{"fcfs", "rr"}
+	if s.batch == len(policies) {
+		return nil, nil
+	}
+	if s.batch == 1 {
+		c, ok := finished("mixed-sim-fcfs-r1")
+		if !ok {
+			return nil, errors.New("the first results are not there")
+		}
+		s.seen = measure.MeanJCT.Of(&c.Metrics)
+	}
+	cells := slices.DeleteFunc(slices.Clone(s.x.Cells()), func(c *realise.Cell) bool {
+		return c.Ref.Policy != policies[s.batch]
+	})
+	s.batch++
+	return cells, nil
+}
+
+func planTrials(t *testing.T, out string, observe func(Progress)) (*Plan, *trials) {
+	t.Helper()
+	var s *trials
+	p, err := New(loadSmall(t, simulatedFile), Options{Out: out, Parallel: 1, Observe: observe,
+		Source: func(x *realise.Experiment) Source { s = &trials{x: x}; return s }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, s
+}
+
+// Cells that follow from results are planned, run and reported like others.
+func TestCellsFollowFromResults(t *testing.T) {
+	out := t.TempDir()
+	var totals, ended []int
+	p, s := planTrials(t, out, func(p Progress) {
+		if p.Stage == "execute" && p.Kind == stages.UnitEnd {
+			totals, ended = append(totals, p.Total), append(ended, p.Done)
+		}
+	})
+	if len(p.Cells) != 4 || p.exhausted {
+		t.Fatalf("%d cells are planned before any result, want those of the first policy", len(p.Cells))
+	}
+	o, err := p.Run(context.Background())
+	if err != nil || o.Ran != 8 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	if s.seen <= 0 {
+		t.Error("the source has seen no result")
+	}
+	if want := []int{4, 4, 4, 4, 8, 8, 8, 8}; !slices.Equal(totals, want) || !slices.Equal(ended, []int{1, 2, 3, 4, 5, 6, 7, 8}) {
+		t.Errorf("progress: %v of %v", ended, totals)
+	}
+	e, err := record.Open(p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Cells) != 8 || len(e.Plan.Cells) != 8 || len(e.Plan.RunOrder) != 8 {
+		t.Errorf("%d cells of %d planned are in the results", len(e.Cells), len(e.Plan.Cells))
+	}
+	for _, i := range e.Plan.RunOrder[:4] {
+		if e.Plan.Cells[i].Policy != "fcfs" {
+			t.Errorf("%s runs before what it follows from", e.Plan.Cells[i].Cell)
+		}
+	}
+	// All is known the next time, and nothing runs.
+	again, _ := planTrials(t, out, nil)
+	if len(again.Cells) != 8 || len(reasons(again)) != 0 || len(again.Stale) != 0 {
+		t.Errorf("%d cells are planned again, %v run, %v are stale", len(again.Cells), reasons(again), again.Stale)
+	}
+	if o, err := again.Run(context.Background()); err != nil || o.Ran != 0 || o.Reused != 8 {
+		t.Errorf("the second run: %+v, %v", o, err)
+	}
+}
+
+// A run that is interrupted between the first cells and those that follow goes
+// on where it was.
+func TestTrialsAreResumed(t *testing.T) {
+	out := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	p, _ := planTrials(t, out, func(p Progress) {
+		if p.Stage == "execute" && p.Kind == stages.UnitEnd && p.Done == 6 {
+			cancel()
+		}
+	})
+	o, err := p.Run(ctx)
+	if !errors.Is(err, ErrInterrupted) || o.Ran < 6 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	q, _ := planTrials(t, out, nil)
+	if len(q.Cells) != 8 {
+		t.Fatalf("%d cells are planned, want also those that follow", len(q.Cells))
+	}
+	rest, err := q.Run(context.Background())
+	if err != nil || o.Ran+rest.Ran != 8 {
+		t.Errorf("%d and then %d cells ran, want 8 in all: %v", o.Ran, rest.Ran, err)
+	}
+}
+
+// While it is not known which cells follow, no folder is removed as stale; when
+// it is, those that did not come are.
+func TestStaleTrials(t *testing.T) {
+	out := t.TempDir()
+	p, _ := planTrials(t, out, nil)
+	if _, err := p.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	stale := filepath.Join(p.Dir, record.CellsDir, "gone-r1")
+	if err := os.MkdirAll(stale, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(p.Dir, record.CellsDir, "mixed-sim-fcfs-r1", record.CellFile)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(p.Dir, record.CacheFile)); err != nil {
+		t.Fatal(err)
+	}
+	q, _ := planTrials(t, out, nil)
+	if len(q.Cells) != 4 || len(q.Stale) != 0 {
+		t.Fatalf("%d cells are planned, %v are stale", len(q.Cells), q.Stale)
+	}
+	o, err := q.Run(context.Background())
+	if err != nil || o.Ran != 1 || o.Reused != 7 {
+		t.Errorf("%+v, %v; want one cell to run", o, err)
+	}
+	if _, err := os.Stat(stale); !os.IsNotExist(err) {
+		t.Errorf("the stale folder is still there: %v", err)
+	}
+}

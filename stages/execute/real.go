@@ -1,0 +1,77 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// Machine is where real cells run.
+type Machine struct {
+	// Site is the opened engine of the cell.
+	Site engine.Site
+	// GPUs is where GPUs are found; nil means this machine's, as far as this process
+	// may use them.
+	GPUs gpu.Source
+}
+
+// Real runs a cell whose jobs run for real, and leaves its folder complete. watch
+// is told of the states of its jobs as they change; it may be nil.
+func Real(ctx context.Context, t stages.Task, on Machine, watch func(stages.Counts)) (record.Cell, error) {
+	if err := os.MkdirAll(t.Scratch, 0o755); err != nil {
+		return record.Cell{}, fmt.Errorf("make a folder for control files: %w", err)
+	}
+	defer os.RemoveAll(t.Scratch)
+	if err := os.MkdirAll(t.Logs, 0o755); err != nil {
+		return record.Cell{}, fmt.Errorf("make the log folder: %w", err)
+	}
+	hw := t.ForEngine()
+	tables, err := openLive(t, t.Setup.Jobs, hw.Kind.Contained)
+	if err != nil {
+		return record.Cell{}, err
+	}
+	running, err := on.Site.Engine(ctx, engine.Task{
+		Hardware: hw, Cell: t.Setup.Cell.Cell, Jobs: t.Launches, Report: tables.report(), Observe: tables.observe(),
+	})
+	if err != nil {
+		return record.Cell{}, errors.Join(err, tables.close(nil))
+	}
+	gpus := &gpuWatch{}
+	if on.Site.Local(hw) {
+		if gpus, err = watchGPUs(t, on.GPUs, running.Zero()); err != nil {
+			return record.Cell{}, errors.Join(err, running.Close(), tables.close(nil))
+		}
+	}
+	defer gpus.abort()
+	load := hardware.NewLoadSampler()
+	var closed error
+	out, err := runOn(ctx, t, running, hooks{watch: watch, finally: func(out *record.Cell) {
+		gpus.finish(out)
+		busy := load.Others()
+		closed = errors.Join(running.Close(), tables.close(out))
+		if hw.Kind.Descendants {
+			judgeLoad(out, t.Setup.Cell.Cell, busy)
+		}
+	}})
+	return out, errors.Join(err, closed, running.Close(), tables.close(nil))
+}
+
+// judgeLoad records how busy other programs kept the machine while the jobs of a
+// cell ran, in cores.
+func judgeLoad(out *record.Cell, cell string, busy float64) {
+	if busy == hardware.UnknownLoad {
+		return
+	}
+	out.Busy = busy
+	if busy > hardware.BusyCores {
+		out.Warnings = append(out.Warnings, record.Measured(record.BusyMachine, cell,
+			"other programs used ", busy, fmt.Sprintf("%.2g", busy), " CPU cores while jobs ran"))
+	}
+}

@@ -1,0 +1,77 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// Simulate runs a simulated cell and leaves its folder complete.
+func Simulate(ctx context.Context, t stages.Task) (record.Cell, error) {
+	on, err := simulator(t)
+	if err != nil {
+		return fail(t, err)
+	}
+	var h hooks
+	if len(t.Setup.Jobs) >= hugeCell {
+		h.begun = func() { debug.SetGCPercent(hugeCellGC) }
+	}
+	return runOn(ctx, t, on, h)
+}
+
+// Outcome simulates a cell, and records nothing of it.
+func Outcome(ctx context.Context, t stages.Task) (scheduler.Outcome, error) {
+	on, err := simulator(t)
+	if err != nil {
+		return scheduler.Outcome{}, err
+	}
+	run := loop(t, on, nil)
+	run.EventsOnly = false
+	return run.Execute(ctx)
+}
+
+// simulator makes the engine of a simulated cell. Twins of real cells have the
+// standard one.
+func simulator(t stages.Task) (scheduler.Engine, error) {
+	sim := t.Simulation
+	if sim == nil {
+		return nil, errors.New("it has no simulated jobs")
+	}
+	standard := func() (scheduler.Engine, error) {
+		opts := sim.Options
+		opts.Contention = contention(t)
+		e, err := simulated.New(sim.Jobs, sim.Work, opts)
+		if err != nil {
+			return nil, err
+		}
+		return e, nil
+	}
+	on := t.ForEngine()
+	if on.Kind == nil || on.Kind.Real {
+		return standard()
+	}
+	return on.Kind.Simulate(engine.Simulation{Hardware: on, Jobs: sim.Jobs, Seed: t.Setup.Cell.Seed, Standard: standard})
+}
+
+// contention is how the jobs of a cell slow each other down; nil if they do not.
+func contention(t stages.Task) *simulated.Contention {
+	c := t.Simulation.Contention
+	if c == nil {
+		return nil
+	}
+	return &simulated.Contention{
+		Cluster: t.Setup.Cluster,
+		Slowdown: func(own, others, cores int) float64 {
+			if c.Threads > 0 {
+				cores = c.Threads
+			}
+			return c.Law.Slowdown(float64(own), float64(others), float64(cores))
+		},
+	}
+}
