@@ -1,7 +1,6 @@
 package experiments_test
 
 import (
-	_ "github.com/tfexp/tfexp/stages/plot" // the pictures
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	_ "github.com/tfexp/tfexp/stages/plot" // the pictures
 )
 
 // TestReference holds docs/language.md to the schema that the decoder uses.

@@ -172,16 +172,21 @@ func (r *run) Complete(cell, description string) bool {
 // Prepare implements stages.Pipeline.
 func (r *run) Prepare(cell, description string) (string, error) {
 	dir := r.folder(cell)
+	return dir, prepare(dir, cell, description)
+}
+
+// prepare empties the folder of a cell, but for its key.
+func prepare(dir, cell, description string) error {
 	if err := os.RemoveAll(dir); err != nil {
-		return "", fmt.Errorf("clean up the folder of cell %s: %w", cell, err)
+		return fmt.Errorf("clean up the folder of cell %s: %w", cell, err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("make the folder of cell %s: %w", cell, err)
+		return fmt.Errorf("make the folder of cell %s: %w", cell, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, store.KeyFile), []byte(description), 0o644); err != nil {
-		return "", fmt.Errorf("write the key of cell %s: %w", cell, err)
+		return fmt.Errorf("write the key of cell %s: %w", cell, err)
 	}
-	return dir, nil
+	return nil
 }
 
 // left sums the predicted times of the real cells that run; 0 when one is

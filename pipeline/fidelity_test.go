@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"github.com/tfexp/tfexp/stages"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // realFile is an experiment on the process engine. The tests put its samples

@@ -3,8 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/stages/execute"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +13,9 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/execute"
 )
 
 // fakeGPUs are two GPUs, the second of which is lost after some readings.

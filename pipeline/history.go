@@ -6,12 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/pipeline/realise"
-
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )

@@ -3,13 +3,13 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"github.com/tfexp/tfexp/results/measure"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 )
 

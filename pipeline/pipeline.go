@@ -8,14 +8,13 @@ package pipeline
 import (
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/stages"
 	"time"
 
-	"github.com/tfexp/tfexp/pipeline/realise"
-
 	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // Options say where and how an experiment is run.

@@ -3,8 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"github.com/tfexp/tfexp/stages"
-	_ "github.com/tfexp/tfexp/stages/all"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,11 +15,21 @@ import (
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+	_ "github.com/tfexp/tfexp/stages/all"
+	"github.com/tfexp/tfexp/stages/execute"
 )
 
 func TestMain(m *testing.M) {
 	if handled, code := process.Main(os.Args[1:]); handled {
 		os.Exit(code)
+	}
+	if len(os.Args) == 3 && os.Args[1] == "cell" { // as tfexp cell FILE
+		if _, err := execute.RunFile(context.Background(), os.Args[2], PrepareCell); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }

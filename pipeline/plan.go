@@ -3,19 +3,18 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"github.com/tfexp/tfexp/stages"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/tfexp/tfexp/pipeline/realise"
-
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // New plans an experiment: the cells in the order in which they run, which of

@@ -5,19 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/stages"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/pipeline/realise"
-
-	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/profile"
 )
 

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/pipeline/realise"
-	"github.com/tfexp/tfexp/stages"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,8 +15,10 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // run is one execution of a plan: the open cache, the journal, the lock.

@@ -7,12 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/pipeline/realise"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/record"
 )
 

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments/load"
-
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/results/record"
 )

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 )
 

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/stages"
-	"github.com/tfexp/tfexp/stages/plot"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/plot"
 )
 
 func (a *app) plotCommand() *cobra.Command {

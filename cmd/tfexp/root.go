@@ -84,7 +84,7 @@ func (a *app) command() *cobra.Command {
 		{groupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.estimateCommand(),
 			a.plotCommand(), a.reportCommand(), a.exportCommand()}},
 		{groupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(),
-			a.trainCommand()}},
+			a.trainCommand(), a.cellCommand()}},
 	} {
 		for _, c := range g.commands {
 			c.GroupID = g.id

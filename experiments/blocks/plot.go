@@ -2,12 +2,12 @@ package blocks
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/results/picture"
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/results/picture"
 )
 
 // plots decodes the plot blocks; without any, all kinds that are drawn by default.

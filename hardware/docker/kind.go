@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"encoding/gob"
 	"fmt"
 	"os"
 	"slices"
@@ -19,7 +20,10 @@ import (
 // kindName is what experiments call this engine.
 const kindName = "docker"
 
-func init() { engine.Register(&kind) }
+func init() {
+	engine.Register(&kind)
+	gob.Register(&settings{}) // a cell can be written down for another process
+}
 
 // kind is this engine as experiments see it.
 var kind = engine.Kind{

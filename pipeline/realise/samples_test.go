@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments/load"
-
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware"
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
 )

@@ -3,7 +3,6 @@ package realise
 import (
 	"context"
 	"errors"
-	"github.com/tfexp/tfexp/stages/execute"
 	"path/filepath"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/execute"
 )
 
 // task is the cell in plain values, but for how its jobs run. known is what only

@@ -2,7 +2,6 @@ package realise
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/stages"
 	"slices"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // work says how long each job of a workload takes in simulation: what its

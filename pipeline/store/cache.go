@@ -16,9 +16,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/results/record"
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // openTimeout bounds the wait for another process that holds cache.db.

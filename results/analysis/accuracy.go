@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/stats"
 	"math"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
 )
 
 // outcomes are the runs that an estimate is compared with.

@@ -1,11 +1,11 @@
 package analysis
 
 import (
+	"math"
+	"testing"
+
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"math"
-
-	"testing"
 )
 
 // One job on two resources, by two models. linear predicts 10 and 6 s, where

@@ -1,12 +1,12 @@
 package analysis
 
 import (
-	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/record"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )
 

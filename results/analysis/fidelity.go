@@ -3,14 +3,14 @@ package analysis
 import (
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/record"
 	"io/fs"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )
 

@@ -2,7 +2,6 @@ package analysis_test
 
 import (
 	"errors"
-	"github.com/tfexp/tfexp/results/measure"
 	"io/fs"
 	"math"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"

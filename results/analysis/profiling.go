@@ -1,10 +1,11 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"slices"
 )
 
 // profiling compares each variant that decides by estimates with one that does

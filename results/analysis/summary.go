@@ -3,7 +3,6 @@ package analysis
 import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-
 	"github.com/tfexp/tfexp/results/stats"
 )
 

@@ -1,11 +1,11 @@
 package measure
 
 import (
-	"github.com/tfexp/tfexp/results/table"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )

@@ -3,8 +3,6 @@ package measure_test
 import (
 	"bytes"
 	"encoding/json"
-	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/resultstest"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -15,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/resultstest"
 	"github.com/tfexp/tfexp/scheduler"
 )
 

@@ -1,8 +1,9 @@
 package measure_test
 
 import (
-	"github.com/tfexp/tfexp/results/measure"
 	"testing"
+
+	"github.com/tfexp/tfexp/results/measure"
 )
 
 func TestMetricNames(t *testing.T) {

@@ -2,13 +2,13 @@ package measure
 
 import (
 	"cmp"
-	"github.com/tfexp/tfexp/results/table"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
 

@@ -2,9 +2,10 @@ package prose
 
 import (
 	"fmt"
+	"math"
+
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"math"
 )
 
 // Accuracy is a row of accuracy.csv in words: "The estimates of linear were off by

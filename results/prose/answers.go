@@ -2,11 +2,11 @@ package prose
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/record"
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )
 

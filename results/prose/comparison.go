@@ -1,13 +1,12 @@
 package prose
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
-	"fmt"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"math"
-
 	"github.com/tfexp/tfexp/results/stats"
 )
 

@@ -1,9 +1,9 @@
 package prose
 
 import (
+	"fmt"
 	"slices"
 
-	"fmt"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"

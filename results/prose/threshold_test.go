@@ -1,11 +1,12 @@
 package prose
 
 import (
+	"math"
+	"testing"
+
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"math"
-	"testing"
 )
 
 // A value is written with its bounds.

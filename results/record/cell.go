@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/table"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
 

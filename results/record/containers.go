@@ -1,8 +1,9 @@
 package record
 
 import (
-	"github.com/tfexp/tfexp/results/table"
 	"path/filepath"
+
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // ContainersFile is what containers used, in the folder of a cell that ran in

@@ -1,9 +1,10 @@
 package record
 
 import (
-	"github.com/tfexp/tfexp/results/table"
 	"math"
 	"path/filepath"
+
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Estimates reads estimates.csv; there are none without the file.

@@ -2,10 +2,11 @@ package record
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/results/table"
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // GPURow is what one GPU of a cell did at an instant, a row of gpus.csv. What

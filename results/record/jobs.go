@@ -5,12 +5,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/results/table"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // linkJobs makes the jobs.csv of the only cell that of the experiment, when the

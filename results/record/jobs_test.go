@@ -2,13 +2,13 @@ package record
 
 import (
 	"errors"
-	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )

@@ -4,12 +4,12 @@
 package record
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/table"
-	"os"
-	"path/filepath"
 )
 
 // The files of an experiment's folder.

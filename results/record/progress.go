@@ -1,8 +1,9 @@
 package record
 
 import (
-	"github.com/tfexp/tfexp/results/table"
 	"path/filepath"
+
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // ProgressFile is what the programs of a cell reported while they ran.

@@ -2,11 +2,11 @@ package record
 
 import (
 	"flag"
-	"github.com/tfexp/tfexp/results/measure"
-
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/tfexp/tfexp/results/measure"
 )
 
 // docs/results.md names every column of every table.

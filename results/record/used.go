@@ -3,13 +3,14 @@ package record
 import (
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/table"
 	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // usedColumns are those of occupancy.csv in a cell that ran in containers.

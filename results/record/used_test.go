@@ -1,12 +1,12 @@
 package record
 
 import (
-	"github.com/tfexp/tfexp/results/measure"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
 )
 

@@ -5,7 +5,6 @@ package resultstest
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/tfexp/tfexp/results/measure"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )

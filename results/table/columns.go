@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"github.com/tfexp/tfexp/results/stats"
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/tfexp/tfexp/results/stats"
 )
 
 // Column is one column of a table whose rows are of type T. The same columns

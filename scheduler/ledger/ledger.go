@@ -25,7 +25,7 @@ type Job struct {
 	// Attempts counts its starts; Pauses, Resizes, Retries and Revocations the events
 	// of these kinds.
 	Attempts, Pauses, Resizes, Retries, Revocations int32
-	state                              state
+	state                                           state
 }
 
 // state is a scheduler.State in a byte: there are millions of jobs.

@@ -3,7 +3,6 @@ package plot
 import (
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/results/picture"
 	"io/fs"
 	"math"
 
@@ -12,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
 )
 

@@ -3,7 +3,6 @@ package plot
 import (
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/results/picture"
 	"image/color"
 	"io/fs"
 	"math"
@@ -13,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/picture"
 )
 
 // Cores is the name of this kind of picture.

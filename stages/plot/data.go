@@ -3,7 +3,6 @@ package plot
 import (
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/results/measure"
 	"io/fs"
 	"math"
 	"runtime"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 )
 

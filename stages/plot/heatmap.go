@@ -2,8 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/results/picture"
 	"math"
 	"slices"
 	"strings"
@@ -11,7 +9,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/picture"
 )
 
 // Heatmap is the name of this kind of picture.

@@ -2,15 +2,15 @@ package plot
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/results/picture"
 	"math"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/stats"
 )
 

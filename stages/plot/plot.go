@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/results/picture"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
 )
 

@@ -2,13 +2,13 @@ package plot
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/results/picture"
 	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
 )
 

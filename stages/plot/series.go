@@ -1,8 +1,6 @@
 package plot
 
 import (
-	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/results/picture"
 	"math"
 	"slices"
 	"strconv"
@@ -13,8 +11,10 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/stats"
 )
 

@@ -2,8 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/results/picture"
 	"math"
 	"slices"
 	"strings"
@@ -13,8 +11,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )

@@ -3,13 +3,13 @@ package report
 import (
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/results/measure"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 )

@@ -7,7 +7,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/results/picture"
 	"html/template"
 	"io"
 	"io/fs"
@@ -17,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
 )
 

@@ -2,12 +2,12 @@ package progress
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/stages"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // maxUnits bounds the running units that are shown; simulated cells can be many.

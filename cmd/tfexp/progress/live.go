@@ -1,12 +1,12 @@
 package progress
 
 import (
-	"github.com/tfexp/tfexp/stages"
 	"io"
 	"sync"
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // interval is the time between two looks at the board; the region is drawn

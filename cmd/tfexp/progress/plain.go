@@ -2,12 +2,12 @@ package progress
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/stages"
 	"io"
 	"sync"
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // fewUnits is the size of a stage up to which each unit's end is a line; in

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"github.com/tfexp/tfexp/stages"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/stages"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,0 +1,106 @@
+package stages
+
+import (
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/simulated"
+)
+
+// Durations are among the settings of policies.
+func init() { gob.Register(time.Duration(0)) }
+
+// written is a cell as it is written down for another process.
+type written struct {
+	// Version is of this form.
+	Version int
+	Task    Task
+	// Key is the description of the cell's key, for its folder.
+	Key string
+	// Speeds has the speed on 1, 2, 3, … threads for each different speed-up of the
+	// task's work, and Speed the index of that of each piece of work, in their
+	// order; -1 for one without. Functions cannot be written down.
+	Speeds [][]float64
+	Speed  []int
+}
+
+const writtenForm = 1
+
+// WriteTask writes a task down, with the description of its key.
+func WriteTask(to io.Writer, t Task, key string) error {
+	w := written{Version: writtenForm, Task: t, Key: key}
+	threads := 1
+	for _, n := range t.Setup.Cluster.Nodes {
+		threads += n.Threads
+	}
+	for _, j := range t.Setup.Jobs {
+		threads = max(threads, j.Threads, j.MaxThreads)
+	}
+	at := map[string]int{}
+	eachWork(&w.Task, func(work *simulated.Scaling) {
+		if work.SpeedUp == nil {
+			w.Speed = append(w.Speed, -1)
+			return
+		}
+		speeds := make([]float64, max(threads, work.Threads))
+		for i := range speeds {
+			speeds[i] = work.SpeedUp(i + 1)
+		}
+		id := fmt.Sprint(speeds)
+		n, ok := at[id]
+		if !ok {
+			n = len(w.Speeds)
+			at[id] = n
+			w.Speeds = append(w.Speeds, speeds)
+		}
+		w.Speed = append(w.Speed, n)
+	})
+	if err := gob.NewEncoder(to).Encode(&w); err != nil {
+		return fmt.Errorf("write down a cell: %w", err)
+	}
+	return nil
+}
+
+// ReadTask reads what WriteTask has written.
+func ReadTask(from io.Reader) (t Task, key string, err error) {
+	var w written
+	if err := gob.NewDecoder(from).Decode(&w); err != nil {
+		return t, "", fmt.Errorf("read a cell: %w", err)
+	}
+	if w.Version != writtenForm {
+		return t, "", fmt.Errorf("read a cell: it was written by another version of tfexp")
+	}
+	n := 0
+	eachWork(&w.Task, func(work *simulated.Scaling) {
+		if n >= len(w.Speed) || w.Speed[n] >= len(w.Speeds) {
+			err = errors.New("read a cell: it lacks how its jobs speed up")
+			return
+		}
+		if s := w.Speed[n]; s >= 0 {
+			speeds := w.Speeds[s]
+			work.SpeedUp = func(threads int) float64 { return speeds[min(max(threads, 1), len(speeds))-1] }
+		}
+		n++
+	})
+	return w.Task, w.Key, err
+}
+
+// eachWork calls visit for each piece of work of a task, always in the same order.
+func eachWork(t *Task, visit func(*simulated.Scaling)) {
+	var each func([]simulated.Scaling)
+	each = func(all []simulated.Scaling) {
+		for i := range all {
+			visit(&all[i])
+			each(all[i].Alternatives)
+		}
+	}
+	if t.Simulation != nil {
+		each(t.Simulation.Work)
+	}
+	if t.Online != nil {
+		each(t.Online.Work)
+	}
+}
