@@ -80,8 +80,8 @@ func (c *clock) watch(continued <-chan os.Signal, end <-chan struct{}) {
 			case <-continued:
 				c.beat(stopped)
 				waits = false
-			case <-time.After(20 * beat):
-				if waits = time.Since(begin) > 40*beat; !waits {
+			case <-time.After(10 * beat):
+				if waits = time.Since(begin) > 20*beat; !waits {
 					c.beat(trained)
 				}
 			case <-end:
