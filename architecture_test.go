@@ -48,6 +48,9 @@ var rules = []struct {
 	}, machines...)},
 	{"stages/all", []string{"stages/"}},
 	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
+	{"stages/plot/canvas", nil},
+	{"stages/plot/timeline", []string{"stages/plot/canvas", "results/record", "scheduler$", "scheduler/ledger"}},
+	{"stages/plot", append([]string{"stages$", "stages/plot/", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
 	{"stages/execute", append([]string{
 		"stages$", "scheduler", "estimator", "results", "jobs/contract", "hardware/simulated",
 	}, machines...)},
@@ -149,16 +152,16 @@ var views = []string{"stages/report", "stages/plot", "results/prose", "cmd/tfexp
 // have, by file: on arguments, files and formats, never on what was made for
 // people.
 var takesApart = map[string]string{
-	"cmd/tfexp/args.go":         "command lines, and the flag library's errors",
-	"cmd/tfexp/cells.go":        "names of log files",
-	"cmd/tfexp/export.go":       "command lines",
-	"cmd/tfexp/init.go":         "file names",
-	"cmd/tfexp/root.go":         "command lines",
-	"cmd/tfexp/show/waits.go":   "reasons in decisions.jsonl, which differ in their numbers only",
-	"results/prose/format.go":   "numbers that it has just written",
-	"stages/plot/style.go":      "SVG",
-	"stages/report/failures.go": "lines of logs",
-	"stages/report/pictures.go": "SVG",
+	"cmd/tfexp/args.go":            "command lines, and the flag library's errors",
+	"cmd/tfexp/cells.go":           "names of log files",
+	"cmd/tfexp/export.go":          "command lines",
+	"cmd/tfexp/init.go":            "file names",
+	"cmd/tfexp/root.go":            "command lines",
+	"cmd/tfexp/show/waits.go":      "reasons in decisions.jsonl, which differ in their numbers only",
+	"results/prose/format.go":      "numbers that it has just written",
+	"stages/plot/canvas/encode.go": "SVG",
+	"stages/report/failures.go":    "lines of logs",
+	"stages/report/pictures.go":    "SVG",
 }
 
 func TestViewsTakeNoTextApart(t *testing.T) {

@@ -30,8 +30,26 @@ type member struct {
 	lines chan string // of standard output; closed at its end
 	mu    sync.Mutex
 	out   strings.Builder
-	errs  bytes.Buffer
+	errs  safeBuffer
 	done  chan struct{}
+}
+
+// safeBuffer is written by a process while a test reads it.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
 }
 
 // job is a job with roles, in processes of its own.
