@@ -6,8 +6,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -251,29 +249,5 @@ func eachFile(t *testing.T, visit func(path, pkg string, file *ast.File)) {
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// mostLines is the number of lines of code, without blank lines, comments and tests, above which a package is to be
-// split.
-const mostLines = 2500
-
-func TestPackagesAreSmall(t *testing.T) {
-	lines := map[string]int{}
-	eachFile(t, func(path, pkg string, _ *ast.File) {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(raw)) {
-			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
-				lines[pkg]++
-			}
-		}
-	})
-	for _, pkg := range slices.Sorted(maps.Keys(lines)) {
-		if lines[pkg] > mostLines {
-			t.Errorf("%s has %d lines of code, want at most %d: split it", pkg, lines[pkg], mostLines)
-		}
 	}
 }
