@@ -77,7 +77,7 @@ var rules = []struct {
 	{"experiments", []string{"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "results"}},
 	{"results", []string{"scheduler", "results", "experiments/schema"}},
 	{"estimator", nil},
-	{"hardware", []string{"scheduler", "hardware", "jobs/contract"}},
+	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
 	{"scheduler/queue", nil},
 	{"scheduler/matching", nil},
 	{"scheduler/ledger", []string{"scheduler$"}},
