@@ -14,6 +14,8 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
+	"github.com/tfexp/tfexp/stages"
+	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 const module = "github.com/tfexp/tfexp/"
@@ -41,10 +43,10 @@ var rules = []struct {
 	{"cmd/", []string{"cmd/", "pipeline", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline/store", []string{"results"}},
 	{"pipeline/realise", append([]string{
-		"pipeline/store", "stages$", "stages/execute", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
+		"pipeline/store", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
 	}, machines...)},
 	{"pipeline", append([]string{
-		"pipeline/", "stages", "experiments", "results", "jobs/", "scheduler", "estimator",
+		"pipeline/", "stages$", "experiments", "results",
 	}, machines...)},
 	{"stages/all", []string{"stages/"}},
 	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
@@ -55,7 +57,7 @@ var rules = []struct {
 		"stages$", "scheduler", "estimator", "results", "jobs/contract", "hardware/simulated",
 	}, machines...)},
 	{"stages/", append([]string{"stages$", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
-	{"stages", append([]string{"scheduler", "estimator", "results", "hardware/simulated"}, machines...)},
+	{"stages", append([]string{"scheduler", "estimator", "results", "hardware/simulated", "jobs/contract"}, machines...)},
 	{"experiments/schema", nil},
 	{"experiments/units", nil},
 	{"experiments/words", nil},
@@ -75,7 +77,7 @@ var rules = []struct {
 	{"experiments", []string{"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "results"}},
 	{"results", []string{"scheduler", "results", "experiments/schema"}},
 	{"estimator", nil},
-	{"hardware", []string{"scheduler", "hardware", "jobs/contract"}},
+	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
 	{"scheduler/queue", nil},
 	{"scheduler/matching", nil},
 	{"scheduler/ledger", []string{"scheduler$"}},
@@ -220,6 +222,35 @@ func TestOnlyTheRegistryKnowsEngines(t *testing.T) {
 			}
 			if text, _ := strconv.Unquote(lit.Value); slices.Contains(names, text) && words[path] != text {
 				t.Errorf("%s holds the name of the engine %q: it should ask the registry (hardware/engine)", path, text)
+			}
+			return true
+		})
+	})
+}
+
+// labels are texts that happen to be the name of a stage, and are the label of a line in a key.
+var labels = map[string]string{"pipeline/realise/identity.go": "estimate"}
+
+// The pipeline orders stages by what they read and write: it knows none by name.
+func TestThePipelineKnowsNoStage(t *testing.T) {
+	if len(stages.Names()) < 5 {
+		t.Fatalf("the stages are %q", stages.Names())
+	}
+	eachFile(t, func(path, pkg string, file *ast.File) {
+		if pkg != "pipeline" && !strings.HasPrefix(pkg, "pipeline/") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if _, ok := n.(*ast.ImportSpec); ok {
+				return false
+			}
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, _ := strconv.Unquote(lit.Value)
+			if slices.Contains(stages.Names(), text) && labels[path] != text {
+				t.Errorf("%s holds the name of the stage %q: it should ask the registry (stages)", path, text)
 			}
 			return true
 		})
