@@ -84,7 +84,7 @@ func (l *loop) newAlternatives() {
 	for i := range l.Jobs {
 		job := &l.Jobs[i]
 		for k := range job.Alternatives {
-			if l.machine.couldHold(job, k) {
+			if job.demandAs(k).FitsOn(l.Cluster) {
 				l.alternatives.possible[i] = append(l.alternatives.possible[i], int32(k))
 			}
 		}
@@ -92,16 +92,6 @@ func (l *loop) newAlternatives() {
 			l.adoptFastest(int32(i))
 		}
 	}
-}
-
-// couldHold reports whether a job could run with one of its alternatives if nothing else did.
-func (m *machine) couldHold(j *Job, alternative int) bool {
-	a := j.Alternatives[alternative]
-	one := j.WithAlternative(a)
-	need, count := one.Needs(int32(a.Threads))
-	need.Kind = m.kindOf(a.GPU)
-	_, ok := Fit(m.whole, need, count, nil, nil)
-	return ok
 }
 
 // choices returns the alternatives that a job can still choose among: none for

@@ -16,11 +16,6 @@ type Demand struct {
 	Nodes int
 }
 
-// Demand returns what the job asks for itself, without its alternatives.
-func (j *Job) Demand() Demand {
-	return Demand{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
-}
-
 // FitsOn reports whether a free cluster has room for the demand: an
 // even share of it on each of as many nodes as it wants.
 func (d Demand) FitsOn(c Cluster) bool {

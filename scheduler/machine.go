@@ -192,6 +192,28 @@ func (m *machine) mark(g Grant, free bool) {
 	}
 }
 
+// close takes what is free of a node out of use, and what becomes free there; open lets
+// a node be used on which nothing is held.
+func (m *machine) close(v int32) {
+	if m.closed == nil {
+		m.closed = make([]bool, len(m.whole))
+	}
+	m.closed[v] = true
+	m.withhold(v)
+}
+
+func (m *machine) open(v int32) {
+	m.closed[v] = false
+	m.mark(Grant{Cores: m.cores.ofNode(v), GPUs: m.gpus.ofNode(v)}, true)
+}
+
+func (m *machine) withhold(v int32) {
+	node := []int32{v}
+	m.mark(Grant{
+		Cores: m.lowest(&m.cores, node, m.free[v].Cores), GPUs: m.lowest(&m.gpus, node, m.free[v].GPUs),
+	}, false)
+}
+
 func signed(n int32, positive bool) int32 {
 	if positive {
 		return n
@@ -292,4 +314,12 @@ func (s *slots) lowest(out []Span, begin int, lo, hi, n int32) []Span {
 		n -= run
 	}
 	return out
+}
+
+// ofNode returns all slots of a node.
+func (s *slots) ofNode(v int32) CoreSet {
+	if s.bounds[v] == s.bounds[v+1] {
+		return nil
+	}
+	return CoreSet{{s.bounds[v], s.bounds[v+1]}}
 }

@@ -8,20 +8,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Supply says when there is a server for a node.
-type Supply uint8
-
-// The supplies of nodes.
-const (
-	// Standing nodes are there from the start to the end.
-	Standing Supply = iota
-	// Fixed nodes are asked for at the start, and again whenever they are lost.
-	Fixed
-	// OnRequest nodes are asked for when a job at the head of the queue needs them,
-	// and given back when nothing has run on them for Node.Idle.
-	OnRequest
-)
-
 // Server is what a node runs on from its creation to its end: the machine that is
 // rented for it.
 type Server struct {
@@ -126,11 +112,6 @@ func (l *loop) newNodes() error {
 		}
 	}
 	return nil
-}
-
-// Changes reports whether some nodes of a cluster come and go.
-func (c Cluster) Changes() bool {
-	return slices.ContainsFunc(c.Nodes, func(n Node) bool { return n.Supply != Standing })
 }
 
 // acquire asks for a server for a node.
@@ -457,34 +438,4 @@ func (l *loop) giveUp() bool {
 		l.close(j, Fail, "no server can be had for it any more")
 	}
 	return true
-}
-
-// close takes what is free of a node out of use, and what becomes free there; open lets
-// a node be used on which nothing is held.
-func (m *machine) close(v int32) {
-	if m.closed == nil {
-		m.closed = make([]bool, len(m.whole))
-	}
-	m.closed[v] = true
-	m.withhold(v)
-}
-
-func (m *machine) open(v int32) {
-	m.closed[v] = false
-	m.mark(Grant{Cores: m.cores.ofNode(v), GPUs: m.gpus.ofNode(v)}, true)
-}
-
-func (m *machine) withhold(v int32) {
-	node := []int32{v}
-	m.mark(Grant{
-		Cores: m.lowest(&m.cores, node, m.free[v].Cores), GPUs: m.lowest(&m.gpus, node, m.free[v].GPUs),
-	}, false)
-}
-
-// ofNode returns all slots of a node.
-func (s *slots) ofNode(v int32) CoreSet {
-	if s.bounds[v] == s.bounds[v+1] {
-		return nil
-	}
-	return CoreSet{{s.bounds[v], s.bounds[v+1]}}
 }

@@ -65,27 +65,6 @@ type Resize struct {
 	Threads int
 }
 
-// Node is one machine of a cluster.
-type Node struct {
-	Name    string
-	Threads int
-	GPUs    int
-	// Memory in bytes; 0 means that it is not accounted for.
-	Memory int64
-	// GPU is the type of its GPUs, as alternatives name it; may be empty.
-	GPU string
-	// Supply says when there is a server for the node, and Idle for how long one on
-	// request is kept while nothing runs on it.
-	Supply Supply
-	Idle   time.Duration
-}
-
-// Cluster is the capacity that is scheduled. Cores (and GPUs) are numbered
-// through all nodes: node 0 has cores 0 … Threads-1, node 1 goes on from there.
-type Cluster struct {
-	Nodes []Node
-}
-
 // Engine carries decisions out. Job numbers are those of the cell.
 //
 // An error from Start means that this job could not be started; the loop
