@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -102,7 +103,7 @@ func (l *loop) newNodes() error {
 			n.phase = nodeUp
 			continue
 		}
-		l.machine.close(int32(v))
+		l.machine.Close(int32(v))
 		if l.Cluster.Nodes[v].Supply == OnRequest {
 			l.nodes.absent++
 			continue
@@ -147,13 +148,13 @@ func (l *loop) nodeNotice(e *Notice) error {
 	case e.Kind == NodeUp && n.phase == nodeComing:
 		n.phase = nodeUp
 		l.nodes.coming--
-		l.machine.open(v)
+		l.machine.Open(v)
 		l.restIfIdle(v)
 		l.emit(Event{Kind: NodeStart, Job: -1, Node: e.Node})
 	case e.Kind == NodeWarned && n.phase == nodeUp:
 		n.phase, n.idleAt = nodeWarned, Never
 		l.nodes.leaving++
-		l.machine.close(v)
+		l.machine.Close(v)
 		l.emit(Event{Kind: NodeWarning, Job: -1, Node: e.Node, Until: e.Until})
 	case e.Kind == NodeDown && (n.phase == nodeUp || n.phase == nodeWarned):
 		return l.lose(v)
@@ -169,7 +170,7 @@ func (l *loop) lose(v int32) error {
 	if n.phase == nodeWarned {
 		l.nodes.leaving--
 	} else {
-		l.machine.close(v)
+		l.machine.Close(v)
 	}
 	n.phase, n.idleAt = nodeAbsent, Never
 	if l.Cluster.Nodes[v].Supply == OnRequest {
@@ -259,7 +260,7 @@ func (l *loop) occupy(j int32) {
 	if l.nodes.all == nil {
 		return
 	}
-	for _, v := range l.machine.nodesOf(l.lives[j].grant.Cores, nil) {
+	for _, v := range l.machine.NodesOf(l.lives[j].grant.Cores, nil) {
 		n := &l.nodes.all[v]
 		n.tenants, n.idleAt = append(n.tenants, j), Never
 	}
@@ -269,7 +270,7 @@ func (l *loop) vacate(j int32) {
 	if l.nodes.all == nil {
 		return
 	}
-	for _, v := range l.machine.nodesOf(l.lives[j].grant.Cores, nil) {
+	for _, v := range l.machine.NodesOf(l.lives[j].grant.Cores, nil) {
 		n := &l.nodes.all[v]
 		if i := slices.Index(n.tenants, j); i >= 0 {
 			n.tenants = slices.Delete(n.tenants, i, i+1)
@@ -309,7 +310,7 @@ func (l *loop) giveBack() error {
 	n := &l.nodes.all[v]
 	n.phase, n.idleAt = nodeAbsent, Never
 	l.nodes.absent++
-	l.machine.close(v)
+	l.machine.Close(v)
 	return l.dismiss(v)
 }
 
@@ -343,11 +344,11 @@ func (l *loop) order() error {
 	if l.nodes.absent == 0 || l.queue.Len() == 0 {
 		return nil
 	}
-	rooms := append(l.nodes.rooms[:0], l.machine.free...)
+	rooms := append(l.nodes.rooms[:0], l.machine.Free...)
 	l.nodes.rooms = rooms
 	for v := range l.nodes.all {
 		if l.nodes.all[v].phase == nodeComing {
-			rooms[v] = l.machine.whole[v]
+			rooms[v] = l.machine.Whole[v]
 		}
 	}
 	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody && l.nodes.absent > 0; {
@@ -381,14 +382,14 @@ func (l *loop) orderFor(j int32, rooms []Room) (bool, error) {
 func (l *loop) orderAs(j int32, rooms []Room) (bool, error) {
 	need, count := l.needs(j, l.atLeast(j))
 	home := l.home(j)
-	chosen, ok := Fit(rooms, need, count, home, nil)
+	chosen, ok := cluster.Fit(rooms, need, count, home, nil)
 	if !ok && home == nil {
 		for v := range l.nodes.all { // as few as will do, the first that do
-			if l.nodes.all[v].phase != nodeAbsent || !l.machine.whole[v].Holds(need) {
+			if l.nodes.all[v].phase != nodeAbsent || !l.machine.Whole[v].Holds(need) {
 				continue
 			}
-			rooms[v] = l.machine.whole[v]
-			if chosen, ok = Fit(rooms, need, count, nil, chosen[:0]); ok {
+			rooms[v] = l.machine.Whole[v]
+			if chosen, ok = cluster.Fit(rooms, need, count, nil, chosen[:0]); ok {
 				break
 			}
 		}

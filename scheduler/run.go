@@ -138,13 +138,13 @@ func (r Run) check(rules Rules) error {
 	var large list
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
-		if err := j.check(i); err != nil {
+		if err := j.Check(i); err != nil {
 			return err
 		}
-		if err := j.checkAlternatives(rules.Partial); err != nil {
+		if err := j.CheckAlternatives(rules.Partial); err != nil {
 			return err
 		}
-		if !j.couldRun(r.Cluster, rules.Partial) {
+		if !j.CouldRun(r.Cluster, rules.Partial) {
 			large.add(fmt.Sprintf("job %q asks for %s", j.Name, j.Demand()))
 		}
 	}
@@ -166,58 +166,6 @@ func (r Run) check(rules Rules) error {
 		}
 	}
 	return nil
-}
-
-func (j *Job) check(index int) error {
-	switch n := max(j.Nodes, 1); {
-	case j.Number != index:
-		return fmt.Errorf("job %q has number %d at index %d", j.Name, j.Number, index)
-	case j.Threads < 1 || j.GPUs < 0 || j.Memory < 0 || j.Nodes < 0 || j.Retries < 0:
-		return fmt.Errorf("job %q: it asks for %s", j.Name, j.Demand())
-	case j.Arrival < 0:
-		return fmt.Errorf("job %q arrives at %s, before the start", j.Name, j.Arrival)
-	case j.MinThreads < 0 || j.MinThreads > j.Threads || j.MaxThreads != 0 && j.MaxThreads < j.Threads:
-		return fmt.Errorf("job %q: %d threads are not within %d … %d", j.Name, j.Threads, j.MinThreads, j.MaxThreads)
-	case j.Threads%n != 0 || j.GPUs%n != 0:
-		return fmt.Errorf("job %q: %s cannot be divided over %d nodes", j.Name, j.Demand(), n)
-	}
-	return nil
-}
-
-// Needs returns what a job needs of each of its nodes when it is given so
-// many cores in all, and the number of nodes.
-func (j *Job) Needs(cores int32) (Room, int) {
-	if j.Nodes <= 1 {
-		return Room{Cores: cores, GPUs: int32(j.GPUs), Memory: j.Memory}, 1
-	}
-	n := j.Nodes
-	return Room{Cores: cores / int32(n), GPUs: int32(j.GPUs / n), Memory: (j.Memory + int64(n) - 1) / int64(n)}, n
-}
-
-// Demand returns what the job asks for itself, without its alternatives.
-func (j *Job) Demand() Demand {
-	return Demand{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
-}
-
-// demandAs returns what the job asks for when it runs with an alternative.
-func (j *Job) demandAs(k int) Demand {
-	a := &j.Alternatives[k]
-	return Demand{Threads: a.Threads, GPUs: a.GPUs, GPU: a.GPU, Memory: a.Memory, Nodes: max(j.Nodes, 1)}
-}
-
-// couldRun reports whether a free cluster has room for the job: for an alternative, or
-// for its request, of which a part will do if partial.
-func (j *Job) couldRun(on Cluster, partial bool) bool {
-	for k := range j.Alternatives {
-		if j.demandAs(k).FitsOn(on) {
-			return true
-		}
-	}
-	d := j.Demand()
-	if partial && d.Nodes == 1 {
-		d.Threads = min(max(j.MinThreads, 1), d.Threads)
-	}
-	return len(j.Alternatives) == 0 && d.FitsOn(on)
 }
 
 // list writes a few items, and counts the rest.

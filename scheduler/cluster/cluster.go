@@ -1,4 +1,6 @@
-package scheduler
+// Package cluster is what there is to be scheduled: nodes, their cores and GPUs by
+// number, which of them are free, and which a job holds.
+package cluster
 
 import (
 	"slices"
