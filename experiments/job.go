@@ -83,7 +83,7 @@ func (j *Job) Template() scheduler.Job {
 	return scheduler.Job{
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
 		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
-		Deadline: j.Deadline, Retries: j.Retries,
+		Deadline: j.Deadline, Retries: j.Retries, Roles: j.Roles,
 	}
 }
 
@@ -125,6 +125,8 @@ type Job struct {
 	Limit time.Duration
 	// Container is set when the job names an image.
 	Container *launch.Container
+	// Roles are the parts of a job that has several; its request is their sum.
+	Roles []scheduler.Role `json:",omitempty"`
 	// Retries is how often a job that failed is started anew.
 	Retries int
 	// Alternatives are the same job with another request and run time.

@@ -183,7 +183,11 @@ func (l *loop) lose(v int32) error {
 	lost := slices.Clone(n.tenants)
 	slices.Sort(lost)
 	for _, j := range lost {
-		if err := l.revoke(j, v); err != nil {
+		take := l.revoke
+		if l.survives(j, v) {
+			take = l.shrink
+		}
+		if err := take(j, v); err != nil {
 			return err
 		}
 	}
@@ -413,8 +417,8 @@ func (l *loop) orderAs(j int32, rooms []Room) (bool, error) {
 			}
 		}
 	}
-	for _, v := range chosen {
-		rooms[v].Sub(need)
+	for i, v := range chosen {
+		rooms[v].Sub(need.At(i))
 	}
 	return true, nil
 }

@@ -33,6 +33,8 @@ type Kind struct {
 	Descendants bool
 	// Here reports whether the hardware is always this machine, with its GPUs.
 	Here bool
+	// Parts reports whether a real engine starts a program for each part of a job with roles.
+	Parts bool
 	// Clusters reports whether hardware may have node blocks.
 	Clusters bool
 

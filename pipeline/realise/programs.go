@@ -123,6 +123,10 @@ func held(j *experiments.Job) []string {
 	if j.Nodes > 1 {
 		k.Add(label("nodes"), strconv.Itoa(j.Nodes))
 	}
+	for _, r := range j.Roles {
+		k.Addf(label("role."+r.Name), "%d parts, threads %d, gpus %d, elastic %t, min %d", r.Count, r.Threads, r.GPUs,
+			r.Elastic, r.Min)
+	}
 	return k.Lines()
 }
 
@@ -196,7 +200,7 @@ func (p *programs) launch(j *experiments.Job, name string, units int, dirs Folde
 		CheckpointDir: filepath.Join(dirs.Scratch, name+".checkpoint"),
 		Threads:       j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 		Limit: j.Limit, Flags: j.Flags, GPUs: j.GPUs, Steps: j.Steps > 0,
-		Memory: j.Memory, Container: j.Container,
+		Memory: j.Memory, Container: j.Container, Roles: j.Roles,
 	}
 	if j.Events != nil {
 		events := *j.Events
