@@ -92,7 +92,7 @@ type Spec struct {
 	Thresholds []Threshold
 	Plots      []Plot
 	// Stages are the values of the blocks that stages bring, by stage.
-	Stages map[string][]schema.Settings
+	Stages map[string][]schema.Settings `json:",omitempty"`
 
 	// File and Source are the experiment as it was read; Variables are the
 	// values its variables had, as LoadOptions.Vars takes them ("name=value").
