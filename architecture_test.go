@@ -6,6 +6,8 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -80,11 +82,13 @@ var rules = []struct {
 	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
 	{"scheduler/queue", nil},
 	{"scheduler/matching", nil},
+	{"scheduler/cluster", nil},
+	{"scheduler/job", []string{"scheduler/cluster"}},
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
-	{"scheduler/policy", []string{"scheduler$", "scheduler/queue", "scheduler/matching"}},
+	{"scheduler/policy", []string{"scheduler$", "scheduler/cluster", "scheduler/queue", "scheduler/matching"}},
 	{"scheduler/", []string{"scheduler"}},
-	{"scheduler", []string{"scheduler/queue"}}, // and no policy
+	{"scheduler", []string{"scheduler/queue", "scheduler/cluster", "scheduler/job"}}, // and no policy
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
 	{"jobs/builtin/network", []string{"jobs/digits"}},
@@ -280,5 +284,29 @@ func eachFile(t *testing.T, visit func(path, pkg string, file *ast.File)) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// mostLines is the number of lines of code, without blank lines, comments and tests, above which a package is to be
+// split.
+const mostLines = 2500
+
+func TestPackagesAreSmall(t *testing.T) {
+	lines := map[string]int{}
+	eachFile(t, func(path, pkg string, _ *ast.File) {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(raw)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+				lines[pkg]++
+			}
+		}
+	})
+	for _, pkg := range slices.Sorted(maps.Keys(lines)) {
+		if lines[pkg] > mostLines {
+			t.Errorf("%s has %d lines of code, want at most %d: split it", pkg, lines[pkg], mostLines)
+		}
 	}
 }
