@@ -90,7 +90,7 @@ func TestCoverageOfExtrapolation(t *testing.T) {
 			t.Errorf("%s: the 90%% interval covers %.1f%%", test.name, 100*share)
 		}
 		if math.Abs(bias) > 0.02 {
-			t.Errorf("%s: predictions are off by %.1f%% on the mean", test.name, 100*bias)
+			t.Errorf("%s: predictions are off by %.1f%% on average", test.name, 100*bias)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (f fleet) sample(job, host, length int) Sample {
 	return Sample{Length: length, Threads: 2, Host: hostNames[host], Wall: r.Seconds, Units: r.Units}
 }
 
-// What history knows, from least to most, and how far off it is, on the mean.
+// What history knows, from least to most, and how far off it is, on average.
 func TestHistoryLevels(t *testing.T) {
 	const trials, length = 300, 200
 	for _, test := range []struct {

@@ -128,7 +128,7 @@ func verdict(r record.ComparisonRow, m measure.Metric) string {
 	return record.Worse
 }
 
-// agree tells whether all axes that both lists have are set alike.
+// agree reports whether all axes that both lists have are set alike.
 func agree(a, b []record.Setting) bool {
 	for _, x := range a {
 		for _, y := range b {
@@ -156,7 +156,7 @@ func pairs(base, candidate Variant, m measure.Metric) (b, c []float64) {
 	return b, c
 }
 
-// sameJobs tells whether the same jobs finished in two cells. Beyond
+// sameJobs reports whether the same jobs finished in two cells. Beyond
 // MaxFailures their names are not known, and then they are not the same.
 func sameJobs(a, b *record.Cell) bool {
 	if measure.Finished.CountOf(&a.Metrics) != measure.Finished.CountOf(&b.Metrics) || a.Error != "" || b.Error != "" {

@@ -84,7 +84,7 @@ func TestSaturation(t *testing.T) {
 			t.Errorf("%s: %d of %d are saturated, want %d to %d", c.name, saturated, c.seeds, c.low, c.top)
 		}
 		if offered < 0.9*c.load || offered > 1.1*c.load {
-			t.Errorf("%s: the offered load is %.3f on the mean", c.name, offered)
+			t.Errorf("%s: the offered load is %.3f on average", c.name, offered)
 		}
 	}
 }

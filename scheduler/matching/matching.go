@@ -21,7 +21,7 @@ import (
 // of minimum cost.
 type Problem struct {
 	// Times[i][c] is the run time of job i on a machine of kind c; negative
-	// when it can not run there. Each job can run on some kind.
+	// when it cannot run there. Each job can run on some kind.
 	Times [][]int64
 	// Free[c] has the time after which each machine of kind c is free,
 	// ascending. Each kind has a machine.
@@ -186,7 +186,7 @@ func (m *matching) scan(job int32, distance int64) {
 	}
 }
 
-// reach notes what it costs a job to move to a position, and tells whether that
+// reach notes what it costs a job to move to a position, and reports whether that
 // is within the bound. Nothing that is done can come nearer.
 func (m *matching) reach(at Position, job int32, cost int64) bool {
 	t := &m.tracks[at.Kind]

@@ -73,7 +73,7 @@ func TestMatchingEqualsBruteForce(t *testing.T) {
 		inside := map[Position]int{}
 		for i, a := range at {
 			if p.Times[i][a.Kind] < 0 {
-				t.Fatalf("job %d is matched to a kind on which it can not run", i)
+				t.Fatalf("job %d is matched to a kind on which it cannot run", i)
 			}
 			if inside[a]++; inside[a] > len(p.Free[a.Kind]) {
 				t.Fatalf("there are more jobs at %+v than machines", a)
