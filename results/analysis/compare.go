@@ -37,7 +37,8 @@ func Variants(e *record.Experiment) []Variant {
 		if !ok {
 			i = len(out)
 			at[p] = i
-			out = append(out, Variant{Workload: c.Workload, Hardware: c.Hardware, Policy: c.Policy, Label: p.label, Axes: c.Axes})
+			out = append(out, Variant{Workload: c.Workload, Hardware: c.Hardware, Policy: c.Policy, Label: p.label,
+				Axes: c.Axes})
 		}
 		return i
 	}
@@ -65,7 +66,8 @@ func (v Variant) Values(m measure.Metric) []float64 {
 // Axes that both read must have the same value; axes that only one of them
 // reads do not matter, so a baseline without a quantum is compared with every
 // quantum. Cells are paired by replicate, and a pair counts when the same jobs
-// finished in both cells: otherwise the metrics are over different jobs. Holm's correction is over the candidates of one baseline.
+// finished in both cells: otherwise the metrics are over different jobs. Holm's correction is over the candidates of
+// one baseline.
 func Comparisons(e *record.Experiment) []record.ComparisonRow {
 	variants := Variants(e)
 	var rows []record.ComparisonRow
@@ -91,7 +93,8 @@ func compareWith(base Variant, variants []Variant, m measure.Metric, level float
 	var rows []record.ComparisonRow
 	var p []float64
 	for _, v := range variants {
-		if v.Policy == base.Policy || v.Workload != base.Workload || v.Hardware != base.Hardware || !agree(base.Axes, v.Axes) {
+		if v.Policy == base.Policy || v.Workload != base.Workload || v.Hardware != base.Hardware ||
+			!agree(base.Axes, v.Axes) {
 			continue
 		}
 		b, c := pairs(base, v, m)

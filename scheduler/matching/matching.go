@@ -74,7 +74,8 @@ const far = math.MaxInt64
 // Solve matches all jobs. The result does not depend on anything but the
 // problem; what ties is decided by the order of jobs and kinds.
 func Solve(p Problem) []Position {
-	m := &matching{Problem: p, tracks: make([]track, len(p.Free)), at: make([]Position, len(p.Times)), price: make([]int64, len(p.Times))}
+	m := &matching{Problem: p, tracks: make([]track, len(p.Free)), at: make([]Position, len(p.Times)),
+		price: make([]int64, len(p.Times))}
 	for c := range p.Free {
 		m.lengthen(c)
 	}
@@ -176,7 +177,8 @@ func (m *matching) scan(job int32, distance int64) {
 		}
 		t := &m.tracks[kind]
 		begin, lowest := distance+m.price[job], t.lowest(time)
-		if before := t.from[lowest]; t.distance[lowest] <= begin+time*int64(lowest+1)-t.potential[lowest] && m.Times[before][kind] == time {
+		if before := t.from[lowest]; t.distance[lowest] <= begin+time*int64(lowest+1)-t.potential[lowest] &&
+			m.Times[before][kind] == time {
 			continue
 		}
 		for k := lowest; k < len(t.distance) && m.reach(Position{kind, k}, job, begin+time*int64(k+1)); k++ {

@@ -107,7 +107,8 @@ func manyJobs(jobs, cpus, gpus int) Problem {
 }
 
 func BenchmarkMatching(b *testing.B) {
-	for _, c := range []struct{ jobs, cpus, gpus int }{{100, 16, 4}, {1000, 16, 4}, {1000, 64, 16}, {1000, 4, 1}, {1000, 1, 1}, {3000, 64, 16}} {
+	for _, c := range []struct{ jobs, cpus, gpus int }{{100, 16, 4}, {1000, 16, 4}, {1000, 64, 16}, {1000, 4, 1},
+		{1000, 1, 1}, {3000, 64, 16}} {
 		b.Run(fmt.Sprintf("jobs=%d/cpus=%d/gpus=%d", c.jobs, c.cpus, c.gpus), func(b *testing.B) {
 			p := manyJobs(c.jobs, c.cpus, c.gpus)
 			for b.Loop() {

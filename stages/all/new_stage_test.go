@@ -84,7 +84,8 @@ policy "fcfs" { order = "fcfs" }
 // run runs an experiment, and returns what the stage reported.
 func run(t *testing.T, source, out string) (seen []stages.Progress) {
 	t.Helper()
-	spec, diags := load.Source("small.hcl", []byte(source), load.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
+	spec, diags := load.Source("small.hcl", []byte(source),
+		load.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
