@@ -72,7 +72,8 @@ func TestCellsFollowFromResults(t *testing.T) {
 	if s.seen <= 0 {
 		t.Error("the source has seen no result")
 	}
-	if want := []int{4, 4, 4, 4, 8, 8, 8, 8}; !slices.Equal(totals, want) || !slices.Equal(ended, []int{1, 2, 3, 4, 5, 6, 7, 8}) {
+	if want := []int{4, 4, 4, 4, 8, 8, 8, 8}; !slices.Equal(totals, want) ||
+		!slices.Equal(ended, []int{1, 2, 3, 4, 5, 6, 7, 8}) {
 		t.Errorf("progress: %v of %v", ended, totals)
 	}
 	e, err := record.Open(p.Dir)
