@@ -203,9 +203,7 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 			l.request(int32(z.Job), int32(z.Threads))
 		case len(l.timers) == 0 || l.timers[0].at != other:
 			l.now = max(l.now, other)
-			if err := l.giveBack(); err != nil {
-				return err
-			}
+			l.rest()
 		default:
 			t := l.timers[0]
 			l.timers.pop()

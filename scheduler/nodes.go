@@ -78,7 +78,8 @@ type nodes struct {
 	coming  int // nodes that are asked for and not up
 	leaving int // nodes that are up, and will be taken away
 	idle    timers
-	rooms   []Room // scratch
+	rested  []int32 // nodes whose idle time is over
+	rooms   []Room  // scratch
 }
 
 type nodePhase uint8
@@ -96,6 +97,7 @@ type nodeLife struct {
 	phase   nodePhase
 	tenants []int32       // jobs that have started and not ended on it
 	idleAt  time.Duration // the instant of the timer that counts, or Never
+	wanted  bool          // a job at the head of the queue waits for it and for others
 }
 
 // newNodes closes the nodes that are still to come.
@@ -321,15 +323,36 @@ func (l *loop) nextIdle() time.Duration {
 	return (*h)[0].at
 }
 
-// giveBack gives a node back whose idle time is over.
-func (l *loop) giveBack() error {
+// rest notes that the idle time of a node is over. It is given back when dispatch has
+// found no use for it.
+func (l *loop) rest() {
 	v := l.nodes.idle[0].job
 	l.nodes.idle.pop()
-	n := &l.nodes.all[v]
-	n.phase, n.idleAt = nodeAbsent, Never
-	l.nodes.absent++
-	l.machine.close(v)
-	return l.dismiss(v)
+	l.nodes.all[v].idleAt = Never
+	l.nodes.rested = append(l.nodes.rested, v)
+}
+
+// giveBack gives the nodes back whose idle time is over, but for those that a job waits
+// for together with others.
+func (l *loop) giveBack() error {
+	keep := l.nodes.rested[:0]
+	for _, v := range l.nodes.rested {
+		n := &l.nodes.all[v]
+		switch {
+		case n.phase != nodeUp || len(n.tenants) > 0 || n.idleAt != Never:
+		case n.wanted:
+			keep = append(keep, v)
+		default:
+			n.phase = nodeAbsent
+			l.nodes.absent++
+			l.machine.close(v)
+			if err := l.dismiss(v); err != nil {
+				return err
+			}
+		}
+	}
+	l.nodes.rested = keep
+	return nil
 }
 
 func (l *loop) dismiss(v int32) error {
@@ -359,9 +382,19 @@ func (l *loop) dismissAll() error {
 // nodes are up or on their way leaves the head to the next one: servers for several
 // jobs start at the same time.
 func (l *loop) order() error {
-	if l.nodes.absent == 0 || l.queue.Len() == 0 {
+	if l.nodes.absent == 0 && len(l.nodes.rested) == 0 {
 		return nil
 	}
+	for v := range l.nodes.all {
+		l.nodes.all[v].wanted = false
+	}
+	if err := l.orderForAll(); err != nil {
+		return err
+	}
+	return l.giveBack()
+}
+
+func (l *loop) orderForAll() error {
 	rooms := append(l.nodes.rooms[:0], l.machine.free...)
 	l.nodes.rooms = rooms
 	for v := range l.nodes.all {
@@ -369,7 +402,7 @@ func (l *loop) order() error {
 			rooms[v] = l.machine.whole[v]
 		}
 	}
-	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody && l.nodes.absent > 0; {
+	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody; {
 		served, err := l.orderFor(j, rooms)
 		if err != nil || !served {
 			return err
@@ -429,6 +462,7 @@ func (l *loop) orderAs(j int32, rooms []Room) (bool, error) {
 	}
 	for _, v := range chosen {
 		rooms[v].Sub(need)
+		l.nodes.all[v].wanted = true
 	}
 	return true, nil
 }
