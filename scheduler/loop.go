@@ -118,7 +118,9 @@ func (l *loop) run(ctx context.Context) error {
 	for l.open > 0 {
 		until := l.nextInstant()
 		if until == Never && len(l.running) == 0 && l.nodes.coming+l.nodes.leaving == 0 {
-			if l.giveUp() {
+			if gaveUp, err := l.giveUp(); err != nil {
+				return err
+			} else if gaveUp {
 				continue
 			}
 			return l.stuck()

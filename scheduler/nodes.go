@@ -476,21 +476,27 @@ func (l *loop) hideAbsent(rooms []Room, chosen []int32, ok bool) {
 	}
 }
 
-// giveUp fails the jobs that wait when no server can be had for them any more.
-func (l *loop) giveUp() bool {
+// giveUp fails the first job that waits to start when no server can be had for it any
+// more, and lets those after it have their turn.
+func (l *loop) giveUp() (bool, error) {
 	if l.nodes.all == nil {
-		return false
+		return false, nil
 	}
-	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody; j = l.queue.Next(queue.Front, queue.Anyone) {
-		if l.lives[j].State != Queued {
-			return false
-		}
-		l.settleTime(j)
-		l.queue.Remove(j)
-		l.lives[j].State = Failed
-		l.close(j, Fail, "no server can be had for it any more")
+	j := l.queue.Next(queue.Front, queue.Anyone)
+	for j != nobody && l.lives[j].State != Queued {
+		j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone)
 	}
-	return true
+	if j == nobody {
+		return false, nil
+	}
+	l.settleTime(j)
+	l.queue.Remove(j)
+	l.lives[j].State = Failed
+	l.close(j, Fail, "no server can be had for it any more")
+	if err := l.dispatch(); err != nil {
+		return true, err
+	}
+	return true, l.order()
 }
 
 // close takes what is free of a node out of use, and what becomes free there; open lets
@@ -521,4 +527,12 @@ func (s *slots) ofNode(v int32) CoreSet {
 		return nil
 	}
 	return CoreSet{{s.bounds[v], s.bounds[v+1]}}
+}
+
+// usable returns n, or 0 for a node that is closed.
+func (m *machine) usable(v, n int32) int32 {
+	if m.closed != nil && m.closed[v] {
+		return 0
+	}
+	return n
 }
