@@ -87,6 +87,7 @@ type Collector struct {
 
 	preemptions, resizes int
 	overheads            map[int]float64 // of resizes, in seconds, by job
+	finals               map[int]Final   // by job
 	backlog              backlog
 	rented               rented
 }
@@ -206,6 +207,8 @@ func (c *Collector) Outcome(job int) Outcome {
 		Predicted: -1, PredictionErrorPct: math.NaN(), ResizeOverhead: -1,
 	}
 	c.addLosses(job, &r)
+	final := c.final(job)
+	r.FinalAccuracy, r.FinalLoss = final.Accuracy, final.Loss
 	if s, ok := c.overheads[job]; ok {
 		r.ResizeOverhead = s
 	}

@@ -33,4 +33,6 @@ type Outcome struct {
 	// time spent in writing and reading checkpoints, in seconds. NaN where there are
 	// no such servers or checkpoints.
 	Cost, Revocations, LostWork, CheckpointTime, RestoreTime float64
+	// FinalAccuracy and FinalLoss are the last that its program reported; NaN: none.
+	FinalAccuracy, FinalLoss float64
 }

@@ -41,6 +41,8 @@ var jobColumns = []table.Column[JobRow]{
 	table.Float("lost_work_s", func(r *JobRow) *float64 { return &r.LostWork }),
 	table.Float("checkpoint_s", func(r *JobRow) *float64 { return &r.CheckpointTime }),
 	table.Float("restore_s", func(r *JobRow) *float64 { return &r.RestoreTime }),
+	table.Float("final_accuracy", func(r *JobRow) *float64 { return &r.FinalAccuracy }),
+	table.Float("final_loss", func(r *JobRow) *float64 { return &r.FinalLoss }),
 }
 
 // cellColumnsOfJobs is how many of the first columns of jobs.csv say which cell
