@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -38,6 +39,8 @@ type Task struct {
 	// Cell names the cell, or the samples.
 	Cell string
 	Jobs []launch.Job
+	// Fleet has the servers of nodes that come and go; nil when all stand.
+	Fleet *market.Fleet
 	// Report receives the progress lines of jobs as they come, on the engine's clock; it may be nil.
 	Report progress.Listener
 	// Warn receives what is wrong with the event files of jobs; it may be nil.

@@ -201,9 +201,18 @@ func (f *Fleet) Take(now time.Duration, news []scheduler.Notice) []scheduler.Not
 // Between returns the mean time between losses of a job that holds these nodes: one over
 // the sum of their rates, Forever when none of them is ever lost.
 func (f *Fleet) Between(nodes []int) time.Duration {
+	terms := make([]*Terms, len(nodes))
+	for i, v := range nodes {
+		terms[i] = f.nodes[v].terms
+	}
+	return Between(terms)
+}
+
+// Between is Fleet.Between for nodes of these terms, nil for one that stands.
+func Between(terms []*Terms) time.Duration {
 	rate := 0.0
-	for _, i := range nodes {
-		if t := f.nodes[i].terms; t != nil {
+	for _, t := range terms {
+		if t != nil {
 			if mean := t.MeanLife(); mean < Forever {
 				rate += 1 / float64(mean)
 			}

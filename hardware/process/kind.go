@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/units"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -26,6 +28,7 @@ var kind = engine.Kind{
   threads = host.threads
 }`,
 	Real: true, Descendants: true, Here: true, Clusters: true, Parts: true,
+	NodeArgs: market.NodeArgs, Blocks: []*schema.Block{market.BillingBlock},
 	Machine: func(_ engine.Block, host engine.Host) scheduler.Node {
 		return scheduler.Node{Threads: host.Threads, Memory: host.MemoryBytes, GPUs: host.GPUs, GPU: host.GPUType}
 	},
@@ -117,7 +120,13 @@ func (s site) registry() string { return filepath.Join(s.run.Dir, "processes.jso
 
 func (s site) Engine(_ context.Context, task engine.Task) (engine.Engine, error) {
 	devices, _ := s.run.GPUs() // an experiment that needs more than there are is refused when it is read
-	e, err := New(task.Jobs, Options{Registry: s.registry(), Cluster: clusterOf(task), GPUs: gpu.IDs(devices), Report: task.Report, Warn: task.Warn})
+	opts := Options{
+		Registry: s.registry(), Cluster: clusterOf(task), GPUs: gpu.IDs(devices), Report: task.Report, Warn: task.Warn,
+	}
+	if task.Fleet != nil {
+		opts.Fleet = task.Fleet
+	}
+	e, err := New(task.Jobs, opts)
 	if err != nil {
 		return nil, &engine.Unavailable{Engine: kindName, Err: err}
 	}

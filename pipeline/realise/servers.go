@@ -2,11 +2,13 @@ package realise
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/tfexp/tfexp/estimator/checkpoint"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
 )
 
@@ -41,6 +43,29 @@ func (c *Cell) checkpoints(r realisation) []*simulated.Checkpoint {
 		}
 	}
 	return all
+}
+
+// interval is how often the program of a real job writes a checkpoint, as the job contract says it; empty for never. A
+// rule is asked for a job on all nodes.
+func (c *Cell) interval(j *experiments.Job) string {
+	cp := j.Checkpoint
+	switch {
+	case cp == nil:
+		return ""
+	case cp.Units > 0:
+		return contract.Interval{Steps: cp.Units}.String()
+	case cp.Every > 0:
+		return contract.Interval{Time: cp.Every}.String()
+	}
+	rule := checkpoint.Young
+	if cp.Rule == "daly" {
+		rule = checkpoint.Daly
+	}
+	between := market.Between(c.Hardware.Terms)
+	if between == market.Forever {
+		return ""
+	}
+	return contract.Interval{Time: max(rule(cp.Cost, between), time.Millisecond)}.String()
 }
 
 // serverLines are the key lines of how servers are rented.

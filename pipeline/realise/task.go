@@ -7,6 +7,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -69,6 +70,9 @@ func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
 	for n, j := range r.jobs {
 		block := r.kinds[r.kind[n]] // real jobs have a block each
 		task.Launches[n] = c.x.programs.launch(block, j.Name, length(block), Folders{task.Logs, dirs.Scratch})
+		if every := c.interval(block); every != "" {
+			task.Launches[n].Env = append(task.Launches[n].Env, contract.EnvCheckpointEvery+"="+every)
+		}
 		task.Launches[n].Alternatives = launchAlternatives(c.Hardware, block)
 	}
 	return task
@@ -99,11 +103,15 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 		return stages.Task{}, "", err
 	}
 	opts := simulated.Options{Overheads: c.measuredOverheads(), Seed: c.Ref.Seed}
+	if c.Hardware.Terms != nil {
+		opts.Cluster = c.Hardware.Cluster
+	}
 	key := c.twinKey(r, work, opts)
+	opts.Checkpoints = c.checkpoints(r)
 	task := c.task(r, truth{})
 	task.Setup.Cell = c.Ref.Twin()
 	task.Setup.Cell.Key = key.Hash()
-	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts}
+	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.Hardware.Terms}
 	return task, key.Description(), nil
 }
 

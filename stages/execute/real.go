@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -37,7 +38,14 @@ func Real(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 	if err != nil {
 		return record.Cell{}, err
 	}
+	var fleet *market.Fleet
+	if t.Setup.Terms != nil { // the seed is that of its simulation: the same servers are lost
+		if fleet, err = market.NewFleet(t.Setup.Cluster, t.Setup.Terms, t.Setup.Cell.Seed); err != nil {
+			return record.Cell{}, errors.Join(err, tables.close(nil))
+		}
+	}
 	running, err := on.Site.Engine(ctx, engine.Task{
+		Fleet:    fleet,
 		Hardware: hw, Cell: t.Setup.Cell.Cell, Jobs: t.Launches, Report: tables.report(), Warn: tables.warn,
 		Observe: tables.observe(),
 	})
