@@ -88,6 +88,7 @@ type Collector struct {
 	preemptions, resizes int
 	overheads            map[int]float64 // of resizes, in seconds, by job
 	finals               map[int]Final   // by job
+	money                map[int]Money   // by job
 	backlog              backlog
 	rented               rented
 }
@@ -208,7 +209,7 @@ func (c *Collector) Outcome(job int) Outcome {
 	}
 	c.addLosses(job, &r)
 	final := c.final(job)
-	r.FinalAccuracy, r.FinalLoss = final.Accuracy, final.Loss
+	r.FinalAccuracy, r.FinalLoss, r.Money = final.Accuracy, final.Loss, c.paid(job)
 	if s, ok := c.overheads[job]; ok {
 		r.ResizeOverhead = s
 	}

@@ -27,12 +27,12 @@ type Outcome struct {
 	// Resource is what it ran on: "cpu", "gpu:V100", or the name of one of its
 	// alternatives; empty if it never ran.
 	Resource string
-	// Cost is what the servers cost that the job held, by the part of them and the
-	// time, in US dollars; Revocations the attempts that ended because one was taken
-	// away; LostWork the work that was done again, CheckpointTime and RestoreTime the
-	// time spent in writing and reading checkpoints, in seconds. NaN where there are
-	// no such servers or checkpoints.
-	Cost, Revocations, LostWork, CheckpointTime, RestoreTime float64
+	// LostWork is the work that was done again after losses, CheckpointTime and
+	// RestoreTime the time spent in writing and reading checkpoints, in seconds. NaN
+	// where there are no losses or checkpoints.
+	LostWork, CheckpointTime, RestoreTime float64
 	// FinalAccuracy and FinalLoss are the last that its program reported; NaN: none.
 	FinalAccuracy, FinalLoss float64
+	// Money is what its servers cost.
+	Money
 }

@@ -186,12 +186,12 @@ func within(s scheduler.CoreSet, lo, hi int) int {
 
 // addLosses adds to a job's outcome what losses and servers cost it.
 func (c *Collector) addLosses(job int, r *Outcome) {
-	r.Cost, r.LostWork, r.CheckpointTime, r.RestoreTime, r.Revocations = math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	r.LostWork, r.CheckpointTime, r.RestoreTime = math.NaN(), math.NaN(), math.NaN()
 	if c.rented.bills != nil {
-		r.Cost, r.Revocations, r.LostWork = c.rented.bills[job].cost, 0, 0
+		r.LostWork = 0
 	}
 	if t := c.rented.lost[job]; t != nil {
-		r.Revocations, r.LostWork = float64(t.revocations), t.lost.Seconds()
+		r.LostWork = t.lost.Seconds()
 		r.CheckpointTime, r.RestoreTime = t.checkpoints.Seconds(), t.restore.Seconds()
 	}
 }
@@ -215,28 +215,26 @@ func sumOf(t *Totals, of func(*Outcome) float64) float64 {
 	return sum
 }
 
-// What servers that come and go cost. They are unknown where no node does.
+// billed is what the servers cost that a job held, and how often it lost one.
+func (c *Collector) billed(job int) Money {
+	m := Money{Cost: c.rented.bills[job].cost}
+	if t := c.rented.lost[job]; t != nil {
+		m.Revocations = float64(t.revocations)
+	}
+	return m
+}
+
+// costOfServers is what all servers cost, whether or not a job held them.
+func (c *Collector) costOfServers() float64 {
+	sum := 0.0
+	for i := range c.rented.servers {
+		sum += c.rented.servers[i].Cost
+	}
+	return sum
+}
+
+// What losses and checkpoints cost. They are unknown where there are none.
 var (
-	Cost = Register(Metric{
-		Rank: 300, Name: "cost_usd", Title: "cost", Unit: "$",
-		Doc: "what all servers of the cell cost, in US dollars",
-		Compute: func(t *Totals) float64 {
-			r := &t.collector.rented
-			if r.now == nil {
-				return math.NaN()
-			}
-			sum := 0.0
-			for i := range r.servers {
-				sum += r.servers[i].Cost
-			}
-			return sum
-		},
-	})
-	Revocations = Register(Metric{
-		Rank: 310, Name: "revocations", Title: "revocations",
-		Doc:     "attempts of jobs that ended because a server was taken away",
-		Compute: func(t *Totals) float64 { return sumOf(t, func(o *Outcome) float64 { return o.Revocations }) },
-	})
 	LostWork = Register(Metric{
 		Rank: 320, Name: "lost_work_s", Title: "lost work", Unit: "s",
 		Doc:     "work of all jobs that was done again after losses, as run time on the full request",
