@@ -151,6 +151,7 @@ func (c *Collector) pay(e *scheduler.Event, a *scheduler.Attempt) {
 		t.revocations++
 		t.lost += a.Lost()
 	}
+	t.lost += a.Redone
 	t.checkpoints += a.Checkpoints
 	t.restore += a.Restore
 }
