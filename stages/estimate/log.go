@@ -62,7 +62,8 @@ var (
 	timeColumns = []string{"walltime", "time", "times", "elapsed", "elapseds", "elapsedseconds", "elapsedtime", "seconds",
 		"timestamp", "timesec", "relativetime", "relative"}
 	// Rows of a run have the same values in these columns.
-	runColumns = []string{"run", "runid", "trial", "replicate", "repetition", "seed", "job", "zone", "region", "host",
+	runColumns = []string{"run", "runid", "trial", "replicate", "repetition", "seed", "job", "zone",
+		"region", "host",
 		"node", "name"}
 )
 
