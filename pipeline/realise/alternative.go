@@ -218,7 +218,7 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 			a := scheduler.Alternative{
 				Name: w.name, Threads: w.job.Threads.Request, GPUs: w.job.GPUs, Memory: w.job.Memory, GPU: w.gpu,
 			}
-			if w.index == 0 { // a trace may tell more than the block
+			if w.index == 0 { // a trace may say more than the block
 				a.Threads, a.GPUs, a.Memory = j.Threads, j.GPUs, j.Memory
 			}
 			if c.Policy.Policy.Estimates() {

@@ -30,7 +30,7 @@ func (c *Cell) online(r realisation) *stages.Online {
 	alternatives := alternativesOf(c.Hardware, r)
 	for n := range o.Units {
 		k := r.block[n]
-		if _, told := r.runTime(n); told || k < 0 || r.alternativesAt(alternatives, n) != nil || !ready[k] {
+		if _, traced := r.runTime(n); traced || k < 0 || r.alternativesAt(alternatives, n) != nil || !ready[k] {
 			continue
 		}
 		o.Units[n] = length(r.blocks[k])

@@ -74,7 +74,7 @@ func columnName(s string) string {
 
 // ReadLog reads the runs of a training log: CSV with a header, or the output of a
 // program that speaks the job contract (progress lines, time-writer line). Malformed
-// lines are *LineError, all of them joined, or, with lenient, skipped and told as
+// lines are *LineError, all of them joined, or, with lenient, skipped and returned as
 // warnings; a log without steps and times is an error.
 func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
