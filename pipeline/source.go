@@ -15,9 +15,9 @@ import (
 type Source interface {
 	// Next returns cells that were not there before, in the order in which they
 	// stand in results; none when there are no more. It is called first before
-	// anything has run, and again when all cells so far are over: finished then
-	// returns what a finished cell left.
-	Next(finished func(cell string) (record.Cell, bool)) ([]*realise.Cell, error)
+	// anything has run, and again when all cells so far are over: over then returns
+	// what a cell left that finished or failed.
+	Next(over func(cell string) (record.Cell, bool)) ([]*realise.Cell, error)
 }
 
 // matrix is the source of all points of an experiment's matrix, at once.
@@ -32,10 +32,10 @@ func (m *matrix) Next(func(string) (record.Cell, bool)) ([]*realise.Cell, error)
 	return cells, nil
 }
 
-// finished reads what a finished cell left.
-func (p *Plan) finished(cell string) (c record.Cell, ok bool) {
+// over reads what a cell left that is complete.
+func (p *Plan) over(cell string) (c record.Cell, ok bool) {
 	raw, err := os.ReadFile(filepath.Join(p.folder(cell), record.CellFile))
-	if err != nil || json.Unmarshal(raw, &c) != nil || c.State != record.CellFinished {
+	if err != nil || json.Unmarshal(raw, &c) != nil {
 		return c, false
 	}
 	return c, true
@@ -48,7 +48,7 @@ func (p *Plan) ask() (from, to int, err error) {
 	if p.exhausted {
 		return from, from, nil
 	}
-	cells, err := p.source.Next(p.finished)
+	cells, err := p.source.Next(p.over)
 	if err != nil {
 		return from, from, err
 	}

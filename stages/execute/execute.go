@@ -78,6 +78,9 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	if h.finally != nil {
 		h.finally(&out)
 	}
+	if err := addTrial(w, c, &out); err != nil {
+		return record.Cell{}, err
+	}
 	return w.Finish(out)
 }
 
