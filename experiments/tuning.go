@@ -15,7 +15,7 @@ type Tuning struct {
 	// of the settings, in their order; nil where all combinations may be.
 	Candidates [][]string
 	// At returns the cell of a trial. The error says what is wrong with the settings.
-	At func(values []string) (Cell, error)
+	At func(values []string) (Cell, error) `json:"-"`
 	// Probes are the cells at some of the settings, for what is checked beforehand.
 	Probes []Cell
 }

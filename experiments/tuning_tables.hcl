@@ -35,19 +35,19 @@ job "cnn" {
 }
 
 hardware "cloud" {
-  engine = "simulated"
+  engine  = "simulated"
   threads = 1
 }
 
 matrix {
-  method = ["bo", "selftf", "random", "lhs", "hill_climb"]
+  method = ["bo", "selftf", "random"]
 }
 
 tune "cnn" {
   job       = job.cnn
   objective = "cost"
   method    = each.method
-  trials    = 60
+  trials    = 40
 
   setting "workers" { log = true }
   setting "type" {}

@@ -32,6 +32,22 @@ func (m *matrix) Next(func(string) (record.Cell, bool)) ([]*realise.Cell, error)
 	return cells, nil
 }
 
+// tuners is the source of an experiment with tunings: all points of its matrix,
+// and trial after trial of each search.
+type tuners struct {
+	*matrix
+	searches *realise.Tuners
+}
+
+func (t *tuners) Next(over func(string) (record.Cell, bool)) ([]*realise.Cell, error) {
+	cells, err := t.matrix.Next(over)
+	if err != nil {
+		return nil, err
+	}
+	trials, err := t.searches.Next(over)
+	return append(cells, trials...), err
+}
+
 // over reads what a cell left that is complete.
 func (p *Plan) over(cell string) (c record.Cell, ok bool) {
 	raw, err := os.ReadFile(filepath.Join(p.folder(cell), record.CellFile))

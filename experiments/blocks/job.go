@@ -33,6 +33,7 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 		return j, a.OK
 	}
 	d.program(n, e, a, j)
+	d.progress(n, e, a, j)
 	checkWork(n, a)
 	checkNodes(a, j)
 	if rt := n.First("runtime"); rt != nil {

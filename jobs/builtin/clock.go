@@ -72,14 +72,21 @@ func (c *clock) watch(continued <-chan os.Signal, end <-chan struct{}) {
 		if c.beat(unknown) {
 			continue
 		}
-		// A long time since the last beat: after a stop the signal comes too.
-		select {
-		case <-continued:
-			c.beat(stopped)
-		case <-time.After(20 * beat):
-			c.beat(trained)
-		case <-end:
-			return
+		// A long time since the last beat: after a stop the signal comes too. A
+		// wait that took far longer was itself stopped.
+		for waits := true; waits; {
+			begin := time.Now()
+			select {
+			case <-continued:
+				c.beat(stopped)
+				waits = false
+			case <-time.After(10 * beat):
+				if waits = time.Since(begin) > 20*beat; !waits {
+					c.beat(trained)
+				}
+			case <-end:
+				return
+			}
 		}
 	}
 }

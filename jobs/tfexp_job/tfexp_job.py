@@ -160,8 +160,10 @@ class _Clock:
         while True:
             time.sleep(_BEAT)
             now, continued = time.monotonic(), self._continued()
-            if not continued and now - self._last > 4 * _BEAT:
-                time.sleep(_BEAT)  # the signal may come after the tick
+            for _ in range(10):  # the signal may come after the tick
+                if continued or now - self._last <= 4 * _BEAT:
+                    break
+                time.sleep(_BEAT)
                 now, continued = time.monotonic(), self._continued()
             with self._lock:
                 if continued:

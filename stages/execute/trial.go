@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -27,6 +28,12 @@ func addTrial(w *record.CellWriter, t stages.Task, out *record.Cell) error {
 	case job.State != string(scheduler.Finished):
 		o.Crashed = crashed(w, out)
 	case t.Logs != "":
+		if !math.IsNaN(job.FinalLoss) {
+			o.Loss = &job.FinalLoss
+		}
+		if !math.IsNaN(job.FinalAccuracy) {
+			o.Accuracy = &job.FinalAccuracy
+		}
 		if err := reported(t, &o); err != nil {
 			return err
 		}

@@ -1,0 +1,64 @@
+package cluster
+
+// Grant is what a job is given: core and GPU numbers of the cluster, of all its
+// parts together.
+type Grant struct {
+	Cores CoreSet
+	GPUs  CoreSet
+	// Alternative is the one with which the job is to run, an index of its
+	// alternatives; 0 for a job that has none.
+	Alternative int
+	// Layout divides the grant among the parts of a job that has several; nil for
+	// a job of one part, which has all of it on one node.
+	Layout *Layout
+}
+
+// Layout is the parts of a job that has several: one a node for a gang.
+type Layout struct{ Parts []Part }
+
+// Part is what one part of a job holds: on one node, which other parts may share.
+type Part struct {
+	Node int
+	// Role is the name of its role, and Task its index among the parts of this
+	// role. The parts of a gang have no role, and are counted by their nodes.
+	Role string
+	Task int
+	// Cores and GPUs are numbers of the cluster, of this node.
+	Cores, GPUs CoreSet
+}
+
+// Parts returns the parts of the grant on a cluster: at least one.
+func (g *Grant) Parts(c Cluster) []Part {
+	if g.Layout != nil {
+		return g.Layout.Parts
+	}
+	p := Part{Cores: g.Cores, GPUs: g.GPUs}
+	last := 0
+	for i, n := range c.Nodes {
+		if last += n.Threads; len(g.Cores) > 0 && int(g.Cores[0].Lo) < last {
+			p.Node = i
+			break
+		}
+	}
+	return []Part{p}
+}
+
+// Layout divides a grant among its nodes.
+func (m *Machine) Layout(g Grant, nodes []int32) *Layout {
+	l := &Layout{Parts: make([]Part, len(nodes))}
+	for i, v := range nodes {
+		l.Parts[i] = Part{Node: int(v), Task: i, Cores: m.Cores.on(g.Cores, v), GPUs: m.GPUs.on(g.GPUs, v)}
+	}
+	return l
+}
+
+// on returns the part of a set that is on a node.
+func (s *Slots) on(set CoreSet, node int32) CoreSet {
+	var part CoreSet
+	for _, p := range set {
+		if lo, hi := max(p.Lo, s.Bounds[node]), min(p.Hi, s.Bounds[node+1]); lo < hi {
+			part = append(part, Span{lo, hi})
+		}
+	}
+	return part
+}

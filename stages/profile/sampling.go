@@ -1,0 +1,347 @@
+package profile
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// run takes the samples that are missing. A job that cannot be sampled has no
+// prediction, which is a warning: its cells run all the same.
+func run(ctx context.Context, r *stages.Run) error {
+	s := newSampling(r)
+	if s.total == 0 {
+		return nil
+	}
+	start, reused := time.Now(), s.done
+	s.Observe(stages.Progress{Kind: stages.StageStart, Stage: stage, Total: s.total, Reused: reused})
+	load := hardware.NewLoadSampler()
+	if err := s.all(ctx); err != nil {
+		return err
+	}
+	// Over a shorter time the load is not known. What other engines run would count as other programs.
+	if s.ownsLoad() && s.done > reused && time.Since(start) > leastJudged && load.Others() > hardware.BusyCores {
+		s.Warn("busy_profile", "", "other programs used the CPU during profiling: estimates may be too long "+
+			"(tfexp run --fresh samples again)")
+	}
+	s.Observe(stages.Progress{Kind: stages.StageEnd, Stage: stage, Done: s.done, Total: s.total, Reused: reused,
+		Elapsed: time.Since(start)})
+	return nil
+}
+
+// sampling is the profile stage under way. What it took is by unit.
+type sampling struct {
+	*stages.Run
+	units       []*stages.Unit
+	pieces      []stages.PlannedPiece // of each unit
+	budget      float64
+	total, done int
+	taken       [][]estimator.Sample
+	failed      []bool
+	over        []bool // no more of its samples are taken
+}
+
+func newSampling(r *stages.Run) *sampling {
+	units, pieces := r.SampledUnits(), r.Pieces(stage)
+	n := len(units)
+	s := &sampling{Run: r, units: units, pieces: pieces, budget: r.Budget(), total: n,
+		taken: make([][]estimator.Sample, n), failed: make([]bool, n), over: make([]bool, n)}
+	for _, p := range pieces {
+		if !p.Make {
+			s.done++
+		}
+	}
+	return s
+}
+
+// task is one sample to take.
+type task struct {
+	unit, length, repeat int
+	// extra is a sample on a number of threads that no job asks for, rank the
+	// place of its length among those of the unit.
+	extra bool
+	rank  int
+}
+
+// tasks lists the samples that are missing, unit by unit, and repeats when all units
+// have had their turn: a machine that is slow for a moment shall not be so for all
+// samples of one. Under a budget they are the ones that every prediction needs, and
+// then the others by what they are good for.
+func (s *sampling) tasks() (needed, others []task) {
+	for i, u := range s.units {
+		if !s.pieces[i].Make {
+			continue
+		}
+		for repeat := range u.Repeats {
+			for rank, n := range u.Lengths {
+				t := task{unit: i, length: n, repeat: repeat, extra: !u.Asked, rank: rank}
+				if s.budget == 0 || u.Asked && rank < 2 && repeat == 0 {
+					needed = append(needed, t)
+				} else {
+					others = append(others, t)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(needed, func(a, b task) int { return a.repeat - b.repeat })
+	class := func(t task) int {
+		switch {
+		case t.repeat > 0:
+			return 2
+		case t.extra && t.rank < 2:
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(others, func(a, b task) int {
+		if c := class(a) - class(b); c != 0 {
+			return c
+		}
+		return a.repeat - b.repeat
+	})
+	return needed, others
+}
+
+// all takes what is missing, and keeps it.
+func (s *sampling) all(ctx context.Context) error {
+	needed, others := s.tasks()
+	left := make([]int, len(s.taken)) // samples of each unit
+	for _, t := range needed {
+		left[t.unit]++
+	}
+	for _, t := range needed {
+		if err := s.take(ctx, t); err != nil {
+			return err
+		}
+		left[t.unit]--
+		if left[t.unit] == 0 && s.budget == 0 {
+			if err := s.keep(t.unit); err != nil {
+				return err
+			}
+		}
+	}
+	if s.budget == 0 {
+		return nil
+	}
+	if err := s.within(ctx, others); err != nil {
+		return err
+	}
+	for i := range s.taken {
+		if s.pieces[i].Make {
+			if err := s.keep(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// within takes the samples for which the budget has room: a part of what the
+// real cells are predicted to take by the samples so far.
+func (s *sampling) within(ctx context.Context, others []task) error {
+	for i, samples := range s.taken {
+		if len(samples) > 0 {
+			s.SetSamples(s.units[i].Hash, samples)
+		}
+	}
+	cells, err := s.PredictReal(ctx)
+	if err != nil {
+		return err
+	}
+	room := s.budget*cells.Seconds() - s.cost()
+	if room < 0 {
+		s.Warn("budget", "",
+			fmt.Sprintf("the two shortest samples of each job took %.3g s more than the budget of %.3g s for sampling "+
+				"(%.3g%% of %s): no others are taken",
+				-room, s.budget*cells.Seconds(), 100*s.budget, cells.Round(time.Millisecond)))
+	}
+	skipped := 0
+	for _, t := range others {
+		if s.guess(t) > room {
+			skipped++
+			continue
+		}
+		before := s.cost()
+		if err := s.take(ctx, t); err != nil {
+			return err
+		}
+		room -= s.cost() - before
+	}
+	if skipped > 0 {
+		return s.Note(stages.Note{Event: "budget", Text: fmt.Sprintf("%d of %d further samples are left out",
+			skipped, len(others))})
+	}
+	return nil
+}
+
+// cost is what sampling has taken in seconds, in earlier runs as well.
+func (s *sampling) cost() float64 {
+	sum := 0.0
+	for i, u := range s.units {
+		samples := s.taken[i]
+		if !s.pieces[i].Make {
+			samples, _ = s.Samples(u.Hash)
+		}
+		for _, sample := range samples {
+			sum += sample.Cost
+		}
+	}
+	return sum
+}
+
+// guess is how long a sample will take in seconds, by the longest that its
+// program has been sampled for: in proportion to its length, and to its threads
+// where it has fewer.
+func (s *sampling) guess(t task) float64 {
+	unit := s.units[t.unit]
+	longest := 0.0
+	for _, i := range unit.Relatives {
+		for _, known := range s.taken[i] {
+			guess := known.Wall * max(1, float64(t.length)/float64(known.Length)) *
+				max(1, float64(known.Threads)/float64(unit.Threads))
+			longest = max(longest, guess)
+		}
+	}
+	return longest
+}
+
+// take takes one sample. A failure is a warning: the unit has no more samples
+// then, and if it has none at all the job has no estimate.
+func (s *sampling) take(ctx context.Context, t task) error {
+	unit := s.units[t.unit]
+	if s.failed[t.unit] {
+		return nil
+	}
+	s.Observe(stages.Progress{Kind: stages.UnitStart, Stage: stage, Unit: unit.Name, Done: s.done, Total: s.total})
+	sample, err := s.sample(ctx, unit, t)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, new(*engine.Unavailable)):
+		return err
+	case err != nil && unit.Asked:
+		s.failed[t.unit], s.taken[t.unit] = true, nil
+		s.Warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v", unit.Name, err))
+	case err != nil:
+		s.failed[t.unit], s.taken[t.unit] = true, nil
+		s.Warn("sample", "", fmt.Sprintf("%v: the speed-up of job %s is estimated without %s", err, unit.Job,
+			threads(unit.Threads)))
+	default:
+		s.taken[t.unit] = append(s.taken[t.unit], sample)
+	}
+	if s.failed[t.unit] || t.repeat == unit.Repeats-1 && t.rank == len(unit.Lengths)-1 {
+		s.end(t.unit)
+	}
+	return nil
+}
+
+// end tells that no more samples of a unit are taken.
+func (s *sampling) end(i int) {
+	if s.over[i] {
+		return
+	}
+	s.over[i] = true
+	s.done++
+	took := 0.0
+	for _, sample := range s.taken[i] {
+		took += sample.Cost
+	}
+	s.Observe(stages.Progress{Kind: stages.UnitEnd, Stage: stage, Unit: s.units[i].Name, Done: s.done, Total: s.total,
+		Elapsed: time.Duration(took * float64(time.Second))})
+}
+
+// sample runs one sample, again where other processes disturbed it. The first of
+// a unit that a job asks for also measures what it costs the engine to pause,
+// resume and resize such a job.
+func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estimator.Sample, error) {
+	logs := filepath.Join(s.Dir, folder)
+	scratch, err := os.MkdirTemp(s.Dir, ".scratch-")
+	if err != nil {
+		return estimator.Sample{}, fmt.Errorf("make a folder for samples: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		return estimator.Sample{}, fmt.Errorf("make a folder for samples: %w", err)
+	}
+	began := time.Now()
+	name := fmt.Sprintf("%s-sample-%d", unit.Name, t.repeat*len(unit.Lengths)+t.rank+1)
+	sample, err := TakeQuiet(ctx, s.toSample(unit, unit.Launch(name, t.length, logs, scratch), t.length))
+	if err != nil {
+		return sample, err
+	}
+	sample.Host = s.HostPrint()
+	sample.Inter, sample.Intra = unit.Inter, unit.Intra
+	sample.GPUType = unit.GPUType
+	for _, w := range sample.Warnings {
+		s.Warn("sample", "", fmt.Sprintf("%s: %s", name, w))
+	}
+	if sample.Busy > hardware.BusyCores {
+		s.Warn("busy_sample", "",
+			fmt.Sprintf("%s: other programs used %.2g CPU cores during profiling, in each of its tries: its estimate may "+
+				"be too long", name, sample.Busy))
+	}
+	if t.repeat == 0 && t.rank == 0 && unit.Asked {
+		costs, err := Probe(ctx, s.toSample(unit, unit.Launch(unit.Name+"-probe", t.length, logs, scratch), t.length))
+		if err != nil {
+			return sample, err
+		}
+		sample.Pause, sample.Resume, sample.Resize = costs.Pause.Seconds(), costs.Resume.Seconds(), costs.Resize.Seconds()
+	}
+	sample.Cost = time.Since(began).Seconds()
+	return sample, nil
+}
+
+// toSample returns a sample to take on the engine of its unit.
+func (s *sampling) toSample(unit *stages.Unit, job launch.Job, length int) Run {
+	kind := unit.Engine
+	return Run{
+		Job: job, Length: length, Steps: unit.Steps, GPUs: unit.GPUs, Pick: unit.Pick, Descendants: kind.Descendants,
+		Open: func(ctx context.Context) (engine.Engine, error) {
+			return s.Site(kind.Name).Engine(ctx, engine.Task{Hardware: unit.Hardware, Cell: "samples", Jobs: []launch.Job{job}})
+		},
+	}
+}
+
+// ownsLoad reports whether the samples run below this process, so that the load of other programs can be told from
+// theirs.
+func (s *sampling) ownsLoad() bool {
+	return !slices.ContainsFunc(s.units, func(u *stages.Unit) bool { return !u.Engine.Descendants })
+}
+
+// keep records what was taken of a unit. A unit that no job asks for is also
+// recorded without samples, when the budget had no room for any.
+func (s *sampling) keep(i int) error {
+	unit, samples := s.units[i], s.taken[i]
+	s.end(i)
+	if s.failed[i] || len(samples) == 0 && unit.Asked {
+		return nil
+	}
+	slices.SortStableFunc(samples, func(a, b estimator.Sample) int { return a.Length - b.Length })
+	if err := writeSamples(s.Dir, unit, samples); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(samples)
+	if err != nil {
+		return fmt.Errorf("record samples: %w", err)
+	}
+	took := 0.0
+	for _, sample := range samples {
+		took += sample.Cost
+	}
+	if err := s.KeepPiece(stage, s.pieces[i].Piece, raw, took); err != nil {
+		return err
+	}
+	s.SetSamples(unit.Hash, samples)
+	return s.Note(stages.Note{Event: "sample", Unit: unit.Name, Seconds: took, Key: unit.Hash})
+}
