@@ -63,7 +63,7 @@ var rules = []struct {
 	{"experiments/schema", nil},
 	{"experiments/units", nil},
 	{"experiments/words", nil},
-	{"experiments/language", []string{"scheduler", "estimator", "hardware/engine", "results"}},
+	{"experiments/language", []string{"scheduler", "estimator", "hardware/engine", "results", "stages$"}},
 	{"experiments/eval", []string{"experiments$", "experiments/language", "experiments/words", "scheduler/workload"}},
 	{"experiments/matrix", []string{
 		"experiments$", "experiments/eval", "experiments/words", "results", "scheduler/control", "scheduler/workload",
@@ -167,6 +167,7 @@ var takesApart = map[string]string{
 	"cmd/tfexp/args.go":            "command lines, and the flag library's errors",
 	"cmd/tfexp/cells.go":           "names of log files",
 	"cmd/tfexp/export.go":          "command lines",
+	"cmd/tfexp/import.go":          "command lines",
 	"cmd/tfexp/init.go":            "file names",
 	"cmd/tfexp/root.go":            "command lines",
 	"cmd/tfexp/show/waits.go":      "reasons in decisions.jsonl, which differ in their numbers only",

@@ -36,7 +36,7 @@ type Options struct {
 	Fetch bool
 	// Source gives the cells; nil means all points of the matrix.
 	Source func(*realise.Experiment) Source
-	// Observe is told of progress, from any goroutine; it may be nil.
+	// Observe, if it is not nil, is called with progress, from any goroutine.
 	Observe func(Progress)
 }
 
@@ -75,7 +75,7 @@ type CellWork struct {
 	Reason  string         `json:"reason"`
 	Changes []store.Change `json:"changes,omitempty"`
 	// Predicted is the cell's duration by simulation with the fitted
-	// estimates; 0 when it is not known yet, or takes no time worth telling.
+	// estimates; 0 when it is not known yet, or next to no time.
 	Predicted time.Duration `json:"-"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/results/record"
@@ -32,13 +33,17 @@ type Run struct {
 // the progress that is shown; without it they count as one.
 func (r *Run) Made(n int) { r.made.Store(int64(n)) }
 
-// TakeMade returns what Made was told since it was last called, at least 1.
+// TakeMade returns the number that Made was last called with, at least 1, and
+// forgets it.
 func (r *Run) TakeMade() int { return max(1, int(r.made.Swap(0))) }
 
 // Experiment is an experiment in plain values.
 type Experiment interface {
 	// Cell returns a cell by its index in the plan.
 	Cell(i int) Cell
+	// Settings are the values of the blocks that a stage brings, by its name. A block
+	// that may stand once has one entry, of the defaults if the file lacks it.
+	Settings(stage string) []schema.Settings
 	// Estimates fits the samples that are known. The warnings are of jobs that
 	// have no estimate.
 	Estimates() (rows []record.EstimateRow, warnings []record.Warning)

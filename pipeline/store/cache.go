@@ -62,12 +62,14 @@ func Open(dir, name string) (*Cache, string, error) {
 	}
 	var warning string
 	db, err := open()
-	if errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrChecksum) || errors.Is(err, berrors.ErrVersionMismatch) {
+	if errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrChecksum) ||
+		errors.Is(err, berrors.ErrVersionMismatch) {
 		aside := path + ".broken"
 		if rerr := os.Rename(path, aside); rerr != nil {
 			return nil, "", fmt.Errorf("open cache %s: %w", path, err)
 		}
-		warning = fmt.Sprintf("%s was damaged and has been set aside as %s: finished work is taken from the plain files where they are complete", path, aside)
+		warning = fmt.Sprintf("%s was damaged and has been set aside as %s: finished work is taken from the plain files "+
+			"where they are complete", path, aside)
 		db, err = open()
 	}
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // hooks are called while a cell runs. Each may be nil.
 type hooks struct {
-	// watch is told of the jobs' states as they change, in the goroutine of the loop.
+	// watch is called with the states of jobs as they change, in the goroutine of the loop.
 	watch func(stages.Counts)
 	// begun is called with the first event, when all that is kept to the end of the
 	// cell is there.
@@ -105,7 +105,8 @@ func undone(o *scheduler.Outcome) string {
 			ran++
 		}
 	}
-	return fmt.Sprintf("it did not drain until %s and was closed: %d of %d jobs were not done (%d had begun and were stopped, %d had not begun, %d had not arrived)",
+	return fmt.Sprintf("it did not drain until %s and was closed: %d of %d jobs were not done "+
+		"(%d had begun and were stopped, %d had not begun, %d had not arrived)",
 		o.Closed, ran+waited+missing, len(o.Jobs), ran, waited, missing)
 }
 
@@ -154,7 +155,9 @@ type counter struct {
 
 func (c *counter) Event(scheduler.Event) {
 	n := c.counts()
-	now := stages.Counts{Waiting: n.Waiting(), Running: n.Running, Done: n.Finished, Failed: n.Failed + n.Stopped, Total: c.last.Total}
+	now := stages.Counts{
+		Waiting: n.Waiting(), Running: n.Running, Done: n.Finished, Failed: n.Failed + n.Stopped, Total: c.last.Total,
+	}
 	if now != c.last {
 		c.last = now
 		c.watch(now)

@@ -27,7 +27,7 @@ type live struct {
 
 	mu       sync.Mutex // guards what follows
 	warnings []record.Warning
-	said     map[string]bool       // what of which class has been said
+	said     map[string]bool       // what was reported, by job class
 	reported map[int]measure.Final // by job
 }
 
@@ -113,7 +113,7 @@ func (l *live) observe() func(engine.Sample) {
 }
 
 // close ends the tables; their engine is closed, so that no rows come any more.
-// out, which may be nil, is told their files. What is closed already stays so.
+// out, which may be nil, gets their files. What is closed already stays so.
 func (l *live) close(out *record.Cell) error {
 	var errs []error
 	ended := func(f record.File, err error) {

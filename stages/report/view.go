@@ -38,6 +38,7 @@ type view struct {
 	NoPictures         string
 	Fidelity           fidelity
 	Estimates          estimates
+	Sections           []section
 	Failures           []failure
 	MoreFailures       int
 	Cells              prose.Table
@@ -51,6 +52,13 @@ type view struct {
 // answer is a comparison, or several, in a sentence. Tag is the verdict of one;
 // Kind is for the colour.
 type answer struct{ Text, Tag, Kind string }
+
+// section is one that a stage has added. ID is that of its heading.
+type section struct {
+	ID, Title string
+	Sentences []string
+	Table     prose.Table
+}
 
 // block is a workload, hardware or policy in one line.
 type block struct{ Kind, Name, Summary string }
@@ -99,6 +107,9 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 		}
 		v.Estimates.Answers = nil
 	}
+	if err := v.sections(e); err != nil {
+		return nil, err
+	}
 	if err := v.failures(e); err != nil {
 		return nil, err
 	}
@@ -110,6 +121,18 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// sections fills in what stages have added to the report.
+func (v *view) sections(e *record.Experiment) error {
+	sections, err := e.Sections()
+	for _, s := range sections {
+		v.Sections = append(v.Sections, section{
+			ID: "section-" + s.Name, Title: s.Title, Sentences: s.Sentences,
+			Table: prose.Table{Left: s.Text, Header: s.Header, Rows: s.Rows},
+		})
+	}
+	return err
 }
 
 // when says when the run was made, and how long it took.
@@ -150,7 +173,7 @@ func (v *view) answers(e *record.Experiment) {
 	for _, a := range answers[:min(len(answers), mostAnswers)] {
 		tag := a.Verdict
 		if a.Rows > 1 {
-			tag = "" // the text tells how many have which
+			tag = "" // the text has the numbers
 		}
 		v.Answers = append(v.Answers, answer{a.Text, tag, kind(a.Verdict)})
 		v.Joined = v.Joined || a.Rows > 1 && a.Verdict != record.NotEnoughReplicates
@@ -239,7 +262,10 @@ func (v *view) cells(e *record.Experiment) {
 
 func environment(r record.Run) []record.Setting {
 	out := append([]record.Setting(nil), r.Host...)
-	for _, s := range []record.Setting{{Name: "tfexp", Value: r.Version}, {Name: "Go", Value: r.Go}, {Name: "git", Value: r.Git}} {
+	versions := []record.Setting{
+		{Name: "tfexp", Value: r.Version}, {Name: "Go", Value: r.Go}, {Name: "git", Value: r.Git},
+	}
+	for _, s := range versions {
 		if s.Value != "" {
 			out = append(out, s)
 		}
@@ -278,7 +304,8 @@ func shell(args []string) string {
 	for i, a := range args {
 		quoted[i] = a
 		if a == "" || strings.ContainsFunc(a, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./=:,+@%", r))
+			letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+			return !letter && (r < '0' || r > '9') && !strings.ContainsRune("_-./=:,+@%", r)
 		}) {
 			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 		}
