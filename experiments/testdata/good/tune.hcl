@@ -1,6 +1,8 @@
 # A tuning of a recorded job by two methods, and one of a program.
 experiment "tune" { replicates = 2 }
 
+plot "metrics" {}
+
 matrix { method = ["bo", "random"] }
 
 job "cnn" {
