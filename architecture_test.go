@@ -65,8 +65,10 @@ var rules = []struct {
 	{"experiments/words", nil},
 	{"experiments/language", []string{"scheduler", "estimator", "hardware/engine", "results", "stages$"}},
 	{"experiments/eval", []string{"experiments$", "experiments/language", "experiments/words", "scheduler/workload"}},
-	{"experiments/matrix", []string{"experiments$", "experiments/eval", "experiments/words", "results"}},
-	{"experiments/blocks", []string{"results/picture",
+	{"experiments/matrix", []string{
+		"experiments$", "experiments/eval", "experiments/words", "results", "scheduler/control", "scheduler/workload",
+	}},
+	{"experiments/blocks", []string{"results/picture", "results/record",
 		"experiments$", "experiments/language", "experiments/eval", "experiments/matrix", "experiments/words",
 		"scheduler", "estimator", "hardware/engine", "hardware/launch",
 	}},
@@ -77,6 +79,7 @@ var rules = []struct {
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
 	}},
 	{"experiments", []string{"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "results"}},
+	{"results/tuning", []string{"results/record", "scheduler/control", "estimator/surrogate"}},
 	{"results", []string{"scheduler", "results", "experiments/schema"}},
 	{"estimator", nil},
 	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
@@ -87,6 +90,7 @@ var rules = []struct {
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
 	{"scheduler/policy", []string{"scheduler$", "scheduler/cluster", "scheduler/queue", "scheduler/matching"}},
+	{"scheduler/control", []string{"scheduler", "estimator/surrogate"}},
 	{"scheduler/", []string{"scheduler"}},
 	{"scheduler", []string{"scheduler/queue", "scheduler/cluster", "scheduler/job"}}, // and no policy
 	{"jobs/contract", nil},

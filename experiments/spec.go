@@ -85,6 +85,9 @@ type Spec struct {
 	// policy) that at least one cell reads, in the order of the file.
 	Axes []string
 
+	// Tunings are in the order of the file.
+	Tunings []*Tuning
+
 	Profile  Profile
 	Estimate Estimate
 	Compares []Compare

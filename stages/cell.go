@@ -52,6 +52,17 @@ type Task struct {
 	Launches []launch.Job
 	// Simulation is set for the others.
 	Simulation *Simulation
+	// Trial is set for a trial of a tuning.
+	Trial *Trial
+}
+
+// Trial is a cell whose only job is a trial of a tuning.
+type Trial struct {
+	Tuning record.Tuning
+	// Units are the epochs or steps of the job.
+	Units int
+	// Recorded is the outcome of a job whose outcomes are recorded; nil for others.
+	Recorded *record.TrialOutcome
 }
 
 // Hardware is a machine or cluster, with its engine by name.

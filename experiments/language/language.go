@@ -17,7 +17,7 @@ func File() *schema.Block {
 	file := &schema.Block{
 		Blocks: []*schema.Block{
 			experimentBlock, variableBlock, localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
-			policyBlock(), matrixBlock, profileBlock, estimateBlock, compareBlock(), plotBlock(), thresholdBlock,
+			policyBlock(), matrixBlock, tuneBlock(), profileBlock, estimateBlock, compareBlock(), plotBlock(), thresholdBlock,
 		},
 	}
 	for _, b := range StageBlocks() {

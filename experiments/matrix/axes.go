@@ -125,7 +125,11 @@ func (m *matrix) declareImplied() bool {
 			good = good && b.Label != "" // a missing label has been reported
 		}
 		if len(x.values) == 0 {
-			missing = append(missing, kind)
+			m.axes = append(m.axes, x)
+			if kind == "hardware" || m.root.First("tune") == nil {
+				missing = append(missing, kind)
+			}
+			continue
 		}
 		implied = append(implied, []int{len(m.axes)})
 		m.axes = append(m.axes, x)

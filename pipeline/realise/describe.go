@@ -251,7 +251,10 @@ func describeWorkload(c experiments.Cell) record.Named {
 	}
 	for _, s := range c.Workload.Submits {
 		what := s.Job.Builtin
-		if what == "" {
+		switch {
+		case s.Job.Recorded != nil:
+			what = "recorded"
+		case what == "":
 			what = s.Job.Command[0]
 		}
 		parts = append(parts, fmt.Sprintf("%d × %s (%s, %s, %s), %s", s.Count, s.Job.Name, what,

@@ -20,6 +20,7 @@ func (c *Cell) Key() (*store.Key, error) {
 	for _, a := range c.Axes {
 		k.Add("axis."+a.Name, a.Value)
 	}
+	k.Append(c.trialLines())
 	k.Append(x.blockLines(c.Policy, func() []string { return policyLines(c.Policy) }))
 	k.Append(x.blockLines(c.Hardware, func() []string { return hardwareLines(c.Hardware) }))
 	place := placed{c.Workload, c.Hardware}

@@ -20,7 +20,7 @@ func (c *Cell) task(r realisation, known truth) stages.Task {
 	on := c.Hardware.ForEngine()
 	return stages.Task{
 		Records: record.Records(c.x.spec.Records), Policy: c.Policy.Policy, Resizes: r.resizes,
-		Until: c.x.spec.Until, Online: c.online(r),
+		Until: c.x.spec.Until, Online: c.online(r), Trial: c.trial(),
 		Hardware: stages.Hardware{Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Place: on.Place},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
 			Cluster: c.Hardware.Cluster, Jobs: c.jobsFor(r, known), Alone: known.alone,

@@ -86,6 +86,9 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 			w.SetFinal(job, f)
 		}
 	}
+	if err := addTrial(w, c, &out); err != nil {
+		return record.Cell{}, err
+	}
 	return w.Finish(out)
 }
 

@@ -72,12 +72,17 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		}
 		return p.JSON(summary)
 	}
+	if err := p.tunings(e); err != nil {
+		return err
+	}
 	full := prose.Summary(e)
 	dropped := max(0, len(full.Rows)-mostRows)
 	full.Rows = full.Rows[:len(full.Rows)-dropped]
-	t := narrow(full, width(p.Out))
-	if err := t.Write(p.Out, "", p.Color); err != nil {
-		return fmt.Errorf("print summary: %w", err)
+	if len(e.Plan.Tunings) == 0 || len(full.Rows) > 0 { // a file that only tunes has no policies to show
+		t := narrow(full, width(p.Out))
+		if err := t.Write(p.Out, "", p.Color); err != nil {
+			return fmt.Errorf("print summary: %w", err)
+		}
 	}
 	if dropped > 0 {
 		fmt.Fprintf(p.Out, "… and %s more: see %s\n", Count(dropped, "variant", "variants"), record.MetricsFile)
@@ -101,6 +106,17 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		p.doubts(doubts)
 	}
 	fmt.Fprintf(p.Out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), progress.Duration(outcome.Elapsed), outcome.Report)
+	return nil
+}
+
+// tunings prints what searches for settings came to.
+func (p *Printer) tunings(e *record.Experiment) error {
+	_, said := prose.Tunings(e)
+	for _, s := range said {
+		if _, err := fmt.Fprintln(p.Out, s); err != nil {
+			return fmt.Errorf("print tunings: %w", err)
+		}
+	}
 	return nil
 }
 
