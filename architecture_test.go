@@ -47,6 +47,7 @@ var rules = []struct {
 		"pipeline/", "stages", "experiments", "results", "jobs/", "scheduler", "estimator",
 	}, machines...)},
 	{"stages/all", []string{"stages/"}},
+	{"stages/rank", []string{"stages$", "stages/learn", "scheduler", "results"}},
 	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
 	{"stages/execute", append([]string{
 		"stages$", "scheduler", "estimator", "results", "jobs/contract", "hardware/simulated",
@@ -78,6 +79,7 @@ var rules = []struct {
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
 	{"scheduler/policy", []string{"scheduler$", "scheduler/queue", "scheduler/matching"}},
+	{"scheduler/control", []string{"scheduler", "estimator"}},
 	{"scheduler/", []string{"scheduler"}},
 	{"scheduler", []string{"scheduler/queue"}}, // and no policy
 	{"jobs/contract", nil},

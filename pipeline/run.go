@@ -137,7 +137,7 @@ func (r *run) forget() error {
 	for _, u := range r.x.Units() {
 		hashes = append(hashes, u.Hash)
 	}
-	for _, dir := range []string{record.CellsDir, profileDir} {
+	for _, dir := range []string{record.CellsDir, profileDir, record.AgentsDir} {
 		if err := os.RemoveAll(filepath.Join(r.Dir, dir)); err != nil {
 			return fmt.Errorf("run afresh: %w", err)
 		}

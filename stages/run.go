@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler/control/adapt"
 )
 
 // Run is a run of an experiment as its stages see it. The pipeline makes it.
@@ -49,6 +50,8 @@ type Experiment interface {
 	// them known.
 	Samples(hash string) ([]estimator.Sample, bool)
 	SetSamples(hash string, samples []estimator.Sample)
+	// Studies are the adaptation blocks.
+	Studies() []*adapt.Study
 }
 
 // Pipeline is what the pipeline does for a stage.

@@ -26,6 +26,8 @@ const (
 	Tables   Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
 	Pictures Artifact = "pictures" // plots/
 	Report   Artifact = "report"   // report.html
+	Agents   Artifact = "agents"   // what agents have learned
+	Rankings Artifact = "rankings" // ranking.csv, decisions.csv and others of controllers
 )
 
 // Stage is one step of a run.

@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/scheduler/control/adapt"
 )
 
 // Experiment is an experiment on a machine, with what is known of its jobs.
@@ -82,6 +83,9 @@ func (x *Experiment) Cells() []*Cell { return x.cells }
 func (x *Experiment) File() string   { return x.spec.File }
 func (x *Experiment) Source() []byte { return x.spec.Source }
 func (x *Experiment) Lenient() bool  { return x.spec.Lenient }
+
+// Studies are the adaptation blocks of the file.
+func (x *Experiment) Studies() []*adapt.Study { return x.spec.Adaptations }
 
 // Host is the machine.
 func (x *Experiment) Host() hardware.Machine { return x.host }

@@ -1,0 +1,117 @@
+package plot
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results/picture"
+)
+
+// AdaptationAccuracy is the name of this kind of picture.
+const AdaptationAccuracy = "adaptation_accuracy"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 133, Name: AdaptationAccuracy, Section: picture.InAdaptation,
+			Doc: "the distribution of accuracy over all sequences of deepening, with the chosen ones marked",
+		},
+		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.adaptationAccuracy() },
+	})
+}
+
+func (d *Data) adaptationAccuracy() ([]Figure, error) {
+	all, err := d.studies()
+	if err != nil {
+		return nil, err
+	}
+	var out []Figure
+	for _, s := range all {
+		for _, scenario := range s.scenarios {
+			out = append(out, s.accuracies(scenario))
+		}
+	}
+	return out, nil
+}
+
+func (s study) accuracies(scenario string) Figure {
+	var values []float64
+	at := map[string]float64{}
+	for _, r := range s.of(scenario) {
+		values = append(values, r.Accuracy)
+		at[r.Sequence] = r.Accuracy
+	}
+	slices.Sort(values)
+	groups := s.chosen(scenario)
+	h := histogram{values: values, bins: 24}
+	var keys []key
+	for i, g := range groups[:min(len(groups), mostLines)] {
+		line := draw.LineStyle{Color: hue(i), Width: 1.8, Dashes: dashes(i)}
+		h.marks = append(h.marks, mark{at[g.sequence], line})
+		keys = append(keys, key{g.label(), stroked(line)})
+	}
+	p := newPlot()
+	p.X.Min, p.X.Max = bounds(values)
+	p.Y.Min, p.Y.Max = 0, float64(h.most())*1.15
+	p.X.Label.Text, p.Y.Label.Text = "final accuracy", "sequences"
+	p.Add(h)
+	title := fmt.Sprintf("Accuracy of all sequences – %s, %s", s.name, scenario)
+	return Figure{
+		Picture: Picture{Name: AdaptationAccuracy + "-" + s.name + "-" + scenario, Kind: AdaptationAccuracy, Title: title,
+			Caption: fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers chose "+
+				"(first seed). Further right is better.", len(values)) + someOf(mostLines, len(groups), "chosen sequence")},
+		Width: width, Height: headHeight(keys) + 190,
+		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(head(c, title, keys), 0, -4, 4, 0)) },
+	}
+}
+
+// mark is a line at a value.
+type mark struct {
+	at   float64
+	line draw.LineStyle
+}
+
+// histogram counts sorted values, with marks.
+type histogram struct {
+	values []float64
+	bins   int
+	marks  []mark
+}
+
+// counts has the number of values in each bin.
+func (h histogram) counts() []int {
+	n := make([]int, h.bins)
+	low, high := h.values[0], h.values[len(h.values)-1]
+	for _, v := range h.values {
+		i := 0
+		if high > low {
+			i = min(h.bins-1, int(float64(h.bins)*(v-low)/(high-low)))
+		}
+		n[i]++
+	}
+	return n
+}
+
+func (h histogram) most() int { return slices.Max(h.counts()) }
+
+// Plot implements plot.Plotter.
+func (h histogram) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	low, high := h.values[0], h.values[len(h.values)-1]
+	step := (high - low) / float64(h.bins)
+	for i, n := range h.counts() {
+		if n == 0 {
+			continue
+		}
+		from := low + step*float64(i)
+		c.SetColor(shade(hue(6), 0.55))
+		c.Fill(rectangle(x(from)+0.5, y(0), max(x(from+step)-0.5, x(from)+2), y(float64(n))))
+	}
+	for _, m := range h.marks {
+		c.StrokeLine2(m.line, x(m.at), y(0), x(m.at), vg.Length(c.Max.Y))
+	}
+}

@@ -1,0 +1,98 @@
+package plot
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results/picture"
+)
+
+// AdaptationObjective is the name of this kind of picture.
+const AdaptationObjective = "adaptation_objective"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 131, Name: AdaptationObjective, Section: picture.InAdaptation,
+			Doc: "the mean reward of agents by episode, a panel an agent",
+		},
+		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.adaptationObjective() },
+	})
+}
+
+// learningCurve has the rewards of one agent's seeds.
+type learningCurve struct {
+	label string
+	seeds []path
+}
+
+func (d *Data) adaptationObjective() ([]Figure, error) {
+	all, err := d.studies()
+	if err != nil {
+		return nil, err
+	}
+	var out []Figure
+	for _, s := range all {
+		for _, name := range s.controllers {
+			if curves := s.curves(name); len(curves) > 0 {
+				out = append(out, objectiveFigure(s.name, name, curves))
+			}
+		}
+	}
+	return out, nil
+}
+
+// curves are those of a controller, by what it learned on.
+func (s study) curves(controller string) []learningCurve {
+	var out []learningCurve
+	seed := 0
+	for _, r := range s.Objectives {
+		if r.Controller != controller {
+			continue
+		}
+		i := slices.IndexFunc(out, func(l learningCurve) bool { return l.label == r.LearnedOn })
+		if i < 0 {
+			i = len(out)
+			out = append(out, learningCurve{label: r.LearnedOn})
+			seed = 0
+		}
+		l := &out[i]
+		if r.Seed != seed {
+			l.seeds = append(l.seeds, path{})
+			seed = r.Seed
+		}
+		one := &l.seeds[len(l.seeds)-1]
+		one.x, one.y = append(one.x, float64(r.Episode)/1000), append(one.y, r.Objective)
+	}
+	return out
+}
+
+func objectiveFigure(study, controller string, curves []learningCurve) Figure {
+	shown := curves[:min(len(curves), mostLines)]
+	var keys []key
+	p := newPlot()
+	var values []float64
+	for i, l := range shown {
+		for _, one := range l.seeds {
+			one.line = draw.LineStyle{Color: shade(hue(i), 0.25), Width: 0.8, Dashes: dashes(i)}
+			values = append(values, one.y...)
+			p.X.Max = max(p.X.Max, one.x[len(one.x)-1])
+			p.Add(one)
+		}
+		keys = append(keys, key{l.label, stroked(draw.LineStyle{Color: hue(i), Width: 1.5, Dashes: dashes(i)})})
+	}
+	p.X.Min = 0
+	p.Y.Min, p.Y.Max = bounds(values)
+	p.X.Label.Text, p.Y.Label.Text = "episodes (thousands)", "mean reward"
+	title := fmt.Sprintf("Reward while the agent %q learns – %s", controller, study)
+	return Figure{
+		Picture: Picture{Name: AdaptationObjective + "-" + study + "-" + controller, Kind: AdaptationObjective, Title: title,
+			Caption: "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, a line a seed; the colour says on " +
+				"which scenarios it learns. Of agents that learn several in turn, the last is shown." +
+				someOf(len(shown), len(curves), "training")},
+		Width: width, Height: headHeight(keys) + 210,
+		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(head(c, title, keys), 0, -4, 4, 0)) },
+	}
+}
