@@ -128,7 +128,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	f.State, f.grant = Running, g
 	l.machine.take(g)
 	if kind == Start {
-		if f.Restarts == 0 {
+		if f.Restarts+f.Revocations == 0 {
 			f.FirstStart, f.Cores = l.now, int(cores)
 		}
 		if !l.resizable(j) {
@@ -137,6 +137,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 		l.started++
 		l.guard.news()
 		l.book(j)
+		l.occupy(j)
 	}
 	if l.follower != nil {
 		l.follower.Served(j)

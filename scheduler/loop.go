@@ -50,6 +50,8 @@ type loop struct {
 	done         []time.Duration // by job, as Outlook counts; nil where that is core time
 	alternatives alternatives
 	guard        guard
+	nodes        nodes
+	stopping     bool          // the run is broken off or closed: nothing starts again
 	closed       time.Duration // the horizon, when the run was closed at it
 
 	scratch struct {
@@ -115,7 +117,10 @@ func (l *loop) run(ctx context.Context) error {
 	}
 	for l.open > 0 {
 		until := l.nextInstant()
-		if until == Never && len(l.running) == 0 {
+		if until == Never && len(l.running) == 0 && l.nodes.coming+l.nodes.leaving == 0 {
+			if l.giveUp() {
+				continue
+			}
 			return l.stuck()
 		}
 		now, news, err := l.Engine.Next(ctx, min(until, l.Until))
@@ -132,6 +137,9 @@ func (l *loop) run(ctx context.Context) error {
 			return l.closeDown(ctx)
 		}
 		if err := l.dispatch(); err != nil {
+			return err
+		}
+		if err := l.order(); err != nil {
 			return err
 		}
 		if err := errors.Join(l.stalls(), l.idles(came)); err != nil {
@@ -155,6 +163,9 @@ func (l *loop) nextInstant() time.Duration {
 	}
 	if len(l.timers) > 0 {
 		at = min(at, l.timers[0].at)
+	}
+	if len(l.nodes.idle) > 0 {
+		at = min(at, l.nextIdle())
 	}
 	return at
 }
@@ -190,6 +201,11 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 			z := l.Resizes[l.resized]
 			l.resized++
 			l.request(int32(z.Job), int32(z.Threads))
+		case len(l.timers) == 0 || l.timers[0].at != other:
+			l.now = max(l.now, other)
+			if err := l.giveBack(); err != nil {
+				return err
+			}
 		default:
 			t := l.timers[0]
 			l.timers.pop()
@@ -280,6 +296,9 @@ func (l *loop) finish(e *Notice) error {
 		return fmt.Errorf("engine: end of job %q, which is %s", l.Jobs[j].Name, f.State)
 	}
 	l.started--
+	if e.Attempt != nil {
+		f.add(e.Attempt)
+	}
 	if e.State == Failed && l.again(j, e.Reason) {
 		return nil
 	}
@@ -293,21 +312,28 @@ func (l *loop) finish(e *Notice) error {
 	default:
 		return fmt.Errorf("engine: end of job %q in state %q, which is not final", l.Jobs[j].Name, e.State)
 	}
-	l.close(j, kind, e.Reason)
+	l.end(j, Event{Kind: kind, Reason: e.Reason, Attempt: e.Attempt})
 	return nil
 }
 
 // close makes a job final.
 func (l *loop) close(j int32, kind EventKind, reason string) {
+	l.end(j, Event{Kind: kind, Reason: reason})
+}
+
+// end makes a job final by an event.
+func (l *loop) end(j int32, e Event) {
 	f := &l.lives[j]
 	l.guard.news()
 	l.unbook(j)
-	f.Finish, f.Reason, f.timer, f.grant = l.now, reason, Never, Grant{}
+	l.vacate(j)
+	f.Finish, f.Reason, f.timer, f.grant = l.now, e.Reason, Never, Grant{}
 	l.open--
 	if l.follower != nil {
 		l.follower.Ended(j)
 	}
-	l.emit(Event{Kind: kind, Job: int(j), Reason: reason})
+	e.Job = int(j)
+	l.emit(e)
 }
 
 // book takes the job's memory on the nodes of its grant, which it keeps to its end.
@@ -441,6 +467,7 @@ func (l *loop) stuck() error {
 // breakOff stops all jobs that have started and waits for their ends.
 func (l *loop) breakOff(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
+	l.stopping = true
 	for j := range l.lives {
 		if s := l.lives[j].State; s == Running || s == Paused {
 			if err := l.Engine.Stop(j); err != nil {

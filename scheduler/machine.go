@@ -48,6 +48,8 @@ type machine struct {
 	gpus  slots
 	spare []Span   // storage of the next core sets
 	kinds []string // of GPUs, from 1 on
+	// closed has the nodes on which nothing starts; nil until one is closed.
+	closed []bool
 }
 
 func newMachine(c Cluster) *machine {
@@ -165,7 +167,18 @@ func (m *machine) nodesOf(set CoreSet, nodes []int32) []int32 {
 
 // take marks a grant as held, give as free. Memory is booked apart from it.
 func (m *machine) take(g Grant) { m.mark(g, false) }
-func (m *machine) give(g Grant) { m.mark(g, true) }
+
+func (m *machine) give(g Grant) {
+	m.mark(g, true)
+	if m.closed == nil {
+		return
+	}
+	for _, v := range m.nodesOf(g.Cores, nil) {
+		if m.closed[v] {
+			m.withhold(v)
+		}
+	}
+}
 
 func (m *machine) mark(g Grant, free bool) {
 	m.cores.mark(g.Cores, free)

@@ -72,6 +72,11 @@ type Result struct {
 	// Preemptions counts pauses; Resizes counts changes of what it held while
 	// it ran; Restarts counts the attempts that failed and were made up for.
 	Preemptions, Resizes, Restarts int
+	// Revocations counts the attempts that ended because a node was lost. LostWork
+	// is the work that was done again for that, Checkpoints and Restore the time spent
+	// in writing checkpoints and in reading them, as far as the engine tells.
+	Revocations                    int
+	LostWork, Checkpoints, Restore time.Duration
 }
 
 // ErrStuck is returned when jobs wait, and nothing that could change this is
@@ -80,7 +85,8 @@ var ErrStuck = errors.New("the remaining jobs can never start")
 
 // Execute runs the cell to its end: it waits with Engine.Next for jobs to end
 // and for arrivals and timers to come due, takes the events of an instant in
-// their order (finish, arrival, request, timer; by job number within each),
+// their order (finish, node down, warning, node up, arrival, request, timer; by
+// number within each),
 // dispatches, and carries the decisions out.
 //
 // When the context is cancelled, or the engine fails, all jobs that have
@@ -102,13 +108,16 @@ func (r Run) Execute(ctx context.Context) (Outcome, error) {
 		return Outcome{}, err
 	}
 	l := newLoop(r, rules)
+	if err := l.newNodes(); err != nil {
+		return Outcome{}, err
+	}
 	err = l.run(ctx)
 	if err != nil {
 		if stop := l.breakOff(ctx); stop != nil {
 			err = errors.Join(err, stop)
 		}
 	} else {
-		err = l.account()
+		err = errors.Join(l.account(), l.dismissAll())
 	}
 	return l.outcome(), err
 }

@@ -74,6 +74,10 @@ type Node struct {
 	Memory int64
 	// GPU is the type of its GPUs, as alternatives name it; may be empty.
 	GPU string
+	// Supply says when there is a server for the node, and Idle for how long one on
+	// request is kept while nothing runs on it.
+	Supply Supply
+	Idle   time.Duration
 }
 
 // Cluster is the capacity that is scheduled. Cores (and GPUs) are numbered

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // What the pictures of controllers that deepen networks share.
@@ -130,7 +131,7 @@ func (l path) Plot(c draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		c.DrawGlyph(draw.GlyphStyle{Color: l.line.Color, Radius: 5.5, Shape: draw.CircleGlyph{}}, points[i])
-		st := style(7.5, readable(nrgba(l.line.Color)), true)
+		st := canvas.Style(7.5, canvas.Readable(nrgba(l.line.Color)), true)
 		st.XAlign, st.YAlign = -0.5, -0.5
 		c.FillText(st, points[i], text)
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // AdaptationAccuracy is the name of this kind of picture.
@@ -48,13 +49,13 @@ func (s study) accuracies(scenario string) Figure {
 	slices.Sort(values)
 	groups := s.chosen(scenario)
 	h := histogram{values: values, bins: 24}
-	var keys []key
+	var keys []canvas.Key
 	for i, g := range groups[:min(len(groups), mostLines)] {
-		line := draw.LineStyle{Color: hue(i), Width: 1.8, Dashes: dashes(i)}
+		line := draw.LineStyle{Color: canvas.Hue(i), Width: 1.8, Dashes: canvas.Dashes(i)}
 		h.marks = append(h.marks, mark{at[g.sequence], line})
-		keys = append(keys, key{g.label(), stroked(line)})
+		keys = append(keys, canvas.Key{Label: g.label(), Swatch: canvas.Stroked(line)})
 	}
-	p := newPlot()
+	p := canvas.NewPlot()
 	p.X.Min, p.X.Max = bounds(values)
 	p.Y.Min, p.Y.Max = 0, float64(h.most())*1.15
 	p.X.Label.Text, p.Y.Label.Text = "final accuracy", "sequences"
@@ -64,8 +65,8 @@ func (s study) accuracies(scenario string) Figure {
 		Picture: Picture{Name: AdaptationAccuracy + "-" + s.name + "-" + scenario, Kind: AdaptationAccuracy, Title: title,
 			Caption: fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers chose "+
 				"(first seed). Further right is better.", len(values)) + someOf(mostLines, len(groups), "chosen sequence")},
-		Width: width, Height: headHeight(keys) + 190,
-		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(head(c, title, keys), 0, -4, 4, 0)) },
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 190,
+		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
 	}
 }
 
@@ -108,8 +109,8 @@ func (h histogram) Plot(c draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		from := low + step*float64(i)
-		c.SetColor(shade(hue(6), 0.55))
-		c.Fill(rectangle(x(from)+0.5, y(0), max(x(from+step)-0.5, x(from)+2), y(float64(n))))
+		c.SetColor(canvas.Shade(canvas.Hue(6), 0.55))
+		c.Fill(canvas.Rectangle(x(from)+0.5, y(0), max(x(from+step)-0.5, x(from)+2), y(float64(n))))
 	}
 	for _, m := range h.marks {
 		c.StrokeLine2(m.line, x(m.at), y(0), x(m.at), vg.Length(c.Max.Y))

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // AdaptationObjective is the name of this kind of picture.
@@ -71,17 +72,17 @@ func (s study) curves(controller string) []learningCurve {
 
 func objectiveFigure(study, controller string, curves []learningCurve) Figure {
 	shown := curves[:min(len(curves), mostLines)]
-	var keys []key
-	p := newPlot()
+	var keys []canvas.Key
+	p := canvas.NewPlot()
 	var values []float64
 	for i, l := range shown {
 		for _, one := range l.seeds {
-			one.line = draw.LineStyle{Color: shade(hue(i), 0.25), Width: 0.8, Dashes: dashes(i)}
+			one.line = draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.25), Width: 0.8, Dashes: canvas.Dashes(i)}
 			values = append(values, one.y...)
 			p.X.Max = max(p.X.Max, one.x[len(one.x)-1])
 			p.Add(one)
 		}
-		keys = append(keys, key{l.label, stroked(draw.LineStyle{Color: hue(i), Width: 1.5, Dashes: dashes(i)})})
+		keys = append(keys, canvas.Key{Label: l.label, Swatch: canvas.Stroked(draw.LineStyle{Color: canvas.Hue(i), Width: 1.5, Dashes: canvas.Dashes(i)})})
 	}
 	p.X.Min = 0
 	p.Y.Min, p.Y.Max = bounds(values)
@@ -92,7 +93,7 @@ func objectiveFigure(study, controller string, curves []learningCurve) Figure {
 			Caption: "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, a line a seed; the colour says on " +
 				"which scenarios it learns. Of agents that learn several in turn, the last is shown." +
 				someOf(len(shown), len(curves), "training")},
-		Width: width, Height: headHeight(keys) + 210,
-		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(head(c, title, keys), 0, -4, 4, 0)) },
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 210,
+		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
 	}
 }

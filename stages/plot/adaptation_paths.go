@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // AdaptationPaths is the name of this kind of picture.
@@ -48,12 +49,12 @@ func (d *Data) adaptationPaths() ([]Figure, error) {
 func (s study) paths(scenario string) (Figure, error) {
 	rows := s.of(scenario)
 	groups := s.chosen(scenario)
-	p := newPlot()
+	p := canvas.NewPlot()
 	var every []float64
 	var strong []path
 	lines, actions := map[string]path{}, map[string][]string{}
 	for _, r := range rows {
-		l := path{x: r.Times, y: r.Expected, line: draw.LineStyle{Color: shade(hue(6), 0.55), Width: 0.5}}
+		l := path{x: r.Times, y: r.Expected, line: draw.LineStyle{Color: canvas.Shade(canvas.Hue(6), 0.55), Width: 0.5}}
 		if len(l.x) != len(l.y) || len(l.x) == 0 {
 			return Figure{}, fmt.Errorf("the sequence %q has %d times and %d accuracies", r.Sequence, len(l.x), len(l.y))
 		}
@@ -64,16 +65,16 @@ func (s study) paths(scenario string) (Figure, error) {
 			p.Add(l)
 		}
 	}
-	var keys []key
+	var keys []canvas.Key
 	for i, g := range groups[:min(len(groups), mostLines)] {
 		l, ok := lines[g.sequence]
 		if !ok {
 			continue
 		}
-		l.line = draw.LineStyle{Color: hue(i), Width: 1.7, Dashes: dashes(i)}
+		l.line = draw.LineStyle{Color: canvas.Hue(i), Width: 1.7, Dashes: canvas.Dashes(i)}
 		l.marks = append(slices.Clone(actions[g.sequence]), "")
 		strong = append(strong, l)
-		keys = append(keys, key{g.label(), stroked(l.line)})
+		keys = append(keys, canvas.Key{Label: g.label(), Swatch: canvas.Stroked(l.line)})
 	}
 	for i := len(strong) - 1; i >= 0; i-- { // the first is on top
 		p.Add(strong[i])
@@ -91,8 +92,8 @@ func (s study) paths(scenario string) (Figure, error) {
 				"begin as it did until then; at the end, its own. Marks are the actions that were taken there: the number of " +
 				"the block that was deepened, the last number for nothing. Controllers are shown with their first seed." +
 				someOf(mostLines, len(groups), "chosen sequence")},
-		Width: width, Height: headHeight(keys) + 300,
-		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(head(c, title, keys), 0, -4, 4, 0)) },
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 300,
+		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
 	}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // AdaptationRanks is the name of this kind of picture.
@@ -49,20 +50,20 @@ func (s study) ranks() Figure {
 			Caption: "The median rank over the seeds among all sequences (1 is the best), and below it the mean regret: how far " +
 				"the accuracy stays below the best. Darker is better. A tile with a frame is of a controller that has neither " +
 				"learned nor tried in this scenario, nor read what it cannot know."},
-		Width: width, Height: headHeight(nil) + foot + tall*float64(len(s.controllers)) + margin,
+		Width: canvas.Width, Height: canvas.HeadHeight(nil) + foot + tall*float64(len(s.controllers)) + canvas.Margin,
 		Paint: func(c draw.Canvas) {
-			c = head(c, title, nil)
+			c = canvas.Head(c, title, nil)
 			wide := (c.Size().X - names) / vg.Length(len(s.scenarios))
 			for j, scenario := range s.scenarios {
-				st := style(tickSize, ink, false)
+				st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 				st.XAlign, st.YAlign = text.XCenter, text.YTop
 				c.FillText(st, vg.Point{X: c.Min.X + names + wide*(vg.Length(j)+0.5), Y: c.Max.Y}, scenario)
 			}
 			for i, controller := range s.controllers {
 				top := c.Max.Y - foot - vg.Length(tall*float64(i))
-				st := style(tickSize, ink, false)
+				st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 				st.XAlign, st.YAlign = text.XRight, text.YCenter
-				c.FillText(st, vg.Point{X: c.Min.X + names - 6, Y: top - tall/2}, fit(controller, names-8, tickSize))
+				c.FillText(st, vg.Point{X: c.Min.X + names - 6, Y: top - tall/2}, canvas.Fit(controller, names-8, canvas.TickSize))
 				for j, scenario := range s.scenarios {
 					if r, ok := rows[[2]string{controller, scenario}]; ok {
 						left := c.Min.X + names + wide*vg.Length(j)
@@ -80,19 +81,19 @@ func (s study) ranks() Figure {
 func rankTile(c draw.Canvas, r record.RankingRow, box vg.Rectangle) {
 	// Ranks are compared by their logarithm: the first ones matter most.
 	white := 0.95 * math.Log(max(r.Rank, 1)) / math.Log(float64(max(r.Of, 2)))
-	fill := shade(hue(0), white)
+	fill := canvas.Shade(canvas.Hue(0), white)
 	c.SetColor(fill)
-	c.Fill(rectangle(box.Min.X+1, box.Min.Y+1, box.Max.X-1, box.Max.Y-1))
+	c.Fill(canvas.Rectangle(box.Min.X+1, box.Min.Y+1, box.Max.X-1, box.Max.Y-1))
 	if !r.Knew {
-		c.SetColor(ink)
+		c.SetColor(canvas.Ink)
 		c.SetLineWidth(1.2)
-		c.Stroke(rectangle(box.Min.X+2, box.Min.Y+2, box.Max.X-2, box.Max.Y-2))
+		c.Stroke(canvas.Rectangle(box.Min.X+2, box.Min.Y+2, box.Max.X-2, box.Max.Y-2))
 	}
 	middle := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}
-	st := style(labelSize, readable(fill), true)
+	st := canvas.Style(canvas.LabelSize, canvas.Readable(fill), true)
 	st.XAlign, st.YAlign = text.XCenter, text.YBottom
 	c.FillText(st, vg.Point{X: middle.X, Y: middle.Y - 1}, fmt.Sprintf("%g", r.Rank))
-	st = style(smallSize, readable(fill), false)
+	st = canvas.Style(canvas.SmallSize, canvas.Readable(fill), false)
 	st.XAlign, st.YAlign = text.XCenter, text.YTop
 	c.FillText(st, vg.Point{X: middle.X, Y: middle.Y - 1}, fmt.Sprintf("%.4f", r.Regret))
 }

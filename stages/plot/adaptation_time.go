@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // AdaptationTime is the name of this kind of picture.
@@ -44,19 +45,19 @@ func (d *Data) adaptationTime() ([]Figure, error) {
 			out = append(out, skipped(AdaptationTime, name, title, "no decision was timed")...)
 			continue
 		}
-		p := newPlot()
+		p := canvas.NewPlot()
 		p.X.Scale, p.X.Min, p.X.Max = plot.LogScale{}, low, high
 		p.X.Tick.Marker = powers{}
 		p.X.Label.Text = "time of a decision (s)"
 		p.Y.Min, p.Y.Max = 0, float64(len(s.controllers))
 		p.HideY()
-		p.Add(grid{vertical: true}, bars)
+		p.Add(canvas.Grid{Vertical: true}, bars)
 		out = append(out, Figure{
 			Picture: Picture{Name: name, Kind: AdaptationTime, Title: title,
 				Caption: "A dot a scenario and seed, a line at the mean, on a logarithmic scale, measured on this machine. Of a " +
 					"controller that searches it is a share of the whole search, without the trainings that it asks for."},
-			Width: width, Height: headHeight(nil) + 20*float64(len(s.controllers)) + 36 + margin,
-			Paint: func(c draw.Canvas) { p.Draw(draw.Crop(head(c, title, nil), 110, -8, 4, 0)) },
+			Width: canvas.Width, Height: canvas.HeadHeight(nil) + 20*float64(len(s.controllers)) + 36 + canvas.Margin,
+			Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, nil), 110, -8, 4, 0)) },
 		})
 	}
 	return out, nil
@@ -84,14 +85,14 @@ func (b timeBars) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for i, row := range b.seconds {
 		at := y(float64(len(b.names)-i) - 0.5)
-		st := style(tickSize, ink, false)
+		st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 		st.XAlign, st.YAlign = text.XRight, text.YCenter
-		c.FillText(st, vg.Point{X: c.Min.X - 6, Y: at}, fit(b.names[i], 104, tickSize))
+		c.FillText(st, vg.Point{X: c.Min.X - 6, Y: at}, canvas.Fit(b.names[i], 104, canvas.TickSize))
 		for _, v := range row {
-			c.DrawGlyph(draw.GlyphStyle{Color: shade(hue(0), 0.4), Radius: 2.2, Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: at})
+			c.DrawGlyph(draw.GlyphStyle{Color: canvas.Shade(canvas.Hue(0), 0.4), Radius: 2.2, Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: at})
 		}
 		if mean := meanOf(row); known(mean) {
-			c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1.6}, x(mean), at-6, x(mean), at+6)
+			c.StrokeLine2(draw.LineStyle{Color: canvas.Ink, Width: 1.6}, x(mean), at-6, x(mean), at+6)
 		}
 	}
 }
