@@ -20,8 +20,8 @@ func adaptationBlock() *schema.Block {
 			"controller in each scenario), `decisions.csv` (each decision with time left, state, probabilities and " +
 			"action), `sequences.csv` (every constant sequence), `objectives.csv` and `training.csv`.",
 		Example: `adaptation "cnn" {
-  table     = "papers/adaptation/cnn1.csv"
-  decisions = 3
+  table     = "deepening.csv"
+  decisions = 2
 
   controller "agent" {}
 

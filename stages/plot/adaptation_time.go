@@ -48,7 +48,7 @@ func (d *Data) adaptationTime() ([]Figure, error) {
 		p := canvas.NewPlot()
 		p.X.Scale, p.X.Min, p.X.Max = plot.LogScale{}, low, high
 		p.X.Tick.Marker = powers{}
-		p.X.Label.Text = "time of a decision (s)"
+		p.X.Label.Text = "time of a decision"
 		p.Y.Min, p.Y.Max = 0, float64(len(s.controllers))
 		p.HideY()
 		p.Add(canvas.Grid{Vertical: true}, bars)
