@@ -6,6 +6,8 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -52,6 +54,7 @@ var rules = []struct {
 	{"stages/rank", []string{"stages$", "stages/learn", "scheduler", "results"}},
 	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
 	{"stages/plot/canvas", nil},
+	{"stages/plot/deepening", []string{"stages/plot", "results"}},
 	{"stages/plot/timeline", []string{"stages/plot/canvas", "results/record", "scheduler$", "scheduler/ledger"}},
 	{"stages/plot", append([]string{"stages$", "stages/plot/", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
 	{"stages/execute", append([]string{
@@ -62,7 +65,7 @@ var rules = []struct {
 	{"experiments/schema", nil},
 	{"experiments/units", nil},
 	{"experiments/words", nil},
-	{"experiments/language", []string{"scheduler", "estimator", "hardware/engine", "results"}},
+	{"experiments/language", []string{"scheduler", "estimator", "hardware/engine", "results", "stages$"}},
 	{"experiments/eval", []string{"experiments$", "experiments/language", "experiments/words", "scheduler/workload"}},
 	{"experiments/matrix", []string{"experiments$", "experiments/eval", "experiments/words", "results"}},
 	{"experiments/blocks", []string{"results/picture",
@@ -81,12 +84,14 @@ var rules = []struct {
 	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
 	{"scheduler/queue", nil},
 	{"scheduler/matching", nil},
+	{"scheduler/cluster", nil},
+	{"scheduler/job", []string{"scheduler/cluster"}},
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
-	{"scheduler/policy", []string{"scheduler$", "scheduler/queue", "scheduler/matching"}},
+	{"scheduler/policy", []string{"scheduler$", "scheduler/cluster", "scheduler/queue", "scheduler/matching"}},
 	{"scheduler/control", []string{"scheduler", "estimator"}},
 	{"scheduler/", []string{"scheduler"}},
-	{"scheduler", []string{"scheduler/queue"}}, // and no policy
+	{"scheduler", []string{"scheduler/queue", "scheduler/cluster", "scheduler/job"}}, // and no policy
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
 	{"jobs/builtin/network", []string{"jobs/digits"}},
@@ -161,6 +166,7 @@ var takesApart = map[string]string{
 	"cmd/tfexp/args.go":            "command lines, and the flag library's errors",
 	"cmd/tfexp/cells.go":           "names of log files",
 	"cmd/tfexp/export.go":          "command lines",
+	"cmd/tfexp/import.go":          "command lines",
 	"cmd/tfexp/init.go":            "file names",
 	"cmd/tfexp/root.go":            "command lines",
 	"cmd/tfexp/show/waits.go":      "reasons in decisions.jsonl, which differ in their numbers only",
@@ -282,5 +288,29 @@ func eachFile(t *testing.T, visit func(path, pkg string, file *ast.File)) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// mostLines is the number of lines of code, without blank lines, comments and tests, above which a package is to be
+// split.
+const mostLines = 2500
+
+func TestPackagesAreSmall(t *testing.T) {
+	lines := map[string]int{}
+	eachFile(t, func(path, pkg string, _ *ast.File) {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(raw)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+				lines[pkg]++
+			}
+		}
+	})
+	for _, pkg := range slices.Sorted(maps.Keys(lines)) {
+		if lines[pkg] > mostLines {
+			t.Errorf("%s has %d lines of code, want at most %d: split it", pkg, lines[pkg], mostLines)
+		}
 	}
 }

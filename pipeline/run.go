@@ -40,7 +40,7 @@ type run struct {
 
 // Run executes the plan. It returns *store.InUseError when another process works in
 // the folder, *engine.Unavailable when an engine is not available, and ErrInterrupted
-// when ctx was cancelled; the outcome then tells how far it got.
+// when ctx was cancelled; the outcome then holds what was done.
 func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	if err := p.ready(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	}
 	defer r.close()
 
-	r.chain = &chain{run: r, seen: r.seen(), digests: map[stages.Artifact]string{}, broken: map[stages.Artifact]bool{}}
+	r.chain = &chain{run: r, seen: r.seen(), digests: map[stages.Artifact]map[string]string{}, broken: map[stages.Artifact]bool{}}
 	state, err := r.chain.all(ctx)
 	r.record.Reported = !r.chain.anyBroken()
 	err = errors.Join(err, r.finish(state))

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // An Artifact is something that stages leave for others.
@@ -26,6 +28,9 @@ const (
 	Ending   Artifact = "ending"
 	Tables   Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
 	Pictures Artifact = "pictures" // plots/
+	// Sections are parts of the report, which any stage may add with
+	// record.WriteSection; there need not be any.
+	Sections Artifact = "sections"
 	Report   Artifact = "report"   // report.html
 	Agents   Artifact = "agents"   // what agents have learned
 	Rankings Artifact = "rankings" // ranking.csv, decisions.csv and others of controllers
@@ -39,6 +44,9 @@ type Stage struct {
 	Reads, Writes []Artifact
 	// Files are those that it leaves in the experiment's folder, or folders in it.
 	Files []string
+	// Block is a block of the language that the stage brings; it may be nil. Its
+	// values are in Run.Settings, and part of the stage's key.
+	Block *schema.Block
 	// Key describes all that its files depend on beside the artifacts that it
 	// reads. While that and the files are the same, the stage is not run again. A
 	// stage without a key keeps its work in smaller pieces (samples, cells), and
@@ -125,7 +133,7 @@ func order(all []*Stage) ([]*Stage, error) {
 	}
 	for _, s := range all {
 		for _, a := range s.Reads {
-			if a != Ending && len(writers[a]) == 0 {
+			if a != Ending && a != Sections && len(writers[a]) == 0 {
 				return nil, fmt.Errorf("the stage %q reads %s, which no stage writes", s.Name, a)
 			}
 		}

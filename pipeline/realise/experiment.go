@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 )
@@ -28,6 +29,8 @@ type Experiment struct {
 	// cells are the points of the matrix with their replicates, in the order of
 	// the file.
 	cells []*Cell
+	// added are the points of cells beyond the matrix.
+	added []point
 	// units are the jobs to sample; families has those of each program, as
 	// indexes into units, in the order of their threads.
 	units    []*Unit
@@ -86,6 +89,9 @@ func (x *Experiment) Lenient() bool  { return x.spec.Lenient }
 
 // Studies are the adaptation blocks of the file.
 func (x *Experiment) Studies() []*adapt.Study { return x.spec.Adaptations }
+
+// Settings are the values of the blocks that a stage brings.
+func (x *Experiment) Settings(stage string) []schema.Settings { return x.spec.Stages[stage] }
 
 // Host is the machine.
 func (x *Experiment) Host() hardware.Machine { return x.host }

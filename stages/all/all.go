@@ -9,6 +9,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/fidelity"
 	_ "github.com/tfexp/tfexp/stages/learn"
 	_ "github.com/tfexp/tfexp/stages/plot"
+	_ "github.com/tfexp/tfexp/stages/plot/deepening"
 	_ "github.com/tfexp/tfexp/stages/profile"
 	_ "github.com/tfexp/tfexp/stages/rank"
 	_ "github.com/tfexp/tfexp/stages/report"

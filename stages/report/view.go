@@ -39,6 +39,7 @@ type view struct {
 	Adaptations        adaptations
 	NoCells            bool // the matrix has none, and other things are shown
 	Estimates          estimates
+	Sections           []section
 	Failures           []failure
 	MoreFailures       int
 	Cells              prose.Table
@@ -52,6 +53,13 @@ type view struct {
 // answer is a comparison, or several, in a sentence. Tag is the verdict of one;
 // Kind is for the colour.
 type answer struct{ Text, Tag, Kind string }
+
+// section is one that a stage has added. ID is that of its heading.
+type section struct {
+	ID, Title string
+	Sentences []string
+	Table     prose.Table
+}
 
 // block is a workload, hardware or policy in one line.
 type block struct{ Kind, Name, Summary string }
@@ -103,6 +111,9 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 	if err := v.adaptations(e); err != nil {
 		return nil, err
 	}
+	if err := v.sections(e); err != nil {
+		return nil, err
+	}
 	if err := v.failures(e); err != nil {
 		return nil, err
 	}
@@ -114,6 +125,18 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// sections fills in what stages have added to the report.
+func (v *view) sections(e *record.Experiment) error {
+	sections, err := e.Sections()
+	for _, s := range sections {
+		v.Sections = append(v.Sections, section{
+			ID: "section-" + s.Name, Title: s.Title, Sentences: s.Sentences,
+			Table: prose.Table{Left: s.Text, Header: s.Header, Rows: s.Rows},
+		})
+	}
+	return err
 }
 
 // when says when the run was made, and how long it took.
@@ -148,7 +171,7 @@ func (v *view) answers(e *record.Experiment) {
 	for _, a := range answers[:min(len(answers), mostAnswers)] {
 		tag := a.Verdict
 		if a.Rows > 1 {
-			tag = "" // the text tells how many have which
+			tag = "" // the text has the numbers
 		}
 		v.Answers = append(v.Answers, answer{a.Text, tag, kind(a.Verdict)})
 		v.Joined = v.Joined || a.Rows > 1 && a.Verdict != record.NotEnoughReplicates

@@ -1,4 +1,4 @@
-package plot
+package deepening
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/picture"
+	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -14,12 +15,12 @@ import (
 const AdaptationObjective = "adaptation_objective"
 
 func init() {
-	Register(Kind{
+	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
 			Rank: 131, Name: AdaptationObjective, Section: picture.InAdaptation,
 			Doc: "the mean reward of agents by episode, a panel an agent",
 		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.adaptationObjective() },
+		Draw: adaptationObjective,
 	})
 }
 
@@ -29,12 +30,12 @@ type learningCurve struct {
 	seeds []path
 }
 
-func (d *Data) adaptationObjective() ([]Figure, error) {
-	all, err := d.studies()
+func adaptationObjective(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
+	all, err := studies(d)
 	if err != nil {
 		return nil, err
 	}
-	var out []Figure
+	var out []pictures.Figure
 	for _, s := range all {
 		for _, name := range s.controllers {
 			if curves := s.curves(name); len(curves) > 0 {
@@ -70,7 +71,7 @@ func (s study) curves(controller string) []learningCurve {
 	return out
 }
 
-func objectiveFigure(study, controller string, curves []learningCurve) Figure {
+func objectiveFigure(study, controller string, curves []learningCurve) pictures.Figure {
 	shown := curves[:min(len(curves), mostLines)]
 	var keys []canvas.Key
 	p := canvas.NewPlot()
@@ -88,8 +89,8 @@ func objectiveFigure(study, controller string, curves []learningCurve) Figure {
 	p.Y.Min, p.Y.Max = bounds(values)
 	p.X.Label.Text, p.Y.Label.Text = "episodes (thousands)", "mean reward"
 	title := fmt.Sprintf("Reward while the agent %q learns – %s", controller, study)
-	return Figure{
-		Picture: Picture{Name: AdaptationObjective + "-" + study + "-" + controller, Kind: AdaptationObjective, Title: title,
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: AdaptationObjective + "-" + study + "-" + controller, Kind: AdaptationObjective, Title: title,
 			Caption: "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, a line a seed; the colour says on " +
 				"which scenarios it learns. Of agents that learn several in turn, the last is shown." +
 				someOf(len(shown), len(curves), "training")},

@@ -1,4 +1,6 @@
-package plot
+// Package deepening draws the pictures of controllers that decide when to deepen
+// a network.
+package deepening
 
 import (
 	"fmt"
@@ -11,6 +13,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -25,7 +29,7 @@ type study struct {
 
 // studies groups the tables by their blocks, in the order of the file; none where
 // the experiment has no such block.
-func (d *Data) studies() ([]study, error) {
+func studies(d *pictures.Data) ([]study, error) {
 	all, err := d.Adaptations()
 	if err != nil {
 		return nil, err
@@ -141,10 +145,21 @@ func (l path) Plot(c draw.Canvas, p *plot.Plot) {
 func bounds(values []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, v := range values {
-		if known(v) {
+		if stats.Finite(v) {
 			low, high = min(low, v), max(high, v)
 		}
 	}
 	room := max(0.05*(high-low), 1e-6)
 	return low - room, high + room
+}
+
+// mostLines is the number of lines that one picture tells apart.
+const mostLines = 7
+
+// someOf says that only the first n of all are shown; "" when all are.
+func someOf(n, all int, noun string) string {
+	if n >= all {
+		return ""
+	}
+	return fmt.Sprintf(" Only the first %d of %d %ss are shown.", n, all, noun)
 }

@@ -1,8 +1,9 @@
-package plot
+package deepening
 
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -10,6 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/stats"
+	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -17,32 +20,34 @@ import (
 const AdaptationTime = "adaptation_time"
 
 func init() {
-	Register(Kind{
+	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
 			Rank: 134, Name: AdaptationTime, Section: picture.InAdaptation,
 			Doc: "how long controllers take for a decision on when to deepen a network",
 		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.adaptationTime() },
+		Draw: adaptationTime,
 	})
 }
 
-func (d *Data) adaptationTime() ([]Figure, error) {
-	all, err := d.studies()
+func adaptationTime(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
+	all, err := studies(d)
 	if err != nil {
 		return nil, err
 	}
-	var out []Figure
+	var out []pictures.Figure
 	for _, s := range all {
 		bars := timeBars{names: s.controllers, seconds: make([][]float64, len(s.controllers))}
 		for _, r := range s.Trainings {
-			if i := index(s.controllers, r.Controller); i >= 0 && r.Deciding > 0 {
+			if i := slices.Index(s.controllers, r.Controller); i >= 0 && r.Deciding > 0 {
 				bars.seconds[i] = append(bars.seconds[i], r.Deciding)
 			}
 		}
 		name, title := AdaptationTime+"-"+s.name, "Time of a decision – "+s.name
 		low, high := bars.bounds()
 		if !(high > 0) {
-			out = append(out, skipped(AdaptationTime, name, title, "no decision was timed")...)
+			out = append(out, pictures.Figure{Picture: pictures.Picture{
+				Name: name, Kind: AdaptationTime, Title: title, Skipped: "no decision was timed",
+			}})
 			continue
 		}
 		p := canvas.NewPlot()
@@ -52,8 +57,8 @@ func (d *Data) adaptationTime() ([]Figure, error) {
 		p.Y.Min, p.Y.Max = 0, float64(len(s.controllers))
 		p.HideY()
 		p.Add(canvas.Grid{Vertical: true}, bars)
-		out = append(out, Figure{
-			Picture: Picture{Name: name, Kind: AdaptationTime, Title: title,
+		out = append(out, pictures.Figure{
+			Picture: pictures.Picture{Name: name, Kind: AdaptationTime, Title: title,
 				Caption: "A dot a scenario and seed, a line at the mean, on a logarithmic scale, measured on this machine. Of a " +
 					"controller that searches it is a share of the whole search, without the trainings that it asks for."},
 			Width: canvas.Width, Height: canvas.HeadHeight(nil) + 20*float64(len(s.controllers)) + 36 + canvas.Margin,
@@ -91,7 +96,11 @@ func (b timeBars) Plot(c draw.Canvas, p *plot.Plot) {
 		for _, v := range row {
 			c.DrawGlyph(draw.GlyphStyle{Color: canvas.Shade(canvas.Hue(0), 0.4), Radius: 2.2, Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: at})
 		}
-		if mean := meanOf(row); known(mean) {
+		var mean stats.Mean
+		for _, v := range row {
+			mean.Add(v)
+		}
+		if mean := mean.Value(); stats.Finite(mean) {
 			c.StrokeLine2(draw.LineStyle{Color: canvas.Ink, Width: 1.6}, x(mean), at-6, x(mean), at+6)
 		}
 	}

@@ -1,4 +1,4 @@
-package plot
+package deepening
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/picture"
+	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -15,12 +16,12 @@ import (
 const AdaptationPaths = "adaptation_paths"
 
 func init() {
-	Register(Kind{
+	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
 			Rank: 130, Name: AdaptationPaths, Section: picture.InAdaptation,
 			Doc: "accuracy over time, a line a sequence of deepening, with the chosen ones and their actions marked",
 		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.adaptationPaths() },
+		Draw: adaptationPaths,
 	})
 }
 
@@ -28,12 +29,12 @@ func nrgba(c color.Color) color.NRGBA { return color.NRGBAModel.Convert(c).(colo
 
 // adaptationPaths draws, for each scenario, the final accuracy that is to be
 // expected as decisions are made.
-func (d *Data) adaptationPaths() ([]Figure, error) {
-	all, err := d.studies()
+func adaptationPaths(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
+	all, err := studies(d)
 	if err != nil {
 		return nil, err
 	}
-	var out []Figure
+	var out []pictures.Figure
 	for _, s := range all {
 		for _, scenario := range s.scenarios {
 			f, err := s.paths(scenario)
@@ -46,7 +47,7 @@ func (d *Data) adaptationPaths() ([]Figure, error) {
 	return out, nil
 }
 
-func (s study) paths(scenario string) (Figure, error) {
+func (s study) paths(scenario string) (pictures.Figure, error) {
 	rows := s.of(scenario)
 	groups := s.chosen(scenario)
 	p := canvas.NewPlot()
@@ -56,7 +57,7 @@ func (s study) paths(scenario string) (Figure, error) {
 	for _, r := range rows {
 		l := path{x: r.Times, y: r.Expected, line: draw.LineStyle{Color: canvas.Shade(canvas.Hue(6), 0.55), Width: 0.5}}
 		if len(l.x) != len(l.y) || len(l.x) == 0 {
-			return Figure{}, fmt.Errorf("the sequence %q has %d times and %d accuracies", r.Sequence, len(l.x), len(l.y))
+			return pictures.Figure{}, fmt.Errorf("the sequence %q has %d times and %d accuracies", r.Sequence, len(l.x), len(l.y))
 		}
 		every = append(every, r.Expected...)
 		actions[r.Sequence] = r.Actions
@@ -86,8 +87,8 @@ func (s study) paths(scenario string) (Figure, error) {
 	p.Y.Min, p.Y.Max = bounds(every)
 	p.X.Label.Text, p.Y.Label.Text = "time of the budget that is used (s)", "accuracy"
 	title := fmt.Sprintf("Accuracy to be expected over time – %s, %s", s.name, scenario)
-	return Figure{
-		Picture: Picture{Name: AdaptationPaths + "-" + s.name + "-" + scenario, Kind: AdaptationPaths, Title: title,
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: AdaptationPaths + "-" + s.name + "-" + scenario, Kind: AdaptationPaths, Title: title,
 			Caption: "A line a sequence of decisions. At a decision it is the mean final accuracy of all sequences that " +
 				"begin as it did until then; at the end, its own. Marks are the actions that were taken there: the number of " +
 				"the block that was deepened, the last number for nothing. Controllers are shown with their first seed." +

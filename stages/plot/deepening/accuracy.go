@@ -1,4 +1,4 @@
-package plot
+package deepening
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/picture"
+	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -16,21 +17,21 @@ import (
 const AdaptationAccuracy = "adaptation_accuracy"
 
 func init() {
-	Register(Kind{
+	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
 			Rank: 133, Name: AdaptationAccuracy, Section: picture.InAdaptation,
 			Doc: "the distribution of accuracy over all sequences of deepening, with the chosen ones marked",
 		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.adaptationAccuracy() },
+		Draw: adaptationAccuracy,
 	})
 }
 
-func (d *Data) adaptationAccuracy() ([]Figure, error) {
-	all, err := d.studies()
+func adaptationAccuracy(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
+	all, err := studies(d)
 	if err != nil {
 		return nil, err
 	}
-	var out []Figure
+	var out []pictures.Figure
 	for _, s := range all {
 		for _, scenario := range s.scenarios {
 			out = append(out, s.accuracies(scenario))
@@ -39,7 +40,7 @@ func (d *Data) adaptationAccuracy() ([]Figure, error) {
 	return out, nil
 }
 
-func (s study) accuracies(scenario string) Figure {
+func (s study) accuracies(scenario string) pictures.Figure {
 	var values []float64
 	at := map[string]float64{}
 	for _, r := range s.of(scenario) {
@@ -61,8 +62,8 @@ func (s study) accuracies(scenario string) Figure {
 	p.X.Label.Text, p.Y.Label.Text = "final accuracy", "sequences"
 	p.Add(h)
 	title := fmt.Sprintf("Accuracy of all sequences – %s, %s", s.name, scenario)
-	return Figure{
-		Picture: Picture{Name: AdaptationAccuracy + "-" + s.name + "-" + scenario, Kind: AdaptationAccuracy, Title: title,
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: AdaptationAccuracy + "-" + s.name + "-" + scenario, Kind: AdaptationAccuracy, Title: title,
 			Caption: fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers chose "+
 				"(first seed). Further right is better.", len(values)) + someOf(mostLines, len(groups), "chosen sequence")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 190,

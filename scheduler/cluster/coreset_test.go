@@ -1,4 +1,4 @@
-package scheduler
+package cluster
 
 import (
 	"testing"
@@ -28,23 +28,23 @@ func TestCoreSetText(t *testing.T) {
 // slots gives out what is lowest.
 func TestCoreSetsAndSlots(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := slots{bounds: []int32{0}}
-		s.addNode(int32(rapid.IntRange(1, 70).Draw(t, "first node")))
-		s.addNode(int32(rapid.IntRange(1, 70).Draw(t, "second node")))
-		all := s.bounds[2]
+		s := Slots{Bounds: []int32{0}}
+		s.AddNode(int32(rapid.IntRange(1, 70).Draw(t, "first node")))
+		s.AddNode(int32(rapid.IntRange(1, 70).Draw(t, "second node")))
+		all := s.Bounds[2]
 		free := make([]bool, all)
 		for c := range free {
 			free[c] = rapid.Bool().Draw(t, "free")
-			s.mark(CoreSet{{int32(c), int32(c) + 1}}, free[c])
+			s.Mark(CoreSet{{Lo: int32(c), Hi: int32(c) + 1}}, free[c])
 		}
 		var want []int
 		for c := range free {
-			if free[c] && s.nodeOf(int32(c)) == 1 {
+			if free[c] && s.NodeOf(int32(c)) == 1 {
 				want = append(want, c)
 			}
 		}
 		n := rapid.IntRange(0, len(want)).Draw(t, "n")
-		set := CoreSet(s.lowest(nil, 0, s.bounds[1], s.bounds[2], int32(n)))
+		set := CoreSet(s.Lowest(nil, 0, s.Bounds[1], s.Bounds[2], int32(n)))
 		var got []int
 		set.Each(func(c int) { got = append(got, c) })
 		if len(got) != n || set.Count() != n {
@@ -55,12 +55,12 @@ func TestCoreSetsAndSlots(t *testing.T) {
 				t.Fatalf("%s is not %v", set, want[:n])
 			}
 		}
-		if !s.allFree(set) {
+		if !s.AllFree(set) {
 			t.Fatalf("%s is not free", set)
 		}
 		k := rapid.IntRange(0, n).Draw(t, "k")
-		low, rest := set.cut(k)
-		if low.Count() != k || low.union(rest).String() != set.String() {
+		low, rest := set.Cut(k)
+		if low.Count() != k || low.Union(rest).String() != set.String() {
 			t.Fatalf("%s is cut into %s and %s", set, low, rest)
 		}
 	})

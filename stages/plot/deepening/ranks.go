@@ -1,4 +1,4 @@
-package plot
+package deepening
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -17,36 +18,36 @@ import (
 const AdaptationRanks = "adaptation_ranks"
 
 func init() {
-	Register(Kind{
+	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
 			Rank: 132, Name: AdaptationRanks, Section: picture.InAdaptation,
 			Doc: "ranks of controllers that deepen networks, a tile a controller and scenario",
 		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.adaptationRanks() },
+		Draw: adaptationRanks,
 	})
 }
 
-func (d *Data) adaptationRanks() ([]Figure, error) {
-	all, err := d.studies()
+func adaptationRanks(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
+	all, err := studies(d)
 	if err != nil {
 		return nil, err
 	}
-	var out []Figure
+	var out []pictures.Figure
 	for _, s := range all {
 		out = append(out, s.ranks())
 	}
 	return out, nil
 }
 
-func (s study) ranks() Figure {
+func (s study) ranks() pictures.Figure {
 	const tall, names, foot = 26.0, 110.0, 16.0
 	rows := map[[2]string]record.RankingRow{}
 	for _, r := range s.Ranking {
 		rows[[2]string{r.Controller, r.Scenario}] = r
 	}
 	title := fmt.Sprintf("Ranks of controllers by scenario – %s", s.name)
-	return Figure{
-		Picture: Picture{Name: AdaptationRanks + "-" + s.name, Kind: AdaptationRanks, Title: title,
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: AdaptationRanks + "-" + s.name, Kind: AdaptationRanks, Title: title,
 			Caption: "The median rank over the seeds among all sequences (1 is the best), and below it the mean regret: how far " +
 				"the accuracy stays below the best. Darker is better. A tile with a frame is of a controller that has neither " +
 				"learned nor tried in this scenario, nor read what it cannot know."},
