@@ -51,8 +51,10 @@ var rules = []struct {
 		"pipeline/", "stages$", "experiments", "results",
 	}, machines...)},
 	{"stages/all", []string{"stages/"}},
+	{"stages/rank", []string{"stages$", "stages/learn", "scheduler", "results"}},
 	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
 	{"stages/plot/canvas", nil},
+	{"stages/plot/deepening", []string{"stages/plot", "results"}},
 	{"stages/plot/timeline", []string{"stages/plot/canvas", "results/record", "scheduler$", "scheduler/ledger"}},
 	{"stages/plot", append([]string{"stages$", "stages/plot/", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
 	{"stages/execute", append([]string{
@@ -90,7 +92,7 @@ var rules = []struct {
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
 	{"scheduler/policy", []string{"scheduler$", "scheduler/cluster", "scheduler/queue", "scheduler/matching"}},
-	{"scheduler/control", []string{"scheduler", "estimator/surrogate"}},
+	{"scheduler/control", []string{"scheduler", "estimator"}},
 	{"scheduler/", []string{"scheduler"}},
 	{"scheduler", []string{"scheduler/queue", "scheduler/cluster", "scheduler/job"}}, // and no policy
 	{"jobs/contract", nil},

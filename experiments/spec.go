@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/control/adapt"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -91,6 +92,8 @@ type Spec struct {
 	Profile  Profile
 	Estimate Estimate
 	Compares []Compare
+	// Adaptations are the studies of controllers that deepen networks.
+	Adaptations []*adapt.Study
 	// Thresholds are in the order of the file.
 	Thresholds []Threshold
 	Plots      []Plot

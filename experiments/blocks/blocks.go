@@ -52,6 +52,7 @@ func (d *Decoder) Experiment() *experiments.Spec {
 		s.Records = eval.Get[string](a, "records")
 		s.Until = eval.Get[time.Duration](a, "until")
 	}
+	s.Adaptations = d.adaptations()
 	return s
 }
 

@@ -134,6 +134,9 @@ func (m *matrix) declareImplied() bool {
 		implied = append(implied, []int{len(m.axes)})
 		m.axes = append(m.axes, x)
 	}
+	if alone := len(missing) == len(matrixKinds) && m.root.First("adaptation") != nil; alone {
+		return false // its adaptation blocks are all that it has
+	}
 	if e := m.root.First("experiment"); len(missing) > 0 && e != nil {
 		m.Errorf(e.Header, "Nothing to run", "The experiment has no %s block, so its matrix is empty.",
 			strings.Join(missing, ", no "))

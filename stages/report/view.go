@@ -37,6 +37,8 @@ type view struct {
 	Skipped            []record.Picture
 	NoPictures         string
 	Fidelity           fidelity
+	Adaptations        adaptations
+	NoCells            bool // the matrix has none, and other things are shown
 	Estimates          estimates
 	Sections           []section
 	Failures           []failure
@@ -106,6 +108,9 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 			v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")})
 		}
 		v.Estimates.Answers = nil
+	}
+	if err := v.adaptations(e); err != nil {
+		return nil, err
 	}
 	if err := v.sections(e); err != nil {
 		return nil, err

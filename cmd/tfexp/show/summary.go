@@ -40,6 +40,8 @@ type runSummary struct {
 	// Thresholds are the declared thresholds, met or missed; absent without any.
 	Thresholds []prose.Verdict  `json:"thresholds,omitempty"`
 	Warnings   []record.Warning `json:"warnings"`
+	// Ranking has the rows of ranking.csv; absent without adaptation blocks.
+	Ranking []record.RankingRow `json:"ranking,omitempty"`
 }
 
 // Summary prints the results of a run.
@@ -58,6 +60,10 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	if err != nil {
 		return err
 	}
+	adaptations, err := e.Adaptations()
+	if err != nil {
+		return err
+	}
 	if asJSON {
 		summary := runSummary{
 			Experiment: plan.Experiment, Dir: plan.Dir,
@@ -67,6 +73,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 			Answers: answers, Thresholds: thresholds,
 			Warnings: append([]record.Warning{}, e.Warnings()...),
 		}
+		summary.Ranking = adaptations.Ranking
 		if fidelity.Cells > 0 {
 			summary.Fidelity = &fidelity
 		}
@@ -74,6 +81,15 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	}
 	if err := p.tunings(e); err != nil {
 		return err
+	}
+	if len(adaptations.Ranking) > 0 {
+		if err := p.adaptations(prose.Adaptations(adaptations.Ranking)); err != nil {
+			return err
+		}
+	}
+	if len(plan.Cells) == 0 && len(adaptations.Ranking) > 0 {
+		fmt.Fprintf(p.Out, "\ndone in %s\nreport: %s\n", progress.Duration(outcome.Elapsed), outcome.Report)
+		return nil
 	}
 	full := prose.Summary(e)
 	dropped := max(0, len(full.Rows)-mostRows)
@@ -115,6 +131,22 @@ func (p *Printer) tunings(e *record.Experiment) error {
 	for _, s := range said {
 		if _, err := fmt.Fprintln(p.Out, s); err != nil {
 			return fmt.Errorf("print tunings: %w", err)
+		}
+	}
+	return nil
+}
+
+// adaptations prints how controllers that deepen networks are ranked.
+func (p *Printer) adaptations(blocks []prose.Adaptation) error {
+	for _, b := range blocks {
+		fmt.Fprintf(p.Out, "adaptation %s\n", b.Name)
+		t := textTable(b.Table)
+		if err := t.Write(p.Out, "", p.Color); err != nil {
+			return fmt.Errorf("print summary: %w", err)
+		}
+		fmt.Fprintln(p.Out)
+		for _, text := range b.Answers {
+			fmt.Fprintln(p.Out, text)
 		}
 	}
 	return nil
