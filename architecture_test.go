@@ -32,7 +32,7 @@ var readers = []string{
 var everywhere = []string{"experiments/schema", "experiments/units"}
 
 // machines are the packages of hardware that pipeline and stages may import: no engine.
-var machines = []string{"hardware$", "hardware/engine$", "hardware/launch", "hardware/gpu", "hardware/progress"}
+var machines = []string{"hardware$", "hardware/engine$", "hardware/launch", "hardware/gpu", "hardware/progress", "hardware/market"}
 
 // rules say which of the module's packages may import which: the first
 // prefix of rules that fits a package lists what it may use, by prefix; a name
@@ -72,7 +72,7 @@ var rules = []struct {
 	}},
 	{"experiments/blocks", []string{"results/picture", "results/record",
 		"experiments$", "experiments/language", "experiments/eval", "experiments/matrix", "experiments/words",
-		"scheduler", "estimator", "hardware/engine", "hardware/launch",
+		"scheduler", "estimator", "hardware/engine", "hardware/launch", "hardware/market",
 	}},
 	{"experiments/check", []string{
 		"experiments$", "experiments/language", "experiments/eval", "experiments/words", "scheduler", "hardware/engine",
@@ -80,9 +80,11 @@ var rules = []struct {
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
 	}},
-	{"experiments", []string{"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "results"}},
+	{"experiments", []string{
+		"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "hardware/market", "results",
+	}},
 	{"results/tuning", []string{"results/record", "scheduler/control", "estimator/surrogate"}},
-	{"results", []string{"scheduler", "results", "experiments/schema"}},
+	{"results", []string{"scheduler", "results", "experiments/schema", "hardware/market"}},
 	{"estimator", nil},
 	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
 	{"scheduler/queue", nil},

@@ -142,8 +142,19 @@ type Job struct {
 	Runtime *Runtime
 	// Recorded is set when its outcomes come from a table: it has no program.
 	Recorded *Recorded
+	// Checkpoint says when the job saves its work in simulation; nil: never.
+	Checkpoint *Checkpoint
 	// At has the source range of each argument that the file sets.
 	At map[string]Range
+}
+
+// Checkpoint says when a job saves its work: one of Every, Units (epochs or steps) and
+// Rule ("young" or "daly") is set.
+type Checkpoint struct {
+	Every         time.Duration
+	Units         int
+	Rule          string
+	Cost, Restore time.Duration
 }
 
 // Threads is a thread request: the total, and its split into pools.

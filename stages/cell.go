@@ -7,6 +7,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -90,6 +91,8 @@ type Simulation struct {
 	Options simulated.Options
 	// Contention is how jobs slow each other down; nil if they do not.
 	Contention *Contention
+	// Terms are those on which servers are rented; nil when all nodes stand.
+	Terms []*market.Terms
 }
 
 // Contention is how the jobs of a node slow each other down.

@@ -42,6 +42,11 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 		j.Runtime, ok = d.runtime(rt, e)
 		a.OK = a.OK && ok
 	}
+	if c := n.First("checkpoint"); c != nil {
+		var ok bool
+		j.Checkpoint, ok = d.checkpoint(c, e, max(j.Epochs, j.Steps))
+		a.OK = a.OK && ok
+	}
 	d.alternatives(n, e, a, j)
 	return j, a.OK
 }

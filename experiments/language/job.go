@@ -127,7 +127,9 @@ job "script" {
 				Doc: "The working directory in the container.", Example: `"/work"`,
 			},
 		},
-		Blocks: []*schema.Block{builtinBlock, progressBlock, runtimeBlock, recordedBlock, alternativeBlock, roleBlock},
+		Blocks: []*schema.Block{
+			builtinBlock, progressBlock, runtimeBlock, recordedBlock, alternativeBlock, roleBlock, checkpointBlock,
+		},
 	}
 }
 

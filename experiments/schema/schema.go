@@ -94,6 +94,9 @@ const (
 	SpeedUp     Type = "amdahl(…), usl(…) or map from threads to numbers"
 	// Rates says how fast types of a resource are.
 	Rates Type = "map of numbers"
+	// Life says how long servers live, and Price what they cost.
+	Life  Type = "exponential(…), weibull(…), bathtub(…), survival(…) or availability(…)"
+	Price Type = "number, prices(…) or catalogue(…)"
 
 	JobRef      Type = "reference to a job"
 	WorkloadRef Type = "reference to a workload"

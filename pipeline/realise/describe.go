@@ -34,6 +34,7 @@ func hardwareLines(h *experiments.Hardware) []string {
 		}
 		k.Add(fmt.Sprintf("hardware.node.%d", i), text)
 	}
+	k.Append(serverLines(h))
 	k.Append(settingsLines(h))
 	if !h.Real() {
 		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
@@ -67,6 +68,9 @@ func (x *Experiment) runtimeLines(h *experiments.Hardware, j *experiments.Job) [
 		k.Add("job."+j.Name+".runtime", "fitted "+x.estimateLine(j))
 	} else {
 		k.Add("job."+j.Name+".runtime", runtimeText(j.Runtime))
+	}
+	if cp := j.Checkpoint; cp != nil {
+		k.Addf("job."+j.Name+".checkpoint", "%+v", *cp)
 	}
 	return k.Lines()
 }

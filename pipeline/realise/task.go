@@ -24,7 +24,7 @@ func (c *Cell) task(r realisation, known truth) stages.Task {
 		Hardware: stages.Hardware{Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Place: on.Place},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
 			Cluster: c.Hardware.Cluster, Jobs: c.jobsFor(r, known), Alone: known.alone,
-			Predicted: c.x.fitted(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r),
+			Predicted: c.x.fitted(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: c.Hardware.Terms,
 		}},
 	}
 }
@@ -53,7 +53,8 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	}
 	task := c.task(r, truth{alone, work})
 	task.Folders = dirs
-	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts}
+	opts.Checkpoints = c.checkpoints(r)
+	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.Hardware.Terms}
 	if law := c.Hardware.Contention; law != nil {
 		task.Simulation.Contention = &stages.Contention{Law: law.Law, Threads: law.Threads}
 	}

@@ -102,6 +102,9 @@ func (c *Cell) simulatorOptions() simulated.Options {
 			Memory: slices.Contains(h.Lacks, "memory"), GPUs: slices.Contains(h.Lacks, "gpus"),
 		},
 	}
+	if h.Terms != nil {
+		opts.Cluster = h.Cluster
+	}
 	if h.Overheads != nil {
 		opts.Overheads = simulated.Overheads(*h.Overheads)
 	}

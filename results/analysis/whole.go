@@ -34,7 +34,7 @@ func WriteTables(dir string) error {
 			}
 		}
 	}
-	if err := errors.Join(e.WriteJobs(each), e.WriteCells()); err != nil {
+	if err := errors.Join(e.WriteJobs(each), e.WriteCells(), e.WriteServers()); err != nil {
 		return fmt.Errorf("write tables: %w", err)
 	}
 	if err := record.WriteComparisons(dir, Comparisons(e)); err != nil {

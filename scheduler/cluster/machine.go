@@ -341,3 +341,15 @@ func (s *Slots) ofNode(v int32) CoreSet {
 	}
 	return CoreSet{{s.Bounds[v], s.Bounds[v+1]}}
 }
+
+// Closed reports whether nothing starts on a node, and what is given back there is not
+// free.
+func (m *Machine) Closed(v int32) bool { return m.closed != nil && m.closed[v] }
+
+// Usable returns n, or 0 for a node that is closed.
+func (m *Machine) Usable(v, n int32) int32 {
+	if m.Closed(v) {
+		return 0
+	}
+	return n
+}

@@ -105,7 +105,7 @@ func (d *sharer) shareOut(pausing bool) *sharing {
 		spare += s.nodes[v].cores
 	}
 	for _, number := range d.Running().Malleable() {
-		if j := d.Job(number); !j.Yields() {
+		if j := d.Job(number); !j.Yields() && !d.Machine().Closed(j.Home()[0]) {
 			n := &s.nodes[j.Home()[0]]
 			held := int32(j.Held().Cores.Count())
 			m := memberOf(j)
