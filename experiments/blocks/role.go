@@ -7,9 +7,11 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/words"
-	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
+
+// The roles that built-in programs know.
+const roleServer, roleWorker, roleChief = "ps", "worker", "chief"
 
 // roles decodes the parts of a job, whose request is their sum.
 func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.Job) {
@@ -42,7 +44,7 @@ func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.
 		case r.Elastic:
 			r.Min = max(r.Min, 1)
 		}
-		if known := []string{contract.RoleServer, contract.RoleWorker, contract.RoleChief}; j.Builtin != "" &&
+		if known := []string{roleServer, roleWorker, roleChief}; j.Builtin != "" &&
 			!slices.Contains(known, r.Name) {
 			ra.Fail(rn.LabelAt, "Role that the program ignores", "The built-in programs have no role %q, but %s.", r.Name,
 				words.AllOf(known))
@@ -54,7 +56,7 @@ func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.
 	if !a.OK {
 		return
 	}
-	switch workers := count(j.Roles, contract.RoleWorker) + count(j.Roles, contract.RoleChief); {
+	switch workers := count(j.Roles, roleWorker) + count(j.Roles, roleChief); {
 	case threads == 0:
 		a.Fail(n.Header, "Job without threads", "No part of %s has a thread.", n.Title())
 	case threads > schema.MaxThreads:
@@ -62,7 +64,7 @@ func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.
 			schema.MaxThreads)
 	case j.Builtin != "" && workers == 0:
 		a.Fail(n.Header, "Job without a worker", "%s has nobody who trains: add a role \"worker\".", n.Title())
-	case j.Builtin != "" && workers > 1 && count(j.Roles, contract.RoleServer) == 0:
+	case j.Builtin != "" && workers > 1 && count(j.Roles, roleServer) == 0:
 		a.Fail(n.Header, "Workers without a parameter server", "%s has %d workers, which need a role \"ps\".", n.Title(),
 			workers)
 	}
