@@ -53,8 +53,8 @@ var rules = []struct {
 	{"stages/all", []string{"stages/"}},
 	{"stages/rank", []string{"stages$", "stages/learn", "scheduler", "results"}},
 	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
-	{"stages/plot/canvas", nil},
 	{"stages/plot/deepening", []string{"stages/plot", "results"}},
+	{"stages/plot/canvas", []string{"results/record"}},
 	{"stages/plot/timeline", []string{"stages/plot/canvas", "results/record", "scheduler$", "scheduler/ledger"}},
 	{"stages/plot", append([]string{"stages$", "stages/plot/", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
 	{"stages/execute", append([]string{
