@@ -92,7 +92,7 @@ type Job struct {
 	Name  string
 	Range Range
 
-	// Exactly one of Builtin and Command is set.
+	// Exactly one of Builtin, Command and Recorded is set.
 	Builtin  string
 	Settings []Setting // the builtin's arguments, all of them, defaults included, in the order of its schema
 	Command  []string
@@ -140,6 +140,8 @@ type Job struct {
 	Form string
 	// Runtime is set when the file says how long the job takes in simulation.
 	Runtime *Runtime
+	// Recorded is set when its outcomes come from a table: it has no program.
+	Recorded *Recorded
 	// Checkpoint says when the job saves its work in simulation; nil: never.
 	Checkpoint *Checkpoint
 	// At has the source range of each argument that the file sets.

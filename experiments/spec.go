@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/control/adapt"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -85,9 +86,14 @@ type Spec struct {
 	// policy) that at least one cell reads, in the order of the file.
 	Axes []string
 
+	// Tunings are in the order of the file.
+	Tunings []*Tuning
+
 	Profile  Profile
 	Estimate Estimate
 	Compares []Compare
+	// Adaptations are the studies of controllers that deepen networks.
+	Adaptations []*adapt.Study
 	// Thresholds are in the order of the file.
 	Thresholds []Threshold
 	Plots      []Plot

@@ -124,14 +124,15 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 		return err
 	}
 	for _, w := range cell.Warnings { // cell.json has them for the views
-		if err := r.journal.Add(store.JournalEntry{Event: "warning", Unit: ref.Cell, State: w.Code, Text: w.Text}); err != nil {
+		e := store.JournalEntry{Event: "warning", Unit: ref.Cell, State: w.Code, Text: w.Text}
+		if err := r.journal.Add(e); err != nil {
 			return err
 		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.outcome.Ran++
-	if cell.State != record.CellFinished {
+	if cell.State != record.CellFinished && cell.Trial == nil { // a trial that crashed is a result
 		r.outcome.Failed++
 	}
 	return nil

@@ -53,6 +53,17 @@ type Task struct {
 	Launches []launch.Job
 	// Simulation is set for the others.
 	Simulation *Simulation
+	// Trial is set for a trial of a tuning.
+	Trial *Trial
+}
+
+// Trial is a cell whose only job is a trial of a tuning.
+type Trial struct {
+	Tuning record.Tuning
+	// Units are the epochs or steps of the job.
+	Units int
+	// Recorded is the outcome of a job whose outcomes are recorded; nil for others.
+	Recorded *record.TrialOutcome
 }
 
 // Hardware is a machine or cluster, with its engine by name.
@@ -110,7 +121,7 @@ type Online struct {
 // Estimate is what was estimated of a job block on its full request.
 type Estimate struct {
 	Threads int
-	// Fitted is the estimate from samples, if Known; else Work alone tells it.
+	// Fitted is the estimate from samples, if Known; else there is only Work.
 	Fitted estimator.Estimate
 	Known  bool
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler/control/adapt"
 )
 
 // Run is a run of an experiment as its stages see it. The pipeline makes it.
@@ -33,7 +34,8 @@ type Run struct {
 // the progress that is shown; without it they count as one.
 func (r *Run) Made(n int) { r.made.Store(int64(n)) }
 
-// TakeMade returns what Made was told since it was last called, at least 1.
+// TakeMade returns the number that Made was last called with, at least 1, and
+// forgets it.
 func (r *Run) TakeMade() int { return max(1, int(r.made.Swap(0))) }
 
 // Experiment is an experiment in plain values.
@@ -49,6 +51,8 @@ type Experiment interface {
 	// SampleRows are the rows of samples.csv.
 	SampleRows() []record.SampleRow
 	Sampling
+	// Studies are the adaptation blocks.
+	Studies() []*adapt.Study
 }
 
 // Pipeline is what the pipeline does for a stage.

@@ -28,6 +28,10 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 	if a.Lacks("threads") {
 		j.Threads = experiments.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(n.Header)}
 	}
+	if rec := n.First("recorded"); rec != nil {
+		d.recorded(rec, e, a, j)
+		return j, a.OK
+	}
 	d.program(n, e, a, j)
 	d.progress(n, e, a, j)
 	d.roles(n, e, a, j)
@@ -55,7 +59,7 @@ func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 		a.Fail(builtin.Header, "Both builtin and command", "A job has either a builtin block or a command.")
 	case builtin == nil && a.Lacks("command"):
 		if !n.Broken {
-			a.Fail(n.Header, "Job without a program", "%s needs a builtin block or a command.", n.Title())
+			a.Fail(n.Header, "Job without a program", "%s needs a builtin block, a command or a recorded block.", n.Title())
 		}
 	case builtin != nil:
 		for _, name := range []string{"dir", "env", "files", "flags", "time_writer"} {

@@ -98,7 +98,7 @@ type tableRow struct {
 
 // table reads columns of a file: those of the first list of which the file has all. It
 // returns which that was.
-func (d *Decoder) table(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []tableRow, which int, ok bool) {
+func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []tableRow, which int, ok bool) {
 	from := d.source(m.File)
 	var head, wanted []int
 	which = -1
@@ -188,7 +188,7 @@ type timed struct {
 
 // timeline reads a table of values over time.
 func (d *Decoder) timeline(na *eval.Args, m eval.Model, at hcl.Range, column string) ([]timed, bool) {
-	rows, _, ok := d.table(na, m, at, []string{"time_s", column})
+	rows, _, ok := d.csvTable(na, m, at, []string{"time_s", column})
 	if !ok {
 		return nil, false
 	}
@@ -224,7 +224,7 @@ func (d *Decoder) numbers(na *eval.Args, m eval.Model, r tableRow, names ...stri
 
 // survival reads a survival curve, or measured lives.
 func (d *Decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.Measured, bool) {
-	rows, which, ok := d.table(na, m, at, []string{"time_s", "survival"}, []string{"lifetime_s", "revoked"},
+	rows, which, ok := d.csvTable(na, m, at, []string{"time_s", "survival"}, []string{"lifetime_s", "revoked"},
 		[]string{"lifetime_s", "ended_by"})
 	if !ok {
 		return nil, false
@@ -294,7 +294,7 @@ func (d *Decoder) price(na *eval.Args, arg string, t *market.Terms, in string, n
 func (d *Decoder) catalogue(
 	na *eval.Args, m eval.Model, at hcl.Range, t *market.Terms, in string, node scheduler.Node,
 ) market.Price {
-	rows, _, ok := d.table(na, m, at, []string{"price", "type", "region", "market"})
+	rows, _, ok := d.csvTable(na, m, at, []string{"price", "type", "region", "market"})
 	if !ok {
 		return market.Fixed(0)
 	}

@@ -4,7 +4,7 @@ import "github.com/tfexp/tfexp/experiments/schema"
 
 var checkpointBlock = &schema.Block{
 	Name: "checkpoint", Single: true,
-	Doc: "When a job saves its work in simulation, and what that costs it. A job that loses its server begins again " +
+	Doc: "When a job saves its work, and what that costs it. A job that loses its server begins again " +
 		"with what its last checkpoint holds; without this block it begins from nothing.",
 	Example: `job "long" {
   builtin "mlp" {}

@@ -128,7 +128,7 @@ job "script" {
 			},
 		},
 		Blocks: []*schema.Block{
-			builtinBlock, progressBlock, runtimeBlock, alternativeBlock, checkpointBlock, roleBlock,
+			builtinBlock, progressBlock, runtimeBlock, recordedBlock, alternativeBlock, roleBlock, checkpointBlock,
 		},
 	}
 }

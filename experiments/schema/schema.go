@@ -80,6 +80,8 @@ const (
 	Any       Type = "any"
 	Values    Type = "list of values"
 	Condition Type = "condition"
+	// OfRow is an expression over the columns of a table's row, row.<column>.
+	OfRow     Type = "expression over row"
 	TypeName  Type = "type"
 	Threads   Type = "integer or object"
 	Gap       Type = "duration, exponential(…) or normal(…)"

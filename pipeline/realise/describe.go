@@ -165,7 +165,7 @@ func arrivalText(a workload.Arrivals) string {
 }
 
 // jobsOf lists the job blocks that a cell depends on, each once, in order. A
-// simulated job whose trace tells its run time depends on no program.
+// simulated job whose trace has its run time depends on no program.
 func jobsOf(c experiments.Cell) []*experiments.Job {
 	var jobs []*experiments.Job
 	if t := c.Workload.Trace; t != nil {
@@ -188,10 +188,12 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 	return jobs
 }
 
-// named lists the blocks of one kind that the cells use, each once, with a
-// line that says what it is; a block that reads axes is described as it is in
+// named lists the workloads, hardware or policies that the cells use, each once,
+// with a line that describes it; a block that reads axes is described as it is in
 // its first cell.
-func named(spec *experiments.Spec, name func(experiments.Cell) string, describe func(experiments.Cell) record.Named) []record.Named {
+func named(
+	spec *experiments.Spec, name func(experiments.Cell) string, describe func(experiments.Cell) record.Named,
+) []record.Named {
 	var out []record.Named
 	seen := map[string]bool{}
 	for _, c := range spec.Cells {
@@ -253,7 +255,10 @@ func describeWorkload(c experiments.Cell) record.Named {
 	}
 	for _, s := range c.Workload.Submits {
 		what := s.Job.Builtin
-		if what == "" {
+		switch {
+		case s.Job.Recorded != nil:
+			what = "recorded"
+		case what == "":
 			what = s.Job.Command[0]
 		}
 		parts = append(parts, fmt.Sprintf("%d × %s (%s, %s, %s), %s", s.Count, s.Job.Name, what,

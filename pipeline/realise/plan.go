@@ -42,6 +42,9 @@ func (x *Experiment) Plan() record.Plan {
 			p.Compares = append(p.Compares, record.Compare{Metric: m, Baseline: p.Policies[0].Name, Level: 0.95})
 		}
 	}
+	for _, t := range spec.Tunings {
+		p.Tunings = append(p.Tunings, t.Tuning)
+	}
 	for _, pl := range spec.Plots {
 		p.Plots = append(p.Plots, record.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X, Y: pl.Y})
 	}

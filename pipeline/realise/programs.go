@@ -3,6 +3,7 @@ package realise
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -39,7 +40,10 @@ func newPrograms(file string) (*programs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the experiment's folder: %w", err)
 	}
-	return &programs{self: self, base: base, lines: map[*experiments.Job][]string{}, sources: map[*experiments.Job][]string{}, digests: map[string]string{}}, nil
+	return &programs{
+		self: self, base: base, digests: map[string]string{},
+		lines: map[*experiments.Job][]string{}, sources: map[*experiments.Job][]string{},
+	}, nil
 }
 
 // describe returns the key lines of a job: its program and its length.
@@ -84,12 +88,16 @@ func (p *programs) source(j *experiments.Job) []string {
 	}
 	var k store.Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
-	if j.Builtin != "" {
+	switch {
+	case j.Recorded != nil:
+		raw, _ := json.Marshal(j.Recorded.Outcome) // numbers and a text
+		k.Addf(label("recorded"), "%s, %s", filepath.Base(j.Recorded.File), raw)
+	case j.Builtin != "":
 		k.Addf(label("builtin"), "%s version %d", j.Builtin, builtin.Version)
 		for _, s := range j.Settings {
 			k.Add(label(s.Name), s.Value)
 		}
-	} else {
+	default:
 		k.Addf(label("command"), "%q", j.Command)
 		if !p.places[j].contained() {
 			k.Add(label("dir"), p.place(j.Dir))

@@ -14,9 +14,9 @@ import (
 
 // checkpoints says what each job does against losses; nil when none does anything.
 func (c *Cell) checkpoints(r realisation) []*simulated.Checkpoint {
-	ofKind := make([]*simulated.Checkpoint, len(r.kinds))
+	ofBlock := make([]*simulated.Checkpoint, len(r.blocks))
 	some := false
-	for k, j := range r.kinds {
+	for k, j := range r.blocks {
 		if j.Checkpoint == nil {
 			continue
 		}
@@ -31,15 +31,15 @@ func (c *Cell) checkpoints(r realisation) []*simulated.Checkpoint {
 		case "daly":
 			s.Rule = checkpoint.Daly
 		}
-		ofKind[k] = s
+		ofBlock[k] = s
 	}
 	if !some {
 		return nil
 	}
 	all := make([]*simulated.Checkpoint, len(r.jobs))
 	for i := range all {
-		if k := r.kind[i]; k >= 0 {
-			all[i] = ofKind[k]
+		if k := r.block[i]; k >= 0 {
+			all[i] = ofBlock[k]
 		}
 	}
 	return all

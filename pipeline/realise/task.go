@@ -21,7 +21,7 @@ func (c *Cell) task(r realisation, known truth) stages.Task {
 	on := c.Hardware.ForEngine()
 	return stages.Task{
 		Records: record.Records(c.x.spec.Records), Policy: c.Policy.Policy, Resizes: r.resizes,
-		Until: c.x.spec.Until, Online: c.online(r),
+		Until: c.x.spec.Until, Online: c.online(r), Trial: c.trial(),
 		Hardware: stages.Hardware{Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Place: on.Place},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
 			Cluster: c.Hardware.Cluster, Jobs: c.jobsFor(r, known), Alone: known.alone,
@@ -68,7 +68,7 @@ func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
 	task.Folders, task.Logs = dirs, filepath.Join(dirs.Dir, record.LogsDir)
 	task.Launches = make([]launch.Job, len(r.jobs))
 	for n, j := range r.jobs {
-		block := r.kinds[r.kind[n]] // real jobs have a block each
+		block := r.blocks[r.block[n]] // real jobs have a block each
 		task.Launches[n] = c.x.programs.launch(block, j.Name, length(block), Folders{task.Logs, dirs.Scratch})
 		if every := c.interval(block); every != "" {
 			task.Launches[n].Env = append(task.Launches[n].Env, contract.EnvCheckpointEvery+"="+every)
@@ -123,7 +123,7 @@ func (c *Cell) twinKey(r realisation, work []simulated.Scaling, opts simulated.O
 	k.Add("overheads", opts.Overheads.String())
 	seen := map[*experiments.Job]bool{}
 	for n, w := range work {
-		j := r.kinds[r.kind[n]]
+		j := r.blocks[r.block[n]]
 		if seen[j] {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tuning"
 )
 
 // WriteTables writes jobs.csv, metrics.csv, timings.csv, comparisons.csv and, where real
@@ -39,6 +40,9 @@ func WriteTables(dir string) error {
 	if err := record.WriteComparisons(dir, Comparisons(e)); err != nil {
 		return err
 	}
+	if err := writeTrials(e); err != nil {
+		return err
+	}
 	if err := writeFidelity(e); err != nil {
 		return err
 	}
@@ -48,4 +52,10 @@ func WriteTables(dir string) error {
 		}
 	}
 	return table.SyncDir(dir)
+}
+
+// writeTrials writes trials.csv and tunings.csv.
+func writeTrials(e *record.Experiment) error {
+	trials, tunings := tuning.Rows(e)
+	return record.WriteTrials(e.Dir, trials, tunings)
 }

@@ -79,6 +79,9 @@ type Plan struct {
 	// Thresholds are bounds that the results must keep.
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 	Plots      []Plot      `json:"plots"`
+	// Tunings are the searches for settings; the cells of their trials follow from
+	// the results of others.
+	Tunings []Tuning `json:"tunings,omitempty"`
 	// PredictedSeconds is how long the work of this plan should take; 0 unknown.
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
 }
@@ -119,6 +122,8 @@ type CellRef struct {
 	GPUs             int     `json:"gpus,omitempty"`
 	Key              string  `json:"key"`
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
+	// Trial is set for a trial of a tuning, which is no point of the matrix.
+	Trial *TrialRef `json:"trial,omitempty"`
 }
 
 // Variant is the cell's policy with its axes, the unit of comparison and the
@@ -266,6 +271,8 @@ type Cell struct {
 	Load     measure.Load      `json:"load"`
 	// Closed is the horizon in seconds, when the cell was closed at it.
 	Closed float64 `json:"closed_s,omitempty"`
+	// Outcome is what a trial of a tuning came to.
+	Outcome *TrialOutcome `json:"outcome,omitempty"`
 	// Files are the cell's tables and traces, without its logs.
 	Files []File `json:"files,omitempty"`
 }
