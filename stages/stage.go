@@ -22,10 +22,11 @@ const (
 	Twins     Artifact = "twins"     // the simulations of real cells
 	// Ending is run.json with how the run ended. The pipeline writes it when all
 	// stages are over that do not read it, themselves or by what they read.
-	Ending   Artifact = "ending"
-	Tables   Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
-	Pictures Artifact = "pictures" // plots/
-	Report   Artifact = "report"   // report.html
+	Ending    Artifact = "ending"
+	Forecasts Artifact = "forecasts" // remaining.csv
+	Tables    Artifact = "tables"    // jobs.csv, metrics.csv, comparisons.csv and others
+	Pictures  Artifact = "pictures"  // plots/
+	Report    Artifact = "report"    // report.html
 )
 
 // Stage is one step of a run.

@@ -136,7 +136,11 @@ func (b *Board) Follow(job int, steps bool) func(output []byte) {
 			return
 		}
 		done = finished
-		b.add(scheduler.Notice{Kind: scheduler.JobProgress, Job: job, At: at, Units: done}, done >= next)
+		n := scheduler.Notice{Kind: scheduler.JobProgress, Job: job, At: at, Units: done}
+		if p.Loss != nil {
+			n.Losses = []scheduler.Loss{{Units: done, Loss: *p.Loss}}
+		}
+		b.add(n, done >= next)
 		if done >= next {
 			next = 2 * done
 		}
@@ -145,10 +149,11 @@ func (b *Board) Follow(job int, steps bool) func(output []byte) {
 }
 
 // add keeps a report in the place of an earlier one of the job, which nobody
-// has seen.
+// has seen, with the losses of both.
 func (b *Board) add(r scheduler.Notice, ready bool) {
 	b.mu.Lock()
 	if i := slices.IndexFunc(b.news, func(p scheduler.Notice) bool { return p.Job == r.Job }); i >= 0 {
+		r.Losses = append(b.news[i].Losses, r.Losses...)
 		b.news[i] = r
 	} else {
 		b.news = append(b.news, r)

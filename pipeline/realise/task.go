@@ -3,12 +3,14 @@ package realise
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -27,7 +29,7 @@ func (c *Cell) task(r realisation, known truth) stages.Task {
 		Hardware: stages.Hardware{Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Place: on.Place},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
 			Cluster: c.Hardware.Cluster, Jobs: c.jobsFor(r, known), Alone: known.alone,
-			Predicted: c.x.fitted(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r),
+			Predicted: c.x.wholeRuns(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r),
 		}},
 	}
 }
@@ -71,6 +73,9 @@ func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
 	for n, j := range r.jobs {
 		block := r.kinds[r.kind[n]] // real jobs have a block each
 		task.Launches[n] = c.x.programs.launch(block, j.Name, length(block), Folders{task.Logs, dirs.Scratch})
+		if block.TargetLoss > 0 {
+			task.Launches[n].Env = append(task.Launches[n].Env, fmt.Sprintf("%s=%g", contract.EnvTarget, block.TargetLoss))
+		}
 		task.Launches[n].Alternatives = launchAlternatives(c.Hardware, block)
 	}
 	return task
@@ -95,6 +100,11 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	r, err := c.realise()
 	if err != nil {
 		return stages.Task{}, "", err
+	}
+	for _, j := range r.kinds {
+		if j.TargetLoss > 0 {
+			return stages.Task{}, "", fmt.Errorf("%w of the epochs that job %s takes to its target loss", stages.ErrNoEstimate, j.Name)
+		}
 	}
 	work, err := c.work(r)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/fidelity"
 	_ "github.com/tfexp/tfexp/stages/plot"
 	_ "github.com/tfexp/tfexp/stages/profile"
+	_ "github.com/tfexp/tfexp/stages/remaining"
 	_ "github.com/tfexp/tfexp/stages/report"
 	_ "github.com/tfexp/tfexp/stages/tables"
 )

@@ -1,0 +1,89 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// Remaining is the name of this kind of picture.
+const Remaining = "remaining"
+
+func init() {
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 65, Name: Remaining,
+			Doc:     "predicted against actual time to the target loss",
+			Section: picture.InEstimates,
+		},
+		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.remaining() },
+	})
+}
+
+// remainingPart is the part of the runs after which the drawn predictions were made.
+const remainingPart = 0.4
+
+// remaining draws, by model, the predicted against the actual time from 40% of each
+// run to its target loss. There is nothing to draw, nor to explain, where no job has
+// a target.
+func (d *Data) remaining() ([]Figure, error) {
+	const name, title = "remaining", "Predicted against actual time to the target loss"
+	if len(d.Plan.Targets) == 0 {
+		return nil, nil
+	}
+	rows, err := d.Experiment.Remaining()
+	if err != nil {
+		return nil, err
+	}
+	var models []string
+	var points []point
+	var bars []bar
+	for _, r := range rows {
+		if r.Part != remainingPart || !stats.Finite(r.ErrorPct) || !(r.PredictedSeconds > 0) || !(r.ActualSeconds > 0) {
+			continue
+		}
+		k := index(models, r.Model)
+		if k < 0 {
+			k = len(models)
+			models = append(models, r.Model)
+		}
+		points = append(points, point{r.PredictedSeconds, r.ActualSeconds, k})
+		if k == 0 {
+			bars = append(bars, remainingBar(r))
+		}
+	}
+	if len(points) == 0 {
+		return skipped(Remaining, name, title, "no real job with a target loss has reached it"), nil
+	}
+	slices.SortStableFunc(points, func(a, b point) int { return b.class - a.class }) // the first model on top
+	caption := fmt.Sprintf("Each point is a run, after %g%% of it, by a model; the line is a perfect prediction, the band an error "+
+		"of 10%% of the actual time. Bars are the intervals of %s.", 100*remainingPart, models[0])
+	var parts []string
+	for _, s := range analysis.Remaining(rows) {
+		if s.Part == remainingPart {
+			parts = append(parts, fmt.Sprintf("%s %s%%", s.Model, prose.Number(s.MeanAbs)))
+		}
+	}
+	caption += " Mean absolute errors, in epochs or steps: " + strings.Join(parts, ", ") + "."
+	f := scatter(name, title, caption, points, bars, models)
+	f.Kind = Remaining
+	return []Figure{f}, nil
+}
+
+// remainingBar is the interval of a prediction in seconds; without an end where the
+// target may not be reached.
+func remainingBar(r record.RemainingRow) bar {
+	perUnit := r.PredictedSeconds / r.Predicted
+	high := r.High * perUnit
+	if math.IsNaN(high) {
+		high = math.MaxFloat64
+	}
+	return bar{low: r.Low * perUnit, high: high, actual: r.ActualSeconds, class: 0}
+}
