@@ -27,6 +27,7 @@ require (
 	golang.org/x/term v0.35.0
 	gonum.org/v1/gonum v0.16.0
 	gonum.org/v1/plot v0.16.0
+	google.golang.org/protobuf v1.36.5
 	pgregory.net/rapid v1.2.0
 )
 

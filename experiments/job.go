@@ -113,6 +113,8 @@ type Job struct {
 	Files    []string  // further input files; a change in one makes cells run again
 	// Flags asks for the hardware flags (--cpu --numThreads N) of run.sh-style programs.
 	Flags bool
+	// Events are the event files of the program, without a folder of this machine; nil: none.
+	Events *launch.EventFiles `json:",omitempty"`
 	// TimeWriter is first, last or longest: the time-writer line that counts.
 	TimeWriter string
 

@@ -96,6 +96,7 @@ func (c *chain) one(ctx context.Context, s *stages.Stage) error {
 		if err := errors.Join(s.Run(ctx, c.seen), c.cache.Flush()); err != nil {
 			return err
 		}
+		c.piecesDone(s)
 		return c.describe(s)
 	}
 	return c.keyed(ctx, s)

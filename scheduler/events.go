@@ -22,9 +22,24 @@ const (
 	Fail      EventKind = "fail"
 	Stop      EventKind = "stop"
 	Retry     EventKind = "retry" // an attempt failed, and the job waits to be started again
+	// Revoke ends an attempt because a node was lost; the job waits again.
+	Revoke EventKind = "revoke"
 )
 
-// Event is one line of a trace: what happened to which job, and what the job
+// The kinds of events of nodes that come and go. Their Job is -1.
+const (
+	NodeRequest EventKind = "node_request" // a server was asked for
+	NodeStart   EventKind = "node_up"      // it can be used
+	NodeWarning EventKind = "node_warned"  // it will be taken away at Event.Until
+	NodeEnd     EventKind = "node_down"    // it was taken away, or given back
+)
+
+// OfNode reports whether events of this kind are about a node, and not about a job.
+func (k EventKind) OfNode() bool {
+	return k == NodeRequest || k == NodeStart || k == NodeWarning || k == NodeEnd
+}
+
+// Event is one line of a trace: what happened to which job, or node, and what the job
 // holds from then on. The fields below Alternative belong to some kinds of
 // events only, and are zero in the others.
 type Event struct {
@@ -47,6 +62,17 @@ type Event struct {
 	Levels Levels
 	// Prediction is the new prediction (Predict).
 	Prediction *Prediction
+	// Attempt is what an attempt came to that has ended, as far as the engine knows
+	// (Revoke, Finish, Fail, Stop).
+	Attempt *Attempt
+	// Node is the node's index in the cluster (events of nodes, Revoke).
+	Node int
+	// Server is what was asked for (NodeRequest).
+	Server *Server
+	// Until is when the node will be taken away (NodeWarning).
+	Until time.Duration
+	// Revoked says that the node was taken away, and not given back (NodeEnd).
+	Revoked bool
 }
 
 // Levels is a change of a job's effective level; 0 is best.
@@ -74,6 +100,13 @@ func (e *Event) Detail() string {
 		if e.Prediction != nil {
 			return e.Prediction.String()
 		}
+	case NodeWarning:
+		return fmt.Sprintf("until %s", e.Until)
+	case NodeEnd:
+		if e.Revoked {
+			return "taken away"
+		}
+		return "given back"
 	}
 	return e.Reason
 }

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -19,7 +20,7 @@ const nobody = queue.Nobody
 type loop struct {
 	Run
 	rules   Rules
-	machine *machine
+	machine *cluster.Machine
 	queue   *queue.Queue // waiting jobs: queued, paused, and those whose turn is over
 	lives   []life
 	results []Result // what has become of the jobs so far
@@ -50,6 +51,8 @@ type loop struct {
 	done         []time.Duration // by job, as Outlook counts; nil where that is core time
 	alternatives alternatives
 	guard        guard
+	nodes        nodes
+	stopping     bool          // the run is broken off or closed: nothing starts again
 	closed       time.Duration // the horizon, when the run was closed at it
 
 	scratch struct {
@@ -75,7 +78,7 @@ type life struct {
 
 func newLoop(r Run, rules Rules) *loop {
 	l := &loop{
-		Run: r, rules: rules, machine: newMachine(r.Cluster),
+		Run: r, rules: rules, machine: cluster.NewMachine(r.Cluster),
 		lives: make([]life, len(r.Jobs)), results: make([]Result, len(r.Jobs)),
 		byArrival: arrivalOrder(r.Jobs), open: len(r.Jobs),
 	}
@@ -115,7 +118,10 @@ func (l *loop) run(ctx context.Context) error {
 	}
 	for l.open > 0 {
 		until := l.nextInstant()
-		if until == Never && len(l.running) == 0 {
+		if until == Never && len(l.running) == 0 && l.nodes.coming+l.nodes.leaving == 0 {
+			if l.giveUp() {
+				continue
+			}
 			return l.stuck()
 		}
 		now, news, err := l.Engine.Next(ctx, min(until, l.Until))
@@ -132,6 +138,9 @@ func (l *loop) run(ctx context.Context) error {
 			return l.closeDown(ctx)
 		}
 		if err := l.dispatch(); err != nil {
+			return err
+		}
+		if err := l.order(); err != nil {
 			return err
 		}
 		if err := errors.Join(l.stalls(), l.idles(came)); err != nil {
@@ -155,6 +164,9 @@ func (l *loop) nextInstant() time.Duration {
 	}
 	if len(l.timers) > 0 {
 		at = min(at, l.timers[0].at)
+	}
+	if len(l.nodes.idle) > 0 {
+		at = min(at, l.nextIdle())
 	}
 	return at
 }
@@ -190,6 +202,11 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 			z := l.Resizes[l.resized]
 			l.resized++
 			l.request(int32(z.Job), int32(z.Threads))
+		case len(l.timers) == 0 || l.timers[0].at != other:
+			l.now = max(l.now, other)
+			if err := l.giveBack(); err != nil {
+				return err
+			}
 		default:
 			t := l.timers[0]
 			l.timers.pop()
@@ -280,6 +297,9 @@ func (l *loop) finish(e *Notice) error {
 		return fmt.Errorf("engine: end of job %q, which is %s", l.Jobs[j].Name, f.State)
 	}
 	l.started--
+	if e.Attempt != nil {
+		f.add(e.Attempt)
+	}
 	if e.State == Failed && l.again(j, e.Reason) {
 		return nil
 	}
@@ -293,21 +313,28 @@ func (l *loop) finish(e *Notice) error {
 	default:
 		return fmt.Errorf("engine: end of job %q in state %q, which is not final", l.Jobs[j].Name, e.State)
 	}
-	l.close(j, kind, e.Reason)
+	l.end(j, Event{Kind: kind, Reason: e.Reason, Attempt: e.Attempt})
 	return nil
 }
 
 // close makes a job final.
 func (l *loop) close(j int32, kind EventKind, reason string) {
+	l.end(j, Event{Kind: kind, Reason: reason})
+}
+
+// end makes a job final by an event.
+func (l *loop) end(j int32, e Event) {
 	f := &l.lives[j]
 	l.guard.news()
 	l.unbook(j)
-	f.Finish, f.Reason, f.timer, f.grant = l.now, reason, Never, Grant{}
+	l.vacate(j)
+	f.Finish, f.Reason, f.timer, f.grant = l.now, e.Reason, Never, Grant{}
 	l.open--
 	if l.follower != nil {
 		l.follower.Ended(j)
 	}
-	l.emit(Event{Kind: kind, Job: int(j), Reason: reason})
+	e.Job = int(j)
+	l.emit(e)
 }
 
 // book takes the job's memory on the nodes of its grant, which it keeps to its end.
@@ -330,9 +357,9 @@ func (l *loop) bookMemory(j int32, sign int64) {
 	if need.Memory == 0 {
 		return
 	}
-	l.scratch.nodes = l.machine.nodesOf(l.lives[j].grant.Cores, l.scratch.nodes[:0])
+	l.scratch.nodes = l.machine.NodesOf(l.lives[j].grant.Cores, l.scratch.nodes[:0])
 	for _, v := range l.scratch.nodes {
-		l.machine.free[v].Memory += sign * need.Memory
+		l.machine.Free[v].Memory += sign * need.Memory
 	}
 }
 
@@ -414,7 +441,7 @@ func (l *loop) resizable(j int32) bool { return l.Jobs[j].Malleable && l.Jobs[j]
 // release ends a running job's stretch and gives its cores and GPUs back.
 func (l *loop) release(j int32) {
 	l.settleTime(j)
-	l.machine.give(l.lives[j].grant)
+	l.machine.Give(l.lives[j].grant)
 	l.leave(j)
 	l.gaveBack = true
 }
@@ -441,6 +468,7 @@ func (l *loop) stuck() error {
 // breakOff stops all jobs that have started and waits for their ends.
 func (l *loop) breakOff(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
+	l.stopping = true
 	for j := range l.lives {
 		if s := l.lives[j].State; s == Running || s == Paused {
 			if err := l.Engine.Stop(j); err != nil {

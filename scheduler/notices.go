@@ -10,8 +10,8 @@ import (
 // NoticeKind says what an engine gives notice of.
 type NoticeKind uint8
 
-// The kinds of notices, in the order in which those of one instant are taken. No
-// engine has nodes that come and go yet, so the loop refuses notices of nodes.
+// The kinds of notices, in the order in which those of one instant are taken. Those of
+// nodes come from an engine that is a Provider.
 const (
 	JobEnded    NoticeKind = iota + 1 // a job ended
 	NodeDown                          // a node is gone, and what ran on it
@@ -40,6 +40,8 @@ type Notice struct {
 	// "exit status 1", "time limit of 30s" (JobEnded).
 	State  State
 	Reason string
+	// Attempt is what the attempt came to, if the engine knows (JobEnded).
+	Attempt *Attempt
 	// Units is how many units of its work the job has finished in all (JobProgress).
 	Units int
 	// Losses are those that it has reported since the notice before, if any
@@ -83,7 +85,7 @@ func (l *loop) notice(n *Notice) error {
 		}
 		return nil
 	case NodeUp, NodeWarned, NodeDown:
-		return fmt.Errorf("engine: %s: node %d: nodes that come and go cannot be scheduled yet", n.Kind, n.Node)
+		return l.nodeNotice(n)
 	}
 	return fmt.Errorf("engine: %s is no notice", n.Kind)
 }

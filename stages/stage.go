@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // An Artifact is something that stages leave for others.
@@ -45,6 +46,14 @@ type Stage struct {
 	// Left describes what a stage without a key has left, when it has run: the
 	// stages that read that are reused only while it is the same. It may be nil.
 	Left func(*Run) ([]Line, error)
+	// Pieces is how a stage without a key keeps its work; nil for one that finds
+	// out for itself what is missing.
+	Pieces *Pieces
+	// Recall makes known what the stage knows from earlier runs, when the plan is
+	// made. It may be nil.
+	Recall func(Planning)
+	// Predict predicts how long a task will take, for a stage that writes cells.
+	Predict func(context.Context, Task) (time.Duration, error)
 	// Always is set when it also runs after a stage that failed or was
 	// interrupted, over what has finished.
 	Always bool
@@ -77,6 +86,28 @@ func Find(name string) *Stage {
 		}
 	}
 	return nil
+}
+
+// Names returns the names of the stages, sorted.
+func Names() []string {
+	var names []string
+	for _, s := range registry {
+		names = append(names, s.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Writer returns the name of the stage that writes an artifact: the first in the
+// order of their names. It is empty when there is none.
+func Writer(a Artifact) string {
+	name := ""
+	for _, s := range registry {
+		if slices.Contains(s.Writes, a) && (name == "" || s.Name < name) {
+			name = s.Name
+		}
+	}
+	return name
 }
 
 // Order returns the registered stages in the order in which they run: after all

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Setenv("GORACE", noRaceSleep)
 	// The scripts find a copy of this binary, named tfexp, in their path: it is
 	// the whole command, also where it starts itself as a training program.
-	testscript.Main(m, map[string]func(){"tfexp": main})
+	testscript.Main(m, map[string]func(){"tfexp": main, "eventwriter": eventwriter})
 }
 
 // The scripts under testdata/script are the specification of the command, one

@@ -30,6 +30,7 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 		j.Threads = experiments.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(n.Header)}
 	}
 	d.program(n, e, a, j)
+	d.progress(n, e, a, j)
 	checkWork(n, a)
 	checkNodes(a, j)
 	if rt := n.First("runtime"); rt != nil {

@@ -135,7 +135,7 @@ job "script" {
 				Doc: "The working directory in the container.", Example: `"/work"`,
 			},
 		},
-		Blocks: []*schema.Block{builtinBlock, runtimeBlock, alternativeBlock},
+		Blocks: []*schema.Block{builtinBlock, progressBlock, runtimeBlock, alternativeBlock},
 	}
 }
 

@@ -78,6 +78,8 @@ type Options struct {
 	// Report receives the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
 	Report progress.Listener
+	// Warn receives what is wrong with the sources of progress; it may be nil.
+	Warn progress.Warner
 }
 
 // Engine runs jobs as containers. It implements scheduler.Engine on a
@@ -127,7 +129,7 @@ func New(jobs []launch.Job, nodes []Node, opts Options) (*Engine, error) {
 		jobs: contained(jobs), opts: opts, run: hex.EncodeToString(name[:]), zero: time.Now(),
 		wake: make(chan struct{}, 1), live: make([]*running, len(jobs)), attempts: make([]int, len(jobs)),
 	}
-	e.Board = progress.NewBoard(e.Now, e.wake, opts.Report)
+	e.Board = progress.NewBoard(e.Now, e.wake, opts.Report, opts.Warn)
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	first, firstGPU := 0, 0
 	for _, n := range nodes {

@@ -52,7 +52,8 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 		}
 	}
 	fail := func(reason string) { go e.kill(r, scheduler.Failed, reason) } // kill takes the engine's lock
-	r.out, err = launch.OpenLog(j.LogPath, e.opts.LogLimit, e.attempts[number] > 1, fail, e.Follow(number, j.Steps))
+	r.progress = e.Follow(number, j)
+	r.out, err = launch.OpenLog(j.LogPath, e.opts.LogLimit, e.attempts[number] > 1, fail, r.progress.Output())
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +64,7 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 		r.out.Close(err.Error())
 		return nil, err
 	}
+	r.progress.Begin()
 	return r, nil
 }
 

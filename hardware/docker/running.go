@@ -16,6 +16,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -77,6 +78,7 @@ type running struct {
 	followed chan struct{} // closed when the output has been read to its end
 	cores    int           // held
 	started  time.Time
+	progress *progress.Attempt // of this attempt; does not change
 	paused   bool
 	gone     bool // the container has ended
 	done     bool // nothing is left of the job, and usage is complete
@@ -244,6 +246,8 @@ func (e *Engine) attend(r *running) {
 		e.finishOutput(r)
 	}
 	logErr := r.out.Err()
+	ended, _ := what.verdict(&e.jobs[r.number])
+	r.progress.End(ended == scheduler.Finished)
 	if what.reachable {
 		e.remove(r.node.Host, r.id)
 	}

@@ -60,6 +60,7 @@ func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, err
 	opts := Options{
 		Folder: s.run.Dir, Cell: task.Cell, Quota: set.CPUs == "quota", Network: set.Network, User: set.User,
 		Platform: set.Platform, Privileges: set.Privileges, Observe: task.Observe, Report: task.Report,
+		Warn: task.Warn,
 	}
 	var nodes []Node
 	for i, url := range set.Hosts {

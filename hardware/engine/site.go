@@ -40,6 +40,8 @@ type Task struct {
 	Jobs []launch.Job
 	// Report receives the progress lines of jobs as they come, on the engine's clock; it may be nil.
 	Report progress.Listener
+	// Warn receives what is wrong with the event files of jobs; it may be nil.
+	Warn progress.Warner
 	// Observe receives what jobs use, one call at a time; it may be nil. Engines whose jobs are not contained have none to
 	// tell.
 	Observe func(Sample)

@@ -46,6 +46,8 @@ type Job struct {
 	Alternatives []Request
 	// Steps reports whether the job's work is counted in steps, not in epochs.
 	Steps bool
+	// Events are the TensorBoard event files by which the program reports its progress; nil: none.
+	Events *EventFiles
 	// GPUs is the request in GPUs, which a sample is given.
 	GPUs int
 	// Limit ends the job as failed when its service time exceeds it; the time in which it is paused does not count. 0
@@ -61,6 +63,16 @@ type Job struct {
 type Request struct {
 	Threads, Inter, Intra int
 	Memory                int64
+}
+
+// EventFiles are the event files that a program writes below a folder of its checkpoint folder.
+type EventFiles struct {
+	// Below is the folder as the file names it, relative to the checkpoint folder; Dir is the same on this machine.
+	Below, Dir string
+	// Loss and Accuracy are the tags of the scalars that count; empty: none.
+	Loss, Accuracy string
+	// Epochs reports whether the steps of the scalars count epochs.
+	Epochs bool
 }
 
 // Container is the container of a job.

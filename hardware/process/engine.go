@@ -56,6 +56,8 @@ type Options struct {
 	// Report receives the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
 	Report progress.Listener
+	// Warn receives what is wrong with the sources of progress; it may be nil.
+	Warn progress.Warner
 }
 
 // Engine runs jobs as processes. It implements scheduler.Engine on a
@@ -116,7 +118,7 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 		wake: make(chan struct{}, 1),
 		live: make([]*running, len(jobs)),
 	}
-	e.Board = progress.NewBoard(e.Now, e.wake, opts.Report)
+	e.Board = progress.NewBoard(e.Now, e.wake, opts.Report, opts.Warn)
 	return e, nil
 }
 

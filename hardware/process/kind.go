@@ -109,7 +109,7 @@ func (s site) registry() string { return filepath.Join(s.run.Dir, "processes.jso
 
 func (s site) Engine(_ context.Context, task engine.Task) (engine.Engine, error) {
 	devices, _ := s.run.GPUs() // an experiment that needs more than there are is refused when it is read
-	e, err := New(task.Jobs, Options{Registry: s.registry(), GPUs: gpu.IDs(devices), Report: task.Report})
+	e, err := New(task.Jobs, Options{Registry: s.registry(), GPUs: gpu.IDs(devices), Report: task.Report, Warn: task.Warn})
 	if err != nil {
 		return nil, &engine.Unavailable{Engine: kindName, Err: err}
 	}

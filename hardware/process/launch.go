@@ -39,7 +39,8 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 	e.mu.Lock()
 	again := e.live[number] != nil
 	e.mu.Unlock()
-	log, err := openLog(j.LogPath, e.opts.LogLimit, again, fail, e.Follow(number, j.Steps))
+	r.progress = e.Follow(number, j)
+	log, err := openLog(j.LogPath, e.opts.LogLimit, again, fail, r.progress.Output())
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +54,7 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 	p, _ := readProc(pid)
 	r.id = ident{pid, p.start}
 	log.follow()
+	r.progress.Begin()
 	return r, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -19,12 +20,13 @@ type ident struct {
 }
 
 // running is a job that was started. Its engine's mu guards all but the
-// first four fields, which do not change.
+// first five fields, which do not change.
 type running struct {
-	number int
-	id     ident
-	mark   string // value of runEnv in the job's environment
-	log    *jobLog
+	number   int
+	id       ident
+	mark     string // value of runEnv in the job's environment
+	log      *jobLog
+	progress *progress.Attempt
 
 	paused bool
 	gone   bool // the program has exited and its number may be used again
@@ -174,6 +176,7 @@ func (e *Engine) attend(r *running) {
 
 	stuck := e.clear(r)
 	logErr := r.log.finish()
+	r.progress.End(status.Exited() && status.ExitStatus() == 0)
 
 	e.mu.Lock()
 	if r.last != nil {

@@ -19,6 +19,10 @@ import (
 // instant at which they were read, from several goroutines.
 type Listener func(job int, at time.Duration, p contract.Progress)
 
+// Warner receives what is wrong with the sources of a job's progress, a sentence
+// each, from several goroutines.
+type Warner func(job int, text string)
+
 // Board holds what the jobs of an engine have reported. An engine embeds it,
 // and so implements scheduler.Watcher. Its methods may be called from several
 // goroutines, but Watch only before a job starts.
@@ -27,16 +31,18 @@ type Board struct {
 	wake   chan struct{}
 	listen Listener
 	units  []int // by job; nil when nobody watches
+	warn   Warner
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex          // guards what follows
+	files map[int]*eventFiles // by job: the event files that its attempts have written
 	ready bool
 	news  []scheduler.Notice // of progress, not yet returned by reports
 }
 
 // NewBoard returns a board on the clock of an engine. wake, which has room for
-// one element, is given one when Ready has turned true. listen may be nil.
-func NewBoard(now func() time.Duration, wake chan struct{}, listen Listener) *Board {
-	return &Board{now: now, wake: wake, listen: listen}
+// one element, is given one when Ready has turned true. listen and warn may be nil.
+func NewBoard(now func() time.Duration, wake chan struct{}, listen Listener, warn Warner) *Board {
+	return &Board{now: now, wake: wake, listen: listen, warn: warn, files: map[int]*eventFiles{}}
 }
 
 // Watch implements scheduler.Watcher. A job whose output is discarded reports
@@ -108,44 +114,6 @@ func (b *Board) withReports(news []scheduler.Notice, now time.Duration) []schedu
 	}
 	slices.SortFunc(news, scheduler.CompareNotices)
 	return news
-}
-
-// Follow returns what is to be called, by one goroutine at a time, with the
-// output of a job's next attempt; nil when nobody wants to know. steps says
-// that the job's units are steps, and not epochs.
-func (b *Board) Follow(job int, steps bool) func(output []byte) {
-	units := 0
-	if job < len(b.units) {
-		units = b.units[job]
-	}
-	if units == 0 && b.listen == nil {
-		return nil
-	}
-	var tail contract.Tail
-	done, next := 0, 1 // units reported; when Ready is to turn true
-	tell := func(p contract.Progress) {
-		at := b.now()
-		if b.listen != nil {
-			b.listen(job, at, p)
-		}
-		finished := p.Epoch
-		if steps {
-			finished = p.Step
-		}
-		if finished = min(finished, units); finished <= done {
-			return
-		}
-		done = finished
-		n := scheduler.Notice{Kind: scheduler.JobProgress, Job: job, At: at, Units: done}
-		if p.Loss != nil {
-			n.Losses = []scheduler.Loss{{Units: done, Loss: *p.Loss}}
-		}
-		b.add(n, done >= next)
-		if done >= next {
-			next = 2 * done
-		}
-	}
-	return func(output []byte) { tail.Add(output, tell) }
 }
 
 // add keeps a report in the place of an earlier one of the job, which nobody

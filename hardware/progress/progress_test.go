@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -20,9 +21,10 @@ func TestBoard(t *testing.T) {
 	b := NewBoard(func() time.Duration { now += time.Second; return now }, wake,
 		func(job int, at time.Duration, p contract.Progress) {
 			heard = append(heard, fmt.Sprintf("%d %s %d/%d", job, at, p.Epoch, p.Step))
-		})
+		}, nil)
 	b.Watch([]int{4, 100, 0})
-	epochs, steps, silent := b.Follow(0, false), b.Follow(1, true), b.Follow(2, false)
+	follow := func(job int, steps bool) func([]byte) { return b.Follow(job, &launch.Job{Steps: steps}).Output() }
+	epochs, steps, silent := follow(0, false), follow(1, true), follow(2, false)
 	line := func(epoch, step int) []byte {
 		return fmt.Appendf(nil, "{\"tfexp\":{\"epoch\":%d,\"step\":%d}}\n", epoch, step)
 	}
@@ -65,7 +67,7 @@ func TestBoard(t *testing.T) {
 		"0 7s 9/0"}; !slices.Equal(heard, want) {
 		t.Errorf("heard %q, want %q", heard, want)
 	}
-	if f := NewBoard(nil, nil, nil).Follow(0, false); f != nil {
+	if f := NewBoard(nil, nil, nil, nil).Follow(0, &launch.Job{}).Output(); f != nil {
 		t.Error("output is looked at though nobody wants to know")
 	}
 }

@@ -35,7 +35,7 @@ func (c *clock) watchStops() {
 		return
 	}
 	c.end = make(chan struct{})
-	c.beat(false)
+	c.beat(trained)
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)
 	go func(end <-chan struct{}) {
@@ -61,41 +61,58 @@ func (c *clock) watch(continued <-chan os.Signal, end <-chan struct{}) {
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
 	for {
-		stopped := false
 		select {
 		case <-continued:
-			stopped = true
-		case <-ticker.C:
-			// After a stop both are due, and the tick may come first.
-			if time.Since(c.lastBeat()) > 3*beat {
-				select {
-				case <-continued:
-					stopped = true
-				case <-time.After(20 * beat):
-				}
-			}
+			c.beat(stopped)
+			continue
 		case <-end:
 			return
+		case <-ticker.C:
 		}
-		c.beat(stopped)
+		if c.beat(unknown) {
+			continue
+		}
+		// A long time since the last beat: after a stop the signal comes too. A
+		// wait that took far longer was itself stopped.
+		for waits := true; waits; {
+			begin := time.Now()
+			select {
+			case <-continued:
+				c.beat(stopped)
+				waits = false
+			case <-time.After(10 * beat):
+				if waits = time.Since(begin) > 20*beat; !waits {
+					c.beat(trained)
+				}
+			case <-end:
+				return
+			}
+		}
 	}
 }
 
-func (c *clock) lastBeat() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.last
-}
+// What a process did since the last beat.
+const (
+	trained = iota
+	stopped
+	unknown // trained, if it is not too long
+)
 
-// beat counts the time since the last one as stopped, or as service.
-func (c *clock) beat(stopped bool) {
+// beat counts the time since the last one. It reports whether it did: a long
+// time of which nothing is known is not counted.
+func (c *clock) beat(did int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	if stopped {
-		c.stopped += now.Sub(c.last)
+	gap := now.Sub(c.last)
+	if did == unknown && gap > 3*beat {
+		return false
+	}
+	if did == stopped {
+		c.stopped += gap
 	}
 	c.last = now
+	return true
 }
 
 // service is the service time since the clock began. Right after a stop the

@@ -4,7 +4,8 @@
 The thread pools are those of the job's allotment. TensorFlow fixes them when it
 starts: --variant malleable follows another allotment at the end of an epoch, by
 a checkpoint and a new start of itself; --variant original keeps its pools, and
-only the cores that it may use change under it.
+only the cores that it may use change under it. As a part of a job with roles it
+trains with others (cluster.py).
 """
 
 import os
@@ -12,7 +13,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # What is beside this folder comes before what is installed.
-sys.path[1:1] = [os.path.join(HERE, "..", "digits"), os.path.join(HERE, "..", "tfexp_job")]
+sys.path[1:1] = [HERE, os.path.join(HERE, "..", "digits"), os.path.join(HERE, "..", "tfexp_job")]
 
 import digits  # noqa: E402
 import tfexp_job  # noqa: E402
@@ -28,6 +29,9 @@ def main():
         os.environ.pop("TFEXP_CONTROL", None)
     job = tfexp_job.start(epochs=args.epochs, settings=digits.settings(args))
 
+    import cluster
+    if job.role:
+        cluster.environment(job)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     os.environ.setdefault("KERAS_BACKEND", "tensorflow")
     try:
@@ -39,9 +43,14 @@ def main():
 
     import models
 
+    if job.role in ("ps", "worker"):
+        cluster.serve(job, tf)
+
     inter, intra = job.allotment()
     tf.config.threading.set_inter_op_parallelism_threads(inter)
     tf.config.threading.set_intra_op_parallelism_threads(intra)
+    if job.role:
+        cluster.lead(job, args, tf, np, digits)
     keras.utils.set_random_seed(args.seed)
     tf.config.experimental.enable_op_determinism()
     print("tensorflow %s: inter-op threads %d, intra-op threads %d, GPUs %d" % (
@@ -83,20 +92,27 @@ def main():
     # Building the graphs belongs to the start-up.
     train.get_concrete_function()
     hits.get_concrete_function()
+    finished = [v.numpy() for v in variables]  # after the last whole epoch
     for done in job.train(save, tfexp_job.RESTART if args.variant == "malleable" else None, every=args.checkpoint_every):
         number = done if job.steps is None else done // per_epoch
         order = digits.order(args, number, len(images))
         steps = job.steps_left(per_epoch)
-        while epoch["step"] < steps:
-            if job.stopping:
-                job.stop()
+        while epoch["step"] < steps and job.between_steps(epoch["step"]):
             at = epoch["step"] * args.batch
             batch = order[at:at + args.batch]
             epoch["loss"] += float(train(images[batch], labels[batch]))
             epoch["step"] += 1
+        if job.spent:
+            break
         loss = epoch["loss"] / steps
         epoch.update(step=0, loss=0.0)
         job.epoch(loss=loss, accuracy=float(hits(*held)), steps=steps)
+        if not job.spent and (job.time_left is not None or job.controlled):
+            finished = [v.numpy() for v in variables]
+    if job.time_left is not None:
+        for v, value in zip(variables, finished):
+            v.assign(value)
+        job.final(float(hits(*held)))
     job.end(save=(lambda: model.save(args.save)) if args.save else None)
 
 

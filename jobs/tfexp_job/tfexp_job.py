@@ -172,13 +172,15 @@ class _Clock:
     def _run(self):
         while True:
             time.sleep(_BEAT)
-            continued = self._continued()
-            if not continued and time.monotonic() - self._last > 4 * _BEAT:
-                time.sleep(_BEAT)  # the signal may come after the tick
-                continued = self._continued()
+            now, continued = time.monotonic(), self._continued()
+            for _ in range(10):  # the signal may come after the tick
+                if continued or now - self._last <= 4 * _BEAT:
+                    break
+                time.sleep(_BEAT)
+                now, continued = time.monotonic(), self._continued()
             with self._lock:
-                now = time.monotonic()
                 if continued:
+                    now = time.monotonic()
                     self._stopped += now - self._last
                 self._last = now
 

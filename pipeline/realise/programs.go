@@ -69,6 +69,9 @@ func (p *programs) program(j *experiments.Job) []string {
 	if j.Limit > 0 {
 		k.Add(label("limit"), j.Limit.String())
 	}
+	if ev := j.Events; ev != nil {
+		k.Addf(label("progress"), "%q loss %q accuracy %q epochs %t", ev.Below, ev.Loss, ev.Accuracy, ev.Epochs)
+	}
 	if j.Retries > 0 {
 		k.Add(label("retries"), strconv.Itoa(j.Retries))
 	}
@@ -197,6 +200,11 @@ func (p *programs) launch(j *experiments.Job, name string, units int, dirs Folde
 		Threads:       j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 		Limit: j.Limit, Flags: j.Flags, GPUs: j.GPUs, Steps: j.Steps > 0,
 		Memory: j.Memory, Container: j.Container,
+	}
+	if j.Events != nil {
+		events := *j.Events
+		events.Dir = filepath.Join(out.CheckpointDir, events.Below)
+		out.Events = &events
 	}
 	lengthVar := contract.EnvEpochs
 	if j.Steps > 0 {

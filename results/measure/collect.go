@@ -83,6 +83,7 @@ type Collector struct {
 
 	preemptions, resizes int
 	overheads            map[int]float64 // of resizes, in seconds, by job
+	finals               map[int]Final   // by job
 	backlog              backlog
 }
 
@@ -195,6 +196,8 @@ func (c *Collector) Outcome(job int) Outcome {
 		Preemptions: int(state.Pauses), Resizes: int(state.Resizes), Restarts: int(state.Retries), State: string(state.State()),
 		Predicted: -1, PredictionErrorPct: math.NaN(), ResizeOverhead: -1,
 	}
+	final := c.final(job)
+	r.FinalAccuracy, r.FinalLoss = final.Accuracy, final.Loss
 	if s, ok := c.overheads[job]; ok {
 		r.ResizeOverhead = s
 	}

@@ -27,4 +27,6 @@ type Outcome struct {
 	// Resource is what it ran on: "cpu", "gpu:V100", or the name of one of its
 	// alternatives; empty if it never ran.
 	Resource string
+	// FinalAccuracy and FinalLoss are the last that its program reported; NaN: none.
+	FinalAccuracy, FinalLoss float64
 }

@@ -231,6 +231,10 @@ type Run struct {
 // while a cell ran.
 const BusyMachine = "busy_machine"
 
+// EventFiles is the code of the warning that event files of a job are damaged or
+// missing.
+const EventFiles = "event_files"
+
 // FewReplicates is the code of the warning that no comparison can have a verdict.
 const FewReplicates = "few_replicates"
 

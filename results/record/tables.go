@@ -36,6 +36,8 @@ var jobColumns = []table.Column[JobRow]{
 	table.Int("restarts", func(r *JobRow) *int { return &r.Restarts }),
 	table.Seconds("resize_overhead_s", func(r *JobRow) *float64 { return &r.ResizeOverhead }),
 	table.Text("resource", func(r *JobRow) *string { return &r.Resource }),
+	table.Float("final_accuracy", func(r *JobRow) *float64 { return &r.FinalAccuracy }),
+	table.Float("final_loss", func(r *JobRow) *float64 { return &r.FinalLoss }),
 }
 
 // cellColumnsOfJobs is how many of the first columns of jobs.csv say which cell

@@ -22,10 +22,10 @@ type Job struct {
 	Cores, GPUs int32
 	// Alternative is the one with which it started or resumed last.
 	Alternative int32
-	// Attempts counts its starts; Pauses, Resizes and Retries the events of
-	// these kinds.
-	Attempts, Pauses, Resizes, Retries int32
-	state                              state
+	// Attempts counts its starts; Pauses, Resizes, Retries and Revocations the events
+	// of these kinds.
+	Attempts, Pauses, Resizes, Retries, Revocations int32
+	state                                           state
 }
 
 // state is a scheduler.State in a byte: there are millions of jobs.
@@ -153,6 +153,9 @@ func (l *Ledger) Event(e *scheduler.Event) Step {
 		return l.move(j, e, paused)
 	case scheduler.Retry:
 		j.Retries++
+		return l.move(j, e, queued)
+	case scheduler.Revoke:
+		j.Revocations++
 		return l.move(j, e, queued)
 	case scheduler.Finish:
 		j.End = e.At

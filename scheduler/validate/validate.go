@@ -42,6 +42,11 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //   - a gang has the same number of cores and GPUs on each of its nodes, any
 //     other job is on one node; a resumed job is on the nodes it was on;
 //   - the parts of a job that has several are its grant, each on one node;
+//   - nothing of a job is on a node that has no server, and no job starts or resumes
+//     on a node that is to be taken away; servers are asked for, come up, are warned
+//     and end in this order;
+//   - an attempt that loses a node begins again with no more work than its last
+//     checkpoint held;
 //   - every job has an end, and only one;
 //   - waiting and service time, added up from the trace, are those of the
 //     outcome, and together the time from arrival to finish.
@@ -51,6 +56,8 @@ type Validator struct {
 	cores   holders
 	gpus    holders
 	memory  []int64 // free, by node
+	servers []server
+	orphans []int32 // jobs on a node that was taken away, which have to lose it
 	lives   []traced
 	spare   []*grantedTo // of jobs that are over
 	last    time.Duration
@@ -67,8 +74,10 @@ type traced struct {
 	size, low, high  int32 // cores granted first; bounds of a grant
 	pauses, resizes  int32
 	retries          int32
-	alternative      int32 // the alternative that it started with
-	*grantedTo             // nil before the first start and after the end
+	revocations      int32
+	kept             time.Duration // work that the job has at the start of an attempt, at most
+	alternative      int32         // the alternative that it started with
+	*grantedTo                     // nil before the first start and after the end
 }
 
 // grantedTo is what a job that has started was granted last.
@@ -92,6 +101,7 @@ func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) 
 	v.cores.what, v.gpus.what = "core", "GPU"
 	for i, n := range c.Nodes {
 		v.memory = append(v.memory, n.Memory)
+		v.servers = append(v.servers, server{up: n.Supply == scheduler.Standing, stands: n.Supply == scheduler.Standing})
 		v.cores.add(i, n.Threads)
 		v.gpus.add(i, n.GPUs)
 	}
@@ -137,6 +147,10 @@ func (v *Validator) Event(e scheduler.Event) {
 		v.report(e.At, e.Job, "the trace goes back in time: %s is after %s", e.At, v.last)
 	}
 	v.last = max(v.last, e.At)
+	if v.handled(e); e.Kind.OfNode() {
+		v.node(e)
+		return
+	}
 	if e.Job < 0 || e.Job >= len(v.lives) {
 		v.report(e.At, -1, "an event is about job number %d, which does not exist", e.Job)
 		return
@@ -154,7 +168,7 @@ func (v *Validator) Event(e scheduler.Event) {
 		}
 		v.holdNothing(e)
 	case scheduler.Start:
-		if t.state, t.size = scheduler.Running, int32(e.Cores.Count()); t.retries == 0 {
+		if t.state, t.size = scheduler.Running, int32(e.Cores.Count()); t.retries+t.revocations == 0 {
 			t.first = e.At
 		}
 		t.grantedTo = v.another()
@@ -187,8 +201,14 @@ func (v *Validator) Event(e scheduler.Event) {
 				v.name(e.Job), t.retries, v.jobs[e.Job].Retries)
 		}
 		v.takeBack(e, t)
+		t.state, t.kept = scheduler.Queued, 0
+	case scheduler.Revoke:
+		t.revocations++
+		v.attempt(e, t)
+		v.takeBack(e, t)
 		t.state = scheduler.Queued
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
+		v.attempt(e, t)
 		v.takeBack(e, t)
 		t.finish = e.At
 		switch e.Kind {
@@ -208,6 +228,7 @@ func (v *Validator) takeBack(e scheduler.Event, t *traced) {
 	if t.grantedTo != nil {
 		v.drop(e, t)
 		v.giveMemory(e, t)
+		v.leaves(e.Job, t)
 		v.spare, t.grantedTo = append(v.spare, t.grantedTo), nil
 	}
 	v.holdNothing(e)
@@ -240,7 +261,7 @@ func (v *Validator) lawful(e scheduler.Event, t *traced) bool {
 		ok = t.state == scheduler.Running || t.state == scheduler.Paused
 	case scheduler.Resume:
 		ok = t.state == scheduler.Paused
-	case scheduler.Finish, scheduler.Retry:
+	case scheduler.Finish, scheduler.Retry, scheduler.Revoke:
 		ok = t.state == scheduler.Running || t.state == scheduler.Paused
 	case scheduler.Fail, scheduler.Stop:
 		ok = t.state == scheduler.Running || t.state == scheduler.Paused || t.state == scheduler.Queued
@@ -323,6 +344,7 @@ func (v *Validator) grant(e scheduler.Event, t *traced) {
 			continue
 		}
 		t.nodes = append(t.nodes, node)
+		v.usable(e, node)
 		if has := v.cluster.Nodes[node].GPU; ask.GPU != "" && has != ask.GPU {
 			v.report(e.At, e.Job, "job %q is on node %d, whose GPUs are of the type %q instead of %q",
 				j.Name, node, has, ask.GPU)
@@ -471,7 +493,7 @@ func (v *Validator) Close(o *scheduler.Outcome) {
 		r := &o.Jobs[i]
 		if r.State != t.state || r.FirstStart != t.first || r.Finish != t.finish || r.Waiting != t.waiting ||
 			r.Service != t.service || r.Preemptions != int(t.pauses) || r.Resizes != int(t.resizes) ||
-			r.Restarts != int(t.retries) {
+			r.Restarts != int(t.retries) || r.Revocations != int(t.revocations) {
 			v.report(t.finish, i, "job %q: the outcome says %s, start %s, finish %s, waiting %s, service %s, "+
 				"%d pauses, %d resizes; the trace %s, %s, %s, %s, %s, %d, %d",
 				v.name(i), r.State, r.FirstStart, r.Finish, r.Waiting, r.Service, r.Preemptions, r.Resizes,

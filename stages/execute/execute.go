@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
@@ -24,6 +25,8 @@ type hooks struct {
 	// finally, called when the trace is complete and before it is recorded, adds
 	// what only the caller knows: warnings, the load of the machine.
 	finally func(*record.Cell)
+	// finals, called after finally, returns by job what programs reported last.
+	finals func() map[int]measure.Final
 }
 
 // loop is the scheduler's loop over the task's cell on an engine.
@@ -77,6 +80,11 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	}
 	if h.finally != nil {
 		h.finally(&out)
+	}
+	if h.finals != nil {
+		for job, f := range h.finals() {
+			w.SetFinal(job, f)
+		}
 	}
 	return w.Finish(out)
 }

@@ -2,30 +2,39 @@ package execute
 
 import (
 	"errors"
-	"github.com/tfexp/tfexp/stages"
+	"maps"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // live are the tables of a real cell that are written while it runs. The zero
 // value writes none.
 type live struct {
+	cell     string
 	jobs     []scheduler.Job
 	progress *table.Live[record.ProgressRow]
 	usage    *table.Live[record.ContainerRow] // nil for processes
+
+	mu       sync.Mutex // guards what follows
+	warnings []record.Warning
+	said     map[string]bool       // what of which class has been said
+	reported map[int]measure.Final // by job
 }
 
 // openLive begins the tables of a cell; the caller closes them, after its
 // engine. A cell that records its metrics alone has none.
 func openLive(task stages.Task, jobs []scheduler.Job, containers bool) (*live, error) {
-	l := &live{jobs: jobs}
+	l := &live{cell: task.Setup.Cell.Cell, jobs: jobs, said: map[string]bool{}, reported: map[int]measure.Final{}}
 	if task.Records == record.MetricsOnly {
 		return l, nil
 	}
@@ -39,11 +48,20 @@ func openLive(task stages.Task, jobs []scheduler.Job, containers bool) (*live, e
 	return l, nil
 }
 
-// report returns what takes the progress lines of the jobs, or nil.
-func (l *live) report() progress.Listener {
-	if l.progress == nil {
-		return nil
+// warn takes what is wrong with the event files of jobs. What is wrong with many
+// jobs of a block in the same way is said once.
+func (l *live) warn(job int, text string) {
+	w := record.Warning{Code: record.EventFiles, Cell: l.cell, Text: "job " + l.jobs[job].Name + ": " + text}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if key := l.jobs[job].Class + text; !l.said[key] {
+		l.said[key] = true
+		l.warnings = append(l.warnings, w)
 	}
+}
+
+// report returns what takes the progress lines of the jobs.
+func (l *live) report() progress.Listener {
 	value := func(v *float64) float64 {
 		if v == nil {
 			return math.NaN()
@@ -51,11 +69,32 @@ func (l *live) report() progress.Listener {
 		return *v
 	}
 	return func(job int, at time.Duration, p contract.Progress) {
+		loss, accuracy := value(p.Loss), value(p.Accuracy)
+		if p.FinalAccuracy != nil {
+			accuracy = *p.FinalAccuracy
+		}
+		l.mu.Lock()
+		f, ok := l.reported[job]
+		if !ok {
+			f = measure.Unreported
+		}
+		l.reported[job] = f.Then(loss, accuracy)
+		l.mu.Unlock()
+		if l.progress == nil {
+			return
+		}
 		l.progress.Add(record.ProgressRow{
 			At: at.Seconds(), Job: l.jobs[job].Name, Epoch: p.Epoch, Step: p.Step, Threads: p.Threads,
-			Loss: value(p.Loss), Accuracy: value(p.Accuracy), Seconds: value(p.Seconds),
+			Loss: loss, Accuracy: accuracy, Seconds: value(p.Seconds),
 		})
 	}
+}
+
+// finals are what the programs reported last, by job.
+func (l *live) finals() map[int]measure.Final {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.reported)
 }
 
 // observe returns what takes the samples of the containers, or nil.
@@ -82,6 +121,12 @@ func (l *live) close(out *record.Cell) error {
 		if out != nil && f.Name != "" {
 			out.Files = append(out.Files, f)
 		}
+	}
+	if out != nil {
+		l.mu.Lock()
+		out.Warnings = append(out.Warnings, l.warnings...)
+		l.warnings = nil
+		l.mu.Unlock()
 	}
 	if l.progress != nil {
 		ended(l.progress.Close())

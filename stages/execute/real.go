@@ -38,7 +38,8 @@ func Real(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 		return record.Cell{}, err
 	}
 	running, err := on.Site.Engine(ctx, engine.Task{
-		Hardware: hw, Cell: t.Setup.Cell.Cell, Jobs: t.Launches, Report: tables.report(), Observe: tables.observe(),
+		Hardware: hw, Cell: t.Setup.Cell.Cell, Jobs: t.Launches, Report: tables.report(), Warn: tables.warn,
+		Observe: tables.observe(),
 	})
 	if err != nil {
 		return record.Cell{}, errors.Join(err, tables.close(nil))
@@ -52,7 +53,7 @@ func Real(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 	defer gpus.abort()
 	load := hardware.NewLoadSampler()
 	var closed error
-	out, err := runOn(ctx, t, running, hooks{watch: watch, finally: func(out *record.Cell) {
+	out, err := runOn(ctx, t, running, hooks{watch: watch, finals: tables.finals, finally: func(out *record.Cell) {
 		gpus.finish(out)
 		busy := load.Others()
 		closed = errors.Join(running.Close(), tables.close(out))

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // Containers is the name of this kind of picture.
@@ -64,7 +65,7 @@ func (d *Data) containers(most int) ([]Figure, error) {
 // containersPanel is a panel of such a picture: levels over time, of which the
 // axis shows at least the capacity, the usage's cores.
 type containersPanel struct {
-	usage
+	canvas.Usage
 	top   float64
 	ticks []plot.Tick
 }
@@ -73,12 +74,12 @@ func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.
 	all := float64(max(c.Cores, 1))
 	cpu := total(rows, func(r record.ContainerRow) float64 { return r.CPU / all })
 	memory := total(rows, func(r record.ContainerRow) float64 { return r.MemoryPct })
-	var cores []level
+	var cores []canvas.Level
 	for _, o := range held {
-		cores = append(cores, level{o.At, 100 * float64(o.CoresHeld) / all})
+		cores = append(cores, canvas.Level{At: o.At, Held: 100 * float64(o.CoresHeld) / all})
 	}
-	panel := func(label string, rows []level, i int) containersPanel {
-		return containersPanel{usage{label, rows, 100, hue(i)}, highest(rows, 100),
+	panel := func(label string, rows []canvas.Level, i int) containersPanel {
+		return containersPanel{canvas.Usage{Label: label, Rows: rows, Cores: 100, Ink: canvas.Hue(i)}, highest(rows, 100),
 			[]plot.Tick{{Value: 0, Label: "0%"}, {Value: 100, Label: "100%"}}}
 	}
 	panels := []containersPanel{
@@ -86,25 +87,25 @@ func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.
 		panel("memory used, of what each container may have, added up", memory, 1),
 	}
 	if len(cores) > 0 {
-		panels = append(panels, panel(fmt.Sprintf("cores held, of %d", c.Cores), thin(cores, mostBins), 2))
+		panels = append(panels, panel(fmt.Sprintf("cores held, of %d", c.Cores), canvas.Thin(cores, canvas.MostBins), 2))
 	}
 	until := 1e-9
 	for _, p := range panels {
-		if n := len(p.rows); n > 0 {
-			until = max(until, p.rows[n-1].At)
+		if n := len(p.Rows); n > 0 {
+			until = max(until, p.Rows[n-1].At)
 		}
 	}
 	const tall = 62.0
 	return Figure{
 		Picture: Picture{Name: "containers-" + c.Cell, Kind: Containers, Cell: c.Cell, Title: title,
 			Caption: "Sampled about once a second, all containers together. Dashed line: all cores, or all of the memory that one container may have."},
-		Width: width, Height: headHeight(nil) + tall*float64(len(panels)) + 32 + margin,
-		Paint: func(c draw.Canvas) { paintContainers(head(c, title, nil), panels, until, tall) },
+		Width: canvas.Width, Height: canvas.HeadHeight(nil) + tall*float64(len(panels)) + 32 + canvas.Margin,
+		Paint: func(c draw.Canvas) { paintContainers(canvas.Head(c, title, nil), panels, until, tall) },
 	}
 }
 
 func paintContainers(c draw.Canvas, panels []containersPanel, until, tall float64) {
-	per, unit := timeUnit(until)
+	per, unit := canvas.TimeUnit(until)
 	for i, p := range panels {
 		last := i == len(panels)-1
 		top := c.Max.Y - vg.Length(tall*float64(i))
@@ -112,21 +113,21 @@ func paintContainers(c draw.Canvas, panels []containersPanel, until, tall float6
 		if last {
 			bottom = c.Min.Y
 		}
-		st := style(tickSize, ink, false)
+		st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 		st.YAlign = -1
-		c.FillText(st, vg.Point{X: c.Min.X + 30, Y: top}, p.label)
-		pl := newPlot()
+		c.FillText(st, vg.Point{X: c.Min.X + 30, Y: top}, p.Label)
+		pl := canvas.NewPlot()
 		pl.X.Min, pl.X.Max = 0, until/per
 		pl.Y.Min, pl.Y.Max = 0, p.top*1.08
 		pl.Y.Tick.Marker = plot.ConstantTicks(p.ticks)
 		if last {
 			pl.X.Label.Text = "time since the cell's start (" + unit + ")"
 		} else {
-			pl.X.Tick.Marker = blank{}
+			pl.X.Tick.Marker = canvas.Blank{}
 			pl.X.Tick.Length = 0
 		}
-		if len(p.rows) > 0 {
-			pl.Add(area{p.usage, per})
+		if len(p.Rows) > 0 {
+			pl.Add(canvas.Area{Usage: p.Usage, Per: per})
 		}
 		pl.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
 			Min: vg.Point{X: c.Min.X, Y: bottom}, Max: vg.Point{X: c.Max.X - 6, Y: top - 11},
@@ -136,12 +137,12 @@ func paintContainers(c draw.Canvas, panels []containersPanel, until, tall float6
 
 // total adds up, for each second, what the containers used that were looked at
 // in it: the mean of each over the second, if it was looked at more than once.
-func total(rows []record.ContainerRow, value func(record.ContainerRow) float64) []level {
+func total(rows []record.ContainerRow, value func(record.ContainerRow) float64) []canvas.Level {
 	type seen struct {
 		sum float64
 		n   int
 	}
-	var out []level
+	var out []canvas.Level
 	var jobs []string // in the order of their first row, so that sums are the same each time
 	now := map[string]seen{}
 	second := -1.0
@@ -155,9 +156,9 @@ func total(rows []record.ContainerRow, value func(record.ContainerRow) float64) 
 		}
 		// A second without a look is one without a container.
 		if n := len(out); n > 0 && second-out[n-1].At > 2 {
-			out = append(out, level{out[n-1].At + 1, 0})
+			out = append(out, canvas.Level{At: out[n-1].At + 1, Held: 0})
 		}
-		out = append(out, level{second, sum})
+		out = append(out, canvas.Level{At: second, Held: sum})
 		jobs = jobs[:0]
 		clear(now)
 	}
@@ -173,13 +174,13 @@ func total(rows []record.ContainerRow, value func(record.ContainerRow) float64) 
 		now[r.Job] = seen{s.sum + value(r), s.n + 1}
 	}
 	flush()
-	return thin(out, mostBins)
+	return canvas.Thin(out, canvas.MostBins)
 }
 
 // highest is the greatest level, at least least.
-func highest(rows []level, least float64) float64 {
+func highest(rows []canvas.Level, least float64) float64 {
 	for _, r := range rows {
-		least = max(least, r.held)
+		least = max(least, r.Held)
 	}
 	return least
 }

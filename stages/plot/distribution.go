@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -13,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // JCT is the name of this kind of picture.
@@ -115,26 +115,26 @@ func (s setting) lines() (groups []group, pooled bool) {
 
 func ecdf(name, title, caption string, curves []curve) Figure {
 	top, low, middle := 0.0, math.Inf(1), 0.0
-	var keys []key
+	var keys []canvas.Key
 	styles := make([]draw.LineStyle, len(curves))
 	for i, c := range curves {
 		top = max(top, c.values[len(c.values)-1])
 		low = min(low, stats.Quantile(c.values, 0.05))
 		middle = max(middle, stats.Quantile(c.values, 0.5))
-		styles[i] = draw.LineStyle{Color: hue(i), Width: 1.8, Dashes: dashes(i)}
-		keys = append(keys, key{c.label, stroked(styles[i])})
+		styles[i] = draw.LineStyle{Color: canvas.Hue(i), Width: 1.8, Dashes: canvas.Dashes(i)}
+		keys = append(keys, canvas.Key{Label: c.label, Swatch: canvas.Stroked(styles[i])})
 	}
 	logarithmic := low > 0 && top/low > 100 // times over several orders of magnitude
-	per, unit := timeUnit(top)
+	per, unit := canvas.TimeUnit(top)
 	if logarithmic {
-		per, unit = timeUnit(middle)
+		per, unit = canvas.TimeUnit(middle)
 	}
 	return Figure{
 		Picture: Picture{Name: name, Kind: JCT, Title: title, Caption: caption},
-		Width:   width, Height: headHeight(keys) + 210,
+		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + 210,
 		Paint: func(c draw.Canvas) {
-			c = head(c, title, keys)
-			p := newPlot()
+			c = canvas.Head(c, title, keys)
+			p := canvas.NewPlot()
 			p.X.Label.Text = completion
 			if unit != "" {
 				p.X.Label.Text += " (" + unit + ")"
@@ -148,13 +148,13 @@ func ecdf(name, title, caption string, curves []curve) Figure {
 			p.X.Min, p.X.Max = 0, top/per*1.02
 			if logarithmic {
 				p.X.Min = low / per / 2
-				p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, decades{}
+				p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, canvas.Decades{}
 				p.X.Label.Text += ", logarithmic"
 			}
 			if p.X.Max <= p.X.Min {
 				p.X.Max = p.X.Min + 1
 			}
-			p.Add(grid{true, true}, steps{curves, styles, per})
+			p.Add(canvas.Grid{Vertical: true, Horizontal: true}, steps{curves, styles, per})
 			p.Draw(draw.Crop(c, 0, -6, 0, -4))
 		},
 	}
@@ -187,23 +187,4 @@ func (s steps) Plot(c draw.Canvas, p *plot.Plot) {
 		line = append(line, vg.Point{X: c.Max.X, Y: y(1)})
 		c.StrokeLines(s.styles[i], line)
 	}
-}
-
-// decades are ticks of a logarithmic axis: 1, 2, 5, 10, 20, …
-type decades struct{}
-
-// Ticks implements plot.Ticker.
-func (decades) Ticks(lo, hi float64) []plot.Tick {
-	var out []plot.Tick
-	wide := hi/lo > 1000
-	for e := math.Floor(math.Log10(lo)); e <= math.Ceil(math.Log10(hi)); e++ {
-		for _, m := range []float64{1, 2, 5} {
-			v := m * math.Pow(10, e)
-			if v < lo || v > hi || wide && m != 1 {
-				continue
-			}
-			out = append(out, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', max(0, -int(e)), 64)})
-		}
-	}
-	return out
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // errorRow is a group of accuracy.csv as it is drawn: a model over all, or for
@@ -71,17 +72,17 @@ func (d *Data) errors(estimates []record.EstimateRow) ([]Figure, error) {
 		}
 	}
 	caption += strings.Join(parts, ", ") + "."
-	var keys []key
+	var keys []canvas.Key
 	for i, m := range models {
-		keys = append(keys, key{m, dotted(hue(i))})
+		keys = append(keys, canvas.Key{Label: m, Swatch: canvas.Dotted(canvas.Hue(i))})
 	}
-	keys = append(keys, key{"mean error ± standard deviation", spread}, key{"mean absolute error", tick})
+	keys = append(keys, canvas.Key{Label: "mean error ± standard deviation", Swatch: spread}, canvas.Key{Label: "mean absolute error", Swatch: tick})
 	return []Figure{{
 		Picture: Picture{Name: name, Kind: Predicted, Title: title, Caption: caption},
-		Width:   width, Height: headHeight(keys) + float64(len(rows))*errorRowHeight + 46,
+		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + float64(len(rows))*errorRowHeight + 46,
 		Paint: func(c draw.Canvas) {
-			c = head(c, title, keys)
-			p := newPlot()
+			c = canvas.Head(c, title, keys)
+			p := canvas.NewPlot()
 			lo, hi := 0.0, 0.0
 			for _, r := range rows {
 				lo, hi = min(lo, r.bias-r.sd), max(hi, r.bias+r.sd, r.mae)
@@ -91,7 +92,7 @@ func (d *Data) errors(estimates []record.EstimateRow) ([]Figure, error) {
 			p.X.Label.Text = "error (% of the actual run time)"
 			p.Y.Min, p.Y.Max = 0, float64(len(rows))
 			p.HideY()
-			p.Add(grid{vertical: true}, errorBars{rows})
+			p.Add(canvas.Grid{Vertical: true}, errorBars{rows})
 			p.Draw(draw.Crop(c, errorLabels, -10, 0, -4))
 		},
 	}}, nil
@@ -99,14 +100,14 @@ func (d *Data) errors(estimates []record.EstimateRow) ([]Figure, error) {
 
 // spread is the sign of a mean with its standard deviation.
 func spread(c draw.Canvas, box vg.Rectangle) {
-	stroked(draw.LineStyle{Color: shade(quiet, 0.35), Width: 1.4})(c, box)
-	dotted(quiet)(c, box)
+	canvas.Stroked(draw.LineStyle{Color: canvas.Shade(canvas.Quiet, 0.35), Width: 1.4})(c, box)
+	canvas.Dotted(canvas.Quiet)(c, box)
 }
 
 // tick is the sign of a mean absolute error.
 func tick(c draw.Canvas, box vg.Rectangle) {
 	x := (box.Min.X + box.Max.X) / 2
-	c.StrokeLine2(draw.LineStyle{Color: quiet, Width: 1.4}, x, box.Min.Y+0.5, x, box.Max.Y-0.5)
+	c.StrokeLine2(draw.LineStyle{Color: canvas.Quiet, Width: 1.4}, x, box.Min.Y+0.5, x, box.Max.Y-0.5)
 }
 
 const (
@@ -121,20 +122,20 @@ type errorBars struct{ rows []errorRow }
 // Plot implements plot.Plotter.
 func (e errorBars) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	c.StrokeLine2(draw.LineStyle{Color: quiet, Width: 0.9}, x(0), c.Min.Y, x(0), c.Max.Y)
+	c.StrokeLine2(draw.LineStyle{Color: canvas.Quiet, Width: 0.9}, x(0), c.Min.Y, x(0), c.Max.Y)
 	for i, r := range e.rows {
 		at := y(float64(len(e.rows)-i) - 0.5)
 		if i == 0 || e.rows[i-1].label != r.label {
-			st := style(tickSize, ink, r.head)
+			st := canvas.Style(canvas.TickSize, canvas.Ink, r.head)
 			st.XAlign, st.YAlign = text.XRight, text.YCenter
-			c.FillText(st, vg.Point{X: c.Min.X - 8, Y: at}, fit(r.label, errorLabels-12, tickSize))
+			c.FillText(st, vg.Point{X: c.Min.X - 8, Y: at}, canvas.Fit(r.label, errorLabels-12, canvas.TickSize))
 			if i > 0 {
 				between := y(float64(len(e.rows) - i))
-				c.StrokeLine2(draw.LineStyle{Color: rule, Width: 0.5}, c.Min.X, between, c.Max.X, between)
+				c.StrokeLine2(draw.LineStyle{Color: canvas.Rule, Width: 0.5}, c.Min.X, between, c.Max.X, between)
 			}
 		}
-		colour := hue(r.model)
-		c.StrokeLine2(draw.LineStyle{Color: shade(colour, 0.35), Width: 1.4}, x(r.bias-r.sd), at, x(r.bias+r.sd), at)
+		colour := canvas.Hue(r.model)
+		c.StrokeLine2(draw.LineStyle{Color: canvas.Shade(colour, 0.35), Width: 1.4}, x(r.bias-r.sd), at, x(r.bias+r.sd), at)
 		c.StrokeLine2(draw.LineStyle{Color: colour, Width: 1.4}, x(r.mae), at-4, x(r.mae), at+4)
 		c.DrawGlyph(draw.GlyphStyle{Color: colour, Radius: 2.8, Shape: draw.CircleGlyph{}}, vg.Point{X: x(r.bias), Y: at})
 	}

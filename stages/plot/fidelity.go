@@ -11,6 +11,8 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/plot/timeline"
 )
 
 // Fidelity is the name of this kind of picture.
@@ -86,35 +88,35 @@ func (d *Data) both(p analysis.Pair) (Figure, error) {
 		f.Cell = c.Cell
 		return f, nil
 	}
-	real.until = max(real.until, twin.until)
-	twin.until = real.until
-	real.thinEpochs()
-	size := real.size()
-	keys := real.keys(size.row > 0)
-	each := size.height + axisHeight + twinHead
+	real.Until = max(real.Until, twin.Until)
+	twin.Until = real.Until
+	real.ThinEpochs()
+	size := real.Size()
+	keys := real.Keys(size.Row > 0)
+	each := size.Height + timeline.AxisHeight + twinHead
 	caption := fmt.Sprintf("The real run, and its simulation from the fitted estimates with the same policy and arrivals. "+
 		"Real and simulated: makespan %s and %s s, mean JCT %s and %s s.",
 		prose.Number(measure.Makespan.Of(&c.Metrics)), prose.Number(measure.Makespan.Of(&p.Twin.Metrics)),
 		prose.Number(measure.MeanJCT.Of(&c.Metrics)), prose.Number(measure.MeanJCT.Of(&p.Twin.Metrics)))
 	return Figure{
 		Picture: Picture{Name: name, Kind: Fidelity, Cell: c.Cell, Title: title, Caption: caption},
-		Width:   width, Height: headHeight(keys) + 2*each + margin,
+		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + 2*each + canvas.Margin,
 		Paint: func(c draw.Canvas) {
-			c = head(c, title, keys)
+			c = canvas.Head(c, title, keys)
 			upper := draw.Crop(c, 0, 0, vg.Length(each), 0)
 			lower := draw.Crop(c, 0, 0, 0, vg.Length(-each))
-			real.paint(named(upper, "real"), size)
-			twin.paint(named(lower, "simulated"), size)
+			real.Paint(named(upper, "real"), size)
+			twin.Paint(named(lower, "simulated"), size)
 		},
 	}, nil
 }
 
 // twinHead is the room for the name of one of two charts.
-const twinHead = titleSize + 4
+const twinHead = canvas.TitleSize + 4
 
 // named writes a chart's name above it, and returns what is left of the canvas.
 func named(c draw.Canvas, name string) draw.Canvas {
-	st := style(labelSize, ink, true)
+	st := canvas.Style(canvas.LabelSize, canvas.Ink, true)
 	st.YAlign = text.YTop
 	c.FillText(st, vg.Point{X: c.Min.X, Y: c.Max.Y}, name)
 	return draw.Crop(c, 0, 0, 0, -twinHead)

@@ -3,23 +3,18 @@ package plot
 import (
 	"errors"
 	"fmt"
-	"image/color"
 	"io/fs"
 	"math"
-	"slices"
-	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/plot/timeline"
 )
 
 // Gantt is the name of this kind of picture.
@@ -34,33 +29,6 @@ func init() {
 		},
 		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.gantts(a.MaxCells) },
 	})
-}
-
-// held is a span of time in which a job holds cores and GPUs.
-type held struct {
-	from, to    float64
-	cores, gpus scheduler.CoreSet
-}
-
-// lane is what happened to one job.
-type lane struct {
-	record.JobRow
-	held []held
-	// resizes and epochs are instants: of resizes, and of the ends of epochs.
-	resizes, epochs []float64
-
-	color color.NRGBA
-	end   float64 // when it ended, or the trace did
-}
-
-// chart is a Gantt chart of one cell.
-type chart struct {
-	lanes   []lane
-	classes []string
-	cores   int
-	gpus    int     // that were held by some job; drawn under the cores
-	until   float64 // the time axis ends here
-	from    float64
 }
 
 // gantts draws one chart a cell, or one a variant when there are many cells.
@@ -87,7 +55,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 	}
 	longest := map[axis]float64{}
 	axisOf := func(c record.Cell) axis { return axis{c.Workload, c.Hardware, c.Replicate} }
-	charts := make([]*chart, len(cells))
+	charts := make([]*timeline.Chart, len(cells))
 	for i, c := range cells {
 		ch, err := d.chart(c)
 		if err != nil {
@@ -95,7 +63,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 		}
 		charts[i] = ch
 		if ch != nil {
-			longest[axisOf(c)] = max(longest[axisOf(c)], ch.until)
+			longest[axisOf(c)] = max(longest[axisOf(c)], ch.Until)
 		}
 	}
 	var out []Figure
@@ -113,9 +81,9 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 			out = append(out, f...)
 			continue
 		}
-		charts[i].until = longest[axisOf(c)]
-		charts[i].thinEpochs()
-		out = append(out, charts[i].figure(c, name, t, note))
+		charts[i].Until = longest[axisOf(c)]
+		charts[i].ThinEpochs()
+		out = append(out, ganttFigure(charts[i], c, name, t, note))
 	}
 	return out, nil
 }
@@ -142,7 +110,7 @@ func crowded(c record.Cell) string {
 
 // chart reads what a Gantt chart shows; nil when the cell kept no events, or
 // has too much in it.
-func (d *Data) chart(c record.Cell) (*chart, error) {
+func (d *Data) chart(c record.Cell) (*timeline.Chart, error) {
 	if crowded(c) != "" {
 		return nil, nil
 	}
@@ -153,19 +121,19 @@ func (d *Data) chart(c record.Cell) (*chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	ch := &chart{cores: c.Cores, classes: classes(rows), lanes: make([]lane, len(rows))}
+	ch := &timeline.Chart{Cores: c.Cores, Classes: classes(rows), Lanes: make([]timeline.Lane, len(rows))}
 	at := make(map[string]int, len(rows))
-	inClass := make([]int, len(ch.classes))
-	ch.from = math.Inf(1)
+	inClass := make([]int, len(ch.Classes))
+	ch.From = math.Inf(1)
 	for i, r := range rows {
-		k := index(ch.classes, r.Class)
+		k := index(ch.Classes, r.Class)
 		// Shades come back after four jobs: neighbours differ, and all stay readable.
-		ch.lanes[i] = lane{JobRow: r, color: shade(hue(k), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4])}
+		ch.Lanes[i] = timeline.Lane{JobRow: r, Color: canvas.Shade(canvas.Hue(k), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4])}
 		inClass[k]++
 		at[r.Job] = i
-		ch.from = min(ch.from, r.Arrival)
+		ch.From = min(ch.From, r.Arrival)
 	}
-	ch.from = min(0, ch.from)
+	ch.From = min(0, ch.From)
 	replay := ledger.New(len(rows))
 	for e, err := range d.Events(c.CellRef) {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -178,13 +146,13 @@ func (d *Data) chart(c record.Cell) (*chart, error) {
 		if !ok {
 			continue
 		}
-		ch.lanes[i].event(e, replay, i)
-		ch.until = max(ch.until, e.At)
+		ch.Lanes[i].Event(e, replay, i)
+		ch.Until = max(ch.Until, e.At)
 		for _, s := range e.Cores {
-			ch.cores = max(ch.cores, int(s.Hi))
+			ch.Cores = max(ch.Cores, int(s.Hi))
 		}
 		for _, s := range e.GPUs {
-			ch.gpus = max(ch.gpus, int(s.Hi))
+			ch.GPUs = max(ch.GPUs, int(s.Hi))
 		}
 	}
 	progress, err := d.Progress(c.CellRef)
@@ -193,280 +161,34 @@ func (d *Data) chart(c record.Cell) (*chart, error) {
 	}
 	for _, p := range progress {
 		if i, ok := at[p.Job]; ok && p.Epoch > 0 {
-			ch.lanes[i].epochs = append(ch.lanes[i].epochs, p.At)
+			ch.Lanes[i].Epochs = append(ch.Lanes[i].Epochs, p.At)
 		}
 	}
-	for i := range ch.lanes {
-		ch.lanes[i].close(ch.until)
-		if ch.lanes[i].end == 0 {
-			ch.lanes[i].end = ch.until
+	for i := range ch.Lanes {
+		ch.Lanes[i].Close(ch.Until)
+		if ch.Lanes[i].End == 0 {
+			ch.Lanes[i].End = ch.Until
 		}
 	}
 	return ch, nil
 }
 
-// event takes the next event of the lane's job, which has this number in the replay.
-func (l *lane) event(e record.EventRow, replay *ledger.Ledger, number int) {
-	ev := e.Of(number)
-	step := replay.Event(&ev)
-	if step.Ended {
-		l.close(e.At)
-	}
-	if step.Began {
-		l.held = append(l.held, held{from: e.At, to: -1, cores: e.Cores, gpus: e.GPUs})
-	}
-	if step.Ended && step.Began {
-		l.resizes = append(l.resizes, e.At)
-	}
-	if replay.Job(number).Over() && l.end == 0 {
-		l.end = e.At
-	}
-}
-
-// close ends the present span of holding cores, if there is one.
-func (l *lane) close(at float64) {
-	if n := len(l.held); n > 0 && l.held[n-1].to < 0 {
-		l.held[n-1].to = at
-	}
-}
-
-// Heights in points.
-const (
-	coresHeight   = 190.0 // at most, for all cores
-	coreHeight    = 34.0  // at most, for one
-	lanesHeight   = 260.0
-	laneHeight    = 13.0
-	laneGap       = 14.0
-	leastLane     = 0.25 // below this the lanes are left out
-	axisHeight    = 34.0
-	labelledLanes = 8.0 // lanes from this height on are labelled
-)
-
-// size is how large a chart is drawn: the height of a core, of a job's lane (0
-// leaves the lanes out), and of all of them, in points.
-type size struct{ core, row, height float64 }
-
-func (ch *chart) size() size {
-	s := size{
-		core: min(coreHeight, max(coresHeight, min(ch.rows(), 400))/ch.rows()),
-		row:  min(laneHeight, lanesHeight/float64(len(ch.lanes))),
-	}
-	s.height = ch.rows() * s.core
-	if s.row < leastLane {
-		s.row = 0
-	} else {
-		s.height += laneGap + s.row*float64(len(ch.lanes))
-	}
-	return s
-}
-
-func (ch *chart) figure(c record.Cell, name, title, note string) Figure {
-	size := ch.size()
+// ganttFigure is the picture of a chart.
+func ganttFigure(ch *timeline.Chart, c record.Cell, name, title, note string) Figure {
+	size := ch.Size()
 	caption := "Above, which job holds each core; below, each job from its arrival to its end: solid while it runs, " +
 		"pale while it waits, queued or paused."
-	if size.row == 0 {
+	if size.Row == 0 {
 		caption = "Which job holds each core."
 	}
-	if ch.gpus > 0 {
+	if ch.GPUs > 0 {
 		caption = strings.Replace(caption, "each core", "each core, and under them each GPU", 1)
 	}
 	caption += note
-	keys := ch.keys(size.row > 0)
+	keys := ch.Keys(size.Row > 0)
 	return Figure{
 		Picture: Picture{Name: name, Kind: Gantt, Cell: c.Cell, Title: title, Caption: caption},
-		Width:   width, Height: headHeight(keys) + size.height + axisHeight + margin,
-		Paint: func(c draw.Canvas) { ch.paint(head(c, title, keys), size) },
-	}
-}
-
-// paint draws the chart with its axes.
-func (ch *chart) paint(c draw.Canvas, s size) {
-	p := newPlot()
-	per, unit := timeUnit(ch.until)
-	p.X.Label.Text = "time since the cell's start (" + unit + ")"
-	p.X.Min, p.X.Max = ch.from/per, ch.until/per
-	if p.X.Max <= p.X.Min {
-		p.X.Max = p.X.Min + 1
-	}
-	p.Y.Min, p.Y.Max = 0, ch.rows()*s.core
-	p.Y.LineStyle.Width = 0
-	p.Y.Tick.LineStyle.Width = 0
-	p.Y.Tick.Length = 2
-	var ticks []plot.Tick
-	if s.row > 0 {
-		p.Y.Min = -laneGap - s.row*float64(len(ch.lanes))
-		ticks = append(ticks, ch.laneTicks(s.row)...)
-	}
-	p.Y.Tick.Marker = plot.ConstantTicks(append(ticks, ch.coreTicks(s.core)...))
-	p.Add(grid{vertical: true}, bars{ch, per, s.core, s.row})
-	p.Draw(c)
-}
-
-func (ch *chart) keys(lanes bool) []key {
-	var keys []key
-	for i, class := range ch.classes {
-		keys = append(keys, key{class, filled(hue(i))})
-	}
-	if len(keys) > 12 {
-		keys = keys[:12]
-	}
-	if lanes {
-		keys = append(keys,
-			key{"waiting (queued or paused)", filled(waitingColor(hue(6)))},
-			key{"arrival", func(c draw.Canvas, box vg.Rectangle) {
-				arrival(c, (box.Min.X+box.Max.X)/2, box.Min.Y, box.Max.Y-box.Min.Y)
-			}})
-		if slices.ContainsFunc(ch.lanes, func(l lane) bool { return len(l.epochs) > 0 }) {
-			keys = append(keys, key{"end of an epoch", func(c draw.Canvas, box vg.Rectangle) {
-				filled(hue(0))(c, box)
-				epochEnd(c, (box.Min.X+box.Max.X)/2, box.Min.Y, box.Max.Y-box.Min.Y)
-			}})
-		}
-		if slices.ContainsFunc(ch.lanes, func(l lane) bool { return len(l.resizes) > 0 }) {
-			keys = append(keys, key{"resize", func(c draw.Canvas, box vg.Rectangle) {
-				resized(c, (box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2, 2.5)
-			}})
-		}
-		for _, l := range ch.lanes {
-			if l.State == string(scheduler.Failed) || l.State == string(scheduler.Stopped) {
-				keys = append(keys, key{"failed", func(c draw.Canvas, box vg.Rectangle) {
-					failure(c, (box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2, 3)
-				}})
-				break
-			}
-		}
-	}
-	return keys
-}
-
-func waitingColor(c color.NRGBA) color.NRGBA { return shade(c, 0.72) }
-
-// coreTicks label the middle of each core, of as many as have room.
-func (ch *chart) coreTicks(core float64) []plot.Tick {
-	step := 1
-	for float64(step)*core < tickSize+2 {
-		step *= 2
-	}
-	var ticks []plot.Tick
-	for i := 0; i < ch.cores; i += step {
-		ticks = append(ticks, plot.Tick{Value: (ch.under() + float64(i) + 0.5) * core, Label: "core " + strconv.Itoa(i)})
-	}
-	for i := 0; i < ch.gpus; i += step {
-		ticks = append(ticks, plot.Tick{Value: (float64(i) + 0.5) * core, Label: "GPU " + strconv.Itoa(i)})
-	}
-	return ticks
-}
-
-func (ch *chart) laneTicks(row float64) []plot.Tick {
-	var ticks []plot.Tick
-	for i, l := range ch.lanes {
-		label := ""
-		if row >= labelledLanes {
-			label = fit(l.Job, 90, tickSize)
-		} else if i == 0 || i == len(ch.lanes)-1 {
-			label = fmt.Sprintf("job %d", i+1)
-		}
-		if label != "" {
-			ticks = append(ticks, plot.Tick{Value: laneMiddle(i, row), Label: label})
-		}
-	}
-	return ticks
-}
-
-func laneMiddle(i int, row float64) float64 { return -laneGap - (float64(i)+0.5)*row }
-
-// bars draws the chart's two parts.
-type bars struct {
-	*chart
-	per, core, row float64
-}
-
-// Plot implements plot.Plotter.
-func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	at := func(t float64) vg.Length { return x(t / b.per) }
-	base := draw.LineStyle{Color: rule, Width: 0.5}
-	for i := 0; i <= b.cores && b.core >= 3; i++ {
-		at := y((b.under() + float64(i)) * b.core)
-		c.StrokeLine2(base, c.Min.X, at, c.Max.X, at)
-	}
-	for i := 0; i <= b.gpus && b.gpus > 0 && b.core >= 3; i++ {
-		c.StrokeLine2(base, c.Min.X, y(float64(i)*b.core), c.Max.X, y(float64(i)*b.core))
-	}
-	inset := vg.Length(min(1, b.core*0.04))
-	for i := range b.lanes {
-		l := &b.lanes[i]
-		var path vg.Path
-		var last vg.Length = -1
-		for _, h := range l.held {
-			x0, x1 := at(h.from), at(h.to)
-			if x1-last < hairline {
-				continue // nothing that could be seen beside what is drawn
-			}
-			last = x1
-			x1 = max(x1, x0+hairline)
-			for _, s := range b.stretches(h) {
-				path = append(path, rectangle(x0, y(s.low*b.core)+inset, x1, y(s.high*b.core)-inset)...)
-			}
-		}
-		c.SetColor(l.color)
-		if len(path) > 0 {
-			c.Fill(path)
-		}
-		b.labels(c, l, at, y)
-	}
-	if b.row > 0 {
-		b.drawLanes(c, at, y)
-	}
-}
-
-// hairline is the least width that is drawn, in points.
-const hairline = 0.2
-
-// labels names the job in its bars that have room.
-func (b bars) labels(c draw.Canvas, l *lane, at func(float64) vg.Length, y func(float64) vg.Length) {
-	need := vg.Length(textWidth(l.Job, smallSize) + 4)
-	st := style(smallSize, readable(l.color), false)
-	st.XAlign, st.YAlign = text.XCenter, text.YCenter
-	for _, h := range l.held {
-		if at(h.to)-at(h.from) < need {
-			continue
-		}
-		for _, s := range b.stretches(h) {
-			if (s.high-s.low)*b.core >= smallSize+3 {
-				c.FillText(st, vg.Point{X: (at(h.from) + at(h.to)) / 2, Y: y((s.low + s.high) / 2 * b.core)}, l.Job)
-			}
-		}
-	}
-}
-
-func (b bars) drawLanes(c draw.Canvas, at func(float64) vg.Length, y func(float64) vg.Length) {
-	half := vg.Length(b.row * 0.36)
-	for i := range b.lanes {
-		l := &b.lanes[i]
-		mid := y(laneMiddle(i, b.row))
-		c.SetColor(waitingColor(l.color))
-		c.Fill(rectangle(at(l.Arrival), mid-half*0.55, max(at(l.end), at(l.Arrival)+hairline), mid+half*0.55))
-		var path vg.Path
-		var last vg.Length = -1
-		for _, h := range l.held {
-			x0, x1 := at(h.from), at(h.to)
-			if x1-last < hairline {
-				continue
-			}
-			last = x1
-			path = append(path, rectangle(x0, mid-half, max(x1, x0+hairline), mid+half)...)
-		}
-		c.SetColor(l.color)
-		if len(path) > 0 {
-			c.Fill(path)
-		}
-		if b.row >= 3 {
-			b.marks(c, l, at, mid, half)
-			arrival(c, at(l.Arrival), mid-half, 2*half)
-		}
-		if l.State == string(scheduler.Failed) || l.State == string(scheduler.Stopped) {
-			failure(c, at(l.end), mid, min(3, half))
-		}
+		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + size.Height + timeline.AxisHeight + canvas.Margin,
+		Paint: func(c draw.Canvas) { ch.Paint(canvas.Head(c, title, keys), size) },
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // Heatmap is the name of this kind of picture.
@@ -182,9 +183,9 @@ func (m heatmap) figure(name, title, note string) Figure {
 		Picture: Picture{Name: name, Kind: Heatmap, Title: title,
 			Caption: "Means over the replicates; darker is more, each panel on a scale of its own. " + better +
 				" is better: the best has a frame." + note},
-		Width: width, Height: headHeight(nil) + float64(rows)*tall + margin,
+		Width: canvas.Width, Height: canvas.HeadHeight(nil) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
-			c = head(c, title, nil)
+			c = canvas.Head(c, title, nil)
 			wide := c.Size().X / vg.Length(columns)
 			for i, h := range m.heats {
 				left := c.Min.X + wide*vg.Length(i%columns)
@@ -199,21 +200,21 @@ func (m heatmap) figure(name, title, note string) Figure {
 
 // panel draws one heat map; the first of a row names the vertical axis.
 func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
-	st := style(labelSize, ink, false)
+	st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 	st.YAlign = -1
-	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, fit(h.title, c.Size().X.Points()-6, labelSize))
+	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, canvas.Fit(h.title, c.Size().X.Points()-6, canvas.LabelSize))
 
 	labels := 0.0
 	for _, l := range m.y.labels {
-		labels = max(labels, textWidth(l, tickSize))
+		labels = max(labels, canvas.TextWidth(l, canvas.TickSize))
 	}
 	left, name := c.Min.X+vg.Length(min(labels, 70)+20), m.y.name
 	top, bottom := c.Max.Y-heatHead, c.Min.Y+heatFoot
 	wide := (c.Max.X - left) / vg.Length(len(m.x.labels))
 	if first {
-		up := style(labelSize, ink, false)
+		up := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 		up.Rotation, up.XAlign, up.YAlign = math.Pi/2, -0.5, -1
-		c.FillText(up, vg.Point{X: c.Min.X, Y: (top + bottom) / 2}, fit(name, (top-bottom).Points()+heatFoot, labelSize))
+		c.FillText(up, vg.Point{X: c.Min.X, Y: (top + bottom) / 2}, canvas.Fit(name, (top-bottom).Points()+heatFoot, canvas.LabelSize))
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, row := range h.means {
@@ -227,11 +228,11 @@ func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
 	if m.metric.HigherBetter {
 		best = hi
 	}
-	tick := style(tickSize, ink, false)
+	tick := canvas.Style(canvas.TickSize, canvas.Ink, false)
 	tick.XAlign, tick.YAlign = -1, -0.5
 	for j, row := range h.means {
 		y := bottom + vg.Length(tileHeight*float64(j)) // the lowest value is at the bottom
-		c.FillText(tick, vg.Point{X: left - 4, Y: y + tileHeight/2}, fit(m.y.labels[j], 70, tickSize))
+		c.FillText(tick, vg.Point{X: left - 4, Y: y + tileHeight/2}, canvas.Fit(m.y.labels[j], 70, canvas.TickSize))
 		for i, v := range row {
 			m.tile(c, vg.Rectangle{
 				Min: vg.Point{X: left + wide*vg.Length(i) + 0.75, Y: y + 0.75},
@@ -241,34 +242,34 @@ func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
 	}
 	tick.XAlign, tick.YAlign = -0.5, -1
 	for i, l := range m.x.labels {
-		c.FillText(tick, vg.Point{X: left + wide*(vg.Length(i)+0.5), Y: bottom - 3}, fit(l, wide.Points()+4, tickSize))
+		c.FillText(tick, vg.Point{X: left + wide*(vg.Length(i)+0.5), Y: bottom - 3}, canvas.Fit(l, wide.Points()+4, canvas.TickSize))
 	}
-	under := style(labelSize, ink, false)
+	under := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 	under.XAlign, under.YAlign = -0.5, -1
 	c.FillText(under, vg.Point{X: (left + c.Max.X) / 2, Y: bottom - 15}, m.x.name)
 }
 
 // tile draws one value between the panel's lowest and highest.
 func (m heatmap) tile(c draw.Canvas, box vg.Rectangle, v, lo, hi float64, best bool) {
-	outline := rectangle(box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
-	fill, label := faint, "–"
+	outline := canvas.Rectangle(box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
+	fill, label := canvas.Faint, "–"
 	if known(v) {
 		part := 0.5
 		if hi > lo {
 			part = (v - lo) / (hi - lo)
 		}
-		fill, label = shade(hue(0), 0.88*(1-part)), short(v)
+		fill, label = canvas.Shade(canvas.Hue(0), 0.88*(1-part)), short(v)
 	}
 	c.SetColor(fill)
 	c.Fill(outline)
 	if best {
-		c.SetLineStyle(draw.LineStyle{Color: hue(1), Width: 2})
-		c.Stroke(rectangle(box.Min.X+1, box.Min.Y+1, box.Max.X-1, box.Max.Y-1))
+		c.SetLineStyle(draw.LineStyle{Color: canvas.Hue(1), Width: 2})
+		c.Stroke(canvas.Rectangle(box.Min.X+1, box.Min.Y+1, box.Max.X-1, box.Max.Y-1))
 	}
-	st := style(tickSize, readable(fill), best)
+	st := canvas.Style(canvas.TickSize, canvas.Readable(fill), best)
 	st.XAlign, st.YAlign = -0.5, -0.5
 	center := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}
-	if room := box.Size().X.Points() - 2; textWidth(label, tickSize) <= room {
+	if room := box.Size().X.Points() - 2; canvas.TextWidth(label, canvas.TickSize) <= room {
 		c.FillText(st, center, label)
 	}
 }

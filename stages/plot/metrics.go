@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // Metrics is the name of this kind of picture.
@@ -124,9 +125,9 @@ func metricsFigure(name, title, caption string, variants []analysis.Variant, pan
 	tall := panelRow*float64(len(variants)) + 10 + panelExtras
 	return Figure{
 		Picture: Picture{Name: name, Kind: Metrics, Title: title, Caption: caption},
-		Width:   width, Height: headHeight(nil) + float64(rows)*tall + margin,
+		Width:   canvas.Width, Height: canvas.HeadHeight(nil) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
-			c = head(c, title, nil)
+			c = canvas.Head(c, title, nil)
 			each := (c.Size().X - vg.Length(labels)) / vg.Length(columns)
 			for i, p := range panels {
 				left := c.Min.X + vg.Length(labels) + each*vg.Length(i%columns)
@@ -152,7 +153,7 @@ const mostLabel = 190.0
 func rowNames(variants []analysis.Variant) (names []string, room float64) {
 	for _, v := range variants {
 		names = append(names, v.Label)
-		room = max(room, textWidth(v.Label, tickSize))
+		room = max(room, canvas.TextWidth(v.Label, canvas.TickSize))
 	}
 	if room <= mostLabel {
 		return names, room
@@ -163,18 +164,18 @@ func rowNames(variants []analysis.Variant) (names []string, room float64) {
 		for _, a := range v.Axes {
 			names[i] += " " + a.Value
 		}
-		room = max(room, textWidth(names[i], tickSize))
+		room = max(room, canvas.TextWidth(names[i], canvas.TickSize))
 	}
 	return names, min(room, mostLabel)
 }
 
 // rowLabels names the variants to the left of a row of panels.
 func rowLabels(c draw.Canvas, names []string, room float64, box draw.Canvas) {
-	st := style(tickSize, ink, false)
+	st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 	st.YAlign, st.XAlign = -0.5, -1
 	for i, name := range names {
 		y := box.Max.Y - panelTitle - vg.Length(5+panelRow*(float64(i)+0.5))
-		c.FillText(st, vg.Point{X: c.Min.X + vg.Length(room) - 4, Y: y}, fit(name, room-6, tickSize))
+		c.FillText(st, vg.Point{X: c.Min.X + vg.Length(room) - 4, Y: y}, canvas.Fit(name, room-6, canvas.TickSize))
 	}
 }
 
@@ -182,13 +183,13 @@ const panelTitle vg.Length = 15
 
 // paint draws one panel: its title, a row a variant, the axis below.
 func (p panel) paint(c draw.Canvas) {
-	st := style(labelSize, ink, false)
+	st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 	st.YAlign = -1
 	label := p.Title
 	if p.Unit != "" {
 		label += " (" + p.Unit + ")"
 	}
-	c.FillText(st, vg.Point{X: c.Min.X, Y: c.Max.Y - 1}, fit(label, c.Size().X.Points(), labelSize))
+	c.FillText(st, vg.Point{X: c.Min.X, Y: c.Max.Y - 1}, canvas.Fit(label, c.Size().X.Points(), canvas.LabelSize))
 	n := float64(len(p.intervals))
 	left, right := vg.Length(0), vg.Length(0)
 	body := draw.Crop(c, left, right, vg.Length(panelExtras)-panelTitle, -panelTitle)
@@ -203,18 +204,18 @@ func (p panel) paint(c draw.Canvas) {
 	x := func(v float64) vg.Length {
 		return body.Min.X + vg.Length((v-lo)/(hi-lo))*body.Size().X
 	}
-	ticks := nice{body.Size().X.Points()}.Ticks(lo, hi)
-	tick := style(smallSize+0.5, ink, false)
+	ticks := canvas.Nice{Room: body.Size().X.Points()}.Ticks(lo, hi)
+	tick := canvas.Style(canvas.SmallSize+0.5, canvas.Ink, false)
 	tick.XAlign, tick.YAlign = -0.5, -1
 	for _, t := range ticks {
-		c.StrokeLine2(draw.LineStyle{Color: rule, Width: 0.5}, x(t.Value), body.Min.Y, x(t.Value), body.Max.Y)
+		c.StrokeLine2(draw.LineStyle{Color: canvas.Rule, Width: 0.5}, x(t.Value), body.Min.Y, x(t.Value), body.Max.Y)
 		c.FillText(tick, vg.Point{X: x(t.Value), Y: body.Min.Y - 3}, t.Label)
 	}
-	c.StrokeLine2(draw.LineStyle{Color: quiet, Width: 0.7}, body.Min.X, body.Min.Y, body.Max.X, body.Min.Y)
+	c.StrokeLine2(draw.LineStyle{Color: canvas.Quiet, Width: 0.7}, body.Min.X, body.Min.Y, body.Max.X, body.Min.Y)
 	for i, iv := range p.intervals {
 		y := body.Max.Y - 5 - vg.Length(panelRow*(float64(i)+0.5))
 		if n > 1 && i > 0 {
-			c.StrokeLine2(draw.LineStyle{Color: faint, Width: 0.5}, body.Min.X, y+panelRow/2, body.Max.X, y+panelRow/2)
+			c.StrokeLine2(draw.LineStyle{Color: canvas.Faint, Width: 0.5}, body.Min.X, y+panelRow/2, body.Max.X, y+panelRow/2)
 		}
 		p.row(c, i, iv, x, y)
 	}
@@ -222,10 +223,10 @@ func (p panel) paint(c draw.Canvas) {
 
 // row draws the replicates, the interval and the mean of one variant.
 func (p panel) row(c draw.Canvas, i int, iv stats.Interval, x func(float64) vg.Length, y vg.Length) {
-	ink := hue(i)
+	ink := canvas.Hue(i)
 	for k, v := range p.values[i] {
 		if known(v) && k < 200 && len(p.values[i]) > 1 {
-			c.DrawGlyphNoClip(draw.GlyphStyle{Color: shade(ink, 0.6), Radius: 1.7, Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: y - 5})
+			c.DrawGlyphNoClip(draw.GlyphStyle{Color: canvas.Shade(ink, 0.6), Radius: 1.7, Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: y - 5})
 		}
 	}
 	if known(iv.Low) && known(iv.High) {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // Picture is one drawn picture with its paths, or the reason why it was skipped.
@@ -131,7 +132,8 @@ func (f *Figure) save(dir string, svgOnly bool) (Picture, error) {
 	if f.Paint == nil {
 		return p, nil
 	}
-	svg, err := f.svg()
+	paint := canvas.Painting{Paint: f.Paint, Width: f.Width, Height: f.Height}
+	svg, err := paint.SVG(p.Title, p.Caption)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", p.Name, err)
 	}
@@ -142,7 +144,7 @@ func (f *Figure) save(dir string, svgOnly bool) (Picture, error) {
 	if svgOnly {
 		return p, nil
 	}
-	png, err := f.png()
+	png, err := paint.PNG()
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", p.Name, err)
 	}

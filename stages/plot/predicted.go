@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // Predicted is the name of this kind of picture.
@@ -133,29 +134,29 @@ func scatter(name, title, caption string, points []point, bars []bar, kinds []st
 	for _, b := range bars {
 		lo, hi = min(lo, max(b.low, least)), max(hi, min(b.high, most))
 	}
-	per, unit := timeUnit(hi)
-	keys := []key{}
+	per, unit := canvas.TimeUnit(hi)
+	keys := []canvas.Key{}
 	for i, k := range kinds[:min(len(kinds), 12)] {
-		keys = append(keys, key{k, dotted(hue(i))})
+		keys = append(keys, canvas.Key{Label: k, Swatch: canvas.Dotted(canvas.Hue(i))})
 	}
-	keys = append(keys, key{"±10%", filled(shade(hue(6), 0.7))})
+	keys = append(keys, canvas.Key{Label: "±10%", Swatch: canvas.Filled(canvas.Shade(canvas.Hue(6), 0.7))})
 	return Figure{
 		Picture: Picture{Name: name, Kind: Predicted, Title: title, Caption: caption},
-		Width:   width, Height: headHeight(keys) + 300,
+		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + 300,
 		Paint: func(c draw.Canvas) {
-			c = head(c, title, keys)
-			p := newPlot()
+			c = canvas.Head(c, title, keys)
+			p := canvas.NewPlot()
 			p.X.Label.Text, p.Y.Label.Text = "predicted ("+unit+")", "actual ("+unit+")"
 			p.X.Min, p.X.Max = 0, hi/per*1.06
 			if logarithmic {
 				p.X.Min, p.X.Max = lo/per/1.3, hi/per*1.3
 				p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-				p.X.Tick.Marker, p.Y.Tick.Marker = decades{}, decades{}
+				p.X.Tick.Marker, p.Y.Tick.Marker = canvas.Decades{}, canvas.Decades{}
 				p.X.Label.Text += ", logarithmic"
 				p.Y.Label.Text += ", logarithmic"
 			}
 			p.Y.Min, p.Y.Max = p.X.Min, p.X.Max
-			p.Add(grid{true, true}, cloud{points, bars, per})
+			p.Add(canvas.Grid{Vertical: true, Horizontal: true}, cloud{points, bars, per})
 			p.Draw(draw.Crop(c, 0, -10, 0, -6))
 		},
 	}
@@ -174,14 +175,14 @@ func (cl cloud) Plot(c draw.Canvas, p *plot.Plot) {
 	lo, hi := p.X.Min, p.X.Max
 	// predicted is within 10% of actual between predicted/1.1 and predicted/0.9.
 	band := []vg.Point{{X: x(lo), Y: y(lo / 0.9)}, {X: x(hi), Y: y(hi / 0.9)}, {X: x(hi), Y: y(hi / 1.1)}, {X: x(lo), Y: y(lo / 1.1)}}
-	c.FillPolygon(shade(hue(6), 0.7), c.ClipPolygonXY(band))
-	c.StrokeLine2(draw.LineStyle{Color: quiet, Width: 0.9}, x(lo), y(lo), x(hi), y(hi))
+	c.FillPolygon(canvas.Shade(canvas.Hue(6), 0.7), c.ClipPolygonXY(band))
+	c.StrokeLine2(draw.LineStyle{Color: canvas.Quiet, Width: 0.9}, x(lo), y(lo), x(hi), y(hi))
 	for _, b := range cl.bars {
 		from, to := max(b.low/cl.per, lo), min(b.high/cl.per, hi)
 		if from > to {
 			continue
 		}
-		line := draw.LineStyle{Color: shade(hue(b.class), 0.35), Width: 1}
+		line := draw.LineStyle{Color: canvas.Shade(canvas.Hue(b.class), 0.35), Width: 1}
 		at := y(b.actual / cl.per)
 		c.StrokeLine2(line, x(from), at, x(to), at)
 		for _, end := range []float64{from, to} {
@@ -190,6 +191,6 @@ func (cl cloud) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	for _, pt := range cl.points {
 		at := vg.Point{X: x(pt.predicted / cl.per), Y: y(pt.actual / cl.per)}
-		c.DrawGlyph(draw.GlyphStyle{Color: shade(hue(pt.class), 0.15), Radius: 2.6, Shape: draw.CircleGlyph{}}, at)
+		c.DrawGlyph(draw.GlyphStyle{Color: canvas.Shade(canvas.Hue(pt.class), 0.15), Radius: 2.6, Shape: draw.CircleGlyph{}}, at)
 	}
 }

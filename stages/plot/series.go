@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // Series is the name of this kind of picture.
@@ -236,17 +237,17 @@ func (m multiples) figure(name, title, note string) Figure {
 	}
 	all := len(policies)
 	policies = policies[:min(all, mostLines)]
-	var keys []key
+	var keys []canvas.Key
 	for i, p := range policies {
-		keys = append(keys, key{p, stroked(lineOf(i))})
+		keys = append(keys, canvas.Key{Label: p, Swatch: canvas.Stroked(lineOf(i))})
 	}
 	rows := (len(m.facets) + m.columns - 1) / m.columns
 	return Figure{
 		Picture: Picture{Name: name, Kind: Series, Title: title,
 			Caption: "Means over the replicates with 95% confidence intervals (t), a line a policy." + note + someOf(mostLines, all, "policy")},
-		Width: width, Height: headHeight(keys) + float64(rows)*tall + margin,
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
-			c = head(c, title, keys)
+			c = canvas.Head(c, title, keys)
 			wide := c.Size().X / vg.Length(m.columns)
 			top := 0.0
 			for _, f := range m.facets {
@@ -267,7 +268,7 @@ func (m multiples) figure(name, title, note string) Figure {
 }
 
 func lineOf(i int) draw.LineStyle {
-	return draw.LineStyle{Color: hue(i), Width: 1.5, Dashes: dashes(i)}
+	return draw.LineStyle{Color: canvas.Hue(i), Width: 1.5, Dashes: canvas.Dashes(i)}
 }
 
 // top is the largest value that is drawn.
@@ -287,10 +288,10 @@ func (f facet) top() float64 {
 
 // panel draws one facet; those of the lowest row name the abscissa.
 func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64, lowest bool) {
-	st := style(tickSize, ink, false)
+	st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 	st.YAlign = -1
-	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, fit(f.title, c.Size().X.Points()-6, tickSize))
-	p := newPlot()
+	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, canvas.Fit(f.title, c.Size().X.Points()-6, canvas.TickSize))
+	p := canvas.NewPlot()
 	lo, hi := m.x.values[0], m.x.values[len(m.x.values)-1]
 	if lo > 0 && hi/lo >= 8 {
 		p.X.Scale = plot.LogScale{}
@@ -300,11 +301,11 @@ func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64,
 	}
 	p.X.Tick.Marker = m.x.ticks(c.Size().X.Points() - 40)
 	p.Y.Min, p.Y.Max = 0, max(top*1.05, 1e-9)
-	p.Y.Tick.Marker = nice{150}
+	p.Y.Tick.Marker = canvas.Nice{Room: 150}
 	if lowest {
 		p.X.Label.Text = m.x.name
 	}
-	p.Add(grid{false, true}, seriesLines{m.x.values, f.lines, policies})
+	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, seriesLines{m.x.values, f.lines, policies})
 	p.Draw(draw.Crop(c, 0, -4, 0, -13))
 }
 
@@ -312,7 +313,7 @@ func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64,
 func (x abscissa) ticks(room float64) plot.ConstantTicks {
 	wide := 0.0
 	for _, l := range x.labels {
-		wide = max(wide, textWidth(l, tickSize)+6)
+		wide = max(wide, canvas.TextWidth(l, canvas.TickSize)+6)
 	}
 	step := 1 + int(wide*float64(len(x.values))/room)
 	var out plot.ConstantTicks
@@ -347,9 +348,9 @@ func (s seriesLines) Plot(c draw.Canvas, p *plot.Plot) {
 			at := vg.Point{X: x(s.x[k]) + aside, Y: y(iv.Mean)}
 			path = append(path, at)
 			if known(iv.Low) && known(iv.High) {
-				c.StrokeLine2(draw.LineStyle{Color: shade(hue(i), 0.35), Width: 0.9}, at.X, y(max(iv.Low, 0)), at.X, y(iv.High))
+				c.StrokeLine2(draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.35), Width: 0.9}, at.X, y(max(iv.Low, 0)), at.X, y(iv.High))
 			}
-			c.DrawGlyph(draw.GlyphStyle{Color: hue(i), Radius: 1.9, Shape: draw.CircleGlyph{}}, at)
+			c.DrawGlyph(draw.GlyphStyle{Color: canvas.Hue(i), Radius: 1.9, Shape: draw.CircleGlyph{}}, at)
 		}
 		c.StrokeLines(st, path)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // Speedup is the name of this kind of picture.
@@ -206,11 +207,11 @@ func (s speedup) figure(name, title string, m measure.Metric, note string) Figur
 	}
 	all := len(labels)
 	labels = labels[:min(all, mostLines)]
-	var keys []key
+	var keys []canvas.Key
 	for i, l := range labels {
-		keys = append(keys, key{l, dotted(hue(i))})
+		keys = append(keys, canvas.Key{Label: l, Swatch: canvas.Dotted(canvas.Hue(i))})
 	}
-	keys = append(keys, key{"in proportion", stroked(draw.LineStyle{Color: quiet, Width: 0.9, Dashes: []vg.Length{2, 2}})})
+	keys = append(keys, canvas.Key{Label: "in proportion", Swatch: canvas.Stroked(draw.LineStyle{Color: canvas.Quiet, Width: 0.9, Dashes: []vg.Length{2, 2}})})
 	columns := min(mostColumns, len(s.panels))
 	rows := (len(s.panels) + columns - 1) / columns
 	return Figure{
@@ -218,9 +219,9 @@ func (s speedup) figure(name, title string, m measure.Metric, note string) Figur
 			Caption: fmt.Sprintf("How many times shorter %s is than at %s = %s: means over the replicates with 95%% confidence intervals (t), "+
 				"paired by replicate. Lines are fitted: n / (1 + σ(n−1) + κn(n−1)), Amdahl's law, or with κ the universal scalability law "+
 				"where it tells the points better.%s%s", m.Title, s.x.name, s.x.labels[0], note, someOf(mostLines, all, "line"))},
-		Width: width, Height: headHeight(keys) + float64(rows)*tall + margin,
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
-			c = head(c, title, keys)
+			c = canvas.Head(c, title, keys)
 			wide := c.Size().X / vg.Length(columns)
 			for i, p := range s.panels {
 				left := c.Min.X + wide*vg.Length(i%columns)
@@ -235,29 +236,29 @@ func (s speedup) figure(name, title string, m measure.Metric, note string) Figur
 
 // panel draws the lines of one panel, and their laws below its title.
 func (s speedup) panel(c draw.Canvas, panel climbs, labels []string, top float64) {
-	st := style(labelSize, ink, false)
+	st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 	st.YAlign = -1
-	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, fit(panel.title, c.Size().X.Points()-6, labelSize))
+	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, canvas.Fit(panel.title, c.Size().X.Points()-6, canvas.LabelSize))
 	under := vg.Length(0)
 	if panel.title != "" {
 		under = 13
 	}
-	p := newPlot()
+	p := canvas.NewPlot()
 	lo, hi := s.x.values[0], s.x.values[len(s.x.values)-1]
 	p.X.Min, p.X.Max = lo-0.05*(hi-lo), hi+0.05*(hi-lo)
 	p.X.Tick.Marker = s.x.ticks(c.Size().X.Points() - 40)
 	p.Y.Min, p.Y.Max = 0, top*1.12
-	p.Y.Tick.Marker = nice{150}
+	p.Y.Tick.Marker = canvas.Nice{Room: 150}
 	p.X.Label.Text = s.x.name
-	p.Add(grid{false, true}, climbing{s.x.values, panel.lines, labels})
+	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, climbing{s.x.values, panel.lines, labels})
 	p.Draw(draw.Crop(c, 0, -4, 0, -under-11*vg.Length(len(panel.lines))))
-	law := style(smallSize, quiet, false)
+	law := canvas.Style(canvas.SmallSize, canvas.Quiet, false)
 	law.YAlign = -1
 	for i, l := range panel.lines {
 		if l.law == "" {
 			continue
 		}
-		c.FillText(law, vg.Point{X: c.Min.X + 4, Y: c.Max.Y - under - 11*vg.Length(i)}, fit(l.label+": "+l.law, c.Size().X.Points()-6, smallSize))
+		c.FillText(law, vg.Point{X: c.Min.X + 4, Y: c.Max.Y - under - 11*vg.Length(i)}, canvas.Fit(l.label+": "+l.law, c.Size().X.Points()-6, canvas.SmallSize))
 	}
 }
 
@@ -272,7 +273,7 @@ type climbing struct {
 func (cl climbing) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	lo, hi := cl.x[0], cl.x[len(cl.x)-1]
-	ideal := draw.LineStyle{Color: quiet, Width: 0.9, Dashes: []vg.Length{2, 2}}
+	ideal := draw.LineStyle{Color: canvas.Quiet, Width: 0.9, Dashes: []vg.Length{2, 2}}
 	end := min(hi, lo*p.Y.Max)
 	c.StrokeLine2(ideal, x(lo), y(1), x(end), y(end/lo))
 	for _, l := range cl.lines {
@@ -296,9 +297,9 @@ func (cl climbing) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 			at := vg.Point{X: x(cl.x[k]) + aside, Y: y(iv.Mean)}
 			if known(iv.Low) && known(iv.High) {
-				c.StrokeLine2(draw.LineStyle{Color: shade(hue(i), 0.35), Width: 0.9}, at.X, y(max(iv.Low, 0)), at.X, y(min(iv.High, p.Y.Max)))
+				c.StrokeLine2(draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.35), Width: 0.9}, at.X, y(max(iv.Low, 0)), at.X, y(min(iv.High, p.Y.Max)))
 			}
-			c.DrawGlyph(draw.GlyphStyle{Color: hue(i), Radius: 2.4, Shape: draw.CircleGlyph{}}, at)
+			c.DrawGlyph(draw.GlyphStyle{Color: canvas.Hue(i), Radius: 2.4, Shape: draw.CircleGlyph{}}, at)
 		}
 	}
 }

@@ -1,36 +1,38 @@
-package plot
+package timeline
 
 import (
 	"image/color"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // leastEpoch is the least mean length of a job's epochs, in points, at which
 // they are told apart; below it their ends would only wash out its colour.
 const leastEpoch = 3
 
-// thinEpochs leaves out the epochs of jobs on which they cannot be told apart.
-func (ch *chart) thinEpochs() {
-	scale := width / max(ch.until-ch.from, 1e-9) // points per second, at most
-	for i := range ch.lanes {
-		l := &ch.lanes[i]
+// ThinEpochs leaves out the epochs of jobs on which they cannot be told apart.
+func (ch *Chart) ThinEpochs() {
+	scale := canvas.Width / max(ch.Until-ch.From, 1e-9) // points per second, at most
+	for i := range ch.Lanes {
+		l := &ch.Lanes[i]
 		ran := 0.0
 		for _, h := range l.held {
 			ran += h.to - h.from
 		}
-		if ran*scale < leastEpoch*float64(len(l.epochs)) {
-			l.epochs = nil
+		if ran*scale < leastEpoch*float64(len(l.Epochs)) {
+			l.Epochs = nil
 		}
 	}
 }
 
 // marks draws the ends of epochs, as far as they can be told apart, and the
 // resizes of a job's lane.
-func (b bars) marks(c draw.Canvas, l *lane, at func(float64) vg.Length, mid, half vg.Length) {
+func (b bars) marks(c draw.Canvas, l *Lane, at func(float64) vg.Length, mid, half vg.Length) {
 	last := vg.Length(-1)
-	for _, t := range l.epochs {
+	for _, t := range l.Epochs {
 		if x := at(t); x-last >= 2 {
 			epochEnd(c, x, mid-half, 2*half)
 			last = x
@@ -58,18 +60,18 @@ func resized(c draw.Canvas, x, y, r vg.Length) {
 	path.Line(vg.Point{X: x + r, Y: y})
 	path.Line(vg.Point{X: x, Y: y - r})
 	path.Close()
-	c.SetColor(ink)
+	c.SetColor(canvas.Ink)
 	c.Fill(path)
 }
 
 // arrival is the sign of a job's arrival: an upright line.
 func arrival(c draw.Canvas, x, bottom, height vg.Length) {
-	c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1}, x, bottom, x, bottom+height)
+	c.StrokeLine2(draw.LineStyle{Color: canvas.Ink, Width: 1}, x, bottom, x, bottom+height)
 }
 
 // failure is the sign of a job that did not finish: a cross.
 func failure(c draw.Canvas, x, y, r vg.Length) {
-	line := draw.LineStyle{Color: ink, Width: 1.2}
+	line := draw.LineStyle{Color: canvas.Ink, Width: 1.2}
 	c.StrokeLine2(line, x-r, y-r, x+r, y+r)
 	c.StrokeLine2(line, x-r, y+r, x+r, y-r)
 }

@@ -1,0 +1,117 @@
+package progress
+
+import (
+	"sync"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Attempt follows the progress of one attempt of a job: the lines of its output,
+// and the event files that it writes. It is made by Board.Follow.
+type Attempt struct {
+	board *Board
+	job   int
+	steps bool // the job's units are steps, and not epochs
+	units int  // of the job; 0 when nobody waits for them
+	tail  contract.Tail
+	files *eventFiles // nil without event files
+	stop  chan struct{}
+	read  sync.WaitGroup
+
+	mu         sync.Mutex // guards what follows, and the order of what is told
+	done, next int        // units reported; when Ready is to turn true
+}
+
+// Follow returns what follows the next attempt of a job.
+func (b *Board) Follow(job int, j *launch.Job) *Attempt {
+	a := &Attempt{board: b, job: job, steps: j.Steps, next: 1}
+	if job < len(b.units) {
+		a.units = b.units[job]
+	}
+	if a.wanted() && j.Events != nil {
+		a.files = b.eventFiles(job, j.Events)
+	}
+	return a
+}
+
+// wanted reports whether somebody wants to know.
+func (a *Attempt) wanted() bool { return a.units > 0 || a.board.listen != nil }
+
+// Output returns what is to be called, by one goroutine at a time, with the
+// output of the attempt; nil when nobody wants to know.
+func (a *Attempt) Output() func(output []byte) {
+	if !a.wanted() {
+		return nil
+	}
+	return func(output []byte) {
+		a.tail.Add(output, func(p contract.Progress) {
+			now := a.board.now()
+			a.tell(p, now, now)
+		})
+	}
+}
+
+// tell reports progress that was made at an instant, and read at another.
+func (a *Attempt) tell(p contract.Progress, at, read time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	b := a.board
+	if b.listen != nil {
+		b.listen(a.job, at, p)
+	}
+	finished := p.Epoch
+	if a.steps {
+		finished = p.Step
+	}
+	if finished = min(finished, a.units); finished <= a.done {
+		return
+	}
+	a.done = finished
+	n := scheduler.Notice{Kind: scheduler.JobProgress, Job: a.job, At: read, Units: a.done}
+	if p.Loss != nil {
+		n.Losses = []scheduler.Loss{{Units: a.done, Loss: *p.Loss}}
+	}
+	b.add(n, a.done >= a.next)
+	if a.done >= a.next {
+		a.next = 2 * a.done
+	}
+}
+
+// pollPause is the time between two looks at the event files of a job.
+const pollPause = 200 * time.Millisecond
+
+// Begin begins to read the event files of the attempt, whose program has started.
+func (a *Attempt) Begin() {
+	if a.files == nil {
+		return
+	}
+	a.stop = make(chan struct{})
+	a.read.Go(func() {
+		for {
+			select {
+			case <-a.stop:
+				a.files.next(a)
+				return
+			case <-time.After(pollPause):
+				a.files.next(a)
+			}
+		}
+	})
+}
+
+// End ends the attempt, when all that it wrote has been read. finished reports
+// whether the program did all of its work: then its event files should be there.
+func (a *Attempt) End(finished bool) {
+	if a == nil || a.stop == nil {
+		return
+	}
+	close(a.stop)
+	a.read.Wait()
+	a.stop = nil
+	if finished {
+		a.files.missing(a)
+	}
+}

@@ -1,0 +1,70 @@
+package measure
+
+import (
+	"math"
+
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// Final is the last loss and accuracy that a job's program reported; NaN where it
+// reported none.
+type Final struct{ Loss, Accuracy float64 }
+
+// Unreported is the Final of a job that reported nothing.
+var Unreported = Final{math.NaN(), math.NaN()}
+
+// Then returns f after another report, of which NaN says nothing.
+func (f Final) Then(loss, accuracy float64) Final {
+	if !math.IsNaN(loss) {
+		f.Loss = loss
+	}
+	if !math.IsNaN(accuracy) {
+		f.Accuracy = accuracy
+	}
+	return f
+}
+
+// SetFinal says what a job's program reported last: no event tells that.
+func (c *Collector) SetFinal(job int, f Final) {
+	if c.finals == nil {
+		c.finals = map[int]Final{}
+	}
+	c.finals[job] = f
+}
+
+// final is what a job reported last.
+func (c *Collector) final(job int) Final {
+	if f, ok := c.finals[job]; ok {
+		return f
+	}
+	return Unreported
+}
+
+// What the programs of the finished jobs reported last.
+var (
+	FinalAccuracy = Register(Metric{
+		Rank: 200, Name: "final_accuracy", Title: "final accuracy", HigherBetter: true,
+		Doc:     "mean of the last accuracies that the finished jobs reported; empty where none did",
+		Compute: func(t *Totals) float64 { return t.meanOf(func(o *Outcome) float64 { return o.FinalAccuracy }) },
+	})
+	FinalLoss = Register(Metric{
+		Rank: 210, Name: "final_loss", Title: "final loss",
+		Doc:     "mean of the last losses that the finished jobs reported; empty where none did",
+		Compute: func(t *Totals) float64 { return t.meanOf(func(o *Outcome) float64 { return o.FinalLoss }) },
+	})
+)
+
+// meanOf is the mean of a value over the finished jobs that have it; NaN where
+// none has.
+func (t *Totals) meanOf(value func(*Outcome) float64) float64 {
+	if len(t.collector.finals) == 0 {
+		return math.NaN()
+	}
+	var mean stats.Mean
+	for o := range t.Outcomes() {
+		if v := value(&o); o.State == "finished" && !math.IsNaN(v) {
+			mean.Add(v)
+		}
+	}
+	return mean.Value()
+}

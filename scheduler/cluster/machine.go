@@ -1,0 +1,334 @@
+package cluster
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Room is what is free on a node, or what a job needs of one.
+type Room struct {
+	Cores, GPUs int32
+	Memory      int64
+	Kind        int32 // of GPU, see MachineView.Kind; in a need 0 stands for any
+}
+
+// Holds reports whether there is room for what is needed.
+func (r Room) Holds(need Room) bool {
+	return need.Cores <= r.Cores && need.GPUs <= r.GPUs && need.Memory <= r.Memory && r.IsOf(need)
+}
+
+// IsOf reports whether a node has the kind of GPU that is needed.
+func (r Room) IsOf(need Room) bool { return need.Kind == 0 || need.Kind == r.Kind }
+
+// Add adds what becomes free.
+func (r *Room) Add(o Room) {
+	r.Cores += o.Cores
+	r.GPUs += o.GPUs
+	r.Memory += o.Memory
+}
+
+// Sub subtracts what is taken.
+func (r *Room) Sub(o Room) {
+	r.Cores -= o.Cores
+	r.GPUs -= o.GPUs
+	r.Memory -= o.Memory
+}
+
+// unlimited stands for memory that is not accounted for: no sum of requests
+// reaches it.
+const unlimited = math.MaxInt64 / 4
+
+// Machine is the free part of the cluster.
+type Machine struct {
+	Free  []Room // by node
+	Whole []Room // by node, when nothing runs
+	Idle  int32  // cores that are free, of all nodes
+	Cores Slots
+	GPUs  Slots
+	spare []Span   // storage of the next core sets
+	kinds []string // of GPUs, from 1 on
+	// closed has the nodes on which nothing starts; nil until one is closed.
+	closed []bool
+}
+
+// NewMachine returns a free cluster.
+func NewMachine(c Cluster) *Machine {
+	m := &Machine{}
+	m.Cores.Bounds, m.GPUs.Bounds = []int32{0}, []int32{0}
+	for _, n := range c.Nodes {
+		r := Room{Cores: int32(n.Threads), GPUs: int32(n.GPUs), Memory: n.Memory, Kind: m.addKind(n.GPU)}
+		if n.Memory == 0 {
+			r.Memory = unlimited
+		}
+		m.Whole = append(m.Whole, r)
+		m.Idle += r.Cores
+		m.Cores.AddNode(r.Cores)
+		m.GPUs.AddNode(r.GPUs)
+	}
+	m.Free = slices.Clone(m.Whole)
+	return m
+}
+
+// addKind returns the number of a type of GPU, which is new if no node had it.
+func (m *Machine) addKind(gpu string) int32 {
+	if k := m.KindOf(gpu); k >= 0 {
+		return k
+	}
+	m.kinds = append(m.kinds, gpu)
+	return int32(len(m.kinds))
+}
+
+// KindOf returns the number of a type of GPU that a job asks for: 0 for any, -1
+// when no node has it.
+func (m *Machine) KindOf(gpu string) int32 {
+	if gpu == "" {
+		return 0
+	}
+	if i := slices.Index(m.kinds, gpu); i >= 0 {
+		return int32(i) + 1
+	}
+	return -1
+}
+
+// Fit chooses nodes for a job that needs so much on each of count nodes: the
+// lowest numbers that have room, or home if it is bound to nodes. The result
+// is appended to nodes; ok is false when there is no room.
+func Fit(free []Room, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
+	if home != nil {
+		for _, v := range home {
+			if !free[v].Holds(need) {
+				return nodes, false
+			}
+		}
+		return append(nodes, home...), true
+	}
+	for v := range free {
+		if free[v].Holds(need) {
+			nodes = append(nodes, int32(v))
+			if count--; count == 0 {
+				return nodes, true
+			}
+		}
+	}
+	return nodes, false
+}
+
+// MostFree returns the largest number of cores that are free on one node.
+func (m *Machine) MostFree() int32 {
+	most := int32(0)
+	for i := range m.Free {
+		most = max(most, m.Free[i].Cores)
+	}
+	return most
+}
+
+// Choose picks cores and GPUs on each of the nodes, without taking them: the
+// old ones as far as they are free and all on these nodes, then the lowest.
+func (m *Machine) Choose(nodes []int32, need Room, old Grant) Grant {
+	perNode := len(nodes)
+	g := Grant{Cores: old.Cores, GPUs: old.GPUs}
+	if old.Cores.Count() != int(need.Cores)*perNode || !m.Cores.AllFree(old.Cores) {
+		g.Cores = m.Lowest(&m.Cores, nodes, need.Cores)
+	}
+	if need.GPUs == 0 {
+		g.GPUs = nil
+	} else if old.GPUs.Count() != int(need.GPUs)*perNode || !m.GPUs.AllFree(old.GPUs) {
+		g.GPUs = m.Lowest(&m.GPUs, nodes, need.GPUs)
+	}
+	return g
+}
+
+// Lowest returns the n lowest free slots of each node.
+func (m *Machine) Lowest(s *Slots, nodes []int32, n int32) CoreSet {
+	// Sets are never changed once they are given out, so their spans can lie
+	// side by side in one allocation.
+	if cap(m.spare)-len(m.spare) < 64 {
+		m.spare = make([]Span, 0, 512)
+	}
+	begin := len(m.spare)
+	for _, v := range nodes {
+		m.spare = s.Lowest(m.spare, begin, s.Bounds[v], s.Bounds[v+1], n)
+	}
+	return CoreSet(m.spare[begin:len(m.spare):len(m.spare)])
+}
+
+// NodesOf appends the nodes on which the set has cores, in ascending order.
+func (m *Machine) NodesOf(set CoreSet, nodes []int32) []int32 {
+	for _, p := range set {
+		for lo := p.Lo; lo < p.Hi; {
+			v := m.Cores.NodeOf(lo)
+			if len(nodes) == 0 || nodes[len(nodes)-1] != v {
+				nodes = append(nodes, v)
+			}
+			lo = m.Cores.Bounds[v+1]
+		}
+	}
+	return nodes
+}
+
+// Take marks a grant as held. Memory is booked apart from it.
+func (m *Machine) Take(g Grant) { m.Mark(g, false) }
+
+// Give marks a grant as free.
+func (m *Machine) Give(g Grant) {
+	m.Mark(g, true)
+	if m.closed == nil {
+		return
+	}
+	for _, v := range m.NodesOf(g.Cores, nil) {
+		if m.closed[v] {
+			m.withhold(v)
+		}
+	}
+}
+
+// Mark marks a grant as free or held, closed nodes or not.
+func (m *Machine) Mark(g Grant, free bool) {
+	m.Cores.Mark(g.Cores, free)
+	m.GPUs.Mark(g.GPUs, free)
+	for _, p := range g.Cores {
+		m.Idle += signed(p.Hi-p.Lo, free)
+		m.Cores.EachNode(p, func(v, n int32) { m.Free[v].Cores += signed(n, free) })
+	}
+	for _, p := range g.GPUs {
+		m.GPUs.EachNode(p, func(v, n int32) { m.Free[v].GPUs += signed(n, free) })
+	}
+}
+
+// Close takes what is free of a node out of use, and what becomes free there.
+func (m *Machine) Close(v int32) {
+	if m.closed == nil {
+		m.closed = make([]bool, len(m.Whole))
+	}
+	m.closed[v] = true
+	m.withhold(v)
+}
+
+// Open lets a node be used on which nothing is held.
+func (m *Machine) Open(v int32) {
+	m.closed[v] = false
+	m.Mark(Grant{Cores: m.Cores.ofNode(v), GPUs: m.GPUs.ofNode(v)}, true)
+}
+
+// withhold marks what is free of a node as held.
+func (m *Machine) withhold(v int32) {
+	node := []int32{v}
+	m.Mark(Grant{
+		Cores: m.Lowest(&m.Cores, node, m.Free[v].Cores), GPUs: m.Lowest(&m.GPUs, node, m.Free[v].GPUs),
+	}, false)
+}
+
+func signed(n int32, positive bool) int32 {
+	if positive {
+		return n
+	}
+	return -n
+}
+
+// Slots is a set of free core or GPU numbers as a bit map: a bit is 1 when
+// the number is free. Taking the lowest of a thousand looks at 16 words.
+type Slots struct {
+	words  []uint64
+	Bounds []int32 // node v has the numbers bounds[v] … bounds[v+1]-1
+}
+
+// AddNode adds the slots of the next node, all free.
+func (s *Slots) AddNode(n int32) {
+	lo := s.Bounds[len(s.Bounds)-1]
+	s.Bounds = append(s.Bounds, lo+n)
+	for len(s.words)*64 < int(lo+n) {
+		s.words = append(s.words, 0)
+	}
+	s.Mark(CoreSet{{lo, lo + n}}, true)
+}
+
+// NodeOf returns the node of a slot.
+func (s *Slots) NodeOf(slot int32) int32 {
+	if len(s.Bounds) == 2 {
+		return 0
+	}
+	v, found := slices.BinarySearch(s.Bounds, slot)
+	if !found {
+		return int32(v - 1)
+	}
+	for s.Bounds[v+1] == slot { // nodes without any
+		v++
+	}
+	return int32(v)
+}
+
+// EachNode calls f with each node that a span lies on and how much of it.
+func (s *Slots) EachNode(p Span, f func(node, n int32)) {
+	for lo := p.Lo; lo < p.Hi; {
+		v := s.NodeOf(lo)
+		hi := min(p.Hi, s.Bounds[v+1])
+		f(v, hi-lo)
+		lo = hi
+	}
+}
+
+// Mark marks slots as free or held.
+func (s *Slots) Mark(set CoreSet, free bool) {
+	for _, p := range set {
+		for lo := p.Lo; lo < p.Hi; {
+			word, hi := lo/64, min(p.Hi, (lo/64+1)*64)
+			mask := ^uint64(0) >> (64 - (hi - lo)) << (lo % 64)
+			if free {
+				s.words[word] |= mask
+			} else {
+				s.words[word] &^= mask
+			}
+			lo = hi
+		}
+	}
+}
+
+// AllFree reports whether all slots of a set are free.
+func (s *Slots) AllFree(set CoreSet) bool {
+	for _, p := range set {
+		for lo := p.Lo; lo < p.Hi; {
+			hi := min(p.Hi, (lo/64+1)*64)
+			mask := ^uint64(0) >> (64 - (hi - lo)) << (lo % 64)
+			if s.words[lo/64]&mask != mask {
+				return false
+			}
+			lo = hi
+		}
+	}
+	return true
+}
+
+// Lowest appends the n lowest free slots of [lo, hi) as spans that join those
+// of out from index begin on. The caller knows that there are so many.
+func (s *Slots) Lowest(out []Span, begin int, lo, hi, n int32) []Span {
+	for lo < hi && n > 0 {
+		w := s.words[lo/64] >> (lo % 64)
+		if w == 0 {
+			lo = (lo/64 + 1) * 64
+			continue
+		}
+		lo += int32(bits.TrailingZeros64(w))
+		if lo >= hi {
+			break
+		}
+		w = s.words[lo/64] >> (lo % 64)
+		run := min(int32(bits.TrailingZeros64(^w)), n, hi-lo, 64-lo%64)
+		if last := len(out) - 1; last >= begin && out[last].Hi == lo {
+			out[last].Hi += run
+		} else {
+			out = append(out, Span{lo, lo + run})
+		}
+		lo += run
+		n -= run
+	}
+	return out
+}
+
+// ofNode returns all slots of a node.
+func (s *Slots) ofNode(v int32) CoreSet {
+	if s.Bounds[v] == s.Bounds[v+1] {
+		return nil
+	}
+	return CoreSet{{s.Bounds[v], s.Bounds[v+1]}}
+}

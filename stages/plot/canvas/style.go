@@ -1,0 +1,282 @@
+// Package canvas is what all pictures share: colours, text, axes, legends, and
+// how a painting becomes SVG or PNG.
+package canvas
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"strings"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Width is that of all pictures in points: 7.2 inches fit a printed page.
+const Width = 518
+
+// Sizes of text in points.
+const (
+	TitleSize = 12
+	LabelSize = 9.5
+	TickSize  = 9
+	SmallSize = 8
+)
+
+// The colours of text and lines, the darkest first.
+var (
+	Ink   = color.NRGBA{0x22, 0x22, 0x22, 0xff}
+	Quiet = color.NRGBA{0x5f, 0x5f, 0x5f, 0xff}
+	Rule  = color.NRGBA{0xdd, 0xdd, 0xdd, 0xff}
+	Faint = color.NRGBA{0xf3, 0xf3, 0xf3, 0xff}
+)
+
+// palette tells apart by people who see colours differently (M. Okabe, K. Ito,
+// "Color Universal Design", 2008), its yellow and black left out.
+var palette = []color.NRGBA{
+	{0x00, 0x72, 0xb2, 0xff}, // blue
+	{0xd5, 0x5e, 0x00, 0xff}, // vermilion
+	{0x00, 0x9e, 0x73, 0xff}, // green
+	{0xcc, 0x79, 0xa7, 0xff}, // purple
+	{0xe6, 0x9f, 0x00, 0xff}, // orange
+	{0x56, 0xb4, 0xe9, 0xff}, // sky
+	{0x7f, 0x7f, 0x7f, 0xff}, // grey
+}
+
+// Hue is the colour of the i-th of things that are told apart.
+func Hue(i int) color.NRGBA { return palette[i%len(palette)] }
+
+// Shade mixes a colour with white: 0 leaves it, 1 is white.
+func Shade(c color.NRGBA, white float64) color.NRGBA {
+	mix := func(v uint8) uint8 { return uint8(math.Round(float64(v) + (255-float64(v))*white)) }
+	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), c.A}
+}
+
+// Readable is the colour of text on a background.
+func Readable(on color.NRGBA) color.NRGBA {
+	// Relative luminance with the weights of ITU-R BT.709.
+	if 0.2126*float64(on.R)+0.7152*float64(on.G)+0.0722*float64(on.B) > 140 {
+		return Ink
+	}
+	return color.NRGBA{0xff, 0xff, 0xff, 0xff}
+}
+
+// Dashes tells lines apart without colour.
+func Dashes(i int) []vg.Length {
+	patterns := [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 3, 2, 3}, {4, 1.5}}
+	return patterns[i%len(patterns)]
+}
+
+// Style is a style of text: its size in points, its colour, bold or not.
+func Style(size float64, c color.Color, bold bool) text.Style {
+	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: font.Points(size)}
+	if bold {
+		f.Weight = xfont.WeightBold
+	}
+	return text.Style{Color: c, Font: f, Handler: plot.DefaultTextHandler}
+}
+
+// TextWidth is how wide a text is in points.
+func TextWidth(s string, size float64) float64 {
+	st := Style(size, Ink, false)
+	return st.Width(s).Points()
+}
+
+// NewPlot is a plot in the house style.
+func NewPlot() *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = nil
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Label.TextStyle.Font = Style(LabelSize, Ink, false).Font
+		a.Label.TextStyle.Color = Ink
+		a.Tick.Label.Font = Style(TickSize, Ink, false).Font
+		a.Tick.Label.Color = Ink
+		a.Color, a.Tick.Color = Quiet, Quiet
+		a.LineStyle.Width, a.Tick.LineStyle.Width = 0.7, 0.7
+		a.Tick.Length = 3
+		a.Padding = 0
+	}
+	p.X.Tick.Marker, p.Y.Tick.Marker = Nice{300}, Nice{150}
+	p.X.Label.Padding, p.Y.Label.Padding = 3, 3
+	return p
+}
+
+// Nice makes ticks at 1, 2 or 5 times a power of ten, as many as have room, in
+// points, beside each other.
+type Nice struct{ Room float64 }
+
+// Ticks implements plot.Ticker.
+func (n Nice) Ticks(lo, hi float64) []plot.Tick {
+	least := math.Pow(10, math.Floor(math.Log10(hi-lo))-1)
+	for k := 0; ; k++ {
+		step := least * []float64{1, 2, 5}[k%3] * math.Pow(10, float64(k/3))
+		digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+		var ticks []plot.Tick
+		needed := 0.0
+		for i := math.Ceil(lo/step - 1e-9); i*step <= hi*(1+1e-9) && needed <= n.Room; i++ {
+			label := fmt.Sprintf("%.*f", digits, i*step+0) // +0: no "-0"
+			ticks = append(ticks, plot.Tick{Value: i * step, Label: label})
+			needed += TextWidth(label, TickSize) + 14
+		}
+		if needed <= n.Room || len(ticks) <= 1 {
+			return ticks
+		}
+	}
+}
+
+// Grid draws quiet lines behind the data at the labelled ticks.
+type Grid struct{ Vertical, Horizontal bool }
+
+// Plot implements plot.Plotter.
+func (g Grid) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	line := draw.LineStyle{Color: Rule, Width: 0.5}
+	if g.Vertical {
+		for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
+			if !t.IsMinor() && x(t.Value) > c.Min.X+0.5 && x(t.Value) <= c.Max.X {
+				c.StrokeLine2(line, x(t.Value), c.Min.Y, x(t.Value), c.Max.Y)
+			}
+		}
+	}
+	if g.Horizontal {
+		for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
+			if !t.IsMinor() && y(t.Value) > c.Min.Y+0.5 && y(t.Value) <= c.Max.Y {
+				c.StrokeLine2(line, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
+			}
+		}
+	}
+}
+
+// Key is an entry of a legend; Swatch paints its sign into a box.
+type Key struct {
+	Label  string
+	Swatch func(c draw.Canvas, box vg.Rectangle)
+}
+
+// Margin is the room around a picture, in points.
+const Margin = 8.0
+
+const (
+	swatchWidth = 14.0
+	keyHeight   = 13.0
+)
+
+// Filled is the sign of an area.
+func Filled(fill color.Color) func(draw.Canvas, vg.Rectangle) {
+	return func(c draw.Canvas, box vg.Rectangle) {
+		c.SetColor(fill)
+		c.Fill(Rectangle(box.Min.X, box.Min.Y+1.5, box.Max.X, box.Max.Y-1.5))
+	}
+}
+
+// Stroked is the sign of a line.
+func Stroked(st draw.LineStyle) func(draw.Canvas, vg.Rectangle) {
+	return func(c draw.Canvas, box vg.Rectangle) {
+		y := (box.Min.Y + box.Max.Y) / 2
+		c.StrokeLine2(st, box.Min.X, y, box.Max.X, y)
+	}
+}
+
+// Dotted is the sign of points.
+func Dotted(fill color.Color) func(draw.Canvas, vg.Rectangle) {
+	return func(c draw.Canvas, box vg.Rectangle) {
+		at := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}
+		c.DrawGlyph(draw.GlyphStyle{Color: fill, Radius: 3, Shape: draw.CircleGlyph{}}, at)
+	}
+}
+
+// Rectangle is the outline of the box from (x0, y0) to (x1, y1).
+func Rectangle(x0, y0, x1, y1 vg.Length) vg.Path {
+	var p vg.Path
+	p.Move(vg.Point{X: x0, Y: y0})
+	p.Line(vg.Point{X: x1, Y: y0})
+	p.Line(vg.Point{X: x1, Y: y1})
+	p.Line(vg.Point{X: x0, Y: y1})
+	p.Close()
+	return p
+}
+
+// HeadHeight is the room that Head takes.
+func HeadHeight(keys []Key) float64 {
+	h := Margin + TitleSize + 6
+	if rows := keyRows(keys); len(rows) > 0 {
+		h += float64(len(rows))*keyHeight + 4
+	}
+	return h
+}
+
+// keyRows breaks a legend into rows that fit.
+func keyRows(keys []Key) [][]Key {
+	var rows [][]Key
+	room := 0.0
+	for _, k := range keys {
+		w := swatchWidth + 4 + TextWidth(k.Label, TickSize) + 14
+		if len(rows) == 0 || w > room {
+			rows = append(rows, nil)
+			room = Width - 2*Margin
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], k)
+		room -= w
+	}
+	return rows
+}
+
+// Head draws the title and the legend above the data, and returns what is
+// left of the canvas.
+func Head(c draw.Canvas, title string, keys []Key) draw.Canvas {
+	st := Style(TitleSize, Ink, true)
+	st.YAlign = text.YTop
+	top := c.Max.Y - Margin
+	// A long title becomes smaller before it loses its end, which tells cells apart.
+	for st.Font.Size > LabelSize && st.Width(title) > Width-2*Margin {
+		st.Font.Size -= 0.5
+	}
+	if excess := st.Width(title) - (Width - 2*Margin); excess > 0 {
+		title = Fit(title, TextWidth(title, LabelSize)-excess.Points()-2, LabelSize)
+	}
+	c.FillText(st, vg.Point{X: c.Min.X + Margin, Y: top}, title)
+	top -= TitleSize + 6
+	label := Style(TickSize, Ink, false)
+	label.YAlign = text.YCenter
+	for _, row := range keyRows(keys) {
+		x := c.Min.X + Margin
+		for _, k := range row {
+			k.Swatch(c, vg.Rectangle{Min: vg.Point{X: x, Y: top - keyHeight + 2}, Max: vg.Point{X: x + swatchWidth, Y: top - 2}})
+			c.FillText(label, vg.Point{X: x + swatchWidth + 4, Y: top - keyHeight/2 + 0.5}, k.Label)
+			x += vg.Length(swatchWidth + 4 + TextWidth(k.Label, TickSize) + 14)
+		}
+		top -= keyHeight
+	}
+	return draw.Crop(c, Margin, -Margin, Margin, vg.Length(-HeadHeight(keys)))
+}
+
+// Fit shortens a text to a width in points.
+func Fit(s string, room, size float64) string {
+	if TextWidth(s, size) <= room {
+		return s
+	}
+	r := []rune(s)
+	for len(r) > 1 && TextWidth(string(r)+"…", size) > room {
+		r = r[:len(r)-1]
+	}
+	return strings.TrimRight(string(r), " ") + "…"
+}
+
+// TimeUnit is the unit in which times up to max seconds are shown.
+func TimeUnit(max float64) (seconds float64, unit string) {
+	switch {
+	case max >= 3*86400:
+		return 86400, "d"
+	case max >= 3*3600:
+		return 3600, "h"
+	case max >= 600:
+		return 60, "min"
+	case max > 0 && max < 0.5:
+		return 0.001, "ms"
+	}
+	return 1, "s"
+}

@@ -1,0 +1,298 @@
+// Package timeline draws what the jobs of a cell held over time: a Gantt chart
+// of its cores and GPUs, and a lane for each job.
+package timeline
+
+import (
+	"fmt"
+	"image/color"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/ledger"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+)
+
+// held is a span of time in which a job holds cores and GPUs.
+type held struct {
+	from, to    float64
+	cores, GPUs scheduler.CoreSet
+}
+
+// Lane is what happened to one job.
+type Lane struct {
+	record.JobRow
+	held []held
+	// resizes and epochs are instants: of resizes, and of the ends of epochs.
+	resizes, Epochs []float64
+
+	Color color.NRGBA
+	End   float64 // when it ended, or the trace did
+}
+
+// Chart is a Gantt chart of one cell.
+type Chart struct {
+	Lanes   []Lane
+	Classes []string
+	Cores   int
+	GPUs    int     // that were held by some job; drawn under the cores
+	Until   float64 // the time axis ends here
+	From    float64
+}
+
+// AxisHeight is the room of the time axis, in points.
+const AxisHeight = 34.0
+
+// Heights in points.
+const (
+	coresHeight   = 190.0 // at most, for all cores
+	coreHeight    = 34.0  // at most, for one
+	lanesHeight   = 260.0
+	laneHeight    = 13.0
+	laneGap       = 14.0
+	leastLane     = 0.25 // below this the lanes are left out
+	labelledLanes = 8.0  // lanes from this height on are labelled
+)
+
+// Size is how large a chart is drawn: the height of a core, of a job's lane (0
+// leaves the lanes out), and of all of them, in points.
+type Size struct{ core, Row, Height float64 }
+
+// Size returns the size at which the chart fits a page.
+func (ch *Chart) Size() Size {
+	s := Size{
+		core: min(coreHeight, max(coresHeight, min(ch.rows(), 400))/ch.rows()),
+		Row:  min(laneHeight, lanesHeight/float64(len(ch.Lanes))),
+	}
+	s.Height = ch.rows() * s.core
+	if s.Row < leastLane {
+		s.Row = 0
+	} else {
+		s.Height += laneGap + s.Row*float64(len(ch.Lanes))
+	}
+	return s
+}
+
+// Paint draws the chart with its axes.
+func (ch *Chart) Paint(c draw.Canvas, s Size) {
+	p := canvas.NewPlot()
+	per, unit := canvas.TimeUnit(ch.Until)
+	p.X.Label.Text = "time since the cell's start (" + unit + ")"
+	p.X.Min, p.X.Max = ch.From/per, ch.Until/per
+	if p.X.Max <= p.X.Min {
+		p.X.Max = p.X.Min + 1
+	}
+	p.Y.Min, p.Y.Max = 0, ch.rows()*s.core
+	p.Y.LineStyle.Width = 0
+	p.Y.Tick.LineStyle.Width = 0
+	p.Y.Tick.Length = 2
+	var ticks []plot.Tick
+	if s.Row > 0 {
+		p.Y.Min = -laneGap - s.Row*float64(len(ch.Lanes))
+		ticks = append(ticks, ch.laneTicks(s.Row)...)
+	}
+	p.Y.Tick.Marker = plot.ConstantTicks(append(ticks, ch.coreTicks(s.core)...))
+	p.Add(canvas.Grid{Vertical: true}, bars{ch, per, s.core, s.Row})
+	p.Draw(c)
+}
+
+// Keys returns the legend; lanes reports whether the lanes are drawn.
+func (ch *Chart) Keys(lanes bool) []canvas.Key {
+	var keys []canvas.Key
+	for i, class := range ch.Classes {
+		keys = append(keys, canvas.Key{Label: class, Swatch: canvas.Filled(canvas.Hue(i))})
+	}
+	if len(keys) > 12 {
+		keys = keys[:12]
+	}
+	if lanes {
+		keys = append(keys,
+			canvas.Key{Label: "waiting (queued or paused)", Swatch: canvas.Filled(waitingColor(canvas.Hue(6)))},
+			canvas.Key{Label: "arrival", Swatch: func(c draw.Canvas, box vg.Rectangle) {
+				arrival(c, (box.Min.X+box.Max.X)/2, box.Min.Y, box.Max.Y-box.Min.Y)
+			}})
+		if slices.ContainsFunc(ch.Lanes, func(l Lane) bool { return len(l.Epochs) > 0 }) {
+			keys = append(keys, canvas.Key{Label: "end of an epoch", Swatch: func(c draw.Canvas, box vg.Rectangle) {
+				canvas.Filled(canvas.Hue(0))(c, box)
+				epochEnd(c, (box.Min.X+box.Max.X)/2, box.Min.Y, box.Max.Y-box.Min.Y)
+			}})
+		}
+		if slices.ContainsFunc(ch.Lanes, func(l Lane) bool { return len(l.resizes) > 0 }) {
+			keys = append(keys, canvas.Key{Label: "resize", Swatch: func(c draw.Canvas, box vg.Rectangle) {
+				resized(c, (box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2, 2.5)
+			}})
+		}
+		for _, l := range ch.Lanes {
+			if l.State == string(scheduler.Failed) || l.State == string(scheduler.Stopped) {
+				keys = append(keys, canvas.Key{Label: "failed", Swatch: func(c draw.Canvas, box vg.Rectangle) {
+					failure(c, (box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2, 3)
+				}})
+				break
+			}
+		}
+	}
+	return keys
+}
+
+func waitingColor(c color.NRGBA) color.NRGBA { return canvas.Shade(c, 0.72) }
+
+// coreTicks label the middle of each core, of as many as have room.
+func (ch *Chart) coreTicks(core float64) []plot.Tick {
+	step := 1
+	for float64(step)*core < canvas.TickSize+2 {
+		step *= 2
+	}
+	var ticks []plot.Tick
+	for i := 0; i < ch.Cores; i += step {
+		ticks = append(ticks, plot.Tick{Value: (ch.under() + float64(i) + 0.5) * core, Label: "core " + strconv.Itoa(i)})
+	}
+	for i := 0; i < ch.GPUs; i += step {
+		ticks = append(ticks, plot.Tick{Value: (float64(i) + 0.5) * core, Label: "GPU " + strconv.Itoa(i)})
+	}
+	return ticks
+}
+
+func (ch *Chart) laneTicks(row float64) []plot.Tick {
+	var ticks []plot.Tick
+	for i, l := range ch.Lanes {
+		label := ""
+		if row >= labelledLanes {
+			label = canvas.Fit(l.Job, 90, canvas.TickSize)
+		} else if i == 0 || i == len(ch.Lanes)-1 {
+			label = fmt.Sprintf("job %d", i+1)
+		}
+		if label != "" {
+			ticks = append(ticks, plot.Tick{Value: laneMiddle(i, row), Label: label})
+		}
+	}
+	return ticks
+}
+
+func laneMiddle(i int, row float64) float64 { return -laneGap - (float64(i)+0.5)*row }
+
+// bars draws the chart's two parts.
+type bars struct {
+	*Chart
+	per, core, row float64
+}
+
+// Plot implements plot.Plotter.
+func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	at := func(t float64) vg.Length { return x(t / b.per) }
+	base := draw.LineStyle{Color: canvas.Rule, Width: 0.5}
+	for i := 0; i <= b.Cores && b.core >= 3; i++ {
+		at := y((b.under() + float64(i)) * b.core)
+		c.StrokeLine2(base, c.Min.X, at, c.Max.X, at)
+	}
+	for i := 0; i <= b.GPUs && b.GPUs > 0 && b.core >= 3; i++ {
+		c.StrokeLine2(base, c.Min.X, y(float64(i)*b.core), c.Max.X, y(float64(i)*b.core))
+	}
+	inset := vg.Length(min(1, b.core*0.04))
+	for i := range b.Lanes {
+		l := &b.Lanes[i]
+		var path vg.Path
+		var last vg.Length = -1
+		for _, h := range l.held {
+			x0, x1 := at(h.from), at(h.to)
+			if x1-last < hairline {
+				continue // nothing that could be seen beside what is drawn
+			}
+			last = x1
+			x1 = max(x1, x0+hairline)
+			for _, s := range b.stretches(h) {
+				path = append(path, canvas.Rectangle(x0, y(s.low*b.core)+inset, x1, y(s.high*b.core)-inset)...)
+			}
+		}
+		c.SetColor(l.Color)
+		if len(path) > 0 {
+			c.Fill(path)
+		}
+		b.labels(c, l, at, y)
+	}
+	if b.row > 0 {
+		b.drawLanes(c, at, y)
+	}
+}
+
+// hairline is the least width that is drawn, in points.
+const hairline = 0.2
+
+// labels names the job in its bars that have room.
+func (b bars) labels(c draw.Canvas, l *Lane, at func(float64) vg.Length, y func(float64) vg.Length) {
+	need := vg.Length(canvas.TextWidth(l.Job, canvas.SmallSize) + 4)
+	st := canvas.Style(canvas.SmallSize, canvas.Readable(l.Color), false)
+	st.XAlign, st.YAlign = text.XCenter, text.YCenter
+	for _, h := range l.held {
+		if at(h.to)-at(h.from) < need {
+			continue
+		}
+		for _, s := range b.stretches(h) {
+			if (s.high-s.low)*b.core >= canvas.SmallSize+3 {
+				c.FillText(st, vg.Point{X: (at(h.from) + at(h.to)) / 2, Y: y((s.low + s.high) / 2 * b.core)}, l.Job)
+			}
+		}
+	}
+}
+
+func (b bars) drawLanes(c draw.Canvas, at func(float64) vg.Length, y func(float64) vg.Length) {
+	half := vg.Length(b.row * 0.36)
+	for i := range b.Lanes {
+		l := &b.Lanes[i]
+		mid := y(laneMiddle(i, b.row))
+		c.SetColor(waitingColor(l.Color))
+		c.Fill(canvas.Rectangle(at(l.Arrival), mid-half*0.55, max(at(l.End), at(l.Arrival)+hairline), mid+half*0.55))
+		var path vg.Path
+		var last vg.Length = -1
+		for _, h := range l.held {
+			x0, x1 := at(h.from), at(h.to)
+			if x1-last < hairline {
+				continue
+			}
+			last = x1
+			path = append(path, canvas.Rectangle(x0, mid-half, max(x1, x0+hairline), mid+half)...)
+		}
+		c.SetColor(l.Color)
+		if len(path) > 0 {
+			c.Fill(path)
+		}
+		if b.row >= 3 {
+			b.marks(c, l, at, mid, half)
+			arrival(c, at(l.Arrival), mid-half, 2*half)
+		}
+		if l.State == string(scheduler.Failed) || l.State == string(scheduler.Stopped) {
+			failure(c, at(l.End), mid, min(3, half))
+		}
+	}
+}
+
+// Event takes the next event of the lane's job, which has this number in the replay.
+func (l *Lane) Event(e record.EventRow, replay *ledger.Ledger, number int) {
+	ev := e.Of(number)
+	step := replay.Event(&ev)
+	if step.Ended {
+		l.Close(e.At)
+	}
+	if step.Began {
+		l.held = append(l.held, held{from: e.At, to: -1, cores: e.Cores, GPUs: e.GPUs})
+	}
+	if step.Ended && step.Began {
+		l.resizes = append(l.resizes, e.At)
+	}
+	if replay.Job(number).Over() && l.End == 0 {
+		l.End = e.At
+	}
+}
+
+// Close ends the present span of holding cores, if there is one.
+func (l *Lane) Close(at float64) {
+	if n := len(l.held); n > 0 && l.held[n-1].to < 0 {
+		l.held[n-1].to = at
+	}
+}
