@@ -63,7 +63,7 @@ var rules = []struct {
 	{"experiments/schema", nil},
 	{"experiments/units", nil},
 	{"experiments/words", nil},
-	{"experiments/language", []string{"scheduler", "estimator", "hardware/engine", "results"}},
+	{"experiments/language", []string{"scheduler", "estimator", "hardware/engine", "results", "stages$"}},
 	{"experiments/eval", []string{"experiments$", "experiments/language", "experiments/words", "scheduler/workload"}},
 	{"experiments/matrix", []string{"experiments$", "experiments/eval", "experiments/words", "results"}},
 	{"experiments/blocks", []string{"results/picture",

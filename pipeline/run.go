@@ -59,7 +59,7 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	}
 	defer r.close()
 
-	r.chain = &chain{run: r, seen: r.seen(), digests: map[stages.Artifact]string{}, broken: map[stages.Artifact]bool{}}
+	r.chain = &chain{run: r, seen: r.seen(), digests: map[stages.Artifact]map[string]string{}, broken: map[stages.Artifact]bool{}}
 	state, err := r.chain.all(ctx)
 	r.record.Reported = !r.chain.anyBroken()
 	err = errors.Join(err, r.finish(state))

@@ -51,6 +51,9 @@ type Attempt struct {
 	// Checkpoints and Restore are the time spent in writing checkpoints and in
 	// reading one.
 	Checkpoints, Restore time.Duration
+	// Redone is work of attempts before that this one found lost: an engine that runs
+	// programs learns it from the one that goes on.
+	Redone time.Duration
 }
 
 // Lost returns the work that has to be done again.
@@ -236,6 +239,7 @@ func (l *loop) revoke(j, v int32) error {
 func (r *Result) add(a *Attempt) {
 	r.Checkpoints += a.Checkpoints
 	r.Restore += a.Restore
+	r.LostWork += a.Redone
 }
 
 // restore makes what a job has done what its last checkpoint holds of it.

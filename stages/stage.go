@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // An Artifact is something that stages leave for others.
@@ -23,11 +25,15 @@ const (
 	Twins     Artifact = "twins"     // the simulations of real cells
 	// Ending is run.json with how the run ended. The pipeline writes it when all
 	// stages are over that do not read it, themselves or by what they read.
-	Ending    Artifact = "ending"
-	Forecasts Artifact = "forecasts" // remaining.csv
-	Tables    Artifact = "tables"    // jobs.csv, metrics.csv, comparisons.csv and others
-	Pictures  Artifact = "pictures"  // plots/
-	Report    Artifact = "report"    // report.html
+	Ending   Artifact = "ending"
+	Tables   Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
+	Pictures Artifact = "pictures" // plots/
+	// Forecasts is remaining.csv.
+	Forecasts Artifact = "forecasts"
+	// Sections are parts of the report, which any stage may add with
+	// record.WriteSection; there need not be any.
+	Sections Artifact = "sections"
+	Report   Artifact = "report" // report.html
 )
 
 // Stage is one step of a run.
@@ -38,6 +44,9 @@ type Stage struct {
 	Reads, Writes []Artifact
 	// Files are those that it leaves in the experiment's folder, or folders in it.
 	Files []string
+	// Block is a block of the language that the stage brings; it may be nil. Its
+	// values are in Run.Settings, and part of the stage's key.
+	Block *schema.Block
 	// Key describes all that its files depend on beside the artifacts that it
 	// reads. While that and the files are the same, the stage is not run again. A
 	// stage without a key keeps its work in smaller pieces (samples, cells), and
@@ -124,7 +133,7 @@ func order(all []*Stage) ([]*Stage, error) {
 	}
 	for _, s := range all {
 		for _, a := range s.Reads {
-			if a != Ending && len(writers[a]) == 0 {
+			if a != Ending && a != Sections && len(writers[a]) == 0 {
 				return nil, fmt.Errorf("the stage %q reads %s, which no stage writes", s.Name, a)
 			}
 		}
