@@ -226,7 +226,7 @@ class Job:
         else:
             self.epochs, self.steps = (None, steps) if steps else (epochs, None)
         self.target_loss = _loss("TFEXP_TARGET_LOSS")
-        self._reached = False
+        self._at_target = False
         self.inter = _number("TFEXP_INTER_THREADS", 1, 1)
         self.intra = _number("TFEXP_INTRA_THREADS", 1, None) or self._spare()
         self.gpus = _number("TFEXP_NUM_GPUS", 0, 0)
@@ -322,7 +322,7 @@ class Job:
     @property
     def finished(self):
         """Whether all work is done, or the loss of an epoch was at the target."""
-        if self._reached:
+        if self._at_target:
             return True
         if self.steps is not None:
             return self.done_steps >= self.steps
@@ -362,7 +362,7 @@ class Job:
         self.done_epochs += 1
         self.done_steps += steps
         if self.target_loss and loss is not None:
-            self._reached = float(loss) <= self.target_loss
+            self._at_target = float(loss) <= self.target_loss
         self._unit(loss, accuracy, always=True)
 
     def step(self, loss=None, accuracy=None):

@@ -2,6 +2,7 @@ package prose
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
@@ -31,6 +32,18 @@ func Remaining(all []analysis.RemainingSummary) []string {
 			percent(c.Level)))
 	}
 	return out
+}
+
+// RemainingErrors lists the mean errors after a part of the run: " Mean absolute
+// errors, in epochs or steps: combined 14%, selftf 150%."
+func RemainingErrors(all []analysis.RemainingSummary, part float64) string {
+	var list []string
+	for _, s := range all {
+		if s.Part == part {
+			list = append(list, s.Model+" "+Number(s.MeanAbs)+"%")
+		}
+	}
+	return " Mean absolute errors, in epochs or steps: " + strings.Join(list, ", ") + "."
 }
 
 // Unreached says that a job ended without its target loss.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"math"
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/results/table"
@@ -31,6 +32,15 @@ type RemainingRow struct {
 	Covered  bool // Actual is in the interval
 	// PredictedSeconds and ActualSeconds are the same in service time.
 	PredictedSeconds, ActualSeconds float64
+}
+
+// Seconds converts units to service time, as it was predicted; NaN units, without
+// an end, are the largest number.
+func (r RemainingRow) Seconds(units float64) float64 {
+	if math.IsNaN(units) {
+		return math.MaxFloat64
+	}
+	return units * r.PredictedSeconds / r.Predicted
 }
 
 var remainingColumns = []table.Column[RemainingRow]{

@@ -2,14 +2,11 @@ package plot
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/prose"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )
 
@@ -56,7 +53,7 @@ func (d *Data) remaining() ([]Figure, error) {
 		}
 		points = append(points, point{r.PredictedSeconds, r.ActualSeconds, k})
 		if k == 0 {
-			bars = append(bars, remainingBar(r))
+			bars = append(bars, bar{r.Seconds(r.Low), r.Seconds(r.High), r.ActualSeconds, k})
 		}
 	}
 	if len(points) == 0 {
@@ -65,25 +62,8 @@ func (d *Data) remaining() ([]Figure, error) {
 	slices.SortStableFunc(points, func(a, b point) int { return b.class - a.class }) // the first model on top
 	caption := fmt.Sprintf("Each point is a run, after %g%% of it, by a model; the line is a perfect prediction, the band an error "+
 		"of 10%% of the actual time. Bars are the intervals of %s.", 100*remainingPart, models[0])
-	var parts []string
-	for _, s := range analysis.Remaining(rows) {
-		if s.Part == remainingPart {
-			parts = append(parts, fmt.Sprintf("%s %s%%", s.Model, prose.Number(s.MeanAbs)))
-		}
-	}
-	caption += " Mean absolute errors, in epochs or steps: " + strings.Join(parts, ", ") + "."
+	caption += prose.RemainingErrors(analysis.Remaining(rows), remainingPart)
 	f := scatter(name, title, caption, points, bars, models)
 	f.Kind = Remaining
 	return []Figure{f}, nil
-}
-
-// remainingBar is the interval of a prediction in seconds; without an end where the
-// target may not be reached.
-func remainingBar(r record.RemainingRow) bar {
-	perUnit := r.PredictedSeconds / r.Predicted
-	high := r.High * perUnit
-	if math.IsNaN(high) {
-		high = math.MaxFloat64
-	}
-	return bar{low: r.Low * perUnit, high: high, actual: r.ActualSeconds, class: 0}
 }
