@@ -163,6 +163,7 @@ var takesApart = map[string]string{
 	"cmd/tfexp/args.go":            "command lines, and the flag library's errors",
 	"cmd/tfexp/cells.go":           "names of log files",
 	"cmd/tfexp/export.go":          "command lines",
+	"cmd/tfexp/import.go":          "command lines",
 	"cmd/tfexp/init.go":            "file names",
 	"cmd/tfexp/root.go":            "command lines",
 	"cmd/tfexp/show/waits.go":      "reasons in decisions.jsonl, which differ in their numbers only",

@@ -82,7 +82,7 @@ func (a *app) command() *cobra.Command {
 		{groupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand()}},
 		{groupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
 		{groupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.estimateCommand(),
-			a.plotCommand(), a.reportCommand(), a.exportCommand()}},
+			a.plotCommand(), a.reportCommand(), a.exportCommand(), a.importCommand()}},
 		{groupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(),
 			a.trainCommand(), a.cellCommand()}},
 	} {

@@ -55,7 +55,8 @@ func (f *eventFiles) missing(a *Attempt) {
 	switch {
 	case len(tags) == 0:
 	case len(seen) == 0:
-		a.warn("no event file with scalars was found below $TFEXP_CHECKPOINT_DIR/%s: let the program write them there", f.Below)
+		a.warn("no event file with scalars was found below $TFEXP_CHECKPOINT_DIR/%s: let the program write them there",
+			f.Below)
 	default:
 		a.warn("its event files have no scalars %s; they have %s", strings.Join(tags, " and "), strings.Join(seen, ", "))
 	}

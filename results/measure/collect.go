@@ -84,6 +84,7 @@ type Collector struct {
 	preemptions, resizes int
 	overheads            map[int]float64 // of resizes, in seconds, by job
 	finals               map[int]Final   // by job
+	money                map[int]Money   // by job
 	backlog              backlog
 }
 
@@ -197,7 +198,7 @@ func (c *Collector) Outcome(job int) Outcome {
 		Predicted: -1, PredictionErrorPct: math.NaN(), ResizeOverhead: -1,
 	}
 	final := c.final(job)
-	r.FinalAccuracy, r.FinalLoss = final.Accuracy, final.Loss
+	r.FinalAccuracy, r.FinalLoss, r.Money = final.Accuracy, final.Loss, c.paid(job)
 	if s, ok := c.overheads[job]; ok {
 		r.ResizeOverhead = s
 	}

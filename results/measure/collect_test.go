@@ -40,20 +40,22 @@ func collect(s measure.Setup, events []scheduler.Event) *measure.Collector {
 func TestRowsByHand(t *testing.T) {
 	c := collect(twoJobs())
 	c.SetFinal(0, measure.Unreported.Then(0.5, 0.75).Then(0.25, math.NaN()))
+	c.SetMoney(0, measure.Money{Cost: 1.5, Revocations: math.NaN()})
+	c.SetMoney(1, measure.Money{Cost: 0.25, Revocations: 2})
 	want := []measure.Outcome{
 		{
 			Job: "a-1", Class: "a",
 			Arrival: 0, FirstStart: 0, Finish: 5, FirstRunDelay: 0, Waiting: 1, Service: 4, JCT: 5,
 			Slowdown: 1.25, BoundedSlowdown: 1, Resource: "cpu", ThreadsRequested: 2, ThreadsMean: 2, Preemptions: 1,
 			State: "finished", Predicted: 5, PredictionErrorPct: 25, ResizeOverhead: -1,
-			FinalAccuracy: 0.75, FinalLoss: 0.25,
+			FinalAccuracy: 0.75, FinalLoss: 0.25, Money: measure.Money{Cost: 1.5, Revocations: math.NaN()},
 		},
 		{
 			Job: "b-1", Class: "b",
 			Arrival: 1, FirstStart: 2, Finish: 3, FirstRunDelay: 1, Waiting: 1, Service: 1, JCT: 2,
 			Slowdown: 2, BoundedSlowdown: 1, Resource: "cpu", ThreadsRequested: 1, ThreadsMean: 1,
 			State: "finished", Predicted: 0.5, PredictionErrorPct: -50, ResizeOverhead: -1,
-			FinalAccuracy: math.NaN(), FinalLoss: math.NaN(),
+			FinalAccuracy: math.NaN(), FinalLoss: math.NaN(), Money: measure.Money{Cost: 0.25, Revocations: 2},
 		},
 	}
 	if d := cmp.Diff(want, []measure.Outcome{c.Outcome(0), c.Outcome(1)}, cmpopts.EquateNaNs()); d != "" {
@@ -63,7 +65,7 @@ func TestRowsByHand(t *testing.T) {
 		"jobs": 2, "finished": 2, "failed": 0, "makespan_s": 5, "throughput_per_h": 1440, "utilization": 0.9, // 9 of 10 core-seconds
 		"mean_jct_s": 3.5, "median_jct_s": 3.5, "p95_jct_s": 4.85, "mean_waiting_s": 1, "mean_first_run_delay_s": 0.5, "mean_service_s": 2.5,
 		"mean_slowdown": 1.625, "p95_slowdown": 1.9625, "jain_fairness": 3.25 * 3.25 / (2 * (1.25*1.25 + 4)),
-		"preemptions": 1, "resizes": 0, "mean_bounded_slowdown": 1, "final_accuracy": 0.75, "final_loss": 0.25,
+		"preemptions": 1, "resizes": 0, "mean_bounded_slowdown": 1, "final_accuracy": 0.75, "final_loss": 0.25, "cost_usd": 1.75, "revocations": 2,
 		"gpu_utilization": math.NaN(), // there are no GPUs
 	}
 	values, all := c.Metrics(), measure.AllMetrics()

@@ -44,6 +44,7 @@ func (c *Collector) final(job int) Final {
 var (
 	FinalAccuracy = Register(Metric{
 		Rank: 200, Name: "final_accuracy", Title: "final accuracy", HigherBetter: true,
+		Shown:   Shown{Cells: 12, Summary: 9, Panels: 7},
 		Doc:     "mean of the last accuracies that the finished jobs reported; empty where none did",
 		Compute: func(t *Totals) float64 { return t.meanOf(func(o *Outcome) float64 { return o.FinalAccuracy }) },
 	})

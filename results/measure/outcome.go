@@ -29,4 +29,6 @@ type Outcome struct {
 	Resource string
 	// FinalAccuracy and FinalLoss are the last that its program reported; NaN: none.
 	FinalAccuracy, FinalLoss float64
+	// Money is what its servers cost.
+	Money
 }

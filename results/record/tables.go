@@ -38,6 +38,8 @@ var jobColumns = []table.Column[JobRow]{
 	table.Text("resource", func(r *JobRow) *string { return &r.Resource }),
 	table.Float("final_accuracy", func(r *JobRow) *float64 { return &r.FinalAccuracy }),
 	table.Float("final_loss", func(r *JobRow) *float64 { return &r.FinalLoss }),
+	table.Float("cost_usd", func(r *JobRow) *float64 { return &r.Cost }),
+	table.Float("revocations", func(r *JobRow) *float64 { return &r.Revocations }),
 }
 
 // cellColumnsOfJobs is how many of the first columns of jobs.csv say which cell

@@ -8,6 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // Remaining is the name of this kind of picture.
@@ -40,8 +41,8 @@ func (d *Data) remaining() ([]Figure, error) {
 		return nil, err
 	}
 	var models []string
-	var points []point
-	var bars []bar
+	var points []canvas.Dot
+	var bars []canvas.Bar
 	for _, r := range rows {
 		if r.Part != remainingPart || !stats.Finite(r.ErrorPct) || !(r.PredictedSeconds > 0) || !(r.ActualSeconds > 0) {
 			continue
@@ -51,19 +52,19 @@ func (d *Data) remaining() ([]Figure, error) {
 			k = len(models)
 			models = append(models, r.Model)
 		}
-		points = append(points, point{r.PredictedSeconds, r.ActualSeconds, k})
+		points = append(points, canvas.Dot{Predicted: r.PredictedSeconds, Actual: r.ActualSeconds, Class: k})
 		if k == 0 {
-			bars = append(bars, bar{r.Seconds(r.Low), r.Seconds(r.High), r.ActualSeconds, k})
+			bars = append(bars, canvas.Bar{
+				Low: r.Seconds(r.Low), High: r.Seconds(r.High), Actual: r.ActualSeconds, Class: k,
+			})
 		}
 	}
 	if len(points) == 0 {
 		return skipped(Remaining, name, title, "no real job with a target loss has reached it"), nil
 	}
-	slices.SortStableFunc(points, func(a, b point) int { return b.class - a.class }) // the first model on top
+	slices.SortStableFunc(points, func(a, b canvas.Dot) int { return b.Class - a.Class }) // the first model on top
 	caption := fmt.Sprintf("Each point is a run, after %g%% of it, by a model; the line is a perfect prediction, the band an error "+
 		"of 10%% of the actual time. Bars are the intervals of %s.", 100*remainingPart, models[0])
 	caption += prose.RemainingErrors(analysis.Remaining(rows), remainingPart)
-	f := scatter(name, title, caption, points, bars, models)
-	f.Kind = Remaining
-	return []Figure{f}, nil
+	return []Figure{scatter(name, Remaining, title, caption, points, bars, models)}, nil
 }

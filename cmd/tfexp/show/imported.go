@@ -1,0 +1,31 @@
+package show
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// Imported prints what imported results come to.
+func (p *Printer) Imported(dir string) error {
+	e, err := record.Open(dir)
+	if err != nil {
+		return err
+	}
+	t := narrow(prose.Summary(e), width(p.Out))
+	if err := t.Write(p.Out, "", p.Color); err != nil {
+		return fmt.Errorf("print summary: %w", err)
+	}
+	said := prose.Answers(e.Plan, analysis.Comparisons(e))
+	p.answers(said)
+	if doubts := prose.Doubts(prose.Unsaid(e.Warnings(), said), namedCells); len(doubts) > 0 {
+		fmt.Fprintln(p.Out)
+		p.doubts(doubts)
+	}
+	fmt.Fprintf(p.Out, "\n%s\nreport: %s\n", Count(len(e.Cells), "recorded run", "recorded runs"),
+		filepath.Join(dir, record.ReportFile))
+	return nil
+}

@@ -1,0 +1,63 @@
+package measure
+
+import (
+	"math"
+
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// Money is what the servers of a job cost, in dollars, and how many of them were
+// revoked; NaN where that is not known.
+type Money struct{ Cost, Revocations float64 }
+
+// SetMoney says what a job's servers cost: no event tells that.
+func (c *Collector) SetMoney(job int, m Money) {
+	if c.money == nil {
+		c.money = map[int]Money{}
+	}
+	c.money[job] = m
+}
+
+// paid is what a job's servers cost.
+func (c *Collector) paid(job int) Money {
+	if m, ok := c.money[job]; ok {
+		return m
+	}
+	return Money{math.NaN(), math.NaN()}
+}
+
+// What servers cost, and how often they were taken away.
+var (
+	Cost = Register(Metric{
+		Rank: 220, Name: "cost_usd", Title: "cost", Unit: "USD",
+		Shown: Shown{Cells: 10, Summary: 8, Fidelity: 7, Panels: 6},
+		Doc:   "what the servers of the jobs cost, in dollars; empty where that is not known",
+		Compute: func(t *Totals) float64 {
+			return t.collector.sum(func(m Money) float64 { return m.Cost })
+		},
+	})
+	Revocations = Register(Metric{
+		Rank: 230, Name: "revocations", Title: "revocations",
+		Shown: Shown{Cells: 11, Summary: 10},
+		Doc:   "servers that were revoked while jobs held them; empty where that is not known",
+		Compute: func(t *Totals) float64 {
+			return t.collector.sum(func(m Money) float64 { return m.Revocations })
+		},
+	})
+)
+
+// sum adds up what is known of the jobs, in their order; NaN where nothing is.
+func (c *Collector) sum(of func(Money) float64) float64 {
+	var known stats.Mean
+	total := 0.0
+	for job := range c.accounts {
+		if m, ok := c.money[job]; ok && !math.IsNaN(of(m)) {
+			known.Add(of(m))
+			total += of(m)
+		}
+	}
+	if math.IsNaN(known.Value()) {
+		return math.NaN()
+	}
+	return total
+}
