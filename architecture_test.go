@@ -311,3 +311,28 @@ func TestPackagesAreSmall(t *testing.T) {
 		}
 	}
 }
+
+// The table of packages in docs/architecture.md has all of them.
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	raw, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, row := range strings.Split(string(raw), "\n") {
+		for i, name := range strings.Split(row, "`") {
+			if i%2 == 1 {
+				names[name] = true
+			}
+		}
+	}
+	missing := map[string]bool{}
+	eachFile(t, func(_, pkg string, _ *ast.File) {
+		if _, below, ok := strings.Cut(pkg, "/"); !names[pkg] && !(ok && (names[below] || names[filepath.Base(pkg)])) {
+			missing[pkg] = true
+		}
+	})
+	for pkg := range missing {
+		t.Errorf("docs/architecture.md does not name the package %s", pkg)
+	}
+}

@@ -109,7 +109,7 @@ type Estimate struct {
 	Threads int
 	// Length is its epochs or steps, at most.
 	Length int
-	// Fitted is the estimate from samples, if Known; else Work alone tells it.
+	// Fitted is the estimate from samples, if Known; else there is only Work.
 	Fitted estimator.Estimate
 	Known  bool
 	// Target is the loss at which its jobs are done, where the losses that they

@@ -68,7 +68,7 @@ func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
 	task.Folders, task.Logs = dirs, filepath.Join(dirs.Dir, record.LogsDir)
 	task.Launches = make([]launch.Job, len(r.jobs))
 	for n, j := range r.jobs {
-		block := r.kinds[r.kind[n]] // real jobs have a block each
+		block := r.blocks[r.block[n]] // real jobs have a block each
 		task.Launches[n] = c.x.programs.launch(block, j.Name, length(block), Folders{task.Logs, dirs.Scratch})
 		if block.TargetLoss > 0 {
 			task.Launches[n].Env = append(task.Launches[n].Env, fmt.Sprintf("%s=%g", contract.EnvTarget, block.TargetLoss))
@@ -98,7 +98,7 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	if err != nil {
 		return stages.Task{}, "", err
 	}
-	for _, j := range r.kinds {
+	for _, j := range r.blocks {
 		if j.TargetLoss > 0 {
 			return stages.Task{}, "", fmt.Errorf("%w of the epochs that job %s takes to its target loss", stages.ErrNoEstimate, j.Name)
 		}
@@ -124,7 +124,7 @@ func (c *Cell) twinKey(r realisation, work []simulated.Scaling, opts simulated.O
 	k.Add("overheads", opts.Overheads.String())
 	seen := map[*experiments.Job]bool{}
 	for n, w := range work {
-		j := r.kinds[r.kind[n]]
+		j := r.blocks[r.block[n]]
 		if seen[j] {
 			continue
 		}
