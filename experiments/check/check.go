@@ -45,6 +45,7 @@ func (c *Checker) Cells() {
 				}
 			}
 			c.resizes(w, h)
+			c.targets(w, h)
 		}
 		c.programs(w, h)
 		if c.first(pair{p, h}) {
@@ -54,6 +55,7 @@ func (c *Checker) Cells() {
 		if c.first(triple{w, h, p}) {
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
+			c.lossCurves(w, p)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (x *Experiment) runtimeLines(h *experiments.Hardware, j *experiments.Job) [
 	if x.sampled(h, j) {
 		k.Add("job."+j.Name+".runtime", "fitted "+x.estimateLine(j))
 	} else {
-		k.Add("job."+j.Name+".runtime", runtimeText(j.Runtime))
+		k.Add("job."+j.Name+".runtime", runtimeText(j))
 	}
 	if cp := j.Checkpoint; cp != nil {
 		k.Addf("job."+j.Name+".checkpoint", "%+v", *cp)

@@ -1,12 +1,14 @@
 package realise
 
 import (
+	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -24,7 +26,7 @@ func (c *Cell) task(r realisation, known truth) stages.Task {
 		Hardware: stages.Hardware{Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Place: on.Place},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
 			Cluster: c.Hardware.Cluster, Jobs: c.jobsFor(r, known), Alone: known.alone,
-			Predicted: c.x.fitted(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: c.Hardware.Terms,
+			Predicted: c.x.wholeRuns(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: c.Hardware.Terms,
 		}},
 	}
 }
@@ -69,6 +71,9 @@ func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
 	for n, j := range r.jobs {
 		block := r.blocks[r.block[n]] // real jobs have a block each
 		task.Launches[n] = c.x.programs.launch(block, j.Name, length(block), Folders{task.Logs, dirs.Scratch})
+		if block.TargetLoss > 0 {
+			task.Launches[n].Env = append(task.Launches[n].Env, fmt.Sprintf("%s=%g", contract.EnvTarget, block.TargetLoss))
+		}
 		task.Launches[n].Alternatives = launchAlternatives(c.Hardware, block)
 	}
 	return task
@@ -93,6 +98,11 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	r, err := c.realise()
 	if err != nil {
 		return stages.Task{}, "", err
+	}
+	for _, j := range r.blocks {
+		if j.TargetLoss > 0 {
+			return stages.Task{}, "", fmt.Errorf("%w of the epochs that job %s takes to its target loss", stages.ErrNoEstimate, j.Name)
+		}
 	}
 	work, err := c.work(r)
 	if err != nil {

@@ -37,7 +37,7 @@ func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
 		}
 		// Without a run time in a trace there is always a block.
 		if j := r.blocks[k]; !c.x.estimated(c.Hardware, j) && j.Runtime != nil {
-			work[i] = given(j, r.epoch(i))
+			work[i] = untilTarget(j, r.epoch(i))
 			continue
 		}
 		if !known[k] {

@@ -27,6 +27,8 @@ const (
 	AccuracyFile    = "accuracy.csv"
 	ProfilingFile   = "profiling.csv"
 	ComparisonsFile = "comparisons.csv"
+	// RemainingFile is there only where jobs have a target loss.
+	RemainingFile = "remaining.csv"
 	// Only where real cells were simulated as well:
 	FidelityFile     = "fidelity.csv"
 	FidelityJobsFile = "fidelity_jobs.csv"
@@ -76,6 +78,8 @@ type Plan struct {
 	// RunOrder has the indexes into Cells in the order in which they run.
 	RunOrder []int     `json:"run_order"`
 	Compares []Compare `json:"compares"`
+	// Targets are the losses at which jobs are done, by class.
+	Targets []Target `json:"targets,omitempty"`
 	// Thresholds are bounds that the results must keep.
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 	Plots      []Plot      `json:"plots"`
@@ -84,6 +88,15 @@ type Plan struct {
 	Tunings []Tuning `json:"tunings,omitempty"`
 	// PredictedSeconds is how long the work of this plan should take; 0 unknown.
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
+}
+
+// Target is the training loss at which the jobs of a class are done. Units is their
+// work at most, in epochs or (with Steps) in optimizer steps.
+type Target struct {
+	Class string  `json:"class"`
+	Loss  float64 `json:"loss"`
+	Units int     `json:"units"`
+	Steps bool    `json:"steps,omitempty"`
 }
 
 // Named is a block with one line that says what it is: "round_robin, quantum 500ms, strict".
