@@ -3,7 +3,9 @@ package realise
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
@@ -95,6 +97,9 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	r, err := c.realise()
 	if err != nil {
 		return stages.Task{}, "", err
+	}
+	if c.Ref.Recorded && slices.ContainsFunc(r.kinds, func(j *experiments.Job) bool { return j.Runtime == nil }) {
+		return stages.Task{}, "", fmt.Errorf("%w: a job has no run time to simulate it with", stages.ErrNoEstimate)
 	}
 	work, err := c.work(r)
 	if err != nil {

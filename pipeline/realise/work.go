@@ -35,6 +35,9 @@ func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
 			work[i] = told
 			continue
 		}
+		if c.Hardware.Kind().Recorded && (k < 0 || r.kinds[k].Runtime == nil) {
+			continue // its engine knows
+		}
 		// Without a run time in a trace there is always a block.
 		if j := r.kinds[k]; !c.x.estimated(c.Hardware, j) && j.Runtime != nil {
 			work[i] = given(j, r.epoch(i))

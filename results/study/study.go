@@ -136,7 +136,7 @@ func (s *Study) plan() record.Plan {
 			p.Cells = append(p.Cells, record.CellRef{
 				Cell:     fmt.Sprintf("%s-%s-%s-r%d", workloadName, hardwareName, safe(c.Name), k+1),
 				Workload: workloadName, Hardware: hardwareName, Policy: c.Name, Replicate: k + 1,
-				Engine: engine, Simulated: true, Cores: max(c.Workers, 1),
+				Engine: engine, Simulated: true, Recorded: true, Cores: max(c.Workers, 1),
 			})
 		}
 	}
