@@ -6,6 +6,8 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +16,8 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
+	"github.com/tfexp/tfexp/stages"
+	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 const module = "github.com/tfexp/tfexp/"
@@ -41,10 +45,10 @@ var rules = []struct {
 	{"cmd/", []string{"cmd/", "pipeline", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline/store", []string{"results"}},
 	{"pipeline/realise", append([]string{
-		"pipeline/store", "stages$", "stages/execute", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
+		"pipeline/store", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
 	}, machines...)},
 	{"pipeline", append([]string{
-		"pipeline/", "stages", "experiments", "results", "jobs/", "scheduler", "estimator",
+		"pipeline/", "stages$", "experiments", "results",
 	}, machines...)},
 	{"stages/all", []string{"stages/"}},
 	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
@@ -55,11 +59,11 @@ var rules = []struct {
 		"stages$", "scheduler", "estimator", "results", "jobs/contract", "hardware/simulated",
 	}, machines...)},
 	{"stages/", append([]string{"stages$", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
-	{"stages", append([]string{"scheduler", "estimator", "results", "hardware/simulated"}, machines...)},
+	{"stages", append([]string{"scheduler", "estimator", "results", "hardware/simulated", "jobs/contract"}, machines...)},
 	{"experiments/schema", nil},
 	{"experiments/units", nil},
 	{"experiments/words", nil},
-	{"experiments/language", []string{"scheduler", "estimator", "hardware/engine", "results"}},
+	{"experiments/language", []string{"scheduler", "estimator", "hardware/engine", "results", "stages$"}},
 	{"experiments/eval", []string{"experiments$", "experiments/language", "experiments/words", "scheduler/workload"}},
 	{"experiments/matrix", []string{"experiments$", "experiments/eval", "experiments/words", "results"}},
 	{"experiments/blocks", []string{"results/picture",
@@ -78,14 +82,18 @@ var rules = []struct {
 	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
 	{"scheduler/queue", nil},
 	{"scheduler/matching", nil},
+	{"scheduler/cluster", nil},
+	{"scheduler/job", []string{"scheduler/cluster"}},
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
-	{"scheduler/policy", []string{"scheduler$", "scheduler/queue", "scheduler/matching"}},
+	{"scheduler/policy", []string{"scheduler$", "scheduler/cluster", "scheduler/queue", "scheduler/matching"}},
 	{"scheduler/", []string{"scheduler"}},
-	{"scheduler", []string{"scheduler/queue"}}, // and no policy
+	{"scheduler", []string{"scheduler/queue", "scheduler/cluster", "scheduler/job"}}, // and no policy
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
-	{"jobs/builtin", []string{"jobs/contract", "jobs/digits"}},
+	{"jobs/builtin/network", []string{"jobs/digits"}},
+	{"jobs/builtin/paramserver", []string{"jobs/contract", "jobs/builtin/network"}},
+	{"jobs/builtin", []string{"jobs/builtin/", "jobs/contract", "jobs/digits"}},
 }
 
 func TestImportsPointOneWay(t *testing.T) {
@@ -225,6 +233,35 @@ func TestOnlyTheRegistryKnowsEngines(t *testing.T) {
 	})
 }
 
+// labels are texts that happen to be the name of a stage, and are the label of a line in a key.
+var labels = map[string]string{"pipeline/realise/identity.go": "estimate"}
+
+// The pipeline orders stages by what they read and write: it knows none by name.
+func TestThePipelineKnowsNoStage(t *testing.T) {
+	if len(stages.Names()) < 5 {
+		t.Fatalf("the stages are %q", stages.Names())
+	}
+	eachFile(t, func(path, pkg string, file *ast.File) {
+		if pkg != "pipeline" && !strings.HasPrefix(pkg, "pipeline/") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if _, ok := n.(*ast.ImportSpec); ok {
+				return false
+			}
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, _ := strconv.Unquote(lit.Value)
+			if slices.Contains(stages.Names(), text) && labels[path] != text {
+				t.Errorf("%s holds the name of the stage %q: it should ask the registry (stages)", path, text)
+			}
+			return true
+		})
+	})
+}
+
 // eachFile calls visit for each file of Go that is no test.
 func eachFile(t *testing.T, visit func(path, pkg string, file *ast.File)) {
 	t.Helper()
@@ -248,5 +285,29 @@ func eachFile(t *testing.T, visit func(path, pkg string, file *ast.File)) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// mostLines is the number of lines of code, without blank lines, comments and tests, above which a package is to be
+// split.
+const mostLines = 2500
+
+func TestPackagesAreSmall(t *testing.T) {
+	lines := map[string]int{}
+	eachFile(t, func(path, pkg string, _ *ast.File) {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(raw)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+				lines[pkg]++
+			}
+		}
+	})
+	for _, pkg := range slices.Sorted(maps.Keys(lines)) {
+		if lines[pkg] > mostLines {
+			t.Errorf("%s has %d lines of code, want at most %d: split it", pkg, lines[pkg], mostLines)
+		}
 	}
 }

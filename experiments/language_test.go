@@ -17,7 +17,7 @@ import (
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	_ "github.com/tfexp/tfexp/stages/plot" // the pictures
+	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // TestReference holds docs/language.md to the schema that the decoder uses.

@@ -16,6 +16,7 @@ package experiments
 import (
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -90,6 +91,8 @@ type Spec struct {
 	// Thresholds are in the order of the file.
 	Thresholds []Threshold
 	Plots      []Plot
+	// Stages are the values of the blocks that stages bring, by stage.
+	Stages map[string][]schema.Settings `json:",omitempty"`
 
 	// File and Source are the experiment as it was read; Variables are the
 	// values its variables had, as LoadOptions.Vars takes them ("name=value").

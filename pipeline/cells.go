@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // Pending implements stages.Pipeline.
@@ -16,7 +17,7 @@ func (r *run) Pending(ctx context.Context) ([]int, error) {
 	var err error
 	from := r.asked
 	if from > 0 { // the cells before have run
-		if err := r.askMore(); err != nil {
+		if err := r.askMore(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -46,8 +47,9 @@ func (r *run) Pending(ctx context.Context) ([]int, error) {
 	return cells, r.writePlan()
 }
 
-// askMore adds to the plan what follows from the results so far.
-func (r *run) askMore() error {
+// askMore adds to the plan what follows from the results so far, and makes the
+// pieces that the new cells need.
+func (r *run) askMore(ctx context.Context) error {
 	if r.exhausted {
 		return nil
 	}
@@ -56,7 +58,16 @@ func (r *run) askMore() error {
 		return err
 	}
 	onDisk := store.CellFolders(r.Dir)
-	r.cache.View(func(v store.View) { r.lookUpCells(v, from, to, onDisk) })
+	r.cache.View(func(v store.View) {
+		r.lookUpCells(v, from, to, onDisk)
+		err = r.planPieces(v)
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.makeMore(ctx); err != nil {
+		return err
+	}
 	if !r.exhausted {
 		return nil
 	}
@@ -139,13 +150,10 @@ func (r *run) keep(i int, took time.Duration) error {
 		put = r.cache.Later
 	}
 	return put(key, store.Entry{
-		Stage: cellEntry, Unit: cellUnit(ref), Description: key.Description(),
+		Stage: stages.Writer(stages.Cells), Unit: cellUnit(ref), Description: key.Description(),
 		Created: time.Now(), Seconds: took.Seconds(),
 	}, packed, familyUnit(ref))
 }
-
-// cellEntry marks the entries of the cache that are cells.
-const cellEntry = "execute"
 
 // Reused implements stages.Pipeline.
 func (r *run) Reused() int { return r.outcome.Reused }

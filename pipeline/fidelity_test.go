@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -244,10 +245,12 @@ func TestPlanPredictsRealCells(t *testing.T) {
 	}
 	sampled(p, 0.2)
 	r := openRun(t, p)
-	if err := os.MkdirAll(filepath.Join(p.Dir, profileDir), 0o755); err != nil {
+	samples, _ := p.x.Samples(p.x.Units()[0].Hash)
+	raw, err := json.Marshal(samples)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.keepSamples(p.x.Units()[0], p.samplesOf(p.x.Units()[0])); err != nil {
+	if err := r.KeepPiece("profile", p.Pieces[0].Piece, raw, 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.close(); err != nil {

@@ -47,8 +47,8 @@ type Plan struct {
 	Dir string
 	// Work has an entry for each of Plan.Cells, in the same order.
 	Work []CellWork
-	// Profiles are the job kinds that are sampled, in the order of the file.
-	Profiles []ProfileWork
+	// Pieces are what stages keep in pieces, stage by stage, as samples of jobs.
+	Pieces []PieceWork
 	// Stale are cells on disk that are no longer in the plan; a run removes
 	// their folders (their outputs stay in the cache).
 	Stale []string
@@ -61,7 +61,7 @@ type Plan struct {
 	// cells stand beside Plan.Cells, keys are theirs.
 	cells []*realise.Cell
 	keys  []*store.Key
-	// needed has the hashes of the samples that a cell which runs will want.
+	// needed has the hashes of the pieces that a cell which runs will want.
 	needed map[string]bool
 	// unavailable says what an engine of the experiment lacks.
 	unavailable error
@@ -79,19 +79,16 @@ type CellWork struct {
 	Predicted time.Duration `json:"-"`
 }
 
-// ProfileWork says which samples of a job kind are taken, and whether they are there.
-type ProfileWork struct {
-	// Name tells apart the kinds of one job block: that of the block, with a
-	// number from the second on. Samples and their logs have it too.
-	Name    string         `json:"name"`
-	Job     string         `json:"job"`
-	Threads int            `json:"threads"`
-	Lengths []int          `json:"lengths"` // epochs or steps of each sample
-	Unit    string         `json:"unit"`    // epochs or steps
-	Repeats int            `json:"repeats"` // of each length
-	Reuse   bool           `json:"reuse"`
-	Reason  string         `json:"reason"`
-	Changes []store.Change `json:"changes,omitempty"`
+// PieceWork says whether a piece of a stage's work is made, and why.
+type PieceWork struct {
+	Stage *stages.Stage
+	stages.Piece
+	Reuse   bool
+	Reason  string
+	Changes []store.Change
+
+	hash string
+	done bool // the run has made it, or failed to
 }
 
 // Progress is a step of a run, for views.

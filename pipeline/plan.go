@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -42,11 +43,6 @@ func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan
 	}
 	p.findImages()
 	p.Plan = x.Plan()
-	for _, u := range x.Units() {
-		p.Profiles = append(p.Profiles, ProfileWork{
-			Name: u.Name, Job: u.Job, Threads: u.Threads, Lengths: u.Lengths, Unit: u.LengthUnit(), Repeats: u.Repeats,
-		})
-	}
 	if err := p.lookUp(); err != nil {
 		return nil, err
 	}
@@ -60,16 +56,24 @@ func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan
 // reused, so that plan.json has it beside what they took.
 // Cells with a job that has no estimate yet stay unknown.
 func (p *Plan) predict(ctx context.Context, from int) error {
+	executes := stages.Find(stages.Writer(stages.Cells))
+	if executes == nil || executes.Predict == nil {
+		return nil
+	}
 	for i, c := range p.cells[from:] {
 		i += from
 		if !c.Ref.Real() {
 			continue
 		}
-		took, err := c.Predict(ctx)
+		task, _, err := c.Twin()
+		if errors.Is(err, stages.ErrNoEstimate) {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("predict cell %s: %w", c.Ref.Cell, err)
 		}
-		if took > 0 {
+		// A simulation that fails says nothing: the real run fails in the same way, and is then explained.
+		if took, err := executes.Predict(ctx, task); err == nil && took > 0 {
 			p.Work[i].Predicted = took
 			p.Cells[i].PredictedSeconds = took.Seconds()
 			c.Ref.PredictedSeconds = took.Seconds()
@@ -89,10 +93,14 @@ func (p *Plan) lookUp() (err error) {
 		if err = p.askAll(v, onDisk); err != nil {
 			return
 		}
-		for i := range p.Profiles {
-			p.lookUpProfile(v, i)
+		if err = p.planPieces(v); err != nil {
+			return
 		}
-		p.readHistory(v)
+		for _, s := range p.stages {
+			if s.Recall != nil {
+				s.Recall(p.planning(v))
+			}
+		}
 	})
 	if p.exhausted {
 		p.Stale = inOrder(p.Dir, onDisk)

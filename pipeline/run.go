@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +33,7 @@ type run struct {
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
 	// asked counts the cells of the plan that were handed out to run.
 	asked int
+	chain *chain
 	// sites are the real engines, opened for this run.
 	sites map[*engine.Kind]engine.Site
 }
@@ -57,9 +59,9 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	}
 	defer r.close()
 
-	c := &chain{run: r, seen: r.seen(), digests: map[stages.Artifact]string{}, broken: map[stages.Artifact]bool{}}
-	state, err := c.all(ctx)
-	r.record.Reported = !c.anyBroken()
+	r.chain = &chain{run: r, seen: r.seen(), digests: map[stages.Artifact]map[string]string{}, broken: map[stages.Artifact]bool{}}
+	state, err := r.chain.all(ctx)
+	r.record.Reported = !r.chain.anyBroken()
 	err = errors.Join(err, r.finish(state))
 	if report := filepath.Join(r.Dir, record.ReportFile); r.record.Reported {
 		r.outcome.Report = report
@@ -128,16 +130,22 @@ func (r *run) open() error {
 	return nil
 }
 
-// forget removes what is kept of the plan's cells and samples.
+// forget removes what is kept of the plan's cells and pieces.
 func (r *run) forget() error {
 	var hashes []string
 	for _, k := range r.keys {
 		hashes = append(hashes, k.Hash())
 	}
-	for _, u := range r.x.Units() {
-		hashes = append(hashes, u.Hash)
+	dirs := []string{record.CellsDir}
+	for _, w := range r.Plan.Pieces {
+		hashes = append(hashes, w.hash)
 	}
-	for _, dir := range []string{record.CellsDir, profileDir} {
+	for _, s := range r.stages {
+		if s.Pieces != nil {
+			dirs = append(dirs, s.Files...)
+		}
+	}
+	for _, dir := range dirs {
 		if err := os.RemoveAll(filepath.Join(r.Dir, dir)); err != nil {
 			return fmt.Errorf("run afresh: %w", err)
 		}
@@ -222,9 +230,16 @@ func (r *run) Observe(p Progress) {
 
 // Warn implements stages.Pipeline.
 func (r *run) Warn(code, cell, text string) {
+	w := record.Warning{Code: code, Cell: cell, Text: text}
 	r.mu.Lock()
-	r.outcome.Warnings = append(r.outcome.Warnings, record.Warning{Code: code, Cell: cell, Text: text})
+	again := slices.Contains(r.outcome.Warnings, w) // of a stage that runs again
+	if !again {
+		r.outcome.Warnings = append(r.outcome.Warnings, w)
+	}
 	r.mu.Unlock()
+	if again {
+		return
+	}
 	// A journal that cannot be written shows itself at the next entry.
 	_ = r.journal.Add(store.JournalEntry{Event: "warning", Unit: cell, State: code, Text: text})
 	r.Observe(Progress{Kind: stages.WarningSeen, Unit: cell, Text: text})
@@ -253,14 +268,14 @@ func (r *run) Note(n stages.Note) error {
 func (r *run) seen() *stages.Run {
 	return &stages.Run{
 		Dir: r.Dir, Plan: &r.Plan.Plan, Parallel: r.options.Parallel, GPUs: r.options.GPUs,
-		Experiment: experiment{r.x, r}, Pipeline: r,
+		Experiment: experiment{r.x, r.Plan}, Pipeline: r,
 	}
 }
 
 // experiment is the experiment as stages see it.
 type experiment struct {
 	*realise.Experiment
-	run *run
+	plan *Plan
 }
 
-func (x experiment) Cell(i int) stages.Cell { return x.run.cells[i] }
+func (x experiment) Cell(i int) stages.Cell { return x.plan.cells[i] }

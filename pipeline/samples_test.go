@@ -7,11 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments/language"
-	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -21,34 +18,6 @@ func TestModelsOfTheLanguageExist(t *testing.T) {
 		if _, err := estimator.ByName(m); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// Under a budget the two shortest samples of a request come first; then other
-// numbers of threads, longer samples, and repeats.
-func TestTasksUnderABudget(t *testing.T) {
-	s := &sampling{run: &run{Plan: &Plan{}}, budget: 0.05, units: []*realise.Unit{
-		{Lengths: []int{1, 2, 3}, Repeats: 2, Asked: true},
-		{Lengths: []int{1, 2, 3}, Repeats: 1},
-	}}
-	s.Profiles = make([]ProfileWork, 2)
-	text := func(tasks []task) string {
-		var parts []string
-		for _, t := range tasks {
-			parts = append(parts, strings.Repeat("other ", t.unit)+strings.Repeat("·", t.length)+strings.Repeat("'", t.repeat))
-		}
-		return strings.Join(parts, ", ")
-	}
-	needed, others := s.tasks()
-	if d := cmp.Diff("·, ··", text(needed)); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff("other ·, other ··, ···, other ···, ·', ··', ···'", text(others)); d != "" {
-		t.Error(d)
-	}
-	s.budget = 0
-	if needed, others := s.tasks(); len(needed) != 9 || len(others) != 0 {
-		t.Errorf("without a budget %d samples are needed, and %d are not", len(needed), len(others))
 	}
 }
 
@@ -105,8 +74,8 @@ func TestSamplesAreTaken(t *testing.T) {
 		t.Errorf("samples of %v epochs", lengths)
 	}
 	p := plan(t, file, out)
-	if !p.Profiles[0].Reuse {
-		t.Errorf("the samples are not found again: %s", p.Profiles[0].Reason)
+	if !p.Pieces[0].Reuse {
+		t.Errorf("the samples are not found again: %s", p.Pieces[0].Reason)
 	}
 	if est, ok := p.x.Units()[0].Estimate(); !ok || est.Slope < 0.0099 || est.Slope > 0.0101 {
 		t.Errorf("the estimate is %+v, want 10 ms an epoch", est)

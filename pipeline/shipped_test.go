@@ -72,8 +72,8 @@ func TestPoliciesReal(t *testing.T) {
 	if hardware.Host().Threads > 1 {
 		profiles = 3 // the large jobs on one thread as well
 	}
-	if p := shipped(t, "policies_real.hcl"); len(p.Cells) != 48 || len(p.Profiles) != profiles {
-		t.Errorf("%d cells, %d profiles", len(p.Cells), len(p.Profiles))
+	if p := shipped(t, "policies_real.hcl"); len(p.Cells) != 48 || len(p.Pieces) != profiles {
+		t.Errorf("%d cells, %d profiles", len(p.Cells), len(p.Pieces))
 	}
 }
 
@@ -111,8 +111,8 @@ func TestEstimatorAccuracy(t *testing.T) {
 // TestParallelism plans the thread pools of TensorFlow: three networks, two
 // numbers of inter-op threads, three of intra-op threads.
 func TestParallelism(t *testing.T) {
-	if p := shipped(t, "parallelism.hcl"); len(p.Cells) != 36 || len(p.Profiles) != 18 {
-		t.Errorf("%d cells, %d profiles", len(p.Cells), len(p.Profiles))
+	if p := shipped(t, "parallelism.hcl"); len(p.Cells) != 36 || len(p.Pieces) != 18 {
+		t.Errorf("%d cells, %d profiles", len(p.Cells), len(p.Pieces))
 	}
 }
 

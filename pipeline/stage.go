@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,8 +21,9 @@ import (
 type chain struct {
 	*run
 	seen *stages.Run
-	// digests are the hashes of what describes the artifacts that are there.
-	digests map[stages.Artifact]string
+	// digests are the hashes of what describes the artifacts that are there, by the
+	// stages that wrote them.
+	digests map[stages.Artifact]map[string]string
 	// broken are the artifacts of stages that failed; err is why.
 	broken map[stages.Artifact]bool
 	err    error
@@ -96,6 +98,7 @@ func (c *chain) one(ctx context.Context, s *stages.Stage) error {
 		if err := errors.Join(s.Run(ctx, c.seen), c.cache.Flush()); err != nil {
 			return err
 		}
+		c.piecesDone(s)
 		return c.describe(s)
 	}
 	return c.keyed(ctx, s)
@@ -111,6 +114,7 @@ func (c *chain) without(s *stages.Stage) {
 // describe remembers what a stage without a key has left.
 func (c *chain) describe(s *stages.Stage) error {
 	k := store.NewKey(s.Name)
+	c.addSettings(k, s)
 	if s.Left != nil {
 		lines, err := s.Left(c.seen)
 		if err != nil {
@@ -124,7 +128,19 @@ func (c *chain) describe(s *stages.Stage) error {
 
 func (c *chain) left(s *stages.Stage, hash string) {
 	for _, a := range s.Writes {
-		c.digests[a] = hash
+		if c.digests[a] == nil {
+			c.digests[a] = map[string]string{}
+		}
+		c.digests[a][s.Name] = hash
+	}
+}
+
+// addSettings adds the values of the blocks that a stage brings.
+func (c *chain) addSettings(k *store.Key, s *stages.Stage) {
+	for _, v := range c.seen.Settings(s.Name) {
+		for _, l := range v.Lines("") {
+			k.Add(l[0], l[1])
+		}
 	}
 }
 
@@ -190,9 +206,10 @@ func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 		return nil, err
 	}
 	addLines(k, lines)
+	c.addSettings(k, s)
 	for _, a := range s.Reads {
-		if a != stages.Ending {
-			k.Add("reads."+string(a), c.digests[a])
+		for _, writer := range slices.Sorted(maps.Keys(c.digests[a])) {
+			k.Add("reads."+string(a), c.digests[a][writer])
 		}
 	}
 	return k, nil

@@ -1,66 +1,10 @@
 package scheduler
 
 import (
-	"fmt"
 	"strings"
-	"time"
 
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
-
-// Alternative is one of the requests with which a job can run, and how long it is
-// predicted to take with it.
-type Alternative struct {
-	// Name tells the alternatives of one job apart in results: "cpu", "gpu:V100".
-	Name string
-	// Threads, GPUs and Memory (bytes) are requested in full or not at all.
-	Threads int
-	GPUs    int
-	Memory  int64
-	// GPU is the type of GPU that a node must have; empty for any node.
-	GPU string
-	// Predicted is the run time with it; 0 when there is no estimate, which
-	// counts as longer than any.
-	Predicted time.Duration
-}
-
-// WithAlternative returns the job as if the alternative were its only request.
-func (j Job) WithAlternative(a Alternative) Job {
-	j.Threads, j.GPUs, j.Memory, j.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
-	j.MinThreads, j.MaxThreads, j.Alternatives = 0, 0, nil
-	return j
-}
-
-// As returns what the job asks for when it runs with one of its alternatives.
-func (j *Job) As(alternative int32) Alternative {
-	if len(j.Alternatives) > 0 {
-		return j.Alternatives[alternative]
-	}
-	return Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted}
-}
-
-// checkAlternatives refuses what has no meaning for a job with alternatives.
-func (j *Job) checkAlternatives(partial bool) error {
-	if len(j.Alternatives) == 0 {
-		return nil
-	}
-	first := j.Alternatives[0]
-	switch {
-	case first.Threads != j.Threads || first.GPUs != j.GPUs || first.Memory != j.Memory:
-		return fmt.Errorf("job %q: its first alternative is not its request", j.Name)
-	case j.Malleable:
-		return fmt.Errorf("job %q: it has alternatives, and cannot be malleable", j.Name)
-	case partial:
-		return fmt.Errorf("job %q: it has alternatives, and wants an allocation of whole requests", j.Name)
-	}
-	for _, a := range j.Alternatives {
-		one := j.WithAlternative(a)
-		if err := one.check(j.Number); err != nil {
-			return fmt.Errorf("alternative %q: %w", a.Name, err)
-		}
-	}
-	return nil
-}
 
 // alternatives are what a run knows of them; the zero value is that of a run
 // whose jobs have none.
@@ -84,7 +28,7 @@ func (l *loop) newAlternatives() {
 	for i := range l.Jobs {
 		job := &l.Jobs[i]
 		for k := range job.Alternatives {
-			if l.machine.couldHold(job, k) {
+			if job.DemandAs(k).FitsOn(l.Cluster) {
 				l.alternatives.possible[i] = append(l.alternatives.possible[i], int32(k))
 			}
 		}
@@ -92,16 +36,6 @@ func (l *loop) newAlternatives() {
 			l.adoptFastest(int32(i))
 		}
 	}
-}
-
-// couldHold reports whether a job could run with one of its alternatives if nothing else did.
-func (m *machine) couldHold(j *Job, alternative int) bool {
-	a := j.Alternatives[alternative]
-	one := j.WithAlternative(a)
-	need, count := one.Needs(int32(a.Threads))
-	need.Kind = m.kindOf(a.GPU)
-	_, ok := Fit(m.whole, need, count, nil, nil)
-	return ok
 }
 
 // choices returns the alternatives that a job can still choose among: none for
@@ -120,7 +54,7 @@ func (l *loop) adopt(j, alternative int32) {
 	a := &job.Alternatives[alternative]
 	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
 	f.request, f.asked, f.Alternative = int32(a.Threads), int32(a.Threads), int(alternative)
-	l.alternatives.kinds[j] = l.machine.kindOf(a.GPU)
+	l.alternatives.kinds[j] = l.machine.KindOf(a.GPU)
 	if l.seen != nil {
 		l.seen[j].predicted = a.Predicted
 	}

@@ -4,11 +4,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 func TestCoreSetText(t *testing.T) {
 	for _, text := range []string{"", "0", "0-3", "0-3,7", "2,4,6-100"} {
-		var s CoreSet
+		var s cluster.CoreSet
 		if err := s.UnmarshalText([]byte(text)); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -17,7 +19,7 @@ func TestCoreSetText(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"a", "1-", "-1", "3-1", "1,1", "4,2", "0-3,2", "99999999999", "2147483647"} {
-		var s CoreSet
+		var s cluster.CoreSet
 		if err := s.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is read as %v", text, s)
 		}
@@ -28,23 +30,23 @@ func TestCoreSetText(t *testing.T) {
 // slots gives out what is lowest.
 func TestCoreSetsAndSlots(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := slots{bounds: []int32{0}}
-		s.addNode(int32(rapid.IntRange(1, 70).Draw(t, "first node")))
-		s.addNode(int32(rapid.IntRange(1, 70).Draw(t, "second node")))
-		all := s.bounds[2]
+		s := cluster.Slots{Bounds: []int32{0}}
+		s.AddNode(int32(rapid.IntRange(1, 70).Draw(t, "first node")))
+		s.AddNode(int32(rapid.IntRange(1, 70).Draw(t, "second node")))
+		all := s.Bounds[2]
 		free := make([]bool, all)
 		for c := range free {
 			free[c] = rapid.Bool().Draw(t, "free")
-			s.mark(CoreSet{{int32(c), int32(c) + 1}}, free[c])
+			s.Mark(cluster.CoreSet{{Lo: int32(c), Hi: int32(c) + 1}}, free[c])
 		}
 		var want []int
 		for c := range free {
-			if free[c] && s.nodeOf(int32(c)) == 1 {
+			if free[c] && s.NodeOf(int32(c)) == 1 {
 				want = append(want, c)
 			}
 		}
 		n := rapid.IntRange(0, len(want)).Draw(t, "n")
-		set := CoreSet(s.lowest(nil, 0, s.bounds[1], s.bounds[2], int32(n)))
+		set := cluster.CoreSet(s.Lowest(nil, 0, s.Bounds[1], s.Bounds[2], int32(n)))
 		var got []int
 		set.Each(func(c int) { got = append(got, c) })
 		if len(got) != n || set.Count() != n {
@@ -55,12 +57,12 @@ func TestCoreSetsAndSlots(t *testing.T) {
 				t.Fatalf("%s is not %v", set, want[:n])
 			}
 		}
-		if !s.allFree(set) {
+		if !s.AllFree(set) {
 			t.Fatalf("%s is not free", set)
 		}
 		k := rapid.IntRange(0, n).Draw(t, "k")
-		low, rest := set.cut(k)
-		if low.Count() != k || low.union(rest).String() != set.String() {
+		low, rest := set.Cut(k)
+		if low.Count() != k || low.Union(rest).String() != set.String() {
 			t.Fatalf("%s is cut into %s and %s", set, low, rest)
 		}
 	})

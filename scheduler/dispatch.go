@@ -3,6 +3,8 @@ package scheduler
 import (
 	"fmt"
 	"slices"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // dispatch decides what runs from now on: resizes that were asked for, waiting
@@ -73,14 +75,14 @@ func (l *loop) home(j int32) []int32 {
 	if !l.lives[j].booked {
 		return nil
 	}
-	l.scratch.home = l.machine.nodesOf(l.lives[j].grant.Cores, l.scratch.home[:0])
+	l.scratch.home = l.machine.NodesOf(l.lives[j].grant.Cores, l.scratch.home[:0])
 	return l.scratch.home
 }
 
 // fits finds nodes for a waiting job on so many cores.
 func (l *loop) fits(j, cores int32) (nodes []int32, ok bool) {
 	need, count := l.needs(j, cores)
-	l.scratch.nodes, ok = Fit(l.machine.free, need, count, l.home(j), l.scratch.nodes[:0])
+	l.scratch.nodes, ok = cluster.Fit(l.machine.Free, need, count, l.home(j), l.scratch.nodes[:0])
 	return l.scratch.nodes, ok
 }
 
@@ -89,10 +91,10 @@ func (l *loop) fits(j, cores int32) (nodes []int32, ok bool) {
 func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	f := &l.lives[j]
 	need, _ := l.needs(j, cores)
-	g := l.machine.choose(nodes, need, f.grant)
+	g := l.machine.Choose(nodes, need, f.grant)
 	g.Alternative = f.Alternative
 	if len(nodes) > 1 {
-		g.Layout = l.machine.layout(g, nodes)
+		g.Layout = l.machine.Layout(g, nodes)
 	}
 	if f.yields {
 		if slices.Equal(g.Cores, f.grant.Cores) && slices.Equal(g.GPUs, f.grant.GPUs) {
@@ -126,7 +128,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	l.record(d)
 	l.queue.Remove(j)
 	f.State, f.grant = Running, g
-	l.machine.take(g)
+	l.machine.Take(g)
 	if kind == Start {
 		if f.Restarts+f.Revocations == 0 {
 			f.FirstStart, f.Cores = l.now, int(cores)
@@ -182,7 +184,7 @@ func (l *loop) request(j, cores int32) {
 		return // it keeps what it started with
 	}
 	if home := l.home(j); home != nil {
-		cores = min(cores, l.machine.whole[home[0]].Cores) // it cannot move to a larger node
+		cores = min(cores, l.machine.Whole[home[0]].Cores) // it cannot move to a larger node
 	}
 	runs := f.State == Running
 	if runs {
@@ -216,8 +218,8 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 		return fmt.Errorf("resize job %q: %w", l.Jobs[j].Name, err)
 	}
 	f.grant = g
-	l.machine.give(Grant{Cores: drops})
-	l.machine.take(Grant{Cores: gains})
+	l.machine.Give(Grant{Cores: drops})
+	l.machine.Take(Grant{Cores: gains})
 	l.unexpect(j)
 	l.expect(j)
 	f.Resizes++
@@ -230,8 +232,8 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 // growBy gives a running job more cores of its node.
 func (l *loop) growBy(j, more int32, node int32, why string) error {
 	l.scratch.nodes = append(l.scratch.nodes[:0], node)
-	gains := l.machine.lowest(&l.machine.cores, l.scratch.nodes, more)
-	return l.resize(j, l.lives[j].grant.Cores.union(gains), nil, gains, why)
+	gains := l.machine.Lowest(&l.machine.Cores, l.scratch.nodes, more)
+	return l.resize(j, l.lives[j].grant.Cores.Union(gains), nil, gains, why)
 }
 
 // change gives running jobs what they have asked for: those that asked for
@@ -241,7 +243,7 @@ func (l *loop) change() error {
 	for _, j := range l.changing {
 		f := &l.lives[j]
 		if f.State == Running && !f.yields && int(f.request) < f.grant.Cores.Count() {
-			low, rest := f.grant.Cores.cut(int(f.request))
+			low, rest := f.grant.Cores.Cut(int(f.request))
 			if err := l.resize(j, low, rest, nil, "its request is smaller"); err != nil {
 				return err
 			}
@@ -255,7 +257,7 @@ func (l *loop) change() error {
 		}
 		more := f.request - int32(f.grant.Cores.Count())
 		node := l.home(j)[0]
-		free := min(more, l.machine.free[node].Cores)
+		free := min(more, l.machine.Free[node].Cores)
 		if free > 0 && (free == more || l.rules.Partial) {
 			if err := l.growBy(j, free, node, "its request is larger"); err != nil {
 				return err
@@ -280,7 +282,7 @@ func (l *loop) regrow() error {
 			continue
 		}
 		node := l.home(j)[0]
-		if free := min(more, l.machine.free[node].Cores); free > 0 {
+		if free := min(more, l.machine.Free[node].Cores); free > 0 {
 			if err := l.growBy(j, free, node, "no waiting job can use the free cores"); err != nil {
 				return err
 			}

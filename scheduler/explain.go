@@ -3,6 +3,7 @@ package scheduler
 import (
 	"fmt"
 
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -46,11 +47,11 @@ func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 	cores := l.atLeast(j)
 	need, count := l.needs(j, cores)
 	home := l.home(j)
-	if _, ok := Fit(l.machine.free, need, count, home, nil); ok {
+	if _, ok := cluster.Fit(l.machine.Free, need, count, home, nil); ok {
 		return l.rules.Admission.HeldBack(l, j), nil
 	}
 	where := ""
-	if len(l.machine.free) > 1 {
+	if len(l.machine.Free) > 1 {
 		where = "on one node"
 		if home != nil {
 			where = "where it was paused"
@@ -59,7 +60,7 @@ func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 		}
 	}
 	var free Room
-	for v, r := range l.machine.free {
+	for v, r := range l.machine.Free {
 		if (home == nil || home[0] == int32(v)) && r.IsOf(need) {
 			free = Room{Cores: max(free.Cores, r.Cores), GPUs: max(free.GPUs, r.GPUs), Memory: max(free.Memory, r.Memory)}
 		}

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -19,7 +20,7 @@ const nobody = queue.Nobody
 type loop struct {
 	Run
 	rules   Rules
-	machine *machine
+	machine *cluster.Machine
 	queue   *queue.Queue // waiting jobs: queued, paused, and those whose turn is over
 	lives   []life
 	results []Result // what has become of the jobs so far
@@ -77,7 +78,7 @@ type life struct {
 
 func newLoop(r Run, rules Rules) *loop {
 	l := &loop{
-		Run: r, rules: rules, machine: newMachine(r.Cluster),
+		Run: r, rules: rules, machine: cluster.NewMachine(r.Cluster),
 		lives: make([]life, len(r.Jobs)), results: make([]Result, len(r.Jobs)),
 		byArrival: arrivalOrder(r.Jobs), open: len(r.Jobs),
 	}
@@ -356,9 +357,9 @@ func (l *loop) bookMemory(j int32, sign int64) {
 	if need.Memory == 0 {
 		return
 	}
-	l.scratch.nodes = l.machine.nodesOf(l.lives[j].grant.Cores, l.scratch.nodes[:0])
+	l.scratch.nodes = l.machine.NodesOf(l.lives[j].grant.Cores, l.scratch.nodes[:0])
 	for _, v := range l.scratch.nodes {
-		l.machine.free[v].Memory += sign * need.Memory
+		l.machine.Free[v].Memory += sign * need.Memory
 	}
 }
 
@@ -440,7 +441,7 @@ func (l *loop) resizable(j int32) bool { return l.Jobs[j].Malleable && l.Jobs[j]
 // release ends a running job's stretch and gives its cores and GPUs back.
 func (l *loop) release(j int32) {
 	l.settleTime(j)
-	l.machine.give(l.lives[j].grant)
+	l.machine.Give(l.lives[j].grant)
 	l.leave(j)
 	l.gaveBack = true
 }

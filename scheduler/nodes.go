@@ -5,21 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
-)
-
-// Supply says when there is a server for a node.
-type Supply uint8
-
-// The supplies of nodes.
-const (
-	// Standing nodes are there from the start to the end.
-	Standing Supply = iota
-	// Fixed nodes are asked for at the start, and again whenever they are lost.
-	Fixed
-	// OnRequest nodes are asked for when a job at the head of the queue needs them,
-	// and given back when nothing has run on them for Node.Idle.
-	OnRequest
 )
 
 // Server is what a node runs on from its creation to its end: the machine that is
@@ -64,6 +51,9 @@ type Attempt struct {
 	// Checkpoints and Restore are the time spent in writing checkpoints and in
 	// reading one.
 	Checkpoints, Restore time.Duration
+	// Redone is work of attempts before that this one found lost: an engine that runs
+	// programs learns it from the one that goes on.
+	Redone time.Duration
 }
 
 // Lost returns the work that has to be done again.
@@ -116,7 +106,7 @@ func (l *loop) newNodes() error {
 			n.phase = nodeUp
 			continue
 		}
-		l.machine.close(int32(v))
+		l.machine.Close(int32(v))
 		if l.Cluster.Nodes[v].Supply == OnRequest {
 			l.nodes.absent++
 			continue
@@ -126,11 +116,6 @@ func (l *loop) newNodes() error {
 		}
 	}
 	return nil
-}
-
-// Changes reports whether some nodes of a cluster come and go.
-func (c Cluster) Changes() bool {
-	return slices.ContainsFunc(c.Nodes, func(n Node) bool { return n.Supply != Standing })
 }
 
 // acquire asks for a server for a node.
@@ -166,13 +151,13 @@ func (l *loop) nodeNotice(e *Notice) error {
 	case e.Kind == NodeUp && n.phase == nodeComing:
 		n.phase = nodeUp
 		l.nodes.coming--
-		l.machine.open(v)
+		l.machine.Open(v)
 		l.restIfIdle(v)
 		l.emit(Event{Kind: NodeStart, Job: -1, Node: e.Node})
 	case e.Kind == NodeWarned && n.phase == nodeUp:
 		n.phase, n.idleAt = nodeWarned, Never
 		l.nodes.leaving++
-		l.machine.close(v)
+		l.machine.Close(v)
 		l.emit(Event{Kind: NodeWarning, Job: -1, Node: e.Node, Until: e.Until})
 	case e.Kind == NodeDown && (n.phase == nodeUp || n.phase == nodeWarned):
 		return l.lose(v)
@@ -188,7 +173,7 @@ func (l *loop) lose(v int32) error {
 	if n.phase == nodeWarned {
 		l.nodes.leaving--
 	} else {
-		l.machine.close(v)
+		l.machine.Close(v)
 	}
 	n.phase, n.idleAt = nodeAbsent, Never
 	if l.Cluster.Nodes[v].Supply == OnRequest {
@@ -254,6 +239,7 @@ func (l *loop) revoke(j, v int32) error {
 func (r *Result) add(a *Attempt) {
 	r.Checkpoints += a.Checkpoints
 	r.Restore += a.Restore
+	r.LostWork += a.Redone
 }
 
 // restore makes what a job has done what its last checkpoint holds of it.
@@ -278,7 +264,7 @@ func (l *loop) occupy(j int32) {
 	if l.nodes.all == nil {
 		return
 	}
-	for _, v := range l.machine.nodesOf(l.lives[j].grant.Cores, nil) {
+	for _, v := range l.machine.NodesOf(l.lives[j].grant.Cores, nil) {
 		n := &l.nodes.all[v]
 		n.tenants, n.idleAt = append(n.tenants, j), Never
 	}
@@ -288,7 +274,7 @@ func (l *loop) vacate(j int32) {
 	if l.nodes.all == nil {
 		return
 	}
-	for _, v := range l.machine.nodesOf(l.lives[j].grant.Cores, nil) {
+	for _, v := range l.machine.NodesOf(l.lives[j].grant.Cores, nil) {
 		n := &l.nodes.all[v]
 		if i := slices.Index(n.tenants, j); i >= 0 {
 			n.tenants = slices.Delete(n.tenants, i, i+1)
@@ -328,7 +314,7 @@ func (l *loop) giveBack() error {
 	n := &l.nodes.all[v]
 	n.phase, n.idleAt = nodeAbsent, Never
 	l.nodes.absent++
-	l.machine.close(v)
+	l.machine.Close(v)
 	return l.dismiss(v)
 }
 
@@ -362,11 +348,11 @@ func (l *loop) order() error {
 	if l.nodes.absent == 0 || l.queue.Len() == 0 {
 		return nil
 	}
-	rooms := append(l.nodes.rooms[:0], l.machine.free...)
+	rooms := append(l.nodes.rooms[:0], l.machine.Free...)
 	l.nodes.rooms = rooms
 	for v := range l.nodes.all {
 		if l.nodes.all[v].phase == nodeComing {
-			rooms[v] = l.machine.whole[v]
+			rooms[v] = l.machine.Whole[v]
 		}
 	}
 	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody && l.nodes.absent > 0; {
@@ -400,14 +386,14 @@ func (l *loop) orderFor(j int32, rooms []Room) (bool, error) {
 func (l *loop) orderAs(j int32, rooms []Room) (bool, error) {
 	need, count := l.needs(j, l.atLeast(j))
 	home := l.home(j)
-	chosen, ok := Fit(rooms, need, count, home, nil)
+	chosen, ok := cluster.Fit(rooms, need, count, home, nil)
 	if !ok && home == nil {
 		for v := range l.nodes.all { // as few as will do, the first that do
-			if l.nodes.all[v].phase != nodeAbsent || !l.machine.whole[v].Holds(need) {
+			if l.nodes.all[v].phase != nodeAbsent || !l.machine.Whole[v].Holds(need) {
 				continue
 			}
-			rooms[v] = l.machine.whole[v]
-			if chosen, ok = Fit(rooms, need, count, nil, chosen[:0]); ok {
+			rooms[v] = l.machine.Whole[v]
+			if chosen, ok = cluster.Fit(rooms, need, count, nil, chosen[:0]); ok {
 				break
 			}
 		}
@@ -457,34 +443,4 @@ func (l *loop) giveUp() bool {
 		l.close(j, Fail, "no server can be had for it any more")
 	}
 	return true
-}
-
-// close takes what is free of a node out of use, and what becomes free there; open lets
-// a node be used on which nothing is held.
-func (m *machine) close(v int32) {
-	if m.closed == nil {
-		m.closed = make([]bool, len(m.whole))
-	}
-	m.closed[v] = true
-	m.withhold(v)
-}
-
-func (m *machine) open(v int32) {
-	m.closed[v] = false
-	m.mark(Grant{Cores: m.cores.ofNode(v), GPUs: m.gpus.ofNode(v)}, true)
-}
-
-func (m *machine) withhold(v int32) {
-	node := []int32{v}
-	m.mark(Grant{
-		Cores: m.lowest(&m.cores, node, m.free[v].Cores), GPUs: m.lowest(&m.gpus, node, m.free[v].GPUs),
-	}, false)
-}
-
-// ofNode returns all slots of a node.
-func (s *slots) ofNode(v int32) CoreSet {
-	if s.bounds[v] == s.bounds[v+1] {
-		return nil
-	}
-	return CoreSet{{s.bounds[v], s.bounds[v+1]}}
 }

@@ -141,5 +141,5 @@ func (l *loop) typeOf(g Grant) string {
 	if len(g.GPUs) == 0 {
 		return ""
 	}
-	return l.Cluster.Nodes[l.machine.gpus.nodeOf(g.GPUs[0].Lo)].GPU
+	return l.Cluster.Nodes[l.machine.GPUs.NodeOf(g.GPUs[0].Lo)].GPU
 }

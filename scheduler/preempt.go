@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // makeRoom pauses running jobs that are strictly worse than a waiting one, if
@@ -16,7 +18,7 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 	need, count := l.needs(j, l.atLeast(j))
 	home := l.home(j)
 	victims := l.scratch.victims[:0]
-	rooms := append(l.scratch.rooms[:0], l.machine.free...)
+	rooms := append(l.scratch.rooms[:0], l.machine.Free...)
 	l.scratch.rooms = rooms
 	for _, k := range l.victims {
 		if l.rank(k) <= mine {
@@ -25,7 +27,7 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 		victims = append(victims, k)
 		l.scratch.victims = victims
 		l.addHeld(rooms, k)
-		nodes, ok := Fit(rooms, need, count, home, l.scratch.nodes[:0])
+		nodes, ok := cluster.Fit(rooms, need, count, home, l.scratch.nodes[:0])
 		l.scratch.nodes = nodes
 		if ok {
 			return true, true, l.pauseAll(victims, nodes, j)
@@ -85,10 +87,10 @@ func (l *loop) service(j int32) time.Duration { return l.lives[j].Service + l.no
 func (l *loop) addHeld(rooms []Room, j int32) {
 	g := l.lives[j].grant
 	for _, p := range g.Cores {
-		l.machine.cores.eachNode(p, func(v, n int32) { rooms[v].Cores += n })
+		l.machine.Cores.EachNode(p, func(v, n int32) { rooms[v].Cores += n })
 	}
 	for _, p := range g.GPUs {
-		l.machine.gpus.eachNode(p, func(v, n int32) { rooms[v].GPUs += n })
+		l.machine.GPUs.EachNode(p, func(v, n int32) { rooms[v].GPUs += n })
 	}
 }
 
@@ -104,10 +106,10 @@ func (l *loop) addAll(rooms []Room, j int32) {
 
 // touches reports whether a running job has cores on one of the nodes.
 func (l *loop) touches(j int32, nodes []int32) bool {
-	if len(l.machine.free) == 1 {
+	if len(l.machine.Free) == 1 {
 		return true
 	}
-	for _, v := range l.machine.nodesOf(l.lives[j].grant.Cores, nil) {
+	for _, v := range l.machine.NodesOf(l.lives[j].grant.Cores, nil) {
 		if slices.Contains(nodes, v) {
 			return true
 		}
@@ -122,12 +124,12 @@ func (l *loop) heldUpAs(j int32) bool {
 	if need.Memory == 0 || l.started == len(l.running)-len(l.turns.jobs) {
 		return false
 	}
-	rooms := slices.Clone(l.machine.free)
+	rooms := slices.Clone(l.machine.Free)
 	for _, k := range l.running {
 		if !l.lives[k].yields {
 			l.addAll(rooms, k)
 		}
 	}
-	_, ok := Fit(rooms, need, count, l.home(j), nil)
+	_, ok := cluster.Fit(rooms, need, count, l.home(j), nil)
 	return !ok
 }

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -139,7 +140,7 @@ func (l *loop) Resize(job, cores int32, why string) error {
 	held := int32(l.lives[job].grant.Cores.Count())
 	switch {
 	case cores < held:
-		low, rest := l.lives[job].grant.Cores.cut(int(cores))
+		low, rest := l.lives[job].grant.Cores.Cut(int(cores))
 		return l.resize(job, low, rest, nil, why)
 	case cores > held:
 		return l.growBy(job, cores-held, l.home(job)[0], why)
@@ -198,20 +199,20 @@ func (r RunningJobs) Len() int { return len(r.l.ends) }
 func (r RunningJobs) End(i int) (at time.Duration, job int32) { return r.l.ends[i].at, r.l.ends[i].job }
 
 // MachineView is the machine. Its slices are the scheduler's own.
-type MachineView struct{ m *machine }
+type MachineView struct{ m *cluster.Machine }
 
 // Free returns what is free, by node.
-func (m MachineView) Free() []Room { return m.m.free }
+func (m MachineView) Free() []Room { return m.m.Free }
 
 // Whole returns what is free when nothing runs, by node.
-func (m MachineView) Whole() []Room { return m.m.whole }
+func (m MachineView) Whole() []Room { return m.m.Whole }
 
 // Idle returns how many cores are free, of all nodes.
-func (m MachineView) Idle() int32 { return m.m.idle }
+func (m MachineView) Idle() int32 { return m.m.Idle }
 
 // MostFree returns the largest number of cores that are free on one node.
-func (m MachineView) MostFree() int32 { return m.m.mostFree() }
+func (m MachineView) MostFree() int32 { return m.m.MostFree() }
 
 // Kind returns the number of a type of GPU, as rooms have it: 0 for no type in
 // particular, -1 for one that no node has.
-func (m MachineView) Kind(gpu string) int32 { return m.m.kindOf(gpu) }
+func (m MachineView) Kind(gpu string) int32 { return m.m.KindOf(gpu) }

@@ -135,23 +135,17 @@ func (r Run) check(rules Rules) error {
 	if cores == 0 {
 		return errors.New("cluster: there are no cores")
 	}
-	machine := newMachine(r.Cluster)
 	var large list
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
-		if err := j.check(i); err != nil {
+		if err := j.Check(i); err != nil {
 			return err
 		}
-		if err := j.checkAlternatives(rules.Partial); err != nil {
+		if err := j.CheckAlternatives(rules.Partial); err != nil {
 			return err
 		}
-		need, count := j.least(rules.Partial, j.Threads)
-		_, ok := Fit(machine.whole, need, count, nil, nil)
-		for k := range j.Alternatives {
-			ok = k > 0 && ok || machine.couldHold(j, k)
-		}
-		if !ok {
-			large.add(fmt.Sprintf("job %q asks for %s", j.Name, j.request()))
+		if !j.CouldRun(r.Cluster, rules.Partial) {
+			large.add(fmt.Sprintf("job %q asks for %s", j.Name, j.Demand()))
 		}
 	}
 	if large.count > 0 {
@@ -172,58 +166,6 @@ func (r Run) check(rules Rules) error {
 		}
 	}
 	return nil
-}
-
-func (j *Job) check(index int) error {
-	switch n := max(j.Nodes, 1); {
-	case j.Number != index:
-		return fmt.Errorf("job %q has number %d at index %d", j.Name, j.Number, index)
-	case j.Threads < 1 || j.GPUs < 0 || j.Memory < 0 || j.Nodes < 0 || j.Retries < 0:
-		return fmt.Errorf("job %q: it asks for %s", j.Name, j.request())
-	case j.Arrival < 0:
-		return fmt.Errorf("job %q arrives at %s, before the start", j.Name, j.Arrival)
-	case j.MinThreads < 0 || j.MinThreads > j.Threads || j.MaxThreads != 0 && j.MaxThreads < j.Threads:
-		return fmt.Errorf("job %q: %d threads are not within %d … %d", j.Name, j.Threads, j.MinThreads, j.MaxThreads)
-	case j.Threads%n != 0 || j.GPUs%n != 0:
-		return fmt.Errorf("job %q: %s cannot be divided over %d nodes", j.Name, j.request(), n)
-	}
-	return nil
-}
-
-// request says what a job asks for.
-func (j *Job) request() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d cores", j.Threads)
-	if j.GPUs > 0 {
-		fmt.Fprintf(&b, ", %d GPUs", j.GPUs)
-	}
-	if j.Memory > 0 {
-		fmt.Fprintf(&b, ", %d bytes of memory", j.Memory)
-	}
-	if j.Nodes > 1 {
-		fmt.Fprintf(&b, " over %d nodes", j.Nodes)
-	}
-	return b.String()
-}
-
-// Needs returns what a job needs of each of its nodes when it is given so
-// many cores in all, and the number of nodes.
-func (j *Job) Needs(cores int32) (Room, int) {
-	if j.Nodes <= 1 {
-		return Room{Cores: cores, GPUs: int32(j.GPUs), Memory: j.Memory}, 1
-	}
-	n := j.Nodes
-	return Room{Cores: cores / int32(n), GPUs: int32(j.GPUs / n), Memory: (j.Memory + int64(n) - 1) / int64(n)}, n
-}
-
-// least returns the least that a job can start with, where a part of a request
-// will do or not.
-func (j *Job) least(partial bool, request int) (Room, int) {
-	cores := request
-	if partial && j.Nodes <= 1 {
-		cores = min(max(j.MinThreads, 1), request)
-	}
-	return j.Needs(int32(cores))
 }
 
 // list writes a few items, and counts the rest.

@@ -1,6 +1,10 @@
 package scheduler
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
+)
 
 // turns are the running jobs whose quantum is over while others wait. Their
 // cores count as free and they stand in the queue, but they run on until
@@ -12,9 +16,9 @@ type turns struct {
 	gpus  []int32
 }
 
-func newTurns(m *machine) turns {
-	cores := m.cores.bounds[len(m.cores.bounds)-1]
-	gpus := m.gpus.bounds[len(m.gpus.bounds)-1]
+func newTurns(m *cluster.Machine) turns {
+	cores := m.Cores.Bounds[len(m.Cores.Bounds)-1]
+	gpus := m.GPUs.Bounds[len(m.GPUs.Bounds)-1]
 	return turns{
 		cores: slices.Repeat([]int32{nobody}, int(cores)),
 		gpus:  slices.Repeat([]int32{nobody}, int(gpus)),
@@ -62,7 +66,7 @@ func (t *turns) ownerOf(g Grant) int32 {
 func (l *loop) turnOver(j int32) {
 	f := &l.lives[j]
 	l.settleTime(j)
-	l.machine.give(f.grant)
+	l.machine.Give(f.grant)
 	l.turns.add(j, f)
 	l.arrivals++
 	l.queue.Insert(l.place(j), l.least(j))
@@ -86,7 +90,7 @@ func (l *loop) goOn(j int32) {
 	f := &l.lives[j]
 	l.turns.drop(j, f)
 	l.queue.Remove(j)
-	l.machine.take(f.grant)
+	l.machine.Take(f.grant)
 	if l.follower != nil {
 		l.follower.Served(j)
 	}

@@ -4,87 +4,42 @@ import (
 	"context"
 	"math"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/job"
 )
 
 // Never is an instant later than every other.
 const Never = time.Duration(math.MaxInt64)
 
-// Job is what the scheduler knows of one job. All instants are since the
-// start of the cell.
-type Job struct {
-	// Number identifies the job in its cell and breaks ties. Jobs are
-	// numbered 0, 1, 2, … in the order of the workload, and Jobs[i].Number == i.
-	Number int
-	// Name is unique in the cell: the class and a running number, "short-3".
-	Name string
-	// Class is the name of the job block that it was made from.
-	Class string
+// What there is, what is asked of it, and what of it is held: the types of package
+// cluster under the names that engines and policies use.
+type (
+	Cluster = cluster.Cluster
+	Node    = cluster.Node
+	Supply  = cluster.Supply
+	Demand  = cluster.Demand
+	Room    = cluster.Room
+	Grant   = cluster.Grant
+	Layout  = cluster.Layout
+	Part    = cluster.Part
+	CoreSet = cluster.CoreSet
+	Span    = cluster.Span
+)
 
-	Arrival time.Duration
+// What is to be run: the types of package job.
+type (
+	Job         = job.Job
+	Resize      = job.Resize
+	Alternative = job.Alternative
+)
 
-	// Threads is the request in cores. Under a malleable allocation the job
-	// holds between MinThreads (at least 1) and MaxThreads (at least Threads;
-	// 0 means Threads).
-	Threads    int
-	MinThreads int
-	MaxThreads int
-	// GPUs and Memory (bytes) are requested in full or not at all.
-	GPUs   int
-	Memory int64
-	// Nodes is the number of nodes of a gang; 0 and 1 mean a job on one node.
-	// The request is then divided evenly over the nodes.
-	Nodes int
-	// Malleable jobs can be resized while they run; the others are rigid.
-	Malleable bool
-	// Retries is how often a job that failed while it ran is put back into the
-	// queue, to be started anew.
-	Retries int
-
-	// Priority is the job's own level: 0 is best.
-	Priority int
-	// Deadline is an instant; Never when the job has none.
-	Deadline time.Duration
-	// User owns the job, for policies that are fair between users.
-	User string
-	// Predicted is the run time on the full request by the estimates that the
-	// policy is given; 0 when there is no estimate, which counts as longer than
-	// any. A job that is known to take no time is given a nanosecond.
-	Predicted time.Duration
-
-	// Alternatives are the requests with which a job can run, when there are several
-	// or the type of GPU matters: it starts with one of them, and keeps it. The
-	// first is the request above, so that a job with alternatives has at least
-	// one. Such a job is rigid.
-	Alternatives []Alternative
-}
-
-// Resize is a request of the workload to change a job's thread request.
-type Resize struct {
-	At      time.Duration
-	Job     int
-	Threads int
-}
-
-// Node is one machine of a cluster.
-type Node struct {
-	Name    string
-	Threads int
-	GPUs    int
-	// Memory in bytes; 0 means that it is not accounted for.
-	Memory int64
-	// GPU is the type of its GPUs, as alternatives name it; may be empty.
-	GPU string
-	// Supply says when there is a server for the node, and Idle for how long one on
-	// request is kept while nothing runs on it.
-	Supply Supply
-	Idle   time.Duration
-}
-
-// Cluster is the capacity that is scheduled. Cores (and GPUs) are numbered
-// through all nodes: node 0 has cores 0 … Threads-1, node 1 goes on from there.
-type Cluster struct {
-	Nodes []Node
-}
+// The supplies of nodes.
+const (
+	Standing  = cluster.Standing
+	Fixed     = cluster.Fixed
+	OnRequest = cluster.OnRequest
+)
 
 // Engine carries decisions out. Job numbers are those of the cell.
 //

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/results/record"
@@ -40,15 +40,15 @@ func (r *Run) TakeMade() int { return max(1, int(r.made.Swap(0))) }
 type Experiment interface {
 	// Cell returns a cell by its index in the plan.
 	Cell(i int) Cell
+	// Settings are the values of the blocks that a stage brings, by its name. A block
+	// that may stand once has one entry, of the defaults if the file lacks it.
+	Settings(stage string) []schema.Settings
 	// Estimates fits the samples that are known. The warnings are of jobs that
 	// have no estimate.
 	Estimates() (rows []record.EstimateRow, warnings []record.Warning)
 	// SampleRows are the rows of samples.csv.
 	SampleRows() []record.SampleRow
-	// Samples returns the samples with a hash, if they are known; SetSamples makes
-	// them known.
-	Samples(hash string) ([]estimator.Sample, bool)
-	SetSamples(hash string, samples []estimator.Sample)
+	Sampling
 }
 
 // Pipeline is what the pipeline does for a stage.
@@ -71,8 +71,14 @@ type Pipeline interface {
 	// Predicted is how long a real cell will take; 0 when that is not known.
 	Predicted(i int) time.Duration
 
-	// Profile takes the samples that are missing.
-	Profile(context.Context) error
+	// Pieces returns the planned pieces of a stage, by its name, in the order in
+	// which it listed them.
+	Pieces(stage string) []PlannedPiece
+	// KeepPiece keeps a piece that was made, with what it took in seconds.
+	KeepPiece(stage string, piece Piece, made []byte, seconds float64) error
+	// PredictReal predicts how long the real cells take together, by the samples
+	// that are known; cells of which that is unknown count as 0.
+	PredictReal(context.Context) (time.Duration, error)
 
 	// Folder returns the folder of a cell, or of its twin; State how a complete
 	// cell there ended.

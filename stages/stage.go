@@ -9,6 +9,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // An Artifact is something that stages leave for others.
@@ -25,7 +28,10 @@ const (
 	Ending   Artifact = "ending"
 	Tables   Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
 	Pictures Artifact = "pictures" // plots/
-	Report   Artifact = "report"   // report.html
+	// Sections are parts of the report, which any stage may add with
+	// record.WriteSection; there need not be any.
+	Sections Artifact = "sections"
+	Report   Artifact = "report" // report.html
 )
 
 // Stage is one step of a run.
@@ -36,6 +42,9 @@ type Stage struct {
 	Reads, Writes []Artifact
 	// Files are those that it leaves in the experiment's folder, or folders in it.
 	Files []string
+	// Block is a block of the language that the stage brings; it may be nil. Its
+	// values are in Run.Settings, and part of the stage's key.
+	Block *schema.Block
 	// Key describes all that its files depend on beside the artifacts that it
 	// reads. While that and the files are the same, the stage is not run again. A
 	// stage without a key keeps its work in smaller pieces (samples, cells), and
@@ -44,6 +53,14 @@ type Stage struct {
 	// Left describes what a stage without a key has left, when it has run: the
 	// stages that read that are reused only while it is the same. It may be nil.
 	Left func(*Run) ([]Line, error)
+	// Pieces is how a stage without a key keeps its work; nil for one that finds
+	// out for itself what is missing.
+	Pieces *Pieces
+	// Recall makes known what the stage knows from earlier runs, when the plan is
+	// made. It may be nil.
+	Recall func(Planning)
+	// Predict predicts how long a task will take, for a stage that writes cells.
+	Predict func(context.Context, Task) (time.Duration, error)
 	// Always is set when it also runs after a stage that failed or was
 	// interrupted, over what has finished.
 	Always bool
@@ -78,6 +95,28 @@ func Find(name string) *Stage {
 	return nil
 }
 
+// Names returns the names of the stages, sorted.
+func Names() []string {
+	var names []string
+	for _, s := range registry {
+		names = append(names, s.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Writer returns the name of the stage that writes an artifact: the first in the
+// order of their names. It is empty when there is none.
+func Writer(a Artifact) string {
+	name := ""
+	for _, s := range registry {
+		if slices.Contains(s.Writes, a) && (name == "" || s.Name < name) {
+			name = s.Name
+		}
+	}
+	return name
+}
+
 // Order returns the registered stages in the order in which they run: after all
 // that write what they read, those that read how the run ended last, and else by
 // name. The error names an artifact that no stage writes, or a circle.
@@ -92,7 +131,7 @@ func order(all []*Stage) ([]*Stage, error) {
 	}
 	for _, s := range all {
 		for _, a := range s.Reads {
-			if a != Ending && len(writers[a]) == 0 {
+			if a != Ending && a != Sections && len(writers[a]) == 0 {
 				return nil, fmt.Errorf("the stage %q reads %s, which no stage writes", s.Name, a)
 			}
 		}

@@ -40,7 +40,7 @@ func New(
 // Experiment decodes the blocks that are no part of a cell, as far as they do
 // not depend on the cells.
 func (d *Decoder) Experiment() *experiments.Spec {
-	s := &experiments.Spec{Lenient: d.lenient, Profile: d.profile(), Estimate: d.estimate()}
+	s := &experiments.Spec{Lenient: d.lenient, Profile: d.profile(), Estimate: d.estimate(), Stages: d.stages()}
 	if n := d.root.First("experiment"); n != nil {
 		a := d.EvalArgs(n, d.global)
 		s.Name, s.Range = n.Label, eval.RangeOf(n.Header)

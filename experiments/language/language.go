@@ -2,7 +2,7 @@
 // there are, which arguments they take, what those mean. The decoder in package
 // experiments, its errors for unknown names and docs/language.md all read these
 // tables, so that they cannot disagree. What engines, policies, trace formats,
-// metrics and pictures add to the language comes from their registries, each
+// metrics, pictures and stages add to the language comes from their registries, each
 // time that a table is asked for.
 package language
 
@@ -12,12 +12,16 @@ import "github.com/tfexp/tfexp/experiments/schema"
 
 // File returns the body of an experiment file: all blocks that a file may have.
 // It is made anew at each call, because what other packages register (engines,
-// policies, trace formats, metrics, pictures) is part of it.
+// policies, trace formats, metrics, pictures, stages) is part of it.
 func File() *schema.Block {
-	return &schema.Block{
+	file := &schema.Block{
 		Blocks: []*schema.Block{
 			experimentBlock, variableBlock, localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
 			policyBlock(), matrixBlock, profileBlock, estimateBlock, compareBlock(), plotBlock(), thresholdBlock,
 		},
 	}
+	for _, b := range StageBlocks() {
+		file.Blocks = append(file.Blocks, b.Block)
+	}
+	return file
 }

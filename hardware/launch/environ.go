@@ -57,7 +57,8 @@ func Inherited(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		switch name {
-		case contract.EnvEpochs, contract.EnvSteps, contract.EnvControl, contract.EnvCheckpointDir:
+		case contract.EnvEpochs, contract.EnvSteps, contract.EnvControl, contract.EnvCheckpointDir,
+			contract.EnvCheckpointEvery, contract.EnvBudget, contract.EnvRole, contract.EnvTask, contract.EnvCluster, EnvTF:
 			return true
 		}
 		return false

@@ -1,12 +1,15 @@
 package launch
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/tfexp/tfexp/jobs/contract"
 )
 
 // Absolute makes a path of tfexp's independent of the job's working directory. The empty path stays empty.
@@ -32,11 +35,28 @@ func (j *Job) WriteControl(n int) error {
 	if j.ControlPath == "" {
 		return nil
 	}
+	return j.replaceControl(j.Control(n))
+}
+
+// Ask writes a request to the control file of a job that has n cores, if it has one.
+func (j *Job) Ask(n int, request contract.Message) error {
+	if j.ControlPath == "" {
+		return nil
+	}
+	request.Inter, request.Intra = j.Pools(n)
+	text, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("write control file: %w", err)
+	}
+	return j.replaceControl(append(text, '\n'))
+}
+
+func (j *Job) replaceControl(content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(j.ControlPath), 0o777); err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}
 	next := j.ControlPath + ".new"
-	if err := os.WriteFile(next, j.Control(n), 0o666); err != nil {
+	if err := os.WriteFile(next, content, 0o666); err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}
 	if err := os.Rename(next, j.ControlPath); err != nil {

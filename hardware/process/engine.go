@@ -44,6 +44,10 @@ type Options struct {
 	// CUDA_VISIBLE_DEVICES. By default the GPUs that this process may use; where
 	// there are none, their numbers.
 	GPUs []string
+	// Cluster divides the cores and GPUs among nodes; by default all are on one.
+	Cluster scheduler.Cluster
+	// Fleet has the servers of nodes that come and go; nil when all stand.
+	Fleet Fleet
 	// Registry is the file in which the live jobs are recorded, for Sweep. It
 	// belongs to one engine at a time: New replaces it (so Sweep comes first),
 	// Close removes it. Empty: none.
@@ -80,6 +84,7 @@ type Engine struct {
 	ended  []scheduler.Notice
 	alive  int // jobs that have started and whose end is not yet in ended
 	closed bool
+	serial int64 // of the last request in a control file
 }
 
 var engines atomic.Int64 // opened so far; part of the mark
@@ -165,13 +170,21 @@ func (e *Engine) Start(job int, grant scheduler.Grant) error {
 	e.live[job] = r
 	e.alive++
 	r.carryOn(time.Now())
+	programs := slices.Clone(r.programs)
 	e.mu.Unlock()
+	for _, p := range programs {
+		e.follow(p)
+	}
+	return nil
+}
+
+// follow sees to it that a program that was started does not outlive its job.
+func (e *Engine) follow(p *program) {
 	// The mark in its environment already shows whose it is; these add what
 	// has cleared its environment but not left the session.
-	guard.watch(r.id)
-	e.records.started(r.id)
-	e.waiters.Go(func() { e.attend(r) })
-	return nil
+	guard.watch(p.id)
+	e.records.started(p.id)
+	e.waiters.Go(func() { e.attend(p) })
 }
 
 // present returns the live job, or nil if it has ended or is about to; then
@@ -184,7 +197,7 @@ func (e *Engine) present(what string, job int) (*running, error) {
 		return nil, fmt.Errorf("%s: job %d was not started", what, job)
 	}
 	r := e.live[job]
-	if r.gone || r.ending() {
+	if r.done || r.lead().gone || r.ending() {
 		return nil, nil
 	}
 	return r, nil
@@ -250,17 +263,37 @@ func (e *Engine) Stop(job int) error {
 	return nil
 }
 
-// give binds r to the cores of grant and writes its control file. mu must be held.
+// give binds the programs of r to the cores of grant and writes their control files.
+// mu must be held.
 func (e *Engine) give(r *running, grant scheduler.Grant) error {
-	cpus, err := e.cpus(grant.Cores)
+	if r.cluster == nil {
+		return e.bind(r.lead(), grant.Cores)
+	}
+	for _, part := range launch.Programs(grant) {
+		for _, p := range r.programs {
+			if p.part.Role != part.Role || p.part.Task != part.Task || p.gone {
+				continue
+			}
+			if err := e.bind(p, part.Cores); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bind binds a program to cores and writes its control file. mu must be held.
+func (e *Engine) bind(p *program, cores scheduler.CoreSet) error {
+	cpus, err := e.cpus(cores)
 	if err != nil {
 		return err
 	}
 	// A job that exits meanwhile is no error: notice of its end follows.
-	if err := r.bind(cpus); err != nil {
+	if err := p.bind(cpus); err != nil {
 		return err
 	}
-	return e.jobs[r.number].WriteControl(len(cpus))
+	p.part.Cores = cores
+	return p.job.WriteControl(len(cpus))
 }
 
 // cpus returns the operating system's numbers of cluster cores.
@@ -297,14 +330,19 @@ func (e *Engine) gpus(set scheduler.CoreSet) ([]string, error) {
 	return ids, err
 }
 
-// Next implements scheduler.Engine, with notices of progress where Watch was called.
+// Next implements scheduler.Engine, with notices of progress where Watch was called,
+// and of nodes where there is a fleet.
 // Jobs that have ended come before a context that is done. It is an error to wait
 // without end when no job runs.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
+	if e.opts.Fleet != nil {
+		until = min(until, e.opts.Fleet.Next())
+	}
 	return e.Await(ctx, until, func() (now time.Duration, ended []scheduler.Notice, alive int) {
+		news := e.nodeNews()
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		ended, e.ended = e.ended, nil
+		ended, e.ended = append(e.ended, news...), nil
 		return e.Now(), ended, e.alive
 	})
 }

@@ -89,7 +89,7 @@ func TestPauseResumeResize(t *testing.T) {
 	if got := read(t, j.ControlPath); got != "1 2\n" {
 		t.Errorf("control file %q", got)
 	}
-	all := []int{e.live[0].id.pid, pidIn(t, dir+"/child"), pidIn(t, dir+"/stray")}
+	all := []int{e.live[0].lead().id.pid, pidIn(t, dir+"/child"), pidIn(t, dir+"/stray")}
 	eventually(t, "the stray lost its parent", func() bool {
 		p, ok := readProc(all[2])
 		return ok && p.parent == os.Getpid()
@@ -136,7 +136,7 @@ func TestResizeBindsAllThreads(t *testing.T) {
 	if err := e.Start(0, cores(0, 1)); err != nil {
 		t.Fatal(err)
 	}
-	pid := e.live[0].id.pid
+	pid := e.live[0].lead().id.pid
 	eventually(t, "several threads", func() bool { return len(numbers(fmt.Sprintf("/proc/%d/task", pid))) > 3 })
 	for _, core := range []int{0, 1, 0} {
 		if err := e.Resize(0, cores(core)); err != nil {
@@ -291,7 +291,7 @@ func TestDescendantsWithoutChildLists(t *testing.T) {
 	e := open(t, Options{}, sh("sh -c 'echo $$ >"+path+"; exec sleep 1000'; :"))
 	start(t, e, 0)
 	pid := pidIn(t, path)
-	root := e.live[0].id.pid
+	root := e.live[0].lead().id.pid
 	if got := descendantsIn(processes(), map[int]bool{root: true}); len(got) != 1 || got[0] != pid {
 		t.Errorf("descendants of %d: %v, want %d", root, got, pid)
 	}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,10 +21,10 @@ import (
 // left the job's session. Its value begins with the run of tfexp.
 const runEnv = "TFEXP_RUN"
 
-// launch starts the program of a job.
+// launch starts the program of a job, or one for each of its parts.
 func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 	j := &e.jobs[number]
-	r := &running{number: number, mark: fmt.Sprintf("%s.%d", e.mark, number), limit: j.Limit}
+	r := &running{number: number, limit: j.Limit}
 	r.expire = func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -31,35 +32,109 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 			e.terminate(r, scheduler.Failed, fmt.Sprintf("time limit of %s", j.Limit))
 		}
 	}
-	fail := func(reason string) {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.kill(r, scheduler.Failed, reason)
-	}
 	e.mu.Lock()
 	again := e.live[number] != nil
 	e.mu.Unlock()
 	r.progress = e.Follow(number, j)
-	log, err := openLog(j.LogPath, e.opts.LogLimit, again, fail, r.progress.Output())
+	parts := launch.Programs(grant)
+	if parts == nil {
+		whole := grant.Parts(e.opts.Cluster)[0]
+		whole.Cores, whole.GPUs = grant.Cores, grant.GPUs
+		p, err := e.begin(r, *j, whole, fmt.Sprintf("%s.%d", e.mark, number), again)
+		if err != nil {
+			return nil, err
+		}
+		e.add(r, p)
+		r.progress.Begin()
+		return r, nil
+	}
+	var err error
+	if r.cluster, err = launch.Addresses(loopback, parts); err != nil {
+		return nil, err
+	}
+	lead := launch.Lead(parts)
+	order := append([]scheduler.Part{parts[lead]}, slices.Delete(slices.Clone(parts), lead, lead+1)...)
+	for i, part := range order {
+		p, err := e.beginPart(r, part, i == 0, again)
+		if err != nil {
+			for _, p := range r.programs {
+				e.discard(p)
+			}
+			return nil, fmt.Errorf("%s: %w", launch.PartName(part), err)
+		}
+		e.add(r, p)
+	}
+	r.progress.Begin()
+	return r, nil
+}
+
+// add makes a program one of a job's.
+func (e *Engine) add(r *running, p *program) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r.programs = append(r.programs, p)
+}
+
+// loopback is where the parts of a job find each other.
+const loopback = "127.0.0.1"
+
+// beginPart starts the program of a part.
+func (e *Engine) beginPart(r *running, part scheduler.Part, lead, again bool) (*program, error) {
+	j, err := e.jobs[r.number].OfPart(part, lead, r.cluster)
 	if err != nil {
 		return nil, err
 	}
-	r.log = log
-	pid, err := e.spawn(r, j, grant)
+	return e.begin(r, j, part, fmt.Sprintf("%s.%d.%s", e.mark, r.number, launch.PartName(part)), again)
+}
+
+// begin starts a program on the cores of a part.
+func (e *Engine) begin(r *running, j launch.Job, part scheduler.Part, mark string, again bool) (*program, error) {
+	p := &program{of: r, part: part, job: j, mark: mark, ended: make(chan struct{})}
+	fail := func(reason string) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.kill(r, scheduler.Failed, reason)
+		p.kill() // it may not be one of the job's programs yet
+	}
+	var seen func([]byte)
+	if len(r.programs) == 0 {
+		if seen = r.progress.Output(); e.opts.Fleet != nil {
+			seen = r.saves.listen(&e.mu, seen)
+		}
+	}
+	log, err := openLog(j.LogPath, e.opts.LogLimit, again, fail, seen)
+	if err != nil {
+		return nil, err
+	}
+	p.log = log
+	pid, err := e.spawn(p)
 	if err != nil {
 		log.close(err.Error())
 		return nil, err
 	}
 	// The program cannot vanish before it is waited for, so this is its own.
-	p, _ := readProc(pid)
-	r.id = ident{pid, p.start}
+	o, _ := readProc(pid)
+	p.id = ident{pid, o.start}
 	log.follow()
-	r.progress.Begin()
-	return r, nil
+	return p, nil
 }
 
-func (e *Engine) spawn(r *running, j *launch.Job, grant scheduler.Grant) (pid int, err error) {
-	cpus, err := e.cpus(grant.Cores)
+// discard ends a program whose job could not be started.
+func (e *Engine) discard(p *program) {
+	p.signal(syscall.SIGKILL)
+	awaitExit(p.id.pid)
+	e.mu.Lock()
+	children.reap(p.id.pid)
+	p.gone = true
+	e.mu.Unlock()
+	e.clear(p)
+	p.log.finish()
+	p.log.close("another part of the job could not be started")
+}
+
+func (e *Engine) spawn(p *program) (pid int, err error) {
+	j := &p.job
+	cpus, err := e.cpus(p.part.Cores)
 	if err != nil {
 		return 0, err
 	}
@@ -73,11 +148,11 @@ func (e *Engine) spawn(r *running, j *launch.Job, grant scheduler.Grant) (pid in
 			return 0, fmt.Errorf("working directory %q is not a directory", j.Dir)
 		}
 	}
-	gpus, err := e.gpus(grant.GPUs)
+	gpus, err := e.gpus(p.part.GPUs)
 	if err != nil {
 		return 0, err
 	}
-	env := environ(j, len(cpus), gpus, r.mark)
+	env := environ(j, len(cpus), gpus, p.mark)
 	program, err := lookup(j.Argv[0], j.Dir, env)
 	if err != nil {
 		return 0, err
@@ -90,11 +165,11 @@ func (e *Engine) spawn(r *running, j *launch.Job, grant scheduler.Grant) (pid in
 		return 0, err
 	}
 	defer null.Close()
-	out := r.log.in.Fd()
-	pid, err = e.forks.fork(cpus, program, j.Arguments(grant), &syscall.ProcAttr{
+	out := p.log.in.Fd()
+	pid, err = e.forks.fork(cpus, program, j.Arguments(scheduler.Grant{Cores: p.part.Cores, GPUs: p.part.GPUs}), &syscall.ProcAttr{
 		Dir: j.Dir, Env: env, Files: []uintptr{null.Fd(), out, out}, Sys: sessionAttr(),
 	})
-	runtime.KeepAlive(r.log.in)
+	runtime.KeepAlive(p.log.in)
 	if errors.Is(err, fs.ErrNotExist) { // the file itself was found
 		return 0, fmt.Errorf("program %q: the interpreter that its first line names was not found", j.Argv[0])
 	}

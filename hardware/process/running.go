@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"syscall"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/progress"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -19,34 +21,57 @@ type ident struct {
 	start uint64 // in the system's own unit, since boot or 1970
 }
 
-// running is a job that was started. Its engine's mu guards all but the
-// first five fields, which do not change.
+// running is a job that was started: one program, or one for each of its parts.
+// Its engine's mu guards all but the first five fields, which do not change.
 type running struct {
 	number   int
-	id       ident
-	mark     string // value of runEnv in the job's environment
-	log      *jobLog
 	progress *progress.Attempt
+	cluster  contract.Cluster // addresses of the parts; nil for one program
+	expire   func()           // called when the alarm goes off
+	limit    time.Duration    // service time; 0 none
 
-	paused bool
-	gone   bool // the program has exited and its number may be used again
-	done   bool // nothing is left of the job, and usage is complete
-	since  time.Time
-	limit  time.Duration // service time; 0 none
-	alarm  *time.Timer   // goes off at the limit; nil without one, and while paused
-	usage  launch.Usage
+	programs []*program // the first speaks for the job
+	paused   bool
+	done     bool // nothing is left of the job, and usage is complete
+	since    time.Time
+	alarm    *time.Timer // goes off at the limit; nil without one, and while paused
+	usage    launch.Usage
 
-	// Why tfexp ends the job: the first cause counts. deadline is when
-	// whatever is still alive is killed.
-	cause    scheduler.State
-	reason   string
+	// Why tfexp ends the job: the first cause counts.
+	cause  scheduler.State
+	reason string
+	// state and why are how the job ended, by its first program.
+	state scheduler.State
+	why   string
+	quiet bool // no notice of its end is wanted
+	part  bool // it is ended because one of its parts failed
+	saves saves
+}
+
+// program is a job's program, or that of one of its parts: a session of its own.
+// The engine's mu guards all but the first six fields.
+type program struct {
+	of    *running
+	part  scheduler.Part // its cores change
+	job   launch.Job     // the program, as it was started
+	id    ident
+	mark  string // value of runEnv in its environment
+	log   *jobLog
+	ended chan struct{} // closed when nothing is left of it
+
+	gone bool // the program has exited and its number may be used again
+	done bool // nothing is left of it
+	// lost says that its node is taken away: that it ends is no failure.
+	lost bool
+	// deadline is when whatever is still alive of it is killed.
 	deadline time.Time
 	last     *time.Timer // kills at the deadline
-
-	expire func() // called when the alarm goes off
 }
 
 func (r *running) ending() bool { return r.cause != "" }
+
+// lead returns the program that speaks for the job.
+func (r *running) lead() *program { return r.programs[0] }
 
 // carryOn begins, and rest ends, a stretch of service time. mu must be held.
 func (r *running) carryOn(now time.Time) {
@@ -67,44 +92,55 @@ func (r *running) rest(now time.Time) {
 	}
 }
 
-// members returns the live processes of the job outside of its process
+// signal sends sig to all programs of the job. mu must be held.
+func (r *running) signal(sig syscall.Signal) error {
+	var errs []error
+	for _, p := range r.programs {
+		if !p.gone {
+			errs = append(errs, p.signal(sig))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// members returns the live processes of the program outside of its process
 // group, and those in it if all is set.
-func (r *running) members(all bool) []int {
-	roots := []int{r.id.pid}
-	for _, p := range orphans() {
-		if r.owns(p) {
-			roots = append(roots, p.pid)
+func (p *program) members(all bool) []int {
+	roots := []int{p.id.pid}
+	for _, o := range orphans() {
+		if p.owns(o) {
+			roots = append(roots, o.pid)
 		}
 	}
 	var pids []int
 	for _, pid := range descendants(roots) {
-		if group, err := syscall.Getpgid(pid); err == nil && (all || group != r.id.pid) {
+		if group, err := syscall.Getpgid(pid); err == nil && (all || group != p.id.pid) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
-// owns reports whether an orphan was once part of the job.
-func (r *running) owns(p proc) bool {
-	return p.session == r.id.pid || hasMark(p.pid, r.mark)
+// owns reports whether an orphan was once part of the program.
+func (p *program) owns(o proc) bool {
+	return o.session == p.id.pid || hasMark(o.pid, p.mark)
 }
 
-// signal sends sig to every process of the job, those that fork meanwhile
+// signal sends sig to every process of the program, those that fork meanwhile
 // included. The program must not be gone.
-func (r *running) signal(sig syscall.Signal) error {
+func (p *program) signal(sig syscall.Signal) error {
 	// All of the process group at once; those who left it one by one, until
 	// no new one is found.
-	if err := syscall.Kill(-r.id.pid, sig); err != nil {
+	if err := syscall.Kill(-p.id.pid, sig); err != nil {
 		// A group of zombies cannot be signalled on some systems.
-		if p, listed := readProc(r.id.pid); listed && !p.zombie {
+		if o, listed := readProc(p.id.pid); listed && !o.zombie {
 			return err
 		}
 	}
 	seen := map[int]bool{}
 	for range maxPasses {
 		found := false
-		for _, pid := range r.members(false) {
+		for _, pid := range p.members(false) {
 			if !seen[pid] {
 				seen[pid], found = true, true
 				syscall.Kill(pid, sig) // it may have exited
@@ -121,11 +157,11 @@ func (r *running) signal(sig syscall.Signal) error {
 // while it goes on.
 const maxPasses = 20
 
-// bind binds every thread of every process of the job to cpus.
-func (r *running) bind(cpus []int) error {
+// bind binds every thread of every process of the program to cpus.
+func (p *program) bind(cpus []int) error {
 	seen := map[int]bool{}
 	for range maxPasses {
-		found, err := bindThreads(r.members(true), cpus, seen)
+		found, err := bindThreads(p.members(true), cpus, seen)
 		if err != nil || !found {
 			return err
 		}
@@ -135,20 +171,30 @@ func (r *running) bind(cpus []int) error {
 
 // terminate asks a job to end, and sees to it after the grace. mu must be held.
 func (e *Engine) terminate(r *running, cause scheduler.State, reason string) {
-	if r.gone || r.ending() {
+	if r.lead().gone || r.ending() {
 		return
 	}
 	r.cause, r.reason = cause, reason
-	r.deadline = time.Now().Add(e.opts.Grace)
-	r.last = time.AfterFunc(e.opts.Grace, func() {
+	for _, p := range r.programs {
+		e.ask(p)
+	}
+}
+
+// ask asks a program to end: SIGTERM, then SIGKILL after the grace. mu must be held.
+func (e *Engine) ask(p *program) {
+	if p.gone || p.last != nil {
+		return
+	}
+	p.deadline = time.Now().Add(e.opts.Grace)
+	p.last = time.AfterFunc(e.opts.Grace, func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.kill(r, cause, reason)
+		p.kill()
 	})
 	// The other order would let a paused job run on before it hears of its end.
-	r.signal(syscall.SIGTERM)
-	if r.paused {
-		r.signal(syscall.SIGCONT)
+	p.signal(syscall.SIGTERM)
+	if p.of.paused {
+		p.signal(syscall.SIGCONT)
 	}
 }
 
@@ -157,64 +203,135 @@ func (e *Engine) kill(r *running, cause scheduler.State, reason string) {
 	if !r.ending() {
 		r.cause, r.reason = cause, reason
 	}
-	r.deadline = time.Now()
-	if !r.gone {
-		r.signal(syscall.SIGKILL)
+	for _, p := range r.programs {
+		p.kill()
 	}
 }
 
-// attend waits for a job's program to exit, kills what it leaves behind, and
-// gives notice of its end.
-func (e *Engine) attend(r *running) {
-	awaitExit(r.id.pid)
+// kill ends a program at once. The engine's mu must be held.
+func (p *program) kill() {
+	p.deadline = time.Now()
+	if !p.gone {
+		p.signal(syscall.SIGKILL)
+	}
+}
+
+// attend waits for a program to exit, kills what it leaves behind, and gives notice
+// of the end of its job when that was the last of it.
+func (e *Engine) attend(p *program) {
+	r := p.of
+	awaitExit(p.id.pid)
 
 	e.mu.Lock()
-	status, used := children.reap(r.id.pid)
-	r.gone = true
-	r.rest(time.Now())
+	status, used := children.reap(p.id.pid)
+	p.gone = true
+	lead := p == r.lead()
+	if lead {
+		r.rest(time.Now())
+		if !e.leaves(p, status) {
+			// The job ends with its first program; so do parameter servers, which
+			// would wait for ever.
+			for _, other := range r.programs[1:] {
+				e.ask(other)
+			}
+		}
+	}
 	e.mu.Unlock()
 
-	stuck := e.clear(r)
-	logErr := r.log.finish()
-	r.progress.End(status.Exited() && status.ExitStatus() == 0)
+	stuck := e.clear(p)
+	logErr := p.log.finish()
+	if lead {
+		r.progress.End(status.Exited() && status.ExitStatus() == 0)
+	}
 
 	e.mu.Lock()
-	if r.last != nil {
-		r.last.Stop()
+	if p.last != nil {
+		p.last.Stop()
 	}
-	u := &r.usage
-	u.User = time.Duration(used.Utime.Nano())
-	u.System = time.Duration(used.Stime.Nano())
-	u.MaxRSS = int64(used.Maxrss) * rssUnit
-	u.ExitCode = status.ExitStatus()
-	state, reason := scheduler.Finished, ""
-	switch {
-	case r.ending():
-		state, reason = r.cause, r.reason
-	case logErr != nil:
-		state, reason = scheduler.Failed, logErr.Error()
-	case status.Signaled():
-		state, reason = scheduler.Failed, fmt.Sprintf("killed by signal %d (%s)", status.Signal(),
-			signalName(status.Signal()))
-	case u.ExitCode != 0:
-		state, reason = scheduler.Failed, fmt.Sprintf("exit status %d", u.ExitCode)
-	}
+	r.usage.User += time.Duration(used.Utime.Nano())
+	r.usage.System += time.Duration(used.Stime.Nano())
+	r.usage.MaxRSS = max(r.usage.MaxRSS, int64(used.Maxrss)*rssUnit)
+	state, reason := r.judge(status, logErr)
 	if stuck > 0 {
 		reason += fmt.Sprintf("; %d of its processes could not be killed", stuck)
 	}
-	u.Reason = reason
-	r.log.close(reason)
-	r.done = true
-	e.ended = append(e.ended, scheduler.Notice{Kind: scheduler.JobEnded, Job: r.number, At: e.Now(), State: state,
-		Reason: reason})
-	e.alive--
+	switch {
+	case e.leaves(p, status):
+		reason = "its server was taken away"
+	case lead:
+		r.state, r.why, r.usage.ExitCode = state, reason, status.ExitStatus()
+		r.usage.Reason = reason
+	case r.ending():
+	case r.lead().gone, r.lead().lost:
+		reason = ""
+	case state == scheduler.Failed:
+		r.part = true
+		e.terminate(r, scheduler.Failed, launch.PartName(p.part)+": "+reason)
+	}
+	p.log.close(reason)
+	p.done = true
+	close(p.ended)
+	e.settle(r)
 	e.mu.Unlock()
+	guard.forget(p.id)
+	e.records.ended(p.id)
+}
+
+// leaves reports whether a program ended because its node is taken away. mu must be
+// held.
+func (e *Engine) leaves(p *program, status syscall.WaitStatus) bool {
+	return p.lost && !p.of.ending() && !(status.Exited() && status.ExitStatus() == 0)
+}
+
+// judge returns how a program of the job ended, and why if it did not finish. mu must
+// be held.
+func (r *running) judge(status syscall.WaitStatus, logErr error) (scheduler.State, string) {
+	finished := status.Exited() && status.ExitStatus() == 0
+	switch {
+	case r.ending() && !(r.part && finished && logErr == nil): // it may have done its work all the same
+		return r.cause, r.reason
+	case logErr != nil:
+		return scheduler.Failed, logErr.Error()
+	case status.Signaled():
+		return scheduler.Failed, fmt.Sprintf("killed by signal %d (%s)", status.Signal(), signalName(status.Signal()))
+	case !finished:
+		return scheduler.Failed, fmt.Sprintf("exit status %d", status.ExitStatus())
+	}
+	return scheduler.Finished, ""
+}
+
+// settle ends a job when nothing is left of its programs. One whose first program was
+// taken away with its node goes on until it is revoked. mu must be held.
+func (e *Engine) settle(r *running) {
+	if r.done || r.state == "" && !r.quiet {
+		return
+	}
+	for _, p := range r.programs {
+		if !p.done {
+			return
+		}
+	}
+	r.done = true
+	e.alive--
+	if r.quiet {
+		return
+	}
+	e.ended = append(e.ended, scheduler.Notice{
+		Kind: scheduler.JobEnded, Job: r.number, At: e.Now(), State: r.state, Reason: r.why, Attempt: r.attempt(e),
+	})
 	select {
 	case e.wake <- struct{}{}:
 	default:
 	}
-	guard.forget(r.id)
-	e.records.ended(r.id)
+}
+
+// attempt returns what an attempt came to, where servers come and go. mu must be held.
+func (r *running) attempt(e *Engine) *scheduler.Attempt {
+	if e.opts.Fleet == nil {
+		return nil
+	}
+	a := r.saves.attempt()
+	return &a
 }
 
 // The patience with what a program leaves behind when it exits.
@@ -223,18 +340,18 @@ const (
 	clearLimit = 10 * time.Second       // for processes that SIGKILL does not end
 )
 
-// clear kills what is left of a job whose program has exited, or waits for it
-// until the deadline if the job was asked to end. It returns the number of
+// clear kills what is left of a program that has exited, or waits for it
+// until the deadline if it was asked to end. It returns the number of
 // processes that could not be killed.
-func (e *Engine) clear(r *running) (stuck int) {
+func (e *Engine) clear(p *program) (stuck int) {
 	began := time.Now()
 	for pause := clearPause; ; pause = min(2*pause, 20*time.Millisecond) {
-		left := r.leftovers()
+		left := p.leftovers()
 		if left == nil {
 			return 0
 		}
 		e.mu.Lock()
-		deadline := r.deadline
+		deadline := p.deadline
 		e.mu.Unlock()
 		now := time.Now()
 		if now.Sub(began) > e.opts.Grace+clearLimit {
@@ -249,17 +366,17 @@ func (e *Engine) clear(r *running) (stuck int) {
 	}
 }
 
-// leftovers returns what lives of a job whose program has exited: process
+// leftovers returns what lives of a program that has exited: process
 // numbers, and that of its group with a minus; nil if nothing does.
-func (r *running) leftovers() (left []int) {
+func (p *program) leftovers() (left []int) {
 	var roots []int
-	for _, p := range orphans() { // also reaps those that are dead
-		if r.owns(p) {
-			roots = append(roots, p.pid)
+	for _, o := range orphans() { // also reaps those that are dead
+		if p.owns(o) {
+			roots = append(roots, o.pid)
 		}
 	}
-	if syscall.Kill(-r.id.pid, 0) != syscall.ESRCH {
-		left = append(left, -r.id.pid)
+	if syscall.Kill(-p.id.pid, 0) != syscall.ESRCH {
+		left = append(left, -p.id.pid)
 	}
 	if len(roots) > 0 {
 		left = append(append(left, roots...), descendants(roots)...)

@@ -13,6 +13,8 @@ import (
 	"slices"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/tfexp/tfexp/jobs/builtin/network"
 )
 
 // checkpointFile is the name of a checkpoint in TFEXP_CHECKPOINT_DIR.
@@ -91,7 +93,7 @@ func (s state) fits(c config) bool {
 		}
 		c.blocks = s.Blocks
 	}
-	n := newNetwork(c).params()
+	n := network.New(c.shape()).Params()
 	return len(s.Weights) == n && len(s.M) == n && (c.optimizer != "adam" || len(s.V) == n)
 }
 

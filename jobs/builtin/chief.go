@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/tfexp/tfexp/jobs/builtin/paramserver"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -12,9 +13,9 @@ import (
 func (c *cluster) start() error {
 	s := c.tr.state
 	goal := c.run.goal()
-	from := start{
+	from := paramserver.Start{
 		Generation: c.generation, Rate: c.tr.config.learningRate, Blocks: c.tr.config.blocks, Batch: c.tr.config.batch,
-		Goal: wireGoal{Steps: goal.steps, Images: goal.epochs * c.tr.imagesPerEpoch()}, Cursor: c.tr.cursor(),
+		Goal: paramserver.Goal{Steps: goal.steps, Images: goal.epochs * c.tr.imagesPerEpoch()}, Cursor: c.tr.cursor(),
 	}
 	if s.Rate > 0 {
 		from.Rate, from.RateEpoch = s.Rate, s.RateEpoch
@@ -27,7 +28,7 @@ func (c *cluster) start() error {
 		if s.V != nil {
 			values = append(values, s.V[lo:hi])
 		}
-		if _, _, err := c.ask(i, request{Op: opStart, Start: &from}, values...); err != nil {
+		if _, _, err := c.ask(i, paramserver.Request{Op: paramserver.OpStart, Start: &from}, values...); err != nil {
 			return err
 		}
 	}
@@ -35,11 +36,11 @@ func (c *cluster) start() error {
 }
 
 // cursor is the place of the state in the data.
-func (tr *trainer) cursor() cursor {
+func (tr *trainer) cursor() paramserver.Cursor {
 	s, perPass := tr.state, tr.train.Len()
-	c := cursor{
+	c := paramserver.Cursor{
 		Steps: s.Steps, Pass: s.Pass, At: s.At, Given: s.Pass*perPass + s.At, Open: s.Tickets,
-		Loss: real(s.Loss), EpochImages: s.Images, Tickets: s.Steps + len(s.Tickets),
+		Loss: paramserver.Real(s.Loss), EpochImages: s.Images, Tickets: s.Steps + len(s.Tickets),
 	}
 	c.Images = c.Given
 	for _, t := range s.Tickets {
@@ -49,8 +50,8 @@ func (tr *trainer) cursor() cursor {
 }
 
 // bornSpans cuts the parameters lo to hi where their steps of birth change.
-func (tr *trainer) bornSpans(lo, hi int) []bornSpan {
-	spans := []bornSpan{}
+func (tr *trainer) bornSpans(lo, hi int) []paramserver.Span {
+	spans := []paramserver.Span{}
 	for _, c := range tr.chunks {
 		from, to := max(c.lo, lo)-lo, min(c.hi, hi)-lo
 		if from >= to {
@@ -60,7 +61,7 @@ func (tr *trainer) bornSpans(lo, hi int) []bornSpan {
 			spans[n-1].Hi = to
 			continue
 		}
-		spans = append(spans, bornSpan{from, to, c.born})
+		spans = append(spans, paramserver.Span{Lo: from, Hi: to, Born: c.born})
 	}
 	return spans
 }
@@ -70,7 +71,9 @@ func (c *cluster) snapshot() (state, error) { return c.dump(false) }
 
 // dump collects the state from the servers. With hold they wait for a start.
 func (c *cluster) dump(hold bool) (state, error) {
-	answers, values, err := c.each(func(int) (request, [][]float64) { return request{Op: opDump, Hold: hold}, nil })
+	answers, values, err := c.each(func(int) (paramserver.Request, [][]float64) {
+		return paramserver.Request{Op: paramserver.OpDump, Hold: hold}, nil
+	})
 	if err != nil {
 		return state{}, err
 	}
@@ -96,14 +99,14 @@ func (c *cluster) dump(hold bool) (state, error) {
 
 // change implements training.
 func (c *cluster) change(name string, to config) error {
-	q := request{Op: opChange, Batch: to.batch}
+	q := paramserver.Request{Op: paramserver.OpChange, Batch: to.batch}
 	if name == "learning_rate" {
-		q = request{Op: opChange, Rate: to.learningRate}
+		q = paramserver.Request{Op: paramserver.OpChange, Rate: to.learningRate}
 		if c.tr.state.Rate == to.learningRate {
 			return nil
 		}
 	}
-	answers, _, err := c.each(func(int) (request, [][]float64) { return q, nil })
+	answers, _, err := c.each(func(int) (paramserver.Request, [][]float64) { return q, nil })
 	switch {
 	case err != nil:
 		return err
@@ -184,7 +187,7 @@ func (c *cluster) lead(ctx context.Context) error {
 // report prints the epochs that have ended. The accuracy is that of the weights
 // at the moment, so only the last of several has one.
 func (c *cluster) report() error {
-	a, _, err := c.ask(0, request{Op: opEpochs})
+	a, _, err := c.ask(0, paramserver.Request{Op: paramserver.OpEpochs})
 	if err != nil || len(a.Ends) == 0 {
 		return err
 	}
@@ -237,5 +240,7 @@ func (c *cluster) end(startup time.Duration) error {
 // finish tells the servers that the training has ended. One that is lost is
 // told nothing.
 func (c *cluster) finish(stopped bool) {
-	c.each(func(int) (request, [][]float64) { return request{Op: opFinish, Stopped: stopped}, nil })
+	c.each(func(int) (paramserver.Request, [][]float64) {
+		return paramserver.Request{Op: paramserver.OpFinish, Stopped: stopped}, nil
+	})
 }

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat"
-	"pgregory.net/rapid"
 
+	"github.com/tfexp/tfexp/jobs/builtin/paramserver"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -328,7 +328,7 @@ func TestChiefLost(t *testing.T) {
 	first := report(t, j.chief().output())
 	begin := time.Now()
 	j.ends(1, "ps 0", "worker 1")
-	if took := time.Since(begin); took > chiefReturnsAfter+10*time.Second {
+	if took := time.Since(begin); took > paramserver.ChiefReturnsAfter+10*time.Second {
 		t.Errorf("the others end after %v", took)
 	}
 	if text := j.members["ps 0"].errs.String(); !strings.Contains(text, "the chief is lost") {
@@ -418,38 +418,40 @@ func TestStrangersAreCutOff(t *testing.T) {
 	j.startAll()
 	j.until(`"epoch":2,`)
 	digest := configOf(t, "mlp", "--hidden", "32").digest()
-	hello := func(q request) func(l *link) {
-		q.Op, q.Role = opHello, "worker"
-		return func(l *link) { l.send(q) }
+	hello := func(q paramserver.Request) func(l *paramserver.Link) {
+		q.Op, q.Role = paramserver.OpHello, "worker"
+		return func(l *paramserver.Link) { l.Send(q) }
 	}
-	after := func(q request, values int) func(l *link) {
-		return func(l *link) {
-			l.send(request{Op: opHello, Program: digest, Role: "worker", Task: 7, Servers: 1})
-			var a reply
-			l.receive(&a, 0)
-			l.send(q, make([]float64, values))
-			l.receive(&a, maxValues)
+	after := func(q paramserver.Request, values int) func(l *paramserver.Link) {
+		return func(l *paramserver.Link) {
+			l.Send(paramserver.Request{Op: paramserver.OpHello, Program: digest, Role: "worker", Task: 7, Servers: 1})
+			var a paramserver.Reply
+			l.Receive(&a, 0)
+			l.Send(q, make([]float64, values))
+			l.Receive(&a, paramserver.MaxValues)
 		}
 	}
-	for name, speak := range map[string]func(l *link){
-		"noise":          func(l *link) { l.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")) },
-		"nothing":        func(l *link) {},
-		"half a frame":   func(l *link) { l.Write([]byte{0x31, 0x73, 0x66, 0x74, 9, 0}) },
-		"a huge frame":   func(l *link) { l.Write([]byte{0x31, 0x73, 0x66, 0x74, 255, 255, 255, 255, 255, 255, 255, 255}) },
-		"other program":  hello(request{Program: "x", Servers: 1}),
-		"second chief":   hello(request{Program: digest, Chief: true, Servers: 1}),
-		"wrong server":   hello(request{Program: digest, Server: 3, Servers: 4}),
-		"not a chief":    after(request{Op: opFinish}, 0),
-		"no operation":   after(request{Op: "dance"}, 0),
-		"short gradient": after(request{Op: opPush, Ticket: 1, Images: 4}, 3),
-		"long gradient":  after(request{Op: opPush, Ticket: 1, Images: 4}, 1e6),
-		"takes a ticket": after(request{Op: opPull}, 0),
+	for name, speak := range map[string]func(l *paramserver.Link){
+		"noise":        func(l *paramserver.Link) { l.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")) },
+		"nothing":      func(l *paramserver.Link) {},
+		"half a frame": func(l *paramserver.Link) { l.Write([]byte{0x31, 0x73, 0x66, 0x74, 9, 0}) },
+		"a huge frame": func(l *paramserver.Link) {
+			l.Write([]byte{0x31, 0x73, 0x66, 0x74, 255, 255, 255, 255, 255, 255, 255, 255})
+		},
+		"other program":  hello(paramserver.Request{Program: "x", Servers: 1}),
+		"second chief":   hello(paramserver.Request{Program: digest, Chief: true, Servers: 1}),
+		"wrong server":   hello(paramserver.Request{Program: digest, Server: 3, Servers: 4}),
+		"not a chief":    after(paramserver.Request{Op: paramserver.OpFinish}, 0),
+		"no operation":   after(paramserver.Request{Op: "dance"}, 0),
+		"short gradient": after(paramserver.Request{Op: paramserver.OpPush, Ticket: 1, Images: 4}, 3),
+		"long gradient":  after(paramserver.Request{Op: paramserver.OpPush, Ticket: 1, Images: 4}, 1e6),
+		"takes a ticket": after(paramserver.Request{Op: paramserver.OpPull}, 0),
 	} {
 		conn, err := net.Dial("tcp", j.cluster["ps"][0])
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		l := newLink(conn)
+		l := paramserver.NewLink(conn)
 		l.SetDeadline(time.Now().Add(2 * time.Second))
 		speak(l)
 		if name != "nothing" {
@@ -531,61 +533,4 @@ func TestRolesWithoutServers(t *testing.T) {
 	if text := other.chief().errs.String(); !strings.Contains(text, `has the role "evaluator"`) {
 		t.Errorf("stderr %q", text)
 	}
-}
-
-// Whatever workers come, are lost and push twice: every image of a pass is in
-// exactly one batch that is applied, and the goal is reached exactly.
-func TestTicketsAreDoneOnce(t *testing.T) {
-	c := configOf(t, "softmax", "--batch", "100")
-	rapid.Check(t, func(t *rapid.T) {
-		s := newServer(c, contract.Part{Role: "ps", Cluster: contract.Cluster{"ps": {"x:1"}}})
-		s.config.optimizer = "sgd"
-		steps := rapid.IntRange(1, 60).Draw(t, "steps")
-		from := start{Rate: 1, Spans: []bornSpan{{0, 1, 0}}, Batch: 100, Goal: wireGoal{Steps: steps}}
-		if a := s.begin(&from, []float64{0, 0}); !a.Ready {
-			t.Fatalf("%+v", a)
-		}
-		type worker struct {
-			peer *peer
-			has  *ticket
-		}
-		var workers []worker
-		applied := map[[2]int]int{}
-		for range 4000 {
-			if s.last {
-				break
-			}
-			if len(workers) == 0 || len(workers) < 5 && rapid.IntRange(0, 9).Draw(t, "join") == 0 {
-				workers = append(workers, worker{peer: &peer{}})
-			}
-			i := rapid.IntRange(0, len(workers)-1).Draw(t, "who")
-			w := &workers[i]
-			if rapid.IntRange(0, 9).Draw(t, "lost") == 0 {
-				s.leave(w.peer)
-				workers = slices.Delete(workers, i, i+1)
-				continue
-			}
-			q := request{Op: opPull}
-			if w.has != nil {
-				q = request{Op: opPush, Ticket: w.has.N, Images: w.has.Hi - w.has.Lo}
-			}
-			before := s.c.Steps
-			a, _ := s.answer(w.peer, q, []float64{0})
-			if a.Error != "" {
-				t.Fatal(a.Error)
-			}
-			if s.c.Steps > before {
-				applied[[2]int{w.has.Pass, w.has.Lo}]++
-			}
-			w.has = a.Ticket
-		}
-		if s.c.Steps != steps || len(applied) != steps {
-			t.Fatalf("%d steps, %d batches, want %d", s.c.Steps, len(applied), steps)
-		}
-		for i := range steps {
-			if n := applied[[2]int{i / 15, i % 15 * 100}]; n != 1 {
-				t.Errorf("batch %d is applied %d times", i, n)
-			}
-		}
-	})
 }

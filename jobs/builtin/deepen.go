@@ -4,29 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tfexp/tfexp/jobs/builtin/network"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
-
-// A network is deepened as in Chen, Goodfellow, Shlens: "Net2Net: Accelerating
-// Learning via Knowledge Transfer" (2016), Net2DeeperNet: the new layer computes
-// the identity on what an idempotent activation leaves, so that the network
-// computes what it did before.
-
-// identity fills the parameters of a layer, which are 0, so that its outputs
-// are its inputs.
-func identity(l layer, w []float64) {
-	switch l := l.(type) {
-	case dense:
-		for i := range l.out {
-			w[i*l.out+i] = 1
-		}
-	case conv:
-		const centre = kernel * kernel / 2
-		for f := range l.filters {
-			w[f*l.taps()+f*kernel*kernel+centre] = 1
-		}
-	}
-}
 
 // deepenable returns why block i of a network cannot be deepened; nil if it can.
 func (c config) deepenable(i int) error {
@@ -52,26 +32,26 @@ func (tr *trainer) deepen(i int) error {
 	}
 	c.blocks = slices.Clone(c.depths())
 	c.blocks[i]++
-	next := newNetwork(c)
-	if n := next.params(); n > maxParams {
-		return refusal(fmt.Sprintf("the network would have %d parameters, want at most %d", n, maxParams))
+	next := network.New(c.shape())
+	if n := next.Params(); n > network.MaxParams {
+		return refusal(fmt.Sprintf("the network would have %d parameters, want at most %d", n, network.MaxParams))
 	}
-	at := tr.net.ends[i] + 1 // where the new layer and its activation come
+	at := tr.net.Ends[i] + 1 // where the new layer and its activation come
 	offset, s := 0, &tr.state
-	for _, l := range tr.net.layers[:at] {
-		weights, biases := l.params()
+	for _, l := range tr.net.Layers[:at] {
+		weights, biases := l.Params()
 		offset += weights + biases
 	}
-	weights, biases := next.layers[at].params()
+	weights, biases := next.Layers[at].Params()
 	fresh := make([]float64, weights+biases)
 	s.M = slices.Insert(slices.Clone(s.M), offset, fresh...)
 	if s.V != nil {
 		s.V = slices.Insert(slices.Clone(s.V), offset, fresh...)
 	}
-	identity(next.layers[at], fresh)
+	network.Identity(next.Layers[at], fresh)
 	s.Weights = slices.Insert(slices.Clone(s.Weights), offset, fresh...)
 	if s.Born == nil {
-		s.Born = make([]int, len(tr.net.layers))
+		s.Born = make([]int, len(tr.net.Layers))
 	}
 	s.Born = slices.Insert(slices.Clone(s.Born), at, s.Steps, s.Steps)
 	s.Blocks = c.blocks

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfexp/tfexp/jobs/builtin/network"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -179,7 +180,7 @@ func TestStopWithoutAPlaceForACheckpoint(t *testing.T) {
 
 func TestUselessCheckpointsAreIgnored(t *testing.T) {
 	c := configOf(t, "softmax")
-	n := newNetwork(c).params()
+	n := network.New(c.shape()).Params()
 	other := configOf(t, "softmax", "--seed", "9")
 	good := state{Steps: 3, Weights: make([]float64, n), M: make([]float64, n), V: make([]float64, n)}
 	for name, leave := range map[string]func(path string) error{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agext/levenshtein"
 
+	"github.com/tfexp/tfexp/jobs/builtin/network"
 	"github.com/tfexp/tfexp/jobs/digits"
 )
 
@@ -127,6 +128,13 @@ func (c config) depths() []int {
 	return slices.Repeat([]int{1}, len(c.filters)+len(c.hidden))
 }
 
+// shape is that of the network.
+func (c config) shape() network.Shape {
+	return network.Shape{
+		Filters: c.filters, Hidden: c.hidden, Depths: c.depths(), Activation: c.activation, Hinge: c.program == "svm",
+	}
+}
+
 // defaults returns the settings of p that nobody changed. The learning rate is
 // left at 0 until complete.
 func defaults(p Program) config {
@@ -199,9 +207,6 @@ func (c *config) set(name, value string) error {
 	return err
 }
 
-// maxParams bounds a network: each of a step's shards has a gradient as large.
-const maxParams = 1 << 23
-
 // complete fills in what hangs on other settings, and checks the whole.
 func (c *config) complete() error {
 	if c.learningRate == 0 {
@@ -212,15 +217,15 @@ func (c *config) complete() error {
 	}
 	c.batch = min(c.batch, digits.Images)
 	for _, n := range append(append([]int(nil), c.hidden...), c.filters...) {
-		if n > maxParams {
+		if n > network.MaxParams {
 			return fmt.Errorf("a layer of %d units is too large", n)
 		}
 	}
 	if n := len(c.filters) + len(c.hidden); c.blocks != nil && len(c.blocks) != n {
 		return fmt.Errorf("blocks has %d numbers, and the network has %d blocks", len(c.blocks), n)
 	}
-	if n := newNetwork(*c).params(); n > maxParams {
-		return fmt.Errorf("the network has %d parameters, want at most %d", n, maxParams)
+	if n := network.New(c.shape()).Params(); n > network.MaxParams {
+		return fmt.Errorf("the network has %d parameters, want at most %d", n, network.MaxParams)
 	}
 	return nil
 }

@@ -361,8 +361,8 @@ func TestDeepenedAccuracy(t *testing.T) {
 func keptOld(t *testing.T, tr *trainer, w, m []float64) {
 	t.Helper()
 	at, old := 0, 0
-	for i, l := range tr.net.layers {
-		weights, biases := l.params()
+	for i, l := range tr.net.Layers {
+		weights, biases := l.Params()
 		n := weights + biases
 		if tr.state.Born[i] == 0 {
 			if !slices.Equal(tr.state.Weights[at:at+n], w[old:old+n]) || !slices.Equal(tr.state.M[at:at+n], m[old:old+n]) {
@@ -382,10 +382,10 @@ func keptOld(t *testing.T, tr *trainer, w, m []float64) {
 // outputs are the scores of some images.
 func outputs(tr *trainer) []float64 {
 	const n = 20
-	ws := tr.net.newWorkspace(n)
+	ws := tr.net.NewWorkspace(n)
 	r := rand.New(rand.NewPCG(1, 2))
-	for i := range ws.values[0] {
-		ws.values[0][i] = 2 * r.Float64()
+	for i := range ws.Values[0] {
+		ws.Values[0][i] = 2 * r.Float64()
 	}
-	return slices.Clone(tr.net.forward(tr.state.Weights, ws, n))
+	return slices.Clone(tr.net.Forward(tr.state.Weights, ws, n))
 }

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/tfexp/tfexp/jobs/builtin/paramserver"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/jobs/digits"
 )
 
 // errStopped is returned by a training that ended because it was asked to.
@@ -338,4 +340,17 @@ func (r *run) report(p contract.Progress, loss, seconds float64) error {
 
 func (r *run) warn(format string, args ...any) {
 	fmt.Fprintf(r.stderr, "tfexp train: warning: "+format+"\n", args...)
+}
+
+// serve is the life of a parameter server.
+func (r *run) serve(ctx context.Context) error {
+	train, _ := digits.Split(splitSeed, heldOut)
+	err := paramserver.Serve(ctx, paramserver.Config{
+		Program: r.digest(), Part: r.env.Part, PerPass: train.Len(), PerEpoch: train.Len() * r.passes,
+		Adam: r.optimizer == "adam", Decay: r.decay,
+	}, r.stderr, r.warn)
+	if errors.Is(err, paramserver.ErrStopped) {
+		return errStopped
+	}
+	return err
 }

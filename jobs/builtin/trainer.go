@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/tfexp/tfexp/jobs/builtin/network"
+	"github.com/tfexp/tfexp/jobs/builtin/paramserver"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/jobs/digits"
 )
@@ -52,23 +54,23 @@ type state struct {
 	Trained time.Duration
 	Request contract.Request
 	// Tickets are batches that workers were computing (see server).
-	Tickets []ticket
+	Tickets []paramserver.Ticket
 }
 
 // trainer runs steps.
 type trainer struct {
 	config  config
 	blocks  []int // of the network at the start
-	net     network
+	net     network.Network
 	team    *team
 	train   digits.Set
 	held    digits.Set
 	state   state
-	opt     *optimizer
+	opt     *network.Optimizer
 	order   []int // of the images in pass
 	pass    int
 	shard   int // images in a shard
-	spaces  []*workspace
+	spaces  []*network.Workspace
 	grads   [][]float64 // by shard
 	losses  []float64   // by shard
 	hits    []int       // by block of held-out images
@@ -95,10 +97,10 @@ func newTrainer(c config, t *team) *trainer {
 	tr := &trainer{config: c, blocks: c.blocks, team: t, pass: -1}
 	tr.train, tr.held = digits.Split(splitSeed, heldOut)
 	tr.order = make([]int, tr.train.Len())
-	tr.net = newNetwork(c)
-	tr.state.Weights = tr.net.initialize(c.seed)
-	tr.opt = newOptimizer(c, len(tr.state.Weights))
-	tr.state.M, tr.state.V = tr.opt.m, tr.opt.v
+	tr.net = network.New(c.shape())
+	tr.state.Weights = tr.net.Initialize(c.seed)
+	tr.opt = network.NewOptimizer(c.learningRate, c.optimizer == "adam", len(tr.state.Weights))
+	tr.state.M, tr.state.V = tr.opt.M, tr.opt.V
 	tr.layout()
 	return tr
 }
@@ -106,7 +108,7 @@ func newTrainer(c config, t *team) *trainer {
 // layout makes the memory that depends on the network and on the batch.
 func (tr *trainer) layout() {
 	tr.config.batch = min(tr.config.batch, tr.train.Len())
-	tr.shard = shardSize(tr.config.batch, tr.net.products())
+	tr.shard = shardSize(tr.config.batch, tr.net.Products())
 	shards := ceil(tr.config.batch, tr.shard)
 	tr.grads = make([][]float64, shards)
 	for i := range tr.grads {
@@ -116,8 +118,8 @@ func (tr *trainer) layout() {
 	tr.hits = make([]int, ceil(tr.held.Len(), tr.shard))
 	tr.spaces, tr.labels, tr.chunks = nil, nil, nil
 	at := 0
-	for i, l := range tr.net.layers {
-		weights, biases := l.params()
+	for i, l := range tr.net.Layers {
+		weights, biases := l.Params()
 		born := 0
 		if tr.state.Born != nil {
 			born = tr.state.Born[i]
@@ -156,14 +158,14 @@ func (tr *trainer) cut(lo, hi int, penalty float64, born int) {
 // restore goes on from s, which fits the trainer's configuration.
 func (tr *trainer) restore(s state) {
 	tr.state = s
-	tr.opt.m, tr.opt.v = s.M, s.V
+	tr.opt.M, tr.opt.V = s.M, s.V
 	blocks := tr.blocks
 	if s.Blocks != nil {
 		blocks = s.Blocks
 	}
 	if !slices.Equal(blocks, tr.config.blocks) {
 		tr.config.blocks = blocks
-		tr.net = newNetwork(tr.config)
+		tr.net = network.New(tr.config.shape())
 		tr.layout()
 	}
 }
@@ -171,8 +173,8 @@ func (tr *trainer) restore(s state) {
 // reshape gives the network other blocks, and makes room for their weights.
 func (tr *trainer) reshape(blocks []int) {
 	tr.config.blocks = blocks
-	tr.net = newNetwork(tr.config)
-	n := tr.net.params()
+	tr.net = network.New(tr.config.shape())
+	n := tr.net.Params()
 	tr.state.Weights, tr.state.Blocks, tr.state.Born = make([]float64, n), blocks, nil
 	tr.layout()
 }
@@ -217,7 +219,7 @@ func (tr *trainer) restartRate(rate float64, epoch int) {
 // grow makes room for the workers that the team now has.
 func (tr *trainer) grow() {
 	for len(tr.spaces) < tr.team.threads {
-		tr.spaces = append(tr.spaces, tr.net.newWorkspace(tr.shard))
+		tr.spaces = append(tr.spaces, tr.net.NewWorkspace(tr.shard))
 		tr.labels = append(tr.labels, make([]uint8, tr.shard))
 	}
 }
@@ -226,7 +228,7 @@ func (tr *trainer) grow() {
 func (tr *trainer) step() {
 	s := &tr.state
 	end := min(s.At+tr.config.batch, len(tr.order))
-	tr.opt.rate = tr.rate()
+	tr.opt.Rate = tr.rate()
 	tr.compute(s.Pass, s.At, end)
 	s.Steps++
 	tr.eachChunk(tr.update)
@@ -275,7 +277,7 @@ func (tr *trainer) shuffle(pass int) {
 	for i := range tr.order {
 		tr.order[i] = i
 	}
-	stream(tr.config.seed, "order", pass).Shuffle(len(tr.order), func(i, j int) {
+	network.Stream(tr.config.seed, "order", pass).Shuffle(len(tr.order), func(i, j int) {
 		tr.order[i], tr.order[j] = tr.order[j], tr.order[i]
 	})
 	tr.pass = pass
@@ -288,10 +290,10 @@ func (tr *trainer) gradient(worker, shard int) {
 	images := tr.present.images[lo:min(lo+tr.shard, len(tr.present.images))]
 	labels := tr.labels[worker][:len(images)]
 	for i, image := range images {
-		copy(ws.values[0][i*digits.Pixels:], tr.train.Image(image))
+		copy(ws.Values[0][i*digits.Pixels:], tr.train.Image(image))
 		labels[i] = tr.train.Y[image]
 	}
-	tr.losses[shard] = tr.net.gradient(tr.state.Weights, ws, labels, tr.grads[shard])
+	tr.losses[shard] = tr.net.Gradient(tr.state.Weights, ws, labels, tr.grads[shard])
 }
 
 // update adds up the shards' gradients for one chunk of the parameters, and
@@ -300,7 +302,7 @@ func (tr *trainer) update(_, i int) {
 	c := tr.chunks[i]
 	tr.sum(c)
 	scale := 1 / float64(len(tr.present.images))
-	tr.opt.update(tr.state.Weights, tr.grads[0], c.lo, c.hi, tr.state.Steps-c.born, scale, c.penalty)
+	tr.opt.Update(tr.state.Weights, tr.grads[0], c.lo, c.hi, tr.state.Steps-c.born, scale, c.penalty)
 }
 
 // sum adds up the shards' gradients for one chunk, in the first of them.
@@ -333,11 +335,11 @@ func (tr *trainer) accuracy() float64 {
 		ws := tr.spaces[worker]
 		lo := block * tr.shard
 		labels := tr.held.Y[lo:min(lo+tr.shard, tr.held.Len())]
-		copy(ws.values[0], tr.held.X[lo*digits.Pixels:(lo+len(labels))*digits.Pixels])
-		scores := tr.net.forward(tr.state.Weights, ws, len(labels))
+		copy(ws.Values[0], tr.held.X[lo*digits.Pixels:(lo+len(labels))*digits.Pixels])
+		scores := tr.net.Forward(tr.state.Weights, ws, len(labels))
 		tr.hits[block] = 0
 		for i, label := range labels {
-			if argmax(rowOf(scores, i)) == int(label) {
+			if network.Argmax(network.RowOf(scores, i)) == int(label) {
 				tr.hits[block]++
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/jobs/builtin/paramserver"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -26,14 +27,14 @@ const (
 type cluster struct {
 	run        *run
 	tr         *trainer
-	links      []*link
+	links      []*paramserver.Link
 	generation int
-	cursor     cursor // at the last dump, and at the start
+	cursor     paramserver.Cursor // at the last dump, and at the start
 }
 
 // pushed is a gradient and what it is of.
 type pushed struct {
-	ticket     ticket
+	ticket     paramserver.Ticket
 	generation int
 	loss       float64
 	gradient   []float64
@@ -77,10 +78,10 @@ func (c *cluster) connect(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("parameter server %d (%s) cannot be reached: %w", i, address, err)
 		}
-		l := newLink(conn)
+		l := paramserver.NewLink(conn)
 		c.links = append(c.links, l)
-		_, _, err = c.ask(i, request{
-			Op: opHello, Program: c.run.digest(), Role: part.Role, Task: part.Task, Chief: part.Chief(),
+		_, _, err = c.ask(i, paramserver.Request{
+			Op: paramserver.OpHello, Program: c.run.digest(), Role: part.Role, Task: part.Task, Chief: part.Chief(),
 			Server: i, Servers: len(addresses),
 		})
 		if err != nil {
@@ -112,12 +113,12 @@ func (c *cluster) close() {
 }
 
 // ask sends a request to server i and returns its answer.
-func (c *cluster) ask(i int, q request, values ...[]float64) (reply, []float64, error) {
-	var a reply
+func (c *cluster) ask(i int, q paramserver.Request, values ...[]float64) (paramserver.Reply, []float64, error) {
+	var a paramserver.Reply
 	var got []float64
-	err := c.links[i].send(q, values...)
+	err := c.links[i].Send(q, values...)
 	if err == nil {
-		got, err = c.links[i].receive(&a, maxValues)
+		got, err = c.links[i].Receive(&a, paramserver.MaxValues)
 	}
 	address := c.run.env.Part.Cluster[contract.RoleServer][i]
 	switch {
@@ -130,8 +131,8 @@ func (c *cluster) ask(i int, q request, values ...[]float64) (reply, []float64, 
 }
 
 // each asks all servers at once. It returns their answers and values by server.
-func (c *cluster) each(ask func(i int) (request, [][]float64)) ([]reply, [][]float64, error) {
-	answers, values, errs := make([]reply, len(c.links)), make([][]float64, len(c.links)), make([]error, len(c.links))
+func (c *cluster) each(ask func(i int) (paramserver.Request, [][]float64)) ([]paramserver.Reply, [][]float64, error) {
+	answers, values, errs := make([]paramserver.Reply, len(c.links)), make([][]float64, len(c.links)), make([]error, len(c.links))
 	one := func(i int) {
 		q, v := ask(i)
 		answers[i], values[i], errs[i] = c.ask(i, q, v...)
@@ -153,19 +154,19 @@ func (c *cluster) part(i, n int) (lo, hi int) {
 // exchange pushes a gradient, unless it is nil or of other weights than the
 // present ones, and takes the present weights. Where a server is not ready the
 // answer says so, and the weights are as before.
-func (c *cluster) exchange(p *pushed) (reply, error) {
+func (c *cluster) exchange(p *pushed) (paramserver.Reply, error) {
 	n := len(c.tr.state.Weights)
-	answers, values, err := c.each(func(i int) (request, [][]float64) {
-		q := request{Op: opPull, Generation: c.generation}
+	answers, values, err := c.each(func(i int) (paramserver.Request, [][]float64) {
+		q := paramserver.Request{Op: paramserver.OpPull, Generation: c.generation}
 		if p == nil || p.generation != c.generation {
 			return q, nil
 		}
 		lo, hi := c.part(i, n)
-		q.Op, q.Ticket, q.Loss, q.Images = opPush, p.ticket.N, real(p.loss), p.ticket.Hi-p.ticket.Lo
+		q.Op, q.Ticket, q.Loss, q.Images = paramserver.OpPush, p.ticket.N, paramserver.Real(p.loss), p.ticket.Hi-p.ticket.Lo
 		return q, [][]float64{p.gradient[lo:hi]}
 	})
 	if err != nil {
-		return reply{}, err
+		return paramserver.Reply{}, err
 	}
 	a := answers[0]
 	if a.Finished || a.Stopped {
@@ -194,7 +195,7 @@ func (c *cluster) exchange(p *pushed) (reply, error) {
 }
 
 // adopt takes on the network of another generation.
-func (c *cluster) adopt(a reply) {
+func (c *cluster) adopt(a paramserver.Reply) {
 	c.generation = a.Generation
 	if !slices.Equal(a.Blocks, c.tr.config.blocks) {
 		c.tr.reshape(a.Blocks)
@@ -202,7 +203,7 @@ func (c *cluster) adopt(a reply) {
 }
 
 // compute computes the gradient of a ticket.
-func (c *cluster) compute(t ticket) *pushed {
+func (c *cluster) compute(t paramserver.Ticket) *pushed {
 	if t.Hi-t.Lo > c.tr.config.batch {
 		c.tr.resize(t.Hi - t.Lo)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 )
 
@@ -82,6 +83,9 @@ func (x *Experiment) Cells() []*Cell { return x.cells }
 func (x *Experiment) File() string   { return x.spec.File }
 func (x *Experiment) Source() []byte { return x.spec.Source }
 func (x *Experiment) Lenient() bool  { return x.spec.Lenient }
+
+// Settings are the values of the blocks that a stage brings.
+func (x *Experiment) Settings(stage string) []schema.Settings { return x.spec.Stages[stage] }
 
 // Host is the machine.
 func (x *Experiment) Host() hardware.Machine { return x.host }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/store"
 )
 
@@ -27,9 +28,17 @@ func (x *Experiment) SetHistory(runs []estimator.Run) {
 // History returns the past runs that are known.
 func (x *Experiment) History() []estimator.Run { return x.history }
 
-// HostOf is the fingerprint of the machine that a key describes, as
-// Experiment.HostPrint gives it.
-func HostOf(description string) string {
+// RanForReal reports whether the cell of a key's description ran on a real engine.
+func RanForReal(description string) bool {
+	_, after, _ := strings.Cut(description, "\nhardware.engine ")
+	name, _, _ := strings.Cut(after, "\n")
+	kind := engine.Find(name)
+	return kind != nil && kind.Real
+}
+
+// PastHost is the fingerprint of the machine that a key describes, as HostPrint
+// gives it.
+func (*Experiment) PastHost(description string) string {
 	var k store.Key
 	for line := range strings.Lines(description) {
 		if strings.HasPrefix(line, "host.") {
@@ -39,10 +48,10 @@ func HostOf(description string) string {
 	return k.Hash()[:12]
 }
 
-// Identity reads from a key what a job block stands for, whatever it is called:
+// PastJob reads from a key what a job block stands for, whatever it is called:
 // the program with all its settings, what sort of program that is, and how
 // much of it was to be done. How much it held is not part of it.
-func Identity(description, block string) (name, kind string, length int) {
+func (*Experiment) PastJob(description, block string) (name, kind string, length int) {
 	var k store.Key
 	prefix := "job." + block + "."
 	for line := range strings.Lines(description) {
@@ -72,6 +81,6 @@ func Identity(description, block string) (name, kind string, length int) {
 func (x *Experiment) identityOf(j *experiments.Job) (name, kind string) {
 	var k store.Key
 	k.Append(x.programs.describe(j))
-	name, kind, _ = Identity(k.Description(), j.Name)
+	name, kind, _ = x.PastJob(k.Description(), j.Name)
 	return name, kind
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // Key describes all that the records of the cell depend on.
@@ -13,7 +14,7 @@ func (c *Cell) Key() (*store.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := store.NewKey("execute")
+	k := store.NewKey(stages.Writer(stages.Cells))
 	k.Addf("cell", "%s %s %s", c.Workload.Name, c.Hardware.Name, c.Policy.Name)
 	for _, a := range c.Axes {
 		k.Add("axis."+a.Name, a.Value)

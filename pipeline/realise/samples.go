@@ -11,40 +11,15 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // Unit is a job on one number of threads whose run time is to be sampled.
 type Unit struct {
-	// Name is that of its files: the job block's, with a number from the second
-	// form of one block on.
-	Name string
-	Key  *store.Key
-	// Hash is that of Key, the address of the samples.
-	Hash string
-	// CacheName is what the newest samples of such a job are found by.
-	CacheName string
-	// Job is the job block.
-	Job                          string
-	Threads, Inter, Intra, Nodes int
-	GPUs                         int
-	GPUType                      string
-	// Lengths of the samples, each of which is taken Repeats times, in epochs or
-	// (with Steps) in steps.
-	Lengths []int
-	Steps   bool
-	Repeats int
-	// Asked is set when a job asks for this number of threads; the others are
-	// sampled for the speed-up curve alone.
-	Asked bool
-	// Pick is the time-writer line that counts when the program prints several.
-	Pick contract.Pick
-
+	stages.Unit
 	job *experiments.Job
 	x   *Experiment
 }
-
-// LengthUnit is "epochs" or "steps".
-func (u *Unit) LengthUnit() string { return lengthUnit(u.job) }
 
 // Length is the whole job, in epochs or steps.
 func (u *Unit) Length() int { return length(u.job) }
@@ -55,27 +30,6 @@ func (u *Unit) Estimate() (estimator.Estimate, bool) { return u.x.estimateOf(u.j
 // Identity is what the job runs, whatever its block is called, and what sort of
 // program that is, as past runs carry them.
 func (u *Unit) Identity() (name, kind string) { return u.x.identityOf(u.job) }
-
-// Launch returns how the job is started for a sample of so many epochs or steps.
-func (u *Unit) Launch(name string, length int, dirs Folders) launch.Job {
-	return u.x.programs.launch(u.job, name, length, dirs)
-}
-
-// Kind returns the engine that samples the job: that of its hardware or, for jobs that are simulated, the first that runs
-// programs of this machine. On returns the hardware; nil for this machine.
-func (u *Unit) Kind() *engine.Kind {
-	if in := u.x.places[u.job]; in != nil {
-		return in.on.Kind()
-	}
-	return engine.Local()
-}
-
-func (u *Unit) On() *engine.Hardware {
-	if in := u.x.places[u.job]; in != nil {
-		return in.on.ForEngine()
-	}
-	return nil
-}
 
 // planSamples lists the jobs that have to be sampled: those that run for real,
 // for predictions, and those whose simulated run time the file does not give.
@@ -115,17 +69,27 @@ func (x *Experiment) planSamples() {
 	}
 	for _, units := range x.families {
 		slices.SortFunc(units, func(a, b int) int { return x.units[a].Threads - x.units[b].Threads })
+		for _, i := range units {
+			x.units[i].Relatives = units
+		}
 	}
 }
 
 func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *Unit {
-	return &Unit{
-		Name: blockName(j), Key: key, Hash: hash, CacheName: "profile " + blockName(j), Job: j.Name,
-		Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra, Nodes: j.Nodes,
+	u := &Unit{job: j, x: x, Unit: stages.Unit{
+		Name: blockName(j), Block: blockName(j), Key: key.Description(), Hash: hash, Job: j.Name,
+		Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 		GPUs: j.GPUs, GPUType: x.gpuType(j), Steps: j.Steps > 0, Pick: pick(j.TimeWriter),
 		Lengths: sampleLengths(length(j), x.spec.Profile), Repeats: x.spec.Profile.Repeats,
-		job: j, x: x,
+		Engine: engine.Local(),
+		Launch: func(name string, length int, logs, scratch string) launch.Job {
+			return x.programs.launch(j, name, length, Folders{logs, scratch})
+		},
+	}}
+	if in := x.places[j]; in != nil {
+		u.Engine, u.Hardware = in.on.Kind(), in.on.ForEngine()
 	}
+	return u
 }
 
 // blockName names the form of a job block that a job is.
@@ -174,9 +138,14 @@ func (x *Experiment) hostLines() []string {
 // Units are the jobs to sample, in the order of the file.
 func (x *Experiment) Units() []*Unit { return x.units }
 
-// Family returns the indexes of the units whose samples tell of a unit's run
-// time, itself included, in the order of their threads.
-func (x *Experiment) Family(u *Unit) []int { return x.families[x.family(u.job)] }
+// SampledUnits implements stages.Sampling.
+func (x *Experiment) SampledUnits() []*stages.Unit {
+	units := make([]*stages.Unit, len(x.units))
+	for i, u := range x.units {
+		units[i] = &u.Unit
+	}
+	return units
+}
 
 // usesCurve reports whether a model looks at samples on other numbers of threads
 // than the request.
@@ -230,7 +199,7 @@ func (x *Experiment) sampled(h *experiments.Hardware, j *experiments.Job) bool {
 
 // profileKey describes all that a job's samples depend on.
 func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
-	k := store.NewKey("profile")
+	k := store.NewKey(stages.Writer(stages.Samples))
 	k.Append(x.hostLines())
 	k.Add("profile.measures", "start-up, units, save, launch, pause, resume, resize")
 	k.Addf("profile.lengths", "%v %s", sampleLengths(length(j), x.spec.Profile), lengthUnit(j))

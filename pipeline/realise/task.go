@@ -1,8 +1,6 @@
 package realise
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -16,7 +14,6 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
-	"github.com/tfexp/tfexp/stages/execute"
 )
 
 // task is the cell in plain values, but for how its jobs run. known is what only
@@ -116,7 +113,7 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 
 // twinKey describes all that a twin adds to the cell's own key.
 func (c *Cell) twinKey(r realisation, work []simulated.Scaling, opts simulated.Options) *store.Key {
-	k := store.NewKey("fidelity")
+	k := store.NewKey(stages.Writer(stages.Twins))
 	k.Addf("version", "%d", twinVersion)
 	k.Add("cell", c.Ref.Key)
 	k.Add("overheads", opts.Overheads.String())
@@ -135,21 +132,4 @@ func (c *Cell) twinKey(r realisation, work []simulated.Scaling, opts simulated.O
 		}
 	}
 	return k
-}
-
-// Predict simulates a real cell, for how long it will take; 0 when that is not
-// known, because a job has no estimate yet.
-func (c *Cell) Predict(ctx context.Context) (time.Duration, error) {
-	task, _, err := c.Twin()
-	if errors.Is(err, stages.ErrNoEstimate) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	out, err := execute.Outcome(ctx, task)
-	if err != nil {
-		return 0, nil // the real run fails in the same way, and is then explained
-	}
-	return out.End, nil
 }

@@ -25,6 +25,11 @@ func NewKey(stage string) *Key {
 	return k
 }
 
+// KeyOf returns the key with a description.
+func KeyOf(description string) *Key {
+	return &Key{lines: strings.Split(strings.TrimSuffix(description, "\n"), "\n")}
+}
+
 // Add appends a labelled value. Labels hold no spaces; values no line breaks.
 func (k *Key) Add(label, value string) {
 	if strings.ContainsAny(value, "\r\n") {

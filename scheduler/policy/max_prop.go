@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -167,7 +168,7 @@ func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
 		for v := range rooms {
 			rooms[v].Cores = s.nodes[v].spare
 		}
-		nodes, ok := scheduler.Fit(rooms, need, count, j.Home(), nil)
+		nodes, ok := cluster.Fit(rooms, need, count, j.Home(), nil)
 		if !ok || passes && !d.held.mayPass(d.View, j, m.low, nodes) {
 			return false
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -147,7 +148,7 @@ func (p *plan) earliest(j scheduler.JobView, cores int32) (nodes []int32, step i
 				lowest[v] = leastOf(lowest[v], r)
 			}
 		}
-		if nodes, ok := scheduler.Fit(lowest, need, count, home, nil); ok {
+		if nodes, ok := cluster.Fit(lowest, need, count, home, nil); ok {
 			return nodes, i
 		}
 	}

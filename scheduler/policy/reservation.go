@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Reservation is the earliest start of the first blocked job, by the predicted
@@ -67,7 +68,7 @@ func (r *Reservation) reserveAs(v scheduler.View, j scheduler.JobView) {
 
 // fits reports whether the reservation's job fits into its rooms.
 func (r *Reservation) fits() bool {
-	nodes, ok := scheduler.Fit(r.rooms, r.need, r.count, r.home, r.nodes[:0])
+	nodes, ok := cluster.Fit(r.rooms, r.need, r.count, r.home, r.nodes[:0])
 	r.nodes = nodes[:0]
 	return ok
 }

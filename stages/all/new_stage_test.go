@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/schema"
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -20,18 +22,60 @@ import (
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
-// fastest is a stage that somebody adds: a table of the cell with the shortest
-// makespan in each replicate. This file is all that it takes.
+// fastest is a stage that somebody adds: a table of the cells with the shortest
+// makespans in each replicate, and a section of the report. This file is all that
+// it takes.
 func init() {
 	stages.Register(&stages.Stage{
 		Name:   "fastest",
-		Reads:  []stages.Artifact{stages.Tables},
-		Writes: []stages.Artifact{"fastest"},
-		Files:  []string{"fastest.csv"},
+		Reads:  []stages.Artifact{stages.Tables, "reminders"},
+		Writes: []stages.Artifact{"fastest", stages.Sections},
+		Files:  []string{"fastest.csv", record.SectionFile("fastest")},
+		Block: &schema.Block{
+			Name: "fastest", Single: true, Doc: "The cells with the shortest makespans.",
+			Example: "fastest { places = 2 }",
+			Args: []schema.Arg{{
+				Name: "places", Type: schema.Integer, Default: `1`, Min: schema.Limit(1),
+				Doc: "How many cells of each replicate are listed.", Example: `3`,
+			}},
+		},
 		Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "fastest", Value: "1"}}, nil },
 		Always: true,
 		Run:    writeFastest,
 	})
+	stages.Register(&stages.Stage{
+		Name:   "remind",
+		Writes: []stages.Artifact{"reminders"},
+		Files:  []string{"reminder.txt"},
+		Pieces: &stages.Pieces{
+			Title: "reminders", Noun: "reminder", Earlier: "written earlier",
+			List: func(p stages.Planning) ([]stages.Piece, error) {
+				return []stages.Piece{{
+					Name: "places", Key: fmt.Sprintf("places %d\n", places(p.Settings("fastest"))), Text: "of the places", Count: 1,
+				}}, nil
+			},
+			Find: func(_ stages.Planning, _ stages.Piece, kept []byte) bool { return kept != nil },
+		},
+		Run: remind,
+	})
+}
+
+func places(blocks []schema.Settings) int { return schema.Get[int](blocks[0], "places") }
+
+// remind keeps its work in pieces: it writes what the plan lacks.
+func remind(_ context.Context, r *stages.Run) error {
+	for _, p := range r.Pieces("remind") {
+		if !p.Make {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(r.Dir, "reminder.txt"), []byte(p.Key), 0o644); err != nil {
+			return err
+		}
+		if err := r.KeepPiece("remind", p.Piece, []byte(p.Key), 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writeFastest(_ context.Context, r *stages.Run) error {
@@ -46,18 +90,26 @@ func writeFastest(_ context.Context, r *stages.Run) error {
 	}
 	cell, replicate := slices.Index(rows[0], "cell"), slices.Index(rows[0], "replicate")
 	makespan := slices.Index(rows[0], "makespan_s")
-	best := map[string][]string{}
+	byReplicate := map[string][][]string{}
 	for _, row := range rows[1:] {
-		if b, ok := best[row[replicate]]; !ok || row[makespan] < b[makespan] {
-			best[row[replicate]] = row
-		}
+		byReplicate[row[replicate]] = append(byReplicate[row[replicate]], row)
 	}
+	section := record.Section{Title: "The fastest cells", Text: 1, Header: []string{"cell", "makespan (s)"},
+		Sentences: []string{"A short makespan is a full machine."}}
 	text := "replicate,cell\n"
 	for i := range r.Plan.Replicates {
 		n := fmt.Sprint(i + 1)
-		text += n + "," + best[n][cell] + "\n"
+		best := byReplicate[n]
+		slices.SortStableFunc(best, func(a, b []string) int { return strings.Compare(a[makespan], b[makespan]) })
+		for _, row := range best[:min(len(best), places(r.Settings("fastest")))] {
+			text += n + "," + row[cell] + "\n"
+			section.Rows = append(section.Rows, []string{row[cell], row[makespan]})
+		}
 	}
-	r.Made(len(best))
+	r.Made(len(byReplicate))
+	if err := record.WriteSection(r.Dir, "fastest", section); err != nil {
+		return err
+	}
 	return os.WriteFile(filepath.Join(r.Dir, "fastest.csv"), []byte(text), 0o644)
 }
 
@@ -81,21 +133,28 @@ hardware "h" {
 policy "fcfs" { order = "fcfs" }
 `
 
-// run runs an experiment, and returns what the stage reported.
-func run(t *testing.T, source, out string) (seen []stages.Progress) {
+// plan reads an experiment and plans it.
+func plan(t *testing.T, source string, opts pipeline.Options) *pipeline.Plan {
 	t.Helper()
 	spec, diags := load.Source("small.hcl", []byte(source), load.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	p, err := pipeline.New(spec, pipeline.Options{Out: out, Observe: func(p stages.Progress) {
+	p, err := pipeline.New(spec, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// run runs an experiment, and returns what the stage reported.
+func run(t *testing.T, source, out string) (seen []stages.Progress) {
+	t.Helper()
+	p := plan(t, source, pipeline.Options{Out: out, Observe: func(p stages.Progress) {
 		if p.Stage == "fastest" {
 			seen = append(seen, p)
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if _, err := p.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -143,5 +202,79 @@ func TestNewStage(t *testing.T) {
 	run(t, strings.Replace(file, "epochs  = 4", "epochs  = 5", 1), out)
 	if got, want := journal(t, out), []string{"finished", "reused", "finished", "finished"}; !slices.Equal(got, want) {
 		t.Errorf("the stage ended as %v, want %v", got, want)
+	}
+}
+
+// Its block is part of the language: its arguments, their bounds, the errors for
+// unknown names, and the reference.
+func TestBlockOfANewStage(t *testing.T) {
+	for block, want := range map[string]string{
+		"fastest { placos = 2 }": "Unknown argument",
+		"fastest { places = 0 }": "at least 1",
+		"fastets { places = 2 }": "Unknown block",
+		"fastest {}\nfastest {}": "fastest",
+	} {
+		_, diags := load.Source("small.hcl", []byte(file+block), load.Options{})
+		if !diags.HasErrors() || !strings.Contains(fmt.Sprint(diags), want) {
+			t.Errorf("%s: %v, want an error with %q", block, diags, want)
+		}
+	}
+	reference := string(language.Markdown())
+	for _, want := range []string{"\n### fastest\n", "The cells with the shortest makespans.", "| `places` | integer | `1` |"} {
+		if !strings.Contains(reference, want) {
+			t.Errorf("the reference lacks %q", want)
+		}
+	}
+}
+
+// The values of the block reach the stage, and are part of its key; its section is
+// in the report.
+func TestSettingsAndSectionOfANewStage(t *testing.T) {
+	out := t.TempDir()
+	two := strings.Replace(file, `policy "fcfs" { order = "fcfs" }`,
+		"policy \"fcfs\" { order = \"fcfs\" }\npolicy \"sjf\" { order = \"sjf\" }\n", 1)
+	run(t, two, out)
+	run(t, two+"fastest { places = 1 }\n", out) // the default
+	run(t, two+"fastest { places = 2 }\n", out)
+	if got, want := journal(t, out), []string{"finished", "reused", "finished"}; !slices.Equal(got, want) {
+		t.Errorf("the stage ended as %v, want %v", got, want)
+	}
+	raw, err := os.ReadFile(filepath.Join(out, "small", "fastest.csv"))
+	if err != nil || strings.Count(string(raw), "\n") != 5 {
+		t.Errorf("%s %v, want two cells of each replicate", raw, err)
+	}
+	page, err := os.ReadFile(filepath.Join(out, "small", record.ReportFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<h2 id=\"section-fastest\">The fastest cells</h2>", "A short makespan is a full machine.",
+		"<th scope=\"row\">w-h-sjf-r2</th>"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+}
+
+// What it keeps in pieces is planned with a reason, made once, and found again.
+func TestPiecesOfANewStage(t *testing.T) {
+	out := t.TempDir()
+	reason := func(source string) string {
+		p := plan(t, source, pipeline.Options{Out: out})
+		w := p.Pieces[len(p.Pieces)-1]
+		return fmt.Sprintf("%s %s %s: %v, %s", w.Stage.Name, w.Name, w.Text, w.Reuse, w.Reason)
+	}
+	if got, want := reason(file), "remind places of the places: false, new"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	run(t, file, out)
+	if got, want := reason(file), "remind places of the places: true, written earlier"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := reason(file+"fastest { places = 3 }\n"), "remind places of the places: false, places changed"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	run(t, file+"fastest { places = 3 }\n", out)
+	if raw, err := os.ReadFile(filepath.Join(out, "small", "reminder.txt")); err != nil || string(raw) != "places 3\n" {
+		t.Errorf("%q %v", raw, err)
 	}
 }

@@ -21,7 +21,8 @@ func init() {
 			}
 			return lines, nil
 		},
-		Run: run,
+		Recall: recall,
+		Run:    run,
 	})
 }
 

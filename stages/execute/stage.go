@@ -23,7 +23,11 @@ func init() {
 		Reads:  []stages.Artifact{stages.Samples, stages.Estimates},
 		Writes: []stages.Artifact{stages.Cells},
 		Left:   left,
-		Run:    run,
+		Predict: func(ctx context.Context, t stages.Task) (time.Duration, error) {
+			out, err := Outcome(ctx, t)
+			return out.End, err
+		},
+		Run: run,
 	})
 }
 

@@ -32,10 +32,10 @@ type Run struct {
 }
 
 // A sample that other processes disturbed is taken again, mostTries times in
-// all. Below LeastJudged its load cannot be told.
+// all. Below leastJudged its load cannot be told.
 const (
 	mostTries   = 3
-	LeastJudged = 300 * time.Millisecond
+	leastJudged = 300 * time.Millisecond
 )
 
 // TakeQuiet is Take, again while other processes use more than
@@ -46,7 +46,7 @@ func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 	return quietest(func() (estimator.Sample, error) {
 		load := hardware.NewLoadSampler()
 		s, err := Take(ctx, run)
-		if busy := load.Others(); err == nil && run.Descendants && s.Wall >= LeastJudged.Seconds() &&
+		if busy := load.Others(); err == nil && run.Descendants && s.Wall >= leastJudged.Seconds() &&
 			busy != hardware.UnknownLoad {
 			s.Busy = busy
 		}
@@ -116,9 +116,13 @@ func read(s estimator.Sample, run Run) (estimator.Sample, error) {
 	return s, nil
 }
 
-func epochs(n int) string {
+func epochs(n int) string { return plural(n, "epoch") }
+
+func threads(n int) string { return plural(n, "thread") }
+
+func plural(n int, noun string) string {
 	if n == 1 {
-		return "1 epoch"
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d epochs", n)
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -1,15 +1,17 @@
 package profile
 
-import (
-	"context"
-
-	"github.com/tfexp/tfexp/stages"
-)
+import "github.com/tfexp/tfexp/stages"
 
 func init() {
 	stages.Register(&stages.Stage{
-		Name:   "profile",
+		Name:   stage,
 		Writes: []stages.Artifact{stages.Samples},
-		Run:    func(ctx context.Context, r *stages.Run) error { return r.Profile(ctx) },
+		Files:  []string{folder},
+		Pieces: &stages.Pieces{
+			Title: "profiling", Noun: "profiling sample", Earlier: "sampled earlier", List: list, Find: find,
+		},
+		Run: run,
 	})
 }
+
+const stage = "profile"

@@ -37,6 +37,7 @@ type view struct {
 	NoPictures         string
 	Fidelity           fidelity
 	Estimates          estimates
+	Sections           []section
 	Failures           []failure
 	MoreFailures       int
 	Cells              prose.Table
@@ -50,6 +51,13 @@ type view struct {
 // answer is a comparison, or several, in a sentence. Tag is the verdict of one;
 // Kind is for the colour.
 type answer struct{ Text, Tag, Kind string }
+
+// section is one that a stage has added. ID is that of its heading.
+type section struct {
+	ID, Title string
+	Sentences []string
+	Table     prose.Table
+}
 
 // block is a workload, hardware or policy in one line.
 type block struct{ Kind, Name, Summary string }
@@ -98,6 +106,9 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 		}
 		v.Estimates.Answers = nil
 	}
+	if err := v.sections(e); err != nil {
+		return nil, err
+	}
 	if err := v.failures(e); err != nil {
 		return nil, err
 	}
@@ -109,6 +120,18 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// sections fills in what stages have added to the report.
+func (v *view) sections(e *record.Experiment) error {
+	sections, err := e.Sections()
+	for _, s := range sections {
+		v.Sections = append(v.Sections, section{
+			ID: "section-" + s.Name, Title: s.Title, Sentences: s.Sentences,
+			Table: prose.Table{Left: s.Text, Header: s.Header, Rows: s.Rows},
+		})
+	}
+	return err
 }
 
 // when says when the run was made, and how long it took.

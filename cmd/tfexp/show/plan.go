@@ -1,6 +1,7 @@
 package show
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,14 +28,42 @@ type plannedCell struct {
 
 // PlannedRun is plan --json. Cells are in the order in which they run.
 type PlannedRun struct {
-	Experiment       string                 `json:"experiment"`
-	Dir              string                 `json:"dir"`
-	Run              int                    `json:"run"`
-	Reuse            int                    `json:"reuse"`
-	PredictedSeconds float64                `json:"predicted_seconds,omitempty"`
-	Cells            []plannedCell          `json:"cells"`
-	Profiles         []pipeline.ProfileWork `json:"profiles"`
-	Stale            []string               `json:"stale,omitempty"`
+	Experiment       string        `json:"experiment"`
+	Dir              string        `json:"dir"`
+	Run              int           `json:"run"`
+	Reuse            int           `json:"reuse"`
+	PredictedSeconds float64       `json:"predicted_seconds,omitempty"`
+	Cells            []plannedCell `json:"cells"`
+	// Pieces are what stages keep in pieces: samples of jobs, and those of other stages.
+	Pieces []plannedPiece `json:"profiles"`
+	Stale  []string       `json:"stale,omitempty"`
+}
+
+// plannedPiece is a piece of plan --json.
+type plannedPiece struct {
+	Stage   string         `json:"stage"`
+	Name    string         `json:"name"`
+	Reuse   bool           `json:"reuse"`
+	Reason  string         `json:"reason"`
+	Changes []store.Change `json:"changes,omitempty"`
+
+	details any // further fields, which depend on the stage
+}
+
+// MarshalJSON puts the details beside the other fields.
+func (p plannedPiece) MarshalJSON() ([]byte, error) {
+	type plain plannedPiece // without this method
+	fields := map[string]json.RawMessage{}
+	for _, part := range []any{p.details, plain(p)} {
+		raw, err := json.Marshal(part)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(raw, &fields); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(fields)
 }
 
 // PlanJSON returns what plan --json prints.
@@ -44,11 +73,16 @@ func PlanJSON(plan *pipeline.Plan) PlannedRun {
 		Experiment: plan.Experiment, Dir: plan.Dir, Run: run, Reuse: reuse,
 		PredictedSeconds: predicted(plan).Seconds(),
 		Cells:            make([]plannedCell, 0, len(plan.Cells)),
-		Profiles:         append([]pipeline.ProfileWork{}, plan.Profiles...),
+		Pieces:           make([]plannedPiece, 0, len(plan.Pieces)),
 		Stale:            plan.Stale,
 	}
 	for _, i := range plan.RunOrder {
 		out.Cells = append(out.Cells, plannedCell{plan.Cells[i], plan.Work[i], plan.Work[i].Predicted.Seconds()})
+	}
+	for _, w := range plan.Pieces {
+		out.Pieces = append(out.Pieces, plannedPiece{
+			Stage: w.Stage.Name, Name: w.Name, Reuse: w.Reuse, Reason: w.Reason, Changes: w.Changes, details: w.Details,
+		})
 	}
 	return out
 }
@@ -91,19 +125,32 @@ func Headline(plan *pipeline.Plan) string {
 	default:
 		text += fmt.Sprintf(", %d reused, %d to run", reuse, run)
 	}
-	samples := 0
-	for _, w := range plan.Profiles {
-		if !w.Reuse {
-			samples += len(w.Lengths) * max(w.Repeats, 1)
-		}
-	}
-	if samples > 0 {
-		text += ", after " + Count(samples, "profiling sample", "profiling samples")
+	if pieces := missing(plan); len(pieces) > 0 {
+		text += ", after " + strings.Join(pieces, " and ")
 	}
 	if d := predicted(plan); d > 0 {
 		text += ", about " + progress.Rough(d)
 	}
 	return text
+}
+
+// missing counts what stages make before the cells run: "12 profiling samples".
+func missing(plan *pipeline.Plan) (counts []string) {
+	for i, w := range plan.Pieces {
+		if i > 0 && plan.Pieces[i-1].Stage == w.Stage {
+			continue
+		}
+		n := 0
+		for _, other := range plan.Pieces[i:] {
+			if other.Stage == w.Stage && !other.Reuse {
+				n += other.Count
+			}
+		}
+		if n > 0 {
+			counts = append(counts, Count(n, w.Stage.Pieces.Noun, w.Stage.Pieces.Noun+"s"))
+		}
+	}
+	return counts
 }
 
 // unforeseen returns why the time that the run takes is unknown; empty if it is
@@ -138,31 +185,18 @@ func (p *Printer) Plan(plan *pipeline.Plan, cells bool) error {
 			p.group(g)
 		}
 	}
-	if len(plan.Profiles) > 0 {
-		fmt.Fprintln(p.Out, "\nprofiling:")
-		for _, w := range plan.Profiles {
-			fmt.Fprintf(p.Out, "  %s on %s: %s: %s\n", w.Name, Count(w.Threads, "thread", "threads"), lengths(w), w.Reason)
-			p.Changes(w.Changes)
+	for i, w := range plan.Pieces {
+		if i == 0 || plan.Pieces[i-1].Stage != w.Stage {
+			fmt.Fprintf(p.Out, "\n%s:\n", w.Stage.Pieces.Title)
 		}
+		fmt.Fprintf(p.Out, "  %s %s: %s\n", w.Name, w.Text, w.Reason)
+		p.Changes(w.Changes)
 	}
 	if n := len(plan.Stale); n > 0 {
 		fmt.Fprintf(p.Out, "\n%s no longer in the plan: a run deletes such folders, but the cache keeps their results\n",
 			Count(n, "cell on disk is", "cells on disk are"))
 	}
 	return nil
-}
-
-// lengths is "samples of 2 and 4 epochs".
-func lengths(w pipeline.ProfileWork) string {
-	parts := make([]string, len(w.Lengths))
-	for i, n := range w.Lengths {
-		parts[i] = fmt.Sprint(n)
-	}
-	s := "samples of " + strings.Join(parts, " and ") + " " + w.Unit
-	if w.Repeats > 1 {
-		s += ", " + Count(w.Repeats, "time", "times") + " each"
-	}
-	return s
 }
 
 func (p *Printer) cells(plan *pipeline.Plan) error {

@@ -14,6 +14,8 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // planOf makes a plan of three replicates of fcfs, reused, and of rr, whose
@@ -53,9 +55,10 @@ func printed(p *pipeline.Plan, cells bool) string {
 
 func TestPlanIsToldByVariant(t *testing.T) {
 	p := planOf()
-	p.Profiles = []pipeline.ProfileWork{
-		{Name: "long", Job: "long", Threads: 2, Lengths: []int{2, 4}, Unit: "epochs", Reason: "new"},
-		{Name: "short.2", Job: "short", Threads: 1, Lengths: []int{1, 2}, Unit: "steps", Reuse: true,
+	profile := stages.Find("profile")
+	p.Pieces = []pipeline.PieceWork{
+		{Stage: profile, Piece: stages.Piece{Name: "long", Text: "on 2 threads: samples of 2 and 4 epochs", Count: 2}, Reason: "new"},
+		{Stage: profile, Piece: stages.Piece{Name: "short.2", Text: "on 1 thread: samples of 1 and 2 steps", Count: 2}, Reuse: true,
 			Reason: "sampled earlier"},
 	}
 	p.Stale = []string{"w-h-old-r1"}

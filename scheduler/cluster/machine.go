@@ -1,4 +1,4 @@
-package scheduler
+package cluster
 
 import (
 	"math"
@@ -39,47 +39,49 @@ func (r *Room) Sub(o Room) {
 // reaches it.
 const unlimited = math.MaxInt64 / 4
 
-// machine is the free part of the cluster.
-type machine struct {
-	free  []Room // by node
-	whole []Room // by node, when nothing runs
-	idle  int32  // cores that are free, of all nodes
-	cores slots
-	gpus  slots
+// Machine is the free part of the cluster.
+type Machine struct {
+	Free  []Room // by node
+	Whole []Room // by node, when nothing runs
+	Idle  int32  // cores that are free, of all nodes
+	Cores Slots
+	GPUs  Slots
 	spare []Span   // storage of the next core sets
 	kinds []string // of GPUs, from 1 on
 	// closed has the nodes on which nothing starts; nil until one is closed.
 	closed []bool
 }
 
-func newMachine(c Cluster) *machine {
-	m := &machine{}
-	m.cores.bounds, m.gpus.bounds = []int32{0}, []int32{0}
+// NewMachine returns a free cluster.
+func NewMachine(c Cluster) *Machine {
+	m := &Machine{}
+	m.Cores.Bounds, m.GPUs.Bounds = []int32{0}, []int32{0}
 	for _, n := range c.Nodes {
 		r := Room{Cores: int32(n.Threads), GPUs: int32(n.GPUs), Memory: n.Memory, Kind: m.addKind(n.GPU)}
 		if n.Memory == 0 {
 			r.Memory = unlimited
 		}
-		m.whole = append(m.whole, r)
-		m.idle += r.Cores
-		m.cores.addNode(r.Cores)
-		m.gpus.addNode(r.GPUs)
+		m.Whole = append(m.Whole, r)
+		m.Idle += r.Cores
+		m.Cores.AddNode(r.Cores)
+		m.GPUs.AddNode(r.GPUs)
 	}
-	m.free = slices.Clone(m.whole)
+	m.Free = slices.Clone(m.Whole)
 	return m
 }
 
-// addKind returns the number of a type of GPU, and kindOf that of one that a
-// job asks for: -1 when no node has it.
-func (m *machine) addKind(gpu string) int32 {
-	if k := m.kindOf(gpu); k >= 0 {
+// addKind returns the number of a type of GPU, which is new if no node had it.
+func (m *Machine) addKind(gpu string) int32 {
+	if k := m.KindOf(gpu); k >= 0 {
 		return k
 	}
 	m.kinds = append(m.kinds, gpu)
 	return int32(len(m.kinds))
 }
 
-func (m *machine) kindOf(gpu string) int32 {
+// KindOf returns the number of a type of GPU that a job asks for: 0 for any, -1
+// when no node has it.
+func (m *Machine) KindOf(gpu string) int32 {
 	if gpu == "" {
 		return 0
 	}
@@ -112,33 +114,33 @@ func Fit(free []Room, need Room, count int, home, nodes []int32) (_ []int32, ok 
 	return nodes, false
 }
 
-// mostFree returns the largest number of cores that are free on one node.
-func (m *machine) mostFree() int32 {
+// MostFree returns the largest number of cores that are free on one node.
+func (m *Machine) MostFree() int32 {
 	most := int32(0)
-	for i := range m.free {
-		most = max(most, m.free[i].Cores)
+	for i := range m.Free {
+		most = max(most, m.Free[i].Cores)
 	}
 	return most
 }
 
-// choose picks cores and GPUs on each of the nodes, without taking them: the
+// Choose picks cores and GPUs on each of the nodes, without taking them: the
 // old ones as far as they are free and all on these nodes, then the lowest.
-func (m *machine) choose(nodes []int32, need Room, old Grant) Grant {
+func (m *Machine) Choose(nodes []int32, need Room, old Grant) Grant {
 	perNode := len(nodes)
 	g := Grant{Cores: old.Cores, GPUs: old.GPUs}
-	if old.Cores.Count() != int(need.Cores)*perNode || !m.cores.allFree(old.Cores) {
-		g.Cores = m.lowest(&m.cores, nodes, need.Cores)
+	if old.Cores.Count() != int(need.Cores)*perNode || !m.Cores.AllFree(old.Cores) {
+		g.Cores = m.Lowest(&m.Cores, nodes, need.Cores)
 	}
 	if need.GPUs == 0 {
 		g.GPUs = nil
-	} else if old.GPUs.Count() != int(need.GPUs)*perNode || !m.gpus.allFree(old.GPUs) {
-		g.GPUs = m.lowest(&m.gpus, nodes, need.GPUs)
+	} else if old.GPUs.Count() != int(need.GPUs)*perNode || !m.GPUs.AllFree(old.GPUs) {
+		g.GPUs = m.Lowest(&m.GPUs, nodes, need.GPUs)
 	}
 	return g
 }
 
-// lowest returns the n lowest free slots of each node.
-func (m *machine) lowest(s *slots, nodes []int32, n int32) CoreSet {
+// Lowest returns the n lowest free slots of each node.
+func (m *Machine) Lowest(s *Slots, nodes []int32, n int32) CoreSet {
 	// Sets are never changed once they are given out, so their spans can lie
 	// side by side in one allocation.
 	if cap(m.spare)-len(m.spare) < 64 {
@@ -146,50 +148,75 @@ func (m *machine) lowest(s *slots, nodes []int32, n int32) CoreSet {
 	}
 	begin := len(m.spare)
 	for _, v := range nodes {
-		m.spare = s.lowest(m.spare, begin, s.bounds[v], s.bounds[v+1], n)
+		m.spare = s.Lowest(m.spare, begin, s.Bounds[v], s.Bounds[v+1], n)
 	}
 	return CoreSet(m.spare[begin:len(m.spare):len(m.spare)])
 }
 
-// nodesOf appends the nodes on which the set has cores, in ascending order.
-func (m *machine) nodesOf(set CoreSet, nodes []int32) []int32 {
+// NodesOf appends the nodes on which the set has cores, in ascending order.
+func (m *Machine) NodesOf(set CoreSet, nodes []int32) []int32 {
 	for _, p := range set {
 		for lo := p.Lo; lo < p.Hi; {
-			v := m.cores.nodeOf(lo)
+			v := m.Cores.NodeOf(lo)
 			if len(nodes) == 0 || nodes[len(nodes)-1] != v {
 				nodes = append(nodes, v)
 			}
-			lo = m.cores.bounds[v+1]
+			lo = m.Cores.Bounds[v+1]
 		}
 	}
 	return nodes
 }
 
-// take marks a grant as held, give as free. Memory is booked apart from it.
-func (m *machine) take(g Grant) { m.mark(g, false) }
+// Take marks a grant as held. Memory is booked apart from it.
+func (m *Machine) Take(g Grant) { m.Mark(g, false) }
 
-func (m *machine) give(g Grant) {
-	m.mark(g, true)
+// Give marks a grant as free.
+func (m *Machine) Give(g Grant) {
+	m.Mark(g, true)
 	if m.closed == nil {
 		return
 	}
-	for _, v := range m.nodesOf(g.Cores, nil) {
+	for _, v := range m.NodesOf(g.Cores, nil) {
 		if m.closed[v] {
 			m.withhold(v)
 		}
 	}
 }
 
-func (m *machine) mark(g Grant, free bool) {
-	m.cores.mark(g.Cores, free)
-	m.gpus.mark(g.GPUs, free)
+// Mark marks a grant as free or held, closed nodes or not.
+func (m *Machine) Mark(g Grant, free bool) {
+	m.Cores.Mark(g.Cores, free)
+	m.GPUs.Mark(g.GPUs, free)
 	for _, p := range g.Cores {
-		m.idle += signed(p.Hi-p.Lo, free)
-		m.cores.eachNode(p, func(v, n int32) { m.free[v].Cores += signed(n, free) })
+		m.Idle += signed(p.Hi-p.Lo, free)
+		m.Cores.EachNode(p, func(v, n int32) { m.Free[v].Cores += signed(n, free) })
 	}
 	for _, p := range g.GPUs {
-		m.gpus.eachNode(p, func(v, n int32) { m.free[v].GPUs += signed(n, free) })
+		m.GPUs.EachNode(p, func(v, n int32) { m.Free[v].GPUs += signed(n, free) })
 	}
+}
+
+// Close takes what is free of a node out of use, and what becomes free there.
+func (m *Machine) Close(v int32) {
+	if m.closed == nil {
+		m.closed = make([]bool, len(m.Whole))
+	}
+	m.closed[v] = true
+	m.withhold(v)
+}
+
+// Open lets a node be used on which nothing is held.
+func (m *Machine) Open(v int32) {
+	m.closed[v] = false
+	m.Mark(Grant{Cores: m.Cores.ofNode(v), GPUs: m.GPUs.ofNode(v)}, true)
+}
+
+// withhold marks what is free of a node as held.
+func (m *Machine) withhold(v int32) {
+	node := []int32{v}
+	m.Mark(Grant{
+		Cores: m.Lowest(&m.Cores, node, m.Free[v].Cores), GPUs: m.Lowest(&m.GPUs, node, m.Free[v].GPUs),
+	}, false)
 }
 
 func signed(n int32, positive bool) int32 {
@@ -199,47 +226,50 @@ func signed(n int32, positive bool) int32 {
 	return -n
 }
 
-// slots is a set of free core or GPU numbers as a bit map: a bit is 1 when
+// Slots is a set of free core or GPU numbers as a bit map: a bit is 1 when
 // the number is free. Taking the lowest of a thousand looks at 16 words.
-type slots struct {
+type Slots struct {
 	words  []uint64
-	bounds []int32 // node v has the numbers bounds[v] … bounds[v+1]-1
+	Bounds []int32 // node v has the numbers bounds[v] … bounds[v+1]-1
 }
 
-func (s *slots) addNode(n int32) {
-	lo := s.bounds[len(s.bounds)-1]
-	s.bounds = append(s.bounds, lo+n)
+// AddNode adds the slots of the next node, all free.
+func (s *Slots) AddNode(n int32) {
+	lo := s.Bounds[len(s.Bounds)-1]
+	s.Bounds = append(s.Bounds, lo+n)
 	for len(s.words)*64 < int(lo+n) {
 		s.words = append(s.words, 0)
 	}
-	s.mark(CoreSet{{lo, lo + n}}, true)
+	s.Mark(CoreSet{{lo, lo + n}}, true)
 }
 
-func (s *slots) nodeOf(slot int32) int32 {
-	if len(s.bounds) == 2 {
+// NodeOf returns the node of a slot.
+func (s *Slots) NodeOf(slot int32) int32 {
+	if len(s.Bounds) == 2 {
 		return 0
 	}
-	v, found := slices.BinarySearch(s.bounds, slot)
+	v, found := slices.BinarySearch(s.Bounds, slot)
 	if !found {
 		return int32(v - 1)
 	}
-	for s.bounds[v+1] == slot { // nodes without any
+	for s.Bounds[v+1] == slot { // nodes without any
 		v++
 	}
 	return int32(v)
 }
 
-// eachNode calls f with each node that a span lies on and how much of it.
-func (s *slots) eachNode(p Span, f func(node, n int32)) {
+// EachNode calls f with each node that a span lies on and how much of it.
+func (s *Slots) EachNode(p Span, f func(node, n int32)) {
 	for lo := p.Lo; lo < p.Hi; {
-		v := s.nodeOf(lo)
-		hi := min(p.Hi, s.bounds[v+1])
+		v := s.NodeOf(lo)
+		hi := min(p.Hi, s.Bounds[v+1])
 		f(v, hi-lo)
 		lo = hi
 	}
 }
 
-func (s *slots) mark(set CoreSet, free bool) {
+// Mark marks slots as free or held.
+func (s *Slots) Mark(set CoreSet, free bool) {
 	for _, p := range set {
 		for lo := p.Lo; lo < p.Hi; {
 			word, hi := lo/64, min(p.Hi, (lo/64+1)*64)
@@ -254,7 +284,8 @@ func (s *slots) mark(set CoreSet, free bool) {
 	}
 }
 
-func (s *slots) allFree(set CoreSet) bool {
+// AllFree reports whether all slots of a set are free.
+func (s *Slots) AllFree(set CoreSet) bool {
 	for _, p := range set {
 		for lo := p.Lo; lo < p.Hi; {
 			hi := min(p.Hi, (lo/64+1)*64)
@@ -268,9 +299,9 @@ func (s *slots) allFree(set CoreSet) bool {
 	return true
 }
 
-// lowest appends the n lowest free slots of [lo, hi) as spans that join those
+// Lowest appends the n lowest free slots of [lo, hi) as spans that join those
 // of out from index begin on. The caller knows that there are so many.
-func (s *slots) lowest(out []Span, begin int, lo, hi, n int32) []Span {
+func (s *Slots) Lowest(out []Span, begin int, lo, hi, n int32) []Span {
 	for lo < hi && n > 0 {
 		w := s.words[lo/64] >> (lo % 64)
 		if w == 0 {
@@ -292,4 +323,12 @@ func (s *slots) lowest(out []Span, begin int, lo, hi, n int32) []Span {
 		n -= run
 	}
 	return out
+}
+
+// ofNode returns all slots of a node.
+func (s *Slots) ofNode(v int32) CoreSet {
+	if s.Bounds[v] == s.Bounds[v+1] {
+		return nil
+	}
+	return CoreSet{{s.Bounds[v], s.Bounds[v+1]}}
 }

@@ -1,4 +1,7 @@
-package builtin
+// Package paramserver is the parameter server of a training on several machines:
+// it holds weights, and applies the gradients that workers push. It is also what
+// workers and server say to each other.
+package paramserver
 
 import (
 	"bufio"
@@ -11,6 +14,8 @@ import (
 	"net"
 	"strconv"
 	"time"
+
+	"github.com/tfexp/tfexp/jobs/builtin/network"
 )
 
 // The parts of a job speak in frames over TCP, a request and its reply at a
@@ -18,8 +23,8 @@ import (
 // little endian), the header as JSON, the values as float64.
 const (
 	frameMark  = 0x74667331
-	maxHeader  = 1 << 20           // bytes
-	maxValues  = 3*maxParams + 256 // weights and the optimizer's two
+	maxHeader  = 1 << 20                   // bytes
+	MaxValues  = 3*network.MaxParams + 256 // weights and the optimizer's two
 	frameBytes = 12
 	// answerWithin bounds the time for a greeting, from a peer that may be anybody.
 	answerWithin = 10 * time.Second
@@ -28,18 +33,19 @@ const (
 // errGarbled is returned for a frame that is not one.
 var errGarbled = errors.New("what arrived is not of this program")
 
-// link is one end of a connection. It is used by one goroutine at a time.
-type link struct {
+// Link is one end of a connection. It is used by one goroutine at a time.
+type Link struct {
 	net.Conn
 	in    *bufio.Reader
 	buf   []byte    // of the frame that is sent or received
 	space []float64 // of the values that were received last
 }
 
-func newLink(c net.Conn) *link { return &link{Conn: c, in: bufio.NewReaderSize(c, 64<<10)} }
+// NewLink returns one end of a connection.
+func NewLink(c net.Conn) *Link { return &Link{Conn: c, in: bufio.NewReaderSize(c, 64<<10)} }
 
-// send sends a frame of a header and values, in several pieces.
-func (l *link) send(header any, values ...[]float64) error {
+// Send sends a frame of a header and values, in several pieces.
+func (l *Link) Send(header any, values ...[]float64) error {
 	h, err := json.Marshal(header)
 	if err != nil {
 		return fmt.Errorf("encode header: %w", err)
@@ -63,9 +69,9 @@ func (l *link) send(header any, values ...[]float64) error {
 	return err
 }
 
-// receive reads a frame of at most so many values. They are valid until the
+// Receive reads a frame of at most so many values. They are valid until the
 // next call.
-func (l *link) receive(header any, most int) ([]float64, error) {
+func (l *Link) Receive(header any, most int) ([]float64, error) {
 	var fixed [frameBytes]byte
 	if _, err := io.ReadFull(l.in, fixed[:]); err != nil {
 		return nil, err
@@ -100,26 +106,28 @@ func resized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// real is a number that JSON can carry even where it is not finite: the loss of
+// Real is a number that JSON can carry even where it is not finite: the loss of
 // a training that has diverged.
-type real float64
+type Real float64
 
-func (r real) MarshalJSON() ([]byte, error) {
+// MarshalJSON implements json.Marshaler.
+func (r Real) MarshalJSON() ([]byte, error) {
 	return strconv.AppendQuote(nil, strconv.FormatFloat(float64(r), 'g', -1, 64)), nil
 }
 
-func (r *real) UnmarshalJSON(text []byte) error {
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *Real) UnmarshalJSON(text []byte) error {
 	s, err := strconv.Unquote(string(text))
 	if err != nil {
 		return err
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	*r = real(f)
+	*r = Real(f)
 	return err
 }
 
-// request is what a worker or the chief asks of a parameter server.
-type request struct {
+// Request is what a worker or the chief asks of a parameter server.
+type Request struct {
 	Op string `json:"op"`
 	// hello: who speaks, and what it is made for.
 	Program string `json:"program,omitempty"` // digest of the configuration
@@ -129,12 +137,12 @@ type request struct {
 	Server  int    `json:"server,omitempty"` // the task that it believes to speak to
 	Servers int    `json:"servers,omitempty"`
 	// start: the state to start from; the values are weights, m and v.
-	Start *start `json:"start,omitempty"`
+	Start *Start `json:"start,omitempty"`
 	// push: the ticket whose gradient the values are, the summed loss, the
 	// number of images, and the generation of the weights.
 	Ticket     int  `json:"ticket,omitempty"`
 	Generation int  `json:"generation,omitempty"`
-	Loss       real `json:"loss,omitempty"`
+	Loss       Real `json:"loss,omitempty"`
 	Images     int  `json:"images,omitempty"`
 	// dump: hold the weights as they are until the next start.
 	Hold bool `json:"hold,omitempty"`
@@ -147,57 +155,57 @@ type request struct {
 
 // The operations.
 const (
-	opHello  = "hello"  // first on each connection
-	opStart  = "start"  // the chief gives the weights
-	opPull   = "pull"   // a worker asks for the weights and, of server 0, for a ticket
-	opPush   = "push"   // the same, with a gradient
-	opEpochs = "epochs" // the chief asks for the epochs that have ended
-	opDump   = "dump"   // the chief asks for everything
-	opChange = "change" // the chief changes settings
-	opFinish = "finish" // the chief ends the training
+	OpHello  = "hello"  // first on each connection
+	OpStart  = "start"  // the chief gives the weights
+	OpPull   = "pull"   // a worker asks for the weights and, of server 0, for a ticket
+	OpPush   = "push"   // the same, with a gradient
+	OpEpochs = "epochs" // the chief asks for the epochs that have ended
+	OpDump   = "dump"   // the chief asks for everything
+	OpChange = "change" // the chief changes settings
+	OpFinish = "finish" // the chief ends the training
 )
 
-// start is what a server needs to know to begin, beside its values.
-type start struct {
+// Start is what a server needs to know to begin, beside its values.
+type Start struct {
 	Generation int     // of the weights: another where their number has changed
 	Rate       float64 // learning rate at the start of the first epoch after RateEpoch
 	RateEpoch  int
-	Spans      []bornSpan // of this server's parameters
+	Spans      []Span // of this server's parameters
 	Blocks     []int
-	Cursor     cursor
-	Goal       wireGoal
+	Cursor     Cursor
+	Goal       Goal
 	Batch      int
 }
 
-// bornSpan is a range of parameters that were added at the same step.
-type bornSpan struct{ Lo, Hi, Born int }
+// Span is a range of parameters that were added at the same step.
+type Span struct{ Lo, Hi, Born int }
 
-// wireGoal is the end of the training: steps or images.
-type wireGoal struct{ Steps, Images int }
+// Goal is the end of the training: steps or images.
+type Goal struct{ Steps, Images int }
 
-// cursor is how far a training in a cluster has come.
-type cursor struct {
+// Cursor is how far a training in a cluster has come.
+type Cursor struct {
 	Steps, Images int      // applied
 	Pass, At      int      // the next image that no ticket has
 	Tickets       int      // given so far
 	Given         int      // images of these
-	Open          []ticket // given, but not done
-	Loss          real     // of the present epoch
+	Open          []Ticket // given, but not done
+	Loss          Real     // of the present epoch
 	EpochImages   int
 }
 
-// ticket is a batch to compute: the images Lo to Hi of a pass.
-type ticket struct{ N, Pass, Lo, Hi int }
+// Ticket is a batch to compute: the images Lo to Hi of a pass.
+type Ticket struct{ N, Pass, Lo, Hi int }
 
 // epochEnd is an epoch that has ended after so many steps. Epoch is 0 for what
 // is left over at the end.
 type epochEnd struct {
 	Epoch, Steps, Images int
-	Loss                 real
+	Loss                 Real
 }
 
-// reply is the answer of a parameter server.
-type reply struct {
+// Reply is the answer of a parameter server.
+type Reply struct {
 	Error string `json:"error,omitempty"`
 	// Ready is false before the start.
 	Ready      bool       `json:"ready"`
@@ -206,8 +214,8 @@ type reply struct {
 	Epochs     int        `json:"epochs,omitempty"` // ended, and not yet asked for
 	Finished   bool       `json:"finished,omitempty"`
 	Stopped    bool       `json:"stopped,omitempty"`
-	Ticket     *ticket    `json:"ticket,omitempty"`
+	Ticket     *Ticket    `json:"ticket,omitempty"`
 	Blocks     []int      `json:"blocks,omitempty"` // where the generation is another
 	Ends       []epochEnd `json:"ends,omitempty"`
-	Cursor     *cursor    `json:"cursor,omitempty"`
+	Cursor     *Cursor    `json:"cursor,omitempty"`
 }

@@ -1,4 +1,4 @@
-package pipeline
+package profile
 
 import (
 	"context"
@@ -14,52 +14,55 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/pipeline/realise"
-	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/stages"
-	"github.com/tfexp/tfexp/stages/profile"
 )
 
-// Profile implements stages.Pipeline: it takes the samples that are missing. A job that cannot be sampled
-// has no prediction, which is a warning: its cells run all the same.
-func (r *run) Profile(ctx context.Context) error {
-	total, reused := len(r.Profiles), 0
-	for _, w := range r.Profiles {
-		if w.Reuse {
-			reused++
-		}
-	}
-	if total == 0 {
+// run takes the samples that are missing. A job that cannot be sampled has no
+// prediction, which is a warning: its cells run all the same.
+func run(ctx context.Context, r *stages.Run) error {
+	s := newSampling(r)
+	if s.total == 0 {
 		return nil
 	}
-	start := time.Now()
-	s := &sampling{run: r, units: r.x.Units(), budget: r.x.Budget(), total: total, done: reused,
-		taken: make([][]estimator.Sample, total), failed: make([]bool, total), over: make([]bool, total)}
-	r.Observe(Progress{Kind: stages.StageStart, Stage: "profile", Total: total, Reused: reused})
+	start, reused := time.Now(), s.done
+	s.Observe(stages.Progress{Kind: stages.StageStart, Stage: stage, Total: s.total, Reused: reused})
 	load := hardware.NewLoadSampler()
-	err := s.all(ctx)
-	if err != nil {
+	if err := s.all(ctx); err != nil {
 		return err
 	}
 	// Over a shorter time the load is not known. What other engines run would count as other programs.
-	if r.ownsLoad() && s.done > reused && time.Since(start) > profile.LeastJudged && load.Others() > hardware.BusyCores {
-		r.Warn("busy_profile", "", "other programs used the CPU during profiling: estimates may be too long "+
+	if s.ownsLoad() && s.done > reused && time.Since(start) > leastJudged && load.Others() > hardware.BusyCores {
+		s.Warn("busy_profile", "", "other programs used the CPU during profiling: estimates may be too long "+
 			"(tfexp run --fresh samples again)")
 	}
-	r.Observe(Progress{Kind: stages.StageEnd, Stage: "profile", Done: s.done, Total: total, Reused: reused,
+	s.Observe(stages.Progress{Kind: stages.StageEnd, Stage: stage, Done: s.done, Total: s.total, Reused: reused,
 		Elapsed: time.Since(start)})
 	return nil
 }
 
 // sampling is the profile stage under way. What it took is by unit.
 type sampling struct {
-	*run
-	units       []*realise.Unit
+	*stages.Run
+	units       []*stages.Unit
+	pieces      []stages.PlannedPiece // of each unit
 	budget      float64
 	total, done int
 	taken       [][]estimator.Sample
 	failed      []bool
 	over        []bool // no more of its samples are taken
+}
+
+func newSampling(r *stages.Run) *sampling {
+	units, pieces := r.SampledUnits(), r.Pieces(stage)
+	n := len(units)
+	s := &sampling{Run: r, units: units, pieces: pieces, budget: r.Budget(), total: n,
+		taken: make([][]estimator.Sample, n), failed: make([]bool, n), over: make([]bool, n)}
+	for _, p := range pieces {
+		if !p.Make {
+			s.done++
+		}
+	}
+	return s
 }
 
 // task is one sample to take.
@@ -77,7 +80,7 @@ type task struct {
 // then the others by what they are good for.
 func (s *sampling) tasks() (needed, others []task) {
 	for i, u := range s.units {
-		if s.Profiles[i].Reuse {
+		if !s.pieces[i].Make {
 			continue
 		}
 		for repeat := range u.Repeats {
@@ -135,7 +138,7 @@ func (s *sampling) all(ctx context.Context) error {
 		return err
 	}
 	for i := range s.taken {
-		if !s.Profiles[i].Reuse {
+		if s.pieces[i].Make {
 			if err := s.keep(i); err != nil {
 				return err
 			}
@@ -149,17 +152,12 @@ func (s *sampling) all(ctx context.Context) error {
 func (s *sampling) within(ctx context.Context, others []task) error {
 	for i, samples := range s.taken {
 		if len(samples) > 0 {
-			s.x.SetSamples(s.units[i].Hash, samples)
+			s.SetSamples(s.units[i].Hash, samples)
 		}
 	}
-	if err := s.predict(ctx, 0); err != nil {
+	cells, err := s.PredictReal(ctx)
+	if err != nil {
 		return err
-	}
-	var cells time.Duration
-	for i, w := range s.Work {
-		if s.Cells[i].Real() {
-			cells += w.Predicted
-		}
 	}
 	room := s.budget*cells.Seconds() - s.cost()
 	if room < 0 {
@@ -181,7 +179,7 @@ func (s *sampling) within(ctx context.Context, others []task) error {
 		room -= s.cost() - before
 	}
 	if skipped > 0 {
-		return s.journal.Add(store.JournalEntry{Event: "budget", Text: fmt.Sprintf("%d of %d further samples are left out",
+		return s.Note(stages.Note{Event: "budget", Text: fmt.Sprintf("%d of %d further samples are left out",
 			skipped, len(others))})
 	}
 	return nil
@@ -192,8 +190,8 @@ func (s *sampling) cost() float64 {
 	sum := 0.0
 	for i, u := range s.units {
 		samples := s.taken[i]
-		if s.Profiles[i].Reuse {
-			samples = s.samplesOf(u)
+		if !s.pieces[i].Make {
+			samples, _ = s.Samples(u.Hash)
 		}
 		for _, sample := range samples {
 			sum += sample.Cost
@@ -208,7 +206,7 @@ func (s *sampling) cost() float64 {
 func (s *sampling) guess(t task) float64 {
 	unit := s.units[t.unit]
 	longest := 0.0
-	for _, i := range s.x.Family(unit) {
+	for _, i := range unit.Relatives {
 		for _, known := range s.taken[i] {
 			guess := known.Wall * max(1, float64(t.length)/float64(known.Length)) *
 				max(1, float64(known.Threads)/float64(unit.Threads))
@@ -225,7 +223,7 @@ func (s *sampling) take(ctx context.Context, t task) error {
 	if s.failed[t.unit] {
 		return nil
 	}
-	s.Observe(Progress{Kind: stages.UnitStart, Stage: "profile", Unit: unit.Name, Done: s.done, Total: s.total})
+	s.Observe(stages.Progress{Kind: stages.UnitStart, Stage: stage, Unit: unit.Name, Done: s.done, Total: s.total})
 	sample, err := s.sample(ctx, unit, t)
 	switch {
 	case ctx.Err() != nil:
@@ -238,7 +236,7 @@ func (s *sampling) take(ctx context.Context, t task) error {
 	case err != nil:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
 		s.Warn("sample", "", fmt.Sprintf("%v: the speed-up of job %s is estimated without %s", err, unit.Job,
-			plural(unit.Threads, "thread")))
+			threads(unit.Threads)))
 	default:
 		s.taken[t.unit] = append(s.taken[t.unit], sample)
 	}
@@ -259,15 +257,15 @@ func (s *sampling) end(i int) {
 	for _, sample := range s.taken[i] {
 		took += sample.Cost
 	}
-	s.Observe(Progress{Kind: stages.UnitEnd, Stage: "profile", Unit: s.units[i].Name, Done: s.done, Total: s.total,
+	s.Observe(stages.Progress{Kind: stages.UnitEnd, Stage: stage, Unit: s.units[i].Name, Done: s.done, Total: s.total,
 		Elapsed: time.Duration(took * float64(time.Second))})
 }
 
 // sample runs one sample, again where other processes disturbed it. The first of
 // a unit that a job asks for also measures what it costs the engine to pause,
 // resume and resize such a job.
-func (s *sampling) sample(ctx context.Context, unit *realise.Unit, t task) (estimator.Sample, error) {
-	logs := filepath.Join(s.Dir, profileDir)
+func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estimator.Sample, error) {
+	logs := filepath.Join(s.Dir, folder)
 	scratch, err := os.MkdirTemp(s.Dir, ".scratch-")
 	if err != nil {
 		return estimator.Sample{}, fmt.Errorf("make a folder for samples: %w", err)
@@ -277,13 +275,12 @@ func (s *sampling) sample(ctx context.Context, unit *realise.Unit, t task) (esti
 		return estimator.Sample{}, fmt.Errorf("make a folder for samples: %w", err)
 	}
 	began := time.Now()
-	dirs := realise.Folders{Logs: logs, Scratch: scratch}
 	name := fmt.Sprintf("%s-sample-%d", unit.Name, t.repeat*len(unit.Lengths)+t.rank+1)
-	sample, err := profile.TakeQuiet(ctx, s.toSample(unit, unit.Launch(name, t.length, dirs), t.length))
+	sample, err := TakeQuiet(ctx, s.toSample(unit, unit.Launch(name, t.length, logs, scratch), t.length))
 	if err != nil {
 		return sample, err
 	}
-	sample.Host = s.x.HostPrint()
+	sample.Host = s.HostPrint()
 	sample.Inter, sample.Intra = unit.Inter, unit.Intra
 	sample.GPUType = unit.GPUType
 	for _, w := range sample.Warnings {
@@ -295,7 +292,7 @@ func (s *sampling) sample(ctx context.Context, unit *realise.Unit, t task) (esti
 				"be too long", name, sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
-		costs, err := profile.Probe(ctx, s.toSample(unit, unit.Launch(unit.Name+"-probe", t.length, dirs), t.length))
+		costs, err := Probe(ctx, s.toSample(unit, unit.Launch(unit.Name+"-probe", t.length, logs, scratch), t.length))
 		if err != nil {
 			return sample, err
 		}
@@ -306,46 +303,20 @@ func (s *sampling) sample(ctx context.Context, unit *realise.Unit, t task) (esti
 }
 
 // toSample returns a sample to take on the engine of its unit.
-func (s *sampling) toSample(unit *realise.Unit, job launch.Job, length int) profile.Run {
-	kind := unit.Kind()
-	return profile.Run{
+func (s *sampling) toSample(unit *stages.Unit, job launch.Job, length int) Run {
+	kind := unit.Engine
+	return Run{
 		Job: job, Length: length, Steps: unit.Steps, GPUs: unit.GPUs, Pick: unit.Pick, Descendants: kind.Descendants,
 		Open: func(ctx context.Context) (engine.Engine, error) {
-			return s.sites[kind].Engine(ctx, engine.Task{Hardware: unit.On(), Cell: "samples", Jobs: []launch.Job{job}})
+			return s.Site(kind.Name).Engine(ctx, engine.Task{Hardware: unit.Hardware, Cell: "samples", Jobs: []launch.Job{job}})
 		},
 	}
 }
 
 // ownsLoad reports whether the samples run below this process, so that the load of other programs can be told from
 // theirs.
-func (r *run) ownsLoad() bool {
-	return !slices.ContainsFunc(r.x.Units(), func(u *realise.Unit) bool { return !u.Kind().Descendants })
-}
-
-// savedSamples is a file of the profile folder: samples with the description
-// of their key, so that they are found while a running tfexp holds the cache,
-// and without one.
-type savedSamples struct {
-	Description string             `json:"description"`
-	Samples     []estimator.Sample `json:"samples"`
-}
-
-// profileDir holds the logs of the samples, and what they measured.
-const profileDir = "profile"
-
-func samplesPath(dir string, unit *realise.Unit) string {
-	return filepath.Join(dir, profileDir, unit.Name+".json")
-}
-
-// readSamples returns the samples of a unit from its plain file, if they were
-// taken under the key.
-func readSamples(dir string, unit *realise.Unit) ([]estimator.Sample, bool) {
-	raw, err := os.ReadFile(samplesPath(dir, unit))
-	var s savedSamples
-	if err != nil || json.Unmarshal(raw, &s) != nil || s.Description != unit.Key.Description() {
-		return nil, false
-	}
-	return s.Samples, true
+func (s *sampling) ownsLoad() bool {
+	return !slices.ContainsFunc(s.units, func(u *stages.Unit) bool { return !u.Engine.Descendants })
 }
 
 // keep records what was taken of a unit. A unit that no job asks for is also
@@ -357,62 +328,20 @@ func (s *sampling) keep(i int) error {
 		return nil
 	}
 	slices.SortStableFunc(samples, func(a, b estimator.Sample) int { return a.Length - b.Length })
-	return s.keepSamples(unit, samples)
-}
-
-func (r *run) keepSamples(unit *realise.Unit, samples []estimator.Sample) error {
+	if err := writeSamples(s.Dir, unit, samples); err != nil {
+		return err
+	}
 	raw, err := json.Marshal(samples)
 	if err != nil {
 		return fmt.Errorf("record samples: %w", err)
 	}
-	if err := writeJSON(samplesPath(r.Dir, unit), savedSamples{unit.Key.Description(), samples}); err != nil {
-		return err
-	}
 	took := 0.0
-	for _, s := range samples {
-		took += s.Cost
+	for _, sample := range samples {
+		took += sample.Cost
 	}
-	err = r.cache.Put(unit.Key, store.Entry{
-		Stage: "profile", Unit: unit.CacheName, Description: unit.Key.Description(),
-		Created: time.Now(), Seconds: took,
-	}, raw)
-	if err != nil {
+	if err := s.KeepPiece(stage, s.pieces[i].Piece, raw, took); err != nil {
 		return err
 	}
-	r.x.SetSamples(unit.Hash, samples)
-	return r.journal.Add(store.JournalEntry{Event: "sample", Unit: unit.Name, Seconds: took, Key: unit.Hash})
-}
-
-// samplesOf are the samples of a unit that are known.
-func (p *Plan) samplesOf(u *realise.Unit) []estimator.Sample {
-	samples, _ := p.x.Samples(u.Hash)
-	return samples
-}
-
-func (p *Plan) lookUpProfile(v store.View, i int) {
-	unit, work := p.x.Units()[i], &p.Profiles[i]
-	if raw, ok := v.Output(unit.Hash); ok && !p.options.Fresh {
-		var samples []estimator.Sample
-		if json.Unmarshal(raw, &samples) == nil {
-			p.x.SetSamples(unit.Hash, samples)
-			work.Reuse, work.Reason = true, "sampled earlier"
-			return
-		}
-	}
-	if samples, ok := readSamples(p.Dir, unit); ok && !p.options.Fresh {
-		p.x.SetSamples(unit.Hash, samples)
-		work.Reuse, work.Reason = true, "sampled earlier"
-		return
-	}
-	switch e, ok := v.Last(unit.CacheName); {
-	case p.options.Fresh:
-		work.Reason = "asked to run afresh"
-	case !p.needed[unit.Hash]:
-		work.Reuse, work.Reason = true, "no cell that runs needs it; predictions stay those of earlier samples"
-	case ok:
-		work.Changes = store.Diff(e.Description, unit.Key.Description())
-		work.Reason = store.Reason(work.Changes)
-	default:
-		work.Reason = "new"
-	}
+	s.SetSamples(unit.Hash, samples)
+	return s.Note(stages.Note{Event: "sample", Unit: unit.Name, Seconds: took, Key: unit.Hash})
 }

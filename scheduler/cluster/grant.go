@@ -1,4 +1,4 @@
-package scheduler
+package cluster
 
 // Grant is what a job is given: core and GPU numbers of the cluster, of all its
 // parts together.
@@ -43,20 +43,20 @@ func (g *Grant) Parts(c Cluster) []Part {
 	return []Part{p}
 }
 
-// layout divides a grant among its nodes.
-func (m *machine) layout(g Grant, nodes []int32) *Layout {
+// Layout divides a grant among its nodes.
+func (m *Machine) Layout(g Grant, nodes []int32) *Layout {
 	l := &Layout{Parts: make([]Part, len(nodes))}
 	for i, v := range nodes {
-		l.Parts[i] = Part{Node: int(v), Task: i, Cores: m.cores.on(g.Cores, v), GPUs: m.gpus.on(g.GPUs, v)}
+		l.Parts[i] = Part{Node: int(v), Task: i, Cores: m.Cores.on(g.Cores, v), GPUs: m.GPUs.on(g.GPUs, v)}
 	}
 	return l
 }
 
 // on returns the part of a set that is on a node.
-func (s *slots) on(set CoreSet, node int32) CoreSet {
+func (s *Slots) on(set CoreSet, node int32) CoreSet {
 	var part CoreSet
 	for _, p := range set {
-		if lo, hi := max(p.Lo, s.bounds[node]), min(p.Hi, s.bounds[node+1]); lo < hi {
+		if lo, hi := max(p.Lo, s.Bounds[node]), min(p.Hi, s.Bounds[node+1]); lo < hi {
 			part = append(part, Span{lo, hi})
 		}
 	}

@@ -1,4 +1,4 @@
-package builtin
+package network
 
 import (
 	"math"
@@ -13,17 +13,17 @@ import (
 type layer interface {
 	// outputs is the number of values that one image has after the layer.
 	outputs() int
-	// params is the number of parameters: weights, then biases.
-	params() (weights, biases int)
-	// products is the number of multiplications that forward makes for an image.
-	products() int
-	// initialize draws the weights; the biases stay 0.
-	initialize(weights []float64, r *rand.Rand)
+	// Params is the number of parameters: weights, then biases.
+	Params() (weights, biases int)
+	// Products is the number of multiplications that forward makes for an image.
+	Products() int
+	// Initialize draws the weights; the biases stay 0.
+	Initialize(weights []float64, r *rand.Rand)
 	// scratch is the number of values that forward leaves for backward, and
 	// backward may overwrite.
 	scratch(n int) int
-	// forward computes y from x for n images.
-	forward(w, x, y []float64, n int, scratch []float64)
+	// Forward computes y from x for n images.
+	Forward(w, x, y []float64, n int, scratch []float64)
 	// backward computes the gradients dw and dx of a loss from its gradient
 	// dy; x and y are those of the last forward. dx may be nil: not wanted.
 	// Both are overwritten, not added to.
@@ -36,13 +36,13 @@ type dense struct {
 }
 
 func (d dense) outputs() int       { return d.out }
-func (d dense) params() (int, int) { return d.in * d.out, d.out }
-func (d dense) products() int      { return d.in * d.out }
+func (d dense) Params() (int, int) { return d.in * d.out, d.out }
+func (d dense) Products() int      { return d.in * d.out }
 func (d dense) scratch(int) int    { return 0 }
 
-func (d dense) initialize(w []float64, r *rand.Rand) { heNormal(w, d.in, r) }
+func (d dense) Initialize(w []float64, r *rand.Rand) { heNormal(w, d.in, r) }
 
-func (d dense) forward(w, x, y []float64, n int, _ []float64) {
+func (d dense) Forward(w, x, y []float64, n int, _ []float64) {
 	bias := w[d.in*d.out:]
 	for i := range n {
 		copy(y[i*d.out:(i+1)*d.out], bias)
@@ -70,12 +70,12 @@ type relu struct {
 }
 
 func (l relu) outputs() int                       { return l.size }
-func (relu) params() (int, int)                   { return 0, 0 }
-func (relu) initialize(_ []float64, _ *rand.Rand) {}
-func (relu) products() int                        { return 0 }
+func (relu) Params() (int, int)                   { return 0, 0 }
+func (relu) Initialize(_ []float64, _ *rand.Rand) {}
+func (relu) Products() int                        { return 0 }
 func (relu) scratch(int) int                      { return 0 }
 
-func (l relu) forward(_, x, y []float64, n int, _ []float64) {
+func (l relu) Forward(_, x, y []float64, n int, _ []float64) {
 	for i, v := range x[:n*l.size] {
 		y[i] = max(v, 0)
 	}
@@ -97,12 +97,12 @@ type tanh struct {
 }
 
 func (l tanh) outputs() int                       { return l.size }
-func (tanh) params() (int, int)                   { return 0, 0 }
-func (tanh) initialize(_ []float64, _ *rand.Rand) {}
-func (tanh) products() int                        { return 0 }
+func (tanh) Params() (int, int)                   { return 0, 0 }
+func (tanh) Initialize(_ []float64, _ *rand.Rand) {}
+func (tanh) Products() int                        { return 0 }
 func (tanh) scratch(int) int                      { return 0 }
 
-func (l tanh) forward(_, x, y []float64, n int, _ []float64) {
+func (l tanh) Forward(_, x, y []float64, n int, _ []float64) {
 	for i, v := range x[:n*l.size] {
 		y[i] = math.Tanh(v)
 	}

@@ -1,4 +1,4 @@
-package builtin
+package network
 
 import (
 	"math"
@@ -14,8 +14,8 @@ type loss func(scores []float64, labels []uint8, d []float64) float64
 func crossEntropy(scores []float64, labels []uint8, d []float64) float64 {
 	total := 0.0
 	for i, label := range labels {
-		s, g := rowOf(scores, i), rowOf(d, i)
-		top := s[argmax(s)] // subtracted, so that no exponential overflows
+		s, g := RowOf(scores, i), RowOf(d, i)
+		top := s[Argmax(s)] // subtracted, so that no exponential overflows
 		sum := 0.0
 		for c, v := range s {
 			g[c] = math.Exp(v - top)
@@ -36,7 +36,7 @@ func crossEntropy(scores []float64, labels []uint8, d []float64) float64 {
 func hinge(scores []float64, labels []uint8, d []float64) float64 {
 	total := 0.0
 	for i, label := range labels {
-		s, g := rowOf(scores, i), rowOf(d, i)
+		s, g := RowOf(scores, i), RowOf(d, i)
 		clear(g)
 		wrong := -1
 		for c, v := range s {
@@ -52,13 +52,13 @@ func hinge(scores []float64, labels []uint8, d []float64) float64 {
 	return total
 }
 
-// rowOf returns the scores of image i.
-func rowOf(scores []float64, i int) []float64 {
+// RowOf returns the scores of image i.
+func RowOf(scores []float64, i int) []float64 {
 	return scores[i*digits.Classes : (i+1)*digits.Classes]
 }
 
-// argmax returns the index of the largest value, the first of equals.
-func argmax(s []float64) int {
+// Argmax returns the index of the largest value, the first of equals.
+func Argmax(s []float64) int {
 	best := 0
 	for i, v := range s {
 		if v > s[best] {

@@ -1,4 +1,4 @@
-package builtin
+package network
 
 import (
 	"math/rand/v2"
@@ -25,12 +25,12 @@ func (c conv) outputs() int { return c.filters * c.side * c.side }
 
 // taps is the number of inputs of one output pixel.
 func (c conv) taps() int                            { return c.channels * kernel * kernel }
-func (c conv) params() (int, int)                   { return c.filters * c.taps(), c.filters }
-func (c conv) products() int                        { return c.outputs() * c.taps() }
-func (c conv) initialize(w []float64, r *rand.Rand) { heNormal(w, c.taps(), r) }
+func (c conv) Params() (int, int)                   { return c.filters * c.taps(), c.filters }
+func (c conv) Products() int                        { return c.outputs() * c.taps() }
+func (c conv) Initialize(w []float64, r *rand.Rand) { heNormal(w, c.taps(), r) }
 func (c conv) scratch(n int) int                    { return c.taps() * n * c.side * c.side }
 
-func (c conv) forward(w, x, y []float64, n int, columns []float64) {
+func (c conv) Forward(w, x, y []float64, n int, columns []float64) {
 	pixels := n * c.side * c.side
 	c.each(func(row, channel, dy, dx int) {
 		to := columns[row*pixels : (row+1)*pixels]
@@ -118,12 +118,12 @@ type pool struct {
 }
 
 func (p pool) outputs() int                       { return p.channels * p.side * p.side / 4 }
-func (pool) params() (int, int)                   { return 0, 0 }
-func (pool) initialize(_ []float64, _ *rand.Rand) {}
-func (pool) products() int                        { return 0 }
+func (pool) Params() (int, int)                   { return 0, 0 }
+func (pool) Initialize(_ []float64, _ *rand.Rand) {}
+func (pool) Products() int                        { return 0 }
 func (pool) scratch(int) int                      { return 0 }
 
-func (p pool) forward(_, x, y []float64, n int, _ []float64) {
+func (p pool) Forward(_, x, y []float64, n int, _ []float64) {
 	p.each(n, func(out, in int) {
 		y[out] = max(x[in], x[in+1], x[in+p.side], x[in+p.side+1])
 	})
@@ -160,12 +160,12 @@ type flatten struct {
 }
 
 func (f flatten) outputs() int                       { return f.channels * f.pixels }
-func (flatten) params() (int, int)                   { return 0, 0 }
-func (flatten) initialize(_ []float64, _ *rand.Rand) {}
-func (flatten) products() int                        { return 0 }
+func (flatten) Params() (int, int)                   { return 0, 0 }
+func (flatten) Initialize(_ []float64, _ *rand.Rand) {}
+func (flatten) Products() int                        { return 0 }
 func (flatten) scratch(int) int                      { return 0 }
 
-func (f flatten) forward(_, x, y []float64, n int, _ []float64) {
+func (f flatten) Forward(_, x, y []float64, n int, _ []float64) {
 	f.each(n, func(image, channel int) { copy(y[image:image+f.pixels], x[channel:channel+f.pixels]) })
 }
 

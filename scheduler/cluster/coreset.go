@@ -1,4 +1,4 @@
-package scheduler
+package cluster
 
 import (
 	"fmt"
@@ -78,8 +78,8 @@ func (s *CoreSet) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// union returns the cores of two sets that have none in common.
-func (s CoreSet) union(t CoreSet) CoreSet {
+// Union returns the cores of two sets that have none in common.
+func (s CoreSet) Union(t CoreSet) CoreSet {
 	all := append(append(make(CoreSet, 0, len(s)+len(t)), s...), t...)
 	slices.SortFunc(all, func(a, b Span) int { return int(a.Lo - b.Lo) })
 	joined := all[:0]
@@ -93,8 +93,8 @@ func (s CoreSet) union(t CoreSet) CoreSet {
 	return joined
 }
 
-// cut divides the set into its n lowest cores and the rest.
-func (s CoreSet) cut(n int) (low, rest CoreSet) {
+// Cut divides the set into its n lowest cores and the rest.
+func (s CoreSet) Cut(n int) (low, rest CoreSet) {
 	for i, p := range s {
 		size := int(p.Hi - p.Lo)
 		if n >= size {

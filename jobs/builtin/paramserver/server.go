@@ -1,47 +1,58 @@
-package builtin
+package paramserver
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/jobs/builtin/network"
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/jobs/digits"
 )
 
 // How long a parameter server waits. It never outlives its cluster for longer.
 const (
 	chiefComesWithin  = 10 * time.Minute // after its own start
-	chiefReturnsAfter = 10 * time.Second // when its connection is lost
+	ChiefReturnsAfter = 10 * time.Second // when its connection is lost
 	workersLeaveAfter = 3 * time.Second  // when the training has ended
 	chiefSavesWithin  = 5 * time.Second  // when the server is asked to end
 	portFreeWithin    = 5 * time.Second  // that an earlier attempt had
+	lookEvery         = 50 * time.Millisecond
 )
+
+// ErrStopped is returned by Serve when the training was stopped before its goal.
+var ErrStopped = errors.New("the training was stopped")
+
+// Config is what a parameter server knows before the chief comes.
+type Config struct {
+	Program  string // digest of the configuration
+	Part     contract.Part
+	PerPass  int // images in a pass
+	PerEpoch int // images in an epoch
+	Adam     bool
+	Decay    float64 // factor on the learning rate after each epoch
+}
 
 // server is a parameter server: it holds a range of the weights and the
 // optimizer's state of them, and applies the gradients that workers push, one
 // after the other, as they come. Server 0 also hands out tickets: each is a
 // batch, and is done exactly once, also when the worker that had it is lost.
 type server struct {
-	program  string // digest of the configuration
-	part     contract.Part
-	config   config
-	perPass  int // images in a pass, and in an epoch
-	perEpoch int
+	Config
 
 	mu    sync.Mutex // guards what follows
 	ready bool       // the chief has given the weights
 	held  bool       // and will give others
-	start start
+	start Start
 	w     []float64
-	opt   *optimizer
-	c     cursor
-	back  []ticket        // to be given again
+	opt   *network.Optimizer
+	c     Cursor
+	back  []Ticket        // to be given again
 	open  map[int]holding // by number
 	done  map[int]bool    // numbers of tickets that are applied, the last ones at least
 	ends  []epochEnd
@@ -58,51 +69,39 @@ type server struct {
 
 // holding is a ticket in the hands of a worker.
 type holding struct {
-	ticket ticket
+	ticket Ticket
 	peer   *peer
 }
 
 // peer is the other end of a connection.
 type peer struct {
-	*link
+	*Link
 	role   string
 	task   int
 	ticket int // that it holds, by number from 1; 0: none
 }
 
-func newServer(c config, part contract.Part) *server {
-	train, _ := digits.Split(splitSeed, heldOut)
+func newServer(c Config) *server {
 	return &server{
-		program: c.digest(), part: part, config: c, perPass: train.Len(), perEpoch: train.Len() * c.passes,
-		open: map[int]holding{}, done: map[int]bool{},
+		Config: c, open: map[int]holding{}, done: map[int]bool{},
 		peers: map[*peer]bool{}, seen: map[string]bool{}, chiefSeen: time.Now(),
 	}
 }
 
-// serve is the life of a parameter server.
-func (r *run) serve(ctx context.Context) error {
-	s := newServer(r.config, r.env.Part)
-	ln, err := listen(ctx, r.env.Part.Address())
+// Serve is the life of a parameter server, to the end of the training. When ctx
+// is done, the chief is given time to save the weights. Connections that are refused
+// are reported to warn, the address to log.
+func Serve(ctx context.Context, c Config, log io.Writer, warn func(format string, args ...any)) error {
+	s := newServer(c)
+	ln, err := listen(ctx, c.Part.Address())
 	if err != nil {
-		return fmt.Errorf("parameter server %d: %w", r.env.Part.Task, err)
+		return fmt.Errorf("parameter server %d: %w", c.Part.Task, err)
 	}
-	fmt.Fprintf(r.stderr, "tfexp train: parameter server %d listens on %s\n", r.env.Part.Task, ln.Addr())
+	fmt.Fprintf(log, "tfexp train: parameter server %d listens on %s\n", c.Part.Task, ln.Addr())
 	defer s.close()
 	defer ln.Close()
-	go func() {
-		for {
-			c, err := ln.Accept()
-			if errors.Is(err, net.ErrClosed) {
-				return
-			}
-			if err != nil {
-				time.Sleep(beat) // out of files, say: others may end
-				continue
-			}
-			go s.serve(c, r.warn)
-		}
-	}()
-	ticker := time.NewTicker(5 * beat)
+	go s.accept(ln, warn)
+	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	asked := time.Time{}
 	for {
@@ -119,6 +118,21 @@ func (r *run) serve(ctx context.Context) error {
 	}
 }
 
+// accept answers connections until ln is closed.
+func (s *server) accept(ln net.Listener, warn func(string, ...any)) {
+	for {
+		c, err := ln.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			time.Sleep(lookEvery) // out of files, say: others may end
+			continue
+		}
+		go s.serve(c, warn)
+	}
+}
+
 // listen binds to an address. The port may still be that of an attempt before.
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	for until := time.Now().Add(portFreeWithin); ; {
@@ -126,7 +140,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 		if err == nil || time.Now().After(until) || ctx.Err() != nil {
 			return ln, err
 		}
-		time.Sleep(5 * beat)
+		time.Sleep(lookEvery)
 	}
 }
 
@@ -142,24 +156,24 @@ func (s *server) ended(now, asked time.Time) (bool, error) {
 			return false, nil
 		}
 		if s.stopped {
-			return true, errStopped
+			return true, ErrStopped
 		}
 		return true, nil
 	case !asked.IsZero():
 		// The chief is asked to end at the same time, and needs the weights.
-		return s.chief == nil || now.Sub(asked) > chiefSavesWithin, errStopped
+		return s.chief == nil || now.Sub(asked) > chiefSavesWithin, ErrStopped
 	case s.chief != nil:
 		return false, nil
 	case !s.everChief:
 		return now.Sub(s.chiefSeen) > chiefComesWithin, fmt.Errorf("no chief came within %v", chiefComesWithin)
 	}
-	return now.Sub(s.chiefSeen) > chiefReturnsAfter,
-		fmt.Errorf("the chief is lost, and did not return within %v", chiefReturnsAfter)
+	return now.Sub(s.chiefSeen) > ChiefReturnsAfter,
+		fmt.Errorf("the chief is lost, and did not return within %v", ChiefReturnsAfter)
 }
 
 // workers is the number of parts that train, the chief among them.
 func (s *server) workers() int {
-	return len(s.part.Cluster[contract.RoleWorker]) + len(s.part.Cluster[contract.RoleChief])
+	return len(s.Part.Cluster[contract.RoleWorker]) + len(s.Part.Cluster[contract.RoleChief])
 }
 
 // close ends all connections.
@@ -173,31 +187,31 @@ func (s *server) close() {
 
 // serve answers one connection. Whoever speaks another language is cut off.
 func (s *server) serve(c net.Conn, warn func(string, ...any)) {
-	p := &peer{link: newLink(c)}
+	p := &peer{Link: NewLink(c)}
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(answerWithin))
-	var hello request
-	if _, err := p.receive(&hello, 0); err != nil {
-		warn("parameter server %d: a connection from %s is refused: %v", s.part.Task, c.RemoteAddr(), err)
+	var hello Request
+	if _, err := p.Receive(&hello, 0); err != nil {
+		warn("parameter server %d: a connection from %s is refused: %v", s.Part.Task, c.RemoteAddr(), err)
 		return
 	}
 	greeting := s.greet(p, hello)
 	defer s.leave(p)
-	if err := p.send(greeting); err != nil || greeting.Error != "" {
+	if err := p.Send(greeting); err != nil || greeting.Error != "" {
 		return
 	}
 	c.SetDeadline(time.Time{})
 	for {
-		var q request
-		values, err := p.receive(&q, s.most(p))
+		var q Request
+		values, err := p.Receive(&q, s.most(p))
 		if errors.Is(err, errGarbled) {
-			warn("parameter server %d: %s %d is cut off: %v", s.part.Task, p.role, p.task, err)
+			warn("parameter server %d: %s %d is cut off: %v", s.Part.Task, p.role, p.task, err)
 		}
 		if err != nil {
 			return
 		}
 		a, parts := s.answer(p, q, values)
-		if p.send(a, parts...) != nil || a.Error != "" {
+		if p.Send(a, parts...) != nil || a.Error != "" {
 			return
 		}
 	}
@@ -208,36 +222,36 @@ func (s *server) most(p *peer) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p == s.chief {
-		return maxValues
+		return MaxValues
 	}
 	return len(s.w)
 }
 
 // greet lets a part of the job in, and nobody else.
-func (s *server) greet(p *peer, q request) reply {
+func (s *server) greet(p *peer, q Request) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	servers := len(s.part.Cluster[contract.RoleServer])
+	servers := len(s.Part.Cluster[contract.RoleServer])
 	switch {
-	case q.Op != opHello || q.Role != contract.RoleWorker && q.Role != contract.RoleChief || q.Task < 0:
-		return reply{Error: "it is no part of this job"}
-	case q.Program != s.program:
-		return reply{Error: "it trains another configuration"}
-	case q.Server != s.part.Task || q.Servers != servers:
-		return reply{Error: fmt.Sprintf("it is parameter server %d of %d, not %d of %d",
-			s.part.Task, servers, q.Server, q.Servers)}
+	case q.Op != OpHello || q.Role != contract.RoleWorker && q.Role != contract.RoleChief || q.Task < 0:
+		return Reply{Error: "it is no part of this job"}
+	case q.Program != s.Program:
+		return Reply{Error: "it trains another configuration"}
+	case q.Server != s.Part.Task || q.Servers != servers:
+		return Reply{Error: fmt.Sprintf("it is parameter server %d of %d, not %d of %d",
+			s.Part.Task, servers, q.Server, q.Servers)}
 	case q.Chief && s.chief != nil:
-		return reply{Error: "there is a chief already"}
+		return Reply{Error: "there is a chief already"}
 	}
 	p.role, p.task = q.Role, q.Task
 	s.peers[p] = true
-	if q.Task < len(s.part.Cluster[q.Role]) {
+	if q.Task < len(s.Part.Cluster[q.Role]) {
 		s.seen[fmt.Sprint(q.Role, q.Task)] = true
 	}
 	if q.Chief {
 		s.chief, s.everChief = p, true
 	}
-	return reply{Ready: s.ready}
+	return Reply{Ready: s.ready}
 }
 
 // leave is called when a connection has ended. What the peer had is given to others.
@@ -261,58 +275,58 @@ func (s *server) giveBack(p *peer) {
 
 // answer carries out a request. The values of the answer are copies, or do not
 // change while the connection waits for them.
-func (s *server) answer(p *peer, q request, values []float64) (reply, [][]float64) {
+func (s *server) answer(p *peer, q Request, values []float64) (Reply, [][]float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	forChief := q.Op != opPull && q.Op != opPush
+	forChief := q.Op != OpPull && q.Op != OpPush
 	switch {
 	case forChief && p != s.chief:
-		return reply{Error: "only the chief asks for that"}, nil
-	case q.Op == opStart:
+		return Reply{Error: "only the chief asks for that"}, nil
+	case q.Op == OpStart:
 		return s.begin(q.Start, values), nil
-	case q.Op == opFinish:
+	case q.Op == OpFinish:
 		s.over, s.stopped = time.Now(), q.Stopped
 		return s.status(), nil
 	case !s.ready:
 		return s.status(), nil
 	}
 	switch q.Op {
-	case opPush:
+	case OpPush:
 		if q.Generation == s.start.Generation && !s.held {
-			if len(values) != len(s.w) || q.Images < 1 || q.Images > s.perPass {
-				return reply{Error: "the gradient has another size than the weights"}, nil
+			if len(values) != len(s.w) || q.Images < 1 || q.Images > s.PerPass {
+				return Reply{Error: "the gradient has another size than the weights"}, nil
 			}
 			s.push(p, q, values)
 		}
 		fallthrough
-	case opPull:
+	case OpPull:
 		return s.give(p, q.Generation)
-	case opEpochs:
+	case OpEpochs:
 		a := s.status()
 		a.Ends, s.ends = s.ends, nil
 		if s.last && s.c.EpochImages > 0 {
 			a.Ends = append(a.Ends, epochEnd{Steps: s.c.Steps, Images: s.c.EpochImages, Loss: s.c.Loss})
 		}
 		return a, nil
-	case opDump:
+	case OpDump:
 		return s.dump(q.Hold)
-	case opChange:
+	case OpChange:
 		if q.Batch > 0 {
-			s.start.Batch = min(q.Batch, s.perPass)
+			s.start.Batch = min(q.Batch, s.PerPass)
 		}
 		if q.Rate > 0 {
-			s.start.Rate, s.start.RateEpoch = q.Rate, s.c.Images/s.perEpoch
+			s.start.Rate, s.start.RateEpoch = q.Rate, s.c.Images/s.PerEpoch
 		}
 		a := s.status()
-		a.Cursor = &cursor{Images: s.c.Images}
+		a.Cursor = &Cursor{Images: s.c.Images}
 		return a, nil
 	}
-	return reply{Error: fmt.Sprintf("there is no operation %q", q.Op)}, nil
+	return Reply{Error: fmt.Sprintf("there is no operation %q", q.Op)}, nil
 }
 
 // status is the answer that says how things stand.
-func (s *server) status() reply {
-	return reply{
+func (s *server) status() Reply {
+	return Reply{
 		Ready: s.ready && !s.held, Generation: s.start.Generation, Steps: s.c.Steps, Epochs: len(s.ends),
 		Finished: s.last || !s.over.IsZero() && !s.stopped, Stopped: s.stopped,
 	}
@@ -320,24 +334,24 @@ func (s *server) status() reply {
 
 // begin takes the weights from the chief: at the start, or after a dump that
 // holds. A chief that comes back finds the training as it is.
-func (s *server) begin(from *start, values []float64) reply {
+func (s *server) begin(from *Start, values []float64) Reply {
 	if s.ready && !s.held {
 		return s.status()
 	}
 	parts := 2
-	if s.config.optimizer == "adam" {
+	if s.Adam {
 		parts = 3
 	}
 	if from == nil || len(values)%parts != 0 || from.Batch < 1 || from.Rate <= 0 ||
-		!covers(from.Spans, len(values)/parts) || !from.Cursor.sane(s.perPass) {
-		return reply{Error: "the start makes no sense"}
+		!covers(from.Spans, len(values)/parts) || !from.Cursor.sane(s.PerPass) {
+		return Reply{Error: "the start makes no sense"}
 	}
 	n := len(values) / parts
 	s.start, s.c = *from, from.Cursor
 	s.w = slices.Clone(values[:n])
-	s.opt = &optimizer{adam: parts == 3, m: slices.Clone(values[n : 2*n])}
+	s.opt = &network.Optimizer{Adam: parts == 3, M: slices.Clone(values[n : 2*n])}
 	if parts == 3 {
-		s.opt.v = slices.Clone(values[2*n:])
+		s.opt.V = slices.Clone(values[2*n:])
 	}
 	s.back, s.c.Open = slices.Clone(from.Cursor.Open), nil
 	clear(s.open)
@@ -347,7 +361,7 @@ func (s *server) begin(from *start, values []float64) reply {
 }
 
 // covers reports whether spans are those of n parameters.
-func covers(spans []bornSpan, n int) bool {
+func covers(spans []Span, n int) bool {
 	at := 0
 	for _, b := range spans {
 		if b.Lo != at || b.Hi < b.Lo {
@@ -358,21 +372,21 @@ func covers(spans []bornSpan, n int) bool {
 	return at == n
 }
 
-func (c cursor) sane(perPass int) bool {
+func (c Cursor) sane(perPass int) bool {
 	return c.Steps >= 0 && c.Images >= 0 && c.Pass >= 0 && c.At >= 0 && c.At < perPass &&
 		c.Tickets >= c.Steps && c.Given >= c.Images &&
-		!slices.ContainsFunc(c.Open, func(t ticket) bool { return t.Lo < 0 || t.Hi <= t.Lo || t.Hi > perPass })
+		!slices.ContainsFunc(c.Open, func(t Ticket) bool { return t.Lo < 0 || t.Hi <= t.Lo || t.Hi > perPass })
 }
 
 // push applies a gradient, unless its ticket is done.
-func (s *server) push(p *peer, q request, g []float64) {
+func (s *server) push(p *peer, q Request, g []float64) {
 	if p.ticket == q.Ticket {
 		p.ticket = 0
 	}
 	if s.done[q.Ticket] || s.last {
 		return
 	}
-	if s.part.Task == 0 {
+	if s.Part.Task == 0 {
 		if _, ok := s.open[q.Ticket]; !ok {
 			return
 		}
@@ -386,25 +400,25 @@ func (s *server) push(p *peer, q request, g []float64) {
 			}
 		}
 	}
-	s.opt.rate = s.start.Rate
-	if s.config.decay != 1 {
-		s.opt.rate *= math.Pow(s.config.decay, float64(s.c.Images/s.perEpoch-s.start.RateEpoch))
+	s.opt.Rate = s.start.Rate
+	if s.Decay != 1 {
+		s.opt.Rate *= math.Pow(s.Decay, float64(s.c.Images/s.PerEpoch-s.start.RateEpoch))
 	}
 	s.c.Steps++
 	for _, b := range s.start.Spans {
-		s.opt.update(s.w, g, b.Lo, b.Hi, s.c.Steps-b.Born, 1, 0)
+		s.opt.Update(s.w, g, b.Lo, b.Hi, s.c.Steps-b.Born, 1, 0)
 	}
 	s.count(q.Images, q.Loss)
 }
 
 // count adds an applied batch to the present epoch, which it may end.
-func (s *server) count(images int, loss real) {
-	before := s.c.Images / s.perEpoch
+func (s *server) count(images int, loss Real) {
+	before := s.c.Images / s.PerEpoch
 	s.c.Images += images
 	s.c.EpochImages += images
 	s.c.Loss += loss
-	if epoch := s.c.Images / s.perEpoch; epoch > before {
-		if s.part.Task == 0 {
+	if epoch := s.c.Images / s.PerEpoch; epoch > before {
+		if s.Part.Task == 0 {
 			s.ends = append(s.ends, epochEnd{Epoch: epoch, Steps: s.c.Steps, Images: s.c.EpochImages, Loss: s.c.Loss})
 		}
 		s.c.EpochImages, s.c.Loss = 0, 0
@@ -415,16 +429,16 @@ func (s *server) count(images int, loss real) {
 // reached reports whether the goal is reached. Server 0 knows that for all.
 func (s *server) reached() bool {
 	g := s.start.Goal
-	return s.part.Task == 0 && (g.Steps > 0 && s.c.Steps >= g.Steps || g.Images > 0 && s.c.Images >= g.Images)
+	return s.Part.Task == 0 && (g.Steps > 0 && s.c.Steps >= g.Steps || g.Images > 0 && s.c.Images >= g.Images)
 }
 
 // give answers a worker with the weights and, from server 0, a ticket.
-func (s *server) give(p *peer, generation int) (reply, [][]float64) {
+func (s *server) give(p *peer, generation int) (Reply, [][]float64) {
 	a := s.status()
 	if !a.Ready || a.Finished || a.Stopped {
 		return a, nil
 	}
-	if s.part.Task == 0 {
+	if s.Part.Task == 0 {
 		a.Ticket = s.next(p)
 		if generation != a.Generation {
 			a.Blocks = s.start.Blocks
@@ -436,11 +450,11 @@ func (s *server) give(p *peer, generation int) (reply, [][]float64) {
 // next is the ticket that p is to work on: the one that it has, one that was
 // given back, a new one or, when no more are to be given, one that another
 // worker has: that one may be slow, or hang.
-func (s *server) next(p *peer) *ticket {
+func (s *server) next(p *peer) *Ticket {
 	if h, ok := s.open[p.ticket]; ok && h.peer == p {
 		return &h.ticket
 	}
-	t, ok := ticket{}, true
+	t, ok := Ticket{}, true
 	switch {
 	case len(s.back) > 0:
 		t, s.back = s.back[0], s.back[1:]
@@ -459,19 +473,19 @@ func (s *server) next(p *peer) *ticket {
 }
 
 // draw makes the next ticket.
-func (s *server) draw() ticket {
+func (s *server) draw() Ticket {
 	s.c.Tickets++
-	t := ticket{N: s.c.Tickets, Pass: s.c.Pass, Lo: s.c.At, Hi: min(s.c.At+s.start.Batch, s.perPass)}
+	t := Ticket{N: s.c.Tickets, Pass: s.c.Pass, Lo: s.c.At, Hi: min(s.c.At+s.start.Batch, s.PerPass)}
 	s.c.Given += t.Hi - t.Lo
-	if s.c.At = t.Hi; t.Hi == s.perPass {
+	if s.c.At = t.Hi; t.Hi == s.PerPass {
 		s.c.Pass, s.c.At = s.c.Pass+1, 0
 	}
 	return t
 }
 
 // oldest is the open ticket with the lowest number that p does not hold.
-func (s *server) oldest(p *peer) (ticket, bool) {
-	var best ticket
+func (s *server) oldest(p *peer) (Ticket, bool) {
+	var best Ticket
 	for n, h := range s.open {
 		if h.peer != p && (best.N == 0 || n < best.N) {
 			best = h.ticket
@@ -482,17 +496,17 @@ func (s *server) oldest(p *peer) (ticket, bool) {
 
 // dump returns everything that a checkpoint holds. With hold the weights stay
 // as they are until the next start, and gradients of the present ones are refused.
-func (s *server) dump(hold bool) (reply, [][]float64) {
+func (s *server) dump(hold bool) (Reply, [][]float64) {
 	a := s.status()
 	c := s.c
 	c.Open = slices.Clone(s.back)
 	for _, h := range s.open {
 		c.Open = append(c.Open, h.ticket)
 	}
-	slices.SortFunc(c.Open, func(a, b ticket) int { return a.N - b.N })
+	slices.SortFunc(c.Open, func(a, b Ticket) int { return a.N - b.N })
 	a.Cursor = &c
 	if hold {
 		s.held = true
 	}
-	return a, [][]float64{slices.Clone(s.w), slices.Clone(s.opt.m), slices.Clone(s.opt.v)}
+	return a, [][]float64{slices.Clone(s.w), slices.Clone(s.opt.M), slices.Clone(s.opt.V)}
 }

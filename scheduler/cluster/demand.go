@@ -1,4 +1,4 @@
-package scheduler
+package cluster
 
 import (
 	"fmt"
@@ -14,11 +14,6 @@ type Demand struct {
 	Memory int64 // bytes
 	// Nodes is at least 1; threads, GPUs and memory are divided evenly over them.
 	Nodes int
-}
-
-// Demand returns what the job asks for itself, without its alternatives.
-func (j *Job) Demand() Demand {
-	return Demand{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
 }
 
 // FitsOn reports whether a free cluster has room for the demand: an

@@ -1,0 +1,47 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Settings are the values of a block: those that the file gives, and the defaults.
+type Settings struct {
+	// Name is the word that begins the block, Label its label.
+	Name, Label string
+	// Given is set when the file has the block; else all values are defaults.
+	Given bool
+	// Args are the values of the arguments. Their types follow those of the schema:
+	// string, int, float64, bool, time.Duration, []string, []int, and the name of a
+	// block for a reference to one. An argument without a value is not in it.
+	Args map[string]any
+	// Blocks are those within the block, in the order of the file.
+	Blocks []Settings
+}
+
+// Get returns the value of an argument, and the zero value when it has none.
+func Get[T any](v Settings, name string) T {
+	value, _ := v.Args[name].(T)
+	return value
+}
+
+// Lines are the values with their labels, for a key: arguments by name, then the
+// blocks within.
+func (v Settings) Lines(prefix string) (lines [][2]string) {
+	prefix += v.Name
+	if v.Label != "" {
+		prefix += "." + v.Label
+	}
+	names := make([]string, 0, len(v.Args))
+	for name := range v.Args {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		lines = append(lines, [2]string{prefix + "." + name, fmt.Sprint(v.Args[name])})
+	}
+	for i, b := range v.Blocks {
+		lines = append(lines, b.Lines(fmt.Sprintf("%s.%d.", prefix, i+1))...)
+	}
+	return lines
+}

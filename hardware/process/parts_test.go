@@ -1,0 +1,270 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// part is a part of a job on one core, which is a node of its own.
+func part(role string, task, core int) scheduler.Part {
+	return scheduler.Part{Node: core, Role: role, Task: task, Cores: cores(core).Cores}
+}
+
+// inParts is the grant of a job with these parts.
+func inParts(parts ...scheduler.Part) scheduler.Grant {
+	var g scheduler.Grant
+	held := map[int32]bool{}
+	for _, p := range parts {
+		if lo := p.Cores[0].Lo; !held[lo] {
+			held[lo] = true
+			g.Cores = append(g.Cores, p.Cores...)
+		}
+	}
+	g.Layout = &scheduler.Layout{Parts: parts}
+	return g
+}
+
+// A job of parts is a program each, with its place and its cores; it ends when its first
+// worker does, and so do parameter servers that never end.
+func TestParts(t *testing.T) {
+	cpus := twoCPUs(t)
+	t.Setenv("TFEXP_ROLE", "chief")
+	t.Setenv("TFEXP_BUDGET", "3")
+	j := sh(`echo "$TFEXP_JOB $TFEXP_ROLE $TFEXP_TASK $TFEXP_INTRA_THREADS budget=$TFEXP_BUDGET"
+		echo "$TFEXP_CLUSTER"; echo "$TF_CONFIG"; grep Cpus_allowed_list /proc/self/status
+		case $TFEXP_ROLE in ps) trap "" TERM; while :; do sleep 0.01; done;; worker) sleep 0.5;; esac
+		test $TFEXP_TASK = 0 || sleep 1000`)
+	dir := t.TempDir()
+	j.LogPath = filepath.Join(dir, "job.log")
+	j.Threads = 3
+	e := open(t, Options{Grace: 100 * time.Millisecond}, j)
+	if err := e.Start(0, inParts(part("ps", 0, 0), part("worker", 0, 0), part("worker", 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	if end := next(t, e); end.State != scheduler.Finished || end.Reason != "" {
+		t.Fatal(end)
+	}
+	lines := map[string][]string{}
+	for name, path := range map[string]string{
+		"worker 0": "job.log", "worker 1": "job.worker-1.log", "ps 0": "job.ps-0.log",
+	} {
+		l := strings.Split(read(t, filepath.Join(dir, path)), "\n")
+		if want := "job " + name + " 1 budget="; l[0] != want {
+			t.Errorf("%s: %q, want %q", path, l[0], want)
+		}
+		lines[name] = l
+	}
+	cluster := lines["ps 0"][1]
+	if lines["worker 1"][1] != cluster || strings.Count(cluster, "127.0.0.1:") != 3 {
+		t.Errorf("clusters %q and %q", cluster, lines["worker 1"][1])
+	}
+	if want := fmt.Sprintf(`{"cluster":%s,"task":{"type":"worker","index":1}}`, cluster); lines["worker 1"][2] != want {
+		t.Errorf("TF_CONFIG %s, want %s", lines["worker 1"][2], want)
+	}
+	for name, core := range map[string]int{"ps 0": 0, "worker 1": 1} {
+		if got := strings.Fields(lines[name][3])[1]; got != fmt.Sprint(cpus[core]) {
+			t.Errorf("%s is bound to %s, want CPU %d", name, got, cpus[core])
+		}
+	}
+}
+
+// What is done to a job is done to all of its parts.
+func TestPartsPauseAndStop(t *testing.T) {
+	cpus := twoCPUs(t)
+	j := sh("sleep 1000")
+	e := open(t, Options{Grace: 100 * time.Millisecond}, j)
+	grant := inParts(part("ps", 0, 0), part("worker", 0, 0), part("worker", 1, 1))
+	if err := e.Start(0, grant); err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	for _, p := range e.live[0].programs {
+		pids = append(pids, p.id.pid)
+	}
+	if err := e.Pause(0); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range pids {
+		eventually(t, fmt.Sprintf("process %d is stopped", pid), func() bool { s := state(pid); return s == "T" || s == "D" })
+	}
+	if err := e.Resume(0, inParts(part("ps", 0, 1), part("worker", 0, 1), part("worker", 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range pids {
+		eventually(t, fmt.Sprintf("process %d goes on", pid), func() bool { return state(pid) != "T" })
+		if got := affinities(pid); got != fmt.Sprint(cpus[1]) {
+			t.Errorf("process %d is bound to %s, want CPU %d", pid, got, cpus[1])
+		}
+	}
+	if err := e.Stop(0); err != nil {
+		t.Fatal(err)
+	}
+	if end := next(t, e); end.State != scheduler.Stopped {
+		t.Error(end)
+	}
+}
+
+// A part that fails ends the job, unless it has done its work; a part that cannot be
+// started leaves nothing behind.
+func TestPartsFail(t *testing.T) {
+	twoCPUs(t)
+	for _, test := range []struct {
+		name, script, reason string
+		state                scheduler.State
+	}{
+		{"a worker", `test $TFEXP_ROLE$TFEXP_TASK = worker1 && exit 3; sleep 1000`, "worker-1: exit status 3", scheduler.Failed},
+		{"the first", `test $TFEXP_ROLE$TFEXP_TASK = worker0 && exit 3; sleep 1000`, "exit status 3", scheduler.Failed},
+		{"a worker that ends in time", `test $TFEXP_ROLE$TFEXP_TASK = worker1 && exit 0; sleep 0.2`, "", scheduler.Finished},
+		{"a worker when the work is done", `test $TFEXP_ROLE$TFEXP_TASK = worker1 && exit 3
+			trap "exit 0" TERM; while :; do sleep 0.01; done`, "", scheduler.Finished},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := open(t, Options{Grace: 100 * time.Millisecond}, sh(test.script))
+			if err := e.Start(0, inParts(part("worker", 0, 0), part("worker", 1, 1))); err != nil {
+				t.Fatal(err)
+			}
+			if end := next(t, e); end.State != test.state || end.Reason != test.reason {
+				t.Errorf("%s (%s), want %s (%s)", end.State, end.Reason, test.state, test.reason)
+			}
+		})
+	}
+	e := open(t, Options{}, sh("sleep 1000"))
+	err := e.Start(0, inParts(part("worker", 0, 0), part("ps", 0, 999)))
+	if err == nil || !strings.Contains(err.Error(), "ps-0: core 999 is not there") {
+		t.Error(err)
+	}
+}
+
+// plannedFleet has a server for each node at once; that of a node is lost at an instant.
+type plannedFleet struct {
+	news []scheduler.Notice
+}
+
+func (f *plannedFleet) Acquire(node int, now time.Duration) *scheduler.Server {
+	f.news = append([]scheduler.Notice{{Kind: scheduler.NodeUp, Node: node, At: now}}, f.news...)
+	return &scheduler.Server{Created: now, Market: "spot"}
+}
+func (f *plannedFleet) Release(int) {}
+func (f *plannedFleet) Next() time.Duration {
+	if len(f.news) == 0 {
+		return scheduler.Never
+	}
+	return f.news[0].At
+}
+func (f *plannedFleet) Take(now time.Duration, news []scheduler.Notice) []scheduler.Notice {
+	for len(f.news) > 0 && f.news[0].At <= now {
+		news, f.news = append(news, f.news[0]), f.news[1:]
+	}
+	return news
+}
+
+// await returns the next notice of a kind.
+func await(t *testing.T, e *Engine, kind scheduler.NoticeKind) scheduler.Notice {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		_, news, err := e.Next(ctx, scheduler.Never)
+		if err != nil {
+			t.Fatalf("wait for %s: %v", kind, err)
+		}
+		for _, n := range news {
+			if n.Kind == kind {
+				return n
+			}
+		}
+	}
+}
+
+// losing is an engine of which a node is lost after a while, with a warning before.
+func losing(t *testing.T, node int, after, warning time.Duration, jobs ...launch.Job) *Engine {
+	f := &plannedFleet{}
+	if warning > 0 {
+		f.news = append(f.news, scheduler.Notice{Kind: scheduler.NodeWarned, Node: node, At: after - warning, Until: after})
+	}
+	f.news = append(f.news, scheduler.Notice{Kind: scheduler.NodeDown, Node: node, At: after})
+	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
+	return open(t, Options{Grace: 200 * time.Millisecond, Fleet: f, Cluster: cluster}, jobs...)
+}
+
+// The programs on a node are told that it will be lost, and gone when it is; the others
+// go on, or end when their job is revoked.
+func TestNodeIsLost(t *testing.T) {
+	twoCPUs(t)
+	script := `trap "echo asked; exit 143" TERM; while :; do cat $TFEXP_CONTROL > said.$TFEXP_TASK; sleep 0.01; done`
+	grant := inParts(part("worker", 0, 0), part("worker", 1, 1))
+	for _, revoke := range []bool{false, true} {
+		node := 1
+		if revoke {
+			node = 0
+		}
+		j := sh(script)
+		j.Dir = t.TempDir()
+		j.ControlPath = filepath.Join(j.Dir, "control")
+		e := losing(t, node, 600*time.Millisecond, 400*time.Millisecond, j)
+		if err := e.Start(0, grant); err != nil {
+			t.Fatal(err)
+		}
+		await(t, e, scheduler.NodeWarned)
+		eventually(t, "the program is told", func() bool {
+			return strings.Contains(read(t, fmt.Sprintf("%s/said.%d", j.Dir, node)), `"warning":0.`)
+		})
+		down := await(t, e, scheduler.NodeDown)
+		if down.At < 600*time.Millisecond || down.At > 5*time.Second {
+			t.Errorf("lost at %s", down.At)
+		}
+		var lost, other *program
+		for _, p := range e.live[0].programs {
+			if p.part.Node == node {
+				lost = p
+			} else {
+				other = p
+			}
+		}
+		if alive(lost.id.pid) || !alive(other.id.pid) {
+			t.Errorf("lost program: %v, other: %v", alive(lost.id.pid), alive(other.id.pid))
+		}
+		if log := read(t, lost.job.LogPath); !strings.HasSuffix(log, "asked\ntfexp: its server was taken away\n") {
+			t.Errorf("log %q", log)
+		}
+		if !revoke {
+			if err := e.Reshape(0, inParts(part("worker", 0, 0))); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Reshape(0, grant); err != nil { // the worker comes back
+				t.Fatal(err)
+			}
+			if n := len(e.live[0].programs); n != 3 || !alive(e.live[0].programs[2].id.pid) {
+				t.Errorf("%d programs", n)
+			}
+			syscall.Kill(other.id.pid, syscall.SIGKILL)
+			if end := next(t, e); end.State != scheduler.Failed || end.Reason != "killed by signal 9 (killed)" {
+				t.Error(end)
+			}
+			continue
+		}
+		if _, err := e.Revoke(0); err != nil {
+			t.Fatal(err)
+		}
+		if alive(other.id.pid) {
+			t.Error("a part of a revoked job is left")
+		}
+		if err := e.Start(0, grant); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Stop(0); err != nil {
+			t.Fatal(err)
+		}
+		if end := next(t, e); end.State != scheduler.Stopped {
+			t.Error(end)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// past calls visit for the finished real cells that are not in the plan, until it
+// returns false: those of the other experiments in the same folder of results, and
+// those of this one that the cache still has. What cannot be read is left out.
+func (p *Plan) past(v store.View, visit func(stages.PastCell) bool) {
+	if p.pastOfOthers(visit) {
+		p.pastOfCache(v, visit)
+	}
+}
+
+// pastOfOthers visits the cells of the experiments beside this one. It reports
+// whether visit wants more.
+func (p *Plan) pastOfOthers(visit func(stages.PastCell) bool) bool {
+	dirs, err := Experiments(filepath.Dir(p.Dir))
+	if err != nil {
+		return true
+	}
+	own, _ := filepath.Abs(p.Dir)
+	for _, dir := range dirs {
+		if abs, _ := filepath.Abs(dir); abs == own {
+			continue
+		}
+		e, err := record.Open(dir)
+		if err != nil {
+			continue
+		}
+		for _, c := range e.Cells {
+			raw, err := os.ReadFile(filepath.Join(dir, record.CellsDir, c.Cell, store.KeyFile))
+			if c.Real() && err == nil && !visit(stages.PastCell{From: e, Cell: c, Key: string(raw)}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// pastOfCache visits the cells that are only in the cache.
+func (p *Plan) pastOfCache(v store.View, visit func(stages.PastCell) bool) {
+	planned := map[string]bool{}
+	for _, k := range p.keys {
+		planned[k.Hash()] = true
+	}
+	cells, more := stages.Writer(stages.Cells), true
+	v.Each(func(hash string, e store.Entry) {
+		if !more || e.Stage != cells || planned[hash] || !realise.RanForReal(e.Description) {
+			return
+		}
+		if packed, ok := v.Output(hash); ok {
+			more = visitPacked(packed, e.Description, visit)
+		}
+	})
+}
+
+// visitPacked visits a cell that the cache has, in a folder that lasts as long.
+func visitPacked(packed []byte, key string, visit func(stages.PastCell) bool) bool {
+	dir, err := os.MkdirTemp("", "tfexp-history-")
+	if err != nil {
+		return true
+	}
+	defer os.RemoveAll(dir)
+	const name = "cell"
+	cell := filepath.Join(dir, record.CellsDir, name)
+	if store.Unpack(cell, packed) != nil {
+		return true
+	}
+	raw, err := os.ReadFile(filepath.Join(cell, record.CellFile))
+	var c record.Cell
+	if err != nil || json.Unmarshal(raw, &c) != nil {
+		return true
+	}
+	c.Cell = name
+	return visit(stages.PastCell{From: &record.Experiment{Dir: dir}, Cell: c, Key: key})
+}

@@ -1,0 +1,110 @@
+package analysis
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"slices"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// Training is what a job reported of its accuracy while it trained.
+type Training struct {
+	Points   []Accuracy
+	Finished bool
+}
+
+// Accuracy is the accuracy At seconds after the job's start.
+type Accuracy struct{ At, Value float64 }
+
+// Trainings reads what the jobs of a cell reported; none where they reported no
+// accuracy.
+func Trainings(e *record.Experiment, c record.Cell) ([]Training, error) {
+	rows, err := e.Progress(c.CellRef)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	byJob := map[string]int{}
+	var jobs []Training
+	for _, r := range rows {
+		if !stats.Finite(r.Accuracy) {
+			continue
+		}
+		i, ok := byJob[r.Job]
+		if !ok {
+			i = len(jobs)
+			byJob[r.Job] = i
+			jobs = append(jobs, Training{})
+		}
+		jobs[i].Points = append(jobs[i].Points, Accuracy{r.At, r.Accuracy})
+	}
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	err = e.EachJob(c.CellRef, []string{"job", "first_start_s", "state"}, 1, func(r *record.JobRow) bool {
+		if i, ok := byJob[r.Job]; ok {
+			jobs[i].Finished = r.State == "finished"
+			for k := range jobs[i].Points {
+				jobs[i].Points[k].At -= max(r.FirstStart, 0)
+			}
+		}
+		return true
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return jobs, err
+}
+
+// MeanTraining is the mean accuracy of the jobs that finished at a number of
+// instants, from the one at which all have reported to the one at which half of them
+// have ended.
+func MeanTraining(all []Training) (mean []Accuracy) {
+	var jobs []Training
+	var ends []float64
+	begin := 0.0
+	for _, j := range all {
+		if j.Finished {
+			jobs = append(jobs, j)
+			begin = max(begin, j.Points[0].At)
+			ends = append(ends, j.Points[len(j.Points)-1].At)
+		}
+	}
+	if len(jobs) < 2 {
+		return nil
+	}
+	slices.Sort(ends)
+	end := ends[len(ends)/2]
+	if end <= begin {
+		return nil
+	}
+	const instants = 80
+	for k := range instants + 1 {
+		at := begin + (end-begin)*float64(k)/instants
+		sum := 0.0
+		for _, j := range jobs {
+			sum += j.value(at)
+		}
+		mean = append(mean, Accuracy{at, sum / float64(len(jobs))})
+	}
+	return mean
+}
+
+// value is the accuracy at an instant, between reports on the line that joins them.
+func (t Training) value(at float64) float64 {
+	for i := 1; i < len(t.Points); i++ {
+		if t.Points[i].At >= at {
+			a, b := t.Points[i-1], t.Points[i]
+			if b.At <= a.At {
+				return b.Value
+			}
+			return a.Value + (b.Value-a.Value)*math.Max(0, at-a.At)/(b.At-a.At)
+		}
+	}
+	return t.Points[len(t.Points)-1].Value
+}

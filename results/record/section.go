@@ -1,0 +1,69 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// SectionsDir holds the sections that stages add to the report, a file each.
+const SectionsDir = "sections"
+
+// Section is a section of the report: sentences, and a table.
+type Section struct {
+	Title     string   `json:"title"`
+	Sentences []string `json:"sentences,omitempty"`
+	// Text is the number of columns, from the left, that hold text rather than
+	// numbers.
+	Text   int        `json:"text_columns,omitempty"`
+	Header []string   `json:"header,omitempty"`
+	Rows   [][]string `json:"rows,omitempty"`
+	// Name is that of its file, without the ending. It decides the order.
+	Name string `json:"-"`
+}
+
+// SectionFile is the file of a section, in the experiment's folder.
+func SectionFile(name string) string { return filepath.Join(SectionsDir, name+".json") }
+
+// WriteSection writes a section into an experiment's folder, for its report.
+func WriteSection(dir, name string, s Section) error {
+	raw, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write a section of the report: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, SectionsDir), 0o755); err != nil {
+		return fmt.Errorf("write a section of the report: %w", err)
+	}
+	if err := renameio.WriteFile(filepath.Join(dir, SectionFile(name)), append(raw, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write a section of the report: %w", err)
+	}
+	return nil
+}
+
+// Sections reads the sections of an experiment's folder, in the order of their
+// names.
+func (e *Experiment) Sections() ([]Section, error) {
+	files, err := filepath.Glob(filepath.Join(e.Dir, SectionsDir, "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("read the sections of the report: %w", err)
+	}
+	slices.Sort(files)
+	var sections []Section
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read the sections of the report: %w", err)
+		}
+		s := Section{Name: strings.TrimSuffix(filepath.Base(file), ".json")}
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return nil, fmt.Errorf("read the section %s of the report: %w", s.Name, err)
+		}
+		sections = append(sections, s)
+	}
+	return sections, nil
+}

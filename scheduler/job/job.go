@@ -1,0 +1,173 @@
+// Package job is what is asked for: jobs, the alternatives with which they can run,
+// and changes of their requests.
+package job
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
+)
+
+// Job is what the scheduler knows of one job. All instants are since the
+// start of the cell.
+type Job struct {
+	// Number identifies the job in its cell and breaks ties. Jobs are
+	// numbered 0, 1, 2, … in the order of the workload, and Jobs[i].Number == i.
+	Number int
+	// Name is unique in the cell: the class and a running number, "short-3".
+	Name string
+	// Class is the name of the job block that it was made from.
+	Class string
+
+	Arrival time.Duration
+
+	// Threads is the request in cores. Under a malleable allocation the job
+	// holds between MinThreads (at least 1) and MaxThreads (at least Threads;
+	// 0 means Threads).
+	Threads    int
+	MinThreads int
+	MaxThreads int
+	// GPUs and Memory (bytes) are requested in full or not at all.
+	GPUs   int
+	Memory int64
+	// Nodes is the number of nodes of a gang; 0 and 1 mean a job on one node.
+	// The request is then divided evenly over the nodes.
+	Nodes int
+	// Malleable jobs can be resized while they run; the others are rigid.
+	Malleable bool
+	// Retries is how often a job that failed while it ran is put back into the
+	// queue, to be started anew.
+	Retries int
+
+	// Priority is the job's own level: 0 is best.
+	Priority int
+	// Deadline is an instant; Never when the job has none.
+	Deadline time.Duration
+	// User owns the job, for policies that are fair between users.
+	User string
+	// Predicted is the run time on the full request by the estimates that the
+	// policy is given; 0 when there is no estimate, which counts as longer than
+	// any. A job that is known to take no time is given a nanosecond.
+	Predicted time.Duration
+
+	// Alternatives are the requests with which a job can run, when there are several
+	// or the type of GPU matters: it starts with one of them, and keeps it. The
+	// first is the request above, so that a job with alternatives has at least
+	// one. Such a job is rigid.
+	Alternatives []Alternative
+}
+
+// Resize is a request of the workload to change a job's thread request.
+type Resize struct {
+	At      time.Duration
+	Job     int
+	Threads int
+}
+
+// Alternative is one of the requests with which a job can run, and how long it is
+// predicted to take with it.
+type Alternative struct {
+	// Name tells the alternatives of one job apart in results: "cpu", "gpu:V100".
+	Name string
+	// Threads, GPUs and Memory (bytes) are requested in full or not at all.
+	Threads int
+	GPUs    int
+	Memory  int64
+	// GPU is the type of GPU that a node must have; empty for any node.
+	GPU string
+	// Predicted is the run time with it; 0 when there is no estimate, which
+	// counts as longer than any.
+	Predicted time.Duration
+}
+
+// WithAlternative returns the job as if the alternative were its only request.
+func (j Job) WithAlternative(a Alternative) Job {
+	j.Threads, j.GPUs, j.Memory, j.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
+	j.MinThreads, j.MaxThreads, j.Alternatives = 0, 0, nil
+	return j
+}
+
+// As returns what the job asks for when it runs with one of its alternatives.
+func (j *Job) As(alternative int32) Alternative {
+	if len(j.Alternatives) > 0 {
+		return j.Alternatives[alternative]
+	}
+	return Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted}
+}
+
+// CheckAlternatives refuses what has no meaning for a job with alternatives.
+func (j *Job) CheckAlternatives(partial bool) error {
+	if len(j.Alternatives) == 0 {
+		return nil
+	}
+	first := j.Alternatives[0]
+	switch {
+	case first.Threads != j.Threads || first.GPUs != j.GPUs || first.Memory != j.Memory:
+		return fmt.Errorf("job %q: its first alternative is not its request", j.Name)
+	case j.Malleable:
+		return fmt.Errorf("job %q: it has alternatives, and cannot be malleable", j.Name)
+	case partial:
+		return fmt.Errorf("job %q: it has alternatives, and wants an allocation of whole requests", j.Name)
+	}
+	for _, a := range j.Alternatives {
+		one := j.WithAlternative(a)
+		if err := one.Check(j.Number); err != nil {
+			return fmt.Errorf("alternative %q: %w", a.Name, err)
+		}
+	}
+	return nil
+}
+
+// Check refuses a malformed job.
+func (j *Job) Check(index int) error {
+	switch n := max(j.Nodes, 1); {
+	case j.Number != index:
+		return fmt.Errorf("job %q has number %d at index %d", j.Name, j.Number, index)
+	case j.Threads < 1 || j.GPUs < 0 || j.Memory < 0 || j.Nodes < 0 || j.Retries < 0:
+		return fmt.Errorf("job %q: it asks for %s", j.Name, j.Demand())
+	case j.Arrival < 0:
+		return fmt.Errorf("job %q arrives at %s, before the start", j.Name, j.Arrival)
+	case j.MinThreads < 0 || j.MinThreads > j.Threads || j.MaxThreads != 0 && j.MaxThreads < j.Threads:
+		return fmt.Errorf("job %q: %d threads are not within %d … %d", j.Name, j.Threads, j.MinThreads, j.MaxThreads)
+	case j.Threads%n != 0 || j.GPUs%n != 0:
+		return fmt.Errorf("job %q: %s cannot be divided over %d nodes", j.Name, j.Demand(), n)
+	}
+	return nil
+}
+
+// Needs returns what a job needs of each of its nodes when it is given so
+// many cores in all, and the number of nodes.
+func (j *Job) Needs(cores int32) (cluster.Room, int) {
+	if j.Nodes <= 1 {
+		return cluster.Room{Cores: cores, GPUs: int32(j.GPUs), Memory: j.Memory}, 1
+	}
+	n := j.Nodes
+	return cluster.Room{Cores: cores / int32(n), GPUs: int32(j.GPUs / n), Memory: (j.Memory + int64(n) - 1) / int64(n)}, n
+}
+
+// Demand returns what the job asks for itself, without its alternatives.
+func (j *Job) Demand() cluster.Demand {
+	return cluster.Demand{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
+}
+
+// DemandAs returns what the job asks for when it runs with an alternative.
+func (j *Job) DemandAs(k int) cluster.Demand {
+	a := &j.Alternatives[k]
+	return cluster.Demand{Threads: a.Threads, GPUs: a.GPUs, GPU: a.GPU, Memory: a.Memory, Nodes: max(j.Nodes, 1)}
+}
+
+// CouldRun reports whether a free cluster has room for the job: for an alternative, or
+// for its request, of which a part will do if partial.
+func (j *Job) CouldRun(on cluster.Cluster, partial bool) bool {
+	for k := range j.Alternatives {
+		if j.DemandAs(k).FitsOn(on) {
+			return true
+		}
+	}
+	d := j.Demand()
+	if partial && d.Nodes == 1 {
+		d.Threads = min(max(j.MinThreads, 1), d.Threads)
+	}
+	return len(j.Alternatives) == 0 && d.FitsOn(on)
+}

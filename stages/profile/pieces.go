@@ -1,0 +1,111 @@
+package profile
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// details is what plan --json shows of a unit.
+type details struct {
+	Job     string `json:"job"`
+	Threads int    `json:"threads"`
+	Lengths []int  `json:"lengths"` // epochs or steps of each sample
+	Unit    string `json:"unit"`    // epochs or steps
+	Repeats int    `json:"repeats"` // of each length
+}
+
+// list returns a piece for each job to sample, in their order.
+func list(p stages.Planning) ([]stages.Piece, error) {
+	var pieces []stages.Piece
+	for _, u := range p.SampledUnits() {
+		pieces = append(pieces, stages.Piece{
+			Name: u.Name, Family: u.Block, Key: u.Key, Text: text(u), Count: len(u.Lengths) * max(u.Repeats, 1),
+			ForCells: true, Details: details{u.Job, u.Threads, u.Lengths, u.LengthUnit(), u.Repeats},
+		})
+	}
+	return pieces, nil
+}
+
+// text is "on 2 threads: samples of 2 and 4 epochs".
+func text(u *stages.Unit) string {
+	parts := make([]string, len(u.Lengths))
+	for i, n := range u.Lengths {
+		parts[i] = fmt.Sprint(n)
+	}
+	s := "on " + threads(u.Threads) + ": samples of " + strings.Join(parts, " and ") + " " + u.LengthUnit()
+	if u.Repeats > 1 {
+		s += ", " + plural(u.Repeats, "time") + " each"
+	}
+	return s
+}
+
+// find makes samples known that the cache kept or, without them, those of the
+// plain file.
+func find(p stages.Planning, piece stages.Piece, kept []byte) bool {
+	var unit *stages.Unit
+	for _, u := range p.SampledUnits() {
+		if u.Key == piece.Key {
+			unit = u
+		}
+	}
+	if unit == nil {
+		return false
+	}
+	if kept != nil {
+		var samples []estimator.Sample
+		if json.Unmarshal(kept, &samples) != nil {
+			return false
+		}
+		p.SetSamples(unit.Hash, samples)
+		return true
+	}
+	samples, ok := readSamples(p.Dir, unit)
+	if ok {
+		p.SetSamples(unit.Hash, samples)
+	}
+	return ok
+}
+
+// folder, in the experiment's own, holds the logs of the samples, and what they
+// measured.
+const folder = "profile"
+
+// saved is a file of the folder: samples with the description of their key, so
+// that they are found while a running tfexp holds the cache, and without one.
+type saved struct {
+	Description string             `json:"description"`
+	Samples     []estimator.Sample `json:"samples"`
+}
+
+func path(dir string, unit *stages.Unit) string { return filepath.Join(dir, folder, unit.Name+".json") }
+
+// readSamples returns the samples of a unit from its plain file, if they were taken
+// under its key.
+func readSamples(dir string, unit *stages.Unit) ([]estimator.Sample, bool) {
+	raw, err := os.ReadFile(path(dir, unit))
+	var s saved
+	if err != nil || json.Unmarshal(raw, &s) != nil || s.Description != unit.Key {
+		return nil, false
+	}
+	return s.Samples, true
+}
+
+// writeSamples writes the plain file of a unit.
+func writeSamples(dir string, unit *stages.Unit, samples []estimator.Sample) error {
+	raw, err := json.MarshalIndent(saved{unit.Key, samples}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("record samples: %w", err)
+	}
+	if err := renameio.WriteFile(path(dir, unit), append(raw, '\n'), 0o644); err != nil {
+		return fmt.Errorf("record samples: %w", err)
+	}
+	return nil
+}
