@@ -209,7 +209,7 @@ func valuesOf(a *eval.Args) engine.Values {
 		}
 	}
 	for _, arg := range a.Node.Args {
-		v.Set[arg.Name] = a.IsSet(arg.Name)
+		v.Set[arg.Name] = !a.Lacks(arg.Name)
 	}
 	return v
 }

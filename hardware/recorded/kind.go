@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,18 +49,21 @@ var kind = engine.Kind{
 		{Name: "runs", Type: schema.String, Doc: "The folder of the recorded runs, relative to that of the experiment file: " +
 			"CSV files with a table of checkpoints, and perhaps one of servers (docs/results.md, Recorded runs).",
 			Example: `"4-spot"`},
-		{Name: "steps", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(1 << 53), DefaultDoc: "that of its last row",
-			Doc: "The last step of a whole run.", Example: `64000`},
+		{Name: "steps", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(1 << 53),
+			DefaultDoc: "that of its last row", Doc: "The last step of a whole run.", Example: `64000`},
 		{Name: "columns", Type: schema.StringMap, Doc: "The columns of the tables that are called otherwise than " +
 			"expected: " + facts() + ".", Example: `{ time = "when" }`},
 		{Name: "revoked", Type: schema.Strings, DefaultDoc: "`revoked`, `preempted`, `true`, `yes`, `1`",
 			Doc: "The values that mark a revoked server in its table.", Example: `["gone"]`},
+		{Name: "unfinished", Type: schema.String, Default: `"fail"`, Allowed: []string{"fail", "skip"},
+			Doc:     "What becomes of a run whose records end before its last step: its job fails there, or the run is left out.",
+			Example: `"skip"`},
 		{Name: "workers", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxNodes),
 			DefaultDoc: "the servers of the run", Doc: "The workers of a run, for its cost.", Example: `4`},
 		{Name: "worker_price", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(1e6),
 			Doc: "Dollars an hour of a worker.", Example: `0.2556`},
-		{Name: "parameter_servers", Type: schema.Integer, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(schema.MaxNodes),
-			Doc: "The parameter servers of a run, for its cost.", Example: `1`},
+		{Name: "parameter_servers", Type: schema.Integer, Default: `0`, Min: schema.Limit(0),
+			Max: schema.Limit(schema.MaxNodes), Doc: "The parameter servers of a run, for its cost.", Example: `1`},
 		{Name: "parameter_server_price", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(1e6),
 			Doc: "Dollars an hour of a parameter server.", Example: `0.14292`},
 	},
@@ -90,6 +94,9 @@ func decode(b engine.Block) (any, []engine.Problem) {
 		return s, []engine.Problem{{Arg: arg, Summary: summary, Detail: detail}}
 	}
 	folder := engine.Get[string](b.Values, "runs")
+	if folder == "" && b.Set["runs"] {
+		return s, nil // it is in error
+	}
 	if folder == "" {
 		return fail("", "Hardware without recorded runs", "runs must name the folder of the recorded runs.")
 	}
@@ -109,6 +116,9 @@ func decode(b engine.Block) (any, []engine.Problem) {
 	list, _, err := runs.Read(folder, s.options)
 	if err != nil {
 		return fail("runs", "Recorded runs that cannot be read", capital(err.Error())+".")
+	}
+	if engine.Get[string](b.Values, "unfinished") == "skip" {
+		list = slices.DeleteFunc(list, func(r runs.Run) bool { return !r.Whole })
 	}
 	s.runs = list
 	return s, nil
