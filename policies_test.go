@@ -15,7 +15,8 @@ import (
 // package policy: what depends on a policy is asked of the registry.
 func TestSchedulerKnowsNoPolicy(t *testing.T) {
 	constants := policyConstants(t)
-	if !slices.Contains(constants, "FCFS") || !slices.Contains(constants, "MaxProp") || !slices.Contains(constants, "EASY") {
+	if !slices.Contains(constants, "FCFS") || !slices.Contains(constants, "MaxProp") ||
+		!slices.Contains(constants, "EASY") {
 		t.Fatalf("the constants of package policy are not found: %v", constants)
 	}
 	var names []string

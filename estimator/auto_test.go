@@ -54,7 +54,8 @@ func TestAutoChooses(t *testing.T) {
 // Of two noisy samples the one can tell the other better without fixed costs, by
 // chance. The job has them all the same.
 func TestAutoIsNotTakenInByFraction(t *testing.T) {
-	p := Problem{Samples: []Sample{{Length: 3, Threads: 1, Wall: 4, Units: []float64{1, 1, 1}}, {Length: 6, Threads: 1, Wall: 8, Units: []float64{1, 1, 1, 1, 1.5, 1.5}}}}
+	p := Problem{Samples: []Sample{{Length: 3, Threads: 1, Wall: 4, Units: []float64{1, 1, 1}},
+		{Length: 6, Threads: 1, Wall: 8, Units: []float64{1, 1, 1, 1, 1.5, 1.5}}}}
 	e, err := Auto{}.Fit(p)
 	if err != nil || e.Model != "linear" {
 		t.Errorf("%q was chosen (%v), want linear", e.Model, err)

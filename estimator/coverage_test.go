@@ -53,10 +53,14 @@ func TestCoverageOfExtrapolation(t *testing.T) {
 		lengths []int
 		silent  bool // the program reports no units
 	}{
-		{"independent units", machine{moments: 0.08, unit: 0.1, paceSD: 0.02, unitSD: 0.03, startup: 0.4, warmup: 0.05}, []int{6, 12}, false},
-		{"units with memory", machine{moments: 0.08, unit: 0.1, paceSD: 0.02, unitSD: 0.05, rho: 0.6, startup: 0.4, warmup: 0.02}, []int{24, 48}, false},
-		{"runs of unlike pace", machine{moments: 0.08, unit: 2, paceSD: 0.025, unitSD: 0.01, startup: 5, warmup: 1}, []int{3, 6, 9}, false},
-		{"coarsely printed", machine{moments: 0.08, unit: 0.1, paceSD: 0.02, unitSD: 0.02, startup: 0.4, rounded: 0.005}, []int{6, 12}, false},
+		{"independent units", machine{moments: 0.08, unit: 0.1, paceSD: 0.02, unitSD: 0.03, startup: 0.4, warmup: 0.05},
+			[]int{6, 12}, false},
+		{"units with memory", machine{moments: 0.08, unit: 0.1, paceSD: 0.02, unitSD: 0.05, rho: 0.6, startup: 0.4,
+			warmup: 0.02}, []int{24, 48}, false},
+		{"runs of unlike pace", machine{moments: 0.08, unit: 2, paceSD: 0.025, unitSD: 0.01, startup: 5, warmup: 1},
+			[]int{3, 6, 9}, false},
+		{"coarsely printed", machine{moments: 0.08, unit: 0.1, paceSD: 0.02, unitSD: 0.02, startup: 0.4, rounded: 0.005},
+			[]int{6, 12}, false},
 		{"wall times alone", machine{moments: 0.08, unit: 1, paceSD: 0.02, unitSD: 0.02, startup: 4}, []int{6, 12, 18}, true},
 	} {
 		test.m.r = rand.New(rand.NewPCG(11, 12))
@@ -90,7 +94,7 @@ func TestCoverageOfExtrapolation(t *testing.T) {
 			t.Errorf("%s: the 90%% interval covers %.1f%%", test.name, 100*share)
 		}
 		if math.Abs(bias) > 0.02 {
-			t.Errorf("%s: predictions are off by %.1f%% on the mean", test.name, 100*bias)
+			t.Errorf("%s: predictions are off by %.1f%% on average", test.name, 100*bias)
 		}
 	}
 }

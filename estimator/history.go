@@ -113,7 +113,7 @@ func joined(own []Mark, p Problem, asked Resource) (e Estimate, ok bool) {
 }
 
 // startup is what past runs of the job, or else of its kind, took beyond their
-// units, on the mean; 0 when unknown.
+// units, on average; 0 when unknown.
 func startup(p Problem, past []Run) float64 {
 	var job, kind []float64
 	for _, r := range past {

@@ -29,7 +29,8 @@ func newFleet(seed uint64, jobs int) fleet {
 var hostNames = [2]string{"a", "b"}
 
 func (f fleet) run(job, host, length int) Run {
-	m := machine{r: f.r, moments: 0.09, unit: f.jobs[job] * f.host[host] * f.like[job][host], paceSD: 0.02, unitSD: 0.04, startup: 1, warmup: 0.02}
+	m := machine{r: f.r, moments: 0.09, unit: f.jobs[job] * f.host[host] * f.like[job][host], paceSD: 0.02, unitSD: 0.04,
+		startup: 1, warmup: 0.02}
 	s := m.run(length)
 	return Run{
 		Job: fmt.Sprint("job", job), Kind: "cnn", Resource: Resource{Host: hostNames[host], Threads: 2},
@@ -42,7 +43,7 @@ func (f fleet) sample(job, host, length int) Sample {
 	return Sample{Length: length, Threads: 2, Host: hostNames[host], Wall: r.Seconds, Units: r.Units}
 }
 
-// What history knows, from least to most, and how far off it is, on the mean.
+// What history knows, from least to most, and how far off it is, on average.
 func TestHistoryLevels(t *testing.T) {
 	const trials, length = 300, 200
 	for _, test := range []struct {
@@ -184,7 +185,8 @@ func TestPoolOfAllSortsOfMarks(t *testing.T) {
 		{"a tick far above it", dense(3, 1), 1, 600, dense(3, 1.1)},
 		{"a run of another order", dense(50, 1), 1, 0, dense(50, 1000)},
 	} {
-		p := Problem{Tick: test.tick, Samples: []Sample{{Marks: test.own}}, History: []Run{{Marks: test.also, Length: 1 << 20}}}
+		p := Problem{Tick: test.tick, Samples: []Sample{{Marks: test.own}},
+			History: []Run{{Marks: test.also, Length: 1 << 20}}}
 		e, err := Pooled{}.Fit(p)
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
@@ -217,7 +219,8 @@ func TestJoinedRuns(t *testing.T) {
 		m := marks(16, pace)
 		return Run{Length: 160, Seconds: m[16].At, Marks: m}
 	}
-	p := Problem{Tick: 60, Samples: []Sample{{Marks: marks(0, 23)}}, History: []Run{whole(23), whole(23.2), whole(22.9), whole(40)}}
+	p := Problem{Tick: 60, Samples: []Sample{{Marks: marks(0, 23)}},
+		History: []Run{whole(23), whole(23.2), whole(22.9), whole(40)}}
 	for _, own := range []int{0, 1, 3} {
 		p.Samples[0].Marks = marks(own, 23)
 		for _, m := range []Model{History{}, Auto{}} {
@@ -226,7 +229,8 @@ func TestJoinedRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			if q := e.Predict(160, 0.9); math.Abs(q.Seconds/(23*160)-1) > 0.12 || q.Low >= q.Seconds || q.High <= q.Seconds {
-				t.Errorf("%s after %d marks: %+v, want about %d (the mean of the whole runs is 19%% more)", m.Name(), own, q, 23*160)
+				t.Errorf("%s after %d marks: %+v, want about %d (the mean of the whole runs is 19%% more)", m.Name(), own, q,
+					23*160)
 			}
 		}
 	}

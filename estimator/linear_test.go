@@ -62,7 +62,8 @@ func TestLinearSlightWarmup(t *testing.T) {
 
 // Samples of one unit have nothing but first units.
 func TestLinearFirstUnitsAlone(t *testing.T) {
-	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Wall: 1.2, Units: []float64{1}}, {Length: 1, Wall: 1.2, Units: []float64{1}}}})
+	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Wall: 1.2, Units: []float64{1}},
+		{Length: 1, Wall: 1.2, Units: []float64{1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,8 @@ func TestLinearFirstUnitsAlone(t *testing.T) {
 // First units take 3 and 3.2 s (mean 3.1, squared deviations 0.02), the later
 // one 1 s: the spread is √(0.02 / 1), and not that between warm-up and pace.
 func TestLinearSpreadLeavesOutTheWarmup(t *testing.T) {
-	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Wall: 3, Units: []float64{3}}, {Length: 2, Wall: 4.2, Units: []float64{3.2, 1}}}})
+	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Wall: 3, Units: []float64{3}},
+		{Length: 2, Wall: 4.2, Units: []float64{3.2, 1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

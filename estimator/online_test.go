@@ -62,7 +62,8 @@ func TestRemainingKnowsResizes(t *testing.T) {
 // At each part of a run the 90% interval of what is left holds 85 to 95%, and the
 // error falls.
 func TestRemainingCoverage(t *testing.T) {
-	m := machine{r: rand.New(rand.NewPCG(21, 22)), unit: 0.1, moments: 0.08, paceSD: 0.02, unitSD: 0.04, rho: 0.3, startup: 0.4, warmup: 0.03}
+	m := machine{r: rand.New(rand.NewPCG(21, 22)), unit: 0.1, moments: 0.08, paceSD: 0.02, unitSD: 0.04, rho: 0.3,
+		startup: 0.4, warmup: 0.03}
 	const trials, length = 800, 200
 	last := math.Inf(1)
 	for _, seen := range []int{0, 10, 50, 150} {

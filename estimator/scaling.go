@@ -84,7 +84,8 @@ func paces(p Problem, asked Resource) (points []point, direct *Estimate, err err
 	for _, s := range p.Samples {
 		at := s.Resource()
 		// GPUs and other machines are other curves.
-		if slices.Contains(seen, at) || at.GPUs != asked.GPUs || !same(at.GPUType, asked.GPUType) || !same(at.Host, asked.Host) {
+		if slices.Contains(seen, at) || at.GPUs != asked.GPUs || !same(at.GPUType, asked.GPUType) ||
+			!same(at.Host, asked.Host) {
 			continue
 		}
 		seen = append(seen, at)

@@ -106,7 +106,8 @@ func scoreOf(t *testing.T, m Model, fraction float64, known func(logged) Run) sc
 				s.covered++
 			}
 		}
-		t.Logf("%s %g %-16s mae %.2f%% bias %.2f covered %d of %d", m.Name(), fraction, c, s.mae(), 100*stat.Mean(s.errors, nil), s.covered, len(runs))
+		t.Logf("%s %g %-16s mae %.2f%% bias %.2f covered %d of %d", m.Name(), fraction, c, s.mae(),
+			100*stat.Mean(s.errors, nil), s.covered, len(runs))
 		all.errors, all.covered = append(all.errors, s.errors...), all.covered+s.covered
 	}
 	t.Logf("%s %g: mean absolute error %.2f%%, sd %.2f, bias %.2f, coverage %.1f%%", m.Name(), fraction, all.mae(),
@@ -144,7 +145,8 @@ func TestTransient(t *testing.T) {
 			t.Fatalf("%d complete runs, want 94", len(s.errors))
 		}
 		if mae := s.mae(); mae < test.least || mae > test.most {
-			t.Errorf("%s from %g of the run errs by %.2f%%, want %g to %g", test.model.Name(), test.fraction, mae, test.least, test.most)
+			t.Errorf("%s from %g of the run errs by %.2f%%, want %g to %g", test.model.Name(), test.fraction, mae, test.least,
+				test.most)
 		}
 		if share := float64(s.covered) / 94; share < 0.85 || share > 0.95 {
 			t.Errorf("%s from %g of the run: the 90%% interval covers %.1f%%", test.model.Name(), test.fraction, 100*share)

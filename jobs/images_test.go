@@ -24,7 +24,8 @@ func TestImages(t *testing.T) {
 			if err := exec.CommandContext(t.Context(), "docker", "image", "inspect", image).Run(); err != nil {
 				need.This(t, "images", errors.New("there is no image "+image), "sudo jobs/build-image.sh "+name)
 			}
-			cmd := exec.CommandContext(t.Context(), "docker", "run", "--rm", "--network", "none", "--user", "4321:4321", "--cap-drop", "ALL",
+			cmd := exec.CommandContext(t.Context(), "docker", "run", "--rm", "--network", "none", "--user", "4321:4321",
+				"--cap-drop", "ALL",
 				"--env", contract.EnvEpochs+"=2", image, "./run.sh", "--cpu", "--numThreads", "2")
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs

@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 func TestLibrary(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	need.This(t, "python3", err, "install Python 3.8 or newer")
-	out, err := exec.CommandContext(t.Context(), python, "-m", "unittest", "discover", "-s", "tfexp_job/tests").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), python, "-m", "unittest", "discover", "-s",
+		"tfexp_job/tests").CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -195,9 +196,11 @@ func TestMalleable(t *testing.T) {
 		}
 		report, lines := parse(t, job.LogPath)
 		if len(report.Epochs) != epochs || report.Startup <= 0 || len(lines) != epochs {
-			t.Fatalf("%d times, %d lines, want %d of both; start-up %v s", len(report.Epochs), len(lines), epochs, report.Startup)
+			t.Fatalf("%d times, %d lines, want %d of both; start-up %v s", len(report.Epochs), len(lines), epochs,
+				report.Startup)
 		}
-		if len(report.Resized) != 1 || report.Resized[0].Inter != 1 || report.Resized[0].Intra != 1 || report.Resized[0].Seconds <= 0 {
+		if len(report.Resized) != 1 || report.Resized[0].Inter != 1 || report.Resized[0].Intra != 1 ||
+			report.Resized[0].Seconds <= 0 {
 			t.Errorf("resizes: %v, want one to 1 and 1 thread, with its cost", report.Resized)
 		}
 		if first, last := lines[0].Threads, lines[epochs-1].Threads; first != 2 || last != 1 {
@@ -237,7 +240,8 @@ func TestOriginal(t *testing.T) {
 			t.Fatalf("%s: %s", end.State, end.Reason)
 		}
 		report, lines := parse(t, job.LogPath)
-		if len(report.Epochs) != 6 || len(report.Resized) != 0 || slices.ContainsFunc(lines, func(p contract.Progress) bool { return p.Threads != 2 }) {
+		if len(report.Epochs) != 6 || len(report.Resized) != 0 ||
+			slices.ContainsFunc(lines, func(p contract.Progress) bool { return p.Threads != 2 }) {
 			t.Errorf("%d epochs, resized %v, threads at the end %d", len(report.Epochs), report.Resized, report.Progress.Threads)
 		}
 	})
@@ -314,10 +318,12 @@ func TestHardwareFlags(t *testing.T) {
 		{nil, []string{"--numThreads", "many"}, `run.sh: --numThreads wants a whole number, not "many"`},
 		{nil, []string{"--numThreads"}, `run.sh: --numThreads wants a whole number, not ""`},
 	} {
-		cmd := exec.CommandContext(t.Context(), "sh", append([]string{"hardware_flags.sh", "sh", "-c", show, "show"}, test.args...)...)
+		cmd := exec.CommandContext(t.Context(), "sh",
+			append([]string{"hardware_flags.sh", "sh", "-c", show, "show"}, test.args...)...)
 		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, test.env...)
 		out, err := cmd.CombinedOutput()
-		if got := strings.TrimSuffix(string(out), "\n"); got != test.want || strings.HasPrefix(test.want, "run.sh") != (err != nil) {
+		if got := strings.TrimSuffix(string(out), "\n"); got != test.want ||
+			strings.HasPrefix(test.want, "run.sh") != (err != nil) {
 			t.Errorf("%q %q: %q, %v, want %q", test.env, test.args, got, err, test.want)
 		}
 	}

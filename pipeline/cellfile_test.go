@@ -35,7 +35,8 @@ func TestCellsOfAnotherProcess(t *testing.T) {
 		"small":  simulatedFile,
 		"ways":   waysFile,
 		"online": fmt.Sprintf(strings.Replace(onlineFile, "replicates = 10", "replicates = 1", 1), true, "max_prop"),
-		"crowd":  strings.Replace(simulatedFile, "threads = 2\n}\n\npolicy \"fcfs\"", "threads = 3\n  contention { capacity = 0.7 }\n}\n\npolicy \"fcfs\"", 1),
+		"crowd": strings.Replace(simulatedFile, "threads = 2\n}\n\npolicy \"fcfs\"",
+			"threads = 3\n  contention { capacity = 0.7 }\n}\n\npolicy \"fcfs\"", 1),
 	} {
 		out, other := t.TempDir(), t.TempDir()
 		here := plan(t, source, out)

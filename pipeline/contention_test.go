@@ -107,11 +107,13 @@ func TestContentionOfMeasuredContainers(t *testing.T) {
 			err := math.Abs(measure.Makespan.Of(&c.Metrics)/want - 1)
 			sum += err
 			if err > most {
-				most, worst = err, fmt.Sprintf("%s cores, %s containers: %.0f s for %.0f s", axes["cores"], axes["containers"], measure.Makespan.Of(&c.Metrics), want)
+				most, worst = err, fmt.Sprintf("%s cores, %s containers: %.0f s for %.0f s", axes["cores"], axes["containers"],
+					measure.Makespan.Of(&c.Metrics), want)
 			}
 		}
 		mean := sum / float64(len(e.Cells))
-		t.Logf("%s: mean absolute error %.1f%% over %d cells; the worst is %.1f%%: %s", name, 100*mean, len(e.Cells), 100*most, worst)
+		t.Logf("%s: mean absolute error %.1f%% over %d cells; the worst is %.1f%%: %s", name, 100*mean, len(e.Cells),
+			100*most, worst)
 		if len(e.Cells) != len(measured) || mean > 0.06 {
 			t.Errorf("%s: mean absolute error %.1f%% over %d of %d measurements", name, 100*mean, len(e.Cells), len(measured))
 		}

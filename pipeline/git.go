@@ -13,7 +13,8 @@ import (
 func gitDescribe(file string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "git", "-C", filepath.Dir(file), "describe", "--always", "--dirty", "--abbrev=12").Output()
+	out, err := exec.CommandContext(ctx, "git", "-C", filepath.Dir(file), "describe", "--always", "--dirty",
+		"--abbrev=12").Output()
 	if err != nil {
 		return ""
 	}

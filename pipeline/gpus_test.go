@@ -32,7 +32,8 @@ func (f *fakeGPUs) Read(devices []gpu.Device) ([]gpu.Reading, error) {
 	if f.readings++; f.readings == f.lost {
 		return nil, errors.New("GPU 1 is lost")
 	}
-	all := []gpu.Reading{{Utilization: 1, MemoryBytes: 1 << 20, Watts: 60}, {Utilization: 50, MemoryBytes: 2 << 30, Watts: -1}}
+	all := []gpu.Reading{{Utilization: 1, MemoryBytes: 1 << 20, Watts: 60},
+		{Utilization: 50, MemoryBytes: 2 << 30, Watts: -1}}
 	return all[:len(devices)], nil
 }
 
@@ -107,7 +108,8 @@ func TestGPUsOfACell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) < 4 || rows[0].At != 0 || rows[1] != (record.GPURow{GPU: 1, Device: "GPU-b", Utilization: 50, Memory: 2 << 30, Power: -1}) {
+	if len(rows) < 4 || rows[0].At != 0 || rows[1] != (record.GPURow{GPU: 1, Device: "GPU-b", Utilization: 50,
+		Memory: 2 << 30, Power: -1}) {
 		t.Errorf("%+v", rows)
 	}
 	for i := 2; i < len(rows); i++ {
@@ -121,7 +123,8 @@ func TestGPUsOfACell(t *testing.T) {
 	if !busy || len(cell.Warnings) > 2 { // the machine itself may be busy
 		t.Errorf("%+v", cell.Warnings)
 	}
-	if !slices.ContainsFunc(cell.Files, func(f record.File) bool { return f.Name == record.GPUsFile }) || measure.GPUUtilization.Of(&cell.Metrics) <= 0 {
+	if !slices.ContainsFunc(cell.Files, func(f record.File) bool { return f.Name == record.GPUsFile }) ||
+		measure.GPUUtilization.Of(&cell.Metrics) <= 0 {
 		t.Errorf("%+v, GPU utilization %g", cell.Files, measure.GPUUtilization.Of(&cell.Metrics))
 	}
 }
@@ -132,7 +135,10 @@ func TestLostGPUIsADoubt(t *testing.T) {
 	if rows, err := e.GPUs(cell.CellRef); err != nil || len(rows) != 2 {
 		t.Errorf("%+v %v", rows, err)
 	}
-	if !slices.ContainsFunc(cell.Warnings, func(w record.Warning) bool { return strings.Contains(w.Text, "GPU 1 is lost") }) {
+	if !slices.ContainsFunc(cell.Warnings, func(w record.Warning) bool {
+		return strings.Contains(w.Text,
+			"GPU 1 is lost")
+	}) {
 		t.Errorf("%+v", cell.Warnings)
 	}
 }

@@ -23,7 +23,8 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	if own := plan(t, realFile+history, out); len(own.x.History()) != 0 {
 		t.Errorf("%d runs of the plan itself are its history", len(own.x.History()))
 	}
-	other := strings.NewReplacer(`"real"`, `"other"`, `job "t"`, `job "u"`, "job.t", "job.u", "epochs  = 10", "epochs = 20").Replace(realFile)
+	other := strings.NewReplacer(`"real"`, `"other"`, `job "t"`, `job "u"`, "job.t", "job.u", "epochs  = 10",
+		"epochs = 20").Replace(realFile)
 	q := plan(t, other+history, out)
 	if len(q.x.History()) != 2 {
 		t.Fatalf("%d past runs, want 2", len(q.x.History()))
@@ -31,7 +32,8 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	u := q.x.Units()[0]
 	name, kind := u.Identity()
 	past := q.x.History()[0]
-	if past.Job != name || past.Kind != kind || past.Length != 10 || past.Seconds != 3 || past.Resource.Threads != 1 || past.Resource.Host != q.x.HostPrint() {
+	if past.Job != name || past.Kind != kind || past.Length != 10 || past.Seconds != 3 || past.Resource.Threads != 1 ||
+		past.Resource.Host != q.x.HostPrint() {
 		t.Errorf("%+v is not the past of %s (%s)", past, name, kind)
 	}
 	sampled(q, 0.2)

@@ -151,7 +151,8 @@ func TestOnlineEstimatesOfRealJobs(t *testing.T) {
 	if !p.Work[0].Reuse {
 		t.Error("the same runs again:", p.Work[0].Reason)
 	}
-	if p := plan(t, fmt.Sprintf(onlineReal, `"online"`), out); p.Work[0].Reuse || !strings.Contains(p.Work[0].Reason, "policy.sigma") {
+	if p := plan(t, fmt.Sprintf(onlineReal, `"online"`), out); p.Work[0].Reuse ||
+		!strings.Contains(p.Work[0].Reason, "policy.sigma") {
 		t.Errorf("another error is another cell: %+v", p.Work[0])
 	}
 	for _, dir := range []string{"", record.TwinDir} {

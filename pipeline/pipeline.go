@@ -36,7 +36,7 @@ type Options struct {
 	Fetch bool
 	// Source gives the cells; nil means all points of the matrix.
 	Source func(*realise.Experiment) Source
-	// Observe is told of progress, from any goroutine; it may be nil.
+	// Observe, if it is not nil, is called with progress, from any goroutine.
 	Observe func(Progress)
 }
 

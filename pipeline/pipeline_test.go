@@ -144,7 +144,8 @@ func TestSecondRunReusesAll(t *testing.T) {
 	}
 	for _, edited := range []string{
 		"# a comment\n" + simulatedFile,
-		strings.Replace(simulatedFile, "  order   = \"round_robin\"\n  quantum = \"500ms\"\n", "  quantum = \"0.5s\"\n  order   = \"round_robin\"\n", 1),
+		strings.Replace(simulatedFile, "  order   = \"round_robin\"\n  quantum = \"500ms\"\n",
+			"  quantum = \"0.5s\"\n  order   = \"round_robin\"\n", 1),
 	} {
 		if got := reasons(plan(t, edited, out)); len(got) != 0 {
 			t.Errorf("an edit of the form alone runs %v", got)
@@ -166,7 +167,8 @@ func TestEditRunsWhatItTouches(t *testing.T) {
 			continue
 		}
 		w := p.Work[i]
-		if w.Reason != "policy.quantum changed" || len(w.Changes) != 1 || w.Changes[0].String() != "policy.quantum: 500ms → 250ms" {
+		if w.Reason != "policy.quantum changed" || len(w.Changes) != 1 ||
+			w.Changes[0].String() != "policy.quantum: 500ms → 250ms" {
 			t.Errorf("%s runs because %q %v", c.Cell, w.Reason, w.Changes)
 		}
 	}

@@ -40,7 +40,7 @@ type run struct {
 
 // Run executes the plan. It returns *store.InUseError when another process works in
 // the folder, *engine.Unavailable when an engine is not available, and ErrInterrupted
-// when ctx was cancelled; the outcome then tells how far it got.
+// when ctx was cancelled; the outcome then holds what was done.
 func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	if err := p.ready(); err != nil {
 		return nil, err

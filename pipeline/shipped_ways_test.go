@@ -73,6 +73,7 @@ func TestEstimateErrors(t *testing.T) {
 		t.Fatalf("%d variants: %v", len(means), means)
 	}
 	if means["allox 0"] >= means["allox 1"] || means["allox 0"] >= means["fcfs"] {
-		t.Errorf("mean JCT of allox: %.0f s, with errors %.0f s; of fcfs %.0f s", means["allox 0"], means["allox 1"], means["fcfs"])
+		t.Errorf("mean JCT of allox: %.0f s, with errors %.0f s; of fcfs %.0f s", means["allox 0"], means["allox 1"],
+			means["fcfs"])
 	}
 }

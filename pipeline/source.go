@@ -55,6 +55,7 @@ func (p *Plan) ask() (from, to int, err error) {
 	if _, ok := p.source.(*matrix); ok || len(cells) == 0 {
 		p.exhausted = true
 	}
+	p.x.Added(cells)
 	refs := make([]record.CellRef, len(cells))
 	for i, c := range cells {
 		k, err := c.Key()

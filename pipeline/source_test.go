@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/pipeline/realise"
@@ -71,7 +72,8 @@ func TestCellsFollowFromResults(t *testing.T) {
 	if s.seen <= 0 {
 		t.Error("the source has seen no result")
 	}
-	if want := []int{4, 4, 4, 4, 8, 8, 8, 8}; !slices.Equal(totals, want) || !slices.Equal(ended, []int{1, 2, 3, 4, 5, 6, 7, 8}) {
+	if want := []int{4, 4, 4, 4, 8, 8, 8, 8}; !slices.Equal(totals, want) ||
+		!slices.Equal(ended, []int{1, 2, 3, 4, 5, 6, 7, 8}) {
 		t.Errorf("progress: %v of %v", ended, totals)
 	}
 	e, err := record.Open(p.Dir)
@@ -148,5 +150,68 @@ func TestStaleTrials(t *testing.T) {
 	}
 	if _, err := os.Stat(stale); !os.IsNotExist(err) {
 		t.Errorf("the stale folder is still there: %v", err)
+	}
+}
+
+// byWorkload gives the cells of one workload after those of the other.
+type byWorkload struct {
+	x    *realise.Experiment
+	left []string
+}
+
+func (s *byWorkload) Next(func(string) (record.Cell, bool)) ([]*realise.Cell, error) {
+	if len(s.left) == 0 {
+		return nil, nil
+	}
+	next := s.left[0]
+	s.left = s.left[1:]
+	return slices.DeleteFunc(slices.Clone(s.x.Cells()), func(c *realise.Cell) bool { return c.Ref.Workload != next }), nil
+}
+
+// Samples that only a cell needs which was added during the run are taken then, and
+// their estimates are in the results with the others.
+func TestSamplesOfAddedCells(t *testing.T) {
+	file := strings.Replace(script, "workload \"w\"", "job \"u\" {\n  command = [\"true\", \"x\"]\n  epochs = 20\n}\n\n"+
+		"workload \"v\" {\n  submit { job = job.u }\n}\n\nworkload \"w\"", 1)
+	out := t.TempDir()
+	plan := func() *Plan {
+		p, err := New(loadSmall(t, file), Options{Out: out, Source: func(x *realise.Experiment) Source {
+			return &byWorkload{x: x, left: []string{"w", "v"}}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := plan()
+	if len(p.Cells) != 1 || len(p.Pieces) != 2 {
+		t.Fatalf("%d cells and %d pieces are planned", len(p.Cells), len(p.Pieces))
+	}
+	for _, w := range p.Pieces {
+		if made := !w.Reuse; made != (w.Name == "t") {
+			t.Errorf("before any result the samples of %s are made: %v (%s)", w.Name, made, w.Reason)
+		}
+	}
+	if o, err := p.Run(context.Background()); err != nil || o.Ran != 2 || o.Failed != 0 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	sampled := map[string]int{}
+	for _, r := range sampleRows(t, out) {
+		sampled[r.Job]++
+	}
+	if sampled["t"] != 2 || sampled["u"] != 2 {
+		t.Errorf("samples by job: %v, want two of each", sampled)
+	}
+	e, err := record.Open(p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := e.Estimates()
+	if err != nil || len(rows) != 2 {
+		t.Errorf("%d estimates, want those of both jobs: %v", len(rows), err)
+	}
+	again := plan()
+	if o, err := again.Run(context.Background()); err != nil || o.Ran != 0 {
+		t.Errorf("the second run: %+v, %v", o, err)
 	}
 }

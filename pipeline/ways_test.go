@@ -159,7 +159,8 @@ func TestKeysOfWays(t *testing.T) {
 	}
 	before := keys("", "")
 	for _, edit := range [][2]string{
-		{"V100 = 4 }", "V100 = 5 }"}, {`gpu     = "K80"`, `gpu     = "V100"`}, {`exponential("1s")` + "\n      gpu_rate", `exponential("2s")` + "\n      gpu_rate"},
+		{"V100 = 4 }", "V100 = 5 }"}, {`gpu     = "K80"`, `gpu     = "V100"`},
+		{`exponential("1s")` + "\n      gpu_rate", `exponential("2s")` + "\n      gpu_rate"},
 		{`alternative "gpu"`, `alternative "device"`}, {"gpus = 1", "gpus = 1\n threads = 2"},
 	} {
 		for i, key := range keys(edit[0], edit[1]) {

@@ -135,7 +135,8 @@ func TestAlphaMatchesTheLeastProgress(t *testing.T) {
 		jobs = append(jobs, of(user, at(0, 1, 2)))
 	}
 	jobs[2].Predicted, jobs[3].Predicted = 4*time.Second, 4*time.Second
-	for alpha, want := range map[float64]string{1: "A|11|B|..11|C|....1111|D|........1111|", 0.5: "A|11|B|......11|C|..1111|D|........1111|"} {
+	for alpha, want := range map[float64]string{1: "A|11|B|..11|C|....1111|D|........1111|",
+		0.5: "A|11|B|......11|C|..1111|D|........1111|"} {
 		r := Run{Policy: Policy{Order: AlloX, Settings: Settings{"alpha": alpha}}, Cluster: one(1), Jobs: number(jobs)}
 		_, tr := simulate(t, r, nil)
 		got := strings.NewReplacer("\n", "", " |", "|").Replace(gantt(r.Jobs, tr.events))
@@ -206,7 +207,8 @@ func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 			t.Error("the run has changed the jobs that it was given")
 		}
 		again, tr2 := execute(t, r, work, simulated.Options{})
-		if !reflect.DeepEqual(tr.events, tr2.events) || !reflect.DeepEqual(out, again) || !reflect.DeepEqual(tr.decisions, tr2.decisions) {
+		if !reflect.DeepEqual(tr.events, tr2.events) || !reflect.DeepEqual(out, again) ||
+			!reflect.DeepEqual(tr.decisions, tr2.decisions) {
 			t.Errorf("%s: the same jobs give another trace", p)
 		}
 	})

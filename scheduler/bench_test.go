@@ -63,7 +63,8 @@ func benchmark(b *testing.B, p Policy, cores int, jobs []Job) {
 		}
 		var count tally
 		began := time.Now()
-		o, err := Run{Policy: p, Cluster: one(cores), Jobs: jobs, Engine: engine, Recorder: &count, EventsOnly: true}.Execute(context.Background())
+		o, err := Run{Policy: p, Cluster: one(cores), Jobs: jobs, Engine: engine, Recorder: &count,
+			EventsOnly: true}.Execute(context.Background())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -94,8 +95,10 @@ func BenchmarkFCFS(b *testing.B) {
 func BenchmarkOverload(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
 		for _, p := range []Policy{
-			{Order: FCFS, Backfill: NoBackfill}, {Order: SJF}, {Order: EDF}, {Order: Priority, Preemption: PausePreemption}, {Order: SRTF},
-			{Order: LAS, Settings: Settings{"quantum": time.Hour}}, {Order: Fair, Settings: Settings{"quantum": time.Hour}}, {Order: RoundRobin, Settings: Settings{"quantum": time.Hour}},
+			{Order: FCFS, Backfill: NoBackfill}, {Order: SJF}, {Order: EDF}, {Order: Priority, Preemption: PausePreemption},
+			{Order: SRTF},
+			{Order: LAS, Settings: Settings{"quantum": time.Hour}}, {Order: Fair, Settings: Settings{"quantum": time.Hour}},
+			{Order: RoundRobin, Settings: Settings{"quantum": time.Hour}},
 			{Backfill: EASY}, {Backfill: FirstFit}, {Backfill: Conservative},
 		} {
 			if p.Backfill == Conservative && n > 1000 || p.Order == LAS && n > 10_000 {
@@ -118,7 +121,8 @@ func BenchmarkOverload(b *testing.B) {
 func BenchmarkRoundRobin(b *testing.B) {
 	for _, cores := range []int{1, 16, 1024} {
 		b.Run(fmt.Sprintf("quanta=100/jobs=100000/cores=%d", cores), func(b *testing.B) {
-			benchmark(b, Policy{Order: RoundRobin, Settings: Settings{"quantum": 10 * time.Millisecond}}, cores, poisson(100_000, cores, 0.95, 1))
+			benchmark(b, Policy{Order: RoundRobin, Settings: Settings{"quantum": 10 * time.Millisecond}}, cores,
+				poisson(100_000, cores, 0.95, 1))
 		})
 	}
 	b.Run("quanta=100/jobs=100000/cores=16/overload", func(b *testing.B) {

@@ -83,7 +83,8 @@ func TestNoSlowdownIsNoContention(t *testing.T) {
 		jobs, work := drawJobs(t, c, false)
 		r := Run{Policy: drawPolicy(t), Cluster: c, Jobs: jobs, Resizes: drawResizes(t, jobs)}
 		none := func(int, int, int) float64 { return 1 }
-		o := simulated.Options{Noise: 0.3, Seed: 5, Overheads: simulated.Overheads{Start: 7e6, Pause: 1e6, Resume: 2e6, Resize: 3e6}}
+		o := simulated.Options{Noise: 0.3, Seed: 5,
+			Overheads: simulated.Overheads{Start: 7e6, Pause: 1e6, Resume: 2e6, Resize: 3e6}}
 		plain, _ := execute(t, r, work, o)
 		o.Contention = &simulated.Contention{Slowdown: none, Cluster: c}
 		clocked, _ := execute(t, r, work, o)

@@ -164,7 +164,7 @@ func TestWhatCanNotBeRunIsRefused(t *testing.T) {
 	}
 }
 
-// A job that asks for more than the machine has can not be waited for. Under
+// A job that asks for more than the machine has cannot be waited for. Under
 // a rule that gives less than the request it runs.
 func TestMoreThanTheMachineHas(t *testing.T) {
 	jobs := number([]Job{at(0, 8, 1)})

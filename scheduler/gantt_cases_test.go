@@ -364,7 +364,8 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// C has had nothing. A and B have had the same, so the higher number is paused. At 2 the turn of A is over: B has had less.
+		// C has had nothing. A and B have had the same, so the higher number is paused. At 2 the turn of A is over: B has
+		// had less.
 		name: "las, always attend", cores: 2,
 		policy: Policy{Order: LAS, Settings: Settings{"quantum": 2 * time.Second}, Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 1, 3), at(0, 1, 3), at(1, 1, 2)},

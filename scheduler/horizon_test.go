@@ -29,7 +29,8 @@ func TestHorizonClosesTheRun(t *testing.T) {
 			t.Errorf("job %d is %s, want %s", i, o.Jobs[i].State, want)
 		}
 	}
-	if w := o.Jobs[1]; w.Waiting != 3*time.Second || w.Service != 0 || w.FirstStart != Never || w.Reason != "the cell was closed at 4s" {
+	if w := o.Jobs[1]; w.Waiting != 3*time.Second || w.Service != 0 || w.FirstStart != Never ||
+		w.Reason != "the cell was closed at 4s" {
 		t.Errorf("the job that waited: %+v", w)
 	}
 	if last := tr.events[len(tr.events)-1]; last.Kind != Stop || last.Job != 1 {
@@ -75,11 +76,16 @@ func TestLivelock(t *testing.T) {
 		policy Policy
 		stuck  bool
 	}{
-		{"resuming takes the quantum", simulated.Overheads{Resume: time.Second}, Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, true},
-		{"together they take it", simulated.Overheads{Pause: 400 * time.Millisecond, Resume: 700 * time.Millisecond}, Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, true},
-		{"half of it, least attained service", simulated.Overheads{Resume: 500 * time.Millisecond}, Policy{Order: LAS, Settings: Settings{"quantum": time.Second}}, false},
-		{"half of it", simulated.Overheads{Resume: 500 * time.Millisecond}, Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, false},
-		{"starting takes many turns", simulated.Overheads{Start: 500 * time.Second}, Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, false},
+		{"resuming takes the quantum", simulated.Overheads{Resume: time.Second},
+			Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, true},
+		{"together they take it", simulated.Overheads{Pause: 400 * time.Millisecond, Resume: 700 * time.Millisecond},
+			Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, true},
+		{"half of it, least attained service", simulated.Overheads{Resume: 500 * time.Millisecond},
+			Policy{Order: LAS, Settings: Settings{"quantum": time.Second}}, false},
+		{"half of it", simulated.Overheads{Resume: 500 * time.Millisecond},
+			Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, false},
+		{"starting takes many turns", simulated.Overheads{Start: 500 * time.Second},
+			Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, false},
 	} {
 		jobs := number([]Job{at(0, 1, 100), at(0, 1, 100), at(0, 1, 300)})
 		engine, err := simulated.New(jobs, works(jobs), simulated.Options{Overheads: c.costs})
@@ -105,7 +111,8 @@ func (lazy) Next(context.Context, time.Duration) (time.Duration, []Notice, error
 
 func TestEngineThatDoesNotAdvance(t *testing.T) {
 	jobs := number([]Job{at(1, 1, 1)})
-	_, err := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: lazy{newFlaky(t, jobs)}}.Execute(context.Background())
+	_, err := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs,
+		Engine: lazy{newFlaky(t, jobs)}}.Execute(context.Background())
 	if err == nil || errors.Is(err, ErrStuck) {
 		t.Errorf("%v", err)
 	}
@@ -120,7 +127,8 @@ func TestLostJobIsAnError(t *testing.T) {
 		engine.ends = func(ended []Notice) []Notice {
 			return slices.DeleteFunc(ended, func(e Notice) bool { return e.Job == 1 })
 		}
-		o, err := Run{Policy: Policy{}, Cluster: one(2), Jobs: jobs, Engine: engine, Until: until}.Execute(context.Background())
+		o, err := Run{Policy: Policy{}, Cluster: one(2), Jobs: jobs, Engine: engine,
+			Until: until}.Execute(context.Background())
 		if err == nil || o.Jobs[0].State != Finished || o.Jobs[1].State != Running {
 			t.Errorf("until %s: %v; the jobs are %s and %s", until, err, o.Jobs[0].State, o.Jobs[1].State)
 		}

@@ -93,7 +93,8 @@ func makespan(jobs []Job, o Outcome) time.Duration {
 // perfect estimates.
 func nasaHalf(t testing.TB) workload.Trace {
 	t.Helper()
-	tr, err := formats.Find("swf").Read("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"), formats.Options{})
+	tr, err := formats.Find("swf").Read("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"),
+		formats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,8 @@ func TestNASAStartsAreThoseOfTwoIndependentPrograms(t *testing.T) {
 		order          Order
 		wait, makespan float64
 	}{4: {FCFS, 440292.457, 4650744}, 5: {SJF, 21946.661, 4622833}} {
-		o := runValidated(t, Run{Policy: Policy{Order: c.order}, Cluster: one(128), Jobs: tr.Jobs}, fullRequests(tr), simulated.Options{})
+		o := runValidated(t, Run{Policy: Policy{Order: c.order}, Cluster: one(128), Jobs: tr.Jobs}, fullRequests(tr),
+			simulated.Options{})
 		wrong := 0
 		for i, row := range rows[1:] {
 			want, err := strconv.Atoi(row[column])
@@ -144,13 +146,15 @@ func TestNASAStartsAreThoseOfTwoIndependentPrograms(t *testing.T) {
 // The log as it is has 173 jobs of run time zero, and arrivals at which
 // everything fits: nobody waits for ever, and all are accounted for.
 func TestNASAWithRunTimesOfZero(t *testing.T) {
-	tr, err := formats.Find("swf").Read("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"), formats.Options{})
+	tr, err := formats.Find("swf").Read("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"),
+		formats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range []Policy{
 		{Order: FCFS}, {Order: SJF}, {Order: FCFS, Backfill: EASY}, {Order: FCFS, Backfill: Conservative},
-		{Order: SRTF}, {Order: LAS, Settings: Settings{"quantum": time.Minute}}, {Order: RoundRobin, Settings: Settings{"quantum": time.Minute}},
+		{Order: SRTF}, {Order: LAS, Settings: Settings{"quantum": time.Minute}},
+		{Order: RoundRobin, Settings: Settings{"quantum": time.Minute}},
 	} {
 		o := runValidated(t, Run{Policy: p, Cluster: one(128), Jobs: tr.Jobs}, fullRequests(tr), simulated.Options{})
 		zero := 0
@@ -182,7 +186,8 @@ func TestOARWaitsAreThoseOfAReferenceEASY(t *testing.T) {
 	real := map[int][2]float64{1: {11123, 11284}, 2: {10933, 10988}, 3: {12534, 12534}}
 	for seed, want := range map[int]float64{1: 114.7, 2: 386.2, 3: 238.7} {
 		tr := oar(t, seed)
-		o := runValidated(t, Run{Policy: Policy{Backfill: EASY}, Cluster: one(128), Jobs: tr.Jobs}, fullRequests(tr), simulated.Options{})
+		o := runValidated(t, Run{Policy: Policy{Backfill: EASY}, Cluster: one(128), Jobs: tr.Jobs}, fullRequests(tr),
+			simulated.Options{})
 		got := meanWait(o)
 		t.Logf("seed %d: mean wait %.1f s (reference %.1f), makespan %.0f s", seed, got, want, o.End.Seconds())
 		if math.Abs(got/want-1) > 0.1 {

@@ -28,7 +28,8 @@ type faulty struct {
 	refused map[int]bool // jobs that cannot be started
 }
 
-func newFaulty(t *rapid.T, jobs []Job, work []simulated.Scaling, fails []int, refused map[int]bool, o simulated.Options) *faulty {
+func newFaulty(t *rapid.T, jobs []Job, work []simulated.Scaling, fails []int, refused map[int]bool,
+	o simulated.Options) *faulty {
 	f := &faulty{begun: make([]int, len(jobs)), fails: fails, refused: refused}
 	var attempts []Job
 	var works []simulated.Scaling
@@ -176,13 +177,15 @@ func TestAnyMixtureIsValid(t *testing.T) {
 			case m.fails[i] > m.Jobs[i].Retries:
 				want = Failed
 			}
-			closed := m.Until > 0 && (r.State == Stopped && r.Finish == m.Until || r.State == Pending && m.Jobs[i].Arrival > m.Until)
+			closed := m.Until > 0 && (r.State == Stopped && r.Finish == m.Until || r.State == Pending &&
+				m.Jobs[i].Arrival > m.Until)
 			if !closed && (r.State != want || r.Restarts != restarts) {
 				t.Errorf("%s: job %d is %s after %d restarts, want %s after %d", m.Policy, i, r.State, r.Restarts, want, restarts)
 			}
 		}
 		again, tr2 := m.execute(t)
-		if !reflect.DeepEqual(tr.events, tr2.events) || !reflect.DeepEqual(out, again) || !reflect.DeepEqual(tr.decisions, tr2.decisions) {
+		if !reflect.DeepEqual(tr.events, tr2.events) || !reflect.DeepEqual(out, again) ||
+			!reflect.DeepEqual(tr.decisions, tr2.decisions) {
 			t.Errorf("%s: the same seed gives another trace", m.Policy)
 		}
 	})

@@ -64,7 +64,8 @@ func TestReservationsAskTheOutlook(t *testing.T) {
 	cluster := Cluster{Nodes: []Node{{Threads: 1, GPUs: 1, GPU: "K80"}, {Threads: 1, GPUs: 1, GPU: "V100"}}}
 	c := at(1, 2, 2)
 	c.Nodes = 2
-	plain, typed := outlooks(t, Policy{Backfill: EASY}, cluster, []Job{at(0, 1, 4), at(0, 1, 6), c, at(7, 1, 1)}, 8, 6, 2, 1)
+	plain, typed := outlooks(t, Policy{Backfill: EASY}, cluster, []Job{at(0, 1, 4), at(0, 1, 6), c, at(7, 1, 1)}, 8, 6, 2,
+		1)
 	if diff := cmp.Diff([]time.Duration{0, 0, 8, 10}, plain); diff != "" {
 		t.Error("by cores:", diff)
 	}

@@ -85,7 +85,8 @@ func drawJobs(t *rapid.T, c Cluster, plain bool) ([]Job, []simulated.Scaling) {
 			}
 		}
 		jobs[i] = j
-		work[i] = simulated.Scaling{Scaled: run, Threads: j.Threads, Parallel: 0.5 + 0.5*float64(rapid.IntRange(0, 1).Draw(t, "parallel"))}
+		work[i] = simulated.Scaling{Scaled: run, Threads: j.Threads,
+			Parallel: 0.5 + 0.5*float64(rapid.IntRange(0, 1).Draw(t, "parallel"))}
 	}
 	return number(jobs), work
 }
@@ -158,7 +159,8 @@ func TestAnyRunIsValid(t *testing.T) {
 			}
 		}
 		again, tr2 := execute(t, r, work, o)
-		if !reflect.DeepEqual(tr.events, tr2.events) || !reflect.DeepEqual(out, again) || !reflect.DeepEqual(tr.decisions, tr2.decisions) {
+		if !reflect.DeepEqual(tr.events, tr2.events) || !reflect.DeepEqual(out, again) ||
+			!reflect.DeepEqual(tr.decisions, tr2.decisions) {
 			t.Errorf("%s: the same seed gives another trace", r.Policy)
 		}
 	})
@@ -169,14 +171,16 @@ func TestFCFSStartsInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
 		jobs, work := drawJobs(t, c, false)
-		r := Run{Policy: Policy{Allocation: rapid.SampledFrom([]Allocation{Strict, AlwaysAttend, MaxProp}).Draw(t, "allocation")}, Cluster: c, Jobs: jobs}
+		r := Run{Policy: Policy{Allocation: rapid.SampledFrom([]Allocation{Strict, AlwaysAttend, MaxProp}).Draw(t,
+			"allocation")}, Cluster: c, Jobs: jobs}
 		_, tr := execute(t, r, work, simulated.Options{})
 		last := -1
 		for _, e := range tr.events {
 			if e.Kind != Start {
 				continue
 			}
-			if last >= 0 && (jobs[e.Job].Arrival < jobs[last].Arrival || jobs[e.Job].Arrival == jobs[last].Arrival && e.Job < last) {
+			if last >= 0 && (jobs[e.Job].Arrival < jobs[last].Arrival || jobs[e.Job].Arrival == jobs[last].Arrival &&
+				e.Job < last) {
 				t.Errorf("job %d starts after job %d", e.Job, last)
 			}
 			last = e.Job
@@ -228,7 +232,8 @@ func TestEASYNeverDelaysTheFirst(t *testing.T) {
 }
 
 // earliest returns when so many cores are free if nothing else starts.
-func earliest(cores int, jobs []Job, running map[int]bool, ends []time.Duration, need int, now time.Duration) time.Duration {
+func earliest(cores int, jobs []Job, running map[int]bool, ends []time.Duration, need int,
+	now time.Duration) time.Duration {
 	var at []time.Duration
 	free := cores
 	for j := range jobs {
@@ -261,7 +266,9 @@ func TestNoPriorityInversion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cores := rapid.IntRange(1, 6).Draw(t, "cores")
 		jobs, work := drawJobs(t, one(cores), true)
-		r := Run{Policy: Policy{Order: Priority, Preemption: PausePreemption, Victims: rapid.SampledFrom([]VictimRule{LongestRun, SmallestRequest}).Draw(t, "victims")}, Cluster: one(cores), Jobs: jobs}
+		r := Run{Policy: Policy{Order: Priority, Preemption: PausePreemption,
+			Victims: rapid.SampledFrom([]VictimRule{LongestRun, SmallestRequest}).Draw(t, "victims")}, Cluster: one(cores),
+			Jobs: jobs}
 		_, tr := execute(t, r, work, simulated.Options{})
 		running, waiting := map[int]bool{}, map[int]bool{}
 		for i, e := range tr.events {
@@ -314,7 +321,8 @@ func TestRoundRobinServesWithinARound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs, work := drawJobs(t, one(1), true)
 		quantum := time.Duration(rapid.IntRange(1, 4).Draw(t, "quantum")) * time.Second
-		_, tr := execute(t, Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": quantum}}, Cluster: one(1), Jobs: jobs}, work, simulated.Options{})
+		_, tr := execute(t, Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": quantum}}, Cluster: one(1),
+			Jobs: jobs}, work, simulated.Options{})
 		since := map[int]time.Duration{}
 		for _, e := range tr.events {
 			switch e.Kind {
@@ -362,7 +370,8 @@ func TestConservativeFillsTheEarliestGaps(t *testing.T) {
 			jobs[i].Number = i
 			work[i] = simulated.FullRequest(jobs[i].Predicted, jobs[i].Threads)
 		}
-		out, _ := execute(t, Run{Policy: Policy{Backfill: Conservative}, Cluster: one(cores), Jobs: jobs}, work, simulated.Options{})
+		out, _ := execute(t, Run{Policy: Policy{Backfill: Conservative}, Cluster: one(cores), Jobs: jobs}, work,
+			simulated.Options{})
 		used := make([]int, 1000) // cores in each second
 		for i, j := range jobs {
 			length := int(j.Predicted / time.Second)

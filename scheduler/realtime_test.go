@@ -115,8 +115,9 @@ func TestAQuantumBeginsAtTheRealStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tr trace
-	r := Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, Cluster: one(1), Jobs: jobs, Recorder: &tr,
-		Engine: &sluggish{Engine: inner, lag: 100 * time.Millisecond, hide: func() bool { return false }}}
+	r := Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, Cluster: one(1), Jobs: jobs,
+		Recorder: &tr,
+		Engine:   &sluggish{Engine: inner, lag: 100 * time.Millisecond, hide: func() bool { return false }}}
 	if _, err := r.Execute(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,8 @@ func (c *clumsy) Next(_ context.Context, until time.Duration) (time.Duration, []
 func TestRetries(t *testing.T) {
 	policies := []Policy{
 		{}, {Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, {Order: Priority, Preemption: PausePreemption},
-		{Allocation: MaxProp}, {Allocation: AlwaysAttend, Backfill: EASY}, {Order: LAS, Preemption: PausePreemption, Settings: Settings{"quantum": time.Second}},
+		{Allocation: MaxProp}, {Allocation: AlwaysAttend, Backfill: EASY},
+		{Order: LAS, Preemption: PausePreemption, Settings: Settings{"quantum": time.Second}},
 		{Order: Fair, Settings: Settings{"quantum": time.Second}},
 	}
 	for _, p := range policies {
@@ -76,7 +77,8 @@ func TestRetries(t *testing.T) {
 		jobs[1].Retries = 1
 		jobs[2].Retries = 3
 		cluster := Cluster{Nodes: []Node{{Name: "n", Threads: 2, Memory: 8}}}
-		e := &clumsy{jobs: jobs, fails: map[int]int{0: 2, 1: 2, 2: 1, 3: 1}, left: make([]time.Duration, len(jobs)), end: map[int]time.Duration{}}
+		e := &clumsy{jobs: jobs, fails: map[int]int{0: 2, 1: 2, 2: 1, 3: 1}, left: make([]time.Duration, len(jobs)),
+			end: map[int]time.Duration{}}
 		var tr trace
 		o, err := Run{Policy: p, Cluster: cluster, Jobs: jobs, Engine: e, Recorder: &tr}.Execute(context.Background())
 		if err != nil {
@@ -106,7 +108,8 @@ func TestRetryGantt(t *testing.T) {
 	jobs[0].Retries = 1
 	e := &clumsy{jobs: jobs, fails: map[int]int{0: 1}, left: make([]time.Duration, 2), end: map[int]time.Duration{}}
 	var tr trace
-	if _, err := (Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: e, Recorder: &tr}).Execute(context.Background()); err != nil {
+	if _, err := (Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: e,
+		Recorder: &tr}).Execute(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if got := gantt(jobs, tr.events); got != "A |1111|\nB | ...11|\n" {
@@ -122,7 +125,8 @@ func TestRetryIsPredictedAnew(t *testing.T) {
 		jobs[0].Retries = 1
 		e := &clumsy{jobs: jobs, fails: map[int]int{0: 1}, left: make([]time.Duration, 2), end: map[int]time.Duration{}}
 		var tr trace
-		if _, err := (Run{Policy: p, Cluster: one(1), Jobs: jobs, Engine: e, Recorder: &tr}).Execute(context.Background()); err != nil {
+		if _, err := (Run{Policy: p, Cluster: one(1), Jobs: jobs, Engine: e,
+			Recorder: &tr}).Execute(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if got := gantt(jobs, tr.events); got != "A |1111...1111|\nB |    111|\n" {
@@ -145,7 +149,8 @@ func TestReservationsKnowOfRetries(t *testing.T) {
 	e := &clumsy{jobs: jobs, fails: map[int]int{0: 1}, left: make([]time.Duration, 3), end: map[int]time.Duration{}}
 	e.early = map[int]time.Duration{0: 2 * time.Second}
 	var tr trace
-	if _, err := (Run{Policy: Policy{Backfill: EASY}, Cluster: one(2), Jobs: jobs, Engine: e, Recorder: &tr}).Execute(context.Background()); err != nil {
+	if _, err := (Run{Policy: Policy{Backfill: EASY}, Cluster: one(2), Jobs: jobs, Engine: e,
+		Recorder: &tr}).Execute(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if got := gantt(jobs, tr.events); got != "A |111111|\nB | .....22|\nC | .1111|\n" {

@@ -17,7 +17,8 @@ import (
 
 // replicated runs a cell with several seeds and returns the mean of what
 // measure says of it, and half of its 99% confidence interval.
-func replicated(t *testing.T, replicates int, r Run, jobs func(seed int64) []Job, measure func([]Job, Outcome) float64) (mean, half float64) {
+func replicated(t *testing.T, replicates int, r Run, jobs func(seed int64) []Job,
+	measure func([]Job, Outcome) float64) (mean, half float64) {
 	t.Helper()
 	xs := make([]float64, replicates)
 	for i := range xs {
@@ -83,7 +84,8 @@ func TestRoundRobinTendsToProcessorSharing(t *testing.T) {
 		"exponential":      func(u float64) float64 { return -math.Log(1 - u) },
 		"hyperexponential": func(u float64) float64 { return hyper(u) },
 	} {
-		got, half := replicated(t, 8, Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": quantum}}, Cluster: one(1)}, func(seed int64) []Job {
+		got, half := replicated(t, 8, Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": quantum}},
+			Cluster: one(1)}, func(seed int64) []Job {
 			rng := workload.Stream(seed, "ps", name)
 			jobs := make([]Job, 2000)
 			now := 0.0
@@ -116,10 +118,14 @@ func hyper(u float64) float64 {
 func TestSRTFIsTheBestOrderOnOneCore(t *testing.T) {
 	jobs := poisson(3000, 1, 0.9, 3)
 	mean := func(p Policy) float64 {
-		return steady(jct)(jobs, runValidated(t, Run{Policy: p, Cluster: one(1), Jobs: jobs}, works(jobs), simulated.Options{}))
+		return steady(jct)(jobs, runValidated(t, Run{Policy: p, Cluster: one(1), Jobs: jobs}, works(jobs),
+			simulated.Options{}))
 	}
 	best := mean(Policy{Order: SRTF})
-	for _, p := range []Policy{{}, {Order: SJF}, {Order: SJF, Preemption: PausePreemption}, {Order: LAS, Settings: Settings{"quantum": time.Second}}, {Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, {Order: Fair, Settings: Settings{"quantum": time.Second}}} {
+	for _, p := range []Policy{{}, {Order: SJF}, {Order: SJF, Preemption: PausePreemption},
+		{Order: LAS, Settings: Settings{"quantum": time.Second}},
+		{Order: RoundRobin, Settings: Settings{"quantum": time.Second}},
+		{Order: Fair, Settings: Settings{"quantum": time.Second}}} {
 		if other := mean(p); other <= best {
 			t.Errorf("%s: mean JCT %.3f s, SRTF %.3f s", p, other, best)
 		}

@@ -16,7 +16,8 @@ import (
 )
 
 // tables are the names of the tables that a folder of results may have.
-var tables = []string{"jobs", "metrics", "timings", "samples", "estimates", "accuracy", "profiling", "comparisons", "fidelity",
+var tables = []string{"jobs", "metrics", "timings", "samples", "estimates", "accuracy", "profiling", "comparisons",
+	"fidelity",
 	"fidelity_jobs"}
 
 func (a *app) exportTableCommand() *cobra.Command {

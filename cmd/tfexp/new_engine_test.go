@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// steady is an engine that package engine does not know: each job takes the time that the hardware says, whatever the job,
-// and none can be paused.
+// steady is an engine that package engine does not know: each job takes the time that the hardware says, whatever
+// the job, and none can be paused.
 var steady = &engine.Kind{
 	Name: "steady", Rank: 90, Clusters: true,
 	Doc: "pretends that all jobs take the same time",
@@ -76,8 +76,8 @@ policy "p" {
 }
 `
 
-// An engine is one value that is registered: the language, its reference, the checks, the plan, the keys, the run and the
-// report then know it.
+// An engine is one value that is registered: the language, its reference, the checks, the plan, the keys, the run
+// and the report then know it.
 func TestNewEngine(t *testing.T) {
 	engine.Register(steady)
 	dir := t.TempDir()

@@ -26,7 +26,8 @@ var tally = &formats.Format{
 	Name: "tally", Endings: []string{".tally"}, Holds: formats.RunTimes | formats.GPUs, NeedsRunTimes: true,
 	Doc: "A line is `<name> <class> <arrival s> <cores> <GPUs> <run time s>`.",
 	Args: []schema.Arg{formats.UnitArg, {
-		Name: "classes", Type: schema.Strings, Doc: "The classes of jobs that are taken.", DefaultDoc: "all", Example: `["train"]`,
+		Name: "classes", Type: schema.Strings, Doc: "The classes of jobs that are taken.", DefaultDoc: "all",
+		Example: `["train"]`,
 	}},
 	Reader: func(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 		var b workload.Builder

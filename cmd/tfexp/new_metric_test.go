@@ -50,12 +50,14 @@ func init() {
 				}
 			}
 			return []plot.Figure{{
-				Picture: plot.Picture{Name: "bars-" + m.Name, Kind: "bars", Title: "Bars of " + m.Title, Caption: "Bars, one a cell: " + m.Title + "."},
-				Width:   200, Height: 100,
+				Picture: plot.Picture{Name: "bars-" + m.Name, Kind: "bars", Title: "Bars of " + m.Title,
+					Caption: "Bars, one a cell: " + m.Title + "."},
+				Width: 200, Height: 100,
 				Paint: func(c draw.Canvas) {
 					for i, x := range bars {
 						left := vg.Length(10 * i)
-						c.FillPolygon(nil, []vg.Point{{X: left}, {X: left + 8}, {X: left + 8, Y: vg.Length(x)}, {X: left, Y: vg.Length(x)}})
+						c.FillPolygon(nil, []vg.Point{{X: left}, {X: left + 8}, {X: left + 8, Y: vg.Length(x)},
+							{X: left, Y: vg.Length(x)}})
 					}
 				},
 			}}, nil

@@ -8,7 +8,7 @@ const EstimateError = "estimate_error_pct"
 
 var thresholdBlock = &schema.Block{
 	Name: "threshold", Label: "metric: a column of metrics.csv, with or without its `_s`; or `" + EstimateError + "`",
-	Doc: "A bound on the results: on the mean over the replicates, for every policy, workload and hardware. If no " +
+	Doc: "A bound on the results: on average over the replicates, for every policy, workload and hardware. If no " +
 		"cell has failed and a threshold is missed, `tfexp run` ends with exit status 5. `" + EstimateError +
 		"` is the mean absolute error of the estimates of `model` (not of `models`), in percent of the actual run " +
 		"times.",

@@ -56,6 +56,7 @@ hardware "measured" {
 			Doc: "The rows of `file` that count: those with these texts in these columns.", Example: `{ model = "resnet" }`},
 		{Name: "threads", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
 			DefaultDoc: "the threads of the node",
-			Doc:        "The cores that the jobs of a node really share, where its `threads` promise more than there are.", Example: `8`},
+			Doc:        "The cores that the jobs of a node really share, where its `threads` promise more than there are.",
+			Example:    `8`},
 	},
 }

@@ -31,7 +31,8 @@ func constant(n int) func(int) int { return func(int) int { return n } }
 
 func TestThreadsDoNotChangeTheResult(t *testing.T) {
 	for _, args := range [][]string{
-		{"softmax", "--batch", "1437"}, {"svm"}, {"mlp", "--batch", "64"}, {"mlp", "--hidden", "200,90"}, {"cnn", "--optimizer", "sgd"},
+		{"softmax", "--batch", "1437"}, {"svm"}, {"mlp", "--batch", "64"}, {"mlp", "--hidden", "200,90"},
+		{"cnn", "--optimizer", "sgd"},
 	} {
 		c := configOf(t, args...)
 		const steps = 46 // one more than a pass
@@ -142,7 +143,8 @@ func TestTeamDoesEveryItemOnce(t *testing.T) {
 }
 
 func BenchmarkEpoch(b *testing.B) {
-	for _, args := range [][]string{{"softmax"}, {"svm"}, {"mlp"}, {"mlp", "--hidden", "256,128", "--batch", "64"}, {"cnn", "--batch", "64"}} {
+	for _, args := range [][]string{{"softmax"}, {"svm"}, {"mlp"}, {"mlp", "--hidden", "256,128", "--batch", "64"},
+		{"cnn", "--batch", "64"}} {
 		for _, threads := range []int{1, 2} {
 			c, _, err := parse(args, nil)
 			if err != nil {

@@ -74,7 +74,8 @@ func TestControlKeepsTheAllotmentOfABrokenFile(t *testing.T) {
 	if _, _, err := c.Read(); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"", "4", "1 2 3", "0 4", "1 -1", "one two", "1 2x", "{", `{"intra":-1}`, `{"time_left":-1}`,
+	for _, text := range []string{"", "4", "1 2 3", "0 4", "1 -1", "one two", "1 2x", "{", `{"intra":-1}`,
+		`{"time_left":-1}`,
 		`{"change":"sideways"}`, `{"deepen":"all"}`, `{"serial":-2}`} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -161,7 +162,8 @@ func TestRequests(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control")
 	c := NewControl(path)
 	var all []Request
-	for i, m := range []Message{{Serial: 1, Deepen: pointer(1)}, {Serial: 1, Deepen: pointer(1), Intra: 2}, {Deepen: pointer(1)}, {Deepen: pointer(1)}} {
+	for i, m := range []Message{{Serial: 1, Deepen: pointer(1)}, {Serial: 1, Deepen: pointer(1), Intra: 2},
+		{Deepen: pointer(1)}, {Deepen: pointer(1)}} {
 		if err := WriteMessage(path, m); err != nil {
 			t.Fatal(err)
 		}

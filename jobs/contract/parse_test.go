@@ -35,10 +35,13 @@ func TestParse(t *testing.T) {
 			Report{Startup: 1, Epochs: []float64{3}, Save: 2}},
 		{"several, last", Last, lines("[1,2,3,4]", "[5,6,7]"), Report{Startup: 5, Epochs: []float64{6}, Save: 7}},
 		{"several, longest", Longest, lines("[1,2,3,4]", "[5,6,7]"), Report{Startup: 1, Epochs: []float64{2, 3}, Save: 4}},
-		{"several, longest of equals", Longest, lines("[1,2,3]", "[5,6,7]"), Report{Startup: 5, Epochs: []float64{6}, Save: 7}},
+		{"several, longest of equals", Longest, lines("[1,2,3]", "[5,6,7]"),
+			Report{Startup: 5, Epochs: []float64{6}, Save: 7}},
 		{"several, first", First, lines("[1,2,3]", "[5,6,7,8]"), Report{Startup: 1, Epochs: []float64{2}, Save: 3}},
-		{"several in a line", Last, strings.ReplaceAll(lines("[1,2]", "[3,4]"), "\n", ""), Report{Startup: 3, Epochs: []float64{}, Save: 4}},
-		{"broken ones", Last, lines("[1,2,3]", "[1,x,3]", "[]", "1,2", "[1,-2,3]", "[1,NaN,3]", "[1,1e999,3]") + "<TIME_WRITTER_OUTPUT>[1,\n",
+		{"several in a line", Last, strings.ReplaceAll(lines("[1,2]", "[3,4]"), "\n", ""),
+			Report{Startup: 3, Epochs: []float64{}, Save: 4}},
+		{"broken ones", Last, lines("[1,2,3]", "[1,x,3]", "[]", "1,2", "[1,-2,3]", "[1,NaN,3]", "[1,1e999,3]") +
+			"<TIME_WRITTER_OUTPUT>[1,\n",
 			Report{Startup: 1, Epochs: []float64{2}, Save: 3, Warnings: []string{
 				`line 2: time-writer line: "x" is not a time in seconds`,
 				"line 3: time-writer line: want at least the times of start-up and saving",
@@ -49,7 +52,8 @@ func TestParse(t *testing.T) {
 				"line 8: time-writer line has no closing mark",
 			}}},
 		{"a broken one before a good one", Last, "<TIME_WRITTER_OUTPUT>[1, <TIME_WRITTER_OUTPUT>[1,2]</TIME_WRITTER_OUTPUT>\n",
-			Report{Startup: 1, Epochs: []float64{}, Save: 2, Warnings: []string{"line 1: time-writer line has no closing mark"}}},
+			Report{Startup: 1, Epochs: []float64{}, Save: 2,
+				Warnings: []string{"line 1: time-writer line has no closing mark"}}},
 		{"progress", Last, progress + `  {"tfexp": {"epoch":2,"seconds":1.25}}` + "\n" + `{"tfexp":{"step":99,"loss":0.4}}`,
 			Report{Startup: -1, Save: -1, Epochs: []float64{1.5, 1.25}, Loss: ptr(0.4), Accuracy: ptr(0.8), Updates: 3,
 				Progress: Progress{Step: 99, Loss: ptr(0.4)}}},
@@ -58,19 +62,23 @@ func TestParse(t *testing.T) {
 		{"not all steps", Last, `{"tfexp":{"step":1,"seconds":1.5}}` + "\n" + `{"tfexp":{"step":9,"seconds":1}}`,
 			Report{Startup: -1, Save: -1, Updates: 2, Progress: Progress{Step: 9, Seconds: ptr(1)}}},
 		{"news", Last, strings.Join([]string{
-			`{"tfexp":{"checkpoint":{"step":500,"seconds":0.25}}}`, `{"tfexp":{"resumed":{"step":500,"lost_steps":3,"lost_seconds":0.5}}}`,
+			`{"tfexp":{"checkpoint":{"step":500,"seconds":0.25}}}`,
+			`{"tfexp":{"resumed":{"step":500,"lost_steps":3,"lost_seconds":0.5}}}`,
 			`{"tfexp":{"changed":{"settings":{"batch":64},"seconds":0}}}`, `{"tfexp":{"refused":"deepen","reason":"no blocks"}}`,
 			`{"tfexp":{"deepened":{"block":1,"layers":2,"accuracy_before":0.5,"accuracy_after":0.5,"seconds":0.1}}}`,
-			`{"tfexp":{"final_accuracy":0.9}}`, `{"tfexp":{"checkpoint":{"step":-1}}}`, `{"tfexp":{"resumed":{"lost_steps":-1}}}`,
+			`{"tfexp":{"final_accuracy":0.9}}`, `{"tfexp":{"checkpoint":{"step":-1}}}`,
+			`{"tfexp":{"resumed":{"lost_steps":-1}}}`,
 		}, "\n"), Report{
 			Startup: -1, Save: -1, Checkpoints: []Checkpoint{{Step: 500, Seconds: 0.25}}, Resumed: []Resumed{{500, 3, 0.5}},
 			Changed:  []Changed{{Settings: map[string]json.RawMessage{"batch": []byte("64")}}},
-			Deepened: []Deepened{{1, 2, 0.5, 0.5, 0.1}}, Refused: []Progress{{Refused: "deepen", Reason: "no blocks"}}, FinalAccuracy: ptr(0.9),
+			Deepened: []Deepened{{1, 2, 0.5, 0.5, 0.1}}, Refused: []Progress{{Refused: "deepen", Reason: "no blocks"}},
+			FinalAccuracy: ptr(0.9),
 			Warnings: []string{
 				"line 7: progress line: a checkpoint after step -1 in 0 seconds",
 				"line 8: progress line: resumed after step 0 with -1 steps (0 seconds) lost",
 			}}},
-		{"resizes", Last, progress + `{"tfexp":{"resized":{"inter":1,"intra":2,"seconds":1.3}}}` + "\n" + `{"tfexp":{"resized":{"inter":0,"intra":2,"seconds":1}}}`,
+		{"resizes", Last, progress + `{"tfexp":{"resized":{"inter":1,"intra":2,"seconds":1.3}}}` + "\n" +
+			`{"tfexp":{"resized":{"inter":0,"intra":2,"seconds":1}}}`,
 			Report{Startup: -1, Save: -1, Epochs: []float64{1.5}, Loss: ptr(0.5), Accuracy: ptr(0.8), Updates: 1,
 				Progress: Progress{Epoch: 1, Step: 45, Loss: ptr(0.5), Accuracy: ptr(0.8), Seconds: ptr(1.5), Threads: 2},
 				Resized:  []Resized{{1, 2, 1.3}},
@@ -86,7 +94,8 @@ func TestParse(t *testing.T) {
 				"line 1: progress line: a negative count or time",
 				"line 2: progress line: json: cannot unmarshal string into Go struct field Progress.tfexp.loss of type float64"}}},
 	} {
-		for name, r := range map[string]io.Reader{"": strings.NewReader(test.in), ", byte by byte": iotest.OneByteReader(strings.NewReader(test.in))} {
+		for name, r := range map[string]io.Reader{"": strings.NewReader(test.in),
+			", byte by byte": iotest.OneByteReader(strings.NewReader(test.in))} {
 			got, err := Parse(r, test.pick)
 			if err != nil {
 				t.Errorf("%s%s: %v", test.name, name, err)
@@ -140,7 +149,8 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestParseBoundsTheMemoryOfALine(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	in := io.MultiReader(strings.NewReader("<TIME_WRITTER_OUTPUT>["), &endless{n: 200 << 20}, strings.NewReader("\n"+lines("[1,2]")))
+	in := io.MultiReader(strings.NewReader("<TIME_WRITTER_OUTPUT>["), &endless{n: 200 << 20},
+		strings.NewReader("\n"+lines("[1,2]")))
 	got, err := Parse(in, Last)
 	runtime.ReadMemStats(&after)
 	if err != nil || got.Save != 2 || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "longer than") {
@@ -157,7 +167,8 @@ func TestWrittenLinesAreRead(t *testing.T) {
 	if err := WriteProgress(&out, p); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := out.String(), `{"tfexp":{"epoch":3,"step":120,"loss":0.41,"accuracy":0.9,"seconds":1.2}}`+"\n"; got != want {
+	if got, want := out.String(), `{"tfexp":{"epoch":3,"step":120,"loss":0.41,"accuracy":0.9,"seconds":1.2}}`+
+		"\n"; got != want {
 		t.Errorf("progress line %q, want %q", got, want)
 	}
 	// A training that diverged has no loss to tell.
@@ -213,7 +224,8 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("byte by byte: %v\n%s", err, diff)
 			}
 			// More output does not undo what was read.
-			if more, err := Parse(strings.NewReader(in+"\n"+lines("[1,2,3]")), Last); err != nil || more.Startup != 1 || more.Save != 3 {
+			if more, err := Parse(strings.NewReader(in+"\n"+lines("[1,2,3]")), Last); err != nil || more.Startup != 1 ||
+				more.Save != 3 {
 				t.Errorf("a good line at the end is not read: %+v, %v", more, err)
 			}
 		}

@@ -180,7 +180,7 @@ func aloneOf(work simulated.Scaling, alternatives []alternative, threads int) ti
 }
 
 // fittedOn has the predicted run time of each job in each of its alternatives; nil
-// when no job has several. A job that can not be predicted has 0.
+// when no job has several. A job that cannot be predicted has 0.
 func (x *Experiment) fittedOn(h *experiments.Hardware, r realisation) [][]time.Duration {
 	alternatives := alternativesOf(h, r)
 	if alternatives == nil {

@@ -94,7 +94,7 @@ func (r *realisation) resize(requests []experiments.Update) {
 	}
 }
 
-// asked tells whether a job's prediction is the run time that its user asked
+// asked reports whether a job's prediction is the run time that its user asked
 // for.
 func (r *realisation) asked(job int) bool {
 	return r.requested && (r.submitted == nil || !r.submitted[job])

@@ -26,6 +26,8 @@ type Cell struct {
 
 	point
 	x *Experiment
+	// planned is set when its samples are planned.
+	planned bool
 }
 
 // expand lists the cells with their replicates, in the order of the file:
@@ -49,7 +51,7 @@ func expand(x *Experiment) (cells []*Cell) {
 			gpus += n.GPUs
 		}
 		for r := 1; r <= spec.Replicates; r++ {
-			cells = append(cells, &Cell{x: x, point: c, Ref: record.CellRef{
+			cells = append(cells, &Cell{x: x, point: c, planned: true, Ref: record.CellRef{
 				Cell:     fmt.Sprintf("%s-r%d", name, r),
 				Workload: c.Workload.Name, Hardware: c.Hardware.Name, Policy: c.Policy.Name,
 				Replicate: r, Seed: replicateSeed(spec.Seed, r), Engine: c.Hardware.Engine,

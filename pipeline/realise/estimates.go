@@ -57,12 +57,14 @@ func (x *Experiment) Estimates() (rows []record.EstimateRow, warnings []record.W
 }
 
 // eachSampled calls visit for each job of each point whose run time there is
-// estimated from samples, in the order of the file.
+// estimated from samples, in the order of the file; points beyond the matrix last.
 func (x *Experiment) eachSampled(visit func(point, *experiments.Job)) {
-	for _, c := range x.spec.Cells {
-		for _, j := range jobsOf(c) {
-			if x.sampled(c.Hardware, j) {
-				visit(c, j)
+	for _, points := range [][]point{x.spec.Cells, x.added} {
+		for _, c := range points {
+			for _, j := range jobsOf(c) {
+				if x.sampled(c.Hardware, j) {
+					visit(c, j)
+				}
 			}
 		}
 	}

@@ -28,6 +28,8 @@ type Experiment struct {
 	// cells are the points of the matrix with their replicates, in the order of
 	// the file.
 	cells []*Cell
+	// added are the points of cells beyond the matrix.
+	added []point
 	// units are the jobs to sample; families has those of each program, as
 	// indexes into units, in the order of their threads.
 	units    []*Unit

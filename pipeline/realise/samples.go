@@ -34,8 +34,38 @@ func (u *Unit) Identity() (name, kind string) { return u.x.identityOf(u.job) }
 // planSamples lists the jobs that have to be sampled: those that run for real,
 // for predictions, and those whose simulated run time the file does not give.
 func (x *Experiment) planSamples() {
+	x.addUnits(x.spec.Cells, func(c point, j *experiments.Job) bool { return x.sampled(c.Hardware, j) })
+}
+
+// Added makes the samples known that cells beyond the matrix need: those by which
+// policies decide, and those of simulated jobs whose run time the file does not
+// give. Such a cell is not sampled for a prediction of its length alone.
+func (x *Experiment) Added(cells []*Cell) {
+	var points []point
+	for _, c := range cells {
+		if !c.planned {
+			c.planned = true
+			points = append(points, c.point)
+		}
+	}
+	if len(points) == 0 {
+		return
+	}
+	x.added = append(x.added, points...)
+	x.addUnits(points, func(c point, j *experiments.Job) bool {
+		return x.sampled(c.Hardware, j) && (!c.Hardware.Real() || x.decidesByEstimates(c))
+	})
+}
+
+// addUnits adds the jobs of points that want samples, each once, and then the same
+// on the other numbers of threads that are sampled.
+func (x *Experiment) addUnits(points []point, wants func(point, *experiments.Job) bool) {
 	at := map[string]*Unit{} // by the hash of their key
 	named := map[string]int{}
+	for _, u := range x.units {
+		at[u.Hash] = u
+		named[u.Block]++
+	}
 	add := func(j *experiments.Job, asked bool) {
 		k := x.profileKey(j)
 		h := k.Hash()
@@ -53,9 +83,9 @@ func (x *Experiment) planSamples() {
 		u.Asked = u.Asked || asked
 	}
 	var extra []*experiments.Job
-	for _, c := range x.spec.Cells {
+	for _, c := range points {
 		for _, j := range jobsOf(c) {
-			if !x.sampled(c.Hardware, j) {
+			if !wants(c, j) {
 				continue
 			}
 			add(j, true)

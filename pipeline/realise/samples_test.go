@@ -79,9 +79,12 @@ func TestThreadsThatAreSampled(t *testing.T) {
 		{"strict", "threads = 4\nmalleable = true", `allocation = "strict"`, curve, []int{4}},
 		{"half", "threads = 4\nmalleable = true", `allocation = "max_prop"`, curve, []int{4, 2}},
 		{"rigid, but sized at its start", "threads = 4", `allocation = "always_attend"`, curve, []int{4, 2}},
-		{"bounds", "threads = {\nrequest = 2\nmin = 1\nmax = 4\n}\nmalleable = true", `allocation = "max_prop"`, curve, []int{2, 1, 4}},
-		{"beyond the machine", "threads = {\nrequest = 2\nmax = 64\n}\nmalleable = true", `allocation = "max_prop"`, curve, []int{2, 1}},
-		{"as the file says", "threads = 2", `allocation = "strict"`, curve + "profile { threads = [4, 2, 1] }", []int{2, 1, 4}},
+		{"bounds", "threads = {\nrequest = 2\nmin = 1\nmax = 4\n}\nmalleable = true", `allocation = "max_prop"`, curve,
+			[]int{2, 1, 4}},
+		{"beyond the machine", "threads = {\nrequest = 2\nmax = 64\n}\nmalleable = true", `allocation = "max_prop"`, curve,
+			[]int{2, 1}},
+		{"as the file says", "threads = 2", `allocation = "strict"`, curve + "profile { threads = [4, 2, 1] }",
+			[]int{2, 1, 4}},
 	} {
 		file := strings.Replace(realFile, "epochs  = 10", "epochs = 10\n"+c.job, 1)
 		file = strings.Replace(file, `engine  = "process"`, `engine = "simulated"`, 1)

@@ -7,7 +7,8 @@ import "slices"
 func (x *Experiment) Alike() []string {
 	var names []string
 	for _, c := range x.spec.Cells {
-		drawn := c.Workload.Trace == nil || len(c.Workload.Submits) > 0 || c.Hardware.Real() || c.Hardware.Noise > 0 || c.Policy.Sigma > 0
+		drawn := c.Workload.Trace == nil || len(c.Workload.Submits) > 0 || c.Hardware.Real() || c.Hardware.Noise > 0 ||
+			c.Policy.Sigma > 0
 		if !drawn && x.spec.Replicates > 1 && !slices.Contains(names, c.Workload.Name) {
 			names = append(names, c.Workload.Name)
 		}

@@ -62,7 +62,8 @@ func Open(dir, name string) (*Cache, string, error) {
 	}
 	var warning string
 	db, err := open()
-	if errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrChecksum) || errors.Is(err, berrors.ErrVersionMismatch) {
+	if errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrChecksum) ||
+		errors.Is(err, berrors.ErrVersionMismatch) {
 		aside := path + ".broken"
 		if rerr := os.Rename(path, aside); rerr != nil {
 			return nil, "", fmt.Errorf("open cache %s: %w", path, err)

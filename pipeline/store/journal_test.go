@@ -76,7 +76,8 @@ func TestCacheKeepsOutputsByKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := key("policy.quantum", "1s")
-	if err := c.Put(k, Entry{Stage: "execute", Unit: "cell a", Description: k.Description(), Created: time.Now()}, []byte("out"), "family a"); err != nil {
+	if err := c.Put(k, Entry{Stage: "execute", Unit: "cell a", Description: k.Description(), Created: time.Now()},
+		[]byte("out"), "family a"); err != nil {
 		t.Fatal(err)
 	}
 	c.Close()

@@ -36,7 +36,8 @@ func (h holder) String() string {
 	if h.PID == 0 {
 		return "another process"
 	}
-	return fmt.Sprintf("process %d (%s, since %s)", h.PID, strings.Join(h.Command, " "), h.Since.Local().Format("15:04:05"))
+	return fmt.Sprintf("process %d (%s, since %s)", h.PID, strings.Join(h.Command, " "),
+		h.Since.Local().Format("15:04:05"))
 }
 
 // Lock is the exclusive right to write in an experiment's folder.

@@ -22,7 +22,10 @@ const maxPacked = 64 << 20
 
 // encoders are kept, with their buffers, from cell to cell: a matrix has
 // thousands. S2 takes a third of gzip's time, for half as much again in size.
-var encoders = sync.Pool{New: func() any { return s2.NewWriter(nil, s2.WriterConcurrency(1), s2.WriterBlockSize(256<<10)) }}
+var encoders = sync.Pool{New: func() any {
+	return s2.NewWriter(nil, s2.WriterConcurrency(1),
+		s2.WriterBlockSize(256<<10))
+}}
 
 // Pack returns a cell's folder as a compressed archive, or nil when it is
 // too large to keep twice.

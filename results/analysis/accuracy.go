@@ -118,7 +118,8 @@ func accuracy(rows []record.EstimateRow, actual []outcomes) []record.AccuracyRow
 
 // summarise is the accuracy of some of the estimates.
 func summarise(rows []record.EstimateRow, actual []outcomes, members []int) record.AccuracyRow {
-	row := record.AccuracyRow{Estimates: len(members), SD: math.NaN(), Coverage: math.NaN(), BestRank: math.NaN(), Regret: math.NaN()}
+	row := record.AccuracyRow{Estimates: len(members), SD: math.NaN(), Coverage: math.NaN(), BestRank: math.NaN(),
+		Regret: math.NaN()}
 	var errs []float64
 	covered, bounded := 0, 0
 	for _, i := range members {

@@ -13,7 +13,8 @@ import (
 // two of the three. "plain" predicts the slower resource to be the faster one.
 func TestAccuracy(t *testing.T) {
 	row := func(model string, threads int, predicted, low, high float64) record.EstimateRow {
-		return record.EstimateRow{Job: "j", Hardware: "h", Threads: threads, Model: model, Predicted: predicted, Low: low, High: high, Level: 0.9}
+		return record.EstimateRow{Job: "j", Hardware: "h", Threads: threads, Model: model, Predicted: predicted, Low: low,
+			High: high, Level: 0.9}
 	}
 	rows := []record.EstimateRow{
 		row("linear", 1, 10, 9, 11), row("plain", 1, 4, -1, -1), row("linear", 2, 6, 4, 8), row("plain", 2, 5, -1, -1),
@@ -65,7 +66,8 @@ func TestAccuracy(t *testing.T) {
 // the job reads.
 func TestWithin(t *testing.T) {
 	have := []record.Setting{{Name: "hidden", Value: "[64, 32]"}, {Name: "quantum", Value: "1s"}}
-	for axes, want := range map[string]bool{"": true, "hidden=[64,32]": true, "hidden=[64,32] quantum=1s": true, "hidden=[64]": false, "batch=3": false} {
+	for axes, want := range map[string]bool{"": true, "hidden=[64,32]": true, "hidden=[64,32] quantum=1s": true,
+		"hidden=[64]": false, "batch=3": false} {
 		if got := within(axes, have); got != want {
 			t.Errorf("within(%q) = %v", axes, got)
 		}
@@ -76,7 +78,8 @@ func TestWithin(t *testing.T) {
 // for 3 s of sampling, with 1 s left. It is compared with the policy that the
 // experiment compares with, and not with another that has estimates.
 func TestProfiling(t *testing.T) {
-	e := record.Experiment{Plan: record.Plan{Estimating: []string{"sjf", "srtf"}, Compares: []record.Compare{{Baseline: "fcfs"}}}}
+	e := record.Experiment{Plan: record.Plan{Estimating: []string{"sjf", "srtf"},
+		Compares: []record.Compare{{Baseline: "fcfs"}}}}
 	for _, policy := range []string{"rr", "fcfs", "sjf"} {
 		for replicate := 1; replicate <= 2; replicate++ {
 			ref := record.CellRef{Cell: policy, Workload: "w", Hardware: "h", Policy: policy, Replicate: replicate}
@@ -92,7 +95,8 @@ func TestProfiling(t *testing.T) {
 	if len(rows) != 1 {
 		t.Fatalf("%+v", rows)
 	}
-	want := record.ProfilingRow{Workload: "w", Hardware: "h", Policy: "sjf", Baseline: "fcfs", Pairs: 2, Cost: 3, Makespan: 2, JCT: -1, Net: 1}
+	want := record.ProfilingRow{Workload: "w", Hardware: "h", Policy: "sjf", Baseline: "fcfs", Pairs: 2, Cost: 3,
+		Makespan: 2, JCT: -1, Net: 1}
 	if rows[0] != want {
 		t.Errorf("%+v, want %+v", rows[0], want)
 	}

@@ -37,7 +37,8 @@ func Variants(e *record.Experiment) []Variant {
 		if !ok {
 			i = len(out)
 			at[p] = i
-			out = append(out, Variant{Workload: c.Workload, Hardware: c.Hardware, Policy: c.Policy, Label: p.label, Axes: c.Axes})
+			out = append(out, Variant{Workload: c.Workload, Hardware: c.Hardware, Policy: c.Policy, Label: p.label,
+				Axes: c.Axes})
 		}
 		return i
 	}
@@ -65,7 +66,8 @@ func (v Variant) Values(m measure.Metric) []float64 {
 // Axes that both read must have the same value; axes that only one of them
 // reads do not matter, so a baseline without a quantum is compared with every
 // quantum. Cells are paired by replicate, and a pair counts when the same jobs
-// finished in both cells: otherwise the metrics are over different jobs. Holm's correction is over the candidates of one baseline.
+// finished in both cells: otherwise the metrics are over different jobs. Holm's correction is over the candidates of
+// one baseline.
 func Comparisons(e *record.Experiment) []record.ComparisonRow {
 	variants := Variants(e)
 	var rows []record.ComparisonRow
@@ -91,7 +93,8 @@ func compareWith(base Variant, variants []Variant, m measure.Metric, level float
 	var rows []record.ComparisonRow
 	var p []float64
 	for _, v := range variants {
-		if v.Policy == base.Policy || v.Workload != base.Workload || v.Hardware != base.Hardware || !agree(base.Axes, v.Axes) {
+		if v.Policy == base.Policy || v.Workload != base.Workload || v.Hardware != base.Hardware ||
+			!agree(base.Axes, v.Axes) {
 			continue
 		}
 		b, c := pairs(base, v, m)
@@ -128,7 +131,7 @@ func verdict(r record.ComparisonRow, m measure.Metric) string {
 	return record.Worse
 }
 
-// agree tells whether all axes that both lists have are set alike.
+// agree reports whether all axes that both lists have are set alike.
 func agree(a, b []record.Setting) bool {
 	for _, x := range a {
 		for _, y := range b {
@@ -156,7 +159,7 @@ func pairs(base, candidate Variant, m measure.Metric) (b, c []float64) {
 	return b, c
 }
 
-// sameJobs tells whether the same jobs finished in two cells. Beyond
+// sameJobs reports whether the same jobs finished in two cells. Beyond
 // MaxFailures their names are not known, and then they are not the same.
 func sameJobs(a, b *record.Cell) bool {
 	if measure.Finished.CountOf(&a.Metrics) != measure.Finished.CountOf(&b.Metrics) || a.Error != "" || b.Error != "" {

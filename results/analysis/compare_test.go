@@ -21,7 +21,8 @@ func variant(e *record.Experiment, workload, policy string, axes []record.Settin
 			Policy: policy, Replicate: i + 1, Axes: axes,
 		}
 		e.Plan.Cells = append(e.Plan.Cells, ref)
-		m := measure.Of(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w, "utilization": w / 10, "mean_jct_s": 0, "p95_jct_s": 0})
+		m := measure.Of(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w, "utilization": w / 10,
+			"mean_jct_s": 0, "p95_jct_s": 0})
 		e.Cells = append(e.Cells, record.Cell{CellRef: ref, State: record.CellFinished, Metrics: m})
 	}
 }

@@ -217,7 +217,8 @@ func FidelityJobs(e *record.Experiment) ([]record.FidelityJobRow, error) {
 			return nil, err
 		}
 		if len(twins) != len(real) {
-			return nil, fmt.Errorf("read the simulation of cell %s: it has %d jobs, the cell %d", p.Real.Cell, len(twins), len(real))
+			return nil, fmt.Errorf("read the simulation of cell %s: it has %d jobs, the cell %d", p.Real.Cell, len(twins),
+				len(real))
 		}
 		for i, r := range real {
 			s := twins[i]

@@ -11,7 +11,8 @@ import (
 // A row tells what a job with alternatives ran on, what it asked for there, and
 // how that was predicted; its slowdown is against the fastest of its ways.
 func TestRowOfAnAlternative(t *testing.T) {
-	ways := []scheduler.Alternative{{Name: "cpu", Threads: 4}, {Name: "gpu:V100", Threads: 1, GPUs: 1, GPU: "V100"}, {Name: "fast", Threads: 1, GPUs: 1}}
+	ways := []scheduler.Alternative{{Name: "cpu", Threads: 4}, {Name: "gpu:V100", Threads: 1, GPUs: 1, GPU: "V100"},
+		{Name: "fast", Threads: 1, GPUs: 1}}
 	setup := measure.Setup{
 		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 4}, {Threads: 2, GPUs: 2, GPU: "V100"}}},
 		Jobs: []scheduler.Job{
@@ -32,15 +33,18 @@ func TestRowOfAnAlternative(t *testing.T) {
 	c.Event(scheduler.Event{Kind: scheduler.Start, Job: 2, Cores: set(5, 6), GPUs: set(1, 2)})
 	c.Event(scheduler.Event{Kind: scheduler.Finish, Job: 1, At: 4 * time.Second})
 	c.Event(scheduler.Event{Kind: scheduler.Finish, Job: 2, At: 4 * time.Second})
-	c.Event(scheduler.Event{Kind: scheduler.Start, Job: 3, At: 4 * time.Second, Cores: set(4, 5), GPUs: set(1, 2), Alternative: 2})
+	c.Event(scheduler.Event{Kind: scheduler.Start, Job: 3, At: 4 * time.Second, Cores: set(4, 5), GPUs: set(1, 2),
+		Alternative: 2})
 	for j, want := range []struct {
 		resource      string
 		threads, gpus int
 		predicted     float64
 	}{{"cpu", 4, 0, 8}, {"gpu:V100", 1, 1, 2}, {"gpu:V100", 1, 1, 8}, {"fast:V100", 1, 1, 4}} {
 		r := c.Outcome(j)
-		if r.Resource != want.resource || r.ThreadsRequested != want.threads || r.GPUs != want.gpus || r.Predicted != want.predicted {
-			t.Errorf("job %s ran on %q with %d threads and %d GPUs, predicted %g s; want %+v", r.Job, r.Resource, r.ThreadsRequested, r.GPUs, r.Predicted, want)
+		if r.Resource != want.resource || r.ThreadsRequested != want.threads || r.GPUs != want.gpus ||
+			r.Predicted != want.predicted {
+			t.Errorf("job %s ran on %q with %d threads and %d GPUs, predicted %g s; want %+v", r.Job, r.Resource,
+				r.ThreadsRequested, r.GPUs, r.Predicted, want)
 		}
 	}
 	if r := c.Outcome(1); r.Slowdown != 2 || r.PredictionErrorPct != -50 {

@@ -135,7 +135,8 @@ func (c *Collector) Load(closed bool) Load {
 		return l
 	}
 	halfway, last := c.waited(0), c.waited(1)
-	level := stat.StdDev(net[:], nil) * math.Sqrt(stretches) * distuv.StudentsT{Sigma: 1, Nu: stretches - 1}.Quantile(0.995)
+	level := stat.StdDev(net[:], nil) * math.Sqrt(stretches) * distuv.StudentsT{Sigma: 1,
+		Nu: stretches - 1}.Quantile(0.995)
 	l.Saturated = last > level && last > halfway
 	return l
 }

@@ -15,7 +15,8 @@ import (
 
 // loaded runs n jobs on so many cores, with arrivals at a load and run times
 // drawn from a distribution, and returns what is said of the load.
-func loaded(t *testing.T, p policy.Policy, n, cores int, load float64, seed int64, length func(z float64) float64) measure.Load {
+func loaded(t *testing.T, p policy.Policy, n, cores int, load float64, seed int64,
+	length func(z float64) float64) measure.Load {
 	t.Helper()
 	rng := workload.Stream(seed, "load", fmt.Sprint(load))
 	jobs := make([]scheduler.Job, n)
@@ -35,7 +36,8 @@ func loaded(t *testing.T, p policy.Policy, n, cores int, load float64, seed int6
 	}
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: cores}}}
 	c := measure.NewCollector(measure.Setup{Cluster: cluster, Jobs: jobs, Alone: alone})
-	if _, err := (scheduler.Run{Policy: p, Cluster: cluster, Jobs: jobs, Engine: engine, Recorder: c, EventsOnly: true}).Execute(context.Background()); err != nil {
+	if _, err := (scheduler.Run{Policy: p, Cluster: cluster, Jobs: jobs, Engine: engine, Recorder: c,
+		EventsOnly: true}).Execute(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return c.Load(false)
@@ -84,7 +86,7 @@ func TestSaturation(t *testing.T) {
 			t.Errorf("%s: %d of %d are saturated, want %d to %d", c.name, saturated, c.seeds, c.low, c.top)
 		}
 		if offered < 0.9*c.load || offered > 1.1*c.load {
-			t.Errorf("%s: the offered load is %.3f on the mean", c.name, offered)
+			t.Errorf("%s: the offered load is %.3f on average", c.name, offered)
 		}
 	}
 }
@@ -96,7 +98,8 @@ func TestBatchesAreNotSaturated(t *testing.T) {
 		jobs := make([]scheduler.Job, 300)
 		work := make([]simulated.Scaling, len(jobs))
 		for i := range jobs {
-			jobs[i] = scheduler.Job{Number: i, Name: fmt.Sprintf("job-%d", i), Threads: 1, Deadline: scheduler.Never, Predicted: time.Second}
+			jobs[i] = scheduler.Job{Number: i, Name: fmt.Sprintf("job-%d", i), Threads: 1, Deadline: scheduler.Never,
+				Predicted: time.Second}
 			work[i] = simulated.FullRequest(time.Minute, 1)
 		}
 		jobs[299].Arrival = late
@@ -106,7 +109,8 @@ func TestBatchesAreNotSaturated(t *testing.T) {
 		}
 		cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 2}}}
 		c := measure.NewCollector(measure.Setup{Cluster: cluster, Jobs: jobs})
-		if _, err := (scheduler.Run{Policy: policy.Policy{}, Cluster: cluster, Jobs: jobs, Engine: engine, Recorder: c, EventsOnly: true}).Execute(context.Background()); err != nil {
+		if _, err := (scheduler.Run{Policy: policy.Policy{}, Cluster: cluster, Jobs: jobs, Engine: engine, Recorder: c,
+			EventsOnly: true}).Execute(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if l := c.Load(false); l.Saturated || (late == 0) == (l.Offered > 0) {

@@ -29,7 +29,8 @@ func Accuracy(r record.AccuracyRow) string {
 	}
 	switch {
 	case r.Choices > 0 && r.BestRank == 1:
-		s += fmt.Sprintf(". For %s that ran on several resources, the predicted fastest resource was the fastest", plural(r.Choices, "job"))
+		s += fmt.Sprintf(". For %s that ran on several resources, the predicted fastest resource was the fastest",
+			plural(r.Choices, "job"))
 	case r.Choices > 0:
 		s += fmt.Sprintf(". For %s that ran on several resources, the predicted fastest resource ranked %s on average, %s%% slower than the fastest",
 			plural(r.Choices, "job"), Number(r.BestRank), Number(math.Max(r.Regret, 0)))

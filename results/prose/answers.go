@@ -76,7 +76,8 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 // Unsaid are the warnings that no answer says already.
 func Unsaid(warnings []record.Warning, answers []Answer) []record.Warning {
 	few := slices.ContainsFunc(answers, func(a Answer) bool { return a.Verdict == record.NotEnoughReplicates })
-	return slices.DeleteFunc(slices.Clone(warnings), func(w record.Warning) bool { return few && w.Code == record.FewReplicates })
+	return slices.DeleteFunc(slices.Clone(warnings),
+		func(w record.Warning) bool { return few && w.Code == record.FewReplicates })
 }
 
 // together says what the comparisons of one candidate with one baseline say:
@@ -128,7 +129,8 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 	}
 	r := rows[0]
 	r.Candidate = r.CandidatePolicy
-	return fmt.Sprintf("%s against %s%s, %s: %s.", subject(p, r), r.BaselinePolicy, place(p, r), metricTitle(r.Metric), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s against %s%s, %s: %s.", subject(p, r), r.BaselinePolicy, place(p, r), metricTitle(r.Metric),
+		strings.Join(parts, ", "))
 }
 
 // soleAxis is the axis in which alone the candidates differ; "" when they

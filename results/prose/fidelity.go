@@ -65,7 +65,8 @@ func FidelityRanks(f analysis.Fidelity) string {
 	case sum.SameSignificant == sum.Significant:
 		return fmt.Sprintf("%s, and in all %d with a significant real difference.", s, sum.Significant)
 	}
-	return fmt.Sprintf("%s, and in %d of the %d with a significant real difference.", s, sum.SameSignificant, sum.Significant)
+	return fmt.Sprintf("%s, and in %d of the %d with a significant real difference.", s, sum.SameSignificant,
+		sum.Significant)
 }
 
 // FidelityJobs is a line on how far the jobs' instants are apart: "Over 80 jobs,

@@ -97,7 +97,8 @@ func percent(share float64) string { return percentDigits(share) + "%" }
 
 func percentDigits(share float64) string {
 	p := 100 * share
-	if d := math.Abs(p - math.Round(p)); math.Abs(p) < 10 && d > 0.05 || math.Abs(p) >= 99 && d > 0.05 && math.Abs(p) < 100 {
+	if d := math.Abs(p - math.Round(p)); math.Abs(p) < 10 && d > 0.05 || math.Abs(p) >= 99 && d > 0.05 &&
+		math.Abs(p) < 100 {
 		return fixed(p, 1)
 	}
 	return fixed(p, 0)

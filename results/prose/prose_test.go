@@ -21,7 +21,8 @@ func variant(e *record.Experiment, workload, policy string, axes []record.Settin
 			Policy: policy, Replicate: i + 1, Axes: axes,
 		}
 		e.Plan.Cells = append(e.Plan.Cells, ref)
-		m := measure.Of(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w, "utilization": w / 10, "mean_jct_s": 0, "p95_jct_s": 0})
+		m := measure.Of(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w, "utilization": w / 10,
+			"mean_jct_s": 0, "p95_jct_s": 0})
 		e.Cells = append(e.Cells, record.Cell{CellRef: ref, State: record.CellFinished, Metrics: m})
 	}
 }
@@ -55,7 +56,8 @@ func between(r record.ComparisonRow, baseline, candidate string) record.Comparis
 
 func TestSentence(t *testing.T) {
 	p := record.Plan{Policies: []record.Named{
-		{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 500ms, strict", Title: "Round robin"}, {Name: "fast", Summary: "las, strict", Title: "LAS"},
+		{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 500ms, strict",
+			Title: "Round robin"}, {Name: "fast", Summary: "las, strict", Title: "LAS"},
 	}}
 	sentence := func(baseline, candidate []float64, metric string, change func(*record.ComparisonRow)) string {
 		r := stats.ComparePairs(baseline, candidate, 0.95, "x")
@@ -83,7 +85,8 @@ func TestSentence(t *testing.T) {
 			"No difference in makespan was detected between rr and fcfs (95% interval of the change −3.1% to +5.2%, 5 pairs, p = 0.70).",
 		},
 		{
-			sentence(base, []float64{13.2, 15.5, 13.5, 16.8, 12.1}, "mean_slowdown", func(r *record.ComparisonRow) { r.Candidates = 3 }),
+			sentence(base, []float64{13.2, 15.5, 13.5, 16.8, 12.1}, "mean_slowdown",
+				func(r *record.ComparisonRow) { r.Candidates = 3 }),
 			"Round robin (rr) raised mean slowdown to 4.18 times that of fcfs, from 3.40 to 14.2 (95% interval 3.96–4.37 times, 5 pairs, p < 0.0001 after Holm's correction for 3 candidates).",
 		},
 		{
@@ -118,7 +121,8 @@ func TestSentence(t *testing.T) {
 		}
 	}
 	p.Workloads = []record.Named{{Name: "w"}, {Name: "v"}}
-	if s := sentence(base, base, "mean_jct_s", as(record.NoDifference)); !strings.Contains(s, "between rr and fcfs on w (") {
+	if s := sentence(base, base, "mean_jct_s", as(record.NoDifference)); !strings.Contains(s,
+		"between rr and fcfs on w (") {
 		t.Errorf("with two workloads: %s", s)
 	}
 }
@@ -128,14 +132,17 @@ func TestAnswers(t *testing.T) {
 		r := record.ComparisonRow{Metric: "mean_jct_s", Verdict: verdict, Ratio: ratio, Pairs: 1}
 		return between(r, baseline, candidate)
 	}
-	p := record.Plan{Policies: []record.Named{{Name: "rr", Summary: "round_robin, quantum 500ms, strict", Title: "Round robin"}}}
+	p := record.Plan{Policies: []record.Named{{Name: "rr", Summary: "round_robin, quantum 500ms, strict",
+		Title: "Round robin"}}}
 	few := func(verdict string) []record.ComparisonRow {
-		return []record.ComparisonRow{row("rr load=1", "fcfs load=1", verdict, 0.5), row("rr load=2", "fcfs load=2", verdict, 0.5)}
+		return []record.ComparisonRow{row("rr load=1", "fcfs load=1", verdict, 0.5),
+			row("rr load=2", "fcfs load=2", verdict, 0.5)}
 	}
 	var many []record.ComparisonRow
 	for i, load := range []string{"1", "2", "3", "4"} {
 		verdict := []string{record.Better, record.Better, record.NoDifference, record.Worse}[i]
-		many = append(many, row("rr load="+load, "fcfs load="+load, verdict, 0.8+0.1*float64(i)), row("las load="+load, "fcfs load="+load, record.Worse, 2+float64(i)))
+		many = append(many, row("rr load="+load, "fcfs load="+load, verdict, 0.8+0.1*float64(i)),
+			row("las load="+load, "fcfs load="+load, record.Worse, 2+float64(i)))
 	}
 	many = append(many, row("sjf a=1 b=1", "fcfs", record.Better, 0.5), row("sjf a=1 b=2", "fcfs", record.NoDifference, 1))
 	for _, c := range []struct {
@@ -158,7 +165,8 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%d answers for %d rows:\n%s", len(got), rows, strings.Join(got, "\n"))
 		}
 	}
-	if got := prose.Answers(p, few(record.Better)); len(got) != 2 || got[0].Text != prose.Comparison(p, few(record.Better)[0]) {
+	if got := prose.Answers(p, few(record.Better)); len(got) != 2 ||
+		got[0].Text != prose.Comparison(p, few(record.Better)[0]) {
 		t.Errorf("few comparisons have no sentence each: %+v", got)
 	}
 }
@@ -169,7 +177,8 @@ func TestUnsaid(t *testing.T) {
 	if got := prose.Unsaid(warnings, nil); len(got) != 2 {
 		t.Errorf("without an answer: %v", got)
 	}
-	if got := prose.Unsaid(warnings, []prose.Answer{{Verdict: record.NotEnoughReplicates}}); len(got) != 1 || got[0].Text != "busy" {
+	if got := prose.Unsaid(warnings, []prose.Answer{{Verdict: record.NotEnoughReplicates}}); len(got) != 1 ||
+		got[0].Text != "busy" {
 		t.Errorf("%v", got)
 	}
 }
@@ -177,11 +186,13 @@ func TestUnsaid(t *testing.T) {
 func TestDoubts(t *testing.T) {
 	var warnings []record.Warning
 	for i, cores := range []float64{0.8, 12.5, 2.5} {
-		warnings = append(warnings, record.Measured("busy_machine", fmt.Sprint("cell-r", i), "used ", cores, fmt.Sprint(cores), " cores"))
+		warnings = append(warnings, record.Measured("busy_machine", fmt.Sprint("cell-r", i), "used ", cores,
+			fmt.Sprint(cores), " cores"))
 	}
 	warnings = append(warnings, record.Warning{Code: "busy_machine", Cell: "cell-r3", Text: "used 2.5 of 3.5 cores"})
 	got := prose.Doubts(warnings, 2)
-	if len(got) != 2 || got[0].String() != "used 0.8 to 12.5 cores (cell-r0, cell-r1 and 1 more)" || got[1].String() != "used 2.5 of 3.5 cores (cell-r3)" {
+	if len(got) != 2 || got[0].String() != "used 0.8 to 12.5 cores (cell-r0, cell-r1 and 1 more)" ||
+		got[1].String() != "used 2.5 of 3.5 cores (cell-r3)" {
 		t.Errorf("%v", got)
 	}
 }

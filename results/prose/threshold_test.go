@@ -40,8 +40,10 @@ func TestBounded(t *testing.T) {
 func TestThresholds(t *testing.T) {
 	f := func(x float64) *float64 { return &x }
 	cell := func(policy string, jct float64) record.Cell {
-		ref := record.CellRef{Cell: "w-h-" + policy + "-r1", Workload: "w", Hardware: "h", Policy: policy, Replicate: 1, Engine: "simulated", Simulated: true}
-		return record.Cell{CellRef: ref, State: record.CellFinished, Metrics: measure.Of(map[string]float64{"mean_jct_s": jct})}
+		ref := record.CellRef{Cell: "w-h-" + policy + "-r1", Workload: "w", Hardware: "h", Policy: policy, Replicate: 1,
+			Engine: "simulated", Simulated: true}
+		return record.Cell{CellRef: ref, State: record.CellFinished,
+			Metrics: measure.Of(map[string]float64{"mean_jct_s": jct})}
 	}
 	e := &record.Experiment{Dir: t.TempDir(), Cells: []record.Cell{cell("fcfs", 10), cell("rr", 13)}}
 	e.Plan = record.Plan{

@@ -64,7 +64,7 @@ func ReplaceEstimates(dir string, rows []EstimateRow) error {
 	return table.Write(filepath.Join(dir, EstimatesFile), estimateColumns, rows)
 }
 
-// estimates tells whether both rows estimate the same job by the same model.
+// estimates reports whether both rows estimate the same job by the same model.
 func (r EstimateRow) estimates(o EstimateRow) bool {
 	return r.Job == o.Job && r.Hardware == o.Hardware && r.Threads == o.Threads && r.GPUs == o.GPUs &&
 		r.Model == o.Model && r.Axes == o.Axes

@@ -18,9 +18,12 @@ import (
 func TestCopyJobs(t *testing.T) {
 	dir := t.TempDir()
 	e := &Experiment{Dir: dir, Plan: Plan{Axes: []string{"gap", "quantum"}}}
-	for i, axes := range [][]Setting{nil, {{Name: "quantum", Value: `"1s", or 2`}}, {{Name: "gap", Value: "5"}, {Name: "quantum", Value: "1s"}}} {
-		ref := CellRef{Cell: []string{"a", "b", "c"}[i], Workload: "w\n1", Policy: `p"q`, Engine: "simulated", Simulated: true, Axes: axes}
-		jobs := []scheduler.Job{{Number: 0, Name: "x-1", Class: "x,\ny", Threads: 1}, {Number: 1, Name: "x-2", Class: "x", Threads: 2}}
+	for i, axes := range [][]Setting{nil, {{Name: "quantum", Value: `"1s", or 2`}},
+		{{Name: "gap", Value: "5"}, {Name: "quantum", Value: "1s"}}} {
+		ref := CellRef{Cell: []string{"a", "b", "c"}[i], Workload: "w\n1", Policy: `p"q`, Engine: "simulated",
+			Simulated: true, Axes: axes}
+		jobs := []scheduler.Job{{Number: 0, Name: "x-1", Class: "x,\ny", Threads: 1},
+			{Number: 1, Name: "x-2", Class: "x", Threads: 2}}
 		s := Setup{Cell: ref, Setup: measure.Setup{Jobs: jobs}}
 		if _, err := WriteCell(filepath.Join(dir, CellsDir, ref.Cell), s, AllRecords, nil, nil, Cell{}); err != nil {
 			t.Fatal(err)
@@ -64,7 +67,8 @@ func TestCopyJobs(t *testing.T) {
 // TestTornCell: a cell whose files are not as long as they were is not complete.
 func TestTornCell(t *testing.T) {
 	dir := t.TempDir()
-	s := Setup{Cell: CellRef{Cell: "a", Engine: "simulated", Simulated: true}, Setup: measure.Setup{Jobs: []scheduler.Job{{Name: "x-1", Threads: 1}}}}
+	s := Setup{Cell: CellRef{Cell: "a", Engine: "simulated", Simulated: true},
+		Setup: measure.Setup{Jobs: []scheduler.Job{{Name: "x-1", Threads: 1}}}}
 	cell, err := WriteCell(dir, s, AllRecords, nil, nil, Cell{})
 	if err != nil {
 		t.Fatal(err)

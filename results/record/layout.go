@@ -288,7 +288,7 @@ func Intact(dir string) bool {
 	return readJSON(filepath.Join(dir, CellFile), &c) == nil && whole(dir, c.Files)
 }
 
-// whole tells whether a folder has all of the files, in their full length.
+// whole reports whether a folder has all of the files, in their full length.
 func whole(dir string, files []File) bool {
 	for _, f := range files {
 		if info, err := os.Stat(filepath.Join(dir, filepath.Base(f.Name))); err != nil || info.Size() != f.Size {

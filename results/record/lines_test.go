@@ -14,7 +14,8 @@ import (
 // TestAppendLines: events and decisions are the lines that encoding/json makes
 // of their rows.
 func TestAppendLines(t *testing.T) {
-	jobs := []scheduler.Job{{Name: "short-1", Alternatives: []scheduler.Alternative{{Name: "cpu"}, {Name: "gpu:V100"}}}, {Name: `"ä <b>`}, {Name: "c\u2028\x01\\"}}
+	jobs := []scheduler.Job{{Name: "short-1", Alternatives: []scheduler.Alternative{{Name: "cpu"}, {Name: "gpu:V100"}}},
+		{Name: `"ä <b>`}, {Name: "c\u2028\x01\\"}}
 	sets := []scheduler.CoreSet{nil, {{Lo: 3, Hi: 4}}, {{Lo: 0, Hi: 4}, {Lo: 7, Hi: 8}, {Lo: 1000, Hi: 1024}}}
 	instants := []time.Duration{0, 1, 500, time.Microsecond, 1500 * time.Microsecond, time.Second, 100 * time.Hour,
 		1234567891 * time.Microsecond, 1e6 * time.Hour, scheduler.Never}
@@ -37,10 +38,12 @@ func TestAppendLines(t *testing.T) {
 		case 2:
 			e.Kind, e.Levels = scheduler.Level, scheduler.Levels{From: int32(i % 3), To: int32(i%3) - 1}
 		case 3:
-			e.Kind, e.Prediction = scheduler.Predict, &scheduler.Prediction{Done: i, Total: 2 * i, Left: at, Before: scheduler.Never}
+			e.Kind, e.Prediction = scheduler.Predict, &scheduler.Prediction{Done: i, Total: 2 * i, Left: at,
+				Before: scheduler.Never}
 		}
 		same(t, appendEvent(nil, e, &jobs[e.Job]), eventRow(e, jobs))
-		d := scheduler.Decision{At: at, Kind: scheduler.Resume, Job: i % 3, Cores: e.Cores, Reason: e.Reason, PassedMore: i % 2}
+		d := scheduler.Decision{At: at, Kind: scheduler.Resume, Job: i % 3, Cores: e.Cores, Reason: e.Reason,
+			PassedMore: i % 2}
 		for k := range i % 3 {
 			d.Passed = append(d.Passed, scheduler.Passed{Job: k, Reason: "needs 4 cores, 1 are free", Lacks: lacks[:i%3]})
 		}

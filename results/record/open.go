@@ -89,7 +89,7 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
-// Complete tells whether every cell of the plan is there.
+// Complete reports whether every cell of the plan is there.
 func (e *Experiment) Complete() bool { return len(e.Missing) == 0 }
 
 // FailedCells are the complete cells in which something failed.

@@ -166,7 +166,7 @@ type ProfilingRow struct {
 	// Cost is what all samples of the experiment took, in seconds.
 	Cost float64
 	// Makespan and JCT are how much shorter makespan and mean JCT of the policy's
-	// cells are, on the mean, in seconds: below 0 the estimates did harm. Net is
+	// cells are, on average, in seconds: below 0 the estimates did harm. Net is
 	// Pairs × Makespan − Cost: what is left of the gain once sampling is paid.
 	Makespan, JCT, Net float64
 }

@@ -41,7 +41,8 @@ func TestOccupancyOfContainers(t *testing.T) {
 		Setup: measure.Setup{Jobs: jobs, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 2}}}}},
 		AllRecords, []scheduler.Event{
 			{At: 0, Kind: scheduler.Arrive, Job: 0}, {At: 0, Kind: scheduler.Arrive, Job: 1},
-			{At: 0, Kind: scheduler.Start, Job: 0, Cores: core(0)}, {At: time.Second, Kind: scheduler.Start, Job: 1, Cores: core(1)},
+			{At: 0, Kind: scheduler.Start, Job: 0, Cores: core(0)},
+			{At: time.Second, Kind: scheduler.Start, Job: 1, Cores: core(1)},
 			{At: 3 * time.Second, Kind: scheduler.Finish, Job: 0}, {At: 5 * time.Second, Kind: scheduler.Finish, Job: 1},
 		}, nil, Cell{Files: []File{file}})
 	if err != nil || cell.State != CellFinished {

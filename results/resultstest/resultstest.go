@@ -62,12 +62,16 @@ func (cfg Config) Write(t testing.TB) string {
 	writeJSON(record.RunFile, record.Run{
 		Started: "2026-01-02T03:04:05Z", Ended: "2026-01-02T03:05:06Z", State: "finished", Version: "v0.1.0", Go: "go1.26",
 		Seed: plan.Seed, Command: []string{"tfexp", "run", "fcfs_vs_rr.hcl"}, File: "fcfs_vs_rr.hcl", Ran: len(plan.Cells),
-		Host: []record.Setting{{Name: "system", Value: "linux/amd64"}, {Name: "cpu", Value: "Example CPU"}, {Name: "threads", Value: "2"}},
+		Host: []record.Setting{{Name: "system", Value: "linux/amd64"}, {Name: "cpu", Value: "Example CPU"},
+			{Name: "threads", Value: "2"}},
 	})
-	must(os.WriteFile(filepath.Join(dir, record.ExperimentFile), []byte("experiment \"fcfs_vs_rr\" {\n  seed = 7\n}\n"), 0o644))
+	must(os.WriteFile(filepath.Join(dir, record.ExperimentFile), []byte("experiment \"fcfs_vs_rr\" {\n  seed = 7\n}\n"),
+		0o644))
 	must(record.WriteEstimates(dir, []record.EstimateRow{
-		{Job: "long", Hardware: "machine", Threads: cfg.Cores, Model: "linear", Samples: 2, SampleFraction: 0.07, Slope: 0.03, Intercept: 0.1, Predicted: 1.9, Low: 1.7, High: 2.1, Actual: -1},
-		{Job: "short", Hardware: "machine", Threads: 1, Model: "linear", Samples: 2, SampleFraction: 0.1, Slope: 0.02, Intercept: 0.1, Predicted: 0.5, Low: 0.4, High: 0.6, Actual: -1},
+		{Job: "long", Hardware: "machine", Threads: cfg.Cores, Model: "linear", Samples: 2, SampleFraction: 0.07,
+			Slope: 0.03, Intercept: 0.1, Predicted: 1.9, Low: 1.7, High: 2.1, Actual: -1},
+		{Job: "short", Hardware: "machine", Threads: 1, Model: "linear", Samples: 2, SampleFraction: 0.1, Slope: 0.02,
+			Intercept: 0.1, Predicted: 0.5, Low: 0.4, High: 0.6, Actual: -1},
 	}))
 	for _, ref := range plan.Cells[:len(plan.Cells)-cfg.Missing] {
 		setup, work := cfg.setup(ref)
@@ -118,7 +122,8 @@ func (cfg Config) Plan() record.Plan {
 		Description: "Short jobs arrive behind long ones. How much less do they wait under round robin than under FCFS?",
 		Workloads:   []record.Named{{Name: "mixed", Summary: fmt.Sprintf("%d × long, %d × short", cfg.Long, cfg.Short)}},
 		Hardware:    []record.Named{{Name: "machine", Summary: fmt.Sprintf("simulated engine, %d cores", cfg.Cores)}},
-		Policies:    []record.Named{{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 300ms, strict", Title: "Round robin"}},
+		Policies: []record.Named{{Name: "fcfs", Summary: "fcfs, strict"},
+			{Name: "rr", Summary: "round_robin, quantum 300ms, strict", Title: "Round robin"}},
 		Compares: []record.Compare{
 			{Metric: "mean_waiting_s", Baseline: "fcfs", Level: 0.95},
 			{Metric: "mean_jct_s", Baseline: "fcfs", Level: 0.95},
@@ -158,7 +163,8 @@ func (cfg Config) setup(ref record.CellRef) (record.Setup, []time.Duration) {
 	var work []time.Duration
 	at := 100 * time.Millisecond
 	for i := range cfg.Long + cfg.Short {
-		j := scheduler.Job{Number: i, Class: "long", Name: fmt.Sprintf("long-%d", i+1), Threads: cfg.Cores, Deadline: scheduler.Never}
+		j := scheduler.Job{Number: i, Class: "long", Name: fmt.Sprintf("long-%d", i+1), Threads: cfg.Cores,
+			Deadline: scheduler.Never}
 		mean := 1900 * time.Millisecond
 		if i >= cfg.Long {
 			j.Class, j.Name, j.Threads = "short", fmt.Sprintf("short-%d", i-cfg.Long+1), 1
@@ -339,7 +345,8 @@ func (s *sim) end() {
 func TwoJobs() (record.Setup, []scheduler.Event) {
 	cores := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
 	const second = time.Second
-	s := record.Setup{Cell: record.CellRef{Cell: "c", Workload: "w", Hardware: "h", Policy: "p", Replicate: 1, Engine: "simulated", Simulated: true, Cores: 2}, Setup: measure.Setup{
+	s := record.Setup{Cell: record.CellRef{Cell: "c", Workload: "w", Hardware: "h", Policy: "p", Replicate: 1,
+		Engine: "simulated", Simulated: true, Cores: 2}, Setup: measure.Setup{
 		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 2}}},
 		Jobs: []scheduler.Job{
 			{Number: 0, Name: "a-1", Class: "a", Threads: 2},

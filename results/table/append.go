@@ -55,7 +55,8 @@ func appendMillionths(b []byte, n int64, trim bool) []byte {
 		return b
 	}
 	first, second, third := 2*(rest/10_000), 2*(rest/100%100), 2*(rest%100)
-	b = append(b, '.', twoDigits[first], twoDigits[first+1], twoDigits[second], twoDigits[second+1], twoDigits[third], twoDigits[third+1])
+	b = append(b, '.', twoDigits[first], twoDigits[first+1], twoDigits[second], twoDigits[second+1], twoDigits[third],
+		twoDigits[third+1])
 	for trim && b[len(b)-1] == '0' {
 		b = b[:len(b)-1]
 	}

@@ -11,7 +11,8 @@ import (
 
 // TestAppendNumber: the fast way gives the digits of strconv.
 func TestAppendNumber(t *testing.T) {
-	values := []float64{0, math.Copysign(0, -1), -1.5, 1e-7, 5e-7, 4.9999999e-7, 1e12, 1e300, 0.1, 2.5e-6, 1.0000005, 1099511.627776, 123456789.123456}
+	values := []float64{0, math.Copysign(0, -1), -1.5, 1e-7, 5e-7, 4.9999999e-7, 1e12, 1e300, 0.1, 2.5e-6, 1.0000005,
+		1099511.627776, 123456789.123456}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 100_000 {
 		v := rng.Float64() * math.Pow(10, float64(rng.IntN(14)-7))

@@ -21,7 +21,7 @@ import (
 // of minimum cost.
 type Problem struct {
 	// Times[i][c] is the run time of job i on a machine of kind c; negative
-	// when it can not run there. Each job can run on some kind.
+	// when it cannot run there. Each job can run on some kind.
 	Times [][]int64
 	// Free[c] has the time after which each machine of kind c is free,
 	// ascending. Each kind has a machine.
@@ -74,7 +74,8 @@ const far = math.MaxInt64
 // Solve matches all jobs. The result does not depend on anything but the
 // problem; what ties is decided by the order of jobs and kinds.
 func Solve(p Problem) []Position {
-	m := &matching{Problem: p, tracks: make([]track, len(p.Free)), at: make([]Position, len(p.Times)), price: make([]int64, len(p.Times))}
+	m := &matching{Problem: p, tracks: make([]track, len(p.Free)), at: make([]Position, len(p.Times)),
+		price: make([]int64, len(p.Times))}
 	for c := range p.Free {
 		m.lengthen(c)
 	}
@@ -176,7 +177,8 @@ func (m *matching) scan(job int32, distance int64) {
 		}
 		t := &m.tracks[kind]
 		begin, lowest := distance+m.price[job], t.lowest(time)
-		if before := t.from[lowest]; t.distance[lowest] <= begin+time*int64(lowest+1)-t.potential[lowest] && m.Times[before][kind] == time {
+		if before := t.from[lowest]; t.distance[lowest] <= begin+time*int64(lowest+1)-t.potential[lowest] &&
+			m.Times[before][kind] == time {
 			continue
 		}
 		for k := lowest; k < len(t.distance) && m.reach(Position{kind, k}, job, begin+time*int64(k+1)); k++ {
@@ -186,7 +188,7 @@ func (m *matching) scan(job int32, distance int64) {
 	}
 }
 
-// reach notes what it costs a job to move to a position, and tells whether that
+// reach notes what it costs a job to move to a position, and reports whether that
 // is within the bound. Nothing that is done can come nearer.
 func (m *matching) reach(at Position, job int32, cost int64) bool {
 	t := &m.tracks[at.Kind]

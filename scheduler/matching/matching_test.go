@@ -73,7 +73,7 @@ func TestMatchingEqualsBruteForce(t *testing.T) {
 		inside := map[Position]int{}
 		for i, a := range at {
 			if p.Times[i][a.Kind] < 0 {
-				t.Fatalf("job %d is matched to a kind on which it can not run", i)
+				t.Fatalf("job %d is matched to a kind on which it cannot run", i)
 			}
 			if inside[a]++; inside[a] > len(p.Free[a.Kind]) {
 				t.Fatalf("there are more jobs at %+v than machines", a)
@@ -107,7 +107,8 @@ func manyJobs(jobs, cpus, gpus int) Problem {
 }
 
 func BenchmarkMatching(b *testing.B) {
-	for _, c := range []struct{ jobs, cpus, gpus int }{{100, 16, 4}, {1000, 16, 4}, {1000, 64, 16}, {1000, 4, 1}, {1000, 1, 1}, {3000, 64, 16}} {
+	for _, c := range []struct{ jobs, cpus, gpus int }{{100, 16, 4}, {1000, 16, 4}, {1000, 64, 16}, {1000, 4, 1},
+		{1000, 1, 1}, {3000, 64, 16}} {
 		b.Run(fmt.Sprintf("jobs=%d/cpus=%d/gpus=%d", c.jobs, c.cpus, c.gpus), func(b *testing.B) {
 			p := manyJobs(c.jobs, c.cpus, c.gpus)
 			for b.Loop() {

@@ -148,5 +148,5 @@ func (p *pass) HeldBack(v scheduler.View, _ int32) string {
 	if p.Backfill.HeldBack != nil {
 		return p.Backfill.HeldBack(v, &p.held)
 	}
-	return "comes after one that can not start"
+	return "comes after one that cannot start"
 }

@@ -14,7 +14,7 @@ type Key struct {
 	Job    int32
 }
 
-// Less tells whether a job with key a comes before one with key b.
+// Less reports whether a job with key a comes before one with key b.
 func (a Key) Less(b Key) bool {
 	if a.Rank != b.Rank {
 		return a.Rank < b.Rank
@@ -261,7 +261,7 @@ func (l Limit) allows(a Ask) bool {
 	return a.Cores <= l.Free && (a.Length <= l.Window || a.Cores <= l.Spare)
 }
 
-// allowsAny tells whether the limit may allow a job of a subtree.
+// allowsAny reports whether the limit may allow a job of a subtree.
 func (l Limit) allowsAny(n *node) bool {
 	return n.cores <= l.Free && (l.Window == never || n.cores <= l.Spare || n.shortest[class(l.Free)] <= code(l.Window))
 }

@@ -28,7 +28,8 @@ func TestQueueIsAnOrderedList(t *testing.T) {
 				in[j] = !in[j]
 			},
 			"": func(t *rapid.T) {
-				l := Limit{int32(rapid.IntRange(1, 300).Draw(t, "free")), time.Duration(length.Draw(t, "window")), int32(rapid.IntRange(0, 300).Draw(t, "spare"))}
+				l := Limit{int32(rapid.IntRange(1, 300).Draw(t, "free")), time.Duration(length.Draw(t, "window")),
+					int32(rapid.IntRange(0, 300).Draw(t, "spare"))}
 				after := Key{small.Draw(t, "rank"), small.Draw(t, "second"), int32(rapid.IntRange(-1, jobs).Draw(t, "job"))}
 				want, size, before := Nobody, 0, 0
 				for j := range int32(jobs) {

@@ -249,7 +249,8 @@ func TestValidatorCountsRetries(t *testing.T) {
 	jobs := []Job{job(0, 0, 1, 2, nil)}
 	cores := CoreSet{{Lo: 0, Hi: 1}}
 	v := validate.Trace(Cluster{Nodes: []Node{{Threads: 1}}}, jobs, nil, []Event{
-		{Kind: Arrive}, {Kind: Start, Cores: cores}, {At: 1, Kind: Retry}, {At: 1, Kind: Start, Cores: cores}, {At: 2, Kind: Finish},
+		{Kind: Arrive}, {Kind: Start, Cores: cores}, {At: 1, Kind: Retry}, {At: 1, Kind: Start, Cores: cores},
+		{At: 2, Kind: Finish},
 	}, nil)
 	if len(v) != 1 {
 		t.Errorf("violations: %v", v)

@@ -136,7 +136,8 @@ policy "fcfs" { order = "fcfs" }
 // plan reads an experiment and plans it.
 func plan(t *testing.T, source string, opts pipeline.Options) *pipeline.Plan {
 	t.Helper()
-	spec, diags := load.Source("small.hcl", []byte(source), load.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
+	spec, diags := load.Source("small.hcl", []byte(source),
+		load.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -66,12 +66,14 @@ func ReadTimings(r io.Reader, file string) ([]Timings, error) {
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(record[threads]))
 		if err != nil || n < 1 {
-			bad = append(bad, &LineError{file, line, fmt.Errorf("%s %q is not a whole number of at least 1", header[threads], record[threads])})
+			bad = append(bad, &LineError{file, line, fmt.Errorf("%s %q is not a whole number of at least 1", header[threads],
+				record[threads])})
 			continue
 		}
 		s, err := strconv.ParseFloat(strings.TrimSpace(record[at]), 64)
 		if err != nil || !(s > 0) || math.IsInf(s, 0) {
-			bad = append(bad, &LineError{file, line, fmt.Errorf("%s %q is not a time above 0 in seconds", header[at], record[at])})
+			bad = append(bad, &LineError{file, line, fmt.Errorf("%s %q is not a time above 0 in seconds", header[at],
+				record[at])})
 			continue
 		}
 		var rest []string

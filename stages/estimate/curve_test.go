@@ -14,12 +14,14 @@ func TestReadTimings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(groups) != 2 || groups[0].Group != "Model=a" || len(groups[0].Points) != 3 || groups[0].Points[0] != (Timing{1, 100}) {
+	if len(groups) != 2 || groups[0].Group != "Model=a" || len(groups[0].Points) != 3 ||
+		groups[0].Points[0] != (Timing{1, 100}) {
 		t.Errorf("%+v", groups)
 	}
 	_, err = ReadTimings(strings.NewReader("threads,seconds\n0,1\n2,-1\n2\n"), "times")
 	for _, want := range []string{
-		`times line 2: threads "0" is not a whole number`, `times line 3: seconds "-1" is not a time above 0`, "times line 4: 1 fields instead of 2",
+		`times line 2: threads "0" is not a whole number`, `times line 3: seconds "-1" is not a time above 0`,
+		"times line 4: 1 fields instead of 2",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

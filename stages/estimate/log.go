@@ -59,9 +59,11 @@ const mostLines = 20
 // The names of columns, in lower case without spaces and underscores.
 var (
 	stepColumns = []string{"step", "steps", "globalstep", "iteration", "iterations", "iter", "epoch", "epochs", "batch"}
-	timeColumns = []string{"walltime", "time", "times", "elapsed", "elapseds", "elapsedseconds", "elapsedtime", "seconds", "timestamp", "timesec", "relativetime", "relative"}
+	timeColumns = []string{"walltime", "time", "times", "elapsed", "elapseds", "elapsedseconds", "elapsedtime", "seconds",
+		"timestamp", "timesec", "relativetime", "relative"}
 	// Rows of a run have the same values in these columns.
-	runColumns = []string{"run", "runid", "trial", "replicate", "repetition", "seed", "job", "zone", "region", "host", "node", "name"}
+	runColumns = []string{"run", "runid", "trial", "replicate", "repetition", "seed", "job", "zone", "region", "host",
+		"node", "name"}
 )
 
 // columnName is a column's name as the lists above have it.
@@ -83,7 +85,8 @@ func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings
 		return nil, nil, fmt.Errorf("read %s: the log is empty", file)
 	}
 	header, _, _ := strings.Cut(string(start), "\n")
-	if names := strings.Split(strings.TrimPrefix(strings.TrimSpace(header), "\ufeff"), ","); len(names) > 1 && pick(names, stepColumns) >= 0 {
+	if names := strings.Split(strings.TrimPrefix(strings.TrimSpace(header), "\ufeff"), ","); len(names) > 1 &&
+		pick(names, stepColumns) >= 0 {
 		return readCSV(in, file, lenient)
 	}
 	report, err := contract.Parse(in, contract.Longest)
@@ -104,7 +107,8 @@ func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings
 		return nil, warnings, fmt.Errorf("read %s: it has no steps and times: it must be CSV whose header names a "+
 			"step and a time column, or lines of the job contract", file)
 	}
-	return []LoggedRun{{File: file, Units: units, Startup: max(0, report.Startup), Save: max(0, report.Save)}}, warnings, nil
+	return []LoggedRun{{File: file, Units: units, Startup: max(0, report.Startup), Save: max(0, report.Save)}}, warnings,
+		nil
 }
 
 // pick finds the first of the wanted names among a header's; -1 when there is none.

@@ -41,7 +41,8 @@ func TestReadLogOfManyForms(t *testing.T) {
 		{"a name that comes again", "Time,Step,Zone,Run\n0,0,a,1\n5,10,a,1\n9,0,b,1\n10,10,b,1\n20,0,a,1\n21,10,a,1\n",
 			[]string{"a/1 0@0 10@5", "b/1 0@0 10@1", "a/1#2 0@0 10@1"}},
 		{"unsorted", "Time,Step\n7,20\n0,0\n5,10\n", []string{"0@0 10@5 20@7"}},
-		{"a restart from a checkpoint is the same run", "Time,Step\n0,0\n5,10\n9,20\n15,10\n20,20\n", []string{"0@0 10@5 20@9 10@15 20@20"}},
+		{"a restart from a checkpoint is the same run", "Time,Step\n0,0\n5,10\n9,20\n15,10\n20,20\n",
+			[]string{"0@0 10@5 20@9 10@15 20@20"}},
 	} {
 		runs, _, err := ReadLog(strings.NewReader(test.log), "log", false)
 		if err != nil {

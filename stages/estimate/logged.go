@@ -158,7 +158,8 @@ func (o LogOptions) limit(r LoggedRun, total int) int {
 	return int(fraction * float64(total) * slack)
 }
 
-func predictLog(model estimator.Model, p estimator.Problem, r, begin LoggedRun, total int, level float64) LogPrediction {
+func predictLog(model estimator.Model, p estimator.Problem, r, begin LoggedRun, total int,
+	level float64) LogPrediction {
 	out := LogPrediction{
 		Run: r, Rows: max(len(begin.Marks), len(begin.Units)), Steps: begin.Last() - r.First,
 		Prediction: estimator.Prediction{Seconds: -1, Low: -1, High: -1}, Linear: -1, Median: -1, Actual: -1,

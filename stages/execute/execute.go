@@ -18,7 +18,7 @@ import (
 
 // hooks are called while a cell runs. Each may be nil.
 type hooks struct {
-	// watch is told of the jobs' states as they change, in the goroutine of the loop.
+	// watch is called with the states of jobs as they change, in the goroutine of the loop.
 	watch func(stages.Counts)
 	// begun is called with the first event, when all that is kept to the end of the
 	// cell is there.

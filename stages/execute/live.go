@@ -27,7 +27,7 @@ type live struct {
 
 	mu       sync.Mutex // guards what follows
 	warnings []record.Warning
-	said     map[string]bool       // what of which class has been said
+	said     map[string]bool       // what was reported, by job class
 	reported map[int]measure.Final // by job
 }
 

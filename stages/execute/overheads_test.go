@@ -16,9 +16,10 @@ import (
 func TestOverheads(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"resized": `{"tfexp":{"resized":{"inter":1,"intra":1,"seconds":1.25}}}` + "\n" + `{"tfexp":{"resized":{"inter":1,"intra":2,"seconds":0.5}}}` + "\n",
-		"silent":  "some text\n",
-		"never":   `{"tfexp":{"resized":{"inter":1,"intra":1,"seconds":9}}}` + "\n",
+		"resized": `{"tfexp":{"resized":{"inter":1,"intra":1,"seconds":1.25}}}` + "\n" +
+			`{"tfexp":{"resized":{"inter":1,"intra":2,"seconds":0.5}}}` + "\n",
+		"silent": "some text\n",
+		"never":  `{"tfexp":{"resized":{"inter":1,"intra":1,"seconds":9}}}` + "\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name+".log"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

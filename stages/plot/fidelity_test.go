@@ -41,7 +41,8 @@ func TestRealAboveSimulated(t *testing.T) {
 		}
 	}
 	// Both charts have the axis of the longer one: the same ticks, twice.
-	if strings.Count(string(raw), ">time since the cell&#39;s start (s)<") != 2 || strings.Count(string(raw), ">1.0<") != strings.Count(string(raw), ">5.0<") {
+	if strings.Count(string(raw), ">time since the cell&#39;s start (s)<") != 2 ||
+		strings.Count(string(raw), ">1.0<") != strings.Count(string(raw), ">5.0<") {
 		t.Error("the two charts do not have the same axis")
 	}
 	// Nothing but the files decides: also of a replicate whose first has no twin.

@@ -30,7 +30,8 @@ func parallel(seconds func(model string, inter, intra int) float64) *record.Expe
 				for r := 1; r <= 3; r++ {
 					c := record.Cell{CellRef: record.CellRef{
 						Cell: fmt.Sprintf("%s-%d-%d-%d", model, inter, intra, r), Policy: "fcfs", Replicate: r,
-						Axes: []record.Setting{{Name: "model", Value: model}, {Name: "inter", Value: strconv.Itoa(inter)}, {Name: "intra", Value: strconv.Itoa(intra)}},
+						Axes: []record.Setting{{Name: "model", Value: model}, {Name: "inter", Value: strconv.Itoa(inter)},
+							{Name: "intra", Value: strconv.Itoa(intra)}},
 					}}
 					c.Metrics.Set(measure.MeanService, seconds(model, inter, intra)*(1+0.02*float64(r-2)))
 					e.Cells, e.Plan.Cells = append(e.Cells, c), append(e.Plan.Cells, c.CellRef)
@@ -68,7 +69,8 @@ func TestHeatmap(t *testing.T) {
 	if figures, err := d.heatmaps("", "model", "intra"); err != nil || len(figures) != 1 || figures[0].Skipped != "" {
 		t.Errorf("by model: %v, %v", figures, err)
 	}
-	if figures, err := d.heatmaps("", "", ""); err != nil || len(figures) != 1 || figures[0].Name != "heatmap-mean_jct_s-inter-intra" {
+	if figures, err := d.heatmaps("", "", ""); err != nil || len(figures) != 1 ||
+		figures[0].Name != "heatmap-mean_jct_s-inter-intra" {
 		t.Errorf("by default: %v, %v", figures, err)
 	}
 	if figures, err := d.heatmaps("", "model", "none"); err != nil || len(figures) != 1 || figures[0].Skipped == "" {
@@ -83,7 +85,8 @@ func TestSpeedup(t *testing.T) {
 	x, _ := d.abscissa(s, "intra")
 	m, _ := measure.MetricByName("mean_service")
 	panels := d.climbs(s, x, m)
-	if len(panels) != 3 || panels[1].title != "model lenet" || len(panels[1].lines) != 2 || panels[1].lines[1].label != "inter 2" {
+	if len(panels) != 3 || panels[1].title != "model lenet" || len(panels[1].lines) != 2 ||
+		panels[1].lines[1].label != "inter 2" {
 		t.Fatalf("panels %+v", panels)
 	}
 	for i, model := range []string{"cnn", "lenet", "googlenet"} {

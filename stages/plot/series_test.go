@@ -69,7 +69,8 @@ func TestFacets(t *testing.T) {
 		}
 	}
 	figures, err := newData(e).series("mean_jct_s", "")
-	if err != nil || len(figures) != 1 || figures[0].Name != "series-jobs-mean_jct_s" || figures[0].Title != "Mean JCT (s) by jobs" {
+	if err != nil || len(figures) != 1 || figures[0].Name != "series-jobs-mean_jct_s" ||
+		figures[0].Title != "Mean JCT (s) by jobs" {
 		t.Fatalf("%v, %v", figures, err)
 	}
 	d := newData(e)

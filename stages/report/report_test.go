@@ -29,7 +29,8 @@ func write(t *testing.T, cfg resultstest.Config) (dir, page string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plot.Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir), plot.Options{SVGOnly: true}); err != nil {
+	if _, err := plot.Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir),
+		plot.Options{SVGOnly: true}); err != nil {
 		t.Fatal(err)
 	}
 	return dir, read(t, dir)
@@ -78,9 +79,11 @@ func TestComplete(t *testing.T) {
 		"other programs used 0.8 CPU cores while jobs ran",
 		"<code>mixed-machine-fcfs-r2</code>, <code>mixed-machine-rr-quantum=300ms-r2</code>",
 		"Schedule of fcfs, replicate 1", "Schedule of rr quantum=300ms, replicate 1",
-		"tfexp run fcfs_vs_rr.hcl", "tfexp run experiment.hcl", "Seed 7, 5 replicates of each cell.", "seed = 7", "Example CPU",
+		"tfexp run fcfs_vs_rr.hcl", "tfexp run experiment.hcl", "Seed 7, 5 replicates of each cell.", "seed = 7",
+		"Example CPU",
 		"More schedules in the folder plots/: 8.")
-	lacks(t, page, "Partial results", "What failed", "http://127", "src=\"http", "href=\"http", "@import", "<script", "NaN", "ZgotmplZ")
+	lacks(t, page, "Partial results", "What failed", "http://127", "src=\"http", "href=\"http", "@import", "<script",
+		"NaN", "ZgotmplZ")
 	if n := strings.Count(page, "<svg"); n != 6 {
 		t.Errorf("%d pictures, want 6", n)
 	}
@@ -98,7 +101,8 @@ func TestWarnings(t *testing.T) {
 	e.Run.Warnings = append(e.Run.Warnings, record.Warning{Code: "cache", Text: "the cache was lost"})
 	var v view
 	v.answers(e)
-	if len(v.Warnings) != 2 || len(v.Warnings[0].Cells) != mostNames || v.Warnings[0].More != 2 || len(v.Warnings[1].Cells) != 0 {
+	if len(v.Warnings) != 2 || len(v.Warnings[0].Cells) != mostNames || v.Warnings[0].More != 2 ||
+		len(v.Warnings[1].Cells) != 0 {
 		t.Errorf("%+v", v.Warnings)
 	}
 }
@@ -107,7 +111,8 @@ func TestFidelity(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.Twins = true
 	_, page := write(t, cfg)
-	has(t, page, ">Fidelity<", "Simulated from the estimates: makespan within ", "Simulation ranks two variants as the real runs do",
+	has(t, page, ">Fidelity<", "Simulated from the estimates: makespan within ",
+		"Simulation ranks two variants as the real runs do",
 		"Over 80 jobs, simulated starts are off by ", "Real and simulated schedule of fcfs, replicate 1")
 	if strings.Count(page, "<title>Real and simulated schedule") != 2 {
 		t.Error("there is not one picture for each of two variants")
@@ -193,7 +198,8 @@ func TestLogTail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Split(got, "\n"); len(lines) != tailLines || lines[11] != "the end" || lines[0] != "a line of a long log[0m" {
+	if lines := strings.Split(got, "\n"); len(lines) != tailLines || lines[11] != "the end" ||
+		lines[0] != "a line of a long log[0m" {
 		t.Errorf("logTail = %q", got)
 	}
 	if got, err := logTail(path + "x"); got != "" || err != nil {
@@ -235,7 +241,8 @@ func TestPicturesOfCellsAreCountedByKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Of ten cells of each kind, those of the first replicates of two variants are shown.
-	want := []string{"More schedules in the folder plots/: 8.", "More pictures of what containers used in the folder plots/: 8."}
+	want := []string{"More schedules in the folder plots/: 8.",
+		"More pictures of what containers used in the folder plots/: 8."}
 	if !slices.Equal(v.More, want) || len(v.Pictures) != 4 {
 		t.Errorf("%d pictures, %q, want %q", len(v.Pictures), v.More, want)
 	}

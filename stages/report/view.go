@@ -166,7 +166,7 @@ func (v *view) answers(e *record.Experiment) {
 	for _, a := range answers[:min(len(answers), mostAnswers)] {
 		tag := a.Verdict
 		if a.Rows > 1 {
-			tag = "" // the text tells how many have which
+			tag = "" // the text has the numbers
 		}
 		v.Answers = append(v.Answers, answer{a.Text, tag, kind(a.Verdict)})
 		v.Joined = v.Joined || a.Rows > 1 && a.Verdict != record.NotEnoughReplicates

@@ -27,9 +27,11 @@ var story = []pipeline.Progress{
 	{Kind: stages.UnitStart, Stage: "execute", Unit: "a-r1"},
 	{Kind: stages.UnitUpdate, Stage: "execute", Unit: "a-r1", Jobs: 8, JobsDone: 2, JobsRunning: 1, JobsWaiting: 5},
 	{Kind: stages.WarningSeen, Stage: "execute", Unit: "a-r1", Text: "the machine was busy"},
-	{Kind: stages.UnitEnd, Stage: "execute", Unit: "a-r1", Done: 2, Total: 3, Elapsed: 9 * time.Second, Left: 10 * time.Second},
+	{Kind: stages.UnitEnd, Stage: "execute", Unit: "a-r1", Done: 2, Total: 3, Elapsed: 9 * time.Second,
+		Left: 10 * time.Second},
 	{Kind: stages.UnitStart, Stage: "execute", Unit: "a-r2"},
-	{Kind: stages.UnitEnd, Stage: "execute", Unit: "a-r2", Done: 3, Total: 3, Elapsed: 11 * time.Second, Err: errors.New("1 of 8 jobs failed")},
+	{Kind: stages.UnitEnd, Stage: "execute", Unit: "a-r2", Done: 3, Total: 3, Elapsed: 11 * time.Second,
+		Err: errors.New("1 of 8 jobs failed")},
 	{Kind: stages.StageEnd, Stage: "execute", Done: 3, Total: 3, Reused: 1, Elapsed: 20 * time.Second},
 }
 
@@ -89,7 +91,8 @@ func TestPlainIsBriefOnManyCells(t *testing.T) {
 			const cells = 10_000
 			for i := 1; i <= cells; i++ {
 				time.Sleep(c.each)
-				v.Observe(pipeline.Progress{Kind: stages.UnitEnd, Stage: "execute", Unit: fmt.Sprint("c", i), Done: i, Total: cells})
+				v.Observe(pipeline.Progress{Kind: stages.UnitEnd, Stage: "execute", Unit: fmt.Sprint("c", i), Done: i,
+					Total: cells})
 			}
 			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 			if len(lines) != c.lines || !strings.HasPrefix(lines[c.lines-1], "execute: 10000/10000 c10000") {

@@ -67,7 +67,8 @@ type LoggedRuns struct {
 
 // LogsJSON returns what estimate --from-log --json prints. A fraction of 0 is not
 // set.
-func LogsJSON(predictions []estimate.LogPrediction, s estimate.LogSummary, total int, fraction, level float64) LoggedRuns {
+func LogsJSON(predictions []estimate.LogPrediction, s estimate.LogSummary, total int, fraction,
+	level float64) LoggedRuns {
 	out := LoggedRuns{Total: total, Level: level, Runs: []loggedRun{}}
 	if fraction > 0 {
 		out.Fraction = &fraction

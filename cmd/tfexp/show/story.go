@@ -96,7 +96,8 @@ func decisionsOf(e *record.Experiment, c record.CellRef, job string) ([]Moment, 
 		}
 		for _, p := range d.Passed {
 			if p.Job == job && !joined(story, d, p) {
-				story = append(story, Moment{At: d.At, What: "passed over", Why: p.Reason, Times: 1, For: []string{d.Job}, lacks: shortagesOf(p)})
+				story = append(story, Moment{At: d.At, What: "passed over", Why: p.Reason, Times: 1, For: []string{d.Job},
+					lacks: shortagesOf(p)})
 			}
 		}
 	}

@@ -1,16 +1,14 @@
-package scheduler
+package cluster
 
 import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 func TestCoreSetText(t *testing.T) {
 	for _, text := range []string{"", "0", "0-3", "0-3,7", "2,4,6-100"} {
-		var s cluster.CoreSet
+		var s CoreSet
 		if err := s.UnmarshalText([]byte(text)); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -19,7 +17,7 @@ func TestCoreSetText(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"a", "1-", "-1", "3-1", "1,1", "4,2", "0-3,2", "99999999999", "2147483647"} {
-		var s cluster.CoreSet
+		var s CoreSet
 		if err := s.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is read as %v", text, s)
 		}
@@ -30,14 +28,14 @@ func TestCoreSetText(t *testing.T) {
 // slots gives out what is lowest.
 func TestCoreSetsAndSlots(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := cluster.Slots{Bounds: []int32{0}}
+		s := Slots{Bounds: []int32{0}}
 		s.AddNode(int32(rapid.IntRange(1, 70).Draw(t, "first node")))
 		s.AddNode(int32(rapid.IntRange(1, 70).Draw(t, "second node")))
 		all := s.Bounds[2]
 		free := make([]bool, all)
 		for c := range free {
 			free[c] = rapid.Bool().Draw(t, "free")
-			s.Mark(cluster.CoreSet{{Lo: int32(c), Hi: int32(c) + 1}}, free[c])
+			s.Mark(CoreSet{{Lo: int32(c), Hi: int32(c) + 1}}, free[c])
 		}
 		var want []int
 		for c := range free {
@@ -46,7 +44,7 @@ func TestCoreSetsAndSlots(t *testing.T) {
 			}
 		}
 		n := rapid.IntRange(0, len(want)).Draw(t, "n")
-		set := cluster.CoreSet(s.Lowest(nil, 0, s.Bounds[1], s.Bounds[2], int32(n)))
+		set := CoreSet(s.Lowest(nil, 0, s.Bounds[1], s.Bounds[2], int32(n)))
 		var got []int
 		set.Each(func(c int) { got = append(got, c) })
 		if len(got) != n || set.Count() != n {
