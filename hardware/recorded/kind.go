@@ -34,16 +34,8 @@ var kind = engine.Kind{
 	Doc: "replays recorded training runs in virtual time: replicate 1 takes the first run of a folder, replicate 2 the " +
 		"next, and the jobs of a cell one after the other. A job takes as long as its run took, with what was measured of " +
 		"its accuracy, its cost and its revocations. Where its block has a `runtime`, the cell is simulated as well, and " +
-		"both are compared. Jobs cannot be paused or resized",
-	Example: `hardware "four_spot" {
-  engine                 = "recorded"
-  runs                   = "4-spot"
-  threads                = 4
-  steps                  = 64000
-  worker_price           = 0.2556
-  parameter_servers      = 1
-  parameter_server_price = 0.14292
-}`,
+		"both are compared. Jobs cannot be paused or resized " +
+		"(experiments/papers/recorded_runs)",
 	Recorded: true,
 	Args: []schema.Arg{
 		{Name: "runs", Type: schema.String, Doc: "The folder of the recorded runs, relative to that of the experiment file: " +
