@@ -32,9 +32,9 @@ func elsewhere(t *testing.T, p *Plan, i int) *exec.Cmd {
 // speed-ups, alternatives, contention and predictions that follow the jobs.
 func TestCellsOfAnotherProcess(t *testing.T) {
 	for name, source := range map[string]string{
-		"small":  simulatedFile,
-		"ways":   waysFile,
-		"online": fmt.Sprintf(strings.Replace(onlineFile, "replicates = 10", "replicates = 1", 1), true, "max_prop"),
+		"small":        simulatedFile,
+		"alternatives": alternativesFile,
+		"online":       fmt.Sprintf(strings.Replace(onlineFile, "replicates = 10", "replicates = 1", 1), true, "max_prop"),
 		"crowd": strings.Replace(simulatedFile, "threads = 2\n}\n\npolicy \"fcfs\"",
 			"threads = 3\n  contention { capacity = 0.7 }\n}\n\npolicy \"fcfs\"", 1),
 	} {

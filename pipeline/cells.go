@@ -124,7 +124,8 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 		return err
 	}
 	for _, w := range cell.Warnings { // cell.json has them for the views
-		if err := r.journal.Add(store.JournalEntry{Event: "warning", Unit: ref.Cell, State: w.Code, Text: w.Text}); err != nil {
+		e := store.JournalEntry{Event: "warning", Unit: ref.Cell, State: w.Code, Text: w.Text}
+		if err := r.journal.Add(e); err != nil {
 			return err
 		}
 	}

@@ -219,7 +219,7 @@ func TestFailedCellsHaveNoTwins(t *testing.T) {
 }
 
 // Where a real job has samples and a run time in the file, the samples count;
-// without them the file still tells how long the run will take.
+// without them the file still says how long the run will take.
 func TestSamplesCountMoreThanTheFile(t *testing.T) {
 	file := strings.Replace(realFile, "epochs  = 10", "epochs = 10\nruntime {\nepoch = \"1s\"\n}", 1)
 	p := plan(t, file, t.TempDir())

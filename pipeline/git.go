@@ -9,7 +9,7 @@ import (
 )
 
 // gitDescribe names the commit of the folder that a file is in, with a mark
-// when it has uncommitted changes; empty when that cannot be told.
+// when it has uncommitted changes; empty when that is not known.
 func gitDescribe(file string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

@@ -75,7 +75,7 @@ type CellWork struct {
 	Reason  string         `json:"reason"`
 	Changes []store.Change `json:"changes,omitempty"`
 	// Predicted is the cell's duration by simulation with the fitted
-	// estimates; 0 when it is not known yet, or takes no time worth telling.
+	// estimates; 0 when it is not known yet, or next to no time.
 	Predicted time.Duration `json:"-"`
 }
 

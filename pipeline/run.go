@@ -59,7 +59,9 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	}
 	defer r.close()
 
-	r.chain = &chain{run: r, seen: r.seen(), digests: map[stages.Artifact]map[string]string{}, broken: map[stages.Artifact]bool{}}
+	r.chain = &chain{
+		run: r, seen: r.seen(), digests: map[stages.Artifact]map[string]string{}, broken: map[stages.Artifact]bool{},
+	}
 	state, err := r.chain.all(ctx)
 	r.record.Reported = !r.chain.anyBroken()
 	err = errors.Join(err, r.finish(state))
@@ -67,8 +69,8 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 		r.outcome.Report = report
 	}
 	r.outcome.Elapsed = time.Since(r.started)
-	err = errors.Join(err, r.journal.Add(store.JournalEntry{Event: "run_end", State: state, Seconds: r.outcome.Elapsed.Seconds()}))
-	return &r.outcome, err
+	end := store.JournalEntry{Event: "run_end", State: state, Seconds: r.outcome.Elapsed.Seconds()}
+	return &r.outcome, errors.Join(err, r.journal.Add(end))
 }
 
 // open prepares the folder: leftovers of a killed run are removed, the cache
@@ -85,7 +87,8 @@ func (r *run) open() error {
 	if r.journal, err = store.OpenJournal(r.Dir); err != nil {
 		return errors.Join(err, r.cache.Close())
 	}
-	if err := r.journal.Add(store.JournalEntry{Event: "run_start", Text: strings.Join(r.options.Command, " ")}); err != nil {
+	begin := store.JournalEntry{Event: "run_start", Text: strings.Join(r.options.Command, " ")}
+	if err := r.journal.Add(begin); err != nil {
 		return errors.Join(err, r.close())
 	}
 	r.outcome.Dir = r.Dir
@@ -109,7 +112,8 @@ func (r *run) open() error {
 		r.Warn("cache", "", warning)
 	}
 	for _, name := range r.x.Alike() {
-		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike: a trace draws nothing, and its hardware has no noise, so intervals between them tell nothing", name))
+		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike: a trace draws nothing, and "+
+			"its hardware has no noise, so intervals between them mean nothing", name))
 	}
 	for _, text := range r.x.LeftOut() {
 		r.Warn("incomplete_trace", "", text)
@@ -187,7 +191,8 @@ func (r *run) removeStale() error {
 		if err := os.RemoveAll(r.folder(s)); err != nil {
 			return fmt.Errorf("remove the folder of a cell that is no longer planned: %w", err)
 		}
-		if err := r.journal.Add(store.JournalEntry{Event: "cell_removed", Unit: s, Text: "no longer in the plan"}); err != nil {
+		e := store.JournalEntry{Event: "cell_removed", Unit: s, Text: "no longer in the plan"}
+		if err := r.journal.Add(e); err != nil {
 			return err
 		}
 	}

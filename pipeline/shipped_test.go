@@ -158,7 +158,7 @@ policy "sjf" { order = "sjf" }
 `
 
 // TestDrawnRunTimes: each job has its own run time, the same under all policies
-// of a replicate and another in the next; policies are told what it is.
+// of a replicate and another in the next; policies know what it is.
 func TestDrawnRunTimes(t *testing.T) {
 	p := plan(t, drawnFile, t.TempDir())
 	if _, err := p.Run(context.Background()); err != nil {

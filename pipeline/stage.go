@@ -164,7 +164,9 @@ func (c *chain) keyed(ctx context.Context, s *stages.Stage) error {
 	c.Observe(stages.Progress{Kind: stages.StageStart, Stage: s.Name})
 	err = s.Run(ctx, c.seen)
 	n := c.seen.TakeMade()
-	c.Observe(stages.Progress{Kind: stages.StageEnd, Stage: s.Name, Done: n, Total: n, Elapsed: time.Since(began), Err: err})
+	c.Observe(stages.Progress{
+		Kind: stages.StageEnd, Stage: s.Name, Done: n, Total: n, Elapsed: time.Since(began), Err: err,
+	})
 	if err != nil {
 		return err
 	}

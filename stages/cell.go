@@ -107,7 +107,7 @@ type Online struct {
 // Estimate is what was estimated of a job block on its full request.
 type Estimate struct {
 	Threads int
-	// Fitted is the estimate from samples, if Known; else Work alone tells it.
+	// Fitted is the estimate from samples, if Known; else there is only Work.
 	Fitted estimator.Estimate
 	Known  bool
 }

@@ -33,7 +33,8 @@ type Run struct {
 // the progress that is shown; without it they count as one.
 func (r *Run) Made(n int) { r.made.Store(int64(n)) }
 
-// TakeMade returns what Made was told since it was last called, at least 1.
+// TakeMade returns the number that Made was last called with, at least 1, and
+// forgets it.
 func (r *Run) TakeMade() int { return max(1, int(r.made.Swap(0))) }
 
 // Experiment is an experiment in plain values.

@@ -29,7 +29,7 @@ type Unit struct {
 	Asked bool
 	// Pick is the time-writer line that counts when the program prints several.
 	Pick contract.Pick
-	// Relatives are the indexes of the units whose samples tell of its run time,
+	// Relatives are the indexes of the units whose samples are fitted with its own,
 	// itself included, in the order of their threads.
 	Relatives []int
 	// Engine runs the samples: that of the job's hardware or, for jobs that are

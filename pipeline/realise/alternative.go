@@ -16,11 +16,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// way is one way in which the jobs of a block run on a hardware.
+// alternative is one in which the jobs of a block can run on a hardware.
 type alternative struct {
 	name string
 	job  *experiments.Job // the block, or one of its alternatives
-	// index is that of job among the block's Ways.
+	// index is that of job among the block with its alternatives.
 	index int
 	// gpu is the type of GPU that it wants, and rate how much faster it is there
 	// than the run time of job says.
@@ -31,7 +31,7 @@ type alternative struct {
 // alternativesOn returns the alternatives in which a job can run on a hardware: its own request
 // and its alternatives, as far as the hardware has room for them; and of those
 // that are faster on one type of GPU than on another, one for each type. It is
-// nil for a job with one way that runs on any node.
+// nil for a job without alternatives that runs on any node.
 func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 	if len(j.Alternatives) == 0 && j.GPU == "" && (j.GPUs == 0 || j.Runtime == nil || len(j.Runtime.GPURates) == 0) {
 		return nil
@@ -49,7 +49,9 @@ func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 			typed := *w
 			typed.GPU = gpu
 			if rate, ok := w.Runtime.RateOn(gpu); ok && (w.GPU == "" || w.GPU == gpu) && typed.On(h) {
-				alternatives = append(alternatives, alternative{name: w.AlternativeName() + ":" + gpu, job: w, index: i, gpu: gpu, rate: rate})
+				alternatives = append(alternatives, alternative{
+					name: w.AlternativeName() + ":" + gpu, job: w, index: i, gpu: gpu, rate: rate,
+				})
 			}
 		}
 	}
@@ -79,14 +81,14 @@ func faster(w simulated.Scaling, rate float64) simulated.Scaling {
 	return w
 }
 
-// alternativesOf returns the alternatives of each kind of job in a realised workload on a
-// hardware; nil when none has any.
+// alternativesOf returns the alternatives of each job block of a realised workload
+// on a hardware; nil when none has any.
 func alternativesOf(h *experiments.Hardware, r realisation) [][]alternative {
 	var all [][]alternative
-	for k, j := range r.kinds {
+	for k, j := range r.blocks {
 		if alternatives := alternativesOn(h, j); alternatives != nil {
 			if all == nil {
-				all = make([][]alternative, len(r.kinds))
+				all = make([][]alternative, len(r.blocks))
 			}
 			all[k] = alternatives
 		}
@@ -94,9 +96,9 @@ func alternativesOf(h *experiments.Hardware, r realisation) [][]alternative {
 	return all
 }
 
-// alternativesAt returns those of the alternatives of all kinds that are a job's.
+// alternativesAt returns those of the alternatives of all blocks that are a job's.
 func (r *realisation) alternativesAt(alternatives [][]alternative, job int) []alternative {
-	if k := r.kind[job]; alternatives != nil && k >= 0 {
+	if k := r.block[job]; alternatives != nil && k >= 0 {
 		return alternatives[k]
 	}
 	return nil
@@ -104,7 +106,7 @@ func (r *realisation) alternativesAt(alternatives [][]alternative, job int) []al
 
 // epochOn is the epoch time that the file gives a job in one of the alternatives of its
 // block. Where it is drawn, it is drawn from the same random numbers: a job
-// that is long one way is long in the others.
+// that is long in one is long in the others.
 func (r *realisation) epochOn(job int, w alternative) time.Duration {
 	if w.index == 0 {
 		return r.epoch(job)
@@ -142,12 +144,12 @@ func epochStream(w *experiments.Workload, seed int64, submit int) *rand.Rand {
 	return workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(submit), "epochs")
 }
 
-// workOn is the work of a job in one way: what its trace or the file says, or the
-// fitted estimate. A trace tells the run time of the request that it has, which is
+// workOn is the work of a job in one alternative: what its trace or the file says,
+// or the fitted estimate. A trace has the run time of its request, which is
 // the only one: its jobs have no alternatives.
 func (x *Experiment) workOn(h *experiments.Hardware, r realisation, job int, w alternative) (simulated.Scaling, error) {
-	if told, ok := r.told(job); ok {
-		return faster(told, w.rate), nil
+	if traced, ok := r.traced(job); ok {
+		return faster(traced, w.rate), nil
 	}
 	if !x.estimated(h, w.job) && w.job.Runtime != nil {
 		return faster(given(w.job, r.epochOn(job, w)), w.rate), nil
@@ -156,7 +158,9 @@ func (x *Experiment) workOn(h *experiments.Hardware, r realisation, job int, w a
 }
 
 // workOnEach is the work of a job in each of several alternatives.
-func (x *Experiment) workOnEach(h *experiments.Hardware, r realisation, job int, alternatives []alternative) (work simulated.Scaling, err error) {
+func (x *Experiment) workOnEach(
+	h *experiments.Hardware, r realisation, job int, alternatives []alternative,
+) (work simulated.Scaling, err error) {
 	for _, w := range alternatives {
 		on, err := x.workOn(h, r, job, w)
 		if err != nil {
@@ -214,7 +218,7 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 			a := scheduler.Alternative{
 				Name: w.name, Threads: w.job.Threads.Request, GPUs: w.job.GPUs, Memory: w.job.Memory, GPU: w.gpu,
 			}
-			if w.index == 0 { // a trace may tell more than the block
+			if w.index == 0 { // a trace may say more than the block
 				a.Threads, a.GPUs, a.Memory = j.Threads, j.GPUs, j.Memory
 			}
 			if c.Policy.Policy.Estimates() {
@@ -225,7 +229,7 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 					if asked := r.jobs[n].Predicted; r.asked(n) && asked > 0 {
 						a.Predicted = asked
 					}
-				case "noisy", "online": // each way has an estimate of its own, and so an error of its own
+				case "noisy", "online": // each has an estimate of its own, and so an error of its own
 					a.Predicted = c.noisy(a.Predicted, j.Name, w.name)
 				case "oracle":
 					if truth != nil {

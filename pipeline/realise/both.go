@@ -34,8 +34,8 @@ func realiseBoth(w *experiments.Workload, seed int64) (realisation, error) {
 
 	n := len(trace.jobs)
 	r := realisation{
-		jobs: make([]scheduler.Job, len(all)), kind: make([]int32, len(all)), submitted: make([]bool, len(all)),
-		kinds: slices.Concat(trace.kinds, drawn.kinds), requested: true,
+		jobs: make([]scheduler.Job, len(all)), block: make([]int32, len(all)), submitted: make([]bool, len(all)),
+		blocks: slices.Concat(trace.blocks, drawn.blocks), requested: true,
 	}
 	if trace.runTimes != nil {
 		r.runTimes = make([]time.Duration, len(all))
@@ -49,17 +49,17 @@ func realiseBoth(w *experiments.Workload, seed int64) (realisation, error) {
 		r.jobs[i] = all[from]
 		r.jobs[i].Number = i
 		if from < n {
-			r.kind[i] = trace.kind[from]
+			r.block[i] = trace.block[from]
 			if r.runTimes != nil {
 				r.runTimes[i] = trace.runTimes[from]
 			}
-			if k := r.kind[i]; r.epochs != nil && k >= 0 && r.kinds[k].Runtime != nil {
-				r.epochs[i] = r.kinds[k].Runtime.Epoch.Mean
+			if k := r.block[i]; r.epochs != nil && k >= 0 && r.blocks[k].Runtime != nil {
+				r.epochs[i] = r.blocks[k].Runtime.Epoch.Mean
 			}
 			continue
 		}
 		r.submitted[i] = true
-		r.kind[i] = drawn.kind[from-n] + int32(len(trace.kinds))
+		r.block[i] = drawn.block[from-n] + int32(len(trace.blocks))
 		if r.runTimes != nil {
 			r.runTimes[i] = -1
 		}

@@ -163,7 +163,7 @@ func arrivalText(a workload.Arrivals) string {
 }
 
 // jobsOf lists the job blocks that a cell depends on, each once, in order. A
-// simulated job whose trace tells its run time depends on no program.
+// simulated job whose trace has its run time depends on no program.
 func jobsOf(c experiments.Cell) []*experiments.Job {
 	var jobs []*experiments.Job
 	if t := c.Workload.Trace; t != nil {
@@ -186,10 +186,12 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 	return jobs
 }
 
-// named lists the blocks of one kind that the cells use, each once, with a
-// line that says what it is; a block that reads axes is described as it is in
+// named lists the workloads, hardware or policies that the cells use, each once,
+// with a line that describes it; a block that reads axes is described as it is in
 // its first cell.
-func named(spec *experiments.Spec, name func(experiments.Cell) string, describe func(experiments.Cell) record.Named) []record.Named {
+func named(
+	spec *experiments.Spec, name func(experiments.Cell) string, describe func(experiments.Cell) record.Named,
+) []record.Named {
 	var out []record.Named
 	seen := map[string]bool{}
 	for _, c := range spec.Cells {

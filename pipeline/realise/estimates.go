@@ -31,7 +31,7 @@ func (x *Experiment) Estimates() (rows []record.EstimateRow, warnings []record.W
 	seen, axes := map[place]bool{}, x.distinguishing()
 	x.eachSampled(func(c point, j *experiments.Job) {
 		for n, model := range x.models() {
-			id := place{x.kindAddress(j), c.Hardware.Name, model}
+			id := place{x.formAddress(j), c.Hardware.Name, model}
 			if _, ok := x.samples[x.profileHash(j)]; !ok || seen[id] {
 				continue
 			}
@@ -46,7 +46,7 @@ func (x *Experiment) Estimates() (rows []record.EstimateRow, warnings []record.W
 				continue
 			}
 			row := f.row
-			row.Hardware, row.Axes = c.Hardware.Name, axes[x.kindAddress(j)]
+			row.Hardware, row.Axes = c.Hardware.Name, axes[x.formAddress(j)]
 			if n > 0 {
 				row.Role = record.EstimateCompared
 			}
@@ -70,29 +70,29 @@ func (x *Experiment) eachSampled(visit func(point, *experiments.Job)) {
 	}
 }
 
-// distinguishing are the axes whose values tell a job kind from others of the
-// same block with the same request, by the address of its samples: those that
-// have one value in all its cells.
+// distinguishing are the axes whose values distinguish a form of a job block from
+// others with the same request, by the address of its samples: those that have one
+// value in all its cells.
 func (x *Experiment) distinguishing() map[string]string {
 	type request struct {
 		block, hardware string
 		threads, gpus   int
 	}
-	var kinds []string // addresses, in the order of the file
+	var forms []string // addresses, in the order of the file
 	cells := map[string][]experiments.Cell{}
 	alike := map[request][]string{}
 	of := map[string]request{}
 	x.eachSampled(func(c point, j *experiments.Job) {
-		h := x.kindAddress(j)
+		h := x.formAddress(j)
 		if cells[h] == nil {
-			kinds = append(kinds, h)
+			forms = append(forms, h)
 			of[h] = request{j.Name, c.Hardware.Name, j.Threads.Request, j.GPUs}
 			alike[of[h]] = append(alike[of[h]], h)
 		}
 		cells[h] = append(cells[h], c)
 	})
 	axes := map[string]string{}
-	for _, h := range kinds {
+	for _, h := range forms {
 		if len(alike[of[h]]) < 2 {
 			continue
 		}
@@ -107,8 +107,8 @@ func (x *Experiment) distinguishing() map[string]string {
 	return axes
 }
 
-// kindAddress tells job kinds apart: their samples and their length.
-func (x *Experiment) kindAddress(j *experiments.Job) string {
+// formAddress distinguishes the forms of job blocks: by their samples and length.
+func (x *Experiment) formAddress(j *experiments.Job) string {
 	return fmt.Sprint(x.profileHash(j), " ", length(j))
 }
 
@@ -187,7 +187,10 @@ func (x *Experiment) fit(j *experiments.Job, model string) fit {
 		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: length(j),
 		Model: model, Level: x.spec.Estimate.Level, Samples: samples,
 		Identity: name, Kind: kind, History: x.history,
-		Resource: estimator.Resource{Host: x.HostPrint(), Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra, GPUs: j.GPUs, GPUType: x.gpuType(j)},
+		Resource: estimator.Resource{
+			Host: x.HostPrint(), Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
+			GPUs: j.GPUs, GPUType: x.gpuType(j),
+		},
 	})
 	x.fits[key] = f
 	return f

@@ -24,12 +24,12 @@ type drawnKey struct {
 // that have them, so nothing in it is ever changed.
 type realisation struct {
 	jobs []scheduler.Job
-	// kinds are the job blocks; kind has the index of each job's own, or -1 for
+	// blocks are the job blocks; block has the index of each job's own, or -1 for
 	// a job that a trace alone describes.
-	kinds []*experiments.Job
-	kind  []int32
-	// runTimes are those that a trace tells, on the full request; negative where
-	// it does not, nil where it tells none, or the jobs run for real.
+	blocks []*experiments.Job
+	block  []int32
+	// runTimes are those of a trace, on the full request; negative where it
+	// has none, nil where it has none at all, or the jobs run for real.
 	runTimes []time.Duration
 	// epochs has the epoch time of each job whose run time the file gives; nil
 	// when no job block draws it.
@@ -39,14 +39,14 @@ type realisation struct {
 	// requested says that the jobs come with the run times that their users
 	// asked for, from a trace.
 	requested bool
-	// submitted tells the jobs of a workload with a trace that are not from it;
+	// submitted marks the jobs of a workload with a trace that are not from it;
 	// nil where all are from one or the other.
 	submitted []bool
 	resizes   []scheduler.Resize
 	digest    string
 }
 
-// runTime is what a trace tells of a job.
+// runTime is the run time that a trace has of a job.
 func (r *realisation) runTime(job int) (time.Duration, bool) {
 	if r.runTimes == nil || r.runTimes[job] < 0 {
 		return 0, false
@@ -96,20 +96,20 @@ func realiseSubmits(w *experiments.Workload, seed int64, taken map[string]bool) 
 		batches []workload.Submit
 		r       realisation
 	)
-	kinds := map[*experiments.Job]int32{}
+	blocks := map[*experiments.Job]int32{}
 	for _, s := range w.Submits {
 		template := s.Job.Template()
 		template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
 		batches = append(batches, workload.Submit{Job: template, Count: s.Count, Arrivals: s.Arrivals})
-		r.kind = slices.Grow(r.kind, s.Count)
-		k, ok := kinds[s.Job]
+		r.block = slices.Grow(r.block, s.Count)
+		k, ok := blocks[s.Job]
 		if !ok {
-			k = int32(len(r.kinds))
-			kinds[s.Job] = k
-			r.kinds = append(r.kinds, s.Job)
+			k = int32(len(r.blocks))
+			blocks[s.Job] = k
+			r.blocks = append(r.blocks, s.Job)
 		}
 		for range s.Count {
-			r.kind = append(r.kind, k)
+			r.block = append(r.block, k)
 		}
 	}
 	var err error
@@ -120,7 +120,7 @@ func realiseSubmits(w *experiments.Workload, seed int64, taken map[string]bool) 
 	r.epochs = drawEpochs(w, seed, len(r.jobs))
 	r.drawnOn = drawAlternatives(w, seed, len(r.jobs))
 	for i := range r.jobs {
-		if j := r.kinds[r.kind[i]]; j.Runtime != nil { // what most policies will be told; see jobsFor
+		if j := r.blocks[r.block[i]]; j.Runtime != nil { // the estimate of most policies; see jobsFor
 			r.jobs[i].Predicted = given(j, r.epoch(i)).RunTime(j.Threads.Request)
 		}
 	}
@@ -129,9 +129,9 @@ func realiseSubmits(w *experiments.Workload, seed int64, taken map[string]bool) 
 }
 
 func realiseTrace(t *experiments.Trace) realisation {
-	r := realisation{jobs: t.Jobs, kind: t.Block, runTimes: t.RunTimes, resizes: t.Resizes, requested: true}
+	r := realisation{jobs: t.Jobs, block: t.Block, runTimes: t.RunTimes, resizes: t.Resizes, requested: true}
 	for _, k := range t.Blocks {
-		r.kinds = append(r.kinds, k.Job)
+		r.blocks = append(r.blocks, k.Job)
 	}
 	// All that a trace says has a place in its written form.
 	h := sha256.New()
@@ -163,10 +163,10 @@ func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int, ru
 			t.RunTimes = slices.Repeat([]time.Duration{-1}, len(r.jobs))
 		}
 		for i := range t.RunTimes {
-			if t.RunTimes[i] >= 0 || r.requested && r.asked(i) && !runTimes || r.kind[i] < 0 {
+			if t.RunTimes[i] >= 0 || r.requested && r.asked(i) && !runTimes || r.block[i] < 0 {
 				continue
 			}
-			if j := r.kinds[r.kind[i]]; j.Runtime != nil {
+			if j := r.blocks[r.block[i]]; j.Runtime != nil {
 				t.RunTimes[i] = given(j, r.epoch(i)).RunTime(j.Threads.Request)
 			}
 		}
@@ -200,7 +200,7 @@ func (r *realisation) epoch(job int) time.Duration {
 	if r.epochs != nil {
 		return r.epochs[job]
 	}
-	return r.kinds[r.kind[job]].Runtime.Epoch.Mean
+	return r.blocks[r.block[job]].Runtime.Epoch.Mean
 }
 
 // digestJobs is the hash of all that was drawn.
@@ -224,14 +224,14 @@ func digestJobs(r realisation) string {
 }
 
 // fitted has the predicted run time of each job on its full request; 0 where
-// there is no estimate. A run time that a trace tells is its own estimate.
+// there is no estimate. A run time of a trace is its own estimate.
 func (x *Experiment) fitted(h *experiments.Hardware, r realisation) []time.Duration {
-	ofKind := make([]time.Duration, len(r.kinds))
-	drawn := make([]bool, len(r.kinds)) // its run time differs by job
-	for k, j := range r.kinds {
+	ofBlock := make([]time.Duration, len(r.blocks))
+	drawn := make([]bool, len(r.blocks)) // its run time differs by job
+	for k, j := range r.blocks {
 		if x.sampled(h, j) {
 			if est, ok := x.estimateOf(j); ok {
-				ofKind[k] = seconds(est.Predict(length(j), x.spec.Estimate.Level).Seconds)
+				ofBlock[k] = seconds(est.Predict(length(j), x.spec.Estimate.Level).Seconds)
 				continue
 			}
 		}
@@ -239,13 +239,13 @@ func (x *Experiment) fitted(h *experiments.Hardware, r realisation) []time.Durat
 	}
 	predicted := make([]time.Duration, len(r.jobs))
 	for i := range predicted {
-		k := r.kind[i]
+		k := r.block[i]
 		if t, ok := r.runTime(i); ok {
 			predicted[i] = max(t, 1)
 		} else if k >= 0 && drawn[k] {
-			predicted[i] = given(r.kinds[k], r.epoch(i)).RunTime(r.kinds[k].Threads.Request)
+			predicted[i] = given(r.blocks[k], r.epoch(i)).RunTime(r.blocks[k].Threads.Request)
 		} else if k >= 0 {
-			predicted[i] = ofKind[k]
+			predicted[i] = ofBlock[k]
 		}
 	}
 	return predicted
@@ -256,7 +256,7 @@ func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)
 // jobsFor gives a cell's jobs the estimates that its policy is to decide by.
 //
 // An oracle knows the run time to come: in simulation that is exact; of real
-// jobs nobody knows more than the fitted estimate.
+// jobs nothing is known but the fitted estimate.
 func (c *Cell) jobsFor(r realisation, known truth) []scheduler.Job {
 	if !c.Policy.Policy.Estimates() {
 		return c.withAlternatives(r, r.jobs, known.work)
@@ -268,10 +268,10 @@ func (c *Cell) jobsFor(r realisation, known truth) []scheduler.Job {
 		switch c.Policy.Estimates {
 		case "requested":
 			// A trace has it as the job's prediction; job blocks as their limit.
-			if k := r.kind[n]; r.asked(n) && jobs[n].Predicted > 0 {
+			if k := r.block[n]; r.asked(n) && jobs[n].Predicted > 0 {
 				d = jobs[n].Predicted
 			} else if d = 0; k >= 0 {
-				d = r.kinds[k].Limit
+				d = r.blocks[k].Limit
 			}
 		case "noisy", "online":
 			d = c.noisy(d, jobs[n].Name)

@@ -15,11 +15,11 @@ func (c *Cell) online(r realisation) *stages.Online {
 		return nil
 	}
 	o := &stages.Online{
-		Units: make([]int, len(r.jobs)), Block: r.kind, Blocks: make([]stages.Estimate, len(r.kinds)),
+		Units: make([]int, len(r.jobs)), Block: r.block, Blocks: make([]stages.Estimate, len(r.blocks)),
 		Work: make([]simulated.Scaling, len(r.jobs)), Sigma: c.Policy.Sigma,
 	}
-	ready := make([]bool, len(r.kinds)) // the run time of the block is known
-	for k, j := range r.kinds {
+	ready := make([]bool, len(r.blocks)) // the run time of the block is known
+	for k, j := range r.blocks {
 		b := &o.Blocks[k]
 		b.Threads, ready[k] = j.Threads.Request, j.Runtime != nil
 		if c.x.estimated(c.Hardware, j) {
@@ -29,15 +29,15 @@ func (c *Cell) online(r realisation) *stages.Online {
 	}
 	alternatives := alternativesOf(c.Hardware, r)
 	for n := range o.Units {
-		k := r.kind[n]
-		if _, told := r.runTime(n); told || k < 0 || r.alternativesAt(alternatives, n) != nil || !ready[k] {
+		k := r.block[n]
+		if _, traced := r.runTime(n); traced || k < 0 || r.alternativesAt(alternatives, n) != nil || !ready[k] {
 			continue
 		}
-		o.Units[n] = length(r.kinds[k])
+		o.Units[n] = length(r.blocks[k])
 		if o.Blocks[k].Known {
-			o.Work[n], _ = c.x.workOf(r.kinds[k])
+			o.Work[n], _ = c.x.workOf(r.blocks[k])
 		} else {
-			o.Work[n] = given(r.kinds[k], r.epoch(n))
+			o.Work[n] = given(r.blocks[k], r.epoch(n))
 		}
 	}
 	if c.Policy.Sigma > 0 {

@@ -39,7 +39,10 @@ func newPrograms(file string) (*programs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the experiment's folder: %w", err)
 	}
-	return &programs{self: self, base: base, lines: map[*experiments.Job][]string{}, sources: map[*experiments.Job][]string{}, digests: map[string]string{}}, nil
+	return &programs{
+		self: self, base: base, digests: map[string]string{},
+		lines: map[*experiments.Job][]string{}, sources: map[*experiments.Job][]string{},
+	}, nil
 }
 
 // describe returns the key lines of a job: its program and its length.

@@ -245,7 +245,7 @@ func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
 	return k
 }
 
-// family is what jobs have in common whose samples tell of one another: the
+// family is what jobs have in common whose samples are fitted together: the
 // program and the lengths, but not the threads.
 func (x *Experiment) family(j *experiments.Job) string {
 	var k store.Key

@@ -108,7 +108,7 @@ func TestThreadsThatAreSampled(t *testing.T) {
 	}
 }
 
-// The samples of a request that is swept tell of one another, where the model
+// The samples of a request that is swept inform each other, where the model
 // looks at them; a key says which.
 func TestASweptRequestSharesItsSamples(t *testing.T) {
 	file := strings.Replace(realFile, "epochs  = 10", "epochs = 10\nthreads = each.cores", 1)
@@ -152,5 +152,41 @@ func TestSampleLengths(t *testing.T) {
 		if got := sampleLengths(c.total, c.profile); !slices.Equal(got, c.want) {
 			t.Errorf("of %d by %+v: %v, want %v", c.total, c.profile, got, c.want)
 		}
+	}
+}
+
+// A cell beyond the matrix has samples of its own where its policy decides by
+// estimates, and none for a prediction alone.
+func TestSamplesOfCellsBeyondTheMatrix(t *testing.T) {
+	x, err := New(loadSmall(t, realFile+"\npolicy \"sjf\" { order = \"sjf\" }\n"), hardware.Machine{Threads: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Plan()
+	if len(x.units) != 1 {
+		t.Fatalf("%d jobs are sampled, want 1", len(x.units))
+	}
+	for _, c := range x.Cells() {
+		at := c.point
+		w := *at.Workload
+		w.Submits = slices.Clone(w.Submits)
+		longer := *w.Submits[0].Job
+		longer.Epochs = 1000
+		w.Submits[0].Job = &longer
+		at.Workload = &w
+		before := len(x.units)
+		added := &Cell{x: x, point: at, Ref: c.Ref}
+		x.Added([]*Cell{added, c})
+		x.Added([]*Cell{added})
+		want := 0
+		if c.Policy.Name == "sjf" {
+			want = 1
+		}
+		if got := len(x.units) - before; got != want {
+			t.Errorf("%s: %d further jobs are sampled, want %d", c.Policy.Name, got, want)
+		}
+	}
+	if name := x.units[1].Name; name != "t.2" {
+		t.Errorf("the samples of the added job are called %q", name)
 	}
 }

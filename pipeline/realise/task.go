@@ -68,7 +68,7 @@ func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
 	task.Folders, task.Logs = dirs, filepath.Join(dirs.Dir, record.LogsDir)
 	task.Launches = make([]launch.Job, len(r.jobs))
 	for n, j := range r.jobs {
-		block := r.kinds[r.kind[n]] // real jobs have a block each
+		block := r.blocks[r.block[n]] // real jobs have a block each
 		task.Launches[n] = c.x.programs.launch(block, j.Name, length(block), Folders{task.Logs, dirs.Scratch})
 		task.Launches[n].Alternatives = launchAlternatives(c.Hardware, block)
 	}
@@ -119,7 +119,7 @@ func (c *Cell) twinKey(r realisation, work []simulated.Scaling, opts simulated.O
 	k.Add("overheads", opts.Overheads.String())
 	seen := map[*experiments.Job]bool{}
 	for n, w := range work {
-		j := r.kinds[r.kind[n]]
+		j := r.blocks[r.block[n]]
 		if seen[j] {
 			continue
 		}

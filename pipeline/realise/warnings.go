@@ -3,7 +3,7 @@ package realise
 import "slices"
 
 // Alike lists the workloads with simulated cells in which nothing is drawn
-// that could tell one replicate from another.
+// that could make replicates differ.
 func (x *Experiment) Alike() []string {
 	var names []string
 	for _, c := range x.spec.Cells {

@@ -19,11 +19,11 @@ import (
 // The error wraps stages.ErrNoEstimate for a job that has none of them.
 func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
 	work := make([]simulated.Scaling, len(r.jobs))
-	ofKind := make([]simulated.Scaling, len(r.kinds))
-	known := make([]bool, len(r.kinds))
+	ofBlock := make([]simulated.Scaling, len(r.blocks))
+	known := make([]bool, len(r.blocks))
 	alternatives := alternativesOf(c.Hardware, r)
 	for i := range work {
-		k := r.kind[i]
+		k := r.block[i]
 		if several := r.alternativesAt(alternatives, i); several != nil {
 			var err error
 			if work[i], err = c.x.workOnEach(c.Hardware, r, i, several); err != nil {
@@ -31,40 +31,40 @@ func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
 			}
 			continue
 		}
-		if told, ok := r.told(i); ok {
-			work[i] = told
+		if traced, ok := r.traced(i); ok {
+			work[i] = traced
 			continue
 		}
 		if c.Hardware.Kind().Recorded && (k < 0 || r.kinds[k].Runtime == nil) {
 			continue // its engine knows
 		}
 		// Without a run time in a trace there is always a block.
-		if j := r.kinds[k]; !c.x.estimated(c.Hardware, j) && j.Runtime != nil {
+		if j := r.blocks[k]; !c.x.estimated(c.Hardware, j) && j.Runtime != nil {
 			work[i] = given(j, r.epoch(i))
 			continue
 		}
 		if !known[k] {
 			var err error
-			if ofKind[k], err = c.x.workOf(r.kinds[k]); err != nil {
+			if ofBlock[k], err = c.x.workOf(r.blocks[k]); err != nil {
 				return nil, err
 			}
 			known[k] = true
 		}
-		work[i] = ofKind[k]
+		work[i] = ofBlock[k]
 	}
 	return work, nil
 }
 
-// told is the work of a job whose run time a trace tells; it speeds up as the file
+// traced is the work of a job whose run time a trace has; it speeds up as the file
 // says, and else in proportion to its threads.
-func (r *realisation) told(job int) (simulated.Scaling, bool) {
+func (r *realisation) traced(job int) (simulated.Scaling, bool) {
 	t, ok := r.runTime(job)
 	if !ok {
 		return simulated.Scaling{}, false
 	}
 	w := simulated.FullRequest(t, r.jobs[job].Threads)
-	if k := r.kind[job]; k >= 0 && r.kinds[k].Runtime != nil {
-		speedUp(&w, r.kinds[k].Runtime)
+	if k := r.block[job]; k >= 0 && r.blocks[k].Runtime != nil {
+		speedUp(&w, r.blocks[k].Runtime)
 	}
 	return w, true
 }
@@ -82,7 +82,8 @@ func (x *Experiment) estimated(h *experiments.Hardware, j *experiments.Job) bool
 func (x *Experiment) workOf(j *experiments.Job) (simulated.Scaling, error) {
 	est, ok := x.estimateOf(j)
 	if !ok {
-		return simulated.Scaling{}, fmt.Errorf("%w of the run time of job %s: its samples failed", stages.ErrNoEstimate, j.Name)
+		return simulated.Scaling{},
+			fmt.Errorf("%w of the run time of job %s: its samples failed", stages.ErrNoEstimate, j.Name)
 	}
 	w := simulated.Scaling{
 		Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(length(j))),
@@ -111,7 +112,7 @@ func (c *Cell) simulatorOptions() simulated.Options {
 }
 
 // measuredOverheads are what the engine took, at the median over the samples of
-// the job kinds of a cell. What a program does before its first epoch is
+// the job blocks of a cell. What a program does before its first epoch is
 // in the intercept of its estimate; Start is only what the engine adds. A real
 // pause and the resume that follows it keep the cores idle for their sum,
 // whichever of the two jobs is charged.

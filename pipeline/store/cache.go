@@ -68,7 +68,8 @@ func Open(dir, name string) (*Cache, string, error) {
 		if rerr := os.Rename(path, aside); rerr != nil {
 			return nil, "", fmt.Errorf("open cache %s: %w", path, err)
 		}
-		warning = fmt.Sprintf("%s was damaged and has been set aside as %s: finished work is taken from the plain files where they are complete", path, aside)
+		warning = fmt.Sprintf("%s was damaged and has been set aside as %s: finished work is taken from the plain files "+
+			"where they are complete", path, aside)
 		db, err = open()
 	}
 	if err != nil {

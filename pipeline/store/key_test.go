@@ -29,7 +29,7 @@ func TestKeyNamesWhatChanged(t *testing.T) {
 	}
 }
 
-// A repeated label is told by its number, so that swapping two lines shows.
+// A repeated label is numbered, so that swapping two lines shows.
 func TestKeyDiffRepeatedLabels(t *testing.T) {
 	got := Diff(key("file", "a", "file", "b").Description(), key("file", "a", "file", "c").Description())
 	want := []Change{{Label: "file#2", Old: "b", New: "c"}}

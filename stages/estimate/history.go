@@ -41,14 +41,16 @@ func addRuns(runs *[]estimator.Run, p stages.Planning, c stages.PastCell) {
 	host := p.PastHost(c.Key)
 	_ = c.From.EachJob(c.CellRef, columns, 1, func(r *record.JobRow) bool {
 		name, kind, length := p.PastJob(c.Key, r.Class)
-		if r.State != "finished" || r.Resizes > 0 || r.ThreadsMean != float64(r.ThreadsRequested) || length == 0 || r.Service <= 0 {
+		full := r.Resizes == 0 && r.ThreadsMean == float64(r.ThreadsRequested)
+		if r.State != "finished" || !full || length == 0 || r.Service <= 0 {
 			return true
 		}
 		run := estimator.Run{
 			Job: name, Kind: kind, Length: length, Seconds: r.Service,
 			Resource: estimator.Resource{Host: host, Threads: r.ThreadsRequested, GPUs: r.GPUs},
 		}
-		if f, err := os.Open(filepath.Join(c.From.Dir, record.CellsDir, c.Cell.Cell, record.LogsDir, r.Job+".log")); err == nil {
+		logs := filepath.Join(c.From.Dir, record.CellsDir, c.Cell.Cell, record.LogsDir)
+		if f, err := os.Open(filepath.Join(logs, r.Job+".log")); err == nil {
 			report, err := contract.Parse(f, contract.Last)
 			f.Close()
 			if err == nil && len(report.Epochs) == length {

@@ -62,7 +62,8 @@ var (
 	timeColumns = []string{"walltime", "time", "times", "elapsed", "elapseds", "elapsedseconds", "elapsedtime", "seconds",
 		"timestamp", "timesec", "relativetime", "relative"}
 	// Rows of a run have the same values in these columns.
-	runColumns = []string{"run", "runid", "trial", "replicate", "repetition", "seed", "job", "zone", "region", "host",
+	runColumns = []string{"run", "runid", "trial", "replicate", "repetition", "seed", "job", "zone",
+		"region", "host",
 		"node", "name"}
 )
 
@@ -73,7 +74,7 @@ func columnName(s string) string {
 
 // ReadLog reads the runs of a training log: CSV with a header, or the output of a
 // program that speaks the job contract (progress lines, time-writer line). Malformed
-// lines are *LineError, all of them joined, or, with lenient, skipped and told as
+// lines are *LineError, all of them joined, or, with lenient, skipped and returned as
 // warnings; a log without steps and times is an error.
 func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)

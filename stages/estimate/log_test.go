@@ -76,12 +76,12 @@ func TestReadLogRefuses(t *testing.T) {
 	_, _, err := ReadLog(strings.NewReader("Step,Time\n1\n2,x\n"), "log", false)
 	var line *LineError
 	if !errors.As(err, &line) || line.Line != 2 || line.File != "log" {
-		t.Errorf("%v does not tell the line", err)
+		t.Errorf("%v does not name the line", err)
 	}
 	many := "Step,Time\n" + strings.Repeat("x,1\n", 50)
 	_, _, err = ReadLog(strings.NewReader(many), "log", false)
 	if err == nil || !strings.Contains(err.Error(), "30 more malformed lines") {
-		t.Errorf("50 malformed lines are told as %v", err)
+		t.Errorf("50 malformed lines are reported as %v", err)
 	}
 	runs, warnings, err := ReadLog(strings.NewReader("Step,Time\n0,1\nx,1\n5,3\n"), "log", true)
 	if err != nil || len(runs) != 1 || len(runs[0].Marks) != 2 || len(warnings) != 1 {
@@ -201,7 +201,7 @@ func TestPredictRealLogs(t *testing.T) {
 			t.Errorf("from %g plain extrapolation errs by %.2f%%, want %g%%", test.fraction, s.LinearMeanAbs, test.linear)
 		}
 		if s.MeanAbs > test.most {
-			t.Errorf("from %g runs are told with an error of %.2f%%, want at most %g%%", test.fraction, s.MeanAbs, test.most)
+			t.Errorf("from %g runs are predicted with an error of %.2f%%, want at most %g%%", test.fraction, s.MeanAbs, test.most)
 		}
 		if s.Coverage < 85 || s.Coverage > 95 {
 			t.Errorf("from %g the 90%% interval covers %.1f%%", test.fraction, s.Coverage)

@@ -110,7 +110,8 @@ func undone(o *scheduler.Outcome) string {
 			ran++
 		}
 	}
-	return fmt.Sprintf("it did not drain until %s and was closed: %d of %d jobs were not done (%d had begun and were stopped, %d had not begun, %d had not arrived)",
+	return fmt.Sprintf("it did not drain until %s and was closed: %d of %d jobs were not done "+
+		"(%d had begun and were stopped, %d had not begun, %d had not arrived)",
 		o.Closed, ran+waited+missing, len(o.Jobs), ran, waited, missing)
 }
 
@@ -159,7 +160,9 @@ type counter struct {
 
 func (c *counter) Event(scheduler.Event) {
 	n := c.counts()
-	now := stages.Counts{Waiting: n.Waiting(), Running: n.Running, Done: n.Finished, Failed: n.Failed + n.Stopped, Total: c.last.Total}
+	now := stages.Counts{
+		Waiting: n.Waiting(), Running: n.Running, Done: n.Finished, Failed: n.Failed + n.Stopped, Total: c.last.Total,
+	}
 	if now != c.last {
 		c.last = now
 		c.watch(now)

@@ -113,7 +113,7 @@ func (l *live) observe() func(engine.Sample) {
 }
 
 // close ends the tables; their engine is closed, so that no rows come any more.
-// out, which may be nil, is told their files. What is closed already stays so.
+// out, which may be nil, gets their files. What is closed already stays so.
 func (l *live) close(out *record.Cell) error {
 	var errs []error
 	ended := func(f record.File, err error) {

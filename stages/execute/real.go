@@ -23,7 +23,7 @@ type Machine struct {
 }
 
 // Real runs a cell whose jobs run for real, and leaves its folder complete. watch
-// is told of the states of its jobs as they change; it may be nil.
+// gets the states of its jobs as they change; it may be nil.
 func Real(ctx context.Context, t stages.Task, on Machine, watch func(stages.Counts)) (record.Cell, error) {
 	if err := os.MkdirAll(t.Scratch, 0o755); err != nil {
 		return record.Cell{}, fmt.Errorf("make a folder for control files: %w", err)

@@ -155,7 +155,7 @@ func (e *execution) cell(ctx context.Context, i int) error {
 		return err
 	}
 	began := time.Now()
-	e.tell(i, stages.Progress{Kind: stages.UnitStart}, 0)
+	e.report(i, stages.Progress{Kind: stages.UnitStart}, 0)
 	cell, err := e.carryOut(ctx, i, dir, began)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -174,7 +174,7 @@ func (e *execution) cell(ctx context.Context, i int) error {
 	if cell.State != record.CellFinished {
 		end.Err = failure(cell)
 	}
-	e.tell(i, end, 0)
+	e.report(i, end, 0)
 	return nil
 }
 
@@ -192,7 +192,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	}
 	return Real(ctx, task, Machine{Site: e.Site(ref.Engine), GPUs: e.GPUs}, func(n stages.Counts) {
 		elapsed := time.Since(began)
-		e.tell(i, stages.Progress{
+		e.report(i, stages.Progress{
 			Kind: stages.UnitUpdate, JobsDone: n.Done, JobsRunning: n.Running, JobsWaiting: n.Waiting,
 			JobsFailed: n.Failed, Jobs: n.Total, Elapsed: elapsed,
 		}, elapsed)
@@ -211,8 +211,8 @@ func failure(c record.Cell) error {
 	return fmt.Errorf("job %s: %s", first.Job, first.Reason)
 }
 
-// tell reports a cell's progress, with the stage's counts and the time left.
-func (e *execution) tell(i int, p stages.Progress, elapsed time.Duration) {
+// report reports a cell's progress, with the stage's counts and the time left.
+func (e *execution) report(i int, p stages.Progress, elapsed time.Duration) {
 	e.mu.Lock()
 	p.Stage, p.Unit, p.Done, p.Total, p.Reused = stage, e.Plan.Cells[i].Cell, e.done, len(e.Plan.Cells), e.Reused()
 	if left := e.left(); left > 0 {

@@ -36,7 +36,7 @@ func here(run Run) Run {
 	return run
 }
 
-// A sample is given the GPUs that its job asks for, whatever engine runs it, and its program is told so.
+// A sample is given the GPUs that its job asks for, whatever engine runs it, and its program sees them.
 func TestSamplesHaveTheirGPUs(t *testing.T) {
 	job := launch.Job{
 		Name: "s", Argv: []string{"sh", "-c", `echo "$TFEXP_NUM_GPUS of $CUDA_VISIBLE_DEVICES"`},
@@ -56,7 +56,7 @@ func TestSamplesHaveTheirGPUs(t *testing.T) {
 		t.Error(diff)
 	}
 	if log, err := os.ReadFile(job.LogPath); err != nil || string(log) != "2 of GPU-a,GPU-b\n" {
-		t.Errorf("the program was told %q, %v", log, err)
+		t.Errorf("the program saw %q, %v", log, err)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Costs are how long the engine takes to do something to a job once, and so
-// how long the job's cores stand still for it; 0 where it could not be told.
+// how long the job's cores stand still for it; 0 where it is not known.
 type Costs struct {
 	Pause, Resume, Resize time.Duration
 }

@@ -32,7 +32,7 @@ type Run struct {
 }
 
 // A sample that other processes disturbed is taken again, mostTries times in
-// all. Below leastJudged its load cannot be told.
+// all. Below leastJudged its load is not known.
 const (
 	mostTries   = 3
 	leastJudged = 300 * time.Millisecond
@@ -109,7 +109,7 @@ func read(s estimator.Sample, run Run) (estimator.Sample, error) {
 		s.Units = report.Epochs
 	case run.Steps && len(report.Steps) == s.Length:
 		s.Units = report.Steps
-	case n > 0 && !run.Steps: // of a job by steps, wall times tell the pace
+	case n > 0 && !run.Steps: // of a job by steps, wall times give the pace
 		s.Warnings = append(s.Warnings, fmt.Sprintf("reported %s where %d were asked for: wall times are used instead",
 			epochs(n), s.Length))
 	}

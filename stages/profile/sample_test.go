@@ -27,7 +27,7 @@ func printing(t *testing.T, pick contract.Pick, length int, lines string) estima
 	return s
 }
 
-// The program tells start-up, epochs and save apart; of several lines the one
+// The program reports start-up, epochs and save apart; of several lines the one
 // counts that was asked for.
 func TestTakeReadsTheTimeWriter(t *testing.T) {
 	const two = `<TIME_WRITTER_OUTPUT>[0.5, 1, 2, 0.25]</TIME_WRITTER_OUTPUT>\n<TIME_WRITTER_OUTPUT>[0.1, 3, 0.2]</TIME_WRITTER_OUTPUT>\n`
@@ -64,7 +64,7 @@ func TestTakeGoesOnAfterABrokenLine(t *testing.T) {
 	}
 }
 
-// Progress lines tell the epochs of a program without a time-writer line.
+// Progress lines give the epochs of a program without a time-writer line.
 func TestTakeReadsProgress(t *testing.T) {
 	s := printing(t, contract.Last, 2, `{"tfexp":{"epoch":1,"seconds":1.5}}\n{"tfexp":{"epoch":2,"seconds":1.25}}\n`)
 	if !cmp.Equal(s.Units, []float64{1.5, 1.25}) || s.Startup != 0 {

@@ -40,7 +40,7 @@ func run(ctx context.Context, r *stages.Run) error {
 	return nil
 }
 
-// sampling is the profile stage under way. What it took is by unit.
+// sampling is the profile stage of a run. What it took is by unit.
 type sampling struct {
 	*stages.Run
 	units       []*stages.Unit
@@ -246,7 +246,7 @@ func (s *sampling) take(ctx context.Context, t task) error {
 	return nil
 }
 
-// end tells that no more samples of a unit are taken.
+// end reports that no more samples of a unit are taken.
 func (s *sampling) end(i int) {
 	if s.over[i] {
 		return
@@ -313,8 +313,8 @@ func (s *sampling) toSample(unit *stages.Unit, job launch.Job, length int) Run {
 	}
 }
 
-// ownsLoad reports whether the samples run below this process, so that the load of other programs can be told from
-// theirs.
+// ownsLoad reports whether the samples run below this process, so that the load of other programs can be
+// distinguished from theirs.
 func (s *sampling) ownsLoad() bool {
 	return !slices.ContainsFunc(s.units, func(u *stages.Unit) bool { return !u.Engine.Descendants })
 }

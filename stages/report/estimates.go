@@ -81,7 +81,8 @@ func estimateTable(rows []record.EstimateRow) prose.Table {
 
 func accuracyTable(rows []record.AccuracyRow) prose.Table {
 	t := prose.Table{Left: 2, Header: []string{"model", "over", "estimates", "runs", "mean absolute error",
-		"standard deviation", "bias", "in their interval", "choices", "place of the one predicted best", "slower than the fastest"}}
+		"standard deviation", "bias", "in their interval", "choices",
+		"place of the one predicted best", "slower than the fastest"}}
 	n := prose.Number
 	percent := func(v float64) string {
 		if text := n(v); text != "–" {

@@ -254,7 +254,10 @@ func (v *view) cells(e *record.Experiment) {
 
 func environment(r record.Run) []record.Setting {
 	out := append([]record.Setting(nil), r.Host...)
-	for _, s := range []record.Setting{{Name: "tfexp", Value: r.Version}, {Name: "Go", Value: r.Go}, {Name: "git", Value: r.Git}} {
+	versions := []record.Setting{
+		{Name: "tfexp", Value: r.Version}, {Name: "Go", Value: r.Go}, {Name: "git", Value: r.Git},
+	}
+	for _, s := range versions {
 		if s.Value != "" {
 			out = append(out, s)
 		}
@@ -293,7 +296,8 @@ func shell(args []string) string {
 	for i, a := range args {
 		quoted[i] = a
 		if a == "" || strings.ContainsFunc(a, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./=:,+@%", r))
+			letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+			return !letter && (r < '0' || r > '9') && !strings.ContainsRune("_-./=:,+@%", r)
 		}) {
 			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 		}

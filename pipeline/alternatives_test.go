@@ -12,9 +12,9 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// waysFile has jobs that run on cores, or on GPUs of two types.
-const waysFile = `
-experiment "ways" { replicates = 2 }
+// alternativesFile has jobs that run on cores, or on GPUs of two types.
+const alternativesFile = `
+experiment "alternatives" { replicates = 2 }
 
 job "either" {
   command = ["train"]
@@ -67,7 +67,7 @@ policy "sjf" {
 matrix { estimates = ["oracle", noisy(0), noisy(1)] }
 `
 
-func runWays(t *testing.T, source string) (*Plan, string) {
+func runAlternatives(t *testing.T, source string) (*Plan, string) {
 	t.Helper()
 	out := t.TempDir()
 	p, err := New(loadSmall(t, source), Options{Out: out})
@@ -83,11 +83,11 @@ func runWays(t *testing.T, source string) (*Plan, string) {
 // Without an error estimates are those of an oracle; with one they are not. The
 // work of a job is the same in all cells, and in proportion to what the file
 // says of the resource that it ran on.
-func TestWays(t *testing.T) {
+func TestAlternatives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a whole experiment, which the race detector makes last for a minute")
 	}
-	p, dir := runWays(t, waysFile)
+	p, dir := runAlternatives(t, alternativesFile)
 	e, err := record.Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -141,10 +141,10 @@ func TestWays(t *testing.T) {
 }
 
 // What says on which resource a job runs, and how fast, is in the keys of cells.
-func TestKeysOfWays(t *testing.T) {
+func TestKeysOfAlternatives(t *testing.T) {
 	keys := func(from, to string) []string {
-		source := strings.Replace(waysFile, from, to, 1)
-		if from != "" && source == waysFile {
+		source := strings.Replace(alternativesFile, from, to, 1)
+		if from != "" && source == alternativesFile {
 			t.Fatalf("%q is not in the file", from)
 		}
 		p, err := New(loadSmall(t, source), Options{Out: t.TempDir()})
@@ -177,7 +177,7 @@ func TestKeysOfWays(t *testing.T) {
 	}
 }
 
-// The run time that a trace tells is that of the slowest type of GPU here; the job
+// The run time of a trace is that of the slowest type of GPU here; the job
 // block says how much faster the other is, and which of them a job may have.
 func TestTraceOnTypesOfGPU(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log.swf")
@@ -236,7 +236,7 @@ policy "fcfs" { order = "fcfs" }
 		{"5", "", map[float64]int{100: 2, 20: 1}},
 		{"5", `gpu = "V100"`, map[float64]int{20: 3}},
 	} {
-		p, dir := runWays(t, source(c.rate, c.gpu))
+		p, dir := runAlternatives(t, source(c.rate, c.gpu))
 		keys[p.Cells[0].Key] = true
 		e, err := record.Open(dir)
 		if err != nil {

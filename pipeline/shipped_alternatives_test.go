@@ -53,7 +53,7 @@ func TestAlloXHasTheLeastMeanJCT(t *testing.T) {
 		t.Fatalf("%d policies", len(means))
 	}
 	best := means["allox 72"]
-	for policy, mean := range means { // what fails is told by its name
+	for policy, mean := range means { // a failure names its policy
 		if policy != "allox 72" && mean < best {
 			t.Errorf("%s has a mean JCT of %.0f s, allox %.0f s", policy, mean, best)
 		}
