@@ -95,7 +95,7 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	if err != nil {
 		return stages.Task{}, "", err
 	}
-	if c.Ref.Recorded && slices.ContainsFunc(r.kinds, func(j *experiments.Job) bool { return j.Runtime == nil }) {
+	if c.Ref.Recorded && slices.ContainsFunc(r.blocks, func(j *experiments.Job) bool { return j.Runtime == nil }) {
 		return stages.Task{}, "", fmt.Errorf("%w: a job has no run time to simulate it with", stages.ErrNoEstimate)
 	}
 	work, err := c.work(r)

@@ -35,7 +35,7 @@ func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
 			work[i] = traced
 			continue
 		}
-		if c.Hardware.Kind().Recorded && (k < 0 || r.kinds[k].Runtime == nil) {
+		if c.Hardware.Kind().Recorded && (k < 0 || r.blocks[k].Runtime == nil) {
 			continue // its engine knows
 		}
 		// Without a run time in a trace there is always a block.
