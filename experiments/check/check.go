@@ -35,6 +35,7 @@ func (c *Checker) Cells() {
 		if c.first(h) {
 			c.onEngine(h)
 		}
+		c.records(w, h)
 		if h.Kind().Contained {
 			c.inContainers(w, h)
 		}

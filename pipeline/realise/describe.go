@@ -66,6 +66,8 @@ func (x *Experiment) runtimeLines(h *experiments.Hardware, j *experiments.Job) [
 	var k store.Key
 	if x.sampled(h, j) {
 		k.Add("job."+j.Name+".runtime", "fitted "+x.estimateLine(j))
+	} else if j.Runtime == nil {
+		k.Add("job."+j.Name+".runtime", "as its run was recorded")
 	} else {
 		k.Add("job."+j.Name+".runtime", runtimeText(j))
 	}

@@ -128,6 +128,9 @@ type CellRef struct {
 	Engine    string `json:"engine"`
 	Simulated bool   `json:"simulated,omitempty"`
 	Contained bool   `json:"contained,omitempty"`
+	// Recorded reports whether what the jobs did was recorded before: the cell takes virtual time, but what it says was
+	// measured.
+	Recorded bool `json:"recorded,omitempty"`
 	// Axes are the axes that this cell reads.
 	Axes []Setting `json:"axes,omitempty"`
 	// Cores is the capacity; Key the hash that its outputs are cached under.
@@ -164,11 +167,14 @@ func AxesLabel(axes []Setting) string {
 // simulated cells had the name that the folders of twins have.
 func (c CellRef) Real() bool { return !c.Simulated && c.Engine != TwinDir }
 
+// Measured reports whether what the cell says was measured: it ran for real, now or when it was recorded.
+func (c CellRef) Measured() bool { return c.Real() || c.Recorded }
+
 // Twin is the simulation of a real cell from the fitted estimates. It is a cell
 // of its own, in a folder within that of the real one; its key is not known here.
 func (c CellRef) Twin() CellRef {
 	c.Cell += "/" + TwinDir
-	c.Engine, c.Simulated, c.Contained, c.Key, c.PredictedSeconds = TwinDir, true, false, "", 0
+	c.Engine, c.Simulated, c.Contained, c.Recorded, c.Key, c.PredictedSeconds = TwinDir, true, false, false, "", 0
 	return c
 }
 
