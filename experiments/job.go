@@ -16,6 +16,18 @@ type GPURate struct {
 	Rate float64
 }
 
+// Done returns the epochs (or steps) after which the job is done in simulation: all
+// of them, or those until its losses reach its target.
+func (j *Job) Done() int {
+	all := max(j.Epochs, j.Steps)
+	if j.TargetLoss > 0 && j.Runtime != nil {
+		if i := slices.IndexFunc(j.Runtime.Losses, func(l float64) bool { return l <= j.TargetLoss }); i >= 0 {
+			return min(i+1, all)
+		}
+	}
+	return all
+}
+
 // RateOn returns how fast the job is on a type of GPU; false when the file does
 // not say. Where it says nothing of types, all have the rate 1.
 func (r *Runtime) RateOn(gpu string) (float64, bool) {
@@ -109,6 +121,9 @@ type Job struct {
 	// Exactly one of Epochs and Steps is above 0.
 	Epochs int
 	Steps  int
+	// TargetLoss is the training loss at which the job is done, even if work is
+	// left; 0: none.
+	TargetLoss float64
 
 	Threads   Threads
 	Malleable bool
@@ -181,6 +196,9 @@ type Runtime struct {
 	Threads int
 	// Whole says that Epoch is the time of the whole job.
 	Whole bool
+	// Losses are what the job reports after each epoch (or step), for a job with a
+	// target loss.
+	Losses []float64
 	// GPURates are how many times faster an epoch is on types of GPU.
 	GPURates []GPURate
 }

@@ -127,13 +127,17 @@ type Policy struct {
 	policy.Policy
 	Name  string
 	Range Range
-	// Estimates is fitted, oracle, noisy, requested or online.
+	// Estimates is fitted, oracle, noisy, requested, online or loss_curve.
 	Estimates string
 	// Sigma is the standard deviation of the log error under noisy, and of the first estimates under online.
 	Sigma float64
 	// At has the source range of each argument that the file sets.
 	At map[string]Range
 }
+
+// Corrected reports whether estimates are corrected by what jobs report while they
+// run.
+func (p *Policy) Corrected() bool { return p.Estimates == "online" || p.Estimates == "loss_curve" }
 
 // Compare asks for a paired comparison of every other policy with a baseline.
 type Compare struct {

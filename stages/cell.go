@@ -121,9 +121,16 @@ type Online struct {
 // Estimate is what was estimated of a job block on its full request.
 type Estimate struct {
 	Threads int
+	// Length is its epochs or steps, at most.
+	Length int
 	// Fitted is the estimate from samples, if Known; else there is only Work.
 	Fitted estimator.Estimate
 	Known  bool
+	// Target is the loss at which its jobs are done, where the losses that they
+	// report are to be followed; 0: they are not. Losses are those that simulated
+	// jobs report.
+	Target float64
+	Losses []float64
 }
 
 // Counts are the jobs of a cell by state.

@@ -28,6 +28,8 @@ const (
 	Ending   Artifact = "ending"
 	Tables   Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
 	Pictures Artifact = "pictures" // plots/
+	// Forecasts is remaining.csv.
+	Forecasts Artifact = "forecasts"
 	// Sections are parts of the report, which any stage may add with
 	// record.WriteSection; there need not be any.
 	Sections Artifact = "sections"

@@ -2,6 +2,7 @@ package blocks
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -43,7 +44,7 @@ func (d *Decoder) Hardware(n *eval.Node, e *eval.Env) (*experiments.Hardware, bo
 		h.Cluster.Nodes = []scheduler.Node{d.machine(a, kind)}
 	}
 	if kind != nil && kind.Decode != nil {
-		settings, problems := kind.Decode(blockOf(a, nodes))
+		settings, problems := kind.Decode(d.blockOf(a, nodes))
 		h.Settings = settings
 		report(a, nodes, problems)
 	}
@@ -194,7 +195,7 @@ func (d *Decoder) machine(a *eval.Args, kind *engine.Kind) scheduler.Node {
 	switch {
 	case kind == nil:
 	case kind.Machine != nil:
-		defaults = kind.Machine(blockOf(a, nil), engine.Host{
+		defaults = kind.Machine(d.blockOf(a, nil), engine.Host{
 			Threads: d.hostThreads(), MemoryBytes: d.hostMemory, GPUs: d.host.GPUs, GPUType: d.host.GPUType,
 		})
 	case a.Lacks("threads"):
@@ -223,8 +224,8 @@ func (d *Decoder) hostThreads() int {
 }
 
 // blockOf returns a hardware block as its engine decodes it.
-func blockOf(a *eval.Args, nodes []*eval.Args) engine.Block {
-	b := engine.Block{Values: valuesOf(a)}
+func (d *Decoder) blockOf(a *eval.Args, nodes []*eval.Args) engine.Block {
+	b := engine.Block{Values: valuesOf(a), Base: d.path(".")}
 	for _, na := range nodes {
 		b.Nodes = append(b.Nodes,
 			engine.NodeBlock{Name: na.Node.Label, Count: eval.Get[int](na, "count"), Values: valuesOf(na)})
@@ -233,9 +234,18 @@ func blockOf(a *eval.Args, nodes []*eval.Args) engine.Block {
 }
 
 func valuesOf(a *eval.Args) engine.Values {
-	v := engine.Values{All: a.Values, Set: map[string]bool{}}
+	v := engine.Values{All: maps.Clone(a.Values), Set: map[string]bool{}}
+	for name, value := range v.All {
+		if list, ok := value.([]experiments.Setting); ok {
+			settings := map[string]string{}
+			for _, s := range list {
+				settings[s.Name] = s.Value
+			}
+			v.All[name] = settings
+		}
+	}
 	for _, arg := range a.Node.Args {
-		v.Set[arg.Name] = a.IsSet(arg.Name)
+		v.Set[arg.Name] = !a.Lacks(arg.Name)
 	}
 	return v
 }

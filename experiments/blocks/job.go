@@ -18,7 +18,8 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 		Command: eval.Get[[]string](a, "command"), Env: eval.Get[[]experiments.Setting](a, "env"),
 		Flags: eval.Get[bool](a, "flags"), TimeWriter: eval.Get[string](a, "time_writer"),
 		Epochs: eval.Get[int](a, "epochs"), Steps: eval.Get[int](a, "steps"),
-		Threads: eval.Get[experiments.Threads](a, "threads"), Malleable: eval.Get[bool](a, "malleable"),
+		TargetLoss: eval.Get[float64](a, "target_loss"),
+		Threads:    eval.Get[experiments.Threads](a, "threads"), Malleable: eval.Get[bool](a, "malleable"),
 		GPUs: eval.Get[int](a, "gpus"), GPU: eval.Get[string](a, "gpu"),
 		Memory: eval.Get[int64](a, "memory"), Nodes: eval.Get[int](a, "nodes"),
 		Priority: eval.Get[int](a, "priority"), Limit: eval.Get[time.Duration](a, "limit"),
@@ -41,6 +42,9 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 		var ok bool
 		j.Runtime, ok = d.runtime(rt, e)
 		a.OK = a.OK && ok
+		if ok {
+			checkLosses(rt, a, j)
+		}
 	}
 	if c := n.First("checkpoint"); c != nil {
 		var ok bool

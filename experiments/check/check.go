@@ -35,6 +35,7 @@ func (c *Checker) Cells() {
 		if c.first(h) {
 			c.onEngine(h)
 		}
+		c.records(w, h)
 		if h.Kind().Contained {
 			c.inContainers(w, h)
 		}
@@ -45,6 +46,7 @@ func (c *Checker) Cells() {
 				}
 			}
 			c.resizes(w, h)
+			c.targets(w, h)
 		}
 		c.programs(w, h)
 		if c.first(pair{p, h}) {
@@ -54,6 +56,7 @@ func (c *Checker) Cells() {
 		if c.first(triple{w, h, p}) {
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
+			c.lossCurves(w, p)
 		}
 	}
 }

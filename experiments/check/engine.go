@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/hardware/engine"
 )
 
@@ -15,6 +16,31 @@ import (
 func (c *Checker) onEngine(h *experiments.Hardware) {
 	if check := h.Kind().Check; check != nil {
 		c.problems(h.At, h.Range, check(h.ForEngine(), c.host()))
+	}
+}
+
+// records reports a workload of which an engine that replays records has too few.
+func (c *Checker) records(w *experiments.Workload, h *experiments.Hardware) {
+	type pair struct {
+		w *experiments.Workload
+		h *experiments.Hardware
+	}
+	if !h.Kind().Recorded || h.Settings == nil || !c.first(pair{w, h}) {
+		return
+	}
+	jobs := 0
+	for _, s := range w.Submits {
+		jobs += s.Count
+	}
+	if w.Trace != nil {
+		jobs += len(w.Trace.Jobs)
+	}
+	have, need := h.Kind().Records(h.ForEngine()), jobs*c.spec.Replicates
+	if have < need {
+		c.fail(h.Range, "Too few recorded runs",
+			"The hardware %q has %s, but %s of the workload %q in %s need %d: a run is replayed once. Set replicates to at "+
+				"most %d.", h.Name, words.Plural(have, "recorded run"), words.Plural(jobs, "job"), w.Name,
+			words.Plural(c.spec.Replicates, "replicate"), need, have/max(jobs, 1))
 	}
 }
 

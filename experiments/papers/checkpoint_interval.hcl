@@ -38,7 +38,7 @@ hardware "spot" {
 policy "fcfs" { order = "fcfs" }
 
 matrix {
-  interval_s = [30, 60, 120, 180, 261.703, 268.328, 480, 900, 1800]
+  interval_s = [30, 60, 120, 180, 261.703, 480, 900, 1800]
 }
 
 plot "series" {

@@ -35,6 +35,9 @@ type Kind struct {
 	Here bool
 	// Parts reports whether a real engine starts a program for each part of a job with roles.
 	Parts bool
+	// Recorded reports whether the engine itself knows how long jobs take, from records of real ones: they need no run
+	// time and are not sampled, and where they have one, their cells are simulated as well.
+	Recorded bool
 	// Clusters reports whether hardware may have node blocks.
 	Clusters bool
 
@@ -65,6 +68,8 @@ type Kind struct {
 	// in phrases ("process 1234 (python3)"). Only real engines have it; it is called whether or not the run has cells
 	// for them.
 	Open func(Run) (site Site, removed []string, err error)
+	// Records counts the jobs that an engine that is Recorded can replay on a hardware, each once.
+	Records func(*Hardware) int
 	// Simulate makes the engine of a simulated cell. Only engines that are not real have it.
 	Simulate func(Simulation) (scheduler.Engine, error)
 
@@ -118,6 +123,8 @@ type Line struct{ Label, Value string }
 // Block is a hardware block as its kind decodes it.
 type Block struct {
 	Values
+	// Base is the folder of the experiment file, to which paths are relative.
+	Base  string
 	Nodes []NodeBlock
 }
 
@@ -130,7 +137,7 @@ type NodeBlock struct {
 
 // Values are the arguments of a block, by name: those that the file sets, and the defaults. Their types follow that
 // in the schema: String string, Integer int, Number float64, Bool bool, Duration time.Duration, Size int64, Strings
-// []string.
+// []string, StringMap map[string]string.
 type Values struct {
 	All map[string]any
 	// Set has the names that the file itself sets, rightly or not.

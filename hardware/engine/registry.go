@@ -18,7 +18,7 @@ func Register(k *Kind) {
 	case k.Name == "" || k.Doc == "":
 		panic("engine: a kind without a name or a documentation")
 	case k.Capabilities == nil || k.Real && k.Open == nil || !k.Real && k.Simulate == nil || k.Contained &&
-		k.Images == nil:
+		k.Images == nil || k.Recorded && k.Records == nil:
 		panic(fmt.Sprintf("engine: the kind %q lacks a function", k.Name))
 	}
 	for _, other := range kinds {

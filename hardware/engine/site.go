@@ -8,6 +8,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/progress"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -80,9 +81,32 @@ type Sample struct {
 type Simulation struct {
 	Hardware *Hardware
 	Jobs     []scheduler.Job
-	// Seed is that of the cell's replicate.
-	Seed int64
+	// Replicate is that of the cell, from 1, and Seed its seed.
+	Replicate int
+	Seed      int64
 	// Standard makes tfexp's own simulator for the jobs, with the run times, overheads, noise and contention that the
 	// experiment gives them. An engine may use it, wrap it, or be another simulator altogether.
 	Standard func() (scheduler.Engine, error)
+}
+
+// Replay is what an engine that is Recorded makes: it knows more of its jobs than when they end.
+type Replay interface {
+	scheduler.Engine
+	// Replayed returns what was recorded of a job that was started.
+	Replayed(job int) Replayed
+}
+
+// Replayed is what was recorded of a job.
+type Replayed struct {
+	// Run names it.
+	Run      string
+	Progress []ReplayedProgress
+	// Accuracy and Loss are the last ones, Cost is in dollars, Revocations counts servers; NaN: not known.
+	Accuracy, Loss, Cost, Revocations float64
+}
+
+// ReplayedProgress is progress that a job made at an instant of the engine's clock.
+type ReplayedProgress struct {
+	At time.Duration
+	contract.Progress
 }

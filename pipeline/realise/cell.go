@@ -56,7 +56,8 @@ func expand(x *Experiment) (cells []*Cell) {
 				Workload: c.Workload.Name, Hardware: c.Hardware.Name, Policy: c.Policy.Name,
 				Replicate: r, Seed: replicateSeed(spec.Seed, r), Engine: c.Hardware.Engine,
 				Simulated: !c.Hardware.Real(), Contained: c.Hardware.Kind().Contained,
-				Axes: axes, Cores: cores, GPUs: gpus,
+				Recorded: c.Hardware.Kind().Recorded,
+				Axes:     axes, Cores: cores, GPUs: gpus,
 			}})
 		}
 	}

@@ -66,8 +66,10 @@ func (x *Experiment) runtimeLines(h *experiments.Hardware, j *experiments.Job) [
 	var k store.Key
 	if x.sampled(h, j) {
 		k.Add("job."+j.Name+".runtime", "fitted "+x.estimateLine(j))
+	} else if j.Runtime == nil {
+		k.Add("job."+j.Name+".runtime", "as its run was recorded")
 	} else {
-		k.Add("job."+j.Name+".runtime", runtimeText(j.Runtime))
+		k.Add("job."+j.Name+".runtime", runtimeText(j))
 	}
 	if cp := j.Checkpoint; cp != nil {
 		k.Addf("job."+j.Name+".checkpoint", "%+v", *cp)

@@ -25,6 +25,15 @@ func (x *Experiment) Plan() record.Plan {
 			p.Estimating = append(p.Estimating, c.Policy.Name)
 		}
 	}
+	for _, c := range spec.Cells {
+		for _, s := range c.Workload.Submits {
+			j := s.Job
+			t := record.Target{Class: j.Name, Loss: j.TargetLoss, Units: length(j), Steps: j.Steps > 0}
+			if t.Loss > 0 && !slices.Contains(p.Targets, t) {
+				p.Targets = append(p.Targets, t)
+			}
+		}
+	}
 	for _, v := range spec.Variables {
 		p.Variables = append(p.Variables, record.Setting(v))
 	}

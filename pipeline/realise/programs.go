@@ -67,6 +67,9 @@ func (p *programs) program(j *experiments.Job) []string {
 	if j.Malleable {
 		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)
 	}
+	if j.TargetLoss > 0 {
+		k.Addf(label("target_loss"), "%g", j.TargetLoss)
+	}
 	if j.Limit > 0 {
 		k.Add(label("limit"), j.Limit.String())
 	}

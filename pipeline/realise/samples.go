@@ -227,7 +227,7 @@ func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
 
 // sampled reports whether a job's run time on a machine is estimated from samples.
 func (x *Experiment) sampled(h *experiments.Hardware, j *experiments.Job) bool {
-	return h.Real() || j.Runtime == nil
+	return h.Real() || j.Runtime == nil && !h.Kind().Recorded
 }
 
 // profileKey describes all that a job's samples depend on.

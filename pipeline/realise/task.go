@@ -1,7 +1,9 @@
 package realise
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
@@ -25,7 +27,7 @@ func (c *Cell) task(r realisation, known truth) stages.Task {
 		Hardware: stages.Hardware{Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Place: on.Place},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
 			Cluster: c.Hardware.Cluster, Jobs: c.jobsFor(r, known), Alone: known.alone,
-			Predicted: c.x.fitted(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: c.Hardware.Terms,
+			Predicted: c.x.wholeRuns(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: c.Hardware.Terms,
 		}},
 	}
 }
@@ -73,6 +75,9 @@ func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
 		if every := c.interval(block); every != "" {
 			task.Launches[n].Env = append(task.Launches[n].Env, contract.EnvCheckpointEvery+"="+every)
 		}
+		if block.TargetLoss > 0 {
+			task.Launches[n].Env = append(task.Launches[n].Env, fmt.Sprintf("%s=%g", contract.EnvTarget, block.TargetLoss))
+		}
 		task.Launches[n].Alternatives = launchAlternatives(c.Hardware, block)
 	}
 	return task
@@ -97,6 +102,14 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	r, err := c.realise()
 	if err != nil {
 		return stages.Task{}, "", err
+	}
+	for _, j := range r.blocks {
+		if j.TargetLoss > 0 {
+			return stages.Task{}, "", fmt.Errorf("%w of the epochs that job %s takes to its target loss", stages.ErrNoEstimate, j.Name)
+		}
+	}
+	if c.Ref.Recorded && slices.ContainsFunc(r.blocks, func(j *experiments.Job) bool { return j.Runtime == nil }) {
+		return stages.Task{}, "", fmt.Errorf("%w: a job has no run time to simulate it with", stages.ErrNoEstimate)
 	}
 	work, err := c.work(r)
 	if err != nil {

@@ -35,9 +35,12 @@ func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
 			work[i] = traced
 			continue
 		}
+		if c.Hardware.Kind().Recorded && (k < 0 || r.blocks[k].Runtime == nil) {
+			continue // its engine knows
+		}
 		// Without a run time in a trace there is always a block.
 		if j := r.blocks[k]; !c.x.estimated(c.Hardware, j) && j.Runtime != nil {
-			work[i] = given(j, r.epoch(i))
+			work[i] = untilTarget(j, r.epoch(i))
 			continue
 		}
 		if !known[k] {

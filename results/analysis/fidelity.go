@@ -22,7 +22,7 @@ type Pair struct{ Real, Twin record.Cell }
 func Pairs(e *record.Experiment) []Pair {
 	var out []Pair
 	for _, c := range e.Cells {
-		if !c.Real() || c.State != record.CellFinished {
+		if !c.Measured() || c.State != record.CellFinished {
 			continue
 		}
 		twin, err := e.Simulation(c.CellRef)

@@ -27,6 +27,8 @@ const (
 	AccuracyFile    = "accuracy.csv"
 	ProfilingFile   = "profiling.csv"
 	ComparisonsFile = "comparisons.csv"
+	// RemainingFile is there only where jobs have a target loss.
+	RemainingFile = "remaining.csv"
 	// Only where real cells were simulated as well:
 	FidelityFile     = "fidelity.csv"
 	FidelityJobsFile = "fidelity_jobs.csv"
@@ -76,6 +78,8 @@ type Plan struct {
 	// RunOrder has the indexes into Cells in the order in which they run.
 	RunOrder []int     `json:"run_order"`
 	Compares []Compare `json:"compares"`
+	// Targets are the losses at which jobs are done, by class.
+	Targets []Target `json:"targets,omitempty"`
 	// Thresholds are bounds that the results must keep.
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 	Plots      []Plot      `json:"plots"`
@@ -84,6 +88,15 @@ type Plan struct {
 	Tunings []Tuning `json:"tunings,omitempty"`
 	// PredictedSeconds is how long the work of this plan should take; 0 unknown.
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
+}
+
+// Target is the training loss at which the jobs of a class are done. Units is their
+// work at most, in epochs or (with Steps) in optimizer steps.
+type Target struct {
+	Class string  `json:"class"`
+	Loss  float64 `json:"loss"`
+	Units int     `json:"units"`
+	Steps bool    `json:"steps,omitempty"`
 }
 
 // Named is a block with one line that says what it is: "round_robin, quantum 500ms, strict".
@@ -115,6 +128,9 @@ type CellRef struct {
 	Engine    string `json:"engine"`
 	Simulated bool   `json:"simulated,omitempty"`
 	Contained bool   `json:"contained,omitempty"`
+	// Recorded reports whether what the jobs did was recorded before: the cell takes virtual time, but what it says was
+	// measured.
+	Recorded bool `json:"recorded,omitempty"`
 	// Axes are the axes that this cell reads.
 	Axes []Setting `json:"axes,omitempty"`
 	// Cores is the capacity; Key the hash that its outputs are cached under.
@@ -151,11 +167,14 @@ func AxesLabel(axes []Setting) string {
 // simulated cells had the name that the folders of twins have.
 func (c CellRef) Real() bool { return !c.Simulated && c.Engine != TwinDir }
 
+// Measured reports whether what the cell says was measured: it ran for real, now or when it was recorded.
+func (c CellRef) Measured() bool { return c.Real() || c.Recorded }
+
 // Twin is the simulation of a real cell from the fitted estimates. It is a cell
 // of its own, in a folder within that of the real one; its key is not known here.
 func (c CellRef) Twin() CellRef {
 	c.Cell += "/" + TwinDir
-	c.Engine, c.Simulated, c.Contained, c.Key, c.PredictedSeconds = TwinDir, true, false, "", 0
+	c.Engine, c.Simulated, c.Contained, c.Recorded, c.Key, c.PredictedSeconds = TwinDir, true, false, false, "", 0
 	return c
 }
 

@@ -50,6 +50,9 @@ func TestReferenceNamesEveryColumn(t *testing.T) {
 	for _, c := range accuracyColumns {
 		names = append(names, c.Name)
 	}
+	for _, c := range remainingColumns {
+		names = append(names, c.Name)
+	}
 	for _, c := range profilingColumns {
 		names = append(names, c.Name)
 	}

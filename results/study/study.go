@@ -46,14 +46,14 @@ type Configuration struct {
 // The names of what an experiment has besides its policies.
 const (
 	workloadName = "training"
-	hardwareName = "recorded"
+	hardwareName = "servers"
 )
 
 // ErrOther is returned for a folder that holds the results of something else.
 var ErrOther = errors.New("it holds the results of an experiment that was run")
 
-// engine is what the cells of recorded runs call their engine.
-const engine = "recorded"
+// engine is what the cells of imported runs call their engine.
+const engine = "imported"
 
 // compared are the metrics on which configurations are compared.
 var compared = []measure.Metric{measure.Makespan, measure.Cost, measure.FinalAccuracy}
@@ -136,7 +136,7 @@ func (s *Study) plan() record.Plan {
 			p.Cells = append(p.Cells, record.CellRef{
 				Cell:     fmt.Sprintf("%s-%s-%s-r%d", workloadName, hardwareName, safe(c.Name), k+1),
 				Workload: workloadName, Hardware: hardwareName, Policy: c.Name, Replicate: k + 1,
-				Engine: engine, Simulated: true, Cores: max(c.Workers, 1),
+				Engine: engine, Simulated: true, Recorded: true, Cores: max(c.Workers, 1),
 			})
 		}
 	}

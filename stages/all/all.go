@@ -12,6 +12,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/plot/deepening"
 	_ "github.com/tfexp/tfexp/stages/profile"
 	_ "github.com/tfexp/tfexp/stages/rank"
+	_ "github.com/tfexp/tfexp/stages/remaining"
 	_ "github.com/tfexp/tfexp/stages/report"
 	_ "github.com/tfexp/tfexp/stages/tables"
 )

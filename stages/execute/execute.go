@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -27,6 +28,8 @@ type hooks struct {
 	finally func(*record.Cell)
 	// finals, called after finally, returns by job what programs reported last.
 	finals func() map[int]measure.Final
+	// replay is the engine of recorded jobs.
+	replay engine.Replay
 }
 
 // loop is the scheduler's loop over the task's cell on an engine.
@@ -84,6 +87,11 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	if h.finals != nil {
 		for job, f := range h.finals() {
 			w.SetFinal(job, f)
+		}
+	}
+	if h.replay != nil {
+		if err := replayed(w, c, h.replay, &out); err != nil {
+			return record.Cell{}, err
 		}
 	}
 	if err := addTrial(w, c, &out); err != nil {

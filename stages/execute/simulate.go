@@ -23,6 +23,9 @@ func Simulate(ctx context.Context, t stages.Task) (record.Cell, error) {
 	if len(t.Setup.Jobs) >= hugeCell {
 		h.begun = func() { debug.SetGCPercent(hugeCellGC) }
 	}
+	if r, ok := on.(engine.Replay); ok {
+		h.replay = r
+	}
 	return runOn(ctx, t, on, h)
 }
 
@@ -61,10 +64,12 @@ func simulator(t stages.Task) (scheduler.Engine, error) {
 		return e, nil
 	}
 	on := t.ForEngine()
-	if on.Kind == nil || on.Kind.Real {
+	if on.Kind == nil || on.Kind.Real || t.Setup.Cell.Engine == record.TwinDir {
 		return standard()
 	}
-	return on.Kind.Simulate(engine.Simulation{Hardware: on, Jobs: sim.Jobs, Seed: t.Setup.Cell.Seed, Standard: standard})
+	return on.Kind.Simulate(engine.Simulation{
+		Hardware: on, Jobs: sim.Jobs, Replicate: t.Setup.Cell.Replicate, Seed: t.Setup.Cell.Seed, Standard: standard,
+	})
 }
 
 // contention is how the jobs of a cell slow each other down; nil if they do not.

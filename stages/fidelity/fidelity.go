@@ -34,7 +34,7 @@ func run(ctx context.Context, r *stages.Run) error {
 	began := time.Now()
 	var count [3]int // by outcome
 	for i, c := range r.Plan.Cells {
-		if !c.Real() {
+		if !c.Measured() {
 			continue
 		}
 		o, err := simulate(ctx, r, i)
@@ -99,7 +99,7 @@ func simulate(ctx context.Context, r *stages.Run, i int) (outcome, error) {
 func left(r *stages.Run) ([]stages.Line, error) {
 	var lines []stages.Line
 	for _, c := range r.Plan.Cells {
-		if c.Real() {
+		if c.Measured() {
 			key, _ := os.ReadFile(filepath.Join(r.Folder(c.Twin().Cell), "key.txt"))
 			lines = append(lines, stages.Line{Label: "twin." + c.Cell, Value: string(key)})
 		}

@@ -36,7 +36,7 @@ func (d *Data) fidelity(most int) ([]Figure, error) {
 	const title = "Real and simulated schedules"
 	real := false
 	for _, c := range d.Plan.Cells {
-		real = real || c.Real()
+		real = real || c.Measured()
 	}
 	if !real {
 		return nil, nil

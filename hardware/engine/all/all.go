@@ -5,5 +5,6 @@ import (
 	// Each registers its kind.
 	_ "github.com/tfexp/tfexp/hardware/docker"
 	_ "github.com/tfexp/tfexp/hardware/process"
+	_ "github.com/tfexp/tfexp/hardware/recorded"
 	_ "github.com/tfexp/tfexp/hardware/simulated"
 )

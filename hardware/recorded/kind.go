@@ -1,0 +1,197 @@
+// Package recorded replays recorded training runs in virtual time: a job takes as
+// long as a run took, reports what was measured of it, costs what it cost, and fails
+// where its records end before its last step.
+package recorded
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload/runs"
+)
+
+func init() { engine.Register(&kind) }
+
+// settings are what the hardware replays.
+type settings struct {
+	options runs.Options
+	runs    []runs.Run
+}
+
+var kind = engine.Kind{
+	Name: "recorded", Rank: 40,
+	Doc: "replays recorded training runs in virtual time: replicate 1 takes the first run of a folder, replicate 2 the " +
+		"next, and the jobs of a cell one after the other. A job takes as long as its run took, with what was measured of " +
+		"its accuracy, its cost and its revocations. Where its block has a `runtime`, the cell is simulated as well, and " +
+		"both are compared. Jobs cannot be paused or resized " +
+		"(experiments/papers/recorded_runs)",
+	Recorded: true,
+	Args: []schema.Arg{
+		{Name: "runs", Type: schema.String, Doc: "The folder of the recorded runs, relative to that of the experiment file: " +
+			"CSV files with a table of checkpoints, and perhaps one of servers (docs/results.md, Recorded runs).",
+			Example: `"4-spot"`},
+		{Name: "steps", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(1 << 53),
+			DefaultDoc: "that of its last row", Doc: "The last step of a whole run.", Example: `64000`},
+		{Name: "columns", Type: schema.StringMap, Doc: "The columns of the tables that are called otherwise than " +
+			"expected: " + facts() + ".", Example: `{ time = "when" }`},
+		{Name: "revoked", Type: schema.Strings, DefaultDoc: "`revoked`, `preempted`, `true`, `yes`, `1`",
+			Doc: "The values that mark a revoked server in its table.", Example: `["gone"]`},
+		{Name: "unfinished", Type: schema.String, Default: `"fail"`, Allowed: []string{"fail", "skip"},
+			Doc:     "What becomes of a run whose records end before its last step: its job fails there, or the run is left out.",
+			Example: `"skip"`},
+		{Name: "workers", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxNodes),
+			DefaultDoc: "the servers of the run", Doc: "The workers of a run, for its cost.", Example: `4`},
+		{Name: "worker_price", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(1e6),
+			Doc: "Dollars an hour of a worker.", Example: `0.2556`},
+		{Name: "parameter_servers", Type: schema.Integer, Default: `0`, Min: schema.Limit(0),
+			Max: schema.Limit(schema.MaxNodes), Doc: "The parameter servers of a run, for its cost.", Example: `1`},
+		{Name: "parameter_server_price", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(1e6),
+			Doc: "Dollars an hour of a parameter server.", Example: `0.14292`},
+	},
+	Decode: decode,
+	Capabilities: func(*engine.Hardware) scheduler.Capabilities {
+		return scheduler.Capabilities{Memory: true, GPUs: true}
+	},
+	Lines:    lines,
+	Records:  func(h *engine.Hardware) int { return len(of(h).runs) },
+	Simulate: simulate,
+}
+
+// facts lists what columns can hold.
+func facts() string {
+	var names []string
+	for _, f := range runs.Facts {
+		names = append(names, "`"+f.Name+"`")
+	}
+	return strings.Join(names, ", ")
+}
+
+func of(h *engine.Hardware) *settings { s, _ := h.Settings.(*settings); return s }
+
+// decode reads the runs.
+func decode(b engine.Block) (any, []engine.Problem) {
+	s := &settings{}
+	fail := func(arg, summary, detail string) (any, []engine.Problem) {
+		return s, []engine.Problem{{Arg: arg, Summary: summary, Detail: detail}}
+	}
+	folder := engine.Get[string](b.Values, "runs")
+	if folder == "" && b.Set["runs"] {
+		return s, nil // it is in error
+	}
+	if folder == "" {
+		return fail("", "Hardware without recorded runs", "runs must name the folder of the recorded runs.")
+	}
+	s.options = runs.Options{
+		Columns: engine.Get[map[string]string](b.Values, "columns"), Steps: engine.Get[int](b.Values, "steps"),
+		Revoked: engine.Get[[]string](b.Values, "revoked"), Workers: engine.Get[int](b.Values, "workers"),
+		ParameterServers:     engine.Get[int](b.Values, "parameter_servers"),
+		WorkerPrice:          engine.Get[float64](b.Values, "worker_price"),
+		ParameterServerPrice: engine.Get[float64](b.Values, "parameter_server_price"),
+	}
+	if err := s.options.CheckColumns(); err != nil {
+		return fail("columns", "Unknown fact", capital(err.Error())+".")
+	}
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(b.Base, folder)
+	}
+	list, _, err := runs.Read(folder, s.options)
+	if err != nil {
+		return fail("runs", "Recorded runs that cannot be read", capital(err.Error())+".")
+	}
+	if engine.Get[string](b.Values, "unfinished") == "skip" {
+		list = slices.DeleteFunc(list, func(r runs.Run) bool { return !r.Whole })
+	}
+	s.runs = list
+	return s, nil
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// lines are what was read: a change of any of it runs the cells again.
+func lines(h *engine.Hardware) []engine.Line {
+	var list []engine.Line
+	for _, r := range of(h).runs {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%+v", r))
+		label := fmt.Sprintf("hardware.run.%04d", len(list)+1)
+		list = append(list, engine.Line{Label: label, Value: r.Name() + " " + hex.EncodeToString(sum[:8])})
+	}
+	return list
+}
+
+// Engine replays one run for each job of a cell.
+type Engine struct {
+	scheduler.Engine
+	runs  []*runs.Run // by job
+	began []time.Duration
+	now   time.Duration
+}
+
+// simulate takes the runs of a cell from the records.
+func simulate(s engine.Simulation) (scheduler.Engine, error) {
+	all := of(s.Hardware).runs
+	first := (s.Replicate - 1) * len(s.Jobs)
+	if len(all) < first+len(s.Jobs) {
+		return nil, fmt.Errorf("there are %d recorded runs, and this cell needs the runs %d to %d", len(all), first+1,
+			first+len(s.Jobs))
+	}
+	e := &Engine{began: make([]time.Duration, len(s.Jobs))}
+	work := make([]simulated.Scaling, len(s.Jobs))
+	for i, j := range s.Jobs {
+		r := &all[first+i]
+		e.runs = append(e.runs, r)
+		work[i] = simulated.FullRequest(max(r.Duration, time.Microsecond), j.Threads)
+	}
+	inner, err := simulated.New(s.Jobs, work, simulated.Options{Lacks: scheduler.Capabilities{Pause: true, Resize: true}})
+	e.Engine = inner
+	return e, err
+}
+
+// Start implements scheduler.Engine.
+func (e *Engine) Start(job int, grant scheduler.Grant) error {
+	e.began[job] = e.now
+	return e.Engine.Start(job, grant)
+}
+
+// Next implements scheduler.Engine: a job whose records end before its last step
+// has failed.
+func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
+	now, news, err := e.Engine.Next(ctx, until)
+	e.now = now
+	for i := range news {
+		n := &news[i]
+		if n.Kind == scheduler.JobEnded && n.State == scheduler.Finished && !e.runs[n.Job].Whole {
+			n.State, n.Reason = scheduler.Failed, "its records end before its last step"
+		}
+	}
+	return now, news, err
+}
+
+// Replayed implements engine.Replay.
+func (e *Engine) Replayed(job int) engine.Replayed {
+	r := e.runs[job]
+	out := engine.Replayed{
+		Run: r.Name(), Accuracy: r.Accuracy, Loss: r.Loss, Cost: r.Cost, Revocations: r.Revocations(),
+	}
+	for _, p := range r.Points {
+		line := contract.Progress{Step: p.Step}
+		if accuracy := p.Accuracy; accuracy == accuracy {
+			line.Accuracy = &accuracy
+		}
+		if loss := p.Loss; loss == loss {
+			line.Loss = &loss
+		}
+		out.Progress = append(out.Progress, engine.ReplayedProgress{At: e.began[job] + p.At, Progress: line})
+	}
+	return out
+}
