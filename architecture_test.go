@@ -32,7 +32,7 @@ var readers = []string{
 var everywhere = []string{"experiments/schema", "experiments/units"}
 
 // machines are the packages of hardware that pipeline and stages may import: no engine.
-var machines = []string{"hardware$", "hardware/engine$", "hardware/launch", "hardware/gpu", "hardware/progress"}
+var machines = []string{"hardware$", "hardware/engine$", "hardware/launch", "hardware/gpu", "hardware/progress", "hardware/market"}
 
 // rules say which of the module's packages may import which: the first
 // prefix of rules that fits a package lists what it may use, by prefix; a name
@@ -51,8 +51,10 @@ var rules = []struct {
 		"pipeline/", "stages$", "experiments", "results",
 	}, machines...)},
 	{"stages/all", []string{"stages/"}},
+	{"stages/rank", []string{"stages$", "stages/learn", "scheduler", "results"}},
 	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
-	{"stages/plot/canvas", nil},
+	{"stages/plot/deepening", []string{"stages/plot", "results"}},
+	{"stages/plot/canvas", []string{"results/record"}},
 	{"stages/plot/timeline", []string{"stages/plot/canvas", "results/record", "scheduler$", "scheduler/ledger"}},
 	{"stages/plot", append([]string{"stages$", "stages/plot/", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
 	{"stages/execute", append([]string{
@@ -65,10 +67,12 @@ var rules = []struct {
 	{"experiments/words", nil},
 	{"experiments/language", []string{"scheduler", "estimator", "hardware/engine", "results", "stages$"}},
 	{"experiments/eval", []string{"experiments$", "experiments/language", "experiments/words", "scheduler/workload"}},
-	{"experiments/matrix", []string{"experiments$", "experiments/eval", "experiments/words", "results"}},
-	{"experiments/blocks", []string{"results/picture",
+	{"experiments/matrix", []string{
+		"experiments$", "experiments/eval", "experiments/words", "results", "scheduler/control", "scheduler/workload",
+	}},
+	{"experiments/blocks", []string{"results/picture", "results/record",
 		"experiments$", "experiments/language", "experiments/eval", "experiments/matrix", "experiments/words",
-		"scheduler", "estimator", "hardware/engine", "hardware/launch",
+		"scheduler", "estimator", "hardware/engine", "hardware/launch", "hardware/market",
 	}},
 	{"experiments/check", []string{
 		"experiments$", "experiments/language", "experiments/eval", "experiments/words", "scheduler", "hardware/engine",
@@ -76,8 +80,11 @@ var rules = []struct {
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
 	}},
-	{"experiments", []string{"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "results"}},
-	{"results", []string{"scheduler", "results", "experiments/schema"}},
+	{"experiments", []string{
+		"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "hardware/market", "results",
+	}},
+	{"results/tuning", []string{"results/record", "scheduler/control", "estimator/surrogate"}},
+	{"results", []string{"scheduler", "results", "experiments/schema", "hardware/market"}},
 	{"estimator", nil},
 	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
 	{"scheduler/queue", nil},
@@ -87,6 +94,7 @@ var rules = []struct {
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
 	{"scheduler/policy", []string{"scheduler$", "scheduler/cluster", "scheduler/queue", "scheduler/matching"}},
+	{"scheduler/control", []string{"scheduler", "estimator"}},
 	{"scheduler/", []string{"scheduler"}},
 	{"scheduler", []string{"scheduler/queue", "scheduler/cluster", "scheduler/job"}}, // and no policy
 	{"jobs/contract", nil},
@@ -309,5 +317,30 @@ func TestPackagesAreSmall(t *testing.T) {
 		if lines[pkg] > mostLines {
 			t.Errorf("%s has %d lines of code, want at most %d: split it", pkg, lines[pkg], mostLines)
 		}
+	}
+}
+
+// The table of packages in docs/architecture.md has all of them.
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	raw, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, row := range strings.Split(string(raw), "\n") {
+		for i, name := range strings.Split(row, "`") {
+			if i%2 == 1 {
+				names[name] = true
+			}
+		}
+	}
+	missing := map[string]bool{}
+	eachFile(t, func(_, pkg string, _ *ast.File) {
+		if _, below, ok := strings.Cut(pkg, "/"); !names[pkg] && !(ok && (names[below] || names[filepath.Base(pkg)])) {
+			missing[pkg] = true
+		}
+	})
+	for pkg := range missing {
+		t.Errorf("docs/architecture.md does not name the package %s", pkg)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -79,6 +80,9 @@ type Hardware struct {
 	Contention *Contention
 	// Noise is the relative standard deviation of run times (lognormal).
 	Noise float64
+	// Terms are those on which the servers of each node are rented, nil for a node that
+	// stands; nil when all do.
+	Terms []*market.Terms
 	// Settings are the engine's own, which only it reads.
 	Settings any
 	// Lacks are capabilities that a simulated engine is told not to have.

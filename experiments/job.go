@@ -16,6 +16,18 @@ type GPURate struct {
 	Rate float64
 }
 
+// Done returns the epochs (or steps) after which the job is done in simulation: all
+// of them, or those until its losses reach its target.
+func (j *Job) Done() int {
+	all := max(j.Epochs, j.Steps)
+	if j.TargetLoss > 0 && j.Runtime != nil {
+		if i := slices.IndexFunc(j.Runtime.Losses, func(l float64) bool { return l <= j.TargetLoss }); i >= 0 {
+			return min(i+1, all)
+		}
+	}
+	return all
+}
+
 // RateOn returns how fast the job is on a type of GPU; false when the file does
 // not say. Where it says nothing of types, all have the rate 1.
 func (r *Runtime) RateOn(gpu string) (float64, bool) {
@@ -83,7 +95,7 @@ func (j *Job) Template() scheduler.Job {
 	return scheduler.Job{
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
 		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
-		Deadline: j.Deadline, Retries: j.Retries,
+		Deadline: j.Deadline, Retries: j.Retries, Roles: j.Roles,
 	}
 }
 
@@ -92,7 +104,7 @@ type Job struct {
 	Name  string
 	Range Range
 
-	// Exactly one of Builtin and Command is set.
+	// Exactly one of Builtin, Command and Recorded is set.
 	Builtin  string
 	Settings []Setting // the builtin's arguments, all of them, defaults included, in the order of its schema
 	Command  []string
@@ -109,6 +121,9 @@ type Job struct {
 	// Exactly one of Epochs and Steps is above 0.
 	Epochs int
 	Steps  int
+	// TargetLoss is the training loss at which the job is done, even if work is
+	// left; 0: none.
+	TargetLoss float64
 
 	Threads   Threads
 	Malleable bool
@@ -125,6 +140,8 @@ type Job struct {
 	Limit time.Duration
 	// Container is set when the job names an image.
 	Container *launch.Container
+	// Roles are the parts of a job that has several; its request is their sum.
+	Roles []scheduler.Role `json:",omitempty"`
 	// Retries is how often a job that failed is started anew.
 	Retries int
 	// Alternatives are the same job with another request and run time.
@@ -138,8 +155,21 @@ type Job struct {
 	Form string
 	// Runtime is set when the file says how long the job takes in simulation.
 	Runtime *Runtime
+	// Recorded is set when its outcomes come from a table: it has no program.
+	Recorded *Recorded
+	// Checkpoint says when the job saves its work in simulation; nil: never.
+	Checkpoint *Checkpoint
 	// At has the source range of each argument that the file sets.
 	At map[string]Range
+}
+
+// Checkpoint says when a job saves its work: one of Every, Units (epochs or steps) and
+// Rule ("young" or "daly") is set.
+type Checkpoint struct {
+	Every         time.Duration
+	Units         int
+	Rule          string
+	Cost, Restore time.Duration
 }
 
 // Threads is a thread request: the total, and its split into pools.
@@ -166,6 +196,9 @@ type Runtime struct {
 	Threads int
 	// Whole says that Epoch is the time of the whole job.
 	Whole bool
+	// Losses are what the job reports after each epoch (or step), for a job with a
+	// target loss.
+	Losses []float64
 	// GPURates are how many times faster an epoch is on types of GPU.
 	GPURates []GPURate
 }

@@ -55,6 +55,14 @@ func TestSchemaExamples(t *testing.T) {
 			case "job": // the frame's workload needs its own
 				src = strings.ReplaceAll(src, "submit { job = job.long }",
 					"submit { job = job."+firstLabel(example)+" }")
+				if inner := firstLabel(example); strings.Contains(example, "recorded {") { // its settings are those of a tuning
+					src += "tune \"it\" {\n job = job." + inner +
+						"\n objective = \"cost\"\n setting \"workers\" {}\n setting \"type\" {}\n}\n"
+					src = strings.ReplaceAll(src, "submit { job = job."+inner+" }", "submit { job = job.other }") +
+						"job \"other\" {\n command = [\"x\"]\n epochs = 1\n}\n"
+				}
+			case "tune": // it has what it needs
+				src = example + "\n" + frame["experiment"]
 			case "matrix":
 				src = strings.Replace(src, `quantum = "1s"`, `quantum = each.quantum`, 1)
 			}

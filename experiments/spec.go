@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/control/adapt"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -85,9 +86,14 @@ type Spec struct {
 	// policy) that at least one cell reads, in the order of the file.
 	Axes []string
 
+	// Tunings are in the order of the file.
+	Tunings []*Tuning
+
 	Profile  Profile
 	Estimate Estimate
 	Compares []Compare
+	// Adaptations are the studies of controllers that deepen networks.
+	Adaptations []*adapt.Study
 	// Thresholds are in the order of the file.
 	Thresholds []Threshold
 	Plots      []Plot
@@ -121,13 +127,17 @@ type Policy struct {
 	policy.Policy
 	Name  string
 	Range Range
-	// Estimates is fitted, oracle, noisy, requested or online.
+	// Estimates is fitted, oracle, noisy, requested, online or loss_curve.
 	Estimates string
 	// Sigma is the standard deviation of the log error under noisy, and of the first estimates under online.
 	Sigma float64
 	// At has the source range of each argument that the file sets.
 	At map[string]Range
 }
+
+// Corrected reports whether estimates are corrected by what jobs report while they
+// run.
+func (p *Policy) Corrected() bool { return p.Estimates == "online" || p.Estimates == "loss_curve" }
 
 // Compare asks for a paired comparison of every other policy with a baseline.
 type Compare struct {

@@ -132,7 +132,7 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.outcome.Ran++
-	if cell.State != record.CellFinished {
+	if cell.State != record.CellFinished && cell.Trial == nil { // a trial that crashed is a result
 		r.outcome.Failed++
 	}
 	return nil

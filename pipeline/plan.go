@@ -38,6 +38,9 @@ func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan
 		Dir: filepath.Join(opts.Out, spec.Name), options: opts,
 		x: x, stages: ordered, source: &matrix{x}, needed: map[string]bool{},
 	}
+	if len(x.Tunings()) > 0 {
+		p.source = &tuners{&matrix{x}, x.Tuners()}
+	}
 	if opts.Source != nil {
 		p.source = opts.Source(x)
 	}
@@ -134,6 +137,8 @@ func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork 
 	switch {
 	case old == p.keys[i].Description() && state == record.CellFinished:
 		return CellWork{Reuse: true, Reason: "finished earlier"}
+	case old == p.keys[i].Description() && state == record.CellFailed && ref.Trial != nil:
+		return CellWork{Reuse: true, Reason: "crashed earlier"} // which is a result of a tuning
 	case old == p.keys[i].Description() && state == interrupted:
 		return CellWork{Reason: p.incomplete()}
 	case old == p.keys[i].Description():

@@ -140,7 +140,7 @@ func (r *run) forget() error {
 	for _, k := range r.keys {
 		hashes = append(hashes, k.Hash())
 	}
-	dirs := []string{record.CellsDir}
+	dirs := []string{record.CellsDir, record.AgentsDir}
 	for _, w := range r.Plan.Pieces {
 		hashes = append(hashes, w.hash)
 	}

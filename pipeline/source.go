@@ -15,9 +15,9 @@ import (
 type Source interface {
 	// Next returns cells that were not there before, in the order in which they
 	// stand in results; none when there are no more. It is called first before
-	// anything has run, and again when all cells so far are over: finished then
-	// returns what a finished cell left.
-	Next(finished func(cell string) (record.Cell, bool)) ([]*realise.Cell, error)
+	// anything has run, and again when all cells so far are over: over then returns
+	// what a cell left that finished or failed.
+	Next(over func(cell string) (record.Cell, bool)) ([]*realise.Cell, error)
 }
 
 // matrix is the source of all points of an experiment's matrix, at once.
@@ -32,10 +32,26 @@ func (m *matrix) Next(func(string) (record.Cell, bool)) ([]*realise.Cell, error)
 	return cells, nil
 }
 
-// finished reads what a finished cell left.
-func (p *Plan) finished(cell string) (c record.Cell, ok bool) {
+// tuners is the source of an experiment with tunings: all points of its matrix,
+// and trial after trial of each search.
+type tuners struct {
+	*matrix
+	searches *realise.Tuners
+}
+
+func (t *tuners) Next(over func(string) (record.Cell, bool)) ([]*realise.Cell, error) {
+	cells, err := t.matrix.Next(over)
+	if err != nil {
+		return nil, err
+	}
+	trials, err := t.searches.Next(over)
+	return append(cells, trials...), err
+}
+
+// over reads what a cell left that is complete.
+func (p *Plan) over(cell string) (c record.Cell, ok bool) {
 	raw, err := os.ReadFile(filepath.Join(p.folder(cell), record.CellFile))
-	if err != nil || json.Unmarshal(raw, &c) != nil || c.State != record.CellFinished {
+	if err != nil || json.Unmarshal(raw, &c) != nil {
 		return c, false
 	}
 	return c, true
@@ -48,7 +64,7 @@ func (p *Plan) ask() (from, to int, err error) {
 	if p.exhausted {
 		return from, from, nil
 	}
-	cells, err := p.source.Next(p.finished)
+	cells, err := p.source.Next(p.over)
 	if err != nil {
 		return from, from, err
 	}
@@ -96,6 +112,8 @@ func (p *Plan) lookUpCells(v store.View, from, to int, onDisk map[string]bool) (
 		p.Work[i] = p.lookUpCell(v, i, onDisk)
 		delete(onDisk, p.Cells[i].Cell)
 		if p.Work[i].Reuse {
+			// What follows from a trial is known once it is back from the cache.
+			some = some || p.Cells[i].Trial != nil && !record.Intact(p.folder(p.Cells[i].Cell))
 			continue
 		}
 		some = true

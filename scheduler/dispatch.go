@@ -63,6 +63,9 @@ func (l *loop) needs(j, cores int32) (Room, int) {
 	need, count := l.Jobs[j].Needs(cores)
 	if l.lives[j].booked {
 		need.Memory = 0
+		if need.Parts != nil {
+			need.Parts = partsOf(l.lives[j].grant.Layout)
+		}
 	}
 	if l.alternatives.kinds != nil {
 		need.Kind = l.alternatives.kinds[j]
@@ -74,6 +77,13 @@ func (l *loop) needs(j, cores int32) (Room, int) {
 func (l *loop) home(j int32) []int32 {
 	if !l.lives[j].booked {
 		return nil
+	}
+	if len(l.Jobs[j].Roles) > 0 {
+		l.scratch.home = l.scratch.home[:0]
+		for _, p := range l.lives[j].grant.Layout.Parts {
+			l.scratch.home = append(l.scratch.home, int32(p.Node))
+		}
+		return l.scratch.home
 	}
 	l.scratch.home = l.machine.NodesOf(l.lives[j].grant.Cores, l.scratch.home[:0])
 	return l.scratch.home
@@ -93,7 +103,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	need, _ := l.needs(j, cores)
 	g := l.machine.Choose(nodes, need, f.grant)
 	g.Alternative = f.Alternative
-	if len(nodes) > 1 {
+	if g.Layout == nil && len(nodes) > 1 {
 		g.Layout = l.machine.Layout(g, nodes)
 	}
 	if f.yields {

@@ -232,7 +232,7 @@ func (f *failing) Next(ctx context.Context, until time.Duration) (time.Duration,
 // onward predicts that a job goes on as it went since its last report.
 type onward struct{ units []int }
 
-func (s onward) Learn(job, units int, held []Held) time.Duration {
+func (s onward) Learn(job, units int, _ []Loss, held []Held) time.Duration {
 	var spent time.Duration
 	for _, h := range held {
 		spent += h.Time

@@ -119,7 +119,9 @@ func (l *loop) run(ctx context.Context) error {
 	for l.open > 0 {
 		until := l.nextInstant()
 		if until == Never && len(l.running) == 0 && l.nodes.coming+l.nodes.leaving == 0 {
-			if l.giveUp() {
+			if gaveUp, err := l.giveUp(); err != nil {
+				return err
+			} else if gaveUp {
 				continue
 			}
 			return l.stuck()
@@ -204,9 +206,7 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 			l.request(int32(z.Job), int32(z.Threads))
 		case len(l.timers) == 0 || l.timers[0].at != other:
 			l.now = max(l.now, other)
-			if err := l.giveBack(); err != nil {
-				return err
-			}
+			l.rest()
 		default:
 			t := l.timers[0]
 			l.timers.pop()

@@ -68,7 +68,8 @@ type nodes struct {
 	coming  int // nodes that are asked for and not up
 	leaving int // nodes that are up, and will be taken away
 	idle    timers
-	rooms   []Room // scratch
+	rested  []int32 // nodes whose idle time is over
+	rooms   []Room  // scratch
 }
 
 type nodePhase uint8
@@ -86,6 +87,7 @@ type nodeLife struct {
 	phase   nodePhase
 	tenants []int32       // jobs that have started and not ended on it
 	idleAt  time.Duration // the instant of the timer that counts, or Never
+	wanted  bool          // a job at the head of the queue waits for it and for others
 }
 
 // newNodes closes the nodes that are still to come.
@@ -183,7 +185,11 @@ func (l *loop) lose(v int32) error {
 	lost := slices.Clone(n.tenants)
 	slices.Sort(lost)
 	for _, j := range lost {
-		if err := l.revoke(j, v); err != nil {
+		take := l.revoke
+		if l.survives(j, v) {
+			take = l.shrink
+		}
+		if err := take(j, v); err != nil {
 			return err
 		}
 	}
@@ -307,15 +313,36 @@ func (l *loop) nextIdle() time.Duration {
 	return (*h)[0].at
 }
 
-// giveBack gives a node back whose idle time is over.
-func (l *loop) giveBack() error {
+// rest notes that the idle time of a node is over. It is given back when dispatch has
+// found no use for it.
+func (l *loop) rest() {
 	v := l.nodes.idle[0].job
 	l.nodes.idle.pop()
-	n := &l.nodes.all[v]
-	n.phase, n.idleAt = nodeAbsent, Never
-	l.nodes.absent++
-	l.machine.Close(v)
-	return l.dismiss(v)
+	l.nodes.all[v].idleAt = Never
+	l.nodes.rested = append(l.nodes.rested, v)
+}
+
+// giveBack gives the nodes back whose idle time is over, but for those that a job waits
+// for together with others.
+func (l *loop) giveBack() error {
+	keep := l.nodes.rested[:0]
+	for _, v := range l.nodes.rested {
+		n := &l.nodes.all[v]
+		switch {
+		case n.phase != nodeUp || len(n.tenants) > 0 || n.idleAt != Never:
+		case n.wanted:
+			keep = append(keep, v)
+		default:
+			n.phase = nodeAbsent
+			l.nodes.absent++
+			l.machine.Close(v)
+			if err := l.dismiss(v); err != nil {
+				return err
+			}
+		}
+	}
+	l.nodes.rested = keep
+	return nil
 }
 
 func (l *loop) dismiss(v int32) error {
@@ -345,9 +372,19 @@ func (l *loop) dismissAll() error {
 // nodes are up or on their way leaves the head to the next one: servers for several
 // jobs start at the same time.
 func (l *loop) order() error {
-	if l.nodes.absent == 0 || l.queue.Len() == 0 {
+	if l.nodes.absent == 0 && len(l.nodes.rested) == 0 {
 		return nil
 	}
+	for v := range l.nodes.all {
+		l.nodes.all[v].wanted = false
+	}
+	if err := l.orderForAll(); err != nil {
+		return err
+	}
+	return l.giveBack()
+}
+
+func (l *loop) orderForAll() error {
 	rooms := append(l.nodes.rooms[:0], l.machine.Free...)
 	l.nodes.rooms = rooms
 	for v := range l.nodes.all {
@@ -355,7 +392,7 @@ func (l *loop) order() error {
 			rooms[v] = l.machine.Whole[v]
 		}
 	}
-	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody && l.nodes.absent > 0; {
+	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody; {
 		served, err := l.orderFor(j, rooms)
 		if err != nil || !served {
 			return err
@@ -413,8 +450,9 @@ func (l *loop) orderAs(j int32, rooms []Room) (bool, error) {
 			}
 		}
 	}
-	for _, v := range chosen {
-		rooms[v].Sub(need)
+	for i, v := range chosen {
+		rooms[v].Sub(need.At(i))
+		l.nodes.all[v].wanted = true
 	}
 	return true, nil
 }
@@ -428,19 +466,25 @@ func (l *loop) hideAbsent(rooms []Room, chosen []int32, ok bool) {
 	}
 }
 
-// giveUp fails the jobs that wait when no server can be had for them any more.
-func (l *loop) giveUp() bool {
+// giveUp fails the first job that waits to start when no server can be had for it any
+// more, and lets those after it have their turn.
+func (l *loop) giveUp() (bool, error) {
 	if l.nodes.all == nil {
-		return false
+		return false, nil
 	}
-	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody; j = l.queue.Next(queue.Front, queue.Anyone) {
-		if l.lives[j].State != Queued {
-			return false
-		}
-		l.settleTime(j)
-		l.queue.Remove(j)
-		l.lives[j].State = Failed
-		l.close(j, Fail, "no server can be had for it any more")
+	j := l.queue.Next(queue.Front, queue.Anyone)
+	for j != nobody && l.lives[j].State != Queued {
+		j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone)
 	}
-	return true
+	if j == nobody {
+		return false, nil
+	}
+	l.settleTime(j)
+	l.queue.Remove(j)
+	l.lives[j].State = Failed
+	l.close(j, Fail, "no server can be had for it any more")
+	if err := l.dispatch(); err != nil {
+		return true, err
+	}
+	return true, l.order()
 }

@@ -44,6 +44,9 @@ type Notice struct {
 	Attempt *Attempt
 	// Units is how many units of its work the job has finished in all (JobProgress).
 	Units int
+	// Losses are those that it has reported since the notice before, if any
+	// (JobProgress).
+	Losses []Loss
 	// Node is the node's index in the cluster (NodeUp, NodeWarned, NodeDown).
 	Node int
 	// Until is when the node will be taken away (NodeWarned).

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func TestNoticesOfAnInstant(t *testing.T) {
 	}
 	got := slices.Clone(want)
 	slices.Reverse(got)
-	if slices.SortFunc(got, CompareNotices); !slices.Equal(got, want) {
+	if slices.SortFunc(got, CompareNotices); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v instead of %v", got, want)
 	}
 }

@@ -16,13 +16,19 @@ type Online struct {
 
 // Predictor corrects a job's predicted run time by the units that it has finished.
 type Predictor interface {
-	// Learn takes in that a job has finished so many units more, and what it held
-	// since the units before. It returns the run time that the job has left on
+	// Learn takes in that a job has finished so many units more, the losses that it
+	// has reported of them, and what it held since the units before. It returns the run time that the job has left on
 	// its full request, 0 or more, or a negative one when that cannot be told.
-	Learn(job, units int, held []Held) time.Duration
+	Learn(job, units int, losses []Loss, held []Held) time.Duration
 	// Forget takes in that a job has failed and will be restarted: the units that it
 	// has finished do not count any more.
 	Forget(job int)
+}
+
+// Loss is the training loss that a job has reported after so many units in all.
+type Loss struct {
+	Units int
+	Loss  float64
 }
 
 // Held is a time in which a job held so many cores.
@@ -123,7 +129,7 @@ func (l *loop) foresee(j int32, p *Notice) {
 		s.from = at
 	}
 	past := l.Outlook.Past(&l.Jobs[j], l.doneBy(j, at)) // in this attempt, when the units were finished
-	left := l.Online.Predictor.Learn(int(j), p.Units-s.units, s.held)
+	left := l.Online.Predictor.Learn(int(j), p.Units-s.units, p.Losses, s.held)
 	s.units, s.held = p.Units, s.held[:0]
 	if left < 0 {
 		return

@@ -37,7 +37,7 @@ func newMeanPace(jobs []Job, units []int) *meanPace {
 
 func (m *meanPace) Forget(job int) { m.done[job], m.spent[job] = 0, 0 }
 
-func (m *meanPace) Learn(job, units int, held []Held) time.Duration {
+func (m *meanPace) Learn(job, units int, _ []Loss, held []Held) time.Duration {
 	m.told = append(m.told, learnt{job, units, append([]Held(nil), held...)})
 	m.done[job] += units
 	for _, h := range held {
@@ -194,7 +194,7 @@ type wild struct{ n time.Duration }
 
 func (w *wild) Forget(int) {}
 
-func (w *wild) Learn(job, units int, held []Held) time.Duration {
+func (w *wild) Learn(job, units int, _ []Loss, held []Held) time.Duration {
 	w.n = (w.n*6364136223846793005 + 1442695040888963407) // Knuth's linear congruential generator
 	return w.n % (20 * time.Second)                       // negative ones tell nothing
 }

@@ -83,14 +83,15 @@ func (l *loop) withdrawVictim(j int32) {
 // service returns the service time of a running job up to now.
 func (l *loop) service(j int32) time.Duration { return l.lives[j].Service + l.now - l.lives[j].since }
 
-// addHeld adds what a running job would give back if it were paused.
+// addHeld adds what a running job would give back if it were paused. What it holds of
+// nodes that will be taken away comes back to nobody.
 func (l *loop) addHeld(rooms []Room, j int32) {
 	g := l.lives[j].grant
 	for _, p := range g.Cores {
-		l.machine.Cores.EachNode(p, func(v, n int32) { rooms[v].Cores += n })
+		l.machine.Cores.EachNode(p, func(v, n int32) { rooms[v].Cores += l.machine.Usable(v, n) })
 	}
 	for _, p := range g.GPUs {
-		l.machine.GPUs.EachNode(p, func(v, n int32) { rooms[v].GPUs += n })
+		l.machine.GPUs.EachNode(p, func(v, n int32) { rooms[v].GPUs += l.machine.Usable(v, n) })
 	}
 }
 

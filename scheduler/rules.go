@@ -210,6 +210,10 @@ func (m MachineView) Whole() []Room { return m.m.Whole }
 // Idle returns how many cores are free, of all nodes.
 func (m MachineView) Idle() int32 { return m.m.Idle }
 
+// Closed reports whether a node has no server, or will lose it: nothing starts there,
+// and what is given back there is not free.
+func (m MachineView) Closed(node int32) bool { return m.m.Closed(node) }
+
 // MostFree returns the largest number of cores that are free on one node.
 func (m MachineView) MostFree() int32 { return m.m.MostFree() }
 

@@ -160,6 +160,9 @@ func (r Run) check(rules Rules) error {
 			return fmt.Errorf("resize of job %q: it has alternatives, and keeps the request of the one that it starts with",
 				r.Jobs[z.Job].Name)
 		}
+		if len(r.Jobs[z.Job].Roles) > 0 {
+			return fmt.Errorf("resize of job %q: it has roles, and keeps its parts", r.Jobs[z.Job].Name)
+		}
 		if n := r.Jobs[z.Job].Nodes; n > 1 && z.Threads%n != 0 {
 			return fmt.Errorf("resize of job %q: %d threads cannot be divided over %d nodes",
 				r.Jobs[z.Job].Name, z.Threads, n)

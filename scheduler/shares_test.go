@@ -26,12 +26,12 @@ func TestRunningJobsGrowToTheirShares(t *testing.T) {
 	var jobs []Job
 	var work []simulated.Scaling
 	for _, j := range []struct {
-		arrival     time.Duration
-		cores       int
-		coreSeconds time.Duration
+		arrival  time.Duration
+		cores    int
+		coreTime time.Duration
 	}{{0, 5, ms(49_953)}, {ms(3), 8, ms(43_439)}, {ms(2619), 8, ms(17_872)}, {ms(8597), 2, ms(59_676)}} {
 		jobs = append(jobs, malleable(Job{Arrival: j.arrival, Threads: j.cores, Deadline: Never}))
-		work = append(work, simulated.Scaling{Scaled: j.coreSeconds, Threads: 1, Parallel: 1})
+		work = append(work, simulated.Scaling{Scaled: j.coreTime, Threads: 1, Parallel: 1})
 	}
 	jobs = number(jobs)
 	_, tr := simulate(t, Run{Policy: Policy{Order: FCFS, Allocation: MaxProp}, Cluster: one(8), Jobs: jobs}, work)

@@ -30,6 +30,7 @@ type (
 // What is to be run: the types of package job.
 type (
 	Job         = job.Job
+	Role        = job.Role
 	Resize      = job.Resize
 	Alternative = job.Alternative
 )

@@ -7,6 +7,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -52,6 +53,17 @@ type Task struct {
 	Launches []launch.Job
 	// Simulation is set for the others.
 	Simulation *Simulation
+	// Trial is set for a trial of a tuning.
+	Trial *Trial
+}
+
+// Trial is a cell whose only job is a trial of a tuning.
+type Trial struct {
+	Tuning record.Tuning
+	// Units are the epochs or steps of the job.
+	Units int
+	// Recorded is the outcome of a job whose outcomes are recorded; nil for others.
+	Recorded *record.TrialOutcome
 }
 
 // Hardware is a machine or cluster, with its engine by name.
@@ -79,6 +91,8 @@ type Simulation struct {
 	Options simulated.Options
 	// Contention is how jobs slow each other down; nil if they do not.
 	Contention *Contention
+	// Terms are those on which servers are rented; nil when all nodes stand.
+	Terms []*market.Terms
 }
 
 // Contention is how the jobs of a node slow each other down.
@@ -107,9 +121,16 @@ type Online struct {
 // Estimate is what was estimated of a job block on its full request.
 type Estimate struct {
 	Threads int
+	// Length is its epochs or steps, at most.
+	Length int
 	// Fitted is the estimate from samples, if Known; else there is only Work.
 	Fitted estimator.Estimate
 	Known  bool
+	// Target is the loss at which its jobs are done, where the losses that they
+	// report are to be followed; 0: they are not. Losses are those that simulated
+	// jobs report.
+	Target float64
+	Losses []float64
 }
 
 // Counts are the jobs of a cell by state.

@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler/control/adapt"
 )
 
 // Run is a run of an experiment as its stages see it. The pipeline makes it.
@@ -50,6 +51,8 @@ type Experiment interface {
 	// SampleRows are the rows of samples.csv.
 	SampleRows() []record.SampleRow
 	Sampling
+	// Studies are the adaptation blocks.
+	Studies() []*adapt.Study
 }
 
 // Pipeline is what the pipeline does for a stage.

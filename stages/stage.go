@@ -28,10 +28,14 @@ const (
 	Ending   Artifact = "ending"
 	Tables   Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
 	Pictures Artifact = "pictures" // plots/
+	// Forecasts is remaining.csv.
+	Forecasts Artifact = "forecasts"
 	// Sections are parts of the report, which any stage may add with
 	// record.WriteSection; there need not be any.
 	Sections Artifact = "sections"
-	Report   Artifact = "report" // report.html
+	Report   Artifact = "report"   // report.html
+	Agents   Artifact = "agents"   // what agents have learned
+	Rankings Artifact = "rankings" // ranking.csv, decisions.csv and others of controllers
 )
 
 // Stage is one step of a run.

@@ -71,8 +71,25 @@ hardware that this machine lacks, such as GPUs.`,
 	return cmd
 }
 
-// size is "2 policies × 1 workload × 1 machine × 5 replicates = 10 cells".
+// size says how much a file asks for: the matrix, and the trials of tunings.
 func size(spec *experiments.Spec) string {
+	trials := 0
+	for _, t := range spec.Tunings {
+		trials += t.Trials * spec.Replicates
+	}
+	if trials == 0 {
+		return matrixSize(spec)
+	}
+	text := fmt.Sprintf("%s × %s, up to %s", show.Count(len(spec.Tunings), "tuning", "tunings"),
+		show.Count(spec.Replicates, "replicate", "replicates"), show.Count(trials, "trial", "trials"))
+	if len(spec.Cells) > 0 {
+		text = matrixSize(spec) + "; " + text
+	}
+	return text
+}
+
+// matrixSize is "2 policies × 1 workload × 1 machine × 5 replicates = 10 cells".
+func matrixSize(spec *experiments.Spec) string {
 	var policies, workloads, machines []string
 	for _, c := range spec.Cells {
 		policies = insert(policies, c.Policy.Name)

@@ -24,6 +24,7 @@ type Decoder struct {
 	host       experiments.HostFacts
 	traces     map[string]*traceFile            // by what is read and how
 	shown      map[*experiments.Trace]*rawTrace // where the traces of cells are from
+	tables     map[string]*measured             // of recorded outcomes, by file and rows
 }
 
 // New returns what decodes the blocks of a file that has been parsed.
@@ -34,6 +35,7 @@ func New(
 		Reporter: r, root: root, global: global, filename: filename, dir: folder(filename),
 		lenient: lenient, host: host, hostMemory: host.MemoryBytes &^ (1<<30 - 1),
 		traces: map[string]*traceFile{}, shown: map[*experiments.Trace]*rawTrace{},
+		tables: map[string]*measured{},
 	}
 }
 
@@ -50,6 +52,7 @@ func (d *Decoder) Experiment() *experiments.Spec {
 		s.Records = eval.Get[string](a, "records")
 		s.Until = eval.Get[time.Duration](a, "until")
 	}
+	s.Adaptations = d.adaptations()
 	return s
 }
 

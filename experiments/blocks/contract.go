@@ -10,7 +10,7 @@ import (
 // contractArguments are the arguments of a job that say what its environment
 // tells it by the job contract; empty where tfexp alone can know.
 var contractArguments = map[string]string{
-	"TFEXP_EPOCHS": "epochs", "TFEXP_STEPS": "steps",
+	"TFEXP_EPOCHS": "epochs", "TFEXP_STEPS": "steps", "TFEXP_TARGET_LOSS": "target_loss",
 	"TFEXP_INTER_THREADS": "threads", "TFEXP_INTRA_THREADS": "threads", "OMP_NUM_THREADS": "threads",
 	"TFEXP_NUM_GPUS": "gpus", "CUDA_VISIBLE_DEVICES": "gpus",
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -38,7 +39,7 @@ func (d *Decoder) Hardware(n *eval.Node, e *eval.Env) (*experiments.Hardware, bo
 		}
 	}
 	if len(nodes) > 0 {
-		d.cluster(a, nodes, h)
+		d.cluster(a, nodes, h, d.billing(a, e))
 	} else {
 		h.Cluster.Nodes = []scheduler.Node{d.machine(a, kind)}
 	}
@@ -118,7 +119,7 @@ func (d *Decoder) simulation(a *eval.Args, e *eval.Env, h *experiments.Hardware)
 const maxCores = 1 << 30
 
 // cluster decodes the node blocks of a cluster.
-func (d *Decoder) cluster(a *eval.Args, nodes []*eval.Args, h *experiments.Hardware) {
+func (d *Decoder) cluster(a *eval.Args, nodes []*eval.Args, h *experiments.Hardware, billing market.Billing) {
 	for _, name := range []string{"threads", "memory", "gpus", "gpu"} {
 		if a.IsSet(name) {
 			a.Fail(a.At(name), "Contradicting arguments", "%s belongs in the node blocks of this hardware.", name)
@@ -128,6 +129,15 @@ func (d *Decoder) cluster(a *eval.Args, nodes []*eval.Args, h *experiments.Hardw
 	for _, na := range nodes {
 		count, machine := eval.Get[int](na, "count"), machineOf(na)
 		machine.GPU = gpuOf(na, machine)
+		terms := d.servers(na, billing, machine)
+		if machine.Idle = eval.Get[time.Duration](na, "idle"); terms != nil {
+			machine.Supply = scheduler.Fixed
+			if eval.Get[string](na, "acquire") == "on_request" {
+				machine.Supply = scheduler.OnRequest
+			} else if na.IsSet("idle") {
+				na.Fail(na.At("idle"), "Argument that nothing reads", "idle is for nodes with acquire = \"on_request\".")
+			}
+		}
 		total += count * max(machine.Threads, machine.GPUs)
 		if total > maxCores || len(h.Cluster.Nodes)+count > schema.MaxNodes {
 			a.Fail(na.Node.Header, "Value out of range", "The cluster is too large: at most %d nodes and %d cores or GPUs.",
@@ -140,8 +150,34 @@ func (d *Decoder) cluster(a *eval.Args, nodes []*eval.Args, h *experiments.Hardw
 				m.Name = fmt.Sprintf("%s-%d", machine.Name, i)
 			}
 			h.Cluster.Nodes = append(h.Cluster.Nodes, m)
+			h.Terms = append(h.Terms, slotOf(terms, i-1))
 		}
 	}
+	if !h.Cluster.Changes() {
+		h.Terms = nil
+	}
+}
+
+// slotOf returns the terms of one of the nodes of a block: of servers that are there
+// at times, each needs another one.
+func slotOf(t *market.Terms, slot int) *market.Terms {
+	if t == nil || t.Availability == nil {
+		return t
+	}
+	own := *t
+	own.Slot = slot
+	return &own
+}
+
+// billing decodes for which time servers are paid.
+func (d *Decoder) billing(a *eval.Args, e *eval.Env) market.Billing {
+	b := market.Billing{Startup: true}
+	if n := a.Node.First("billing"); n != nil {
+		ba := d.EvalArgs(n, e)
+		a.OK = a.OK && ba.OK
+		b = market.Billing{Startup: eval.Get[bool](ba, "startup"), Minimum: eval.Get[time.Duration](ba, "minimum")}
+	}
+	return b
 }
 
 // machineOf returns the machine that a block describes.

@@ -18,7 +18,8 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 		Command: eval.Get[[]string](a, "command"), Env: eval.Get[[]experiments.Setting](a, "env"),
 		Flags: eval.Get[bool](a, "flags"), TimeWriter: eval.Get[string](a, "time_writer"),
 		Epochs: eval.Get[int](a, "epochs"), Steps: eval.Get[int](a, "steps"),
-		Threads: eval.Get[experiments.Threads](a, "threads"), Malleable: eval.Get[bool](a, "malleable"),
+		TargetLoss: eval.Get[float64](a, "target_loss"),
+		Threads:    eval.Get[experiments.Threads](a, "threads"), Malleable: eval.Get[bool](a, "malleable"),
 		GPUs: eval.Get[int](a, "gpus"), GPU: eval.Get[string](a, "gpu"),
 		Memory: eval.Get[int64](a, "memory"), Nodes: eval.Get[int](a, "nodes"),
 		Priority: eval.Get[int](a, "priority"), Limit: eval.Get[time.Duration](a, "limit"),
@@ -28,13 +29,26 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 	if a.Lacks("threads") {
 		j.Threads = experiments.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(n.Header)}
 	}
+	if rec := n.First("recorded"); rec != nil {
+		d.recorded(rec, e, a, j)
+		return j, a.OK
+	}
 	d.program(n, e, a, j)
 	d.progress(n, e, a, j)
+	d.roles(n, e, a, j)
 	checkWork(n, a)
 	checkNodes(a, j)
 	if rt := n.First("runtime"); rt != nil {
 		var ok bool
 		j.Runtime, ok = d.runtime(rt, e)
+		a.OK = a.OK && ok
+		if ok {
+			checkLosses(rt, a, j)
+		}
+	}
+	if c := n.First("checkpoint"); c != nil {
+		var ok bool
+		j.Checkpoint, ok = d.checkpoint(c, e, max(j.Epochs, j.Steps))
 		a.OK = a.OK && ok
 	}
 	d.alternatives(n, e, a, j)
@@ -49,7 +63,7 @@ func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 		a.Fail(builtin.Header, "Both builtin and command", "A job has either a builtin block or a command.")
 	case builtin == nil && a.Lacks("command"):
 		if !n.Broken {
-			a.Fail(n.Header, "Job without a program", "%s needs a builtin block or a command.", n.Title())
+			a.Fail(n.Header, "Job without a program", "%s needs a builtin block, a command or a recorded block.", n.Title())
 		}
 	case builtin != nil:
 		for _, name := range []string{"dir", "env", "files", "flags", "time_writer"} {

@@ -51,8 +51,8 @@ func (d *Decoder) Policy(n *eval.Node, e *eval.Env) (*experiments.Policy, bool) 
 	switch known := a.Has("backfill") && a.Has("placement"); {
 	case known && !p.Policy.Estimates():
 		unread("estimates is read only by %s.", policy.EstimateReaders())
-	case est.Name == "online" && !p.FollowsProgress():
-		unread("Online estimates are corrected while jobs run, but this policy does not use the estimates of running jobs. "+
+	case p.Corrected() && !p.FollowsProgress():
+		unread("These estimates are corrected while jobs run, but this policy does not use the estimates of running jobs. "+
 			"Only the orders %s with preemption, and the backfills %s, do.",
 			policy.EstimatingOrders(), policy.EstimatingBackfills())
 	}

@@ -53,6 +53,7 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env) (*experiments.Runtime, bool
 			}
 		}
 	}
+	losses := d.losses(a)
 	if !a.OK || len(times) == 0 {
 		return nil, false
 	}
@@ -65,7 +66,8 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env) (*experiments.Runtime, bool
 		Threads: times[0].Threads, Whole: !perEpoch,
 		Epoch:    workload.Span{Kind: workload.Every, Mean: times[0].Time},
 		GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
-	}, true
+		Losses:   losses,
+	}, a.OK
 }
 
 // runtimeLaw decodes a run time that is given by formula.
@@ -82,6 +84,7 @@ func (d *Decoder) runtimeLaw(a *eval.Args) (*experiments.Runtime, bool) {
 		Startup: eval.Get[time.Duration](a, "startup"), Parallel: eval.Get[float64](a, "parallel"),
 		Epoch:    workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
 		GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
+		Losses:   d.losses(a),
 	}
 	if s, ok := a.Values["speedup"].(workload.SpeedUp); ok {
 		r.SpeedUp = &s

@@ -30,7 +30,7 @@ func New(r *eval.Reporter, spec *experiments.Spec, host experiments.HostFacts) *
 func (c *Checker) Cells() {
 	type pair struct{ a, b any }
 	type triple struct{ a, b, c any }
-	for _, cell := range c.spec.Cells {
+	for _, cell := range c.allCells() {
 		w, h, p := cell.Workload, cell.Hardware, cell.Policy
 		if c.first(h) {
 			c.onEngine(h)
@@ -46,6 +46,7 @@ func (c *Checker) Cells() {
 				}
 			}
 			c.resizes(w, h)
+			c.targets(w, h)
 		}
 		c.programs(w, h)
 		if c.first(pair{p, h}) {
@@ -55,8 +56,18 @@ func (c *Checker) Cells() {
 		if c.first(triple{w, h, p}) {
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
+			c.lossCurves(w, p)
 		}
 	}
+}
+
+// allCells are the cells of the matrix, and some of the trials of tunings.
+func (c *Checker) allCells() []experiments.Cell {
+	cells := slices.Clone(c.spec.Cells)
+	for _, t := range c.spec.Tunings {
+		cells = append(cells, t.Probes...)
+	}
+	return cells
 }
 
 // first reports whether something is looked at for the first time.

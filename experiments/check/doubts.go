@@ -29,6 +29,10 @@ func (c *Checker) unusedBlocks(root *eval.Node) {
 			used[block{"job", j.Name}] = true
 		}
 	}
+	for _, t := range c.spec.Tunings {
+		used[block{"job", t.Job}] = true
+		used[block{"hardware", t.Hardware}] = true
+	}
 	for _, w := range root.All("workload") { // jobs of a workload that is itself unused, or of a trace
 		names, all := eval.NamesRead(w, "job")
 		for _, name := range names {

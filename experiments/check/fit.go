@@ -71,6 +71,10 @@ func (c *Checker) fits(j *experiments.Job, h *experiments.Hardware) {
 		c.fitsSomehow(j, h)
 		return
 	}
+	if len(j.Roles) > 0 {
+		c.fitsInParts(j, h)
+		return
+	}
 	if m := room(j.Demand(), h); m != nil {
 		who := fmt.Sprintf("The job %q", j.Name)
 		at := place(j.At, m.argument, j.Range)
@@ -90,6 +94,22 @@ func (c *Checker) fits(j *experiments.Job, h *experiments.Hardware) {
 	}
 	if j.Memory > 0 && slices.Contains(h.Lacks, "memory") {
 		c.lacks(place(j.At, "memory", j.Range), h, "memory", needsMemory(j.Name))
+	}
+}
+
+// fitsInParts checks that a hardware can run the parts of a job.
+func (c *Checker) fitsInParts(j *experiments.Job, h *experiments.Hardware) {
+	t := j.Template()
+	switch {
+	case h.Real() && !h.Kind().Parts:
+		c.fail(j.Range, "Engine without roles", "The engine %q of the hardware %q cannot start the job %q, which has roles.",
+			h.Engine, h.Name, j.Name)
+	case !t.CouldRun(h.Cluster, false):
+		c.fail(j.Range, fmt.Sprintf("More than the hardware %q has", h.Name), "The parts of the job %q, which ask for %s "+
+			"together, do not fit on the hardware %q.", j.Name, t.Demand(), h.Name)
+	}
+	if j.GPUs > 0 && !h.Capabilities().GPUs {
+		c.lacks(j.Range, h, "gpus", needsGPUs(j.Name))
 	}
 }
 
@@ -160,6 +180,9 @@ func (c *Checker) Traces(lines Lines) {
 			c.leftOut(s.LeftOut, s.Range)
 		}
 		t, h := cell.Workload.Trace, cell.Hardware
+		if t != nil && !seen[meeting{t, h}] {
+			c.withoutRoles(t)
+		}
 		if t == nil || seen[meeting{t, h}] {
 			continue
 		}
@@ -180,6 +203,15 @@ func (c *Checker) Traces(lines Lines) {
 			}
 		}
 		c.leftOut(t.LeftOut(), t.Range)
+	}
+}
+
+// withoutRoles reports the job blocks of a trace that have roles: a trace says what its jobs request.
+func (c *Checker) withoutRoles(t *experiments.Trace) {
+	for _, k := range t.Blocks {
+		if len(k.Job.Roles) > 0 {
+			c.fail(k.Job.Range, "Roles in a trace", "The jobs of a trace have one part each, but the job %q has roles.", k.Job.Name)
+		}
 	}
 }
 

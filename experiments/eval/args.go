@@ -29,7 +29,7 @@ type Estimates struct {
 //	Duration time.Duration, Size int64, Strings []string, Integers []int,
 //	StringMap []Setting, JobMap []jobName, Threads Threads, Gap workload.Arrivals,
 //	Instants []time.Duration, Estimates estimates, ThreadTimes []threadTime,
-//	SpeedUp workload.SpeedUp, Rates []GPURate, references reference
+//	SpeedUp workload.SpeedUp, Rates []GPURate, Life and Price Model, references reference
 type Args struct {
 	r    *Reporter
 	Node *Node

@@ -65,6 +65,10 @@ func (a *Args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		return a.threadTimes(arg, expr, v)
 	case schema.Rates:
 		return a.rates(arg, expr, v)
+	case schema.Life:
+		return a.life(arg, at, v)
+	case schema.Price:
+		return a.price(arg, at, v)
 	case schema.SpeedUp:
 		return a.speedUp(arg, expr, v)
 	}
@@ -119,7 +123,7 @@ func Describe(v cty.Value) string {
 		return "the " + t.FriendlyName() + " " + Display(v)
 	case t.Equals(refType) && v.GetAttr("kind").IsKnown() && !v.GetAttr("kind").IsNull():
 		return v.GetAttr("kind").AsString() + "." + Display(v)
-	case t.Equals(gapType), t.Equals(noisyType), t.Equals(speedUpType):
+	case t.Equals(gapType), t.Equals(noisyType), t.Equals(speedUpType), t.Equals(modelType):
 		return Display(v)
 	case IsList(v):
 		return "a list"

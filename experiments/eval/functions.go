@@ -29,6 +29,11 @@ var functions = map[string]function.Function{
 	"amdahl":      amdahlFunction,
 	"usl":         uslFunction,
 
+	"weibull":  lifeFunction("weibull", []string{"shape"}, []string{"scale"}),
+	"bathtub":  lifeFunction("bathtub", []string{"A"}, []string{"tau1", "tau2", "b"}),
+	"survival": fileFunction("survival"), "availability": fileFunction("availability"),
+	"prices": fileFunction("prices"), "catalogue": fileFunction("catalogue"),
+
 	"abs": stdlib.AbsoluteFunc, "ceil": stdlib.CeilFunc, "floor": stdlib.FloorFunc,
 	"log": stdlib.LogFunc, "max": stdlib.MaxFunc, "min": stdlib.MinFunc,
 	"parseint": stdlib.ParseIntFunc, "pow": stdlib.PowFunc, "signum": stdlib.SignumFunc,

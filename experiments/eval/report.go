@@ -32,7 +32,7 @@ func NewReporter() *Reporter {
 // Add reports a diagnostic, unless the same place already has one with the same
 // summary.
 func (r *Reporter) Add(d experiments.Diagnostic) {
-	key := fmt.Sprintf("%s\x00%d\x00%d\x00%s", d.Range.File, d.Range.Start.Byte, d.Range.End.Byte, d.Summary)
+	key := placeOf(d)
 	if r.seen[key] {
 		return
 	}
@@ -45,6 +45,21 @@ func (r *Reporter) Add(d experiments.Diagnostic) {
 		d.Snippet = experiments.SnippetOf(f.Bytes, d.Range, context)
 	}
 	r.List = append(r.List, d)
+}
+
+// placeOf tells diagnostics apart.
+func placeOf(d experiments.Diagnostic) string {
+	return fmt.Sprintf("%s\x00%d\x00%d\x00%s", d.Range.File, d.Range.Start.Byte, d.Range.End.Byte, d.Summary)
+}
+
+// TakeBack takes back all diagnostics but the first n, and returns them.
+func (r *Reporter) TakeBack(n int) experiments.Diagnostics {
+	back := r.List[n:]
+	for _, d := range back {
+		delete(r.seen, placeOf(d))
+	}
+	r.List = r.List[:n:n]
+	return back
 }
 
 // Errorf reports an error; detail is a format.

@@ -61,6 +61,23 @@ func (e *Env) With(each map[string]cty.Value, note string) *Env {
 	return &Env{Ctx: ctx, note: note}
 }
 
+// WithRow adds the columns of a row of a table, row.*: numbers where they are some.
+func (e *Env) WithRow(head, fields []string) *Env {
+	row := make(map[string]cty.Value, len(head))
+	for i, name := range head {
+		row[name] = cty.StringVal(fields[i])
+		if v, err := cty.ParseNumberVal(strings.TrimSpace(fields[i])); err == nil {
+			row[name] = v
+		}
+	}
+	ctx := e.Ctx.NewChild()
+	ctx.Variables = map[string]cty.Value{"row": cty.ObjectVal(row)}
+	return &Env{Ctx: ctx, note: e.note}
+}
+
+// Note is the values of each.* in words, in brackets; empty where nothing reads them.
+func (e *Env) Note() string { return e.note }
+
 // Unknown stands for a value that could not be found out. Expressions over it
 // are unknown too, so that one mistake is reported once.
 var Unknown = cty.DynamicVal

@@ -46,6 +46,8 @@ func Display(v cty.Value) string {
 	case t.Equals(noisyType):
 		e := v.EncapsulatedValue().(*Estimates)
 		return fmt.Sprintf("%s(%v)", e.Name, e.Sigma)
+	case t.Equals(modelType):
+		return v.EncapsulatedValue().(*Model).String()
 	case t.Equals(speedUpType):
 		return v.EncapsulatedValue().(*workload.SpeedUp).String()
 	case t.Equals(gapType):

@@ -28,6 +28,29 @@ var Functions = []schema.Func{
 			"+ κ n (n − 1))",
 	},
 
+	{
+		Name: "weibull", Signature: `weibull(0.7, "3h")`,
+		Doc: "lives with this shape and scale, for `lifetime`: S(t) = exp(−(t / scale)^shape)",
+	},
+	{
+		Name: "bathtub", Signature: `bathtub(0.45, "1h", "48m", "24h")`,
+		Doc: "lives of which a part A ends early, with the time constant τ₁, and the rest near b, with τ₂, for " +
+			"`lifetime`: F(t) = A (1 − e^(−t/τ₁) + e^((t−b)/τ₂))",
+	},
+	{
+		Name: "survival", Signature: `survival("lives.csv", { zone = "us-east1-b" })`,
+		Doc: "the survival curve of a file, for `lifetime`; the map chooses rows",
+	},
+	{
+		Name: "availability", Signature: `availability("servers.csv")`,
+		Doc: "a record of how many servers could be had, for `lifetime`",
+	},
+	{Name: "prices", Signature: `prices("spot.csv")`, Doc: "a price that changes with time, for `price`"},
+	{
+		Name: "catalogue", Signature: `catalogue("prices.csv")`,
+		Doc: "the price of a type of server in a region and a market, for `price`",
+	},
+
 	{Name: "abs", Signature: `abs(-2)`, Doc: "absolute value"},
 	{Name: "ceil", Signature: `ceil(1.2)`, Doc: "the next whole number above"},
 	{Name: "floor", Signature: `floor(1.8)`, Doc: "the next whole number below"},

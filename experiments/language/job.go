@@ -57,6 +57,14 @@ job "script" {
 				Doc: "Total work, in optimizer steps.", Example: `2000`,
 			},
 			{
+				Name: "target_loss", Type: schema.Number, Min: schema.Limit(1e-12), Max: schema.Limit(1e12),
+				Doc: "The training loss at which the job is done, even if epochs (or steps) are left: they are the " +
+					"most that it may train. A program is told in `TFEXP_TARGET_LOSS`; one that ignores that goes " +
+					"on to its end. `remaining.csv` and the report then show how well the time to the target was " +
+					"predicted. In simulation the losses come from `losses` in the block `runtime`.",
+				Example: `0.05`,
+			},
+			{
 				Name: "threads", Type: schema.Threads, Default: `1`,
 				Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
 				Doc: "The cores that the job requests: a number, or an object that divides it between the inter-op " +
@@ -127,7 +135,9 @@ job "script" {
 				Doc: "The working directory in the container.", Example: `"/work"`,
 			},
 		},
-		Blocks: []*schema.Block{builtinBlock, progressBlock, runtimeBlock, alternativeBlock},
+		Blocks: []*schema.Block{
+			builtinBlock, progressBlock, runtimeBlock, recordedBlock, alternativeBlock, roleBlock, checkpointBlock,
+		},
 	}
 }
 

@@ -12,12 +12,13 @@ import "github.com/tfexp/tfexp/experiments/schema"
 
 // File returns the body of an experiment file: all blocks that a file may have.
 // It is made anew at each call, because what other packages register (engines,
-// policies, trace formats, metrics, pictures, stages) is part of it.
+// policies, trace formats, controllers, metrics, pictures, stages) is part of it.
 func File() *schema.Block {
 	file := &schema.Block{
 		Blocks: []*schema.Block{
 			experimentBlock, variableBlock, localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
-			policyBlock(), matrixBlock, profileBlock, estimateBlock, compareBlock(), plotBlock(), thresholdBlock,
+			policyBlock(), adaptationBlock(), matrixBlock, tuneBlock(), profileBlock, estimateBlock, compareBlock(), plotBlock(),
+			thresholdBlock,
 		},
 	}
 	for _, b := range StageBlocks() {

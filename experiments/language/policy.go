@@ -34,12 +34,13 @@ policy "urgent" {
 func estimatesArg() schema.Arg {
 	return schema.Arg{
 		Name: "estimates", Type: schema.Estimates, Default: `"fitted"`,
-		Allowed: []string{"fitted", "oracle", "requested", "online"},
+		Allowed: []string{"fitted", "oracle", "requested", "online", "loss_curve"},
 		Doc: "The run times that the policy is told: from samples (`fitted`), the true ones (`oracle`), " +
 			"the jobs' limits (`requested`), fitted ones with an error (`noisy(sigma)`, the standard deviation " +
 			"of the log error), " +
 			"or ones that begin as fitted and follow what jobs report while they run (`online`, or " +
-			"`online(sigma)` to begin with such an error). " +
+			"`online(sigma)` to begin with such an error). `loss_curve` is as `online`, and predicts from the losses " +
+			"of jobs with a `target_loss` when they will reach it. " +
 			"Only where something reads them: " + strings.ReplaceAll(policy.EstimateReaders(), `"`, "`") + ".",
 		Example: `noisy(0.2)`,
 	}

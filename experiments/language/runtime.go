@@ -97,6 +97,17 @@ job "law" {
 				"`startup` is added.",
 			Example: `"epoch"`,
 		},
+		{
+			Name: "losses", Type: schema.String,
+			Doc: "A CSV file with the training loss after each epoch (or step), in their order, which the job reports " +
+				"in simulation; relative to the folder of the experiment file. It is for a job with a `target_loss`, " +
+				"which is done after the first that is at or below it.",
+			Example: `"losses.csv"`,
+		},
+		{
+			Name: "loss_column", Type: schema.String, Default: `"loss"`,
+			Doc: "The column of `losses` that has the loss.", Example: `"training_loss"`,
+		},
 		gpuRateArg,
 	},
 }

@@ -59,7 +59,8 @@ func Source(filename string, src []byte, opts Options) (*experiments.Spec, exper
 	d := blocks.New(r, root, global, filename, opts.Host, opts.Lenient)
 	spec := d.Experiment()
 	spec.File, spec.Source, spec.Variables = filename, src, variables
-	spec.Cells, spec.Axes = matrix.Expand(r, root, global, d)
+	expanded := matrix.Expand(r, root, global, d)
+	spec.Cells, spec.Tunings, spec.Axes = expanded.Cells, expanded.Tunings, expanded.Axes
 	c := check.New(r, spec, opts.Host)
 	c.Traces(d)
 	d.Views(spec)

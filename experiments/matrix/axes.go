@@ -125,10 +125,17 @@ func (m *matrix) declareImplied() bool {
 			good = good && b.Label != "" // a missing label has been reported
 		}
 		if len(x.values) == 0 {
-			missing = append(missing, kind)
+			m.axes = append(m.axes, x)
+			if kind == "hardware" || m.root.First("tune") == nil {
+				missing = append(missing, kind)
+			}
+			continue
 		}
 		implied = append(implied, []int{len(m.axes)})
 		m.axes = append(m.axes, x)
+	}
+	if alone := len(missing) == len(matrixKinds) && m.root.First("adaptation") != nil; alone {
+		return false // its adaptation blocks are all that it has
 	}
 	if e := m.root.First("experiment"); len(missing) > 0 && e != nil {
 		m.Errorf(e.Header, "Nothing to run", "The experiment has no %s block, so its matrix is empty.",

@@ -21,6 +21,7 @@ type expander struct {
 	workloads memo[*experiments.Workload]
 	machines  memo[*experiments.Hardware]
 	policies  memo[*experiments.Policy]
+	tuned     []*tuned
 }
 
 // block is what is known of a job, workload, hardware or policy block before
@@ -52,6 +53,9 @@ func newExpander(m *matrix) *expander {
 			unknowns[a.name] = eval.Unknown
 		}
 	}
+	for _, name := range m.settingNames() {
+		unknowns[name] = eval.Unknown
+	}
 	e := m.global.With(unknowns, "")
 	for _, kind := range eval.Kinds {
 		for _, n := range m.root.All(kind) {
@@ -66,27 +70,35 @@ func newExpander(m *matrix) *expander {
 			case "policy":
 				m.blocks.Policy(n, e)
 			}
-			b := &block{broken: n.Broken || len(m.List) > before}
-			names, _ := eval.NamesRead(n, "each")
-			for _, name := range names {
-				i := m.axis(name)
-				if i == absent && b.broken {
-					// The axis is misspelt here: do not call it unread as well.
-					i = m.axis(words.Nearest(name, m.axisNames()))
-				}
-				if i == absent || slices.Contains(matrixKinds, m.axes[i].name) {
-					continue
-				}
-				if !slices.Contains(b.reads, i) {
-					b.reads = append(b.reads, i)
-				}
-				m.axes[i].read = m.axes[i].read || b.broken
-			}
-			slices.Sort(b.reads)
-			x.known[n] = b
+			x.know(n, before)
 		}
 	}
+	x.tunes(e)
 	return x
+}
+
+// know remembers which axes a block reads, and whether something is wrong with
+// it: more was reported than before it was looked at.
+func (x *expander) know(n *eval.Node, before int) {
+	m := x.matrix
+	b := &block{broken: n.Broken || len(m.List) > before}
+	names, _ := eval.NamesRead(n, "each")
+	for _, name := range names {
+		i := m.axis(name)
+		if i == absent && b.broken {
+			// The axis is misspelt here: do not call it unread as well.
+			i = m.axis(words.Nearest(name, m.axisNames()))
+		}
+		if i == absent || slices.Contains(matrixKinds, m.axes[i].name) {
+			continue
+		}
+		if !slices.Contains(b.reads, i) {
+			b.reads = append(b.reads, i)
+		}
+		m.axes[i].read = m.axes[i].read || b.broken
+	}
+	slices.Sort(b.reads)
+	x.known[n] = b
 }
 
 func (m *matrix) axisNames() []string {
@@ -184,6 +196,9 @@ func (x *expander) expand(points []point) []experiments.Cell {
 	var cells []experiments.Cell
 	seen := make(map[string]bool, len(points))
 	for _, p := range points {
+		if p.at[iw] == absent || p.at[ih] == absent || p.at[ip] == absent {
+			continue // a file that only tunes has no workload and no policy
+		}
 		wn, hn, pn := block(p, "workload", iw), block(p, "hardware", ih), block(p, "policy", ip)
 		w, reads := x.workload(wn, p)
 		h := evaluate(x, x.machines, hn, p, x.blocks.Hardware)

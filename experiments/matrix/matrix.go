@@ -17,6 +17,12 @@ type Blocks interface {
 	Workload(*eval.Node, *eval.Env) (Draft, bool)
 	Hardware(*eval.Node, *eval.Env) (*experiments.Hardware, bool)
 	Policy(*eval.Node, *eval.Env) (*experiments.Policy, bool)
+	Tune(*eval.Node, *eval.Env) (*Tune, bool)
+	// Measured returns the settings that the table of a job with recorded outcomes
+	// has, with a value for each name; nil for other jobs. RecordedSettings are the
+	// settings by which such a job chooses its row.
+	Measured(job *eval.Node, e *eval.Env, names []string) [][]string
+	RecordedSettings(job *eval.Node, e *eval.Env) []string
 }
 
 // Draft is a workload whose jobs are known by name only, because they may read
@@ -41,9 +47,16 @@ type matrix struct {
 	includes []*eval.Node
 }
 
-// Expand returns the cells of a file's matrix in the order of the file, each
-// once, and the names of the axes that they read. Errors are reported to r.
-func Expand(r *eval.Reporter, root *eval.Node, global *eval.Env, blocks Blocks) ([]experiments.Cell, []string) {
+// Expanded is what a matrix comes to: its cells in the order of the file, each
+// once, the searches for settings, and the names of the axes that they read.
+type Expanded struct {
+	Cells   []experiments.Cell
+	Tunings []*experiments.Tuning
+	Axes    []string
+}
+
+// Expand expands a file's matrix. Errors are reported to r.
+func Expand(r *eval.Reporter, root *eval.Node, global *eval.Env, blocks Blocks) Expanded {
 	m := &matrix{Reporter: r, root: root, node: root.First("matrix"), global: global, blocks: blocks}
 	if m.node == nil {
 		m.node = &eval.Node{}
@@ -51,12 +64,12 @@ func Expand(r *eval.Reporter, root *eval.Node, global *eval.Env, blocks Blocks) 
 	good := m.declareAxes()
 	x := newExpander(m)
 	if !good {
-		return nil, nil
+		return Expanded{}
 	}
 	points, good := m.points()
 	if !good {
-		return nil, nil
+		return Expanded{}
 	}
-	cells := x.expand(points)
-	return cells, x.axesRead()
+	cells, tunings := x.expand(points), x.tunings(points)
+	return Expanded{cells, tunings, x.axesRead()}
 }

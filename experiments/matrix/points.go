@@ -105,7 +105,7 @@ func (m *matrix) include(n *eval.Node, crossed map[string]int) ([]point, bool) {
 	points := []point{p}
 	for _, kind := range matrixKinds {
 		i := m.axis(kind)
-		if p.at[i] != absent {
+		if p.at[i] != absent || crossed[kind] == 0 {
 			continue
 		}
 		var crossedPoints []point
@@ -194,7 +194,9 @@ func (m *matrix) pointEnv(p point) *eval.Env {
 			k, v := it.Element()
 			attrs[k.AsString()] = v
 		}
-		attrs["name"] = each[kind].GetAttr("name")
+		if !each[kind].IsNull() {
+			attrs["name"] = each[kind].GetAttr("name")
+		}
 		e.Ctx.Variables[kind] = cty.ObjectVal(attrs)
 	}
 	return e

@@ -80,6 +80,8 @@ const (
 	Any       Type = "any"
 	Values    Type = "list of values"
 	Condition Type = "condition"
+	// OfRow is an expression over the columns of a table's row, row.<column>.
+	OfRow     Type = "expression over row"
 	TypeName  Type = "type"
 	Threads   Type = "integer or object"
 	Gap       Type = "duration, exponential(…) or normal(…)"
@@ -92,6 +94,9 @@ const (
 	SpeedUp     Type = "amdahl(…), usl(…) or map from threads to numbers"
 	// Rates says how fast types of a resource are.
 	Rates Type = "map of numbers"
+	// Life says how long servers live, and Price what they cost.
+	Life  Type = "exponential(…), weibull(…), bathtub(…), survival(…) or availability(…)"
+	Price Type = "number, prices(…) or catalogue(…)"
 
 	JobRef      Type = "reference to a job"
 	WorkloadRef Type = "reference to a workload"

@@ -61,9 +61,8 @@ func Names(is func(*Kind) bool) []string {
 	return names
 }
 
-// IsReal and IsSimulated are conditions for Names.
-func IsReal(k *Kind) bool      { return k.Real }
-func IsSimulated(k *Kind) bool { return !k.Real }
+// IsReal is a condition for Names.
+func IsReal(k *Kind) bool { return k.Real }
 
 // Local returns the engine that samples the programs of jobs that are simulated: the first that runs them on this
 // machine itself. It is nil when there is none.

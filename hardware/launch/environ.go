@@ -58,7 +58,7 @@ func Inherited(env []string) []string {
 		name, _, _ := strings.Cut(entry, "=")
 		switch name {
 		case contract.EnvEpochs, contract.EnvSteps, contract.EnvControl, contract.EnvCheckpointDir,
-			contract.EnvCheckpointEvery, contract.EnvBudget, contract.EnvRole, contract.EnvTask, contract.EnvCluster, EnvTF:
+			contract.EnvCheckpointEvery, contract.EnvBudget, contract.EnvTarget, contract.EnvRole, contract.EnvTask, contract.EnvCluster, EnvTF:
 			return true
 		}
 		return false

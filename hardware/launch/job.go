@@ -6,6 +6,8 @@ package launch
 import (
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler"
+
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -42,6 +44,8 @@ type Job struct {
 	// request (inter 1, intra all). Memory is the request in bytes; 0 means that it is not limited.
 	Threads, Inter, Intra int
 	Memory                int64
+	// Roles are the parts of a job that has several, each a program of its own.
+	Roles []scheduler.Role
 	// Alternatives has the request of each alternative of a job that has several, in the place of the fields above.
 	Alternatives []Request
 	// Steps reports whether the job's work is counted in steps, not in epochs.

@@ -15,26 +15,27 @@ import (
 const EnvTF = "TF_CONFIG"
 
 // Programs returns the parts of a grant that are programs of their own: those of a job with roles. It is nil where one
-// program has all of the grant.
+// program has all of the grant. A part without cores of its own has those of the others on its node.
 func Programs(g scheduler.Grant) []scheduler.Part {
 	if g.Layout == nil || len(g.Layout.Parts) == 0 || g.Layout.Parts[0].Role == "" {
 		return nil
 	}
-	return g.Layout.Parts
+	parts := slices.Clone(g.Layout.Parts)
+	for i := range parts {
+		if len(parts[i].Cores) > 0 {
+			continue
+		}
+		for _, other := range g.Layout.Parts {
+			if other.Node == parts[i].Node {
+				parts[i].Cores = parts[i].Cores.Union(other.Cores)
+			}
+		}
+	}
+	return parts
 }
 
 // PartName names a part of a job: "worker-1".
 func PartName(p scheduler.Part) string { return fmt.Sprintf("%s-%d", p.Role, p.Task) }
-
-// Lead returns the index of the part that speaks for the job: the chief, else worker 0, else the first.
-func Lead(parts []scheduler.Part) int {
-	for _, role := range []string{contract.RoleChief, contract.RoleWorker} {
-		if i := slices.IndexFunc(parts, func(p scheduler.Part) bool { return p.Role == role && p.Task == 0 }); i >= 0 {
-			return i
-		}
-	}
-	return 0
-}
 
 // Addresses gives each part an address on a host of this machine, at a port that is free now.
 func Addresses(host string, parts []scheduler.Part) (contract.Cluster, error) {

@@ -25,7 +25,7 @@ var kind = engine.Kind{
   engine  = "process"
   threads = host.threads
 }`,
-	Real: true, Descendants: true, Here: true,
+	Real: true, Descendants: true, Here: true, Clusters: true, Parts: true,
 	Machine: func(_ engine.Block, host engine.Host) scheduler.Node {
 		return scheduler.Node{Threads: host.Threads, Memory: host.MemoryBytes, GPUs: host.GPUs, GPU: host.GPUType}
 	},
@@ -47,7 +47,7 @@ func checkMachine(h *engine.Hardware, host engine.Host) (problems []engine.Probl
 	add := func(arg, summary, detail string, args ...any) {
 		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})
 	}
-	n := h.Cluster.Nodes[0]
+	n := total(h.Cluster)
 	if host.Threads > 0 && n.Threads > host.Threads {
 		add("threads", "More threads than the machine has",
 			"The hardware %q has %s, but this machine has %d, and the engine %q binds jobs to real ones.",
@@ -63,9 +63,17 @@ func checkMachine(h *engine.Hardware, host engine.Host) (problems []engine.Probl
 	return problems
 }
 
+// total is what the nodes of a cluster have together: all are parts of this machine.
+func total(c scheduler.Cluster) (sum scheduler.Node) {
+	for _, n := range c.Nodes {
+		sum.Threads, sum.GPUs, sum.Memory = sum.Threads+n.Threads, sum.GPUs+n.GPUs, sum.Memory+n.Memory
+	}
+	return sum
+}
+
 // checkJob reports a job that asks for GPUs that this machine lacks, on hardware that has all that there are.
 func checkJob(h *engine.Hardware, j *engine.Job, host engine.Host) []engine.Problem {
-	if gpus := h.Cluster.Nodes[0].GPUs; j.GPUs <= gpus || gpus != host.GPUs {
+	if gpus := total(h.Cluster).GPUs; j.GPUs <= gpus || gpus != host.GPUs {
 		return nil
 	}
 	return []engine.Problem{noGPUs(host, fmt.Sprintf("The job %q asks for %s", j.Name, count(j.GPUs, "GPU")))}
@@ -109,11 +117,19 @@ func (s site) registry() string { return filepath.Join(s.run.Dir, "processes.jso
 
 func (s site) Engine(_ context.Context, task engine.Task) (engine.Engine, error) {
 	devices, _ := s.run.GPUs() // an experiment that needs more than there are is refused when it is read
-	e, err := New(task.Jobs, Options{Registry: s.registry(), GPUs: gpu.IDs(devices), Report: task.Report, Warn: task.Warn})
+	e, err := New(task.Jobs, Options{Registry: s.registry(), Cluster: clusterOf(task), GPUs: gpu.IDs(devices), Report: task.Report, Warn: task.Warn})
 	if err != nil {
 		return nil, &engine.Unavailable{Engine: kindName, Err: err}
 	}
 	return e, nil
+}
+
+// clusterOf returns the nodes of a task's hardware, if it is told.
+func clusterOf(t engine.Task) scheduler.Cluster {
+	if t.Hardware == nil {
+		return scheduler.Cluster{}
+	}
+	return t.Hardware.Cluster
 }
 
 func (s site) Local(*engine.Hardware) bool { return true }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // runEnv marks every process of a job, so that it is recognised when it has
@@ -52,7 +53,7 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 	if r.cluster, err = launch.Addresses(loopback, parts); err != nil {
 		return nil, err
 	}
-	lead := launch.Lead(parts)
+	lead := cluster.Lead(parts)
 	order := append([]scheduler.Part{parts[lead]}, slices.Delete(slices.Clone(parts), lead, lead+1)...)
 	for i, part := range order {
 		p, err := e.beginPart(r, part, i == 0, again)

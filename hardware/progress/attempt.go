@@ -70,7 +70,11 @@ func (a *Attempt) tell(p contract.Progress, at, read time.Duration) {
 		return
 	}
 	a.done = finished
-	b.add(scheduler.Notice{Kind: scheduler.JobProgress, Job: a.job, At: read, Units: a.done}, a.done >= a.next)
+	n := scheduler.Notice{Kind: scheduler.JobProgress, Job: a.job, At: read, Units: a.done}
+	if p.Loss != nil {
+		n.Losses = []scheduler.Loss{{Units: a.done, Loss: *p.Loss}}
+	}
+	b.add(n, a.done >= a.next)
 	if a.done >= a.next {
 		a.next = 2 * a.done
 	}

@@ -117,10 +117,11 @@ func (b *Board) withReports(news []scheduler.Notice, now time.Duration) []schedu
 }
 
 // add keeps a report in the place of an earlier one of the job, which nobody
-// has seen.
+// has seen, with the losses of both.
 func (b *Board) add(r scheduler.Notice, ready bool) {
 	b.mu.Lock()
 	if i := slices.IndexFunc(b.news, func(p scheduler.Notice) bool { return p.Job == r.Job }); i >= 0 {
+		r.Losses = append(b.news[i].Losses, r.Losses...)
 		b.news[i] = r
 	} else {
 		b.news = append(b.news, r)

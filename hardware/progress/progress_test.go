@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func TestBoard(t *testing.T) {
 				t.Error("not woken")
 			}
 		}
-		if got := b.reports(); !slices.Equal(got, want) || len(b.reports()) > 0 {
+		if got := b.reports(); !reflect.DeepEqual(got, want) || len(b.reports()) > 0 {
 			t.Errorf("reports %v, want %v, once", got, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -38,6 +39,13 @@ type Options struct {
 	// Contention slows jobs down by what their neighbours hold; nil for none.
 	// All that a job has left is slowed, its start-up and overheads too.
 	Contention *Contention
+	// Checkpoints has what each job does against losses, nil for one that does nothing;
+	// nil when none does anything.
+	Checkpoints []*Checkpoint
+	// Fleet is the servers of nodes that come and go, which are nodes of Cluster; nil
+	// when all stand.
+	Fleet   *market.Fleet
+	Cluster scheduler.Cluster
 	// Lacks says what the engine is told not to be able to do.
 	Lacks scheduler.Capabilities
 }
@@ -64,6 +72,9 @@ type Engine struct {
 	// chosen has the work of jobs with alternatives, which is known when they
 	// start; nil until one has.
 	chosen []Work
+	saves  []saving  // by job; nil when none writes checkpoints
+	kept   []float64 // by job, the part of its work that its last attempt left; nil before a loss
+	onNode [][]int32 // running jobs with checkpoints, by node
 }
 
 // task is a job under way. Of the time that it has left at its present speed,
@@ -113,6 +124,13 @@ func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engin
 		}
 		e.crowd = newCrowd(*c, len(jobs))
 	}
+	if opts.Checkpoints != nil {
+		if len(opts.Checkpoints) != len(jobs) {
+			return nil, fmt.Errorf("simulated: %d jobs, but the checkpoints of %d", len(jobs), len(opts.Checkpoints))
+		}
+		e.saves = make([]saving, len(jobs))
+	}
+	e.onNode = make([][]int32, len(opts.Cluster.Nodes))
 	for i := range jobs {
 		w := work(i)
 		if err := w.Check(); err != nil {
@@ -153,7 +171,7 @@ func (e *Engine) Left() float64 {
 			continue
 		}
 		if t.phase == running {
-			e.advance(i, &t) // of the copy
+			t = e.look(i)
 		}
 		_, _, rate := e.workOf(i).Times()
 		sum += t.lead.Seconds() + t.scaled.Seconds()*t.rate/rate
@@ -177,9 +195,19 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 	if err != nil {
 		return err
 	}
+	e.again(job, t)
 	t.lead += e.opts.Overheads.Start
 	_, _, t.rate = w.Times()
-	t.rescale(w.Rate(g))
+	e.rescale(job, t, w.Rate(g))
+	if s := e.saving(job); s != nil {
+		between := scheduler.Never
+		if e.opts.Fleet != nil {
+			between = e.opts.Fleet.Between(e.nodesOf(g))
+		}
+		_, _, rate := w.Times()
+		s.begin(e.opts.Checkpoints[job], t, stretch(e.whole(job), rate, t.rate), between)
+	}
+	e.join(job, g)
 	e.run(job, t, g.Cores)
 	return nil
 }
@@ -194,6 +222,7 @@ func (e *Engine) Pause(job int) error {
 		return fmt.Errorf("pause job %d: %w pause", job, ErrLacking)
 	}
 	e.halt(job, t)
+	e.leave(job)
 	t.lead += e.opts.Overheads.Pause
 	t.phase = paused
 	return nil
@@ -206,7 +235,8 @@ func (e *Engine) Resume(job int, g scheduler.Grant) error {
 		return err
 	}
 	t.lead += e.opts.Overheads.Resume
-	t.rescale(e.workOf(job).Rate(g))
+	e.rescale(job, t, e.workOf(job).Rate(g))
+	e.join(job, g)
 	e.run(job, t, g.Cores)
 	return nil
 }
@@ -222,7 +252,7 @@ func (e *Engine) Resize(job int, g scheduler.Grant) error {
 	}
 	e.halt(job, t)
 	t.lead += e.opts.Overheads.Resize
-	t.rescale(e.workOf(job).Rate(g))
+	e.rescale(job, t, e.workOf(job).Rate(g))
 	e.run(job, t, g.Cores)
 	return nil
 }
@@ -233,12 +263,14 @@ func (e *Engine) Stop(job int) error {
 		return fmt.Errorf("stop: no job has the number %d", job)
 	}
 	if t := &e.tasks[job]; t.phase == running || t.phase == paused {
-		if t.phase == running && e.crowd != nil {
-			e.crowd.leave(job, e.now)
+		if t.phase == running {
+			e.halt(job, t)
+			e.leave(job)
 		}
 		t.phase = over
 		e.stops = append(e.stops, scheduler.Notice{
 			Kind: scheduler.JobEnded, Job: job, At: e.now, State: scheduler.Stopped, Reason: "stopped",
+			Attempt: e.attempt(job),
 		})
 	}
 	return nil
@@ -262,10 +294,10 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	for len(e.ends) > 0 && e.stale(e.ends[0]) {
 		e.ends.pop()
 	}
-	if len(e.ends) == 0 && until == scheduler.Never {
+	at := min(until, e.nextMark(), e.nextNode())
+	if len(e.ends) == 0 && at == scheduler.Never {
 		return e.now, nil, errNothing
 	}
-	at := min(until, e.nextMark())
 	if len(e.ends) > 0 {
 		at = min(at, e.ends[0].at)
 	}
@@ -276,19 +308,25 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 			e.over(int(end.job), end.at)
 		}
 	}
+	if e.opts.Fleet != nil {
+		e.takeNodes()
+	}
 	return e.now, e.sorted(), nil
 }
 
 // nextCrowded is Next under contention.
 func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	e.crowd.settle(e.now, e.stale)
-	at := min(until, e.crowd.soonest(), e.nextMark())
+	at := min(until, e.crowd.soonest(), e.nextMark(), e.nextNode())
 	if at == scheduler.Never && e.crowd.live == 0 {
 		return e.now, nil, errNothing
 	}
 	e.now = max(e.now, at)
 	e.crowd.finish(e.now, e.stale, func(job int) { e.over(job, e.now) })
 	e.passMarks()
+	if e.opts.Fleet != nil {
+		e.takeNodes()
+	}
 	if len(e.news) == 0 && e.now < until {
 		return e.nextCrowded(until) // a mark that was expected too early
 	}
@@ -297,8 +335,16 @@ func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.No
 
 // over ends a job whose work is done.
 func (e *Engine) over(job int, at time.Duration) {
-	e.tasks[job].phase = over
-	e.news = append(e.news, scheduler.Notice{Kind: scheduler.JobEnded, Job: job, At: at, State: scheduler.Finished})
+	t := &e.tasks[job]
+	if e.saves != nil || e.opts.Fleet != nil {
+		e.advance(job, t)
+		e.leave(job)
+		t.lead, t.scaled = 0, 0
+	}
+	t.phase = over
+	e.news = append(e.news, scheduler.Notice{
+		Kind: scheduler.JobEnded, Job: job, At: at, State: scheduler.Finished, Attempt: e.attempt(job),
+	})
 }
 
 // sorted returns the news in their order.
@@ -332,7 +378,7 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 		g := e.crowd.enter(job, cores, e.now)
 		t.since, ends = g.clock, &g.ends
 	}
-	t.end = later(t.since, later(t.lead, t.scaled))
+	t.end = later(t.since, later(t.lead, e.span(job, t.scaled)))
 	ends.push(end{t.end, int32(job)})
 	e.expectMark(job, t)
 }
@@ -349,12 +395,35 @@ func (e *Engine) halt(job int, t *task) {
 func (e *Engine) advance(job int, t *task) {
 	d := e.now - t.since
 	if e.crowd != nil {
-		d = min(e.crowd.clock(job, e.now)-t.since, t.lead+t.scaled) // the clock is rounded
+		d = min(e.crowd.clock(job, e.now)-t.since, later(t.lead, e.span(job, t.scaled))) // the clock is rounded
 	}
 	t.since += d
 	lead := min(d, t.lead)
 	t.lead -= lead
+	if s := e.saving(job); s != nil && d > lead {
+		s.pass(d-lead, e.opts.Checkpoints[job].Cost, t)
+		return
+	}
 	t.scaled -= d - lead
+}
+
+// look returns a job as it is now.
+func (e *Engine) look(job int) task {
+	t := &e.tasks[job]
+	if e.saving(job) == nil {
+		copied := *t
+		t = &copied
+	}
+	e.advance(job, t)
+	return *t
+}
+
+// rescale changes the speed of a job.
+func (e *Engine) rescale(job int, t *task, rate float64) {
+	if s := e.saving(job); s != nil {
+		s.rescale(t.rate, rate, e.opts.Checkpoints[job].Share > 0)
+	}
+	t.rescale(rate)
 }
 
 // rescale converts what is left to another rate.

@@ -3,6 +3,7 @@ package simulated
 import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -32,7 +33,8 @@ var Kind = engine.Kind{
 		{Name: "lacks", Type: schema.Strings, MayBeEmpty: true, Allowed: []string{"pause", "resize", "memory", "gpus"},
 			Doc: "What the engine is to do without.", Example: `["pause"]`},
 	},
-	Blocks:       []*schema.Block{overheadsBlock, contentionBlock},
+	NodeArgs:     market.NodeArgs,
+	Blocks:       []*schema.Block{overheadsBlock, contentionBlock, market.BillingBlock},
 	Capabilities: func(*engine.Hardware) scheduler.Capabilities { return All },
 	Simulate:     func(s engine.Simulation) (scheduler.Engine, error) { return s.Standard() },
 }

@@ -60,7 +60,7 @@ func (e *Engine) untilMark(job int, t *task) (gap time.Duration, ok bool) {
 		return 0, false
 	}
 	left := float64(total) * (1 - float64(m.next)/float64(e.units[job])) // of the scaled part, then
-	return t.lead + max(t.scaled-time.Duration(math.Round(left)), 0), true
+	return t.lead + e.span(job, max(t.scaled-time.Duration(math.Round(left)), 0)), true
 }
 
 // nextMark is the instant of the next report.
@@ -84,8 +84,7 @@ func (e *Engine) passMarks() {
 	for e.nextMark() <= e.now && len(e.due) > 0 {
 		x := e.due.pop()
 		m := &e.marks.jobs[x.job]
-		t := e.tasks[x.job]
-		e.advance(int(x.job), &t) // a copy: the job itself goes on as it is
+		t := e.look(int(x.job))
 		if e.crowd != nil {
 			// Its neighbours have changed its speed since. Where they let it go
 			// faster, notice comes a little late.

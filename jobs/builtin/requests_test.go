@@ -95,6 +95,19 @@ func TestBudget(t *testing.T) {
 }
 
 // A budget too short for an epoch, or none at all, gives the accuracy at the start.
+// A training with a target ends after the first epoch whose loss is at or below it,
+// and else after its work.
+func TestTargetLoss(t *testing.T) {
+	whole, _ := output(t, []string{"TFEXP_EPOCHS=8"}, "softmax")
+	for target, want := range map[string]int{"1.3": 4, "0.0001": 8} {
+		out, _ := output(t, []string{"TFEXP_EPOCHS=8", "TFEXP_TARGET_LOSS=" + target}, "softmax")
+		r := report(t, out)
+		if r.Updates != want || len(r.Epochs) != want {
+			t.Errorf("target %s: %d epochs, want %d:\n%s", target, r.Updates, want, whole)
+		}
+	}
+}
+
 func TestBudgetShorterThanAnEpoch(t *testing.T) {
 	for _, budget := range []string{"0", "0.05"} {
 		out, _ := output(t, []string{"TFEXP_EPOCHS=5", "TFEXP_BUDGET=" + budget}, "cnn", "--passes", "20")

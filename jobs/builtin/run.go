@@ -36,6 +36,7 @@ type run struct {
 	// finished is the state after the last whole epoch (see keep).
 	finished state
 	epochs   []float64 // seconds of each epoch of this run
+	reached  bool      // the loss of the last epoch is at the target
 	mark     time.Time // since when the present epoch is trained, but for Elapsed
 }
 
@@ -124,7 +125,7 @@ func (r *run) alone(ctx context.Context) error {
 
 	r.keep(&tr.state)
 	r.mark = time.Now()
-	for !goal.reached(tr.state, r.passes) && !r.budget.spent() {
+	for !goal.reached(tr.state, r.passes) && !r.reached && !r.budget.spent() {
 		if ctx.Err() != nil {
 			return r.stop(t)
 		}
@@ -322,6 +323,7 @@ func (r *run) reportEpoch(s *state, whole bool, accuracy float64) error {
 	loss := s.Loss / float64(s.Images)
 	s.Elapsed += now.Sub(r.mark)
 	r.mark = now
+	r.reached = whole && loss <= r.env.Target
 	err := r.report(p, loss, s.Elapsed.Seconds())
 	s.Loss, s.Images, s.Elapsed = 0, 0, 0
 	return err

@@ -29,7 +29,6 @@ type cluster struct {
 	tr         *trainer
 	links      []*paramserver.Link
 	generation int
-	cursor     paramserver.Cursor // at the last dump, and at the start
 }
 
 // pushed is a gradient and what it is of.

@@ -36,6 +36,9 @@ const (
 	EnvCheckpointEvery = "TFEXP_CHECKPOINT_EVERY"
 	// EnvBudget is how long the job may train, in seconds of service time.
 	EnvBudget = "TFEXP_BUDGET"
+	// EnvTarget is a training loss: a program ends, its work done, after the first
+	// epoch whose loss is at or below it.
+	EnvTarget = "TFEXP_TARGET_LOSS"
 	// EnvRole, EnvTask and EnvCluster are a program's place among the parts of
 	// its job (see Part).
 	EnvRole    = "TFEXP_ROLE"
@@ -69,6 +72,9 @@ type Env struct {
 	// Budget is how long the job may train, over all of its attempts and not
 	// counting the time in which it was paused; nil: as long as its work takes.
 	Budget *time.Duration
+	// Target is the training loss at which the job ends; 0: it ends when its work
+	// is done.
+	Target float64
 	// Part is the program's place in a job with roles; zero for other jobs.
 	Part Part
 }
@@ -118,6 +124,12 @@ func FromEnv(getenv func(string) string) (Env, error) {
 		}
 		budget := Seconds(seconds)
 		env.Budget = &budget
+	}
+	if s := getenv(EnvTarget); s != "" {
+		env.Target, err = strconv.ParseFloat(s, 64)
+		if err != nil || !finite(env.Target) || env.Target <= 0 {
+			return Env{}, fmt.Errorf("read environment: %s is %q, want a loss above 0", EnvTarget, s)
+		}
 	}
 	if env.Part, err = partFromEnv(getenv); err != nil {
 		return Env{}, fmt.Errorf("read environment: %w", err)

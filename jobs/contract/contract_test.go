@@ -22,8 +22,8 @@ func TestFromEnv(t *testing.T) {
 	}{
 		{"a part", map[string]string{
 			"TFEXP_ROLE": "ps", "TFEXP_TASK": "1", "TFEXP_CLUSTER": `{"ps":["h:1","[::1]:2"],"worker":["127.0.0.1:3"]}`,
-			"TFEXP_CHECKPOINT_EVERY": "500steps", "TFEXP_BUDGET": "1.5",
-		}, Env{Threads: Allotment{1, 1}, CheckpointEvery: Interval{Steps: 500}, Budget: pointer(1500 * time.Millisecond),
+			"TFEXP_CHECKPOINT_EVERY": "500steps", "TFEXP_BUDGET": "1.5", "TFEXP_TARGET_LOSS": "0.05",
+		}, Env{Threads: Allotment{1, 1}, CheckpointEvery: Interval{Steps: 500}, Budget: pointer(1500 * time.Millisecond), Target: 0.05,
 			Part: Part{"ps", 1, Cluster{"ps": {"h:1", "[::1]:2"}, "worker": {"127.0.0.1:3"}}}}, ""},
 		{"no such task", part("ps", "1", `{"ps":["h:1"]}`), Env{}, "has 1 parts of role ps"},
 		{"no such role", part("worker", "", `{"ps":["h:1"]}`), Env{}, "has 0 parts of role worker"},
@@ -34,6 +34,7 @@ func TestFromEnv(t *testing.T) {
 			Env{Threads: Allotment{1, 1}, CheckpointEvery: Interval{Time: 10 * time.Minute}}, ""},
 		{"no interval", map[string]string{"TFEXP_CHECKPOINT_EVERY": "often"}, Env{}, `"often" is no interval`},
 		{"an interval of nothing", map[string]string{"TFEXP_CHECKPOINT_EVERY": "0steps"}, Env{}, "is no interval"},
+		{"no target", map[string]string{"TFEXP_TARGET_LOSS": "0"}, Env{}, `TFEXP_TARGET_LOSS is "0"`},
 		{"no budget", map[string]string{"TFEXP_BUDGET": "-1"}, Env{}, `TFEXP_BUDGET is "-1"`},
 		{"nothing", nil, Env{Threads: Allotment{1, 1}}, ""},
 		{"all", map[string]string{

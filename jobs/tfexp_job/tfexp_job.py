@@ -107,6 +107,19 @@ def _seconds(name):
     return seconds
 
 
+def _loss(name):
+    text = os.environ.get(name, "")
+    if not text:
+        return None
+    try:
+        loss = float(text)
+        if not 0 < loss < math.inf:
+            raise ValueError
+    except ValueError:
+        raise ValueError("%s is %r, want a loss above 0" % (name, text)) from None
+    return loss
+
+
 def _interval(name):
     """The steps, or the seconds, of an interval such as "500steps" or "1h30m"; 0 and 0: none."""
     text = os.environ.get(name, "")
@@ -194,6 +207,7 @@ class Job:
     checkpoint       the folder to restore the program's state from, or None
     checkpoint_dir   where checkpoints go, or None
     stopping         True once the program is asked to end
+    target_loss      the training loss at which the job is done, or None without one
     time_left        what is left of the budget in seconds, or None without one
     spent            True once nothing is left
     change           "up" or "down" when the allotment has just changed, or None
@@ -211,6 +225,8 @@ class Job:
             self.epochs, self.steps = given_epochs, given_steps
         else:
             self.epochs, self.steps = (None, steps) if steps else (epochs, None)
+        self.target_loss = _loss("TFEXP_TARGET_LOSS")
+        self._at_target = False
         self.inter = _number("TFEXP_INTER_THREADS", 1, 1)
         self.intra = _number("TFEXP_INTRA_THREADS", 1, None) or self._spare()
         self.gpus = _number("TFEXP_NUM_GPUS", 0, 0)
@@ -305,7 +321,9 @@ class Job:
 
     @property
     def finished(self):
-        """Whether all work is done."""
+        """Whether all work is done, or the loss of an epoch was at the target."""
+        if self._at_target:
+            return True
         if self.steps is not None:
             return self.done_steps >= self.steps
         return self.done_epochs >= self.epochs
@@ -343,6 +361,8 @@ class Job:
             return
         self.done_epochs += 1
         self.done_steps += steps
+        if self.target_loss and loss is not None:
+            self._at_target = float(loss) <= self.target_loss
         self._unit(loss, accuracy, always=True)
 
     def step(self, loss=None, accuracy=None):

@@ -229,7 +229,7 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 					if asked := r.jobs[n].Predicted; r.asked(n) && asked > 0 {
 						a.Predicted = asked
 					}
-				case "noisy", "online": // each has an estimate of its own, and so an error of its own
+				case "noisy", "online", "loss_curve": // each has an estimate of its own, and so an error of its own
 					a.Predicted = c.noisy(a.Predicted, j.Name, w.name)
 				case "oracle":
 					if truth != nil {

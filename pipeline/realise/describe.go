@@ -34,6 +34,7 @@ func hardwareLines(h *experiments.Hardware) []string {
 		}
 		k.Add(fmt.Sprintf("hardware.node.%d", i), text)
 	}
+	k.Append(serverLines(h))
 	k.Append(settingsLines(h))
 	if !h.Real() {
 		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
@@ -68,7 +69,10 @@ func (x *Experiment) runtimeLines(h *experiments.Hardware, j *experiments.Job) [
 	} else if j.Runtime == nil {
 		k.Add("job."+j.Name+".runtime", "as its run was recorded")
 	} else {
-		k.Add("job."+j.Name+".runtime", runtimeText(j.Runtime))
+		k.Add("job."+j.Name+".runtime", runtimeText(j))
+	}
+	if cp := j.Checkpoint; cp != nil {
+		k.Addf("job."+j.Name+".checkpoint", "%+v", *cp)
 	}
 	return k.Lines()
 }
@@ -253,7 +257,10 @@ func describeWorkload(c experiments.Cell) record.Named {
 	}
 	for _, s := range c.Workload.Submits {
 		what := s.Job.Builtin
-		if what == "" {
+		switch {
+		case s.Job.Recorded != nil:
+			what = "recorded"
+		case what == "":
 			what = s.Job.Command[0]
 		}
 		parts = append(parts, fmt.Sprintf("%d × %s (%s, %s, %s), %s", s.Count, s.Job.Name, what,

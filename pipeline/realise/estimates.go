@@ -151,7 +151,7 @@ func (x *Experiment) decidesByEstimates(c point) bool {
 		return false
 	}
 	switch c.Policy.Estimates {
-	case "fitted", "noisy", "online":
+	case "fitted", "noisy", "online", "loss_curve":
 	default:
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/scheduler/control/adapt"
 )
 
 // Experiment is an experiment on a machine, with what is known of its jobs.
@@ -85,6 +86,9 @@ func (x *Experiment) Cells() []*Cell { return x.cells }
 func (x *Experiment) File() string   { return x.spec.File }
 func (x *Experiment) Source() []byte { return x.spec.Source }
 func (x *Experiment) Lenient() bool  { return x.spec.Lenient }
+
+// Studies are the adaptation blocks of the file.
+func (x *Experiment) Studies() []*adapt.Study { return x.spec.Adaptations }
 
 // Settings are the values of the blocks that a stage brings.
 func (x *Experiment) Settings(stage string) []schema.Settings { return x.spec.Stages[stage] }

@@ -1,6 +1,7 @@
 package realise
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"time"
@@ -16,6 +17,19 @@ func given(j *experiments.Job, epoch time.Duration) simulated.Scaling {
 	if rt.Whole {
 		epochs = 1
 	}
+	return training(j, epochs, epoch)
+}
+
+// untilTarget is the same, up to its target loss.
+func untilTarget(j *experiments.Job, epoch time.Duration) simulated.Scaling {
+	if j.Done() == length(j) {
+		return given(j, epoch)
+	}
+	return training(j, j.Done(), epoch)
+}
+
+func training(j *experiments.Job, epochs int, epoch time.Duration) simulated.Scaling {
+	rt := j.Runtime
 	w := simulated.Training(rt.Startup, epochs, epoch, rt.Parallel)
 	w.Threads = max(rt.Threads, 1)
 	speedUp(&w, rt)
@@ -39,7 +53,16 @@ func speedUpText(rt *experiments.Runtime) string {
 }
 
 // runtimeText describes the run time that the file gives a job, for keys.
-func runtimeText(rt *experiments.Runtime) string {
+func runtimeText(j *experiments.Job) string {
+	text := timesText(j.Runtime)
+	if j.TargetLoss > 0 {
+		sum := sha256.Sum256(fmt.Append(nil, j.Runtime.Losses))
+		text += fmt.Sprintf(", done at a loss of %g of sha256:%x", j.TargetLoss, sum[:8])
+	}
+	return text
+}
+
+func timesText(rt *experiments.Runtime) string {
 	if rt.Threads == 0 {
 		return fmt.Sprintf("startup %s, epoch %s, %s", rt.Startup, rt.Epoch, speedUpText(rt))
 	}

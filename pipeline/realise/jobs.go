@@ -251,6 +251,18 @@ func (x *Experiment) fitted(h *experiments.Hardware, r realisation) []time.Durat
 	return predicted
 }
 
+// wholeRuns is fitted without the jobs that have a target loss: they are done before
+// the run that is predicted ends.
+func (x *Experiment) wholeRuns(h *experiments.Hardware, r realisation) []time.Duration {
+	predicted := x.fitted(h, r)
+	for i := range predicted {
+		if k := r.block[i]; k >= 0 && r.blocks[k].TargetLoss > 0 {
+			predicted[i] = 0
+		}
+	}
+	return predicted
+}
+
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
 
 // jobsFor gives a cell's jobs the estimates that its policy is to decide by.
@@ -273,7 +285,7 @@ func (c *Cell) jobsFor(r realisation, known truth) []scheduler.Job {
 			} else if d = 0; k >= 0 {
 				d = r.blocks[k].Limit
 			}
-		case "noisy", "online":
+		case "noisy", "online", "loss_curve":
 			d = c.noisy(d, jobs[n].Name)
 		case "oracle":
 			if known.alone != nil {

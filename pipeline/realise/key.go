@@ -3,6 +3,7 @@ package realise
 import (
 	"slices"
 
+	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -19,14 +20,16 @@ func (c *Cell) Key() (*store.Key, error) {
 	for _, a := range c.Axes {
 		k.Add("axis."+a.Name, a.Value)
 	}
+	k.Append(c.trialLines())
 	k.Append(x.blockLines(c.Policy, func() []string { return policyLines(c.Policy) }))
 	k.Append(x.blockLines(c.Hardware, func() []string { return hardwareLines(c.Hardware) }))
-	k.Append(c.overheadLines())
+	place := placed{c.Workload, c.Hardware}
+	k.Append(x.blockLines(overheadsOf(place), c.overheadLines))
 	if c.Hardware.Real() {
 		k.Append(x.hostLines())
 	}
 	k.Append(x.blockLines(c.Workload, func() []string { return workloadLines(c.Workload) }))
-	c.addJobs(k)
+	k.Append(x.blockLines(place, c.jobLines))
 	k.Append(c.estimateLines())
 	k.Addf("records", "%s", x.spec.Records)
 	if x.spec.Until > 0 {
@@ -39,9 +42,20 @@ func (c *Cell) Key() (*store.Key, error) {
 	return k, nil
 }
 
-// addJobs adds the lines of the cell's jobs, each once: the forms of a job block
-// have most lines in common.
-func (c *Cell) addJobs(k *store.Key) {
+// placed is a workload on a hardware: what the lines of jobs and of overheads
+// depend on.
+type placed struct {
+	workload *experiments.Workload
+	hardware *experiments.Hardware
+}
+
+// overheadsOf is the same as an address of its own.
+type overheadsOf placed
+
+// jobLines are the key lines of the cell's jobs, each once: the forms of a job
+// block have most lines in common.
+func (c *Cell) jobLines() []string {
+	var k store.Key
 	added := map[string]bool{}
 	add := func(lines []string) {
 		for i, l := range lines {
@@ -61,6 +75,7 @@ func (c *Cell) addJobs(k *store.Key) {
 		}
 		add(lines)
 	}
+	return k.Lines()
 }
 
 // blockLines returns the key lines of a block, which are made once.

@@ -11,7 +11,7 @@ import (
 // policy that does not ask for it. A job whose run time a trace gives has no
 // units that it could report; one with alternatives keeps its estimates.
 func (c *Cell) online(r realisation) *stages.Online {
-	if c.Policy.Estimates != "online" {
+	if !c.Policy.Corrected() {
 		return nil
 	}
 	o := &stages.Online{
@@ -21,7 +21,13 @@ func (c *Cell) online(r realisation) *stages.Online {
 	ready := make([]bool, len(r.blocks)) // the run time of the block is known
 	for k, j := range r.blocks {
 		b := &o.Blocks[k]
-		b.Threads, ready[k] = j.Threads.Request, j.Runtime != nil
+		b.Threads, b.Length, ready[k] = j.Threads.Request, length(j), j.Runtime != nil
+		if c.Policy.Estimates == "loss_curve" {
+			b.Target = j.TargetLoss
+			if j.Runtime != nil && !c.Hardware.Real() {
+				b.Losses = j.Runtime.Losses
+			}
+		}
 		if c.x.estimated(c.Hardware, j) {
 			b.Fitted, b.Known = c.x.estimateOf(j)
 			ready[k] = b.Known
@@ -34,6 +40,9 @@ func (c *Cell) online(r realisation) *stages.Online {
 			continue
 		}
 		o.Units[n] = length(r.blocks[k])
+		if !c.Hardware.Real() {
+			o.Units[n] = r.blocks[k].Done()
+		}
 		if o.Blocks[k].Known {
 			o.Work[n], _ = c.x.workOf(r.blocks[k])
 		} else {

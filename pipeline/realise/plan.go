@@ -25,6 +25,15 @@ func (x *Experiment) Plan() record.Plan {
 			p.Estimating = append(p.Estimating, c.Policy.Name)
 		}
 	}
+	for _, c := range spec.Cells {
+		for _, s := range c.Workload.Submits {
+			j := s.Job
+			t := record.Target{Class: j.Name, Loss: j.TargetLoss, Units: length(j), Steps: j.Steps > 0}
+			if t.Loss > 0 && !slices.Contains(p.Targets, t) {
+				p.Targets = append(p.Targets, t)
+			}
+		}
+	}
 	for _, v := range spec.Variables {
 		p.Variables = append(p.Variables, record.Setting(v))
 	}
@@ -41,6 +50,9 @@ func (x *Experiment) Plan() record.Plan {
 		for _, m := range []string{"mean_jct_s", "mean_waiting_s", "makespan_s"} {
 			p.Compares = append(p.Compares, record.Compare{Metric: m, Baseline: p.Policies[0].Name, Level: 0.95})
 		}
+	}
+	for _, t := range spec.Tunings {
+		p.Tunings = append(p.Tunings, t.Tuning)
 	}
 	for _, pl := range spec.Plots {
 		p.Plots = append(p.Plots, record.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X, Y: pl.Y})

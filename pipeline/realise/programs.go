@@ -3,6 +3,7 @@ package realise
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -66,6 +67,9 @@ func (p *programs) program(j *experiments.Job) []string {
 	if j.Malleable {
 		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)
 	}
+	if j.TargetLoss > 0 {
+		k.Addf(label("target_loss"), "%g", j.TargetLoss)
+	}
 	if j.Limit > 0 {
 		k.Add(label("limit"), j.Limit.String())
 	}
@@ -87,12 +91,16 @@ func (p *programs) source(j *experiments.Job) []string {
 	}
 	var k store.Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
-	if j.Builtin != "" {
+	switch {
+	case j.Recorded != nil:
+		raw, _ := json.Marshal(j.Recorded.Outcome) // numbers and a text
+		k.Addf(label("recorded"), "%s, %s", filepath.Base(j.Recorded.File), raw)
+	case j.Builtin != "":
 		k.Addf(label("builtin"), "%s version %d", j.Builtin, builtin.Version)
 		for _, s := range j.Settings {
 			k.Add(label(s.Name), s.Value)
 		}
-	} else {
+	default:
 		k.Addf(label("command"), "%q", j.Command)
 		if !p.places[j].contained() {
 			k.Add(label("dir"), p.place(j.Dir))
@@ -125,6 +133,10 @@ func held(j *experiments.Job) []string {
 	}
 	if j.Nodes > 1 {
 		k.Add(label("nodes"), strconv.Itoa(j.Nodes))
+	}
+	for _, r := range j.Roles {
+		k.Addf(label("role."+r.Name), "%d parts, threads %d, gpus %d, elastic %t, min %d", r.Count, r.Threads, r.GPUs,
+			r.Elastic, r.Min)
 	}
 	return k.Lines()
 }
@@ -199,7 +211,7 @@ func (p *programs) launch(j *experiments.Job, name string, units int, dirs Folde
 		CheckpointDir: filepath.Join(dirs.Scratch, name+".checkpoint"),
 		Threads:       j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 		Limit: j.Limit, Flags: j.Flags, GPUs: j.GPUs, Steps: j.Steps > 0,
-		Memory: j.Memory, Container: j.Container,
+		Memory: j.Memory, Container: j.Container, Roles: j.Roles,
 	}
 	if j.Events != nil {
 		events := *j.Events

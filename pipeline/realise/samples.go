@@ -192,6 +192,9 @@ func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
 	}
 	request := j.Threads.Request
 	counts := slices.Clone(x.spec.Profile.Threads)
+	if len(j.Roles) > 0 {
+		return nil // its parts are what they are
+	}
 	if len(counts) == 0 {
 		partial := c.Policy.Partial()
 		resized := len(c.Workload.Resizes) > 0 || c.Workload.Trace != nil && len(c.Workload.Trace.Resizes) > 0

@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -22,11 +23,11 @@ func (c *Cell) task(r realisation, known truth) stages.Task {
 	on := c.Hardware.ForEngine()
 	return stages.Task{
 		Records: record.Records(c.x.spec.Records), Policy: c.Policy.Policy, Resizes: r.resizes,
-		Until: c.x.spec.Until, Online: c.online(r),
+		Until: c.x.spec.Until, Online: c.online(r), Trial: c.trial(),
 		Hardware: stages.Hardware{Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Place: on.Place},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
 			Cluster: c.Hardware.Cluster, Jobs: c.jobsFor(r, known), Alone: known.alone,
-			Predicted: c.x.fitted(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r),
+			Predicted: c.x.wholeRuns(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: c.Hardware.Terms,
 		}},
 	}
 }
@@ -55,7 +56,8 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	}
 	task := c.task(r, truth{alone, work})
 	task.Folders = dirs
-	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts}
+	opts.Checkpoints = c.checkpoints(r)
+	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.Hardware.Terms}
 	if law := c.Hardware.Contention; law != nil {
 		task.Simulation.Contention = &stages.Contention{Law: law.Law, Threads: law.Threads}
 	}
@@ -70,6 +72,9 @@ func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
 	for n, j := range r.jobs {
 		block := r.blocks[r.block[n]] // real jobs have a block each
 		task.Launches[n] = c.x.programs.launch(block, j.Name, length(block), Folders{task.Logs, dirs.Scratch})
+		if block.TargetLoss > 0 {
+			task.Launches[n].Env = append(task.Launches[n].Env, fmt.Sprintf("%s=%g", contract.EnvTarget, block.TargetLoss))
+		}
 		task.Launches[n].Alternatives = launchAlternatives(c.Hardware, block)
 	}
 	return task
@@ -97,6 +102,11 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	}
 	if c.Ref.Recorded && slices.ContainsFunc(r.blocks, func(j *experiments.Job) bool { return j.Runtime == nil }) {
 		return stages.Task{}, "", fmt.Errorf("%w: a job has no run time to simulate it with", stages.ErrNoEstimate)
+	}
+	for _, j := range r.blocks {
+		if j.TargetLoss > 0 {
+			return stages.Task{}, "", fmt.Errorf("%w of the epochs that job %s takes to its target loss", stages.ErrNoEstimate, j.Name)
+		}
 	}
 	work, err := c.work(r)
 	if err != nil {

@@ -40,7 +40,7 @@ func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
 		}
 		// Without a run time in a trace there is always a block.
 		if j := r.blocks[k]; !c.x.estimated(c.Hardware, j) && j.Runtime != nil {
-			work[i] = given(j, r.epoch(i))
+			work[i] = untilTarget(j, r.epoch(i))
 			continue
 		}
 		if !known[k] {
@@ -104,6 +104,9 @@ func (c *Cell) simulatorOptions() simulated.Options {
 			Pause: slices.Contains(h.Lacks, "pause"), Resize: slices.Contains(h.Lacks, "resize"),
 			Memory: slices.Contains(h.Lacks, "memory"), GPUs: slices.Contains(h.Lacks, "gpus"),
 		},
+	}
+	if h.Terms != nil {
+		opts.Cluster = h.Cluster
 	}
 	if h.Overheads != nil {
 		opts.Overheads = simulated.Overheads(*h.Overheads)

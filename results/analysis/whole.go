@@ -3,10 +3,18 @@ package analysis
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tuning"
 )
+
+// targeted reports whether the jobs of a class are done at a target loss: estimates
+// are of all their epochs, so such runs do not show how good they were.
+func targeted(p record.Plan, class string) bool {
+	return slices.ContainsFunc(p.Targets, func(t record.Target) bool { return t.Class == class })
+}
 
 // WriteTables writes jobs.csv, metrics.csv, timings.csv, comparisons.csv and, where real
 // cells were simulated as well, fidelity.csv and fidelity_jobs.csv of the
@@ -27,16 +35,19 @@ func WriteTables(dir string) error {
 	if len(estimates) > 0 {
 		each = func(c record.CellRef, r *record.JobRow) {
 			for i, est := range estimates {
-				if shows(r, est) && within(est.Axes, c.Axes) {
+				if !targeted(e.Plan, r.Class) && shows(r, est) && within(est.Axes, c.Axes) {
 					actual[i].add(est, r.Service, c.Real())
 				}
 			}
 		}
 	}
-	if err := errors.Join(e.WriteJobs(each), e.WriteCells()); err != nil {
+	if err := errors.Join(e.WriteJobs(each), e.WriteCells(), e.WriteServers()); err != nil {
 		return fmt.Errorf("write tables: %w", err)
 	}
 	if err := record.WriteComparisons(dir, Comparisons(e)); err != nil {
+		return err
+	}
+	if err := writeTrials(e); err != nil {
 		return err
 	}
 	if err := writeFidelity(e); err != nil {
@@ -48,4 +59,10 @@ func WriteTables(dir string) error {
 		}
 	}
 	return table.SyncDir(dir)
+}
+
+// writeTrials writes trials.csv and tunings.csv.
+func writeTrials(e *record.Experiment) error {
+	trials, tunings := tuning.Rows(e)
+	return record.WriteTrials(e.Dir, trials, tunings)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
@@ -27,6 +28,9 @@ type Setup struct {
 	// BoundedFloor is the least run time in a bounded slowdown; 0 means
 	// DefaultBoundedFloor.
 	BoundedFloor time.Duration
+	// Terms are those on which the servers of nodes are rented, nil for a node that
+	// stands; nil when all do.
+	Terms []*market.Terms
 }
 
 // DefaultBoundedFloor is the floor of the bounded slowdown that the field uses
@@ -86,6 +90,7 @@ type Collector struct {
 	finals               map[int]Final   // by job
 	money                map[int]Money   // by job
 	backlog              backlog
+	rented               rented
 }
 
 // Occupancy is a row of occupancy.csv: what is held, and by how many jobs, from
@@ -108,7 +113,7 @@ func NewCollector(s Setup) *Collector {
 	}
 	return &Collector{
 		setup: s, accounts: make([]account, len(s.Jobs)), jobs: ledger.New(len(s.Jobs)),
-		lastEnd: never, backlog: newBacklog(s.Jobs),
+		lastEnd: never, backlog: newBacklog(s.Jobs), rented: newRented(&s),
 	}
 }
 
@@ -118,9 +123,14 @@ func (c *Collector) Decision(scheduler.Decision) {}
 // Event implements scheduler.Recorder. Events of unknown jobs, and of jobs
 // that have ended, are ignored: they are for the validator to find.
 func (c *Collector) Event(e scheduler.Event) {
+	if e.Kind.OfNode() {
+		c.node(&e)
+		return
+	}
 	if !c.jobs.Takes(&e) {
 		return
 	}
+	c.hold(&e)
 	at := table.ToMicros(e.At)
 	e.At = at.Duration()
 	c.last = at
@@ -139,7 +149,7 @@ func (c *Collector) Event(e scheduler.Event) {
 		c.resizes++
 	case scheduler.Pause:
 		c.preemptions++
-	case scheduler.Retry:
+	case scheduler.Retry, scheduler.Revoke:
 		a.partial = true // its service time is not that of one run
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		if e.Kind == scheduler.Stop && !ran {
@@ -197,6 +207,7 @@ func (c *Collector) Outcome(job int) Outcome {
 		Preemptions: int(state.Pauses), Resizes: int(state.Resizes), Restarts: int(state.Retries), State: string(state.State()),
 		Predicted: -1, PredictionErrorPct: math.NaN(), ResizeOverhead: -1,
 	}
+	c.addLosses(job, &r)
 	final := c.final(job)
 	r.FinalAccuracy, r.FinalLoss, r.Money = final.Accuracy, final.Loss, c.paid(job)
 	if s, ok := c.overheads[job]; ok {

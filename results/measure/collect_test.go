@@ -49,6 +49,7 @@ func TestRowsByHand(t *testing.T) {
 			Slowdown: 1.25, BoundedSlowdown: 1, Resource: "cpu", ThreadsRequested: 2, ThreadsMean: 2, Preemptions: 1,
 			State: "finished", Predicted: 5, PredictionErrorPct: 25, ResizeOverhead: -1,
 			FinalAccuracy: 0.75, FinalLoss: 0.25, Money: measure.Money{Cost: 1.5, Revocations: math.NaN()},
+			LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN(),
 		},
 		{
 			Job: "b-1", Class: "b",
@@ -56,6 +57,7 @@ func TestRowsByHand(t *testing.T) {
 			Slowdown: 2, BoundedSlowdown: 1, Resource: "cpu", ThreadsRequested: 1, ThreadsMean: 1,
 			State: "finished", Predicted: 0.5, PredictionErrorPct: -50, ResizeOverhead: -1,
 			FinalAccuracy: math.NaN(), FinalLoss: math.NaN(), Money: measure.Money{Cost: 0.25, Revocations: 2},
+			LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN(),
 		},
 	}
 	if d := cmp.Diff(want, []measure.Outcome{c.Outcome(0), c.Outcome(1)}, cmpopts.EquateNaNs()); d != "" {
@@ -67,6 +69,8 @@ func TestRowsByHand(t *testing.T) {
 		"mean_slowdown": 1.625, "p95_slowdown": 1.9625, "jain_fairness": 3.25 * 3.25 / (2 * (1.25*1.25 + 4)),
 		"preemptions": 1, "resizes": 0, "mean_bounded_slowdown": 1, "final_accuracy": 0.75, "final_loss": 0.25, "cost_usd": 1.75, "revocations": 2,
 		"gpu_utilization": math.NaN(), // there are no GPUs
+		// All nodes stand.
+		"lost_work_s": math.NaN(), "checkpoint_s": math.NaN(),
 	}
 	values, all := c.Metrics(), measure.AllMetrics()
 	if len(all) != len(wantMetrics) {

@@ -10,7 +10,7 @@ import (
 // revoked; NaN where that is not known.
 type Money struct{ Cost, Revocations float64 }
 
-// SetMoney says what a job's servers cost: no event tells that.
+// SetMoney says what a job's servers cost that no event tells of.
 func (c *Collector) SetMoney(job int, m Money) {
 	if c.money == nil {
 		c.money = map[int]Money{}
@@ -23,6 +23,9 @@ func (c *Collector) paid(job int) Money {
 	if m, ok := c.money[job]; ok {
 		return m
 	}
+	if c.rented.bills != nil {
+		return c.billed(job)
+	}
 	return Money{math.NaN(), math.NaN()}
 }
 
@@ -33,6 +36,9 @@ var (
 		Shown: Shown{Cells: 10, Summary: 8, Fidelity: 7, Panels: 6},
 		Doc:   "what the servers of the jobs cost, in dollars; empty where that is not known",
 		Compute: func(t *Totals) float64 {
+			if t.collector.rented.bills != nil {
+				return t.collector.costOfServers()
+			}
 			return t.collector.sum(func(m Money) float64 { return m.Cost })
 		},
 	})
@@ -51,7 +57,7 @@ func (c *Collector) sum(of func(Money) float64) float64 {
 	var known stats.Mean
 	total := 0.0
 	for job := range c.accounts {
-		if m, ok := c.money[job]; ok && !math.IsNaN(of(m)) {
+		if m := c.paid(job); !math.IsNaN(of(m)) {
 			known.Add(of(m))
 			total += of(m)
 		}

@@ -27,6 +27,10 @@ type Outcome struct {
 	// Resource is what it ran on: "cpu", "gpu:V100", or the name of one of its
 	// alternatives; empty if it never ran.
 	Resource string
+	// LostWork is the work that was done again after losses, CheckpointTime and
+	// RestoreTime the time spent in writing and reading checkpoints, in seconds. NaN
+	// where there are no losses or checkpoints.
+	LostWork, CheckpointTime, RestoreTime float64
 	// FinalAccuracy and FinalLoss are the last that its program reported; NaN: none.
 	FinalAccuracy, FinalLoss float64
 	// Money is what its servers cost.

@@ -45,6 +45,7 @@ const (
 	InPictures Section = iota
 	InEstimates
 	InFidelity
+	InAdaptation
 )
 
 var registered []Kind

@@ -84,6 +84,12 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 
 // Event implements scheduler.Recorder. An error of the disk is kept for Finish.
 func (w *CellWriter) Event(e scheduler.Event) {
+	if e.Kind.OfNode() && w.records != MetricsOnly {
+		w.Collector.Event(e)
+		w.line = appendNodeEvent(w.line[:0], e, w.setup.Cluster.Nodes)
+		w.write(w.events)
+		return
+	}
 	if w.records == MetricsOnly || e.Job < 0 || e.Job >= len(w.setup.Jobs) {
 		w.Collector.Event(e)
 		return
@@ -198,6 +204,13 @@ func (w *CellWriter) finishTables() ([]File, error) {
 			return nil, err
 		}
 		files = append(files, File{Name: filepath.Base(p.Path), Size: size})
+	}
+	if w.setup.Terms != nil {
+		file, err := w.writeServers()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
 	}
 	if w.durable {
 		err = table.SyncDir(w.dir)

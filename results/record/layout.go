@@ -27,6 +27,8 @@ const (
 	AccuracyFile    = "accuracy.csv"
 	ProfilingFile   = "profiling.csv"
 	ComparisonsFile = "comparisons.csv"
+	// RemainingFile is there only where jobs have a target loss.
+	RemainingFile = "remaining.csv"
 	// Only where real cells were simulated as well:
 	FidelityFile     = "fidelity.csv"
 	FidelityJobsFile = "fidelity_jobs.csv"
@@ -76,11 +78,25 @@ type Plan struct {
 	// RunOrder has the indexes into Cells in the order in which they run.
 	RunOrder []int     `json:"run_order"`
 	Compares []Compare `json:"compares"`
+	// Targets are the losses at which jobs are done, by class.
+	Targets []Target `json:"targets,omitempty"`
 	// Thresholds are bounds that the results must keep.
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 	Plots      []Plot      `json:"plots"`
+	// Tunings are the searches for settings; the cells of their trials follow from
+	// the results of others.
+	Tunings []Tuning `json:"tunings,omitempty"`
 	// PredictedSeconds is how long the work of this plan should take; 0 unknown.
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
+}
+
+// Target is the training loss at which the jobs of a class are done. Units is their
+// work at most, in epochs or (with Steps) in optimizer steps.
+type Target struct {
+	Class string  `json:"class"`
+	Loss  float64 `json:"loss"`
+	Units int     `json:"units"`
+	Steps bool    `json:"steps,omitempty"`
 }
 
 // Named is a block with one line that says what it is: "round_robin, quantum 500ms, strict".
@@ -122,6 +138,8 @@ type CellRef struct {
 	GPUs             int     `json:"gpus,omitempty"`
 	Key              string  `json:"key"`
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
+	// Trial is set for a trial of a tuning, which is no point of the matrix.
+	Trial *TrialRef `json:"trial,omitempty"`
 }
 
 // Variant is the cell's policy with its axes, the unit of comparison and the
@@ -272,6 +290,8 @@ type Cell struct {
 	Load     measure.Load      `json:"load"`
 	// Closed is the horizon in seconds, when the cell was closed at it.
 	Closed float64 `json:"closed_s,omitempty"`
+	// Outcome is what a trial of a tuning came to.
+	Outcome *TrialOutcome `json:"outcome,omitempty"`
 	// Files are the cell's tables and traces, without its logs.
 	Files []File `json:"files,omitempty"`
 }

@@ -42,6 +42,24 @@ func appendEvent(b []byte, e scheduler.Event, job *scheduler.Job) []byte {
 	return append(appendTyped(b, &e), '}', '\n')
 }
 
+// appendNodeEvent appends the line of an event of a node.
+func appendNodeEvent(b []byte, e scheduler.Event, nodes []scheduler.Node) []byte {
+	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(e.At))
+	b = append(append(b, `,"event":"`...), e.Kind...)
+	b = table.AppendText(append(b, `","node":`...), nodes[e.Node].Name)
+	if e.Server != nil {
+		b = table.AppendText(append(b, `,"market":`...), e.Server.Market)
+		b = table.AppendInstant(append(b, `,"created_s":`...), table.ToMicros(e.Server.Created))
+	}
+	if e.Kind == scheduler.NodeWarning {
+		b = table.AppendInstant(append(b, `,"until_s":`...), table.ToMicros(e.Until))
+	}
+	if why := e.Detail(); why != "" {
+		b = table.AppendText(append(b, `,"reason":`...), why)
+	}
+	return append(b, '}', '\n')
+}
+
 // appendTyped appends what only some kinds of events have.
 func appendTyped(b []byte, e *scheduler.Event) []byte {
 	switch e.Kind {

@@ -27,6 +27,9 @@ type Experiment struct {
 	Cells []Cell
 	// Missing are the cells that are not complete yet, in the order of the plan.
 	Missing []CellRef
+	// Trials are the complete cells that are trials of tunings; they are in neither
+	// Plan.Cells nor Cells, which are points of the matrix.
+	Trials []Cell
 }
 
 // Open reads plan.json, run.json and the complete cells of the experiment in
@@ -43,12 +46,16 @@ func Open(dir string) (*Experiment, error) {
 	}
 	for _, ref := range e.Plan.Cells {
 		c, err := readCell(filepath.Join(dir, CellsDir, ref.Cell), ref)
-		if err != nil {
+		switch {
+		case err != nil:
 			e.Missing = append(e.Missing, ref)
-			continue
+		case ref.Trial != nil:
+			e.Trials = append(e.Trials, c)
+		default:
+			e.Cells = append(e.Cells, c)
 		}
-		e.Cells = append(e.Cells, c)
 	}
+	e.Plan.Cells = slices.DeleteFunc(e.Plan.Cells, func(c CellRef) bool { return c.Trial != nil })
 	return e, nil
 }
 

@@ -50,7 +50,25 @@ func TestReferenceNamesEveryColumn(t *testing.T) {
 	for _, c := range accuracyColumns {
 		names = append(names, c.Name)
 	}
+	for _, c := range remainingColumns {
+		names = append(names, c.Name)
+	}
 	for _, c := range profilingColumns {
+		names = append(names, c.Name)
+	}
+	for _, c := range rankingColumns {
+		names = append(names, c.Name)
+	}
+	for _, c := range choiceColumns {
+		names = append(names, c.Name)
+	}
+	for _, c := range sequenceColumns {
+		names = append(names, c.Name)
+	}
+	for _, c := range objectiveColumns {
+		names = append(names, c.Name)
+	}
+	for _, c := range trainingColumns {
 		names = append(names, c.Name)
 	}
 	for _, n := range names {

@@ -40,6 +40,9 @@ var jobColumns = []table.Column[JobRow]{
 	table.Float("final_loss", func(r *JobRow) *float64 { return &r.FinalLoss }),
 	table.Float("cost_usd", func(r *JobRow) *float64 { return &r.Cost }),
 	table.Float("revocations", func(r *JobRow) *float64 { return &r.Revocations }),
+	table.Float("lost_work_s", func(r *JobRow) *float64 { return &r.LostWork }),
+	table.Float("checkpoint_s", func(r *JobRow) *float64 { return &r.CheckpointTime }),
+	table.Float("restore_s", func(r *JobRow) *float64 { return &r.RestoreTime }),
 }
 
 // cellColumnsOfJobs is how many of the first columns of jobs.csv say which cell

@@ -23,6 +23,13 @@ type EventRow struct {
 	Job   string              `json:"job"`
 	Cores scheduler.CoreSet   `json:"cores"`
 	GPUs  scheduler.CoreSet   `json:"gpus,omitempty"`
+	// Node is the node of an event that is about one, and not about a job; Market where
+	// its server is rented, which is created at Created (node_request); Until when it
+	// will be taken away (node_warned).
+	Node    string  `json:"node,omitempty"`
+	Market  string  `json:"market,omitempty"`
+	Created float64 `json:"created_s,omitempty"`
+	Until   float64 `json:"until_s,omitempty"`
 	// Resource is the alternative with which a job starts or resumes, if it has
 	// several.
 	Resource string `json:"resource,omitempty"`

@@ -11,6 +11,9 @@ type Room struct {
 	Cores, GPUs int32
 	Memory      int64
 	Kind        int32 // of GPU, see MachineView.Kind; in a need 0 stands for any
+	// Parts is set in the need of a job whose parts differ; the fields above then are
+	// the most that any of them needs.
+	Parts *Parts
 }
 
 // Holds reports whether there is room for what is needed.
@@ -95,6 +98,9 @@ func (m *Machine) KindOf(gpu string) int32 {
 // lowest numbers that have room, or home if it is bound to nodes. The result
 // is appended to nodes; ok is false when there is no room.
 func Fit(free []Room, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
+	if need.Parts != nil {
+		return need.Parts.fit(free, need.Kind, home, nodes)
+	}
 	if home != nil {
 		for _, v := range home {
 			if !free[v].Holds(need) {
@@ -126,6 +132,9 @@ func (m *Machine) MostFree() int32 {
 // Choose picks cores and GPUs on each of the nodes, without taking them: the
 // old ones as far as they are free and all on these nodes, then the lowest.
 func (m *Machine) Choose(nodes []int32, need Room, old Grant) Grant {
+	if need.Parts != nil {
+		return need.Parts.choose(m, nodes, old)
+	}
 	perNode := len(nodes)
 	g := Grant{Cores: old.Cores, GPUs: old.GPUs}
 	if old.Cores.Count() != int(need.Cores)*perNode || !m.Cores.AllFree(old.Cores) {
@@ -331,4 +340,16 @@ func (s *Slots) ofNode(v int32) CoreSet {
 		return nil
 	}
 	return CoreSet{{s.Bounds[v], s.Bounds[v+1]}}
+}
+
+// Closed reports whether nothing starts on a node, and what is given back there is not
+// free.
+func (m *Machine) Closed(v int32) bool { return m.closed != nil && m.closed[v] }
+
+// Usable returns n, or 0 for a node that is closed.
+func (m *Machine) Usable(v, n int32) int32 {
+	if m.Closed(v) {
+		return 0
+	}
+	return n
 }

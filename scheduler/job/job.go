@@ -34,6 +34,10 @@ type Job struct {
 	// Nodes is the number of nodes of a gang; 0 and 1 mean a job on one node.
 	// The request is then divided evenly over the nodes.
 	Nodes int
+	// Roles are the parts of a job that has several, each a program on a node of
+	// its own or not; Threads and GPUs are their sums. Such a job is rigid, and starts
+	// whole.
+	Roles []Role
 	// Malleable jobs can be resized while they run; the others are rigid.
 	Malleable bool
 	// Retries is how often a job that failed while it ran is put back into the
@@ -56,6 +60,20 @@ type Job struct {
 	// first is the request above, so that a job with alternatives has at least
 	// one. Such a job is rigid.
 	Alternatives []Alternative
+}
+
+// Role is a kind of parts of a job.
+type Role struct {
+	// Name is what the program is told: "ps", "worker", "chief".
+	Name  string
+	Count int
+	// Threads and GPUs are those of each part. A part without threads shares those
+	// of the job's first part that has some, and its node.
+	Threads, GPUs int
+	// Elastic lets the job go on without a part of this role that is lost, while at
+	// least Min of them remain.
+	Elastic bool
+	Min     int
 }
 
 // Resize is a request of the workload to change a job's thread request.
@@ -133,12 +151,49 @@ func (j *Job) Check(index int) error {
 	case j.Threads%n != 0 || j.GPUs%n != 0:
 		return fmt.Errorf("job %q: %s cannot be divided over %d nodes", j.Name, j.Demand(), n)
 	}
+	return j.checkRoles()
+}
+
+func (j *Job) checkRoles() error {
+	if len(j.Roles) == 0 {
+		return nil
+	}
+	threads, gpus := 0, 0
+	for _, r := range j.Roles {
+		if r.Count < 1 || r.Threads < 0 || r.GPUs < 0 || r.Min < 0 || r.Min > r.Count {
+			return fmt.Errorf("job %q: its role %q has %d parts of %d threads and %d GPUs, at least %d", j.Name, r.Name,
+				r.Count, r.Threads, r.GPUs, r.Min)
+		}
+		threads, gpus = threads+r.Count*r.Threads, gpus+r.Count*r.GPUs
+	}
+	if threads != j.Threads || gpus != j.GPUs || j.Malleable || j.Nodes > 1 || j.Memory > 0 || len(j.Alternatives) > 0 {
+		return fmt.Errorf("job %q: its roles are not its request, or it is malleable, a gang, or has alternatives", j.Name)
+	}
 	return nil
+}
+
+// parts returns what the parts of a job with roles need.
+func (j *Job) parts() *cluster.Parts {
+	p := &cluster.Parts{}
+	for _, r := range j.Roles {
+		for i := range r.Count {
+			p.Each = append(p.Each, cluster.Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs)})
+			p.Names = append(p.Names, cluster.Part{Role: r.Name, Task: i})
+		}
+	}
+	return p
 }
 
 // Needs returns what a job needs of each of its nodes when it is given so
 // many cores in all, and the number of nodes.
 func (j *Job) Needs(cores int32) (cluster.Room, int) {
+	if len(j.Roles) > 0 {
+		need := cluster.Room{Parts: j.parts()}
+		for _, r := range need.Parts.Each {
+			need.Cores, need.GPUs = max(need.Cores, r.Cores), max(need.GPUs, r.GPUs)
+		}
+		return need, len(need.Parts.Each)
+	}
 	if j.Nodes <= 1 {
 		return cluster.Room{Cores: cores, GPUs: int32(j.GPUs), Memory: j.Memory}, 1
 	}
@@ -160,6 +215,11 @@ func (j *Job) DemandAs(k int) cluster.Demand {
 // CouldRun reports whether a free cluster has room for the job: for an alternative, or
 // for its request, of which a part will do if partial.
 func (j *Job) CouldRun(on cluster.Cluster, partial bool) bool {
+	if len(j.Roles) > 0 {
+		need, count := j.Needs(int32(j.Threads))
+		_, ok := cluster.Fit(cluster.NewMachine(on).Whole, need, count, nil, nil)
+		return ok
+	}
 	for k := range j.Alternatives {
 		if j.DemandAs(k).FitsOn(on) {
 			return true

@@ -105,7 +105,7 @@ func (d *sharer) shareOut(pausing bool) *sharing {
 		spare += s.nodes[v].cores
 	}
 	for _, number := range d.Running().Malleable() {
-		if j := d.Job(number); !j.Yields() {
+		if j := d.Job(number); !j.Yields() && !d.Machine().Closed(j.Home()[0]) {
 			n := &s.nodes[j.Home()[0]]
 			held := int32(j.Held().Cores.Count())
 			m := memberOf(j)
@@ -163,7 +163,7 @@ func memberOf(j scheduler.JobView) member {
 func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
 	m := memberOf(j)
 	need, count := j.Needs(m.low)
-	if count > 1 { // a gang takes its request from what is free, whole
+	if count > 1 { // a gang, or a job with roles, takes its request from what is free, whole
 		rooms := slices.Clone(s.rooms)
 		for v := range rooms {
 			rooms[v].Cores = s.nodes[v].spare
@@ -172,11 +172,12 @@ func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
 		if !ok || passes && !d.held.mayPass(d.View, j, m.low, nodes) {
 			return false
 		}
-		for _, v := range nodes {
-			s.nodes[v].cores -= need.Cores
-			s.nodes[v].spare -= need.Cores
-			s.rooms[v].GPUs -= need.GPUs
-			s.rooms[v].Memory -= need.Memory
+		for i, v := range nodes {
+			part := need.At(i)
+			s.nodes[v].cores -= part.Cores
+			s.nodes[v].spare -= part.Cores
+			s.rooms[v].GPUs -= part.GPUs
+			s.rooms[v].Memory -= part.Memory
 		}
 		s.waiting = append(s.waiting, entry{job: m.job, node: nobody})
 		return true

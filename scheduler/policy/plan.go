@@ -120,10 +120,8 @@ func (p *plan) free(j scheduler.JobView, cores int32, nodes []int32, i int) bool
 	need, _ := j.Needs(cores)
 	end := until(p.steps[i].at, j.Length(cores))
 	for ; i < len(p.steps) && p.steps[i].at < end; i++ {
-		for _, v := range nodes {
-			if !p.steps[i].free[v].Holds(need) {
-				return false
-			}
+		if _, ok := cluster.Fit(p.steps[i].free, need, len(nodes), nodes, nil); !ok {
+			return false
 		}
 	}
 	return true
@@ -136,7 +134,7 @@ func (p *plan) earliest(j scheduler.JobView, cores int32) (nodes []int32, step i
 	need, count := j.Needs(cores)
 	home := j.Home()
 	length := j.Length(cores)
-	if len(p.steps[0].free) == 1 {
+	if len(p.steps[0].free) == 1 && need.Parts == nil {
 		return p.earliestOnOne(need, length)
 	}
 	lowest := make([]scheduler.Room, len(p.steps[0].free))
@@ -183,8 +181,8 @@ func (p *plan) book(j scheduler.JobView, cores int32, nodes []int32, at time.Dur
 		if i+1 == len(p.steps) || p.steps[i+1].at > end {
 			p.split(end)
 		}
-		for _, v := range nodes {
-			p.steps[i].free[v].Sub(need)
+		for k, v := range nodes {
+			p.steps[i].free[v].Sub(need.At(k))
 		}
 	}
 }

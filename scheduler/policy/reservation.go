@@ -81,14 +81,14 @@ func (r *Reservation) mayPass(v scheduler.View, j scheduler.JobView, cores int32
 		return true
 	}
 	need, _ := j.Needs(cores)
-	for _, node := range nodes {
-		r.rooms[node].Sub(need)
+	for i, node := range nodes {
+		r.rooms[node].Sub(need.At(i))
 	}
 	if r.fits() {
 		return true
 	}
-	for _, node := range nodes {
-		r.rooms[node].Add(need)
+	for i, node := range nodes {
+		r.rooms[node].Add(need.At(i))
 	}
 	return false
 }

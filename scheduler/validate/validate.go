@@ -325,6 +325,10 @@ func (v *Validator) grant(e scheduler.Event, t *traced) {
 	j := &v.jobs[e.Job]
 	t.cores, t.gpus = e.Cores, e.GPUs
 	cores, gpus := e.Cores.Count(), e.GPUs.Count()
+	if len(j.Roles) > 0 {
+		v.roles(e, t)
+		return
+	}
 	if cores < int(t.low) || cores > int(t.high) {
 		v.report(e.At, e.Job, "job %q is given %d cores, not %d … %d", j.Name, cores, t.low, t.high)
 	}

@@ -7,8 +7,12 @@ import (
 	_ "github.com/tfexp/tfexp/stages/estimate"
 	_ "github.com/tfexp/tfexp/stages/execute"
 	_ "github.com/tfexp/tfexp/stages/fidelity"
+	_ "github.com/tfexp/tfexp/stages/learn"
 	_ "github.com/tfexp/tfexp/stages/plot"
+	_ "github.com/tfexp/tfexp/stages/plot/deepening"
 	_ "github.com/tfexp/tfexp/stages/profile"
+	_ "github.com/tfexp/tfexp/stages/rank"
+	_ "github.com/tfexp/tfexp/stages/remaining"
 	_ "github.com/tfexp/tfexp/stages/report"
 	_ "github.com/tfexp/tfexp/stages/tables"
 )

@@ -94,6 +94,9 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 			return record.Cell{}, err
 		}
 	}
+	if err := addTrial(w, c, &out); err != nil {
+		return record.Cell{}, err
+	}
 	return w.Finish(out)
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/estimator/losscurve"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -29,12 +30,14 @@ type learned struct {
 	pace  estimator.Learned
 	first bool // pace is that of the first units alone, less the fixed costs before them
 	units int
+	// losses are those that it has reported, for a job with a target.
+	losses []losscurve.Point
 }
 
 // Learn implements scheduler.Predictor. What comes before the first unit is
 // known from the estimate alone, and the first unit warms up, so the first
 // report counts until there is another.
-func (f *foresight) Learn(job, units int, held []scheduler.Held) time.Duration {
+func (f *foresight) Learn(job, units int, losses []scheduler.Loss, held []scheduler.Held) time.Duration {
 	if f.Units[job] == 0 {
 		return -1
 	}
@@ -66,7 +69,33 @@ func (f *foresight) Learn(job, units int, held []scheduler.Held) time.Duration {
 	}
 	l.pace.Add(est, units, times)
 	l.units += units
-	return seconds(est.After(l.pace).Slope * float64(max(f.Units[job]-l.units, 0)))
+	return seconds(est.After(l.pace).Slope * f.left(job, losses))
+}
+
+// seedOfCurves makes the forecasts of loss curves the same in every run.
+const seedOfCurves = 1
+
+// left predicts how many units a job has left: all that it may still train, or
+// those until its loss is at its target, if that will be earlier.
+func (f *foresight) left(job int, losses []scheduler.Loss) float64 {
+	l, b := &f.jobs[job], &f.Blocks[f.Block[job]]
+	all := float64(max(b.Length-l.units, 0))
+	if b.Target == 0 {
+		return all
+	}
+	for _, p := range losses {
+		l.losses = append(l.losses, losscurve.Point{Step: float64(p.Units), Loss: p.Loss})
+	}
+	for len(l.losses) < min(l.units, len(b.Losses)) { // of a simulated job
+		n := len(l.losses)
+		l.losses = append(l.losses, losscurve.Point{Step: float64(n + 1), Loss: b.Losses[n]})
+	}
+	model, _ := losscurve.ByName(losscurve.Default)
+	forecast, ok := model.Forecast(l.losses, losscurve.Ask{Target: b.Target, Level: 0.9, Most: all, Seed: seedOfCurves})
+	if !ok {
+		return all
+	}
+	return min(forecast.Steps, all)
 }
 
 // Forget implements scheduler.Predictor.
@@ -78,7 +107,7 @@ func (f *foresight) estimate(job int) estimator.Estimate {
 	est := b.Fitted
 	if !b.Known {
 		est.Intercept = work.Fixed.Seconds()
-		est.Slope = (work.RunTime(b.Threads) - work.Fixed).Seconds() / float64(f.Units[job])
+		est.Slope = (work.RunTime(b.Threads) - work.Fixed).Seconds() / float64(b.Length)
 	}
 	est.Resource.Threads = b.Threads
 	if f.Sigma > 0 { // it is known to be that wrong

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -49,6 +50,13 @@ func simulator(t stages.Task) (scheduler.Engine, error) {
 	standard := func() (scheduler.Engine, error) {
 		opts := sim.Options
 		opts.Contention = contention(t)
+		if sim.Terms != nil {
+			fleet, err := market.NewFleet(opts.Cluster, sim.Terms, opts.Seed)
+			if err != nil {
+				return nil, err
+			}
+			opts.Fleet = fleet
+		}
 		e, err := simulated.New(sim.Jobs, sim.Work, opts)
 		if err != nil {
 			return nil, err

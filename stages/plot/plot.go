@@ -3,19 +3,14 @@
 package plot
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -89,7 +84,7 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 	if err := g.Wait(); err != nil {
 		return nil, fmt.Errorf("draw pictures: %w", err)
 	}
-	if err := writeList(dir, pictures); err != nil {
+	if err := canvas.WriteList(dir, pictures); err != nil {
 		return nil, fmt.Errorf("draw pictures: %w", err)
 	}
 	for i := range pictures {
@@ -138,7 +133,7 @@ func (f *Figure) save(dir string, svgOnly bool) (Picture, error) {
 		return p, fmt.Errorf("%s: %w", p.Name, err)
 	}
 	p.SVG = p.Name + ".svg"
-	if err := write(dir, p.SVG, svg); err != nil {
+	if err := canvas.Write(dir, p.SVG, svg); err != nil {
 		return p, err
 	}
 	if svgOnly {
@@ -149,48 +144,5 @@ func (f *Figure) save(dir string, svgOnly bool) (Picture, error) {
 		return p, fmt.Errorf("%s: %w", p.Name, err)
 	}
 	p.PNG = p.Name + ".png"
-	return p, write(dir, p.PNG, png)
-}
-
-// write replaces a picture's file at once; it can be drawn again after a crash,
-// so it need not survive one.
-func write(dir, name string, raw []byte) error {
-	if err := renameio.WriteFile(filepath.Join(dir, name), raw, 0o644); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
-}
-
-// writeList writes pictures.json and removes what only the old one lists.
-func writeList(dir string, pictures []Picture) error {
-	path := filepath.Join(dir, record.PicturesFile)
-	var old []Picture
-	if raw, err := os.ReadFile(path); err == nil {
-		// A list that cannot be read leaves its pictures behind; they harm nobody.
-		_ = json.Unmarshal(raw, &old)
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(pictures); err != nil {
-		return err
-	}
-	if err := renameio.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		return err
-	}
-	for _, o := range old {
-		if slices.ContainsFunc(pictures, func(p Picture) bool { return p.SVG == o.SVG }) {
-			continue
-		}
-		for _, name := range []string{o.SVG, o.PNG} {
-			if name == "" || name != filepath.Base(name) {
-				continue
-			}
-			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
-	}
-	return nil
+	return p, canvas.Write(dir, p.PNG, png)
 }

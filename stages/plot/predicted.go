@@ -4,10 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -30,17 +26,11 @@ func init() {
 // mostPoints bounds the points of a scatter plot.
 const mostPoints = 2000
 
-// point is a job's predicted and actual run time in seconds.
-type point struct {
-	predicted, actual float64
-	class             int
-}
-
 // predicted draws predicted against actual run times of all finished jobs that
 // held their full request throughout.
 func (d *Data) predicted() ([]Figure, error) {
 	const name, title = "predicted", "Predicted against actual run time"
-	var points []point // every step-th of all, so that there are never many
+	var points []canvas.Dot // every step-th of all, so that there are never many
 	var kinds []string
 	all, within, exact, step := 0, 0, 0, 1
 	for _, c := range d.Cells {
@@ -64,7 +54,7 @@ func (d *Data) predicted() ([]Figure, error) {
 				exact++
 			}
 			if all%step == 0 {
-				points = append(points, point{j.predicted, j.service, k})
+				points = append(points, canvas.Dot{Predicted: j.predicted, Actual: j.service, Class: k})
 			}
 			if all++; len(points) == 8*mostPoints {
 				points, step = every(points, 4*mostPoints), 2*step
@@ -93,104 +83,35 @@ func (d *Data) predicted() ([]Figure, error) {
 	if len(bars) > 0 {
 		caption += fmt.Sprintf(" Bars are the %.3g%% intervals of the estimates, at the mean of their runs.", 100*estimates[0].Level)
 	}
-	figures := []Figure{scatter(name, title, caption, points, bars, kinds)}
+	figures := []Figure{scatter(name, Predicted, title, caption, points, bars, kinds)}
 	errs, err := d.errors(estimates)
 	return append(figures, errs...), err
 }
 
 // every takes n of the points, evenly.
-func every(points []point, n int) []point {
-	out := make([]point, n)
+func every(points []canvas.Dot, n int) []canvas.Dot {
+	out := make([]canvas.Dot, n)
 	for i := range out {
 		out[i] = points[i*len(points)/n]
 	}
 	return out
 }
 
-// bar is the interval of an estimate, in seconds, at what its runs took.
-type bar struct {
-	low, high, actual float64
-	class             int
-}
-
 // intervals are those of the estimates that are used and have runs.
-func intervals(estimates []record.EstimateRow, kinds []string) []bar {
-	var bars []bar
+func intervals(estimates []record.EstimateRow, kinds []string) []canvas.Bar {
+	var bars []canvas.Bar
 	for _, e := range estimates {
 		if e.Role != record.EstimateCompared && e.Low >= 0 && e.Actual > 0 && index(kinds, e.Job) >= 0 {
-			bars = append(bars, bar{e.Low, e.High, e.Actual, index(kinds, e.Job)})
+			bars = append(bars, canvas.Bar{Low: e.Low, High: e.High, Actual: e.Actual, Class: index(kinds, e.Job)})
 		}
 	}
 	return bars
 }
 
-func scatter(name, title, caption string, points []point, bars []bar, kinds []string) Figure {
-	lo, hi := math.Inf(1), 0.0
-	for _, p := range points {
-		lo, hi = min(lo, p.predicted, p.actual), max(hi, p.predicted, p.actual)
-	}
-	logarithmic := hi/lo > 30
-	least, most := lo/3, 3*hi // an interval that goes far beyond the points is cut
-	for _, b := range bars {
-		lo, hi = min(lo, max(b.low, least)), max(hi, min(b.high, most))
-	}
-	per, unit := canvas.TimeUnit(hi)
-	keys := []canvas.Key{}
-	for i, k := range kinds[:min(len(kinds), 12)] {
-		keys = append(keys, canvas.Key{Label: k, Swatch: canvas.Dotted(canvas.Hue(i))})
-	}
-	keys = append(keys, canvas.Key{Label: "±10%", Swatch: canvas.Filled(canvas.Shade(canvas.Hue(6), 0.7))})
+func scatter(name, kind, title, caption string, points []canvas.Dot, bars []canvas.Bar, classes []string) Figure {
+	height, paint := canvas.Scatter(title, points, bars, classes)
 	return Figure{
-		Picture: Picture{Name: name, Kind: Predicted, Title: title, Caption: caption},
-		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + 300,
-		Paint: func(c draw.Canvas) {
-			c = canvas.Head(c, title, keys)
-			p := canvas.NewPlot()
-			p.X.Label.Text, p.Y.Label.Text = "predicted ("+unit+")", "actual ("+unit+")"
-			p.X.Min, p.X.Max = 0, hi/per*1.06
-			if logarithmic {
-				p.X.Min, p.X.Max = lo/per/1.3, hi/per*1.3
-				p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-				p.X.Tick.Marker, p.Y.Tick.Marker = canvas.Decades{}, canvas.Decades{}
-				p.X.Label.Text += ", logarithmic"
-				p.Y.Label.Text += ", logarithmic"
-			}
-			p.Y.Min, p.Y.Max = p.X.Min, p.X.Max
-			p.Add(canvas.Grid{Vertical: true, Horizontal: true}, cloud{points, bars, per})
-			p.Draw(draw.Crop(c, 0, -10, 0, -6))
-		},
-	}
-}
-
-// cloud draws the band, the line and the points.
-type cloud struct {
-	points []point
-	bars   []bar
-	per    float64
-}
-
-// Plot implements plot.Plotter.
-func (cl cloud) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	lo, hi := p.X.Min, p.X.Max
-	// predicted is within 10% of actual between predicted/1.1 and predicted/0.9.
-	band := []vg.Point{{X: x(lo), Y: y(lo / 0.9)}, {X: x(hi), Y: y(hi / 0.9)}, {X: x(hi), Y: y(hi / 1.1)}, {X: x(lo), Y: y(lo / 1.1)}}
-	c.FillPolygon(canvas.Shade(canvas.Hue(6), 0.7), c.ClipPolygonXY(band))
-	c.StrokeLine2(draw.LineStyle{Color: canvas.Quiet, Width: 0.9}, x(lo), y(lo), x(hi), y(hi))
-	for _, b := range cl.bars {
-		from, to := max(b.low/cl.per, lo), min(b.high/cl.per, hi)
-		if from > to {
-			continue
-		}
-		line := draw.LineStyle{Color: canvas.Shade(canvas.Hue(b.class), 0.35), Width: 1}
-		at := y(b.actual / cl.per)
-		c.StrokeLine2(line, x(from), at, x(to), at)
-		for _, end := range []float64{from, to} {
-			c.StrokeLine2(line, x(end), at-2.5, x(end), at+2.5)
-		}
-	}
-	for _, pt := range cl.points {
-		at := vg.Point{X: x(pt.predicted / cl.per), Y: y(pt.actual / cl.per)}
-		c.DrawGlyph(draw.GlyphStyle{Color: canvas.Shade(canvas.Hue(pt.class), 0.15), Radius: 2.6, Shape: draw.CircleGlyph{}}, at)
+		Picture: Picture{Name: name, Kind: kind, Title: title, Caption: caption},
+		Width:   canvas.Width, Height: height, Paint: paint,
 	}
 }

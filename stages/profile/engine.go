@@ -5,15 +5,27 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // grant is what a sample runs on: the first cores and GPUs of the machine, as many as the job requests.
 func (r Run) grant() scheduler.Grant {
+	if len(r.Job.Roles) > 0 {
+		return r.inParts()
+	}
 	g := scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: int32(max(r.Job.Threads, 1))}}}
 	if r.Job.GPUs > 0 {
 		g.GPUs = scheduler.CoreSet{{Lo: 0, Hi: int32(r.Job.GPUs)}}
 	}
 	return g
+}
+
+// inParts is the grant of a job with roles, all on one node.
+func (r Run) inParts() scheduler.Grant {
+	j := scheduler.Job{Roles: r.Job.Roles}
+	need, count := j.Needs(int32(r.Job.Threads))
+	m := cluster.NewMachine(scheduler.Cluster{Nodes: []scheduler.Node{{Threads: r.Job.Threads, GPUs: r.Job.GPUs}}})
+	return m.Choose(make([]int32, count), need, scheduler.Grant{})
 }
 
 // alone runs the job to its end. When the context is done first it stops the job and waits for its end. A job that

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -13,8 +14,10 @@ type estimates struct {
 	Answers  []string
 	Table    prose.Table
 	Accuracy prose.Table
-	Pictures []shownPicture
-	More     []string // of pictures that are not shown
+	// Remaining is how well the time to a target loss was predicted.
+	Remaining prose.Table
+	Pictures  []shownPicture
+	More      []string // of pictures that are not shown
 }
 
 // estimates fills in what was predicted, how good that was, and what it cost.
@@ -39,6 +42,20 @@ func (v *view) estimates(e *record.Experiment) error {
 	for _, p := range profiling[:min(len(profiling), mostAnswers)] {
 		v.Estimates.Answers = append(v.Estimates.Answers, prose.Profiling(p))
 	}
+	remaining, err := e.Remaining()
+	if err != nil {
+		return err
+	}
+	summary := analysis.Remaining(remaining)
+	v.Estimates.Answers = append(v.Estimates.Answers, prose.Remaining(summary)...)
+	unreached := analysis.Unreached(remaining)
+	for _, r := range unreached[:min(len(unreached), mostAnswers)] {
+		v.Estimates.Answers = append(v.Estimates.Answers, prose.Unreached(r))
+	}
+	if n := len(unreached) - mostAnswers; n > 0 {
+		v.Estimates.Answers = append(v.Estimates.Answers, fmt.Sprintf("%d more jobs did not reach theirs: see remaining.csv.", n))
+	}
+	v.Estimates.Remaining = prose.RemainingTable(summary)
 	v.Estimates.Table = estimateTable(rows)
 	v.Estimates.Accuracy = accuracyTable(accuracy)
 	return nil

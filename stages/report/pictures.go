@@ -78,6 +78,8 @@ func (v *view) section(s picture.Section) *[]shownPicture {
 		return &v.Estimates.Pictures
 	case picture.InFidelity:
 		return &v.Fidelity.Pictures
+	case picture.InAdaptation:
+		return &v.Adaptations.Pictures
 	}
 	return &v.Pictures
 }
@@ -89,6 +91,8 @@ func (v *view) more(s picture.Section) *[]string {
 		return &v.Estimates.More
 	case picture.InFidelity:
 		return &v.Fidelity.More
+	case picture.InAdaptation:
+		return &v.Adaptations.More
 	}
 	return &v.More
 }

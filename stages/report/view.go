@@ -30,12 +30,15 @@ type view struct {
 	Blocks             []block
 	Axes               []string // of the matrix
 	Comparisons        prose.Table
+	Tunings            prose.Table
 	Thresholds         []prose.Verdict
 	Pictures           []shownPicture
 	More               []string // of pictures that are not shown
 	Skipped            []record.Picture
 	NoPictures         string
 	Fidelity           fidelity
+	Adaptations        adaptations
+	NoCells            bool // the matrix has none, and other things are shown
 	Estimates          estimates
 	Sections           []section
 	Failures           []failure
@@ -106,6 +109,9 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 		}
 		v.Estimates.Answers = nil
 	}
+	if err := v.adaptations(e); err != nil {
+		return nil, err
+	}
 	if err := v.sections(e); err != nil {
 		return nil, err
 	}
@@ -162,6 +168,12 @@ func (v *view) answers(e *record.Experiment) {
 	for _, r := range rows {
 		v.Comparisons.Rows = append(v.Comparisons.Rows, comparison(r, places))
 	}
+	var tuned []string
+	if v.Tunings, tuned = prose.Tunings(e); len(tuned) > 0 {
+		for _, text := range tuned[:min(len(tuned), mostAnswers)] {
+			v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")})
+		}
+	}
 	answers := prose.Answers(e.Plan, rows)
 	for _, a := range answers[:min(len(answers), mostAnswers)] {
 		tag := a.Verdict
@@ -171,9 +183,10 @@ func (v *view) answers(e *record.Experiment) {
 		v.Answers = append(v.Answers, answer{a.Text, tag, kind(a.Verdict)})
 		v.Joined = v.Joined || a.Rows > 1 && a.Verdict != record.NotEnoughReplicates
 	}
-	v.MoreAnswers = len(answers) - len(v.Answers)
+	v.MoreAnswers = max(0, len(answers)-mostAnswers)
 	v.Warnings = prose.Doubts(prose.Unsaid(e.Warnings(), answers), mostNames)
 	switch {
+	case len(tuned) > 0:
 	case len(e.Cells) == 0:
 		v.NoAnswer = "No cell is complete yet."
 	case len(rows) == 0:

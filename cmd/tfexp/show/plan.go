@@ -118,6 +118,8 @@ func Headline(plan *pipeline.Plan) string {
 	run, reuse := totals(plan)
 	text := plan.Experiment + ": " + Count(len(plan.Cells), "cell", "cells")
 	switch {
+	case len(plan.Cells) == 0:
+		return text + ": controllers decide on recorded tables"
 	case run == 0:
 		return text + ", all reused: nothing to run"
 	case reuse == 0:

@@ -54,6 +54,7 @@ var happened = map[scheduler.EventKind]struct {
 	scheduler.Request: {"the workload changed its request", false},
 	scheduler.Predict: {"its prediction changed", false},
 	scheduler.Retry:   {"failed, and waits to be started again", false},
+	scheduler.Revoke:  {"lost its server, and waits to be started again", false},
 	scheduler.Finish:  {"finished", true},
 	scheduler.Fail:    {"failed", true},
 	scheduler.Stop:    {"was stopped", true},

@@ -40,6 +40,8 @@ type runSummary struct {
 	// Thresholds are the declared thresholds, met or missed; absent without any.
 	Thresholds []prose.Verdict  `json:"thresholds,omitempty"`
 	Warnings   []record.Warning `json:"warnings"`
+	// Ranking has the rows of ranking.csv; absent without adaptation blocks.
+	Ranking []record.RankingRow `json:"ranking,omitempty"`
 }
 
 // Summary prints the results of a run.
@@ -58,6 +60,10 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	if err != nil {
 		return err
 	}
+	adaptations, err := e.Adaptations()
+	if err != nil {
+		return err
+	}
 	if asJSON {
 		summary := runSummary{
 			Experiment: plan.Experiment, Dir: plan.Dir,
@@ -67,17 +73,32 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 			Answers: answers, Thresholds: thresholds,
 			Warnings: append([]record.Warning{}, e.Warnings()...),
 		}
+		summary.Ranking = adaptations.Ranking
 		if fidelity.Cells > 0 {
 			summary.Fidelity = &fidelity
 		}
 		return p.JSON(summary)
 	}
+	if err := p.tunings(e); err != nil {
+		return err
+	}
+	if len(adaptations.Ranking) > 0 {
+		if err := p.adaptations(prose.Adaptations(adaptations.Ranking)); err != nil {
+			return err
+		}
+	}
+	if len(plan.Cells) == 0 && len(adaptations.Ranking) > 0 {
+		fmt.Fprintf(p.Out, "\ndone in %s\nreport: %s\n", progress.Duration(outcome.Elapsed), outcome.Report)
+		return nil
+	}
 	full := prose.Summary(e)
 	dropped := max(0, len(full.Rows)-mostRows)
 	full.Rows = full.Rows[:len(full.Rows)-dropped]
-	t := narrow(full, width(p.Out))
-	if err := t.Write(p.Out, "", p.Color); err != nil {
-		return fmt.Errorf("print summary: %w", err)
+	if len(e.Plan.Tunings) == 0 || len(full.Rows) > 0 { // a file that only tunes has no policies to show
+		t := narrow(full, width(p.Out))
+		if err := t.Write(p.Out, "", p.Color); err != nil {
+			return fmt.Errorf("print summary: %w", err)
+		}
 	}
 	if dropped > 0 {
 		fmt.Fprintf(p.Out, "… and %s more: see %s\n", Count(dropped, "variant", "variants"), record.MetricsFile)
@@ -101,6 +122,33 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		p.doubts(doubts)
 	}
 	fmt.Fprintf(p.Out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), progress.Duration(outcome.Elapsed), outcome.Report)
+	return nil
+}
+
+// tunings prints what searches for settings came to.
+func (p *Printer) tunings(e *record.Experiment) error {
+	_, said := prose.Tunings(e)
+	for _, s := range said {
+		if _, err := fmt.Fprintln(p.Out, s); err != nil {
+			return fmt.Errorf("print tunings: %w", err)
+		}
+	}
+	return nil
+}
+
+// adaptations prints how controllers that deepen networks are ranked.
+func (p *Printer) adaptations(blocks []prose.Adaptation) error {
+	for _, b := range blocks {
+		fmt.Fprintf(p.Out, "adaptation %s\n", b.Name)
+		t := textTable(b.Table)
+		if err := t.Write(p.Out, "", p.Color); err != nil {
+			return fmt.Errorf("print summary: %w", err)
+		}
+		fmt.Fprintln(p.Out)
+		for _, text := range b.Answers {
+			fmt.Fprintln(p.Out, text)
+		}
+	}
 	return nil
 }
 

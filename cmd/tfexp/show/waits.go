@@ -49,6 +49,9 @@ func (w *watch) number(job string) int {
 
 // event takes the next event of the cell.
 func (w *watch) event(e record.EventRow) {
+	if e.Event.OfNode() {
+		return
+	}
 	if e.At > w.at && w.open {
 		w.observe(e.At)
 	}

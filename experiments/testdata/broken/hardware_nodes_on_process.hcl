@@ -34,7 +34,7 @@ workload "mixed" {
 hardware "here" {
   engine  = "process"
   node "n" {
-    threads = 4
+    threads = 5
   }
 }
 

@@ -85,7 +85,7 @@ class Environment(Case):
 
     def test_malformed(self):
         for env in ({"TFEXP_EPOCHS": "0"}, {"TFEXP_STEPS": "ten"}, {"TFEXP_INTRA_THREADS": "-1"}, {"TFEXP_EPOCHS": "1", "TFEXP_STEPS": "1"},
-                    {"TFEXP_BUDGET": "-1"}, {"TFEXP_BUDGET": "much"}, {"TFEXP_CHECKPOINT_EVERY": "often"}, {"TFEXP_CHECKPOINT_EVERY": "0steps"}):
+                    {"TFEXP_BUDGET": "-1"}, {"TFEXP_BUDGET": "much"}, {"TFEXP_TARGET_LOSS": "0"}, {"TFEXP_CHECKPOINT_EVERY": "often"}, {"TFEXP_CHECKPOINT_EVERY": "0steps"}):
             with self.subTest(env), self.assertRaises(ValueError):
                 self.job(**env)
 
@@ -246,6 +246,13 @@ class Programs(Case):
         self.assertTrue(epochs and all(0 < p["time_left"] <= 1 for p in epochs))
         self.assertEqual(lines(out)[-1], {"final_accuracy": 0.5})
         self.assertEqual(len(times(out)), len(epochs) + 2)
+
+    def test_target_loss(self):
+        out, err = self.program("ignore", TFEXP_EPOCHS="5", TFEXP_TARGET_LOSS="1").communicate()
+        self.assertEqual([p["epoch"] for p in lines(out)], [1], err)  # its loss is 1, then 3
+        self.assertEqual(len(times(out)), 3)
+        out, err = self.program("ignore", TFEXP_EPOCHS="5", TFEXP_TARGET_LOSS="0.5").communicate()
+        self.assertEqual([p["epoch"] for p in lines(out)], [1, 2, 3, 4, 5], err)
 
     def test_no_budget_at_all(self):
         out, err = self.program("ignore", TFEXP_EPOCHS="100000", TFEXP_BUDGET="0").communicate()

@@ -1,0 +1,55 @@
+package losscurve
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// backtestFrom are the beginnings of a window, as parts of it, from which its last
+// loss is predicted.
+var backtestFrom = []float64{0.4, 0.5, 0.6, 0.7, 0.8}
+
+// priorWeight is the weight of the spread that is known beforehand, in
+// predictions.
+const priorWeight = 4
+
+// backtest returns the spread of the logarithm of predicted over true steps: that
+// of predictions of the window's last loss from its beginnings, and one that is
+// known beforehand.
+func backtest(w window, left func(window) float64, known float64) float64 {
+	sum, count := priorWeight*known*known, float64(priorWeight)
+	for _, part := range backtestFrom {
+		n := int(part * float64(len(w.points)))
+		target := w.last().Loss
+		if n < Least || n >= len(w.points) {
+			continue
+		}
+		reached := n
+		for reached < len(w.points)-1 && w.points[reached].Loss > target {
+			reached++
+		}
+		b := w.until(n, target)
+		off := math.Log(math.Max(math.Min(left(b), b.horizon()), 0.5) / (w.points[reached].Step - b.last().Step))
+		sum += off * off
+		count++
+	}
+	return math.Sqrt(sum / count)
+}
+
+// around draws from a log-normal distribution about a number of steps.
+func around(steps, spread, horizon float64, n int, rng *rand.Rand) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = scatter(steps, spread, horizon, rng)
+	}
+	return out
+}
+
+// scatter draws one such number; from the horizon on the target is not reached.
+func scatter(steps, spread, horizon float64, rng *rand.Rand) float64 {
+	v := math.Max(math.Min(steps, horizon), 0.5) * math.Exp(spread*rng.NormFloat64())
+	if v >= horizon {
+		return math.Inf(1)
+	}
+	return v
+}

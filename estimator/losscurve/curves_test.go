@@ -1,0 +1,102 @@
+package losscurve
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// curve is a whole training up to its target.
+type curve struct {
+	name   string
+	points []Point
+	target float64
+}
+
+func shipped(t *testing.T) []curve {
+	t.Helper()
+	var curves []curve
+	for _, row := range rows(t, "testdata/curves.csv") {
+		c := curve{name: row[0], target: number(t, row[1])}
+		for _, r := range rows(t, filepath.Join("testdata/curves", c.name+".csv")) {
+			c.points = append(c.points, Point{number(t, r[0]), number(t, r[1])})
+			if c.points[len(c.points)-1].Loss <= c.target {
+				break
+			}
+		}
+		curves = append(curves, c)
+	}
+	return curves
+}
+
+func rows(t *testing.T, path string) [][]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[1:]
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// quality is how good a model's predictions are at a part of the run.
+type quality struct {
+	off, covered, n float64
+}
+
+func qualityAt(t *testing.T, m Model, part float64) quality {
+	t.Helper()
+	var q quality
+	for _, c := range shipped(t) {
+		cut := max(int(math.Round(part*float64(len(c.points)))), Least)
+		f, ok := m.Forecast(c.points[:cut], Ask{Target: c.target, Level: 0.9, Seed: 1})
+		if !ok {
+			t.Fatalf("%s: no forecast by %s", c.name, m.Name)
+		}
+		truth := c.points[len(c.points)-1].Step - c.points[cut-1].Step
+		q.off += math.Abs(f.Steps-truth) / truth
+		if f.Low <= truth && truth <= f.High {
+			q.covered++
+		}
+		q.n++
+	}
+	q.off, q.covered = q.off/q.n, q.covered/q.n
+	return q
+}
+
+func TestRemainingStepsOfShippedCurves(t *testing.T) {
+	for _, m := range Models() {
+		line, covered := "", 0.0
+		at := map[float64]quality{}
+		for _, part := range []float64{0.1, 0.2, 0.4, 0.6} {
+			q := qualityAt(t, m, part)
+			at[part] = q
+			covered += q.covered / 4
+			line += fmt.Sprintf("  %2.0f%%: off by %5.1f%%, covered %3.0f%%", 100*part, 100*q.off, 100*q.covered)
+		}
+		t.Logf("%-12s%s", m.Name, line)
+		if covered < 0.85 || covered > 0.95 {
+			t.Errorf("%s: the 90%% intervals hold %.0f%%", m.Name, 100*covered)
+		}
+		if m.Name == Default && at[0.4].off > 0.15 {
+			t.Errorf("%s: off by %.1f%% at 40%% of the run", m.Name, 100*at[0.4].off)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package losscurve
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// inverseLaw is the law of first-order methods on convex losses (Y. Peng and others,
+// Optimus, 2018; H. Zhang and others, SLAQ, 2017).
+var inverseLaw = law{
+	name: "inverse",
+	doc:  "1/(β0·k + β1) + β2, the law of Optimus and SLAQ",
+	// 1/(l − β2) is linear in k.
+	straight: func(above float64) (value, slope float64) { return 1 / above, 1 / (above * above) },
+	back:     func(v float64) float64 { return 1 / v },
+	rises:    true,
+	known:    1.2,
+}
+
+// exponentialLaw is the law of gradient descent on strongly convex losses.
+var exponentialLaw = law{
+	name:     "exponential",
+	doc:      "a·exp(−b·k) + c",
+	straight: func(above float64) (value, slope float64) { return math.Log(above), 1 / above },
+	back:     math.Exp,
+	known:    2.2,
+}
+
+// law is a curve with a floor: some function of the loss above it is linear in the
+// step.
+type law struct {
+	name, doc string
+	// straight returns that function of a loss above the floor, and the size of
+	// its derivative; back is its inverse.
+	straight func(above float64) (value, slope float64)
+	back     func(value float64) float64
+	// rises is set if it rises while the loss falls.
+	rises bool
+	// known is the spread of the logarithm of predicted over true steps where the
+	// window says nothing of it.
+	known float64
+}
+
+var inverse, exponential = inverseLaw.model(), exponentialLaw.model()
+
+func (l law) model() Model {
+	return Model{Name: l.name, Doc: l.doc, draw: l.draw}
+}
+
+// draw takes floors by their likelihood, and scatters the steps by how well the
+// law would have predicted the window itself.
+func (l law) draw(w window, n int, rng *rand.Rand) []float64 {
+	fits := l.fit(w)
+	spread := backtest(w, l.left, l.known)
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = scatter(pick(fits, rng).left(w), spread, w.horizon(), rng)
+	}
+	return out
+}
+
+// left returns the steps that are left by the law, over the floors by their
+// likelihood.
+func (l law) left(w window) float64 { return expected(l.fit(w), w) }
+
+// fitted is the law with one floor.
+type fitted struct {
+	law
+	floor            float64
+	intercept, slope float64 // of straight by step
+	spread           float64 // of the logarithm of the loss about it
+	weight           float64 // its share of the likelihood of all floors
+}
+
+// floors is how many floors are tried, from 0 to just below the least loss.
+const floors = 25
+
+// fit fits the law with each floor, by least squares of relative errors of the
+// loss.
+func (l law) fit(w window) []fitted {
+	least := math.Inf(1)
+	for _, p := range w.points {
+		least = math.Min(least, p.Loss)
+	}
+	var fits []fitted
+	best := math.Inf(-1)
+	for i := range floors {
+		f := fitted{law: l, floor: least * 0.98 * float64(i) / (floors - 1)}
+		if !f.line(w) {
+			continue
+		}
+		sum := 0.0
+		for _, p := range w.points {
+			sum += square(math.Log(f.at(p.Step) / p.Loss))
+		}
+		f.spread = math.Sqrt((sum + square(0.005)) / float64(len(w.points)))
+		f.weight = -float64(len(w.points)) * math.Log(f.spread)
+		best = math.Max(best, f.weight)
+		fits = append(fits, f)
+	}
+	total := 0.0
+	for i := range fits {
+		fits[i].weight = math.Exp(fits[i].weight - best)
+		total += fits[i].weight
+	}
+	for i := range fits {
+		fits[i].weight /= total
+	}
+	return fits
+}
+
+// line fits the straight line; false when the loss does not fall along it.
+func (f *fitted) line(w window) bool {
+	var n, x, y, xx, xy float64
+	for _, p := range w.points {
+		v, slope := f.straight(p.Loss - f.floor)
+		weight := 1 / square(slope*p.Loss) // errors in proportion to the loss
+		n += weight
+		x += weight * p.Step
+		y += weight * v
+		xx += weight * p.Step * p.Step
+		xy += weight * p.Step * v
+	}
+	d := n*xx - x*x
+	if !(d > 0) {
+		return false
+	}
+	f.slope = (n*xy - x*y) / d
+	f.intercept = (y - f.slope*x) / n
+	if f.rises {
+		return f.slope > 0 && f.intercept+f.slope*w.points[0].Step > 0
+	}
+	return f.slope < 0
+}
+
+// at returns the loss after so many steps.
+func (f fitted) at(step float64) float64 { return f.floor + f.back(f.intercept+f.slope*step) }
+
+// left returns the steps from the last point until the target; the horizon when
+// the floor is not below it.
+func (f fitted) left(w window) float64 {
+	if f.floor >= w.target {
+		return math.Inf(1)
+	}
+	v, _ := f.straight(w.target - f.floor)
+	return math.Max((v-f.intercept)/f.slope-w.last().Step, 0)
+}
+
+// pick draws a fit by its weight. There is always one: with no fall at all, a law
+// that never reaches anything.
+func pick(fits []fitted, rng *rand.Rand) fitted {
+	at := rng.Float64()
+	for _, f := range fits {
+		if at -= f.weight; at < 0 {
+			return f
+		}
+	}
+	if len(fits) == 0 {
+		return fitted{floor: math.Inf(1)}
+	}
+	return fits[len(fits)-1]
+}
+
+// expected is the mean over the floors, on a logarithmic scale.
+func expected(fits []fitted, w window) float64 {
+	sum := 0.0
+	for _, f := range fits {
+		sum += f.weight * math.Log(math.Max(math.Min(f.left(w), w.horizon()), 0.5))
+	}
+	if len(fits) == 0 {
+		return w.horizon()
+	}
+	return math.Exp(sum)
+}
+
+// likelihood returns the logarithm of the density that the law, fitted to the
+// first n points, gives to the logarithms of the others. The tails of residuals
+// are those of Student's t distribution with 4 degrees of freedom.
+func (l law) likelihood(w window, n int) float64 {
+	fits := l.fit(w.until(n, w.target))
+	terms := make([]float64, len(fits))
+	for i, f := range fits {
+		terms[i] = math.Log(f.weight)
+		for _, p := range w.points[n:] {
+			terms[i] += logT4(math.Log(p.Loss/f.at(p.Step)), f.spread)
+		}
+	}
+	return logSum(terms)
+}
+
+// logT4 is the logarithm of the density of Student's t distribution with 4 degrees
+// of freedom and a scale.
+func logT4(x, scale float64) float64 {
+	return math.Log(0.375/scale) - 2.5*math.Log1p(square(x/scale)/4)
+}
+
+// logSum returns the logarithm of the sum of exponentials.
+func logSum(terms []float64) float64 {
+	most := math.Inf(-1)
+	for _, t := range terms {
+		most = math.Max(most, t)
+	}
+	if math.IsInf(most, -1) {
+		return most
+	}
+	sum := 0.0
+	for _, t := range terms {
+		sum += math.Exp(t - most)
+	}
+	return most + math.Log(sum)
+}
+
+func square(x float64) float64 { return x * x }

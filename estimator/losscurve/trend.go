@@ -1,0 +1,226 @@
+package losscurve
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// trend follows the slope of the loss on logarithmic axes. Losses of real
+// trainings are locally powers of the step whose exponent drifts, and laws with a
+// floor extrapolate them badly.
+var trend = Model{
+	Name: "trend",
+	Doc:  "the logarithm of the loss as a local trend over the logarithm of the step, by a Kalman filter",
+	draw: drawTrend,
+}
+
+// The constants of the trend. They were chosen on one half of the curves of the
+// built-in programs and of PyTorch; the shipped curves are of other runs.
+const (
+	// ahead is added to the step under the logarithm: a loss is the mean over the
+	// steps before it, and a training does not begin at a loss without bound.
+	ahead = 0.8
+	// The slope b drifts by (level + pull·b + push·(y0 − y)) per unit of the
+	// logarithm of the step, with y the logarithm of the loss and y0 the first.
+	pushFrom                         = 2.0
+	startDrop, startPace             = 1.0, 6.0
+	driftLevel, driftPull, driftPush = -0.25, -0.25, -0.3
+	// pullSpread is the spread of pull between runs.
+	pullSpread = 0.05
+	// Before the first loss, the slope has this mean and variance.
+	firstSlope, firstVariance = -0.6, 0.7
+	// The slope is a random walk with a spread σb, and losses have noise with a
+	// spread σy: both have log-normal priors with these medians and spreads.
+	walkMedian, walkSpread   = 0.3, 0.4
+	noiseMedian, noiseSpread = 0.02, 0.75
+	// flattest bounds the slopes of continuations: losses that rise for
+	// ever are no training.
+	flattest = -0.02
+	// A loss is an outlier with this chance; then its noise is as large as this.
+	outlierChance, outlierNoise = 0.02, 0.7
+	// So many outliers in a row are none: the loss has moved.
+	moved = 3
+)
+
+// filter is a Kalman filter of the level and slope of the logarithm of the loss,
+// with what it has seen of the likelihood.
+type filter struct {
+	walk, noise, pull float64
+	level, slope      float64
+	p00, p01, p11     float64 // covariance of level and slope
+	first             float64 // y0
+	log               float64 // of prior and likelihood
+	strange           int     // outliers in a row
+}
+
+// newFilters returns filters for a grid of their parameters, after the first loss.
+func newFilters(first Point) []filter {
+	y := math.Log(first.Loss)
+	var fs []filter
+	for i := -4; i <= 4; i++ {
+		for j := -4; j <= 4; j++ {
+			for k := -1; k <= 1; k++ {
+				zi, zj, zk := float64(i)*0.6, float64(j)*0.6, float64(k)
+				f := filter{
+					walk: walkMedian * math.Exp(walkSpread*zi), noise: noiseMedian * math.Exp(noiseSpread*zj),
+					pull: driftPull + pullSpread*zk, level: y, slope: firstSlope, p11: firstVariance, first: y,
+					log: -(zi*zi + zj*zj + zk*zk) / 2,
+				}
+				f.p00 = square(f.noise)
+				fs = append(fs, f)
+			}
+		}
+	}
+	return fs
+}
+
+// clock is the logarithm of the step, from which the trend is a straight line.
+func clock(step float64) float64 { return math.Log(math.Max(step, 0.5) + ahead - 1) }
+
+// move moves the filter on by a time on its clock.
+func (f *filter) move(time float64) {
+	n := max(1, int(math.Ceil(time/0.1)))
+	d := time / float64(n)
+	q := square(f.walk)
+	for range n {
+		change := f.drift(f.level, f.slope) * d
+		f.level += (f.slope + change/2) * d
+		f.slope += change
+		push := 0.0
+		if f.first-f.level > pushFrom {
+			push = driftPush
+		}
+		pull := f.pace(f.level) * f.pull
+		f00, f01 := 1-push*d*d/2, d*(1+pull*d/2)
+		f10, f11 := -push*d, 1+pull*d
+		a00, a01 := f00*f.p00+f01*f.p01, f00*f.p01+f01*f.p11
+		a10, a11 := f10*f.p00+f11*f.p01, f10*f.p01+f11*f.p11
+		f.p00 = a00*f00 + a01*f01 + q*d*d*d/3
+		f.p01 = a00*f10 + a01*f11 + q*d*d/2
+		f.p11 = a10*f10 + a11*f11 + q*d
+	}
+}
+
+func (f *filter) drift(level, slope float64) float64 {
+	return f.pace(level)*(driftLevel+f.pull*slope) + driftPush*math.Max(f.first-level-pushFrom, 0)
+}
+
+// pace is how many times faster the slope drifts while the loss has hardly fallen:
+// many trainings begin on a plateau.
+func (f *filter) pace(level float64) float64 {
+	if f.first-level < startDrop {
+		return startPace
+	}
+	return 1
+}
+
+// see takes in the logarithm of a loss. It is an outlier with a chance that
+// depends on how far off it is; outliers count by their larger noise.
+func (f *filter) see(y float64) {
+	off := y - f.level
+	usual, outlier := f.p00+square(f.noise), f.p00+square(f.noise)+square(outlierNoise)
+	a := math.Log(1-outlierChance) + logNormal(off, usual)
+	b := math.Log(outlierChance) + logNormal(off, outlier)
+	both := logSum([]float64{a, b})
+	f.log += both
+	if b > a {
+		f.strange++
+	} else {
+		f.strange = 0
+	}
+	if f.strange >= moved { // this is where the loss is now
+		f.p00 += off * off
+		usual, outlier = usual+off*off, outlier+off*off
+		a, b, both, f.strange = 0, math.Inf(-1), 0, 0
+	}
+	variance := 1 / (math.Exp(a-both)/usual + math.Exp(b-both)/outlier)
+	k0, k1 := f.p00/variance, f.p01/variance
+	f.level += k0 * off
+	f.slope += k1 * off
+	f.p11 -= k1 * f.p01
+	f.p01 *= 1 - k0
+	f.p00 *= 1 - k0
+}
+
+// logNormal is the logarithm of the normal density of x with mean 0.
+func logNormal(x, variance float64) float64 {
+	return -(math.Log(2*math.Pi*variance) + x*x/variance) / 2
+}
+
+// follow returns the filters after points.
+func follow(fs []filter, points []Point, from Point) []filter {
+	for i := range fs {
+		at := clock(from.Step)
+		for _, p := range points {
+			fs[i].move(clock(p.Step) - at)
+			at = clock(p.Step)
+			fs[i].see(math.Log(p.Loss))
+		}
+	}
+	return fs
+}
+
+// evidence returns the logarithm of the sum of the filters' likelihoods.
+func evidence(fs []filter) float64 {
+	logs := make([]float64, len(fs))
+	for i, f := range fs {
+		logs[i] = f.log
+	}
+	return logSum(logs)
+}
+
+// trendLikelihood returns the logarithm of the density of the points after the
+// first n, given these.
+func trendLikelihood(w window, n int) float64 {
+	fs := follow(newFilters(w.points[0]), w.points[1:n], w.points[0])
+	before := evidence(fs)
+	return evidence(follow(fs, w.points[n:], w.points[n-1])) - before
+}
+
+// drawTrend draws filters by their likelihood, states by their covariance, and
+// follows each until its loss is at the target.
+func drawTrend(w window, n int, rng *rand.Rand) []float64 {
+	fs := follow(newFilters(w.points[0]), w.points[1:], w.points[0])
+	total := evidence(fs)
+	sums := make([]float64, len(fs))
+	sum := 0.0
+	for i, f := range fs {
+		sum += math.Exp(f.log - total)
+		sums[i] = sum
+	}
+	out := make([]float64, n)
+	at := 0
+	for i := range out { // one draw in each n-th of the likelihood
+		for u := (float64(i) + rng.Float64()) / float64(n) * sum; at < len(sums)-1 && sums[at] < u; {
+			at++
+		}
+		out[i] = fs[at].run(w, rng)
+	}
+	return out
+}
+
+// stride is how far a continuation goes in one step, as a part of where it is.
+const stride = 0.03
+
+// run draws one continuation, and returns the steps until it is at the target;
+// +Inf when it is not within the horizon.
+func (f *filter) run(w window, rng *rand.Rand) float64 {
+	target := math.Log(w.target)
+	c := math.Sqrt(math.Max(f.p00, 1e-14))
+	z := rng.NormFloat64()
+	level := f.level + c*z
+	slope := f.slope + f.p01/c*z + math.Sqrt(math.Max(f.p11-square(f.p01/c), 0))*rng.NormFloat64()
+	start := w.last().Step
+	for step := start; step < start+w.horizon(); {
+		next := step + math.Max(1, math.Floor(stride*step))
+		d := clock(next) - clock(step)
+		after := slope + f.drift(level, slope)*d + f.walk*math.Sqrt(d)*rng.NormFloat64()
+		after = math.Min(after, flattest)
+		level += (slope + after) / 2 * d
+		slope, step = after, next
+		if level+f.noise*rng.NormFloat64() <= target {
+			return step - start
+		}
+	}
+	return math.Inf(1)
+}

@@ -1,0 +1,190 @@
+package surrogate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+)
+
+// The prior of the hyper-parameters: log-normal, with these medians and standard
+// deviations of the logarithm. Length-scales are on the unit cube; signal and
+// noise are of standardized outputs.
+const (
+	lengthMedian, lengthSpread = 0.5, 1.0
+	signalMedian, signalSpread = 1.5, 1.0
+	noiseMedian, noiseSpread   = 0.01, 1.0
+)
+
+// The bounds of the hyper-parameters, which keep matrices away from singular ones.
+const (
+	leastLength, mostLength = 0.01, 100.0
+	leastSignal, mostSignal = 0.05, 20.0
+	leastNoise, mostNoise   = 1e-4, 2.0
+)
+
+// fitPoints bounds the observations that hyper-parameters are fitted to: a fit
+// to n of them costs O(n³) at each step. The latest and a spread of the others
+// are taken; the process is conditioned on all.
+const fitPoints = 160
+
+// parameters are the logarithms of the hyper-parameters: of the length-scales (of
+// one where the kernel has one), the signal and the noise.
+func (p *Process) parameters(h Hyper) []float64 {
+	lengths := h.Length
+	if p.kernel == Exponential {
+		lengths = lengths[:1]
+	}
+	theta := make([]float64, 0, len(lengths)+2)
+	for _, l := range lengths {
+		theta = append(theta, math.Log(l))
+	}
+	return append(theta, math.Log(h.Signal), math.Log(h.Noise))
+}
+
+// hyperOf is the inverse of parameters.
+func (p *Process) hyperOf(theta []float64) Hyper {
+	lengths := len(theta) - 2
+	h := Hyper{Length: make([]float64, len(p.x[0]))}
+	for d := range h.Length {
+		h.Length[d] = math.Exp(theta[min(d, lengths-1)])
+	}
+	h.Signal, h.Noise = math.Exp(theta[lengths]), math.Exp(theta[lengths+1])
+	return h
+}
+
+// posterior returns the logarithm of marginal likelihood times prior, and its
+// gradient by theta where grad is not nil. It is −∞ outside of the bounds.
+func (p *Process) posterior(theta, grad []float64) float64 {
+	h := p.hyperOf(theta)
+	lengths := len(theta) - 2
+	for d := range lengths {
+		if l := h.Length[d]; l < leastLength || l > mostLength {
+			return math.Inf(-1)
+		}
+	}
+	if h.Signal < leastSignal || h.Signal > mostSignal || h.Noise < leastNoise || h.Noise > mostNoise {
+		return math.Inf(-1)
+	}
+	var c mat.Cholesky
+	if !c.Factorize(p.covariances(&h)) {
+		return math.Inf(-1)
+	}
+	n := len(p.x)
+	y := mat.NewVecDense(n, p.y)
+	var w mat.VecDense
+	_ = c.SolveVecTo(&w, y)
+	value := -0.5*mat.Dot(y, &w) - 0.5*c.LogDet() - float64(n)/2*math.Log(2*math.Pi)
+	if grad != nil {
+		p.slopes(&h, &c, w.RawVector().Data, grad)
+	}
+	for i, t := range theta {
+		median, spread := lengthMedian, lengthSpread
+		switch i {
+		case lengths:
+			median, spread = signalMedian, signalSpread
+		case lengths + 1:
+			median, spread = noiseMedian, noiseSpread
+		}
+		z := (t - math.Log(median)) / spread
+		value -= z * z / 2
+		if grad != nil {
+			grad[i] -= z / spread
+		}
+	}
+	return value
+}
+
+// slopes writes the gradient of the log marginal likelihood: ½·tr((w·wᵀ − K⁻¹)·∂K),
+// for each parameter (Rasmussen and Williams, equation 5.9).
+func (p *Process) slopes(h *Hyper, c *mat.Cholesky, w, grad []float64) {
+	clear(grad)
+	n, lengths := len(p.x), len(grad)-2
+	var inverse mat.SymDense
+	_ = c.InverseTo(&inverse)
+	raw := inverse.RawSymmetric()
+	squares := make([]float64, len(p.x[0]))
+	for i := range n {
+		diagonal := w[i]*w[i] - raw.Data[i*raw.Stride+i]
+		grad[lengths] += diagonal * h.Signal * h.Signal
+		grad[lengths+1] += diagonal * h.Noise * h.Noise
+		for j := i + 1; j < n; j++ {
+			r2 := 0.0
+			for d := range squares {
+				squares[d] = p.square(d, p.x[i][d], p.x[j][d], h.Length[d])
+				r2 += squares[d]
+			}
+			both := w[i]*w[j] - raw.Data[i*raw.Stride+j] // twice a half
+			slope := both * p.shape.slope(h, r2)
+			for d, s := range squares {
+				grad[min(d, lengths-1)] += slope * s
+			}
+			grad[lengths] += 2 * both * p.covariance(h, p.x[i], p.x[j])
+		}
+	}
+}
+
+// fit maximises the posterior of the hyper-parameters from several starts.
+func (p *Process) fit(start *Hyper) {
+	dims := len(p.x[0])
+	at := func(length, noise float64) Hyper {
+		h := Hyper{Length: make([]float64, dims), Signal: 1, Noise: noise}
+		for d := range h.Length {
+			h.Length[d] = length
+		}
+		return h
+	}
+	starts := []Hyper{at(0.5, 0.05)}
+	if start != nil && len(start.Length) == dims {
+		starts = append(starts, *start)
+	} else {
+		starts = append(starts, at(0.2, 0.01), at(1.5, 0.3))
+	}
+	part := p.part()
+	best, found := math.Inf(-1), starts[0]
+	for _, s := range starts {
+		theta := part.parameters(s)
+		value := part.climb(theta)
+		if value > best {
+			best, found = value, part.hyperOf(theta)
+		}
+	}
+	p.hyper = found
+}
+
+// part returns the process of the observations that hyper-parameters are fitted to.
+func (p *Process) part() *Process {
+	n := len(p.x)
+	if n <= fitPoints {
+		return p
+	}
+	q := &Process{shape: p.shape}
+	old := n - fitPoints/2 // of the others, evenly
+	for i := range fitPoints - fitPoints/2 {
+		k := i * old / (fitPoints - fitPoints/2)
+		q.x, q.y = append(q.x, p.x[k]), append(q.y, p.y[k])
+	}
+	q.x, q.y = append(q.x, p.x[old:]...), append(q.y, p.y[old:]...)
+	return q
+}
+
+// climb moves theta to a maximum nearby and returns the posterior there.
+func (p *Process) climb(theta []float64) float64 {
+	problem := optimize.Problem{
+		Func: func(x []float64) float64 { return -p.posterior(x, nil) },
+		Grad: func(grad, x []float64) {
+			p.posterior(x, grad)
+			for i := range grad {
+				grad[i] = -grad[i]
+			}
+		},
+	}
+	before := p.posterior(theta, nil)
+	settings := &optimize.Settings{MajorIterations: 40, FuncEvaluations: 120, GradientThreshold: 1e-3}
+	result, _ := optimize.Minimize(problem, theta, settings, &optimize.LBFGS{})
+	if result == nil || math.IsInf(result.F, 0) || math.IsNaN(result.F) || -result.F < before {
+		return before
+	}
+	copy(theta, result.X)
+	return -result.F
+}

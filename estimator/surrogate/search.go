@@ -1,0 +1,312 @@
+package surrogate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/samplemv"
+)
+
+// Scale says how an outcome is modelled.
+type Scale string
+
+// The scales of outcomes.
+const (
+	Linear Scale = "linear"
+	// Log models the logarithm of an outcome above zero: times and costs, which
+	// settings multiply.
+	Log Scale = "log"
+	// LogGap models log(1 − v) of an outcome below one: an accuracy, whose error
+	// settings multiply. It falls where the outcome rises.
+	LogGap Scale = "log_gap"
+)
+
+// leastGap is the gap to one below which outcomes count as alike.
+const leastGap = 1e-6
+
+// of returns the modelled value of an outcome.
+func (s Scale) of(v float64) float64 {
+	switch s {
+	case Log:
+		return math.Log(math.Max(v, math.SmallestNonzeroFloat64))
+	case LogGap:
+		return math.Log(math.Max(1-v, leastGap))
+	}
+	return v
+}
+
+// Limit is a constraint on an outcome: at most Bound, or at least.
+type Limit struct {
+	Bound   float64
+	AtLeast bool
+	Scale   Scale
+}
+
+// modelled returns an outcome so that smaller is better, as Bound on that scale.
+func (l Limit) modelled(v float64) float64 {
+	v = l.Scale.of(v)
+	if l.AtLeast != (l.Scale == LogGap) { // LogGap falls where the outcome rises
+		return -v
+	}
+	return v
+}
+
+// Holds reports whether an outcome keeps the limit.
+func (l Limit) Holds(v float64) bool {
+	if l.AtLeast {
+		return v >= l.Bound
+	}
+	return v <= l.Bound
+}
+
+// State is what has become of a trial.
+type State string
+
+// The states of a trial. A crashed one has no outcomes, and is told from a bad
+// one: the search learns where trials crash.
+const (
+	Done    State = "done"
+	Crashed State = "crashed"
+	Running State = "running"
+)
+
+// Trial is one evaluation.
+type Trial struct {
+	At    []float64 // a point of the space
+	State State
+	// Objective is what is minimised; Limited has the outcome of each limit; Cost is
+	// what the trial cost. They count for trials that are done.
+	Objective float64
+	Limited   []float64
+	Cost      float64
+}
+
+// Search is Bayesian optimisation over a space: what to try next, given what has
+// been tried. It keeps nothing between calls, so the same trials and the same seed
+// give the same suggestion.
+type Search struct {
+	Space Space
+	// Candidates are the only points that may be tried; nil allows the whole space.
+	Candidates [][]float64
+	// Start is the number of trials of a centred Latin hypercube that come first;
+	// 0 stands for half of the number
+	// of settings, and at least three.
+	Start int
+	Seed  uint64
+	Scale Scale // of the objective
+	// Limits are constraints on other outcomes.
+	Limits []Limit
+	// PerCost divides the expected improvement by the predicted cost.
+	PerCost bool
+	// Kernel and Fixed are as in Options: the kernel Exponential with fixed
+	// hyper-parameters is SelfTF's.
+	Kernel Kernel
+	Fixed  *Hyper
+}
+
+// defaultStart is the number of trials that come before the first model: half of
+// the number of settings, and at least three.
+func (s *Search) defaultStart() int { return max(3, (len(s.Space)+1)/2) }
+
+// Suggestion is a point to try.
+type Suggestion struct {
+	At []float64
+	// Mean and SD predict the objective there, on its scale; both are 0 for a trial
+	// of the start.
+	Mean, SD float64
+	// Feasible is the probability that all limits hold and the trial does not crash.
+	Feasible float64
+	// Gain is the logarithm of the expected improvement.
+	Gain float64
+}
+
+// ErrExhausted is returned when every point of a finite space has been tried.
+var ErrExhausted = errors.New("every setting of the space has been tried")
+
+// Suggest returns the point to try next. It returns ErrExhausted when there is none.
+func (s *Search) Suggest(trials []Trial) (Suggestion, error) {
+	if err := s.check(trials); err != nil {
+		return Suggestion{}, err
+	}
+	tried := map[string]bool{}
+	for _, t := range trials {
+		tried[keyOf(t.At)] = true
+	}
+	if at, ok := s.starting(trials, tried); ok {
+		return Suggestion{At: at, Feasible: 1}, nil
+	}
+	candidates := s.candidates(trials, tried)
+	if len(candidates) == 0 {
+		return Suggestion{}, ErrExhausted
+	}
+	m, err := s.model(trials)
+	if err != nil {
+		return Suggestion{}, err
+	}
+	return m.choose(candidates), nil
+}
+
+func (s *Search) check(trials []Trial) error {
+	if err := s.Space.Check(); err != nil {
+		return err
+	}
+	for i, t := range trials {
+		if len(t.At) != len(s.Space) {
+			return fmt.Errorf("trial %d has %d settings, the space has %d", i+1, len(t.At), len(s.Space))
+		}
+		if t.State == Done && len(t.Limited) != len(s.Limits) {
+			return fmt.Errorf("trial %d has %d constrained outcomes, there are %d constraints", i+1, len(t.Limited), len(s.Limits))
+		}
+	}
+	return nil
+}
+
+// keyOf identifies a point.
+func keyOf(p []float64) string { return fmt.Sprint(p) }
+
+// starting returns the next point of the Latin hypercube; ok is false when all of
+// them have been tried.
+func (s *Search) starting(trials []Trial, tried map[string]bool) (at []float64, ok bool) {
+	start := s.Start
+	if start <= 0 {
+		start = s.defaultStart()
+	}
+	if len(trials) >= start {
+		return nil, false
+	}
+	r := rand.New(rand.NewPCG(s.Seed, 0))
+	taken := map[string]bool{}
+	for i, p := range s.Space.LatinHypercube(start, r) {
+		if s.Candidates != nil {
+			if p = s.nearest(p, taken); p == nil {
+				return nil, false
+			}
+		}
+		taken[keyOf(p)] = true
+		if i >= len(trials) && !tried[keyOf(p)] {
+			return p, true
+		}
+	}
+	return nil, false
+}
+
+// nearest returns the candidate nearest to p that is not taken.
+func (s *Search) nearest(p []float64, taken map[string]bool) []float64 {
+	least, found := math.Inf(1), []float64(nil)
+	for _, c := range s.Candidates {
+		if taken[keyOf(c)] {
+			continue
+		}
+		sum := 0.0
+		for d := range c {
+			delta := c[d] - p[d]
+			if s.Space[d].Categories > 0 && delta != 0 {
+				delta = 1
+			}
+			sum += delta * delta
+		}
+		if sum < least {
+			least, found = sum, c
+		}
+	}
+	return found
+}
+
+// The number of points that are compared: all of a finite space up to mostListed,
+// else some that fill the space and some near the best trials.
+const (
+	mostListed = 4096
+	filling    = 600
+	nearby     = 200
+)
+
+// candidates returns the points that are compared, in a fixed order.
+func (s *Search) candidates(trials []Trial, tried map[string]bool) [][]float64 {
+	points := s.Candidates
+	if points == nil && s.Space.Size(mostListed) > 0 {
+		points = s.Space.Grid()
+	}
+	if points == nil {
+		points = s.drawn(trials)
+	}
+	var open [][]float64
+	seen := map[string]bool{}
+	for _, p := range points {
+		if k := keyOf(p); !tried[k] && !seen[k] {
+			seen[k] = true
+			open = append(open, p)
+		}
+	}
+	return open
+}
+
+// drawn returns a Halton sequence over the space, and steps away from the best trials.
+func (s *Search) drawn(trials []Trial) [][]float64 {
+	src := rand.NewPCG(s.Seed, uint64(len(trials))+1)
+	r := rand.New(src)
+	fill := newMatrix(filling, len(s.Space))
+	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(len(s.Space), src), Src: src}.Sample(fill)
+	var points [][]float64
+	for i := range filling {
+		p := make([]float64, len(s.Space))
+		for d := range p {
+			p[d] = s.Space[d].cell(min(fill.At(i, d), math.Nextafter(1, 0)))
+		}
+		points = append(points, p)
+	}
+	best := s.best(trials)
+	for i := 0; len(best) > 0 && i < nearby; i++ {
+		from := best[i%len(best)]
+		p := slices.Clone(from)
+		step := math.Pow(10, -0.5-2*r.Float64())
+		for d := range p {
+			switch dim := s.Space[d]; {
+			case dim.Categories > 0:
+				if r.Float64() < 0.2 {
+					p[d] = dim.cell(r.Float64())
+				}
+			default:
+				p[d] = dim.Coordinate(dim.Value(min(max(p[d]+step*r.NormFloat64(), 0), 1)))
+			}
+		}
+		points = append(points, p)
+	}
+	return points
+}
+
+// best returns the points of the three best feasible trials.
+func (s *Search) best(trials []Trial) [][]float64 {
+	var done []Trial
+	for _, t := range trials {
+		if t.State == Done && s.feasible(t) {
+			done = append(done, t)
+		}
+	}
+	slices.SortStableFunc(done, func(a, b Trial) int {
+		switch {
+		case a.Objective < b.Objective:
+			return -1
+		case a.Objective > b.Objective:
+			return 1
+		}
+		return 0
+	})
+	var points [][]float64
+	for _, t := range done[:min(3, len(done))] {
+		points = append(points, t.At)
+	}
+	return points
+}
+
+func (s *Search) feasible(t Trial) bool {
+	for i, l := range s.Limits {
+		if !l.Holds(t.Limited[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,237 @@
+package surrogate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Dimension is one setting of a search space: a range of numbers, or a list of
+// values.
+type Dimension struct {
+	Name string
+	// Min and Max bound a number; Integer rounds it.
+	Min, Max float64
+	Integer  bool
+	// Log searches the logarithm of a number; all its values are above zero.
+	Log bool
+	// Numbers are the only values of a number; Min and Max are not read then.
+	Numbers []float64
+	// Categories is the number of values that have no order; the dimension is no
+	// number then, and its coordinate is the index of the value.
+	Categories int
+}
+
+// Size returns the number of values; 0 for a continuous range.
+func (d Dimension) Size() int {
+	switch {
+	case d.Categories > 0:
+		return d.Categories
+	case len(d.Numbers) > 0:
+		return len(d.Numbers)
+	case d.Integer:
+		return int(d.Max) - int(d.Min) + 1
+	}
+	return 0
+}
+
+func (d Dimension) check() error {
+	least, most := d.bounds()
+	switch {
+	case d.Categories > 0:
+	case !(least <= most):
+		return fmt.Errorf("setting %q: its least value %v is above its greatest %v", d.Name, least, most)
+	case d.Log && !(least > 0):
+		return fmt.Errorf("setting %q: a logarithmic scale needs values above 0, not %v", d.Name, least)
+	}
+	return nil
+}
+
+// bounds returns the least and the greatest number.
+func (d Dimension) bounds() (least, most float64) {
+	if len(d.Numbers) > 0 {
+		return slices.Min(d.Numbers), slices.Max(d.Numbers)
+	}
+	return d.Min, d.Max
+}
+
+// Coordinate maps a number to the unit interval; the index of a category stays
+// as it is.
+func (d Dimension) Coordinate(v float64) float64 {
+	if d.Categories > 0 {
+		return v
+	}
+	least, most := d.bounds()
+	if most == least {
+		return 0.5
+	}
+	if d.Log {
+		return math.Log(v/least) / math.Log(most/least)
+	}
+	return (v - least) / (most - least)
+}
+
+// Value maps a coordinate of the unit interval back: to the nearest value there is.
+func (d Dimension) Value(u float64) float64 {
+	if d.Categories > 0 {
+		return u
+	}
+	least, most := d.bounds()
+	v := least + u*(most-least)
+	if d.Log {
+		v = least * math.Pow(most/least, u)
+	}
+	switch {
+	case len(d.Numbers) > 0:
+		return slices.MinFunc(d.Numbers, func(a, b float64) int {
+			x, y := math.Abs(d.Coordinate(a)-u), math.Abs(d.Coordinate(b)-u)
+			switch {
+			case x < y:
+				return -1
+			case x > y:
+				return 1
+			}
+			return 0
+		})
+	case d.Integer:
+		v = math.Round(v)
+	}
+	return min(max(v, least), most)
+}
+
+// cell maps a number of [0, 1) to a coordinate that the dimension has: values of a
+// list take equal parts.
+func (d Dimension) cell(u float64) float64 {
+	switch {
+	case d.Categories > 0:
+		return math.Floor(u * float64(d.Categories))
+	case len(d.Numbers) > 0:
+		return d.Coordinate(d.Numbers[int(u*float64(len(d.Numbers)))])
+	}
+	return d.Coordinate(d.Value(u))
+}
+
+// Space is the settings that are searched together.
+type Space []Dimension
+
+// Check returns what is wrong with the space.
+func (s Space) Check() error {
+	if len(s) == 0 {
+		return fmt.Errorf("there is no setting to search")
+	}
+	for _, d := range s {
+		if err := d.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Size returns the number of points; 0 where a setting is continuous, or where they
+// are more than most.
+func (s Space) Size(most int) int {
+	n := 1
+	for _, d := range s {
+		k := d.Size()
+		if k == 0 || n > most/k {
+			return 0
+		}
+		n *= k
+	}
+	return n
+}
+
+// Grid returns all points of a finite space, the last setting first to change.
+func (s Space) Grid() [][]float64 {
+	points := [][]float64{{}}
+	for _, d := range s {
+		var next [][]float64
+		for _, p := range points {
+			for i := range d.Size() {
+				next = append(next, append(p[:len(p):len(p)], d.at(i)))
+			}
+		}
+		points = next
+	}
+	return points
+}
+
+// at returns the coordinate of the i-th value.
+func (d Dimension) at(i int) float64 {
+	switch {
+	case d.Categories > 0:
+		return float64(i)
+	case len(d.Numbers) > 0:
+		return d.Coordinate(d.Numbers[i])
+	}
+	return d.Coordinate(d.Min + float64(i))
+}
+
+// categorical marks the dimensions without an order.
+func (s Space) categorical() []bool {
+	marks := make([]bool, len(s))
+	for i, d := range s {
+		marks[i] = d.Categories > 0
+	}
+	return marks
+}
+
+// Draw returns a point at random: each value of a list is as likely as the others.
+func (s Space) Draw(r *rand.Rand) []float64 {
+	p := make([]float64, len(s))
+	for i, d := range s {
+		p[i] = d.cell(r.Float64())
+	}
+	return p
+}
+
+// LatinHypercube returns n points of which each setting takes n different parts of
+// its range, at the middle of each part (centred).
+func (s Space) LatinHypercube(n int, r *rand.Rand) [][]float64 {
+	points := make([][]float64, n)
+	for i := range points {
+		points[i] = make([]float64, len(s))
+	}
+	for d := range s {
+		for i, part := range r.Perm(n) {
+			points[i][d] = s[d].cell((float64(part) + 0.5) / float64(n))
+		}
+	}
+	return points
+}
+
+// Near returns the coordinates next to one: the values before and after it, the
+// other values of a setting without an order, or those a step away on a
+// continuous range.
+func (d Dimension) Near(u, step float64) []float64 {
+	var out []float64
+	switch n := d.Size(); {
+	case d.Categories > 0:
+		for i := range n {
+			if float64(i) != u {
+				out = append(out, float64(i))
+			}
+		}
+	case n > 0:
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = d.at(i)
+		}
+		slices.Sort(values)
+		i, _ := slices.BinarySearch(values, u)
+		if i > 0 {
+			out = append(out, values[i-1])
+		}
+		if i+1 < n {
+			out = append(out, values[i+1])
+		}
+	default:
+		for _, v := range []float64{u - step, u + step} {
+			if v >= 0 && v <= 1 {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}

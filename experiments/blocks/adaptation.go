@@ -1,0 +1,218 @@
+package blocks
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/control/agent"
+)
+
+// adaptations decodes the adaptation blocks.
+func (d *Decoder) adaptations() []*adapt.Study {
+	var list []*adapt.Study
+	for _, n := range d.root.All("adaptation") {
+		if s := d.adaptation(n); s != nil {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// adaptation decodes one block; nil when it has an error.
+func (d *Decoder) adaptation(n *eval.Node) *adapt.Study {
+	a := d.EvalArgs(n, d.global)
+	s := &adapt.Study{Name: n.Label, File: eval.Get[string](a, "table"), Seeds: eval.Get[int](a, "seeds")}
+	columns := tableColumns(a)
+	good := a.OK && d.table(a, s, columns)
+	var nodes []*eval.Node
+	for _, b := range n.All("controller") {
+		if c := d.controller(b, s); c != nil {
+			s.Controllers, nodes = append(s.Controllers, c), append(nodes, b)
+		} else {
+			good = false
+		}
+	}
+	if !good || n.Broken {
+		return nil
+	}
+	for i, c := range s.Controllers {
+		good = d.settled(nodes[i], s, c) && good
+	}
+	if !good {
+		return nil
+	}
+	return s
+}
+
+// tableColumns reads which columns hold what.
+func tableColumns(a *eval.Args) adapt.Columns {
+	columns := adapt.DefaultColumns
+	fields := []struct {
+		name string
+		at   *string
+	}{
+		{"scenario", &columns.Scenario}, {"action", &columns.Action}, {"time_left", &columns.TimeLeft},
+		{"total", &columns.Total}, {"accuracy", &columns.Accuracy},
+	}
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	for _, set := range eval.Get[[]experiments.Setting](a, "columns") {
+		i := slices.Index(names, set.Name)
+		if i < 0 {
+			a.Wrong(a.At("columns"), words.Nearest(set.Name, names), fmt.Sprintf("Unknown column %q", set.Name),
+				"columns names %s.", words.OneOf(names))
+			continue
+		}
+		*fields[i].at = set.Value
+	}
+	return columns
+}
+
+// table reads the recorded trainings.
+func (d *Decoder) table(a *eval.Args, s *adapt.Study, columns adapt.Columns) bool {
+	from := d.source(s.File)
+	at := a.At("table")
+	var err error
+	s.Digest, err = readAll(from, func(r io.Reader) (err error) {
+		s.Tables, s.Budget, err = adapt.Read(from.shown, s.Name, r, columns, eval.Get[int](a, "decisions"),
+			eval.Get[int](a, "blocks"))
+		return err
+	})
+	var missing *adapt.Missing
+	switch {
+	case errors.As(err, &missing):
+		a.Fail(at, "Incomplete table", "Every sequence of decisions must have been run: %v.", missing)
+	case err != nil:
+		a.OK = false
+		d.traceErrors(from, at, err)
+	}
+	return err == nil
+}
+
+// controller decodes a controller; nil when it has an error.
+func (d *Decoder) controller(n *eval.Node, s *adapt.Study) *adapt.Controller {
+	a := d.EvalArgs(n, d.global)
+	c := &adapt.Controller{
+		Name: n.Label, Kind: n.Label, Sequence: eval.Get[[]int](a, "sequence"), Runs: eval.Get[int](a, "runs"),
+	}
+	if name := eval.Get[string](a, "name"); name != "" {
+		c.Name = name
+	}
+	if slices.ContainsFunc(s.Controllers, func(o *adapt.Controller) bool { return o.Name == c.Name }) {
+		at := n.Header
+		if a.IsSet("name") {
+			at = a.At("name")
+		}
+		a.Fail(at, "Duplicate name", "There is another controller %q: give each a name of its own.", c.Name)
+	}
+	if kind, ok := adapt.ByName(c.Kind); ok && kind.Learns {
+		d.learning(a, s, c)
+	}
+	if !a.OK {
+		return nil
+	}
+	return c
+}
+
+// learning decodes how an agent learns.
+func (d *Decoder) learning(a *eval.Args, s *adapt.Study, c *adapt.Controller) {
+	l := &adapt.Learning{
+		TrainOn: eval.Get[[]string](a, "train_on"), Curriculum: eval.Get[[]string](a, "curriculum"),
+		LeaveOut: eval.Get[bool](a, "leave_out"), Next: eval.Get[int](a, "next_episodes"),
+	}
+	c.Learn = l
+	from := eval.Get[string](a, "transfer_from")
+	if from != "" {
+		var agents []string
+		for _, o := range s.Controllers {
+			if o.Learn != nil {
+				agents = append(agents, o.Name)
+			}
+			if o.Learn != nil && o.Name == from {
+				l.From = o
+			}
+		}
+		if l.From == nil {
+			a.Wrong(a.At("transfer_from"), words.Nearest(from, agents), fmt.Sprintf("Unknown agent %q", from),
+				"transfer_from is the name of an agent that stands above in this block.")
+		}
+	}
+	l.Settings = agent.Default(from != "")
+	if n := eval.Get[int](a, "episodes"); n > 0 {
+		l.Settings.Episodes = n
+	}
+	l.Settings.Batch = eval.Get[int](a, "batch")
+	l.Settings.Rate = eval.Get[float64](a, "rate")
+	l.Settings.Temperature = eval.Get[float64](a, "temperature")
+	switch {
+	case len(l.Curriculum) > 0 && (len(l.TrainOn) > 0 || l.LeaveOut):
+		a.Fail(a.At("curriculum"), "Contradicting arguments",
+			"A curriculum says on which scenarios the agent learns: train_on and leave_out would say it again.")
+	case len(l.Curriculum) == 0 && a.IsSet("next_episodes"):
+		a.Fail(a.At("next_episodes"), "Argument that nothing reads", "Only a curriculum has next_episodes.")
+	}
+}
+
+// settled checks what a controller needs of the table.
+func (d *Decoder) settled(n *eval.Node, s *adapt.Study, c *adapt.Controller) bool {
+	before := len(d.List)
+	at := func(name string) (r experiments.Range) {
+		if attr := n.Attr(name); attr != nil {
+			return eval.RangeOf(attr.Expr.Range())
+		}
+		return eval.RangeOf(n.Header)
+	}
+	fail := func(name, summary, detail string, values ...any) {
+		d.Add(experiments.ErrorAt(at(name), summary, detail, values...))
+	}
+	t := s.Tables[0]
+	if c.Kind == "constant" {
+		for i, action := range c.Sequence {
+			if action >= t.Actions {
+				fail("sequence", "Unknown action", "Action %d of the sequence is %d: blocks have the numbers 0 to %d, and %d is "+
+					"nothing.", i+1, action, t.Actions-2, t.Actions-1)
+			}
+		}
+		if len(c.Sequence) != t.Decisions {
+			fail("sequence", "Sequence of another length", "It has %s, and a training has %s.",
+				words.Plural(len(c.Sequence), "action"), words.Plural(t.Decisions, "decision"))
+		}
+	}
+	kind, _ := adapt.ByName(c.Kind)
+	if len(s.Tables) < 2 && (kind.Elsewhere || c.Learn != nil && c.Learn.LeaveOut) {
+		fail("leave_out", "Only one scenario", "%s reads the other scenarios of the table, and there are none.", n.Title())
+	}
+	if c.Learn == nil {
+		return len(d.List) == before
+	}
+	var names []string
+	for _, o := range s.Tables {
+		names = append(names, o.Name)
+	}
+	for _, arg := range []struct {
+		name string
+		list []string
+	}{{"train_on", c.Learn.TrainOn}, {"curriculum", c.Learn.Curriculum}} {
+		for _, name := range arg.list {
+			if s.Scenario(name) == nil {
+				e := experiments.ErrorAt(at(arg.name), fmt.Sprintf("Unknown scenario %q", name), "The table has %s.",
+					words.AllOf(names))
+				e.Suggestion = words.Nearest(name, names)
+				d.Add(e)
+			}
+		}
+	}
+	if l := c.Learn; l.LeaveOut && len(l.TrainOn) == 1 && s.Scenario(l.TrainOn[0]) != nil {
+		fail("train_on", "Nothing to learn from", "Without %q itself, an agent that decides there has no scenario left.",
+			l.TrainOn[0])
+	}
+	return len(d.List) == before
+}

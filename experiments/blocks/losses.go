@@ -1,0 +1,64 @@
+package blocks
+
+import (
+	"io"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// losses reads the losses that a job reports in simulation.
+func (d *Decoder) losses(a *eval.Args) []float64 {
+	if !a.IsSet("losses") {
+		if a.IsSet("loss_column") && a.Lacks("losses") {
+			a.Fail(a.At("loss_column"), "Argument that nothing reads", "loss_column belongs to losses, which is not set.")
+		}
+		return nil
+	}
+	if !a.OK {
+		return nil
+	}
+	from, at := d.source(eval.Get[string](a, "losses")), a.Node.Attr("losses").Expr.Range()
+	var losses []float64
+	_, err := readAll(from, func(text io.Reader) error {
+		rows, err := workload.ReadColumns(from.shown, text, []string{eval.Get[string](a, "loss_column")}, nil)
+		for _, row := range rows {
+			losses = append(losses, row[0])
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		a.OK = false
+		d.traceErrors(from, at, err)
+	case len(losses) == 0:
+		a.Fail(at, "Table without rows", "%s has no losses.", from.shown)
+	}
+	return losses
+}
+
+// checkLosses reports recorded losses that a job does not use, or that are too few
+// for it.
+func checkLosses(rt *eval.Node, a *eval.Args, j *experiments.Job) {
+	losses := j.Runtime.Losses
+	if len(losses) == 0 || !a.OK {
+		return
+	}
+	at := rt.Attr("losses").Expr.Range()
+	all, unit := j.Epochs, "epochs"
+	if j.Steps > 0 {
+		all, unit = j.Steps, "steps"
+	}
+	switch {
+	case j.TargetLoss == 0:
+		a.Fail(at, "Argument that nothing reads",
+			"losses are read only for a job with a target_loss, which %q lacks.", j.Name)
+	case j.Runtime.Whole:
+		a.Fail(at, "Contradicting arguments",
+			"A job with losses takes a time for each of its %s until its target. Use per = \"epoch\".", unit)
+	case len(losses) < all && j.Done() == all:
+		a.Fail(at, "Too few losses", "The file has the losses of %d %s, in which the target_loss of %g is not reached; "+
+			"the job may train for %d.", len(losses), unit, j.TargetLoss, all)
+	}
+}

@@ -1,0 +1,21 @@
+experiment "e" {}
+
+job "a" {
+  command = ["train"]
+  epochs  = 3
+  runtime { epoch = "1s" }
+}
+
+workload "w" {
+  submit { job = job.a }
+}
+
+hardware "h" {
+  engine  = "simulated"
+  threads = 1
+}
+
+policy "srtf" {
+  order     = "srtf"
+  estimates = "loss_curve"
+}

@@ -1,0 +1,22 @@
+experiment "e" {}
+
+job "a" {
+  command     = ["train"]
+  epochs      = 3
+  target_loss = 0
+  runtime { epoch = "1s" }
+}
+
+workload "w" {
+  submit { job = job.a }
+}
+
+hardware "h" {
+  engine  = "simulated"
+  threads = 1
+}
+
+policy "srtf" {
+  order     = "srtf"
+  estimates = "loss_curve"
+}

@@ -1,0 +1,15 @@
+experiment "e" {}
+job "j" {
+  builtin "mlp" {}
+  epochs = 1
+}
+hardware "h" { engine = "process" }
+
+tune "t" {
+  job       = job.j
+  objective = "time"
+  setting "batch" {
+    min = 64
+    max = 8
+  }
+}

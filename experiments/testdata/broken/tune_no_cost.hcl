@@ -1,0 +1,12 @@
+experiment "e" {}
+job "j" {
+  builtin "mlp" {}
+  epochs = 1
+}
+hardware "h" { engine = "process" }
+
+tune "t" {
+  job       = job.j
+  objective = "cost"
+  setting "batch" { values = [8, 16] }
+}

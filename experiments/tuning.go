@@ -1,0 +1,33 @@
+package experiments
+
+import (
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/scheduler/control/tuner"
+)
+
+// Tuning is a search for the best settings of a job: a tune block, at one point of
+// the axes that it, its job and its hardware read.
+type Tuning struct {
+	record.Tuning
+	Range Range
+	// Candidates are the only settings that may be tried, each with a value for each
+	// of the settings, in their order; nil where all combinations may be.
+	Candidates [][]string
+	// At returns the cell of a trial. The error says what is wrong with the settings.
+	At func(values []string) (Cell, error) `json:"-"`
+	// Probes are the cells at some of the settings, for what is checked beforehand.
+	Probes []Cell
+}
+
+// Recorded are the outcomes of a job that come from a table, at its settings.
+type Recorded struct {
+	// File is where the table is, Digest that of the outcomes at all settings.
+	File    string
+	Outcome record.TrialOutcome
+}
+
+// Problem is the search, with its random numbers derived from a seed.
+func (t *Tuning) Problem(seed uint64) *tuner.Problem {
+	return tuning.Problem(&t.Tuning, t.Candidates, seed)
+}

@@ -1,0 +1,79 @@
+package market
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+)
+
+// Price is what a server costs over time, in US dollars an hour: one number, or a
+// step function.
+type Price struct {
+	// Times ascend from 0; PerHour[i] holds from Times[i] on. A fixed price has one.
+	Times   []time.Duration
+	PerHour []float64
+}
+
+// Fixed returns a price that never changes.
+func Fixed(perHour float64) Price {
+	return Price{Times: []time.Duration{0}, PerHour: []float64{perHour}}
+}
+
+// Check returns what is wrong with the price.
+func (p Price) Check() error {
+	if len(p.Times) == 0 || len(p.Times) != len(p.PerHour) || p.Times[0] > 0 {
+		return errors.New("a price needs a value from the beginning on")
+	}
+	for i, v := range p.PerHour {
+		if !(v >= 0) {
+			return fmt.Errorf("a price of %g $/h is negative", v)
+		}
+		if i > 0 && p.Times[i] <= p.Times[i-1] {
+			return fmt.Errorf("the price at %s does not come after that at %s", p.Times[i], p.Times[i-1])
+		}
+	}
+	return nil
+}
+
+// At returns the price at an instant, in dollars an hour.
+func (p Price) At(t time.Duration) float64 {
+	i := sort.Search(len(p.Times), func(i int) bool { return p.Times[i] > t })
+	return p.PerHour[max(i-1, 0)]
+}
+
+// Cost returns what a server costs from one instant to another, in dollars.
+func (p Price) Cost(from, to time.Duration) float64 {
+	sum := 0.0
+	for i, v := range p.PerHour {
+		lo, hi := p.Times[i], Forever
+		if i == 0 {
+			lo = min(lo, from)
+		}
+		if i+1 < len(p.Times) {
+			hi = p.Times[i+1]
+		}
+		if lo, hi = max(lo, from), min(hi, to); hi > lo {
+			sum += v * (hi - lo).Hours()
+		}
+	}
+	return sum
+}
+
+// Billing says for which time of its life a server is paid.
+type Billing struct {
+	// Startup says that the time until a server can be used is paid, as providers do.
+	Startup bool
+	// Minimum is the least time that is paid.
+	Minimum time.Duration
+}
+
+// Cost returns what a server costs that was created, could be used, and ended at
+// these instants, in dollars. A server that never could be used has up after end.
+func (b Billing) Cost(p Price, created, up, end time.Duration) float64 {
+	from := created
+	if !b.Startup {
+		from = min(up, end)
+	}
+	return p.Cost(from, max(end, from+b.Minimum))
+}

@@ -1,0 +1,158 @@
+package simulated
+
+import (
+	"math"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Checkpoint says when a job saves what it has done, and what that costs it. A
+// checkpoint holds the work that was done when its writing began; none is written at
+// the end of the job.
+type Checkpoint struct {
+	// Every is the running time from the end of one checkpoint to the next; or else
+	// Share is the part of the whole work that is done between two, or Rule returns
+	// the interval from the cost of a checkpoint and the mean time between losses of
+	// what the job holds (Never without losses).
+	Every time.Duration
+	Share float64
+	Rule  func(cost, between time.Duration) time.Duration
+	// Cost is how long the job stands still to write one; Restore how long it
+	// takes to read one when an attempt begins with it.
+	Cost, Restore time.Duration
+}
+
+// saving is what a job that writes checkpoints has to show for it. Work is told in the
+// time that it takes at the present speed, like task.scaled.
+type saving struct {
+	every   time.Duration     // work between two checkpoints
+	left    time.Duration     // work until the next one begins
+	writing time.Duration     // what is left of one that is being written
+	kept    time.Duration     // work that is left after the last one
+	from    time.Duration     // work that was left when the attempt began
+	spent   time.Duration     // in this attempt on checkpoints
+	restore time.Duration     // in this attempt on reading one
+	cores   scheduler.CoreSet // held
+	nodes   []int             // on which it runs
+}
+
+// begin sets out the checkpoints of an attempt.
+func (s *saving) begin(c *Checkpoint, t *task, whole, between time.Duration) {
+	switch {
+	case c.Every > 0:
+		s.every = c.Every
+	case c.Share > 0:
+		s.every = max(time.Duration(math.Round(c.Share*float64(whole))), 1)
+	default:
+		s.every = scheduler.Never
+		if between < scheduler.Never {
+			s.every = max(c.Rule(c.Cost, between), 1)
+		}
+	}
+	s.left, s.writing, s.spent, s.restore = s.every, 0, 0, 0
+	s.kept, s.from = t.scaled, t.scaled
+	if t.scaled < whole {
+		t.lead += c.Restore
+		s.restore = c.Restore
+	}
+}
+
+// span returns how long so much work takes, with its checkpoints.
+func (s *saving) span(work, cost time.Duration) time.Duration {
+	d := later(s.writing, work)
+	if work > s.left {
+		n := 1 + (work-s.left-1)/s.every
+		if n > 0 && cost > (scheduler.Never-d)/n {
+			return scheduler.Never
+		}
+		d += n * cost
+	}
+	return d
+}
+
+// pass lets time pass, of which the job does work and writes checkpoints.
+func (s *saving) pass(d, cost time.Duration, t *task) {
+	d = s.write(d, t)
+	if d < s.left || t.scaled <= s.left {
+		s.work(min(d, t.scaled), t)
+		return
+	}
+	d -= s.left
+	s.work(s.left, t)
+	if cycles := d / later(s.every, cost); cycles > 0 {
+		s.spent += cycles * cost
+		t.scaled -= cycles * s.every
+		s.kept = t.scaled + s.every
+		d -= cycles * (s.every + cost)
+	}
+	s.writing, s.left = cost, s.every
+	s.work(min(s.write(d, t), t.scaled), t)
+}
+
+// write goes on with a checkpoint that is being written, and returns the time that is
+// left after it.
+func (s *saving) write(d time.Duration, t *task) time.Duration {
+	w := min(d, s.writing)
+	s.writing -= w
+	s.spent += w
+	if s.writing == 0 && s.left == s.every {
+		s.kept = t.scaled
+	}
+	return d - w
+}
+
+func (s *saving) work(d time.Duration, t *task) {
+	t.scaled -= d
+	s.left -= d
+}
+
+// rescale follows a change of the job's speed. The time between checkpoints stays,
+// unless it is a part of the work.
+func (s *saving) rescale(from, to float64, byWork bool) {
+	s.kept, s.from = stretch(s.kept, from, to), stretch(s.from, from, to)
+	if byWork {
+		s.every, s.left = max(stretch(s.every, from, to), 1), stretch(s.left, from, to)
+	}
+}
+
+// saving returns what a job has saved; nil for one that writes no checkpoints.
+func (e *Engine) saving(job int) *saving {
+	if e.saves == nil || e.opts.Checkpoints[job] == nil {
+		return nil
+	}
+	return &e.saves[job]
+}
+
+// span returns how long a job goes on at its present speed until so much work is done.
+func (e *Engine) span(job int, work time.Duration) time.Duration {
+	if s := e.saving(job); s != nil {
+		return s.span(work, e.opts.Checkpoints[job].Cost)
+	}
+	return work
+}
+
+// attempt returns what the present attempt of a job came to, in run time on its full
+// request.
+func (e *Engine) attempt(job int) *scheduler.Attempt {
+	if e.opts.Fleet == nil && e.saves == nil {
+		return nil
+	}
+	t := &e.tasks[job]
+	_, _, rate := e.workOf(job).Times()
+	whole := e.whole(job)
+	done := func(left time.Duration) time.Duration { return max(whole-stretch(left, t.rate, rate), 0) }
+	a := &scheduler.Attempt{Done: done(t.scaled)}
+	if s := e.saving(job); s != nil {
+		a.From, a.Kept, a.Checkpoints = done(s.from), done(s.kept), s.spent
+		a.Restore = max(s.restore-t.lead, 0)
+	}
+	return a
+}
+
+// whole returns the work of a job, as time at the rate of its work.
+func (e *Engine) whole(job int) time.Duration {
+	var t task
+	e.setOut(job, &t, e.workOf(job))
+	return t.scaled
+}

@@ -1,0 +1,142 @@
+package simulated
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Acquire implements scheduler.Provider.
+func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
+	if e.opts.Fleet == nil {
+		return nil, fmt.Errorf("simulated: there are no servers to be had")
+	}
+	return e.opts.Fleet.Acquire(node, e.now), nil
+}
+
+// Release implements scheduler.Provider.
+func (e *Engine) Release(node int) error {
+	e.opts.Fleet.Release(node)
+	return nil
+}
+
+// Revoke implements scheduler.Provider: the job goes back to its last checkpoint.
+func (e *Engine) Revoke(job int) (scheduler.Attempt, error) {
+	t := &e.tasks[job]
+	switch t.phase {
+	case running:
+		e.halt(job, t)
+	case paused:
+	default:
+		return scheduler.Attempt{}, fmt.Errorf("revoke job %d: it has not started, or is over", job)
+	}
+	a := *e.attempt(job)
+	e.leave(job)
+	t.phase = idle
+	if e.kept == nil {
+		e.kept = make([]float64, len(e.tasks))
+	}
+	e.kept[job] = 0
+	if whole := e.whole(job); whole > 0 {
+		e.kept[job] = float64(a.Kept) / float64(whole)
+	}
+	return a, nil
+}
+
+// Reshape implements scheduler.Provider.
+func (e *Engine) Reshape(job int, g scheduler.Grant) error {
+	t, err := e.task("reshape", job, running)
+	if err != nil {
+		return err
+	}
+	e.halt(job, t)
+	e.leave(job)
+	e.rescale(job, t, e.workOf(job).Rate(g))
+	e.join(job, g)
+	e.run(job, t, g.Cores)
+	return nil
+}
+
+// again makes what a job has to do what its last checkpoint does not hold.
+func (e *Engine) again(job int, t *task) {
+	if e.kept == nil {
+		return
+	}
+	e.setOut(job, t, e.workOf(job))
+	t.scaled -= time.Duration(math.Round(e.kept[job] * float64(t.scaled)))
+}
+
+// join and leave note on which nodes a job with checkpoints is, for their warnings.
+func (e *Engine) join(job int, g scheduler.Grant) {
+	s := e.saving(job)
+	if s == nil {
+		return
+	}
+	s.cores = g.Cores
+	if e.opts.Fleet == nil {
+		return
+	}
+	s.nodes = e.nodesOf(g)
+	for _, v := range s.nodes {
+		e.onNode[v] = append(e.onNode[v], int32(job))
+	}
+}
+
+func (e *Engine) leave(job int) {
+	s := e.saving(job)
+	if s == nil {
+		return
+	}
+	for _, v := range s.nodes {
+		if i := slices.Index(e.onNode[v], int32(job)); i >= 0 {
+			e.onNode[v] = slices.Delete(e.onNode[v], i, i+1)
+		}
+	}
+	s.nodes = nil
+}
+
+// nodesOf returns the nodes of a grant, each once.
+func (e *Engine) nodesOf(g scheduler.Grant) []int {
+	var nodes []int
+	for _, p := range g.Parts(e.opts.Cluster) {
+		if !slices.Contains(nodes, p.Node) {
+			nodes = append(nodes, p.Node)
+		}
+	}
+	return nodes
+}
+
+// takeNodes takes what happens to nodes by now. A job on a node that is warned writes a
+// checkpoint at once, if there is time for it.
+func (e *Engine) takeNodes() {
+	begin := len(e.news)
+	e.news = e.opts.Fleet.Take(e.now, e.news)
+	for _, n := range e.news[begin:] {
+		if n.Kind != scheduler.NodeWarned {
+			continue
+		}
+		for _, j := range e.onNode[n.Node] {
+			job := int(j)
+			t, s, cost := &e.tasks[job], e.saving(job), e.opts.Checkpoints[job].Cost
+			if t.phase != running || cost > n.Until-n.At {
+				continue
+			}
+			e.halt(job, t)
+			if s.writing == 0 && t.lead == 0 && t.scaled < s.kept {
+				s.writing, s.left = cost, s.every
+			}
+			e.run(job, t, s.cores)
+		}
+	}
+}
+
+// nextNode returns the next instant at which something happens to a node.
+func (e *Engine) nextNode() time.Duration {
+	if e.opts.Fleet == nil {
+		return scheduler.Never
+	}
+	return e.opts.Fleet.Next()
+}

@@ -1,0 +1,152 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// tuned is an experiment that tunes a recorded job; one of its settings has no
+// time in the table.
+const tuned = `
+experiment "tuned" { replicates = 2 }
+job "j" {
+  recorded {
+    file     = "measured.csv"
+    settings = { workers = "workers", type = "type" }
+    time     = row.seconds
+    accuracy = row.accuracy
+  }
+}
+hardware "cloud" {
+  engine  = "simulated"
+  threads = 1
+}
+tune "t" {
+  job       = job.j
+  objective = "time"
+  trials    = 6
+  setting "workers" {}
+  setting "type" {}
+  constraint "accuracy" { min = 0.8 }
+}
+`
+
+const measuredTable = `workers,type,seconds,accuracy
+1,small,100,0.9
+2,small,60,0.9
+4,small,,
+1,large,50,0.9
+2,large,30,0.85
+4,large,20,0.7
+`
+
+func tunedPlan(t *testing.T, out string) *Plan {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "measured.csv"), []byte(measuredTable), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	spec, diags := load.Source(filepath.Join(dir, "tuned.hcl"), []byte(tuned), load.Options{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	p, err := New(spec, Options{Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func runTuned(t *testing.T, out string) (*Outcome, []record.TrialRow) {
+	t.Helper()
+	p := tunedPlan(t, out)
+	o, err := p.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := record.Open(p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := e.TrialRows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, rows
+}
+
+// TestTuning runs a search to its end: each setting is tried once, the one that
+// crashed is told from the one that is bad, and neither is the best.
+func TestTuning(t *testing.T) {
+	out := t.TempDir()
+	o, rows := runTuned(t, out)
+	if o.Failed != 0 || len(rows) != 12 {
+		t.Fatalf("%d trials, %d failed", len(rows), o.Failed)
+	}
+	states := map[string]string{}
+	for _, r := range rows[:6] {
+		states[r.Settings] = r.State
+	}
+	want := map[string]string{
+		"workers=1 type=small": "done", "workers=2 type=small": "done", "workers=4 type=small": "crashed",
+		"workers=1 type=large": "done", "workers=2 type=large": "done", "workers=4 type=large": "infeasible",
+	}
+	if !reflect.DeepEqual(states, want) {
+		t.Errorf("trials are %v, want %v", states, want)
+	}
+	if last := rows[5]; last.Best != 30 || last.RegretPct != 0 {
+		t.Errorf("the best is %v (regret %v%%), want 30", last.Best, last.RegretPct)
+	}
+	if o, _ := runTuned(t, out); o.Ran != 0 || o.Reused != 12 {
+		t.Errorf("again: %d ran, %d reused", o.Ran, o.Reused)
+	}
+}
+
+// TestTuningGoesOn breaks a search off after some trials, as kill -9 would: what
+// comes next is what would have come.
+func TestTuningGoesOn(t *testing.T) {
+	out := t.TempDir()
+	_, whole := runTuned(t, out)
+	broken := t.TempDir()
+	p := tunedPlan(t, broken)
+	ctx, cancel := context.WithCancel(context.Background())
+	n := 0
+	p.options.Observe = func(Progress) {
+		if n++; n == 12 {
+			cancel()
+		}
+	}
+	if _, err := p.Run(ctx); err == nil {
+		t.Fatal("it was not broken off")
+	}
+	// A cell that was being written is torn.
+	folders, err := filepath.Glob(filepath.Join(broken, "tuned", record.CellsDir, "*"))
+	if err != nil || len(folders) == 0 || len(folders) == 12 {
+		t.Fatalf("%d cells, %v", len(folders), err)
+	}
+	if err := os.Remove(filepath.Join(folders[len(folders)-1], record.CellFile)); err != nil {
+		t.Log(err) // it had not begun
+	}
+	_, resumed := runTuned(t, broken)
+	a, _ := json.Marshal(comparable(whole))
+	b, _ := json.Marshal(comparable(resumed))
+	if string(a) != string(b) {
+		t.Errorf("broken off it came to\n%s\nand else to\n%s", b, a)
+	}
+}
+
+// comparable has the fields of trials that JSON can hold.
+func comparable(rows []record.TrialRow) [][]any {
+	var out [][]any
+	for _, r := range rows {
+		out = append(out, []any{r.Replicate, r.Trial, r.Settings, r.State, r.Time})
+	}
+	return out
+}

@@ -1,0 +1,361 @@
+package record
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/tfexp/tfexp/results/table"
+)
+
+// Tuning is a search for the best settings of a job: one tune block at one point
+// of the axes that it reads.
+type Tuning struct {
+	// Name is that of the block.
+	Name     string    `json:"name"`
+	Job      string    `json:"job"`
+	Hardware string    `json:"hardware"`
+	Axes     []Setting `json:"axes,omitempty"`
+	Method   string    `json:"method"`
+	// Objective is what is sought, one of Objectives; Target is the accuracy or
+	// loss of "time_to_accuracy" and "time_to_loss".
+	Objective string   `json:"objective"`
+	Target    *float64 `json:"target,omitempty"`
+	// Constraints are on other outcomes of a trial.
+	Constraints []Constraint   `json:"constraints,omitempty"`
+	Settings    []TunedSetting `json:"settings"`
+	Trials      int            `json:"trials"`
+	// Start is how many trials come before the first model; 0: the method's default.
+	Start int `json:"start,omitempty"`
+	// LimitSeconds bounds what all trials may take together; 0: no bound.
+	LimitSeconds float64 `json:"limit_s,omitempty"`
+	// Imported are trials that were made elsewhere, which count as made.
+	Imported []Imported `json:"imported,omitempty"`
+	// WarmStart is the digest of the file that they are from.
+	WarmStart string `json:"warm_start,omitempty"`
+	// Best is the best value of the objective there is, where all are known
+	// beforehand, and BestSettings where it is.
+	Best         *float64  `json:"best,omitempty"`
+	BestSettings []Setting `json:"best_settings,omitempty"`
+}
+
+// TunedSetting is a setting that is searched: a list of values, or a range.
+type TunedSetting struct {
+	Name string `json:"name"`
+	// Values are the only ones, in their text form; Numeric that they are numbers.
+	Values  []string `json:"values,omitempty"`
+	Numeric bool     `json:"numeric,omitempty"`
+	// Min and Max bound a number without a list; Integer makes it whole.
+	Min     float64 `json:"min,omitempty"`
+	Max     float64 `json:"max,omitempty"`
+	Integer bool    `json:"integer,omitempty"`
+	// Log searches the logarithm.
+	Log bool `json:"log,omitempty"`
+	// Initial is where a search begins that begins somewhere.
+	Initial string `json:"initial"`
+}
+
+// Constraint bounds an outcome of a trial: time, loss, accuracy or cost.
+type Constraint struct {
+	Outcome string   `json:"outcome"`
+	Min     *float64 `json:"min,omitempty"`
+	Max     *float64 `json:"max,omitempty"`
+}
+
+// Imported is a trial that was made elsewhere.
+type Imported struct {
+	Settings []Setting    `json:"settings"`
+	Outcome  TrialOutcome `json:"outcome"`
+}
+
+// TrialRef makes a cell a trial of a tuning.
+type TrialRef struct {
+	// Tuning is an index into Plan.Tunings, Number counts from 1.
+	Tuning   int       `json:"tuning"`
+	Number   int       `json:"number"`
+	Settings []Setting `json:"settings"`
+	// Predicted is what a model expected of the objective, with the interval that
+	// holds it with a probability of 90%; nil for trials without a model. Feasible is
+	// the probability that all constraints hold.
+	Predicted *float64 `json:"predicted,omitempty"`
+	Low       *float64 `json:"low,omitempty"`
+	High      *float64 `json:"high,omitempty"`
+	Feasible  *float64 `json:"feasible,omitempty"`
+}
+
+// TrialOutcome is what a trial came to. What is not known is nil.
+type TrialOutcome struct {
+	// Time is the service time in seconds, Units the epochs or steps that were done.
+	Time  float64 `json:"time_s"`
+	Units int     `json:"units,omitempty"`
+	// Loss and Accuracy are the last that were reported, Cost is in dollars, or in
+	// what a table has it.
+	Loss     *float64 `json:"loss,omitempty"`
+	Accuracy *float64 `json:"accuracy,omitempty"`
+	Cost     *float64 `json:"cost,omitempty"`
+	// Reached is after how many seconds of service the target was reached.
+	Reached *float64 `json:"reached_s,omitempty"`
+	// Crashed says why the trial has no outcome; empty for one that has.
+	Crashed string `json:"crashed,omitempty"`
+}
+
+// Objective is something that tunings seek.
+type Objective struct {
+	Name, Unit string
+	// Higher reports that more is better.
+	Higher bool
+	// Target is the outcome ("loss", "accuracy") that has to reach a target; empty
+	// for objectives without one.
+	Target string
+	Doc    string
+}
+
+// Objectives are all there are.
+var Objectives = []Objective{
+	{Name: "accuracy", Higher: true, Doc: "the last accuracy, to be high"},
+	{Name: "cost", Doc: "what the trial cost, to be low"},
+	{Name: "loss", Doc: "the last training loss, to be low"},
+	{Name: "throughput", Unit: "1/s", Higher: true, Doc: "epochs (or steps) a second, to be high"},
+	{Name: "time", Unit: "s", Doc: "the time of the trial, to be short"},
+	{Name: "time_to_accuracy", Unit: "s", Target: "accuracy", Doc: "the time until the accuracy reaches `target`"},
+	{Name: "time_to_loss", Unit: "s", Target: "loss", Doc: "the time until the loss comes down to `target`"},
+}
+
+// FindObjective returns the objective of a name.
+func FindObjective(name string) Objective {
+	i := slices.IndexFunc(Objectives, func(o Objective) bool { return o.Name == name })
+	if i < 0 {
+		return Objective{Name: name}
+	}
+	return Objectives[i]
+}
+
+// AllConstraints are those of the tuning, the target of its objective first.
+func (t *Tuning) AllConstraints() []Constraint {
+	o := FindObjective(t.Objective)
+	switch {
+	case t.Target == nil:
+		return t.Constraints
+	case o.Target == "loss":
+		return append([]Constraint{{Outcome: "loss", Max: t.Target}}, t.Constraints...)
+	}
+	return append([]Constraint{{Outcome: "accuracy", Min: t.Target}}, t.Constraints...)
+}
+
+// Outcome returns an outcome of a trial by its name; NaN when it is not known.
+func (o *TrialOutcome) Outcome(name string) float64 {
+	var v *float64
+	switch name {
+	case "time":
+		return o.Time
+	case "loss":
+		v = o.Loss
+	case "accuracy":
+		v = o.Accuracy
+	case "cost":
+		v = o.Cost
+	}
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
+// Value is the tuning's objective of a trial; NaN when it is not known. Of a
+// trial that did not reach its target it is the whole time.
+func (t *Tuning) Value(o *TrialOutcome) float64 {
+	switch t.Objective {
+	case "throughput":
+		if o.Time <= 0 || o.Units == 0 {
+			return math.NaN()
+		}
+		return float64(o.Units) / o.Time
+	case "time_to_loss", "time_to_accuracy":
+		if o.Reached != nil {
+			return *o.Reached
+		}
+		return o.Time
+	}
+	return o.Outcome(t.Objective)
+}
+
+// Feasible reports whether a trial has an objective and keeps all constraints.
+func (t *Tuning) Feasible(o *TrialOutcome) bool {
+	if o.Crashed != "" || math.IsNaN(t.Value(o)) {
+		return false
+	}
+	for _, c := range t.AllConstraints() {
+		if t.IsTarget(c) && o.Reached != nil {
+			continue // it was reached before the end
+		}
+		v := o.Outcome(c.Outcome)
+		if !(c.Min == nil || v >= *c.Min) || !(c.Max == nil || v <= *c.Max) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsTarget reports whether a constraint is the target of the objective.
+func (t *Tuning) IsTarget(c Constraint) bool {
+	return t.Target != nil && FindObjective(t.Objective).Target == c.Outcome && (c.Min == t.Target || c.Max == t.Target)
+}
+
+// Reach returns the outcome of a trial of which only the end is known: it has
+// reached its target if it ends there.
+func (t *Tuning) Reach(o *TrialOutcome) *TrialOutcome {
+	if t.Target == nil || o.Crashed != "" || o.Reached != nil {
+		return o
+	}
+	c := t.AllConstraints()[0]
+	if v := o.Outcome(c.Outcome); c.Min != nil && v >= *c.Min || c.Max != nil && v <= *c.Max {
+		reached := *o
+		reached.Reached = &o.Time
+		return &reached
+	}
+	return o
+}
+
+// Better reports whether one value of the objective is better than another.
+func (t *Tuning) Better(a, b float64) bool {
+	if FindObjective(t.Objective).Higher {
+		return a > b
+	}
+	return a < b
+}
+
+// Regret is how far a value is behind the best, as a part of the best.
+func (t *Tuning) Regret(v, best float64) float64 {
+	if t.Better(v, best) || v == best {
+		return 0
+	}
+	return math.Abs(v-best) / math.Max(math.Abs(best), 1e-12)
+}
+
+// Same reports whether two tunings search the same, if perhaps in other ways:
+// their trials can be compared.
+func (t *Tuning) Same(o *Tuning) bool {
+	return t.Name == o.Name && t.Job == o.Job && t.Hardware == o.Hardware && t.Objective == o.Objective
+}
+
+// TrialRow is a row of trials.csv. What is not known is NaN, an empty field.
+type TrialRow struct {
+	Tuning, Method, Hardware string
+	Replicate, Trial         int
+	Cell                     string
+	// State is done, infeasible, crashed or imported.
+	State                      string
+	Time, Loss, Accuracy, Cost float64
+	// Objective is the value of what is sought, Best the best feasible one so far.
+	Objective, Best float64
+	// RegretPct is by how much Best is behind the best there is, in percent.
+	RegretPct float64
+	// Predicted, Low, High and Feasible are what a model expected.
+	Predicted, Low, High, Feasible float64
+	// SpentTime and SpentCost add up all trials so far.
+	SpentTime, SpentCost float64
+	Reason               string
+	// Settings are as text "workers=8 type=t2.small".
+	Settings string
+	Axes     string
+}
+
+// The states of a trial.
+const (
+	TrialDone       = "done"
+	TrialInfeasible = "infeasible"
+	TrialCrashed    = "crashed"
+	TrialImported   = "imported"
+)
+
+var trialColumns = []table.Column[TrialRow]{
+	table.Text("tuning", func(r *TrialRow) *string { return &r.Tuning }),
+	table.Text("method", func(r *TrialRow) *string { return &r.Method }),
+	table.Text("hardware", func(r *TrialRow) *string { return &r.Hardware }),
+	table.Text("axes", func(r *TrialRow) *string { return &r.Axes }),
+	table.Int("replicate", func(r *TrialRow) *int { return &r.Replicate }),
+	table.Int("trial", func(r *TrialRow) *int { return &r.Trial }),
+	table.Text("state", func(r *TrialRow) *string { return &r.State }),
+	table.Text("settings", func(r *TrialRow) *string { return &r.Settings }),
+	table.Float("time_s", func(r *TrialRow) *float64 { return &r.Time }),
+	table.Float("loss", func(r *TrialRow) *float64 { return &r.Loss }),
+	table.Float("accuracy", func(r *TrialRow) *float64 { return &r.Accuracy }),
+	table.Float("cost", func(r *TrialRow) *float64 { return &r.Cost }),
+	table.Float("objective", func(r *TrialRow) *float64 { return &r.Objective }),
+	table.Float("best", func(r *TrialRow) *float64 { return &r.Best }),
+	table.Float("regret_pct", func(r *TrialRow) *float64 { return &r.RegretPct }),
+	table.Float("predicted", func(r *TrialRow) *float64 { return &r.Predicted }),
+	table.Float("low", func(r *TrialRow) *float64 { return &r.Low }),
+	table.Float("high", func(r *TrialRow) *float64 { return &r.High }),
+	table.Float("feasible", func(r *TrialRow) *float64 { return &r.Feasible }),
+	table.Float("spent_s", func(r *TrialRow) *float64 { return &r.SpentTime }),
+	table.Float("spent_cost", func(r *TrialRow) *float64 { return &r.SpentCost }),
+	table.Text("cell", func(r *TrialRow) *string { return &r.Cell }),
+	table.Text("reason", func(r *TrialRow) *string { return &r.Reason }),
+}
+
+// TuningRow is a row of tunings.csv: what a method came to over its replicates.
+type TuningRow struct {
+	Tuning, Method, Hardware, Axes string
+	// Runs are its replicates, Trials those of all of them.
+	Runs, Trials, Crashed int
+	// Reached counts the runs that came within 10% of the best, Median the trials
+	// that it took at the median, Low and High bound the median with a confidence of
+	// 95%. A run that did not come there counts as one that takes for ever.
+	Reached           int
+	Median, Low, High float64
+	// Best is the best value there is, or that any trial found; Found what the runs
+	// found at the median, RegretPct how far that is behind.
+	Best, Found, RegretPct float64
+	// SpentTime and SpentCost are of a whole run, at the mean; CostToBest what had been
+	// spent within 10% of the best, at the median over the runs that came there.
+	SpentTime, SpentCost, CostToBest float64
+}
+
+var tuningColumns = []table.Column[TuningRow]{
+	table.Text("tuning", func(r *TuningRow) *string { return &r.Tuning }),
+	table.Text("method", func(r *TuningRow) *string { return &r.Method }),
+	table.Text("hardware", func(r *TuningRow) *string { return &r.Hardware }),
+	table.Text("axes", func(r *TuningRow) *string { return &r.Axes }),
+	table.Int("runs", func(r *TuningRow) *int { return &r.Runs }),
+	table.Int("trials", func(r *TuningRow) *int { return &r.Trials }),
+	table.Int("crashed", func(r *TuningRow) *int { return &r.Crashed }),
+	table.Int("reached", func(r *TuningRow) *int { return &r.Reached }),
+	table.Float("trials_to_10pct", func(r *TuningRow) *float64 { return &r.Median }),
+	table.Float("trials_low", func(r *TuningRow) *float64 { return &r.Low }),
+	table.Float("trials_high", func(r *TuningRow) *float64 { return &r.High }),
+	table.Float("best", func(r *TuningRow) *float64 { return &r.Best }),
+	table.Float("found", func(r *TuningRow) *float64 { return &r.Found }),
+	table.Float("regret_pct", func(r *TuningRow) *float64 { return &r.RegretPct }),
+	table.Float("spent_s", func(r *TuningRow) *float64 { return &r.SpentTime }),
+	table.Float("spent_cost", func(r *TuningRow) *float64 { return &r.SpentCost }),
+	table.Float("cost_to_10pct", func(r *TuningRow) *float64 { return &r.CostToBest }),
+}
+
+// The files of tunings, in an experiment's folder.
+const (
+	TrialsFile  = "trials.csv"
+	TuningsFile = "tunings.csv"
+)
+
+// WriteTrials writes trials.csv and tunings.csv, or removes them.
+func WriteTrials(dir string, trials []TrialRow, tunings []TuningRow) error {
+	if err := table.WriteOrRemove(filepath.Join(dir, TrialsFile), trialColumns, trials); err != nil {
+		return err
+	}
+	return table.WriteOrRemove(filepath.Join(dir, TuningsFile), tuningColumns, tunings)
+}
+
+// TrialRows reads trials.csv; none without the file.
+func (e *Experiment) TrialRows() ([]TrialRow, error) {
+	return table.ReadAll(e.Dir, TrialsFile, trialColumns)
+}
+
+// TuningRows reads tunings.csv; none without the file.
+func (e *Experiment) TuningRows() ([]TuningRow, error) {
+	return table.ReadAll(e.Dir, TuningsFile, tuningColumns)
+}
+
+// Number is the text form of a number.
+func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -1,0 +1,195 @@
+// Package tuning makes numbers of searches for settings: the problem that a method
+// is given, the trials as points of it, and what the methods came to.
+package tuning
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/tfexp/tfexp/estimator/surrogate"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler/control/tuner"
+)
+
+// Problem is the search of a tuning. Candidates are the only settings that may be
+// tried, as values in the order of the settings; nil allows all combinations.
+func Problem(t *record.Tuning, candidates [][]string, seed uint64) *tuner.Problem {
+	p := &tuner.Problem{Start: t.Start, Trials: t.Trials, Seed: seed, Scale: surrogate.Log}
+	for i := range t.Settings {
+		p.Space = append(p.Space, dimension(&t.Settings[i]))
+	}
+	for _, values := range candidates {
+		if at, err := point(t, p.Space, values); err == nil {
+			p.Candidates = append(p.Candidates, at)
+		}
+	}
+	for _, c := range t.AllConstraints() {
+		scale := scaleOf(c.Outcome)
+		if c.Min != nil {
+			p.Limits = append(p.Limits, surrogate.Limit{Bound: *c.Min, AtLeast: true, Scale: scale})
+		}
+		if c.Max != nil {
+			p.Limits = append(p.Limits, surrogate.Limit{Bound: *c.Max, Scale: scale})
+		}
+	}
+	initial := make([]string, len(t.Settings))
+	for i, s := range t.Settings {
+		initial[i] = s.Initial
+	}
+	p.Initial, _ = point(t, p.Space, initial)
+	if t.BestSettings != nil {
+		p.Best, _ = Point(t, t.BestSettings)
+	}
+	return p
+}
+
+// scaleOf is the scale on which an outcome is modelled.
+func scaleOf(outcome string) surrogate.Scale {
+	if outcome == "accuracy" {
+		return surrogate.LogGap
+	}
+	return surrogate.Log
+}
+
+// dimension is a setting as a dimension of the space.
+func dimension(s *record.TunedSetting) surrogate.Dimension {
+	d := surrogate.Dimension{Name: s.Name, Min: s.Min, Max: s.Max, Integer: s.Integer, Log: s.Log}
+	switch {
+	case len(s.Values) == 0:
+	case s.Numeric:
+		for _, v := range s.Values {
+			f, _ := strconv.ParseFloat(v, 64)
+			d.Numbers = append(d.Numbers, f)
+		}
+	default:
+		d.Categories = len(s.Values)
+	}
+	return d
+}
+
+// Point returns the point of settings. The error names a value that is not of the
+// space.
+func Point(t *record.Tuning, settings []record.Setting) ([]float64, error) {
+	var space surrogate.Space
+	values := make([]string, len(t.Settings))
+	for i := range t.Settings {
+		space = append(space, dimension(&t.Settings[i]))
+		for _, s := range settings {
+			if s.Name == t.Settings[i].Name {
+				values[i] = s.Value
+			}
+		}
+	}
+	return point(t, space, values)
+}
+
+func point(t *record.Tuning, space surrogate.Space, values []string) ([]float64, error) {
+	at := make([]float64, len(values))
+	for i, v := range values {
+		s := &t.Settings[i]
+		if len(s.Values) > 0 && !s.Numeric {
+			k := slices.Index(s.Values, v)
+			if k < 0 {
+				return nil, fmt.Errorf("the setting %q has no value %q", s.Name, v)
+			}
+			at[i] = float64(k)
+			continue
+		}
+		f, err := strconv.ParseFloat(v, 64)
+		if err != nil {
+			return nil, fmt.Errorf("the setting %q is a number, not %q", s.Name, v)
+		}
+		at[i] = space[i].Coordinate(f)
+	}
+	return at, nil
+}
+
+// Values returns the settings at a point, in their text form.
+func Values(t *record.Tuning, at []float64) []string {
+	values := make([]string, len(at))
+	for i := range at {
+		s := &t.Settings[i]
+		d := dimension(s)
+		switch {
+		case d.Categories > 0:
+			values[i] = s.Values[int(at[i])]
+		case len(s.Values) > 0: // as the file writes it
+			nearest := 0
+			for k, n := range d.Numbers {
+				if math.Abs(d.Coordinate(n)-at[i]) < math.Abs(d.Coordinate(d.Numbers[nearest])-at[i]) {
+					nearest = k
+				}
+			}
+			values[i] = s.Values[nearest]
+		case d.Integer:
+			values[i] = strconv.FormatFloat(d.Value(at[i]), 'f', -1, 64)
+		default:
+			values[i] = strconv.FormatFloat(d.Value(at[i]), 'g', 6, 64)
+		}
+	}
+	return values
+}
+
+// Trial is a trial as methods see it. One without an outcome that is asked for
+// counts as crashed.
+func Trial(t *record.Tuning, at []float64, o *record.TrialOutcome) surrogate.Trial {
+	out := surrogate.Trial{At: at, State: surrogate.Crashed}
+	v := t.Value(o)
+	if o.Crashed != "" || math.IsNaN(v) {
+		return out
+	}
+	out.Objective = Modelled(t, v)
+	out.Cost = o.Time
+	if o.Cost != nil {
+		out.Cost = *o.Cost
+	}
+	for _, c := range t.AllConstraints() {
+		limited := o.Outcome(c.Outcome)
+		if math.IsNaN(limited) {
+			return out
+		}
+		if t.IsTarget(c) && o.Reached != nil { // it was reached, if perhaps lost again
+			switch {
+			case c.Min != nil:
+				limited = math.Max(limited, *c.Min)
+			default:
+				limited = math.Min(limited, *c.Max)
+			}
+		}
+		for _, bound := range []*float64{c.Min, c.Max} {
+			if bound != nil {
+				out.Limited = append(out.Limited, limited)
+			}
+		}
+	}
+	out.State = surrogate.Done
+	return out
+}
+
+// leastGap is the distance to an accuracy of 1 below which accuracies are alike.
+const leastGap = 1e-6
+
+// Modelled is a value of the objective as methods see it: smaller is better, and
+// settings multiply it.
+func Modelled(t *record.Tuning, v float64) float64 {
+	switch t.Objective {
+	case "throughput":
+		return 1 / v
+	case "accuracy":
+		return math.Max(1-v, leastGap)
+	}
+	return v
+}
+
+// Natural takes back Modelled.
+func Natural(t *record.Tuning, v float64) float64 {
+	switch t.Objective {
+	case "throughput":
+		return 1 / v
+	case "accuracy":
+		return 1 - v
+	}
+	return v
+}

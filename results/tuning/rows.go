@@ -1,0 +1,215 @@
+package tuning
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// near is how close to the best a search has to come to count as having reached
+// it, in percent.
+const near = 10
+
+// Rows are those of trials.csv and tunings.csv.
+func Rows(e *record.Experiment) ([]record.TrialRow, []record.TuningRow) {
+	var trials []record.TrialRow
+	var tunings []record.TuningRow
+	for i := range e.Plan.Tunings {
+		t := &e.Plan.Tunings[i]
+		best := Best(e, t)
+		var runs [][]record.TrialRow
+		for r := 1; r <= e.Plan.Replicates; r++ {
+			rows := run(e, i, r, best)
+			trials = append(trials, rows...)
+			if len(rows) > 0 {
+				runs = append(runs, rows)
+			}
+		}
+		if len(runs) > 0 {
+			tunings = append(tunings, summary(t, runs, best))
+		}
+	}
+	return trials, tunings
+}
+
+// Best is the best value of a tuning's objective: where all are known beforehand,
+// that; else the best feasible one of all trials that searched the same. It is NaN
+// while there is none.
+func Best(e *record.Experiment, t *record.Tuning) float64 {
+	if t.Best != nil {
+		return *t.Best
+	}
+	best := math.NaN()
+	take := func(o *record.TrialOutcome) {
+		if o != nil && t.Feasible(o) && (math.IsNaN(best) || t.Better(t.Value(o), best)) {
+			best = t.Value(o)
+		}
+	}
+	for _, c := range e.Trials {
+		if t.Same(&e.Plan.Tunings[c.Trial.Tuning]) {
+			take(c.Outcome)
+		}
+	}
+	for i := range t.Imported {
+		take(t.Reach(&t.Imported[i].Outcome))
+	}
+	return best
+}
+
+// run has the rows of one replicate of a tuning: imported trials first.
+func run(e *record.Experiment, tuning, replicate int, best float64) []record.TrialRow {
+	t := &e.Plan.Tunings[tuning]
+	s := &sums{t: t, best: best, found: math.NaN()}
+	var rows []record.TrialRow
+	for i := range t.Imported {
+		row := s.row(t.Reach(&t.Imported[i].Outcome), 0)
+		row.Replicate, row.State = replicate, record.TrialImported
+		row.Settings = record.AxesLabel(t.Imported[i].Settings)
+		rows = append(rows, row)
+	}
+	s.time, s.cost = 0, 0 // imported trials cost nothing here
+	for i := range rows {
+		rows[i].SpentTime, rows[i].SpentCost = 0, 0
+	}
+	for _, c := range e.Trials {
+		if c.Trial.Tuning != tuning || c.Replicate != replicate || c.Outcome == nil {
+			continue
+		}
+		row := s.row(c.Outcome, c.Trial.Number)
+		row.Replicate, row.Cell, row.Settings = replicate, c.Cell, record.AxesLabel(c.Trial.Settings)
+		row.Predicted, row.Low = orNaN(c.Trial.Predicted), orNaN(c.Trial.Low)
+		row.High, row.Feasible = orNaN(c.Trial.High), orNaN(c.Trial.Feasible)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// sums is what a run has come to so far.
+type sums struct {
+	t           *record.Tuning
+	best, found float64
+	time, cost  float64
+}
+
+func (s *sums) row(o *record.TrialOutcome, number int) record.TrialRow {
+	r := record.TrialRow{
+		Tuning: s.t.Name, Method: s.t.Method, Hardware: s.t.Hardware, Axes: record.AxesLabel(s.t.Axes), Trial: number,
+		State: record.TrialDone, Time: o.Time, Loss: orNaN(o.Loss), Accuracy: orNaN(o.Accuracy), Cost: orNaN(o.Cost),
+		Objective: s.t.Value(o), RegretPct: math.NaN(),
+		Predicted: math.NaN(), Low: math.NaN(), High: math.NaN(), Feasible: math.NaN(),
+	}
+	s.time += o.Time
+	if o.Cost != nil {
+		s.cost += *o.Cost
+	}
+	switch {
+	case o.Crashed != "":
+		r.State, r.Reason, r.Objective = record.TrialCrashed, o.Crashed, math.NaN()
+	case !s.t.Feasible(o):
+		r.State, r.Reason = record.TrialInfeasible, violated(s.t, o)
+	case math.IsNaN(s.found) || s.t.Better(r.Objective, s.found):
+		s.found = r.Objective
+	}
+	r.Best, r.SpentTime, r.SpentCost = s.found, s.time, s.cost
+	if !math.IsNaN(s.found) {
+		r.RegretPct = 100 * s.t.Regret(s.found, s.best)
+	}
+	return r
+}
+
+// violated says which constraint a trial does not keep.
+func violated(t *record.Tuning, o *record.TrialOutcome) string {
+	for _, c := range t.AllConstraints() {
+		v := o.Outcome(c.Outcome)
+		switch {
+		case math.IsNaN(v):
+			return fmt.Sprintf("its %s is not known", c.Outcome)
+		case t.IsTarget(c) && o.Reached != nil:
+		case c.Min != nil && v < *c.Min:
+			return fmt.Sprintf("%s %.4g, below %g", c.Outcome, v, *c.Min)
+		case c.Max != nil && v > *c.Max:
+			return fmt.Sprintf("%s %.4g, above %g", c.Outcome, v, *c.Max)
+		}
+	}
+	return fmt.Sprintf("its %s is not known", t.Objective)
+}
+
+func orNaN(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
+// summary is what the runs of a tuning came to.
+func summary(t *record.Tuning, runs [][]record.TrialRow, best float64) record.TuningRow {
+	row := record.TuningRow{
+		Tuning: t.Name, Method: t.Method, Hardware: t.Hardware, Axes: record.AxesLabel(t.Axes), Runs: len(runs), Best: best,
+	}
+	var needed, found, spent []float64
+	for _, run := range runs {
+		reached := math.Inf(1)
+		for _, r := range run {
+			if r.Trial > 0 {
+				row.Trials++
+			}
+			if r.State == record.TrialCrashed {
+				row.Crashed++
+			}
+			if math.IsInf(reached, 1) && r.RegretPct <= near {
+				reached = float64(r.Trial)
+				spent = append(spent, r.SpentCost)
+			}
+		}
+		last := run[len(run)-1]
+		needed, found = append(needed, reached), append(found, last.Best)
+		row.SpentTime += last.SpentTime / float64(len(runs))
+		row.SpentCost += last.SpentCost / float64(len(runs))
+		if !math.IsInf(reached, 1) {
+			row.Reached++
+		}
+	}
+	row.Median, row.Low, row.High = MedianInterval(needed)
+	row.Found, _, _ = MedianInterval(found)
+	row.CostToBest, _, _ = MedianInterval(spent)
+	row.RegretPct = math.NaN()
+	if !math.IsNaN(row.Found) {
+		row.RegretPct = 100 * t.Regret(row.Found, best)
+	}
+	return row
+}
+
+// MedianInterval returns the median of values, +Inf among them, and order
+// statistics that hold the true median with a confidence of 95% (by the binomial
+// distribution). NaN values come last, as those that never came about.
+func MedianInterval(values []float64) (median, low, high float64) {
+	n := len(values)
+	if n == 0 {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	sorted := slices.Clone(values)
+	for i, v := range sorted {
+		if math.IsNaN(v) {
+			sorted[i] = math.Inf(1)
+		}
+	}
+	sort.Float64s(sorted)
+	median = (sorted[(n-1)/2] + sorted[n/2]) / 2
+	// The k lowest and k highest are left out, as many as leave 95% between.
+	k, tail, choose := 0, 0.0, math.Pow(0.5, float64(n))
+	for k < (n-1)/2 {
+		if tail += choose; tail > 0.025 {
+			break
+		}
+		choose *= float64(n-k) / float64(k+1)
+		k++
+	}
+	k = max(k-1, 0)
+	if math.IsInf(median, 1) {
+		median = math.NaN()
+	}
+	return median, sorted[k], sorted[n-1-k]
+}

@@ -1,0 +1,208 @@
+package agent
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Settings say how an agent learns.
+type Settings struct {
+	// Episodes is how many sequences are tried, Batch how many between two steps.
+	Episodes, Batch int
+	// Rate is Adam's step size at first; each DecayEvery episodes it is multiplied by Decay.
+	Rate, Decay float64
+	DecayEvery  int
+	// Temperature is that of the first episodes; it falls evenly to 1 in half of them.
+	Temperature float64
+	Seed        uint64
+}
+
+// Default returns the settings of an agent that learns alone, and of one that goes on
+// from another's weights.
+func Default(transferred bool) Settings {
+	s := Settings{Episodes: 75_000, Batch: 32, Rate: 1e-4, Decay: 0.99, DecayEvery: 500, Temperature: 2}
+	if transferred {
+		s.Episodes = 10_000
+	}
+	return s
+}
+
+// Learner is an agent that learns: all that a run needs to go on from where it was.
+type Learner struct {
+	Network  *Network
+	Settings Settings
+	// Episodes counts those that are done; M and V are Adam's moments, Steps its steps.
+	Episodes, Steps int
+	M, V            []float64
+	// Objective is the mean reward of each batch.
+	Objective []float64
+}
+
+// NewLearner returns a learner that begins with a network, which it changes.
+func NewLearner(n *Network, s Settings) *Learner {
+	return &Learner{Network: n, Settings: s, M: make([]float64, len(n.Weights)), V: make([]float64, len(n.Weights))}
+}
+
+// Done reports whether all episodes are done.
+func (l *Learner) Done() bool { return l.Episodes >= l.Settings.Episodes }
+
+// Step tries one batch of sequences on each of the tables in turn, and moves the weights
+// along the gradient of −mean(log π · (R − baseline)); the baseline of an episode is the
+// mean reward of the others on its table (R. J. Williams, Simple Statistical
+// Gradient-Following Algorithms for Connectionist Reinforcement Learning, 1992).
+func (l *Learner) Step(tables []*Table) {
+	grad := make([]float64, len(l.Network.Weights))
+	share := l.Settings.Batch / len(tables)
+	sum := 0.0
+	for i, t := range tables {
+		r := rand.New(rand.NewPCG(l.Settings.Seed, uint64(l.Steps*len(tables)+i)))
+		sum += l.Network.sampled(t, max(share, 2), l.temperature(), r, grad)
+	}
+	for i := range grad {
+		grad[i] /= float64(len(tables))
+	}
+	l.Objective = append(l.Objective, sum/float64(len(tables)))
+	l.Episodes += max(share, 2) * len(tables)
+	l.move(grad)
+}
+
+// temperature falls from the first one to 1 over half of the episodes.
+func (l *Learner) temperature() float64 {
+	part := 2 * float64(l.Episodes) / float64(l.Settings.Episodes)
+	return max(1, l.Settings.Temperature+(1-l.Settings.Temperature)*part)
+}
+
+// move takes a step of Adam (D. P. Kingma and J. Ba, 2014) against the gradient.
+func (l *Learner) move(grad []float64) {
+	const b1, b2, epsilon = 0.9, 0.999, 1e-8
+	l.Steps++
+	rate := l.Settings.Rate * math.Pow(l.Settings.Decay, float64(l.Episodes/l.Settings.DecayEvery))
+	c1, c2 := 1-math.Pow(b1, float64(l.Steps)), 1-math.Pow(b2, float64(l.Steps))
+	for i, g := range grad {
+		l.M[i] = b1*l.M[i] + (1-b1)*g
+		l.V[i] = b2*l.V[i] + (1-b2)*g*g
+		l.Network.Weights[i] -= rate * (l.M[i] / c1) / (math.Sqrt(l.V[i]/c2) + epsilon)
+	}
+}
+
+// visit is what the episodes of a batch came to in one state.
+type visit struct {
+	pass  *pass
+	probs []float64
+	slope []float64 // of the loss, by logits
+}
+
+// visits are the states of a table that a batch has come to, computed once each.
+type visits map[[2]int]*visit
+
+func (v visits) of(n *Network, t *Table, temperature float64, decision, before int) *visit {
+	at, ok := v[[2]int{decision, before}]
+	if !ok {
+		p := n.forward(t.State(decision, before))
+		at = &visit{pass: p, probs: softmax(p.logits, temperature), slope: make([]float64, t.Actions)}
+		v[[2]int{decision, before}] = at
+	}
+	return at
+}
+
+// charge adds the slope of −weight·log π(action) by the logits.
+func (v *visit) charge(action int, weight, temperature float64) {
+	for a, p := range v.probs {
+		v.slope[a] += weight * p / temperature
+	}
+	v.slope[action] -= weight / temperature
+}
+
+// back adds the gradient of all visits to grad, in a fixed order.
+func (v visits) back(n *Network, t *Table, grad []float64) {
+	states := 1
+	for d := range t.Decisions {
+		for before := range states {
+			if at, ok := v[[2]int{d, before}]; ok {
+				n.backward(at.pass, at.slope, grad)
+			}
+		}
+		states *= t.Actions
+	}
+}
+
+// sampled tries a number of episodes, adds the gradient of the loss to grad and returns
+// their mean reward.
+func (n *Network) sampled(t *Table, episodes int, temperature float64, r *rand.Rand, grad []float64) float64 {
+	seen := visits{}
+	rewards, sequences := make([]float64, episodes), make([]int, episodes)
+	total := 0.0
+	for e := range episodes {
+		at := 0
+		for d := range t.Decisions {
+			at = at*t.Actions + draw(seen.of(n, t, temperature, d, at).probs, r)
+		}
+		sequences[e], rewards[e] = at, Reward(t.Accuracy[at])
+		total += rewards[e]
+	}
+	for e, sequence := range sequences {
+		baseline := (total - rewards[e]) / float64(episodes-1)
+		weight := (rewards[e] - baseline) / float64(episodes)
+		before := 0
+		for d, action := range t.Sequence(sequence) {
+			seen.of(n, t, temperature, d, before).charge(action, weight, temperature)
+			before = before*t.Actions + action
+		}
+	}
+	seen.back(n, t, grad)
+	return total / float64(episodes)
+}
+
+// draw chooses an action by its probability.
+func draw(probs []float64, r *rand.Rand) int {
+	u := r.Float64()
+	for a, p := range probs {
+		if u -= p; u < 0 {
+			return a
+		}
+	}
+	return len(probs) - 1
+}
+
+// Expected adds the exact gradient of the expected loss over all sequences of a table to
+// grad and returns the expected reward: the check of what is sampled.
+func (n *Network) Expected(t *Table, temperature float64, grad []float64) float64 {
+	seen := visits{}
+	prob := make([]float64, len(t.Accuracy))
+	mean := 0.0
+	for i := range prob {
+		prob[i] = 1
+		before := 0
+		for d, action := range t.Sequence(i) {
+			prob[i] *= seen.of(n, t, temperature, d, before).probs[action]
+			before = before*t.Actions + action
+		}
+		mean += prob[i] * Reward(t.Accuracy[i])
+	}
+	for i, p := range prob {
+		before := 0
+		for d, action := range t.Sequence(i) {
+			seen.of(n, t, temperature, d, before).charge(action, p*(Reward(t.Accuracy[i])-mean), temperature)
+			before = before*t.Actions + action
+		}
+	}
+	seen.back(n, t, grad)
+	return mean
+}
+
+// Choose returns the sequence that the network finds best on a table: the likeliest action
+// at each decision.
+func (n *Network) Choose(t *Table) int {
+	at := 0
+	for d := range t.Decisions {
+		probs := n.Probabilities(t.State(d, at), 1)
+		best := 0
+		for a, p := range probs {
+			if p > probs[best] {
+				best = a
+			}
+		}
+		at = at*t.Actions + best
+	}
+	return at
+}

@@ -1,0 +1,36 @@
+package tuner
+
+import (
+	"errors"
+
+	"github.com/tfexp/tfexp/estimator/surrogate"
+)
+
+func init() {
+	Register(Method{
+		Name: "bo", Title: "Bayesian optimisation",
+		Doc: "is Bayesian optimisation: a Gaussian process (Matérn 5/2, a length-scale for each setting, fitted) and " +
+			"the expected improvement over the best value seen, times the probability that the constraints hold",
+		Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
+			return p.model(trials, surrogate.Matern52, nil)
+		},
+	})
+}
+
+// model asks the surrogate.
+func (p *Problem) model(trials []surrogate.Trial, kernel surrogate.Kernel, fixed *surrogate.Hyper) (Suggestion, error) {
+	s := surrogate.Search{
+		Space: p.Space, Candidates: p.Candidates, Start: p.Start, Seed: p.Seed, Scale: p.Scale, Limits: p.Limits,
+		Kernel: kernel, Fixed: fixed,
+	}
+	next, err := s.Suggest(trials)
+	if errors.Is(err, surrogate.ErrExhausted) {
+		return Suggestion{}, ErrDone
+	}
+	if err != nil {
+		return Suggestion{}, err
+	}
+	return Suggestion{
+		At: next.At, Modelled: next.SD > 0, Mean: next.Mean, SD: next.SD, Feasible: next.Feasible,
+	}, nil
+}

@@ -1,0 +1,277 @@
+// Package learn is the stage that trains agents on recorded trainings. What an
+// agent has learned is an output with a key: it is found again, also by other
+// controllers that learn alike, and a training that was interrupted goes on from
+// its checkpoint to the same weights.
+package learn
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/stages"
+)
+
+const name = "learn"
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   name,
+		Writes: []stages.Artifact{stages.Agents},
+		Files:  []string{record.AgentsDir},
+		Left:   left,
+		Run:    run,
+	})
+}
+
+// The files of a training, in a folder that its key names.
+const (
+	keyFile        = "key.txt"
+	weightsFile    = "weights"
+	checkpointFile = "checkpoint"
+	spentFile      = "training.json"
+)
+
+// between is the time between two checkpoints.
+const between = time.Second
+
+// spent is training.json.
+type spent struct {
+	Episodes int     `json:"episodes"`
+	Seconds  float64 `json:"seconds"`
+}
+
+// left describes the weights: their keys.
+func left(r *stages.Run) ([]stages.Line, error) {
+	var lines []stages.Line
+	for _, level := range trainings(r) {
+		for _, t := range level {
+			lines = append(lines, stages.Line{Label: "agent", Value: hash(t)})
+		}
+	}
+	return lines, nil
+}
+
+// trainings lists what has to be learned, each once, by the number of lessons:
+// each level goes on from the one before.
+func trainings(r *stages.Run) [][]adapt.Training {
+	var levels [][]adapt.Training
+	seen := map[string]bool{}
+	var add func(adapt.Training)
+	add = func(t adapt.Training) {
+		if before, ok := t.Before(); ok {
+			add(before)
+		}
+		if h := hash(t); !seen[h] {
+			seen[h] = true
+			for len(levels) < len(t.Lessons) {
+				levels = append(levels, nil)
+			}
+			levels[len(t.Lessons)-1] = append(levels[len(t.Lessons)-1], t)
+		}
+	}
+	for _, s := range r.Studies() {
+		for _, c := range s.Controllers {
+			if c.Learn == nil {
+				continue
+			}
+			for _, scenario := range s.Tables {
+				for seed := 1; seed <= s.Seeds; seed++ {
+					add(s.Training(c, scenario.Name, seed))
+				}
+			}
+		}
+	}
+	return levels
+}
+
+func description(t adapt.Training) string { return strings.Join(t.Lines(), "\n") + "\n" }
+
+func hash(t adapt.Training) string {
+	sum := sha256.Sum256([]byte(description(t)))
+	return hex.EncodeToString(sum[:8])
+}
+
+func folder(dir string, t adapt.Training) string {
+	return filepath.Join(dir, record.AgentsDir, hash(t))
+}
+
+// Weights reads what an agent has learned, and how long that took in seconds,
+// from an experiment's folder.
+func Weights(dir string, t adapt.Training) (*agent.Learner, float64, error) {
+	at := folder(dir, t)
+	raw, err := os.ReadFile(filepath.Join(at, keyFile))
+	if err == nil && string(raw) != description(t) {
+		err = fmt.Errorf("%s is of another agent: %w", at, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if raw, err = os.ReadFile(filepath.Join(at, weightsFile)); err != nil {
+		return nil, 0, err
+	}
+	l, err := agent.Load(raw)
+	if err != nil {
+		return nil, 0, err
+	}
+	return l, readSpent(at).Seconds, nil
+}
+
+// readSpent is what is known of a training's cost: nothing without its file.
+func readSpent(at string) (s spent) {
+	if raw, err := os.ReadFile(filepath.Join(at, spentFile)); err == nil {
+		_ = json.Unmarshal(raw, &s)
+	}
+	return s
+}
+
+// run trains the agents that are not there yet, side by side.
+func run(ctx context.Context, r *stages.Run) error {
+	levels := trainings(r)
+	var missing [][]adapt.Training
+	total, there := 0, 0
+	for _, level := range levels {
+		var lack []adapt.Training
+		for _, t := range level {
+			if _, _, err := Weights(r.Dir, t); err == nil {
+				there++
+				continue
+			}
+			lack = append(lack, t)
+		}
+		missing = append(missing, lack)
+		total += len(level)
+	}
+	if total == there {
+		return nil
+	}
+	began := time.Now()
+	r.Observe(stages.Progress{Kind: stages.StageStart, Stage: name, Total: total, Done: there, Reused: there})
+	var done atomic.Int64
+	done.Store(int64(there))
+	err := func() error {
+		for _, level := range missing {
+			g, ctx := errgroup.WithContext(ctx)
+			g.SetLimit(parallel(r))
+			for _, t := range level {
+				g.Go(func() error {
+					if err := train(ctx, r, t); err != nil {
+						return err
+					}
+					r.Observe(stages.Progress{
+						Kind: stages.UnitEnd, Stage: name, Unit: t.LearnedOn(), Done: int(done.Add(1)), Total: total, Reused: there,
+					})
+					return nil
+				})
+			}
+			if err := g.Wait(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}()
+	r.Observe(stages.Progress{
+		Kind: stages.StageEnd, Stage: name, Done: int(done.Load()), Total: total, Reused: there, Elapsed: time.Since(began), Err: err,
+	})
+	return err
+}
+
+func parallel(r *stages.Run) int {
+	if r.Parallel > 0 {
+		return r.Parallel
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// train trains one agent, from its checkpoint if there is one.
+func train(ctx context.Context, r *stages.Run, t adapt.Training) error {
+	at := folder(r.Dir, t)
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return fmt.Errorf("train an agent: %w", err)
+	}
+	l, cost, err := begin(r.Dir, at, t)
+	if err != nil {
+		return fmt.Errorf("train an agent: %w", err)
+	}
+	tables := t.Tables()
+	started, saved := time.Now(), time.Now()
+	now := func() spent { return spent{l.Episodes, cost.Seconds + time.Since(started).Seconds()} }
+	for !l.Done() {
+		if ctx.Err() != nil || time.Since(saved) > between {
+			if err := save(at, checkpointFile, l, now()); err != nil {
+				return err
+			}
+			saved = time.Now()
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		l.Step(tables)
+	}
+	l.M, l.V = nil, nil // it learns no more
+	if err := save(at, weightsFile, l, now()); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(at, checkpointFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("train an agent: %w", err)
+	}
+	return nil
+}
+
+// begin returns the learner as its checkpoint has it, or a new one.
+func begin(dir, at string, t adapt.Training) (*agent.Learner, spent, error) {
+	text := description(t)
+	if raw, err := os.ReadFile(filepath.Join(at, keyFile)); err == nil && string(raw) == text {
+		if raw, err := os.ReadFile(filepath.Join(at, checkpointFile)); err == nil {
+			if l, err := agent.Load(raw); err == nil { // a torn one is as none
+				return l, readSpent(at), nil
+			}
+		}
+	}
+	if err := renameio.WriteFile(filepath.Join(at, keyFile), []byte(text), 0o644); err != nil {
+		return nil, spent{}, err
+	}
+	before, ok := t.Before()
+	if !ok {
+		return t.Begin(nil), spent{}, nil
+	}
+	l, _, err := Weights(dir, before)
+	if err != nil {
+		return nil, spent{}, err
+	}
+	return t.Begin(l), spent{}, nil
+}
+
+// save writes a learner, and what it has cost so far.
+func save(at, file string, l *agent.Learner, cost spent) error {
+	raw, err := l.Save()
+	if err != nil {
+		return err
+	}
+	costs, err := json.Marshal(cost)
+	if err != nil {
+		return fmt.Errorf("save the agent: %w", err)
+	}
+	err = errors.Join(renameio.WriteFile(filepath.Join(at, file), raw, 0o644),
+		renameio.WriteFile(filepath.Join(at, spentFile), append(costs, '\n'), 0o644))
+	if err != nil {
+		return fmt.Errorf("save the agent: %w", err)
+	}
+	return nil
+}

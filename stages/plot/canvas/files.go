@@ -1,0 +1,59 @@
+package canvas
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// Write replaces a picture's file at once; it can be drawn again after a crash,
+// so it need not survive one.
+func Write(dir, name string, raw []byte) error {
+	if err := renameio.WriteFile(filepath.Join(dir, name), raw, 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
+
+// WriteList writes pictures.json and removes what only the old one lists.
+func WriteList(dir string, pictures []record.Picture) error {
+	path := filepath.Join(dir, record.PicturesFile)
+	var old []record.Picture
+	if raw, err := os.ReadFile(path); err == nil {
+		// A list that cannot be read leaves its pictures behind; they harm nobody.
+		_ = json.Unmarshal(raw, &old)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(pictures); err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	for _, o := range old {
+		if slices.ContainsFunc(pictures, func(p record.Picture) bool { return p.SVG == o.SVG }) {
+			continue
+		}
+		for _, name := range []string{o.SVG, o.PNG} {
+			if name == "" || name != filepath.Base(name) {
+				continue
+			}
+			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}

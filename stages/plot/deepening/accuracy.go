@@ -1,0 +1,119 @@
+package deepening
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results/picture"
+	pictures "github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+)
+
+// AdaptationAccuracy is the name of this kind of picture.
+const AdaptationAccuracy = "adaptation_accuracy"
+
+func init() {
+	pictures.Register(pictures.Kind{
+		Kind: picture.Kind{
+			Rank: 133, Name: AdaptationAccuracy, Section: picture.InAdaptation,
+			Doc: "the distribution of accuracy over all sequences of deepening, with the chosen ones marked",
+		},
+		Draw: adaptationAccuracy,
+	})
+}
+
+func adaptationAccuracy(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
+	all, err := studies(d)
+	if err != nil {
+		return nil, err
+	}
+	var out []pictures.Figure
+	for _, s := range all {
+		for _, scenario := range s.scenarios {
+			out = append(out, s.accuracies(scenario))
+		}
+	}
+	return out, nil
+}
+
+func (s study) accuracies(scenario string) pictures.Figure {
+	var values []float64
+	at := map[string]float64{}
+	for _, r := range s.of(scenario) {
+		values = append(values, r.Accuracy)
+		at[r.Sequence] = r.Accuracy
+	}
+	slices.Sort(values)
+	groups := s.chosen(scenario)
+	h := histogram{values: values, bins: 24}
+	var keys []canvas.Key
+	for i, g := range groups[:min(len(groups), mostLines)] {
+		line := draw.LineStyle{Color: canvas.Hue(i), Width: 1.8, Dashes: canvas.Dashes(i)}
+		h.marks = append(h.marks, mark{at[g.sequence], line})
+		keys = append(keys, canvas.Key{Label: g.label(), Swatch: canvas.Stroked(line)})
+	}
+	p := canvas.NewPlot()
+	p.X.Min, p.X.Max = bounds(values)
+	p.Y.Min, p.Y.Max = 0, float64(h.most())*1.15
+	p.X.Label.Text, p.Y.Label.Text = "final accuracy", "sequences"
+	p.Add(h)
+	title := fmt.Sprintf("Accuracy of all sequences – %s, %s", s.name, scenario)
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: AdaptationAccuracy + "-" + s.name + "-" + scenario, Kind: AdaptationAccuracy, Title: title,
+			Caption: fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers chose "+
+				"(first seed). Further right is better.", len(values)) + someOf(mostLines, len(groups), "chosen sequence")},
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 190,
+		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
+	}
+}
+
+// mark is a line at a value.
+type mark struct {
+	at   float64
+	line draw.LineStyle
+}
+
+// histogram counts sorted values, with marks.
+type histogram struct {
+	values []float64
+	bins   int
+	marks  []mark
+}
+
+// counts has the number of values in each bin.
+func (h histogram) counts() []int {
+	n := make([]int, h.bins)
+	low, high := h.values[0], h.values[len(h.values)-1]
+	for _, v := range h.values {
+		i := 0
+		if high > low {
+			i = min(h.bins-1, int(float64(h.bins)*(v-low)/(high-low)))
+		}
+		n[i]++
+	}
+	return n
+}
+
+func (h histogram) most() int { return slices.Max(h.counts()) }
+
+// Plot implements plot.Plotter.
+func (h histogram) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	low, high := h.values[0], h.values[len(h.values)-1]
+	step := (high - low) / float64(h.bins)
+	for i, n := range h.counts() {
+		if n == 0 {
+			continue
+		}
+		from := low + step*float64(i)
+		c.SetColor(canvas.Shade(canvas.Hue(6), 0.55))
+		c.Fill(canvas.Rectangle(x(from)+0.5, y(0), max(x(from+step)-0.5, x(from)+2), y(float64(n))))
+	}
+	for _, m := range h.marks {
+		c.StrokeLine2(m.line, x(m.at), y(0), x(m.at), vg.Length(c.Max.Y))
+	}
+}

@@ -1,0 +1,100 @@
+package deepening
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results/picture"
+	pictures "github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+)
+
+// AdaptationObjective is the name of this kind of picture.
+const AdaptationObjective = "adaptation_objective"
+
+func init() {
+	pictures.Register(pictures.Kind{
+		Kind: picture.Kind{
+			Rank: 131, Name: AdaptationObjective, Section: picture.InAdaptation,
+			Doc: "the mean reward of agents by episode, a panel an agent",
+		},
+		Draw: adaptationObjective,
+	})
+}
+
+// learningCurve has the rewards of one agent's seeds.
+type learningCurve struct {
+	label string
+	seeds []path
+}
+
+func adaptationObjective(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
+	all, err := studies(d)
+	if err != nil {
+		return nil, err
+	}
+	var out []pictures.Figure
+	for _, s := range all {
+		for _, name := range s.controllers {
+			if curves := s.curves(name); len(curves) > 0 {
+				out = append(out, objectiveFigure(s.name, name, curves))
+			}
+		}
+	}
+	return out, nil
+}
+
+// curves are those of a controller, by what it learned on.
+func (s study) curves(controller string) []learningCurve {
+	var out []learningCurve
+	seed := 0
+	for _, r := range s.Objectives {
+		if r.Controller != controller {
+			continue
+		}
+		i := slices.IndexFunc(out, func(l learningCurve) bool { return l.label == r.LearnedOn })
+		if i < 0 {
+			i = len(out)
+			out = append(out, learningCurve{label: r.LearnedOn})
+			seed = 0
+		}
+		l := &out[i]
+		if r.Seed != seed {
+			l.seeds = append(l.seeds, path{})
+			seed = r.Seed
+		}
+		one := &l.seeds[len(l.seeds)-1]
+		one.x, one.y = append(one.x, float64(r.Episode)/1000), append(one.y, r.Objective)
+	}
+	return out
+}
+
+func objectiveFigure(study, controller string, curves []learningCurve) pictures.Figure {
+	shown := curves[:min(len(curves), mostLines)]
+	var keys []canvas.Key
+	p := canvas.NewPlot()
+	var values []float64
+	for i, l := range shown {
+		for _, one := range l.seeds {
+			one.line = draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.25), Width: 0.8, Dashes: canvas.Dashes(i)}
+			values = append(values, one.y...)
+			p.X.Max = max(p.X.Max, one.x[len(one.x)-1])
+			p.Add(one)
+		}
+		keys = append(keys, canvas.Key{Label: l.label, Swatch: canvas.Stroked(draw.LineStyle{Color: canvas.Hue(i), Width: 1.5, Dashes: canvas.Dashes(i)})})
+	}
+	p.X.Min = 0
+	p.Y.Min, p.Y.Max = bounds(values)
+	p.X.Label.Text, p.Y.Label.Text = "episodes (thousands)", "mean reward"
+	title := fmt.Sprintf("Reward while the agent %q learns – %s", controller, study)
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: AdaptationObjective + "-" + study + "-" + controller, Kind: AdaptationObjective, Title: title,
+			Caption: "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, a line a seed; the colour says on " +
+				"which scenarios it learns. Of agents that learn several in turn, the last is shown." +
+				someOf(len(shown), len(curves), "training")},
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 210,
+		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
+	}
+}

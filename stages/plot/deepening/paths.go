@@ -1,0 +1,102 @@
+package deepening
+
+import (
+	"fmt"
+	"image/color"
+	"slices"
+
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results/picture"
+	pictures "github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+)
+
+// AdaptationPaths is the name of this kind of picture.
+const AdaptationPaths = "adaptation_paths"
+
+func init() {
+	pictures.Register(pictures.Kind{
+		Kind: picture.Kind{
+			Rank: 130, Name: AdaptationPaths, Section: picture.InAdaptation,
+			Doc: "accuracy over time, a line a sequence of deepening, with the chosen ones and their actions marked",
+		},
+		Draw: adaptationPaths,
+	})
+}
+
+func nrgba(c color.Color) color.NRGBA { return color.NRGBAModel.Convert(c).(color.NRGBA) }
+
+// adaptationPaths draws, for each scenario, the final accuracy that is to be
+// expected as decisions are made.
+func adaptationPaths(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
+	all, err := studies(d)
+	if err != nil {
+		return nil, err
+	}
+	var out []pictures.Figure
+	for _, s := range all {
+		for _, scenario := range s.scenarios {
+			f, err := s.paths(scenario)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+func (s study) paths(scenario string) (pictures.Figure, error) {
+	rows := s.of(scenario)
+	groups := s.chosen(scenario)
+	p := canvas.NewPlot()
+	var every []float64
+	var strong []path
+	lines, actions := map[string]path{}, map[string][]string{}
+	for _, r := range rows {
+		l := path{x: r.Times, y: r.Expected, line: draw.LineStyle{Color: canvas.Shade(canvas.Hue(6), 0.55), Width: 0.5}}
+		if len(l.x) != len(l.y) || len(l.x) == 0 {
+			return pictures.Figure{}, fmt.Errorf("the sequence %q has %d times and %d accuracies", r.Sequence, len(l.x), len(l.y))
+		}
+		every = append(every, r.Expected...)
+		actions[r.Sequence] = r.Actions
+		lines[r.Sequence] = l
+		if len(rows) <= mostPaths {
+			p.Add(l)
+		}
+	}
+	var keys []canvas.Key
+	for i, g := range groups[:min(len(groups), mostLines)] {
+		l, ok := lines[g.sequence]
+		if !ok {
+			continue
+		}
+		l.line = draw.LineStyle{Color: canvas.Hue(i), Width: 1.7, Dashes: canvas.Dashes(i)}
+		l.marks = append(slices.Clone(actions[g.sequence]), "")
+		strong = append(strong, l)
+		keys = append(keys, canvas.Key{Label: g.label(), Swatch: canvas.Stroked(l.line)})
+	}
+	for i := len(strong) - 1; i >= 0; i-- { // the first is on top
+		p.Add(strong[i])
+	}
+	p.X.Min, p.X.Max = 0, 1
+	for _, l := range lines {
+		p.X.Max = max(p.X.Max, l.x[len(l.x)-1])
+	}
+	p.Y.Min, p.Y.Max = bounds(every)
+	p.X.Label.Text, p.Y.Label.Text = "time of the budget that is used (s)", "accuracy"
+	title := fmt.Sprintf("Accuracy to be expected over time – %s, %s", s.name, scenario)
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: AdaptationPaths + "-" + s.name + "-" + scenario, Kind: AdaptationPaths, Title: title,
+			Caption: "A line a sequence of decisions. At a decision it is the mean final accuracy of all sequences that " +
+				"begin as it did until then; at the end, its own. Marks are the actions that were taken there: the number of " +
+				"the block that was deepened, the last number for nothing. Controllers are shown with their first seed." +
+				someOf(mostLines, len(groups), "chosen sequence")},
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 300,
+		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
+	}, nil
+}
+
+// mostPaths is the number of sequences up to which each has a line.
+const mostPaths = 5000

@@ -1,0 +1,100 @@
+package deepening
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/record"
+	pictures "github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+)
+
+// AdaptationRanks is the name of this kind of picture.
+const AdaptationRanks = "adaptation_ranks"
+
+func init() {
+	pictures.Register(pictures.Kind{
+		Kind: picture.Kind{
+			Rank: 132, Name: AdaptationRanks, Section: picture.InAdaptation,
+			Doc: "ranks of controllers that deepen networks, a tile a controller and scenario",
+		},
+		Draw: adaptationRanks,
+	})
+}
+
+func adaptationRanks(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
+	all, err := studies(d)
+	if err != nil {
+		return nil, err
+	}
+	var out []pictures.Figure
+	for _, s := range all {
+		out = append(out, s.ranks())
+	}
+	return out, nil
+}
+
+func (s study) ranks() pictures.Figure {
+	const tall, names, foot = 26.0, 110.0, 16.0
+	rows := map[[2]string]record.RankingRow{}
+	for _, r := range s.Ranking {
+		rows[[2]string{r.Controller, r.Scenario}] = r
+	}
+	title := fmt.Sprintf("Ranks of controllers by scenario – %s", s.name)
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: AdaptationRanks + "-" + s.name, Kind: AdaptationRanks, Title: title,
+			Caption: "The median rank over the seeds among all sequences (1 is the best), and below it the mean regret: how far " +
+				"the accuracy stays below the best. Darker is better. A tile with a frame is of a controller that has neither " +
+				"learned nor tried in this scenario, nor read what it cannot know."},
+		Width: canvas.Width, Height: canvas.HeadHeight(nil) + foot + tall*float64(len(s.controllers)) + canvas.Margin,
+		Paint: func(c draw.Canvas) {
+			c = canvas.Head(c, title, nil)
+			wide := (c.Size().X - names) / vg.Length(len(s.scenarios))
+			for j, scenario := range s.scenarios {
+				st := canvas.Style(canvas.TickSize, canvas.Ink, false)
+				st.XAlign, st.YAlign = text.XCenter, text.YTop
+				c.FillText(st, vg.Point{X: c.Min.X + names + wide*(vg.Length(j)+0.5), Y: c.Max.Y}, scenario)
+			}
+			for i, controller := range s.controllers {
+				top := c.Max.Y - foot - vg.Length(tall*float64(i))
+				st := canvas.Style(canvas.TickSize, canvas.Ink, false)
+				st.XAlign, st.YAlign = text.XRight, text.YCenter
+				c.FillText(st, vg.Point{X: c.Min.X + names - 6, Y: top - tall/2}, canvas.Fit(controller, names-8, canvas.TickSize))
+				for j, scenario := range s.scenarios {
+					if r, ok := rows[[2]string{controller, scenario}]; ok {
+						left := c.Min.X + names + wide*vg.Length(j)
+						rankTile(c, r, vg.Rectangle{
+							Min: vg.Point{X: left, Y: top - tall}, Max: vg.Point{X: left + wide, Y: top},
+						})
+					}
+				}
+			}
+		},
+	}
+}
+
+// rankTile paints one tile.
+func rankTile(c draw.Canvas, r record.RankingRow, box vg.Rectangle) {
+	// Ranks are compared by their logarithm: the first ones matter most.
+	white := 0.95 * math.Log(max(r.Rank, 1)) / math.Log(float64(max(r.Of, 2)))
+	fill := canvas.Shade(canvas.Hue(0), white)
+	c.SetColor(fill)
+	c.Fill(canvas.Rectangle(box.Min.X+1, box.Min.Y+1, box.Max.X-1, box.Max.Y-1))
+	if !r.Knew {
+		c.SetColor(canvas.Ink)
+		c.SetLineWidth(1.2)
+		c.Stroke(canvas.Rectangle(box.Min.X+2, box.Min.Y+2, box.Max.X-2, box.Max.Y-2))
+	}
+	middle := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}
+	st := canvas.Style(canvas.LabelSize, canvas.Readable(fill), true)
+	st.XAlign, st.YAlign = text.XCenter, text.YBottom
+	c.FillText(st, vg.Point{X: middle.X, Y: middle.Y - 1}, fmt.Sprintf("%g", r.Rank))
+	st = canvas.Style(canvas.SmallSize, canvas.Readable(fill), false)
+	st.XAlign, st.YAlign = text.XCenter, text.YTop
+	c.FillText(st, vg.Point{X: middle.X, Y: middle.Y - 1}, fmt.Sprintf("%.4f", r.Regret))
+}

@@ -1,0 +1,165 @@
+// Package deepening draws the pictures of controllers that decide when to deepen
+// a network.
+package deepening
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	pictures "github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+)
+
+// What the pictures of controllers that deepen networks share.
+
+// study is one adaptation block in its tables.
+type study struct {
+	name                   string
+	controllers, scenarios []string
+	record.Adaptations
+}
+
+// studies groups the tables by their blocks, in the order of the file; none where
+// the experiment has no such block.
+func studies(d *pictures.Data) ([]study, error) {
+	all, err := d.Adaptations()
+	if err != nil {
+		return nil, err
+	}
+	var out []study
+	at := func(name string) *study {
+		i := slices.IndexFunc(out, func(s study) bool { return s.name == name })
+		if i < 0 {
+			i = len(out)
+			out = append(out, study{name: name})
+		}
+		return &out[i]
+	}
+	for _, r := range all.Ranking {
+		s := at(r.Adaptation)
+		s.Ranking = append(s.Ranking, r)
+		if !slices.Contains(s.controllers, r.Controller) {
+			s.controllers = append(s.controllers, r.Controller)
+		}
+		if !slices.Contains(s.scenarios, r.Scenario) {
+			s.scenarios = append(s.scenarios, r.Scenario)
+		}
+	}
+	for _, r := range all.Sequences {
+		s := at(r.Adaptation)
+		s.Sequences = append(s.Sequences, r)
+	}
+	for _, r := range all.Choices {
+		s := at(r.Adaptation)
+		s.Choices = append(s.Choices, r)
+	}
+	for _, r := range all.Objectives {
+		s := at(r.Adaptation)
+		s.Objectives = append(s.Objectives, r)
+	}
+	for _, r := range all.Trainings {
+		s := at(r.Adaptation)
+		s.Trainings = append(s.Trainings, r)
+	}
+	return out, nil
+}
+
+// of are the sequences of a scenario.
+func (s study) of(scenario string) []record.SequenceRow {
+	var rows []record.SequenceRow
+	for _, r := range s.Sequences {
+		if r.Scenario == scenario {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// chosen are the sequences of the first seed, by controller; those that chose
+// alike are one.
+type chosen struct {
+	controllers []string
+	sequence    string
+}
+
+func (s study) chosen(scenario string) []chosen {
+	var out []chosen
+	for _, r := range s.Ranking {
+		if r.Scenario != scenario {
+			continue
+		}
+		i := slices.IndexFunc(out, func(c chosen) bool { return c.sequence == r.Sequence })
+		if i < 0 {
+			i = len(out)
+			out = append(out, chosen{sequence: r.Sequence})
+		}
+		out[i].controllers = append(out[i].controllers, r.Controller)
+	}
+	return out
+}
+
+// label names who chose: "alone, transferred (0 1 1)".
+func (c chosen) label() string {
+	names := strings.Join(c.controllers[:min(3, len(c.controllers))], ", ")
+	if more := len(c.controllers) - 3; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return names + " (" + c.sequence + ")"
+}
+
+// path is a line through points, with marks on it.
+type path struct {
+	x, y  []float64
+	line  draw.LineStyle
+	marks []string // a text at each point; empty for none
+}
+
+// Plot implements plot.Plotter.
+func (l path) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	var points []vg.Point
+	for i := range l.x {
+		points = append(points, vg.Point{X: x(l.x[i]), Y: y(l.y[i])})
+	}
+	c.StrokeLines(l.line, points)
+	for i, text := range l.marks {
+		if text == "" {
+			continue
+		}
+		c.DrawGlyph(draw.GlyphStyle{Color: l.line.Color, Radius: 5.5, Shape: draw.CircleGlyph{}}, points[i])
+		st := canvas.Style(7.5, canvas.Readable(nrgba(l.line.Color)), true)
+		st.XAlign, st.YAlign = -0.5, -0.5
+		c.FillText(st, points[i], text)
+	}
+}
+
+// bounds returns the least and the greatest value, with some room.
+func bounds(values []float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if stats.Finite(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	room := max(0.05*(high-low), 1e-6)
+	return low - room, high + room
+}
+
+// mostLines is the number of lines that one picture tells apart.
+const mostLines = 7
+
+// someOf says that only the first n of all are shown; "" when all are.
+func someOf(n, all int, noun string) string {
+	if n >= all {
+		return ""
+	}
+	return fmt.Sprintf(" Only the first %d of %d %ss are shown.", n, all, noun)
+}

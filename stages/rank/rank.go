@@ -1,0 +1,209 @@
+// Package rank is the stage that lets every controller decide in every scenario
+// of the adaptation blocks, and writes the tables of what came of it.
+package rank
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/learn"
+)
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   "rank",
+		Reads:  []stages.Artifact{stages.Agents},
+		Writes: []stages.Artifact{stages.Rankings},
+		Files:  []string{record.RankingFile, record.ChoicesFile, record.SequencesFile, record.ObjectiveFile},
+		Left:   left,
+		Run: func(_ context.Context, r *stages.Run) error {
+			var out record.Adaptations
+			for _, s := range r.Studies() {
+				if err := study(r.Dir, s, &out); err != nil {
+					return err
+				}
+			}
+			return record.WriteAdaptations(r.Dir, out)
+		},
+	})
+}
+
+// left describes the tables: what they were made from beside the agents.
+func left(r *stages.Run) ([]stages.Line, error) {
+	var lines []stages.Line
+	for _, s := range r.Studies() {
+		lines = append(lines, stages.Line{
+			Label: "adaptation." + s.Name, Value: fmt.Sprintf("table %s, %d seeds", s.Digest, s.Seeds),
+		})
+		for _, c := range s.Controllers {
+			text := fmt.Sprintf("%s, sequence %v, runs %d", c.Kind, c.Sequence, c.Runs)
+			if c.Learn != nil {
+				for _, t := range s.Tables {
+					text += ", " + s.Training(c, t.Name, 1).LearnedOn()
+				}
+			}
+			lines = append(lines, stages.Line{Label: "controller." + c.Name, Value: text})
+		}
+	}
+	return lines, nil
+}
+
+// level is that of the intervals.
+const level = 0.95
+
+// study plays the controllers of one block.
+func study(dir string, s *adapt.Study, out *record.Adaptations) error {
+	for _, t := range s.Tables {
+		out.Sequences = append(out.Sequences, sequences(s, t)...)
+	}
+	shown := map[string]bool{} // objectives of trainings
+	for _, c := range s.Controllers {
+		for _, t := range s.Tables {
+			var chosen []adapt.Choice
+			for seed := 1; seed <= s.SeedsOf(c); seed++ {
+				row := record.TrainingRow{Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed, Seconds: -1}
+				var weights *agent.Network
+				if c.Learn != nil {
+					training := s.Training(c, t.Name, seed)
+					l, seconds, err := learn.Weights(dir, training)
+					if err != nil {
+						return fmt.Errorf("read the agent of %s: %w", c.Name, err)
+					}
+					weights, row.Seconds = l.Network, seconds
+					row.LearnedOn, row.Episodes = training.LearnedOn(), training.Episodes()
+					if id := fmt.Sprint(c.Name, row.LearnedOn, seed); !shown[id] {
+						shown[id] = true
+						out.Objectives = append(out.Objectives, objectives(row, l)...)
+					}
+				}
+				began := time.Now()
+				choice := s.Play(c, t, seed, weights)
+				row.Deciding = time.Since(began).Seconds() / float64(t.Decisions)
+				chosen = append(chosen, choice)
+				out.Trainings = append(out.Trainings, row)
+				out.Choices = append(out.Choices, decisions(s, c, t, seed, choice)...)
+			}
+			out.Ranking = append(out.Ranking, ranking(s, c, t, chosen))
+		}
+	}
+	return nil
+}
+
+// ranking sums up what a controller chose in a scenario.
+func ranking(s *adapt.Study, c *adapt.Controller, t *agent.Table, chosen []adapt.Choice) record.RankingRow {
+	row := record.RankingRow{
+		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: t.Name, Knew: s.Knew(c, t.Name),
+		Seeds: len(chosen), Sequence: adapt.Actions(t.Sequence(chosen[0].Sequence)), Of: len(t.Accuracy),
+		BestRank: len(t.Accuracy),
+	}
+	var regrets, ranks []float64
+	var different []int
+	for _, choice := range chosen {
+		rank := t.Rank(choice.Sequence)
+		row.Accuracy += t.Accuracy[choice.Sequence] / float64(len(chosen))
+		row.Runs += float64(choice.Runs) / float64(len(chosen))
+		row.BestRank, row.WorstRank = min(row.BestRank, rank), max(row.WorstRank, rank)
+		regrets, ranks = append(regrets, adapt.Regret(t, choice.Sequence)), append(ranks, float64(rank))
+		if !slices.Contains(different, choice.Sequence) {
+			different = append(different, choice.Sequence)
+		}
+	}
+	row.Sequences = len(different)
+	i := stats.MeanInterval(regrets, level)
+	row.Regret, row.RegretLow, row.RegretHigh = i.Mean, math.Max(0, i.Low), i.High
+	if !stats.Finite(i.Low) {
+		row.RegretLow = math.NaN()
+	}
+	slices.Sort(ranks)
+	row.Rank = stats.Quantile(ranks, 0.5)
+	return row
+}
+
+// decisions are the rows of one training.
+func decisions(s *adapt.Study, c *adapt.Controller, t *agent.Table, seed int, choice adapt.Choice) []record.ChoiceRow {
+	var rows []record.ChoiceRow
+	before := 0
+	for d, action := range t.Sequence(choice.Sequence) {
+		state := t.State(d, before)
+		var probs []string
+		for _, p := range choice.Probabilities[d] {
+			probs = append(probs, strconv.FormatFloat(p, 'f', 4, 64))
+		}
+		after := before*t.Actions + action
+		rows = append(rows, record.ChoiceRow{
+			Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed, Decision: d + 1,
+			TimeLeft: (1 - state.Time) * s.Budget, State: layers(state.Layers), Probabilities: strings.Join(probs, " "),
+			Action: action, Before: math.NaN(), After: math.NaN(),
+			ExpectedBefore: adapt.MeanFrom(t, d, before), ExpectedAfter: adapt.MeanFrom(t, d+1, after),
+			Accuracy: t.Accuracy[choice.Sequence],
+		})
+		before = after
+	}
+	return rows
+}
+
+// layers writes those of a network: "0 0+ 1 2" has one more in block 0.
+func layers(numbers []int) string {
+	var text []string
+	for _, n := range numbers {
+		one := strconv.Itoa(n / 2)
+		if n%2 == 1 {
+			one += "+"
+		}
+		text = append(text, one)
+	}
+	return strings.Join(text, " ")
+}
+
+// sequences are all constant sequences of a scenario.
+func sequences(s *adapt.Study, t *agent.Table) []record.SequenceRow {
+	var rows []record.SequenceRow
+	for i := range t.Accuracy {
+		row := record.SequenceRow{
+			Adaptation: s.Name, Scenario: t.Name, Sequence: adapt.Actions(t.Sequence(i)), Accuracy: t.Accuracy[i],
+			Regret: adapt.Regret(t, i), Rank: t.Rank(i),
+		}
+		row.Expected = []float64{adapt.MeanFrom(t, 0, 0)}
+		at := 0
+		for d, action := range t.Sequence(i) {
+			row.Times = append(row.Times, t.Time[d][at]*s.Budget)
+			at = at*t.Actions + action
+			row.Expected = append(row.Expected, adapt.MeanFrom(t, d+1, at))
+		}
+		row.Times = append(row.Times, s.Budget)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// mostPoints bounds the rows of one agent's objective: batches are averaged.
+const mostPoints = 150
+
+// objectives are the mean rewards of an agent's last lesson.
+func objectives(t record.TrainingRow, l *agent.Learner) []record.ObjectiveRow {
+	n := len(l.Objective)
+	step := (n + mostPoints - 1) / mostPoints
+	var rows []record.ObjectiveRow
+	for from := 0; from < n; from += step {
+		to := min(from+step, n)
+		sum := 0.0
+		for _, v := range l.Objective[from:to] {
+			sum += v
+		}
+		rows = append(rows, record.ObjectiveRow{
+			Adaptation: t.Adaptation, Controller: t.Controller, LearnedOn: t.LearnedOn, Seed: t.Seed,
+			Episode: l.Episodes * to / n, Objective: sum / float64(to-from),
+		})
+	}
+	return rows
+}

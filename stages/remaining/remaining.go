@@ -1,0 +1,172 @@
+// Package remaining is the stage that compares, for finished jobs with a target
+// loss, when they reached it with when models of the loss curve would have
+// predicted that while they ran.
+package remaining
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+
+	"github.com/tfexp/tfexp/estimator/losscurve"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+)
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   "remaining",
+		Reads:  []stages.Artifact{stages.Cells, stages.Ending},
+		Writes: []stages.Artifact{stages.Forecasts},
+		Files:  []string{record.RemainingFile},
+		Key: func(*stages.Run) ([]stages.Line, error) {
+			return []stages.Line{{Label: "remaining", Value: version}}, nil
+		},
+		Always: true,
+		Run:    func(_ context.Context, r *stages.Run) error { return Rewrite(r.Dir) },
+	})
+}
+
+// version is part of the key: raise it when the table is written differently.
+const version = "1"
+
+// Parts are the parts of a run after which the rest is predicted.
+var Parts = []float64{0.1, 0.2, 0.4, 0.6}
+
+// level is that of the intervals, and seed that of what is drawn for them.
+const (
+	level = 0.9
+	seed  = 1
+)
+
+// Rewrite writes remaining.csv of an experiment's folder from its plain files.
+func Rewrite(dir string) error {
+	e, err := record.Open(dir)
+	if err != nil {
+		return err
+	}
+	var rows []record.RemainingRow
+	if len(e.Plan.Targets) > 0 {
+		for _, c := range e.Cells {
+			if !c.Real() {
+				continue // its losses are those of a file
+			}
+			more, err := ofCell(e, c.CellRef)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, more...)
+		}
+	}
+	return record.WriteRemaining(dir, rows)
+}
+
+// ofCell returns the rows of a cell's finished jobs that have a target.
+func ofCell(e *record.Experiment, c record.CellRef) ([]record.RemainingRow, error) {
+	jobs, err := e.Jobs(c)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	progress, err := e.Progress(c)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	lines := map[string][]record.ProgressRow{}
+	for _, p := range progress {
+		lines[p.Job] = append(lines[p.Job], p)
+	}
+	var rows []record.RemainingRow
+	for _, j := range jobs {
+		for _, t := range e.Plan.Targets {
+			if t.Class == j.Class && j.State == "finished" {
+				rows = append(rows, ofJob(trained(lines[j.Job], t), record.RemainingRow{Cell: c.Cell, Job: j.Job}, t)...)
+			}
+		}
+	}
+	return rows, nil
+}
+
+// curve is what a job has reported: a loss and the seconds of each unit.
+type curve struct {
+	points  []losscurve.Point
+	seconds []float64
+}
+
+// trained returns the curve of a job up to its target. A job that was restarted
+// reports units again: the last report of each counts.
+func trained(lines []record.ProgressRow, t record.Target) curve {
+	var c curve
+	for _, p := range lines {
+		unit := p.Epoch
+		if t.Steps {
+			unit = p.Step
+		}
+		if unit == 0 || math.IsNaN(p.Loss) {
+			continue
+		}
+		for n := len(c.points); n > 0 && c.points[n-1].Step >= float64(unit); n-- {
+			c.points, c.seconds = c.points[:n-1], c.seconds[:n-1]
+		}
+		c.points = append(c.points, losscurve.Point{Step: float64(unit), Loss: p.Loss})
+		c.seconds = append(c.seconds, p.Seconds)
+		if p.Loss <= t.Loss {
+			break
+		}
+	}
+	return c
+}
+
+// ofJob predicts the rest of a run from its beginnings; none of a run that is too
+// short.
+func ofJob(c curve, row record.RemainingRow, t record.Target) []record.RemainingRow {
+	n := len(c.points)
+	if n <= losscurve.Least {
+		return nil
+	}
+	last := c.points[n-1]
+	row.Class, row.Target, row.Loss, row.Reached, row.Level = t.Class, t.Loss, last.Loss, last.Loss <= t.Loss, level
+	var rows []record.RemainingRow
+	for _, part := range Parts {
+		cut := max(int(math.Round(part*float64(n))), losscurve.Least)
+		if cut >= n {
+			continue
+		}
+		for _, m := range losscurve.Models() {
+			row := row
+			row.Model, row.Part, row.Done = m.Name, part, int(c.points[cut-1].Step)
+			predict(&row, m, c, cut, float64(t.Units)-c.points[cut-1].Step)
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// predict fills in what a model says after the first cut points, and what came.
+func predict(row *record.RemainingRow, m losscurve.Model, c curve, cut int, most float64) {
+	row.Predicted, row.Low, row.High, row.Never = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	row.Actual, row.ErrorPct, row.PredictedSeconds, row.ActualSeconds = math.NaN(), math.NaN(), -1, -1
+	if row.Reached {
+		row.Actual = c.points[len(c.points)-1].Step - c.points[cut-1].Step
+		row.ActualSeconds = sum(c.seconds[cut:])
+	}
+	f, ok := m.Forecast(c.points[:cut], losscurve.Ask{Target: row.Target, Level: level, Most: most, Seed: seed})
+	if !ok {
+		return
+	}
+	row.Predicted, row.Low, row.High, row.Never = f.Steps, f.Low, f.High, f.Never
+	perUnit := losscurve.StepTime(c.seconds[:cut]) / (c.points[cut-1].Step / float64(cut))
+	row.PredictedSeconds = f.Steps * perUnit
+	if row.Reached {
+		row.ErrorPct = 100 * (f.Steps - row.Actual) / row.Actual
+		row.Covered = f.Low <= row.Actual && row.Actual <= f.High
+	}
+}
+
+func sum(seconds []float64) float64 {
+	s := 0.0
+	for _, v := range seconds {
+		s += v
+	}
+	return s
+}

@@ -1,0 +1,31 @@
+package report
+
+import (
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// adaptations is the section on controllers that deepen networks.
+type adaptations struct {
+	Blocks   []prose.Adaptation
+	Pictures []shownPicture
+	More     []string
+}
+
+func (v *view) adaptations(e *record.Experiment) error {
+	all, err := e.Adaptations()
+	if err != nil {
+		return err
+	}
+	v.Adaptations.Blocks = prose.Adaptations(all.Ranking)
+	if len(e.Plan.Cells) > 0 || len(v.Adaptations.Blocks) == 0 {
+		return nil
+	}
+	v.NoAnswer, v.NoCells = "", true // they are what it was about
+	for _, b := range v.Adaptations.Blocks {
+		for _, text := range b.Answers {
+			v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")})
+		}
+	}
+	return nil
+}
