@@ -205,11 +205,16 @@ func TestViewsTakeNoTextApart(t *testing.T) {
 }
 
 // words are texts that happen to be the name of an engine, and mean something else: the half of a real cell that is its
-// simulation.
+// simulation, and the block of recorded trials of a job.
 var words = map[string]string{
-	"results/record/layout.go": "simulated",
-	"results/record/tables.go": "simulated",
-	"stages/plot/fidelity.go":  "simulated",
+	"experiments/blocks/job.go":      "recorded",
+	"experiments/blocks/recorded.go": "recorded",
+	"experiments/language/tune.go":   "recorded",
+	"pipeline/realise/describe.go":   "recorded",
+	"pipeline/realise/programs.go":   "recorded",
+	"results/record/layout.go":       "simulated",
+	"results/record/tables.go":       "simulated",
+	"stages/plot/fidelity.go":        "simulated",
 }
 
 // No package but an engine's own knows the name of an engine: the others ask the registry. Packages for tests may.

@@ -33,11 +33,11 @@ type Kind struct {
 	Descendants bool
 	// Here reports whether the hardware is always this machine, with its GPUs.
 	Here bool
-	// Parts reports whether a real engine starts a program for each part of a job with roles.
-	Parts bool
 	// Recorded reports whether the engine itself knows how long jobs take, from records of real ones: they need no run
 	// time and are not sampled, and where they have one, their cells are simulated as well.
 	Recorded bool
+	// Parts reports whether a real engine starts a program for each part of a job with roles.
+	Parts bool
 	// Clusters reports whether hardware may have node blocks.
 	Clusters bool
 

@@ -103,13 +103,13 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	if err != nil {
 		return stages.Task{}, "", err
 	}
+	if c.Ref.Recorded && slices.ContainsFunc(r.blocks, func(j *experiments.Job) bool { return j.Runtime == nil }) {
+		return stages.Task{}, "", fmt.Errorf("%w: a job has no run time to simulate it with", stages.ErrNoEstimate)
+	}
 	for _, j := range r.blocks {
 		if j.TargetLoss > 0 {
 			return stages.Task{}, "", fmt.Errorf("%w of the epochs that job %s takes to its target loss", stages.ErrNoEstimate, j.Name)
 		}
-	}
-	if c.Ref.Recorded && slices.ContainsFunc(r.blocks, func(j *experiments.Job) bool { return j.Runtime == nil }) {
-		return stages.Task{}, "", fmt.Errorf("%w: a job has no run time to simulate it with", stages.ErrNoEstimate)
 	}
 	work, err := c.work(r)
 	if err != nil {
