@@ -24,7 +24,8 @@ const module = "github.com/tfexp/tfexp/"
 
 // readers are the packages that read experiment files: only they know HCL.
 var readers = []string{
-	"experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/load",
+	"experiments/eval", "experiments/files", "experiments/controllers", "experiments/matrix", "experiments/blocks",
+	"experiments/load",
 }
 
 // everywhere are leaf packages that every package may import: what describes
@@ -45,7 +46,7 @@ var rules = []struct {
 	{"cmd/", []string{"cmd/", "pipeline", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline/store", []string{"results"}},
 	{"pipeline/realise", append([]string{
-		"pipeline/store", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
+		"pipeline/store", "pipeline/realise/program", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
 	}, machines...)},
 	{"pipeline", append([]string{
 		"pipeline/", "stages$", "experiments", "results",
@@ -70,8 +71,13 @@ var rules = []struct {
 	{"experiments/matrix", []string{
 		"experiments$", "experiments/eval", "experiments/words", "results", "scheduler/control", "scheduler/workload",
 	}},
+	{"experiments/files", []string{"experiments$", "experiments/eval", "scheduler/workload"}},
+	{"experiments/controllers", []string{
+		"experiments$", "experiments/eval", "experiments/files", "experiments/matrix", "experiments/words", "results/record",
+		"results/tuning", "scheduler", "estimator",
+	}},
 	{"experiments/blocks", []string{"results/picture", "results/record",
-		"experiments$", "experiments/language", "experiments/eval", "experiments/matrix", "experiments/words",
+		"experiments$", "experiments/language", "experiments/eval", "experiments/matrix", "experiments/words", "experiments/files", "experiments/controllers",
 		"scheduler", "estimator", "hardware/engine", "hardware/launch", "hardware/market",
 	}},
 	{"experiments/check", []string{
@@ -207,14 +213,14 @@ func TestViewsTakeNoTextApart(t *testing.T) {
 // words are texts that happen to be the name of an engine, and mean something else: the half of a real cell that is its
 // simulation, and the block of recorded trials of a job.
 var words = map[string]string{
-	"experiments/blocks/job.go":      "recorded",
-	"experiments/blocks/recorded.go": "recorded",
-	"experiments/language/tune.go":   "recorded",
-	"pipeline/realise/describe.go":   "recorded",
-	"pipeline/realise/programs.go":   "recorded",
-	"results/record/layout.go":       "simulated",
-	"results/record/tables.go":       "simulated",
-	"stages/plot/fidelity.go":        "simulated",
+	"experiments/blocks/job.go":           "recorded",
+	"experiments/blocks/recorded.go":      "recorded",
+	"experiments/language/tune.go":        "recorded",
+	"pipeline/realise/describe.go":        "recorded",
+	"pipeline/realise/program/program.go": "recorded",
+	"results/record/layout.go":            "simulated",
+	"results/record/tables.go":            "simulated",
+	"stages/plot/fidelity.go":             "simulated",
 }
 
 // No package but an engine's own knows the name of an engine: the others ask the registry. Packages for tests may.

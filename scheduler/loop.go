@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/job"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -80,7 +81,7 @@ func newLoop(r Run, rules Rules) *loop {
 	l := &loop{
 		Run: r, rules: rules, machine: cluster.NewMachine(r.Cluster),
 		lives: make([]life, len(r.Jobs)), results: make([]Result, len(r.Jobs)),
-		byArrival: arrivalOrder(r.Jobs), open: len(r.Jobs),
+		byArrival: job.ByArrival(r.Jobs), open: len(r.Jobs),
 	}
 	l.queue = queue.New(len(r.Jobs), rules.Ends)
 	if l.Until <= 0 {

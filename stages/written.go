@@ -7,11 +7,17 @@ import (
 	"io"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 )
 
 // Durations are among the settings of policies.
-func init() { gob.Register(time.Duration(0)) }
+func init() {
+	gob.Register(time.Duration(0))
+	for _, life := range []market.Life{market.Exponential{}, market.Weibull{}, market.Bathtub{}, &market.Measured{}} {
+		gob.Register(life)
+	}
+}
 
 // written is a cell as it is written down for another process.
 type written struct {

@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/controllers"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/files"
+	"github.com/tfexp/tfexp/experiments/matrix"
 )
 
 // Decoder turns the blocks of one file into a Spec. Every method that decodes
 // a block returns false when the block has an error (which is reported) or
 // depends on something that has.
 type Decoder struct {
-	*eval.Reporter
+	files.Finder
 	root       *eval.Node
-	filename   string
-	dir        string // of the file, absolute
 	global     *eval.Env
 	lenient    bool
 	hostMemory int64 // bytes, cut to whole GiB, so that a reboot changes no key; 0 when it is not known
@@ -32,7 +33,7 @@ func New(
 	r *eval.Reporter, root *eval.Node, global *eval.Env, filename string, host experiments.HostFacts, lenient bool,
 ) *Decoder {
 	return &Decoder{
-		Reporter: r, root: root, global: global, filename: filename, dir: folder(filename),
+		Finder: files.Finder{Reporter: r, Filename: filename, Dir: folder(filename)}, root: root, global: global,
 		lenient: lenient, host: host, hostMemory: host.MemoryBytes &^ (1<<30 - 1),
 		traces: map[string]*traceFile{}, shown: map[*experiments.Trace]*rawTrace{},
 		tables: map[string]*measured{},
@@ -52,8 +53,16 @@ func (d *Decoder) Experiment() *experiments.Spec {
 		s.Records = eval.Get[string](a, "records")
 		s.Until = eval.Get[time.Duration](a, "until")
 	}
-	s.Adaptations = d.adaptations()
+	s.Adaptations = d.controllers().Adaptations(d.root, d.global)
 	return s
+}
+
+// controllers returns the decoder of what decides beside jobs.
+func (d *Decoder) controllers() *controllers.Decoder { return &controllers.Decoder{Finder: d.Finder} }
+
+// Tune decodes a tune block, but for the cells of its trials.
+func (d *Decoder) Tune(n *eval.Node, e *eval.Env) (*matrix.Tune, bool) {
+	return d.controllers().Tune(n, e)
 }
 
 // Views decodes what is asked of the cells: comparisons, pictures, thresholds.
@@ -71,14 +80,6 @@ func (d *Decoder) sole(kind string) *eval.Node {
 	}
 	s := d.root.Schema.Block(kind)
 	return &eval.Node{Schema: s, Args: s.Args}
-}
-
-// path makes a path of the file absolute.
-func (d *Decoder) path(p string) string {
-	if filepath.IsAbs(p) {
-		return filepath.Clean(p)
-	}
-	return filepath.Join(d.dir, p)
 }
 
 // folder is where relative paths of a file begin, absolute if possible.

@@ -64,7 +64,7 @@ func (d *Decoder) mount(text string) (launch.Mount, error) {
 	case !path.IsAbs(parts[1]) || path.Clean(parts[1]) == "/":
 		return m, fmt.Errorf("its target %q must be an absolute path below /", parts[1])
 	}
-	m = launch.Mount{Source: d.path(parts[0]), Target: path.Clean(parts[1]), ReadOnly: len(parts) == 3 && parts[2] == "ro"}
+	m = launch.Mount{Source: d.Absolute(parts[0]), Target: path.Clean(parts[1]), ReadOnly: len(parts) == 3 && parts[2] == "ro"}
 	if m.Target == "/tfexp" || strings.HasPrefix(m.Target, "/tfexp/") {
 		return m, fmt.Errorf("its target is under /tfexp, which is tfexp's own")
 	}

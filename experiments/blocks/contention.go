@@ -7,6 +7,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -53,7 +54,7 @@ func (d *Decoder) contention(n *eval.Node, e *eval.Env) (*experiments.Contention
 // fitContention fits the law to measurements. Its parameters are rounded to six
 // digits, which is more than they mean, so that keys hold on any machine.
 func (d *Decoder) fitContention(a *eval.Args) (estimator.Contention, bool) {
-	from, at := d.source(eval.Get[string](a, "file")), a.Node.Attr("file").Expr.Range()
+	from, at := d.Find(eval.Get[string](a, "file")), a.Node.Attr("file").Expr.Range()
 	var where []workload.Column
 	for _, w := range eval.Get[[]experiments.Setting](a, "where") {
 		where = append(where, workload.Column{Name: w.Name, Text: w.Value})
@@ -62,12 +63,12 @@ func (d *Decoder) fitContention(a *eval.Args) (estimator.Contention, bool) {
 		eval.Get[string](a, "cores_column"), eval.Get[string](a, "jobs_column"), eval.Get[string](a, "time_column"),
 	}
 	var rows [][]float64
-	_, err := readAll(from, func(text io.Reader) (err error) {
-		rows, err = workload.ReadColumns(from.shown, text, columns, where)
+	_, err := files.ReadAll(from, func(text io.Reader) (err error) {
+		rows, err = workload.ReadColumns(from.Shown, text, columns, where)
 		return err
 	})
 	if err != nil {
-		d.traceErrors(from, at, err)
+		d.FileErrors(from, at, err)
 		return estimator.Contention{}, false
 	}
 	crowds := make([]estimator.Crowd, len(rows))
@@ -78,7 +79,7 @@ func (d *Decoder) fitContention(a *eval.Args) (estimator.Contention, bool) {
 	}
 	law, err := estimator.FitContention(crowds)
 	if err != nil {
-		a.Fail(at, "Measurements that cannot be fitted", "%s has %s for the fit: %v.", from.shown,
+		a.Fail(at, "Measurements that cannot be fitted", "%s has %s for the fit: %v.", from.Shown,
 			words.Plural(len(rows), "row"), err)
 		return law, false
 	}

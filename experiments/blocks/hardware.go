@@ -225,7 +225,7 @@ func (d *Decoder) hostThreads() int {
 
 // blockOf returns a hardware block as its engine decodes it.
 func (d *Decoder) blockOf(a *eval.Args, nodes []*eval.Args) engine.Block {
-	b := engine.Block{Values: valuesOf(a), Base: d.path(".")}
+	b := engine.Block{Values: valuesOf(a), Base: d.Absolute(".")}
 	for _, na := range nodes {
 		b.Nodes = append(b.Nodes,
 			engine.NodeBlock{Name: na.Node.Label, Count: eval.Get[int](na, "count"), Values: valuesOf(na)})

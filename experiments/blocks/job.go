@@ -78,9 +78,9 @@ func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 		a.OK = a.OK && ok
 	default:
 		contractEnv(a)
-		j.Dir = d.path(eval.Get[string](a, "dir"))
+		j.Dir = d.Absolute(eval.Get[string](a, "dir"))
 		for _, f := range eval.Get[[]string](a, "files") {
-			j.Files = append(j.Files, d.path(f))
+			j.Files = append(j.Files, d.Absolute(f))
 		}
 	}
 }

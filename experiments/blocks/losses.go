@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -19,10 +20,10 @@ func (d *Decoder) losses(a *eval.Args) []float64 {
 	if !a.OK {
 		return nil
 	}
-	from, at := d.source(eval.Get[string](a, "losses")), a.Node.Attr("losses").Expr.Range()
+	from, at := d.Find(eval.Get[string](a, "losses")), a.Node.Attr("losses").Expr.Range()
 	var losses []float64
-	_, err := readAll(from, func(text io.Reader) error {
-		rows, err := workload.ReadColumns(from.shown, text, []string{eval.Get[string](a, "loss_column")}, nil)
+	_, err := files.ReadAll(from, func(text io.Reader) error {
+		rows, err := workload.ReadColumns(from.Shown, text, []string{eval.Get[string](a, "loss_column")}, nil)
 		for _, row := range rows {
 			losses = append(losses, row[0])
 		}
@@ -31,9 +32,9 @@ func (d *Decoder) losses(a *eval.Args) []float64 {
 	switch {
 	case err != nil:
 		a.OK = false
-		d.traceErrors(from, at, err)
+		d.FileErrors(from, at, err)
 	case len(losses) == 0:
-		a.Fail(at, "Table without rows", "%s has no losses.", from.shown)
+		a.Fail(at, "Table without rows", "%s has no losses.", from.Shown)
 	}
 	return losses
 }

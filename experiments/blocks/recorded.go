@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/results/record"
@@ -22,7 +23,7 @@ import (
 
 // measured is a table of measurements: the rows that a recorded block selects.
 type measured struct {
-	source
+	files.File
 	head   []string
 	rows   [][]string
 	digest string
@@ -47,12 +48,12 @@ func (d *Decoder) recordedArgs(n *eval.Node, e *eval.Env) (*eval.Args, *measured
 			}
 			if t.ok && !slices.Contains(t.head, column) {
 				a.Wrong(n.Attr(list).Expr.Range(), words.Nearest(column, t.head), "Unknown column",
-					"%s has no column %q; it has %s.", t.shown, column, strings.Join(t.head, ", "))
+					"%s has no column %q; it has %s.", t.Shown, column, strings.Join(t.head, ", "))
 			}
 		}
 	}
 	if t.ok && a.OK && len(t.rows) == 0 {
-		a.Fail(a.At("file"), "Table without rows", "No row of %s is selected.", t.shown)
+		a.Fail(a.At("file"), "Table without rows", "No row of %s is selected.", t.Shown)
 	}
 	a.OK = a.OK && t.ok
 	return a, t
@@ -60,8 +61,8 @@ func (d *Decoder) recordedArgs(n *eval.Node, e *eval.Env) (*eval.Args, *measured
 
 // measured reads a table, once for each selection of rows.
 func (d *Decoder) measured(a *eval.Args) *measured {
-	from, where := d.source(eval.Get[string](a, "file")), eval.Get[[]experiments.Setting](a, "where")
-	key := from.path
+	from, where := d.Find(eval.Get[string](a, "file")), eval.Get[[]experiments.Setting](a, "where")
+	key := from.Path
 	for _, w := range where {
 		key += "\x00" + w.Name + "\x00" + w.Value
 	}
@@ -69,10 +70,10 @@ func (d *Decoder) measured(a *eval.Args) *measured {
 		a.OK = a.OK && t.ok
 		return t
 	}
-	t := &measured{source: from}
+	t := &measured{File: from}
 	d.tables[key] = t
-	digest, err := readAll(from, func(text io.Reader) error {
-		_, err := workload.EachRow(from.shown, text, false, func(head []string) error {
+	digest, err := files.ReadAll(from, func(text io.Reader) error {
+		_, err := workload.EachRow(from.Shown, text, false, func(head []string) error {
 			t.head = slices.Clone(head)
 			return nil
 		}, func(_ int, row []string) error {
@@ -88,7 +89,7 @@ func (d *Decoder) measured(a *eval.Args) *measured {
 	})
 	if err != nil {
 		a.OK = false
-		d.traceErrors(from, a.At("file"), err)
+		d.FileErrors(from, a.At("file"), err)
 		return t
 	}
 	t.digest, t.ok = digest, true
@@ -147,7 +148,7 @@ func (d *Decoder) recorded(n *eval.Node, e *eval.Env, a *eval.Args, j *experimen
 	case !known:
 		rows = t.rows[:1]
 	case len(rows) == 0:
-		args.Fail(args.At("settings"), "Settings that were not measured", "%s has no row with these settings%s.", t.shown,
+		args.Fail(args.At("settings"), "Settings that were not measured", "%s has no row with these settings%s.", t.Shown,
 			e.Note())
 		a.OK = false
 		return
@@ -157,7 +158,7 @@ func (d *Decoder) recorded(n *eval.Node, e *eval.Env, a *eval.Args, j *experimen
 		a.OK = false
 		return
 	}
-	j.Recorded = &experiments.Recorded{File: t.path, Outcome: out}
+	j.Recorded = &experiments.Recorded{File: t.Path, Outcome: out}
 	j.Runtime = &experiments.Runtime{
 		Whole: true, SpeedUp: &workload.SpeedUp{Points: []workload.SpeedPoint{{Threads: max(j.Threads.Request, 1), Speed: 1}}},
 		Threads: max(j.Threads.Request, 1), Parallel: 1,
@@ -191,7 +192,7 @@ func (d *Decoder) outcome(n *eval.Node, e *eval.Env, t *measured, rows [][]strin
 		}
 		if name == "time" && mean != nil && (!(*mean >= 0) || *mean > MaxSeconds) {
 			d.Errorf(attr.Expr.Range(), "Value out of range", "time is %v s in a row of %s: times are from 0 to %v s.", *mean,
-				t.shown, MaxSeconds)
+				t.Shown, MaxSeconds)
 			return out, false
 		}
 		set[name](mean)
@@ -212,7 +213,7 @@ func (d *Decoder) meanOf(attr *hcl.Attribute, e *eval.Env, t *measured, rows [][
 		}
 		number, err := convert.Convert(v, cty.Number)
 		if err != nil {
-			d.Errorf(attr.Expr.Range(), "Wrong type", "%s must be a number; in a row of %s it is %s.", attr.Name, t.shown,
+			d.Errorf(attr.Expr.Range(), "Wrong type", "%s must be a number; in a row of %s it is %s.", attr.Name, t.Shown,
 				eval.Describe(v))
 			return nil, false
 		}
@@ -250,7 +251,7 @@ func (d *Decoder) Measured(job *eval.Node, e *eval.Env, names []string) [][]stri
 		values := make([]string, len(names))
 		for i, c := range columns {
 			if c >= 0 {
-				values[i] = canonical(r[c])
+				values[i] = eval.Canonical(r[c])
 			}
 		}
 		if key := strings.Join(values, "\x00"); !seen[key] {
@@ -259,15 +260,6 @@ func (d *Decoder) Measured(job *eval.Node, e *eval.Env, names []string) [][]stri
 		}
 	}
 	return out
-}
-
-// canonical is a text of a table as the language shows it: numbers in one form.
-func canonical(s string) string {
-	s = strings.TrimSpace(s)
-	if f, err := strconv.ParseFloat(s, 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
-		return eval.Display(cty.NumberFloatVal(f))
-	}
-	return s
 }
 
 // RecordedSettings are the settings by which a job with recorded outcomes chooses

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -95,24 +96,24 @@ func (d *Decoder) runtimeLaw(a *eval.Args) (*experiments.Runtime, bool) {
 // timesFile reads a table of run times: the mean of the rows of each number
 // of threads.
 func (d *Decoder) timesFile(a *eval.Args) []eval.ThreadTime {
-	from, at := d.source(eval.Get[string](a, "file")), a.Node.Attr("file").Expr.Range()
+	from, at := d.Find(eval.Get[string](a, "file")), a.Node.Attr("file").Expr.Range()
 	var where []workload.Column
 	for _, w := range eval.Get[[]experiments.Setting](a, "where") {
 		where = append(where, workload.Column{Name: w.Name, Text: w.Value})
 	}
 	var rows [][]float64
-	_, err := readAll(from, func(text io.Reader) (err error) {
-		rows, err = workload.ReadColumns(from.shown, text,
+	_, err := files.ReadAll(from, func(text io.Reader) (err error) {
+		rows, err = workload.ReadColumns(from.Shown, text,
 			[]string{eval.Get[string](a, "threads_column"), eval.Get[string](a, "time_column")}, where)
 		return err
 	})
 	switch {
 	case err != nil:
 		a.OK = false
-		d.traceErrors(from, at, err)
+		d.FileErrors(from, at, err)
 		return nil
 	case len(rows) == 0:
-		a.Fail(at, "Table without rows", "No row of %s is selected.", from.shown)
+		a.Fail(at, "Table without rows", "No row of %s is selected.", from.Shown)
 		return nil
 	}
 	slices.SortStableFunc(rows, func(x, y []float64) int { return cmp.Compare(x[0], y[0]) })
@@ -126,7 +127,7 @@ func (d *Decoder) timesFile(a *eval.Args) []eval.ThreadTime {
 		if threads != math.Trunc(threads) || threads > schema.MaxThreads || sum/float64(n) > MaxSeconds {
 			a.Fail(at, "Value out of range",
 				"%s has %v seconds on %v threads: threads are a whole number up to %d, and times at most %v s.",
-				from.shown, sum/float64(n), threads, schema.MaxThreads, MaxSeconds)
+				from.Shown, sum/float64(n), threads, schema.MaxThreads, MaxSeconds)
 			return nil
 		}
 		times = append(times,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -99,10 +100,10 @@ type tableRow struct {
 // table reads columns of a file: those of the first list of which the file has all. It
 // returns which that was.
 func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []tableRow, which int, ok bool) {
-	from := d.source(m.File)
+	from := d.Find(m.File)
 	var head, wanted []int
 	which = -1
-	digest, err := readAll(from, func(text io.Reader) error {
+	digest, err := files.ReadAll(from, func(text io.Reader) error {
 		in := csv.NewReader(text)
 		in.TrimLeadingSpace = true
 		names, err := in.Read()
@@ -152,10 +153,10 @@ func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ..
 	switch {
 	case err != nil:
 		na.OK = false
-		d.traceErrors(from, at, err)
+		d.FileErrors(from, at, err)
 		return nil, 0, false
 	case len(rows) == 0:
-		na.Fail(at, "Table without rows", "No row of %s is selected.", from.shown)
+		na.Fail(at, "Table without rows", "No row of %s is selected.", from.Shown)
 		return nil, 0, false
 	}
 	return rows, which, true
@@ -177,7 +178,7 @@ func places(head, names []string) []int {
 // wrongLine reports an error at a line of a model's file.
 func (d *Decoder) wrongLine(na *eval.Args, m eval.Model, line int, summary, detail string, values ...any) {
 	na.OK = false
-	d.atLine(d.source(m.File), line, summary, fmt.Sprintf(detail, values...))
+	d.LineError(d.Find(m.File), line, summary, fmt.Sprintf(detail, values...))
 }
 
 // timed is a value that holds from an instant on.
@@ -240,7 +241,7 @@ func (d *Decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.M
 			}
 			times, survivals = append(times, time.Duration(t*1e9)), append(survivals, s)
 			if _, err := market.NewMeasured(m.File, times, survivals); err != nil {
-				d.wrongLine(na, m, r.line, "Not a survival curve", "%s", sentence(err.Error()))
+				d.wrongLine(na, m, r.line, "Not a survival curve", "%s", files.Sentence(err.Error()))
 				return nil, false
 			}
 			continue
@@ -260,7 +261,7 @@ func (d *Decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.M
 		curve, err = market.KaplanMeier(m.File, seen)
 	}
 	if err != nil {
-		na.Fail(at, "Not a survival curve", "%s", sentence(err.Error()))
+		na.Fail(at, "Not a survival curve", "%s", files.Sentence(err.Error()))
 		return nil, false
 	}
 	return curve, true
@@ -281,7 +282,7 @@ func (d *Decoder) price(na *eval.Args, arg string, t *market.Terms, in string, n
 			p.Times, p.PerHour = append(p.Times, r.at), append(p.PerHour, r.value)
 		}
 		if err := p.Check(); err != nil {
-			na.Fail(at, "Not a price", "%s", sentence(err.Error()))
+			na.Fail(at, "Not a price", "%s", files.Sentence(err.Error()))
 		}
 		return p
 	case "catalogue":
@@ -316,11 +317,11 @@ func (d *Decoder) catalogue(
 		}
 	}
 	if !slices.Contains(regions, t.Region) {
-		na.Fail(na.At("region"), "Unknown region", "%s has no region %q; it has %s.", d.source(m.File).shown, t.Region,
+		na.Fail(na.At("region"), "Unknown region", "%s has no region %q; it has %s.", d.Find(m.File).Shown, t.Region,
 			strings.Join(regions, ", "))
 	} else {
 		na.Fail(at, "No such price", "%s has no price of the type %q in the region %q on the market %q.",
-			d.source(m.File).shown, kind, t.Region, in)
+			d.Find(m.File).Shown, kind, t.Region, in)
 	}
 	return market.Fixed(0)
 }

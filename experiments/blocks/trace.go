@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/scheduler"
@@ -19,7 +20,7 @@ import (
 // rawTrace is a trace whose job blocks are known by name only.
 type rawTrace struct {
 	*experiments.Trace
-	source
+	files.File
 	jobs  []string // job blocks that are used
 	block []int32  // of each job: an index of jobs, or -1
 }
@@ -37,9 +38,9 @@ func (d *Decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 	if !a.OK {
 		return nil, false
 	}
-	from := d.source(eval.Get[string](a, "file"))
-	t := &rawTrace{source: from, Trace: &experiments.Trace{
-		File: from.path, Format: traceFormat(a), Range: eval.RangeOf(n.Attr("file").Expr.Range()),
+	from := d.Find(eval.Get[string](a, "file"))
+	t := &rawTrace{File: from, Trace: &experiments.Trace{
+		File: from.Path, Format: traceFormat(a), Range: eval.RangeOf(n.Attr("file").Expr.Range()),
 	}}
 	if t.Format == nil {
 		return nil, false
@@ -104,7 +105,7 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args) *traceFile {
 	options := formats.Options{Lenient: d.lenient, Args: a.Values}
 	var err error
 	if f.trace, f.digest, err = readTraceFile(t, options); err != nil {
-		d.traceErrors(t.source, a.Node.Attr("file").Expr.Range(), err)
+		d.FileErrors(t.File, a.Node.Attr("file").Expr.Range(), err)
 		return f
 	}
 	shape := workload.Shape{
@@ -115,15 +116,15 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args) *traceFile {
 		ThreadsPerProcessor: eval.Get[int](a, "threads_per_processor"),
 	}
 	if err := shape.Apply(&f.trace); err != nil {
-		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace out of range", "%s: %v.", t.shown, err)
+		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace out of range", "%s: %v.", t.Shown, err)
 		return f
 	}
 	switch n := len(f.trace.Jobs); {
 	case n == 0:
-		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace without jobs", "There is no job in %s.", t.shown)
+		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace without jobs", "There is no job in %s.", t.Shown)
 	case n > schema.MaxJobs:
 		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace too large",
-			"%s has %d jobs; the most is %d. Use limit to take only the first.", t.shown, n, schema.MaxJobs)
+			"%s has %d jobs; the most is %d. Use limit to take only the first.", t.Shown, n, schema.MaxJobs)
 	default:
 		f.ok = true
 	}
@@ -131,8 +132,8 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args) *traceFile {
 }
 
 func readTraceFile(t *rawTrace, o formats.Options) (trace workload.Trace, digest string, err error) {
-	digest, err = readAll(t.source, func(text io.Reader) (err error) {
-		trace, err = t.Format.Read(t.shown, text, o)
+	digest, err = files.ReadAll(t.File, func(text io.Reader) (err error) {
+		trace, err = t.Format.Read(t.Shown, text, o)
 		return err
 	})
 	return trace, digest, err
@@ -216,7 +217,7 @@ func (d *Decoder) mapJobs(t *rawTrace, a *eval.Args) bool {
 			continue
 		}
 		if missing++; missing <= workload.MaxErrors {
-			d.atLine(t.source, int(t.Lines[i]), "Job without a block", fmt.Sprintf(
+			d.LineError(t.File, int(t.Lines[i]), "Job without a block", fmt.Sprintf(
 				"The trace has no run time for %q, and no job block stands for it: name one in jobs = { %q = job.<name> }.",
 				j.Name, j.Class))
 		}
@@ -229,7 +230,7 @@ func (d *Decoder) mapJobs(t *rawTrace, a *eval.Args) bool {
 		if !blocks.used[entry.Key] {
 			near := words.Nearest(entry.Key, slices.Sorted(maps.Keys(blocks.classes)))
 			d.Suggest(a.At("jobs"), near, fmt.Sprintf("Unknown job %q", entry.Key),
-				"The trace %s has no job and no class of jobs with the name %q.", t.shown, entry.Key)
+				"The trace %s has no job and no class of jobs with the name %q.", t.Shown, entry.Key)
 			good = false
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/matrix"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/words"
@@ -191,21 +192,21 @@ func (d *Decoder) checkResizeBeside(a *eval.Args, name string, w *draft) {
 
 // instants reads the arrivals of a submit block from a column of a file.
 func (d *Decoder) instants(a *eval.Args) (instants []time.Duration, leftOut string) {
-	from, at := d.source(eval.Get[string](a, "at_file")), a.Node.Attr("at_file").Expr.Range()
+	from, at := d.Find(eval.Get[string](a, "at_file")), a.Node.Attr("at_file").Expr.Range()
 	var skipped []error
-	_, err := readAll(from, func(text io.Reader) (err error) {
-		instants, skipped, err = workload.ReadInstants(from.shown, text, eval.Get[string](a, "at_column"), d.lenient)
+	_, err := files.ReadAll(from, func(text io.Reader) (err error) {
+		instants, skipped, err = workload.ReadInstants(from.Shown, text, eval.Get[string](a, "at_column"), d.lenient)
 		return err
 	})
 	switch {
 	case err != nil:
 		a.OK = false
-		d.traceErrors(from, at, err)
+		d.FileErrors(from, at, err)
 	case len(instants) == 0 || len(instants) > schema.MaxJobs:
-		a.Fail(at, "Value out of range", "%s has %s; there must be from 1 to %d.", from.shown,
+		a.Fail(at, "Value out of range", "%s has %s; there must be from 1 to %d.", from.Shown,
 			words.Plural(len(instants), "instant"), schema.MaxJobs)
 	case len(skipped) > 0:
-		leftOut = fmt.Sprintf("%s has %s, left out", filepath.Base(from.path), experiments.Malformed(skipped))
+		leftOut = fmt.Sprintf("%s has %s, left out", filepath.Base(from.Path), experiments.Malformed(skipped))
 	}
 	return instants, leftOut
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -44,7 +43,7 @@ type Options struct {
 	Checkpoints []*Checkpoint
 	// Fleet is the servers of nodes that come and go, which are nodes of Cluster; nil
 	// when all stand.
-	Fleet   *market.Fleet
+	Fleet   Fleet
 	Cluster scheduler.Cluster
 	// Lacks says what the engine is told not to be able to do.
 	Lacks scheduler.Capabilities

@@ -9,6 +9,19 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
+// Fleet says when servers come and go, in virtual time.
+type Fleet interface {
+	// Acquire asks for a server of a node; nil when none can be had any more.
+	Acquire(node int, now time.Duration) *scheduler.Server
+	Release(node int)
+	// Next returns the instant of the next news, and Never without any; Take adds what
+	// has happened up to now to news.
+	Next() time.Duration
+	Take(now time.Duration, news []scheduler.Notice) []scheduler.Notice
+	// Between returns the mean time to the loss of one of some nodes.
+	Between(nodes []int) time.Duration
+}
+
 // Acquire implements scheduler.Provider.
 func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 	if e.opts.Fleet == nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -35,7 +36,7 @@ func hardwareLines(h *experiments.Hardware) []string {
 		k.Add(fmt.Sprintf("hardware.node.%d", i), text)
 	}
 	k.Append(serverLines(h))
-	k.Append(settingsLines(h))
+	k.Append(program.SettingsLines(h))
 	if !h.Real() {
 		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
 		if h.Contention != nil {
@@ -264,7 +265,7 @@ func describeWorkload(c experiments.Cell) record.Named {
 			what = s.Job.Command[0]
 		}
 		parts = append(parts, fmt.Sprintf("%d × %s (%s, %s, %s), %s", s.Count, s.Job.Name, what,
-			plural(length(s.Job), strings.TrimSuffix(lengthUnit(s.Job), "s")),
+			plural(program.Length(s.Job), strings.TrimSuffix(program.LengthUnit(s.Job), "s")),
 			plural(s.Job.Threads.Request, "thread"), arrivalText(s.Arrivals)))
 	}
 	return record.Named{Summary: strings.Join(parts, "; ")}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/estimate"
 )
@@ -109,7 +110,7 @@ func (x *Experiment) distinguishing() map[string]string {
 
 // formAddress distinguishes the forms of job blocks: by their samples and length.
 func (x *Experiment) formAddress(j *experiments.Job) string {
-	return fmt.Sprint(x.profileHash(j), " ", length(j))
+	return fmt.Sprint(x.profileHash(j), " ", program.Length(j))
 }
 
 // SampleRows are the rows of samples.csv: what was measured of each job.
@@ -184,7 +185,7 @@ func (x *Experiment) fit(j *experiments.Job, model string) fit {
 	name, kind := x.identityOf(j)
 	var f fit
 	f.estimate, f.row, f.err = estimate.Fit(estimate.Job{
-		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: length(j),
+		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: program.Length(j),
 		Model: model, Level: x.spec.Estimate.Level, Samples: samples,
 		Identity: name, Kind: kind, History: x.history,
 		Resource: estimator.Resource{

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 )
 
@@ -22,9 +23,9 @@ import (
 type Experiment struct {
 	spec     *experiments.Spec
 	host     hardware.Machine
-	programs *programs
+	programs *program.Programs
 	// places has the jobs whose hardware is not simply this machine.
-	places map[*experiments.Job]*place
+	places map[*experiments.Job]*program.Place
 
 	// cells are the points of the matrix with their replicates, in the order of
 	// the file.
@@ -58,12 +59,11 @@ type Experiment struct {
 
 // New prepares an experiment for a machine.
 func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
-	spec, places := placedJobs(spec)
-	programs, err := newPrograms(spec.File)
+	spec, places := program.Placed(spec)
+	programs, err := program.New(spec.File, places)
 	if err != nil {
 		return nil, err
 	}
-	programs.places = places
 	x := &Experiment{
 		spec: spec, host: host, programs: programs, places: places,
 		families:   map[string][]int{},

@@ -8,12 +8,13 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/program"
 )
 
 // given is the work of a job whose run time the file gives, with the epoch
 // time that was drawn for it.
 func given(j *experiments.Job, epoch time.Duration) simulated.Scaling {
-	rt, epochs := j.Runtime, length(j)
+	rt, epochs := j.Runtime, program.Length(j)
 	if rt.Whole {
 		epochs = 1
 	}
@@ -22,7 +23,7 @@ func given(j *experiments.Job, epoch time.Duration) simulated.Scaling {
 
 // untilTarget is the same, up to its target loss.
 func untilTarget(j *experiments.Job, epoch time.Duration) simulated.Scaling {
-	if j.Done() == length(j) {
+	if j.Done() == program.Length(j) {
 		return given(j, epoch)
 	}
 	return training(j, j.Done(), epoch)

@@ -80,7 +80,7 @@ func (*Experiment) PastJob(description, block string) (name, kind string, length
 // identityOf is the identity of a job of the plan.
 func (x *Experiment) identityOf(j *experiments.Job) (name, kind string) {
 	var k store.Key
-	k.Append(x.programs.describe(j))
+	k.Append(x.programs.Describe(j))
 	name, kind, _ = x.PastJob(k.Description(), j.Name)
 	return name, kind
 }

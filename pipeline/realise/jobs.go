@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
@@ -231,7 +232,7 @@ func (x *Experiment) fitted(h *experiments.Hardware, r realisation) []time.Durat
 	for k, j := range r.blocks {
 		if x.sampled(h, j) {
 			if est, ok := x.estimateOf(j); ok {
-				ofBlock[k] = seconds(est.Predict(length(j), x.spec.Estimate.Level).Seconds)
+				ofBlock[k] = seconds(est.Predict(program.Length(j), x.spec.Estimate.Level).Seconds)
 				continue
 			}
 		}

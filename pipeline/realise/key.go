@@ -69,7 +69,7 @@ func (c *Cell) jobLines() []string {
 		add(alternativeLines(c.Hardware, j))
 	}
 	for _, j := range jobsOf(c.point) {
-		lines := c.x.programs.describe(j)
+		lines := c.x.programs.Describe(j)
 		if !c.Hardware.Real() {
 			lines = append(slices.Clone(lines), c.x.runtimeLines(c.Hardware, j)...)
 		}

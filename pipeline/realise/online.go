@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -21,7 +22,7 @@ func (c *Cell) online(r realisation) *stages.Online {
 	ready := make([]bool, len(r.blocks)) // the run time of the block is known
 	for k, j := range r.blocks {
 		b := &o.Blocks[k]
-		b.Threads, b.Length, ready[k] = j.Threads.Request, length(j), j.Runtime != nil
+		b.Threads, b.Length, ready[k] = j.Threads.Request, program.Length(j), j.Runtime != nil
 		if c.Policy.Estimates == "loss_curve" {
 			b.Target = j.TargetLoss
 			if j.Runtime != nil && !c.Hardware.Real() {
@@ -39,7 +40,7 @@ func (c *Cell) online(r realisation) *stages.Online {
 		if _, traced := r.runTime(n); traced || k < 0 || r.alternativesAt(alternatives, n) != nil || !ready[k] {
 			continue
 		}
-		o.Units[n] = length(r.blocks[k])
+		o.Units[n] = program.Length(r.blocks[k])
 		if !c.Hardware.Real() {
 			o.Units[n] = r.blocks[k].Done()
 		}

@@ -3,6 +3,7 @@ package realise
 import (
 	"slices"
 
+	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -28,7 +29,7 @@ func (x *Experiment) Plan() record.Plan {
 	for _, c := range spec.Cells {
 		for _, s := range c.Workload.Submits {
 			j := s.Job
-			t := record.Target{Class: j.Name, Loss: j.TargetLoss, Units: length(j), Steps: j.Steps > 0}
+			t := record.Target{Class: j.Name, Loss: j.TargetLoss, Units: program.Length(j), Steps: j.Steps > 0}
 			if t.Loss > 0 && !slices.Contains(p.Targets, t) {
 				p.Targets = append(p.Targets, t)
 			}

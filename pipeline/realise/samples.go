@@ -10,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -22,7 +23,7 @@ type Unit struct {
 }
 
 // Length is the whole job, in epochs or steps.
-func (u *Unit) Length() int { return length(u.job) }
+func (u *Unit) Length() int { return program.Length(u.job) }
 
 // Estimate is the fitted estimate of the job, if its samples are known.
 func (u *Unit) Estimate() (estimator.Estimate, bool) { return u.x.estimateOf(u.job) }
@@ -110,14 +111,14 @@ func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *Unit
 		Name: blockName(j), Block: blockName(j), Key: key.Description(), Hash: hash, Job: j.Name,
 		Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 		GPUs: j.GPUs, GPUType: x.gpuType(j), Steps: j.Steps > 0, Pick: pick(j.TimeWriter),
-		Lengths: sampleLengths(length(j), x.spec.Profile), Repeats: x.spec.Profile.Repeats,
+		Lengths: sampleLengths(program.Length(j), x.spec.Profile), Repeats: x.spec.Profile.Repeats,
 		Engine: engine.Local(),
 		Launch: func(name string, length int, logs, scratch string) launch.Job {
-			return x.programs.launch(j, name, length, Folders{logs, scratch})
+			return x.programs.Launch(j, name, length, program.Folders{logs, scratch})
 		},
 	}}
 	if in := x.places[j]; in != nil {
-		u.Engine, u.Hardware = in.on.Kind(), in.on.ForEngine()
+		u.Engine, u.Hardware = in.On.Kind(), in.On.ForEngine()
 	}
 	return u
 }
@@ -235,13 +236,13 @@ func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
 	k := store.NewKey(stages.Writer(stages.Samples))
 	k.Append(x.hostLines())
 	k.Add("profile.measures", "start-up, units, save, launch, pause, resume, resize")
-	k.Addf("profile.lengths", "%v %s", sampleLengths(length(j), x.spec.Profile), lengthUnit(j))
+	k.Addf("profile.lengths", "%v %s", sampleLengths(program.Length(j), x.spec.Profile), program.LengthUnit(j))
 	k.Addf("profile.repeats", "%d", x.spec.Profile.Repeats)
 	if b := x.spec.Profile.Budget; b > 0 {
 		k.Addf("profile.budget", "%g", b)
 	}
-	k.Append(x.programs.source(j))
-	k.Append(held(j))
+	k.Append(x.programs.Source(j))
+	k.Append(program.Held(j))
 	if j.TimeWriter != "" && j.TimeWriter != "last" {
 		k.Add("job."+j.Name+".time_writer", j.TimeWriter)
 	}
@@ -252,8 +253,8 @@ func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
 // program and the lengths, but not the threads.
 func (x *Experiment) family(j *experiments.Job) string {
 	var k store.Key
-	k.Append(x.programs.source(j))
-	k.Addf("lengths", "%v %s, gpus %d, nodes %d", sampleLengths(length(j), x.spec.Profile), lengthUnit(j), j.GPUs, j.Nodes)
+	k.Append(x.programs.Source(j))
+	k.Addf("lengths", "%v %s, gpus %d, nodes %d", sampleLengths(program.Length(j), x.spec.Profile), program.LengthUnit(j), j.GPUs, j.Nodes)
 	return k.Description()
 }
 

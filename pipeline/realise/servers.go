@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/store"
 )
 
@@ -22,7 +23,7 @@ func (c *Cell) checkpoints(r realisation) []*simulated.Checkpoint {
 		}
 		some = true
 		s := &simulated.Checkpoint{
-			Every: j.Checkpoint.Every, Share: float64(j.Checkpoint.Units) / float64(length(j)),
+			Every: j.Checkpoint.Every, Share: float64(j.Checkpoint.Units) / float64(program.Length(j)),
 			Cost: j.Checkpoint.Cost, Restore: j.Checkpoint.Restore,
 		}
 		switch j.Checkpoint.Rule {

@@ -10,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -71,7 +72,7 @@ func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
 	task.Launches = make([]launch.Job, len(r.jobs))
 	for n, j := range r.jobs {
 		block := r.blocks[r.block[n]] // real jobs have a block each
-		task.Launches[n] = c.x.programs.launch(block, j.Name, length(block), Folders{task.Logs, dirs.Scratch})
+		task.Launches[n] = c.x.programs.Launch(block, j.Name, program.Length(block), program.Folders{task.Logs, dirs.Scratch})
 		if every := c.interval(block); every != "" {
 			task.Launches[n].Env = append(task.Launches[n].Env, contract.EnvCheckpointEvery+"="+every)
 		}

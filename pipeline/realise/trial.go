@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
@@ -57,7 +58,7 @@ func (x *Experiment) placeTrial(c *experiments.Cell) {
 	if !c.Hardware.Real() || c.Hardware.Kind().Here {
 		return
 	}
-	placed, places := placedJobs(&experiments.Spec{Cells: []experiments.Cell{*c}})
+	placed, places := program.Placed(&experiments.Spec{Cells: []experiments.Cell{*c}})
 	*c = placed.Cells[0]
 	for j, p := range places {
 		x.places[j] = p
@@ -86,7 +87,7 @@ func (c *Cell) trial() *stages.Trial {
 		return nil
 	}
 	j := c.Workload.Submits[0].Job
-	out := &stages.Trial{Tuning: c.x.spec.Tunings[t.Tuning].Tuning, Units: length(j)}
+	out := &stages.Trial{Tuning: c.x.spec.Tunings[t.Tuning].Tuning, Units: program.Length(j)}
 	if j.Recorded != nil {
 		out.Recorded = &j.Recorded.Outcome
 	}

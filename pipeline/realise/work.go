@@ -8,6 +8,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -86,7 +87,7 @@ func (x *Experiment) workOf(j *experiments.Job) (simulated.Scaling, error) {
 			fmt.Errorf("%w of the run time of job %s: its samples failed", stages.ErrNoEstimate, j.Name)
 	}
 	w := simulated.Scaling{
-		Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(length(j))),
+		Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(program.Length(j))),
 		Threads: j.Threads.Request, Parallel: 1,
 	}
 	if est.Curve != (estimator.Curve{}) {

@@ -1,4 +1,6 @@
-package blocks
+// Package files reads the files that an experiment names, and reports errors at
+// their lines.
+package files
 
 import (
 	"bytes"
@@ -15,33 +17,49 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// source is a file that an experiment reads.
-type source struct {
-	path  string // absolute
-	shown string // in messages
+// File is a file that an experiment reads.
+type File struct {
+	Path  string // absolute
+	Shown string // in messages
 }
 
-// source finds a file by its name in the experiment.
-func (d *Decoder) source(name string) source {
-	if filepath.IsAbs(name) {
-		return source{path: filepath.Clean(name), shown: name}
+// Finder finds the files that an experiment file names.
+type Finder struct {
+	*eval.Reporter
+	// Filename is the experiment file, and Dir its folder, absolute.
+	Filename, Dir string
+}
+
+// Absolute makes a path of the file absolute.
+func (d Finder) Absolute(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
 	}
-	return source{path: d.path(name), shown: filepath.Join(filepath.Dir(d.filename), name)}
+	return filepath.Join(d.Dir, p)
 }
 
-// readAll has a file read, unpacked, and returns the digest of its content.
-func readAll(s source, read func(io.Reader) error) (digest string, err error) {
-	f, err := os.Open(s.path)
+// Find finds a file by its name in the experiment.
+func (d Finder) Find(name string) File {
+	if filepath.IsAbs(name) {
+		return File{Path: filepath.Clean(name), Shown: name}
+	}
+	return File{Path: d.Absolute(name), Shown: filepath.Join(filepath.Dir(d.Filename), name)}
+}
+
+// ReadAll has a file read, unpacked, and returns the digest of its content.
+func ReadAll(s File, read func(io.Reader) error) (digest string, err error) {
+	f, err := os.Open(s.Path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	hash := sha256.New()
 	all := io.TeeReader(f, hash)
-	text, err := unpack(s.path, all)
+	text, err := unpack(s.Path, all)
 	if err != nil {
 		return "", err
 	}
@@ -62,39 +80,35 @@ func unpack(name string, r io.Reader) (io.Reader, error) {
 	return gzip.NewReader(r)
 }
 
-// traceErrors reports what is wrong with a file: each malformed line at its
+// FileErrors reports what is wrong with a file: each malformed line at its
 // place in it.
-func (d *Decoder) traceErrors(t source, at hcl.Range, err error) {
+func (d Finder) FileErrors(t File, at hcl.Range, err error) {
 	lines := experiments.LineErrors(err)
 	for i, l := range lines {
-		detail := sentence(l.Err.Error())
+		detail := Sentence(l.Err.Error())
 		if i == workload.MaxErrors-1 {
 			detail += " Reading stopped here; there may be more."
 		}
-		d.atLine(t, l.Line, "Malformed line", detail)
+		d.LineError(t, l.Line, "Malformed line", detail)
 	}
 	switch {
 	case len(lines) > 0:
 	case errors.Is(err, fs.ErrNotExist):
-		d.Errorf(at, "Cannot read the file", "There is no file %s.", t.shown)
+		d.Errorf(at, "Cannot read the file", "There is no file %s.", t.Shown)
 	default:
 		d.Errorf(at, "Cannot read the file", "%v.", err)
 	}
 }
 
-func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
+// Sentence makes a sentence of a phrase.
+func Sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
-// AtLine reports an error at a line of a trace's file.
-func (d *Decoder) AtLine(t *experiments.Trace, line int, summary, detail string) {
-	d.atLine(d.shown[t].source, line, summary, detail)
-}
-
-// atLine reports an error at a line of a file, which is read again to show it.
-func (d *Decoder) atLine(t source, line int, summary, detail string) {
-	if d.Files[t.shown] == nil {
-		d.Files[t.shown] = &hcl.File{Bytes: wholeFile(t.path)}
+// LineError reports an error at a line of a file, which is read again to show it.
+func (d Finder) LineError(t File, line int, summary, detail string) {
+	if d.Files[t.Shown] == nil {
+		d.Files[t.Shown] = &hcl.File{Bytes: wholeFile(t.Path)}
 	}
-	text, from := d.Files[t.shown].Bytes, 0
+	text, from := d.Files[t.Shown].Bytes, 0
 	for range line - 1 {
 		i := bytes.IndexByte(text[from:], '\n')
 		if i < 0 {
@@ -108,7 +122,7 @@ func (d *Decoder) atLine(t source, line int, summary, detail string) {
 	}
 	length = len(bytes.TrimRight(text[from:from+length], "\r"))
 	at := experiments.Range{
-		File:  t.shown,
+		File:  t.Shown,
 		Start: experiments.Pos{Line: line, Column: 1, Byte: from},
 		End:   experiments.Pos{Line: line, Column: 1 + length, Byte: from + length},
 	}

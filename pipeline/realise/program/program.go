@@ -1,4 +1,6 @@
-package realise
+// Package program knows the programs of jobs: how they are launched, where they
+// run, and what their results depend on.
+package program
 
 import (
 	"crypto/sha256"
@@ -19,19 +21,21 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 )
 
-// programs knows how the jobs of an experiment are launched, and what their
+// Programs knows how the jobs of an experiment are launched, and what their
 // programs depend on. The descriptions are made once for each job block.
-type programs struct {
+type Programs struct {
 	self    string // tfexp's own path, for the built-in trainers
 	base    string // the experiment's folder
 	lines   map[*experiments.Job][]string
 	sources map[*experiments.Job][]string
 	digests map[string]string // path → SHA-256 of its content
 	// places has the jobs whose hardware is not simply this machine.
-	places map[*experiments.Job]*place
+	places map[*experiments.Job]*Place
 }
 
-func newPrograms(file string) (*programs, error) {
+// New returns what knows the programs of an experiment file. places has the jobs whose
+// hardware is not simply this machine.
+func New(file string, places map[*experiments.Job]*Place) (*Programs, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find tfexp's own program: %w", err)
@@ -40,30 +44,30 @@ func newPrograms(file string) (*programs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the experiment's folder: %w", err)
 	}
-	return &programs{
-		self: self, base: base, digests: map[string]string{},
+	return &Programs{
+		self: self, base: base, places: places, digests: map[string]string{},
 		lines: map[*experiments.Job][]string{}, sources: map[*experiments.Job][]string{},
 	}, nil
 }
 
-// describe returns the key lines of a job: its program and its length.
-func (p *programs) describe(j *experiments.Job) []string {
+// Describe returns the key lines of a job: its program and its length.
+func (p *Programs) Describe(j *experiments.Job) []string {
 	var k store.Key
 	k.Append(p.program(j))
-	k.Add("job."+j.Name+"."+lengthUnit(j), strconv.Itoa(length(j)))
+	k.Add("job."+j.Name+"."+LengthUnit(j), strconv.Itoa(Length(j)))
 	return k.Lines()
 }
 
 // program returns the key lines of what a job runs, at any length: its program
 // with the content of its files, and its request.
-func (p *programs) program(j *experiments.Job) []string {
+func (p *Programs) program(j *experiments.Job) []string {
 	if l, ok := p.lines[j]; ok {
 		return l
 	}
 	var k store.Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
-	k.Append(p.source(j))
-	k.Append(held(j))
+	k.Append(p.Source(j))
+	k.Append(Held(j))
 	if j.Malleable {
 		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)
 	}
@@ -83,9 +87,9 @@ func (p *programs) program(j *experiments.Job) []string {
 	return k.Lines()
 }
 
-// source returns the key lines of a job's program alone: what it is, and the
+// Source returns the key lines of a job's program alone: what it is, and the
 // content of its files.
-func (p *programs) source(j *experiments.Job) []string {
+func (p *Programs) Source(j *experiments.Job) []string {
 	if l, ok := p.sources[j]; ok {
 		return l
 	}
@@ -120,8 +124,8 @@ func (p *programs) source(j *experiments.Job) []string {
 	return k.Lines()
 }
 
-// held returns the key lines of what a job holds while it runs.
-func held(j *experiments.Job) []string {
+// Held returns the key lines of what a job holds while it runs.
+func Held(j *experiments.Job) []string {
 	var k store.Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	k.Addf(label("threads"), "%d (inter %d, intra %d)", j.Threads.Request, j.Threads.Inter, j.Threads.Intra)
@@ -143,7 +147,7 @@ func held(j *experiments.Job) []string {
 
 // place writes a path relative to the experiment's folder where it is below
 // it, so that a folder that was moved or cloned runs nothing again.
-func (p *programs) place(path string) string {
+func (p *Programs) place(path string) string {
 	if rel, err := filepath.Rel(p.base, path); err == nil && filepath.IsLocal(rel) {
 		return rel
 	}
@@ -152,7 +156,7 @@ func (p *programs) place(path string) string {
 
 // inputs are the files that a command job depends on: its program, arguments
 // that name a file, and the files that it declares.
-func (p *programs) inputs(j *experiments.Job) []string {
+func (p *Programs) inputs(j *experiments.Job) []string {
 	var files []string
 	seen := map[string]bool{}
 	add := func(path string) {
@@ -185,7 +189,7 @@ func (p *programs) inputs(j *experiments.Job) []string {
 }
 
 // digest returns the SHA-256 of a file's content, or why it cannot be read.
-func (p *programs) digest(path string) string {
+func (p *Programs) digest(path string) string {
 	if d, ok := p.digests[path]; ok {
 		return d
 	}
@@ -201,9 +205,9 @@ func (p *programs) digest(path string) string {
 	return d
 }
 
-// launch returns how an engine starts a job. units is the length
+// Launch returns how an engine starts a job. units is the length
 // that this run has; a profile's sample is shorter than the job.
-func (p *programs) launch(j *experiments.Job, name string, units int, dirs Folders) launch.Job {
+func (p *Programs) Launch(j *experiments.Job, name string, units int, dirs Folders) launch.Job {
 	out := launch.Job{
 		Name: name, Dir: j.Dir,
 		LogPath:       filepath.Join(dirs.Logs, name+".log"),
@@ -244,15 +248,16 @@ type Folders struct {
 	Logs, Scratch string
 }
 
-// length is a job's total work, in epochs or steps.
-func length(j *experiments.Job) int {
+// Length is a job's total work, in epochs or steps.
+func Length(j *experiments.Job) int {
 	if j.Steps > 0 {
 		return j.Steps
 	}
 	return j.Epochs
 }
 
-func lengthUnit(j *experiments.Job) string {
+// LengthUnit is what the length counts: epochs or steps.
+func LengthUnit(j *experiments.Job) string {
 	if j.Steps > 0 {
 		return "steps"
 	}

@@ -1,4 +1,6 @@
-package blocks
+// Package controllers decodes the blocks of what decides beside jobs: adaptations,
+// and searches for settings.
+package controllers
 
 import (
 	"errors"
@@ -8,16 +10,20 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 	"github.com/tfexp/tfexp/scheduler/control/agent"
 )
 
-// adaptations decodes the adaptation blocks.
-func (d *Decoder) adaptations() []*adapt.Study {
+// Decoder decodes the blocks of one file.
+type Decoder struct{ files.Finder }
+
+// Adaptations decodes the adaptation blocks below root.
+func (d *Decoder) Adaptations(root *eval.Node, global *eval.Env) []*adapt.Study {
 	var list []*adapt.Study
-	for _, n := range d.root.All("adaptation") {
-		if s := d.adaptation(n); s != nil {
+	for _, n := range root.All("adaptation") {
+		if s := d.adaptation(n, global); s != nil {
 			list = append(list, s)
 		}
 	}
@@ -25,14 +31,14 @@ func (d *Decoder) adaptations() []*adapt.Study {
 }
 
 // adaptation decodes one block; nil when it has an error.
-func (d *Decoder) adaptation(n *eval.Node) *adapt.Study {
-	a := d.EvalArgs(n, d.global)
+func (d *Decoder) adaptation(n *eval.Node, global *eval.Env) *adapt.Study {
+	a := d.EvalArgs(n, global)
 	s := &adapt.Study{Name: n.Label, File: eval.Get[string](a, "table"), Seeds: eval.Get[int](a, "seeds")}
 	columns := tableColumns(a)
 	good := a.OK && d.table(a, s, columns)
 	var nodes []*eval.Node
 	for _, b := range n.All("controller") {
-		if c := d.controller(b, s); c != nil {
+		if c := d.controller(b, global, s); c != nil {
 			s.Controllers, nodes = append(s.Controllers, c), append(nodes, b)
 		} else {
 			good = false
@@ -78,11 +84,11 @@ func tableColumns(a *eval.Args) adapt.Columns {
 
 // table reads the recorded trainings.
 func (d *Decoder) table(a *eval.Args, s *adapt.Study, columns adapt.Columns) bool {
-	from := d.source(s.File)
+	from := d.Find(s.File)
 	at := a.At("table")
 	var err error
-	s.Digest, err = readAll(from, func(r io.Reader) (err error) {
-		s.Tables, s.Budget, err = adapt.Read(from.shown, s.Name, r, columns, eval.Get[int](a, "decisions"),
+	s.Digest, err = files.ReadAll(from, func(r io.Reader) (err error) {
+		s.Tables, s.Budget, err = adapt.Read(from.Shown, s.Name, r, columns, eval.Get[int](a, "decisions"),
 			eval.Get[int](a, "blocks"))
 		return err
 	})
@@ -92,14 +98,14 @@ func (d *Decoder) table(a *eval.Args, s *adapt.Study, columns adapt.Columns) boo
 		a.Fail(at, "Incomplete table", "Every sequence of decisions must have been run: %v.", missing)
 	case err != nil:
 		a.OK = false
-		d.traceErrors(from, at, err)
+		d.FileErrors(from, at, err)
 	}
 	return err == nil
 }
 
 // controller decodes a controller; nil when it has an error.
-func (d *Decoder) controller(n *eval.Node, s *adapt.Study) *adapt.Controller {
-	a := d.EvalArgs(n, d.global)
+func (d *Decoder) controller(n *eval.Node, global *eval.Env, s *adapt.Study) *adapt.Controller {
+	a := d.EvalArgs(n, global)
 	c := &adapt.Controller{
 		Name: n.Label, Kind: n.Label, Sequence: eval.Get[[]int](a, "sequence"), Runs: eval.Get[int](a, "runs"),
 	}

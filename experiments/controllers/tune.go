@@ -1,4 +1,4 @@
-package blocks
+package controllers
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/matrix"
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/results/record"
@@ -179,10 +180,10 @@ func (d *Decoder) initial(a *eval.Args, t *matrix.Tune, s *record.TunedSetting) 
 
 // warmStart reads trials that were made elsewhere.
 func (d *Decoder) warmStart(a *eval.Args, t *matrix.Tune) {
-	from, at := d.source(eval.Get[string](a, "warm_start")), a.Node.Attr("warm_start").Expr.Range()
+	from, at := d.Find(eval.Get[string](a, "warm_start")), a.Node.Attr("warm_start").Expr.Range()
 	column := map[string]int{}
-	digest, err := readAll(from, func(text io.Reader) error {
-		_, err := workload.EachRow(from.shown, text, false, func(head []string) error {
+	digest, err := files.ReadAll(from, func(text io.Reader) error {
+		_, err := workload.EachRow(from.Shown, text, false, func(head []string) error {
 			for i, name := range head {
 				column[strings.TrimSpace(name)] = i
 			}
@@ -210,7 +211,7 @@ func (d *Decoder) warmStart(a *eval.Args, t *matrix.Tune) {
 	})
 	if err != nil {
 		a.OK = false
-		d.traceErrors(from, at, err)
+		d.FileErrors(from, at, err)
 		return
 	}
 	t.WarmStart = digest
@@ -220,7 +221,7 @@ func (d *Decoder) warmStart(a *eval.Args, t *matrix.Tune) {
 func importedTrial(t *matrix.Tune, column map[string]int, row []string) (record.Imported, error) {
 	var one record.Imported
 	for _, s := range t.Settings {
-		text := canonical(row[column[s.Name]])
+		text := eval.Canonical(row[column[s.Name]])
 		if s.Numeric {
 			if _, err := strconv.ParseFloat(text, 64); err != nil {
 				return one, fmt.Errorf("%s is %q, which is not a number", s.Name, text)
