@@ -45,9 +45,7 @@ func init() {
 			}
 			var bars []float64
 			for _, v := range d.Variants {
-				for _, x := range v.Values(m) {
-					bars = append(bars, x)
-				}
+				bars = append(bars, v.Values(m)...)
 			}
 			return []plot.Figure{{
 				Picture: plot.Picture{Name: "bars-" + m.Name, Kind: "bars", Title: "Bars of " + m.Title,

@@ -114,7 +114,7 @@ func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *Unit
 		Lengths: sampleLengths(program.Length(j), x.spec.Profile), Repeats: x.spec.Profile.Repeats,
 		Engine: engine.Local(),
 		Launch: func(name string, length int, logs, scratch string) launch.Job {
-			return x.programs.Launch(j, name, length, program.Folders{logs, scratch})
+			return x.programs.Launch(j, name, length, program.Folders{Logs: logs, Scratch: scratch})
 		},
 	}}
 	if in := x.places[j]; in != nil {

@@ -72,7 +72,7 @@ func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
 	task.Launches = make([]launch.Job, len(r.jobs))
 	for n, j := range r.jobs {
 		block := r.blocks[r.block[n]] // real jobs have a block each
-		task.Launches[n] = c.x.programs.Launch(block, j.Name, program.Length(block), program.Folders{task.Logs, dirs.Scratch})
+		task.Launches[n] = c.x.programs.Launch(block, j.Name, program.Length(block), program.Folders{Logs: task.Logs, Scratch: dirs.Scratch})
 		if every := c.interval(block); every != "" {
 			task.Launches[n].Env = append(task.Launches[n].Env, contract.EnvCheckpointEvery+"="+every)
 		}
