@@ -24,7 +24,7 @@ workload "w" {
   submit { job = job.a }
 }
 hardware "h" {
-  engine  = "recorded"
+  engine  = "replayed"
   threads = 2
   tape    = 7
 }
@@ -41,7 +41,7 @@ func TestWhatIsRegisteredIsInTheLanguage(t *testing.T) {
 		t.Fatal("an engine that is not registered is accepted")
 	}
 	engine.Register(&engine.Kind{
-		Name: "recorded", Rank: 1000, Doc: "plays back a recording",
+		Name: "replayed", Rank: 1000, Doc: "plays back a recording",
 		Args: []schema.Arg{{
 			Name: "tape", Type: schema.Integer, Min: schema.Limit(1), Doc: "The number of the tape.", Example: `7`,
 		}},
@@ -52,14 +52,14 @@ func TestWhatIsRegisteredIsInTheLanguage(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatalf("%v", diags)
 	}
-	if h := spec.Cells[0].Hardware; h.Engine != "recorded" {
+	if h := spec.Cells[0].Hardware; h.Engine != "replayed" {
 		t.Errorf("the engine is %q", h.Engine)
 	}
 	for _, c := range []struct{ name, old, wrong, summary, suggestion string }{
-		{"a slip in its name", `"recorded"`, `"recorder"`, `Unknown engine "recorder"`, "recorded"},
+		{"a slip in its name", `"replayed"`, `"replaied"`, `Unknown engine "replaied"`, "replayed"},
 		{"a slip in its argument", "tape ", "tabe ", "Unknown argument", "tape"},
 		{"a value out of its bounds", "= 7", "= 0", "Value out of range", ""},
-		{"its argument on another engine", `"recorded"`, `"simulated"`, "Argument that nothing reads", ""},
+		{"its argument on another engine", `"replayed"`, `"simulated"`, "Argument that nothing reads", ""},
 	} {
 		_, diags := file(c.old, c.wrong)
 		if len(diags) != 1 || diags[0].Summary != c.summary || diags[0].Suggestion != c.suggestion {
@@ -67,7 +67,7 @@ func TestWhatIsRegisteredIsInTheLanguage(t *testing.T) {
 		}
 	}
 	reference := string(language.Markdown())
-	for _, want := range []string{"`recorded` plays back a recording", "The number of the tape. Only on `recorded`."} {
+	for _, want := range []string{"`replayed` plays back a recording", "The number of the tape. Only on `replayed`."} {
 		if !strings.Contains(reference, want) {
 			t.Errorf("the reference does not have %q", want)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 func TestKinds(t *testing.T) {
-	if diff := cmp.Diff([]string{"process", "simulated", "docker"}, engine.Names(nil)); diff != "" {
+	if diff := cmp.Diff([]string{"process", "simulated", "docker", "recorded"}, engine.Names(nil)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"process", "docker"}, engine.Names(engine.IsReal)); diff != "" {
