@@ -12,8 +12,8 @@ import (
 // Never is an instant later than every other.
 const Never = time.Duration(math.MaxInt64)
 
-// What there is, what is asked of it, and what of it is held: the types of package
-// cluster under the names that engines and policies use.
+// The types of package cluster (capacity, requests, grants)
+// under the names that engines and policies use.
 type (
 	Cluster = cluster.Cluster
 	Node    = cluster.Node

@@ -41,7 +41,7 @@ type Terms struct {
 	Slot         int
 	// MaxLife is the longest life that the provider allows; 0 for no limit.
 	MaxLife time.Duration
-	// Warning is how long before its end a server is told of it.
+	// Warning is how long before its end a server gets notice.
 	Warning time.Duration
 	// Replace is what takes the place of a server that was taken away, created Delay
 	// later, at most Limit times (0: any number of times). Empty stands for Same.

@@ -27,7 +27,7 @@ var NodeArgs = []schema.Arg{
 	{Name: "max_lifetime", Type: schema.Duration, Positive: true, DefaultDoc: "no limit",
 		Doc: "The longest life that the provider allows.", Example: `"24h"`},
 	{Name: "warning", Type: schema.Duration, Default: `"0s"`,
-		Doc: "How long before its end a server is told of it. Nothing starts on it from then on, and jobs write a " +
+		Doc: "How long before its end a server gets notice. Nothing starts on it from then on, and jobs write a " +
 			"checkpoint if there is time.", Example: `"30s"`},
 	{Name: "replace", Type: schema.String, Allowed: []string{Never, Same, WithOnDemand}, Default: `"same"`,
 		Doc: "What takes the place of a server that was taken away.", Example: `"on_demand"`},

@@ -31,7 +31,7 @@ type RankingRow struct {
 	// Accuracy and Regret are means, Rank is the median among Of sequences.
 	Accuracy, Regret, RegretLow, RegretHigh, Rank float64
 	BestRank, WorstRank, Of                       int
-	// Runs is how many trainings it used before it decided, on the mean.
+	// Runs is the mean number of trainings that it used before it decided.
 	Runs float64
 }
 
