@@ -24,7 +24,8 @@ const module = "github.com/tfexp/tfexp/"
 
 // readers are the packages that read experiment files: only they know HCL.
 var readers = []string{
-	"experiments/eval", "experiments/files", "experiments/controllers", "experiments/matrix", "experiments/blocks",
+	"experiments/eval", "experiments/files", "experiments/controllers", "experiments/machines",
+	"experiments/matrix", "experiments/blocks",
 	"experiments/load",
 }
 
@@ -46,16 +47,22 @@ var rules = []struct {
 	{"cmd/", []string{"cmd/", "pipeline", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline/store", []string{"results"}},
 	{"pipeline/realise", append([]string{
-		"pipeline/store", "pipeline/realise/program", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
+		"pipeline/store", "pipeline/realise/program", "pipeline/realise/describe", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
 	}, machines...)},
+	{"pipeline/search", []string{"pipeline/realise$", "experiments", "results", "scheduler/control", "estimator"}},
 	{"pipeline", append([]string{
 		"pipeline/", "stages$", "experiments", "results",
 	}, machines...)},
 	{"stages/all", []string{"stages/"}},
 	{"stages/rank", []string{"stages$", "stages/learn", "scheduler", "results"}},
+	{"stages/deepen", []string{"stages$", "scheduler", "results", "stages/execute", "stages/learn"}},
 	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
 	{"stages/plot/deepening", []string{"stages/plot", "results"}},
-	{"stages/plot/canvas", []string{"results/record"}},
+	{"stages/plot/tuning", []string{"stages/plot", "results", "estimator/surrogate"}},
+	{"stages/plot/estimates", []string{"stages/plot", "results"}},
+	{"stages/plot/servers", []string{"stages/plot", "results", "hardware/market", "estimator"}},
+	{"stages/plot/plottest", []string{"results/record"}},
+	{"stages/plot/canvas", []string{"results/folder", "results/record"}},
 	{"stages/plot/timeline", []string{"stages/plot/canvas", "results/record", "scheduler$", "scheduler/ledger"}},
 	{"stages/plot", append([]string{"stages$", "stages/plot/", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
 	{"stages/execute", append([]string{
@@ -76,9 +83,13 @@ var rules = []struct {
 		"experiments$", "experiments/eval", "experiments/files", "experiments/matrix", "experiments/words", "results/record",
 		"results/tuning", "scheduler", "estimator",
 	}},
+	{"experiments/machines", []string{
+		"experiments$", "experiments/eval", "experiments/files", "experiments/words", "scheduler", "estimator",
+		"hardware/engine", "hardware/market",
+	}},
 	{"experiments/blocks", []string{"results/picture", "results/record",
 		"experiments$", "experiments/language", "experiments/eval", "experiments/matrix", "experiments/words", "experiments/files", "experiments/controllers",
-		"scheduler", "estimator", "hardware/engine", "hardware/launch", "hardware/market",
+		"experiments/machines", "scheduler", "estimator", "hardware/launch",
 	}},
 	{"experiments/check", []string{
 		"experiments$", "experiments/language", "experiments/eval", "experiments/words", "scheduler", "hardware/engine",
@@ -89,7 +100,8 @@ var rules = []struct {
 	{"experiments", []string{
 		"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "hardware/market", "results",
 	}},
-	{"results/tuning", []string{"results/record", "scheduler/control", "estimator/surrogate"}},
+	{"results/folder", nil},
+	{"results/tuning", []string{"results/record", "results/steering", "scheduler/control", "estimator/surrogate"}},
 	{"results", []string{"scheduler", "results", "experiments/schema", "hardware/market"}},
 	{"estimator", nil},
 	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
@@ -97,12 +109,20 @@ var rules = []struct {
 	{"scheduler/matching", nil},
 	{"scheduler/cluster", nil},
 	{"scheduler/job", []string{"scheduler/cluster"}},
+	{"scheduler/trace", []string{"scheduler/cluster", "scheduler/job"}},
+	{"scheduler/guard", nil},
+	{"scheduler/rental", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
+	{"scheduler/outlook", []string{"scheduler/job"}},
+	{"scheduler/servers", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
-	{"scheduler/policy", []string{"scheduler$", "scheduler/cluster", "scheduler/queue", "scheduler/matching"}},
+	{"scheduler/policy", []string{"scheduler$", "scheduler/cluster", "scheduler/queue", "scheduler/matching", "scheduler/rental"}},
 	{"scheduler/control", []string{"scheduler", "estimator"}},
 	{"scheduler/", []string{"scheduler"}},
-	{"scheduler", []string{"scheduler/queue", "scheduler/cluster", "scheduler/job"}}, // and no policy
+	{"scheduler", []string{ // and no policy
+		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",
+		"scheduler/rental", "scheduler/guard",
+	}},
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
 	{"jobs/builtin/network", []string{"jobs/digits"}},
@@ -112,21 +132,7 @@ var rules = []struct {
 
 func TestImportsPointOneWay(t *testing.T) {
 	checked := 0
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && (d.Name() == "testdata" || path != "." && strings.HasPrefix(d.Name(), ".")) {
-			return fs.SkipDir
-		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		pkg := filepath.ToSlash(filepath.Dir(path))
+	eachFile(t, func(path, pkg string, file *ast.File) {
 		checked++
 		for _, spec := range file.Imports {
 			imported, _ := strconv.Unquote(spec.Path.Value)
@@ -138,11 +144,7 @@ func TestImportsPointOneWay(t *testing.T) {
 				t.Errorf("%s imports %s, which points the wrong way", path, target)
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if checked < 20 {
 		t.Fatalf("only %d files were looked at", checked)
 	}
@@ -174,10 +176,10 @@ var views = []string{"stages/report", "stages/plot", "results/prose", "cmd/tfexp
 // have, by file: on arguments, files and formats, never on what was made for
 // people.
 var takesApart = map[string]string{
-	"cmd/tfexp/args.go":            "command lines, and the flag library's errors",
+	"cmd/tfexp/cli/args.go":        "command lines, and the flag library's errors",
 	"cmd/tfexp/cells.go":           "names of log files",
-	"cmd/tfexp/export.go":          "command lines",
-	"cmd/tfexp/import.go":          "command lines",
+	"cmd/tfexp/convert/export.go":  "command lines",
+	"cmd/tfexp/convert/import.go":  "command lines",
 	"cmd/tfexp/init.go":            "file names",
 	"cmd/tfexp/root.go":            "command lines",
 	"cmd/tfexp/show/waits.go":      "reasons in decisions.jsonl, which differ in their numbers only",
@@ -216,11 +218,11 @@ var words = map[string]string{
 	"experiments/blocks/job.go":           "recorded",
 	"experiments/blocks/recorded.go":      "recorded",
 	"experiments/language/tune.go":        "recorded",
-	"pipeline/realise/describe.go":        "recorded",
+	"pipeline/realise/describe/named.go":  "recorded",
 	"pipeline/realise/program/program.go": "recorded",
 	"results/record/layout.go":            "simulated",
 	"results/record/tables.go":            "simulated",
-	"stages/plot/fidelity.go":             "simulated",
+	"stages/plot/estimates/fidelity.go":   "simulated",
 }
 
 // No package but an engine's own knows the name of an engine: the others ask the registry. Packages for tests may.
@@ -236,19 +238,11 @@ func TestOnlyTheRegistryKnowsEngines(t *testing.T) {
 		if strings.HasSuffix(pkg, "test") {
 			return
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			if _, ok := n.(*ast.ImportSpec); ok {
-				return false
-			}
-			lit, ok := n.(*ast.BasicLit)
-			if !ok || lit.Kind != token.STRING {
-				return true
-			}
-			if text, _ := strconv.Unquote(lit.Value); slices.Contains(names, text) && words[path] != text {
+		for _, text := range texts(file) {
+			if slices.Contains(names, text) && words[path] != text {
 				t.Errorf("%s holds the name of the engine %q: it should ask the registry (hardware/engine)", path, text)
 			}
-			return true
-		})
+		}
 	})
 }
 
@@ -264,20 +258,11 @@ func TestThePipelineKnowsNoStage(t *testing.T) {
 		if pkg != "pipeline" && !strings.HasPrefix(pkg, "pipeline/") {
 			return
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			if _, ok := n.(*ast.ImportSpec); ok {
-				return false
-			}
-			lit, ok := n.(*ast.BasicLit)
-			if !ok || lit.Kind != token.STRING {
-				return true
-			}
-			text, _ := strconv.Unquote(lit.Value)
+		for _, text := range texts(file) {
 			if slices.Contains(stages.Names(), text) && labels[path] != text {
 				t.Errorf("%s holds the name of the stage %q: it should ask the registry (stages)", path, text)
 			}
-			return true
-		})
+		}
 	})
 }
 
@@ -305,6 +290,22 @@ func eachFile(t *testing.T, visit func(path, pkg string, file *ast.File)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// texts are the string literals of a file, but for its imports.
+func texts(file *ast.File) []string {
+	var found []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if _, ok := n.(*ast.ImportSpec); ok {
+			return false
+		}
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			text, _ := strconv.Unquote(lit.Value)
+			found = append(found, text)
+		}
+		return true
+	})
+	return found
 }
 
 // mostLines is the number of lines of code, without blank lines, comments and tests, above which a package is to be

@@ -1,12 +1,13 @@
 # When to deepen a network that trains under a time budget: agents that have
 # learned it, alone, from other scenarios or by a curriculum, against heuristics,
-# constant answers and a search with few runs. The table has one real training for
+# constant answers and searches with few runs. The table has one real training for
 # each of the 64 sequences of three decisions, in three scenarios in which a job
 # gets more cores early, in the middle or late (papers/adaptation/README.md).
 #
 #   tfexp run experiments/adaptation.hcl
 #
-# takes three to five minutes on two cores, nearly all of them to train agents.
+# takes one to two minutes on two cores, nearly all of it to train 55 agents. What
+# comes of it is in papers/adaptation/README.md.
 
 experiment "adaptation" {
   description = "When to deepen a network under a time budget: agents, heuristics and constant answers."
@@ -29,6 +30,14 @@ adaptation "cnn" {
     leave_out = true
   }
 
+  # The same agent, but it trains five networks in the new scenario, by the sequences
+  # that it is most likely to take, and then takes the best of them.
+  controller "agent" {
+    name      = "unseen_five_runs"
+    leave_out = true
+    runs      = 5
+  }
+
   # The same, then 10,000 episodes on the scenario that it decides in.
   controller "agent" {
     name          = "transferred"
@@ -46,6 +55,12 @@ adaptation "cnn" {
 
   controller "best_constant" {}
   controller "best_elsewhere" {}
+
+  controller "best_elsewhere" {
+    name = "elsewhere_five_runs"
+    runs = 5
+  }
+
   controller "greedy" {}
   controller "nothing" {}
   controller "random" {}

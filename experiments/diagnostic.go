@@ -79,12 +79,19 @@ const (
 	red, yellow, bold, plain = "\x1b[31m", "\x1b[33m", "\x1b[1m", "\x1b[0m"
 )
 
-// Render writes the diagnostics for people, each with its marked source line.
+// mostRendered bounds the diagnostics that are written for people.
+const mostRendered = 20
+
+// Render writes the first 20 of the diagnostics for people, each with its marked source line.
 func (ds Diagnostics) Render(w io.Writer, color bool) error {
 	var b bytes.Buffer
 	for i, d := range ds {
 		if i > 0 {
 			b.WriteByte('\n')
+		}
+		if i == mostRendered && len(ds) > mostRendered+1 {
+			fmt.Fprintf(&b, "And %d more.\n", len(ds)-mostRendered)
+			break
 		}
 		d.render(&b, color)
 	}
@@ -110,6 +117,7 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 	}
 	if s := d.Snippet; s != nil {
 		number := fmt.Sprint(s.Line)
+		s = s.cut(mostColumns)
 		fmt.Fprintf(b, "  %s | %s\n", number, s.Code)
 		// Tabs stay tabs, so that the mark stands below what it marks.
 		pad := strings.Map(func(r rune) rune {
@@ -133,6 +141,35 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 			quoted = `"` + quoted + `"`
 		}
 		fmt.Fprintf(b, "Did you mean %s?\n", quoted)
+	}
+}
+
+// mostColumns bounds the source line beside a diagnostic.
+const mostColumns = 120
+
+// cut returns the snippet with at most so many characters of its line: those around
+// the beginning of the mark.
+func (s *Snippet) cut(most int) *Snippet {
+	if utf8.RuneCountInString(s.Code) <= most {
+		return s
+	}
+	runes := []rune(s.Code)
+	start := utf8.RuneCountInString(s.Code[:s.MarkStart])
+	end := start + utf8.RuneCountInString(s.Code[s.MarkStart:s.MarkEnd])
+	from := max(0, min(start-most/3, len(runes)-most))
+	to := min(from+most, len(runes))
+	before, after := "", ""
+	if from > 0 {
+		before = "…"
+	}
+	if to < len(runes) {
+		after = "…"
+	}
+	head := before + string(runes[from:start])
+	mark := string(runes[start:min(end, to)])
+	return &Snippet{
+		Context: s.Context, Line: s.Line, Code: head + mark + string(runes[min(end, to):to]) + after,
+		MarkStart: len(head), MarkEnd: len(head) + len(mark),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tfexp/tfexp/estimator/clusterspeed"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -95,9 +96,13 @@ func (j *Job) Template() scheduler.Job {
 	return scheduler.Job{
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
 		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
-		Deadline: j.Deadline, Retries: j.Retries, Roles: j.Roles,
+		Deadline: j.Deadline, Retries: j.Retries, Roles: j.Roles, Budget: j.Budget,
 	}
 }
+
+// Open reports whether the job's work has no end of its own: it trains until its
+// budget is used up.
+func (j *Job) Open() bool { return j.Budget != nil && j.Epochs == 0 && j.Steps == 0 }
 
 // Job is a training program with its total work and its request.
 type Job struct {
@@ -118,7 +123,7 @@ type Job struct {
 	// TimeWriter is first, last or longest: the time-writer line that counts.
 	TimeWriter string
 
-	// Exactly one of Epochs and Steps is above 0.
+	// Exactly one of Epochs and Steps is above 0; neither is for an open job.
 	Epochs int
 	Steps  int
 	// TargetLoss is the training loss at which the job is done, even if work is
@@ -138,6 +143,9 @@ type Job struct {
 	Deadline time.Duration
 	// Limit ends a job that runs longer (service time); 0 means no limit.
 	Limit time.Duration
+	// Budget is how long the job may train (service time); nil means that its work
+	// alone ends it.
+	Budget *time.Duration `json:",omitempty"`
 	// Container is set when the job names an image.
 	Container *launch.Container
 	// Roles are the parts of a job that has several; its request is their sum.
@@ -199,6 +207,31 @@ type Runtime struct {
 	// Losses are what the job reports after each epoch (or step), for a job with a
 	// target loss.
 	Losses []float64
+	// Accuracy and Loss are what the job has at its end; nil: not given.
+	Accuracy, Loss *float64 `json:",omitempty"`
 	// GPURates are how many times faster an epoch is on types of GPU.
 	GPURates []GPURate
+	// Cluster is set for a job whose speed depends on what its parts run on; Epoch is then that of all parts on the
+	// first type of device, beside each other.
+	Cluster *ClusterSpeed
+}
+
+// ClusterSpeed is the speed of a job by its parts.
+type ClusterSpeed struct {
+	clusterspeed.Law
+	Range Range
+	// Device is the type of device of all workers; empty for that of the GPUs of their nodes.
+	Device string
+	// Regions has the factors on the speed of a worker whose parameter servers are elsewhere.
+	Regions []RegionFactor
+	// Samples are those to which the law was fitted, and Model the one of them that the job trains; File is where they
+	// are from, for people. There are none where the law was given.
+	Samples     []clusterspeed.Sample
+	Model, File string
+}
+
+// RegionFactor is the factor on the speed of a worker in one of two regions whose parameter servers are in the other.
+type RegionFactor struct {
+	A, B   string
+	Factor float64
 }

@@ -1,6 +1,7 @@
 package experiments_test
 
 import (
+	"io/fs"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -145,13 +146,31 @@ func TestBuiltinsAgree(t *testing.T) {
 	}
 }
 
+// shipped lists the experiments that ship, those of papers among them.
+func shipped(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && e.Name() == "testdata":
+			return filepath.SkipDir
+		case filepath.Ext(path) == ".hcl":
+			files = append(files, path)
+		}
+		return nil
+	})
+	papers := slices.ContainsFunc(files, func(f string) bool { return strings.HasPrefix(f, "papers"+string(filepath.Separator)) })
+	if err != nil || len(files) < 10 || !papers {
+		t.Fatalf("the shipped experiments are %q, %v", files, err)
+	}
+	return files
+}
+
 // TestShipped loads the experiments that ship, the starter among them.
 func TestShipped(t *testing.T) {
-	files, err := filepath.Glob("*.hcl")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
-	}
-	for _, file := range files {
+	for _, file := range shipped(t) {
 		spec, diags := load.File(file, load.Options{Host: host})
 		if len(diags) > 0 {
 			t.Errorf("%s:\n%s", file, text(t, diags))

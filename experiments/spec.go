@@ -16,7 +16,9 @@ package experiments
 import (
 	"time"
 
+	"github.com/tfexp/tfexp/estimator/source"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
@@ -94,9 +96,13 @@ type Spec struct {
 	Compares []Compare
 	// Adaptations are the studies of controllers that deepen networks.
 	Adaptations []*adapt.Study
+	// Deepened has, for each of them, the cell of each scenario in which its job trains.
+	Deepened [][]Cell `json:",omitempty"`
 	// Thresholds are in the order of the file.
 	Thresholds []Threshold
 	Plots      []Plot
+	// References are numbers of others, shown beside ours.
+	References []record.Reference `json:",omitempty"`
 	// Stages are the values of the blocks that stages bring, by stage.
 	Stages map[string][]schema.Settings `json:",omitempty"`
 
@@ -127,7 +133,7 @@ type Policy struct {
 	policy.Policy
 	Name  string
 	Range Range
-	// Estimates is fitted, oracle, noisy, requested, online or loss_curve.
+	// Estimates is the name of an estimator/source.
 	Estimates string
 	// Sigma is the standard deviation of the log error under noisy, and of the first estimates under online.
 	Sigma float64
@@ -137,12 +143,17 @@ type Policy struct {
 
 // Corrected reports whether estimates are corrected by what jobs report while they
 // run.
-func (p *Policy) Corrected() bool { return p.Estimates == "online" || p.Estimates == "loss_curve" }
+func (p *Policy) Corrected() bool { return p.Source().Follows }
+
+// Source is where the policy's estimates come from.
+func (p *Policy) Source() source.Source { return source.Find(p.Estimates) }
 
 // Compare asks for a paired comparison of every other policy with a baseline.
 type Compare struct {
 	Metric   string
 	Baseline string // policy name
+	// At has the values of axes (also "hardware" and "workload") at which the baseline is; nil compares policies.
+	At []Setting `json:",omitempty"`
 	// Level of the confidence interval, 0.95.
 	Level float64
 	Range Range

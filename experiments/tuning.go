@@ -1,6 +1,8 @@
 package experiments
 
 import (
+	"slices"
+
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler/control/tuner"
@@ -30,4 +32,15 @@ type Recorded struct {
 // Problem is the search, with its random numbers derived from a seed.
 func (t *Tuning) Problem(seed uint64) *tuner.Problem {
 	return tuning.Problem(&t.Tuning, t.Candidates, seed)
+}
+
+// ValuesAt are the settings at a point of the problem: of a recorded job, as its table has
+// them.
+func (t *Tuning) ValuesAt(at []float64) []string {
+	for _, values := range t.Candidates {
+		if p, err := tuning.PointOf(&t.Tuning, values); err == nil && slices.Equal(p, at) {
+			return values
+		}
+	}
+	return tuning.Values(&t.Tuning, at)
 }

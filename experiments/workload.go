@@ -35,6 +35,8 @@ type Submit struct {
 	// Deadline is relative to each arrival; 0 means none.
 	Deadline time.Duration
 	User     string
+	// Budget is that of the job unless the block has its own.
+	Budget *time.Duration `json:",omitempty"`
 	// LeftOut says what a lenient reader left out of a file of instants.
 	LeftOut string
 	Range   Range

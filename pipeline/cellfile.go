@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -36,4 +37,9 @@ func (p *Plan) WriteCell(i int, path string) error {
 // PrepareCell empties the folder of a cell, but for the description of its key.
 func PrepareCell(dir, description string) error {
 	return prepare(dir, filepath.Base(dir), description)
+}
+
+// CompleteCell reports whether the folder of a cell is complete, under the key with a description.
+func CompleteCell(dir, description string) bool {
+	return store.Complete(dir, store.HashOf(description))
 }

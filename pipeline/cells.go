@@ -98,6 +98,9 @@ func (r *run) restore(i int) (bool, error) {
 	return true, r.journal.Add(store.JournalEntry{Event: "cell_restored", Unit: ref.Cell, Key: ref.Key})
 }
 
+// Description implements stages.Pipeline.
+func (r *run) Description(i int) string { return r.keys[i].Description() }
+
 // Begin implements stages.Pipeline.
 func (r *run) Begin(i int) (string, error) {
 	dir, err := r.Prepare(r.Cells[i].Cell, r.keys[i].Description())

@@ -36,6 +36,8 @@ type Options struct {
 	Fetch bool
 	// Source gives the cells; nil means all points of the matrix.
 	Source func(*realise.Experiment) Source
+	// Elsewhere says how cells run on a batch system; nil: as an earlier run has begun to, or here.
+	Elsewhere *stages.Elsewhere
 	// Observe, if it is not nil, is called with progress, from any goroutine.
 	Observe func(Progress)
 }
@@ -107,6 +109,9 @@ type Outcome struct {
 // ErrInterrupted is returned when the context was cancelled: what had
 // finished is kept and the run can be resumed.
 var ErrInterrupted = errors.New("interrupted")
+
+// ErrDetached is returned when cells were left to a batch system: the run can be resumed to collect them.
+var ErrDetached = stages.ErrDetached
 
 // ErrNothingToResume is returned when no unfinished run is found.
 var ErrNothingToResume = errors.New("nothing to resume")

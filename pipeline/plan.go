@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/search"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
@@ -39,7 +40,7 @@ func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan
 		x: x, stages: ordered, source: &matrix{x}, needed: map[string]bool{},
 	}
 	if len(x.Tunings()) > 0 {
-		p.source = &tuners{&matrix{x}, x.Tuners()}
+		p.source = &tuners{&matrix{x}, search.New(x)}
 	}
 	if opts.Source != nil {
 		p.source = opts.Source(x)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -63,14 +64,14 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 
 // savedSource reads the experiment that a folder's run was made of.
 func savedSource(dir string) (source []byte, vars []string, err error) {
-	source, err = os.ReadFile(filepath.Join(dir, record.ExperimentFile))
+	source, err = folder.ReadFile(dir, record.ExperimentFile)
 	if errors.Is(err, os.ErrNotExist) {
-		source, err = os.ReadFile(filepath.Join(dir, record.ExperimentFile+".json"))
+		source, err = folder.ReadFile(dir, record.ExperimentFile+".json")
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the experiment of %s: %w", dir, err)
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, record.PlanFile))
+	raw, err := folder.ReadFile(dir, record.PlanFile)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the plan of %s: %w", dir, err)
 	}
@@ -86,7 +87,7 @@ func savedSource(dir string) (source []byte, vars []string, err error) {
 
 func readRun(dir string) (record.Run, error) {
 	var r record.Run
-	raw, err := os.ReadFile(filepath.Join(dir, record.RunFile))
+	raw, err := folder.ReadFile(dir, record.RunFile)
 	if err != nil {
 		return r, fmt.Errorf("read the run of %s: %w", dir, err)
 	}

@@ -140,7 +140,7 @@ func (r *run) forget() error {
 	for _, k := range r.keys {
 		hashes = append(hashes, k.Hash())
 	}
-	dirs := []string{record.CellsDir, record.AgentsDir}
+	dirs := []string{record.CellsDir}
 	for _, w := range r.Plan.Pieces {
 		hashes = append(hashes, w.hash)
 	}
@@ -273,6 +273,7 @@ func (r *run) Note(n stages.Note) error {
 func (r *run) seen() *stages.Run {
 	return &stages.Run{
 		Dir: r.Dir, Plan: &r.Plan.Plan, Parallel: r.options.Parallel, GPUs: r.options.GPUs,
+		Elsewhere:  r.options.Elsewhere,
 		Experiment: experiment{r.x, r.Plan}, Pipeline: r,
 	}
 }

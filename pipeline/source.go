@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/search"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -36,7 +37,7 @@ func (m *matrix) Next(func(string) (record.Cell, bool)) ([]*realise.Cell, error)
 // and trial after trial of each search.
 type tuners struct {
 	*matrix
-	searches *realise.Tuners
+	searches *search.Searches
 }
 
 func (t *tuners) Next(over func(string) (record.Cell, bool)) ([]*realise.Cell, error) {

@@ -58,6 +58,8 @@ func (c *chain) end(ctx context.Context) {
 	switch {
 	case errors.Is(c.err, ErrInterrupted):
 		c.state = "interrupted"
+	case errors.Is(c.err, ErrDetached):
+		c.state = "queued"
 	case c.err != nil || c.outcome.Failed > 0:
 		c.state = "failed"
 	}

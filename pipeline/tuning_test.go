@@ -3,9 +3,11 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments/load"
@@ -149,4 +151,65 @@ func comparable(rows []record.TrialRow) [][]any {
 		out = append(out, []any{r.Replicate, r.Trial, r.Settings, r.State, r.Time})
 	}
 	return out
+}
+
+// priced tunes the threads of a job and the type of its server, whose price makes the
+// cost of a trial.
+const priced = `
+experiment "priced" { replicates = 1 }
+job "train" {
+  threads = each.threads
+  builtin "mlp" {}
+  epochs = 20
+  runtime {
+    epoch    = "60s"
+    parallel = 0.9
+  }
+}
+hardware "cloud" {
+  engine = "simulated"
+  node "vm" {
+    threads = 8
+    price   = { small = 0.2, large = 0.9 }[each.type]
+  }
+}
+tune "t" {
+  job       = job.train
+  objective = "cost"
+  trials    = 4
+  setting "threads" { values = [1, 8] }
+  setting "type" { values = ["small", "large"] }
+}
+`
+
+// TestCostOfServers takes the cost of trials from the prices of the servers that they ran
+// on: the share of the server's cores, for as long as the job held them.
+func TestCostOfServers(t *testing.T) {
+	p := plan(t, priced, t.TempDir())
+	if _, err := p.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e, err := record.Open(p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := e.TrialRows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		price, cores := 0.2, 8.0
+		if strings.Contains(r.Settings, "large") {
+			price = 0.9
+		}
+		if strings.Contains(r.Settings, "threads=1 ") {
+			cores = 1
+		}
+		if want := r.Time / 3600 * price * cores / 8; math.Abs(r.Cost-want) > 1e-6 || r.Objective != r.Cost {
+			t.Errorf("%s: it cost %v, want %v", r.Settings, r.Cost, want)
+		}
+	}
+	if len(rows) != 4 {
+		t.Errorf("%d trials", len(rows))
+	}
 }

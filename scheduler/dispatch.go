@@ -60,7 +60,14 @@ func (l *loop) moved(j int32) bool {
 // needs returns what a job needs of each node to start or resume on so many
 // cores, and the number of nodes. A job that was paused still has its memory.
 func (l *loop) needs(j, cores int32) (Room, int) {
-	need, count := l.Jobs[j].Needs(cores)
+	job := &l.Jobs[j]
+	if l.parts.asked != nil {
+		job = l.whole(j)
+	}
+	need, count := job.Needs(cores)
+	if need.Parts != nil {
+		need.Parts.On(l.machine)
+	}
 	if l.lives[j].booked {
 		need.Memory = 0
 		if need.Parts != nil {
@@ -70,6 +77,7 @@ func (l *loop) needs(j, cores int32) (Room, int) {
 	if l.alternatives.kinds != nil {
 		need.Kind = l.alternatives.kinds[j]
 	}
+	need.Market = l.rental.Bars(j)
 	return need, count
 }
 
@@ -140,16 +148,17 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	f.State, f.grant = Running, g
 	l.machine.Take(g)
 	if kind == Start {
-		if f.Restarts+f.Revocations == 0 {
+		if f.FirstStart == Never {
 			f.FirstStart, f.Cores = l.now, int(cores)
 		}
 		if !l.resizable(j) {
 			f.request = cores
 		}
 		l.started++
-		l.guard.news()
+		l.rental.Served(j, true, l.now)
+		l.guard.News()
 		l.book(j)
-		l.occupy(j)
+		l.nodes.Occupy(j, g.Cores)
 	}
 	if l.follower != nil {
 		l.follower.Served(j)
@@ -176,7 +185,7 @@ func (l *loop) paused(j int32, why string) {
 	f := &l.lives[j]
 	f.State, f.timer = Paused, Never
 	f.Preemptions++
-	l.guard.pauses++
+	l.guard.Pauses++
 	l.record(l.decide(Pause, j, nil, why))
 	l.emit(Event{Kind: Pause, Job: int(j)})
 }
@@ -188,7 +197,7 @@ func (l *loop) request(j, cores int32) {
 		return
 	}
 	f.asked = cores
-	l.guard.news()
+	l.guard.News()
 	l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Request: int(cores)})
 	if f.booked && !l.resizable(j) {
 		return // it keeps what it started with
@@ -279,12 +288,21 @@ func (l *loop) change() error {
 		}
 	}
 	l.changing = keep
+	if len(l.parts.asked) > 0 {
+		return l.reform(false)
+	}
 	return nil
 }
 
 // regrow gives cores that no waiting job can use to running malleable jobs
-// below their request, the earliest started first.
+// below their request, the earliest started first; before that, to the parts that running
+// jobs have lost.
 func (l *loop) regrow() error {
+	if len(l.parts.amiss) > 0 {
+		if err := l.reform(true); err != nil {
+			return err
+		}
+	}
 	for _, j := range l.malleable {
 		f := &l.lives[j]
 		more := f.request - int32(f.grant.Cores.Count())

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
+	"github.com/tfexp/tfexp/scheduler/trace"
 )
 
 // recording reports whether decisions are recorded.
@@ -59,29 +60,12 @@ func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 			where = fmt.Sprintf("on each of %d nodes", count)
 		}
 	}
-	var free Room
-	for v, r := range l.machine.Free {
-		if (home == nil || home[0] == int32(v)) && r.IsOf(need) {
-			free = Room{Cores: max(free.Cores, r.Cores), GPUs: max(free.GPUs, r.GPUs), Memory: max(free.Memory, r.Memory)}
-		}
-	}
-	lack := Lack{Alternative: l.lives[j].Alternative, Where: where}
-	switch {
-	case need.Cores > free.Cores:
-		lack.What, lack.Need, lack.Free = "cores", int64(need.Cores), int64(free.Cores)
-	case need.GPUs > free.GPUs:
-		lack.What, lack.Need, lack.Free = "GPUs", int64(need.GPUs), int64(free.GPUs)
-	case need.Memory > free.Memory:
-		lack.What, lack.Need, lack.Free = "bytes of memory", need.Memory, free.Memory
-	default:
+	lack, some := trace.LackOf(need, cluster.Most(l.machine.Free, need, home))
+	lack.Alternative, lack.Where = l.lives[j].Alternative, where
+	if !some {
 		return "needs more" + before(where) + " than is free together", nil
 	}
 	return lack.String(), []Lack{lack}
-}
-
-// String is "needs 4 cores on one node, 1 are free".
-func (x Lack) String() string {
-	return fmt.Sprintf("needs %d %s%s, %d are free", x.Need, x.What, before(x.Where), x.Free)
 }
 
 // before puts a space before a phrase, if there is one.

@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/guard"
 	"github.com/tfexp/tfexp/scheduler/job"
 	"github.com/tfexp/tfexp/scheduler/queue"
+	"github.com/tfexp/tfexp/scheduler/rental"
+	"github.com/tfexp/tfexp/scheduler/servers"
 )
 
 // nobody is the number of no job, and of no node.
@@ -32,14 +34,14 @@ type loop struct {
 	byArrival    []int32
 	arrived      int // how many of them
 	resized      int // how many of Resizes
-	timers       timers
+	timers       queue.Timers
 	open         int // jobs that are not final
 	started      int // jobs that the engine has: running or paused
 	running      []int32
-	malleable    []int32 // running malleable jobs, by first start, then number
-	victims      []int32 // running jobs, by who is paused first; kept only where some are paused for others
-	changing     []int32 // running jobs that asked for another size, in the order of the requests
-	ends         []timer // expected ends of running jobs, ascending; kept for reservations only
+	malleable    []int32       // running malleable jobs, by first start, then number
+	victims      []int32       // running jobs, by who is paused first; kept only where some are paused for others
+	changing     []int32       // running jobs that asked for another size, in the order of the requests
+	ends         []queue.Timer // expected ends of running jobs, ascending; kept for reservations only
 	turns        turns
 	second       SecondRanker    // the order, if it is one; nil otherwise
 	follower     Follower        // the order, if it is one
@@ -51,8 +53,12 @@ type loop struct {
 	lost         []time.Duration // by job, the core time of attempts that failed; nil until one has
 	done         []time.Duration // by job, as Outlook counts; nil where that is core time
 	alternatives alternatives
-	guard        guard
-	nodes        nodes
+	steered      []*steered // by job; nil without controllers
+	guard        guard.Guard
+	nodes        servers.Nodes
+	parts        parts
+	provider     Provider      // the engine, if nodes come and go
+	rental       rental.Rental // where jobs' servers come from, if the policy decides that
 	stopping     bool          // the run is broken off or closed: nothing starts again
 	closed       time.Duration // the horizon, when the run was closed at it
 
@@ -114,12 +120,12 @@ func newLoop(r Run, rules Rules) *loop {
 
 // run drives the engine until every job is final.
 func (l *loop) run(ctx context.Context) error {
-	if err := l.watch(); err != nil {
+	if err := errors.Join(l.watch(), l.steer()); err != nil {
 		return err
 	}
 	for l.open > 0 {
 		until := l.nextInstant()
-		if until == Never && len(l.running) == 0 && l.nodes.coming+l.nodes.leaving == 0 {
+		if until == Never && len(l.running) == 0 && !l.nodes.Pending() {
 			if gaveUp, err := l.giveUp(); err != nil {
 				return err
 			} else if gaveUp {
@@ -140,13 +146,16 @@ func (l *loop) run(ctx context.Context) error {
 		if l.now >= l.Until && l.open > 0 {
 			return l.closeDown(ctx)
 		}
+		if err := l.rent(); err != nil {
+			return err
+		}
 		if err := l.dispatch(); err != nil {
 			return err
 		}
 		if err := l.order(); err != nil {
 			return err
 		}
-		if err := errors.Join(l.stalls(), l.idles(came)); err != nil {
+		if err := l.stuckForever(came); err != nil {
 			return err
 		}
 	}
@@ -162,16 +171,13 @@ func (l *loop) nextInstant() time.Duration {
 	if l.resized < len(l.Resizes) {
 		at = min(at, l.Resizes[l.resized].At)
 	}
-	for len(l.timers) > 0 && l.lives[l.timers[0].job].timer != l.timers[0].at {
-		l.timers.pop() // it no longer counts
+	for len(l.timers) > 0 && l.lives[l.timers[0].Of].timer != l.timers[0].At {
+		l.timers.Pop() // it no longer counts
 	}
 	if len(l.timers) > 0 {
-		at = min(at, l.timers[0].at)
+		at = min(at, l.timers[0].At)
 	}
-	if len(l.nodes.idle) > 0 {
-		at = min(at, l.nextIdle())
-	}
-	return at
+	return min(at, l.nodes.NextIdle(), l.rental.Next())
 }
 
 // take handles what has happened up to now: by instant, and within one
@@ -198,22 +204,34 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 			return nil
 		case l.arrived < len(l.byArrival) && l.Jobs[l.byArrival[l.arrived]].Arrival == other:
 			l.now = max(l.now, other)
-			l.arrive(l.byArrival[l.arrived])
+			j := l.byArrival[l.arrived]
 			l.arrived++
+			if err := l.arrive(j); err != nil {
+				return err
+			}
 		case l.resized < len(l.Resizes) && l.Resizes[l.resized].At == other:
 			l.now = max(l.now, other)
 			z := l.Resizes[l.resized]
 			l.resized++
+			if z.Role != "" {
+				if err := l.askParts(int32(z.Job), z.Role, z.Parts); err != nil {
+					return err
+				}
+				continue
+			}
 			l.request(int32(z.Job), int32(z.Threads))
-		case len(l.timers) == 0 || l.timers[0].at != other:
+		case l.rental.Next() == other:
 			l.now = max(l.now, other)
-			l.rest()
+			l.rental.Ring(now)
+		case len(l.timers) == 0 || l.timers[0].At != other:
+			l.now = max(l.now, other)
+			l.nodes.Rest()
 		default:
 			t := l.timers[0]
-			l.timers.pop()
-			l.now = max(l.now, t.at)
-			l.lives[t.job].timer = Never
-			l.ring(t.job, now)
+			l.timers.Pop()
+			l.now = max(l.now, t.At)
+			l.lives[t.Of].timer = Never
+			l.ring(t.Of, now)
 		}
 	}
 }
@@ -225,19 +243,26 @@ func (l *loop) setTimer(j int32, at time.Duration) {
 	}
 	l.lives[j].timer = at
 	if at != Never {
-		l.timers.push(timer{at, j})
+		l.timers.Push(queue.Timer{At: at, Of: j})
 	}
 }
 
-func (l *loop) arrive(j int32) {
+func (l *loop) arrive(j int32) error {
 	f := &l.lives[j]
-	l.guard.news()
+	l.guard.News()
 	f.State, f.since = Queued, l.Jobs[j].Arrival
 	l.emit(Event{Kind: Arrive, Job: int(j)})
 	if l.follower != nil {
 		l.follower.Arrived(j)
 	}
-	l.wait(j)
+	l.rental.Arrive(j, l.Jobs[j].Arrival)
+	if err := l.ask(j, nil); err != nil {
+		return err
+	}
+	if f.State == Queued {
+		l.wait(j)
+	}
+	return nil
 }
 
 // wait puts a job into the queue.
@@ -264,7 +289,7 @@ func (l *loop) ring(j int32, now time.Duration) {
 			l.setTimer(j, l.now+l.rules.Feedback)
 		}
 		l.queue.Insert(l.place(j), l.least(j))
-		l.emit(Event{Kind: Level, Job: int(j), Levels: Levels{old, f.level}})
+		l.emit(Event{Kind: Level, Job: int(j), Levels: Levels{From: old, To: f.level}})
 	case l.rules.Turns && l.queue.Len() > 0:
 		l.turnOver(j)
 	default:
@@ -301,7 +326,7 @@ func (l *loop) finish(e *Notice) error {
 	if e.Attempt != nil {
 		f.add(e.Attempt)
 	}
-	if e.State == Failed && l.again(j, e.Reason) {
+	if e.State == Failed && l.again(j, e.Reason) || l.steersOn(j, e) {
 		return nil
 	}
 	kind := Finish
@@ -326,9 +351,10 @@ func (l *loop) close(j int32, kind EventKind, reason string) {
 // end makes a job final by an event.
 func (l *loop) end(j int32, e Event) {
 	f := &l.lives[j]
-	l.guard.news()
+	l.guard.News()
 	l.unbook(j)
-	l.vacate(j)
+	l.nodes.Vacate(j, f.grant.Cores, l.now)
+	l.rental.End(j)
 	f.Finish, f.Reason, f.timer, f.grant = l.now, e.Reason, Never, Grant{}
 	l.open--
 	if l.follower != nil {
@@ -381,22 +407,6 @@ func (l *loop) settleTime(j int32) {
 	if l.follower != nil {
 		l.follower.Used(j, d, f.grant)
 	}
-}
-
-// CoreTime returns d times cores, and stops at the greatest duration.
-func CoreTime(d time.Duration, cores int) time.Duration {
-	if cores > 0 && d > time.Duration(math.MaxInt64/cores) {
-		return math.MaxInt64
-	}
-	return d * time.Duration(cores)
-}
-
-// Plus returns a sum that stops at the greatest duration.
-func Plus(a, b time.Duration) time.Duration {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
 }
 
 // enter and leave keep the sets of running jobs.
@@ -458,10 +468,10 @@ func (l *loop) emit(e Event) {
 
 // stuck says why the waiting jobs can never start.
 func (l *loop) stuck() error {
-	var jobs list
+	var jobs job.List
 	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody; j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone) {
 		why, _ := l.whyNot(j)
-		jobs.add(fmt.Sprintf("job %q %s", l.Jobs[j].Name, why))
+		jobs.Add(fmt.Sprintf("job %q %s", l.Jobs[j].Name, why))
 	}
 	return fmt.Errorf("%w: %s", ErrStuck, jobs.String())
 }

@@ -25,12 +25,6 @@ type Predictor interface {
 	Forget(job int)
 }
 
-// Loss is the training loss that a job has reported after so many units in all.
-type Loss struct {
-	Units int
-	Loss  float64
-}
-
 // Held is a time in which a job held so many cores.
 type Held struct {
 	Time  time.Duration

@@ -13,7 +13,7 @@ func (l *loop) again(j int32, reason string) bool {
 		return false
 	}
 	f.Restarts++
-	l.vacate(j)
+	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.unbook(j)
 	f.State, f.grant, f.timer = Queued, Grant{}, Never
 	f.request, f.level = f.asked, int32(max(l.Jobs[j].Priority, 0))

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
@@ -17,58 +16,27 @@ func partsOf(l *Layout) *cluster.Parts {
 	return p
 }
 
-// survives reports whether a job goes on without its parts on a node: all of them are of
-// elastic roles, enough of which remain, and none is the part that ends the job.
+// survives reports whether a job goes on without its parts on a node.
 func (l *loop) survives(j, v int32) bool {
 	f := &l.lives[j]
 	if f.State != Running || f.yields || len(l.Jobs[j].Roles) == 0 || l.stopping {
 		return false
 	}
-	lead := cluster.Lead(f.grant.Layout.Parts)
-	for _, role := range l.Jobs[j].Roles {
-		lost, left := 0, 0
-		for i, p := range f.grant.Layout.Parts {
-			switch {
-			case p.Role != role.Name:
-			case p.Node != int(v):
-				left++
-			case i == lead || !role.Elastic:
-				return false
-			default:
-				lost++
-			}
-		}
-		if lost > 0 && left < role.Min {
-			return false
-		}
-	}
-	return true
+	return l.Jobs[j].Survives(f.grant.Layout.Parts, int(v))
 }
 
-// shrink lets a job go on without its parts on a node that is lost.
+// shrink lets a job go on without its parts on a node that is lost, until there is room
+// for them again.
 func (l *loop) shrink(j, v int32) error {
-	f := &l.lives[j]
-	g, lost := Grant{Layout: &Layout{}}, Grant{}
-	for _, p := range f.grant.Layout.Parts {
+	var left, lost []Part
+	for _, p := range l.lives[j].grant.Layout.Parts {
 		if p.Node == int(v) {
-			lost.Cores, lost.GPUs = lost.Cores.Union(p.Cores), lost.GPUs.Union(p.GPUs)
-			continue
+			lost = append(lost, p)
+		} else {
+			left = append(left, p)
 		}
-		g.Layout.Parts = append(g.Layout.Parts, p)
-		g.Cores, g.GPUs = g.Cores.Union(p.Cores), g.GPUs.Union(p.GPUs)
 	}
-	l.settleTime(j)
-	if err := l.nodes.engine.Reshape(int(j), g); err != nil {
-		return fmt.Errorf("job %q goes on without node %q: %w", l.Jobs[j].Name, l.Cluster.Nodes[v].Name, err)
-	}
-	f.grant = g
-	l.machine.Give(lost)
-	n := &l.nodes.all[v]
-	n.tenants = slices.DeleteFunc(n.tenants, func(tenant int32) bool { return tenant == j })
-	l.unexpect(j)
-	l.expect(j)
-	f.Resizes++
-	l.guard.news()
-	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout})
-	return nil
+	l.noteAmiss(j)
+	why := fmt.Sprintf("node %q was lost", l.Cluster.Nodes[v].Name)
+	return l.reshape(j, cluster.Together(left), cluster.Together(lost), why)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
+	"github.com/tfexp/tfexp/scheduler/rental"
 )
 
 // RuleMaker is a policy, as a Run is given it. The policies are in package
@@ -42,6 +43,8 @@ type Rules struct {
 	Drifts bool
 	// Predicted says that ranks follow the predictions of run times.
 	Predicted bool
+	// Rental decides where the servers of jobs come from; nil leaves it to the nodes.
+	Rental *rental.Terms
 }
 
 // Ranker orders jobs.
@@ -196,7 +199,7 @@ func (r RunningJobs) Len() int { return len(r.l.ends) }
 
 // End returns the i-th expected end, by the predictions, and whose it is; Never
 // for a job without a prediction. Ends are kept for rules that ask for them.
-func (r RunningJobs) End(i int) (at time.Duration, job int32) { return r.l.ends[i].at, r.l.ends[i].job }
+func (r RunningJobs) End(i int) (at time.Duration, job int32) { return r.l.ends[i].At, r.l.ends[i].Of }
 
 // MachineView is the machine. Its slices are the scheduler's own.
 type MachineView struct{ m *cluster.Machine }

@@ -3,9 +3,9 @@ package scheduler
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/job"
 )
 
 // Run is one cell: jobs that a policy schedules on a cluster, through an
@@ -20,6 +20,8 @@ type Run struct {
 	// Online, if it is not nil, corrects the jobs' predictions while they run; the
 	// engine must be a Watcher.
 	Online *Online
+	// Steering, if it is not nil, has the controllers beside the jobs.
+	Steering *Steering
 	// Outlook predicts how long jobs go on under what they hold; nil stands for
 	// Proportional.
 	Outlook Outlook
@@ -70,6 +72,8 @@ type Result struct {
 	// Preemptions counts pauses; Resizes counts changes of what it held while
 	// it ran; Restarts counts the attempts that failed and were made up for.
 	Preemptions, Resizes, Restarts int
+	// Reconfigurations counts the attempts that ended for a change of settings.
+	Reconfigurations int
 	// Revocations counts the attempts that ended because a node was lost. LostWork
 	// is the work that was done again for that, Checkpoints and Restore the time spent
 	// in writing checkpoints and in reading them, as far as the engine tells.
@@ -79,7 +83,7 @@ type Result struct {
 
 // ErrStuck is returned when jobs wait, and nothing that could change this is
 // to come.
-var ErrStuck = errors.New("the remaining jobs can never start")
+var ErrStuck = job.ErrStuck
 
 // Execute runs the cell to its end: it waits with Engine.Next for jobs to end
 // and for arrivals and timers to come due, takes the events of an instant in
@@ -102,7 +106,7 @@ func (r Run) Execute(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if err := r.check(rules); err != nil {
+	if err := job.CheckAll(r.Cluster, r.Jobs, r.Resizes, rules.Partial); err != nil {
 		return Outcome{}, err
 	}
 	l := newLoop(r, rules)
@@ -115,76 +119,7 @@ func (r Run) Execute(ctx context.Context) (Outcome, error) {
 			err = errors.Join(err, stop)
 		}
 	} else {
-		err = errors.Join(l.account(), l.dismissAll())
+		err = errors.Join(l.account(), l.nodes.DismissAll())
 	}
 	return l.outcome(), err
-}
-
-// check refuses what cannot be run: a malformed job, or a job that could never
-// start even if the whole cluster were free.
-func (r Run) check(rules Rules) error {
-	cores := 0
-	for _, n := range r.Cluster.Nodes {
-		if n.Threads < 0 || n.GPUs < 0 || n.Memory < 0 {
-			return fmt.Errorf("cluster: node %q has a negative capacity", n.Name)
-		}
-		cores += n.Threads
-	}
-	if cores == 0 {
-		return errors.New("cluster: there are no cores")
-	}
-	var large list
-	for i := range r.Jobs {
-		j := &r.Jobs[i]
-		if err := j.Check(i); err != nil {
-			return err
-		}
-		if err := j.CheckAlternatives(rules.Partial); err != nil {
-			return err
-		}
-		if !j.CouldRun(r.Cluster, rules.Partial) {
-			large.add(fmt.Sprintf("job %q asks for %s", j.Name, j.Demand()))
-		}
-	}
-	if large.count > 0 {
-		return fmt.Errorf("%w: more than the cluster has: %s", ErrStuck, large.String())
-	}
-	for _, z := range r.Resizes {
-		if z.Job < 0 || z.Job >= len(r.Jobs) || z.Threads < 1 || z.At < 0 {
-			return fmt.Errorf("resize of job %d to %d threads at %s: no such job, or not a sensible request",
-				z.Job, z.Threads, z.At)
-		}
-		if len(r.Jobs[z.Job].Alternatives) > 0 {
-			return fmt.Errorf("resize of job %q: it has alternatives, and keeps the request of the one that it starts with",
-				r.Jobs[z.Job].Name)
-		}
-		if len(r.Jobs[z.Job].Roles) > 0 {
-			return fmt.Errorf("resize of job %q: it has roles, and keeps its parts", r.Jobs[z.Job].Name)
-		}
-		if n := r.Jobs[z.Job].Nodes; n > 1 && z.Threads%n != 0 {
-			return fmt.Errorf("resize of job %q: %d threads cannot be divided over %d nodes",
-				r.Jobs[z.Job].Name, z.Threads, n)
-		}
-	}
-	return nil
-}
-
-// list writes a few items, and counts the rest.
-type list struct {
-	items []string
-	count int
-}
-
-func (l *list) add(item string) {
-	if l.count++; l.count <= MaxPassed {
-		l.items = append(l.items, item)
-	}
-}
-
-func (l *list) String() string {
-	s := strings.Join(l.items, "; ")
-	if more := l.count - len(l.items); more > 0 {
-		s += fmt.Sprintf("; and %d more", more)
-	}
-	return s
 }

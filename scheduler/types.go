@@ -2,15 +2,16 @@ package scheduler
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/job"
+	"github.com/tfexp/tfexp/scheduler/outlook"
+	"github.com/tfexp/tfexp/scheduler/trace"
 )
 
 // Never is an instant later than every other.
-const Never = time.Duration(math.MaxInt64)
+const Never = trace.Never
 
 // The types of package cluster (capacity, requests, grants)
 // under the names that engines and policies use.
@@ -34,6 +35,19 @@ type (
 	Resize      = job.Resize
 	Alternative = job.Alternative
 )
+
+// What predictions of run times are made with: the types of package outlook.
+type (
+	Allotment    = outlook.Allotment
+	Outlook      = outlook.Outlook
+	Proportional = outlook.Proportional
+)
+
+// CoreTime returns d times cores, and stops at the greatest duration.
+func CoreTime(d time.Duration, cores int) time.Duration { return outlook.CoreTime(d, cores) }
+
+// Plus returns a sum that stops at the greatest duration.
+func Plus(a, b time.Duration) time.Duration { return outlook.Plus(a, b) }
 
 // The supplies of nodes.
 const (
@@ -71,58 +85,54 @@ type Capabilities struct {
 	GPUs   bool
 }
 
-// State is where a job is in its life.
-type State string
+// The types of package trace (events, decisions, states of jobs, notices of engines)
+// under the names that engines and policies use.
+type (
+	State      = trace.State
+	EventKind  = trace.EventKind
+	Event      = trace.Event
+	Levels     = trace.Levels
+	Prediction = trace.Prediction
+	Decision   = trace.Decision
+	Passed     = trace.Passed
+	Lack       = trace.Lack
+	Recorder   = trace.Recorder
+	Notice     = trace.Notice
+	NoticeKind = trace.NoticeKind
+	Loss       = trace.Loss
+	Server     = trace.Server
+	Attempt    = trace.Attempt
+	Controller = trace.Controller
+	Report     = trace.Report
+	Action     = trace.Action
+	Setting    = trace.Setting
+)
+
+// MaxPassed bounds the list of passed-over jobs in one decision.
+const MaxPassed = trace.MaxPassed
 
 // The states of a job. The last three are final.
 const (
-	Pending  State = "pending"
-	Queued   State = "queued"
-	Running  State = "running"
-	Paused   State = "paused"
-	Finished State = "finished"
-	Failed   State = "failed"
-	Stopped  State = "stopped"
+	Pending, Queued, Running, Paused = trace.Pending, trace.Queued, trace.Running, trace.Paused
+	Finished, Failed, Stopped        = trace.Finished, trace.Failed, trace.Stopped
 )
 
-// Decision says why an event that the scheduler caused came about.
-type Decision struct {
-	At     time.Duration
-	Kind   EventKind
-	Job    int
-	Cores  CoreSet
-	Reason string
-	// Passed are the jobs before this one in the policy's order that did not
-	// get to run, with the reason for each. At most MaxPassed are listed;
-	// PassedMore counts the rest.
-	Passed     []Passed
-	PassedMore int
-}
+// The kinds of events of jobs, and of nodes that come and go.
+const (
+	Arrive, Start, Pause, Resume, ResizeJob = trace.Arrive, trace.Start, trace.Pause, trace.Resume, trace.ResizeJob
+	Request, Level, Predict                 = trace.Request, trace.Level, trace.Predict
+	Finish, Fail, Stop, Retry, Revoke       = trace.Finish, trace.Fail, trace.Stop, trace.Retry, trace.Revoke
+	Move                                    = trace.Move
+	Decided, Reconfigure                    = trace.Decided, trace.Reconfigure
+	NodeRequest, NodeStart                  = trace.NodeRequest, trace.NodeStart
+	NodeWarning, NodeEnd                    = trace.NodeWarning, trace.NodeEnd
+)
 
-// Passed is a job that was passed over.
-type Passed struct {
-	Job    int
-	Reason string // for people
-	// Lacks is what the job needed and was not free: in each of the alternatives
-	// that it can still choose among, if it has any. It is nil where something
-	// else held the job back.
-	Lacks []Lack
-}
+// The kinds of notices of engines.
+const (
+	JobEnded, JobProgress        = trace.JobEnded, trace.JobProgress
+	NodeUp, NodeWarned, NodeDown = trace.NodeUp, trace.NodeWarned, trace.NodeDown
+)
 
-// Lack is something that a job needs of a node, or of each of its nodes, and that
-// is not free there.
-type Lack struct {
-	Alternative int
-	What        string // "cores", "GPUs" or "bytes of memory"
-	Where       string // "on one node"; empty when there is but one
-	Need, Free  int64
-}
-
-// MaxPassed bounds the list of passed-over jobs in one decision.
-const MaxPassed = 8
-
-// Recorder receives the trace as it is made, in order.
-type Recorder interface {
-	Event(Event)
-	Decision(Decision)
-}
+// CompareNotices orders notices by instant, then kind, then job and node.
+func CompareNotices(a, b Notice) int { return trace.CompareNotices(a, b) }

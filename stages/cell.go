@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -55,6 +56,8 @@ type Task struct {
 	Simulation *Simulation
 	// Trial is set for a trial of a tuning.
 	Trial *Trial
+	// Steered are the jobs beside which controllers stand.
+	Steered []Steered
 }
 
 // Trial is a cell whose only job is a trial of a tuning.
@@ -93,6 +96,8 @@ type Simulation struct {
 	Contention *Contention
 	// Terms are those on which servers are rented; nil when all nodes stand.
 	Terms []*market.Terms
+	// Finals are what jobs that finish report at their end, by job; nil when none does.
+	Finals []measure.Final
 }
 
 // Contention is how the jobs of a node slow each other down.

@@ -23,6 +23,8 @@ type Run struct {
 	// GPUs is where GPUs are found; nil means this machine's, as far as this
 	// process may use them.
 	GPUs gpu.Source
+	// Elsewhere says how cells run on a batch system; nil: as an earlier run has begun to, or here.
+	Elsewhere *Elsewhere
 
 	Experiment
 	Pipeline
@@ -53,6 +55,9 @@ type Experiment interface {
 	Sampling
 	// Studies are the adaptation blocks.
 	Studies() []*adapt.Study
+	// Training describes a real training of one of them, and returns the description of
+	// its key.
+	Training(Training) (Task, string, error)
 }
 
 // Pipeline is what the pipeline does for a stage.
@@ -62,6 +67,8 @@ type Pipeline interface {
 	// brought back from the cache. Called again, it returns cells that follow from
 	// the results so far; none when there are no more.
 	Pending(context.Context) ([]int, error)
+	// Description describes the key of a cell.
+	Description(i int) string
 	// Begin notes that a cell begins, and returns its folder, which is empty but
 	// for the cell's key.
 	Begin(i int) (dir string, err error)

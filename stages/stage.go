@@ -28,12 +28,20 @@ const (
 	Ending   Artifact = "ending"
 	Tables   Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
 	Pictures Artifact = "pictures" // plots/
+	// References is references.csv.
+	References Artifact = "references"
+	// Speeds is cluster_speed.csv.
+	Speeds Artifact = "speeds"
 	// Forecasts is remaining.csv.
 	Forecasts Artifact = "forecasts"
 	// Sections are parts of the report, which any stage may add with
 	// record.WriteSection; there need not be any.
 	Sections Artifact = "sections"
-	Report   Artifact = "report"   // report.html
+	Report   Artifact = "report" // report.html
+	// Trained is the real trainings of adaptations: table.csv and trainings/, Chosen those
+	// in which their controllers decided.
+	Trained  Artifact = "trained"
+	Chosen   Artifact = "chosen"
 	Agents   Artifact = "agents"   // what agents have learned
 	Rankings Artifact = "rankings" // ranking.csv, decisions.csv and others of controllers
 )

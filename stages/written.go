@@ -17,6 +17,7 @@ func init() {
 	for _, life := range []market.Life{market.Exponential{}, market.Weibull{}, market.Bathtub{}, &market.Measured{}} {
 		gob.Register(life)
 	}
+	gob.Register(&Crew{})
 }
 
 // written is a cell as it is written down for another process.
@@ -37,6 +38,9 @@ const writtenForm = 1
 
 // WriteTask writes a task down, with the description of its key.
 func WriteTask(to io.Writer, t Task, key string) error {
+	if len(t.Steered) > 0 {
+		return ErrSteered
+	}
 	w := written{Version: writtenForm, Task: t, Key: key}
 	threads := 1
 	for _, n := range t.Setup.Cluster.Nodes {

@@ -1,10 +1,17 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
@@ -12,25 +19,50 @@ import (
 
 // cellCommand runs one cell that another tfexp has written down.
 func (a *app) cellCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:    "cell FILE",
+	task := false
+	cmd := &cobra.Command{
+		Use:    "cell FILE | --task DIR NUMBER",
 		Hidden: true,
 		Short:  "Run one cell that another tfexp has written down",
 		Long: `Run the cell that another tfexp process has written to FILE, into its folder of
-results. The next "tfexp run" of the experiment finds it there.
+results. The next "tfexp run" of the experiment finds it there. With --task, run the
+cells of a task of a batch system in the experiment's folder DIR, by its number.
 
 Exit status: 0; 1 when the file cannot be read or the records cannot be written; 4
 when the cell failed.`,
-		Args: between(1, 1, "the file of a cell"),
+		Args: cli.Between(1, 2, "the file of a cell, or a folder and the number of a task"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if task {
+				return runTask(args)
+			}
 			cell, err := execute.RunFile(cmd.Context(), args[0], pipeline.PrepareCell)
 			if err != nil {
 				return err
 			}
 			if cell.State != record.CellFinished {
-				return &exitError{code: exitCellsFailed, err: fmt.Errorf("cell %s failed", cell.Cell)}
+				return &cli.Error{Code: cli.ExitCellsFailed, Err: fmt.Errorf("cell %s failed", cell.Cell)}
 			}
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&task, "task", false, "run the cells of a task")
+	return cmd
+}
+
+// runTask runs the cells of a task. Cells that fail are results: whoever collects them sees that.
+func runTask(args []string) error {
+	if len(args) != 2 {
+		return cli.Usagef("", "--task needs the experiment's folder and the number of a task")
+	}
+	number, err := strconv.Atoi(args[1])
+	if err != nil || number < 0 {
+		return cli.Usagef("", "%q is not the number of a task", args[1])
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err = execute.RunTask(ctx, args[0], number, pipeline.PrepareCell, pipeline.CompleteCell)
+	if ctx.Err() != nil {
+		return &cli.Error{Code: cli.ExitInterrupted, Err: errors.New("the task was broken off")}
+	}
+	return err
 }

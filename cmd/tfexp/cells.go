@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -27,15 +28,15 @@ func (p place) logs() string   { return filepath.Join(p.folder(), record.LogsDir
 // splitDir takes DIR off the arguments: the first one, if it is a folder and
 // not the only place for a cell's name.
 func splitDir(args []string) (dir string, rest []string) {
-	if len(args) > 0 && isDir(args[0]) {
+	if len(args) > 0 && cli.IsDir(args[0]) {
 		return filepath.Clean(args[0]), args[1:]
 	}
-	return defaultOut, args
+	return cli.DefaultOut, args
 }
 
 // findCell looks for a cell in the experiments of DIR.
 func findCell(dir, cell string) (place, error) {
-	dirs, err := experimentsIn(dir)
+	dirs, err := cli.ExperimentsIn(dir)
 	if err != nil {
 		return place{}, err
 	}
@@ -56,12 +57,12 @@ func findCell(dir, cell string) (place, error) {
 	}
 	switch len(found) {
 	case 0:
-		return place{}, usagef(didYouMean(cell, names, `"tfexp status" lists the experiments, "tfexp logs" their cells`),
+		return place{}, cli.Usagef(cli.DidYouMean(cell, names, `"tfexp status" lists the experiments, "tfexp logs" their cells`),
 			"no cell %q in %s", cell, dir)
 	case 1:
 		return found[0], nil
 	}
-	return place{}, usagef("give one of their folders: "+found[0].dir+" or "+found[1].dir,
+	return place{}, cli.Usagef("give one of their folders: "+found[0].dir+" or "+found[1].dir,
 		"several experiments in %s have a cell %q", dir, cell)
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 )
 
 func (a *app) completionCommand() *cobra.Command {
@@ -18,22 +20,22 @@ files, and the cells and jobs of results. Load it from the shell's start-up file
   zsh         source <(tfexp completion zsh)
   fish        tfexp completion fish | source
   powershell  tfexp completion powershell | Out-String | Invoke-Expression`,
-		Args:      between(1, 1, "the shell"),
+		Args:      cli.Between(1, 1, "the shell"),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			var err error
 			switch args[0] {
 			case "bash":
-				err = root.GenBashCompletionV2(a.out, true)
+				err = root.GenBashCompletionV2(a.Raw, true)
 			case "zsh":
-				err = root.GenZshCompletion(a.out)
+				err = root.GenZshCompletion(a.Raw)
 			case "fish":
-				err = root.GenFishCompletion(a.out, true)
+				err = root.GenFishCompletion(a.Raw, true)
 			case "powershell":
-				err = root.GenPowerShellCompletionWithDesc(a.out)
+				err = root.GenPowerShellCompletionWithDesc(a.Raw)
 			default:
-				return usagef(didYouMean(args[0], shells, "the shells are bash, zsh, fish and powershell"),
+				return cli.Usagef(cli.DidYouMean(args[0], shells, "the shells are bash, zsh, fish and powershell"),
 					"unknown shell %q", args[0])
 			}
 			if err != nil {

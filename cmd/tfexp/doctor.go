@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -30,7 +31,7 @@ GPUs are found through the driver's files and nvidia-smi; a binary built with
 "make build-nvml" uses NVIDIA's library. Experiments that use no GPUs need no driver.
 
 Exit status: 0, also with warnings; 6 when something essential is missing.`,
-		Args: between(0, 0, ""),
+		Args: cli.Between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks := hardware.Checks(out)
 			inUse := func(folder string) bool {
@@ -47,7 +48,7 @@ Exit status: 0, also with warnings; 6 when something essential is missing.`,
 				failed = failed || c.Status == hardware.Fail
 			}
 			if asJSON {
-				if err := a.printJSON(struct {
+				if err := a.PrintJSON(struct {
 					OK     bool             `json:"ok"`
 					Checks []hardware.Check `json:"checks"`
 				}{!failed, checks}); err != nil {
@@ -57,12 +58,12 @@ Exit status: 0, also with warnings; 6 when something essential is missing.`,
 				a.printChecks(checks)
 			}
 			if failed {
-				return silently(exitUnavailable)
+				return cli.Silently(cli.ExitUnavailable)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", defaultOut, "the `DIR` for results")
+	cmd.Flags().StringVar(&out, "out", cli.DefaultOut, "the `DIR` for results")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -80,9 +81,9 @@ func (a *app) printChecks(checks []hardware.Check) {
 		case hardware.Fail:
 			mark, ink = "FAIL", show.Red
 		}
-		fmt.Fprintf(a.out, "%s  %-*s  %s\n", a.printer().Paint(ink, mark), width, c.Name, c.Text)
+		fmt.Fprintf(a.Out, "%s  %-*s  %s\n", a.Printer().Paint(ink, mark), width, c.Name, c.Text)
 		if c.Hint != "" {
-			fmt.Fprintf(a.out, "%s%s\n", strings.Repeat(" ", width+8), a.printer().Paint(show.Dim, c.Hint))
+			fmt.Fprintf(a.Out, "%s%s\n", strings.Repeat(" ", width+8), a.Printer().Paint(show.Dim, c.Hint))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/stages/estimate"
@@ -76,7 +77,7 @@ scalability law, or Amdahl's law up to a limit. Other columns divide the rows in
 groups, each with its own curve. --half fits every second number of threads and
 predicts the others.
 
-Without these flags, the estimates of the experiments in DIR (` + defaultOut + ` by
+Without these flags, the estimates of the experiments in DIR (` + cli.DefaultOut + ` by
 default) are shown.
 
 Exit status: 0; 1 when files cannot be read; 2 when the command line is wrong or
@@ -86,8 +87,8 @@ there is nothing to show; 3 when a log is malformed.`,
   tfexp estimate --from-log job.log --total 60 --model linear
   tfexp estimate --curve times.csv --threads 6,12
   tfexp estimate results/fcfs_vs_rr`,
-		Args:              between(0, 1, ""),
-		ValidArgsFunction: completeDir,
+		Args:              cli.Between(0, 1, ""),
+		ValidArgsFunction: cli.CompleteDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(cmd, args); err != nil {
 				return err
@@ -98,7 +99,7 @@ there is nothing to show; 3 when a log is malformed.`,
 			case len(o.curves) > 0:
 				return a.estimateCurves(o)
 			}
-			return a.showEstimates(dirArgument(args), o.asJSON)
+			return a.showEstimates(cli.DirArgument(args), o.asJSON)
 		},
 	}
 	f := cmd.Flags()
@@ -125,10 +126,10 @@ there is nothing to show; 3 when a log is malformed.`,
 func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
 	logs, curves := len(o.logs) > 0, len(o.curves) > 0
 	if logs && curves {
-		return usagef("", "--from-log and --curve cannot be used together")
+		return cli.Usagef("", "--from-log and --curve cannot be used together")
 	}
 	if (logs || curves) && len(args) > 0 {
-		return usagef(fmt.Sprintf("did you mean --from-log %s?", args[0]), "unexpected argument %q", args[0])
+		return cli.Usagef(fmt.Sprintf("did you mean --from-log %s?", args[0]), "unexpected argument %q", args[0])
 	}
 	for _, f := range []struct {
 		name, needs string
@@ -140,26 +141,26 @@ func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
 		{"level", "--from-log or --curve", logs || curves},
 	} {
 		if cmd.Flags().Changed(f.name) && !f.ok {
-			return usagef("", "--%s has an effect only with %s", f.name, f.needs)
+			return cli.Usagef("", "--%s has an effect only with %s", f.name, f.needs)
 		}
 	}
 	if _, err := estimator.ByName(o.model); err != nil {
-		return usagef(didYouMean(o.model, estimator.Names(), "the models are "+strings.Join(estimator.Names(), ", ")),
+		return cli.Usagef(cli.DidYouMean(o.model, estimator.Names(), "the models are "+strings.Join(estimator.Names(), ", ")),
 			"unknown model %q", o.model)
 	}
 	switch {
 	case cmd.Flags().Changed("fraction") && !(o.fraction > 0 && o.fraction <= 1):
-		return usagef("", "--fraction is %v: it must be above 0 and at most 1", o.fraction)
+		return cli.Usagef("", "--fraction is %v: it must be above 0 and at most 1", o.fraction)
 	case cmd.Flags().Changed("total") && o.total < 1:
-		return usagef("", "--total is %d: it must be at least 1", o.total)
+		return cli.Usagef("", "--total is %d: it must be at least 1", o.total)
 	case !(o.level > 0 && o.level < 1):
-		return usagef("", "--level is %v: it must be between 0 and 1, like 0.9", o.level)
+		return cli.Usagef("", "--level is %v: it must be between 0 and 1, like 0.9", o.level)
 	case o.tick < 0:
-		return usagef("", "--tick is %s: it must not be negative", o.tick)
+		return cli.Usagef("", "--tick is %s: it must not be negative", o.tick)
 	}
 	for _, n := range o.threads {
 		if n < 1 {
-			return usagef("", "--threads has %d: numbers of threads must be at least 1", n)
+			return cli.Usagef("", "--threads has %d: numbers of threads must be at least 1", n)
 		}
 	}
 	return nil
@@ -169,13 +170,13 @@ func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
 func open(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("", "there is no file %s", path)
+		return nil, cli.Usagef("", "there is no file %s", path)
 	} else if err != nil {
 		return nil, err
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
-		return nil, usagef("", "%s is a folder, not a file", path)
+		return nil, cli.Usagef("", "%s is a folder, not a file", path)
 	}
 	return f, nil
 }
@@ -203,7 +204,7 @@ func (a *app) readLogs(paths []string, lenient bool) ([]estimate.LoggedRun, erro
 		runs, warnings, err := estimate.ReadLog(f, filepath.Clean(path), lenient)
 		f.Close()
 		for _, w := range warnings {
-			a.printer().Warn("%s", w)
+			a.Printer().Warn("%s", w)
 		}
 		if err != nil {
 			return nil, malformed(err)
@@ -214,7 +215,7 @@ func (a *app) readLogs(paths []string, lenient bool) ([]estimate.LoggedRun, erro
 }
 
 // malformed is the error for a file with malformed content.
-func malformed(err error) error { return &exitError{code: exitInvalid, err: err} }
+func malformed(err error) error { return &cli.Error{Code: cli.ExitInvalid, Err: err} }
 
 func (a *app) estimateLogs(o estimateOptions) error {
 	runs, err := a.readLogs(o.logs, o.lenient)
@@ -237,9 +238,9 @@ func (a *app) estimateLogs(o estimateOptions) error {
 	}
 	summary := estimate.SummarizeLogs(predictions)
 	if o.asJSON {
-		return a.printJSON(show.LogsJSON(predictions, summary, options.Length(runs), o.fraction, o.level))
+		return a.PrintJSON(show.LogsJSON(predictions, summary, options.Length(runs), o.fraction, o.level))
 	}
-	return a.printer().Logs(predictions, summary, options.Length(runs), o.level)
+	return a.Printer().Logs(predictions, summary, options.Length(runs), o.level)
 }
 
 func (a *app) estimateCurves(o estimateOptions) error {
@@ -257,7 +258,7 @@ func (a *app) estimateCurves(o estimateOptions) error {
 		for _, g := range groups {
 			fit, err := estimate.FitCurve(g, o.threads, o.half, o.level)
 			if errors.Is(err, estimator.ErrUnfit) {
-				a.printer().Warn("%v", err)
+				a.Printer().Warn("%v", err)
 				continue
 			} else if err != nil {
 				return malformed(err)
@@ -266,17 +267,17 @@ func (a *app) estimateCurves(o estimateOptions) error {
 		}
 	}
 	if len(fits) == 0 {
-		return usagef("a curve needs run times with at least two numbers of threads", "nothing to fit")
+		return cli.Usagef("a curve needs run times with at least two numbers of threads", "nothing to fit")
 	}
 	if o.asJSON {
-		return a.printJSON(show.CurvesJSON(fits, o.level))
+		return a.PrintJSON(show.CurvesJSON(fits, o.level))
 	}
-	return a.printer().Curves(fits, o.level)
+	return a.Printer().Curves(fits, o.level)
 }
 
 // showEstimates prints estimates.csv of all experiments in a folder.
 func (a *app) showEstimates(dir string, asJSON bool) error {
-	dirs, err := experimentsIn(dir)
+	dirs, err := cli.ExperimentsIn(dir)
 	if err != nil {
 		return err
 	}
@@ -285,7 +286,7 @@ func (a *app) showEstimates(dir string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return a.printJSON(list)
+		return a.PrintJSON(list)
 	}
-	return a.printer().Estimates(list)
+	return a.Printer().Estimates(list)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
@@ -26,20 +27,20 @@ func (a *app) explainCommand() *cobra.Command {
 		Long: `Explain why a cell ran or was reused, and what its results depend on: the text
 whose hash is its key in the cache. With --job, explain what the scheduler decided
 about a job, when and why, which jobs were passed over, and when and why the job
-itself waited. DIR is a folder of results (` + defaultOut + ` by default) or one experiment's folder.
+itself waited. DIR is a folder of results (` + cli.DefaultOut + ` by default) or one experiment's folder.
 
 Exit status: 0; 2 when there is no such cell or job.`,
 		Example: `  tfexp explain mixed-this_machine-rr-r1
   tfexp explain mixed-this_machine-rr-r1 --job short-3`,
-		Args:              between(1, 2, "CELL"),
+		Args:              cli.Between(1, 2, "CELL"),
 		ValidArgsFunction: completeCells,
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir, rest := splitDir(args)
 			switch len(rest) {
 			case 0:
-				return usagef("\"tfexp logs "+dir+"\" lists the cells", "CELL is missing")
+				return cli.Usagef("\"tfexp logs "+dir+"\" lists the cells", "CELL is missing")
 			case 2:
-				return noResults(args[0])
+				return cli.NoResults(args[0])
 			}
 			at, err := findCell(dir, rest[0])
 			if err != nil {
@@ -68,24 +69,24 @@ func (a *app) explainJob(at place, asJSON bool) error {
 	}
 	story, jobs, err := show.StoryOf(e, ref, at.job)
 	if errors.Is(err, fs.ErrNotExist) {
-		return usagef(`decisions are not recorded when the experiment has records = "metrics"`,
+		return cli.Usagef(`decisions are not recorded when the experiment has records = "metrics"`,
 			"cell %s has no record of its decisions", at.cell)
 	}
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(jobs, at.job) {
-		return usagef(didYouMean(at.job, jobs, ""), "no job %q in %s", at.job, at.cell)
+		return cli.Usagef(cli.DidYouMean(at.job, jobs, ""), "no job %q in %s", at.job, at.cell)
 	}
 	if asJSON {
-		return a.printJSON(struct {
+		return a.PrintJSON(struct {
 			Cell  string        `json:"cell"`
 			Job   string        `json:"job"`
 			Story []show.Moment `json:"story"`
 		}{at.cell, at.job, story})
 	}
-	fmt.Fprintf(a.out, "%s in %s\n", a.printer().Paint(show.Bold, at.job), at.cell)
-	a.printer().Story(story)
+	fmt.Fprintf(a.Out, "%s in %s\n", a.Printer().Paint(show.Bold, at.job), at.cell)
+	a.Printer().Story(story)
 	return nil
 }
 
@@ -95,24 +96,24 @@ func (a *app) explainCell(at place, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return a.printJSON(x)
+		return a.PrintJSON(x)
 	}
-	fmt.Fprintf(a.out, "%s in %s: %s\n", a.printer().Paint(show.Bold, x.Cell), at.dir, x.State)
+	fmt.Fprintf(a.Out, "%s in %s: %s\n", a.Printer().Paint(show.Bold, x.Cell), at.dir, x.State)
 	if !x.Ran.IsZero() {
-		fmt.Fprintf(a.out, "ran %s", x.Ran.Local().Format("2006-01-02 15:04:05"))
+		fmt.Fprintf(a.Out, "ran %s", x.Ran.Local().Format("2006-01-02 15:04:05"))
 		if x.Seconds > 0 {
-			fmt.Fprintf(a.out, " for %s", progress.Duration(time.Duration(x.Seconds*float64(time.Second))))
+			fmt.Fprintf(a.Out, " for %s", progress.Duration(time.Duration(x.Seconds*float64(time.Second))))
 		}
-		fmt.Fprintf(a.out, ": %s\n", x.Reason)
-		a.printer().Changes(x.Changes)
+		fmt.Fprintf(a.Out, ": %s\n", x.Reason)
+		a.Printer().Changes(x.Changes)
 	}
 	if x.Error != "" {
-		fmt.Fprintln(a.out, x.Error)
+		fmt.Fprintln(a.Out, x.Error)
 	}
 	if len(x.Lines) > 0 {
-		fmt.Fprintf(a.out, "\nits results depend on this (key %.12s…):\n", x.Key)
+		fmt.Fprintf(a.Out, "\nits results depend on this (key %.12s…):\n", x.Key)
 		for _, l := range x.Lines {
-			fmt.Fprintf(a.out, "    %s\n", l)
+			fmt.Fprintf(a.Out, "    %s\n", l)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/experiments/load"
 )
 
@@ -30,12 +31,12 @@ not in the canonical style.`,
 		Example: `  tfexp fmt
   tfexp fmt --check experiments/*.hcl
   tfexp fmt - < draft.hcl`,
-		ValidArgsFunction: completeFiles,
+		ValidArgsFunction: cli.CompleteFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.app, f.in = a, cmd.InOrStdin()
 			if len(args) == 0 {
-				if args = experimentFiles("."); len(args) == 0 {
-					return usagef("", "there is no *.hcl file in this folder")
+				if args = cli.ExperimentFiles("."); len(args) == 0 {
+					return cli.Usagef("", "there is no *.hcl file in this folder")
 				}
 			}
 			wrong := false
@@ -47,7 +48,7 @@ not in the canonical style.`,
 				wrong = wrong || !ok
 			}
 			if wrong {
-				return silently(exitInvalid)
+				return cli.Silently(cli.ExitInvalid)
 			}
 			return nil
 		},
@@ -76,28 +77,28 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	}
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return false, usagef(didYouMean(file, experimentFiles(filepath.Dir(file)), ""), "%s does not exist", file)
+			return false, cli.Usagef(cli.DidYouMean(file, cli.ExperimentFiles(filepath.Dir(file)), ""), "%s does not exist", file)
 		}
 		return false, fmt.Errorf("read experiment: %w", err)
 	}
 	want, diags := load.Format(name, src)
 	if diags.HasErrors() {
-		diags.Render(f.err, f.errColor)
+		diags.Render(f.Err, f.ErrColor)
 		return false, nil
 	}
 	changes := !bytes.Equal(src, want)
 	switch {
 	case stdin && !f.check && !f.diff:
-		_, err = f.out.Write(want)
+		_, err = f.Raw.Write(want)
 		return true, err
 	case !changes:
 		return true, nil
 	case f.diff:
-		if _, err := f.out.Write(diff.Diff(name, src, name+" formatted", want)); err != nil {
+		if _, err := f.Out.Write(diff.Diff(name, src, name+" formatted", want)); err != nil {
 			return false, err
 		}
 	default:
-		fmt.Fprintln(f.out, name)
+		fmt.Fprintln(f.Out, name)
 	}
 	if f.check || stdin {
 		return !f.check, nil

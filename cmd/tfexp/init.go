@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/experiments"
 )
 
@@ -29,7 +30,7 @@ FILE is a path that ends in .hcl. An existing file is not changed.
 Exit status: 0; 2 when the file already exists or the name is not valid.`,
 		Example: `  tfexp init                 experiment.hcl
   tfexp init spot_training   spot_training.hcl`,
-		Args: between(0, 1, ""),
+		Args: cli.Between(0, 1, ""),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file := "experiment.hcl"
 			if len(args) == 1 {
@@ -37,7 +38,7 @@ Exit status: 0; 2 when the file already exists or the name is not valid.`,
 			}
 			name := strings.TrimSuffix(filepath.Base(file), ".hcl")
 			if !experimentName.MatchString(name) {
-				return usagef("a name has letters, digits, _ and -, and begins with a letter",
+				return cli.Usagef("a name has letters, digits, _ and -, and begins with a letter",
 					"%q is not a valid name for an experiment", name)
 			}
 			flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
@@ -47,7 +48,7 @@ Exit status: 0; 2 when the file already exists or the name is not valid.`,
 			f, err := os.OpenFile(file, flags, 0o644)
 			switch {
 			case errors.Is(err, fs.ErrExist):
-				return usagef("choose another name, or replace it with --force", "%s already exists", file)
+				return cli.Usagef("choose another name, or replace it with --force", "%s already exists", file)
 			case err != nil:
 				return fmt.Errorf("write experiment: %w", err)
 			}
@@ -55,7 +56,7 @@ Exit status: 0; 2 when the file already exists or the name is not valid.`,
 			if err := errors.Join(err, f.Close()); err != nil {
 				return fmt.Errorf("write experiment: %w", err)
 			}
-			fmt.Fprintf(a.out, "wrote %s\nread it, then:  tfexp run %s\n", file, file)
+			fmt.Fprintf(a.Out, "wrote %s\nread it, then:  tfexp run %s\n", file, file)
 			return nil
 		},
 	}

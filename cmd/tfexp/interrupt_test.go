@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 )
 
@@ -83,7 +84,7 @@ func startHanging(t *testing.T) *started {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Process.Kill() })
-	waitFor(t, func() bool { return exists(filepath.Join(dir, "hangs")) })
+	waitFor(t, func() bool { return cli.Exists(filepath.Join(dir, "hangs")) })
 	return s
 }
 
@@ -132,14 +133,14 @@ func TestInterruptAndResume(t *testing.T) {
 		t.Errorf("while it runs: %+v", got)
 	}
 	other := command(s.dir, "run", "hanging.hcl")
-	if code := other.status(t); code != exitInUse || !strings.Contains(other.stderr.String(), "in use by process") {
+	if code := other.status(t); code != cli.ExitInUse || !strings.Contains(other.stderr.String(), "in use by process") {
 		t.Errorf("a second run ended with %d: %s", code, other.stderr.String())
 	}
 
 	if err := s.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if code := s.status(t); code != exitInterrupted {
+	if code := s.status(t); code != cli.ExitInterrupted {
 		t.Errorf("interrupted run ended with %d", code)
 	}
 	for _, want := range []string{"stopping jobs", "resume with: tfexp resume results/hanging"} {
@@ -153,7 +154,7 @@ func TestInterruptAndResume(t *testing.T) {
 
 	s.let(t)
 	resumed := command(s.dir, "resume")
-	if code := resumed.status(t); code != exitOK || !strings.Contains(resumed.stderr.String(), "1 reused, 1 to run") {
+	if code := resumed.status(t); code != cli.ExitOK || !strings.Contains(resumed.stderr.String(), "1 reused, 1 to run") {
 		t.Errorf("resume ended with %d: %s", code, resumed.stderr.String())
 	}
 	if got := s.state(t); got.State != "finished" || got.Finished != 2 {
@@ -174,14 +175,14 @@ func TestSecondInterruptKillsAtOnce(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond) // two signals at once may arrive as one
 	}
-	if code := s.status(t); code != exitInterrupted {
+	if code := s.status(t); code != cli.ExitInterrupted {
 		t.Errorf("ended with %d", code)
 	}
 	if got := s.state(t); got.State != "interrupted" {
 		t.Errorf("afterwards: %+v", got)
 	}
 	s.let(t)
-	if code := command(s.dir, "resume").status(t); code != exitOK {
+	if code := command(s.dir, "resume").status(t); code != cli.ExitOK {
 		t.Errorf("resume ended with %d", code)
 	}
 }
@@ -200,7 +201,7 @@ func TestKilledRunIsResumable(t *testing.T) {
 		t.Errorf("after kill -9: %+v", got)
 	}
 	s.let(t)
-	if code := command(s.dir, "resume", "results/hanging").status(t); code != exitOK {
+	if code := command(s.dir, "resume", "results/hanging").status(t); code != cli.ExitOK {
 		t.Errorf("resume ended with %d", code)
 	}
 }

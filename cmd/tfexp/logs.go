@@ -5,41 +5,44 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // followEvery is the time between two looks at a log that is followed.
 const followEvery = 200 * time.Millisecond
 
 func (a *app) logsCommand() *cobra.Command {
-	var follow bool
+	var follow, raw bool
 	cmd := &cobra.Command{
 		Use:   "logs [DIR] [CELL [JOB]] [-f]",
 		Short: "Print what a job wrote",
 		Long: `Print what a job wrote to standard output and standard error. Without JOB, list the
 logs of the cell; without CELL, list the cells. DIR is a folder of results
-(` + defaultOut + ` by default) or one experiment's folder.
+(` + cli.DefaultOut + ` by default) or one experiment's folder. Control characters are
+printed as \x1b, \r and so on, unless --raw says otherwise.
 
 Exit status: 0; 2 when there is no such cell or job.`,
 		Example: `  tfexp logs
   tfexp logs mixed-this_machine-rr-r1
   tfexp logs mixed-this_machine-rr-r1 long-2 -f`,
-		Args:              between(0, 3, ""),
+		Args:              cli.Between(0, 3, ""),
 		ValidArgsFunction: completeCells,
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir, rest := splitDir(args)
 			if len(rest) > 2 {
-				return noResults(args[0])
+				return cli.NoResults(args[0])
 			}
 			if follow && len(rest) < 2 {
-				return usagef("", "-f needs CELL and JOB")
+				return cli.Usagef("", "-f needs CELL and JOB")
 			}
 			if len(rest) == 0 {
 				return a.listCells(dir)
@@ -52,15 +55,16 @@ Exit status: 0; 2 when there is no such cell or job.`,
 				return a.listLogs(at)
 			}
 			at.job = rest[1]
-			return a.printLog(at, follow)
+			return a.printLog(at, follow, raw)
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing what is added, until the run ends")
+	cmd.Flags().BoolVar(&raw, "raw", false, "print control characters as they are: a job could change the terminal")
 	return cmd
 }
 
 func (a *app) listCells(dir string) error {
-	dirs, err := experimentsIn(dir)
+	dirs, err := cli.ExperimentsIn(dir)
 	if err != nil {
 		return err
 	}
@@ -70,30 +74,34 @@ func (a *app) listCells(dir string) error {
 			t.Add(filepath.Base(d), cell, fmt.Sprint(len(jobNames(place{dir: d, cell: cell}))))
 		}
 	}
-	return t.Write(a.out, "", a.outColor)
+	return t.Write(a.Out, "", a.OutColor)
 }
 
 func (a *app) listLogs(at place) error {
 	names := jobNames(at)
 	if len(names) == 0 {
-		fmt.Fprintf(a.err, "%s has no logs (simulated jobs write none)\n", at.cell)
+		fmt.Fprintf(a.Err, "%s has no logs (simulated jobs write none)\n", at.cell)
 		return nil
 	}
 	t := show.Table{Left: 1, Header: []string{"job", "bytes"}}
 	for _, job := range names {
 		size := int64(0)
-		if st, err := os.Stat(filepath.Join(at.logs(), job+".log")); err == nil {
+		if st, err := folder.Stat(at.dir, record.CellsDir, at.cell, record.LogsDir, job+".log"); err == nil {
 			size = st.Size()
 		}
 		t.Add(job, fmt.Sprint(size))
 	}
-	return t.Write(a.out, "", a.outColor)
+	return t.Write(a.Out, "", a.OutColor)
 }
 
-func (a *app) printLog(at place, follow bool) error {
-	f, err := os.Open(filepath.Join(at.logs(), at.job+".log"))
+func (a *app) printLog(at place, follow, raw bool) error {
+	out := a.Out
+	if raw {
+		out = a.Raw
+	}
+	f, err := folder.Open(at.dir, record.CellsDir, at.cell, record.LogsDir, at.job+".log")
 	if errors.Is(err, fs.ErrNotExist) {
-		return usagef(didYouMean(at.job, jobNames(at), "\"tfexp logs "+at.dir+" "+at.cell+"\" lists the jobs with a log"),
+		return cli.Usagef(cli.DidYouMean(at.job, jobNames(at), "\"tfexp logs "+at.dir+" "+at.cell+"\" lists the jobs with a log"),
 			"there is no log of job %q in %s", at.job, at.cell)
 	}
 	if err != nil {
@@ -103,7 +111,7 @@ func (a *app) printLog(at place, follow bool) error {
 	for {
 		// Read before the copy, so that nothing written before the end is missed.
 		_, running := store.Holder(at.dir)
-		if _, err := io.Copy(a.out, f); err != nil {
+		if _, err := io.Copy(out, f); err != nil {
 			return fmt.Errorf("print log: %w", err)
 		}
 		if !follow || !running {

@@ -23,5 +23,5 @@ func main() {
 // the exit status.
 func Main(args []string, stdout, stderr io.Writer) int {
 	a := newApp(stdout, stderr)
-	return a.exit(a.execute(args))
+	return a.Exit(a.execute(args))
 }

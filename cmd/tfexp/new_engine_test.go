@@ -1,16 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/language"
-	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/simulated"
@@ -80,48 +75,25 @@ policy "p" {
 // and the report then know it.
 func TestNewEngine(t *testing.T) {
 	engine.Register(steady)
-	dir := t.TempDir()
-	file, out := filepath.Join(dir, "e.hcl"), filepath.Join(dir, "results")
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(steadyFile)
-
-	reference := string(language.Markdown())
-	for _, want := range []string{
+	s := inSandbox(t, steadyFile)
+	documented(t,
 		"`steady` pretends that all jobs take the same time",
 		"| `takes` | duration | `\"10s\"` | The time that each job takes. Only on `steady`. | `\"5s\"` |",
-	} {
-		if !strings.Contains(reference, want) {
-			t.Errorf("the reference of the language does not have %q", want)
-		}
-	}
+	)
 
-	if plan := outputOf(t, "plan", "--out", out, file); !strings.Contains(plan, "1 cell to run") {
-		t.Errorf("plan:\n%s", plan)
-	}
-	mustRun(t, "run", "--out", out, file)
-	for _, row := range readTable(t, filepath.Join(out, "steadily", "jobs.csv")) {
+	s.plans("1 cell to run")
+	s.run()
+	for _, row := range s.table("jobs.csv") {
 		want := map[string]string{"train-1": "5.", "train-2": "10."}[row["job"]]
 		if !strings.HasPrefix(row["finish_s"]+".", want) {
 			t.Errorf("%s finished at %s, want %s", row["job"], row["finish_s"], want)
 		}
 	}
-	report, err := os.ReadFile(filepath.Join(out, "steadily", "report.html"))
-	if err != nil || !bytes.Contains(report, []byte("steady engine")) {
-		t.Errorf("the report does not name the engine, %v", err)
-	}
+	s.holds("report.html", "steady engine")
 
-	if plan := outputOf(t, "plan", "--out", out, file); !strings.Contains(plan, "all reused") {
-		t.Errorf("plan after the run:\n%s", plan)
-	}
-	write(strings.Replace(steadyFile, `"5s"`, `"6s"`, 1))
-	if plan := outputOf(t, "plan", "--out", out, file); !strings.Contains(plan, "hardware.takes changed") {
-		t.Errorf("plan after a change of the setting:\n%s", plan)
-	}
+	s.plans("all reused")
+	s.change(steadyFile, `"5s"`, `"6s"`)
+	s.plans("hardware.takes changed")
 
 	for _, c := range []struct {
 		old, new, summary string
@@ -133,8 +105,8 @@ func TestNewEngine(t *testing.T) {
 		{`"fcfs"`, "\"round_robin\"\n  quantum = \"1s\"", `The engine of "h" lacks "pause"`, 24},
 		{"  threads = 1\n", "", "Hardware without threads", 17},
 	} {
-		write(strings.Replace(steadyFile, c.old, c.new, 1))
-		_, diags := load.File(file, load.Options{})
+		s.change(steadyFile, c.old, c.new)
+		diags := s.diagnostics()
 		if len(diags) != 1 || diags[0].Summary != c.summary || diags[0].Range.Start.Line != c.line {
 			t.Errorf("%s: %v, want %q at line %d", c.new, diags, c.summary, c.line)
 		}

@@ -1,19 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/language"
-	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -87,65 +83,39 @@ policy "fcfs" { order = "fcfs" }
 // the run, the report and the command then know it.
 func TestNewTraceFormat(t *testing.T) {
 	formats.Register(tally)
-	dir := t.TempDir()
-	file, trace, out := filepath.Join(dir, "e.hcl"), filepath.Join(dir, "cluster.tally"), filepath.Join(dir, "results")
-	write := func(path, text string) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(file, tallyFile)
-	write(trace, tallyText)
+	const trace = "cluster.tally"
+	s := inSandbox(t, tallyFile)
+	s.write(trace, tallyText)
 
-	reference := string(language.Markdown())
-	for _, want := range []string{"- `tally`: A line is", "`.tally`", "| `classes` | list of strings | all |",
-		"Only for `tally`."} {
-		if !strings.Contains(reference, want) {
-			t.Errorf("the reference of the language does not have %q", want)
-		}
-	}
+	documented(t, "- `tally`: A line is", "`.tally`", "| `classes` | list of strings | all |",
+		"Only for `tally`.")
 
-	if plan := outputOf(t, "plan", "--out", out, file); !strings.Contains(plan, "1 cell to run") {
-		t.Errorf("plan:\n%s", plan)
-	}
-	mustRun(t, "run", "--out", out, file)
+	s.plans("1 cell to run")
+	s.run()
 	finish := map[string]string{}
-	for _, row := range readTable(t, filepath.Join(out, "tallied", "jobs.csv")) {
+	for _, row := range s.table("jobs.csv") {
 		finish[row["job"]] = row["finish_s"]
 	}
 	if len(finish) != 2 || !strings.HasPrefix(finish["a"], "10") || !strings.HasPrefix(finish["b"], "15") {
 		t.Errorf("finished at %v, want a at 10 and b, which waits for it, at 15", finish)
 	}
-	if report, err := os.ReadFile(filepath.Join(out, "tallied", "report.html")); err != nil || !bytes.Contains(report,
-		[]byte("cluster.tally (tally)")) {
-		t.Errorf("the report does not name the trace, %v", err)
-	}
+	s.holds("report.html", "cluster.tally (tally)")
 
-	if plan := outputOf(t, "plan", "--out", out, file); !strings.Contains(plan, "all reused") {
-		t.Errorf("plan after the run:\n%s", plan)
-	}
-	write(trace, strings.Replace(tallyText, "5\n", "6\n", 1))
-	plan := outputOf(t, "plan", "--out", out, file)
-	if !strings.Contains(plan, "1 cell runs: ") || !strings.Contains(plan, "trace") {
-		t.Errorf("plan after a change of the trace:\n%s", plan)
-	}
+	s.plans("all reused")
+	s.write(trace, strings.Replace(tallyText, "5\n", "6\n", 1))
+	s.plans("1 cell runs: ", "trace")
 
 	for format, want := range map[string]string{"tally": "a train 0 2 1 10\nb train 1 1 0 6\n", "swf": "a has GPUs"} {
-		var text, errs bytes.Buffer
-		a := newApp(&text, &errs)
-		a.exit(a.execute([]string{"export", "workload", "--format", format, file}))
-		if got := strings.ReplaceAll(text.String()+errs.String(), `"`, ""); !strings.Contains(got, want) {
+		_, text, errs := inProcess("export", "workload", "--format", format, s.file)
+		if got := strings.ReplaceAll(text+errs, `"`, ""); !strings.Contains(got, want) {
 			t.Errorf("export as %s:\n%s", format, got)
 		}
 	}
-	if help := outputOf(t, "export", "workload", "--help"); !strings.Contains(help, "batsim, tally") {
-		t.Errorf("the help of export does not name the format:\n%s", help)
-	}
+	contains(t, "the help of export", outputOf(t, "export", "workload", "--help"), "batsim, tally")
 
-	write(trace, "a train soon\n")
-	_, diags := load.File(file, load.Options{})
-	if len(diags) == 0 || diags[0].Range.File != filepath.Join(dir, "cluster.tally") || diags[0].Range.Start.Line != 1 {
+	s.write(trace, "a train soon\n")
+	diags := s.diagnostics()
+	if len(diags) == 0 || diags[0].Range.File != filepath.Join(s.dir, trace) || diags[0].Range.Start.Line != 1 {
 		t.Errorf("a malformed line: %v", diags)
 	}
 }
@@ -171,15 +141,4 @@ func TestFormatsAreRegisteredOnce(t *testing.T) {
 	if err := tally.Write(io.Discard, untimed); !errors.Is(err, formats.ErrCannotHold) {
 		t.Errorf("a job without a run time is written: %v", err)
 	}
-}
-
-// outputOf runs the command in this process and returns its standard output.
-func outputOf(t *testing.T, args ...string) string {
-	t.Helper()
-	var out, errs bytes.Buffer
-	a := newApp(&out, &errs)
-	if code := a.exit(a.execute(args)); code != exitOK {
-		t.Fatalf("tfexp %s: exit status %d\n%s", strings.Join(args, " "), code, &errs)
-	}
-	return out.String()
 }

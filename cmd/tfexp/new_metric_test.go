@@ -1,15 +1,12 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
@@ -102,36 +99,18 @@ plot "metrics" { metric = "longest_wait" }
 // A metric and a picture are one value each that is registered: the language, its
 // reference, the tables, the pictures and the report then know them.
 func TestNewMetricAndPicture(t *testing.T) {
-	for _, want := range []string{"`longest_wait_s`", "a bar for each policy (`bars`)", "`bars`: `mean_jct`"} {
-		if !strings.Contains(string(language.Markdown()), want) {
-			t.Errorf("the reference of the language does not have %q", want)
-		}
-	}
+	documented(t, "`longest_wait_s`", "a bar for each policy (`bars`)", "`bars`: `mean_jct`")
 	if !strings.Contains(measure.Markdown(), "| `longest_wait_s` | longest wait (s) | the longest time") {
 		t.Error("the reference of the results does not have the metric")
 	}
-	dir := t.TempDir()
-	file, out := filepath.Join(dir, "e.hcl"), filepath.Join(dir, "results")
-	if err := os.WriteFile(file, []byte(newMetricFile), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if summary := outputOf(t, "run", "--out", out, file); !strings.Contains(summary, "longest wait") {
-		t.Errorf("the summary does not have the metric:\n%s", summary)
-	}
+	s := inSandbox(t, newMetricFile)
+	contains(t, "the summary", s.run(), "longest wait")
 	for name, texts := range map[string][]string{
 		"metrics.csv":     {"," + longestWait.Name + ","},
 		"comparisons.csv": {longestWait.Name + ",w,sim,fcfs,las,3,"},
 		"report.html":     {"Bars, one a cell: longest wait.", "longest wait (s)", "longest wait of fcfs is "},
 		"plots/bars-" + longestWait.Name + ".svg": {"<svg"},
 	} {
-		raw, err := os.ReadFile(filepath.Join(out, "waits", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, text := range texts {
-			if !strings.Contains(string(raw), text) {
-				t.Errorf("%s does not have %q", name, text)
-			}
-		}
+		s.holds(name, texts...)
 	}
 }

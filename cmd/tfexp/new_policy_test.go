@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -99,40 +96,24 @@ compare "mean_jct" { baseline = policy.fcfs }
 // An order and an allocation are one value each that is registered: the language,
 // its reference and its checks, the plan, the run and the report then know them.
 func TestNewPolicies(t *testing.T) {
-	reference := string(language.Markdown())
-	for _, want := range []string{
+	documented(t,
 		"the longest predicted run time (`ljf`)",
 		"| `grain` | duration | `\"1s\"` | Differences below it do not count. Only under the order `ljf`.",
 		"half of its request (`half`)", "the orders `sjf`, `srtf`, `allox` or `ljf`",
-	} {
-		if !strings.Contains(reference, want) {
-			t.Errorf("the reference of the language does not have %q", want)
-		}
+	)
+
+	s := inSandbox(t, newPolicyFile)
+	s.change(newPolicyFile, `{ order = "fcfs" }`, "{\n  order = \"fcfs\"\n  grain = \"1s\"\n}")
+	if code, _, errs := inProcess("validate", s.file); code != cli.ExitInvalid ||
+		!strings.Contains(errs, `grain is read only by the order "ljf"`) {
+		t.Errorf("a setting of another order: exit status %d\n%s", code, errs)
 	}
 
-	dir := t.TempDir()
-	file, out := filepath.Join(dir, "e.hcl"), filepath.Join(dir, "results")
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(strings.Replace(newPolicyFile, `{ order = "fcfs" }`, "{\n  order = \"fcfs\"\n  grain = \"1s\"\n}", 1))
-	var errs bytes.Buffer
-	a := newApp(&bytes.Buffer{}, &errs)
-	if code := a.exit(a.execute([]string{"validate", file})); code != exitInvalid ||
-		!strings.Contains(errs.String(), `grain is read only by the order "ljf"`) {
-		t.Errorf("a setting of another order: exit status %d\n%s", code, &errs)
-	}
-
-	write(newPolicyFile)
-	if plan := outputOf(t, "plan", "--out", out, file); !strings.Contains(plan, "9 cells to run") {
-		t.Errorf("plan:\n%s", plan)
-	}
-	mustRun(t, "run", "--out", out, file)
+	s.write("e.hcl", newPolicyFile)
+	s.plans("9 cells to run")
+	s.run()
 	finish := map[string]string{}
-	for _, row := range readTable(t, filepath.Join(out, "longest", "jobs.csv")) {
+	for _, row := range s.table("jobs.csv") {
 		if row["replicate"] == "1" {
 			finish[row["policy"]+" "+row["job"]] = row["finish_s"]
 		}
@@ -145,16 +126,9 @@ func TestNewPolicies(t *testing.T) {
 			t.Errorf("%s finished at %q, want %s", job, got, want)
 		}
 	}
-	report, err := os.ReadFile(filepath.Join(out, "longest", "report.html"))
-	if err != nil || !bytes.Contains(report, []byte("Longest job first (backwards)")) {
-		t.Errorf("the report does not name the order: %v", err)
-	}
+	s.holds("report.html", "Longest job first (backwards)")
 
-	if plan := outputOf(t, "plan", "--out", out, file); !strings.Contains(plan, "all reused") {
-		t.Errorf("plan after the run:\n%s", plan)
-	}
-	write(strings.Replace(newPolicyFile, `"500ms"`, `"250ms"`, 1))
-	if plan := outputOf(t, "plan", "--out", out, file); !strings.Contains(plan, "policy.grain") {
-		t.Errorf("plan after a change of the setting:\n%s", plan)
-	}
+	s.plans("all reused")
+	s.change(newPolicyFile, `"500ms"`, `"250ms"`)
+	s.plans("policy.grain")
 }

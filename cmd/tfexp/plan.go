@@ -3,13 +3,14 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
 )
 
 func (a *app) planCommand() *cobra.Command {
 	var (
-		vars          variables
+		vars          cli.Variables
 		opts          pipeline.Options
 		asJSON, cells bool
 	)
@@ -27,26 +28,26 @@ Exit status: 0; 3 when the experiment is invalid; 6 when it needs hardware that 
 machine does not have.`,
 		Example: `  tfexp plan experiment.hcl
   tfexp plan experiment.hcl -var quantum=500ms --cells`,
-		Args:              needFile,
-		ValidArgsFunction: completeFiles,
+		Args:              cli.NeedFile,
+		ValidArgsFunction: cli.CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			spec, err := a.load(args[0], &vars, asJSON)
+			spec, err := a.Load(args[0], &vars, asJSON)
 			if err != nil {
 				return err
 			}
-			opts.Version, opts.Command = thisBuild().Version, a.args
+			opts.Version, opts.Command = cli.ThisBuild().Version, a.Args
 			plan, err := pipeline.New(spec, opts)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return a.printJSON(show.PlanJSON(plan))
+				return a.PrintJSON(show.PlanJSON(plan))
 			}
-			return a.printer().Plan(plan, cells)
+			return a.Printer().Plan(plan, cells)
 		},
 	}
-	vars.flags(cmd.Flags())
-	cmd.Flags().StringVar(&opts.Out, "out", defaultOut, "`DIR` of the results")
+	vars.Flags(cmd.Flags())
+	cmd.Flags().StringVar(&opts.Out, "out", cli.DefaultOut, "`DIR` of the results")
 	cmd.Flags().BoolVar(&opts.Fresh, "fresh", false, "plan as if nothing had run before")
 	cmd.Flags().BoolVar(&cells, "cells", false, "list every cell in the order in which they run")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/stages"
@@ -18,14 +19,14 @@ func (a *app) plotCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "plot [DIR]",
 		Short: "Draw the pictures of results again",
-		Long: `Draw the pictures of all experiments in DIR (` + defaultOut + ` by default, or one
+		Long: `Draw the pictures of all experiments in DIR (` + cli.DefaultOut + ` by default, or one
 experiment's folder) from the files in it, as SVG and PNG. This needs no cache, and
 works on a copy of the results and while a run is writing them.
 
 Exit status: 0; 1 when files cannot be read or written; 2 when there are no results.`,
 		Example:           "  tfexp plot results/fcfs_vs_rr",
-		Args:              between(0, 1, ""),
-		ValidArgsFunction: completeDir,
+		Args:              cli.Between(0, 1, ""),
+		ValidArgsFunction: cli.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.redraw(context.Background(), "plot", args, func(ctx context.Context, dir string) ([]string, error) {
 				pictures, err := plot.Redraw(ctx, dir)
@@ -47,13 +48,13 @@ Exit status: 0; 1 when files cannot be read or written; 2 when there are no resu
 // on when one fails.
 func (a *app) redraw(ctx context.Context, stage string, args []string,
 	draw func(context.Context, string) ([]string, error)) error {
-	dirs, err := experimentsIn(dirArgument(args))
+	dirs, err := cli.ExperimentsIn(cli.DirArgument(args))
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, dir := range dirs {
-		view := progress.New(a.err, a.errColor)
+		view := progress.New(a.Screen, a.ErrColor)
 		began := time.Now()
 		view.Observe(pipeline.Progress{Kind: stages.StageStart, Stage: stage})
 		paths, err := draw(ctx, dir)
@@ -64,7 +65,7 @@ func (a *app) redraw(ctx context.Context, stage string, args []string,
 			continue
 		}
 		for _, p := range paths {
-			fmt.Fprintln(a.out, p)
+			fmt.Fprintln(a.Out, p)
 		}
 	}
 	return errors.Join(errs...)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/pipeline"
 )
 
@@ -15,7 +16,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		Use:   "resume [DIR]",
 		Short: "Continue an interrupted run",
 		Long: `Continue a run that was interrupted or killed. DIR is an experiment's folder, or a
-folder of results (` + defaultOut + ` by default), whose newest unfinished run is continued.
+folder of results (` + cli.DefaultOut + ` by default), whose newest unfinished run is continued.
 The experiment and its variables are as they were when the run started, even if
 the file has been edited since. Finished cells are reused; an interrupted cell
 runs again from its start.
@@ -23,28 +24,28 @@ runs again from its start.
 Exit status: that of "tfexp run"; 0 when there is nothing left to do.`,
 		Example: `  tfexp resume
   tfexp resume results/fcfs_vs_rr`,
-		Args:              between(0, 1, ""),
-		ValidArgsFunction: completeDir,
+		Args:              cli.Between(0, 1, ""),
+		ValidArgsFunction: cli.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
-			dir := dirArgument(args)
-			if _, err := experimentsIn(dir); err != nil {
+			dir := cli.DirArgument(args)
+			if _, err := cli.ExperimentsIn(dir); err != nil {
 				return err
 			}
 			err := a.carryOut(&o, func(opts pipeline.Options) (*pipeline.Plan, error) {
-				plan, diags, err := pipeline.Resume(dir, opts, hostFacts())
+				plan, diags, err := pipeline.Resume(dir, opts, cli.HostFacts())
 				if len(diags) > 0 {
-					diags.Render(a.err, a.errColor)
+					diags.Render(a.Err, a.ErrColor)
 				}
 				if diags.HasErrors() {
-					return nil, silently(exitInvalid)
+					return nil, cli.Silently(cli.ExitInvalid)
 				}
 				return plan, err
 			})
 			if errors.Is(err, pipeline.ErrNothingToResume) {
-				fmt.Fprintf(a.err, "nothing to resume: every run in %s has finished\n", dir)
+				fmt.Fprintf(a.Err, "nothing to resume: every run in %s has finished\n", dir)
 				return nil
 			}
 			return err

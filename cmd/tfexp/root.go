@@ -1,37 +1,19 @@
 package main
 
 import (
-	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
+	"github.com/tfexp/tfexp/cmd/tfexp/convert"
 )
 
-// defaultOut is where results go, and where they are looked for.
-const defaultOut = "results"
+// app is the command: its subcommands are methods, or made from what they share.
+type app struct{ *cli.App }
 
-// app is what all subcommands share: where they write, and how.
-type app struct {
-	out, err           io.Writer
-	outColor, errColor bool
-	args               []string // the command line, for run.json
-}
-
-func newApp(stdout, stderr io.Writer) *app {
-	return &app{out: stdout, err: stderr, outColor: colorful(stdout), errColor: colorful(stderr)}
-}
-
-// colorful reports whether w is a terminal that shows colours and nobody
-// has turned them off (no-color.org).
-func colorful(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-}
+func newApp(stdout, stderr io.Writer) *app { return &app{cli.New(stdout, stderr)} }
 
 // Groups of the list of commands.
 const (
@@ -57,15 +39,15 @@ func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "tfexp",
 		Short:         "Experiments on training jobs and their schedulers",
-		Long:          rootLong + "\n\n" + exitHelp,
+		Long:          rootLong + "\n\n" + cli.ExitHelp,
 		Example:       rootExample,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       thisBuild().Version,
+		Version:       cli.ThisBuild().Version,
 	}
-	root.SetOut(a.out)
-	root.SetErr(a.err)
-	root.SetFlagErrorFunc(flagError)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.SetFlagErrorFunc(cli.FlagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddGroup(
 		&cobra.Group{ID: groupWrite, Title: "Write an experiment:"},
@@ -82,7 +64,7 @@ func (a *app) command() *cobra.Command {
 		{groupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand()}},
 		{groupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
 		{groupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.estimateCommand(),
-			a.plotCommand(), a.reportCommand(), a.exportCommand(), a.importCommand()}},
+			a.plotCommand(), a.reportCommand(), convert.Export(a.App), convert.Import(a.App)}},
 		{groupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(),
 			a.trainCommand(), a.cellCommand()}},
 	} {
@@ -103,25 +85,25 @@ func (a *app) helpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, _, err := cmd.Root().Find(args)
 			if err != nil {
-				return unknownCommand(cmd.Root(), args[0])
+				return cli.UnknownCommand(cmd.Root(), args[0])
 			}
 			return about.Help()
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return commandNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
+			return cli.CommandNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 }
 
 func (a *app) execute(args []string) error {
 	cobra.EnableCommandSorting = false
-	a.args = append([]string{"tfexp"}, args...)
-	args = longForms(args)
+	a.Args = append([]string{"tfexp"}, args...)
+	args = cli.LongForms(args)
 	root := a.command()
 	// The shells' completion scripts call a command that cobra adds later.
 	completing := len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
 	if _, _, err := root.Find(args); err != nil && !completing {
-		return unknownCommand(root, firstWord(args))
+		return cli.UnknownCommand(root, firstWord(args))
 	}
 	root.SetArgs(args)
 	return root.Execute()
@@ -135,22 +117,3 @@ func firstWord(args []string) string {
 	}
 	return ""
 }
-
-// exit prints an error with its hint, and returns its exit status.
-func (a *app) exit(err error) int {
-	code, hint := verdict(err)
-	if own, ok := err.(*exitError); err != nil && (!ok || own.err != nil) {
-		fmt.Fprintf(a.err, "%s %v\n", a.printer().PaintErr(show.Red, "Error:"), err)
-	}
-	if hint != "" {
-		fmt.Fprintf(a.err, "  %s\n", hint)
-	}
-	return code
-}
-
-// printer returns where the command prints, for package show.
-func (a *app) printer() *show.Printer {
-	return &show.Printer{Out: a.out, Err: a.err, Color: a.outColor, ErrColor: a.errColor}
-}
-
-func (a *app) printJSON(v any) error { return a.printer().JSON(v) }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
@@ -17,6 +18,7 @@ import (
 // runOptions are the flags that run and resume share.
 type runOptions struct {
 	pipeline.Options
+	elsewhere
 	json, quiet bool
 }
 
@@ -24,18 +26,19 @@ func (o *runOptions) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.Parallel, "parallel", 0, "number of simulated cells that run side by side; 0 means one for each core")
 	fs.BoolVar(&o.json, "json", false, "print the summary as JSON")
 	fs.BoolVar(&o.quiet, "quiet", false, "show no progress")
+	o.elsewhere.flags(fs)
 }
 
 func (o *runOptions) check() error {
 	if o.Parallel < 0 {
-		return usagef("", "--parallel is %d: it must not be negative", o.Parallel)
+		return cli.Usagef("", "--parallel is %d: it must not be negative", o.Parallel)
 	}
 	return nil
 }
 
 func (a *app) runCommand() *cobra.Command {
 	var (
-		vars variables
+		vars cli.Variables
 		o    runOptions
 	)
 	cmd := &cobra.Command{
@@ -53,20 +56,24 @@ Cells that run jobs for real run one at a time, in an order that mixes the
 policies; simulated cells run side by side. Each finished real cell is then
 simulated too, from the estimates, and the report shows how far the two differ.
 
+With --on slurm cells are tasks of an array on a Slurm cluster: simulated ones in
+batches, real ones each on a node of its own. The folder of results must be one that
+the nodes see. --detach leaves once they are submitted (docs/slurm.md).
+
 Ctrl-C stops the running jobs; "tfexp resume" continues the run. A second Ctrl-C
 kills the jobs at once. Results go to standard output, progress to standard error.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: `  tfexp run experiment.hcl
   tfexp run experiment.hcl -var quantum=500ms --out /tmp/results
   tfexp run experiment.hcl --json | jq .variants`,
-		Args:              needFile,
-		ValidArgsFunction: completeFiles,
+		Args:              cli.NeedFile,
+		ValidArgsFunction: cli.CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
-			spec, err := a.load(args[0], &vars, o.json)
+			spec, err := a.Load(args[0], &vars, o.json)
 			if err != nil {
 				return err
 			}
@@ -75,23 +82,27 @@ kills the jobs at once. Results go to standard output, progress to standard erro
 			})
 		},
 	}
-	vars.flags(cmd.Flags())
+	vars.Flags(cmd.Flags())
 	o.flags(cmd.Flags())
-	cmd.Flags().StringVar(&o.Out, "out", defaultOut, "`DIR` of the results")
+	cmd.Flags().StringVar(&o.Out, "out", cli.DefaultOut, "`DIR` of the results")
 	cmd.Flags().BoolVar(&o.Fresh, "fresh", false, "run everything again, also what is finished")
 	return cmd
 }
 
 // carryOut makes a plan, runs it with progress shown, and prints a summary.
 func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.Plan, error)) error {
-	view := progress.New(a.err, a.errColor)
+	view := progress.New(a.Screen, a.ErrColor)
 	if o.quiet {
-		view = progress.Quiet(a.err)
+		view = progress.Quiet(a.Screen)
 	}
 	defer view.Close()
 	opts := o.Options
+	var err error
+	if opts.Elsewhere, err = o.elsewhere.options(); err != nil {
+		return err
+	}
 	opts.Fetch = true
-	opts.Version, opts.Command, opts.Observe = thisBuild().Version, a.args, view.Observe
+	opts.Version, opts.Command, opts.Observe = cli.ThisBuild().Version, a.Args, view.Observe
 	plan, err := planFor(opts)
 	if err != nil {
 		return err
@@ -103,20 +114,23 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 	outcome, err := plan.Run(ctx)
 	stop()
 	view.Close()
+	if errors.Is(err, pipeline.ErrDetached) {
+		return a.left(plan)
+	}
 	if errors.Is(err, pipeline.ErrInterrupted) {
-		return &exitError{code: exitInterrupted, err: err, hint: "resume with: tfexp resume " + plan.Dir}
+		return &cli.Error{Code: cli.ExitInterrupted, Err: err, Hint: "resume with: tfexp resume " + plan.Dir}
 	}
 	if err != nil {
 		return err
 	}
-	if err := a.printer().Summary(plan, outcome, o.json); err != nil {
+	if err := a.Printer().Summary(plan, outcome, o.json); err != nil {
 		return err
 	}
 	if outcome.Failed > 0 {
-		return &exitError{
-			code: exitCellsFailed,
-			err:  fmt.Errorf("%s failed", show.Count(outcome.Failed, "cell", "cells")),
-			hint: "\"tfexp status " + plan.Dir + "\" shows what went wrong",
+		return &cli.Error{
+			Code: cli.ExitCellsFailed,
+			Err:  fmt.Errorf("%s failed", show.Count(outcome.Failed, "cell", "cells")),
+			Hint: "\"tfexp status " + plan.Dir + "\" shows what went wrong",
 		}
 	}
 	return missed(plan.Dir)
@@ -141,5 +155,5 @@ func missed(dir string) error {
 	if n == 0 {
 		return nil
 	}
-	return &exitError{code: exitMissed, err: fmt.Errorf("%s missed", show.Count(n, "threshold was", "thresholds were"))}
+	return &cli.Error{Code: cli.ExitMissed, Err: fmt.Errorf("%s missed", show.Count(n, "threshold was", "thresholds were"))}
 }

@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 )
 
@@ -32,7 +33,7 @@ func interruptible(view progress.View) (ctx context.Context, stop func()) {
 			}
 			if again {
 				view.Close()
-				os.Exit(exitInterrupted)
+				os.Exit(cli.ExitInterrupted)
 			}
 			cancel()
 			view.Say("stopping jobs… (press Ctrl-C again to kill them at once)")

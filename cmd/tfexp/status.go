@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 )
 
@@ -13,17 +14,17 @@ func (a *app) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [DIR] [--json]",
 		Short: "Show the progress of experiments, and what failed",
-		Long: `Show each experiment in DIR (` + defaultOut + ` by default, or one experiment's folder):
+		Long: `Show each experiment in DIR (` + cli.DefaultOut + ` by default, or one experiment's folder):
 whether it is running, how many cells have finished, failed and are left, and the
 last lines of its journal. This only reads files; it does not disturb a run.
 
 Exit status: 0, whatever the state; 2 when there are no results.`,
 		Example: `  tfexp status
   tfexp status results/fcfs_vs_rr --json`,
-		Args:              between(0, 1, ""),
-		ValidArgsFunction: completeDir,
+		Args:              cli.Between(0, 1, ""),
+		ValidArgsFunction: cli.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
-			dirs, err := experimentsIn(dirArgument(args))
+			dirs, err := cli.ExperimentsIn(cli.DirArgument(args))
 			if err != nil {
 				return err
 			}
@@ -36,13 +37,13 @@ Exit status: 0, whatever the state; 2 when there are no results.`,
 				all = append(all, s)
 			}
 			if asJSON {
-				return a.printJSON(all)
+				return a.PrintJSON(all)
 			}
 			for i, s := range all {
 				if i > 0 {
-					fmt.Fprintln(a.out)
+					fmt.Fprintln(a.Out)
 				}
-				a.printer().Status(s)
+				a.Printer().Status(s)
 			}
 			return nil
 		},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"compress/gzip"
 	"encoding/csv"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/results/record"
@@ -31,16 +29,6 @@ func realLogs(t *testing.T, file string) string {
 		t.Skipf("the real log %s is not here; TFEXP_DATA names the folder that has it", file)
 	}
 	return dir
-}
-
-// mustRun runs the command in this process.
-func mustRun(t *testing.T, args ...string) {
-	t.Helper()
-	var out, errs bytes.Buffer
-	a := newApp(&out, &errs)
-	if code := a.exit(a.execute(args)); code != exitOK {
-		t.Fatalf("tfexp %s: exit status %d\n%s", strings.Join(args, " "), code, &errs)
-	}
 }
 
 // readTable reads a CSV file as rows of named fields.
@@ -86,7 +74,7 @@ func number(t *testing.T, text string) float64 {
 func TestNASALogFromFileToStarts(t *testing.T) {
 	data := realLogs(t, "swf_nasa/expected_starts_half.csv.gz")
 	out := t.TempDir()
-	mustRun(t, "run", "testdata/nasa.hcl", "-var", "data="+data, "--out", out, "--quiet")
+	outputOf(t, "run", "testdata/nasa.hcl", "-var", "data="+data, "--out", out, "--quiet")
 	expected := readTable(t, filepath.Join(data, "swf_nasa/expected_starts_half.csv.gz"))
 	for policy, column := range map[string]string{"fcfs": "start_fcfs", "sjf": "start_sjf"} {
 		got := readTable(t, filepath.Join(out, "nasa", record.CellsDir, "nasa-ipsc-"+policy+"-r1", record.JobsFile))
@@ -115,7 +103,7 @@ func TestNASALogFromFileToStarts(t *testing.T) {
 func TestOARWorkloadsFromFileToMetrics(t *testing.T) {
 	data := realLogs(t, "oar_real/example_workload_hpc_seed1_jobs250.json")
 	out := t.TempDir()
-	mustRun(t, "run", "testdata/oar.hcl", "-var", "data="+data, "--out", out, "--quiet")
+	outputOf(t, "run", "testdata/oar.hcl", "-var", "data="+data, "--out", out, "--quiet")
 	rows := map[string]map[string]string{}
 	for _, row := range readTable(t, filepath.Join(out, "oar", record.MetricsFile)) {
 		rows[row["policy"]+row["log"]] = row

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/jobs/builtin"
 )
 
@@ -19,7 +20,7 @@ func (a *app) trainCommand() *cobra.Command {
 		DisableFlagParsing: true,
 		ValidArgs:          builtin.Names(),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return silently(builtin.Main(args, a.out, a.err))
+			return cli.Silently(builtin.Main(args, a.Out, a.Err))
 		},
 	}
 }

@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
 )
 
 func (a *app) validateCommand() *cobra.Command {
 	var (
-		vars   variables
+		vars   cli.Variables
 		asJSON bool
 	)
 	cmd := &cobra.Command{
@@ -28,15 +29,15 @@ hardware that this machine lacks, such as GPUs.`,
   tfexp validate -var quantum=2s experiments/*.hcl`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return needFile(cmd, args)
+				return cli.NeedFile(cmd, args)
 			}
 			return nil
 		},
-		ValidArgsFunction: completeFiles,
+		ValidArgsFunction: cli.CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			all := checked{Valid: true, Diagnostics: experiments.Diagnostics{}}
+			all := cli.Checked{Valid: true, Diagnostics: experiments.Diagnostics{}}
 			for _, file := range args {
-				spec, diags := vars.read(file)
+				spec, diags := vars.Read(file)
 				all.Diagnostics = append(all.Diagnostics, diags...)
 				if diags.HasErrors() {
 					all.Valid = false
@@ -44,29 +45,29 @@ hardware that this machine lacks, such as GPUs.`,
 				if asJSON {
 					continue
 				}
-				diags.Render(a.err, a.errColor)
+				diags.Render(a.Err, a.ErrColor)
 				if diags.HasErrors() {
-					a.suggestFile(file)
+					a.SuggestFile(file)
 					continue
 				}
 				prefix := ""
 				if len(args) > 1 {
 					prefix = file + ": "
 				}
-				fmt.Fprintf(a.out, "%sok: %s\n", prefix, size(spec))
+				fmt.Fprintf(a.Out, "%sok: %s\n", prefix, size(spec))
 			}
 			if asJSON {
-				if err := a.printJSON(all); err != nil {
+				if err := a.PrintJSON(all); err != nil {
 					return err
 				}
 			}
 			if !all.Valid {
-				return silently(invalid(all.Diagnostics))
+				return cli.Silently(cli.Invalid(all.Diagnostics))
 			}
 			return nil
 		},
 	}
-	vars.flags(cmd.Flags())
+	vars.Flags(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the diagnostics as JSON")
 	return cmd
 }
@@ -77,24 +78,28 @@ func size(spec *experiments.Spec) string {
 	for _, t := range spec.Tunings {
 		trials += t.Trials * spec.Replicates
 	}
-	if trials == 0 {
-		return matrixSize(spec)
+	var parts []string
+	if len(spec.Cells) > 0 || trials == 0 && len(spec.Adaptations) == 0 {
+		parts = append(parts, matrixSize(spec))
 	}
-	text := fmt.Sprintf("%s × %s, up to %s", show.Count(len(spec.Tunings), "tuning", "tunings"),
-		show.Count(spec.Replicates, "replicate", "replicates"), show.Count(trials, "trial", "trials"))
-	if len(spec.Cells) > 0 {
-		text = matrixSize(spec) + "; " + text
+	if trials > 0 {
+		parts = append(parts, fmt.Sprintf("%s × %s, up to %s", show.Count(len(spec.Tunings), "tuning", "tunings"),
+			show.Count(spec.Replicates, "replicate", "replicates"), show.Count(trials, "trial", "trials")))
 	}
-	return text
+	for _, s := range spec.Adaptations {
+		parts = append(parts, fmt.Sprintf("adaptation %s: %s × %s", s.Name, show.Count(len(s.Controllers), "controller", "controllers"),
+			show.Count(len(s.ScenarioNames()), "scenario", "scenarios")))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // matrixSize is "2 policies × 1 workload × 1 machine × 5 replicates = 10 cells".
 func matrixSize(spec *experiments.Spec) string {
 	var policies, workloads, machines []string
 	for _, c := range spec.Cells {
-		policies = insert(policies, c.Policy.Name)
-		workloads = insert(workloads, c.Workload.Name)
-		machines = insert(machines, c.Hardware.Name)
+		policies = cli.Insert(policies, c.Policy.Name)
+		workloads = cli.Insert(workloads, c.Workload.Name)
+		machines = cli.Insert(machines, c.Hardware.Name)
 	}
 	parts := []string{
 		show.Count(len(policies), "policy", "policies"),
@@ -107,14 +112,4 @@ func matrixSize(spec *experiments.Spec) string {
 	}
 	return fmt.Sprintf("%s × %s = %s", text, show.Count(spec.Replicates, "replicate", "replicates"),
 		show.Count(len(spec.Cells)*spec.Replicates, "cell", "cells"))
-}
-
-// insert appends a name that is not in the list yet.
-func insert(names []string, name string) []string {
-	for _, n := range names {
-		if n == name {
-			return names
-		}
-	}
-	return append(names, name)
 }

@@ -9,15 +9,19 @@ import (
 // loss is predicted.
 var backtestFrom = []float64{0.4, 0.5, 0.6, 0.7, 0.8}
 
-// priorWeight is the weight of the spread that is known beforehand, in
-// predictions.
-const priorWeight = 4
+// priorWeight is the weight of the spread that is known beforehand, in predictions.
+// Of a member of a combination it is less: it counts where it has predicted the
+// latest losses well, and there its own record says more.
+const (
+	priorWeight  = 4
+	memberWeight = 0.25
+)
 
 // backtest returns the spread of the logarithm of predicted over true steps: that
 // of predictions of the window's last loss from its beginnings, and one that is
-// known beforehand.
-func backtest(w window, left func(window) float64, known float64) float64 {
-	sum, count := priorWeight*known*known, float64(priorWeight)
+// known beforehand, with a weight.
+func backtest(w window, left func(window) float64, known, weight float64) float64 {
+	sum, count := weight*known*known, weight
 	for _, part := range backtestFrom {
 		n := int(part * float64(len(w.points)))
 		target := w.last().Loss

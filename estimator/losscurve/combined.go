@@ -23,8 +23,8 @@ type member struct {
 // Laws with a floor often fit what they have seen well, and extrapolate it badly.
 var members = []member{
 	{drawTrend, trendLikelihood, 0.9},
-	{inverseLaw.draw, inverseLaw.likelihood, 0.05},
-	{exponentialLaw.draw, exponentialLaw.likelihood, 0.05},
+	{inverseLaw.drawMember, inverseLaw.likelihood, 0.05},
+	{exponentialLaw.drawMember, exponentialLaw.likelihood, 0.05},
 }
 
 // heldOut is the part of a window, its latest, by which members are weighted, and

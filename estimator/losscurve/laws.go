@@ -50,8 +50,17 @@ func (l law) model() Model {
 // draw takes floors by their likelihood, and scatters the steps by how well the
 // law would have predicted the window itself.
 func (l law) draw(w window, n int, rng *rand.Rand) []float64 {
+	return l.scattered(w, n, priorWeight, rng)
+}
+
+// drawMember is draw as a member of a combination.
+func (l law) drawMember(w window, n int, rng *rand.Rand) []float64 {
+	return l.scattered(w, n, memberWeight, rng)
+}
+
+func (l law) scattered(w window, n int, weight float64, rng *rand.Rand) []float64 {
 	fits := l.fit(w)
-	spread := backtest(w, l.left, l.known)
+	spread := backtest(w, l.left, l.known, weight)
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = scatter(pick(fits, rng).left(w), spread, w.horizon(), rng)

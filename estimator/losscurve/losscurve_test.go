@@ -2,6 +2,7 @@ package losscurve
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -63,6 +64,25 @@ func TestLawsPredictTheirOwnCurves(t *testing.T) {
 		if f.Low/1.1 > 30 || f.High*1.1 < 30 {
 			t.Errorf("%s: 30 steps are far outside of %.1f to %.1f", c.model, f.Low, f.High)
 		}
+	}
+}
+
+// The combination follows an exponential law where losses do: at 40% of the run it is off
+// by half of what the trend alone is, which extrapolates powers of the step.
+func TestCombinedFollowsAnExponentialLaw(t *testing.T) {
+	off := map[string]float64{}
+	const runs, n, cut = 12, 150, 60
+	for seed := range uint64(runs) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		loss := func(k float64) float64 { return 2 * math.Exp(-k/35) }
+		points := series(n, func(k float64) float64 { return loss(k) * math.Exp(0.005*r.NormFloat64()) })
+		for _, model := range []string{"combined", "trend"} {
+			off[model] += math.Abs(forecast(t, model, points[:cut], loss(n)).Steps/(n-cut)-1) / runs
+		}
+	}
+	t.Logf("off by %.0f%%, the trend by %.0f%%", 100*off["combined"], 100*off["trend"])
+	if off["combined"] > off["trend"]/2 {
+		t.Errorf("off by %.0f%%, the trend by %.0f%%", 100*off["combined"], 100*off["trend"])
 	}
 }
 

@@ -12,7 +12,7 @@ var selfTF = Model{
 	Name: "selftf",
 	Doc:  "step(l) = (h/l)·ln(d/l) + j0, with d the greatest loss and j0 the first step, without outliers",
 	draw: func(w window, n int, rng *rand.Rand) []float64 {
-		return around(selfTFLeft(w), backtest(w, selfTFLeft, 1.2), w.horizon(), n, rng)
+		return around(selfTFLeft(w), backtest(w, selfTFLeft, 1.2, priorWeight), w.horizon(), n, rng)
 	},
 	point: selfTFLeft,
 }

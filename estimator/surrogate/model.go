@@ -11,6 +11,8 @@ func newMatrix(rows, columns int) *mat.Dense { return mat.NewDense(rows, columns
 // model is what the search has learned from its trials.
 type model struct {
 	search    *Search
+	scale     Scale      // of the objective, as far as its values allow
+	limit     []Limit    // the same of the limits
 	best      float64    // the least feasible objective seen, on its scale; +Inf for none
 	objective *Process   // nil when no trial is done
 	limits    []*Process // of each limit
@@ -22,6 +24,7 @@ type model struct {
 // that suggestions made side by side differ.
 func (s *Search) model(trials []Trial) (*model, error) {
 	m := &model{search: s, best: math.Inf(1)}
+	m.scales(trials)
 	var x, all [][]float64
 	var y, cost, ended []float64
 	limited := make([][]float64, len(s.Limits))
@@ -36,16 +39,16 @@ func (s *Search) model(trials []Trial) (*model, error) {
 			continue
 		}
 		ended = append(ended, 1)
-		x, y = append(x, t.At), append(y, s.Scale.of(t.Objective))
-		cost = append(cost, Log.of(t.Cost))
-		for i, l := range s.Limits {
+		x, y = append(x, t.At), append(y, m.scale.Modelled(t.Objective))
+		cost = append(cost, Log.Modelled(math.Max(t.Cost, leastCost)))
+		for i, l := range m.limit {
 			limited[i] = append(limited[i], l.modelled(t.Limited[i]))
 		}
 		if s.feasible(t) {
-			m.best = math.Min(m.best, s.Scale.of(t.Objective))
+			m.best = math.Min(m.best, m.scale.Modelled(t.Objective))
 		}
 	}
-	o := Options{Kernel: s.Kernel, Categorical: s.Space.categorical(), Fixed: s.Fixed}
+	o := Options{Kernel: s.Kernel, Categorical: s.Space.Categorical(), Fixed: s.Fixed}
 	var err error
 	fit := func(into **Process, x [][]float64, y []float64) {
 		if err == nil && len(x) > 0 {
@@ -60,7 +63,7 @@ func (s *Search) model(trials []Trial) (*model, error) {
 	if crashed {
 		fit(&m.finishes, all, ended)
 	}
-	if s.PerCost {
+	if s.PerCost || s.Space.Settings() < len(s.Space) {
 		fit(&m.cost, x, cost)
 	}
 	if err != nil {
@@ -72,6 +75,28 @@ func (s *Search) model(trials []Trial) (*model, error) {
 		}
 	}
 	return m, nil
+}
+
+// leastCost is what a trial costs at least, so that its logarithm is one.
+const leastCost = 1e-9
+
+// scales chooses the scales of outcomes: those of the search, unless a value is out of
+// their range.
+func (m *model) scales(trials []Trial) {
+	s := m.search
+	m.scale, m.limit = s.Scale, append([]Limit(nil), s.Limits...)
+	for i := range m.limit {
+		m.limit[i].Scale = m.limit[i].Scale.Fits(m.limit[i].Bound)
+	}
+	for _, t := range trials {
+		if t.State != Done {
+			continue
+		}
+		m.scale = m.scale.Fits(t.Objective)
+		for i := range m.limit {
+			m.limit[i].Scale = m.limit[i].Scale.Fits(t.Limited[i])
+		}
+	}
 }
 
 // believe conditions the processes on their own prediction at a point.
@@ -95,39 +120,90 @@ func pointers(ps []*Process) []**Process {
 	return out
 }
 
-// choose returns the candidate with the greatest expected improvement over the
-// best seen times the probability that it is feasible, the first of equals. While
-// nothing feasible has been seen, the probability alone decides.
-func (m *model) choose(candidates [][]float64) Suggestion {
+// views are what the model expects of candidates.
+type views struct {
+	mean, sd []float64 // of the objective, on its scale
+	feasible []float64 // the logarithm of the probability that all limits hold and nothing crashes
+	gain     []float64 // the logarithm of the expected improvement; 0 while nothing feasible was seen
+}
+
+func (m *model) view(candidates [][]float64, best float64) views {
 	n := len(candidates)
-	score, gain, feasible := make([]float64, n), make([]float64, n), make([]float64, n)
-	for i, l := range m.search.Limits {
+	v := views{gain: make([]float64, n), feasible: make([]float64, n)}
+	for i, l := range m.limit {
 		if m.limits[i] == nil {
 			continue
 		}
 		mean, sd := m.limits[i].Predict(candidates)
 		for k := range candidates {
-			feasible[k] += LogProbabilityBelow(l.modelled(l.Bound), mean[k], sd[k])
+			v.feasible[k] += LogProbabilityBelow(l.modelled(l.Bound), mean[k], sd[k])
 		}
 	}
 	if m.finishes != nil {
 		mean, sd := m.finishes.Predict(candidates)
 		for k := range candidates {
-			feasible[k] += LogProbabilityBelow(-0.5, -mean[k], sd[k])
+			v.feasible[k] += LogProbabilityBelow(-0.5, -mean[k], sd[k])
 		}
 	}
-	var mean, sd []float64
 	if m.objective != nil {
-		mean, sd = m.objective.Predict(candidates)
+		v.mean, v.sd = m.objective.Predict(candidates)
 	} else {
-		mean, sd = make([]float64, n), make([]float64, n)
+		v.mean, v.sd = make([]float64, n), make([]float64, n)
 	}
-	for k := range candidates {
-		score[k] = feasible[k]
-		if !math.IsInf(m.best, 1) {
-			gain[k] = LogExpectedImprovement(m.best, mean[k], sd[k])
-			score[k] += gain[k]
+	if !math.IsInf(best, 1) {
+		for k := range candidates {
+			v.gain[k] = LogExpectedImprovement(best, v.mean[k], v.sd[k])
 		}
+	}
+	return v
+}
+
+// suggestion is the candidate at an index.
+func (m *model) suggestion(candidates [][]float64, v *views, k int) Suggestion {
+	return Suggestion{
+		At: candidates[k], Mean: v.mean[k], SD: v.sd[k], Scale: m.scale, Feasible: math.Exp(v.feasible[k]), Gain: v.gain[k],
+	}
+}
+
+// Best is the index of the point that a model of the trials predicts to be best: the
+// least objective of those that are more likely feasible than not, or the likeliest.
+func (s *Search) Best(trials []Trial, points [][]float64) (int, error) {
+	m, err := s.model(trials)
+	if err != nil {
+		return 0, err
+	}
+	if len(points) == 0 {
+		return 0, ErrExhausted
+	}
+	v := m.view(points, math.Inf(1))
+	score := make([]float64, len(points))
+	for k := range points {
+		if score[k] = -v.mean[k]; v.feasible[k] < math.Log(0.5) {
+			score[k] = -1e9 + v.feasible[k]
+		}
+	}
+	return greatest(score), nil
+}
+
+// greatest is the index of the greatest score, the first of equals.
+func greatest(score []float64) int {
+	at := 0
+	for k := range score {
+		if score[k] > score[at] || math.IsNaN(score[at]) {
+			at = k
+		}
+	}
+	return at
+}
+
+// choose returns the candidate with the greatest expected improvement over the
+// best seen times the probability that it is feasible, the first of equals. While
+// nothing feasible has been seen, the probability alone decides.
+func (m *model) choose(candidates [][]float64) Suggestion {
+	v := m.view(candidates, m.best)
+	score := make([]float64, len(candidates))
+	for k := range score {
+		score[k] = v.feasible[k] + v.gain[k]
 	}
 	if m.cost != nil {
 		cost, _ := m.cost.Predict(candidates)
@@ -135,11 +211,5 @@ func (m *model) choose(candidates [][]float64) Suggestion {
 			score[k] -= cost[k]
 		}
 	}
-	at := 0
-	for k := range score {
-		if score[k] > score[at] || math.IsNaN(score[at]) {
-			at = k
-		}
-	}
-	return Suggestion{At: candidates[at], Mean: mean[at], SD: sd[at], Feasible: math.Exp(feasible[at]), Gain: gain[at]}
+	return m.suggestion(candidates, &v, greatest(score))
 }

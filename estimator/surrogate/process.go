@@ -189,6 +189,31 @@ func (p *Process) Predict(points [][]float64) (mean, sd []float64) {
 	return mean, sd
 }
 
+// Explained returns for each of several pairs of points which part of the variance
+// at goal[i] an observation at points[i] would take away: cov²/((var + noise²)·var),
+// of the process as it is conditioned now. It is from 0 to 1.
+func (p *Process) Explained(points, goal [][]float64) []float64 {
+	n := len(p.x)
+	a, b := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+	prior, noise := p.hyper.Signal*p.hyper.Signal, p.hyper.Noise*p.hyper.Noise
+	out := make([]float64, len(points))
+	for i := range points {
+		for k := range p.x {
+			a.SetVec(k, p.covariance(&p.hyper, p.x[k], points[i]))
+			b.SetVec(k, p.covariance(&p.hyper, p.x[k], goal[i]))
+		}
+		for _, v := range []*mat.VecDense{a, b} {
+			blas64.Trsv(blas.NoTrans, p.lower.RawTriangular(), v.RawVector())
+		}
+		atA, atB := prior-mat.Dot(a, a), prior-mat.Dot(b, b)
+		both := p.covariance(&p.hyper, points[i], goal[i]) - mat.Dot(a, b)
+		if part := both * both / ((max(atA, 0) + noise) * max(atB, noise*1e-3)); part > 0 {
+			out[i] = math.Min(part, 1)
+		}
+	}
+	return out
+}
+
 // With returns the process conditioned on a further observation, with the same
 // hyper-parameters and standardization, at the cost of O(n²).
 func (p *Process) With(x []float64, y float64) (*Process, error) {

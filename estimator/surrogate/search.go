@@ -28,8 +28,8 @@ const (
 // leastGap is the gap to one below which outcomes count as alike.
 const leastGap = 1e-6
 
-// of returns the modelled value of an outcome.
-func (s Scale) of(v float64) float64 {
+// Modelled returns an outcome on the scale.
+func (s Scale) Modelled(v float64) float64 {
 	switch s {
 	case Log:
 		return math.Log(math.Max(v, math.SmallestNonzeroFloat64))
@@ -37,6 +37,28 @@ func (s Scale) of(v float64) float64 {
 		return math.Log(math.Max(1-v, leastGap))
 	}
 	return v
+}
+
+// Fits returns the scale, or Linear where a value is out of its range: a logarithm
+// needs values above zero, and LogGap values of at most one.
+func (s Scale) Fits(values ...float64) Scale {
+	for _, v := range values {
+		if s == Log && !(v > 0) || s == LogGap && v > 1 {
+			return Linear
+		}
+	}
+	return s
+}
+
+// Natural takes back the modelled value.
+func (s Scale) Natural(modelled float64) float64 {
+	switch s {
+	case Log:
+		return math.Exp(modelled)
+	case LogGap:
+		return 1 - math.Exp(modelled)
+	}
+	return modelled
 }
 
 // Limit is a constraint on an outcome: at most Bound, or at least.
@@ -48,7 +70,7 @@ type Limit struct {
 
 // modelled returns an outcome so that smaller is better, as Bound on that scale.
 func (l Limit) modelled(v float64) float64 {
-	v = l.Scale.of(v)
+	v = l.Scale.Modelled(v)
 	if l.AtLeast != (l.Scale == LogGap) { // LogGap falls where the outcome rises
 		return -v
 	}
@@ -100,7 +122,8 @@ type Search struct {
 	Scale Scale // of the objective
 	// Limits are constraints on other outcomes.
 	Limits []Limit
-	// PerCost divides the expected improvement by the predicted cost.
+	// PerCost divides the expected improvement by the predicted cost. In a space with
+	// a context it always is.
 	PerCost bool
 	// Kernel and Fixed are as in Options: the kernel Exponential with fixed
 	// hyper-parameters is SelfTF's.
@@ -110,14 +133,16 @@ type Search struct {
 
 // defaultStart is the number of trials that come before the first model: half of
 // the number of settings, and at least three.
-func (s *Search) defaultStart() int { return max(3, (len(s.Space)+1)/2) }
+func (s *Search) defaultStart() int { return max(3, (s.Space.Settings()+1)/2) }
 
 // Suggestion is a point to try.
 type Suggestion struct {
 	At []float64
-	// Mean and SD predict the objective there, on its scale; both are 0 for a trial
-	// of the start.
+	// Mean and SD predict the objective there, on Scale; both are 0 for a trial of the
+	// start.
 	Mean, SD float64
+	// Scale is that of the search, or Linear where an objective was out of its range.
+	Scale Scale
 	// Feasible is the probability that all limits hold and the trial does not crash.
 	Feasible float64
 	// Gain is the logarithm of the expected improvement.
@@ -146,6 +171,9 @@ func (s *Search) Suggest(trials []Trial) (Suggestion, error) {
 	m, err := s.model(trials)
 	if err != nil {
 		return Suggestion{}, err
+	}
+	if len(s.Space) > s.Space.Settings() {
+		return m.chooseInContext(candidates, trials)
 	}
 	return m.choose(candidates), nil
 }
@@ -181,6 +209,7 @@ func (s *Search) starting(trials []Trial, tried map[string]bool) (at []float64, 
 	r := rand.New(rand.NewPCG(s.Seed, 0))
 	taken := map[string]bool{}
 	for i, p := range s.Space.LatinHypercube(start, r) {
+		p = s.Space.ToCheapest(p)
 		if s.Candidates != nil {
 			if p = s.nearest(p, taken); p == nil {
 				return nil, false
@@ -204,6 +233,9 @@ func (s *Search) nearest(p []float64, taken map[string]bool) []float64 {
 		sum := 0.0
 		for d := range c {
 			delta := c[d] - p[d]
+			if s.Space[d].Context {
+				delta *= float64(len(c)) // it comes before any setting
+			}
 			if s.Space[d].Categories > 0 && delta != 0 {
 				delta = 1
 			}
@@ -275,6 +307,18 @@ func (s *Search) drawn(trials []Trial) [][]float64 {
 		}
 		points = append(points, p)
 	}
+	if s.Space.Settings() == len(s.Space) {
+		return points
+	}
+	for i := range filling { // each in the context in which it counts as well
+		points = append(points, s.Space.ToGoal(points[i]))
+	}
+	for _, p := range points[filling : filling+min(nearby, len(best)*nearby)] {
+		points = append(points, s.Space.ToGoal(p))
+	}
+	for _, t := range trials { // what was tried, in the other contexts
+		points = append(points, s.Space.inContexts(t.At)...)
+	}
 	return points
 }
 
@@ -302,7 +346,11 @@ func (s *Search) best(trials []Trial) [][]float64 {
 	return points
 }
 
+// feasible reports whether a trial that is done counts, and keeps all limits.
 func (s *Search) feasible(t Trial) bool {
+	if !s.Space.AtGoal(t.At) {
+		return false
+	}
 	for i, l := range s.Limits {
 		if !l.Holds(t.Limited[i]) {
 			return false

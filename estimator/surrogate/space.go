@@ -21,6 +21,11 @@ type Dimension struct {
 	// Categories is the number of values that have no order; the dimension is no
 	// number then, and its coordinate is the index of the value.
 	Categories int
+	// Context marks an input that is no setting: how much of a whole a trial was given,
+	// such as the size of the training set. Trials count at the coordinate Goal alone;
+	// those at others, which are cheaper, only inform the model.
+	Context bool
+	Goal    float64
 }
 
 // Size returns the number of values; 0 for a continuous range.
@@ -157,6 +162,15 @@ func (s Space) Grid() [][]float64 {
 	return points
 }
 
+// All returns the coordinates of all values of a finite dimension.
+func (d Dimension) All() []float64 {
+	all := make([]float64, d.Size())
+	for i := range all {
+		all[i] = d.at(i)
+	}
+	return all
+}
+
 // at returns the coordinate of the i-th value.
 func (d Dimension) at(i int) float64 {
 	switch {
@@ -168,13 +182,74 @@ func (d Dimension) at(i int) float64 {
 	return d.Coordinate(d.Min + float64(i))
 }
 
-// categorical marks the dimensions without an order.
-func (s Space) categorical() []bool {
+// Categorical marks the dimensions without an order.
+func (s Space) Categorical() []bool {
 	marks := make([]bool, len(s))
 	for i, d := range s {
 		marks[i] = d.Categories > 0
 	}
 	return marks
+}
+
+// Settings returns how many of the dimensions are settings, and no context.
+func (s Space) Settings() int {
+	n := 0
+	for _, d := range s {
+		if !d.Context {
+			n++
+		}
+	}
+	return n
+}
+
+// AtGoal reports whether a trial at a point counts: its context is the goal.
+func (s Space) AtGoal(p []float64) bool {
+	for i, d := range s {
+		if d.Context && math.Abs(p[i]-d.Goal) > 1e-9 {
+			return false
+		}
+	}
+	return true
+}
+
+// ToGoal returns the same settings in the context in which they count.
+func (s Space) ToGoal(p []float64) []float64 {
+	q := slices.Clone(p)
+	for i, d := range s {
+		if d.Context {
+			q[i] = d.Goal
+		}
+	}
+	return q
+}
+
+// ToCheapest returns the same settings in the context that is farthest from the
+// goal.
+func (s Space) ToCheapest(p []float64) []float64 {
+	q := slices.Clone(p)
+	for i, d := range s {
+		if d.Context {
+			q[i] = d.Cheapest()
+		}
+	}
+	return q
+}
+
+// Cheapest is the coordinate of a context that is farthest from its goal.
+func (d Dimension) Cheapest() float64 {
+	if n := d.Size(); n > 0 {
+		far := d.at(0)
+		for i := range n {
+			if math.Abs(d.at(i)-d.Goal) > math.Abs(far-d.Goal) {
+				far = d.at(i)
+			}
+		}
+		return far
+	}
+	if d.Goal < 0.5 {
+		return 1
+	}
+	return 0
 }
 
 // Draw returns a point at random: each value of a list is as likely as the others.

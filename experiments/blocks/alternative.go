@@ -4,7 +4,6 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/words"
-	"github.com/tfexp/tfexp/scheduler"
 )
 
 // alternatives decodes the alternatives of a job.
@@ -25,7 +24,7 @@ func (d *Decoder) alternatives(n *eval.Node, e *eval.Env, a *eval.Args, j *exper
 		rt := an.First("runtime")
 		if rt != nil {
 			var ok bool
-			other.Runtime, ok = d.runtime(rt, e)
+			other.Runtime, ok = d.runtime(rt, e, &other)
 			aa.OK = aa.OK && ok
 		}
 		if aa.OK && a.OK {
@@ -75,13 +74,4 @@ func checkGPUType(a *eval.Args, j *experiments.Job, rt *eval.Node) {
 			a.Fail(attr.Range, "Argument that nothing reads", "gpu_rate is for jobs with GPUs, but gpus is 0.")
 		}
 	}
-}
-
-// gpuOf returns the type of a machine's GPUs.
-func gpuOf(a *eval.Args, m scheduler.Node) string {
-	if eval.Get[string](a, "gpu") != "" && m.GPUs == 0 && a.OK {
-		a.Fail(a.At("gpu"), "Argument that nothing reads",
-			"gpu is the type of the GPUs, and %s has none: add gpus.", a.Node.Title())
-	}
-	return eval.Get[string](a, "gpu")
 }

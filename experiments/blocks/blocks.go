@@ -10,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/controllers"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/files"
+	"github.com/tfexp/tfexp/experiments/machines"
 	"github.com/tfexp/tfexp/experiments/matrix"
 )
 
@@ -18,14 +19,13 @@ import (
 // depends on something that has.
 type Decoder struct {
 	files.Finder
-	root       *eval.Node
-	global     *eval.Env
-	lenient    bool
-	hostMemory int64 // bytes, cut to whole GiB, so that a reboot changes no key; 0 when it is not known
-	host       experiments.HostFacts
-	traces     map[string]*traceFile            // by what is read and how
-	shown      map[*experiments.Trace]*rawTrace // where the traces of cells are from
-	tables     map[string]*measured             // of recorded outcomes, by file and rows
+	root    *eval.Node
+	global  *eval.Env
+	lenient bool
+	host    experiments.HostFacts
+	traces  map[string]*traceFile            // by what is read and how
+	shown   map[*experiments.Trace]*rawTrace // where the traces of cells are from
+	tables  map[string]*measured             // of recorded outcomes, by file and rows
 }
 
 // New returns what decodes the blocks of a file that has been parsed.
@@ -34,7 +34,7 @@ func New(
 ) *Decoder {
 	return &Decoder{
 		Finder: files.Finder{Reporter: r, Filename: filename, Dir: folder(filename)}, root: root, global: global,
-		lenient: lenient, host: host, hostMemory: host.MemoryBytes &^ (1<<30 - 1),
+		lenient: lenient, host: host,
 		traces: map[string]*traceFile{}, shown: map[*experiments.Trace]*rawTrace{},
 		tables: map[string]*measured{},
 	}
@@ -53,12 +53,40 @@ func (d *Decoder) Experiment() *experiments.Spec {
 		s.Records = eval.Get[string](a, "records")
 		s.Until = eval.Get[time.Duration](a, "until")
 	}
-	s.Adaptations = d.controllers().Adaptations(d.root, d.global)
+	for _, one := range d.controllers().Adaptations(d.root, d.global) {
+		s.Adaptations, s.Deepened = append(s.Adaptations, one.Study), append(s.Deepened, one.Cells)
+	}
 	return s
 }
 
 // controllers returns the decoder of what decides beside jobs.
-func (d *Decoder) controllers() *controllers.Decoder { return &controllers.Decoder{Finder: d.Finder} }
+func (d *Decoder) controllers() *controllers.Decoder {
+	return &controllers.Decoder{
+		Finder: d.Finder,
+		Job: func(name string) (*experiments.Job, bool) {
+			n := d.root.Find("job", name)
+			if n == nil {
+				return nil, false // which has been reported
+			}
+			return d.Job(n, d.global)
+		},
+		Hardware: func(name string) (*experiments.Hardware, bool) {
+			n := d.root.Find("hardware", name)
+			if n == nil {
+				return nil, false
+			}
+			return d.Hardware(n, d.global)
+		},
+	}
+}
+
+// Hardware decodes a hardware block.
+func (d *Decoder) Hardware(n *eval.Node, e *eval.Env) (*experiments.Hardware, bool) {
+	host, _ := d.global.Lookup("host")
+	threads, _ := host.GetAttr("threads").AsBigFloat().Int64()
+	m := machines.Decoder{Finder: d.Finder, Host: d.host, Threads: int(threads)}
+	return m.Hardware(n, e)
+}
 
 // Tune decodes a tune block, but for the cells of its trials.
 func (d *Decoder) Tune(n *eval.Node, e *eval.Env) (*matrix.Tune, bool) {
@@ -70,6 +98,7 @@ func (d *Decoder) Views(s *experiments.Spec) {
 	s.Compares = d.compares(s.Cells)
 	s.Plots = d.plots(s.Axes)
 	s.Thresholds = d.thresholds(s.Cells)
+	s.References = d.references(s)
 }
 
 // sole returns the block of that kind, or one without arguments, which has

@@ -24,6 +24,14 @@ func contractEnv(a *eval.Args) {
 	}
 	keyAt := eval.KeyRanges(attr.Expr)
 	for _, s := range eval.Get[[]experiments.Setting](a, "env") {
+		if s.Name == "" || strings.ContainsAny(s.Name, "=\x00") {
+			at, ok := keyAt[s.Name]
+			if !ok {
+				at = attr.Expr.Range()
+			}
+			a.Fail(at, "Not a variable", "%q cannot be the name of a variable of the environment.", s.Name)
+			continue
+		}
 		argument, ours := contractArguments[s.Name]
 		if !ours && !strings.HasPrefix(s.Name, "TFEXP_") {
 			continue

@@ -25,6 +25,7 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 		Priority: eval.Get[int](a, "priority"), Limit: eval.Get[time.Duration](a, "limit"),
 		Deadline: eval.Get[time.Duration](a, "deadline"), Retries: eval.Get[int](a, "retries"),
 	}
+	j.Budget = budget(a)
 	d.container(a, j)
 	if a.Lacks("threads") {
 		j.Threads = experiments.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(n.Header)}
@@ -40,7 +41,7 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 	checkNodes(a, j)
 	if rt := n.First("runtime"); rt != nil {
 		var ok bool
-		j.Runtime, ok = d.runtime(rt, e)
+		j.Runtime, ok = d.runtime(rt, e, j)
 		a.OK = a.OK && ok
 		if ok {
 			checkLosses(rt, a, j)
@@ -65,6 +66,8 @@ func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 		if !n.Broken {
 			a.Fail(n.Header, "Job without a program", "%s needs a builtin block, a command or a recorded block.", n.Title())
 		}
+	case builtin == nil && len(j.Command) > 0 && j.Command[0] == "":
+		a.Fail(a.At("command"), "Job without a program", "The first element of command is the program; it is empty.")
 	case builtin != nil:
 		for _, name := range []string{"dir", "env", "files", "flags", "time_writer"} {
 			if a.IsSet(name) {
@@ -90,9 +93,21 @@ func checkWork(n *eval.Node, a *eval.Args) {
 	switch {
 	case a.IsSet("epochs") && a.IsSet("steps"):
 		a.Fail(a.At("steps"), "Both epochs and steps", "A job's work is given in epochs or in steps.")
-	case a.Lacks("epochs") && a.Lacks("steps") && !n.Broken:
-		a.Fail(n.Header, "Job without work", "%s needs epochs or steps.", n.Title())
+	case a.Lacks("epochs") && a.Lacks("steps") && a.Lacks("budget") && !n.Broken:
+		a.Fail(n.Header, "Job without work", "%s needs epochs, steps or a budget.", n.Title())
+	case a.Lacks("epochs") && a.Lacks("steps") && n.First("runtime") != nil && !n.Broken:
+		a.Fail(n.Header, "Job without work",
+			"%s has a run time for each epoch or step, so it needs epochs or steps beside its budget.", n.Title())
 	}
+}
+
+// budget is how long jobs may train; nil where the block does not say.
+func budget(a *eval.Args) *time.Duration {
+	if !a.Has("budget") {
+		return nil
+	}
+	b := eval.Get[time.Duration](a, "budget")
+	return &b
 }
 
 // checkNodes reports a request that cannot be divided over several nodes.

@@ -110,7 +110,7 @@ func alike(a, b string) bool {
 // recorded gives a job the outcomes of the table's rows at its settings. While
 // these are unknown, the expressions are checked with the first row.
 func (d *Decoder) recorded(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.Job) {
-	for _, name := range []string{"command", "epochs", "steps"} {
+	for _, name := range []string{"command", "epochs", "steps", "budget"} {
 		if a.IsSet(name) {
 			a.Fail(a.At(name), "Argument that nothing reads", "The outcomes of the job are recorded: %s has no meaning.", name)
 		}
@@ -190,9 +190,9 @@ func (d *Decoder) outcome(n *eval.Node, e *eval.Env, t *measured, rows [][]strin
 		if !ok {
 			return out, false
 		}
-		if name == "time" && mean != nil && (!(*mean >= 0) || *mean > MaxSeconds) {
+		if name == "time" && mean != nil && (!(*mean >= 0) || *mean > files.MaxSeconds) {
 			d.Errorf(attr.Expr.Range(), "Value out of range", "time is %v s in a row of %s: times are from 0 to %v s.", *mean,
-				t.Shown, MaxSeconds)
+				t.Shown, files.MaxSeconds)
 			return out, false
 		}
 		set[name](mean)

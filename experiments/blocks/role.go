@@ -33,7 +33,8 @@ func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.
 		ra := d.EvalArgs(rn, e)
 		r := scheduler.Role{
 			Name: rn.Label, Count: eval.Get[int](ra, "count"), Threads: eval.Get[int](ra, "threads"),
-			GPUs: eval.Get[int](ra, "gpus"), Elastic: eval.Get[bool](ra, "elastic"), Min: eval.Get[int](ra, "min"),
+			GPUs: eval.Get[int](ra, "gpus"), GPU: eval.Get[string](ra, "gpu"), Elastic: eval.Get[bool](ra, "elastic"),
+			Vital: eval.Get[bool](ra, "vital"), Min: eval.Get[int](ra, "min"),
 		}
 		switch {
 		case ra.IsSet("min") && !r.Elastic:
@@ -43,6 +44,9 @@ func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.
 				words.Plural(r.Count, "part"))
 		case r.Elastic:
 			r.Min = max(r.Min, 1)
+		}
+		if r.GPU != "" && r.GPUs == 0 {
+			ra.Fail(ra.At("gpu"), "Argument that nothing reads", "The parts of the role %q have no GPUs: set gpus.", r.Name)
 		}
 		if known := []string{roleServer, roleWorker, roleChief}; j.Builtin != "" &&
 			!slices.Contains(known, r.Name) {

@@ -14,9 +14,27 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// runtime decodes a runtime block.
-func (d *Decoder) runtime(n *eval.Node, e *eval.Env) (*experiments.Runtime, bool) {
+// runtime decodes a runtime block of a job.
+func (d *Decoder) runtime(n *eval.Node, e *eval.Env, j *experiments.Job) (*experiments.Runtime, bool) {
 	a := d.EvalArgs(n, e)
+	rt, ok := d.times(n, e, a, j)
+	if !ok {
+		return nil, false
+	}
+	for name, into := range map[string]**float64{"final_accuracy": &rt.Accuracy, "final_loss": &rt.Loss} {
+		if a.IsSet(name) {
+			v := eval.Get[float64](a, name)
+			*into = &v
+		}
+	}
+	return rt, true
+}
+
+// times decodes what a runtime block says of run times.
+func (d *Decoder) times(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.Job) (*experiments.Runtime, bool) {
+	if c := n.First("cluster"); c != nil {
+		return d.clusterRuntime(c, e, a, j)
+	}
 	table := "table"
 	if a.IsSet("file") {
 		table = "file"
@@ -74,7 +92,7 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env) (*experiments.Runtime, bool
 // runtimeLaw decodes a run time that is given by formula.
 func (d *Decoder) runtimeLaw(a *eval.Args) (*experiments.Runtime, bool) {
 	if a.Lacks("epoch") && a.Lacks("table") && a.Lacks("file") && !a.Node.Broken {
-		a.Fail(a.Node.Header, "Missing argument", "%s needs epoch, table or file.", a.Node.Title())
+		a.Fail(a.Node.Header, "Missing argument", "%s needs epoch, table, file or a cluster block.", a.Node.Title())
 	}
 	if a.IsSet("speedup") && a.IsSet("parallel") {
 		a.Fail(a.At("parallel"), "Contradicting arguments",
@@ -124,10 +142,10 @@ func (d *Decoder) timesFile(a *eval.Args) []eval.ThreadTime {
 			sum += rows[n][1]
 			n++
 		}
-		if threads != math.Trunc(threads) || threads > schema.MaxThreads || sum/float64(n) > MaxSeconds {
+		if threads != math.Trunc(threads) || threads > schema.MaxThreads || sum/float64(n) > files.MaxSeconds {
 			a.Fail(at, "Value out of range",
 				"%s has %v seconds on %v threads: threads are a whole number up to %d, and times at most %v s.",
-				from.Shown, sum/float64(n), threads, schema.MaxThreads, MaxSeconds)
+				from.Shown, sum/float64(n), threads, schema.MaxThreads, files.MaxSeconds)
 			return nil
 		}
 		times = append(times,
@@ -136,7 +154,3 @@ func (d *Decoder) timesFile(a *eval.Args) []eval.ThreadTime {
 	}
 	return times
 }
-
-// MaxSeconds keeps run times, and sums of many of them, within 64 bits of
-// nanoseconds.
-const MaxSeconds = 1e8

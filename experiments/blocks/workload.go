@@ -53,6 +53,9 @@ func (w *draft) With(jobs []*experiments.Job) *experiments.Workload {
 		if s.Deadline == 0 {
 			s.Deadline = s.Job.Deadline
 		}
+		if s.Budget == nil {
+			s.Budget = s.Job.Budget
+		}
 	}
 	return &full
 }
@@ -91,7 +94,44 @@ func (d *Decoder) Workload(n *eval.Node, e *eval.Env) (matrix.Draft, bool) {
 		ok = ok && a.OK
 		w.Resizes = append(w.Resizes, u)
 	}
+	for _, cn := range n.All("changes") {
+		ok = d.changes(cn, e, w, counts, ok) && ok
+	}
 	return w, ok
+}
+
+// changes decodes a change of one job's request, or of all jobs' alike. checked says
+// that the jobs of the workload are known.
+func (d *Decoder) changes(n *eval.Node, e *eval.Env, w *draft, counts map[string]int, checked bool) bool {
+	a := d.EvalArgs(n, e)
+	u := experiments.Update{
+		At: eval.Get[time.Duration](a, "at"), Job: eval.Get[string](a, "job"), Threads: eval.Get[int](a, "threads"),
+		Range: eval.RangeOf(n.Header),
+	}
+	switch {
+	case !checked || !a.OK:
+		return a.OK
+	case u.Job != "" && w.trace != nil:
+		d.checkResizeBeside(a, u.Job, w)
+	case u.Job != "":
+		d.checkResize(a, u.Job, w.jobs, counts)
+	case w.trace != nil:
+		a.Fail(n.Header, "Missing argument", "%s needs job: the workload has a trace.", n.Title())
+	default:
+		for i, class := range w.jobs {
+			if slices.Index(w.jobs, class) != i {
+				continue // another submit block of the same jobs
+			}
+			for k := range counts[class] {
+				one := u
+				one.Job = fmt.Sprintf("%s-%d", class, k+1)
+				w.Resizes = append(w.Resizes, one)
+			}
+		}
+		return a.OK
+	}
+	w.Resizes = append(w.Resizes, u)
+	return a.OK
 }
 
 // checkResize reports a job name that the workload does not have.
@@ -128,6 +168,7 @@ func (d *Decoder) submit(n *eval.Node, e *eval.Env) (experiments.Submit, string,
 		Count: 1, Priority: eval.Get[int](a, "priority"), HasPriority: a.Has("priority"),
 		Deadline: eval.Get[time.Duration](a, "deadline"), User: eval.Get[string](a, "user"), Range: eval.RangeOf(n.Header),
 	}
+	s.Budget = budget(a)
 	start := eval.Get[time.Duration](a, "start")
 	times, by := eval.Get[[]time.Duration](a, "at"), "at"
 	if a.IsSet("at_file") {

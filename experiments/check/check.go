@@ -43,6 +43,7 @@ func (c *Checker) Cells() {
 			for _, submit := range w.Submits {
 				if c.first(pair{submit.Job, h}) {
 					c.fits(submit.Job, h)
+					c.clusterSpeed(submit.Job, h)
 				}
 			}
 			c.resizes(w, h)
@@ -57,6 +58,7 @@ func (c *Checker) Cells() {
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
 			c.lossCurves(w, p)
+			c.provisioning(w, h, p)
 		}
 	}
 }
@@ -66,6 +68,9 @@ func (c *Checker) allCells() []experiments.Cell {
 	cells := slices.Clone(c.spec.Cells)
 	for _, t := range c.spec.Tunings {
 		cells = append(cells, t.Probes...)
+	}
+	for _, trained := range c.spec.Deepened {
+		cells = append(cells, trained...)
 	}
 	return cells
 }

@@ -7,12 +7,14 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 )
 
-// Doubts warns of blocks and arguments that change nothing. It wants the cells
+// Doubts warns of blocks and arguments that change nothing, and of programs that are
+// not there. It wants the cells
 // of a file without errors.
 func (c *Checker) Doubts(root *eval.Node) {
 	c.unusedBlocks(root)
 	c.emptyComparisons(root)
 	c.unusedSamples(root)
+	c.missingPrograms()
 }
 
 // unusedBlocks warns of blocks that no cell has.
@@ -32,6 +34,12 @@ func (c *Checker) unusedBlocks(root *eval.Node) {
 	for _, t := range c.spec.Tunings {
 		used[block{"job", t.Job}] = true
 		used[block{"hardware", t.Hardware}] = true
+	}
+	for _, cells := range c.spec.Deepened {
+		for _, cell := range cells {
+			used[block{"hardware", cell.Hardware.Name}] = true
+			used[block{"job", cell.Workload.Submits[0].Job.Name}] = true
+		}
 	}
 	for _, w := range root.All("workload") { // jobs of a workload that is itself unused, or of a trace
 		names, all := eval.NamesRead(w, "job")
@@ -84,7 +92,7 @@ func (c *Checker) emptyComparisons(root *eval.Node) {
 	for _, n := range root.All("compare") {
 		i := slices.IndexFunc(c.spec.Compares,
 			func(o experiments.Compare) bool { return o.Range == eval.RangeOf(n.Header) })
-		if i < 0 {
+		if i < 0 || c.spec.Compares[i].At != nil {
 			continue
 		}
 		baseline := c.spec.Compares[i].Baseline

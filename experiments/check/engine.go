@@ -53,6 +53,7 @@ func (c *Checker) jobOnEngine(j *experiments.Job, h *experiments.Hardware, gpus 
 	}
 	problems := check(h.ForEngine(), &engine.Job{
 		Name: j.Name, Threads: j.Threads.Request, GPUs: gpus, Nodes: j.Nodes, Memory: j.Memory, Container: j.Container,
+		Roles: len(j.Roles) > 0,
 	}, c.host())
 	c.problems(j.At, j.Range, problems)
 	var wrong []string

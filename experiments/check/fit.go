@@ -105,12 +105,22 @@ func (c *Checker) fitsInParts(j *experiments.Job, h *experiments.Hardware) {
 		c.fail(j.Range, "Engine without roles", "The engine %q of the hardware %q cannot start the job %q, which has roles.",
 			h.Engine, h.Name, j.Name)
 	case !t.CouldRun(h.Cluster, false):
-		c.fail(j.Range, fmt.Sprintf("More than the hardware %q has", h.Name), "The parts of the job %q, which ask for %s "+
-			"together, do not fit on the hardware %q.", j.Name, t.Demand(), h.Name)
+		c.fail(j.Range, fmt.Sprintf("More than the hardware %q has", h.Name), "The parts of the job %q do not fit on the "+
+			"hardware %q: %s.", j.Name, h.Name, partsAsk(j))
 	}
 	if j.GPUs > 0 && !h.Capabilities().GPUs {
 		c.lacks(j.Range, h, "gpus", needsGPUs(j.Name))
 	}
+}
+
+// partsAsk lists what the parts of a job ask for: "2 of worker want 1 thread, 1 GPU of the type V100 each".
+func partsAsk(j *experiments.Job) string {
+	var asks []string
+	for _, r := range j.Roles {
+		d := scheduler.Demand{Threads: r.Threads, GPUs: r.GPUs, GPU: r.GPU, Nodes: 1}
+		asks = append(asks, fmt.Sprintf("%d of %s want %s each", r.Count, r.Name, d))
+	}
+	return strings.Join(asks, ", ")
 }
 
 func needsGPUs(job string) string { return fmt.Sprintf("The job %q requests GPUs", job) }

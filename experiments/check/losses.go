@@ -36,7 +36,7 @@ func (c *Checker) targets(w *experiments.Workload, h *experiments.Hardware) {
 
 // lossCurves checks that some job has a target where a policy follows losses.
 func (c *Checker) lossCurves(w *experiments.Workload, p *experiments.Policy) {
-	if p.Estimates != "loss_curve" ||
+	if !p.Source().Losses ||
 		slices.ContainsFunc(w.Submits, func(s experiments.Submit) bool { return s.Job.TargetLoss > 0 }) {
 		return
 	}

@@ -76,7 +76,7 @@ func (c *Checker) alternatives(w *experiments.Workload, p *experiments.Policy) {
 
 // oracle reports true run times that nobody has.
 func (c *Checker) oracle(p *experiments.Policy, h *experiments.Hardware) {
-	if at, ok := p.At["estimates"]; ok && h.Real() && p.Estimates == "oracle" {
+	if at, ok := p.At["estimates"]; ok && h.Real() && p.Source().True {
 		c.fail(at, "Estimates that nobody has",
 			"On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for "+
 				"the engine \"simulated\".", h.Name)

@@ -17,25 +17,33 @@ import (
 )
 
 // Decoder decodes the blocks of one file.
-type Decoder struct{ files.Finder }
+type Decoder struct {
+	files.Finder
+	// Job and Hardware decode the block of a name; false for one with an error.
+	Job      func(name string) (*experiments.Job, bool)
+	Hardware func(name string) (*experiments.Hardware, bool)
+	earlier  []*adapt.Study // the adaptation blocks that have been decoded
+}
 
 // Adaptations decodes the adaptation blocks below root.
-func (d *Decoder) Adaptations(root *eval.Node, global *eval.Env) []*adapt.Study {
-	var list []*adapt.Study
+func (d *Decoder) Adaptations(root *eval.Node, global *eval.Env) []*Adaptation {
+	var list []*Adaptation
 	for _, n := range root.All("adaptation") {
 		if s := d.adaptation(n, global); s != nil {
 			list = append(list, s)
+			d.earlier = append(d.earlier, s.Study)
 		}
 	}
 	return list
 }
 
 // adaptation decodes one block; nil when it has an error.
-func (d *Decoder) adaptation(n *eval.Node, global *eval.Env) *adapt.Study {
+func (d *Decoder) adaptation(n *eval.Node, global *eval.Env) *Adaptation {
 	a := d.EvalArgs(n, global)
 	s := &adapt.Study{Name: n.Label, File: eval.Get[string](a, "table"), Seeds: eval.Get[int](a, "seeds")}
+	out := &Adaptation{Study: s}
 	columns := tableColumns(a)
-	good := a.OK && d.table(a, s, columns)
+	good := d.trained(n, a, global, out) && a.OK && (s.File == "" || d.table(a, s, columns))
 	var nodes []*eval.Node
 	for _, b := range n.All("controller") {
 		if c := d.controller(b, global, s); c != nil {
@@ -44,8 +52,11 @@ func (d *Decoder) adaptation(n *eval.Node, global *eval.Env) *adapt.Study {
 			good = false
 		}
 	}
-	if !good || n.Broken {
+	if !good || n.Broken || !d.known(nodes, s) {
 		return nil
+	}
+	if s.File == "" {
+		s.Budget = s.Real.Budget.Seconds()
 	}
 	for i, c := range s.Controllers {
 		good = d.settled(nodes[i], s, c) && good
@@ -53,7 +64,7 @@ func (d *Decoder) adaptation(n *eval.Node, global *eval.Env) *adapt.Study {
 	if !good {
 		return nil
 	}
-	return s
+	return out
 }
 
 // tableColumns reads which columns hold what.
@@ -95,7 +106,12 @@ func (d *Decoder) table(a *eval.Args, s *adapt.Study, columns adapt.Columns) boo
 	var missing *adapt.Missing
 	switch {
 	case errors.As(err, &missing):
-		a.Fail(at, "Incomplete table", "Every sequence of decisions must have been run: %v.", missing)
+		hint := ""
+		if missing.Line > 0 {
+			hint = fmt.Sprintf(" Line %d of the table has the greatest action, %d, which stands for nothing: where there are fewer "+
+				"blocks, blocks = N finds the line that is wrong.", missing.Line, missing.Greatest)
+		}
+		a.Fail(at, "Incomplete table", "Every sequence of decisions must have been run: %v.%s", missing, hint)
 	case err != nil:
 		a.OK = false
 		d.FileErrors(from, at, err)
@@ -148,7 +164,7 @@ func (d *Decoder) learning(a *eval.Args, s *adapt.Study, c *adapt.Controller) {
 		}
 		if l.From == nil {
 			a.Wrong(a.At("transfer_from"), words.Nearest(from, agents), fmt.Sprintf("Unknown agent %q", from),
-				"transfer_from is the name of an agent that stands above in this block.")
+				"transfer_from is the name of an agent that stands above in this block.%s", d.learnedElsewhere(from))
 		}
 	}
 	l.Settings = agent.Default(from != "")
@@ -167,6 +183,20 @@ func (d *Decoder) learning(a *eval.Args, s *adapt.Study, c *adapt.Controller) {
 	}
 }
 
+// learnedElsewhere says that an agent of this name learns in another block; "" if there is none.
+func (d *Decoder) learnedElsewhere(name string) string {
+	for _, s := range d.earlier {
+		for _, c := range s.Controllers {
+			if c.Learn != nil && c.Name == name {
+				decisions, actions := s.Dims()
+				return fmt.Sprintf(" That of adaptation %q learns on another table (%s between %s): its weights do not fit here.",
+					s.Name, words.Plural(decisions, "decision"), words.Plural(actions, "action"))
+			}
+		}
+	}
+	return ""
+}
+
 // settled checks what a controller needs of the table.
 func (d *Decoder) settled(n *eval.Node, s *adapt.Study, c *adapt.Controller) bool {
 	before := len(d.List)
@@ -179,36 +209,33 @@ func (d *Decoder) settled(n *eval.Node, s *adapt.Study, c *adapt.Controller) boo
 	fail := func(name, summary, detail string, values ...any) {
 		d.Add(experiments.ErrorAt(at(name), summary, detail, values...))
 	}
-	t := s.Tables[0]
+	decisions, actions := s.Dims()
+	names := s.ScenarioNames()
 	if c.Kind == "constant" {
 		for i, action := range c.Sequence {
-			if action >= t.Actions {
+			if action >= actions {
 				fail("sequence", "Unknown action", "Action %d of the sequence is %d: blocks have the numbers 0 to %d, and %d is "+
-					"nothing.", i+1, action, t.Actions-2, t.Actions-1)
+					"nothing.", i+1, action, actions-2, actions-1)
 			}
 		}
-		if len(c.Sequence) != t.Decisions {
+		if len(c.Sequence) != decisions {
 			fail("sequence", "Sequence of another length", "It has %s, and a training has %s.",
-				words.Plural(len(c.Sequence), "action"), words.Plural(t.Decisions, "decision"))
+				words.Plural(len(c.Sequence), "action"), words.Plural(decisions, "decision"))
 		}
 	}
 	kind, _ := adapt.ByName(c.Kind)
-	if len(s.Tables) < 2 && (kind.Elsewhere || c.Learn != nil && c.Learn.LeaveOut) {
+	if len(names) < 2 && (kind.Elsewhere || c.Learn != nil && c.Learn.LeaveOut) {
 		fail("leave_out", "Only one scenario", "%s reads the other scenarios of the table, and there are none.", n.Title())
 	}
 	if c.Learn == nil {
 		return len(d.List) == before
-	}
-	var names []string
-	for _, o := range s.Tables {
-		names = append(names, o.Name)
 	}
 	for _, arg := range []struct {
 		name string
 		list []string
 	}{{"train_on", c.Learn.TrainOn}, {"curriculum", c.Learn.Curriculum}} {
 		for _, name := range arg.list {
-			if s.Scenario(name) == nil {
+			if !slices.Contains(names, name) {
 				e := experiments.ErrorAt(at(arg.name), fmt.Sprintf("Unknown scenario %q", name), "The table has %s.",
 					words.AllOf(names))
 				e.Suggestion = words.Nearest(name, names)
@@ -216,7 +243,7 @@ func (d *Decoder) settled(n *eval.Node, s *adapt.Study, c *adapt.Controller) boo
 			}
 		}
 	}
-	if l := c.Learn; l.LeaveOut && len(l.TrainOn) == 1 && s.Scenario(l.TrainOn[0]) != nil {
+	if l := c.Learn; l.LeaveOut && len(l.TrainOn) == 1 && slices.Contains(names, l.TrainOn[0]) {
 		fail("train_on", "Nothing to learn from", "Without %q itself, an agent that decides there has no scenario left.",
 			l.TrainOn[0])
 	}

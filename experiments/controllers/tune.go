@@ -28,9 +28,13 @@ func (d *Decoder) Tune(n *eval.Node, e *eval.Env) (*matrix.Tune, bool) {
 	t.Tuning.Tuning = record.Tuning{
 		Name: n.Label, Job: t.Job, Objective: eval.Get[string](a, "objective"), Method: eval.Get[string](a, "method"),
 		Trials: eval.Get[int](a, "trials"), Start: eval.Get[int](a, "start"),
-		LimitSeconds: eval.Get[time.Duration](a, "limit").Seconds(),
+		LimitSeconds: eval.Get[time.Duration](a, "limit").Seconds(), PerCost: eval.Get[bool](a, "per_cost"),
+	}
+	if n := eval.Get[int](a, "parallel"); n > 1 {
+		t.Tuning.Parallel = n
 	}
 	d.target(n, a, t)
+	d.mode(n, a, t)
 	for _, c := range n.All("constraint") {
 		ok := d.constraint(c, e, t)
 		a.OK = a.OK && ok
@@ -39,10 +43,54 @@ func (d *Decoder) Tune(n *eval.Node, e *eval.Env) (*matrix.Tune, bool) {
 		ok := d.setting(s, e, t)
 		a.OK = a.OK && ok
 	}
+	for _, c := range n.All("context") {
+		ok := d.setting(c, e, t)
+		a.OK = a.OK && ok
+	}
 	if a.OK && a.IsSet("warm_start") {
 		d.warmStart(a, t)
 	}
 	return t, a.OK
+}
+
+// mode reads how settings are tried, and what only one job that is changed while it trains
+// has.
+func (d *Decoder) mode(n *eval.Node, a *eval.Args, t *matrix.Tune) {
+	if !a.Has("mode") {
+		return
+	}
+	mode := eval.Get[string](a, "mode")
+	unread := func(why string, names ...string) {
+		if m := n.Attr("mode"); m != nil && len(m.Expr.Variables()) > 0 {
+			return // another value of the axis may read them
+		}
+		for _, name := range names {
+			if a.IsSet(name) {
+				a.Fail(a.At(name), "Argument that nothing reads", "%s is for %s.", name, why)
+			}
+		}
+	}
+	trials, changed := "trials that are jobs of their own, and in mode \""+mode+"\" one job is changed",
+		fmt.Sprintf("the modes %q and %q", record.Online, record.ByRestart)
+	if mode == "trials" {
+		unread(changed+"; trials are jobs of their own", "stretch", "confidence")
+		return
+	}
+	t.Mode, t.Stretch, t.Confidence = mode, eval.Get[int](a, "stretch"), eval.Get[float64](a, "confidence")
+	if mode == record.Unchanged {
+		unread("settings that change, and in mode \"fixed\" they do not", "stretch", "confidence", "trials", "start")
+	}
+	unread(trials, "parallel", "per_cost", "warm_start")
+	for _, c := range n.All("context") {
+		a.Fail(c.Header, "Block that nothing reads", "A context is how much of a whole a trial is given; mode %q changes one job, which is given all.", mode)
+	}
+	switch t.Objective {
+	case "time", "throughput", "time_to_loss", "time_to_accuracy":
+	default:
+		a.Fail(a.At("objective"), "Objective that does not fit",
+			"In mode %q the job is changed so that it is done sooner: the objective is time, throughput, time_to_loss or "+
+				"time_to_accuracy, not %s; mode = \"trials\" has the others.", mode, t.Objective)
+	}
 }
 
 // target reads the target of an objective that has one.
@@ -88,7 +136,8 @@ func (d *Decoder) constraint(n *eval.Node, e *eval.Env, t *matrix.Tune) bool {
 // setting reads a setting: its values, its range, or neither.
 func (d *Decoder) setting(n *eval.Node, e *eval.Env, t *matrix.Tune) bool {
 	a := d.EvalArgs(n, e)
-	s := record.TunedSetting{Name: n.Label, Log: eval.Get[bool](a, "log")}
+	s := record.TunedSetting{Name: n.Label, Log: eval.Get[bool](a, "log"), Context: n.Schema.Name == "context",
+		Live: a.IsSet("live") && eval.Get[bool](a, "live")}
 	least, ok1 := a.Values["min"].(float64)
 	most, ok2 := a.Values["max"].(float64)
 	ranged := a.IsSet("min") || a.IsSet("max")
@@ -125,8 +174,30 @@ func (d *Decoder) setting(n *eval.Node, e *eval.Env, t *matrix.Tune) bool {
 	if a.OK && a.IsSet("initial") {
 		d.initial(a, t, &s)
 	}
+	if a.OK && s.Context {
+		d.goal(n, a, &s)
+	}
 	t.Settings = append(t.Settings, s)
 	return a.OK
+}
+
+// goal reads where trials in a context count.
+func (d *Decoder) goal(n *eval.Node, a *eval.Args, s *record.TunedSetting) {
+	if v, ok := a.Values["at"].(float64); ok {
+		s.Goal = record.Number(v)
+		if listed := len(s.Values) > 0; listed && !slices.Contains(s.Values, s.Goal) ||
+			!listed && s.Numeric && (v < s.Min || v > s.Max) {
+			a.Fail(a.At("at"), "Unknown value", "at is %s, which is none of the values.", s.Goal)
+		}
+	}
+	if len(s.Values) == 0 && !s.Numeric {
+		return // of a table
+	}
+	if !s.Numeric {
+		a.Fail(n.Header, "Context that is no number", "The values of %s are how much of a whole a trial is given: numbers.", n.Title())
+		return
+	}
+	s.Complete()
 }
 
 // listed reads the values of a setting.

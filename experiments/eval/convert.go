@@ -56,7 +56,7 @@ func (a *Args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 	case schema.Instants:
 		return a.instants(arg, expr, v)
 	case schema.StringMap:
-		return a.stringMap(arg, at, v)
+		return a.stringMap(arg, expr, v)
 	case schema.JobMap:
 		return a.jobMap(arg, at, v)
 	case schema.Threads:
@@ -100,6 +100,9 @@ func (a *Args) estimates(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool)
 	if v.Type().Equals(noisyType) && !v.IsNull() {
 		return *v.EncapsulatedValue().(*Estimates), true
 	}
+	if v.Type() != cty.String {
+		return a.wrongType(arg, at, v, "a name in quotes, noisy(…) or online(…)")
+	}
 	s, ok := a.text(arg, at, v)
 	if !ok {
 		return nil, false
@@ -142,6 +145,9 @@ func (a *Args) text(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 		return a.wrongType(arg, at, v, "a string")
 	}
 	text := s.AsString()
+	if strings.ContainsRune(text, 0) {
+		return a.Wrong(at, "", "Control character", "%s has a NUL character, which no program and no file can take.", arg.Name)
+	}
 	if arg.Allowed != nil && !slices.Contains(arg.Allowed, text) {
 		what := arg.Name
 		if arg.Type != schema.String && arg.Type != schema.Estimates {
@@ -284,14 +290,17 @@ func ElementRanges(expr hcl.Expression, n int) []hcl.Range {
 	return ranges
 }
 
-func (a *Args) stringMap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+func (a *Args) stringMap(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
+	at := expr.Range()
+	_, valueAt := pairRanges(expr)
 	if t := v.Type(); v.IsNull() || !t.IsObjectType() && !t.IsMapType() {
 		return a.wrongType(arg, at, v, "a map of strings")
 	}
 	var settings []experiments.Setting
 	for it := v.ElementIterator(); it.Next(); {
 		k, e := it.Element() // in the order of the keys
-		s, ok := a.text(arg, at, e)
+		one := schema.Arg{Name: fmt.Sprintf("%s[%q]", arg.Name, k.AsString()), Type: schema.String}
+		s, ok := a.text(&one, valueAt(k.AsString()), e)
 		if !ok {
 			return nil, false
 		}

@@ -21,7 +21,7 @@ var (
 )
 
 // functions are what expressions can call; package schema documents them.
-var functions = map[string]function.Function{
+var functions = guarded(map[string]function.Function{
 	"exponential": gapFunction(workload.Exponential, "mean"),
 	"normal":      gapFunction(workload.Normal, "mean", "deviation"),
 	"noisy":       estimatesFunction("noisy"),
@@ -29,10 +29,12 @@ var functions = map[string]function.Function{
 	"amdahl":      amdahlFunction,
 	"usl":         uslFunction,
 
-	"weibull":  lifeFunction("weibull", []string{"shape"}, []string{"scale"}),
-	"bathtub":  lifeFunction("bathtub", []string{"A"}, []string{"tau1", "tau2", "b"}),
-	"survival": fileFunction("survival"), "availability": fileFunction("availability"),
-	"prices": fileFunction("prices"), "catalogue": fileFunction("catalogue"),
+	"weibull":      lifeFunction("weibull", []string{"shape"}, []string{"scale"}),
+	"bathtub":      lifeFunction("bathtub", []string{"A"}, []string{"tau1", "tau2", "b"}),
+	"survival":     fileFunction("survival", "time_s", "survival", "lifetime_s", "revoked", "ended_by"),
+	"availability": fileFunction("availability", "time_s", "servers", "available", "first_tick", "ticks", "window", "step"),
+	"prices":       fileFunction("prices", "time_s", "price"),
+	"catalogue":    fileFunction("catalogue", "type", "region", "market", "price"),
 
 	"abs": stdlib.AbsoluteFunc, "ceil": stdlib.CeilFunc, "floor": stdlib.FloorFunc,
 	"log": stdlib.LogFunc, "max": stdlib.MaxFunc, "min": stdlib.MinFunc,
@@ -54,7 +56,7 @@ var functions = map[string]function.Function{
 
 	"tobool": stdlib.MakeToFunc(cty.Bool), "tonumber": stdlib.MakeToFunc(cty.Number),
 	"tostring": stdlib.MakeToFunc(cty.String),
-}
+})
 
 // functionNames are for suggestions, in the order of the reference.
 var functionNames = func() []string {

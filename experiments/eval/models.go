@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,18 @@ type Model struct {
 	// have the texts of Where.
 	File  string
 	Where []experiments.Setting
+	// Named are the names of columns, and other settings of the file.
+	Named []experiments.Setting
+}
+
+// Option returns a setting of the file, or a default.
+func (m *Model) Option(name, otherwise string) string {
+	for _, s := range m.Named {
+		if s.Name == name {
+			return s.Value
+		}
+	}
+	return otherwise
 }
 
 // String writes the model as a file has it.
@@ -43,6 +56,9 @@ func (m Model) String() string {
 	}
 	for _, w := range m.Where {
 		parts = append(parts, w.Name+"="+w.Value)
+	}
+	for _, n := range m.Named {
+		parts = append(parts, n.Name+" = "+n.Value)
 	}
 	return m.Name + "(" + strings.Join(parts, ", ") + ")"
 }
@@ -83,24 +99,36 @@ func lifeFunction(name string, numbers, spans []string) function.Function {
 	return function.New(spec)
 }
 
-// fileFunction names a file, and the rows of it that count.
-func fileFunction(name string) function.Function {
+// fileFunction names a file, the rows of it that count, and settings: what its columns
+// are called, and others that it has.
+func fileFunction(name string, settings ...string) function.Function {
 	return function.New(&function.Spec{
 		Params:   []function.Parameter{{Name: "file", Type: cty.String}},
 		VarParam: &function.Parameter{Name: "where", Type: cty.DynamicPseudoType},
 		Type:     function.StaticReturnType(modelType),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			m := &Model{Name: name, File: args[0].AsString()}
-			if len(args) > 2 {
-				return cty.NilVal, function.NewArgErrorf(2, "there is a file and a map of the rows that count, and no more")
+			if len(args) > 3 {
+				return cty.NilVal, function.NewArgErrorf(3, "there is a file, a map of the rows that count and a map of the "+
+					"columns' names, and no more")
 			}
-			for _, where := range args[1:] {
-				if t := where.Type(); !t.IsObjectType() && !t.IsMapType() {
-					return cty.NilVal, function.NewArgErrorf(1, "the rows that count are a map from columns to texts")
+			for i, list := range args[1:] {
+				if t := list.Type(); list.IsNull() || !t.IsObjectType() && !t.IsMapType() {
+					return cty.NilVal, function.NewArgErrorf(i+1, "%s are a map from columns to texts",
+						[]string{"the rows that count", "the names of columns"}[i])
 				}
-				for it := where.ElementIterator(); it.Next(); {
+				for it := list.ElementIterator(); it.Next(); {
 					k, v := it.Element() // in the order of the keys
-					m.Where = append(m.Where, experiments.Setting{Name: k.AsString(), Value: Display(v)})
+					s := experiments.Setting{Name: k.AsString(), Value: Display(v)}
+					switch {
+					case i == 0:
+						m.Where = append(m.Where, s)
+					case !slices.Contains(settings, s.Name):
+						return cty.NilVal, function.NewArgErrorf(i+1, "%s has no column or setting %q; it has %s", name, s.Name,
+							strings.Join(settings, ", "))
+					default:
+						m.Named = append(m.Named, s)
+					}
 				}
 			}
 			return cty.CapsuleVal(modelType, m), nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -26,8 +27,19 @@ func ReadSource(path string) ([]byte, error) {
 		return nil, err
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a directory; name the file in it", path)
+	case info.Mode()&(fs.ModeDevice|fs.ModeSocket) != 0:
+		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
-	return os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, mostSource+1))
+	if err == nil && len(src) > mostSource {
+		err = fmt.Errorf("%s has more than %d MiB", path, mostSource>>20)
+	}
+	return src, err
 }
 
 // Parse returns the body of a file with its names checked, or nil when the
@@ -61,6 +73,14 @@ func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 			"The file is not UTF-8 text: byte %d is 0x%02x.", at, src[at])
 		return nil
 	}
+	deep := tooDeep
+	if strings.HasSuffix(filename, ".json") {
+		deep = tooDeepJSON
+	}
+	if at, what := deep(filename, src); what != "" {
+		r.Errorf(at, "Nested too deep", "%s", what)
+		return nil
+	}
 	var file *hcl.File
 	var diags hcl.Diagnostics
 	if strings.HasSuffix(filename, ".json") {
@@ -75,5 +95,36 @@ func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 	if diags.HasErrors() || file == nil {
 		return nil
 	}
+	if body, ok := file.Body.(*hclsyntax.Body); ok {
+		r.duplicateKeys(body)
+	}
 	return file
+}
+
+// duplicateKeys reports objects that are written with the same key twice: only the last
+// would count.
+func (r *Reporter) duplicateKeys(body *hclsyntax.Body) {
+	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
+		object, ok := n.(*hclsyntax.ObjectConsExpr)
+		if !ok {
+			return nil
+		}
+		lines := map[string]int{}
+		for _, item := range object.Items {
+			at := item.KeyExpr.Range()
+			key := hcl.ExprAsKeyword(item.KeyExpr)
+			if key == "" {
+				v, diags := item.KeyExpr.Value(nil)
+				if diags.HasErrors() || !v.IsWhollyKnown() || v.IsNull() || !v.Type().IsPrimitiveType() {
+					continue
+				}
+				key = Display(v)
+			}
+			if first, twice := lines[key]; twice {
+				r.Errorf(at, "Duplicate key", "The key %q stands at line %d as well.", key, first)
+			}
+			lines[key] = at.Start.Line
+		}
+		return nil
+	})
 }

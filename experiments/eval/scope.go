@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -286,54 +287,72 @@ func hostValue(h experiments.HostFacts) cty.Value {
 
 // locals evaluates the locals in the order of their dependencies.
 func (r *Reporter) locals(root *Node, e *Env) {
-	byName := map[string]*hcl.Attribute{}
+	l := locals{r: r, e: e, byName: map[string]*hcl.Attribute{}, values: map[string]cty.Value{}, done: map[string]bool{}}
 	var names []string
-	values := map[string]cty.Value{}
 	for _, block := range root.All("locals") {
 		for _, a := range block.Attrs {
-			if first := byName[a.Name]; first != nil {
+			if first := l.byName[a.Name]; first != nil {
 				r.Errorf(a.NameRange, "Duplicate name", "There is another local %q at line %d.", a.Name,
 					first.NameRange.Start.Line)
 				continue
 			}
-			byName[a.Name] = a
+			l.byName[a.Name] = a
 			names = append(names, a.Name)
-			values[a.Name] = Unknown // until it is evaluated
-		}
-	}
-	publish := func() { e.Ctx.Variables["local"] = cty.ObjectVal(values) }
-	publish()
-
-	done := map[string]bool{}
-	var path []string
-	var visit func(name string)
-	visit = func(name string) {
-		if i := slices.Index(path, name); i >= 0 {
-			cycle := append(slices.Clone(path[i:]), name)
-			r.Errorf(byName[name].Range, "Cycle", "local.%s: each of them needs the value of the next.",
-				strings.Join(cycle, " → local."))
-			return
-		}
-		if done[name] {
-			return
-		}
-		path = append(path, name)
-		for _, t := range byName[name].Expr.Variables() {
-			if t.RootName() != "local" || len(t) < 2 {
-				continue
-			}
-			if step, ok := t[1].(hcl.TraverseAttr); ok && byName[step.Name] != nil {
-				visit(step.Name)
-			}
-		}
-		path = path[:len(path)-1]
-		if !done[name] {
-			done[name] = true
-			values[name] = r.Eval(byName[name].Expr, e)
-			publish()
+			l.values[a.Name] = Unknown // until it is evaluated
 		}
 	}
 	for _, name := range names {
-		visit(name)
+		l.visit(name)
 	}
+	e.Ctx.Variables["local"] = cty.ObjectVal(l.values)
+}
+
+// locals are the locals of a file while they are evaluated.
+type locals struct {
+	r      *Reporter
+	e      *Env
+	byName map[string]*hcl.Attribute
+	values map[string]cty.Value
+	done   map[string]bool // false while what a local needs is evaluated
+	path   []string        // the locals that wait for the next
+}
+
+// visit evaluates a local, and before it those that it reads.
+func (l *locals) visit(name string) {
+	done, begun := l.done[name]
+	if done {
+		return
+	}
+	if begun {
+		cycle := append(slices.Clone(l.path[slices.Index(l.path, name):]), name)
+		l.r.Errorf(l.byName[name].Range, "Cycle", "local.%s: each of them needs the value of the next.",
+			strings.Join(cycle, " → local."))
+		return
+	}
+	l.done[name] = false
+	l.path = append(l.path, name)
+	expr := l.byName[name].Expr
+	seen := map[string]cty.Value{}
+	for _, t := range expr.Variables() {
+		if t.RootName() != "local" {
+			continue
+		}
+		read := ""
+		if len(t) > 1 {
+			if step, ok := t[1].(hcl.TraverseAttr); ok && l.byName[step.Name] != nil {
+				read = step.Name
+			}
+		}
+		if read == "" { // all of them, or one that is not there
+			maps.Copy(seen, l.values)
+			continue
+		}
+		l.visit(read)
+		seen[read] = l.values[read]
+	}
+	l.path = l.path[:len(l.path)-1]
+	l.done[name] = true
+	// Only what the expression reads: an object of all locals for each of them takes long.
+	l.e.Ctx.Variables["local"] = cty.ObjectVal(seen)
+	l.values[name] = l.r.bounded(l.r.Eval(expr, l.e), expr.Range(), "local."+name)
 }

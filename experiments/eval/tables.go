@@ -123,9 +123,7 @@ func (a *Args) byThreads(
 			good = false
 			continue
 		}
-		if !e.IsNull() {
-			pairs = append(pairs, pair{n, key, e})
-		}
+		pairs = append(pairs, pair{n, key, e})
 	}
 	if good && len(pairs) == 0 {
 		a.Wrong(at, "", "Empty table", "%s must have at least one number of threads.", arg.Name)

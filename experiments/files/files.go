@@ -21,6 +21,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
+// MaxSeconds keeps run times, and sums of many of them, within 64 bits of
+// nanoseconds.
+const MaxSeconds = 1e8
+
 // File is a file that an experiment reads.
 type File struct {
 	Path  string // absolute

@@ -42,13 +42,13 @@ var Functions = []schema.Func{
 		Doc: "the survival curve of a file, for `lifetime`; the map chooses rows",
 	},
 	{
-		Name: "availability", Signature: `availability("servers.csv")`,
-		Doc: "a record of how many servers could be had, for `lifetime`",
+		Name: "availability", Signature: `availability("zone.csv", {}, { step = "10m" })`,
+		Doc: "a record of how many servers could be had, for `lifetime`; the maps choose rows, and name columns",
 	},
 	{Name: "prices", Signature: `prices("spot.csv")`, Doc: "a price that changes with time, for `price`"},
 	{
 		Name: "catalogue", Signature: `catalogue("prices.csv")`,
-		Doc: "the price of a type of server in a region and a market, for `price`",
+		Doc: "the price of a type of server in a region and a market, for `price`; the maps choose rows, and name columns",
 	},
 
 	{Name: "abs", Signature: `abs(-2)`, Doc: "absolute value"},

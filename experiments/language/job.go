@@ -6,7 +6,7 @@ func jobBlock() *schema.Block {
 	return &schema.Block{
 		Name: "job", Label: "name, read as `job.<name>`; also the class of its jobs in the results", Unique: true,
 		Doc: "A training program, its total work and the resources that it requests. It has either a `builtin` " +
-			"block or a `command`, and either `epochs` or `steps`.",
+			"block or a `command`, and `epochs`, `steps` or a `budget`.",
 		Example: `job "long" {
   builtin "mlp" { hidden = [64, 32] }
   epochs  = 60
@@ -115,6 +115,7 @@ job "script" {
 					"count.",
 				Example: `"10m"`,
 			},
+			budgetArg,
 			{
 				Name: "retries", Type: schema.Integer, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(100),
 				Doc: "How often the job is started again after a failure: its program exited with a status other " +
@@ -150,6 +151,17 @@ func imageArg() schema.Arg {
 			"(jobs/builtin/build-image.sh).",
 		Example: `"tfexp/tensorflow:latest"`,
 	}
+}
+
+var budgetArg = schema.Arg{
+	Name: "budget", Type: schema.Duration,
+	Doc: "How long the job may train, in service time: waiting and pauses do not count, and all attempts do. When it is " +
+		"used up the program evaluates the model of its last whole epoch, which the budget does not pay for, and ends; " +
+		"a budget that is too short for an epoch gives the accuracy at the start. Epochs (or steps) are then the most " +
+		"that the job trains, and may be left out. A program is told in `TFEXP_BUDGET` and, as `time_left`, in its " +
+		"control file. One that still runs 10 s and a tenth of the budget after its end fails. `jobs.csv` has the " +
+		"budget, how much of it was used, and what came after it.",
+	Example: `"400s"`,
 }
 
 // trainer returns the arguments of a built-in program: the common ones, with

@@ -37,9 +37,19 @@ var roleBlock = &schema.Block{
 			Doc: "The GPUs of each part.", Example: `1`,
 		},
 		{
+			Name: "gpu", Type: schema.String, DefaultDoc: "any type",
+			Doc: "The type of GPU that the node of each part must have.", Example: `"V100"`,
+		},
+		{
 			Name: "elastic", Type: schema.Bool, Default: `false`,
 			Doc: "Whether the job goes on when a part of this role is lost with its node. It does not go on without " +
-				"the part that ends it.", Example: `true`,
+				"the part that ends it. A lost part starts again as soon as there is room for it that no waiting job can use.",
+			Example: `true`,
+		},
+		{
+			Name: "vital", Type: schema.Bool, Default: `false`,
+			Doc: "Whether the loss of a part of this role ends the attempt, even if the role is elastic. That of the " +
+				"part that ends the job always does, and so does one of a role that is not elastic.", Example: `true`,
 		},
 		{
 			Name: "min", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxNodes),

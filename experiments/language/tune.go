@@ -20,7 +20,7 @@ func tuneBlock() *schema.Block {
 	}
 	return &schema.Block{
 		Name: "tune", Label: "name, of the tuning in the results", Unique: true,
-		Doc: "A search for the best settings of a job. Each trial is a cell of its own, with one job: simulated " +
+		Doc: "A search for the best settings of a job. Each trial is a cell of its own, with one job (but see `mode`): simulated " +
 			"trials of different tunings run side by side, real ones one at a time, and what has run is not run " +
 			"again. Every hardware of the matrix, every replicate and every value of the axes that the block, its " +
 			"job and its hardware read has a search of its own. A file with `tune` blocks needs no workload and no " +
@@ -70,6 +70,18 @@ tune "digits" {
 				Doc: "How many trials come before the first model, spread over the space.", Example: `5`,
 			},
 			{
+				Name: "per_cost", Type: schema.Bool, Default: `false`,
+				Doc: "Whether `bo` and `selftf` weigh what a trial promises against what it is predicted to cost: its cost " +
+					"where that is known, else its time. With `context` blocks they always do.",
+				Example: `true`,
+			},
+			{
+				Name: "parallel", Type: schema.Integer, Default: `1`, Min: schema.Limit(1), Max: schema.Limit(1000),
+				Doc: "How many trials are chosen at a time, to run side by side where they are simulated. Models take those " +
+					"that still run to come out as predicted.",
+				Example: `4`,
+			},
+			{
 				Name: "limit", Type: schema.Duration, Positive: true,
 				Doc:     "When the trials so far have taken this long, no more begin.",
 				Example: `"30m"`,
@@ -82,8 +94,25 @@ tune "digits" {
 				Example: `"earlier.csv"`,
 			},
 			{
-				Name: "mode", Type: schema.String, Default: `"trials"`, Allowed: []string{"trials"},
-				Doc: "How settings are tried: `trials` runs a job of its own for each.", Example: `"trials"`,
+				Name: "mode", Type: schema.String, Default: `"trials"`, Allowed: []string{"trials", "online", "restart", "fixed"},
+				Doc: "How settings are tried: `trials` runs a job of its own for each. `online` runs one job, which begins with " +
+					"the initial settings and is changed while it trains: in place where its program can (threads of a " +
+					"malleable job, parts of an elastic role, `batch` and `learning_rate` of built-in programs, settings with " +
+					"`live`), else by a checkpoint and a new start. `restart` always does the latter. A setting is measured, " +
+					"and another one tried or gone back to when that is expected to save more than it costs; the job ends at " +
+					"its target, at `limit`, or with its work. Each decision is in `decisions.csv` of the cell. `fixed` runs the job with the " +
+					"initial settings, and is the baseline.",
+				Example: `"online"`,
+			},
+			{
+				Name: "stretch", Type: schema.Integer, Default: `2`, Min: schema.Limit(1), Max: schema.Limit(10_000),
+				Doc:     "How many reports (epochs, or steps of a job of steps) a setting is measured by in the modes `online` and `restart`, beside the first one after the change.",
+				Example: `3`,
+			},
+			{
+				Name: "confidence", Type: schema.Number, Default: `0.9`, Min: schema.Limit(0), Max: schema.Limit(0.999),
+				Doc:     "The probability with which going back to a setting must save more than it costs, in the modes `online` and `restart`.",
+				Example: `0.8`,
 			},
 		},
 		Blocks: []*schema.Block{
@@ -106,8 +135,34 @@ tune "digits" {
 						Doc: "Whether the logarithm is searched: for settings whose effect is by factors.", Example: `true`,
 					},
 					{
+						Name: "live", Type: schema.Bool, DefaultDoc: "true of `batch` and `learning_rate` of built-in programs",
+						Doc:     "Whether the program takes the setting on while it trains, from its control file (`settings`). Else it is started anew for it.",
+						Example: `true`,
+					},
+					{
 						Name: "initial", Type: schema.Any, DefaultDoc: "the first value, or `min`",
 						Doc: "Where `hill_climb` begins, and what `fixed` tries.", Example: `2`,
+					},
+				},
+			},
+			{
+				Name: "context", Unique: true,
+				Label: "name: read as a setting's is",
+				Doc: "How much of a whole a trial is given, such as the size of the training set or the number of epochs. " +
+					"Trials count where it is `at` alone; others are cheaper, and the methods `bo`, `selftf` and `halving` " +
+					"learn from them. Their `state` in `trials.csv` is `partial`. Methods without a model try nothing else than `at`.",
+				Args: []schema.Arg{
+					{Name: "values", Type: schema.Values, Doc: "The values, which are numbers.", Example: `[1000, 10000, 60000]`},
+					{Name: "min", Type: schema.Number, Doc: "The least value of a range.", Example: `1`},
+					{Name: "max", Type: schema.Number, Doc: "The greatest value of a range.", Example: `16`},
+					{
+						Name: "integer", Type: schema.Bool, DefaultDoc: "true when both ends of the range are whole",
+						Doc: "Whether a range has whole numbers only.", Example: `false`,
+					},
+					{Name: "log", Type: schema.Bool, Default: `false`, Doc: "Whether the model sees the logarithm.", Example: `true`},
+					{
+						Name: "at", Type: schema.Number, DefaultDoc: "the greatest value",
+						Doc: "Where trials count.", Example: `60000`,
 					},
 				},
 			},

@@ -22,14 +22,21 @@ func Metrics() []string {
 func compareBlock() *schema.Block {
 	return &schema.Block{
 		Name: "compare", Label: "metric: a column of metrics.csv, with or without its `_s`",
-		Doc: "Compares every other policy with a baseline, paired by replicate. The metrics are " + listed(Metrics()) + ".",
+		Doc: "Compares every other policy, or every other value of an axis, with a baseline, paired by replicate. The metrics are " + listed(Metrics()) + ".",
 		Example: `compare "mean_jct" {
   baseline = policy.fcfs
 }`,
 		Args: []schema.Arg{
 			{
-				Name: "baseline", Type: schema.PolicyRef, Required: true,
+				Name: "baseline", Type: schema.PolicyRef, DefaultDoc: "required without `at`",
 				Doc: "The policy that the others are compared with.", Example: `policy.fcfs`,
+			},
+			{
+				Name: "at", Type: schema.StringMap,
+				Doc: "Compares values of axes in place of policies: these, by the name of the axis (or `hardware`, `workload`), " +
+					"are the baseline, and all other values of the same axes are compared with it under the same policy, with all " +
+					"other axes alike. So configurations are compared, also simulated ones with recorded ones.",
+				Example: `{ servers = "1" }`,
 			},
 			{
 				Name: "level", Type: schema.Number, Default: `0.95`, Min: schema.Limit(0.5), Max: schema.Limit(0.9999),

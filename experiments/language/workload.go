@@ -78,11 +78,16 @@ func workloadBlock() *schema.Block {
 						Example: `"30s"`,
 					},
 					{
+						Name: "budget", Type: schema.Duration, DefaultDoc: "the job's",
+						Doc: "How long each of these jobs may train.", Example: `"400s"`,
+					},
+					{
 						Name: "user", Type: schema.String,
 						Doc: "The owner of the jobs, for policies that are fair between users.", Example: `"ada"`,
 					},
 				},
 			},
+			changesBlock(),
 			{
 				Name: "resize",
 				Doc: "Changes the thread request of one job. A running job is resized if it is malleable; a " +
@@ -102,6 +107,45 @@ func workloadBlock() *schema.Block {
 						Doc: "The new request.", Example: `1`,
 					},
 				},
+			},
+		},
+	}
+}
+
+// changesBlock changes what jobs are given while they train.
+func changesBlock() *schema.Block {
+	return &schema.Block{
+		Name: "changes",
+		Doc: "Changes the thread request while jobs train: as `resize`, and of all jobs of the workload unless `job` names " +
+			"one. Programs of jobs with a `budget` are told their new allotment, whether it went up or down, and the time " +
+			"that is left. A change after the end of a job does nothing.",
+		Example: `job "net" {
+  builtin "cnn" {}
+  budget    = "400s"
+  threads   = 1
+  malleable = true
+}
+
+workload "grows" {
+  submit { job = job.net }
+  changes {
+    at      = "70s"
+    threads = 2
+  }
+}`,
+		Args: []schema.Arg{
+			{
+				Name: "at", Type: schema.Duration, Required: true,
+				Doc: "The time of the change since the start of the cell.", Example: `"70s"`,
+			},
+			{
+				Name: "threads", Type: schema.Integer, Required: true, Min: schema.Limit(1),
+				Max: schema.Limit(schema.MaxThreads),
+				Doc: "The new request.", Example: `2`,
+			},
+			{
+				Name: "job", Type: schema.String, DefaultDoc: "all jobs of the workload",
+				Doc: "The name of the job, such as `long-1`.", Example: `"long-1"`,
 			},
 		},
 	}

@@ -3,6 +3,7 @@ package matrix
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -126,7 +127,7 @@ func (m *matrix) declareImplied() bool {
 		}
 		if len(x.values) == 0 {
 			m.axes = append(m.axes, x)
-			if kind == "hardware" || m.root.First("tune") == nil {
+			if kind == "hardware" || m.root.First("tune") == nil && !m.trains() {
 				missing = append(missing, kind)
 			}
 			continue
@@ -143,6 +144,12 @@ func (m *matrix) declareImplied() bool {
 	}
 	m.factors = append(implied, m.factors...)
 	return good && len(missing) == 0
+}
+
+// trains reports whether an adaptation block has a job, which it trains without a
+// workload and a policy.
+func (m *matrix) trains() bool {
+	return slices.ContainsFunc(m.root.All("adaptation"), func(n *eval.Node) bool { return n.Attr("job") != nil })
 }
 
 // declareIncluded adds the axes that only an include block sets.
@@ -197,6 +204,10 @@ func (m *matrix) axisValues(x *axis, expr hcl.Expression) bool {
 		case slices.Contains(matrixKinds, x.name) && !m.global.Refers(e, x.name):
 			m.Errorf(ranges[0], "Wrong type", "The axis %q is a list of references, like %s.<name>; this is %s.",
 				x.name, x.name, eval.Describe(e))
+			good = false
+		case strings.ContainsFunc(eval.Display(e), unicode.IsControl):
+			m.Errorf(ranges[0], "Control character",
+				"A value of the axis %q has a control character; values name cells, folders and columns.", x.name)
 			good = false
 		case x.index(e) != before:
 			m.Errorf(ranges[0], "Duplicate value", "The axis %q already has the value %s.", x.name, eval.Display(e))

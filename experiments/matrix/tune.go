@@ -38,11 +38,14 @@ type tuned struct {
 	whole    bool // nothing is wrong with it
 }
 
+// searched are the settings of a tune block, and then its contexts.
+func searched(n *eval.Node) []*eval.Node { return slices.Concat(n.All("setting"), n.All("context")) }
+
 // settingNames are the names of all settings of tune blocks.
 func (m *matrix) settingNames() []string {
 	var names []string
 	for _, n := range m.root.All("tune") {
-		for _, s := range n.All("setting") {
+		for _, s := range searched(n) {
 			names = append(names, s.Label)
 		}
 	}
@@ -56,10 +59,14 @@ func (x *expander) tunes(e *eval.Env) {
 		x.blocks.Tune(n, e)
 		x.know(n, before)
 		t := &tuned{node: n}
-		for _, s := range n.All("setting") {
+		for _, s := range searched(n) {
+			if slices.Contains(t.settings, s.Label) {
+				x.Errorf(s.LabelAt, "Duplicate setting", "%s has a setting %q already.", n.Title(), s.Label)
+			}
 			t.settings = append(t.settings, s.Label)
 			if i := x.axis(s.Label); i != absent {
-				x.Errorf(s.LabelAt, "Setting with the name of an axis", "The matrix has an axis %q; give the setting another name.", s.Label)
+				x.Errorf(s.LabelAt, "Setting with the name of an axis",
+					"The matrix has an axis %q; give the setting another name.", s.Label)
 				x.axes[i].read = true
 			}
 		}
@@ -101,7 +108,7 @@ func (x *expander) bind(t *tuned, job *eval.Node, e *eval.Env) *eval.Node {
 		}
 	}
 	var builtin *eval.Node = bound.First("builtin")
-	for _, s := range t.node.All("setting") {
+	for _, s := range searched(t.node) {
 		switch {
 		case s.Broken || job.Broken || slices.Contains(read, s.Label):
 		case schema.Find(bound.Args, s.Label) != nil && len(recorded) == 0:
@@ -179,7 +186,8 @@ func (x *expander) tuning(t *tuned, hardware *eval.Node, p point, reads []int) *
 	for _, i := range reads {
 		a := x.axes[i]
 		if p.at[i] == absent {
-			x.Errorf(p.place, "Point without a value", "%s reads each.%s, which this point does not set.", t.node.Title(), a.name)
+			x.Errorf(p.place, "Point without a value",
+				"%s reads each.%s, which this point does not set.", t.node.Title(), a.name)
 			return nil
 		}
 		each[a.name] = a.values[p.at[i]]
@@ -221,7 +229,7 @@ func (x *expander) fill(t *tuned, one *experiments.Tuning, measured [][]string) 
 		if len(s.Values) > 0 || s.Numeric {
 			continue
 		}
-		at := t.node.All("setting")[i]
+		at := searched(t.node)[i]
 		if len(measured) == 0 {
 			x.Errorf(at.Header, "Setting without values", "%s needs values, or min and max.", at.Title())
 			good = false
@@ -246,14 +254,34 @@ func (x *expander) fill(t *tuned, one *experiments.Tuning, measured [][]string) 
 				return u.AsBigFloat().Cmp(v.AsBigFloat())
 			})
 		}
+		if s.Context && !x.contextOfTable(at, s) {
+			return false
+		}
 		if s.Initial == "" {
 			s.Initial = s.Values[0]
 		} else if !slices.Contains(s.Values, s.Initial) {
-			x.Errorf(at.Attr("initial").Range, "Unknown value", "initial is %s, which is none of the values of the table.", s.Initial)
+			x.Errorf(at.Attr("initial").Range, "Unknown value",
+				"initial is %s, which is none of the values of the table.", s.Initial)
 			good = false
 		}
 	}
 	return good
+}
+
+// contextOfTable finds where trials count among the values of a table.
+func (x *expander) contextOfTable(n *eval.Node, s *record.TunedSetting) bool {
+	switch {
+	case !s.Numeric:
+		x.Errorf(n.Header, "Context that is no number",
+			"The values of %s are how much of a whole a trial is given: numbers. The table has %s.", n.Title(), words.AllOf(s.Values))
+		return false
+	case s.Goal != "" && !slices.Contains(s.Values, s.Goal):
+		x.Errorf(n.Attr("at").Expr.Range(), "Unknown value",
+			"at is %s; the table has %s.", s.Goal, words.AllOf(s.Values))
+		return false
+	}
+	s.Complete()
+	return true
 }
 
 // mostCandidates bounds the settings of a table that are searched.
@@ -273,7 +301,8 @@ func (x *expander) candidates(t *tuned, one *experiments.Tuning, measured [][]st
 		}
 		c, err := all.at(values)
 		if err != nil {
-			x.Errorf(t.node.Header, "Trial that cannot be made", "With %s: %v.", settingsText(one.Settings, values), err)
+			x.Errorf(t.node.Header, "Trial that cannot be made",
+				"With %s: %v.", settingsText(one.Settings, values), err)
 			return
 		}
 		one.Candidates = append(one.Candidates, values)
@@ -281,12 +310,9 @@ func (x *expander) candidates(t *tuned, one *experiments.Tuning, measured [][]st
 			one.Probes = append(one.Probes, c)
 		}
 		out := one.Reach(&c.Workload.Submits[0].Job.Recorded.Outcome)
-		if v := one.Value(out); one.Feasible(out) && (one.Best == nil || one.Better(v, *one.Best)) {
+		if v := one.Value(out); one.Feasible(out) && one.Counts(settingsOf(one.Settings, values)) && (one.Best == nil || one.Better(v, *one.Best)) {
 			one.Best = &v
-			one.BestSettings = nil
-			for i, s := range one.Settings {
-				one.BestSettings = append(one.BestSettings, record.Setting{Name: s.Name, Value: values[i]})
-			}
+			one.BestSettings = settingsOf(one.Settings, values)
 		}
 	}
 	switch {
@@ -296,6 +322,15 @@ func (x *expander) candidates(t *tuned, one *experiments.Tuning, measured [][]st
 		x.Warnf(t.node.Header, "Constraints that nothing satisfies",
 			"No settings of the table satisfy the constraints of %s.", t.node.Title())
 	}
+}
+
+// settingsOf are settings with their values.
+func settingsOf(settings []record.TunedSetting, values []string) []record.Setting {
+	list := make([]record.Setting, len(settings))
+	for i, s := range settings {
+		list[i] = record.Setting{Name: s.Name, Value: values[i]}
+	}
+	return list
 }
 
 // inSpace reports whether settings of a table are among those that are searched.
@@ -353,10 +388,21 @@ func (x *expander) suits(t *tuned, one *experiments.Tuning) {
 	m, _ := tuner.Find(one.Method)
 	p := one.Problem(0)
 	if m.NeedsGrid && !p.Finite() {
-		x.Errorf(place("method"), "Method that does not fit", "The method %q needs settings with lists of values or whole numbers, and not too many of them.", m.Name)
+		x.Errorf(place("method"), "Method that does not fit",
+			"The method %q needs settings with lists of values or whole numbers, and not too many of them.", m.Name)
+	}
+	contexts := len(t.node.All("context"))
+	switch {
+	case m.NeedsContext && contexts == 0:
+		x.Errorf(place("method"), "Method that does not fit",
+			"The method %q needs a context block: how much of a whole a trial is given.", m.Name)
+	case m.NeedsContext && contexts > 1:
+		x.Errorf(t.node.All("context")[1].Header, "Method that does not fit",
+			"The method %q climbs along one context.", m.Name)
 	}
 	if m.NeedsBest && one.Candidates == nil {
-		x.Errorf(place("method"), "Method that does not fit", "The method %q needs a job with a recorded block, all of whose outcomes are known.", m.Name)
+		x.Errorf(place("method"), "Method that does not fit",
+			"The method %q needs a job with a recorded block, all of whose outcomes are known.", m.Name)
 	}
 	if len(one.Probes) == 0 {
 		return
@@ -382,8 +428,9 @@ func (x *expander) suits(t *tuned, one *experiments.Tuning) {
 		needs, at = append(needs, n.Label), append(at, n.Header)
 	}
 	for i, name := range needs {
-		if lacks(c, j, name) {
-			x.Errorf(at[i], "Outcome that nothing reports", "Trials of %q on %q have no %s.", j.Name, one.Hardware, name)
+		if lacks(c, j, name) && !(one.Mode != "" && name == "loss" && j.Runtime != nil && len(j.Runtime.Losses) > 0) {
+			x.Errorf(at[i], "Outcome that nothing reports",
+				"Trials of %q on %q have no %s.", j.Name, one.Hardware, name)
 		}
 	}
 }
@@ -393,8 +440,10 @@ func lacks(c experiments.Cell, j *experiments.Job, name string) bool {
 	switch {
 	case j.Recorded != nil:
 		return name != "throughput" && j.Recorded.Outcome.Crashed == "" && math.IsNaN(j.Recorded.Outcome.Outcome(name))
+	case name == "cost":
+		return c.Hardware.Terms == nil // nobody says what servers cost
 	case c.Hardware.Real():
-		return name == "cost"
+		return false
 	}
 	return name != "time" && name != "throughput"
 }
@@ -458,7 +507,7 @@ func (t *trials) checked(values []string) (experiments.Cell, error) {
 		return experiments.Cell{}, errors.New("its settings are not possible")
 	}
 	c := experiments.Cell{
-		Hardware: h, Policy: firstCome(t.t.node),
+		Hardware: h, Policy: FirstCome(t.t.node),
 		Workload: &experiments.Workload{
 			Name: t.t.node.Label, Range: eval.RangeOf(t.t.node.Header),
 			Submits: []experiments.Submit{{
@@ -473,8 +522,8 @@ func (t *trials) checked(values []string) (experiments.Cell, error) {
 	return c, nil
 }
 
-// firstCome is the policy of trials, each of which has one job.
-func firstCome(n *eval.Node) *experiments.Policy {
+// FirstCome is the policy of what is run for a block beside the matrix, with one job each.
+func FirstCome(n *eval.Node) *experiments.Policy {
 	p := &experiments.Policy{Name: "fcfs", Range: eval.RangeOf(n.Header), Estimates: "fitted", At: map[string]experiments.Range{}}
 	p.Order = "fcfs"
 	p.Policy = p.Complete()

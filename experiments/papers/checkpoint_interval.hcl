@@ -3,7 +3,11 @@
 # checkpoint costs ten seconds, a restart a minute. Too many checkpoints cost time
 # themselves, too few lose work. By Daly (2006) the best interval is 261.703 s, which
 # `every = "daly"` works out, and by Young (1974) 268.328 s; Daly's formula expects
-# 39,474.65 s for the whole job then.
+# 39,474.65 s for the whole job then. The picture "intervals" marks both beside what was simulated.
+#
+#   tfexp run experiments/papers/checkpoint_interval.hcl
+#
+# takes a few seconds.
 
 experiment "checkpoint_interval" {
   description = "Time, money and lost work against the interval between checkpoints"
@@ -41,6 +45,8 @@ matrix {
   interval_s = [30, 60, 120, 180, 261.703, 480, 900, 1800]
 }
 
+plot "intervals" {}
+
 plot "series" {
   metric = "mean_jct"
   x      = "interval_s"
@@ -49,3 +55,5 @@ plot "series" {
   metric = "lost_work"
   x      = "interval_s"
 }
+
+plot "lifetimes" {}

@@ -107,7 +107,11 @@ func parseQuantity(text string, units []unit, typical string, compound bool) (in
 		return 0, &unitError{problem: "it is too large"}
 	}
 	// Parts of the base unit are rounded to the nearest.
-	return int64(math.Round(f)), nil
+	n := int64(math.Round(f))
+	if n == 0 && total.Sign() > 0 || f < 1 && f > 0 {
+		return 0, &unitError{problem: "it is less than 1 " + units[len(units)-1].name}
+	}
+	return n, nil
 }
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµ"

@@ -5,7 +5,8 @@ import (
 )
 
 // Nearest returns the candidate that given is probably a slip of; empty when
-// none is near. The earlier of two equally near ones wins.
+// none is near. The earlier of two equally near ones wins. Of a short word, two slips
+// are believed only where the first letter is right.
 func Nearest(given string, candidates []string) string {
 	best, bestDistance := "", 1+min(3, (len(given)+2)/3)
 	for _, c := range candidates {
@@ -13,6 +14,9 @@ func Nearest(given string, candidates []string) string {
 			continue
 		}
 		d := distance(strings.ToLower(given), strings.ToLower(c))
+		if d >= 2 && len(given) <= 5 && (c == "" || given == "" || given[0]|0x20 != c[0]|0x20) {
+			continue
+		}
 		if d < bestDistance {
 			best, bestDistance = c, d
 		}

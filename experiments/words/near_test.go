@@ -15,7 +15,7 @@ func TestDistance(t *testing.T) {
 		}
 	}
 	for given, want := range map[string]string{
-		"mpl": "mlp", "rudn_robin": "round_robin", "fsfc": "fcfs", "sfj": "sjf", "xyz": "",
+		"mpl": "mlp", "rudn_robin": "round_robin", "fsfc": "fcfs", "sfj": "sjf", "xyz": "", "ffi": "",
 	} {
 		if got := Nearest(given, []string{"mlp", "cnn", "fcfs", "sjf", "round_robin"}); got != want {
 			t.Errorf("nearest to %q is %q, want %q", given, got, want)

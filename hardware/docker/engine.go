@@ -28,7 +28,7 @@ const (
 // ErrClosed is returned by calls to an engine after Close.
 var ErrClosed = errors.New("the Docker engine is closed")
 
-// Node is one daemon as a node of the cluster.
+// Node is a node of the cluster: a daemon, or some of its cores and GPUs.
 type Node struct {
 	Host *daemon.Host
 	// CPUs[i] is the operating system's number of the node's core i.
@@ -62,6 +62,10 @@ type Options struct {
 	User       string
 	Privileges Privileges // by default NoPrivileges
 	Platform   string     // of the image, "linux/arm64"; empty: the daemon's own
+	// Cluster has the nodes; needed where there is a fleet.
+	Cluster scheduler.Cluster
+	// Fleet has the servers of nodes that come and go; nil when all stand.
+	Fleet Fleet
 	// Grace is the time between SIGTERM and SIGKILL; by default launch.DefaultGrace.
 	Grace time.Duration
 	// LogLimit is the size in bytes at which a job's output ends it as
@@ -105,9 +109,11 @@ type Engine struct {
 	live     []*running // by job number; nil before the first start
 	attempts []int
 	ended    []scheduler.Notice
-	lost     []*running // whose containers a daemon that is away may still have
-	alive    int        // jobs that have started and whose end is not yet in ended
+	lost     []*box // that a daemon which is away may still have
+	open     int    // jobs that have started and whose end is not yet in ended
 	closed   bool
+	serial   int64 // of the last request in a control file
+	made     int   // containers, for their names
 }
 
 // New returns an engine for jobs, numbered by their index, on daemons whose
@@ -169,7 +175,7 @@ func (e *Engine) Now() time.Duration { return time.Since(e.zero) }
 // Zero returns the instant at which the engine's clock was zero.
 func (e *Engine) Zero() time.Time { return e.zero }
 
-// Start runs a job's container. The error says in a phrase why it could not
+// Start runs a job's container, or one for each of its parts. The error says in a phrase why it could not
 // be started, and is the last line of its log as well. A job that has failed
 // may be started again; its log continues.
 func (e *Engine) Start(job int, grant scheduler.Grant) error {
@@ -199,10 +205,13 @@ func (e *Engine) Start(job int, grant scheduler.Grant) error {
 	}
 	e.mu.Lock()
 	e.live[job] = r
-	e.alive++
+	e.open++
 	r.carryOn(time.Now())
+	boxes := slices.Clone(r.boxes)
 	e.mu.Unlock()
-	e.waiters.Go(func() { e.attend(r) })
+	for _, b := range boxes {
+		e.waiters.Go(func() { e.attend(b) })
+	}
 	return nil
 }
 
@@ -218,19 +227,19 @@ func (e *Engine) present(what string, job int) (r *running, paused bool, err err
 		return nil, false, fmt.Errorf("%s: job %d was not started", what, job)
 	}
 	r = e.live[job]
-	if r.gone || r.cause != "" {
+	if r.done || r.lead().gone || r.cause != "" {
 		return nil, false, nil
 	}
 	return r, r.paused, nil
 }
 
-// Pause freezes a job's container.
+// Pause freezes a job's containers.
 func (e *Engine) Pause(job int) error {
 	r, paused, err := e.present("pause", job)
 	if r == nil || paused {
 		return err
 	}
-	if err := e.act(r, func(ctx context.Context) error { return r.api().ContainerPause(ctx, r.id) }); err != nil {
+	if err := e.actOnAll(r, func(ctx context.Context, b *box) error { return b.api().ContainerPause(ctx, b.id) }); err != nil {
 		return fmt.Errorf("pause job %q: %w", e.jobs[job].Name, err)
 	}
 	e.mu.Lock()
@@ -248,7 +257,7 @@ func (e *Engine) Resume(job int, grant scheduler.Grant) error {
 	if err := e.give(r, grant); err != nil {
 		return fmt.Errorf("resume job %q: %w", e.jobs[job].Name, err)
 	}
-	if err := e.act(r, func(ctx context.Context) error { return r.api().ContainerUnpause(ctx, r.id) }); err != nil {
+	if err := e.actOnAll(r, func(ctx context.Context, b *box) error { return b.api().ContainerUnpause(ctx, b.id) }); err != nil {
 		return fmt.Errorf("resume job %q: %w", e.jobs[job].Name, err)
 	}
 	e.mu.Lock()
@@ -283,12 +292,17 @@ func (e *Engine) Stop(job int) error {
 // Next implements scheduler.Engine, with notices of progress where Watch was called.
 // Jobs that have ended come before a context that is done. It is an error to wait
 // without end when no job runs.
+// There are notices of nodes as well where there is a fleet.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
-	return e.Await(ctx, until, func() (now time.Duration, ended []scheduler.Notice, alive int) {
+	if e.opts.Fleet != nil {
+		until = min(until, e.opts.Fleet.Next())
+	}
+	return e.Await(ctx, until, func() (now time.Duration, ended []scheduler.Notice, open int) {
+		news := e.nodeNews()
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		ended, e.ended = e.ended, nil
-		return e.Now(), ended, e.alive
+		ended, e.ended = append(e.ended, news...), nil
+		return e.Now(), ended, e.open
 	})
 }
 
@@ -304,6 +318,16 @@ func (e *Engine) Usage(job int) (launch.Usage, bool) {
 	return r.usage, r.done
 }
 
+// Used is the service time of a job up to now, over all of its attempts.
+func (e *Engine) Used(job int) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if job < 0 || job >= len(e.live) || e.live[job] == nil {
+		return 0
+	}
+	return e.live[job].used(time.Now())
+}
+
 // Close kills all jobs at once, waits until their containers are removed, and
 // gives the engine's resources back. Ends that were not asked for are lost.
 func (e *Engine) Close() error {
@@ -315,7 +339,7 @@ func (e *Engine) Close() error {
 	e.closed = true
 	var left []*running
 	for _, r := range e.live {
-		if r != nil && !r.gone {
+		if r != nil && !r.done {
 			left = append(left, r)
 		}
 	}
@@ -325,11 +349,11 @@ func (e *Engine) Close() error {
 	}
 	e.waiters.Wait()
 	dead := map[*node]bool{}
-	for _, r := range e.lost {
-		if !dead[r.node] && r.node.Host.Alive(e.ctx) {
-			e.remove(r.node.Host, r.id)
+	for _, b := range e.lost {
+		if !dead[b.node] && b.node.Host.Alive(e.ctx) {
+			e.remove(b.node.Host, b.id)
 		} else {
-			dead[r.node] = true // it is left for the next start
+			dead[b.node] = true // it is left for the next start
 		}
 	}
 	e.cancel()

@@ -73,7 +73,7 @@ func TestPlace(t *testing.T) {
 		if test.hi > test.lo {
 			set = grant(test.lo, test.hi)
 		}
-		n, cpus, err := e.place(set)
+		n, cpus, err := e.place(set.Cores)
 		if test.host == nil {
 			if err == nil {
 				t.Errorf("cores %d to %d are on %v", test.lo, test.hi, cpus)

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -34,7 +35,7 @@ var kind = engine.Kind{
   threads = host.threads
   pull    = "missing"
 }`,
-	Real: true, Contained: true, Clusters: true,
+	Real: true, Contained: true, Clusters: true, Parts: true,
 	Args: []schema.Arg{
 		{Name: "host", Type: schema.String, DefaultDoc: "the daemon that the docker command would use (`DOCKER_HOST`)",
 			Doc:     "The address of the Docker daemon; several daemons are several node blocks.",
@@ -56,11 +57,13 @@ var kind = engine.Kind{
 		{Name: "platform", Type: schema.String, DefaultDoc: "the daemon's", Doc: "The platform of the images.",
 			Example: `"linux/arm64"`},
 	},
-	NodeArgs: []schema.Arg{
+	Blocks: []*schema.Block{market.BillingBlock},
+	NodeArgs: append([]schema.Arg{
 		{Name: "host", Type: schema.String, DefaultDoc: "the daemon that the docker command would use",
-			Doc:     "The address of the node's Docker daemon; each node is a daemon of its own.",
+			Doc: "The address of the node's Docker daemon. Nodes of one daemon divide the cores and GPUs of its machine " +
+				"among them, in their order.",
 			Example: `"tcp://node1:2375"`},
-	},
+	}, market.NodeArgs...),
 	Decode: decode,
 	Machine: func(b engine.Block, host engine.Host) scheduler.Node {
 		n := scheduler.Node{Threads: host.Threads}
@@ -144,25 +147,12 @@ func checkHost(node int, v engine.Values) []engine.Problem {
 	}}
 }
 
-// addNode adds the daemon of a node block, counted from 1.
+// addNode adds the daemon of a node block, counted from 1, for each of its nodes.
 func (s *settings) addNode(number int, n engine.NodeBlock) []engine.Problem {
-	problems := checkHost(number, n.Values)
-	host := engine.Get[string](n.Values, "host")
-	switch {
-	case n.Count > 1:
-		problems = append(problems, engine.Problem{
-			Node: number, Arg: "count", Summary: "Several nodes of one daemon",
-			Detail: fmt.Sprintf("On the engine %q each node is a daemon of its own; write a node block for each.", kindName),
-		})
-	case slices.Contains(s.Hosts, host):
-		detail := fmt.Sprintf("Another node has the host %q already.", host)
-		if host == "" {
-			detail = "Another node has no host either; only one can be the daemon that the docker command would use."
-		}
-		problems = append(problems, engine.Problem{Node: number, Summary: "Two nodes of one daemon", Detail: detail})
+	for range max(n.Count, 1) {
+		s.Hosts = append(s.Hosts, engine.Get[string](n.Values, "host"))
 	}
-	s.Hosts = append(s.Hosts, host)
-	return problems
+	return checkHost(number, n.Values)
 }
 
 // minMemory is the smallest memory limit that Docker accepts, in bytes.
@@ -183,6 +173,11 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 		add("nodes", "A container runs on one node",
 			"The job %q asks for %d nodes, but on the hardware %q a job is one container.",
 			j.Name, j.Nodes, h.Name)
+	}
+	if hosts := of(h).Hosts; j.Roles && slices.ContainsFunc(hosts, func(host string) bool { return host != hosts[0] }) {
+		add("", "Parts on several Docker daemons",
+			"The parts of the job %q share a network, which several daemons do not have: the nodes of the hardware %q have "+
+				"to be of one host.", j.Name, h.Name)
 	}
 	if slices.ContainsFunc(of(h).Hosts, func(host string) bool { return strings.HasPrefix(host, "tcp://") }) {
 		return problems // a daemon of another machine mounts what is there

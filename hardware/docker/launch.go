@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
@@ -20,7 +21,10 @@ import (
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/progress"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Where a container sees what is tfexp's.
@@ -35,93 +39,195 @@ type stream struct {
 	close func()
 }
 
-// launch starts a job's container.
+// loopback is where the parts of a job find each other: they share a network.
+const loopback = "127.0.0.1"
+
+// launch starts the container of a job, or one for each of its parts.
 func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 	j := &e.jobs[number]
-	n, cpus, err := e.place(grant)
-	if err != nil {
-		return nil, err
-	}
-	r := &running{number: number, node: n, limit: j.Limit, cpus: cpus, cores: len(cpus), started: time.Now()}
+	r := &running{number: number, before: e.usedBefore(number)}
+	var late string
+	r.limit, late = j.Alarm(r.before)
 	r.expire = func() {
 		e.mu.Lock()
 		paused := r.paused
 		e.mu.Unlock()
 		if !paused { // else the alarm went off while the job was being paused
-			e.terminate(r, scheduler.Failed, fmt.Sprintf("time limit of %s", j.Limit))
+			e.terminate(r, scheduler.Failed, late)
 		}
 	}
-	fail := func(reason string) { go e.kill(r, scheduler.Failed, reason) } // kill takes the engine's lock
 	r.progress = e.Follow(number, j)
-	r.out, err = launch.OpenLog(j.LogPath, e.opts.LogLimit, e.attempts[number] > 1, fail, r.progress.Output())
-	if err != nil {
+	again := e.attempts[number] > 1
+	parts := launch.Programs(grant)
+	if parts == nil {
+		if _, err := e.begin(r, *j, scheduler.Part{Cores: grant.Cores, GPUs: grant.GPUs}, again); err != nil {
+			return nil, err
+		}
+		r.progress.Begin()
+		return r, nil
+	}
+	var err error
+	if r.cluster, err = launch.Addresses(loopback, parts); err != nil {
 		return nil, err
 	}
-	if err := e.create(r, j, grant, cpus); err != nil {
-		if r.id != "" {
-			e.remove(n.Host, r.id)
+	lead := cluster.Lead(parts) // first: the others join its network
+	for _, part := range append([]scheduler.Part{parts[lead]}, slices.Delete(slices.Clone(parts), lead, lead+1)...) {
+		if err := e.beginPart(r, part, again); err != nil {
+			each(r.boxes, func(b *box) {
+				e.remove(b.node.Host, b.id)
+				b.out.Close("another part of the job could not be started")
+			})
+			return nil, fmt.Errorf("%s: %w", launch.PartName(part), err)
 		}
-		r.out.Close(err.Error())
-		return nil, err
 	}
 	r.progress.Begin()
+	r.progress.Meet(func() (met, known bool) { return e.met(r) })
 	return r, nil
 }
 
-// create makes the container, listens to it and starts it.
-func (e *Engine) create(r *running, j *launch.Job, grant scheduler.Grant, cpus []int) error {
-	if len(j.Argv) == 0 {
-		return errors.New("the job has no program")
-	}
-	h := r.node.Host
-	if r.node.away.Load() && !e.back(r.node) {
-		return &daemon.Error{Host: h.URL, Text: "it is away"}
-	}
-	if h.Local() { // else it does not see this machine's folders
-		if err := j.Prepare(len(cpus)); err != nil {
-			return err
+// met reports whether somebody uses an address of the parts of a job, as far as this machine sees the network
+// that they share.
+func (e *Engine) met(r *running) (met, known bool) {
+	for _, b := range e.alive(r) {
+		if pid := e.pid(b); pid > 0 {
+			return progress.Met(r.cluster, fmt.Sprintf("/proc/%d/net", pid))
 		}
 	}
-	gpus, err := r.node.gpus(grant.GPUs)
+	return false, false
+}
+
+// pid returns the number of a container's first process, where tfexp sees the processes of its daemon; else 0.
+func (e *Engine) pid(b *box) int {
+	state, _ := e.look(b)
+	if state == nil || state.Pid == 0 {
+		return 0
+	}
+	// The number means this container only where tfexp sees the daemon's processes.
+	groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", state.Pid))
+	if err != nil || !strings.Contains(string(groups), b.id) {
+		return 0
+	}
+	return state.Pid
+}
+
+// beginPart starts the container of a part.
+func (e *Engine) beginPart(r *running, part scheduler.Part, again bool) error {
+	j, err := e.jobs[r.number].OfPart(part, len(r.boxes) == 0, r.cluster)
 	if err != nil {
 		return err
 	}
-	config, host := e.settings(h, j, grant, cpus, gpus)
+	_, err = e.begin(r, j, part, again)
+	return err
+}
+
+// begin starts a container with what a part holds, and adds it to its job's.
+func (e *Engine) begin(r *running, j launch.Job, part scheduler.Part, again bool) (*box, error) {
+	n, cpus, err := e.place(part.Cores)
+	if err != nil {
+		return nil, err
+	}
+	b := &box{of: r, job: j, part: part, node: n, cpus: cpus, started: time.Now(), ended: make(chan struct{})}
+	fail := func(reason string) { go e.kill(r, scheduler.Failed, reason) } // kill takes the engine's lock
+	var seen func([]byte)
+	if len(r.boxes) == 0 {
+		if seen = r.progress.Output(); e.opts.Fleet != nil {
+			seen = r.saves.Listen(seen)
+		}
+	} else {
+		seen = r.progress.OfPart(launch.PartName(part))
+	}
+	if b.out, err = launch.OpenLog(j.LogPath, e.opts.LogLimit, again, fail, seen); err != nil {
+		return nil, err
+	}
+	if err := e.create(b); err != nil {
+		if b.id != "" {
+			e.remove(n.Host, b.id)
+		}
+		b.out.Close(err.Error())
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r.boxes = append(r.boxes, b)
+	return b, nil
+}
+
+// create makes the container, listens to it and starts it.
+func (e *Engine) create(b *box) error {
+	j, h := &b.job, b.node.Host
+	if len(j.Argv) == 0 {
+		return errors.New("the job has no program")
+	}
+	if b.node.away.Load() && !e.back(b.node) {
+		return &daemon.Error{Host: h.URL, Text: "it is away"}
+	}
+	if h.Local() { // else it does not see this machine's folders
+		if err := j.Prepare(len(b.cpus), b.of.before); err != nil {
+			return err
+		}
+	}
+	gpus, err := b.node.gpus(b.part.GPUs)
+	if err != nil {
+		return err
+	}
+	config, host := e.settings(h, j, b.part, b.cpus, gpus)
+	if boxes := b.of.boxes; len(boxes) > 0 {
+		if boxes[0].node.Host != h {
+			return errors.New("the parts of a job in containers share a network, and have to be on one Docker daemon")
+		}
+		host.NetworkMode = container.NetworkMode("container:" + boxes[0].id)
+	}
 	ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
 	defer cancel()
-	name := fmt.Sprintf("tfexp-%s-%s-%d", e.run, safeName(j.Name), e.attempts[r.number])
+	name := e.nameOf(b)
 	made, err := h.Client().ContainerCreate(ctx, config, host, nil, daemon.ParsePlatform(e.opts.Platform), name)
-	if err != nil && daemon.Gone(err) && e.back(r.node) {
+	if err != nil && daemon.Gone(err) && e.back(b.node) {
 		made, err = h.Client().ContainerCreate(ctx, config, host, nil, daemon.ParsePlatform(e.opts.Platform), name)
 	}
 	if err != nil {
 		return startError(h, j, err)
 	}
-	r.id = made.ID
+	b.id = made.ID
 	if !h.Local() {
-		if err := e.send(ctx, r, len(cpus)); err != nil {
+		text, err := j.Content(len(b.cpus), 0, b.of.before, contract.Message{})
+		if err != nil {
+			return err
+		}
+		if err := e.send(ctx, b, text); err != nil {
 			return fmt.Errorf("write control file: %w", err)
 		}
 	}
-	err = r.follow(func(ctx context.Context) (stream, error) {
-		a, err := h.Client().ContainerAttach(ctx, r.id, container.AttachOptions{Stream: true, Stdout: true, Stderr: true})
+	err = b.follow(func(ctx context.Context) (stream, error) {
+		a, err := h.Client().ContainerAttach(ctx, b.id, container.AttachOptions{Stream: true, Stdout: true, Stderr: true})
 		if err != nil {
 			return stream{}, err
 		}
 		return stream{a.Reader, a.Close}, nil
-	}, r.node.waiting())
+	}, b.node.waiting())
 	if err != nil {
 		return startError(h, j, err)
 	}
-	if err := h.Client().ContainerStart(ctx, r.id, container.StartOptions{}); err != nil {
+	if err := h.Client().ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
 		return startError(h, j, err)
 	}
 	return nil
 }
 
-// settings describe the container of a job under a grant, of which cpus and
-// gpus are the parts as the daemon knows them.
-func (e *Engine) settings(h *daemon.Host, j *launch.Job, grant scheduler.Grant, cpus []int,
+// nameOf returns the name of a container: no two of an engine have the same.
+func (e *Engine) nameOf(b *box) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.made++
+	name := fmt.Sprintf("tfexp-%s-%s-%d", e.run, safeName(b.job.Name), e.attempts[b.of.number])
+	if b.part.Role == "" {
+		return name
+	}
+	return fmt.Sprintf("%s-%s-%d", name, safeName(launch.PartName(b.part)), e.made)
+}
+
+// settings describe the container of a job with what a part holds, of which cpus and
+// gpus are the names that the daemon knows.
+func (e *Engine) settings(h *daemon.Host, j *launch.Job, part scheduler.Part, cpus []int,
 	gpus []string) (*container.Config, *container.HostConfig) {
 	init := true // it hands signals on, which a program that is process 1 ignores
 	host := &container.HostConfig{
@@ -166,7 +272,7 @@ func (e *Engine) settings(h *daemon.Host, j *launch.Job, grant scheduler.Grant, 
 		bind(m.Source, m.Target, m.ReadOnly)
 	}
 	return &container.Config{
-		Image: j.Container.Image, Entrypoint: j.Arguments(grant), Env: j.Environ(len(cpus), visible(gpus), inside),
+		Image: j.Container.Image, Entrypoint: j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs}), Env: j.Environ(len(cpus), visible(gpus), inside),
 		WorkingDir: j.Container.Dir, User: e.opts.User, AttachStdout: true, AttachStderr: true,
 		Labels: map[string]string{daemon.LabelFolder: e.opts.Folder, daemon.LabelCell: e.opts.Cell,
 			daemon.LabelJob: j.Name, daemon.LabelRun: e.run},
@@ -191,21 +297,25 @@ func cpuset(cpus []int) string {
 	return strings.Join(text, ",")
 }
 
-// place returns the node that a grant is on, and the numbers of its CPUs there.
-func (e *Engine) place(grant scheduler.Grant) (*node, []int, error) {
+// place returns the first node that cores are on, and the numbers of their CPUs on its
+// daemon's machine.
+func (e *Engine) place(cores scheduler.CoreSet) (*node, []int, error) {
 	var on *node
 	var cpus []int
 	var err error
-	grant.Cores.Each(func(core int) {
+	cores.Each(func(core int) {
 		for _, n := range e.nodes {
 			i := core - n.first
 			if i < 0 || i >= len(n.CPUs) {
 				continue
 			}
-			if on != nil && on != n {
+			if on != nil && on.Host != n.Host {
 				err = errors.New("the grant is on several hosts: a container runs on one")
 			}
-			on, cpus = n, append(cpus, n.CPUs[i])
+			if on == nil {
+				on = n
+			}
+			cpus = append(cpus, n.CPUs[i])
 			return
 		}
 		err = fmt.Errorf("core %d is not there", core)
@@ -242,37 +352,92 @@ func visible(gpus []string) []string {
 	return told
 }
 
-// give gives a container the cores of grant, and writes its control file.
+// give gives the containers of a job the cores of grant, and writes their control files.
 func (e *Engine) give(r *running, grant scheduler.Grant) error {
-	n, cpus, err := e.place(grant)
+	if r.cluster == nil {
+		return e.bind(r.lead(), grant.Cores)
+	}
+	for _, part := range launch.Programs(grant) {
+		for _, b := range e.alive(r) {
+			if b.part.Role != part.Role || b.part.Task != part.Task {
+				continue
+			}
+			if err := e.bind(b, part.Cores); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bind gives a container cores, and writes its control file.
+func (e *Engine) bind(b *box, cores scheduler.CoreSet) error {
+	n, cpus, err := e.place(cores)
 	if err != nil {
 		return err
 	}
-	if n != r.node {
+	if n.Host != b.node.Host {
 		return errors.New("the grant is on another host")
 	}
-	if slices.Equal(cpus, r.cpus) {
-		return nil
+	before := len(b.cpus)
+	if slices.Equal(cpus, b.cpus) {
+		if b.job.Budget == nil {
+			return nil
+		}
+		return e.stand(b, before) // the time left, after a pause
 	}
 	var update container.UpdateConfig
 	e.limit(&update.Resources, cpus)
-	if err := e.act(r, func(ctx context.Context) error {
-		_, err := r.api().ContainerUpdate(ctx, r.id, update)
+	if err := e.act(b, func(ctx context.Context) error {
+		_, err := b.api().ContainerUpdate(ctx, b.id, update)
 		return err
 	}); err != nil {
 		return err
 	}
-	r.cpus = cpus
+	b.cpus = cpus
 	e.mu.Lock()
-	r.cores = len(cpus)
+	b.part.Cores = cores
 	e.mu.Unlock()
-	if !n.Host.Local() {
-		return e.act(r, func(ctx context.Context) error { return e.send(ctx, r, len(cpus)) })
+	if n.Host.Local() && !e.opts.Quota {
+		e.release(b, cpus)
 	}
-	if !e.opts.Quota {
-		e.release(r, cpus)
+	return e.stand(b, before)
+}
+
+// stand writes the control file of a container that had so many cores before: how things stand.
+func (e *Engine) stand(b *box, before int) error {
+	e.mu.Lock()
+	text, err := b.job.Content(len(b.cpus), before, b.of.used(time.Now()), contract.Message{})
+	e.mu.Unlock()
+	if err != nil {
+		return err
 	}
-	return e.jobs[r.number].WriteControl(len(cpus))
+	if !b.node.Host.Local() {
+		return e.act(b, func(ctx context.Context) error { return e.send(ctx, b, text) })
+	}
+	return b.job.ReplaceControl(text)
+}
+
+// usedBefore is the service time of the attempts of a job so far.
+func (e *Engine) usedBefore(job int) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if last := e.live[job]; last != nil {
+		return last.before + last.usage.Service
+	}
+	return 0
+}
+
+// actOnAll carries out a call on all containers of a job.
+func (e *Engine) actOnAll(r *running, call func(context.Context, *box) error) error {
+	boxes := e.alive(r)
+	errs := make([]error, len(boxes))
+	var all sync.WaitGroup
+	for i, b := range boxes {
+		all.Go(func() { errs[i] = e.act(b, func(ctx context.Context) error { return call(ctx, b) }) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // release lets the threads of a container on this machine run on all CPUs that
@@ -280,39 +445,31 @@ func (e *Engine) give(r *running, grant scheduler.Grant) error {
 // their start (TensorFlow does), and the kernel keeps to that when the container
 // is given more. A daemon that runs it where tfexp cannot see its processes, or
 // as another user, leaves it as it is.
-func (e *Engine) release(r *running, cpus []int) {
-	state, _ := e.look(r)
-	if state == nil || state.Pid == 0 {
-		return
-	}
-	// The number means this container only where tfexp sees the daemon's processes.
-	groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", state.Pid))
-	if err == nil && strings.Contains(string(groups), r.id) {
-		_ = process.BindTree(state.Pid, cpus)
+func (e *Engine) release(b *box, cpus []int) {
+	if pid := e.pid(b); pid > 0 {
+		_ = process.BindTree(pid, cpus)
 	}
 }
 
 // send writes the control file into a container whose daemon does not see the
 // files of this machine.
-func (e *Engine) send(ctx context.Context, r *running, cores int) error {
-	j := &e.jobs[r.number]
-	if j.ControlPath == "" {
+func (e *Engine) send(ctx context.Context, to *box, text []byte) error {
+	if to.job.ControlPath == "" {
 		return nil
 	}
-	text := j.Control(cores)
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
-	dir := strings.TrimPrefix(controlDir, "/")
+	dir, file := strings.TrimPrefix(controlDir, "/"), filepath.Base(to.job.ControlPath)
 	err := errors.Join(
 		w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: filepath.Dir(dir), Mode: 0o755}),
 		w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir, Mode: 0o755}),
-		w.WriteHeader(&tar.Header{Name: dir + "/" + filepath.Base(j.ControlPath), Mode: 0o644, Size: int64(len(text))}),
+		w.WriteHeader(&tar.Header{Name: dir + "/" + file, Mode: 0o644, Size: int64(len(text))}),
 	)
 	_, werr := w.Write(text)
 	if err := errors.Join(err, werr, w.Close()); err != nil {
 		return err
 	}
-	return r.api().CopyToContainer(ctx, r.id, "/", &b, container.CopyToContainerOptions{})
+	return to.api().CopyToContainer(ctx, to.id, "/", &b, container.CopyToContainerOptions{})
 }
 
 // safeName keeps of a job's name what the name of a container may have.

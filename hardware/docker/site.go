@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/scheduler"
 )
 
 // site is the engine in a run.
@@ -60,8 +61,12 @@ func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, err
 	opts := Options{
 		Folder: s.run.Dir, Cell: task.Cell, Quota: set.CPUs == "quota", Network: set.Network, User: set.User,
 		Platform: set.Platform, Privileges: set.Privileges, Observe: task.Observe, Report: task.Report,
-		Warn: task.Warn,
+		Warn: task.Warn, Cluster: task.Hardware.Cluster,
 	}
+	if task.Fleet != nil {
+		opts.Fleet = task.Fleet
+	}
+	used := map[*daemon.Host]scheduler.Node{} // by the nodes of a daemon so far
 	var nodes []Node
 	for i, url := range set.Hosts {
 		host := s.hosts[url]
@@ -76,7 +81,12 @@ func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, err
 			}
 		}
 		n := task.Hardware.Cluster.Nodes[i]
-		nodes = append(nodes, Node{Host: host, CPUs: cpusOf(host, n.Threads), GPUs: s.gpusOf(host, n.GPUs)})
+		before := used[host]
+		all := scheduler.Node{Threads: before.Threads + n.Threads, GPUs: before.GPUs + n.GPUs}
+		nodes = append(nodes, Node{
+			Host: host, CPUs: cpusOf(host, all.Threads)[before.Threads:], GPUs: s.gpusOf(host, all.GPUs)[before.GPUs:],
+		})
+		used[host] = all
 	}
 	if opts.User == "" && s.Local(task.Hardware) {
 		opts.User = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
 )
 
 // counter is a container's CPU time at an instant.
@@ -32,18 +33,23 @@ func (e *Engine) watch(n *node) {
 		case <-tick.C:
 		}
 		e.mu.Lock()
-		var list []*running
+		var list []*box
 		for _, r := range e.live {
-			if r != nil && r.node == n && !r.gone {
-				list = append(list, r)
+			if r == nil || r.done {
+				continue
+			}
+			for _, b := range r.boxes {
+				if b.node == n && !b.gone {
+					list = append(list, b)
+				}
 			}
 		}
 		e.mu.Unlock()
 		// All at once: the daemon answers when it has looked itself, which it
 		// does once a second.
 		var looks errgroup.Group
-		for _, r := range list {
-			looks.Go(func() error { return e.sample(r) })
+		for _, b := range list {
+			looks.Go(func() error { return e.sample(b) })
 		}
 		if err := looks.Wait(); err != nil && daemon.Gone(err) && e.ctx.Err() == nil {
 			n.lost()
@@ -52,10 +58,10 @@ func (e *Engine) watch(n *node) {
 }
 
 // sample looks at one container.
-func (e *Engine) sample(r *running) error {
+func (e *Engine) sample(b *box) error {
 	ctx, cancel := context.WithTimeout(e.ctx, daemon.DialLimit)
 	defer cancel()
-	reply, err := r.api().ContainerStatsOneShot(ctx, r.id)
+	reply, err := b.api().ContainerStatsOneShot(ctx, b.id)
 	if errdefs.IsNotFound(err) {
 		return nil
 	}
@@ -72,17 +78,20 @@ func (e *Engine) sample(r *running) error {
 	}
 	now := counter{time.Duration(s.CPUStats.CPUUsage.TotalUsage), s.Read}
 	e.mu.Lock()
-	before := r.cpu
+	before := b.cpu
 	if before.at.IsZero() {
-		before.at = now.at.Add(-time.Since(r.started))
+		before.at = now.at.Add(-time.Since(b.started))
 	}
-	r.cpu = now
-	out := engine.Sample{At: e.Now(), Job: r.number, Memory: resident(s.MemoryStats), Limit: int64(s.MemoryStats.Limit),
-		Cores: r.cores}
-	if r.paused {
+	b.cpu = now
+	out := engine.Sample{At: e.Now(), Job: b.of.number, Memory: resident(s.MemoryStats), Limit: int64(s.MemoryStats.Limit),
+		Cores: b.part.Cores.Count()}
+	if b.part.Role != "" {
+		out.Part = launch.PartName(b.part)
+	}
+	if b.of.paused {
 		out.Cores = 0
 	}
-	over := r.gone
+	over := b.gone
 	e.mu.Unlock()
 	if span := now.at.Sub(before.at); span > 0 {
 		out.CPU = 100 * float64(now.used-before.used) / float64(span)

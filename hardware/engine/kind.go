@@ -40,6 +40,9 @@ type Kind struct {
 	Parts bool
 	// Clusters reports whether hardware may have node blocks.
 	Clusters bool
+	// Loses reports whether nodes can go away while jobs run, and others take their places, also where the file says
+	// nothing of it: its engines are then a scheduler.Provider.
+	Loses bool
 
 	// Args and Blocks are what hardware of this engine may have besides the arguments of every machine, NodeArgs what its
 	// node blocks may have besides. An argument that several engines read has one description.
@@ -50,6 +53,10 @@ type Kind struct {
 	Decode func(Block) (settings any, problems []Problem)
 	// Machine returns what a machine has where its block is silent; zero fields have no default. It may be nil.
 	Machine func(Block, Host) scheduler.Node
+
+	// Nodes returns the nodes of a hardware without node blocks, of which each is like the machine. It may be nil: then
+	// that is all there is.
+	Nodes func(Block, scheduler.Node) []scheduler.Node
 
 	// Capabilities returns what the engine can do on a hardware. Policies that need more are refused when the file is
 	// read.
@@ -68,6 +75,9 @@ type Kind struct {
 	// in phrases ("process 1234 (python3)"). Only real engines have it; it is called whether or not the run has cells
 	// for them.
 	Open func(Run) (site Site, removed []string, err error)
+	// Batch returns the batch system that the engine belongs to, on which cells can run as tasks: tfexp run --on NAME. It
+	// may be nil.
+	Batch func() Batch
 	// Records counts the jobs that an engine that is Recorded can replay on a hardware, each once.
 	Records func(*Hardware) int
 	// Simulate makes the engine of a simulated cell. Only engines that are not real have it.
@@ -99,7 +109,9 @@ type Job struct {
 	Name                 string
 	Threads, GPUs, Nodes int
 	Memory               int64 // bytes; 0: not limited
-	Container            *launch.Container
+	// Roles reports whether the job has roles: its parts are programs of their own.
+	Roles     bool
+	Container *launch.Container
 }
 
 // Host is what this machine has, as far as engines ask.

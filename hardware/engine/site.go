@@ -69,6 +69,8 @@ type Sample struct {
 	// At is the engine's clock; Job the job's number.
 	At  time.Duration
 	Job int
+	// Part names the part of a job with roles, "worker-1"; empty for a job of one part.
+	Part string
 	// CPU is the share of the time since the last sample (or the start) that its threads ran, in percent of one core.
 	CPU float64
 	// Memory is in bytes, without the pages of files that could be dropped; Limit is the most that the job may have.
@@ -101,6 +103,8 @@ type Replayed struct {
 	// Run names it.
 	Run      string
 	Progress []ReplayedProgress
+	// Servers are those of which the records tell.
+	Servers []ReplayedServer
 	// Accuracy and Loss are the last ones, Cost is in dollars, Revocations counts servers; NaN: not known.
 	Accuracy, Loss, Cost, Revocations float64
 }
@@ -109,4 +113,14 @@ type Replayed struct {
 type ReplayedProgress struct {
 	At time.Duration
 	contract.Progress
+}
+
+// ReplayedServer is a server of a run that is replayed.
+type ReplayedServer struct {
+	Name, Role string
+	// From is an instant of the cell, and Uptime how long it was there from then on.
+	From, Uptime time.Duration
+	Revoked      bool
+	// PricePerHour and Cost are in dollars.
+	PricePerHour, Cost float64
 }

@@ -42,6 +42,9 @@ func (j *Job) Environ(n int, gpus []string, paths Paths) []string {
 		// Indices are those of the bus; by default CUDA counts the fastest first.
 		given = append(given, "CUDA_DEVICE_ORDER=PCI_BUS_ID")
 	}
+	if j.Budget != nil {
+		given = append(given, contract.EnvBudget+"="+strconv.FormatFloat(j.Budget.Seconds(), 'f', -1, 64))
+	}
 	if paths.Control != "" {
 		given = append(given, contract.EnvControl+"="+paths.Control)
 	}
@@ -56,13 +59,14 @@ func (j *Job) Environ(n int, gpus []string, paths Paths) []string {
 func Inherited(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		switch name {
-		case contract.EnvEpochs, contract.EnvSteps, contract.EnvControl, contract.EnvCheckpointDir,
-			contract.EnvCheckpointEvery, contract.EnvBudget, contract.EnvTarget, contract.EnvRole, contract.EnvTask, contract.EnvCluster, EnvTF:
-			return true
-		}
-		return false
+		return slices.Contains(Reserved, name)
 	})
+}
+
+// Reserved are the variables of the job contract that a program may not have from another tfexp.
+var Reserved = []string{
+	contract.EnvEpochs, contract.EnvSteps, contract.EnvControl, contract.EnvCheckpointDir, contract.EnvCheckpointEvery,
+	contract.EnvBudget, contract.EnvTarget, contract.EnvRole, contract.EnvTask, contract.EnvCluster, EnvTF,
 }
 
 // Merge joins lists of "k=v" entries; of several for one name the last stays, at the place of the first.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
 )
@@ -29,29 +31,37 @@ func (j *Job) Control(n int) []byte {
 	return fmt.Appendf(nil, "%d %d\n", inter, intra)
 }
 
-// WriteControl writes to the control file of a job, if it has one, that it has n cores now. The file is replaced as a
-// whole; it is not synced, since it means nothing once the job is dead.
-func (j *Job) WriteControl(n int) error {
-	if j.ControlPath == "" {
-		return nil
+// Content returns the content of the control file of a job that has n cores, had so many before (0: not known), has used
+// so much of its budget, and is asked for something, or for nothing.
+func (j *Job) Content(n, before int, used time.Duration, request contract.Message) ([]byte, error) {
+	m := j.Stands(n, before, used)
+	m.Settings = j.Standing.Settings
+	if !request.Asks() {
+		request = j.Standing // the last request, which a program that has carried it out knows by its serial
 	}
-	return j.replaceControl(j.Control(n))
+	m = m.Asking(request)
+	if reflect.ValueOf(m).IsZero() {
+		return j.Control(n), nil
+	}
+	return j.Request(n, m)
 }
 
-// Ask writes a request to the control file of a job that has n cores, if it has one.
-func (j *Job) Ask(n int, request contract.Message) error {
-	if j.ControlPath == "" {
-		return nil
-	}
+// Request returns the content of the control file of a job that has n cores and is asked for something.
+func (j *Job) Request(n int, request contract.Message) ([]byte, error) {
 	request.Inter, request.Intra = j.Pools(n)
 	text, err := json.Marshal(request)
 	if err != nil {
-		return fmt.Errorf("write control file: %w", err)
+		return nil, fmt.Errorf("write control file: %w", err)
 	}
-	return j.replaceControl(append(text, '\n'))
+	return append(text, '\n'), nil
 }
 
-func (j *Job) replaceControl(content []byte) error {
+// ReplaceControl gives the control file of a job, if it has one, another content. The file is replaced as a whole; it is
+// not synced, since it means nothing once the job is dead.
+func (j *Job) ReplaceControl(content []byte) error {
+	if j.ControlPath == "" {
+		return nil
+	}
 	if err := os.MkdirAll(filepath.Dir(j.ControlPath), 0o777); err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}
@@ -65,9 +75,14 @@ func (j *Job) replaceControl(content []byte) error {
 	return nil
 }
 
-// Prepare makes what a job that is given n cores finds when it starts: its control file and its checkpoint folder.
-func (j *Job) Prepare(n int) error {
-	if err := j.WriteControl(n); err != nil {
+// Prepare makes what a job that is given n cores finds when it starts: its control file and its checkpoint folder. used is
+// what earlier attempts have used of its budget.
+func (j *Job) Prepare(n int, used time.Duration) error {
+	text, err := j.Content(n, 0, used, contract.Message{})
+	if err != nil {
+		return err
+	}
+	if err := j.ReplaceControl(text); err != nil {
 		return err
 	}
 	if j.CheckpointDir == "" {

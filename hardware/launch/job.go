@@ -21,8 +21,8 @@ const (
 
 // Job is a program to run. Engines number their jobs by their index in the list that they are given.
 type Job struct {
-	// Name is the job's name, TFEXP_JOB.
-	Name string
+	// Name is the job's name, TFEXP_JOB. Place says where it is written, "shop.hcl line 12", for warnings; may be empty.
+	Name, Place string
 	// Argv is the program and its arguments. A program without a slash is looked up in the job's PATH; a relative path is
 	// relative to Dir. In a container it replaces the image's entry point.
 	Argv []string
@@ -38,6 +38,8 @@ type Job struct {
 	LogPath string
 	// ControlPath is the file that holds the job's present threads, "inter intra", TFEXP_CONTROL; empty means none.
 	ControlPath string
+	// Standing has the settings that the control file says, and the last request; the rest follows from the job.
+	Standing contract.Message
 	// CheckpointDir is made before the job starts, TFEXP_CHECKPOINT_DIR; may be empty.
 	CheckpointDir string
 	// Threads is the request in cores, Inter and Intra its split into pools. Zero values mean one core, and a plain
@@ -57,6 +59,9 @@ type Job struct {
 	// Limit ends the job as failed when its service time exceeds it; the time in which it is paused does not count. 0
 	// means no limit.
 	Limit time.Duration
+	// Budget is how long the job may train, over all of its attempts; nil means that its work alone ends it. One that
+	// still runs Scoring after its end is ended as failed.
+	Budget *time.Duration
 	// Container says how the job runs in a container; nil for a job that names no image. ContainerArgv takes the place
 	// of Argv there, where it is set.
 	Container     *Container
@@ -127,4 +132,14 @@ func (j *Job) Pools(n int) (inter, intra int) {
 		asked = request
 	}
 	return contract.Split(j.Inter, asked, request, n)
+}
+
+// Restarted is why a job is ended that is to be started anew with other settings.
+const Restarted = "it is started anew with other settings"
+
+// InPlaceOf returns the job with the name, the files and the standing message of another, whose place it takes.
+func (j Job) InPlaceOf(old *Job) Job {
+	j.Name, j.LogPath, j.ControlPath, j.CheckpointDir = old.Name, old.LogPath, old.ControlPath, old.CheckpointDir
+	j.Standing, j.Events, j.Limit, j.Budget = old.Standing, old.Events, old.Limit, old.Budget
+	return j
 }

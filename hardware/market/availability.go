@@ -2,16 +2,33 @@ package market
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 )
 
 // Availability is a record of how many servers of a kind could be had, over time.
 type Availability struct {
-	// Times ascend from 0; Servers[i] holds from Times[i] on, to End.
+	// Times ascend; Servers[i] holds from Times[i] on.
 	Times   []time.Duration
 	Servers []int
-	End     time.Duration
+}
+
+// ForReplicate returns the terms of servers as they are in a replicate, counted from 1:
+// where there are several records of availability, each replicate has the next one.
+func ForReplicate(all []*Terms, replicate int) []*Terms {
+	if !slices.ContainsFunc(all, func(t *Terms) bool { return t != nil && len(t.Windows) > 0 }) {
+		return all
+	}
+	own := slices.Clone(all)
+	for i, t := range own {
+		if t != nil && len(t.Windows) > 0 {
+			copied := *t
+			copied.Availability, copied.Windows = t.Windows[max(replicate-1, 0)%len(t.Windows)], nil
+			own[i] = &copied
+		}
+	}
+	return own
 }
 
 // Check returns what is wrong with the record.

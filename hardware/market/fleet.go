@@ -39,6 +39,9 @@ type Terms struct {
 	// while more than Slot could.
 	Availability *Availability
 	Slot         int
+	// Windows are records of which each replicate has another one; see ForReplicate.
+	// Availability is then the first.
+	Windows []*Availability
 	// MaxLife is the longest life that the provider allows; 0 for no limit.
 	MaxLife time.Duration
 	// Warning is how long before its end a server gets notice.
@@ -134,6 +137,24 @@ func (f *Fleet) Acquire(node int, now time.Duration) *scheduler.Server {
 	return &scheduler.Server{Created: created, Market: kind}
 }
 
+// From returns the first instant from now on at which a server can be had for a node that
+// has none, and Forever when there is none any more.
+func (f *Fleet) From(node int, now time.Duration) time.Duration {
+	p := &f.nodes[node]
+	t, from := p.terms, now
+	if p.lost > 0 {
+		if t.Replace == Never || t.Limit > 0 && p.lost > t.Limit {
+			return Forever
+		}
+		from = max(from, p.last+t.Delay)
+	}
+	if t.Availability == nil || p.lost > 0 && t.Replace == WithOnDemand {
+		return from
+	}
+	created, _, _ := t.available(from, 0)
+	return created
+}
+
 // available returns the first stretch from an instant on in which the node has a server,
 // long enough for its start.
 func (t *Terms) available(from, startup time.Duration) (created, up, gone time.Duration) {
@@ -147,7 +168,7 @@ func (t *Terms) available(from, startup time.Duration) (created, up, gone time.D
 		for end < Forever && a.At(end) > t.Slot {
 			end = a.Next(end)
 		}
-		if at+startup < end {
+		if startup < end-at {
 			return at, at + startup, end
 		}
 		at = end

@@ -66,6 +66,8 @@ type Billing struct {
 	Startup bool
 	// Minimum is the least time that is paid.
 	Minimum time.Duration
+	// Unit is the time of which whole multiples are paid: 0 for the exact time.
+	Unit time.Duration
 }
 
 // Cost returns what a server costs that was created, could be used, and ended at
@@ -75,5 +77,9 @@ func (b Billing) Cost(p Price, created, up, end time.Duration) float64 {
 	if !b.Startup {
 		from = min(up, end)
 	}
-	return p.Cost(from, max(end, from+b.Minimum))
+	paid := max(end-from, b.Minimum)
+	if b.Unit > 0 {
+		paid = (paid + b.Unit - 1) / b.Unit * b.Unit
+	}
+	return p.Cost(from, from+paid)
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/progress"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -292,8 +293,9 @@ func (e *Engine) bind(p *program, cores scheduler.CoreSet) error {
 	if err := p.bind(cpus); err != nil {
 		return err
 	}
+	before := p.part.Cores.Count()
 	p.part.Cores = cores
-	return p.job.WriteControl(len(cpus))
+	return p.tell(before, contract.Message{})
 }
 
 // cpus returns the operating system's numbers of cluster cores.
@@ -356,6 +358,16 @@ func (e *Engine) Usage(job int) (launch.Usage, bool) {
 	}
 	r := e.live[job]
 	return r.usage, r.done
+}
+
+// Used is the service time of a job up to now, over all of its attempts.
+func (e *Engine) Used(job int) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if job < 0 || job >= len(e.live) || e.live[job] == nil {
+		return 0
+	}
+	return e.live[job].used(time.Now())
 }
 
 // Close kills all jobs at once, waits until nothing is left of them, and

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
@@ -25,17 +26,23 @@ const runEnv = "TFEXP_RUN"
 // launch starts the program of a job, or one for each of its parts.
 func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 	j := &e.jobs[number]
-	r := &running{number: number, limit: j.Limit}
+	r := &running{number: number}
+	e.mu.Lock()
+	last := e.live[number]
+	if last != nil {
+		r.before = last.before + last.usage.Service
+	}
+	e.mu.Unlock()
+	again := last != nil
+	var late string
+	r.limit, late = j.Alarm(r.before)
 	r.expire = func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if !r.paused { // else the alarm went off while the job was being paused
-			e.terminate(r, scheduler.Failed, fmt.Sprintf("time limit of %s", j.Limit))
+			e.terminate(r, scheduler.Failed, late)
 		}
 	}
-	e.mu.Lock()
-	again := e.live[number] != nil
-	e.mu.Unlock()
 	r.progress = e.Follow(number, j)
 	parts := launch.Programs(grant)
 	if parts == nil {
@@ -66,6 +73,7 @@ func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
 		e.add(r, p)
 	}
 	r.progress.Begin()
+	r.progress.Meet(func() (met, known bool) { return progress.Met(r.cluster, "/proc/self/net") })
 	return r, nil
 }
 
@@ -100,8 +108,10 @@ func (e *Engine) begin(r *running, j launch.Job, part scheduler.Part, mark strin
 	var seen func([]byte)
 	if len(r.programs) == 0 {
 		if seen = r.progress.Output(); e.opts.Fleet != nil {
-			seen = r.saves.listen(&e.mu, seen)
+			seen = r.saves.Listen(seen)
 		}
+	} else {
+		seen = r.progress.OfPart(launch.PartName(part))
 	}
 	log, err := openLog(j.LogPath, e.opts.LogLimit, again, fail, seen)
 	if err != nil {
@@ -158,7 +168,7 @@ func (e *Engine) spawn(p *program) (pid int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := j.Prepare(len(cpus)); err != nil {
+	if err := j.Prepare(len(cpus), p.of.before); err != nil {
 		return 0, err
 	}
 	null, err := os.Open(os.DevNull)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/launch"
@@ -37,6 +36,16 @@ func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 func (e *Engine) Release(node int) error {
 	e.opts.Fleet.Release(node)
 	return nil
+}
+
+// From implements scheduler.Market.
+func (e *Engine) From(node int) time.Duration {
+	if f, ok := e.opts.Fleet.(interface {
+		From(node int, now time.Duration) time.Duration
+	}); ok {
+		return f.From(node, e.Now())
+	}
+	return e.Now()
 }
 
 // nodeNews carries out what has happened to nodes up to now, and returns notices of it.
@@ -88,11 +97,11 @@ func (e *Engine) warn(node int, until time.Duration) {
 	left := max((until - e.Now()).Seconds(), 0)
 	for _, p := range programs {
 		// A program that is not told is killed like one that does not listen.
-		p.job.Ask(p.part.Cores.Count(), contract.Message{Serial: e.serial, Warning: &left})
+		p.tell(0, contract.Message{Serial: e.serial, Warning: &left})
 	}
 	for _, r := range jobs {
 		if p := r.lead(); p.part.Node != node && !p.gone {
-			p.job.Ask(p.part.Cores.Count(), contract.Message{Serial: e.serial, Checkpoint: true})
+			p.tell(0, contract.Message{Serial: e.serial, Checkpoint: true})
 		}
 	}
 	time.AfterFunc(until-e.opts.Grace-e.Now(), func() {
@@ -158,7 +167,7 @@ func (e *Engine) Revoke(job int) (scheduler.Attempt, error) {
 	defer e.mu.Unlock()
 	e.settle(r)
 	e.ended = slices.DeleteFunc(e.ended, func(n scheduler.Notice) bool { return n.Job == job })
-	return r.saves.attempt(), nil
+	return r.saves.Attempt(), nil
 }
 
 // Reshape implements scheduler.Provider: the parts of the job that the grant lacks are
@@ -197,43 +206,16 @@ func (e *Engine) Reshape(job int, grant scheduler.Grant) error {
 		if err != nil {
 			return fmt.Errorf("reshape job %q: %s: %w", e.jobs[job].Name, launch.PartName(part), err)
 		}
-		e.add(r, p)
+		e.mu.Lock()
+		r.programs = append(r.programs, p)
+		if r.state != "" || r.ending() || r.lead().gone { // its job has ended meanwhile
+			p.lost = true
+			p.kill()
+		}
+		e.mu.Unlock()
 		e.follow(p)
 	}
 	return nil
-}
-
-// saves is what a job says of its checkpoints: an attempt of a program that was killed
-// tells the next one how much of its work is lost.
-type saves struct {
-	tail contract.Tail
-
-	checkpoints, redone float64 // seconds
-}
-
-// listen returns what takes the output of the attempt's first program; also receives it.
-func (s *saves) listen(mu sync.Locker, also func([]byte)) func([]byte) {
-	s.tail.News = func(p contract.Progress) {
-		mu.Lock()
-		defer mu.Unlock()
-		if p.Checkpoint != nil {
-			s.checkpoints += p.Checkpoint.Seconds
-		}
-		if p.Resumed != nil {
-			s.redone += p.Resumed.LostSeconds
-		}
-	}
-	return func(output []byte) {
-		if also != nil {
-			also(output)
-		}
-		s.tail.Add(output, func(contract.Progress) {})
-	}
-}
-
-// attempt returns what the attempt came to.
-func (s *saves) attempt() scheduler.Attempt {
-	return scheduler.Attempt{Checkpoints: contract.Seconds(s.checkpoints), Redone: contract.Seconds(s.redone)}
 }
 
 var _ scheduler.Provider = (*Engine)(nil)

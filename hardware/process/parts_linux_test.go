@@ -3,13 +3,17 @@ package process
 import (
 	"context"
 	"fmt"
+	"net"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/progress"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -109,6 +113,49 @@ func TestPartsPauseAndStop(t *testing.T) {
 	}
 	if end := next(t, e); end.State != scheduler.Stopped {
 		t.Error(end)
+	}
+}
+
+// A program that ignores its role is found out: it reports progress from each part, and
+// listens nowhere. One that listens is left in peace. Neither is waited for.
+func TestPartsThatIgnoreTheirRoles(t *testing.T) {
+	twoCPUs(t)
+	for script, want := range map[string]string{
+		`echo '{"tfexp":{"epoch":1,"loss":0.5}}'; sleep 0.3`: "here.hcl line 3: its part worker-1 reports progress of its own",
+		`test $TFEXP_TASK = 1 || sleep 0.3`:                  "here.hcl line 3: none of its parts ever listened at its address",
+	} {
+		var mu sync.Mutex
+		var warnings []string
+		j := sh(script)
+		j.Place, j.LogPath = "here.hcl line 3", filepath.Join(t.TempDir(), "a.log")
+		e := open(t, Options{Grace: 100 * time.Millisecond, Warn: func(_ int, code, text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			warnings = append(warnings, code+": "+text)
+		}}, j)
+		if err := e.Start(0, inParts(part("worker", 0, 0), part("worker", 1, 1))); err != nil {
+			t.Fatal(err)
+		}
+		if end := next(t, e); end.State != scheduler.Finished {
+			t.Fatal(end)
+		}
+		mu.Lock()
+		if all := strings.Join(warnings, "\n"); !strings.Contains(all, progress.IgnoredRole+": "+want) {
+			t.Errorf("%s: %q", script, all)
+		}
+		mu.Unlock()
+	}
+	met := func(address string) bool {
+		met, known := progress.Met(contract.Cluster{"ps": {address}}, "/proc/self/net")
+		return met && known
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if !met(l.Addr().String()) || met("127.0.0.1:1") {
+		t.Error("who listens is not seen, or who does not is")
 	}
 }
 

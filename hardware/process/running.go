@@ -22,13 +22,14 @@ type ident struct {
 }
 
 // running is a job that was started: one program, or one for each of its parts.
-// Its engine's mu guards all but the first five fields, which do not change.
+// Its engine's mu guards all but the first six fields, which do not change.
 type running struct {
 	number   int
 	progress *progress.Attempt
 	cluster  contract.Cluster // addresses of the parts; nil for one program
 	expire   func()           // called when the alarm goes off
-	limit    time.Duration    // service time; 0 none
+	limit    time.Duration    // service time of this attempt; 0 none
+	before   time.Duration    // service time of the attempts before
 
 	programs []*program // the first speaks for the job
 	paused   bool
@@ -45,7 +46,7 @@ type running struct {
 	why   string
 	quiet bool // no notice of its end is wanted
 	part  bool // it is ended because one of its parts failed
-	saves saves
+	saves progress.Saves
 }
 
 // program is a job's program, or that of one of its parts: a session of its own.
@@ -90,6 +91,25 @@ func (r *running) rest(now time.Time) {
 		r.alarm.Stop()
 		r.alarm = nil
 	}
+}
+
+// used is the service time of all attempts up to now. mu must be held.
+func (r *running) used(now time.Time) time.Duration {
+	d := r.before + r.usage.Service
+	if !r.paused && !r.since.IsZero() {
+		d += now.Sub(r.since)
+	}
+	return d
+}
+
+// tell writes the control file of a program that had so many cores before: how things stand, and a request.
+// mu must be held.
+func (p *program) tell(cores int, request contract.Message) error {
+	text, err := p.job.Content(p.part.Cores.Count(), cores, p.of.used(time.Now()), request)
+	if err != nil {
+		return err
+	}
+	return p.job.ReplaceControl(text)
 }
 
 // signal sends sig to all programs of the job. mu must be held.
@@ -227,6 +247,7 @@ func (e *Engine) attend(p *program) {
 	p.gone = true
 	lead := p == r.lead()
 	if lead {
+		r.progress.Last()
 		r.rest(time.Now())
 		if !e.leaves(p, status) {
 			// The job ends with its first program; so do parameter servers, which
@@ -330,7 +351,7 @@ func (r *running) attempt(e *Engine) *scheduler.Attempt {
 	if e.opts.Fleet == nil {
 		return nil
 	}
-	a := r.saves.attempt()
+	a := r.saves.Attempt()
 	return &a
 }
 

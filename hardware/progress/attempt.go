@@ -1,12 +1,16 @@
 package progress
 
 import (
+	"maps"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/trace"
 )
 
 // Attempt follows the progress of one attempt of a job: the lines of its output,
@@ -14,20 +18,24 @@ import (
 type Attempt struct {
 	board *Board
 	job   int
-	steps bool // the job's units are steps, and not epochs
-	units int  // of the job; 0 when nobody waits for them
+	place string // where the job is written
+	steps bool   // the job's units are steps, and not epochs
+	units int    // of the job; 0 when nobody waits for them
 	tail  contract.Tail
 	files *eventFiles // nil without event files
 	stop  chan struct{}
 	read  sync.WaitGroup
+	// meeting is the look at the parts of the job; nil without.
+	meeting *meeting
 
-	mu         sync.Mutex // guards what follows, and the order of what is told
-	done, next int        // units reported; when Ready is to turn true
+	mu            sync.Mutex // guards what follows, and the order of what is told
+	done, next    int        // units reported; when Ready is to turn true
+	took, refused []trace.Setting
 }
 
 // Follow returns what follows the next attempt of a job.
 func (b *Board) Follow(job int, j *launch.Job) *Attempt {
-	a := &Attempt{board: b, job: job, steps: j.Steps, next: 1}
+	a := &Attempt{board: b, job: job, place: j.Place, steps: j.Steps, next: 1}
 	if job < len(b.units) {
 		a.units = b.units[job]
 	}
@@ -38,13 +46,24 @@ func (b *Board) Follow(job int, j *launch.Job) *Attempt {
 }
 
 // wanted reports whether somebody wants to know.
-func (a *Attempt) wanted() bool { return a.units > 0 || a.board.listen != nil }
+func (a *Attempt) wanted() bool { return a.units > 0 || a.board.listen != nil || a.followed() }
+
+// followed reports whether every report is a notice of its own.
+func (a *Attempt) followed() bool { return a.job < len(a.board.follow) && a.board.follow[a.job] }
 
 // Output returns what is to be called, by one goroutine at a time, with the
 // output of the attempt; nil when nobody wants to know.
 func (a *Attempt) Output() func(output []byte) {
 	if !a.wanted() {
 		return nil
+	}
+	a.tail.News = func(p contract.Progress) {
+		if a.board.listen != nil {
+			a.board.listen(a.job, a.board.now(), p)
+		}
+		if a.followed() {
+			a.news(p)
+		}
 	}
 	return func(output []byte) {
 		a.tail.Add(output, func(p contract.Progress) {
@@ -62,6 +81,19 @@ func (a *Attempt) tell(p contract.Progress, at, read time.Duration) {
 	if b.listen != nil {
 		b.listen(a.job, at, p)
 	}
+	if a.followed() {
+		value := func(v *float64) float64 {
+			if v == nil {
+				return math.NaN()
+			}
+			return *v
+		}
+		b.add(scheduler.Notice{Kind: scheduler.JobProgress, Job: a.job, At: read, Progress: &trace.Progress{
+			Epoch: p.Epoch, Step: p.Step, Loss: value(p.Loss), Accuracy: value(p.Accuracy), Seconds: value(p.Seconds),
+			Took: a.took, Refused: a.refused,
+		}}, true)
+		a.took, a.refused = nil, nil
+	}
 	finished := p.Epoch
 	if a.steps {
 		finished = p.Step
@@ -77,6 +109,21 @@ func (a *Attempt) tell(p contract.Progress, at, read time.Duration) {
 	b.add(n, a.done >= a.next)
 	if a.done >= a.next {
 		a.next = 2 * a.done
+	}
+}
+
+// news keeps what the program says of its settings for the notice of its next report.
+func (a *Attempt) news(p contract.Progress) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if p.Changed != nil {
+		for _, name := range slices.Sorted(maps.Keys(p.Changed.Settings)) {
+			text, _ := contract.Message{Settings: p.Changed.Settings}.Setting(name)
+			a.took = append(a.took, trace.Setting{Name: name, Value: text})
+		}
+	}
+	if p.Refused != "" {
+		a.refused = append(a.refused, trace.Setting{Name: p.Refused, Value: p.Reason})
 	}
 }
 
@@ -105,7 +152,11 @@ func (a *Attempt) Begin() {
 // End ends the attempt, when all that it wrote has been read. finished reports
 // whether the program did all of its work: then its event files should be there.
 func (a *Attempt) End(finished bool) {
-	if a == nil || a.stop == nil {
+	if a == nil {
+		return
+	}
+	a.partEnds(finished)
+	if a.stop == nil {
 		return
 	}
 	close(a.stop)

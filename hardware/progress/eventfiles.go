@@ -64,7 +64,7 @@ func (f *eventFiles) missing(a *Attempt) {
 
 func (a *Attempt) warn(format string, args ...any) {
 	if a.board.warn != nil {
-		a.board.warn(a.job, fmt.Sprintf(format, args...))
+		a.board.warn(a.job, EventFiles, fmt.Sprintf(format, args...))
 	}
 }
 

@@ -15,13 +15,13 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Listener receives the progress lines of jobs as they come, with the
-// instant at which they were read, from several goroutines.
+// Listener receives the progress lines of jobs as they come, and their other news
+// (see contract.Progress.News), with the instant at which they were read, from several goroutines.
 type Listener func(job int, at time.Duration, p contract.Progress)
 
-// Warner receives what is wrong with the sources of a job's progress, a sentence
-// each, from several goroutines.
-type Warner func(job int, text string)
+// Warner receives what is wrong with the sources of a job's progress or with its
+// parts: the code of a warning and a sentence each, from several goroutines.
+type Warner func(job int, code, text string)
 
 // Board holds what the jobs of an engine have reported. An engine embeds it,
 // and so implements scheduler.Watcher. Its methods may be called from several
@@ -30,7 +30,8 @@ type Board struct {
 	now    func() time.Duration
 	wake   chan struct{}
 	listen Listener
-	units  []int // by job; nil when nobody watches
+	units  []int  // by job; nil when nobody watches
+	follow []bool // by job, whether each report is a notice of its own; nil for none
 	warn   Warner
 
 	mu    sync.Mutex          // guards what follows
@@ -48,6 +49,10 @@ func NewBoard(now func() time.Duration, wake chan struct{}, listen Listener, war
 // Watch implements scheduler.Watcher. A job whose output is discarded reports
 // nothing.
 func (b *Board) Watch(units []int) { b.units = units }
+
+// Attend asks for a notice of every report of the jobs for which it is true; see
+// scheduler.Helm. It is called before a job starts.
+func (b *Board) Attend(jobs []bool) { b.follow = jobs }
 
 // reports returns the latest progress of each job that has made some since the
 // last call. It is of the instant at which its line was read, some milliseconds
@@ -112,7 +117,7 @@ func (b *Board) withReports(news []scheduler.Notice, now time.Duration) []schedu
 		r.At = min(r.At, now)
 		news = append(news, r)
 	}
-	slices.SortFunc(news, scheduler.CompareNotices)
+	slices.SortStableFunc(news, scheduler.CompareNotices) // reports of a job stay in their order
 	return news
 }
 
@@ -120,7 +125,9 @@ func (b *Board) withReports(news []scheduler.Notice, now time.Duration) []schedu
 // has seen, with the losses of both.
 func (b *Board) add(r scheduler.Notice, ready bool) {
 	b.mu.Lock()
-	if i := slices.IndexFunc(b.news, func(p scheduler.Notice) bool { return p.Job == r.Job }); i >= 0 {
+	if i := slices.IndexFunc(b.news, func(p scheduler.Notice) bool {
+		return p.Job == r.Job && p.Progress == nil
+	}); i >= 0 && r.Progress == nil {
 		r.Losses = append(b.news[i].Losses, r.Losses...)
 		b.news[i] = r
 	} else {

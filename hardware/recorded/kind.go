@@ -135,6 +135,7 @@ type Engine struct {
 	runs  []*runs.Run // by job
 	began []time.Duration
 	now   time.Duration
+	price float64 // of a worker, in dollars an hour
 }
 
 // simulate takes the runs of a cell from the records.
@@ -145,7 +146,7 @@ func simulate(s engine.Simulation) (scheduler.Engine, error) {
 		return nil, fmt.Errorf("there are %d recorded runs, and this cell needs the runs %d to %d", len(all), first+1,
 			first+len(s.Jobs))
 	}
-	e := &Engine{began: make([]time.Duration, len(s.Jobs))}
+	e := &Engine{began: make([]time.Duration, len(s.Jobs)), price: of(s.Hardware).options.WorkerPrice}
 	work := make([]simulated.Scaling, len(s.Jobs))
 	for i, j := range s.Jobs {
 		r := &all[first+i]
@@ -182,6 +183,16 @@ func (e *Engine) Replayed(job int) engine.Replayed {
 	r := e.runs[job]
 	out := engine.Replayed{
 		Run: r.Name(), Accuracy: r.Accuracy, Loss: r.Loss, Cost: r.Cost, Revocations: r.Revocations(),
+	}
+	for _, s := range r.Servers {
+		paid := r.Duration
+		if s.Revoked {
+			paid = s.Uptime
+		}
+		out.Servers = append(out.Servers, engine.ReplayedServer{
+			Name: s.Name, Role: "worker", From: e.began[job], Uptime: s.Uptime, Revoked: s.Revoked, PricePerHour: e.price,
+			Cost: e.price * paid.Hours(),
+		})
 	}
 	for _, p := range r.Points {
 		line := contract.Progress{Step: p.Step}

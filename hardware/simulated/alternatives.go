@@ -11,6 +11,9 @@ import (
 // choose gives a job that starts the work of the alternative that it is to run
 // with. The noise is the same in all of a job's alternatives.
 func (e *Engine) choose(job int, t *task, g scheduler.Grant) (Work, error) {
+	if e.held != nil && e.chosen != nil && e.chosen[job] != nil {
+		return e.chosen[job], nil // its controller has
+	}
 	base := e.work(job)
 	w, err := base.In(g.Alternative)
 	if err != nil {

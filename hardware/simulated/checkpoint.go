@@ -32,6 +32,7 @@ type saving struct {
 	kept    time.Duration     // work that is left after the last one
 	from    time.Duration     // work that was left when the attempt began
 	spent   time.Duration     // in this attempt on checkpoints
+	owed    time.Duration     // for a checkpoint at the end of the last attempt
 	restore time.Duration     // in this attempt on reading one
 	cores   scheduler.CoreSet // held
 	nodes   []int             // on which it runs

@@ -70,10 +70,15 @@ type Engine struct {
 	crowd *crowd             // of the running jobs, under contention; then ends is not used
 	// chosen has the work of jobs with alternatives, which is known when they
 	// start; nil until one has.
-	chosen []Work
-	saves  []saving  // by job; nil when none writes checkpoints
-	kept   []float64 // by job, the part of its work that its last attempt left; nil before a loss
-	onNode [][]int32 // running jobs with checkpoints, by node
+	chosen  []Work
+	budgets budgets
+	saves   []saving  // by job; nil when none writes checkpoints
+	kept    []float64 // by job, the part of its work that its last attempt left; nil before a loss
+	onNode  [][]int32 // running jobs with checkpoints, by node
+
+	attended []bool            // by job, those that report every unit; nil without any
+	say      Reported          // what they report
+	held     []scheduler.Grant // by job; nil unless some are attended
 }
 
 // task is a job under way. Of the time that it has left at its present speed,
@@ -116,7 +121,7 @@ func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engin
 	if !(opts.Noise >= 0) || math.IsInf(opts.Noise, 1) {
 		return nil, fmt.Errorf("simulated: noise of %v", opts.Noise)
 	}
-	e := &Engine{jobs: jobs, work: work, opts: opts, tasks: make([]task, len(jobs))}
+	e := &Engine{jobs: jobs, work: work, opts: opts, tasks: make([]task, len(jobs)), budgets: newBudgets(jobs)}
 	if c := opts.Contention; c != nil {
 		if c.Slowdown == nil || len(c.Cluster.Nodes) == 0 {
 			return nil, errors.New("simulated: contention without a law, or without a cluster")
@@ -173,7 +178,7 @@ func (e *Engine) Left() float64 {
 			t = e.look(i)
 		}
 		_, _, rate := e.workOf(i).Times()
-		sum += t.lead.Seconds() + t.scaled.Seconds()*t.rate/rate
+		sum += e.budgets.within(i, t.lead.Seconds()+t.scaled.Seconds()*t.rate/rate, e.now)
 	}
 	return sum
 }
@@ -197,11 +202,12 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 	e.again(job, t)
 	t.lead += e.opts.Overheads.Start
 	_, _, t.rate = w.Times()
+	e.hold(job, g)
 	e.rescale(job, t, w.Rate(g))
 	if s := e.saving(job); s != nil {
 		between := scheduler.Never
 		if e.opts.Fleet != nil {
-			between = e.opts.Fleet.Between(e.nodesOf(g))
+			between = e.opts.Fleet.Between(e.vital(job, g))
 		}
 		_, _, rate := w.Times()
 		s.begin(e.opts.Checkpoints[job], t, stretch(e.whole(job), rate, t.rate), between)
@@ -234,6 +240,7 @@ func (e *Engine) Resume(job int, g scheduler.Grant) error {
 		return err
 	}
 	t.lead += e.opts.Overheads.Resume
+	e.hold(job, g)
 	e.rescale(job, t, e.workOf(job).Rate(g))
 	e.join(job, g)
 	e.run(job, t, g.Cores)
@@ -251,6 +258,7 @@ func (e *Engine) Resize(job int, g scheduler.Grant) error {
 	}
 	e.halt(job, t)
 	t.lead += e.opts.Overheads.Resize
+	e.hold(job, g)
 	e.rescale(job, t, e.workOf(job).Rate(g))
 	e.run(job, t, g.Cores)
 	return nil
@@ -293,7 +301,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	for len(e.ends) > 0 && e.stale(e.ends[0]) {
 		e.ends.pop()
 	}
-	at := min(until, e.nextMark(), e.nextNode())
+	at := min(until, e.nextMark(), e.nextNode(), e.nextSpent())
 	if len(e.ends) == 0 && at == scheduler.Never {
 		return e.now, nil, errNothing
 	}
@@ -307,6 +315,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 			e.over(int(end.job), end.at)
 		}
 	}
+	e.endSpent()
 	if e.opts.Fleet != nil {
 		e.takeNodes()
 	}
@@ -316,12 +325,13 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 // nextCrowded is Next under contention.
 func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	e.crowd.settle(e.now, e.stale)
-	at := min(until, e.crowd.soonest(), e.nextMark(), e.nextNode())
+	at := min(until, e.crowd.soonest(), e.nextMark(), e.nextNode(), e.nextSpent())
 	if at == scheduler.Never && e.crowd.live == 0 {
 		return e.now, nil, errNothing
 	}
 	e.now = max(e.now, at)
 	e.crowd.finish(e.now, e.stale, func(job int) { e.over(job, e.now) })
+	e.endSpent()
 	e.passMarks()
 	if e.opts.Fleet != nil {
 		e.takeNodes()
@@ -335,6 +345,7 @@ func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.No
 // over ends a job whose work is done.
 func (e *Engine) over(job int, at time.Duration) {
 	t := &e.tasks[job]
+	e.budgets.rest(job, at)
 	if e.saves != nil || e.opts.Fleet != nil {
 		e.advance(job, t)
 		e.leave(job)
@@ -372,6 +383,7 @@ func (e *Engine) task(verb string, job int, want phase) (*task, error) {
 // run lets a job run from now on, on these cores, with what it has left.
 func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	t.phase, t.since = running, e.now
+	e.budgets.begin(job, e.now)
 	ends := &e.ends
 	if e.crowd != nil {
 		g := e.crowd.enter(job, cores, e.now)
@@ -385,6 +397,7 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 // halt takes a running job from its cores.
 func (e *Engine) halt(job int, t *task) {
 	e.advance(job, t)
+	e.budgets.rest(job, e.now)
 	if e.crowd != nil {
 		e.crowd.leave(job, e.now)
 	}

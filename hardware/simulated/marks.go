@@ -93,8 +93,15 @@ func (e *Engine) passMarks() {
 				continue
 			}
 		}
-		e.news = append(e.news, scheduler.Notice{Kind: scheduler.JobProgress, Job: int(x.job), At: x.at, Units: m.next})
-		m.next *= 2
+		n := scheduler.Notice{Kind: scheduler.JobProgress, Job: int(x.job), At: x.at, Units: m.next}
+		if e.attended != nil && e.attended[x.job] {
+			said := e.say(int(x.job), m.next)
+			n.Progress = &said
+			m.next++
+		} else {
+			m.next *= 2
+		}
+		e.news = append(e.news, n)
 		m.at = scheduler.Never
 		e.expectMark(int(x.job), &t)
 	}

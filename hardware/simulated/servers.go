@@ -14,6 +14,8 @@ type Fleet interface {
 	// Acquire asks for a server of a node; nil when none can be had any more.
 	Acquire(node int, now time.Duration) *scheduler.Server
 	Release(node int)
+	// From returns the first instant from now on at which there is a server for a node.
+	From(node int, now time.Duration) time.Duration
 	// Next returns the instant of the next news, and Never without any; Take adds what
 	// has happened up to now to news.
 	Next() time.Duration
@@ -34,6 +36,33 @@ func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 func (e *Engine) Release(node int) error {
 	e.opts.Fleet.Release(node)
 	return nil
+}
+
+// From implements scheduler.Market.
+func (e *Engine) From(node int) time.Duration { return e.opts.Fleet.From(node, e.now) }
+
+// Attempt implements scheduler.Teller.
+func (e *Engine) Attempt(job int) scheduler.Attempt {
+	if t := &e.tasks[job]; t.phase == running {
+		e.advance(job, t)
+	}
+	return *e.attempt(job)
+}
+
+// Move implements scheduler.Mover: a job that writes checkpoints writes one. It pays for it
+// when it goes on.
+func (e *Engine) Move(job int) (scheduler.Attempt, error) {
+	t := &e.tasks[job]
+	if t.phase == running {
+		e.halt(job, t)
+		t.phase = paused
+	}
+	if s := e.saving(job); s != nil && t.phase == paused && t.scaled < s.kept {
+		cost := e.opts.Checkpoints[job].Cost
+		s.kept, s.owed = t.scaled, s.owed+cost
+		s.spent += cost
+	}
+	return e.Revoke(job)
 }
 
 // Revoke implements scheduler.Provider: the job goes back to its last checkpoint.
@@ -67,6 +96,7 @@ func (e *Engine) Reshape(job int, g scheduler.Grant) error {
 	}
 	e.halt(job, t)
 	e.leave(job)
+	e.hold(job, g)
 	e.rescale(job, t, e.workOf(job).Rate(g))
 	e.join(job, g)
 	e.run(job, t, g.Cores)
@@ -80,6 +110,10 @@ func (e *Engine) again(job int, t *task) {
 	}
 	e.setOut(job, t, e.workOf(job))
 	t.scaled -= time.Duration(math.Round(e.kept[job] * float64(t.scaled)))
+	if s := e.saving(job); s != nil {
+		t.lead += s.owed
+		s.owed = 0
+	}
 }
 
 // join and leave note on which nodes a job with checkpoints is, for their warnings.
@@ -120,6 +154,15 @@ func (e *Engine) nodesOf(g scheduler.Grant) []int {
 		}
 	}
 	return nodes
+}
+
+// vital returns the nodes of a grant without which the job does not go on.
+func (e *Engine) vital(job int, g scheduler.Grant) []int {
+	nodes := e.nodesOf(g)
+	if g.Layout == nil {
+		return nodes
+	}
+	return slices.DeleteFunc(nodes, func(v int) bool { return e.jobs[job].Survives(g.Layout.Parts, v) })
 }
 
 // takeNodes takes what happens to nodes by now. A job on a node that is warned writes a

@@ -38,6 +38,8 @@ type Scaling struct {
 	// SpeedUp returns how many times faster than on one thread the scaled part
 	// is on so many threads; above 0.
 	SpeedUp func(threads int) float64
+	// Crew, if it is set, takes the place of both for a job with roles: its speed depends on what its parts run on.
+	Crew Crew
 	// Alternatives has the work of a job with alternatives in each of them;
 	// the fields above then do not count.
 	Alternatives []Scaling
@@ -49,7 +51,18 @@ func (w *Scaling) Times() (fixed, rest time.Duration, rate float64) {
 }
 
 // Rate implements Work.
-func (w *Scaling) Rate(g scheduler.Grant) float64 { return w.speed(g.Cores.Count()) }
+func (w *Scaling) Rate(g scheduler.Grant) float64 {
+	if w.Crew != nil && g.Layout != nil {
+		return w.Crew.Speed(g.Layout.Parts)
+	}
+	return w.speed(g.Cores.Count())
+}
+
+// Crew is the speed of a job with roles by its parts.
+type Crew interface {
+	// Speed returns how many times faster than in Scaling.Scaled the job is with these parts; above 0.
+	Speed(parts []scheduler.Part) float64
+}
 
 // In implements Work.
 func (w *Scaling) In(alternative int) (Work, error) {
@@ -86,6 +99,9 @@ func (w Scaling) Estimate(threads int) time.Duration { return max(w.RunTime(thre
 
 // speed returns the speed on so many threads, where one thread has 1.
 func (w *Scaling) speed(threads int) float64 {
+	if w.Crew != nil {
+		return 1
+	}
 	if w.SpeedUp != nil {
 		return w.SpeedUp(threads)
 	}

@@ -80,3 +80,20 @@ func TestWorkOfAnotherKind(t *testing.T) {
 		t.Error("work that checks itself was not asked")
 	}
 }
+
+// byParts is a crew whose speed is the part of two workers that it has.
+type byParts struct{}
+
+func (byParts) Speed(parts []scheduler.Part) float64 { return float64(len(parts)) / 2 }
+
+// TestCrewRate: a job with roles runs as fast as its parts, and on its full request as long as its work says.
+func TestCrewRate(t *testing.T) {
+	w := simulated.Scaling{Fixed: time.Second, Scaled: 10 * time.Second, Crew: byParts{}}
+	if got := w.RunTime(1); got != 11*time.Second {
+		t.Errorf("whole, it takes %s", got)
+	}
+	g := scheduler.Grant{Layout: &scheduler.Layout{Parts: make([]scheduler.Part, 1)}}
+	if got := w.Rate(g); got != 0.5 {
+		t.Errorf("with one of two parts its rate is %g", got)
+	}
+}

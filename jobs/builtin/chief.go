@@ -155,7 +155,7 @@ func (c *cluster) lead(ctx context.Context) error {
 		if err := r.follow(c); err != nil {
 			return err
 		}
-		if r.budget.spent() {
+		if r.budget.spent() || r.reached {
 			break
 		}
 		a, err := c.exchange(p)
@@ -211,7 +211,9 @@ func (c *cluster) report() error {
 		if i == len(a.Ends)-1 {
 			p.Accuracy = &accuracy
 		}
-		if err := r.report(p, float64(e.Loss)/float64(e.Images), seconds); err != nil {
+		loss := float64(e.Loss) / float64(e.Images)
+		r.reached = r.reached || loss <= r.env.Target
+		if err := r.report(p, loss, seconds); err != nil {
 			return err
 		}
 	}

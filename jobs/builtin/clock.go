@@ -80,8 +80,8 @@ func (c *clock) watch(continued <-chan os.Signal, end <-chan struct{}) {
 			case <-continued:
 				c.beat(stopped)
 				waits = false
-			case <-time.After(10 * beat):
-				if waits = time.Since(begin) > 20*beat; !waits {
+			case <-time.After(2 * beat):
+				if waits = time.Since(begin) > 6*beat; !waits {
 					c.beat(trained)
 				}
 			case <-end:
@@ -115,18 +115,29 @@ func (c *clock) beat(did int) bool {
 	return true
 }
 
-// service is the service time since the clock began. Right after a stop the
-// next beat has not come yet: what is more than some beats after the last one
-// is not counted until it has.
+// service is the service time since the clock began. Long after the last beat it
+// gives the watch some time: if the process was stopped, the signal that it goes on
+// is about to be heard of. Else only its threads have had to wait for a core.
 func (c *clock) service() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := time.Now()
-	if latest := c.last.Add(3 * beat); !c.last.IsZero() && now.After(latest) {
-		now = latest
+	for waited := 0; ; waited++ {
+		c.mu.Lock()
+		now := time.Now()
+		late := !c.last.IsZero() && now.Sub(c.last) > 3*beat
+		if !late || waited == patience {
+			if late {
+				c.last = now
+			}
+			d := now.Sub(c.begin) - c.stopped
+			c.mu.Unlock()
+			return d
+		}
+		c.mu.Unlock()
+		time.Sleep(time.Millisecond)
 	}
-	return now.Sub(c.begin) - c.stopped
 }
+
+// patience is for how many milliseconds service waits for news of a stop.
+const patience = 3
 
 // budget is the service time that a training has. The zero value is without end.
 type budget struct {

@@ -268,6 +268,17 @@ func accuracies(t *testing.T, out string) []float64 {
 	return all
 }
 
+// A job with roles ends at its target loss, as one without does.
+func TestClusterEndsAtItsTarget(t *testing.T) {
+	j := newJob(t, map[string]int{"ps": 1, "worker": 2}, []string{contract.EnvTarget + "=0.5"}, "softmax", "--epochs", "200")
+	j.startAll()
+	j.ends(0, j.names()...)
+	epochs, _ := epochsOf(t, j.chief().output())
+	if len(epochs) == 0 || len(epochs) >= 200 {
+		t.Errorf("it trained %d epochs", len(epochs))
+	}
+}
+
 // The steps of all workers are counted together, with several servers and a
 // role of its own for the chief; a rest of steps is reported too.
 func TestClusterCountsSteps(t *testing.T) {

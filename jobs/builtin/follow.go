@@ -96,6 +96,9 @@ func (r *run) follow(t training) error {
 // changeable are the settings that can change while a program trains.
 var changeable = []string{"batch", "learning_rate"}
 
+// Changeable lists the settings that can change while a built-in program trains.
+func Changeable() []string { return slices.Clone(changeable) }
+
 // changeSettings takes on the settings of a message that differ from the present
 // ones.
 func (r *run) changeSettings(t training, m contract.Message) error {

@@ -36,6 +36,7 @@ type run struct {
 	// finished is the state after the last whole epoch (see keep).
 	finished state
 	epochs   []float64 // seconds of each epoch of this run
+	epoch    int       // the last one that was reported
 	reached  bool      // the loss of the last epoch is at the target
 	mark     time.Time // since when the present epoch is trained, but for Elapsed
 }
@@ -125,10 +126,11 @@ func (r *run) alone(ctx context.Context) error {
 
 	r.keep(&tr.state)
 	r.mark = time.Now()
-	for !goal.reached(tr.state, r.passes) && !r.reached && !r.budget.spent() {
+	for !goal.reached(tr.state, r.passes) && !r.reached {
 		if ctx.Err() != nil {
 			return r.stop(t)
 		}
+		// Before the budget is looked at: the file may say that more is left.
 		if err := r.follow(t); err != nil {
 			return err
 		}
@@ -177,8 +179,9 @@ func (r *run) keep(s *state) {
 // score reports the accuracy of the model at the end of the budget. The budget
 // does not pay for it.
 func (r *run) score(tr *trainer) error {
+	trained := r.trained().Seconds()
 	accuracy := tr.accuracy()
-	return contract.WriteProgress(r.stdout, contract.Progress{FinalAccuracy: &accuracy})
+	return contract.WriteProgress(r.stdout, contract.Progress{FinalAccuracy: &accuracy, Trained: &trained})
 }
 
 // end ends a training that has reached its goal, or used up its budget.
@@ -237,18 +240,26 @@ func (r *run) resume(tr *trainer) {
 	s, err := readCheckpoint(r.saves.path, r.config)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		r.sayResumed(state{})
 		return
 	case err != nil:
 		r.warn("%v; starting from the beginning", err)
 		return
 	}
 	tr.restore(s)
+	r.epoch = s.epochs(r.passes)
 	r.budget.used, r.request = s.Trained, s.Request
 	if r.env.Budget != nil {
 		r.budget.of(*r.env.Budget)
 	}
 	fmt.Fprintf(r.stderr, "tfexp train: going on from the checkpoint after step %d\n", s.Steps)
-	if news, ok := r.saves.resumed(s); ok {
+	r.sayResumed(s)
+}
+
+// sayResumed reports from which step the training goes on, and what the attempt before
+// had done since.
+func (r *run) sayResumed(s state) {
+	if news, ok := r.saves.resumed(s, r.epoch); ok {
 		contract.WriteProgress(r.stdout, contract.Progress{Resumed: &news})
 	}
 }
@@ -283,7 +294,7 @@ func (r *run) saveState(s state) error {
 	if err := writeCheckpoint(r.saves.path, r.config, s); err != nil {
 		return err
 	}
-	r.saves.done(s.Steps)
+	r.saves.done(s.Steps, r.epoch)
 	seconds := time.Since(mark)
 	r.mark = r.mark.Add(seconds) // these belong to no epoch
 	news := contract.Checkpoint{Step: s.Steps, Epoch: s.epochs(r.passes), Seconds: seconds.Seconds()}
@@ -293,7 +304,7 @@ func (r *run) saveState(s state) error {
 // saveIfDue writes a checkpoint if its time has come. An error is that of the
 // training; a checkpoint that cannot be written does not end it.
 func (r *run) saveIfDue(t training, steps int) error {
-	if !r.saves.due(steps) {
+	if !r.saves.due(steps, r.epoch) {
 		return nil
 	}
 	return r.saveNow(t)
@@ -307,7 +318,7 @@ func (r *run) saveNow(t training) error {
 	}
 	if err := r.saveState(s); err != nil {
 		r.warn("%v", err)
-		r.saves.done(s.Steps) // the next attempt is at the next interval
+		r.saves.done(s.Steps, r.epoch) // the next attempt is at the next interval
 	}
 	return nil
 }
@@ -337,6 +348,7 @@ func (r *run) report(p contract.Progress, loss, seconds float64) error {
 		p.TimeLeft = &left
 	}
 	r.epochs = append(r.epochs, seconds)
+	r.epoch = max(r.epoch, p.Epoch)
 	return contract.WriteProgress(r.stdout, p)
 }
 

@@ -13,8 +13,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// reachedFile is beside the checkpoint: how far the training has come, while
-// checkpoints are written at an interval.
+// reachedFile is beside the checkpoint: how far the training has come.
 const reachedFile = "reached"
 
 // saves knows when and where checkpoints are written.
@@ -23,32 +22,35 @@ type saves struct {
 	every contract.Interval
 	clock *clock
 
-	steps int           // at the last checkpoint
-	at    time.Duration // on the clock, of the last checkpoint
-	file  *os.File      // the reachedFile; nil: not open
+	steps  int           // at the last checkpoint
+	epochs int           // reported by then
+	at     time.Duration // on the clock, of the last checkpoint
+	file   *os.File      // the reachedFile; nil: not open
 }
 
-// due reports whether it is time for a checkpoint after so many steps.
-func (s *saves) due(steps int) bool {
+// due reports whether it is time for a checkpoint after so many steps and epochs.
+func (s *saves) due(steps, epochs int) bool {
 	switch {
 	case s.path == "":
 		return false
 	case s.every.Steps > 0:
 		return steps/s.every.Steps > s.steps/s.every.Steps
+	case s.every.Epochs > 0:
+		return epochs/s.every.Epochs > s.epochs/s.every.Epochs
 	case s.every.Time > 0:
 		return s.clock.service()-s.at >= s.every.Time
 	}
 	return false
 }
 
-// done is called when a checkpoint has been written after so many steps.
-func (s *saves) done(steps int) { s.steps, s.at = steps, s.clock.service() }
+// done is called when a checkpoint has been written after so many steps and epochs.
+func (s *saves) done(steps, epochs int) { s.steps, s.epochs, s.at = steps, epochs, s.clock.service() }
 
 // reached notes that the training has come to a step, so that a killed one
 // knows how much it lost. It writes 16 bytes, which the kernel keeps when the
 // process is killed: the number of steps and the seconds of service time.
 func (s *saves) reached(steps int, trained time.Duration) {
-	if s.path == "" || s.every == (contract.Interval{}) {
+	if s.path == "" {
 		return
 	}
 	if s.file == nil {
@@ -68,10 +70,11 @@ func (s *saves) reached(steps int, trained time.Duration) {
 	s.file.WriteAt(b[:], 0)
 }
 
-// resumed returns what the attempt before had done after the checkpoint st.
-// It is false where nobody noted that.
-func (s *saves) resumed(st state) (contract.Resumed, bool) {
-	s.done(st.Steps)
+// resumed returns what the attempt before had done after the checkpoint st, which is
+// the zero state where there is none. It is false where nobody noted that, and where nothing
+// is lost and no checkpoint was asked for.
+func (s *saves) resumed(st state, epochs int) (contract.Resumed, bool) {
+	s.done(st.Steps, epochs)
 	b, err := os.ReadFile(filepath.Join(filepath.Dir(s.path), reachedFile))
 	if err != nil || len(b) != 16 {
 		return contract.Resumed{}, false
@@ -85,7 +88,8 @@ func (s *saves) resumed(st state) (contract.Resumed, bool) {
 	if steps == st.Steps {
 		lost = 0
 	}
-	return contract.Resumed{Step: st.Steps, LostSteps: steps - st.Steps, LostSeconds: lost}, true
+	news := contract.Resumed{Step: st.Steps, LostSteps: steps - st.Steps, LostSeconds: lost}
+	return news, news.LostSteps > 0 || st.Steps > 0 && s.every != (contract.Interval{})
 }
 
 // remove takes away what a training left for its next attempt.

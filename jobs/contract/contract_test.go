@@ -32,6 +32,8 @@ func TestFromEnv(t *testing.T) {
 		{"negative task", map[string]string{"TFEXP_ROLE": "ps", "TFEXP_TASK": "-1"}, Env{}, `TFEXP_TASK is "-1"`},
 		{"an interval of time", map[string]string{"TFEXP_CHECKPOINT_EVERY": "10m"},
 			Env{Threads: Allotment{1, 1}, CheckpointEvery: Interval{Time: 10 * time.Minute}}, ""},
+		{"an interval of epochs", map[string]string{"TFEXP_CHECKPOINT_EVERY": "2epochs"},
+			Env{Threads: Allotment{1, 1}, CheckpointEvery: Interval{Epochs: 2}}, ""},
 		{"no interval", map[string]string{"TFEXP_CHECKPOINT_EVERY": "often"}, Env{}, `"often" is no interval`},
 		{"an interval of nothing", map[string]string{"TFEXP_CHECKPOINT_EVERY": "0steps"}, Env{}, "is no interval"},
 		{"no target", map[string]string{"TFEXP_TARGET_LOSS": "0"}, Env{}, `TFEXP_TARGET_LOSS is "0"`},

@@ -69,6 +69,13 @@ func (m Message) Request() Request {
 	return Request{Written: m.Written.UnixNano()}
 }
 
+// Asking returns a message that says how things stand as m does, and asks what request
+// does.
+func (m Message) Asking(request Message) Message {
+	m.Serial, m.Checkpoint, m.Warning, m.Deepen = request.Serial, request.Checkpoint, request.Warning, request.Deepen
+	return m
+}
+
 // Asks reports whether the message has a request.
 func (m Message) Asks() bool { return m.Checkpoint || m.Warning != nil || m.Deepen != nil }
 

@@ -84,26 +84,30 @@ func partFromEnv(getenv func(string) string) (Part, error) {
 	return p, nil
 }
 
-// Interval is how often something is done: each so many steps, or each so much
-// time. At most one of the two is set.
+// Interval is how often something is done: each so many steps or epochs, or each so
+// much time. At most one of them is set.
 type Interval struct {
-	Steps int
-	Time  time.Duration
+	Steps, Epochs int
+	Time          time.Duration
 }
 
-// ParseInterval reads "500steps" or a duration such as "10m"; nothing gives
+// ParseInterval reads "500steps", "2epochs" or a duration such as "10m"; nothing gives
 // the zero interval: never.
 func ParseInterval(s string) (Interval, error) {
 	if s == "" {
 		return Interval{}, nil
 	}
-	wrong := fmt.Errorf(`%q is no interval, want one such as "500steps" or "10m"`, s)
-	if count, ok := strings.CutSuffix(s, "steps"); ok {
-		n, err := strconv.Atoi(strings.TrimSpace(count))
-		if err != nil || n < 1 {
-			return Interval{}, wrong
+	wrong := fmt.Errorf(`%q is no interval, want one such as "500steps", "2epochs" or "10m"`, s)
+	var i Interval
+	for unit, to := range map[string]*int{"steps": &i.Steps, "epochs": &i.Epochs} {
+		if count, ok := strings.CutSuffix(s, unit); ok {
+			n, err := strconv.Atoi(strings.TrimSpace(count))
+			if err != nil || n < 1 {
+				return Interval{}, wrong
+			}
+			*to = n
+			return i, nil
 		}
-		return Interval{Steps: n}, nil
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
@@ -117,6 +121,8 @@ func (i Interval) String() string {
 	switch {
 	case i.Steps > 0:
 		return strconv.Itoa(i.Steps) + "steps"
+	case i.Epochs > 0:
+		return strconv.Itoa(i.Epochs) + "epochs"
 	case i.Time > 0:
 		return i.Time.String()
 	}

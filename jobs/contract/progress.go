@@ -35,7 +35,7 @@ type Progress struct {
 	Resized *Resized `json:"resized,omitempty"`
 	// Checkpoint: it has written a checkpoint.
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
-	// Resumed: it goes on from a checkpoint.
+	// Resumed: it goes on from a checkpoint or, where there is none, begins anew.
 	Resumed *Resumed `json:"resumed,omitempty"`
 	// Changed: it has taken on other settings.
 	Changed *Changed `json:"changed,omitempty"`
@@ -45,8 +45,10 @@ type Progress struct {
 	// the given reason.
 	Refused string `json:"refused,omitempty"`
 	Reason  string `json:"reason,omitempty"`
-	// FinalAccuracy is that of the model when its budget is used up.
+	// FinalAccuracy is that of the model when its budget is used up, and Trained the
+	// service time of all attempts at which the program stopped training, in seconds.
 	FinalAccuracy *float64 `json:"final_accuracy,omitempty"`
+	Trained       *float64 `json:"trained,omitempty"`
 }
 
 // News reports whether p is a line of another kind than progress.
@@ -107,7 +109,7 @@ type progressLine struct {
 // WriteProgress prints p as one line. JSON has no infinities: a loss, accuracy
 // or time that is not finite is left out.
 func WriteProgress(w io.Writer, p Progress) error {
-	for _, f := range []**float64{&p.Loss, &p.Accuracy, &p.Seconds, &p.TimeLeft, &p.FinalAccuracy} {
+	for _, f := range []**float64{&p.Loss, &p.Accuracy, &p.Seconds, &p.TimeLeft, &p.FinalAccuracy, &p.Trained} {
 		if *f != nil && !finite(**f) {
 			*f = nil
 		}

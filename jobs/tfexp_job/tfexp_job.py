@@ -121,19 +121,20 @@ def _loss(name):
 
 
 def _interval(name):
-    """The steps, or the seconds, of an interval such as "500steps" or "1h30m"; 0 and 0: none."""
+    """The steps, epochs or seconds of an interval such as "500steps", "2epochs" or "1h30m"; zeros: none."""
     text = os.environ.get(name, "")
     if not text:
-        return 0, 0.0
-    steps = re.fullmatch(r"(\d+)\s*steps", text)
-    if steps and int(steps.group(1)) > 0:
-        return int(steps.group(1)), 0.0
+        return 0, 0, 0.0
+    count = re.fullmatch(r"(\d+)\s*(steps|epochs)", text)
+    if count and int(count.group(1)) > 0:
+        n = int(count.group(1))
+        return (n, 0, 0.0) if count.group(2) == "steps" else (0, n, 0.0)
     if re.fullmatch(r"((\d+\.?\d*|\.\d+)(ms|s|m|h))+", text):
         unit = {"ms": 1e-3, "s": 1, "m": 60, "h": 3600}
         seconds = sum(float(n) * unit[u] for n, u in re.findall(r"([\d.]+)(ms|s|m|h)", text))
         if seconds > 0:
-            return 0, seconds
-    raise ValueError('%s is %r, want an interval such as "500steps" or "10m"' % (name, text))
+            return 0, 0, seconds
+    raise ValueError('%s is %r, want an interval such as "500steps", "2epochs" or "10m"' % (name, text))
 
 
 class _Clock:
@@ -249,8 +250,8 @@ class Job:
         self._resized_at = None  # when the resize began that this start completes
         self._temporary = None  # a checkpoint folder of our own
         self._within = 0  # steps of the epoch that is not finished
-        self._every_steps, self._every_seconds = _interval("TFEXP_CHECKPOINT_EVERY")
-        self._saved_steps, self._saved_at, self._reached = 0, 0.0, None
+        self._every_steps, self._every_epochs, self._every_seconds = _interval("TFEXP_CHECKPOINT_EVERY")
+        self._saved_steps, self._saved_epochs, self._saved_at, self._reached = 0, 0, 0.0, None
         self._clock, self._used, self._end = _Clock(), 0.0, None
         self._change = self._deepen = None
         self._control_seen = self._request = None
@@ -296,7 +297,7 @@ class Job:
             raise ValueError("RESTART needs save: training goes on from what it wrote")
         self._save, self._resize, self._training = save, resize, True
         self._change, self._deepen = change, deepen
-        if (self._every_steps or self._every_seconds) and (save is None or self.checkpoint_dir is None):
+        if self._often and (save is None or self.checkpoint_dir is None):
             _warn("no checkpoints are written: %s" % ("the program has none" if save is None else "TFEXP_CHECKPOINT_DIR is not set"))
         now = time.monotonic()
         if self._resized_at is not None:
@@ -627,7 +628,12 @@ class Job:
         if self.done_epochs:
             line["epoch"] = self.done_epochs
         self._print({"checkpoint": line})
-        self._saved_steps, self._saved_at = line["step"], self._clock.service()
+        self._saved_steps, self._saved_epochs, self._saved_at = line["step"], self.done_epochs, self._clock.service()
+
+    @property
+    def _often(self):
+        """Whether TFEXP_CHECKPOINT_EVERY asks for checkpoints."""
+        return bool(self._every_steps or self._every_epochs or self._every_seconds)
 
     def _save_if_due(self):
         """Write a checkpoint when TFEXP_CHECKPOINT_EVERY says so."""
@@ -636,6 +642,8 @@ class Job:
         if self._every_steps:
             steps = self.done_steps + self._within
             due = steps // self._every_steps > self._saved_steps // self._every_steps
+        elif self._every_epochs:
+            due = self.done_epochs // self._every_epochs > self._saved_epochs // self._every_epochs
         else:
             due = self._every_seconds > 0 and self._clock.service() - self._saved_at >= self._every_seconds
         if due:
@@ -643,7 +651,7 @@ class Job:
 
     def _note_reached(self):
         """Note how far the training has come, so that a killed one knows what it lost."""
-        if self.checkpoint_dir is None or not (self._every_steps or self._every_seconds):
+        if self.checkpoint_dir is None or self._save is None:
             return
         try:
             if self._reached is None:
@@ -655,7 +663,7 @@ class Job:
 
     def _print_resumed(self, steps, used):
         """Say from which step this start goes on, and what the one before had done since."""
-        self._saved_steps, self._saved_at = steps, self._clock.service()
+        self._saved_steps, self._saved_epochs, self._saved_at = steps, self.done_epochs, self._clock.service()
         try:
             with open(os.path.join(self.checkpoint_dir, _REACHED), "rb") as f:
                 reached, seconds = struct.unpack("<Qd", f.read(16))
@@ -663,6 +671,8 @@ class Job:
             return
         lost = max(reached - steps, 0)
         seconds = max(seconds - used, 0.0) if lost and math.isfinite(seconds) else 0.0
+        if not lost and (not steps or not self._often):
+            return
         self._print({"resumed": {"step": steps, "lost_steps": lost, "lost_seconds": round(seconds, 6)}})
 
     def _write_checkpoint(self):
@@ -704,6 +714,8 @@ class Job:
             times = [float(t) for t in state["times"]], float(state["startup"]), float(state["elapsed"])
             within, used, request = int(state["within"]), float(state["used"]), state["request"]
         except FileNotFoundError:
+            if not restarted:
+                self._print_resumed(0, 0.0)
             return
         except (OSError, ValueError, KeyError, TypeError) as e:
             _warn("starting from the beginning: cannot use the checkpoint %s: %s" % (path, e))

@@ -223,15 +223,15 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 			}
 			if c.Policy.Policy.Estimates() {
 				a.Predicted = fitted[n][k]
-				switch c.Policy.Estimates {
-				case "requested":
+				switch from := c.Policy.Source(); {
+				case from.Asked:
 					a.Predicted = w.job.Limit
 					if asked := r.jobs[n].Predicted; r.asked(n) && asked > 0 {
 						a.Predicted = asked
 					}
-				case "noisy", "online", "loss_curve": // each has an estimate of its own, and so an error of its own
+				case from.Fitted: // each has an estimate of its own, and so an error of its own
 					a.Predicted = c.noisy(a.Predicted, j.Name, w.name)
-				case "oracle":
+				case from.True:
 					if truth != nil {
 						factor := c.simulatorOptions().Factor(j.Name)
 						a.Predicted = max(time.Duration(float64(truth[n].Alternatives[k].RunTime(a.Threads))*factor), 1)
@@ -252,6 +252,9 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 // noisy gives an estimate a lognormal error with median 1: all policies of a
 // replicate see the same errors.
 func (c *Cell) noisy(d time.Duration, of ...string) time.Duration {
+	if c.Policy.Sigma == 0 {
+		return d
+	}
 	z := workload.Stream(c.Ref.Seed, append([]string{"estimates"}, of...)...).NormFloat64()
 	return time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
 }

@@ -3,6 +3,7 @@ package realise
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -45,7 +46,8 @@ func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
 func (x *Experiment) Hardware(kind *engine.Kind) []*engine.Hardware {
 	var list []*engine.Hardware
 	seen := map[*experiments.Hardware]bool{}
-	for _, c := range x.spec.Cells {
+	cells := slices.Concat(x.spec.Deepened...)
+	for _, c := range append(cells, x.spec.Cells...) {
 		if c.Hardware.Kind() == kind && !seen[c.Hardware] {
 			seen[c.Hardware] = true
 			list = append(list, c.Hardware.ForEngine())

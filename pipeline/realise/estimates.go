@@ -151,12 +151,7 @@ func (x *Experiment) decidesByEstimates(c point) bool {
 	if !c.Policy.Policy.Estimates() {
 		return false
 	}
-	switch c.Policy.Estimates {
-	case "fitted", "noisy", "online", "loss_curve":
-	default:
-		return false
-	}
-	return slices.ContainsFunc(jobsOf(c), func(j *experiments.Job) bool { return x.sampled(c.Hardware, j) })
+	return c.Policy.Source().Fitted && slices.ContainsFunc(jobsOf(c), func(j *experiments.Job) bool { return x.sampled(c.Hardware, j) })
 }
 
 // estimateOf is the fitted estimate of a job on its full request, if its

@@ -42,6 +42,9 @@ type Experiment struct {
 	samples map[string][]estimator.Sample
 	history []estimator.Run
 
+	// deepened are the points of the trainings of adaptations.
+	deepened map[deepenedAt]point
+
 	fitting sync.Mutex // guards fits
 	fits    map[fitKey]fit
 	hashing sync.Mutex // guards sampleHash
@@ -71,6 +74,7 @@ func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
 		fits:       map[fitKey]fit{},
 		sampleHash: map[*experiments.Job]string{},
 		lines:      map[any][]string{},
+		deepened:   map[deepenedAt]point{},
 		drawn:      map[drawnKey]realisation{},
 	}
 	x.cells = expand(x)

@@ -1,14 +1,13 @@
 package realise
 
 import (
-	"crypto/sha256"
-	"fmt"
-	"strings"
+	"math"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
+	"github.com/tfexp/tfexp/results/measure"
 )
 
 // given is the work of a job whose run time the file gives, with the epoch
@@ -31,10 +30,46 @@ func untilTarget(j *experiments.Job, epoch time.Duration) simulated.Scaling {
 
 func training(j *experiments.Job, epochs int, epoch time.Duration) simulated.Scaling {
 	rt := j.Runtime
+	if rt.Cluster != nil {
+		return simulated.Scaling{Fixed: rt.Startup, Scaled: time.Duration(epochs) * epoch}
+	}
 	w := simulated.Training(rt.Startup, epochs, epoch, rt.Parallel)
 	w.Threads = max(rt.Threads, 1)
 	speedUp(&w, rt)
 	return w
+}
+
+// finals are what simulated jobs report at their end, as far as the file says so; nil where it says nothing.
+func finals(r realisation) []measure.Final {
+	some := false
+	ofBlock := make([]measure.Final, len(r.blocks))
+	for k, j := range r.blocks {
+		ofBlock[k] = measure.Unreported
+		if rt := j.Runtime; rt != nil {
+			loss, accuracy := math.NaN(), math.NaN()
+			if n := j.Done(); n <= len(rt.Losses) && n > 0 {
+				loss = rt.Losses[n-1]
+			}
+			if rt.Loss != nil {
+				loss = *rt.Loss
+			}
+			if rt.Accuracy != nil {
+				accuracy = *rt.Accuracy
+			}
+			ofBlock[k] = measure.Final{Loss: loss, Accuracy: accuracy}
+			some = some || !math.IsNaN(loss) || !math.IsNaN(accuracy)
+		}
+	}
+	if !some {
+		return nil
+	}
+	out := make([]measure.Final, len(r.jobs))
+	for i := range out {
+		if out[i] = measure.Unreported; r.block[i] >= 0 {
+			out[i] = ofBlock[r.block[i]]
+		}
+	}
+	return out
 }
 
 // speedUp lets a job's work depend on its threads as the file says.
@@ -43,37 +78,4 @@ func speedUp(w *simulated.Scaling, rt *experiments.Runtime) {
 	if rt.SpeedUp != nil {
 		w.SpeedUp = rt.SpeedUp.At
 	}
-}
-
-// speedUpText describes how a job speeds up, for keys.
-func speedUpText(rt *experiments.Runtime) string {
-	if rt.SpeedUp != nil {
-		return "speed-up " + rt.SpeedUp.String()
-	}
-	return fmt.Sprintf("parallel %g", rt.Parallel)
-}
-
-// runtimeText describes the run time that the file gives a job, for keys.
-func runtimeText(j *experiments.Job) string {
-	text := timesText(j.Runtime)
-	if j.TargetLoss > 0 {
-		sum := sha256.Sum256(fmt.Append(nil, j.Runtime.Losses))
-		text += fmt.Sprintf(", done at a loss of %g of sha256:%x", j.TargetLoss, sum[:8])
-	}
-	return text
-}
-
-func timesText(rt *experiments.Runtime) string {
-	if rt.Threads == 0 {
-		return fmt.Sprintf("startup %s, epoch %s, %s", rt.Startup, rt.Epoch, speedUpText(rt))
-	}
-	times := make([]string, len(rt.SpeedUp.Points))
-	for i, p := range rt.SpeedUp.Points {
-		times[i] = fmt.Sprintf("%d = %s", p.Threads, seconds(1/p.Speed))
-	}
-	per := "epoch"
-	if rt.Whole {
-		per = "job"
-	}
-	return fmt.Sprintf("startup %s, by threads {%s} per %s", rt.Startup, strings.Join(times, ", "), per)
 }

@@ -101,6 +101,7 @@ func realiseSubmits(w *experiments.Workload, seed int64, taken map[string]bool) 
 	for _, s := range w.Submits {
 		template := s.Job.Template()
 		template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
+		template.Budget = s.Budget
 		batches = append(batches, workload.Submit{Job: template, Count: s.Count, Arrivals: s.Arrivals})
 		r.block = slices.Grow(r.block, s.Count)
 		k, ok := blocks[s.Job]
@@ -122,7 +123,7 @@ func realiseSubmits(w *experiments.Workload, seed int64, taken map[string]bool) 
 	r.drawnOn = drawAlternatives(w, seed, len(r.jobs))
 	for i := range r.jobs {
 		if j := r.blocks[r.block[i]]; j.Runtime != nil { // the estimate of most policies; see jobsFor
-			r.jobs[i].Predicted = given(j, r.epoch(i)).RunTime(j.Threads.Request)
+			r.jobs[i].Predicted = within(r.jobs[i].Budget, given(j, r.epoch(i)).RunTime(j.Threads.Request))
 		}
 	}
 	r.digest = digestJobs(r)
@@ -248,6 +249,7 @@ func (x *Experiment) fitted(h *experiments.Hardware, r realisation) []time.Durat
 		} else if k >= 0 {
 			predicted[i] = ofBlock[k]
 		}
+		predicted[i] = within(r.jobs[i].Budget, predicted[i])
 	}
 	return predicted
 }
@@ -278,17 +280,17 @@ func (c *Cell) jobsFor(r realisation, known truth) []scheduler.Job {
 	fitted := c.x.fitted(c.Hardware, r)
 	for n := range jobs {
 		d := fitted[n]
-		switch c.Policy.Estimates {
-		case "requested":
+		switch from := c.Policy.Source(); {
+		case from.Asked:
 			// A trace has it as the job's prediction; job blocks as their limit.
 			if k := r.block[n]; r.asked(n) && jobs[n].Predicted > 0 {
 				d = jobs[n].Predicted
 			} else if d = 0; k >= 0 {
 				d = r.blocks[k].Limit
 			}
-		case "noisy", "online", "loss_curve":
+		case from.Fitted:
 			d = c.noisy(d, jobs[n].Name)
-		case "oracle":
+		case from.True:
 			if known.alone != nil {
 				d = max(known.alone[n], 1)
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/realise/describe"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -21,14 +22,15 @@ func (c *Cell) Key() (*store.Key, error) {
 		k.Add("axis."+a.Name, a.Value)
 	}
 	k.Append(c.trialLines())
-	k.Append(x.blockLines(c.Policy, func() []string { return policyLines(c.Policy) }))
-	k.Append(x.blockLines(c.Hardware, func() []string { return hardwareLines(c.Hardware) }))
+	k.Append(x.blockLines(c.Policy, func() []string { return describe.PolicyLines(c.Policy) }))
+	k.Append(x.blockLines(c.Hardware, func() []string { return describe.HardwareLines(c.Hardware) }))
+	k.Append(describe.AvailabilityLines(c.terms()))
 	place := placed{c.Workload, c.Hardware}
 	k.Append(x.blockLines(overheadsOf(place), c.overheadLines))
 	if c.Hardware.Real() {
 		k.Append(x.hostLines())
 	}
-	k.Append(x.blockLines(c.Workload, func() []string { return workloadLines(c.Workload) }))
+	k.Append(x.blockLines(c.Workload, func() []string { return describe.WorkloadLines(c.Workload) }))
 	k.Append(x.blockLines(place, c.jobLines))
 	k.Append(c.estimateLines())
 	k.Addf("records", "%s", x.spec.Records)

@@ -23,7 +23,7 @@ func (c *Cell) online(r realisation) *stages.Online {
 	for k, j := range r.blocks {
 		b := &o.Blocks[k]
 		b.Threads, b.Length, ready[k] = j.Threads.Request, program.Length(j), j.Runtime != nil
-		if c.Policy.Estimates == "loss_curve" {
+		if c.Policy.Source().Losses {
 			b.Target = j.TargetLoss
 			if j.Runtime != nil && !c.Hardware.Real() {
 				b.Losses = j.Runtime.Losses

@@ -3,6 +3,7 @@ package realise
 import (
 	"slices"
 
+	"github.com/tfexp/tfexp/pipeline/realise/describe"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
@@ -17,9 +18,9 @@ func (x *Experiment) Plan() record.Plan {
 	p := record.Plan{
 		Schema: store.SchemaVersion, Experiment: spec.Name, Description: spec.Description,
 		Seed: spec.Seed, Replicates: spec.Replicates, Axes: spec.Axes,
-		Workloads: named(spec, workloadName, describeWorkload),
-		Hardware:  named(spec, hardwareName, describeHardware),
-		Policies:  named(spec, policyName, describePolicy),
+		Workloads: named(spec, workloadName, describe.Workload),
+		Hardware:  named(spec, hardwareName, describe.Hardware),
+		Policies:  named(spec, policyName, describe.Policy),
 	}
 	for _, c := range spec.Cells {
 		if !slices.Contains(p.Estimating, c.Policy.Name) && x.decidesByEstimates(c) {
@@ -35,11 +36,18 @@ func (x *Experiment) Plan() record.Plan {
 			}
 		}
 	}
+	p.Lives, p.Checkpoints = lives(spec), checkpointings(spec)
+	p.References = spec.References
+	p.Clusters = measuredClusters(spec)
 	for _, v := range spec.Variables {
 		p.Variables = append(p.Variables, record.Setting(v))
 	}
 	for _, c := range spec.Compares {
-		p.Compares = append(p.Compares, record.Compare{Metric: c.Metric, Baseline: c.Baseline, Level: c.Level})
+		compare := record.Compare{Metric: c.Metric, Baseline: c.Baseline, Level: c.Level}
+		for _, s := range c.At {
+			compare.At = append(compare.At, record.Setting(s))
+		}
+		p.Compares = append(p.Compares, compare)
 	}
 	for _, t := range spec.Thresholds {
 		p.Thresholds = append(p.Thresholds, record.Threshold{

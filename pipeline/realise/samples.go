@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -194,7 +195,7 @@ func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
 	request := j.Threads.Request
 	counts := slices.Clone(x.spec.Profile.Threads)
 	if len(j.Roles) > 0 {
-		return nil // its parts are what they are
+		return fewerParts(c.Hardware, j)
 	}
 	if len(counts) == 0 {
 		partial := c.Policy.Partial()
@@ -213,6 +214,26 @@ func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
 	})
 }
 
+// fewerParts is the number of threads of a job with as few parts as it goes on with, on hardware whose nodes can be
+// lost; none where it has always all of them.
+func fewerParts(h *experiments.Hardware, j *experiments.Job) []int {
+	if fewest := withFewest(j); h.Terms != nil && h.Real() && fewest.Threads < j.Threads.Request {
+		return []int{fewest.Threads}
+	}
+	return nil
+}
+
+// withFewest is a job as the scheduler sees it when it has lost all parts that it goes on without.
+func withFewest(j *experiments.Job) scheduler.Job {
+	counts := make([]int, len(j.Roles))
+	for i, r := range j.Roles {
+		if counts[i] = r.Count; r.Elastic && !r.Vital {
+			counts[i] = max(r.Min, 1)
+		}
+	}
+	return j.Template().WithParts(counts)
+}
+
 // onThreads is a job with another number of threads, divided into its pools as
 // the engine divides them.
 func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
@@ -222,13 +243,17 @@ func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
 	}
 	other.Threads.Inter, other.Threads.Intra = contract.Split(j.Threads.Inter, j.Threads.Intra, j.Threads.Request, n)
 	other.Threads.Request = n
+	if len(j.Roles) > 0 {
+		other.Roles = withFewest(j).Roles
+	}
 	other.Form = fmt.Sprintf("%dt", n)
 	return &other
 }
 
 // sampled reports whether a job's run time on a machine is estimated from samples.
+// That of an open job is its budget.
 func (x *Experiment) sampled(h *experiments.Hardware, j *experiments.Job) bool {
-	return h.Real() || j.Runtime == nil && !h.Kind().Recorded
+	return !j.Open() && (h.Real() || j.Runtime == nil && !h.Kind().Recorded)
 }
 
 // profileKey describes all that a job's samples depend on.
@@ -243,6 +268,9 @@ func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
 	}
 	k.Append(x.programs.Source(j))
 	k.Append(program.Held(j))
+	if in := x.places[j]; in != nil && len(j.Roles) > 0 {
+		k.Addf("profile.nodes", "%v", in.Nodes(j))
+	}
 	if j.TimeWriter != "" && j.TimeWriter != "last" {
 		k.Add("job."+j.Name+".time_writer", j.TimeWriter)
 	}

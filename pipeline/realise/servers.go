@@ -1,7 +1,7 @@
 package realise
 
 import (
-	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/estimator/checkpoint"
@@ -10,8 +10,37 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
-	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/scheduler"
 )
+
+// terms are those on which servers are rented in the cell's replicate.
+func (c *Cell) terms() []*market.Terms { return market.ForReplicate(c.Hardware.Terms, c.Ref.Replicate) }
+
+// renting returns the jobs with what it costs each to go on on another server, where the
+// policy decides by that.
+func (c *Cell) renting(r realisation, jobs []scheduler.Job) []scheduler.Job {
+	if c.Policy.Policy.Provisioned() == nil {
+		return jobs
+	}
+	jobs = slices.Clone(jobs)
+	startup := time.Duration(0)
+	for _, t := range c.Hardware.Terms {
+		if t != nil {
+			startup = max(startup, t.Startup.Mean)
+		}
+	}
+	if o := c.Hardware.Overheads; o != nil {
+		startup += o.Start
+	}
+	for n := range jobs {
+		jobs[n].Changeover = startup
+		if k := r.block[n]; k >= 0 && r.blocks[k].Checkpoint != nil {
+			jobs[n].Changeover += r.blocks[k].Checkpoint.Restore
+		}
+	}
+	return jobs
+}
 
 // checkpoints says what each job does against losses; nil when none does anything.
 func (c *Cell) checkpoints(r realisation) []*simulated.Checkpoint {
@@ -47,14 +76,17 @@ func (c *Cell) checkpoints(r realisation) []*simulated.Checkpoint {
 }
 
 // interval is how often the program of a real job writes a checkpoint, as the job contract says it; empty for never. A
-// rule is asked for a job on all nodes.
+// rule is asked for a job on all nodes or, where it has roles, on those without which it does not go on when it has started
+// alone.
 func (c *Cell) interval(j *experiments.Job) string {
 	cp := j.Checkpoint
 	switch {
 	case cp == nil:
 		return ""
-	case cp.Units > 0:
+	case cp.Units > 0 && j.Steps > 0:
 		return contract.Interval{Steps: cp.Units}.String()
+	case cp.Units > 0:
+		return contract.Interval{Epochs: cp.Units}.String()
 	case cp.Every > 0:
 		return contract.Interval{Time: cp.Every}.String()
 	}
@@ -62,37 +94,74 @@ func (c *Cell) interval(j *experiments.Job) string {
 	if cp.Rule == "daly" {
 		rule = checkpoint.Daly
 	}
-	between := market.Between(c.Hardware.Terms)
+	terms := c.Hardware.Terms
+	if len(j.Roles) > 0 && terms != nil {
+		parts := program.PartsOn(c.Hardware, j)
+		job := j.Template()
+		terms = nil
+		for v, t := range c.Hardware.Terms {
+			if slices.ContainsFunc(parts, func(p scheduler.Part) bool { return p.Node == v }) && !job.Survives(parts, v) {
+				terms = append(terms, t)
+			}
+		}
+	}
+	between := market.Between(terms)
 	if between == market.Forever {
 		return ""
 	}
 	return contract.Interval{Time: max(rule(cp.Cost, between), time.Millisecond)}.String()
 }
 
-// serverLines are the key lines of how servers are rented.
-func serverLines(h *experiments.Hardware) []string {
-	var k store.Key
-	for i, t := range h.Terms {
-		if t == nil {
+// lives are the life-time curves of all hardware, each once.
+func lives(spec *experiments.Spec) []market.Curve {
+	var out []market.Curve
+	for _, c := range spec.Cells {
+		for i, t := range c.Hardware.Terms {
+			if t == nil || t.Life == nil {
+				continue
+			}
+			of := c.Hardware.Cluster.Nodes[i].GPU
+			if of == "" {
+				of = c.Hardware.Cluster.Nodes[i].Name
+			}
+			law := t.Life.String()
+			if !slices.ContainsFunc(out, func(o market.Curve) bool { return o.Of == of && o.Law == law }) {
+				out = append(out, market.CurveOf(of, t.Life, t.MaxLife))
+			}
+		}
+	}
+	return out
+}
+
+// checkpointings are what the times of jobs depend on that save their work after fixed intervals, each once. A job is
+// supposed to hold all servers of its hardware.
+func checkpointings(spec *experiments.Spec) []measure.Checkpointing {
+	var out []measure.Checkpointing
+	for _, c := range spec.Cells {
+		between := market.Between(c.Hardware.Terms)
+		if len(c.Hardware.Terms) == 0 || between <= 0 || between >= market.Forever {
 			continue
 		}
-		n := h.Cluster.Nodes[i]
-		life := "none"
-		switch l := t.Life.(type) {
-		case nil:
-		case *market.Measured:
-			life = fmt.Sprintf("measured %v %v", l.Times, l.Survivals)
-		default:
-			life = l.String()
+		restart := time.Duration(0)
+		for _, t := range c.Hardware.Terms {
+			if t != nil {
+				restart = max(restart, t.Startup.Mean+t.Delay)
+			}
 		}
-		if a := t.Availability; a != nil {
-			life = fmt.Sprintf("available %v %v, place %d", a.Times, a.Servers, t.Slot)
+		for _, s := range c.Workload.Submits {
+			j := s.Job
+			if j.Checkpoint == nil || j.Checkpoint.Every == 0 || j.Runtime == nil {
+				continue
+			}
+			work := given(j, j.Runtime.Epoch.Mean).RunTime(j.Threads.Request)
+			one := measure.Checkpointing{
+				Job: j.Name, Hardware: c.Hardware.Name, Between: between.Seconds(), Cost: j.Checkpoint.Cost.Seconds(),
+				Restart: (restart + j.Checkpoint.Restore).Seconds(), Work: work.Seconds(),
+			}
+			if !slices.Contains(out, one) {
+				out = append(out, one)
+			}
 		}
-		k.Addf(fmt.Sprintf("hardware.server.%d", i),
-			"supply %d, idle %s, market %s, region %s, price %v, on demand %v, billing %v, startup %s, life %s, at most %s, "+
-				"warning %s, replace %s after %s at most %d times",
-			n.Supply, n.Idle, t.Market, t.Region, t.Price, t.OnDemand, t.Billing, t.Startup, life, t.MaxLife,
-			t.Warning, t.Replace, t.Delay, t.Limit)
 	}
-	return k.Lines()
+	return out
 }

@@ -27,8 +27,8 @@ func (c *Cell) task(r realisation, known truth) stages.Task {
 		Until: c.x.spec.Until, Online: c.online(r), Trial: c.trial(),
 		Hardware: stages.Hardware{Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Place: on.Place},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
-			Cluster: c.Hardware.Cluster, Jobs: c.jobsFor(r, known), Alone: known.alone,
-			Predicted: c.x.wholeRuns(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: c.Hardware.Terms,
+			Cluster: c.Hardware.Cluster, Jobs: c.renting(r, c.jobsFor(r, known)), Alone: known.alone,
+			Predicted: c.x.wholeRuns(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: c.terms(),
 		}},
 	}
 }
@@ -40,7 +40,9 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 		return stages.Task{}, err
 	}
 	if c.Ref.Real() {
-		return c.real(r, dirs), nil
+		task := c.real(r, dirs)
+		task.Steered, err = c.steered(dirs)
+		return task, err
 	}
 	work, err := c.work(r)
 	if err != nil {
@@ -53,16 +55,17 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	alternatives := alternativesOf(c.Hardware, r)
 	for n := range work {
 		t := aloneOf(work[n], r.alternativesAt(alternatives, n), r.jobs[n].Threads)
-		alone[n] = time.Duration(float64(t) * opts.Factor(r.jobs[n].Name))
+		alone[n] = within(r.jobs[n].Budget, time.Duration(float64(t)*opts.Factor(r.jobs[n].Name)))
 	}
 	task := c.task(r, truth{alone, work})
 	task.Folders = dirs
 	opts.Checkpoints = c.checkpoints(r)
-	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.Hardware.Terms}
+	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
 	if law := c.Hardware.Contention; law != nil {
 		task.Simulation.Contention = &stages.Contention{Law: law.Law, Threads: law.Threads}
 	}
-	return task, nil
+	task.Steered, err = c.steered(dirs)
+	return task, err
 }
 
 // real is the task of a cell whose jobs run for real.
@@ -70,18 +73,26 @@ func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
 	task := c.task(r, truth{})
 	task.Folders, task.Logs = dirs, filepath.Join(dirs.Dir, record.LogsDir)
 	task.Launches = make([]launch.Job, len(r.jobs))
-	for n, j := range r.jobs {
-		block := r.blocks[r.block[n]] // real jobs have a block each
-		task.Launches[n] = c.x.programs.Launch(block, j.Name, program.Length(block), program.Folders{Logs: task.Logs, Scratch: dirs.Scratch})
-		if every := c.interval(block); every != "" {
-			task.Launches[n].Env = append(task.Launches[n].Env, contract.EnvCheckpointEvery+"="+every)
-		}
-		if block.TargetLoss > 0 {
-			task.Launches[n].Env = append(task.Launches[n].Env, fmt.Sprintf("%s=%g", contract.EnvTarget, block.TargetLoss))
-		}
-		task.Launches[n].Alternatives = launchAlternatives(c.Hardware, block)
+	for n := range r.jobs {
+		task.Launches[n] = c.launch(r, n, dirs)
 	}
 	return task
+}
+
+// launch is how a job of a real cell is started.
+func (c *Cell) launch(r realisation, n int, dirs stages.Folders) launch.Job {
+	block := r.blocks[r.block[n]] // real jobs have a block each
+	logs := filepath.Join(dirs.Dir, record.LogsDir)
+	out := c.x.programs.Launch(block, r.jobs[n].Name, program.Length(block), program.Folders{Logs: logs, Scratch: dirs.Scratch})
+	if every := c.interval(block); every != "" {
+		out.Env = append(out.Env, contract.EnvCheckpointEvery+"="+every)
+	}
+	if block.TargetLoss > 0 {
+		out.Env = append(out.Env, fmt.Sprintf("%s=%g", contract.EnvTarget, block.TargetLoss))
+	}
+	out.Budget = r.jobs[n].Budget
+	out.Alternatives = launchAlternatives(c.Hardware, block)
+	return out
 }
 
 // Jobs are the jobs of the cell's workload, without the estimates that its policy
@@ -96,7 +107,7 @@ func (c *Cell) Overheads() simulated.Overheads { return c.simulatorOptions().Ove
 
 // twinVersion is part of the keys of simulated twins: raise it when real cells
 // are simulated differently.
-const twinVersion = 1
+const twinVersion = 2
 
 // Twin implements stages.Cell: the policy and the arrivals are those of the cell.
 func (c *Cell) Twin() (stages.Task, string, error) {
@@ -125,7 +136,7 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	task := c.task(r, truth{})
 	task.Setup.Cell = c.Ref.Twin()
 	task.Setup.Cell.Key = key.Hash()
-	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.Hardware.Terms}
+	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
 	return task, key.Description(), nil
 }
 

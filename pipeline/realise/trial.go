@@ -38,13 +38,17 @@ func (x *Experiment) Trial(tuning, replicate int, values []string, ref record.Tr
 	for _, a := range at.Axes {
 		ref.Settings = append(ref.Settings, record.Setting(a))
 	}
+	what := "trial"
+	if t.Mode != "" {
+		what = t.Mode
+	}
 	var cores, gpus int
 	for _, n := range at.Hardware.Cluster.Nodes {
 		cores += n.Threads
 		gpus += n.GPUs
 	}
 	return &Cell{x: x, point: at, Ref: record.CellRef{
-		Cell:     fmt.Sprintf("%s-r%d-trial%d", cellName(named), replicate, ref.Number),
+		Cell:     fmt.Sprintf("%s-r%d-%s%d", cellName(named), replicate, what, ref.Number),
 		Workload: at.Workload.Name, Hardware: at.Hardware.Name, Policy: at.Policy.Name,
 		Replicate: replicate, Seed: x.ReplicateSeed(replicate), Engine: at.Hardware.Engine,
 		Simulated: !at.Hardware.Real(), Contained: at.Hardware.Kind().Contained,
@@ -76,6 +80,7 @@ func (c *Cell) trialLines() []string {
 		if g := c.x.spec.Tunings[t.Tuning].Target; g != nil {
 			k.Addf("tuning.target", "%s %g", c.x.spec.Tunings[t.Tuning].Objective, *g)
 		}
+		k.Append(c.modeLines(c.x.spec.Tunings[t.Tuning]))
 	}
 	return k.Lines()
 }

@@ -41,7 +41,13 @@ func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
 		}
 		// Without a run time in a trace there is always a block.
 		if j := r.blocks[k]; !c.x.estimated(c.Hardware, j) && j.Runtime != nil {
-			work[i] = untilTarget(j, r.epoch(i))
+			if work[i] = untilTarget(j, r.epoch(i)); j.Runtime.Cluster != nil {
+				work[i] = onCluster(j, c.Hardware)
+			}
+			continue
+		}
+		if r.blocks[k].Open() {
+			work[i] = openWork
 			continue
 		}
 		if !known[k] {

@@ -11,14 +11,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -41,78 +46,165 @@ type Entry struct {
 	Seconds     float64   `json:"seconds"`
 	// Files are those that a stage left, where they are its output.
 	Files []record.File `json:"files,omitempty"`
+	// Sum is the CRC-32 of an output that the cache itself holds.
+	Sum *uint32 `json:"sum,omitempty"`
 }
 
 // Cache is the content-addressed store of finished work. It is written by one
 // process at a time, which holds the lock of the experiment's folder.
 type Cache struct {
-	db *bbolt.DB
+	db   *bbolt.DB
+	file *os.File // behind db
+	lost bool     // the database panicked, and may hold its locks for ever
 
 	mu      sync.Mutex // guards what follows
 	waiting []waiting
 	bytes   int // of waiting
 }
 
-// Open opens cache.db in dir for writing. A file that is not a bbolt
-// database any more is set aside, with a warning: it is only a cache.
+// Open opens cache.db in dir for writing. A file that is damaged, wherever in it,
+// is set aside, with a warning: it is only a cache.
 func Open(dir, name string) (*Cache, string, error) {
 	path := filepath.Join(dir, name)
-	open := func() (*bbolt.DB, error) {
-		return bbolt.Open(path, 0o644, &bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType})
+	c, err := openWhole(path, bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType})
+	if err == nil || !damaged(err) {
+		return c, "", err
 	}
-	var warning string
-	db, err := open()
-	if errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrChecksum) ||
-		errors.Is(err, berrors.ErrVersionMismatch) {
-		aside := path + ".broken"
-		if rerr := os.Rename(path, aside); rerr != nil {
-			return nil, "", fmt.Errorf("open cache %s: %w", path, err)
-		}
-		warning = fmt.Sprintf("%s was damaged and has been set aside as %s: finished work is taken from the plain files "+
-			"where they are complete", path, aside)
-		db, err = open()
+	aside := path + ".broken"
+	if rerr := os.Rename(path, aside); rerr != nil {
+		return nil, "", err
 	}
-	if err != nil {
-		return nil, "", fmt.Errorf("open cache %s: %w", path, err)
-	}
-	err = db.Update(func(tx *bbolt.Tx) error {
-		for _, b := range [][]byte{bucketEntries, bucketOutputs, bucketLatest} {
-			if _, err := tx.CreateBucketIfNotExists(b); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		db.Close()
-		return nil, "", fmt.Errorf("prepare cache %s: %w", path, err)
-	}
-	return &Cache{db: db}, warning, nil
+	warning := fmt.Sprintf("%s was damaged and has been set aside as %s: finished work is taken from the plain files "+
+		"where they are complete", path, aside)
+	c, err = openWhole(path, bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType})
+	return c, warning, err
 }
 
 // OpenReadOnly opens cache.db for reading only. It returns nil where there is no
-// cache, or where a running tfexp holds it: the plain files are then enough.
+// cache, where it is damaged, or where a running tfexp holds it: the plain files
+// are then enough.
 func OpenReadOnly(dir, name string) *Cache {
 	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: 50 * time.Millisecond, ReadOnly: true})
+	c, err := openWhole(path, bbolt.Options{Timeout: 50 * time.Millisecond, ReadOnly: true})
 	if err != nil {
 		return nil
 	}
-	c := &Cache{db: db}
-	// A database that was created but never prepared has no buckets.
-	if db.View(func(tx *bbolt.Tx) error {
-		if tx.Bucket(bucketEntries) == nil || tx.Bucket(bucketOutputs) == nil || tx.Bucket(bucketLatest) == nil {
-			return errors.New("empty")
+	return c
+}
+
+// openWhole opens a cache and reads what holds it together.
+func openWhole(path string, o bbolt.Options) (c *Cache, err error) {
+	if info, serr := os.Lstat(path); serr == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("open cache %s: %w: remove it", path, folder.ErrNotRegular)
+	}
+	c = new(Cache)
+	o.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
+		c.file, err = os.OpenFile(name, flag, mode)
+		return c.file, err
+	}
+	err = guard(func() (err error) {
+		if c.db, err = bbolt.Open(path, 0o644, &o); err != nil {
+			return err
 		}
-		return nil
-	}) != nil {
-		db.Close()
+		if !o.ReadOnly {
+			if err := c.db.Update(prepare); err != nil {
+				return err
+			}
+		}
+		return c.db.View(walk)
+	})
+	if err == nil {
+		return c, nil
+	}
+	switch {
+	case errors.Is(err, errPanic):
+		err = errors.Join(err, c.leave())
+	case c.db != nil:
+		err = errors.Join(err, c.db.Close())
+	}
+	return nil, fmt.Errorf("open cache %s: %w", path, err)
+}
+
+// leave closes the file of a database that has panicked: others can lock it then.
+// What the database had mapped into memory stays, and would keep the lock as well.
+func (c *Cache) leave() error {
+	if c.file == nil {
 		return nil
 	}
-	return c
+	if err := unlock(c.file); err != nil {
+		return err
+	}
+	if err := c.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// prepare makes the buckets.
+func prepare(tx *bbolt.Tx) error {
+	for _, b := range [][]byte{bucketEntries, bucketOutputs, bucketLatest} {
+		if _, err := tx.CreateBucketIfNotExists(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walk reads all keys, and touches all values. It finds pages that are not what
+// they should be and a file that has lost its end; it costs one look at each page.
+func walk(tx *bbolt.Tx) error {
+	for _, b := range [][]byte{bucketEntries, bucketOutputs, bucketLatest} {
+		bucket := tx.Bucket(b)
+		if bucket == nil {
+			return fmt.Errorf("%w: it has no bucket %s", errDamaged, b)
+		}
+		var last []byte
+		sum := byte(0)
+		err := bucket.ForEach(func(k, v []byte) error {
+			if bytes.Compare(k, last) <= 0 {
+				return fmt.Errorf("%w: the keys of bucket %s are not in order", errDamaged, b)
+			}
+			last = append(last[:0], k...)
+			if len(v) > 0 {
+				sum += v[len(v)-1]
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var (
+	errDamaged = errors.New("the file is damaged")
+	errPanic   = fmt.Errorf("%w: its pages are not what they should be", errDamaged)
+)
+
+// guard turns a panic of the database into an error, also one for memory behind
+// which there is no file any more.
+func guard(f func() error) (err error) {
+	was := debug.SetPanicOnFault(true)
+	defer func() {
+		debug.SetPanicOnFault(was)
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w (%.200v)", errPanic, p)
+		}
+	}()
+	return f()
+}
+
+// damaged reports whether an error is about the content of the file, not about
+// whether it can be read and locked.
+func damaged(err error) bool {
+	var number syscall.Errno
+	var path *fs.PathError
+	return !errors.Is(err, berrors.ErrTimeout) && !errors.As(err, &number) && !errors.As(err, &path) &&
+		!errors.Is(err, folder.ErrNotRegular)
 }
 
 // Close records the outputs that wait and closes the cache; it may be nil.
@@ -120,7 +212,11 @@ func (c *Cache) Close() error {
 	if c == nil {
 		return nil
 	}
-	return errors.Join(c.Flush(), c.db.Close())
+	err := c.Flush()
+	if c.lost {
+		return errors.Join(err, c.leave())
+	}
+	return errors.Join(err, c.db.Close())
 }
 
 // View runs f in one read transaction; f sees nothing in a nil cache.
@@ -145,13 +241,17 @@ func (v View) Has(hash string) bool {
 	return v.entries != nil && v.entries.Get([]byte(hash)) != nil
 }
 
-// Output returns a copy of an output.
+// Output returns a copy of an output. One that is not what was put in is not there.
 func (v View) Output(hash string) ([]byte, bool) {
 	if v.outputs == nil {
 		return nil, false
 	}
 	b := v.outputs.Get([]byte(hash))
 	if b == nil {
+		return nil, false
+	}
+	var e Entry
+	if json.Unmarshal(v.entries.Get([]byte(hash)), &e) != nil || e.Sum != nil && *e.Sum != crc32.ChecksumIEEE(b) {
 		return nil, false
 	}
 	return bytes.Clone(b), true
@@ -214,6 +314,10 @@ const (
 // Later is Put for outputs that need not be recorded at once: they wait for
 // others, so that all share a transaction.
 func (c *Cache) Later(k *Key, e Entry, output []byte, units ...string) error {
+	if output != nil {
+		sum := crc32.ChecksumIEEE(output)
+		e.Sum = &sum
+	}
 	raw, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("record %s: %w", e.Unit, err)
@@ -238,7 +342,7 @@ func (c *Cache) Flush() error {
 	if len(records) == 0 {
 		return nil
 	}
-	err := c.db.Update(func(tx *bbolt.Tx) error {
+	err := c.update(func(tx *bbolt.Tx) error {
 		entries, outputs, latest := tx.Bucket(bucketEntries), tx.Bucket(bucketOutputs), tx.Bucket(bucketLatest)
 		for _, r := range records {
 			if err := entries.Put(r.hash, r.raw); err != nil {
@@ -263,9 +367,16 @@ func (c *Cache) Flush() error {
 	return nil
 }
 
+// update runs a transaction that writes.
+func (c *Cache) update(f func(*bbolt.Tx) error) error {
+	err := guard(func() error { return c.db.Update(f) })
+	c.lost = c.lost || errors.Is(err, errPanic)
+	return err
+}
+
 // Forget removes outputs and their records.
 func (c *Cache) Forget(hashes []string) error {
-	err := c.db.Update(func(tx *bbolt.Tx) error {
+	err := c.update(func(tx *bbolt.Tx) error {
 		for _, h := range hashes {
 			if err := tx.Bucket(bucketOutputs).Delete([]byte(h)); err != nil {
 				return err

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -67,51 +66,4 @@ func TestLockNamesItsHolder(t *testing.T) {
 		t.Fatalf("after release: %v", err)
 	}
 	again.Release()
-}
-
-func TestCacheKeepsOutputsByKey(t *testing.T) {
-	dir := t.TempDir()
-	c, _, err := Open(dir, record.CacheFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := key("policy.quantum", "1s")
-	if err := c.Put(k, Entry{Stage: "execute", Unit: "cell a", Description: k.Description(), Created: time.Now()},
-		[]byte("out"), "family a"); err != nil {
-		t.Fatal(err)
-	}
-	c.Close()
-	r := OpenReadOnly(dir, record.CacheFile)
-	defer r.Close()
-	r.View(func(v View) {
-		if out, ok := v.Output(k.Hash()); !ok || string(out) != "out" {
-			t.Errorf("output = %q, %v", out, ok)
-		}
-		if v.Has(key("policy.quantum", "2s").Hash()) {
-			t.Error("an output under another key was found")
-		}
-		if e, ok := v.Last("family a"); !ok || e.Description != k.Description() {
-			t.Errorf("newest of the family = %+v, %v", e, ok)
-		}
-	})
-}
-
-// A damaged cache is set aside, never in the way.
-func TestCacheDamaged(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, record.CacheFile)
-	if err := os.WriteFile(path, []byte(strings.Repeat("not a database ", 4096)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	c, warning, err := Open(dir, record.CacheFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Close()
-	if warning == "" {
-		t.Error("no warning")
-	}
-	if _, err := os.Stat(path + ".broken"); err != nil {
-		t.Error(err)
-	}
 }

@@ -77,15 +77,98 @@ func Comparisons(e *record.Experiment) []record.ComparisonRow {
 			continue
 		}
 		for _, base := range variants {
-			if base.Policy == c.Baseline {
-				rows = append(rows, compareWith(base, variants, m, c.Level)...)
+			switch {
+			case c.Baseline != "" && base.Policy != c.Baseline || !base.at(c.At):
+			case c.At == nil:
+				rows = append(rows, compareWith(base, candidates(base, variants), m, c.Level)...)
+			default:
+				rows = append(rows, compareWith(base, elsewhere(base, variants, c.At), m, c.Level)...)
 			}
 		}
 	}
 	return rows
 }
 
-// compareWith compares a baseline with all candidates on its workload and hardware.
+// value is that of an axis of a variant, or its hardware or workload; false for an axis that it does not read.
+func (v *Variant) value(axis string) (string, bool) {
+	switch axis {
+	case "hardware":
+		return v.Hardware, true
+	case "workload":
+		return v.Workload, true
+	}
+	for _, a := range v.Axes {
+		if a.Name == axis {
+			return a.Value, true
+		}
+	}
+	return "", false
+}
+
+// Meets reports whether a variant is at some values of axes, of hardware, workload and policy; one that does not read an
+// axis is at all of its values.
+func (v *Variant) Meets(at []record.Setting) bool {
+	for _, s := range at {
+		is, ok := v.value(s.Name)
+		if s.Name == "policy" {
+			is, ok = v.Policy, true
+		}
+		if ok && is != s.Value {
+			return false
+		}
+	}
+	return true
+}
+
+// at reports whether a variant is at some values of axes.
+func (v *Variant) at(values []record.Setting) bool {
+	for _, s := range values {
+		if is, ok := v.value(s.Name); !ok || is != s.Value {
+			return false
+		}
+	}
+	return true
+}
+
+// labelFrom is the label of a variant as another sees it: with its hardware and its workload, where these are others.
+func (v *Variant) labelFrom(o Variant) string {
+	label := v.Label
+	if v.Hardware != o.Hardware {
+		label += " on " + v.Hardware
+	}
+	if v.Workload != o.Workload {
+		label += " of " + v.Workload
+	}
+	return label
+}
+
+// candidates are the variants of other policies that a baseline is compared with.
+func candidates(base Variant, variants []Variant) []Variant {
+	return slices.DeleteFunc(slices.Clone(variants), func(v Variant) bool {
+		return v.Policy == base.Policy || v.Workload != base.Workload || v.Hardware != base.Hardware || !agree(base.Axes, v.Axes)
+	})
+}
+
+// elsewhere are the variants of the same policy that differ from a baseline in some axes, and in nothing else.
+func elsewhere(base Variant, variants []Variant, axes []record.Setting) []Variant {
+	named := func(axis string) bool {
+		return slices.ContainsFunc(axes, func(s record.Setting) bool { return s.Name == axis })
+	}
+	return slices.DeleteFunc(slices.Clone(variants), func(v Variant) bool {
+		if v.Policy != base.Policy || v.at(axes) || !named("hardware") && v.Hardware != base.Hardware ||
+			!named("workload") && v.Workload != base.Workload {
+			return true
+		}
+		for _, s := range base.Axes {
+			if value, ok := v.value(s.Name); ok && value != s.Value && !named(s.Name) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// compareWith compares a baseline with its candidates.
 func compareWith(base Variant, variants []Variant, m measure.Metric, level float64) []record.ComparisonRow {
 	if !(level > 0 && level < 1) {
 		level = DefaultLevel
@@ -93,15 +176,11 @@ func compareWith(base Variant, variants []Variant, m measure.Metric, level float
 	var rows []record.ComparisonRow
 	var p []float64
 	for _, v := range variants {
-		if v.Policy == base.Policy || v.Workload != base.Workload || v.Hardware != base.Hardware ||
-			!agree(base.Axes, v.Axes) {
-			continue
-		}
 		b, c := pairs(base, v, m)
 		stream := strings.Join([]string{"compare", m.Name, v.Workload, v.Hardware, base.Label, v.Label}, "/")
 		r := stats.ComparePairs(b, c, level, stream)
 		rows = append(rows, record.ComparisonRow{
-			Metric: m.Name, Workload: v.Workload, Hardware: v.Hardware, Baseline: base.Label, Candidate: v.Label,
+			Metric: m.Name, Workload: v.Workload, Hardware: v.Hardware, Baseline: base.labelFrom(v), Candidate: v.Label,
 			BaselinePolicy: base.Policy, CandidatePolicy: v.Policy, BaselineAxes: base.Axes, CandidateAxes: v.Axes,
 			Pairs: r.Pairs, BaselineMean: r.BaselineMean, CandidateMean: r.CandidateMean,
 			// The metrics are never below 0, so neither is a ratio of their means.

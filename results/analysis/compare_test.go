@@ -76,6 +76,33 @@ func TestComparisons(t *testing.T) {
 	}
 }
 
+// TestComparisonsOfValues: values of an axis, and hardware, are compared under one policy where all else is alike.
+func TestComparisonsOfValues(t *testing.T) {
+	e := &record.Experiment{}
+	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Level: 0.95, At: []record.Setting{{Name: "servers", Value: "1"}}}}
+	for _, load := range []string{"0.5", "0.9"} {
+		variant(e, "w", "fcfs", axis("servers", "1", "load", load), 4, 5, 6, 5)
+		variant(e, "w", "fcfs", axis("servers", "2", "load", load), 2, 3, 4, 3.1)
+		variant(e, "w", "fcfs", axis("servers", "4", "load", load), 5, 4, 7, 4.5)
+		variant(e, "w", "rr", axis("servers", "2", "load", load), 1, 2, 3, 2)
+	}
+	variant(e, "v", "fcfs", axis("servers", "2", "load", "0.5"), 1, 2, 3, 4) // another workload
+	want := []string{
+		"w: fcfs servers=2 load=0.5 / fcfs servers=1 load=0.5: better",
+		"w: fcfs servers=4 load=0.5 / fcfs servers=1 load=0.5: no difference detected",
+		"w: fcfs servers=2 load=0.9 / fcfs servers=1 load=0.9: better",
+		"w: fcfs servers=4 load=0.9 / fcfs servers=1 load=0.9: no difference detected",
+	}
+	if d := cmp.Diff(want, names(analysis.Comparisons(e))); d != "" {
+		t.Error(d)
+	}
+	e.Plan.Compares[0].At = []record.Setting{{Name: "workload", Value: "v"}}
+	want = []string{"w: fcfs servers=2 load=0.5 / fcfs servers=2 load=0.5 of v: no difference detected"}
+	if d := cmp.Diff(want, names(analysis.Comparisons(e))); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestPairsThatCount(t *testing.T) {
 	e := &record.Experiment{}
 	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting_s", Baseline: "fcfs"}}

@@ -64,5 +64,6 @@ func WriteTables(dir string) error {
 // writeTrials writes trials.csv and tunings.csv.
 func writeTrials(e *record.Experiment) error {
 	trials, tunings := tuning.Rows(e)
+	tuning.Rank(e, tunings)
 	return record.WriteTrials(e.Dir, trials, tunings)
 }

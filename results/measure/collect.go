@@ -86,6 +86,7 @@ type Collector struct {
 	lastEnd  table.Micros
 
 	preemptions, resizes int
+	reconfigurations     int
 	overheads            map[int]float64 // of resizes, in seconds, by job
 	finals               map[int]Final   // by job
 	money                map[int]Money   // by job
@@ -149,7 +150,12 @@ func (c *Collector) Event(e scheduler.Event) {
 		c.resizes++
 	case scheduler.Pause:
 		c.preemptions++
-	case scheduler.Retry, scheduler.Revoke:
+	case scheduler.Reconfigure:
+		a.partial = true // other settings are not those of an estimate
+		if ran {
+			c.reconfigurations++
+		}
+	case scheduler.Retry, scheduler.Revoke, scheduler.Move:
 		a.partial = true // its service time is not that of one run
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		if e.Kind == scheduler.Stop && !ran {
@@ -210,6 +216,7 @@ func (c *Collector) Outcome(job int) Outcome {
 	c.addLosses(job, &r)
 	final := c.final(job)
 	r.FinalAccuracy, r.FinalLoss, r.Money = final.Accuracy, final.Loss, c.paid(job)
+	r.Lateness = c.lateness(job)
 	if s, ok := c.overheads[job]; ok {
 		r.ResizeOverhead = s
 	}
@@ -230,6 +237,12 @@ func (c *Collector) Outcome(job int) Outcome {
 		service += c.last - table.ToMicros(state.Since)
 	}
 	r.Service = service.Seconds()
+	r.Budget, r.BudgetUsed, r.Scoring = math.NaN(), math.NaN(), math.NaN()
+	if j.Budget != nil {
+		r.Budget = j.Budget.Seconds()
+		r.BudgetUsed = min(r.Budget, r.Service)
+		r.Scoring = r.Service - r.BudgetUsed
+	}
 	r.Waiting = max(0, until-arrival-service).Seconds()
 	if a.service > 0 {
 		r.ThreadsMean = float64(a.coreTime) / float64(a.service)

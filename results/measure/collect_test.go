@@ -38,7 +38,9 @@ func collect(s measure.Setup, events []scheduler.Event) *measure.Collector {
 }
 
 func TestRowsByHand(t *testing.T) {
-	c := collect(twoJobs())
+	setup, events := twoJobs()
+	setup.Jobs[0].Deadline = 4 * time.Second
+	c := collect(setup, events)
 	c.SetFinal(0, measure.Unreported.Then(0.5, 0.75).Then(0.25, math.NaN()))
 	c.SetMoney(0, measure.Money{Cost: 1.5, Revocations: math.NaN()})
 	c.SetMoney(1, measure.Money{Cost: 0.25, Revocations: 2})
@@ -49,7 +51,8 @@ func TestRowsByHand(t *testing.T) {
 			Slowdown: 1.25, BoundedSlowdown: 1, Resource: "cpu", ThreadsRequested: 2, ThreadsMean: 2, Preemptions: 1,
 			State: "finished", Predicted: 5, PredictionErrorPct: 25, ResizeOverhead: -1,
 			FinalAccuracy: 0.75, FinalLoss: 0.25, Money: measure.Money{Cost: 1.5, Revocations: math.NaN()},
-			LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN(),
+			LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN(), Lateness: 1,
+			Budget: math.NaN(), BudgetUsed: math.NaN(), Scoring: math.NaN(),
 		},
 		{
 			Job: "b-1", Class: "b",
@@ -57,7 +60,8 @@ func TestRowsByHand(t *testing.T) {
 			Slowdown: 2, BoundedSlowdown: 1, Resource: "cpu", ThreadsRequested: 1, ThreadsMean: 1,
 			State: "finished", Predicted: 0.5, PredictionErrorPct: -50, ResizeOverhead: -1,
 			FinalAccuracy: math.NaN(), FinalLoss: math.NaN(), Money: measure.Money{Cost: 0.25, Revocations: 2},
-			LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN(),
+			LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN(), Lateness: math.NaN(),
+			Budget: math.NaN(), BudgetUsed: math.NaN(), Scoring: math.NaN(),
 		},
 	}
 	if d := cmp.Diff(want, []measure.Outcome{c.Outcome(0), c.Outcome(1)}, cmpopts.EquateNaNs()); d != "" {
@@ -70,7 +74,9 @@ func TestRowsByHand(t *testing.T) {
 		"preemptions": 1, "resizes": 0, "mean_bounded_slowdown": 1, "final_accuracy": 0.75, "final_loss": 0.25, "cost_usd": 1.75, "revocations": 2,
 		"gpu_utilization": math.NaN(), // there are no GPUs
 		// All nodes stand.
-		"lost_work_s": math.NaN(), "checkpoint_s": math.NaN(),
+		"lost_work_s": math.NaN(), "checkpoint_s": math.NaN(), "reconfigurations": 0,
+		// The first job was to be done after 4 s.
+		"missed_deadlines": 1, "lateness_s": 1,
 	}
 	values, all := c.Metrics(), measure.AllMetrics()
 	if len(all) != len(wantMetrics) {

@@ -31,6 +31,12 @@ type Outcome struct {
 	// RestoreTime the time spent in writing and reading checkpoints, in seconds. NaN
 	// where there are no losses or checkpoints.
 	LostWork, CheckpointTime, RestoreTime float64
+	// Lateness is finish − deadline, below 0 for a job that was early. NaN for one
+	// without a deadline, or that did not finish.
+	Lateness float64
+	// Budget is how long the job may train, BudgetUsed how much of that it did, and
+	// Scoring the service time after its budget, in seconds. NaN without a budget.
+	Budget, BudgetUsed, Scoring float64
 	// FinalAccuracy and FinalLoss are the last that its program reported; NaN: none.
 	FinalAccuracy, FinalLoss float64
 	// Money is what its servers cost.

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
@@ -20,8 +21,10 @@ type Server struct {
 	Revoked bool
 	// Job is the number of the only job that ran on it; -1 when there was none, or
 	// several.
-	Job  int
-	jobs int
+	Job int
+	// Roles are those of the parts that ran on it, each once.
+	Roles []string
+	jobs  int
 	// Price is what it cost at its end in dollars an hour, Cost in dollars altogether.
 	Price, Cost float64
 }
@@ -29,9 +32,10 @@ type Server struct {
 // rented is what a collector knows of servers, and of what losses cost jobs.
 type rented struct {
 	servers []Server
-	now     []int         // by node, its present server; -1 without
-	bills   []bill        // by job; nil where no node comes and goes
-	lost    map[int]*toll // by job
+	now     []int           // by node, its present server; -1 without
+	taken   []time.Duration // by node, when its last server was taken away; Never before
+	bills   []bill          // by job; nil where no node comes and goes
+	lost    map[int]*toll   // by job
 }
 
 // bill is what a job holds, and what it has cost.
@@ -55,6 +59,7 @@ func newRented(s *Setup) rented {
 	for i := range r.now {
 		r.now[i] = -1
 	}
+	r.taken = slices.Repeat([]time.Duration{scheduler.Never}, len(r.now))
 	return r
 }
 
@@ -88,6 +93,9 @@ func (c *Collector) node(e *scheduler.Event) {
 		s.Warned = e.At
 	case scheduler.NodeEnd:
 		s.Down, s.Revoked = e.At, e.Revoked
+		if e.Revoked {
+			r.taken[e.Node] = e.At
+		}
 		if t := c.setup.Terms[e.Node]; t != nil {
 			price := t.PriceIn(s.Market)
 			s.Price = price.At(e.At)
@@ -113,6 +121,9 @@ func (c *Collector) hold(e *scheduler.Event) {
 		return
 	}
 	b := &r.bills[e.Job]
+	if e.Kind == scheduler.ResizeJob && e.Layout != nil {
+		c.withoutParts(e, b)
+	}
 	c.eachNode(b.cores, b.gpus, func(v int, share float64) {
 		if t := c.setup.Terms[v]; t != nil {
 			kind := t.Market
@@ -123,30 +134,64 @@ func (c *Collector) hold(e *scheduler.Event) {
 		}
 	})
 	b.cores, b.gpus, b.since = e.Cores, e.GPUs, e.At
-	if e.Kind == scheduler.Start {
-		c.eachNode(e.Cores, nil, func(v int, _ float64) {
-			if i := r.now[v]; i >= 0 {
-				s := &r.servers[i]
-				if s.jobs++; s.jobs == 1 || s.Job == e.Job {
-					s.Job = e.Job
-				} else {
-					s.Job = -1
-				}
-			}
-		})
+	if e.Kind == scheduler.Start || e.Kind == scheduler.ResizeJob && e.Layout != nil {
+		c.settle(e)
 	}
+}
+
+// settle notes on which servers a job is, and in which roles.
+func (c *Collector) settle(e *scheduler.Event) {
+	r := &c.rented
+	c.eachNode(e.Cores, nil, func(v int, _ float64) {
+		i := r.now[v]
+		if i < 0 {
+			return
+		}
+		s := &r.servers[i]
+		if s.jobs == 0 || s.Job == e.Job {
+			s.Job = e.Job
+		} else {
+			s.Job = -1
+		}
+		s.jobs++
+		if e.Layout == nil {
+			return
+		}
+		for _, p := range e.Layout.Parts {
+			if p.Node == v && p.Role != "" && !slices.Contains(s.Roles, p.Role) {
+				s.Roles = append(s.Roles, p.Role)
+			}
+		}
+	})
+}
+
+// withoutParts counts the servers that a job has lost and goes on without.
+func (c *Collector) withoutParts(e *scheduler.Event, b *bill) {
+	held := map[int]bool{}
+	c.eachNode(e.Cores, e.GPUs, func(v int, _ float64) { held[v] = true })
+	c.eachNode(b.cores, b.gpus, func(v int, _ float64) {
+		if !held[v] && c.rented.taken[v] == e.At {
+			c.toll(e.Job).revocations++
+		}
+	})
+}
+
+// toll is what losses have cost a job.
+func (c *Collector) toll(job int) *toll {
+	if c.rented.lost == nil {
+		c.rented.lost = map[int]*toll{}
+	}
+	t := c.rented.lost[job]
+	if t == nil {
+		t = &toll{}
+		c.rented.lost[job] = t
+	}
+	return t
 }
 
 // pay adds what an attempt cost a job.
 func (c *Collector) pay(e *scheduler.Event, a *scheduler.Attempt) {
-	if c.rented.lost == nil {
-		c.rented.lost = map[int]*toll{}
-	}
-	t := c.rented.lost[e.Job]
-	if t == nil {
-		t = &toll{}
-		c.rented.lost[e.Job] = t
-	}
+	t := c.toll(e.Job)
 	if e.Kind == scheduler.Revoke {
 		t.revocations++
 		t.lost += a.Lost()

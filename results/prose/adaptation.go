@@ -4,38 +4,73 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
 )
 
 // Adaptation says what an adaptation block came to.
 type Adaptation struct {
-	Name    string
-	Table   Table
-	Answers []string
+	Name string
+	// Ranks and Regrets have a row for each controller; Scenarios has one for each
+	// scenario: what all sequences of decisions come to there. Real has a row for each
+	// controller that decided in real training, and scenario.
+	Ranks, Regrets, Scenarios, Real Table
+	Answers                         []string
 }
 
-// bestConstant is the kind of the controller that others have to beat.
-const bestConstant = "best_constant"
+// The kinds of controllers that agents are compared with.
+const (
+	bestConstant  = "best_constant"
+	bestElsewhere = "best_elsewhere"
+	agentKind     = "agent"
+)
 
-// Adaptations puts the rankings of controllers that deepen networks into words,
-// a block each.
-func Adaptations(rows []record.RankingRow) []Adaptation {
+// adaptationLevel is that of the intervals.
+const adaptationLevel = 0.95
+
+// Adaptations puts the tables of controllers that deepen networks into words, a
+// block each.
+func Adaptations(all record.Adaptations) []Adaptation {
 	var out []Adaptation
-	for _, name := range column(rows, func(r record.RankingRow) string { return r.Adaptation }) {
-		var own []record.RankingRow
-		for _, r := range rows {
+	for _, name := range column(slices.Concat(all.Ranking, all.RealRanking), func(r record.RankingRow) string { return r.Adaptation }) {
+		b := block{name: name}
+		for _, r := range all.RealRanking {
 			if r.Adaptation == name {
-				own = append(own, r)
+				b.real = append(b.real, r)
 			}
 		}
-		out = append(out, adaptation(name, own))
+		for _, r := range all.Ranking {
+			if r.Adaptation == name {
+				b.rows = append(b.rows, r)
+			}
+		}
+		for _, r := range all.Sequences {
+			if r.Adaptation == name {
+				b.sequences = append(b.sequences, r)
+			}
+		}
+		for _, r := range all.Choices {
+			if r.Adaptation == name && r.Decision == 1 {
+				b.plays = append(b.plays, r)
+			}
+		}
+		b.scenarios = column(b.rows, func(r record.RankingRow) string { return r.Scenario })
+		b.controllers = column(b.rows, func(r record.RankingRow) string { return r.Controller })
+		a := Adaptation{Name: name, Scenarios: b.scenarioTable(), Answers: b.answers()}
+		a.Ranks, a.Regrets = b.tables()
+		a.Real = b.realTable()
+		if text := b.fidelity(); text != "" {
+			a.Answers = append(a.Answers, text)
+		}
+		out = append(out, a)
 	}
 	return out
 }
 
 // column lists the different values of a column, in their order.
-func column(rows []record.RankingRow, of func(record.RankingRow) string) []string {
+func column[T any](rows []T, of func(T) string) []string {
 	var out []string
 	for _, r := range rows {
 		if v := of(r); !slices.Contains(out, v) {
@@ -45,97 +80,311 @@ func column(rows []record.RankingRow, of func(record.RankingRow) string) []strin
 	return out
 }
 
-func adaptation(name string, rows []record.RankingRow) Adaptation {
-	a := Adaptation{Name: name, Table: Table{Left: 1, Header: []string{"controller"}}}
-	scenarios := column(rows, func(r record.RankingRow) string { return r.Scenario })
-	controllers := column(rows, func(r record.RankingRow) string { return r.Controller })
-	for _, s := range scenarios {
-		a.Table.Header = append(a.Table.Header, s+": rank", "accuracy", "regret")
-	}
-	a.Table.Header = append(a.Table.Header, "mean regret", "runs")
-	regret := map[string]float64{}
-	for _, c := range controllers {
-		line := []string{c}
-		sum, runs, n := 0.0, 0.0, 0
-		for _, r := range rows {
-			if r.Controller != c {
-				continue
-			}
-			line = append(line, fmt.Sprintf("%g", r.Rank), fmt.Sprintf("%.4f", r.Accuracy), regretText(r))
-			sum, runs, n = sum+r.Regret, runs+r.Runs, n+1
-		}
-		regret[c] = sum / float64(n)
-		line = append(line, fmt.Sprintf("%.4f", regret[c]), fmt.Sprintf("%.3g", runs/float64(n)))
-		a.Table.Rows = append(a.Table.Rows, line)
-	}
-	a.Answers = constants(rows, controllers, regret)
-	return a
+// block has the rows of one adaptation block.
+type block struct {
+	name                   string
+	rows, real             []record.RankingRow // on tables, and in real training
+	sequences              []record.SequenceRow
+	plays                  []record.ChoiceRow // the first decision of each training
+	scenarios, controllers []string
 }
 
-// regretText is the mean regret with its interval: "0.0013 (0.0000 to 0.0040)".
-func regretText(r record.RankingRow) string {
-	text := fmt.Sprintf("%.4f", r.Regret)
-	if !math.IsNaN(r.RegretLow) && !math.IsNaN(r.RegretHigh) {
-		text += fmt.Sprintf(" (%.4f to %.4f)", r.RegretLow, r.RegretHigh)
+// row finds what a controller came to in a scenario; nil if it was not there.
+func (b *block) row(controller, scenario string) *record.RankingRow {
+	i := slices.IndexFunc(b.rows, func(r record.RankingRow) bool {
+		return r.Controller == controller && r.Scenario == scenario
+	})
+	if i < 0 {
+		return nil
+	}
+	return &b.rows[i]
+}
+
+// of returns the first row of a controller.
+func (b *block) of(controller string) *record.RankingRow {
+	return &b.rows[slices.IndexFunc(b.rows, func(r record.RankingRow) bool { return r.Controller == controller })]
+}
+
+// tables have the controllers in all scenarios: their ranks, and their accuracies and
+// regrets.
+func (b *block) tables() (ranks, regrets Table) {
+	ranks = Table{Left: 1, Header: []string{"controller"}}
+	regrets = Table{Left: 1, Header: []string{"controller"}}
+	for _, s := range b.scenarios {
+		ranks.Header = append(ranks.Header, s+": rank")
+		regrets.Header = append(regrets.Header, s+": accuracy", "regret")
+	}
+	ranks.Header = append(ranks.Header, "mean regret", "runs")
+	for _, c := range b.controllers {
+		rank, regret := []string{c}, []string{c}
+		runs, n := 0.0, 0.0
+		for _, s := range b.scenarios {
+			r := b.row(c, s)
+			if r == nil {
+				rank, regret = append(rank, "–"), append(regret, "–", "–")
+				continue
+			}
+			rank = append(rank, fmt.Sprintf("%g", r.Rank))
+			regret = append(regret, fmt.Sprintf("%.4f", r.Accuracy), regretText(interval(r)))
+			runs, n = runs+r.Runs, n+1
+		}
+		ranks.Rows = append(ranks.Rows, append(rank, regretText(b.regret(c)), fmt.Sprintf("%.3g", runs/n)))
+		regrets.Rows = append(regrets.Rows, regret)
+	}
+	return ranks, regrets
+}
+
+// realTable has the controllers that decided in real training.
+func (b *block) realTable() Table {
+	t := Table{Left: 2, Header: []string{
+		"controller", "scenario", "sequence", "trainings", "accuracy", "same in the table", "difference", "rank", "regret", "runs",
+	}}
+	for i := range b.real {
+		r := &b.real[i]
+		rank := "–"
+		if stats.Finite(r.Rank) {
+			rank = fmt.Sprintf("%g", r.Rank)
+		}
+		difference, regret := "–", "–"
+		if stats.Finite(r.Fidelity) {
+			difference = fmt.Sprintf("%+.4f", r.Fidelity)
+		}
+		if stats.Finite(r.Regret) {
+			regret = regretText(interval(r))
+		}
+		t.Rows = append(t.Rows, []string{r.Controller, r.Scenario, r.Sequence, fmt.Sprint(r.Seeds), fmt.Sprintf("%.4f", r.Accuracy),
+			known(r.Recorded), difference, rank, regret, fmt.Sprintf("%.3g", r.Runs)})
+	}
+	return t
+}
+
+// fidelity says how far real trainings come from the table; "" without both.
+func (b *block) fidelity() string {
+	var differences []float64
+	size := 0.0
+	for _, r := range b.real {
+		if stats.Finite(r.Fidelity) {
+			differences = append(differences, r.Fidelity)
+			size += math.Abs(r.Fidelity)
+		}
+	}
+	if len(differences) == 0 {
+		return ""
+	}
+	i := stats.MeanInterval(differences, adaptationLevel)
+	text := fmt.Sprintf("%+.4f", i.Mean)
+	if stats.Finite(i.Low) && stats.Finite(i.High) {
+		text += fmt.Sprintf(" (%+.4f to %+.4f)", i.Low, i.High)
+	}
+	return fmt.Sprintf("Where controllers decided in real training, accuracies differ by %.4f from those of the same sequences in "+
+		"the table, regardless of the sign; with it by %s on average.", size/float64(len(differences)), text)
+}
+
+// scenarioTable says what all sequences come to.
+func (b *block) scenarioTable() Table {
+	t := Table{Left: 1, Header: []string{
+		"scenario", "sequences", "best accuracy", "sequence", "mean accuracy", "never deepened", "rank", "second best: regret",
+		"decisions explain", "noise", "regret by noise",
+	}}
+	for _, s := range b.scenarios {
+		all, nothing := b.every(s)
+		if len(all) == 0 {
+			continue
+		}
+		sum := 0.0
+		for _, r := range all {
+			sum += r.Accuracy
+		}
+		f := factorial(all)
+		explained := "–"
+		if stats.Finite(f.MainR2) {
+			explained = fmt.Sprintf("%.0f%%", 100*f.MainR2)
+		}
+		never, rank := fmt.Sprintf("%.4f", all[nothing].Accuracy), fmt.Sprint(all[nothing].Rank)
+		slices.SortStableFunc(all, func(a, b record.SequenceRow) int { return a.Rank - b.Rank })
+		second := "–"
+		if len(all) > 1 {
+			second = fmt.Sprintf("%.4f", all[1].Regret)
+		}
+		t.Rows = append(t.Rows, []string{s, fmt.Sprint(len(all)), fmt.Sprintf("%.4f", all[0].Accuracy), all[0].Sequence,
+			fmt.Sprintf("%.4f", sum/float64(len(all))), never, rank, second, explained, known(f.Noise), known(f.Regret)})
+	}
+	return t
+}
+
+// known writes a number that may be unknown.
+func known(v float64) string {
+	if !stats.Finite(v) {
+		return "–"
+	}
+	return fmt.Sprintf("%.4f", v)
+}
+
+// every lists the sequences of a scenario in their order, and the place of the one that
+// does nothing at each decision: the last.
+func (b *block) every(scenario string) (all []record.SequenceRow, nothing int) {
+	for _, r := range b.sequences {
+		if r.Scenario == scenario {
+			all = append(all, r)
+		}
+	}
+	return all, len(all) - 1
+}
+
+// factorial analyses the sequences of a scenario: all combinations of actions.
+func factorial(all []record.SequenceRow) stats.Factorial {
+	var values []float64
+	for _, r := range all {
+		values = append(values, r.Accuracy)
+	}
+	decisions := len(all[0].Actions)
+	actions := int(math.Round(math.Pow(float64(len(all)), 1/float64(decisions))))
+	return stats.NewFactorial(values, actions, decisions)
+}
+
+// noise says how much of the regret is that of single trainings; "" where it is not
+// known of all scenarios.
+func (b *block) noise() string {
+	sum, low, high := 0.0, math.Inf(1), 0.0
+	for _, s := range b.scenarios {
+		all, _ := b.every(s)
+		if len(all) == 0 {
+			return ""
+		}
+		f := factorial(all)
+		if !(f.Regret > 0) {
+			return ""
+		}
+		sum, low, high = sum+f.Regret/float64(len(b.scenarios)), min(low, f.Noise), max(high, f.Noise)
+	}
+	return fmt.Sprintf("What single decisions and pairs of them do not explain varies by %.4f to %.4f (standard deviation) from "+
+		"sequence to sequence. If that is noise, then even who knew what every sequence comes to on average would have a mean "+
+		"regret of about %.4f here: below that, a controller has seen these very trainings.", low, high, sum)
+}
+
+// interval is the mean regret of a row with its interval.
+func interval(r *record.RankingRow) stats.Interval {
+	return stats.Interval{Mean: r.Regret, Low: r.RegretLow, High: r.RegretHigh}
+}
+
+// regret is the mean regret of a controller over all scenarios, with an interval
+// over its seeds.
+func (b *block) regret(controller string) stats.Interval {
+	sums, counts := map[int]float64{}, map[int]float64{}
+	best := map[string]float64{}
+	for _, r := range b.sequences {
+		best[r.Scenario] = max(best[r.Scenario], r.Accuracy)
+	}
+	var seeds []int
+	for _, p := range b.plays {
+		if p.Controller != controller {
+			continue
+		}
+		if !slices.Contains(seeds, p.Seed) {
+			seeds = append(seeds, p.Seed)
+		}
+		sums[p.Seed] += math.Max(0, best[p.Scenario]-p.Accuracy)
+		counts[p.Seed]++
+	}
+	var means []float64
+	for _, seed := range seeds {
+		means = append(means, sums[seed]/counts[seed])
+	}
+	i := stats.MeanInterval(means, adaptationLevel)
+	if stats.Finite(i.Low) {
+		i.Low = math.Max(0, i.Low)
+	}
+	return i
+}
+
+// regretText is a mean regret with its interval: "0.0013 (0.0000–0.0040)".
+func regretText(i stats.Interval) string {
+	text := fmt.Sprintf("%.4f", i.Mean)
+	if stats.Finite(i.Low) && stats.Finite(i.High) {
+		dash := "–"
+		if i.Low < 0 {
+			dash = " to "
+		}
+		text += fmt.Sprintf(" (%.4f%s%.4f)", i.Low, dash, i.High)
 	}
 	return text
 }
 
-// constants compares each agent with the best constant answers: the one that is
-// best over all scenarios, which nobody can know before, and the one that is best
-// over the others.
-func constants(rows []record.RankingRow, controllers []string, regret map[string]float64) []string {
+// answers compares each agent with the best constant answers: the one that is
+// best over all scenarios, which nobody can know before, and, for agents that have
+// not learned where they decide, the one that is best over the others.
+func (b *block) answers() []string {
 	byKind := func(kind string) string {
-		i := slices.IndexFunc(rows, func(r record.RankingRow) bool { return r.Kind == kind })
+		i := slices.IndexFunc(b.rows, func(r record.RankingRow) bool {
+			return r.Kind == kind && (kind == bestConstant || !r.Knew)
+		})
 		if i < 0 {
 			return ""
 		}
-		return rows[i].Controller
+		return b.rows[i].Controller
 	}
-	best, elsewhere := byKind(bestConstant), byKind("best_elsewhere")
+	best, elsewhere := byKind(bestConstant), byKind(bestElsewhere)
 	var out []string
-	for _, c := range controllers {
-		i := slices.IndexFunc(rows, func(r record.RankingRow) bool { return r.Controller == c })
-		if rows[i].Kind != "agent" {
+	for _, c := range b.controllers {
+		if b.of(c).Kind != agentKind {
 			continue
 		}
 		if best != "" {
-			if worse := scenariosWhere(rows, c, best); len(worse) > 0 {
-				out = append(out, fmt.Sprintf("The best constant answer (%s) is as good as the agent %s, or better, in %s: mean regret "+
-					"over all scenarios %.4f against %.4f of the agent.", rows[slices.IndexFunc(rows,
-					func(r record.RankingRow) bool { return r.Controller == best })].Sequence, c, and(worse), regret[best], regret[c]))
-			} else {
-				out = append(out, fmt.Sprintf("The agent %s beats the best constant answer in every scenario: mean regret %.4f "+
-					"against %.4f.", c, regret[c], regret[best]))
-			}
+			out = append(out, b.against(c, best, fmt.Sprintf("the best constant answer (%s)", b.of(best).Sequence)))
 		}
-		if elsewhere != "" && !rows[i].Knew {
-			verdict := "beats"
-			if regret[c] >= regret[elsewhere] {
-				verdict = "does not beat"
-			}
-			out = append(out, fmt.Sprintf("In scenarios that it has never seen, the agent %s %s the constant answer that is best in "+
-				"the other scenarios: mean regret %.4f against %.4f.", c, verdict, regret[c], regret[elsewhere]))
+		if elsewhere != "" && !b.of(c).Knew {
+			out = append(out, b.against(c, elsewhere, "the constant answer that is best in the other scenarios"))
 		}
+	}
+	if text := b.noise(); text != "" && len(out) > 0 {
+		out = append(out, text)
 	}
 	return out
 }
 
-// scenariosWhere lists those in which a controller has no less regret than
-// another one.
-func scenariosWhere(rows []record.RankingRow, controller, other string) []string {
-	var out []string
-	for _, r := range rows {
-		if r.Controller != controller {
+// against says whether an agent beats a constant answer, and in which scenarios that
+// is better, as good, or worse: by whether its regret lies below, in or above the
+// interval of the agent's regret over the seeds. Without intervals the means decide.
+func (b *block) against(agent, constant, named string) string {
+	var better, same, worse []string
+	const rounding = 1e-9
+	for _, s := range b.scenarios {
+		a, k := b.row(agent, s), b.row(constant, s)
+		if a == nil || k == nil {
 			continue
 		}
-		for _, o := range rows {
-			if o.Controller == other && o.Scenario == r.Scenario && r.Regret >= o.Regret-1e-9 {
-				out = append(out, r.Scenario)
-			}
+		low, high := a.RegretLow, a.RegretHigh
+		if math.IsNaN(low) || math.IsNaN(high) {
+			low, high = a.Regret, a.Regret
+		}
+		switch {
+		case k.Regret < low-rounding:
+			better = append(better, s)
+		case k.Regret > high+rounding:
+			worse = append(worse, s)
+		default:
+			same = append(same, s)
 		}
 	}
-	return out
+	k, a := b.regret(constant), b.regret(agent)
+	verdict := "does not beat " + named
+	if a.Mean < k.Mean-rounding {
+		verdict = "beats " + named
+		if stats.Finite(a.High) && a.High >= k.Mean {
+			verdict += " on average, but not beyond what its seeds explain"
+		}
+	}
+	var parts []string
+	for _, p := range []struct {
+		verdict string
+		where   []string
+	}{{"better", better}, {"as good, as far as the seeds tell,", same}, {"worse", worse}} {
+		if len(p.where) > 0 {
+			parts = append(parts, p.verdict+" in "+and(p.where))
+		}
+	}
+	return fmt.Sprintf("The agent %s %s: its mean regret is %s, that of the constant answer %.4f. The constant answer is %s.",
+		agent, verdict, regretText(a), k.Mean, strings.Join(parts, "; "))
 }
 
 // and joins names: "a, b and c".

@@ -38,7 +38,8 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 		case len(rows) <= mostSentences:
 			return strings.Join([]string{r.Metric, r.Workload, r.Hardware, r.Candidate, r.Baseline}, "\n")
 		}
-		return strings.Join([]string{r.Metric, r.Workload, r.Hardware, r.CandidatePolicy, r.BaselinePolicy}, "\n")
+		candidate, baseline := sides(r)
+		return strings.Join([]string{r.Metric, r.Workload, r.Hardware, candidate, baseline}, "\n")
 	}
 	var groups [][]record.ComparisonRow
 	at := map[string]int{}
@@ -84,6 +85,15 @@ func Unsaid(warnings []record.Warning, answers []Answer) []record.Warning {
 // "SJF (sjf) against fcfs, mean JCT: better at load 0.5 and 0.7 (−12% to
 // −3.0%), no difference detected at 0.9."
 func together(p record.Plan, rows []record.ComparisonRow) string {
+	r := rows[0]
+	rows = slices.Clone(rows)
+	for i := range rows { // the axes that differ have been named
+		if r := &rows[i]; r.CandidatePolicy == r.BaselinePolicy {
+			r.CandidateAxes = slices.DeleteFunc(slices.Clone(r.CandidateAxes), func(s record.Setting) bool {
+				return !slices.Contains(r.BaselineAxes, s)
+			})
+		}
+	}
 	axis := soleAxis(rows)
 	var parts []string
 	for _, verdict := range []string{record.Better, record.Worse, record.NoDifference} {
@@ -127,10 +137,37 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 		}
 		parts = append(parts, part)
 	}
-	r := rows[0]
-	r.Candidate = r.CandidatePolicy
-	return fmt.Sprintf("%s against %s%s, %s: %s.", subject(p, r), r.BaselinePolicy, place(p, r), metricTitle(r.Metric),
-		strings.Join(parts, ", "))
+	baseline := ""
+	r.Candidate, baseline = sides(r)
+	who := r.Candidate
+	if r.CandidatePolicy != r.BaselinePolicy {
+		who = subject(p, r)
+	}
+	return fmt.Sprintf("%s against %s%s, %s: %s.", who, baseline, place(p, r), metricTitle(r.Metric), strings.Join(parts, ", "))
+}
+
+// sides names what is compared: the policies, or of one policy the axes that differ: "market=spot" and
+// "market=on_demand".
+func sides(r record.ComparisonRow) (candidate, baseline string) {
+	if r.CandidatePolicy != r.BaselinePolicy {
+		return r.CandidatePolicy, r.BaselinePolicy
+	}
+	candidate, baseline = record.AxesLabel(differing(r.CandidateAxes, r.BaselineAxes)), record.AxesLabel(differing(r.BaselineAxes, r.CandidateAxes))
+	if candidate == "" && baseline == "" { // other hardware, or another workload
+		return r.CandidatePolicy, r.Baseline
+	}
+	return candidate, baseline
+}
+
+// differing are the axes of a list that another has not, or with another value.
+func differing(axes, others []record.Setting) []record.Setting {
+	var out []record.Setting
+	for _, a := range axes {
+		if !slices.Contains(others, a) {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // soleAxis is the axis in which alone the candidates differ; "" when they

@@ -49,6 +49,9 @@ func Comparison(p record.Plan, r record.ComparisonRow) string {
 // withoutShared takes the axes from the names of both policies, when they are
 // the same, and returns them in words: " at job_count=8 kind=fixed".
 func withoutShared(r record.ComparisonRow) (record.ComparisonRow, string) {
+	if r.CandidatePolicy == r.BaselinePolicy {
+		return r, ""
+	}
 	if len(r.CandidateAxes) == 0 || !slices.Equal(r.CandidateAxes, r.BaselineAxes) {
 		return r, ""
 	}

@@ -13,13 +13,16 @@ import (
 // Tunings are the searches for settings as a table, and what they came to in
 // sentences; both are empty for an experiment without any.
 func Tunings(e *record.Experiment) (Table, []string) {
-	_, rows := tuning.Rows(e)
+	rows, err := e.TuningRows() // which has ranks, that take long to find
+	if err != nil || len(rows) == 0 {
+		_, rows = tuning.Rows(e)
+	}
 	if len(rows) == 0 {
 		return Table{}, nil
 	}
 	t := Table{Left: 2, Header: []string{
 		"tuning", "method", "runs", "within 10% of the best", "trials to it (median, 95%)", "found", "best", "behind the best",
-		"spent, s", "spent, cost",
+		"spent, s", "spent, cost", "cost to within 10%", "rank of the predicted best",
 	}}
 	var said []string
 	for _, r := range rows {
@@ -30,6 +33,7 @@ func Tunings(e *record.Experiment) (Table, []string) {
 		t.Rows = append(t.Rows, []string{
 			tuningLabel(r), r.Method, fmt.Sprint(r.Runs), fmt.Sprintf("%d of %d", r.Reached, r.Runs), trialsTo(r),
 			significant(r.Found), significant(r.Best), behind, significant(r.SpentTime), significant(r.SpentCost),
+			significant(r.CostToBest), significant(r.PredictedRank),
 		})
 		said = append(said, tuningSentence(e, r))
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,7 +11,9 @@ import (
 
 // The files of controllers that deepen networks.
 const (
-	AgentsDir     = "agents" // what agents have learned, by their keys
+	AgentsDir     = "agents"    // what agents have learned, by their keys
+	TrainingsDir  = "trainings" // real trainings, a folder each like that of a cell
+	TableFile     = "table.csv" // of all sequences, as real training made it
 	RankingFile   = "ranking.csv"
 	ChoicesFile   = "decisions.csv"
 	SequencesFile = "sequences.csv"
@@ -33,7 +36,18 @@ type RankingRow struct {
 	BestRank, WorstRank, Of                       int
 	// Runs is the mean number of trainings that it used before it decided.
 	Runs float64
+	// Where says where it decided: OnTable or InTraining. In real training, Recorded is
+	// the mean accuracy of the same sequences in the table, and Fidelity how much more it
+	// came to than that; NaN without one.
+	Where              string
+	Recorded, Fidelity float64
 }
+
+// Where controllers decide.
+const (
+	OnTable    = "table"
+	InTraining = "real"
+)
 
 // ChoiceRow is one decision.
 type ChoiceRow struct {
@@ -49,6 +63,7 @@ type ChoiceRow struct {
 	Before, After, ExpectedBefore, ExpectedAfter float64
 	// Accuracy is the final one.
 	Accuracy float64
+	Where    string // as in RankingRow
 }
 
 // SequenceRow is a constant sequence in a scenario.
@@ -65,10 +80,11 @@ type SequenceRow struct {
 	Expected []float64
 }
 
-// ObjectiveRow is the mean reward of an agent's episodes around one of them.
+// ObjectiveRow is the mean reward of an agent's episodes around one of them, counted
+// through all of its lessons.
 type ObjectiveRow struct {
 	Adaptation, Controller, LearnedOn string
-	Seed, Episode                     int
+	Seed, Lesson, Episode             int
 	Objective                         float64
 }
 
@@ -98,6 +114,9 @@ var rankingColumns = []table.Column[RankingRow]{
 	table.Int("worst_rank", func(r *RankingRow) *int { return &r.WorstRank }),
 	table.Int("of_sequences", func(r *RankingRow) *int { return &r.Of }),
 	table.Float("runs", func(r *RankingRow) *float64 { return &r.Runs }),
+	table.Text("where", func(r *RankingRow) *string { return &r.Where }),
+	table.Float("table_accuracy", func(r *RankingRow) *float64 { return &r.Recorded }),
+	table.Float("fidelity", func(r *RankingRow) *float64 { return &r.Fidelity }),
 }
 
 var choiceColumns = []table.Column[ChoiceRow]{
@@ -115,6 +134,7 @@ var choiceColumns = []table.Column[ChoiceRow]{
 	table.Float("expected_before", func(r *ChoiceRow) *float64 { return &r.ExpectedBefore }),
 	table.Float("expected_after", func(r *ChoiceRow) *float64 { return &r.ExpectedAfter }),
 	table.Float("accuracy", func(r *ChoiceRow) *float64 { return &r.Accuracy }),
+	table.Text("where", func(r *ChoiceRow) *string { return &r.Where }),
 }
 
 var sequenceColumns = []table.Column[SequenceRow]{
@@ -168,6 +188,7 @@ var objectiveColumns = []table.Column[ObjectiveRow]{
 	table.Text("controller", func(r *ObjectiveRow) *string { return &r.Controller }),
 	table.Text("learned_on", func(r *ObjectiveRow) *string { return &r.LearnedOn }),
 	table.Int("seed", func(r *ObjectiveRow) *int { return &r.Seed }),
+	table.Int("lesson", func(r *ObjectiveRow) *int { return &r.Lesson }),
 	table.Int("episode", func(r *ObjectiveRow) *int { return &r.Episode }),
 	table.Float("objective", func(r *ObjectiveRow) *float64 { return &r.Objective }),
 }
@@ -180,13 +201,18 @@ var trainingColumns = []table.Column[TrainingRow]{
 	table.Text("learned_on", func(r *TrainingRow) *string { return &r.LearnedOn }),
 	table.Int("episodes", func(r *TrainingRow) *int { return &r.Episodes }),
 	table.Seconds("seconds", func(r *TrainingRow) *float64 { return &r.Seconds }),
-	table.Seconds("seconds_a_decision", func(r *TrainingRow) *float64 { return &r.Deciding }),
+	table.Precise("seconds_a_decision", func(r *TrainingRow) *float64 { return &r.Deciding }),
 }
 
 // Adaptations are all tables of controllers that deepen networks.
 type Adaptations struct {
-	Ranking    []RankingRow
-	Choices    []ChoiceRow
+	Ranking []RankingRow // on tables
+	Choices []ChoiceRow
+	// RealRanking and RealChoices are of controllers that decided in real training; they
+	// stand behind the others in the same files.
+	RealRanking []RankingRow
+	RealChoices []ChoiceRow
+
 	Sequences  []SequenceRow
 	Objectives []ObjectiveRow
 	Trainings  []TrainingRow
@@ -195,10 +221,10 @@ type Adaptations struct {
 // WriteAdaptations writes the tables; those without rows are removed.
 func WriteAdaptations(dir string, a Adaptations) error {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := table.WriteOrRemove(at(RankingFile), rankingColumns, a.Ranking); err != nil {
+	if err := table.WriteOrRemove(at(RankingFile), rankingColumns, slices.Concat(a.Ranking, a.RealRanking)); err != nil {
 		return err
 	}
-	if err := table.WriteOrRemove(at(ChoicesFile), choiceColumns, a.Choices); err != nil {
+	if err := table.WriteOrRemove(at(ChoicesFile), choiceColumns, slices.Concat(a.Choices, a.RealChoices)); err != nil {
 		return err
 	}
 	if err := table.WriteOrRemove(at(SequencesFile), sequenceColumns, a.Sequences); err != nil {
@@ -218,6 +244,8 @@ func (e *Experiment) Adaptations() (a Adaptations, err error) {
 	if a.Choices, err = table.ReadAll(e.Dir, ChoicesFile, choiceColumns); err != nil {
 		return a, err
 	}
+	a.Ranking, a.RealRanking = table.Divide(a.Ranking, func(r RankingRow) bool { return r.Where == InTraining })
+	a.Choices, a.RealChoices = table.Divide(a.Choices, func(r ChoiceRow) bool { return r.Where == InTraining })
 	if a.Sequences, err = table.ReadAll(e.Dir, SequencesFile, sequenceColumns); err != nil {
 		return a, err
 	}

@@ -50,6 +50,7 @@ type CellWriter struct {
 	line      []byte              // scratch
 	changed   bool                // what is held has changed since the last row of occupancy.csv
 	rows      []measure.Occupancy // of a cell in containers, which wait for what those used
+	replayed  []ServerRow         // servers of recorded runs
 	err       error
 }
 
@@ -99,7 +100,7 @@ func (w *CellWriter) Event(e scheduler.Event) {
 	}
 	w.Collector.Event(e)
 	w.changed = true
-	w.line = appendEvent(w.line[:0], e, &w.setup.Jobs[e.Job])
+	w.line = appendEvent(w.line[:0], e, &w.setup.Jobs[e.Job], w.setup.Cluster.Nodes)
 	w.write(w.events)
 }
 
@@ -205,7 +206,7 @@ func (w *CellWriter) finishTables() ([]File, error) {
 		}
 		files = append(files, File{Name: filepath.Base(p.Path), Size: size})
 	}
-	if w.setup.Terms != nil {
+	if w.setup.Terms != nil || len(w.replayed) > 0 {
 		file, err := w.writeServers()
 		if err != nil {
 			return nil, err

@@ -15,12 +15,17 @@ const ContainersFile = "containers.csv"
 type ContainerRow struct {
 	At  float64 // seconds
 	Job string
-	// CPU is in percent of one core, since the last row of the job.
+	// CPU is in percent of one core, since the last row of the container.
 	CPU float64
 	// Memory is in bytes, MemoryPct in percent of the most that it may have.
 	Memory, MemoryPct float64
 	Cores             int // held; 0 while paused
+	// Part is the part of the job that the container is, "worker-1"; empty for a job of one.
+	Part string
 }
+
+// Container names the row's container among those of its cell.
+func (r *ContainerRow) Container() string { return r.Job + "." + r.Part }
 
 var containerColumns = []table.Column[ContainerRow]{
 	table.Seconds("t_s", func(r *ContainerRow) *float64 { return &r.At }),
@@ -29,6 +34,7 @@ var containerColumns = []table.Column[ContainerRow]{
 	table.Float("memory_bytes", func(r *ContainerRow) *float64 { return &r.Memory }),
 	table.Float("memory_pct", func(r *ContainerRow) *float64 { return &r.MemoryPct }),
 	table.Int("cores", func(r *ContainerRow) *int { return &r.Cores }),
+	table.Text("part", func(r *ContainerRow) *string { return &r.Part }),
 }
 
 // NewContainerWriter begins containers.csv in a cell's folder.
@@ -39,5 +45,10 @@ func NewContainerWriter(dir string) (*table.Live[ContainerRow], error) {
 // Containers reads containers.csv of a cell; fs.ErrNotExist for one that did
 // not run in containers.
 func (e *Experiment) Containers(c CellRef) ([]ContainerRow, error) {
-	return table.ReadLive(e.cellPath(c.Cell, ContainersFile), containerColumns)
+	f, err := e.open(c, ContainersFile)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return table.ReadLive(f, containerColumns)
 }

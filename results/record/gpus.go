@@ -2,7 +2,6 @@ package record
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -83,7 +82,7 @@ func (w *GPUWriter) Abort() { w.table.Abort() }
 // GPUs reads a cell's gpus.csv. A simulated cell, and one whose jobs use no
 // GPUs, has none: the error wraps fs.ErrNotExist.
 func (e *Experiment) GPUs(c CellRef) ([]GPURow, error) {
-	f, err := os.Open(e.cellPath(c.Cell, GPUsFile))
+	f, err := e.open(c, GPUsFile)
 	if err != nil {
 		return nil, fmt.Errorf("read GPUs of cell %s: %w", c.Cell, err)
 	}

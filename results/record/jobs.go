@@ -22,8 +22,7 @@ func (e *Experiment) linkJobs() bool {
 	if len(e.Cells) != 1 || !slices.Equal(axisNames(e.Cells[0].Axes), e.Plan.Axes) {
 		return false
 	}
-	cells := e.cellPath(e.Cells[0].Cell, JobsFile)
-	f, err := os.Open(cells)
+	f, err := e.open(e.Cells[0].CellRef, JobsFile)
 	if err != nil {
 		return false
 	}
@@ -40,7 +39,7 @@ func (e *Experiment) linkJobs() bool {
 		}
 	}
 	_ = os.Remove(whole.Temporary()) // of a run that was killed
-	return os.Link(cells, whole.Temporary()) == nil && os.Rename(whole.Temporary(), whole.Path) == nil
+	return os.Link(f.Name(), whole.Temporary()) == nil && os.Rename(whole.Temporary(), whole.Path) == nil
 }
 
 // WriteJobs writes jobs.csv over the complete cells, in the order of the plan.
@@ -111,7 +110,7 @@ func (e *Experiment) writeCells(name string, columns []table.Column[Cell]) error
 // of the experiment in place of those of the cell; false, having done nothing,
 // when the columns are not those of today.
 func (e *Experiment) copyJobs(jobs *table.File[JobRow], c CellRef) (bool, error) {
-	f, err := os.Open(e.cellPath(c.Cell, JobsFile))
+	f, err := e.open(c, JobsFile)
 	if err != nil {
 		return false, err
 	}

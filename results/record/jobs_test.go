@@ -1,6 +1,7 @@
 package record
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -66,7 +67,8 @@ func TestCopyJobs(t *testing.T) {
 
 // TestTornCell: a cell whose files are not as long as they were is not complete.
 func TestTornCell(t *testing.T) {
-	dir := t.TempDir()
+	top := t.TempDir()
+	dir := filepath.Join(top, CellsDir, "a")
 	s := Setup{Cell: CellRef{Cell: "a", Engine: "simulated", Simulated: true},
 		Setup: measure.Setup{Jobs: []scheduler.Job{{Name: "x-1", Threads: 1}}}}
 	cell, err := WriteCell(dir, s, AllRecords, nil, nil, Cell{})
@@ -90,7 +92,25 @@ func TestTornCell(t *testing.T) {
 	if Intact(dir) {
 		t.Error("a cell with half of its jobs is complete")
 	}
-	if _, err := readCell(dir, s.Cell); !errors.Is(err, errTorn) {
+	if _, err := readCell(top, s.Cell.Cell, s.Cell); !errors.Is(err, errTorn) {
 		t.Errorf("reading it: %v", err)
+	}
+}
+
+// TestForeignPlan: a plan with a cell that is no folder below cells is refused, also by
+// what would write beside it.
+func TestForeignPlan(t *testing.T) {
+	for _, cell := range []string{"X/../../../../pkg/out", "/etc", "..", ""} {
+		dir := t.TempDir()
+		raw, err := json.Marshal(Plan{Cells: []CellRef{{Cell: cell}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, PlanFile), raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "plan.json") {
+			t.Errorf("cell %q: %v", cell, err)
+		}
 	}
 }

@@ -25,6 +25,11 @@ var textColumns = func() map[string]bool {
 	addText(text, comparisonColumns)
 	addText(text, fidelityColumns)
 	addText(text, fidelityJobColumns)
+	addText(text, rankingColumns)
+	addText(text, choiceColumns)
+	addText(text, sequenceColumns)
+	addText(text, objectiveColumns)
+	addText(text, trainingColumns)
 	return text
 }()
 

@@ -4,10 +4,12 @@
 package record
 
 import (
-	"os"
+	"math"
 	"path/filepath"
 	"strings"
 
+	"github.com/tfexp/tfexp/hardware/market"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/table"
 )
@@ -80,6 +82,14 @@ type Plan struct {
 	Compares []Compare `json:"compares"`
 	// Targets are the losses at which jobs are done, by class.
 	Targets []Target `json:"targets,omitempty"`
+	// Clusters are the measured clusters to which the speed of jobs was fitted.
+	Clusters []MeasuredCluster `json:"clusters,omitempty"`
+	// Lives are the life-time curves of servers that come and go.
+	Lives []market.Curve `json:"lives,omitempty"`
+	// Checkpoints are of jobs that save their work on servers that come and go.
+	Checkpoints []measure.Checkpointing `json:"checkpoints,omitempty"`
+	// References are numbers of others, shown beside ours.
+	References []Reference `json:"references,omitempty"`
 	// Thresholds are bounds that the results must keep.
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 	Plots      []Plot      `json:"plots"`
@@ -183,6 +193,9 @@ type Compare struct {
 	Metric   string  `json:"metric"`
 	Baseline string  `json:"baseline"`
 	Level    float64 `json:"level"`
+	// At has the values of axes (also "hardware" and "workload") at which the baseline is, where these are compared
+	// under one policy; Baseline may then be empty, for all policies.
+	At []Setting `json:"at,omitempty"`
 }
 
 // Threshold is a bound that an experiment's results must keep. A bound that is
@@ -246,6 +259,9 @@ const BusyMachine = "busy_machine"
 // missing.
 const EventFiles = "event_files"
 
+// Refused is the code of the warning that a program does not follow what it was asked.
+const Refused = "refused"
+
 // FewReplicates is the code of the warning that no comparison can have a verdict.
 const FewReplicates = "few_replicates"
 
@@ -305,13 +321,19 @@ func Intact(dir string) bool {
 	var c struct {
 		Files []File `json:"files"`
 	}
-	return readJSON(filepath.Join(dir, CellFile), &c) == nil && whole(dir, c.Files)
+	return readJSON(dir, CellFile, &c) == nil && whole(dir, "", c.Files)
 }
 
-// whole reports whether a folder has all of the files, in their full length.
-func whole(dir string, files []File) bool {
+// ReadCellFile reads the cell.json of the cell in a folder.
+func ReadCellFile(dir string, c *Cell) error {
+	c.Load = measure.Load{Offered: math.NaN()}
+	return readJSON(dir, CellFile, c)
+}
+
+// whole reports whether a folder below dir has all of the files, in their full length.
+func whole(dir, at string, files []File) bool {
 	for _, f := range files {
-		if info, err := os.Stat(filepath.Join(dir, filepath.Base(f.Name))); err != nil || info.Size() != f.Size {
+		if info, err := folder.Stat(dir, at, filepath.Base(f.Name)); err != nil || info.Size() != f.Size {
 			return false
 		}
 	}

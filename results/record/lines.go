@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/trace"
 )
 
 // appendCores appends a set of cores as a JSON string.
@@ -25,13 +26,16 @@ func appendCores(b []byte, s scheduler.CoreSet) []byte {
 }
 
 // appendEvent appends a line of events.jsonl; see EventRow.
-func appendEvent(b []byte, e scheduler.Event, job *scheduler.Job) []byte {
+func appendEvent(b []byte, e scheduler.Event, job *scheduler.Job, nodes []scheduler.Node) []byte {
 	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(e.At))
 	b = append(append(b, `,"event":"`...), e.Kind...) // kinds are plain words
 	b = table.AppendText(append(b, `","job":`...), job.Name)
 	b = appendCores(append(b, `,"cores":`...), e.Cores)
 	if len(e.GPUs) > 0 {
 		b = appendCores(append(b, `,"gpus":`...), e.GPUs)
+	}
+	if e.Layout != nil && len(job.Roles) > 0 {
+		b = appendParts(b, e.Layout, nodes)
 	}
 	if way := wayOf(e, job); way != "" {
 		b = table.AppendText(append(b, `,"resource":`...), way)
@@ -40,6 +44,19 @@ func appendEvent(b []byte, e scheduler.Event, job *scheduler.Job) []byte {
 		b = table.AppendText(append(b, `,"reason":`...), why)
 	}
 	return append(appendTyped(b, &e), '}', '\n')
+}
+
+// appendParts appends the parts of a job with roles and their nodes; see PartRow.
+func appendParts(b []byte, l *scheduler.Layout, nodes []scheduler.Node) []byte {
+	b = append(b, `,"parts":[`...)
+	for i, p := range l.Parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = table.AppendText(append(b, `{"part":`...), p.Role+"-"+strconv.Itoa(p.Task))
+		b = append(table.AppendText(append(b, `,"node":`...), nodes[p.Node].Name), '}')
+	}
+	return append(b, ']')
 }
 
 // appendNodeEvent appends the line of an event of a node.
@@ -63,7 +80,14 @@ func appendNodeEvent(b []byte, e scheduler.Event, nodes []scheduler.Node) []byte
 // appendTyped appends what only some kinds of events have.
 func appendTyped(b []byte, e *scheduler.Event) []byte {
 	switch e.Kind {
-	case scheduler.Request:
+	case scheduler.Decided:
+		if c := e.Control; c != nil {
+			b = table.AppendText(append(b, `,"action":`...), c.Action.Name())
+			if len(c.Settings) > 0 {
+				b = table.AppendText(append(b, `,"settings":`...), trace.SettingsText(c.Settings))
+			}
+		}
+	case scheduler.Request, scheduler.Reconfigure:
 		b = strconv.AppendInt(append(b, `,"request":`...), int64(e.Request), 10)
 	case scheduler.Level:
 		b = strconv.AppendInt(append(b, `,"levels":{"from":`...), int64(e.Levels.From), 10)

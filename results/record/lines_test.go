@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -23,6 +24,8 @@ func TestAppendLines(t *testing.T) {
 	for range 20_000 {
 		instants = append(instants, time.Duration(rng.Int64N(1<<rng.IntN(62)+1)))
 	}
+	nodes := []scheduler.Node{{Name: "a"}, {Name: "b & c"}}
+	jobs[2].Roles = []scheduler.Role{{Name: "worker", Count: 3}, {Name: "ps", Count: 1}}
 	lacks := []scheduler.Lack{
 		{What: "cores", Need: 4, Free: 1}, {Alternative: 1, What: "GPUs", Where: "on one node", Need: 2},
 	}
@@ -41,7 +44,10 @@ func TestAppendLines(t *testing.T) {
 			e.Kind, e.Prediction = scheduler.Predict, &scheduler.Prediction{Done: i, Total: 2 * i, Left: at,
 				Before: scheduler.Never}
 		}
-		same(t, appendEvent(nil, e, &jobs[e.Job]), eventRow(e, jobs))
+		if i%5 == 0 {
+			e.Layout = &scheduler.Layout{Parts: []scheduler.Part{{Role: "ps", Node: 1}, {Role: "worker", Task: i % 3}}}
+		}
+		same(t, appendEvent(nil, e, &jobs[e.Job], nodes), eventRow(e, jobs, nodes))
 		d := scheduler.Decision{At: at, Kind: scheduler.Resume, Job: i % 3, Cores: e.Cores, Reason: e.Reason,
 			PassedMore: i % 2}
 		for k := range i % 3 {
@@ -64,10 +70,15 @@ func same(t *testing.T, got []byte, row any) {
 	}
 }
 
-func eventRow(e scheduler.Event, jobs []scheduler.Job) EventRow {
+func eventRow(e scheduler.Event, jobs []scheduler.Job, nodes []scheduler.Node) EventRow {
 	row := EventRow{
 		At: table.ToMicros(e.At).Seconds(), Event: e.Kind, Job: jobs[e.Job].Name,
 		Cores: e.Cores, GPUs: e.GPUs, Reason: e.Detail(), Request: e.Request,
+	}
+	if e.Layout != nil && len(jobs[e.Job].Roles) > 0 {
+		for _, p := range e.Layout.Parts {
+			row.Parts = append(row.Parts, PartRow{Part: fmt.Sprintf("%s-%d", p.Role, p.Task), Node: nodes[p.Node].Name})
+		}
 	}
 	if e.Kind == scheduler.Level {
 		row.Levels = &LevelsRow{From: int(e.Levels.From), To: int(e.Levels.To)}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/table"
 )
@@ -38,14 +39,17 @@ type Experiment struct {
 // wraps fs.ErrNotExist.
 func Open(dir string) (*Experiment, error) {
 	e := &Experiment{Dir: dir}
-	if err := readJSON(filepath.Join(dir, PlanFile), &e.Plan); err != nil {
+	if err := readJSON(dir, PlanFile, &e.Plan); err != nil {
 		return nil, fmt.Errorf("open results: %w", err)
 	}
-	if err := readJSON(filepath.Join(dir, RunFile), &e.Run); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := readJSON(dir, RunFile, &e.Run); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open results: %w", err)
 	}
 	for _, ref := range e.Plan.Cells {
-		c, err := readCell(filepath.Join(dir, CellsDir, ref.Cell), ref)
+		if !filepath.IsLocal(ref.Cell) {
+			return nil, fmt.Errorf("open results: %s has a cell %q, which is no name of a folder", filepath.Join(dir, PlanFile), ref.Cell)
+		}
+		c, err := readCell(dir, ref.Cell, ref)
 		switch {
 		case err != nil:
 			e.Missing = append(e.Missing, ref)
@@ -64,15 +68,16 @@ var (
 	errTorn      = errors.New("files of the cell are missing, or not as long as they were")
 )
 
-func readCell(dir string, ref CellRef) (Cell, error) {
+// readCell reads the cell, or the simulation of a cell, in a folder below cells.
+func readCell(dir, at string, ref CellRef) (Cell, error) {
 	c := Cell{Load: measure.Load{Offered: math.NaN()}} // as in files of before it was known
-	if err := readJSON(filepath.Join(dir, CellFile), &c); err != nil {
+	if err := readJSON(dir, filepath.Join(CellsDir, at, CellFile), &c); err != nil {
 		return Cell{}, err
 	}
 	if c.Key != "" && ref.Key != "" && c.Key != ref.Key {
 		return Cell{}, errOtherPlan
 	}
-	if !whole(dir, c.Files) {
+	if !whole(dir, filepath.Join(CellsDir, at), c.Files) {
 		return Cell{}, errTorn
 	}
 	// The plan knows the cell's place; the key says that the rest is the same.
@@ -82,16 +87,16 @@ func readCell(dir string, ref CellRef) (Cell, error) {
 
 // Simulation reads the simulation of a real cell.
 func (e *Experiment) Simulation(c CellRef) (Cell, error) {
-	return readCell(e.cellPath(c.Twin().Cell, ""), c.Twin())
+	return readCell(e.Dir, c.Twin().Cell, c.Twin())
 }
 
-func readJSON(path string, v any) error {
-	raw, err := os.ReadFile(path)
+func readJSON(dir, name string, v any) error {
+	raw, err := folder.ReadFile(dir, name)
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return fmt.Errorf("read %s: %w", filepath.Join(dir, name), err)
 	}
 	return nil
 }
@@ -139,8 +144,9 @@ func (e *Experiment) Warnings() []Warning {
 	return out
 }
 
-func (e *Experiment) cellPath(cell, file string) string {
-	return filepath.Join(e.Dir, CellsDir, cell, file)
+// open opens a file of a cell.
+func (e *Experiment) open(c CellRef, file string) (*os.File, error) {
+	return folder.Open(e.Dir, CellsDir, c.Cell, file)
 }
 
 // Jobs reads a cell's jobs.csv. A cell that recorded only its metrics has
@@ -169,7 +175,7 @@ func (e *Experiment) EachJob(c CellRef, names []string, step int, each func(*Job
 }
 
 func (e *Experiment) eachJob(c CellRef, columns []table.Column[JobRow], step int, each func(*JobRow) bool) error {
-	f, err := os.Open(e.cellPath(c.Cell, JobsFile))
+	f, err := e.open(c, JobsFile)
 	if err != nil {
 		return fmt.Errorf("read jobs of cell %s: %w", c.Cell, err)
 	}
@@ -182,12 +188,12 @@ func (e *Experiment) eachJob(c CellRef, columns []table.Column[JobRow], step int
 
 // Events reads a cell's events.jsonl, line by line.
 func (e *Experiment) Events(c CellRef) iter.Seq2[EventRow, error] {
-	return readLines[EventRow](e.cellPath(c.Cell, EventsFile))
+	return readLines[EventRow](e, c, EventsFile)
 }
 
 // Decisions reads a cell's decisions.jsonl, line by line.
 func (e *Experiment) Decisions(c CellRef) iter.Seq2[DecisionRow, error] {
-	return readLines[DecisionRow](e.cellPath(c.Cell, DecisionsFile))
+	return readLines[DecisionRow](e, c, DecisionsFile)
 }
 
 // Occupancy reads a cell's occupancy.csv. A cell that recorded only its
@@ -205,7 +211,7 @@ func (e *Experiment) Occupancy(c CellRef) ([]measure.Occupancy, error) {
 // each must not keep it, and returns false to stop. With a step above 1, only
 // every step-th row is read, from the first on. It errs as Occupancy does.
 func (e *Experiment) EachOccupancy(c CellRef, step int, each func(*measure.Occupancy) bool) error {
-	f, err := os.Open(e.cellPath(c.Cell, OccupancyFile))
+	f, err := e.open(c, OccupancyFile)
 	if err != nil {
 		return fmt.Errorf("read occupancy of cell %s: %w", c.Cell, err)
 	}
@@ -217,7 +223,7 @@ func (e *Experiment) EachOccupancy(c CellRef, step int, each func(*measure.Occup
 // without the file. Their paths are made relative to the experiment's folder.
 func (e *Experiment) Pictures() ([]Picture, error) {
 	var pictures []Picture
-	err := readJSON(filepath.Join(e.Dir, PlotsDir, PicturesFile), &pictures)
+	err := readJSON(e.Dir, filepath.Join(PlotsDir, PicturesFile), &pictures)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -234,7 +240,7 @@ func (e *Experiment) Pictures() ([]Picture, error) {
 // Source reads the experiment's file as it was run, and its name.
 func (e *Experiment) Source() (name, text string, err error) {
 	for _, name := range []string{ExperimentFile, ExperimentFile + ".json"} {
-		raw, err := os.ReadFile(filepath.Join(e.Dir, name))
+		raw, err := folder.ReadFile(e.Dir, name)
 		if err == nil {
 			return name, strings.ToValidUTF8(string(raw), "\uFFFD"), nil
 		}

@@ -20,6 +20,10 @@ type ProgressRow struct {
 	// does not say.
 	Loss, Accuracy, Seconds float64
 	Threads                 int // in use; 0 where it does not say
+	// Used is the service time of all attempts when the line came, in seconds. Left is
+	// what that leaves of the job's budget, and TimeLeft what the program says is left;
+	// NaN for a job without a budget. Used is NaN where the engine does not know it.
+	Used, Left, TimeLeft float64
 }
 
 var progressColumns = []table.Column[ProgressRow]{
@@ -31,6 +35,9 @@ var progressColumns = []table.Column[ProgressRow]{
 	table.Float("accuracy", func(r *ProgressRow) *float64 { return &r.Accuracy }),
 	table.Float("seconds", func(r *ProgressRow) *float64 { return &r.Seconds }),
 	table.Int("threads", func(r *ProgressRow) *int { return &r.Threads }),
+	table.Float("used_s", func(r *ProgressRow) *float64 { return &r.Used }),
+	table.Float("left_s", func(r *ProgressRow) *float64 { return &r.Left }),
+	table.Float("left_told_s", func(r *ProgressRow) *float64 { return &r.TimeLeft }),
 }
 
 // NewProgressWriter begins progress.csv in a cell's folder.
@@ -40,5 +47,10 @@ func NewProgressWriter(dir string) (*table.Live[ProgressRow], error) {
 
 // Progress reads progress.csv of a cell; fs.ErrNotExist where it has none.
 func (e *Experiment) Progress(c CellRef) ([]ProgressRow, error) {
-	return table.ReadLive(e.cellPath(c.Cell, ProgressFile), progressColumns)
+	f, err := e.open(c, ProgressFile)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return table.ReadLive(f, progressColumns)
 }

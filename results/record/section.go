@@ -2,13 +2,17 @@ package record
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // SectionsDir holds the sections that stages add to the report, a file each.
@@ -33,14 +37,19 @@ func SectionFile(name string) string { return filepath.Join(SectionsDir, name+".
 // WriteSection writes a section into an experiment's folder, for its report.
 func WriteSection(dir, name string, s Section) error {
 	raw, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write a section of the report: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Join(dir, SectionsDir), 0o755); err != nil {
-		return fmt.Errorf("write a section of the report: %w", err)
+	if _, made := folder.Make(dir, SectionsDir); err != nil || made != nil {
+		return fmt.Errorf("write a section of the report: %w", errors.Join(err, made))
 	}
 	if err := renameio.WriteFile(filepath.Join(dir, SectionFile(name)), append(raw, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write a section of the report: %w", err)
+	}
+	return nil
+}
+
+// RemoveSection removes a section of an experiment's folder that there is nothing to say in any more.
+func RemoveSection(dir, name string) error {
+	if err := os.Remove(filepath.Join(dir, SectionFile(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove a section of the report: %w", err)
 	}
 	return nil
 }
@@ -55,7 +64,7 @@ func (e *Experiment) Sections() ([]Section, error) {
 	slices.Sort(files)
 	var sections []Section
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
+		raw, err := folder.ReadFile(e.Dir, SectionsDir, filepath.Base(file))
 		if err != nil {
 			return nil, fmt.Errorf("read the sections of the report: %w", err)
 		}

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
@@ -26,6 +27,7 @@ type ServerRow struct {
 	Created, Up, Warned, Down               float64 // negative: never
 	Revoked                                 int
 	PricePerHour, Cost                      float64
+	Cores                                   string // those of its node, "0-1"; empty where it has none here
 }
 
 var serverColumns = []table.Column[ServerRow]{
@@ -44,6 +46,7 @@ var serverColumns = []table.Column[ServerRow]{
 	table.Int("revoked", func(r *ServerRow) *int { return &r.Revoked }),
 	table.Float("price_usd_per_h", func(r *ServerRow) *float64 { return &r.PricePerHour }),
 	table.Float("cost_usd", func(r *ServerRow) *float64 { return &r.Cost }),
+	table.Text("cores", func(r *ServerRow) *string { return &r.Cores }),
 }
 
 // writeServers writes the servers of a cell.
@@ -53,14 +56,35 @@ func (w *CellWriter) writeServers() (File, error) {
 		return File{}, err
 	}
 	defer f.Abort()
+	for _, row := range w.replayed {
+		if err := f.Add(&row, nil); err != nil {
+			return File{}, err
+		}
+	}
 	for i, s := range w.Servers() {
-		row := w.server(i+1, s)
+		row := w.server(len(w.replayed)+i+1, s)
 		if err := f.Add(&row, nil); err != nil {
 			return File{}, err
 		}
 	}
 	size, err := f.Replace()
 	return File{Name: ServersFile, Size: size}, err
+}
+
+// AddServer adds a server that no event tells of, from the records of a run. Its cell and number are set.
+func (w *CellWriter) AddServer(r ServerRow) {
+	r.Cell, r.Server = w.setup.Cell.Cell, len(w.replayed)+1
+	w.replayed = append(w.replayed, r)
+}
+
+// WriteServerRows writes servers.csv over all cells.
+func WriteServerRows(dir string, rows []ServerRow) error {
+	return table.WriteOrRemove(filepath.Join(dir, ServersFile), serverColumns, rows)
+}
+
+// ReadServers reads servers.csv over all cells; there are no rows without the file.
+func (e *Experiment) ReadServers() ([]ServerRow, error) {
+	return table.ReadAll(e.Dir, ServersFile, serverColumns)
 }
 
 func (w *CellWriter) server(number int, s measure.Server) ServerRow {
@@ -76,6 +100,12 @@ func (w *CellWriter) server(number int, s measure.Server) ServerRow {
 		Created: at(s.Created), Up: at(s.Up), Warned: at(s.Warned), Down: at(s.Down),
 		PricePerHour: s.Price, Cost: s.Cost,
 	}
+	first := int32(0)
+	for _, n := range w.setup.Cluster.Nodes[:s.Node] {
+		first += int32(n.Threads)
+	}
+	r.Cores = scheduler.CoreSet{{Lo: first, Hi: first + int32(node.Threads)}}.String()
+	r.Role = strings.Join(s.Roles, "+")
 	if s.Job >= 0 {
 		r.Job = w.setup.Jobs[s.Job].Name
 	}
@@ -91,7 +121,7 @@ func (e *Experiment) WriteServers() error {
 	out := table.Header(nil, serverColumns, nil)
 	some := false
 	for _, c := range e.Cells {
-		text, err := os.ReadFile(e.cellPath(c.Cell, ServersFile))
+		text, err := folder.ReadFile(e.Dir, CellsDir, c.Cell, ServersFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

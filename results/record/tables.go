@@ -43,6 +43,10 @@ var jobColumns = []table.Column[JobRow]{
 	table.Float("lost_work_s", func(r *JobRow) *float64 { return &r.LostWork }),
 	table.Float("checkpoint_s", func(r *JobRow) *float64 { return &r.CheckpointTime }),
 	table.Float("restore_s", func(r *JobRow) *float64 { return &r.RestoreTime }),
+	table.Float("lateness_s", func(r *JobRow) *float64 { return &r.Lateness }),
+	table.Float("budget_s", func(r *JobRow) *float64 { return &r.Budget }),
+	table.Float("budget_used_s", func(r *JobRow) *float64 { return &r.BudgetUsed }),
+	table.Float("scoring_s", func(r *JobRow) *float64 { return &r.Scoring }),
 }
 
 // cellColumnsOfJobs is how many of the first columns of jobs.csv say which cell

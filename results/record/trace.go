@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"os"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
@@ -23,6 +22,8 @@ type EventRow struct {
 	Job   string              `json:"job"`
 	Cores scheduler.CoreSet   `json:"cores"`
 	GPUs  scheduler.CoreSet   `json:"gpus,omitempty"`
+	// Parts are the parts that a job with roles has from then on (start, resize), in the order of its roles.
+	Parts []PartRow `json:"parts,omitempty"`
 	// Node is the node of an event that is about one, and not about a job; Market where
 	// its server is rented, which is created at Created (node_request); Until when it
 	// will be taken away (node_warned).
@@ -41,12 +42,21 @@ type EventRow struct {
 	Request    int            `json:"request,omitempty"`
 	Levels     *LevelsRow     `json:"levels,omitempty"`
 	Prediction *PredictionRow `json:"prediction,omitempty"`
+	// Action is a controller's decision, and Settings those that hold after it.
+	Action   string `json:"action,omitempty"`
+	Settings string `json:"settings,omitempty"`
 }
 
 // Of returns the event as one of the job with this number, for a ledger.
 func (r *EventRow) Of(job int) scheduler.Event {
 	at := time.Duration(math.Round(r.At*1e6)) * time.Microsecond
 	return scheduler.Event{At: at, Kind: r.Event, Job: job, Cores: r.Cores, GPUs: r.GPUs}
+}
+
+// PartRow is a part of a job, "worker-1", and the node that it is on.
+type PartRow struct {
+	Part string `json:"part"`
+	Node string `json:"node"`
 }
 
 // LevelsRow is a change of a job's effective level.
@@ -96,10 +106,10 @@ type LackRow struct {
 
 // readLines reads the JSON objects of a file, one a line. A last line without
 // its end is still being written, and left out.
-func readLines[T any](path string) iter.Seq2[T, error] {
+func readLines[T any](e *Experiment, c CellRef, name string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
-		f, err := os.Open(path)
+		f, err := e.open(c, name)
 		if err != nil {
 			yield(zero, err)
 			return
@@ -112,7 +122,7 @@ func readLines[T any](path string) iter.Seq2[T, error] {
 				return
 			}
 			if err != nil {
-				yield(zero, fmt.Errorf("read %s: %w", path, err))
+				yield(zero, fmt.Errorf("read %s: %w", f.Name(), err))
 				return
 			}
 			if len(bytes.TrimSpace(line)) == 0 {
@@ -120,7 +130,7 @@ func readLines[T any](path string) iter.Seq2[T, error] {
 			}
 			var row T
 			if err := json.Unmarshal(line, &row); err != nil {
-				yield(zero, fmt.Errorf("read %s: line %d: %w", path, n, err))
+				yield(zero, fmt.Errorf("read %s: line %d: %w", f.Name(), n, err))
 				return
 			}
 			if !yield(row, nil) {

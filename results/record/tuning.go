@@ -26,6 +26,16 @@ type Tuning struct {
 	Constraints []Constraint   `json:"constraints,omitempty"`
 	Settings    []TunedSetting `json:"settings"`
 	Trials      int            `json:"trials"`
+	// Mode is how settings are tried: empty for trials that are jobs of their own; else
+	// one of Online, ByRestart and Unchanged. Stretch is then how many reports a setting is
+	// measured by, Confidence that with which a change has to pay.
+	Mode       string  `json:"mode,omitempty"`
+	Stretch    int     `json:"stretch,omitempty"`
+	Confidence float64 `json:"confidence,omitempty"`
+	// PerCost weighs what a trial promises against its predicted cost; Parallel is how
+	// many trials run side by side, 0 for one after the other.
+	PerCost  bool `json:"per_cost,omitempty"`
+	Parallel int  `json:"parallel,omitempty"`
 	// Start is how many trials come before the first model; 0: the method's default.
 	Start int `json:"start,omitempty"`
 	// LimitSeconds bounds what all trials may take together; 0: no bound.
@@ -40,6 +50,14 @@ type Tuning struct {
 	BestSettings []Setting `json:"best_settings,omitempty"`
 }
 
+// The modes of a tuning other than trials of their own: one job is changed while it
+// trains, in place where its program can; or always by a new start; or not at all.
+const (
+	Online    = "online"
+	ByRestart = "restart"
+	Unchanged = "fixed"
+)
+
 // TunedSetting is a setting that is searched: a list of values, or a range.
 type TunedSetting struct {
 	Name string `json:"name"`
@@ -52,8 +70,29 @@ type TunedSetting struct {
 	Integer bool    `json:"integer,omitempty"`
 	// Log searches the logarithm.
 	Log bool `json:"log,omitempty"`
+	// Live says that the program takes the setting on while it trains.
+	Live bool `json:"live,omitempty"`
+	// Context marks what is no setting but how much of a whole a trial is given; trials
+	// count at the value Goal alone.
+	Context bool   `json:"context,omitempty"`
+	Goal    string `json:"goal,omitempty"`
 	// Initial is where a search begins that begins somewhere.
 	Initial string `json:"initial"`
+}
+
+// Complete gives a context the greatest of its values as its goal, unless it has one;
+// it begins there.
+func (s *TunedSetting) Complete() {
+	if s.Goal == "" {
+		s.Goal = Number(s.Max)
+		for i, v := range s.Values {
+			f, _ := strconv.ParseFloat(v, 64)
+			if most, _ := strconv.ParseFloat(s.Goal, 64); i == 0 || f > most {
+				s.Goal = v
+			}
+		}
+	}
+	s.Initial = s.Goal
 }
 
 // Constraint bounds an outcome of a trial: time, loss, accuracy or cost.
@@ -84,8 +123,30 @@ type TrialRef struct {
 	Feasible  *float64 `json:"feasible,omitempty"`
 }
 
+// Stretch is a time in which a job that is changed while it trains had the same settings.
+// Times are in seconds of service.
+type Stretch struct {
+	Settings []Setting `json:"settings"`
+	From     float64   `json:"from_s"`
+	To       float64   `json:"to_s"`
+	// Units are the epochs (or steps) that it finished in it, and Pace the median time of
+	// one; 0: not known.
+	Units int     `json:"units"`
+	Pace  float64 `json:"pace_s,omitempty"`
+	// Cost is the time that the change before it took, Restart that it was by a new start.
+	Cost    float64 `json:"change_s,omitempty"`
+	Restart bool    `json:"restart,omitempty"`
+	// Loss and Accuracy are the last ones. Remaining is how long the job was predicted to
+	// go on when the stretch began.
+	Loss      *float64 `json:"loss,omitempty"`
+	Accuracy  *float64 `json:"accuracy,omitempty"`
+	Remaining *float64 `json:"remaining_s,omitempty"`
+}
+
 // TrialOutcome is what a trial came to. What is not known is nil.
 type TrialOutcome struct {
+	// Stretches are those of a job that was changed while it trained.
+	Stretches []Stretch `json:"stretches,omitempty"`
 	// Time is the service time in seconds, Units the epochs or steps that were done.
 	Time  float64 `json:"time_s"`
 	Units int     `json:"units,omitempty"`
@@ -114,7 +175,7 @@ type Objective struct {
 // Objectives are all there are.
 var Objectives = []Objective{
 	{Name: "accuracy", Higher: true, Doc: "the last accuracy, to be high"},
-	{Name: "cost", Doc: "what the trial cost, to be low"},
+	{Name: "cost", Doc: "what the trial cost, by its table or the prices of its servers, to be low"},
 	{Name: "loss", Doc: "the last training loss, to be low"},
 	{Name: "throughput", Unit: "1/s", Higher: true, Doc: "epochs (or steps) a second, to be high"},
 	{Name: "time", Unit: "s", Doc: "the time of the trial, to be short"},
@@ -197,6 +258,19 @@ func (t *Tuning) Feasible(o *TrialOutcome) bool {
 	return true
 }
 
+// Counts reports whether a trial with these settings counts: its contexts are the
+// goals.
+func (t *Tuning) Counts(settings []Setting) bool {
+	for _, s := range t.Settings {
+		for _, v := range settings {
+			if s.Context && v.Name == s.Name && v.Value != s.Goal {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // IsTarget reports whether a constraint is the target of the objective.
 func (t *Tuning) IsTarget(c Constraint) bool {
 	return t.Target != nil && FindObjective(t.Objective).Target == c.Outcome && (c.Min == t.Target || c.Max == t.Target)
@@ -244,7 +318,7 @@ type TrialRow struct {
 	Tuning, Method, Hardware string
 	Replicate, Trial         int
 	Cell                     string
-	// State is done, infeasible, crashed or imported.
+	// State is done, infeasible, crashed, imported or partial.
 	State                      string
 	Time, Loss, Accuracy, Cost float64
 	// Objective is the value of what is sought, Best the best feasible one so far.
@@ -253,6 +327,10 @@ type TrialRow struct {
 	RegretPct float64
 	// Predicted, Low, High and Feasible are what a model expected.
 	Predicted, Low, High, Feasible float64
+	// Epoch is the time of an epoch (or step), at the median of a stretch; Change is what
+	// the change before a stretch cost. Remaining is how long the job was predicted to go on
+	// when it began, and ActualRemaining how long it did.
+	Epoch, Change, Remaining, ActualRemaining float64
 	// SpentTime and SpentCost add up all trials so far.
 	SpentTime, SpentCost float64
 	Reason               string
@@ -267,6 +345,11 @@ const (
 	TrialInfeasible = "infeasible"
 	TrialCrashed    = "crashed"
 	TrialImported   = "imported"
+	// TrialStretch is a stretch of a job that is changed while it trains: the rows before
+	// that of the job.
+	TrialStretch = "stretch"
+	// TrialPartial is a trial in a context in which it does not count.
+	TrialPartial = "partial"
 )
 
 var trialColumns = []table.Column[TrialRow]{
@@ -291,6 +374,10 @@ var trialColumns = []table.Column[TrialRow]{
 	table.Float("feasible", func(r *TrialRow) *float64 { return &r.Feasible }),
 	table.Float("spent_s", func(r *TrialRow) *float64 { return &r.SpentTime }),
 	table.Float("spent_cost", func(r *TrialRow) *float64 { return &r.SpentCost }),
+	table.Float("epoch_s", func(r *TrialRow) *float64 { return &r.Epoch }),
+	table.Float("change_s", func(r *TrialRow) *float64 { return &r.Change }),
+	table.Float("remaining_s", func(r *TrialRow) *float64 { return &r.Remaining }),
+	table.Float("actual_remaining_s", func(r *TrialRow) *float64 { return &r.ActualRemaining }),
 	table.Text("cell", func(r *TrialRow) *string { return &r.Cell }),
 	table.Text("reason", func(r *TrialRow) *string { return &r.Reason }),
 }
@@ -311,6 +398,9 @@ type TuningRow struct {
 	// SpentTime and SpentCost are of a whole run, at the mean; CostToBest what had been
 	// spent within 10% of the best, at the median over the runs that came there.
 	SpentTime, SpentCost, CostToBest float64
+	// PredictedRank is the rank of the setting that a model of a run's trials predicts to
+	// be the best, among all that were tried, at the median over the runs.
+	PredictedRank float64
 }
 
 var tuningColumns = []table.Column[TuningRow]{
@@ -331,6 +421,7 @@ var tuningColumns = []table.Column[TuningRow]{
 	table.Float("spent_s", func(r *TuningRow) *float64 { return &r.SpentTime }),
 	table.Float("spent_cost", func(r *TuningRow) *float64 { return &r.SpentCost }),
 	table.Float("cost_to_10pct", func(r *TuningRow) *float64 { return &r.CostToBest }),
+	table.Float("rank_of_predicted_best", func(r *TuningRow) *float64 { return &r.PredictedRank }),
 }
 
 // The files of tunings, in an experiment's folder.

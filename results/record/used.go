@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/table"
 )
@@ -46,7 +46,12 @@ func usedColumn(name string, field func(*measure.Occupancy) *float64) table.Colu
 // addUsed puts what the containers of the cell used between the rows of its
 // occupancy, in the order of time.
 func (w *CellWriter) addUsed() error {
-	samples, err := table.ReadLive(filepath.Join(w.dir, ContainersFile), containerColumns)
+	var samples []ContainerRow
+	f, err := folder.Open(w.dir, ContainersFile)
+	if err == nil {
+		defer f.Close()
+		samples, err = table.ReadLive(f, containerColumns)
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("add what containers used: %w", err)
 	}
@@ -85,10 +90,10 @@ func together(samples []ContainerRow) []measure.Occupancy {
 			if r.At < last.At-sampleAge {
 				break
 			}
-			if slices.Contains(counted, r.Job) {
+			if slices.Contains(counted, r.Container()) {
 				continue
 			}
-			counted = append(counted, r.Job)
+			counted = append(counted, r.Container())
 			sum.CPU += r.CPU
 			sum.Memory += r.Memory
 			if r.MemoryPct > 0 {

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Write writes a whole table, which survives a power cut.
@@ -28,7 +30,7 @@ func Write[T any](path string, columns []Column[T], rows []T) error {
 
 // ReadAll reads a whole table ; no rows without the file.
 func ReadAll[T any](dir, name string, columns []Column[T]) ([]T, error) {
-	f, err := os.Open(filepath.Join(dir, name))
+	f, err := folder.Open(dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

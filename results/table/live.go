@@ -61,12 +61,8 @@ func (w *Live[T]) Close() (Written, error) {
 
 // ReadLive reads a table that may still be written: a last line without its
 // end is left out.
-func ReadLive[T any](path string, columns []Column[T]) ([]T, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
+func ReadLive[T any](f *os.File, columns []Column[T]) ([]T, error) {
+	path := f.Name()
 	in := csv.NewReader(bufio.NewReader(f))
 	in.ReuseRecord = true
 	if _, err := in.Read(); err != nil {
@@ -82,7 +78,7 @@ func ReadLive[T any](path string, columns []Column[T]) ([]T, error) {
 			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
 		var row T
-		for i := range columns {
+		for i := range columns[:min(len(columns), len(fields))] { // an earlier version may have had fewer
 			if err := columns[i].Set(&row, fields[i]); err != nil {
 				return nil, fmt.Errorf("read %s: %w", path, err)
 			}

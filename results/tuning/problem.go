@@ -16,7 +16,7 @@ import (
 // Problem is the search of a tuning. Candidates are the only settings that may be
 // tried, as values in the order of the settings; nil allows all combinations.
 func Problem(t *record.Tuning, candidates [][]string, seed uint64) *tuner.Problem {
-	p := &tuner.Problem{Start: t.Start, Trials: t.Trials, Seed: seed, Scale: surrogate.Log}
+	p := &tuner.Problem{Start: t.Start, Trials: t.Trials, Seed: seed, Scale: surrogate.Log, PerCost: t.PerCost}
 	for i := range t.Settings {
 		p.Space = append(p.Space, dimension(&t.Settings[i]))
 	}
@@ -66,6 +66,10 @@ func dimension(s *record.TunedSetting) surrogate.Dimension {
 	default:
 		d.Categories = len(s.Values)
 	}
+	if s.Context {
+		goal, _ := strconv.ParseFloat(s.Goal, 64)
+		d.Context, d.Goal = true, d.Coordinate(goal)
+	}
 	return d
 }
 
@@ -83,6 +87,15 @@ func Point(t *record.Tuning, settings []record.Setting) ([]float64, error) {
 		}
 	}
 	return point(t, space, values)
+}
+
+// PointOf is Point of values in the order of the settings.
+func PointOf(t *record.Tuning, values []string) ([]float64, error) {
+	settings := make([]record.Setting, len(values))
+	for i := range values {
+		settings[i] = record.Setting{Name: t.Settings[i].Name, Value: values[i]}
+	}
+	return Point(t, settings)
 }
 
 func point(t *record.Tuning, space surrogate.Space, values []string) ([]float64, error) {
@@ -171,13 +184,16 @@ func Trial(t *record.Tuning, at []float64, o *record.TrialOutcome) surrogate.Tri
 // leastGap is the distance to an accuracy of 1 below which accuracies are alike.
 const leastGap = 1e-6
 
-// Modelled is a value of the objective as methods see it: smaller is better, and
-// settings multiply it.
+// Modelled is a value of the objective as methods see it: smaller is better, and where
+// it is above zero settings multiply it. An accuracy above 1 is one in percent.
 func Modelled(t *record.Tuning, v float64) float64 {
 	switch t.Objective {
 	case "throughput":
 		return 1 / v
 	case "accuracy":
+		if v > 1 {
+			return 1 - v
+		}
 		return math.Max(1-v, leastGap)
 	}
 	return v

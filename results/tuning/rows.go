@@ -32,6 +32,7 @@ func Rows(e *record.Experiment) ([]record.TrialRow, []record.TuningRow) {
 			tunings = append(tunings, summary(t, runs, best))
 		}
 	}
+	unranked(tunings)
 	return trials, tunings
 }
 
@@ -49,11 +50,14 @@ func Best(e *record.Experiment, t *record.Tuning) float64 {
 		}
 	}
 	for _, c := range e.Trials {
-		if t.Same(&e.Plan.Tunings[c.Trial.Tuning]) {
+		if t.Same(&e.Plan.Tunings[c.Trial.Tuning]) && t.Counts(c.Trial.Settings) {
 			take(c.Outcome)
 		}
 	}
 	for i := range t.Imported {
+		if !t.Counts(t.Imported[i].Settings) {
+			continue
+		}
 		take(t.Reach(&t.Imported[i].Outcome))
 	}
 	return best
@@ -65,7 +69,7 @@ func run(e *record.Experiment, tuning, replicate int, best float64) []record.Tri
 	s := &sums{t: t, best: best, found: math.NaN()}
 	var rows []record.TrialRow
 	for i := range t.Imported {
-		row := s.row(t.Reach(&t.Imported[i].Outcome), 0)
+		row := s.row(t.Reach(&t.Imported[i].Outcome), 0, t.Counts(t.Imported[i].Settings))
 		row.Replicate, row.State = replicate, record.TrialImported
 		row.Settings = record.AxesLabel(t.Imported[i].Settings)
 		rows = append(rows, row)
@@ -78,11 +82,36 @@ func run(e *record.Experiment, tuning, replicate int, best float64) []record.Tri
 		if c.Trial.Tuning != tuning || c.Replicate != replicate || c.Outcome == nil {
 			continue
 		}
-		row := s.row(c.Outcome, c.Trial.Number)
+		row := s.row(c.Outcome, c.Trial.Number, t.Counts(c.Trial.Settings))
 		row.Replicate, row.Cell, row.Settings = replicate, c.Cell, record.AxesLabel(c.Trial.Settings)
 		row.Predicted, row.Low = orNaN(c.Trial.Predicted), orNaN(c.Trial.Low)
 		row.High, row.Feasible = orNaN(c.Trial.High), orNaN(c.Trial.Feasible)
+		rows = append(rows, stretches(row, c.Outcome)...)
 		rows = append(rows, row)
+	}
+	return rows
+}
+
+// stretches are the rows of the stretches between the changes of a job, of which row is
+// its own.
+func stretches(row record.TrialRow, o *record.TrialOutcome) []record.TrialRow {
+	var rows []record.TrialRow
+	for i := range o.Stretches {
+		s := &o.Stretches[i]
+		one := record.TrialRow{
+			Tuning: row.Tuning, Method: row.Method, Hardware: row.Hardware, Axes: row.Axes, Replicate: row.Replicate, Cell: row.Cell,
+			Trial: i + 1, State: record.TrialStretch, Time: s.To - s.From, Loss: orNaN(s.Loss), Accuracy: orNaN(s.Accuracy),
+			Cost: math.NaN(), Objective: math.NaN(), Best: math.NaN(), RegretPct: math.NaN(), Predicted: math.NaN(), Low: math.NaN(),
+			High: math.NaN(), Feasible: math.NaN(), SpentTime: s.To, Settings: record.AxesLabel(s.Settings), Epoch: math.NaN(),
+			Change: s.Cost, Remaining: orNaN(s.Remaining), ActualRemaining: o.Time - s.From,
+		}
+		if s.Pace > 0 {
+			one.Epoch = s.Pace
+		}
+		if s.Restart {
+			one.Reason = "started anew"
+		}
+		rows = append(rows, one)
 	}
 	return rows
 }
@@ -94,12 +123,16 @@ type sums struct {
 	time, cost  float64
 }
 
-func (s *sums) row(o *record.TrialOutcome, number int) record.TrialRow {
+func (s *sums) row(o *record.TrialOutcome, number int, counts bool) record.TrialRow {
 	r := record.TrialRow{
 		Tuning: s.t.Name, Method: s.t.Method, Hardware: s.t.Hardware, Axes: record.AxesLabel(s.t.Axes), Trial: number,
 		State: record.TrialDone, Time: o.Time, Loss: orNaN(o.Loss), Accuracy: orNaN(o.Accuracy), Cost: orNaN(o.Cost),
 		Objective: s.t.Value(o), RegretPct: math.NaN(),
 		Predicted: math.NaN(), Low: math.NaN(), High: math.NaN(), Feasible: math.NaN(),
+		Epoch: math.NaN(), Change: math.NaN(), Remaining: math.NaN(), ActualRemaining: math.NaN(),
+	}
+	if o.Units > 0 && o.Crashed == "" {
+		r.Epoch = o.Time / float64(o.Units)
 	}
 	s.time += o.Time
 	if o.Cost != nil {
@@ -108,6 +141,8 @@ func (s *sums) row(o *record.TrialOutcome, number int) record.TrialRow {
 	switch {
 	case o.Crashed != "":
 		r.State, r.Reason, r.Objective = record.TrialCrashed, o.Crashed, math.NaN()
+	case !counts:
+		r.State = record.TrialPartial
 	case !s.t.Feasible(o):
 		r.State, r.Reason = record.TrialInfeasible, violated(s.t, o)
 	case math.IsNaN(s.found) || s.t.Better(r.Objective, s.found):
@@ -153,6 +188,9 @@ func summary(t *record.Tuning, runs [][]record.TrialRow, best float64) record.Tu
 	for _, run := range runs {
 		reached := math.Inf(1)
 		for _, r := range run {
+			if r.State == record.TrialStretch {
+				continue
+			}
 			if r.Trial > 0 {
 				row.Trials++
 			}

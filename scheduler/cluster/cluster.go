@@ -34,7 +34,12 @@ type Node struct {
 	// request is kept while nothing runs on it.
 	Supply Supply
 	Idle   time.Duration
+	// Market and Region say where the servers of a node that comes and goes are rented.
+	Market, Region string
 }
+
+// MarketOnDemand is the market of servers that nobody takes away.
+const MarketOnDemand = "on_demand"
 
 // Cluster is the capacity that is scheduled. Cores (and GPUs) are numbered
 // through all nodes: node 0 has cores 0 … Threads-1, node 1 goes on from there.

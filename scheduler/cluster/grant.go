@@ -43,6 +43,15 @@ func (g *Grant) Parts(c Cluster) []Part {
 	return []Part{p}
 }
 
+// Together returns the grant that parts have together.
+func Together(parts []Part) Grant {
+	g := Grant{Layout: &Layout{Parts: parts}}
+	for _, p := range parts {
+		g.Cores, g.GPUs = g.Cores.Union(p.Cores), g.GPUs.Union(p.GPUs)
+	}
+	return g
+}
+
 // Layout divides a grant among its nodes.
 func (m *Machine) Layout(g Grant, nodes []int32) *Layout {
 	l := &Layout{Parts: make([]Part, len(nodes))}

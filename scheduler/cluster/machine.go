@@ -11,6 +11,7 @@ type Room struct {
 	Cores, GPUs int32
 	Memory      int64
 	Kind        int32 // of GPU, see MachineView.Kind; in a need 0 stands for any
+	Market      int32 // of a node the bit of where it is rented, of a need the bits of where it must not be
 	// Parts is set in the need of a job whose parts differ; the fields above then are
 	// the most that any of them needs.
 	Parts *Parts
@@ -18,7 +19,8 @@ type Room struct {
 
 // Holds reports whether there is room for what is needed.
 func (r Room) Holds(need Room) bool {
-	return need.Cores <= r.Cores && need.GPUs <= r.GPUs && need.Memory <= r.Memory && r.IsOf(need)
+	return need.Cores <= r.Cores && need.GPUs <= r.GPUs && need.Memory <= r.Memory && r.IsOf(need) &&
+		r.Market&need.Market == 0
 }
 
 // IsOf reports whether a node has the kind of GPU that is needed.
@@ -99,7 +101,7 @@ func (m *Machine) KindOf(gpu string) int32 {
 // is appended to nodes; ok is false when there is no room.
 func Fit(free []Room, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
 	if need.Parts != nil {
-		return need.Parts.fit(free, need.Kind, home, nodes)
+		return need.Parts.fit(free, need, home, nodes)
 	}
 	if home != nil {
 		for _, v := range home {
@@ -118,6 +120,18 @@ func Fit(free []Room, need Room, count int, home, nodes []int32) (_ []int32, ok 
 		}
 	}
 	return nodes, false
+}
+
+// Most returns the most cores, GPUs and memory that are free on one node, each on its own,
+// among the nodes of the kind that is needed, or on the first of home.
+func Most(free []Room, need Room, home []int32) Room {
+	var most Room
+	for v, r := range free {
+		if (home == nil || home[0] == int32(v)) && r.IsOf(need) {
+			most = Room{Cores: max(most.Cores, r.Cores), GPUs: max(most.GPUs, r.GPUs), Memory: max(most.Memory, r.Memory)}
+		}
+	}
+	return most
 }
 
 // MostFree returns the largest number of cores that are free on one node.

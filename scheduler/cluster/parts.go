@@ -8,6 +8,18 @@ type Parts struct {
 	Each []Room
 	// Names has the roles and tasks of the parts.
 	Names []Part
+	// GPU has the type of GPU that each part needs, empty for any; it may be nil. On
+	// makes kinds of them.
+	GPU []string
+}
+
+// On makes the types of GPUs that parts need the kinds of a machine.
+func (p *Parts) On(m *Machine) {
+	for i, gpu := range p.GPU {
+		if gpu != "" {
+			p.Each[i].Kind = m.KindOf(gpu)
+		}
+	}
 }
 
 // At returns what is needed of the i-th of the nodes that Fit returns.
@@ -25,11 +37,13 @@ func (p *Parts) first() int {
 
 // fit chooses a node for each part in turn: the lowest number that has room beside the
 // parts before it, or that of home.
-func (p *Parts) fit(free []Room, kind int32, home, nodes []int32) (_ []int32, ok bool) {
+func (p *Parts) fit(free []Room, whole Room, home, nodes []int32) (_ []int32, ok bool) {
 	free = slices.Clone(free)
 	begin := len(nodes)
 	for i, need := range p.Each {
-		need.Kind = kind
+		if need.Market = whole.Market; need.Kind == 0 {
+			need.Kind = whole.Kind
+		}
 		at := slices.IndexFunc(free, func(r Room) bool { return r.Holds(need) })
 		switch {
 		case home != nil && !free[home[i]].Holds(need):

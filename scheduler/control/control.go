@@ -11,64 +11,24 @@ package control
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/trace"
 )
 
-// Report is what a controller sees when a job reports progress.
-type Report struct {
-	// Job is the number of the job among those of the cell.
-	Job int
-	// Epoch and Step count what is finished. The first report of a job, before it
-	// has trained, has neither.
-	Epoch, Step int
-	// Loss and Accuracy are NaN where the program does not report them.
-	Loss, Accuracy float64
-	// Used is the service time so far, Left what is left of the budget; Left is
-	// NoBudget for a job without one.
-	Used, Left time.Duration
-	// Allotment is what the job holds, Settings what its program is set to.
-	Allotment Allotment
-	Settings  []Setting
-}
+// What passes between controllers and jobs: the types of package trace under the names
+// that controllers use.
+type (
+	Report     = trace.Report
+	Allotment  = trace.Allotment
+	Setting    = trace.Setting
+	Action     = trace.Action
+	Expected   = trace.Expected
+	Controller = trace.Controller
+)
 
 // NoBudget is Report.Left of a job that may train for as long as it takes.
-const NoBudget time.Duration = -1
-
-// Allotment is what a job holds, on all its nodes together.
-type Allotment struct{ Threads, GPUs int }
-
-// Setting is a setting of a program by its name, with its value in the form in
-// which an experiment writes it.
-type Setting struct{ Name, Value string }
-
-// Action is a controller's answer. Its zero value changes nothing; fields may be
-// given together, and are then carried out in their order.
-type Action struct {
-	// Settings are those that change.
-	Settings []Setting
-	// Allotment is asked of the scheduler, which may refuse; nil asks for nothing.
-	Allotment *Allotment
-	// Deepen names the block of the network, from 0, that gets another layer; nil
-	// leaves the model as it is.
-	Deepen *int
-	// Stop ends the job: what it has learned so far is its result.
-	Stop bool
-	// Reason is for people: it is written beside the decision.
-	Reason string
-}
-
-// Nothing reports whether an action changes nothing.
-func (a Action) Nothing() bool {
-	return len(a.Settings) == 0 && a.Allotment == nil && a.Deepen == nil && !a.Stop
-}
-
-// Controller decides for the jobs of one run of one cell.
-type Controller interface {
-	// Decide answers a report. Reports of a job come in the order of its progress.
-	Decide(Report) Action
-}
+const NoBudget = trace.NoBudget
 
 // Choice is a controller that experiments can choose.
 type Choice struct {

@@ -4,6 +4,8 @@ package job
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
@@ -40,6 +42,9 @@ type Job struct {
 	Roles []Role
 	// Malleable jobs can be resized while they run; the others are rigid.
 	Malleable bool
+	// Budget is how long the job may train, in service time over all of its attempts;
+	// nil means that its work alone ends it.
+	Budget *time.Duration
 	// Retries is how often a job that failed while it ran is put back into the
 	// queue, to be started anew.
 	Retries int
@@ -48,6 +53,9 @@ type Job struct {
 	Priority int
 	// Deadline is an instant; Never when the job has none.
 	Deadline time.Duration
+	// Changeover is what it costs the job to start on another server, before its work
+	// goes on, for policies that choose where servers come from.
+	Changeover time.Duration
 	// User owns the job, for policies that are fair between users.
 	User string
 	// Predicted is the run time on the full request by the estimates that the
@@ -62,6 +70,14 @@ type Job struct {
 	Alternatives []Alternative
 }
 
+// Within returns how long after its arrival the job is to be done; 0 without a deadline.
+func (j *Job) Within() time.Duration {
+	if j.Deadline <= 0 || j.Deadline == math.MaxInt64 {
+		return 0
+	}
+	return max(j.Deadline-j.Arrival, 1)
+}
+
 // Role is a kind of parts of a job.
 type Role struct {
 	// Name is what the program is told: "ps", "worker", "chief".
@@ -70,17 +86,91 @@ type Role struct {
 	// Threads and GPUs are those of each part. A part without threads shares those
 	// of the job's first part that has some, and its node.
 	Threads, GPUs int
+	// GPU is the type of GPU that the node of each part must have; empty for any.
+	GPU string
 	// Elastic lets the job go on without a part of this role that is lost, while at
-	// least Min of them remain.
-	Elastic bool
-	Min     int
+	// least Min of them remain; the part starts again when there is room. The number of
+	// its parts can be changed while the job runs, up to Max (0 means Count).
+	Elastic  bool
+	Min, Max int
+	// Vital ends the attempt when a part of the role is lost, elastic or not.
+	Vital bool
 }
 
-// Resize is a request of the workload to change a job's thread request.
+// Most returns how many parts of the role the job can have.
+func (r *Role) Most() int { return max(r.Count, r.Max) }
+
+// Survives reports whether the job goes on without those of its parts that are on a node: all
+// of them are of elastic roles that are not vital, enough of which remain, and none is the
+// part that ends the job.
+func (j *Job) Survives(parts []cluster.Part, node int) bool {
+	lead := cluster.Lead(parts)
+	for _, role := range j.Roles {
+		lost, left := 0, 0
+		for i, p := range parts {
+			switch {
+			case p.Role != role.Name:
+			case p.Node != node:
+				left++
+			case i == lead || !role.Elastic || role.Vital:
+				return false
+			default:
+				lost++
+			}
+		}
+		if lost > 0 && left < role.Min {
+			return false
+		}
+	}
+	return len(j.Roles) > 0
+}
+
+// WithParts returns the job with other numbers of parts, by role.
+func (j Job) WithParts(counts []int) Job {
+	roles := slices.Clone(j.Roles)
+	j.Threads, j.GPUs = 0, 0
+	for i := range roles {
+		r := &roles[i]
+		r.Count = counts[i]
+		j.Threads, j.GPUs = j.Threads+r.Count*r.Threads, j.GPUs+r.Count*r.GPUs
+	}
+	j.Roles = roles
+	return j
+}
+
+// Resize is a request of the workload to change a job's thread request or, of a job with
+// roles, the number of parts of an elastic one.
 type Resize struct {
 	At      time.Duration
 	Job     int
 	Threads int
+	// Role is that of the parts of which Parts are wanted; Threads does not count then.
+	Role  string
+	Parts int
+}
+
+// CheckParts says why a job cannot have so many parts of a role; nil when it can.
+func (j *Job) CheckParts(role string, count int, on cluster.Cluster) error {
+	i := slices.IndexFunc(j.Roles, func(r Role) bool { return r.Name == role })
+	if i < 0 {
+		return fmt.Errorf("job %q has no role %q", j.Name, role)
+	}
+	r := &j.Roles[i]
+	switch least := max(r.Min, 1); {
+	case !r.Elastic:
+		return fmt.Errorf("the role %q of job %q is not elastic: it keeps its %d parts", role, j.Name, r.Count)
+	case count < least || count > r.Most():
+		return fmt.Errorf("the role %q of job %q has from %d to %d parts, not %d", role, j.Name, least, r.Most(), count)
+	}
+	counts := make([]int, len(j.Roles))
+	for k := range counts {
+		counts[k] = j.Roles[k].Count
+	}
+	counts[i] = count
+	if more := j.WithParts(counts); !more.CouldRun(on, false) {
+		return fmt.Errorf("job %q cannot have %d parts of the role %q: more than the cluster has", j.Name, count, role)
+	}
+	return nil
 }
 
 // Alternative is one of the requests with which a job can run, and how long it is
@@ -160,7 +250,7 @@ func (j *Job) checkRoles() error {
 	}
 	threads, gpus := 0, 0
 	for _, r := range j.Roles {
-		if r.Count < 1 || r.Threads < 0 || r.GPUs < 0 || r.Min < 0 || r.Min > r.Count {
+		if r.Count < 1 || r.Threads < 0 || r.GPUs < 0 || r.Min < 0 || r.Min > r.Count || r.Max < 0 {
 			return fmt.Errorf("job %q: its role %q has %d parts of %d threads and %d GPUs, at least %d", j.Name, r.Name,
 				r.Count, r.Threads, r.GPUs, r.Min)
 		}
@@ -179,6 +269,7 @@ func (j *Job) parts() *cluster.Parts {
 		for i := range r.Count {
 			p.Each = append(p.Each, cluster.Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs)})
 			p.Names = append(p.Names, cluster.Part{Role: r.Name, Task: i})
+			p.GPU = append(p.GPU, r.GPU)
 		}
 	}
 	return p
@@ -217,7 +308,9 @@ func (j *Job) DemandAs(k int) cluster.Demand {
 func (j *Job) CouldRun(on cluster.Cluster, partial bool) bool {
 	if len(j.Roles) > 0 {
 		need, count := j.Needs(int32(j.Threads))
-		_, ok := cluster.Fit(cluster.NewMachine(on).Whole, need, count, nil, nil)
+		m := cluster.NewMachine(on)
+		need.Parts.On(m)
+		_, ok := cluster.Fit(m.Whole, need, count, nil, nil)
 		return ok
 	}
 	for k := range j.Alternatives {

@@ -23,9 +23,10 @@ type Job struct {
 	// Alternative is the one with which it started or resumed last.
 	Alternative int32
 	// Attempts counts its starts; Pauses, Resizes, Retries and Revocations the events
-	// of these kinds.
-	Attempts, Pauses, Resizes, Retries, Revocations int32
-	state                                           state
+	// of these kinds, Reconfigurations those that ended an attempt.
+	Attempts, Pauses, Resizes, Retries, Revocations, Reconfigurations int32
+
+	state state
 }
 
 // state is a scheduler.State in a byte: there are millions of jobs.
@@ -157,6 +158,14 @@ func (l *Ledger) Event(e *scheduler.Event) Step {
 	case scheduler.Revoke:
 		j.Revocations++
 		return l.move(j, e, queued)
+	case scheduler.Move:
+		return l.move(j, e, queued)
+	case scheduler.Reconfigure:
+		if j.state == queued {
+			return Step{} // it has not started
+		}
+		j.Reconfigurations++
+		return l.move(j, e, queued)
 	case scheduler.Finish:
 		j.End = e.At
 		return l.move(j, e, finished)
@@ -167,7 +176,7 @@ func (l *Ledger) Event(e *scheduler.Event) Step {
 		j.End = e.At
 		return l.move(j, e, stopped)
 	}
-	return Step{} // a new request, level or prediction: it holds what it held
+	return Step{} // a new request, level or prediction, a decision: it holds what it held
 }
 
 // move brings a job into another state, in which it holds nothing yet.

@@ -1,7 +1,7 @@
 // Package policy has the policies that the scheduler runs jobs by, and the registry
-// in which each of them says what it is. A Policy is one choice for each of six
-// questions (order, backfill, allocation, preemption, victims, placement), with the
-// settings that its choices have of their own.
+// in which each of them says what it is. A Policy is one choice for each of seven
+// questions (order, backfill, allocation, preemption, victims, placement, provisioning),
+// with the settings that its choices have of their own.
 //
 // A choice is one value in a file of its own, registered by an init function: its
 // name, title and documentation, its settings, what it needs of the other choices,

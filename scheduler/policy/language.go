@@ -21,13 +21,19 @@ var asked = map[Question]struct{ before, after, example string }{
 	},
 	VictimsOf:   {"Which running jobs are paused first:", " Only with preemption.", `"smallest_request"`},
 	PlacementOf: {"With which of its alternatives a job starts:", "", `"earliest_finish"`},
+	ProvisioningOf: {
+		"From which market the servers of each job come, where nodes have `acquire = \"on_request\"`:",
+		" Each job rents for itself: its nodes are given back when it leaves them.", `"uniform_progress"`,
+	},
 }
 
 // Arguments returns the arguments of a policy block that are about its choices:
 // one a question, each followed by the own settings of its answers.
 func Arguments() []schema.Arg {
 	var args []schema.Arg
-	for _, q := range []Question{OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf} {
+	for _, q := range []Question{
+		OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf, ProvisioningOf,
+	} {
 		args = append(args, q.argument())
 		for _, s := range OwnSettings() {
 			if s.Of == q {

@@ -28,6 +28,9 @@ type VictimRule string
 // Placement says which of its alternatives a job starts with.
 type Placement string
 
+// Provisioning says from which market the servers of jobs come.
+type Provisioning string
+
 // Policy is its choices, by name, with their settings. It implements
 // scheduler.RuleMaker. Empty choices stand for the first of their question.
 type Policy struct {
@@ -37,6 +40,8 @@ type Policy struct {
 	Preemption Preemption
 	Victims    VictimRule
 	Placement  Placement
+
+	Provisioning Provisioning
 	// Settings are those of the choices, such as the quantum.
 	Settings Settings
 }
@@ -54,6 +59,8 @@ func (p *Policy) Get(q Question) string {
 		return string(p.Preemption)
 	case VictimsOf:
 		return string(p.Victims)
+	case ProvisioningOf:
+		return string(p.Provisioning)
 	}
 	return string(p.Placement)
 }
@@ -71,6 +78,8 @@ func (p *Policy) Set(q Question, name string) {
 		p.Preemption = Preemption(name)
 	case VictimsOf:
 		p.Victims = VictimRule(name)
+	case ProvisioningOf:
+		p.Provisioning = Provisioning(name)
 	default:
 		p.Placement = Placement(name)
 	}
@@ -286,8 +295,12 @@ func (p Policy) FollowsProgress() bool {
 	return order != nil && order.Estimates && p.Pauses() || backfill != nil && backfill.Estimates
 }
 
-// Title names the policy's order for people, at the beginning of a sentence.
+// Title names the policy's provisioning for people, if it has one, or else its order, at
+// the beginning of a sentence.
 func (p Policy) Title() string {
+	if c := p.Provisioned(); c != nil {
+		return c.Title
+	}
 	if order := orders.find(string(p.answered().Order)); order != nil {
 		return order.Title
 	}
@@ -299,7 +312,8 @@ func (p Policy) String() string {
 	p = p.answered()
 	parts := []string{string(p.Order)}
 	for _, a := range p.arguments() {
-		if text := format(p.setting(a)); text != "" && text != a.Default {
+		usual, _ := parse(a, a.Default)
+		if text := format(p.setting(a)); text != "" && text != format(usual) {
 			parts = append(parts, a.Name+" "+text)
 		}
 	}
@@ -308,6 +322,9 @@ func (p Policy) String() string {
 	}
 	if p.Placement != Placement(PlacementOf.Default()) {
 		parts = append(parts, strings.ReplaceAll(string(p.Placement), "_", " "))
+	}
+	if p.Provisioned() != nil {
+		parts = append(parts, strings.ReplaceAll(string(p.Provisioning), "_", " ")+" servers")
 	}
 	parts = append(parts, string(p.Allocation))
 	if pre := preemptions.find(string(p.Preemption)); pre != nil && pre.Pauses {
@@ -331,7 +348,7 @@ func (p Policy) KeyLines() []KeyLine {
 			if pre := preemptions.find(string(p.Preemption)); pre != nil && pre.Pauses {
 				add(string(q), name)
 			}
-		case q != PlacementOf:
+		case q != PlacementOf && q != ProvisioningOf:
 			add(string(q), name)
 		case name != q.Default():
 			add(string(q), name)
@@ -363,6 +380,7 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		Order: order.New(s), Partial: s.Allocation.Partial, Ends: backfill.Reserves,
 		Quantum: p.Settings.Duration(quantum.Name), Turns: order.Turns, Drifts: order.Drifts,
 		Feedback: p.Settings.Duration(feedback.Name), Predicted: order.Estimates,
+		Rental: p.rental(),
 	}
 	if s.Pauses {
 		rules.Victims = victimRules.find(string(p.Victims)).Compare

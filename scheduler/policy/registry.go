@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/rental"
 )
 
 // Choice is what all registered choices have.
@@ -122,6 +123,20 @@ type PlacementChoice struct {
 	Settled bool
 }
 
+// ProvisioningChoice is a provisioning: from which market the servers of jobs come.
+type ProvisioningChoice struct {
+	Choice
+	// Strategy decides for each job, tick by tick; nil leaves it to the node blocks.
+	Strategy rental.Strategy
+	// Deadline says that it plans by the deadlines of jobs.
+	Deadline bool
+	// Moves says that it takes jobs from servers that they could keep, which costs those
+	// their work that write no checkpoints.
+	Moves bool
+	// Spot and OnDemand are the markets that it needs nodes of.
+	Spot, OnDemand bool
+}
+
 // choices are the registered answers to one question.
 type choices[T any] struct {
 	question Question
@@ -168,6 +183,8 @@ var (
 	preemptions = newChoices(PreemptionOf, func(c *PreemptionChoice) *Choice { return &c.Choice })
 	victimRules = newChoices(VictimsOf, func(c *VictimChoice) *Choice { return &c.Choice })
 	placements  = newChoices(PlacementOf, func(c *PlacementChoice) *Choice { return &c.Choice })
+
+	provisionings = newChoices(ProvisioningOf, func(c *ProvisioningChoice) *Choice { return &c.Choice })
 )
 
 // RegisterOrder and its like make a choice known; they are called by init
@@ -189,6 +206,26 @@ func RegisterVictims(c VictimChoice) { victimRules.register(c) }
 // RegisterPlacement makes a placement known.
 func RegisterPlacement(c PlacementChoice) { placements.register(c) }
 
+// RegisterProvisioning makes a provisioning known. One that decides something wants each
+// job to be looked at on its own, and to get what it asks for.
+func RegisterProvisioning(c ProvisioningChoice) {
+	if c.Strategy != nil {
+		c.Wants = append(c.Wants, Want{
+			Of: BackfillOf, Name: string(FirstFit), Implied: true,
+			Detail: fmt.Sprintf("The provisioning %q rents servers for each job on its own, which implies backfill = %q.",
+				c.Name, FirstFit),
+		}, Want{
+			Of: AllocationOf, Name: string(Strict),
+			Detail: fmt.Sprintf("The provisioning %q wants the allocation %q.", c.Name, Strict),
+		}, Want{
+			Of: PreemptionOf, Name: string(NoPreemption),
+			Detail: fmt.Sprintf("The provisioning %q rents servers for each job on its own: no job gives way to another.",
+				c.Name),
+		})
+	}
+	provisionings.register(c)
+}
+
 // Question is what a choice answers, by its argument in the policy block.
 type Question string
 
@@ -200,10 +237,12 @@ const (
 	PreemptionOf Question = "preemption"
 	VictimsOf    Question = "victims"
 	PlacementOf  Question = "placement"
+
+	ProvisioningOf Question = "provisioning"
 )
 
 // Questions are all of them, in the order of keys.
-var Questions = []Question{OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf}
+var Questions = []Question{OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf, ProvisioningOf}
 
 // Choices returns the registered answers to a question, in order.
 func (q Question) Choices() []*Choice {
@@ -218,6 +257,8 @@ func (q Question) Choices() []*Choice {
 		return preemptions.plain
 	case VictimsOf:
 		return victimRules.plain
+	case ProvisioningOf:
+		return provisionings.plain
 	}
 	return placements.plain
 }

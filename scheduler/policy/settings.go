@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -11,7 +12,7 @@ import (
 )
 
 // Settings are the values of the arguments that the choices of a policy have of
-// their own, by name: a time.Duration, a float64, an int, a string or a bool.
+// their own, by name: a time.Duration, a float64, an int, a string, a []string or a bool.
 type Settings map[string]any
 
 // Duration returns a setting that is a duration; 0 when it is not set.
@@ -32,6 +33,9 @@ var (
 	}
 )
 
+// listed stands between the texts of a list.
+const listed = ", "
+
 // parse reads the text of a value, as it stands in the language or in JSON.
 func parse(a schema.Arg, text string) (any, error) {
 	if s, err := strconv.Unquote(text); err == nil {
@@ -46,6 +50,8 @@ func parse(a schema.Arg, text string) (any, error) {
 		return strconv.Atoi(text)
 	case schema.Bool:
 		return strconv.ParseBool(text)
+	case schema.Strings:
+		return strings.Split(text, listed), nil
 	}
 	return text, nil
 }
@@ -57,6 +63,8 @@ func format(v any) string {
 		return ""
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
+	case []string:
+		return strings.Join(v, listed)
 	}
 	return fmt.Sprint(v)
 }
@@ -77,6 +85,8 @@ func check(a schema.Arg, v any) error {
 		return mismatch(a, v, a.Type == schema.String)
 	case bool:
 		return mismatch(a, v, a.Type == schema.Bool)
+	case []string:
+		return mismatch(a, v, a.Type == schema.Strings)
 	}
 	if a.Positive && !(n > 0) || a.Min != nil && !(n >= *a.Min) || a.Max != nil && !(n <= *a.Max) {
 		return fmt.Errorf("%s of %s is out of range", a.Name, format(v))

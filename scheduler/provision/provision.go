@@ -1,94 +1,60 @@
-// Package provision decides from which market a job's server comes, tick by tick, when
-// spot servers are cheap and go away: the choice "provisioning" of a policy. The job
-// must be done by a deadline; each start on another server costs a fixed overhead.
+// Package provision has the strategies by which a policy rents servers where spot servers
+// are cheap and go away: the choice "provisioning" of a policy, one file each, registered
+// with the other choices of policies. A job is to be done by a deadline, and each start on
+// another server costs it a fixed overhead.
 package provision
 
 import (
 	"math"
 	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/rental"
 )
 
-// Market is where a server comes from.
-type Market int
+// What strategies see and answer.
+type (
+	View   = rental.View
+	Market = rental.Market
+)
 
 // The markets. Nothing is to wait without a server.
 const (
-	Nothing Market = iota
-	Spot
-	OnDemand
+	Nothing  = rental.Nothing
+	Spot     = rental.Spot
+	OnDemand = rental.OnDemand
 )
 
-// View is what a strategy knows at the beginning of a tick.
-type View struct {
-	// Now is the time since the job arrived, which is to be done within Deadline.
-	Now, Deadline time.Duration
-	// Work is the job's length on a server; Done is what is done of it.
-	Work, Done time.Duration
-	// Overhead is what a start costs; Starting is what is left of the last one.
-	Overhead, Starting time.Duration
-	// Tick is the time between decisions.
-	Tick time.Duration
-	// Held is the market of the server that is held. A spot server that has been
-	// taken away is held no more.
-	Held Market
-	// Available says that a spot server can be had.
-	Available bool
-}
+// Func is a strategy that keeps nothing between ticks.
+type Func func(v View) Market
+
+// Choose implements rental.Strategy.
+func (f Func) Choose(v View) Market { return f(v) }
 
 // left returns the work that is left.
-func (v View) left() time.Duration { return v.Work - v.Done }
+func left(v View) time.Duration { return v.Work - v.Done }
 
 // behind returns how far the job is behind uniform progress at an instant: a job that
 // progresses evenly has done t·Work/Deadline by then.
-func (v View) behind(t time.Duration) float64 {
+func behind(v View, t time.Duration) float64 {
 	return float64(t)*float64(v.Work)/float64(v.Deadline) - float64(v.Done)
 }
 
 // short reports whether the ticks that a length takes are as many as those that are
 // left to the deadline.
-func (v View) short(length time.Duration) bool {
+func short(v View, length time.Duration) bool {
 	return math.Ceil(float64(length)/float64(v.Tick)) >= math.Floor(float64(v.Deadline-v.Now)/float64(v.Tick))
-}
-
-// Strategy chooses the market of the coming tick. It must not choose Spot where there
-// is none. Strategies are deterministic, and see no future.
-type Strategy interface {
-	Choose(v View) Market
-}
-
-// Func is a strategy that keeps nothing between ticks.
-type Func func(v View) Market
-
-// Choose implements Strategy.
-func (f Func) Choose(v View) Market { return f(v) }
-
-// Always is on demand from the first tick to the last.
-func Always(View) Market { return OnDemand }
-
-// SpotOnly takes spot servers whenever there are any, and nothing else: it can miss the
-// deadline.
-func SpotOnly(v View) Market {
-	if v.Available {
-		return Spot
-	}
-	return Nothing
-}
-
-// Greedy takes spot servers while it can, and waits without one as long as the deadline
-// allows (Z. Wu and others, Can't Be Late, 2024).
-func Greedy(v View) Market {
-	choice := SpotOnly(v)
-	return v.inTime(choice)
 }
 
 // inTime changes a choice that would miss the deadline: without a spot server in time
 // for two more starts the job goes on demand, and with time for one it keeps only a
 // spot server that has started.
-func (v View) inTime(choice Market) Market {
-	if v.short(v.left()+2*v.Overhead) && v.Held != Spot {
+func inTime(v View, choice Market) Market {
+	if short(v, left(v)+2*v.Overhead) && v.Held != Spot {
 		choice = OnDemand
 	}
-	if v.short(v.left() + v.Overhead) {
+	if short(v, left(v)+v.Overhead) {
 		choice = OnDemand
 		if v.Held == Spot && v.Available && v.Starting <= 0 {
 			choice = Spot
@@ -97,18 +63,38 @@ func (v View) inTime(choice Market) Market {
 	return choice
 }
 
-// UniformProgress goes on demand where the job is behind even progress to the deadline
-// and there is no spot server, and stays there until it is ahead by two starts (Z. Wu
-// and others, Can't Be Late, 2024).
-func UniformProgress(v View) Market {
-	choice := SpotOnly(v)
-	if v.behind(v.Now) > 0 && !v.Available {
-		choice = OnDemand
+// The arguments that strategies share.
+var (
+	tick = schema.Arg{
+		Name: "tick", Type: schema.Duration, Positive: true, Default: `"10m"`,
+		Doc: "How often the strategy decides, from the arrival of each job on. It decides at once as well when a job has " +
+			"lost its server. Where servers come and go by a record, its step is the natural tick.",
+		Example: `"5m"`,
 	}
-	if v.Held == OnDemand {
-		if !v.Available || v.behind(v.Now+2*v.Overhead) >= 0 {
-			choice = OnDemand
-		}
+	changeover = schema.Arg{
+		Name: "changeover", Type: schema.Duration,
+		DefaultDoc: "the `startup` of nodes, `start` of `overheads` and `restore` of `checkpoint` together",
+		Doc:        "What the strategy takes each start on another server to cost the job.", Example: `"12m"`,
 	}
-	return v.inTime(choice)
+	regions = schema.Arg{
+		Name: "regions", Type: schema.Strings, DefaultDoc: "all, in the order of the node blocks",
+		Doc: "The regions in which servers are rented, those to try first at the beginning. A region that has just " +
+			"taken a server away is tried last.",
+		Example: `["us-west-2a", "us-west-2b"]`,
+	}
+)
+
+// register makes a strategy known.
+func register(c policy.ProvisioningChoice) {
+	c.Settings = []schema.Arg{tick, changeover, regions}
+	policy.RegisterProvisioning(c)
+}
+
+// byDeadline registers a strategy that plans by the deadlines of jobs and what they are
+// predicted to have left.
+func byDeadline(name, title, doc string, place int, f Func) {
+	register(policy.ProvisioningChoice{
+		Choice:   policy.Choice{Name: name, Title: title, Doc: doc, Place: place, Estimates: true},
+		Strategy: f, Deadline: true, Moves: true, Spot: true, OnDemand: true,
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tfexp/tfexp/scheduler/provision"
+	"github.com/tfexp/tfexp/scheduler/rental"
 )
 
 func rows(t *testing.T, name string) [][]string {
@@ -53,7 +54,7 @@ func windows(t *testing.T, instance string) map[int][]bool {
 
 const onDemand, spot = 3.06, 0.9731
 
-func replay(s provision.Strategy, deadline float64, available []bool) (cost float64, out provision.Outcome) {
+func replay(s rental.Strategy, deadline float64, available []bool) (cost float64, out provision.Outcome) {
 	v := provision.View{Deadline: time.Duration(deadline * float64(time.Hour)), Work: 48 * time.Hour, Overhead: 12 * time.Minute, Tick: 10 * time.Minute}
 	out = provision.Replay(s, v, func(tick int) bool { return tick < len(available) && available[tick] })
 	return out.OnDemand.Hours()*onDemand + out.Spot.Hours()*spot, out
@@ -61,7 +62,7 @@ func replay(s provision.Strategy, deadline float64, available []bool) (cost floa
 
 // TestCostsOfTheAuthorsSimulator holds all 120 costs of the published simulator.
 func TestCostsOfTheAuthorsSimulator(t *testing.T) {
-	strategies := map[string]provision.Strategy{
+	strategies := map[string]rental.Strategy{
 		"on_demand": provision.Func(provision.Always), "greedy": provision.Func(provision.Greedy), "uniform_progress": provision.Func(provision.UniformProgress),
 	}
 	w := windows(t, "v100_1")

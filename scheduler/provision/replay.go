@@ -1,6 +1,10 @@
 package provision
 
-import "time"
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/rental"
+)
 
 // Outcome is what a strategy came to on a record of availability.
 type Outcome struct {
@@ -16,7 +20,7 @@ type Outcome struct {
 
 // Replay runs one job by a strategy: available says for each tick whether a spot
 // server can be had in it. A tick that begins on a server is paid whole.
-func Replay(s Strategy, v View, available func(tick int) bool) Outcome {
+func Replay(s rental.Strategy, v View, available func(tick int) bool) Outcome {
 	var out Outcome
 	for tick := 0; v.Done < v.Work && v.Now < v.Deadline; tick++ {
 		v.Available = available(tick)

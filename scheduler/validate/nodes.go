@@ -77,7 +77,7 @@ func (v *Validator) usable(e scheduler.Event, node int) {
 	switch {
 	case !s.up:
 		v.report(e.At, e.Job, "job %q is on node %d, which has no server", v.name(e.Job), node)
-	case s.warned && e.Kind != scheduler.ResizeJob:
+	case s.warned && (e.Kind != scheduler.ResizeJob || !slices.Contains(s.tenants, int32(e.Job))):
 		v.report(e.At, e.Job, "job %q starts on node %d, which is to be taken away", v.name(e.Job), node)
 	}
 	if !slices.Contains(s.tenants, int32(e.Job)) {

@@ -15,6 +15,7 @@ func (v *Validator) roles(e scheduler.Event, t *traced) {
 	}
 	v.hold(&v.cores, e, e.Cores)
 	v.hold(&v.gpus, e, e.GPUs)
+	before := slices.Clone(t.nodes)
 	t.nodes = t.nodes[:0]
 	onCores, onGPUs := map[int]int{}, map[int]int{}
 	type place struct {
@@ -25,7 +26,7 @@ func (v *Validator) roles(e scheduler.Event, t *traced) {
 	for i, p := range e.Layout.Parts {
 		roles := v.jobs[e.Job].Roles
 		r := slices.IndexFunc(roles, func(r scheduler.Role) bool { return r.Name == p.Role })
-		if r < 0 || p.Task < 0 || p.Task >= roles[r].Count || seen[place{p.Role, p.Task}] {
+		if r < 0 || p.Task < 0 || p.Task >= roles[r].Most() || seen[place{p.Role, p.Task}] {
 			v.report(e.At, e.Job, "job %q has no part %s-%d, or has it twice", v.name(e.Job), p.Role, p.Task)
 			continue
 		}
@@ -39,19 +40,28 @@ func (v *Validator) roles(e scheduler.Event, t *traced) {
 			t.nodes = append(t.nodes, p.Node)
 			v.usable(e, p.Node)
 		}
+		if has := v.cluster.Nodes[p.Node].GPU; roles[r].GPU != "" && has != roles[r].GPU {
+			v.report(e.At, e.Job, "part %s-%d of job %q is on node %d, whose GPUs are of the type %q instead of %q",
+				p.Role, p.Task, v.name(e.Job), p.Node, has, roles[r].GPU)
+		}
+	}
+	for _, node := range before {
+		if s := &v.servers[node]; !slices.Contains(t.nodes, node) {
+			s.tenants = slices.DeleteFunc(s.tenants, func(job int32) bool { return int(job) == e.Job })
+		}
 	}
 	slices.Sort(t.nodes)
 	v.together(e, "cores", e.Cores, onCores)
 	v.together(e, "GPUs", e.GPUs, onGPUs)
 	for _, r := range v.jobs[e.Job].Roles {
 		left := 0
-		for task := range r.Count {
+		for task := range r.Most() {
 			if seen[place{r.Name, task}] {
 				left++
 			}
 		}
 		least := r.Count
-		if r.Elastic && e.Kind != scheduler.Start {
+		if r.Elastic && (e.Kind != scheduler.Start || t.asked) {
 			least = r.Min
 		}
 		if left < least {

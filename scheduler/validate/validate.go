@@ -41,9 +41,10 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //     attempt if it is restarted, which happens as often as it may;
 //   - a gang has the same number of cores and GPUs on each of its nodes, any
 //     other job is on one node; a resumed job is on the nodes it was on;
-//   - the parts of a job that has several are its grant, each on one node;
-//   - nothing of a job is on a node that has no server, and no job starts or resumes
-//     on a node that is to be taken away; servers are asked for, come up, are warned
+//   - the parts of a job that has several are its grant, each on one node; a job with roles has
+//     all of them when it starts, and of elastic ones never less than their least number;
+//   - nothing of a job is on a node that has no server, and no job starts, resumes or gets
+//     another part on a node that is to be taken away; servers are asked for, come up, are warned
 //     and end in this order;
 //   - an attempt that loses a node begins again with no more work than its last
 //     checkpoint held;
@@ -53,6 +54,7 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 type Validator struct {
 	cluster scheduler.Cluster
 	jobs    []scheduler.Job
+	own     bool // jobs is a copy
 	cores   holders
 	gpus    holders
 	memory  []int64 // free, by node
@@ -75,8 +77,11 @@ type traced struct {
 	pauses, resizes  int32
 	retries          int32
 	revocations      int32
+	reconfigured     int32         // attempts that ended for a change of settings
+	steered          bool          // a controller has changed something: its requests may be any
 	kept             time.Duration // work that the job has at the start of an attempt, at most
 	alternative      int32         // the alternative that it started with
+	asked            bool          // another number of its parts was asked for
 	*grantedTo                     // nil before the first start and after the end
 }
 
@@ -111,7 +116,7 @@ func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) 
 			low: int32(min(max(j.MinThreads, 1), j.Threads)), high: int32(max(j.Threads, j.MaxThreads))}
 	}
 	for _, z := range resizes {
-		if z.Job >= 0 && z.Job < len(jobs) {
+		if z.Job >= 0 && z.Job < len(jobs) && z.Role == "" {
 			t := &v.lives[z.Job]
 			t.low, t.high = min(t.low, int32(z.Threads)), max(t.high, int32(z.Threads))
 		}
@@ -168,7 +173,7 @@ func (v *Validator) Event(e scheduler.Event) {
 		}
 		v.holdNothing(e)
 	case scheduler.Start:
-		if t.state, t.size = scheduler.Running, int32(e.Cores.Count()); t.retries+t.revocations == 0 {
+		if t.state, t.size = scheduler.Running, int32(e.Cores.Count()); t.first == scheduler.Never {
 			t.first = e.At
 		}
 		t.grantedTo = v.another()
@@ -207,6 +212,12 @@ func (v *Validator) Event(e scheduler.Event) {
 		v.attempt(e, t)
 		v.takeBack(e, t)
 		t.state = scheduler.Queued
+	case scheduler.Move:
+		v.attempt(e, t)
+		v.takeBack(e, t)
+		t.state = scheduler.Queued
+	case scheduler.Reconfigure:
+		v.reconfigure(e, t)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		v.attempt(e, t)
 		v.takeBack(e, t)
@@ -219,9 +230,44 @@ func (v *Validator) Event(e scheduler.Event) {
 		case scheduler.Stop:
 			t.state = scheduler.Stopped
 		}
-	case scheduler.Request, scheduler.Level, scheduler.Predict:
+	case scheduler.Decided:
+		if e.Control != nil && e.Control.Refused == "" && !e.Control.Action.Nothing() {
+			// With other settings the same work takes another time.
+			t.steered, t.kept = true, unknownWork
+		}
+	case scheduler.Request:
+		if t.steered {
+			t.low, t.high = min(t.low, int32(e.Request)), max(t.high, int32(e.Request))
+		}
+		t.asked = len(v.jobs[e.Job].Roles) > 0
+	case scheduler.Level, scheduler.Predict:
 	}
 }
+
+// reconfigure gives a job another request, for which a controller has to have decided
+// something. One that has started gives back what it holds.
+func (v *Validator) reconfigure(e scheduler.Event, t *traced) {
+	if !t.steered {
+		v.report(e.At, e.Job, "job %q is reconfigured, and no controller has decided it", v.name(e.Job))
+	}
+	if t.state != scheduler.Queued {
+		t.reconfigured++
+		v.attempt(e, t)
+		v.takeBack(e, t)
+		t.state = scheduler.Queued
+	}
+	if !v.own {
+		v.jobs, v.own = slices.Clone(v.jobs), true
+	}
+	j := &v.jobs[e.Job]
+	j.Threads, j.Roles = e.Request, e.Roles
+	t.low = int32(min(max(j.MinThreads, 1), e.Request))
+	t.high = int32(max(e.Request, j.MaxThreads))
+	t.kept = unknownWork
+}
+
+// unknownWork is more than any job has.
+const unknownWork = scheduler.Never / 2
 
 // takeBack ends what a job was granted.
 func (v *Validator) takeBack(e scheduler.Event, t *traced) {
@@ -261,11 +307,13 @@ func (v *Validator) lawful(e scheduler.Event, t *traced) bool {
 		ok = t.state == scheduler.Running || t.state == scheduler.Paused
 	case scheduler.Resume:
 		ok = t.state == scheduler.Paused
-	case scheduler.Finish, scheduler.Retry, scheduler.Revoke:
+	case scheduler.Finish, scheduler.Retry, scheduler.Revoke, scheduler.Move:
 		ok = t.state == scheduler.Running || t.state == scheduler.Paused
+	case scheduler.Reconfigure:
+		ok = t.state == scheduler.Running || t.state == scheduler.Paused || t.state == scheduler.Queued
 	case scheduler.Fail, scheduler.Stop:
 		ok = t.state == scheduler.Running || t.state == scheduler.Paused || t.state == scheduler.Queued
-	case scheduler.Request:
+	case scheduler.Request, scheduler.Decided:
 		ok = t.state != scheduler.Finished && t.state != scheduler.Failed && t.state != scheduler.Stopped
 	default:
 		v.report(e.At, e.Job, "the event %q is unknown", e.Kind)
@@ -497,7 +545,7 @@ func (v *Validator) Close(o *scheduler.Outcome) {
 		r := &o.Jobs[i]
 		if r.State != t.state || r.FirstStart != t.first || r.Finish != t.finish || r.Waiting != t.waiting ||
 			r.Service != t.service || r.Preemptions != int(t.pauses) || r.Resizes != int(t.resizes) ||
-			r.Restarts != int(t.retries) || r.Revocations != int(t.revocations) {
+			r.Restarts != int(t.retries) || r.Revocations != int(t.revocations) || r.Reconfigurations != int(t.reconfigured) {
 			v.report(t.finish, i, "job %q: the outcome says %s, start %s, finish %s, waiting %s, service %s, "+
 				"%d pauses, %d resizes; the trace %s, %s, %s, %s, %s, %d, %d",
 				v.name(i), r.State, r.FirstStart, r.Finish, r.Waiting, r.Service, r.Preemptions, r.Resizes,

@@ -58,8 +58,17 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	if h.begun != nil {
 		all = append(all, &opening{call: h.begun})
 	}
+	run := loop(c, on, nil)
+	steering, decided, err := steer(&c, on)
+	if err != nil {
+		return w.Finish(record.Cell{Error: err.Error(), Busy: -1})
+	}
+	if decided != nil {
+		run.Steering, all = steering, append(all, decided)
+	}
+	run.Recorder = all
 	began := time.Now()
-	outcome, err := loop(c, on, all).Execute(ctx)
+	outcome, err := run.Execute(ctx)
 	if ctx.Err() != nil {
 		return record.Cell{}, ctx.Err()
 	}
@@ -89,12 +98,24 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 			w.SetFinal(job, f)
 		}
 	}
+	if c.Simulation != nil {
+		for job, f := range c.Simulation.Finals {
+			if w.Row(job).State == string(scheduler.Finished) {
+				w.SetFinal(job, f)
+			}
+		}
+	}
 	if h.replay != nil {
 		if err := replayed(w, c, h.replay, &out); err != nil {
 			return record.Cell{}, err
 		}
 	}
-	if err := addTrial(w, c, &out); err != nil {
+	if decided != nil {
+		if err := decided.write(w, c.Dir, &out); err != nil {
+			return record.Cell{}, err
+		}
+	}
+	if err := addTrial(w, c, decided, &out); err != nil {
 		return record.Cell{}, err
 	}
 	return w.Finish(out)

@@ -25,6 +25,13 @@ func RunFile(ctx context.Context, path string, prepare func(dir, description str
 	if err != nil {
 		return record.Cell{}, err
 	}
+	return runWritten(ctx, task, key, prepare)
+}
+
+// runWritten runs a cell that was written down.
+func runWritten(
+	ctx context.Context, task stages.Task, key string, prepare func(dir, description string) error,
+) (record.Cell, error) {
 	if err := prepare(task.Dir, key); err != nil {
 		return record.Cell{}, err
 	}

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"sync"
@@ -25,7 +26,8 @@ type live struct {
 	progress *table.Live[record.ProgressRow]
 	usage    *table.Live[record.ContainerRow] // nil for processes
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex                  // guards what follows
+	used     func(job int) time.Duration // service time so far; nil where the engine does not know it
 	warnings []record.Warning
 	said     map[string]bool       // what was reported, by job class
 	reported map[int]measure.Final // by job
@@ -48,10 +50,12 @@ func openLive(task stages.Task, jobs []scheduler.Job, containers bool) (*live, e
 	return l, nil
 }
 
-// warn takes what is wrong with the event files of jobs. What is wrong with many
+// warn takes what is wrong with the event files of jobs, or with their parts. What is wrong with many
 // jobs of a block in the same way is said once.
-func (l *live) warn(job int, text string) {
-	w := record.Warning{Code: record.EventFiles, Cell: l.cell, Text: "job " + l.jobs[job].Name + ": " + text}
+func (l *live) warn(job int, code, text string) { l.say(code, job, text) }
+
+func (l *live) say(code string, job int, text string) {
+	w := record.Warning{Code: code, Cell: l.cell, Text: "job " + l.jobs[job].Name + ": " + text}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if key := l.jobs[job].Class + text; !l.said[key] {
@@ -70,8 +74,14 @@ func (l *live) report() progress.Listener {
 	}
 	return func(job int, at time.Duration, p contract.Progress) {
 		loss, accuracy := value(p.Loss), value(p.Accuracy)
-		if p.FinalAccuracy != nil {
+		switch {
+		case p.FinalAccuracy != nil:
 			accuracy = *p.FinalAccuracy
+		case p.Refused != "":
+			l.say(record.Refused, job, fmt.Sprintf("its program does not follow %q: %s", p.Refused, p.Reason))
+			return
+		case p.News():
+			return
 		}
 		l.mu.Lock()
 		f, ok := l.reported[job]
@@ -79,14 +89,30 @@ func (l *live) report() progress.Listener {
 			f = measure.Unreported
 		}
 		l.reported[job] = f.Then(loss, accuracy)
+		used, left := math.NaN(), math.NaN()
+		if l.used != nil {
+			used = l.used(job).Seconds()
+		}
+		if b := l.jobs[job].Budget; b != nil {
+			left = max(b.Seconds()-used, 0)
+		}
 		l.mu.Unlock()
-		if l.progress == nil {
+		if l.progress == nil || p.News() {
 			return
 		}
 		l.progress.Add(record.ProgressRow{
 			At: at.Seconds(), Job: l.jobs[job].Name, Epoch: p.Epoch, Step: p.Step, Threads: p.Threads,
-			Loss: loss, Accuracy: accuracy, Seconds: value(p.Seconds),
+			Loss: loss, Accuracy: accuracy, Seconds: value(p.Seconds), Used: used, Left: left, TimeLeft: value(p.TimeLeft),
 		})
+	}
+}
+
+// follow lets the tables have the service times of jobs on an engine that knows them.
+func (l *live) follow(e engine.Engine) {
+	if c, ok := e.(interface{ Used(job int) time.Duration }); ok {
+		l.mu.Lock()
+		l.used = c.Used
+		l.mu.Unlock()
 	}
 }
 
@@ -104,7 +130,7 @@ func (l *live) observe() func(engine.Sample) {
 	}
 	return func(s engine.Sample) {
 		row := record.ContainerRow{At: s.At.Seconds(), Job: l.jobs[s.Job].Name, CPU: s.CPU, Memory: float64(s.Memory),
-			Cores: s.Cores}
+			Cores: s.Cores, Part: s.Part}
 		if s.Limit > 0 {
 			row.MemoryPct = 100 * float64(s.Memory) / float64(s.Limit)
 		}

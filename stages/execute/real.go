@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -34,6 +36,9 @@ func Real(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 		return record.Cell{}, fmt.Errorf("make the log folder: %w", err)
 	}
 	hw := t.ForEngine()
+	if hw.Kind.Loses {
+		t.Setup.Cluster = thatComeAndGo(t.Setup.Cluster)
+	}
 	tables, err := openLive(t, t.Setup.Jobs, hw.Kind.Contained)
 	if err != nil {
 		return record.Cell{}, err
@@ -52,6 +57,7 @@ func Real(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 	if err != nil {
 		return record.Cell{}, errors.Join(err, tables.close(nil))
 	}
+	tables.follow(running)
 	gpus := &gpuWatch{}
 	if on.Site.Local(hw) {
 		if gpus, err = watchGPUs(t, on.GPUs, running.Zero()); err != nil {
@@ -74,6 +80,17 @@ func Real(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 
 // judgeLoad records how busy other programs kept the machine while the jobs of a
 // cell ran, in cores.
+// thatComeAndGo returns a cluster whose nodes may be lost, and others take their places.
+func thatComeAndGo(c scheduler.Cluster) scheduler.Cluster {
+	c.Nodes = slices.Clone(c.Nodes)
+	for i := range c.Nodes {
+		if c.Nodes[i].Supply == scheduler.Standing {
+			c.Nodes[i].Supply = scheduler.Fixed
+		}
+	}
+	return c
+}
+
 func judgeLoad(out *record.Cell, cell string, busy float64) {
 	if busy == hardware.UnknownLoad {
 		return

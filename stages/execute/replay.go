@@ -22,8 +22,23 @@ func replayed(w *record.CellWriter, t stages.Task, on engine.Replay, out *record
 		for _, p := range r.Progress {
 			report(job, p.At, p.Progress)
 		}
+		for _, s := range r.Servers {
+			w.AddServer(record.ServerRow{
+				Node: s.Name, Role: s.Role, Job: t.Setup.Jobs[job].Name, Created: s.From.Seconds(), Up: s.From.Seconds(),
+				Warned: -1, Down: (s.From + s.Uptime).Seconds(), Revoked: revoked(s.Revoked), PricePerHour: s.PricePerHour,
+				Cost: s.Cost,
+			})
+		}
 		w.SetFinal(job, measure.Final{Loss: r.Loss, Accuracy: r.Accuracy})
 		w.SetMoney(job, measure.Money{Cost: r.Cost, Revocations: r.Revocations})
 	}
 	return tables.close(out)
+}
+
+// revoked is a mark of servers.csv.
+func revoked(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }

@@ -80,17 +80,13 @@ func (e *execution) all(ctx context.Context) error {
 	}
 }
 
-// batch runs cells: the simulated ones side by side, then the real ones one at a
-// time, in their order.
+// batch runs cells: first those that are tasks of a batch system, then the simulated ones side by side, then the real
+// ones one at a time, in their order.
 func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
-	var simulated, real []int
 	e.mu.Lock()
 	for _, i := range cells {
 		if e.Plan.Cells[i].Real() {
-			real = append(real, i)
 			e.open[i] = e.Predicted(i)
-		} else {
-			simulated = append(simulated, i)
 		}
 	}
 	e.done = len(e.Plan.Cells) - len(cells)
@@ -99,6 +95,18 @@ func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 		e.Observe(stages.Progress{
 			Kind: stages.StageStart, Stage: stage, Done: e.done, Total: len(e.Plan.Cells), Reused: e.Reused(), Left: e.left(),
 		})
+	}
+	cells, err := e.elsewhere(ctx, cells)
+	if err != nil {
+		return err
+	}
+	var simulated, real []int
+	for _, i := range cells {
+		if e.Plan.Cells[i].Real() {
+			real = append(real, i)
+		} else {
+			simulated = append(simulated, i)
+		}
 	}
 	if len(simulated) > 0 {
 		defer debug.SetGCPercent(debug.SetGCPercent(cellsGC))
@@ -163,14 +171,19 @@ func (e *execution) cell(ctx context.Context, i int) error {
 		}
 		return err
 	}
-	if err := e.End(i, cell, time.Since(began)); err != nil {
+	return e.over(i, cell, time.Since(began))
+}
+
+// over records a cell that is over.
+func (e *execution) over(i int, cell record.Cell, took time.Duration) error {
+	if err := e.End(i, cell, took); err != nil {
 		return err
 	}
 	e.mu.Lock()
 	e.done++
 	delete(e.open, i)
 	e.mu.Unlock()
-	end := stages.Progress{Kind: stages.UnitEnd, Elapsed: time.Since(began)}
+	end := stages.Progress{Kind: stages.UnitEnd, Elapsed: took}
 	if cell.State != record.CellFinished {
 		end.Err = failure(cell)
 	}

@@ -16,7 +16,7 @@ import (
 
 // addTrial adds the outcome of a trial of a tuning to its cell: from the table that
 // its job was recorded in, or from the reports of its program.
-func addTrial(w *record.CellWriter, t stages.Task, out *record.Cell) error {
+func addTrial(w *record.CellWriter, t stages.Task, log *decisions, out *record.Cell) error {
 	if t.Trial == nil {
 		return nil
 	}
@@ -27,6 +27,8 @@ func addTrial(w *record.CellWriter, t stages.Task, out *record.Cell) error {
 		o = *t.Trial.Recorded
 	case job.State != string(scheduler.Finished):
 		o.Crashed = crashed(w, out)
+	case log != nil:
+		log.outcome(&t.Trial.Tuning, &o)
 	case t.Logs != "":
 		if !math.IsNaN(job.FinalLoss) {
 			o.Loss = &job.FinalLoss
@@ -37,6 +39,9 @@ func addTrial(w *record.CellWriter, t stages.Task, out *record.Cell) error {
 		if err := reported(t, &o); err != nil {
 			return err
 		}
+	}
+	if t.Trial.Recorded == nil && o.Crashed == "" && !math.IsNaN(job.Cost) {
+		o.Cost = &job.Cost
 	}
 	if t.Trial.Recorded != nil && o.Crashed != "" {
 		out.Error = o.Crashed

@@ -33,10 +33,14 @@ const name = "learn"
 func init() {
 	stages.Register(&stages.Stage{
 		Name:   name,
+		Reads:  []stages.Artifact{stages.Trained},
 		Writes: []stages.Artifact{stages.Agents},
 		Files:  []string{record.AgentsDir},
 		Left:   left,
-		Run:    run,
+		Pieces: &stages.Pieces{
+			Title: "agents", Noun: "agent training", Earlier: "trained earlier", List: list, Find: find,
+		},
+		Run: run,
 	})
 }
 
@@ -68,9 +72,48 @@ func left(r *stages.Run) ([]stages.Line, error) {
 	return lines, nil
 }
 
+// list returns a piece for each training, in the order in which they can be made.
+func list(p stages.Planning) ([]stages.Piece, error) {
+	var pieces []stages.Piece
+	for _, level := range trainings(p) {
+		for _, t := range level {
+			pieces = append(pieces, piece(t))
+		}
+	}
+	return pieces, nil
+}
+
+func piece(t adapt.Training) stages.Piece {
+	last := t.Lessons[len(t.Lessons)-1]
+	return stages.Piece{
+		Name: title(t), Key: description(t), Count: 1,
+		Text:    fmt.Sprintf("%d episodes on %s", last.Settings.Episodes, strings.Join(last.Scenarios, ", ")),
+		Details: details{last.Settings.Episodes, t.Seed, t.LearnedOn()},
+	}
+}
+
+// details is what plan --json shows of a training.
+type details struct {
+	Episodes  int    `json:"episodes"` // of its last lesson
+	Seed      int    `json:"seed"`
+	LearnedOn string `json:"learned_on"`
+}
+
+// title is "early then late (seed 2)".
+func title(t adapt.Training) string { return fmt.Sprintf("%s (seed %d)", t.LearnedOn(), t.Seed) }
+
+// find reports whether an agent's weights are there: files, whatever the cache kept.
+func find(p stages.Planning, piece stages.Piece, _ []byte) bool {
+	_, _, err := read(p.Dir, piece.Key)
+	return err == nil
+}
+
+// studies is what has adaptation blocks, with what is known of their trainings.
+type studies interface{ Known() []*adapt.Study }
+
 // trainings lists what has to be learned, each once, by the number of lessons:
 // each level goes on from the one before.
-func trainings(r *stages.Run) [][]adapt.Training {
+func trainings(r studies) [][]adapt.Training {
 	var levels [][]adapt.Training
 	seen := map[string]bool{}
 	var add func(adapt.Training)
@@ -86,7 +129,7 @@ func trainings(r *stages.Run) [][]adapt.Training {
 			levels[len(t.Lessons)-1] = append(levels[len(t.Lessons)-1], t)
 		}
 	}
-	for _, s := range r.Studies() {
+	for _, s := range r.Known() {
 		for _, c := range s.Controllers {
 			if c.Learn == nil {
 				continue
@@ -103,21 +146,27 @@ func trainings(r *stages.Run) [][]adapt.Training {
 
 func description(t adapt.Training) string { return strings.Join(t.Lines(), "\n") + "\n" }
 
-func hash(t adapt.Training) string {
-	sum := sha256.Sum256([]byte(description(t)))
+func hash(t adapt.Training) string { return hashOf(description(t)) }
+
+func hashOf(description string) string {
+	sum := sha256.Sum256([]byte(description))
 	return hex.EncodeToString(sum[:8])
 }
 
-func folder(dir string, t adapt.Training) string {
-	return filepath.Join(dir, record.AgentsDir, hash(t))
+func folder(dir, description string) string {
+	return filepath.Join(dir, record.AgentsDir, hashOf(description))
 }
 
 // Weights reads what an agent has learned, and how long that took in seconds,
 // from an experiment's folder.
 func Weights(dir string, t adapt.Training) (*agent.Learner, float64, error) {
-	at := folder(dir, t)
+	return read(dir, description(t))
+}
+
+func read(dir, description string) (*agent.Learner, float64, error) {
+	at := folder(dir, description)
 	raw, err := os.ReadFile(filepath.Join(at, keyFile))
-	if err == nil && string(raw) != description(t) {
+	if err == nil && string(raw) != description {
 		err = fmt.Errorf("%s is of another agent: %w", at, fs.ErrNotExist)
 	}
 	if err != nil {
@@ -171,11 +220,13 @@ func run(ctx context.Context, r *stages.Run) error {
 			g.SetLimit(parallel(r))
 			for _, t := range level {
 				g.Go(func() error {
+					began := time.Now()
 					if err := train(ctx, r, t); err != nil {
 						return err
 					}
 					r.Observe(stages.Progress{
-						Kind: stages.UnitEnd, Stage: name, Unit: t.LearnedOn(), Done: int(done.Add(1)), Total: total, Reused: there,
+						Kind: stages.UnitEnd, Stage: name, Unit: title(t),
+						Done: int(done.Add(1)), Total: total, Reused: there, Elapsed: time.Since(began),
 					})
 					return nil
 				})
@@ -201,7 +252,7 @@ func parallel(r *stages.Run) int {
 
 // train trains one agent, from its checkpoint if there is one.
 func train(ctx context.Context, r *stages.Run, t adapt.Training) error {
-	at := folder(r.Dir, t)
+	at := folder(r.Dir, description(t))
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return fmt.Errorf("train an agent: %w", err)
 	}
@@ -226,6 +277,9 @@ func train(ctx context.Context, r *stages.Run, t adapt.Training) error {
 	}
 	l.M, l.V = nil, nil // it learns no more
 	if err := save(at, weightsFile, l, now()); err != nil {
+		return err
+	}
+	if err := r.KeepPiece(name, piece(t), []byte(hash(t)), now().Seconds); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(at, checkpointFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -57,7 +57,25 @@ adaptation "net" {
 }
 `
 
+// missing counts the agents that a plan says are to be trained.
+func missing(t *testing.T, episodes, out string) int {
+	t.Helper()
+	n := 0
+	for _, w := range plan(t, episodes, out, nil).Pieces {
+		if w.Stage.Name == "learn" && !w.Reuse {
+			n++
+		}
+	}
+	return n
+}
+
 func run(t *testing.T, ctx context.Context, episodes, out string, observe func(stages.Progress)) error {
+	t.Helper()
+	_, err := plan(t, episodes, out, observe).Run(ctx)
+	return err
+}
+
+func plan(t *testing.T, episodes, out string, observe func(stages.Progress)) *pipeline.Plan {
 	t.Helper()
 	at := filepath.Join("..", "..", "experiments", "testdata", "small.hcl")
 	spec, diags := load.Source(at, []byte(strings.Replace(file, "EPISODES", episodes, 1)), load.Options{
@@ -70,8 +88,7 @@ func run(t *testing.T, ctx context.Context, episodes, out string, observe func(s
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = p.Run(ctx)
-	return err
+	return p
 }
 
 // weights are the bytes of all agents, by their keys.
@@ -143,6 +160,19 @@ func TestLearningGoesOnAfterAnInterruption(t *testing.T) {
 	if n := len(tables.Choices); n != 2*2*(2+2+1) {
 		t.Errorf("%d decisions", n)
 	}
+	lessons := map[int]int{}
+	for i, o := range tables.Objectives {
+		if last := i - 1; o.Controller == "agent" {
+			lessons[o.Lesson]++
+			if p := tables.Objectives[max(last, 0)]; p.Controller == o.Controller && p.LearnedOn == o.LearnedOn && p.Seed == o.Seed &&
+				p.Episode >= o.Episode {
+				t.Errorf("episode %d comes after %d", o.Episode, p.Episode)
+			}
+		}
+	}
+	if len(lessons) != 2 || lessons[1] == 0 || lessons[2] == 0 {
+		t.Errorf("the rewards of the transferred agent are of lessons %v, want both", lessons)
+	}
 	pictures, err := e.Pictures()
 	if err != nil {
 		t.Fatal(err)
@@ -169,6 +199,12 @@ func TestAnEditOfAnAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := weights(t, out)
+	if n := missing(t, "320", out); n != 0 {
+		t.Errorf("%d agents are to be trained after the run", n)
+	}
+	if n := missing(t, "352", out); n != 8 {
+		t.Errorf("%d agents are to be trained after the edit, want 8", n)
+	}
 	if err := run(t, context.Background(), "352", out, nil); err != nil {
 		t.Fatal(err)
 	}

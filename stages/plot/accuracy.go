@@ -59,7 +59,7 @@ func (d *Data) accuracies() ([]Figure, error) {
 			noun = "policy"
 		}
 		caption := fmt.Sprintf("Thin: the accuracy that each job reported (%s). Thick: the mean of those that finished, as "+
-			"long as half of them train; one that has ended keeps its last.", plural(jobs, "job")) +
+			"long as half of them train; one that has ended keeps its last.", Plural(jobs, "job")) +
 			someOf(mostLines, len(all), noun)
 		if most > mostTrained {
 			caption += fmt.Sprintf(" Of each line, the first %d jobs have a curve.", mostTrained)

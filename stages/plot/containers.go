@@ -167,11 +167,11 @@ func total(rows []record.ContainerRow, value func(record.ContainerRow) float64) 
 			flush()
 			second = s
 		}
-		s, known := now[r.Job]
+		s, known := now[r.Container()]
 		if !known {
-			jobs = append(jobs, r.Job)
+			jobs = append(jobs, r.Container())
 		}
-		now[r.Job] = seen{s.sum + value(r), s.n + 1}
+		now[r.Container()] = seen{s.sum + value(r), s.n + 1}
 	}
 	flush()
 	return canvas.Thin(out, canvas.MostBins)

@@ -58,7 +58,7 @@ func (d *Data) cores() ([]Figure, error) {
 		}
 		name, t := "cores"+d.suffix(s), fmt.Sprintf("%s, replicate %d%s", title, replicate, d.place(s))
 		if len(panels) == 0 {
-			out = append(out, skipped(Cores, name, t, "the cells recorded only their metrics")...)
+			out = append(out, Skipped(Cores, name, t, "the cells recorded only their metrics")...)
 			continue
 		}
 		caption := "Filled: cores held by running jobs. Dashed line: all cores." +
@@ -66,7 +66,7 @@ func (d *Data) cores() ([]Figure, error) {
 		out = append(out, coresFigure(name, t, caption, panels))
 	}
 	if len(out) == 0 {
-		return skipped(Cores, "cores", title, "no cell is complete yet"), nil
+		return Skipped(Cores, "cores", title, "no cell is complete yet"), nil
 	}
 	return out, nil
 }

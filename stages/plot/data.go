@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/plot/timeline"
 )
 
 // Data is what the pictures are drawn from. The times of jobs are kept as long
@@ -21,7 +22,8 @@ type Data struct {
 	*record.Experiment
 	// Variants are the policies with their axes, in the order of the plan.
 	Variants []analysis.Variant
-	times    map[string]times // by cell, of those that are kept; nil before they are read
+	lives    map[string][]timeline.Server // of servers, by cell; nil before they are read
+	times    map[string]times             // by cell, of those that are kept; nil before they are read
 }
 
 // mostKept bounds the jobs whose times are kept.
@@ -55,8 +57,8 @@ func sampleStep(c record.Cell) int { return 1 + jobsOf(c)/mostSampled }
 // jobsOf is the number of jobs of a cell.
 func jobsOf(c record.Cell) int { return measure.Jobs.CountOf(&c.Metrics) }
 
-// sampled says that some cells are so large that they are sampled; "" when none is.
-func (d *Data) sampled() string {
+// Sampled says that some cells are so large that they are sampled; "" when none is.
+func (d *Data) Sampled() string {
 	step := 1
 	for _, c := range d.Cells {
 		step = max(step, sampleStep(c))
@@ -132,6 +134,23 @@ func (d *Data) readTimes(c record.Cell) (times, error) {
 	return t, err
 }
 
+// EachEstimated calls visit for each finished job, or one of a sample, that held its full request throughout and has an
+// estimate: its class, and its predicted and actual run time in seconds.
+func (d *Data) EachEstimated(visit func(class string, predicted, service float64)) error {
+	for _, c := range d.Cells {
+		t, err := d.jobTimes(c)
+		if err != nil {
+			return err
+		}
+		for _, j := range t.jobs {
+			if j.estimated {
+				visit(t.classes[j.class], j.predicted, j.service)
+			}
+		}
+	}
+	return nil
+}
+
 // setting is one workload on one hardware: what is compared in one picture.
 type setting struct {
 	workload, hardware string
@@ -164,6 +183,11 @@ func (d *Data) suffix(s setting) string {
 		return ""
 	}
 	return "-" + s.workload + "-" + s.hardware
+}
+
+// Place says in words on which workload and hardware a cell is, where the experiment has several.
+func (d *Data) Place(c record.CellRef) string {
+	return d.place(setting{workload: c.Workload, hardware: c.Hardware})
 }
 
 // place says in words which setting a title is about.
@@ -200,7 +224,8 @@ func index(list []string, s string) int {
 	return -1
 }
 
-func plural(n int, noun string) string {
+// Plural writes a count with its noun: "1 job", "2 jobs".
+func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -71,7 +71,7 @@ func (d *Data) distributions() ([]Figure, error) {
 		}
 		name, t := "jct"+d.suffix(s), title+d.place(s)
 		if jobs == 0 {
-			out = append(out, skipped(JCT, name, t, "no job has finished, or the cells recorded only their metrics")...)
+			out = append(out, Skipped(JCT, name, t, "no job has finished, or the cells recorded only their metrics")...)
 			continue
 		}
 		over, noun := "", "policy variant"
@@ -79,11 +79,11 @@ func (d *Data) distributions() ([]Figure, error) {
 			over, noun = " and values of the axes", "policy"
 		}
 		caption := fmt.Sprintf("The share of finished jobs whose %s is at most the time below, over all replicates%s (%s). Further left is shorter.",
-			completion, over, plural(jobs, "job")) + someOf(mostLines, len(all), noun) + d.sampled()
+			completion, over, Plural(jobs, "job")) + someOf(mostLines, len(all), noun) + d.Sampled()
 		out = append(out, ecdf(name, t, caption, curves))
 	}
 	if len(out) == 0 {
-		return skipped(JCT, "jct", title, "no cell is complete yet"), nil
+		return Skipped(JCT, "jct", title, "no cell is complete yet"), nil
 	}
 	return out, nil
 }

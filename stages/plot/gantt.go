@@ -47,7 +47,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 		note = fmt.Sprintf(" Drawn for %d of %d cells: the first replicate of a policy.", len(cells), len(d.Cells))
 	}
 	if len(cells) == 0 {
-		return skipped(Gantt, "gantt", title, "no cell is complete yet"), nil
+		return Skipped(Gantt, "gantt", title, "no cell is complete yet"), nil
 	}
 	type axis struct {
 		workload, hardware string
@@ -57,7 +57,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 	axisOf := func(c record.Cell) axis { return axis{c.Workload, c.Hardware, c.Replicate} }
 	charts := make([]*timeline.Chart, len(cells))
 	for i, c := range cells {
-		ch, err := d.chart(c)
+		ch, err := d.Chart(c)
 		if err != nil {
 			return nil, err
 		}
@@ -69,14 +69,14 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 	var out []Figure
 	for i, c := range cells {
 		t := fmt.Sprintf("Schedule of %s, replicate %d%s", c.Variant(), c.Replicate,
-			d.place(setting{workload: c.Workload, hardware: c.Hardware}))
+			d.Place(c.CellRef))
 		name := "gantt-" + c.Cell
 		if charts[i] == nil {
 			reason := crowded(c)
 			if reason == "" {
 				reason = "the cell recorded only its metrics"
 			}
-			f := skipped(Gantt, name, t, reason)
+			f := Skipped(Gantt, name, t, reason)
 			f[0].Cell = c.Cell
 			out = append(out, f...)
 			continue
@@ -108,9 +108,9 @@ func crowded(c record.Cell) string {
 	return ""
 }
 
-// chart reads what a Gantt chart shows; nil when the cell kept no events, or
+// Chart reads what a Gantt chart shows; nil when the cell kept no events, or
 // has too much in it.
-func (d *Data) chart(c record.Cell) (*timeline.Chart, error) {
+func (d *Data) Chart(c record.Cell) (*timeline.Chart, error) {
 	if crowded(c) != "" {
 		return nil, nil
 	}
@@ -134,6 +134,14 @@ func (d *Data) chart(c record.Cell) (*timeline.Chart, error) {
 		ch.From = min(ch.From, r.Arrival)
 	}
 	ch.From = min(0, ch.From)
+	if ch.Servers, err = d.servers(c); err != nil {
+		return nil, err
+	}
+	for _, s := range ch.Servers { // also those on which no job has run
+		for _, span := range s.Cores {
+			ch.Cores = max(ch.Cores, int(span.Hi))
+		}
+	}
 	replay := ledger.New(len(rows))
 	for e, err := range d.Events(c.CellRef) {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -173,6 +181,24 @@ func (d *Data) chart(c record.Cell) (*timeline.Chart, error) {
 	return ch, nil
 }
 
+// servers returns the lives of the servers of a cell.
+func (d *Data) servers(c record.Cell) ([]timeline.Server, error) {
+	if d.lives == nil {
+		rows, err := d.ReadServers()
+		if err != nil {
+			return nil, err
+		}
+		d.lives = map[string][]timeline.Server{}
+		for _, r := range rows {
+			s := timeline.Server{Created: r.Created, Up: r.Up, Down: r.Down, Revoked: r.Revoked > 0}
+			if err := s.Cores.UnmarshalText([]byte(r.Cores)); err == nil {
+				d.lives[r.Cell] = append(d.lives[r.Cell], s)
+			}
+		}
+	}
+	return d.lives[c.Cell], nil
+}
+
 // ganttFigure is the picture of a chart.
 func ganttFigure(ch *timeline.Chart, c record.Cell, name, title, note string) Figure {
 	size := ch.Size()
@@ -183,6 +209,9 @@ func ganttFigure(ch *timeline.Chart, c record.Cell, name, title, note string) Fi
 	}
 	if ch.GPUs > 0 {
 		caption = strings.Replace(caption, "each core", "each core, and under them each GPU", 1)
+	}
+	if len(ch.Servers) > 0 {
+		caption += " Behind the cores are the lives of their servers."
 	}
 	caption += note
 	keys := ch.Keys(size.Row > 0)

@@ -58,7 +58,7 @@ func (d *Data) heatmaps(metric, across, up string) ([]Figure, error) {
 		y, yOK := d.tiles(s, up, asked, x.name)
 		if !xOK || !yOK {
 			if asked {
-				out = append(out, skipped(Heatmap, "heatmap-"+across+"-"+up+d.suffix(s), capital(m.Title)+d.place(s), "it needs two axes with at least two values each")...)
+				out = append(out, Skipped(Heatmap, "heatmap-"+across+"-"+up+d.suffix(s), capital(m.Title)+d.place(s), "it needs two axes with at least two values each")...)
 			}
 			continue // most experiments have no such axes, which is nothing to tell
 		}

@@ -63,7 +63,7 @@ func (d *Data) metrics(metric string) ([]Figure, error) {
 		}
 		name, t := file+d.suffix(s), title+d.place(s)
 		if len(panels) == 0 {
-			out = append(out, skipped(Metrics, name, t, "the metrics are not known in any cell")...)
+			out = append(out, Skipped(Metrics, name, t, "the metrics are not known in any cell")...)
 			continue
 		}
 		caption := "Means over the replicates with 95% confidence intervals (t); each pale dot is one replicate."
@@ -75,7 +75,7 @@ func (d *Data) metrics(metric string) ([]Figure, error) {
 		out = append(out, metricsFigure(name, t, caption, shown, panels))
 	}
 	if len(out) == 0 {
-		return skipped(Metrics, file, title, "no cell is complete yet"), nil
+		return Skipped(Metrics, file, title, "no cell is complete yet"), nil
 	}
 	return out, nil
 }

@@ -115,8 +115,8 @@ func wanted(p record.Plan) []record.Plot {
 	return out
 }
 
-// skipped is a figure that is not drawn, and why.
-func skipped(kind, name, title, reason string) []Figure {
+// Skipped is a figure that is not drawn, and why.
+func Skipped(kind, name, title, reason string) []Figure {
 	return []Figure{{Picture: Picture{Name: name, Kind: kind, Title: title, Skipped: reason}}}
 }
 

@@ -1,13 +1,8 @@
 package plot
 
 import (
-	"bytes"
 	"context"
-	"encoding/xml"
-	"errors"
 	"flag"
-	"image/png"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
 
 // svg leaves out the PNGs: one test draws them.
@@ -40,58 +36,9 @@ func drawAll(t testing.TB, dir string, o Options) []Picture {
 	return pictures
 }
 
-func names(pictures []Picture) string {
-	var s []string
-	for _, p := range pictures {
-		name := p.Name
-		if p.Skipped != "" {
-			name += "(skipped)"
-		}
-		s = append(s, name)
-	}
-	return strings.Join(s, " ")
-}
+func names(pictures []Picture) string { return plottest.Names(pictures) }
 
-// check reads both files of each drawn picture.
-func check(t *testing.T, pictures []Picture) {
-	t.Helper()
-	for _, p := range pictures {
-		if p.Skipped != "" {
-			if p.SVG != "" || p.PNG != "" {
-				t.Errorf("%s is skipped and has files", p.Name)
-			}
-			continue
-		}
-		if p.Title == "" || p.Caption == "" {
-			t.Errorf("%s has title %q and caption %q", p.Name, p.Title, p.Caption)
-		}
-		raw, err := os.ReadFile(p.SVG)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for d := xml.NewDecoder(bytes.NewReader(raw)); ; {
-			if _, err := d.Token(); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				t.Fatalf("%s: %v", p.SVG, err)
-			}
-		}
-		if bytes.Contains(raw, []byte("NaN")) || bytes.Contains(raw, []byte("Inf")) {
-			t.Errorf("%s has a number that is none", p.SVG)
-		}
-		if p.PNG == "" {
-			continue
-		}
-		f, err := os.Open(p.PNG)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := png.Decode(f); err != nil {
-			t.Errorf("%s: %v", p.PNG, err)
-		}
-		f.Close()
-	}
-}
+func check(t testing.TB, pictures []Picture) { plottest.Check(t, pictures) }
 
 func TestSmall(t *testing.T) {
 	pictures := drawAll(t, resultstest.Small().Write(t), svg)
@@ -99,7 +46,7 @@ func TestSmall(t *testing.T) {
 	want := "gantt-mixed-machine-fcfs-r1 gantt-mixed-machine-fcfs-r2 gantt-mixed-machine-fcfs-r3 gantt-mixed-machine-fcfs-r4 " +
 		"gantt-mixed-machine-fcfs-r5 gantt-mixed-machine-rr-quantum=300ms-r1 gantt-mixed-machine-rr-quantum=300ms-r2 " +
 		"gantt-mixed-machine-rr-quantum=300ms-r3 gantt-mixed-machine-rr-quantum=300ms-r4 gantt-mixed-machine-rr-quantum=300ms-r5 " +
-		"jct metrics cores predicted"
+		"jct metrics cores"
 	if got := names(pictures); got != want {
 		t.Errorf("pictures:\n%s\nwant:\n%s", got, want)
 	}
@@ -120,7 +67,7 @@ func TestFailures(t *testing.T) {
 	cfg.FailJob, cfg.Missing = 1, 3
 	pictures := drawAll(t, cfg.Write(t), svg)
 	check(t, pictures)
-	if len(pictures) != 7+4 {
+	if len(pictures) != 7+3 {
 		t.Errorf("%d pictures: %s", len(pictures), names(pictures))
 	}
 }
@@ -200,8 +147,8 @@ func TestSameBytes(t *testing.T) {
 			t.Errorf("%s differs the second time", p.Name)
 		}
 	}
-	if len(drawAll(t, dir, Options{MaxGantts: 2, SVGOnly: true})) != 6 {
-		t.Error("two Gantt charts and four others were expected")
+	if len(drawAll(t, dir, Options{MaxGantts: 2, SVGOnly: true})) != 5 {
+		t.Error("two Gantt charts and three others were expected")
 	}
 	left, err := filepath.Glob(filepath.Join(dir, record.PlotsDir, "gantt-*.svg"))
 	if err != nil || len(left) != 2 {
@@ -211,25 +158,7 @@ func TestSameBytes(t *testing.T) {
 
 func TestGolden(t *testing.T) {
 	dir := resultstest.Small().Write(t)
-	for _, p := range drawAll(t, dir, Options{MaxGantts: 2, SVGOnly: true}) {
-		got, err := os.ReadFile(p.SVG)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join("testdata", filepath.Base(p.SVG))
-		if *update {
-			if err := os.WriteFile(path, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s is not as in testdata; look at it and run with -update if it should be", p.Name)
-		}
-	}
+	plottest.Golden(t, drawAll(t, dir, Options{MaxGantts: 2, SVGOnly: true}), *update)
 }
 
 func BenchmarkDraw(b *testing.B) {

@@ -72,7 +72,7 @@ func (d *Data) series(metric, axis string) ([]Figure, error) {
 		x, ok := d.abscissa(s, axis)
 		if !ok {
 			if axis != "" {
-				out = append(out, skipped(Series, "series-"+axis+d.suffix(s), "Metrics by "+axis+d.place(s), "the axis has fewer than two values that are numbers")...)
+				out = append(out, Skipped(Series, "series-"+axis+d.suffix(s), "Metrics by "+axis+d.place(s), "the axis has fewer than two values that are numbers")...)
 			}
 			continue // most experiments have no such axis, which is nothing to tell
 		}

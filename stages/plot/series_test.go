@@ -21,7 +21,7 @@ func TestSeriesByQuantum(t *testing.T) {
 	dir := cfg.Write(t)
 	pictures := drawAll(t, dir, svg)
 	check(t, pictures)
-	if got := names(pictures); !strings.Contains(got, " metrics series-quantum cores ") {
+	if got := names(pictures); !strings.Contains(got, " metrics series-quantum cores") {
 		t.Errorf("pictures: %s", got)
 	}
 	e, err := record.Open(dir)

@@ -66,12 +66,12 @@ func (d *Data) speedups(metric, axis string) ([]Figure, error) {
 		name, title := "speedup-"+axis+d.suffix(s), "Speed-up by "+axis+d.place(s)
 		x, ok := d.abscissa(s, axis)
 		if !ok || x.values[0] <= 0 {
-			out = append(out, skipped(Speedup, name, title, "the axis needs at least two values that are numbers above 0")...)
+			out = append(out, Skipped(Speedup, name, title, "the axis needs at least two values that are numbers above 0")...)
 			continue
 		}
 		all := d.climbs(s, x, m)
 		if len(all) == 0 {
-			out = append(out, skipped(Speedup, name, title, m.Title+" is not known at the smallest value of the axis")...)
+			out = append(out, Skipped(Speedup, name, title, m.Title+" is not known at the smallest value of the axis")...)
 			continue
 		}
 		few := speedup{x: x, panels: all[:min(len(all), mostFacets)]}

@@ -2,8 +2,9 @@ package plot
 
 import (
 	"context"
-	"path/filepath"
+	"fmt"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -11,7 +12,7 @@ import (
 func init() {
 	stages.Register(&stages.Stage{
 		Name:   "plot",
-		Reads:  []stages.Artifact{stages.Tables, stages.Cells, stages.Rankings, stages.Forecasts},
+		Reads:  []stages.Artifact{stages.Tables, stages.Cells, stages.Rankings, stages.Forecasts, stages.Speeds},
 		Writes: []stages.Artifact{stages.Pictures},
 		Files:  []string{record.PlotsDir},
 		Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "plot", Value: version}}, nil },
@@ -33,5 +34,9 @@ func Redraw(ctx context.Context, dir string) ([]Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Draw(ctx, e, filepath.Join(dir, record.PlotsDir), Options{})
+	plots, err := folder.Make(dir, record.PlotsDir)
+	if err != nil {
+		return nil, fmt.Errorf("draw pictures: %w", err)
+	}
+	return Draw(ctx, e, plots, Options{})
 }

@@ -20,10 +20,18 @@ func (r Run) grant() scheduler.Grant {
 	return g
 }
 
-// inParts is the grant of a job with roles, all on one node.
+// inParts is the grant of a job with roles: its parts are on the nodes on which it would start alone on its hardware or,
+// where that is simply this machine, all on one.
 func (r Run) inParts() scheduler.Grant {
 	j := scheduler.Job{Roles: r.Job.Roles}
 	need, count := j.Needs(int32(r.Job.Threads))
+	if len(r.Cluster.Nodes) > 1 {
+		m := cluster.NewMachine(r.Cluster)
+		need.Parts.On(m)
+		if nodes, ok := cluster.Fit(m.Whole, need, count, nil, nil); ok {
+			return m.Choose(nodes, need, scheduler.Grant{})
+		}
+	}
 	m := cluster.NewMachine(scheduler.Cluster{Nodes: []scheduler.Node{{Threads: r.Job.Threads, GPUs: r.Job.GPUs}}})
 	return m.Choose(make([]int32, count), need, scheduler.Grant{})
 }

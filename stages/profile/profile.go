@@ -23,6 +23,8 @@ type Run struct {
 	Length int
 	Steps  bool
 	GPUs   int
+	// Cluster is the nodes of the job's hardware; none where that is simply this machine.
+	Cluster scheduler.Cluster
 	// Pick is the time-writer line that counts when the program prints several.
 	Pick contract.Pick
 	// Open makes the engine that runs the job, which is its only one.

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -305,8 +306,12 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 // toSample returns a sample to take on the engine of its unit.
 func (s *sampling) toSample(unit *stages.Unit, job launch.Job, length int) Run {
 	kind := unit.Engine
+	var nodes scheduler.Cluster
+	if unit.Hardware != nil {
+		nodes = unit.Hardware.Cluster
+	}
 	return Run{
-		Job: job, Length: length, Steps: unit.Steps, GPUs: unit.GPUs, Pick: unit.Pick, Descendants: kind.Descendants,
+		Cluster: nodes, Job: job, Length: length, Steps: unit.Steps, GPUs: unit.GPUs, Pick: unit.Pick, Descendants: kind.Descendants,
 		Open: func(ctx context.Context) (engine.Engine, error) {
 			return s.Site(kind.Name).Engine(ctx, engine.Task{Hardware: unit.Hardware, Cell: "samples", Jobs: []launch.Job{job}})
 		},

@@ -17,15 +17,17 @@ func (v *view) adaptations(e *record.Experiment) error {
 	if err != nil {
 		return err
 	}
-	v.Adaptations.Blocks = prose.Adaptations(all.Ranking)
+	v.Adaptations.Blocks = prose.Adaptations(all)
 	if len(e.Plan.Cells) > 0 || len(v.Adaptations.Blocks) == 0 {
 		return nil
 	}
 	v.NoAnswer, v.NoCells = "", true // they are what it was about
-	for _, b := range v.Adaptations.Blocks {
+	for i := range v.Adaptations.Blocks {
+		b := &v.Adaptations.Blocks[i]
 		for _, text := range b.Answers {
 			v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")})
 		}
+		b.Answers = nil // they are said once
 	}
 	return nil
 }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
@@ -31,7 +31,7 @@ func (v *view) failures(e *record.Experiment) error {
 				v.MoreFailures++
 				continue
 			}
-			log, err := logTail(filepath.Join(e.Dir, record.CellsDir, c.Cell, record.LogsDir, f.Job+".log"))
+			log, err := logTail(e.Dir, filepath.Join(record.CellsDir, c.Cell, record.LogsDir, f.Job+".log"))
 			if err != nil {
 				return err
 			}
@@ -56,9 +56,9 @@ const (
 	tailBytes = 4 << 10
 )
 
-// logTail reads the last lines of a log; "" when there is none.
-func logTail(path string) (string, error) {
-	f, err := os.Open(path)
+// logTail reads the last lines of a log below dir; "" when there is none.
+func logTail(dir, log string) (string, error) {
+	f, err := folder.Open(dir, log)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

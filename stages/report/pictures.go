@@ -1,26 +1,22 @@
 package report
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"html/template"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// largestSVG bounds an inlined SVG; above it the PNG takes its place.
+// largestSVG bounds an SVG in the page; above it the PNG takes its place.
 const largestSVG = 300 << 10
 
 // pictures takes the drawn pictures into the page: those of whole experiments,
@@ -112,52 +108,15 @@ func firstReplicates(e *record.Experiment) []string {
 // load reads a picture for the page.
 func load(dir string, p record.Picture) (shownPicture, error) {
 	out := shownPicture{Title: p.Title, Caption: p.Caption}
-	svg, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.SVG)))
+	raw, err := folder.ReadFile(dir, filepath.FromSlash(p.SVG))
+	kind := "image/svg+xml"
+	if err == nil && len(raw) > largestSVG && p.PNG != "" {
+		raw, err = folder.ReadFile(dir, filepath.FromSlash(p.PNG))
+		kind = "image/png"
+	}
 	if err != nil {
-		return out, fmt.Errorf("read picture: %w", err)
+		return out, fmt.Errorf("read picture %q: %w", p.Name, err)
 	}
-	if len(svg) <= largestSVG {
-		if err := harmless(svg); err != nil {
-			return out, fmt.Errorf("read picture %s: %w", p.SVG, err)
-		}
-		out.SVG = template.HTML(svg)
-		return out, nil
-	}
-	png, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.PNG)))
-	if err != nil {
-		return out, fmt.Errorf("read picture: %w", err)
-	}
-	out.PNG = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(png))
+	out.Image = template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(raw))
 	return out, nil
-}
-
-// harmless checks that an SVG holds nothing but drawing: a folder of results
-// may come from somebody else, and its pictures become part of the page.
-func harmless(svg []byte) error {
-	d := xml.NewDecoder(bytes.NewReader(svg))
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			switch t.Name.Local {
-			case "svg", "g", "path", "text", "title", "desc", "rect", "line", "circle":
-			default:
-				return fmt.Errorf("an SVG with an element <%s> is not taken into a page", t.Name.Local)
-			}
-			for _, a := range t.Attr {
-				name := strings.ToLower(a.Name.Local)
-				if strings.HasPrefix(name, "on") || name == "href" || strings.Contains(strings.ToLower(a.Value), "url(") {
-					return fmt.Errorf("an SVG with an attribute %s is not taken into a page", a.Name.Local)
-				}
-			}
-		case xml.ProcInst, xml.Directive:
-			return errors.New("an SVG with instructions is not taken into a page")
-		}
-	}
 }

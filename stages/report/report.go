@@ -5,7 +5,9 @@ package report
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"path/filepath"
@@ -18,7 +20,22 @@ import (
 //go:embed report.html.tmpl
 var page string
 
-var pageTemplate = template.Must(template.New("report").Parse(page))
+//go:embed report.css
+var style string
+
+// policy is the page's Content-Security-Policy. The page shows what may come from
+// somebody else's folder: nothing runs in it, nothing is fetched, and no style holds
+// but its own, which is named by its hash.
+func policy() string {
+	hash := sha256.Sum256([]byte(style))
+	return "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) +
+		"'; base-uri 'none'; form-action 'none'"
+}
+
+var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
+	"style":  func() template.CSS { return template.CSS(style) },
+	"policy": policy,
+}).Parse(page))
 
 // Write writes report.html of an experiment into dir, from the experiment's
 // plain files alone, and returns its path. Pictures are taken from the list

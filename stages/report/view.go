@@ -65,11 +65,11 @@ type section struct {
 // block is a workload, hardware or policy in one line.
 type block struct{ Kind, Name, Summary string }
 
-// shownPicture is an SVG, or a PNG as a data URL, with its caption.
+// shownPicture is a picture as a data URL, with its caption. What is shown as an
+// image runs no script and fetches nothing, whatever is in it.
 type shownPicture struct {
 	Title, Caption string
-	SVG            template.HTML
-	PNG            template.URL
+	Image          template.URL
 }
 
 // How much the page shows before it refers to the files.

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/safe"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -84,7 +85,7 @@ func (l *live) Say(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		io.WriteString(l.region.w, text+"\n")
+		io.WriteString(l.region.w, safe.Text(text)+"\n")
 		return
 	}
 	l.said = append(l.said, text)

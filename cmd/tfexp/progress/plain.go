@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/safe"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -37,7 +38,7 @@ func (v *plain) Observe(p pipeline.Progress) {
 		return
 	}
 	if text := v.text(p); text != "" {
-		io.WriteString(v.w, text+"\n")
+		io.WriteString(v.w, safe.Text(text)+"\n")
 	}
 }
 
@@ -85,7 +86,7 @@ func (v *plain) text(p pipeline.Progress) string {
 func (v *plain) Say(text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	io.WriteString(v.w, text+"\n")
+	io.WriteString(v.w, safe.Text(text)+"\n")
 }
 
 // Close implements View.

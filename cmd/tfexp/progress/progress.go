@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/safe"
 	"github.com/tfexp/tfexp/pipeline"
 )
 
@@ -46,5 +47,5 @@ func Quiet(w io.Writer) View { return &quiet{w} }
 type quiet struct{ w io.Writer }
 
 func (q *quiet) Observe(pipeline.Progress) {}
-func (q *quiet) Say(text string)           { io.WriteString(q.w, text+"\n") }
+func (q *quiet) Say(text string)           { io.WriteString(q.w, safe.Text(text)+"\n") }
 func (q *quiet) Close()                    {}

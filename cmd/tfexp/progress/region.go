@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/safe"
 )
 
 // The size of a terminal whose size is unknown.
@@ -51,7 +53,7 @@ func (r *region) draw(lines []line) {
 	var body bytes.Buffer
 	columns := make([]int, len(lines))
 	for i, l := range lines {
-		text := cut(l.text, width-2)
+		text := cut(safe.Text(l.text), width-2)
 		columns[i] = 2 + utf8.RuneCountInString(text)
 		if l.color != "" {
 			fmt.Fprintf(&body, "%s%s\x1b[0m %s", l.color, l.mark, text)
@@ -80,7 +82,7 @@ func (r *region) above(text string) {
 	var out bytes.Buffer
 	r.up(&out)
 	out.WriteString(clearBelow)
-	out.WriteString(strings.ReplaceAll(text, "\n", "\r\n") + "\r\n")
+	out.WriteString(strings.ReplaceAll(safe.Text(text), "\n", "\r\n") + "\r\n")
 	r.w.Write(out.Bytes())
 	r.drawn, r.last = nil, ""
 }

@@ -119,7 +119,11 @@ func Headline(plan *pipeline.Plan) string {
 	text := plan.Experiment + ": " + Count(len(plan.Cells), "cell", "cells")
 	switch {
 	case len(plan.Cells) == 0:
-		return text + ": controllers decide on recorded tables"
+		text = plan.Experiment + ": controllers decide"
+		if pieces := missing(plan); len(pieces) > 0 {
+			return text + ", after " + strings.Join(pieces, " and ")
+		}
+		return text + " on tables that are there"
 	case run == 0:
 		return text + ", all reused: nothing to run"
 	case reuse == 0:
@@ -177,7 +181,9 @@ func (p *Printer) Plan(plan *pipeline.Plan, cells bool) error {
 	if text := unforeseen(plan); text != "" {
 		fmt.Fprintln(p.Out, text)
 	}
-	fmt.Fprintln(p.Out)
+	if len(plan.Cells) > 0 {
+		fmt.Fprintln(p.Out)
+	}
 	if cells {
 		if err := p.cells(plan); err != nil {
 			return err
@@ -187,18 +193,43 @@ func (p *Printer) Plan(plan *pipeline.Plan, cells bool) error {
 			p.group(g)
 		}
 	}
-	for i, w := range plan.Pieces {
-		if i == 0 || plan.Pieces[i-1].Stage != w.Stage {
-			fmt.Fprintf(p.Out, "\n%s:\n", w.Stage.Pieces.Title)
-		}
-		fmt.Fprintf(p.Out, "  %s %s: %s\n", w.Name, w.Text, w.Reason)
-		p.Changes(w.Changes)
-	}
+	p.pieces(plan.Pieces)
 	if n := len(plan.Stale); n > 0 {
 		fmt.Fprintf(p.Out, "\n%s no longer in the plan: a run deletes such folders, but the cache keeps their results\n",
 			Count(n, "cell on disk is", "cells on disk are"))
 	}
 	return nil
+}
+
+// pieces lists what stages keep in pieces, stage by stage; where there are many, by why they are made or not.
+func (p *Printer) pieces(all []pipeline.PieceWork) {
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].Stage == all[0].Stage {
+			n++
+		}
+		own := all[:n]
+		all = all[n:]
+		fmt.Fprintf(p.Out, "\n%s:\n", own[0].Stage.Pieces.Title)
+		if n > maxGroups {
+			var reasons []string
+			counts := map[string]int{}
+			for _, w := range own {
+				if counts[w.Reason] == 0 {
+					reasons = append(reasons, w.Reason)
+				}
+				counts[w.Reason]++
+			}
+			for _, reason := range reasons {
+				fmt.Fprintf(p.Out, "  %d of %d: %s\n", counts[reason], n, reason)
+			}
+			continue
+		}
+		for _, w := range own {
+			fmt.Fprintf(p.Out, "  %s %s: %s\n", w.Name, w.Text, w.Reason)
+			p.Changes(w.Changes)
+		}
+	}
 }
 
 func (p *Printer) cells(plan *pipeline.Plan) error {

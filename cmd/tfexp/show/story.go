@@ -50,14 +50,17 @@ var happened = map[scheduler.EventKind]struct {
 	what string
 	end  bool // comes after the decisions of its instant
 }{
-	scheduler.Arrive:  {"arrived", false},
-	scheduler.Request: {"the workload changed its request", false},
-	scheduler.Predict: {"its prediction changed", false},
-	scheduler.Retry:   {"failed, and waits to be started again", false},
-	scheduler.Revoke:  {"lost its server, and waits to be started again", false},
-	scheduler.Finish:  {"finished", true},
-	scheduler.Fail:    {"failed", true},
-	scheduler.Stop:    {"was stopped", true},
+	scheduler.Arrive:      {"arrived", false},
+	scheduler.Request:     {"the workload changed its request", false},
+	scheduler.Predict:     {"its prediction changed", false},
+	scheduler.Retry:       {"failed, and waits to be started again", false},
+	scheduler.Decided:     {"its controller decided", false},
+	scheduler.Reconfigure: {"its request or settings changed, and it waits to be started", false},
+	scheduler.Revoke:      {"lost its server, and waits to be started again", false},
+	scheduler.Move:        {"left its servers for others, and waits to be started again", false},
+	scheduler.Finish:      {"finished", true},
+	scheduler.Fail:        {"failed", true},
+	scheduler.Stop:        {"was stopped", true},
 }
 
 // eventsOf returns the events of a job, those that come after the decisions of

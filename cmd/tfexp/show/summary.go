@@ -82,12 +82,12 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	if err := p.tunings(e); err != nil {
 		return err
 	}
-	if len(adaptations.Ranking) > 0 {
-		if err := p.adaptations(prose.Adaptations(adaptations.Ranking)); err != nil {
+	if len(adaptations.Ranking)+len(adaptations.RealRanking) > 0 {
+		if err := p.adaptations(prose.Adaptations(adaptations)); err != nil {
 			return err
 		}
 	}
-	if len(plan.Cells) == 0 && len(adaptations.Ranking) > 0 {
+	if len(plan.Cells) == 0 && len(adaptations.Ranking)+len(adaptations.RealRanking) > 0 {
 		fmt.Fprintf(p.Out, "\ndone in %s\nreport: %s\n", progress.Duration(outcome.Elapsed), outcome.Report)
 		return nil
 	}
@@ -140,11 +140,16 @@ func (p *Printer) tunings(e *record.Experiment) error {
 func (p *Printer) adaptations(blocks []prose.Adaptation) error {
 	for _, b := range blocks {
 		fmt.Fprintf(p.Out, "adaptation %s\n", b.Name)
-		t := textTable(b.Table)
-		if err := t.Write(p.Out, "", p.Color); err != nil {
-			return fmt.Errorf("print summary: %w", err)
+		for _, table := range []prose.Table{b.Scenarios, b.Ranks, b.Regrets, b.Real} {
+			if len(table.Rows) == 0 {
+				continue
+			}
+			t := textTable(table)
+			if err := t.Write(p.Out, "", p.Color); err != nil {
+				return fmt.Errorf("print summary: %w", err)
+			}
+			fmt.Fprintln(p.Out)
 		}
-		fmt.Fprintln(p.Out)
 		for _, text := range b.Answers {
 			fmt.Fprintln(p.Out, text)
 		}

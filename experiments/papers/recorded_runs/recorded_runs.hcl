@@ -47,3 +47,7 @@ policy "fcfs" { order = "fcfs" }
 matrix {
   servers = ["1-k80", "2-k80", "4-k80", "4-k80-spot", "1-p100-spot"]
 }
+
+compare "makespan" { at = { servers = "1-k80" } }
+compare "cost_usd" { at = { servers = "1-k80" } }
+compare "final_accuracy" { at = { servers = "1-k80" } }

@@ -15,7 +15,7 @@ job "long" {
 }
 
 job "short" {
-  command = ["train"]
+  command = ["true"]
   files   = ["absent.py", "load.csv", "gone.py"]
   epochs  = 20
 }

@@ -13,6 +13,7 @@ job "a" {
     count   = 1
     elastic = true
     min     = 2
+    gpu     = "V100"
   }
 }
 
@@ -34,13 +35,29 @@ job "c" {
   role "ps" { count = 1 }
 }
 
+job "d" {
+  command = ["true"]
+  epochs  = 4
+  runtime { epoch = "2s" }
+  role "worker" {
+    count = 1
+    gpus  = 1
+    gpu   = "V100"
+  }
+}
+
 workload "w" {
   submit { job = job.c }
+  submit { job = job.d }
 }
 
 hardware "h" {
-  engine  = "simulated"
-  threads = 4
+  engine = "simulated"
+  node "k80" {
+    threads = 4
+    gpus    = 1
+    gpu     = "K80"
+  }
 }
 
 policy "fcfs" { order = "fcfs" }

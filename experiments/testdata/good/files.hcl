@@ -15,7 +15,7 @@ job "long" {
 }
 
 job "short" {
-  command = ["train"]
+  command = ["true"]
   dir     = "."
   files   = ["instants.csv"]
   memory  = "1GiB"

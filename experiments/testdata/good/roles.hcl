@@ -9,6 +9,9 @@ job "train" {
     count   = 3
     threads = 2
     elastic = true
+    vital   = true
+    gpus    = 1
+    gpu     = "V100"
     min     = 2
   }
   role "ps" {
@@ -26,6 +29,8 @@ hardware "h" {
   node "n" {
     count   = 3
     threads = 4
+    gpus    = 1
+    gpu     = "V100"
   }
 }
 

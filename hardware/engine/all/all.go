@@ -7,4 +7,5 @@ import (
 	_ "github.com/tfexp/tfexp/hardware/process"
 	_ "github.com/tfexp/tfexp/hardware/recorded"
 	_ "github.com/tfexp/tfexp/hardware/simulated"
+	_ "github.com/tfexp/tfexp/hardware/slurm"
 )

@@ -196,7 +196,7 @@ class Programs(Case):
             process.send_signal(signal.SIGTERM)
             out += process.communicate()[0]
             self.assertEqual(process.returncode, tfexp_job.STOPPED)
-            self.assertEqual(len(os.listdir(self.checkpoints)), 2)
+            self.assertEqual(len(os.listdir(self.checkpoints)), 3)
         process = self.program("ignore", **env)
         rest, err = process.communicate()
         out += rest
@@ -214,11 +214,12 @@ class Programs(Case):
         self.assertEqual(process.returncode, 9)
         process = self.program("ignore", **env)
         out, err = process.communicate()
-        self.assertEqual([(p["epoch"], p["loss"]) for p in lines(out)], [(3, 6), (4, 10), (5, 15), (6, 21)], err)
+        self.assertEqual([(p["epoch"], p["loss"]) for p in lines(out) if "epoch" in p], [(3, 6), (4, 10), (5, 15), (6, 21)], err)
+        self.assertEqual([p["resumed"]["lost_steps"] > 0 for p in lines(out) if "resumed" in p], [True])
 
     def test_checkpoints_at_an_interval(self):
         """A program that is killed knows what it lost, to the step."""
-        for every in ("20steps", "30ms"):
+        for every in ("20steps", "2epochs", "30ms"):
             with self.subTest(every):
                 env = {"TFEXP_EPOCHS": "40", "TFEXP_CHECKPOINT_DIR": self.checkpoints, "TFEXP_CHECKPOINT_EVERY": every}
                 process = self.program("ignore", **env)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Place is where a job runs whose hardware is not simply this machine.
@@ -19,8 +20,8 @@ type Place struct {
 func (p *Place) contained() bool { return p != nil && p.On.Kind().Contained }
 
 // Placed gives each real hardware that is not simply this machine job blocks of its own: what is measured of a
-// job in a container, or on another machine, is not what is measured of it as a process here. Other cells stay as
-// they are.
+// job in a container, or on another machine, is not what is measured of it as a process here, and that of parts on nodes
+// of their own not that of parts side by side. Other cells stay as they are.
 func Placed(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job]*Place) {
 	type key struct {
 		block any
@@ -49,7 +50,7 @@ func Placed(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job]*Pl
 	out.Cells = slices.Clone(spec.Cells)
 	for i := range out.Cells {
 		c := &out.Cells[i]
-		if !c.Hardware.Real() || c.Hardware.Kind().Here {
+		if !c.Hardware.Real() || c.Hardware.Kind().Here && !inParts(c) {
 			continue
 		}
 		at := key{c.Workload, c.Hardware}
@@ -72,6 +73,36 @@ func Placed(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job]*Pl
 		c.Workload = workloads[at]
 	}
 	return &out, places
+}
+
+// inParts reports whether a cell has jobs with roles whose parts may be on several nodes.
+func inParts(c *experiments.Cell) bool {
+	return len(c.Hardware.Cluster.Nodes) > 1 && slices.ContainsFunc(c.Workload.Submits, func(s experiments.Submit) bool {
+		return len(s.Job.Roles) > 0
+	})
+}
+
+// Nodes returns the node of each part of a job with roles where it is alone on its hardware, in the order of its roles.
+func (p *Place) Nodes(j *experiments.Job) []int {
+	var nodes []int
+	for _, part := range PartsOn(p.On, j) {
+		nodes = append(nodes, part.Node)
+	}
+	return nodes
+}
+
+// PartsOn returns the parts of a job with roles on the nodes on which it starts alone on a hardware; none when it does
+// not fit.
+func PartsOn(h *experiments.Hardware, j *experiments.Job) []cluster.Part {
+	m := cluster.NewMachine(h.Cluster)
+	job := j.Template()
+	need, count := job.Needs(int32(job.Threads))
+	need.Parts.On(m)
+	nodes, ok := cluster.Fit(m.Whole, need, count, nil, nil)
+	if !ok {
+		return nil
+	}
+	return m.Choose(nodes, need, cluster.Grant{}).Layout.Parts
 }
 
 // SettingsLines are the key lines of what an engine's settings are.

@@ -54,7 +54,12 @@ func New(file string, places map[*experiments.Job]*Place) (*Programs, error) {
 func (p *Programs) Describe(j *experiments.Job) []string {
 	var k store.Key
 	k.Append(p.program(j))
-	k.Add("job."+j.Name+"."+LengthUnit(j), strconv.Itoa(Length(j)))
+	if !j.Open() {
+		k.Add("job."+j.Name+"."+LengthUnit(j), strconv.Itoa(Length(j)))
+	}
+	if j.Budget != nil {
+		k.Add("job."+j.Name+".budget", j.Budget.String())
+	}
 	return k.Lines()
 }
 
@@ -139,8 +144,15 @@ func Held(j *experiments.Job) []string {
 		k.Add(label("nodes"), strconv.Itoa(j.Nodes))
 	}
 	for _, r := range j.Roles {
-		k.Addf(label("role."+r.Name), "%d parts, threads %d, gpus %d, elastic %t, min %d", r.Count, r.Threads, r.GPUs,
-			r.Elastic, r.Min)
+		more := ""
+		if r.GPU != "" {
+			more += ", gpu " + r.GPU
+		}
+		if r.Vital {
+			more += ", vital"
+		}
+		k.Addf(label("role."+r.Name), "%d parts, threads %d, gpus %d, elastic %t, min %d%s", r.Count, r.Threads, r.GPUs,
+			r.Elastic, r.Min, more)
 	}
 	return k.Lines()
 }
@@ -209,7 +221,7 @@ func (p *Programs) digest(path string) string {
 // that this run has; a profile's sample is shorter than the job.
 func (p *Programs) Launch(j *experiments.Job, name string, units int, dirs Folders) launch.Job {
 	out := launch.Job{
-		Name: name, Dir: j.Dir,
+		Name: name, Dir: j.Dir, Place: fmt.Sprintf("%s line %d", j.Range.File, j.Range.Start.Line),
 		LogPath:       filepath.Join(dirs.Logs, name+".log"),
 		ControlPath:   filepath.Join(dirs.Scratch, name+".control"),
 		CheckpointDir: filepath.Join(dirs.Scratch, name+".checkpoint"),
@@ -226,7 +238,9 @@ func (p *Programs) Launch(j *experiments.Job, name string, units int, dirs Folde
 	if j.Steps > 0 {
 		lengthVar = contract.EnvSteps
 	}
-	out.Env = append(out.Env, fmt.Sprintf("%s=%d", lengthVar, units))
+	if units > 0 {
+		out.Env = append(out.Env, fmt.Sprintf("%s=%d", lengthVar, units))
+	}
 	for _, e := range j.Env {
 		out.Env = append(out.Env, e.Name+"="+e.Value)
 	}
@@ -248,7 +262,7 @@ type Folders struct {
 	Logs, Scratch string
 }
 
-// Length is a job's total work, in epochs or steps.
+// Length is a job's total work, in epochs or steps; 0 of an open job.
 func Length(j *experiments.Job) int {
 	if j.Steps > 0 {
 		return j.Steps

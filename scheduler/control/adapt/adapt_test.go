@@ -2,6 +2,7 @@ package adapt
 
 import (
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,6 +79,45 @@ func TestHeuristics(t *testing.T) {
 	}
 	if runs := s.Play(few, s.Tables[0], 1, nil).Runs; runs != 15 {
 		t.Errorf("the search used %d runs, want 15", runs)
+	}
+}
+
+// A controller that tries what it thinks of takes the best of that, and its runs are counted.
+func TestTrying(t *testing.T) {
+	s := recorded(t)
+	for _, c := range []struct{ runs, most int }{{1, 3}, {5, 3}, {10, 2}, {64, 1}, {1000, 1}} {
+		elsewhere := &Controller{Kind: "best_elsewhere", Runs: c.runs}
+		choice := s.Play(elsewhere, s.Tables[0], 1, nil)
+		if rank := s.Tables[0].Rank(choice.Sequence); rank > c.most || choice.Runs != min(c.runs, 64) ||
+			!s.Knew(elsewhere, "early") {
+			t.Errorf("%d runs: rank %d after %d", c.runs, rank, choice.Runs)
+		}
+	}
+	if got := mean(s, &Controller{Kind: "best_elsewhere", Runs: 5}); got > .0067 {
+		t.Errorf("5 runs: mean regret %.4f, want at most 0.0067", got)
+	}
+	weights := agent.NewNetwork(6, 4, rand.New(rand.NewPCG(1, 1)))
+	table := s.Tables[0]
+	by := learned{Table: table, Weights: weights}
+	all := likeliest(table, by, 1000)
+	if len(all) != len(table.Accuracy) {
+		t.Fatalf("%d sequences, want all %d", len(all), len(table.Accuracy))
+	}
+	seen, last := map[int]bool{}, 1.0
+	for _, i := range all {
+		p, before := 1.0, 0
+		for d, a := range table.Sequence(i) {
+			p *= by.Probabilities(d, before)[a]
+			before = before*table.Actions + a
+		}
+		if seen[i] || p > last+1e-15 {
+			t.Errorf("sequence %v with probability %g after %g", table.Sequence(i), p, last)
+		}
+		seen[i], last = true, p
+	}
+	tries := &Controller{Kind: "agent", Runs: 64, Learn: &Learning{LeaveOut: true}}
+	if choice := s.Play(tries, table, 1, weights); table.Rank(choice.Sequence) != 1 || choice.Runs != 64 {
+		t.Errorf("all tried: rank %d after %d runs", table.Rank(choice.Sequence), choice.Runs)
 	}
 }
 

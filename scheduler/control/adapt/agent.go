@@ -2,6 +2,7 @@ package adapt
 
 import (
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/control/agent"
 )
 
 func init() {
@@ -51,8 +52,14 @@ func init() {
 				Doc:     "How evenly it tries actions at first. The temperature falls to 1 in half of the episodes.",
 				Example: "1.5",
 			},
+			runsArg("it is most likely to take"),
 		},
-		New: func(w World) Decider { return learned(w) },
+		New: func(w World) Decider {
+			if n := w.Controller.Runs; n > 0 {
+				return follow(w.Table, bestOf(w, likeliest(w.Table, learned(w), n)))
+			}
+			return learned(w)
+		},
 	})
 }
 
@@ -62,3 +69,6 @@ type learned World
 func (l learned) Probabilities(decision, before int) []float64 {
 	return l.Weights.Probabilities(l.Table.State(decision, before), 1)
 }
+
+// ProbabilitiesIn implements Observer.
+func (l learned) ProbabilitiesIn(s agent.State) []float64 { return l.Weights.Probabilities(s, 1) }

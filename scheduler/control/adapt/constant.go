@@ -20,12 +20,18 @@ func init() {
 		Doc: "Takes the one sequence with the greatest mean accuracy over all scenarios, also over the one that it " +
 			"decides in. No controller can know it before the end: it is what an agent must beat.",
 		New: func(w World) Decider {
-			return follow(w.Table, bestMean(append([]*agent.Table{w.Table}, w.Others...)))
+			return follow(w.Table, bestMeans(append([]*agent.Table{w.Table}, w.Others...), 1)[0])
 		},
 	})
 	Register(Kind{
 		Rank: 41, Name: "best_elsewhere", Elsewhere: true,
-		Doc: "Takes the sequence with the greatest mean accuracy over the other scenarios.",
-		New: func(w World) Decider { return follow(w.Table, bestMean(w.Others)) },
+		Doc:  "Takes the sequence with the greatest mean accuracy over the other scenarios.",
+		Args: []schema.Arg{runsArg("have the greatest means there")},
+		New: func(w World) Decider {
+			if n := w.Controller.Runs; n > 0 {
+				return follow(w.Table, bestOf(w, bestMeans(w.Others, n)))
+			}
+			return follow(w.Table, bestMeans(w.Others, 1)[0])
+		},
 	})
 }

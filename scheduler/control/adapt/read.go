@@ -40,7 +40,7 @@ const mostSequences = 1 << 20
 // What is wrong with a line is a workload.LineError. An incomplete table is an
 // error that wraps *Missing.
 func Read(file, name string, in io.Reader, c Columns, decisions, blocks int) ([]*agent.Table, float64, error) {
-	r := reader{file: file, name: name, columns: c, decisions: decisions, blocks: blocks}
+	r := reader{file: file, name: name, columns: c, decisions: decisions, blocks: blocks, lines: map[string]int{}}
 	if _, err := workload.EachRow(file, in, false, r.head, r.row); err != nil {
 		return nil, 0, err
 	}
@@ -60,6 +60,7 @@ type reader struct {
 	accuracy          int
 	action, left      []int
 	rows              []run
+	lines             map[string]int // the line of each row, by all that it says
 	names             []string
 	budget            float64
 }
@@ -76,6 +77,9 @@ func (r *reader) head(head []string) error {
 		i := slices.Index(head, name)
 		if i < 0 {
 			return 0, fmt.Errorf("there is no column %q; there are %s", name, strings.Join(head, ", "))
+		}
+		if slices.Contains(head[i+1:], name) {
+			return 0, fmt.Errorf("there are two columns %q: leave one out", name)
 		}
 		return i, nil
 	}
@@ -127,6 +131,7 @@ func (r *reader) row(line int, row []string) error {
 	if one.accuracy < 0 || one.accuracy > 1 {
 		return fmt.Errorf("the accuracy is %s: it must be from 0 to 1", row[r.accuracy])
 	}
+	before := one.total
 	for d := range r.decisions {
 		a, err := strconv.Atoi(strings.TrimSpace(row[r.action[d]]))
 		switch {
@@ -141,8 +146,14 @@ func (r *reader) row(line int, row []string) error {
 			return err
 		}
 		if left < 0 || left > one.total {
-			return fmt.Errorf("the time left at decision %d is %s s, of %s s", d+1, row[r.left[d]], row[r.total])
+			return fmt.Errorf("the time left at decision %d is %s s, of %s s: it must be from 0 to the whole time", d+1,
+				row[r.left[d]], row[r.total])
 		}
+		if left > before {
+			return fmt.Errorf("the time left at decision %d is %s s, more than the %s s at the decision before it", d+1,
+				row[r.left[d]], row[r.left[d-1]])
+		}
+		before = left
 		one.actions, one.used = append(one.actions, a), append(one.used, 1-left/one.total)
 	}
 	name := r.name
@@ -155,6 +166,11 @@ func (r *reader) row(line int, row []string) error {
 		one.scenario = len(r.names)
 		r.names = append(r.names, name)
 	}
+	key := fmt.Sprint(one.scenario, one.actions, one.used, one.total, one.accuracy)
+	if earlier, ok := r.lines[key]; ok {
+		return fmt.Errorf("it repeats line %d, number for number, so that one training would count twice: leave one out", earlier)
+	}
+	r.lines[key] = line
 	r.budget = math.Max(r.budget, one.total)
 	r.rows = append(r.rows, one)
 	return nil
@@ -186,7 +202,10 @@ func (r *reader) tables() ([]*agent.Table, error) {
 		all[one.scenario].add(one, actions)
 	}
 	var tables []*agent.Table
-	missing := &Missing{Sequences: size}
+	missing := &Missing{Sequences: size, Greatest: blocks}
+	if r.blocks == 0 {
+		missing.Line = r.rows[slices.IndexFunc(r.rows, func(o run) bool { return slices.Contains(o.actions, blocks) })].line
+	}
 	for i := range all {
 		tables = append(tables, all[i].table(r.decisions, actions, missing))
 	}
@@ -246,7 +265,10 @@ func (s *sums) table(decisions, actions int, missing *Missing) *agent.Table {
 type Missing struct {
 	// Sequences is how many there are in a scenario.
 	Sequences int
-	In        []Lack
+	// Greatest is the greatest action, Line that of the file which says so first; 0 when
+	// the number of blocks was given.
+	Greatest, Line int
+	In             []Lack
 }
 
 // Lack counts the sequences that a scenario lacks, and has the first of them.

@@ -30,6 +30,8 @@ type Kind struct {
 	Random bool
 	// Oracle says that it reads what no controller can know before the end.
 	Oracle bool
+	// Makes says that it makes the table, and decides nothing itself.
+	Makes bool
 	// Learns says that it decides by the weights of an agent.
 	Learns bool
 	// New returns what decides in a scenario.
@@ -103,19 +105,3 @@ func (f fixed) Probabilities(decision, _ int) []float64 { return sure(f.actions,
 
 // follow returns what takes the actions of a sequence of a table.
 func follow(t *agent.Table, sequence int) Decider { return fixed{t.Actions, t.Sequence(sequence)} }
-
-// bestMean returns the sequence with the greatest mean accuracy over tables, the
-// first of several.
-func bestMean(tables []*agent.Table) int {
-	best, most := 0, -1.0
-	for i := range tables[0].Accuracy {
-		sum := 0.0
-		for _, t := range tables {
-			sum += t.Accuracy[i]
-		}
-		if sum > most {
-			best, most = i, sum
-		}
-	}
-	return best
-}

@@ -20,6 +20,34 @@ type Study struct {
 	// Seeds is how often what is random is repeated.
 	Seeds       int
 	Controllers []*Controller
+	// Real says how networks are trained for real; nil where the table is all there is.
+	// Until its sequences have been trained, such a study has no tables.
+	Real *Real `json:",omitempty"`
+	// Chosen is what controllers decided in real training, when that is over.
+	Chosen []Chosen `json:"-"`
+}
+
+// Dims are the number of decisions of a training, and of the actions between which
+// each decides.
+func (s *Study) Dims() (decisions, actions int) {
+	if s.Real != nil {
+		return s.Real.Decisions, s.Real.Blocks + 1
+	}
+	return s.Tables[0].Decisions, s.Tables[0].Actions
+}
+
+// ScenarioNames are those of the table, or those that will be in it.
+func (s *Study) ScenarioNames() []string {
+	var names []string
+	for _, t := range s.Tables {
+		names = append(names, t.Name)
+	}
+	if names == nil && s.Real != nil {
+		for _, c := range s.Real.Scenarios {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // Controller is one controller with its settings.
@@ -92,8 +120,11 @@ func (s *Study) Scenario(name string) *agent.Table {
 // which it decides.
 func (s *Study) Knew(c *Controller, scenario string) bool {
 	k, _ := ByName(c.Kind)
+	if k.Oracle || c.Runs > 0 {
+		return true
+	}
 	if c.Learn == nil {
-		return k.Oracle || c.Runs > 0
+		return false
 	}
 	for _, l := range c.Learn.Lessons(s, scenario) {
 		if slices.Contains(l.Scenarios, scenario) {

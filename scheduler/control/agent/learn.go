@@ -54,13 +54,12 @@ func (l *Learner) Step(tables []*Table) {
 	grad := make([]float64, len(l.Network.Weights))
 	share := l.Settings.Batch / len(tables)
 	sum := 0.0
+	b := newBatch(l.Network, l.temperature())
 	for i, t := range tables {
 		r := rand.New(rand.NewPCG(l.Settings.Seed, uint64(l.Steps*len(tables)+i)))
-		sum += l.Network.sampled(t, max(share, 2), l.temperature(), r, grad)
+		sum += b.sampled(t, max(share, 2), 1/float64(len(tables)), r)
 	}
-	for i := range grad {
-		grad[i] /= float64(len(tables))
-	}
+	b.back(grad)
 	l.Objective = append(l.Objective, sum/float64(len(tables)))
 	l.Episodes += max(share, 2) * len(tables)
 	l.move(grad)
@@ -92,17 +91,56 @@ type visit struct {
 	slope []float64 // of the loss, by logits
 }
 
-// visits are the states of a table that a batch has come to, computed once each.
+// batch holds the states that a batch has come to, computed once each, and the layers of
+// their networks, which states at different times and of different tables share. Both are
+// in the order in which they were first come to.
+type batch struct {
+	n           *Network
+	temperature float64
+	readings    map[string]*reading
+	read        []*reading
+	visited     []*visit
+}
+
+func newBatch(n *Network, temperature float64) *batch {
+	return &batch{n: n, temperature: temperature, readings: map[string]*reading{}}
+}
+
+// visits are the states of one table that a batch has come to.
 type visits map[[2]int]*visit
 
-func (v visits) of(n *Network, t *Table, temperature float64, decision, before int) *visit {
-	at, ok := v[[2]int{decision, before}]
-	if !ok {
-		p := n.forward(t.State(decision, before))
-		at = &visit{pass: p, probs: softmax(p.logits, temperature), slope: make([]float64, t.Actions)}
-		v[[2]int{decision, before}] = at
+func (b *batch) visit(t *Table, seen visits, decision, before int) *visit {
+	if v, ok := seen[[2]int{decision, before}]; ok {
+		return v
 	}
-	return at
+	s := t.State(decision, before)
+	key := make([]byte, 0, 2*len(s.Layers))
+	for _, l := range s.Layers {
+		key = append(key, byte(l), byte(l>>8))
+	}
+	r, ok := b.readings[string(key)]
+	if !ok {
+		r = b.n.read(s.Layers)
+		b.readings[string(key)] = r
+		b.read = append(b.read, r)
+	}
+	p := b.n.forward(r, s.Time)
+	v := &visit{pass: p, probs: softmax(p.logits, b.temperature), slope: make([]float64, t.Actions)}
+	seen[[2]int{decision, before}] = v
+	b.visited = append(b.visited, v)
+	return v
+}
+
+// back adds the gradient of all visits to grad.
+func (b *batch) back(grad []float64) {
+	w := &way{n: b.n}
+	for _, v := range b.visited {
+		w.pass(v.pass, v.slope)
+	}
+	for _, r := range b.read {
+		w.reading(r, grad)
+	}
+	w.end(grad)
 }
 
 // charge adds the slope of −weight·log π(action) by the logits.
@@ -113,43 +151,29 @@ func (v *visit) charge(action int, weight, temperature float64) {
 	v.slope[action] -= weight / temperature
 }
 
-// back adds the gradient of all visits to grad, in a fixed order.
-func (v visits) back(n *Network, t *Table, grad []float64) {
-	states := 1
-	for d := range t.Decisions {
-		for before := range states {
-			if at, ok := v[[2]int{d, before}]; ok {
-				n.backward(at.pass, at.slope, grad)
-			}
-		}
-		states *= t.Actions
-	}
-}
-
-// sampled tries a number of episodes, adds the gradient of the loss to grad and returns
-// their mean reward.
-func (n *Network) sampled(t *Table, episodes int, temperature float64, r *rand.Rand, grad []float64) float64 {
+// sampled tries a number of episodes of the batch on a table and returns their mean
+// reward; the gradient of their mean loss, times share, waits for back.
+func (b *batch) sampled(t *Table, episodes int, share float64, r *rand.Rand) float64 {
 	seen := visits{}
 	rewards, sequences := make([]float64, episodes), make([]int, episodes)
 	total := 0.0
 	for e := range episodes {
 		at := 0
 		for d := range t.Decisions {
-			at = at*t.Actions + draw(seen.of(n, t, temperature, d, at).probs, r)
+			at = at*t.Actions + draw(b.visit(t, seen, d, at).probs, r)
 		}
 		sequences[e], rewards[e] = at, Reward(t.Accuracy[at])
 		total += rewards[e]
 	}
 	for e, sequence := range sequences {
 		baseline := (total - rewards[e]) / float64(episodes-1)
-		weight := (rewards[e] - baseline) / float64(episodes)
+		weight := share * (rewards[e] - baseline) / float64(episodes)
 		before := 0
 		for d, action := range t.Sequence(sequence) {
-			seen.of(n, t, temperature, d, before).charge(action, weight, temperature)
+			b.visit(t, seen, d, before).charge(action, weight, b.temperature)
 			before = before*t.Actions + action
 		}
 	}
-	seen.back(n, t, grad)
 	return total / float64(episodes)
 }
 
@@ -167,14 +191,14 @@ func draw(probs []float64, r *rand.Rand) int {
 // Expected adds the exact gradient of the expected loss over all sequences of a table to
 // grad and returns the expected reward: the check of what is sampled.
 func (n *Network) Expected(t *Table, temperature float64, grad []float64) float64 {
-	seen := visits{}
+	b, seen := newBatch(n, temperature), visits{}
 	prob := make([]float64, len(t.Accuracy))
 	mean := 0.0
 	for i := range prob {
 		prob[i] = 1
 		before := 0
 		for d, action := range t.Sequence(i) {
-			prob[i] *= seen.of(n, t, temperature, d, before).probs[action]
+			prob[i] *= b.visit(t, seen, d, before).probs[action]
 			before = before*t.Actions + action
 		}
 		mean += prob[i] * Reward(t.Accuracy[i])
@@ -182,11 +206,11 @@ func (n *Network) Expected(t *Table, temperature float64, grad []float64) float6
 	for i, p := range prob {
 		before := 0
 		for d, action := range t.Sequence(i) {
-			seen.of(n, t, temperature, d, before).charge(action, p*(Reward(t.Accuracy[i])-mean), temperature)
+			b.visit(t, seen, d, before).charge(action, p*(Reward(t.Accuracy[i])-mean), temperature)
 			before = before*t.Actions + action
 		}
 	}
-	seen.back(n, t, grad)
+	b.back(grad)
 	return mean
 }
 

@@ -2,50 +2,6 @@ package agent
 
 import "math"
 
-// dense is a layer y = W·x + b of in inputs and out outputs, at an offset of the
-// network's weights: W row by row, then b.
-type dense struct{ at, in, out int }
-
-func (d dense) size() int { return d.out*d.in + d.out }
-
-func (d dense) forward(w, x, y []float64) {
-	w = w[d.at : d.at+d.size()]
-	for o := range d.out {
-		y[o] = w[d.out*d.in+o] + dot(w[o*d.in:(o+1)*d.in], x)
-	}
-}
-
-// backward adds the gradient of the weights to dw, and of the inputs to dx, which may
-// be nil.
-func (d dense) backward(w, x, dy, dw, dx []float64) {
-	w, dw = w[d.at:d.at+d.size()], dw[d.at:d.at+d.size()]
-	for o := range d.out {
-		g := dy[o]
-		if g == 0 {
-			continue
-		}
-		dw[d.out*d.in+o] += g
-		axpy(g, x, dw[o*d.in:(o+1)*d.in])
-		if dx != nil {
-			axpy(g, w[o*d.in:(o+1)*d.in], dx)
-		}
-	}
-}
-
-func dot(a, b []float64) float64 {
-	sum := 0.0
-	for i, v := range a {
-		sum += v * b[i]
-	}
-	return sum
-}
-
-func axpy(g float64, x, y []float64) {
-	for i, v := range x {
-		y[i] += g * v
-	}
-}
-
 // lstm is a long short-term memory (S. Hochreiter and J. Schmidhuber, 1997) with hidden
 // units: one dense layer over input and last output gives the input, forget and output
 // gates and the candidate.
@@ -89,9 +45,9 @@ func (l lstm) forward(w []float64, inputs [][]float64) *trail {
 	return t
 }
 
-// backward takes the gradient of the outputs, adds that of the weights to dw and returns
-// that of the inputs.
-func (l lstm) backward(w []float64, t *trail, dOut [][]float64, dw []float64) [][]float64 {
+// backward takes the gradient of the outputs and returns that of the inputs. What the
+// gradient of the weights is made from is added to pairs.
+func (l lstm) backward(w []float64, t *trail, dOut [][]float64, pairs *[]pair) [][]float64 {
 	h := l.hidden
 	width := l.gates.in - h
 	dCell, dLast := make([]float64, h), make([]float64, h)
@@ -113,7 +69,8 @@ func (l lstm) backward(w []float64, t *trail, dOut [][]float64, dw []float64) []
 			dCell[i] = dc * g[h+i]
 		}
 		dx := make([]float64, l.gates.in)
-		l.gates.backward(w, t.input[s], dg, dw, dx)
+		l.gates.back(w, dg, dx)
+		*pairs = append(*pairs, pair{t.input[s], dg})
 		dIn[s] = dx[:width]
 		copy(dLast, dx[width:])
 	}

@@ -102,13 +102,24 @@ func (n *Network) Clone() *Network {
 	return &c
 }
 
+// reading is a pass of the LSTMs over the layers of a network, kept for the way back.
+type reading struct {
+	layers              []int
+	forth, back, second *trail
+	// slope is the gradient of its output, the last of the second LSTM: the sum over the
+	// states that it is part of.
+	slope []float64
+}
+
+// output is what the LSTMs say of the layers.
+func (r *reading) output() []float64 { return r.second.outputs[len(r.layers)-1] }
+
 // pass is a pass over one state, kept for the way back.
 type pass struct {
-	state               State
-	forth, back, second *trail
-	features            []float64 // the second LSTM's last output and the time
-	first, secondLayer  []float64 // after ReLU
-	logits              []float64
+	reading            *reading
+	features           []float64 // the reading's output and the time
+	first, secondLayer []float64 // after ReLU
+	logits             []float64
 }
 
 // timeFeatures are 5·sin(2πi·t) for i = 1 … 8, and t itself: the sines alone cannot tell
@@ -120,24 +131,30 @@ func timeFeatures(out []float64, t float64) []float64 {
 	return append(out, t)
 }
 
-// forward computes the logits of a state's actions.
-func (n *Network) forward(s State) *pass {
-	p := &pass{state: s}
-	length := len(s.Layers)
+// read reads the layers of a network.
+func (n *Network) read(layers []int) *reading {
+	r := &reading{layers: layers, slope: make([]float64, encoded)}
+	length := len(layers)
 	inputs := make([][]float64, length)
-	for i, layer := range s.Layers {
+	for i, layer := range layers {
 		inputs[i] = n.Weights[layer*embedding : (layer+1)*embedding]
 	}
-	p.forth = n.forth.forward(n.Weights, inputs)
+	r.forth = n.forth.forward(n.Weights, inputs)
 	reversed := slices.Clone(inputs)
 	slices.Reverse(reversed)
-	p.back = n.back.forward(n.Weights, reversed)
+	r.back = n.back.forward(n.Weights, reversed)
 	joined := make([][]float64, length)
 	for i := range joined {
-		joined[i] = append(append(make([]float64, 0, 2*both), p.forth.outputs[i]...), p.back.outputs[length-1-i]...)
+		joined[i] = append(append(make([]float64, 0, 2*both), r.forth.outputs[i]...), r.back.outputs[length-1-i]...)
 	}
-	p.second = n.second.forward(n.Weights, joined)
-	p.features = timeFeatures(slices.Clone(p.second.outputs[length-1]), s.Time)
+	r.second = n.second.forward(n.Weights, joined)
+	return r
+}
+
+// forward computes the logits of the actions in a state whose layers have been read.
+func (n *Network) forward(r *reading, time float64) *pass {
+	p := &pass{reading: r}
+	p.features = timeFeatures(append(make([]float64, 0, encoded+timeInputs), r.output()...), time)
 	p.first, p.secondLayer, p.logits = make([]float64, wide), make([]float64, wide), make([]float64, n.Actions)
 	n.hidden1.forward(n.Weights, p.features, p.first)
 	rectify(p.first)
@@ -153,32 +170,61 @@ func rectify(x []float64) {
 	}
 }
 
-// backward adds the gradient of the weights, given that of the logits, to grad.
-func (n *Network) backward(p *pass, dLogits, grad []float64) {
+// way is a way back through the network: what the gradients of the weights are made
+// from, layer by layer.
+type way struct {
+	n                                                 *Network
+	logits, hidden2, hidden1, forth, backward, second []pair
+}
+
+// pass goes back through one state, given the gradient of its logits, to its reading.
+func (w *way) pass(p *pass, dLogits []float64) {
+	n := w.n
 	d2, d1, df := make([]float64, wide), make([]float64, wide), make([]float64, encoded+timeInputs)
-	n.logits.backward(n.Weights, p.secondLayer, dLogits, grad, d2)
+	n.logits.back(n.Weights, dLogits, d2)
 	stop(d2, p.secondLayer)
-	n.hidden2.backward(n.Weights, p.first, d2, grad, d1)
+	n.hidden2.back(n.Weights, d2, d1)
 	stop(d1, p.first)
-	n.hidden1.backward(n.Weights, p.features, d1, grad, df)
-	length := len(p.state.Layers)
+	n.hidden1.back(n.Weights, d1, df)
+	axpy(1, df[:encoded], p.reading.slope)
+	w.logits = append(w.logits, pair{p.secondLayer, dLogits})
+	w.hidden2 = append(w.hidden2, pair{p.first, d2})
+	w.hidden1 = append(w.hidden1, pair{p.features, d1})
+}
+
+// reading goes back through the LSTMs, when all states of a reading are done, and adds
+// the gradient of the embeddings to grad.
+func (w *way) reading(r *reading, grad []float64) {
+	n, length := w.n, len(r.layers)
 	dSecond := make([][]float64, length)
+	nothing := make([]float64, encoded)
 	for i := range dSecond {
-		dSecond[i] = make([]float64, encoded)
+		dSecond[i] = nothing
 	}
-	copy(dSecond[length-1], df[:encoded])
-	dJoined := n.second.backward(n.Weights, p.second, dSecond, grad)
+	dSecond[length-1] = r.slope
+	dJoined := n.second.backward(n.Weights, r.second, dSecond, &w.second)
 	dForth, dBack := make([][]float64, length), make([][]float64, length)
 	for i, d := range dJoined {
 		dForth[i], dBack[length-1-i] = d[:both], d[both:]
 	}
-	inForth := n.forth.backward(n.Weights, p.forth, dForth, grad)
-	inBack := n.back.backward(n.Weights, p.back, dBack, grad)
-	for i, layer := range p.state.Layers {
+	inForth := n.forth.backward(n.Weights, r.forth, dForth, &w.forth)
+	inBack := n.back.backward(n.Weights, r.back, dBack, &w.backward)
+	for i, layer := range r.layers {
 		row := grad[layer*embedding : (layer+1)*embedding]
 		axpy(1, inForth[i], row)
 		axpy(1, inBack[length-1-i], row)
 	}
+}
+
+// end adds the gradients of the weights to grad.
+func (w *way) end(grad []float64) {
+	n := w.n
+	n.logits.gradient(w.logits, grad)
+	n.hidden2.gradient(w.hidden2, grad)
+	n.hidden1.gradient(w.hidden1, grad)
+	n.second.gates.gradient(w.second, grad)
+	n.forth.gates.gradient(w.forth, grad)
+	n.back.gates.gradient(w.backward, grad)
 }
 
 // stop clears the gradient of units that rectify has cut off.
@@ -193,7 +239,7 @@ func stop(d, y []float64) {
 // Probabilities returns how likely each action is in a state, at a temperature: 1 as the
 // network says, above it more evenly.
 func (n *Network) Probabilities(s State, temperature float64) []float64 {
-	return softmax(n.forward(s).logits, temperature)
+	return softmax(n.forward(n.read(s.Layers), s.Time).logits, temperature)
 }
 
 func softmax(logits []float64, temperature float64) []float64 {

@@ -52,9 +52,9 @@ func (t *Table) Sequence(i int) []int {
 	return s
 }
 
-// layers returns the layers of the network at a decision, by the index of those before it. The
+// Layers returns the layers of the network at a decision, by the index of those before it. The
 // vocabulary is block b as it was (2b) and a layer that was put behind it (2b + 1).
-func (t *Table) layers(decision, before int) []int {
+func (t *Table) Layers(decision, before int) []int {
 	deepened := make([]int, t.Actions-1)
 	for d := decision - 1; d >= 0; d-- {
 		if a := before % t.Actions; a < t.Actions-1 {
@@ -74,7 +74,7 @@ func (t *Table) layers(decision, before int) []int {
 
 // State returns what the agent sees at a decision, by the index of those before it.
 func (t *Table) State(decision, before int) State {
-	s := State{Layers: t.layers(decision, before)}
+	s := State{Layers: t.Layers(decision, before)}
 	s.Time = t.Time[decision][before]
 	return s
 }

@@ -10,7 +10,8 @@ func init() {
 	Register(Method{
 		Name: "bo", Title: "Bayesian optimisation",
 		Doc: "is Bayesian optimisation: a Gaussian process (Matérn 5/2, a length-scale for each setting, fitted) and " +
-			"the expected improvement over the best value seen, times the probability that the constraints hold",
+			"the expected improvement over the best value seen, times the probability that the constraints hold; with " +
+			"`context` blocks it also chooses how large a part of the whole tells most for its cost",
 		Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
 			return p.model(trials, surrogate.Matern52, nil)
 		},
@@ -21,7 +22,7 @@ func init() {
 func (p *Problem) model(trials []surrogate.Trial, kernel surrogate.Kernel, fixed *surrogate.Hyper) (Suggestion, error) {
 	s := surrogate.Search{
 		Space: p.Space, Candidates: p.Candidates, Start: p.Start, Seed: p.Seed, Scale: p.Scale, Limits: p.Limits,
-		Kernel: kernel, Fixed: fixed,
+		Kernel: kernel, Fixed: fixed, PerCost: p.PerCost,
 	}
 	next, err := s.Suggest(trials)
 	if errors.Is(err, surrogate.ErrExhausted) {
@@ -32,5 +33,6 @@ func (p *Problem) model(trials []surrogate.Trial, kernel surrogate.Kernel, fixed
 	}
 	return Suggestion{
 		At: next.At, Modelled: next.SD > 0, Mean: next.Mean, SD: next.SD, Feasible: next.Feasible,
+		Scale: next.Scale,
 	}, nil
 }

@@ -16,7 +16,7 @@ func init() {
 			if len(trials) >= len(design) {
 				return Suggestion{}, ErrDone
 			}
-			at, ok := p.nearest(design[len(trials)], seen)
+			at, ok := p.nearest(p.Space.ToGoal(design[len(trials)]), seen)
 			if !ok {
 				return Suggestion{}, ErrDone
 			}

@@ -27,6 +27,8 @@ type Problem struct {
 	Start int
 	// Trials is how many trials there will be.
 	Trials int
+	// PerCost asks for what gains most for its cost, of methods that know costs.
+	PerCost bool
 	// Initial is the point of the job as its file has it.
 	Initial []float64
 	// Best is the best point where all outcomes are known beforehand; else nil.
@@ -38,9 +40,10 @@ type Problem struct {
 type Suggestion struct {
 	At []float64
 	// Modelled is set when a model chose the point: Mean and SD predict the objective
-	// on its scale, Feasible is the probability that all constraints hold.
+	// on Scale, Feasible is the probability that all constraints hold.
 	Modelled           bool
 	Mean, SD, Feasible float64
+	Scale              surrogate.Scale
 }
 
 // ErrDone is returned when there is nothing left to try.
@@ -55,6 +58,8 @@ type Method struct {
 	// NeedsBest is set when it needs Problem.Best, NeedsGrid when it needs a finite
 	// space.
 	NeedsBest, NeedsGrid bool
+	// NeedsContext is set when it needs a space with one context.
+	NeedsContext bool
 	// Suggest returns the point to try after some trials, or ErrDone. Trials may be
 	// running.
 	Suggest func(p *Problem, trials []surrogate.Trial) (Suggestion, error)
@@ -99,12 +104,16 @@ const mostPoints = 100_000
 // Finite reports whether the points of the problem can be listed.
 func (p *Problem) Finite() bool { return p.Candidates != nil || p.Space.Size(mostPoints) > 0 }
 
-// points lists the points of a finite problem, in a fixed order.
+// points lists the points of a finite problem that count, in a fixed order.
 func (p *Problem) points() [][]float64 {
-	if p.Candidates != nil {
-		return p.Candidates
+	points := p.Candidates
+	if points == nil {
+		points = p.Space.Grid()
 	}
-	return p.Space.Grid()
+	if p.Space.Settings() == len(p.Space) {
+		return points
+	}
+	return slices.DeleteFunc(slices.Clone(points), func(at []float64) bool { return !p.Space.AtGoal(at) })
 }
 
 // Feasible reports whether a trial is done and keeps all limits.
@@ -183,7 +192,7 @@ func (p *Problem) random(seen map[string]bool, r *rand.Rand) ([]float64, bool) {
 		}
 		return open[r.IntN(len(open))], true
 	}
-	return p.Space.Draw(r), true
+	return p.Space.ToGoal(p.Space.Draw(r)), true
 }
 
 // nearest returns the open point nearest to at, of a finite problem; at itself of

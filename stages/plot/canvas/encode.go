@@ -7,6 +7,8 @@ import (
 	"image/color"
 	"image/png"
 	"regexp"
+	"strconv"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg/draw"
@@ -38,7 +40,33 @@ var (
 	svgStart  = regexp.MustCompile(`(?s)^.*?<svg[^>]*>`)
 	svgBlank  = regexp.MustCompile(`\s*\n\s*`)
 	svgFamily = regexp.MustCompile(`font-family:[^;"]*`)
+	svgText   = regexp.MustCompile(`<text ([^>]*)>([^<]*)</text>`)
+	svgPoints = regexp.MustCompile(`font-size:([0-9.]+)px`)
 )
+
+// shortText is the number of letters below which a text needs no measure.
+const shortText = 4
+
+// fitted gives longer texts the width that they were measured with: where none of their
+// fonts is installed, the one that takes their place may be wider, and texts would
+// overlap.
+func fitted(body []byte) []byte {
+	return svgText.ReplaceAllFunc(body, func(tag []byte) []byte {
+		parts := svgText.FindSubmatch(tag)
+		words := html.UnescapeString(string(parts[2]))
+		size := svgPoints.FindSubmatch(parts[1])
+		if utf8.RuneCountInString(words) < shortText || size == nil {
+			return tag
+		}
+		points, err := strconv.ParseFloat(string(size[1]), 64)
+		if err != nil {
+			return tag
+		}
+		st := Style(points, Ink, bytes.Contains(parts[1], []byte("font-weight:bold")))
+		return fmt.Appendf(nil, `<text textLength="%.5g" lengthAdjust="spacingAndGlyphs" %s>%s</text>`,
+			st.Width(words).Points(), parts[1], parts[2])
+	})
+}
 
 // shrink makes gonum's SVG smaller: it says the defaults, breaks lines, and
 // names a font that few machines have. Liberation Sans has the metrics of Arial.
@@ -50,7 +78,7 @@ func shrink(raw []byte, title, caption string) []byte {
 		body = bytes.ReplaceAll(body, []byte(s), nil)
 	}
 	body = svgBlank.ReplaceAll(body, []byte("\n"))
-	body = bytes.ReplaceAll(body, []byte("\nstyle="), []byte(" style="))
+	body = fitted(bytes.ReplaceAll(body, []byte("\nstyle="), []byte(" style=")))
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" %s role="img" aria-label="%s"><title>%s</title><desc>%s</desc>`,
 		box, html.EscapeString(title), html.EscapeString(title), html.EscapeString(caption))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -26,9 +27,8 @@ func Write(dir, name string, raw []byte) error {
 
 // WriteList writes pictures.json and removes what only the old one lists.
 func WriteList(dir string, pictures []record.Picture) error {
-	path := filepath.Join(dir, record.PicturesFile)
 	var old []record.Picture
-	if raw, err := os.ReadFile(path); err == nil {
+	if raw, err := folder.ReadFile(dir, record.PicturesFile); err == nil {
 		// A list that cannot be read leaves its pictures behind; they harm nobody.
 		_ = json.Unmarshal(raw, &old)
 	}
@@ -39,7 +39,7 @@ func WriteList(dir string, pictures []record.Picture) error {
 	if err := enc.Encode(pictures); err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(path, b.Bytes(), 0o644); err != nil {
+	if err := renameio.WriteFile(filepath.Join(dir, record.PicturesFile), b.Bytes(), 0o644); err != nil {
 		return err
 	}
 	for _, o := range old {

@@ -28,6 +28,8 @@ func init() {
 type learningCurve struct {
 	label string
 	seeds []path
+	// lessons are where a lesson after the first begins.
+	lessons []float64
 }
 
 func adaptationObjective(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
@@ -49,7 +51,7 @@ func adaptationObjective(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, e
 // curves are those of a controller, by what it learned on.
 func (s study) curves(controller string) []learningCurve {
 	var out []learningCurve
-	seed := 0
+	seed, lesson := 0, 0
 	for _, r := range s.Objectives {
 		if r.Controller != controller {
 			continue
@@ -63,9 +65,15 @@ func (s study) curves(controller string) []learningCurve {
 		l := &out[i]
 		if r.Seed != seed {
 			l.seeds = append(l.seeds, path{})
-			seed = r.Seed
+			seed, lesson = r.Seed, 1
 		}
 		one := &l.seeds[len(l.seeds)-1]
+		if r.Lesson > lesson {
+			lesson = r.Lesson
+			if at := one.x[len(one.x)-1]; !slices.Contains(l.lessons, at) {
+				l.lessons = append(l.lessons, at)
+			}
+		}
 		one.x, one.y = append(one.x, float64(r.Episode)/1000), append(one.y, r.Objective)
 	}
 	return out
@@ -75,7 +83,7 @@ func objectiveFigure(study, controller string, curves []learningCurve) pictures.
 	shown := curves[:min(len(curves), mostLines)]
 	var keys []canvas.Key
 	p := canvas.NewPlot()
-	var values []float64
+	var values, lessons []float64
 	for i, l := range shown {
 		for _, one := range l.seeds {
 			one.line = draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.25), Width: 0.8, Dashes: canvas.Dashes(i)}
@@ -83,16 +91,26 @@ func objectiveFigure(study, controller string, curves []learningCurve) pictures.
 			p.X.Max = max(p.X.Max, one.x[len(one.x)-1])
 			p.Add(one)
 		}
+		for _, at := range l.lessons {
+			if !slices.Contains(lessons, at) {
+				lessons = append(lessons, at)
+			}
+		}
 		keys = append(keys, canvas.Key{Label: l.label, Swatch: canvas.Stroked(draw.LineStyle{Color: canvas.Hue(i), Width: 1.5, Dashes: canvas.Dashes(i)})})
 	}
 	p.X.Min = 0
 	p.Y.Min, p.Y.Max = bounds(values)
+	for _, at := range lessons {
+		p.Add(path{x: []float64{at, at}, y: []float64{p.Y.Min, p.Y.Max}, line: draw.LineStyle{
+			Color: canvas.Shade(canvas.Ink, 0.4), Width: 0.8, Dashes: canvas.Dashes(2),
+		}})
+	}
 	p.X.Label.Text, p.Y.Label.Text = "episodes (thousands)", "mean reward"
 	title := fmt.Sprintf("Reward while the agent %q learns – %s", controller, study)
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: AdaptationObjective + "-" + study + "-" + controller, Kind: AdaptationObjective, Title: title,
 			Caption: "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, a line a seed; the colour says on " +
-				"which scenarios it learns. Of agents that learn several in turn, the last is shown." +
+				"which scenarios it learns. Where it learns several in turn, a vertical line is the beginning of the next." +
 				someOf(len(shown), len(curves), "training")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 210,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },

@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"slices"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/picture"
@@ -54,10 +55,16 @@ func (s study) paths(scenario string) (pictures.Figure, error) {
 	var every []float64
 	var strong []path
 	lines, actions := map[string]path{}, map[string][]string{}
+	instants := map[int]float64{} // the mean time of each decision, and of the end
 	for _, r := range rows {
 		l := path{x: r.Times, y: r.Expected, line: draw.LineStyle{Color: canvas.Shade(canvas.Hue(6), 0.55), Width: 0.5}}
 		if len(l.x) != len(l.y) || len(l.x) == 0 {
 			return pictures.Figure{}, fmt.Errorf("the sequence %q has %d times and %d accuracies", r.Sequence, len(l.x), len(l.y))
+		}
+		l.x = make([]float64, len(r.Times))
+		for i, t := range r.Times {
+			l.x[i] = float64(i)
+			instants[i] += t / float64(len(rows))
 		}
 		every = append(every, r.Expected...)
 		actions[r.Sequence] = r.Actions
@@ -73,6 +80,7 @@ func (s study) paths(scenario string) (pictures.Figure, error) {
 			continue
 		}
 		l.line = draw.LineStyle{Color: canvas.Hue(i), Width: 1.7, Dashes: canvas.Dashes(i)}
+		l.shift = 0.12 + 0.11*float64(i)
 		l.marks = append(slices.Clone(actions[g.sequence]), "")
 		strong = append(strong, l)
 		keys = append(keys, canvas.Key{Label: g.label(), Swatch: canvas.Stroked(l.line)})
@@ -80,18 +88,28 @@ func (s study) paths(scenario string) (pictures.Figure, error) {
 	for i := len(strong) - 1; i >= 0; i-- { // the first is on top
 		p.Add(strong[i])
 	}
-	p.X.Min, p.X.Max = 0, 1
-	for _, l := range lines {
-		p.X.Max = max(p.X.Max, l.x[len(l.x)-1])
+	for i := len(strong) - 1; i >= 0; i-- {
+		p.Add(marks(strong[i]))
 	}
+	p.X.Min, p.X.Max = -0.15, float64(len(instants)-1)+0.15
+	var ticks plot.ConstantTicks
+	for i := range len(instants) {
+		name := "end"
+		if i < len(instants)-1 {
+			name = fmt.Sprintf("decision %d", i+1)
+		}
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: fmt.Sprintf("%s: %.3g s", name, instants[i])})
+	}
+	p.X.Tick.Marker = ticks
 	p.Y.Min, p.Y.Max = bounds(every)
-	p.X.Label.Text, p.Y.Label.Text = "time of the budget that is used (s)", "accuracy"
+	p.X.Label.Text, p.Y.Label.Text = "time of the budget that is used, in the mean over all sequences", "final accuracy to be expected"
 	title := fmt.Sprintf("Accuracy to be expected over time – %s, %s", s.name, scenario)
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: AdaptationPaths + "-" + s.name + "-" + scenario, Kind: AdaptationPaths, Title: title,
 			Caption: "A line a sequence of decisions. At a decision it is the mean final accuracy of all sequences that " +
-				"begin as it did until then; at the end, its own. Marks are the actions that were taken there: the number of " +
-				"the block that was deepened, the last number for nothing. Controllers are shown with their first seed." +
+				"begin as it did until then; at the end, its own. Decisions stand at equal distances, whatever the time between " +
+				"them. Marks are the actions that were taken: the number of the block that was deepened, the last number for " +
+				"nothing. Controllers are shown with their first seed." +
 				someOf(mostLines, len(groups), "chosen sequence")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 300,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },

@@ -40,7 +40,7 @@ func adaptationRanks(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error
 }
 
 func (s study) ranks() pictures.Figure {
-	const tall, names, foot = 26.0, 110.0, 16.0
+	const tall, names, foot = 29.0, 110.0, 16.0
 	rows := map[[2]string]record.RankingRow{}
 	for _, r := range s.Ranking {
 		rows[[2]string{r.Controller, r.Scenario}] = r

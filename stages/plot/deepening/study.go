@@ -115,11 +115,14 @@ func (c chosen) label() string {
 	return names + " (" + c.sequence + ")"
 }
 
-// path is a line through points, with marks on it.
+// path is a line through points, with marks that belong to it.
 type path struct {
 	x, y  []float64
 	line  draw.LineStyle
 	marks []string // a text at each point; empty for none
+	// shift is the part of the way to the next point by which marks are moved: lines that
+	// run beside each other show theirs at different places.
+	shift float64
 }
 
 // Plot implements plot.Plotter.
@@ -130,14 +133,30 @@ func (l path) Plot(c draw.Canvas, p *plot.Plot) {
 		points = append(points, vg.Point{X: x(l.x[i]), Y: y(l.y[i])})
 	}
 	c.StrokeLines(l.line, points)
+}
+
+// marks are those of a path, which are painted when all lines are.
+type marks path
+
+// Plot implements plot.Plotter.
+func (l marks) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	var points []vg.Point
+	for i := range l.x {
+		points = append(points, vg.Point{X: x(l.x[i]), Y: y(l.y[i])})
+	}
 	for i, text := range l.marks {
 		if text == "" {
 			continue
 		}
-		c.DrawGlyph(draw.GlyphStyle{Color: l.line.Color, Radius: 5.5, Shape: draw.CircleGlyph{}}, points[i])
+		at := points[i]
+		if i+1 < len(points) {
+			at = at.Add(points[i+1].Sub(at).Scale(vg.Length(l.shift)))
+		}
+		c.DrawGlyph(draw.GlyphStyle{Color: l.line.Color, Radius: 5.5, Shape: draw.CircleGlyph{}}, at)
 		st := canvas.Style(7.5, canvas.Readable(nrgba(l.line.Color)), true)
 		st.XAlign, st.YAlign = -0.5, -0.5
-		c.FillText(st, points[i], text)
+		c.FillText(st, at, text)
 	}
 }
 

@@ -39,6 +39,7 @@ type Lane struct {
 // Chart is a Gantt chart of one cell.
 type Chart struct {
 	Lanes   []Lane
+	Servers []Server // that came and went, behind the jobs
 	Classes []string
 	Cores   int
 	GPUs    int     // that were held by some job; drawn under the cores
@@ -111,6 +112,7 @@ func (ch *Chart) Keys(lanes bool) []canvas.Key {
 	if len(keys) > 12 {
 		keys = keys[:12]
 	}
+	keys = append(keys, ch.serverKeys()...)
 	if lanes {
 		keys = append(keys,
 			canvas.Key{Label: "waiting (queued or paused)", Swatch: canvas.Filled(waitingColor(canvas.Hue(6)))},
@@ -194,6 +196,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	for i := 0; i <= b.GPUs && b.GPUs > 0 && b.core >= 3; i++ {
 		c.StrokeLine2(base, c.Min.X, y(float64(i)*b.core), c.Max.X, y(float64(i)*b.core))
 	}
+	b.drawServers(c, at, y)
 	inset := vg.Length(min(1, b.core*0.04))
 	for i := range b.Lanes {
 		l := &b.Lanes[i]
@@ -216,6 +219,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		b.labels(c, l, at, y)
 	}
+	b.drawLosses(c, at, y)
 	if b.row > 0 {
 		b.drawLanes(c, at, y)
 	}

@@ -1,0 +1,115 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler/control/agent"
+)
+
+// One agent learns on one scenario, and then another one, which begins with its weights: for some seconds.
+const learning = `
+experiment "learning" {}
+
+adaptation "net" {
+  table     = "deepening.csv"
+  decisions = 2
+  seeds     = 1
+
+  controller "agent" {
+    name       = "taught"
+    curriculum = ["late", "early"]
+    episodes   = 60000
+  }
+}
+`
+
+// inFolder makes a folder with the experiment and its table.
+func inFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	table, err := os.ReadFile(filepath.Join("..", "..", "experiments", "testdata", "deepening.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"deepening.csv": string(table), "learning.hcl": learning} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// agentsIn returns the bytes of a file of each agent, by the key of its training.
+func agentsIn(t *testing.T, dir, file string) map[string]string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "results", "learning", record.AgentsDir, "*", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, path := range found {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[filepath.Base(filepath.Dir(path))] = string(raw)
+	}
+	return all
+}
+
+// A tfexp that is killed (SIGKILL) in the middle of an agent's training leaves a checkpoint, from which the resumed one goes on
+// to the same weights, bit for bit, as one that nothing has happened to.
+func TestKilledTrainingGoesOnToTheSameWeights(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains agents for some seconds")
+	}
+	t.Parallel()
+	whole, broken := inFolder(t), inFolder(t)
+	if c := command(whole, "run", "learning.hcl"); c.status(t) != cli.ExitOK {
+		t.Fatal(c.stderr.String())
+	}
+
+	c := command(broken, "run", "learning.hcl")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill() })
+	waitFor(t, func() bool { return len(agentsIn(t, broken, "checkpoint")) > 0 })
+	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	c.status(t)
+	if got := agentsIn(t, broken, "weights"); len(got) == 2 {
+		t.Fatal("the agent had learned all before it was killed")
+	}
+	for _, raw := range agentsIn(t, broken, "checkpoint") {
+		l, err := agent.Load([]byte(raw))
+		if err != nil || l.Episodes == 0 || l.Done() {
+			t.Errorf("the checkpoint has %+v episodes, %v", l, err)
+		}
+		t.Logf("killed after %d of %d episodes", l.Episodes, l.Settings.Episodes)
+	}
+
+	if c := command(broken, "resume"); c.status(t) != cli.ExitOK {
+		t.Fatal(c.stderr.String())
+	}
+	want, got := agentsIn(t, whole, "weights"), agentsIn(t, broken, "weights")
+	if len(want) != 2 || len(got) != 2 {
+		t.Fatalf("%d and %d trainings, want 2", len(want), len(got))
+	}
+	for key := range want {
+		if want[key] != got[key] {
+			t.Errorf("the training %s ended with other weights", key)
+		}
+	}
+	if left := agentsIn(t, broken, "checkpoint"); len(left) > 0 {
+		t.Errorf("%d checkpoints are left", len(left))
+	}
+}

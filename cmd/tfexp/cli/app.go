@@ -1,0 +1,80 @@
+// Package cli is what the subcommands of tfexp share: where they write, how they
+// read an experiment, and how they end.
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/google/renameio/v2"
+	"golang.org/x/term"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/safe"
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
+)
+
+// DefaultOut is where results go, and where they are looked for.
+const DefaultOut = "results"
+
+// App is what all subcommands share: where they write, and how.
+type App struct {
+	Out, Err           io.Writer // what people read: control characters are escaped
+	Raw                io.Writer // standard output, for data and logs as they are
+	Screen             io.Writer // standard error as it is
+	OutColor, ErrColor bool
+	Args               []string // the command line, for run.json
+}
+
+// New returns an App that writes to stdout and stderr, in colour on terminals.
+func New(stdout, stderr io.Writer) *App {
+	a := &App{Raw: stdout, Screen: stderr, OutColor: colorful(stdout), ErrColor: colorful(stderr)}
+	a.Out, a.Err = safe.Writer(stdout, a.OutColor), safe.Writer(stderr, a.ErrColor)
+	return a
+}
+
+// colorful reports whether w is a terminal that shows colours and nobody
+// has turned them off (no-color.org).
+func colorful(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// Exit prints an error with its hint, and returns its exit status.
+func (a *App) Exit(err error) int {
+	code, hint := Verdict(err)
+	if own, ok := err.(*Error); err != nil && (!ok || own.Err != nil) {
+		fmt.Fprintf(a.Err, "%s %v\n", a.Printer().PaintErr(show.Red, "Error:"), err)
+	}
+	if hint != "" {
+		fmt.Fprintf(a.Err, "  %s\n", hint)
+	}
+	return code
+}
+
+// Printer returns where the command prints, for package show.
+func (a *App) Printer() *show.Printer {
+	return &show.Printer{Out: a.Out, Err: a.Err, Color: a.OutColor, ErrColor: a.ErrColor}
+}
+
+// PrintJSON prints a value as indented JSON on standard output.
+func (a *App) PrintJSON(v any) error { return a.Printer().JSON(v) }
+
+// WriteTo writes to a file atomically, or to standard output where path is empty.
+func (a *App) WriteTo(path string, write func(io.Writer) error) error {
+	if path == "" {
+		return write(a.Raw)
+	}
+	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer f.Cleanup()
+	if err := write(f); err != nil {
+		return err
+	}
+	if err := f.CloseAtomicallyReplace(); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
+	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/results/tasks"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/execute"
+)
+
+// elsewhere are the flags by which cells run as tasks of a batch system.
+type elsewhere struct {
+	on            string
+	batch, atOnce int
+	args          []string
+	detach        bool
+}
+
+func (f *elsewhere) flags(fs *pflag.FlagSet) {
+	fs.StringVar(&f.on, "on", "", "run cells as tasks of the batch system of `ENGINE` (slurm), or \"here\"")
+	fs.IntVar(&f.batch, "batch", 0, "with --on: simulated cells in a task; 0 lets tfexp choose")
+	fs.IntVar(&f.atOnce, "at-once", 0, "with --on: tasks that run at the same time at most; 0 means any number")
+	fs.StringArrayVar(&f.args, "sbatch", nil, "with --on: a further argument of the batch system, as partition=gpu")
+	fs.BoolVar(&f.detach, "detach", false, "with --on: leave once the cells are submitted; \"tfexp resume\" collects them")
+}
+
+// options returns what the flags ask for; nil when cells run as an earlier run has begun to, or here.
+func (f *elsewhere) options() (*stages.Elsewhere, error) {
+	how := &stages.Elsewhere{On: f.on, Batch: f.batch, AtOnce: f.atOnce, Detach: f.detach}
+	switch {
+	case f.batch < 0 || f.atOnce < 0:
+		return nil, cli.Usagef("", "--batch and --at-once must not be negative")
+	case f.on == "" && (f.batch > 0 || f.atOnce > 0 || len(f.args) > 0):
+		return nil, cli.Usagef("name the batch system, as --on slurm", "--batch, --at-once and --sbatch are of --on")
+	case f.on != "" && f.on != execute.Here:
+		batches := engine.Names(func(k *engine.Kind) bool { return k.Batch != nil })
+		if k := engine.Find(f.on); k == nil || k.Batch == nil {
+			return nil, cli.Usagef("", "--on %s: cells run on %s, or %s", f.on, words.OneOf(batches), execute.Here)
+		}
+	}
+	for _, arg := range f.args {
+		name, value, ok := stages.BatchArgument(arg)
+		if !ok {
+			return nil, cli.Usagef("write it as --sbatch partition=gpu", "--sbatch %q is no argument", arg)
+		}
+		if how.Args == nil {
+			how.Args = map[string]string{}
+		}
+		how.Args[name] = value
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program for tasks: %w", err)
+	}
+	how.Command = []string{program, "cell", "--task"}
+	return how, nil
+}
+
+// left says what was left to the batch system.
+func (a *app) left(plan *pipeline.Plan) error {
+	submitted, ok, err := tasks.Read(plan.Dir)
+	if err != nil || !ok {
+		return err
+	}
+	cells, tasks := 0, 0
+	var jobs []string
+	for _, t := range submitted.Tasks {
+		if t.Job == "" {
+			continue
+		}
+		tasks++
+		cells += len(t.Cells)
+		if len(jobs) == 0 || jobs[len(jobs)-1] != t.Job {
+			jobs = append(jobs, t.Job)
+		}
+	}
+	_, err = fmt.Fprintf(a.Out, "%s left to %s as %s (job %s)\n\"tfexp status %s\" shows how far they are, "+
+		"\"tfexp resume %s\" collects them\n", words.Plural(cells, "cell"), submitted.On, words.Plural(tasks, "task"),
+		strings.Join(jobs, ", "), plan.Dir, plan.Dir)
+	return err
+}

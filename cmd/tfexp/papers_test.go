@@ -1,0 +1,116 @@
+package main
+
+import (
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/results/outside"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// papers are the shipped experiments on the data of papers.
+func papers(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(filepath.Join("..", "..", "experiments", "papers"), func(path string, e fs.DirEntry,
+		err error) error {
+		if err == nil && filepath.Ext(path) == ".hcl" {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil || len(files) < 3 {
+		t.Fatalf("the experiments on papers are %q, %v", files, err)
+	}
+	return files
+}
+
+// TestPapersRun runs each shipped experiment on the data of a paper: all its cells finish. What a paper says is not
+// judged here, but in references.csv: see TestTransient.
+func TestPapersRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs whole experiments: some ten seconds each")
+	}
+	for _, file := range papers(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			e := runPaper(t, file)
+			for _, c := range e.Cells {
+				if c.State != record.CellFinished {
+					t.Errorf("%s: %s %s", c.Cell, c.State, c.Error)
+				}
+			}
+			if len(e.Cells) != len(e.Plan.Cells) {
+				t.Errorf("%d of %d cells are complete", len(e.Cells), len(e.Plan.Cells))
+			}
+			if filepath.Base(file) == "transient.hcl" {
+				transient(t, e)
+			}
+		})
+	}
+}
+
+// runPaper runs an experiment whose cells are all simulated or recorded, into a folder of the test.
+func runPaper(t *testing.T, file string) *record.Experiment {
+	t.Helper()
+	spec, diags := load.File(file, load.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2,
+		MemoryBytes: 1 << 33}})
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	for _, c := range spec.Cells {
+		if c.Hardware.Real() {
+			t.Skipf("%s runs programs for real", spec.Name)
+		}
+	}
+	out := t.TempDir()
+	if code := Main([]string{"run", file, "--out", out}, os.Stdout, os.Stderr); code != 0 {
+		t.Fatalf("exit status %d", code)
+	}
+	e, err := record.Open(filepath.Join(out, spec.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// transient checks what is shown beside the paper's numbers: recorded runs cost what their authors say, and simulated ones
+// take as long and cost as much within some percent.
+func transient(t *testing.T, e *record.Experiment) {
+	t.Helper()
+	rows, err := outside.References(e.Dir)
+	if err != nil || len(rows) < 40 {
+		t.Fatalf("%d rows of references, %v", len(rows), err)
+	}
+	sum, n := 0.0, 0
+	for _, r := range rows {
+		if r.Cells == 0 || math.Abs(r.ErrorPct) > 9 {
+			t.Errorf("%s of %s: %+v", r.Metric, r.Place, r)
+		}
+		sum += math.Abs(r.ErrorPct)
+		n++
+	}
+	if mean := sum / float64(n); mean > 2.5 {
+		t.Errorf("ours is %.2f%% off on average", mean)
+	}
+	servers, err := e.ReadServers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoked, recorded := 0, 0
+	roles := map[string]bool{}
+	for _, s := range servers {
+		revoked += s.Revoked
+		roles[s.Role] = true
+		if s.Market == "" {
+			recorded++
+		}
+	}
+	if revoked == 0 || recorded == 0 || !roles["chief"] || !roles["worker"] || !roles["ps"] {
+		t.Errorf("%d revoked, %d recorded, roles %v", revoked, recorded, roles)
+	}
+}

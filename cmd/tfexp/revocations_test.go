@@ -1,0 +1,220 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+// revoked is training with a parameter server whose second worker is lost and comes back, and
+// then the server of the first, which is the chief.
+const revoked = `
+experiment "revoked" { replicates = 1 }
+
+hardware "h" {
+  engine = "ENGINE"
+  node "chief" {
+    threads  = 1
+    lifetime = availability("chief.csv")
+    price    = 1
+  }
+  node "worker" {
+    threads  = 1
+    lifetime = availability("worker.csv")
+    warning  = "300ms"
+    price    = 1
+  }
+}
+
+job "cnn" {
+  builtin "cnn" {}
+  image  = "tfexp/builtin:latest"
+  epochs = 120
+  checkpoint { every = "700ms" }
+  role "worker" {
+    count   = 2
+    elastic = true
+  }
+  role "ps" {
+    count   = 1
+    threads = 0
+  }
+}
+
+workload "w" {
+  submit { job = job.cnn }
+}
+
+policy "fcfs" { order = "fcfs" }
+profile { epochs = [2, 3] }
+`
+
+// A worker is killed by its revocation and training goes on, with it again when its server is back;
+// when the chief is, the job starts again from its checkpoint, and says to a step what it lost.
+func TestRevocations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for half a minute")
+	}
+	for _, test := range []struct {
+		engine string
+		scale  float64 // of the instants: containers take longer to start
+	}{{"process", 1}, {"docker", 2}} {
+		t.Run(test.engine, func(t *testing.T) {
+			if test.engine == "docker" {
+				needDocker(t)
+			}
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			record := func(lost, back float64) string {
+				return fmt.Sprintf("time_s,servers\n0,1\n%g,0\n%g,1\n", lost*test.scale, back*test.scale)
+			}
+			text := strings.Replace(revoked, "ENGINE", test.engine, 1)
+			if test.engine == "process" {
+				text = strings.Replace(text, "  image  = \"tfexp/builtin:latest\"\n", "", 1)
+			}
+			for name, text := range map[string]string{
+				"r.hcl": text, "worker.csv": record(1.5, 2.5), "chief.csv": record(4, 4.5),
+			} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s := command(dir, "run", "r.hcl", "--out", "out")
+			if code := s.status(t); code != cli.ExitOK {
+				t.Fatalf("ended with %d: %s", code, s.stderr.String())
+			}
+			cell := filepath.Join(dir, "out", "revoked", "cells", "w-h-fcfs-r1")
+			checkRevoked(t, cell, test.scale)
+			if left := processesOf(dir); len(left) > 0 {
+				t.Errorf("left running: %s", left)
+			}
+		})
+	}
+}
+
+// checkRevoked checks the files of the cell.
+func checkRevoked(t *testing.T, cell string, scale float64) {
+	t.Helper()
+	events, err := os.ReadFile(filepath.Join(cell, "events.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for _, next := range []string{
+		`"event":"start","job":"cnn-1","cores":"0-1"`, `"event":"node_warned","node":"worker"`, `"event":"node_down","node":"worker"`,
+		`"event":"resize","job":"cnn-1","cores":"0"`, `"event":"node_up","node":"worker"`, `"event":"resize","job":"cnn-1","cores":"0-1"`,
+		`"event":"node_down","node":"chief"`, `"event":"revoke","job":"cnn-1"`, `"event":"start","job":"cnn-1","cores":"0-1"`,
+		`"event":"finish","job":"cnn-1"`,
+	} {
+		i := bytes.Index(events[at:], []byte(next))
+		if i < 0 {
+			t.Fatalf("%s is missing after\n%s\nof\n%s", next, events[:at], events)
+		}
+		at += i + len(next)
+	}
+
+	log, err := os.ReadFile(filepath.Join(cell, "logs", "cnn-1.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, rest, ok := bytes.Cut(log, []byte("going on from the checkpoint after step "))
+	if !ok {
+		t.Fatalf("the job did not go on:\n%s", log)
+	}
+	before, err := contract.Parse(bytes.NewReader(first), contract.Last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := contract.Parse(bytes.NewReader(rest), contract.Last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(after.Resumed) != 1 || len(before.Checkpoints) == 0 {
+		t.Fatalf("resumed %v after checkpoints %v", after.Resumed, before.Checkpoints)
+	}
+	resumed, saved := after.Resumed[0], before.Checkpoints[len(before.Checkpoints)-1]
+	// It may be lost between a checkpoint and its line, and between the end of an epoch and its line.
+	if reached := resumed.Step + resumed.LostSteps; resumed.Step < saved.Step || resumed.LostSteps < 0 ||
+		reached < before.Progress.Step || reached > before.Progress.Step+100 {
+		t.Errorf("resumed %+v; the last checkpoint was %+v, the last step %d", resumed, saved, before.Progress.Step)
+	}
+	job := readTable(t, filepath.Join(cell, "jobs.csv"))[0]
+	if lost := number(t, job["lost_work_s"]); math.Abs(lost-resumed.LostSeconds) > 1e-6 || (lost > 0) != (resumed.LostSteps > 0) {
+		t.Errorf("lost_work_s is %g, the program lost %+v", lost, resumed)
+	}
+	if job["state"] != "finished" || number(t, job["final_accuracy"]) < 0.95 || number(t, job["checkpoint_s"]) <= 0 {
+		t.Errorf("the job: %v", job)
+	}
+	checkCurve(t, readTable(t, filepath.Join(cell, "progress.csv")), resumed.Step)
+
+	servers := readTable(t, filepath.Join(cell, "..", "..", "servers.csv"))
+	lost := 0
+	for _, s := range servers {
+		if s["job"] != "cnn-1" || s["market"] != "spot" || number(t, s["cost_usd"]) <= 0 {
+			t.Errorf("server %v", s)
+		}
+		if s["revoked"] == "1" {
+			lost++
+			want := map[string]float64{"worker": 1.5, "chief": 4}[s["node"]] * scale
+			if down := number(t, s["down_s"]); down < want || down > want+10 {
+				t.Errorf("%s is down at %g s, lost at %g", s["node"], down, want)
+			}
+		}
+	}
+	if len(servers) != 4 || lost != 2 {
+		t.Errorf("%d servers, %d lost", len(servers), lost)
+	}
+}
+
+// checkCurve checks that each epoch is reported once, in turn, by the attempt before the loss of the
+// chief, and by the one that goes on from a step.
+func checkCurve(t *testing.T, rows []map[string]string, step int) {
+	t.Helper()
+	const steps = 45 // of an epoch
+	next := 1
+	for _, r := range rows {
+		epoch, err := strconv.Atoi(r["epoch"])
+		if err != nil || r["loss"] == "" {
+			t.Fatalf("row %v", r)
+		}
+		if epoch < next {
+			next = step/steps + 1
+		}
+		if epoch != next {
+			t.Fatalf("epoch %d is reported in the place of %d", epoch, next)
+		}
+		next++
+	}
+	if next != 121 {
+		t.Errorf("the last epoch is %d", next-1)
+	}
+}
+
+// processesOf lists the processes that know a folder from their environment, but for this one.
+func processesOf(dir string) (left []string) {
+	folders, _ := filepath.Glob("/proc/[0-9]*")
+	for _, p := range folders {
+		env, err := os.ReadFile(p + "/environ")
+		if err != nil || !bytes.Contains(env, []byte(contract.EnvCheckpointDir+"="+dir)) {
+			continue
+		}
+		if name, _ := os.ReadFile(p + "/cmdline"); len(name) > 0 {
+			left = append(left, string(bytes.ReplaceAll(name, []byte{0}, []byte{' '})))
+		}
+	}
+	slices.Sort(left)
+	return left
+}

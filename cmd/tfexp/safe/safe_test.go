@@ -1,0 +1,37 @@
+package safe
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestText(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain, ünïcode 日本\n\tx":  "plain, ünïcode 日本\n\tx",
+		"a\x1b[2Jb\rc\x00\x7f":    `a\x1b[2Jb\rc\x00\x7f`,
+		"x\u202ecod\u2066.\u009b": `x\u202ecod\u2066.\u009b`,
+		"latin \xe9":              `latin \xe9`,
+	} {
+		if got := Text(in); got != want {
+			t.Errorf("Text(%q) = %q, want %q", in, got, want)
+		}
+		for _, at := range []int{0, 1, len(in) / 2, len(in)} { // in two writes, also within a rune
+			var b strings.Builder
+			w := Writer(&b, false)
+			for _, part := range []string{in[:at], in[at:], "\n"} {
+				if n, err := w.Write([]byte(part)); n != len(part) || err != nil {
+					t.Errorf("wrote %d of %q: %v", n, part, err)
+				}
+			}
+			if got := b.String(); got != want+"\n" {
+				t.Errorf("%q in two writes: %q, want %q", in, got, want)
+			}
+		}
+	}
+	var b strings.Builder
+	w := Writer(&b, true)
+	w.Write([]byte("\x1b[31mbad\x1b[0m\x1b[31;5m"))
+	if got, want := b.String(), "\x1b[31mbad\x1b[0m"+`\x1b[31;5m`; got != want {
+		t.Errorf("with colours: %q, want %q", got, want)
+	}
+}

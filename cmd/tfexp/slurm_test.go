@@ -1,0 +1,451 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
+	"github.com/tfexp/tfexp/hardware/need"
+	"github.com/tfexp/tfexp/hardware/slurm/client"
+)
+
+// slurmed is a folder with the program tfexp, and commands of Slurm that note their calls.
+type slurmed struct{ dir, program, calls string }
+
+// onSlurm skips a test where no cluster with three nodes answers.
+func onSlurm(t *testing.T) *slurmed {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it runs on a cluster, for seconds")
+	}
+	out, err := "", client.Missing()
+	if err == nil {
+		if out, err = client.Run(t.Context(), 15*time.Second, "sinfo", "-h", "-N", "-p", "main", "-o", "%N"); err == nil &&
+			len(strings.Fields(out)) < 3 {
+			err = errors.New("the partition main has too few nodes")
+		}
+	}
+	need.This(t, "slurm", err, `eval "$(hardware/slurm/cluster.sh start)"`)
+	s := &slurmed{dir: t.TempDir()}
+	s.program, s.calls = filepath.Join(s.dir, "tfexp"), filepath.Join(s.dir, "calls")
+	if out, err := exec.Command("go", "build", "-o", s.program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, name := range client.Commands {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script := fmt.Sprintf("#!/bin/sh\necho %s \"$1 $2 $3\" >>%s\nexec %s \"$@\"\n", name, s.calls, path)
+		if err := os.MkdirAll(filepath.Join(s.dir, "bin"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(s.dir, "bin", name), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		if out, err := client.Run(context.Background(), 0, "squeue", "-h", "-t", "PENDING,RUNNING", "-o", "%A %j"); err != nil ||
+			strings.Contains(out, "tfexp") {
+			t.Errorf("left in the queue: %s, %v", out, err)
+		}
+	})
+	return s
+}
+
+// command is tfexp with these arguments, with the commands that note their calls.
+func (s *slurmed) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(s.program, args...)
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(s.dir, "bin")+":"+os.Getenv("PATH"))
+	return cmd
+}
+
+// run runs tfexp and returns what it printed; its exit status must be as wanted.
+func (s *slurmed) run(t *testing.T, want int, args ...string) string {
+	t.Helper()
+	out, _ := s.exits(t, want, args...)
+	return out
+}
+
+func (s *slurmed) exits(t *testing.T, want int, args ...string) (string, error) {
+	t.Helper()
+	cmd := s.command(args...)
+	out, err := cmd.CombinedOutput()
+	if got := cmd.ProcessState.ExitCode(); got != want {
+		t.Fatalf("tfexp %s: exit status %d, want %d\n%s", strings.Join(args, " "), got, want, out)
+	}
+	return string(out), err
+}
+
+// write writes an experiment.
+func (s *slurmed) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// counted returns the calls of the controller so far, and forgets them.
+func (s *slurmed) counted() []string {
+	raw, _ := os.ReadFile(s.calls)
+	os.Remove(s.calls)
+	return strings.FieldsFunc(string(raw), func(c rune) bool { return c == '\n' })
+}
+
+// sweep is an experiment of many simulated cells.
+const sweep = `
+experiment "sweep" {
+  seed       = 3
+  replicates = var.replicates
+}
+variable "replicates" {
+  type    = number
+  default = 2
+}
+variable "jobs" {
+  type    = number
+  default = 50
+}
+job "t" {
+  command = ["train"]
+  threads = 2
+  runtime { epoch = exponential("6s") }
+  epochs  = 5
+}
+workload "w" {
+  submit {
+    job          = job.t
+    count        = var.jobs
+    interarrival = exponential(each.gap)
+  }
+}
+hardware "h" {
+  engine  = "simulated"
+  threads = 8
+}
+policy "fcfs" { order = "fcfs" }
+policy "rr" {
+  order   = "round_robin"
+  quantum = "10s"
+}
+matrix {
+  workload = [workload.w]
+  hardware = [hardware.h]
+  policy   = [policy.fcfs, policy.rr]
+  gap      = ["8s", "9s", "10s", "12s", "15s"]
+}
+`
+
+// same compares the results in two folders: all but what tells when and where they were made.
+func same(t *testing.T, one, other string) {
+	t.Helper()
+	files := func(dir string) (names []string) {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			name, err := filepath.Rel(dir, path)
+			switch filepath.Base(name) {
+			case "cell.json", "cache.db", "journal.jsonl", "run.json", "timings.csv", "lock", "report.html":
+			default:
+				names = append(names, name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	all := files(one)
+	if others := files(other); !slices.Equal(all, others) || len(all) < 10 {
+		t.Fatalf("%d and %d files", len(all), len(others))
+	}
+	for _, name := range all {
+		a, err1 := os.ReadFile(filepath.Join(one, name))
+		b, err2 := os.ReadFile(filepath.Join(other, name))
+		if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {
+			t.Fatalf("%s differs (%v)", name, err)
+		}
+	}
+}
+
+// A thousand cells of a thousand jobs are an array with few calls of the controller, and leave what a local run leaves.
+func TestSlurmArray(t *testing.T) {
+	s := onSlurm(t)
+	s.write(t, "sweep.hcl", sweep)
+	vars := []string{"-var", "replicates=100", "-var", "jobs=1000"}
+	s.run(t, cli.ExitOK, append([]string{"run", "sweep.hcl", "--quiet", "--out", "local"}, vars...)...)
+	s.run(t, cli.ExitOK, append([]string{"run", "sweep.hcl", "--quiet", "--on", "slurm"}, vars...)...)
+	if calls := s.counted(); len(calls) > 20 || len(calls) < 4 {
+		t.Errorf("%d calls of the controller: %q", len(calls), calls)
+	}
+	same(t, filepath.Join(s.dir, "local", "sweep"), filepath.Join(s.dir, "results", "sweep"))
+	if out := s.run(t, cli.ExitOK, "run", "sweep.hcl", "--on", "slurm", vars[0], vars[1], vars[2], vars[3]); !strings.Contains(out, "all reused") {
+		t.Error(out)
+	}
+	if calls := s.counted(); len(calls) > 0 {
+		t.Errorf("calls for nothing: %q", calls)
+	}
+}
+
+// Tasks that were left to the queue, of which one is cancelled, and a tfexp that is killed while it collects them: resume
+// submits what was lost, and repeats no cell that is complete.
+func TestSlurmArrayIsBrokenOff(t *testing.T) {
+	s := onSlurm(t)
+	s.write(t, "sweep.hcl", sweep)
+	s.run(t, cli.ExitOK, "run", "sweep.hcl", "--quiet", "--out", "local")
+	// Nothing starts until a task has been cancelled.
+	first, err := client.Run(t.Context(), 0, "sbatch", "--parsable", "-N3", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.run(t, cli.ExitOK, "run", "sweep.hcl", "--on", "slurm", "--batch", "5", "--detach")
+	dir := filepath.Join(s.dir, "results", "sweep")
+	if out := s.run(t, cli.ExitOK, "status"); !strings.Contains(out, "queued") {
+		t.Errorf("status says %s", out)
+	}
+	job := s.submitted(t, dir)
+	slurm := func(command string, args ...string) {
+		t.Helper()
+		if _, err := client.Run(t.Context(), 0, command, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slurm("scancel", job+"_1")
+	slurm("scancel", strings.TrimSpace(first))
+	cmd := s.command("resume")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 600 { // until it has collected a task
+		if raw, _ := os.ReadFile(filepath.Join(dir, "journal.jsonl")); bytes.Contains(raw, []byte(`"cell_end"`)) {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	s.run(t, cli.ExitOK, "resume")
+	same(t, filepath.Join(s.dir, "local", "sweep"), dir)
+	ended := map[string]int{}
+	raw, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := 0
+	for line := range bytes.Lines(raw) {
+		var e struct{ Event, Unit string }
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		switch e.Event {
+		case "cell_end":
+			ended[e.Unit]++
+		case "task_lost":
+			lost++
+		}
+	}
+	for cell, n := range ended {
+		if n != 1 {
+			t.Errorf("%s was recorded %d times", cell, n)
+		}
+	}
+	if lost != 1 {
+		t.Errorf("%d tasks were lost, want 1", lost)
+	}
+}
+
+// submitted returns the number of the array of an experiment.
+func (s *slurmed) submitted(t *testing.T, dir string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(dir, "array", "array.json"))
+	var a struct{ Tasks []struct{ Job string } }
+	if err = errors.Join(err, json.Unmarshal(raw, &a)); err != nil || len(a.Tasks) == 0 {
+		t.Fatal(err, a)
+	}
+	return a.Tasks[0].Job
+}
+
+// real is an experiment that runs jobs, whose order depends on nothing but their lengths.
+const real = `
+experiment "real" { replicates = 1 }
+variable "engine" {
+  type = string
+}
+job "long" {
+  command = ["sh", "-c", "for i in $(seq 20); do sleep 0.1; done"]
+  steps   = 1
+  threads = 2
+}
+job "middle" {
+  command = ["sh", "-c", "for i in $(seq 16); do sleep 0.1; done"]
+  steps   = 1
+  threads = 1
+}
+job "short" {
+  command = ["sh", "-c", "for i in $(seq 12); do sleep 0.1; done"]
+  steps   = 1
+  threads = 1
+}
+workload "w" {
+  submit {
+    job   = job.long
+    count = 2
+  }
+  submit {
+    job = job.middle
+    at  = "300ms"
+  }
+  submit {
+    job = job.short
+    at  = "300ms"
+  }
+}
+hardware "h" {
+  engine  = var.engine
+  threads = 2
+}
+policy "fcfs" { order = "fcfs" }
+policy "rr" {
+  order   = "round_robin"
+  quantum = "900ms"
+}
+matrix {
+  workload = [workload.w]
+  hardware = [hardware.h]
+  policy   = [policy.fcfs, policy.rr]
+}
+`
+
+// decisions are what was decided in a cell, without instants.
+func decisions(t *testing.T, cell string) (list []string) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(cell, "events.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(raw) {
+		var e struct {
+			Event, Job string
+			Cores      any
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains([]string{"start", "pause", "resume", "finish"}, e.Event) {
+			list = append(list, fmt.Sprint(e.Event, " ", e.Job, " ", e.Cores))
+		}
+	}
+	return list
+}
+
+// An allocation decides as this machine does, also after tfexp was killed in the middle; nothing of it is left in the
+// queue.
+func TestSlurmAllocation(t *testing.T) {
+	s := onSlurm(t)
+	s.write(t, "real.hcl", real)
+	s.run(t, cli.ExitOK, "run", "real.hcl", "-var", "engine=process", "--out", "here")
+	cmd := s.command("run", "real.hcl", "-var", "engine=slurm")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(s.dir, "results", "real")
+	for range 600 { // until the second cell has begun
+		if raw, _ := os.ReadFile(filepath.Join(dir, "journal.jsonl")); bytes.Count(raw, []byte(`"cell_start"`)) == 2 {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	time.Sleep(500 * time.Millisecond)
+	cmd.Process.Kill()
+	cmd.Wait()
+	out := s.run(t, cli.ExitOK, "resume")
+	if !strings.Contains(out, "1 reused") {
+		t.Errorf("resume says %s", out)
+	}
+	for _, cell := range []string{"w-h-fcfs-r1", "w-h-rr-r1"} {
+		want := decisions(t, filepath.Join(s.dir, "here", "real", "cells", cell))
+		got := decisions(t, filepath.Join(dir, "cells", cell))
+		if !slices.Equal(got, want) || len(got) < 8 {
+			t.Errorf("%s: decided %q, and on this machine %q", cell, got, want)
+		}
+	}
+}
+
+// What the cluster cannot give is exit status 6 with something to do about it, and nothing is submitted.
+func TestSlurmUnavailable(t *testing.T) {
+	s := &slurmed{dir: t.TempDir()}
+	s.program = filepath.Join(s.dir, "tfexp")
+	if out, err := exec.Command("go", "build", "-o", s.program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Setenv("SLURM_JOB_ID", "")
+	s.write(t, "sweep.hcl", sweep)
+	s.write(t, "real.hcl", strings.Replace(real, "threads = 2\n}\npolicy", "threads = 2\n  nodes = 3\n}\npolicy", 1))
+	const partitions = `echo "PartitionName=main Default=YES TotalNodes=2 MaxNodes=UNLIMITED MaxTime=UNLIMITED State=UP"`
+	for _, test := range []struct {
+		name           string
+		fakes          map[string]string // nil: no command at all
+		args           []string
+		want, whatToDo string
+	}{
+		{"no sbatch", nil, []string{"run", "sweep.hcl", "--on", "slurm"}, "no sbatch", "login node"},
+		{"no controller", map[string]string{"scontrol": `echo "slurm_load_partitions: Unable to contact slurm controller (connect failure)" >&2; exit 1`},
+			[]string{"run", "sweep.hcl", "--on", "slurm"}, "Unable to contact", "scontrol ping"},
+		{"unknown partition", map[string]string{"scontrol": partitions}, []string{"run", "sweep.hcl", "--on", "slurm", "--sbatch", "partition=gpu"},
+			`"gpu"`, "sinfo"},
+		{"too many nodes", map[string]string{"scontrol": partitions}, []string{"run", "real.hcl", "-var", "engine=slurm"},
+			"3 nodes are asked for", "fewer nodes"},
+		{"quota", map[string]string{"scontrol": partitions, "sbatch": `echo "sbatch: error: AssocMaxSubmitJobLimit" >&2
+echo "allocation failure: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)" >&2; exit 1`},
+			[]string{"run", "sweep.hcl", "--on", "slurm"}, "accounting/QOS policy", "squeue --me"},
+		{"unshared", map[string]string{"scontrol": partitions, "srun": "echo program"},
+			[]string{"run", "sweep.hcl", "--on", "slurm"}, "not shared", "--out"},
+		{"unshared allocation", map[string]string{"scontrol": strings.Replace(partitions, "TotalNodes=2", "TotalNodes=3", 1), "srun": "echo program"},
+			[]string{"run", "real.hcl", "-var", "engine=slurm"}, "not shared", "--out"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bin := t.TempDir()
+			for _, name := range client.Commands {
+				script := test.fakes[name]
+				if test.fakes == nil {
+					break
+				}
+				if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\ncase $0,$* in *salloc,*|*sbatch,*--array*) touch "+
+					s.dir+"/submitted;; esac\n"+script+"\n"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.Command(s.program, append(test.args, "--out", t.TempDir())...)
+			cmd.Dir = s.dir
+			cmd.Env = append(os.Environ(), "PATH="+bin+":/bin:/usr/sbin/none")
+			if test.fakes == nil {
+				cmd.Env = append(cmd.Env, "PATH="+bin)
+			}
+			out, _ := cmd.CombinedOutput()
+			if cmd.ProcessState.ExitCode() != cli.ExitUnavailable || !strings.Contains(string(out), test.want) ||
+				!strings.Contains(string(out), test.whatToDo) {
+				t.Errorf("exit status %d, want %d with %q and %q:\n%s", cmd.ProcessState.ExitCode(), cli.ExitUnavailable, test.want,
+					test.whatToDo, out)
+			}
+			if _, err := os.Stat(filepath.Join(s.dir, "submitted")); err == nil {
+				t.Error("something was submitted")
+			}
+		})
+	}
+}

@@ -1,0 +1,204 @@
+package surrogate
+
+import (
+	"math"
+	"slices"
+)
+
+// chooseInContext chooses settings by what they promise in the context in which
+// they count, and a context for them by what a trial there tells about that, for its
+// cost: expected improvement times the probability of feasibility, times the part of
+// the uncertainty that the trial takes away, divided by the predicted cost (after
+// D. Huang and others, Sequential kriging optimization using multiple-fidelity
+// evaluations, 2006, whose correlation is taken here of the process as conditioned).
+//
+// Contexts are entered step by step, from the cheapest on, each with settings that
+// were tried before: what a step costs and changes is learned where it is cheap. What
+// trials that do not count have cost since the last one that does is bounded, so a
+// search cannot go on with them for ever.
+func (m *model) chooseInContext(candidates [][]float64, trials []Trial) (Suggestion, error) {
+	space := m.search.Space
+	open := map[string]bool{}
+	for _, c := range candidates {
+		if space.AtGoal(c) {
+			open[keyOf(c)] = true
+		}
+	}
+	var useful, goals [][]float64
+	for _, c := range candidates {
+		if g := space.ToGoal(c); open[keyOf(g)] {
+			useful, goals = append(useful, c), append(goals, g)
+		}
+	}
+	if len(useful) == 0 {
+		return Suggestion{}, ErrExhausted
+	}
+	v := m.view(goals, m.incumbent(trials))
+	score := make([]float64, len(useful))
+	for k := range score {
+		score[k] = v.feasible[k] + v.gain[k]
+	}
+	if m.cost != nil {
+		m.weigh(score, useful, goals, trials)
+	}
+	at := greatest(score)
+	own := m.view(useful[at:at+1], m.best)
+	s := m.suggestion(useful[at:at+1], &own, 0)
+	s.Gain = v.gain[at]
+	return s, nil
+}
+
+// incumbent is what a trial has to improve on: the best seen, or while none was seen
+// that counts, the least that is expected of settings that were tried, as far as they
+// are probably feasible.
+func (m *model) incumbent(trials []Trial) float64 {
+	if !math.IsInf(m.best, 1) || m.objective == nil {
+		return m.best
+	}
+	var at [][]float64
+	for _, t := range trials {
+		if t.State == Done {
+			at = append(at, m.search.Space.ToGoal(t.At))
+		}
+	}
+	v := m.view(at, m.best)
+	best := m.best
+	for k := range at {
+		if v.feasible[k] > math.Log(0.5) {
+			best = math.Min(best, v.mean[k])
+		}
+	}
+	return best
+}
+
+// told is the part of the uncertainty at the goal that an observation takes away, at
+// the mean over objective and limits.
+func (m *model) told(points, goals [][]float64) []float64 {
+	sum := make([]float64, len(points))
+	for _, p := range append([]*Process{m.objective}, m.limits...) {
+		for k, part := range p.Explained(points, goals) {
+			sum[k] += part / float64(1+len(m.limits))
+		}
+	}
+	return sum
+}
+
+// spentCheaply is what trials that do not count have cost since the last that does.
+func (m *model) spentCheaply(trials []Trial) float64 {
+	sum := 0.0
+	for _, t := range trials {
+		if m.search.Space.AtGoal(t.At) {
+			sum = 0
+		} else if t.State == Done {
+			sum += t.Cost
+		}
+	}
+	return sum
+}
+
+// mostCheaply bounds what trials that do not count may cost in a row, as a multiple of
+// what the best one that counts is expected to cost.
+const mostCheaply = 3
+
+// weigh takes into account what trials tell and cost. The expected cost of one whose
+// logarithm is normal is exp(μ + σ²/2).
+func (m *model) weigh(score []float64, useful, goals [][]float64, trials []Trial) {
+	space, best := m.search.Space, goals[greatest(score)]
+	cost, sd := m.cost.Predict(append(useful[:len(useful):len(useful)], best))
+	for k := range cost {
+		cost[k] += sd[k] * sd[k] / 2
+	}
+	steps := stepsOf(space, trials)
+	dear := steps.allows(best) && m.spentCheaply(trials) >= mostCheaply*math.Exp(cost[len(useful)])
+	for k, part := range m.told(useful, goals) {
+		score[k] += math.Log(part) - cost[k]
+		if dear && !space.AtGoal(useful[k]) || !steps.allows(useful[k]) {
+			score[k] = math.Inf(-1)
+		}
+	}
+}
+
+// steps is how near to the goal trials may come.
+type steps struct {
+	space Space
+	// least is how far from its goal each context stays, last how far it has stayed.
+	least, last []float64
+	tried       map[string]bool // settings, at the goal
+}
+
+// mostRungs is how many values of a context are steps by themselves. Along one with more,
+// a step is continuousStep on the unit interval, and may be longer by rounding.
+const (
+	mostRungs      = 8
+	continuousStep = 0.25
+	rounding       = 0.05
+)
+
+// inContexts returns the same settings along each context, the others as they are, and
+// at the goal.
+func (s Space) inContexts(p []float64) [][]float64 {
+	out := [][]float64{s.ToGoal(p)}
+	for d, dim := range s {
+		if !dim.Context {
+			continue
+		}
+		at := []float64{}
+		if n := dim.Size(); n > 0 && n <= mostRungs {
+			at = dim.All()
+		} else {
+			for u := 0.0; u <= 1; u += continuousStep {
+				at = append(at, dim.Coordinate(dim.Value(u)))
+			}
+		}
+		for _, u := range at {
+			q := slices.Clone(p)
+			q[d] = u
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+func stepsOf(space Space, trials []Trial) steps {
+	s := steps{space: space, least: make([]float64, len(space)), last: make([]float64, len(space)), tried: map[string]bool{}}
+	for _, t := range trials {
+		s.tried[keyOf(space.ToGoal(t.At))] = true
+	}
+	for d, dim := range space {
+		if !dim.Context {
+			continue
+		}
+		s.last[d] = 1
+		for _, t := range trials {
+			if t.State == Done {
+				s.last[d] = math.Min(s.last[d], math.Abs(t.At[d]-dim.Goal))
+			}
+		}
+		s.least[d] = math.Max(0, s.last[d]-continuousStep-rounding)
+		if n := dim.Size(); n > 0 && n <= mostRungs {
+			s.least[d] = 0
+			for i := range n {
+				if away := math.Abs(dim.at(i) - dim.Goal); away < s.last[d]-1e-9 {
+					s.least[d] = math.Max(s.least[d], away)
+				}
+			}
+		}
+	}
+	return s
+}
+
+// allows reports whether a trial goes at most one step beyond those so far, and a
+// step that does not lead to the goal with settings that were tried.
+func (s *steps) allows(at []float64) bool {
+	for d, dim := range s.space {
+		away := math.Abs(at[d] - dim.Goal)
+		switch {
+		case !dim.Context:
+		case away < s.least[d]-1e-9:
+			return false
+		case s.least[d] > 1e-9 && away < s.last[d]-1e-9 && !s.tried[keyOf(s.space.ToGoal(at))]:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,168 @@
+package blocks
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/files"
+	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// references decodes the reference blocks.
+func (d *Decoder) references(s *experiments.Spec) []record.Reference {
+	var list []record.Reference
+	for _, n := range d.root.All("reference") {
+		a := d.EvalArgs(n, d.global)
+		if !a.OK {
+			continue
+		}
+		t := referenceTable{spec: s, columns: map[string]string{}, where: eval.Get[[]experiments.Setting](a, "where")}
+		for _, c := range eval.Get[[]experiments.Setting](a, "columns") {
+			t.columns[c.Value] = c.Name
+		}
+		from := d.Find(eval.Get[string](a, "file"))
+		if _, err := files.ReadAll(from, func(text io.Reader) error {
+			_, err := workload.EachRow(from.Shown, text, false, t.head, t.row)
+			return err
+		}); err != nil {
+			d.FileErrors(from, a.At("file"), err)
+			continue
+		}
+		if len(t.rows) == 0 && len(t.where) > 0 {
+			continue // there are no numbers for what this run is about
+		}
+		if len(t.rows) == 0 {
+			a.Fail(a.At("file"), "Table without rows", "%s has no rows.", from.Shown)
+			continue
+		}
+		list = append(list, record.Reference{
+			Name: n.Label, File: eval.Get[string](a, "file"), Doc: eval.Get[string](a, "doc"), Rows: t.rows,
+		})
+	}
+	return list
+}
+
+// referenceTable reads the rows of a reference.
+type referenceTable struct {
+	spec    *experiments.Spec
+	columns map[string]string // what columns hold, by their names
+	facts   []string          // by column: an axis, or "" for a metric
+	metrics []string          // by column
+	where   []experiments.Setting
+	chosen  []int // columns of where
+	rows    []record.ReferenceRow
+}
+
+// places are what a row can be about beside the axes.
+var places = []string{"workload", "hardware", "policy", "replicate"}
+
+func (t *referenceTable) head(columns []string) error {
+	numbers := 0
+	t.chosen = make([]int, len(t.where))
+	for i := range t.where {
+		t.chosen[i] = slices.Index(columns, t.where[i].Name)
+		if t.chosen[i] < 0 {
+			return fmt.Errorf("there is no column %q; there are %s", t.where[i].Name, strings.Join(columns, ", "))
+		}
+	}
+	for i, name := range columns {
+		if slices.Contains(t.chosen, i) {
+			t.facts, t.metrics = append(t.facts, ""), append(t.metrics, "")
+			continue
+		}
+		name = strings.TrimSpace(name)
+		if is, ok := t.columns[name]; ok {
+			name = is
+		}
+		fact, metric := "", ""
+		if slices.Contains(places, name) || slices.Contains(t.spec.Axes, name) {
+			fact = name
+		} else if i := slices.IndexFunc(language.Metrics(), func(m string) bool { return m == name || m == name+"_s" }); i >= 0 {
+			metric = language.Metrics()[i]
+			numbers++
+		} else {
+			return fmt.Errorf("the column %q is neither an axis nor a metric: there are the axes %s, and the metrics are the "+
+				"columns of metrics.csv", name, strings.Join(append(slices.Clone(places), t.spec.Axes...), ", "))
+		}
+		t.facts, t.metrics = append(t.facts, fact), append(t.metrics, metric)
+	}
+	if numbers == 0 {
+		return fmt.Errorf("no column is a metric: these are called as the columns of metrics.csv")
+	}
+	return nil
+}
+
+func (t *referenceTable) row(_ int, fields []string) error {
+	for k, i := range t.chosen {
+		if !alike(fields[i], t.where[k].Value) {
+			return nil
+		}
+	}
+	var r record.ReferenceRow
+	for i, text := range fields {
+		text = strings.TrimSpace(text)
+		switch {
+		case text == "" || slices.Contains(t.chosen, i):
+		case t.facts[i] != "":
+			r.At = append(r.At, record.Setting{Name: t.facts[i], Value: text})
+		default:
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("%s %q is not a number", t.metrics[i], text)
+			}
+			r.Values = append(r.Values, record.ReferenceValue{Metric: t.metrics[i], Value: v})
+		}
+	}
+	for _, at := range r.At {
+		if n, err := strconv.Atoi(at.Value); at.Name == "replicate" && err == nil && n > t.spec.Replicates {
+			return nil // of more replicates than this run has
+		}
+	}
+	if !t.planned(r) {
+		return fmt.Errorf("no cell of the experiment is at %s", atLabel(r.At))
+	}
+	t.rows = append(t.rows, r)
+	return nil
+}
+
+// atLabel writes the place of a row: "servers=4 market=spot".
+func atLabel(at []record.Setting) string { return record.AxesLabel(at) }
+
+// planned reports whether some cell of the experiment is where a row is.
+func (t *referenceTable) planned(r record.ReferenceRow) bool {
+	return slices.ContainsFunc(t.spec.Cells, func(c experiments.Cell) bool {
+		for _, s := range r.At {
+			is := s.Value
+			switch s.Name {
+			case "workload":
+				is = c.Workload.Name
+			case "hardware":
+				is = c.Hardware.Name
+			case "policy":
+				is = c.Policy.Name
+			case "replicate":
+				if n, err := strconv.Atoi(s.Value); err != nil || n < 1 || n > t.spec.Replicates {
+					return false
+				}
+			default:
+				for _, a := range c.Axes {
+					if a.Name == s.Name {
+						is = a.Value
+					}
+				}
+			}
+			if is != s.Value {
+				return false
+			}
+		}
+		return true
+	})
+}

@@ -1,0 +1,67 @@
+package check
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/words"
+)
+
+// missingPrograms warns of programs that are not on this machine, where jobs run
+// here. It is no error: the program may still come, and the file may be for
+// another machine.
+func (c *Checker) missingPrograms() {
+	type program struct{ of *experiments.Job }
+	for _, cell := range c.allCells() {
+		if !cell.Hardware.Real() || !cell.Hardware.Kind().Here {
+			continue
+		}
+		for _, j := range cell.Workload.JobBlocks() {
+			ownPath := func(s experiments.Setting) bool { return s.Name == "PATH" }
+			if len(j.Command) > 0 && c.first(program{j}) && !slices.ContainsFunc(j.Env, ownPath) {
+				c.program(j)
+			}
+		}
+	}
+}
+
+// program warns when the program of a job is not there.
+func (c *Checker) program(j *experiments.Job) {
+	name := j.Command[0]
+	d := experiments.WarningAt(place(j.At, "command", j.Range), "Program not found",
+		"There is no program %q; the jobs of %q would fail.", name, j.Name)
+	if strings.ContainsRune(name, filepath.Separator) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(j.Dir, name)
+		}
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			c.Add(d)
+		}
+		return
+	}
+	if _, err := exec.LookPath(name); errors.Is(err, exec.ErrNotFound) {
+		d.Suggestion = words.Nearest(name, programs())
+		c.Add(d)
+	}
+}
+
+// programs are the names of the files in the folders of PATH.
+func programs() []string {
+	var names []string
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // the system passes over it as well
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}

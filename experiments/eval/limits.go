@@ -1,0 +1,227 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// The limits of a file. They are far above what people write, and keep a mistake, or a
+// file of somebody else, from using up the memory.
+const (
+	mostSource    = 16 << 20 // bytes of a file
+	mostDepth     = 500      // brackets within brackets
+	mostOperators = 10_000   // operators of one expression
+	mostElements  = 250_000  // elements of a value, those within others included
+	mostText      = 16 << 20 // bytes of the texts of a value
+)
+
+// tooDeep finds where a file in HCL nests too deep, or chains too many operators: the
+// parser, which works by recursion, would not return from there.
+func tooDeep(filename string, src []byte) (at hcl.Range, what string) {
+	tokens, _ := hclsyntax.LexConfig(src, filename, hcl.InitialPos)
+	depth, operators := 0, 0
+	for _, t := range tokens {
+		switch t.Type {
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenOQuote,
+			hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
+			depth++
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote,
+			hclsyntax.TokenTemplateSeqEnd:
+			depth--
+		case hclsyntax.TokenNewline, hclsyntax.TokenComma:
+			operators = 0
+		case hclsyntax.TokenBang, hclsyntax.TokenMinus, hclsyntax.TokenPlus, hclsyntax.TokenStar, hclsyntax.TokenSlash,
+			hclsyntax.TokenPercent, hclsyntax.TokenQuestion, hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenDot,
+			hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual, hclsyntax.TokenLessThan, hclsyntax.TokenGreaterThan,
+			hclsyntax.TokenLessThanEq, hclsyntax.TokenGreaterThanEq:
+			operators++
+		}
+		switch {
+		case depth > mostDepth:
+			return t.Range, fmt.Sprintf("Brackets and quotes are nested more than %d deep.", mostDepth)
+		case operators > mostOperators:
+			return t.Range, fmt.Sprintf("An expression has more than %d operators.", mostOperators)
+		}
+	}
+	return hcl.Range{}, ""
+}
+
+// tooDeepJSON is tooDeep of a file in JSON. Brackets in its strings count as well:
+// strings are templates, which are parsed in turn.
+func tooDeepJSON(filename string, src []byte) (at hcl.Range, what string) {
+	depth, pos := 0, hcl.InitialPos
+	for i, c := range src {
+		pos.Byte = i
+		switch c {
+		case '[', '{', '(':
+			depth++
+		case ']', '}', ')':
+			depth = max(depth-1, 0)
+		case '\n':
+			pos.Line, pos.Column = pos.Line+1, 0
+		}
+		if depth > mostDepth {
+			end := pos
+			end.Byte, end.Column = pos.Byte+1, pos.Column+1
+			return hcl.Range{Filename: filename, Start: pos, End: end}, fmt.Sprintf("Brackets are nested more than %d deep.", mostDepth)
+		}
+		pos.Column++
+	}
+	return hcl.Range{}, ""
+}
+
+// weight counts what a value is made of, as far as the limits go.
+type weight struct{ elements, text int }
+
+func (w *weight) add(v cty.Value) {
+	if w.elements++; w.tooMuch() != "" || v.IsNull() || !v.IsKnown() {
+		return
+	}
+	t := v.Type()
+	switch {
+	case t == cty.String:
+		w.text += len(v.AsString())
+	case t.IsObjectType() || t.IsMapType() || IsList(v):
+		for it := v.ElementIterator(); it.Next() && w.tooMuch() == ""; {
+			k, e := it.Element()
+			if k.Type() == cty.String {
+				w.text += len(k.AsString())
+			}
+			w.add(e)
+		}
+	}
+}
+
+// tooMuch says which limit is passed; empty for none.
+func (w *weight) tooMuch() string {
+	switch {
+	case w.elements > mostElements:
+		return fmt.Sprintf("more than %d elements", mostElements)
+	case w.text > mostText:
+		return fmt.Sprintf("more than %d MiB of text", mostText>>20)
+	}
+	return ""
+}
+
+// bounded returns a value of a name, or unknown when it is too large, which is
+// reported.
+func (r *Reporter) bounded(v cty.Value, at hcl.Range, name string) cty.Value {
+	var w weight
+	if w.add(v); w.tooMuch() == "" {
+		return v
+	}
+	r.Errorf(at, "Value too large", "%s would have %s.", name, w.tooMuch())
+	return Unknown
+}
+
+// guarded returns functions that refuse what would make very large values, and whose
+// panics are errors in words.
+func guarded(all map[string]function.Function) map[string]function.Function {
+	for name, f := range all {
+		all[name] = guard(name, f)
+	}
+	return all
+}
+
+func guard(name string, f function.Function) function.Function {
+	return function.New(&function.Spec{
+		Params: f.Params(), VarParam: f.VarParam(),
+		Type: func(args []cty.Value) (cty.Type, error) {
+			if err := refuse(name, args); err != nil {
+				return cty.NilType, err
+			}
+			t, err := f.ReturnTypeForValues(args)
+			return t, inWords(err)
+		},
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			v, err := f.Call(args)
+			return v, inWords(err)
+		},
+	})
+}
+
+// inWords returns an error that says what is wrong with a call, also where the function
+// panicked or gave no reason.
+func inWords(err error) error {
+	var panicked function.PanicError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &panicked):
+		return errors.New("it has no value for these arguments")
+	case err.Error() == "EOF" || err.Error() == "unexpected EOF":
+		return errors.New("the text ends too early")
+	}
+	return err
+}
+
+// refuse refuses calls whose value would be very large.
+func refuse(name string, args []cty.Value) error {
+	size, most, what := 1, mostElements, "elements"
+	switch name {
+	case "setproduct":
+		for _, a := range args {
+			size = times(size, length(a))
+		}
+		size = times(size, len(args))
+	case "range":
+		if len(args) == 3 && args[2].Type() == cty.Number && args[2].IsKnown() && !args[2].IsNull() && args[2].AsBigFloat().Sign() == 0 {
+			return errors.New("the step must not be 0")
+		}
+	case "concat", "flatten":
+		var w weight
+		for _, a := range args {
+			w.add(a)
+		}
+		size = w.elements
+	case "replace", "join", "format", "formatlist", "jsonencode":
+		var w weight
+		for _, a := range args {
+			w.add(a)
+		}
+		size, most, what = w.text, mostText, "bytes"
+		if name == "replace" && len(args) == 3 && texts(args) {
+			count := strings.Count(args[0].AsString(), args[1].AsString())
+			size += times(count, len(args[2].AsString()))
+		}
+		if name == "join" && len(args) > 0 && texts(args[:1]) {
+			size += times(w.elements, len(args[0].AsString()))
+		}
+	}
+	if size > most {
+		return fmt.Errorf("it would make more than %d %s", most, what)
+	}
+	return nil
+}
+
+// times multiplies, and stops at what is surely too much.
+func times(a, b int) int {
+	if a > 0 && b > (1<<40)/a {
+		return 1 << 40
+	}
+	return a * b
+}
+
+// length returns the number of elements; 1 for what has none.
+func length(v cty.Value) int {
+	if v.IsNull() || !v.IsKnown() || !v.CanIterateElements() {
+		return 1
+	}
+	return v.LengthInt()
+}
+
+// texts reports whether all values are known texts.
+func texts(vs []cty.Value) bool {
+	for _, v := range vs {
+		if v.IsNull() || !v.IsKnown() || v.Type() != cty.String {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,30 @@
+package language
+
+import "github.com/tfexp/tfexp/experiments/schema"
+
+// referenceBlock names numbers of others, to be shown beside those of the experiment.
+func referenceBlock() *schema.Block {
+	return &schema.Block{
+		Name: "reference", Label: "name of the reference, for the report", Unique: true,
+		Doc: "Numbers of others, such as those of a paper, beside ours: a CSV file whose first line names its columns. " +
+			"Columns called `workload`, `hardware`, `policy`, `replicate` or as an axis of the matrix say of which cells a " +
+			"row is; an empty field, or a column that is not there, stands for all. Columns called as metrics have the " +
+			"numbers. The report shows them beside the means over these cells (references.csv).",
+		Example: `reference "paper" {
+  file = "paper.csv"
+  doc  = "Table 2"
+}`,
+		Args: []schema.Arg{
+			{Name: "file", Type: schema.String, Required: true,
+				Doc: "The CSV file, relative to the folder of the experiment file.", Example: `"paper.csv"`},
+			{Name: "columns", Type: schema.StringMap,
+				Doc:     "The columns that are called otherwise, by what they hold.",
+				Example: `{ makespan_s = "duration", servers = "cluster" }`},
+			{Name: "where", Type: schema.StringMap, DefaultDoc: "all rows",
+				Doc:     "The texts of columns by which rows count; these columns say nothing else.",
+				Example: `{ instance = "v100" }`},
+			{Name: "doc", Type: schema.String, Doc: "A sentence for the report: where the numbers are from.",
+				Example: `"Means of the authors' own tables."`},
+		},
+	}
+}

@@ -1,0 +1,168 @@
+package machines
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/files"
+)
+
+// tableRow is a row of a table, with the texts of some columns.
+type tableRow struct {
+	line  int
+	texts []string
+}
+
+// csvTable reads columns of a file: those of the first list of which the file has all. It
+// returns which that was.
+func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []tableRow, which int, ok bool) {
+	from := d.Find(m.File)
+	var head, wanted []int
+	which = -1
+	_, err := files.ReadAll(from, func(text io.Reader) error {
+		in := csv.NewReader(text)
+		in.TrimLeadingSpace = true
+		names, err := in.Read()
+		if err != nil {
+			return fmt.Errorf("read the names of its columns: %w", err)
+		}
+		for i, list := range columns {
+			if head = places(names, called(m, list)); which < 0 && head != nil {
+				which = i
+				break
+			}
+		}
+		var where []string
+		for _, w := range m.Where {
+			where = append(where, w.Name)
+		}
+		if wanted = places(names, where); which < 0 || wanted == nil && len(where) > 0 {
+			var all []string
+			for _, list := range columns {
+				all = append(all, strings.Join(append(called(m, list), where...), ", "))
+			}
+			return fmt.Errorf("it needs the columns %s; there are %s", strings.Join(all, ", or "), strings.Join(names, ", "))
+		}
+		for {
+			row, err := in.Read()
+			if err == io.EOF {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			line, _ := in.FieldPos(0)
+			if !chosen(m, row, wanted) {
+				continue
+			}
+			r := tableRow{line: line}
+			for _, i := range head {
+				r.texts = append(r.texts, strings.TrimSpace(row[i]))
+			}
+			rows = append(rows, r)
+		}
+	})
+	switch {
+	case err != nil:
+		na.OK = false
+		d.FileErrors(from, at, err)
+		return nil, 0, false
+	case len(rows) == 0:
+		na.Fail(at, "Table without rows", "No row of %s is selected.", from.Shown)
+		return nil, 0, false
+	}
+	return rows, which, true
+}
+
+// chosen reports whether a row has the texts that are asked for, or numbers that are equal.
+func chosen(m eval.Model, row []string, at []int) bool {
+	for i, w := range m.Where {
+		if text := strings.TrimSpace(row[at[i]]); text != w.Value {
+			x, err := strconv.ParseFloat(text, 64)
+			y, err2 := strconv.ParseFloat(w.Value, 64)
+			if err != nil || err2 != nil || x != y {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// called returns the names that columns have in a model's file.
+func called(m eval.Model, columns []string) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = m.Option(c, c)
+	}
+	return names
+}
+
+// places returns where columns stand; nil when one is missing.
+func places(head, names []string) []int {
+	var at []int
+	for _, name := range names {
+		i := slices.IndexFunc(head, func(h string) bool { return strings.TrimSpace(h) == name })
+		if i < 0 {
+			return nil
+		}
+		at = append(at, i)
+	}
+	return at
+}
+
+// wrongLine reports an error at a line of a model's file.
+func (d *Decoder) wrongLine(na *eval.Args, m eval.Model, line int, summary, detail string, values ...any) {
+	na.OK = false
+	d.LineError(d.Find(m.File), line, summary, fmt.Sprintf(detail, values...))
+}
+
+// timed is a value that holds from an instant on.
+type timed struct {
+	at    time.Duration
+	value float64
+}
+
+// timeline reads a table of values over time.
+func (d *Decoder) timeline(na *eval.Args, m eval.Model, at hcl.Range, column string) ([]timed, bool) {
+	rows, _, ok := d.csvTable(na, m, at, []string{"time_s", column})
+	if !ok {
+		return nil, false
+	}
+	var values []timed
+	for _, r := range rows {
+		seconds, value, ok := d.numbers(na, m, r, "time_s", column)
+		if !ok {
+			return nil, false
+		}
+		t := timed{time.Duration(seconds * 1e9), value}
+		if n := len(values); n > 0 && t.at <= values[n-1].at {
+			d.wrongLine(na, m, r.line, "Not in order", "The time %s does not come after %s.", t.at, values[n-1].at)
+			return nil, false
+		}
+		values = append(values, t)
+	}
+	return values, true
+}
+
+// numbers reads the first two texts of a row, neither of them below 0.
+func (d *Decoder) numbers(na *eval.Args, m eval.Model, r tableRow, names ...string) (x, y float64, ok bool) {
+	values := []*float64{&x, &y}
+	for i, name := range names {
+		v, err := strconv.ParseFloat(r.texts[i], 64)
+		if err != nil || !(v >= 0) || v > files.MaxSeconds {
+			d.wrongLine(na, m, r.line, "Malformed line", "%s is %q: not a number from 0 to %g.", m.Option(name, name),
+				r.texts[i], files.MaxSeconds)
+			return 0, 0, false
+		}
+		*values[i] = v
+	}
+	return x, y, true
+}

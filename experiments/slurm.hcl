@@ -1,0 +1,75 @@
+# Short jobs stuck behind long ones, on an allocation of a Slurm cluster: is the
+# order by arrival or round robin better for them?
+#
+# It is the experiment of experiments/fcfs_vs_rr.hcl on three nodes. tfexp
+# submits one allocation and runs the jobs as its steps; started within an
+# allocation (salloc, sbatch), it uses that one. To try it on one machine:
+#
+#   eval "$(hardware/slurm/cluster.sh start)"
+#   tfexp run experiments/slurm.hcl
+#   hardware/slurm/cluster.sh stop
+#
+# About a minute.
+
+experiment "slurm" {
+  description = "Short jobs stuck behind long ones, as steps of an allocation"
+  seed        = 7
+  replicates  = 3
+}
+
+variable "partition" {
+  type    = string
+  default = "main"
+}
+
+variable "nodes" {
+  type    = number
+  default = 3
+}
+
+job "long" {
+  builtin "mlp" { hidden = [64, 32] }
+  epochs  = 40
+  threads = 2
+}
+
+job "short" {
+  builtin "softmax" {}
+  epochs  = 20
+  threads = 1
+}
+
+workload "mixed" {
+  submit {
+    job   = job.long
+    count = 4
+  }
+  submit {
+    job          = job.short
+    count        = 8
+    interarrival = exponential("300ms")
+  }
+}
+
+hardware "allocation" {
+  engine    = "slurm"
+  partition = var.partition
+  nodes     = var.nodes
+  threads   = 2
+  time      = "30m"
+}
+
+policy "fcfs" { order = "fcfs" }
+
+policy "rr" {
+  order   = "round_robin"
+  quantum = "500ms"
+}
+
+matrix {
+  workload = [workload.mixed]
+  hardware = [hardware.allocation]
+  policy   = [policy.fcfs, policy.rr]
+}
+
+compare "mean_jct" { baseline = policy.fcfs }

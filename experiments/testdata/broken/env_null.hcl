@@ -1,0 +1,17 @@
+experiment "e" { seed = 1 }
+job "a" {
+  command = ["true"]
+  env = { A = null }
+  epochs = 10
+  runtime { epoch = "1s" }
+}
+workload "w" {
+  submit {
+    job = job.a
+  }
+}
+hardware "h" {
+  engine = "simulated"
+  threads = 2
+}
+policy "p" { order = "fcfs" }

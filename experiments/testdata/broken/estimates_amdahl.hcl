@@ -1,0 +1,19 @@
+experiment "e" { seed = 1 }
+job "a" {
+  builtin "softmax" {}
+  epochs = 10
+  runtime { epoch = "1s" }
+}
+workload "w" {
+  submit {
+    job = job.a
+  }
+}
+hardware "h" {
+  engine = "simulated"
+  threads = 2
+}
+policy "p" {
+  order = "sjf"
+  estimates = amdahl(0.5)
+}

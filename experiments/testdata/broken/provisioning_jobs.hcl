@@ -1,0 +1,40 @@
+experiment "bad" {}
+
+job "training" {
+  builtin "mlp" {}
+  epochs  = 4
+  threads = 1
+
+  runtime { epoch = "1h" }
+
+}
+
+workload "one" {
+  submit { job = job.training }
+}
+
+hardware "cloud" {
+  engine = "simulated"
+
+  node "spot" {
+    threads = 1
+    market  = "spot"
+    region  = "west"
+    price   = 1
+    acquire = "on_request"
+  }
+
+  node "on_demand" {
+    threads = 1
+    market  = "on_demand"
+    region  = "west"
+    price   = 3
+    acquire = "on_request"
+  }
+}
+
+policy "rents" {
+  order        = "fcfs"
+  provisioning = "greedy"
+
+}

@@ -1,0 +1,17 @@
+experiment "e" { seed = 1 }
+job "a" {
+  builtin "softmax" {}
+  epochs = 10
+  memory = "0.5B"
+  runtime { epoch = "1s" }
+}
+workload "w" {
+  submit {
+    job = job.a
+  }
+}
+hardware "h" {
+  engine = "simulated"
+  threads = 2
+}
+policy "p" { order = "fcfs" }

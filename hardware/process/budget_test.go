@@ -1,0 +1,87 @@
+package process
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// told reads the control file of a job.
+func told(t *testing.T, path string) (m contract.Message) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(read(t, path)), &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// The time left that a program is told is its budget less its service time, over
+// pauses, resizes and attempts.
+func TestTimeLeft(t *testing.T) {
+	budget := time.Minute
+	j := launch.Job{Name: "net", Argv: []string{"sh", "-c", "sleep 0.2; test -e \"$0\" || { touch \"$0\"; exit 1; }; exec sleep 1000"},
+		Threads: 1, Budget: &budget, ControlPath: filepath.Join(t.TempDir(), "control")}
+	j.Argv = append(j.Argv, filepath.Join(t.TempDir(), "second"))
+	e := open(t, Options{CPUs: []int{0, 0}}, j)
+	start(t, e, 0)
+	if m := told(t, j.ControlPath); *m.Budget != 60 || *m.TimeLeft != 60 || m.Allotment != 1 || m.Change != "" {
+		t.Errorf("at the start it is told %+v", m)
+	}
+	if end := next(t, e); end.State != scheduler.Failed {
+		t.Fatal(end)
+	}
+	first, _ := e.Usage(0)
+	start(t, e, 0)
+	if m := told(t, j.ControlPath); *m.TimeLeft != (budget - first.Service).Seconds() {
+		t.Errorf("the second attempt is told %v s, after %s", *m.TimeLeft, first.Service)
+	}
+	// Each message comes between two looks at the service time.
+	step := func(what, change string, allotment int, do func() error) {
+		t.Helper()
+		before := e.Used(0)
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		m, after := told(t, j.ControlPath), e.Used(0)
+		if left := contract.Seconds(*m.TimeLeft); left > budget-before+time.Microsecond || left < budget-after-time.Microsecond ||
+			m.Change != change || m.Allotment != allotment {
+			t.Errorf("%s: told %s left of %s, %q, %d; used %s to %s", what, left, budget, m.Change, m.Allotment, before, after)
+		}
+	}
+	step("resize", "up", 2, func() error { return e.Resize(0, cores(0, 1)) })
+	if err := e.Pause(0); err != nil {
+		t.Fatal(err)
+	}
+	paused := e.Used(0)
+	time.Sleep(100 * time.Millisecond)
+	if now := e.Used(0); now != paused {
+		t.Errorf("%s are used before a pause, and %s in it", paused, now)
+	}
+	step("resume", "down", 1, func() error { return e.Resume(0, cores(1)) })
+}
+
+// A program that does not end when its budget is used up is ended.
+func TestBudgetIgnored(t *testing.T) {
+	budget := time.Duration(0)
+	j := launch.Job{Argv: []string{"sleep", "1000"}, Budget: &budget, Limit: time.Minute, ControlPath: filepath.Join(t.TempDir(), "c")}
+	if limit, reason := j.Alarm(0); limit != launch.Scoring(0) || reason == "" {
+		t.Fatal(limit, reason)
+	}
+	e := open(t, Options{}, j)
+	start(t, e, 0)
+	e.mu.Lock()
+	e.live[0].alarm.Reset(time.Millisecond) // the patience is over
+	e.mu.Unlock()
+	if end := next(t, e); end.State != scheduler.Failed || end.Reason != "still running 10s after its budget of 0s (it must end when its time_left is 0)" {
+		t.Error(end)
+	}
+	if raw := os.Getenv(contract.EnvBudget); raw != "" {
+		t.Error("the budget is in tfexp's own environment")
+	}
+}

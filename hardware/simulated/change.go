@@ -1,0 +1,121 @@
+package simulated
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/trace"
+)
+
+// Reported returns what a job reports when it has finished so many units.
+type Reported func(job, units int) trace.Progress
+
+// Attend asks for a notice of every unit that the jobs finish for which it is true, the
+// last one left out, as an instant of its own; units has the work of each job in epochs or
+// steps. It is called before the first job starts, in the place of Watch.
+func (e *Engine) Attend(jobs []bool, units []int, say Reported) error {
+	if len(jobs) != len(e.tasks) || len(units) != len(e.tasks) {
+		return fmt.Errorf("simulated: the reports of %d and the units of %d of %d jobs", len(jobs), len(units), len(e.tasks))
+	}
+	if e.units == nil {
+		e.Watch(units)
+	}
+	e.attended, e.say, e.held = jobs, say, make([]scheduler.Grant, len(e.tasks))
+	return nil
+}
+
+// Change gives a job other work: what it has done of the work before, it has done of this,
+// as a part of the whole. A running job goes on at once, for the cost of a resize.
+func (e *Engine) Change(job int, w Work) error {
+	if job < 0 || job >= len(e.tasks) {
+		return fmt.Errorf("change: no job has the number %d", job)
+	}
+	if e.opts.Checkpoints != nil && e.opts.Checkpoints[job] != nil {
+		return errors.New("the settings of a simulated job with checkpoints do not change")
+	}
+	if err := w.Check(); err != nil {
+		return fmt.Errorf("change job %q: %w", e.jobs[job].Name, err)
+	}
+	if e.held == nil {
+		return errors.New("change: the jobs are not attended to")
+	}
+	if e.chosen == nil {
+		e.chosen = make([]Work, len(e.tasks))
+	}
+	t := &e.tasks[job]
+	if t.phase == running {
+		e.halt(job, t)
+		t.lead += e.opts.Overheads.Resize
+	}
+	left := 1 - e.done(job, t)
+	e.chosen[job] = w
+	var fresh task
+	e.setOut(job, &fresh, w)
+	_, _, fresh.rate = w.Times()
+	if t.phase != idle {
+		fresh.lead = t.lead
+	}
+	t.lead, t.scaled, t.rate = fresh.lead, time.Duration(math.Round(left*float64(fresh.scaled))), fresh.rate
+	if e.units != nil {
+		e.marks.jobs[job].whole = fresh.scaled
+	}
+	if t.phase == running || t.phase == paused {
+		e.rescale(job, t, w.Rate(e.held[job]))
+	}
+	if t.phase == running {
+		e.run(job, t, e.held[job].Cores)
+	}
+	return nil
+}
+
+// done returns the part of its work that a job has done.
+func (e *Engine) done(job int, t *task) float64 {
+	if t.phase == idle {
+		if e.kept != nil {
+			return e.kept[job]
+		}
+		return 0
+	}
+	_, _, rate := e.workOf(job).Times()
+	whole := e.whole(job)
+	if whole == 0 {
+		return 0
+	}
+	return 1 - float64(stretch(t.scaled, t.rate, rate))/float64(whole)
+}
+
+// Restart ends the attempt of a job, which keeps what it has done; Start begins the next
+// one, with the start-up of its work.
+func (e *Engine) Restart(job int) error {
+	if job < 0 || job >= len(e.tasks) {
+		return fmt.Errorf("restart: no job has the number %d", job)
+	}
+	t := &e.tasks[job]
+	if t.phase != running && t.phase != paused {
+		return nil
+	}
+	if t.phase == running {
+		e.halt(job, t)
+		e.leave(job)
+	}
+	if e.kept == nil {
+		e.kept = make([]float64, len(e.tasks))
+	}
+	e.kept[job] = e.done(job, t)
+	t.phase = idle
+	e.stops = append(e.stops, scheduler.Notice{
+		Kind: scheduler.JobEnded, Job: job, At: e.now, State: scheduler.Stopped, Reason: launch.Restarted,
+	})
+	return nil
+}
+
+// hold notes what a job holds, where controllers stand beside some.
+func (e *Engine) hold(job int, g scheduler.Grant) {
+	if e.held != nil {
+		e.held[job] = g
+	}
+}

@@ -1,0 +1,260 @@
+package slurm
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/slurm/client"
+)
+
+// allocation is one allocation: of a salloc that is our child, or the job that tfexp runs in.
+type allocation struct {
+	job    string
+	joined bool
+	cmd    *exec.Cmd      // salloc
+	hold   io.WriteCloser // the allocation ends when this is closed, as it is when tfexp dies
+	over   chan struct{}  // closed when salloc has exited
+
+	// The pool's mu guards what follows.
+	nodes []int     // of the hardware
+	until time.Time // when it is given up, shortly before its end; zero: not known, or never
+	told  bool      // its jobs know of its end
+	gone  bool
+
+	once sync.Once
+}
+
+// margin is how long before its limit an allocation is given up: jobs that were asked to end need until then, and Slurm
+// would not ask.
+const margin = 3 * time.Second
+
+// holdScript is the command of salloc: it says what was granted, and lasts as long as tfexp holds its input.
+const holdScript = `echo "granted $SLURM_JOB_ID $SLURM_JOB_NODELIST"; exec cat >/dev/null`
+
+var pendingJob = regexp.MustCompile(`job allocation (\d+)`)
+
+// submit asks for an allocation for nodes, which are up when it is granted.
+func (p *pool) submit(nodes []int) error {
+	args := append(p.request(nodes).Args(), "--no-kill", "/bin/sh", "-c", holdScript)
+	a := &allocation{nodes: nodes, over: make(chan struct{})}
+	a.cmd = exec.Command("salloc", args...)
+	a.cmd.Env = client.Environ()
+	a.cmd.Dir = "/"
+	var err error
+	if a.hold, err = a.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	out, err := a.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	errs, err := a.cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := p.site.forks.start(a.cmd); err != nil {
+		return client.Explained(&client.Error{Command: "salloc", Text: err.Error(), Code: -1})
+	}
+	p.mu.Lock()
+	for _, v := range nodes {
+		p.slots[v] = slot{state: asked, alloc: a}
+	}
+	p.allocs = append(p.allocs, a)
+	p.mu.Unlock()
+	p.jobs.Go(func() { p.follow(a, out, errs) })
+	return nil
+}
+
+// follow follows a salloc to its end.
+func (p *pool) follow(a *allocation, out, errs io.Reader) {
+	var said strings.Builder
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		lines := bufio.NewScanner(errs)
+		for lines.Scan() {
+			said.WriteString(lines.Text() + "\n")
+			if m := pendingJob.FindStringSubmatch(lines.Text()); m != nil {
+				p.site.note(m[1], true)
+				p.mu.Lock()
+				a.job = m[1]
+				p.mu.Unlock()
+			}
+		}
+	})
+	granted := false
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if f := strings.Fields(lines.Text()); len(f) == 3 && f[0] == "granted" && !granted {
+			granted = true
+			p.site.note(f[1], true)
+			p.jobs.Go(func() {
+				if err := p.granted(a, f[1], f[2]); err != nil && p.ctx.Err() == nil {
+					a.release()
+					p.drop(a)
+					p.refuse(a.nodes, err)
+				}
+			})
+		}
+	}
+	reading.Wait()
+	_ = a.cmd.Wait() // its ProcessState has what became of it
+	close(a.over)
+	p.mu.Lock()
+	job, gone := a.job, a.gone
+	p.mu.Unlock()
+	if job != "" {
+		p.site.note(job, false)
+	}
+	switch {
+	case gone || p.ctx.Err() != nil:
+	case !granted:
+		text := said.String()
+		if i := strings.LastIndex(text, "error:"); i >= 0 {
+			text = text[i:]
+		}
+		if strings.TrimSpace(text) == "" {
+			text = "it ended without an allocation"
+		}
+		p.drop(a)
+		p.refuse(a.nodes, &client.Error{Command: "salloc", Text: client.Line(text), Code: a.cmd.ProcessState.ExitCode()})
+	default: // cancelled, preempted or out of time
+		p.end(a, false)
+	}
+}
+
+// drop forgets an allocation; false when it was forgotten before.
+func (p *pool) drop(a *allocation) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := !a.gone
+	a.gone = true
+	p.allocs = slices.DeleteFunc(p.allocs, func(o *allocation) bool { return o == a })
+	return first
+}
+
+// release gives an allocation back.
+func (a *allocation) release() error {
+	if a.joined {
+		return nil
+	}
+	a.once.Do(func() { a.hold.Close() })
+	select {
+	case <-a.over:
+	case <-time.After(2 * time.Second): // it still waits in the queue, or its steps take their time
+		a.cmd.Process.Signal(interrupt)
+		select {
+		case <-a.over:
+		case <-time.After(10 * time.Second):
+			a.cmd.Process.Kill()
+			<-a.over
+			if a.job != "" {
+				_, err := client.Call(context.Background(), client.DefaultPatience, "scancel", a.job)
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// end takes away all nodes of an allocation, and gives it back if it is still there.
+func (p *pool) end(a *allocation, there bool) {
+	if !p.drop(a) {
+		return
+	}
+	p.mu.Lock()
+	var nodes []int
+	for v := range p.slots {
+		if p.slots[v].alloc == a {
+			nodes = append(nodes, v)
+		}
+	}
+	p.mu.Unlock()
+	p.lose(nodes)
+	p.mu.Lock()
+	for _, v := range nodes { // those that it had not yet
+		if p.slots[v].alloc == a {
+			p.slots[v] = slot{}
+		}
+	}
+	p.mu.Unlock()
+	if there {
+		a.release()
+	}
+}
+
+// join takes the nodes of the allocation that tfexp runs in.
+func (p *pool) join(ctx context.Context) error {
+	out, err := client.Call(ctx, client.DefaultPatience, "squeue", "-h", "-j", p.set.Joined, "-o", "%N")
+	if err != nil {
+		return client.Explained(err)
+	}
+	a := &allocation{job: p.set.Joined, joined: true, over: make(chan struct{})}
+	for v := range p.slots {
+		a.nodes = append(a.nodes, v)
+	}
+	p.mu.Lock()
+	p.allocs = append(p.allocs, a)
+	for v := range p.slots {
+		p.slots[v] = slot{state: asked, alloc: a}
+	}
+	p.mu.Unlock()
+	if err := p.granted(a, a.job, strings.TrimSpace(out)); err != nil {
+		p.drop(a)
+		return client.Explained(err)
+	}
+	return nil
+}
+
+// lookScript is what each node of an allocation says of itself: its name, the cores that a step may use, its GPUs.
+const lookScript = `echo "node|$SLURMD_NODENAME|$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)|` +
+	`$CUDA_VISIBLE_DEVICES|$(test "$(cat "$1" 2>/dev/null)" = tfexp && echo seen)"`
+
+// granted makes the nodes of an allocation those of the hardware: it looks at them, in one step.
+func (p *pool) granted(a *allocation, job, list string) error {
+	names, err := client.Hosts(list)
+	if err != nil {
+		return err
+	}
+	if len(names) < len(a.nodes) {
+		return client.Unavailable(fmt.Errorf("the allocation %s has %d nodes, and the hardware %q has %d", job, len(names), p.hw.Name,
+			len(a.nodes)), "ask for a larger allocation, or change nodes in the file")
+	}
+	names = names[:len(a.nodes)]
+	probe, err := client.NewProbe(p.site.run.Dir)
+	if err != nil {
+		return err
+	}
+	defer probe.Close()
+	n := fmt.Sprint(len(names))
+	out, err := client.Call(p.ctx, client.DefaultPatience, "srun", "--jobid="+job, "--job-name=tfexp.look", "--overlap",
+		"--nodes="+n, "--ntasks="+n, "--ntasks-per-node=1", "--nodelist="+strings.Join(names, ","), "--cpu-bind=none",
+		"--input=none", "--chdir=/", "/bin/sh", "-c", lookScript, "sh", probe.Path())
+	if err != nil {
+		return err
+	}
+	found := map[string]slot{}
+	for line := range strings.Lines(out) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		if len(f) != 5 || f[0] != "node" {
+			continue
+		}
+		s := slot{state: up, alloc: a, name: f[1]}
+		if s.cpus, err = client.Numbers(f[2]); err != nil {
+			return fmt.Errorf("cores of node %s: %w", f[1], err)
+		}
+		s.gpus = strings.FieldsFunc(f[3], func(c rune) bool { return c == ',' })
+		if f[4] != "seen" {
+			return fmt.Errorf("%w: node %s does not see %s", client.ErrNotShared, f[1], p.site.run.Dir)
+		}
+		found[s.name] = s
+	}
+	return p.arrange(a, job, names, found)
+}

@@ -1,0 +1,75 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/slurm/client"
+)
+
+// doctor looks at the cluster: its commands, its controller, its partitions, and whether a node sees the present folder.
+func doctor(ctx context.Context) []hardware.Check {
+	c := hardware.Check{Name: kindName, Status: hardware.OK}
+	// Most machines are in no cluster: that is only worth a word.
+	if err := client.Missing(); err != nil {
+		c.Text, c.Hint = err.Error()+": the engine \"slurm\" and --on slurm cannot be used", client.MissingHint
+		c.Status = hardware.Warn
+		return []hardware.Check{c}
+	}
+	all, err := client.Partitions(ctx)
+	if err != nil {
+		c.Status, c.Text, c.Hint = hardware.Warn, "the controller does not answer: "+err.Error(), client.Hint(err)
+		return []hardware.Check{c}
+	}
+	best, nodes := "", 0
+	for _, p := range all {
+		nodes = max(nodes, p.Nodes)
+		if p.Default && p.Up {
+			best = p.Name
+		}
+	}
+	switch {
+	case len(all) == 0 || nodes == 0:
+		c.Status, c.Text = hardware.Warn, "the cluster has no partition with nodes"
+		c.Hint = "ask the administrator of the cluster which partition you may use"
+		return []hardware.Check{c}
+	case best == "":
+		c.Status, c.Text = hardware.Warn, fmt.Sprintf("%d partitions, none of which is the default and up", len(all))
+		c.Hint = client.Hint(errors.New("partition name"))
+		best = all[0].Name
+	default:
+		c.Text = fmt.Sprintf("the controller answers; %d partitions, the default one is %s", len(all), best)
+	}
+	return []hardware.Check{c, shared(ctx, best)}
+}
+
+// doctorPatience is how long doctor waits for a node.
+const doctorPatience = 10 * time.Second
+
+// shared has a node look at the present folder.
+func shared(ctx context.Context, partition string) hardware.Check {
+	c := hardware.Check{Name: "slurm folder", Status: hardware.OK}
+	dir, err := os.Getwd()
+	if err == nil {
+		var program string
+		if program, err = os.Executable(); err == nil {
+			err = client.CheckShared(ctx, client.Request{Partition: partition}, dir, program, doctorPatience)
+		}
+	}
+	switch {
+	case errors.Is(err, client.ErrNotShared):
+		c.Status, c.Text, c.Hint = hardware.Warn, err.Error(), client.SharedHint
+	case errors.Is(err, client.ErrBusy):
+		c.Status, c.Text = hardware.Warn, "not known whether nodes see "+dir+": "+err.Error()
+		c.Hint = "look again when a node is free"
+	case err != nil:
+		c.Status, c.Text, c.Hint = hardware.Warn, err.Error(), "choose another folder"
+	default:
+		c.Text = "a node reads and writes " + dir
+	}
+	return c
+}

@@ -1,0 +1,207 @@
+// Package slurm runs jobs on an allocation of a Slurm cluster: one that it submits, or the one that tfexp itself runs
+// in. The nodes of the allocation are the nodes of the hardware; each job, or each part of a job with roles, is a step
+// of it. Slurm starts, watches and kills; tfexp decides. Signals pause and resume steps, control files resize them,
+// their output comes through files of a folder that all nodes see. A node or an allocation that goes away is a loss of
+// servers, and another one is asked for.
+package slurm
+
+import (
+	"context"
+	"encoding/gob"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/slurm/array"
+	"github.com/tfexp/tfexp/hardware/slurm/client"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// kindName is what experiments call this engine.
+const kindName = client.Engine
+
+func init() {
+	engine.Register(&kind)
+	gob.Register(&settings{}) // a cell can be written down for another process
+}
+
+// kind is this engine as experiments see it.
+var kind = engine.Kind{
+	Name: kindName, Rank: 40,
+	Doc: "runs jobs for real, as steps of an allocation of a Slurm cluster (see [slurm.md](slurm.md))",
+	Example: `hardware "allocation" {
+  engine    = "slurm"
+  partition = "main"
+  nodes     = 3
+  threads   = 2
+  time      = "1h"
+}`,
+	Real: true, Clusters: true, Parts: true, Loses: true,
+	Args:   arguments,
+	Decode: decode,
+	Machine: func(b engine.Block, _ engine.Host) scheduler.Node {
+		return scheduler.Node{Threads: joined().threads}
+	},
+	Nodes: func(b engine.Block, machine scheduler.Node) []scheduler.Node {
+		nodes := make([]scheduler.Node, nodesOf(b))
+		for i := range nodes {
+			nodes[i] = machine
+			if len(nodes) > 1 {
+				nodes[i].Name = fmt.Sprintf("node-%d", i+1)
+			}
+		}
+		return nodes
+	},
+	Capabilities: func(h *engine.Hardware) scheduler.Capabilities {
+		return scheduler.Capabilities{Pause: true, Resize: true, GPUs: h.HasGPUs()}
+	},
+	CheckJob: checkJob,
+	Lines:    lines,
+	Open:     openSite,
+	Batch:    func() engine.Batch { return array.Slurm{} },
+	Doctor: func(ctx context.Context, _ func(string) bool) []hardware.Check {
+		return doctor(ctx)
+	},
+}
+
+// arguments are those of a hardware block.
+var arguments = []schema.Arg{
+	{Name: "partition", Type: schema.String, DefaultDoc: "the cluster's default partition",
+		Doc: "The partition that the allocation is asked of.", Example: `"gpu"`},
+	{Name: "account", Type: schema.String, DefaultDoc: "your default account",
+		Doc: "The account that pays for it.", Example: `"ml-lab"`},
+	{Name: "qos", Type: schema.String, DefaultDoc: "that of the partition",
+		Doc: "The quality of service.", Example: `"short"`},
+	{Name: "constraint", Type: schema.String, Doc: "Features that its nodes must have.", Example: `"avx512"`},
+	{Name: "gres", Type: schema.String, DefaultDoc: "`gpu:N`, where nodes have N `gpus`",
+		Doc: "Generic resources of each node.", Example: `"gpu:a100:2"`},
+	{Name: "nodes", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxNodes),
+		DefaultDoc: "as many as the allocation has in which tfexp runs, or 1",
+		Doc:        "How many nodes of `threads` cores it has; not beside node blocks.", Example: "3"},
+	{Name: "time", Type: schema.Duration, DefaultDoc: "the default of the partition",
+		Doc: "How long it may last. When that is over, another one is asked for, and jobs go on in it from their " +
+			"checkpoints.", Example: `"4h"`},
+	{Name: "notice", Type: schema.Duration, Default: `"1m"`,
+		Doc:     "How long before the end of the allocation, or of a drained node, its jobs are told to write a checkpoint.",
+		Example: `"5m"`},
+	{Name: "watch", Type: schema.Duration, Default: `"30s"`,
+		Doc:     "How often the controller is asked for the state of the allocation and its nodes, which is two calls.",
+		Example: `"2m"`},
+	{Name: "sbatch", Type: schema.StringMap,
+		Doc:     "Further arguments of `sbatch`, without the dashes; an empty value stands for a flag.",
+		Example: `{ reservation = "course", "mail-type" = "END" }`},
+}
+
+// settings are those of a hardware block; the fields can be seen by what prints a whole experiment.
+type settings struct {
+	Partition, Account, QOS, Constraint, GRES string
+	Time, Notice, Watch                       time.Duration
+	More                                      map[string]string
+	// Joined is the job that tfexp runs in, where that is to be used; empty where an allocation is submitted.
+	Joined string
+}
+
+// of returns the settings of a hardware of this engine.
+func of(h *engine.Hardware) *settings { return h.Settings.(*settings) }
+
+// around is the allocation that tfexp runs in, as its environment tells.
+type around struct {
+	job            string
+	nodes, threads int
+}
+
+// joined returns the allocation that tfexp runs in; the zero value outside of one.
+func joined() around {
+	a := around{job: os.Getenv(client.EnvJob)}
+	if a.job == "" {
+		return around{}
+	}
+	a.nodes, _ = strconv.Atoi(os.Getenv("SLURM_JOB_NUM_NODES"))
+	// "2(x3),4": two cores on each of three nodes, four on another. All nodes have the least of them.
+	for _, group := range strings.Split(os.Getenv("SLURM_JOB_CPUS_PER_NODE"), ",") {
+		text, _, _ := strings.Cut(group, "(")
+		if n, err := strconv.Atoi(text); err == nil && (a.threads == 0 || n < a.threads) {
+			a.threads = n
+		}
+	}
+	return a
+}
+
+// nodesOf returns how many nodes a block without node blocks has.
+func nodesOf(b engine.Block) int {
+	if n := engine.Get[int](b.Values, "nodes"); n > 0 {
+		return n
+	}
+	return max(1, joined().nodes)
+}
+
+// decode checks the arguments of a block.
+func decode(b engine.Block) (any, []engine.Problem) {
+	text := func(name string) string { return engine.Get[string](b.Values, name) }
+	span := func(name string) time.Duration { return engine.Get[time.Duration](b.Values, name) }
+	s := &settings{
+		Partition: text("partition"), Account: text("account"), QOS: text("qos"), Constraint: text("constraint"),
+		GRES: text("gres"), Time: span("time"), Notice: span("notice"), Watch: span("watch"),
+		More: engine.Get[map[string]string](b.Values, "sbatch"), Joined: joined().job,
+	}
+	var problems []engine.Problem
+	add := func(arg, summary, detail string, args ...any) {
+		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})
+	}
+	if b.Set["nodes"] && len(b.Nodes) > 0 {
+		add("nodes", "Contradicting arguments", "This hardware has node blocks, which say how many nodes there are.")
+	}
+	if len(b.Nodes) == 0 && !b.Set["threads"] && s.Joined == "" {
+		add("", "Hardware without threads",
+			"threads says how many cores of each node are used: tfexp does not run in an allocation that would tell.")
+	}
+	if s.Time > 0 && s.Time <= s.Notice {
+		add("time", "No time before the notice",
+			"The allocation lasts %s, and its jobs would be told %s before its end: make time longer, or notice shorter.",
+			s.Time, s.Notice)
+	}
+	if s.Watch > 0 && s.Watch < time.Second {
+		add("watch", "Value out of range", "The controller is asked once a second at most; this is %s.", s.Watch)
+	}
+	if s.Watch == 0 {
+		s.Watch = 30 * time.Second
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.More)) {
+		switch own := map[string]string{"partition": "partition", "account": "account", "qos": "qos", "gres": "gres",
+			"constraint": "constraint", "nodes": "nodes", "time": "time", "cpus-per-task": "threads", "mem": "memory"}[name]; {
+		case own != "":
+			add("sbatch", "Argument with a name of its own", "%s is an argument of this block; write %s = … there.", name, own)
+		case slices.Contains([]string{"array", "wrap", "output", "error", "parsable", "wait", "ntasks", "dependency"}, name),
+			name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " =\t\n"):
+			add("sbatch", "Not an argument for an allocation", "%q cannot be given here: tfexp sets it itself, or it is none.", name)
+		}
+	}
+	return s, problems
+}
+
+// checkJob checks a job that runs as a step.
+func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem {
+	if j.Nodes <= 1 || j.Roles {
+		return nil
+	}
+	return []engine.Problem{{Arg: "nodes", Summary: "A step runs on one node",
+		Detail: fmt.Sprintf("The job %q asks for %d nodes, but on the hardware %q a program is a step on one node. Give it "+
+			"roles (a role block for each kind of program): each of their tasks is a step.", j.Name, j.Nodes, h.Name)}}
+}
+
+// lines are the key lines of the settings: what decides on which nodes jobs run.
+func lines(h *engine.Hardware) []engine.Line {
+	s := of(h)
+	value := fmt.Sprintf("partition %q, constraint %q, gres %q", s.Partition, s.Constraint, s.GRES)
+	for _, name := range slices.Sorted(maps.Keys(s.More)) {
+		value += fmt.Sprintf(", %s %q", name, s.More[name])
+	}
+	return []engine.Line{{Label: "hardware.slurm", Value: value}}
+}

@@ -1,0 +1,196 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/slurm/client"
+)
+
+// arrange gives the nodes of an allocation, which are found, their places in the hardware.
+func (p *pool) arrange(a *allocation, job string, names []string, found map[string]slot) error {
+	p.mu.Lock()
+	a.job = job
+	p.mu.Unlock()
+	states, err := p.states(p.ctx)
+	if err != nil {
+		return err
+	}
+	left := states[job].left
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if a.gone {
+		return nil
+	}
+	if left > 0 && left != client.Unlimited {
+		a.until = time.Now().Add(left - margin)
+	}
+	for i, v := range a.nodes {
+		s, ok := found[names[i]]
+		want := p.hw.Cluster.Nodes[v]
+		switch {
+		case !ok:
+			return fmt.Errorf("the node %s of the allocation %s did not answer", names[i], job)
+		case len(s.cpus) < want.Threads:
+			return client.Unavailable(fmt.Errorf("the node %s has %d cores for the allocation %s, and the hardware %q has %d", s.name,
+				len(s.cpus), job, p.hw.Name, want.Threads), "ask for nodes with more cores, or for fewer threads in the file")
+		case len(s.gpus) < want.GPUs:
+			return client.Unavailable(fmt.Errorf("the node %s has %d GPUs for the allocation %s, and the hardware %q has %d", s.name,
+				len(s.gpus), job, p.hw.Name, want.GPUs), "ask for them with gres, or for fewer gpus in the file")
+		}
+		p.slots[v] = s
+		if p.user != nil {
+			p.user.cameUp(v)
+		}
+	}
+	return nil
+}
+
+// jobState is what the controller says of an allocation.
+type jobState struct {
+	state, reason string
+	left          time.Duration
+	nodes         []string
+}
+
+// live reports whether the allocation still has nodes.
+func (s jobState) live() bool {
+	return slices.Contains([]string{"RUNNING", "CONFIGURING", "SUSPENDED", "PENDING"}, s.state)
+}
+
+// states asks for the states of all allocations: one call.
+func (p *pool) states(ctx context.Context) (map[string]jobState, error) {
+	p.mu.Lock()
+	var ids []string
+	for _, a := range p.allocs {
+		if a.job != "" {
+			ids = append(ids, a.job)
+		}
+	}
+	p.mu.Unlock()
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	out, err := client.Run(ctx, 0, "squeue", "-h", "-t", "all", "-j", strings.Join(ids, ","), "-o", "%A|%T|%L|%N|%r")
+	if err != nil {
+		if client.Away(err) || !strings.Contains(err.Error(), "nvalid job id") {
+			return nil, err
+		}
+		return map[string]jobState{}, nil // all are forgotten already
+	}
+	states := map[string]jobState{}
+	for line := range strings.Lines(out) {
+		f := strings.SplitN(strings.TrimSpace(line), "|", 5)
+		if len(f) < 5 {
+			continue
+		}
+		s := jobState{state: f[1], reason: f[4]}
+		s.left, _ = client.Time(f[2])
+		if s.nodes, err = client.Hosts(f[3]); err != nil {
+			return nil, err
+		}
+		states[f[0]] = s
+	}
+	return states, nil
+}
+
+// hopeless are the reasons for which a job would wait without end.
+var hopeless = []string{"PartitionNodeLimit", "PartitionTimeLimit", "BadConstraints", "AssocMaxNodePerJobLimit",
+	"AssocMaxCpuPerJobLimit", "QOSMaxNodePerUserLimit", "QOSMaxCpuPerJobLimit", "JobHeldAdmin", "InvalidAccount", "InvalidQOS"}
+
+// look asks the controller for the states of allocations and nodes, and carries out what it says: two calls. A
+// controller that is away is asked again later; the steps go on meanwhile. It reports whether there was an answer.
+func (p *pool) look(ctx context.Context) bool {
+	states, err := p.states(ctx)
+	if err != nil {
+		return false
+	}
+	if states == nil {
+		return true
+	}
+	p.mu.Lock()
+	allocs := slices.Clone(p.allocs)
+	p.mu.Unlock()
+	for _, a := range allocs {
+		s, known := states[a.job]
+		switch {
+		case a.job == "":
+		case !known || !s.live():
+			p.end(a, true)
+		case s.state == "PENDING":
+			if slices.Contains(hopeless, s.reason) {
+				a.release()
+				p.drop(a)
+				p.refuse(a.nodes, fmt.Errorf("the allocation would wait for ever: %s", s.reason))
+			}
+		default:
+			p.inspect(a, s)
+		}
+	}
+	p.drained(ctx)
+	return true
+}
+
+// inspect finds the nodes that an allocation has lost, and how long it lasts.
+func (p *pool) inspect(a *allocation, s jobState) {
+	var gone []int
+	p.mu.Lock()
+	if s.left > 0 && s.left != client.Unlimited && !a.told {
+		a.until = time.Now().Add(s.left - margin)
+	}
+	for v := range p.slots {
+		if t := &p.slots[v]; t.alloc == a && (t.state == up || t.state == warned) && !slices.Contains(s.nodes, t.name) {
+			gone = append(gone, v)
+		}
+	}
+	p.mu.Unlock()
+	if len(gone) > 0 {
+		p.lose(gone)
+	}
+}
+
+// drained looks for nodes that are being drained, which are left in time, and for those that are down.
+func (p *pool) drained(ctx context.Context) {
+	p.mu.Lock()
+	var names []string
+	for v := range p.slots {
+		if s := &p.slots[v]; s.state == up || s.state == warned {
+			names = append(names, s.name)
+		}
+	}
+	p.mu.Unlock()
+	if len(names) == 0 {
+		return
+	}
+	out, err := client.Run(ctx, 0, "sinfo", "-h", "-N", "-n", strings.Join(names, ","), "-o", "%N|%T")
+	if err != nil {
+		return
+	}
+	var down []int
+	p.mu.Lock()
+	for line := range strings.Lines(out) {
+		name, state, _ := strings.Cut(strings.TrimSpace(line), "|")
+		for v := range p.slots {
+			s := &p.slots[v]
+			if s.name != name || s.state != up && s.state != warned {
+				continue
+			}
+			switch {
+			case strings.HasPrefix(state, "down"), strings.HasPrefix(state, "fail"):
+				if !slices.Contains(down, v) {
+					down = append(down, v)
+				}
+			case strings.HasPrefix(state, "drain") && s.drains.IsZero():
+				s.drains = time.Now().Add(p.set.Notice)
+				p.warn(v, s.drains)
+			}
+		}
+	}
+	p.mu.Unlock()
+	if len(down) > 0 {
+		p.lose(down)
+	}
+}

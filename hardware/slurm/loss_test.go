@@ -1,0 +1,211 @@
+package slurm
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/need"
+	"github.com/tfexp/tfexp/hardware/slurm/client"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// needOwnCluster skips the test where the cluster is not the one that cluster.sh has started: it stops parts of it.
+func needOwnCluster(t *testing.T) {
+	t.Helper()
+	needCluster(t)
+	raw, err := os.ReadFile(os.Getenv("SLURM_CONF"))
+	if err != nil || !strings.Contains(string(raw), "ClusterName=tfexp\n") {
+		t.Skip("it stops parts of the cluster, and this one was not started by hardware/slurm/cluster.sh")
+	}
+	if _, err := exec.LookPath("slurmd"); err != nil {
+		need.This(t, "slurm", err, "put /usr/sbin on the PATH")
+	}
+}
+
+// daemons runs cluster.sh.
+func daemons(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.Command("./cluster.sh", args...)
+	cmd.Env = append(os.Environ(), "TFEXP_SLURM="+filepath.Dir(os.Getenv("SLURM_CONF")))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("cluster.sh %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+}
+
+// up asks for all nodes, as the scheduler does when it begins.
+func (o *opened) up(t *testing.T, nodes int) {
+	t.Helper()
+	for v := range nodes {
+		if s, err := o.Acquire(v); err != nil || s == nil {
+			t.Fatal(s, err)
+		}
+	}
+	for range nodes {
+		o.next(t, scheduler.NodeUp)
+	}
+}
+
+// A controller that goes away costs nothing but time: steps go on, and what is asked of it meanwhile is done when it is
+// back.
+func TestControllerRestarts(t *testing.T) {
+	needOwnCluster(t)
+	o := open(t, 1, settings{}, job("sleep 1; exit 7"), job("echo here; exit 8"))
+	o.up(t, 1)
+	if err := o.Start(0, grant(0, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the first job runs", func() bool { o.mu.Lock(); defer o.mu.Unlock(); return o.live[0].steps[0].began })
+	daemons(t, "end", "slurmctld")
+	t.Cleanup(func() { daemons(t, "daemon", "slurmctld") })
+	if err := o.Start(1, grant(0, 1, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if end := o.next(t, scheduler.JobEnded); end.Job != 0 || end.Reason != "exit status 7" {
+		t.Error(end)
+	}
+	daemons(t, "daemon", "slurmctld")
+	if end := o.next(t, scheduler.JobEnded); end.Job != 1 || end.Reason != "exit status 8" {
+		t.Error(end)
+	}
+}
+
+// A node that goes down is lost with what runs there; the others go on, and another one takes its place when it can be had.
+func TestNodeGoesDown(t *testing.T) {
+	needOwnCluster(t)
+	o := open(t, 2, settings{}, job("sleep 1000"), job("sleep 1000"))
+	o.up(t, 2)
+	for i := range 2 {
+		if err := o.Start(i, grant(i, int32(2*i), int32(2*i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lost, _ := o.pool.place(1)
+	eventually(t, "both run", func() bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return o.live[0].steps[0].began && o.live[1].steps[0].began
+	})
+	daemons(t, "kill", lost.name)
+	t.Cleanup(func() { daemons(t, "daemon", lost.name) })
+	down := o.next(t, scheduler.NodeDown)
+	if down.Node != 1 {
+		t.Fatal(down)
+	}
+	if _, err := o.Revoke(1); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := o.Acquire(1); s == nil || err != nil {
+		t.Fatal(s, err)
+	}
+	if up := o.next(t, scheduler.NodeUp); up.Node != 1 { // the third node of the cluster
+		t.Fatal(up)
+	}
+	if found, _ := o.pool.place(1); found.name == lost.name {
+		t.Errorf("the node %s is there again", lost.name)
+	}
+	if err := o.Start(1, grant(1, 2, 2)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if err := o.Stop(i); err != nil {
+			t.Fatal(err)
+		}
+		if end := o.next(t, scheduler.JobEnded); end.State != scheduler.Stopped {
+			t.Error(end)
+		}
+	}
+	daemons(t, "daemon", lost.name)
+	eventually(t, "the cluster is whole", func() bool {
+		out, _ := client.Run(t.Context(), 0, "sinfo", "-h", "-N", "-p", "main", "-t", "idle,alloc,mix", "-o", "%N")
+		return len(slices.Compact(strings.Fields(out))) == 3
+	})
+}
+
+// A node that is drained is left in time: its jobs are told, asked to end, and gone at the end of the notice.
+func TestNodeIsDrained(t *testing.T) {
+	needOwnCluster(t)
+	o := open(t, 1, settings{Notice: 5 * time.Second}, job(`trap "echo asked; exit 0" TERM
+while :; do cat "$TFEXP_CONTROL"; sleep 0.1; done`))
+	o.up(t, 1)
+	if err := o.Start(0, grant(0, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := o.pool.place(0)
+	state := func(state string) {
+		if _, err := client.Run(t.Context(), 0, "scontrol", "update", "NodeName="+s.name, "State="+state, "Reason=test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state("DRAIN")
+	defer state("RESUME")
+	if n := o.next(t, scheduler.NodeWarned); n.Until-n.At < 4*time.Second {
+		t.Error(n)
+	}
+	eventually(t, "the job is told", func() bool { return strings.Contains(read(filepath.Join(o.dir, "0.log")), `"warning":`) })
+	eventually(t, "the job is asked to end", func() bool { return strings.Contains(read(filepath.Join(o.dir, "0.log")), "asked\n") })
+	// It had ended before its node was taken away.
+	if end := o.next(t, scheduler.JobEnded); end.State != scheduler.Finished {
+		t.Error(end)
+	}
+	o.next(t, scheduler.NodeDown)
+}
+
+// An allocation that is cancelled, preempted or out of time takes all nodes with it, and another one is asked for.
+func TestAllocationGoesAway(t *testing.T) {
+	o := open(t, 2, settings{}, job("sleep 1000"))
+	o.up(t, 2)
+	if err := o.Start(0, grant(0, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := o.pool.place(0)
+	if _, err := client.Run(t.Context(), 0, "scancel", first.alloc.job); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		o.next(t, scheduler.NodeDown)
+	}
+	if _, err := o.Revoke(0); err != nil {
+		t.Fatal(err)
+	}
+	o.up(t, 2)
+	second, _ := o.pool.place(0)
+	if second.alloc.job == first.alloc.job {
+		t.Errorf("the allocation %s again", first.alloc.job)
+	}
+	if err := o.Start(0, grant(0, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An allocation that runs out of time: its jobs are told and asked to end in time, and go on in another one.
+func TestAllocationRunsOut(t *testing.T) {
+	o := open(t, 1, settings{Time: time.Minute, Notice: 45 * time.Second}, job(`trap "echo asked; exit 143" TERM
+while :; do cat "$TFEXP_CONTROL"; sleep 0.1; done`))
+	o.up(t, 1)
+	if err := o.Start(0, grant(0, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := o.pool.place(0)
+	warned := o.next(t, scheduler.NodeWarned)
+	log := filepath.Join(o.dir, "0.log")
+	eventually(t, "the job is told", func() bool { return strings.Contains(read(log), `"warning":`) })
+	down := o.next(t, scheduler.NodeDown)
+	if late := down.At - warned.Until; late < 0 || late > 10*time.Second || !strings.Contains(read(log), "asked\n") {
+		t.Errorf("warned until %s, down at %s: %s", warned.Until, down.At, read(log))
+	}
+	if _, err := o.Revoke(0); err != nil {
+		t.Fatal(err)
+	}
+	o.up(t, 1)
+	if second, _ := o.pool.place(0); second.alloc.job == first.alloc.job {
+		t.Errorf("the allocation %s again", first.alloc.job)
+	}
+	if err := o.Start(0, grant(0, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+}

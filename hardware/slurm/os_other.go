@@ -1,0 +1,8 @@
+//go:build !linux
+
+package slurm
+
+import "syscall"
+
+// dieWithParent starts a command as a process group of its own. The end of its input ends an allocation.
+func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

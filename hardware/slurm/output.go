@@ -1,0 +1,105 @@
+package slurm
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/launch"
+)
+
+// output is the file that a step writes on its node, on its way to the job's log.
+type output struct {
+	path string // without the number of the task
+	log  *launch.Log
+
+	mu   sync.Mutex // guards what follows
+	file *os.File
+	tail []byte // the end of what was read
+}
+
+// readPause is the time between two looks at the files.
+const readPause = 100 * time.Millisecond
+
+// read carries what steps write to their logs, until the engine is closed.
+func (e *Engine) read() {
+	tick := time.NewTicker(readPause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-e.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		e.mu.Lock()
+		open := slices.Clone(e.open)
+		e.mu.Unlock()
+		for _, o := range open {
+			o.next()
+		}
+	}
+}
+
+// next carries what was written since the last call.
+func (o *output) next() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.file == nil {
+		f, err := os.Open(o.path + ".0")
+		if err != nil {
+			return
+		}
+		o.file = f
+	}
+	buf := make([]byte, 4<<10)
+	for {
+		n, err := o.file.Read(buf)
+		if n > 0 {
+			o.log.Write(buf[:n])
+			o.tail = append(o.tail, buf[:n]...)
+			o.tail = o.tail[max(0, len(o.tail)-512):]
+		}
+		if err != nil || n < len(buf) {
+			if err != nil && !errors.Is(err, io.EOF) {
+				o.file.Close()
+				o.file = nil
+			}
+			return
+		}
+	}
+}
+
+// drain carries the rest, when the step is over.
+func (o *output) drain() {
+	o.mu.Lock()
+	if o.file != nil { // a file system over a network shows what others wrote to those who open the file anew
+		at, err := o.file.Seek(0, io.SeekCurrent)
+		o.file.Close()
+		o.file = nil
+		if f, openErr := os.Open(o.path + ".0"); err == nil && openErr == nil {
+			f.Seek(at, io.SeekStart)
+			o.file = f
+		}
+	}
+	o.mu.Unlock()
+	o.next()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.file != nil {
+		o.file.Close()
+		o.file = nil
+	}
+	os.Remove(o.path + ".0")
+}
+
+// lastLine is the last line that was read.
+func (o *output) lastLine() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	lines := bytes.Split(bytes.TrimSpace(o.tail), []byte("\n"))
+	return string(lines[len(lines)-1])
+}

@@ -1,0 +1,217 @@
+package slurm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/slurm/client"
+)
+
+// noteFile lists, in the folder of results, the allocations that a run has submitted, for one after it.
+const noteFile = "slurm.json"
+
+// folderPrefix begins the names of the folders of engines, in that of the results.
+const folderPrefix = ".slurm-"
+
+// note is its content. Joined is the job whose steps are to be ended, where tfexp ran in an allocation.
+type note struct {
+	Allocations []string `json:"allocations,omitempty"`
+	Joined      string   `json:"joined,omitempty"`
+}
+
+// site is the engine in a run.
+type site struct {
+	run   engine.Run
+	forks *forker
+
+	mu    sync.Mutex // guards what follows
+	pools map[string]*pool
+	noted note
+}
+
+// openSite cancels the allocations that a run which was killed left behind.
+func openSite(run engine.Run) (engine.Site, []string, error) {
+	s := &site{run: run, forks: newForker(), pools: map[string]*pool{}}
+	left, _ := filepath.Glob(filepath.Join(run.Dir, folderPrefix+"*")) // the pattern is right
+	for _, dir := range left {
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, nil, fmt.Errorf("clean up after an earlier run: %w", err)
+		}
+	}
+	raw, err := os.ReadFile(s.noteFile())
+	if errors.Is(err, os.ErrNotExist) {
+		return s, nil, nil
+	}
+	var old note
+	if err == nil {
+		err = json.Unmarshal(raw, &old)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", noteFile, err)
+	}
+	removed, err := sweep(old)
+	if err != nil {
+		return nil, removed, client.Explained(fmt.Errorf("clean up after an earlier run: %w", err))
+	}
+	return s, removed, os.Remove(s.noteFile())
+}
+
+// sweep cancels what a note says was left behind.
+func sweep(old note) (removed []string, err error) {
+	ctx := context.Background()
+	if len(old.Allocations) > 0 {
+		out, err := client.Call(ctx, client.DefaultPatience, "squeue", "-h", "-o", "%A", "--me")
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range strings.Fields(out) {
+			if !slices.Contains(old.Allocations, job) || slices.Contains(removed, "allocation "+job) {
+				continue
+			}
+			if _, err := client.Call(ctx, client.DefaultPatience, "scancel", job); err != nil {
+				return removed, err
+			}
+			removed = append(removed, "allocation "+job)
+		}
+	}
+	if old.Joined == "" || old.Joined != joined().job {
+		return removed, nil
+	}
+	out, err := client.Call(ctx, client.DefaultPatience, "squeue", "-h", "-s", "-j", old.Joined, "-o", "%i %j")
+	if err != nil {
+		return removed, err
+	}
+	for line := range strings.Lines(out) {
+		if f := strings.Fields(line); len(f) == 2 && strings.HasPrefix(f[1], stepPrefix) {
+			if _, err := client.Call(ctx, client.DefaultPatience, "scancel", f[0]); err != nil {
+				return removed, err
+			}
+			removed = append(removed, "step "+f[0])
+		}
+	}
+	return removed, nil
+}
+
+func (s *site) noteFile() string { return filepath.Join(s.run.Dir, noteFile) }
+
+// note writes down that an allocation was submitted, or that it is over.
+func (s *site) note(job string, there bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := slices.Index(s.noted.Allocations, job)
+	switch {
+	case there && at < 0:
+		s.noted.Allocations = append(s.noted.Allocations, job)
+	case !there && at >= 0:
+		s.noted.Allocations = slices.Delete(s.noted.Allocations, at, at+1)
+	default:
+		return
+	}
+	s.write()
+}
+
+// write writes the note. One that cannot be written costs nothing unless tfexp is killed. mu must be held.
+func (s *site) write() {
+	if len(s.noted.Allocations) == 0 && s.noted.Joined == "" {
+		os.Remove(s.noteFile())
+		return
+	}
+	if raw, err := json.Marshal(s.noted); err == nil {
+		_ = renameio.WriteFile(s.noteFile(), append(raw, '\n'), 0o644)
+	}
+}
+
+// Engine makes an engine on the nodes of a hardware. The first one submits their allocation and waits for it.
+func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, error) {
+	s.mu.Lock()
+	p := s.pools[task.Hardware.Name]
+	if p == nil {
+		p = newPool(s, task.Hardware)
+		s.pools[task.Hardware.Name] = p
+		if p.set.Joined != "" {
+			s.noted.Joined = p.set.Joined
+			s.write()
+		}
+	}
+	s.mu.Unlock()
+	if err := p.ready(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, client.Explained(err)
+	}
+	return newEngine(p, task)
+}
+
+// Local reports that no GPU of this machine is used.
+func (s *site) Local(*engine.Hardware) bool { return false }
+
+// Close gives all allocations back.
+func (s *site) Close() error {
+	var errs []error
+	for _, p := range s.pools {
+		errs = append(errs, p.close())
+	}
+	s.forks.close()
+	s.mu.Lock()
+	s.noted = note{}
+	s.write()
+	s.mu.Unlock()
+	return errors.Join(errs...)
+}
+
+// interrupt asks a salloc or srun to end with what it has started.
+const interrupt = syscall.SIGTERM
+
+// forker starts the commands that must not outlive tfexp: the kernel tells them when the thread ends that has started
+// them, so one thread starts all, and lives as long as they may.
+type forker struct {
+	work chan func()
+	done sync.Once
+}
+
+func newForker() *forker {
+	f := &forker{work: make(chan func())}
+	go func() {
+		runtime.LockOSThread()
+		for do := range f.work {
+			do()
+		}
+		runtime.UnlockOSThread()
+	}()
+	return f
+}
+
+// start starts a command that is asked to end when tfexp is gone.
+func (f *forker) start(cmd *exec.Cmd) (err error) {
+	cmd.SysProcAttr = dieWithParent()
+	done := make(chan struct{})
+	f.work <- func() {
+		defer close(done)
+		err = cmd.Start()
+	}
+	<-done
+	return err
+}
+
+func (f *forker) close() { f.done.Do(func() { close(f.work) }) }
+
+// stepPrefix begins the names of all steps.
+const stepPrefix = "tfexp."
+
+// launchPatience is how long a step is tried to be started while the controller is away.
+var launchPatience = 10 * time.Minute

@@ -1,0 +1,87 @@
+package describe
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/realise/program"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// Policy titles a policy by its order, unless that is its name already.
+func Policy(c experiments.Cell) record.Named {
+	p := c.Policy
+	n := record.Named{Summary: p.Policy.String()}
+	if p.Name != string(p.Order) {
+		n.Title = p.Title()
+	}
+	return n
+}
+
+func Hardware(c experiments.Cell) record.Named {
+	h := c.Hardware
+	cores, gpus := 0, 0
+	for _, n := range h.Cluster.Nodes {
+		cores += n.Threads
+		gpus += n.GPUs
+	}
+	s := fmt.Sprintf("%s engine, %s", h.Engine, plural(cores, "core"))
+	if gpus > 0 {
+		s += ", " + plural(gpus, "GPU")
+	}
+	if n := len(h.Cluster.Nodes); n > 1 {
+		s += fmt.Sprintf(" on %d nodes", n)
+	}
+	if h.Contention != nil {
+		s += ", contention " + contentionText(h.Contention)
+	}
+	return record.Named{Summary: s}
+}
+
+func Workload(c experiments.Cell) record.Named {
+	var parts []string
+	if t := c.Workload.Trace; t != nil {
+		s := fmt.Sprintf("%s of %s (%s)", plural(len(t.Jobs), "job"), filepath.Base(t.File), t.Format)
+		for _, set := range t.Settings {
+			s += fmt.Sprintf(", %s %s", strings.ReplaceAll(set.Name, "_", " "), set.Value)
+		}
+		if t.Ignored > 0 {
+			s += fmt.Sprintf(", without %s of partial executions and cancelled jobs", plural(t.Ignored, "line"))
+		}
+		parts = append(parts, s)
+	}
+	for _, s := range c.Workload.Submits {
+		what := s.Job.Builtin
+		switch {
+		case s.Job.Recorded != nil:
+			what = "recorded"
+		case what == "":
+			what = s.Job.Command[0]
+		}
+		parts = append(parts, fmt.Sprintf("%d × %s (%s, %s, %s), %s", s.Count, s.Job.Name, what,
+			lengthText(s),
+			plural(s.Job.Threads.Request, "thread"), arrivalText(s.Arrivals)))
+	}
+	return record.Named{Summary: strings.Join(parts, "; ")}
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// lengthText is how much the jobs of a submit block train: "20 epochs", "a budget of 400s".
+func lengthText(s experiments.Submit) string {
+	var parts []string
+	if !s.Job.Open() {
+		parts = append(parts, plural(program.Length(s.Job), strings.TrimSuffix(program.LengthUnit(s.Job), "s")))
+	}
+	if s.Budget != nil {
+		parts = append(parts, "a budget of "+s.Budget.String())
+	}
+	return strings.Join(parts, ", ")
+}

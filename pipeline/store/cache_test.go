@@ -1,0 +1,145 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/results/record"
+)
+
+func TestCacheKeepsOutputsByKey(t *testing.T) {
+	dir := t.TempDir()
+	c, _, err := Open(dir, record.CacheFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := key("policy.quantum", "1s")
+	if err := c.Put(k, Entry{Stage: "execute", Unit: "cell a", Description: k.Description(), Created: time.Now()},
+		[]byte("out"), "family a"); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	r := OpenReadOnly(dir, record.CacheFile)
+	defer r.Close()
+	r.View(func(v View) {
+		if out, ok := v.Output(k.Hash()); !ok || string(out) != "out" {
+			t.Errorf("output = %q, %v", out, ok)
+		}
+		if v.Has(key("policy.quantum", "2s").Hash()) {
+			t.Error("an output under another key was found")
+		}
+		if e, ok := v.Last("family a"); !ok || e.Description != k.Description() {
+			t.Errorf("newest of the family = %+v, %v", e, ok)
+		}
+	})
+}
+
+// A damaged cache is set aside, never in the way.
+func TestCacheDamaged(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, record.CacheFile)
+	if err := os.WriteFile(path, []byte(strings.Repeat("not a database ", 4096)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, warning, err := Open(dir, record.CacheFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if warning == "" {
+		t.Error("no warning")
+	}
+	if _, err := os.Stat(path + ".broken"); err != nil {
+		t.Error(err)
+	}
+}
+
+// fill makes a cache of some hundred outputs, with pages of all kinds, and returns
+// what is in it by key.
+func fill(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	c, _, err := Open(dir, record.CacheFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := map[string]string{}
+	for i := range 300 {
+		k := key("policy.quantum", fmt.Sprint(i))
+		out := strings.Repeat(fmt.Sprint(i, " "), 1+i*i%2000)
+		in[k.Hash()] = out
+		if err := c.Later(k, Entry{Unit: fmt.Sprint("cell ", i), Description: k.Description()}, []byte(out)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// TestCacheDamagedAnywhere overwrites pages of a cache in turn, and cuts the
+// file off in many places: it is opened or set aside, and what it still gives is what
+// was put in.
+func TestCacheDamagedAnywhere(t *testing.T) {
+	dir := t.TempDir()
+	in := fill(t, dir)
+	path := filepath.Join(dir, record.CacheFile)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := os.Getpagesize()
+	set := 0
+	try := func(what string, raw []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		look := func(v View) {
+			for hash, want := range in {
+				if out, ok := v.Output(hash); ok && string(out) != want {
+					t.Errorf("%s: an output is not what was put in", what)
+				}
+			}
+		}
+		r := OpenReadOnly(dir, record.CacheFile)
+		r.View(look)
+		if err := r.Close(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		c, warning, err := Open(dir, record.CacheFile)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		c.View(look)
+		if warning != "" {
+			set++
+		}
+		if err := c.Put(key("policy.quantum", "new"), Entry{Unit: "new"}, []byte("new")); err != nil && !errors.Is(err, errDamaged) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Errorf("%s: close: %v", what, err)
+		}
+	}
+	bad := []byte{0, 0xff, 0x5a}
+	for n := 0; n < len(good)/page; n += 1 + n/8 {
+		raw := bytes.Clone(good)
+		for i := n * page; i < (n+1)*page; i++ {
+			raw[i] = bad[n%len(bad)]
+		}
+		try(fmt.Sprintf("page %d overwritten with %#x", n, bad[n%len(bad)]), raw)
+	}
+	for _, size := range []int{0, 1, 100, page, 2 * page, 3*page + 7, len(good) / 2, len(good) - page} {
+		try(fmt.Sprintf("cut off at %d bytes", size), good[:size])
+	}
+	if set == 0 {
+		t.Error("no damage was found")
+	}
+}

@@ -1,0 +1,65 @@
+package folder_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/folder"
+)
+
+// TestNothingOutside reads files by names and links that lead out of the folder,
+// and things that are no files.
+func TestNothingOutside(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "results")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.MkdirAll(filepath.Join(dir, "cells", "a"), 0o755))
+	must(os.MkdirAll(filepath.Join(top, "other"), 0o755))
+	must(os.WriteFile(filepath.Join(top, "other", "secret.txt"), []byte("secret"), 0o644))
+	must(os.WriteFile(filepath.Join(dir, "cells", "a", "jobs.csv"), []byte("job\n"), 0o644))
+	must(os.Symlink(filepath.Join("a", "jobs.csv"), filepath.Join(dir, "cells", "inside")))
+	must(os.Symlink(filepath.Join(top, "other", "secret.txt"), filepath.Join(dir, "cells", "file")))
+	must(os.Symlink(filepath.Join(top, "other"), filepath.Join(dir, "plots")))
+	must(syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644))
+
+	for _, c := range []struct {
+		name []string
+		want error
+	}{
+		{[]string{"cells", "a", "jobs.csv"}, nil},
+		{[]string{"cells/inside"}, nil},
+		{[]string{"cells", "b", "jobs.csv"}, fs.ErrNotExist},
+		{[]string{"cells", "../../other/secret.txt"}, folder.ErrOutside},
+		{[]string{filepath.Join(top, "other", "secret.txt")}, folder.ErrOutside},
+		{[]string{"cells", "file"}, folder.ErrOutside},
+		{[]string{"plots", "secret.txt"}, folder.ErrOutside},
+		{[]string{"pipe"}, folder.ErrNotRegular},
+		{[]string{"cells"}, folder.ErrNotRegular},
+	} {
+		if _, err := folder.ReadFile(dir, c.name...); !errors.Is(err, c.want) {
+			t.Errorf("read %q: %v, want %v", c.name, err, c.want)
+		}
+	}
+	if _, err := folder.Stat(dir, "pipe"); !errors.Is(err, folder.ErrNotRegular) {
+		t.Errorf("stat of a pipe: %v", err)
+	}
+	if _, err := folder.Stat(dir, "plots", "secret.txt"); !errors.Is(err, folder.ErrOutside) {
+		t.Errorf("stat through a link: %v", err)
+	}
+	if _, err := folder.Make(dir, "plots"); !errors.Is(err, folder.ErrOutside) {
+		t.Errorf("a folder through a link: %v", err)
+	}
+	path, err := folder.Make(dir, "sections")
+	if info, serr := os.Stat(path); err != nil || serr != nil || !info.IsDir() {
+		t.Errorf("a new folder: %v, %v", err, serr)
+	}
+}

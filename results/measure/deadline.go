@@ -1,0 +1,72 @@
+package measure
+
+import (
+	"math"
+	"time"
+
+	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// What became of the deadlines of jobs.
+var (
+	MissedDeadlines = Register(Metric{
+		Rank: 351, Name: "missed_deadlines", Title: "missed deadlines",
+		Doc: "jobs that had not finished by their deadline: they finished later, failed, or were not done when the cell " +
+			"ended after it; empty where no job has one",
+		Compute: func(t *Totals) float64 { missed, _ := t.collector.deadlines(); return missed },
+	})
+	Lateness = Register(Metric{
+		Rank: 352, Name: "lateness_s", Title: "lateness", Unit: "s",
+		Doc:     "by how much finished jobs missed their deadlines, all together; empty where no job has one",
+		Compute: func(t *Totals) float64 { _, late := t.collector.deadlines(); return late },
+	})
+)
+
+// due returns the deadline of a job; ok is false for a job without one.
+func (c *Collector) due(job int) (at time.Duration, ok bool) {
+	d := c.setup.Jobs[job].Deadline
+	return d, d > 0 && d < scheduler.Never
+}
+
+// deadlines counts the jobs that missed their deadlines, and adds up by how many seconds
+// finished jobs did; NaN where no job has one.
+func (c *Collector) deadlines() (missed, late float64) {
+	some := false
+	for job := range c.accounts {
+		due, ok := c.due(job)
+		if !ok {
+			continue
+		}
+		some = true
+		j := c.jobs.Job(job)
+		over := c.last - table.ToMicros(due)
+		if j.Over() {
+			over = table.ToMicros(j.End) - table.ToMicros(due)
+		}
+		switch {
+		case j.State() == scheduler.Failed:
+			missed++
+		case over > 0 && j.State() != scheduler.Pending:
+			missed++
+			if j.State() == scheduler.Finished {
+				late += over.Seconds()
+			}
+		}
+	}
+	if !some {
+		return math.NaN(), math.NaN()
+	}
+	return missed, late
+}
+
+// lateness returns by how many seconds a finished job is over its deadline, below 0 for
+// one that was early; NaN for a job that did not finish or has no deadline.
+func (c *Collector) lateness(job int) float64 {
+	due, ok := c.due(job)
+	j := c.jobs.Job(job)
+	if !ok || j.State() != scheduler.Finished {
+		return math.NaN()
+	}
+	return (table.ToMicros(j.End) - table.ToMicros(due)).Seconds()
+}

@@ -1,0 +1,32 @@
+package record
+
+// Reference is numbers of others that are shown beside those of the experiment.
+type Reference struct {
+	Name string         `json:"name"`
+	File string         `json:"file"`
+	Doc  string         `json:"doc,omitempty"`
+	Rows []ReferenceRow `json:"rows"`
+}
+
+// ReferenceRow is some numbers of the cells at some values of axes; also "workload", "hardware", "policy" and "replicate".
+type ReferenceRow struct {
+	At     []Setting        `json:"at"`
+	Values []ReferenceValue `json:"values"`
+}
+
+// ReferenceValue is the value of a metric.
+type ReferenceValue struct {
+	Metric string  `json:"metric"`
+	Value  float64 `json:"value"`
+}
+
+// MeasuredCluster is the measured speed of workers of one type with parameter servers, from a table of the experiment.
+type MeasuredCluster struct {
+	// File is the table, as the experiment names it.
+	File    string  `json:"file"`
+	Model   string  `json:"model,omitempty"`
+	Device  string  `json:"device"`
+	Servers int     `json:"parameter_servers"`
+	Workers int     `json:"workers"`
+	Speed   float64 `json:"steps_per_s"`
+}

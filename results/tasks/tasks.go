@@ -1,0 +1,95 @@
+// Package tasks is what is written down of cells that a batch system runs as tasks, and what tasks leave.
+package tasks
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/google/renameio/v2"
+)
+
+// Dir is the folder of the cells that a batch system runs, until they have been collected.
+const Dir = "array"
+
+// Array is array.json in Dir: which tasks were submitted.
+type Array struct {
+	// On is the engine whose batch system runs them.
+	On string `json:"on"`
+	// Batch, AtOnce and Args are what was asked for: cells in a task, tasks at once, arguments of the batch system.
+	Batch  int               `json:"batch,omitempty"`
+	AtOnce int               `json:"at_once,omitempty"`
+	Args   map[string]string `json:"args,omitempty"`
+	Tasks  []Task            `json:"tasks"`
+}
+
+// Task is one task. Its number is its index.
+type Task struct {
+	// Job is the number of the array that runs it now; empty when its cells have been collected.
+	Job string `json:"job,omitempty"`
+	// Real reports whether its cell runs for real, on a node of its own.
+	Real  bool  `json:"real,omitempty"`
+	Cells []Ref `json:"cells"`
+	// Lost counts how often the task ended without leaving word.
+	Lost int `json:"lost,omitempty"`
+}
+
+// Ref is a cell of a task, with its key.
+type Ref struct {
+	Cell string `json:"cell"`
+	Key  string `json:"key"`
+}
+
+// Exit is what a task leaves when it has done its work, as task-N.json in Dir.
+type Exit struct {
+	Cells   int     `json:"cells"`
+	Ran     int     `json:"ran"` // the others were there already
+	Failed  int     `json:"failed"`
+	Host    string  `json:"host"`
+	Ended   string  `json:"ended"` // RFC 3339
+	Seconds float64 `json:"seconds"`
+}
+
+// File is the path of a file of a task, or of the array itself below 0, in an experiment's folder.
+func File(dir string, task int, ending string) string {
+	if task < 0 {
+		return filepath.Join(dir, Dir, "array.json")
+	}
+	return filepath.Join(dir, Dir, "task-"+strconv.Itoa(task)+ending)
+}
+
+// Read returns what was submitted of an experiment; ok is false when nothing was, or all has been collected.
+func Read(dir string) (a Array, ok bool, err error) {
+	raw, err := os.ReadFile(File(dir, -1, ""))
+	if errors.Is(err, os.ErrNotExist) {
+		return a, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &a)
+	}
+	if err != nil {
+		return a, false, fmt.Errorf("read what was submitted: %w", err)
+	}
+	return a, true, nil
+}
+
+// Write writes it, atomically.
+func Write(dir string, a Array) error {
+	raw, err := json.MarshalIndent(a, "", " ")
+	if err == nil {
+		err = renameio.WriteFile(File(dir, -1, ""), append(raw, '\n'), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write down what is submitted: %w", err)
+	}
+	return nil
+}
+
+// ReadExit returns what a task has left; ok is false while there is nothing.
+func ReadExit(dir string, task int) (x Exit, ok bool) {
+	raw, err := os.ReadFile(File(dir, task, ".json"))
+	return x, err == nil && json.Unmarshal(raw, &x) == nil
+}

@@ -1,0 +1,117 @@
+package tuning
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/steering"
+)
+
+// StatisticsColumns are those of the job_statistic.csv of SelfTF (arXiv 1810.02935).
+var StatisticsColumns = []string{"epoch", "n_ps", "n_worker", "intra", "inter", "loss", "epoch_time"}
+
+// statisticsNames are what settings are called that are columns of the statistics.
+var statisticsNames = map[string][]string{
+	"n_ps": {"n_ps", "ps", "parameter_servers"}, "n_worker": {"n_worker", "n_workers", "workers", "worker"},
+	"intra": {"intra", "intra_threads"}, "inter": {"inter", "inter_threads"},
+}
+
+// Statistics writes what the programs of real cells reported of each epoch, with the
+// settings that they had then, as SelfTF's statistics. given has the columns that are
+// no settings of the experiment: how it was the same throughout; a column that is in
+// neither is empty. A cell's name chooses it; all are written where it is empty. It
+// returns how many epochs there were.
+func Statistics(w io.Writer, e *record.Experiment, cell string, given map[string]string) (int, error) {
+	out := csv.NewWriter(w)
+	if err := out.Write(StatisticsColumns); err != nil {
+		return 0, err
+	}
+	var refs []record.CellRef
+	for _, c := range e.Cells {
+		refs = append(refs, c.CellRef)
+	}
+	for _, c := range e.Trials {
+		refs = append(refs, c.CellRef)
+	}
+	n := 0
+	for _, c := range refs {
+		if cell != "" && c.Cell != cell {
+			continue
+		}
+		rows, err := statistics(e, c, given)
+		if err != nil {
+			return n, err
+		}
+		n += len(rows)
+		if err := out.WriteAll(rows); err != nil {
+			return n, err
+		}
+	}
+	out.Flush()
+	return n, out.Error()
+}
+
+// statistics are the rows of one cell.
+func statistics(e *record.Experiment, c record.CellRef, given map[string]string) ([][]string, error) {
+	progress, err := e.Progress(c)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	changes, err := steering.Of(e, c)
+	if err != nil {
+		return nil, err
+	}
+	settings := slices.Clone(c.Axes)
+	if c.Trial != nil {
+		settings = append(settings, c.Trial.Settings...)
+	}
+	var rows [][]string
+	for _, p := range progress {
+		if p.Epoch == 0 {
+			continue
+		}
+		now := slices.Clone(settings)
+		for _, ch := range changes {
+			if ch.Job != p.Job || ch.At > p.At || ch.How == "refused" || ch.After == "" {
+				continue
+			}
+			for _, one := range strings.Fields(ch.After) {
+				name, value, _ := strings.Cut(one, "=")
+				now = append(now, record.Setting{Name: name, Value: value})
+			}
+		}
+		row := []string{strconv.Itoa(p.Epoch)}
+		for _, column := range StatisticsColumns[1:5] {
+			row = append(row, latest(now, column, given[column]))
+		}
+		rows = append(rows, append(row, orEmpty(p.Loss), orEmpty(p.Seconds)))
+	}
+	return rows, nil
+}
+
+// latest is the value of a column: that of the last setting with one of its names.
+func latest(settings []record.Setting, column, standard string) string {
+	for i := len(settings) - 1; i >= 0; i-- {
+		if slices.Contains(statisticsNames[column], settings[i].Name) {
+			return settings[i].Value
+		}
+	}
+	return standard
+}
+
+func orEmpty(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}

@@ -1,0 +1,154 @@
+package retune_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/estimator/surrogate"
+	"github.com/tfexp/tfexp/scheduler/control"
+	"github.com/tfexp/tfexp/scheduler/control/retune"
+	"github.com/tfexp/tfexp/scheduler/control/tuner"
+	"github.com/tfexp/tfexp/scheduler/trace"
+)
+
+// training is a job of a controller: an epoch takes a second, or what its setting says, and a change what it says.
+type training struct {
+	epochs       int
+	pace         map[string]float64 // seconds, by the setting's value
+	cost         float64
+	loss         func(epoch int) float64
+	crashes, not string // values with which it fails, and that it cannot have
+	live         bool   // false: it refuses to change while it runs
+}
+
+func options(mode string) retune.Options {
+	method, _ := tuner.Find("bo")
+	p := &tuner.Problem{Space: surrogate.Space{{Name: "size", Numbers: []float64{1, 2, 4, 8}, Log: true}}, Scale: surrogate.Log, Trials: 10, Seed: 1}
+	p.Initial = []float64{0}
+	return retune.Options{
+		Problem: p, Method: method, Names: []string{"size"}, Initial: p.Initial, Learns: []bool{false}, Units: 200, Stretch: 2,
+		Tries: 10, Level: 0.9, Fixed: mode == "fixed", Restart: mode == "restart",
+		Values: func(at []float64) []string { return []string{record(p.Space[0].Value(at[0]))} },
+	}
+}
+
+func record(v float64) string { return string(rune('0' + int(v))) }
+
+// run trains to the end, and returns the time that took, the decisions in words, and the last setting.
+func (j training) run(t *testing.T, c *retune.Controller) (seconds float64, said []string, last string) {
+	t.Helper()
+	now := []control.Setting{{Name: "size", Value: "1"}}
+	var refused []control.Setting
+	impossible := false
+	for epoch := 0; epoch <= j.epochs; epoch++ {
+		r := control.Report{Epoch: epoch, Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(), Left: control.NoBudget, Settings: now}
+		if epoch > 0 {
+			seconds += j.pace[now[0].Value]
+			if r.Used = time.Duration(seconds * 1e9); j.loss != nil {
+				r.Loss = j.loss(epoch)
+			}
+			r.Refused, r.Impossible, refused, impossible = refused, impossible, nil, false
+		}
+		a := c.Decide(r)
+		for tries := 0; ; tries++ {
+			if a.Reason != "" {
+				said = append(said, strings.TrimSpace(trace.SettingsText(a.Settings)+" "+a.Reason))
+			}
+			if a.Stop {
+				return seconds, said, now[0].Value
+			}
+			if len(a.Settings) == 0 {
+				break
+			}
+			to := a.Settings[0].Value
+			switch {
+			case to == j.not:
+				refused, impossible = []control.Setting{{Name: "size", Value: "it is too much"}}, true
+			case !j.live && !a.Restart:
+				refused = []control.Setting{{Name: "size", Value: "not while it runs"}}
+			default:
+				now = []control.Setting{{Name: "size", Value: to}}
+				seconds += j.cost
+			}
+			if to != j.crashes || len(refused) > 0 {
+				break
+			}
+			if tries > 5 {
+				t.Fatal("it tries the settings that crash again and again")
+			}
+			r.Crashed, r.Settings = "exit status 1", now
+			a = c.Decide(r)
+		}
+	}
+	return seconds, said, now[0].Value
+}
+
+// With a setting that is twice as fast, a tuned job is done nearly as early as with the best one, tuning included.
+func TestAJobIsTunedWhileItTrains(t *testing.T) {
+	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 1, live: true}
+	for _, mode := range []string{"online", "restart", "fixed"} {
+		took, said, last := job.run(t, retune.New(options(mode)))
+		switch {
+		case mode == "fixed" && (took != 200 || len(said) > 0):
+			t.Errorf("%s: it took %v s, and said %q", mode, took, said)
+		case mode != "fixed" && (last != "4" || took > 1.15*100):
+			t.Errorf("%s: it ends with %s after %v s:\n%s", mode, last, took, strings.Join(said, "\n"))
+		}
+	}
+}
+
+// The same reports give the same decisions.
+func TestTheSameReportsGiveTheSameDecisions(t *testing.T) {
+	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 1, live: true}
+	_, first, _ := job.run(t, retune.New(options("online")))
+	_, second, _ := job.run(t, retune.New(options("online")))
+	if strings.Join(first, "\n") != strings.Join(second, "\n") || len(first) == 0 {
+		t.Errorf("%q\n%q", first, second)
+	}
+}
+
+// A change that costs more than it can save is not made.
+func TestAChangeHasToPay(t *testing.T) {
+	job := training{epochs: 20, pace: map[string]float64{"1": 1, "2": 0.9, "4": 0.9, "8": 0.9}, cost: 30, live: true}
+	o := options("restart")
+	o.Units = 20
+	job.pace["1"] = 1
+	c := retune.New(o)
+	// The start takes as long as a new one would: 30 seconds before the first epoch.
+	c.Decide(control.Report{})
+	for epoch := 1; epoch <= 20; epoch++ {
+		a := c.Decide(control.Report{Epoch: epoch, Used: time.Duration(30+epoch) * time.Second, Loss: math.NaN(), Accuracy: math.NaN()})
+		if len(a.Settings) > 0 {
+			t.Fatalf("epoch %d: %+v", epoch, a)
+		}
+	}
+}
+
+// A job ends at its target, or at its limit and says that the target was not reached.
+func TestTargetAndLimit(t *testing.T) {
+	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 1, "4": 1, "8": 1}, live: true, loss: func(epoch int) float64 { return 1 / float64(epoch) }}
+	o := options("online")
+	o.Target, o.Bound, o.Limit = "loss", 0.02, 100*time.Second
+	_, said, _ := job.run(t, retune.New(o))
+	if got := said[len(said)-1]; got != "the target loss of 0.02 is reached" {
+		t.Errorf("it ends with %q", got)
+	}
+	o.Bound = 0.001
+	took, said, _ := job.run(t, retune.New(o))
+	if got := said[len(said)-1]; got != "the limit of 1m40s is over, and the target loss of 0.001 was not reached" || took < 100 || took > 101 {
+		t.Errorf("it ends with %q after %v s", got, took)
+	}
+}
+
+// Settings that crash, or that the job cannot have, are given up; those that the program does not take on while it runs
+// are changed by a new start.
+func TestSettingsThatDoNotWork(t *testing.T) {
+	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 1, crashes: "4", not: "8"}
+	_, said, last := job.run(t, retune.New(options("online")))
+	text := strings.Join(said, "\n")
+	if last != "2" || !strings.Contains(text, "it is started anew") || !strings.Contains(text, "the program failed with these settings: exit status 1") {
+		t.Errorf("it ends with %s:\n%s", last, text)
+	}
+}

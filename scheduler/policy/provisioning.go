@@ -1,0 +1,47 @@
+package policy
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/rental"
+)
+
+// FixedServers leaves it to the node blocks when servers are rented, and where.
+const FixedServers Provisioning = "fixed"
+
+func init() {
+	RegisterProvisioning(ProvisioningChoice{Choice: Choice{
+		Name: string(FixedServers), Title: "Fixed servers", Place: 1, Doc: "as the node blocks say, whatever becomes of jobs",
+	}})
+}
+
+// Provisioned returns the provisioning of a policy; nil for one that leaves it to the
+// nodes.
+func (p Policy) Provisioned() *ProvisioningChoice {
+	if c := provisionings.find(string(p.answered().Provisioning)); c != nil && c.Strategy != nil {
+		return c
+	}
+	return nil
+}
+
+// Regions returns those in which the policy rents servers; none for all.
+func (p Policy) Regions() []string {
+	list, _ := p.Settings["regions"].([]string)
+	return slices.Clone(list)
+}
+
+// rental returns what the policy says of renting; nil where it leaves it to the nodes.
+func (p Policy) rental() *rental.Terms {
+	c := p.Provisioned()
+	if c == nil {
+		return nil
+	}
+	terms := &rental.Terms{
+		Strategy: c.Strategy, Tick: p.Settings.Duration("tick"), Changeover: -1, Regions: p.Regions(),
+	}
+	if d, ok := p.Settings["changeover"].(time.Duration); ok {
+		terms.Changeover = d
+	}
+	return terms
+}

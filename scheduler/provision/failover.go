@@ -1,0 +1,26 @@
+package provision
+
+import "github.com/tfexp/tfexp/scheduler/policy"
+
+func init() {
+	register(policy.ProvisioningChoice{
+		Choice: policy.Choice{
+			Name: "failover", Title: "Failover", Place: 6,
+			Doc: "a spot server in the first of the regions that has one, else one on demand; what a job has it keeps " +
+				"until it is taken away",
+		},
+		Strategy: Func(Failover), Spot: true, OnDemand: true,
+	})
+}
+
+// Failover keeps the server that it has. Without one it takes a spot server wherever
+// there is one, region after region, and else one on demand. It looks at no deadline.
+func Failover(v View) Market {
+	switch {
+	case v.Held != Nothing:
+		return v.Held
+	case v.Available:
+		return Spot
+	}
+	return OnDemand
+}

@@ -1,0 +1,84 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/rental"
+	"github.com/tfexp/tfexp/scheduler/servers"
+)
+
+// Market is a provider that knows when it will have servers. One that does not is taken
+// to have them always.
+type Market = servers.Market
+
+// Mover is a provider that can end an attempt which keeps all that it has done; of another
+// one, the attempt is revoked.
+type Mover interface {
+	// Move ends the attempt of a job that goes on elsewhere: it writes a checkpoint, if it
+	// can. Otherwise it is as Revoke.
+	Move(job int) (Attempt, error)
+}
+
+// Teller is a provider that knows what an attempt of a running job has come to so far.
+type Teller interface {
+	Attempt(job int) Attempt
+}
+
+// rent has the policy decide where the servers of jobs come from whose tick has begun, or
+// who have lost theirs.
+func (l *loop) rent() error {
+	if !l.rental.Rents() {
+		return nil
+	}
+	for _, j := range l.rental.Due() {
+		f := &l.lives[j]
+		need, _ := l.needs(j, l.atLeast(j))
+		need.Market = 0
+		from := func(v int32) time.Duration { return l.nodes.From(v, need, l.now) }
+		leave, where := l.rental.Decide(j, l.now, rental.State{
+			Deadline: l.Jobs[j].Within(), Work: l.predicted(j), Done: l.doneOf(j), Changeover: l.Jobs[j].Changeover, From: from,
+		})
+		if !leave || f.State != Running && f.State != Paused || !l.rental.Any(l.machine.NodesOf(f.grant.Cores, nil)) {
+			continue
+		}
+		l.guard.News()
+		if err := l.move(j, where); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// doneOf returns what is done of a job, in run time on its full request: as the engine
+// knows it, or by the time that it has run, less the start of the attempt.
+func (l *loop) doneOf(j int32) time.Duration {
+	f := &l.lives[j]
+	if f.State != Running && f.State != Paused {
+		return l.rental.Kept(j)
+	}
+	if t, ok := l.provider.(Teller); ok {
+		return t.Attempt(int(j)).Done
+	}
+	ran := l.Outlook.Done(&l.Jobs[j], l.allotment(j), max(l.now-f.since-l.Jobs[j].Changeover, 0))
+	return l.rental.Kept(j) + l.Outlook.Past(&l.Jobs[j], ran)
+}
+
+// move ends the attempt of a job that is to go on elsewhere. It waits again, with what it
+// has done.
+func (l *loop) move(j int32, where string) error {
+	end := l.provider.Revoke
+	if m, ok := l.provider.(Mover); ok {
+		end = m.Move
+	}
+	done := l.doneOf(j)
+	attempt, err := l.cut(j, end)
+	if attempt.Done == 0 { // the engine does not know
+		attempt.Done, attempt.Kept = done, done
+	}
+	if err != nil {
+		return fmt.Errorf("move job %q: %w", l.Jobs[j].Name, err)
+	}
+	l.anew(j, &attempt, Event{Kind: Move, Job: int(j), Reason: "is to have " + where, Attempt: &attempt})
+	return nil
+}

@@ -1,0 +1,195 @@
+// Package clusterspeed is the stage that says how well the law of cluster speeds fits the measured clusters of an
+// experiment, and how well it predicts the larger ones from the smaller.
+package clusterspeed
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	law "github.com/tfexp/tfexp/estimator/clusterspeed"
+	"github.com/tfexp/tfexp/results/outside"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+)
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   "clusterspeed",
+		Writes: []stages.Artifact{stages.Speeds, stages.Sections},
+		Files:  []string{outside.ClusterSpeedFile, record.SectionFile(section)},
+		Key: func(*stages.Run) ([]stages.Line, error) {
+			return []stages.Line{{Label: "clusterspeed", Value: version}}, nil
+		},
+		Always: true,
+		Run:    func(_ context.Context, r *stages.Run) error { return write(r.Dir, r.Plan.Clusters) },
+	})
+}
+
+const (
+	// version is part of the key: raise it when the table is written differently.
+	version = "1"
+	// section is the name of its section of the report.
+	section = "cluster_speed"
+	// least is the number of workers from which on clusters are left out.
+	least = 5
+)
+
+// write writes cluster_speed.csv and the section of the report, or removes both where no cluster was measured.
+func write(dir string, all []record.MeasuredCluster) error {
+	var rows []outside.ClusterSpeedRow
+	s := record.Section{
+		Title: "Speed of clusters", Text: 4,
+		Header: []string{"table", "model", "GPU", "parameter servers", "clusters left out", "error, queued (%)",
+			"error, apart (%)",
+			"error, no limit (%)", "error, straight line (%)"},
+	}
+	for _, file := range files(all) {
+		measured := of(all, file)
+		predictions, err := law.LeaveOut(samples(measured), least)
+		if err != nil {
+			return fmt.Errorf("judge the law of cluster speeds: %w", err)
+		}
+		for i, p := range predictions {
+			rows = append(rows, outside.ClusterSpeedRow{
+				MeasuredCluster: measured[i], Fitted: p.Fitted, ErrorPct: 100 * (p.Fitted/p.StepsPerSecond - 1),
+				LeftOut: p.LeftOut, Queued: p.Queued, Apart: p.Apart, Unlimited: p.Unlimited, Linear: p.Linear,
+			})
+		}
+		if err := describe(&s, file, measured, predictions); err != nil {
+			return err
+		}
+	}
+	if err := outside.WriteClusterSpeeds(dir, rows); err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		return record.RemoveSection(dir, section)
+	}
+	return record.WriteSection(dir, section, s)
+}
+
+// files lists the tables in the order of the plan.
+func files(all []record.MeasuredCluster) []string {
+	var out []string
+	for _, m := range all {
+		if !slices.Contains(out, m.File) {
+			out = append(out, m.File)
+		}
+	}
+	return out
+}
+
+func of(all []record.MeasuredCluster, file string) []record.MeasuredCluster {
+	return slices.DeleteFunc(slices.Clone(all), func(m record.MeasuredCluster) bool { return m.File != file })
+}
+
+func samples(measured []record.MeasuredCluster) []law.Sample {
+	out := make([]law.Sample, len(measured))
+	for i, m := range measured {
+		out[i] = law.Sample{Model: m.Model, Device: m.Device, Servers: m.Servers, Workers: m.Workers,
+			StepsPerSecond: m.Speed}
+	}
+	return out
+}
+
+// errors are the mean absolute errors of some predictions, in percent.
+type errors struct {
+	n                                        int
+	fitted, queued, apart, unlimited, linear mean
+}
+
+// mean is of the known values.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(v float64) {
+	if !math.IsNaN(v) {
+		m.sum, m.n = m.sum+v, m.n+1
+	}
+}
+
+func (m mean) String() string {
+	if m.n == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", 100*m.sum/float64(m.n))
+}
+
+func (e *errors) add(p law.Prediction) {
+	e.n++
+	e.fitted.add(p.Error(p.Fitted))
+	e.queued.add(p.Error(p.Queued))
+	e.apart.add(p.Error(p.Apart))
+	e.unlimited.add(p.Error(p.Unlimited))
+	e.linear.add(p.Error(p.Linear))
+}
+
+func (e errors) row(labels ...string) []string {
+	return append(labels, fmt.Sprint(e.n), e.queued.String(), e.apart.String(), e.unlimited.String(), e.linear.String())
+}
+
+// describe adds what is to be said of one table: the fitted laws in sentences, the errors by group in rows.
+func describe(s *record.Section, file string, measured []record.MeasuredCluster, predictions []law.Prediction) error {
+	var whole, left errors
+	type group struct {
+		model, device string
+		servers       int
+	}
+	var groups []group
+	of := map[group]*errors{}
+	for _, p := range predictions {
+		whole.add(p)
+		if !p.LeftOut {
+			continue
+		}
+		left.add(p)
+		g := group{p.Model, p.Device, p.Servers}
+		if of[g] == nil {
+			groups, of[g] = append(groups, g), &errors{}
+		}
+		of[g].add(p)
+	}
+	fitted, err := law.Fit(samples(measured), law.Queued)
+	if err != nil {
+		return fmt.Errorf("describe the law of cluster speeds: %w", err)
+	}
+	s.Sentences = append(s.Sentences,
+		fmt.Sprintf("The law fitted to all %d clusters of %s misses their speed by %s%% on average: "+
+			"n parameter servers serve c·n^%s steps/s, with a sharpness of %s.", len(measured), file, whole.fitted,
+			prose.Number(fitted.Exponent), prose.Number(fitted.Sharpness)))
+	for _, m := range fitted.Models {
+		name := m.Name
+		if name == "" {
+			name = "The model"
+		}
+		text := fmt.Sprintf("%s: c = %s steps/s;", name, prose.Number(m.Limit))
+		for i, r := range m.Rates {
+			if i > 0 {
+				text += ","
+			}
+			text += fmt.Sprintf(" %s steps/s of a worker on %s", prose.Number(r.StepsPerSecond), r.Device)
+		}
+		s.Sentences = append(s.Sentences, text+".")
+	}
+	if left.n == 0 {
+		s.Sentences = append(s.Sentences,
+			fmt.Sprintf("%s has no clusters of %d workers or more, which could be predicted from smaller ones.",
+				file, least))
+		return nil
+	}
+	s.Sentences = append(s.Sentences,
+		fmt.Sprintf("Clusters of %d workers or more, each group of them left out of the fit in turn, "+
+			"are predicted with a mean absolute error of %s%%; of %s%% where workers do not wait while they are served, of %s%% "+
+			"without a limit of the parameter servers, and of %s%% on a straight line through the smaller clusters.", least,
+			left.queued, left.apart, left.unlimited, left.linear))
+	for _, g := range groups {
+		s.Rows = append(s.Rows, of[g].row(file, g.model, g.device, fmt.Sprint(g.servers)))
+	}
+	s.Rows = append(s.Rows, left.row(file, "all", "", ""))
+	return nil
+}

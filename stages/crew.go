@@ -1,0 +1,62 @@
+package stages
+
+import (
+	"github.com/tfexp/tfexp/estimator/clusterspeed"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Crew is the speed of a job with workers and parameter servers on a cluster. It is a simulated.Crew in plain values, so
+// that a task can be written down.
+type Crew struct {
+	Law clusterspeed.Law
+	// Devices and Regions are those of the nodes of the cluster, by number.
+	Devices, Regions []string
+	// Factors are those on the speed of a worker in a region whose parameter servers are in another, by region.
+	Factors map[string]map[string]float64
+	// Full is the speed that counts as 1, in steps per second.
+	Full float64
+}
+
+// The roles of parts that serve weights and of those that train.
+const (
+	RoleServer = "ps"
+	RoleWorker = "worker"
+	RoleChief  = "chief"
+)
+
+// stalled is the speed of a job none of whose parts trains: engines want one above 0.
+const stalled = 1e-9
+
+// Speed implements simulated.Crew.
+func (c *Crew) Speed(parts []scheduler.Part) float64 {
+	return max(c.StepsPerSecond(parts)/c.Full, stalled)
+}
+
+// StepsPerSecond returns the speed of the parts together.
+func (c *Crew) StepsPerSecond(parts []scheduler.Part) float64 {
+	var workers []clusterspeed.Worker
+	servers := 0
+	for _, p := range parts {
+		switch p.Role {
+		case RoleServer:
+			servers++
+		case RoleWorker, RoleChief:
+			workers = append(workers, clusterspeed.Worker{Device: c.Devices[p.Node], Factor: c.factor(p, parts)})
+		}
+	}
+	return c.Law.Speed(workers, servers)
+}
+
+// factor is the lowest of those between a worker and the parameter servers.
+func (c *Crew) factor(worker scheduler.Part, parts []scheduler.Part) float64 {
+	least := 1.0
+	here := c.Factors[c.Regions[worker.Node]]
+	for _, p := range parts {
+		if p.Role == RoleServer {
+			if f, ok := here[c.Regions[p.Node]]; ok {
+				least = min(least, f)
+			}
+		}
+	}
+	return least
+}

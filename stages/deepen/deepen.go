@@ -1,0 +1,395 @@
+// Package deepen has the stages that train networks for real under a time budget, and
+// deepen them while they train: by every sequence of decisions, which makes a table, and
+// then by what the controllers of an adaptation decide.
+package deepen
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/steering"
+	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/execute"
+)
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   "deepen",
+		Reads:  []stages.Artifact{stages.Cells},
+		Writes: []stages.Artifact{stages.Trained},
+		Files:  []string{record.TrainingsDir, record.TableFile},
+		Left:   left,
+		Pieces: &stages.Pieces{Title: "trainings by sequences", Noun: "training", Earlier: "trained earlier", List: list, Find: find},
+		Run:    exhaust,
+	})
+}
+
+// left describes the tables by their content.
+func left(r *stages.Run) ([]stages.Line, error) {
+	var lines []stages.Line
+	for _, s := range r.Known() {
+		if s.Real != nil {
+			lines = append(lines, stages.Line{Label: "trained." + s.Name, Value: "table " + s.Digest})
+		}
+	}
+	return lines, nil
+}
+
+// list has a piece for each scenario in which networks are trained by every sequence.
+func list(p stages.Planning) ([]stages.Piece, error) {
+	var pieces []stages.Piece
+	for i, s := range p.Studies() {
+		if s.Real == nil || !s.Real.Exhaustive {
+			continue
+		}
+		for k, sc := range s.Real.Scenarios {
+			one := place{dir: p.Dir, experiment: p.Experiment, index: i, Study: s}
+			_, key, err := one.task(k, one.sequence(0))
+			if err != nil {
+				return nil, err
+			}
+			n := s.Real.Sequences()
+			pieces = append(pieces, stages.Piece{
+				Name: s.Name + "-" + sc.Name, Key: key, Count: n,
+				Text: fmt.Sprintf("all %d sequences of %s in %s, %s each", n, s.Name, sc.Name, s.Real.Budget),
+			})
+		}
+	}
+	return pieces, nil
+}
+
+// find reports whether all trainings of a scenario are there.
+func find(p stages.Planning, piece stages.Piece, kept []byte) bool {
+	if kept != nil {
+		return false // the folders say it
+	}
+	for i, s := range p.Studies() {
+		if s.Real == nil {
+			continue
+		}
+		for k, sc := range s.Real.Scenarios {
+			if s.Name+"-"+sc.Name != piece.Name {
+				continue
+			}
+			one := place{dir: p.Dir, experiment: p.Experiment, index: i, Study: s}
+			for n := range s.Real.Sequences() {
+				if task, key, err := one.task(k, one.sequence(n)); err != nil || !complete(task.Dir, key) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// keyFile describes what a training depends on, in its folder.
+const keyFile = "key.txt"
+
+// place is where the networks of an adaptation are trained.
+type place struct {
+	dir        string // of the experiment
+	experiment stages.Experiment
+	index      int // of the adaptation
+	*adapt.Study
+}
+
+// course is a training by what decides in it.
+type course struct {
+	name    string // of its folder
+	by      adapt.Decider
+	depends []stages.Line
+}
+
+// sequence is the training by a sequence.
+func (p *place) sequence(index int) course {
+	actions := adapt.Actions((&agent.Table{Decisions: p.Real.Decisions, Actions: p.Real.Blocks + 1}).Sequence(index))
+	return course{
+		name: strings.ReplaceAll(actions, " ", "-"), by: adapt.Constant(p.Real, index),
+		depends: []stages.Line{{Label: "deepening.sequence", Value: actions}},
+	}
+}
+
+// unit is the name of a training.
+func (p *place) unit(scenario int, c course) string {
+	return fmt.Sprintf("%s-%s/%s", fileName(p.Name), fileName(p.Real.Scenarios[scenario].Name), c.name)
+}
+
+// task is a training in plain values, with the description of its key.
+func (p *place) task(scenario int, c course) (stages.Task, string, error) {
+	unit := p.unit(scenario, c)
+	return p.experiment.Training(stages.Training{
+		Folders: stages.Folders{
+			Dir:     filepath.Join(p.dir, record.TrainingsDir, filepath.FromSlash(unit)),
+			Scratch: filepath.Join(p.dir, ".scratch-"+strings.ReplaceAll(unit, "/", "-")),
+		},
+		Study: p.index, Scenario: scenario, Name: unit,
+		Course: &adapt.Course{Decider: c.by, Real: p.Real, Scenario: scenario}, Depends: c.depends,
+	})
+}
+
+// complete reports whether the training in a folder is there, and that of a key.
+func complete(dir, key string) bool {
+	raw, err := os.ReadFile(filepath.Join(dir, keyFile))
+	return err == nil && string(raw) == key && record.Intact(dir)
+}
+
+// trainer trains the networks of one adaptation.
+type trainer struct {
+	*stages.Run
+	place
+	stage               string
+	done, total, reused int
+	began               time.Time
+}
+
+// trainers are those of the adaptations with a job.
+func trainers(r *stages.Run, stage string) []*trainer {
+	var list []*trainer
+	for i, s := range r.Known() {
+		if s.Real != nil {
+			at := place{dir: r.Dir, experiment: r.Experiment, index: i, Study: s}
+			list = append(list, &trainer{Run: r, place: at, stage: stage, began: time.Now()})
+		}
+	}
+	return list
+}
+
+// outcome is what a training came to.
+type outcome struct {
+	accuracy float64 // NaN for one that failed
+	rows     []steering.Row
+	problem  string // why it failed
+}
+
+// decisions are those that were taken, in their order.
+func (o *outcome) decisions() []steering.Row {
+	var rows []steering.Row
+	for _, row := range o.rows {
+		if row.Probabilities != "" {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// train trains a network, unless that is there already.
+func (t *trainer) train(ctx context.Context, scenario int, c course) (*outcome, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	task, key, err := t.task(scenario, c)
+	if err != nil {
+		return nil, err
+	}
+	if complete(task.Dir, key) {
+		t.reused++
+	} else if err := t.carryOut(ctx, t.unit(scenario, c), key, &task); err != nil {
+		return nil, err
+	}
+	t.done++
+	return read(task.Dir)
+}
+
+// carryOut runs a training in its folder.
+func (t *trainer) carryOut(ctx context.Context, unit, key string, task *stages.Task) error {
+	dir := task.Dir
+	err := os.RemoveAll(dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, keyFile), []byte(key), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("training %s: %w", unit, err)
+	}
+	began := time.Now()
+	t.observe(stages.Progress{Kind: stages.UnitStart, Unit: unit})
+	cell, err := execute.Real(ctx, *task, execute.Machine{Site: t.Site(task.Hardware.Kind), GPUs: t.GPUs}, nil)
+	if err != nil {
+		return fmt.Errorf("training %s: %w", unit, err)
+	}
+	for _, w := range cell.Warnings {
+		t.Warn(w.Code, unit, w.Text)
+	}
+	end := stages.Progress{Kind: stages.UnitEnd, Unit: unit, Elapsed: time.Since(began)}
+	if cell.State != record.CellFinished {
+		end.Err = errors.New(problem(&cell))
+	}
+	t.done++
+	t.observe(end)
+	t.done--
+	return t.Note(stages.Note{Event: "training", Unit: unit, State: cell.State, Seconds: end.Elapsed.Seconds()})
+}
+
+// observe reports progress, with the counts and the time left.
+func (t *trainer) observe(p stages.Progress) {
+	p.Stage, p.Done, p.Total, p.Reused = t.stage, t.done, t.total, t.reused
+	p.Left = time.Duration(max(t.total-t.done, 0)) * t.Real.Budget
+	t.Observe(p)
+}
+
+// problem says why a training failed.
+func problem(c *record.Cell) string {
+	if c.Error != "" || len(c.Failures) == 0 {
+		return c.Error
+	}
+	return c.Failures[0].Reason
+}
+
+// read reads what a training left.
+func read(dir string) (*outcome, error) {
+	var cell record.Cell
+	if err := record.ReadCellFile(dir, &cell); err != nil {
+		return nil, fmt.Errorf("read a training: %w", err)
+	}
+	rows, err := steering.In(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read a training: %w", err)
+	}
+	out := &outcome{accuracy: math.NaN(), rows: rows}
+	if cell.State != record.CellFinished {
+		out.problem = problem(&cell)
+	} else if out.accuracy = measure.FinalAccuracy.Of(&cell.Metrics); math.IsNaN(out.accuracy) {
+		out.problem = "its program reported no accuracy"
+	}
+	return out, nil
+}
+
+// fileName keeps of a name what a folder may be called.
+func fileName(name string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-':
+			return c
+		}
+		return '_'
+	}, name)
+}
+
+// exhaust trains by every sequence where an adaptation asks for that, and writes its table.
+func exhaust(ctx context.Context, r *stages.Run) error {
+	var all []*trainer
+	for _, t := range trainers(r, "deepen") {
+		if t.Real.Exhaustive {
+			t.total = t.Real.Sequences() * len(t.Real.Scenarios)
+			all = append(all, t)
+		}
+	}
+	for _, t := range all {
+		there := t.there()
+		if there < t.total {
+			t.done, t.reused = there, there
+			t.observe(stages.Progress{Kind: stages.StageStart})
+			t.done, t.reused = 0, 0
+		}
+		err := t.table(ctx)
+		if there < t.total {
+			t.observe(stages.Progress{Kind: stages.StageEnd, Elapsed: time.Since(t.began), Err: err})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// there counts the trainings by sequences that have finished.
+func (t *trainer) there() int {
+	n := 0
+	for k := range t.Real.Scenarios {
+		for i := range t.Real.Sequences() {
+			if task, key, err := t.task(k, t.sequence(i)); err == nil && complete(task.Dir, key) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// table trains by every sequence and writes what came of them.
+func (t *trainer) table(ctx context.Context) error {
+	var b bytes.Buffer
+	b.WriteString("scenario")
+	for d := range t.Real.Decisions {
+		fmt.Fprintf(&b, ",a%d", d+1)
+	}
+	for d := range t.Real.Decisions {
+		fmt.Fprintf(&b, ",timeleft%d", d+1)
+	}
+	b.WriteString(",totaltime,acc\n")
+	failed, short := 0, 0
+	var why string
+	for k, sc := range t.Real.Scenarios {
+		for i := range t.Real.Sequences() {
+			out, err := t.train(ctx, k, t.sequence(i))
+			if err != nil {
+				return err
+			}
+			if out.problem != "" {
+				failed, why = failed+1, out.problem
+				continue
+			}
+			if len(out.decisions()) < t.Real.Decisions {
+				short++
+			}
+			b.WriteString(t.row(sc.Name, i, out))
+		}
+	}
+	path := filepath.Join(t.Dir, stages.TableOf(t.Studies(), t.Study))
+	if err := renameio.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("write the table: %w", err)
+	}
+	if short > 0 {
+		t.Warn("few_decisions", "", fmt.Sprintf("in %d of %d trainings of %s the budget ended before the %d decisions were taken",
+			short, t.total, t.Name, t.Real.Decisions))
+	}
+	t.Tables = nil
+	if err := stages.Learned(t.Study, b.Bytes()); err != nil {
+		t.Warn("incomplete_table", "", fmt.Sprintf("%d of %d trainings of %s failed (%s), so nothing can learn on its table: %v",
+			failed, t.total, t.Name, why, err))
+	}
+	return nil
+}
+
+// row is the row of a sequence.
+func (t *trainer) row(scenario string, index int, out *outcome) string {
+	fields := []string{quoted(scenario)}
+	sequence := (&agent.Table{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(index)
+	for _, a := range sequence {
+		fields = append(fields, strconv.Itoa(a))
+	}
+	taken := out.decisions()
+	for d := range sequence {
+		left := 0.0
+		if d < len(taken) {
+			left = taken[d].Left
+		}
+		fields = append(fields, strconv.FormatFloat(left, 'f', 4, 64))
+	}
+	fields = append(fields, strconv.FormatFloat(t.Real.Budget.Seconds(), 'f', -1, 64), strconv.FormatFloat(out.accuracy, 'f', -1, 64))
+	return strings.Join(fields, ",") + "\n"
+}
+
+// quoted is a name as a field of a CSV file.
+func quoted(s string) string {
+	if strings.ContainsAny(s, ",\"\n") {
+		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	}
+	return s
+}

@@ -1,0 +1,162 @@
+package execute
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/klauspost/compress/s2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tasks"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// cellsEnding ends the name of the file with the cells of a task: each with its length before it, all packed.
+const cellsEnding = ".cells"
+
+// maxCell bounds the size of a cell that is read, in bytes.
+const maxCell = 1 << 30
+
+// writeCells writes the cells of a task down. each calls add for each of them.
+func writeCells(path string, each func(add func(t stages.Task, key string) error) error) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write down cells: %w", err)
+	}
+	w := s2.NewWriter(f)
+	defer func() { err = errors.Join(err, w.Close(), f.Close()) }()
+	return each(func(t stages.Task, key string) error {
+		var b bytes.Buffer
+		if err := stages.WriteTask(&b, t, key); err != nil {
+			return err
+		}
+		if err := binary.Write(w, binary.LittleEndian, uint32(b.Len())); err != nil {
+			return fmt.Errorf("write down cells: %w", err)
+		}
+		_, err := w.Write(b.Bytes())
+		return err
+	})
+}
+
+// nextCell reads the next cell of a task; the error is io.EOF after the last.
+func nextCell(from io.Reader) (t stages.Task, key string, err error) {
+	var n uint32
+	if err := binary.Read(from, binary.LittleEndian, &n); err != nil {
+		return t, "", err
+	}
+	if n > maxCell {
+		return t, "", errors.New("read a cell: its file is damaged")
+	}
+	raw := make([]byte, n)
+	if _, err := io.ReadFull(from, raw); err != nil {
+		return t, "", fmt.Errorf("read a cell: %w", err)
+	}
+	return stages.ReadTask(bytes.NewReader(raw))
+}
+
+// RunTask runs a task of an array, by its number, in the experiment's folder dir: those of its cells that are not
+// complete yet. Cells that are simulated run side by side on the cores that this process may use. When all are over it
+// leaves word, atomically; it leaves none when it was broken off. prepare is as for RunFile, and complete reports
+// whether a cell's folder is complete under the key with a description.
+func RunTask(ctx context.Context, dir string, number int, prepare func(dir, description string) error,
+	complete func(dir, description string) bool) error {
+	began := time.Now()
+	f, err := os.Open(tasks.File(dir, number, cellsEnding))
+	if err != nil {
+		return fmt.Errorf("read the cells of a task: %w", err)
+	}
+	defer f.Close()
+	x := tasks.Exit{}
+	x.Host, _ = os.Hostname()
+	journal, err := openTaskJournal(dir, number)
+	if err != nil {
+		return err
+	}
+	defer journal.file.Close()
+	var mu sync.Mutex // guards x
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for from := s2.NewReader(f); within.Err() == nil; {
+		t, key, err := nextCell(from)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return errors.Join(err, g.Wait())
+		}
+		x.Cells++
+		g.Go(func() error {
+			if complete(t.Dir, key) {
+				return nil
+			}
+			cell, err := runWritten(within, t, key, prepare)
+			if err != nil {
+				return fmt.Errorf("cell %s: %w", t.Setup.Cell.Cell, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			x.Ran++
+			if cell.State != record.CellFinished {
+				x.Failed++
+			}
+			return journal.add(t.Setup.Cell.Cell, cell)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	x.Ended, x.Seconds = time.Now().Format(time.RFC3339), time.Since(began).Seconds()
+	raw, err := json.Marshal(x)
+	if err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(tasks.File(dir, number, ".json"), append(raw, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write how a task ended: %w", err)
+	}
+	return nil
+}
+
+// taskJournal is the journal of a task: a line for each cell that it ran.
+type taskJournal struct{ file *os.File }
+
+func openTaskJournal(dir string, number int) (taskJournal, error) {
+	f, err := os.OpenFile(tasks.File(dir, number, ".jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return taskJournal{}, fmt.Errorf("open the journal of a task: %w", err)
+	}
+	return taskJournal{f}, nil
+}
+
+// add adds a cell that is over, in one write.
+func (j taskJournal) add(name string, c record.Cell) error {
+	line, err := json.Marshal(struct {
+		Time    time.Time `json:"time"`
+		Event   string    `json:"event"`
+		Unit    string    `json:"unit"`
+		State   string    `json:"state"`
+		Text    string    `json:"text,omitempty"`
+		Seconds float64   `json:"seconds"`
+		Key     string    `json:"key"`
+	}{time.Now(), "cell_end", name, c.State, c.Error, c.Seconds, c.Key})
+	if err != nil {
+		return err
+	}
+	if _, err := j.file.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("write the journal of a task: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+// Package plottest checks drawn pictures in tests.
+package plottest
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// Names lists the pictures in one line; those that were skipped say so.
+func Names(pictures []record.Picture) string {
+	var s []string
+	for _, p := range pictures {
+		name := p.Name
+		if p.Skipped != "" {
+			name += "(skipped)"
+		}
+		s = append(s, name)
+	}
+	return strings.Join(s, " ")
+}
+
+// Of lists the pictures of one kind.
+func Of(pictures []record.Picture, kind string) []record.Picture {
+	var out []record.Picture
+	for _, p := range pictures {
+		if p.Kind == kind {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Check reads both files of each drawn picture: SVG that is XML and without numbers that are none, and PNG. A drawn
+// picture has a title and a caption, a skipped one no files.
+func Check(t testing.TB, pictures []record.Picture) {
+	t.Helper()
+	for _, p := range pictures {
+		if p.Skipped != "" {
+			if p.SVG != "" || p.PNG != "" {
+				t.Errorf("%s is skipped and has files", p.Name)
+			}
+			continue
+		}
+		if p.Title == "" || p.Caption == "" {
+			t.Errorf("%s has title %q and caption %q", p.Name, p.Title, p.Caption)
+		}
+		raw, err := os.ReadFile(p.SVG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d := xml.NewDecoder(bytes.NewReader(raw)); ; {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", p.SVG, err)
+			}
+		}
+		if bytes.Contains(raw, []byte("NaN")) || bytes.Contains(raw, []byte("Inf")) {
+			t.Errorf("%s has a number that is none", p.SVG)
+		}
+		if p.PNG == "" {
+			continue
+		}
+		f, err := os.Open(p.PNG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := png.Decode(f); err != nil {
+			t.Errorf("%s: %v", p.PNG, err)
+		}
+		f.Close()
+	}
+}
+
+// Golden compares each SVG with the file of its name in testdata, or writes that file anew.
+func Golden(t testing.TB, pictures []record.Picture, update bool) {
+	t.Helper()
+	for _, p := range pictures {
+		got, err := os.ReadFile(p.SVG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("testdata", filepath.Base(p.SVG))
+		if update {
+			if err := os.WriteFile(path, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s is not as in testdata; look at it and run with -update if it should be", p.Name)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package servers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/stats"
+	pictures "github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+)
+
+// CostTime is the name of this kind of picture.
+const CostTime = "cost_time"
+
+func init() {
+	pictures.Register(pictures.Kind{
+		Kind: picture.Kind{
+			Rank: 112, Name: CostTime,
+			Doc: "what configurations cost against the time that they take, with those that no other beats in both",
+		},
+		Draw: costTime,
+	})
+}
+
+// option is a configuration with its means.
+type option struct {
+	hardware, label, short string
+	time, cost             stats.Interval
+	front                  bool
+}
+
+// costTime draws a point for each variant of each workload and hardware. Experiments whose servers cost nothing have no
+// such picture, which is nothing to tell.
+func costTime(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
+	var all []option
+	for _, v := range d.Variants {
+		o := option{hardware: v.Hardware, label: v.Label}
+		o.time = stats.MeanInterval(v.Values(measure.Makespan), analysis.DefaultLevel)
+		o.cost = stats.MeanInterval(v.Values(measure.Cost), analysis.DefaultLevel)
+		if !stats.Finite(o.time.Mean) || !stats.Finite(o.cost.Mean) {
+			continue
+		}
+		var parts []string
+		if len(d.Plan.Hardware) > 1 {
+			parts = append(parts, v.Hardware)
+		}
+		if len(d.Plan.Policies) > 1 {
+			parts = append(parts, v.Policy)
+		}
+		for _, a := range v.Axes {
+			parts = append(parts, a.Value)
+		}
+		o.short = strings.Join(parts, " ")
+		all = append(all, o)
+	}
+	if !slices.ContainsFunc(all, func(o option) bool { return o.cost.Mean > 0 }) || len(all) < 2 {
+		return nil, nil
+	}
+	front(all)
+	return []pictures.Figure{costFigure(all)}, nil
+}
+
+// front marks the options that no other beats in time and cost together.
+func front(all []option) {
+	for i := range all {
+		a := &all[i]
+		a.front = !slices.ContainsFunc(all, func(b option) bool {
+			return b.time.Mean <= a.time.Mean && b.cost.Mean <= a.cost.Mean && (b.time.Mean < a.time.Mean || b.cost.Mean < a.cost.Mean)
+		})
+	}
+}
+
+// frontOf lists the options on the front, the fastest first.
+func frontOf(all []option) []option {
+	on := slices.DeleteFunc(slices.Clone(all), func(o option) bool { return !o.front })
+	slices.SortStableFunc(on, func(a, b option) int { return cmp.Compare(a.time.Mean, b.time.Mean) })
+	return on
+}
+
+// numbered is the sign of a point with a number.
+func numbered(n int) func(draw.Canvas, vg.Rectangle) {
+	return func(c draw.Canvas, box vg.Rectangle) {
+		st := canvas.Style(canvas.SmallSize, canvas.Ink, true)
+		st.XAlign, st.YAlign = -1, -0.5
+		c.FillText(st, vg.Point{X: box.Max.X, Y: (box.Min.Y + box.Max.Y) / 2}, fmt.Sprint(n))
+	}
+}
+
+func costFigure(all []option) pictures.Figure {
+	const title = "Cost against time"
+	most := 0.0
+	for _, o := range all {
+		most = max(most, o.time.Mean)
+	}
+	per, unit := canvas.TimeUnit(most)
+	var hardware []string
+	p := panel{x: "makespan (" + unit + ")", y: "cost (USD)", fromZero: true}
+	var best line
+	for _, o := range all {
+		i := slices.Index(hardware, o.hardware)
+		if i < 0 {
+			i = len(hardware)
+			hardware = append(hardware, o.hardware)
+			p.lines = append(p.lines, line{radius: 2.6, style: draw.LineStyle{Color: canvas.Hue(i)}})
+		}
+		l := &p.lines[i]
+		if o.front {
+			best.x, best.y = append(best.x, o.time.Mean/per), append(best.y, o.cost.Mean)
+		}
+		l.x, l.y = append(l.x, o.time.Mean/per), append(l.y, o.cost.Mean)
+	}
+	best.sort()
+	for i := range best.x {
+		best.labels = append(best.labels, fmt.Sprint(i+1))
+	}
+	best.style, best.steps = draw.LineStyle{Color: canvas.Quiet, Width: 0.9, Dashes: []vg.Length{3, 2}}, true
+	p.lines = append(p.lines, best)
+	var keys []canvas.Key
+	for i, h := range hardware {
+		keys = append(keys, canvas.Key{Label: h, Swatch: canvas.Dotted(canvas.Hue(i))})
+	}
+	keys = append(keys, canvas.Key{Label: "Pareto front:", Swatch: canvas.Stroked(best.style)})
+	for i, o := range frontOf(all) {
+		keys = append(keys, canvas.Key{Label: o.short, Swatch: numbered(i + 1)})
+	}
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: CostTime, Kind: CostTime, Title: title,
+			Caption: fmt.Sprintf("A point is the mean of a "+
+				"configuration over its replicates, %d in all. The %d on the line are numbered: no other is both faster and cheaper.",
+				len(all), len(best.x))},
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 2*panelHeight,
+		Paint: func(c draw.Canvas) { p.paint(canvas.Head(c, title, keys)) },
+	}
+}

@@ -1,0 +1,105 @@
+package servers
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/tfexp/tfexp/hardware/market"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/outside"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/plottest"
+)
+
+// TestFront: an option is on the front when no other is at least as good in both and better in one.
+func TestFront(t *testing.T) {
+	all := []option{}
+	for _, p := range [][2]float64{{1, 9}, {2, 5}, {3, 5}, {4, 1}, {5, 2}, {2, 5}} {
+		all = append(all, option{time: stats.Interval{Mean: p[0]}, cost: stats.Interval{Mean: p[1]}})
+	}
+	front(all)
+	want := []bool{true, true, false, true, false, true}
+	for i, w := range want {
+		if all[i].front != w {
+			t.Errorf("option %d at %g and %g: on the front %v, want %v", i, all[i].time.Mean, all[i].cost.Mean,
+				all[i].front, w)
+		}
+	}
+}
+
+// TestColumnOf: servers are sorted by the part of the run that they lived; those that never were there do not count, and one
+// that was taken away after the run has lived through it.
+func TestColumnOf(t *testing.T) {
+	c := columnOf([]record.ServerRow{
+		{Up: 0, Down: 100}, {Up: 0, Down: 50, Revoked: 1}, {Up: -1, Down: -1}, {Up: 20, Down: 30, Revoked: 1}, {Up: 0,
+			Down: 150, Revoked: 1},
+	}, 100)
+	if c.revoked != 2 || len(c.lives) != 4 || c.lives[0].part != 0.1 || c.lives[1].part != 0.5 || c.lives[2].revoked {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestPictures draws every kind from an experiment's files.
+func TestPictures(t *testing.T) {
+	dir := t.TempDir()
+	e := &record.Experiment{Dir: dir, Plan: record.Plan{
+		Axes: []string{"interval"}, Workloads: make([]record.Named, 1), Hardware: make([]record.Named,
+			1), Policies: make([]record.Named, 1),
+		Lives:       []market.Curve{market.CurveOf("K80", market.Exponential{Mean: 3600e9}, 0)},
+		Checkpoints: []measure.Checkpointing{{Job: "train", Between: 3600, Cost: 10, Restart: 60, Work: 36000}},
+		Plots: []record.Plot{{Kind: ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
+			{Kind: Intervals}},
+	}}
+	var servers []record.ServerRow
+	for i, interval := range []string{"60", "240", "900"} {
+		c := record.Cell{CellRef: record.CellRef{Cell: "c" + interval, Hardware: "h", Replicate: 1,
+			Axes: []record.Setting{{Name: "interval", Value: interval}}}}
+		c.Metrics.Set(measure.Makespan, 40000+1000*float64(i))
+		c.Metrics.Set(measure.MeanJCT, 40000+1000*float64(i))
+		c.Metrics.Set(measure.Cost, 10-float64(i))
+		e.Cells, e.Plan.Cells = append(e.Cells, c), append(e.Plan.Cells, c.CellRef)
+		for k := range i + 1 {
+			servers = append(servers, record.ServerRow{Cell: c.Cell, Device: "K80", Market: market.Spot, Up: 0,
+				Down: 4000 * float64(k+1), Revoked: k})
+		}
+	}
+	var speeds []outside.ClusterSpeedRow
+	for workers := range 8 {
+		speed := 4 * float64(workers+1)
+		speeds = append(speeds, outside.ClusterSpeedRow{
+			MeasuredCluster: record.MeasuredCluster{File: "speeds.csv", Device: "K80", Servers: 1,
+				Workers: workers + 1, Speed: speed},
+			Fitted: speed, LeftOut: workers > 3, Queued: math.NaN(),
+		})
+	}
+	if err := outside.WriteClusterSpeeds(dir, speeds); err != nil {
+		t.Fatal(err)
+	}
+	if err := record.WriteServerRows(dir, servers); err != nil {
+		t.Fatal(err)
+	}
+	pictures, err := plot.Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir), plot.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plottest.Check(t, pictures)
+	if got := plottest.Names(pictures); got != "cluster_speed cost_time lifetimes revocations intervals" {
+		t.Errorf("pictures: %s", got)
+	}
+}
+
+// TestNothingToDraw: an experiment without servers has none of these pictures, which is nothing to tell.
+func TestNothingToDraw(t *testing.T) {
+	e := &record.Experiment{Dir: t.TempDir(), Plan: record.Plan{
+		Plots: []record.Plot{{Kind: ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
+			{Kind: Intervals}},
+	}}
+	pictures, err := plot.Draw(context.Background(), e, filepath.Join(e.Dir, record.PlotsDir), plot.Options{})
+	if err != nil || len(pictures) != 0 {
+		t.Errorf("%+v, %v", pictures, err)
+	}
+}

@@ -1,0 +1,211 @@
+// Package tuning draws the pictures of searches for settings.
+package tuning
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/record"
+	results "github.com/tfexp/tfexp/results/tuning"
+	pictures "github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+)
+
+// Regret is the name of this kind of picture.
+const Regret = "regret"
+
+func init() {
+	pictures.Register(pictures.Kind{
+		Kind: picture.Kind{
+			Rank: 140, Name: Regret,
+			Doc: "how far the best settings so far are behind the best there are, by trial, with intervals over replicates",
+		},
+		Draw: regret,
+	})
+}
+
+// mostRegret is the regret in percent that a search has, in pictures, before it has
+// found anything feasible, or something worse.
+const mostRegret = 1000
+
+// curve is the regret of one tuning by trial: its median over replicates, with the
+// interval that holds the median with a confidence of 95%.
+type curve struct {
+	label             string
+	median, low, high []float64 // in percent, by trial from the first
+}
+
+func regret(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
+	rows, err := d.TrialRows()
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	var names []string // a picture a block and hardware
+	groups := map[string][]record.TrialRow{}
+	for _, r := range rows {
+		if r.State == record.TrialStretch {
+			continue
+		}
+		name := r.Tuning
+		if len(d.Plan.Hardware) > 1 {
+			name += "-" + r.Hardware
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		groups[name] = append(groups[name], r)
+	}
+	var out []pictures.Figure
+	for _, name := range names {
+		out = append(out, regretFigure(name, curves(groups[name])))
+	}
+	return out, nil
+}
+
+// curves groups the trials of a picture by method and axes.
+func curves(rows []record.TrialRow) []curve {
+	var labels []string
+	runs := map[string]map[int][]float64{} // by label and replicate
+	for _, r := range rows {
+		label := r.Method
+		if r.Axes != "" && r.Axes != "method="+r.Method {
+			label += " " + r.Axes
+		}
+		if runs[label] == nil {
+			labels = append(labels, label)
+			runs[label] = map[int][]float64{}
+		}
+		if r.Trial == 0 {
+			continue // imported
+		}
+		v := r.RegretPct
+		if math.IsNaN(v) || v > mostRegret {
+			v = mostRegret
+		}
+		runs[label][r.Replicate] = append(runs[label][r.Replicate], v)
+	}
+	var out []curve
+	for _, label := range labels {
+		c, most := curve{label: label}, 0
+		for _, run := range runs[label] {
+			most = max(most, len(run))
+		}
+		for k := range most {
+			var values []float64
+			for _, run := range runs[label] { // a search that is over keeps what it found
+				values = append(values, run[min(k, len(run)-1)])
+			}
+			median, low, high := results.MedianInterval(values)
+			c.median, c.low, c.high = append(c.median, median), append(c.low, low), append(c.high, high)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// mostMethods bounds the curves of a picture.
+const mostMethods = 7
+
+func regretFigure(name string, all []curve) pictures.Figure {
+	shown := all[:min(len(all), mostMethods)]
+	var keys []canvas.Key
+	trials, highest := 1, 0.0
+	for i, c := range shown {
+		keys = append(keys, canvas.Key{Label: c.label, Swatch: canvas.Stroked(lineOf(i))})
+		trials = max(trials, len(c.median))
+		for _, v := range c.high {
+			highest = max(highest, v)
+		}
+	}
+	p := canvas.NewPlot()
+	p.X.Min, p.X.Max = 1, float64(max(trials, 2))
+	p.Y.Min, p.Y.Max = scaled(0), scaled(max(highest, 10))
+	p.X.Label.Text, p.Y.Label.Text = "trials", "behind the best (%)"
+	p.Y.Tick.Marker = percents{}
+	p.Add(canvas.Grid{Horizontal: true})
+	for i, c := range shown {
+		p.Add(band{c, i})
+	}
+	title := "Best settings so far – " + name
+	more := ""
+	if len(all) > len(shown) {
+		more = fmt.Sprintf(" The first %d of %d are shown.", len(shown), len(all))
+	}
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: Regret + "-" + name, Kind: Regret, Title: title,
+			Caption: fmt.Sprintf("How far the best feasible settings after so many trials are behind the best there are: "+
+				"the median over replicates, and the interval that holds it with a confidence of 95%%. The scale is a root; "+
+				"%d%% stands for nothing feasible, or worse. The dashed line is 10%%. Lower is better.", mostRegret) + more},
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 230,
+		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -6, 4, 0)) },
+	}
+}
+
+func lineOf(i int) draw.LineStyle {
+	return draw.LineStyle{Color: canvas.Hue(i), Width: 1.8, Dashes: canvas.Dashes(i)}
+}
+
+// scaled is where a regret in percent stands on the axis: its cube root, which shows
+// small ones beside great ones and has a place for none.
+func scaled(v float64) float64 { return math.Cbrt(v) }
+
+// percents are the ticks of that axis.
+type percents struct{}
+
+// Ticks implements plot.Ticker.
+func (percents) Ticks(_, hi float64) []plot.Tick {
+	var ticks []plot.Tick
+	for _, v := range []float64{0, 1, 10, 50, 100, 250, 500, 1000} {
+		if scaled(v) <= hi+1e-9 {
+			ticks = append(ticks, plot.Tick{Value: scaled(v), Label: fmt.Sprint(v)})
+		}
+	}
+	return ticks
+}
+
+// band draws a curve over its interval.
+type band struct {
+	curve
+	hue int
+}
+
+// Plot implements plot.Plotter.
+func (b band) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	at := func(k int, v float64) vg.Point {
+		if math.IsNaN(v) || v > mostRegret {
+			v = mostRegret
+		}
+		return vg.Point{X: x(float64(k + 1)), Y: y(scaled(v))}
+	}
+	n := len(b.median)
+	if n == 0 {
+		return
+	}
+	var area vg.Path
+	area.Move(at(0, b.high[0]))
+	for k := 1; k < n; k++ {
+		area.Line(at(k, b.high[k]))
+	}
+	for k := n - 1; k >= 0; k-- {
+		area.Line(at(k, b.low[k]))
+	}
+	area.Close()
+	tint := canvas.Hue(b.hue)
+	tint.A = 0x30
+	c.SetColor(tint)
+	c.Fill(area)
+	line := make([]vg.Point, n)
+	for k := range line {
+		line[k] = at(k, b.median[k])
+	}
+	c.StrokeLines(lineOf(b.hue), line)
+	near := y(scaled(10))
+	c.StrokeLine2(draw.LineStyle{Color: canvas.Quiet, Width: 0.6, Dashes: []vg.Length{3, 2}}, c.Min.X, near, c.Max.X, near)
+}

@@ -1,0 +1,391 @@
+package tuning
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/estimator/surrogate"
+	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/record"
+	results "github.com/tfexp/tfexp/results/tuning"
+	pictures "github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+)
+
+// Surrogate is the name of this kind of picture.
+const Surrogate = "surrogate"
+
+func init() {
+	pictures.Register(pictures.Kind{
+		Kind: picture.Kind{
+			Rank: 141, Name: Surrogate,
+			Doc: "what a model of the trials expects of the objective along each setting, and over the two that matter most",
+		},
+		Draw: surrogates,
+	})
+}
+
+// landscape is the model of one replicate's trials.
+type landscape struct {
+	t       *record.Tuning
+	name    string
+	space   surrogate.Space
+	process *surrogate.Process
+	scale   surrogate.Scale
+	at      [][]float64 // of the trials that are done
+	value   []float64   // natural ones
+	counts  []bool
+	best    []float64 // the place through which cuts go
+}
+
+// fewestTrials is how many trials a model needs to be worth a look.
+const fewestTrials = 4
+
+func surrogates(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
+	var out []pictures.Figure
+	for i := range d.Plan.Tunings {
+		l, err := read(d, i)
+		if err != nil {
+			return nil, err
+		}
+		if l == nil {
+			continue
+		}
+		out = append(out, l.cuts())
+		if f, ok := l.plane(); ok {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// read fits a model to the trials of the first replicate; nil where they are too few.
+func read(d *pictures.Data, tuning int) (*landscape, error) {
+	t := &d.Plan.Tunings[tuning]
+	l := &landscape{t: t, name: t.Name, space: results.Problem(t, nil, 0).Space, scale: surrogate.Log}
+	if len(d.Plan.Tunings) > 1 {
+		l.name += fmt.Sprintf("-%d-%s", tuning+1, t.Method)
+	}
+	least := math.Inf(1)
+	var modelled []float64
+	for _, c := range d.Trials {
+		if c.Trial.Tuning != tuning || c.Replicate != 1 || c.Outcome == nil {
+			continue
+		}
+		at, err := results.Point(t, c.Trial.Settings)
+		if err != nil {
+			continue
+		}
+		one := results.Trial(t, at, c.Outcome)
+		if one.State != surrogate.Done {
+			continue
+		}
+		l.at, l.value = append(l.at, at), append(l.value, t.Value(c.Outcome))
+		l.counts = append(l.counts, t.Counts(c.Trial.Settings))
+		modelled = append(modelled, one.Objective)
+		l.scale = l.scale.Fits(one.Objective)
+		if t.Counts(c.Trial.Settings) && t.Feasible(c.Outcome) && one.Objective < least {
+			least, l.best = one.Objective, at
+		}
+	}
+	if len(l.at) < fewestTrials {
+		return nil, nil
+	}
+	if l.best == nil {
+		l.best = l.space.ToGoal(l.at[0])
+	}
+	y := make([]float64, len(modelled))
+	for k, v := range modelled {
+		y[k] = l.scale.Modelled(v)
+	}
+	var err error
+	l.process, err = surrogate.New(l.at, y, surrogate.Options{Categorical: l.space.Categorical()})
+	return l, err
+}
+
+// natural is a modelled value as one of the objective.
+func (l *landscape) natural(v float64) float64 { return results.Natural(l.t, l.scale.Natural(v)) }
+
+// ticks are the values of a setting that are tried in a picture: coordinates and
+// labels.
+func (l *landscape) ticks(d, most int) (at []float64, labels []string) {
+	dim := l.space[d]
+	if n := dim.Size(); n > 0 && n <= most {
+		at = dim.All()
+	} else {
+		for k := range most {
+			at = append(at, dim.Coordinate(dim.Value(float64(k)/float64(most-1))))
+		}
+	}
+	if dim.Categories == 0 {
+		slices.Sort(at)
+	}
+	for _, u := range slices.Compact(at) {
+		probe := slices.Clone(l.best)
+		probe[d] = u
+		label := results.Values(l.t, probe)[d]
+		if v, err := strconv.ParseFloat(label, 64); err == nil {
+			label = strconv.FormatFloat(v, 'g', 3, 64)
+		}
+		labels = append(labels, label)
+	}
+	return slices.Compact(at), labels
+}
+
+// mostPanels bounds the settings of a picture of cuts.
+const mostPanels = 6
+
+const (
+	z90       = 1.6448536269514722 // standard deviations that hold 90%
+	cutHeight = 150.0
+	cutPoints = 41
+)
+
+// cuts draws the model along each setting, through the best trial.
+func (l *landscape) cuts() pictures.Figure {
+	n := min(len(l.space), mostPanels)
+	keys := []canvas.Key{
+		{Label: "model, through the best trial", Swatch: canvas.Stroked(draw.LineStyle{Color: canvas.Hue(0), Width: 1.8})},
+		{Label: "90% interval", Swatch: canvas.Filled(canvas.Shade(canvas.Hue(0), 0.75))},
+		{Label: "trials", Swatch: canvas.Dotted(canvas.Hue(1))}, {Label: "best", Swatch: canvas.Dotted(canvas.Ink)},
+	}
+	lo, hi := l.bounds()
+	title := "The objective by setting – " + l.name
+	rows := (n + 1) / 2
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: Surrogate + "-" + l.name, Kind: Surrogate, Title: title,
+			Caption: fmt.Sprintf("What a Gaussian process that was fitted to the trials of the first replicate expects of the %s, "+
+				"along each setting with the others as in the best trial. Dots are all trials, whose other settings differ.", l.t.Objective)},
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*cutHeight,
+		Paint: func(c draw.Canvas) {
+			c = canvas.Head(c, title, keys)
+			w, h := (c.Max.X-c.Min.X)/2, (c.Max.Y-c.Min.Y)/vg.Length(rows)
+			for d := range n {
+				x, y := c.Min.X+vg.Length(d%2)*w, c.Max.Y-vg.Length(d/2)*h
+				panel := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+					Min: vg.Point{X: x, Y: y - h + 4}, Max: vg.Point{X: x + w - 8, Y: y - 2},
+				}}
+				l.cut(d, lo, hi).Draw(panel)
+			}
+		},
+	}
+}
+
+// bounds are the objective's values in pictures.
+func (l *landscape) bounds() (lo, hi float64) {
+	lo, hi = slices.Min(l.value), slices.Max(l.value)
+	room := 0.1 * max(hi-lo, 1e-9)
+	return lo - room, hi + room
+}
+
+func (l *landscape) cut(d int, lo, hi float64) *plot.Plot {
+	at, labels := l.ticks(d, cutPoints)
+	points := make([][]float64, len(at))
+	for k, u := range at {
+		points[k] = slices.Clone(l.best)
+		points[k][d] = u
+	}
+	mean, sd := l.process.Predict(points)
+	p := canvas.NewPlot()
+	p.X.Label.Text, p.Y.Label.Text = l.space[d].Name, l.t.Objective
+	p.X.Min, p.X.Max = at[0]-0.04*span(at), at[len(at)-1]+0.04*span(at)
+	p.Y.Min, p.Y.Max = lo, hi
+	if lo, hi := slices.Min(l.value), slices.Max(l.value); l.scale == surrogate.Log && lo > 0 && hi/lo > 20 {
+		p.Y.Min, p.Y.Max = lo/1.3, hi*1.3
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, canvas.Decades{}
+	}
+	p.X.Tick.Marker = named(at, labels, l.space[d].Categories > 0)
+	p.Add(canvas.Grid{Horizontal: true}, section{l, d, at, mean, sd})
+	return p
+}
+
+// span is the width of an axis; never 0.
+func span(at []float64) float64 { return max(at[len(at)-1]-at[0], 0.5) }
+
+// named are ticks with the values of a setting: about five, or all of a category.
+func named(at []float64, labels []string, all bool) plot.ConstantTicks {
+	step := max(1, (len(at)+3)/5)
+	if all && len(at) <= 8 {
+		step = 1
+	}
+	var ticks plot.ConstantTicks
+	for k := 0; k < len(at); k += step {
+		ticks = append(ticks, plot.Tick{Value: at[k], Label: canvas.Fit(labels[k], 46, canvas.TickSize)})
+	}
+	return ticks
+}
+
+// section draws a cut.
+type section struct {
+	l        *landscape
+	d        int
+	at       []float64
+	mean, sd []float64
+}
+
+// Plot implements plot.Plotter.
+func (s section) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	place := func(u, v float64) vg.Point {
+		return vg.Point{X: x(u), Y: y(min(max(v, p.Y.Min), p.Y.Max))}
+	}
+	var area vg.Path
+	var line []vg.Point
+	for k, u := range s.at {
+		at := place(u, s.l.natural(s.mean[k]+z90*s.sd[k]))
+		if k == 0 {
+			area.Move(at)
+		} else {
+			area.Line(at)
+		}
+		line = append(line, place(u, s.l.natural(s.mean[k])))
+	}
+	for k := len(s.at) - 1; k >= 0; k-- {
+		area.Line(place(s.at[k], s.l.natural(s.mean[k]-z90*s.sd[k])))
+	}
+	area.Close()
+	c.SetColor(canvas.Shade(canvas.Hue(0), 0.75))
+	c.Fill(area)
+	c.StrokeLines(draw.LineStyle{Color: canvas.Hue(0), Width: 1.8}, line)
+	for k, at := range s.l.at {
+		if s.l.counts[k] {
+			s.l.dot(c, place(at[s.d], s.l.value[k]), slices.Equal(at, s.l.best))
+		}
+	}
+}
+
+// dot draws a trial.
+func (l *landscape) dot(c draw.Canvas, at vg.Point, best bool) {
+	style := draw.GlyphStyle{Color: canvas.Hue(1), Radius: 2.2, Shape: draw.CircleGlyph{}}
+	if best {
+		style.Color, style.Radius = canvas.Ink, font.Length(3.4)
+	}
+	c.DrawGlyph(style, at)
+}
+
+// plane draws the model over the two settings with the shortest length-scales.
+func (l *landscape) plane() (pictures.Figure, bool) {
+	var order []int
+	for d := range l.space {
+		if !l.space[d].Context && l.space[d].Size() != 1 {
+			order = append(order, d)
+		}
+	}
+	if len(order) < 2 {
+		return pictures.Figure{}, false
+	}
+	length := l.process.Hyper().Length
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case length[a] < length[b]:
+			return -1
+		case length[a] > length[b]:
+			return 1
+		}
+		return 0
+	})
+	m := &tiles{l: l, across: order[0], up: order[1]}
+	m.x, m.xLabels = l.ticks(m.across, 24)
+	m.y, m.yLabels = l.ticks(m.up, 24)
+	var points [][]float64
+	for _, v := range m.y {
+		for _, u := range m.x {
+			at := slices.Clone(l.best)
+			at[m.across], at[m.up] = u, v
+			points = append(points, at)
+		}
+	}
+	m.mean, _ = l.process.Predict(points)
+	title := fmt.Sprintf("The objective over %s and %s – %s", l.space[m.across].Name, l.space[m.up].Name, l.name)
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: Surrogate + "-plane-" + l.name, Kind: Surrogate, Title: title,
+			Caption: fmt.Sprintf("What the model expects of the %s over the two settings to which it is most sensitive, with the "+
+				"others as in the best trial: from %s (light) to %s (dark). Dots are the trials, the black one the best.",
+				l.t.Objective, short(l.natural(slices.Min(m.mean))), short(l.natural(slices.Max(m.mean))))},
+		Width: canvas.Width, Height: canvas.HeadHeight(nil) + 300,
+		Paint: func(c draw.Canvas) { m.paint(canvas.Head(c, title, nil)) },
+	}, true
+}
+
+func short(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
+
+// tiles are a plane of the model.
+type tiles struct {
+	l                *landscape
+	across, up       int
+	x, y             []float64
+	xLabels, yLabels []string
+	mean             []float64 // row after row
+}
+
+func (m *tiles) paint(c draw.Canvas) {
+	p := canvas.NewPlot()
+	p.X.Label.Text, p.Y.Label.Text = m.l.space[m.across].Name, m.l.space[m.up].Name
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(m.x))-0.5, -0.5, float64(len(m.y))-0.5
+	p.X.Tick.Marker = named(counted(m.x), m.xLabels, m.l.space[m.across].Categories > 0)
+	p.Y.Tick.Marker = named(counted(m.y), m.yLabels, m.l.space[m.up].Categories > 0)
+	p.Add(m)
+	p.Draw(draw.Crop(c, 0, -6, 4, 0))
+}
+
+// counted are the places of tiles.
+func counted(at []float64) []float64 {
+	places := make([]float64, len(at))
+	for k := range places {
+		places[k] = float64(k)
+	}
+	return places
+}
+
+// Plot implements plot.Plotter.
+func (m *tiles) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	lo, hi := slices.Min(m.mean), slices.Max(m.mean)
+	for r := range m.y {
+		for k := range m.x {
+			v := m.mean[r*len(m.x)+k]
+			c.SetColor(canvas.Shade(canvas.Hue(0), 0.95-0.75*(v-lo)/max(hi-lo, 1e-12)))
+			u, w := float64(k), float64(r)
+			c.Fill(canvas.Rectangle(x(u-0.5), y(w-0.5), x(u+0.5)+0.3, y(w+0.5)+0.3))
+		}
+	}
+	most := map[[2]int]int{}
+	for k, at := range m.l.at {
+		if !m.l.counts[k] {
+			continue
+		}
+		i, j := nearest(m.x, at[m.across]), nearest(m.y, at[m.up])
+		n := most[[2]int{i, j}] // trials at one place stand side by side
+		most[[2]int{i, j}]++
+		shift := vg.Length([]float64{0, 5, -5, 10, -10}[n%5])
+		m.l.dot(c, vg.Point{X: x(float64(i)) + shift, Y: y(float64(j)) - vg.Length(5*(n/5))}, slices.Equal(at, m.l.best))
+	}
+	for k, at := range m.l.at {
+		if slices.Equal(at, m.l.best) && m.l.counts[k] {
+			st := canvas.Style(canvas.SmallSize, canvas.Ink, true)
+			st.XAlign, st.YAlign = text.XCenter, text.YBottom
+			i, j := nearest(m.x, at[m.across]), nearest(m.y, at[m.up])
+			c.FillText(st, vg.Point{X: x(float64(i)), Y: y(float64(j)) + 5}, "best")
+			break
+		}
+	}
+}
+
+// nearest is the index of the value nearest to u.
+func nearest(at []float64, u float64) int {
+	best := 0
+	for k, v := range at {
+		if math.Abs(v-u) < math.Abs(at[best]-u) {
+			best = k
+		}
+	}
+	return best
+}

@@ -1,0 +1,171 @@
+// Package reference is the stage that puts numbers of others, such as those of a paper, beside those of an experiment.
+package reference
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/outside"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/stages"
+)
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   "reference",
+		Reads:  []stages.Artifact{stages.Cells, stages.Tables},
+		Writes: []stages.Artifact{stages.References, stages.Sections},
+		Files:  []string{outside.ReferencesFile, record.SectionFile(section)},
+		Key: func(*stages.Run) ([]stages.Line, error) {
+			return []stages.Line{{Label: "reference", Value: version}}, nil
+		},
+		Always: true,
+		Run:    func(_ context.Context, r *stages.Run) error { return Rewrite(r.Dir) },
+	})
+}
+
+const (
+	// version is part of the key: raise it when the table is written differently.
+	version = "1"
+	// section is the name of its section of the report.
+	section = "references"
+	// mostRows bounds the rows of the report; references.csv has all.
+	mostRows = 200
+)
+
+// Rewrite writes references.csv and the section of an experiment's folder from its plain files.
+func Rewrite(dir string) error {
+	e, err := record.Open(dir)
+	if err != nil {
+		return err
+	}
+	var rows []outside.ReferencedRow
+	s := record.Section{
+		Title: "Beside the numbers of others", Text: 3,
+		Header: []string{"reference", "of", "metric", "theirs", "ours", "difference", "difference (%)", "cells"},
+	}
+	variants := analysis.Variants(e)
+	for _, ref := range e.Plan.References {
+		own := beside(ref, variants)
+		s.Sentences = append(s.Sentences, sentences(ref, own)...)
+		rows = append(rows, own...)
+	}
+	for i, r := range rows {
+		if i == mostRows {
+			s.Sentences = append(s.Sentences, fmt.Sprintf("The table has the first %d of %d numbers.", mostRows,
+				len(rows)))
+			break
+		}
+		ours := "–"
+		if r.Cells > 0 {
+			ours = prose.Interval(stats.Interval{Mean: r.Ours, Low: r.Low, High: r.High, N: r.Cells})
+		}
+		s.Rows = append(s.Rows, []string{r.Reference, r.Place, title(r.Metric), prose.Number(r.Expected), ours,
+			prose.Number(r.Difference), prose.Number(r.ErrorPct), strconv.Itoa(r.Cells)})
+	}
+	if err := outside.WriteReferences(dir, rows); err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		return record.RemoveSection(dir, section)
+	}
+	return record.WriteSection(dir, section, s)
+}
+
+func title(metric string) string {
+	if m, ok := measure.MetricByName(metric); ok {
+		return m.Label()
+	}
+	return metric
+}
+
+// beside returns the numbers of a reference with those of the cells that they are about.
+func beside(ref record.Reference, variants []analysis.Variant) []outside.ReferencedRow {
+	var out []outside.ReferencedRow
+	for _, row := range ref.Rows {
+		for _, v := range row.Values {
+			m, ok := measure.MetricByName(v.Metric)
+			if !ok {
+				continue
+			}
+			iv := stats.MeanInterval(values(row.At, variants, m), analysis.DefaultLevel)
+			out = append(out, outside.ReferencedRow{
+				Reference: ref.Name, Place: record.AxesLabel(row.At), Metric: m.Name, Expected: v.Value, Cells: iv.N, Ours: iv.Mean,
+				Low: iv.Low, High: iv.High, Difference: iv.Mean - v.Value, ErrorPct: 100 * (iv.Mean/v.Value - 1),
+			})
+		}
+	}
+	return out
+}
+
+// values are those of a metric in the complete cells at some values of axes.
+func values(at []record.Setting, variants []analysis.Variant, m measure.Metric) []float64 {
+	var out []float64
+	for i := range variants {
+		v := &variants[i]
+		if !v.Meets(at) {
+			continue
+		}
+		for k := range v.Cells {
+			c := &v.Cells[k]
+			if ofReplicate(at, c.Replicate) {
+				if x := m.Of(&c.Metrics); stats.Finite(x) {
+					out = append(out, x)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// ofReplicate reports whether a place allows cells of a replicate.
+func ofReplicate(at []record.Setting, replicate int) bool {
+	for _, s := range at {
+		if s.Name == "replicate" && s.Value != strconv.Itoa(replicate) {
+			return false
+		}
+	}
+	return true
+}
+
+// sentences say how far ours is from a reference, by metric.
+func sentences(ref record.Reference, rows []outside.ReferencedRow) []string {
+	text := ref.Name + ":"
+	if ref.Doc != "" {
+		text += " " + ref.Doc
+	}
+	out := []string{text}
+	for _, m := range measure.AllMetrics() {
+		var relative stats.Mean
+		largest, n, missing := 0.0, 0, 0
+		for _, r := range rows {
+			switch {
+			case r.Metric != m.Name:
+			case r.Cells == 0:
+				missing++
+			default:
+				n++
+				largest = max(largest, math.Abs(r.Difference))
+				if stats.Finite(r.ErrorPct) {
+					relative.Add(math.Abs(r.ErrorPct))
+				}
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		line := fmt.Sprintf("%s of %s: ours is %s%% off on average, by at most %s.", m.Label(), ref.Name,
+			prose.Number(relative.Value()), prose.Number(largest))
+		if missing > 0 {
+			line += fmt.Sprintf(" %d of its numbers have no finished cell.", missing)
+		}
+		out = append(out, line)
+	}
+	return out
+}
