@@ -180,6 +180,34 @@ func TestStrayDiesWithItsJob(t *testing.T) {
 	}
 }
 
+// A process that exits has no environment any more, but is there until its memory is given back.
+func TestStrayWithMuchMemoryDiesWithItsJob(t *testing.T) {
+	dir := t.TempDir()
+	// It holds what it read while nobody reads what it writes.
+	hoard := fmt.Sprintf(`(setsid sh -c 'mkfifo %[1]s/none; echo $$ >%[1]s/stray; exec dd if=/dev/zero bs=256M count=1 <>%[1]s/none >&0 2>%[1]s/errors' &) ; `, dir)
+	e := open(t, Options{}, sh(hoard+fmt.Sprintf("while ! test -e %s/go; do sleep 0.01; done", dir)))
+	start(t, e, 0)
+	pid := pidIn(t, dir+"/stray")
+	eventually(t, "memory", func() bool {
+		statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+		if err != nil {
+			return false
+		}
+		var size, resident int
+		_, err = fmt.Sscan(string(statm), &size, &resident)
+		return err == nil && resident*os.Getpagesize() >= 256<<20
+	})
+	if err := os.WriteFile(dir+"/go", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if end := next(t, e); end.State != scheduler.Finished {
+		t.Error(end)
+	}
+	if alive(pid) {
+		t.Error("the stray lives")
+	}
+}
+
 // startVictim returns a process that runs jobs, and its jobs' processes.
 func startVictim(t *testing.T) (cmd *exec.Cmd, dir string, jobs []int, guardian int) {
 	t.Helper()

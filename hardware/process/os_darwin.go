@@ -97,6 +97,8 @@ func processes() []proc {
 // hasMark is false: macOS does not show environments.
 func hasMark(int, string) bool { return false }
 
+func hasEnviron(int) bool { return false }
+
 // descendants returns roots and all processes that descend from them.
 func descendants(roots []int) []int {
 	set := map[int]bool{}

@@ -164,6 +164,13 @@ func hasMark(pid int, mark string) bool {
 	return false
 }
 
+// hasEnviron reports whether a process can be seen to have an environment: it does not
+// while it exits, and for a moment when it becomes another program.
+func hasEnviron(pid int) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return err == nil && len(env) > 0
+}
+
 // haveChildLists reports whether the kernel lists the children of each thread
 // (CONFIG_PROC_CHILDREN); where it does not, all processes are read instead.
 var haveChildLists = sync.OnceValue(func() bool {

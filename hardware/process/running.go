@@ -359,6 +359,7 @@ func (r *running) attempt(e *Engine) *scheduler.Attempt {
 const (
 	clearPause = 500 * time.Microsecond // between looks; doubled up to 20 ms
 	clearLimit = 10 * time.Second       // for processes that SIGKILL does not end
+	maxDoubts  = 4                      // looks at orphans that have no environment
 )
 
 // clear kills what is left of a program that has exited, or waits for it
@@ -366,10 +367,14 @@ const (
 // processes that could not be killed.
 func (e *Engine) clear(p *program) (stuck int) {
 	began := time.Now()
+	known := map[ident]bool{}
+	doubts := 0
 	for pause := clearPause; ; pause = min(2*pause, 20*time.Millisecond) {
-		left := p.leftovers()
+		left, unsure := p.leftovers(known)
 		if left == nil {
-			return 0
+			if doubts++; !unsure || doubts > maxDoubts {
+				return 0
+			}
 		}
 		e.mu.Lock()
 		deadline := p.deadline
@@ -388,12 +393,20 @@ func (e *Engine) clear(p *program) (stuck int) {
 }
 
 // leftovers returns what lives of a program that has exited: process
-// numbers, and that of its group with a minus; nil if nothing does.
-func (p *program) leftovers() (left []int) {
+// numbers, and that of its group with a minus; nil if nothing does. A process
+// has no environment, and so no mark, between two programs and while it exits:
+// known holds the orphans that were found before, and unsure says that there is
+// one that another look may tell more of.
+func (p *program) leftovers(known map[ident]bool) (left []int, unsure bool) {
 	var roots []int
 	for _, o := range orphans() { // also reaps those that are dead
-		if p.owns(o) {
+		id := ident{o.pid, o.start}
+		switch {
+		case known[id], p.owns(o):
+			known[id] = true
 			roots = append(roots, o.pid)
+		case !hasEnviron(o.pid):
+			unsure = true
 		}
 	}
 	if syscall.Kill(-p.id.pid, 0) != syscall.ESRCH {
@@ -402,7 +415,7 @@ func (p *program) leftovers() (left []int) {
 	if len(roots) > 0 {
 		left = append(append(left, roots...), descendants(roots)...)
 	}
-	return left
+	return left, unsure
 }
 
 // signalName is the system's phrase for a signal: "killed", "segmentation fault".
