@@ -16,6 +16,8 @@ type Tuning struct {
 	// Candidates are the only settings that may be tried, each with a value for each
 	// of the settings, in their order; nil where all combinations may be.
 	Candidates [][]string
+	// Impossible is how many combinations are left out, as no job can have them.
+	Impossible int
 	// At returns the cell of a trial. The error says what is wrong with the settings.
 	At func(values []string) (Cell, error) `json:"-"`
 	// Probes are the cells at some of the settings, for what is checked beforehand.

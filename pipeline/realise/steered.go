@@ -65,6 +65,20 @@ func (c *Cell) tuner(t *experiments.Tuning, s *stages.Steered) (retune.Options, 
 	for i := range t.Settings {
 		o.Names = append(o.Names, t.Settings[i].Name)
 		o.Learns = append(o.Learns, c.learns(t, i, s, &first))
+		if c.Ref.Real() {
+			o.Live = append(o.Live, slices.Contains(first.Live, t.Settings[i].Name))
+		}
+	}
+	o.Cores = func(at []float64) int {
+		settings := make([]control.Setting, len(o.Names))
+		for i, v := range t.ValuesAt(at) {
+			settings[i] = control.Setting{Name: o.Names[i], Value: v}
+		}
+		v, err := s.At(settings)
+		if err != nil {
+			return 0
+		}
+		return v.Threads
 	}
 	return o, nil
 }

@@ -136,6 +136,9 @@ type Stretch struct {
 	// Cost is the time that the change before it took, Restart that it was by a new start.
 	Cost    float64 `json:"change_s,omitempty"`
 	Restart bool    `json:"restart,omitempty"`
+	// Ignored names settings that the change before was to bring, and that the program has not
+	// taken on: Settings are those that it went on with.
+	Ignored string `json:"ignored,omitempty"`
 	// Loss and Accuracy are the last ones. Remaining is how long the job was predicted to
 	// go on when the stretch began.
 	Loss      *float64 `json:"loss,omitempty"`

@@ -111,6 +111,9 @@ func stretches(row record.TrialRow, o *record.TrialOutcome) []record.TrialRow {
 		if s.Restart {
 			one.Reason = "started anew"
 		}
+		if s.Ignored != "" {
+			one.Reason = fmt.Sprintf("the program did not take on %s: no other setting was tried", s.Ignored)
+		}
 		rows = append(rows, one)
 	}
 	return rows
