@@ -90,6 +90,7 @@ func TestDisturbedCellsRunAgain(t *testing.T) {
 
 // A run that fails ends the cell.
 func TestDisturbedCellThatCannotRunAgain(t *testing.T) {
+	t.Setenv(KeepDisturbed, "")
 	dir, aside := filepath.Join(t.TempDir(), "cell"), filepath.Join(t.TempDir(), "aside")
 	gone := errors.New("gone")
 	ran := 0
