@@ -11,6 +11,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
+// runsHere reports whether this system can run jobs as processes.
+const runsHere = true
+
 // site is the engine in a run.
 type site struct{ run engine.Run }
 
