@@ -19,8 +19,9 @@ func (l *loop) again(j int32, reason string) bool {
 	f.request, f.level = f.asked, int32(max(l.Jobs[j].Priority, 0))
 	if l.lost == nil {
 		l.lost = make([]time.Duration, len(l.lives))
+		l.base = make([]time.Duration, len(l.lives))
 	}
-	l.lost[j] = f.CoreTime
+	l.lost[j], l.base[j] = f.CoreTime, 0
 	l.restart(j)
 	l.forget(j)
 	l.emit(Event{Kind: Retry, Job: int(j), Reason: reason})

@@ -89,6 +89,10 @@ type Attempt struct {
 	// Redone is work of attempts before that this one found lost: an engine that runs
 	// programs learns it from the one that goes on.
 	Redone time.Duration
+	// Ran is the service time of the attempt, Began how much of it was over when its program
+	// went on from a checkpoint, and Saved when it had written the last one (0: it wrote
+	// none). They are of engines that run programs, whose work they do not know.
+	Ran, Began, Saved time.Duration
 }
 
 // Lost returns the work that has to be done again.
