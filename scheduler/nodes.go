@@ -160,15 +160,7 @@ func (l *loop) restore(j int32, a *Attempt) time.Duration {
 	case a.Done > 0:
 		kept = time.Duration(float64(done) * float64(a.Kept) / float64(a.Done))
 	}
-	if l.lost == nil {
-		l.lost = make([]time.Duration, len(l.lives))
-		l.base = make([]time.Duration, len(l.lives))
-	}
-	l.lost[j], l.base[j] = l.lives[j].CoreTime-kept, kept
-	if l.done != nil {
-		l.done[j] = kept
-	}
-	l.forget(j)
+	l.keepOnly(j, kept)
 	return work
 }
 
@@ -180,11 +172,7 @@ func (l *loop) measured(j int32, a *Attempt, at time.Duration) time.Duration {
 	if l.base != nil {
 		base = l.base[j]
 	}
-	if a.Ran <= 0 || at <= a.Began {
-		return base
-	}
-	share := float64(min(at, a.Ran)-a.Began) / float64(a.Ran)
-	return base + time.Duration(share*float64(l.doneBy(j, l.now)-base))
+	return base + time.Duration(a.Share(at)*float64(l.doneBy(j, l.now)-base))
 }
 
 // order asks for the nodes that the jobs at the head of the queue need. A job whose

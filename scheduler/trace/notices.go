@@ -95,5 +95,14 @@ type Attempt struct {
 	Ran, Began, Saved time.Duration
 }
 
+// Share returns the part of what the job seemed to do in the attempt that it had really done
+// when so much of the attempt's service time was over, by what its program told.
+func (a Attempt) Share(at time.Duration) float64 {
+	if a.Ran <= 0 || at <= a.Began {
+		return 0
+	}
+	return float64(min(at, a.Ran)-a.Began) / float64(a.Ran)
+}
+
 // Lost returns the work that has to be done again.
 func (a Attempt) Lost() time.Duration { return a.Done - a.Kept }
