@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/scheduler/control/tuner"
 )
 
@@ -45,4 +46,13 @@ func (t *Tuning) ValuesAt(at []float64) []string {
 		}
 	}
 	return tuning.Values(&t.Tuning, at)
+}
+
+// SettingsAt are the settings at a point with their names.
+func (t *Tuning) SettingsAt(at []float64) []control.Setting {
+	var list []control.Setting
+	for i, v := range t.ValuesAt(at) {
+		list = append(list, control.Setting{Name: t.Settings[i].Name, Value: v})
+	}
+	return list
 }

@@ -70,14 +70,7 @@ func (c *Cell) tuner(t *experiments.Tuning, s *stages.Steered) (retune.Options, 
 		}
 	}
 	o.Cores = func(at []float64) int {
-		settings := make([]control.Setting, len(o.Names))
-		for i, v := range t.ValuesAt(at) {
-			settings[i] = control.Setting{Name: o.Names[i], Value: v}
-		}
-		v, err := s.At(settings)
-		if err != nil {
-			return 0
-		}
+		v, _ := s.At(t.SettingsAt(at)) // one that cannot be has none
 		return v.Threads
 	}
 	return o, nil
