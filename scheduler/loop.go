@@ -58,12 +58,16 @@ type loop struct {
 	nodes        servers.Nodes
 	parts        parts
 	provider     Provider      // the engine, if nodes come and go
+	migrator     Migrator      // the engine, if paused jobs may go on elsewhere
 	rental       rental.Rental // where jobs' servers come from, if the policy decides that
 	stopping     bool          // the run is broken off or closed: nothing starts again
 	closed       time.Duration // the horizon, when the run was closed at it
 
 	scratch struct {
 		nodes, home, victims []int32
+		node                 [1]int32
+		last                 []int32
+		keys                 []queue.Key
 		rooms                []Room
 	}
 }
@@ -115,6 +119,9 @@ func newLoop(r Run, rules Rules) *loop {
 	l.second, _ = rules.Order.(SecondRanker)
 	l.follower, _ = rules.Order.(Follower)
 	l.explainer, _ = rules.Admission.(Explainer)
+	if m, ok := r.Engine.(Migrator); ok && m.Migrates() {
+		l.migrator = m
+	}
 	return l
 }
 
