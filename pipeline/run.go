@@ -13,11 +13,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -173,7 +172,7 @@ func (r *run) writeDown() error {
 			return fmt.Errorf("remove the experiment of an earlier run: %w", err)
 		}
 	}
-	if err := renameio.WriteFile(filepath.Join(r.Dir, name), r.x.Source(), 0o644); err != nil {
+	if err := folder.Write(filepath.Join(r.Dir, name), r.x.Source(), 0o644); err != nil {
 		return fmt.Errorf("write experiment: %w", err)
 	}
 	if err := r.writePlan(); err != nil {
@@ -256,7 +255,7 @@ func writeJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
-	if err := renameio.WriteFile(path, append(raw, '\n'), 0o644); err != nil {
+	if err := folder.Write(path, append(raw, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	return nil

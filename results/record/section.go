@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -40,7 +38,7 @@ func WriteSection(dir, name string, s Section) error {
 	if _, made := folder.Make(dir, SectionsDir); err != nil || made != nil {
 		return fmt.Errorf("write a section of the report: %w", errors.Join(err, made))
 	}
-	if err := renameio.WriteFile(filepath.Join(dir, SectionFile(name)), append(raw, '\n'), 0o644); err != nil {
+	if err := folder.Write(filepath.Join(dir, SectionFile(name)), append(raw, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write a section of the report: %w", err)
 	}
 	return nil

@@ -266,7 +266,7 @@ func (s *sampling) end(i int) {
 // a unit that a job asks for also measures what it costs the engine to pause,
 // resume and resize such a job.
 func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estimator.Sample, error) {
-	logs := filepath.Join(s.Dir, folder)
+	logs := filepath.Join(s.Dir, samplesDir)
 	scratch, err := os.MkdirTemp(s.Dir, ".scratch-")
 	if err != nil {
 		return estimator.Sample{}, fmt.Errorf("make a folder for samples: %w", err)
