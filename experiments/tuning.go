@@ -1,6 +1,8 @@
 package experiments
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/tfexp/tfexp/results/record"
@@ -55,4 +57,17 @@ func (t *Tuning) SettingsAt(at []float64) []control.Setting {
 		list = append(list, control.Setting{Name: t.Settings[i].Name, Value: v})
 	}
 	return list
+}
+
+// Described is all that decisions about a job that is changed while it trains depend on, for
+// keys.
+func (t *Tuning) Described() []string {
+	search := t.Tuning
+	search.Name, search.Imported, search.Best, search.BestSettings = "", nil, nil, nil
+	raw, _ := json.Marshal(search) // numbers and texts
+	lines := []string{string(raw)}
+	for _, values := range t.Candidates {
+		lines = append(lines, fmt.Sprintf("%q", values))
+	}
+	return lines
 }
