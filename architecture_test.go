@@ -115,6 +115,7 @@ var rules = []struct {
 	{"scheduler/job", []string{"scheduler/cluster"}},
 	{"scheduler/trace", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/guard", nil},
+	{"scheduler/steering", []string{"scheduler/job", "scheduler/trace"}},
 	{"scheduler/rental", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
 	{"scheduler/outlook", []string{"scheduler/job"}},
 	{"scheduler/servers", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
@@ -125,7 +126,7 @@ var rules = []struct {
 	{"scheduler/", []string{"scheduler"}},
 	{"scheduler", []string{ // and no policy
 		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",
-		"scheduler/rental", "scheduler/guard",
+		"scheduler/rental", "scheduler/guard", "scheduler/steering",
 	}},
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
