@@ -56,7 +56,7 @@ func tuningSentences(e *record.Experiment, rows []record.TuningRow) (said []stri
 		said = append(said, tuningSentence(e, r))
 		if names := tuning.Without(e, i); len(names) > 0 {
 			said = append(said, fmt.Sprintf("Tuning %s: %s made no difference in any trial, neither to the losses nor, beyond 5%%, to "+
-				"the times; its program may not read it.", tuningLabel(r), strings.Join(names, ", ")))
+				"the times: here it does not matter, or the program does not read it.", tuningLabel(r), strings.Join(names, ", ")))
 		}
 	}
 	return said

@@ -14,6 +14,7 @@ type expectations struct {
 	cores map[string]float64 // the logarithm of the cores that a point asks for
 	known map[string]float64 // the logarithm of the pace at points, from an earlier look
 	shift float64            // of the others, so that both are alike at the mean
+	apart float64            // by how much they may differ from that: see looksAgain
 	looks int
 	next  int // how many reports after a change the present pace is looked at again
 }
@@ -56,7 +57,7 @@ func (c *Controller) problem() (*tuner.Problem, []surrogate.Trial) {
 		p.Start, p.Spread = max(p.Start, 1), leastSpread
 		switch {
 		case c.looks > 0:
-			p.Spread = leastSpread / 2
+			p.Spread = math.Max(leastSpread/2, c.apart)
 		case slices.Contains(c.Learns, true):
 			p.Spread = spread
 		}
@@ -145,7 +146,7 @@ func firstLook(stretch int) int { return max(4*stretch, 8) }
 
 // looksAgain reports whether the job goes at another pace than its setting was measured with:
 // others may be better now. The search then begins anew, with what was measured as what is
-// expected.
+// expected. Half of the change is taken to be of all settings, of the machine say, and half of this one.
 func (c *Controller) looksAgain() bool {
 	k := c.find(c.at)
 	if len(c.now.each) < c.next || k < 0 || math.IsInf(c.trials[k].pace, 1) {
@@ -160,8 +161,8 @@ func (c *Controller) looksAgain() bool {
 	}
 	sd := math.Max(c.deviation(), math.Sqrt(own/float64(len(latest)-1)))
 	sd *= math.Sqrt(1/float64(len(latest)) + 1/float64(c.trials[k].reports))
-	gap := math.Abs(math.Log(y * c.factor / c.trials[k].pace))
-	if !(gap > math.Max(drift, 4*sd)) {
+	gap := math.Log(y * c.factor / c.trials[k].pace)
+	if !(math.Abs(gap) > math.Max(drift, 4*sd)) {
 		return false
 	}
 	known := map[string]float64{}
@@ -178,7 +179,11 @@ func (c *Controller) looksAgain() bool {
 		id := fmt.Sprint(t.at)
 		known[id] = math.Log(t.pace)
 		sum, n = sum+known[id]-c.byCores(t.at, id), n+1
+		if i == k {
+			known[id] += gap / 2
+		}
 	}
+	c.apart = math.Abs(gap) / 2
 	c.known, c.shift, c.trials = known, sum/n, kept
 	c.looks, c.next, c.over = c.looks+1, 2*len(c.now.each), false
 	return true
