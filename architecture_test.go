@@ -92,7 +92,8 @@ var rules = []struct {
 		"experiments/machines", "scheduler", "estimator", "hardware/launch",
 	}},
 	{"experiments/check", []string{
-		"experiments$", "experiments/language", "experiments/eval", "experiments/words", "scheduler", "hardware/engine",
+		"experiments$", "experiments/language", "experiments/eval", "experiments/files", "experiments/words", "scheduler",
+		"hardware/engine",
 	}},
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
@@ -114,6 +115,7 @@ var rules = []struct {
 	{"scheduler/job", []string{"scheduler/cluster"}},
 	{"scheduler/trace", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/guard", nil},
+	{"scheduler/steering", []string{"scheduler/job", "scheduler/trace"}},
 	{"scheduler/rental", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
 	{"scheduler/outlook", []string{"scheduler/job"}},
 	{"scheduler/servers", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
@@ -124,7 +126,7 @@ var rules = []struct {
 	{"scheduler/", []string{"scheduler"}},
 	{"scheduler", []string{ // and no policy
 		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",
-		"scheduler/rental", "scheduler/guard",
+		"scheduler/rental", "scheduler/guard", "scheduler/steering",
 	}},
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
