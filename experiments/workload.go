@@ -105,9 +105,9 @@ func Malformed(skipped []error) string {
 			parts = append(parts, words.Plural(len(reasons)-i, "other reason"))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%d: %s, first line %d", r.count, r.text, r.line))
+		parts = append(parts, fmt.Sprintf("%s (%d, first line %d)", r.text, r.count, r.line))
 	}
-	return text + " (" + strings.Join(parts, "; ") + ")"
+	return text + ": " + strings.Join(parts, "; ")
 }
 
 // maxReasons bounds the list of what is wrong with lines.
@@ -182,6 +182,17 @@ func (t *Trace) Assumptions() string {
 		return ""
 	}
 	return filepath.Base(t.File) + ": " + strings.Join(t.Assumed, "; ")
+}
+
+// Assumed lists what readers of logs assumed where these say nothing.
+func (s *Spec) Assumed() []string {
+	var texts []string
+	for _, c := range s.Cells {
+		if t := c.Workload.Trace; t != nil && t.Assumptions() != "" && !slices.Contains(texts, t.Assumptions()) {
+			texts = append(texts, t.Assumptions())
+		}
+	}
+	return texts
 }
 
 // LeaveOut removes jobs by their number.

@@ -120,7 +120,7 @@ func (r *run) open() error {
 	for _, text := range r.x.LeftOut() {
 		r.Warn("incomplete_trace", "", text)
 	}
-	for _, text := range r.x.Assumed() {
+	for _, text := range r.Assumed() {
 		r.Warn("assumption", "", text)
 	}
 	for _, text := range doubts {

@@ -16,17 +16,6 @@ func (x *Experiment) Alike() []string {
 	return names
 }
 
-// Assumed lists what readers of logs assumed where these say nothing.
-func (x *Experiment) Assumed() []string {
-	var texts []string
-	for _, c := range x.spec.Cells {
-		if t := c.Workload.Trace; t != nil && t.Assumptions() != "" && !slices.Contains(texts, t.Assumptions()) {
-			texts = append(texts, t.Assumptions())
-		}
-	}
-	return texts
-}
-
 // LeftOut lists what lenient readers left out of the experiment's files.
 func (x *Experiment) LeftOut() []string {
 	var texts []string
