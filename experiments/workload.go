@@ -184,12 +184,36 @@ func (t *Trace) Assumptions() string {
 	return filepath.Base(t.File) + ": " + strings.Join(t.Assumed, "; ")
 }
 
+// LeftOut lists what lenient readers left out of the experiment's files.
+func (s *Spec) LeftOut() []string {
+	return s.told(func(w *Workload) (texts []string) {
+		if w.Trace != nil {
+			texts = append(texts, w.Trace.LeftOut())
+		}
+		for _, s := range w.Submits {
+			texts = append(texts, s.LeftOut)
+		}
+		return texts
+	})
+}
+
 // Assumed lists what readers of logs assumed where these say nothing.
 func (s *Spec) Assumed() []string {
-	var texts []string
+	return s.told(func(w *Workload) []string {
+		if w.Trace == nil {
+			return nil
+		}
+		return []string{w.Trace.Assumptions()}
+	})
+}
+
+// told lists what there is to tell of the workloads of all cells, each text once.
+func (s *Spec) told(of func(*Workload) []string) (texts []string) {
 	for _, c := range s.Cells {
-		if t := c.Workload.Trace; t != nil && t.Assumptions() != "" && !slices.Contains(texts, t.Assumptions()) {
-			texts = append(texts, t.Assumptions())
+		for _, text := range of(c.Workload) {
+			if text != "" && !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
 		}
 	}
 	return texts

@@ -128,7 +128,7 @@ func (r *run) open() error {
 	for _, text := range r.x.LeftOut() {
 		r.Warn("incomplete_trace", "", text)
 	}
-	for _, text := range r.Assumed() {
+	for _, text := range r.x.Assumed() {
 		r.Warn("assumption", "", text)
 	}
 	for _, text := range doubts {
