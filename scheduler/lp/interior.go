@@ -31,6 +31,7 @@ type solver struct {
 	factors []factor
 	shared  dense     // of z and the duals of limits
 	right   []float64 // scratch
+	best    best
 }
 
 // factor is the part of a system that belongs to one block.
@@ -113,10 +114,10 @@ func (s *solver) solve() (Solution, error) {
 		mu := s.mu()
 		primal, dual := dot(s.c, s.x), dot(s.h, s.y)
 		gap := math.Abs(primal-dual) / (1 + math.Abs(primal))
-		done := norm(s.rp) <= tolerance*s.scaleH && norm(s.rd) <= tolerance*s.scaleC && gap <= tolerance*100
-		if math.IsNaN(gap) {
+		if !s.keep(gap) {
 			break
 		}
+		done := norm(s.rp) <= tolerance*s.scaleH && norm(s.rd) <= tolerance*s.scaleC && gap <= tolerance*100
 		if done {
 			// The corrector leaves the central path; steps at the same μ come back to it, and
 			// so to the middle of the optima.
@@ -143,19 +144,40 @@ func (s *solver) solve() (Solution, error) {
 			break
 		}
 	}
-	if s.nearly() {
+	if s.best.merit <= good {
+		copy(s.x, s.best.x)
+		copy(s.w, s.best.w)
+		copy(s.y, s.best.y)
 		return s.solution(), nil
 	}
-	return Solution{}, fmt.Errorf("%w (after %d steps)", ErrNoOptimum, mostSteps)
+	return Solution{}, fmt.Errorf("%w (to %.1g)", ErrNoOptimum, s.best.merit)
 }
 
-// nearly reports whether the point is an optimum to six digits, where rounding keeps the
-// method from a better one.
-func (s *solver) nearly() bool {
-	s.residuals()
-	primal, dual := dot(s.c, s.x), dot(s.h, s.y)
-	const good = 1e-7
-	return norm(s.rp) <= good*s.scaleH && norm(s.rd) <= good*s.scaleC && math.Abs(primal-dual) <= good*(1+math.Abs(primal))
+// good is what a point is taken for an optimum with, where rounding keeps the method from a
+// better one.
+const good = 1e-6
+
+// best is the best point so far.
+type best struct {
+	merit   float64 // the greatest of its residuals and its gap, in proportion to the data
+	x, w, y []float64
+	since   int // how many steps ago
+}
+
+// keep notes the present point if it is the best one. It reports whether it is worth while to go on.
+func (s *solver) keep(gap float64) bool {
+	merit := max(norm(s.rp)/s.scaleH, norm(s.rd)/s.scaleC, gap)
+	if math.IsNaN(merit) {
+		return false
+	}
+	if s.best.x != nil && merit >= s.best.merit {
+		s.best.since++
+		return s.best.since < patience
+	}
+	b := &s.best
+	b.merit, b.since = merit, 0
+	b.x, b.w, b.y = append(b.x[:0], s.x...), append(b.w[:0], s.w...), append(b.y[:0], s.y...)
+	return true
 }
 
 // residuals sets rp = h − G x − w and rd = c − Gᵀ y + v.

@@ -65,6 +65,8 @@ var ErrNoOptimum = errors.New("lp: the program has no solution, or no finite one
 
 const (
 	mostSteps = 200
+	// patience is how many steps may pass without a better point.
+	patience = 20
 	// tolerance is that of the residuals and of the gap, in proportion to the data.
 	tolerance = 1e-10
 )

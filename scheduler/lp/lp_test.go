@@ -58,8 +58,11 @@ func simplex(p Problem) (float64, error) {
 
 func TestSolveIsEqualToADenseSimplex(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	compared := 0
-	for n := range 1100 {
+	compared, programs := 0, 1100
+	if testing.Short() {
+		programs = 100
+	}
+	for n := range programs {
 		p := draw(rng, 1+rng.IntN(8), 1+rng.IntN(4))
 		want, err := simplex(p)
 		if err != nil {
@@ -77,7 +80,7 @@ func TestSolveIsEqualToADenseSimplex(t *testing.T) {
 			t.Errorf("program %d: a row is broken by %g", n, broken)
 		}
 	}
-	if compared < 1000 {
+	if compared < programs*10/11 {
 		t.Errorf("only %d programs were compared", compared)
 	}
 }

@@ -61,22 +61,18 @@ func (waterFilling) Divide(p *Problem) (Division, error) {
 		for i := range p.Jobs {
 			need := p.fairNeed(&p.Jobs[i])
 			if fixed[i] {
-				needs(&program.Blocks[i], &p.Jobs[i], 0, need*level[i]*(1-1e-9))
+				needs(&program.Blocks[i], &p.Jobs[i], 0, need*level[i]*(1-margin))
 			} else {
 				needs(&program.Blocks[i], &p.Jobs[i], need, 0)
 			}
-		}
-		if open == 0 { // the division of the last program has all at their levels
-			program.Gain = 0
 		}
 		s, err := lp.Solve(program)
 		if err != nil {
 			return nil, err
 		}
-		if open == 0 {
+		if open -= fixBottlenecks(s, level, fixed); open == 0 {
 			return p.division(s), nil
 		}
-		open -= fixBottlenecks(s, level, fixed)
 	}
 }
 

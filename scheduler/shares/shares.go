@@ -153,6 +153,10 @@ func (p *Problem) program() lp.Problem {
 	return out
 }
 
+// margin is the part by which speeds that are demanded of a program are less than those that
+// another program gave: what is left of a program without it has no inner points to go through.
+const margin = 1e-6
+
 // needs adds the row Σ_j speed_ij x_ij ≥ need·z + fixed of a job, for its full speed being 1.
 func needs(b *lp.Block, j *Job, need, fixed float64) {
 	full := slices.Max(j.Speed)

@@ -72,12 +72,12 @@ func (p *Problem) inTime(program *lp.Problem) error {
 		needs(&try.Blocks[i], j, j.Left/j.Due, 0)
 	}
 	s, err := lp.Solve(try)
-	if err != nil || s.Z < 1 {
+	if err != nil || s.Z < 1-margin {
 		return err
 	}
 	for _, i := range rows {
 		j := &p.Jobs[i]
-		needs(&program.Blocks[i], j, 0, j.Left/j.Due*(1-1e-9))
+		needs(&program.Blocks[i], j, 0, j.Left/j.Due*(1-2*margin))
 	}
 	return nil
 }
