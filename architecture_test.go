@@ -92,7 +92,8 @@ var rules = []struct {
 		"experiments/machines", "scheduler", "estimator", "hardware/launch",
 	}},
 	{"experiments/check", []string{
-		"experiments$", "experiments/language", "experiments/eval", "experiments/words", "scheduler", "hardware/engine",
+		"experiments$", "experiments/language", "experiments/eval", "experiments/files", "experiments/words", "scheduler",
+		"hardware/engine",
 	}},
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
@@ -102,7 +103,7 @@ var rules = []struct {
 		"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "hardware/market", "results",
 	}},
 	{"results/folder", nil},
-	{"results/tuning", []string{"results/record", "results/steering", "scheduler/control", "estimator/surrogate"}},
+	{"results/tuning", []string{"results/record", "results/stats", "results/steering", "scheduler/control", "estimator/surrogate"}},
 	{"results", []string{"scheduler", "results", "experiments/schema", "hardware/market"}},
 	{"estimator/training", []string{"estimator/goodput"}},
 	{"estimator", nil},
