@@ -75,8 +75,11 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 // open prepares the folder: leftovers of a killed run are removed, the cache
 // and the journal opened, and the plan written down before anything runs.
 func (r *run) open() error {
-	killed, err := r.openSites()
+	killed, doubts, err := r.openSites()
 	if err != nil {
+		return err
+	}
+	if err := clearScratch(r.Dir); err != nil {
 		return err
 	}
 	var warning string
@@ -116,6 +119,9 @@ func (r *run) open() error {
 	}
 	for _, text := range r.x.LeftOut() {
 		r.Warn("incomplete_trace", "", text)
+	}
+	for _, text := range doubts {
+		r.Warn("leftover", "", text)
 	}
 	for _, k := range killed {
 		r.Warn("leftover", "", "ended "+k+", left behind by an earlier run")

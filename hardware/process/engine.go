@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -104,6 +105,15 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 
 // Capabilities returns what the engine can do: all but limiting memory.
 func (e *Engine) Capabilities() scheduler.Capabilities { return Capabilities() }
+
+// Migrates implements scheduler.Migrator: all nodes are of this machine, so a program can
+// be bound to the cores of another one. It cannot be given other GPUs.
+func (e *Engine) Migrates() bool {
+	return !slices.ContainsFunc(e.opts.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
+}
+
+// Migrate implements scheduler.Migrator.
+func (e *Engine) Migrate(job int, grant scheduler.Grant) error { return e.Resume(job, grant) }
 
 // cpus returns the operating system's numbers of cluster cores.
 func (e *Engine) cpus(cores scheduler.CoreSet) ([]int, error) {

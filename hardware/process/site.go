@@ -4,6 +4,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -21,6 +22,12 @@ type site struct{ run engine.Run }
 func openSite(run engine.Run) (engine.Site, []string, error) {
 	s := site{run}
 	killed, err := Sweep(s.registry())
+	if errors.Is(err, ErrGarbled) {
+		if run.Warn != nil {
+			run.Warn(err.Error() + `: jobs of a run that was killed may still be running; look for them ("ps -ef") and end them`)
+		}
+		err = nil
+	}
 	return s, killed, err
 }
 

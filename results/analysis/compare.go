@@ -176,7 +176,7 @@ func compareWith(base Variant, variants []Variant, m measure.Metric, level float
 	var rows []record.ComparisonRow
 	var p []float64
 	for _, v := range variants {
-		b, c := pairs(base, v, m)
+		b, c, doubtful := pairs(base, v, m)
 		stream := strings.Join([]string{"compare", m.Name, v.Workload, v.Hardware, base.Label, v.Label}, "/")
 		r := stats.ComparePairs(b, c, level, stream)
 		rows = append(rows, record.ComparisonRow{
@@ -186,7 +186,7 @@ func compareWith(base Variant, variants []Variant, m measure.Metric, level float
 			// The metrics are never below 0, so neither is a ratio of their means.
 			Ratio: r.Ratio, CILow: max(0, r.RatioLow), CIHigh: r.RatioHigh, RawP: r.P,
 			Difference: r.Difference, DifferenceLow: r.DifferenceLow, DifferenceHigh: r.DifferenceHigh,
-			Level: level, Method: r.Method,
+			Level: level, Method: r.Method, Doubtful: doubtful,
 		})
 		p = append(p, r.P)
 	}
@@ -222,8 +222,9 @@ func agree(a, b []record.Setting) bool {
 	return true
 }
 
-// pairs lists a metric of both variants, one pair a replicate that both have.
-func pairs(base, candidate Variant, m measure.Metric) (b, c []float64) {
+// pairs lists a metric of both variants, one pair a replicate that both have, and
+// counts those with a cell that was disturbed.
+func pairs(base, candidate Variant, m measure.Metric) (b, c []float64, doubtful int) {
 	for i := range base.Cells {
 		for j := range candidate.Cells {
 			x, y := &base.Cells[i], &candidate.Cells[j]
@@ -232,10 +233,13 @@ func pairs(base, candidate Variant, m measure.Metric) (b, c []float64) {
 			}
 			if u, v := m.Of(&x.Metrics), m.Of(&y.Metrics); stats.Finite(u) && stats.Finite(v) {
 				b, c = append(b, u), append(c, v)
+				if x.Troubled() || y.Troubled() {
+					doubtful++
+				}
 			}
 		}
 	}
-	return b, c
+	return b, c, doubtful
 }
 
 // sameJobs reports whether the same jobs finished in two cells. Beyond

@@ -62,6 +62,9 @@ func withoutShared(r record.ComparisonRow) (record.ComparisonRow, string) {
 // evidence is what stands behind a verdict: "95% interval 38–47%, 5 pairs, p = 0.0002".
 func evidence(r record.ComparisonRow, unit string) string {
 	pairs := plural(r.Pairs, "pair")
+	if r.Doubtful > 0 {
+		pairs += fmt.Sprintf(" (%d disturbed from outside)", r.Doubtful)
+	}
 	if r.Method == "exact" {
 		if r.Difference == 0 {
 			return pairs + ", all equal"

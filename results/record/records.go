@@ -103,6 +103,8 @@ type ComparisonRow struct {
 	Candidates int
 	Level      float64 // of the intervals
 	Method     string  // "paired t", "paired bootstrap", "exact"
+	// Doubtful counts the pairs of which something outside of the experiment disturbed a cell; see Cell.Troubled.
+	Doubtful int
 }
 
 // FidelityRow is a row of fidelity.csv: a metric of a real cell and of its

@@ -195,6 +195,7 @@ var comparisonColumns = []table.Column[ComparisonRow]{
 	table.Int("candidates", func(r *ComparisonRow) *int { return &r.Candidates }),
 	table.Float("level", func(r *ComparisonRow) *float64 { return &r.Level }),
 	table.Text("method", func(r *ComparisonRow) *string { return &r.Method }),
+	table.Int("disturbed_pairs", func(r *ComparisonRow) *int { return &r.Doubtful }),
 }
 
 // fidelityColumns are the columns of fidelity.csv.

@@ -287,6 +287,10 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 	for _, w := range sample.Warnings {
 		s.Warn("sample", "", fmt.Sprintf("%s: %s", name, w))
 	}
+	if sample.Lost > 0 {
+		s.Warn("disturbed_sample", "", fmt.Sprintf("%s: tfexp was stopped or the machine slept for %.1f s during profiling, "+
+			"in each of its tries: its estimate may be too long", name, sample.Lost))
+	}
 	if sample.Busy > hardware.BusyCores {
 		s.Warn("busy_sample", "",
 			fmt.Sprintf("%s: other programs used %.2g CPU cores during profiling, in each of its tries: its estimate may "+

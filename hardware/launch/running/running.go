@@ -413,6 +413,9 @@ func (j *Jobs[P]) give(r *Job[P], grant scheduler.Grant) error {
 		p := j.lead(r)
 		part := j.Part(p)
 		part.Cores, part.GPUs = grant.Cores, grant.GPUs
+		if len(j.opts.Cluster.Nodes) > 0 { // it may have moved
+			part.Node = grant.Parts(j.opts.Cluster)[0].Node
+		}
 		return j.bind(p, part)
 	}
 	for _, part := range launch.Programs(grant) {
@@ -437,7 +440,7 @@ func (j *Jobs[P]) bind(p P, part scheduler.Part) error {
 	}
 	j.mu.Lock()
 	before := p.Base().part.Cores.Count()
-	p.Base().part.Cores = part.Cores
+	p.Base().part.Cores, p.Base().part.Node = part.Cores, part.Node
 	j.mu.Unlock()
 	return j.write(p, before, contract.Message{})
 }
