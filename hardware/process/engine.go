@@ -165,6 +165,7 @@ var (
 	_ scheduler.Provider = (*Engine)(nil)
 	_ scheduler.Market   = (*Engine)(nil)
 	_ scheduler.Teller   = (*Engine)(nil)
+	_ scheduler.Migrator = (*Engine)(nil)
 	_ engine.Changer     = (*Engine)(nil)
 )
 
