@@ -120,7 +120,7 @@ func (h hands) Attend(p *program) {
 
 	stuck := e.clear(p)
 	f := running.Fate{
-		At: time.Now(), Finished: finished, Why: ending(status), Exit: status.ExitStatus(), Output: p.log.finish(),
+		Finished: finished, Why: ending(status), Exit: status.ExitStatus(), Output: p.log.finish(),
 		User: time.Duration(used.Utime.Nano()), System: time.Duration(used.Stime.Nano()), MaxRSS: int64(used.Maxrss) * rssUnit,
 	}
 	if stuck > 0 {

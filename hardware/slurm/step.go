@@ -194,7 +194,7 @@ func (e *Engine) srun(s *step) error {
 		return nil
 	}
 	s.cmd = cmd
-	err = e.pool.site.forks.start(cmd)
+	err = e.pool.site.forks.start(cmd, interrupt)
 	e.mu.Unlock()
 	if err != nil {
 		return err
@@ -280,7 +280,7 @@ func (e *Engine) over(s *step) {
 	e.Exited(s, until, s.finished())
 	e.forget(s)
 	e.Ended(s, running.Fate{
-		At: time.Now(), Finished: s.finished(), Why: s.ending(), Exit: s.code(), Output: s.out.log.Err(),
+		Finished: s.finished(), Why: s.ending(), Exit: s.code(), Output: s.out.log.Err(),
 	}, s.out.log.Close)
 }
 

@@ -148,7 +148,8 @@ func (j *Jobs[P]) Runs(p P) {
 
 // Fate is how a program ended, but for why tfexp has ended it.
 type Fate struct {
-	At time.Time // when that was over
+	// At is when that was over; zero for now.
+	At time.Time
 	// Finished reports whether it has done all of its work: exit status 0. Why says what else happened.
 	Finished bool
 	Why      string
@@ -269,9 +270,9 @@ func (j *Jobs[P]) settle(r *Job[P]) {
 	if r.quiet {
 		return
 	}
-	at := r.at.Sub(j.zero)
-	if len(r.programs) > 1 {
-		at = j.Now()
+	at := j.Now()
+	if len(r.programs) == 1 && !r.at.IsZero() {
+		at = r.at.Sub(j.zero)
 	}
 	n := scheduler.Notice{Kind: scheduler.JobEnded, Job: r.number, At: at, State: r.state, Reason: r.why}
 	if j.opts.Saves {
