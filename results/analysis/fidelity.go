@@ -160,8 +160,8 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 			if at != (place{a[j].Workload, a[j].Hardware}) {
 				continue
 			}
-			x, y := pairs(a[j], a[i], metric)
-			u, v := pairs(b[j], b[i], metric)
+			x, y := pairs(a[j], a[i], value{metric: metric})
+			u, v := pairs(b[j], b[i], value{metric: metric})
 			if len(x) == 0 || len(x) != len(u) {
 				continue
 			}

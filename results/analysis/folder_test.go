@@ -48,7 +48,7 @@ func TestTables(t *testing.T) {
 	if len(jobs) != 1+10*8 || jobs[0][len(jobs[0])-1] != "quantum" {
 		t.Errorf("jobs.csv has %d rows and the header %v", len(jobs), jobs[0])
 	}
-	if jobs[1][38] != "" || jobs[80][38] != "300ms" || jobs[80][0] != "mixed-machine-rr-quantum=300ms-r5" {
+	if jobs[1][39] != "" || jobs[80][39] != "300ms" || jobs[80][0] != "mixed-machine-rr-quantum=300ms-r5" {
 		t.Errorf("jobs.csv ends with %v", jobs[80])
 	}
 	metrics := table(t, filepath.Join(dir, record.MetricsFile))

@@ -90,7 +90,9 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 	if !e.Complete() {
 		v.Progress = fmt.Sprintf("%d of %d cells so far", len(e.Cells), len(e.Plan.Cells))
 	}
-	v.answers(e)
+	if err := v.answers(e); err != nil {
+		return nil, err
+	}
 	v.blocks(e.Plan)
 	v.cells(e)
 	if err := v.pictures(ctx, e); err != nil {
@@ -155,8 +157,11 @@ func when(r record.Run) string {
 	return s
 }
 
-func (v *view) answers(e *record.Experiment) {
-	rows := analysis.Comparisons(e)
+func (v *view) answers(e *record.Experiment) error {
+	rows, err := analysis.Comparisons(e)
+	if err != nil {
+		return err
+	}
 	places := len(e.Plan.Workloads) > 1 || len(e.Plan.Hardware) > 1
 	v.Comparisons = prose.Table{Left: 4, Header: []string{"metric", "candidate", "against", "verdict"}}
 	if places {
@@ -192,6 +197,7 @@ func (v *view) answers(e *record.Experiment) {
 	case len(rows) == 0:
 		v.NoAnswer = "There is nothing to compare: the experiment has one policy, or names no baseline."
 	}
+	return nil
 }
 
 // kind is the class of a verdict in the page's style.

@@ -50,7 +50,10 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	if err != nil {
 		return err
 	}
-	comparisons := analysis.Comparisons(e)
+	comparisons, err := analysis.Comparisons(e)
+	if err != nil {
+		return err
+	}
 	answers := make([]string, 0, len(comparisons))
 	for _, c := range comparisons {
 		answers = append(answers, prose.Comparison(e.Plan, c))
