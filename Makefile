@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' \) -not -path '*/testdata/*' -not -path 'results/*/*' ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-nvml test-nvml run test test-python race lint bench docs python-jobs clean
+.PHONY: help build build-nvml test-nvml run test test-python race lint cross release bench docs python-jobs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,23 @@ lint: ## gofmt, go vet, staticcheck
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
+SYSTEMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+cross: ## go vet and build for every system that tfexp supports
+	@for system in $(SYSTEMS); do \
+	  export GOOS=$${system%/*} GOARCH=$${system#*/} CGO_ENABLED=0; \
+	  echo "vet and build for $$system"; $(GO) vet ./... && $(GO) build -o /dev/null ./cmd/tfexp || exit 1; \
+	done
+
+release: ## write static programs for every system, with their checksums, to dist/
+	rm -rf dist && mkdir dist
+	@for system in $(SYSTEMS); do \
+	  export GOOS=$${system%/*} GOARCH=$${system#*/} CGO_ENABLED=0; \
+	  file=tfexp-$$GOOS-$$GOARCH; [ $$GOOS != windows ] || file=$$file.exe; \
+	  echo "dist/$$file"; $(GO) build -trimpath -ldflags '-s -w' -o dist/$$file ./cmd/tfexp || exit 1; \
+	done
+	cd dist && sha256sum tfexp-* >SHA256SUMS
+
 bench: ## print the speeds that tfexp promises
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
 
@@ -60,4 +77,4 @@ python-jobs: .venv/ready ## install what the training programs in Python need, i
 	touch $@
 
 clean: ## remove what was built; results stay
-	rm -rf bin
+	rm -rf bin dist

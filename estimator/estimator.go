@@ -68,6 +68,8 @@ type Sample struct {
 	// where it was too short to tell. It ran Tries times until it was not disturbed.
 	Busy  float64 `json:"busy_cores,omitempty"`
 	Tries int     `json:"tries,omitempty"`
+	// Lost is the time of Wall in which tfexp could not run, or the machine slept: Wall may be that much too long.
+	Lost float64 `json:"lost_s,omitempty"`
 	// Cost is what taking it took in all.
 	Cost float64 `json:"cost_s,omitempty"`
 	// Warnings are doubts about the sample's output.

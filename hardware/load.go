@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/cpu"
@@ -70,12 +69,5 @@ func cpuSeconds() (used, own float64) {
 			used += t.User + t.Nice + t.System + t.Irq + t.Softirq + t.Steal
 		}
 	}
-	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(who, &u); err != nil {
-			return math.NaN(), 0
-		}
-		own += time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
-	}
-	return used, own
+	return used, ownSeconds()
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -112,4 +113,17 @@ func governor(cpu int) string {
 		return ""
 	}
 	return strings.TrimSpace(string(g))
+}
+
+// readClocks reads CLOCK_MONOTONIC and CLOCK_BOOTTIME.
+func readClocks() clocks {
+	read := func(id int32) time.Duration {
+		var t unix.Timespec
+		if unix.ClockGettime(id, &t) != nil {
+			return 0
+		}
+		return time.Duration(t.Nano())
+	}
+	// Read one after the other: what lies between them is far less than a tick.
+	return clocks{running: read(unix.CLOCK_MONOTONIC), all: read(unix.CLOCK_BOOTTIME)}
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package jobs_test runs the training programs in Python as tfexp does.
 package jobs_test
 

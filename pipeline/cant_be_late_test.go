@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/outside"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/sections"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
@@ -49,7 +50,7 @@ func TestCantBeLate(t *testing.T) {
 			t.Errorf("%s costs %.4f $, want %.4f", r.Place, r.Ours, r.Expected)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(dir, record.SectionFile("references")))
+	text, err := os.ReadFile(filepath.Join(dir, sections.File("references")))
 	if err != nil || !strings.Contains(string(text), "Costs of the authors") {
 		t.Errorf("the section of the report: %s %v", text, err)
 	}

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -31,7 +30,7 @@ func (p *Plan) WriteCell(i int, path string) error {
 	if err := stages.WriteTask(&b, task, p.keys[i].Description()); err != nil {
 		return err
 	}
-	return renameio.WriteFile(path, b.Bytes(), 0o644)
+	return folder.Write(path, b.Bytes(), 0o644)
 }
 
 // PrepareCell empties the folder of a cell, but for the description of its key.

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	os.Setenv(execute.KeepDisturbed, "1") // tests run side by side: each disturbs the others
 	os.Exit(m.Run())
 }
 

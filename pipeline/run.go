@@ -13,11 +13,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -76,8 +75,11 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 // open prepares the folder: leftovers of a killed run are removed, the cache
 // and the journal opened, and the plan written down before anything runs.
 func (r *run) open() error {
-	killed, err := r.openSites()
+	killed, doubts, err := r.openSites()
 	if err != nil {
+		return err
+	}
+	if err := clearScratch(r.Dir); err != nil {
 		return err
 	}
 	var warning string
@@ -117,6 +119,9 @@ func (r *run) open() error {
 	}
 	for _, text := range r.x.LeftOut() {
 		r.Warn("incomplete_trace", "", text)
+	}
+	for _, text := range doubts {
+		r.Warn("leftover", "", text)
 	}
 	for _, k := range killed {
 		r.Warn("leftover", "", "ended "+k+", left behind by an earlier run")
@@ -173,7 +178,7 @@ func (r *run) writeDown() error {
 			return fmt.Errorf("remove the experiment of an earlier run: %w", err)
 		}
 	}
-	if err := renameio.WriteFile(filepath.Join(r.Dir, name), r.x.Source(), 0o644); err != nil {
+	if err := folder.Write(filepath.Join(r.Dir, name), r.x.Source(), 0o644); err != nil {
 		return fmt.Errorf("write experiment: %w", err)
 	}
 	if err := r.writePlan(); err != nil {
@@ -256,7 +261,7 @@ func writeJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
-	if err := renameio.WriteFile(path, append(raw, '\n'), 0o644); err != nil {
+	if err := folder.Write(path, append(raw, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	return nil

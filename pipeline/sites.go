@@ -43,10 +43,10 @@ func (p *Plan) ready() error {
 }
 
 // openSites opens the real engines, which end what killed runs of this experiment, and of those beside it, left behind.
-func (r *run) openSites() (removed []string, err error) {
+func (r *run) openSites() (removed, doubts []string, err error) {
 	dir, err := filepath.Abs(r.Dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r.sites = map[*engine.Kind]engine.Site{}
 	lock := func(dir string) (func(), bool) {
@@ -60,14 +60,15 @@ func (r *run) openSites() (removed []string, err error) {
 		if !kind.Real {
 			continue
 		}
-		site, gone, err := kind.Open(engine.Run{Dir: dir, Hardware: r.x.Hardware(kind), Lock: lock, GPUs: r.gpuDevices})
+		site, gone, err := kind.Open(engine.Run{Dir: dir, Hardware: r.x.Hardware(kind), Lock: lock, GPUs: r.gpuDevices,
+			Warn: func(text string) { doubts = append(doubts, text) }})
 		removed = append(removed, gone...)
 		if err != nil {
-			return removed, errors.Join(fmt.Errorf("open the engine %s: %w", kind.Name, err), r.closeSites())
+			return removed, doubts, errors.Join(fmt.Errorf("open the engine %s: %w", kind.Name, err), r.closeSites())
 		}
 		r.sites[kind] = site
 	}
-	return removed, nil
+	return removed, doubts, nil
 }
 
 // closeSites closes what openSites has opened.

@@ -51,6 +51,7 @@ type loop struct {
 	progress     []Notice        // of jobs, since the predictions were last looked at
 	seen         []seen          // by job; nil without online predictions
 	lost         []time.Duration // by job, the core time of attempts that failed; nil until one has
+	base         []time.Duration // by job, what it had done when its attempt began, as Outlook counts; nil with lost
 	done         []time.Duration // by job, as Outlook counts; nil where that is core time
 	alternatives alternatives
 	steered      []*steered // by job; nil without controllers

@@ -137,8 +137,7 @@ func (l *loop) anew(j int32, attempt *Attempt, e Event) {
 	l.unbook(j)
 	f.State, f.grant, f.timer = Queued, Grant{}, Never
 	f.request, f.level = f.asked, int32(max(l.Jobs[j].Priority, 0))
-	l.restore(j, attempt)
-	l.rental.Keep(j, max(attempt.Kept, attempt.From))
+	l.rental.Keep(j, l.restore(j, attempt))
 	l.emit(e)
 	l.wait(j)
 }
@@ -150,20 +149,30 @@ func (r *Result) add(a *Attempt) {
 	r.LostWork += a.Redone
 }
 
-// restore makes what a job has done what its last checkpoint holds of it.
-func (l *loop) restore(j int32, a *Attempt) {
-	done, kept := l.doneBy(j, l.now), time.Duration(0)
-	if a.Done > 0 {
+// restore makes what a job has done what its last checkpoint holds of it, and returns that
+// in run time on its full request.
+func (l *loop) restore(j int32, a *Attempt) time.Duration {
+	done, kept, work := l.doneBy(j, l.now), time.Duration(0), max(a.Kept, a.From)
+	switch {
+	case a.Ran > 0:
+		kept = l.measured(j, a, a.Saved)
+		work = l.Outlook.Past(&l.Jobs[j], kept)
+	case a.Done > 0:
 		kept = time.Duration(float64(done) * float64(a.Kept) / float64(a.Done))
 	}
-	if l.lost == nil {
-		l.lost = make([]time.Duration, len(l.lives))
+	l.keepOnly(j, kept)
+	return work
+}
+
+// measured returns what a job had done, in the unit of the outlook, when so much of the service
+// time of its attempt was over: of an attempt whose program tells when it went on and when it
+// saved its work.
+func (l *loop) measured(j int32, a *Attempt, at time.Duration) time.Duration {
+	base := time.Duration(0)
+	if l.base != nil {
+		base = l.base[j]
 	}
-	l.lost[j] = l.lives[j].CoreTime - kept
-	if l.done != nil {
-		l.done[j] = kept
-	}
-	l.forget(j)
+	return base + time.Duration(a.Share(at)*float64(l.doneBy(j, l.now)-base))
 }
 
 // order asks for the nodes that the jobs at the head of the queue need. A job whose

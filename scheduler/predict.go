@@ -71,13 +71,6 @@ func (l *loop) settleDone(j int32, stretch time.Duration) {
 	}
 }
 
-// restart forgets what a job did in an attempt that failed.
-func (l *loop) restart(j int32) {
-	if l.done != nil {
-		l.done[j] = 0
-	}
-}
-
 // allotment returns what the grant of a running job comes to.
 func (l *loop) allotment(j int32) Allotment {
 	g := &l.lives[j].grant

@@ -58,7 +58,11 @@ func (l *loop) doneOf(j int32) time.Duration {
 		return l.rental.Kept(j)
 	}
 	if t, ok := l.provider.(Teller); ok {
-		return t.Attempt(int(j)).Done
+		a := t.Attempt(int(j))
+		if a.Ran > 0 {
+			return l.Outlook.Past(&l.Jobs[j], l.measured(j, &a, a.Ran))
+		}
+		return a.Done
 	}
 	ran := l.Outlook.Done(&l.Jobs[j], l.allotment(j), max(l.now-f.since-l.Jobs[j].Changeover, 0))
 	return l.rental.Kept(j) + l.Outlook.Past(&l.Jobs[j], ran)
@@ -73,7 +77,7 @@ func (l *loop) move(j int32, where string) error {
 	}
 	done := l.doneOf(j)
 	attempt, err := l.cut(j, end)
-	if attempt.Done == 0 { // the engine does not know
+	if attempt.Done == 0 && attempt.Ran == 0 { // the engine does not know
 		attempt.Done, attempt.Kept = done, done
 	}
 	if err != nil {

@@ -17,12 +17,7 @@ func (l *loop) again(j int32, reason string) bool {
 	l.unbook(j)
 	f.State, f.grant, f.timer = Queued, Grant{}, Never
 	f.request, f.level = f.asked, int32(max(l.Jobs[j].Priority, 0))
-	if l.lost == nil {
-		l.lost = make([]time.Duration, len(l.lives))
-	}
-	l.lost[j] = f.CoreTime
-	l.restart(j)
-	l.forget(j)
+	l.keepOnly(j, 0)
 	l.emit(Event{Kind: Retry, Job: int(j), Reason: reason})
 	l.wait(j)
 	return true
@@ -34,4 +29,17 @@ func (l *loop) lostBy(j int32) time.Duration {
 		return 0
 	}
 	return l.lost[j]
+}
+
+// keepOnly makes what a job has done so much, in the unit of the outlook: an attempt has ended
+// that keeps no more.
+func (l *loop) keepOnly(j int32, kept time.Duration) {
+	if l.lost == nil {
+		l.lost, l.base = make([]time.Duration, len(l.lives)), make([]time.Duration, len(l.lives))
+	}
+	l.lost[j], l.base[j] = l.lives[j].CoreTime-kept, kept
+	if l.done != nil {
+		l.done[j] = kept
+	}
+	l.forget(j)
 }

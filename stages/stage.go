@@ -35,7 +35,7 @@ const (
 	// Forecasts is remaining.csv.
 	Forecasts Artifact = "forecasts"
 	// Sections are parts of the report, which any stage may add with
-	// record.WriteSection; there need not be any.
+	// sections.Write; there need not be any.
 	Sections Artifact = "sections"
 	Report   Artifact = "report" // report.html
 	// Trained is the real trainings of adaptations: table.csv and trainings/, Chosen those

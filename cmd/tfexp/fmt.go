@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 func (a *app) fmtCommand() *cobra.Command {
@@ -108,7 +108,7 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("format %s: %w", file, err)
 	}
-	if err := renameio.WriteFile(file, want, st.Mode().Perm()); err != nil {
+	if err := folder.Write(file, want, st.Mode().Perm()); err != nil {
 		return false, fmt.Errorf("format %s: %w", file, err)
 	}
 	return true, nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // hanging is an experiment whose second cell hangs until the file "go" is
@@ -203,5 +205,46 @@ func TestKilledRunIsResumable(t *testing.T) {
 	s.let(t)
 	if code := command(s.dir, "resume", "results/hanging").status(t); code != cli.ExitOK {
 		t.Errorf("resume ended with %d", code)
+	}
+}
+
+// A tfexp that was stopped notices too late what ended meanwhile: the cell says so.
+func TestStoppedRunHasAWarning(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs real jobs")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	waiting := strings.Replace(hanging, "mkdir once 2>/dev/null || test -e go || { trap '' TERM; touch hangs; sleep 300; }",
+		"{ touch hangs; until test -e go; do sleep 0.02; done; }", 1)
+	waiting = strings.Replace(waiting, "replicates = 2", "replicates = 1", 1)
+	if err := os.WriteFile(filepath.Join(dir, "hanging.hcl"), []byte(waiting), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := command(dir, "run", "hanging.hcl")
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Process.Kill() })
+	waitFor(t, func() bool { return cli.Exists(filepath.Join(dir, "hangs")) })
+	if err := s.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	s.let(t)
+	time.Sleep(time.Second) // for which it is stopped
+	if err := s.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if code := s.status(t); code != cli.ExitOK {
+		t.Fatalf("ended with %d: %s", code, s.stderr.String())
+	}
+	e, err := record.Open(filepath.Join(dir, "results", "hanging"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Cells) != 1 || !slices.ContainsFunc(e.Cells[0].Warnings, func(w record.Warning) bool {
+		return w.Code == record.Disturbed
+	}) {
+		t.Errorf("the cells are %+v", e.Cells)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/execute"
 )
 
 const noRaceSleep = "atexit_sleep_ms=0"
@@ -28,6 +29,8 @@ func TestMain(m *testing.M) {
 	// A program built with the race detector otherwise sleeps for a second at its
 	// end; jobs that are one would all take that much longer.
 	os.Setenv("GORACE", noRaceSleep)
+	// Tests run side by side: each disturbs the others.
+	os.Setenv(execute.KeepDisturbed, "1")
 	// The scripts find a copy of this binary, named tfexp, in their path: it is
 	// the whole command, also where it starts itself as a training program.
 	testscript.Main(m, map[string]func(){"tfexp": main, "eventwriter": eventwriter})
@@ -45,6 +48,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TERM", "xterm")
 			env.Setenv("NO_COLOR", "")
 			env.Setenv("GORACE", noRaceSleep)
+			env.Setenv(execute.KeepDisturbed, "1")
 			return nil
 		},
 		// A machine with a driver has GPUs of its own, which no script can hide.

@@ -95,29 +95,34 @@ hardware "zone" {
 policy "on_demand" {
   order        = "fcfs"
   provisioning = "on_demand"
+  changeover   = "12m" # a loss costs no work here, only the start
 }
 
 policy "greedy" {
   order        = "fcfs"
   provisioning = "greedy"
+  changeover   = "12m" # a loss costs no work here, only the start
   tick         = var.step
 }
 
 policy "uniform_progress" {
   order        = "fcfs"
   provisioning = "uniform_progress"
+  changeover   = "12m" # a loss costs no work here, only the start
   tick         = var.step
 }
 
 policy "failover" {
   order        = "fcfs"
   provisioning = "failover"
+  changeover   = "12m" # a loss costs no work here, only the start
   tick         = var.step
 }
 
 policy "patient" {
   order        = "fcfs"
   provisioning = "patient"
+  changeover   = "12m" # a loss costs no work here, only the start
   tick         = var.step
 }
 

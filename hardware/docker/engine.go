@@ -56,6 +56,8 @@ type Options struct {
 	// Quota limits jobs by CPU time on all cores, instead of binding them to
 	// their own.
 	Quota bool
+	// Pids is how many processes and threads a container may have; 0 means no limit.
+	Pids int
 	// Network is a network of the daemon; empty means "none".
 	Network string
 	// User is "uid:gid" or a name; empty means the image's.

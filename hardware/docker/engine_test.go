@@ -212,6 +212,23 @@ func TestQuota(t *testing.T) {
 	}
 }
 
+// A program that starts more and more processes reaches its limit, and not the machine's.
+func TestLimitOnProcesses(t *testing.T) {
+	h := local(t)
+	// A fork that fails ends the shell.
+	j := shell(t, "a", "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 60 & echo started; done; wait")
+	e := newEngine(t, h, Options{Pids: 6}, j)
+	if err := e.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if end := ended(t, e); end.State != scheduler.Failed {
+		t.Errorf("%+v", end)
+	}
+	if n := strings.Count(logOf(t, j), "started"); n == 0 || n > 5 {
+		t.Errorf("it started %d of 12 processes", n)
+	}
+}
+
 // How a job fails is told in words that say what to do.
 func TestFailures(t *testing.T) {
 	h := local(t)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -17,6 +18,10 @@ import (
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 )
+
+// defaultPids is the limit on the processes and threads of a container where the file is silent: far more than a training
+// program has, and far less than a machine can number.
+const defaultPids = 4096
 
 // kindName is what experiments call this engine.
 const kindName = "docker"
@@ -50,6 +55,10 @@ var kind = engine.Kind{
 		{Name: "privileges", Type: schema.String, Default: `"none"`, Allowed: []string{"none", "default", "all"},
 			Doc: "What containers may do beyond computing: nothing (no capabilities, and no way to gain any), what Docker " +
 				"allows by default, or all that the machine can (`--privileged`).", Example: `"default"`},
+		{Name: "pids", Type: schema.Integer, Default: strconv.Itoa(defaultPids), Min: schema.Limit(1),
+			Max: schema.Limit(1 << 22), // the most that Linux numbers
+			Doc: "How many processes and threads a container may have at once, so that a program which starts more and more " +
+				"does not take the machine with it.", Example: "256"},
 		{Name: "user", Type: schema.String,
 			DefaultDoc: "your own user and group on this machine, the image's user on others",
 			Doc:        "The user, or `user:group`, that programs run as in the container; checkpoints belong to that user.",
@@ -90,7 +99,9 @@ var kind = engine.Kind{
 type settings struct {
 	// CPUs is cpuset or quota; Pull never, missing or always.
 	CPUs, Network, Pull string
-	Privileges          Privileges
+	// Pids is the limit on processes and threads.
+	Pids       int
+	Privileges Privileges
 	// User and Platform are empty where the file is silent.
 	User, Platform string
 	// Hosts has the daemon of each node; empty for the one that the docker command would use.
@@ -105,7 +116,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 	text := func(name string) string { return engine.Get[string](b.Values, name) }
 	s := &settings{
 		CPUs: text("cpus"), Network: text("network"), Pull: text("pull"), Privileges: Privileges(text("privileges")),
-		User: text("user"), Platform: text("platform"),
+		User: text("user"), Platform: text("platform"), Pids: engine.Get[int](b.Values, "pids"),
 	}
 	var problems []engine.Problem
 	if p := s.Platform; p != "" && (!strings.HasPrefix(p, "linux/") || p == "linux/") {
@@ -197,6 +208,9 @@ func lines(h *engine.Hardware) []engine.Line {
 	list := []engine.Line{{Label: "hardware.docker",
 		Value: fmt.Sprintf("cpus %s, network %s, privileges %s, user %q, platform %q",
 			s.CPUs, s.Network, s.Privileges, s.User, s.Platform)}}
+	if s.Pids != defaultPids {
+		list = append(list, engine.Line{Label: "hardware.docker.pids", Value: strconv.Itoa(s.Pids)})
+	}
 	for i, host := range s.Hosts {
 		if host != "" {
 			list = append(list, engine.Line{Label: fmt.Sprintf("hardware.node.%d.host", i), Value: host})

@@ -239,6 +239,9 @@ func (e *Engine) settings(h *daemon.Host, j *launch.Job, part scheduler.Part, cp
 		}},
 		Resources: container.Resources{Memory: j.Memory, MemorySwap: j.Memory},
 	}
+	if n := int64(e.opts.Pids); n > 0 {
+		host.Resources.PidsLimit = &n
+	}
 	e.limit(&host.Resources, cpus)
 	switch e.opts.Privileges {
 	case NoPrivileges:

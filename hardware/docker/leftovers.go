@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
+	"github.com/google/renameio/v2/maybe"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 )
@@ -33,7 +33,7 @@ func (s *site) note() error {
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(filepath.Join(s.run.Dir, noteFile), append(raw, '\n'), 0o644); err != nil {
+	if err := maybe.WriteFile(filepath.Join(s.run.Dir, noteFile), append(raw, '\n'), 0o644); err != nil {
 		return fmt.Errorf("note the hosts of the run: %w", err)
 	}
 	return nil

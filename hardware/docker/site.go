@@ -59,7 +59,7 @@ func openSite(run engine.Run) (_ engine.Site, removed []string, err error) {
 func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, error) {
 	set := of(task.Hardware)
 	opts := Options{
-		Folder: s.run.Dir, Cell: task.Cell, Quota: set.CPUs == "quota", Network: set.Network, User: set.User,
+		Folder: s.run.Dir, Cell: task.Cell, Quota: set.CPUs == "quota", Network: set.Network, Pids: set.Pids, User: set.User,
 		Platform: set.Platform, Privileges: set.Privileges, Observe: task.Observe, Report: task.Report,
 		Warn: task.Warn, Cluster: task.Hardware.Cluster,
 	}

@@ -21,6 +21,8 @@ type Run struct {
 	Hardware []*Hardware
 	// Lock takes the lock of another folder of results; ok is false when somebody works there.
 	Lock func(dir string) (release func(), ok bool)
+	// Warn receives what is wrong with the notes of an earlier run; it may be nil.
+	Warn func(text string)
 	// GPUs lists the GPUs of this machine that jobs may be given.
 	GPUs func() ([]gpu.Device, error)
 }

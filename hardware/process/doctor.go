@@ -9,6 +9,12 @@ import (
 
 func checkBinding() hardware.Check {
 	c := hardware.Check{Name: "core binding", Status: hardware.OK}
+	if !runsHere {
+		c.Status = hardware.Warn
+		c.Text = "the engine \"process\" does not run on " + runtime.GOOS + ": experiments can be simulated"
+		c.Hint = "to run programs for real, use Linux or macOS, or the Subsystem for Linux"
+		return c
+	}
 	if !hardware.BindsCores {
 		c.Status = hardware.Warn
 		c.Text = fmt.Sprintf("%s does not bind processes to cores: a job may use more cores than it was given", runtime.GOOS)
@@ -22,7 +28,10 @@ func checkBinding() hardware.Check {
 func checkCleanUp() hardware.Check {
 	c := hardware.Check{Name: "clean-up", Status: hardware.OK,
 		Text: "when tfexp is killed, the kernel kills its jobs, and a guardian process what they leave behind"}
-	if runtime.GOOS != "linux" {
+	switch {
+	case !runsHere:
+		c.Text = "no programs run, so none are left behind"
+	case runtime.GOOS != "linux":
 		c.Text = "when tfexp is killed, a guardian process kills its jobs; this system has no parent-death signal"
 	}
 	return c

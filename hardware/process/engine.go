@@ -1,16 +1,5 @@
-// Package process runs jobs as processes of this machine. It needs nothing
-// but the operating system: each job is a session of its own, bound to its
-// own cores, paused with SIGSTOP, and never left behind, however tfexp ends.
-//
-// A job is all that descends from its program. While tfexp lives, children
-// whose parent died come back to it (a subreaper), and are recognised by
-// their session or by a mark in their environment. When tfexp dies, the
-// kernel kills each program (its parent-death signal), and a second process,
-// the guardian, kills the rest. A process is lost only if it leaves the
-// session, clears its environment and loses its parent.
-//
-// On macOS jobs are not bound to cores, and only a job's process group is
-// paused and killed.
+//go:build unix
+
 package process
 
 import (
@@ -130,11 +119,6 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 
 // Capabilities returns what the engine can do: all but limiting memory.
 func (e *Engine) Capabilities() scheduler.Capabilities { return Capabilities() }
-
-// Capabilities returns what the process engine can do on this system.
-func Capabilities() scheduler.Capabilities {
-	return scheduler.Capabilities{Pause: true, Resize: true, GPUs: true}
-}
 
 // Now returns the engine's clock.
 func (e *Engine) Now() time.Duration { return time.Since(e.zero) }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -303,12 +304,30 @@ func TestSweepSparesStrangers(t *testing.T) {
 			t.Errorf("%s: killed %v, %v", test.name, killed, err)
 		}
 	}
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte("something else\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Sweep(path); err == nil {
-		t.Error("sweeps by any file")
+}
+
+// What is no registry is set aside, with a warning, and does not keep a run from its work.
+func TestGarbledRegistry(t *testing.T) {
+	for name, garble := range map[string]func(path string) error{
+		"text":   func(path string) error { return os.WriteFile(path, []byte("something else\n"), 0o666) },
+		"zeros":  func(path string) error { return os.WriteFile(path, make([]byte, 1<<17), 0o666) },
+		"folder": func(path string) error { return os.Mkdir(path, 0o777) },
+		"fifo":   func(path string) error { return syscall.Mkfifo(path, 0o666) },
+	} {
+		dir := t.TempDir()
+		path := site{engine.Run{Dir: dir}}.registry()
+		if err := garble(path); err != nil {
+			t.Fatal(err)
+		}
+		said := ""
+		_, killed, err := openSite(engine.Run{Dir: dir, Warn: func(text string) { said += text }})
+		if err != nil || killed != nil || !strings.Contains(said, "set aside as "+path+".damaged") {
+			t.Errorf("%s: %v, %v, said %q", name, killed, err, said)
+		}
+		said = ""
+		if _, _, err := openSite(engine.Run{Dir: dir, Warn: func(text string) { said += text }}); err != nil || said != "" {
+			t.Errorf("%s, the second time: %v, said %q", name, err, said)
+		}
 	}
 }
 

@@ -1,15 +1,26 @@
+// Package process runs jobs as processes of this machine. It needs nothing
+// but the operating system: each job is a session of its own, bound to its
+// own cores, paused with SIGSTOP, and never left behind, however tfexp ends.
+//
+// A job is all that descends from its program. While tfexp lives, children
+// whose parent died come back to it (a subreaper), and are recognised by
+// their session or by a mark in their environment. When tfexp dies, the
+// kernel kills each program (its parent-death signal), and a second process,
+// the guardian, kills the rest. A process is lost only if it leaves the
+// session, clears its environment and loses its parent.
+//
+// On macOS jobs are not bound to cores, and only a job's process group is
+// paused and killed. On Windows there is no such engine.
 package process
 
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/units"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -105,41 +116,7 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// site is the engine in a run.
-type site struct{ run engine.Run }
-
-// openSite ends what a run that was killed left behind.
-func openSite(run engine.Run) (engine.Site, []string, error) {
-	s := site{run}
-	killed, err := Sweep(s.registry())
-	return s, killed, err
+// Capabilities returns what the process engine can do on this system.
+func Capabilities() scheduler.Capabilities {
+	return scheduler.Capabilities{Pause: true, Resize: true, GPUs: true}
 }
-
-// registry is the file in which the live jobs are recorded.
-func (s site) registry() string { return filepath.Join(s.run.Dir, "processes.json") }
-
-func (s site) Engine(_ context.Context, task engine.Task) (engine.Engine, error) {
-	devices, _ := s.run.GPUs() // an experiment that needs more than there are is refused when it is read
-	opts := Options{
-		Registry: s.registry(), Cluster: clusterOf(task), GPUs: gpu.IDs(devices), Report: task.Report, Warn: task.Warn,
-	}
-	if task.Fleet != nil {
-		opts.Fleet = task.Fleet
-	}
-	e, err := New(task.Jobs, opts)
-	if err != nil {
-		return nil, &engine.Unavailable{Engine: kindName, Err: err}
-	}
-	return e, nil
-}
-
-// clusterOf returns the nodes of a task's hardware, if it is told.
-func clusterOf(t engine.Task) scheduler.Cluster {
-	if t.Hardware == nil {
-		return scheduler.Cluster{}
-	}
-	return t.Hardware.Cluster
-}
-
-func (s site) Local(*engine.Hardware) bool { return true }
-func (s site) Close() error                { return nil }

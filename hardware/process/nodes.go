@@ -1,3 +1,5 @@
+//go:build unix
+
 package process
 
 import (
@@ -39,13 +41,13 @@ func (e *Engine) Release(node int) error {
 }
 
 // From implements scheduler.Market.
-func (e *Engine) From(node int) time.Duration {
+func (e *Engine) From(node int, at time.Duration) time.Duration {
 	if f, ok := e.opts.Fleet.(interface {
 		From(node int, now time.Duration) time.Duration
 	}); ok {
-		return f.From(node, e.Now())
+		return f.From(node, at)
 	}
-	return e.Now()
+	return at
 }
 
 // nodeNews carries out what has happened to nodes up to now, and returns notices of it.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package process
 
 import (
@@ -65,12 +67,15 @@ func (r *registry) close() error {
 // because of its number alone: a program's start time, or the run's mark in
 // the environment, must agree. The caller makes sure that no tfexp is using
 // the file. It returns what was killed, "process 1234 (python3)"; a file that
-// is not there means that there is nothing to do.
+// is not there means that there is nothing to do. A file that is no registry
+// is set aside: ErrGarbled.
 func Sweep(path string) (killed []string, err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if info, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
+	} else if err == nil && !info.Mode().IsRegular() {
+		return nil, setAside(path)
 	}
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
@@ -80,14 +85,16 @@ func Sweep(path string) (killed []string, err error) {
 	if lines.Scan() {
 		if _, err := fmt.Sscanf(strings.ReplaceAll(lines.Text(), ",", ""), strings.ReplaceAll(registryHeader, ",", ""),
 			&run, &boot); err != nil {
-			return nil, fmt.Errorf("sweep: %s is not a registry of jobs", path)
+			return nil, setAside(path)
 		}
 	}
 	var live []ident
 	for lines.Scan() {
 		live = record(live, lines.Text())
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, setAside(path)
+	} else if err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
 	if run != "" && boot == bootID() {
@@ -97,6 +104,18 @@ func Sweep(path string) (killed []string, err error) {
 		return killed, fmt.Errorf("sweep: %w", err)
 	}
 	return killed, nil
+}
+
+// ErrGarbled is returned by Sweep for a registry that cannot be read: what a killed run has left, if anything, is not known.
+var ErrGarbled = errors.New("the list of running jobs was damaged")
+
+// setAside renames a registry that cannot be read.
+func setAside(path string) error {
+	aside := path + ".damaged"
+	if err := os.Rename(path, aside); err != nil {
+		return fmt.Errorf("sweep: %s is not a registry of jobs, and cannot be set aside: %w", path, err)
+	}
+	return fmt.Errorf("%w and has been set aside as %s", ErrGarbled, aside)
 }
 
 const (

@@ -39,7 +39,7 @@ func (e *Engine) Release(node int) error {
 }
 
 // From implements scheduler.Market.
-func (e *Engine) From(node int) time.Duration { return e.opts.Fleet.From(node, e.now) }
+func (e *Engine) From(node int, at time.Duration) time.Duration { return e.opts.Fleet.From(node, at) }
 
 // Attempt implements scheduler.Teller.
 func (e *Engine) Attempt(job int) scheduler.Attempt {

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
+	"github.com/google/renameio/v2/maybe"
 
 	"github.com/tfexp/tfexp/jobs/builtin/network"
 )
@@ -48,7 +48,7 @@ func writeCheckpoint(path string, c config, s state) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
-	if err := renameio.WriteFile(path, append(sum[:], body.Bytes()...), 0o644); err != nil {
+	if err := maybe.WriteFile(path, append(sum[:], body.Bytes()...), 0o644); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
@@ -37,7 +36,7 @@ func (c *clock) watchStops() {
 	c.end = make(chan struct{})
 	c.beat(trained)
 	continued := make(chan os.Signal, 1)
-	signal.Notify(continued, syscall.SIGCONT)
+	notifyContinued(continued)
 	go func(end <-chan struct{}) {
 		defer signal.Stop(continued)
 		c.watch(continued, end)

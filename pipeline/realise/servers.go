@@ -36,10 +36,35 @@ func (c *Cell) renting(r realisation, jobs []scheduler.Job) []scheduler.Job {
 	for n := range jobs {
 		jobs[n].Changeover = startup
 		if k := r.block[n]; k >= 0 && r.blocks[k].Checkpoint != nil {
-			jobs[n].Changeover += r.blocks[k].Checkpoint.Restore
+			jobs[n].Changeover += r.blocks[k].Checkpoint.Restore + c.unsaved(r.blocks[k], jobs[n].Predicted)
 		}
 	}
 	return jobs
+}
+
+// unsaved is the most work that a job with checkpoints loses with a server: what it does from one
+// checkpoint to the next or, where it is warned in time to write one, from the warning on.
+func (c *Cell) unsaved(j *experiments.Job, length time.Duration) time.Duration {
+	p := j.Checkpoint
+	most := p.Every
+	switch {
+	case p.Units > 0:
+		most = time.Duration(float64(length) * float64(p.Units) / float64(program.Length(j)))
+	case p.Rule == "young":
+		most = checkpoint.Young(p.Cost, market.Between(c.Hardware.Terms))
+	case p.Rule == "daly":
+		most = checkpoint.Daly(p.Cost, market.Between(c.Hardware.Terms))
+	}
+	warning := time.Duration(scheduler.Never)
+	for _, t := range c.Hardware.Terms {
+		if t != nil && (t.Life != nil || t.Availability != nil || t.MaxLife > 0) {
+			warning = min(warning, t.Warning)
+		}
+	}
+	if warning >= p.Cost && warning > 0 {
+		most = min(most, warning)
+	}
+	return most
 }
 
 // checkpoints says what each job does against losses; nil when none does anything.

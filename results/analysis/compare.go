@@ -205,7 +205,7 @@ func adjust(rows []record.ComparisonRow, m measure.Metric) {
 
 // compare compares two variants on a value of their cells; the row has no verdict yet.
 func compare(e *record.Experiment, base, v Variant, of value, asked record.Compare) (record.ComparisonRow, error) {
-	b, c := pairs(base, v, of)
+	b, c, doubtful := pairs(base, v, of)
 	var r stats.Paired
 	blocks := 0
 	if len(b) > 0 && base.fixed() && v.fixed() { // one pair, however often it was repeated
@@ -228,7 +228,7 @@ func compare(e *record.Experiment, base, v Variant, of value, asked record.Compa
 		Metric: of.metric.Name, Workload: v.Workload, Hardware: v.Hardware, By: of.by, Group: of.group,
 		Baseline: base.labelFrom(v), Candidate: v.labelFrom(base),
 		BaselinePolicy: base.Policy, CandidatePolicy: v.Policy, BaselineAxes: base.Axes, CandidateAxes: v.Axes,
-		BaselineHardware: base.Hardware, BaselineWorkload: base.Workload, Blocks: blocks,
+		BaselineHardware: base.Hardware, BaselineWorkload: base.Workload, Blocks: blocks, Doubtful: doubtful,
 	}
 	fill(&row, r, asked.Level)
 	return row, nil
@@ -341,8 +341,9 @@ func agree(a, b []record.Setting) bool {
 	return true
 }
 
-// pairs lists a value in both variants, one pair a replicate that both have.
-func pairs(base, candidate Variant, of value) (b, c []float64) {
+// pairs lists a value in both variants, one pair a replicate that both have, and
+// counts those with a cell that was disturbed.
+func pairs(base, candidate Variant, of value) (b, c []float64, doubtful int) {
 	for i := range base.Cells {
 		for j := range candidate.Cells {
 			x, y := &base.Cells[i], &candidate.Cells[j]
@@ -351,10 +352,13 @@ func pairs(base, candidate Variant, of value) (b, c []float64) {
 			}
 			if u, v := of.of(x), of.of(y); stats.Finite(u) && stats.Finite(v) {
 				b, c = append(b, u), append(c, v)
+				if x.Troubled() || y.Troubled() {
+					doubtful++
+				}
 			}
 		}
 	}
-	return b, c
+	return b, c, doubtful
 }
 
 // sameJobs reports whether the same jobs finished in two cells. Beyond

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -52,7 +51,7 @@ type FidelityMetric struct {
 	// above 0, simulation says too much.
 	MeanAbsPct float64 `json:"mean_abs_error_pct"`
 	BiasPct    float64 `json:"bias_pct"`
-	// QuietAbsPct is MeanAbsPct without the cells on a busy machine; the same
+	// QuietAbsPct is MeanAbsPct without the disturbed cells; the same
 	// when that leaves none.
 	QuietAbsPct float64 `json:"quiet_mean_abs_error_pct"`
 	// Worst is the cell with the largest error, WorstPct.
@@ -104,7 +103,7 @@ func FidelityOf(e *record.Experiment) Fidelity {
 	f := Fidelity{Cells: len(pairs)}
 	busy := map[string]bool{}
 	for _, p := range pairs {
-		if slices.ContainsFunc(p.Real.Warnings, func(w record.Warning) bool { return w.Code == record.BusyMachine }) {
+		if p.Real.Troubled() {
 			f.Busy++
 			busy[p.Real.Cell] = true
 		}
@@ -160,8 +159,8 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 			if at != (place{a[j].Workload, a[j].Hardware}) {
 				continue
 			}
-			x, y := pairs(a[j], a[i], value{metric: metric})
-			u, v := pairs(b[j], b[i], value{metric: metric})
+			x, y, _ := pairs(a[j], a[i], value{metric: metric})
+			u, v, _ := pairs(b[j], b[i], value{metric: metric})
 			if len(x) == 0 || len(x) != len(u) {
 				continue
 			}

@@ -143,6 +143,9 @@ func upper(s string) string {
 // evidence is what stands behind a verdict: "95% interval 38–47%, 5 pairs, p = 0.0002".
 func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	pairs := plural(r.Pairs, "pair")
+	if r.Doubtful > 0 {
+		pairs += fmt.Sprintf(" (%d disturbed from outside)", r.Doubtful)
+	}
 	switch {
 	case r.Method == record.OneRun && isLog(p, r.Workload):
 		return "one log, no interval"

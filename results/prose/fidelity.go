@@ -34,7 +34,7 @@ func Fidelity(f analysis.Fidelity) string {
 		over = fmt.Sprintf("on average over %d cells", f.Cells)
 	}
 	if f.Busy > 0 {
-		over += fmt.Sprintf(" (%d of them on a busy machine", f.Busy)
+		over += fmt.Sprintf(" (%d of them on a disturbed machine", f.Busy)
 		if f.Busy < f.Cells {
 			over += fmt.Sprintf("; %s and %s without those", percent(makespan.QuietAbsPct/100), percent(jct.QuietAbsPct/100))
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record/lines"
@@ -159,14 +160,24 @@ func (w *CellWriter) Finish(c Cell) (Cell, error) {
 		return c, fmt.Errorf("write cell %s: %w", c.Cell, err)
 	}
 	c.Files = append(tables, c.Files...)
+	return c, Amend(w.dir, c)
+}
+
+// Amend replaces the cell.json of a cell whose other files are in dir.
+func Amend(dir string, c Cell) error {
 	raw, err := json.MarshalIndent(c, "", "  ")
+	if err == nil {
+		err = table.WriteWhole(filepath.Join(dir, CellFile), c.Real(), append(raw, '\n'))
+	}
 	if err != nil {
-		return c, fmt.Errorf("write cell %s: %w", c.Cell, err)
+		return fmt.Errorf("write cell %s: %w", c.Cell, err)
 	}
-	if err := table.WriteWhole(filepath.Join(w.dir, CellFile), w.durable, append(raw, '\n')); err != nil {
-		return c, fmt.Errorf("write cell %s: %w", c.Cell, err)
-	}
-	return c, nil
+	return nil
+}
+
+// Troubled reports whether something outside of the experiment disturbed the cell: its times are doubtful.
+func (c *Cell) Troubled() bool {
+	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Code == Disturbed || w.Code == BusyMachine })
 }
 
 // finishTables gives the tables their names, and returns their sizes.

@@ -261,6 +261,10 @@ type Run struct {
 // while a cell ran.
 const BusyMachine = "busy_machine"
 
+// Disturbed is the code of the warning that the times of a cell are wrong: tfexp
+// was stopped, or the machine slept, while its jobs ran.
+const Disturbed = "disturbed"
+
 // EventFiles is the code of the warning that event files of a job are damaged or
 // missing.
 const EventFiles = "event_files"
@@ -298,9 +302,11 @@ func Measured(code, cell, before string, value float64, text, after string) Warn
 // Cell is cell.json: what a cell left beside its tables.
 type Cell struct {
 	CellRef
-	State    string    `json:"state"`      // finished, failed
-	Seconds  float64   `json:"seconds"`    // wall time of the execution
-	Busy     float64   `json:"busy_cores"` // cores used by other programs, on average; -1 unknown
+	State   string  `json:"state"`      // finished, failed
+	Seconds float64 `json:"seconds"`    // wall time of the execution
+	Busy    float64 `json:"busy_cores"` // cores used by other programs, on average; -1 unknown
+	// Tries is how often the cell ran until nothing disturbed it; 0 when that is not counted or it ran once.
+	Tries    int       `json:"tries,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
 	// Error says what is wrong with the cell as a whole: a schedule that the
 	// validator rejects, an engine that gave up.

@@ -112,6 +112,8 @@ type ComparisonRow struct {
 	Level      float64 // of the intervals
 	Method     string  // "paired t", "paired bootstrap", "exact", "block bootstrap", "Welch's t", OneRun
 	Blocks     int     // of a log that were resampled
+	// Doubtful counts the pairs of which something outside of the experiment disturbed a cell; see Cell.Troubled.
+	Doubtful int
 }
 
 // FidelityRow is a row of fidelity.csv: a metric of a real cell and of its

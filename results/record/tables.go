@@ -199,6 +199,7 @@ var comparisonColumns = []table.Column[ComparisonRow]{
 	table.Text("by", func(r *ComparisonRow) *string { return &r.By }),
 	table.Text("group", func(r *ComparisonRow) *string { return &r.Group }),
 	table.Int("blocks", func(r *ComparisonRow) *int { return &r.Blocks }),
+	table.Int("disturbed_pairs", func(r *ComparisonRow) *int { return &r.Doubtful }),
 }
 
 // fidelityColumns are the columns of fidelity.csv.

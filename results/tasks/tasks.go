@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/google/renameio/v2"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Dir is the folder of the cells that a batch system runs, until they have been collected.
@@ -80,7 +80,7 @@ func Read(dir string) (a Array, ok bool, err error) {
 func Write(dir string, a Array) error {
 	raw, err := json.MarshalIndent(a, "", " ")
 	if err == nil {
-		err = renameio.WriteFile(File(dir, -1, ""), append(raw, '\n'), 0o644)
+		err = folder.Write(File(dir, -1, ""), append(raw, '\n'), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("write down what is submitted: %w", err)

@@ -25,9 +25,9 @@ type Source interface {
 // Market is a Source that knows when it will have servers. One that does not is taken to
 // have them always.
 type Market interface {
-	// From returns the first instant from now on at which a server can be had for a node
-	// that has none; trace.Never for none.
-	From(node int) time.Duration
+	// From returns the first instant from an instant on at which a server can be had for a
+	// node that has none; trace.Never for none.
+	From(node int, at time.Duration) time.Duration
 }
 
 // Nodes are the nodes of a run. The zero value is that of a cluster whose nodes all
@@ -110,7 +110,7 @@ func (n *Nodes) From(v int32, need cluster.Room, now time.Duration) time.Duratio
 // ServerFrom returns the first instant at which there is a server for a node without one.
 func (n *Nodes) ServerFrom(v int32, now time.Duration) time.Duration {
 	if m, ok := n.source.(Market); ok {
-		return m.From(int(v))
+		return m.From(int(v), now)
 	}
 	return now
 }

@@ -89,6 +89,19 @@ type Attempt struct {
 	// Redone is work of attempts before that this one found lost: an engine that runs
 	// programs learns it from the one that goes on.
 	Redone time.Duration
+	// Ran is the service time of the attempt, Began how much of it was over when its program
+	// went on from a checkpoint, and Saved when it had written the last one (0: it wrote
+	// none). They are of engines that run programs, whose work they do not know.
+	Ran, Began, Saved time.Duration
+}
+
+// Share returns the part of what the job seemed to do in the attempt that it had really done
+// when so much of the attempt's service time was over, by what its program told.
+func (a Attempt) Share(at time.Duration) float64 {
+	if a.Ran <= 0 || at <= a.Began {
+		return 0
+	}
+	return float64(min(at, a.Ran)-a.Began) / float64(a.Ran)
 }
 
 // Lost returns the work that has to be done again.

@@ -18,6 +18,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/sections"
 	"github.com/tfexp/tfexp/stages"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
@@ -30,7 +31,7 @@ func init() {
 		Name:   "fastest",
 		Reads:  []stages.Artifact{stages.Tables, "reminders"},
 		Writes: []stages.Artifact{"fastest", stages.Sections},
-		Files:  []string{"fastest.csv", record.SectionFile("fastest")},
+		Files:  []string{"fastest.csv", sections.File("fastest")},
 		Block: &schema.Block{
 			Name: "fastest", Single: true, Doc: "The cells with the shortest makespans.",
 			Example: "fastest { places = 2 }",
@@ -94,7 +95,7 @@ func writeFastest(_ context.Context, r *stages.Run) error {
 	for _, row := range rows[1:] {
 		byReplicate[row[replicate]] = append(byReplicate[row[replicate]], row)
 	}
-	section := record.Section{Title: "The fastest cells", Text: 1, Header: []string{"cell", "makespan (s)"},
+	section := sections.Section{Title: "The fastest cells", Text: 1, Header: []string{"cell", "makespan (s)"},
 		Sentences: []string{"A short makespan is a full machine."}}
 	text := "replicate,cell\n"
 	for i := range r.Plan.Replicates {
@@ -107,7 +108,7 @@ func writeFastest(_ context.Context, r *stages.Run) error {
 		}
 	}
 	r.Made(len(byReplicate))
-	if err := record.WriteSection(r.Dir, "fastest", section); err != nil {
+	if err := sections.Write(r.Dir, "fastest", section); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(r.Dir, "fastest.csv"), []byte(text), 0o644)

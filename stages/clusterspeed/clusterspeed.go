@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/outside"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/sections"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -19,7 +20,7 @@ func init() {
 	stages.Register(&stages.Stage{
 		Name:   "clusterspeed",
 		Writes: []stages.Artifact{stages.Speeds, stages.Sections},
-		Files:  []string{outside.ClusterSpeedFile, record.SectionFile(section)},
+		Files:  []string{outside.ClusterSpeedFile, sections.File(section)},
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "clusterspeed", Value: version}}, nil
 		},
@@ -40,7 +41,7 @@ const (
 // write writes cluster_speed.csv and the section of the report, or removes both where no cluster was measured.
 func write(dir string, all []record.MeasuredCluster) error {
 	var rows []outside.ClusterSpeedRow
-	s := record.Section{
+	s := sections.Section{
 		Title: "Speed of clusters", Text: 4,
 		Header: []string{"table", "model", "GPU", "parameter servers", "clusters left out", "error, queued (%)",
 			"error, apart (%)",
@@ -66,9 +67,9 @@ func write(dir string, all []record.MeasuredCluster) error {
 		return err
 	}
 	if len(rows) == 0 {
-		return record.RemoveSection(dir, section)
+		return sections.Remove(dir, section)
 	}
-	return record.WriteSection(dir, section, s)
+	return sections.Write(dir, section, s)
 }
 
 // files lists the tables in the order of the plan.
@@ -134,7 +135,7 @@ func (e errors) row(labels ...string) []string {
 }
 
 // describe adds what is to be said of one table: the fitted laws in sentences, the errors by group in rows.
-func describe(s *record.Section, file string, measured []record.MeasuredCluster, predictions []law.Prediction) error {
+func describe(s *sections.Section, file string, measured []record.MeasuredCluster, predictions []law.Prediction) error {
 	var whole, left errors
 	type group struct {
 		model, device string

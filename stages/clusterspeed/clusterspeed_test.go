@@ -8,6 +8,7 @@ import (
 	law "github.com/tfexp/tfexp/estimator/clusterspeed"
 	"github.com/tfexp/tfexp/results/outside"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/sections"
 )
 
 // TestWrite: measured clusters of a law are predicted, groups that have larger clusters have a row of the section, and
@@ -43,14 +44,14 @@ func TestWrite(t *testing.T) {
 			t.Errorf("left out: %+v", r)
 		}
 	}
-	sections, err := e.Sections()
-	if err != nil || len(sections) != 1 || len(sections[0].Rows) != 2 || len(sections[0].Sentences) != 3 {
-		t.Fatalf("%+v, %v", sections, err)
+	added, err := sections.All(e.Dir)
+	if err != nil || len(added) != 1 || len(added[0].Rows) != 2 || len(added[0].Sentences) != 3 {
+		t.Fatalf("%+v, %v", added, err)
 	}
 	if err := write(dir, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{outside.ClusterSpeedFile, record.SectionFile(section)} {
+	for _, name := range []string{outside.ClusterSpeedFile, sections.File(section)} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
 			t.Errorf("%s is left: %v", name, err)
 		}

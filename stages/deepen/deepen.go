@@ -15,8 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
-
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/steering"
@@ -352,7 +351,7 @@ func (t *trainer) table(ctx context.Context) error {
 		}
 	}
 	path := filepath.Join(t.Dir, stages.TableOf(t.Studies(), t.Study))
-	if err := renameio.WriteFile(path, b.Bytes(), 0o644); err != nil {
+	if err := folder.Write(path, b.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("write the table: %w", err)
 	}
 	if short > 0 {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package execute
 
 import (
@@ -27,6 +29,7 @@ func TestMain(m *testing.M) {
 	if handled, code := process.Main(os.Args[1:]); handled {
 		os.Exit(code)
 	}
+	os.Setenv(KeepDisturbed, "1") // tests run side by side: each disturbs the others
 	os.Exit(m.Run())
 }
 
@@ -48,6 +51,8 @@ trap 'echo $n > $f; exit 143' TERM
 echo "width $1"
 while [ $n -lt 12 ]; do
   sleep 0.05
+  [ $n.$1 != 4.1 ] && [ $n != 10 ] || while :; do sleep 0.05; done # until it is ended
+  [ $n != 2 ] || until grep -q fast $TFEXP_CONTROL; do sleep 0.05; done
   case $(cat $TFEXP_CONTROL) in *'"pace":"fast"'*) if [ $pace = slow ]; then pace=fast
     echo '{"tfexp":{"changed":{"settings":{"pace":"fast"},"seconds":0}}}'; fi;; esac
   n=$((n+1))

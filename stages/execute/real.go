@@ -27,13 +27,25 @@ type Machine struct {
 
 // Real runs a cell whose jobs run for real, and leaves its folder complete. watch
 // gets the states of its jobs as they change; it may be nil.
+//
+// A cell that was disturbed by something outside of the experiment is run again:
+// tfexp was stopped or the machine slept, so that ends were noticed too late, or
+// other programs used the machine.
 func Real(ctx context.Context, t stages.Task, on Machine, watch func(stages.Counts)) (record.Cell, error) {
+	return undisturbed(t.Dir, t.Scratch+".aside", func() (record.Cell, disturbance, error) { return once(ctx, t, on, watch) })
+}
+
+// once runs a real cell, and reports what disturbed it.
+func once(ctx context.Context, t stages.Task, on Machine, watch func(stages.Counts)) (
+	out record.Cell, by disturbance, err error,
+) {
+	fail := func(err error) (record.Cell, disturbance, error) { return record.Cell{}, by, err }
 	if err := os.MkdirAll(t.Scratch, 0o755); err != nil {
-		return record.Cell{}, fmt.Errorf("make a folder for control files: %w", err)
+		return fail(fmt.Errorf("make a folder for control files: %w", err))
 	}
 	defer os.RemoveAll(t.Scratch)
 	if err := os.MkdirAll(t.Logs, 0o755); err != nil {
-		return record.Cell{}, fmt.Errorf("make the log folder: %w", err)
+		return fail(fmt.Errorf("make the log folder: %w", err))
 	}
 	hw := t.ForEngine()
 	if hw.Kind.Loses {
@@ -41,12 +53,12 @@ func Real(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 	}
 	tables, err := openLive(t, t.Setup.Jobs, hw.Kind.Contained)
 	if err != nil {
-		return record.Cell{}, err
+		return fail(err)
 	}
 	var fleet *market.Fleet
 	if t.Setup.Terms != nil { // the seed is that of its simulation: the same servers are lost
 		if fleet, err = market.NewFleet(t.Setup.Cluster, t.Setup.Terms, t.Setup.Cell.Seed); err != nil {
-			return record.Cell{}, errors.Join(err, tables.close(nil))
+			return fail(errors.Join(err, tables.close(nil)))
 		}
 	}
 	running, err := on.Site.Engine(ctx, engine.Task{
@@ -55,31 +67,31 @@ func Real(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 		Observe: tables.observe(),
 	})
 	if err != nil {
-		return record.Cell{}, errors.Join(err, tables.close(nil))
+		return fail(errors.Join(err, tables.close(nil)))
 	}
 	tables.follow(running)
 	gpus := &gpuWatch{}
 	if on.Site.Local(hw) {
 		if gpus, err = watchGPUs(t, on.GPUs, running.Zero()); err != nil {
-			return record.Cell{}, errors.Join(err, running.Close(), tables.close(nil))
+			return fail(errors.Join(err, running.Close(), tables.close(nil)))
 		}
 	}
 	defer gpus.abort()
-	load := hardware.NewLoadSampler()
+	load, lost := hardware.NewLoadSampler(), hardware.NewWatch()
+	defer lost.End()
 	var closed error
-	out, err := runOn(ctx, t, running, hooks{watch: watch, finals: tables.finals, finally: func(out *record.Cell) {
+	out, err = runOn(ctx, t, running, hooks{watch: watch, finals: tables.finals, finally: func(out *record.Cell) {
 		gpus.finish(out)
-		busy := load.Others()
-		closed = errors.Join(running.Close(), tables.close(out))
-		if hw.Kind.Descendants {
-			judgeLoad(out, t.Setup.Cell.Cell, busy)
+		by = disturbance{lost.End(), hardware.UnknownLoad}
+		if busy := load.Others(); hw.Kind.Descendants {
+			by.busy = busy
 		}
+		closed = errors.Join(running.Close(), tables.close(out))
+		by.warn(out, t.Setup.Cell.Cell)
 	}})
-	return out, errors.Join(err, closed, running.Close(), tables.close(nil))
+	return out, by, errors.Join(err, closed, running.Close(), tables.close(nil))
 }
 
-// judgeLoad records how busy other programs kept the machine while the jobs of a
-// cell ran, in cores.
 // thatComeAndGo returns a cluster whose nodes may be lost, and others take their places.
 func thatComeAndGo(c scheduler.Cluster) scheduler.Cluster {
 	c.Nodes = slices.Clone(c.Nodes)
@@ -89,15 +101,4 @@ func thatComeAndGo(c scheduler.Cluster) scheduler.Cluster {
 		}
 	}
 	return c
-}
-
-func judgeLoad(out *record.Cell, cell string, busy float64) {
-	if busy == hardware.UnknownLoad {
-		return
-	}
-	out.Busy = busy
-	if busy > hardware.BusyCores {
-		out.Warnings = append(out.Warnings, record.Measured(record.BusyMachine, cell,
-			"other programs used ", busy, fmt.Sprintf("%.2g", busy), " CPU cores while jobs ran"))
-	}
 }

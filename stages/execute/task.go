@@ -13,10 +13,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/klauspost/compress/s2"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tasks"
 	"github.com/tfexp/tfexp/stages"
@@ -124,7 +124,7 @@ func RunTask(ctx context.Context, dir string, number int, prepare func(dir, desc
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(tasks.File(dir, number, ".json"), append(raw, '\n'), 0o644); err != nil {
+	if err := folder.Write(tasks.File(dir, number, ".json"), append(raw, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write how a task ended: %w", err)
 	}
 	return nil

@@ -19,9 +19,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 	"github.com/tfexp/tfexp/scheduler/control/agent"
@@ -153,7 +153,7 @@ func hashOf(description string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func folder(dir, description string) string {
+func agentDir(dir, description string) string {
 	return filepath.Join(dir, record.AgentsDir, hashOf(description))
 }
 
@@ -164,7 +164,7 @@ func Weights(dir string, t adapt.Training) (*agent.Learner, float64, error) {
 }
 
 func read(dir, description string) (*agent.Learner, float64, error) {
-	at := folder(dir, description)
+	at := agentDir(dir, description)
 	raw, err := os.ReadFile(filepath.Join(at, keyFile))
 	if err == nil && string(raw) != description {
 		err = fmt.Errorf("%s is of another agent: %w", at, fs.ErrNotExist)
@@ -252,7 +252,7 @@ func parallel(r *stages.Run) int {
 
 // train trains one agent, from its checkpoint if there is one.
 func train(ctx context.Context, r *stages.Run, t adapt.Training) error {
-	at := folder(r.Dir, description(t))
+	at := agentDir(r.Dir, description(t))
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return fmt.Errorf("train an agent: %w", err)
 	}
@@ -298,7 +298,7 @@ func begin(dir, at string, t adapt.Training) (*agent.Learner, spent, error) {
 			}
 		}
 	}
-	if err := renameio.WriteFile(filepath.Join(at, keyFile), []byte(text), 0o644); err != nil {
+	if err := folder.Write(filepath.Join(at, keyFile), []byte(text), 0o644); err != nil {
 		return nil, spent{}, err
 	}
 	before, ok := t.Before()
@@ -322,8 +322,8 @@ func save(at, file string, l *agent.Learner, cost spent) error {
 	if err != nil {
 		return fmt.Errorf("save the agent: %w", err)
 	}
-	err = errors.Join(renameio.WriteFile(filepath.Join(at, file), raw, 0o644),
-		renameio.WriteFile(filepath.Join(at, spentFile), append(costs, '\n'), 0o644))
+	err = errors.Join(folder.Write(filepath.Join(at, file), raw, 0o644),
+		folder.Write(filepath.Join(at, spentFile), append(costs, '\n'), 0o644))
 	if err != nil {
 		return fmt.Errorf("save the agent: %w", err)
 	}

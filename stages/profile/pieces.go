@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -74,9 +73,9 @@ func find(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	return ok
 }
 
-// folder, in the experiment's own, holds the logs of the samples, and what they
+// samplesDir, in the experiment's own, holds the logs of the samples, and what they
 // measured.
-const folder = "profile"
+const samplesDir = "profile"
 
 // saved is a file of the folder: samples with the description of their key, so
 // that they are found while a running tfexp holds the cache, and without one.
@@ -85,7 +84,9 @@ type saved struct {
 	Samples     []estimator.Sample `json:"samples"`
 }
 
-func path(dir string, unit *stages.Unit) string { return filepath.Join(dir, folder, unit.Name+".json") }
+func path(dir string, unit *stages.Unit) string {
+	return filepath.Join(dir, samplesDir, unit.Name+".json")
+}
 
 // readSamples returns the samples of a unit from its plain file, if they were taken
 // under its key.
@@ -104,7 +105,7 @@ func writeSamples(dir string, unit *stages.Unit, samples []estimator.Sample) err
 	if err != nil {
 		return fmt.Errorf("record samples: %w", err)
 	}
-	if err := renameio.WriteFile(path(dir, unit), append(raw, '\n'), 0o644); err != nil {
+	if err := folder.Write(path(dir, unit), append(raw, '\n'), 0o644); err != nil {
 		return fmt.Errorf("record samples: %w", err)
 	}
 	return nil

@@ -41,13 +41,14 @@ const (
 )
 
 // TakeQuiet is Take, again while other processes use more than
-// hardware.BusyCores of the machine; the least disturbed of the samples is
-// returned, and Tries says how often it ran. What jobs use that are not processes below
+// hardware.BusyCores of the machine, and while tfexp could not run; the least
+// disturbed of the samples is returned, and Tries says how often it ran. What jobs use that are not processes below
 // this one would count as another's, so those are not judged.
 func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 	return quietest(func() (estimator.Sample, error) {
-		load := hardware.NewLoadSampler()
+		load, watch := hardware.NewLoadSampler(), hardware.NewWatch()
 		s, err := Take(ctx, run)
+		s.Lost = watch.End().Total().Seconds()
 		if busy := load.Others(); err == nil && run.Descendants && s.Wall >= leastJudged.Seconds() &&
 			busy != hardware.UnknownLoad {
 			s.Busy = busy
@@ -62,11 +63,11 @@ func quietest(take func() (estimator.Sample, error)) (best estimator.Sample, err
 		if err != nil {
 			return s, err
 		}
-		if try == 1 || s.Busy < best.Busy {
+		if try == 1 || s.Lost < best.Lost || s.Lost == best.Lost && s.Busy < best.Busy {
 			best = s
 		}
 		best.Tries = try
-		if best.Busy <= hardware.BusyCores {
+		if best.Lost == 0 && best.Busy <= hardware.BusyCores {
 			break
 		}
 	}

@@ -1,3 +1,5 @@
+//go:build unix
+
 package profile
 
 import (
@@ -93,6 +95,15 @@ func TestQuietest(t *testing.T) {
 		if err != nil || s.Busy != c.want || s.Tries != c.tries || i != c.tries {
 			t.Errorf("%v: %+v after %d tries, %v", c.busy, s, i, err)
 		}
+	}
+	i := 0
+	lost := []float64{5, 0, 9}
+	s, err := quietest(func() (estimator.Sample, error) {
+		i++
+		return estimator.Sample{Lost: lost[i-1], Wall: float64(i)}, nil
+	})
+	if err != nil || s.Wall != 2 || s.Tries != 2 {
+		t.Errorf("a sample during which tfexp was stopped: %+v, %v", s, err)
 	}
 	gone := errors.New("gone")
 	if _, err := quietest(func() (estimator.Sample, error) {

@@ -266,7 +266,7 @@ func (s *sampling) end(i int) {
 // a unit that a job asks for also measures what it costs the engine to pause,
 // resume and resize such a job.
 func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estimator.Sample, error) {
-	logs := filepath.Join(s.Dir, folder)
+	logs := filepath.Join(s.Dir, samplesDir)
 	scratch, err := os.MkdirTemp(s.Dir, ".scratch-")
 	if err != nil {
 		return estimator.Sample{}, fmt.Errorf("make a folder for samples: %w", err)
@@ -286,6 +286,10 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 	sample.GPUType = unit.GPUType
 	for _, w := range sample.Warnings {
 		s.Warn("sample", "", fmt.Sprintf("%s: %s", name, w))
+	}
+	if sample.Lost > 0 {
+		s.Warn("disturbed_sample", "", fmt.Sprintf("%s: tfexp was stopped or the machine slept for %.1f s during profiling, "+
+			"in each of its tries: its estimate may be too long", name, sample.Lost))
 	}
 	if sample.Busy > hardware.BusyCores {
 		s.Warn("busy_sample", "",

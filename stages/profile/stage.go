@@ -6,7 +6,7 @@ func init() {
 	stages.Register(&stages.Stage{
 		Name:   stage,
 		Writes: []stages.Artifact{stages.Samples},
-		Files:  []string{folder},
+		Files:  []string{samplesDir},
 		Pieces: &stages.Pieces{
 			Title: "profiling", Noun: "profiling sample", Earlier: "sampled earlier", List: list, Find: find,
 		},

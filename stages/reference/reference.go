@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/outside"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/sections"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -21,7 +22,7 @@ func init() {
 		Name:   "reference",
 		Reads:  []stages.Artifact{stages.Cells, stages.Tables},
 		Writes: []stages.Artifact{stages.References, stages.Sections},
-		Files:  []string{outside.ReferencesFile, record.SectionFile(section)},
+		Files:  []string{outside.ReferencesFile, sections.File(section)},
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "reference", Value: version}}, nil
 		},
@@ -46,7 +47,7 @@ func Rewrite(dir string) error {
 		return err
 	}
 	var rows []outside.ReferencedRow
-	s := record.Section{
+	s := sections.Section{
 		Title: "Beside the numbers of others", Text: 3,
 		Header: []string{"reference", "of", "metric", "theirs", "ours", "difference", "difference (%)", "cells"},
 	}
@@ -73,9 +74,9 @@ func Rewrite(dir string) error {
 		return err
 	}
 	if len(rows) == 0 {
-		return record.RemoveSection(dir, section)
+		return sections.Remove(dir, section)
 	}
-	return record.WriteSection(dir, section, s)
+	return sections.Write(dir, section, s)
 }
 
 func title(metric string) string {

@@ -12,8 +12,7 @@ import (
 	"html/template"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -50,7 +49,7 @@ func Write(ctx context.Context, e *record.Experiment, dir string) (string, error
 		return "", fmt.Errorf("write report: %w", err)
 	}
 	path := filepath.Join(dir, record.ReportFile)
-	if err := renameio.WriteFile(path, b.Bytes(), 0o644); err != nil {
+	if err := folder.Write(path, b.Bytes(), 0o644); err != nil {
 		return "", fmt.Errorf("write report: %w", err)
 	}
 	return path, nil

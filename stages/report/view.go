@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/sections"
 )
 
 // view is what the page shows, in words.
@@ -132,8 +133,8 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 
 // sections fills in what stages have added to the report.
 func (v *view) sections(e *record.Experiment) error {
-	sections, err := e.Sections()
-	for _, s := range sections {
+	added, err := sections.All(e.Dir)
+	for _, s := range added {
 		v.Sections = append(v.Sections, section{
 			ID: "section-" + s.Name, Title: s.Title, Sentences: s.Sentences,
 			Table: prose.Table{Left: s.Text, Header: s.Header, Rows: s.Rows},

@@ -7,11 +7,11 @@ import (
 	"io"
 	"os"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/term"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/safe"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // DefaultOut is where results go, and where they are looked for.
@@ -65,16 +65,13 @@ func (a *App) WriteTo(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return write(a.Raw)
 	}
-	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
-	if err != nil {
+	var problem error
+	err := folder.WriteFrom(path, 0o644, func(w io.Writer) error {
+		problem = write(w)
+		return problem
+	})
+	if err != nil && problem == nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer f.Cleanup()
-	if err := write(f); err != nil {
-		return err
-	}
-	if err := f.CloseAtomicallyReplace(); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
+	return err
 }

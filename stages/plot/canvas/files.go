@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -19,7 +17,7 @@ import (
 // Write replaces a picture's file at once; it can be drawn again after a crash,
 // so it need not survive one.
 func Write(dir, name string, raw []byte) error {
-	if err := renameio.WriteFile(filepath.Join(dir, name), raw, 0o644); err != nil {
+	if err := folder.Write(filepath.Join(dir, name), raw, 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
@@ -39,7 +37,7 @@ func WriteList(dir string, pictures []record.Picture) error {
 	if err := enc.Encode(pictures); err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(filepath.Join(dir, record.PicturesFile), b.Bytes(), 0o644); err != nil {
+	if err := folder.Write(filepath.Join(dir, record.PicturesFile), b.Bytes(), 0o644); err != nil {
 		return err
 	}
 	for _, o := range old {

@@ -1,4 +1,5 @@
-package record
+// Package sections has the sections that stages add to the report, each in a file of its own.
+package sections
 
 import (
 	"encoding/json"
@@ -10,13 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// SectionsDir holds the sections that stages add to the report, a file each.
-const SectionsDir = "sections"
+// Dir holds the sections, below an experiment's folder.
+const Dir = "sections"
 
 // Section is a section of the report: sentences, and a table.
 type Section struct {
@@ -31,40 +30,40 @@ type Section struct {
 	Name string `json:"-"`
 }
 
-// SectionFile is the file of a section, in the experiment's folder.
-func SectionFile(name string) string { return filepath.Join(SectionsDir, name+".json") }
+// File is the file of a section, in the experiment's folder.
+func File(name string) string { return filepath.Join(Dir, name+".json") }
 
-// WriteSection writes a section into an experiment's folder, for its report.
-func WriteSection(dir, name string, s Section) error {
+// Write writes a section into an experiment's folder, for its report.
+func Write(dir, name string, s Section) error {
 	raw, err := json.MarshalIndent(s, "", "  ")
-	if _, made := folder.Make(dir, SectionsDir); err != nil || made != nil {
+	if _, made := folder.Make(dir, Dir); err != nil || made != nil {
 		return fmt.Errorf("write a section of the report: %w", errors.Join(err, made))
 	}
-	if err := renameio.WriteFile(filepath.Join(dir, SectionFile(name)), append(raw, '\n'), 0o644); err != nil {
+	if err := folder.Write(filepath.Join(dir, File(name)), append(raw, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write a section of the report: %w", err)
 	}
 	return nil
 }
 
-// RemoveSection removes a section of an experiment's folder that there is nothing to say in any more.
-func RemoveSection(dir, name string) error {
-	if err := os.Remove(filepath.Join(dir, SectionFile(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// Remove removes a section of an experiment's folder that there is nothing to say in any more.
+func Remove(dir, name string) error {
+	if err := os.Remove(filepath.Join(dir, File(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove a section of the report: %w", err)
 	}
 	return nil
 }
 
-// Sections reads the sections of an experiment's folder, in the order of their
+// All reads the sections of an experiment's folder, in the order of their
 // names.
-func (e *Experiment) Sections() ([]Section, error) {
-	files, err := filepath.Glob(filepath.Join(e.Dir, SectionsDir, "*.json"))
+func All(dir string) ([]Section, error) {
+	files, err := filepath.Glob(filepath.Join(dir, Dir, "*.json"))
 	if err != nil {
 		return nil, fmt.Errorf("read the sections of the report: %w", err)
 	}
 	slices.Sort(files)
 	var sections []Section
 	for _, file := range files {
-		raw, err := folder.ReadFile(e.Dir, SectionsDir, filepath.Base(file))
+		raw, err := folder.ReadFile(dir, Dir, filepath.Base(file))
 		if err != nil {
 			return nil, fmt.Errorf("read the sections of the report: %w", err)
 		}

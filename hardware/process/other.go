@@ -1,0 +1,37 @@
+//go:build !unix
+
+package process
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+)
+
+// runsHere reports whether this system can run jobs as processes.
+const runsHere = false
+
+// site has no engines: what pauses, binds and ends jobs is missing on this system.
+type site struct{}
+
+func openSite(engine.Run) (engine.Site, []string, error) { return site{}, nil, nil }
+
+func (site) Engine(context.Context, engine.Task) (engine.Engine, error) {
+	return nil, &engine.Unavailable{
+		Engine: kindName,
+		Err:    errors.New(runtime.GOOS + " cannot pause, bind and end programs as it needs"),
+		Hint: `simulate the experiment (engine = "simulated"), or run it on Linux or macOS; ` +
+			"on Windows the Subsystem for Linux will do",
+	}
+}
+
+func (site) Local(*engine.Hardware) bool { return true }
+func (site) Close() error                { return nil }
+
+// Main does what a second process of this program is started for: here, nothing.
+func Main([]string) (handled bool, code int) { return false, 0 }
+
+// BindTree does nothing: processes are not bound to cores on this system.
+func BindTree(int, []int) error { return nil }

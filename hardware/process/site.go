@@ -1,0 +1,61 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// runsHere reports whether this system can run jobs as processes.
+const runsHere = true
+
+// site is the engine in a run.
+type site struct{ run engine.Run }
+
+// openSite ends what a run that was killed left behind.
+func openSite(run engine.Run) (engine.Site, []string, error) {
+	s := site{run}
+	killed, err := Sweep(s.registry())
+	if errors.Is(err, ErrGarbled) {
+		if run.Warn != nil {
+			run.Warn(err.Error() + `: jobs of a run that was killed may still be running; look for them ("ps -ef") and end them`)
+		}
+		err = nil
+	}
+	return s, killed, err
+}
+
+// registry is the file in which the live jobs are recorded.
+func (s site) registry() string { return filepath.Join(s.run.Dir, "processes.json") }
+
+func (s site) Engine(_ context.Context, task engine.Task) (engine.Engine, error) {
+	devices, _ := s.run.GPUs() // an experiment that needs more than there are is refused when it is read
+	opts := Options{
+		Registry: s.registry(), Cluster: clusterOf(task), GPUs: gpu.IDs(devices), Report: task.Report, Warn: task.Warn,
+	}
+	if task.Fleet != nil {
+		opts.Fleet = task.Fleet
+	}
+	e, err := New(task.Jobs, opts)
+	if err != nil {
+		return nil, &engine.Unavailable{Engine: kindName, Err: err}
+	}
+	return e, nil
+}
+
+// clusterOf returns the nodes of a task's hardware, if it is told.
+func clusterOf(t engine.Task) scheduler.Cluster {
+	if t.Hardware == nil {
+		return scheduler.Cluster{}
+	}
+	return t.Hardware.Cluster
+}
+
+func (s site) Local(*engine.Hardware) bool { return true }
+func (s site) Close() error                { return nil }

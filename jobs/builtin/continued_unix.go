@@ -1,0 +1,12 @@
+//go:build unix
+
+package builtin
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// notifyContinued sends on c when the process goes on after a stop.
+func notifyContinued(c chan<- os.Signal) { signal.Notify(c, syscall.SIGCONT) }

@@ -1,0 +1,193 @@
+package execute
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// A cell that something outside of the experiment disturbed is run again,
+// mostTries times in all. One that ran longer than longestAgain is only run again
+// where its times are wrong (a gap), not because other programs slowed it down.
+const (
+	mostTries    = 3
+	longestAgain = 10 * time.Minute
+)
+
+// KeepDisturbed is the environment variable by which disturbed cells are kept as
+// they are, if it is not empty.
+const KeepDisturbed = "TFEXP_KEEP_DISTURBED"
+
+// disturbance is what a cell suffered from what is no part of the experiment.
+type disturbance struct {
+	gaps hardware.Gaps // in which tfexp could not run, so that it noticed ends too late
+	busy float64       // cores that other programs used; hardware.UnknownLoad where that is not known
+}
+
+// any reports whether the cell was disturbed at all.
+func (d disturbance) any() bool { return d.gaps.Any() || d.starved() }
+
+func (d disturbance) starved() bool { return d.busy > hardware.BusyCores }
+
+// less reports whether a cell was disturbed less than another: gaps count first.
+func (d disturbance) less(o disturbance) bool {
+	if a, b := d.gaps.Total(), o.gaps.Total(); a != b {
+		return a < b
+	}
+	return d.busy < o.busy
+}
+
+// hopeless reports whether another try would suffer as this one did: the machine is as busy as it was before.
+func (d disturbance) hopeless(before disturbance) bool {
+	return !d.gaps.Any() && !before.gaps.Any() && d.busy > before.busy/2
+}
+
+// undisturbed calls try, which runs the cell in dir, until it was not disturbed, but not too often. The least disturbed
+// run stays in dir. What was in dir before belongs to all of them; aside is a folder that is not there.
+func undisturbed(dir, aside string, try func() (record.Cell, disturbance, error)) (record.Cell, error) {
+	f, err := newTries(dir, aside)
+	if err != nil {
+		return record.Cell{}, err
+	}
+	defer os.RemoveAll(aside)
+	best, least, err := try()
+	if err != nil || os.Getenv(KeepDisturbed) != "" {
+		return best, err
+	}
+	tries := 1
+	for before := least; before.again(best) && tries < mostTries; {
+		if err := f.setAside(); err != nil {
+			return best, err
+		}
+		cell, d, err := try()
+		if err != nil {
+			return cell, err
+		}
+		tries++
+		if d.less(least) {
+			best, least = cell, d
+		} else if err := f.bringBack(); err != nil {
+			return best, err
+		}
+		if d.hopeless(before) {
+			break
+		}
+		before = d
+	}
+	if tries == 1 {
+		return best, nil
+	}
+	for i := range best.Warnings {
+		if w := &best.Warnings[i]; w.Code == record.Disturbed || w.Code == record.BusyMachine {
+			of := fmt.Sprintf(" (the least disturbed of %d runs)", tries)
+			w.Text, w.Figure.After = w.Text+of, w.Figure.After+of
+		}
+	}
+	best.Tries = tries
+	return best, record.Amend(dir, best)
+}
+
+// again reports whether a cell that was so disturbed is to be run again.
+func (d disturbance) again(c record.Cell) bool {
+	return d.gaps.Any() || d.starved() && c.Seconds <= longestAgain.Seconds()
+}
+
+// warn adds what disturbed a cell to its record.
+func (d disturbance) warn(c *record.Cell, cell string) {
+	if d.busy != hardware.UnknownLoad {
+		c.Busy = d.busy
+	}
+	if d.gaps.Any() {
+		c.Warnings = append(c.Warnings, record.Warning{Code: record.Disturbed, Cell: cell,
+			Text: d.gaps.String() + " while jobs ran: its times are too long"})
+	}
+	if d.starved() {
+		c.Warnings = append(c.Warnings, record.Measured(record.BusyMachine, cell,
+			"other programs used ", d.busy, fmt.Sprintf("%.2g", d.busy), " CPU cores while jobs ran"))
+	}
+}
+
+// tries are the runs of a cell in one folder.
+type tries struct {
+	dir, aside string
+	common     []string // entries of dir that belong to all runs: its key
+}
+
+func newTries(dir, aside string) (*tries, error) {
+	common, err := names(dir)
+	return &tries{dir, aside, common}, err
+}
+
+func names(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list the files of a cell: %w", err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all, nil
+}
+
+// setAside moves what the last run has left away.
+func (f *tries) setAside() error {
+	err := os.RemoveAll(f.aside)
+	if err == nil {
+		err = os.MkdirAll(f.aside, 0o755)
+	}
+	if err == nil {
+		err = f.each(func(name string) error {
+			return os.Rename(filepath.Join(f.dir, name), filepath.Join(f.aside, name))
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("set a disturbed run of a cell aside: %w", err)
+	}
+	return nil
+}
+
+// bringBack replaces what the last run has left by what was set aside. The
+// record of the cell comes last, as it makes the folder complete.
+func (f *tries) bringBack() error {
+	remove := func(name string) error { return os.RemoveAll(filepath.Join(f.dir, name)) }
+	back := func(name string) error { return os.Rename(filepath.Join(f.aside, name), filepath.Join(f.dir, name)) }
+	err := errors.Join(remove(record.CellFile), f.each(remove))
+	kept, listErr := names(f.aside)
+	err = errors.Join(err, listErr)
+	for _, name := range kept {
+		if err == nil && name != record.CellFile {
+			err = back(name)
+		}
+	}
+	if err == nil {
+		err = back(record.CellFile)
+	}
+	if err != nil {
+		return fmt.Errorf("bring the least disturbed run of a cell back: %w", err)
+	}
+	return nil
+}
+
+// each calls do for each file or folder that a run has left.
+func (f *tries) each(do func(name string) error) error {
+	all, err := names(f.dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range all {
+		if !slices.Contains(f.common, name) {
+			if err := do(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
