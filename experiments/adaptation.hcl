@@ -6,7 +6,7 @@
 #
 #   tfexp run experiments/adaptation.hcl
 #
-# takes one to two minutes on two cores, nearly all of it to train 55 agents. What
+# takes one to two minutes on two cores, nearly all of it to train 70 agents. What
 # comes of it is in papers/adaptation/README.md.
 
 experiment "adaptation" {
@@ -24,14 +24,28 @@ adaptation "cnn" {
     name = "alone"
   }
 
-  # Decides in a scenario that it has never seen: it learns on the other two.
+  # Decides in a scenario that it has never seen: it learns on the other two, by what
+  # their sequences are expected to come to.
   controller "agent" {
     name      = "unseen"
     leave_out = true
   }
 
-  # The same agent, but it trains five networks in the new scenario, by the sequences
-  # that it is most likely to take, and then takes the best of them.
+  # The same, but it learns by the accuracies of single trainings, with their noise.
+  controller "agent" {
+    name      = "unseen_noisy"
+    leave_out = true
+    smooth    = false
+  }
+
+  # The agent that has never seen the scenario, but it trains a few networks there, by
+  # the sequences that it is most likely to take, and then takes the best of them.
+  controller "agent" {
+    name      = "unseen_three_runs"
+    leave_out = true
+    runs      = 3
+  }
+
   controller "agent" {
     name      = "unseen_five_runs"
     leave_out = true
@@ -55,10 +69,16 @@ adaptation "cnn" {
 
   controller "best_constant" {}
   controller "best_elsewhere" {}
+  controller "best_predicted" {}
 
   controller "best_elsewhere" {
     name = "elsewhere_five_runs"
     runs = 5
+  }
+
+  controller "best_predicted" {
+    name = "predicted_three_runs"
+    runs = 3
   }
 
   controller "greedy" {}

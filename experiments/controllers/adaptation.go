@@ -150,6 +150,10 @@ func (d *Decoder) learning(a *eval.Args, s *adapt.Study, c *adapt.Controller) {
 		TrainOn: eval.Get[[]string](a, "train_on"), Curriculum: eval.Get[[]string](a, "curriculum"),
 		LeaveOut: eval.Get[bool](a, "leave_out"), Next: eval.Get[int](a, "next_episodes"),
 	}
+	l.Smooth = l.LeaveOut
+	if a.IsSet("smooth") {
+		l.Smooth = eval.Get[bool](a, "smooth")
+	}
 	c.Learn = l
 	from := eval.Get[string](a, "transfer_from")
 	if from != "" {

@@ -64,8 +64,10 @@ type Controller struct {
 type Learning struct {
 	TrainOn, Curriculum []string
 	LeaveOut            bool
-	From                *Controller
-	Settings            agent.Settings
+	// Smooth says that it learns on smoothed accuracies; see Smoothed.
+	Smooth   bool
+	From     *Controller
+	Settings agent.Settings
 	// Next is the number of episodes on each further scenario of a curriculum.
 	Next int
 }
@@ -74,6 +76,7 @@ type Learning struct {
 type Lesson struct {
 	Scenarios []string
 	Settings  agent.Settings
+	Smooth    bool
 }
 
 // Lessons returns what an agent learns before it decides in a scenario, in turn.
@@ -88,7 +91,7 @@ func (l *Learning) Lessons(s *Study, scenario string) []Lesson {
 			if i > 0 {
 				set.Episodes = l.Next
 			}
-			lessons = append(lessons, Lesson{[]string{name}, set})
+			lessons = append(lessons, Lesson{[]string{name}, set, l.Smooth})
 		}
 		return lessons
 	}
@@ -104,7 +107,7 @@ func (l *Learning) Lessons(s *Study, scenario string) []Lesson {
 	if l.LeaveOut {
 		on = slices.DeleteFunc(on, func(name string) bool { return name == scenario })
 	}
-	return append(lessons, Lesson{on, l.Settings})
+	return append(lessons, Lesson{on, l.Settings, l.Smooth})
 }
 
 // Scenario returns the table of a name, or nil.

@@ -33,11 +33,15 @@ func (t Training) Before() (before Training, ok bool) {
 	return Training{t.Study, t.Lessons[:len(t.Lessons)-1], t.Seed}, true
 }
 
-// Tables returns those of the last lesson.
+// Tables returns those of the last lesson, as the agent sees them.
 func (t Training) Tables() []*agent.Table {
 	var tables []*agent.Table
-	for _, name := range t.Lessons[len(t.Lessons)-1].Scenarios {
+	last := t.Lessons[len(t.Lessons)-1]
+	for _, name := range last.Scenarios {
 		tables = append(tables, t.Study.Scenario(name))
+	}
+	if last.Smooth {
+		return Smoothed(tables)
 	}
 	return tables
 }
@@ -67,6 +71,9 @@ func (t Training) Lines() []string {
 		s := l.Settings
 		lines = append(lines, fmt.Sprintf("lesson.%d.settings episodes %d, batch %d, rate %g, decay %g every %d, temperature %g",
 			i+1, s.Episodes, s.Batch, s.Rate, s.Decay, s.DecayEvery, s.Temperature))
+		if l.Smooth {
+			lines = append(lines, fmt.Sprintf("lesson.%d.smoothed", i+1))
+		}
 		for _, name := range l.Scenarios {
 			table := t.Study.Scenario(name)
 			lines = append(lines, fmt.Sprintf("lesson.%d.table %d decisions, %d actions, time %v, accuracy %v", i+1,
