@@ -36,7 +36,7 @@ func expand(x *Experiment) (cells []*Cell) {
 	spec := x.spec
 	taken := map[string]bool{}
 	for _, c := range spec.Cells {
-		name, fixed := cellName(c), x.fixed(c)
+		name, fixed := cellName(c), spec.Fixed(c)
 		for n := 2; taken[name]; n++ { // two names that differ only in replaced characters
 			name = fmt.Sprintf("%s~%d", cellName(c), n)
 		}

@@ -41,7 +41,7 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 			return strings.Join([]string{r.Metric, r.Workload, r.Hardware, r.Candidate, r.Baseline}, "\n")
 		}
 		candidate, baseline := sides(r)
-		return strings.Join([]string{r.Metric, r.Workload, r.Hardware, candidate, baseline, fmt.Sprint(alone(r))}, "\n")
+		return strings.Join([]string{r.Metric, r.Workload, r.Hardware, candidate, baseline, fmt.Sprint(r.Blocks > 0, alone(r))}, "\n")
 	}
 	var groups [][]record.ComparisonRow
 	at := map[string]int{}
@@ -92,7 +92,14 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 	r := rows[0]
 	rows = slices.Clone(rows)
 	for i := range rows { // the axes that differ have been named
-		if r := &rows[i]; r.CandidatePolicy == r.BaselinePolicy {
+		r := &rows[i]
+		named := opposed(r.CandidateAxes, r.BaselineAxes)
+		if r.CandidatePolicy != r.BaselinePolicy && len(named) > 0 {
+			r.CandidateAxes = slices.DeleteFunc(slices.Clone(r.CandidateAxes), func(s record.Setting) bool {
+				return slices.Contains(named, s)
+			})
+		}
+		if r.CandidatePolicy == r.BaselinePolicy {
 			r.CandidateAxes = slices.DeleteFunc(slices.Clone(r.CandidateAxes), func(s record.Setting) bool {
 				return !slices.Contains(r.BaselineAxes, s)
 			})
@@ -197,10 +204,19 @@ func byGroup(p record.Plan, rows []record.ComparisonRow) string {
 // "market=on_demand".
 func sides(r record.ComparisonRow) (candidate, baseline string) {
 	if r.CandidatePolicy != r.BaselinePolicy {
-		r.CandidateAxes, r.BaselineAxes = nil, nil // they are named for each
+		// Axes on which they agree, and those that only one of them reads, are named for each.
+		c, b := r.CandidateAxes, r.BaselineAxes
+		r.CandidateAxes, r.BaselineAxes = opposed(c, b), opposed(b, c)
 	}
 	candidate, baseline, _ = names(record.Plan{}, r)
 	return candidate, baseline
+}
+
+// opposed are the axes of a list that another has with another value.
+func opposed(axes, others []record.Setting) []record.Setting {
+	return slices.DeleteFunc(differing(axes, others), func(a record.Setting) bool {
+		return !slices.ContainsFunc(others, func(o record.Setting) bool { return o.Name == a.Name })
+	})
 }
 
 // differing are the axes of a list that another has not, or with another value.
