@@ -26,7 +26,7 @@ const module = "github.com/tfexp/tfexp/"
 var readers = []string{
 	"experiments/eval", "experiments/files", "experiments/controllers", "experiments/machines",
 	"experiments/matrix", "experiments/blocks",
-	"experiments/load",
+	"experiments/load", "experiments/editor",
 }
 
 // everywhere are leaf packages that every package may import: what describes
@@ -97,6 +97,7 @@ var rules = []struct {
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
 	}},
+	{"experiments/editor", []string{"experiments/language"}},
 	{"experiments", []string{
 		"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "hardware/market", "results",
 	}},
@@ -113,6 +114,7 @@ var rules = []struct {
 	{"scheduler/job", []string{"scheduler/cluster"}},
 	{"scheduler/trace", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/guard", nil},
+	{"scheduler/steering", []string{"scheduler/job", "scheduler/trace"}},
 	{"scheduler/rental", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
 	{"scheduler/outlook", []string{"scheduler/job"}},
 	{"scheduler/servers", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
@@ -123,7 +125,7 @@ var rules = []struct {
 	{"scheduler/", []string{"scheduler"}},
 	{"scheduler", []string{ // and no policy
 		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",
-		"scheduler/rental", "scheduler/guard",
+		"scheduler/rental", "scheduler/guard", "scheduler/steering",
 	}},
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
@@ -178,17 +180,19 @@ var views = []string{"stages/report", "stages/plot", "results/prose", "cmd/tfexp
 // have, by file: on arguments, files and formats, never on what was made for
 // people.
 var takesApart = map[string]string{
-	"cmd/tfexp/cli/args.go":        "command lines, and the flag library's errors",
-	"cmd/tfexp/cells.go":           "names of log files",
-	"cmd/tfexp/convert/export.go":  "command lines",
-	"cmd/tfexp/convert/import.go":  "command lines",
-	"cmd/tfexp/init.go":            "file names",
-	"cmd/tfexp/root.go":            "command lines",
-	"cmd/tfexp/show/waits.go":      "reasons in decisions.jsonl, which differ in their numbers only",
-	"results/prose/format.go":      "numbers that it has just written",
-	"stages/plot/canvas/encode.go": "SVG",
-	"stages/report/failures.go":    "lines of logs",
-	"stages/report/pictures.go":    "SVG",
+	"cmd/tfexp/cli/args.go":                "command lines, and the flag library's errors",
+	"cmd/tfexp/cells.go":                   "names of log files",
+	"cmd/tfexp/convert/export.go":          "command lines",
+	"cmd/tfexp/convert/import.go":          "command lines",
+	"cmd/tfexp/init.go":                    "file names",
+	"cmd/tfexp/languageserver/messages.go": "snippets of completions",
+	"cmd/tfexp/languageserver/server.go":   "methods of the protocol, and file names",
+	"cmd/tfexp/root.go":                    "command lines",
+	"cmd/tfexp/show/waits.go":              "reasons in decisions.jsonl, which differ in their numbers only",
+	"results/prose/format.go":              "numbers that it has just written",
+	"stages/plot/canvas/encode.go":         "SVG",
+	"stages/report/failures.go":            "lines of logs",
+	"stages/report/pictures.go":            "SVG",
 }
 
 func TestViewsTakeNoTextApart(t *testing.T) {
