@@ -29,6 +29,8 @@ const (
 	AccuracyFile    = "accuracy.csv"
 	ProfilingFile   = "profiling.csv"
 	ComparisonsFile = "comparisons.csv"
+	// SamplesDir has the samples of the jobs, and their logs.
+	SamplesDir = "profile"
 	// RemainingFile is there only where jobs have a target loss.
 	RemainingFile = "remaining.csv"
 	// Only where real cells were simulated as well:

@@ -124,6 +124,9 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		fmt.Fprintln(p.Out)
 		p.doubts(doubts)
 	}
+	if err := p.failures(e); err != nil {
+		return err
+	}
 	fmt.Fprintf(p.Out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), progress.Duration(outcome.Elapsed), outcome.Report)
 	return nil
 }
