@@ -212,30 +212,6 @@ func TestShell(t *testing.T) {
 	}
 }
 
-func TestLogTail(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "x.log")
-	var b strings.Builder
-	for range 100_000 {
-		b.WriteString("a line of a long log\x1b[0m\n")
-	}
-	b.WriteString("the end")
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got, err := logTail(dir, "x.log")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if lines := strings.Split(got, "\n"); len(lines) != tailLines || lines[11] != "the end" ||
-		lines[0] != "a line of a long log[0m" {
-		t.Errorf("logTail = %q", got)
-	}
-	if got, err := logTail(dir, "y.log"); got != "" || err != nil {
-		t.Errorf("a log that is not there: %q, %v", got, err)
-	}
-}
-
 // TestPicturesOfCellsAreCountedByKind: pictures of what containers used are no
 // schedules, and each kind has its own number in the page.
 func TestPicturesOfCellsAreCountedByKind(t *testing.T) {

@@ -24,7 +24,7 @@ compare "makespan" {
 
 compare "mean_jct" {
   baseline = policy.fcfs
-  metrics  = ["mean_waiting", "p95_jct", "mean_wating"]
+  metrics  = ["mean_waiting", "p95_jct"]
   block    = "24h"
 }
 

@@ -134,6 +134,7 @@ func swfJob(b *workload.Builder, line int, f []string, o Options) error {
 		return fmt.Errorf("the number of processors is %d", processors)
 	case asked <= 0:
 		asked = max(run, 1)
+		b.Unasked++
 	}
 	memory, err := swfMemory(f, processors)
 	if err != nil {
