@@ -89,6 +89,8 @@ func Verdict(err error) (code int, hint string) {
 		return ExitUnavailable, missing.Hint
 	case errors.As(err, &samples):
 		return ExitCellsFailed, fmt.Sprintf("its whole log: tfexp logs samples %s", samples.Sample)
+	case errors.Is(err, pipeline.ErrForeign):
+		return ExitUsage, "choose another folder with --out, or another name for the experiment"
 	case errors.Is(err, syscall.ENOSPC):
 		return ExitInternal, "free some disk space and run it again: finished work is kept"
 	case errors.As(err, &path) && path.Op == "mkdir":
