@@ -37,22 +37,3 @@ func (s *Spec) Alike() []string {
 	}
 	return names
 }
-
-// LeftOut lists what lenient readers left out of the experiment's files.
-func (s *Spec) LeftOut() []string {
-	var texts []string
-	add := func(text string) {
-		if text != "" && !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
-	}
-	for _, c := range s.Cells {
-		if c.Workload.Trace != nil {
-			add(c.Workload.Trace.LeftOut())
-		}
-		for _, b := range c.Workload.Submits {
-			add(b.LeftOut)
-		}
-	}
-	return texts
-}
