@@ -54,9 +54,6 @@ func (c *Checker) Cells() {
 			c.pauses(p, h)
 			c.oracle(p, h)
 		}
-		if c.first(pair{p, w}) {
-			c.requested(p, w)
-		}
 		if c.first(triple{w, h, p}) {
 			c.malleable(w, h, p)
 			c.alternatives(w, p)

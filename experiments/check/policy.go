@@ -74,19 +74,6 @@ func (c *Checker) alternatives(w *experiments.Workload, p *experiments.Policy) {
 	}
 }
 
-// requested reports that a policy is to decide by requested run times of a trace that has none.
-func (c *Checker) requested(p *experiments.Policy, w *experiments.Workload) {
-	at, ok := p.At["estimates"]
-	if !ok || !p.Source().Asked || !p.Policy.Estimates() || w.Trace == nil || len(w.Trace.Jobs) > w.Trace.Unasked &&
-		slices.ContainsFunc(w.Trace.Jobs, func(j scheduler.Job) bool { return j.Predicted > 0 }) ||
-		slices.ContainsFunc(w.JobBlocks(), func(j *experiments.Job) bool { return j.Limit > 0 }) {
-		return
-	}
-	c.fail(at, "Estimates that the trace does not have",
-		"No job of the trace of the workload %q has a requested run time. \"oracle\" decides by its actual run times, noisy(…) by "+
-			"these with an error.", w.Name)
-}
-
 // oracle reports true run times that nobody has.
 func (c *Checker) oracle(p *experiments.Policy, h *experiments.Hardware) {
 	if at, ok := p.At["estimates"]; ok && h.Real() && p.Source().True {

@@ -24,8 +24,6 @@ type Trace struct {
 	ResizeLines []int32
 	// Processors is the size of the machine according to the file; 0 if unknown.
 	Processors int
-	// Unasked counts the jobs whose prediction is their run time, because the file has no requested one.
-	Unasked int
 	// Ignored counts the lines that stand for no job of their own.
 	Ignored int
 	// Assumed is what the reader assumed where the file says nothing, in phrases.

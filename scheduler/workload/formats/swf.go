@@ -149,7 +149,6 @@ func swfJob(b *workload.Builder, line int, f []string, o Options) (known bool, e
 		return false, fmt.Errorf("the number of processors is %d", processors)
 	case asked <= 0:
 		asked = max(run, 1)
-		b.Unasked++
 		unknown = true
 	}
 	memory, err := swfMemory(f, processors)

@@ -25,7 +25,7 @@ func TestSWF(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := workload.Trace{
-		Processors: 128, Unasked: 1,
+		Processors: 128,
 		Assumed:    []string{"1 of 2 jobs have no requested time: their run time is taken for it"},
 		RunTimes:   []time.Duration{3 * time.Second, 0},
 		Lines:      []int32{3, 5},
