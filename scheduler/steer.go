@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/tfexp/tfexp/scheduler/trace"
 )
@@ -35,6 +36,12 @@ type Helm interface {
 	// Restart asks a running job to save its work and to end, so as to be started anew.
 	// The notice JobEnded follows, with the state Stopped.
 	Restart(job int) error
+}
+
+// Meter is an engine that measures the service time of its jobs, of all attempts: a program may begin long after the
+// decision to start it, and its budget is counted from there.
+type Meter interface {
+	Used(job int) time.Duration
 }
 
 // Adopted is what settings come to for the scheduler.
@@ -127,6 +134,9 @@ func (l *loop) reportOf(j int32) Report {
 	}
 	if f.State == Running {
 		r.Used = l.service(j)
+		if m, ok := l.Engine.(Meter); ok {
+			r.Used = m.Used(int(j))
+		}
 		r.Allotment = trace.Allotment{Threads: f.grant.Cores.Count(), GPUs: f.grant.GPUs.Count()}
 	}
 	if b := l.Jobs[j].Budget; b != nil {
