@@ -26,7 +26,7 @@ const module = "github.com/tfexp/tfexp/"
 var readers = []string{
 	"experiments/eval", "experiments/files", "experiments/controllers", "experiments/machines",
 	"experiments/matrix", "experiments/blocks",
-	"experiments/load",
+	"experiments/load", "experiments/editor",
 }
 
 // everywhere are leaf packages that every package may import: what describes
@@ -92,25 +92,30 @@ var rules = []struct {
 		"experiments/machines", "scheduler", "estimator", "hardware/launch",
 	}},
 	{"experiments/check", []string{
-		"experiments$", "experiments/language", "experiments/eval", "experiments/words", "scheduler", "hardware/engine",
+		"experiments$", "experiments/language", "experiments/eval", "experiments/files", "experiments/words", "scheduler",
+		"hardware/engine",
 	}},
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
 	}},
+	{"experiments/editor", []string{"experiments/language"}},
 	{"experiments", []string{
 		"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "hardware/market", "results",
 	}},
 	{"results/folder", nil},
-	{"results/tuning", []string{"results/record", "results/steering", "scheduler/control", "estimator/surrogate"}},
+	{"results/tuning", []string{"results/record", "results/stats", "results/steering", "scheduler/control", "estimator/surrogate"}},
 	{"results", []string{"scheduler", "results", "experiments/schema", "hardware/market"}},
+	{"estimator/training", []string{"estimator/goodput"}},
 	{"estimator", nil},
 	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
 	{"scheduler/queue", nil},
 	{"scheduler/matching", nil},
+	{"scheduler/division", nil},
 	{"scheduler/cluster", nil},
 	{"scheduler/job", []string{"scheduler/cluster"}},
 	{"scheduler/trace", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/guard", nil},
+	{"scheduler/steering", []string{"scheduler/job", "scheduler/trace"}},
 	{"scheduler/rental", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
 	{"scheduler/outlook", []string{"scheduler/job"}},
 	{"scheduler/servers", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
@@ -121,7 +126,7 @@ var rules = []struct {
 	{"scheduler/", []string{"scheduler"}},
 	{"scheduler", []string{ // and no policy
 		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",
-		"scheduler/rental", "scheduler/guard",
+		"scheduler/rental", "scheduler/guard", "scheduler/steering",
 	}},
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
@@ -176,17 +181,19 @@ var views = []string{"stages/report", "stages/plot", "results/prose", "cmd/tfexp
 // have, by file: on arguments, files and formats, never on what was made for
 // people.
 var takesApart = map[string]string{
-	"cmd/tfexp/cli/args.go":        "command lines, and the flag library's errors",
-	"cmd/tfexp/cells.go":           "names of log files",
-	"cmd/tfexp/convert/export.go":  "command lines",
-	"cmd/tfexp/convert/import.go":  "command lines",
-	"cmd/tfexp/init.go":            "file names",
-	"cmd/tfexp/root.go":            "command lines",
-	"cmd/tfexp/show/waits.go":      "reasons in decisions.jsonl, which differ in their numbers only",
-	"results/prose/format.go":      "numbers that it has just written",
-	"stages/plot/canvas/encode.go": "SVG",
-	"stages/report/failures.go":    "lines of logs",
-	"stages/report/pictures.go":    "SVG",
+	"cmd/tfexp/cli/args.go":                "command lines, and the flag library's errors",
+	"cmd/tfexp/cells.go":                   "names of log files",
+	"cmd/tfexp/convert/export.go":          "command lines",
+	"cmd/tfexp/convert/import.go":          "command lines",
+	"cmd/tfexp/init.go":                    "file names",
+	"cmd/tfexp/languageserver/messages.go": "snippets of completions",
+	"cmd/tfexp/languageserver/server.go":   "methods of the protocol, and file names",
+	"cmd/tfexp/root.go":                    "command lines",
+	"cmd/tfexp/show/waits.go":              "reasons in decisions.jsonl, which differ in their numbers only",
+	"results/prose/format.go":              "numbers that it has just written",
+	"stages/plot/canvas/encode.go":         "SVG",
+	"stages/report/failures.go":            "lines of logs",
+	"stages/report/pictures.go":            "SVG",
 }
 
 func TestViewsTakeNoTextApart(t *testing.T) {

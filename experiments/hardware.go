@@ -28,7 +28,7 @@ func (h *Hardware) Capabilities() scheduler.Capabilities {
 	c := h.Kind().Capabilities(h.ForEngine())
 	return scheduler.Capabilities{
 		Pause: c.Pause && can("pause"), Resize: c.Resize && can("resize"),
-		Memory: c.Memory && can("memory"), GPUs: c.GPUs && can("gpus"),
+		Memory: c.Memory && can("memory"), GPUs: c.GPUs && can("gpus"), Migrate: c.Migrate && can("migrate"),
 	}
 }
 
@@ -94,4 +94,6 @@ type Hardware struct {
 // Overheads are times that an action costs the job it is done to.
 type Overheads struct {
 	Start, Pause, Resume, Resize time.Duration
+	// Migrate is the cost of going on on another node, in the place of Resume.
+	Migrate time.Duration
 }

@@ -3,8 +3,6 @@ package scheduler
 import (
 	"fmt"
 	"slices"
-
-	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // dispatch decides what runs from now on: resizes that were asked for, waiting
@@ -99,17 +97,16 @@ func (l *loop) home(j int32) []int32 {
 
 // fits finds nodes for a waiting job on so many cores.
 func (l *loop) fits(j, cores int32) (nodes []int32, ok bool) {
-	need, count := l.needs(j, cores)
-	l.scratch.nodes, ok = cluster.Fit(l.machine.Free, need, count, l.home(j), l.scratch.nodes[:0])
+	l.scratch.nodes, ok = l.fitIn(l.machine.Free, j, cores, l.scratch.nodes[:0])
 	return l.scratch.nodes, ok
 }
 
 // start starts or resumes a waiting job on the lowest free cores of the
-// nodes, or on those that it had.
+// nodes, or on those that it had there.
 func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	f := &l.lives[j]
 	need, _ := l.needs(j, cores)
-	g := l.machine.Choose(nodes, need, f.grant)
+	g := l.machine.Choose(nodes, need, l.heldOn(j, nodes))
 	g.Alternative = f.Alternative
 	if g.Layout == nil && len(nodes) > 1 {
 		g.Layout = l.machine.Layout(g, nodes)
@@ -132,8 +129,9 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	}
 	d := l.decide(kind, j, g.Cores, why)
 	l.settleTime(j)
+	moves := kind == Resume && l.elsewhere(j, g)
 	if kind == Resume {
-		if err := l.Engine.Resume(int(j), g); err != nil {
+		if err := l.goOnWith(j, g, moves); err != nil {
 			return fmt.Errorf("resume job %q: %w", l.Jobs[j].Name, err)
 		}
 	} else if err := l.Engine.Start(int(j), g); err != nil {
@@ -145,6 +143,9 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	}
 	l.record(d)
 	l.queue.Remove(j)
+	if moves {
+		l.migrated(j)
+	}
 	f.State, f.grant = Running, g
 	l.machine.Take(g)
 	if kind == Start {
@@ -157,6 +158,8 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 		l.started++
 		l.rental.Served(j, true, l.now)
 		l.guard.News()
+	}
+	if kind == Start || moves {
 		l.book(j)
 		l.nodes.Occupy(j, g.Cores)
 	}
@@ -168,7 +171,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	if l.rules.Quantum > 0 {
 		l.setTimer(j, l.now+l.rules.Quantum)
 	}
-	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout, Alternative: g.Alternative})
+	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout, Alternative: g.Alternative, Migrated: moves})
 	return nil
 }
 

@@ -47,8 +47,9 @@
 // A rigid job keeps the number of cores of its first start. Gangs start whole
 // and are never resized. Cores and GPUs are the lowest free ones of the node
 // with the lowest number that has room; a resumed job gets its old ones back
-// if they are free, and in any case stays on its nodes. A paused job keeps its
-// memory. A waiting job that lacks only what paused jobs keep does not hold up
+// if they are free, else others of its nodes, else it migrates: it goes on on other
+// nodes, where the engine can have it so (Migrator). A paused job keeps its
+// memory until then. A waiting job that lacks only what paused jobs keep does not hold up
 // those behind it.
 //
 // A prediction of zero is none, and longer than all others. How long a job goes on

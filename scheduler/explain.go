@@ -48,13 +48,13 @@ func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 	cores := l.atLeast(j)
 	need, count := l.needs(j, cores)
 	home := l.home(j)
-	if _, ok := cluster.Fit(l.machine.Free, need, count, home, nil); ok {
+	if _, ok := l.fitIn(l.machine.Free, j, cores, nil); ok {
 		return l.rules.Admission.HeldBack(l, j), nil
 	}
 	where := ""
 	if len(l.machine.Free) > 1 {
 		where = "on one node"
-		if home != nil {
+		if home != nil && !l.movable(j) {
 			where = "where it was paused"
 		} else if count > 1 {
 			where = fmt.Sprintf("on each of %d nodes", count)

@@ -520,6 +520,44 @@ var ganttCases = []struct {
 		`,
 	},
 	{
+		// C has 12 s left at 5 and A 15, so C takes A's node. A goes on where B was.
+		name:    "a paused job goes on on another node",
+		policy:  Policy{Order: SRTF, Backfill: FirstFit},
+		jobs:    []Job{gpus(1, at(0, 1, 20)), gpus(1, at(0, 1, 10)), gpus(1, at(5, 1, 12))},
+		cluster: &Cluster{Nodes: []Node{{Threads: 1, GPUs: 1}, {Threads: 1, GPUs: 1}}},
+		want: `
+		A |11111.....111111111111111|
+		B |1111111111|
+		C |     111111111111|
+		`,
+	},
+	{
+		// A goes on on node 1 at 2; at 3 there is room for D's 6 bytes where A was.
+		name:   "a job takes its memory along",
+		policy: Policy{Order: Priority, Preemption: PausePreemption, Backfill: FirstFit},
+		jobs: []Job{
+			memory(6, level(2, at(0, 1, 4))), level(1, at(0, 1, 2)), level(0, at(1, 1, 2)), memory(6, level(1, at(3, 1, 2))),
+		},
+		cluster: &Cluster{Nodes: []Node{{Threads: 1, Memory: 10}, {Threads: 1, Memory: 10}}},
+		want: `
+		A |1.111|
+		B |11|
+		C | 11|
+		D |   11|
+		`,
+	},
+	{
+		// C pauses B, which has more left than A, though A has run for longer.
+		name: "the worst gives way", cores: 2,
+		policy: Policy{Order: SRTF, Victims: Worst},
+		jobs:   []Job{at(0, 1, 5), at(1, 1, 9), at(2, 1, 1)},
+		want: `
+		A |11111|
+		B | 1.11111111|
+		C |  1|
+		`,
+	},
+	{
 		name: "a job of no time", cores: 1,
 		policy: Policy{},
 		jobs:   []Job{at(0, 1, 0), at(0, 1, 2), at(1, 1, 0), at(2, 1, 1)},

@@ -137,6 +137,7 @@ func drawGoldenWorkload(n int) goldenWorkload {
 		}
 	}
 	w.options.Seed = int64(n)
+	w.options.Lacks.Migrate = true // as they were made
 	if rng.IntN(2) == 0 {
 		w.options.Noise = 0.2
 		w.options.Overheads = simulated.Overheads{Start: 7e6, Pause: 1e6, Resume: 2e6, Resize: 3e6}

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 	"github.com/tfexp/tfexp/scheduler/rental"
 	"github.com/tfexp/tfexp/scheduler/servers"
+	"github.com/tfexp/tfexp/scheduler/steering"
 )
 
 // nobody is the number of no job, and of no node.
@@ -54,17 +55,21 @@ type loop struct {
 	base         []time.Duration // by job, what it had done when its attempt began, as Outlook counts; nil with lost
 	done         []time.Duration // by job, as Outlook counts; nil where that is core time
 	alternatives alternatives
-	steered      []*steered // by job; nil without controllers
+	desk         *steering.Desk // the controllers; nil without any
 	guard        guard.Guard
 	nodes        servers.Nodes
 	parts        parts
 	provider     Provider      // the engine, if nodes come and go
+	migrator     Migrator      // the engine, if paused jobs may go on elsewhere
 	rental       rental.Rental // where jobs' servers come from, if the policy decides that
 	stopping     bool          // the run is broken off or closed: nothing starts again
 	closed       time.Duration // the horizon, when the run was closed at it
 
 	scratch struct {
 		nodes, home, victims []int32
+		node                 [1]int32
+		last                 []int32
+		keys                 []queue.Key
 		rooms                []Room
 	}
 }
@@ -111,11 +116,14 @@ func newLoop(r Run, rules Rules) *loop {
 	l.newAlternatives()
 	l.look()
 	if rules.Turns {
-		l.turns = newTurns(l.machine)
+		l.turns.owners = cluster.NewOwners(l.machine)
 	}
 	l.second, _ = rules.Order.(SecondRanker)
 	l.follower, _ = rules.Order.(Follower)
 	l.explainer, _ = rules.Admission.(Explainer)
+	if m, ok := r.Engine.(Migrator); ok && m.Migrates() {
+		l.migrator = m
+	}
 	return l
 }
 
@@ -257,7 +265,7 @@ func (l *loop) arrive(j int32) error {
 		l.follower.Arrived(j)
 	}
 	l.rental.Arrive(j, l.Jobs[j].Arrival)
-	if err := l.ask(j, nil); err != nil {
+	if err := l.desk.Ask(j, nil); err != nil {
 		return err
 	}
 	if f.State == Queued {

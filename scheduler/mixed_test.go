@@ -59,6 +59,9 @@ func (f *faulty) Start(job int, g Grant) error {
 }
 func (f *faulty) Pause(job int) error           { return f.Engine.Pause(f.attempt(job)) }
 func (f *faulty) Resume(job int, g Grant) error { return f.Engine.Resume(f.attempt(job), g) }
+func (f *faulty) Migrate(job int, g Grant) error {
+	return f.Engine.Migrate(f.attempt(job), g)
+}
 func (f *faulty) Resize(job int, g Grant) error { return f.Engine.Resize(f.attempt(job), g) }
 func (f *faulty) Stop(job int) error            { return f.Engine.Stop(f.attempt(job)) }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // makeRoom pauses running jobs that are strictly worse than a waiting one, if
@@ -15,25 +15,47 @@ import (
 // is worse at all, and whether there is room now.
 func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 	mine := l.rank(j)
-	need, count := l.needs(j, l.atLeast(j))
-	home := l.home(j)
+	cores := l.atLeast(j)
 	victims := l.scratch.victims[:0]
 	rooms := append(l.scratch.rooms[:0], l.machine.Free...)
 	l.scratch.rooms = rooms
-	for _, k := range l.victims {
+	for _, k := range l.inVictimOrder() {
 		if l.rank(k) <= mine {
 			continue
 		}
 		victims = append(victims, k)
 		l.scratch.victims = victims
 		l.addHeld(rooms, k)
-		nodes, ok := cluster.Fit(rooms, need, count, home, l.scratch.nodes[:0])
+		nodes, ok := l.fitIn(rooms, j, cores, l.scratch.nodes[:0])
 		l.scratch.nodes = nodes
 		if ok {
 			return true, true, l.pauseAll(victims, nodes, j)
 		}
 	}
 	return len(victims) > 0, false, nil
+}
+
+// inVictimOrder returns the running jobs in the order in which they would be paused now.
+func (l *loop) inVictimOrder() []int32 {
+	if !l.rules.LastFirst {
+		return l.victims
+	}
+	keys := l.scratch.keys[:0]
+	for _, k := range l.running {
+		keys = append(keys, l.place(k))
+	}
+	slices.SortFunc(keys, func(a, b queue.Key) int {
+		if a.Less(b) {
+			return 1
+		}
+		return -1
+	})
+	last := l.scratch.last[:0]
+	for _, k := range keys {
+		last = append(last, k.Job)
+	}
+	l.scratch.keys, l.scratch.last = keys, last
+	return last
 }
 
 // pauseAll pauses those of the victims that hold something of the nodes on which
@@ -47,14 +69,22 @@ func (l *loop) pauseAll(victims, nodes []int32, j int32) error {
 		if !l.touches(victim, nodes) {
 			continue
 		}
-		if err := l.halt(victim); err != nil {
+		if err := l.pause(victim, why); err != nil {
 			return err
 		}
-		l.release(victim)
-		l.paused(victim, why)
-		l.lives[victim].level = int32(max(l.Jobs[victim].Priority, 0))
-		l.wait(victim)
 	}
+	return nil
+}
+
+// pause pauses a running job, which waits again at its own level.
+func (l *loop) pause(j int32, why string) error {
+	if err := l.halt(j); err != nil {
+		return err
+	}
+	l.release(j)
+	l.paused(j, why)
+	l.lives[j].level = int32(max(l.Jobs[j].Priority, 0))
+	l.wait(j)
 	return nil
 }
 
@@ -121,8 +151,8 @@ func (l *loop) touches(j int32, nodes []int32) bool {
 // heldUpAs reports whether a waiting job could not start with its present alternative even
 // if all running jobs had ended.
 func (l *loop) heldUpAs(j int32) bool {
-	need, count := l.needs(j, l.atLeast(j))
-	if need.Memory == 0 || l.started == len(l.running)-len(l.turns.jobs) {
+	cores := l.atLeast(j)
+	if need, _ := l.needs(j, cores); need.Memory == 0 || l.started == len(l.running)-len(l.turns.jobs) {
 		return false
 	}
 	rooms := slices.Clone(l.machine.Free)
@@ -131,6 +161,6 @@ func (l *loop) heldUpAs(j int32) bool {
 			l.addAll(rooms, k)
 		}
 	}
-	_, ok := cluster.Fit(rooms, need, count, l.home(j), nil)
+	_, ok := l.fitIn(rooms, j, cores, nil)
 	return !ok
 }

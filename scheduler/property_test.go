@@ -21,7 +21,7 @@ func drawPolicy(t *rapid.T) Policy {
 		Backfill:   rapid.SampledFrom([]Backfill{NoBackfill, FirstFit, EASY, Conservative}).Draw(t, "backfill"),
 		Allocation: rapid.SampledFrom([]Allocation{Strict, AlwaysAttend, MaxProp}).Draw(t, "allocation"),
 		Preemption: rapid.SampledFrom([]Preemption{NoPreemption, PausePreemption}).Draw(t, "preemption"),
-		Victims:    rapid.SampledFrom([]VictimRule{LongestRun, SmallestRequest}).Draw(t, "victims"),
+		Victims:    rapid.SampledFrom([]VictimRule{LongestRun, SmallestRequest, Worst}).Draw(t, "victims"),
 		Settings:   Settings{"quantum": time.Duration(rapid.IntRange(1, 5).Draw(t, "quantum")) * time.Second},
 	}
 	if rapid.Bool().Draw(t, "feedback") {

@@ -41,6 +41,10 @@ func (s *sluggish) Pause(job int) error {
 	return s.Engine.Pause(job)
 }
 
+func (s *sluggish) Migrate(job int, g Grant) error {
+	return s.Resume(job, g)
+}
+
 func (s *sluggish) Resume(job int, g Grant) error {
 	if s.gone(job) {
 		return nil

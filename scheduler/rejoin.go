@@ -122,16 +122,7 @@ func (l *loop) reform(all bool) error {
 // dropParts ends the parts of a running job that are too many. The part that ends the
 // job stays.
 func (l *loop) dropParts(j int32) error {
-	parts := l.lives[j].grant.Layout.Parts
-	lead := cluster.Lead(parts)
-	keep, drop := []Part{}, []Part{}
-	for i, p := range parts {
-		if i == lead || p.Task < l.wanted(j, l.roleOf(j, p.Role)) {
-			keep = append(keep, p)
-		} else {
-			drop = append(drop, p)
-		}
-	}
+	keep, drop := l.whole(j).Surplus(l.lives[j].grant.Layout.Parts)
 	if len(drop) == 0 {
 		return nil
 	}
@@ -143,7 +134,7 @@ func (l *loop) dropParts(j int32) error {
 func (l *loop) addParts(j int32) (lacks bool, err error) {
 	held := l.lives[j].grant.Layout.Parts
 	parts := slices.Clone(held)
-	for _, p := range l.missing(j) {
+	for _, p := range l.whole(j).Missing(held) {
 		if !l.placePart(j, &p, held) {
 			lacks = true
 			continue
@@ -162,20 +153,6 @@ func (l *loop) addParts(j int32) (lacks bool, err error) {
 		return cmp.Or(cmp.Compare(l.roleOf(j, a.Role), l.roleOf(j, b.Role)), cmp.Compare(a.Task, b.Task))
 	})
 	return lacks, l.reshape(j, cluster.Together(parts), Grant{}, "there is room for parts that it lacks")
-}
-
-// missing returns the parts that a running job lacks, in the order of its roles.
-func (l *loop) missing(j int32) (lacks []Part) {
-	for r, role := range l.Jobs[j].Roles {
-		for task := range l.wanted(j, r) {
-			if !slices.ContainsFunc(l.lives[j].grant.Layout.Parts, func(p Part) bool {
-				return p.Role == role.Name && p.Task == task
-			}) {
-				lacks = append(lacks, Part{Role: role.Name, Task: task})
-			}
-		}
-	}
-	return lacks
 }
 
 // roleOf returns the index of a job's role.
@@ -239,7 +216,7 @@ func (l *loop) orderParts(rooms []Room) error {
 		if !l.lives[j].booked || l.lives[j].State != Running {
 			continue
 		}
-		for _, p := range l.missing(j) {
+		for _, p := range l.whole(j).Missing(l.lives[j].grant.Layout.Parts) {
 			need := l.needOf(j, p.Role)
 			if need.Cores == 0 && need.GPUs == 0 {
 				continue // it is beside another part

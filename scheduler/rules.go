@@ -26,6 +26,8 @@ type Rules struct {
 	// Victims compares running jobs by who is paused first; nil when no job is
 	// paused for a better one.
 	Victims func(a, b JobView) int
+	// LastFirst pauses those first that are last in the order.
+	LastFirst bool
 	// Partial allows jobs to be given less than their request.
 	Partial bool
 	// Quantum is how long a job runs before dispatch looks at it again; 0 for none.
@@ -110,6 +112,8 @@ type Hands interface {
 	// it start. It reports whether any running job is worse, and whether there is
 	// room now.
 	MakeRoom(job int32) (worse, made bool, err error)
+	// Pause pauses a running job, which waits again.
+	Pause(job int32, why string) error
 	// Choose sets the alternative with which a waiting job is looked at, and
 	// would start.
 	Choose(job, alternative int32)
@@ -153,6 +157,9 @@ func (l *loop) Resize(job, cores int32, why string) error {
 
 // MakeRoom implements Hands.
 func (l *loop) MakeRoom(job int32) (worse, made bool, err error) { return l.makeRoom(job) }
+
+// Pause implements Hands.
+func (l *loop) Pause(job int32, why string) error { return l.pause(job, why) }
 
 // Choose implements Hands.
 func (l *loop) Choose(job, alternative int32) { l.adopt(job, alternative) }

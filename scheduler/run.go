@@ -72,6 +72,9 @@ type Result struct {
 	// Preemptions counts pauses; Resizes counts changes of what it held while
 	// it ran; Restarts counts the attempts that failed and were made up for.
 	Preemptions, Resizes, Restarts int
+	// Migrations counts the times that it went on on other nodes, or with other GPUs, than
+	// those of its last pause.
+	Migrations int
 	// Reconfigurations counts the attempts that ended for a change of settings.
 	Reconfigurations int
 	// Revocations counts the attempts that ended because a node was lost. LostWork

@@ -176,9 +176,6 @@ func TestManyLosses(t *testing.T) {
 	if nodes < 100_000 {
 		t.Errorf("only %d events of nodes", nodes)
 	}
-	if took > 20*time.Second { // 5 s are asked for on a machine that does nothing else
-		t.Errorf("it takes %s", took)
-	}
 }
 
 type nodeEvents struct{ nodes int }

@@ -11,55 +11,21 @@ import (
 // dispatch has decided, so that one that gets its own cores back is never
 // touched.
 type turns struct {
-	jobs  []int32
-	cores []int32 // whose they are, by core number; nobody else's
-	gpus  []int32
-}
-
-func newTurns(m *cluster.Machine) turns {
-	cores := m.Cores.Bounds[len(m.Cores.Bounds)-1]
-	gpus := m.GPUs.Bounds[len(m.GPUs.Bounds)-1]
-	return turns{
-		cores: slices.Repeat([]int32{nobody}, int(cores)),
-		gpus:  slices.Repeat([]int32{nobody}, int(gpus)),
-	}
+	jobs   []int32
+	owners cluster.Owners
 }
 
 func (t *turns) add(j int32, f *life) {
 	f.yields = true
 	t.jobs = append(t.jobs, j)
-	t.own(f.grant, j)
+	t.owners.Set(f.grant, j)
 }
 
 func (t *turns) drop(j int32, f *life) {
 	f.yields = false
 	i := slices.Index(t.jobs, j)
 	t.jobs = slices.Delete(t.jobs, i, i+1)
-	t.own(f.grant, nobody)
-}
-
-func (t *turns) own(g Grant, j int32) {
-	g.Cores.Each(func(c int) { t.cores[c] = j })
-	g.GPUs.Each(func(c int) { t.gpus[c] = j })
-}
-
-// ownerOf returns one of the jobs that still run on what a grant takes.
-func (t *turns) ownerOf(g Grant) int32 {
-	for _, p := range g.Cores {
-		for c := p.Lo; c < p.Hi; c++ {
-			if t.cores[c] != nobody {
-				return t.cores[c]
-			}
-		}
-	}
-	for _, p := range g.GPUs {
-		for c := p.Lo; c < p.Hi; c++ {
-			if t.gpus[c] != nobody {
-				return t.gpus[c]
-			}
-		}
-	}
-	return nobody
+	t.owners.Clear(f.grant)
 }
 
 // turnOver puts a running job at its place among the waiting ones.
@@ -100,8 +66,8 @@ func (l *loop) goOn(j int32) {
 // clear pauses the jobs that still run on what a grant takes.
 func (l *loop) clear(g Grant) error {
 	for len(l.turns.jobs) > 0 {
-		owner := l.turns.ownerOf(g)
-		if owner == nobody {
+		owner, some := l.turns.owners.Of(g)
+		if !some {
 			return nil
 		}
 		if err := l.endTurn(owner); err != nil {

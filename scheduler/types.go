@@ -83,6 +83,8 @@ type Capabilities struct {
 	Resize bool
 	Memory bool
 	GPUs   bool
+	// Migrate lets paused jobs go on on other nodes.
+	Migrate bool
 }
 
 // The types of package trace (events, decisions, states of jobs, notices of engines)

@@ -71,6 +71,47 @@ func (j JobView) Sized() bool { return j.l.sized(j.number) }
 // number of nodes. A paused job has its memory already.
 func (j JobView) Needs(cores int32) (Room, int) { return j.l.needs(j.number, cores) }
 
+// FitsIn is Fits where so much is free, by node, at another time perhaps. The nodes are
+// appended to a slice.
+func (j JobView) FitsIn(rooms []Room, cores int32, nodes []int32) (_ []int32, ok bool) {
+	return j.l.fitIn(rooms, j.number, cores, nodes)
+}
+
+// HeldBy reports whether rooms have what the job needs on these nodes.
+func (j JobView) HeldBy(rooms []Room, cores int32, nodes []int32) bool {
+	held := true
+	j.l.eachNeed(j.number, cores, nodes, func(v int32, need Room) {
+		held = held && rooms[v].Holds(need)
+		rooms[v].Sub(need) // parts may share a node
+	})
+	j.PutBack(rooms, cores, nodes)
+	return held
+}
+
+// NeedOn returns what a job of one node needs of this one on so many cores; ok is false
+// where it may not go on there.
+func (j JobView) NeedOn(node, cores int32) (need Room, ok bool) {
+	if home := j.l.home(j.number); home != nil && home[0] != node && !j.l.movable(j.number) {
+		return Room{}, false
+	}
+	j.l.scratch.node[0] = node
+	j.l.eachNeed(j.number, cores, j.l.scratch.node[:], func(_ int32, n Room) { need = n })
+	return need, true
+}
+
+// TakeFrom takes what the job needs on these nodes out of rooms.
+func (j JobView) TakeFrom(rooms []Room, cores int32, nodes []int32) {
+	j.l.eachNeed(j.number, cores, nodes, func(v int32, need Room) { rooms[v].Sub(need) })
+}
+
+// PutBack undoes TakeFrom.
+func (j JobView) PutBack(rooms []Room, cores int32, nodes []int32) {
+	j.l.eachNeed(j.number, cores, nodes, func(v int32, need Room) { rooms[v].Add(need) })
+}
+
+// Movable reports whether a job that has started may go on on other nodes.
+func (j JobView) Movable() bool { return j.l.movable(j.number) }
+
 // Home returns the nodes that a job which has started is bound to, or nil. The
 // slice holds until the next call, for any job.
 func (j JobView) Home() []int32 { return j.l.home(j.number) }

@@ -61,7 +61,8 @@ func (a *app) command() *cobra.Command {
 		id       string
 		commands []*cobra.Command
 	}{
-		{groupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand()}},
+		{groupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand(), a.schemaCommand(),
+			a.languageServerCommand()}},
 		{groupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
 		{groupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.estimateCommand(),
 			a.plotCommand(), a.reportCommand(), convert.Export(a.App), convert.Import(a.App)}},

@@ -108,6 +108,10 @@ func (d *Decoder) simulation(a *eval.Args, e *eval.Env, h *experiments.Hardware)
 		cost := func(name string) time.Duration { return eval.Get[time.Duration](oa, name) }
 		h.Overheads = &experiments.Overheads{
 			Start: cost("start"), Pause: cost("pause"), Resume: cost("resume"), Resize: cost("resize"),
+			Migrate: cost("resume"),
+		}
+		if oa.IsSet("migrate") {
+			h.Overheads.Migrate = cost("migrate")
 		}
 		a.OK = a.OK && oa.OK
 	}

@@ -221,6 +221,22 @@ func (e *Engine) Resume(job int, grant scheduler.Grant) error {
 	return nil
 }
 
+// Migrates implements scheduler.Migrator: all nodes are of this machine, so a program can
+// be bound to the cores of another one. It cannot be given other GPUs.
+func (e *Engine) Migrates() bool {
+	return !slices.ContainsFunc(e.opts.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
+}
+
+// Migrate implements scheduler.Migrator.
+func (e *Engine) Migrate(job int, grant scheduler.Grant) error {
+	e.mu.Lock()
+	if r, _ := e.present("migrate", job); r != nil {
+		r.lead().part.Node = grant.Parts(e.opts.Cluster)[0].Node
+	}
+	e.mu.Unlock()
+	return e.Resume(job, grant)
+}
+
 // Resize binds a running job to the cores of grant, and writes that into its
 // control file.
 func (e *Engine) Resize(job int, grant scheduler.Grant) error {

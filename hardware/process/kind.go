@@ -46,6 +46,7 @@ var kind = engine.Kind{
 	Capabilities: func(h *engine.Hardware) scheduler.Capabilities {
 		c := Capabilities()
 		c.GPUs = h.HasGPUs()
+		c.Migrate = !c.GPUs // a program that has begun keeps its GPUs
 		return c
 	},
 	Check:    checkMachine,

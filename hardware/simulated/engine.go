@@ -19,11 +19,18 @@ import (
 // added to what the job has left, and no number of threads shortens them.
 type Overheads struct {
 	Start, Pause, Resume, Resize time.Duration
+	// Migrate is what it costs to go on on another node, in the place of Resume.
+	Migrate time.Duration
 }
 
-// String lists the overheads: "start 20ms, pause 0s, resume 0s, resize 0s".
+// String lists the overheads: "start 20ms, pause 0s, resume 0s, resize 0s"; to migrate
+// where it costs something else than to resume.
 func (o Overheads) String() string {
-	return fmt.Sprintf("start %s, pause %s, resume %s, resize %s", o.Start, o.Pause, o.Resume, o.Resize)
+	s := fmt.Sprintf("start %s, pause %s, resume %s, resize %s", o.Start, o.Pause, o.Resume, o.Resize)
+	if o.Migrate != o.Resume {
+		s += fmt.Sprintf(", migrate %s", o.Migrate)
+	}
+	return s
 }
 
 // Options are the settings of an engine. The zero value is usable.
@@ -50,7 +57,7 @@ type Options struct {
 }
 
 // All is what the engine can do unless Options.Lacks says otherwise.
-var All = scheduler.Capabilities{Pause: true, Resize: true, Memory: true, GPUs: true}
+var All = scheduler.Capabilities{Pause: true, Resize: true, Memory: true, GPUs: true, Migrate: true}
 
 // ErrLacking is returned for an action that the engine was told not to be
 // able to do.
@@ -115,7 +122,7 @@ func New[W any, P interface {
 }
 
 func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engine, error) {
-	if o := opts.Overheads; min(o.Start, o.Pause, o.Resume, o.Resize) < 0 {
+	if o := opts.Overheads; min(o.Start, o.Pause, o.Resume, o.Resize, o.Migrate) < 0 {
 		return nil, errors.New("simulated: an overhead is negative")
 	}
 	if !(opts.Noise >= 0) || math.IsInf(opts.Noise, 1) {
@@ -159,7 +166,7 @@ func (e *Engine) Capabilities() scheduler.Capabilities { return Without(e.opts.L
 func Without(lacks scheduler.Capabilities) scheduler.Capabilities {
 	return scheduler.Capabilities{
 		Pause: All.Pause && !lacks.Pause, Resize: All.Resize && !lacks.Resize,
-		Memory: All.Memory && !lacks.Memory, GPUs: All.GPUs && !lacks.GPUs,
+		Memory: All.Memory && !lacks.Memory, GPUs: All.GPUs && !lacks.GPUs, Migrate: All.Migrate && !lacks.Migrate,
 	}
 }
 
@@ -235,11 +242,24 @@ func (e *Engine) Pause(job int) error {
 
 // Resume lets a paused job go on.
 func (e *Engine) Resume(job int, g scheduler.Grant) error {
+	return e.goOn(job, g, e.opts.Overheads.Resume)
+}
+
+// Migrates implements scheduler.Migrator.
+func (e *Engine) Migrates() bool { return e.Capabilities().Migrate }
+
+// Migrate implements scheduler.Migrator.
+func (e *Engine) Migrate(job int, g scheduler.Grant) error {
+	return e.goOn(job, g, e.opts.Overheads.Migrate)
+}
+
+// goOn lets a paused job go on with a grant, for a cost.
+func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 	t, err := e.task("resume", job, paused)
 	if err != nil {
 		return err
 	}
-	t.lead += e.opts.Overheads.Resume
+	t.lead += cost
 	e.hold(job, g)
 	e.rescale(job, t, e.workOf(job).Rate(g))
 	e.join(job, g)

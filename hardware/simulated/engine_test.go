@@ -178,7 +178,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestWhatItIsToldToLack(t *testing.T) {
-	e := newEngine(t, Options{Lacks: scheduler.Capabilities{Pause: true, Resize: true, GPUs: true}},
+	e := newEngine(t, Options{Lacks: scheduler.Capabilities{Pause: true, Resize: true, GPUs: true, Migrate: true}},
 		FullRequest(time.Second, 1), Scaling{})
 	if e.Capabilities() != (scheduler.Capabilities{Memory: true}) {
 		t.Errorf("%+v", e.Capabilities())

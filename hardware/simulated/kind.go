@@ -30,7 +30,7 @@ var Kind = engine.Kind{
 	Args: []schema.Arg{
 		{Name: "noise", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(10),
 			Doc: "Relative standard deviation of run times (lognormal).", Example: `0.05`},
-		{Name: "lacks", Type: schema.Strings, MayBeEmpty: true, Allowed: []string{"pause", "resize", "memory", "gpus"},
+		{Name: "lacks", Type: schema.Strings, MayBeEmpty: true, Allowed: []string{"pause", "resize", "memory", "gpus", "migrate"},
 			Doc: "What the engine is to do without.", Example: `["pause"]`},
 	},
 	NodeArgs:     market.NodeArgs,
@@ -49,5 +49,7 @@ var overheadsBlock = &schema.Block{
 		{Name: "pause", Type: schema.Duration, Default: `"0s"`, Doc: "To pause.", Example: `"10ms"`},
 		{Name: "resume", Type: schema.Duration, Default: `"0s"`, Doc: "To resume.", Example: `"10ms"`},
 		{Name: "resize", Type: schema.Duration, Default: `"0s"`, Doc: "To resize.", Example: `"50ms"`},
+		{Name: "migrate", Type: schema.Duration, DefaultDoc: "the time to resume", Example: `"30s"`,
+			Doc: "To go on on other nodes, or with other GPUs, than those on which it was paused; in the place of `resume`."},
 	},
 }

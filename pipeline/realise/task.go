@@ -128,6 +128,7 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 		return stages.Task{}, "", err
 	}
 	opts := simulated.Options{Overheads: c.measuredOverheads(), Seed: c.Ref.Seed}
+	opts.Lacks.Migrate = !c.Hardware.Capabilities().Migrate
 	if c.Hardware.Terms != nil {
 		opts.Cluster = c.Hardware.Cluster
 	}

@@ -110,6 +110,7 @@ func (c *Cell) simulatorOptions() simulated.Options {
 		Lacks: scheduler.Capabilities{
 			Pause: slices.Contains(h.Lacks, "pause"), Resize: slices.Contains(h.Lacks, "resize"),
 			Memory: slices.Contains(h.Lacks, "memory"), GPUs: slices.Contains(h.Lacks, "gpus"),
+			Migrate: slices.Contains(h.Lacks, "migrate"),
 		},
 	}
 	if h.Terms != nil {
@@ -139,7 +140,8 @@ func (c *Cell) measuredOverheads() simulated.Overheads {
 			resize.add(s.Resize)
 		}
 	}
-	return simulated.Overheads{Start: launch.time(), Pause: pause.time(), Resume: resume.time(), Resize: resize.time()}
+	return simulated.Overheads{Start: launch.time(), Pause: pause.time(), Resume: resume.time(), Resize: resize.time(),
+		Migrate: resume.time()}
 }
 
 // median is of the measured ones among times in seconds; 0 stands for none. The

@@ -87,6 +87,7 @@ type Collector struct {
 
 	preemptions, resizes int
 	reconfigurations     int
+	migrations           int
 	overheads            map[int]float64 // of resizes, in seconds, by job
 	finals               map[int]Final   // by job
 	money                map[int]Money   // by job
@@ -143,6 +144,9 @@ func (c *Collector) Event(e scheduler.Event) {
 	a.add(c.jobs.Event(&e))
 	switch e.Kind {
 	case scheduler.Start, scheduler.Resume:
+		if e.Migrated {
+			c.migrations++
+		}
 		a.typed = c.setup.typedNode(e.GPUs)
 		a.partial = a.partial || int(j.Cores) != c.setup.request(e.Job, e.Alternative).Threads
 	case scheduler.ResizeJob:

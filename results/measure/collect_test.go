@@ -74,7 +74,7 @@ func TestRowsByHand(t *testing.T) {
 		"preemptions": 1, "resizes": 0, "mean_bounded_slowdown": 1, "final_accuracy": 0.75, "final_loss": 0.25, "cost_usd": 1.75, "revocations": 2,
 		"gpu_utilization": math.NaN(), // there are no GPUs
 		// All nodes stand.
-		"lost_work_s": math.NaN(), "checkpoint_s": math.NaN(), "reconfigurations": 0,
+		"lost_work_s": math.NaN(), "checkpoint_s": math.NaN(), "reconfigurations": 0, "migrations": 1,
 		// The first job was to be done after 4 s.
 		"missed_deadlines": 1, "lateness_s": 1,
 	}

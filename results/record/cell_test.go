@@ -45,7 +45,7 @@ c,w,h,p,1,b-1,b,1.000000,2.000000,3.000000,1.000000,1.000000,1.000000,2.000000,2
 {"t_s":2,"event":"pause","job":"a-1","cores":""}
 {"t_s":2,"event":"start","job":"b-1","cores":"0"}
 {"t_s":3,"event":"finish","job":"b-1","cores":""}
-{"t_s":3,"event":"resume","job":"a-1","cores":"0-1"}
+{"t_s":3,"event":"resume","job":"a-1","cores":"0-1","migrated":true}
 {"t_s":5,"event":"finish","job":"a-1","cores":""}
 `,
 		record.DecisionsFile: `{"t_s":2,"decision":"start","job":"b-1","cores":"0","reason":"its turn","passed":[{"job":"a-1","reason":"wants 2 cores & 1 is free"}],"passed_more":3}

@@ -80,6 +80,10 @@ func appendNodeEvent(b []byte, e scheduler.Event, nodes []scheduler.Node) []byte
 // appendTyped appends what only some kinds of events have.
 func appendTyped(b []byte, e *scheduler.Event) []byte {
 	switch e.Kind {
+	case scheduler.Resume:
+		if e.Migrated {
+			b = append(b, `,"migrated":true`...)
+		}
 	case scheduler.Decided:
 		if c := e.Control; c != nil {
 			b = table.AppendText(append(b, `,"action":`...), c.Action.Name())

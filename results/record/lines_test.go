@@ -74,6 +74,7 @@ func eventRow(e scheduler.Event, jobs []scheduler.Job, nodes []scheduler.Node) E
 	row := EventRow{
 		At: table.ToMicros(e.At).Seconds(), Event: e.Kind, Job: jobs[e.Job].Name,
 		Cores: e.Cores, GPUs: e.GPUs, Reason: e.Detail(), Request: e.Request,
+		Migrated: e.Migrated,
 	}
 	if e.Layout != nil && len(jobs[e.Job].Roles) > 0 {
 		for _, p := range e.Layout.Parts {

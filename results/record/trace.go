@@ -42,6 +42,9 @@ type EventRow struct {
 	Request    int            `json:"request,omitempty"`
 	Levels     *LevelsRow     `json:"levels,omitempty"`
 	Prediction *PredictionRow `json:"prediction,omitempty"`
+	// Migrated says that a job resumes on other nodes than it was paused on, or with other
+	// GPUs.
+	Migrated bool `json:"migrated,omitempty"`
 	// Action is a controller's decision, and Settings those that hold after it.
 	Action   string `json:"action,omitempty"`
 	Settings string `json:"settings,omitempty"`

@@ -362,7 +362,7 @@ func TwoJobs() (record.Setup, []scheduler.Event) {
 		{At: 2 * second, Kind: scheduler.Pause, Job: 0},
 		{At: 2 * second, Kind: scheduler.Start, Job: 1, Cores: cores(0, 1)},
 		{At: 3 * second, Kind: scheduler.Finish, Job: 1},
-		{At: 3 * second, Kind: scheduler.Resume, Job: 0, Cores: cores(0, 2)},
+		{At: 3 * second, Kind: scheduler.Resume, Job: 0, Cores: cores(0, 2), Migrated: true},
 		{At: 5 * second, Kind: scheduler.Finish, Job: 0},
 	}
 }

@@ -29,7 +29,12 @@ func Rows(e *record.Experiment) ([]record.TrialRow, []record.TuningRow) {
 			}
 		}
 		if len(runs) > 0 {
-			tunings = append(tunings, summary(t, runs, best))
+			row := summary(t, runs, best)
+			row.ToFixed, row.ToFixedLow, row.ToFixedHigh = math.NaN(), math.NaN(), math.NaN()
+			if a, ok := Fixed(e, i); ok {
+				row.ToFixed, row.ToFixedLow, row.ToFixedHigh = a.Ratio, a.Low, a.High
+			}
+			tunings = append(tunings, row)
 		}
 	}
 	unranked(tunings)
@@ -110,6 +115,9 @@ func stretches(row record.TrialRow, o *record.TrialOutcome) []record.TrialRow {
 		}
 		if s.Restart {
 			one.Reason = "started anew"
+		}
+		if s.Ignored != "" {
+			one.Reason = fmt.Sprintf("the program did not take on %s: no other setting was tried", s.Ignored)
 		}
 		rows = append(rows, one)
 	}

@@ -149,6 +149,34 @@ type Resize struct {
 	Parts int
 }
 
+// Surplus divides the parts of a running job into those that it is to keep and those that
+// are too many: of each role the ones with the highest numbers. The part that ends the job
+// stays.
+func (j *Job) Surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
+	lead := cluster.Lead(parts)
+	for i, p := range parts {
+		r := slices.IndexFunc(j.Roles, func(r Role) bool { return r.Name == p.Role })
+		if i == lead || p.Task < j.Roles[r].Count {
+			keep = append(keep, p)
+		} else {
+			drop = append(drop, p)
+		}
+	}
+	return keep, drop
+}
+
+// Missing returns the parts that a running job lacks, in the order of its roles.
+func (j *Job) Missing(parts []cluster.Part) (lacks []cluster.Part) {
+	for _, role := range j.Roles {
+		for task := range role.Count {
+			if !slices.ContainsFunc(parts, func(p cluster.Part) bool { return p.Role == role.Name && p.Task == task }) {
+				lacks = append(lacks, cluster.Part{Role: role.Name, Task: task})
+			}
+		}
+	}
+	return lacks
+}
+
 // CheckParts says why a job cannot have so many parts of a role; nil when it can.
 func (j *Job) CheckParts(role string, count int, on cluster.Cluster) error {
 	i := slices.IndexFunc(j.Roles, func(r Role) bool { return r.Name == role })

@@ -21,14 +21,12 @@ func whatIsFree(v scheduler.View, j scheduler.JobView) (cores int32, nodes []int
 	if nodes, ok = j.Fits(cores); ok {
 		return cores, nodes, true
 	}
-	need, _ := j.Needs(1)
 	best, most := nobody, j.Least()-1
-	home := j.Home()
 	for node, free := range v.Machine().Free() {
-		if home != nil && home[0] != int32(node) {
+		if free.Cores <= most {
 			continue
 		}
-		if free.Cores > most && free.Holds(need) {
+		if need, may := j.NeedOn(int32(node), 1); may && free.Holds(need) {
 			best, most = int32(node), free.Cores
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -162,32 +161,33 @@ func memberOf(j scheduler.JobView) member {
 // is known.
 func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
 	m := memberOf(j)
-	need, count := j.Needs(m.low)
-	if count > 1 { // a gang, or a job with roles, takes its request from what is free, whole
+	if _, count := j.Needs(m.low); count > 1 { // a gang, or a job with roles, takes its request from what is free, whole
 		rooms := slices.Clone(s.rooms)
 		for v := range rooms {
 			rooms[v].Cores = s.nodes[v].spare
 		}
-		nodes, ok := cluster.Fit(rooms, need, count, j.Home(), nil)
+		nodes, ok := j.FitsIn(rooms, m.low, nil)
 		if !ok || passes && !d.held.mayPass(d.View, j, m.low, nodes) {
 			return false
 		}
-		for i, v := range nodes {
-			part := need.At(i)
-			s.nodes[v].cores -= part.Cores
-			s.nodes[v].spare -= part.Cores
-			s.rooms[v].GPUs -= part.GPUs
-			s.rooms[v].Memory -= part.Memory
+		j.TakeFrom(rooms, m.low, nodes)
+		for v, left := range rooms {
+			s.nodes[v].cores -= s.nodes[v].spare - left.Cores
+			s.nodes[v].spare = left.Cores
+			s.rooms[v].GPUs, s.rooms[v].Memory = left.GPUs, left.Memory
 		}
 		s.waiting = append(s.waiting, entry{job: m.job, node: nobody})
 		return true
 	}
-	home := j.Home()
 	best := nobody
+	var need scheduler.Room
 	for v := range s.nodes {
 		r := scheduler.Room{Cores: s.nodes[v].spare, GPUs: s.rooms[v].GPUs, Memory: s.rooms[v].Memory}
-		if (home == nil || home[0] == int32(v)) && r.Holds(need) && (best == nobody || r.Cores > s.nodes[best].spare) {
-			best = int32(v)
+		if best != nobody && r.Cores <= s.nodes[best].spare {
+			continue
+		}
+		if n, may := j.NeedOn(int32(v), m.low); may && r.Holds(n) {
+			best, need = int32(v), n
 		}
 	}
 	if best == nobody {

@@ -137,7 +137,7 @@ func (p *pass) passable() queue.Limit {
 			within.Spare = max(within.Spare, r.Cores)
 		}
 		if len(p.held.rooms) == 1 {
-			within.Spare -= p.held.need.Cores
+			within.Spare -= p.held.cores
 		}
 	}
 	return within

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -117,10 +116,9 @@ func until(at, length time.Duration) time.Duration {
 // free reports whether the nodes have room for the job from step i on, for as
 // long as it is predicted to run.
 func (p *plan) free(j scheduler.JobView, cores int32, nodes []int32, i int) bool {
-	need, _ := j.Needs(cores)
 	end := until(p.steps[i].at, j.Length(cores))
 	for ; i < len(p.steps) && p.steps[i].at < end; i++ {
-		if _, ok := cluster.Fit(p.steps[i].free, need, len(nodes), nodes, nil); !ok {
+		if !j.HeldBy(p.steps[i].free, cores, nodes) {
 			return false
 		}
 	}
@@ -131,8 +129,7 @@ func (p *plan) free(j scheduler.JobView, cores int32, nodes []int32, i int) bool
 // long as it is predicted to run, and where. The step is negative for a job
 // for which no end that is known makes room.
 func (p *plan) earliest(j scheduler.JobView, cores int32) (nodes []int32, step int) {
-	need, count := j.Needs(cores)
-	home := j.Home()
+	need, _ := j.Needs(cores)
 	length := j.Length(cores)
 	if len(p.steps[0].free) == 1 && need.Parts == nil {
 		return p.earliestOnOne(need, length)
@@ -146,7 +143,7 @@ func (p *plan) earliest(j scheduler.JobView, cores int32) (nodes []int32, step i
 				lowest[v] = leastOf(lowest[v], r)
 			}
 		}
-		if nodes, ok := cluster.Fit(lowest, need, count, home, nil); ok {
+		if nodes, ok := j.FitsIn(lowest, cores, nil); ok {
 			return nodes, i
 		}
 	}
@@ -175,15 +172,12 @@ func (p *plan) earliestOnOne(need scheduler.Room, length time.Duration) (nodes [
 
 // book takes what a job needs out of the plan for its stretch.
 func (p *plan) book(j scheduler.JobView, cores int32, nodes []int32, at time.Duration) {
-	need, _ := j.Needs(cores)
 	end := until(at, j.Length(cores))
 	for i := p.split(at); i < len(p.steps) && p.steps[i].at < end; i++ {
 		if i+1 == len(p.steps) || p.steps[i+1].at > end {
 			p.split(end)
 		}
-		for k, v := range nodes {
-			p.steps[i].free[v].Sub(need.At(k))
-		}
+		j.TakeFrom(p.steps[i].free, cores, nodes)
 	}
 }
 

@@ -383,7 +383,8 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		Rental: p.rental(),
 	}
 	if s.Pauses {
-		rules.Victims = victimRules.find(string(p.Victims)).Compare
+		victims := victimRules.find(string(p.Victims))
+		rules.Victims, rules.LastFirst = victims.Compare, victims.Last
 	}
 	own, admits := rules.Order.(scheduler.Admitter)
 	switch {

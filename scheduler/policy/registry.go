@@ -110,6 +110,9 @@ type VictimChoice struct {
 	Choice
 	// Compare is negative when a is paused before b.
 	Compare func(a, b scheduler.JobView) int
+	// Last pauses those first that are last in the order when room is to be made; Compare
+	// does not count then.
+	Last bool
 }
 
 // PlacementChoice is a placement: with which of its alternatives a job starts.

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Reservation is the earliest start of the first blocked job, by the predicted
@@ -13,9 +12,8 @@ type Reservation struct {
 	Job   int32
 	At    time.Duration // Never when no end of a running job makes room
 	rooms []scheduler.Room
-	need  scheduler.Room
-	count int
-	home  []int32
+	job   scheduler.JobView
+	cores int32
 	nodes []int32 // scratch
 }
 
@@ -42,8 +40,7 @@ func (r *Reservation) reserve(d *desk, j scheduler.JobView) {
 // that runs longer than predicted is taken to end at any moment.
 func (r *Reservation) reserveAs(v scheduler.View, j scheduler.JobView) {
 	r.Job, r.At = j.Number(), scheduler.Never
-	r.need, r.count = j.Needs(j.Least())
-	r.home = append([]int32(nil), j.Home()...)
+	r.job, r.cores = j, j.Least()
 	r.rooms = append(r.rooms[:0], v.Machine().Free()...)
 	running, now := v.Running(), v.Now()
 	for i, n := 0, running.Len(); i < n; i++ {
@@ -68,7 +65,7 @@ func (r *Reservation) reserveAs(v scheduler.View, j scheduler.JobView) {
 
 // fits reports whether the reservation's job fits into its rooms.
 func (r *Reservation) fits() bool {
-	nodes, ok := cluster.Fit(r.rooms, r.need, r.count, r.home, r.nodes[:0])
+	nodes, ok := r.job.FitsIn(r.rooms, r.cores, r.nodes[:0])
 	r.nodes = nodes[:0]
 	return ok
 }
@@ -80,15 +77,10 @@ func (r *Reservation) mayPass(v scheduler.View, j scheduler.JobView, cores int32
 	if r.At == scheduler.Never || j.Length(cores) <= r.At-v.Now() {
 		return true
 	}
-	need, _ := j.Needs(cores)
-	for i, node := range nodes {
-		r.rooms[node].Sub(need.At(i))
-	}
+	j.TakeFrom(r.rooms, cores, nodes)
 	if r.fits() {
 		return true
 	}
-	for i, node := range nodes {
-		r.rooms[node].Add(need.At(i))
-	}
+	j.PutBack(r.rooms, cores, nodes)
 	return false
 }

@@ -69,6 +69,9 @@ type Event struct {
 	// Alternative is the one with which a job starts or resumes, an index of
 	// its alternatives.
 	Alternative int
+	// Migrated says that a paused job goes on on other nodes than those on which it was
+	// paused, or with other GPUs (Resume).
+	Migrated bool
 	// Reason says why a job or its attempt failed or was stopped, or is to go on
 	// elsewhere, for people (Fail, Stop, Retry, Revoke, Move).
 	Reason string

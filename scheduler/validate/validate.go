@@ -40,7 +40,8 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //   - a rigid job has the same number of cores all its life, or all of an
 //     attempt if it is restarted, which happens as often as it may;
 //   - a gang has the same number of cores and GPUs on each of its nodes, any
-//     other job is on one node; a resumed job is on the nodes it was on;
+//     other job is on one node; a resumed job is on the nodes it was on, or says that it
+//     migrates;
 //   - the parts of a job that has several are its grant, each on one node; a job with roles has
 //     all of them when it starts, and of elastic ones never less than their least number;
 //   - nothing of a job is on a node that has no server, and no job starts, resumes or gets
@@ -75,6 +76,7 @@ type traced struct {
 	waiting, service time.Duration
 	size, low, high  int32 // cores granted first; bounds of a grant
 	pauses, resizes  int32
+	migrations       int32
 	retries          int32
 	revocations      int32
 	reconfigured     int32         // attempts that ended for a change of settings
@@ -181,16 +183,12 @@ func (v *Validator) Event(e scheduler.Event) {
 		v.grant(e, t)
 		v.takeMemory(e, t)
 	case scheduler.Resume:
-		old := slices.Clone(t.nodes)
 		t.state = scheduler.Running
 		if e.Alternative != int(t.alternative) {
 			v.report(e.At, e.Job, "job %q resumes with alternative %d, but started with %d",
 				v.name(e.Job), e.Alternative, t.alternative)
 		}
-		v.grant(e, t)
-		if !slices.Equal(old, t.nodes) {
-			v.report(e.At, e.Job, "job %q resumes on other nodes than it was paused on", v.name(e.Job))
-		}
+		v.resume(e, t)
 	case scheduler.ResizeJob:
 		t.resizes++
 		v.drop(e, t)
@@ -241,6 +239,26 @@ func (v *Validator) Event(e scheduler.Event) {
 		}
 		t.asked = len(v.jobs[e.Job].Roles) > 0
 	case scheduler.Level, scheduler.Predict:
+	}
+}
+
+// resume checks that a job goes on where it was paused, or else says that it migrates, and
+// takes its memory with it.
+func (v *Validator) resume(e scheduler.Event, t *traced) {
+	old, memory := slices.Clone(t.nodes), v.memoryOn(e.Job, t)
+	if e.Migrated {
+		t.migrations++
+		v.leaves(e.Job, t)
+		v.giveMemory(e, t)
+	}
+	v.grant(e, t)
+	if moved := !slices.Equal(old, t.nodes); moved && !e.Migrated {
+		v.report(e.At, e.Job, "job %q resumes on other nodes than it was paused on", v.name(e.Job))
+	} else if e.Migrated && !moved && len(e.GPUs) == 0 {
+		v.report(e.At, e.Job, "job %q migrates to the nodes on which it was", v.name(e.Job))
+	}
+	if e.Migrated && memory > 0 {
+		v.takeMemory(e, t)
 	}
 }
 
@@ -545,7 +563,7 @@ func (v *Validator) Close(o *scheduler.Outcome) {
 		r := &o.Jobs[i]
 		if r.State != t.state || r.FirstStart != t.first || r.Finish != t.finish || r.Waiting != t.waiting ||
 			r.Service != t.service || r.Preemptions != int(t.pauses) || r.Resizes != int(t.resizes) ||
-			r.Restarts != int(t.retries) || r.Revocations != int(t.revocations) || r.Reconfigurations != int(t.reconfigured) {
+			r.Restarts != int(t.retries) || r.Migrations != int(t.migrations) || r.Revocations != int(t.revocations) || r.Reconfigurations != int(t.reconfigured) {
 			v.report(t.finish, i, "job %q: the outcome says %s, start %s, finish %s, waiting %s, service %s, "+
 				"%d pauses, %d resizes; the trace %s, %s, %s, %s, %s, %d, %d",
 				v.name(i), r.State, r.FirstStart, r.Finish, r.Waiting, r.Service, r.Preemptions, r.Resizes,

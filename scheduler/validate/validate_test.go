@@ -148,7 +148,12 @@ func TestValidatorFindsBrokenTraces(t *testing.T) {
 		{"a resume on another node", func(r *Run, o *Outcome, e *[]Event) {
 			x := &(*e)[nth(*e, Resume, 0)]
 			x.Cores = CoreSet{{Lo: x.Cores[0].Lo ^ 4, Hi: x.Cores[0].Lo ^ 4 + int32(x.Cores.Count())}}
+			x.Migrated = false
 		}, "other nodes"},
+		{"a migration to the same node", func(r *Run, o *Outcome, e *[]Event) {
+			x := &(*e)[slices.IndexFunc(*e, func(x Event) bool { return x.Kind == Resume && x.Job == 0 })]
+			x.Cores = CoreSet{{Lo: x.Cores[0].Lo ^ 4, Hi: x.Cores[0].Lo ^ 4 + int32(x.Cores.Count())}}
+		}, "migrates to the nodes on which it was"},
 		{"a rigid job that is resized", func(r *Run, o *Outcome, e *[]Event) {
 			r.Jobs[3].Malleable = false
 		}, "the rigid job"},

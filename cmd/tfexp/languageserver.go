@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
+	"github.com/tfexp/tfexp/cmd/tfexp/languageserver"
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/editor"
+	"github.com/tfexp/tfexp/experiments/load"
+)
+
+func (a *app) schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print a JSON schema of experiments in JSON syntax",
+		Long: `Print a JSON schema (draft 2020-12) of experiment files in JSON syntax (*.hcl.json).
+Editors that know it complete and check such files; others can be told with
+"$schema" in the file. For HCL files there is "tfexp language-server".`,
+		Example: `  tfexp schema >tfexp.schema.json`,
+		Args:    cli.Between(0, 0, ""),
+		RunE:    func(*cobra.Command, []string) error { return a.PrintJSON(editor.JSONSchema()) },
+	}
+}
+
+func (a *app) languageServerCommand() *cobra.Command {
+	var stdio bool
+	cmd := &cobra.Command{
+		Use:   "language-server",
+		Short: "Help an editor with experiments (LSP on standard input and output)",
+		Long: `Help an editor to write experiments: diagnostics while you type, completion, what
+names mean, where they are defined, and formatting, by the Language Server Protocol
+on standard input and output. Editors start it themselves:
+
+  VS Code   experiments/editor/vscode is an extension (see its README.md)
+  Neovim    vim.lsp.start({ name = "tfexp", cmd = { "tfexp", "language-server" } })
+  Helix     [language-server.tfexp] command = "tfexp", args = ["language-server"]
+  Emacs     (add-to-list 'eglot-server-programs '(hcl-mode "tfexp" "language-server"))`,
+		Args: cli.Between(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			host := cli.HostFacts()
+			check := func(path string, src []byte) experiments.Diagnostics {
+				_, diags := load.Source(path, src, load.Options{Host: host})
+				return diags
+			}
+			err := languageserver.Serve(cmd.Context(), os.Stdin, a.Raw, cli.ThisBuild().Version, check)
+			if err != nil {
+				return fmt.Errorf("language server: %w", err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&stdio, "stdio", true, "speak on standard input and output, which it always does")
+	return cmd
+}

@@ -1,0 +1,340 @@
+package goodput
+
+import (
+	"math"
+	"slices"
+)
+
+// Measurement is how long a job's steps took.
+type Measurement struct {
+	Nodes, GPUs, Local int
+	// Gradient is the time of a gradient alone, and Step that of a step with the average
+	// over the GPUs, in seconds; above 0.
+	Gradient, Step float64
+}
+
+// The places of the parameters in what is minimised: the logarithms of the α and β, and γ.
+const (
+	alphaC = iota
+	betaC
+	alphaN
+	betaN
+	alphaR
+	betaR
+	gammaAt
+	variables
+)
+
+// Bounds of the parameters.
+const (
+	least       = 1e-8 // of each α and β
+	greatestLog = 20
+	mostGamma   = 10.0
+)
+
+// Fit returns the parameters that make least
+//
+//	RMSE(log gradient) + RMSE(log step) + 1e-3·(γ-1)² + 1e-2·((βn/αn)² + (βr/αr)²)
+//
+// (Pollux, section 4.1). What no measurement tells stays optimistic: without a second
+// batch size half of the gradient's time is constant; without a job over nodes, within one, or
+// on more than two GPUs, what these cost is next to nothing; and across nodes the average takes
+// at least 1.1 times as long as within one, where only the latter has been seen. It returns
+// the zero value without measurements.
+func Fit(all []Measurement) Params {
+	if len(all) == 0 {
+		return Params{}
+	}
+	f := newFit(all)
+	p := toParams(minimise(f, f.start()))
+	if !f.across {
+		p.AlphaN = max(p.AlphaN, 1.1*p.AlphaR)
+		p.BetaN = max(p.BetaN, 1.1*p.BetaR)
+	}
+	return p
+}
+
+// Loss returns what Fit makes least.
+func Loss(p Params, all []Measurement) float64 {
+	x := vector{
+		math.Log(max(p.AlphaC, least)), math.Log(max(p.BetaC, least)), math.Log(max(p.AlphaN, least)),
+		math.Log(max(p.BetaN, least)), math.Log(max(p.AlphaR, least)), math.Log(max(p.BetaR, least)), p.Gamma,
+	}
+	loss, _ := newFit(all).evaluate(x)
+	return loss
+}
+
+type vector [variables]float64
+
+func toParams(x vector) Params {
+	return Params{
+		AlphaC: math.Exp(x[alphaC]), BetaC: math.Exp(x[betaC]), AlphaN: math.Exp(x[alphaN]), BetaN: math.Exp(x[betaN]),
+		AlphaR: math.Exp(x[alphaR]), BetaR: math.Exp(x[betaR]), Gamma: x[gammaAt],
+	}
+}
+
+// fit is a problem of Fit.
+type fit struct {
+	rows   []row
+	fixed  [variables]bool
+	half   float64 // of the mean time of a gradient
+	across bool    // some ran on several nodes
+}
+
+// row is a measurement as its logarithms.
+type row struct {
+	local, beyond        float64
+	logGradient, logStep float64
+	alpha                int // of its network, or -1
+}
+
+func newFit(all []Measurement) *fit {
+	f := &fit{rows: make([]row, len(all))}
+	within, many, sizes := false, false, false
+	sum := 0.0
+	for i, m := range all {
+		r := row{
+			local: float64(m.Local), beyond: math.Max(float64(m.GPUs-2), 0),
+			logGradient: math.Log(m.Gradient), logStep: math.Log(m.Step), alpha: -1,
+		}
+		switch {
+		case m.Nodes > 1:
+			r.alpha, f.across = alphaN, true
+		case m.GPUs > 1:
+			r.alpha, within = alphaR, true
+		}
+		many = many || m.GPUs > 2
+		sizes = sizes || m.Local != all[0].Local
+		sum += m.Gradient
+		f.rows[i] = r
+	}
+	f.half = sum / float64(len(all)) / 2
+	f.fixed = [variables]bool{
+		alphaC: !sizes, alphaN: !f.across, betaN: !f.across || !many, alphaR: !within, betaR: !within || !many,
+		gammaAt: !f.across && !within, // nothing overlaps
+	}
+	return f
+}
+
+// start returns where the search begins: parameters of a usual size.
+func (f *fit) start() vector {
+	x := vector{gammaAt: 1.001}
+	for i := range gammaAt {
+		switch {
+		case f.fixed[i] && i == alphaC:
+			x[i] = math.Log(f.half)
+		case f.fixed[i]:
+			x[i] = math.Log(least)
+		case i%2 == 0:
+			x[i] = math.Log(0.1)
+		default:
+			x[i] = math.Log(0.01)
+		}
+	}
+	if f.fixed[gammaAt] {
+		x[gammaAt] = 1
+	}
+	return x
+}
+
+// evaluate returns the loss and its gradient.
+func (f *fit) evaluate(x vector) (loss float64, slope vector) {
+	var v [gammaAt]float64
+	for i := range v {
+		v[i] = math.Exp(x[i])
+	}
+	gamma := x[gammaAt]
+	var ofGradient, ofStep vector // of half the squared errors
+	gradients, steps := 0.0, 0.0
+	for _, r := range f.rows {
+		a := v[alphaC] + v[betaC]*r.local
+		logA := math.Log(a)
+		dc, db := v[alphaC]/a, v[betaC]*r.local/a
+		e := logA - r.logGradient
+		gradients += e * e
+		ofGradient[alphaC] += e * dc
+		ofGradient[betaC] += e * db
+		if r.alpha < 0 { // one GPU
+			e := logA - r.logStep
+			steps += e * e
+			ofStep[alphaC] += e * dc
+			ofStep[betaC] += e * db
+			continue
+		}
+		n := v[r.alpha] + v[r.alpha+1]*r.beyond
+		logN := math.Log(n)
+		// log(a^γ + n^γ), and the part that a^γ has in it.
+		apart := gamma * (logN - logA)
+		both, part := gamma*logA, 0.0
+		if apart > 0 {
+			q := math.Exp(-apart)
+			both, part = both+apart+math.Log1p(q), q/(1+q)
+		} else {
+			q := math.Exp(apart)
+			both, part = both+math.Log1p(q), 1/(1+q)
+		}
+		e = both/gamma - r.logStep
+		steps += e * e
+		ofStep[alphaC] += e * part * dc
+		ofStep[betaC] += e * part * db
+		ofStep[r.alpha] += e * (1 - part) * v[r.alpha] / n
+		ofStep[r.alpha+1] += e * (1 - part) * v[r.alpha+1] * r.beyond / n
+		ofStep[gammaAt] += e * ((part*logA+(1-part)*logN)/gamma - both/(gamma*gamma))
+	}
+	count := float64(len(f.rows))
+	gradients, steps = math.Sqrt(gradients/count+smooth), math.Sqrt(steps/count+smooth)
+	loss = gradients + steps + 1e-3*(gamma-1)*(gamma-1)
+	for i := range slope {
+		slope[i] = (ofGradient[i]/gradients + ofStep[i]/steps) / count
+	}
+	slope[gammaAt] += 2e-3 * (gamma - 1)
+	for _, i := range [...]int{alphaN, alphaR} {
+		ratio := v[i+1] / v[i]
+		loss += 1e-2 * ratio * ratio
+		slope[i] -= 2e-2 * ratio * ratio
+		slope[i+1] += 2e-2 * ratio * ratio
+	}
+	for i, fixed := range f.fixed {
+		if fixed {
+			slope[i] = 0
+		}
+	}
+	return loss, slope
+}
+
+// smooth rounds the corner that a root has at 0.
+const smooth = 1e-12
+
+// bound returns the nearest allowed point.
+func (f *fit) bound(x vector) vector {
+	for i := range gammaAt {
+		x[i] = min(max(x[i], math.Log(least)), greatestLog)
+	}
+	x[gammaAt] = min(max(x[gammaAt], 1), mostGamma)
+	return x
+}
+
+// minimise follows the slope by the formula of Broyden, Fletcher, Goldfarb and Shanno
+// (J. Nocedal, S. Wright, Numerical Optimization, 2006, algorithm 6.1), with variables that
+// press against a bound held there.
+func minimise(f *fit, x vector) vector {
+	x = f.bound(x)
+	value, slope := f.evaluate(x)
+	inverse := unit()
+	for range 200 {
+		free := f.free(x, slope)
+		direction, downhill := inverse.times(slope, free)
+		if downhill >= 0 { // the approximation has gone astray
+			inverse = unit()
+			direction, downhill = inverse.times(slope, free)
+		}
+		if downhill > -1e-14 {
+			break
+		}
+		next, lower, ahead, ok := f.along(x, direction, value, downhill)
+		if !ok {
+			if inverse == unit() {
+				break
+			}
+			inverse = unit()
+			continue
+		}
+		done := value-lower < 1e-9*max(value, 1e-3)
+		inverse.learn(x, next, slope, ahead)
+		x, value, slope = next, lower, ahead
+		if done {
+			break
+		}
+	}
+	return x
+}
+
+// free reports which variables can move: those that do not press against a bound.
+func (f *fit) free(x, slope vector) (free [variables]bool) {
+	for i := range free {
+		lo, hi := math.Log(least), float64(greatestLog)
+		if i == gammaAt {
+			lo, hi = 1, mostGamma
+		}
+		free[i] = !f.fixed[i] && !(x[i] <= lo && slope[i] > 0) && !(x[i] >= hi && slope[i] < 0)
+	}
+	return free
+}
+
+// along looks for a lower point in a direction.
+func (f *fit) along(x, direction vector, value, downhill float64) (next vector, lower float64, slope vector, ok bool) {
+	longest := slices.MaxFunc(direction[:], func(a, b float64) int {
+		if math.Abs(a) < math.Abs(b) {
+			return -1
+		}
+		return 1
+	})
+	for step := min(1, 2/math.Abs(longest)); step > 1e-10; step /= 2 {
+		for i := range x {
+			next[i] = x[i] + step*direction[i]
+		}
+		next = f.bound(next)
+		lower, slope = f.evaluate(next)
+		if lower <= value+1e-4*step*downhill {
+			return next, lower, slope, true
+		}
+	}
+	return x, value, slope, false
+}
+
+// matrix approximates the inverse of the second derivatives.
+type matrix [variables]vector
+
+func unit() (m matrix) {
+	for i := range m {
+		m[i][i] = 1
+	}
+	return m
+}
+
+// times returns -m·slope among the free variables, and its product with the slope.
+func (m *matrix) times(slope vector, free [variables]bool) (direction vector, downhill float64) {
+	for i := range direction {
+		if !free[i] {
+			continue
+		}
+		for k := range slope {
+			if free[k] {
+				direction[i] -= m[i][k] * slope[k]
+			}
+		}
+		downhill += direction[i] * slope[i]
+	}
+	return direction, downhill
+}
+
+// learn takes in how the slope changed between two points.
+func (m *matrix) learn(x, next, slope, ahead vector) {
+	var s, y, my vector
+	sy, yy := 0.0, 0.0
+	for i := range s {
+		s[i], y[i] = next[i]-x[i], ahead[i]-slope[i]
+		sy += s[i] * y[i]
+		yy += y[i] * y[i]
+	}
+	if sy <= 1e-12*yy || sy <= 0 {
+		return
+	}
+	if *m == unit() {
+		for i := range m {
+			m[i][i] = sy / yy
+		}
+	}
+	ymy := 0.0
+	for i := range my {
+		for k := range y {
+			my[i] += m[i][k] * y[k]
+		}
+		ymy += y[i] * my[i]
+	}
+	for i := range m {
+		for k := range m[i] {
+			m[i][k] += (1+ymy/sy)*s[i]*s[k]/sy - (my[i]*s[k]+s[i]*my[k])/sy
+		}
+	}
+}

@@ -1,0 +1,156 @@
+// Package goodput predicts how fast data-parallel training makes progress on so many GPUs
+// with such a batch size: throughput, and what a sample is worth at that batch size. It is
+// the model of A. Qiao and others, "Pollux: Co-adaptive Cluster Scheduling for
+// Goodput-Optimized Deep Learning" (OSDI 2021), sections 3.1 and 3.2.
+package goodput
+
+import "math"
+
+// Params describe how long a step takes. A gradient over b samples on one GPU takes
+// AlphaC + BetaC·b; averaging it over GPUs takes AlphaR + BetaR·(GPUs-2) within a node, and
+// AlphaN + BetaN·(GPUs-2) across nodes. All are in seconds.
+type Params struct {
+	AlphaC, BetaC float64
+	AlphaN, BetaN float64
+	AlphaR, BetaR float64
+	// Gamma says how far the two overlap: 1 for not at all; the greater, the more. At
+	// most 10.
+	Gamma float64
+}
+
+// Noise is the gradient's at the first batch size: the square of its norm, and its variance.
+type Noise struct{ Square, Variance float64 }
+
+// Config is what a job runs with.
+type Config struct {
+	Nodes, GPUs int
+	// Local is how many samples a GPU takes at once, and Accumulation how many times it
+	// does so before the gradients are averaged, beside the last.
+	Local, Accumulation int
+}
+
+// Batch returns the number of samples of a step.
+func (c Config) Batch() int { return c.GPUs * c.Local * (c.Accumulation + 1) }
+
+// Gradient returns how long a GPU takes for the gradient over so many samples, in seconds.
+func (p *Params) Gradient(local int) float64 { return p.AlphaC + p.BetaC*float64(local) }
+
+// Network returns how long the average over GPUs takes, in seconds.
+func (p *Params) Network(nodes, gpus int) float64 {
+	beyond := float64(max(gpus-2, 0))
+	switch {
+	case nodes > 1:
+		return p.AlphaN + p.BetaN*beyond
+	case gpus > 1:
+		return p.AlphaR + p.BetaR*beyond
+	}
+	return 0
+}
+
+// Step returns how long a step without accumulation takes, in seconds:
+// (gradient^γ + network^γ)^(1/γ).
+func (p *Params) Step(nodes, gpus, local int) float64 {
+	return overlap(p.Gradient(local), p.Network(nodes, gpus), p.Gamma)
+}
+
+func overlap(gradient, network, gamma float64) float64 {
+	if network <= 0 {
+		return gradient
+	}
+	return math.Pow(math.Pow(gradient, gamma)+math.Pow(network, gamma), 1/gamma)
+}
+
+// Throughput returns the samples per second.
+func (p *Params) Throughput(c Config) float64 {
+	return float64(c.Batch()) / (p.Step(c.Nodes, c.GPUs, c.Local) + float64(c.Accumulation)*p.Gradient(c.Local))
+}
+
+// Gain returns how much more progress a step makes with a batch scale times as large as the
+// first: from 1, where larger batches are no use, to scale.
+func (n Noise) Gain(scale float64) float64 {
+	below := n.Variance/scale + n.Square
+	if below <= 0 {
+		return 1
+	}
+	return (n.Variance + n.Square) / below
+}
+
+// Efficiency returns what a sample is worth in a batch scale times as large as the first,
+// where it is worth 1.
+func (n Noise) Efficiency(scale float64) float64 { return n.Gain(scale) / scale }
+
+// Model predicts the goodput of a job.
+type Model struct {
+	Params Params
+	Noise  Noise
+	// Limits bound its batch.
+	Limits Limits
+}
+
+// Limits are the bounds of a job's batch, in samples: First is what it was tuned for and
+// the least, Most the greatest of a step. Least and Greatest bound what a GPU takes at once.
+type Limits struct {
+	First, Most     int
+	Least, Greatest int
+}
+
+// Goodput returns throughput × efficiency: samples per second, in worth of the first batch size.
+func (m *Model) Goodput(c Config) float64 {
+	return m.Params.Throughput(c) * m.Noise.Efficiency(float64(c.Batch())/float64(m.Limits.First))
+}
+
+// samples is how many batch sizes are looked at, from the least to the greatest in geometric steps.
+const samples = 50
+
+// edge keeps rounding errors from reaching the next whole number.
+const edge = 1e-8
+
+// Best returns the batch with the greatest goodput on so many GPUs, and that goodput; 0 if
+// no batch is within the limits. One GPU alone accumulates at least once in a batch beyond
+// the first: it cannot tell the gradient's variance from a single one.
+func (m *Model) Best(nodes, gpus int) (best Config, goodput float64) {
+	l := &m.Limits
+	least := float64(max(l.First, l.Least*gpus))
+	if least > float64(l.Most) {
+		return best, 0
+	}
+	ratio := math.Log(float64(l.Most)/least) / (samples - 1)
+	network := m.Params.Network(nodes, gpus)
+	apart := 0.0
+	if network > 0 {
+		apart = math.Pow(network, m.Params.Gamma)
+	}
+	last := Config{}
+	for i := range samples {
+		size := least * math.Exp(ratio*float64(i))
+		c := Split(size, nodes, gpus, l)
+		if c.Local < l.Least || c.Local > l.Greatest || c == last {
+			continue
+		}
+		last = c
+		gradient := m.Params.Gradient(c.Local)
+		step := gradient
+		if network > 0 {
+			step = math.Pow(math.Pow(gradient, m.Params.Gamma)+apart, 1/m.Params.Gamma)
+		}
+		batch := float64(c.Batch())
+		rate := batch / (step + float64(c.Accumulation)*gradient) *
+			m.Noise.Efficiency(batch/float64(l.First))
+		if rate > goodput {
+			best, goodput = c, rate
+		}
+	}
+	return best, goodput
+}
+
+// Split divides a batch over GPUs, with as much accumulation as the limits ask for.
+func Split(batch float64, nodes, gpus int, l *Limits) Config {
+	local := batch / float64(gpus)
+	more := int(math.Ceil(local/float64(l.Greatest)-edge)) - 1
+	if gpus == 1 && local > float64(l.First)+edge {
+		more = max(more, 1)
+	}
+	return Config{
+		Nodes: nodes, GPUs: gpus, Accumulation: more, Local: int(math.Ceil(local/float64(more+1) - edge)),
+	}
+}

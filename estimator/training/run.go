@@ -1,0 +1,183 @@
+package training
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tfexp/tfexp/estimator/goodput"
+)
+
+// Run is a training under way. What it knows of its own speed it has measured itself.
+type Run struct {
+	Program *Program
+	// Batch is the size that its user asked for; 0 leaves it to the goodput.
+	Batch int
+
+	epoch    int     // under way, from 0
+	progress float64 // in steps of the first batch size
+	now      goodput.Config
+	nodes    []int // GPUs by node, above 0; nil while it has none
+
+	profile  []goodput.Measurement
+	measured map[[3]int]bool // nodes, GPUs, local batch size
+	most     int             // GPUs that it has run on
+	model    goodput.Model
+	known    bool // the model is there
+	fitted   int  // how many measurements it was fitted to
+	table    map[[2]int]float64
+}
+
+// NewRun returns a run at its beginning.
+func NewRun(p *Program, batch int) *Run {
+	return &Run{Program: p, Batch: batch, measured: map[[3]int]bool{}, table: map[[2]int]float64{}}
+}
+
+// Epoch returns how many epochs are done.
+func (r *Run) Epoch() int { return r.epoch }
+
+// Done reports whether all epochs are.
+func (r *Run) Done() bool { return r.epoch >= r.Program.Epochs }
+
+// Now returns what it runs with.
+func (r *Run) Now() goodput.Config { return r.now }
+
+// MostGPUs returns the greatest number of GPUs that it has run on.
+func (r *Run) MostGPUs() int { return r.most }
+
+// Place gives the run GPUs by node, and chooses its batch; none takes them away.
+func (r *Run) Place(nodes []int) {
+	r.nodes = slices.DeleteFunc(slices.Clone(nodes), func(n int) bool { return n == 0 })
+	if len(r.nodes) == 0 {
+		r.nodes = nil
+		return
+	}
+	r.choose()
+	r.measure()
+}
+
+// choose sets the batch.
+func (r *Run) choose() {
+	nodes, gpus := len(r.nodes), 0
+	for _, n := range r.nodes {
+		gpus += n
+	}
+	l := &r.Program.Limits
+	batch := r.Batch
+	if batch == 0 && r.known {
+		if best, goodput := r.Model().Best(nodes, gpus); goodput > 0 {
+			r.now = best
+			r.now.Local = min(r.now.Local, l.Most/(gpus*(r.now.Accumulation+1)))
+			return
+		}
+	}
+	if batch == 0 {
+		batch = max(l.First, l.Least*gpus)
+	}
+	r.now = Fixed(batch, nodes, gpus, l)
+}
+
+// Fixed divides a batch over GPUs, within the greatest batch of all.
+func Fixed(batch, nodes, gpus int, l *goodput.Limits) goodput.Config {
+	c := goodput.Split(float64(batch), nodes, gpus, l)
+	c.Local = max(min(c.Local, l.Most/(gpus*(c.Accumulation+1))), 1)
+	return c
+}
+
+// measure notes how long the steps take now, and the gradient's noise.
+func (r *Run) measure() {
+	r.model.Limits = r.Program.Limits
+	if noise := r.noise(); noise != r.model.Noise {
+		r.model.Noise = noise
+		clear(r.table)
+	}
+	r.most = max(r.most, r.now.GPUs)
+	key := [3]int{r.now.Nodes, r.now.GPUs, r.now.Local}
+	if r.measured[key] {
+		return
+	}
+	r.measured[key], r.known = true, true
+	step, sync := r.Program.Step(r.nodes, r.now.Local)
+	r.profile = append(r.profile, goodput.Measurement{
+		Nodes: r.now.Nodes, GPUs: r.now.GPUs, Local: r.now.Local, Gradient: step - sync, Step: step,
+	})
+}
+
+func (r *Run) noise() goodput.Noise {
+	return r.Program.Noise(r.now.Batch(), min(r.epoch, r.Program.Epochs-1))
+}
+
+// Model returns what the run knows of its goodput; nil before it has run.
+func (r *Run) Model() *goodput.Model {
+	if !r.known {
+		return nil
+	}
+	if r.fitted < len(r.profile) {
+		r.model.Params, r.fitted = goodput.Fit(r.profile), len(r.profile)
+		clear(r.table)
+	}
+	return &r.model
+}
+
+// Goodput returns the greatest goodput that the run expects on so many GPUs; 0 before it
+// has run.
+func (r *Run) Goodput(nodes, gpus int) float64 {
+	m := r.Model()
+	if m == nil || gpus == 0 {
+		return 0
+	}
+	key := [2]int{nodes, gpus}
+	v, ok := r.table[key]
+	if !ok {
+		_, v = m.Best(nodes, gpus)
+		r.table[key] = v
+	}
+	return v
+}
+
+// Rate returns how fast the run makes progress, in steps of the first batch size a second.
+func (r *Run) Rate() float64 {
+	step, sync := r.Program.Step(r.nodes, r.now.Local)
+	scale := float64(r.now.Batch()) / float64(r.Program.Limits.First)
+	return r.noise().Gain(scale) / (step + float64(r.now.Accumulation)*(step-sync))
+}
+
+// Left returns the seconds to the end of the epoch, if nothing changes until then.
+func (r *Run) Left() float64 {
+	if r.Done() {
+		return 0
+	}
+	return (r.Program.Work(r.epoch+1) - r.progress) / r.Rate()
+}
+
+// Advance lets the run go on for a time within its epoch.
+func (r *Run) Advance(seconds float64) {
+	if !r.Done() {
+		r.progress = min(r.progress+seconds*r.Rate(), r.Program.Work(r.epoch+1))
+		r.again()
+	}
+}
+
+// NextEpoch ends the epoch, and chooses the batch of the next.
+func (r *Run) NextEpoch() {
+	r.epoch++
+	r.progress = r.Program.Work(min(r.epoch, r.Program.Epochs))
+	if !r.Done() {
+		r.again()
+	}
+}
+
+// again looks at the batch again.
+func (r *Run) again() {
+	r.measure()
+	r.choose()
+}
+
+// Steps returns how many steps with the batch that the user asked for are left; at
+// least 1.
+func (r *Run) Steps() float64 {
+	last := r.Program.Epochs - 1
+	if r.epoch >= last {
+		return 1
+	}
+	return math.Max(r.Program.Iterations(r.Batch, last)-r.Program.Iterations(r.Batch, r.epoch), 1)
+}

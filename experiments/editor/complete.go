@@ -1,0 +1,290 @@
+package editor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/schema"
+)
+
+// Kind says what a completion is.
+type Kind int
+
+// The kinds of completions.
+const (
+	Argument Kind = iota
+	Block
+	Value
+	Reference
+	Function
+)
+
+// Completion is something that can stand at a place.
+type Completion struct {
+	Kind  Kind
+	Label string
+	// Detail is its type, in a few words, and Doc what it means, in Markdown.
+	Detail, Doc string
+	// Insert is the text, in which $0 is where the writer goes on; it replaces At.
+	Insert string
+	At     Range
+}
+
+// Complete lists what can stand at a byte of a file: arguments and blocks that are
+// not there yet, the values of the argument, references, functions and facts of the host.
+func Complete(src []byte, at int) []Completion {
+	p := scan(src, at)
+	b, args := p.block()
+	if b == nil || p.comment {
+		return nil
+	}
+	var found []Completion
+	switch {
+	case p.label != "":
+		found = p.labels(b)
+	case p.argument == "":
+		found = p.names(b, args)
+	case p.literal:
+		found = p.texts(b, args)
+	default:
+		found = p.expressions(src, b, args)
+	}
+	begun := string(src[p.word.Start:at])
+	found = slices.DeleteFunc(found, func(c Completion) bool {
+		return !strings.HasPrefix(strings.ToLower(c.Label), strings.ToLower(begun))
+	})
+	for i := range found {
+		found[i].At = Range{p.word.Start, at}
+	}
+	return found
+}
+
+// names are the arguments and blocks that may follow in a body.
+func (p *place) names(b *schema.Block, args []schema.Arg) (found []Completion) {
+	given := p.top().given
+	for _, a := range args {
+		if given[a.Name] {
+			continue
+		}
+		detail := string(a.Type)
+		if a.Required {
+			detail += ", required"
+		}
+		found = append(found, Completion{Kind: Argument, Label: a.Name, Detail: detail, Doc: argumentDoc(&a), Insert: a.Name + " = $0"})
+	}
+	for _, inner := range b.Blocks {
+		if inner.Single && given[inner.Name] {
+			continue
+		}
+		insert := inner.Name + " {\n  $0\n}"
+		if inner.Label != "" {
+			insert = inner.Name + " \"$0\" {\n}"
+		}
+		found = append(found, Completion{Kind: Block, Label: inner.Name, Detail: "block", Doc: blockDoc(inner), Insert: insert})
+	}
+	return found
+}
+
+// labels are the labels of a block that allows only some.
+func (p *place) labels(b *schema.Block) (found []Completion) {
+	inner := b.Block(p.label)
+	if inner == nil || !p.literal {
+		return nil
+	}
+	names := inner.Labels
+	docs := map[string]string{}
+	for _, l := range inner.ByLabel {
+		docs[l.Label] = l.Doc
+		if !slices.Contains(names, l.Label) {
+			names = append(names, l.Label)
+		}
+	}
+	for _, name := range names {
+		found = append(found, Completion{Kind: Value, Label: name, Detail: inner.Label, Doc: docs[name], Insert: name})
+	}
+	return found
+}
+
+// find returns the argument whose value the place is in, or the free ones of its block.
+func (p *place) find(b *schema.Block, args []schema.Arg) *schema.Arg {
+	if a := schema.Find(args, p.argument); a != nil {
+		return a
+	}
+	return b.Free
+}
+
+// texts are what a text may be.
+func (p *place) texts(b *schema.Block, args []schema.Arg) (found []Completion) {
+	a := p.find(b, args)
+	if a == nil || p.keys > 0 {
+		return nil
+	}
+	for _, text := range a.Allowed {
+		found = append(found, Completion{Kind: Value, Label: text, Detail: a.Name, Insert: text})
+	}
+	return found
+}
+
+// expressions are what an expression may go on with.
+func (p *place) expressions(src []byte, b *schema.Block, args []schema.Arg) (found []Completion) {
+	definitions := Definitions(src)
+	if len(p.chain) > 1 {
+		return following(p.chain, definitions)
+	}
+	a := p.find(b, args)
+	if a != nil && p.keys == 0 {
+		for _, text := range a.Allowed {
+			found = append(found, Completion{Kind: Value, Label: `"` + text + `"`, Detail: a.Name, Insert: `"` + text + `"`})
+		}
+		switch {
+		case a.Type == schema.Bool:
+			for _, word := range []string{"true", "false"} {
+				found = append(found, Completion{Kind: Value, Label: word, Detail: a.Name, Insert: word})
+			}
+		case a.Type.ReferenceKind() != "":
+			for _, d := range definitions {
+				if d.Kind == a.Type.ReferenceKind() {
+					name := d.Kind + "." + d.Name
+					found = append(found, Completion{Kind: Reference, Label: name, Detail: string(a.Type), Insert: name})
+				}
+			}
+			return found
+		}
+	}
+	if a != nil && p.keys > 0 {
+		for _, k := range a.Keys {
+			found = append(found, Completion{Kind: Argument, Label: k.Name, Detail: string(k.Type), Doc: argumentDoc(&k),
+				Insert: k.Name + " = $0"})
+		}
+	}
+	kinds := []string{"host"}
+	for _, d := range definitions {
+		if !slices.Contains(kinds, d.Kind) {
+			kinds = append(kinds, d.Kind)
+		}
+	}
+	for _, kind := range kinds {
+		found = append(found, Completion{Kind: Reference, Label: kind, Detail: "names that begin with " + kind, Insert: kind + "."})
+	}
+	for _, f := range language.Functions {
+		found = append(found, Completion{Kind: Function, Label: f.Name, Detail: f.Signature, Doc: f.Doc, Insert: f.Name + "($0)"})
+	}
+	return found
+}
+
+// following are the names that can stand behind a dot.
+func following(chain []string, definitions []Definition) (found []Completion) {
+	if len(chain) != 2 {
+		return nil
+	}
+	if chain[0] == "host" {
+		for _, f := range language.Facts {
+			found = append(found, Completion{Kind: Value, Label: f.Name, Detail: string(f.Type), Doc: f.Doc, Insert: f.Name})
+		}
+		return found
+	}
+	for _, d := range definitions {
+		if d.Kind == chain[0] {
+			found = append(found, Completion{Kind: Reference, Label: d.Name, Detail: d.Kind, Insert: d.Name})
+		}
+	}
+	return found
+}
+
+// argumentDoc describes an argument in Markdown.
+func argumentDoc(a *schema.Arg) string {
+	doc := a.Doc
+	if len(a.Allowed) > 0 {
+		doc += " One of `" + strings.Join(a.Allowed, "`, `") + "`."
+	}
+	switch {
+	case a.Required:
+		doc += "\n\nRequired."
+	case a.DefaultDoc != "":
+		doc += "\n\nDefault: " + a.DefaultDoc + "."
+	case a.Default != "":
+		doc += "\n\nDefault: `" + a.Default + "`."
+	}
+	if a.Example != "" {
+		doc += fmt.Sprintf("\n\n```hcl\n%s = %s\n```", a.Name, a.Example)
+	}
+	return doc
+}
+
+// blockDoc describes a block in Markdown.
+func blockDoc(b *schema.Block) string {
+	if b.Example == "" {
+		return b.Doc
+	}
+	return b.Doc + "\n\n```hcl\n" + b.Example + "\n```"
+}
+
+// Hover returns what the word at a byte of a file means, in Markdown, and where the
+// word is; ok is false where nothing is known of it.
+func Hover(src []byte, at int) (doc string, word Range, ok bool) {
+	end := whole(src, at)
+	p := scan(src, end)
+	b, args := p.block()
+	if b == nil || p.comment || p.word.Start == p.word.End || at < p.word.Start {
+		return "", Range{}, false
+	}
+	text := string(src[p.word.Start:p.word.End])
+	switch {
+	case p.label != "":
+		if inner := b.Block(p.label); inner != nil {
+			for _, l := range inner.ByLabel {
+				if l.Label == text {
+					return "**" + p.label + " \"" + text + "\"**\n\n" + l.Doc, p.word, true
+				}
+			}
+		}
+		return "", Range{}, false
+	case p.argument == "":
+		if a := schema.Find(args, text); a != nil {
+			return "**" + text + "**: " + string(a.Type) + "\n\n" + argumentDoc(a), p.word, true
+		}
+		if inner := b.Block(text); inner != nil {
+			return "**" + text + "**: block\n\n" + blockDoc(inner), p.word, true
+		}
+	case p.literal:
+		if a := p.find(b, args); a != nil && slices.Contains(a.Allowed, text) {
+			return "**" + p.argument + "**: " + first(a.Doc), p.word, true
+		}
+	default:
+		return p.meaning(src, text)
+	}
+	return "", Range{}, false
+}
+
+// meaning is what a name in an expression means.
+func (p *place) meaning(src []byte, text string) (string, Range, bool) {
+	if len(p.chain) == 2 && p.chain[0] == "host" {
+		for _, f := range language.Facts {
+			if f.Name == text {
+				return "**host." + text + "**: " + string(f.Type) + "\n\n" + f.Doc, p.word, true
+			}
+		}
+	}
+	if len(p.chain) == 2 {
+		for _, d := range Definitions(src) {
+			if d.Kind == p.chain[0] && d.Name == text {
+				return "```hcl\n" + lineOf(src, d.At.Start) + "\n```", p.word, true
+			}
+		}
+	}
+	for _, f := range language.Functions {
+		if f.Name == text && len(p.chain) == 1 {
+			return "`" + f.Signature + "`\n\n" + f.Doc, p.word, true
+		}
+	}
+	return "", Range{}, false
+}
+
+// lineOf returns the line of a byte, without the space around it.
+func lineOf(src []byte, at int) string {
+	begin := strings.LastIndexByte(string(src[:at]), '\n') + 1
+	line, _, _ := strings.Cut(string(src[begin:]), "\n")
+	return strings.TrimSpace(line)
+}

@@ -1,0 +1,276 @@
+// Package editor answers what editors ask about experiment files: what can stand at a
+// place, what a name means, where it is defined, and how files in JSON syntax look. All
+// of it comes from the tables of the language, so that what an engine, a policy or a
+// metric adds is known without more. Files are read by their tokens alone: while they are written they
+// are seldom right.
+package editor
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/schema"
+)
+
+// Range is a stretch of a file in bytes, from Start to before End.
+type Range struct{ Start, End int }
+
+// opened is a block whose body a place is in.
+type opened struct {
+	name, label string
+	given       map[string]bool // the arguments and blocks before the place
+}
+
+// place is what is known of a byte of a file.
+type place struct {
+	blocks []opened // from the outside in; the first is the file
+	// argument is the argument whose value the place is in; empty in a body.
+	argument string
+	// keys are those of the objects within the value that the place is in.
+	keys int
+	// chain is the names before the place that are joined by dots, the last of which may
+	// be begun: "job", "lo" for job.lo.
+	chain []string
+	// word is the stretch of the last of them.
+	word Range
+	// literal is set within a text.
+	literal bool
+	// label is set in the label of a block that is being written: the block's name.
+	label string
+	// comment is set within a comment.
+	comment bool
+}
+
+// scan reads the file's tokens up to a byte.
+func scan(src []byte, at int) *place {
+	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos) // what is wrong is told by others
+	p := &place{blocks: []opened{{given: map[string]bool{}}}, word: Range{at, at}}
+	var header []hclsyntax.Token // the tokens since the line of a body began
+	depth := 0                   // brackets within a value
+	for _, t := range tokens {
+		if t.Range.Start.Byte >= at || t.Type == hclsyntax.TokenEOF {
+			break
+		}
+		end := t.Range.End.Byte
+		if t.Type == hclsyntax.TokenComment {
+			p.comment = end > at || end == at && t.Bytes[len(t.Bytes)-1] != '\n'
+			if t.Bytes[len(t.Bytes)-1] == '\n' && p.argument == "" {
+				header = nil
+			}
+			if t.Bytes[len(t.Bytes)-1] == '\n' && depth == 0 {
+				p.argument, header, p.chain = "", nil, nil
+			}
+			continue
+		}
+		p.follow(t, at)
+		if p.argument != "" {
+			switch t.Type {
+			case hclsyntax.TokenOBrace:
+				depth++
+				p.keys++
+			case hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
+				depth++
+			case hclsyntax.TokenCBrace:
+				if depth == 0 { // the body ends in the line of its last argument
+					p.argument, header = "", nil
+					p.close()
+					continue
+				}
+				depth--
+				p.keys--
+			case hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd:
+				depth = max(depth-1, 0)
+			case hclsyntax.TokenNewline:
+				if depth == 0 {
+					p.argument, header, p.keys = "", nil, 0
+				}
+			}
+			continue
+		}
+		switch t.Type {
+		case hclsyntax.TokenNewline:
+			header = nil
+		case hclsyntax.TokenEqual:
+			if len(header) > 0 && header[0].Type == hclsyntax.TokenIdent {
+				p.argument, depth = string(header[0].Bytes), 0
+				p.top().given[p.argument] = true
+			}
+		case hclsyntax.TokenOBrace:
+			p.open(header)
+			header = nil
+		case hclsyntax.TokenCBrace:
+			p.close()
+			header = nil
+		default:
+			header = append(header, t)
+		}
+	}
+	if p.argument == "" && len(header) > 0 && header[0].Type == hclsyntax.TokenIdent && header[0].Range.End.Byte < at {
+		p.label = string(header[0].Bytes)
+	}
+	return p
+}
+
+// follow keeps the names that are joined by dots.
+func (p *place) follow(t hclsyntax.Token, at int) {
+	end := min(t.Range.End.Byte, at)
+	switch t.Type {
+	case hclsyntax.TokenIdent:
+		text := string(t.Bytes[:end-t.Range.Start.Byte])
+		if len(p.chain) > 0 && p.chain[len(p.chain)-1] == "" {
+			p.chain[len(p.chain)-1] = text
+		} else {
+			p.chain = []string{text}
+		}
+		p.word = Range{t.Range.Start.Byte, end}
+		p.literal = false
+	case hclsyntax.TokenDot:
+		if len(p.chain) > 0 {
+			p.chain = append(p.chain, "")
+		}
+		p.word = Range{end, end}
+	case hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
+		p.chain, p.literal, p.word = nil, true, Range{end, end}
+	case hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit:
+		p.chain, p.literal, p.word = nil, true, Range{t.Range.Start.Byte, end}
+	case hclsyntax.TokenTemplateSeqEnd:
+		p.chain, p.literal = nil, true
+	default:
+		p.chain, p.literal, p.word = nil, false, Range{at, at}
+	}
+	if t.Range.End.Byte < at && t.Type == hclsyntax.TokenIdent {
+		// Another token, or a space, follows: if nothing else comes, the place is behind it.
+		p.word.End = end
+	}
+}
+
+func (p *place) top() *opened { return &p.blocks[len(p.blocks)-1] }
+
+// open enters the block that the tokens of its line begin: its name, and the label in quotes or without.
+func (p *place) open(header []hclsyntax.Token) {
+	o := opened{given: map[string]bool{}}
+	for _, t := range header {
+		switch {
+		case t.Type != hclsyntax.TokenIdent && t.Type != hclsyntax.TokenQuotedLit:
+		case o.name == "":
+			o.name = string(t.Bytes)
+		case o.label == "":
+			o.label = string(t.Bytes)
+		}
+	}
+	p.top().given[o.name] = true
+	p.blocks = append(p.blocks, o)
+}
+
+func (p *place) close() {
+	if len(p.blocks) > 1 {
+		p.blocks = p.blocks[:len(p.blocks)-1]
+	}
+}
+
+// block returns the table of the block that the place is in, and its arguments there; nil where there is none.
+func (p *place) block() (*schema.Block, []schema.Arg) {
+	b := language.File()
+	args := b.Args
+	for _, o := range p.blocks[1:] {
+		if b = b.Block(o.name); b == nil {
+			return nil, nil
+		}
+		args = b.ArgsFor(o.label)
+	}
+	return b, args
+}
+
+// Definition is a name that a file defines.
+type Definition struct {
+	// Kind is the word before the name where it is used: job, policy, var, local, each, …
+	Kind, Name string
+	// At is the stretch of the name.
+	At Range
+}
+
+// Definitions lists what a file defines, in its order.
+func Definitions(src []byte) []Definition {
+	file, _ := hclsyntax.ParseConfig(src, "", hcl.InitialPos) // as far as it can be read
+	if file == nil {
+		return nil
+	}
+	root, ok := file.Body.(*hclsyntax.Body)
+	if !ok {
+		return nil
+	}
+	var all []Definition
+	add := func(kind, name string, at hcl.Range) {
+		r := Range{at.Start.Byte, at.End.Byte}
+		if text := src[r.Start:r.End]; len(text) > 1 && text[0] == '"' {
+			r = Range{r.Start + 1, r.End - 1}
+		}
+		all = append(all, Definition{kind, name, r})
+	}
+	for _, b := range root.Blocks {
+		switch b.Type {
+		case "locals":
+			for _, name := range sortedAttributes(b.Body) {
+				add("local", name, b.Body.Attributes[name].NameRange)
+			}
+		case "matrix":
+			for _, name := range sortedAttributes(b.Body) {
+				add("each", name, b.Body.Attributes[name].NameRange)
+			}
+		}
+		if len(b.Labels) == 0 {
+			continue
+		}
+		kind := b.Type
+		if kind == "variable" {
+			kind = "var"
+		}
+		add(kind, b.Labels[0], b.LabelRanges[0])
+	}
+	slices.SortStableFunc(all, func(a, b Definition) int { return a.At.Start - b.At.Start })
+	return all
+}
+
+func sortedAttributes(b *hclsyntax.Body) []string {
+	var names []string
+	for name := range b.Attributes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// whole widens a place to the end of the word in which it is.
+func whole(src []byte, at int) int {
+	for at < len(src) && (src[at] == '_' || src[at] == '-' || '0' <= src[at] && src[at] <= '9' ||
+		'a' <= src[at]|0x20 && src[at]|0x20 <= 'z') {
+		at++
+	}
+	return at
+}
+
+// Define returns where the name at a byte of a file is defined.
+func Define(src []byte, at int) (Definition, bool) {
+	p := scan(src, whole(src, at))
+	if len(p.chain) < 2 || p.comment || at < p.word.Start {
+		return Definition{}, false
+	}
+	for _, d := range Definitions(src) {
+		if d.Kind == p.chain[0] && d.Name == p.chain[1] {
+			return d, true
+		}
+	}
+	return Definition{}, false
+}
+
+// first returns the first sentence of a text for people.
+func first(doc string) string {
+	if head, _, ok := strings.Cut(doc, ". "); ok {
+		return head + "."
+	}
+	return doc
+}

@@ -1,0 +1,47 @@
+package cluster
+
+import "slices"
+
+// Owners says whose the cores and GPUs of a machine are, of jobs that may lose them.
+type Owners struct {
+	cores, gpus []int32 // by number
+}
+
+// noOwner is the owner of what is nobody's.
+const noOwner = int32(-1)
+
+// NewOwners returns the owners of a machine of which nothing is anybody's.
+func NewOwners(m *Machine) Owners {
+	return Owners{
+		cores: slices.Repeat([]int32{noOwner}, int(m.Cores.Bounds[len(m.Cores.Bounds)-1])),
+		gpus:  slices.Repeat([]int32{noOwner}, int(m.GPUs.Bounds[len(m.GPUs.Bounds)-1])),
+	}
+}
+
+// Set makes a grant a job's.
+func (o *Owners) Set(g Grant, job int32) {
+	g.Cores.Each(func(c int) { o.cores[c] = job })
+	g.GPUs.Each(func(c int) { o.gpus[c] = job })
+}
+
+// Clear makes a grant nobody's.
+func (o *Owners) Clear(g Grant) { o.Set(g, noOwner) }
+
+// Of returns one of the jobs whose something of a grant is.
+func (o *Owners) Of(g Grant) (job int32, ok bool) {
+	for _, p := range g.Cores {
+		for c := p.Lo; c < p.Hi; c++ {
+			if o.cores[c] != noOwner {
+				return o.cores[c], true
+			}
+		}
+	}
+	for _, p := range g.GPUs {
+		for c := p.Lo; c < p.Hi; c++ {
+			if o.gpus[c] != noOwner {
+				return o.gpus[c], true
+			}
+		}
+	}
+	return noOwner, false
+}

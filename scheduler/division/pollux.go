@@ -1,0 +1,520 @@
+package division
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Elastic is a job of a Problem.
+type Elastic struct {
+	// Base is what it holds now, by node; nil for nothing.
+	Base []int
+	// Most is the greatest number of GPUs that it can be given.
+	Most int
+	// Kept is what its speed-up is worth when its allocation changes, from 0 to 1: a
+	// restart costs a young job, and one that was restarted often, more.
+	Kept float64
+	// SpeedUp returns how many times as fast as on its fair share it is on so many nodes
+	// and GPUs.
+	SpeedUp func(nodes, gpus int) float64
+}
+
+// Problem is to divide GPUs among elastic jobs such that
+//
+//	(Σ (s + 0.001)^-1 / jobs)^-1,   s = speed-up × nodes / GPUs × (Kept if the allocation changes)
+//
+// is greatest, with at most one job of several nodes on each node (A. Qiao and others,
+// "Pollux", OSDI 2021, sections 4.2 and 4.2.1).
+type Problem struct {
+	Capacity []int // GPUs by node
+	Jobs     []Elastic
+	Seed     uint64
+	// Tries is how many changes of two jobs the search looks at after it cannot improve
+	// any job alone; 0 for as many as usual.
+	Tries int
+}
+
+// nothing keeps the reciprocal of a speed-up of 0 finite.
+const nothing = 1e-3
+
+// usualTries is enough to get within about a percent of where more tries lead.
+const usualTries = 1500
+
+// Value returns the objective of a division. It is -Inf for one that is not allowed.
+func (p *Problem) Value(d Division) float64 {
+	used := make([]int, len(p.Capacity))
+	spread := make([]int, len(p.Capacity))
+	sum := 0.0
+	for j := range p.Jobs {
+		nodes, gpus := extent(d[j])
+		if gpus > p.Jobs[j].Most {
+			return math.Inf(-1)
+		}
+		for v, n := range d[j] {
+			used[v] += n
+			if nodes > 1 && n > 0 {
+				spread[v]++
+			}
+		}
+		sum += p.costOf(j, nodes, gpus, !same(d[j], p.Jobs[j].Base))
+	}
+	for v := range used {
+		if used[v] > p.Capacity[v] || spread[v] > 1 {
+			return math.Inf(-1)
+		}
+	}
+	return float64(len(p.Jobs)) / sum
+}
+
+// costOf is the term of a job in the sum that is made least.
+func (p *Problem) costOf(j, nodes, gpus int, changed bool) float64 {
+	s := 0.0
+	if gpus > 0 {
+		s = p.Jobs[j].SpeedUp(nodes, gpus) * float64(len(p.Capacity)) / float64(Total(p.Capacity))
+	}
+	if changed {
+		s *= p.Jobs[j].Kept
+	}
+	return 1 / (s + nothing)
+}
+
+func extent(placement []int) (nodes, gpus int) {
+	for _, n := range placement {
+		if n > 0 {
+			nodes++
+			gpus += n
+		}
+	}
+	return nodes, gpus
+}
+
+func same(a, b []int) bool {
+	for v := range max(len(a), len(b)) {
+		x, y := 0, 0
+		if v < len(a) {
+			x = a[v]
+		}
+		if v < len(b) {
+			y = b[v]
+		}
+		if x != y {
+			return false
+		}
+	}
+	return true
+}
+
+// Search looks for the division with the greatest value: from what the jobs hold, and from
+// the best division that leaves nodes aside (a knapsack), it improves one job after the
+// other, and then pairs of them. The same problem has the same answer.
+func (p *Problem) Search() Division {
+	best, most := Division(nil), math.Inf(-1)
+	for _, start := range []func(*search){(*search).fromBase, (*search).fromCounts} {
+		s := newSearch(p)
+		start(s)
+		s.settle()
+		s.pairs()
+		d := s.division()
+		if v := p.Value(d); v > most+1e-12 {
+			best, most = d, v
+		}
+	}
+	return best
+}
+
+// search is a division under way.
+type search struct {
+	*Problem
+	random *rand.Rand
+	at     [][]int // by job and node
+	cost   []float64
+	free   []int
+	owner  []int // by node, the job of several nodes that has a part there; -1 for none
+	// within and across are the terms of each job by GPUs, in one node and over several,
+	// after a change; NaN where they are not known yet.
+	within, across [][]float64
+	stay           []float64 // the terms of those that keep what they have
+	widest         int       // GPUs of the greatest node
+}
+
+func newSearch(p *Problem) *search {
+	s := &search{
+		Problem: p, random: rand.New(rand.NewPCG(p.Seed, 0x706f6c6c7578)), at: make([][]int, len(p.Jobs)),
+		cost: make([]float64, len(p.Jobs)), free: slices.Clone(p.Capacity), owner: make([]int, len(p.Capacity)),
+		within: make([][]float64, len(p.Jobs)), across: make([][]float64, len(p.Jobs)),
+		stay: make([]float64, len(p.Jobs)), widest: slices.Max(p.Capacity),
+	}
+	for v := range s.owner {
+		s.owner[v] = -1
+	}
+	for j := range p.Jobs {
+		s.at[j] = make([]int, len(p.Capacity))
+		nodes, gpus := extent(p.Jobs[j].Base)
+		s.stay[j] = p.costOf(j, nodes, gpus, false)
+		s.cost[j] = none
+		s.within[j], s.across[j] = unknown(s.widest), unknown(Total(p.Capacity))
+	}
+	return s
+}
+
+func unknown(n int) []float64 {
+	row := make([]float64, n+1)
+	for i := range row {
+		row[i] = math.NaN()
+	}
+	return row
+}
+
+// changed returns the term of a job that is given other GPUs.
+func (s *search) changed(j, gpus int, several bool) float64 {
+	row, nodes := s.within[j], 1
+	if several {
+		row, nodes = s.across[j], (gpus+s.widest-1)/s.widest
+		nodes = max(nodes, 2)
+	}
+	if math.IsNaN(row[gpus]) {
+		row[gpus] = s.costOf(j, nodes, gpus, true)
+	}
+	return row[gpus]
+}
+
+// none is the term of a job that has nothing.
+const none = 1 / nothing
+
+func (s *search) division() Division {
+	d := make(Division, len(s.at))
+	for j, placement := range s.at {
+		if Total(placement) > 0 {
+			d[j] = slices.Clone(placement)
+		}
+	}
+	return d
+}
+
+// take removes what a job holds.
+func (s *search) take(j int) {
+	for v, n := range s.at[j] {
+		if n == 0 {
+			continue
+		}
+		s.free[v] += n
+		if s.owner[v] == j {
+			s.owner[v] = -1
+		}
+		s.at[j][v] = 0
+	}
+	s.cost[j] = none
+}
+
+// put gives a job that holds nothing a placement.
+func (s *search) put(j int, placement []int, cost float64) {
+	nodes, _ := extent(placement)
+	for v, n := range placement {
+		if n == 0 {
+			continue
+		}
+		s.at[j][v] = n
+		s.free[v] -= n
+		if nodes > 1 {
+			s.owner[v] = j
+		}
+	}
+	s.cost[j] = cost
+}
+
+// baseFits reports whether a job that holds nothing could have what it held at first.
+func (s *search) baseFits(j int) bool {
+	nodes, gpus := extent(s.Jobs[j].Base)
+	if gpus == 0 || gpus > s.Jobs[j].Most {
+		return false
+	}
+	for v, n := range s.Jobs[j].Base {
+		if n > s.free[v] || n > 0 && nodes > 1 && s.owner[v] >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// option is a way to serve a job: what it held at first, or a number of GPUs.
+type option struct {
+	base    bool
+	gpus    int
+	several bool
+	cost    float64
+}
+
+// room returns how many GPUs a job could be given on one node, and on several.
+func (s *search) room(j int) (one, several int) {
+	clean, nodes := 0, 0
+	for v, n := range s.free {
+		one = max(one, n)
+		if s.owner[v] < 0 && n > 0 {
+			clean += n
+			nodes++
+		}
+	}
+	if nodes < 2 {
+		clean = 0
+	}
+	return min(one, s.Jobs[j].Most), min(clean, s.Jobs[j].Most)
+}
+
+// best returns the cheapest option of a job that holds nothing.
+func (s *search) best(j int) option {
+	b := option{cost: none}
+	if s.baseFits(j) && s.stay[j] < b.cost {
+		b = option{base: true, cost: s.stay[j]}
+	}
+	one, several := s.room(j)
+	for n := 1; n <= one; n++ {
+		if c := s.changed(j, n, false); c < b.cost-1e-12 {
+			b = option{gpus: n, cost: c}
+		}
+	}
+	for n := max(2, one+1); n <= several; n++ {
+		if c := s.changed(j, n, true); c < b.cost-1e-12 {
+			b = option{gpus: n, several: true, cost: c}
+		}
+	}
+	return b
+}
+
+// options lists the ways to serve a job that holds nothing, nothing included.
+func (s *search) options(j int, into []option) []option {
+	into = append(into, option{cost: none})
+	if s.baseFits(j) {
+		into = append(into, option{base: true, cost: s.stay[j]})
+	}
+	one, several := s.room(j)
+	for n := 1; n <= one; n++ {
+		into = append(into, option{gpus: n, cost: s.changed(j, n, false)})
+	}
+	for n := max(2, one+1); n <= several; n++ {
+		into = append(into, option{gpus: n, several: true, cost: s.changed(j, n, true)})
+	}
+	return into
+}
+
+// serve carries an option out.
+func (s *search) serve(j int, o option) {
+	switch {
+	case o.base:
+		s.put(j, s.Jobs[j].Base, o.cost)
+	case o.gpus > 0:
+		placement := s.place(o.gpus, o.several)
+		if same(placement, s.Jobs[j].Base) {
+			o.cost = s.stay[j]
+		}
+		s.put(j, placement, o.cost)
+	}
+}
+
+// place finds GPUs: of the node with the least that is enough, one with a part of a job of
+// several nodes before others; or of few nodes without such a part.
+func (s *search) place(gpus int, several bool) []int {
+	placement := make([]int, len(s.free))
+	if !several {
+		placement[s.tightest(gpus)] = gpus
+		return placement
+	}
+	left := gpus
+	for left > 0 {
+		if left < gpus {
+			if v := s.tightestBeside(left, placement); v >= 0 {
+				placement[v] = left
+				return placement
+			}
+		}
+		most := -1
+		for v, n := range s.free {
+			if s.owner[v] < 0 && placement[v] == 0 && n > 0 && (most < 0 || n > s.free[most]) {
+				most = v
+			}
+		}
+		n := min(s.free[most], left)
+		if n == gpus { // the job is to be on several nodes, though one is enough
+			n--
+		}
+		placement[most] = n
+		left -= n
+	}
+	return placement
+}
+
+// tightest returns the node with the least free GPUs that are enough; -1 for none.
+func (s *search) tightest(gpus int) int {
+	best := -1
+	for v, n := range s.free {
+		if n < gpus {
+			continue
+		}
+		if best < 0 || n < s.free[best] || n == s.free[best] && s.owner[v] >= 0 && s.owner[best] < 0 {
+			best = v
+		}
+	}
+	return best
+}
+
+// tightestBeside is tightest among the nodes without a job of several that a placement
+// does not use yet.
+func (s *search) tightestBeside(gpus int, placement []int) int {
+	best := -1
+	for v, n := range s.free {
+		if n >= gpus && s.owner[v] < 0 && placement[v] == 0 && (best < 0 || n < s.free[best]) {
+			best = v
+		}
+	}
+	return best
+}
+
+// fromBase begins with what the jobs hold.
+func (s *search) fromBase() {
+	for j := range s.Jobs {
+		if s.baseFits(j) {
+			s.put(j, s.Jobs[j].Base, s.stay[j])
+		}
+	}
+}
+
+// fromCounts begins with the numbers of GPUs that are best if nodes do not matter but for
+// their size. Those that keep their number keep their places.
+func (s *search) fromCounts() {
+	counts := s.counts()
+	order := make([]int, 0, len(counts))
+	for j, n := range counts {
+		if n > 0 && n == Total(s.Jobs[j].Base) && s.baseFits(j) {
+			s.put(j, s.Jobs[j].Base, s.stay[j])
+		} else if n > 0 {
+			order = append(order, j)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return counts[b] - counts[a] })
+	for _, j := range order {
+		one, several := s.room(j)
+		switch n := counts[j]; {
+		case n <= one:
+			s.serve(j, option{gpus: n, cost: s.changed(j, n, false)})
+		case n <= several:
+			s.serve(j, option{gpus: n, several: true, cost: s.changed(j, n, true)})
+		default:
+			s.serve(j, s.best(j))
+		}
+	}
+}
+
+// counts solves the knapsack of numbers of GPUs.
+func (s *search) counts() []int {
+	all := Total(s.Capacity)
+	least := make([]float64, all+1) // by GPUs used at most, over the jobs so far
+	chosen := make([][]int16, len(s.Jobs))
+	next := make([]float64, all+1)
+	for j := range s.Jobs {
+		chosen[j] = make([]int16, all+1)
+		most := min(s.Jobs[j].Most, all)
+		base := Total(s.Jobs[j].Base)
+		terms := make([]float64, most+1)
+		terms[0] = none
+		for n := 1; n <= most; n++ {
+			terms[n] = s.changed(j, n, n > s.widest)
+			if n == base {
+				terms[n] = s.stay[j]
+			}
+		}
+		for g := range next {
+			next[g] = math.Inf(1)
+			for n := 0; n <= min(most, g); n++ {
+				if c := least[g-n] + terms[n]; c < next[g]-1e-12 {
+					next[g], chosen[j][g] = c, int16(n)
+				}
+			}
+		}
+		least, next = next, least
+	}
+	counts := make([]int, len(s.Jobs))
+	left := all
+	for j := len(s.Jobs) - 1; j >= 0; j-- {
+		counts[j] = int(chosen[j][left])
+		left -= counts[j]
+	}
+	return counts
+}
+
+// settle improves one job after the other until none can be improved alone.
+func (s *search) settle() {
+	for range 8 {
+		better := false
+		for j := range s.Jobs {
+			before := s.cost[j]
+			old := slices.Clone(s.at[j])
+			s.take(j)
+			if o := s.best(j); o.cost < before-1e-9 {
+				s.serve(j, o)
+				better = true
+			} else {
+				s.put(j, old, before)
+			}
+		}
+		if !better {
+			return
+		}
+	}
+}
+
+// pairs looks at changes of two jobs at once, of which at least one holds GPUs.
+func (s *search) pairs() {
+	tries := s.Tries
+	if tries == 0 {
+		tries = usualTries
+	}
+	var holders []int
+	var ways []option
+	for try := range tries {
+		if try%64 == 0 {
+			holders = holders[:0]
+			for j := range s.at {
+				if Total(s.at[j]) > 0 {
+					holders = append(holders, j)
+				}
+			}
+			if len(holders) == 0 || len(s.Jobs) < 2 {
+				return
+			}
+		}
+		a, b := holders[s.random.IntN(len(holders))], s.random.IntN(len(s.Jobs))
+		if a == b || s.at[b] == nil {
+			continue
+		}
+		s.exchange(a, b, &ways)
+	}
+	s.settle()
+}
+
+// exchange serves two jobs anew, if that makes their terms less.
+func (s *search) exchange(a, b int, ways *[]option) {
+	before := s.cost[a] + s.cost[b]
+	costA, costB := s.cost[a], s.cost[b]
+	oldA, oldB := slices.Clone(s.at[a]), slices.Clone(s.at[b])
+	s.take(a)
+	s.take(b)
+	*ways = s.options(a, (*ways)[:0])
+	least, first, second := before-1e-9, option{gpus: -1}, option{}
+	for _, way := range *ways {
+		if way.cost >= least {
+			continue
+		}
+		s.serve(a, way)
+		if o := s.best(b); s.cost[a]+o.cost < least {
+			least, first, second = s.cost[a]+o.cost, way, o
+		}
+		s.take(a)
+	}
+	if first.gpus < 0 {
+		s.put(a, oldA, costA)
+		s.put(b, oldB, costB)
+		return
+	}
+	s.serve(a, first)
+	s.serve(b, second)
+}

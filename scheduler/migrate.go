@@ -1,0 +1,100 @@
+package scheduler
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
+)
+
+// Migrator is an engine that can let a paused job go on on other nodes. Jobs on other
+// engines are bound to the nodes on which they have started.
+type Migrator interface {
+	// Migrates reports whether the engine can do so in this run.
+	Migrates() bool
+	// Migrate is Resume with a grant on other nodes than those on which the job was
+	// paused, or with other GPUs.
+	Migrate(job int, grant Grant) error
+}
+
+// movable reports whether a job that has started may go on on other nodes. Jobs with
+// roles stay: their parts know each other's places.
+func (l *loop) movable(j int32) bool {
+	return l.migrator != nil && l.lives[j].booked && len(l.Jobs[j].Roles) == 0
+}
+
+// fitIn finds nodes for a waiting job on so many cores where so much is free: those that
+// it has been on, before others. It keeps its memory there until it goes on elsewhere.
+func (l *loop) fitIn(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok bool) {
+	need, count := l.needs(j, cores)
+	home := l.home(j)
+	nodes, ok = cluster.Fit(rooms, need, count, home, nodes)
+	if ok || !l.movable(j) {
+		return nodes, ok
+	}
+	whole, _ := l.Jobs[j].Needs(cores)
+	need.Memory = whole.Memory
+	for _, v := range home {
+		rooms[v].Memory += whole.Memory
+	}
+	nodes, ok = cluster.Fit(rooms, need, count, nil, nodes[:0])
+	for _, v := range home {
+		rooms[v].Memory -= whole.Memory
+	}
+	return nodes, ok
+}
+
+// eachNeed calls f with each of the nodes of a waiting job and what it needs there: no
+// memory where it has been before.
+func (l *loop) eachNeed(j, cores int32, nodes []int32, f func(node int32, need Room)) {
+	need, _ := l.needs(j, cores)
+	memory := need.Memory
+	var home []int32
+	if l.movable(j) {
+		whole, _ := l.Jobs[j].Needs(cores)
+		memory, home = whole.Memory, l.home(j)
+	}
+	for k, v := range nodes {
+		here := need.At(k)
+		if need.Parts == nil {
+			if here.Memory = memory; slices.Contains(home, v) {
+				here.Memory = 0
+			}
+		}
+		f(v, here)
+	}
+}
+
+// heldOn returns what a job held last, if that was on these nodes.
+func (l *loop) heldOn(j int32, nodes []int32) Grant {
+	if l.movable(j) && !slices.Equal(l.home(j), nodes) {
+		return Grant{}
+	}
+	return l.lives[j].grant
+}
+
+// elsewhere reports whether a grant is on other nodes than those on which a job was
+// paused, or of other GPUs, and its engine is one that is told.
+func (l *loop) elsewhere(j int32, g Grant) bool {
+	if !l.movable(j) {
+		return false
+	}
+	old := &l.lives[j].grant
+	return !slices.Equal(old.GPUs, g.GPUs) ||
+		!slices.Equal(l.machine.NodesOf(old.Cores, nil), l.machine.NodesOf(g.Cores, nil))
+}
+
+// goOnWith has the engine let a paused job go on with a grant.
+func (l *loop) goOnWith(j int32, g Grant, moves bool) error {
+	if moves {
+		return l.migrator.Migrate(int(j), g)
+	}
+	return l.Engine.Resume(int(j), g)
+}
+
+// migrated takes a job from the nodes that it leaves.
+func (l *loop) migrated(j int32) {
+	f := &l.lives[j]
+	l.unbook(j)
+	l.nodes.Vacate(j, f.grant.Cores, l.now)
+	f.Migrations++
+}

@@ -1,0 +1,16 @@
+package policy
+
+import "github.com/tfexp/tfexp/scheduler"
+
+// Worst pauses the jobs first that are the worst in the policy's order at that instant;
+// ties go to the later arrival.
+const Worst VictimRule = "worst"
+
+func init() {
+	RegisterVictims(VictimChoice{
+		Choice: Choice{
+			Name: string(Worst), Title: "Worst first", Doc: "those that come last in the order", Place: 3,
+		},
+		Compare: func(a, b scheduler.JobView) int { return 0 }, Last: true,
+	})
+}
