@@ -57,6 +57,9 @@ type Options struct {
 	Live []bool
 	// Cores returns how many cores the job asks for at a point; nil where that is not known.
 	Cores func(at []float64) int
+	// Known are paces that were measured elsewhere: the job need not go at them, but settings are
+	// expected to be in such proportions.
+	Known []Known
 	// Fixed keeps the initial settings; Restart changes all settings by a new start of the
 	// program.
 	Fixed, Restart bool
@@ -72,6 +75,12 @@ type Options struct {
 	Stretch, Tries int
 	// Level is the confidence with which a change has to pay.
 	Level float64
+}
+
+// Known is the pace at a point, in seconds a unit.
+type Known struct {
+	At   []float64
+	Pace float64
 }
 
 // Controller tunes one job. It implements control.Controller.
@@ -114,10 +123,12 @@ type seen struct {
 
 // New returns the controller of one job.
 func New(o Options) *Controller {
-	return &Controller{
+	c := &Controller{
 		Options: o, at: o.Initial, factor: 1, now: stretch{first: math.NaN(), took: make([]bool, len(o.Names))},
 		anew: make([]bool, len(o.Names)), stuck: make([]bool, len(o.Names)), expectations: expectations{next: firstLook(o.Stretch)},
 	}
+	c.expectKnown()
+	return c
 }
 
 // Decide implements control.Controller.
