@@ -61,8 +61,10 @@ func Adaptations(all record.Adaptations) []Adaptation {
 		a := Adaptation{Name: name, Scenarios: b.scenarioTable(), Answers: b.answers()}
 		a.Ranks, a.Regrets = b.tables()
 		a.Real = b.realTable()
-		if text := b.fidelity(); text != "" {
-			a.Answers = append(a.Answers, text)
+		for _, text := range []string{b.fidelity(), kept(all.Courses, name)} {
+			if text != "" {
+				a.Answers = append(a.Answers, text)
+			}
 		}
 		out = append(out, a)
 	}

@@ -19,6 +19,7 @@ const (
 	SequencesFile = "sequences.csv"
 	ObjectiveFile = "objectives.csv"
 	TrainingFile  = "training.csv"
+	CoursesFile   = "courses.csv"
 )
 
 // RankingRow is what a controller comes to in a scenario, over its seeds.
@@ -94,6 +95,39 @@ type TrainingRow struct {
 	Adaptation, Controller, Scenario, LearnedOn string
 	Seed, Episodes                              int
 	Seconds, Deciding                           float64
+}
+
+// CourseRow is how one real training went. Times are in seconds of service time.
+type CourseRow struct {
+	// Controller is empty for a training by a sequence of the table.
+	Adaptation, Controller, Scenario string
+	Seed                             int
+	Sequence                         string
+	Accuracy                         float64
+	// Trained is when the program stopped training, of Budget; Step how long a step took, the median. NaN: not known.
+	Budget, Trained, Step float64
+	// Decided are when decisions were taken, Times and Accuracies those of the epochs.
+	Decided, Times, Accuracies []float64
+	// Told is, at each report, how much more the program took to be left of the budget than the scheduler did;
+	// Deepening is how long the program took to add each layer.
+	Told, Deepening []float64
+}
+
+var courseColumns = []table.Column[CourseRow]{
+	table.Text("adaptation", func(r *CourseRow) *string { return &r.Adaptation }),
+	table.Text("controller", func(r *CourseRow) *string { return &r.Controller }),
+	table.Text("scenario", func(r *CourseRow) *string { return &r.Scenario }),
+	table.Int("seed", func(r *CourseRow) *int { return &r.Seed }),
+	table.Text("sequence", func(r *CourseRow) *string { return &r.Sequence }),
+	table.Float("accuracy", func(r *CourseRow) *float64 { return &r.Accuracy }),
+	table.Seconds("budget_s", func(r *CourseRow) *float64 { return &r.Budget }),
+	table.Float("trained_s", func(r *CourseRow) *float64 { return &r.Trained }),
+	table.Float("step_s", func(r *CourseRow) *float64 { return &r.Step }),
+	numbers("decided_s", func(r *CourseRow) *[]float64 { return &r.Decided }),
+	numbers("times_s", func(r *CourseRow) *[]float64 { return &r.Times }),
+	numbers("accuracies", func(r *CourseRow) *[]float64 { return &r.Accuracies }),
+	numbers("told_more_s", func(r *CourseRow) *[]float64 { return &r.Told }),
+	numbers("deepening_s", func(r *CourseRow) *[]float64 { return &r.Deepening }),
 }
 
 var rankingColumns = []table.Column[RankingRow]{
@@ -216,6 +250,8 @@ type Adaptations struct {
 	Sequences  []SequenceRow
 	Objectives []ObjectiveRow
 	Trainings  []TrainingRow
+	// Courses has a row for each real training.
+	Courses []CourseRow
 }
 
 // WriteAdaptations writes the tables; those without rows are removed.
@@ -231,6 +267,9 @@ func WriteAdaptations(dir string, a Adaptations) error {
 		return err
 	}
 	if err := table.WriteOrRemove(at(ObjectiveFile), objectiveColumns, a.Objectives); err != nil {
+		return err
+	}
+	if err := table.WriteOrRemove(at(CoursesFile), courseColumns, a.Courses); err != nil {
 		return err
 	}
 	return table.WriteOrRemove(at(TrainingFile), trainingColumns, a.Trainings)
@@ -250,6 +289,9 @@ func (e *Experiment) Adaptations() (a Adaptations, err error) {
 		return a, err
 	}
 	if a.Objectives, err = table.ReadAll(e.Dir, ObjectiveFile, objectiveColumns); err != nil {
+		return a, err
+	}
+	if a.Courses, err = table.ReadAll(e.Dir, CoursesFile, courseColumns); err != nil {
 		return a, err
 	}
 	a.Trainings, err = table.ReadAll(e.Dir, TrainingFile, trainingColumns)

@@ -28,7 +28,7 @@ func init() {
 // choose lets every controller of an adaptation with a job decide in real training.
 func choose(ctx context.Context, r *stages.Run) error {
 	for _, t := range trainers(r, "choose") {
-		t.Chosen = nil
+		t.Chosen, t.Trained = nil, nil
 		for _, c := range t.Controllers {
 			if k, _ := adapt.ByName(c.Kind); !k.Makes {
 				t.total += len(t.Real.Scenarios) * t.Real.Repeats
@@ -39,6 +39,9 @@ func choose(ctx context.Context, r *stages.Run) error {
 		}
 		t.observe(stages.Progress{Kind: stages.StageStart})
 		err := t.choose(ctx)
+		if err == nil {
+			t.Trained, err = t.all()
+		}
 		t.observe(stages.Progress{Kind: stages.StageEnd, Elapsed: time.Since(t.began), Err: err})
 		if err != nil {
 			return err
@@ -104,7 +107,9 @@ func (t *trainer) decide(ctx context.Context, c *adapt.Controller, k *adapt.Kind
 		t.Warn("failed_training", "", fmt.Sprintf("%s in %s: %s", c.Name, name, out.problem))
 		return nil
 	}
-	t.Chosen = append(t.Chosen, t.chosen(c, name, seed, runs, out))
+	one := t.chosen(c, name, seed, runs, out)
+	one.Dir = out.dir
+	t.Chosen = append(t.Chosen, one)
 	return nil
 }
 

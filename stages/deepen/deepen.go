@@ -173,6 +173,7 @@ type outcome struct {
 	accuracy float64 // NaN for one that failed
 	rows     []steering.Row
 	problem  string // why it failed
+	dir      string // its folder
 }
 
 // decisions are those that were taken, in their order.
@@ -261,7 +262,7 @@ func read(dir string) (*outcome, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read a training: %w", err)
 	}
-	out := &outcome{accuracy: math.NaN(), rows: rows}
+	out := &outcome{accuracy: math.NaN(), rows: rows, dir: dir}
 	if cell.State != record.CellFinished {
 		out.problem = problem(&cell)
 	} else if out.accuracy = measure.FinalAccuracy.Of(&cell.Metrics); math.IsNaN(out.accuracy) {

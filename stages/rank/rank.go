@@ -24,7 +24,7 @@ func init() {
 		Name:   "rank",
 		Reads:  []stages.Artifact{stages.Agents, stages.Chosen},
 		Writes: []stages.Artifact{stages.Rankings},
-		Files:  []string{record.RankingFile, record.ChoicesFile, record.SequencesFile, record.ObjectiveFile},
+		Files:  []string{record.RankingFile, record.ChoicesFile, record.SequencesFile, record.ObjectiveFile, record.CoursesFile},
 		Left:   left,
 		Run: func(_ context.Context, r *stages.Run) error {
 			var out record.Adaptations

@@ -25,6 +25,9 @@ func trained(s *adapt.Study, out *record.Adaptations) {
 			r.Where = record.OnTable
 		}
 	}
+	for _, t := range s.Trained {
+		out.Courses = append(out.Courses, course(s, &t))
+	}
 	type group struct {
 		controller *adapt.Controller
 		scenario   string
@@ -44,6 +47,19 @@ func trained(s *adapt.Study, out *record.Adaptations) {
 			out.RealChoices = append(out.RealChoices, realDecisions(s, &c)...)
 		}
 	}
+}
+
+// course is the row of a real training.
+func course(s *adapt.Study, t *adapt.Trained) record.CourseRow {
+	row := record.CourseRow{
+		Adaptation: s.Name, Scenario: t.Scenario, Seed: t.Seed, Sequence: adapt.Actions(t.Actions), Accuracy: t.Final,
+		Budget: s.Real.Budget.Seconds(), Trained: t.Trained, Step: t.Step, Decided: t.Decided, Times: t.Times,
+		Accuracies: t.Accuracies, Told: t.Told, Deepening: t.Deepening,
+	}
+	if t.Controller != nil {
+		row.Controller = t.Controller.Name
+	}
+	return row
 }
 
 // realRanking sums up what a controller chose in the real trainings of a scenario.
