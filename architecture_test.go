@@ -103,7 +103,7 @@ var rules = []struct {
 		"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "hardware/market", "results",
 	}},
 	{"results/folder", nil},
-	{"results/tuning", []string{"results/record", "results/steering", "scheduler/control", "estimator/surrogate"}},
+	{"results/tuning", []string{"results/record", "results/stats", "results/steering", "scheduler/control", "estimator/surrogate"}},
 	{"results", []string{"scheduler", "results", "experiments/schema", "hardware/market"}},
 	{"estimator/training", []string{"estimator/goodput"}},
 	{"estimator", nil},

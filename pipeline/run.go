@@ -128,6 +128,9 @@ func (r *run) open() error {
 	for _, text := range r.x.LeftOut() {
 		r.Warn("incomplete_trace", "", text)
 	}
+	for _, text := range r.x.Assumed() {
+		r.Warn("assumption", "", text)
+	}
 	for _, text := range doubts {
 		r.Warn("leftover", "", text)
 	}

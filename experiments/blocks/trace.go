@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -76,6 +77,9 @@ func traceFormat(a *eval.Args) *formats.Format {
 	if name := eval.Get[string](a, "format"); name != "" {
 		return formats.Find(name)
 	}
+	if a.IsSet(formats.ColumnsArg.Name) {
+		return formats.Find("table")
+	}
 	f := formats.Of(eval.Get[string](a, "file"))
 	if f == nil {
 		a.Fail(a.Node.Attr("file").Expr.Range(), "Unknown format",
@@ -102,10 +106,18 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args) *traceFile {
 	}
 	f := &traceFile{}
 	d.traces[key] = f
-	options := formats.Options{Lenient: d.lenient, Args: a.Values}
+	options := formats.Options{Lenient: d.lenient, Args: formatValues(a.Values)}
 	var err error
 	if f.trace, f.digest, err = readTraceFile(t, options); err != nil {
-		d.FileErrors(t.File, a.Node.Attr("file").Expr.Range(), err)
+		at, about := a.Node.Attr("file").Expr.Range(), (*formats.ArgError)(nil)
+		if errors.As(err, &about) {
+			if a.IsSet(about.Arg) {
+				at = a.At(about.Arg)
+			}
+			d.Errorf(at, "Argument that does not fit the file", "%s: %v.", t.Shown, about)
+			return f
+		}
+		d.FileErrors(t.File, at, err)
 		return f
 	}
 	shape := workload.Shape{
@@ -129,6 +141,23 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args) *traceFile {
 		f.ok = true
 	}
 	return f
+}
+
+// formatValues returns the values of arguments in the types that formats know.
+func formatValues(values map[string]any) map[string]any {
+	values = maps.Clone(values)
+	for name, v := range values {
+		settings, ok := v.([]experiments.Setting)
+		if !ok {
+			continue
+		}
+		columns := make([]workload.Column, len(settings))
+		for i, s := range settings {
+			columns[i] = workload.Column{Name: s.Name, Text: s.Value}
+		}
+		values[name] = columns
+	}
+	return values
 }
 
 func readTraceFile(t *rawTrace, o formats.Options) (trace workload.Trace, digest string, err error) {
