@@ -547,6 +547,30 @@ var ganttCases = []struct {
 		`,
 	},
 	{
+		// B and C are on node 0, A on node 1. When B ends, A moves there, so D finds node 1 free.
+		name:    "jobs that are placed anew move together",
+		policy:  Policy{Order: SRTF, Settings: Settings{"replan": true}},
+		jobs:    []Job{at(0, 1, 10), at(0, 1, 3), at(0, 1, 9), at(4, 2, 8)},
+		cluster: &Cluster{Nodes: []Node{{Threads: 2}, {Threads: 2}}},
+		want: `
+		A |1111111111|
+		B |111|
+		C |111111111|
+		D |    22222222|
+		`,
+	},
+	{
+		// At 2 C is first: A, which comes last, has no place beside it and B.
+		name: "all jobs are placed anew in the order", cores: 4,
+		policy: Policy{Order: SRTF, Settings: Settings{"replan": true}},
+		jobs:   []Job{at(0, 2, 6), at(0, 2, 5), at(2, 2, 2)},
+		want: `
+		A |22..2222|
+		B |22222|
+		C |  22|
+		`,
+	},
+	{
 		// C pauses B, which has more left than A, though A has run for longer.
 		name: "the worst gives way", cores: 2,
 		policy: Policy{Order: SRTF, Victims: Worst},

@@ -30,6 +30,9 @@ func drawPolicy(t *rapid.T) Policy {
 	if p.Order == SRTF || p.Order == LAS {
 		p.Preemption = PausePreemption // they imply it
 	}
+	if p.Pauses() && rapid.Bool().Draw(t, "replan") {
+		p.Backfill, p.Allocation, p.Settings["replan"] = FirstFit, Strict, true
+	}
 	return p
 }
 

@@ -109,6 +109,14 @@ func (j JobView) PutBack(rooms []Room, cores int32, nodes []int32) {
 	j.l.eachNeed(j.number, cores, nodes, func(v int32, need Room) { rooms[v].Add(need) })
 }
 
+// FitsAnew is FitsIn without a preference for the nodes that the job has been on.
+func (j JobView) FitsAnew(rooms []Room, cores int32, nodes []int32) (_ []int32, ok bool) {
+	return j.l.fitAnew(rooms, j.number, cores, nodes)
+}
+
+// Yield adds to rooms what a running job would give back if it were paused.
+func (j JobView) Yield(rooms []Room) { j.l.addHeld(rooms, j.number) }
+
 // Movable reports whether a job that has started may go on on other nodes.
 func (j JobView) Movable() bool { return j.l.movable(j.number) }
 

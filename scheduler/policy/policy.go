@@ -115,6 +115,9 @@ func (p Policy) answered() Policy {
 	}
 	for again := true; again; { // what is implied may imply more
 		again = false
+		if p.replans() && open(BackfillOf) {
+			p.Backfill = FirstFit
+		}
 		for _, q := range Questions {
 			c := q.find(p.Get(q))
 			if c == nil {
@@ -247,6 +250,13 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 			all = append(all, Problem{
 				Arg: s.Name, Unread: true, Detail: fmt.Sprintf("%s is read only by %s.", s.Name, s.Readers()),
 			})
+		}
+	}
+	if p.replans() {
+		for _, w := range replanWants {
+			if p.Get(w.Of) != w.Name {
+				all = append(all, Problem{Arg: replan.Name, Detail: w.Detail})
+			}
 		}
 	}
 	if pre := preemptions.find(string(p.Preemption)); pre != nil && !pre.Pauses && isSet(string(VictimsOf)) {
@@ -388,6 +398,8 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 	}
 	own, admits := rules.Order.(scheduler.Admitter)
 	switch {
+	case p.replans():
+		rules.Admission = newReplanner(s, rules.Order)
 	case s.Allocation.Admission != nil:
 		rules.Admission = s.Allocation.Admission(s)
 	case admits:
