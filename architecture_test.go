@@ -92,7 +92,8 @@ var rules = []struct {
 		"experiments/machines", "scheduler", "estimator", "hardware/launch",
 	}},
 	{"experiments/check", []string{
-		"experiments$", "experiments/language", "experiments/eval", "experiments/words", "scheduler", "hardware/engine",
+		"experiments$", "experiments/language", "experiments/eval", "experiments/files", "experiments/words", "scheduler",
+		"hardware/engine",
 	}},
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/hardware/engine"
 )
@@ -110,12 +110,7 @@ func (c *Checker) paths(j *experiments.Job) {
 			c.fail(at, "Missing folder", "%s is not a folder.", j.Dir)
 		}
 	}
-	for _, f := range j.Files {
-		if _, err := os.Stat(f); err != nil {
-			// One summary each, or several files of a line would be one message.
-			c.fail(j.At["files"], "Missing file "+f, "The file %s cannot be read: %s.", f, cause(err))
-		}
-	}
+	c.inputs(j)
 }
 
 // cause is an error of the file system without the path that it names.
@@ -180,11 +175,16 @@ func (c *Checker) inContainers(w *experiments.Workload, h *experiments.Hardware)
 	}
 }
 
-// inputs checks the files that a job declares.
+// inputs checks the files that a job declares: a change in one has to be noticed.
 func (c *Checker) inputs(j *experiments.Job) {
 	for _, f := range j.Files {
-		if _, err := os.Stat(filepath.Clean(f)); err != nil {
+		// One summary each, or several files of a line would be one message.
+		switch err := files.Untrackable(f); {
+		case err == nil:
+		case errors.As(err, new(*fs.PathError)):
 			c.fail(j.At["files"], "Missing file "+f, "The file %s cannot be read: %s.", f, cause(err))
+		default:
+			c.fail(j.At["files"], "File that cannot be tracked: "+f, "A change in %s could not be noticed: %s.", f, err)
 		}
 	}
 }

@@ -3,15 +3,18 @@
 package files
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -54,9 +57,10 @@ func (d Finder) Find(name string) File {
 	return File{Path: d.Absolute(name), Shown: filepath.Join(filepath.Dir(d.Filename), name)}
 }
 
-// ReadAll has a file read, unpacked, and returns the digest of its content.
+// ReadAll has a file read, unpacked, and returns the digest of its content. It must be a regular file: a pipe may never
+// end, and a device need not.
 func ReadAll(s File, read func(io.Reader) error) (digest string, err error) {
-	f, err := os.Open(s.Path)
+	f, err := openRegular(s)
 	if err != nil {
 		return "", err
 	}
@@ -76,24 +80,101 @@ func ReadAll(s File, read func(io.Reader) error) (digest string, err error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
+// openRegular opens a regular file.
+func openRegular(s File) (*os.File, error) {
+	switch info, err := os.Stat(s.Path); {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder", s.Shown)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file: it is %s", s.Shown, Sort(info.Mode()))
+	}
+	return os.Open(s.Path)
+}
+
+// Sort says what a file is, by its mode: "a pipe".
+func Sort(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a folder"
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	case m&fs.ModeSymlink != 0:
+		return "a link"
+	case m.IsRegular():
+		return "a file"
+	}
+	return "neither a file nor a folder"
+}
+
 // unpack reads through gzip where the file's name says so.
 func unpack(name string, r io.Reader) (io.Reader, error) {
 	if filepath.Ext(name) != ".gz" {
 		return r, nil
 	}
-	return gzip.NewReader(r)
+	in := &counter{from: r}
+	text, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, err
+	}
+	return &unpacked{text: text, packed: in}, nil
+}
+
+// Text packs to a fifth or a twentieth. What unpacks to more than mostRatio times
+// its size, beyond leastJudged bytes, is a file that was made to be large.
+const (
+	mostRatio   = 200
+	leastJudged = 64 << 20
+)
+
+// unpacked reads the text of a packed file.
+type unpacked struct {
+	text   io.Reader
+	packed *counter
+	n      int64
+}
+
+func (u *unpacked) Read(b []byte) (int, error) {
+	if u.n > leastJudged && u.n > mostRatio*u.packed.n {
+		return 0, fmt.Errorf("it unpacks to more than %d times its size: that is no text", mostRatio)
+	}
+	n, err := u.text.Read(b)
+	u.n += int64(n)
+	return n, err
+}
+
+// counter counts the bytes that are read.
+type counter struct {
+	from io.Reader
+	n    int64
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.from.Read(b)
+	c.n += int64(n)
+	return n, err
 }
 
 // FileErrors reports what is wrong with a file: each malformed line at its
 // place in it.
 func (d Finder) FileErrors(t File, at hcl.Range, err error) {
 	lines := experiments.LineErrors(err)
+	var wanted []int
+	for _, l := range lines {
+		wanted = append(wanted, l.Line)
+	}
+	shown := linesOf(t, wanted...)
 	for i, l := range lines {
 		detail := Sentence(l.Err.Error())
 		if i == workload.MaxErrors-1 {
 			detail += " Reading stopped here; there may be more."
 		}
-		d.LineError(t, l.Line, "Malformed line", detail)
+		d.atLine(t, l.Line, shown[l.Line], "Malformed line", detail)
 	}
 	switch {
 	case len(lines) > 0:
@@ -109,42 +190,71 @@ func Sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
 // LineError reports an error at a line of a file, which is read again to show it.
 func (d Finder) LineError(t File, line int, summary, detail string) {
-	if d.Files[t.Shown] == nil {
-		d.Files[t.Shown] = &hcl.File{Bytes: wholeFile(t.Path)}
-	}
-	text, from := d.Files[t.Shown].Bytes, 0
-	for range line - 1 {
-		i := bytes.IndexByte(text[from:], '\n')
-		if i < 0 {
-			break
-		}
-		from += i + 1
-	}
-	length := bytes.IndexByte(text[from:], '\n')
-	if length < 0 {
-		length = len(text) - from
-	}
-	length = len(bytes.TrimRight(text[from:from+length], "\r"))
-	at := experiments.Range{
-		File:  t.Shown,
-		Start: experiments.Pos{Line: line, Column: 1, Byte: from},
-		End:   experiments.Pos{Line: line, Column: 1 + length, Byte: from + length},
-	}
-	d.Add(experiments.ErrorAt(at, summary, "%s", detail))
+	d.atLine(t, line, linesOf(t, line)[line], summary, detail)
 }
 
-// wholeFile returns a file's text; empty when it can no longer be read, which
-// costs a message its snippet alone.
-func wholeFile(path string) []byte {
-	f, err := os.Open(path)
+func (d Finder) atLine(t File, line int, l shownLine, summary, detail string) {
+	at := experiments.Range{
+		File:  t.Shown,
+		Start: experiments.Pos{Line: line, Column: 1, Byte: l.from},
+		End:   experiments.Pos{Line: line, Column: 1 + len(l.text), Byte: l.from + len(l.text)},
+	}
+	e := experiments.ErrorAt(at, summary, "%s", detail)
+	within := at
+	within.Start.Byte, within.End.Byte = 0, len(l.text)
+	if l.there {
+		e.Snippet = experiments.SnippetOf(l.text, within, "")
+	}
+	d.Add(e)
+}
+
+// shownLine is a line of a file, or as much of it as is shown, and where it begins.
+type shownLine struct {
+	from  int
+	text  []byte
+	there bool
+}
+
+// mostShown is how many bytes of a line are kept: messages show less.
+const mostShown = 4 << 10
+
+// linesOf reads some lines of a file, by number. Those that can no longer be read are left out, which costs
+// their messages the snippet alone.
+func linesOf(t File, wanted ...int) map[int]shownLine {
+	found := map[int]shownLine{}
+	f, err := openRegular(t)
 	if err != nil {
-		return nil
+		return found
 	}
 	defer f.Close()
-	r, err := unpack(path, f)
+	text, err := unpack(t.Path, f)
 	if err != nil {
-		return nil
+		return found
 	}
-	text, _ := io.ReadAll(r) // as far as it goes
-	return text
+	last := slices.Max(append(wanted, 0))
+	in := bufio.NewReaderSize(text, 64<<10)
+	at := 0
+	for line := 1; line <= last; line++ {
+		l := shownLine{from: at, there: true}
+		keep := slices.Contains(wanted, line)
+		for more := true; more; {
+			part, err := in.ReadSlice('\n')
+			more = errors.Is(err, bufio.ErrBufferFull)
+			at += len(part)
+			if keep {
+				l.text = append(l.text, part[:min(len(part), mostShown-len(l.text))]...)
+			}
+			if more && keep && line == last { // the rest of it is not needed
+				break
+			}
+			if err != nil && !more {
+				last = line
+			}
+		}
+		if keep {
+			l.text = bytes.TrimRight(l.text, "\r\n")
+			found[line] = l
+		}
+	}
+	return found
 }

@@ -38,9 +38,10 @@ job "script" {
 			},
 			{
 				Name: "files", Type: schema.Strings, MayBeEmpty: true,
-				Doc: "Files that `command` reads, relative to the folder of the experiment file. If one changes, " +
-					"the cells that use it run again.",
-				Example: `["train.py"]`,
+				Doc: "Files that `command` reads, and folders with all that is below them, relative to the folder of the " +
+					"experiment file. If one changes, the cells that use it run again. What Python compiles and version " +
+					"control keeps does not count.",
+				Example: `["train.py", "data"]`,
 			},
 			{
 				Name: "flags", Type: schema.Bool, Default: `false`,

@@ -24,6 +24,10 @@ type Builder struct {
 // numbers the job. Names must be unique, and valid as the name of a log file.
 func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
 	switch {
+	case len(b.Jobs) >= MaxJobs:
+		return fmt.Errorf("there are more than %d jobs: no workload has more", MaxJobs)
+	case len(j.Name) > MaxName:
+		return fmt.Errorf("the job's name is %d bytes long, and its log is a file of that name: the most is %d", len(j.Name), MaxName)
 	case b.taken(j.Name):
 		return fmt.Errorf("job %q is there twice", j.Name)
 	case !ValidName(j.Name):
@@ -77,6 +81,12 @@ func (b *Builder) taken(name string) bool {
 	}
 	return b.names[name]
 }
+
+// MaxJobs is how many jobs a workload may have, and MaxName how many bytes a job's name: files are called after it.
+const (
+	MaxJobs = 10_000_000
+	MaxName = 200
+)
 
 // MaxThreads keeps core numbers within 32 bits.
 const MaxThreads = 1 << 30

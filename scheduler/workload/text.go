@@ -37,13 +37,18 @@ func Unmarked(r io.Reader) io.Reader {
 	return in
 }
 
+// mostLine is how long a line of a file may be, in bytes.
+const mostLine = 1 << 20
+
+var errLongLine = fmt.Errorf("the line is longer than %d MiB", mostLine>>20)
+
 // EachLine calls f with every line of r; number counts from 1. An error of f
 // becomes a LineError. A lenient reader returns these errors as skipped;
 // otherwise up to MaxErrors of them are joined into err.
 func EachLine(file string, r io.Reader, lenient bool, f func(number int, line string) error) (skipped []error,
 	err error) {
 	s := bufio.NewScanner(Unmarked(r))
-	s.Buffer(make([]byte, 64<<10), 1<<20)
+	s.Buffer(make([]byte, 64<<10), mostLine)
 	n := 0
 	var found []error
 	for s.Scan() {
@@ -56,6 +61,9 @@ func EachLine(file string, r io.Reader, lenient bool, f func(number int, line st
 		}
 	}
 	if err := s.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = errLongLine
+		}
 		return nil, &LineError{file, n + 1, err}
 	}
 	if lenient {
@@ -72,7 +80,8 @@ func EachLine(file string, r io.Reader, lenient bool, f func(number int, line st
 func EachRow(file string, r io.Reader, lenient bool,
 	head func(columns []string) error, row func(line int, fields []string) error,
 ) (skipped []error, err error) {
-	in := csv.NewReader(Unmarked(r))
+	bounded := &rows{from: Unmarked(r)}
+	in := csv.NewReader(bounded)
 	in.ReuseRecord = true
 	columns, err := in.Read()
 	if err == io.EOF {
@@ -95,6 +104,8 @@ func EachRow(file string, r io.Reader, lenient bool,
 		switch {
 		case errors.As(err, &malformed):
 			line, err = malformed.StartLine, malformed.Err
+		case errors.Is(err, errLongLine):
+			return nil, &LineError{file, bounded.line + 1, err}
 		case err != nil: // the rest of the file cannot be read
 			return nil, err
 		default:
@@ -109,6 +120,35 @@ func EachRow(file string, r io.Reader, lenient bool,
 		return found, nil
 	}
 	return nil, errors.Join(found...)
+}
+
+// rows bounds the rows of a CSV file, which quotes may stretch over lines.
+type rows struct {
+	from   io.Reader
+	n      int  // bytes since the last row began
+	line   int  // line feeds before that
+	feeds  int  // line feeds since
+	quoted bool // within quotes
+}
+
+func (r *rows) Read(b []byte) (int, error) {
+	n, err := r.from.Read(b)
+	for _, c := range b[:n] {
+		r.n++
+		switch c {
+		case '"':
+			r.quoted = !r.quoted
+		case '\n':
+			r.feeds++
+			if !r.quoted {
+				r.line, r.n, r.feeds = r.line+r.feeds, 0, 0
+			}
+		}
+		if r.n > mostLine {
+			return 0, errLongLine
+		}
+	}
+	return n, err
 }
 
 // ParseTime reads a number of units. A unit of 0 means seconds.

@@ -3,11 +3,8 @@
 package program
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,7 +25,7 @@ type Programs struct {
 	base    string // the experiment's folder
 	lines   map[*experiments.Job][]string
 	sources map[*experiments.Job][]string
-	digests map[string]string // path → SHA-256 of its content
+	digests map[string]string // path → what describes its content
 	// places has the jobs whose hardware is not simply this machine.
 	places map[*experiments.Job]*Place
 }
@@ -167,22 +164,23 @@ func (p *Programs) place(path string) string {
 }
 
 // inputs are the files that a command job depends on: its program, arguments
-// that name a file, and the files that it declares.
+// that name a file, and the files and folders that it declares.
 func (p *Programs) inputs(j *experiments.Job) []string {
 	var files []string
 	seen := map[string]bool{}
-	add := func(path string) {
+	find := func(path string, folders bool) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(j.Dir, path)
 		}
-		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && !seen[path] {
+		if st, err := os.Stat(path); err == nil && (st.Mode().IsRegular() || folders && st.IsDir()) && !seen[path] {
 			seen[path] = true
 			files = append(files, path)
 		}
 	}
+	add := func(path string) { find(path, false) }
 	if p.places[j].contained() { // its program is in the image
 		for _, f := range j.Files {
-			add(f)
+			find(f, true)
 		}
 		return files
 	}
@@ -195,26 +193,9 @@ func (p *Programs) inputs(j *experiments.Job) []string {
 		add(arg)
 	}
 	for _, f := range j.Files {
-		add(f)
+		find(f, true)
 	}
 	return files
-}
-
-// digest returns the SHA-256 of a file's content, or why it cannot be read.
-func (p *Programs) digest(path string) string {
-	if d, ok := p.digests[path]; ok {
-		return d
-	}
-	d := "unreadable"
-	if f, err := os.Open(path); err == nil {
-		h := sha256.New()
-		if _, err := io.Copy(h, f); err == nil {
-			d = "sha256:" + hex.EncodeToString(h.Sum(nil))
-		}
-		f.Close()
-	}
-	p.digests[path] = d
-	return d
 }
 
 // Launch returns how an engine starts a job. units is the length

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,9 @@ func init() {
 		Reader: readBatsim, Writer: writeBatsim,
 	})
 }
+
+// mostBatsim is how long a file may be, in bytes: it is in memory as a whole. A million jobs take 100 MB.
+var mostBatsim = 256 << 20
 
 // batsimProfile is what a job does. Only the type delay (DelayProfile) has a run
 // time of its own.
@@ -44,9 +48,12 @@ type batsimJob struct {
 
 // readBatsim reads a JSON object with jobs and profiles.
 func readBatsim(file string, r io.Reader, o Options) (workload.Trace, error) {
-	text, err := io.ReadAll(workload.Unmarked(r))
+	text, err := io.ReadAll(io.LimitReader(workload.Unmarked(r), int64(mostBatsim)+1))
 	if err != nil {
 		return workload.Trace{}, err
+	}
+	if len(text) > mostBatsim {
+		return workload.Trace{}, fmt.Errorf("it is longer than %d MiB: convert it to csv or swf, which are read line by line", mostBatsim>>20)
 	}
 	var w struct {
 		Resources int                      `json:"nb_res"`
@@ -54,7 +61,7 @@ func readBatsim(file string, r io.Reader, o Options) (workload.Trace, error) {
 		Profiles  map[string]batsimProfile `json:"profiles"`
 	}
 	if err := json.Unmarshal(text, &w); err != nil {
-		return workload.Trace{}, &workload.LineError{File: file, Line: lineOf(text, err), Err: err}
+		return workload.Trace{}, &workload.LineError{File: file, Line: lineOf(text, err), Err: plainJSON(err)}
 	}
 	b := workload.Builder{Trace: workload.Trace{Processors: w.Resources}}
 	var found []error
@@ -82,7 +89,10 @@ func readBatsim(file string, r io.Reader, o Options) (workload.Trace, error) {
 func addBatsim(b *workload.Builder, line int, raw []byte, profiles map[string]batsimProfile, o Options) error {
 	var j batsimJob
 	if err := json.Unmarshal(raw, &j); err != nil {
-		return err
+		return plainJSON(err)
+	}
+	if j.ID == "" {
+		return errors.New("the job has no id")
 	}
 	profile, known := profiles[j.Profile]
 	submit, errSubmit := workload.Units(j.Submit, o.unit())
@@ -109,6 +119,27 @@ func addBatsim(b *workload.Builder, line int, raw []byte, profiles map[string]ba
 	}, run)
 }
 
+// plainJSON says what is wrong with JSON without the names of types of Go.
+func plainJSON(err error) error {
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &kind) {
+		return err
+	}
+	wants := map[reflect.Kind]string{
+		reflect.Int: "a whole number", reflect.Float64: "a number", reflect.String: "a text", reflect.Slice: "a list",
+		reflect.Map: "an object", reflect.Struct: "an object",
+	}[kind.Type.Kind()]
+	is, _, _ := strings.Cut(kind.Value, " ") // "number 1.5"
+	is = map[string]string{"array": "a list", "object": "an object", "string": "a text", "bool": "true or false"}[is]
+	if is == "" {
+		is = "the " + kind.Value
+	}
+	if kind.Field == "" {
+		return fmt.Errorf("there is %s where %s is wanted", is, wants)
+	}
+	return fmt.Errorf("%s is %s, and has to be %s", kind.Field, is, wants)
+}
+
 // lineOf returns the line at which decoding failed.
 func lineOf(text []byte, err error) int {
 	at := int64(len(text))
@@ -130,6 +161,10 @@ type batsimID string
 func (id *batsimID) UnmarshalJSON(raw []byte) error {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
+		var number json.Number
+		if err := json.Unmarshal(raw, &number); err != nil {
+			return errors.New("id is neither a number nor a text")
+		}
 		text = string(raw)
 	}
 	*id = batsimID(text)

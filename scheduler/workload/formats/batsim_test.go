@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,10 @@ func TestBatsim(t *testing.T) {
 		want     string
 	}{
 		{`"res": 2`, `"res": 0`, 5, "asks for 0 cores"},
-		{`"res": 2`, `"res": "2"`, 5, "cannot unmarshal"},
+		{`"id": "w0!1", `, ``, 5, "the job has no id"},
+		{`"id": "w0!1"`, `"id": null`, 5, "the job has no id"},
+		{`"id": "w0!1"`, `"id": {}`, 5, "id is neither a number nor a text"},
+		{`"res": 2`, `"res": "2"`, 5, "res is a text, and has to be a whole number"},
 		{`2, "profile": "d"`, `2, "profile": "e"`, 5, `no profile "e"`},
 		{`2, "profile": "d"`, `2, "profile": "p"`, 5, `of the type "parallel"`},
 		{`"subtime": 2,`, `"subtime": 1e300,`, 5, "out of range"},
@@ -61,4 +65,22 @@ func TestBatsim(t *testing.T) {
 	}
 	_, err = Find("batsim").Read("f", strings.NewReader("{\n\"jobs\": [\n"), Options{Lenient: true})
 	place(t, err, 3, "unexpected end")
+	_, err = Find("batsim").Read("f", strings.NewReader("{\n\"jobs\": {}}"), Options{})
+	place(t, err, 2, "jobs is an object, and has to be a list")
+	defer func(most int) { mostBatsim = most }(mostBatsim)
+	mostBatsim = 1 << 20
+	_, err = Find("batsim").Read("f", io.LimitReader(blanks{}, 1<<40), Options{})
+	if err == nil || !strings.Contains(err.Error(), "longer than 1 MiB") {
+		t.Errorf("a file without an end: %v", err)
+	}
+}
+
+// blanks is a file of blanks.
+type blanks struct{}
+
+func (blanks) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = ' '
+	}
+	return len(b), nil
 }
