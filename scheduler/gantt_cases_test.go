@@ -571,6 +571,53 @@ var ganttCases = []struct {
 		`,
 	},
 	{
+		// At 1 A has 4 s left on 2 cores: 8 core-seconds. B has 6 on one, and goes first. C has 9, and fits
+		// beside it; at 7 C has 3 left.
+		name: "SRSF counts the cores", cores: 2,
+		policy: Policy{Order: SRSF, Backfill: FirstFit},
+		jobs:   []Job{at(0, 2, 5), at(1, 1, 6), at(1, 1, 9)},
+		want: `
+		A |2.........2222|
+		B | 111111|
+		C | 111111111|
+		`,
+	},
+	{
+		// Half of the jobs take 2 s, half 10. At 0, 4 s of work are expected for one to end within 2 s (2 + 2 for one of
+		// two); after 1 s, 2; after 2 s, all have 8 more.
+		name: "the Gittins index", cores: 1,
+		policy: Policy{Order: Gittins, Settings: Settings{"quantum": time.Second}},
+		jobs:   []Job{at(0, 1, 10), at(1, 1, 2)},
+		want: `
+		A |11..11111111|
+		B | .11|
+		`,
+	},
+	{
+		// A. Silberschatz, P. B. Galvin, G. Gagne, "Operating System Concepts": a queue of 1 s, one of 2 s, and one that
+		// is served first come, first served. At 2 A has had half of its 2 s: it goes on at 4, before B, and B from 5 to 7.
+		name: "multi-level feedback queues", cores: 1,
+		policy: Policy{Order: MLFQ, Settings: Settings{"quanta": []string{"1s", "2s"}}},
+		jobs:   []Job{at(0, 1, 6), at(2, 1, 4), at(3, 1, 1)},
+		want: `
+		A |11..1..111|
+		B |  1..11...1|
+		C |   1|
+		`,
+	},
+	{
+		// A and B take turns of 2 s; C pauses B, which then begins another turn. D waits for all.
+		name: "turns within a level", cores: 1,
+		policy: Policy{Order: PriorityTurns, Preemption: PausePreemption, Settings: Settings{"quantum": 2 * time.Second}},
+		jobs:   []Job{level(1, at(0, 1, 4)), level(1, at(0, 1, 3)), level(0, at(3, 1, 2)), level(2, at(0, 1, 1))},
+		want: `
+		A |11.....11|
+		B |..1..11|
+		C |   11|
+		D |.........1|
+		`,
+	},
+	{
 		// C pauses B, which has more left than A, though A has run for longer.
 		name: "the worst gives way", cores: 2,
 		policy: Policy{Order: SRTF, Victims: Worst},

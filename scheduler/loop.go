@@ -46,6 +46,7 @@ type loop struct {
 	turns        turns
 	second       SecondRanker    // the order, if it is one; nil otherwise
 	follower     Follower        // the order, if it is one
+	quanta       Quanta          // the order, if it is one
 	explainer    Explainer       // the admission, if it is one
 	arrivals     int64           // into the queue
 	gaveBack     bool            // something was given back while dispatching
@@ -120,6 +121,7 @@ func newLoop(r Run, rules Rules) *loop {
 	}
 	l.second, _ = rules.Order.(SecondRanker)
 	l.follower, _ = rules.Order.(Follower)
+	l.quanta, _ = rules.Order.(Quanta)
 	l.explainer, _ = rules.Admission.(Explainer)
 	if m, ok := r.Engine.(Migrator); ok && m.Migrates() {
 		l.migrator = m
@@ -306,7 +308,7 @@ func (l *loop) ring(j int32, now time.Duration) {
 			l.settleTime(j)
 			l.follower.Served(j)
 		}
-		l.setTimer(j, now+l.rules.Quantum)
+		l.setTimer(j, now+l.quantum(j))
 	}
 }
 

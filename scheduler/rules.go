@@ -62,6 +62,13 @@ type SecondRanker interface {
 	Second(JobView) int64
 }
 
+// Quanta is a Ranker with a quantum for each job, in the place of Rules.Quantum.
+type Quanta interface {
+	// Quantum returns how long a job that starts or goes on now runs before dispatch looks
+	// at it again; Never for to its end.
+	Quantum(JobView) time.Duration
+}
+
 // Follower is a Ranker that follows what jobs are given.
 type Follower interface {
 	Arrived(job int32)

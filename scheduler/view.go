@@ -50,6 +50,15 @@ func (j JobView) Attained() time.Duration { return j.l.attained(j.number) }
 // Service returns the service time of a running job up to now.
 func (j JobView) Service() time.Duration { return j.l.service(j.number) }
 
+// ServiceOf returns the service time up to now, times the number of devices by which it
+// is counted.
+func (j JobView) ServiceOf(devices int) time.Duration {
+	if f := j.life(); f.State != Running {
+		return CoreTime(f.Service, devices)
+	}
+	return CoreTime(j.l.service(j.number), devices)
+}
+
 // Predicted returns the predicted run time on the full request; 0 without one.
 func (j JobView) Predicted() time.Duration { return j.l.predicted(j.number) }
 

@@ -238,6 +238,11 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 				all = append(all, Problem{Arg: string(w.Of), Detail: w.Detail})
 			}
 		}
+		if c.Check != nil {
+			if arg, err := c.Check(p.Settings); err != nil {
+				all = append(all, Problem{Arg: arg, Detail: err.Error() + "."})
+			}
+		}
 		for _, a := range c.Settings {
 			if _, ok := p.Settings[a.Name]; !ok && a.Required {
 				all = append(all, Problem{Arg: a.Name, Missing: true, Detail: fmt.Sprintf(
@@ -253,6 +258,10 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 		}
 	}
 	if p.replans() {
+		if order := orders.find(string(p.Order)); order != nil && order.Turns {
+			all = append(all, Problem{Arg: replan.Name, Detail: fmt.Sprintf(
+				"With replan, all jobs are placed by the order; under the order %q jobs take turns.", p.Order)})
+		}
 		for _, w := range replanWants {
 			if p.Get(w.Of) != w.Name {
 				all = append(all, Problem{Arg: replan.Name, Detail: w.Detail})
@@ -272,7 +281,7 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 func (p Policy) Pauses() bool {
 	p = p.answered()
 	pre, order := preemptions.find(string(p.Preemption)), orders.find(string(p.Order))
-	return pre != nil && order != nil && pre.Pauses && !order.Turns
+	return pre != nil && order != nil && pre.Pauses && (!order.Turns || order.Levels)
 }
 
 // OrderPauses reports whether the order itself takes cores from running jobs,
