@@ -121,7 +121,8 @@ var rules = []struct {
 	{"scheduler/servers", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
-	{"scheduler/policy", []string{"scheduler$", "scheduler/cluster", "scheduler/queue", "scheduler/matching", "scheduler/rental"}},
+	{"scheduler/plan", []string{"scheduler$", "scheduler/queue"}},
+	{"scheduler/policy", []string{"scheduler$", "scheduler/plan", "scheduler/cluster", "scheduler/queue", "scheduler/matching", "scheduler/rental"}},
 	{"scheduler/control", []string{"scheduler", "estimator"}},
 	{"scheduler/", []string{"scheduler"}},
 	{"scheduler", []string{ // and no policy

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/plan"
 	"github.com/tfexp/tfexp/scheduler/rental"
 )
 
@@ -98,7 +99,7 @@ type BackfillChoice struct {
 	Reserves bool
 	// HeldBack says why a job for which there is room may not pass, if the backfill
 	// has a reason of its own.
-	HeldBack func(v scheduler.View, r *Reservation) string
+	HeldBack func(v scheduler.View, r *plan.Reservation) string
 	// New returns the admission for a run.
 	New func(Setup) scheduler.Admitter
 }
