@@ -17,6 +17,7 @@ var ganttCases = []struct {
 	cluster *Cluster
 	jobs    []Job
 	resizes []Resize
+	runs    map[int]time.Duration // how long some jobs take, if not as predicted
 	want    string
 }{
 	{
@@ -615,6 +616,23 @@ var ganttCases = []struct {
 		B |..1..11|
 		C |   11|
 		D |.........1|
+		`,
+	},
+	{
+		// D, which needs all cores, is promised 10, and E 6. At 5 A ends early: E, whose promise is kept, moves to 5, and
+		// then D to 9.
+		name: "conservative backfill keeps its promises", cores: 4,
+		policy: Policy{Backfill: Conservative},
+		jobs: []Job{
+			at(0, 2, 10), at(0, 1, 6), at(0, 1, 4), at(1, 4, 5), at(2, 2, 4),
+		},
+		runs: map[int]time.Duration{0: 5 * time.Second},
+		want: `
+		A |22222|
+		B |111111|
+		C |1111|
+		D | ........44444|
+		E |  ...2222|
 		`,
 	},
 	{

@@ -91,6 +91,9 @@ type Admitter interface {
 	HeldBack(v View, job int32) string
 }
 
+// Waiter is an Admitter that is told which jobs begin to wait.
+type Waiter interface{ Waits(job int32) }
+
 // Explainer is an Admitter that says itself why a waiting job does not start,
 // whether or not there is room.
 type Explainer interface {

@@ -1,4 +1,4 @@
-// Package Plan says what is free when, by the predicted ends of running jobs, and keeps room
+// Package plan says what is free when, by the predicted ends of running jobs, and keeps room
 // for jobs that wait.
 package plan
 
@@ -15,6 +15,7 @@ type Plan struct {
 	Steps []Step
 }
 
+// Step is what is free on each node from an instant on.
 type Step struct {
 	At   time.Duration
 	free []scheduler.Room

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler"
@@ -16,11 +17,46 @@ func init() {
 	RegisterBackfill(BackfillChoice{
 		Choice: Choice{
 			Name: string(Conservative), Title: "Conservative backfill", Doc: "those that delay nobody",
-			Place: 4, Estimates: true,
+			Place: 4, Version: 2, Estimates: true,
 		},
 		Passes: true, Reserves: true,
 		HeldBack: func(scheduler.View, *plan.Reservation) string { return "would delay a job before it" },
-		New:      func(s Setup) scheduler.Admitter { return &planned{desk{Setup: s}} },
+		New: func(s Setup) scheduler.Admitter {
+			if keepsPromises(s) {
+				return &promised{desk: desk{Setup: s}, book: plan.NewBook(len(s.Run.Jobs))}
+			}
+			return &planned{desk{Setup: s}}
+		},
+	})
+}
+
+// keepsPromises reports whether reservations can be kept in a run: where jobs have one way
+// to run and get their requests, nobody is paused or takes turns, and the cluster stays.
+func keepsPromises(s Setup) bool {
+	order := orders.find(string(s.Policy.Order))
+	return !s.Pauses && !order.Turns && !s.Allocation.Partial && !s.Placement.Settled && !s.Run.Cluster.Changes() &&
+		!slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return len(j.Alternatives)+len(j.Roles) > 0 })
+}
+
+// promised admits jobs by reservations that are kept: a job that begins to wait gets the
+// earliest stretch of time in which there is room for it beside all others.
+type promised struct {
+	desk
+	book *plan.Book
+}
+
+// Waits implements scheduler.Waiter.
+func (p *promised) Waits(job int32) { p.book.Wait(job) }
+
+// HeldBack implements scheduler.Admitter.
+func (p *promised) HeldBack(_ scheduler.View, job int32) string {
+	return fmt.Sprintf("is to start at %s, and would delay others before that", p.book.At(job))
+}
+
+// Admit implements scheduler.Admitter.
+func (p *promised) Admit(v scheduler.View, h scheduler.Hands) error {
+	return p.book.Dispatch(v, func(job, cores int32, nodes []int32) error {
+		return h.Start(job, cores, nodes, "its reservation begins")
 	})
 }
 
