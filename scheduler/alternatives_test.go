@@ -191,6 +191,7 @@ func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 			p = Policy{Order: AlloX, Settings: Settings{"alpha": rapid.SampledFrom([]float64{0.1, 0.5, 1}).Draw(t, "alpha")}}
 		case 1:
 			p.Placement, p.Backfill = EarliestFinish, Conservative
+			delete(p.Settings, "replan")
 		}
 		r := Run{Policy: p, Cluster: c, Jobs: jobs}
 		before := append([]Job(nil), jobs...)

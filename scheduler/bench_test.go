@@ -55,7 +55,11 @@ func widths(jobs []Job, seed int64) []Job {
 
 func benchmark(b *testing.B, p Policy, cores int, jobs []Job) {
 	b.Helper()
-	work := works(jobs)
+	benchmarkWork(b, p, cores, jobs, works(jobs))
+}
+
+func benchmarkWork(b *testing.B, p Policy, cores int, jobs []Job, work []simulated.Scaling) {
+	b.Helper()
 	for b.Loop() {
 		engine, err := simulated.New(jobs, work, simulated.Options{})
 		if err != nil {
@@ -101,8 +105,8 @@ func BenchmarkOverload(b *testing.B) {
 			{Order: RoundRobin, Settings: Settings{"quantum": time.Hour}},
 			{Backfill: EASY}, {Backfill: FirstFit}, {Backfill: Conservative},
 		} {
-			if p.Backfill == Conservative && n > 1000 || p.Order == LAS && n > 10_000 {
-				// The one plans for all that wait, each time. The other pauses
+			if p.Backfill == Conservative && n > 10_000 || p.Order == LAS && n > 10_000 {
+				// The one keeps a reservation for each that waits. The other pauses
 				// all that run for those that have not run, at each finish.
 				continue
 			}
@@ -115,6 +119,23 @@ func BenchmarkOverload(b *testing.B) {
 				benchmark(b, p, 1024, jobs)
 			})
 		}
+	}
+}
+
+// BenchmarkCompression is conservative backfill whose jobs end before they are predicted to:
+// after between half and all of their time.
+func BenchmarkCompression(b *testing.B) {
+	for _, n := range []int{1000, 10_000} {
+		b.Run(fmt.Sprintf("queued=%d", n), func(b *testing.B) {
+			jobs := widths(poisson(n, 1024, 1, 1), 1)
+			work := works(jobs)
+			rng := workload.Stream(1, "early")
+			for i := range jobs {
+				jobs[i].Arrival /= 1000
+				work[i].Scaled = max(time.Duration(float64(work[i].Scaled)*(0.5+0.5*rng.Float64())), 1)
+			}
+			benchmarkWork(b, Policy{Backfill: Conservative}, 1024, jobs, work)
+		})
 	}
 }
 

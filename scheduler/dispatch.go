@@ -171,8 +171,8 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	}
 	l.enter(j)
 	f.timer = Never
-	if l.rules.Quantum > 0 {
-		l.setTimer(j, l.now+l.rules.Quantum)
+	if q := l.quantum(j); q > 0 {
+		l.setTimer(j, l.now+q)
 	}
 	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout, Alternative: g.Alternative, Migrated: moves})
 	return nil

@@ -17,6 +17,7 @@ var ganttCases = []struct {
 	cluster *Cluster
 	jobs    []Job
 	resizes []Resize
+	runs    map[int]time.Duration // how long some jobs take, if not as predicted
 	want    string
 }{
 	{
@@ -544,6 +545,94 @@ var ganttCases = []struct {
 		B |11|
 		C | 11|
 		D |   11|
+		`,
+	},
+	{
+		// B and C are on node 0, A on node 1. When B ends, A moves there, so D finds node 1 free.
+		name:    "jobs that are placed anew move together",
+		policy:  Policy{Order: SRTF, Settings: Settings{"replan": true}},
+		jobs:    []Job{at(0, 1, 10), at(0, 1, 3), at(0, 1, 9), at(4, 2, 8)},
+		cluster: &Cluster{Nodes: []Node{{Threads: 2}, {Threads: 2}}},
+		want: `
+		A |1111111111|
+		B |111|
+		C |111111111|
+		D |    22222222|
+		`,
+	},
+	{
+		// At 2 C is first: A, which comes last, has no place beside it and B.
+		name: "all jobs are placed anew in the order", cores: 4,
+		policy: Policy{Order: SRTF, Settings: Settings{"replan": true}},
+		jobs:   []Job{at(0, 2, 6), at(0, 2, 5), at(2, 2, 2)},
+		want: `
+		A |22..2222|
+		B |22222|
+		C |  22|
+		`,
+	},
+	{
+		// At 1 A has 4 s left on 2 cores: 8 core-seconds. B has 6 on one, and goes first. C has 9, and fits
+		// beside it; at 7 C has 3 left.
+		name: "SRSF counts the cores", cores: 2,
+		policy: Policy{Order: SRSF, Backfill: FirstFit},
+		jobs:   []Job{at(0, 2, 5), at(1, 1, 6), at(1, 1, 9)},
+		want: `
+		A |2.........2222|
+		B | 111111|
+		C | 111111111|
+		`,
+	},
+	{
+		// Half of the jobs take 2 s, half 10. At 0, 4 s of work are expected for one to end within 2 s (2 + 2 for one of
+		// two); after 1 s, 2; after 2 s, all have 8 more.
+		name: "the Gittins index", cores: 1,
+		policy: Policy{Order: Gittins, Settings: Settings{"quantum": time.Second}},
+		jobs:   []Job{at(0, 1, 10), at(1, 1, 2)},
+		want: `
+		A |11..11111111|
+		B | .11|
+		`,
+	},
+	{
+		// A. Silberschatz, P. B. Galvin, G. Gagne, "Operating System Concepts": a queue of 1 s, one of 2 s, and one that
+		// is served first come, first served. At 2 A has had half of its 2 s: it goes on at 4, before B, and B from 5 to 7.
+		name: "multi-level feedback queues", cores: 1,
+		policy: Policy{Order: MLFQ, Settings: Settings{"quanta": []string{"1s", "2s"}}},
+		jobs:   []Job{at(0, 1, 6), at(2, 1, 4), at(3, 1, 1)},
+		want: `
+		A |11..1..111|
+		B |  1..11...1|
+		C |   1|
+		`,
+	},
+	{
+		// A and B take turns of 2 s; C pauses B, which then begins another turn. D waits for all.
+		name: "turns within a level", cores: 1,
+		policy: Policy{Order: PriorityTurns, Preemption: PausePreemption, Settings: Settings{"quantum": 2 * time.Second}},
+		jobs:   []Job{level(1, at(0, 1, 4)), level(1, at(0, 1, 3)), level(0, at(3, 1, 2)), level(2, at(0, 1, 1))},
+		want: `
+		A |11.....11|
+		B |..1..11|
+		C |   11|
+		D |.........1|
+		`,
+	},
+	{
+		// D, which needs all cores, is promised 10, and E 6. At 5 A ends early: E, whose promise is kept, moves to 5, and
+		// then D to 9.
+		name: "conservative backfill keeps its promises", cores: 4,
+		policy: Policy{Backfill: Conservative},
+		jobs: []Job{
+			at(0, 2, 10), at(0, 1, 6), at(0, 1, 4), at(1, 4, 5), at(2, 2, 4),
+		},
+		runs: map[int]time.Duration{0: 5 * time.Second},
+		want: `
+		A |22222|
+		B |111111|
+		C |1111|
+		D | ........44444|
+		E |  ...2222|
 		`,
 	},
 	{

@@ -127,7 +127,11 @@ func TestGantt(t *testing.T) {
 			if c.cluster != nil {
 				r.Cluster = *c.cluster
 			}
-			_, tr := simulate(t, r, nil)
+			work := works(r.Jobs)
+			for job, took := range c.runs {
+				work[job].Scaled = took
+			}
+			_, tr := simulate(t, r, work)
 			want := strings.ReplaceAll(strings.TrimLeft(c.want, "\n"), "\t", "")
 			if diff := cmp.Diff(want, gantt(r.Jobs, tr.events)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", r.Policy, diff)

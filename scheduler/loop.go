@@ -46,7 +46,9 @@ type loop struct {
 	turns        turns
 	second       SecondRanker    // the order, if it is one; nil otherwise
 	follower     Follower        // the order, if it is one
+	quanta       Quanta          // the order, if it is one
 	explainer    Explainer       // the admission, if it is one
+	waiter       Waiter          // the admission, if it is one
 	arrivals     int64           // into the queue
 	gaveBack     bool            // something was given back while dispatching
 	progress     []Notice        // of jobs, since the predictions were last looked at
@@ -122,7 +124,9 @@ func newLoop(r Run, rules Rules) *loop {
 	}
 	l.second, _ = rules.Order.(SecondRanker)
 	l.follower, _ = rules.Order.(Follower)
+	l.quanta, _ = rules.Order.(Quanta)
 	l.explainer, _ = rules.Admission.(Explainer)
+	l.waiter, _ = rules.Admission.(Waiter)
 	if m, ok := r.Engine.(Migrator); ok && m.Migrates() {
 		l.migrator = m
 	}
@@ -288,6 +292,9 @@ func (l *loop) wait(j int32) {
 	}
 	l.arrivals++
 	l.queue.Insert(l.place(j), l.least(j))
+	if l.waiter != nil {
+		l.waiter.Waits(j)
+	}
 }
 
 // ring handles a job's timer. On a real clock a job whose quantum is over has
@@ -311,7 +318,7 @@ func (l *loop) ring(j int32, now time.Duration) {
 			l.settleTime(j)
 			l.follower.Served(j)
 		}
-		l.setTimer(j, now+l.rules.Quantum)
+		l.setTimer(j, now+l.quantum(j))
 	}
 }
 

@@ -27,16 +27,28 @@ func (l *loop) movable(j int32) bool {
 func (l *loop) fitIn(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok bool) {
 	need, count := l.needs(j, cores)
 	home := l.home(j)
+	begin := len(nodes)
 	nodes, ok = cluster.Fit(rooms, need, count, home, nodes)
 	if ok || !l.movable(j) {
 		return nodes, ok
+	}
+	return l.fitAnew(rooms, j, cores, nodes[:begin])
+}
+
+// fitAnew is fitIn without a preference for the nodes that the job has been on, unless it
+// is bound to them.
+func (l *loop) fitAnew(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok bool) {
+	need, count := l.needs(j, cores)
+	home := l.home(j)
+	if !l.movable(j) {
+		return cluster.Fit(rooms, need, count, home, nodes)
 	}
 	whole, _ := l.Jobs[j].Needs(cores)
 	need.Memory = whole.Memory
 	for _, v := range home {
 		rooms[v].Memory += whole.Memory
 	}
-	nodes, ok = cluster.Fit(rooms, need, count, nil, nodes[:0])
+	nodes, ok = cluster.Fit(rooms, need, count, nil, nodes)
 	for _, v := range home {
 		rooms[v].Memory -= whole.Memory
 	}

@@ -20,7 +20,7 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 	rooms := append(l.scratch.rooms[:0], l.machine.Free...)
 	l.scratch.rooms = rooms
 	for _, k := range l.inVictimOrder() {
-		if l.rank(k) <= mine {
+		if l.lives[k].yields || l.rank(k) <= mine {
 			continue
 		}
 		victims = append(victims, k)

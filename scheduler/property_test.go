@@ -17,7 +17,8 @@ import (
 
 func drawPolicy(t *rapid.T) Policy {
 	p := Policy{
-		Order:      rapid.SampledFrom([]Order{FCFS, RoundRobin, Priority, SJF, SRTF, LAS, EDF, Fair}).Draw(t, "order"),
+		Order: rapid.SampledFrom([]Order{FCFS, RoundRobin, Priority, SJF, SRTF, LAS, EDF, Fair, SRSF, Gittins, MLFQ,
+			PriorityTurns}).Draw(t, "order"),
 		Backfill:   rapid.SampledFrom([]Backfill{NoBackfill, FirstFit, EASY, Conservative}).Draw(t, "backfill"),
 		Allocation: rapid.SampledFrom([]Allocation{Strict, AlwaysAttend, MaxProp}).Draw(t, "allocation"),
 		Preemption: rapid.SampledFrom([]Preemption{NoPreemption, PausePreemption}).Draw(t, "preemption"),
@@ -27,8 +28,14 @@ func drawPolicy(t *rapid.T) Policy {
 	if rapid.Bool().Draw(t, "feedback") {
 		p.Settings["feedback"] = time.Duration(rapid.IntRange(1, 9).Draw(t, "interval")) * time.Second
 	}
-	if p.Order == SRTF || p.Order == LAS {
+	if slices.Contains([]Order{SRTF, LAS, SRSF, Gittins, MLFQ}, p.Order) {
 		p.Preemption = PausePreemption // they imply it
+	}
+	if p.Order == MLFQ {
+		p.Settings["quanta"] = []string{"1s", "3s"}
+	}
+	if p.Pauses() && p.Order != MLFQ && p.Order != PriorityTurns && rapid.Bool().Draw(t, "replan") {
+		p.Backfill, p.Allocation, p.Settings["replan"] = FirstFit, Strict, true
 	}
 	return p
 }

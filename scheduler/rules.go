@@ -67,6 +67,13 @@ type SecondRanker interface {
 	Second(JobView) int64
 }
 
+// Quanta is a Ranker with a quantum for each job, in the place of Rules.Quantum.
+type Quanta interface {
+	// Quantum returns how long a job that starts or goes on now runs before dispatch looks
+	// at it again; Never for to its end.
+	Quantum(JobView) time.Duration
+}
+
 // Follower is a Ranker that follows what jobs are given.
 type Follower interface {
 	Arrived(job int32)
@@ -88,6 +95,9 @@ type Admitter interface {
 	// HeldBack says why a waiting job for which there is room is not started.
 	HeldBack(v View, job int32) string
 }
+
+// Waiter is an Admitter that is told which jobs begin to wait.
+type Waiter interface{ Waits(job int32) }
 
 // Explainer is an Admitter that says itself why a waiting job does not start,
 // whether or not there is room.

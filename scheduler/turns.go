@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"slices"
+	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
@@ -60,7 +61,16 @@ func (l *loop) goOn(j int32) {
 	if l.follower != nil {
 		l.follower.Served(j)
 	}
-	l.setTimer(j, l.now+l.rules.Quantum)
+	l.setTimer(j, l.now+l.quantum(j))
+}
+
+// quantum returns how long a job that runs now does so before dispatch looks at it again;
+// 0 for to its end.
+func (l *loop) quantum(j int32) time.Duration {
+	if l.quanta != nil {
+		return l.quanta.Quantum(JobView{l, j})
+	}
+	return l.rules.Quantum
 }
 
 // clear pauses the jobs that still run on what a grant takes.

@@ -50,6 +50,15 @@ func (j JobView) Attained() time.Duration { return j.l.attained(j.number) }
 // Service returns the service time of a running job up to now.
 func (j JobView) Service() time.Duration { return j.l.service(j.number) }
 
+// ServiceOf returns the service time up to now, times the number of devices by which it
+// is counted.
+func (j JobView) ServiceOf(devices int) time.Duration {
+	if f := j.life(); f.State != Running {
+		return CoreTime(f.Service, devices)
+	}
+	return CoreTime(j.l.service(j.number), devices)
+}
+
 // Predicted returns the predicted run time on the full request; 0 without one.
 func (j JobView) Predicted() time.Duration { return j.l.predicted(j.number) }
 
@@ -108,6 +117,14 @@ func (j JobView) TakeFrom(rooms []Room, cores int32, nodes []int32) {
 func (j JobView) PutBack(rooms []Room, cores int32, nodes []int32) {
 	j.l.eachNeed(j.number, cores, nodes, func(v int32, need Room) { rooms[v].Add(need) })
 }
+
+// FitsAnew is FitsIn without a preference for the nodes that the job has been on.
+func (j JobView) FitsAnew(rooms []Room, cores int32, nodes []int32) (_ []int32, ok bool) {
+	return j.l.fitAnew(rooms, j.number, cores, nodes)
+}
+
+// Yield adds to rooms what a running job would give back if it were paused.
+func (j JobView) Yield(rooms []Room) { j.l.addHeld(rooms, j.number) }
 
 // Movable reports whether a job that has started may go on on other nodes.
 func (j JobView) Movable() bool { return j.l.movable(j.number) }

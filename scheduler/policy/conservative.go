@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/plan"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -15,11 +17,46 @@ func init() {
 	RegisterBackfill(BackfillChoice{
 		Choice: Choice{
 			Name: string(Conservative), Title: "Conservative backfill", Doc: "those that delay nobody",
-			Place: 4, Estimates: true,
+			Place: 4, Version: 2, Estimates: true,
 		},
 		Passes: true, Reserves: true,
-		HeldBack: func(scheduler.View, *Reservation) string { return "would delay a job before it" },
-		New:      func(s Setup) scheduler.Admitter { return &planned{desk{Setup: s}} },
+		HeldBack: func(scheduler.View, *plan.Reservation) string { return "would delay a job before it" },
+		New: func(s Setup) scheduler.Admitter {
+			if keepsPromises(s) {
+				return &promised{desk: desk{Setup: s}, book: plan.NewBook(len(s.Run.Jobs))}
+			}
+			return &planned{desk{Setup: s}}
+		},
+	})
+}
+
+// keepsPromises reports whether reservations can be kept in a run: where jobs have one way
+// to run and get their requests, nobody is paused or takes turns, and the cluster stays.
+func keepsPromises(s Setup) bool {
+	order := orders.find(string(s.Policy.Order))
+	return !s.Pauses && !order.Turns && !s.Allocation.Partial && !s.Placement.Settled && !s.Run.Cluster.Changes() &&
+		!slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return len(j.Alternatives)+len(j.Roles) > 0 })
+}
+
+// promised admits jobs by reservations that are kept: a job that begins to wait gets the
+// earliest stretch of time in which there is room for it beside all others.
+type promised struct {
+	desk
+	book *plan.Book
+}
+
+// Waits implements scheduler.Waiter.
+func (p *promised) Waits(job int32) { p.book.Wait(job) }
+
+// HeldBack implements scheduler.Admitter.
+func (p *promised) HeldBack(_ scheduler.View, job int32) string {
+	return fmt.Sprintf("is to start at %s, and would delay others before that", p.book.At(job))
+}
+
+// Admit implements scheduler.Admitter.
+func (p *promised) Admit(v scheduler.View, h scheduler.Hands) error {
+	return p.book.Dispatch(v, func(job, cores int32, nodes []int32) error {
+		return h.Start(job, cores, nodes, "its reservation begins")
 	})
 }
 
@@ -40,11 +77,11 @@ func (d *planned) Admit(v scheduler.View, h scheduler.Hands) error {
 	if !pausing && waiting.Peek(queue.Front, within) == nobody {
 		return nil
 	}
-	plan := planRunning(v)
+	p := plan.Running(v)
 	after, blocked := queue.Front, false
-	ahead := startable{key: queue.Front} // the first job behind that could start now
+	ahead := plan.Startable{Key: queue.Front} // the first job behind that could start now
 	for {
-		if !pausing && !plan.lookAhead(waiting, after, &ahead) {
+		if !pausing && !p.LookAhead(waiting, after, &ahead) {
 			return nil
 		}
 		number := waiting.Next(after, queue.Anyone)
@@ -53,10 +90,10 @@ func (d *planned) Admit(v scheduler.View, h scheduler.Hands) error {
 		}
 		after = waiting.KeyOf(number)
 		j := v.Job(number)
-		cores, nodes, i := d.place(plan, j)
+		cores, nodes, i := d.place(p, j)
 		ok := i == 0
 		if !ok { // less than it would get later, but at once
-			if least, on, fits := d.allot(j); fits && plan.free(j, least, on, 0) {
+			if least, on, fits := d.allot(j); fits && p.Free(j, least, on, 0) {
 				cores, nodes, ok = least, slices.Clone(on), true
 			}
 		}
@@ -70,12 +107,12 @@ func (d *planned) Admit(v scheduler.View, h scheduler.Hands) error {
 				if err := h.Start(number, cores, nodes, "first in the order"); err != nil {
 					return err
 				}
-				plan = planRunning(v)
+				p = plan.Running(v)
 				continue
 			}
 		}
 		if ok {
-			plan.book(j, cores, nodes, v.Now())
+			p.Book(j, cores, nodes, v.Now())
 			why := "first in the order"
 			if blocked {
 				why = "delays nobody before it"
@@ -87,7 +124,7 @@ func (d *planned) Admit(v scheduler.View, h scheduler.Hands) error {
 		}
 		blocked, pausing = true, false // nobody behind a reservation pauses anybody
 		if i > 0 {
-			plan.book(j, cores, nodes, plan.steps[i].at)
+			p.Book(j, cores, nodes, p.Steps[i].At)
 		}
 	}
 }
@@ -110,11 +147,11 @@ func (d *planned) makeRoomNow(j scheduler.JobView) (made bool, err error) {
 // place finds the place of a waiting job in a plan, and chooses the alternative
 // that belongs to it: the one that the placement measures as best; ties go to the
 // earlier alternative. The step is negative when none has a known start.
-func (d *planned) place(p *plan, j scheduler.JobView) (cores int32, nodes []int32, step int) {
+func (d *planned) place(p *plan.Plan, j scheduler.JobView) (cores int32, nodes []int32, step int) {
 	choices := j.Choices()
 	if len(choices) == 0 {
 		cores = d.later(j)
-		nodes, step = p.earliest(j, cores)
+		nodes, step = p.Earliest(j, cores)
 		return cores, nodes, step
 	}
 	step = -1
@@ -122,12 +159,12 @@ func (d *planned) place(p *plan, j scheduler.JobView) (cores int32, nodes []int3
 	for _, k := range choices {
 		d.Choose(j.Number(), k)
 		need := d.later(j)
-		on, i := p.earliest(j, need)
+		on, i := p.Earliest(j, need)
 		if i < 0 {
 			continue
 		}
-		at := p.steps[i].at
-		at = d.Placement.Measure(at, until(at, j.Length(need)))
+		at := p.Steps[i].At
+		at = d.Placement.Measure(at, plan.Until(at, j.Length(need)))
 		if step < 0 || at < best {
 			chosen, best, cores, nodes, step = k, at, need, on, i
 		}

@@ -44,8 +44,12 @@
 // Under none, the first job that cannot start ends the pass. Otherwise it lets
 // later ones pass: under first_fit any that fits; under easy those that, by the
 // predictions, end before the first blocked job's reservation or leave it enough
-// beside them; under conservative those that delay nobody before them. Reservations
-// are made anew at each dispatch. Nobody behind a reservation pauses anybody. Under
+// beside them; under conservative those that delay nobody before them. Under easy the
+// reservation is made anew at each dispatch. Under conservative each job keeps the one that
+// it is given when it begins to wait; when a job ends early, reservations are moved
+// earlier, in the policy's order, each beside those of all others, until none can be. With
+// pausing, turns, partial requests, alternatives or servers that come and go they are made
+// anew in the order at each dispatch. Nobody behind a reservation pauses anybody. Under
 // max_prop both easy and conservative guard the reservation of the first job without
 // a share.
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/plan"
 )
 
 // EASY lets those jobs pass that, by the predictions, end before the reservation
@@ -17,7 +18,7 @@ func init() {
 			Place: 3, Estimates: true,
 		},
 		Passes: true, Reserves: true, New: newPass,
-		HeldBack: func(v scheduler.View, r *Reservation) string {
+		HeldBack: func(v scheduler.View, r *plan.Reservation) string {
 			return fmt.Sprintf("would delay %q, which is to start at %s", v.Job(r.Job).Job().Name, r.At)
 		},
 	})

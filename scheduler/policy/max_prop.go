@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/plan"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -53,7 +54,7 @@ type entry struct {
 // of the first job that does not take part.
 type sharer struct {
 	desk
-	held Reservation
+	held plan.Reservation
 }
 
 // HeldBack implements scheduler.Admitter.
@@ -137,7 +138,7 @@ func (d *sharer) shareOut(pausing bool) *sharing {
 			break
 		}
 		if !passes && d.Backfill.Reserves {
-			d.held.reserve(&d.desk, j)
+			d.held.Reserve(d.View, d.Hands, j)
 		}
 		passes = true
 	}
@@ -167,7 +168,7 @@ func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
 			rooms[v].Cores = s.nodes[v].spare
 		}
 		nodes, ok := j.FitsIn(rooms, m.low, nil)
-		if !ok || passes && !d.held.mayPass(d.View, j, m.low, nodes) {
+		if !ok || passes && !d.held.MayPass(d.View, j, m.low, nodes) {
 			return false
 		}
 		j.TakeFrom(rooms, m.low, nodes)
@@ -194,7 +195,7 @@ func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
 		return false
 	}
 	if passes {
-		if !d.held.mayPass(d.View, j, m.low, []int32{best}) {
+		if !d.held.MayPass(d.View, j, m.low, []int32{best}) {
 			return false
 		}
 		m.high = m.low

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/plan"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -53,7 +54,7 @@ func (d *desk) makeRoom(j scheduler.JobView) (worse, made bool, err error) {
 // where the backfill reserves, those must not delay the first that is blocked.
 type pass struct {
 	desk
-	held Reservation
+	held plan.Reservation
 }
 
 func newPass(s Setup) scheduler.Admitter { return &pass{desk: desk{Setup: s}} }
@@ -101,7 +102,7 @@ func (p *pass) Admit(v scheduler.View, h scheduler.Hands) error {
 		case !blocked:
 			blocked = true
 			if p.Backfill.Reserves {
-				p.held.reserve(&p.desk, j)
+				p.held.Reserve(p.View, p.Hands, j)
 				pausing = false // nobody behind a reservation pauses anybody
 			}
 		}
@@ -119,7 +120,7 @@ func (p *pass) offer(j scheduler.JobView, blocked bool) (cores int32, nodes []in
 		}
 		cores, nodes, ok = p.allot(j)
 		if ok && blocked && p.Backfill.Reserves {
-			ok = p.held.mayPass(p.View, j, cores, nodes)
+			ok = p.held.MayPass(p.View, j, cores, nodes)
 		}
 		if ok || i+1 >= len(choices) {
 			return cores, nodes, ok
@@ -133,12 +134,7 @@ func (p *pass) passable() queue.Limit {
 	within := queue.Limit{Free: p.Machine().MostFree(), Window: scheduler.Never}
 	if p.Backfill.Reserves && p.held.At != scheduler.Never {
 		within.Window = p.held.At - p.Now()
-		for _, r := range p.held.rooms {
-			within.Spare = max(within.Spare, r.Cores)
-		}
-		if len(p.held.rooms) == 1 {
-			within.Spare -= p.held.cores
-		}
+		within.Spare = p.held.Spare()
 	}
 	return within
 }

@@ -1,5 +1,7 @@
 package policy
 
+import "github.com/tfexp/tfexp/experiments/schema"
+
 // PausePreemption lets a job that cannot start pause running ones that are strictly
 // worse by what the policy orders by first: as many as needed, and none if all of
 // them would not make room. Where jobs take turns only the end of a quantum does
@@ -10,6 +12,7 @@ func init() {
 	RegisterPreemption(PreemptionChoice{
 		Choice: Choice{
 			Name: string(PausePreemption), Title: "Preemption", Doc: "they are paused, and go on later", Place: 2,
+			Settings: []schema.Arg{replan},
 		},
 		Pauses: true,
 	})

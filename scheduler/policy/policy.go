@@ -115,6 +115,9 @@ func (p Policy) answered() Policy {
 	}
 	for again := true; again; { // what is implied may imply more
 		again = false
+		if p.replans() && open(BackfillOf) {
+			p.Backfill = FirstFit
+		}
 		for _, q := range Questions {
 			c := q.find(p.Get(q))
 			if c == nil {
@@ -235,6 +238,11 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 				all = append(all, Problem{Arg: string(w.Of), Detail: w.Detail})
 			}
 		}
+		if c.Check != nil {
+			if arg, err := c.Check(p.Settings); err != nil {
+				all = append(all, Problem{Arg: arg, Detail: err.Error() + "."})
+			}
+		}
 		for _, a := range c.Settings {
 			if _, ok := p.Settings[a.Name]; !ok && a.Required {
 				all = append(all, Problem{Arg: a.Name, Missing: true, Detail: fmt.Sprintf(
@@ -247,6 +255,17 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 			all = append(all, Problem{
 				Arg: s.Name, Unread: true, Detail: fmt.Sprintf("%s is read only by %s.", s.Name, s.Readers()),
 			})
+		}
+	}
+	if p.replans() {
+		if order := orders.find(string(p.Order)); order != nil && order.Turns {
+			all = append(all, Problem{Arg: replan.Name, Detail: fmt.Sprintf(
+				"With replan, all jobs are placed by the order; under the order %q jobs take turns.", p.Order)})
+		}
+		for _, w := range replanWants {
+			if p.Get(w.Of) != w.Name {
+				all = append(all, Problem{Arg: replan.Name, Detail: w.Detail})
+			}
 		}
 	}
 	if pre := preemptions.find(string(p.Preemption)); pre != nil && !pre.Pauses && isSet(string(VictimsOf)) {
@@ -262,7 +281,7 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 func (p Policy) Pauses() bool {
 	p = p.answered()
 	pre, order := preemptions.find(string(p.Preemption)), orders.find(string(p.Order))
-	return pre != nil && order != nil && pre.Pauses && !order.Turns
+	return pre != nil && order != nil && pre.Pauses && (!order.Turns || order.Levels)
 }
 
 // OrderPauses reports whether the order itself takes cores from running jobs,
@@ -391,6 +410,8 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 	}
 	own, admits := rules.Order.(scheduler.Admitter)
 	switch {
+	case p.replans():
+		rules.Admission = newReplanner(s, rules.Order)
 	case s.Allocation.Admission != nil:
 		rules.Admission = s.Allocation.Admission(s)
 	case admits:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/plan"
 	"github.com/tfexp/tfexp/scheduler/rental"
 )
 
@@ -31,6 +32,8 @@ type Choice struct {
 	Estimates bool
 	// Wants are what it needs the other choices to be.
 	Wants []Want
+	// Check returns what is wrong with the settings, and with which; it may be nil.
+	Check func(Settings) (arg string, err error)
 }
 
 // Want is what a choice needs another choice of the policy to be.
@@ -65,6 +68,9 @@ type OrderChoice struct {
 	// Turns makes a job whose quantum has ended go back to the queue. Then nobody
 	// pauses anybody for being worse.
 	Turns bool
+	// Levels lets waiting jobs pause running ones that are worse though jobs take turns:
+	// turns are among jobs of one rank.
+	Levels bool
 	// Drifts says that the rank of a waiting job changes when others are served.
 	Drifts bool
 	// New returns the order for a run. It may also be a scheduler.SecondRanker, a
@@ -100,7 +106,7 @@ type BackfillChoice struct {
 	Reserves bool
 	// HeldBack says why a job for which there is room may not pass, if the backfill
 	// has a reason of its own.
-	HeldBack func(v scheduler.View, r *Reservation) string
+	HeldBack func(v scheduler.View, r *plan.Reservation) string
 	// New returns the admission for a run.
 	New func(Setup) scheduler.Admitter
 }

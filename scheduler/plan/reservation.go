@@ -1,4 +1,4 @@
-package policy
+package plan
 
 import (
 	"time"
@@ -17,23 +17,23 @@ type Reservation struct {
 	nodes []int32 // scratch
 }
 
-// reserve makes the reservation of the first job that cannot start: in the
+// Reserve makes the reservation of the first job that cannot start: in the
 // alternative with which it starts earliest, by the predictions.
-func (r *Reservation) reserve(d *desk, j scheduler.JobView) {
+func (r *Reservation) Reserve(v scheduler.View, h scheduler.Hands, j scheduler.JobView) {
 	choices := j.Choices()
 	if len(choices) < 2 {
-		r.reserveAs(d.View, j)
+		r.reserveAs(v, j)
 		return
 	}
 	best, earliest := choices[0], scheduler.Never
 	for _, k := range choices {
-		d.Choose(j.Number(), k)
-		if r.reserveAs(d.View, j); r.At < earliest {
+		h.Choose(j.Number(), k)
+		if r.reserveAs(v, j); r.At < earliest {
 			best, earliest = k, r.At
 		}
 	}
-	d.Choose(j.Number(), best)
-	r.reserveAs(d.View, j)
+	h.Choose(j.Number(), best)
+	r.reserveAs(v, j)
 }
 
 // reserveAs makes the reservation for a job with its present alternative. A job
@@ -70,10 +70,10 @@ func (r *Reservation) fits() bool {
 	return ok
 }
 
-// mayPass reports whether a waiting job can start on these nodes without delaying
+// MayPass reports whether a waiting job can start on these nodes without delaying
 // the reservation: it ends before, or leaves enough beside it. In that case what
 // it takes is subtracted from what is free at that instant.
-func (r *Reservation) mayPass(v scheduler.View, j scheduler.JobView, cores int32, nodes []int32) bool {
+func (r *Reservation) MayPass(v scheduler.View, j scheduler.JobView, cores int32, nodes []int32) bool {
 	if r.At == scheduler.Never || j.Length(cores) <= r.At-v.Now() {
 		return true
 	}
@@ -83,4 +83,16 @@ func (r *Reservation) mayPass(v scheduler.View, j scheduler.JobView, cores int32
 	}
 	j.PutBack(r.rooms, cores, nodes)
 	return false
+}
+
+// Spare returns the most cores that the reservation leaves a job on some node.
+func (r *Reservation) Spare() int32 {
+	most := int32(0)
+	for _, room := range r.rooms {
+		most = max(most, room.Cores)
+	}
+	if len(r.rooms) == 1 {
+		most -= r.cores
+	}
+	return most
 }

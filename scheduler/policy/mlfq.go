@@ -1,0 +1,79 @@
+package policy
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/units"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// MLFQ is multi-level feedback queues (F. J. Corbató, 1962): a job is in the first queue
+// until it has run for the first quantum, then in the second one until it has run for the
+// second quantum as well, and so on; in the last queue it stays. The first queue that is
+// not empty is served: round robin, the last one by arrival in it. A job that arrives in a
+// better queue pauses one of a worse queue, which keeps its place and what is left of its
+// quantum.
+const MLFQ Order = "mlfq"
+
+var quanta = schema.Arg{
+	Name: "quanta", Type: schema.Strings, Required: true, Example: `["8s", "16s"]`,
+	Doc: "The quantum of each queue but the last one, in which jobs run to their ends, by arrival in it.",
+}
+
+func init() {
+	RegisterOrder(OrderChoice{
+		Choice: Choice{
+			Name: string(MLFQ), Title: "Multi-level feedback queues", Place: 12,
+			Doc: "queues by how long jobs have run, each with its quantum, in turns; a better queue pauses jobs of a " +
+				"worse one",
+			Settings: []schema.Arg{quanta}, Wants: []Want{impliesPause(MLFQ)},
+			Check: func(s Settings) (string, error) { _, err := quantaOf(s); return quanta.Name, err },
+		},
+		Turns: true, Levels: true,
+		New: func(s Setup) scheduler.Ranker {
+			ends, _ := quantaOf(s.Policy.Settings)
+			return &feedbackQueues{ends: ends, inQueue: newInQueue(s)}
+		},
+	})
+}
+
+// quantaOf returns after how much running time jobs leave each queue but the last.
+func quantaOf(s Settings) (ends []time.Duration, err error) {
+	texts, _ := s[quanta.Name].([]string)
+	sum := time.Duration(0)
+	for _, text := range texts {
+		d, err := units.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return nil, fmt.Errorf("%q is no quantum: a quantum is a time above 0, such as \"8s\"", text)
+		}
+		sum = scheduler.Plus(sum, d)
+		ends = append(ends, sum)
+	}
+	return ends, nil
+}
+
+// feedbackQueues is the state of the order.
+type feedbackQueues struct {
+	inQueue
+	ends []time.Duration
+}
+
+// Rank returns the queue of a job, from 0.
+func (q *feedbackQueues) Rank(j scheduler.JobView) int64 {
+	ran := j.ServiceOf(1)
+	n := 0
+	for n < len(q.ends) && ran >= q.ends[n] {
+		n++
+	}
+	return int64(n)
+}
+
+// Quantum implements scheduler.Quanta: what is left of the quantum of the job's queue.
+func (q *feedbackQueues) Quantum(j scheduler.JobView) time.Duration {
+	if n := q.Rank(j); n < int64(len(q.ends)) {
+		return q.ends[n] - j.ServiceOf(1)
+	}
+	return scheduler.Never
+}

@@ -1,0 +1,41 @@
+package policy
+
+import (
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// PriorityTurns orders by effective level, and lets jobs of one level take turns.
+const PriorityTurns Order = "priority_round_robin"
+
+func init() {
+	RegisterOrder(OrderChoice{
+		Choice: Choice{
+			Name: string(PriorityTurns), Title: "Priority in turns", Place: 13,
+			Doc:      "the best level, in turns of a quantum within it; with preemption a better level pauses jobs of a worse one",
+			Settings: []schema.Arg{quantum, feedback},
+		},
+		Turns: true, Levels: true,
+		New: func(s Setup) scheduler.Ranker { return &levelTurns{newInQueue(s)} },
+	})
+}
+
+type levelTurns struct{ inQueue }
+
+// Rank returns the effective level.
+func (*levelTurns) Rank(j scheduler.JobView) int64 { return int64(j.Level()) }
+
+// inQueue keeps the places of jobs in the queues of their levels: at the tail when they
+// arrive and when their quantum is over. A job that is paused for a better one keeps its
+// place.
+type inQueue struct{ places []int64 }
+
+func newInQueue(s Setup) inQueue { return inQueue{make([]int64, len(s.Run.Jobs))} }
+
+// Second implements scheduler.SecondRanker.
+func (q *inQueue) Second(j scheduler.JobView) int64 {
+	if j.State() == scheduler.Queued || j.Yields() {
+		q.places[j.Number()] = j.Turn()
+	}
+	return q.places[j.Number()]
+}

@@ -1,0 +1,42 @@
+package policy
+
+import (
+	"math"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// SRSF is shortest remaining service first: the predicted remaining time, times the
+// GPUs of the job, or its cores where it asks for no GPU (J. Gu and others, "Tiresias",
+// NSDI 2019). It implies preemption.
+const SRSF Order = "srsf"
+
+func init() {
+	RegisterOrder(OrderChoice{
+		Choice: Choice{
+			Name: string(SRSF), Title: "SRSF", Place: 10, Estimates: true,
+			Doc:   "the shortest predicted remaining service: remaining time × GPUs, or × threads for a job without GPUs",
+			Wants: []Want{impliesPause(SRSF)},
+		},
+		New: func(Setup) scheduler.Ranker { return leastService{} },
+	})
+}
+
+type leastService struct{}
+
+func (leastService) Rank(j scheduler.JobView) int64 {
+	left := j.Remaining()
+	if left == scheduler.Never {
+		return math.MaxInt64
+	}
+	return int64(scheduler.CoreTime(left, widthOf(j)))
+}
+
+// widthOf returns how many GPUs a job asks for, or cores if it asks for no GPU: the
+// devices by which service is counted.
+func widthOf(j scheduler.JobView) int {
+	if gpus := j.Job().GPUs; gpus > 0 {
+		return gpus
+	}
+	return int(j.Request())
+}
