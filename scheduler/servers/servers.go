@@ -308,7 +308,9 @@ func (n *Nodes) DismissAll() error {
 }
 
 // Orders reports whether there are nodes to ask for or to give back.
-func (n *Nodes) Orders() bool { return n.absent > 0 || len(n.rested) > 0 || n.Ready != nil && n.coming > 0 }
+func (n *Nodes) Orders() bool {
+	return n.absent > 0 || len(n.rested) > 0 || n.Ready != nil && n.coming > 0
+}
 
 // Rooms begins to ask for the nodes that waiting jobs need: it returns what is free, with
 // the nodes that are on their way, to be passed to Serve. The slice holds until the next
