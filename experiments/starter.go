@@ -31,14 +31,22 @@ func named(source []byte, name string) []byte {
 // Template is an experiment to start from, with the files that it needs.
 type Template struct{ Name, Doc string }
 
+// templatesDir has a folder of each template; its experiment begins with a line that says what it is.
+const (
+	templatesDir   = "templates"
+	experimentFile = "experiment.hcl"
+)
+
 // Templates lists them.
 func Templates() []Template {
-	return []Template{
-		{"own-program", "a training program of one's own, in Python"},
-		{"log-replay", "the log of a cluster"},
-		{"simulated", "jobs and hardware that the file describes"},
-		{"containers", "jobs in containers"},
+	folders, _ := fs.ReadDir(templates, templatesDir) // which is part of the program
+	var list []Template
+	for _, f := range folders {
+		raw, _ := fs.ReadFile(templates, path.Join(templatesDir, f.Name(), experimentFile))
+		first, _, _ := bytes.Cut(raw, []byte("\n"))
+		list = append(list, Template{f.Name(), string(bytes.TrimPrefix(first, []byte("# ")))})
 	}
+	return list
 }
 
 // File is a file that a template consists of.
@@ -49,7 +57,7 @@ type File struct {
 
 // Files returns the files of a template, the experiment first: as file, with that name.
 func (t Template) Files(file, name string) ([]File, error) {
-	folder := path.Join("templates", t.Name)
+	folder := path.Join(templatesDir, t.Name)
 	entries, err := fs.ReadDir(templates, folder)
 	if err != nil {
 		return nil, fmt.Errorf("read template: %w", err)
@@ -60,7 +68,7 @@ func (t Template) Files(file, name string) ([]File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read template: %w", err)
 		}
-		if e.Name() == "experiment.hcl" {
+		if e.Name() == experimentFile {
 			files[0] = File{file, named(raw, name)}
 		} else {
 			files = append(files, File{e.Name(), raw})

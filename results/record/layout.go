@@ -29,6 +29,8 @@ const (
 	AccuracyFile    = "accuracy.csv"
 	ProfilingFile   = "profiling.csv"
 	ComparisonsFile = "comparisons.csv"
+	// KeyFile has, in the folder of a cell, what the cell depends on.
+	KeyFile = "key.txt"
 	// SamplesDir has the samples of the jobs, and their logs.
 	SamplesDir = "profile"
 	// RemainingFile is there only where jobs have a target loss.

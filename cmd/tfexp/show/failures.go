@@ -1,6 +1,7 @@
 package show
 
 import (
+	"bufio"
 	"fmt"
 	"strings"
 
@@ -51,7 +52,7 @@ func (p *Printer) quote(log string) {
 	if log == "" {
 		return
 	}
-	for line := range strings.SplitSeq(log, "\n") {
-		fmt.Fprintf(p.Out, "  %s %s\n", p.Paint(Dim, "│"), line)
+	for lines := bufio.NewScanner(strings.NewReader(log)); lines.Scan(); {
+		fmt.Fprintf(p.Out, "  %s %s\n", p.Paint(Dim, "│"), lines.Text())
 	}
 }
