@@ -110,6 +110,9 @@ var rules = []struct {
 	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
 	{"scheduler/queue", nil},
 	{"scheduler/matching", nil},
+	{"scheduler/lp", nil},
+	{"scheduler/shares", []string{"scheduler/lp"}},
+	{"scheduler/workload/throughput", nil},
 	{"scheduler/division", nil},
 	{"scheduler/cluster", nil},
 	{"scheduler/job", []string{"scheduler/cluster"}},
@@ -121,6 +124,7 @@ var rules = []struct {
 	{"scheduler/servers", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
+	{"scheduler/policy/rounds", []string{"scheduler$", "scheduler/policy$", "scheduler/shares"}},
 	{"scheduler/policy", []string{"scheduler$", "scheduler/cluster", "scheduler/queue", "scheduler/matching", "scheduler/rental"}},
 	{"scheduler/control", []string{"scheduler", "estimator"}},
 	{"scheduler/", []string{"scheduler"}},

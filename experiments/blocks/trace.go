@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 )
 
 // rawTrace is a trace whose job blocks are known by name only.
@@ -24,6 +25,8 @@ type rawTrace struct {
 	files.File
 	jobs  []string // job blocks that are used
 	block []int32  // of each job: an index of jobs, or -1
+	// speeds are those of jobs without a block, by the type of device; nil without a table.
+	speeds *throughput.Table
 }
 
 // traceFile is what was read from a file in one shape.
@@ -68,6 +71,9 @@ func (d *Decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 		return nil, false
 	}
 	t.Trace.Trace, t.Digest = file.trace, file.digest
+	if !d.readSpeeds(t, a) {
+		return nil, false
+	}
 	return t, d.mapJobs(t, a)
 }
 
@@ -281,9 +287,18 @@ func traceWith(raw *rawTrace, blocks []*experiments.Job) *experiments.Trace {
 		timed   bool
 	}
 	kinds := map[kind]int32{}
+	own := measuredBlocks{raw: raw, index: map[measuredAs]int32{}}
+	if raw.speeds != nil {
+		t.Jobs = slices.Clone(t.Jobs)
+	}
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
 		b := raw.block[i]
+		if b < 0 && raw.speeds != nil {
+			t.Block[i] = own.of(&t, j)
+			j.Priority = max(j.Priority, 0)
+			continue
+		}
 		if b < 0 {
 			t.Block[i] = -1
 			j.Priority = max(j.Priority, 0) // not told is the best

@@ -65,6 +65,12 @@ type Job struct {
 	// any. A job that is known to take no time is given a nanosecond.
 	Predicted time.Duration
 
+	// Units is the work of the job in epochs or steps, for policies that compare the speeds of
+	// jobs; 0 counts as 1.
+	Units float64
+	// Weight is the job's part of a fair division, relative to others; 0 counts as 1.
+	Weight float64
+
 	// Alternatives are the requests with which a job can run, when there are several
 	// or the type of GPU matters: it starts with one of them, and keeps it. The
 	// first is the request above, so that a job with alternatives has at least

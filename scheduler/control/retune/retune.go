@@ -109,11 +109,33 @@ type stretch struct {
 	first  float64   // seconds of the first interval, which has the cost of the change in it; NaN before it
 	units  float64   // in it
 	each   []float64 // seconds of a unit in the intervals after it
+	length []float64 // units in each of these
 	from   int       // index in curve of where it began
 	speed  float64   // how fast the loss fell by units before it; see slope
 	before []float64 // the point before, while the change is not confirmed; nil of the first stretch
 	anew   bool      // it began with a new start
 	took   []bool    // settings that the program has said that it took on
+}
+
+// together is the part of the time of a unit, as the program tells it, below which two reports are
+// taken to have been written at once: the later one belongs to the interval of the earlier.
+const together = 0.2
+
+// add takes the interval between two reports: so many units in so many seconds. told is how
+// long the last unit took, as the program says; NaN where it does not.
+func (s *stretch) add(seconds, units, told float64) {
+	k := len(s.each) - 1
+	switch atOnce := seconds < together*told*units; {
+	case math.IsNaN(s.first):
+		s.first, s.units = seconds, units
+	case atOnce && k < 0:
+		s.first, s.units = s.first+seconds, s.units+units
+	case atOnce:
+		all := s.length[k] + units
+		s.each[k], s.length[k] = (s.each[k]*s.length[k]+seconds)/all, all
+	default:
+		s.each, s.length = append(s.each, seconds/units), append(s.length, units)
+	}
 }
 
 type seen struct {
@@ -175,11 +197,7 @@ func (c *Controller) Decide(r control.Report) control.Action {
 func (c *Controller) observe(r control.Report, units int) {
 	n := float64(units - c.last.units)
 	seconds := (r.Used - c.last.used).Seconds()
-	if math.IsNaN(c.now.first) {
-		c.now.first, c.now.units = seconds, n
-	} else {
-		c.now.each = append(c.now.each, seconds/n)
-	}
+	c.now.add(seconds, n, r.Seconds)
 	if r.Restarted && !c.now.anew { // it was to change in place
 		c.now.anew = true
 		c.needsStart(c.now.before)
@@ -284,7 +302,7 @@ func (c *Controller) back() {
 	first, units := c.now.first, c.now.units
 	c.at, c.now = c.now.before, c.earlier
 	if !math.IsNaN(first) && units > 0 {
-		c.now.each = append(c.now.each, first/units)
+		c.now.each, c.now.length = append(c.now.each, first/units), append(c.now.length, units)
 	}
 }
 
