@@ -3,7 +3,6 @@ package scheduler
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/tfexp/tfexp/scheduler/steering"
 	"github.com/tfexp/tfexp/scheduler/trace"
@@ -15,12 +14,6 @@ type (
 	Helm     = steering.Helm
 	Adopted  = steering.Adopted
 )
-
-// Meter is an engine that measures the service time of its jobs, of all attempts: a program may begin long after the
-// decision to start it, and its budget is counted from there.
-type Meter interface {
-	Used(job int) time.Duration
-}
 
 // steer prepares the controllers of a run.
 func (l *loop) steer() (err error) {
@@ -92,7 +85,7 @@ func (l steered) Facts(j int32) Report {
 	}
 	if f.State == Running {
 		r.Used = l.service(j)
-		if m, ok := l.Engine.(Meter); ok {
+		if m, ok := l.Engine.(steering.Meter); ok {
 			r.Used = m.Used(int(j))
 		}
 		r.Allotment = trace.Allotment{Threads: f.grant.Cores.Count(), GPUs: f.grant.GPUs.Count()}

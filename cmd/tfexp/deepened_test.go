@@ -13,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// deepened is an experiment in which a network is deepened in real training: after half of its budget, and after the job
-// has got a second core.
+// deepened is an experiment in which a network is deepened in real training: after half of its budget, and after the
+// job has got a second core.
 const deepened = `
 experiment "deepened" {}
 
@@ -52,8 +52,9 @@ func deepenedOn(engine, image string) string {
 	return strings.NewReplacer("ENGINE", engine, "IMAGE", image).Replace(deepened)
 }
 
-// checkDeepened looks at what the experiment left: the program was told its budget, its second core and the decision, and
-// followed all three. What it took to be left of its budget is what the engine has, but for a delay that no machine has.
+// checkDeepened looks at what the experiment left: the program was told its budget, its second core and the decision,
+// and followed all three. What it took to be left of its budget is what the engine has, but for a delay that no
+// machine has.
 func checkDeepened(t *testing.T, dir string) {
 	t.Helper()
 	e, err := record.Open(filepath.Join(dir, "results", "deepened"))
@@ -102,7 +103,8 @@ func TestContainersAreDeepened(t *testing.T) {
 	needDocker(t)
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "d.hcl"), []byte(deepenedOn("docker", `"tfexp/builtin:latest"`)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "d.hcl"), []byte(deepenedOn("docker", `"tfexp/builtin:latest"`)),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	if c := command(dir, "run", "d.hcl"); c.status(t) != cli.ExitOK {

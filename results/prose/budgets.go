@@ -28,8 +28,9 @@ func kept(courses []record.CourseRow, adaptation string) string {
 	if len(over) > 0 {
 		slices.Sort(over)
 		slices.Sort(steps)
-		text = fmt.Sprintf("In %s programs stopped %s the end of their budget in the median, and %s it at the latest; a step takes "+
-			"%s in the median of the trainings, and %s in the slowest.", plural(len(over), "real training"),
+		text = fmt.Sprintf("In %s programs stopped %s the end of their budget in the median, and %s it at the "+
+			"latest; a step takes %s in the median of the trainings, and %s in the slowest.", plural(len(over),
+			"real training"),
 			around(stats.Quantile(over, 0.5)), around(over[len(over)-1]), millis(stats.Quantile(steps, 0.5)),
 			millis(steps[len(steps)-1]))
 	}
@@ -38,8 +39,9 @@ func kept(courses []record.CourseRow, adaptation string) string {
 		if text != "" {
 			text += " "
 		}
-		text += fmt.Sprintf("At %s, the time left of the budget as the program has it differs from that of the scheduler "+
-			"by %s in the median, %s at 95%%, and %s at most: the way of the report is part of it.", plural(len(told), "report"),
+		text += fmt.Sprintf("At %s, the time left of the budget as the program has it differs from that of the "+
+			"scheduler by %s in the median, %s at 95%%, and %s at most: the way of the report is part of it.",
+			plural(len(told), "report"),
 			millis(stats.Quantile(told, 0.5)), millis(stats.Quantile(told, 0.95)), millis(told[len(told)-1]))
 	}
 	return text

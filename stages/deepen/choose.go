@@ -99,7 +99,8 @@ func (t *trainer) decide(ctx context.Context, c *adapt.Controller, k *adapt.Kind
 		return failed
 	}
 	depends = append(depends, stages.Line{Label: "deepening.tried", Value: fmt.Sprint(tried)})
-	out, err := t.train(ctx, scenario, course{name: fmt.Sprintf("%s-%d", fileName(c.Name), seed), by: by, depends: depends})
+	out, err := t.train(ctx, scenario, course{name: fmt.Sprintf("%s-%d", fileName(c.Name), seed), by: by,
+		depends: depends})
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,8 @@ func (t *trainer) decide(ctx context.Context, c *adapt.Controller, k *adapt.Kind
 }
 
 // world is what a controller knows before a real training, and what that depends on.
-func (t *trainer) world(c *adapt.Controller, k *adapt.Kind, scenario string, seed int) (adapt.World, []stages.Line, error) {
+func (t *trainer) world(c *adapt.Controller, k *adapt.Kind, scenario string, seed int) (adapt.World, []stages.Line,
+	error) {
 	w := adapt.World{Controller: c, Seed: uint64(seed), Table: t.Scenario(scenario)}
 	depends := []stages.Line{
 		{Label: "deepening.controller", Value: fmt.Sprintf("%s, sequence %v, runs %d", c.Kind, c.Sequence, c.Runs)},
@@ -122,7 +124,8 @@ func (t *trainer) world(c *adapt.Controller, k *adapt.Kind, scenario string, see
 	}
 	if w.Table == nil { // nothing is known but what there is to decide
 		n := t.Real.Sequences()
-		w.Table = &agent.Table{Name: scenario, Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1, Accuracy: make([]float64, n)}
+		w.Table = &agent.Table{Name: scenario, Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1,
+			Accuracy: make([]float64, n)}
 	} else if k.Learns || k.Elsewhere || k.Oracle || c.Runs > 0 {
 		depends = append(depends, stages.Line{Label: "deepening.table", Value: t.Digest})
 	}
@@ -158,7 +161,8 @@ func (t *trainer) chosen(c *adapt.Controller, scenario string, seed, runs int, o
 		action := adapt.Likeliest(probs)
 		index = index*(t.Real.Blocks+1) + action
 		one.Decisions = append(one.Decisions, adapt.Decided{
-			TimeLeft: row.Left, Probabilities: probs, Action: action, Before: row.AccuracyBefore, After: row.AccuracyAfter,
+			TimeLeft: row.Left, Probabilities: probs, Action: action, Before: row.AccuracyBefore,
+			After: row.AccuracyAfter,
 		})
 	}
 	if known := t.Scenario(scenario); known != nil && len(one.Decisions) == t.Real.Decisions {

@@ -73,7 +73,8 @@ func said(dir string, out *adapt.Trained) error {
 	return nil
 }
 
-// all reads how the trainings of an adaptation went that are there: by sequences, and those that controllers decided in.
+// all reads how the trainings of an adaptation went that are there: by sequences, and those that controllers decided
+// in.
 func (t *trainer) all() ([]adapt.Trained, error) {
 	var list []adapt.Trained
 	for k, sc := range t.Real.Scenarios {

@@ -26,12 +26,15 @@ func training(t *testing.T, cell record.Cell, log string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Add(record.ProgressRow{At: 1.1, Job: "net-1", Epoch: 1, Step: 10, Loss: nan, Accuracy: .5, Seconds: 1, Used: 1, Left: 2, TimeLeft: 1.99})
-	w.Add(record.ProgressRow{At: 2.1, Job: "net-1", Epoch: 2, Step: 20, Loss: nan, Accuracy: .6, Seconds: 2, Used: 2, Left: 1, TimeLeft: 1.02})
+	w.Add(record.ProgressRow{At: 1.1, Job: "net-1", Epoch: 1, Step: 10, Loss: nan, Accuracy: .5, Seconds: 1, Used: 1,
+		Left: 2, TimeLeft: 1.99})
+	w.Add(record.ProgressRow{At: 2.1, Job: "net-1", Epoch: 2, Step: 20, Loss: nan, Accuracy: .6, Seconds: 2, Used: 2,
+		Left: 1, TimeLeft: 1.02})
 	if _, err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	row := steering.Row{Job: "net-1", Used: 1.05, Left: 1.95, Probabilities: "0.25 0.75", AccuracyBefore: .5, AccuracyAfter: .6}
+	row := steering.Row{Job: "net-1", Used: 1.05, Left: 1.95, Probabilities: "0.25 0.75", AccuracyBefore: .5,
+		AccuracyAfter: .6}
 	if _, err := steering.Write(dir, []steering.Row{{Job: "net-1", Reason: "it only arrived"}, row}); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +70,8 @@ func TestHowATrainingWent(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := adapt.Trained{
-		Decided: []float64{1.05}, Times: []float64{1, 2}, Accuracies: []float64{.5, .6}, Final: .625, Trained: 3.004, Step: .15,
+		Decided: []float64{1.05}, Times: []float64{1, 2}, Accuracies: []float64{.5, .6}, Final: .625, Trained: 3.004,
+		Step: .15,
 		Told: []float64{-.01, .02}, Deepening: []float64{.25},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
@@ -102,8 +106,9 @@ func TestChosen(t *testing.T) {
 func TestTrainingsWithoutAnAccuracy(t *testing.T) {
 	for want, cell := range map[string]record.Cell{
 		"its program reported no accuracy": finished(math.NaN()),
-		"exit status 3":                    {State: record.CellFailed, Failures: []measure.Failure{{Reason: "exit status 3"}}},
-		"no such container":                {State: record.CellFailed, Error: "no such container"},
+		"exit status 3": {State: record.CellFailed,
+			Failures: []measure.Failure{{Reason: "exit status 3"}}},
+		"no such container": {State: record.CellFailed, Error: "no such container"},
 	} {
 		out, err := read(training(t, cell, log))
 		if err != nil || out.problem != want {

@@ -68,7 +68,8 @@ func realRanking(s *adapt.Study, c *adapt.Controller, scenario string, chosen []
 	nan := math.NaN()
 	n := float64(len(chosen))
 	row := record.RankingRow{
-		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: scenario, Knew: s.Knew(c, scenario), Seeds: len(chosen),
+		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: scenario, Knew: s.Knew(c, scenario),
+		Seeds:    len(chosen),
 		Sequence: adapt.Actions(chosen[0].Actions()), Where: record.InTraining, Of: s.Real.Sequences(),
 		Regret: nan, RegretLow: nan, RegretHigh: nan, Rank: nan, Recorded: nan, Fidelity: nan,
 	}
@@ -121,7 +122,8 @@ func realDecisions(s *adapt.Study, c *adapt.Chosen) []record.ChoiceRow {
 		after := before*dims.Actions + one.Action
 		row := record.ChoiceRow{
 			Adaptation: s.Name, Controller: c.Controller.Name, Scenario: c.Scenario, Seed: c.Seed, Decision: d + 1,
-			TimeLeft: one.TimeLeft, State: layers(dims.Layers(d, before)), Probabilities: strings.Join(probs, " "), Action: one.Action,
+			TimeLeft: one.TimeLeft, State: layers(dims.Layers(d, before)), Probabilities: strings.Join(probs, " "),
+			Action: one.Action,
 			Before: one.Before, After: one.After, ExpectedBefore: math.NaN(), ExpectedAfter: math.NaN(),
 			Accuracy: c.Accuracy, Where: record.InTraining,
 		}

@@ -72,7 +72,8 @@ type Trained struct {
 	// Times and Accuracies are those of the epochs, as the program reported them; Final is its last accuracy.
 	Times, Accuracies []float64
 	Final             float64
-	// Trained is when the program stopped training, NaN where it does not say; Step is how long a step took, the median.
+	// Trained is when the program stopped training, NaN where it does not say; Step is how long a step took, the
+	// median.
 	Trained, Step float64
 	// Told is, at each report, how much more the program took to be left of the budget than the scheduler did.
 	Told []float64

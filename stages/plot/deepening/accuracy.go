@@ -71,9 +71,11 @@ func (s study) accuracies(scenario string) pictures.Figure {
 	p.Add(h)
 	title := fmt.Sprintf("Accuracy of all sequences – %s, %s", s.name, scenario)
 	return pictures.Figure{
-		Picture: pictures.Picture{Name: AdaptationAccuracy + "-" + s.name + "-" + scenario, Kind: AdaptationAccuracy, Title: title,
-			Caption: fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers chose "+
-				"(first seed).%s Further right is better.", len(h.values), real) + someOf(mostLines, len(groups), "chosen sequence")},
+		Picture: pictures.Picture{Name: AdaptationAccuracy + "-" + s.name + "-" + scenario, Kind: AdaptationAccuracy,
+			Title: title,
+			Caption: fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers "+
+				"chose (first seed).%s Further right is better.", len(h.values), real) + someOf(mostLines, len(groups),
+				"chosen sequence")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 190,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
 	}
@@ -126,6 +128,7 @@ func (h histogram) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(m.line, x(m.at), y(0), x(m.at), vg.Length(c.Max.Y))
 	}
 	for _, v := range h.real {
-		c.DrawGlyph(draw.GlyphStyle{Color: canvas.Ink, Radius: 3, Shape: draw.TriangleGlyph{}}, vg.Point{X: x(v), Y: y(0) + 4})
+		c.DrawGlyph(draw.GlyphStyle{Color: canvas.Ink, Radius: 3, Shape: draw.TriangleGlyph{}}, vg.Point{X: x(v),
+			Y: y(0) + 4})
 	}
 }

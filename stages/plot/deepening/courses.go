@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -25,8 +24,8 @@ func init() {
 	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
 			Rank: 129, Name: AdaptationCourses, Section: picture.InAdaptation,
-			Doc: "accuracy over time in real trainings, a line a training, with those that controllers decided in and their " +
-				"actions marked",
+			Doc: "accuracy over time in real trainings, a line a training, with those that controllers decided in " +
+				"and their actions marked",
 		},
 		Draw: adaptationCourses,
 	})
@@ -84,7 +83,8 @@ func (s study) coursesIn(scenario string) pictures.Figure {
 	c.strong = c.strong[:shown]
 	var keys []canvas.Key
 	for i, r := range c.strong {
-		keys = append(keys, canvas.Key{Label: r.Controller + " (" + r.Sequence + ")", Swatch: canvas.Stroked(courseLine(i))})
+		keys = append(keys, canvas.Key{Label: r.Controller + " (" + r.Sequence + ")",
+			Swatch: canvas.Stroked(courseLine(i))})
 	}
 	c.low, c.high = c.from(decided)
 	p := canvas.NewPlot()
@@ -97,10 +97,10 @@ func (s study) coursesIn(scenario string) pictures.Figure {
 	p.Add(c)
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: name, Kind: AdaptationCourses, Title: title,
-			Caption: "What programs reported at the end of each epoch, a thin line for each sequence of the table, a strong one for " +
-				"the training that a controller decided in (first seed). From the first decision on; what is below the scale is cut " +
-				"off. Below the curves, a row a controller: its decisions at the time when they were taken, with the number of the block " +
-				"that was deepened, the last number for nothing." + more},
+			Caption: "What programs reported at the end of each epoch, a thin line for each sequence of the table, a " +
+				"strong one for the training that a controller decided in (first seed). From the first decision on; " +
+				"what is below the scale is cut off. Below the curves, a row a controller: its decisions at the time " +
+				"when they were taken, with the number of the block that was deepened, the last number for nothing." + more},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + curvesHeight + laneHeight*lanes + 48,
 		Paint: func(in draw.Canvas) { p.Draw(draw.Crop(canvas.Head(in, title, keys), 0, -4, 4, 0)) },
 	}
@@ -156,7 +156,7 @@ func (c courses) Plot(in draw.Canvas, p *plot.Plot) {
 		at := y(c.low - c.lane*(float64(i)+0.5))
 		color := canvas.Hue(i)
 		in.StrokeLine2(draw.LineStyle{Color: canvas.Shade(color, 0.7), Width: 0.8}, in.Min.X, at, in.Max.X, at)
-		for d, action := range strings.Fields(r.Sequence) {
+		for d, action := range r.Actions {
 			if d < len(r.Decided) {
 				dot(in, vg.Point{X: x(r.Decided[d]), Y: at}, color, action)
 			}

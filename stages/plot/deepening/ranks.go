@@ -62,13 +62,13 @@ func ranks(study, where string, ranking []record.RankingRow) pictures.Figure {
 	}
 	title := fmt.Sprintf("Ranks of controllers by scenario%s – %s", where, study)
 	name := AdaptationRanks + "-" + study
-	caption := "The median rank over the seeds among all sequences (1 is the best), and below it the mean regret: how far " +
-		"the accuracy stays below the best. Darker is better. A tile with a frame is of a controller that has neither " +
-		"learned nor tried in this scenario, nor read what it cannot know."
+	caption := "The median rank over the seeds among all sequences (1 is the best), and below it the mean regret: " +
+		"how far the accuracy stays below the best. Darker is better. A tile with a frame is of a controller that " +
+		"has neither learned nor tried in this scenario, nor read what it cannot know."
 	if where != "" {
 		name += "-real"
-		caption += " Both are of the accuracies that real trainings came to, among those of the table: a regret below 0 is better than " +
-			"its best. Without a table there are accuracies alone."
+		caption += " Both are of the accuracies that real trainings came to, among those of the table: a regret " +
+			"below 0 is better than its best. Without a table there are accuracies alone."
 	}
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: name, Kind: AdaptationRanks, Title: title, Caption: caption},
@@ -85,7 +85,8 @@ func ranks(study, where string, ranking []record.RankingRow) pictures.Figure {
 				top := c.Max.Y - foot - vg.Length(tall*float64(i))
 				st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 				st.XAlign, st.YAlign = text.XRight, text.YCenter
-				c.FillText(st, vg.Point{X: c.Min.X + names - 6, Y: top - tall/2}, canvas.Fit(controller, names-8, canvas.TickSize))
+				c.FillText(st, vg.Point{X: c.Min.X + names - 6, Y: top - tall/2}, canvas.Fit(controller, names-8,
+					canvas.TickSize))
 				for j, scenario := range scenarios {
 					if r, ok := rows[[2]string{controller, scenario}]; ok {
 						left := c.Min.X + names + wide*vg.Length(j)

@@ -43,14 +43,16 @@ func adaptationTime(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error)
 			}
 		}
 		if len(s.controllers) > 0 {
-			out = append(out, bars.figure(AdaptationTime+"-"+s.name, "Time of a decision – "+s.name, "time of a decision",
-				"A dot a scenario and seed, a line at the mean, on a logarithmic scale, measured on this machine. Of a "+
-					"controller that searches it is a share of the whole search, without the trainings that it asks for."))
+			out = append(out, bars.figure(AdaptationTime+"-"+s.name, "Time of a decision – "+s.name,
+				"time of a decision",
+				"A dot a scenario and seed, a line at the mean, on a logarithmic scale, measured on this machine. Of "+
+					"a controller that searches it is a share of the whole search, without the trainings that it asks for."))
 		}
 		if bars = s.deepening(); len(bars.names) > 0 {
-			out = append(out, bars.figure(AdaptationTime+"-"+s.name+"-real", "Time to add a layer – "+s.name, "time to add a layer",
-				"How long programs took in real training to add a layer, and to evaluate the network before and after: a dot a "+
-					"layer, a line at the mean, on a logarithmic scale. The first row has the trainings by sequences of the table."))
+			out = append(out, bars.figure(AdaptationTime+"-"+s.name+"-real", "Time to add a layer – "+s.name,
+				"time to add a layer",
+				"How long programs took in real training to add a layer, and to evaluate the network before and "+
+					"after: a dot a layer, a line at the mean, on a logarithmic scale. The first row has the trainings by sequences of the table."))
 		}
 	}
 	return out, nil
@@ -81,7 +83,8 @@ func (s study) deepening() timeBars {
 func (b timeBars) figure(name, title, what, caption string) pictures.Figure {
 	low, high := b.bounds()
 	if !(high > 0) {
-		return pictures.Figure{Picture: pictures.Picture{Name: name, Kind: AdaptationTime, Title: title, Skipped: "nothing was timed"}}
+		return pictures.Figure{Picture: pictures.Picture{Name: name, Kind: AdaptationTime, Title: title,
+			Skipped: "nothing was timed"}}
 	}
 	p := canvas.NewPlot()
 	p.X.Scale, p.X.Min, p.X.Max = plot.LogScale{}, low, high
@@ -123,7 +126,8 @@ func (b timeBars) Plot(c draw.Canvas, p *plot.Plot) {
 		st.XAlign, st.YAlign = text.XRight, text.YCenter
 		c.FillText(st, vg.Point{X: c.Min.X - 6, Y: at}, canvas.Fit(b.names[i], 104, canvas.TickSize))
 		for _, v := range row {
-			c.DrawGlyph(draw.GlyphStyle{Color: canvas.Shade(canvas.Hue(0), 0.4), Radius: 2.2, Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: at})
+			c.DrawGlyph(draw.GlyphStyle{Color: canvas.Shade(canvas.Hue(0), 0.4), Radius: 2.2,
+				Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: at})
 		}
 		var mean stats.Mean
 		for _, v := range row {
