@@ -75,6 +75,16 @@ func (j *Job) On(h *Hardware) bool {
 	return !(j.GPUs > 0 && slices.Contains(h.Lacks, "gpus")) && j.Demand().FitsOn(h.Cluster)
 }
 
+// Fits reports whether a free cluster of the hardware has room for the job: for its parts,
+// its request, or one of its alternatives.
+func (j *Job) Fits(h *Hardware) bool {
+	if j.Placed() {
+		return slices.ContainsFunc(j.WithAlternatives(), func(a *Job) bool { return a.On(h) })
+	}
+	t := j.Template()
+	return t.CouldRun(h.Cluster, false)
+}
+
 // WithThreads returns the job with another request.
 func (j *Job) WithThreads(n int) *Job {
 	if n == j.Threads.Request {

@@ -1,10 +1,14 @@
 package experiments
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/scheduler/control"
+	"github.com/tfexp/tfexp/scheduler/control/retune"
 	"github.com/tfexp/tfexp/scheduler/control/tuner"
 )
 
@@ -16,6 +20,8 @@ type Tuning struct {
 	// Candidates are the only settings that may be tried, each with a value for each
 	// of the settings, in their order; nil where all combinations may be.
 	Candidates [][]string
+	// Impossible is how many combinations are left out, as no job can have them.
+	Impossible int
 	// At returns the cell of a trial. The error says what is wrong with the settings.
 	At func(values []string) (Cell, error) `json:"-"`
 	// Probes are the cells at some of the settings, for what is checked beforehand.
@@ -43,4 +49,37 @@ func (t *Tuning) ValuesAt(at []float64) []string {
 		}
 	}
 	return tuning.Values(&t.Tuning, at)
+}
+
+// SettingsAt are the settings at a point with their names.
+func (t *Tuning) SettingsAt(at []float64) []control.Setting {
+	var list []control.Setting
+	for i, v := range t.ValuesAt(at) {
+		list = append(list, control.Setting{Name: t.Settings[i].Name, Value: v})
+	}
+	return list
+}
+
+// Described is all that decisions about a job that is changed while it trains depend on, for
+// keys.
+func (t *Tuning) Described() []string {
+	search := t.Tuning
+	search.Name, search.Imported, search.Best, search.BestSettings = "", nil, nil, nil
+	raw, _ := json.Marshal(search) // numbers and texts
+	lines := []string{string(raw)}
+	for _, values := range t.Candidates {
+		lines = append(lines, fmt.Sprintf("%q", values))
+	}
+	return lines
+}
+
+// Known are the paces of imported trials.
+func (t *Tuning) Known() (list []retune.Known) {
+	for _, one := range t.Imported {
+		o := &one.Outcome
+		if at, err := tuning.Point(&t.Tuning, one.Settings); err == nil && o.Units > 0 && o.Crashed == "" {
+			list = append(list, retune.Known{At: at, Pace: o.Time / float64(o.Units)})
+		}
+	}
+	return list
 }

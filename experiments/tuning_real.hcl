@@ -38,9 +38,12 @@ job "digits" {
     count   = each.ps
     threads = 0
   }
+  # A worker joins or leaves while the others train.
   role "worker" {
     count   = each.workers
     threads = each.intra
+    elastic = true
+    max     = 2
   }
 }
 

@@ -1,6 +1,8 @@
 package experiments
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -68,14 +70,64 @@ func LineErrors(err error) []*workload.LineError {
 	return nil
 }
 
-// Malformed counts lines that were left out, and tells of the first. It names
-// no folder: the text is the same wherever the file is.
+// Malformed counts lines that were left out by what is wrong with them, the most frequent
+// first, and tells of the first of each. It names no folder: the text is the same wherever
+// the file is.
 func Malformed(skipped []error) string {
-	text := words.Plural(len(skipped), "malformed line")
-	if lines := LineErrors(skipped[0]); len(lines) > 0 {
-		text += fmt.Sprintf(" (the first is line %d: %v)", lines[0].Line, lines[0].Err)
+	type reason struct {
+		count, line int
+		text        string
 	}
-	return text
+	var reasons []*reason
+	byKind := map[string]*reason{}
+	for _, l := range LineErrors(errors.Join(skipped...)) {
+		text := l.Err.Error()
+		kind := kindOf(text)
+		r := byKind[kind]
+		if r == nil {
+			r = &reason{line: l.Line, text: text}
+			byKind[kind] = r
+			reasons = append(reasons, r)
+		}
+		r.count++
+	}
+	text := words.Plural(len(skipped), "malformed line")
+	switch len(reasons) {
+	case 0:
+		return text
+	case 1:
+		return text + fmt.Sprintf(" (the first is line %d: %s)", reasons[0].line, reasons[0].text)
+	}
+	slices.SortStableFunc(reasons, func(a, b *reason) int { return cmp.Compare(b.count, a.count) })
+	parts := make([]string, 0, maxReasons+1)
+	for i, r := range reasons {
+		if i == maxReasons {
+			parts = append(parts, words.Plural(len(reasons)-i, "other reason"))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s (%d, first line %d)", r.text, r.count, r.line))
+	}
+	return text + ": " + strings.Join(parts, "; ")
+}
+
+// maxReasons bounds the list of what is wrong with lines.
+const maxReasons = 8
+
+// kindOf returns what is the same in texts that differ in what they quote and count.
+func kindOf(text string) string {
+	var b strings.Builder
+	quoted := false
+	for _, r := range text {
+		switch {
+		case r == '"':
+			quoted = !quoted
+			b.WriteRune(r)
+		case quoted || r >= '0' && r <= '9':
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // Trace is a workload that was read from a file, in its final shape: all that
@@ -95,9 +147,10 @@ type Trace struct {
 	Blocks []TraceBlock
 	Block  []int32
 	// TooLarge counts the jobs that a lenient reader left out because no
-	// hardware of their cells holds them.
-	TooLarge int
-	Range    Range
+	// hardware of their cells holds them; the first is in line LargeLine.
+	TooLarge  int
+	LargeLine int `json:",omitempty"`
+	Range     Range
 }
 
 // TraceBlock is a job block with the threads that a trace requests.
@@ -115,7 +168,7 @@ func (t *Trace) LeftOut() string {
 		parts = append(parts, Malformed(t.Skipped))
 	}
 	if t.TooLarge > 0 {
-		parts = append(parts, words.Plural(t.TooLarge, "job")+" larger than the hardware")
+		parts = append(parts, fmt.Sprintf("%s larger than the hardware, first line %d", words.Plural(t.TooLarge, "job"), t.LargeLine))
 	}
 	if parts == nil {
 		return ""
@@ -123,8 +176,56 @@ func (t *Trace) LeftOut() string {
 	return fmt.Sprintf("%s has %s, left out", filepath.Base(t.File), strings.Join(parts, " and "))
 }
 
+// Assumptions says what was assumed where the file says nothing; empty if nothing was.
+func (t *Trace) Assumptions() string {
+	if len(t.Assumed) == 0 {
+		return ""
+	}
+	return filepath.Base(t.File) + ": " + strings.Join(t.Assumed, "; ")
+}
+
+// LeftOut lists what lenient readers left out of the experiment's files.
+func (s *Spec) LeftOut() []string {
+	return s.told(func(w *Workload) (texts []string) {
+		if w.Trace != nil {
+			texts = append(texts, w.Trace.LeftOut())
+		}
+		for _, s := range w.Submits {
+			texts = append(texts, s.LeftOut)
+		}
+		return texts
+	})
+}
+
+// Assumed lists what readers of logs assumed where these say nothing.
+func (s *Spec) Assumed() []string {
+	return s.told(func(w *Workload) []string {
+		if w.Trace == nil {
+			return nil
+		}
+		return []string{w.Trace.Assumptions()}
+	})
+}
+
+// told lists what there is to tell of the workloads of all cells, each text once.
+func (s *Spec) told(of func(*Workload) []string) (texts []string) {
+	for _, c := range s.Cells {
+		for _, text := range of(c.Workload) {
+			if text != "" && !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
+}
+
 // LeaveOut removes jobs by their number.
 func (t *Trace) LeaveOut(jobs map[int]bool) {
+	for i, line := range t.Lines {
+		if jobs[i] && (t.LargeLine == 0 || int(line) < t.LargeLine) {
+			t.LargeLine = int(line)
+		}
+	}
 	kept := t.Keep(func(i int) bool { return !jobs[i] })
 	i := -1
 	t.Block = slices.DeleteFunc(t.Block, func(int32) bool { i++; return jobs[i] })

@@ -21,6 +21,8 @@ import (
 type Options struct {
 	// Out is the folder of results; the experiment's own folder is Out/<name>.
 	Out string
+	// Dir is the experiment's own folder, where it is not called after the experiment (it was renamed).
+	Dir string
 	// Version is tfexp's, for run.json; Command is the command line.
 	Version string
 	Command []string

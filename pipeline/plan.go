@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan
 		return nil, err
 	}
 	p := &Plan{
-		Dir: filepath.Join(opts.Out, spec.Name), options: opts,
+		Dir: cmp.Or(opts.Dir, filepath.Join(opts.Out, spec.Name)), options: opts,
 		x: x, stages: ordered, source: &matrix{x}, needed: map[string]bool{},
 	}
 	if len(x.Tunings()) > 0 {

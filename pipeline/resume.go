@@ -57,7 +57,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
-	opts.Out = filepath.Dir(chosen)
+	opts.Out, opts.Dir = filepath.Dir(chosen), chosen
 	plan, err := New(spec, opts)
 	return plan, diags, err
 }

@@ -47,6 +47,9 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make results folder: %w", err)
 	}
+	if err := p.checkFolder(); err != nil {
+		return nil, err
+	}
 	lock, err := store.LockFolder(p.Dir, p.options.Command)
 	if err != nil {
 		return nil, err
@@ -94,6 +97,7 @@ func (r *run) open() error {
 		return errors.Join(err, r.close())
 	}
 	r.outcome.Dir = r.Dir
+	other := r.otherFile()
 	file, err := filepath.Abs(r.x.File()) // a resumed run may be in another folder
 	if err != nil {
 		file = r.x.File()
@@ -113,12 +117,19 @@ func (r *run) open() error {
 	if warning != "" {
 		r.Warn("cache", "", warning)
 	}
+	if other != "" {
+		r.Warn("other_file", "", fmt.Sprintf("the folder held the results of another file with an experiment of this name, %s: "+
+			"they are replaced, and come back when that runs again; another name or --out keeps both", other))
+	}
 	for _, name := range r.x.Alike() {
 		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike: a trace draws nothing, and "+
 			"its hardware has no noise, so intervals between them mean nothing", name))
 	}
 	for _, text := range r.x.LeftOut() {
 		r.Warn("incomplete_trace", "", text)
+	}
+	for _, text := range r.x.Assumed() {
+		r.Warn("assumption", "", text)
 	}
 	for _, text := range doubts {
 		r.Warn("leftover", "", text)

@@ -37,6 +37,9 @@ func (l *loop) dispatch() error {
 
 // admit starts waiting jobs.
 func (l *loop) admit() error {
+	if l.rules.Round > 0 {
+		return l.admitRound()
+	}
 	if l.queue.Len() == 0 {
 		return nil
 	}

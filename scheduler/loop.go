@@ -64,6 +64,8 @@ type loop struct {
 	provider     Provider      // the engine, if nodes come and go
 	migrator     Migrator      // the engine, if paused jobs may go on elsewhere
 	rental       rental.Rental // where jobs' servers come from, if the policy decides that
+	rounds       queue.Rounds  // for policies that decide at their starts
+	roundStarts  bool          // this decision is that of a start
 	stopping     bool          // the run is broken off or closed: nothing starts again
 	closed       time.Duration // the horizon, when the run was closed at it
 
@@ -97,7 +99,7 @@ func newLoop(r Run, rules Rules) *loop {
 		lives: make([]life, len(r.Jobs)), results: make([]Result, len(r.Jobs)),
 		byArrival: job.ByArrival(r.Jobs), open: len(r.Jobs),
 	}
-	l.queue = queue.New(len(r.Jobs), rules.Ends)
+	l.queue, l.rounds.Length = queue.New(len(r.Jobs), rules.Ends), rules.Round
 	if l.Until <= 0 {
 		l.Until = Never
 	}
@@ -190,7 +192,7 @@ func (l *loop) nextInstant() time.Duration {
 	if len(l.timers) > 0 {
 		at = min(at, l.timers[0].At)
 	}
-	return min(at, l.nodes.NextIdle(), l.rental.Next())
+	return min(at, l.nodes.NextIdle(), l.rental.Next(), l.rounds.Next(len(l.running) > 0))
 }
 
 // take handles what has happened up to now: by instant, and within one
@@ -236,6 +238,9 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 		case l.rental.Next() == other:
 			l.now = max(l.now, other)
 			l.rental.Ring(now)
+		case l.rounds.Next(len(l.running) > 0) == other:
+			l.now = max(l.now, other)
+			l.rounds.Over()
 		case len(l.timers) == 0 || l.timers[0].At != other:
 			l.now = max(l.now, other)
 			l.nodes.Rest()

@@ -32,6 +32,11 @@ type Rules struct {
 	Partial bool
 	// Quantum is how long a job runs before dispatch looks at it again; 0 for none.
 	Quantum time.Duration
+	// Round is the length of the rounds at whose starts alone the policy decides; 0 for none. A
+	// round in which nothing runs any more is over. The Admission is asked at the start of each,
+	// also when no job waits, and with AtOnce whenever devices were given back as well.
+	Round  time.Duration
+	AtOnce bool
 	// Turns makes a job whose quantum has ended go back to the queue.
 	Turns bool
 	// Feedback is the waiting time that improves a job's effective level by one; 0
@@ -107,6 +112,8 @@ type View interface {
 	Waiting() WaitingJobs
 	Running() RunningJobs
 	Machine() MachineView
+	// RoundStarts reports whether this is the start of a round (Rules.Round).
+	RoundStarts() bool
 	// Recording reports whether reasons of decisions are kept.
 	Recording() bool
 }

@@ -103,12 +103,16 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	if f.check || stdin {
 		return !f.check, nil
 	}
-	// The file keeps its permissions.
-	st, err := os.Stat(file)
+	// The file keeps its permissions, and a link stays one.
+	to, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return false, fmt.Errorf("format %s: %w", file, err)
 	}
-	if err := folder.Write(file, want, st.Mode().Perm()); err != nil {
+	st, err := os.Stat(to)
+	if err != nil {
+		return false, fmt.Errorf("format %s: %w", file, err)
+	}
+	if err := folder.Write(to, want, st.Mode().Perm()); err != nil {
 		return false, fmt.Errorf("format %s: %w", file, err)
 	}
 	return true, nil

@@ -111,7 +111,7 @@ func (m Model) Forecast(points []Point, ask Ask) (Forecast, bool) {
 	if m.point != nil {
 		f.Steps = math.Min(m.point(w), w.horizon())
 	} else {
-		f.Steps = relativeMedian(left, w.horizon())
+		f.Steps = relativeMedian(left, quantile(left, shortest), w.horizon())
 	}
 	unit := w.unit
 	f.Steps, f.Low, f.High = f.Steps*unit, f.Low*unit, f.High*unit
@@ -171,11 +171,15 @@ func (w window) until(n int, target float64) window {
 	return window{w.points[:n], target, w.unit}
 }
 
+// shortest is the part of the continuations, the shortest, that count as long as the next one:
+// a few that end at once would outweigh all others where errors are relative.
+const shortest = 0.05
+
 // relativeMedian returns the value whose mean relative error, |value − truth| /
 // truth, over the continuations is least: their median, each weighted by one over
-// its length. Those that never end count as the horizon.
-func relativeMedian(sorted []float64, horizon float64) float64 {
-	value := func(v float64) float64 { return math.Min(math.Max(v, 1), horizon) }
+// its length, which is least at least. Those that never end count as the horizon.
+func relativeMedian(sorted []float64, least, horizon float64) float64 {
+	value := func(v float64) float64 { return min(max(v, least, 1), horizon) }
 	total := 0.0
 	for _, v := range sorted {
 		total += 1 / value(v)

@@ -39,7 +39,7 @@ func (s *Search) model(trials []Trial) (*model, error) {
 			continue
 		}
 		ended = append(ended, 1)
-		x, y = append(x, t.At), append(y, m.scale.Modelled(t.Objective))
+		x, y = append(x, t.At), append(y, m.scale.Modelled(t.Objective)-s.expected(m.scale, t.At))
 		cost = append(cost, Log.Modelled(math.Max(t.Cost, leastCost)))
 		for i, l := range m.limit {
 			limited[i] = append(limited[i], l.modelled(t.Limited[i]))
@@ -55,7 +55,9 @@ func (s *Search) model(trials []Trial) (*model, error) {
 			*into, err = New(x, y, o)
 		}
 	}
+	o.Least = s.Spread
 	fit(&m.objective, x, y)
+	o.Least = 0
 	m.limits = make([]*Process, len(s.Limits))
 	for i := range s.Limits {
 		fit(&m.limits[i], x, limited[i])
@@ -147,6 +149,9 @@ func (m *model) view(candidates [][]float64, best float64) views {
 	}
 	if m.objective != nil {
 		v.mean, v.sd = m.objective.Predict(candidates)
+		for k, at := range candidates {
+			v.mean[k] += m.search.expected(m.scale, at)
+		}
 	} else {
 		v.mean, v.sd = make([]float64, n), make([]float64, n)
 	}

@@ -39,6 +39,8 @@ type Options struct {
 	Fixed *Hyper
 	// Start is where the fit begins, beside its own starts; may be nil.
 	Start *Hyper
+	// Least is the least standard deviation that the outputs are taken to have; 0 for none.
+	Least float64
 }
 
 // errNoObservations is returned for a process without data.
@@ -88,7 +90,11 @@ func prepare(x [][]float64, y []float64, o Options) (*Process, error) {
 	p.mean, p.scale = stat.MeanStdDev(y, nil)
 	if !(p.scale > 1e-12*math.Max(1, math.Abs(p.mean))) { // one observation, or all alike
 		p.scale = 1
+		if o.Least > 0 {
+			p.scale = o.Least
+		}
 	}
+	p.scale = math.Max(p.scale, o.Least)
 	p.y = make([]float64, len(y))
 	for i, v := range y {
 		p.y[i] = (v - p.mean) / p.scale

@@ -129,6 +129,19 @@ type Search struct {
 	// hyper-parameters is SelfTF's.
 	Kernel Kernel
 	Fixed  *Hyper
+	// Prior is what is expected of the objective at a point before anything is tried, on Scale
+	// and up to a constant: the process models what the objective differs from it. Spread is
+	// then the least standard deviation of that difference. Nil expects the same everywhere.
+	Prior  func(at []float64) float64
+	Spread float64
+}
+
+// expected is what Prior says of a point on a scale, 0 where it says nothing.
+func (s *Search) expected(scale Scale, at []float64) float64 {
+	if s.Prior == nil || scale != s.Scale {
+		return 0
+	}
+	return s.Prior(at)
 }
 
 // defaultStart is the number of trials that come before the first model: half of

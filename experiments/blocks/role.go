@@ -34,11 +34,16 @@ func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.
 		r := scheduler.Role{
 			Name: rn.Label, Count: eval.Get[int](ra, "count"), Threads: eval.Get[int](ra, "threads"),
 			GPUs: eval.Get[int](ra, "gpus"), GPU: eval.Get[string](ra, "gpu"), Elastic: eval.Get[bool](ra, "elastic"),
-			Vital: eval.Get[bool](ra, "vital"), Min: eval.Get[int](ra, "min"),
+			Vital: eval.Get[bool](ra, "vital"), Min: eval.Get[int](ra, "min"), Max: eval.Get[int](ra, "max"),
 		}
 		switch {
 		case ra.IsSet("min") && !r.Elastic:
 			ra.Fail(ra.At("min"), "Argument that nothing reads", "min is for elastic roles.")
+		case ra.IsSet("max") && !r.Elastic:
+			ra.Fail(ra.At("max"), "Argument that nothing reads", "max is for elastic roles.")
+		case ra.IsSet("max") && r.Max < r.Count && ra.OK:
+			ra.Fail(ra.At("max"), "Value out of range", "max is %d, but the role %q has %s.", r.Max, r.Name,
+				words.Plural(r.Count, "part"))
 		case r.Min > r.Count && ra.OK:
 			ra.Fail(ra.At("min"), "Value out of range", "min is %d, but the role %q has %s.", r.Min, r.Name,
 				words.Plural(r.Count, "part"))

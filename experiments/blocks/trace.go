@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 )
 
 // rawTrace is a trace whose job blocks are known by name only.
@@ -23,6 +25,8 @@ type rawTrace struct {
 	files.File
 	jobs  []string // job blocks that are used
 	block []int32  // of each job: an index of jobs, or -1
+	// speeds are those of jobs without a block, by the type of device; nil without a table.
+	speeds *throughput.Table
 }
 
 // traceFile is what was read from a file in one shape.
@@ -67,6 +71,9 @@ func (d *Decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 		return nil, false
 	}
 	t.Trace.Trace, t.Digest = file.trace, file.digest
+	if !d.readSpeeds(t, a) {
+		return nil, false
+	}
 	return t, d.mapJobs(t, a)
 }
 
@@ -75,6 +82,9 @@ func (d *Decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 func traceFormat(a *eval.Args) *formats.Format {
 	if name := eval.Get[string](a, "format"); name != "" {
 		return formats.Find(name)
+	}
+	if a.IsSet(formats.ColumnsArg.Name) {
+		return formats.Find("table")
 	}
 	f := formats.Of(eval.Get[string](a, "file"))
 	if f == nil {
@@ -102,10 +112,18 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args) *traceFile {
 	}
 	f := &traceFile{}
 	d.traces[key] = f
-	options := formats.Options{Lenient: d.lenient, Args: a.Values}
+	options := formats.Options{Lenient: d.lenient, Args: formatValues(a.Values)}
 	var err error
 	if f.trace, f.digest, err = readTraceFile(t, options); err != nil {
-		d.FileErrors(t.File, a.Node.Attr("file").Expr.Range(), err)
+		at, about := a.Node.Attr("file").Expr.Range(), (*formats.ArgError)(nil)
+		if errors.As(err, &about) {
+			if a.IsSet(about.Arg) {
+				at = a.At(about.Arg)
+			}
+			d.Errorf(at, "Argument that does not fit the file", "%s: %v.", t.Shown, about)
+			return f
+		}
+		d.FileErrors(t.File, at, err)
 		return f
 	}
 	shape := workload.Shape{
@@ -129,6 +147,23 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args) *traceFile {
 		f.ok = true
 	}
 	return f
+}
+
+// formatValues returns the values of arguments in the types that formats know.
+func formatValues(values map[string]any) map[string]any {
+	values = maps.Clone(values)
+	for name, v := range values {
+		settings, ok := v.([]experiments.Setting)
+		if !ok {
+			continue
+		}
+		columns := make([]workload.Column, len(settings))
+		for i, s := range settings {
+			columns[i] = workload.Column{Name: s.Name, Text: s.Value}
+		}
+		values[name] = columns
+	}
+	return values
 }
 
 func readTraceFile(t *rawTrace, o formats.Options) (trace workload.Trace, digest string, err error) {
@@ -252,9 +287,18 @@ func traceWith(raw *rawTrace, blocks []*experiments.Job) *experiments.Trace {
 		timed   bool
 	}
 	kinds := map[kind]int32{}
+	own := measuredBlocks{raw: raw, index: map[measuredAs]int32{}}
+	if raw.speeds != nil {
+		t.Jobs = slices.Clone(t.Jobs)
+	}
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
 		b := raw.block[i]
+		if b < 0 && raw.speeds != nil {
+			t.Block[i] = own.of(&t, j)
+			j.Priority = max(j.Priority, 0)
+			continue
+		}
 		if b < 0 {
 			t.Block[i] = -1
 			j.Priority = max(j.Priority, 0) // not told is the best

@@ -59,6 +59,7 @@ func (c *Checker) Cells() {
 			c.alternatives(w, p)
 			c.lossCurves(w, p)
 			c.provisioning(w, h, p)
+			c.requested(p, w)
 		}
 	}
 }

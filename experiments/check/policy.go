@@ -82,3 +82,20 @@ func (c *Checker) oracle(p *experiments.Policy, h *experiments.Hardware) {
 				"the engine \"simulated\".", h.Name)
 	}
 }
+
+// requested reports a policy that decides by requested times which a log does not have.
+func (c *Checker) requested(p *experiments.Policy, w *experiments.Workload) {
+	t := w.Trace
+	if t == nil || !p.Source().Asked || !p.Policy.Estimates() {
+		return
+	}
+	for i := range t.Jobs {
+		k := t.Block[i]
+		if t.Jobs[i].Predicted > 0 || k >= 0 && t.Blocks[k].Limit > 0 {
+			return
+		}
+	}
+	c.fail(place(p.At, "estimates", p.Range), "Estimates that nobody has",
+		"The jobs of the workload %q come from a log without requested times. Take \"oracle\" or \"fitted\", name the "+
+			"column that has them, or give the job blocks a limit.", w.Name)
+}

@@ -55,5 +55,10 @@ var roleBlock = &schema.Block{
 			Name: "min", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxNodes),
 			DefaultDoc: "1", Doc: "How many parts of an elastic role the job needs to go on.", Example: `2`,
 		},
+		{
+			Name: "max", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxNodes),
+			DefaultDoc: "`count`", Doc: "How many parts of an elastic role the job can have while it runs, when it is given more than `count`.",
+			Example: `8`,
+		},
 	},
 }

@@ -135,6 +135,13 @@ func traceArgs() []schema.Arg {
 			Doc:        "How many jobs to take: the first of the file.", Example: `1000`,
 		},
 		{
+			Name: "throughputs", Type: schema.String, Example: `"throughputs.json.gz"`, DefaultDoc: "none",
+			Doc: "A table of how fast each class of jobs is on each type of device, in steps per second: a CSV file with " +
+				"the columns `job_type`, `device`, `workers` and `steps_per_s`, or the JSON of Gavel. Jobs without a job " +
+				"block run on each type of GPU that the table and the hardware have; the policy can choose the type at each " +
+				"start. For formats whose jobs have a number of steps.",
+		},
+		{
 			Name: "threads_per_processor", Type: schema.Integer, Default: `1`, Min: schema.Limit(1),
 			Max: schema.Limit(1024),
 			Doc: "The number of cores that one processor of the file stands for.", Example: `2`,

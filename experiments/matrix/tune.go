@@ -375,6 +375,31 @@ func (x *expander) probe(t *tuned, one *experiments.Tuning, all *trials) {
 			one.Probes = append(one.Probes, c)
 		}
 	}
+	x.possible(one, all)
+}
+
+// mostListed bounds the settings that are looked at one by one, and that have no table.
+const mostListed = 2000
+
+// possible leaves out the settings that are possible each by itself and together not:
+// their job is refused, or asks for more than the hardware has.
+func (x *expander) possible(one *experiments.Tuning, all *trials) {
+	p := one.Problem(0)
+	if n := p.Space.Size(mostListed); n <= 0 || len(p.Space) > p.Space.Settings() {
+		return
+	}
+	var fit [][]string
+	points := p.Space.Grid()
+	for _, at := range points {
+		values := one.ValuesAt(at)
+		c, err := all.at(values)
+		if err == nil && c.Workload.Submits[0].Job.Fits(c.Hardware) {
+			fit = append(fit, values)
+		}
+	}
+	if len(fit) > 0 && len(fit) < len(points) { // else the checks say what is wrong
+		one.Candidates, one.Impossible = fit, len(points)-len(fit)
+	}
 }
 
 // suits reports a method or an objective that cannot work with these trials.
@@ -400,7 +425,7 @@ func (x *expander) suits(t *tuned, one *experiments.Tuning) {
 		x.Errorf(t.node.All("context")[1].Header, "Method that does not fit",
 			"The method %q climbs along one context.", m.Name)
 	}
-	if m.NeedsBest && one.Candidates == nil {
+	if m.NeedsBest && (one.Candidates == nil || one.Impossible > 0) {
 		x.Errorf(place("method"), "Method that does not fit",
 			"The method %q needs a job with a recorded block, all of whose outcomes are known.", m.Name)
 	}

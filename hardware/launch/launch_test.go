@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -103,5 +104,22 @@ func TestLog(t *testing.T) {
 	again.Close("")
 	if more, _ := os.ReadFile(path); string(more) != string(log)+"next" {
 		t.Errorf("the log that goes on has %d bytes", len(more))
+	}
+}
+
+// TestAPartThatJoinsLater has an address of its own beside those that the job began with, which stay as they were.
+func TestAPartThatJoinsLater(t *testing.T) {
+	cluster := contract.Cluster{"ps": {"127.0.0.1:7001"}, "worker": {"127.0.0.1:7002"}}
+	j := Job{Name: "j"}
+	part, err := j.OfPart(scheduler.Part{Role: "worker", Task: 1}, false, cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := strings.Join(part.Env, "\n")
+	if !strings.Contains(env, `"127.0.0.1:7001"`) || !strings.Contains(env, `"worker":["127.0.0.1:7002","127.0.0.1:`) {
+		t.Errorf("its environment is\n%s", env)
+	}
+	if len(cluster["worker"]) != 1 {
+		t.Errorf("the others now know %v", cluster["worker"])
 	}
 }

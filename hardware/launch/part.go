@@ -3,6 +3,7 @@ package launch
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -54,9 +55,36 @@ func Addresses(host string, parts []scheduler.Part) (contract.Cluster, error) {
 	return cluster, nil
 }
 
+// joined is a cluster in which a part has an address as well that the job did not have when it started: at a port that is
+// free now, on the host of another part. The parts that were there before do not learn of it.
+func joined(cluster contract.Cluster, p scheduler.Part) (contract.Cluster, error) {
+	host := ""
+	for _, role := range slices.Sorted(maps.Keys(cluster)) {
+		for _, address := range cluster[role] {
+			if h, _, err := net.SplitHostPort(address); host == "" && err == nil {
+				host = h
+			}
+		}
+	}
+	own, err := Addresses(host, []scheduler.Part{p})
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(cluster)
+	known := cluster[p.Role]
+	all[p.Role] = slices.Concat(known, own[p.Role][min(len(known), p.Task):])
+	return all, nil
+}
+
 // OfPart returns a part of the job as a program: the job with the cores of the part as its request, its place in the
 // cluster in its environment, and files of its own. The log and the progress of the lead are those of the job.
 func (j *Job) OfPart(p scheduler.Part, lead bool, cluster contract.Cluster) (Job, error) {
+	if p.Task >= len(cluster[p.Role]) {
+		var err error
+		if cluster, err = joined(cluster, p); err != nil {
+			return Job{}, err
+		}
+	}
 	part := *j
 	part.Threads, part.Inter, part.Intra = p.Cores.Count(), 0, 0
 	part.GPUs, part.Alternatives = p.GPUs.Count(), nil

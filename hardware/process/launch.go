@@ -166,7 +166,7 @@ func (e *Engine) spawn(p *program) (pid int, err error) {
 		return 0, err
 	}
 	env := environ(j, len(cpus), gpus, p.mark)
-	program, err := lookup(j.Argv[0], j.Dir, env)
+	program, err := find(j.Argv[0], j.Dir, env)
 	if err != nil {
 		return 0, err
 	}
@@ -197,6 +197,17 @@ func (e *Engine) spawn(p *program) (pid int, err error) {
 func environ(j *launch.Job, n int, gpus []string, mark string) []string {
 	paths := launch.Paths{Control: launch.Absolute(j.ControlPath), Checkpoint: launch.Absolute(j.CheckpointDir)}
 	return launch.Merge(launch.Inherited(os.Environ()), j.Environ(n, gpus, paths), []string{runEnv + "=" + mark})
+}
+
+// startedAs is the path of this program when it began, which may have been replaced or removed since.
+var startedAs, _ = os.Executable()
+
+// find finds a program as the job would. A job that is a program of tfexp itself runs the one that runs now.
+func find(name, dir string, env []string) (string, error) {
+	if name == startedAs && name != "" {
+		return ownProgram()
+	}
+	return lookup(name, dir, env)
 }
 
 // lookup finds a program as the job would: by its PATH, from its directory.

@@ -25,7 +25,10 @@ func (e *Engine) choose(job int, t *task, g scheduler.Grant) (Work, error) {
 	if e.chosen == nil {
 		e.chosen = make([]Work, len(e.tasks))
 	}
-	e.chosen[job] = w
+	if e.ways == nil {
+		e.ways = make([]int32, len(e.tasks))
+	}
+	e.chosen[job], e.ways[job] = w, int32(g.Alternative)
 	e.setOut(job, t, w)
 	return w, nil
 }
@@ -46,4 +49,26 @@ func (e *Engine) setOut(job int, t *task, w Work) {
 		t.lead = time.Duration(math.Round(f * float64(t.lead)))
 		t.scaled = time.Duration(math.Round(f * float64(t.scaled)))
 	}
+}
+
+// switchTo gives a paused job the work of another of its alternatives: what it has done of the
+// one it has done of the other, as a part of the whole. Its start-up is not done again.
+func (e *Engine) switchTo(job int, t *task, alternative int) error {
+	if e.ways == nil || e.chosen[job] == nil || e.held != nil || e.ways[job] == int32(alternative) {
+		return nil // it has none, or stays with it, or its controller decides
+	}
+	w, err := e.work(job).In(alternative)
+	if err != nil {
+		return fmt.Errorf("resume job %d: %w", job, err)
+	}
+	left := 1 - e.done(job, t)
+	e.chosen[job], e.ways[job] = w, int32(alternative)
+	var fresh task
+	e.setOut(job, &fresh, w)
+	_, _, t.rate = w.Times()
+	t.scaled = time.Duration(math.Round(left * float64(fresh.scaled)))
+	if e.units != nil {
+		e.marks.jobs[job].whole = fresh.scaled
+	}
+	return nil
 }

@@ -78,6 +78,7 @@ type Engine struct {
 	// chosen has the work of jobs with alternatives, which is known when they
 	// start; nil until one has.
 	chosen  []Work
+	ways    []int32 // by job, the alternative of which that is the work
 	budgets budgets
 	saves   []saving  // by job; nil when none writes checkpoints
 	kept    []float64 // by job, the part of its work that its last attempt left; nil before a loss
@@ -257,6 +258,9 @@ func (e *Engine) Migrate(job int, g scheduler.Grant) error {
 func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 	t, err := e.task("resume", job, paused)
 	if err != nil {
+		return err
+	}
+	if err := e.switchTo(job, t, g.Alternative); err != nil {
 		return err
 	}
 	t.lead += cost

@@ -138,6 +138,7 @@ func realiseTrace(t *experiments.Trace) realisation {
 	// All that a trace says has a place in its written form.
 	h := sha256.New()
 	_ = formats.WriteCSV(h, t.Trace) // a hash does not fail
+	workload.WriteRest(h, t.Jobs)
 	r.digest = hex.EncodeToString(h.Sum(nil))
 	return r
 }

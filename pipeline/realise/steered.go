@@ -1,7 +1,6 @@
 package realise
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -51,7 +50,7 @@ func (c *Cell) tuner(t *experiments.Tuning, s *stages.Steered) (retune.Options, 
 		Problem: t.Problem(uint64(c.Ref.Seed)), Method: method, Fixed: t.Mode == record.Unchanged,
 		Restart: t.Mode == record.ByRestart, Units: s.Units, Stretch: t.Stretch, Tries: t.Trials, Level: t.Confidence,
 		Limit:  time.Duration(t.LimitSeconds * float64(time.Second)),
-		Values: func(at []float64) []string { return t.ValuesAt(at) },
+		Values: t.ValuesAt, Known: t.Known(),
 	}
 	o.Problem.Limits = nil // the target ends the job; other bounds are looked at when it is over
 	o.Initial = o.Problem.Initial
@@ -65,6 +64,11 @@ func (c *Cell) tuner(t *experiments.Tuning, s *stages.Steered) (retune.Options, 
 	for i := range t.Settings {
 		o.Names = append(o.Names, t.Settings[i].Name)
 		o.Learns = append(o.Learns, c.learns(t, i, s, &first))
+		o.Live = append(o.Live, c.Ref.Real() && slices.Contains(first.Live, t.Settings[i].Name))
+	}
+	o.Cores = func(at []float64) int {
+		v, _ := s.At(t.SettingsAt(at)) // one that cannot be has none
+		return v.Threads
 	}
 	return o, nil
 }
@@ -136,12 +140,8 @@ func (c *Cell) modeLines(t *experiments.Tuning) []string {
 	if t.Mode == "" {
 		return nil
 	}
-	search := t.Tuning
-	search.Name, search.Imported, search.Best, search.BestSettings = "", nil, nil, nil
-	raw, _ := json.Marshal(search) // numbers and texts
-	k.Add("tuning.search", string(raw))
-	for _, values := range t.Candidates {
-		k.Addf("tuning.candidate", "%q", values)
+	for _, line := range t.Described() {
+		k.Add("tuning.search", line)
 	}
 	k.Addf("tuning.controller", "version %d", retune.Version)
 	return k.Lines()

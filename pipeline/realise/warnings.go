@@ -17,20 +17,7 @@ func (x *Experiment) Alike() []string {
 }
 
 // LeftOut lists what lenient readers left out of the experiment's files.
-func (x *Experiment) LeftOut() []string {
-	var texts []string
-	add := func(text string) {
-		if text != "" && !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
-	}
-	for _, c := range x.spec.Cells {
-		if c.Workload.Trace != nil {
-			add(c.Workload.Trace.LeftOut())
-		}
-		for _, s := range c.Workload.Submits {
-			add(s.LeftOut)
-		}
-	}
-	return texts
-}
+func (x *Experiment) LeftOut() []string { return x.spec.LeftOut() }
+
+// Assumed lists what readers of logs assumed where these say nothing.
+func (x *Experiment) Assumed() []string { return x.spec.Assumed() }

@@ -12,7 +12,7 @@ import (
 
 // Tunings are the searches for settings as a table, and what they came to in
 // sentences; both are empty for an experiment without any.
-func Tunings(e *record.Experiment) (Table, []string) {
+func Tunings(e *record.Experiment) (t Table, said []string) {
 	rows, err := e.TuningRows() // which has ranks, that take long to find
 	if err != nil || len(rows) == 0 {
 		_, rows = tuning.Rows(e)
@@ -20,11 +20,10 @@ func Tunings(e *record.Experiment) (Table, []string) {
 	if len(rows) == 0 {
 		return Table{}, nil
 	}
-	t := Table{Left: 2, Header: []string{
+	t = Table{Left: 2, Header: []string{
 		"tuning", "method", "runs", "within 10% of the best", "trials to it (median, 95%)", "found", "best", "behind the best",
 		"spent, s", "spent, cost", "cost to within 10%", "rank of the predicted best",
 	}}
-	var said []string
 	for _, r := range rows {
 		behind := "–"
 		if !math.IsNaN(r.RegretPct) {
@@ -35,9 +34,68 @@ func Tunings(e *record.Experiment) (Table, []string) {
 			significant(r.Found), significant(r.Best), behind, significant(r.SpentTime), significant(r.SpentCost),
 			significant(r.CostToBest), significant(r.PredictedRank),
 		})
-		said = append(said, tuningSentence(e, r))
 	}
-	return t, said
+	return t, append(said, tuningSentences(e, rows)...)
+}
+
+// tuningSentences say what the tunings came to, in the order of their rows.
+func tuningSentences(e *record.Experiment, rows []record.TuningRow) (said []string) {
+	next := 0
+	for i := range e.Plan.Tunings {
+		t := &e.Plan.Tunings[i]
+		if next == len(rows) || rows[next].Tuning != t.Name || rows[next].Method != t.Method ||
+			rows[next].Hardware != t.Hardware || rows[next].Axes != record.AxesLabel(t.Axes) {
+			continue // it has no runs
+		}
+		r := rows[next]
+		next++
+		if a, ok := tuning.Fixed(e, i); ok {
+			said = append(said, againstFixed(r, t, &a))
+			continue
+		}
+		if t.Mode != "" && !math.IsNaN(r.Found) {
+			said = append(said, fmt.Sprintf("Tuning %s by %s: its %s was %s at the median of %s.", tuningLabel(r), titleOf(r.Method),
+				strings.ReplaceAll(t.Objective, "_", " "), strings.TrimSpace(significant(r.Found)+" "+record.FindObjective(t.Objective).Unit),
+				plural(r.Runs, "run")))
+			continue
+		}
+		said = append(said, tuningSentence(e, r))
+		if names := tuning.Without(e, i); len(names) > 0 {
+			said = append(said, fmt.Sprintf("Tuning %s: %s made no difference in any trial, neither to the losses nor, beyond 5%%, to "+
+				"the times: here it does not matter, or the program does not read it.", tuningLabel(r), strings.Join(names, ", ")))
+		}
+	}
+	return said
+}
+
+// againstFixed says what a job that was tuned while it trained came to.
+func againstFixed(r record.TuningRow, t *record.Tuning, a *tuning.AgainstFixed) string {
+	unit := record.FindObjective(t.Objective).Unit
+	value := func(v float64) string { return strings.TrimSpace(significant(v) + " " + unit) }
+	how := "changed in place where that can be"
+	if t.Mode == record.ByRestart {
+		how = "changed by new starts"
+	}
+	interval := ""
+	if !math.IsNaN(a.Low) {
+		interval = fmt.Sprintf(" (%.3g to %.3g with a confidence of 95%%, %d replicates)", a.Low, a.High, a.Runs)
+	} else if a.Runs == 1 {
+		interval = " (one run: no interval)"
+	}
+	text := fmt.Sprintf("Tuning %s by %s, %s: its %s was %s, tuning included, %.3g times that of the best of %d fixed settings%s: %s (%s).",
+		tuningLabel(r), titleOf(r.Method), how, strings.ReplaceAll(t.Objective, "_", " "), value(a.Value), a.Ratio, a.Measured,
+		interval, a.Settings, value(a.Best))
+	if !math.IsNaN(a.Initial) {
+		text += fmt.Sprintf(" Against the settings that it began with it was %.3g times as much.", a.Initial)
+	}
+	return text
+}
+
+func titleOf(method string) string {
+	if m, ok := tuner.Find(method); ok && m.Title != "" {
+		return m.Title
+	}
+	return method
 }
 
 // tuningLabel names a tuning with its axes and hardware.
@@ -73,11 +131,7 @@ func significant(v float64) string {
 
 // tuningSentence says what a method came to.
 func tuningSentence(e *record.Experiment, r record.TuningRow) string {
-	title := r.Method
-	if m, ok := tuner.Find(r.Method); ok && m.Title != "" {
-		title = m.Title
-	}
-	who := fmt.Sprintf("Tuning %s by %s", tuningLabel(r), title)
+	who := fmt.Sprintf("Tuning %s by %s", tuningLabel(r), titleOf(r.Method))
 	crashed := ""
 	if r.Crashed > 0 {
 		crashed = fmt.Sprintf(" %d of its %d trials crashed.", r.Crashed, r.Trials)

@@ -136,6 +136,9 @@ type Stretch struct {
 	// Cost is the time that the change before it took, Restart that it was by a new start.
 	Cost    float64 `json:"change_s,omitempty"`
 	Restart bool    `json:"restart,omitempty"`
+	// Ignored names settings that the change before was to bring, and that the program has not
+	// taken on: Settings are those that it went on with.
+	Ignored string `json:"ignored,omitempty"`
 	// Loss and Accuracy are the last ones. Remaining is how long the job was predicted to
 	// go on when the stretch began.
 	Loss      *float64 `json:"loss,omitempty"`
@@ -401,6 +404,10 @@ type TuningRow struct {
 	// PredictedRank is the rank of the setting that a model of a run's trials predicts to
 	// be the best, among all that were tried, at the median over the runs.
 	PredictedRank float64
+	// ToFixed is what a job that was tuned while it trained came to, tuning included, against
+	// the best settings that did not change, below 1 where it is better, with an interval
+	// of 95%; NaN for other tunings.
+	ToFixed, ToFixedLow, ToFixedHigh float64
 }
 
 var tuningColumns = []table.Column[TuningRow]{
@@ -422,6 +429,9 @@ var tuningColumns = []table.Column[TuningRow]{
 	table.Float("spent_cost", func(r *TuningRow) *float64 { return &r.SpentCost }),
 	table.Float("cost_to_10pct", func(r *TuningRow) *float64 { return &r.CostToBest }),
 	table.Float("rank_of_predicted_best", func(r *TuningRow) *float64 { return &r.PredictedRank }),
+	table.Float("to_best_fixed", func(r *TuningRow) *float64 { return &r.ToFixed }),
+	table.Float("to_best_fixed_low", func(r *TuningRow) *float64 { return &r.ToFixedLow }),
+	table.Float("to_best_fixed_high", func(r *TuningRow) *float64 { return &r.ToFixedHigh }),
 }
 
 // The files of tunings, in an experiment's folder.

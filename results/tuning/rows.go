@@ -29,7 +29,12 @@ func Rows(e *record.Experiment) ([]record.TrialRow, []record.TuningRow) {
 			}
 		}
 		if len(runs) > 0 {
-			tunings = append(tunings, summary(t, runs, best))
+			row := summary(t, runs, best)
+			row.ToFixed, row.ToFixedLow, row.ToFixedHigh = math.NaN(), math.NaN(), math.NaN()
+			if a, ok := Fixed(e, i); ok {
+				row.ToFixed, row.ToFixedLow, row.ToFixedHigh = a.Ratio, a.Low, a.High
+			}
+			tunings = append(tunings, row)
 		}
 	}
 	unranked(tunings)
@@ -55,7 +60,7 @@ func Best(e *record.Experiment, t *record.Tuning) float64 {
 		}
 	}
 	for i := range t.Imported {
-		if !t.Counts(t.Imported[i].Settings) {
+		if t.Mode != "" || !t.Counts(t.Imported[i].Settings) { // to a job that is changed they are what is expected
 			continue
 		}
 		take(t.Reach(&t.Imported[i].Outcome))
@@ -69,6 +74,9 @@ func run(e *record.Experiment, tuning, replicate int, best float64) []record.Tri
 	s := &sums{t: t, best: best, found: math.NaN()}
 	var rows []record.TrialRow
 	for i := range t.Imported {
+		if t.Mode != "" {
+			break
+		}
 		row := s.row(t.Reach(&t.Imported[i].Outcome), 0, t.Counts(t.Imported[i].Settings))
 		row.Replicate, row.State = replicate, record.TrialImported
 		row.Settings = record.AxesLabel(t.Imported[i].Settings)
@@ -110,6 +118,9 @@ func stretches(row record.TrialRow, o *record.TrialOutcome) []record.TrialRow {
 		}
 		if s.Restart {
 			one.Reason = "started anew"
+		}
+		if s.Ignored != "" {
+			one.Reason = fmt.Sprintf("the program did not take on %s: no other setting was tried", s.Ignored)
 		}
 		rows = append(rows, one)
 	}

@@ -82,7 +82,7 @@ func statistics(e *record.Experiment, c record.CellRef, given map[string]string)
 		}
 		now := slices.Clone(settings)
 		for _, ch := range changes {
-			if ch.Job != p.Job || ch.At > p.At || ch.How == "refused" || ch.After == "" {
+			if ch.Job != p.Job || ch.At > p.At || ch.How == "refused" || ch.Took == "no" || ch.After == "" {
 				continue
 			}
 			for _, one := range strings.Fields(ch.After) {

@@ -33,6 +33,8 @@ type Job struct {
 	// GPUs and Memory (bytes) are requested in full or not at all.
 	GPUs   int
 	Memory int64
+	// Batch is how many samples a step its user asked for; 0 leaves it to the program.
+	Batch int `json:",omitempty"`
 	// Nodes is the number of nodes of a gang; 0 and 1 mean a job on one node.
 	// The request is then divided evenly over the nodes.
 	Nodes int
@@ -62,6 +64,12 @@ type Job struct {
 	// policy is given; 0 when there is no estimate, which counts as longer than
 	// any. A job that is known to take no time is given a nanosecond.
 	Predicted time.Duration
+
+	// Units is the work of the job in epochs or steps, for policies that compare the speeds of
+	// jobs; 0 counts as 1.
+	Units float64
+	// Weight is the job's part of a fair division, relative to others; 0 counts as 1.
+	Weight float64
 
 	// Alternatives are the requests with which a job can run, when there are several
 	// or the type of GPU matters: it starts with one of them, and keeps it. The

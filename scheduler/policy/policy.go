@@ -405,6 +405,9 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		victims := victimRules.find(string(p.Victims))
 		rules.Victims, rules.LastFirst = victims.Compare, victims.Last
 	}
+	if o, ok := rules.Order.(Rounded); ok {
+		rules.Round, rules.AtOnce = o.Rounds()
+	}
 	own, admits := rules.Order.(scheduler.Admitter)
 	switch {
 	case p.replans():

@@ -78,6 +78,13 @@ type OrderChoice struct {
 	New func(Setup) scheduler.Ranker
 }
 
+// Rounded is an order that is asked at the starts of rounds only. It is also its own admission.
+type Rounded interface {
+	// Rounds returns the length of the rounds, and whether it is asked as well when devices
+	// are given back within one.
+	Rounds() (length time.Duration, atOnce bool)
+}
+
 // AllocationChoice is an allocation: how many cores a job gets.
 type AllocationChoice struct {
 	Choice

@@ -93,6 +93,9 @@ type Action struct {
 	// Reason is for people: it is written beside the decision. An answer with a reason
 	// is written down even if it changes nothing.
 	Reason string
+	// Ignored names settings of the change before that the program has not taken on, as far as
+	// the controller can tell.
+	Ignored []string
 	// Expected is what the controller expects of the change; nil where it does not say.
 	Expected *Expected
 	// Probabilities are those of all actions it chose among, where it drew one.

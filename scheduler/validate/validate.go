@@ -185,8 +185,8 @@ func (v *Validator) Event(e scheduler.Event) {
 	case scheduler.Resume:
 		t.state = scheduler.Running
 		if e.Alternative != int(t.alternative) {
-			v.report(e.At, e.Job, "job %q resumes with alternative %d, but started with %d",
-				v.name(e.Job), e.Alternative, t.alternative)
+			v.choose(e, t)
+			t.size = int32(e.Cores.Count())
 		}
 		v.resume(e, t)
 	case scheduler.ResizeJob:

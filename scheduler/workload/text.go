@@ -72,6 +72,17 @@ func EachLine(file string, r io.Reader, lenient bool, f func(number int, line st
 	return nil, errors.Join(found...)
 }
 
+// Table says how the rows of a CSV file are written. The zero value is a file with commas
+// whose first line names the columns.
+type Table struct {
+	// Separator is between fields; 0 is a comma.
+	Separator rune
+	// Names are those of the columns of a file whose first line has values already.
+	Names []string
+	// Loose takes quotation marks within fields as they are.
+	Loose bool
+}
+
 // EachRow calls head with the first row of a CSV file, which names its columns,
 // and then row with every other one and the line on which it begins. All rows
 // have as many fields as the first. The slice is reused for the next row; its
@@ -80,10 +91,26 @@ func EachLine(file string, r io.Reader, lenient bool, f func(number int, line st
 func EachRow(file string, r io.Reader, lenient bool,
 	head func(columns []string) error, row func(line int, fields []string) error,
 ) (skipped []error, err error) {
+	return Table{}.EachRow(file, r, lenient, head, row)
+}
+
+// EachRow is the function of that name for a file that is written in another way.
+func (t Table) EachRow(file string, r io.Reader, lenient bool,
+	head func(columns []string) error, row func(line int, fields []string) error,
+) (skipped []error, err error) {
 	bounded := &rows{from: Unmarked(r)}
 	in := csv.NewReader(bounded)
 	in.ReuseRecord = true
-	columns, err := in.Read()
+	in.LazyQuotes = t.Loose
+	if t.Separator != 0 {
+		in.Comma = t.Separator
+	}
+	columns := t.Names
+	if columns == nil {
+		columns, err = in.Read()
+	} else {
+		in.FieldsPerRecord = len(columns)
+	}
 	if err == io.EOF {
 		err = errors.New("the file is empty")
 	}

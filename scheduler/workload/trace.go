@@ -26,6 +26,8 @@ type Trace struct {
 	Processors int
 	// Ignored counts the lines that stand for no job of their own.
 	Ignored int
+	// Assumed is what the reader assumed where the file says nothing, in phrases.
+	Assumed []string `json:",omitempty"`
 	// Skipped are the malformed lines that a lenient reader left out.
 	Skipped []error
 }

@@ -122,6 +122,12 @@ func (d *decisions) stretches(end float64) []record.Stretch {
 	begin(0, reports[0].Settings)
 	for i := range d.decided {
 		x := &d.decided[i]
+		if x.job == 0 && len(x.Action.Ignored) > 0 { // the stretch that ends was one of the settings before
+			s := &list[len(list)-1]
+			if s.Ignored = strings.Join(x.Action.Ignored, ", "); len(list) > 1 {
+				s.Settings = list[len(list)-2].Settings
+			}
+		}
 		if x.job != 0 || len(x.Action.Settings) == 0 || x.Refused != "" {
 			continue
 		}
@@ -196,6 +202,9 @@ func (d *decisions) took(x *decision) string {
 	if x.Restart || x.report < 0 {
 		return "yes" // it was started with them
 	}
+	if n := d.after(x); n != nil && len(n.Action.Ignored) > 0 {
+		return "no"
+	}
 	took := ""
 	for _, r := range d.of[x.job].reports[x.report+1:] {
 		for _, s := range x.Action.Settings {
@@ -208,6 +217,16 @@ func (d *decisions) took(x *decision) string {
 		}
 	}
 	return took
+}
+
+// after is the next decision about the same job; nil for the last one.
+func (d *decisions) after(x *decision) *decision {
+	for i := range d.decided {
+		if y := &d.decided[i]; y.job == x.job && y.report > x.report {
+			return y
+		}
+	}
+	return nil
 }
 
 // became returns what a change of settings saved and cost, in seconds: the units (epochs

@@ -24,12 +24,29 @@ type App struct {
 	Screen             io.Writer // standard error as it is
 	OutColor, ErrColor bool
 	Args               []string // the command line, for run.json
+
+	out *checked
+}
+
+// checked is standard output, and the first error of writing to it.
+type checked struct {
+	to  io.Writer
+	err error
+}
+
+func (c *checked) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	if c.err == nil {
+		c.err = err
+	}
+	return n, err
 }
 
 // New returns an App that writes to stdout and stderr, in colour on terminals.
 func New(stdout, stderr io.Writer) *App {
-	a := &App{Raw: stdout, Screen: stderr, OutColor: colorful(stdout), ErrColor: colorful(stderr)}
-	a.Out, a.Err = safe.Writer(stdout, a.OutColor), safe.Writer(stderr, a.ErrColor)
+	out := &checked{to: stdout}
+	a := &App{Raw: out, Screen: stderr, OutColor: colorful(stdout), ErrColor: colorful(stderr), out: out}
+	a.Out, a.Err = safe.Writer(out, a.OutColor), safe.Writer(stderr, a.ErrColor)
 	return a
 }
 
@@ -40,8 +57,12 @@ func colorful(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// Exit prints an error with its hint, and returns its exit status.
+// Exit prints an error with its hint, and returns its exit status. Output that could not be written, as to a full disk, is
+// an error as well.
 func (a *App) Exit(err error) int {
+	if err == nil && a.out.err != nil {
+		err = fmt.Errorf("write to standard output: %w", a.out.err)
+	}
 	code, hint := Verdict(err)
 	if own, ok := err.(*Error); err != nil && (!ok || own.Err != nil) {
 		fmt.Fprintf(a.Err, "%s %v\n", a.Printer().PaintErr(show.Red, "Error:"), err)

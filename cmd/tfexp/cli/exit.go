@@ -85,6 +85,8 @@ func Verdict(err error) (code int, hint string) {
 		return ExitInUse, "wait until that run has ended, or choose another folder with --out"
 	case errors.As(err, &missing):
 		return ExitUnavailable, missing.Hint
+	case errors.Is(err, pipeline.ErrForeign):
+		return ExitUsage, "choose another folder with --out, or another name for the experiment"
 	case errors.Is(err, syscall.ENOSPC):
 		return ExitInternal, "free some disk space and run it again: finished work is kept"
 	case errors.As(err, &path) && path.Op == "mkdir":

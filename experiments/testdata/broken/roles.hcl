@@ -21,6 +21,21 @@ job "b" {
   builtin "mlp" {}
   epochs = 4
   runtime { epoch = "2s" }
+  role "worker" {
+    count = 2
+    max   = 4
+  }
+  role "ps" {
+    count   = 2
+    elastic = true
+    max     = 1
+  }
+}
+
+job "e" {
+  builtin "mlp" {}
+  epochs = 4
+  runtime { epoch = "2s" }
   role "worker" { count = 2 }
 }
 

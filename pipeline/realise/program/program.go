@@ -148,6 +148,9 @@ func Held(j *experiments.Job) []string {
 		if r.Vital {
 			more += ", vital"
 		}
+		if r.Max > 0 {
+			more += fmt.Sprintf(", max %d", r.Max)
+		}
 		k.Addf(label("role."+r.Name), "%d parts, threads %d, gpus %d, elastic %t, min %d%s", r.Count, r.Threads, r.GPUs,
 			r.Elastic, r.Min, more)
 	}

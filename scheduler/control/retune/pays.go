@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -18,9 +17,8 @@ import (
 const (
 	// inPlace is what a change costs that needs no new start, in seconds.
 	inPlace = 0.05
-	// spread is the standard deviation of the logarithm of a pace that no model predicts,
-	// and noise that of one that was measured.
-	spread, noise = 0.35, 0.05
+	// spread is the standard deviation of the logarithm of a pace that no model predicts.
+	spread = 0.35
 )
 
 // curveSeed makes the forecasts of loss curves the same in every run.
@@ -44,10 +42,10 @@ func (c *Controller) left(units int) (left, low, high float64) {
 	return math.Min(f.Steps, all), math.Min(f.Low, all), math.Min(f.High, all)
 }
 
-// cost is what a change is expected to cost, in seconds: what those before did, or else
-// the start of the job.
-func (c *Controller) cost() float64 {
-	restart := c.Restart || c.forced || c.anew
+// cost is what a change to a point is expected to cost, in seconds: what those before did, or
+// else the start of the job.
+func (c *Controller) cost(to []float64) float64 {
+	restart := c.restarts(to)
 	m := c.costs[index(restart)]
 	prior := inPlace
 	if restart {
@@ -56,27 +54,29 @@ func (c *Controller) cost() float64 {
 	return (prior + m.sum) / float64(m.n+1)
 }
 
-// next decides what follows a stretch: another setting is tried, the best one is gone back
+// decide says what follows a stretch: another setting is tried, the best one is gone back
 // to, or all stays as it is.
-func (c *Controller) next(units int) control.Action {
-	now, best := c.trial(c.at), c.best()
+func (c *Controller) decide(units int) control.Action {
+	now, best := c.find(c.at), c.best()
 	left, low, high := c.left(units)
-	y := c.paces[now]
-	e := control.Expected{Left: left * y, Low: low * y, High: high * y, Cost: c.cost()}
+	y := c.trials[now].pace
+	e := control.Expected{Left: left * y, Low: low * y, High: high * y}
 	if len(c.trials) <= c.Tries {
-		next, err := c.Method.Suggest(c.Problem, c.trials)
+		next, err := c.Method.Suggest(c.problem())
 		switch {
 		case errors.Is(err, tuner.ErrDone):
 		case err != nil:
 			c.over = true
 			return control.Action{Reason: fmt.Sprintf("the method %s has failed: %v", c.Method.Name, err)}
 		default:
-			if a, ok := c.explore(next, e, left, y, c.paces[best]); ok {
+			next.At = next.At[:len(c.at):len(c.at)] // without the loss
+			if a, ok := c.explore(next, e, left, y, c.trials[best].pace); ok {
 				return a
 			}
 		}
 	}
 	c.over = true
+	e.Cost = c.cost(c.trials[best].at)
 	if best == now {
 		return control.Action{Reason: "no other setting is worth its cost: it stays as it is", Expected: &e}
 	}
@@ -87,6 +87,7 @@ func (c *Controller) next(units int) control.Action {
 // changes there and back and the time that it may lose meanwhile, in expectation.
 func (c *Controller) explore(next tuner.Suggestion, e control.Expected, left, now, best float64) (control.Action, bool) {
 	mean, sd := next.Mean, next.SD
+	e.Cost = c.cost(next.At)
 	if next.Modelled && next.Scale != surrogate.Log { // to the logarithm
 		mean, sd = math.Log(math.Max(mean, best/10)), sd/math.Max(mean, best/10)
 	}
@@ -94,9 +95,9 @@ func (c *Controller) explore(next tuner.Suggestion, e control.Expected, left, no
 	if !next.Modelled {
 		mean, sd = 0, spread
 		n := 0.0
-		for _, y := range c.paces {
-			if !math.IsInf(y, 1) {
-				mean, n = mean+math.Log(y), n+1
+		for _, t := range c.trials {
+			if !math.IsInf(t.pace, 1) {
+				mean, n = mean+math.Log(t.pace), n+1
 			}
 		}
 		mean /= n
@@ -118,19 +119,25 @@ func (c *Controller) explore(next tuner.Suggestion, e control.Expected, left, no
 	if !next.Modelled {
 		what = "no model yet: it may bring"
 	}
-	return c.change(next.At, &e, fmt.Sprintf("tries a setting: %s %.3g s a unit (now %.3g), which is worth %.3g s", what, math.Exp(mean), now, worth)), true
+	again := ""
+	if c.looks > 0 {
+		again = "the job goes at another pace than it was measured with: "
+	}
+	return c.change(next.At, &e, fmt.Sprintf("%stries a setting: %s %.3g s a unit (now %.3g), which is worth %.3g s",
+		again, what, math.Exp(mean), now, worth)), true
 }
 
 // settle goes back to the best setting that was measured, if that saves more than the
 // change costs, with confidence: even if the job ends as early as it may.
 func (c *Controller) settle(best int, e control.Expected, low, now float64) control.Action {
-	y := c.paces[best]
+	y := c.trials[best].pace
 	e.Gain = e.Left - e.Left/now*y
 	e.Sure = sure(now, y, noise, math.Max(low, 1), e.Cost)
 	if e.Sure < c.Level {
-		return control.Action{Expected: &e, Reason: fmt.Sprintf("the best setting (%.3g s a unit, now %.3g) is not sure to save what the change costs", y, now)}
+		return control.Action{Expected: &e, Reason: fmt.Sprintf(
+			"the best setting (%.3g s a unit, now %.3g) is not sure to save what the change costs", y, now)}
 	}
-	return c.change(c.trials[best].At, &e, fmt.Sprintf("goes back to the best setting: %.3g s a unit, now %.3g", y, now))
+	return c.change(c.trials[best].at, &e, fmt.Sprintf("goes back to the best setting: %.3g s a unit, now %.3g", y, now))
 }
 
 // sure is the probability that a change saves more than it costs: that the logarithm of
@@ -141,10 +148,4 @@ func sure(now, mean, sd, left, cost float64) float64 {
 		return 0
 	}
 	return distuv.UnitNormal.CDF((math.Log(most) - math.Log(mean)) / math.Hypot(sd, noise))
-}
-
-func median(v []float64) float64 {
-	v = slices.Clone(v)
-	slices.Sort(v)
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/estimator/losscurve"
-	"github.com/tfexp/tfexp/estimator/surrogate"
 	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/scheduler/control/tuner"
 )
@@ -19,7 +19,7 @@ import (
 const Name = "tune"
 
 // Version is of its decisions: raise it when they change.
-const Version = 1
+const Version = 2
 
 // key is where Options stand among those of the registry.
 const key = "options"
@@ -52,6 +52,14 @@ type Options struct {
 	// the job learns in an epoch, and not only how long that takes.
 	Initial []float64
 	Learns  []bool
+	// Live says of each setting whether the program is to take it on while it runs, and to
+	// say so; nil where there is no program.
+	Live []bool
+	// Cores returns how many cores the job asks for at a point; nil where that is not known.
+	Cores func(at []float64) int
+	// Known are paces that were measured elsewhere: the job need not go at them, but settings are
+	// expected to be in such proportions.
+	Known []Known
 	// Fixed keeps the initial settings; Restart changes all settings by a new start of the
 	// program.
 	Fixed, Restart bool
@@ -62,36 +70,72 @@ type Options struct {
 	Bound  float64
 	// Limit ends the job at a service time; 0: never.
 	Limit time.Duration
-	// Stretch is how many reports a setting is measured by, beside the first one after the
-	// change. Tries is how many settings are tried at most.
+	// Stretch is how many reports a setting is measured by at most, beside the first one after
+	// the change. Tries is how many settings are tried at most.
 	Stretch, Tries int
 	// Level is the confidence with which a change has to pay.
 	Level float64
 }
 
+// Known is the pace at a point, in seconds a unit.
+type Known struct {
+	At   []float64
+	Pace float64
+}
+
 // Controller tunes one job. It implements control.Controller.
 type Controller struct {
 	Options
-	curve  []losscurve.Point // the loss, or the error, by units
-	trials []surrogate.Trial
-	paces  []float64 // of the trials: seconds a unit, as if all learned as much in one
-	at     []float64 // the present point
-	last   seen      // the report before
-	first  float64   // seconds of the first interval since the change; NaN before it
-	firstN float64   // units in it
+	curve   []losscurve.Point // the loss, or the error, by units
+	trials  []trial
+	at      []float64 // the present point
+	now     stretch   // at it
+	earlier stretch   // the one before, while the change after it is not confirmed
+	last    seen      // the report before
+	factor  float64   // of what is learned in a unit, against the first setting
+	costs   [2]mean   // measured, of changes in place and by a new start
+	start   float64   // seconds of the first start
+	spread  residuals
+	anew    []bool // settings that the program takes on only when it starts
+	stuck   []bool // settings that do not reach the program in any way
+	failed  int    // starts in a row that failed
+	over    bool   // nothing more is tried
+	ended   bool
+	expectations
+}
+
+// stretch is the time between two changes.
+type stretch struct {
+	first  float64   // seconds of the first interval, which has the cost of the change in it; NaN before it
+	units  float64   // in it
 	each   []float64 // seconds of a unit in the intervals after it
-	from   int       // index in curve of where the stretch began
-	speed  float64   // how fast the loss fell by units before the change; see slope
-	factor float64   // of what is learned in a unit, against the first setting
-	before []float64 // the point before the change, while it is not confirmed
-	how    bool      // the present stretch began with a new start
-	costs  [2]mean   // measured, of changes in place and by a new start
-	start  float64   // seconds of the first start
-	forced bool      // the program has refused to change while it runs
-	anew   bool      // a change has needed a new start
-	failed int       // starts in a row that failed
-	over   bool      // nothing more is tried
-	ended  bool
+	length []float64 // units in each of these
+	from   int       // index in curve of where it began
+	speed  float64   // how fast the loss fell by units before it; see slope
+	before []float64 // the point before, while the change is not confirmed; nil of the first stretch
+	anew   bool      // it began with a new start
+	took   []bool    // settings that the program has said that it took on
+}
+
+// together is the part of the time of a unit, as the program tells it, below which two reports are
+// taken to have been written at once: the later one belongs to the interval of the earlier.
+const together = 0.2
+
+// add takes the interval between two reports: so many units in so many seconds. told is how
+// long the last unit took, as the program says; NaN where it does not.
+func (s *stretch) add(seconds, units, told float64) {
+	k := len(s.each) - 1
+	switch atOnce := seconds < together*told*units; {
+	case math.IsNaN(s.first):
+		s.first, s.units = seconds, units
+	case atOnce && k < 0:
+		s.first, s.units = s.first+seconds, s.units+units
+	case atOnce:
+		all := s.length[k] + units
+		s.each[k], s.length[k] = (s.each[k]*s.length[k]+seconds)/all, all
+	default:
+		s.each, s.length = append(s.each, seconds/units), append(s.length, units)
+	}
 }
 
 type seen struct {
@@ -99,15 +143,14 @@ type seen struct {
 	used  time.Duration
 }
 
-// mean is of what was measured.
-type mean struct {
-	sum float64
-	n   int
-}
-
 // New returns the controller of one job.
 func New(o Options) *Controller {
-	return &Controller{Options: o, at: o.Initial, first: math.NaN(), factor: 1}
+	c := &Controller{
+		Options: o, at: o.Initial, factor: 1, now: stretch{first: math.NaN(), took: make([]bool, len(o.Names))},
+		anew: make([]bool, len(o.Names)), stuck: make([]bool, len(o.Names)), expectations: expectations{next: firstLook(o.Stretch)},
+	}
+	c.expectKnown()
+	return c
 }
 
 // Decide implements control.Controller.
@@ -132,32 +175,37 @@ func (c *Controller) Decide(r control.Report) control.Action {
 	if c.Fixed {
 		return control.Action{}
 	}
-	if len(r.Refused) > 0 && c.before != nil {
-		return c.refused(r)
+	if len(r.Refused) > 0 && c.now.before != nil {
+		return c.refused(r, units)
 	}
-	if len(c.each) < c.Stretch {
+	if !c.enough() {
 		return control.Action{}
 	}
-	if !c.over || c.before != nil {
+	if !c.over || c.now.before != nil {
+		if a, ignored := c.ignored(); ignored {
+			return a
+		}
 		c.measured()
 	}
-	if c.over {
+	if c.over && !c.looksAgain() {
 		return control.Action{}
 	}
-	return c.next(units)
+	return c.decide(units)
 }
 
 // observe takes a report into the measurement of the present setting.
 func (c *Controller) observe(r control.Report, units int) {
 	n := float64(units - c.last.units)
 	seconds := (r.Used - c.last.used).Seconds()
-	if math.IsNaN(c.first) {
-		c.first, c.firstN = seconds, n
-	} else {
-		c.each = append(c.each, seconds/n)
+	c.now.add(seconds, n, r.Seconds)
+	if r.Restarted && !c.now.anew { // it was to change in place
+		c.now.anew = true
+		c.needsStart(c.now.before)
 	}
-	if r.Restarted {
-		c.how, c.anew = true, true
+	for _, s := range r.Took {
+		if i := slices.Index(c.Names, s.Name); i >= 0 {
+			c.now.took[i] = true
+		}
 	}
 	c.last = seen{units, r.Used}
 	switch v := r.Loss; {
@@ -165,6 +213,19 @@ func (c *Controller) observe(r control.Report, units int) {
 		c.curve = append(c.curve, losscurve.Point{Step: float64(units), Loss: 1 - r.Accuracy})
 	case c.Target != "accuracy" && !math.IsNaN(v):
 		c.curve = append(c.curve, losscurve.Point{Step: float64(units), Loss: v})
+	}
+}
+
+// needsStart notes that the program was started anew for what differs from a point before: if
+// none of it was known to need that, all of it is taken to.
+func (c *Controller) needsStart(before []float64) {
+	for i := range before {
+		if before[i] != c.at[i] && c.anew[i] {
+			return
+		}
+	}
+	for i := range before {
+		c.anew[i] = c.anew[i] || before[i] != c.at[i]
 	}
 }
 
@@ -185,78 +246,6 @@ func (c *Controller) ends(r control.Report) (control.Action, bool) {
 	return control.Action{}, false
 }
 
-// measured makes the stretch that has ended a trial, and learns what its change cost.
-func (c *Controller) measured() {
-	pace := median(c.each)
-	slope := c.slope(c.from)
-	if c.learns() && c.speed > 0 && slope > 0 {
-		c.factor *= math.Min(math.Max(c.speed/slope, 1.0/most), most)
-	}
-	cost := math.Max(c.first-c.firstN*pace, 0)
-	if c.before == nil && len(c.trials) == 0 {
-		c.start = cost
-	} else if c.before != nil {
-		m := &c.costs[index(c.how)]
-		m.sum, m.n = m.sum+cost, m.n+1
-	}
-	y := pace * c.factor
-	c.before, c.failed = nil, 0
-	if k := c.trial(c.at); k >= 0 { // it was measured before: both count
-		c.paces[k] = math.Sqrt(c.paces[k] * y)
-		c.trials[k].Objective = c.paces[k]
-		return
-	}
-	c.trials = append(c.trials, surrogate.Trial{At: c.at, State: surrogate.Done, Objective: y, Cost: y})
-	c.paces = append(c.paces, y)
-}
-
-// most bounds the factor by which a setting is taken to learn more or less in a unit.
-const most = 4
-
-// learns reports whether the last change was of a setting that changes what is learned.
-func (c *Controller) learns() bool {
-	for i, on := range c.Learns {
-		if on && c.before != nil && c.before[i] != c.at[i] {
-			return true
-		}
-	}
-	return false
-}
-
-// slope is how fast the loss falls from a point of the curve on: the exponent of a power
-// of the units. 0 where that cannot be told.
-func (c *Controller) slope(from int) float64 {
-	if from < 1 || len(c.curve)-from < 1 {
-		return 0
-	}
-	a, b := c.curve[from-1], c.curve[len(c.curve)-1]
-	if !(a.Loss > 0 && b.Loss > 0 && b.Step > a.Step) {
-		return 0
-	}
-	return math.Log(a.Loss/b.Loss) / math.Log(b.Step/a.Step)
-}
-
-// trial returns the index of the trial at a point; -1 without one.
-func (c *Controller) trial(at []float64) int {
-	for i := range c.trials {
-		if same(c.trials[i].At, at) {
-			return i
-		}
-	}
-	return -1
-}
-
-// best returns the trial with the best pace.
-func (c *Controller) best() int {
-	best := -1
-	for i, t := range c.trials {
-		if t.State == surrogate.Done && (best < 0 || c.paces[i] < c.paces[best]) {
-			best = i
-		}
-	}
-	return best
-}
-
 // change makes another point the present one, and answers with its settings.
 func (c *Controller) change(to []float64, e *control.Expected, reason string) control.Action {
 	var settings []control.Setting
@@ -266,58 +255,126 @@ func (c *Controller) change(to []float64, e *control.Expected, reason string) co
 			settings = append(settings, control.Setting{Name: name, Value: will[i]})
 		}
 	}
-	c.speed = c.slope(max(c.from, 1))
-	c.before, c.at, c.how = c.at, to, c.Restart || c.forced
-	c.first, c.each, c.from = math.NaN(), nil, len(c.curve)
-	return control.Action{Settings: settings, Restart: c.Restart || c.forced, Expected: e, Reason: reason}
+	restart := c.restarts(to)
+	c.earlier = c.now
+	c.now = stretch{
+		first: math.NaN(), from: len(c.curve), speed: c.slope(max(c.now.from, 1)), before: c.at, anew: restart,
+		took: make([]bool, len(c.Names)),
+	}
+	c.at = to
+	return control.Action{Settings: settings, Restart: restart, Expected: e, Reason: reason}
+}
+
+// restarts reports whether the program is started anew for another point.
+func (c *Controller) restarts(to []float64) bool {
+	for i := range to {
+		if c.anew[i] && to[i] != c.at[i] {
+			return true
+		}
+	}
+	return c.Restart
 }
 
 // refused goes back from settings that cannot be; those that the program cannot take on
 // while it runs are changed by a new start.
-func (c *Controller) refused(r control.Report) control.Action {
-	to, back := c.at, c.before
-	why := r.Refused[0].Value
-	c.at, c.before = back, nil
-	c.first, c.each = math.NaN(), nil
-	if !r.Impossible && !c.Restart && !c.forced {
-		c.forced = true
-		return c.change(to, nil, fmt.Sprintf("the program cannot change %s while it runs (%s): it is started anew", r.Refused[0].Name, why))
+func (c *Controller) refused(r control.Report, units int) control.Action {
+	to := c.at
+	if !r.Impossible && !c.now.anew {
+		for _, s := range r.Refused {
+			if i := slices.Index(c.Names, s.Name); i >= 0 {
+				c.anew[i] = true
+			}
+		}
+		c.back()
+		if c.restarts(to) {
+			return c.change(to, nil, fmt.Sprintf("the program cannot change %s while it runs (%s): it is started anew",
+				r.Refused[0].Name, r.Refused[0].Value))
+		}
+	} else {
+		c.back()
 	}
-	c.trials, c.paces = append(c.trials, surrogate.Trial{At: to, State: surrogate.Crashed}), append(c.paces, math.Inf(1))
-	c.first = 0 // nothing has changed
-	return control.Action{}
+	c.trials = append(c.trials, trial{at: to, pace: math.Inf(1)})
+	return c.decide(units)
+}
+
+// back takes back a change that did not come about: the stretch before it goes on.
+func (c *Controller) back() {
+	first, units := c.now.first, c.now.units
+	c.at, c.now = c.now.before, c.earlier
+	if !math.IsNaN(first) && units > 0 {
+		c.now.each, c.now.length = append(c.now.each, first/units), append(c.now.length, units)
+	}
 }
 
 // crashed goes back to the best setting from one with which the program failed.
 func (c *Controller) crashed(r control.Report) control.Action {
-	if c.failed++; c.Fixed || c.before == nil || c.failed > mostFailed {
+	if c.failed++; c.Fixed || c.now.before == nil || c.failed > mostFailed {
 		return control.Action{}
 	}
-	c.trials, c.paces = append(c.trials, surrogate.Trial{At: c.at, State: surrogate.Crashed}), append(c.paces, math.Inf(1))
-	to := c.before
+	c.trials = append(c.trials, trial{at: c.at, pace: math.Inf(1)})
+	to := c.now.before
 	if b := c.best(); b >= 0 {
-		to = c.trials[b].At
+		to = c.trials[b].at
 	}
 	a := c.change(to, nil, "the program failed with these settings: "+r.Crashed)
-	c.how = true
+	c.now.anew = true
 	return a
 }
 
 // mostFailed bounds the starts in a row that may fail before the job does.
 const mostFailed = 3
 
+// ignored finds settings that the program was to take on while it ran, and of which it has
+// said nothing: if it goes as fast as before, it has not. It is started anew with them where
+// that brings them to it; else they count as settings that cannot be.
+func (c *Controller) ignored() (control.Action, bool) {
+	before := c.now.before
+	if c.now.anew || before == nil || c.Live == nil {
+		return control.Action{}, false
+	}
+	var mute []int
+	for i := range before {
+		if before[i] != c.at[i] && c.Live[i] && !c.now.took[i] {
+			mute = append(mute, i)
+		}
+	}
+	k := c.find(before)
+	if len(mute) == 0 || k < 0 || c.differs(c.pace(), len(c.now.each), k) {
+		return control.Action{}, false
+	}
+	var names []string
+	start := true
+	for _, i := range mute {
+		names = append(names, c.Names[i])
+		start = start && c.Learns[i]
+		c.anew[i], c.stuck[i] = true, c.stuck[i] || !c.Learns[i]
+	}
+	to, said := c.at, fmt.Sprintf("the program has not said that it took on %s, and goes as fast as before", list(names))
+	c.back()
+	var a control.Action
+	if start {
+		a = c.change(to, nil, said+": it is started anew")
+	} else {
+		c.trials = append(c.trials, trial{at: to, pace: math.Inf(1)})
+		c.at = to
+		a = c.change(before, nil, said+": these settings do not count as tried")
+		a.Restart, c.now.anew = false, false
+	}
+	a.Ignored = names
+	return a, true
+}
+
+func list(names []string) string {
+	text := names[0]
+	for _, n := range names[1:] {
+		text += ", " + n
+	}
+	return text
+}
+
 func index(restart bool) int {
 	if restart {
 		return 1
 	}
 	return 0
-}
-
-func same(a, b []float64) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -21,6 +21,10 @@ type training struct {
 	loss         func(epoch int) float64
 	crashes, not string // values with which it fails, and that it cannot have
 	live         bool   // false: it refuses to change while it runs
+	deaf         bool   // it takes no setting on while it runs, and says nothing
+	// later are the paces from an epoch on.
+	later map[string]float64
+	from  int
 }
 
 func options(mode string) retune.Options {
@@ -40,12 +44,18 @@ func record(v float64) string { return string(rune('0' + int(v))) }
 func (j training) run(t *testing.T, c *retune.Controller) (seconds float64, said []string, last string) {
 	t.Helper()
 	now := []control.Setting{{Name: "size", Value: "1"}}
+	said = []string{}
+	held := now // what the program runs with
 	var refused []control.Setting
 	impossible := false
 	for epoch := 0; epoch <= j.epochs; epoch++ {
 		r := control.Report{Epoch: epoch, Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(), Left: control.NoBudget, Settings: now}
 		if epoch > 0 {
-			seconds += j.pace[now[0].Value]
+			pace := j.pace
+			if j.later != nil && epoch > j.from {
+				pace = j.later
+			}
+			seconds += pace[held[0].Value]
 			if r.Used = time.Duration(seconds * 1e9); j.loss != nil {
 				r.Loss = j.loss(epoch)
 			}
@@ -57,7 +67,7 @@ func (j training) run(t *testing.T, c *retune.Controller) (seconds float64, said
 				said = append(said, strings.TrimSpace(trace.SettingsText(a.Settings)+" "+a.Reason))
 			}
 			if a.Stop {
-				return seconds, said, now[0].Value
+				return seconds, said, held[0].Value
 			}
 			if len(a.Settings) == 0 {
 				break
@@ -71,6 +81,9 @@ func (j training) run(t *testing.T, c *retune.Controller) (seconds float64, said
 			default:
 				now = []control.Setting{{Name: "size", Value: to}}
 				seconds += j.cost
+				if !j.deaf || a.Restart {
+					held = now
+				}
 			}
 			if to != j.crashes || len(refused) > 0 {
 				break
@@ -82,7 +95,7 @@ func (j training) run(t *testing.T, c *retune.Controller) (seconds float64, said
 			a = c.Decide(r)
 		}
 	}
-	return seconds, said, now[0].Value
+	return seconds, said, held[0].Value
 }
 
 // With a setting that is twice as fast, a tuned job is done nearly as early as with the best one, tuning included.
@@ -150,5 +163,71 @@ func TestSettingsThatDoNotWork(t *testing.T) {
 	text := strings.Join(said, "\n")
 	if last != "2" || !strings.Contains(text, "it is started anew") || !strings.Contains(text, "the program failed with these settings: exit status 1") {
 		t.Errorf("it ends with %s:\n%s", last, text)
+	}
+}
+
+// A program that takes a setting on only when it starts, and does not say so, is found out: it is started anew, and the
+// setting counts as tried with what it does then.
+func TestAProgramThatIgnoresSettingsIsFoundOut(t *testing.T) {
+	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 1, live: true, deaf: true}
+	o := options("online")
+	o.Live, o.Learns = []bool{true}, []bool{true} // its flags differ
+	_, said, last := job.run(t, retune.New(o))
+	text := strings.Join(said, "\n")
+	if last != "4" || !strings.Contains(text, "the program has not said that it took on size, and goes as fast as before: it is started anew") {
+		t.Errorf("it ends with %s:\n%s", last, text)
+	}
+	// Where a new start does not bring it to the program either, it is not tried again.
+	o = options("online")
+	o.Live = []bool{true}
+	job.pace = map[string]float64{"1": 1, "2": 1, "4": 1, "8": 1}
+	took, said, _ := job.run(t, retune.New(o))
+	text = strings.Join(said, "\n")
+	if strings.Count(text, "do not count as tried") != 1 || took > 210 {
+		t.Errorf("it takes %v s:\n%s", took, text)
+	}
+}
+
+// When the job slows down at the settings that were the best, it looks again, and finds what is best now.
+func TestASecondLookWhenThePaceChanges(t *testing.T) {
+	job := training{
+		epochs: 300, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 0.5, live: true,
+		later: map[string]float64{"1": 1, "2": 0.6, "4": 0.95, "8": 0.9}, from: 100,
+	}
+	o := options("online")
+	o.Units = 300
+	_, said, last := job.run(t, retune.New(o))
+	if text := strings.Join(said, "\n"); last != "2" || !strings.Contains(text, "goes at another pace than it was measured with") {
+		t.Errorf("it ends with %s:\n%s", last, text)
+	}
+	// Without a change it does not look again.
+	job.later = nil
+	if _, said, _ := job.run(t, retune.New(o)); strings.Contains(strings.Join(said, "\n"), "another pace") {
+		t.Errorf("it looks again for nothing:\n%s", strings.Join(said, "\n"))
+	}
+}
+
+// More cores are expected to be faster, so settings with fewer are not tried where those with more did well.
+func TestFewerCoresAreNotTried(t *testing.T) {
+	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.4}, cost: 3, live: true}
+	o := options("online")
+	o.Cores = func(at []float64) int { return int(o.Problem.Space[0].Value(at[0])) }
+	took, said, last := job.run(t, retune.New(o))
+	if last != "8" || len(said) > 4 || took > 1.1*80 {
+		t.Errorf("it ends with %s after %v s:\n%s", last, took, strings.Join(said, "\n"))
+	}
+}
+
+// Paces that were measured elsewhere, of a machine of another speed, lead to the best setting at once.
+func TestKnownPacesLeadToTheBest(t *testing.T) {
+	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 3, live: true}
+	o := options("online")
+	for i, pace := range []float64{3, 2, 1.6, 2.6} {
+		d := &o.Problem.Space[0]
+		o.Known = append(o.Known, retune.Known{At: []float64{d.Coordinate(d.Numbers[i])}, Pace: pace})
+	}
+	_, said, last := job.run(t, retune.New(o))
+	if last != "4" || len(said) > 3 || !strings.HasPrefix(said[0], "size=4") {
+		t.Errorf("it ends with %s:\n%s", last, strings.Join(said, "\n"))
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 func init() {
 	Register(Method{
-		Name: "bo", Title: "Bayesian optimisation",
+		Name: "bo", Title: "Bayesian optimisation", Inputs: true,
 		Doc: "is Bayesian optimisation: a Gaussian process (Matérn 5/2, a length-scale for each setting, fitted) and " +
 			"the expected improvement over the best value seen, times the probability that the constraints hold; with " +
 			"`context` blocks it also chooses how large a part of the whole tells most for its cost",
@@ -23,6 +23,9 @@ func (p *Problem) model(trials []surrogate.Trial, kernel surrogate.Kernel, fixed
 	s := surrogate.Search{
 		Space: p.Space, Candidates: p.Candidates, Start: p.Start, Seed: p.Seed, Scale: p.Scale, Limits: p.Limits,
 		Kernel: kernel, Fixed: fixed, PerCost: p.PerCost,
+	}
+	if fixed == nil {
+		s.Prior, s.Spread = p.Prior, p.Spread
 	}
 	next, err := s.Suggest(trials)
 	if errors.Is(err, surrogate.ErrExhausted) {

@@ -34,6 +34,10 @@ type Problem struct {
 	// Best is the best point where all outcomes are known beforehand; else nil.
 	Best []float64
 	Seed uint64
+	// Prior and Spread are as in surrogate.Search; methods without a model, and selftf, do
+	// without.
+	Prior  func(at []float64) float64
+	Spread float64
 }
 
 // Suggestion is what to try next.
@@ -60,6 +64,8 @@ type Method struct {
 	NeedsBest, NeedsGrid bool
 	// NeedsContext is set when it needs a space with one context.
 	NeedsContext bool
+	// Inputs is set when it models inputs beside the settings, such as the present loss.
+	Inputs bool
 	// Suggest returns the point to try after some trials, or ErrDone. Trials may be
 	// running.
 	Suggest func(p *Problem, trials []surrogate.Trial) (Suggestion, error)
@@ -103,6 +109,15 @@ const mostPoints = 100_000
 
 // Finite reports whether the points of the problem can be listed.
 func (p *Problem) Finite() bool { return p.Candidates != nil || p.Space.Size(mostPoints) > 0 }
+
+// Points lists the points of a finite problem that count, in a fixed order, if there are at most
+// so many.
+func (p *Problem) Points(most int) [][]float64 {
+	if p.Candidates == nil && p.Space.Size(most) == 0 || len(p.Candidates) > most {
+		return nil
+	}
+	return p.points()
+}
 
 // points lists the points of a finite problem that count, in a fixed order.
 func (p *Problem) points() [][]float64 {

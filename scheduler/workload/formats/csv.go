@@ -50,13 +50,22 @@ const (
 	csvPredicted
 	csvRunTime
 	csvResizes
+	csvBatch // only where a job has one
 )
+
+// batchColumn is the last column of workloads whose jobs have batch sizes.
+const batchColumn = "batch_size"
 
 // WriteCSV writes a workload as a table that CSV reads back to the same one,
 // and that is the same byte for byte when it is written again.
 func WriteCSV(w io.Writer, t workload.Trace) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(columns); err != nil {
+	batches := slices.ContainsFunc(t.Jobs, func(j scheduler.Job) bool { return j.Batch > 0 })
+	head := columns
+	if batches {
+		head = append(slices.Clone(columns), batchColumn)
+	}
+	if err := out.Write(head); err != nil {
 		return err
 	}
 	resizes := make(map[int]string, len(t.Resizes))
@@ -85,6 +94,9 @@ func WriteCSV(w io.Writer, t workload.Trace) error {
 			strconv.Itoa(j.Threads), strconv.Itoa(j.MinThreads), strconv.Itoa(j.MaxThreads),
 			strconv.Itoa(j.GPUs), strconv.FormatInt(j.Memory, 10), strconv.Itoa(j.Nodes), strconv.FormatBool(j.Malleable),
 			strconv.Itoa(max(j.Priority, 0)), deadline, j.User, predicted, run, resizes[i])
+		if batches {
+			row = append(row, strconv.Itoa(j.Batch))
+		}
 		if err := out.Write(row); err != nil {
 			return err
 		}
@@ -97,7 +109,7 @@ func WriteCSV(w io.Writer, t workload.Trace) error {
 func readCSV(file string, r io.Reader, o Options) (workload.Trace, error) {
 	var b workload.Builder
 	skipped, err := workload.EachRow(file, r, o.Lenient, func(head []string) error {
-		if !slices.Equal(head, columns) {
+		if !slices.Equal(head, columns) && !slices.Equal(head, append(slices.Clone(columns), batchColumn)) {
 			return fmt.Errorf("the columns are not %s", strings.Join(columns, ","))
 		}
 		return nil
@@ -127,6 +139,9 @@ func (r *csvRow) add(b *workload.Builder, line int) error {
 		Malleable: r.fields[csvMalleable] == "true", Priority: int(r.integer(csvPriority)),
 		Deadline: r.duration(csvDeadline, scheduler.Never), User: b.Share(r.fields[csvUser]),
 		Predicted: r.duration(csvPredicted, 0),
+	}
+	if len(r.fields) > csvBatch {
+		j.Batch = int(r.integer(csvBatch))
 	}
 	run := r.duration(csvRunTime, -1)
 	r.check(&j)
@@ -206,6 +221,10 @@ func (r *csvRow) duration(column int, empty time.Duration) time.Duration {
 
 func (r *csvRow) fail(column int, wanted string) {
 	if r.err == nil {
-		r.err = fmt.Errorf("%s %q is not %s", columns[column], r.fields[column], wanted)
+		name := batchColumn
+		if column < len(columns) {
+			name = columns[column]
+		}
+		r.err = fmt.Errorf("%s %q is not %s", name, r.fields[column], wanted)
 	}
 }

@@ -22,6 +22,7 @@ const (
 	Deadlines
 	Users
 	Resizes // changes of requests while jobs run
+	Batches // sizes of batches
 	end
 
 	Everything = end - 1
@@ -43,6 +44,7 @@ var facts = []struct {
 	{Deadlines, "deadlines", "a deadline"},
 	{Users, "users", "a user"},
 	{Resizes, "changes of requests", "a change of its request"},
+	{Batches, "batch sizes", "a batch size"},
 }
 
 // Names returns the names of the facts.
@@ -73,6 +75,7 @@ func factsOf(t *workload.Trace, i int) Facts {
 	add(Priorities, j.Priority > 0)
 	add(Deadlines, j.Deadline != scheduler.Never)
 	add(Users, j.User != "")
+	add(Batches, j.Batch > 0)
 	return has
 }
 

@@ -62,6 +62,17 @@ type Options struct {
 	Args map[string]any
 }
 
+// ArgError is what is wrong with an argument of a trace block, which the file shows.
+type ArgError struct {
+	Arg string
+	Err error
+}
+
+func (e *ArgError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong, without the place.
+func (e *ArgError) Unwrap() error { return e.Err }
+
 // Option returns the value of an argument, or standard when it has none.
 func Option[T any](o Options, name string, standard T) T {
 	if v, ok := o.Args[name].(T); ok {

@@ -38,7 +38,7 @@ func init() {
 //
 // A job asks for the requested processors, or those it was allocated if the
 // log does not say. Its prediction is the requested time; without one it is
-// the true run time. Its memory is the requested one, or else the used one, in
+// the true run time, unless no job of the file has one. Its memory is the requested one, or else the used one, in
 // KiB a processor. A job whose submit time, run time or number of processors is
 // unknown is malformed, and so is a line without 18 fields.
 //
@@ -48,6 +48,7 @@ func init() {
 func readSWF(file string, r io.Reader, o Options) (workload.Trace, error) {
 	var b workload.Builder
 	fields := make([]string, 0, swfFields) // of the present line
+	unasked := 0                           // jobs without a requested time
 	skipped, err := workload.EachLine(file, r, o.Lenient, func(n int, line string) error {
 		line = strings.TrimSpace(line)
 		if header, ok := strings.CutPrefix(line, ";"); ok {
@@ -60,10 +61,22 @@ func readSWF(file string, r io.Reader, o Options) (workload.Trace, error) {
 		for f := range strings.FieldsSeq(line) {
 			fields = append(fields, f)
 		}
-		return swfJob(&b, n, fields, o)
+		known, err := swfJob(&b, n, fields, o)
+		if !known && err == nil {
+			unasked++
+		}
+		return err
 	})
 	if err != nil {
 		return workload.Trace{}, err
+	}
+	if unasked > 0 && unasked == len(b.Jobs) { // nobody asked: the run time is for those who know it
+		for i := range b.Jobs {
+			b.Jobs[i].Predicted = 0
+		}
+	} else if unasked > 0 {
+		b.Assumed = append(b.Assumed,
+			fmt.Sprintf("%d of %d jobs have no requested time: their run time is taken for it", unasked, len(b.Jobs)))
 	}
 	return b.Finish(skipped), nil
 }
@@ -98,26 +111,28 @@ const (
 	swfFields = 18
 )
 
-func swfJob(b *workload.Builder, line int, f []string, o Options) error {
+// swfJob adds the job of a line. known reports whether it has a requested time, as a line without a job has.
+func swfJob(b *workload.Builder, line int, f []string, o Options) (known bool, err error) {
 	if len(f) != swfFields {
-		return fmt.Errorf("%d fields instead of %d", len(f), swfFields)
+		return false, fmt.Errorf("%d fields instead of %d", len(f), swfFields)
 	}
 	submit, err := workload.ParseTime(f[swfSubmit], o.unit())
 	if err != nil {
-		return fmt.Errorf("submit %w", err)
+		return false, fmt.Errorf("submit %w", err)
 	}
 	run, err := workload.ParseTime(f[swfRun], o.unit())
 	if err != nil {
-		return fmt.Errorf("run %w", err)
+		return false, fmt.Errorf("run %w", err)
 	}
 	switch status := f[swfStatus]; {
 	case status == "2" || status == "3" || status == "4", status == "5" && run <= 0:
 		b.Ignored++
-		return nil
+		return true, nil
 	}
+	unknown := false
 	asked, err := workload.ParseTime(f[swfRequestedTime], o.unit())
 	if err != nil {
-		return fmt.Errorf("requested %w", err)
+		return false, fmt.Errorf("requested %w", err)
 	}
 	processors, err := strconv.Atoi(f[swfRequested])
 	if err == nil && processors <= 0 {
@@ -125,19 +140,20 @@ func swfJob(b *workload.Builder, line int, f []string, o Options) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("processors: %w", err)
+		return false, fmt.Errorf("processors: %w", err)
 	case submit < 0:
-		return fmt.Errorf("the submit time is %s", f[swfSubmit])
+		return false, fmt.Errorf("the submit time is %s", f[swfSubmit])
 	case run < 0:
-		return fmt.Errorf("the run time is %s", f[swfRun])
+		return false, fmt.Errorf("the run time is %s", f[swfRun])
 	case processors <= 0:
-		return fmt.Errorf("the number of processors is %d", processors)
+		return false, fmt.Errorf("the number of processors is %d", processors)
 	case asked <= 0:
 		asked = max(run, 1)
+		unknown = true
 	}
 	memory, err := swfMemory(f, processors)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !Option(o, "memory", true) {
 		memory = 0
@@ -146,7 +162,7 @@ func swfJob(b *workload.Builder, line int, f []string, o Options) error {
 	if f[swfUser] != "-1" {
 		user = b.Share("user-" + f[swfUser])
 	}
-	return b.Add(line, scheduler.Job{
+	return !unknown, b.Add(line, scheduler.Job{
 		Name: "job-" + f[swfJobNumber], Class: "job", Arrival: submit, Threads: processors,
 		Memory: memory, Priority: -1, Deadline: scheduler.Never, User: user, Predicted: asked,
 	}, run)

@@ -26,6 +26,7 @@ func TestSWF(t *testing.T) {
 	}
 	want := workload.Trace{
 		Processors: 128,
+		Assumed:    []string{"1 of 2 jobs have no requested time: their run time is taken for it"},
 		RunTimes:   []time.Duration{3 * time.Second, 0},
 		Lines:      []int32{3, 5},
 		Jobs: []scheduler.Job{

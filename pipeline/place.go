@@ -1,0 +1,54 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// ErrForeign is returned for a folder of results that has files of somebody else, which a run would replace.
+var ErrForeign = errors.New("it holds files that are no results of tfexp")
+
+// checkFolder refuses a folder in which a run would replace or remove files that no run has made: one that has some
+// of the files of a run, but neither plan nor journal.
+func (p *Plan) checkFolder() error {
+	there := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(p.Dir, name))
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	if there(record.PlanFile) || there(record.JournalFile) {
+		return nil
+	}
+	names := []string{record.CellsDir, record.ExperimentFile, record.RunFile}
+	for _, s := range p.stages {
+		names = append(names, s.Files...)
+	}
+	for _, name := range names {
+		if there(name) {
+			return fmt.Errorf("run in %s: %w, such as %s, and would be replaced", p.Dir, ErrForeign, name)
+		}
+	}
+	return nil
+}
+
+// otherFile returns the experiment file whose results are in the folder, if that is another than the plan's and still
+// there; "" otherwise, as when the file was moved.
+func (p *Plan) otherFile() string {
+	last, err := readRun(p.Dir)
+	if err != nil || last.File == "" {
+		return ""
+	}
+	own, err := os.Stat(p.x.File())
+	if err != nil {
+		return ""
+	}
+	other, err := os.Stat(last.File)
+	if err != nil || os.SameFile(own, other) {
+		return ""
+	}
+	return last.File
+}

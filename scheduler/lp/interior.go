@@ -1,0 +1,398 @@
+package lp
+
+import (
+	"fmt"
+	"math"
+)
+
+// solver is a primal-dual interior point method with predictor and corrector (S. Mehrotra,
+// SIAM Journal on Optimization 2, 1992). With slacks w and duals y of the rows, and duals v
+// of the variables, a step goes from a point with x, w, y, v > 0 towards
+//
+//	G x + w = h,   Gᵀ y − v = c,   x·v = w·y = μ,
+//
+// for a μ that shrinks to 0. The variables lie block after block and z last; the rows
+// likewise, and the limits last.
+type solver struct {
+	p       *Problem
+	vars    []int32 // where the variables of each block begin, and the end
+	rows    []int32
+	n, m    int // variables and rows in all
+	k       int // limits
+	c, h    []float64
+	x, v    []float64 // of variables
+	w, y    []float64 // of rows
+	dx, dv  []float64
+	dw, dy  []float64
+	rd, rp  []float64
+	rx, rw  []float64 // targets of the products x·v and w·y
+	scaleC  float64
+	scaleH  float64
+	factors []factor
+	shared  dense     // of z and the duals of limits
+	right   []float64 // scratch
+	best    best
+}
+
+// factor is the part of a system that belongs to one block.
+type factor struct {
+	chol   []float64 // lower triangle of the block's matrix
+	border []float64 // chol⁻¹ times the columns of z and of the limits
+}
+
+func newSolver(p *Problem) *solver {
+	s := &solver{p: p, k: len(p.Limits)}
+	s.vars, s.rows = make([]int32, len(p.Blocks)+1), make([]int32, len(p.Blocks)+1)
+	sizes := 0
+	for i := range p.Blocks {
+		b := &p.Blocks[i]
+		s.vars[i+1] = s.vars[i] + int32(len(b.Gain))
+		s.rows[i+1] = s.rows[i] + int32(len(b.Rows))
+		sizes += len(b.Gain) * (len(b.Gain) + s.k + 1)
+	}
+	s.n, s.m = int(s.vars[len(p.Blocks)])+1, int(s.rows[len(p.Blocks)])+s.k
+	all := make([]float64, 6*s.n+7*s.m+sizes)
+	take := func(n int) []float64 {
+		part := all[:n:n]
+		all = all[n:]
+		return part
+	}
+	s.c, s.x, s.v, s.dx, s.dv, s.rd = take(s.n), take(s.n), take(s.n), take(s.n), take(s.n), take(s.n)
+	s.h, s.w, s.y, s.dw, s.dy, s.rp = take(s.m), take(s.m), take(s.m), take(s.m), take(s.m), take(s.m)
+	s.rw = take(s.m)
+	s.rx = make([]float64, s.n)
+	s.factors = make([]factor, len(p.Blocks))
+	widest := 0
+	for i := range p.Blocks {
+		b := &p.Blocks[i]
+		copy(s.c[s.vars[i]:], b.Gain)
+		for r := range b.Rows {
+			s.h[int(s.rows[i])+r] = b.Rows[r].Most
+		}
+		d := len(b.Gain)
+		s.factors[i] = factor{take(d * d), take(d * (s.k + 1))}
+		widest = max(widest, d)
+	}
+	s.c[s.n-1] = p.Gain
+	copy(s.h[s.m-s.k:], p.Limits)
+	s.right = make([]float64, widest)
+	s.shared = newDense(s.k + 1)
+	s.scaleC, s.scaleH = 1+norm(s.c), 1+norm(s.h)
+	return s
+}
+
+// times calls f for each coefficient of the rows: that of variable j in row i.
+func (s *solver) times(f func(row, variable int, a float64)) {
+	z := s.n - 1
+	for i := range s.p.Blocks {
+		b := &s.p.Blocks[i]
+		at, row := int(s.vars[i]), int(s.rows[i])
+		for r := range b.Rows {
+			for j, a := range b.Rows[r].X {
+				f(row+r, at+j, a)
+			}
+			f(row+r, z, b.Rows[r].Z)
+		}
+		for j, u := range b.Uses {
+			for l, a := range u {
+				f(s.m-s.k+l, at+j, a)
+			}
+		}
+	}
+}
+
+func (s *solver) solve() (Solution, error) {
+	for j := range s.x {
+		s.x[j], s.v[j] = 1, s.scaleC
+	}
+	for i := range s.w {
+		s.w[i], s.y[i] = max(1, s.h[i]), s.scaleC
+	}
+	centred := 0
+	for range mostSteps {
+		s.residuals()
+		mu := s.mu()
+		primal, dual := dot(s.c, s.x), dot(s.h, s.y)
+		gap := math.Abs(primal-dual) / (1 + math.Abs(primal))
+		if !s.keep(gap) {
+			break
+		}
+		done := norm(s.rp) <= tolerance*s.scaleH && norm(s.rd) <= tolerance*s.scaleC && gap <= tolerance*100
+		if done {
+			// The corrector leaves the central path; steps at the same μ come back to it, and
+			// so to the middle of the optima.
+			if centred++; centred > 3 {
+				return s.solution(), nil
+			}
+			s.factor()
+			s.aim(mu, false)
+			s.direction()
+			if !s.move(min(1, 0.9*s.longest())) {
+				return s.solution(), nil
+			}
+			continue
+		}
+		s.factor()
+		s.aim(0, false)
+		s.direction()
+		affine := s.longest()
+		after := s.muAfter(affine)
+		sigma := math.Pow(after/mu, 3)
+		s.aim(sigma*mu, true)
+		s.direction()
+		if !s.move(min(1, 0.995*s.longest())) {
+			break
+		}
+	}
+	if s.best.merit <= good {
+		copy(s.x, s.best.x)
+		copy(s.w, s.best.w)
+		copy(s.y, s.best.y)
+		return s.solution(), nil
+	}
+	return Solution{}, fmt.Errorf("%w (to %.1g)", ErrNoOptimum, s.best.merit)
+}
+
+// good is what a point is taken for an optimum with, where rounding keeps the method from a
+// better one.
+const good = 1e-6
+
+// best is the best point so far.
+type best struct {
+	merit   float64 // the greatest of its residuals and its gap, in proportion to the data
+	x, w, y []float64
+	since   int // how many steps ago
+}
+
+// keep notes the present point if it is the best one. It reports whether it is worth while to go on.
+func (s *solver) keep(gap float64) bool {
+	merit := max(norm(s.rp)/s.scaleH, norm(s.rd)/s.scaleC, gap)
+	if math.IsNaN(merit) {
+		return false
+	}
+	if s.best.x != nil && merit >= s.best.merit {
+		s.best.since++
+		return s.best.since < patience
+	}
+	b := &s.best
+	b.merit, b.since = merit, 0
+	b.x, b.w, b.y = append(b.x[:0], s.x...), append(b.w[:0], s.w...), append(b.y[:0], s.y...)
+	return true
+}
+
+// residuals sets rp = h − G x − w and rd = c − Gᵀ y + v.
+func (s *solver) residuals() {
+	for i := range s.rp {
+		s.rp[i] = s.h[i] - s.w[i]
+	}
+	for j := range s.rd {
+		s.rd[j] = s.c[j] + s.v[j]
+	}
+	s.times(func(i, j int, a float64) {
+		s.rp[i] -= a * s.x[j]
+		s.rd[j] -= a * s.y[i]
+	})
+}
+
+// mu is the mean of the products x·v and w·y.
+func (s *solver) mu() float64 { return (dot(s.x, s.v) + dot(s.w, s.y)) / float64(s.n+s.m) }
+
+// muAfter is mu after a step of a length along the present direction.
+func (s *solver) muAfter(a float64) float64 {
+	sum := 0.0
+	for j := range s.x {
+		sum += (s.x[j] + a*s.dx[j]) * (s.v[j] + a*s.dv[j])
+	}
+	for i := range s.w {
+		sum += (s.w[i] + a*s.dw[i]) * (s.y[i] + a*s.dy[i])
+	}
+	return sum / float64(s.n+s.m)
+}
+
+// aim sets what the products are to change by: to the target and, corrected, without what
+// the last direction would add.
+func (s *solver) aim(target float64, corrected bool) {
+	for j := range s.x {
+		s.rx[j] = target - s.x[j]*s.v[j]
+		if corrected {
+			s.rx[j] -= s.dx[j] * s.dv[j]
+		}
+	}
+	for i := range s.w {
+		s.rw[i] = target - s.w[i]*s.y[i]
+		if corrected {
+			s.rw[i] -= s.dw[i] * s.dy[i]
+		}
+	}
+}
+
+// factor takes apart the matrix of a step. With the rows of blocks eliminated it is, for
+// a block, H = diag(v/x) + Σ_rows (y/w) a aᵀ, bordered by z and by the duals of the limits.
+func (s *solver) factor() {
+	z, first := s.n-1, s.m-s.k
+	s.shared.clear()
+	s.shared.add(0, 0, s.v[z]/s.x[z])
+	for l := range s.k {
+		s.shared.add(l+1, l+1, -s.w[first+l]/s.y[first+l])
+	}
+	for i := range s.p.Blocks {
+		b, f := &s.p.Blocks[i], &s.factors[i]
+		d, at, row := len(b.Gain), int(s.vars[i]), int(s.rows[i])
+		clear(f.chol)
+		clear(f.border)
+		for j := range d {
+			f.chol[j*d+j] = s.v[at+j] / s.x[at+j]
+			copy(f.border[j*(s.k+1)+1:], b.Uses[j])
+		}
+		for r := range b.Rows {
+			q := s.y[row+r] / s.w[row+r]
+			a := &b.Rows[r]
+			for j := range d {
+				if a.X[j] == 0 {
+					continue
+				}
+				for t := range j + 1 {
+					f.chol[j*d+t] += q * a.X[j] * a.X[t]
+				}
+				f.border[j*(s.k+1)] += q * a.X[j] * a.Z
+			}
+			s.shared.add(0, 0, q*a.Z*a.Z)
+		}
+		cholesky(f.chol, d)
+		for t := range s.k + 1 {
+			forward(f.chol, d, f.border[t:], s.k+1)
+		}
+		for t := range s.k + 1 {
+			for u := range t + 1 {
+				sum := 0.0
+				for j := range d {
+					sum += f.border[j*(s.k+1)+t] * f.border[j*(s.k+1)+u]
+				}
+				s.shared.add(t, u, -sum)
+			}
+		}
+	}
+	s.shared.factor()
+}
+
+// direction solves for the step to what aim has set, from the residuals.
+func (s *solver) direction() {
+	z, first := s.n-1, s.m-s.k
+	// The right side: rd + rx/x + Gᵀ (y rp − rw)/w, over the rows of blocks; of the limits
+	// rp − rw/y.
+	for j := range s.dx {
+		s.dx[j] = s.rd[j] + s.rx[j]/s.x[j]
+	}
+	for i := range s.p.Blocks {
+		b := &s.p.Blocks[i]
+		at, row := int(s.vars[i]), int(s.rows[i])
+		for r := range b.Rows {
+			q := (s.y[row+r]*s.rp[row+r] - s.rw[row+r]) / s.w[row+r]
+			for j, a := range b.Rows[r].X {
+				s.dx[at+j] += q * a
+			}
+			s.dx[z] += q * b.Rows[r].Z
+		}
+	}
+	right := s.shared.right
+	right[0] = s.dx[z]
+	for l := range s.k {
+		right[l+1] = s.rp[first+l] - s.rw[first+l]/s.y[first+l]
+	}
+	for i := range s.p.Blocks {
+		f := &s.factors[i]
+		at, d := int(s.vars[i]), len(s.p.Blocks[i].Gain)
+		forward(f.chol, d, s.dx[at:], 1)
+		for t := range s.k + 1 {
+			for j := range d {
+				right[t] -= f.border[j*(s.k+1)+t] * s.dx[at+j]
+			}
+		}
+	}
+	s.shared.solve()
+	s.dx[z] = right[0]
+	copy(s.dy[first:], right[1:])
+	for i := range s.p.Blocks {
+		f := &s.factors[i]
+		at, d := int(s.vars[i]), len(s.p.Blocks[i].Gain)
+		for j := range d {
+			for t := range s.k + 1 {
+				s.dx[at+j] -= f.border[j*(s.k+1)+t] * right[t]
+			}
+		}
+		backward(f.chol, d, s.dx[at:])
+	}
+	s.rest()
+}
+
+// rest sets the parts of the direction that follow from dx and the duals of the limits.
+func (s *solver) rest() {
+	first := s.m - s.k
+	z := s.dx[s.n-1]
+	for i := range s.p.Blocks {
+		b := &s.p.Blocks[i]
+		at, row := int(s.vars[i]), int(s.rows[i])
+		for r := range b.Rows {
+			g := b.Rows[r].Z * z
+			for j, a := range b.Rows[r].X {
+				g += a * s.dx[at+j]
+			}
+			s.dw[row+r] = s.rp[row+r] - g
+			s.dy[row+r] = (s.rw[row+r] - s.y[row+r]*s.dw[row+r]) / s.w[row+r]
+		}
+	}
+	for l := range s.k {
+		i := first + l
+		s.dw[i] = (s.rw[i] - s.w[i]*s.dy[i]) / s.y[i]
+	}
+	for j := range s.dv {
+		s.dv[j] = (s.rx[j] - s.v[j]*s.dx[j]) / s.x[j]
+	}
+}
+
+// longest is the longest step, of at most 1/0.9, that keeps the point positive.
+func (s *solver) longest() float64 {
+	a := 1 / 0.9
+	shorten := func(at, by []float64) {
+		for i, d := range by {
+			if d < 0 {
+				a = min(a, -at[i]/d)
+			}
+		}
+	}
+	shorten(s.x, s.dx)
+	shorten(s.v, s.dv)
+	shorten(s.w, s.dw)
+	shorten(s.y, s.dy)
+	return a
+}
+
+// move takes a step along the present direction. It reports whether it could: rounding can
+// leave a system without a solution.
+func (s *solver) move(a float64) bool {
+	if math.IsNaN(dot(s.dx, s.dx)+dot(s.dv, s.dv)+dot(s.dw, s.dw)+dot(s.dy, s.dy)) || !(a > 1e-14) {
+		return false
+	}
+	along := func(at, by []float64) {
+		for i, d := range by {
+			at[i] += a * d
+		}
+	}
+	along(s.x, s.dx)
+	along(s.v, s.dv)
+	along(s.w, s.dw)
+	along(s.y, s.dy)
+	return true
+}
+
+func (s *solver) solution() Solution {
+	out := Solution{
+		X: make([][]float64, len(s.p.Blocks)), Z: s.x[s.n-1], Objective: dot(s.c, s.x),
+		Prices: s.y[s.m-s.k:], Slack: make([][]float64, len(s.p.Blocks)), Price: make([][]float64, len(s.p.Blocks)),
+	}
+	for i := range out.X {
+		out.X[i] = s.x[s.vars[i]:s.vars[i+1]]
+		out.Slack[i], out.Price[i] = s.w[s.rows[i]:s.rows[i+1]], s.y[s.rows[i]:s.rows[i+1]]
+	}
+	return out
+}

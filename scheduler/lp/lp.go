@@ -1,0 +1,117 @@
+// Package lp solves the linear programs of schedulers that divide the time of devices
+// among jobs: each job has a few variables and rows of its own, and all jobs share one
+// more variable and the rows of the device types. The solver is a primal-dual interior
+// point method whose linear systems are taken apart by job, so that its cost grows in
+// proportion to the number of jobs.
+//
+// Where several solutions are optimal, it returns one in the middle of them, near
+// their analytic centre: jobs that are alike get alike shares.
+package lp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Row is a condition on the variables of one block and the shared variable:
+//
+//	Σ_j X[j]·x_j + Z·z ≤ Most
+type Row struct {
+	X    []float64
+	Z    float64
+	Most float64
+}
+
+// Block is the part of a program that belongs to one job. All variables are at least 0.
+type Block struct {
+	// Gain is what each variable adds to the objective.
+	Gain []float64
+	// Uses has for each variable what it takes of each limit.
+	Uses [][]float64
+	// Rows are conditions on these variables alone, and on the shared one.
+	Rows []Row
+}
+
+// Problem is a program to be maximised:
+//
+//	max  Σ_i Σ_j Gain_ij·x_ij + Gain·z   with
+//	     the rows of each block, Σ_i Σ_j Uses_ij·x_ij ≤ Limits, x ≥ 0, z ≥ 0.
+type Problem struct {
+	Blocks []Block
+	// Limits are those of the rows that all blocks share.
+	Limits []float64
+	// Gain is what the shared variable z adds to the objective.
+	Gain float64
+}
+
+// Solution is an optimum.
+type Solution struct {
+	// X has the variables of each block.
+	X [][]float64
+	// Z is the shared variable.
+	Z float64
+	// Objective is the optimum.
+	Objective float64
+	// Prices are the dual values of the limits: how much the optimum grows with each.
+	Prices []float64
+	// Slack and Price are, for each row of each block, what is left of it and its dual value.
+	Slack, Price [][]float64
+}
+
+// ErrNoOptimum is returned when no optimum was found: the program has no solution, or no
+// finite one.
+var ErrNoOptimum = errors.New("lp: the program has no solution, or no finite one")
+
+const (
+	mostSteps = 200
+	// patience is how many steps may pass without a better point.
+	patience = 20
+	// tolerance is that of the residuals and of the gap, in proportion to the data.
+	tolerance = 1e-10
+)
+
+// Solve returns an optimum. The error wraps ErrNoOptimum when there is none, and says what is
+// wrong with a problem whose parts do not fit together.
+func Solve(p Problem) (Solution, error) {
+	if err := p.check(); err != nil {
+		return Solution{}, err
+	}
+	s := newSolver(&p)
+	return s.solve()
+}
+
+func (p *Problem) check() error {
+	finite := func(list ...float64) bool {
+		for _, v := range list {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return false
+			}
+		}
+		return true
+	}
+	ok := finite(p.Limits...) && finite(p.Gain)
+	for i := range p.Blocks {
+		b := &p.Blocks[i]
+		if len(b.Uses) != len(b.Gain) {
+			return fmt.Errorf("lp: block %d has %d variables, but what %d use", i, len(b.Gain), len(b.Uses))
+		}
+		ok = ok && finite(b.Gain...)
+		for _, u := range b.Uses {
+			if len(u) != len(p.Limits) {
+				return fmt.Errorf("lp: a variable of block %d uses %d of %d limits", i, len(u), len(p.Limits))
+			}
+			ok = ok && finite(u...)
+		}
+		for _, r := range b.Rows {
+			if len(r.X) != len(b.Gain) {
+				return fmt.Errorf("lp: a row of block %d has %d of %d variables", i, len(r.X), len(b.Gain))
+			}
+			ok = ok && finite(r.X...) && finite(r.Z, r.Most)
+		}
+	}
+	if !ok {
+		return errors.New("lp: a number is not finite")
+	}
+	return nil
+}

@@ -1,0 +1,275 @@
+package rounds
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/shares"
+)
+
+// kind is a type of devices.
+type kind struct {
+	shares.Devices
+	gpu   bool
+	nodes []int32
+}
+
+// member is what the planner knows of a job.
+type member struct {
+	shares.Job
+	// way is the alternative with which the job runs on each type; -1 for none.
+	way     []int32
+	on      int           // the type that it runs on, or ran on last
+	counted time.Duration // of its present stretch
+	units   float64       // all of its work
+	active  bool
+}
+
+// planner is the state of an order.
+type planner struct {
+	policy.Setup
+	kinds   []kind
+	members []member
+	divider shares.Divider
+	shuffle *shares.Chance // of a blind policy
+	like    int            // the type that all are taken to be like; -1 for none
+	mech    shares.Mechanism
+	failed  error // what is wrong with the settings
+
+	changed bool    // jobs have come or gone since the last division
+	divided float64 // its instant
+	stuck   bool    // nothing was picked at the last look
+	picked  []shares.Pick
+}
+
+func newPlanner(k *shares.Kind, s policy.Setup) *planner {
+	set := s.Policy.Settings
+	like, _ := set[blind.Name].(string)
+	number, _ := set[seed.Name].(int)
+	p := &planner{
+		Setup: s, members: make([]member, len(s.Run.Jobs)), like: -1,
+		divider: k.New(shares.Options{Blind: like != "", Seed: uint32(number)}),
+		mech:    shares.Mechanism{Round: set.Duration(length.Name).Seconds(), Idle: k.Idle},
+	}
+	p.findKinds(s.Run)
+	if like != "" {
+		p.shuffle = shares.NewChance(uint32(number))
+		p.like = slices.IndexFunc(p.kinds, func(k kind) bool { return k.Name == like })
+		if p.like < 0 {
+			p.failed = fmt.Errorf("policy: blind = %q is no type of device of the hardware", like)
+		}
+	}
+	if k.Prices {
+		texts, _ := set[prices.Name].([]string)
+		p.failed = cmp.Or(p.failed, p.setPrices(texts))
+	}
+	for i := range p.members {
+		p.members[i] = p.memberOf(&s.Run.Jobs[i])
+	}
+	return p
+}
+
+// cores is the name of the devices of jobs without GPUs.
+const cores = "cores"
+
+// findKinds lists the types of devices of a cluster.
+func (p *planner) findKinds(r *scheduler.Run) {
+	add := func(name string, gpu bool, node, count int) {
+		i := slices.IndexFunc(p.kinds, func(k kind) bool { return k.Name == name && k.gpu == gpu })
+		if i < 0 {
+			i = len(p.kinds)
+			p.kinds = append(p.kinds, kind{Devices: shares.Devices{Name: name, Price: 1}, gpu: gpu})
+		}
+		p.kinds[i].Count += float64(count)
+		p.kinds[i].nodes = append(p.kinds[i].nodes, int32(node))
+	}
+	for i, n := range r.Cluster.Nodes {
+		if n.GPUs > 0 {
+			add(n.GPU, true, i, n.GPUs)
+		}
+	}
+	without := func(j scheduler.Job) bool {
+		return len(j.Alternatives) == 0 && j.GPUs == 0 ||
+			slices.ContainsFunc(j.Alternatives, func(a scheduler.Alternative) bool { return a.GPUs == 0 })
+	}
+	if slices.ContainsFunc(r.Jobs, without) {
+		for i, n := range r.Cluster.Nodes {
+			add(cores, false, i, n.Threads)
+		}
+	}
+}
+
+// setPrices reads "type=price" texts.
+func (p *planner) setPrices(texts []string) error {
+	for _, text := range texts {
+		name, value, _ := strings.Cut(text, "=")
+		price, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		i := slices.IndexFunc(p.kinds, func(k kind) bool { return k.Name == strings.TrimSpace(name) })
+		if err != nil || !(price > 0) || math.IsInf(price, 1) || i < 0 {
+			return fmt.Errorf("policy: prices: %q is not the price of a type of device of the hardware, such as \"v100=2.48\"", text)
+		}
+		p.kinds[i].Price = price
+	}
+	return nil
+}
+
+// memberOf finds out how fast a job is on each type, by its predicted run times. Of several
+// alternatives on one type it runs with the fastest.
+func (p *planner) memberOf(j *scheduler.Job) member {
+	n := len(p.kinds)
+	m := member{units: j.Units, way: make([]int32, n), on: -1}
+	if m.units <= 0 {
+		m.units = 1
+	}
+	m.Job = shares.Job{
+		Number: int32(j.Number), Workers: make([]float64, n), Speed: make([]float64, n), Weight: j.Weight, Left: m.units,
+	}
+	if m.Weight <= 0 {
+		m.Weight = 1
+	}
+	ways := j.Alternatives
+	if len(ways) == 0 {
+		ways = []scheduler.Alternative{j.As(0)}
+	}
+	for t, k := range p.kinds {
+		m.way[t], m.Workers[t] = -1, 1
+		for w, a := range ways {
+			if (a.GPUs > 0) != k.gpu || a.GPU != "" && a.GPU != k.Name {
+				continue
+			}
+			workers := float64(a.GPUs)
+			if !k.gpu {
+				workers = float64(a.Threads)
+			}
+			speed := m.units // without an estimate all are as fast
+			if a.Predicted > 0 {
+				speed = m.units / a.Predicted.Seconds()
+			}
+			if workers <= k.Count && speed > m.Speed[t] {
+				m.way[t], m.Workers[t], m.Speed[t] = int32(w), workers, speed
+			}
+		}
+	}
+	return m
+}
+
+// Rank implements scheduler.Ranker: who waits stands in the order of arrival.
+func (p *planner) Rank(scheduler.JobView) int64 { return 0 }
+
+// Arrived implements scheduler.Follower.
+func (p *planner) Arrived(j int32) { p.members[j].active, p.changed = true, true }
+
+// Ended implements scheduler.Follower.
+func (p *planner) Ended(j int32) {
+	p.members[j].active, p.changed = false, true
+	p.mech.Ended(j)
+}
+
+// Served implements scheduler.Follower.
+func (p *planner) Served(int32) {}
+
+// Used implements scheduler.Follower.
+func (p *planner) Used(j int32, d time.Duration, _ scheduler.Grant) {
+	m := &p.members[j]
+	p.count(m, d-m.counted, false)
+	m.counted = 0
+}
+
+// count notes that a job ran for some time. Whole says that what it received is counted in
+// whole units of its work, as far as it is going on.
+func (p *planner) count(m *member, d time.Duration, whole bool) {
+	if d <= 0 || m.on < 0 {
+		return
+	}
+	seconds, speed := d.Seconds(), m.Speed[m.on]
+	m.Left = max(m.Left-seconds*speed, m.units*1e-9)
+	if units := math.Floor(seconds*speed + 1e-9); whole && units >= 1 && m.units > 1 {
+		seconds = units / speed
+	}
+	p.mech.Ran(m.Number, m.on, seconds)
+}
+
+// HeldBack implements scheduler.Admitter.
+func (p *planner) HeldBack(v scheduler.View, j int32) string { return p.Why(v, j) }
+
+// Why implements scheduler.Explainer.
+func (p *planner) Why(_ scheduler.View, j int32) string {
+	for t := range p.kinds {
+		if p.members[j].Speed[t] > 0 {
+			return "was not chosen for this round"
+		}
+	}
+	return "can run on no type of device of the hardware"
+}
+
+// problem is what is to be divided now. With free, only jobs that wait and devices that are
+// free count.
+func (p *planner) problem(v scheduler.View, free []scheduler.Room) *shares.Problem {
+	q := &shares.Problem{}
+	for _, k := range p.kinds {
+		d := k.Devices
+		if free != nil {
+			d.Count = 0
+			for _, n := range k.nodes {
+				if k.gpu {
+					d.Count += float64(free[n].GPUs)
+				} else {
+					d.Count += float64(free[n].Cores)
+				}
+			}
+		}
+		q.Types = append(q.Types, d)
+	}
+	for i := range p.members {
+		m := &p.members[i]
+		if !m.active || slices.Max(m.Speed) == 0 || free != nil && v.Job(int32(i)).State() == scheduler.Running {
+			continue
+		}
+		j := v.Job(int32(i)).Job()
+		m.Age, m.Due = (v.Now() - j.Arrival).Seconds(), math.Inf(1)
+		if j.Within() > 0 {
+			m.Due = (j.Deadline - v.Now()).Seconds()
+		}
+		q.Jobs = append(q.Jobs, m.Job)
+	}
+	return q
+}
+
+// divide makes another division if jobs have come or gone, and the last one is old enough.
+func (p *planner) divide(v scheduler.View, q *shares.Problem) error {
+	now := v.Now().Seconds()
+	least := p.Policy.Settings.Duration(recompute.Name).Seconds()
+	if !p.changed || len(q.Jobs) == 0 || p.divided > 0 && now-p.divided < least && !p.stuck {
+		return nil
+	}
+	seen := q
+	if p.like >= 0 {
+		seen = q.Blind(p.like)
+	}
+	d, err := p.divider.Divide(seen)
+	if err != nil {
+		return fmt.Errorf("the division of %d jobs: %w", len(q.Jobs), err)
+	}
+	p.mech.Divided(q, d, now)
+	p.divided, p.changed, p.stuck = now, false, false
+	return nil
+}
+
+// order returns the types in the order in which jobs are picked for them.
+func (p *planner) order() []int {
+	list := make([]int, len(p.kinds))
+	for t := range list {
+		list[t] = t
+	}
+	if p.shuffle != nil {
+		p.shuffle.Shuffle(list)
+	}
+	return list
+}

@@ -1,0 +1,78 @@
+// Package rounds has the orders that divide the time of devices of several types among all
+// jobs, and decide at the start of each round who runs where: those of package shares. A job
+// may go on in another round on devices of another type.
+//
+// The types are those of the GPUs of a cluster's nodes, in their order, and cores for jobs
+// that run without GPUs. How fast a job is on each follows from the estimates that the policy
+// is given: its work over its predicted run time there.
+package rounds
+
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/shares"
+)
+
+var (
+	length = schema.Arg{
+		Name: "rounds", Type: schema.Duration, Required: true, Positive: true, Example: `"360s"`,
+		Doc: "The length of the rounds, at whose starts the policy decides. Jobs that keep their devices are not " +
+			"interrupted. A round in which nothing runs any more is over.",
+	}
+	atOnce = schema.Arg{
+		Name: "give_back", Type: schema.String, Default: `"round"`, Allowed: []string{"round", "at_once"}, Example: `"at_once"`,
+		Doc: "When the devices of a job that ends within a round are given to others: at its end, or at once.",
+	}
+	recompute = schema.Arg{
+		Name: "recompute", Type: schema.Duration, Default: `"0s"`, Example: `"1920s"`,
+		Doc: "The least time between two divisions. Within it, jobs that have come have to wait, unless nothing else " +
+			"would run. The division at the very start does not count.",
+	}
+	blind = schema.Arg{
+		Name: "blind", Type: schema.String, DefaultDoc: "none: the policy knows the types", Example: `"v100"`,
+		Doc: "The policy takes the jobs to be as fast on all types of devices as on this one, and goes through the " +
+			"types in a random order, drawn anew for each round.",
+	}
+	seed = schema.Arg{
+		Name: "type_seed", Type: schema.Integer, Default: `5`, Min: schema.Limit(0), Max: schema.Limit(1 << 31), Example: `1`,
+		Doc: "The seed of what a policy draws that is blind to types: from the Mersenne Twister, as Python does.",
+	}
+	prices = schema.Arg{
+		Name: "prices", Type: schema.Strings, DefaultDoc: "1 for each", Example: `["v100=2.48", "k80=0.45"]`,
+		Doc: "The price of one device of each type for an hour.",
+	}
+)
+
+func init() {
+	for _, k := range shares.All() {
+		settings := []schema.Arg{length, atOnce, recompute, blind, seed}
+		if k.Prices {
+			settings = append(settings, prices)
+		}
+		policy.RegisterOrder(policy.OrderChoice{
+			Choice: policy.Choice{
+				Name: k.Name, Title: k.Title, Doc: k.Doc, Place: 20 + k.Place, Estimates: true, Settings: settings,
+				Wants: []policy.Want{
+					alone(k.Name, policy.BackfillOf, policy.NoBackfill), alone(k.Name, policy.AllocationOf, policy.Strict),
+					alone(k.Name, policy.PreemptionOf, policy.NoPreemption),
+					alone(k.Name, policy.PlacementOf, policy.PlaceFirst),
+				},
+			},
+			New: func(s policy.Setup) scheduler.Ranker { return newPlanner(k, s) },
+		})
+	}
+}
+
+// alone is a want of an order that leaves no choice beside it.
+func alone[T ~string](order string, q policy.Question, name T) policy.Want {
+	return policy.Want{Of: q, Name: string(name), Detail: "The order \"" + order +
+		"\" decides by itself what runs in each round, and where: " + string(q) + " has no place beside it."}
+}
+
+// Rounds returns the length of a policy's rounds, and whether devices are given back at once.
+func (p *planner) Rounds() (time.Duration, bool) {
+	return p.Policy.Settings.Duration(length.Name), p.Policy.Settings[atOnce.Name] == "at_once"
+}

@@ -1,0 +1,100 @@
+package shares
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler/lp"
+)
+
+func init() {
+	Register(Kind{
+		Name: "max_min", Title: "Max-min fairness", Place: 1,
+		Doc: "the least of the jobs' speeds, each in proportion to the job's weight and to its speed under an even " +
+			"share of all devices, is as great as it can be (least attained service, on devices of several types)",
+		New: func(Options) Divider { return maxMin{} },
+	})
+	Register(Kind{
+		Name: "water_filling", Title: "Water filling", Place: 2,
+		Doc: "`max_min`, and when no job at the least can have more, the least of the others is raised, and so on",
+		New: func(Options) Divider { return waterFilling{} },
+	})
+}
+
+type maxMin struct{}
+
+// fairNeed is the speed that counts as 1 for max-min fairness: that of the job with an even
+// share of the time of all devices, for one device and by weight.
+func (p *Problem) fairNeed(j *Job) float64 {
+	need, devices := 0.0, p.devices()
+	for t, s := range j.Speed {
+		if s > 0 {
+			need += s * p.Types[t].Count / devices / j.Workers[t]
+		}
+	}
+	return need * j.Weight
+}
+
+func (maxMin) Divide(p *Problem) (Division, error) {
+	program := p.program()
+	program.Gain = 1
+	for i := range p.Jobs {
+		needs(&program.Blocks[i], &p.Jobs[i], p.fairNeed(&p.Jobs[i]), 0)
+	}
+	s, err := lp.Solve(program)
+	if err != nil {
+		return nil, err
+	}
+	return p.division(s), nil
+}
+
+type waterFilling struct{}
+
+// Divide raises the level of all jobs that are not fixed. A job is fixed at a level when its
+// row has a price there: then no optimum gives it more. When only prices of 0 are found, which
+// can be so in degenerate programs, those without slack are fixed.
+func (waterFilling) Divide(p *Problem) (Division, error) {
+	level := make([]float64, len(p.Jobs))
+	fixed := make([]bool, len(p.Jobs))
+	for open := len(p.Jobs); ; {
+		program := p.program()
+		program.Gain = 1
+		for i := range p.Jobs {
+			need := p.fairNeed(&p.Jobs[i])
+			if fixed[i] {
+				needs(&program.Blocks[i], &p.Jobs[i], 0, need*level[i]*(1-margin))
+			} else {
+				needs(&program.Blocks[i], &p.Jobs[i], need, 0)
+			}
+		}
+		s, err := lp.Solve(program)
+		if err != nil {
+			return nil, err
+		}
+		if open -= fixBottlenecks(s, level, fixed); open == 0 {
+			return p.division(s), nil
+		}
+	}
+}
+
+// fixBottlenecks fixes the jobs that cannot have more than the level of a solution, and
+// returns how many.
+func fixBottlenecks(s lp.Solution, level []float64, fixed []bool) int {
+	most := 0.0
+	for i := range fixed {
+		if !fixed[i] {
+			most = max(most, s.Price[i][1])
+		}
+	}
+	count := 0
+	for i := range fixed {
+		if !fixed[i] && s.Price[i][1] >= most*1e-4 {
+			fixed[i], level[i] = true, s.Z
+			count++
+		}
+	}
+	if count == 0 {
+		i := slices.Index(fixed, false)
+		fixed[i], level[i], count = true, s.Z, 1
+	}
+	return count
+}

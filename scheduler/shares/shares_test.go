@@ -1,0 +1,203 @@
+package shares
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// two is two types of devices, the first with one device and the second with one.
+func two(jobs ...Job) *Problem {
+	p := &Problem{Types: []Devices{{Name: "fast", Count: 1, Price: 3}, {Name: "slow", Count: 1, Price: 1}}}
+	for i, j := range jobs {
+		j.Number = int32(i)
+		if j.Workers == nil {
+			j.Workers = []float64{1, 1}
+		}
+		if j.Weight == 0 {
+			j.Weight = 1
+		}
+		if j.Left == 0 {
+			j.Left = 1
+		}
+		if j.Due == 0 {
+			j.Due = math.Inf(1)
+		}
+		p.Jobs = append(p.Jobs, j)
+	}
+	return p
+}
+
+func divided(t *testing.T, kind string, p *Problem) Division {
+	t.Helper()
+	d, err := Find(kind).New(Options{}).Divide(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-4 {
+		t.Errorf("%s is %.6f, want %.6f", what, got, want)
+	}
+}
+
+// One job is four times as fast on the fast device, the other as fast on both. An even share
+// of all devices is worth 2.5 and 1, so each has z times that: the first has x of the fast one, 4x + (1-y)·0,
+// and the least ratio is greatest when the first has all of the fast device and the second all of the slow one.
+func TestMaxMin(t *testing.T) {
+	p := two(Job{Speed: []float64{4, 1}}, Job{Speed: []float64{1, 1}})
+	d := divided(t, "max_min", p)
+	near(t, "the least ratio", min(p.Jobs[0].throughput(d[0])/2.5, p.Jobs[1].throughput(d[1])/1), 1)
+	w := divided(t, "water_filling", p)
+	near(t, "the first job's speed after water filling", p.Jobs[0].throughput(w[0]), 4)
+	near(t, "the second job's speed after water filling", p.Jobs[1].throughput(w[1]), 1)
+}
+
+// Work of 8 and 2: with the first job on the fast device (4 a second) for all of the time the
+// makespan is 2 s, and the other needs one of these on the slow one.
+func TestMakespanIsExact(t *testing.T) {
+	p := two(Job{Speed: []float64{4, 1}, Left: 8}, Job{Speed: []float64{1, 1}, Left: 2})
+	d := divided(t, "makespan", p)
+	last := 0.0
+	for i := range p.Jobs {
+		last = max(last, p.Jobs[i].Left/p.Jobs[i].throughput(d[i]))
+	}
+	near(t, "the makespan", last, 2)
+}
+
+// Two jobs that are alike: with an even part of each device both have the speed 2.5 of the
+// isolated division, and no other gives both more.
+func TestFinishTimeFairness(t *testing.T) {
+	p := two(Job{Speed: []float64{4, 1}, Left: 10}, Job{Speed: []float64{4, 1}, Left: 10})
+	d := divided(t, "finish_time_fairness", p)
+	near(t, "the speed of the first", p.Jobs[0].throughput(d[0]), 2.5)
+	near(t, "the speed of the second", p.Jobs[1].throughput(d[1]), 2.5)
+}
+
+// The fast device is worth 4/3 and 3/3 per dollar, the slow one 1 and 2. Without deadlines each
+// is on its own; a job that needs the fast one in order to be in time gets it.
+func TestMinCost(t *testing.T) {
+	p := two(Job{Speed: []float64{4, 1}, Left: 8}, Job{Speed: []float64{3, 2}, Left: 9})
+	d := divided(t, "min_cost", p)
+	near(t, "the part of the fast device that the first has", d[0][0], 1)
+	near(t, "the part of the slow device that the second has", d[1][1], 1)
+	p.Jobs[1].Due = 3 // it has to be as fast as 3
+	d = divided(t, "min_cost", p)
+	near(t, "the speed of the one with a deadline", p.Jobs[1].throughput(d[1]), 3)
+	p.Jobs[1].Due = 1 // it cannot be in time
+	d = divided(t, "min_cost", p)
+	near(t, "the part of the slow device that the second has when it is late", d[1][1], 1)
+}
+
+func TestFIFO(t *testing.T) {
+	jobs := []Job{{Speed: []float64{2, 1}}, {Speed: []float64{2, 1}}, {Speed: []float64{2, 1}}}
+	d := divided(t, "fifo", two(jobs...))
+	if d[0][0] != 1 || d[1][1] != 1 || d[2][0] != 0 || d[2][1] != 0 {
+		t.Errorf("the division is %v", d)
+	}
+	f := Find("fifo").New(Options{Blind: true, Seed: 1})
+	first, err := f.Divide(two(jobs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := slices.Index(first[0], 1)
+	p := two(jobs...)
+	p.Jobs = p.Jobs[1:] // the first has ended
+	second, err := f.Divide(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if on < 0 || second[1][on] != 1 || second[0][1-on] != 1 {
+		t.Errorf("the first ran on %d; after its end the division is %v", on, second)
+	}
+}
+
+// No kind gives more than there is, whatever the jobs.
+func TestDivisionsFit(t *testing.T) {
+	chance := NewChance(3)
+	for range 60 {
+		p := &Problem{Types: []Devices{{"a", 1 + float64(chance.Below(8)), 3}, {"b", 1 + float64(chance.Below(8)), 1},
+			{"c", 1 + float64(chance.Below(8)), 0.5}}}
+		for i := range 1 + chance.Below(12) {
+			j := Job{Number: int32(i), Weight: 1 + float64(chance.Below(3)), Left: 1 + float64(chance.Below(1000)),
+				Age: float64(chance.Below(500)), Due: math.Inf(1)}
+			if chance.Below(3) == 0 {
+				j.Due = float64(10 + chance.Below(1000))
+			}
+			for range p.Types {
+				j.Workers = append(j.Workers, float64(1+chance.Below(2)))
+				j.Speed = append(j.Speed, float64(chance.Below(50))/7)
+			}
+			j.Speed[0] += 0.1
+			for t := range p.Types {
+				if j.Workers[t] > p.Types[t].Count {
+					j.Workers[t] = 1
+				}
+			}
+			p.Jobs = append(p.Jobs, j)
+		}
+		for _, k := range All() {
+			d := divided(t, k.Name, p)
+			used := make([]float64, len(p.Types))
+			for i, x := range d {
+				sum := 0.0
+				for ty, v := range x {
+					if v < 0 || v > 0 && p.Jobs[i].Speed[ty] == 0 {
+						t.Errorf("%s: x[%d][%d] = %g", k.Name, i, ty, v)
+					}
+					sum += v
+					used[ty] += v * p.Jobs[i].Workers[ty]
+				}
+				if sum > 1+1e-6 {
+					t.Errorf("%s: job %d runs %g of the time", k.Name, i, sum)
+				}
+			}
+			for ty, u := range used {
+				if u > p.Types[ty].Count*(1+1e-6) {
+					t.Errorf("%s: %g of %g devices", k.Name, u, p.Types[ty].Count)
+				}
+			}
+		}
+	}
+}
+
+// What Python's random.Random(0).randrange(3) and random.Random(5).shuffle give.
+func TestChanceIsThatOfPython(t *testing.T) {
+	c := NewChance(0)
+	for i, want := range []int{1, 1, 0, 1, 2, 1, 1, 1, 1, 1, 2, 0} {
+		if got := c.Below(3); got != want {
+			t.Errorf("number %d is %d, want %d", i, got, want)
+		}
+	}
+	c = NewChance(5)
+	for i, want := range [][]int{{0, 1, 2}, {0, 1, 2}, {1, 0, 2}} {
+		list := []int{0, 1, 2}
+		if c.Shuffle(list); !slices.Equal(list, want) {
+			t.Errorf("order %d is %v, want %v", i, list, want)
+		}
+	}
+}
+
+// Two jobs are to share one device, two parts to one: of nine rounds the first runs six.
+func TestMechanismFollowsTheDivision(t *testing.T) {
+	p := &Problem{Types: []Devices{{Name: "gpu", Count: 1}}, Jobs: []Job{
+		{Number: 0, Workers: []float64{1}, Speed: []float64{1}}, {Number: 1, Workers: []float64{1}, Speed: []float64{1}},
+	}}
+	m := Mechanism{Round: 10}
+	m.Divided(p, Division{{2.0 / 3}, {1.0 / 3}}, 0)
+	ran := [2]int{}
+	for range 9 {
+		picks := m.Pick(p, []int{0})
+		if len(picks) != 1 {
+			t.Fatalf("%d jobs were picked for one device", len(picks))
+		}
+		ran[picks[0].Job]++
+		m.Ran(picks[0].Job, 0, 10)
+	}
+	if ran != [2]int{6, 3} {
+		t.Errorf("the jobs ran %v rounds, want 6 and 3", ran)
+	}
+}

@@ -1,0 +1,115 @@
+package workload
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// dates are the forms of dates in logs.
+var dates = []string{
+	"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05Z07:00",
+	"2006/01/02 15:04:05", "2006-01-02 15:04", "2006-01-02",
+}
+
+// ParseInstant reads an instant of a log: a number of units since any origin, or a date,
+// as the time since the beginning of 1970 (UTC unless it names a zone).
+func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
+	if looksLikeDate(text) {
+		for _, layout := range dates {
+			if at, err := time.Parse(layout, text); err == nil {
+				return time.Duration(at.UnixNano()), nil
+			}
+		}
+		return 0, fmt.Errorf("%q is neither a number nor a date like 2017-10-03 05:33:33", text)
+	}
+	return ParseTime(text, unit)
+}
+
+func looksLikeDate(text string) bool {
+	return len(text) >= 10 && (text[4] == '-' || text[4] == '/') && text[0] != '-'
+}
+
+// ParseSpan reads a length of time of a log: a number of units; hours, minutes and seconds
+// with colons, behind days and a hyphen ("1-02:03:04", as Slurm writes it); or a number
+// with units of time ("1h30m").
+func ParseSpan(text string, unit time.Duration) (time.Duration, error) {
+	if strings.Contains(text, ":") || daysAhead(text) {
+		if d, ok := parseClock(text); ok {
+			return d, nil
+		}
+		return 0, fmt.Errorf("%q is not a time like 1-02:03:04", text)
+	}
+	if d, err := ParseTime(text, unit); err == nil {
+		return d, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a time", text)
+	}
+	return d, nil
+}
+
+func daysAhead(text string) bool {
+	days, hours, ok := strings.Cut(text, "-")
+	return ok && days != "" && hours != "" && strings.Trim(days+hours, "0123456789") == ""
+}
+
+// parseClock reads [days-]hours[:minutes[:seconds]] or, without days, [[hours:]minutes:]seconds.
+func parseClock(text string) (time.Duration, bool) {
+	days, rest, hasDays := strings.Cut(text, "-")
+	if !hasDays {
+		days, rest = "0", text
+	}
+	parts := strings.Split(rest, ":")
+	if len(parts) > 3 {
+		return 0, false
+	}
+	units := []time.Duration{time.Hour, time.Minute, time.Second}
+	if !hasDays {
+		units = units[3-len(parts):]
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	if err != nil {
+		return 0, false
+	}
+	sum := time.Duration(n) * 24 * time.Hour
+	for i, part := range parts {
+		if units[i] == time.Second {
+			seconds, ok := ParseSeconds(part)
+			if !ok || seconds > 1e6*time.Hour {
+				return 0, false
+			}
+			sum += seconds
+			continue
+		}
+		n, err := strconv.ParseUint(part, 10, 20)
+		if err != nil {
+			return 0, false
+		}
+		sum += time.Duration(n) * units[i]
+	}
+	return sum, true
+}
+
+// ParseMemory reads an amount of memory in bytes: a number of units, or with a letter for a
+// binary unit behind it and perhaps one that says of what ("4000Mc" of each core, "16Gn" of
+// each node, as Slurm writes it), which is returned.
+func ParseMemory(text string, unit int64) (bytes int64, each byte, err error) {
+	number := text
+	if n := len(number); n > 1 && (number[n-1] == 'c' || number[n-1] == 'n') {
+		number, each = number[:n-1], number[n-1]
+	}
+	number = strings.TrimSuffix(strings.TrimSuffix(number, "B"), "i")
+	if n := len(number); n > 1 {
+		if at := strings.IndexByte("KMGTP", number[n-1]); at >= 0 {
+			number, unit = number[:n-1], 1<<(10*(at+1))
+		}
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(x >= 0) || x*float64(unit) >= 1<<62 {
+		return 0, 0, fmt.Errorf("memory %q is not an amount like 4000M", text)
+	}
+	return int64(x * float64(unit)), each, nil
+}

@@ -1,0 +1,92 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// The traces of the simulator of D. Narayanan and others (OSDI 2020) have a job a line.
+func init() {
+	Register(&Format{
+		Name: "gavel", Rank: 8, Endings: []string{".trace"},
+		Holds: GPUs | Deadlines,
+		Doc: "The traces of Gavel: a job a line, with the fields job type, command, working directory, name of the steps " +
+			"argument, whether it needs a data directory, steps, workers, priority weight, SLO and arrival in seconds, " +
+			"separated by tabs. A job's class is its type; it requests one thread and one GPU for each worker. Its deadline " +
+			"is the SLO, in seconds after its arrival; below 0 for none. The run times follow from `throughputs`.",
+		Reader: readGavel,
+	})
+}
+
+// The fields of a line, from 0.
+const (
+	gavelType = iota
+	gavelCommand
+	gavelFolder
+	gavelStepsName
+	gavelNeedsData
+	gavelSteps
+	gavelWorkers
+	gavelWeight
+	gavelSLO
+	gavelArrival
+	gavelFields
+)
+
+func readGavel(file string, r io.Reader, o Options) (workload.Trace, error) {
+	var b workload.Builder
+	skipped, err := workload.EachLine(file, r, o.Lenient, func(n int, line string) error {
+		if strings.TrimSpace(line) == "" {
+			return nil
+		}
+		return gavelJob(&b, n, strings.Split(line, "\t"))
+	})
+	if err != nil {
+		return workload.Trace{}, err
+	}
+	return b.Finish(skipped), nil
+}
+
+func gavelJob(b *workload.Builder, line int, f []string) error {
+	if len(f) != gavelFields {
+		return fmt.Errorf("%d fields instead of %d, separated by tabs", len(f), gavelFields)
+	}
+	if strings.TrimSpace(f[gavelType]) == "" {
+		return fmt.Errorf("the job has no type")
+	}
+	steps, err := strconv.ParseFloat(strings.TrimSpace(f[gavelSteps]), 64)
+	if err != nil || !(steps > 0) || steps > 1e15 || steps != math.Trunc(steps) {
+		return fmt.Errorf("%q is not a number of steps", f[gavelSteps])
+	}
+	workers, err := strconv.Atoi(strings.TrimSpace(f[gavelWorkers]))
+	if err != nil || workers < 1 || workers > workload.MaxThreads {
+		return fmt.Errorf("%q is not a number of workers", f[gavelWorkers])
+	}
+	weight, err := strconv.ParseFloat(strings.TrimSpace(f[gavelWeight]), 64)
+	if err != nil || !(weight > 0) || math.IsInf(weight, 1) {
+		return fmt.Errorf("%q is not a weight above 0", f[gavelWeight])
+	}
+	arrival, err := workload.ParseTime(strings.TrimSpace(f[gavelArrival]), time.Second)
+	if err != nil {
+		return fmt.Errorf("arrival %w", err)
+	}
+	slo, err := strconv.ParseFloat(strings.TrimSpace(f[gavelSLO]), 64)
+	if err != nil || math.IsNaN(slo) {
+		return fmt.Errorf("%q is not an SLO in seconds", f[gavelSLO])
+	}
+	deadline := scheduler.Never
+	if slo > 0 && slo < 1e9 {
+		deadline = arrival + time.Duration(slo*float64(time.Second))
+	}
+	return b.Add(line, scheduler.Job{
+		Name: fmt.Sprintf("job-%d", len(b.Jobs)), Class: b.Share(f[gavelType]), Arrival: max(arrival, 0),
+		Threads: workers, GPUs: workers, Deadline: deadline, Priority: -1, Units: steps, Weight: weight,
+	}, -1)
+}

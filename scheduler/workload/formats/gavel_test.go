@@ -1,0 +1,48 @@
+package formats
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+func TestGavel(t *testing.T) {
+	text := "LM (batch size 5)\tpython main.py\tlm\t--steps\t1\t100\t2\t1\t-1.000000\t0\n\n" +
+		"A3C\tpython main.py\trl\t--steps\t0\t7\t1\t5\t60\t12.5\n"
+	trace, err := Find("gavel").Read("small.trace", strings.NewReader(text), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := trace.Jobs[0], trace.Jobs[1]
+	if a.Class != "LM (batch size 5)" || a.GPUs != 2 || a.Threads != 2 || a.Units != 100 || a.Deadline != scheduler.Never {
+		t.Errorf("the first job is %+v", a)
+	}
+	if b.Arrival != 12500*time.Millisecond || b.Weight != 5 || b.Deadline != 72500*time.Millisecond {
+		t.Errorf("the second job is %+v", b)
+	}
+	if trace.RunTimes != nil {
+		t.Errorf("the run times are %v, but the file has none", trace.RunTimes)
+	}
+}
+
+func TestGavelRefuses(t *testing.T) {
+	line := func(steps, workers, weight, slo, arrival string) string {
+		return strings.Join([]string{"LM", "c", "d", "-n", "0", steps, workers, weight, slo, arrival}, "\t")
+	}
+	for text, want := range map[string]string{
+		"LM\t1":                            "2 fields instead of 10",
+		line("0", "1", "1", "-1", "0"):     "not a number of steps",
+		line("1.5", "1", "1", "-1", "0"):   "not a number of steps",
+		line("1", "0", "1", "-1", "0"):     "not a number of workers",
+		line("1", "1", "0", "-1", "0"):     "not a weight above 0",
+		line("1", "1", "1", "soon", "0"):   "not an SLO",
+		line("1", "1", "1", "-1", "never"): "arrival",
+	} {
+		_, err := Find("gavel").Read("bad.trace", strings.NewReader(text), Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,490 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// The arguments of tables of jobs.
+var (
+	// ColumnsArg maps facts to columns.
+	ColumnsArg = schema.Arg{
+		Name: "columns", Type: schema.StringMap, DefaultDoc: "those of the format",
+		Doc: "The columns of the file, by what they say of a job: `arrival`, `run_time` (or `start` and `end`), " +
+			"`requested_time`, `threads`, `gpus`, `nodes`, `memory`, `batch_size`, `job` (its name), `class`, `user`, `priority`. What " +
+			"a column says takes the place of what the format knows.",
+		Example: `{ arrival = "submit_time", run_time = "duration", gpus = "gpu_num" }`,
+	}
+	// WhereArg selects rows.
+	WhereArg = schema.Arg{
+		Name: "where", Type: schema.StringMap, DefaultDoc: "all",
+		Doc: "Selects rows: those with these texts in these columns; several texts for one column are separated " +
+			"by `|`. The others are left out and counted.",
+		Example: `{ state = "COMPLETED|FAILED" }`,
+	}
+	classArg = schema.Arg{
+		Name: "class", Type: schema.String, Default: `"job"`,
+		Doc: "The class of jobs where no column has it.", Example: `"training"`,
+	}
+	separatorArg = schema.Arg{
+		Name: "separator", Type: schema.String, DefaultDoc: "that of the format; a comma for `table`",
+		Doc: "The character between two fields.", Example: `";"`,
+	}
+	gpusPerNodeArg = schema.Arg{
+		Name: "gpus_per_node", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(1024), DefaultDoc: "any number",
+		Doc: "A job with more GPUs than this is divided over nodes: over as few as give each the same number of GPUs, " +
+			"at most this many.",
+		Example: `8`,
+	}
+	threadsPerGPUArg = schema.Arg{
+		Name: "threads_per_gpu", Type: schema.Integer, Default: `1`, Min: schema.Limit(1), Max: schema.Limit(1024),
+		Doc:     "The threads of a job beside each of its GPUs, where no column has its threads. Without GPUs it has one.",
+		Example: `4`,
+	}
+	memoryUnitArg = schema.Arg{
+		Name: "memory_unit", Type: schema.Size, DefaultDoc: "`1MiB`",
+		Doc: "The unit of amounts of memory that have none in the file.", Example: `"1GiB"`,
+	}
+)
+
+func tableArgs(more ...schema.Arg) []schema.Arg {
+	return append([]schema.Arg{
+		ColumnsArg, WhereArg, classArg, separatorArg, UnitArg, gpusPerNodeArg, threadsPerGPUArg, memoryUnitArg,
+	}, more...)
+}
+
+// tableHolds is what tables of jobs can say.
+const tableHolds = RunTimes | RequestedTimes | Memory | GPUs | Nodes | Priorities | Users | Batches
+
+func init() {
+	Register(&Format{
+		Name: "table", Rank: 10, Holds: tableHolds,
+		Doc: "Any CSV file whose first line names its columns: `columns` says which are which, and only `arrival` is " +
+			"needed. Instants are numbers of `unit` or dates; dates, and numbers of more than 10⁸ s, count from the " +
+			"first arrival. Times are numbers of `unit`, or like `1-02:03:04` or `1h30m`.",
+		Args:   tableArgs(),
+		Reader: (&layout{}).read,
+	})
+}
+
+// The facts of a job that a column can have.
+const (
+	factArrival   = "arrival"
+	factRunTime   = "run_time"
+	factStart     = "start"
+	factEnd       = "end"
+	factRequested = "requested_time"
+	factThreads   = "threads"
+	factGPUs      = "gpus"
+	factNodes     = "nodes"
+	factMemory    = "memory"
+	factBatch     = "batch_size"
+	factJob       = "job"
+	factClass     = "class"
+	factUser      = "user"
+	factPriority  = "priority"
+)
+
+var tableFacts = []string{
+	factArrival, factRunTime, factStart, factEnd, factRequested, factThreads, factGPUs, factNodes, factMemory, factBatch,
+	factJob, factClass, factUser, factPriority,
+}
+
+// layout is how a format of tables is laid out.
+type layout struct {
+	// columns are the names of the columns of each fact: the first that is there counts.
+	columns map[string][]string
+	// names are those of all columns of a file without a line of them.
+	names     []string
+	separator rune
+	loose     bool
+	// gpuScale and cpuScale are what 1 in the columns of GPUs and threads is worth; 0 means one.
+	gpuScale, cpuScale float64
+	// repeats says that several jobs have the same name: their number is added to it.
+	repeats bool
+	// began says that a job without a start has never run, whatever its run time.
+	began bool
+	// requestedUnit is the unit of requested times; 0 is that of the file.
+	requestedUnit time.Duration
+	// times is the column of how many like parts a job has, which its threads and GPUs
+	// are multiplied by; empty for none.
+	times string
+	// ignore reports whether a row stands for no job of its own.
+	ignore func(job string) bool
+	// assumed is what the format assumes, in sentences.
+	assumed []string
+}
+
+// table is a file being read.
+type table struct {
+	*layout
+	workload.Builder
+	at     map[string]int // of the facts; absent for none
+	named  map[string]string
+	where  []workload.Column
+	whereI []int
+	timesI int
+	o      Options
+	latest time.Duration // of all instants
+	first  time.Duration
+	dated  bool
+	count  int
+}
+
+func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, error) {
+	t := table{layout: l, o: o, at: map[string]int{}, named: map[string]string{}, first: math.MaxInt64, timesI: -1}
+	form := workload.Table{Separator: l.separator, Names: l.names, Loose: l.loose}
+	if text := Option(o, separatorArg.Name, ""); text != "" {
+		runes := []rune(text)
+		if len(runes) != 1 || strings.ContainsRune("\"\r\n\uFFFD", runes[0]) {
+			return workload.Trace{}, &ArgError{separatorArg.Name, fmt.Errorf("the separator %q is not one character", text)}
+		}
+		form.Separator = runes[0]
+	}
+	t.where = Option[[]workload.Column](o, WhereArg.Name, nil)
+	skipped, err := form.EachRow(file, r, o.Lenient, t.head, t.row)
+	if err != nil {
+		return workload.Trace{}, err
+	}
+	if len(t.Jobs) > 0 && (t.dated || t.latest > latestInstant) {
+		for i := range t.Jobs {
+			t.Jobs[i].Arrival -= t.first
+		}
+	}
+	t.Assumed = slices.Clone(l.assumed)
+	if _, ok := t.at[factThreads]; !ok {
+		n := Option(o, threadsPerGPUArg.Name, 1)
+		t.Assumed = append(t.Assumed, fmt.Sprintf("the file has no threads: a job has %d beside each GPU, or 1 without one", n))
+	}
+	return t.Finish(skipped), nil
+}
+
+// latestInstant is beyond what counts from the beginning of a log: about three years.
+const latestInstant = 100_000_000 * time.Second
+
+// head finds the columns.
+func (t *table) head(columns []string) error {
+	columns = slices.Clone(columns)
+	for i := range columns {
+		columns[i] = strings.TrimSpace(columns[i])
+	}
+	find := func(name string) int { return slices.Index(columns, name) }
+	missing := func(name string) error {
+		return fmt.Errorf("there is no column %q; there are %s", name, strings.Join(columns, ", "))
+	}
+	for _, fact := range tableFacts {
+		for _, name := range t.columns[fact] {
+			if i := find(name); i >= 0 {
+				t.at[fact], t.named[fact] = i, name
+				break
+			}
+		}
+	}
+	for _, c := range Option[[]workload.Column](t.o, ColumnsArg.Name, nil) {
+		if !slices.Contains(tableFacts, c.Name) {
+			return &ArgError{ColumnsArg.Name, fmt.Errorf("%q is nothing that a job has; it has %s", c.Name, strings.Join(tableFacts, ", "))}
+		}
+		i := find(c.Text)
+		if i < 0 {
+			return &ArgError{ColumnsArg.Name, missing(c.Text)}
+		}
+		t.at[c.Name], t.named[c.Name] = i, c.Text
+		if c.Name == factStart || c.Name == factEnd { // these, and not what the format knows
+			delete(t.at, factRunTime)
+		}
+	}
+	if _, ok := t.at[factArrival]; !ok {
+		if names := t.columns[factArrival]; len(names) > 0 {
+			return missing(names[0])
+		}
+		return &ArgError{ColumnsArg.Name, errors.New(`no column has the arrivals: add arrival = "…" to columns`)}
+	}
+	for _, w := range t.where {
+		i := find(w.Name)
+		if i < 0 {
+			return &ArgError{WhereArg.Name, missing(w.Name)}
+		}
+		t.whereI = append(t.whereI, i)
+	}
+	t.timesI = find(t.times)
+	return nil
+}
+
+// text returns what a row says of a fact; ok is false where no column has it, or the field
+// is empty or unknown.
+func (t *table) text(fields []string, fact string) (text string, ok bool) {
+	i, ok := t.at[fact]
+	if !ok {
+		return "", false
+	}
+	text = strings.TrimSpace(fields[i])
+	switch strings.ToLower(text) {
+	case "", "none", "null", "nan", "n/a", "unknown", "unlimited", "partition_limit":
+		return "", false
+	}
+	return text, true
+}
+
+// row adds the job of a row.
+func (t *table) row(line int, fields []string) error {
+	for i, w := range t.where {
+		if !slices.Contains(strings.Split(w.Text, "|"), strings.TrimSpace(fields[t.whereI[i]])) {
+			t.Ignored++
+			return nil
+		}
+	}
+	name, named := t.text(fields, factJob)
+	if t.ignore != nil && t.ignore(name) {
+		t.Ignored++
+		return nil
+	}
+	t.count++
+	j := scheduler.Job{Class: t.o.class(), Deadline: scheduler.Never, Priority: -1}
+	if class, ok := t.text(fields, factClass); ok {
+		j.Class = t.Share(class)
+	}
+	switch j.Name = strings.Clone(name); {
+	case !named:
+		j.Name = fmt.Sprintf("%s-%d", j.Class, t.count)
+	case t.repeats:
+		j.Name = fmt.Sprintf("%s-%d", name, t.count)
+	}
+	if user, ok := t.text(fields, factUser); ok {
+		j.User = t.Share(user)
+	}
+	run, err := t.timesOf(&j, fields)
+	if err != nil {
+		return err
+	}
+	if err := t.requests(&j, fields); err != nil {
+		return err
+	}
+	return t.Add(line, j, run)
+}
+
+func (o Options) class() string { return Option(o, classArg.Name, "job") }
+
+// timesOf reads when a job arrives and how long it runs; a run time below 0 is not known.
+func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, err error) {
+	arrival, err := t.instant(fields, factArrival)
+	if err != nil {
+		return 0, err
+	}
+	j.Arrival = arrival
+	if run, err = t.runTime(fields); err != nil {
+		return 0, err
+	}
+	if text, ok := t.text(fields, factRequested); ok {
+		unit := t.requestedUnit
+		if unit == 0 {
+			unit = t.o.unit()
+		}
+		d, err := workload.ParseSpan(text, unit)
+		if err != nil || d < 0 {
+			return 0, fmt.Errorf("%s %q is not a time", t.named[factRequested], text)
+		}
+		j.Predicted = max(d, 1)
+	}
+	t.first, t.latest = min(t.first, arrival), max(t.latest, arrival)
+	return run, nil
+}
+
+// runTime reads a run time: -1 if the file has none at all.
+func (t *table) runTime(fields []string) (time.Duration, error) {
+	if _, ok := t.at[factStart]; ok && t.began {
+		if _, ok := t.text(fields, factStart); !ok {
+			return 0, errors.New("it never started")
+		}
+	}
+	if _, ok := t.at[factRunTime]; ok {
+		text, ok := t.text(fields, factRunTime)
+		if !ok {
+			return 0, errors.New("it has no run time")
+		}
+		run, err := workload.ParseSpan(text, t.o.unit())
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", t.named[factRunTime], err)
+		}
+		if run < 0 {
+			return 0, fmt.Errorf("%s is %s", t.named[factRunTime], text)
+		}
+		return run, nil
+	}
+	_, begins := t.at[factStart]
+	if _, ends := t.at[factEnd]; !begins || !ends {
+		return -1, nil
+	}
+	if _, ok := t.text(fields, factStart); !ok {
+		return 0, errors.New("it never started")
+	}
+	if _, ok := t.text(fields, factEnd); !ok {
+		return 0, errors.New("it has no end")
+	}
+	start, err := t.instant(fields, factStart)
+	if err != nil {
+		return 0, err
+	}
+	end, err := t.instant(fields, factEnd)
+	if err == nil && end < start {
+		err = errors.New("it ends before it starts")
+	}
+	return end - start, err
+}
+
+func (t *table) instant(fields []string, fact string) (time.Duration, error) {
+	text, ok := t.text(fields, fact)
+	if !ok {
+		return 0, fmt.Errorf("it has no %s", strings.ReplaceAll(fact, "_", " "))
+	}
+	at, err := workload.ParseInstant(text, t.o.unit())
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", t.named[fact], err)
+	}
+	if at < 0 {
+		return 0, fmt.Errorf("%s %q is before the start", t.named[fact], text)
+	}
+	if fact == factArrival && strings.ContainsAny(text, "-/") {
+		t.dated = true
+	}
+	return at, nil
+}
+
+// requests reads what a job asks for.
+func (t *table) requests(j *scheduler.Job, fields []string) error {
+	parts := 1.0
+	if t.timesI >= 0 {
+		if n, err := strconv.ParseFloat(strings.TrimSpace(fields[t.timesI]), 64); err == nil && n >= 1 {
+			parts = n
+		}
+	}
+	nodes, err := t.whole(fields, factNodes, 1, 1)
+	if err != nil {
+		return err
+	}
+	gpus, err := t.gpus(fields, parts, nodes)
+	if err != nil {
+		return err
+	}
+	if t.cpuScale > 0 {
+		parts *= t.cpuScale
+	}
+	threads, err := t.whole(fields, factThreads, 0, parts)
+	if err != nil {
+		return err
+	}
+	if threads == 0 {
+		threads = max(gpus*Option(t.o, threadsPerGPUArg.Name, 1), 1)
+	}
+	if most := Option(t.o, gpusPerNodeArg.Name, 0); most > 0 && gpus > most*max(nodes, 1) {
+		for nodes = (gpus + most - 1) / most; gpus%nodes != 0; {
+			nodes++
+		}
+	}
+	j.GPUs, j.Threads = gpus, threads
+	if nodes > 1 { // as much on each
+		if gpus%nodes != 0 {
+			return fmt.Errorf("%d GPUs cannot be divided evenly over %d nodes", gpus, nodes)
+		}
+		j.Nodes = nodes
+		j.Threads = (threads + nodes - 1) / nodes * nodes
+	}
+	if text, ok := t.text(fields, factMemory); ok {
+		bytes, each, err := workload.ParseMemory(text, Option(t.o, memoryUnitArg.Name, int64(1<<20)))
+		if err != nil {
+			return err
+		}
+		switch each {
+		case 'c':
+			bytes *= int64(j.Threads)
+		case 'n':
+			bytes *= int64(max(nodes, 1))
+		}
+		j.Memory = bytes
+	}
+	if j.Batch, err = t.whole(fields, factBatch, 0, 1); err != nil {
+		return err
+	}
+	if j.Priority, err = t.whole(fields, factPriority, -1, 1); err != nil {
+		return err
+	}
+	return nil
+}
+
+// count64 reads a whole number, or one of parts that add up to one, which is rounded up.
+func (t *table) whole(fields []string, fact string, none int, scale float64) (int, error) {
+	text, ok := t.text(fields, fact)
+	if !ok {
+		return none, nil
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(x >= 0) || x*scale > workload.MaxThreads {
+		return 0, fmt.Errorf("%s %q is not a number from 0", t.named[fact], text)
+	}
+	return int(math.Ceil(x*scale - 1e-9)), nil
+}
+
+// gpus reads a number of GPUs, or a list of resources with one ("cpu=4,gres/gpu:a100=2",
+// or "gres:gpu:2" of each node).
+func (t *table) gpus(fields []string, parts float64, nodes int) (int, error) {
+	text, ok := t.text(fields, factGPUs)
+	if !ok {
+		return 0, nil
+	}
+	scale := parts
+	if t.gpuScale > 0 {
+		scale *= t.gpuScale
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		if strings.ContainsAny(text, "=:/") || strings.HasPrefix(text, "gpu") {
+			return resourceGPUs(text, nodes)
+		}
+		return 0, fmt.Errorf("%s %q is not a number", t.named[factGPUs], text)
+	}
+	if !(x >= 0) || x*scale > workload.MaxThreads {
+		return 0, fmt.Errorf("%s %q is not a number from 0", t.named[factGPUs], text)
+	}
+	return int(math.Ceil(x*scale - 1e-9)), nil
+}
+
+// resourceGPUs reads the GPUs of a list of trackable resources of Slurm: all of them of the
+// job, or with "gres:gpu:2" of each of its nodes.
+func resourceGPUs(list string, nodes int) (int, error) {
+	typed, all := 0, -1
+	for item := range strings.SplitSeq(list, ",") {
+		name, value, ok := strings.Cut(item, "=")
+		each := 1
+		if !ok { // gres:gpu[:type]:2
+			at := strings.LastIndexByte(item, ':')
+			if at < 0 {
+				continue
+			}
+			name, value, each = item[:at], item[at+1:], max(nodes, 1)
+		}
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "gres/"), "gres:")
+		if name != "gpu" && !strings.HasPrefix(name, "gpu:") {
+			continue
+		}
+		value, _, _ = strings.Cut(value, "(")
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 || n*each > workload.MaxThreads {
+			return 0, fmt.Errorf("%q in %q is not a number of GPUs", value, list)
+		}
+		if name == "gpu" {
+			all = n * each
+		} else {
+			typed += n * each
+		}
+	}
+	return max(all, typed), nil
+}

@@ -1,0 +1,180 @@
+// Package throughput reads tables of how fast jobs are on devices of each type: in steps per
+// second, by the type of the job, the type of device and the number of devices.
+package throughput
+
+import (
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Key is what a speed depends on.
+type Key struct {
+	// Job is the type of the job, Device the type of device, and Workers how many the job has.
+	Job, Device string
+	Workers     int
+}
+
+// Table has the speeds of jobs that have their devices to themselves, in steps per second.
+type Table struct {
+	speeds  map[Key]float64
+	devices []string
+	jobs    []string
+}
+
+// Read reads a table: JSON in the form of Gavel's, or else CSV.
+func Read(r io.Reader) (*Table, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > limit:
+		return nil, fmt.Errorf("a table of throughputs has at most %d MiB", limit>>20)
+	}
+	t := &Table{speeds: map[Key]float64{}}
+	if strings.HasPrefix(strings.TrimSpace(string(text[:min(len(text), 64)])), "{") {
+		err = t.readJSON(text)
+	} else {
+		err = t.readCSV(string(text))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(t.speeds) == 0 {
+		return nil, errors.New("there is no throughput in it")
+	}
+	for k := range t.speeds {
+		t.devices, t.jobs = append(t.devices, k.Device), append(t.jobs, k.Job)
+	}
+	for _, names := range []*[]string{&t.devices, &t.jobs} {
+		slices.Sort(*names)
+		*names = slices.Compact(*names)
+	}
+	return t, nil
+}
+
+// limit is the size of the largest file that is read, in bytes.
+const limit = 64 << 20
+
+func (t *Table) add(k Key, speed float64) error {
+	switch _, twice := t.speeds[k]; {
+	case math.IsNaN(speed) || math.IsInf(speed, 0) || speed < 0:
+		return fmt.Errorf("the job type %q on %d × %s has a throughput of %v steps/s, which is no number from 0 on", k.Job,
+			k.Workers, k.Device, speed)
+	case k.Workers < 1:
+		return fmt.Errorf("the job type %q has a throughput on %d × %s: there is at least one worker", k.Job, k.Workers, k.Device)
+	case twice:
+		return fmt.Errorf("the job type %q on %d × %s is there twice", k.Job, k.Workers, k.Device)
+	}
+	t.speeds[k] = speed
+	return nil
+}
+
+// readJSON reads device → "('job type', workers)" → "null" → steps/s alone; the other keys
+// of a job type are its neighbours on a shared device.
+func (t *Table) readJSON(text []byte) error {
+	var all map[string]map[string]map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		return fmt.Errorf("it is neither a table of throughputs by device, job type and neighbour, nor a CSV file: %w", err)
+	}
+	for _, device := range keys(all) {
+		for _, name := range keys(all[device]) {
+			k := Key{Device: device}
+			var ok bool
+			if k.Job, k.Workers, ok = parse(name); !ok {
+				return fmt.Errorf("%q is no job type with its number of workers, such as \"('LM (batch size 5)', 1)\"", name)
+			}
+			raw, ok := all[device][name]["null"]
+			if !ok {
+				continue
+			}
+			var speed float64
+			if err := json.Unmarshal(raw, &speed); err != nil {
+				return fmt.Errorf("the throughput of %s on %s alone: %w", name, device, err)
+			}
+			if err := t.add(k, speed); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// parse takes "('LM (batch size 5)', 1)" apart.
+func parse(name string) (job string, workers int, ok bool) {
+	inner, ok := strings.CutPrefix(name, "('")
+	at := strings.LastIndex(inner, "', ")
+	if !ok || at < 0 || !strings.HasSuffix(inner, ")") {
+		return "", 0, false
+	}
+	workers, err := strconv.Atoi(inner[at+3 : len(inner)-1])
+	return inner[:at], workers, err == nil
+}
+
+// readCSV reads rows of job_type, device, workers and steps_per_s, in any order of columns.
+func (t *Table) readCSV(text string) error {
+	r := csv.NewReader(strings.NewReader(text))
+	header, err := r.Read()
+	if err != nil {
+		return fmt.Errorf("the header of the table: %w", err)
+	}
+	column := map[string]int{}
+	for i, name := range header {
+		column[strings.TrimSpace(name)] = i
+	}
+	for _, name := range []string{"job_type", "device", "workers", "steps_per_s"} {
+		if _, ok := column[name]; !ok {
+			return fmt.Errorf("line 1: there is no column %s; the table has job_type, device, workers and steps_per_s", name)
+		}
+	}
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		line, _ := r.FieldPos(0)
+		get := func(name string) string { return strings.TrimSpace(row[column[name]]) }
+		workers, err := strconv.Atoi(get("workers"))
+		if err != nil {
+			return fmt.Errorf("line %d: %q is no number of workers", line, get("workers"))
+		}
+		speed, err := strconv.ParseFloat(get("steps_per_s"), 64)
+		if err != nil {
+			return fmt.Errorf("line %d: %q is no throughput in steps/s", line, get("steps_per_s"))
+		}
+		if err := t.add(Key{get("job_type"), get("device"), workers}, speed); err != nil {
+			return fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+}
+
+// Speed returns the steps per second of a job, and whether the table has the job on so
+// many devices of the type; 0 means that it does not run there.
+func (t *Table) Speed(k Key) (float64, bool) {
+	s, ok := t.speeds[k]
+	return s, ok
+}
+
+// Devices returns the types of devices, sorted.
+func (t *Table) Devices() []string { return t.devices }
+
+// Jobs returns the types of jobs, sorted.
+func (t *Table) Jobs() []string { return t.jobs }
+
+func keys[V any](m map[string]V) []string {
+	var list []string
+	for k := range m {
+		list = append(list, k)
+	}
+	slices.SortFunc(list, cmp.Compare[string])
+	return list
+}

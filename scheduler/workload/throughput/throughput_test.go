@@ -1,0 +1,51 @@
+package throughput
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestReadBothForms(t *testing.T) {
+	for name, text := range map[string]string{
+		"JSON": `{"v100": {"('LM (batch size 5)', 2)": {"null": 2.5, "('A3C', 1)": [1, 2]}}, "k80": {"('A3C', 1)": {"null": 0}}}`,
+		"CSV":  "device,workers,job_type,steps_per_s\nv100,2,LM (batch size 5),2.5\nk80,1,A3C,0\n",
+	} {
+		table, err := Read(strings.NewReader(text))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if s, ok := table.Speed(Key{"LM (batch size 5)", "v100", 2}); !ok || s != 2.5 {
+			t.Errorf("%s: the speed is %v, %v", name, s, ok)
+		}
+		if s, ok := table.Speed(Key{"A3C", "k80", 1}); !ok || s != 0 {
+			t.Errorf("%s: where the job does not run, the speed is %v, %v", name, s, ok)
+		}
+		if _, ok := table.Speed(Key{"A3C", "v100", 1}); ok {
+			t.Errorf("%s: a speed that it does not have", name)
+		}
+		if got := strings.Join(table.Devices(), " "); got != "k80 v100" {
+			t.Errorf("%s: the devices are %s", name, got)
+		}
+	}
+}
+
+func TestTablesThatAreWrong(t *testing.T) {
+	const head = "job_type,device,workers,steps_per_s\n"
+	for text, want := range map[string]string{
+		"{":                                     "neither",
+		`{"v100": {"LM": {"null": 1}}}`:         "is no job type with its number of workers",
+		`{"v100": {"('LM', 1)": {"null": -1}}}`: "no number from 0 on",
+		`{"v100": {"('LM', 1)": {"null": []}}}`: "alone",
+		"job,device\n":                          "no column job_type",
+		head:                                    "no throughput in it",
+		head + "LM,v100,1,-2\n":                 "line 2: the job type \"LM\" on 1 × v100 has a throughput of -2",
+		head + "LM,v100,0,2\n":                  "at least one worker",
+		head + "LM,v100,one,2\n":                "line 2: \"one\" is no number of workers",
+		head + "LM,v100,1,NaN\n":                "no number from 0 on",
+		head + "LM,v100,1,1\nLM,v100,1,1\n":     "line 3: the job type \"LM\" on 1 × v100 is there twice",
+	} {
+		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
