@@ -345,7 +345,7 @@ func (l *loop) finish(e *Notice) error {
 	}
 	l.started--
 	if e.Attempt != nil {
-		f.add(e.Attempt)
+		f.Add(e.Attempt)
 	}
 	if e.State == Failed && l.again(j, e.Reason) || l.steersOn(j, e) {
 		return nil

@@ -149,7 +149,7 @@ func (l *loop) Waiting() WaitingJobs { return WaitingJobs{l} }
 func (l *loop) Running() RunningJobs { return RunningJobs{l} }
 
 // Machine returns the machine.
-func (l *loop) Machine() MachineView { return MachineView{l.machine} }
+func (l *loop) Machine() MachineView { return cluster.ViewOf(l.machine) }
 
 // Recording implements View.
 func (l *loop) Recording() bool { return l.recording() }
@@ -224,26 +224,3 @@ func (r RunningJobs) Len() int { return len(r.l.ends) }
 // End returns the i-th expected end, by the predictions, and whose it is; Never
 // for a job without a prediction. Ends are kept for rules that ask for them.
 func (r RunningJobs) End(i int) (at time.Duration, job int32) { return r.l.ends[i].At, r.l.ends[i].Of }
-
-// MachineView is the machine. Its slices are the scheduler's own.
-type MachineView struct{ m *cluster.Machine }
-
-// Free returns what is free, by node.
-func (m MachineView) Free() []Room { return m.m.Free }
-
-// Whole returns what is free when nothing runs, by node.
-func (m MachineView) Whole() []Room { return m.m.Whole }
-
-// Idle returns how many cores are free, of all nodes.
-func (m MachineView) Idle() int32 { return m.m.Idle }
-
-// Closed reports whether a node has no server, or will lose it: nothing starts there,
-// and what is given back there is not free.
-func (m MachineView) Closed(node int32) bool { return m.m.Closed(node) }
-
-// MostFree returns the largest number of cores that are free on one node.
-func (m MachineView) MostFree() int32 { return m.m.MostFree() }
-
-// Kind returns the number of a type of GPU, as rooms have it: 0 for no type in
-// particular, -1 for one that no node has.
-func (m MachineView) Kind(gpu string) int32 { return m.m.KindOf(gpu) }
