@@ -211,7 +211,7 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 		return jobs
 	}
 	jobs = slices.Clone(jobs) // other cells share them
-	fitted := c.x.fittedOn(c.Hardware, r)
+	fitted, options := c.x.fittedOn(c.Hardware, r), c.simulatorOptions()
 	for n := range jobs {
 		j := &jobs[n]
 		for k, w := range r.alternativesAt(alternatives, n) {
@@ -233,7 +233,7 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 					a.Predicted = c.noisy(a.Predicted, j.Name, w.name)
 				case from.True:
 					if truth != nil {
-						factor := c.simulatorOptions().Factor(j.Name)
+						factor := options.Factor(j.Name)
 						a.Predicted = max(time.Duration(float64(truth[n].Alternatives[k].RunTime(a.Threads))*factor), 1)
 					}
 				}
