@@ -124,6 +124,7 @@ var rules = []struct {
 	{"scheduler/servers", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
+	{"scheduler/policy/elastic", []string{"scheduler$", "scheduler/policy$", "scheduler/policy/rounds", "scheduler/division", "scheduler/queue"}},
 	{"scheduler/policy/rounds", []string{"scheduler$", "scheduler/policy$", "scheduler/shares"}},
 	{"scheduler/policy", []string{"scheduler$", "scheduler/cluster", "scheduler/queue", "scheduler/matching", "scheduler/rental"}},
 	{"scheduler/control", []string{"scheduler", "estimator"}},

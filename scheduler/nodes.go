@@ -125,7 +125,7 @@ func (l *loop) cut(j int32, end func(int) (Attempt, error)) (Attempt, error) {
 	}
 	l.started--
 	l.guard.News()
-	f.add(&attempt)
+	f.Add(&attempt)
 	f.LostWork += attempt.Lost()
 	return attempt, nil
 }
@@ -140,13 +140,6 @@ func (l *loop) anew(j int32, attempt *Attempt, e Event) {
 	l.rental.Keep(j, l.restore(j, attempt))
 	l.emit(e)
 	l.wait(j)
-}
-
-// add adds what an attempt spent beside the work.
-func (r *Result) add(a *Attempt) {
-	r.Checkpoints += a.Checkpoints
-	r.Restore += a.Restore
-	r.LostWork += a.Redone
 }
 
 // restore makes what a job has done what its last checkpoint holds of it, and returns that

@@ -26,6 +26,7 @@ type (
 	Part    = cluster.Part
 	CoreSet = cluster.CoreSet
 	Span    = cluster.Span
+	Share   = cluster.Share
 )
 
 // What is to be run: the types of package job.
@@ -40,6 +41,8 @@ type (
 type (
 	Allotment    = outlook.Allotment
 	Outlook      = outlook.Outlook
+	Training     = outlook.Training
+	Trainer      = outlook.Trainer
 	Proportional = outlook.Proportional
 )
 

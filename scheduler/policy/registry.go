@@ -29,6 +29,9 @@ type Choice struct {
 	Settings []schema.Arg
 	// Estimates says that it reads predicted run times.
 	Estimates bool
+	// Trains says that it needs elastic jobs, whose speed is known by their GPUs; Batches that
+	// it lets these choose their batch sizes themselves.
+	Trains, Batches bool
 	// Wants are what it needs the other choices to be.
 	Wants []Want
 }
@@ -78,6 +81,9 @@ type Rounded interface {
 	// are given back within one.
 	Rounds() (length time.Duration, atOnce bool)
 }
+
+// Clocked is a Rounded order whose rounds start at the multiples of their length.
+type Clocked interface{ Clocked() }
 
 // AllocationChoice is an allocation: how many cores a job gets.
 type AllocationChoice struct {
