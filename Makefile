@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' \) -not -path '*/testdata/*' -not -path 'results/*/*' ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-nvml test-nvml run test test-python race lint cross release bench docs python-jobs clean
+.PHONY: help torture mutate build build-nvml test-nvml run test test-python race lint cross release bench docs python-jobs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,17 @@ release: ## write static programs for every system, with their checksums, to dis
 
 bench: ## print the speeds that tfexp promises
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+
+KILLS ?= 100
+
+torture: ## kill tfexp at random moments (KILLS of them): nothing is lost, repeated or left running
+	$(GO) test ./cmd/tfexp -count=1 -timeout 60m -run TestTorture -v -args -kills $(KILLS) -docker=$(shell docker version >/dev/null 2>&1 && echo true || echo false) -kills-seed $$(date +%s)
+
+PKG ?= scheduler
+N   ?= 20
+
+mutate: ## change PKG in N places, one at a time, and list the changes that its tests do not notice (TESTS: other packages' tests)
+	$(GO) run ./.ci/mutate -n $(N) -seed $$(date +%s) -tests '$(TESTS)' $(PKG)
 
 docs: ## write docs/language.md anew from what the decoder uses
 	$(GO) test ./experiments -run "^TestReference$$" -update

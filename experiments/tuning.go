@@ -8,6 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler/control"
+	"github.com/tfexp/tfexp/scheduler/control/retune"
 	"github.com/tfexp/tfexp/scheduler/control/tuner"
 )
 
@@ -70,4 +71,15 @@ func (t *Tuning) Described() []string {
 		lines = append(lines, fmt.Sprintf("%q", values))
 	}
 	return lines
+}
+
+// Known are the paces of imported trials.
+func (t *Tuning) Known() (list []retune.Known) {
+	for _, one := range t.Imported {
+		o := &one.Outcome
+		if at, err := tuning.Point(&t.Tuning, one.Settings); err == nil && o.Units > 0 && o.Crashed == "" {
+			list = append(list, retune.Known{At: at, Pace: o.Time / float64(o.Units)})
+		}
+	}
+	return list
 }

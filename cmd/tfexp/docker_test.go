@@ -348,3 +348,81 @@ plot "jct" {}
 		t.Errorf("%v, %v, %+v", held, err, e.Cells[0].Files)
 	}
 }
+
+// tuned is an experiment of one job that is tuned while it trains: a worker joins, and the batch changes, in place.
+const tuned = `
+experiment "tuned" {
+  seed       = 3
+  replicates = 1
+}
+
+job "digits" {
+  builtin "mlp" {
+    hidden = [16]
+    batch  = each.batch
+  }
+  IMAGE
+  epochs = 60
+  role "ps" {
+    count   = 1
+    threads = 0
+  }
+  role "worker" {
+    count   = each.workers
+    threads = 1
+    elastic = true
+    max     = 2
+  }
+}
+
+hardware "here" { HARDWARE }
+
+tune "digits" {
+  job       = job.digits
+  objective = "time"
+  mode      = "online"
+  trials    = 2
+  setting "workers" { values = [1, 2] }
+  setting "batch" { values = [16, 64] }
+}
+`
+
+// checkTuned reads what the controller of that experiment decided, and whether it came about.
+func checkTuned(t *testing.T, dir string) {
+	t.Helper()
+	cell := filepath.Join(dir, "results", "tuned", "cells", "digits-here-fcfs-r1-online1")
+	raw, err := os.ReadFile(filepath.Join(cell, "decisions.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(raw); !strings.Contains(text, ",in place,") || strings.Contains(text, ",restart,") {
+		t.Errorf("nothing was changed in place:\n%s", text)
+	}
+	if _, err := os.Stat(filepath.Join(cell, "logs", "digits-1.worker-1.log")); err != nil {
+		t.Errorf("no second worker ran: %v", err)
+	}
+}
+
+// A controller changes a job in containers while it trains.
+func TestContainersAreTuned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it trains in containers, for seconds")
+	}
+	needDocker(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := strings.NewReplacer("IMAGE", `image = "tfexp/builtin:latest"`, "HARDWARE", "\n  engine  = \"docker\"\n  threads = 2\n").Replace(tuned)
+	if err := os.WriteFile(filepath.Join(dir, "tuned.hcl"), []byte(file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := command(dir, "run", "tuned.hcl")
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if code := s.status(t); code != 0 {
+		t.Fatalf("exit status %d: %s", code, s.stderr.String())
+	}
+	checkTuned(t, dir)
+}

@@ -449,3 +449,12 @@ echo "allocation failure: Job violates accounting/QOS policy (job submit limit, 
 		})
 	}
 }
+
+// A controller changes a job in steps of an allocation while it trains.
+func TestSlurmStepsAreTuned(t *testing.T) {
+	s := onSlurm(t)
+	s.write(t, "tuned.hcl", strings.NewReplacer("IMAGE", "", "HARDWARE",
+		"\n  engine = \"slurm\"\n  partition = \"main\"\n  node \"n\" {\n    count   = 1\n    threads = 2\n  }\n").Replace(tuned))
+	s.run(t, cli.ExitOK, "run", "tuned.hcl")
+	checkTuned(t, s.dir)
+}

@@ -80,7 +80,10 @@ func (d *Decoder) mode(n *eval.Node, a *eval.Args, t *matrix.Tune) {
 	if mode == record.Unchanged {
 		unread("settings that change, and in mode \"fixed\" they do not", "stretch", "confidence", "trials", "start")
 	}
-	unread(trials, "parallel", "per_cost", "warm_start")
+	unread(trials, "parallel", "per_cost")
+	if mode == record.Unchanged {
+		unread("settings that change, and in mode \"fixed\" they do not", "warm_start")
+	}
 	for _, c := range n.All("context") {
 		a.Fail(c.Header, "Block that nothing reads", "A context is how much of a whole a trial is given; mode %q changes one job, which is given all.", mode)
 	}
@@ -252,6 +255,9 @@ func (d *Decoder) initial(a *eval.Args, t *matrix.Tune, s *record.TunedSetting) 
 // warmStart reads trials that were made elsewhere.
 func (d *Decoder) warmStart(a *eval.Args, t *matrix.Tune) {
 	from, at := d.Find(eval.Get[string](a, "warm_start")), a.Node.Attr("warm_start").Expr.Range()
+	if d.fromResults(a, t, from) {
+		return
+	}
 	column := map[string]int{}
 	digest, err := files.ReadAll(from, func(text io.Reader) error {
 		_, err := workload.EachRow(from.Shown, text, false, func(head []string) error {

@@ -231,6 +231,9 @@ func (a *Args) Duration(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) 
 	if arg.Positive && d == 0 {
 		return a.Wrong(at, "", "Value out of range", "%s must be above 0s.", arg.Name)
 	}
+	if d < arg.Least && d > 0 {
+		return a.Wrong(at, "", "Value out of range", "%s must be at least %s.", arg.Name, arg.Least)
+	}
 	return d, true
 }
 

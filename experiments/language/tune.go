@@ -88,9 +88,11 @@ tune "digits" {
 			},
 			{
 				Name: "warm_start", Type: schema.String,
-				Doc: "A CSV file of trials that were made elsewhere, which count as made: a column for each setting, " +
-					"`time_s`, and where they are known `loss`, `accuracy`, `cost`, and `state` (`crashed`). It is relative " +
-					"to the folder of the experiment file.",
+				Doc: "Trials that were made elsewhere, which count as made: the folder of another experiment's results, whose trials " +
+					"of the same settings are taken, or a CSV file with a column for each setting, " +
+					"`time_s`, and where they are known `loss`, `accuracy`, `cost`, `units` (the epochs or steps) and `state` (`crashed`). It is relative " +
+					"to the folder of the experiment file. In the modes `online` and `restart`, the times of a unit are what is expected " +
+					"of the settings.",
 				Example: `"earlier.csv"`,
 			},
 			{
@@ -100,13 +102,15 @@ tune "digits" {
 					"malleable job, parts of an elastic role, `batch` and `learning_rate` of built-in programs, settings with " +
 					"`live`), else by a checkpoint and a new start. `restart` always does the latter. A setting is measured, " +
 					"and another one tried or gone back to when that is expected to save more than it costs; the job ends at " +
-					"its target, at `limit`, or with its work. Each decision is in `decisions.csv` of the cell. `fixed` runs the job with the " +
+					"its target, at `limit`, or with its work. More cores are expected to be faster until it is measured; a `live` setting of which " +
+					"the program does not say that it took it on, and that changes nothing, does not count as tried; and when the job " +
+					"slows down or speeds up later, others are looked at again. Each decision is in `decisions.csv` of the cell. `fixed` runs the job with the " +
 					"initial settings, and is the baseline.",
 				Example: `"online"`,
 			},
 			{
 				Name: "stretch", Type: schema.Integer, Default: `2`, Min: schema.Limit(1), Max: schema.Limit(10_000),
-				Doc:     "How many reports (epochs, or steps of a job of steps) a setting is measured by in the modes `online` and `restart`, beside the first one after the change.",
+				Doc:     "How many reports (epochs, or steps of a job of steps) a setting is measured by at most in the modes `online` and `restart`, beside the first one after the change; fewer that leave no doubt are enough.",
 				Example: `3`,
 			},
 			{

@@ -4,7 +4,10 @@
 // can describe its own arguments. The tables are in experiments/language.
 package schema
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Block is one kind of block, or the body of a file.
 type Block struct {
@@ -57,6 +60,8 @@ type Arg struct {
 	Min, Max *float64
 	// Positive durations and sizes are above zero.
 	Positive bool
+	// Least is the smallest that a duration above zero may be; 0 for none.
+	Least time.Duration
 	// MayBeEmpty lists need not have an element.
 	MayBeEmpty bool
 	// Keys are those of the object that a Threads value may be.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/launch/running"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -65,25 +66,16 @@ func (e *Engine) back(n *node) bool {
 }
 
 // box is a container of a job, that of one of its parts or its only one. The engine's mu
-// guards all but the first seven fields, which do not change or are those of the
-// scheduler's goroutine.
+// guards cpu; the other fields do not change, or are those of the goroutine that uses them.
 type box struct {
-	of      *running
-	job     launch.Job // the program, as it was started
-	node    *node
-	id      string
-	out     *launch.Log
-	cpus    []int // held, as the daemon numbers them
-	started time.Time
-
-	part     scheduler.Part // its cores change
-	followed chan struct{}  // closed when the output has been read to its end
-	ended    chan struct{}  // closed when nothing is left of it
-	gone     bool           // it has ended
-	done     bool           // nothing is left of it
-	lost     bool           // its node is taken away: that it ends is no failure
-	cpu      counter        // of the last sample
-	last     *time.Timer    // kills after the grace
+	running.State
+	node     *node
+	id       string
+	out      *launch.Log
+	cpus     []int // held, as the daemon numbers them
+	started  time.Time
+	followed chan struct{} // closed when the output has been read to its end
+	cpu      counter       // of the last sample
 }
 
 func (b *box) api() *client.Client { return b.node.Host.Client() }
@@ -220,9 +212,7 @@ const downPatience = 2 * time.Second
 // goesDown reports whether a container was ended by another than tfexp because
 // its daemon is being stopped: it ends its containers before it goes itself.
 func (e *Engine) goesDown(b *box, f fate) bool {
-	e.mu.Lock()
-	asked := b.of.cause != "" || b.last != nil || b.lost
-	e.mu.Unlock()
+	asked := e.Asked(b)
 	if asked || f.oom || f.exit != 128+int(syscall.SIGTERM) && f.exit != 128+int(syscall.SIGKILL) {
 		return false
 	}

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/launch/running"
 	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -92,30 +92,21 @@ type Options struct {
 // monotonic clock that starts with New. Its methods may be called from one
 // goroutine at a time.
 type Engine struct {
-	*progress.Board
+	*running.Jobs[*box]
 
-	jobs    []launch.Job
 	opts    Options
 	nodes   []*node
-	run     string // names this engine's containers
-	zero    time.Time
+	run     string          // names this engine's containers
 	ctx     context.Context // done when the engine is closed and all jobs have ended
 	cancel  context.CancelFunc
-	wake    chan struct{} // has an element when ended has grown, or the board is ready
-	waiters sync.WaitGroup
 	samples sync.WaitGroup
 
 	observing sync.Mutex // held while Observe is called
 
-	mu       sync.Mutex // guards what follows, and the fields of running that say so
-	live     []*running // by job number; nil before the first start
-	attempts []int
-	ended    []scheduler.Notice
-	lost     []*box // that a daemon which is away may still have
-	open     int    // jobs that have started and whose end is not yet in ended
-	closed   bool
-	serial   int64 // of the last request in a control file
-	made     int   // containers, for their names
+	mu       sync.Mutex // guards what follows, and the fields of box that say so
+	attempts []int      // by job
+	away     []*box     // that a daemon which is away may still have
+	made     int        // containers, for their names
 }
 
 // New returns an engine for jobs, numbered by their index, on daemons whose
@@ -133,11 +124,11 @@ func New(jobs []launch.Job, nodes []Node, opts Options) (*Engine, error) {
 	opts.Privileges = cmp.Or(opts.Privileges, NoPrivileges)
 	var name [4]byte
 	rand.Read(name[:])
-	e := &Engine{
-		jobs: contained(jobs), opts: opts, run: hex.EncodeToString(name[:]), zero: time.Now(),
-		wake: make(chan struct{}, 1), live: make([]*running, len(jobs)), attempts: make([]int, len(jobs)),
-	}
-	e.Board = progress.NewBoard(e.Now, e.wake, opts.Report, opts.Warn)
+	e := &Engine{opts: opts, run: hex.EncodeToString(name[:]), attempts: make([]int, len(jobs))}
+	e.Jobs = running.New(contained(jobs), running.Hands[*box](hands{e}), running.Options{
+		Closed: ErrClosed, Cluster: opts.Cluster, Grace: opts.Grace, Fleet: opts.Fleet, Saves: opts.Fleet != nil,
+		Report: opts.Report, Warn: opts.Warn,
+	})
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	first, firstGPU := 0, 0
 	for _, n := range nodes {
@@ -171,187 +162,31 @@ func Capabilities() scheduler.Capabilities {
 	return scheduler.Capabilities{Pause: true, Resize: true, Memory: true, GPUs: true}
 }
 
-// Now returns the engine's clock.
-func (e *Engine) Now() time.Duration { return time.Since(e.zero) }
-
-// Zero returns the instant at which the engine's clock was zero.
-func (e *Engine) Zero() time.Time { return e.zero }
-
 // Start runs a job's container, or one for each of its parts. The error says in a phrase why it could not
 // be started, and is the last line of its log as well. A job that has failed
 // may be started again; its log continues.
 func (e *Engine) Start(job int, grant scheduler.Grant) error {
 	e.mu.Lock()
-	var err error
-	switch {
-	case e.closed:
-		err = ErrClosed
-	case job < 0 || job >= len(e.jobs):
-		err = fmt.Errorf("start: no job has the number %d", job)
-	case e.live[job] != nil && !e.live[job].done:
-		err = fmt.Errorf("start: job %q was started before", e.jobs[job].Name)
-	}
-	if err == nil && !e.jobs[job].Choose(grant.Alternative) {
-		err = fmt.Errorf("start: job %q has no alternative %d", e.jobs[job].Name, grant.Alternative)
-	}
-	if err == nil {
+	if job >= 0 && job < len(e.attempts) {
 		e.attempts[job]++
 	}
 	e.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	r, err := e.launch(job, grant)
-	if err != nil {
-		return err
-	}
-	e.mu.Lock()
-	e.live[job] = r
-	e.open++
-	r.carryOn(time.Now())
-	boxes := slices.Clone(r.boxes)
-	e.mu.Unlock()
-	for _, b := range boxes {
-		e.waiters.Go(func() { e.attend(b) })
-	}
-	return nil
+	return e.Jobs.Start(job, grant)
 }
 
-// present returns the live job, or nil if it has ended or is about to; then
-// there is nothing to be done to it, and its End tells.
-func (e *Engine) present(what string, job int) (r *running, paused bool, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return nil, false, ErrClosed
-	}
-	if job < 0 || job >= len(e.live) || e.live[job] == nil {
-		return nil, false, fmt.Errorf("%s: job %d was not started", what, job)
-	}
-	r = e.live[job]
-	if r.done || r.lead().gone || r.cause != "" {
-		return nil, false, nil
-	}
-	return r, r.paused, nil
-}
-
-// Pause freezes a job's containers.
-func (e *Engine) Pause(job int) error {
-	r, paused, err := e.present("pause", job)
-	if r == nil || paused {
-		return err
-	}
-	if err := e.actOnAll(r, func(ctx context.Context, b *box) error { return b.api().ContainerPause(ctx, b.id) }); err != nil {
-		return fmt.Errorf("pause job %q: %w", e.jobs[job].Name, err)
-	}
-	e.mu.Lock()
-	r.rest(time.Now())
-	e.mu.Unlock()
-	return nil
-}
-
-// Resume lets a paused job go on, on the cores of grant.
-func (e *Engine) Resume(job int, grant scheduler.Grant) error {
-	r, paused, err := e.present("resume", job)
-	if r == nil || !paused {
-		return err
-	}
-	if err := e.give(r, grant); err != nil {
-		return fmt.Errorf("resume job %q: %w", e.jobs[job].Name, err)
-	}
-	if err := e.actOnAll(r, func(ctx context.Context, b *box) error { return b.api().ContainerUnpause(ctx, b.id) }); err != nil {
-		return fmt.Errorf("resume job %q: %w", e.jobs[job].Name, err)
-	}
-	e.mu.Lock()
-	r.carryOn(time.Now())
-	e.mu.Unlock()
-	return nil
-}
-
-// Resize gives a running job the cores of grant, and writes that into its control
-// file.
-func (e *Engine) Resize(job int, grant scheduler.Grant) error {
-	r, _, err := e.present("resize", job)
-	if r == nil {
-		return err
-	}
-	if err := e.give(r, grant); err != nil {
-		return fmt.Errorf("resize job %q: %w", e.jobs[job].Name, err)
-	}
-	return nil
-}
-
-// Stop asks a job to end: SIGTERM, then SIGKILL after the grace.
-func (e *Engine) Stop(job int) error {
-	r, _, err := e.present("stop", job)
-	if r == nil {
-		return err
-	}
-	e.terminate(r, scheduler.Stopped, "stopped")
-	return nil
-}
-
-// Next implements scheduler.Engine, with notices of progress where Watch was called.
-// Jobs that have ended come before a context that is done. It is an error to wait
-// without end when no job runs.
-// There are notices of nodes as well where there is a fleet.
-func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
-	if e.opts.Fleet != nil {
-		until = min(until, e.opts.Fleet.Next())
-	}
-	return e.Await(ctx, until, func() (now time.Duration, ended []scheduler.Notice, open int) {
-		news := e.nodeNews()
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		ended, e.ended = append(e.ended, news...), nil
-		return e.Now(), ended, e.open
-	})
-}
-
-// Usage returns what a job consumed in its last attempt, and whether that has
-// ended. CPU times and memory are not known.
-func (e *Engine) Usage(job int) (launch.Usage, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if job < 0 || job >= len(e.live) || e.live[job] == nil {
-		return launch.Usage{ExitCode: -1}, false
-	}
-	r := e.live[job]
-	return r.usage, r.done
-}
-
-// Used is the service time of a job up to now, over all of its attempts.
-func (e *Engine) Used(job int) time.Duration {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if job < 0 || job >= len(e.live) || e.live[job] == nil {
-		return 0
-	}
-	return e.live[job].used(time.Now())
+// Change implements engine.Changer.
+func (e *Engine) Change(job int, to launch.Job) error {
+	return e.Jobs.Change(job, contained([]launch.Job{to})[0])
 }
 
 // Close kills all jobs at once, waits until their containers are removed, and
 // gives the engine's resources back. Ends that were not asked for are lost.
 func (e *Engine) Close() error {
-	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
+	if !e.Jobs.Close() {
 		return nil
 	}
-	e.closed = true
-	var left []*running
-	for _, r := range e.live {
-		if r != nil && !r.done {
-			left = append(left, r)
-		}
-	}
-	e.mu.Unlock()
-	for _, r := range left {
-		e.kill(r, scheduler.Stopped, "stopped")
-	}
-	e.waiters.Wait()
 	dead := map[*node]bool{}
-	for _, b := range e.lost {
+	for _, b := range e.away {
 		if !dead[b.node] && b.node.Host.Alive(e.ctx) {
 			e.remove(b.node.Host, b.id)
 		} else {
@@ -363,5 +198,14 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// The engine keeps the scheduler's contract.
-var _ scheduler.Engine = (*Engine)(nil)
+// The engine keeps the scheduler's contracts.
+var (
+	_ scheduler.Engine   = (*Engine)(nil)
+	_ scheduler.Provider = (*Engine)(nil)
+	_ scheduler.Market   = (*Engine)(nil)
+	_ scheduler.Teller   = (*Engine)(nil)
+	_ engine.Changer     = (*Engine)(nil)
+)
+
+// Fleet says when servers come and go. A node is then some cores of a daemon's machine.
+type Fleet = running.Fleet

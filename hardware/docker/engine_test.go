@@ -153,7 +153,7 @@ func TestPauseAndResize(t *testing.T) {
 	if err := e.Start(0, grant(0, 2)); err != nil {
 		t.Fatal(err)
 	}
-	id := e.live[0].lead().id
+	id := e.Programs(0)[0].id
 	inspect := func(format string) string { return docker(t, "inspect", "--format", format, id) }
 	if got := inspect("{{.HostConfig.CpusetCpus}} {{.HostConfig.NetworkMode}} {{.State.Status}}"); got != "0,1 none running" {
 		t.Errorf("after the start: %s", got)
@@ -199,7 +199,7 @@ func TestQuota(t *testing.T) {
 		t.Fatal(err)
 	}
 	limits := func() string {
-		return docker(t, "inspect", "--format", "{{.HostConfig.NanoCpus}} {{.HostConfig.CpusetCpus}}", e.live[0].lead().id)
+		return docker(t, "inspect", "--format", "{{.HostConfig.NanoCpus}} {{.HostConfig.CpusetCpus}}", e.Programs(0)[0].id)
 	}
 	if got := limits(); got != "2000000000" {
 		t.Errorf("two cores are %q", got)
@@ -284,7 +284,7 @@ func TestKilledFromOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the first line", func() bool { return strings.Contains(logOf(t, j), "begun") })
-	docker(t, "kill", "--signal", "KILL", e.live[0].lead().id)
+	docker(t, "kill", "--signal", "KILL", e.Programs(0)[0].id)
 	if end := ended(t, e); end.State != scheduler.Failed ||
 		end.Reason != "killed by signal 9 ("+syscall.SIGKILL.String()+")" {
 		t.Errorf("%+v", end)

@@ -66,7 +66,7 @@ func TestSeveralHosts(t *testing.T) {
 		}
 	}
 	if got := docker(t, "inspect", "--format", "{{.HostConfig.CpusetCpus}} {{len .HostConfig.Mounts}}",
-		e.live[1].lead().id); got != "0,1 0" {
+		e.Programs(1)[0].id); got != "0,1 0" {
 		t.Errorf("the far container has CPUs and mounts %s", got)
 	}
 	if err := e.Resize(1, grant(1, 2)); err == nil {
@@ -79,7 +79,7 @@ func TestSeveralHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the new allotment of b", func() bool { return strings.Contains(logOf(t, b), "1 1\n") })
-	if got := docker(t, "inspect", "--format", "{{.HostConfig.CpusetCpus}}", e.live[1].lead().id); got != "1" {
+	if got := docker(t, "inspect", "--format", "{{.HostConfig.CpusetCpus}}", e.Programs(1)[0].id); got != "1" {
 		t.Errorf("the far container has CPUs %s", got)
 	}
 	if err := e.Close(); err != nil {

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
@@ -20,11 +19,11 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/launch/running"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Where a container sees what is tfexp's.
@@ -42,55 +41,19 @@ type stream struct {
 // loopback is where the parts of a job find each other: they share a network.
 const loopback = "127.0.0.1"
 
-// launch starts the container of a job, or one for each of its parts.
-func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
-	j := &e.jobs[number]
-	r := &running{number: number, before: e.usedBefore(number)}
-	var late string
-	r.limit, late = j.Alarm(r.before)
-	r.expire = func() {
-		e.mu.Lock()
-		paused := r.paused
-		e.mu.Unlock()
-		if !paused { // else the alarm went off while the job was being paused
-			e.terminate(r, scheduler.Failed, late)
-		}
-	}
-	r.progress = e.Follow(number, j)
-	again := e.attempts[number] > 1
-	parts := launch.Programs(grant)
-	if parts == nil {
-		if _, err := e.begin(r, *j, scheduler.Part{Cores: grant.Cores, GPUs: grant.GPUs}, again); err != nil {
-			return nil, err
-		}
-		r.progress.Begin()
-		return r, nil
-	}
-	var err error
-	if r.cluster, err = launch.Addresses(loopback, parts); err != nil {
-		return nil, err
-	}
-	lead := cluster.Lead(parts) // first: the others join its network
-	for _, part := range append([]scheduler.Part{parts[lead]}, slices.Delete(slices.Clone(parts), lead, lead+1)...) {
-		if err := e.beginPart(r, part, again); err != nil {
-			each(r.boxes, func(b *box) {
-				e.remove(b.node.Host, b.id)
-				b.out.Close("another part of the job could not be started")
-			})
-			return nil, fmt.Errorf("%s: %w", launch.PartName(part), err)
-		}
-	}
-	r.progress.Begin()
-	r.progress.Meet(func() (met, known bool) { return e.met(r) })
-	return r, nil
+// hands are the engine's on its containers.
+type hands struct{ e *Engine }
+
+// Addresses implements running.Hands.
+func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
+	return launch.Addresses(loopback, parts)
 }
 
-// met reports whether somebody uses an address of the parts of a job, as far as this machine sees the network
-// that they share.
-func (e *Engine) met(r *running) (met, known bool) {
-	for _, b := range e.alive(r) {
-		if pid := e.pid(b); pid > 0 {
-			return progress.Met(r.cluster, fmt.Sprintf("/proc/%d/net", pid))
+// Met implements running.Meeting, as far as this machine sees the network that the parts share.
+func (h hands) Met(boxes []*box, addresses contract.Cluster) (met, known bool) {
+	for _, b := range boxes {
+		if pid := h.e.pid(b); pid > 0 {
+			return progress.Met(addresses, fmt.Sprintf("/proc/%d/net", pid))
 		}
 	}
 	return false, false
@@ -110,51 +73,36 @@ func (e *Engine) pid(b *box) int {
 	return state.Pid
 }
 
-// beginPart starts the container of a part.
-func (e *Engine) beginPart(r *running, part scheduler.Part, again bool) error {
-	j, err := e.jobs[r.number].OfPart(part, len(r.boxes) == 0, r.cluster)
-	if err != nil {
-		return err
-	}
-	_, err = e.begin(r, j, part, again)
-	return err
-}
-
-// begin starts a container with what a part holds, and adds it to its job's.
-func (e *Engine) begin(r *running, j launch.Job, part scheduler.Part, again bool) (*box, error) {
+// Begin starts a container with what a part holds.
+func (h hands) Begin(s running.State, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*box, error) {
+	e := h.e
 	n, cpus, err := e.place(part.Cores)
 	if err != nil {
 		return nil, err
 	}
-	b := &box{of: r, job: j, part: part, node: n, cpus: cpus, started: time.Now(), ended: make(chan struct{})}
-	fail := func(reason string) { go e.kill(r, scheduler.Failed, reason) } // kill takes the engine's lock
-	var seen func([]byte)
-	if len(r.boxes) == 0 {
-		if seen = r.progress.Output(); e.opts.Fleet != nil {
-			seen = r.saves.Listen(seen)
-		}
-	} else {
-		seen = r.progress.OfPart(launch.PartName(part))
-	}
-	if b.out, err = launch.OpenLog(j.LogPath, e.opts.LogLimit, again, fail, seen); err != nil {
+	b := &box{State: s, node: n, cpus: cpus, started: time.Now()}
+	if b.out, err = launch.OpenLog(s.Job.LogPath, e.opts.LogLimit, again, fail, seen); err != nil {
 		return nil, err
 	}
-	if err := e.create(b); err != nil {
+	if err := e.create(b, part); err != nil {
 		if b.id != "" {
 			e.remove(n.Host, b.id)
 		}
 		b.out.Close(err.Error())
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	r.boxes = append(r.boxes, b)
 	return b, nil
 }
 
+// Discard implements running.Hands.
+func (h hands) Discard(b *box) {
+	h.e.remove(b.node.Host, b.id)
+	b.out.Close("another part of the job could not be started")
+}
+
 // create makes the container, listens to it and starts it.
-func (e *Engine) create(b *box) error {
-	j, h := &b.job, b.node.Host
+func (e *Engine) create(b *box, part scheduler.Part) error {
+	j, h := &b.Job, b.node.Host
 	if len(j.Argv) == 0 {
 		return errors.New("the job has no program")
 	}
@@ -162,24 +110,24 @@ func (e *Engine) create(b *box) error {
 		return &daemon.Error{Host: h.URL, Text: "it is away"}
 	}
 	if h.Local() { // else it does not see this machine's folders
-		if err := j.Prepare(len(b.cpus), b.of.before); err != nil {
+		if err := j.Prepare(len(b.cpus), b.Before); err != nil {
 			return err
 		}
 	}
-	gpus, err := b.node.gpus(b.part.GPUs)
+	gpus, err := b.node.gpus(part.GPUs)
 	if err != nil {
 		return err
 	}
-	config, host := e.settings(h, j, b.part, b.cpus, gpus)
-	if boxes := b.of.boxes; len(boxes) > 0 {
-		if boxes[0].node.Host != h {
+	config, host := e.settings(h, j, part, b.cpus, gpus)
+	if lead, ok := b.Beside.(*box); ok {
+		if lead.node.Host != h {
 			return errors.New("the parts of a job in containers share a network, and have to be on one Docker daemon")
 		}
-		host.NetworkMode = container.NetworkMode("container:" + boxes[0].id)
+		host.NetworkMode = container.NetworkMode("container:" + lead.id)
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
 	defer cancel()
-	name := e.nameOf(b)
+	name := e.nameOf(b, part)
 	made, err := h.Client().ContainerCreate(ctx, config, host, nil, daemon.ParsePlatform(e.opts.Platform), name)
 	if err != nil && daemon.Gone(err) && e.back(b.node) {
 		made, err = h.Client().ContainerCreate(ctx, config, host, nil, daemon.ParsePlatform(e.opts.Platform), name)
@@ -189,7 +137,7 @@ func (e *Engine) create(b *box) error {
 	}
 	b.id = made.ID
 	if !h.Local() {
-		text, err := j.Content(len(b.cpus), 0, b.of.before, contract.Message{})
+		text, err := j.Content(len(b.cpus), 0, b.Before, contract.Message{})
 		if err != nil {
 			return err
 		}
@@ -214,15 +162,15 @@ func (e *Engine) create(b *box) error {
 }
 
 // nameOf returns the name of a container: no two of an engine have the same.
-func (e *Engine) nameOf(b *box) string {
+func (e *Engine) nameOf(b *box, part scheduler.Part) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.made++
-	name := fmt.Sprintf("tfexp-%s-%s-%d", e.run, safeName(b.job.Name), e.attempts[b.of.number])
-	if b.part.Role == "" {
+	name := fmt.Sprintf("tfexp-%s-%s-%d", e.run, safeName(b.Job.Name), e.attempts[b.Number])
+	if part.Role == "" {
 		return name
 	}
-	return fmt.Sprintf("%s-%s-%d", name, safeName(launch.PartName(b.part)), e.made)
+	return fmt.Sprintf("%s-%s-%d", name, safeName(launch.PartName(part)), e.made)
 }
 
 // settings describe the container of a job with what a part holds, of which cpus and
@@ -355,39 +303,18 @@ func visible(gpus []string) []string {
 	return told
 }
 
-// give gives the containers of a job the cores of grant, and writes their control files.
-func (e *Engine) give(r *running, grant scheduler.Grant) error {
-	if r.cluster == nil {
-		return e.bind(r.lead(), grant.Cores)
-	}
-	for _, part := range launch.Programs(grant) {
-		for _, b := range e.alive(r) {
-			if b.part.Role != part.Role || b.part.Task != part.Task {
-				continue
-			}
-			if err := e.bind(b, part.Cores); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// bind gives a container cores, and writes its control file.
-func (e *Engine) bind(b *box, cores scheduler.CoreSet) error {
-	n, cpus, err := e.place(cores)
+// Bind gives a container the cores of a part.
+func (h hands) Bind(b *box, part scheduler.Part) error {
+	e := h.e
+	n, cpus, err := e.place(part.Cores)
 	if err != nil {
 		return err
 	}
 	if n.Host != b.node.Host {
 		return errors.New("the grant is on another host")
 	}
-	before := len(b.cpus)
 	if slices.Equal(cpus, b.cpus) {
-		if b.job.Budget == nil {
-			return nil
-		}
-		return e.stand(b, before) // the time left, after a pause
+		return nil
 	}
 	var update container.UpdateConfig
 	e.limit(&update.Resources, cpus)
@@ -398,49 +325,18 @@ func (e *Engine) bind(b *box, cores scheduler.CoreSet) error {
 		return err
 	}
 	b.cpus = cpus
-	e.mu.Lock()
-	b.part.Cores = cores
-	e.mu.Unlock()
 	if n.Host.Local() && !e.opts.Quota {
 		e.release(b, cpus)
 	}
-	return e.stand(b, before)
+	return nil
 }
 
-// stand writes the control file of a container that had so many cores before: how things stand.
-func (e *Engine) stand(b *box, before int) error {
-	e.mu.Lock()
-	text, err := b.job.Content(len(b.cpus), before, b.of.used(time.Now()), contract.Message{})
-	e.mu.Unlock()
-	if err != nil {
-		return err
+// Write implements running.Hands.
+func (h hands) Write(b *box, content []byte) error {
+	if b.node.Host.Local() {
+		return b.Job.ReplaceControl(content)
 	}
-	if !b.node.Host.Local() {
-		return e.act(b, func(ctx context.Context) error { return e.send(ctx, b, text) })
-	}
-	return b.job.ReplaceControl(text)
-}
-
-// usedBefore is the service time of the attempts of a job so far.
-func (e *Engine) usedBefore(job int) time.Duration {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if last := e.live[job]; last != nil {
-		return last.before + last.usage.Service
-	}
-	return 0
-}
-
-// actOnAll carries out a call on all containers of a job.
-func (e *Engine) actOnAll(r *running, call func(context.Context, *box) error) error {
-	boxes := e.alive(r)
-	errs := make([]error, len(boxes))
-	var all sync.WaitGroup
-	for i, b := range boxes {
-		all.Go(func() { errs[i] = e.act(b, func(ctx context.Context) error { return call(ctx, b) }) })
-	}
-	all.Wait()
-	return errors.Join(errs...)
+	return h.e.act(b, func(ctx context.Context) error { return h.e.send(ctx, b, content) })
 }
 
 // release lets the threads of a container on this machine run on all CPUs that
@@ -457,12 +353,12 @@ func (e *Engine) release(b *box, cpus []int) {
 // send writes the control file into a container whose daemon does not see the
 // files of this machine.
 func (e *Engine) send(ctx context.Context, to *box, text []byte) error {
-	if to.job.ControlPath == "" {
+	if to.Job.ControlPath == "" {
 		return nil
 	}
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
-	dir, file := strings.TrimPrefix(controlDir, "/"), filepath.Base(to.job.ControlPath)
+	dir, file := strings.TrimPrefix(controlDir, "/"), filepath.Base(to.Job.ControlPath)
 	err := errors.Join(
 		w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: filepath.Dir(dir), Mode: 0o755}),
 		w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir, Mode: 0o755}),

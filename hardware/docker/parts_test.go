@@ -71,15 +71,15 @@ func states(t *testing.T, e *Engine) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	e.mu.Lock()
-	boxes := append([]*box(nil), e.live[0].boxes...)
+	boxes := e.Programs(0)
 	e.mu.Unlock()
 	for _, b := range boxes {
 		state, known := e.look(b)
 		switch {
 		case !known:
-			t.Errorf("the daemon does not know %s", launch.PartName(b.part))
+			t.Errorf("the daemon does not know %s", launch.PartName(e.Part(b)))
 		case state != nil && state.Running:
-			all[launch.PartName(b.part)] = docker(t, "inspect", "--format", "{{.State.Status}} {{.HostConfig.CpusetCpus}}", b.id)
+			all[launch.PartName(e.Part(b))] = docker(t, "inspect", "--format", "{{.State.Status}} {{.HostConfig.CpusetCpus}}", b.id)
 		}
 	}
 	return all
@@ -142,7 +142,7 @@ func TestParts(t *testing.T) {
 	if err := e.Resume(0, inParts(0, 1)); err != nil {
 		t.Fatal(err)
 	}
-	docker(t, "exec", e.live[0].lead().id, "touch", "/tfexp/checkpoint/end")
+	docker(t, "exec", e.Programs(0)[0].id, "touch", "/tfexp/checkpoint/end")
 	if end := ended(t, e); end.State != scheduler.Finished || end.Reason != "" {
 		t.Fatalf("%+v\n%s", end, log(".log"))
 	}
@@ -186,7 +186,7 @@ func TestNodeIsLost(t *testing.T) {
 		if revoke {
 			node = 0
 		}
-		j := shell(t, "a", `trap "echo asked; exit 143" TERM
+		j := shell(t, "a", `trap 'cp $TFEXP_CONTROL $TFEXP_CHECKPOINT_DIR/$TFEXP_ROLE.$TFEXP_TASK; echo asked; exit 143' TERM
 			while :; do cp $TFEXP_CONTROL $TFEXP_CHECKPOINT_DIR/$TFEXP_ROLE.$TFEXP_TASK; sleep 0.02; done`)
 		fleet := &plannedFleet{}
 		e := twoNodes(t, h, Options{Grace: 300 * time.Millisecond, Fleet: fleet}, j)

@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -32,19 +33,7 @@ func (e *Engine) watch(n *node) {
 			return
 		case <-tick.C:
 		}
-		e.mu.Lock()
-		var list []*box
-		for _, r := range e.live {
-			if r == nil || r.done {
-				continue
-			}
-			for _, b := range r.boxes {
-				if b.node == n && !b.gone {
-					list = append(list, b)
-				}
-			}
-		}
-		e.mu.Unlock()
+		list := slices.DeleteFunc(e.Living(), func(b *box) bool { return b.node != n })
 		// All at once: the daemon answers when it has looked itself, which it
 		// does once a second.
 		var looks errgroup.Group
@@ -83,16 +72,17 @@ func (e *Engine) sample(b *box) error {
 		before.at = now.at.Add(-time.Since(b.started))
 	}
 	b.cpu = now
-	out := engine.Sample{At: e.Now(), Job: b.of.number, Memory: resident(s.MemoryStats), Limit: int64(s.MemoryStats.Limit),
-		Cores: b.part.Cores.Count()}
-	if b.part.Role != "" {
-		out.Part = launch.PartName(b.part)
+	e.mu.Unlock()
+	part := e.Part(b)
+	out := engine.Sample{At: e.Now(), Job: b.Number, Memory: resident(s.MemoryStats), Limit: int64(s.MemoryStats.Limit),
+		Cores: part.Cores.Count()}
+	if part.Role != "" {
+		out.Part = launch.PartName(part)
 	}
-	if b.of.paused {
+	if e.Paused(b) {
 		out.Cores = 0
 	}
-	over := b.gone
-	e.mu.Unlock()
+	over := e.Gone(b)
 	if span := now.at.Sub(before.at); span > 0 {
 		out.CPU = 100 * float64(now.used-before.used) / float64(span)
 	}

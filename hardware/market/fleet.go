@@ -151,7 +151,11 @@ func (f *Fleet) From(node int, now time.Duration) time.Duration {
 	if t.Availability == nil || p.lost > 0 && t.Replace == WithOnDemand {
 		return from
 	}
-	created, _, _ := t.available(from, 0)
+	startup := time.Duration(0)
+	if t.Startup != (workload.Span{}) { // that of the server which Acquire would create
+		startup = t.Startup.Draw(workload.Stream(f.seed, "servers", p.name, strconv.Itoa(p.servers+1)))
+	}
+	created, _, _ := t.available(from, startup)
 	return created
 }
 

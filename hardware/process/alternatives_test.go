@@ -27,7 +27,7 @@ func TestAlternativeOfAJob(t *testing.T) {
 	if end := next(t, e); end.State != scheduler.Finished {
 		t.Fatal(end)
 	}
-	if log := read(t, e.jobs[0].LogPath); log != "1|1|1\n" {
+	if log := read(t, e.Job(0).LogPath); log != "1|1|1\n" {
 		t.Errorf("log %q", log)
 	}
 }

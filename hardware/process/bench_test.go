@@ -29,7 +29,7 @@ func BenchmarkHandover(b *testing.B) {
 	for i := range n {
 		b.StopTimer()
 		time.Sleep(2 * time.Millisecond) // lets the program get past its start-up
-		pid := e.live[i].lead().id.pid
+		pid := e.Programs(i)[0].id.pid
 		b.StartTimer()
 		began := time.Now()
 		syscall.Kill(pid, syscall.SIGKILL)

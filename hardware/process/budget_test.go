@@ -4,7 +4,6 @@ package process
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -66,24 +65,4 @@ func TestTimeLeft(t *testing.T) {
 		t.Errorf("%s are used before a pause, and %s in it", paused, now)
 	}
 	step("resume", "down", 1, func() error { return e.Resume(0, cores(1)) })
-}
-
-// A program that does not end when its budget is used up is ended.
-func TestBudgetIgnored(t *testing.T) {
-	budget := time.Duration(0)
-	j := launch.Job{Argv: []string{"sleep", "1000"}, Budget: &budget, Limit: time.Minute, ControlPath: filepath.Join(t.TempDir(), "c")}
-	if limit, reason := j.Alarm(0); limit != launch.Scoring(0) || reason == "" {
-		t.Fatal(limit, reason)
-	}
-	e := open(t, Options{}, j)
-	start(t, e, 0)
-	e.mu.Lock()
-	e.live[0].alarm.Reset(time.Millisecond) // the patience is over
-	e.mu.Unlock()
-	if end := next(t, e); end.State != scheduler.Failed || end.Reason != "still running 10s after its budget of 0s (it must end when its time_left is 0)" {
-		t.Error(end)
-	}
-	if raw := os.Getenv(contract.EnvBudget); raw != "" {
-		t.Error("the budget is in tfexp's own environment")
-	}
 }

@@ -178,7 +178,7 @@ func TestHowJobsEnd(t *testing.T) {
 			if u, done := e.Usage(0); !done || u.ExitCode != test.exitCode || u.MaxRSS <= 0 || u.Service <= 0 {
 				t.Errorf("usage %+v, done %v", u, done)
 			}
-			if log := read(t, e.jobs[0].LogPath); log != test.log {
+			if log := read(t, e.Job(0).LogPath); log != test.log {
 				t.Errorf("log %q, want %q", log, test.log)
 			}
 		})
@@ -205,7 +205,7 @@ func TestHowJobsEnd(t *testing.T) {
 			if err == nil || err.Error() != test.reason {
 				t.Errorf("Start: %v, want %s", err, test.reason)
 			}
-			if log := read(t, e.jobs[0].LogPath); log != "tfexp: "+test.reason+"\n" {
+			if log := read(t, e.Job(0).LogPath); log != "tfexp: "+test.reason+"\n" {
 				t.Errorf("log %q", log)
 			}
 		})
@@ -234,7 +234,7 @@ func TestStop(t *testing.T) {
 			}
 			e := open(t, Options{Grace: grace}, sh(test.script))
 			start(t, e, 0)
-			eventually(t, "job is up", func() bool { return strings.Contains(read(t, e.jobs[0].LogPath), "up") })
+			eventually(t, "job is up", func() bool { return strings.Contains(read(t, e.Job(0).LogPath), "up") })
 			if test.pause {
 				if err := e.Pause(0); err != nil {
 					t.Fatal(err)
@@ -247,7 +247,7 @@ func TestStop(t *testing.T) {
 				t.Error(end)
 			}
 			// Shells tell of the children that the signal ended.
-			log := strings.ReplaceAll(read(t, e.jobs[0].LogPath), "Terminated\n", "")
+			log := strings.ReplaceAll(read(t, e.Job(0).LogPath), "Terminated\n", "")
 			if log != test.log {
 				t.Errorf("log %q, want %q", log, test.log)
 			}
@@ -291,7 +291,7 @@ func TestOutputWithoutEnd(t *testing.T) {
 	full := launch.Job{Argv: []string{"yes"}, LogPath: "/dev/full"}
 	e := open(t, Options{LogLimit: limit}, noisy, full, sh("head -c 1048576 /dev/zero"))
 	for i, want := range []string{"output above the limit of 1 MiB", "write log: no space left on device", ""} {
-		if _, err := os.Stat(e.jobs[i].LogPath); i == 1 && err != nil {
+		if _, err := os.Stat(e.Job(i).LogPath); i == 1 && err != nil {
 			continue // only Linux has a device that is full
 		}
 		start(t, e, i)
@@ -299,10 +299,10 @@ func TestOutputWithoutEnd(t *testing.T) {
 			t.Errorf("job %d: %v, want %q", i, end, want)
 		}
 	}
-	if log := read(t, e.jobs[0].LogPath); len(log) != limit+len("tfexp: output above the limit of 1 MiB\n") {
+	if log := read(t, e.Job(0).LogPath); len(log) != limit+len("tfexp: output above the limit of 1 MiB\n") {
 		t.Errorf("log of %d bytes", len(log))
 	}
-	if log := read(t, e.jobs[2].LogPath); len(log) != limit {
+	if log := read(t, e.Job(2).LogPath); len(log) != limit {
 		t.Errorf("log of %d bytes, all are allowed", len(log))
 	}
 }
@@ -363,8 +363,8 @@ func TestManyAtOnce(t *testing.T) {
 			seen[end.Job], last = true, end.At
 		}
 	}
-	for i, j := range e.jobs {
-		if log := read(t, j.LogPath); !strings.HasPrefix(log, fmt.Sprintf("%d\n", i)) {
+	for i := range jobs {
+		if log := read(t, e.Job(i).LogPath); !strings.HasPrefix(log, fmt.Sprintf("%d\n", i)) {
 			t.Errorf("job %d: log %q", i, log)
 		}
 	}

@@ -65,13 +65,13 @@ func TestBoundBeforeFirstInstruction(t *testing.T) {
 		next(t, e)
 	}
 	for i, want := range []string{fmt.Sprint(cpus[1]), fmt.Sprint(cpus[0])} {
-		if log := strings.Fields(read(t, e.jobs[i].LogPath)); len(log) != 2 || log[1] != want {
+		if log := strings.Fields(read(t, e.Job(i).LogPath)); len(log) != 2 || log[1] != want {
 			t.Errorf("job %d is bound to %v, want CPU %s", i, log, want)
 		}
 	}
 	if cpus[1] == cpus[0]+1 {
 		want := fmt.Sprintf("%d-%d", cpus[0], cpus[1])
-		if log := strings.Fields(read(t, e.jobs[2].LogPath)); len(log) != 2 || log[1] != want {
+		if log := strings.Fields(read(t, e.Job(2).LogPath)); len(log) != 2 || log[1] != want {
 			t.Errorf("job is bound to %v, want CPUs %s", log, want)
 		}
 	}
@@ -90,7 +90,7 @@ func TestPauseResumeResize(t *testing.T) {
 	if got := read(t, j.ControlPath); got != "1 2\n" {
 		t.Errorf("control file %q", got)
 	}
-	all := []int{e.live[0].lead().id.pid, pidIn(t, dir+"/child"), pidIn(t, dir+"/stray")}
+	all := []int{e.Programs(0)[0].id.pid, pidIn(t, dir+"/child"), pidIn(t, dir+"/stray")}
 	eventually(t, "the stray lost its parent", func() bool {
 		p, ok := readProc(all[2])
 		return ok && p.parent == os.Getpid()
@@ -137,7 +137,7 @@ func TestResizeBindsAllThreads(t *testing.T) {
 	if err := e.Start(0, cores(0, 1)); err != nil {
 		t.Fatal(err)
 	}
-	pid := e.live[0].lead().id.pid
+	pid := e.Programs(0)[0].id.pid
 	eventually(t, "several threads", func() bool { return len(numbers(fmt.Sprintf("/proc/%d/task", pid))) > 3 })
 	for _, core := range []int{0, 1, 0} {
 		if err := e.Resize(0, cores(core)); err != nil {
@@ -338,7 +338,7 @@ func TestDescendantsWithoutChildLists(t *testing.T) {
 	e := open(t, Options{}, sh("sh -c 'echo $$ >"+path+"; exec sleep 1000'; :"))
 	start(t, e, 0)
 	pid := pidIn(t, path)
-	root := e.live[0].lead().id.pid
+	root := e.Programs(0)[0].id.pid
 	if got := descendantsIn(processes(), map[int]bool{root: true}); len(got) != 1 || got[0] != pid {
 		t.Errorf("descendants of %d: %v, want %d", root, got, pid)
 	}

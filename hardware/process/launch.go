@@ -10,117 +10,50 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/launch/running"
 	"github.com/tfexp/tfexp/hardware/progress"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // runEnv marks every process of a job, so that it is recognised when it has
 // left the job's session. Its value begins with the run of tfexp.
 const runEnv = "TFEXP_RUN"
 
-// launch starts the program of a job, or one for each of its parts.
-func (e *Engine) launch(number int, grant scheduler.Grant) (*running, error) {
-	j := &e.jobs[number]
-	r := &running{number: number}
-	e.mu.Lock()
-	last := e.live[number]
-	if last != nil {
-		r.before = last.before + last.usage.Service
-	}
-	e.mu.Unlock()
-	again := last != nil
-	var late string
-	r.limit, late = j.Alarm(r.before)
-	r.expire = func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if !r.paused { // else the alarm went off while the job was being paused
-			e.terminate(r, scheduler.Failed, late)
-		}
-	}
-	r.progress = e.Follow(number, j)
-	parts := launch.Programs(grant)
-	if parts == nil {
-		whole := grant.Parts(e.opts.Cluster)[0]
-		whole.Cores, whole.GPUs = grant.Cores, grant.GPUs
-		p, err := e.begin(r, *j, whole, fmt.Sprintf("%s.%d", e.mark, number), again)
-		if err != nil {
-			return nil, err
-		}
-		e.add(r, p)
-		r.progress.Begin()
-		return r, nil
-	}
-	var err error
-	if r.cluster, err = launch.Addresses(loopback, parts); err != nil {
-		return nil, err
-	}
-	lead := cluster.Lead(parts)
-	order := append([]scheduler.Part{parts[lead]}, slices.Delete(slices.Clone(parts), lead, lead+1)...)
-	for i, part := range order {
-		p, err := e.beginPart(r, part, i == 0, again)
-		if err != nil {
-			for _, p := range r.programs {
-				e.discard(p)
-			}
-			return nil, fmt.Errorf("%s: %w", launch.PartName(part), err)
-		}
-		e.add(r, p)
-	}
-	r.progress.Begin()
-	r.progress.Meet(func() (met, known bool) { return progress.Met(r.cluster, "/proc/self/net") })
-	return r, nil
-}
-
-// add makes a program one of a job's.
-func (e *Engine) add(r *running, p *program) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	r.programs = append(r.programs, p)
-}
-
 // loopback is where the parts of a job find each other.
 const loopback = "127.0.0.1"
 
-// beginPart starts the program of a part.
-func (e *Engine) beginPart(r *running, part scheduler.Part, lead, again bool) (*program, error) {
-	j, err := e.jobs[r.number].OfPart(part, lead, r.cluster)
-	if err != nil {
-		return nil, err
-	}
-	return e.begin(r, j, part, fmt.Sprintf("%s.%d.%s", e.mark, r.number, launch.PartName(part)), again)
+// hands are the engine's on its programs.
+type hands struct{ e *Engine }
+
+// Addresses implements running.Hands.
+func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
+	return launch.Addresses(loopback, parts)
 }
 
-// begin starts a program on the cores of a part.
-func (e *Engine) begin(r *running, j launch.Job, part scheduler.Part, mark string, again bool) (*program, error) {
-	p := &program{of: r, part: part, job: j, mark: mark, ended: make(chan struct{})}
-	fail := func(reason string) {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.kill(r, scheduler.Failed, reason)
-		p.kill() // it may not be one of the job's programs yet
+// Met implements running.Meeting.
+func (h hands) Met(_ []*program, addresses contract.Cluster) (met, known bool) {
+	return progress.Met(addresses, "/proc/self/net")
+}
+
+// Begin starts a program on the cores of a part.
+func (h hands) Begin(s running.State, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*program, error) {
+	e := h.e
+	p := &program{State: s, mark: fmt.Sprintf("%s.%d", e.mark, s.Number)}
+	if part.Role != "" {
+		p.mark += "." + launch.PartName(part)
 	}
-	var seen func([]byte)
-	if len(r.programs) == 0 {
-		if seen = r.progress.Output(); e.opts.Fleet != nil {
-			seen = r.saves.Listen(seen)
-		}
-	} else {
-		seen = r.progress.OfPart(launch.PartName(part))
-	}
-	log, err := openLog(j.LogPath, e.opts.LogLimit, again, fail, seen)
+	log, err := openLog(s.Job.LogPath, e.opts.LogLimit, again, fail, seen)
 	if err != nil {
 		return nil, err
 	}
 	p.log = log
-	pid, err := e.spawn(p)
+	pid, err := e.spawn(p, part)
 	if err != nil {
 		log.close(err.Error())
 		return nil, err
@@ -129,25 +62,71 @@ func (e *Engine) begin(r *running, j launch.Job, part scheduler.Part, mark strin
 	o, _ := readProc(pid)
 	p.id = ident{pid, o.start}
 	log.follow()
+	// The mark in its environment already shows whose it is; these add what
+	// has cleared its environment but not left the session.
+	guard.watch(p.id)
+	e.records.started(p.id)
 	return p, nil
 }
 
-// discard ends a program whose job could not be started.
-func (e *Engine) discard(p *program) {
+// Discard ends a program whose job could not be started.
+func (h hands) Discard(p *program) {
 	p.signal(syscall.SIGKILL)
 	awaitExit(p.id.pid)
-	e.mu.Lock()
+	p.life.Lock()
 	children.reap(p.id.pid)
-	p.gone = true
-	e.mu.Unlock()
-	e.clear(p)
+	p.reaped = true
+	p.life.Unlock()
+	h.e.clear(p)
 	p.log.finish()
 	p.log.close("another part of the job could not be started")
+	guard.forget(p.id)
+	h.e.records.ended(p.id)
 }
 
-func (e *Engine) spawn(p *program) (pid int, err error) {
-	j := &p.job
-	cpus, err := e.cpus(p.part.Cores)
+// Hold implements running.Hands.
+func (h hands) Hold(programs []*program) error { return signalAll(programs, syscall.SIGSTOP) }
+
+// GoOn implements running.Hands.
+func (h hands) GoOn(programs []*program) error { return signalAll(programs, syscall.SIGCONT) }
+
+// Ask implements running.Hands.
+func (h hands) Ask(programs []*program, paused bool) {
+	// The other order would let a paused job run on before it hears of its end.
+	signalAll(programs, syscall.SIGTERM)
+	if paused {
+		signalAll(programs, syscall.SIGCONT)
+	}
+}
+
+// Kill implements running.Hands.
+func (h hands) Kill(programs []*program) { signalAll(programs, syscall.SIGKILL) }
+
+// signalAll sends sig to programs.
+func signalAll(programs []*program, sig syscall.Signal) error {
+	var errs []error
+	for _, p := range programs {
+		errs = append(errs, p.reach(func() error { return p.signal(sig) }))
+	}
+	return errors.Join(errs...)
+}
+
+// Bind implements running.Hands.
+func (h hands) Bind(p *program, part scheduler.Part) error {
+	cpus, err := h.e.cpus(part.Cores)
+	if err != nil {
+		return err
+	}
+	// A job that exits meanwhile is no error: notice of its end follows.
+	return p.reach(func() error { return p.bind(cpus) })
+}
+
+// Write implements running.Hands.
+func (h hands) Write(p *program, content []byte) error { return p.Job.ReplaceControl(content) }
+
+func (e *Engine) spawn(p *program, part scheduler.Part) (pid int, err error) {
+	j := &p.Job
+	cpus, err := e.cpus(part.Cores)
 	if err != nil {
 		return 0, err
 	}
@@ -161,7 +140,7 @@ func (e *Engine) spawn(p *program) (pid int, err error) {
 			return 0, fmt.Errorf("working directory %q is not a directory", j.Dir)
 		}
 	}
-	gpus, err := e.gpus(p.part.GPUs)
+	gpus, err := e.gpus(part.GPUs)
 	if err != nil {
 		return 0, err
 	}
@@ -170,7 +149,7 @@ func (e *Engine) spawn(p *program) (pid int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := j.Prepare(len(cpus), p.of.before); err != nil {
+	if err := j.Prepare(len(cpus), p.Before); err != nil {
 		return 0, err
 	}
 	null, err := os.Open(os.DevNull)
@@ -179,7 +158,7 @@ func (e *Engine) spawn(p *program) (pid int, err error) {
 	}
 	defer null.Close()
 	out := p.log.in.Fd()
-	pid, err = e.forks.fork(cpus, program, j.Arguments(scheduler.Grant{Cores: p.part.Cores, GPUs: p.part.GPUs}), &syscall.ProcAttr{
+	pid, err = e.forks.fork(cpus, program, j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs}), &syscall.ProcAttr{
 		Dir: j.Dir, Env: env, Files: []uintptr{null.Fd(), out, out}, Sys: sessionAttr(),
 	})
 	runtime.KeepAlive(p.log.in)

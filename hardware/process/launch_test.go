@@ -35,7 +35,7 @@ func TestContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "short-3|1|1|1|0|9|7|a=b\n1 1\n" + dir + "\n--cpu --numThreads 1\n"
-	if log := read(t, e.jobs[0].LogPath); log != want {
+	if log := read(t, e.Job(0).LogPath); log != want {
 		t.Errorf("log %q, want %q", log, want)
 	}
 }
@@ -59,7 +59,7 @@ func TestGPUs(t *testing.T) {
 	start(t, e, 1)
 	next(t, e)
 	for job, want := range []string{"GPU-b,GPU-c|2|--gpu --numGPUs 2\n", "|0|--cpu --numThreads 1\n"} {
-		if log := read(t, e.jobs[job].LogPath); log != want {
+		if log := read(t, e.Job(job).LogPath); log != want {
 			t.Errorf("job %d says %q, want %q", job, log, want)
 		}
 	}

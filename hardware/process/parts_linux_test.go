@@ -90,7 +90,7 @@ func TestPartsPauseAndStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pids []int
-	for _, p := range e.live[0].programs {
+	for _, p := range e.Programs(0) {
 		pids = append(pids, p.id.pid)
 	}
 	if err := e.Pause(0); err != nil {
@@ -249,7 +249,7 @@ func TestNodeIsLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it watches for seconds how programs answer in time")
 	}
-	script := `trap "echo asked; exit 143" TERM; while :; do cat $TFEXP_CONTROL > said.$TFEXP_TASK; sleep 0.01; done`
+	script := `trap 'cat $TFEXP_CONTROL > said.$TFEXP_TASK; echo asked; exit 143' TERM; touch said.$TFEXP_TASK; while :; do sleep 0.01; done`
 	grant := inParts(part("worker", 0, 0), part("worker", 1, 1))
 	for _, revoke := range []bool{false, true} {
 		node := 1
@@ -272,8 +272,8 @@ func TestNodeIsLost(t *testing.T) {
 			t.Errorf("lost at %s", down.At)
 		}
 		var lost, other *program
-		for _, p := range e.live[0].programs {
-			if p.part.Node == node {
+		for _, p := range e.Programs(0) {
+			if e.Part(p).Node == node {
 				lost = p
 			} else {
 				other = p
@@ -282,7 +282,7 @@ func TestNodeIsLost(t *testing.T) {
 		if alive(lost.id.pid) || !alive(other.id.pid) {
 			t.Errorf("lost program: %v, other: %v", alive(lost.id.pid), alive(other.id.pid))
 		}
-		if log := read(t, lost.job.LogPath); !strings.HasSuffix(log, "asked\ntfexp: its server was taken away\n") {
+		if log := read(t, lost.Job.LogPath); !strings.HasSuffix(log, "asked\ntfexp: its server was taken away\n") {
 			t.Errorf("log %q", log)
 		}
 		if !revoke {
@@ -292,7 +292,7 @@ func TestNodeIsLost(t *testing.T) {
 			if err := e.Reshape(0, grant); err != nil { // the worker comes back
 				t.Fatal(err)
 			}
-			if n := len(e.live[0].programs); n != 3 || !alive(e.live[0].programs[2].id.pid) {
+			if n := len(e.Programs(0)); n != 3 || !alive(e.Programs(0)[2].id.pid) {
 				t.Errorf("%d programs", n)
 			}
 			syscall.Kill(other.id.pid, syscall.SIGKILL)

@@ -3,17 +3,14 @@
 package process
 
 import (
-	"errors"
 	"fmt"
+	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/progress"
-	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/hardware/launch/running"
 )
 
 // ident is a process for good: numbers are used again, but not by a process
@@ -23,106 +20,25 @@ type ident struct {
 	start uint64 // in the system's own unit, since boot or 1970
 }
 
-// running is a job that was started: one program, or one for each of its parts.
-// Its engine's mu guards all but the first six fields, which do not change.
-type running struct {
-	number   int
-	progress *progress.Attempt
-	cluster  contract.Cluster // addresses of the parts; nil for one program
-	expire   func()           // called when the alarm goes off
-	limit    time.Duration    // service time of this attempt; 0 none
-	before   time.Duration    // service time of the attempts before
-
-	programs []*program // the first speaks for the job
-	paused   bool
-	done     bool // nothing is left of the job, and usage is complete
-	since    time.Time
-	alarm    *time.Timer // goes off at the limit; nil without one, and while paused
-	usage    launch.Usage
-
-	// Why tfexp ends the job: the first cause counts.
-	cause  scheduler.State
-	reason string
-	// state and why are how the job ended, by its first program.
-	state scheduler.State
-	why   string
-	quiet bool // no notice of its end is wanted
-	part  bool // it is ended because one of its parts failed
-	saves progress.Saves
-}
-
 // program is a job's program, or that of one of its parts: a session of its own.
-// The engine's mu guards all but the first six fields.
 type program struct {
-	of    *running
-	part  scheduler.Part // its cores change
-	job   launch.Job     // the program, as it was started
-	id    ident
-	mark  string // value of runEnv in its environment
-	log   *jobLog
-	ended chan struct{} // closed when nothing is left of it
+	running.State
+	id   ident
+	mark string // value of runEnv in its environment
+	log  *jobLog
 
-	gone bool // the program has exited and its number may be used again
-	done bool // nothing is left of it
-	// lost says that its node is taken away: that it ends is no failure.
-	lost bool
-	// deadline is when whatever is still alive of it is killed.
-	deadline time.Time
-	last     *time.Timer // kills at the deadline
+	life   sync.Mutex // held while signals are sent
+	reaped bool       // it has exited, and its number may be used again
 }
 
-func (r *running) ending() bool { return r.cause != "" }
-
-// lead returns the program that speaks for the job.
-func (r *running) lead() *program { return r.programs[0] }
-
-// carryOn begins, and rest ends, a stretch of service time. mu must be held.
-func (r *running) carryOn(now time.Time) {
-	r.paused, r.since = false, now
-	if r.limit > 0 {
-		r.alarm = time.AfterFunc(r.limit-r.usage.Service, r.expire)
+// reach calls f unless the program has exited: its number is its own until f returns.
+func (p *program) reach(f func() error) error {
+	p.life.Lock()
+	defer p.life.Unlock()
+	if p.reaped {
+		return nil
 	}
-}
-
-func (r *running) rest(now time.Time) {
-	if !r.paused {
-		r.usage.Service += now.Sub(r.since)
-	}
-	r.paused = true
-	if r.alarm != nil {
-		r.alarm.Stop()
-		r.alarm = nil
-	}
-}
-
-// used is the service time of all attempts up to now. mu must be held.
-func (r *running) used(now time.Time) time.Duration {
-	d := r.before + r.usage.Service
-	if !r.paused && !r.since.IsZero() {
-		d += now.Sub(r.since)
-	}
-	return d
-}
-
-// tell writes the control file of a program that had so many cores before: how things stand, and a request.
-// mu must be held.
-func (p *program) tell(cores int, request contract.Message) error {
-	text, err := p.job.Content(p.part.Cores.Count(), cores, p.of.used(time.Now()), request)
-	if err != nil {
-		return err
-	}
-	return p.job.ReplaceControl(text)
-}
-
-// signal sends sig to all programs of the job. mu must be held.
-func (r *running) signal(sig syscall.Signal) error {
-	var errs []error
-	for _, p := range r.programs {
-		if !p.gone {
-			errs = append(errs, p.signal(sig))
-		}
-	}
-	return errors.Join(errs...)
+	return f()
 }
 
 // members returns the live processes of the program outside of its process
@@ -191,170 +107,36 @@ func (p *program) bind(cpus []int) error {
 	return nil
 }
 
-// terminate asks a job to end, and sees to it after the grace. mu must be held.
-func (e *Engine) terminate(r *running, cause scheduler.State, reason string) {
-	if r.lead().gone || r.ending() {
-		return
-	}
-	r.cause, r.reason = cause, reason
-	for _, p := range r.programs {
-		e.ask(p)
-	}
-}
-
-// ask asks a program to end: SIGTERM, then SIGKILL after the grace. mu must be held.
-func (e *Engine) ask(p *program) {
-	if p.gone || p.last != nil {
-		return
-	}
-	p.deadline = time.Now().Add(e.opts.Grace)
-	p.last = time.AfterFunc(e.opts.Grace, func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		p.kill()
-	})
-	// The other order would let a paused job run on before it hears of its end.
-	p.signal(syscall.SIGTERM)
-	if p.of.paused {
-		p.signal(syscall.SIGCONT)
-	}
-}
-
-// kill ends a job at once. mu must be held.
-func (e *Engine) kill(r *running, cause scheduler.State, reason string) {
-	if !r.ending() {
-		r.cause, r.reason = cause, reason
-	}
-	for _, p := range r.programs {
-		p.kill()
-	}
-}
-
-// kill ends a program at once. The engine's mu must be held.
-func (p *program) kill() {
-	p.deadline = time.Now()
-	if !p.gone {
-		p.signal(syscall.SIGKILL)
-	}
-}
-
-// attend waits for a program to exit, kills what it leaves behind, and gives notice
-// of the end of its job when that was the last of it.
-func (e *Engine) attend(p *program) {
-	r := p.of
+// Attend waits for a program to exit, and kills what it leaves behind.
+func (h hands) Attend(p *program) {
+	e := h.e
 	awaitExit(p.id.pid)
-
-	e.mu.Lock()
+	p.life.Lock()
 	status, used := children.reap(p.id.pid)
-	p.gone = true
-	lead := p == r.lead()
-	if lead {
-		r.progress.Last()
-		r.rest(time.Now())
-		if !e.leaves(p, status) {
-			// The job ends with its first program; so do parameter servers, which
-			// would wait for ever.
-			for _, other := range r.programs[1:] {
-				e.ask(other)
-			}
-		}
-	}
-	e.mu.Unlock()
+	p.reaped = true
+	p.life.Unlock()
+	finished := status.Exited() && status.ExitStatus() == 0
+	e.Exited(p, time.Now(), finished)
 
 	stuck := e.clear(p)
-	logErr := p.log.finish()
-	if lead {
-		r.progress.End(status.Exited() && status.ExitStatus() == 0)
+	f := running.Fate{
+		Finished: finished, Why: ending(status), Exit: status.ExitStatus(), Output: p.log.finish(),
+		User: time.Duration(used.Utime.Nano()), System: time.Duration(used.Stime.Nano()), MaxRSS: int64(used.Maxrss) * rssUnit,
 	}
-
-	e.mu.Lock()
-	if p.last != nil {
-		p.last.Stop()
-	}
-	r.usage.User += time.Duration(used.Utime.Nano())
-	r.usage.System += time.Duration(used.Stime.Nano())
-	r.usage.MaxRSS = max(r.usage.MaxRSS, int64(used.Maxrss)*rssUnit)
-	state, reason := r.judge(status, logErr)
 	if stuck > 0 {
-		reason += fmt.Sprintf("; %d of its processes could not be killed", stuck)
+		f.Remark = fmt.Sprintf("; %d of its processes could not be killed", stuck)
 	}
-	switch {
-	case e.leaves(p, status):
-		reason = "its server was taken away"
-	case lead:
-		r.state, r.why, r.usage.ExitCode = state, reason, status.ExitStatus()
-		r.usage.Reason = reason
-	case r.ending():
-	case r.lead().gone, r.lead().lost:
-		reason = ""
-	case state == scheduler.Failed:
-		r.part = true
-		e.terminate(r, scheduler.Failed, launch.PartName(p.part)+": "+reason)
-	}
-	p.log.close(reason)
-	p.done = true
-	close(p.ended)
-	e.settle(r)
-	e.mu.Unlock()
+	e.Ended(p, f, p.log.close)
 	guard.forget(p.id)
 	e.records.ended(p.id)
 }
 
-// leaves reports whether a program ended because its node is taken away. mu must be
-// held.
-func (e *Engine) leaves(p *program, status syscall.WaitStatus) bool {
-	return p.lost && !p.of.ending() && !(status.Exited() && status.ExitStatus() == 0)
-}
-
-// judge returns how a program of the job ended, and why if it did not finish. mu must
-// be held.
-func (r *running) judge(status syscall.WaitStatus, logErr error) (scheduler.State, string) {
-	finished := status.Exited() && status.ExitStatus() == 0
-	switch {
-	case r.ending() && !(r.part && finished && logErr == nil): // it may have done its work all the same
-		return r.cause, r.reason
-	case logErr != nil:
-		return scheduler.Failed, logErr.Error()
-	case status.Signaled():
-		return scheduler.Failed, fmt.Sprintf("killed by signal %d (%s)", status.Signal(), signalName(status.Signal()))
-	case !finished:
-		return scheduler.Failed, fmt.Sprintf("exit status %d", status.ExitStatus())
+// ending says how a program ended that did not finish.
+func ending(status syscall.WaitStatus) string {
+	if status.Signaled() {
+		return fmt.Sprintf("killed by signal %d (%s)", status.Signal(), signalName(status.Signal()))
 	}
-	return scheduler.Finished, ""
-}
-
-// settle ends a job when nothing is left of its programs. One whose first program was
-// taken away with its node goes on until it is revoked. mu must be held.
-func (e *Engine) settle(r *running) {
-	if r.done || r.state == "" && !r.quiet {
-		return
-	}
-	for _, p := range r.programs {
-		if !p.done {
-			return
-		}
-	}
-	r.done = true
-	e.alive--
-	if r.quiet {
-		return
-	}
-	e.ended = append(e.ended, scheduler.Notice{
-		Kind: scheduler.JobEnded, Job: r.number, At: e.Now(), State: r.state, Reason: r.why, Attempt: r.attempt(e),
-	})
-	select {
-	case e.wake <- struct{}{}:
-	default:
-	}
-}
-
-// attempt returns what an attempt came to, where servers come and go. mu must be held.
-func (r *running) attempt(e *Engine) *scheduler.Attempt {
-	if e.opts.Fleet == nil {
-		return nil
-	}
-	a := r.saves.Attempt()
-	return &a
+	return fmt.Sprintf("exit status %d", status.ExitStatus())
 }
 
 // The patience with what a program leaves behind when it exits.
@@ -378,10 +160,7 @@ func (e *Engine) clear(p *program) (stuck int) {
 				return 0
 			}
 		}
-		e.mu.Lock()
-		deadline := p.deadline
-		e.mu.Unlock()
-		now := time.Now()
+		deadline, now := e.Deadline(p), time.Now()
 		if now.Sub(began) > e.opts.Grace+clearLimit {
 			return len(left)
 		}

@@ -2,6 +2,7 @@ package progress
 
 import (
 	"sync"
+	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
@@ -12,34 +13,60 @@ import (
 type Saves struct {
 	tail contract.Tail
 
-	mu                  sync.Mutex // guards what follows
-	checkpoints, redone float64    // seconds
+	mu                           sync.Mutex // guards what follows
+	checkpoints, redone, restore float64    // seconds
+	began, saved                 time.Duration
+	waits                        bool // there is a checkpoint, from which the program has not gone on yet
+	any                          bool // there is a checkpoint, of this attempt or of one before
+}
+
+// After makes s that of the attempt after another.
+func (s *Saves) After(last *Saves) {
+	last.mu.Lock()
+	defer last.mu.Unlock()
+	s.any, s.waits = last.any, last.any
 }
 
 // Listen returns what takes the output of the program that speaks for the job, and hands it on
-// to also, which may be nil. It is called by one goroutine at a time.
-func (s *Saves) Listen(also func([]byte)) func([]byte) {
+// to also, which may be nil. It is called by one goroutine at a time. service is the service time
+// of the attempt so far.
+func (s *Saves) Listen(also func([]byte), service func() time.Duration) func([]byte) {
 	s.tail.News = func(p contract.Progress) {
+		now := service()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if p.Checkpoint != nil {
-			s.checkpoints += p.Checkpoint.Seconds
+		if c := p.Checkpoint; c != nil {
+			s.checkpoints += c.Seconds
+			s.any, s.saved = true, now
 		}
-		if p.Resumed != nil {
-			s.redone += p.Resumed.LostSeconds
+		if r := p.Resumed; r != nil {
+			s.redone += r.LostSeconds
+			s.restore += r.Seconds
+			s.began, s.waits = now, false
 		}
 	}
 	return func(output []byte) {
 		if also != nil {
 			also(output)
 		}
-		s.tail.Add(output, func(contract.Progress) {})
+		s.tail.Add(output, func(contract.Progress) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.waits = false // it did not say when it went on
+		})
 	}
 }
 
-// Attempt returns what the attempt came to.
-func (s *Saves) Attempt() scheduler.Attempt {
+// Attempt returns what the attempt came to after so much service time.
+func (s *Saves) Attempt(ran time.Duration) scheduler.Attempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return scheduler.Attempt{Checkpoints: contract.Seconds(s.checkpoints), Redone: contract.Seconds(s.redone)}
+	a := scheduler.Attempt{
+		Checkpoints: contract.Seconds(s.checkpoints), Redone: contract.Seconds(s.redone),
+		Restore: contract.Seconds(s.restore), Ran: ran, Began: min(s.began, ran), Saved: min(s.saved, ran),
+	}
+	if s.waits {
+		a.Began = ran
+	}
+	return a
 }

@@ -62,7 +62,7 @@ func (p *pool) submit(nodes []int) error {
 	if err != nil {
 		return err
 	}
-	if err := p.site.forks.start(a.cmd); err != nil {
+	if err := p.site.forks.start(a.cmd, hangUp); err != nil {
 		return client.Explained(&client.Error{Command: "salloc", Text: err.Error(), Code: -1})
 	}
 	p.mu.Lock()
@@ -151,7 +151,7 @@ func (a *allocation) release() error {
 	select {
 	case <-a.over:
 	case <-time.After(2 * time.Second): // it still waits in the queue, or its steps take their time
-		a.cmd.Process.Signal(interrupt)
+		a.cmd.Process.Signal(hangUp)
 		select {
 		case <-a.over:
 		case <-time.After(10 * time.Second):

@@ -67,8 +67,8 @@ func BenchmarkFiftySteps(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	for _, r := range o.live {
-		<-r.steps[0].started
+	for _, s := range o.Living() {
+		<-s.started
 	}
 	for range b.N {
 		const span = 10 * time.Second

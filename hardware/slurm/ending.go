@@ -5,109 +5,64 @@ package slurm
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/slurm/client"
-	"github.com/tfexp/tfexp/scheduler"
 )
 
-// judge returns how a step ended, and why if it did not finish. mu must be held.
-func (r *running) judge(s *step) (scheduler.State, string) {
-	logErr := s.out.log.Err()
+// ending says how a step ended that did not finish.
+func (s *step) ending() string {
 	switch {
-	case r.ending() && !(r.part && s.finished() && logErr == nil): // it may have done its work all the same
-		return r.cause, r.reason
-	case logErr != nil:
-		return scheduler.Failed, logErr.Error()
 	case s.status == nil && s.said != "":
-		return scheduler.Failed, "the step could not be started: " + s.said
+		return "the step could not be started: " + s.said
 	case s.status == nil:
-		return scheduler.Failed, "srun ended without its step"
+		return "srun ended without its step"
 	case s.status.Signaled():
-		return scheduler.Failed, fmt.Sprintf("killed by signal %d (%s)", s.status.Signal(), s.status.Signal())
+		return fmt.Sprintf("killed by signal %d (%s)", s.status.Signal(), s.status.Signal())
 	case s.status.ExitStatus() == 126 || s.status.ExitStatus() == 127:
-		return scheduler.Failed, fmt.Sprintf("exit status %d on node %s: %s", s.status.ExitStatus(), s.node, s.out.lastLine())
-	case !s.finished():
-		return scheduler.Failed, fmt.Sprintf("exit status %d", s.status.ExitStatus())
+		return fmt.Sprintf("exit status %d on node %s: %s", s.status.ExitStatus(), s.node, s.out.lastLine())
 	}
-	return scheduler.Finished, ""
+	return fmt.Sprintf("exit status %d", s.status.ExitStatus())
 }
 
-// settle ends a job when nothing is left of its steps. One whose first step was taken away with its node goes on until
-// it is revoked. mu must be held.
-func (e *Engine) settle(r *running) {
-	if r.done || r.state == "" && !r.quiet {
-		return
-	}
-	if slices.ContainsFunc(r.steps, func(s *step) bool { return !s.done }) {
-		return
-	}
-	r.done = true
-	e.alive--
-	if r.quiet {
-		return
-	}
-	attempt := r.saves.Attempt()
-	e.tell(scheduler.Notice{
-		Kind: scheduler.JobEnded, Job: r.number, At: e.Now(), State: r.state, Reason: r.why, Attempt: &attempt,
-	})
-}
+// Hold implements running.Hands.
+func (h hands) Hold(steps []*step) error { return h.e.signal("STOP", steps) }
 
-// terminate asks a job to end, and sees to it after the grace. mu must be held.
-func (e *Engine) terminate(r *running, cause scheduler.State, reason string) {
-	if r.ending() || len(r.steps) > 0 && r.lead().gone {
-		return
-	}
-	r.cause, r.reason = cause, reason
-	for _, s := range r.steps {
-		e.askToEnd(s)
-	}
-}
+// GoOn implements running.Hands.
+func (h hands) GoOn(steps []*step) error { return h.e.signal("CONT", steps) }
 
-// askToEnd asks a step to end, and kills it after the grace. mu must be held.
-func (e *Engine) askToEnd(s *step) {
-	if s.gone || s.last != nil {
-		return
-	}
-	s.last = time.AfterFunc(launch.DefaultGrace, func() { e.kill([]*step{s}) })
-	e.waiters.Go(func() {
-		e.signal("TERM", []*step{s})
-		e.mu.Lock()
-		paused := s.of.paused
-		e.mu.Unlock()
+// Ask implements running.Hands.
+func (h hands) Ask(steps []*step, paused bool) {
+	h.e.waiters.Go(func() {
+		h.e.signal("TERM", steps)
 		if paused {
-			e.signal("CONT", []*step{s})
+			h.e.signal("CONT", steps)
 		}
 	})
 }
 
-// kill ends steps at once.
-func (e *Engine) kill(steps []*step) {
-	e.mu.Lock()
+// Kill implements running.Hands.
+func (h hands) Kill(steps []*step) {
+	h.e.mu.Lock()
 	for _, s := range steps {
 		s.killed = true
 	}
-	e.mu.Unlock()
-	var waits sync.WaitGroup
+	h.e.mu.Unlock()
 	for _, s := range steps {
-		waits.Go(func() {
+		h.e.waiters.Go(func() {
 			for {
-				e.signal("KILL", []*step{s})
+				h.e.signal("KILL", []*step{s})
 				select {
-				case <-s.ended:
+				case <-s.Over:
 					return
 				case <-time.After(5 * time.Second): // Slurm does not get at it: let go of it
-					e.cut(s)
+					h.e.cut(s)
 				}
 			}
 		})
 	}
-	waits.Wait()
 }
 
 // cut ends the srun of a step whose node does not answer.
@@ -115,7 +70,7 @@ func (e *Engine) cut(s *step) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s.killed = true
-	if s.cmd != nil && s.cmd.Process != nil && !s.gone {
+	if s.cmd != nil && s.cmd.Process != nil {
 		s.cmd.Process.Signal(syscall.SIGKILL)
 	}
 }
@@ -127,11 +82,12 @@ func (e *Engine) signal(name string, steps []*step) error {
 	for _, s := range steps {
 		select {
 		case <-s.started:
-		case <-s.ended:
+		case <-s.Over:
 		case <-time.After(launchWait):
 		}
+		gone := e.Gone(s)
 		e.mu.Lock()
-		if s.id != "" && !s.gone {
+		if s.id != "" && !gone {
 			ids = append(ids, s.id)
 		}
 		e.mu.Unlock()

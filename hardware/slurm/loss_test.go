@@ -61,7 +61,7 @@ func TestControllerRestarts(t *testing.T) {
 	if err := o.Start(0, grant(0, 0, 0)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the first job runs", func() bool { o.mu.Lock(); defer o.mu.Unlock(); return o.live[0].steps[0].began })
+	eventually(t, "the first job runs", func() bool { return runs(o, 0) })
 	daemons(t, "end", "slurmctld")
 	t.Cleanup(func() { daemons(t, "daemon", "slurmctld") })
 	if err := o.Start(1, grant(0, 1, 1)); err != nil {
@@ -88,9 +88,7 @@ func TestNodeGoesDown(t *testing.T) {
 	}
 	lost, _ := o.pool.place(1)
 	eventually(t, "both run", func() bool {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		return o.live[0].steps[0].began && o.live[1].steps[0].began
+		return runs(o, 0) && runs(o, 1)
 	})
 	daemons(t, "kill", lost.name)
 	t.Cleanup(func() { daemons(t, "daemon", lost.name) })
@@ -131,7 +129,7 @@ func TestNodeGoesDown(t *testing.T) {
 // A node that is drained is left in time: its jobs are told, asked to end, and gone at the end of the notice.
 func TestNodeIsDrained(t *testing.T) {
 	needOwnCluster(t)
-	o := open(t, 1, settings{Notice: 5 * time.Second}, job(`trap "echo asked; exit 0" TERM
+	o := open(t, 1, settings{Notice: 5 * time.Second}, job(`trap 'cat "$TFEXP_CONTROL"; echo asked; exit 0' TERM
 while :; do cat "$TFEXP_CONTROL"; sleep 0.1; done`))
 	o.up(t, 1)
 	if err := o.Start(0, grant(0, 0, 0)); err != nil {
@@ -186,7 +184,7 @@ func TestAllocationGoesAway(t *testing.T) {
 
 // An allocation that runs out of time: its jobs are told and asked to end in time, and go on in another one.
 func TestAllocationRunsOut(t *testing.T) {
-	o := open(t, 1, settings{Time: time.Minute, Notice: 45 * time.Second}, job(`trap "echo asked; exit 143" TERM
+	o := open(t, 1, settings{Time: time.Minute, Notice: 45 * time.Second}, job(`trap 'cat "$TFEXP_CONTROL"; echo asked; exit 143' TERM
 while :; do cat "$TFEXP_CONTROL"; sleep 0.1; done`))
 	o.up(t, 1)
 	if err := o.Start(0, grant(0, 0, 0)); err != nil {
@@ -210,4 +208,12 @@ while :; do cat "$TFEXP_CONTROL"; sleep 0.1; done`))
 	if err := o.Start(0, grant(0, 0, 0)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// runs reports whether the program of a job that has started runs.
+func runs(e *opened, job int) bool {
+	s := e.Programs(job)[0]
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return s.began
 }

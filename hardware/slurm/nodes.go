@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/slurm/client"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
@@ -58,92 +57,21 @@ func (e *Engine) cameUp(node int) {
 	defer e.mu.Unlock()
 	if e.nodes[node] == nodeWanted {
 		e.nodes[node] = nodeUp
-		e.tell(scheduler.Notice{Kind: scheduler.NodeUp, Node: node, At: e.Now()})
+		e.Notice(scheduler.Notice{Kind: scheduler.NodeUp, Node: node, At: e.Now()})
 	}
 }
 
-// on returns the live steps on a node, and the jobs that they belong to. mu must be held.
-func (e *Engine) on(node int) (steps []*step, jobs []*running) {
-	for _, r := range e.live {
-		if r == nil || r.done {
-			continue
-		}
-		for _, s := range r.steps {
-			if s.part.Node != node || s.done {
-				continue
-			}
-			steps = append(steps, s)
-			if !slices.Contains(jobs, r) {
-				jobs = append(jobs, r)
-			}
-		}
-	}
-	return steps, jobs
-}
-
-// warned tells the steps on a node that it is taken away at an instant: by their control files at once, and by SIGTERM
-// when only the grace is left.
+// warned gives notice that a node is taken away at an instant, and tells the steps on it.
 func (e *Engine) warned(node int, until time.Time) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	at := until.Sub(e.zero)
-	if e.nodes[node] != nodeUp {
+	here := e.nodes[node] == nodeUp
+	e.mu.Unlock()
+	if !here {
 		return
 	}
-	e.tell(scheduler.Notice{Kind: scheduler.NodeWarned, Node: node, At: e.Now(), Until: at})
-	steps, jobs := e.on(node)
-	e.serial++
-	left := max(time.Until(until).Seconds(), 0)
-	for _, s := range steps {
-		// A program that is not told is killed like one that does not listen.
-		s.stand(0, contract.Message{Serial: e.serial, Warning: &left})
-	}
-	for _, r := range jobs {
-		if s := r.lead(); s.part.Node != node && !s.gone {
-			s.stand(0, contract.Message{Serial: e.serial, Checkpoint: true})
-		}
-	}
-	time.AfterFunc(time.Until(until)-launch.DefaultGrace, func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		for _, s := range steps {
-			if !e.closed && !s.gone && !s.of.ending() {
-				s.lost = true
-				e.askToEnd(s)
-			}
-		}
-	})
-}
-
-// take kills all that runs on a node, and returns when it is gone.
-func (e *Engine) take(node int) {
-	e.mu.Lock()
-	steps, jobs := e.on(node)
-	for _, s := range steps {
-		s.lost = true
-	}
-	e.mu.Unlock()
-	var waiting []*step
-	for _, s := range steps {
-		select {
-		case <-s.ended:
-		default:
-			waiting = append(waiting, s)
-		}
-	}
-	e.kill(waiting)
-	// A job whose first step had ended by itself ends now, and is not revoked.
-	for _, r := range jobs {
-		e.mu.Lock()
-		var rest []*step
-		if r.state != "" {
-			rest = slices.Clone(r.steps)
-		}
-		e.mu.Unlock()
-		for _, s := range rest {
-			<-s.ended
-		}
-	}
+	at := until.Sub(e.Zero())
+	e.Notice(scheduler.Notice{Kind: scheduler.NodeWarned, Node: node, At: e.Now(), Until: at})
+	e.Warn(node, at)
 }
 
 // lost gives notice that nodes are gone.
@@ -152,79 +80,10 @@ func (e *Engine) lost(nodes []int) {
 	defer e.mu.Unlock()
 	for _, v := range nodes {
 		if e.nodes[v] == nodeUp {
-			e.tell(scheduler.Notice{Kind: scheduler.NodeDown, Node: v, At: e.Now()})
+			e.Notice(scheduler.Notice{Kind: scheduler.NodeDown, Node: v, At: e.Now()})
 		}
 		e.nodes[v] = nodeAway
 	}
-}
-
-// Revoke implements scheduler.Provider: the steps of the job that are left are ended.
-func (e *Engine) Revoke(job int) (scheduler.Attempt, error) {
-	e.mu.Lock()
-	if job < 0 || job >= len(e.live) || e.live[job] == nil {
-		e.mu.Unlock()
-		return scheduler.Attempt{}, fmt.Errorf("revoke: job %d was not started", job)
-	}
-	r := e.live[job]
-	r.quiet = true
-	if !r.ending() {
-		r.cause, r.reason = scheduler.Stopped, "a node of the job was taken away"
-	}
-	r.rest(time.Now())
-	steps := slices.Clone(r.steps)
-	for _, s := range steps {
-		e.askToEnd(s)
-	}
-	e.mu.Unlock()
-	for _, s := range steps {
-		<-s.ended
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.settle(r)
-	e.ended = slices.DeleteFunc(e.ended, func(n scheduler.Notice) bool {
-		return n.Job == job && (n.Kind == scheduler.JobEnded || n.Kind == scheduler.JobProgress)
-	})
-	return r.saves.Attempt(), nil
-}
-
-// Reshape implements scheduler.Provider: the parts of the job that the grant lacks are ended, and those that are new are
-// started.
-func (e *Engine) Reshape(job int, grant scheduler.Grant) error {
-	e.mu.Lock()
-	r, err := e.present("reshape", job)
-	if r == nil {
-		e.mu.Unlock()
-		return err
-	}
-	same := func(w scheduler.Part, s *step) bool { return w.Role == s.part.Role && w.Task == s.part.Task }
-	var left []*step
-	var fresh []scheduler.Part
-	wanted := launch.Programs(grant)
-	for _, s := range r.steps {
-		if !slices.ContainsFunc(wanted, func(w scheduler.Part) bool { return same(w, s) }) && !s.done {
-			s.lost = true
-			left = append(left, s)
-		}
-	}
-	for _, w := range wanted {
-		if !slices.ContainsFunc(r.steps, func(s *step) bool { return !s.gone && !s.lost && same(w, s) }) {
-			fresh = append(fresh, w)
-		}
-	}
-	e.mu.Unlock()
-	e.kill(left)
-	for _, part := range fresh {
-		s, err := e.preparePart(r, part, false, true)
-		if err != nil {
-			return fmt.Errorf("reshape job %q: %s: %w", e.jobs[job].Name, launch.PartName(part), err)
-		}
-		e.mu.Lock()
-		r.steps = append(r.steps, s)
-		e.mu.Unlock()
-		e.waiters.Go(func() { e.attend(s) })
-	}
-	return nil
 }
 
 // bindScript binds all processes of a step, and their threads, to cores of its node: its arguments are the step and the
@@ -232,8 +91,9 @@ func (e *Engine) Reshape(job int, grant scheduler.Grant) error {
 const bindScript = `{ scontrol listpids "$1" "$SLURMD_NODENAME" 2>/dev/null || scontrol listpids "$1"; } |
 while read -r pid _ ; do case $pid in *[!0-9]*) ;; *) taskset -acp "$2" "$pid" >/dev/null 2>&1 ;; esac; done; true`
 
-// bind binds a step to the cores of a part, and writes its control file.
-func (e *Engine) bind(s *step, part scheduler.Part) error {
+// Bind binds a step to the cores of a part.
+func (h hands) Bind(s *step, part scheduler.Part) error {
+	e := h.e
 	place, ok := e.pool.place(part.Node)
 	if !ok {
 		return nil // its node is gone, and notice of that follows
@@ -247,36 +107,28 @@ func (e *Engine) bind(s *step, part scheduler.Part) error {
 	case <-time.After(launchWait):
 	}
 	e.mu.Lock()
-	before := s.part.Cores.Count()
-	changed := !slices.Equal(s.part.Cores, part.Cores)
-	s.part.Cores = part.Cores
-	id, gone := s.id, s.gone
+	id := s.id
 	e.mu.Unlock()
-	if gone || !changed && s.job.Budget == nil {
+	if id == "" || e.Gone(s) || slices.Equal(e.Part(s).Cores, part.Cores) {
 		return nil
 	}
-	if changed && id != "" {
-		args := append(stepArgs(s.allocated, s.node, "bind"), "--quiet", "--chdir=/", "/bin/sh", "-c", bindScript, "sh", id, list(cpus))
-		if _, err := client.Call(context.WithoutCancel(e.ctx), client.DefaultPatience, "srun", args...); err != nil {
-			e.mu.Lock()
-			over := s.gone || s.lost
-			e.mu.Unlock()
-			if over {
-				return nil // it has ended, or its node has
-			}
-			return err
-		}
+	args := append(stepArgs(s.allocated, s.node, "bind"), "--quiet", "--chdir=/", "/bin/sh", "-c", bindScript, "sh", id, list(cpus))
+	_, err = client.Call(context.WithoutCancel(e.ctx), client.DefaultPatience, "srun", args...)
+	if err != nil && (e.Gone(s) || e.Lost(s)) {
+		return nil // it has ended, or its node has
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return s.stand(before, contract.Message{})
+	return err
 }
+
+// Write implements running.Hands.
+func (h hands) Write(s *step, content []byte) error { return s.Job.ReplaceControl(content) }
 
 // The ports at which the parts of jobs find each other: below those that systems give out themselves.
 const firstPort, ports = 20000, 12000
 
-// addresses gives each part of a job an address on its node.
-func (e *Engine) addresses(parts []scheduler.Part) (contract.Cluster, error) {
+// Addresses gives each part of a job an address on its node.
+func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
+	e := h.e
 	addr, err := e.pool.addresses(e.ctx, parts)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,6 @@ import "syscall"
 
 // dieWithParent has the kernel ask a command to end when the thread that started it is gone. It is a process group of
 // its own: a Ctrl-C at the terminal is for tfexp alone.
-func dieWithParent() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: interrupt}
+func dieWithParent(signal syscall.Signal) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
 }

@@ -296,7 +296,7 @@ func (p *pool) lose(nodes []int) {
 	p.mu.Unlock()
 	if user != nil {
 		for _, v := range nodes {
-			user.take(v)
+			user.Take(v)
 		}
 	}
 	p.mu.Lock()
@@ -384,7 +384,7 @@ func (p *pool) refuse(nodes []int, err error) {
 	user := p.user
 	p.mu.Unlock()
 	if user != nil {
-		user.broken(fmt.Errorf("no other allocation could be had: %w", err))
+		user.Break(client.Explained(fmt.Errorf("no other allocation could be had: %w", err)))
 	}
 }
 

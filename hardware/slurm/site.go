@@ -176,8 +176,9 @@ func (s *site) Close() error {
 	return errors.Join(errs...)
 }
 
-// interrupt asks a salloc or srun to end with what it has started.
-const interrupt = syscall.SIGTERM
+// interrupt asks a srun to end with what it has started, and hangUp a salloc: one that has its allocation ignores other
+// signals, and when its allocation is cancelled from elsewhere at the same time it may wait for its program for ever.
+const interrupt, hangUp = syscall.SIGTERM, syscall.SIGHUP
 
 // forker starts the commands that must not outlive tfexp: the kernel tells them when the thread ends that has started
 // them, so one thread starts all, and lives as long as they may.
@@ -199,8 +200,8 @@ func newForker() *forker {
 }
 
 // start starts a command that is asked to end when tfexp is gone.
-func (f *forker) start(cmd *exec.Cmd) (err error) {
-	cmd.SysProcAttr = dieWithParent()
+func (f *forker) start(cmd *exec.Cmd, signal syscall.Signal) (err error) {
+	cmd.SysProcAttr = dieWithParent(signal)
 	done := make(chan struct{})
 	f.work <- func() {
 		defer close(done)

@@ -237,10 +237,11 @@ func (r *run) resume(tr *trainer) {
 	if r.saves.path == "" {
 		return
 	}
+	begin := time.Now()
 	s, err := readCheckpoint(r.saves.path, r.config)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		r.sayResumed(state{})
+		r.sayResumed(state{}, 0)
 		return
 	case err != nil:
 		r.warn("%v; starting from the beginning", err)
@@ -253,13 +254,14 @@ func (r *run) resume(tr *trainer) {
 		r.budget.of(*r.env.Budget)
 	}
 	fmt.Fprintf(r.stderr, "tfexp train: going on from the checkpoint after step %d\n", s.Steps)
-	r.sayResumed(s)
+	r.sayResumed(s, time.Since(begin))
 }
 
 // sayResumed reports from which step the training goes on, and what the attempt before
-// had done since.
-func (r *run) sayResumed(s state) {
+// had done since. took is how long it was read.
+func (r *run) sayResumed(s state, took time.Duration) {
 	if news, ok := r.saves.resumed(s, r.epoch); ok {
+		news.Seconds = took.Seconds()
 		contract.WriteProgress(r.stdout, contract.Progress{Resumed: &news})
 	}
 }

@@ -255,7 +255,7 @@ func (p *parser) news(u Progress) {
 			keep(&r.Checkpoints, n)
 		}
 	case u.Resumed != nil:
-		if n := *u.Resumed; n.Step < 0 || n.LostSteps < 0 || n.LostSeconds < 0 {
+		if n := *u.Resumed; n.Step < 0 || n.LostSteps < 0 || n.LostSeconds < 0 || n.Seconds < 0 {
 			p.warn("progress line: resumed after step %d with %d steps (%g seconds) lost", n.Step, n.LostSteps, n.LostSeconds)
 		} else {
 			keep(&r.Resumed, n)

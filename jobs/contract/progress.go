@@ -72,6 +72,8 @@ type Resumed struct {
 	Step        int     `json:"step"`
 	LostSteps   int     `json:"lost_steps"`
 	LostSeconds float64 `json:"lost_seconds"`
+	// Seconds is how long it took to read the checkpoint.
+	Seconds float64 `json:"seconds,omitempty"`
 }
 
 // Changed is the settings that a program took on while it trained, and the

@@ -21,13 +21,22 @@ func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
 		var needs []engine.ImageNeed
 		var waiting []*program.Place
 		asked := map[*program.Place]bool{}
-		for _, c := range x.spec.Cells {
-			for _, j := range jobsOf(c) {
+		need := func(c *experiments.Cell) {
+			for _, j := range jobsOf(*c) {
 				if in := x.places[j]; in != nil && in.On.Kind() == kind && !asked[in] {
 					asked[in] = true
 					needs = append(needs, engine.ImageNeed{Hardware: in.On.ForEngine(), Image: j.Container.Image})
 					waiting = append(waiting, in)
 				}
+			}
+		}
+		for i := range x.spec.Cells {
+			need(&x.spec.Cells[i])
+		}
+		for _, t := range x.spec.Tunings {
+			for _, c := range t.Probes { // which have each image that its trials have
+				x.placeTrial(&c)
+				need(&c)
 			}
 		}
 		if len(needs) == 0 {
@@ -37,16 +46,23 @@ func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
 		missing = append(missing, err)
 		for i, in := range waiting {
 			in.Image = found[i]
+			x.images[imageOn{needs[i].Image, in.On.Name}] = found[i]
 		}
 	}
 	return errors.Join(missing...)
 }
 
-// Hardware lists the hardware of the experiment's cells that a kind of engine runs, each once.
+// imageOn is an image, as a file names it, on the hardware of a name.
+type imageOn struct{ image, hardware string }
+
+// Hardware lists the hardware of the experiment's cells and trials that a kind of engine runs, each once.
 func (x *Experiment) Hardware(kind *engine.Kind) []*engine.Hardware {
 	var list []*engine.Hardware
 	seen := map[*experiments.Hardware]bool{}
 	cells := slices.Concat(x.spec.Deepened...)
+	for _, t := range x.spec.Tunings {
+		cells = append(cells, t.Probes[:min(len(t.Probes), 1)]...)
+	}
 	for _, c := range append(cells, x.spec.Cells...) {
 		if c.Hardware.Kind() == kind && !seen[c.Hardware] {
 			seen[c.Hardware] = true

@@ -7,7 +7,6 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages"
@@ -61,24 +60,4 @@ func freelyPlaced(j *experiments.Job, on scheduler.Cluster) []scheduler.Part {
 	}
 	g := machine.Choose(nodes, need, scheduler.Grant{})
 	return g.Parts(on)
-}
-
-// measuredClusters are the clusters to which the laws of all jobs were fitted, those of each file once.
-func measuredClusters(spec *experiments.Spec) []record.MeasuredCluster {
-	var out []record.MeasuredCluster
-	seen := map[string]bool{}
-	for _, c := range spec.Cells {
-		for _, s := range c.Workload.Submits {
-			if rt := s.Job.Runtime; rt != nil && rt.Cluster != nil && !seen[rt.Cluster.File] {
-				seen[rt.Cluster.File] = true
-				for _, m := range rt.Cluster.Samples {
-					out = append(out, record.MeasuredCluster{
-						File: rt.Cluster.File, Model: m.Model, Device: m.Device, Servers: m.Servers, Workers: m.Workers,
-						Speed: m.StepsPerSecond,
-					})
-				}
-			}
-		}
-	}
-	return out
 }

@@ -26,6 +26,8 @@ type Experiment struct {
 	programs *program.Programs
 	// places has the jobs whose hardware is not simply this machine.
 	places map[*experiments.Job]*program.Place
+	// images has what images are on each hardware, once they have been found.
+	images map[imageOn]string
 
 	// cells are the points of the matrix with their replicates, in the order of
 	// the file.
@@ -68,7 +70,7 @@ func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
 		return nil, err
 	}
 	x := &Experiment{
-		spec: spec, host: host, programs: programs, places: places,
+		spec: spec, host: host, programs: programs, places: places, images: map[imageOn]string{},
 		families:   map[string][]int{},
 		samples:    map[string][]estimator.Sample{},
 		fits:       map[fitKey]fit{},

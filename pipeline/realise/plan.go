@@ -38,7 +38,7 @@ func (x *Experiment) Plan() record.Plan {
 	}
 	p.Lives, p.Checkpoints = lives(spec), checkpointings(spec)
 	p.References = spec.References
-	p.Clusters = measuredClusters(spec)
+	p.Clusters = describe.MeasuredClusters(spec)
 	for _, v := range spec.Variables {
 		p.Variables = append(p.Variables, record.Setting(v))
 	}

@@ -50,7 +50,7 @@ func (c *Cell) tuner(t *experiments.Tuning, s *stages.Steered) (retune.Options, 
 		Problem: t.Problem(uint64(c.Ref.Seed)), Method: method, Fixed: t.Mode == record.Unchanged,
 		Restart: t.Mode == record.ByRestart, Units: s.Units, Stretch: t.Stretch, Tries: t.Trials, Level: t.Confidence,
 		Limit:  time.Duration(t.LimitSeconds * float64(time.Second)),
-		Values: func(at []float64) []string { return t.ValuesAt(at) },
+		Values: t.ValuesAt, Known: t.Known(),
 	}
 	o.Problem.Limits = nil // the target ends the job; other bounds are looked at when it is over
 	o.Initial = o.Problem.Initial

@@ -65,6 +65,9 @@ func (x *Experiment) placeTrial(c *experiments.Cell) {
 	placed, places := program.Placed(&experiments.Spec{Cells: []experiments.Cell{*c}})
 	*c = placed.Cells[0]
 	for j, p := range places {
+		if j.Container != nil {
+			p.Image = x.images[imageOn{j.Container.Image, p.On.Name}]
+		}
 		x.places[j] = p
 	}
 }

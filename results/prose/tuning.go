@@ -53,6 +53,12 @@ func tuningSentences(e *record.Experiment, rows []record.TuningRow) (said []stri
 			said = append(said, againstFixed(r, t, &a))
 			continue
 		}
+		if t.Mode != "" && !math.IsNaN(r.Found) {
+			said = append(said, fmt.Sprintf("Tuning %s by %s: its %s was %s at the median of %s.", tuningLabel(r), titleOf(r.Method),
+				strings.ReplaceAll(t.Objective, "_", " "), strings.TrimSpace(significant(r.Found)+" "+record.FindObjective(t.Objective).Unit),
+				plural(r.Runs, "run")))
+			continue
+		}
 		said = append(said, tuningSentence(e, r))
 		if names := tuning.Without(e, i); len(names) > 0 {
 			said = append(said, fmt.Sprintf("Tuning %s: %s made no difference in any trial, neither to the losses nor, beyond 5%%, to "+

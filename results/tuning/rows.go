@@ -60,7 +60,7 @@ func Best(e *record.Experiment, t *record.Tuning) float64 {
 		}
 	}
 	for i := range t.Imported {
-		if !t.Counts(t.Imported[i].Settings) {
+		if t.Mode != "" || !t.Counts(t.Imported[i].Settings) { // to a job that is changed they are what is expected
 			continue
 		}
 		take(t.Reach(&t.Imported[i].Outcome))
@@ -74,6 +74,9 @@ func run(e *record.Experiment, tuning, replicate int, best float64) []record.Tri
 	s := &sums{t: t, best: best, found: math.NaN()}
 	var rows []record.TrialRow
 	for i := range t.Imported {
+		if t.Mode != "" {
+			break
+		}
 		row := s.row(t.Reach(&t.Imported[i].Outcome), 0, t.Counts(t.Imported[i].Settings))
 		row.Replicate, row.State = replicate, record.TrialImported
 		row.Settings = record.AxesLabel(t.Imported[i].Settings)

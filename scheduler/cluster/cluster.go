@@ -38,8 +38,11 @@ type Node struct {
 	Market, Region string
 }
 
-// MarketOnDemand is the market of servers that nobody takes away.
-const MarketOnDemand = "on_demand"
+// MarketOnDemand is the market of servers that nobody takes away, MarketSpot that of cheaper ones.
+const (
+	MarketOnDemand = "on_demand"
+	MarketSpot     = "spot"
+)
 
 // Cluster is the capacity that is scheduled. Cores (and GPUs) are numbered
 // through all nodes: node 0 has cores 0 … Threads-1, node 1 goes on from there.

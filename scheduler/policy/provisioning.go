@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/rental"
 )
 
@@ -23,6 +24,18 @@ func (p Policy) Provisioned() *ProvisioningChoice {
 		return c
 	}
 	return nil
+}
+
+// Markets returns the markets from which the policy rents servers for its jobs; none where it leaves that to the nodes.
+func (p Policy) Markets() (markets []string) {
+	c := p.Provisioned()
+	if c != nil && c.Spot {
+		markets = append(markets, cluster.MarketSpot)
+	}
+	if c != nil && c.OnDemand {
+		markets = append(markets, cluster.MarketOnDemand)
+	}
+	return markets
 }
 
 // Regions returns those in which the policy rents servers; none for all.

@@ -21,11 +21,15 @@ func (s Settings) Duration(name string) time.Duration { d, _ := s[name].(time.Du
 // Number returns a setting that is a number; 0 when it is not set.
 func (s Settings) Number(name string) float64 { v, _ := s[name].(float64); return v }
 
+// leastQuantum is the shortest quantum: it bounds how often an order is looked at.
+const leastQuantum = time.Millisecond
+
 // The settings that several orders share, or the scheduler carries out.
 var (
 	quantum = schema.Arg{
 		Name: "quantum", Type: schema.Duration, Required: true, Positive: true,
-		Doc: "How long a job runs before the order is looked at again.", Example: `"1s"`,
+		Least: leastQuantum,
+		Doc:   "How long a job runs before the order is looked at again; at least 1ms.", Example: `"1s"`,
 	}
 	feedback = schema.Arg{
 		Name: "feedback", Type: schema.Duration, Positive: true, DefaultDoc: "off",

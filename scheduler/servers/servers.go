@@ -252,8 +252,18 @@ func (n *Nodes) Rest() {
 }
 
 // GiveBack gives the nodes back whose idle time is over, but for those that a job waits
-// for together with others.
+// for together with others. Where a policy rents servers (Ready is set), those that are on their way
+// and of no use to a waiting job any more are given back as well: it has turned elsewhere.
 func (n *Nodes) GiveBack() error {
+	for v := range n.all {
+		if s := &n.all[v]; n.Ready != nil && s.phase == coming && !s.wanted && n.cluster.Nodes[v].Supply == cluster.OnRequest {
+			s.phase = absent
+			n.absent, n.coming = n.absent+1, n.coming-1
+			if err := n.dismiss(int32(v)); err != nil {
+				return err
+			}
+		}
+	}
 	keep := n.rested[:0]
 	for _, v := range n.rested {
 		s := &n.all[v]
@@ -298,7 +308,9 @@ func (n *Nodes) DismissAll() error {
 }
 
 // Orders reports whether there are nodes to ask for or to give back.
-func (n *Nodes) Orders() bool { return n.absent > 0 || len(n.rested) > 0 }
+func (n *Nodes) Orders() bool {
+	return n.absent > 0 || len(n.rested) > 0 || n.Ready != nil && n.coming > 0
+}
 
 // Rooms begins to ask for the nodes that waiting jobs need: it returns what is free, with
 // the nodes that are on their way, to be passed to Serve. The slice holds until the next

@@ -29,6 +29,7 @@ func (v *Validator) node(e scheduler.Event) {
 		if e.Server == nil || e.Server.Created < e.At {
 			v.report(e.At, -1, "the server of node %d is created before it is asked for", e.Node)
 		}
+		v.rents(e)
 	case scheduler.NodeStart:
 		ok = s.asked && !s.up
 		s.up = true

@@ -51,6 +51,7 @@ func (v *Validator) roles(e scheduler.Event, t *traced) {
 		}
 	}
 	slices.Sort(t.nodes)
+	v.onOneMarket(e, t.nodes)
 	v.together(e, "cores", e.Cores, onCores)
 	v.together(e, "GPUs", e.GPUs, onGPUs)
 	for _, r := range v.jobs[e.Job].Roles {

@@ -47,6 +47,8 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //   - nothing of a job is on a node that has no server, and no job starts, resumes or gets
 //     another part on a node that is to be taken away; servers are asked for, come up, are warned
 //     and end in this order;
+//   - where the policy rents servers, they are of its markets and regions, those of a job of one at a time,
+//     and none is rented without a job that waits (Renting);
 //   - an attempt that loses a node begins again with no more work than its last
 //     checkpoint held;
 //   - every job has an end, and only one;
@@ -60,6 +62,7 @@ type Validator struct {
 	gpus    holders
 	memory  []int64 // free, by node
 	servers []server
+	renting *renting
 	orphans []int32 // jobs on a node that was taken away, which have to lose it
 	lives   []traced
 	spare   []*grantedTo // of jobs that are over
@@ -152,6 +155,9 @@ func (v *Validator) Decision(scheduler.Decision) {}
 func (v *Validator) Event(e scheduler.Event) {
 	if e.At < v.last {
 		v.report(e.At, e.Job, "the trace goes back in time: %s is after %s", e.At, v.last)
+	}
+	if e.At > v.last {
+		v.rented()
 	}
 	v.last = max(v.last, e.At)
 	if v.handled(e); e.Kind.OfNode() {
@@ -428,6 +434,7 @@ func (v *Validator) grant(e scheduler.Event, t *traced) {
 				j.Name, c, g, cores, gpus, node, max(j.Nodes, 1))
 		}
 	}
+	v.onOneMarket(e, t.nodes)
 	if e.Layout != nil || j.Nodes > 1 {
 		v.parts(e, t)
 	}

@@ -200,21 +200,21 @@ func (h *helm) live(j *steeredJob, next *stages.Variant, settings []control.Sett
 			changed = append(changed, s.Name)
 		}
 	}
-	if len(changed) > 0 { // their flags differ
-		to.Argv, to.ContainerArgv, to.Env = from.Argv, from.ContainerArgv, from.Env
-		for _, s := range settings {
-			if !slices.Contains(j.settings, s) && !slices.Contains(next.Live, s.Name) && !j.ofRequest(s.Name, next) {
-				return false
+	if len(changed) > 0 { // their flags differ; what else differs is told by the job without these changes
+		mixed := slices.Clone(settings)
+		for i, s := range mixed {
+			if k := slices.IndexFunc(j.settings, func(o control.Setting) bool { return o.Name == s.Name }); k >= 0 && slices.Contains(changed, s.Name) {
+				mixed[i] = j.settings[k]
 			}
 		}
+		rest, err := j.At(mixed)
+		if err != nil {
+			return false
+		}
+		to.Argv, to.ContainerArgv, to.Env = rest.Launch.Argv, rest.Launch.ContainerArgv, rest.Launch.Env
 	}
 	to.Threads, to.Inter, to.Intra, to.Roles = from.Threads, from.Inter, from.Intra, from.Roles
 	return reflect.DeepEqual(from, to)
-}
-
-// ofRequest reports whether a setting is one of the request alone, and not of the program.
-func (j *steeredJob) ofRequest(name string, v *stages.Variant) bool {
-	return name == "threads" || slices.ContainsFunc(v.Roles, func(r scheduler.Role) bool { return r.Name == name })
 }
 
 // values are the settings that a control file has, as JSON.

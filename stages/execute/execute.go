@@ -51,6 +51,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	}
 	defer w.Abort()
 	validator := validate.New(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
+	validator.Renting(c.Policy.Markets(), c.Policy.Regions())
 	all := recorders{validator, w}
 	if h.watch != nil {
 		all = append(all, &counter{watch: h.watch, counts: w.Counts, last: stages.Counts{Total: len(c.Setup.Jobs)}})

@@ -3,6 +3,7 @@ package execute
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -47,6 +48,9 @@ func simulator(t stages.Task) (scheduler.Engine, error) {
 	if sim == nil {
 		return nil, errors.New("it has no simulated jobs")
 	}
+	if err := checkTurns(t); err != nil {
+		return nil, err
+	}
 	standard := func() (scheduler.Engine, error) {
 		opts := sim.Options
 		opts.Contention = contention(t)
@@ -87,4 +91,32 @@ func contention(t stages.Task) *simulated.Contention {
 			return c.Law.Slowdown(float64(own), float64(others), float64(cores))
 		},
 	}
+}
+
+// How many quanta the jobs of a simulated cell may run for: with its whole trace, which takes about 500 bytes for each, and
+// when only the metrics are recorded.
+const (
+	mostTurns         = 20_000_000
+	mostTurnsMeasured = 20 * mostTurns
+)
+
+// checkTurns refuses a cell whose jobs run for so many quanta that its trace would fill the disk.
+func checkTurns(t stages.Task) error {
+	quantum := t.Policy.Settings.Duration("quantum")
+	if quantum <= 0 {
+		return nil
+	}
+	most := float64(mostTurns)
+	if t.Records == record.MetricsOnly {
+		most = mostTurnsMeasured
+	}
+	turns := 0.0
+	for i, w := range t.Simulation.Work {
+		turns += float64(w.RunTime(max(t.Simulation.Jobs[i].Threads, 1))) / float64(quantum)
+	}
+	if turns <= most {
+		return nil
+	}
+	return fmt.Errorf("its jobs run for %.2g quanta of %s; the most is %.2g, and %.2g with records = %q in the experiment block: "+
+		"choose a longer quantum", turns, quantum, most, float64(mostTurnsMeasured), record.MetricsOnly)
 }

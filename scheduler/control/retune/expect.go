@@ -56,7 +56,7 @@ func (c *Controller) problem() (*tuner.Problem, []surrogate.Trial) {
 		p.Prior = func(at []float64) float64 { return c.prior(at[:n]) }
 		p.Start, p.Spread = max(p.Start, 1), leastSpread
 		switch {
-		case c.looks > 0:
+		case len(c.known) > 0:
 			p.Spread = math.Max(leastSpread/2, c.apart)
 		case slices.Contains(c.Learns, true):
 			p.Spread = spread
@@ -68,10 +68,29 @@ func (c *Controller) problem() (*tuner.Problem, []surrogate.Trial) {
 	return &p, trials
 }
 
+// expectKnown takes paces that were measured elsewhere as what is expected.
+func (c *Controller) expectKnown() {
+	sum, n := 0.0, 0.0
+	for _, k := range c.Known {
+		if !(k.Pace > 0) || math.IsInf(k.Pace, 1) {
+			continue
+		}
+		if c.known == nil {
+			c.known = map[string]float64{}
+		}
+		id := fmt.Sprint(k.At)
+		c.known[id] = math.Log(k.Pace)
+		sum, n = sum+c.known[id]-c.byCores(k.At, id), n+1
+	}
+	if n > 0 {
+		c.shift = sum / n
+	}
+}
+
 // expects reports whether settings are expected to differ: they were measured before, or ask
 // for other numbers of cores.
 func (c *Controller) expects(points [][]float64) bool {
-	if c.looks > 0 {
+	if len(c.known) > 0 {
 		return true
 	}
 	if c.Cores == nil {

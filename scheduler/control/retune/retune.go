@@ -57,6 +57,9 @@ type Options struct {
 	Live []bool
 	// Cores returns how many cores the job asks for at a point; nil where that is not known.
 	Cores func(at []float64) int
+	// Known are paces that were measured elsewhere: the job need not go at them, but settings are
+	// expected to be in such proportions.
+	Known []Known
 	// Fixed keeps the initial settings; Restart changes all settings by a new start of the
 	// program.
 	Fixed, Restart bool
@@ -72,6 +75,12 @@ type Options struct {
 	Stretch, Tries int
 	// Level is the confidence with which a change has to pay.
 	Level float64
+}
+
+// Known is the pace at a point, in seconds a unit.
+type Known struct {
+	At   []float64
+	Pace float64
 }
 
 // Controller tunes one job. It implements control.Controller.
@@ -100,11 +109,33 @@ type stretch struct {
 	first  float64   // seconds of the first interval, which has the cost of the change in it; NaN before it
 	units  float64   // in it
 	each   []float64 // seconds of a unit in the intervals after it
+	length []float64 // units in each of these
 	from   int       // index in curve of where it began
 	speed  float64   // how fast the loss fell by units before it; see slope
 	before []float64 // the point before, while the change is not confirmed; nil of the first stretch
 	anew   bool      // it began with a new start
 	took   []bool    // settings that the program has said that it took on
+}
+
+// together is the part of the time of a unit, as the program tells it, below which two reports are
+// taken to have been written at once: the later one belongs to the interval of the earlier.
+const together = 0.2
+
+// add takes the interval between two reports: so many units in so many seconds. told is how
+// long the last unit took, as the program says; NaN where it does not.
+func (s *stretch) add(seconds, units, told float64) {
+	k := len(s.each) - 1
+	switch atOnce := seconds < together*told*units; {
+	case math.IsNaN(s.first):
+		s.first, s.units = seconds, units
+	case atOnce && k < 0:
+		s.first, s.units = s.first+seconds, s.units+units
+	case atOnce:
+		all := s.length[k] + units
+		s.each[k], s.length[k] = (s.each[k]*s.length[k]+seconds)/all, all
+	default:
+		s.each, s.length = append(s.each, seconds/units), append(s.length, units)
+	}
 }
 
 type seen struct {
@@ -114,10 +145,12 @@ type seen struct {
 
 // New returns the controller of one job.
 func New(o Options) *Controller {
-	return &Controller{
+	c := &Controller{
 		Options: o, at: o.Initial, factor: 1, now: stretch{first: math.NaN(), took: make([]bool, len(o.Names))},
 		anew: make([]bool, len(o.Names)), stuck: make([]bool, len(o.Names)), expectations: expectations{next: firstLook(o.Stretch)},
 	}
+	c.expectKnown()
+	return c
 }
 
 // Decide implements control.Controller.
@@ -164,11 +197,7 @@ func (c *Controller) Decide(r control.Report) control.Action {
 func (c *Controller) observe(r control.Report, units int) {
 	n := float64(units - c.last.units)
 	seconds := (r.Used - c.last.used).Seconds()
-	if math.IsNaN(c.now.first) {
-		c.now.first, c.now.units = seconds, n
-	} else {
-		c.now.each = append(c.now.each, seconds/n)
-	}
+	c.now.add(seconds, n, r.Seconds)
 	if r.Restarted && !c.now.anew { // it was to change in place
 		c.now.anew = true
 		c.needsStart(c.now.before)
@@ -273,7 +302,7 @@ func (c *Controller) back() {
 	first, units := c.now.first, c.now.units
 	c.at, c.now = c.now.before, c.earlier
 	if !math.IsNaN(first) && units > 0 {
-		c.now.each = append(c.now.each, first/units)
+		c.now.each, c.now.length = append(c.now.each, first/units), append(c.now.length, units)
 	}
 }
 

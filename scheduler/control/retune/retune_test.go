@@ -217,3 +217,17 @@ func TestFewerCoresAreNotTried(t *testing.T) {
 		t.Errorf("it ends with %s after %v s:\n%s", last, took, strings.Join(said, "\n"))
 	}
 }
+
+// Paces that were measured elsewhere, of a machine of another speed, lead to the best setting at once.
+func TestKnownPacesLeadToTheBest(t *testing.T) {
+	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 3, live: true}
+	o := options("online")
+	for i, pace := range []float64{3, 2, 1.6, 2.6} {
+		d := &o.Problem.Space[0]
+		o.Known = append(o.Known, retune.Known{At: []float64{d.Coordinate(d.Numbers[i])}, Pace: pace})
+	}
+	_, said, last := job.run(t, retune.New(o))
+	if last != "4" || len(said) > 3 || !strings.HasPrefix(said[0], "size=4") {
+		t.Errorf("it ends with %s:\n%s", last, strings.Join(said, "\n"))
+	}
+}

@@ -1,0 +1,207 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// fake is a program that ends when the test says so, or when it is killed.
+type fake struct {
+	State
+	end  chan Fate
+	told []string // what was done to it
+}
+
+// bench is an engine of fakes, which says what is done to them.
+type bench struct {
+	*Jobs[*fake]
+	mu     sync.Mutex
+	begun  []*fake
+	seen   []func([]byte)
+	polite bool // programs end when they are asked to
+}
+
+func newBench(jobs []launch.Job, opts Options) *bench {
+	b := &bench{}
+	opts.Closed = errors.New("closed")
+	b.Jobs = New(jobs, Hands[*fake](b), opts)
+	return b
+}
+
+func (b *bench) Begin(s State, _ scheduler.Part, _ bool, seen func([]byte), _ func(string)) (*fake, error) {
+	p := &fake{State: s, end: make(chan Fate, 9)}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.begun, b.seen = append(b.begun, p), append(b.seen, seen)
+	return p, nil
+}
+
+func (b *bench) Discard(*fake) {}
+
+func (b *bench) Attend(p *fake) {
+	f := <-p.end
+	f.At = time.Now()
+	b.Exited(p, f.At, f.Finished)
+	b.Ended(p, f, func(string) {})
+}
+
+func (b *bench) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
+	return launch.Addresses("127.0.0.1", parts)
+}
+
+func (b *bench) note(programs []*fake, what string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range programs {
+		p.told = append(p.told, what)
+	}
+	return nil
+}
+
+func (b *bench) Hold(programs []*fake) error          { return b.note(programs, "hold") }
+func (b *bench) GoOn(programs []*fake) error          { return b.note(programs, "go on") }
+func (b *bench) Bind(p *fake, _ scheduler.Part) error { return b.note([]*fake{p}, "bind") }
+func (b *bench) Write(p *fake, content []byte) error  { return b.note([]*fake{p}, "write") }
+func (b *bench) Ask(programs []*fake, _ bool) {
+	b.note(programs, "ask")
+	if b.polite {
+		for _, p := range programs {
+			p.end <- Fate{Why: "exit status 1"}
+		}
+	}
+}
+func (b *bench) Kill(programs []*fake) {
+	b.note(programs, "kill")
+	for _, p := range programs {
+		p.end <- Fate{Why: "killed by signal 9 (killed)"}
+	}
+}
+
+// done returns what was done to a program.
+func (b *bench) done(p *fake) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(p.told)
+}
+
+func (b *bench) next(t *testing.T) scheduler.Notice {
+	t.Helper()
+	_, news, err := b.Next(context.Background(), scheduler.Never)
+	if err != nil || len(news) != 1 {
+		t.Fatal(news, err)
+	}
+	return news[0]
+}
+
+// on is a grant of one core on a node.
+func on(node int) scheduler.Grant {
+	return scheduler.Grant{Cores: scheduler.CoreSet{{Lo: int32(node), Hi: int32(node) + 1}}}
+}
+
+var two = scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
+
+// A program that goes on when its budget is used up is asked to end, and killed after the grace; the time of a pause
+// does not count.
+func TestTheLimitOfAnAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		budget := 10 * time.Second
+		b := newBench([]launch.Job{{Name: "a", Budget: &budget}}, Options{Cluster: two, Grace: time.Second})
+		if err := b.Start(0, on(0)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		b.Pause(0)
+		time.Sleep(time.Hour)
+		b.Resume(0, on(1))
+		end := b.next(t)
+		if at := time.Hour + budget + launch.Scoring(budget) + time.Second; end.At != at || end.State != scheduler.Failed ||
+			end.Reason != "still running 11s after its budget of 10s (it must end when its time_left is 0)" {
+			t.Errorf("%+v, want it at %s", end, at)
+		}
+		want := []string{"hold", "bind", "write", "go on", "ask", "kill"}
+		if got := b.done(b.begun[0]); !slices.Equal(got, want) {
+			t.Errorf("done to it: %q, want %q", got, want)
+		}
+		if used := b.Used(0); used != budget+launch.Scoring(budget)+time.Second {
+			t.Errorf("it has used %s", used)
+		}
+	})
+}
+
+// What runs on a node is told and asked to end at the warning, and killed at the loss, not before: a warning may be longer
+// than the grace. A job that is stopped meanwhile has no more than the grace.
+func TestWarnings(t *testing.T) {
+	for _, stopped := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench([]launch.Job{{Name: "a"}}, Options{Cluster: two, Grace: time.Second, Saves: true})
+			if err := b.Start(0, on(1)); err != nil {
+				t.Fatal(err)
+			}
+			b.Warn(0, time.Minute) // of another node
+			b.Warn(1, time.Minute)
+			p := b.begun[0]
+			synctest.Wait()
+			if got := b.done(p); !slices.Equal(got, []string{"write", "ask"}) {
+				t.Fatalf("at the warning: %q", got)
+			}
+			if stopped {
+				b.Stop(0)
+				if end := b.next(t); end.State != scheduler.Stopped || end.At != time.Second {
+					t.Error(end)
+				}
+				return
+			}
+			b.seen[0]([]byte(`{"tfexp":{"checkpoint":{"step":7,"seconds":0.5}}}` + "\n"))
+			time.Sleep(59 * time.Second)
+			if got := b.done(p); len(got) != 2 {
+				t.Fatalf("before the loss: %q", got)
+			}
+			b.Take(1)
+			if !b.Gone(p) || b.Now() > time.Minute {
+				t.Errorf("killed at %s, gone %t", b.Now(), b.Gone(p))
+			}
+			a, err := b.Revoke(0)
+			if want := (scheduler.Attempt{Checkpoints: time.Second / 2, Ran: 59 * time.Second}); err != nil || a != want {
+				t.Errorf("%+v, %v, want %+v", a, err, want)
+			}
+		})
+	}
+}
+
+// An attempt tells when its program went on from a checkpoint, and when it saved its work; until it goes on it has done
+// nothing.
+func TestWhatAnAttemptSaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench([]launch.Job{{Name: "a"}}, Options{Cluster: two, Saves: true})
+		b.polite = true
+		b.Start(0, on(0))
+		time.Sleep(10 * time.Second)
+		b.seen[0]([]byte(`{"tfexp":{"checkpoint":{"step":7,"seconds":0.5}}}` + "\n"))
+		time.Sleep(2 * time.Second)
+		a, _ := b.Revoke(0)
+		if a.Ran != 12*time.Second || a.Saved != 10*time.Second || a.Began != 0 {
+			t.Errorf("the first attempt: %+v", a)
+		}
+		b.Start(0, on(0))
+		time.Sleep(3 * time.Second)
+		if a := b.Attempt(0); a.Ran != 3*time.Second || a.Began != 3*time.Second {
+			t.Errorf("before it goes on: %+v", a)
+		}
+		b.seen[1]([]byte(`{"tfexp":{"resumed":{"step":7,"lost_steps":1,"lost_seconds":2,"seconds":1.5}}}` + "\n"))
+		time.Sleep(4 * time.Second)
+		want := scheduler.Attempt{Ran: 7 * time.Second, Began: 3 * time.Second, Redone: 2 * time.Second, Restore: 1500 * time.Millisecond}
+		if a := b.Attempt(0); a != want {
+			t.Errorf("%+v, want %+v", a, want)
+		}
+		b.Close()
+	})
+}
