@@ -125,6 +125,7 @@ var rules = []struct {
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
 	{"scheduler/plan", []string{"scheduler$", "scheduler/queue"}},
+	{"scheduler/policy/elastic", []string{"scheduler$", "scheduler/policy$", "scheduler/policy/rounds", "scheduler/division", "scheduler/queue"}},
 	{"scheduler/policy/rounds", []string{"scheduler$", "scheduler/policy$", "scheduler/shares"}},
 	{"scheduler/policy", []string{"scheduler$", "scheduler/plan", "scheduler/cluster", "scheduler/queue", "scheduler/matching", "scheduler/rental"}},
 	{"scheduler/control", []string{"scheduler", "estimator"}},
