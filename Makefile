@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' \) -not -path '*/testdata/*' -not -path 'results/*/*' ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help torture mutate build build-nvml test-nvml run test test-python race lint cross release bench docs python-jobs clean
+.PHONY: help torture mutate build build-nvml test-nvml run test test-python race lint cross release bench docs papers python-jobs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ mutate: ## change PKG in N places, one at a time, and list the changes that its 
 
 docs: ## write docs/language.md anew from what the decoder uses
 	$(GO) test ./experiments -run "^TestReference$$" -update
+
+papers: ## run the experiments on papers, and write docs/papers.md anew
+	TFEXP_PAPERS=1 $(GO) test ./cmd/tfexp -run "^TestPapersTable$$" -count=1
 
 python-jobs: .venv/ready ## install what the training programs in Python need, into .venv
 	@/usr/bin/python3 -c 'import torch' 2>/dev/null || echo "For jobs/pytorch install PyTorch too: sudo apt-get install --no-install-recommends python3-torch"

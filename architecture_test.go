@@ -55,7 +55,7 @@ var rules = []struct {
 	}, machines...)},
 	{"stages/all", []string{"stages/"}},
 	{"stages/rank", []string{"stages$", "stages/learn", "scheduler", "results"}},
-	{"stages/deepen", []string{"stages$", "scheduler", "results", "stages/execute", "stages/learn"}},
+	{"stages/deepen", []string{"stages$", "scheduler", "results", "stages/execute", "stages/learn", "jobs/contract"}},
 	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
 	{"stages/plot/deepening", []string{"stages/plot", "results"}},
 	{"stages/plot/tuning", []string{"stages/plot", "results", "estimator/surrogate"}},

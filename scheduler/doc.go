@@ -57,6 +57,13 @@
 // proportion to their cores. A job that is restarted after a failure has all of its
 // work before it.
 //
+// # Rounds
+//
+// A policy of rounds (Rules.Round) is asked at the start of each round only, and decides for all
+// jobs: who keeps its devices, who is paused, and who starts or goes on, also with another of its
+// alternatives. A round in which nothing runs any more is over, and the next one begins when a job
+// waits. What is given back within a round stays free to its end, but for Rules.AtOnce.
+//
 // # Alternatives
 //
 // A job may have alternatives: each with a request, the type of GPU that its nodes

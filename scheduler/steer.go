@@ -85,6 +85,9 @@ func (l steered) Facts(j int32) Report {
 	}
 	if f.State == Running {
 		r.Used = l.service(j)
+		if m, ok := l.Engine.(steering.Meter); ok {
+			r.Used = m.Used(int(j))
+		}
 		r.Allotment = trace.Allotment{Threads: f.grant.Cores.Count(), GPUs: f.grant.GPUs.Count()}
 	}
 	if b := l.Jobs[j].Budget; b != nil {

@@ -52,6 +52,11 @@ func (r *rudder) Adopt(job int, settings []Setting, restart bool) (Adopted, erro
 	return a, r.Engine.Change(job, &work)
 }
 
+// metered is an engine whose programs begin a second after the decision to start them.
+type metered struct{ *simulated.Engine }
+
+func (m metered) Used(int) time.Duration { return m.Now() - time.Second }
+
 func (r *rudder) Deepen(job, block int) error { return errors.New("a simulated job has no network") }
 
 // captain answers by epochs.
@@ -154,3 +159,31 @@ func TestAControllerStopsAJobAtOnce(t *testing.T) {
 		t.Errorf("%+v", o.Jobs[1])
 	}
 }
+
+// Controllers are told the service time that the engine measures, and what that leaves of a budget.
+func TestUsedIsWhatTheEngineMeasures(t *testing.T) {
+	budget := time.Minute
+	jobs := number([]Job{{Name: "a", Threads: 1, Budget: &budget, Deadline: Never}})
+	work := []simulated.Scaling{simulated.Training(2*time.Second, 2, 10*time.Second, 0)}
+	engine, err := simulated.New(jobs, work, simulated.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []time.Duration
+	run := Run{
+		Policy: Policy{Order: FCFS}, Cluster: Cluster{Nodes: []Node{{Threads: 1}}}, Jobs: jobs, Engine: metered{engine}, Recorder: &trace{},
+		Steering: &Steering{Helm: &rudder{Engine: engine, t: t, units: []int{2}}, Controllers: []Controller{watcher(func(r Report) {
+			left = append(left, r.Left)
+		})}},
+	}
+	if _, err := run.Execute(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(left); got != "[1m0s 49s]" { // the first epoch ends after 12 s, of which one is not the program's
+		t.Errorf("left of the budget: %s", got)
+	}
+}
+
+type watcher func(Report)
+
+func (w watcher) Decide(r Report) Action { w(r); return Action{} }

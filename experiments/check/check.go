@@ -52,6 +52,7 @@ func (c *Checker) Cells() {
 		c.programs(w, h)
 		if c.first(pair{p, h}) {
 			c.pauses(p, h)
+			c.blind(p, h)
 			c.oracle(p, h)
 		}
 		if c.first(triple{w, h, p}) {

@@ -23,6 +23,20 @@ func (c *Checker) pauses(p *experiments.Policy, h *experiments.Hardware) {
 	}
 }
 
+// blind checks that the type of device that a policy takes all to be like is one of the hardware,
+// and that it can pause where the policy decides in rounds.
+func (c *Checker) blind(p *experiments.Policy, h *experiments.Hardware) {
+	if p.Settings.Duration("rounds") > 0 && !h.Capabilities().Pause {
+		c.lacks(place(p.At, "rounds", p.Range), h, "pause", "A policy of rounds pauses jobs")
+	}
+	like, _ := p.Settings["blind"].(string)
+	if like == "" || like == "cores" || slices.Contains(h.GPUTypes(), like) {
+		return
+	}
+	c.fail(place(p.At, "blind", p.Range), "Unknown type of device",
+		"The hardware %q has no GPUs of the type %q; its types are %s.", h.Name, like, strings.Join(h.GPUTypes(), ", "))
+}
+
 // malleable checks that the engine can resize where the policy does.
 func (c *Checker) malleable(w *experiments.Workload, h *experiments.Hardware, p *experiments.Policy) {
 	if !p.Partial() || h.Capabilities().Resize {

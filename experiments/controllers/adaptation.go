@@ -108,8 +108,8 @@ func (d *Decoder) table(a *eval.Args, s *adapt.Study, columns adapt.Columns) boo
 	case errors.As(err, &missing):
 		hint := ""
 		if missing.Line > 0 {
-			hint = fmt.Sprintf(" Line %d of the table has the greatest action, %d, which stands for nothing: where there are fewer "+
-				"blocks, blocks = N finds the line that is wrong.", missing.Line, missing.Greatest)
+			hint = fmt.Sprintf(" Line %d of the table has the greatest action, %d, which stands for nothing: where "+
+				"there are fewer blocks, blocks = N finds the line that is wrong.", missing.Line, missing.Greatest)
 		}
 		a.Fail(at, "Incomplete table", "Every sequence of decisions must have been run: %v.%s", missing, hint)
 	case err != nil:
@@ -218,8 +218,8 @@ func (d *Decoder) settled(n *eval.Node, s *adapt.Study, c *adapt.Controller) boo
 	if c.Kind == "constant" {
 		for i, action := range c.Sequence {
 			if action >= actions {
-				fail("sequence", "Unknown action", "Action %d of the sequence is %d: blocks have the numbers 0 to %d, and %d is "+
-					"nothing.", i+1, action, actions-2, actions-1)
+				fail("sequence", "Unknown action", "Action %d of the sequence is %d: blocks have the numbers 0 to "+
+					"%d, and %d is nothing.", i+1, action, actions-2, actions-1)
 			}
 		}
 		if len(c.Sequence) != decisions {
@@ -229,7 +229,8 @@ func (d *Decoder) settled(n *eval.Node, s *adapt.Study, c *adapt.Controller) boo
 	}
 	kind, _ := adapt.ByName(c.Kind)
 	if len(names) < 2 && (kind.Elsewhere || c.Learn != nil && c.Learn.LeaveOut) {
-		fail("leave_out", "Only one scenario", "%s reads the other scenarios of the table, and there are none.", n.Title())
+		fail("leave_out", "Only one scenario", "%s reads the other scenarios of the table, and there are none.",
+			n.Title())
 	}
 	if c.Learn == nil {
 		return len(d.List) == before
@@ -248,7 +249,8 @@ func (d *Decoder) settled(n *eval.Node, s *adapt.Study, c *adapt.Controller) boo
 		}
 	}
 	if l := c.Learn; l.LeaveOut && len(l.TrainOn) == 1 && slices.Contains(names, l.TrainOn[0]) {
-		fail("train_on", "Nothing to learn from", "Without %q itself, an agent that decides there has no scenario left.",
+		fail("train_on", "Nothing to learn from",
+			"Without %q itself, an agent that decides there has no scenario left.",
 			l.TrainOn[0])
 	}
 	return len(d.List) == before

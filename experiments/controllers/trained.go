@@ -187,7 +187,8 @@ func (d *Decoder) addScenario(n *eval.Node, name string, changes []experiments.U
 		Workload: &experiments.Workload{
 			Name: out.Name + "-" + name, Range: at, Resizes: changes,
 			Submits: []experiments.Submit{{
-				Job: j, Count: 1, Arrivals: workload.Arrivals{Kind: workload.At, Times: []time.Duration{0}}, Budget: j.Budget, Range: at,
+				Job: j, Count: 1, Arrivals: workload.Arrivals{Kind: workload.At, Times: []time.Duration{0}},
+				Budget: j.Budget, Range: at,
 			}},
 		},
 	})
@@ -235,7 +236,8 @@ func (d *Decoder) known(nodes []*eval.Node, s *adapt.Study) bool {
 	}
 	for _, sc := range s.Real.Scenarios {
 		if s.Scenario(sc.Name) == nil {
-			fail(at, fmt.Sprintf("Unknown scenario %q", sc.Name), "The table of %q has %s; scenarios of the job are some of them.",
+			fail(at, fmt.Sprintf("Unknown scenario %q", sc.Name),
+				"The table of %q has %s; scenarios of the job are some of them.",
 				s.Name, words.AllOf(s.ScenarioNames()))
 		}
 	}

@@ -143,17 +143,27 @@ type budget struct {
 	clock *clock
 	used  time.Duration // by the attempts before
 	set   bool
+	whole time.Duration // 0: not known
 	end   time.Duration // on the clock
 }
 
 // of sets the whole budget, of which the attempts before have used a part.
 func (b *budget) of(whole time.Duration) {
 	b.clock.watchStops()
-	b.set, b.end = true, whole-b.used
+	b.set, b.whole, b.end = true, whole, whole-b.used
 }
 
 // left is what is left of the budget.
 func (b *budget) left() time.Duration { return max(b.end-b.clock.service(), 0) }
+
+// trained is the service time of all attempts so far: as the scheduler counts it, where that has told what is left of
+// the budget.
+func (b *budget) trained() time.Duration {
+	if b.set && b.whole > 0 {
+		return b.whole - (b.end - b.clock.service())
+	}
+	return b.used + b.clock.service()
+}
 
 // spent reports whether nothing is left.
 func (b *budget) spent() bool { return b.set && b.left() == 0 }

@@ -267,7 +267,7 @@ func (r *run) sayResumed(s state, took time.Duration) {
 }
 
 // trained is the service time of all attempts.
-func (r *run) trained() time.Duration { return r.budget.used + r.clock.service() }
+func (r *run) trained() time.Duration { return r.budget.trained() }
 
 // stop leaves a checkpoint, if there is a place for it.
 func (r *run) stop(t training) error {

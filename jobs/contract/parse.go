@@ -46,8 +46,9 @@ type Report struct {
 	Deepened    []Deepened
 	// Refused are the lines in which it refused a request, with the reasons.
 	Refused []Progress
-	// FinalAccuracy is that of the model at the end of the job's budget; nil: none.
-	FinalAccuracy *float64
+	// FinalAccuracy is that of the model at the end of the job's budget, and Trained the service time
+	// at which the program stopped training, in seconds; nil: none.
+	FinalAccuracy, Trained *float64
 	// Warnings name broken lines; at most maxWarnings of them, Suppressed
 	// counts the others.
 	Warnings   []string
@@ -267,7 +268,7 @@ func (p *parser) news(u Progress) {
 	case u.Refused != "":
 		keep(&r.Refused, u)
 	case u.FinalAccuracy != nil:
-		r.FinalAccuracy = u.FinalAccuracy
+		r.FinalAccuracy, r.Trained = u.FinalAccuracy, u.Trained
 	}
 }
 

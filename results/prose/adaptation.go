@@ -34,7 +34,8 @@ const adaptationLevel = 0.95
 // block each.
 func Adaptations(all record.Adaptations) []Adaptation {
 	var out []Adaptation
-	for _, name := range column(slices.Concat(all.Ranking, all.RealRanking), func(r record.RankingRow) string { return r.Adaptation }) {
+	for _, name := range column(slices.Concat(all.Ranking, all.RealRanking),
+		func(r record.RankingRow) string { return r.Adaptation }) {
 		b := block{name: name}
 		for _, r := range all.RealRanking {
 			if r.Adaptation == name {
@@ -61,8 +62,10 @@ func Adaptations(all record.Adaptations) []Adaptation {
 		a := Adaptation{Name: name, Scenarios: b.scenarioTable(), Answers: b.answers()}
 		a.Ranks, a.Regrets = b.tables()
 		a.Real = b.realTable()
-		if text := b.fidelity(); text != "" {
-			a.Answers = append(a.Answers, text)
+		for _, text := range []string{b.fidelity(), kept(all.Courses, name)} {
+			if text != "" {
+				a.Answers = append(a.Answers, text)
+			}
 		}
 		out = append(out, a)
 	}
@@ -137,7 +140,8 @@ func (b *block) tables() (ranks, regrets Table) {
 // realTable has the controllers that decided in real training.
 func (b *block) realTable() Table {
 	t := Table{Left: 2, Header: []string{
-		"controller", "scenario", "sequence", "trainings", "accuracy", "same in the table", "difference", "rank", "regret", "runs",
+		"controller", "scenario", "sequence", "trainings", "accuracy", "same in the table", "difference", "rank",
+		"regret", "runs",
 	}}
 	for i := range b.real {
 		r := &b.real[i]
@@ -152,7 +156,8 @@ func (b *block) realTable() Table {
 		if stats.Finite(r.Regret) {
 			regret = regretText(interval(r))
 		}
-		t.Rows = append(t.Rows, []string{r.Controller, r.Scenario, r.Sequence, fmt.Sprint(r.Seeds), fmt.Sprintf("%.4f", r.Accuracy),
+		t.Rows = append(t.Rows, []string{r.Controller, r.Scenario, r.Sequence, fmt.Sprint(r.Seeds),
+			fmt.Sprintf("%.4f", r.Accuracy),
 			known(r.Recorded), difference, rank, regret, fmt.Sprintf("%.3g", r.Runs)})
 	}
 	return t
@@ -176,14 +181,16 @@ func (b *block) fidelity() string {
 	if stats.Finite(i.Low) && stats.Finite(i.High) {
 		text += fmt.Sprintf(" (%+.4f to %+.4f)", i.Low, i.High)
 	}
-	return fmt.Sprintf("Where controllers decided in real training, accuracies differ by %.4f from those of the same sequences in "+
-		"the table, regardless of the sign; with it by %s on average.", size/float64(len(differences)), text)
+	return fmt.Sprintf("Where controllers decided in real training, accuracies differ by %.4f from those of the same "+
+		"sequences in the table, regardless of the sign; with it by %s on average.", size/float64(len(differences)),
+		text)
 }
 
 // scenarioTable says what all sequences come to.
 func (b *block) scenarioTable() Table {
 	t := Table{Left: 1, Header: []string{
-		"scenario", "sequences", "best accuracy", "sequence", "mean accuracy", "never deepened", "rank", "second best: regret",
+		"scenario", "sequences", "best accuracy", "sequence", "mean accuracy", "never deepened", "rank",
+		"second best: regret",
 		"decisions explain", "noise", "regret by noise",
 	}}
 	for _, s := range b.scenarios {
@@ -207,7 +214,8 @@ func (b *block) scenarioTable() Table {
 			second = fmt.Sprintf("%.4f", all[1].Regret)
 		}
 		t.Rows = append(t.Rows, []string{s, fmt.Sprint(len(all)), fmt.Sprintf("%.4f", all[0].Accuracy), all[0].Sequence,
-			fmt.Sprintf("%.4f", sum/float64(len(all))), never, rank, second, explained, known(f.Noise), known(f.Regret)})
+			fmt.Sprintf("%.4f", sum/float64(len(all))), never, rank, second, explained, known(f.Noise),
+			known(f.Regret)})
 	}
 	return t
 }
@@ -257,9 +265,10 @@ func (b *block) noise() string {
 		}
 		sum, low, high = sum+f.Regret/float64(len(b.scenarios)), min(low, f.Noise), max(high, f.Noise)
 	}
-	return fmt.Sprintf("What single decisions and pairs of them do not explain varies by %.4f to %.4f (standard deviation) from "+
-		"sequence to sequence. If that is noise, then even who knew what every sequence comes to on average would have a mean "+
-		"regret of about %.4f here: below that, a controller has seen these very trainings.", low, high, sum)
+	return fmt.Sprintf("What single decisions and pairs of them do not explain varies by %.4f to %.4f (standard "+
+		"deviation) from sequence to sequence. If that is noise, then even who knew what every sequence comes to on "+
+		"average would have a mean regret of about %.4f here: below that, a controller has seen these very trainings.",
+		low, high, sum)
 }
 
 // interval is the mean regret of a row with its interval.
@@ -383,8 +392,8 @@ func (b *block) against(agent, constant, named string) string {
 			parts = append(parts, p.verdict+" in "+and(p.where))
 		}
 	}
-	return fmt.Sprintf("The agent %s %s: its mean regret is %s, that of the constant answer %.4f. The constant answer is %s.",
-		agent, verdict, regretText(a), k.Mean, strings.Join(parts, "; "))
+	return fmt.Sprintf("The agent %s %s: its mean regret is %s, that of the constant answer %.4f. The constant answer "+
+		"is %s.", agent, verdict, regretText(a), k.Mean, strings.Join(parts, "; "))
 }
 
 // and joins names: "a, b and c".

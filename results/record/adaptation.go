@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ const (
 	SequencesFile = "sequences.csv"
 	ObjectiveFile = "objectives.csv"
 	TrainingFile  = "training.csv"
+	CoursesFile   = "courses.csv"
 )
 
 // RankingRow is what a controller comes to in a scenario, over its seeds.
@@ -96,6 +98,40 @@ type TrainingRow struct {
 	Seconds, Deciding                           float64
 }
 
+// CourseRow is how one real training went. Times are in seconds of service time.
+type CourseRow struct {
+	// Controller is empty for a training by a sequence of the table.
+	Adaptation, Controller, Scenario string
+	Seed                             int
+	Sequence                         string
+	Actions                          []string // of the sequence
+	Accuracy                         float64
+	// Trained is when the program stopped training, of Budget; Step how long a step took, the median. NaN: not known.
+	Budget, Trained, Step float64
+	// Decided are when decisions were taken, Times and Accuracies those of the epochs.
+	Decided, Times, Accuracies []float64
+	// Told is, at each report, how much more the program took to be left of the budget than the scheduler did;
+	// Deepening is how long the program took to add each layer.
+	Told, Deepening []float64
+}
+
+var courseColumns = []table.Column[CourseRow]{
+	table.Text("adaptation", func(r *CourseRow) *string { return &r.Adaptation }),
+	table.Text("controller", func(r *CourseRow) *string { return &r.Controller }),
+	table.Text("scenario", func(r *CourseRow) *string { return &r.Scenario }),
+	table.Int("seed", func(r *CourseRow) *int { return &r.Seed }),
+	sequence(func(r *CourseRow) (*string, *[]string) { return &r.Sequence, &r.Actions }),
+	table.Float("accuracy", func(r *CourseRow) *float64 { return &r.Accuracy }),
+	table.Seconds("budget_s", func(r *CourseRow) *float64 { return &r.Budget }),
+	table.Float("trained_s", func(r *CourseRow) *float64 { return &r.Trained }),
+	table.Float("step_s", func(r *CourseRow) *float64 { return &r.Step }),
+	numbers("decided_s", func(r *CourseRow) *[]float64 { return &r.Decided }),
+	numbers("times_s", func(r *CourseRow) *[]float64 { return &r.Times }),
+	numbers("accuracies", func(r *CourseRow) *[]float64 { return &r.Accuracies }),
+	numbers("told_more_s", func(r *CourseRow) *[]float64 { return &r.Told }),
+	numbers("deepening_s", func(r *CourseRow) *[]float64 { return &r.Deepening }),
+}
+
 var rankingColumns = []table.Column[RankingRow]{
 	table.Text("adaptation", func(r *RankingRow) *string { return &r.Adaptation }),
 	table.Text("controller", func(r *RankingRow) *string { return &r.Controller }),
@@ -140,19 +176,28 @@ var choiceColumns = []table.Column[ChoiceRow]{
 var sequenceColumns = []table.Column[SequenceRow]{
 	table.Text("adaptation", func(r *SequenceRow) *string { return &r.Adaptation }),
 	table.Text("scenario", func(r *SequenceRow) *string { return &r.Scenario }),
-	{
-		Name: "sequence", Text: true,
-		Add: func(b []byte, r *SequenceRow) []byte { return append(b, r.Sequence...) },
-		Set: func(r *SequenceRow, s string) error {
-			r.Sequence, r.Actions = s, strings.Fields(s)
-			return nil
-		},
-	},
+	sequence(func(r *SequenceRow) (*string, *[]string) { return &r.Sequence, &r.Actions }),
 	table.Float("accuracy", func(r *SequenceRow) *float64 { return &r.Accuracy }),
 	table.Float("regret", func(r *SequenceRow) *float64 { return &r.Regret }),
 	table.Int("rank", func(r *SequenceRow) *int { return &r.Rank }),
 	numbers("times", func(r *SequenceRow) *[]float64 { return &r.Times }),
 	numbers("expected", func(r *SequenceRow) *[]float64 { return &r.Expected }),
+}
+
+// sequence holds a sequence, which is read with its actions.
+func sequence[T any](fields func(*T) (text *string, actions *[]string)) table.Column[T] {
+	return table.Column[T]{
+		Name: "sequence", Text: true,
+		Add: func(b []byte, r *T) []byte {
+			text, _ := fields(r)
+			return append(b, *text...)
+		},
+		Set: func(r *T, s string) error {
+			text, actions := fields(r)
+			*text, *actions = s, strings.Fields(s)
+			return nil
+		},
+	}
 }
 
 // numbers holds a list of numbers, with spaces between them.
@@ -216,44 +261,39 @@ type Adaptations struct {
 	Sequences  []SequenceRow
 	Objectives []ObjectiveRow
 	Trainings  []TrainingRow
+	// Courses has a row for each real training.
+	Courses []CourseRow
 }
 
 // WriteAdaptations writes the tables; those without rows are removed.
 func WriteAdaptations(dir string, a Adaptations) error {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := table.WriteOrRemove(at(RankingFile), rankingColumns, slices.Concat(a.Ranking, a.RealRanking)); err != nil {
-		return err
-	}
-	if err := table.WriteOrRemove(at(ChoicesFile), choiceColumns, slices.Concat(a.Choices, a.RealChoices)); err != nil {
-		return err
-	}
-	if err := table.WriteOrRemove(at(SequencesFile), sequenceColumns, a.Sequences); err != nil {
-		return err
-	}
-	if err := table.WriteOrRemove(at(ObjectiveFile), objectiveColumns, a.Objectives); err != nil {
-		return err
-	}
-	return table.WriteOrRemove(at(TrainingFile), trainingColumns, a.Trainings)
+	return errors.Join(
+		table.WriteOrRemove(at(RankingFile), rankingColumns, slices.Concat(a.Ranking, a.RealRanking)),
+		table.WriteOrRemove(at(ChoicesFile), choiceColumns, slices.Concat(a.Choices, a.RealChoices)),
+		table.WriteOrRemove(at(SequencesFile), sequenceColumns, a.Sequences),
+		table.WriteOrRemove(at(ObjectiveFile), objectiveColumns, a.Objectives),
+		table.WriteOrRemove(at(CoursesFile), courseColumns, a.Courses),
+		table.WriteOrRemove(at(TrainingFile), trainingColumns, a.Trainings),
+	)
 }
 
 // Adaptations reads the tables; no rows without them.
 func (e *Experiment) Adaptations() (a Adaptations, err error) {
-	if a.Ranking, err = table.ReadAll(e.Dir, RankingFile, rankingColumns); err != nil {
-		return a, err
-	}
-	if a.Choices, err = table.ReadAll(e.Dir, ChoicesFile, choiceColumns); err != nil {
-		return a, err
-	}
+	err = errors.Join(
+		read(e.Dir, RankingFile, rankingColumns, &a.Ranking), read(e.Dir, ChoicesFile, choiceColumns, &a.Choices),
+		read(e.Dir, SequencesFile, sequenceColumns, &a.Sequences), read(e.Dir, ObjectiveFile, objectiveColumns, &a.Objectives),
+		read(e.Dir, CoursesFile, courseColumns, &a.Courses), read(e.Dir, TrainingFile, trainingColumns, &a.Trainings),
+	)
 	a.Ranking, a.RealRanking = table.Divide(a.Ranking, func(r RankingRow) bool { return r.Where == InTraining })
 	a.Choices, a.RealChoices = table.Divide(a.Choices, func(r ChoiceRow) bool { return r.Where == InTraining })
-	if a.Sequences, err = table.ReadAll(e.Dir, SequencesFile, sequenceColumns); err != nil {
-		return a, err
-	}
-	if a.Objectives, err = table.ReadAll(e.Dir, ObjectiveFile, objectiveColumns); err != nil {
-		return a, err
-	}
-	a.Trainings, err = table.ReadAll(e.Dir, TrainingFile, trainingColumns)
 	return a, err
+}
+
+// read reads the rows of a table; none without it.
+func read[T any](dir, file string, columns []table.Column[T], rows *[]T) (err error) {
+	*rows, err = table.ReadAll(dir, file, columns)
+	return err
 }
 
 // MarshalJSON writes the columns of ranking.csv; what is not known is null.

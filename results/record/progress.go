@@ -3,6 +3,7 @@ package record
 import (
 	"path/filepath"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/table"
 )
 
@@ -43,6 +44,16 @@ var progressColumns = []table.Column[ProgressRow]{
 // NewProgressWriter begins progress.csv in a cell's folder.
 func NewProgressWriter(dir string) (*table.Live[ProgressRow], error) {
 	return table.NewLive(filepath.Join(dir, ProgressFile), progressColumns)
+}
+
+// ProgressIn reads progress.csv of the cell in a folder; fs.ErrNotExist where it has none.
+func ProgressIn(dir string) ([]ProgressRow, error) {
+	f, err := folder.Open(dir, ProgressFile)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return table.ReadLive(f, progressColumns)
 }
 
 // Progress reads progress.csv of a cell; fs.ErrNotExist where it has none.

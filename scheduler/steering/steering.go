@@ -6,6 +6,7 @@ package steering
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/tfexp/tfexp/scheduler/job"
 	"github.com/tfexp/tfexp/scheduler/trace"
@@ -38,6 +39,12 @@ type Helm interface {
 	// Restart asks a running job to save its work and to end, so as to be started anew.
 	// The notice JobEnded follows, with the state Stopped.
 	Restart(job int) error
+}
+
+// Meter is an engine that measures the service time of its jobs, of all attempts: a program may begin long after the
+// decision to start it, and its budget is counted from there.
+type Meter interface {
+	Used(job int) time.Duration
 }
 
 // Adopted is what settings come to for the scheduler.

@@ -28,7 +28,7 @@ func init() {
 // choose lets every controller of an adaptation with a job decide in real training.
 func choose(ctx context.Context, r *stages.Run) error {
 	for _, t := range trainers(r, "choose") {
-		t.Chosen = nil
+		t.Chosen, t.Trained = nil, nil
 		for _, c := range t.Controllers {
 			if k, _ := adapt.ByName(c.Kind); !k.Makes {
 				t.total += len(t.Real.Scenarios) * t.Real.Repeats
@@ -39,6 +39,9 @@ func choose(ctx context.Context, r *stages.Run) error {
 		}
 		t.observe(stages.Progress{Kind: stages.StageStart})
 		err := t.choose(ctx)
+		if err == nil {
+			t.Trained, err = t.all()
+		}
 		t.observe(stages.Progress{Kind: stages.StageEnd, Elapsed: time.Since(t.began), Err: err})
 		if err != nil {
 			return err
@@ -96,7 +99,8 @@ func (t *trainer) decide(ctx context.Context, c *adapt.Controller, k *adapt.Kind
 		return failed
 	}
 	depends = append(depends, stages.Line{Label: "deepening.tried", Value: fmt.Sprint(tried)})
-	out, err := t.train(ctx, scenario, course{name: fmt.Sprintf("%s-%d", fileName(c.Name), seed), by: by, depends: depends})
+	out, err := t.train(ctx, scenario, course{name: fmt.Sprintf("%s-%d", fileName(c.Name), seed), by: by,
+		depends: depends})
 	if err != nil {
 		return err
 	}
@@ -104,12 +108,15 @@ func (t *trainer) decide(ctx context.Context, c *adapt.Controller, k *adapt.Kind
 		t.Warn("failed_training", "", fmt.Sprintf("%s in %s: %s", c.Name, name, out.problem))
 		return nil
 	}
-	t.Chosen = append(t.Chosen, t.chosen(c, name, seed, runs, out))
+	one := t.chosen(c, name, seed, runs, out)
+	one.Dir = out.dir
+	t.Chosen = append(t.Chosen, one)
 	return nil
 }
 
 // world is what a controller knows before a real training, and what that depends on.
-func (t *trainer) world(c *adapt.Controller, k *adapt.Kind, scenario string, seed int) (adapt.World, []stages.Line, error) {
+func (t *trainer) world(c *adapt.Controller, k *adapt.Kind, scenario string, seed int) (adapt.World, []stages.Line,
+	error) {
 	w := adapt.World{Controller: c, Seed: uint64(seed), Table: t.Scenario(scenario)}
 	depends := []stages.Line{
 		{Label: "deepening.controller", Value: fmt.Sprintf("%s, sequence %v, runs %d", c.Kind, c.Sequence, c.Runs)},
@@ -117,7 +124,8 @@ func (t *trainer) world(c *adapt.Controller, k *adapt.Kind, scenario string, see
 	}
 	if w.Table == nil { // nothing is known but what there is to decide
 		n := t.Real.Sequences()
-		w.Table = &agent.Table{Name: scenario, Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1, Accuracy: make([]float64, n)}
+		w.Table = &agent.Table{Name: scenario, Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1,
+			Accuracy: make([]float64, n)}
 	} else if k.Learns || k.Elsewhere || k.Oracle || c.Runs > 0 {
 		depends = append(depends, stages.Line{Label: "deepening.table", Value: t.Digest})
 	}
@@ -153,7 +161,8 @@ func (t *trainer) chosen(c *adapt.Controller, scenario string, seed, runs int, o
 		action := adapt.Likeliest(probs)
 		index = index*(t.Real.Blocks+1) + action
 		one.Decisions = append(one.Decisions, adapt.Decided{
-			TimeLeft: row.Left, Probabilities: probs, Action: action, Before: row.AccuracyBefore, After: row.AccuracyAfter,
+			TimeLeft: row.Left, Probabilities: probs, Action: action, Before: row.AccuracyBefore,
+			After: row.AccuracyAfter,
 		})
 	}
 	if known := t.Scenario(scenario); known != nil && len(one.Decisions) == t.Real.Decisions {

@@ -32,8 +32,9 @@ func init() {
 		Writes: []stages.Artifact{stages.Trained},
 		Files:  []string{record.TrainingsDir, record.TableFile},
 		Left:   left,
-		Pieces: &stages.Pieces{Title: "trainings by sequences", Noun: "training", Earlier: "trained earlier", List: list, Find: find},
-		Run:    exhaust,
+		Pieces: &stages.Pieces{Title: "trainings by sequences", Noun: "training", Earlier: "trained earlier",
+			List: list, Find: find},
+		Run: exhaust,
 	})
 }
 
@@ -173,6 +174,7 @@ type outcome struct {
 	accuracy float64 // NaN for one that failed
 	rows     []steering.Row
 	problem  string // why it failed
+	dir      string // its folder
 }
 
 // decisions are those that were taken, in their order.
@@ -261,7 +263,7 @@ func read(dir string) (*outcome, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read a training: %w", err)
 	}
-	out := &outcome{accuracy: math.NaN(), rows: rows}
+	out := &outcome{accuracy: math.NaN(), rows: rows, dir: dir}
 	if cell.State != record.CellFinished {
 		out.problem = problem(&cell)
 	} else if out.accuracy = measure.FinalAccuracy.Of(&cell.Metrics); math.IsNaN(out.accuracy) {
@@ -355,13 +357,15 @@ func (t *trainer) table(ctx context.Context) error {
 		return fmt.Errorf("write the table: %w", err)
 	}
 	if short > 0 {
-		t.Warn("few_decisions", "", fmt.Sprintf("in %d of %d trainings of %s the budget ended before the %d decisions were taken",
-			short, t.total, t.Name, t.Real.Decisions))
+		t.Warn("few_decisions", "",
+			fmt.Sprintf("in %d of %d trainings of %s the budget ended before the %d decisions were taken",
+				short, t.total, t.Name, t.Real.Decisions))
 	}
 	t.Tables = nil
 	if err := stages.Learned(t.Study, b.Bytes()); err != nil {
-		t.Warn("incomplete_table", "", fmt.Sprintf("%d of %d trainings of %s failed (%s), so nothing can learn on its table: %v",
-			failed, t.total, t.Name, why, err))
+		t.Warn("incomplete_table", "",
+			fmt.Sprintf("%d of %d trainings of %s failed (%s), so nothing can learn on its table: %v",
+				failed, t.total, t.Name, why, err))
 	}
 	return nil
 }
@@ -381,7 +385,8 @@ func (t *trainer) row(scenario string, index int, out *outcome) string {
 		}
 		fields = append(fields, strconv.FormatFloat(left, 'f', 4, 64))
 	}
-	fields = append(fields, strconv.FormatFloat(t.Real.Budget.Seconds(), 'f', -1, 64), strconv.FormatFloat(out.accuracy, 'f', -1, 64))
+	fields = append(fields, strconv.FormatFloat(t.Real.Budget.Seconds(), 'f', -1, 64), strconv.FormatFloat(out.accuracy,
+		'f', -1, 64))
 	return strings.Join(fields, ",") + "\n"
 }
 

@@ -238,7 +238,8 @@ func run(ctx context.Context, r *stages.Run) error {
 		return nil
 	}()
 	r.Observe(stages.Progress{
-		Kind: stages.StageEnd, Stage: name, Done: int(done.Load()), Total: total, Reused: there, Elapsed: time.Since(began), Err: err,
+		Kind: stages.StageEnd, Stage: name, Done: int(done.Load()), Total: total, Reused: there,
+		Elapsed: time.Since(began), Err: err,
 	})
 	return err
 }

@@ -24,8 +24,9 @@ func init() {
 		Name:   "rank",
 		Reads:  []stages.Artifact{stages.Agents, stages.Chosen},
 		Writes: []stages.Artifact{stages.Rankings},
-		Files:  []string{record.RankingFile, record.ChoicesFile, record.SequencesFile, record.ObjectiveFile},
-		Left:   left,
+		Files: []string{record.RankingFile, record.ChoicesFile, record.SequencesFile, record.ObjectiveFile,
+			record.CoursesFile},
+		Left: left,
 		Run: func(_ context.Context, r *stages.Run) error {
 			var out record.Adaptations
 			for _, s := range r.Known() {
@@ -74,7 +75,8 @@ func study(dir string, s *adapt.Study, out *record.Adaptations) error {
 		for _, t := range s.Tables {
 			var chosen []adapt.Choice
 			for seed := 1; seed <= s.SeedsOf(c); seed++ {
-				row := record.TrainingRow{Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed, Seconds: -1}
+				row := record.TrainingRow{Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed,
+					Seconds: -1}
 				var weights *agent.Network
 				if c.Learn != nil {
 					training := s.Training(c, t.Name, seed)

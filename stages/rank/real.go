@@ -25,6 +25,9 @@ func trained(s *adapt.Study, out *record.Adaptations) {
 			r.Where = record.OnTable
 		}
 	}
+	for _, t := range s.Trained {
+		out.Courses = append(out.Courses, course(s, &t))
+	}
 	type group struct {
 		controller *adapt.Controller
 		scenario   string
@@ -46,13 +49,27 @@ func trained(s *adapt.Study, out *record.Adaptations) {
 	}
 }
 
+// course is the row of a real training.
+func course(s *adapt.Study, t *adapt.Trained) record.CourseRow {
+	row := record.CourseRow{
+		Adaptation: s.Name, Scenario: t.Scenario, Seed: t.Seed, Sequence: adapt.Actions(t.Actions), Accuracy: t.Final,
+		Budget: s.Real.Budget.Seconds(), Trained: t.Trained, Step: t.Step, Decided: t.Decided, Times: t.Times,
+		Accuracies: t.Accuracies, Told: t.Told, Deepening: t.Deepening,
+	}
+	if t.Controller != nil {
+		row.Controller = t.Controller.Name
+	}
+	return row
+}
+
 // realRanking sums up what a controller chose in the real trainings of a scenario.
 func realRanking(s *adapt.Study, c *adapt.Controller, scenario string, chosen []adapt.Chosen) record.RankingRow {
 	t := s.Scenario(scenario)
 	nan := math.NaN()
 	n := float64(len(chosen))
 	row := record.RankingRow{
-		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: scenario, Knew: s.Knew(c, scenario), Seeds: len(chosen),
+		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: scenario, Knew: s.Knew(c, scenario),
+		Seeds:    len(chosen),
 		Sequence: adapt.Actions(chosen[0].Actions()), Where: record.InTraining, Of: s.Real.Sequences(),
 		Regret: nan, RegretLow: nan, RegretHigh: nan, Rank: nan, Recorded: nan, Fidelity: nan,
 	}
@@ -105,7 +122,8 @@ func realDecisions(s *adapt.Study, c *adapt.Chosen) []record.ChoiceRow {
 		after := before*dims.Actions + one.Action
 		row := record.ChoiceRow{
 			Adaptation: s.Name, Controller: c.Controller.Name, Scenario: c.Scenario, Seed: c.Seed, Decision: d + 1,
-			TimeLeft: one.TimeLeft, State: layers(dims.Layers(d, before)), Probabilities: strings.Join(probs, " "), Action: one.Action,
+			TimeLeft: one.TimeLeft, State: layers(dims.Layers(d, before)), Probabilities: strings.Join(probs, " "),
+			Action: one.Action,
 			Before: one.Before, After: one.After, ExpectedBefore: math.NaN(), ExpectedAfter: math.NaN(),
 			Accuracy: c.Accuracy, Where: record.InTraining,
 		}

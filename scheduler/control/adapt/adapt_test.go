@@ -51,7 +51,8 @@ func TestRecordedTable(t *testing.T) {
 	for _, table := range s.Tables {
 		w := want[table.Name]
 		if table.Best() != w[0] || !near(MeanFrom(table, 0, 0), w[1], 5e-5) || table.Rank(nothing) != int(w[2]) {
-			t.Errorf("%s: best %v, mean %v, rank of nothing %d; want %v", table.Name, table.Best(), MeanFrom(table, 0, 0),
+			t.Errorf("%s: best %v, mean %v, rank of nothing %d; want %v", table.Name, table.Best(), MeanFrom(table, 0,
+				0),
 				table.Rank(nothing), w)
 		}
 	}
@@ -124,7 +125,8 @@ func TestTrying(t *testing.T) {
 // What agents learn, in turn.
 func TestLessons(t *testing.T) {
 	s := recorded(t)
-	unseen := &Controller{Name: "unseen", Kind: "agent", Learn: &Learning{LeaveOut: true, Settings: agent.Default(false)}}
+	unseen := &Controller{Name: "unseen", Kind: "agent", Learn: &Learning{LeaveOut: true,
+		Settings: agent.Default(false)}}
 	moved := &Controller{Name: "moved", Kind: "agent", Learn: &Learning{From: unseen, Settings: agent.Default(true)}}
 	taught := &Controller{Name: "taught", Kind: "agent", Learn: &Learning{
 		Curriculum: []string{"early", "late", "middle"}, Settings: agent.Default(false), Next: 10_000,
@@ -147,7 +149,8 @@ func TestLessons(t *testing.T) {
 		learned[0] = strings.Join(first, ", ")
 		if l := strings.Join(learned, " then "); l != c.learned || got.Episodes() != c.episodes ||
 			s.Knew(c.controller, "late") != c.knew {
-			t.Errorf("learned on %s in %d episodes, knew it: %v; want %+v", l, got.Episodes(), s.Knew(c.controller, "late"), c)
+			t.Errorf("learned on %s in %d episodes, knew it: %v; want %+v", l, got.Episodes(), s.Knew(c.controller,
+				"late"), c)
 		}
 	}
 }

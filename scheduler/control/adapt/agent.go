@@ -22,9 +22,9 @@ func init() {
 			},
 			{
 				Name: "smooth", Type: schema.Bool, DefaultDoc: "true with `leave_out`, else false", Example: "false",
-				Doc: "Learns on what sequences are expected to come to, by the effects of their decisions in all scenarios on " +
-					"which it learns, and not on single trainings: much of what these show is noise, which another scenario " +
-					"does not repeat.",
+				Doc: "Learns on what sequences are expected to come to, by the effects of their decisions in all " +
+					"scenarios on which it learns, and not on single trainings: much of what these show is noise, " +
+					"which another scenario does not repeat.",
 			},
 			{
 				Name: "curriculum", Type: schema.Strings, DefaultDoc: "none", Example: `["early", "late", "middle"]`,

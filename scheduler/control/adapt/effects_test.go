@@ -54,8 +54,8 @@ func product(a, b []float64) float64 {
 	return sum
 }
 
-// made is a study of scenarios whose effects are known: those of blocks, which all scenarios share, of the order, of pairs,
-// and of each scenario, with the noise of single trainings. Truth has the accuracies without noise.
+// made is a study of scenarios whose effects are known: those of blocks, which all scenarios share, of the order, of
+// pairs, and of each scenario, with the noise of single trainings. Truth has the accuracies without noise.
 func made(r *rand.Rand, scenarios int, noise float64) (s *Study, truth [][]float64) {
 	const decisions, actions = 3, 4
 	draw := func(deviation float64, n int) []float64 {
@@ -102,9 +102,11 @@ func TestPredictedBeatsBestElsewhere(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("noise %g: true regret %.4f elsewhere, %.4f predicted", c.noise, lost["best_elsewhere"], lost["best_predicted"])
+		t.Logf("noise %g: true regret %.4f elsewhere, %.4f predicted", c.noise, lost["best_elsewhere"],
+			lost["best_predicted"])
 		if lost["best_predicted"] > c.most*lost["best_elsewhere"] {
-			t.Errorf("noise %g: true regret %.4f by prediction, %.4f without", c.noise, lost["best_predicted"], lost["best_elsewhere"])
+			t.Errorf("noise %g: true regret %.4f by prediction, %.4f without", c.noise, lost["best_predicted"],
+				lost["best_elsewhere"])
 		}
 	}
 }
@@ -123,7 +125,8 @@ func TestSmoothed(t *testing.T) {
 			}
 		}
 	}
-	if got := Smoothed([]*agent.Table{{Decisions: 1, Actions: 2, Accuracy: []float64{.5, .5}}})[0].Accuracy; !near(got[0], .5, 1e-12) {
+	if got := Smoothed([]*agent.Table{{Decisions: 1, Actions: 2, Accuracy: []float64{.5,
+		.5}}})[0].Accuracy; !near(got[0], .5, 1e-12) {
 		t.Errorf("two sequences that come to the same: %v", got)
 	}
 }

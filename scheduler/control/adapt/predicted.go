@@ -11,9 +11,9 @@ import (
 func init() {
 	Register(Kind{
 		Rank: 42, Name: "best_predicted", Elsewhere: true,
-		Doc: "Takes the sequence with the greatest accuracy that the other scenarios predict: by the effects of single " +
-			"decisions and of pairs, with and without their order, each as far as it holds in all scenarios and is more than " +
-			"the noise of single trainings.",
+		Doc: "Takes the sequence with the greatest accuracy that the other scenarios predict: by the effects of " +
+			"single decisions and of pairs, with and without their order, each as far as it holds in all scenarios " +
+			"and is more than the noise of single trainings.",
 		Args: []schema.Arg{runsArg("are predicted to be best, given the runs before")},
 		New: func(w World) Decider {
 			e := newEffects(w.Others)

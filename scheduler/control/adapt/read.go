@@ -136,7 +136,8 @@ func (r *reader) row(line int, row []string) error {
 		a, err := strconv.Atoi(strings.TrimSpace(row[r.action[d]]))
 		switch {
 		case err != nil || a < 0:
-			return fmt.Errorf("unknown action %q at decision %d: it is the number of a block, from 0", row[r.action[d]], d+1)
+			return fmt.Errorf("unknown action %q at decision %d: it is the number of a block, from 0", row[r.action[d]],
+				d+1)
 		case r.blocks > 0 && a > r.blocks:
 			return fmt.Errorf("unknown action %d at decision %d: blocks have the numbers 0 to %d, and %d is nothing",
 				a, d+1, r.blocks-1, r.blocks)
@@ -204,7 +205,10 @@ func (r *reader) tables() ([]*agent.Table, error) {
 	var tables []*agent.Table
 	missing := &Missing{Sequences: size, Greatest: blocks}
 	if r.blocks == 0 {
-		missing.Line = r.rows[slices.IndexFunc(r.rows, func(o run) bool { return slices.Contains(o.actions, blocks) })].line
+		missing.Line = r.rows[slices.IndexFunc(r.rows, func(o run) bool {
+			return slices.Contains(o.actions,
+				blocks)
+		})].line
 	}
 	for i := range all {
 		tables = append(tables, all[i].table(r.decisions, actions, missing))
@@ -282,7 +286,8 @@ type Lack struct {
 func (m *Missing) Error() string {
 	var parts []string
 	for _, l := range m.In {
-		parts = append(parts, fmt.Sprintf("%s lacks %d of %d sequences, for example (%s)", l.Scenario, l.Count, m.Sequences,
+		parts = append(parts, fmt.Sprintf("%s lacks %d of %d sequences, for example (%s)", l.Scenario, l.Count,
+			m.Sequences,
 			Actions(l.First)))
 	}
 	return strings.Join(parts, "; ")

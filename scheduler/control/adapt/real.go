@@ -51,11 +51,34 @@ type Chosen struct {
 	Seed       int // from 1
 	// Runs is the number of trainings that it used before.
 	Runs int
+	// Dir is the folder of the training.
+	Dir string
 	// Decisions are fewer than those of the study where the budget ended before.
 	Decisions []Decided
 	// Accuracy is the final one; Recorded is that of the same sequence in the table, NaN
 	// where there is none.
 	Accuracy, Recorded float64
+}
+
+// Trained is how one real training went. Times are in seconds of service time.
+type Trained struct {
+	// Controller is nil for a training by a sequence of the table.
+	Controller *Controller
+	Scenario   string
+	Seed       int // 0 for a sequence
+	// Actions are those that were taken, and Decided when.
+	Actions []int
+	Decided []float64
+	// Times and Accuracies are those of the epochs, as the program reported them; Final is its last accuracy.
+	Times, Accuracies []float64
+	Final             float64
+	// Trained is when the program stopped training, NaN where it does not say; Step is how long a step took, the
+	// median.
+	Trained, Step float64
+	// Told is, at each report, how much more the program took to be left of the budget than the scheduler did.
+	Told []float64
+	// Deepening is how long the program took to add each layer.
+	Deepening []float64
 }
 
 // Decided is one decision in a real training.

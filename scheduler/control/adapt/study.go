@@ -25,6 +25,8 @@ type Study struct {
 	Real *Real `json:",omitempty"`
 	// Chosen is what controllers decided in real training, when that is over.
 	Chosen []Chosen `json:"-"`
+	// Trained is how all of its real trainings went.
+	Trained []Trained `json:"-"`
 }
 
 // Dims are the number of decisions of a training, and of the actions between which

@@ -11,8 +11,9 @@ import (
 // runsArg is the argument of controllers that may try what they think of first.
 func runsArg(of string) schema.Arg {
 	return schema.Arg{
-		Name: "runs", Type: schema.Integer, DefaultDoc: "none", Min: schema.Limit(1), Max: schema.Limit(10000), Example: `5`,
-		Doc: "Trains this many networks before it decides, by the sequences that " + of + ", and takes the best of them.",
+		Name: "runs", Type: schema.Integer, DefaultDoc: "none", Min: schema.Limit(1), Max: schema.Limit(10000),
+		Example: `5`,
+		Doc:     "Trains this many networks before it decides, by the sequences that " + of + ", and takes the best of them.",
 	}
 }
 

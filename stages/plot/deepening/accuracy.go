@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/stats"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -56,6 +57,13 @@ func (s study) accuracies(scenario string) pictures.Figure {
 		h.marks = append(h.marks, mark{at[g.sequence], line})
 		keys = append(keys, canvas.Key{Label: g.label(), Swatch: canvas.Stroked(line)})
 	}
+	real := ""
+	for _, r := range s.Courses {
+		if r.Scenario == scenario && r.Controller != "" && stats.Finite(r.Accuracy) {
+			h.real, values = append(h.real, r.Accuracy), append(values, r.Accuracy)
+			real = " A triangle is what a real training came to in which a controller decided."
+		}
+	}
 	p := canvas.NewPlot()
 	p.X.Min, p.X.Max = bounds(values)
 	p.Y.Min, p.Y.Max = 0, float64(h.most())*1.15
@@ -63,9 +71,11 @@ func (s study) accuracies(scenario string) pictures.Figure {
 	p.Add(h)
 	title := fmt.Sprintf("Accuracy of all sequences – %s, %s", s.name, scenario)
 	return pictures.Figure{
-		Picture: pictures.Picture{Name: AdaptationAccuracy + "-" + s.name + "-" + scenario, Kind: AdaptationAccuracy, Title: title,
-			Caption: fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers chose "+
-				"(first seed). Further right is better.", len(values)) + someOf(mostLines, len(groups), "chosen sequence")},
+		Picture: pictures.Picture{Name: AdaptationAccuracy + "-" + s.name + "-" + scenario, Kind: AdaptationAccuracy,
+			Title: title,
+			Caption: fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers "+
+				"chose (first seed).%s Further right is better.", len(h.values), real) + someOf(mostLines, len(groups),
+				"chosen sequence")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 190,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
 	}
@@ -82,6 +92,7 @@ type histogram struct {
 	values []float64
 	bins   int
 	marks  []mark
+	real   []float64 // what real trainings came to
 }
 
 // counts has the number of values in each bin.
@@ -115,5 +126,9 @@ func (h histogram) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	for _, m := range h.marks {
 		c.StrokeLine2(m.line, x(m.at), y(0), x(m.at), vg.Length(c.Max.Y))
+	}
+	for _, v := range h.real {
+		c.DrawGlyph(draw.GlyphStyle{Color: canvas.Ink, Radius: 3, Shape: draw.TriangleGlyph{}}, vg.Point{X: x(v),
+			Y: y(0) + 4})
 	}
 }

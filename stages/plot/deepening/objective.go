@@ -96,7 +96,8 @@ func objectiveFigure(study, controller string, curves []learningCurve) pictures.
 				lessons = append(lessons, at)
 			}
 		}
-		keys = append(keys, canvas.Key{Label: l.label, Swatch: canvas.Stroked(draw.LineStyle{Color: canvas.Hue(i), Width: 1.5, Dashes: canvas.Dashes(i)})})
+		keys = append(keys, canvas.Key{Label: l.label, Swatch: canvas.Stroked(draw.LineStyle{Color: canvas.Hue(i),
+			Width: 1.5, Dashes: canvas.Dashes(i)})})
 	}
 	p.X.Min = 0
 	p.Y.Min, p.Y.Max = bounds(values)
@@ -108,9 +109,11 @@ func objectiveFigure(study, controller string, curves []learningCurve) pictures.
 	p.X.Label.Text, p.Y.Label.Text = "episodes (thousands)", "mean reward"
 	title := fmt.Sprintf("Reward while the agent %q learns – %s", controller, study)
 	return pictures.Figure{
-		Picture: pictures.Picture{Name: AdaptationObjective + "-" + study + "-" + controller, Kind: AdaptationObjective, Title: title,
-			Caption: "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, a line a seed; the colour says on " +
-				"which scenarios it learns. Where it learns several in turn, a vertical line is the beginning of the next." +
+		Picture: pictures.Picture{Name: AdaptationObjective + "-" + study + "-" + controller, Kind: AdaptationObjective,
+			Title: title,
+			Caption: "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, a line a seed; the colour " +
+				"says on which scenarios it learns. Where it learns several in turn, a vertical line is the " +
+				"beginning of the next." +
 				someOf(len(shown), len(curves), "training")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 210,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },

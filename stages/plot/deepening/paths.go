@@ -59,7 +59,8 @@ func (s study) paths(scenario string) (pictures.Figure, error) {
 	for _, r := range rows {
 		l := path{x: r.Times, y: r.Expected, line: draw.LineStyle{Color: canvas.Shade(canvas.Hue(6), 0.55), Width: 0.5}}
 		if len(l.x) != len(l.y) || len(l.x) == 0 {
-			return pictures.Figure{}, fmt.Errorf("the sequence %q has %d times and %d accuracies", r.Sequence, len(l.x), len(l.y))
+			return pictures.Figure{}, fmt.Errorf("the sequence %q has %d times and %d accuracies", r.Sequence, len(l.x),
+				len(l.y))
 		}
 		l.x = make([]float64, len(r.Times))
 		for i, t := range r.Times {
@@ -102,14 +103,16 @@ func (s study) paths(scenario string) (pictures.Figure, error) {
 	}
 	p.X.Tick.Marker = ticks
 	p.Y.Min, p.Y.Max = bounds(every)
-	p.X.Label.Text, p.Y.Label.Text = "time of the budget that is used, in the mean over all sequences", "final accuracy to be expected"
+	p.X.Label.Text, p.Y.Label.Text = "time of the budget that is used, in the mean over all sequences",
+		"final accuracy to be expected"
 	title := fmt.Sprintf("Accuracy to be expected over time – %s, %s", s.name, scenario)
 	return pictures.Figure{
-		Picture: pictures.Picture{Name: AdaptationPaths + "-" + s.name + "-" + scenario, Kind: AdaptationPaths, Title: title,
-			Caption: "A line a sequence of decisions. At a decision it is the mean final accuracy of all sequences that " +
-				"begin as it did until then; at the end, its own. Decisions stand at equal distances, whatever the time between " +
-				"them. Marks are the actions that were taken: the number of the block that was deepened, the last number for " +
-				"nothing. Controllers are shown with their first seed." +
+		Picture: pictures.Picture{Name: AdaptationPaths + "-" + s.name + "-" + scenario, Kind: AdaptationPaths,
+			Title: title,
+			Caption: "A line a sequence of decisions. At a decision it is the mean final accuracy of all sequences " +
+				"that begin as it did until then; at the end, its own. Decisions stand at equal distances, whatever " +
+				"the time between them. Marks are the actions that were taken: the number of the block that was " +
+				"deepened, the last number for nothing. Controllers are shown with their first seed." +
 				someOf(mostLines, len(groups), "chosen sequence")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 300,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },

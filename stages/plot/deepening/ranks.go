@@ -3,6 +3,7 @@ package deepening
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -34,38 +36,58 @@ func adaptationRanks(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error
 	}
 	var out []pictures.Figure
 	for _, s := range all {
-		out = append(out, s.ranks())
+		if len(s.Ranking) > 0 {
+			out = append(out, ranks(s.name, "", s.Ranking))
+		}
+		if len(s.RealRanking) > 0 {
+			out = append(out, ranks(s.name, " in real training", s.RealRanking))
+		}
 	}
 	return out, nil
 }
 
-func (s study) ranks() pictures.Figure {
+// ranks has the rows of a ranking, on a table or, as where says, in real training.
+func ranks(study, where string, ranking []record.RankingRow) pictures.Figure {
 	const tall, names, foot = 29.0, 110.0, 16.0
 	rows := map[[2]string]record.RankingRow{}
-	for _, r := range s.Ranking {
+	var controllers, scenarios []string
+	for _, r := range ranking {
 		rows[[2]string{r.Controller, r.Scenario}] = r
+		if !slices.Contains(controllers, r.Controller) {
+			controllers = append(controllers, r.Controller)
+		}
+		if !slices.Contains(scenarios, r.Scenario) {
+			scenarios = append(scenarios, r.Scenario)
+		}
 	}
-	title := fmt.Sprintf("Ranks of controllers by scenario – %s", s.name)
+	title := fmt.Sprintf("Ranks of controllers by scenario%s – %s", where, study)
+	name := AdaptationRanks + "-" + study
+	caption := "The median rank over the seeds among all sequences (1 is the best), and below it the mean regret: " +
+		"how far the accuracy stays below the best. Darker is better. A tile with a frame is of a controller that " +
+		"has neither learned nor tried in this scenario, nor read what it cannot know."
+	if where != "" {
+		name += "-real"
+		caption += " Both are of the accuracies that real trainings came to, among those of the table: a regret " +
+			"below 0 is better than its best. Without a table there are accuracies alone."
+	}
 	return pictures.Figure{
-		Picture: pictures.Picture{Name: AdaptationRanks + "-" + s.name, Kind: AdaptationRanks, Title: title,
-			Caption: "The median rank over the seeds among all sequences (1 is the best), and below it the mean regret: how far " +
-				"the accuracy stays below the best. Darker is better. A tile with a frame is of a controller that has neither " +
-				"learned nor tried in this scenario, nor read what it cannot know."},
-		Width: canvas.Width, Height: canvas.HeadHeight(nil) + foot + tall*float64(len(s.controllers)) + canvas.Margin,
+		Picture: pictures.Picture{Name: name, Kind: AdaptationRanks, Title: title, Caption: caption},
+		Width:   canvas.Width, Height: canvas.HeadHeight(nil) + foot + tall*float64(len(controllers)) + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, nil)
-			wide := (c.Size().X - names) / vg.Length(len(s.scenarios))
-			for j, scenario := range s.scenarios {
+			wide := (c.Size().X - names) / vg.Length(len(scenarios))
+			for j, scenario := range scenarios {
 				st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 				st.XAlign, st.YAlign = text.XCenter, text.YTop
 				c.FillText(st, vg.Point{X: c.Min.X + names + wide*(vg.Length(j)+0.5), Y: c.Max.Y}, scenario)
 			}
-			for i, controller := range s.controllers {
+			for i, controller := range controllers {
 				top := c.Max.Y - foot - vg.Length(tall*float64(i))
 				st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 				st.XAlign, st.YAlign = text.XRight, text.YCenter
-				c.FillText(st, vg.Point{X: c.Min.X + names - 6, Y: top - tall/2}, canvas.Fit(controller, names-8, canvas.TickSize))
-				for j, scenario := range s.scenarios {
+				c.FillText(st, vg.Point{X: c.Min.X + names - 6, Y: top - tall/2}, canvas.Fit(controller, names-8,
+					canvas.TickSize))
+				for j, scenario := range scenarios {
 					if r, ok := rows[[2]string{controller, scenario}]; ok {
 						left := c.Min.X + names + wide*vg.Length(j)
 						rankTile(c, r, vg.Rectangle{
@@ -81,7 +103,11 @@ func (s study) ranks() pictures.Figure {
 // rankTile paints one tile.
 func rankTile(c draw.Canvas, r record.RankingRow, box vg.Rectangle) {
 	// Ranks are compared by their logarithm: the first ones matter most.
-	white := 0.95 * math.Log(max(r.Rank, 1)) / math.Log(float64(max(r.Of, 2)))
+	white, above, below := 0.95, "–", fmt.Sprintf("%.4f", r.Accuracy)
+	if stats.Finite(r.Rank) {
+		white = 0.95 * math.Log(max(r.Rank, 1)) / math.Log(float64(max(r.Of, 2)))
+		above, below = fmt.Sprintf("%g", r.Rank), fmt.Sprintf("%.4f", r.Regret)
+	}
 	fill := canvas.Shade(canvas.Hue(0), white)
 	c.SetColor(fill)
 	c.Fill(canvas.Rectangle(box.Min.X+1, box.Min.Y+1, box.Max.X-1, box.Max.Y-1))
@@ -93,8 +119,8 @@ func rankTile(c draw.Canvas, r record.RankingRow, box vg.Rectangle) {
 	middle := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}
 	st := canvas.Style(canvas.LabelSize, canvas.Readable(fill), true)
 	st.XAlign, st.YAlign = text.XCenter, text.YBottom
-	c.FillText(st, vg.Point{X: middle.X, Y: middle.Y - 1}, fmt.Sprintf("%g", r.Rank))
+	c.FillText(st, vg.Point{X: middle.X, Y: middle.Y - 1}, above)
 	st = canvas.Style(canvas.SmallSize, canvas.Readable(fill), false)
 	st.XAlign, st.YAlign = text.XCenter, text.YTop
-	c.FillText(st, vg.Point{X: middle.X, Y: middle.Y - 1}, fmt.Sprintf("%.4f", r.Regret))
+	c.FillText(st, vg.Point{X: middle.X, Y: middle.Y - 1}, below)
 }

@@ -4,6 +4,7 @@ package deepening
 
 import (
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 	"strings"
@@ -64,6 +65,14 @@ func studies(d *pictures.Data) ([]study, error) {
 	for _, r := range all.Objectives {
 		s := at(r.Adaptation)
 		s.Objectives = append(s.Objectives, r)
+	}
+	for _, r := range all.RealRanking {
+		s := at(r.Adaptation)
+		s.RealRanking = append(s.RealRanking, r)
+	}
+	for _, r := range all.Courses {
+		s := at(r.Adaptation)
+		s.Courses = append(s.Courses, r)
 	}
 	for _, r := range all.Trainings {
 		s := at(r.Adaptation)
@@ -153,11 +162,16 @@ func (l marks) Plot(c draw.Canvas, p *plot.Plot) {
 		if i+1 < len(points) {
 			at = at.Add(points[i+1].Sub(at).Scale(vg.Length(l.shift)))
 		}
-		c.DrawGlyph(draw.GlyphStyle{Color: l.line.Color, Radius: 5.5, Shape: draw.CircleGlyph{}}, at)
-		st := canvas.Style(7.5, canvas.Readable(nrgba(l.line.Color)), true)
-		st.XAlign, st.YAlign = -0.5, -0.5
-		c.FillText(st, at, text)
+		dot(c, at, nrgba(l.line.Color), text)
 	}
+}
+
+// dot paints an action.
+func dot(c draw.Canvas, at vg.Point, fill color.NRGBA, action string) {
+	c.DrawGlyph(draw.GlyphStyle{Color: fill, Radius: 5.5, Shape: draw.CircleGlyph{}}, at)
+	st := canvas.Style(7.5, canvas.Readable(fill), true)
+	st.XAlign, st.YAlign = -0.5, -0.5
+	c.FillText(st, at, action)
 }
 
 // bounds returns the least and the greatest value, with some room.

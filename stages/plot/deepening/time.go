@@ -42,30 +42,62 @@ func adaptationTime(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error)
 				bars.seconds[i] = append(bars.seconds[i], r.Deciding)
 			}
 		}
-		name, title := AdaptationTime+"-"+s.name, "Time of a decision – "+s.name
-		low, high := bars.bounds()
-		if !(high > 0) {
-			out = append(out, pictures.Figure{Picture: pictures.Picture{
-				Name: name, Kind: AdaptationTime, Title: title, Skipped: "no decision was timed",
-			}})
-			continue
+		if len(s.controllers) > 0 {
+			out = append(out, bars.figure(AdaptationTime+"-"+s.name, "Time of a decision – "+s.name,
+				"time of a decision",
+				"A dot a scenario and seed, a line at the mean, on a logarithmic scale, measured on this machine. Of "+
+					"a controller that searches it is a share of the whole search, without the trainings that it asks for."))
 		}
-		p := canvas.NewPlot()
-		p.X.Scale, p.X.Min, p.X.Max = plot.LogScale{}, low, high
-		p.X.Tick.Marker = powers{}
-		p.X.Label.Text = "time of a decision"
-		p.Y.Min, p.Y.Max = 0, float64(len(s.controllers))
-		p.HideY()
-		p.Add(canvas.Grid{Vertical: true}, bars)
-		out = append(out, pictures.Figure{
-			Picture: pictures.Picture{Name: name, Kind: AdaptationTime, Title: title,
-				Caption: "A dot a scenario and seed, a line at the mean, on a logarithmic scale, measured on this machine. Of a " +
-					"controller that searches it is a share of the whole search, without the trainings that it asks for."},
-			Width: canvas.Width, Height: canvas.HeadHeight(nil) + 20*float64(len(s.controllers)) + 36 + canvas.Margin,
-			Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, nil), 110, -8, 4, 0)) },
-		})
+		if bars = s.deepening(); len(bars.names) > 0 {
+			out = append(out, bars.figure(AdaptationTime+"-"+s.name+"-real", "Time to add a layer – "+s.name,
+				"time to add a layer",
+				"How long programs took in real training to add a layer, and to evaluate the network before and "+
+					"after: a dot a layer, a line at the mean, on a logarithmic scale. The first row has the trainings by sequences of the table."))
+		}
 	}
 	return out, nil
+}
+
+// deepening are the times in which programs added layers, by what decided that.
+func (s study) deepening() timeBars {
+	var bars timeBars
+	for _, r := range s.Courses {
+		name := r.Controller
+		if name == "" {
+			name = "all sequences"
+		}
+		i := slices.Index(bars.names, name)
+		if i < 0 {
+			if len(r.Deepening) == 0 {
+				continue
+			}
+			i = len(bars.names)
+			bars.names, bars.seconds = append(bars.names, name), append(bars.seconds, nil)
+		}
+		bars.seconds[i] = append(bars.seconds[i], r.Deepening...)
+	}
+	return bars
+}
+
+// figure draws the times, on a logarithmic scale.
+func (b timeBars) figure(name, title, what, caption string) pictures.Figure {
+	low, high := b.bounds()
+	if !(high > 0) {
+		return pictures.Figure{Picture: pictures.Picture{Name: name, Kind: AdaptationTime, Title: title,
+			Skipped: "nothing was timed"}}
+	}
+	p := canvas.NewPlot()
+	p.X.Scale, p.X.Min, p.X.Max = plot.LogScale{}, low, high
+	p.X.Tick.Marker = powers{}
+	p.X.Label.Text = what
+	p.Y.Min, p.Y.Max = 0, float64(len(b.names))
+	p.HideY()
+	p.Add(canvas.Grid{Vertical: true}, b)
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: name, Kind: AdaptationTime, Title: title, Caption: caption},
+		Width:   canvas.Width, Height: canvas.HeadHeight(nil) + 20*float64(len(b.names)) + 36 + canvas.Margin,
+		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, nil), 110, -8, 4, 0)) },
+	}
 }
 
 // timeBars are rows of dots, a row a controller.
@@ -94,7 +126,8 @@ func (b timeBars) Plot(c draw.Canvas, p *plot.Plot) {
 		st.XAlign, st.YAlign = text.XRight, text.YCenter
 		c.FillText(st, vg.Point{X: c.Min.X - 6, Y: at}, canvas.Fit(b.names[i], 104, canvas.TickSize))
 		for _, v := range row {
-			c.DrawGlyph(draw.GlyphStyle{Color: canvas.Shade(canvas.Hue(0), 0.4), Radius: 2.2, Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: at})
+			c.DrawGlyph(draw.GlyphStyle{Color: canvas.Shade(canvas.Hue(0), 0.4), Radius: 2.2,
+				Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: at})
 		}
 		var mean stats.Mean
 		for _, v := range row {

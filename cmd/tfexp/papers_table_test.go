@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// paperFigure is a number of a paper beside ours: means over the rows of replicates.
+type paperFigure struct {
+	experiment, at, metric string
+	theirs, ours           float64
+	rows                   int
+}
+
+// paperTable returns the rows of a CSV file by the names of its columns.
+func paperTable(t *testing.T, file string) []map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []map[string]string
+	for _, row := range rows[1:] {
+		m := map[string]string{}
+		for i, name := range rows[0] {
+			m[name] = row[i]
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// figuresOf reads the figures of an experiment, in the order of its references.
+func figuresOf(t *testing.T, experiment, file string) []*paperFigure {
+	var list []*paperFigure
+	for _, row := range paperTable(t, file) {
+		at := strings.Join(slices.DeleteFunc(strings.Fields(row["at"]), func(part string) bool {
+			return strings.HasPrefix(part, "replicate=")
+		}), " ")
+		theirs, err1 := strconv.ParseFloat(row["expected"], 64)
+		ours, err2 := strconv.ParseFloat(row["ours"], 64)
+		if cmp.Or(err1, err2) != nil {
+			continue // no cell has it
+		}
+		i := slices.IndexFunc(list, func(f *paperFigure) bool { return f.at == at && f.metric == row["metric"] })
+		if i < 0 {
+			i = len(list)
+			list = append(list, &paperFigure{experiment: experiment, at: at, metric: row["metric"]})
+		}
+		f := list[i]
+		f.theirs, f.ours, f.rows = f.theirs+theirs, f.ours+ours, f.rows+1
+	}
+	for _, f := range list {
+		f.theirs, f.ours = f.theirs/float64(f.rows), f.ours/float64(f.rows)
+	}
+	return list
+}
+
+// papersTable writes the table of figures.
+func papersTable(figures []*paperFigure, why func(f *paperFigure) string) string {
+	var b strings.Builder
+	b.WriteString("# Figures of papers\n\nWhat the experiments on published studies give, beside the published numbers " +
+		"(means over replicates).\n`make papers` runs them and writes this page; each is a file of `experiments/papers`, and its " +
+		"report has the\nsame numbers with their intervals.\n\n| experiment | figure | theirs | ours | difference | why they differ |\n" +
+		"|---|---|---|---|---|---|\n")
+	for _, f := range figures {
+		number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+		change := "–"
+		if f.theirs != 0 {
+			change = fmt.Sprintf("%+.1f%%", 100*(f.ours/f.theirs-1))
+		}
+		fmt.Fprintf(&b, "| `%s` | %s, %s | %s | %s | %s | %s |\n", f.experiment, strings.ReplaceAll(f.at, "|", "/"), f.metric,
+			number(f.theirs), number(f.ours), change, why(f))
+	}
+	return b.String()
+}
+
+// TestPapersTable writes docs/papers.md when TFEXP_PAPERS is set (make papers). Else it holds that the page has the
+// figures of gavel.hcl as they are.
+func TestPapersTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs whole experiments")
+	}
+	reasons := paperTable(t, filepath.Join("..", "..", "experiments", "papers", "why.csv"))
+	why := func(f *paperFigure) string {
+		for _, r := range reasons {
+			if r["experiment"] == f.experiment && r["at"] == f.at && math.Abs(f.ours/f.theirs-1) > 0.02 {
+				return r["why"]
+			}
+		}
+		return ""
+	}
+	page := filepath.Join("..", "..", "docs", "papers.md")
+	write := os.Getenv("TFEXP_PAPERS") != ""
+	var figures []*paperFigure
+	for _, file := range papers(t) {
+		name := strings.TrimSuffix(filepath.Base(file), ".hcl")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(text, []byte("\nreference \"")) || !write && name != "gavel" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			e := runPaper(t, file)
+			figures = append(figures, figuresOf(t, name, filepath.Join(e.Dir, "references.csv"))...)
+		})
+	}
+	table := papersTable(figures, why)
+	if write {
+		if err := os.WriteFile(page, []byte(table), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	kept, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(table) {
+		if strings.HasPrefix(line, "| `gavel`") && !bytes.Contains(kept, []byte(line)) {
+			t.Errorf("docs/papers.md does not have the line (make papers writes it anew):\n%s", line)
+		}
+	}
+}

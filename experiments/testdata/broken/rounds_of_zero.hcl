@@ -1,0 +1,22 @@
+experiment "broken" {}
+
+workload "w" {
+  trace {
+    file        = "rounds.trace"
+    throughputs = "rounds_good.csv"
+  }
+}
+
+hardware "m" {
+  engine = "simulated"
+  node "v100" {
+    threads = 2
+    gpus    = 2
+    gpu     = "v100"
+  }
+}
+
+policy "p" {
+  order  = "max_min"
+  rounds = "0s"
+}
