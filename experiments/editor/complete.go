@@ -143,9 +143,9 @@ func (p *place) expressions(src []byte, b *schema.Block, args []schema.Arg) (fou
 			for _, word := range []string{"true", "false"} {
 				found = append(found, Completion{Kind: Value, Label: word, Detail: a.Name, Insert: word})
 			}
-		case a.Type.ReferenceKind() != "":
+		case a.Type.ReferenceKinds() != nil:
 			for _, d := range definitions {
-				if d.Kind == a.Type.ReferenceKind() {
+				if slices.Contains(a.Type.ReferenceKinds(), d.Kind) {
 					name := d.Kind + "." + d.Name
 					found = append(found, Completion{Kind: Reference, Label: name, Detail: string(a.Type), Insert: name})
 				}

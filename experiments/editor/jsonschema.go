@@ -187,6 +187,8 @@ func literalOf(a *schema.Arg) []any {
 		return []any{text, object{"type": "array", "items": text}}
 	case schema.Estimates:
 		return []any{text}
+	case schema.Baseline:
+		return []any{object{"type": "string", "pattern": `^\$\{|^(` + strings.Join(a.Type.ReferenceKinds(), "|") + `)\.`}, object{"type": "object"}}
 	case schema.ThreadTimes, schema.SpeedUp, schema.Rates, schema.JobMap:
 		return []any{object{"type": "object"}}
 	}

@@ -386,7 +386,7 @@ func (a *Args) jobMap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 
 // baseline reads what others are compared with: a reference to one of the blocks of a cell, or values by axis.
 func (a *Args) baseline(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
-	kinds := []string{"policy", "hardware", "workload"}
+	kinds := arg.Type.ReferenceKinds()
 	for _, kind := range kinds {
 		if a.e.Refers(v, kind) {
 			return []experiments.Setting{{Name: kind, Value: Display(v)}}, true

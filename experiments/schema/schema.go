@@ -128,6 +128,17 @@ func (t Type) ReferenceKind() string {
 	return ""
 }
 
+// ReferenceKinds returns the kinds of blocks that a value of the type may refer to; nil for types without references.
+func (t Type) ReferenceKinds() []string {
+	if t == Baseline {
+		return []string{"policy", "hardware", "workload"}
+	}
+	if kind := t.ReferenceKind(); kind != "" {
+		return []string{kind}
+	}
+	return nil
+}
+
 // Func is a function that expressions may call.
 type Func struct {
 	Name      string
