@@ -127,14 +127,14 @@ func (x changed) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLines(lineOf(0), line)
 	const size, rows = 8.0, 8
 	for i, m := range x.marks {
-		at := tx(m.at)
-		c.StrokeLine2(markLine(m.restart), at, c.Min.Y, at, c.Max.Y)
+		at, row := tx(m.at), vg.Length(i%rows)
+		c.StrokeLine2(markLine(m.restart), at, c.Min.Y, at, c.Max.Y-(size+3)*row) // below the labels before
 		text := canvas.Fit(m.settings, 170, size)
 		width := vg.Length(canvas.TextWidth(text, size))
 		left := at + 3
 		if left+width > c.Max.X {
 			left = at - 3 - width
 		}
-		c.FillText(canvas.Style(size, canvas.Ink, false), vg.Point{X: left, Y: c.Max.Y - vg.Length(size+3)*vg.Length(i%rows+1)}, text)
+		c.FillText(canvas.Style(size, canvas.Ink, false), vg.Point{X: left, Y: c.Max.Y - (size+3)*(row+1)}, text)
 	}
 }
