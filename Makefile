@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' \) -not -path '*/testdata/*' -not -path 'results/*/*' ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help torture mutate build build-nvml test-nvml run test test-python race lint cross release bench docs papers python-jobs clean
+.PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture mutate bench docs papers python-jobs clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,12 @@ N   ?= 20
 
 mutate: ## change PKG in N places, one at a time, and list the changes that its tests do not notice (TESTS: other packages' tests)
 	$(GO) run ./.ci/mutate -n $(N) -seed $$(date +%s) -tests '$(TESTS)' $(PKG)
+
+FUZZTIME ?= 10m
+
+fuzz: ## look for input that readers of traces and of experiments stumble over (FUZZTIME each)
+	$(GO) test ./scheduler/workload/formats -run '^$$' -fuzz FuzzReaders -fuzztime $(FUZZTIME)
+	$(GO) test ./experiments/load -run '^$$' -fuzz FuzzLanguage -fuzztime $(FUZZTIME)
 
 docs: ## write docs/language.md anew from what the decoder uses
 	$(GO) test ./experiments -run "^TestReference$$" -update

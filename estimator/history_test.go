@@ -235,3 +235,47 @@ func TestJoinedRuns(t *testing.T) {
 		}
 	}
 }
+
+// What runs took beyond their units is taken from those of the job itself, else from those of its kind, and from none other.
+func TestStartupOfThePast(t *testing.T) {
+	run := func(job, kind string, seconds float64, units ...float64) Run {
+		return Run{Job: job, Kind: kind, Length: len(units), Seconds: seconds, Units: units}
+	}
+	short := run("j", "k", 9, 1, 1, 1)
+	short.Length = 5 // it did not report all of its units
+	p := Problem{Job: "j", Kind: "k"}
+	for _, c := range []struct {
+		name string
+		past []Run
+		want float64
+	}{
+		{"none", nil, 0},
+		{"another kind", []Run{run("x", "y", 10, 1, 1, 1)}, 0},
+		{"its kind", []Run{run("x", "k", 10, 1, 1, 1), run("z", "k", 8, 2, 1, 1), run("x", "y", 90, 1, 1)}, 6},
+		{"itself", []Run{run("j", "k", 5, 3, 1, 1), run("x", "k", 90, 1, 1, 1)}, 2},
+		{"less than nothing", []Run{run("j", "k", 1, 1, 1, 1)}, 0},
+		{"one unit, or not all of them", []Run{run("j", "k", 5, 1), short}, 0},
+	} {
+		if got := startup(p, c.past); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: %g, want %g", c.name, got, c.want)
+		}
+	}
+}
+
+// How the pace of whole runs differs from that of their beginning, by hand: two runs whose pace became 1.5 and 1 times that of
+// their second unit.
+func TestDevelopment(t *testing.T) {
+	runs := []Run{{Units: []float64{9, 1, 2}}, {Units: []float64{9, 4, 4}}, {Units: []float64{9, 4}}}
+	shift, variance := development(runs, 2)
+	a := math.Log(1.5)
+	wantShift := a / 2 * 2 / 4                                                    // the mean, as if two more had shown none
+	wantVariance := (priorDF*priorPaceSD*priorPaceSD + a*a/2) / (priorDF + 1) / 2 // of deviations a/2 and -a/2
+	if math.Abs(shift-wantShift) > 1e-12 || math.Abs(variance-wantVariance) > 1e-12 {
+		t.Errorf("shift %g and variance %g, want %g and %g", shift, variance, wantShift, wantVariance)
+	}
+	for _, n := range []int{0, 1, 3} {
+		if shift, variance := development(runs, n); shift != 0 || variance != 0 {
+			t.Errorf("of the first %d units: %g, %g", n, shift, variance)
+		}
+	}
+}

@@ -71,12 +71,11 @@ matrix {
 
 compare "mean_waiting" {
   baseline = policy.fcfs
+  metrics  = ["mean_jct", "makespan"]
 }
 
+# What do the long jobs pay?
 compare "mean_jct" {
   baseline = policy.fcfs
-}
-
-compare "makespan" {
-  baseline = policy.fcfs
+  by       = "class"
 }

@@ -2,6 +2,7 @@ package experiments_test
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -191,5 +192,35 @@ func TestStarter(t *testing.T) {
 	}
 	if spec.Name != "mine" || len(spec.Cells) != 2 || spec.Replicates < 3 {
 		t.Errorf("name %q, %d cells, %d replicates", spec.Name, len(spec.Cells), spec.Replicates)
+	}
+}
+
+// TestTemplates: every template loads as it is, also under another name.
+func TestTemplates(t *testing.T) {
+	for _, template := range experiments.Templates() {
+		dir := t.TempDir()
+		files, err := template.Files(filepath.Join(dir, "mine.hcl"), "mine")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range files {
+			if i > 0 {
+				f.Name = filepath.Join(dir, f.Name)
+			}
+			if err := os.WriteFile(f.Name, f.Source, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		spec, diags := load.File(files[0].Name, load.Options{Host: host})
+		if len(diags) > 0 {
+			t.Errorf("template %s: %s", template.Name, text(t, diags))
+			continue
+		}
+		if spec.Name != "mine" || len(spec.Compares) == 0 {
+			t.Errorf("template %s: name %q, %d comparisons", template.Name, spec.Name, len(spec.Compares))
+		}
+		if formatted, diags := load.Format(files[0].Name, files[0].Source); len(diags) > 0 || string(formatted) != string(files[0].Source) {
+			t.Errorf("template %s is not in the canonical layout", template.Name)
+		}
 	}
 }

@@ -129,9 +129,17 @@ matrix {
   job_count  = [8, 16, 32, 64, 128]
 }
 
-compare "mean_jct" { baseline = policy.fcfs }
+# Which policy?
+compare "mean_jct" {
+  baseline = policy.fcfs
+  metrics  = ["mean_first_run_delay"]
+}
 
-compare "mean_first_run_delay" { baseline = policy.fcfs }
+# Which allocation?
+compare "mean_jct" { baseline = { allocation = "strict" } }
+
+# Does it help that jobs can be resized?
+compare "mean_jct" { baseline = { kind = "fixed" } }
 
 # Mean execution, first-run delay, turnaround, use of the cores and throughput,
 # by the number of jobs.

@@ -149,14 +149,18 @@ func (p *Policy) Corrected() bool { return p.Source().Follows }
 // Source is where the policy's estimates come from.
 func (p *Policy) Source() source.Source { return source.Find(p.Estimates) }
 
-// Compare asks for a paired comparison of every other policy with a baseline.
+// Compare asks for a comparison of a baseline with what differs from it.
 type Compare struct {
 	Metric   string
-	Baseline string // policy name
-	// At has the values of axes (also "hardware" and "workload") at which the baseline is; nil compares policies.
+	Baseline string // policy name, where the baseline is just that
+	// At has the values of axes (also "policy", "hardware" and "workload") at which the baseline is otherwise.
 	At []Setting `json:",omitempty"`
 	// Level of the confidence interval, 0.95.
 	Level float64
+	// By is the name of a measure.Grouping; empty for all jobs together.
+	By string `json:",omitempty"`
+	// Block is the length of the stretches of a log that are resampled; 0 for none.
+	Block time.Duration `json:",omitempty"`
 	Range Range
 }
 

@@ -73,6 +73,13 @@ func TestRealCellOfAnotherProcess(t *testing.T) {
 	out := t.TempDir()
 	source := strings.Replace(realFile, `["true"]`, `["sleep", "0.2"]`, 1)
 	p := plan(t, source, out)
+	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// Who has cells run by others has begun the folder.
+	if err := os.WriteFile(filepath.Join(p.Dir, record.JournalFile), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if err := elsewhere(t, p, 0).Wait(); err != nil {
 		t.Fatal(err)
 	}

@@ -268,7 +268,7 @@ func TestPlanPredictsRealCells(t *testing.T) {
 // that were measured, if its jobs are sampled.
 func TestMeasuredOverheadsAreTheDefault(t *testing.T) {
 	const ms = time.Millisecond
-	measured := simulated.Overheads{Start: 20 * ms, Pause: 20 * ms, Resume: 30 * ms, Resize: 40 * ms}
+	measured := simulated.Overheads{Start: 20 * ms, Pause: 20 * ms, Resume: 30 * ms, Resize: 40 * ms, Migrate: 30 * ms}
 	for _, c := range []struct {
 		block, job string
 		want       simulated.Overheads

@@ -110,7 +110,8 @@ func (r *run) open() error {
 	for _, s := range r.x.Host().Settings() {
 		r.record.Host = append(r.record.Host, record.Setting{Name: s.Name, Value: s.Value})
 	}
-	if r.Replicates < minReplicates && len(r.Compares) > 0 {
+	drawn := slices.ContainsFunc(r.Cells, func(c record.CellRef) bool { return !c.Fixed })
+	if r.Replicates < minReplicates && len(r.Compares) > 0 && drawn {
 		r.Warn(record.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
 			plural(r.Replicates, "replicate"), minReplicates))
 	}
@@ -122,8 +123,8 @@ func (r *run) open() error {
 			"they are replaced, and come back when that runs again; another name or --out keeps both", other))
 	}
 	for _, name := range r.x.Alike() {
-		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike: a trace draws nothing, and "+
-			"its hardware has no noise, so intervals between them mean nothing", name))
+		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike, because nothing in it is drawn at random: "+
+			"they count as one", name))
 	}
 	for _, text := range r.x.LeftOut() {
 		r.Warn("incomplete_trace", "", text)

@@ -107,13 +107,28 @@ func (l *loop) fits(j, cores int32) (nodes []int32, ok bool) {
 // start starts or resumes a waiting job on the lowest free cores of the
 // nodes, or on those that it had there.
 func (l *loop) start(j, cores int32, nodes []int32, why string) error {
-	f := &l.lives[j]
 	need, _ := l.needs(j, cores)
 	g := l.machine.Choose(nodes, need, l.heldOn(j, nodes))
-	g.Alternative = f.Alternative
+	g.Alternative = l.lives[j].Alternative
 	if g.Layout == nil && len(nodes) > 1 {
 		g.Layout = l.machine.Layout(g, nodes)
 	}
+	return l.startWith(j, cores, g, why)
+}
+
+// Divide implements Hands.
+func (l *loop) Divide(job int32, shares []Share, why string) error {
+	j := &l.Jobs[job]
+	g, err := l.machine.Divide(shares, int32(max(j.Threads/max(j.GPUs, 1), 1)))
+	if err != nil || !j.Elastic || len(shares) == 0 {
+		return fmt.Errorf("divide GPUs for job %q: %w", j.Name, err)
+	}
+	return l.startWith(job, int32(g.Cores.Count()), g, why)
+}
+
+// startWith starts or resumes a waiting job with a grant.
+func (l *loop) startWith(j, cores int32, g Grant, why string) error {
+	f := &l.lives[j]
 	if f.yields {
 		if slices.Equal(g.Cores, f.grant.Cores) && slices.Equal(g.GPUs, f.grant.GPUs) {
 			l.goOn(j)

@@ -99,7 +99,7 @@ func newLoop(r Run, rules Rules) *loop {
 		lives: make([]life, len(r.Jobs)), results: make([]Result, len(r.Jobs)),
 		byArrival: job.ByArrival(r.Jobs), open: len(r.Jobs),
 	}
-	l.queue, l.rounds.Length = queue.New(len(r.Jobs), rules.Ends), rules.Round
+	l.queue, l.rounds = queue.New(len(r.Jobs), rules.Ends), queue.Rounds{Length: rules.Round, Fixed: rules.FixedRounds}
 	if l.Until <= 0 {
 		l.Until = Never
 	}
@@ -192,7 +192,7 @@ func (l *loop) nextInstant() time.Duration {
 	if len(l.timers) > 0 {
 		at = min(at, l.timers[0].At)
 	}
-	return min(at, l.nodes.NextIdle(), l.rental.Next(), l.rounds.Next(len(l.running) > 0))
+	return min(at, l.nodes.NextIdle(), l.rental.Next(), l.nextRound())
 }
 
 // take handles what has happened up to now: by instant, and within one
@@ -238,7 +238,7 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 		case l.rental.Next() == other:
 			l.now = max(l.now, other)
 			l.rental.Ring(now)
-		case l.rounds.Next(len(l.running) > 0) == other:
+		case l.nextRound() == other:
 			l.now = max(l.now, other)
 			l.rounds.Over()
 		case len(l.timers) == 0 || l.timers[0].At != other:

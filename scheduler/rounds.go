@@ -1,7 +1,14 @@
 package scheduler
 
+import "time"
+
 // RoundStarts implements View.
 func (l *loop) RoundStarts() bool { return l.roundStarts }
+
+// nextRound returns when the present round ends.
+func (l *loop) nextRound() time.Duration {
+	return l.rounds.Next(l.now, len(l.running) > 0, l.queue.Len() > 0)
+}
 
 // admitRound asks a policy of rounds what runs in the round that starts now, if one does.
 func (l *loop) admitRound() error {

@@ -37,6 +37,8 @@ type Rules struct {
 	// also when no job waits, and with AtOnce whenever devices were given back as well.
 	Round  time.Duration
 	AtOnce bool
+	// FixedRounds start at the multiples of Round, whether or not anything runs.
+	FixedRounds bool
 	// Turns makes a job whose quantum has ended go back to the queue.
 	Turns bool
 	// Feedback is the waiting time that improves a job's effective level by one; 0
@@ -129,6 +131,9 @@ type Hands interface {
 	// it start. It reports whether any running job is worse, and whether there is
 	// room now.
 	MakeRoom(job int32) (worse, made bool, err error)
+	// Divide starts or resumes a waiting elastic job with GPUs on these nodes, in their
+	// order, and as many cores beside each GPU as its request has.
+	Divide(job int32, shares []Share, why string) error
 	// Pause pauses a running job, which waits again.
 	Pause(job int32, why string) error
 	// Choose sets the alternative with which a waiting job is looked at, and

@@ -27,6 +27,7 @@ type (
 	Span    = cluster.Span
 	// MachineView is the machine as policies see it.
 	MachineView = cluster.View
+	Share       = cluster.Share
 )
 
 // What is to be run: the types of package job.
@@ -41,6 +42,8 @@ type (
 type (
 	Allotment    = outlook.Allotment
 	Outlook      = outlook.Outlook
+	Training     = outlook.Training
+	Trainer      = outlook.Trainer
 	Proportional = outlook.Proportional
 )
 

@@ -76,6 +76,14 @@ func (j JobView) Least() int32 { return j.l.atLeast(j.number) }
 // gang, or rigid and has started.
 func (j JobView) Sized() bool { return j.l.sized(j.number) }
 
+// Training returns what an elastic job knows of its own speed; nil for another job.
+func (j JobView) Training() Training {
+	if engine, ok := j.l.Engine.(Trainer); ok {
+		return engine.Training(int(j.number))
+	}
+	return nil
+}
+
 // Needs returns what the job needs of each of its nodes on so many cores, and the
 // number of nodes. A paused job has its memory already.
 func (j JobView) Needs(cores int32) (Room, int) { return j.l.needs(j.number, cores) }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -212,3 +213,20 @@ func afterEnding(s *Stage, writers map[Artifact][]*Stage, seen map[*Stage]bool) 
 	}
 	return false
 }
+
+// SamplesFailed is the error of a job all of whose samples failed: its cells would fail as well.
+type SamplesFailed struct {
+	Job, Sample string
+	Cause       error
+	Log         string // its last lines
+}
+
+func (e *SamplesFailed) Error() string {
+	text := fmt.Sprintf("every sample of job %s failed: %v", e.Job, e.Cause)
+	if e.Log != "" {
+		text += "; its last lines:\n  │ " + strings.ReplaceAll(e.Log, "\n", "\n  │ ")
+	}
+	return text
+}
+
+func (e *SamplesFailed) Unwrap() error { return e.Cause }

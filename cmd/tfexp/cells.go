@@ -23,7 +23,29 @@ type place struct {
 }
 
 func (p place) folder() string { return filepath.Join(p.dir, record.CellsDir, p.cell) }
-func (p place) logs() string   { return filepath.Join(p.folder(), record.LogsDir) }
+
+// logs is where the logs of a cell are, or those of the samples, which stand beside the cells.
+func (p place) logs() string { return filepath.Join(append([]string{p.dir}, p.logParts()...)...) }
+
+// logParts is the same below the experiment's folder.
+func (p place) logParts() []string {
+	if p.cell == samples {
+		return []string{record.SamplesDir}
+	}
+	return []string{record.CellsDir, p.cell, record.LogsDir}
+}
+
+// samples is what "tfexp logs" calls the runs that the jobs are profiled by.
+const samples = "samples"
+
+// logged lists what has logs: the cells, and the samples if there are some.
+func logged(dir string) []string {
+	names := cellNames(dir)
+	if len(jobNames(place{dir: dir, cell: samples})) > 0 {
+		names = append(names, samples)
+	}
+	return names
+}
 
 // splitDir takes DIR off the arguments: the first one, if it is a folder and
 // not the only place for a cell's name.
@@ -42,7 +64,7 @@ func findCell(dir, cell string) (place, error) {
 	}
 	var found []place
 	var names []string
-	for _, list := range []func(string) []string{cellNames, missingCells} {
+	for _, list := range []func(string) []string{logged, missingCells} {
 		for _, d := range dirs {
 			for _, name := range list(d) {
 				names = append(names, name)
@@ -137,7 +159,7 @@ func completeCells(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	switch len(rest) {
 	case 0:
 		for _, d := range dirs {
-			names = append(names, cellNames(d)...)
+			names = append(names, logged(d)...)
 		}
 		if len(args) == 0 {
 			return append(names, dirs...), cobra.ShellCompDirectiveDefault

@@ -7,29 +7,45 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/program"
 )
 
 // experimentName matches the names that the language accepts.
 var experimentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
+// initOptions say what to begin with.
+type initOptions struct {
+	force          bool
+	template, from string
+}
+
 func (a *app) initCommand() *cobra.Command {
-	var force bool
+	var o initOptions
 	cmd := &cobra.Command{
-		Use:   "init [NAME|FILE] [--force]",
+		Use:   "init [NAME|FILE] [--template NAME | --from PROGRAM] [--force]",
 		Short: "Write an experiment to start from",
-		Long: `Write a commented experiment that runs as it is, in less than a minute, and needs
+		Long: `Write a commented experiment that runs as it is, in about a minute, and needs
 nothing else installed. NAME becomes the experiment's name and NAME.hcl its file;
 FILE is a path that ends in .hcl. An existing file is not changed.
 
-Exit status: 0; 2 when the file already exists or the name is not valid.`,
-		Example: `  tfexp init                 experiment.hcl
-  tfexp init spot_training   spot_training.hcl`,
+With --template, an experiment of another kind, with the files that it needs:
+` + templateList() + `
+With --from, an experiment with a training program of yours. How it is started and
+how long it trains is taken from its source, where that says so; the experiment
+tells what is to be filled in.
+
+Exit status: 0; 2 when a file already exists or the name is not valid.`,
+		Example: `  tfexp init                          experiment.hcl
+  tfexp init spot_training            spot_training.hcl
+  tfexp init --template log-replay    experiment.hcl and log.swf
+  tfexp init --from train.py          experiment.hcl, which runs train.py`,
 		Args: cli.Between(0, 1, ""),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file := "experiment.hcl"
@@ -41,25 +57,101 @@ Exit status: 0; 2 when the file already exists or the name is not valid.`,
 				return cli.Usagef("a name has letters, digits, _ and -, and begins with a letter",
 					"%q is not a valid name for an experiment", name)
 			}
-			flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-			if force {
-				flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+			files, doubts, err := o.files(file, name)
+			if err != nil {
+				return err
 			}
-			f, err := os.OpenFile(file, flags, 0o644)
-			switch {
-			case errors.Is(err, fs.ErrExist):
-				return cli.Usagef("choose another name, or replace it with --force", "%s already exists", file)
-			case err != nil:
-				return fmt.Errorf("write experiment: %w", err)
+			if err := writeNew(files, filepath.Dir(file), o.force); err != nil {
+				return err
 			}
-			_, err = f.Write(experiments.Starter(name))
-			if err := errors.Join(err, f.Close()); err != nil {
-				return fmt.Errorf("write experiment: %w", err)
+			for _, d := range doubts {
+				fmt.Fprintln(a.Err, d)
 			}
-			fmt.Fprintf(a.Out, "wrote %s\nread it, then:  tfexp run %s\n", file, file)
+			var names []string
+			for _, f := range files {
+				names = append(names, f.Name)
+			}
+			fmt.Fprintf(a.Out, "wrote %s\nread it, then:  tfexp run %s\n", strings.Join(names, ", "), file)
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace the file if it exists")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace files that exist")
+	cmd.Flags().StringVar(&o.template, "template", "", "what to begin with: "+strings.Join(templateNames(), ", "))
+	cmd.Flags().StringVar(&o.from, "from", "", "a training `PROGRAM` of yours")
+	cmd.MarkFlagsMutuallyExclusive("template", "from")
 	return cmd
+}
+
+// files are what to write, the experiment first, and what could not be found out.
+func (o *initOptions) files(file, name string) (files []experiments.File, doubts []string, err error) {
+	switch {
+	case o.template != "":
+		i := slices.Index(templateNames(), o.template)
+		if i < 0 {
+			return nil, nil, cli.Usagef(cli.DidYouMean(o.template, templateNames(), "the templates are "+
+				strings.Join(templateNames(), ", ")), "there is no template %q", o.template)
+		}
+		files, err = experiments.Templates()[i].Files(file, name)
+		return files, nil, err
+	case o.from != "":
+		from := o.from
+		if rel, err := filepath.Rel(filepath.Dir(file), from); err == nil {
+			from = rel // as seen from the experiment
+		}
+		p, err := program.Inspect(o.from, from)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, cli.Usagef("", "there is no program %s", o.from)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		source, err := p.Experiment(name)
+		return []experiments.File{{Name: file, Source: source}}, p.Doubts(), err
+	}
+	return []experiments.File{{Name: file, Source: experiments.Starter(name)}}, nil, nil
+}
+
+// writeNew writes files, of which the first has its path and the others stand beside it; none of them when one exists,
+// unless force is set.
+func writeNew(files []experiments.File, dir string, force bool) error {
+	for i := 1; i < len(files); i++ {
+		files[i].Name = filepath.Join(dir, files[i].Name)
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if force {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	for _, file := range files {
+		if _, err := os.Lstat(file.Name); err == nil && !force {
+			return cli.Usagef("choose another name, or replace it with --force", "%s already exists", file.Name)
+		}
+	}
+	for _, file := range files {
+		f, err := os.OpenFile(file.Name, flags, 0o644)
+		if err != nil {
+			return fmt.Errorf("write experiment: %w", err)
+		}
+		_, err = f.Write(file.Source)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return fmt.Errorf("write experiment: %w", err)
+		}
+	}
+	return nil
+}
+
+func templateNames() []string {
+	var names []string
+	for _, t := range experiments.Templates() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// templateList is for the help.
+func templateList() string {
+	var b strings.Builder
+	for _, t := range experiments.Templates() {
+		fmt.Fprintf(&b, "  %-12s  %s\n", t.Name, t.Doc)
+	}
+	return b.String()
 }

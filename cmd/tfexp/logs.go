@@ -14,7 +14,6 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/results/record"
 )
 
 // followEvery is the time between two looks at a log that is followed.
@@ -26,14 +25,16 @@ func (a *app) logsCommand() *cobra.Command {
 		Use:   "logs [DIR] [CELL [JOB]] [-f]",
 		Short: "Print what a job wrote",
 		Long: `Print what a job wrote to standard output and standard error. Without JOB, list the
-logs of the cell; without CELL, list the cells. DIR is a folder of results
+logs of the cell; without CELL, list the cells. The CELL "samples" has the short
+runs by which jobs are profiled. DIR is a folder of results
 (` + cli.DefaultOut + ` by default) or one experiment's folder. Control characters are
 printed as \x1b, \r and so on, unless --raw says otherwise.
 
 Exit status: 0; 2 when there is no such cell or job.`,
 		Example: `  tfexp logs
   tfexp logs mixed-this_machine-rr-r1
-  tfexp logs mixed-this_machine-rr-r1 long-2 -f`,
+  tfexp logs mixed-this_machine-rr-r1 long-2 -f
+  tfexp logs samples`,
 		Args:              cli.Between(0, 3, ""),
 		ValidArgsFunction: completeCells,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -70,7 +71,7 @@ func (a *app) listCells(dir string) error {
 	}
 	t := show.Table{Left: 2, Header: []string{"experiment", "cell", "logs"}}
 	for _, d := range dirs {
-		for _, cell := range cellNames(d) {
+		for _, cell := range logged(d) {
 			t.Add(filepath.Base(d), cell, fmt.Sprint(len(jobNames(place{dir: d, cell: cell}))))
 		}
 	}
@@ -86,7 +87,7 @@ func (a *app) listLogs(at place) error {
 	t := show.Table{Left: 1, Header: []string{"job", "bytes"}}
 	for _, job := range names {
 		size := int64(0)
-		if st, err := folder.Stat(at.dir, record.CellsDir, at.cell, record.LogsDir, job+".log"); err == nil {
+		if st, err := folder.Stat(at.dir, append(at.logParts(), job+".log")...); err == nil {
 			size = st.Size()
 		}
 		t.Add(job, fmt.Sprint(size))
@@ -99,7 +100,7 @@ func (a *app) printLog(at place, follow, raw bool) error {
 	if raw {
 		out = a.Raw
 	}
-	f, err := folder.Open(at.dir, record.CellsDir, at.cell, record.LogsDir, at.job+".log")
+	f, err := folder.Open(at.dir, append(at.logParts(), at.job+".log")...)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cli.Usagef(cli.DidYouMean(at.job, jobNames(at), "\"tfexp logs "+at.dir+" "+at.cell+"\" lists the jobs with a log"),
 			"there is no log of job %q in %s", at.job, at.cell)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/tfexp/tfexp/estimator/goodput"
 )
@@ -22,6 +23,7 @@ type Program struct {
 	placed  map[string][]timing // measured placements, by canonical form
 	grid    []shape             // means by nodes and GPUs, ascending
 	scatter scatter             // the same as points
+	lock    sync.Mutex          // guards found
 	found   map[[3]int]timing   // what was asked for of them
 	runs    []validation        // by batch size, ascending
 }
@@ -50,7 +52,7 @@ type validation struct {
 //
 // Where the placement was measured, times between two measured batch sizes are on a
 // straight line; otherwise they are interpolated between the measured numbers of nodes,
-// GPUs and samples, in the Delaunay triangulation of these. A Program is for one goroutine.
+// GPUs and samples, in the Delaunay triangulation of these.
 func (p *Program) Step(placement []int, local int) (step, sync float64) {
 	if rows, ok := p.placed[canonical(placement)]; ok {
 		return between(rows, local)
@@ -99,6 +101,8 @@ func between(rows []timing, local int) (step, sync float64) {
 func (p *Program) interpolate(nodes, gpus, local int) (step, sync float64) {
 	last := p.grid[len(p.grid)-1]
 	key := [3]int{min(nodes, last.nodes), gpus, local}
+	p.lock.Lock()
+	defer p.lock.Unlock()
 	if t, ok := p.found[key]; ok {
 		return t.step, t.sync
 	}

@@ -149,6 +149,36 @@ func (r *Run) Left() float64 {
 	return (r.Program.Work(r.epoch+1) - r.progress) / r.Rate()
 }
 
+// Remaining returns the seconds to the end of the last epoch at the present rate; 0 for a
+// run that has nothing to run on.
+func (r *Run) Remaining() float64 {
+	if r.Done() || r.nodes == nil {
+		return 0
+	}
+	return (r.Program.Work(r.Program.Epochs) - r.progress) / r.Rate()
+}
+
+// StepTime returns how long a step takes on a placement with the batch that the user asked
+// for, or the first; on one GPU with at least one accumulation. In seconds.
+func (r *Run) StepTime(placement []int) float64 {
+	gpus := 0
+	for _, n := range placement {
+		gpus += n
+	}
+	l := r.Program.Limits
+	batch := r.Batch
+	if batch == 0 {
+		batch = l.First
+	}
+	c := Fixed(batch, len(placement), gpus, &l)
+	if gpus == 1 && c.Accumulation == 0 {
+		c.Accumulation = 1
+		c.Local = min((batch+1)/2, l.Most/2)
+	}
+	step, sync := r.Program.Step(placement, c.Local)
+	return step + float64(c.Accumulation)*(step-sync)
+}
+
 // Advance lets the run go on for a time within its epoch.
 func (r *Run) Advance(seconds float64) {
 	if !r.Done() {
@@ -179,5 +209,9 @@ func (r *Run) Steps() float64 {
 	if r.epoch >= last {
 		return 1
 	}
-	return math.Max(r.Program.Iterations(r.Batch, last)-r.Program.Iterations(r.Batch, r.epoch), 1)
+	batch := r.Batch
+	if batch == 0 {
+		batch = r.Program.Limits.First
+	}
+	return math.Max(r.Program.Iterations(batch, last)-r.Program.Iterations(batch, r.epoch), 1)
 }

@@ -27,7 +27,7 @@ type Estimates struct {
 //
 //	String string, Integer int, Number float64, Share float64, Bool bool,
 //	Duration time.Duration, Size int64, Strings []string, Integers []int,
-//	StringMap []Setting, JobMap []jobName, Threads Threads, Gap workload.Arrivals,
+//	StringMap and Baseline []Setting, JobMap []jobName, Threads Threads, Gap workload.Arrivals,
 //	Instants []time.Duration, Estimates estimates, ThreadTimes []threadTime,
 //	SpeedUp workload.SpeedUp, Rates []GPURate, Life and Price Model, references reference
 type Args struct {

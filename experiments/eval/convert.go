@@ -57,6 +57,8 @@ func (a *Args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		return a.instants(arg, expr, v)
 	case schema.StringMap:
 		return a.stringMap(arg, expr, v)
+	case schema.Baseline:
+		return a.baseline(arg, at, v)
 	case schema.JobMap:
 		return a.jobMap(arg, at, v)
 	case schema.Threads:
@@ -380,4 +382,37 @@ func (a *Args) jobMap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 		entries = append(entries, JobName{k.AsString(), ref.(Reference).Name})
 	}
 	return entries, true
+}
+
+// baseline reads what others are compared with: a reference to one of the blocks of a cell, or values by axis.
+func (a *Args) baseline(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	kinds := []string{"policy", "hardware", "workload"}
+	for _, kind := range kinds {
+		if a.e.Refers(v, kind) {
+			return []experiments.Setting{{Name: kind, Value: Display(v)}}, true
+		}
+	}
+	t := v.Type()
+	if v.IsNull() || t.Equals(refType) || !t.IsObjectType() && !t.IsMapType() {
+		suggestion := ""
+		if t == cty.String && !v.IsNull() && hclsyntax.ValidIdentifier(v.AsString()) {
+			suggestion = "policy." + v.AsString()
+		}
+		return a.Wrong(at, suggestion, "Wrong type", "%s must be a reference to a policy, a hardware or a workload, or values by "+
+			"axis, like { quantum = \"1s\" }; this is %s.", arg.Name, Describe(v))
+	}
+	var settings []experiments.Setting
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element() // in the order of the keys
+		name := k.AsString()
+		if slices.Contains(kinds, name) && e.Type() != cty.String && !a.e.Refers(e, name) {
+			return a.Wrong(at, "", "Wrong type", "%s must be a reference to a %s, like %s.<name>; this is %s.", name, name, name,
+				Describe(e))
+		}
+		settings = append(settings, experiments.Setting{Name: name, Value: Display(e)})
+	}
+	if len(settings) == 0 {
+		return a.Wrong(at, "", "Empty baseline", "%s needs at least one axis with a value.", arg.Name)
+	}
+	return settings, true
 }

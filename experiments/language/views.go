@@ -22,21 +22,48 @@ func Metrics() []string {
 func compareBlock() *schema.Block {
 	return &schema.Block{
 		Name: "compare", Label: "metric: a column of metrics.csv, with or without its `_s`",
-		Doc: "Compares every other policy, or every other value of an axis, with a baseline, paired by replicate. The metrics are " + listed(Metrics()) + ".",
+		Doc: "Compares a baseline with everything that differs from it in what the baseline names, and in nothing else, paired " +
+			"by replicate: a policy with all other policies, the value of an axis with its other values. Without any compare " +
+			"block, mean JCT, mean waiting time and makespan are compared with the first policy. A cell in which nothing is " +
+			"drawn at random, such as the replay of a log, counts once, whatever the number of replicates: its difference is " +
+			"stated without an interval. The metrics are " + listed(Metrics()) + ".",
 		Example: `compare "mean_jct" {
   baseline = policy.fcfs
+  metrics  = ["p95_jct", "makespan"]
+}
+
+compare "mean_waiting" {
+  baseline = policy.fcfs
+  by       = "class"
+}
+
+compare "mean_jct" {
+  baseline = { policy = policy.fcfs, hardware = hardware.here }
 }`,
 		Args: []schema.Arg{
 			{
-				Name: "baseline", Type: schema.PolicyRef, DefaultDoc: "required without `at`",
-				Doc: "The policy that the others are compared with.", Example: `policy.fcfs`,
+				Name: "baseline", Type: schema.Baseline, Required: true,
+				Doc: "What the others are compared with: a policy, a hardware or a workload; or the values of one or several axes " +
+					"of the matrix by name, `{ sigma = 0 }`, where `policy`, `hardware` and `workload` are axes too. With several, " +
+					"all other combinations of them are compared with this one; all other axes are alike on both sides.",
+				Example: `policy.fcfs`,
 			},
 			{
-				Name: "at", Type: schema.StringMap,
-				Doc: "Compares values of axes in place of policies: these, by the name of the axis (or `hardware`, `workload`), " +
-					"are the baseline, and all other values of the same axes are compared with it under the same policy, with all " +
-					"other axes alike. So configurations are compared, also simulated ones with recorded ones.",
-				Example: `{ servers = "1" }`,
+				Name: "metrics", Type: schema.Strings, Doc: "More metrics that are compared in the same way.",
+				Example: `["p95_jct", "makespan"]`,
+			},
+			{
+				Name: "by", Type: schema.String, Allowed: groupings(), DefaultDoc: "all jobs together",
+				Doc:     "Compares within each group of jobs: " + groupingsDoc() + ". Only for " + listed(Grouped()) + ".",
+				Example: `"class"`,
+			},
+			{
+				Name: "block", Type: schema.Duration, Positive: true, DefaultDoc: "no interval",
+				Doc: "Gives the replay of a log an interval, by a block bootstrap: stretches of the log of this length are drawn " +
+					"with replacement, each with all jobs that arrived in it. It says how much the answer depends on which days " +
+					"the log happens to have, if days are independent; a day or a week is usual. Only for means over jobs: " +
+					listed(OverJobs()) + ".",
+				Example: `"24h"`,
 			},
 			{
 				Name: "level", Type: schema.Number, Default: `0.95`, Min: schema.Limit(0.5), Max: schema.Limit(0.9999),
@@ -44,6 +71,39 @@ func compareBlock() *schema.Block {
 			},
 		},
 	}
+}
+
+// Grouped returns the metrics that are known of groups of jobs.
+func Grouped() []string { return metricsWhere(func(m measure.Metric) bool { return m.Grouped }) }
+
+// OverJobs returns the metrics that are means over jobs.
+func OverJobs() []string { return metricsWhere(func(m measure.Metric) bool { return m.OfJob != nil }) }
+
+func metricsWhere(is func(measure.Metric) bool) []string {
+	var names []string
+	for _, m := range measure.AllMetrics() {
+		if is(m) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// groupings are the ways to divide jobs.
+func groupings() []string {
+	var names []string
+	for _, g := range measure.Groupings() {
+		names = append(names, g.Name)
+	}
+	return names
+}
+
+func groupingsDoc() string {
+	var texts []string
+	for _, g := range measure.Groupings() {
+		texts = append(texts, fmt.Sprintf("`%q` (%s)", g.Name, g.Doc))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // plotBlock is made from the registry of pictures.

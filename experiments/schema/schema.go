@@ -84,6 +84,8 @@ const (
 	StringMap Type = "map of strings"
 	Any       Type = "any"
 	Values    Type = "list of values"
+	// Baseline is what others are compared with.
+	Baseline  Type = "reference, or map of values by axis"
 	Condition Type = "condition"
 	// OfRow is an expression over the columns of a table's row, row.<column>.
 	OfRow     Type = "expression over row"

@@ -87,6 +87,7 @@ type Engine struct {
 	attended []bool            // by job, those that report every unit; nil without any
 	say      Reported          // what they report
 	held     []scheduler.Grant // by job; nil unless some are attended
+	staged   bool              // some jobs have a course
 }
 
 // task is a job under way. Of the time that it has left at its present speed,
@@ -149,6 +150,13 @@ func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engin
 			return nil, fmt.Errorf("simulated: job %q: %w", jobs[i].Name, err)
 		}
 		e.setOut(i, &e.tasks[i], w)
+		if e.course(i) == nil {
+			continue
+		}
+		if e.staged = true; e.crowd != nil || e.saves != nil || opts.Fleet != nil || opts.Noise > 0 {
+			return nil, fmt.Errorf("simulated: job %q trains as it was measured, which goes with no noise, contention, "+
+				"checkpoints, or servers that come and go", jobs[i].Name)
+		}
 	}
 	return e, nil
 }
@@ -185,6 +193,10 @@ func (e *Engine) Left() float64 {
 		if t.phase == running {
 			t = e.look(i)
 		}
+		if c := e.course(i); c != nil {
+			sum += c.Remaining().Seconds()
+			continue
+		}
 		_, _, rate := e.workOf(i).Times()
 		sum += e.budgets.within(i, t.lead.Seconds()+t.scaled.Seconds()*t.rate/rate, e.now)
 	}
@@ -212,6 +224,7 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 	_, _, t.rate = w.Times()
 	e.hold(job, g)
 	e.rescale(job, t, w.Rate(g))
+	e.follow(job, t, g)
 	if s := e.saving(job); s != nil {
 		between := scheduler.Never
 		if e.opts.Fleet != nil {
@@ -266,6 +279,7 @@ func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 	t.lead += cost
 	e.hold(job, g)
 	e.rescale(job, t, e.workOf(job).Rate(g))
+	e.follow(job, t, g)
 	e.join(job, g)
 	e.run(job, t, g.Cores)
 	return nil
@@ -284,6 +298,7 @@ func (e *Engine) Resize(job int, g scheduler.Grant) error {
 	t.lead += e.opts.Overheads.Resize
 	e.hold(job, g)
 	e.rescale(job, t, e.workOf(job).Rate(g))
+	e.follow(job, t, g)
 	e.run(job, t, g.Cores)
 	return nil
 }
@@ -343,6 +358,9 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	if e.opts.Fleet != nil {
 		e.takeNodes()
 	}
+	if e.staged && len(e.news) == 0 && e.now < until {
+		return e.Next(ctx, until) // a stage has ended, and no job
+	}
 	return e.now, e.sorted(), nil
 }
 
@@ -369,6 +387,9 @@ func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.No
 // over ends a job whose work is done.
 func (e *Engine) over(job int, at time.Duration) {
 	t := &e.tasks[job]
+	if e.staged && e.nextStage(job, t, at) {
+		return
+	}
 	e.budgets.rest(job, at)
 	if e.saves != nil || e.opts.Fleet != nil {
 		e.advance(job, t)
@@ -420,7 +441,13 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 
 // halt takes a running job from its cores.
 func (e *Engine) halt(job int, t *task) {
+	before := t.scaled
 	e.advance(job, t)
+	if e.staged {
+		if c := e.course(job); c != nil {
+			c.Advance(before - t.scaled)
+		}
+	}
 	e.budgets.rest(job, e.now)
 	if e.crowd != nil {
 		e.crowd.leave(job, e.now)

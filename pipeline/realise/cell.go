@@ -36,7 +36,7 @@ func expand(x *Experiment) (cells []*Cell) {
 	spec := x.spec
 	taken := map[string]bool{}
 	for _, c := range spec.Cells {
-		name := cellName(c)
+		name, fixed := cellName(c), spec.Fixed(c)
 		for n := 2; taken[name]; n++ { // two names that differ only in replaced characters
 			name = fmt.Sprintf("%s~%d", cellName(c), n)
 		}
@@ -57,6 +57,7 @@ func expand(x *Experiment) (cells []*Cell) {
 				Replicate: r, Seed: replicateSeed(spec.Seed, r), Engine: c.Hardware.Engine,
 				Simulated: !c.Hardware.Real(), Contained: c.Hardware.Kind().Contained,
 				Recorded: c.Hardware.Kind().Recorded,
+				Fixed:    fixed,
 				Axes:     axes, Cores: cores, GPUs: gpus,
 			}})
 		}

@@ -43,7 +43,9 @@ func (x *Experiment) Plan() record.Plan {
 		p.Variables = append(p.Variables, record.Setting(v))
 	}
 	for _, c := range spec.Compares {
-		compare := record.Compare{Metric: c.Metric, Baseline: c.Baseline, Level: c.Level}
+		compare := record.Compare{
+			Metric: c.Metric, Baseline: c.Baseline, Level: c.Level, By: c.By, Block: c.Block.Seconds(),
+		}
 		for _, s := range c.At {
 			compare.At = append(compare.At, record.Setting(s))
 		}

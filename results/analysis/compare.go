@@ -61,14 +61,15 @@ func (v Variant) Values(m measure.Metric) []float64 {
 	return values
 }
 
-// Comparisons compares, for each comparison that the plan asks for and each
-// workload and hardware, every other policy's variants with the baseline's.
-// Axes that both read must have the same value; axes that only one of them
-// reads do not matter, so a baseline without a quantum is compared with every
-// quantum. Cells are paired by replicate, and a pair counts when the same jobs
-// finished in both cells: otherwise the metrics are over different jobs. Holm's correction is over the candidates of
-// one baseline.
-func Comparisons(e *record.Experiment) []record.ComparisonRow {
+// Comparisons makes the comparisons that the plan asks for, on each workload and hardware unless these are compared.
+//
+// A baseline that is a policy is compared with every other policy's variants. Axes that both read must have the same value;
+// axes that only one of them reads do not matter, so a baseline without a quantum is compared with every quantum. A baseline
+// that is at values of axes is compared with the variants that differ from it in these, and in nothing else.
+//
+// Cells are paired by replicate, and a pair counts when the same jobs finished in both cells: otherwise the metrics are over
+// different jobs. Cells in which nothing is drawn count once. Holm's correction is over the comparisons with one baseline.
+func Comparisons(e *record.Experiment) ([]record.ComparisonRow, error) {
 	variants := Variants(e)
 	var rows []record.ComparisonRow
 	for _, c := range e.Plan.Compares {
@@ -77,25 +78,32 @@ func Comparisons(e *record.Experiment) []record.ComparisonRow {
 			continue
 		}
 		for _, base := range variants {
-			switch {
-			case c.Baseline != "" && base.Policy != c.Baseline || !base.at(c.At):
-			case c.At == nil:
-				rows = append(rows, compareWith(base, candidates(base, variants), m, c.Level)...)
-			default:
-				rows = append(rows, compareWith(base, elsewhere(base, variants, c.At), m, c.Level)...)
+			if c.Baseline != "" && base.Policy != c.Baseline || !base.at(c.At) {
+				continue
 			}
+			others := elsewhere
+			if c.At == nil {
+				others = candidates
+			}
+			more, err := compareWith(e, base, others(base, variants, c.At), m, c)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, more...)
 		}
 	}
-	return rows
+	return rows, nil
 }
 
-// value is that of an axis of a variant, or its hardware or workload; false for an axis that it does not read.
+// value is that of an axis of a variant, or its policy, hardware or workload; false for an axis that it does not read.
 func (v *Variant) value(axis string) (string, bool) {
 	switch axis {
 	case "hardware":
 		return v.Hardware, true
 	case "workload":
 		return v.Workload, true
+	case "policy":
+		return v.Policy, true
 	}
 	for _, a := range v.Axes {
 		if a.Name == axis {
@@ -109,11 +117,7 @@ func (v *Variant) value(axis string) (string, bool) {
 // axis is at all of its values.
 func (v *Variant) Meets(at []record.Setting) bool {
 	for _, s := range at {
-		is, ok := v.value(s.Name)
-		if s.Name == "policy" {
-			is, ok = v.Policy, true
-		}
-		if ok && is != s.Value {
+		if is, ok := v.value(s.Name); ok && is != s.Value {
 			return false
 		}
 	}
@@ -143,19 +147,19 @@ func (v *Variant) labelFrom(o Variant) string {
 }
 
 // candidates are the variants of other policies that a baseline is compared with.
-func candidates(base Variant, variants []Variant) []Variant {
+func candidates(base Variant, variants []Variant, _ []record.Setting) []Variant {
 	return slices.DeleteFunc(slices.Clone(variants), func(v Variant) bool {
 		return v.Policy == base.Policy || v.Workload != base.Workload || v.Hardware != base.Hardware || !agree(base.Axes, v.Axes)
 	})
 }
 
-// elsewhere are the variants of the same policy that differ from a baseline in some axes, and in nothing else.
+// elsewhere are the variants that differ from a baseline in some axes, and in nothing else.
 func elsewhere(base Variant, variants []Variant, axes []record.Setting) []Variant {
 	named := func(axis string) bool {
 		return slices.ContainsFunc(axes, func(s record.Setting) bool { return s.Name == axis })
 	}
 	return slices.DeleteFunc(slices.Clone(variants), func(v Variant) bool {
-		if v.Policy != base.Policy || v.at(axes) || !named("hardware") && v.Hardware != base.Hardware ||
+		if v.at(axes) || !named("policy") && v.Policy != base.Policy || !named("hardware") && v.Hardware != base.Hardware ||
 			!named("workload") && v.Workload != base.Workload {
 			return true
 		}
@@ -168,42 +172,157 @@ func elsewhere(base Variant, variants []Variant, axes []record.Setting) []Varian
 	})
 }
 
-// compareWith compares a baseline with its candidates.
-func compareWith(base Variant, variants []Variant, m measure.Metric, level float64) []record.ComparisonRow {
-	if !(level > 0 && level < 1) {
-		level = DefaultLevel
+// compareWith compares a baseline with its candidates, in each group of jobs if the comparison is by one.
+func compareWith(e *record.Experiment, base Variant, variants []Variant, m measure.Metric, c record.Compare) ([]record.ComparisonRow, error) {
+	if !(c.Level > 0 && c.Level < 1) {
+		c.Level = DefaultLevel
 	}
 	var rows []record.ComparisonRow
-	var p []float64
 	for _, v := range variants {
-		b, c, doubtful := pairs(base, v, m)
-		stream := strings.Join([]string{"compare", m.Name, v.Workload, v.Hardware, base.Label, v.Label}, "/")
-		r := stats.ComparePairs(b, c, level, stream)
-		rows = append(rows, record.ComparisonRow{
-			Metric: m.Name, Workload: v.Workload, Hardware: v.Hardware, Baseline: base.labelFrom(v), Candidate: v.Label,
-			BaselinePolicy: base.Policy, CandidatePolicy: v.Policy, BaselineAxes: base.Axes, CandidateAxes: v.Axes,
-			Pairs: r.Pairs, BaselineMean: r.BaselineMean, CandidateMean: r.CandidateMean,
-			// The metrics are never below 0, so neither is a ratio of their means.
-			Ratio: r.Ratio, CILow: max(0, r.RatioLow), CIHigh: r.RatioHigh, RawP: r.P,
-			Difference: r.Difference, DifferenceLow: r.DifferenceLow, DifferenceHigh: r.DifferenceHigh,
-			Level: level, Method: r.Method, Doubtful: doubtful,
-		})
-		p = append(p, r.P)
+		for _, g := range base.groups(c.By) {
+			row, err := compare(e, base, v, value{m, c.By, g}, c)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, row)
+		}
+	}
+	adjust(rows, m)
+	return rows, nil
+}
+
+// adjust gives the rows of one baseline their verdicts, after Holm's correction.
+func adjust(rows []record.ComparisonRow, m measure.Metric) {
+	var p []float64
+	for _, r := range rows {
+		p = append(p, r.RawP)
 	}
 	for i, adjusted := range stats.Holm(p) {
-		rows[i].PValue = adjusted
-		rows[i].Candidates = len(rows)
+		rows[i].PValue, rows[i].Candidates = adjusted, len(rows)
 		rows[i].Verdict = verdict(rows[i], m)
 	}
-	return rows
+}
+
+// compare compares two variants on a value of their cells; the row has no verdict yet.
+func compare(e *record.Experiment, base, v Variant, of value, asked record.Compare) (record.ComparisonRow, error) {
+	b, c, doubtful := pairs(base, v, of)
+	var r stats.Paired
+	blocks := 0
+	if len(b) > 0 && base.fixed() && v.fixed() { // one pair, however often it was repeated
+		r = stats.ComparePairs(b[:1], c[:1], asked.Level, "")
+		r.Method = record.OneRun
+		if asked.Block > 0 {
+			resampled, err := resample(e, base, v, of, asked)
+			if err != nil {
+				return record.ComparisonRow{}, err
+			}
+			if len(resampled) >= stats.MinBlocks {
+				blocks = len(resampled)
+				r = stats.CompareBlocks(resampled, asked.Level, of.stream(base, v))
+			}
+		}
+	} else {
+		r = stats.ComparePairs(b, c, asked.Level, of.stream(base, v))
+	}
+	row := record.ComparisonRow{
+		Metric: of.metric.Name, Workload: v.Workload, Hardware: v.Hardware, By: of.by, Group: of.group,
+		Baseline: base.labelFrom(v), Candidate: v.labelFrom(base),
+		BaselinePolicy: base.Policy, CandidatePolicy: v.Policy, BaselineAxes: base.Axes, CandidateAxes: v.Axes,
+		BaselineHardware: base.Hardware, BaselineWorkload: base.Workload, Blocks: blocks, Doubtful: doubtful,
+	}
+	fill(&row, r, asked.Level)
+	return row, nil
+}
+
+// fill puts the outcome of a comparison into its row.
+func fill(row *record.ComparisonRow, r stats.Paired, level float64) {
+	row.Pairs, row.BaselineMean, row.CandidateMean = r.Pairs, r.BaselineMean, r.CandidateMean
+	// The metrics are never below 0, so neither is a ratio of their means.
+	row.Ratio, row.CILow, row.CIHigh, row.RawP = r.Ratio, max(0, r.RatioLow), r.RatioHigh, r.P
+	row.Difference, row.DifferenceLow, row.DifferenceHigh = r.Difference, r.DifferenceLow, r.DifferenceHigh
+	row.Level, row.Method = level, r.Method
+}
+
+// value is what is compared: a metric, of all jobs or of a group.
+type value struct {
+	metric    measure.Metric
+	by, group string
+}
+
+// of returns the value in a cell; NaN where it is not known.
+func (x value) of(c *record.Cell) float64 {
+	if x.by == "" {
+		return x.metric.Of(&c.Metrics)
+	}
+	for i := range c.Groups {
+		if g := &c.Groups[i]; g.By == x.by && g.Name == x.group {
+			return x.metric.Of(&g.Metrics)
+		}
+	}
+	return math.NaN()
+}
+
+// stream names the random numbers of a comparison.
+func (x value) stream(base, v Variant) string {
+	path := []string{"compare", x.metric.Name, v.Workload, v.Hardware, base.Label, v.Label}
+	if x.by != "" {
+		path = append(path, x.by, x.group)
+	}
+	return strings.Join(path, "/")
+}
+
+// groups are those of the jobs of a variant, in their order; one without a name when jobs are not divided.
+func (v *Variant) groups(by string) []string {
+	if by == "" {
+		return []string{""}
+	}
+	var names []string
+	for i := range v.Cells {
+		for _, g := range v.Cells[i].Groups {
+			if g.By == by {
+				names = include(names, g.Name)
+			}
+		}
+	}
+	return names
+}
+
+// fixed reports whether the replicates of a variant are alike: nothing is drawn in them, or nothing that changed any metric.
+func (v *Variant) fixed() bool {
+	flagged := true
+	for i := range v.Cells {
+		flagged = flagged && v.Cells[i].Fixed
+	}
+	return flagged || len(v.Cells) > 1 && v.identical()
+}
+
+// identical reports whether all cells of a simulated variant came to the same metrics.
+func (v *Variant) identical() bool {
+	for i := range v.Cells {
+		if v.Cells[i].Measured() {
+			return false
+		}
+		for _, m := range measure.AllMetrics() {
+			a, b := m.Of(&v.Cells[0].Metrics), m.Of(&v.Cells[i].Metrics)
+			if a != b && !(math.IsNaN(a) && math.IsNaN(b)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func verdict(r record.ComparisonRow, m measure.Metric) string {
 	switch {
+	case r.Method == record.OneRun && r.Difference == 0:
+		return record.NoDifference
+	case r.Method == record.OneRun:
 	case math.IsNaN(r.PValue):
 		return record.NotEnoughReplicates
 	case r.PValue >= 1-r.Level:
 		return record.NoDifference
+	}
+	switch {
 	case (r.Difference > 0) == m.HigherBetter:
 		return record.Better
 	}
@@ -222,16 +341,16 @@ func agree(a, b []record.Setting) bool {
 	return true
 }
 
-// pairs lists a metric of both variants, one pair a replicate that both have, and
+// pairs lists a value in both variants, one pair a replicate that both have, and
 // counts those with a cell that was disturbed.
-func pairs(base, candidate Variant, m measure.Metric) (b, c []float64, doubtful int) {
+func pairs(base, candidate Variant, of value) (b, c []float64, doubtful int) {
 	for i := range base.Cells {
 		for j := range candidate.Cells {
 			x, y := &base.Cells[i], &candidate.Cells[j]
 			if x.Replicate != y.Replicate || !sameJobs(x, y) {
 				continue
 			}
-			if u, v := m.Of(&x.Metrics), m.Of(&y.Metrics); stats.Finite(u) && stats.Finite(v) {
+			if u, v := of.of(x), of.of(y); stats.Finite(u) && stats.Finite(v) {
 				b, c = append(b, u), append(c, v)
 				if x.Troubled() || y.Troubled() {
 					doubtful++

@@ -35,6 +35,15 @@ func axis(pairs ...string) []record.Setting {
 	return out
 }
 
+func comparisons(t *testing.T, e *record.Experiment) []record.ComparisonRow {
+	t.Helper()
+	rows, err := analysis.Comparisons(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
 func names(rows []record.ComparisonRow) []string {
 	var out []string
 	for _, r := range rows {
@@ -57,7 +66,7 @@ func TestComparisons(t *testing.T) {
 		"w: rr load=0.5 quantum=2s / fcfs load=0.5: no difference detected",
 		"w: rr load=0.9 quantum=1s / fcfs load=0.9: worse",
 	}
-	rows := analysis.Comparisons(e)
+	rows := comparisons(t, e)
 	if d := cmp.Diff(want, names(rows)); d != "" {
 		t.Fatal(d)
 	}
@@ -70,7 +79,7 @@ func TestComparisons(t *testing.T) {
 	// Of utilization, more is better: the same numbers turn the verdicts around.
 	e.Plan.Compares[0].Metric = "utilization"
 	for i, v := range []string{record.Worse, record.NoDifference, record.Better} {
-		if got := analysis.Comparisons(e)[i].Verdict; got != v {
+		if got := comparisons(t, e)[i].Verdict; got != v {
 			t.Errorf("verdict %d on utilization is %s, want %s", i, got, v)
 		}
 	}
@@ -93,12 +102,12 @@ func TestComparisonsOfValues(t *testing.T) {
 		"w: fcfs servers=2 load=0.9 / fcfs servers=1 load=0.9: better",
 		"w: fcfs servers=4 load=0.9 / fcfs servers=1 load=0.9: no difference detected",
 	}
-	if d := cmp.Diff(want, names(analysis.Comparisons(e))); d != "" {
+	if d := cmp.Diff(want, names(comparisons(t, e))); d != "" {
 		t.Error(d)
 	}
 	e.Plan.Compares[0].At = []record.Setting{{Name: "workload", Value: "v"}}
-	want = []string{"w: fcfs servers=2 load=0.5 / fcfs servers=2 load=0.5 of v: no difference detected"}
-	if d := cmp.Diff(want, names(analysis.Comparisons(e))); d != "" {
+	want = []string{"w: fcfs servers=2 load=0.5 of w / fcfs servers=2 load=0.5 of v: no difference detected"}
+	if d := cmp.Diff(want, names(comparisons(t, e))); d != "" {
 		t.Error(d)
 	}
 }
@@ -110,12 +119,99 @@ func TestPairsThatCount(t *testing.T) {
 	variant(e, "w", "rr", nil, 2, 3, 4, 3.1, 4)
 	e.Cells[5].Metrics.Set(measure.Finished, 7)
 	e.Cells[6].Metrics.Set(measure.MeanWaiting, math.NaN())
-	r := analysis.Comparisons(e)[0]
+	r := comparisons(t, e)[0]
 	if r.Pairs != 3 || r.BaselineMean != 6 || r.Level != 0.95 {
 		t.Errorf("%+v", r)
 	}
 	e.Cells = e.Cells[:7]
-	if r := analysis.Comparisons(e)[0]; r.Verdict != record.NotEnoughReplicates || r.Pairs != 0 {
+	if r := comparisons(t, e)[0]; r.Verdict != record.NotEnoughReplicates || r.Pairs != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestComparisonsOfTwoAxes: with a policy on a hardware as baseline, all other combinations are compared with it.
+func TestComparisonsOfTwoAxes(t *testing.T) {
+	e := &record.Experiment{}
+	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Level: 0.95, At: axis("policy", "fcfs", "nodes", "4")}}
+	for _, nodes := range []string{"4", "5"} {
+		variant(e, "w", "fcfs", axis("nodes", nodes, "load", "1"), 4, 5, 6, 5)
+		variant(e, "w", "easy", axis("nodes", nodes, "load", "1"), 2, 3, 4, 3.1)
+		variant(e, "w", "easy", axis("nodes", nodes, "load", "2"), 2, 3, 4, 3.1)
+	}
+	want := []string{
+		"w: easy nodes=4 load=1 / fcfs nodes=4 load=1: better",
+		"w: fcfs nodes=5 load=1 / fcfs nodes=4 load=1: no difference detected",
+		"w: easy nodes=5 load=1 / fcfs nodes=4 load=1: better",
+	}
+	rows := comparisons(t, e)
+	if d := cmp.Diff(want, names(rows)); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestComparisonsByClass: each class is compared, with a correction over all of them.
+func TestComparisonsByClass(t *testing.T) {
+	e := &record.Experiment{}
+	e.Plan.Compares = []record.Compare{{Metric: "mean_jct", Baseline: "fcfs", By: "class"}}
+	variant(e, "w", "fcfs", nil, 4, 5, 6)
+	variant(e, "w", "rr", nil, 2, 3, 4)
+	group := func(name string, jct float64) measure.Group {
+		return measure.Group{By: "class", Name: name, Metrics: measure.Of(map[string]float64{"mean_jct_s": jct})}
+	}
+	for i := range e.Cells {
+		long, short := 10.0, 5.0
+		if e.Cells[i].Policy == "rr" {
+			long, short = 15, 2
+		}
+		noise := 0.01 * float64(i*i%5)
+		e.Cells[i].Groups = []measure.Group{group("long", long+noise), group("short", short+noise)}
+	}
+	var got []string
+	for _, r := range comparisons(t, e) {
+		got = append(got, fmt.Sprintf("%s %s: %s of %d, %s", r.By, r.Group, r.Method, r.Candidates, r.Verdict))
+	}
+	want := []string{"class long: paired t of 2, worse", "class short: paired t of 2, better"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestReplicatesThatAreAlike: replicates in which nothing is drawn are one, however many there are; so are simulated ones
+// that came to the same in every metric. Those of measured cells count.
+func TestReplicatesThatAreAlike(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		fixed, simulated bool
+		values           []float64
+		method, verdict  string
+		pairs            int
+	}{
+		{"one replay", true, true, []float64{2}, record.OneRun, record.Better, 1},
+		{"replays", true, true, []float64{2, 2, 2}, record.OneRun, record.Better, 1},
+		{"same replays", true, true, []float64{4, 4, 4}, record.OneRun, record.NoDifference, 1},
+		{"identical", false, true, []float64{2, 2, 2}, record.OneRun, record.Better, 1},
+		{"one of many", false, true, []float64{2}, "", record.NotEnoughReplicates, 1},
+		{"drawn", false, true, []float64{2, 2.5, 2}, "paired t", record.Better, 3},
+		{"measured", false, false, []float64{2, 2, 2}, "exact", record.Better, 3},
+	} {
+		e := &record.Experiment{}
+		e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Baseline: "fcfs"}}
+		base := make([]float64, len(c.values))
+		for i := range base {
+			base[i] = 4
+		}
+		variant(e, "w", "fcfs", nil, base...)
+		variant(e, "w", "easy", nil, c.values...)
+		for i := range e.Cells {
+			e.Cells[i].Fixed, e.Cells[i].Simulated = c.fixed, c.simulated
+		}
+		r := comparisons(t, e)[0]
+		if r.Method != c.method || r.Verdict != c.verdict || r.Pairs != c.pairs {
+			t.Errorf("%s: %s by %q over %d pairs, want %s by %q over %d", c.name, r.Verdict, r.Method, r.Pairs, c.verdict, c.method,
+				c.pairs)
+		}
+		if c.method == record.OneRun && !(math.IsNaN(r.PValue) && math.IsNaN(r.DifferenceLow)) {
+			t.Errorf("%s: p = %v, interval from %v: want none", c.name, r.PValue, r.DifferenceLow)
+		}
 	}
 }

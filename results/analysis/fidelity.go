@@ -159,8 +159,8 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 			if at != (place{a[j].Workload, a[j].Hardware}) {
 				continue
 			}
-			x, y, _ := pairs(a[j], a[i], metric)
-			u, v, _ := pairs(b[j], b[i], metric)
+			x, y, _ := pairs(a[j], a[i], value{metric: metric})
+			u, v, _ := pairs(b[j], b[i], value{metric: metric})
 			if len(x) == 0 || len(x) != len(u) {
 				continue
 			}

@@ -1,6 +1,10 @@
 package analysis
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -28,9 +32,12 @@ type SummaryMetric struct {
 }
 
 // Summary has a row a variant with the metrics that summaries show.
-func Summary(e *record.Experiment) []SummaryRow {
+func Summary(e *record.Experiment) []SummaryRow { return SummaryOf(Variants(e)) }
+
+// SummaryOf is the same of some variants.
+func SummaryOf(variants []Variant) []SummaryRow {
 	var rows []SummaryRow
-	for _, v := range Variants(e) {
+	for _, v := range variants {
 		row := SummaryRow{
 			Workload: v.Workload, Hardware: v.Hardware, Variant: v.Label, Policy: v.Policy, Axes: v.Axes,
 			Planned: v.Planned, Complete: len(v.Cells),
@@ -46,4 +53,37 @@ func Summary(e *record.Experiment) []SummaryRow {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// Best returns so many variants at most: all of them in their order, or where there are more the best, the best first. They
+// are ranked by the first metric that the experiment compares, which it returns too.
+func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metric) {
+	by := measure.MeanJCT
+	if len(p.Compares) > 0 {
+		if m, ok := measure.MetricByName(p.Compares[0].Metric); ok {
+			by = m
+		}
+	}
+	if len(variants) <= most {
+		return variants, by
+	}
+	type ranked struct {
+		Variant
+		mean float64
+	}
+	list := make([]ranked, len(variants))
+	for i, v := range variants {
+		list[i] = ranked{v, stats.MeanInterval(v.Values(by), DefaultLevel).Mean}
+	}
+	slices.SortStableFunc(list, func(a, b ranked) int {
+		if math.IsNaN(a.mean) || math.IsNaN(b.mean) || by.HigherBetter {
+			return cmp.Compare(b.mean, a.mean) // NaN is below all numbers: what is unknown comes last
+		}
+		return cmp.Compare(a.mean, b.mean)
+	})
+	best := make([]Variant, most)
+	for i := range best {
+		best[i] = list[i].Variant
+	}
+	return best, by
 }

@@ -44,7 +44,11 @@ func WriteTables(dir string) error {
 	if err := errors.Join(e.WriteJobs(each), e.WriteCells(), e.WriteServers()); err != nil {
 		return fmt.Errorf("write tables: %w", err)
 	}
-	if err := record.WriteComparisons(dir, Comparisons(e)); err != nil {
+	comparisons, err := Comparisons(e)
+	if err != nil {
+		return err
+	}
+	if err := record.WriteComparisons(dir, comparisons); err != nil {
 		return err
 	}
 	if err := writeTrials(e); err != nil {

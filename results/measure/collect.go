@@ -210,7 +210,7 @@ func (c *Collector) Outcome(job int) Outcome {
 	j, a, state := &c.setup.Jobs[job], &c.accounts[job], c.jobs.Job(job)
 	arrival := table.ToMicros(j.Arrival)
 	r := Outcome{
-		Job: j.Name, Class: j.Class,
+		Job: j.Name, Class: j.Class, User: j.User,
 		Arrival: arrival.Seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1,
 		Slowdown: math.NaN(), BoundedSlowdown: math.NaN(), ThreadsMean: math.NaN(),
 		ThreadsRequested: j.Threads, GPUs: j.GPUs,

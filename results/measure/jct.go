@@ -6,6 +6,7 @@ var (
 		Rank: 70, Name: "mean_jct_s", Title: "mean JCT", Unit: "s",
 		Shown:   Shown{Cells: 3, Summary: 1, Fidelity: 2, Panels: 1, Series: 1},
 		Doc:     "mean of the job completion times",
+		Grouped: true, OfJob: func(o *Outcome) float64 { return o.JCT },
 		Compute: func(t *Totals) float64 { return t.JCT.Mean() },
 	})
 	MedianJCT = Register(Metric{
@@ -15,8 +16,8 @@ var (
 	})
 	P95JCT = Register(Metric{
 		Rank: 90, Name: "p95_jct_s", Title: "p95 JCT", Unit: "s",
-		Shown:   Shown{Cells: 4, Summary: 2, Spare: 1, Fidelity: 6},
-		Doc:     "95th percentile of the job completion times",
+		Shown: Shown{Cells: 4, Summary: 2, Spare: 1, Fidelity: 6},
+		Doc:   "95th percentile of the job completion times", Grouped: true,
 		Compute: func(t *Totals) float64 { return t.JCT.Quantile(0.95) },
 	})
 )

@@ -34,6 +34,12 @@ type Metric struct {
 	// Compute returns its value; NaN when it is unknown. It must not change the
 	// totals.
 	Compute func(*Totals) float64
+	// Grouped metrics are also known of each class of jobs, of each user and of each size: Compute
+	// then looks at the sums of Totals alone, which are those of the group.
+	Grouped bool
+	// OfJob is set for a mean over the finished jobs: what it is the mean of. It is NaN for a job that is not
+	// counted.
+	OfJob func(*Outcome) float64
 
 	at int // its place in Metrics, plus one
 }

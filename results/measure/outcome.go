@@ -3,7 +3,7 @@ package measure
 // Outcome is what became of a job. Times are seconds from the cell's start; a
 // negative time means that it never came about.
 type Outcome struct {
-	Job, Class                      string
+	Job, Class, User                string
 	Arrival, FirstStart, Finish     float64
 	FirstRunDelay, Waiting, Service float64
 	JCT, Slowdown                   float64

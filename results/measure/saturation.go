@@ -22,8 +22,10 @@ type Load struct {
 	// times", 1962). NaN when all jobs arrive at once, a run time is not known, or a
 	// job has several ways to run.
 	Offered float64
+	// Queued is the number of jobs that waited when the last one arrived.
+	Queued int
 	// Saturated cells have no steady state: work piled up until the last
-	// arrival, or jobs still waited when the cell was closed.
+	// arrival, many jobs waited then, or jobs still waited when the cell was closed.
 	Saturated bool
 }
 
@@ -31,6 +33,7 @@ type Load struct {
 var LoadColumns = []table.Column[Load]{
 	table.Float("offered_load", func(l *Load) *float64 { return &l.Offered }),
 	table.Bool("saturated", func(l *Load) *bool { return &l.Saturated }),
+	table.Int("queued_at_last_arrival", func(l *Load) *int { return &l.Queued }),
 }
 
 // MarshalJSON writes the columns of metrics.csv; NaN is null.
@@ -71,6 +74,23 @@ func newBacklog(jobs []scheduler.Job) backlog {
 	return b
 }
 
+// A queue is long when it has more jobs than this at the last arrival, and more than this part of all.
+const (
+	longQueue = 100
+	longShare = 0.1
+)
+
+// queued counts the jobs that waited at a mark.
+func (c *Collector) queued(mark int) int {
+	n := 0
+	for i := range c.accounts {
+		if mark < c.backlog.next && c.accounts[i].waitedAt&(1<<mark) != 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // passes notes who waits at the marks that lie before an instant.
 func (c *Collector) passes(at table.Micros) {
 	for b := &c.backlog; b.next < len(b.marks) && b.marks[b.next].at < at; b.next++ {
@@ -95,9 +115,10 @@ func (c *Collector) passes(at table.Micros) {
 // than one cell in a hundred would have at a load of 1, and more than half-way.
 // The variance comes from batch means (A. M. Law, W. D. Kelton, "Simulation
 // Modeling and Analysis"), which allow for arrivals that come in bursts. Cells
-// of fewer than 100 jobs are not judged.
+// of fewer than 100 jobs are not judged. Where arrivals come in such bursts that this test cannot decide, a cell is saturated
+// when more than a tenth of all jobs, and more than 100, wait at the last arrival, and more than half-way.
 func (c *Collector) Load(closed bool) Load {
-	l := Load{Offered: math.NaN(), Saturated: closed && c.backlog.cutOff > 0}
+	l := Load{Offered: math.NaN(), Saturated: closed && c.backlog.cutOff > 0, Queued: c.queued(1)}
 	n, span := len(c.accounts), float64(c.backlog.last-c.backlog.first)
 	cores, gpus := capacity(c.setup.Cluster)
 	if n < 2 || span <= 0 || cores == 0 {
@@ -137,7 +158,8 @@ func (c *Collector) Load(closed bool) Load {
 	halfway, last := c.waited(0), c.waited(1)
 	level := stat.StdDev(net[:], nil) * math.Sqrt(stretches) * distuv.StudentsT{Sigma: 1,
 		Nu: stretches - 1}.Quantile(0.995)
-	l.Saturated = last > level && last > halfway
+	many := l.Queued > longQueue && float64(l.Queued) > longShare*float64(n) && l.Queued > c.queued(0)
+	l.Saturated = last > level && last > halfway || many
 	return l
 }
 

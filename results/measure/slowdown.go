@@ -5,8 +5,8 @@ package measure
 var (
 	MeanSlowdown = Register(Metric{
 		Rank: 130, Name: "mean_slowdown", Title: "mean slowdown",
-		Shown:   Shown{Cells: 8, Summary: 6, Spare: 2, Panels: 5},
 		Doc:     "mean of the slowdowns",
+		Grouped: true, OfJob: func(o *Outcome) float64 { return o.Slowdown },
 		Compute: func(t *Totals) float64 { return t.Slowdown.Mean() },
 	})
 	P95Slowdown = Register(Metric{
@@ -22,7 +22,10 @@ var (
 	})
 	MeanBoundedSlowdown = Register(Metric{
 		Rank: 180, Name: "mean_bounded_slowdown", Title: "mean bounded slowdown",
+		// A job of no length has any slowdown.
+		Shown:   Shown{Cells: 8, Summary: 6, Spare: 2, Panels: 5},
 		Doc:     "mean of the bounded slowdowns",
+		Grouped: true, OfJob: func(o *Outcome) float64 { return o.BoundedSlowdown },
 		Compute: func(t *Totals) float64 { return t.BoundedSlowdown.Value() },
 	})
 )

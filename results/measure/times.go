@@ -6,18 +6,21 @@ var (
 		Rank: 100, Name: "mean_waiting_s", Title: "mean waiting time", Unit: "s",
 		Shown:   Shown{Cells: 5, Summary: 3, Fidelity: 3, Panels: 2},
 		Doc:     "mean of the times in which jobs held no resources",
+		Grouped: true, OfJob: func(o *Outcome) float64 { return o.Waiting },
 		Compute: func(t *Totals) float64 { return t.Waiting.Value() },
 	})
 	MeanFirstRunDelay = Register(Metric{
 		Rank: 110, Name: "mean_first_run_delay_s", Title: "mean first-run delay", Unit: "s",
 		Shown:   Shown{Series: 2},
 		Doc:     "mean of first start − arrival",
+		Grouped: true, OfJob: func(o *Outcome) float64 { return o.FirstRunDelay },
 		Compute: func(t *Totals) float64 { return t.FirstRunDelay.Value() },
 	})
 	MeanService = Register(Metric{
 		Rank: 120, Name: "mean_service_s", Title: "mean service time", Unit: "s",
 		Shown:   Shown{Fidelity: 5, Series: 3},
 		Doc:     "mean of the times in which jobs held resources",
+		Grouped: true, OfJob: func(o *Outcome) float64 { return o.Service },
 		Compute: func(t *Totals) float64 { return t.Service.Value() },
 	})
 )

@@ -57,26 +57,31 @@ func (c *Collector) totals() *Totals {
 	t.Slowdown.Grow(n.Finished)
 	first := table.Micros(math.MaxInt64)
 	for i := range c.accounts {
-		a, j := &c.accounts[i], c.jobs.Job(i)
-		arrival := table.ToMicros(c.setup.Jobs[i].Arrival)
-		first = min(first, arrival)
-		t.CoreTime += a.coreTime
-		t.GPUTime += a.gpuTime
-		if j.State() != scheduler.Finished {
-			continue
-		}
-		end := table.ToMicros(j.End)
-		t.JCT.Add((end - arrival).Seconds())
-		t.Waiting.Add((end - arrival - a.service).Seconds())
-		t.FirstRunDelay.Add((table.ToMicros(j.FirstStart) - arrival).Seconds())
-		t.Service.Add(a.service.Seconds())
-		if plain, bounded := c.slowdowns(i); !math.IsNaN(plain) {
-			t.Slowdown.Add(plain)
-			t.BoundedSlowdown.Add(bounded)
-		}
+		first = min(first, table.ToMicros(c.setup.Jobs[i].Arrival))
+		t.add(i)
 	}
 	if span := c.lastEnd - first; c.lastEnd != never && span > 0 {
 		t.span, t.Makespan = span, span.Seconds()
 	}
 	return t
+}
+
+// add adds what a job came to.
+func (t *Totals) add(job int) {
+	c := t.collector
+	a, j := &c.accounts[job], c.jobs.Job(job)
+	t.CoreTime += a.coreTime
+	t.GPUTime += a.gpuTime
+	if j.State() != scheduler.Finished {
+		return
+	}
+	arrival, end := table.ToMicros(c.setup.Jobs[job].Arrival), table.ToMicros(j.End)
+	t.JCT.Add((end - arrival).Seconds())
+	t.Waiting.Add((end - arrival - a.service).Seconds())
+	t.FirstRunDelay.Add((table.ToMicros(j.FirstStart) - arrival).Seconds())
+	t.Service.Add(a.service.Seconds())
+	if plain, bounded := c.slowdowns(job); !math.IsNaN(plain) {
+		t.Slowdown.Add(plain)
+		t.BoundedSlowdown.Add(bounded)
+	}
 }

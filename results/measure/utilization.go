@@ -16,6 +16,7 @@ var (
 	})
 	GPUUtilization = Register(Metric{
 		Rank: 190, Name: "gpu_utilization", Title: "GPU utilization", HigherBetter: true,
+		Shown:   Shown{Cells: 7, Summary: 5, Spare: 6},
 		Doc:     "GPU-seconds held by running jobs / (GPUs × makespan); empty without GPUs",
 		Compute: func(t *Totals) float64 { return share(t.GPUTime, t.GPUs, t.span) },
 	})

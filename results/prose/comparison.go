@@ -4,31 +4,38 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Comparison is a comparison in words: "Round robin (rr) cut mean
-// waiting time by 43% against fcfs, from 3.40 s to 1.94 s (95% interval
-// 38–47%, 5 pairs, p = 0.0002)."
+// Comparison is a comparison in words: "rr cut mean waiting time by 43% against fcfs, from 3.40 s to 1.94 s (95%
+// interval 38–47%, 5 pairs, p = 0.0002)."
 func Comparison(p record.Plan, r record.ComparisonRow) string {
-	metric := r.Metric
 	unit := ""
 	if m, ok := measure.MetricByName(r.Metric); ok {
-		metric, unit = m.Title, m.Unit
+		unit = m.Unit
 	}
-	where := place(p, r)
-	r, shared := withoutShared(r)
-	where += shared
-	switch r.Verdict {
-	case record.NotEnoughReplicates:
+	metric := metricTitle(r.Metric) + ofJobs(r)
+	candidate, baseline, where := names(p, r)
+	begin := ""
+	if alone(r) && isLog(p, r.Workload) {
+		begin = "On this log, "
+	}
+	switch {
+	case r.Verdict == record.NotEnoughReplicates:
 		return fmt.Sprintf("Too few replicates to compare %s under %s and %s%s: %s; a verdict needs at least %d.",
-			metric, r.Candidate, r.Baseline, where, plural(r.Pairs, "pair"), stats.MinPairs)
-	case record.NoDifference:
+			metric, candidate, baseline, where, plural(r.Pairs, "pair"), stats.MinPairs)
+	case r.Verdict == record.NoDifference && r.Method == record.OneRun:
+		return upper(fmt.Sprintf("%s%s is the same under %s and %s%s, %s (%s).", begin, metric, candidate, baseline, where,
+			withUnit(r.BaselineMean, unit), evidence(p, r, unit)))
+	case r.Verdict == record.NoDifference:
 		return fmt.Sprintf("No difference in %s was detected between %s and %s%s (%s).",
-			metric, r.Candidate, r.Baseline, where, evidence(r, unit))
+			metric, candidate, baseline, where, evidence(p, r, unit))
 	}
 	verb := "raised"
 	if r.Difference < 0 {
@@ -42,28 +49,112 @@ func Comparison(p record.Plan, r record.ComparisonRow) string {
 	default:
 		change = "by " + percent(math.Abs(r.Ratio-1)) + " against"
 	}
-	return fmt.Sprintf("%s %s %s %s %s%s, from %s to %s (%s).", subject(p, r), verb, metric, change, r.Baseline, where,
-		withUnit(r.BaselineMean, unit), withUnit(r.CandidateMean, unit), evidence(r, unit))
+	return fmt.Sprintf("%s%s %s %s %s %s%s, from %s to %s (%s).", begin, candidate, verb, metric, change, baseline, where,
+		withUnit(r.BaselineMean, unit), withUnit(r.CandidateMean, unit), evidence(p, r, unit))
 }
 
-// withoutShared takes the axes from the names of both policies, when they are
-// the same, and returns them in words: " at job_count=8 kind=fixed".
-func withoutShared(r record.ComparisonRow) (record.ComparisonRow, string) {
-	if r.CandidatePolicy == r.BaselinePolicy {
-		return r, ""
+// alone reports whether a row compares two runs of one set of jobs, and not several replicates.
+func alone(r record.ComparisonRow) bool { return r.Method == record.OneRun || r.Blocks > 0 }
+
+// isLog reports whether a workload is a log.
+func isLog(p record.Plan, workload string) bool {
+	return slices.ContainsFunc(p.Workloads, func(n record.Named) bool { return n.Name == workload && n.Log })
+}
+
+// ofJobs says which jobs a row is about: " of user u7"; nothing when it is about all.
+func ofJobs(r record.ComparisonRow) string {
+	switch {
+	case r.By == "":
+		return ""
+	case r.By == "size":
+		return " of jobs of " + GroupName(r.By, r.Group)
 	}
-	if len(r.CandidateAxes) == 0 || !slices.Equal(r.CandidateAxes, r.BaselineAxes) {
-		return r, ""
+	return " of " + r.By + " " + GroupName(r.By, r.Group)
+}
+
+// GroupName names a group of jobs for people.
+func GroupName(by, group string) string {
+	if group == "" {
+		return "(no " + by + ")"
 	}
-	r.Candidate, r.Baseline = r.CandidatePolicy, r.BaselinePolicy
-	return r, " at " + record.AxesLabel(r.CandidateAxes)
+	return group
+}
+
+// names are what the two sides are called, by what they differ in alone, and what they share: "rr quantum=1s", "fcfs",
+// " at load=0.9".
+func names(p record.Plan, r record.ComparisonRow) (candidate, baseline, where string) {
+	elsewhere := r.BaselineHardware != "" && r.BaselineHardware != r.Hardware
+	other := r.BaselineWorkload != "" && r.BaselineWorkload != r.Workload
+	var shared []record.Setting
+	side := func(policy, hardware, workload string, axes, others []record.Setting) string {
+		var parts []string
+		if r.CandidatePolicy != r.BaselinePolicy {
+			parts = append(parts, policy)
+		}
+		if label := record.AxesLabel(differing(axes, others)); label != "" {
+			parts = append(parts, label)
+		}
+		name := strings.Join(parts, " ")
+		switch {
+		case elsewhere && name == "":
+			name = hardware
+		case elsewhere:
+			name += " on " + hardware
+		}
+		switch {
+		case other && name == "":
+			name = workload
+		case other:
+			name += " of " + workload
+		}
+		if name == "" {
+			return policy
+		}
+		return name
+	}
+	candidate = side(r.CandidatePolicy, r.Hardware, r.Workload, r.CandidateAxes, r.BaselineAxes)
+	baseline = side(r.BaselinePolicy, r.BaselineHardware, r.BaselineWorkload, r.BaselineAxes, r.CandidateAxes)
+	for _, s := range r.CandidateAxes {
+		if slices.Contains(r.BaselineAxes, s) {
+			shared = append(shared, s)
+		}
+	}
+	if r.CandidatePolicy == r.BaselinePolicy && candidate != r.CandidatePolicy && len(p.Policies) > 1 {
+		where = " under " + r.CandidatePolicy
+	}
+	if len(shared) > 0 {
+		where += " at " + record.AxesLabel(shared)
+	}
+	if len(p.Workloads) > 1 && !other {
+		where += " on " + r.Workload
+	}
+	if len(p.Hardware) > 1 && !elsewhere {
+		where += " on " + r.Hardware
+	}
+	return candidate, baseline, where
+}
+
+// upper writes a sentence with a capital letter.
+func upper(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
 }
 
 // evidence is what stands behind a verdict: "95% interval 38–47%, 5 pairs, p = 0.0002".
-func evidence(r record.ComparisonRow, unit string) string {
+func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	pairs := plural(r.Pairs, "pair")
 	if r.Doubtful > 0 {
 		pairs += fmt.Sprintf(" (%d disturbed from outside)", r.Doubtful)
+	}
+	switch {
+	case r.Method == record.OneRun && isLog(p, r.Workload):
+		return "one log, no interval"
+	case r.Method == record.OneRun:
+		return "one run, no interval: nothing is drawn at random"
+	case r.Method == "Welch's t":
+		pairs = "replicates not paired: other jobs or seeds"
+	case r.Blocks > 0:
+		pairs = fmt.Sprintf("%d stretches of one log", r.Blocks)
 	}
 	if r.Method == "exact" {
 		if r.Difference == 0 {
@@ -88,29 +179,11 @@ func evidence(r record.ComparisonRow, unit string) string {
 	}
 	s += ", " + pairs + ", " + PValue(r.PValue)
 	if r.Candidates > 1 {
-		s += fmt.Sprintf(" after Holm's correction for %d candidates", r.Candidates)
-	}
-	return s
-}
-
-// subject names the candidate with what it is: "Round robin (rr)".
-func subject(p record.Plan, r record.ComparisonRow) string {
-	for _, n := range p.Policies {
-		if n.Name == r.CandidatePolicy && n.Title != "" {
-			return fmt.Sprintf("%s (%s)", n.Title, r.Candidate)
+		what := "candidates"
+		if r.By != "" {
+			what = "comparisons"
 		}
-	}
-	return r.Candidate
-}
-
-// place says where, when the experiment has more than one workload or machine.
-func place(p record.Plan, r record.ComparisonRow) string {
-	var s string
-	if len(p.Workloads) > 1 {
-		s += " on " + r.Workload
-	}
-	if len(p.Hardware) > 1 {
-		s += " on " + r.Hardware
+		s += fmt.Sprintf(" after Holm's correction for %d %s", r.Candidates, what)
 	}
 	return s
 }
@@ -120,4 +193,35 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Change says what became of a variant from one folder of results to another: "rr: mean JCT fell by 12%, from 4.00 s to
+// 3.52 s (95% interval 8–16%, 5 pairs, p = 0.002)."
+func Change(p record.Plan, r record.ComparisonRow) string {
+	unit := ""
+	if m, ok := measure.MetricByName(r.Metric); ok {
+		unit = m.Unit
+	}
+	subject := fmt.Sprintf("%s%s: %s%s", r.Candidate, place(p, r), metricTitle(r.Metric), ofJobs(r))
+	switch r.Verdict {
+	case record.NotEnoughReplicates:
+		return fmt.Sprintf("%s was %s and is %s; too few replicates for a verdict, which needs at least %d on both sides.", subject,
+			withUnit(r.BaselineMean, unit), withUnit(r.CandidateMean, unit), stats.MinPairs)
+	case record.NoDifference:
+		if r.Method == record.OneRun {
+			return fmt.Sprintf("%s is the same, %s (%s).", subject, withUnit(r.BaselineMean, unit), evidence(p, r, unit))
+		}
+		return fmt.Sprintf("%s: no difference detected, %s and %s (%s).", subject, withUnit(r.BaselineMean, unit),
+			withUnit(r.CandidateMean, unit), evidence(p, r, unit))
+	}
+	verb := "rose"
+	if r.Difference < 0 {
+		verb = "fell"
+	}
+	by := ""
+	if stats.Finite(r.Ratio) {
+		by = " by " + percent(math.Abs(r.Ratio-1))
+	}
+	return fmt.Sprintf("%s %s%s, from %s to %s (%s).", subject, verb, by, withUnit(r.BaselineMean, unit),
+		withUnit(r.CandidateMean, unit), evidence(p, r, unit))
 }

@@ -115,3 +115,11 @@ func signedPercent(share float64) string {
 	}
 	return "+" + percent(share)
 }
+
+// Percent writes a change: "+12%", "−0.8%"; "–" when it is not known.
+func Percent(change float64) string {
+	if !stats.Finite(change) {
+		return "–"
+	}
+	return signedPercent(change)
+}

@@ -56,8 +56,7 @@ func between(r record.ComparisonRow, baseline, candidate string) record.Comparis
 
 func TestSentence(t *testing.T) {
 	p := record.Plan{Policies: []record.Named{
-		{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 500ms, strict",
-			Title: "Round robin"}, {Name: "fast", Summary: "las, strict", Title: "LAS"},
+		{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 500ms, strict"}, {Name: "fast", Summary: "las, strict"},
 	}}
 	sentence := func(baseline, candidate []float64, metric string, change func(*record.ComparisonRow)) string {
 		r := stats.ComparePairs(baseline, candidate, 0.95, "x")
@@ -78,7 +77,7 @@ func TestSentence(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{
 			sentence(base, []float64{1.8, 2.0, 1.9, 2.3, 1.7}, "mean_waiting_s", as(record.Better)),
-			"Round robin (rr) cut mean waiting time by 43% against fcfs, from 3.40 s to 1.94 s (95% interval 41–45%, 5 pairs, p < 0.0001).",
+			"rr cut mean waiting time by 43% against fcfs, from 3.40 s to 1.94 s (95% interval 41–45%, 5 pairs, p < 0.0001).",
 		},
 		{
 			sentence(base, []float64{3.2, 3.5, 3.5, 3.8, 3.1}, "makespan_s", as(record.NoDifference)),
@@ -87,25 +86,25 @@ func TestSentence(t *testing.T) {
 		{
 			sentence(base, []float64{13.2, 15.5, 13.5, 16.8, 12.1}, "mean_slowdown",
 				func(r *record.ComparisonRow) { r.Candidates = 3 }),
-			"Round robin (rr) raised mean slowdown to 4.18 times that of fcfs, from 3.40 to 14.2 (95% interval 3.96–4.37 times, 5 pairs, p < 0.0001 after Holm's correction for 3 candidates).",
+			"rr raised mean slowdown to 4.18 times that of fcfs, from 3.40 to 14.2 (95% interval 3.96–4.37 times, 5 pairs, p < 0.0001 after Holm's correction for 3 candidates).",
 		},
 		{
 			sentence([]float64{0, 0, 0, 0}, []float64{17, 18, 16, 17}, "preemptions", as(record.Worse)),
-			"Round robin (rr) raised preemptions against fcfs, from 0 to 17 (95% interval of the difference 15.7 to 18.3, 4 pairs, p < 0.0001).",
+			"rr raised preemptions against fcfs, from 0 to 17 (95% interval of the difference 15.7 to 18.3, 4 pairs, p < 0.0001).",
 		},
 		{
 			sentence([]float64{4, 4, 4}, []float64{2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) {
 				*r = between(*r, "fcfs", "fast quantum=1s")
 				r.Verdict = record.Better
 			}),
-			"LAS (fast quantum=1s) cut mean JCT by 50% against fcfs, from 4 s to 2 s (3 pairs, all with the same difference).",
+			"fast quantum=1s cut mean JCT by 50% against fcfs, from 4 s to 2 s (3 pairs, all with the same difference).",
 		},
 		{
 			sentence([]float64{4, 4, 4}, []float64{2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) {
 				*r = between(*r, "fcfs jobs=8 kind=fixed", "rr jobs=8 kind=fixed")
 				r.Verdict = record.Better
 			}),
-			"Round robin (rr) cut mean JCT by 50% against fcfs at jobs=8 kind=fixed, from 4 s to 2 s (3 pairs, all with the same difference).",
+			"rr cut mean JCT by 50% against fcfs at jobs=8 kind=fixed, from 4 s to 2 s (3 pairs, all with the same difference).",
 		},
 		{
 			sentence(base, base, "mean_jct_s", as(record.NoDifference)),
@@ -132,8 +131,7 @@ func TestAnswers(t *testing.T) {
 		r := record.ComparisonRow{Metric: "mean_jct_s", Verdict: verdict, Ratio: ratio, Pairs: 1}
 		return between(r, baseline, candidate)
 	}
-	p := record.Plan{Policies: []record.Named{{Name: "rr", Summary: "round_robin, quantum 500ms, strict",
-		Title: "Round robin"}}}
+	p := record.Plan{Policies: []record.Named{{Name: "rr", Summary: "round_robin, quantum 500ms, strict"}}}
 	few := func(verdict string) []record.ComparisonRow {
 		return []record.ComparisonRow{row("rr load=1", "fcfs load=1", verdict, 0.5),
 			row("rr load=2", "fcfs load=2", verdict, 0.5)}
@@ -151,7 +149,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{few(record.NotEnoughReplicates), []string{"Too few replicates to compare mean JCT: 1 pair in each of 2 comparisons; a verdict needs at least 3."}},
 		{many, []string{
-			"Round robin (rr) against fcfs, mean JCT: better at load 1 and 2 (−20% to −10%), worse at 4 (+10%), no difference detected at 3.",
+			"rr against fcfs, mean JCT: better at load 1 and 2 (−20% to −10%), worse at 4 (+10%), no difference detected at 3.",
 			"las against fcfs, mean JCT: worse at all 4 values of load (2 to 5 times).",
 			"sjf against fcfs, mean JCT: better in 1 of 2 comparisons (−50%), no difference detected in 1.",
 		}},

@@ -49,8 +49,16 @@ func (t Table) Without(metric string) Table {
 
 // Summary is analysis.Summary as text: workload and hardware appear when there is
 // more than one, metrics that are known nowhere do not.
-func Summary(e *record.Experiment) Table {
-	rows := analysis.Summary(e)
+func Summary(e *record.Experiment) Table { return summary(e, analysis.Summary(e)) }
+
+// Best is the summary of so many variants at most: where there are more, of the best, the best first. It returns the title of
+// the metric that they are chosen by.
+func Best(e *record.Experiment, most int) (t Table, by string) {
+	best, m := analysis.Best(e.Plan, analysis.Variants(e), most)
+	return summary(e, analysis.SummaryOf(best)), m.Title
+}
+
+func summary(e *record.Experiment, rows []analysis.SummaryRow) Table {
 	t := Table{Left: 1, Header: []string{"policy"}, Metrics: map[int]string{}}
 	workloads, machines := len(e.Plan.Workloads) > 1, len(e.Plan.Hardware) > 1
 	if workloads {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record/lines"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -88,7 +89,7 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 func (w *CellWriter) Event(e scheduler.Event) {
 	if e.Kind.OfNode() && w.records != MetricsOnly {
 		w.Collector.Event(e)
-		w.line = appendNodeEvent(w.line[:0], e, w.setup.Cluster.Nodes)
+		w.line = lines.AppendNodeEvent(w.line[:0], e, w.setup.Cluster.Nodes)
 		w.write(w.events)
 		return
 	}
@@ -101,14 +102,14 @@ func (w *CellWriter) Event(e scheduler.Event) {
 	}
 	w.Collector.Event(e)
 	w.changed = true
-	w.line = appendEvent(w.line[:0], e, &w.setup.Jobs[e.Job], w.setup.Cluster.Nodes)
+	w.line = lines.AppendEvent(w.line[:0], e, &w.setup.Jobs[e.Job], w.setup.Cluster.Nodes)
 	w.write(w.events)
 }
 
 // Decision implements scheduler.Recorder.
 func (w *CellWriter) Decision(d scheduler.Decision) {
 	if w.records != MetricsOnly && d.Job >= 0 && d.Job < len(w.setup.Jobs) {
-		w.line = appendDecision(w.line[:0], d, w.setup.Jobs)
+		w.line = lines.AppendDecision(w.line[:0], d, w.setup.Jobs)
 		w.write(w.decisions)
 	}
 }
@@ -144,6 +145,7 @@ func (w *CellWriter) Finish(c Cell) (Cell, error) {
 	defer w.Abort()
 	c.CellRef = w.setup.Cell
 	c.Metrics, c.Failures, c.Load = w.Metrics(), w.Failures(), w.Load(c.Closed > 0)
+	c.Groups = w.Groups()
 	if warning, ok := c.saturation(); ok {
 		c.Warnings = append(c.Warnings, warning)
 	}

@@ -29,6 +29,10 @@ const (
 	AccuracyFile    = "accuracy.csv"
 	ProfilingFile   = "profiling.csv"
 	ComparisonsFile = "comparisons.csv"
+	// KeyFile has, in the folder of a cell, what the cell depends on.
+	KeyFile = "key.txt"
+	// SamplesDir has the samples of the jobs, and their logs.
+	SamplesDir = "profile"
 	// RemainingFile is there only where jobs have a target loss.
 	RemainingFile = "remaining.csv"
 	// Only where real cells were simulated as well:
@@ -113,9 +117,8 @@ type Target struct {
 type Named struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
-	// Title is what a policy is, for people, where its name does not say so; it
-	// begins sentences about it.
-	Title string `json:"title,omitempty"`
+	// Log reports whether the jobs of a workload come from a trace, and all of them.
+	Log bool `json:"log,omitempty"`
 }
 
 // Setting is a name with a value in its canonical text form.
@@ -141,6 +144,8 @@ type CellRef struct {
 	// Recorded reports whether what the jobs did was recorded before: the cell takes virtual time, but what it says was
 	// measured.
 	Recorded bool `json:"recorded,omitempty"`
+	// Fixed reports whether nothing in the cell is drawn at random: all of its replicates are alike, and count as one.
+	Fixed bool `json:"fixed,omitempty"`
 	// Axes are the axes that this cell reads.
 	Axes []Setting `json:"axes,omitempty"`
 	// Cores is the capacity; Key the hash that its outputs are cached under.
@@ -188,14 +193,19 @@ func (c CellRef) Twin() CellRef {
 	return c
 }
 
-// Compare asks for a paired comparison of every other policy with Baseline on one metric.
+// Compare asks for a comparison on one metric: of a baseline with what differs from it in what the baseline names, and in
+// nothing else.
 type Compare struct {
-	Metric   string  `json:"metric"`
-	Baseline string  `json:"baseline"`
-	Level    float64 `json:"level"`
-	// At has the values of axes (also "hardware" and "workload") at which the baseline is, where these are compared
-	// under one policy; Baseline may then be empty, for all policies.
-	At []Setting `json:"at,omitempty"`
+	Metric string `json:"metric"`
+	// Baseline is a policy, where all others are compared with it; At has the values of axes (also "policy", "hardware" and
+	// "workload") at which the baseline is, where it is more or other than a policy.
+	Baseline string    `json:"baseline"`
+	At       []Setting `json:"at,omitempty"`
+	Level    float64   `json:"level"`
+	// By compares within each class of jobs, user or size; empty for all jobs together.
+	By string `json:"by,omitempty"`
+	// Block is the length, in seconds, of the stretches of a log that are resampled for an interval; 0 for none.
+	Block float64 `json:"block_s,omitempty"`
 }
 
 // Threshold is a bound that an experiment's results must keep. A bound that is
@@ -310,6 +320,8 @@ type Cell struct {
 	Failures []measure.Failure `json:"failures,omitempty"`
 	Metrics  measure.Metrics   `json:"metrics"`
 	Load     measure.Load      `json:"load"`
+	// Groups are the classes, users and sizes of jobs, where there are several.
+	Groups []measure.Group `json:"groups,omitempty"`
 	// Closed is the horizon in seconds, when the cell was closed at it.
 	Closed float64 `json:"closed_s,omitempty"`
 	// Outcome is what a trial of a tuning came to.

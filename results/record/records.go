@@ -82,6 +82,10 @@ const (
 	NotEnoughReplicates = "not enough replicates"
 )
 
+// OneRun is the method of a comparison of two cells in which nothing is drawn: the difference is what it is, without an
+// interval.
+const OneRun = "one run"
+
 // ComparisonRow is a row of comparisons.csv: a candidate against a baseline on
 // one metric, paired by replicate. What is not known is NaN.
 type ComparisonRow struct {
@@ -90,19 +94,24 @@ type ComparisonRow struct {
 	// The policies of both and their axes, which comparisons.csv has in the labels.
 	BaselinePolicy, CandidatePolicy string
 	BaselineAxes, CandidateAxes     []Setting
-	Pairs                           int
-	BaselineMean                    float64
-	CandidateMean                   float64
-	Ratio, CILow, CIHigh            float64 // of candidate / baseline
-	PValue                          float64 // after Holm's correction
-	Verdict                         string
+	// Where the baseline ran, which is elsewhere when hardware or workloads are compared.
+	BaselineHardware, BaselineWorkload string
+	// By and Group are the jobs that are compared; empty for all.
+	By, Group            string
+	Pairs                int
+	BaselineMean         float64
+	CandidateMean        float64
+	Ratio, CILow, CIHigh float64 // of candidate / baseline
+	PValue               float64 // after Holm's correction
+	Verdict              string
 	// Difference is candidate − baseline, in the metric's unit, with its interval.
 	Difference, DifferenceLow, DifferenceHigh float64
 	// RawP is the p-value before the correction for Candidates candidates.
 	RawP       float64
 	Candidates int
 	Level      float64 // of the intervals
-	Method     string  // "paired t", "paired bootstrap", "exact"
+	Method     string  // "paired t", "paired bootstrap", "exact", "block bootstrap", "Welch's t", OneRun
+	Blocks     int     // of a log that were resampled
 	// Doubtful counts the pairs of which something outside of the experiment disturbed a cell; see Cell.Troubled.
 	Doubtful int
 }

@@ -47,6 +47,7 @@ var jobColumns = []table.Column[JobRow]{
 	table.Float("budget_s", func(r *JobRow) *float64 { return &r.Budget }),
 	table.Float("budget_used_s", func(r *JobRow) *float64 { return &r.BudgetUsed }),
 	table.Float("scoring_s", func(r *JobRow) *float64 { return &r.Scoring }),
+	table.Text("user", func(r *JobRow) *string { return &r.User }),
 }
 
 // cellColumnsOfJobs is how many of the first columns of jobs.csv say which cell
@@ -195,6 +196,9 @@ var comparisonColumns = []table.Column[ComparisonRow]{
 	table.Int("candidates", func(r *ComparisonRow) *int { return &r.Candidates }),
 	table.Float("level", func(r *ComparisonRow) *float64 { return &r.Level }),
 	table.Text("method", func(r *ComparisonRow) *string { return &r.Method }),
+	table.Text("by", func(r *ComparisonRow) *string { return &r.By }),
+	table.Text("group", func(r *ComparisonRow) *string { return &r.Group }),
+	table.Int("blocks", func(r *ComparisonRow) *int { return &r.Blocks }),
 	table.Int("disturbed_pairs", func(r *ComparisonRow) *int { return &r.Doubtful }),
 }
 

@@ -123,7 +123,7 @@ func (cfg Config) Plan() record.Plan {
 		Workloads:   []record.Named{{Name: "mixed", Summary: fmt.Sprintf("%d × long, %d × short", cfg.Long, cfg.Short)}},
 		Hardware:    []record.Named{{Name: "machine", Summary: fmt.Sprintf("simulated engine, %d cores", cfg.Cores)}},
 		Policies: []record.Named{{Name: "fcfs", Summary: "fcfs, strict"},
-			{Name: "rr", Summary: "round_robin, quantum 300ms, strict", Title: "Round robin"}},
+			{Name: "rr", Summary: "round_robin, quantum 300ms, strict"}},
 		Compares: []record.Compare{
 			{Metric: "mean_waiting_s", Baseline: "fcfs", Level: 0.95},
 			{Metric: "mean_jct_s", Baseline: "fcfs", Level: 0.95},

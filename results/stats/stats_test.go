@@ -242,3 +242,39 @@ func BenchmarkBootstrap(b *testing.B) {
 		ComparePairs(x, y, 0.95, "bench")
 	}
 }
+
+// TestCompareBlocks: blocks of one job each are pairs, and the interval of a log of independent blocks has the true
+// difference about as often as it says.
+func TestCompareBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	covered := 0
+	const logs = 80
+	for i := range logs {
+		var blocks []Block
+		for range 30 {
+			n := 5 + rng.IntN(10)
+			day := rng.NormFloat64() // all jobs of a day have it
+			b := Block{N: n}
+			for range n {
+				own := 10 + day + rng.NormFloat64()
+				b.Baseline += own
+				b.Candidate += own - 2 + 0.5*day
+			}
+			blocks = append(blocks, b)
+		}
+		r := CompareBlocks(blocks, 0.95, fmt.Sprint(i))
+		if r.DifferenceLow <= -2 && -2 <= r.DifferenceHigh {
+			covered++
+		}
+		if r.P > 0.001 {
+			t.Errorf("a clear difference has p = %v", r.P)
+		}
+	}
+	if share := float64(covered) / logs; share < 0.9 || share > 0.99 {
+		t.Errorf("the intervals hold the true difference in %v of the logs, want about 0.95", share)
+	}
+	same := []Block{{2, 3, 3}, {1, 4, 4}, {1, 5, 5}}
+	if r := CompareBlocks(same, 0.95, "x"); r.P != 1 || r.Difference != 0 || r.BaselineMean != 3 || r.RatioLow != 1 {
+		t.Errorf("equal blocks: %+v", r)
+	}
+}

@@ -33,6 +33,9 @@ type Job struct {
 	// GPUs and Memory (bytes) are requested in full or not at all.
 	GPUs   int
 	Memory int64
+	// Elastic jobs can go on with any number of GPUs, however many on each node, when a policy
+	// divides the GPUs among all jobs.
+	Elastic bool `json:",omitempty"`
 	// Batch is how many samples a step its user asked for; 0 leaves it to the program.
 	Batch int `json:",omitempty"`
 	// Nodes is the number of nodes of a gang; 0 and 1 mean a job on one node.

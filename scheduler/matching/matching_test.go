@@ -117,3 +117,13 @@ func BenchmarkMatching(b *testing.B) {
 		})
 	}
 }
+
+// A job's shortest time is over the kinds on which it can run at all.
+func TestShortest(t *testing.T) {
+	p := Problem{Times: [][]int64{{-1, 5, 3}, {7, -1, 0}, {-1, -1, -1}}}
+	for job, want := range []int64{3, 0, math.MaxInt64} {
+		if got := p.shortest(int32(job)); got != want {
+			t.Errorf("job %d: %d, want %d", job, got, want)
+		}
+	}
+}

@@ -305,6 +305,17 @@ func (p Policy) Estimates() bool {
 	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Estimates })
 }
 
+// Trains reports whether the policy needs elastic jobs, and Batches whether it lets them choose
+// their batch sizes.
+func (p Policy) Trains() bool {
+	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Trains })
+}
+
+// Batches reports whether the policy lets elastic jobs choose their batch sizes.
+func (p Policy) Batches() bool {
+	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Batches })
+}
+
 // FollowsProgress reports whether decisions depend on the predictions of jobs
 // that have started: where they can be paused for better ones, or their ends
 // are reserved.
@@ -407,6 +418,7 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 	}
 	if o, ok := rules.Order.(Rounded); ok {
 		rules.Round, rules.AtOnce = o.Rounds()
+		_, rules.FixedRounds = rules.Order.(Clocked)
 	}
 	own, admits := rules.Order.(scheduler.Admitter)
 	switch {

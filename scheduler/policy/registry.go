@@ -30,6 +30,9 @@ type Choice struct {
 	Settings []schema.Arg
 	// Estimates says that it reads predicted run times.
 	Estimates bool
+	// Trains says that it needs elastic jobs, whose speed is known by their GPUs; Batches that
+	// it lets these choose their batch sizes themselves.
+	Trains, Batches bool
 	// Wants are what it needs the other choices to be.
 	Wants []Want
 	// Check returns what is wrong with the settings, and with which; it may be nil.
@@ -84,6 +87,9 @@ type Rounded interface {
 	// are given back within one.
 	Rounds() (length time.Duration, atOnce bool)
 }
+
+// Clocked is a Rounded order whose rounds start at the multiples of their length.
+type Clocked interface{ Clocked() }
 
 // AllocationChoice is an allocation: how many cores a job gets.
 type AllocationChoice struct {

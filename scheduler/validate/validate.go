@@ -401,6 +401,10 @@ func (v *Validator) grant(e scheduler.Event, t *traced) {
 		v.roles(e, t)
 		return
 	}
+	if j.Elastic {
+		v.elastic(e, t)
+		return
+	}
 	if cores < int(t.low) || cores > int(t.high) {
 		v.report(e.At, e.Job, "job %q is given %d cores, not %d … %d", j.Name, cores, t.low, t.high)
 	}

@@ -30,7 +30,7 @@ func init() {
 }
 
 // mostRows bounds the variants of one picture of metrics.
-const mostRows = 30
+const mostRows = 12
 
 // panel is one metric of several variants.
 type panel struct {
@@ -54,7 +54,7 @@ func (d *Data) metrics(metric string) ([]Figure, error) {
 	}
 	var out []Figure
 	for _, s := range d.settings() {
-		shown := s.variants[:min(len(s.variants), mostRows)]
+		shown, by := analysis.Best(d.Plan, s.variants, mostRows)
 		var panels []panel
 		for _, m := range metrics {
 			if p, ok := newPanel(m, shown); ok {
@@ -70,8 +70,9 @@ func (d *Data) metrics(metric string) ([]Figure, error) {
 		if d.Plan.Replicates == 1 {
 			caption = "One replicate: a dot for each policy, without an interval."
 		}
-		caption +=
-			someOf(mostRows, len(s.variants), "policy variant")
+		if len(shown) < len(s.variants) {
+			caption += fmt.Sprintf(" The best %d of %d policy variants by %s, the best first.", len(shown), len(s.variants), by.Title)
+		}
 		out = append(out, metricsFigure(name, t, caption, shown, panels))
 	}
 	if len(out) == 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -75,7 +76,7 @@ func find(p stages.Planning, piece stages.Piece, kept []byte) bool {
 
 // samplesDir, in the experiment's own, holds the logs of the samples, and what they
 // measured.
-const samplesDir = "profile"
+const samplesDir = record.SamplesDir
 
 // saved is a file of the folder: samples with the description of their key, so
 // that they are found while a running tfexp holds the cache, and without one.

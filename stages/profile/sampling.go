@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -31,6 +32,9 @@ func run(ctx context.Context, r *stages.Run) error {
 	if err := s.all(ctx); err != nil {
 		return err
 	}
+	if err := s.hopeless(); err != nil {
+		return err
+	}
 	// Over a shorter time the load is not known. What other engines run would count as other programs.
 	if s.ownsLoad() && s.done > reused && time.Since(start) > leastJudged && load.Others() > hardware.BusyCores {
 		s.Warn("busy_profile", "", "other programs used the CPU during profiling: estimates may be too long "+
@@ -40,6 +44,31 @@ func run(ctx context.Context, r *stages.Run) error {
 		Elapsed: time.Since(start)})
 	return nil
 }
+
+// hopeless returns why a job cannot run: every sample that its cells ask for failed.
+func (s *sampling) hopeless() error {
+	var jobs []string
+	sampled := map[string]bool{} // whether one of its samples succeeded
+	for i, u := range s.units {
+		if _, ok := sampled[u.Job]; !ok && u.Asked {
+			jobs = append(jobs, u.Job)
+		}
+		if u.Asked {
+			sampled[u.Job] = sampled[u.Job] || !s.failed[i]
+		}
+	}
+	for i, u := range s.units {
+		if !u.Asked || sampled[u.Job] || s.logs[i] == "" || !slices.Contains(jobs, u.Job) {
+			continue
+		}
+		tail, err := folder.Tail(s.Dir, tailLines, samplesDir, s.logs[i]+".log")
+		return errors.Join(&stages.SamplesFailed{Job: u.Job, Sample: s.logs[i], Cause: s.causes[i], Log: tail}, err)
+	}
+	return nil
+}
+
+// tailLines is how much of the log of a sample that failed is shown.
+const tailLines = 8
 
 // sampling is the profile stage of a run. What it took is by unit.
 type sampling struct {
@@ -51,13 +80,17 @@ type sampling struct {
 	taken       [][]estimator.Sample
 	failed      []bool
 	over        []bool // no more of its samples are taken
+	// Of units that failed: the name of the sample, and why.
+	logs   []string
+	causes []error
 }
 
 func newSampling(r *stages.Run) *sampling {
 	units, pieces := r.SampledUnits(), r.Pieces(stage)
 	n := len(units)
 	s := &sampling{Run: r, units: units, pieces: pieces, budget: r.Budget(), total: n,
-		taken: make([][]estimator.Sample, n), failed: make([]bool, n), over: make([]bool, n)}
+		taken: make([][]estimator.Sample, n), failed: make([]bool, n), over: make([]bool, n),
+		logs: make([]string, n), causes: make([]error, n)}
 	for _, p := range pieces {
 		if !p.Make {
 			s.done++
@@ -233,6 +266,7 @@ func (s *sampling) take(ctx context.Context, t task) error {
 		return err
 	case err != nil && unit.Asked:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
+		s.logs[t.unit], s.causes[t.unit] = sampleName(unit, t), err
 		s.Warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v", unit.Name, err))
 	case err != nil:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
@@ -262,6 +296,11 @@ func (s *sampling) end(i int) {
 		Elapsed: time.Duration(took * float64(time.Second))})
 }
 
+// sampleName names a sample, and its log.
+func sampleName(unit *stages.Unit, t task) string {
+	return fmt.Sprintf("%s-sample-%d", unit.Name, t.repeat*len(unit.Lengths)+t.rank+1)
+}
+
 // sample runs one sample, again where other processes disturbed it. The first of
 // a unit that a job asks for also measures what it costs the engine to pause,
 // resume and resize such a job.
@@ -276,7 +315,7 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 		return estimator.Sample{}, fmt.Errorf("make a folder for samples: %w", err)
 	}
 	began := time.Now()
-	name := fmt.Sprintf("%s-sample-%d", unit.Name, t.repeat*len(unit.Lengths)+t.rank+1)
+	name := sampleName(unit, t)
 	sample, err := TakeQuiet(ctx, s.toSample(unit, unit.Launch(name, t.length, logs, scratch), t.length))
 	if err != nil {
 		return sample, err

@@ -82,7 +82,7 @@ func TestComplete(t *testing.T) {
 	_, page := write(t, resultstest.Small())
 	has(t, page,
 		"How much less do they wait under round robin than under FCFS?",
-		"Round robin (rr quantum=300ms) cut mean waiting time by ",
+		"rr quantum=300ms cut mean waiting time by ",
 		"other programs used 0.8 CPU cores while jobs ran",
 		"<code>mixed-machine-fcfs-r2</code>, <code>mixed-machine-rr-quantum=300ms-r2</code>",
 		"Schedule of fcfs, replicate 1", "Schedule of rr quantum=300ms, replicate 1",
@@ -209,30 +209,6 @@ func TestShell(t *testing.T) {
 	got := shell([]string{"tfexp", "run", "my file.hcl", "-var", "q=1s", "it's", ""})
 	if want := `tfexp run 'my file.hcl' -var q=1s 'it'\''s' ''`; got != want {
 		t.Errorf("shell = %s, want %s", got, want)
-	}
-}
-
-func TestLogTail(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "x.log")
-	var b strings.Builder
-	for range 100_000 {
-		b.WriteString("a line of a long log\x1b[0m\n")
-	}
-	b.WriteString("the end")
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got, err := logTail(dir, "x.log")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if lines := strings.Split(got, "\n"); len(lines) != tailLines || lines[11] != "the end" ||
-		lines[0] != "a line of a long log[0m" {
-		t.Errorf("logTail = %q", got)
-	}
-	if got, err := logTail(dir, "y.log"); got != "" || err != nil {
-		t.Errorf("a log that is not there: %q, %v", got, err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/sections"
+	"github.com/tfexp/tfexp/results/stats"
 )
 
 // view is what the page shows, in words.
@@ -80,6 +82,8 @@ const (
 	mostFailures = 20
 	mostNames    = 6
 	mostCells    = 2000
+	// mostGroupRows are those of a table of classes, users or sizes.
+	mostGroupRows = 200
 )
 
 func newView(ctx context.Context, e *record.Experiment) (*view, error) {
@@ -91,7 +95,9 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 	if !e.Complete() {
 		v.Progress = fmt.Sprintf("%d of %d cells so far", len(e.Cells), len(e.Plan.Cells))
 	}
-	v.answers(e)
+	if err := v.answers(e); err != nil {
+		return nil, err
+	}
 	v.blocks(e.Plan)
 	v.cells(e)
 	if err := v.pictures(ctx, e); err != nil {
@@ -131,6 +137,16 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 
 // sections fills in what stages have added to the report.
 func (v *view) sections(e *record.Experiment) error {
+	for _, g := range prose.Groups(e) {
+		t := g.Table
+		s := section{ID: "by-" + g.By, Title: "By " + g.By}
+		if more := len(t.Rows) - mostGroupRows; more > 0 {
+			t.Rows = t.Rows[:mostGroupRows]
+			s.Sentences = []string{fmt.Sprintf("The first %d of %d rows.", mostGroupRows, mostGroupRows+more)}
+		}
+		s.Table = t
+		v.Sections = append(v.Sections, s)
+	}
 	added, err := sections.All(e.Dir)
 	for _, s := range added {
 		v.Sections = append(v.Sections, section{
@@ -156,8 +172,11 @@ func when(r record.Run) string {
 	return s
 }
 
-func (v *view) answers(e *record.Experiment) {
-	rows := analysis.Comparisons(e)
+func (v *view) answers(e *record.Experiment) error {
+	rows, err := analysis.Comparisons(e)
+	if err != nil {
+		return err
+	}
 	places := len(e.Plan.Workloads) > 1 || len(e.Plan.Hardware) > 1
 	v.Comparisons = prose.Table{Left: 4, Header: []string{"metric", "candidate", "against", "verdict"}}
 	if places {
@@ -193,6 +212,7 @@ func (v *view) answers(e *record.Experiment) {
 	case len(rows) == 0:
 		v.NoAnswer = "There is nothing to compare: the experiment has one policy, or names no baseline."
 	}
+	return nil
 }
 
 // kind is the class of a verdict in the page's style.
@@ -241,7 +261,9 @@ func (v *view) blocks(p record.Plan) {
 // cells is the table of all cells of the plan.
 func (v *view) cells(e *record.Experiment) {
 	v.Cells = prose.Table{Left: 2, Header: []string{"cell", "state"}}
-	metrics := measure.ShownIn(measure.InCells)
+	metrics := slices.DeleteFunc(measure.ShownIn(measure.InCells), func(m measure.Metric) bool { // those known nowhere
+		return !slices.ContainsFunc(e.Cells, func(c record.Cell) bool { return stats.Finite(m.Of(&c.Metrics)) })
+	})
 	for _, m := range metrics {
 		v.Cells.Header = append(v.Cells.Header, m.Label())
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // The exit statuses. They are part of the interface: scripts rely on them.
@@ -72,6 +73,7 @@ func Verdict(err error) (code int, hint string) {
 		own     *Error
 		inUse   *store.InUseError
 		missing *engine.Unavailable
+		samples *stages.SamplesFailed
 		path    *fs.PathError
 	)
 	switch {
@@ -85,6 +87,8 @@ func Verdict(err error) (code int, hint string) {
 		return ExitInUse, "wait until that run has ended, or choose another folder with --out"
 	case errors.As(err, &missing):
 		return ExitUnavailable, missing.Hint
+	case errors.As(err, &samples):
+		return ExitCellsFailed, fmt.Sprintf("its whole log: tfexp logs samples %s", samples.Sample)
 	case errors.Is(err, pipeline.ErrForeign):
 		return ExitUsage, "choose another folder with --out, or another name for the experiment"
 	case errors.Is(err, syscall.ENOSPC):

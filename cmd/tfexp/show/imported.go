@@ -19,7 +19,11 @@ func (p *Printer) Imported(dir string) error {
 	if err := t.Write(p.Out, "", p.Color); err != nil {
 		return fmt.Errorf("print summary: %w", err)
 	}
-	said := prose.Answers(e.Plan, analysis.Comparisons(e))
+	comparisons, err := analysis.Comparisons(e)
+	if err != nil {
+		return err
+	}
+	said := prose.Answers(e.Plan, comparisons)
 	p.answers(said)
 	if doubts := prose.Doubts(prose.Unsaid(e.Warnings(), said), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)

@@ -50,7 +50,10 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	if err != nil {
 		return err
 	}
-	comparisons := analysis.Comparisons(e)
+	comparisons, err := analysis.Comparisons(e)
+	if err != nil {
+		return err
+	}
 	answers := make([]string, 0, len(comparisons))
 	for _, c := range comparisons {
 		answers = append(answers, prose.Comparison(e.Plan, c))
@@ -91,9 +94,8 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		fmt.Fprintf(p.Out, "\ndone in %s\nreport: %s\n", progress.Duration(outcome.Elapsed), outcome.Report)
 		return nil
 	}
-	full := prose.Summary(e)
-	dropped := max(0, len(full.Rows)-mostRows)
-	full.Rows = full.Rows[:len(full.Rows)-dropped]
+	full, by := prose.Best(e, mostRows)
+	dropped := max(0, len(analysis.Variants(e))-mostRows)
 	if len(e.Plan.Tunings) == 0 || len(full.Rows) > 0 { // a file that only tunes has no policies to show
 		t := narrow(full, width(p.Out))
 		if err := t.Write(p.Out, "", p.Color); err != nil {
@@ -101,7 +103,10 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		}
 	}
 	if dropped > 0 {
-		fmt.Fprintf(p.Out, "… and %s more: see %s\n", Count(dropped, "variant", "variants"), record.MetricsFile)
+		fmt.Fprintf(p.Out, "These are the best by %s; %s more: see %s\n", by, Count(dropped, "variant", "variants"), record.MetricsFile)
+	}
+	if err := p.classes(e); err != nil {
+		return err
 	}
 	said := prose.Answers(e.Plan, comparisons)
 	p.answers(said)
@@ -120,6 +125,9 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	if doubts := prose.Doubts(prose.Unsaid(e.Warnings(), said), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)
 		p.doubts(doubts)
+	}
+	if err := p.failures(e); err != nil {
+		return err
 	}
 	fmt.Fprintf(p.Out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), progress.Duration(outcome.Elapsed), outcome.Report)
 	return nil
@@ -175,6 +183,24 @@ func (p *Printer) answers(answers []prose.Answer) {
 	if joined {
 		fmt.Fprintf(p.Out, "Each comparison, with its interval and p-value, is in %s.\n", record.ComparisonsFile)
 	}
+}
+
+// mostClassRows is the greatest number of rows of a table of classes that a summary shows.
+const mostClassRows = 12
+
+// classes prints what became of each class of jobs, where that is short.
+func (p *Printer) classes(e *record.Experiment) error {
+	for _, g := range prose.Groups(e) {
+		if g.By != "class" || len(g.Rows) > mostClassRows {
+			continue
+		}
+		fmt.Fprintln(p.Out)
+		t := narrow(g.Table, width(p.Out))
+		if err := t.Write(p.Out, "", p.Color); err != nil {
+			return fmt.Errorf("print summary: %w", err)
+		}
+	}
+	return nil
 }
 
 // accuracy prints the accuracy of each model's estimates, over all runs.

@@ -48,6 +48,6 @@ matrix {
   servers = ["1-k80", "2-k80", "4-k80", "4-k80-spot", "1-p100-spot"]
 }
 
-compare "makespan" { at = { servers = "1-k80" } }
-compare "cost_usd" { at = { servers = "1-k80" } }
-compare "final_accuracy" { at = { servers = "1-k80" } }
+compare "makespan" { baseline = { servers = "1-k80" } }
+compare "cost_usd" { baseline = { servers = "1-k80" } }
+compare "final_accuracy" { baseline = { servers = "1-k80" } }

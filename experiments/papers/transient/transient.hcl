@@ -261,10 +261,10 @@ matrix {
   exclude { when = contains(["mixed", "regions"], hardware.name) && each.workers != 4 }
 }
 
-compare "makespan" { at = { market = "on_demand" } }
-compare "cost_usd" { at = { market = "on_demand" } }
-compare "cost_usd" { at = { servers = "4-k80" } }
-compare "final_accuracy" { at = { servers = "1-k80" } }
+compare "makespan" { baseline = { market = "on_demand" } }
+compare "cost_usd" { baseline = { market = "on_demand" } }
+compare "cost_usd" { baseline = { servers = "4-k80" } }
+compare "final_accuracy" { baseline = { servers = "1-k80" } }
 
 reference "paper_durations" {
   file = "paper_durations.csv"

@@ -22,5 +22,5 @@ matrix {
   servers = [1, 2]
 }
 
-compare "makespan" { at = { servers = "3" } }
-compare "utilization" { at = { workers = "1" } }
+compare "makespan" { baseline = { servers = "3" } }
+compare "utilization" { baseline = { workers = "1" } }

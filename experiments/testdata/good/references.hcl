@@ -22,7 +22,7 @@ matrix {
   servers = [1, 2]
 }
 
-compare "mean_jct" { at = { servers = "1" } }
+compare "mean_jct" { baseline = { servers = "1" } }
 
 reference "paper" {
   file    = "references.csv"

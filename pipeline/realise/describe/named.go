@@ -10,15 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Policy titles a policy by its order, unless that is its name already.
-func Policy(c experiments.Cell) record.Named {
-	p := c.Policy
-	n := record.Named{Summary: p.Policy.String()}
-	if p.Name != string(p.Order) {
-		n.Title = p.Title()
-	}
-	return n
-}
+func Policy(c experiments.Cell) record.Named { return record.Named{Summary: c.Policy.Policy.String()} }
 
 func Hardware(c experiments.Cell) record.Named {
 	h := c.Hardware
@@ -64,7 +56,7 @@ func Workload(c experiments.Cell) record.Named {
 			lengthText(s),
 			plural(s.Job.Threads.Request, "thread"), arrivalText(s.Arrivals)))
 	}
-	return record.Named{Summary: strings.Join(parts, "; ")}
+	return record.Named{Summary: strings.Join(parts, "; "), Log: c.Workload.Trace != nil && len(c.Workload.Submits) == 0}
 }
 
 func plural(n int, noun string) string {

@@ -56,7 +56,7 @@ func newPlanner(k *shares.Kind, s policy.Setup) *planner {
 	p := &planner{
 		Setup: s, members: make([]member, len(s.Run.Jobs)), like: -1,
 		divider: k.New(shares.Options{Blind: like != "", Seed: uint32(number)}),
-		mech:    shares.Mechanism{Round: set.Duration(length.Name).Seconds(), Idle: k.Idle},
+		mech:    shares.Mechanism{Round: set.Duration(Length.Name).Seconds(), Idle: k.Idle},
 	}
 	p.findKinds(s.Run)
 	if like != "" {

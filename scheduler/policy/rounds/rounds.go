@@ -17,7 +17,8 @@ import (
 )
 
 var (
-	length = schema.Arg{
+	// Length is the argument of policies of rounds.
+	Length = schema.Arg{
 		Name: "rounds", Type: schema.Duration, Required: true, Positive: true, Example: `"360s"`,
 		Doc: "The length of the rounds, at whose starts the policy decides. Jobs that keep their devices are not " +
 			"interrupted. A round in which nothing runs any more is over.",
@@ -48,7 +49,7 @@ var (
 
 func init() {
 	for _, k := range shares.All() {
-		settings := []schema.Arg{length, atOnce, recompute, blind, seed}
+		settings := []schema.Arg{Length, atOnce, recompute, blind, seed}
 		if k.Prices {
 			settings = append(settings, prices)
 		}
@@ -74,5 +75,5 @@ func alone[T ~string](order string, q policy.Question, name T) policy.Want {
 
 // Rounds returns the length of a policy's rounds, and whether devices are given back at once.
 func (p *planner) Rounds() (time.Duration, bool) {
-	return p.Policy.Settings.Duration(length.Name), p.Policy.Settings[atOnce.Name] == "at_once"
+	return p.Policy.Settings.Duration(Length.Name), p.Policy.Settings[atOnce.Name] == "at_once"
 }

@@ -1,4 +1,4 @@
-package record
+package lines_test
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/record/lines"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -47,13 +49,13 @@ func TestAppendLines(t *testing.T) {
 		if i%5 == 0 {
 			e.Layout = &scheduler.Layout{Parts: []scheduler.Part{{Role: "ps", Node: 1}, {Role: "worker", Task: i % 3}}}
 		}
-		same(t, appendEvent(nil, e, &jobs[e.Job], nodes), eventRow(e, jobs, nodes))
+		same(t, lines.AppendEvent(nil, e, &jobs[e.Job], nodes), eventRow(e, jobs, nodes))
 		d := scheduler.Decision{At: at, Kind: scheduler.Resume, Job: i % 3, Cores: e.Cores, Reason: e.Reason,
 			PassedMore: i % 2}
 		for k := range i % 3 {
 			d.Passed = append(d.Passed, scheduler.Passed{Job: k, Reason: "needs 4 cores, 1 are free", Lacks: lacks[:i%3]})
 		}
-		same(t, appendDecision(nil, d, jobs), decisionRow(d, jobs))
+		same(t, lines.AppendDecision(nil, d, jobs), decisionRow(d, jobs))
 	}
 }
 
@@ -70,22 +72,22 @@ func same(t *testing.T, got []byte, row any) {
 	}
 }
 
-func eventRow(e scheduler.Event, jobs []scheduler.Job, nodes []scheduler.Node) EventRow {
-	row := EventRow{
+func eventRow(e scheduler.Event, jobs []scheduler.Job, nodes []scheduler.Node) record.EventRow {
+	row := record.EventRow{
 		At: table.ToMicros(e.At).Seconds(), Event: e.Kind, Job: jobs[e.Job].Name,
 		Cores: e.Cores, GPUs: e.GPUs, Reason: e.Detail(), Request: e.Request,
 		Migrated: e.Migrated,
 	}
 	if e.Layout != nil && len(jobs[e.Job].Roles) > 0 {
 		for _, p := range e.Layout.Parts {
-			row.Parts = append(row.Parts, PartRow{Part: fmt.Sprintf("%s-%d", p.Role, p.Task), Node: nodes[p.Node].Name})
+			row.Parts = append(row.Parts, record.PartRow{Part: fmt.Sprintf("%s-%d", p.Role, p.Task), Node: nodes[p.Node].Name})
 		}
 	}
 	if e.Kind == scheduler.Level {
-		row.Levels = &LevelsRow{From: int(e.Levels.From), To: int(e.Levels.To)}
+		row.Levels = &record.LevelsRow{From: int(e.Levels.From), To: int(e.Levels.To)}
 	}
 	if p := e.Prediction; p != nil {
-		row.Prediction = &PredictionRow{Done: p.Done, Total: p.Total, Left: span(p.Left), Before: span(p.Before)}
+		row.Prediction = &record.PredictionRow{Done: p.Done, Total: p.Total, Left: span(p.Left), Before: span(p.Before)}
 	}
 	if ways := jobs[e.Job].Alternatives; e.Kind == scheduler.Start && len(ways) > 0 {
 		row.Resource = ways[e.Alternative].Name
@@ -101,15 +103,15 @@ func span(d time.Duration) *float64 {
 	return &s
 }
 
-func decisionRow(d scheduler.Decision, jobs []scheduler.Job) DecisionRow {
-	row := DecisionRow{
+func decisionRow(d scheduler.Decision, jobs []scheduler.Job) record.DecisionRow {
+	row := record.DecisionRow{
 		At: table.ToMicros(d.At).Seconds(), Decision: d.Kind, Job: jobs[d.Job].Name,
 		Cores: d.Cores, Reason: d.Reason, PassedMore: d.PassedMore,
 	}
 	for _, p := range d.Passed {
-		passed := PassedRow{Job: jobs[p.Job].Name, Reason: p.Reason}
+		passed := record.PassedRow{Job: jobs[p.Job].Name, Reason: p.Reason}
 		for _, x := range p.Lacks {
-			lack := LackRow{What: x.What, Where: x.Where, Need: x.Need, Free: x.Free}
+			lack := record.LackRow{What: x.What, Where: x.Where, Need: x.Need, Free: x.Free}
 			if x.Alternative < len(jobs[p.Job].Alternatives) {
 				lack.Resource = jobs[p.Job].Alternatives[x.Alternative].Name
 			}

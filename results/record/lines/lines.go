@@ -1,4 +1,6 @@
-package record
+// Package lines writes events and decisions as the lines of events.jsonl and decisions.jsonl, which record.EventRow and
+// record.DecisionRow read.
+package lines
 
 import (
 	"strconv"
@@ -25,8 +27,8 @@ func appendCores(b []byte, s scheduler.CoreSet) []byte {
 	return append(b, '"')
 }
 
-// appendEvent appends a line of events.jsonl; see EventRow.
-func appendEvent(b []byte, e scheduler.Event, job *scheduler.Job, nodes []scheduler.Node) []byte {
+// AppendEvent appends a line of events.jsonl; see record.EventRow.
+func AppendEvent(b []byte, e scheduler.Event, job *scheduler.Job, nodes []scheduler.Node) []byte {
 	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(e.At))
 	b = append(append(b, `,"event":"`...), e.Kind...) // kinds are plain words
 	b = table.AppendText(append(b, `","job":`...), job.Name)
@@ -46,7 +48,7 @@ func appendEvent(b []byte, e scheduler.Event, job *scheduler.Job, nodes []schedu
 	return append(appendTyped(b, &e), '}', '\n')
 }
 
-// appendParts appends the parts of a job with roles and their nodes; see PartRow.
+// appendParts appends the parts of a job with roles and their nodes; see record.PartRow.
 func appendParts(b []byte, l *scheduler.Layout, nodes []scheduler.Node) []byte {
 	b = append(b, `,"parts":[`...)
 	for i, p := range l.Parts {
@@ -59,8 +61,8 @@ func appendParts(b []byte, l *scheduler.Layout, nodes []scheduler.Node) []byte {
 	return append(b, ']')
 }
 
-// appendNodeEvent appends the line of an event of a node.
-func appendNodeEvent(b []byte, e scheduler.Event, nodes []scheduler.Node) []byte {
+// AppendNodeEvent appends the line of an event of a node.
+func AppendNodeEvent(b []byte, e scheduler.Event, nodes []scheduler.Node) []byte {
 	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(e.At))
 	b = append(append(b, `,"event":"`...), e.Kind...)
 	b = table.AppendText(append(b, `","node":`...), nodes[e.Node].Name)
@@ -117,8 +119,8 @@ func appendSpan(b []byte, d time.Duration) []byte {
 	return table.AppendInstant(b, table.ToMicros(d))
 }
 
-// appendDecision appends a line of decisions.jsonl; see DecisionRow.
-func appendDecision(b []byte, d scheduler.Decision, jobs []scheduler.Job) []byte {
+// AppendDecision appends a line of decisions.jsonl; see record.DecisionRow.
+func AppendDecision(b []byte, d scheduler.Decision, jobs []scheduler.Job) []byte {
 	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(d.At))
 	b = append(append(b, `,"decision":"`...), d.Kind...)
 	b = table.AppendText(append(b, `","job":`...), jobs[d.Job].Name)

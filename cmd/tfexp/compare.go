@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// compareOptions say what two folders are compared on.
+type compareOptions struct {
+	metrics []string
+	by      string
+	level   float64
+	json    bool
+}
+
+func (a *app) compareCommand() *cobra.Command {
+	o := compareOptions{level: analysis.DefaultLevel}
+	cmd := &cobra.Command{
+		Use:   "compare DIR_A DIR_B [--metric NAME]... [--by class|user|size] [--json]",
+		Short: "Compare two folders of results",
+		Long: `Compare the results of one experiment in two folders, such as those before and after
+a change of code, of tfexp or of the machine: each variant of DIR_B with the same
+variant of DIR_A. Replicates that had the same seed and the same jobs are compared in
+pairs; others as two independent sets, which takes larger differences to be seen.
+
+The metrics are those that the experiment in DIR_B compares, unless --metric names
+others. Within one experiment, policies and other axes are compared by its compare
+blocks.
+
+Exit status: 0, whatever the differences; 2 when there are no results, or nothing to
+compare.`,
+		Example: `  tfexp compare before/fcfs_vs_rr after/fcfs_vs_rr
+  tfexp compare old new --metric mean_waiting --metric makespan --by class`,
+		Args:              cli.Between(2, 2, ""),
+		ValidArgsFunction: cli.CompleteDir,
+		RunE: func(_ *cobra.Command, args []string) error {
+			var both [2]*record.Experiment
+			for i, dir := range args {
+				dirs, err := cli.ExperimentsIn(dir)
+				if err != nil {
+					return err
+				}
+				if len(dirs) > 1 {
+					return cli.Usagef("give the folder of one of them: "+strings.Join(dirs, ", "), "%s has several experiments", dir)
+				}
+				if both[i], err = record.Open(dirs[0]); err != nil {
+					return err
+				}
+			}
+			return a.compareFolders(both[0], both[1], &o)
+		},
+	}
+	cmd.Flags().StringArrayVar(&o.metrics, "metric", nil, "`NAME` of a metric; may be repeated")
+	cmd.Flags().StringVar(&o.by, "by", "", "compare within each class, user or size of jobs")
+	cmd.Flags().Float64Var(&o.level, "level", o.level, "level of the confidence intervals")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions) error {
+	metrics, err := o.chosen(after.Plan)
+	if err != nil {
+		return err
+	}
+	rows := analysis.Across(before, after, metrics, o.by, o.level)
+	if len(rows) == 0 {
+		return cli.Usagef("variants are the same when policy, axes, workload and hardware have the same names",
+			"%s and %s share no variant with results", before.Dir, after.Dir)
+	}
+	if o.json {
+		return a.PrintJSON(rows)
+	}
+	t := show.Table{Left: 2, Header: []string{"variant", "metric", before.Dir, after.Dir, "change", "verdict"}}
+	for _, r := range rows {
+		m, _ := measure.MetricByName(r.Metric)
+		variant := r.Candidate
+		if r.By != "" {
+			variant += ", " + r.By + " " + prose.GroupName(r.By, r.Group)
+		}
+		t.Add(variant, m.Label(), prose.Number(r.BaselineMean), prose.Number(r.CandidateMean), prose.Percent(r.Ratio-1), r.Verdict)
+	}
+	if err := t.Write(a.Out, "", a.OutColor); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Out)
+	for _, r := range rows {
+		fmt.Fprintln(a.Out, prose.Change(after.Plan, r))
+	}
+	return nil
+}
+
+// chosen are the metrics to compare.
+func (o *compareOptions) chosen(p record.Plan) ([]measure.Metric, error) {
+	if !(o.level > 0 && o.level < 1) {
+		return nil, cli.Usagef("", "--level is %v: it must be between 0 and 1", o.level)
+	}
+	names := o.metrics
+	if len(names) == 0 {
+		for _, c := range p.Compares {
+			names = append(names, c.Metric)
+		}
+	}
+	if len(names) == 0 {
+		names = []string{measure.MeanJCT.Name, measure.MeanWaiting.Name, measure.Makespan.Name}
+	}
+	if o.by != "" && measure.GroupOf(o.by, "x", "x", 1, 0) == "" {
+		return nil, cli.Usagef("it is class, user or size", "there is no grouping %q", o.by)
+	}
+	var list []measure.Metric
+	seen := map[string]bool{}
+	for _, name := range names {
+		m, ok := measure.MetricByName(name)
+		if !ok {
+			return nil, cli.Usagef("\"tfexp help run\" and docs/results.md list the metrics", "there is no metric %q", name)
+		}
+		if o.by != "" && !m.Grouped {
+			if len(o.metrics) > 0 {
+				return nil, cli.Usagef("", "%s is not known of each %s", m.Name, o.by)
+			}
+			continue
+		}
+		if !seen[m.Name] {
+			seen[m.Name] = true
+			list = append(list, m)
+		}
+	}
+	return list, nil
+}

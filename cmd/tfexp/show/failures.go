@@ -1,0 +1,58 @@
+package show
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// How much of what failed is printed; the report has more.
+const (
+	mostFailures = 3
+	tailLines    = 8
+)
+
+// failures prints the first jobs that failed, with the last lines of their logs.
+func (p *Printer) failures(e *record.Experiment) error {
+	shown, all := 0, 0
+	for _, c := range e.FailedCells() {
+		all += measure.Failed.CountOf(&c.Metrics)
+		if c.Error != "" {
+			all++
+			if shown < mostFailures {
+				shown++
+				fmt.Fprintf(p.Out, "\n%s %s: %s\n", p.Paint(Red, "failed:"), c.Cell, c.Error)
+			}
+		}
+		for _, f := range c.Failures {
+			if shown == mostFailures {
+				break
+			}
+			shown++
+			fmt.Fprintf(p.Out, "\n%s %s in %s: %s\n", p.Paint(Red, "failed:"), f.Job, c.Cell, f.Reason)
+			log, err := folder.Tail(e.Dir, tailLines, record.CellsDir, c.Cell, record.LogsDir, f.Job+".log")
+			if err != nil {
+				return err
+			}
+			p.quote(log)
+		}
+	}
+	if all > shown {
+		fmt.Fprintf(p.Out, "… and %s more: see the report\n", Count(all-shown, "failure", "failures"))
+	}
+	return nil
+}
+
+// quote prints lines of a log.
+func (p *Printer) quote(log string) {
+	if log == "" {
+		return
+	}
+	for lines := bufio.NewScanner(strings.NewReader(log)); lines.Scan(); {
+		fmt.Fprintf(p.Out, "  %s %s\n", p.Paint(Dim, "│"), lines.Text())
+	}
+}

@@ -1,0 +1,195 @@
+// Package program finds out from the source of a training program how tfexp can run it, and writes an experiment with it.
+package program
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+// Program is what is known of a training program.
+type Program struct {
+	// File is its path, as in the experiment.
+	File string
+	// Command starts it; Epochs is its work, with the option that sets it, empty where it has none.
+	Command []string
+	Epochs  int
+	Option  string
+	// FromTfexp reports whether it reads TFEXP_EPOCHS; Reports whether it prints what tfexp follows.
+	FromTfexp, Reports bool
+	// Frameworks are those that it imports: "TensorFlow", "PyTorch".
+	Frameworks []string
+}
+
+// defaultEpochs is the work of a program that does not say.
+const defaultEpochs = 10
+
+var (
+	option  = regexp.MustCompile(`["'](--(?:num[-_])?epochs?|-e)["']`)
+	preset  = regexp.MustCompile(`["']--(?:num[-_])?epochs?["'][^\n]*?default\s*=\s*(\d+)`)
+	setting = regexp.MustCompile(`(?mi)^\s*(?:num_)?epochs?\s*=\s*(\d+)`)
+	reports = regexp.MustCompile(`tfexp_job|"tfexp"|'tfexp'|TIME_WRITTER_OUTPUT|TIME_WRITER_OUTPUT`)
+)
+
+// frameworks are found by what imports them.
+var frameworks = []struct {
+	name string
+	by   *regexp.Regexp
+}{
+	{"TensorFlow", regexp.MustCompile(`(?m)^\s*(?:import|from)\s+(?:tensorflow|keras)\b`)},
+	{"PyTorch", regexp.MustCompile(`(?m)^\s*(?:import|from)\s+torch\b`)},
+	{"JAX", regexp.MustCompile(`(?m)^\s*(?:import|from)\s+jax\b`)},
+}
+
+// Inspect reads a program's source; the experiment will call it shown.
+func Inspect(file, shown string) (Program, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return Program{}, fmt.Errorf("read the program: %w", err)
+	}
+	p := Program{File: filepath.ToSlash(shown), Epochs: defaultEpochs}
+	p.FromTfexp = bytes.Contains(raw, []byte("TFEXP_EPOCHS")) || bytes.Contains(raw, []byte("tfexp_job"))
+	p.Reports = reports.Match(raw)
+	if m := option.FindSubmatch(raw); m != nil {
+		p.Option = string(m[1])
+	}
+	for _, from := range []*regexp.Regexp{preset, setting} {
+		if m := from.FindSubmatch(raw); m != nil {
+			if n, err := strconv.Atoi(string(m[1])); err == nil && n > 0 {
+				p.Epochs = n
+				break
+			}
+		}
+	}
+	for _, f := range frameworks {
+		if f.by.Match(raw) {
+			p.Frameworks = append(p.Frameworks, f.name)
+		}
+	}
+	p.Command = p.command(raw)
+	return p, nil
+}
+
+// command is what starts the program.
+func (p Program) command(raw []byte) []string {
+	start := []string{"./" + strings.TrimPrefix(p.File, "./")}
+	if filepath.IsAbs(p.File) {
+		start = []string{p.File}
+	}
+	first, _, _ := bytes.Cut(raw, []byte("\n"))
+	switch {
+	case filepath.Ext(p.File) == ".py":
+		start = []string{"python3", p.File}
+	case filepath.Ext(p.File) == ".sh" && !bytes.HasPrefix(first, []byte("#!")):
+		start = []string{"sh", p.File}
+	}
+	if p.FromTfexp || p.Option == "" {
+		return start
+	}
+	return []string{"sh", "-c", "exec " + strings.Join(start, " ") + " " + p.Option + " $TFEXP_EPOCHS"}
+}
+
+// Doubts says what could not be found out, in sentences.
+func (p Program) Doubts() []string {
+	var out []string
+	if !p.FromTfexp && p.Option == "" {
+		out = append(out, "The number of epochs was not found: have the program read TFEXP_EPOCHS from its environment, or else "+
+			"its short samples take as long as the whole training.")
+	}
+	if !p.Reports {
+		out = append(out, "It does not report its progress: a line of JSON after each epoch makes its loss and its pace known "+
+			"(jobs/README.md).")
+	}
+	return out
+}
+
+var experiment = template.Must(template.New("experiment").Funcs(template.FuncMap{
+	"list": func(words []string) string {
+		quoted := make([]string, len(words))
+		for i, w := range words {
+			quoted[i] = strconv.Quote(w)
+		}
+		return strings.Join(quoted, ", ")
+	},
+	"join": func(words []string) string { return strings.Join(words, " and ") },
+}).Parse(`# {{.Program.File}} under three policies{{with .Program.Frameworks}}: it uses {{join .}}{{end}}.
+#
+#   tfexp plan FILE    shows what would run, and how long it takes
+#   tfexp run FILE     runs it, and says which policy was better
+{{range .Program.Doubts}}#
+# {{.}}
+{{end}}
+experiment "{{.Name}}" {
+  description = "Which order makes my training jobs finish sooner: by arrival, by remaining time, or by service so far?"
+  seed        = 1 # the same seed gives the same arrivals
+  replicates  = 3 # each cell runs this often; comparisons need at least 3
+}
+
+# The work of the program, and a shorter one.
+job "long" {
+  command = [{{list .Program.Command}}]
+  files   = [{{list .Files}}] # when one changes, its cells run again; add the data that it reads
+  epochs  = {{.Program.Epochs}}
+  threads = 1
+}
+
+job "short" {
+  command = [{{list .Program.Command}}]
+  files   = [{{list .Files}}]
+  epochs  = {{.Short}}
+  threads = 1
+}
+
+workload "mixed" {
+  submit {
+    job   = job.long
+    count = 1
+  }
+  submit {
+    job          = job.short
+    count        = 3
+    interarrival = exponential("1s")
+  }
+}
+
+# One core of this machine, so that the jobs have something to wait for.
+hardware "this_machine" {
+  engine  = "process"
+  threads = 1
+}
+
+policy "fcfs" { order = "fcfs" }
+
+# By the remaining time, which is predicted from short samples of the jobs.
+policy "srtf" { order = "srtf" }
+
+# By the service that a job has had: nothing is predicted.
+policy "las" {
+  order   = "las"
+  quantum = "1s"
+}
+
+compare "mean_jct" {
+  baseline = policy.fcfs
+  metrics  = ["mean_waiting"]
+}
+
+compare "mean_jct" {
+  baseline = policy.fcfs
+  by       = "class"
+}
+`))
+
+// Experiment writes an experiment of that name with the program.
+func (p Program) Experiment(name string) ([]byte, error) {
+	var b bytes.Buffer
+	err := experiment.Execute(&b, map[string]any{
+		"Program": p, "Name": name, "Files": []string{p.File}, "Short": max(2, p.Epochs/5),
+	})
+	return b.Bytes(), err
+}

@@ -1,0 +1,72 @@
+package program_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/program"
+	_ "github.com/tfexp/tfexp/hardware/engine/all"
+)
+
+func TestInspect(t *testing.T) {
+	for _, c := range []struct {
+		file, source string
+		command      []string
+		epochs       int
+		frameworks   []string
+		doubts       int
+	}{
+		{
+			"train.py", "import torch\nparser.add_argument('--epochs', type=int, default=25)\n",
+			[]string{"sh", "-c", "exec python3 train.py --epochs $TFEXP_EPOCHS"}, 25, []string{"PyTorch"}, 1,
+		},
+		{
+			"train.py", "import os\nfrom tensorflow import keras\nEPOCHS = 7\nn = int(os.environ['TFEXP_EPOCHS'])\nprint({\"tfexp\": {}})\n",
+			[]string{"python3", "train.py"}, 7, []string{"TensorFlow"}, 0,
+		},
+		{"train.py", "for i in range(3): pass\n", []string{"python3", "train.py"}, 10, nil, 2},
+		{"run.sh", "#!/bin/sh\nTFEXP_EPOCHS\n", []string{"./run.sh"}, 10, nil, 1},
+		{"run.sh", "echo $TFEXP_EPOCHS\n", []string{"sh", "run.sh"}, 10, nil, 1},
+	} {
+		t.Chdir(t.TempDir())
+		if err := os.WriteFile(c.file, []byte(c.source), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		p, err := program.Inspect(c.file, c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(c.command, p.Command); d != "" {
+			t.Errorf("command of %q:\n%s", c.source, d)
+		}
+		if p.Epochs != c.epochs || !cmp.Equal(p.Frameworks, c.frameworks) || len(p.Doubts()) != c.doubts {
+			t.Errorf("%q: %d epochs, %v, %v", c.source, p.Epochs, p.Frameworks, p.Doubts())
+		}
+		source, err := p.Experiment("mine")
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir, err := os.Getwd()
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, diags := load.Source(filepath.Join(dir, "mine.hcl"), source, load.Options{
+			Host: experiments.HostFacts{Threads: 2, Cores: 2, MemoryBytes: 8 << 30},
+		})
+		if len(diags) > 0 || len(spec.Cells) != 3 {
+			t.Errorf("the experiment of %q: %v", c.source, diags)
+		}
+		if formatted := strings.Contains(string(source), "\t"); formatted {
+			t.Errorf("the experiment of %q has tabs", c.source)
+		}
+	}
+	if _, err := program.Inspect("nowhere.py", "nowhere.py"); err == nil {
+		t.Error("a program that is not there has no error")
+	}
+}

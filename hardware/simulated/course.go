@@ -1,0 +1,57 @@
+package simulated
+
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Course is work whose speed changes as it goes on, such as epochs with a batch that follows
+// the gradient's noise: stages, each of which takes a time that is known under a grant. It
+// belongs to one run of one job.
+type Course interface {
+	// Hold says what the job runs with from now on.
+	Hold(g scheduler.Grant)
+	// Left returns how long the present stage still takes with that.
+	Left() time.Duration
+	// Remaining returns the same of all stages, as far as it is known.
+	Remaining() time.Duration
+	// Advance lets a time of the present stage pass, at most Left.
+	Advance(d time.Duration)
+	// Next ends the stage, and reports whether there is another.
+	Next() bool
+}
+
+// course returns that of a job; nil for other work.
+func (e *Engine) course(job int) Course {
+	if w, ok := e.workOf(job).(*Scaling); ok {
+		return w.Course
+	}
+	return nil
+}
+
+// Training implements outlook.Trainer.
+func (e *Engine) Training(job int) scheduler.Training {
+	t, _ := e.course(job).(scheduler.Training)
+	return t
+}
+
+// follow lets the course of a job go on with a grant.
+func (e *Engine) follow(job int, t *task, g scheduler.Grant) {
+	if c := e.course(job); c != nil {
+		c.Hold(g)
+		t.scaled, t.rate = c.Left(), 1
+	}
+}
+
+// nextStage ends the stage of a job at an instant, and reports whether it goes on.
+func (e *Engine) nextStage(job int, t *task, at time.Duration) bool {
+	c := e.course(job)
+	if c == nil || !c.Next() {
+		return false
+	}
+	t.lead, t.scaled, t.since = 0, c.Left(), at
+	t.end = later(at, t.scaled)
+	e.ends.push(end{t.end, int32(job)})
+	return true
+}

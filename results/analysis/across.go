@@ -1,0 +1,104 @@
+package analysis
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// Across compares the variants that two folders of results share, such as those before and after a change of code or
+// machine: of the first folder with the same of the second. Replicates are paired where both had the same seed and the same
+// jobs; otherwise the two sets of replicates are compared as they are. Holm's correction is over the variants, for each
+// metric.
+func Across(before, after *record.Experiment, metrics []measure.Metric, by string, level float64) []record.ComparisonRow {
+	old := Variants(before)
+	jobs := [2]map[string]string{jobLines(before), jobLines(after)}
+	var rows []record.ComparisonRow
+	for _, m := range metrics {
+		from := len(rows)
+		for _, v := range Variants(after) {
+			base, ok := sameVariant(v, old)
+			if !ok {
+				continue
+			}
+			for _, g := range base.groups(by) {
+				rows = append(rows, across(base, v, value{m, by, g}, level, jobs))
+			}
+		}
+		adjust(rows[from:], m)
+	}
+	return rows
+}
+
+// sameVariant finds the variant of the same name on the same workload and hardware.
+func sameVariant(v Variant, all []Variant) (Variant, bool) {
+	for _, o := range all {
+		if o.Label == v.Label && o.Workload == v.Workload && o.Hardware == v.Hardware {
+			return o, true
+		}
+	}
+	return Variant{}, false
+}
+
+// across compares a variant with the same of another folder.
+func across(base, v Variant, of value, level float64, jobs [2]map[string]string) record.ComparisonRow {
+	paired := len(base.Cells) > 0 && len(v.Cells) > 0
+	for _, x := range base.Cells {
+		for _, y := range v.Cells {
+			if x.Replicate == y.Replicate {
+				line := jobs[0][x.Cell]
+				paired = paired && x.Seed == y.Seed && line != "" && line == jobs[1][y.Cell]
+			}
+		}
+	}
+	row := record.ComparisonRow{
+		Metric: of.metric.Name, Workload: v.Workload, Hardware: v.Hardware, By: of.by, Group: of.group,
+		Baseline: base.Label, Candidate: v.Label, BaselinePolicy: base.Policy, CandidatePolicy: v.Policy,
+		BaselineAxes: base.Axes, CandidateAxes: v.Axes, BaselineHardware: base.Hardware, BaselineWorkload: base.Workload,
+	}
+	var r stats.Paired
+	switch b, c, doubtful := pairs(base, v, of); {
+	case paired && base.fixed() && v.fixed() && len(b) > 0:
+		r, row.Doubtful = stats.ComparePairs(b[:1], c[:1], level, ""), doubtful
+		r.Method = record.OneRun
+	case paired:
+		r, row.Doubtful = stats.ComparePairs(b, c, level, "across/"+of.stream(base, v)), doubtful
+	default:
+		r = stats.CompareMeans(of.known(base), of.known(v), level)
+	}
+	fill(&row, r, level)
+	return row
+}
+
+// known are the values of a variant's cells, as far as they are known.
+func (x value) known(v Variant) []float64 {
+	var values []float64
+	for i := range v.Cells {
+		if value := x.of(&v.Cells[i]); stats.Finite(value) {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// jobLines has the line of each cell's key that says which jobs it had.
+func jobLines(e *record.Experiment) map[string]string {
+	lines := map[string]string{}
+	for _, c := range e.Cells {
+		raw, err := folder.ReadFile(e.Dir, filepath.Join(record.CellsDir, c.Cell, record.KeyFile))
+		if err != nil {
+			continue // then its replicates are not paired
+		}
+		for line := range bytes.Lines(raw) {
+			if text := strings.TrimSpace(string(line)); strings.HasPrefix(text, "workload.jobs ") {
+				lines[c.Cell] = text
+			}
+		}
+	}
+	return lines
+}

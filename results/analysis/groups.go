@@ -1,0 +1,55 @@
+package analysis
+
+import (
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// GroupRow is what became of a class, a user or a size of jobs under a variant: means over its replicates.
+type GroupRow struct {
+	By       string          `json:"by"`
+	Group    string          `json:"group"`
+	Workload string          `json:"workload"`
+	Hardware string          `json:"hardware"`
+	Variant  string          `json:"variant"`
+	Metrics  []SummaryMetric `json:"metrics"`
+}
+
+// GroupMetrics are those that tables of groups show.
+func GroupMetrics() []measure.Metric {
+	return []measure.Metric{measure.Jobs, measure.MeanJCT, measure.P95JCT, measure.MeanWaiting, measure.MeanService,
+		measure.MeanBoundedSlowdown}
+}
+
+// Groups has a row for each group of a way to divide jobs, of each variant: the variants of a group stand together.
+func Groups(e *record.Experiment, by string) []GroupRow {
+	variants := Variants(e)
+	var names []string
+	for i := range variants {
+		for _, g := range variants[i].groups(by) {
+			names = include(names, g)
+		}
+	}
+	var rows []GroupRow
+	for _, name := range names {
+		for _, v := range variants {
+			row := GroupRow{By: by, Group: name, Workload: v.Workload, Hardware: v.Hardware, Variant: v.Label}
+			known := false
+			for _, m := range GroupMetrics() {
+				of := value{m, by, name}
+				values := make([]float64, len(v.Cells))
+				for i := range v.Cells {
+					values[i] = of.of(&v.Cells[i])
+				}
+				i := stats.MeanInterval(values, DefaultLevel)
+				known = known || i.N > 0
+				row.Metrics = append(row.Metrics, SummaryMetric{m.Name, i})
+			}
+			if known {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}

@@ -1,0 +1,219 @@
+package measure
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Grouping is a way to divide the jobs of a cell, so that one can ask what became of some of them.
+type Grouping struct {
+	// Name is what users write: "class". Doc says in a line by what it divides.
+	Name, Doc string
+	// of returns the group of a job: its name, or for a size, its place among the sizes.
+	of func(*scheduler.Job) (name string, place int)
+}
+
+// groupings are all ways, in the order in which they are shown.
+var groupings = []Grouping{
+	{"class", "the job block, or the class of a trace", func(j *scheduler.Job) (string, int) { return j.Class, 0 }},
+	{"user", "who submitted the job", func(j *scheduler.Job) (string, int) { return j.User, 0 }},
+	{"size", "how many GPUs the job asks for, or cores if it asks for no GPU", size},
+}
+
+// Groupings lists the ways to divide jobs.
+func Groupings() []Grouping { return slices.Clone(groupings) }
+
+// GroupOf names the group of a job, by the name of a grouping. It does not know which groups of a cell are Others.
+func GroupOf(by, class, user string, threads, gpus int) string {
+	for _, g := range groupings {
+		if g.Name == by {
+			return title(g.of(&scheduler.Job{Class: class, User: user, Threads: threads, GPUs: gpus}))
+		}
+	}
+	return ""
+}
+
+// gpuSizes is the place of the sizes in GPUs, after those in cores.
+const gpuSizes = 64
+
+// size returns the place of the size of a request: each power of two is a group with what follows it.
+func size(j *scheduler.Job) (string, int) {
+	if j.GPUs > 0 {
+		return "", gpuSizes + bits.Len(uint(j.GPUs))
+	}
+	return "", bits.Len(uint(max(j.Threads, 1)))
+}
+
+// title names a group: "2–3 cores".
+func title(name string, place int) string {
+	if name != "" || place == 0 {
+		return name
+	}
+	unit := "core"
+	if place > gpuSizes {
+		unit, place = "GPU", place-gpuSizes
+	}
+	low := 1 << (place - 1)
+	if low == 1 {
+		return "1 " + unit
+	}
+	return fmt.Sprintf("%d–%d %ss", low, 2*low-1, unit)
+}
+
+// Others is the group of those that are beyond MostGroups.
+const (
+	Others     = "others"
+	MostGroups = 20
+)
+
+// Group is what became of some of the jobs of a cell.
+type Group struct {
+	// By is the name of a Grouping; Name is that of the group.
+	By, Name string
+	// Metrics has the values of the metrics that are Grouped; the others are unknown.
+	Metrics Metrics
+}
+
+type groupJSON struct {
+	By      string             `json:"by"`
+	Name    string             `json:"name"`
+	Metrics map[string]float64 `json:"metrics"`
+}
+
+// MarshalJSON writes the metrics that are known.
+func (g Group) MarshalJSON() ([]byte, error) {
+	out := groupJSON{g.By, g.Name, map[string]float64{}}
+	for _, m := range registered {
+		if v := m.Of(&g.Metrics); m.Grouped && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			out.Metrics[m.Name] = v
+		}
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (g *Group) UnmarshalJSON(raw []byte) error {
+	var in groupJSON
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return err
+	}
+	*g = Group{By: in.By, Name: in.Name, Metrics: Metrics{values: slices.Repeat([]float64{math.NaN()}, slots)}}
+	for _, m := range registered {
+		if v, ok := in.Metrics[m.Name]; ok {
+			g.Metrics.Set(m, v)
+		}
+	}
+	return nil
+}
+
+// Groups divides the jobs of the cell in each way in which there are at least two groups. Sizes are in their order;
+// classes and users with the most jobs come first, and those beyond MostGroups are one group, Others: so the groups are
+// the same in all cells of a workload.
+func (c *Collector) Groups() []Group {
+	var all []Group
+	for _, g := range groupings {
+		all = append(all, c.groupsBy(g)...)
+	}
+	return all
+}
+
+// group is a group that is being added up.
+type group struct {
+	name        string
+	place, jobs int
+	first       int // number of its first job
+	totals      Totals
+}
+
+// divide returns the groups of the jobs, and the group of each job.
+func (c *Collector) divide(by Grouping) (list, of []*group) {
+	type key struct {
+		name  string
+		place int
+	}
+	at := map[key]*group{}
+	of = make([]*group, len(c.setup.Jobs))
+	for i := range c.setup.Jobs {
+		var k key
+		k.name, k.place = by.of(&c.setup.Jobs[i])
+		g := at[k]
+		if g == nil {
+			g = &group{name: title(k.name, k.place), place: k.place, first: i}
+			at[k] = g
+			list = append(list, g)
+		}
+		g.jobs++
+		of[i] = g
+	}
+	return list, of
+}
+
+func (c *Collector) groupsBy(by Grouping) []Group {
+	if c.alike(by) {
+		return nil
+	}
+	list, of := c.divide(by)
+	slices.SortFunc(list, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(b.jobs, a.jobs), cmp.Compare(a.first, b.first))
+	})
+	into := map[*group]*group{}
+	if len(list) > MostGroups {
+		others := &group{name: Others}
+		for _, g := range list[MostGroups-1:] {
+			into[g] = others
+		}
+		list = append(list[:MostGroups-1:MostGroups-1], others)
+	}
+	for _, g := range list {
+		g.totals = Totals{Makespan: math.NaN(), collector: c}
+	}
+	for i, g := range of {
+		if o := into[g]; o != nil {
+			g = o
+		}
+		g.totals.addGrouped(i)
+	}
+	out := make([]Group, len(list))
+	for i, g := range list {
+		out[i] = Group{By: by.Name, Name: g.name, Metrics: Metrics{values: slices.Repeat([]float64{math.NaN()}, slots)}}
+		for _, m := range registered {
+			if m.Grouped {
+				out[i].Metrics.Set(m, m.Compute(&g.totals))
+			}
+		}
+	}
+	return out
+}
+
+// alike reports whether all jobs are in one group.
+func (c *Collector) alike(by Grouping) bool {
+	if len(c.setup.Jobs) == 0 {
+		return true
+	}
+	first, place := by.of(&c.setup.Jobs[0])
+	return !slices.ContainsFunc(c.setup.Jobs, func(j scheduler.Job) bool {
+		name, at := by.of(&j)
+		return name != first || at != place
+	})
+}
+
+// addGrouped adds a job with all that is counted of it.
+func (t *Totals) addGrouped(job int) {
+	t.add(job)
+	j := t.collector.jobs.Job(job)
+	t.Jobs++
+	t.Preemptions += int(j.Pauses)
+	t.Resizes += int(j.Resizes)
+	switch j.State() {
+	case scheduler.Finished:
+		t.Finished++
+	case scheduler.Failed, scheduler.Stopped:
+		t.Failed++
+	}
+}

@@ -1,0 +1,178 @@
+// Package elastic has the orders that set the GPUs of all jobs at once, at the start of each
+// round: tiresias, which gives each job what it asks for, and optimus and pollux, which divide
+// the GPUs among jobs that can run on any number of them. The decisions themselves are in
+// package division.
+package elastic
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/division"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/policy/rounds"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// decider decides what the jobs hold in a round.
+type decider interface {
+	// decide returns the GPUs of each of the jobs by node; nil for none.
+	decide(p *planner, v scheduler.View, jobs []int32) (division.Division, error)
+	// ended says that a job is over.
+	ended(job int32)
+}
+
+// register adds an order.
+func register(c policy.Choice, make func(policy.Setup) decider, largestFirst bool) {
+	c.Settings = append([]schema.Arg{rounds.Length}, c.Settings...)
+	detail := func(q policy.Question) string {
+		return fmt.Sprintf("The order %q decides by itself what runs in each round, and where: %s has no place beside it.",
+			c.Name, q)
+	}
+	for q, name := range map[policy.Question]string{
+		policy.BackfillOf: string(policy.NoBackfill), policy.AllocationOf: string(policy.Strict),
+		policy.PreemptionOf: string(policy.NoPreemption), policy.PlacementOf: string(policy.PlaceFirst),
+	} {
+		c.Wants = append(c.Wants, policy.Want{Of: q, Name: name, Detail: detail(q)})
+	}
+	slices.SortFunc(c.Wants, func(a, b policy.Want) int {
+		return slices.Index(policy.Questions, a.Of) - slices.Index(policy.Questions, b.Of)
+	})
+	policy.RegisterOrder(policy.OrderChoice{Choice: c, New: func(s policy.Setup) scheduler.Ranker {
+		p := &planner{Setup: s, decider: make(s), at: division.Division(nil), largestFirst: largestFirst}
+		p.at = append(p.at, slices.Repeat([][]int{nil}, len(s.Run.Jobs))...)
+		for _, n := range s.Run.Cluster.Nodes {
+			p.capacity = append(p.capacity, n.GPUs)
+			p.perNode = max(p.perNode, n.GPUs)
+		}
+		return p
+	}})
+}
+
+// planner is the state of an order.
+type planner struct {
+	policy.Setup
+	decider
+	capacity     []int // GPUs by node
+	perNode      int   // of the greatest node
+	at           division.Division
+	largestFirst bool // the parts of a job are in the order in which they were found, most GPUs first
+}
+
+// Rank implements scheduler.Ranker: who waits stands in the order of arrival.
+func (p *planner) Rank(scheduler.JobView) int64 { return 0 }
+
+// Rounds implements policy.Rounded.
+func (p *planner) Rounds() (time.Duration, bool) {
+	return p.Policy.Settings.Duration(rounds.Length.Name), false
+}
+
+// Clocked implements policy.Clocked.
+func (p *planner) Clocked() {}
+
+// Arrived implements scheduler.Follower.
+func (p *planner) Arrived(int32) {}
+
+// Ended implements scheduler.Follower.
+func (p *planner) Ended(j int32) {
+	p.at[j] = nil
+	p.ended(j)
+}
+
+// Used implements scheduler.Follower.
+func (p *planner) Used(int32, time.Duration, scheduler.Grant) {}
+
+// Served implements scheduler.Follower.
+func (p *planner) Served(int32) {}
+
+// HeldBack implements scheduler.Admitter.
+func (p *planner) HeldBack(scheduler.View, int32) string {
+	return "is given no GPUs in this round"
+}
+
+// Admit implements scheduler.Admitter.
+func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
+	var jobs []int32
+	waiting := v.Waiting()
+	for j := waiting.Peek(queue.Front, queue.Anyone); j != queue.Nobody; j = waiting.Peek(waiting.KeyOf(j), queue.Anyone) {
+		jobs = append(jobs, j)
+		p.at[j] = nil // it may have been paused by another
+	}
+	jobs = append(jobs, v.Running().All()...)
+	slices.Sort(jobs)
+	target, err := p.decide(p, v, jobs)
+	if err != nil {
+		return err
+	}
+	for i, j := range jobs {
+		if v.Job(j).State() != scheduler.Running || same(p.at[j], target[i]) {
+			continue
+		}
+		why := ""
+		if v.Recording() {
+			why = fmt.Sprintf("is given %d instead of %d GPUs in this round", division.Total(target[i]), division.Total(p.at[j]))
+			if division.Total(target[i]) == division.Total(p.at[j]) {
+				why = "is given other GPUs in this round"
+			}
+		}
+		if err := h.Pause(j, why); err != nil {
+			return err
+		}
+		p.at[j] = nil
+	}
+	for i, j := range jobs {
+		if division.Total(target[i]) == 0 || v.Job(j).State() == scheduler.Running {
+			continue
+		}
+		if err := p.start(v, h, j, target[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start starts or resumes a job with GPUs by node.
+func (p *planner) start(v scheduler.View, h scheduler.Hands, j int32, placement []int) error {
+	p.at[j] = placement
+	why := ""
+	if v.Recording() {
+		why = fmt.Sprintf("is given %d GPUs in this round", division.Total(placement))
+	}
+	view := v.Job(j)
+	if !view.Job().Elastic {
+		nodes, ok := view.Fits(view.Request())
+		if !ok { // the free GPUs are too scattered for a job that is divided evenly
+			p.at[j] = nil
+			return nil
+		}
+		return h.Start(j, view.Request(), nodes, why)
+	}
+	var shares []scheduler.Share
+	for node, n := range placement {
+		if n > 0 {
+			shares = append(shares, scheduler.Share{Node: int32(node), GPUs: int32(n)})
+		}
+	}
+	if p.largestFirst {
+		slices.SortStableFunc(shares, func(a, b scheduler.Share) int { return int(b.GPUs - a.GPUs) })
+	}
+	return h.Divide(j, shares, why)
+}
+
+func same(a, b []int) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return division.Total(a) == 0 && division.Total(b) == 0
+	}
+	return slices.Equal(a, b)
+}
+
+// training returns what an elastic job knows of itself.
+func training(v scheduler.View, j int32) (scheduler.Training, error) {
+	if t := v.Job(j).Training(); t != nil {
+		return t, nil
+	}
+	return nil, fmt.Errorf("policy: nothing is known of the speed of job %q on other numbers of GPUs", v.Job(j).Job().Name)
+}

@@ -1,0 +1,50 @@
+package formats
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Whatever a file holds, a reader returns an error or jobs that can run, and what it can write is read back as it was.
+func FuzzReaders(f *testing.F) {
+	head := strings.Join(columns, ",")
+	for _, text := range []string{
+		"", "\ufeff", "\x00\x1b[2J", "; comment\n1 0 0 10 4 -1 -1 4 10 -1 1 1 1 1 1 1 -1 -1\n", strings.Repeat("9", 400),
+		head + "\nj,c,0.000000000,1,0,0,0,0,1,false,0,,,,,\n", head + "\nj,,0,1,0,0,0,0,0,true,0,,,5,5,1:2;3:4\n",
+		head + "\n\"j\n", batsim, `{"jobs": [{"id": null}]}`, `{"jobs": 1}`, `[[[[[[[[`, "0 j 1\n", "submit j 1e999\n",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, format := range All() {
+			for _, lenient := range []bool{false, true} {
+				tr, err := format.Read("f", strings.NewReader(text), Options{Lenient: lenient})
+				if err != nil {
+					continue
+				}
+				for i, j := range tr.Jobs {
+					if j.Number != i || !workload.ValidName(j.Name) || len(j.Name) > workload.MaxName || j.Arrival < 0 {
+						t.Fatalf("%s reads a job that cannot be: %+v", format.Name, j)
+					}
+				}
+				if format.Writer == nil || lenient || len(tr.Jobs) == 0 {
+					continue
+				}
+				var first, again bytes.Buffer
+				if format.Writer(&first, tr) != nil {
+					continue // it cannot hold it, and says so
+				}
+				back, err := format.Read("f", bytes.NewReader(first.Bytes()), Options{})
+				if err != nil {
+					t.Fatalf("%s cannot read what it wrote: %v\n%s", format.Name, err, first.String())
+				}
+				if err := format.Writer(&again, back); err != nil || !bytes.Equal(first.Bytes(), again.Bytes()) {
+					t.Fatalf("%s: written again it is other: %v\n%s\n%s", format.Name, err, first.String(), again.String())
+				}
+			}
+		}
+	})
+}
