@@ -13,6 +13,10 @@ import (
 // waiting ones are moved earlier in the policy's order, each beside the reservations of all
 // others, until none can be ("compression": D. G. Feitelson, A. M. Weil, IPPS 1998).
 //
+// A dispatch looks at so many steps of the plan for that and no more (mostLooked): behind
+// that, only those jobs are moved that can start at once, and the others keep their
+// reservations.
+//
 // It is for runs in which jobs get their requests, nobody is paused, and the cluster stays
 // as it is.
 type Book struct {
@@ -23,6 +27,7 @@ type Book struct {
 	fresh    []int32      // waiting jobs without a reservation
 	// freed is the end of what has become free before its time; 0 for nothing.
 	freed  time.Duration
+	looked int // steps that were looked at since the dispatch began
 	lowest []scheduler.Room
 }
 
@@ -41,6 +46,10 @@ const (
 	reserved
 	runs
 )
+
+// mostLooked bounds the steps that a dispatch looks at to move reservations earlier: some
+// hundred microseconds.
+const mostLooked = 20_000
 
 // NewBook returns an empty book for so many jobs.
 func NewBook(jobs int) *Book { return &Book{bookings: make([]booking, jobs)} }
@@ -61,6 +70,7 @@ func (b *Book) At(job int32) time.Duration {
 func (b *Book) Dispatch(v scheduler.View, start func(job, cores int32, nodes []int32) error) error {
 	b.advance(v)
 	b.enter(v)
+	b.looked = 0
 	for {
 		if b.freed > v.Now() {
 			b.compress(v)
@@ -215,14 +225,18 @@ func (b *Book) put(j scheduler.JobView, k booking) {
 
 // change takes what a booking needs out of a stretch of the plan, or puts it back.
 func (b *Book) change(j scheduler.JobView, k *booking, from, to time.Duration, take bool) {
+	need, _ := j.Needs(k.cores) // of each of its nodes alike: there are no jobs with roles
 	for i := b.split(max(from, b.Steps[0].At)); i < len(b.Steps) && b.Steps[i].At < to; i++ {
+		b.looked++
 		if i+1 == len(b.Steps) || b.Steps[i+1].At > to {
 			b.split(to)
 		}
-		if take {
-			j.TakeFrom(b.Steps[i].free, k.cores, k.nodes)
-		} else {
-			j.PutBack(b.Steps[i].free, k.cores, k.nodes)
+		for _, v := range k.nodes {
+			if take {
+				b.Steps[i].free[v].Sub(need)
+			} else {
+				b.Steps[i].free[v].Add(need)
+			}
 		}
 	}
 }
@@ -242,6 +256,7 @@ func (b *Book) first(j scheduler.JobView, cores int32, length, before time.Durat
 				best, on = i, int32(v)
 				break
 			}
+			b.looked++
 			if !b.Steps[k].free[v].Holds(need) {
 				i = k + 1
 			}
@@ -262,6 +277,7 @@ func (b *Book) firstOfMany(j scheduler.JobView, cores int32, length, before time
 		b.lowest = append(b.lowest[:0], b.Steps[i].free...)
 		end := Until(b.Steps[i].At, length)
 		for k := i + 1; k < len(b.Steps) && b.Steps[k].At < end; k++ {
+			b.looked++
 			for v, r := range b.Steps[k].free {
 				b.lowest[v] = leastOf(b.lowest[v], r)
 			}
@@ -331,7 +347,12 @@ func (b *Book) compress(v scheduler.View) {
 		within := queue.Limit{Free: b.mostFree(v.Now(), b.freed), Window: scheduler.Never}
 		b.freed = 0
 		for job := waiting.Peek(queue.Front, within); job != queue.Nobody; job = waiting.Peek(waiting.KeyOf(job), within) {
-			if end := b.earlier(v.Job(job), v.Now()); end > 0 {
+			if b.looked > mostLooked {
+				b.freed = 0
+				b.startable(v)
+				return
+			}
+			if end := b.earlier(v.Job(job), v.Now(), scheduler.Never); end > 0 {
 				b.freed = max(b.freed, end)
 				within.Free = max(within.Free, b.mostFree(v.Now(), end))
 			}
@@ -339,16 +360,63 @@ func (b *Book) compress(v scheduler.View) {
 	}
 }
 
-// earlier moves a reservation to an earlier start, if there is room for it. It returns the
-// end of what that makes free; 0 when it stays.
-func (b *Book) earlier(j scheduler.JobView, now time.Duration) (freed time.Duration) {
+// startable moves the reservations of jobs that can start at once, in the policy's order.
+func (b *Book) startable(v scheduler.View) {
+	waiting, within := v.Waiting(), b.now()
+	for job := waiting.Peek(queue.Front, within); job != queue.Nobody; job = waiting.Peek(waiting.KeyOf(job), within) {
+		if j := v.Job(job); b.mayStart(j) {
+			b.earlier(j, v.Now(), v.Now()+1)
+			within = b.now()
+		}
+	}
+}
+
+// mayStart reports whether there could be room for a job of one node from now on, if its
+// own reservation did not count; of other jobs it is not known.
+func (b *Book) mayStart(j scheduler.JobView) bool {
+	k := &b.bookings[j.Number()]
+	need, count := j.Needs(k.cores)
+	if count > 1 || k.state != reserved {
+		return k.state == reserved
+	}
+	end := Until(b.Steps[0].At, j.Length(k.cores))
+	for v := range b.Steps[0].free {
+		i := 0
+		for ; i < len(b.Steps) && b.Steps[i].At < end; i++ {
+			room := b.Steps[i].free[v]
+			if b.Steps[i].At >= k.at && b.Steps[i].At < k.end && k.nodes[0] == int32(v) {
+				room.Add(need)
+			}
+			if !room.Holds(need) {
+				break
+			}
+		}
+		if i == len(b.Steps) || b.Steps[i].At >= end {
+			return true
+		}
+	}
+	return false
+}
+
+// now leaves out the jobs for which no node has the cores now.
+func (b *Book) now() queue.Limit {
+	most := int32(0)
+	for _, r := range b.Steps[0].free {
+		most = max(most, r.Cores)
+	}
+	return queue.Limit{Free: most, Window: scheduler.Never}
+}
+
+// earlier moves a reservation to an earlier start, before an instant, if there is room for
+// it. It returns the end of what that makes free; 0 when it stays.
+func (b *Book) earlier(j scheduler.JobView, now, before time.Duration) (freed time.Duration) {
 	k := b.bookings[j.Number()]
 	if k.state != reserved || k.at <= now {
 		return 0
 	}
 	b.change(j, &k, k.at, k.end, false)
 	length := j.Length(k.cores)
-	nodes, step := b.first(j, k.cores, length, k.at)
+	nodes, step := b.first(j, k.cores, length, min(k.at, before))
 	if step < 0 {
 		b.change(j, &k, k.at, k.end, true)
 		return 0
@@ -361,6 +429,7 @@ func (b *Book) earlier(j scheduler.JobView, now time.Duration) (freed time.Durat
 // mostFree returns the most cores that are free on a node at some instant of a stretch.
 func (b *Book) mostFree(from, to time.Duration) (most int32) {
 	for _, s := range b.Steps {
+		b.looked++
 		if s.At >= to {
 			break
 		}
