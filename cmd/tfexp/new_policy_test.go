@@ -99,7 +99,7 @@ func TestNewPolicies(t *testing.T) {
 	documented(t,
 		"the longest predicted run time (`ljf`)",
 		"| `grain` | duration | `\"1s\"` | Differences below it do not count. Only under the order `ljf`.",
-		"half of its request (`half`)", "the orders `sjf`, `srtf`, `allox` or `ljf`",
+		"half of its request (`half`)", "`isolated` or `ljf`",
 	)
 
 	s := inSandbox(t, newPolicyFile)
@@ -126,7 +126,7 @@ func TestNewPolicies(t *testing.T) {
 			t.Errorf("%s finished at %q, want %s", job, got, want)
 		}
 	}
-	s.holds("report.html", "Longest job first (backwards)")
+	s.holds("report.html", "backwards")
 
 	s.plans("all reused")
 	s.change(newPolicyFile, `"500ms"`, `"250ms"`)

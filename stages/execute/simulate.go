@@ -112,7 +112,12 @@ func checkTurns(t stages.Task) error {
 	}
 	turns := 0.0
 	for i, w := range t.Simulation.Work {
-		turns += float64(w.RunTime(max(t.Simulation.Jobs[i].Threads, 1))) / float64(quantum)
+		job := &t.Simulation.Jobs[i]
+		run := w.RunTime(max(job.Threads, 1))
+		if job.Budget != nil {
+			run = min(run, *job.Budget)
+		}
+		turns += float64(run) / float64(quantum)
 	}
 	if turns <= most {
 		return nil

@@ -104,7 +104,7 @@ func TestASession(t *testing.T) {
 	}{
 		{"textDocument/completion", place(1, 16), `"newText":"order = $0"`},
 		{"textDocument/completion", place(0, 18), `"newText":"replicates = $0","range":{"end":{"character":18,"line":0},"start":{"character":18,"line":0}}`},
-		{"textDocument/hover", place(2, 25), "The policy"},
+		{"textDocument/hover", place(2, 25), "What the others are compared with"},
 		{"textDocument/definition", place(2, 44), `"start":{"character":8,"line":1}`},
 		{"textDocument/definition", place(0, 3), "null"},
 		{"textDocument/formatting", doc(m{}), "[]"},
