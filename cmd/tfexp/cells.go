@@ -22,8 +22,6 @@ type place struct {
 	job  string
 }
 
-func (p place) folder() string { return filepath.Join(p.dir, record.CellsDir, p.cell) }
-
 // logs is where the logs of a cell are, or those of the samples, which stand beside the cells.
 func (p place) logs() string { return filepath.Join(append([]string{p.dir}, p.logParts()...)...) }
 

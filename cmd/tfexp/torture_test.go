@@ -123,7 +123,6 @@ type torture struct {
 	*testing.T
 	engine, dir, token string
 	finished           map[string]bool // units that the journal says have finished, before the last start
-	read               int             // length of the journal then
 }
 
 func (x *torture) results() string { return filepath.Join(x.dir, "results", "tortured") }

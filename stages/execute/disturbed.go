@@ -31,9 +31,6 @@ type disturbance struct {
 	busy float64       // cores that other programs used; hardware.UnknownLoad where that is not known
 }
 
-// any reports whether the cell was disturbed at all.
-func (d disturbance) any() bool { return d.gaps.Any() || d.starved() }
-
 func (d disturbance) starved() bool { return d.busy > hardware.BusyCores }
 
 // less reports whether a cell was disturbed less than another: gaps count first.

@@ -46,7 +46,6 @@ type planner struct {
 	changed bool    // jobs have come or gone since the last division
 	divided float64 // its instant
 	stuck   bool    // nothing was picked at the last look
-	picked  []shares.Pick
 }
 
 func newPlanner(k *shares.Kind, s policy.Setup) *planner {
