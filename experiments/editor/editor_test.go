@@ -74,7 +74,7 @@ func TestComplete(t *testing.T) {
 		{"◊6", `"fcfs" "sjf"`, "quantum"},
 		{"◊7", "slice", "sizes"},
 		{"◊8", "mlp softmax cnn", "long"},
-		{"◊9", "policy", "submit"},
+		{"◊9", "policy.fcfs policy.rr", "submit"},
 		{"◊a", "", "job experiment"}, // there is one already
 		{"◊b", "", "policy"},
 	} {

@@ -71,6 +71,11 @@ func (b *Book) Dispatch(v scheduler.View, start func(job, cores int32, nodes []i
 	b.advance(v)
 	b.enter(v)
 	b.looked = 0
+	if v.Running().Len() == 0 {
+		// No event may come before a reservation that was made behind jobs which ran longer than
+		// predicted: who can start now must.
+		b.freed = scheduler.Never
+	}
 	for {
 		if b.freed > v.Now() {
 			b.compress(v)
