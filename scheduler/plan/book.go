@@ -71,18 +71,19 @@ func (b *Book) Dispatch(v scheduler.View, start func(job, cores int32, nodes []i
 	b.advance(v)
 	b.enter(v)
 	b.looked = 0
-	if v.Running().Len() == 0 {
-		// No event may come before a reservation that was made behind jobs which ran longer than
-		// predicted: who can start now must.
-		b.freed = scheduler.Never
-	}
-	for {
+	for idle := false; ; {
 		if b.freed > v.Now() {
 			b.compress(v)
 		}
 		b.freed = 0
-		if some, err := b.startDue(v, start); err != nil || !some {
+		some, err := b.startDue(v, start)
+		if err != nil || !some && (v.Running().Len() > 0 || idle) {
 			return err
+		}
+		if !some {
+			// No event may come before a reservation that was made behind jobs which ran longer
+			// than predicted: who can start now must.
+			b.freed, idle = scheduler.Never, true
 		}
 	}
 }
