@@ -112,11 +112,3 @@ func TestContainersAreDeepened(t *testing.T) {
 	}
 	checkDeepened(t, dir)
 }
-
-// A network is deepened in a step under Slurm.
-func TestSlurmStepsAreDeepened(t *testing.T) {
-	s := onSlurm(t)
-	s.write(t, "d.hcl", deepenedOn("slurm", "null"))
-	s.run(t, cli.ExitOK, "run", "d.hcl")
-	checkDeepened(t, s.dir)
-}

@@ -458,3 +458,11 @@ func TestSlurmStepsAreTuned(t *testing.T) {
 	s.run(t, cli.ExitOK, "run", "tuned.hcl")
 	checkTuned(t, s.dir)
 }
+
+// A network is deepened in a step under Slurm.
+func TestSlurmStepsAreDeepened(t *testing.T) {
+	s := onSlurm(t)
+	s.write(t, "d.hcl", deepenedOn("slurm", "null"))
+	s.run(t, cli.ExitOK, "run", "d.hcl")
+	checkDeepened(t, s.dir)
+}
