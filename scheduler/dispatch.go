@@ -174,6 +174,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 			f.request = cores
 		}
 		l.started++
+		delete(l.parts.failed, j)
 		l.rental.Served(j, true, l.now)
 		l.guard.News()
 	}

@@ -70,7 +70,7 @@ func (l *loop) nodeNotice(e *Notice) error {
 func (l *loop) lose(v int32) error {
 	for _, j := range l.nodes.Lose(v) {
 		take := l.revoke
-		if l.survives(j, v) {
+		if l.survives(j, on(v)) {
 			take = l.shrink
 		}
 		if err := take(j, v); err != nil {

@@ -24,6 +24,8 @@ func (l *loop) notice(n *Notice) error {
 	switch n.Kind {
 	case JobEnded:
 		return l.finish(n)
+	case PartEnded:
+		return l.partEnded(n)
 	case JobProgress:
 		if l.seen != nil {
 			l.progress = append(l.progress, *n)

@@ -113,8 +113,8 @@ const (
 
 // The kinds of notices of engines.
 const (
-	JobEnded, JobProgress        = trace.JobEnded, trace.JobProgress
-	NodeUp, NodeWarned, NodeDown = trace.NodeUp, trace.NodeWarned, trace.NodeDown
+	JobEnded, PartEnded, JobProgress = trace.JobEnded, trace.PartEnded, trace.JobProgress
+	NodeUp, NodeWarned, NodeDown     = trace.NodeUp, trace.NodeWarned, trace.NodeDown
 )
 
 // CompareNotices orders notices by instant, then kind, then job and node.
