@@ -8,13 +8,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Reshaper is an engine that can change the parts of a running job.
-type Reshaper interface {
-	// Reshape lets a running job go on with the parts of a grant: those that it lacks
-	// are gone, or ended now, and those that are new are started beside the others.
-	Reshape(job int, grant Grant) error
-}
-
 // parts are what a run knows of jobs with roles that are to have other parts than
 // they hold: some were lost with their nodes, or another number was asked for.
 type parts struct {

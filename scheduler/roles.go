@@ -7,16 +7,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// partsOf returns what the parts of a job need that has started, to go on.
-func partsOf(l *Layout) *cluster.Parts {
-	p := &cluster.Parts{}
-	for _, part := range l.Parts {
-		p.Each = append(p.Each, Room{Cores: int32(part.Cores.Count()), GPUs: int32(part.GPUs.Count())})
-		p.Names = append(p.Names, Part{Role: part.Role, Task: part.Task})
-	}
-	return p
-}
-
 // survives reports whether a job goes on without some of its parts.
 func (l *loop) survives(j int32, gone func(p *Part) bool) bool {
 	f := &l.lives[j]

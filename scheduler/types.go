@@ -64,6 +64,12 @@ const (
 type (
 	Engine       = trace.Engine
 	Capabilities = trace.Capabilities
+	Watcher      = trace.Watcher
+	Provider     = trace.Provider
+	Reshaper     = trace.Reshaper
+	Mover        = trace.Mover
+	Teller       = trace.Teller
+	Migrator     = trace.Migrator
 )
 
 // The types of package trace (events, decisions, states of jobs, notices of engines)
