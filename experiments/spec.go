@@ -21,7 +21,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	_ "github.com/tfexp/tfexp/scheduler/policy/rounds" // its orders are choices of policies
+	_ "github.com/tfexp/tfexp/scheduler/policy/elastic" // its orders are choices of policies
+	_ "github.com/tfexp/tfexp/scheduler/policy/rounds"  // and these
 )
 
 // Profile says how jobs are sampled.
@@ -41,7 +42,9 @@ type Profile struct {
 	// Budget is the most time that sampling may take, as a part of the real
 	// cells' predicted time; 0: no bound.
 	Budget float64
-	Range  Range
+	// Limit is how long one sample may take; 0: the job's budget, or ten minutes.
+	Limit time.Duration `json:",omitempty"`
+	Range Range
 }
 
 // Estimate says which run-time model is fitted.
