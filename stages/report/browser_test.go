@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,36 +125,42 @@ func turnsOff(t *testing.T, p *browser.Page, dark bool) {
 // pointsAndZooms points at a job, and zooms.
 func pointsAndZooms(t *testing.T, p *browser.Page) {
 	t.Helper()
-	var told string
-	p.Eval(`document.querySelector(".schedule").scrollIntoView(); document.querySelector(".schedule canvas").focus()`, nil)
-	var at struct{ X, Y, Width, Height float64 }
-	p.Eval(`(() => { const b = document.querySelector(".schedule canvas").getBoundingClientRect(); return {x: b.x, y: b.y, width: b.width, height: b.height} })()`, &at)
-	if at.Width < 300 || at.Height < 100 {
-		t.Fatalf("the schedule is %+v", at)
+	// point sends an event of the pointer to a place of the schedule, and returns what is said then.
+	point := func(kind string, x, y int) (told string) {
+		t.Helper()
+		p.Eval(fmt.Sprintf(`(() => {
+			const c = document.querySelector(".schedule canvas"), b = c.getBoundingClientRect();
+			c.dispatchEvent(new PointerEvent(%q, {clientX: b.x + %d, clientY: b.y + %d}));
+			return document.querySelector(".told").textContent })()`, kind, x, y), &told)
+		return told
 	}
-	p.Move(at.X+90, at.Y+12, "none")
-	p.Eval(`document.querySelector(".told").textContent`, &told)
-	if !strings.Contains(told, "long-1") || !strings.Contains(told, "held 2 cores") {
+	key := func(name string, times int) (told string) {
+		t.Helper()
+		p.Eval(fmt.Sprintf(`(() => {
+			for (let i = 0; i < %d; i++) document.querySelector(".schedule canvas").dispatchEvent(new KeyboardEvent("keydown", {key: %q}));
+			return document.querySelector(".told").textContent })()`, times, name), &told)
+		return told
+	}
+	if told := point("pointermove", 90, 12); !strings.Contains(told, "long-1") || !strings.Contains(told, "held 2 cores") {
 		t.Errorf("at the first bar it says %q", told)
 	}
-	p.Eval(`(() => { const c = document.querySelector(".schedule canvas");
-		for (let i = 0; i < 20; i++) { c.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowDown"})); } })()`, nil)
-	p.Eval(`document.querySelector(".told").textContent`, &told)
-	if !strings.Contains(told, "short-6") || !strings.Contains(told, "waited from") {
+	if told := key("ArrowDown", 20); !strings.Contains(told, "short-6") || !strings.Contains(told, "waited from") ||
+		!strings.Contains(told, "long-1 ran when it began") {
 		t.Errorf("of the last job it says %q", told)
 	}
-	picture := `document.querySelector(".schedule canvas").toDataURL()`
-	var whole, part, again string
-	p.Eval(picture, &whole)
-	p.Press("mousePressed", at.X+100, at.Y+20)
-	p.Move(at.X+150, at.Y+20, "left")
-	p.Press("mouseReleased", at.X+150, at.Y+20)
-	p.Move(0, 0, "none")
-	p.Eval(picture, &part)
-	p.Eval(`document.querySelector(".schedule canvas").dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"}))`, nil)
-	p.Move(at.X+at.Width-1, at.Y+at.Height-1, "none")
-	p.Eval(picture, &again)
-	if whole == part || part == again {
+	point("pointerleave", 0, 0)
+	picture := func() (url string) {
+		t.Helper()
+		p.Eval(`document.querySelector(".schedule canvas").toDataURL()`, &url)
+		return url
+	}
+	whole := picture()
+	point("pointerdown", 100, 20)
+	point("pointermove", 150, 20)
+	point("pointerup", 150, 20)
+	part := picture()
+	key("Escape", 1)
+	if again := picture(); whole == part || whole != again {
 		t.Error("dragging does not zoom, or Escape does not show all")
 	}
 }

@@ -79,7 +79,7 @@
       let start = null;
       c.addEventListener("pointerdown", (e) => {
         start = e.offsetX;
-        c.setPointerCapture(e.pointerId);
+        if (e.isTrusted) c.setPointerCapture(e.pointerId); // a pointer that there is
       });
       c.addEventListener("pointermove", (e) => {
         if (start !== null && Math.abs(e.offsetX - start) > 4) {

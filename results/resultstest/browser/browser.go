@@ -110,18 +110,6 @@ func (p *Page) Eval(expression string, into any) {
 	}
 }
 
-// Move moves the pointer to a place, in CSS pixels; buttons says which are down: "none" or "left".
-func (p *Page) Move(x, y float64, buttons string) {
-	p.t.Helper()
-	p.call("Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": x, "y": y, "button": buttons}, nil)
-}
-
-// Press presses ("mousePressed") or releases ("mouseReleased") the left button.
-func (p *Page) Press(kind string, x, y float64) {
-	p.t.Helper()
-	p.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1}, nil)
-}
-
 // Screenshot returns a PNG of the first element that a selector names.
 func (p *Page) Screenshot(selector string) []byte {
 	p.t.Helper()
