@@ -119,7 +119,6 @@ type ended struct {
 	key, state, error string
 	seconds           float64
 	jct, makespan     *float64
-	warnings          []string
 }
 
 // Experiments returns the experiments in the folder, by name; none if it is not there.
