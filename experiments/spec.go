@@ -21,6 +21,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	_ "github.com/tfexp/tfexp/scheduler/policy/nodes"  // its rules are choices of policies
 	_ "github.com/tfexp/tfexp/scheduler/policy/rounds" // its orders are choices of policies
 )
 

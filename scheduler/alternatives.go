@@ -56,7 +56,7 @@ func (l *loop) adopt(j, alternative int32) {
 	f.request, f.asked, f.Alternative = int32(a.Threads), int32(a.Threads), int(alternative)
 	l.alternatives.kinds[j] = l.machine.KindOf(a.GPU)
 	if l.seen != nil {
-		l.seen[j].predicted = a.Predicted
+		l.seen[j].Predicted = a.Predicted
 	}
 }
 

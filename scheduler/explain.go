@@ -56,6 +56,8 @@ func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 		where = "on one node"
 		if home != nil && !l.movable(j) {
 			where = "where it was paused"
+		} else if l.Jobs[j].Divided {
+			where = "where the policy places it"
 		} else if count > 1 {
 			where = fmt.Sprintf("on each of %d nodes", count)
 		}

@@ -6,16 +6,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// partsOf returns what the parts of a job need that has started, to go on.
-func partsOf(l *Layout) *cluster.Parts {
-	p := &cluster.Parts{}
-	for _, part := range l.Parts {
-		p.Each = append(p.Each, Room{Cores: int32(part.Cores.Count()), GPUs: int32(part.GPUs.Count())})
-		p.Names = append(p.Names, Part{Role: part.Role, Task: part.Task})
-	}
-	return p
-}
-
 // survives reports whether a job goes on without its parts on a node.
 func (l *loop) survives(j, v int32) bool {
 	f := &l.lives[j]

@@ -52,7 +52,7 @@ func Together(parts []Part) Grant {
 	return g
 }
 
-// Layout divides a grant among its nodes.
+// Layout divides a grant among its nodes, which are all different.
 func (m *Machine) Layout(g Grant, nodes []int32) *Layout {
 	l := &Layout{Parts: make([]Part, len(nodes))}
 	for i, v := range nodes {
