@@ -24,7 +24,7 @@ const module = "github.com/tfexp/tfexp/"
 
 // readers are the packages that read experiment files: only they know HCL.
 var readers = []string{
-	"experiments/eval", "experiments/files", "experiments/controllers", "experiments/machines",
+	"experiments/eval", "experiments/files", "experiments/controllers", "experiments/elastic", "experiments/machines",
 	"experiments/matrix", "experiments/blocks",
 	"experiments/load", "experiments/editor",
 }
@@ -83,13 +83,14 @@ var rules = []struct {
 		"experiments$", "experiments/eval", "experiments/files", "experiments/matrix", "experiments/words", "results/record",
 		"results/tuning", "scheduler", "estimator",
 	}},
+	{"experiments/elastic", []string{"experiments$", "experiments/eval", "experiments/files", "experiments/words", "scheduler/workload", "estimator"}},
 	{"experiments/machines", []string{
 		"experiments$", "experiments/eval", "experiments/files", "experiments/words", "scheduler", "estimator",
 		"hardware/engine", "hardware/market",
 	}},
 	{"experiments/blocks", []string{"results/picture", "results/record",
 		"experiments$", "experiments/language", "experiments/eval", "experiments/matrix", "experiments/words", "experiments/files", "experiments/controllers",
-		"experiments/machines", "scheduler", "estimator", "hardware/launch",
+		"experiments/elastic", "experiments/machines", "scheduler", "estimator", "hardware/launch",
 	}},
 	{"experiments/check", []string{
 		"experiments$", "experiments/language", "experiments/eval", "experiments/files", "experiments/words", "scheduler",

@@ -21,8 +21,10 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	_ "github.com/tfexp/tfexp/scheduler/policy/nodes"  // its rules are choices of policies
-	_ "github.com/tfexp/tfexp/scheduler/policy/rounds" // its orders are choices of policies
+	_ "github.com/tfexp/tfexp/scheduler/policy/elastic" // its orders are choices of policies
+	_ "github.com/tfexp/tfexp/scheduler/policy/nodes"   // its rules are choices of policies
+	_ "github.com/tfexp/tfexp/scheduler/policy/rounds"  // and these
+	_ "github.com/tfexp/tfexp/scheduler/policy/rounds"  // its orders are choices of policies
 )
 
 // Profile says how jobs are sampled.
@@ -42,7 +44,9 @@ type Profile struct {
 	// Budget is the most time that sampling may take, as a part of the real
 	// cells' predicted time; 0: no bound.
 	Budget float64
-	Range  Range
+	// Limit is how long one sample may take; 0: the job's budget, or ten minutes.
+	Limit time.Duration `json:",omitempty"`
+	Range Range
 }
 
 // Estimate says which run-time model is fitted.

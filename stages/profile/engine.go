@@ -38,8 +38,8 @@ func (r Run) inParts() scheduler.Grant {
 
 // alone runs the job to its end. When the context is done first it stops the job and waits for its end. A job that
 // fails is no error: the notice of its end and Usage say how.
-func (r Run) alone(ctx context.Context) (scheduler.Notice, launch.Usage, error) {
-	e, err := r.Open(ctx)
+func (r Run) alone(ctx context.Context, w watchers) (scheduler.Notice, launch.Usage, error) {
+	e, err := r.Open(ctx, w)
 	if err != nil {
 		return scheduler.Notice{}, launch.Usage{}, err
 	}
