@@ -24,7 +24,6 @@ import (
 	_ "github.com/tfexp/tfexp/scheduler/policy/elastic" // its orders are choices of policies
 	_ "github.com/tfexp/tfexp/scheduler/policy/nodes"   // its rules are choices of policies
 	_ "github.com/tfexp/tfexp/scheduler/policy/rounds"  // and these
-	_ "github.com/tfexp/tfexp/scheduler/policy/rounds"  // its orders are choices of policies
 )
 
 // Profile says how jobs are sampled.
