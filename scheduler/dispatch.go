@@ -3,8 +3,6 @@ package scheduler
 import (
 	"fmt"
 	"slices"
-
-	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // dispatch decides what runs from now on: resizes that were asked for, waiting
@@ -74,11 +72,7 @@ func (l *loop) needs(j, cores int32) (Room, int) {
 	if l.lives[j].booked {
 		need.Memory = 0
 		if need.Parts != nil {
-<<<<<<< HEAD
-			need.Parts = cluster.PartsOf(l.lives[j].grant.Layout)
-=======
 			need.Parts = l.lives[j].grant.Layout.Needs()
->>>>>>> main
 		}
 	}
 	if l.alternatives.kinds != nil {

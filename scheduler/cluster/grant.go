@@ -52,9 +52,6 @@ func Together(parts []Part) Grant {
 	return g
 }
 
-<<<<<<< HEAD
-// Layout divides a grant among its nodes, which are all different.
-=======
 // Needs returns what the parts of a job that has started need, to go on.
 func (l *Layout) Needs() *Parts {
 	p := &Parts{}
@@ -65,8 +62,7 @@ func (l *Layout) Needs() *Parts {
 	return p
 }
 
-// Layout divides a grant among its nodes.
->>>>>>> main
+// Layout divides a grant among its nodes, which are all different.
 func (m *Machine) Layout(g Grant, nodes []int32) *Layout {
 	l := &Layout{Parts: make([]Part, len(nodes))}
 	for i, v := range nodes {

@@ -13,16 +13,6 @@ type Parts struct {
 	GPU []string
 }
 
-// PartsOf returns what the parts of a job need that has started, to go on.
-func PartsOf(l *Layout) *Parts {
-	p := &Parts{}
-	for _, part := range l.Parts {
-		p.Each = append(p.Each, Room{Cores: int32(part.Cores.Count()), GPUs: int32(part.GPUs.Count())})
-		p.Names = append(p.Names, Part{Role: part.Role, Task: part.Task})
-	}
-	return p
-}
-
 // PlacePart chooses the lowest node that has room for a part of a job, and its cores and GPUs
 // there; ok is false when there is none. A part that needs none is beside the first of those held
 // that has some.
