@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tfexp/tfexp/scheduler/queue"
@@ -16,11 +17,7 @@ type alternatives struct {
 // newAlternatives finds out which alternatives the machine can hold. The run's jobs are
 // copied, for each is to have the request of the alternative that is looked at.
 func (l *loop) newAlternatives() {
-	some := false
-	for i := range l.Jobs {
-		some = some || len(l.Jobs[i].Alternatives) > 0
-	}
-	if !some {
+	if !slices.ContainsFunc(l.Jobs, func(j Job) bool { return len(j.Alternatives) > 0 }) {
 		return
 	}
 	l.Jobs = append([]Job(nil), l.Jobs...)

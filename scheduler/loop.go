@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -458,13 +459,7 @@ func (l *loop) leave(j int32) {
 }
 
 func (l *loop) byFirstStart(a, b int32) int {
-	if x, y := l.lives[a].FirstStart, l.lives[b].FirstStart; x != y {
-		if x < y {
-			return -1
-		}
-		return 1
-	}
-	return int(a - b)
+	return cmp.Or(cmp.Compare(l.lives[a].FirstStart, l.lives[b].FirstStart), cmp.Compare(a, b))
 }
 
 // resizable reports whether a job can be resized while it runs. Gangs cannot.
