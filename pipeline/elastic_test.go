@@ -56,6 +56,12 @@ policy "optimus" {
   rounds = "10s"
 }
 
+policy "sia" {
+  order         = "sia"
+  rounds        = "10s"
+  restart_delay = "0s"
+}
+
 policy "pollux" {
   order         = "pollux"
   rounds        = "10s"
@@ -64,7 +70,7 @@ policy "pollux" {
 `
 
 // TestElasticJobsOfAFile: on one GPU the job takes 2 · 1000 · 8 · 10 ms = 160 s. Optimus gives it
-// all four at once: 40 s. Under Pollux it has one GPU until it knows its speed, for 10 s, then
+// all four at once: 40 s. Under Pollux and Sia it has one GPU until it knows its speed, for 10 s, then
 // twice as many as it has had at most, two for 10 s and four from then on: (160 - 10 - 20) / 4 = 32.5 s
 // more.
 func TestElasticJobsOfAFile(t *testing.T) {
@@ -79,7 +85,7 @@ func TestElasticJobsOfAFile(t *testing.T) {
 	for _, want := range []struct {
 		policy string
 		jct    float64
-	}{{"fcfs", 160}, {"tiresias", 160}, {"optimus", 40}, {"pollux", 52.5}} {
+	}{{"fcfs", 160}, {"tiresias", 160}, {"optimus", 40}, {"pollux", 52.5}, {"sia", 52.5}} {
 		i := slices.IndexFunc(e.Cells, func(c record.Cell) bool { return c.Policy == want.policy })
 		if i < 0 {
 			t.Fatalf("there is no cell of %s", want.policy)
