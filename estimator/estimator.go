@@ -49,6 +49,8 @@ type Sample struct {
 	// Units are the durations of its units as the program reported them; empty
 	// when it reported none.
 	Units []float64 `json:"units_s,omitempty"`
+	// Reported is how many units the program reported, where these are not Length; 0 where it reported none.
+	Reported int `json:"reported,omitempty"`
 	// Marks are instants of a run of which no more is known than how far it was at
 	// times; Length and Wall are those of the last one.
 	Marks []Mark `json:"marks,omitempty"`

@@ -28,6 +28,9 @@ func (Fraction) Fit(p Problem) (Estimate, error) {
 	if len(paces) == 0 {
 		return Estimate{}, fmt.Errorf("fit fraction: no samples with a length on the requested resource: %w", ErrUnfit)
 	}
+	if err := obeys(samples); err != nil {
+		return Estimate{}, fmt.Errorf("fit fraction: %w", err)
+	}
 	k := float64(len(paces) - 1)
 	e := Estimate{Model: "fraction", Slope: wall / length, Samples: len(paces), Resource: asked, DF: k + priorDF}
 	e.PaceSD = math.Sqrt((priorDF*square(priorPaceSD) + squares(paces)/square(e.Slope)) / e.DF)

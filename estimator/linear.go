@@ -67,6 +67,9 @@ func fitLine(p Problem, samples []Sample) (Estimate, error) {
 	}
 	for _, s := range samples {
 		if len(s.Units) != s.Length || s.Length == 0 {
+			if err := obeys(samples); err != nil {
+				return Estimate{}, fmt.Errorf("fit linear: %w", err)
+			}
 			return fitWall(samples)
 		}
 	}

@@ -42,7 +42,9 @@ type Profile struct {
 	// Budget is the most time that sampling may take, as a part of the real
 	// cells' predicted time; 0: no bound.
 	Budget float64
-	Range  Range
+	// Limit is how long one sample may take; 0: the job's budget, or ten minutes.
+	Limit time.Duration `json:",omitempty"`
+	Range Range
 }
 
 // Estimate says which run-time model is fitted.

@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"time"
+
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
@@ -24,6 +26,10 @@ type Unit struct {
 	Lengths []int
 	Steps   bool
 	Repeats int
+	// Total is the length of the whole job; 0 where the file lists the lengths of the samples.
+	Total int
+	// Limit is how long one sample may take.
+	Limit time.Duration
 	// Asked is set when a job asks for this number of threads; the others are
 	// sampled for the speed-up curve alone.
 	Asked bool

@@ -2,6 +2,7 @@ package blocks
 
 import (
 	"slices"
+	"time"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
@@ -14,7 +15,7 @@ func (d *Decoder) profile() experiments.Profile {
 		Samples: eval.Get[int](a, "samples"), Fraction: eval.Get[float64](a, "fraction"),
 		Lengths: eval.Get[[]int](a, "epochs"),
 		Repeats: eval.Get[int](a, "repeats"), Threads: eval.Get[[]int](a, "threads"), Budget: eval.Get[float64](a, "budget"),
-		Range: eval.RangeOf(n.Header),
+		Limit: eval.Get[time.Duration](a, "limit"), Range: eval.RangeOf(n.Header),
 	}
 	if a.IsSet("epochs") {
 		for _, name := range []string{"samples", "fraction"} {

@@ -49,6 +49,10 @@ var profileBlock = &schema.Block{
 				"because the prediction needs them. Then come more numbers of threads, longer samples and " +
 				"repeats, each only if it is predicted to end within the budget.",
 			Example: `"5%"`},
+		{Name: "limit", Type: schema.Duration, DefaultDoc: "the job's `budget`, or 10 minutes", Positive: true,
+			Doc: "How long one sample may take. A longer one is ended: the epochs (or steps) that its program has reported " +
+				"by then are the sample; without two of them the job has no estimate.",
+			Example: `"30m"`},
 	},
 }
 

@@ -1,9 +1,11 @@
 package realise
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
@@ -118,11 +120,20 @@ func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *Unit
 			return x.programs.Launch(j, name, length, program.Folders{Logs: logs, Scratch: scratch})
 		},
 	}}
+	if len(x.spec.Profile.Lengths) == 0 {
+		u.Total = u.Length()
+	}
+	if u.Limit = cmp.Or(x.spec.Profile.Limit, longestSample); x.spec.Profile.Limit == 0 && j.Budget != nil {
+		u.Limit = *j.Budget
+	}
 	if in := x.places[j]; in != nil {
 		u.Engine, u.Hardware = in.On.Kind(), in.On.ForEngine()
 	}
 	return u
 }
+
+// longestSample is how long a sample may take where the file does not say.
+const longestSample = 10 * time.Minute
 
 // blockName names the form of a job block that a job is.
 func blockName(j *experiments.Job) string {
@@ -265,6 +276,9 @@ func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
 	k.Addf("profile.repeats", "%d", x.spec.Profile.Repeats)
 	if b := x.spec.Profile.Budget; b > 0 {
 		k.Addf("profile.budget", "%g", b)
+	}
+	if d := x.spec.Profile.Limit; d > 0 {
+		k.Addf("profile.limit", "%s", d)
 	}
 	k.Append(x.programs.Source(j))
 	k.Append(program.Held(j))

@@ -32,8 +32,8 @@ func (g granting) Start(job int, grant scheduler.Grant) error {
 // here runs a sample as a process of this machine.
 func here(run Run) Run {
 	run.Descendants = true
-	run.Open = func(context.Context) (engine.Engine, error) {
-		return process.New([]launch.Job{run.Job}, process.Options{})
+	run.Open = func(_ context.Context, w watchers) (engine.Engine, error) {
+		return process.New([]launch.Job{run.Job}, process.Options{Report: w.report})
 	}
 	return run
 }
@@ -46,7 +46,7 @@ func TestSamplesHaveTheirGPUs(t *testing.T) {
 	}
 	opts := process.Options{GPUs: []string{"GPU-a", "GPU-b", "GPU-c"}}
 	var grants []scheduler.Grant
-	run := Run{Job: job, Length: 1, GPUs: job.GPUs, Open: func(context.Context) (engine.Engine, error) {
+	run := Run{Job: job, Length: 1, GPUs: job.GPUs, Open: func(context.Context, watchers) (engine.Engine, error) {
 		e, err := process.New([]launch.Job{job}, opts)
 		return granting{e, &grants}, err
 	}}
@@ -66,18 +66,18 @@ func TestSamplesHaveTheirGPUs(t *testing.T) {
 // waited for.
 func TestAlone(t *testing.T) {
 	job := launch.Job{Name: "a", Argv: []string{"sh", "-c", "exit 3"}, Threads: 1}
-	end, usage, err := here(Run{Job: job}).alone(t.Context())
+	end, usage, err := here(Run{Job: job}).alone(t.Context(), watchers{})
 	if err != nil || end.State != scheduler.Failed || end.Reason != "exit status 3" || usage.ExitCode != 3 {
 		t.Error(end, usage, err)
 	}
 	job.Argv = []string{"no-such-program"}
-	if end, _, err := here(Run{Job: job}).alone(t.Context()); err != nil || end.State != scheduler.Failed {
+	if end, _, err := here(Run{Job: job}).alone(t.Context(), watchers{}); err != nil || end.State != scheduler.Failed {
 		t.Error(end, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	job.Argv = []string{"sleep", "1000"}
-	if end, _, err := here(Run{Job: job}).alone(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+	if end, _, err := here(Run{Job: job}).alone(ctx, watchers{}); !errors.Is(err, context.DeadlineExceeded) ||
 		end.State != scheduler.Stopped {
 		t.Error(end, err)
 	}

@@ -30,7 +30,7 @@ func Probe(ctx context.Context, run Run) (c Costs, err error) {
 		}
 		return Costs{}, fmt.Errorf("probe %s: %w", run.Job.Name, err)
 	}
-	e, err := run.Open(ctx)
+	e, err := run.Open(ctx, watchers{})
 	if err != nil {
 		return fail(err)
 	}

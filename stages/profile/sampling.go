@@ -159,7 +159,13 @@ func (s *sampling) all(ctx context.Context) error {
 			return err
 		}
 		left[t.unit]--
-		if left[t.unit] == 0 && s.budget == 0 {
+		if left[t.unit] > 0 {
+			continue
+		}
+		if err := s.longer(ctx, t.unit); err != nil {
+			return err
+		}
+		if s.budget == 0 {
 			if err := s.keep(t.unit); err != nil {
 				return err
 			}
@@ -180,6 +186,26 @@ func (s *sampling) all(ctx context.Context) error {
 	}
 	return nil
 }
+
+// longer takes longer samples of a unit that a job asks for, as long as those that there are say too little of it.
+// Lengths that the file lists stay the only ones.
+func (s *sampling) longer(ctx context.Context, i int) error {
+	unit := s.units[i]
+	for more := 0; more < mostLonger && unit.Asked && unit.Total > 0 && !s.failed[i]; more++ {
+		length := estimator.Longer(s.taken[i], unit.Total)
+		if length == 0 {
+			break
+		}
+		place := len(unit.Lengths)*unit.Repeats + more // behind those of the plan
+		if err := s.take(ctx, task{unit: i, length: length, rank: place}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostLonger is how many samples of a unit are taken beyond those of the plan.
+const mostLonger = 3
 
 // within takes the samples for which the budget has room: a part of what the
 // real cells are predicted to take by the samples so far.
@@ -264,6 +290,11 @@ func (s *sampling) take(ctx context.Context, t task) error {
 		return ctx.Err()
 	case errors.As(err, new(*engine.Unavailable)):
 		return err
+	case errors.Is(err, ErrTooLong):
+		// The program may be as it should be, and its cells run.
+		s.failed[t.unit], s.taken[t.unit] = true, nil
+		s.Warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v; limit in the block profile gives samples more time",
+			unit.Name, err))
 	case err != nil && unit.Asked:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
 		s.logs[t.unit], s.causes[t.unit] = sampleName(unit, t), err
@@ -355,8 +386,10 @@ func (s *sampling) toSample(unit *stages.Unit, job launch.Job, length int) Run {
 	}
 	return Run{
 		Cluster: nodes, Job: job, Length: length, Steps: unit.Steps, GPUs: unit.GPUs, Pick: unit.Pick, Descendants: kind.Descendants,
-		Open: func(ctx context.Context) (engine.Engine, error) {
-			return s.Site(kind.Name).Engine(ctx, engine.Task{Hardware: unit.Hardware, Cell: "samples", Jobs: []launch.Job{job}})
+		Limit: unit.Limit, Observed: kind.Contained && unit.Hardware != nil && s.Site(kind.Name).Local(unit.Hardware),
+		Open: func(ctx context.Context, w watchers) (engine.Engine, error) {
+			return s.Site(kind.Name).Engine(ctx, engine.Task{Hardware: unit.Hardware, Cell: "samples", Jobs: []launch.Job{job},
+				Report: w.report, Observe: w.observe})
 		},
 	}
 }

@@ -1,0 +1,108 @@
+package estimator
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Samples of programs that report nothing take the same time if the longest takes at most alikeWalls times as long
+// as the shortest although it is told to do at least leastRatio times the work. Longer ones tell a program that ignores
+// the length it is told from one whose start-up hides its work, by longerBy each; toldApart times the work in the same
+// time is taken for the former.
+const (
+	alikeWalls = 1.05
+	leastRatio = 1.5
+	leastWall  = 0.3
+	longerBy   = 4
+	toldApart  = 16
+)
+
+// A program whose start-up takes at least longStartup seconds, and longer than the work of its longest sample, needs a
+// longer sample, of at most partOfJob of the job: of so little work it is not known how long a unit takes.
+const (
+	longStartup = 1.0
+	partOfJob   = 1.0 / 6
+)
+
+// Longer returns the length of one more sample without which those of a job on one resource say too little of
+// it, and 0 if they suffice. total is the length of the job.
+func Longer(samples []Sample, total int) int {
+	if len(samples) == 0 {
+		return 0
+	}
+	longest := slices.MaxFunc(samples, func(a, b Sample) int { return a.Length - b.Length })
+	next := 0
+	if ratio, alike := sameTime(samples); alike && ratio < toldApart && !sameReport(samples) {
+		next = min(total, longerBy*longest.Length)
+	} else if n := len(longest.Units); n > 0 && n == longest.Length {
+		work := 0.0
+		for _, u := range longest.Units[1:] {
+			work += u
+		}
+		unit := longest.Units[n-1]
+		if fixed := longest.Wall - work - unit; fixed >= longStartup && work < fixed && unit > 0 {
+			next = min(1+int(math.Ceil(fixed/unit)), int(float64(total)*partOfJob))
+		}
+	}
+	if next <= longest.Length {
+		return 0
+	}
+	return next
+}
+
+// sameTime reports whether samples of different lengths took the same time, and how many times as long as the
+// shortest the longest was to be.
+func sameTime(samples []Sample) (ratio float64, alike bool) {
+	var at []int // lengths
+	walls := map[int][]float64{}
+	for _, s := range samples {
+		if s.Length <= 0 || len(s.Units) == s.Length || len(s.Marks) > 0 {
+			return 0, false
+		}
+		at = append(at, s.Length)
+		walls[s.Length] = append(walls[s.Length], s.Wall)
+	}
+	if len(at) == 0 {
+		return 0, false
+	}
+	short, long := slices.Min(at), slices.Max(at)
+	ratio = float64(long) / float64(short)
+	wall := Median(walls[long])
+	return ratio, ratio >= leastRatio && wall >= leastWall && wall <= alikeWalls*Median(walls[short])
+}
+
+// sameReport reports whether all samples reported one number of units, whatever they were told.
+func sameReport(samples []Sample) bool {
+	return samples[0].Reported > 0 &&
+		!slices.ContainsFunc(samples, func(s Sample) bool { return s.Reported != samples[0].Reported })
+}
+
+// obeys returns an error if the samples are of a program that does not do the work that it is told to do: there is
+// nothing to fit.
+func obeys(samples []Sample) error {
+	ratio, alike := sameTime(samples)
+	if !alike || ratio < toldApart && !sameReport(samples) {
+		return nil
+	}
+	var lengths, walls []string
+	for _, s := range samples {
+		lengths, walls = append(lengths, fmt.Sprint(s.Length)), append(walls, fmt.Sprintf("%.3g", s.Wall))
+	}
+	does := ""
+	if sameReport(samples) {
+		does = fmt.Sprintf(", and report %d each time", samples[0].Reported)
+	}
+	return fmt.Errorf("samples of %s epochs or steps took %s s%s: the program does not do as much as it is told to do "+
+		"(TFEXP_EPOCHS, TFEXP_STEPS), or its start-up hides it; sample more of it: %w",
+		listed(lengths), listed(walls), does, ErrUnfit)
+}
+
+// listed is "a, b and c".
+func listed(items []string) string {
+	if n := len(items); n > 1 {
+		return strings.Join(items[:n-1], ", ") + " and " + items[n-1]
+	}
+	return strings.Join(items, "")
+}

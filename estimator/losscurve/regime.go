@@ -1,0 +1,112 @@
+package losscurve
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A training changes its regime when its rate of learning is lowered, or when it leaves a plateau:
+// the loss then falls as it did not before, and what comes before says little of what follows.
+const (
+	// changeOdds is the logarithm of the odds of a change at a point, before its loss is seen, and
+	// changeSpread that of the logarithm of the loss by the change itself.
+	changeOdds, changeSpread = -4, 1
+	// A regime is of so many points, and so many come before it: many trainings begin on a plateau.
+	leastRegime, leastBefore = Least, 2 * Least
+	// mostChanges is how many points are tried, those that were expected least.
+	mostChanges = 6
+)
+
+// regime returns the window from its last change of regime on; all of it, where a change
+// does not explain the losses better than none.
+func (w window) regime() window {
+	fs := newRegime(w)
+	known := make([]float64, len(w.points)) // the logarithm of the likelihood of the points up to each
+	for i := 1; i < len(w.points); i++ {
+		follow(fs, w.points[i:i+1], w.points[i-1])
+		known[i] = evidence(fs)
+	}
+	var at []int
+	for i := leastBefore; i+leastRegime <= len(w.points); i++ {
+		at = append(at, i)
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(known[a]-known[a-1], known[b]-known[b-1]) })
+	best, from := known[len(known)-1], 0
+	for _, i := range at[:min(len(at), mostChanges)] {
+		jump := math.Log(w.points[i].Loss / w.points[i-1].Loss)
+		changed := known[i-1] + changeOdds + logNormal(jump, square(changeSpread)) + evidence(newRegime.after(w.since(i)))
+		if changed > best {
+			best, from = changed, i
+		}
+	}
+	return w.since(from)
+}
+
+// newRegime is the family by which changes are found: a few of the trend and of plain filters, alike
+// in weight.
+var newRegime family = func(w window) []filter {
+	var fs []filter
+	for i, f := range newTrend(w) {
+		if i%regimeEach == regimeEach/2 {
+			fs = append(fs, f)
+		}
+	}
+	return append(even(fs), even(plainFilters(w, 0))...)
+}
+
+// regimeEach is the part of the trend's filters that are enough to find changes.
+const regimeEach = 9
+
+// even gives filters half of the likelihood together.
+func even(fs []filter) []filter {
+	all := evidence(fs) + math.Ln2
+	for i := range fs {
+		fs[i].log -= all
+	}
+	return fs
+}
+
+// since returns the window from a point on, with steps that count from the point before.
+func (w window) since(i int) window {
+	if i == 0 {
+		return w
+	}
+	return w.shifted(i, -w.points[i-1].Step)
+}
+
+// whole counts the steps of a window from the beginning of the training.
+func (w window) whole() window { return w.shifted(0, w.before) }
+
+func (w window) shifted(i int, by float64) window {
+	points := slices.Clone(w.points[i:])
+	for k := range points {
+		points[k].Step += by
+	}
+	w.points, w.before = points, w.before-by
+	return w
+}
+
+// newSettling is a family for what follows a change: the loss falls fast at first, and soon as a power
+// of all steps so far, with an exponent that is not known.
+var newSettling family = func(w window) []filter {
+	var fs []filter
+	for _, rest := range []float64{-0.1, -0.3, -0.5, -0.8, -1.2} {
+		for _, settle := range []float64{4, 12, 30} {
+			for j := -2; j <= 2; j++ {
+				zj := float64(j)
+				f := filter{
+					walk: settlingWalk, noise: noiseMedian * math.Exp(noiseSpread*zj), plain: true,
+					level: math.Log(w.points[0].Loss), slope: settlingSlope, p11: settlingVariance,
+					rest: rest, settle: settle, log: -zj * zj / 2,
+				}
+				f.p00 = square(f.noise)
+				fs = append(fs, f)
+			}
+		}
+	}
+	return fs
+}
+
+// The slope at a change has this mean and variance; its walk is as those of plain filters.
+const settlingSlope, settlingVariance, settlingWalk = -2, 4, 0.2

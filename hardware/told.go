@@ -1,0 +1,59 @@
+package hardware
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// ToldLoad measures what programs use beside jobs of which somebody tells what they use, such as containers: they are
+// no children of this process. It looks at the machine whenever it is told something, so it counts only the time between the
+// first time and the last.
+type ToldLoad struct {
+	least  time.Duration
+	source func() (used, own float64)
+
+	mu           sync.Mutex               // guards what follows
+	last         map[string]time.Duration // by job: when it was told
+	from, to     time.Duration
+	began, ended [2]float64 // CPU seconds used, and of this process, then
+	jobs         float64    // CPU seconds of the jobs between them
+}
+
+// NewToldLoad starts a measurement, whose result is known if it lasts for at least so long.
+func NewToldLoad(least time.Duration) *ToldLoad { return newToldLoad(least, cpuSeconds) }
+
+func newToldLoad(least time.Duration, source func() (used, own float64)) *ToldLoad {
+	return &ToldLoad{least: least, source: source, last: map[string]time.Duration{}}
+}
+
+// Add takes in that a job, on any one clock, has used so many cores on average since it was last told of, up to an instant.
+func (l *ToldLoad) Add(job string, at time.Duration, cores float64) {
+	used, own := l.source()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := [2]float64{used, own}
+	before, known := l.last[job]
+	if len(l.last) == 0 {
+		l.from, l.began = at, now
+	}
+	if l.to, l.ended = at, now; known {
+		l.jobs += cores * (at - before).Seconds()
+	}
+	l.last[job] = at
+}
+
+// Others returns the mean number of cores that other programs have used; UnknownLoad if that cannot be told.
+func (l *ToldLoad) Others() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	elapsed := l.to - l.from
+	if elapsed < l.least || elapsed <= 0 {
+		return UnknownLoad
+	}
+	cores := (l.ended[0] - l.began[0] - (l.ended[1] - l.began[1]) - l.jobs) / elapsed.Seconds()
+	if math.IsNaN(cores) || math.IsInf(cores, 0) {
+		return UnknownLoad
+	}
+	return max(cores, 0)
+}
