@@ -114,7 +114,7 @@ var rules = []struct {
 	{"scheduler/lp", nil},
 	{"scheduler/shares", []string{"scheduler/lp"}},
 	{"scheduler/workload/throughput", nil},
-	{"scheduler/division", nil},
+	{"scheduler/division", []string{"scheduler/lp"}},
 	{"scheduler/cluster", nil},
 	{"scheduler/job", []string{"scheduler/cluster"}},
 	{"scheduler/trace", []string{"scheduler/cluster", "scheduler/job"}},
