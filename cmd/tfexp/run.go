@@ -60,6 +60,9 @@ With --on slurm cells are tasks of an array on a Slurm cluster: simulated ones i
 batches, real ones each on a node of its own. The folder of results must be one that
 the nodes see. --detach leaves once they are submitted (docs/slurm.md).
 
+"tfexp serve" and "tfexp top", in another terminal, show more of a run than its own
+lines do.
+
 Ctrl-C stops the running jobs; "tfexp resume" continues the run. A second Ctrl-C
 kills the jobs at once. Results go to standard output, progress to standard error.
 

@@ -66,7 +66,7 @@ func TestThePicture(t *testing.T) {
 	}
 	text := out.String()
 	for _, want := range []string{
-		"▸ study", "running", "0/2 cells", "about 20 s left", "p-r1", "0 done, 1 running, 1 waiting", "cores  ████", " 2/2", "core 0 ···", "AAAA\ncore 1 ···",
+		"▸ study", "running", "0/2 cells  about ", "p-r1", "0 done, 1 running, 1 waiting", "cores  ████", " 2/2", "core 0 ···", "AAAA\ncore 1 ···",
 		"A a-1", "0.5", "█▄▂▁", "B b-1", "queued", "wants 1 core, and none is free",
 	} {
 		if !strings.Contains(text, want) {
