@@ -49,6 +49,10 @@ func DriftOn(moments []Moment, cores int) Drift {
 	return d
 }
 
+// mostDrift is the logarithm of the most by which times are corrected: what is beyond a factor of two is no speed of a
+// machine, but a probe that other programs kept from running.
+const mostDrift = math.Ln2
+
 // Slower is how many times as long something that takes so many seconds took at a moment as at the typical speed: as
 // far as the probe can be trusted, and less of what lasted longer than a moment.
 func (d Drift) Slower(at Moment, seconds float64) float64 {
@@ -60,7 +64,8 @@ func (d Drift) SlowerThan(probe float64, at Moment, seconds float64) float64 {
 	if at.Seconds <= 0 || probe <= 0 || d.weight == 0 {
 		return 1
 	}
-	return math.Exp(d.weight * math.Log(at.Seconds/probe) * math.Min(1, momentLasts/math.Max(seconds, momentLasts)))
+	log := d.weight * math.Log(at.Seconds/probe) * math.Min(1, momentLasts/math.Max(seconds, momentLasts))
+	return math.Exp(math.Max(-mostDrift, math.Min(mostDrift, log)))
 }
 
 // moment is when the sample was taken.
