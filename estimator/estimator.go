@@ -72,7 +72,7 @@ type Sample struct {
 	Tries int     `json:"tries,omitempty"`
 	// Lost is the time of Wall in which tfexp could not run, or the machine slept: Wall may be that much too long.
 	Lost float64 `json:"lost_s,omitempty"`
-	// Probe is how long a fixed piece of work took just before it on each of ProbeCores cores, all busy at once, and
+	// Probe is how long a fixed piece of work took just before it and after it on each of ProbeCores cores, all busy at once, and
 	// ProbeError the standard error of that; 0 where it was not measured.
 	Probe      float64 `json:"probe_s,omitempty"`
 	ProbeCores int     `json:"probe_cores,omitempty"`

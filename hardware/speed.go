@@ -56,6 +56,14 @@ func ProbeSpeed(cores int) Speed {
 	return speedOf(times)
 }
 
+// Until is the speed from one moment to another, of which each was probed on as many cores: the mean of both, whose error
+// is also how much they differ. What changed meanwhile is not known.
+func (s Speed) Until(end Speed) Speed {
+	s.Error = math.Hypot(math.Hypot(s.Error, end.Error)/2, (s.Seconds-end.Seconds)/2)
+	s.Seconds = (s.Seconds + end.Seconds) / 2
+	return s
+}
+
 // product is one pass of a piece of work.
 func product(numbers []float64, sum float64) float64 {
 	a, b, c, d := sum*1e-9, 0.0, 0.0, 0.0

@@ -20,6 +20,14 @@ func TestSpeedOf(t *testing.T) {
 	}
 }
 
+// What differs between the beginning and the end of something is not known of it.
+func TestUntil(t *testing.T) {
+	got := Speed{Cores: 2, Seconds: 1, Error: 0.3}.Until(Speed{Cores: 2, Seconds: 2, Error: 0.4})
+	if got.Cores != 2 || got.Seconds != 1.5 || math.Abs(got.Error-math.Hypot(0.25, 0.5)) > 1e-12 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestProbeSpeed(t *testing.T) {
 	for _, cores := range []int{0, 1, len(AllowedCPUs()), 1 << 20} {
 		s := ProbeSpeed(cores)

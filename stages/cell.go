@@ -32,7 +32,7 @@ type Cell interface {
 
 // Seen is what was seen of the machine when a real cell ran.
 type Seen struct {
-	// Moments are the speeds of the machine just before it.
+	// Moments are the speeds of the machine before it and after it.
 	Moments []estimator.Moment
 }
 

@@ -312,7 +312,7 @@ type Cell struct {
 	// Tries is how often the cell ran until nothing disturbed it; 0 when that is not counted or it ran once.
 	Tries    int       `json:"tries,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
-	// Speeds are how fast the machine was just before the cell, on as many cores as its jobs ask for.
+	// Speeds are how fast the machine was, just before the cell and after it, on as many cores as its jobs ask for.
 	Speeds []Speed `json:"speeds,omitempty"`
 	// Error says what is wrong with the cell as a whole: a schedule that the
 	// validator rejects, an engine that gave up.

@@ -78,7 +78,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 		}
 	}
 	defer gpus.abort()
-	var speeds []record.Speed
+	var speeds []hardware.Speed
 	if hw.Kind.Descendants || hw.Kind.Contained && on.Site.Local(hw) {
 		speeds = probe(t.Launches)
 	}
@@ -87,7 +87,9 @@ func once(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 	var closed error
 	out, err = runOn(ctx, t, running, hooks{watch: watch, finals: tables.finals, finally: func(out *record.Cell) {
 		gpus.finish(out)
-		out.Speeds = speeds
+		for _, s := range speeds {
+			out.Speeds = append(out.Speeds, record.Speed(s.Until(hardware.ProbeSpeed(s.Cores))))
+		}
 		by = disturbance{lost.End(), hardware.UnknownLoad}
 		if busy := load.Others(); hw.Kind.Descendants {
 			by.busy = busy
@@ -102,12 +104,12 @@ func once(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 const mostProbes = 4
 
 // probe measures the speed of the machine on as many cores as jobs ask for.
-func probe(jobs []launch.Job) []record.Speed {
-	var speeds []record.Speed
+func probe(jobs []launch.Job) []hardware.Speed {
+	var speeds []hardware.Speed
 	for _, j := range jobs {
-		known := func(s record.Speed) bool { return s.Cores == max(j.Threads, 1) }
+		known := func(s hardware.Speed) bool { return s.Cores == max(j.Threads, 1) }
 		if len(speeds) < mostProbes && !slices.ContainsFunc(speeds, known) {
-			speeds = append(speeds, record.Speed(hardware.ProbeSpeed(j.Threads)))
+			speeds = append(speeds, hardware.ProbeSpeed(j.Threads))
 		}
 	}
 	return speeds

@@ -69,6 +69,9 @@ func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 		load, watch := hardware.NewLoadSampler(), hardware.NewWatch()
 		inside := hardware.NewToldLoad(leastJudged)
 		s, err := take(ctx, run, inside)
+		if speed.Cores > 0 {
+			speed = speed.Until(hardware.ProbeSpeed(run.Job.Threads))
+		}
 		s.Probe, s.ProbeCores, s.ProbeError = speed.Seconds, speed.Cores, speed.Error
 		s.Lost = watch.End().Total().Seconds()
 		busy := hardware.UnknownLoad + 0.0
