@@ -56,7 +56,7 @@ var rules = []struct {
 	{"stages/all", []string{"stages/"}},
 	{"stages/rank", []string{"stages$", "stages/learn", "scheduler", "results"}},
 	{"stages/deepen", []string{"stages$", "scheduler", "results", "stages/execute", "stages/learn", "jobs/contract"}},
-	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
+	{"stages/fidelity", []string{"stages$", "estimator", "scheduler", "results", "stages/execute"}},
 	{"stages/plot/deepening", []string{"stages/plot", "results"}},
 	{"stages/plot/tuning", []string{"stages/plot", "results", "estimator/surrogate"}},
 	{"stages/plot/estimates", []string{"stages/plot", "results"}},

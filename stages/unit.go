@@ -74,6 +74,8 @@ type Sampling interface {
 	// makes known.
 	UsesHistory() bool
 	SetHistory([]estimator.Run)
+	// SetMoments makes the speeds known that this machine had at moments of earlier runs.
+	SetMoments([]estimator.Moment)
 	// PastHost and PastJob read the key of a cell: the fingerprint of its machine;
 	// and what one of its job blocks runs, what sort of program that is, and how
 	// much of it was to be done.

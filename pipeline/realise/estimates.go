@@ -130,7 +130,7 @@ func (x *Experiment) SampleRows() []record.SampleRow {
 				Job: u.Job, Threads: s.Threads, GPUs: s.GPUs, Length: s.Length, Unit: u.LengthUnit(),
 				Wall: s.Wall, Startup: known(s.Startup), Units: units, Save: known(s.Save), Launch: known(s.Launch),
 				Pause: known(s.Pause), Resume: known(s.Resume), Resize: known(s.Resize),
-				Busy: known(s.Busy), Tries: s.Tries, Cost: s.Cost,
+				Busy: known(s.Busy), Tries: s.Tries, Cost: s.Cost, Probe: known(s.Probe), ProbeCores: s.ProbeCores,
 			})
 		}
 	}
@@ -164,6 +164,25 @@ func (x *Experiment) estimateOf(j *experiments.Job) (estimator.Estimate, bool) {
 	return f.estimate, f.err == nil
 }
 
+// moments are the speeds of the machine that the samples have seen, and those of earlier runs.
+func (x *Experiment) moments() []estimator.Moment {
+	all := slices.Clone(x.earlier)
+	for _, u := range x.units {
+		for _, s := range x.samples[u.Hash] {
+			if s.Probe > 0 {
+				all = append(all, estimator.Moment{Cores: s.ProbeCores, Seconds: s.Probe, Error: s.ProbeError})
+			}
+		}
+	}
+	return all
+}
+
+// SetMoments implements stages.Sampling.
+func (x *Experiment) SetMoments(earlier []estimator.Moment) {
+	x.earlier = earlier
+	clear(x.fits)
+}
+
 // fit fits a model to the samples of a job, once.
 func (x *Experiment) fit(j *experiments.Job, model string) fit {
 	x.fitting.Lock() // cells are simulated side by side
@@ -182,7 +201,7 @@ func (x *Experiment) fit(j *experiments.Job, model string) fit {
 	f.estimate, f.row, f.err = estimate.Fit(estimate.Job{
 		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: program.Length(j),
 		Model: model, Level: x.spec.Estimate.Level, Samples: samples,
-		Identity: name, Kind: kind, History: x.history,
+		Identity: name, Kind: kind, History: x.history, Moments: x.moments(),
 		Resource: estimator.Resource{
 			Host: x.HostPrint(), Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 			GPUs: j.GPUs, GPUType: x.gpuType(j),

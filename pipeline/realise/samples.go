@@ -271,7 +271,7 @@ func (x *Experiment) sampled(h *experiments.Hardware, j *experiments.Job) bool {
 func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
 	k := store.NewKey(stages.Writer(stages.Samples))
 	k.Append(x.hostLines())
-	k.Add("profile.measures", "start-up, units, save, launch, pause, resume, resize")
+	k.Add("profile.measures", "start-up, units, save, launch, pause, resume, resize, speed of the machine")
 	k.Addf("profile.lengths", "%v %s", sampleLengths(program.Length(j), x.spec.Profile), program.LengthUnit(j))
 	k.Addf("profile.repeats", "%d", x.spec.Profile.Repeats)
 	if b := x.spec.Profile.Budget; b > 0 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
@@ -107,10 +108,10 @@ func (c *Cell) Overheads() simulated.Overheads { return c.simulatorOptions().Ove
 
 // twinVersion is part of the keys of simulated twins: raise it when real cells
 // are simulated differently.
-const twinVersion = 2
+const twinVersion = 3
 
 // Twin implements stages.Cell: the policy and the arrivals are those of the cell.
-func (c *Cell) Twin() (stages.Task, string, error) {
+func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	r, err := c.realise()
 	if err != nil {
 		return stages.Task{}, "", err
@@ -127,6 +128,7 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	if err != nil {
 		return stages.Task{}, "", err
 	}
+	c.atSpeed(r, work, seen.Moments)
 	opts := simulated.Options{Overheads: c.measuredOverheads(), Seed: c.Ref.Seed}
 	opts.Lacks.Migrate = !c.Hardware.Capabilities().Migrate
 	if c.Hardware.Terms != nil {
@@ -139,6 +141,27 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	task.Setup.Cell.Key = key.Hash()
 	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
 	return task, key.Description(), nil
+}
+
+// atSpeed has the jobs of a cell take as long as at the speeds that the machine had at moments, as far as these are known
+// of the cores that each job asks for.
+func (c *Cell) atSpeed(r realisation, work []simulated.Scaling, moments []estimator.Moment) {
+	for n := range work {
+		j := r.blocks[r.block[n]]
+		est, ok := c.x.estimateOf(j)
+		if !ok || est.Probe <= 0 || len(work[n].Alternatives) > 0 {
+			continue
+		}
+		for _, m := range moments {
+			if m.Cores != j.Threads.Request {
+				continue
+			}
+			w := &work[n]
+			took := w.Fixed + w.Scaled
+			f := estimator.DriftOn(c.x.moments(), m.Cores).SlowerThan(est.Probe, m, took.Seconds())
+			w.Fixed, w.Scaled = time.Duration(f*float64(w.Fixed)), time.Duration(f*float64(w.Scaled))
+		}
+	}
 }
 
 // twinKey describes all that a twin adds to the cell's own key.

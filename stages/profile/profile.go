@@ -62,9 +62,17 @@ const (
 // this one would count as another's: the engine has to tell it, or they are not judged.
 func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 	return quietest(func() (estimator.Sample, error) {
+		var speed hardware.Speed
+		if run.Descendants || run.Observed {
+			speed = hardware.ProbeSpeed(run.Job.Threads)
+		}
 		load, watch := hardware.NewLoadSampler(), hardware.NewWatch()
 		inside := hardware.NewToldLoad(leastJudged)
 		s, err := take(ctx, run, inside)
+		if speed.Cores > 0 {
+			speed = speed.Until(hardware.ProbeSpeed(run.Job.Threads))
+		}
+		s.Probe, s.ProbeCores, s.ProbeError = speed.Seconds, speed.Cores, speed.Error
 		s.Lost = watch.End().Total().Seconds()
 		busy := hardware.UnknownLoad + 0.0
 		switch {
