@@ -62,8 +62,8 @@ var rules = []struct {
 	{"stages/plot/estimates", []string{"stages/plot", "results"}},
 	{"stages/plot/servers", []string{"stages/plot", "results", "hardware/market", "estimator"}},
 	{"stages/plot/plottest", []string{"results/record"}},
-	{"stages/plot/canvas", []string{"results/folder", "results/record"}},
-	{"stages/plot/timeline", []string{"stages/plot/canvas", "results/record", "scheduler$", "scheduler/ledger"}},
+	{"stages/plot/canvas", []string{"results/folder", "results/picture", "results/record"}},
+	{"stages/plot/timeline", []string{"stages/plot/canvas", "results/record", "results/schedule", "scheduler$"}},
 	{"stages/plot", append([]string{"stages$", "stages/plot/", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
 	{"stages/execute", append([]string{
 		"stages$", "scheduler", "estimator", "results", "jobs/contract", "hardware/simulated",
@@ -199,7 +199,10 @@ var takesApart = map[string]string{
 	"cmd/tfexp/show/failures.go":           "lines of logs",
 	"cmd/tfexp/show/waits.go":              "reasons in decisions.jsonl, which differ in their numbers only",
 	"results/prose/format.go":              "numbers that it has just written",
+	"stages/plot/canvas/dark.go":           "SVG",
 	"stages/plot/canvas/encode.go":         "SVG",
+	"stages/plot/canvas/series.go":         "SVG",
+	"stages/plot/canvas/style.go":          "numbers that it has just written",
 	"stages/report/failures.go":            "lines of logs",
 	"stages/report/pictures.go":            "SVG",
 }
