@@ -130,7 +130,7 @@ func (x *Experiment) SampleRows() []record.SampleRow {
 				Job: u.Job, Threads: s.Threads, GPUs: s.GPUs, Length: s.Length, Unit: u.LengthUnit(),
 				Wall: s.Wall, Startup: known(s.Startup), Units: units, Save: known(s.Save), Launch: known(s.Launch),
 				Pause: known(s.Pause), Resume: known(s.Resume), Resize: known(s.Resize),
-				Busy: known(s.Busy), Tries: s.Tries, Cost: s.Cost, Probe: known(s.Probe), ProbeCores: s.ProbeCores,
+				Busy: known(s.Busy), Tries: s.Tries, Cost: s.Cost, Probe: known(s.Probe), ProbeCores: s.ProbeCores, Others: s.Others,
 			})
 		}
 	}

@@ -101,6 +101,13 @@ func (x *Experiment) addUnits(points []point, wants func(point, *experiments.Job
 	for _, j := range extra {
 		add(j, false)
 	}
+	for _, c := range points {
+		for _, j := range jobsOf(c) {
+			if wants(c, j) {
+				x.addBeside(c, j, at)
+			}
+		}
+	}
 	for _, units := range x.families {
 		slices.SortFunc(units, func(a, b int) int { return x.units[a].Threads - x.units[b].Threads })
 		for _, i := range units {
@@ -361,6 +368,9 @@ func (c *Cell) Needs() []string {
 		}
 		for _, model := range c.x.models() {
 			hashes = append(hashes, c.x.sampleHashes(j, model)...)
+		}
+		if copies, cores := c.x.copies(c.Hardware, j); copies > 0 {
+			hashes = append(hashes, c.x.besideKey(j, copies, cores).Hash())
 		}
 	}
 	return hashes

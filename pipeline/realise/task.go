@@ -137,9 +137,10 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	key := c.twinKey(r, work, opts)
 	opts.Checkpoints = c.checkpoints(r)
 	task := c.task(r, truth{})
+	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
+	c.sharing(&task, key)
 	task.Setup.Cell = c.Ref.Twin()
 	task.Setup.Cell.Key = key.Hash()
-	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
 	return task, key.Description(), nil
 }
 
