@@ -24,7 +24,7 @@ const module = "github.com/tfexp/tfexp/"
 
 // readers are the packages that read experiment files: only they know HCL.
 var readers = []string{
-	"experiments/eval", "experiments/files", "experiments/controllers", "experiments/machines",
+	"experiments/eval", "experiments/files", "experiments/controllers", "experiments/elastic", "experiments/machines",
 	"experiments/matrix", "experiments/blocks",
 	"experiments/load", "experiments/editor",
 }
@@ -62,8 +62,8 @@ var rules = []struct {
 	{"stages/plot/estimates", []string{"stages/plot", "results"}},
 	{"stages/plot/servers", []string{"stages/plot", "results", "hardware/market", "estimator"}},
 	{"stages/plot/plottest", []string{"results/record"}},
-	{"stages/plot/canvas", []string{"results/folder", "results/record"}},
-	{"stages/plot/timeline", []string{"stages/plot/canvas", "results/record", "scheduler$", "scheduler/ledger"}},
+	{"stages/plot/canvas", []string{"results/folder", "results/picture", "results/record"}},
+	{"stages/plot/timeline", []string{"stages/plot/canvas", "results/record", "results/schedule", "scheduler$"}},
 	{"stages/plot", append([]string{"stages$", "stages/plot/", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
 	{"stages/execute", append([]string{
 		"stages$", "scheduler", "estimator", "results", "jobs/contract", "hardware/simulated",
@@ -83,13 +83,14 @@ var rules = []struct {
 		"experiments$", "experiments/eval", "experiments/files", "experiments/matrix", "experiments/words", "results/record",
 		"results/tuning", "scheduler", "estimator",
 	}},
+	{"experiments/elastic", []string{"experiments$", "experiments/eval", "experiments/files", "experiments/words", "scheduler/workload", "estimator"}},
 	{"experiments/machines", []string{
 		"experiments$", "experiments/eval", "experiments/files", "experiments/words", "scheduler", "estimator",
 		"hardware/engine", "hardware/market",
 	}},
 	{"experiments/blocks", []string{"results/picture", "results/record",
 		"experiments$", "experiments/language", "experiments/eval", "experiments/matrix", "experiments/words", "experiments/files", "experiments/controllers",
-		"experiments/machines", "scheduler", "estimator", "hardware/launch",
+		"experiments/elastic", "experiments/machines", "scheduler", "estimator", "hardware/launch",
 	}},
 	{"experiments/check", []string{
 		"experiments$", "experiments/language", "experiments/eval", "experiments/files", "experiments/words", "scheduler",
@@ -198,7 +199,10 @@ var takesApart = map[string]string{
 	"cmd/tfexp/show/failures.go":           "lines of logs",
 	"cmd/tfexp/show/waits.go":              "reasons in decisions.jsonl, which differ in their numbers only",
 	"results/prose/format.go":              "numbers that it has just written",
+	"stages/plot/canvas/dark.go":           "SVG",
 	"stages/plot/canvas/encode.go":         "SVG",
+	"stages/plot/canvas/series.go":         "SVG",
+	"stages/plot/canvas/style.go":          "numbers that it has just written",
 	"stages/report/failures.go":            "lines of logs",
 	"stages/report/pictures.go":            "SVG",
 }

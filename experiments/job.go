@@ -107,6 +107,7 @@ func (j *Job) Template() scheduler.Job {
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
 		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
 		Deadline: j.Deadline, Retries: j.Retries, Roles: j.Roles, Budget: j.Budget,
+		Elastic: j.Runtime != nil && j.Runtime.Elastic != nil,
 	}
 }
 
@@ -224,6 +225,8 @@ type Runtime struct {
 	// Cluster is set for a job whose speed depends on what its parts run on; Epoch is then that of all parts on the
 	// first type of device, beside each other.
 	Cluster *ClusterSpeed
+	// Elastic is set for a job whose speed depends on its GPUs and its batch size.
+	Elastic *Elastic `json:",omitempty"`
 }
 
 // ClusterSpeed is the speed of a job by its parts.

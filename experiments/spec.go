@@ -21,7 +21,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	_ "github.com/tfexp/tfexp/scheduler/policy/rounds" // its orders are choices of policies
+	_ "github.com/tfexp/tfexp/scheduler/policy/elastic" // its orders are choices of policies
+	_ "github.com/tfexp/tfexp/scheduler/policy/rounds"  // and these
 )
 
 // Profile says how jobs are sampled.

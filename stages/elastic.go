@@ -1,12 +1,17 @@
 package stages
 
 import (
+	"errors"
 	"math"
 	"time"
 
 	"github.com/tfexp/tfexp/estimator/training"
+	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 )
+
+// ErrElastic is returned when a cell with elastic jobs is to be written down for another process.
+var ErrElastic = errors.New("a cell with elastic jobs is simulated within tfexp alone")
 
 // Elastic is how a job trains that can go on with any number of GPUs.
 type Elastic struct {
@@ -19,30 +24,9 @@ type Elastic struct {
 	Tick time.Duration
 }
 
-// Begin returns a run of the job at its beginning, which is a simulated.Course and a
-// scheduler.Training.
-func (e *Elastic) Begin() *ElasticRun {
+// Begin returns a run of the job at its beginning, which is also a scheduler.Training.
+func (e *Elastic) Begin() simulated.Course {
 	return &ElasticRun{spec: e, run: training.NewRun(e.Program, e.Batch)}
-}
-
-// Alone returns how long the job takes alone on so many GPUs of nodes with so many each.
-func (e *Elastic) Alone(gpus, perNode int) time.Duration {
-	t := e.Begin()
-	t.run.Place(filled(gpus, perNode))
-	sum := time.Duration(0)
-	for !t.run.Done() {
-		sum += t.Left()
-		t.run.NextEpoch()
-	}
-	return sum
-}
-
-// filled returns GPUs by node where one node is filled after the other.
-func filled(gpus, perNode int) (nodes []int) {
-	for ; gpus > 0; gpus -= perNode {
-		nodes = append(nodes, min(gpus, perNode))
-	}
-	return nodes
 }
 
 // ElasticRun is a run of an elastic job.
@@ -106,7 +90,7 @@ func (t *ElasticRun) Limit() int {
 
 // StepTime implements scheduler.Training. A job that may choose its batch is taken to keep the first.
 func (t *ElasticRun) StepTime(gpus, perNode int) float64 {
-	return t.run.StepTime(filled(gpus, perNode))
+	return t.run.StepTime(training.Filled(gpus, perNode))
 }
 
 // Steps implements scheduler.Training.

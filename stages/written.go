@@ -41,6 +41,11 @@ func WriteTask(to io.Writer, t Task, key string) error {
 	if len(t.Steered) > 0 {
 		return ErrSteered
 	}
+	elastic := false
+	eachWork(&t, func(w *simulated.Scaling) { elastic = elastic || w.Begin != nil })
+	if elastic {
+		return ErrElastic
+	}
 	w := written{Version: writtenForm, Task: t, Key: key}
 	threads := 1
 	for _, n := range t.Setup.Cluster.Nodes {

@@ -22,6 +22,22 @@ const (
 // known beforehand, with a weight.
 func backtest(w window, left func(window) float64, known, weight float64) float64 {
 	sum, count := weight*known*known, weight
+	for _, p := range w.pasts() {
+		sum += square(p.error(left(p.window)))
+		count++
+	}
+	return math.Sqrt(sum / count)
+}
+
+// past is a beginning of a window, from which its last loss is predicted.
+type past struct {
+	window
+	points int
+	truth  float64 // steps until that loss
+}
+
+func (w window) pasts() []past {
+	var all []past
 	for _, part := range backtestFrom {
 		n := int(part * float64(len(w.points)))
 		target := w.last().Loss
@@ -33,11 +49,14 @@ func backtest(w window, left func(window) float64, known, weight float64) float6
 			reached++
 		}
 		b := w.until(n, target)
-		off := math.Log(math.Max(math.Min(left(b), b.horizon()), 0.5) / (w.points[reached].Step - b.last().Step))
-		sum += off * off
-		count++
+		all = append(all, past{b, n, w.points[reached].Step - b.last().Step})
 	}
-	return math.Sqrt(sum / count)
+	return all
+}
+
+// error is the logarithm of predicted over true steps.
+func (p past) error(left float64) float64 {
+	return math.Log(math.Max(math.Min(left, p.horizon()), 0.5) / p.truth)
 }
 
 // around draws from a log-normal distribution about a number of steps.

@@ -3,61 +3,161 @@ package losscurve
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // combined mixes the continuations of its members.
 var combined = Model{
 	Name: "combined",
-	Doc: "trend, inverse and exponential, weighted by the likelihood that each, fitted to the first three " +
-		"quarters of the window, gives to the rest",
+	Doc: "trend, a trend above a floor, inverse and exponential, from the last change of regime on, weighted by the " +
+		"likelihood that each, fitted to the first three quarters of the window, gives to the rest, and by how well it " +
+		"would have predicted the window's last loss",
 	draw: drawCombined,
+	// Chosen so that intervals of shipped and of made-up curves hold as often as they say.
+	tails: 1.5,
 }
 
-// member is a model with a likelihood.
+// member is a part of the combination.
 type member struct {
-	draw       func(w window, n int, rng *rand.Rand) []float64
-	likelihood func(w window, n int) float64
-	prior      float64 // its weight before any loss is seen
+	// judge returns the logarithm of what a window says for the member, the latest points of it as they
+	// follow from those before, and how to draw from it.
+	judge func(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64)
+	// prior is its weight before any loss is seen, and later that after a change of regime.
+	prior, later float64
 }
 
 // Laws with a floor often fit what they have seen well, and extrapolate it badly.
 var members = []member{
-	{drawTrend, trendLikelihood, 0.9},
-	{inverseLaw.drawMember, inverseLaw.likelihood, 0.05},
-	{exponentialLaw.drawMember, exponentialLaw.likelihood, 0.05},
+	{newTrend.judge, 0.75, 0.2},
+	{newFloored.judge, 0.15, 0.2},
+	{judgeSettling, 0, 0.5},
+	{inverseLaw.judge, 0.05, 0.05},
+	{exponentialLaw.judge, 0.05, 0.05},
 }
 
-// heldOut is the part of a window, its latest, by which members are weighted, and
-// leastHeldOut the least number of points in it: with fewer there is only the
-// trend.
+// laterAgain is the weight of a schedule, of a rate of learning that is lowered again and again, after a first
+// change of regime.
+const laterAgain = 0.4
+
 const (
-	heldOut      = 0.25
-	leastHeldOut = 3
+	// heldOut is the part of a window, its latest, by which members are weighted, and leastHeldOut the
+	// least number of points in it. With fewer points than leastJudged there is only the trend.
+	heldOut, leastHeldOut, leastJudged = 0.25, 3, 2 * Least
+	// A member counts less by this power of the error with which it predicts the last loss of the window
+	// from its beginnings, on a logarithmic scale; recordKnown counts as one error more.
+	recordPower, recordKnown = 3, 0.3
+	recordDraws              = 40 // continuations for each of these predictions
 )
 
 func drawCombined(w window, n int, rng *rand.Rand) []float64 {
-	held := int(heldOut * float64(len(w.points)))
-	if held < leastHeldOut {
-		return drawTrend(w, n, rng)
+	members := members
+	all := w
+	w = w.regime()
+	if s, ok := all.schedule(w); ok {
+		members = append(slices.Clip(members), member{s.judge, 0, laterAgain})
+	}
+	if w.before == 0 && len(w.points) < leastJudged {
+		return newTrend.draw(w, n, rng)
+	}
+	latest := int(heldOut * float64(len(w.points)))
+	if latest < leastHeldOut {
+		latest = 0
 	}
 	shares := make([]float64, len(members))
+	draws := make([]func(n int) []float64, len(members))
 	for i, m := range members {
-		shares[i] = math.Log(m.prior) + m.likelihood(w, len(w.points)-held)
+		prior := m.prior
+		if w.before > 0 {
+			prior = m.later
+		}
+		shares[i] = math.Inf(-1)
+		if prior > 0 {
+			shares[i], draws[i] = m.judge(w, latest, rng)
+			shares[i] += math.Log(prior)
+		}
 	}
 	total := logSum(shares)
 	if math.IsNaN(total) || math.IsInf(total, 0) {
-		return drawTrend(w, n, rng)
+		return newTrend.draw(w, n, rng)
 	}
-	var out []float64
-	carry := 0.0
-	for i, m := range members {
-		carry += float64(n) * math.Exp(shares[i]-total)
+	out := drawAnyway(w, int(anyway*float64(n)), rng)
+	carry := float64(len(out))
+	for i, draw := range draws {
+		carry += (1 - anyway) * float64(n) * math.Exp(shares[i]-total)
 		if count := min(int(math.Round(carry))-len(out), n-len(out)); count > 0 {
-			out = append(out, m.draw(w, count, rng)...)
+			out = append(out, draw(count)...)
 		}
 	}
 	if len(out) < n { // shares are rounded
-		out = append(out, drawTrend(w, n-len(out), rng)...)
+		out = append(out, newTrend.draw(w, n-len(out), rng)...)
 	}
 	return out
+}
+
+// anyway is the part of the continuations that know no loss.
+const anyway = 0.05
+
+// drawAnyway draws from what holds of a training that is seen at any time of its life: what is left
+// exceeds r times what is over with a chance of 1/(1 + r) (J. R. Gott, 1993).
+func drawAnyway(w window, n int, rng *rand.Rand) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		u := (float64(i) + rng.Float64()) / float64(n)
+		if out[i] = (w.before + w.last().Step) * u / (1 - u); out[i] > w.horizon() {
+			out[i] = math.Inf(1)
+		}
+	}
+	return out
+}
+
+// judge moves the filters of a family through the window once, and predicts its last loss on the way.
+func (new family) judge(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64) {
+	return new.judged(w, latest, rng, func(fs []filter, n int) []float64 { return draw(fs, w, n, rng) })
+}
+
+func (new family) judged(w window, latest int, rng *rand.Rand, then func(fs []filter, n int) []float64,
+) (float64, func(n int) []float64) {
+	fs := new(w)
+	before := evidence(fs)
+	pasts := w.pasts()
+	var errors []float64
+	for i := range w.points {
+		if i > 0 {
+			follow(fs, w.points[i:i+1], w.points[i-1])
+		}
+		if i+1 == len(w.points)-latest {
+			before = evidence(fs)
+		}
+		for ; len(pasts) > 0 && pasts[0].points == i+1; pasts = pasts[1:] {
+			left := draw(fs, pasts[0].window, recordDraws, rng)
+			errors = append(errors, pasts[0].error(median(left)))
+		}
+	}
+	return standing(evidence(fs)-before, errors), func(n int) []float64 { return then(fs, n) }
+}
+
+// judgeSettling counts the steps from the beginning of the training.
+func judgeSettling(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64) {
+	return newSettling.judge(w.whole(), latest, rng)
+}
+
+func (l law) judge(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64) {
+	likelihood := 0.0
+	if latest > 0 {
+		likelihood = l.likelihood(w, len(w.points)-latest)
+	}
+	var errors []float64
+	for _, p := range w.pasts() {
+		errors = append(errors, p.error(l.left(p.window)))
+	}
+	return standing(likelihood, errors), func(n int) []float64 { return l.drawMember(w, n, rng) }
+}
+
+// standing weighs a member by a likelihood, and by its errors.
+func standing(likelihood float64, errors []float64) float64 {
+	sum := square(recordKnown)
+	for _, e := range errors {
+		sum += square(e)
+	}
+	return likelihood - recordPower/2.0*math.Log(sum/float64(len(errors)+1))
 }

@@ -61,10 +61,11 @@ type quality struct {
 	off, covered, n float64
 }
 
-func qualityAt(t *testing.T, m Model, part float64) quality {
+// judge predicts the rest of curves from a part of each.
+func judge(t *testing.T, m Model, curves []curve, part float64) quality {
 	t.Helper()
 	var q quality
-	for _, c := range shipped(t) {
+	for _, c := range curves {
 		cut := max(int(math.Round(part*float64(len(c.points)))), Least)
 		f, ok := m.Forecast(c.points[:cut], Ask{Target: c.target, Level: 0.9, Seed: 1})
 		if !ok {
@@ -86,7 +87,7 @@ func TestRemainingStepsOfShippedCurves(t *testing.T) {
 		line, covered := "", 0.0
 		at := map[float64]quality{}
 		for _, part := range []float64{0.1, 0.2, 0.4, 0.6} {
-			q := qualityAt(t, m, part)
+			q := judge(t, m, shipped(t), part)
 			at[part] = q
 			covered += q.covered / 4
 			line += fmt.Sprintf("  %2.0f%%: off by %5.1f%%, covered %3.0f%%", 100*part, 100*q.off, 100*q.covered)

@@ -44,6 +44,9 @@ type Model struct {
 	// draw returns the steps that are left in possible continuations, all alike
 	// in chance; +Inf where the target is not reached.
 	draw func(w window, n int, rng *rand.Rand) []float64
+	// tails is how many times as many continuations as it says lie beyond an end of the interval, of a
+	// model whose continuations differ more than trainings do; 0 is 1.
+	tails float64
 	// point returns the prediction itself. Without it, that is the value whose
 	// expected relative error over the continuations is least.
 	point func(w window) float64
@@ -98,7 +101,8 @@ func (m Model) Forecast(points []Point, ask Ask) (Forecast, bool) {
 	w := newWindow(points, target)
 	left := m.draw(w, draws, rand.New(rand.NewPCG(ask.Seed, uint64(len(points)))))
 	slices.Sort(left)
-	f := Forecast{Low: quantile(left, (1-ask.Level)/2), High: quantile(left, (1+ask.Level)/2)}
+	tail := (1 - ask.Level) / 2 * math.Max(m.tails, 1)
+	f := Forecast{Low: quantile(left, tail), High: quantile(left, 1-tail)}
 	most := w.horizon()
 	if ask.Most > 0 {
 		most = math.Min(most, ask.Most/w.unit)
@@ -124,6 +128,7 @@ type window struct {
 	points []Point
 	target float64
 	unit   float64 // steps from one report to the next
+	before float64 // steps before those of the points: of earlier regimes
 }
 
 func newWindow(points []Point, target float64) window {
@@ -139,7 +144,7 @@ func newWindow(points []Point, target float64) window {
 	for i := range points {
 		points[i].Step /= unit
 	}
-	return window{points, target, unit}
+	return window{points: points, target: target, unit: unit}
 }
 
 // thin averages the logarithms of neighbouring losses when there are many.
@@ -164,11 +169,11 @@ func thin(points []Point) []Point {
 func (w window) last() Point { return w.points[len(w.points)-1] }
 
 // horizon is the number of steps for which continuations are followed.
-func (w window) horizon() float64 { return (Ahead - 1) * w.last().Step }
+func (w window) horizon() float64 { return (Ahead - 1) * (w.before + w.last().Step) }
 
 // until returns the beginning of the window up to point n, with another target.
 func (w window) until(n int, target float64) window {
-	return window{w.points[:n], target, w.unit}
+	return window{w.points[:n], target, w.unit, w.before}
 }
 
 // shortest is the part of the continuations, the shortest, that count as long as the next one:

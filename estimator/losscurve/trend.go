@@ -11,7 +11,7 @@ import (
 var trend = Model{
 	Name: "trend",
 	Doc:  "the logarithm of the loss as a local trend over the logarithm of the step, by a Kalman filter",
-	draw: drawTrend,
+	draw: newTrend.draw,
 }
 
 // The constants of the trend. They were chosen on one half of the curves of the
@@ -42,20 +42,28 @@ const (
 	moved = 3
 )
 
-// filter is a Kalman filter of the level and slope of the logarithm of the loss,
-// with what it has seen of the likelihood.
+// filter is a Kalman filter of the level and slope of the logarithm of the loss above
+// a floor, with what it has seen of the likelihood.
 type filter struct {
 	walk, noise, pull float64
-	level, slope      float64
-	p00, p01, p11     float64 // covariance of level and slope
-	first             float64 // y0
-	log               float64 // of prior and likelihood
-	strange           int     // outliers in a row
+	floor             float64
+	// plain is set if the slope does not drift as that of the trend does: it walks about,
+	// and goes back to rest at the rate settle.
+	plain         bool
+	rest, settle  float64
+	level, slope  float64
+	p00, p01, p11 float64 // covariance of level and slope
+	first         float64 // y0
+	log           float64 // of prior and likelihood
+	strange       int     // outliers in a row
 }
 
-// newFilters returns filters for a grid of their parameters, after the first loss.
-func newFilters(first Point) []filter {
-	y := math.Log(first.Loss)
+// family makes filters for a grid of their parameters, after the first loss.
+type family func(w window) []filter
+
+// newTrend is the family of the trend.
+var newTrend family = func(w window) []filter {
+	y := math.Log(w.points[0].Loss)
 	var fs []filter
 	for i := -4; i <= 4; i++ {
 		for j := -4; j <= 4; j++ {
@@ -79,18 +87,20 @@ func clock(step float64) float64 { return math.Log(math.Max(step, 0.5) + ahead -
 
 // move moves the filter on by a time on its clock.
 func (f *filter) move(time float64) {
-	n := max(1, int(math.Ceil(time/0.1)))
+	n := max(1, int(math.Ceil(time*math.Max(10, 2*f.settle))))
 	d := time / float64(n)
 	q := square(f.walk)
 	for range n {
 		change := f.drift(f.level, f.slope) * d
 		f.level += (f.slope + change/2) * d
 		f.slope += change
-		push := 0.0
-		if f.first-f.level > pushFrom {
-			push = driftPush
+		push, pull := 0.0, -f.settle
+		if !f.plain {
+			if f.first-f.level > pushFrom {
+				push = driftPush
+			}
+			pull = f.pace(f.level) * f.pull
 		}
-		pull := f.pace(f.level) * f.pull
 		f00, f01 := 1-push*d*d/2, d*(1+pull*d/2)
 		f10, f11 := -push*d, 1+pull*d
 		a00, a01 := f00*f.p00+f01*f.p01, f00*f.p01+f01*f.p11
@@ -102,6 +112,9 @@ func (f *filter) move(time float64) {
 }
 
 func (f *filter) drift(level, slope float64) float64 {
+	if f.plain {
+		return f.settle * (f.rest - slope)
+	}
 	return f.pace(level)*(driftLevel+f.pull*slope) + driftPush*math.Max(f.first-level-pushFrom, 0)
 }
 
@@ -114,15 +127,16 @@ func (f *filter) pace(level float64) float64 {
 	return 1
 }
 
-// see takes in the logarithm of a loss. It is an outlier with a chance that
+// see takes in a loss. It is an outlier with a chance that
 // depends on how far off it is; outliers count by their larger noise.
-func (f *filter) see(y float64) {
-	off := y - f.level
-	usual, outlier := f.p00+square(f.noise), f.p00+square(f.noise)+square(outlierNoise)
+func (f *filter) see(loss float64) {
+	above, scale := f.above(loss)
+	off, noise := math.Log(above)-f.level, square(f.noise*scale)
+	usual, outlier := f.p00+noise, f.p00+noise+square(outlierNoise)
 	a := math.Log(1-outlierChance) + logNormal(off, usual)
 	b := math.Log(outlierChance) + logNormal(off, outlier)
 	both := logSum([]float64{a, b})
-	f.log += both
+	f.log += both + math.Log(scale) // the density is that of the logarithm of the loss
 	if b > a {
 		f.strange++
 	} else {
@@ -142,22 +156,32 @@ func (f *filter) see(y float64) {
 	f.p00 *= 1 - k0
 }
 
+// above returns how far a loss is above the floor, and how many times larger errors in
+// proportion to the loss are in proportion to that.
+func (f *filter) above(loss float64) (above, scale float64) {
+	above = math.Max(loss-f.floor, leastAbove*loss)
+	return above, loss / above
+}
+
+// leastAbove is the least that a loss is taken to be above a floor, as a part of it.
+const leastAbove = 1e-3
+
 // logNormal is the logarithm of the normal density of x with mean 0.
 func logNormal(x, variance float64) float64 {
 	return -(math.Log(2*math.Pi*variance) + x*x/variance) / 2
 }
 
-// follow returns the filters after points.
-func follow(fs []filter, points []Point, from Point) []filter {
-	for i := range fs {
-		at := clock(from.Step)
-		for _, p := range points {
-			fs[i].move(clock(p.Step) - at)
-			at = clock(p.Step)
-			fs[i].see(math.Log(p.Loss))
+// follow moves filters through points.
+func follow(fs []filter, points []Point, from Point) {
+	at := clock(from.Step)
+	for _, p := range points {
+		next := clock(p.Step)
+		for i := range fs {
+			fs[i].move(next - at)
+			fs[i].see(p.Loss)
 		}
+		at = next
 	}
-	return fs
 }
 
 // evidence returns the logarithm of the sum of the filters' likelihoods.
@@ -169,18 +193,25 @@ func evidence(fs []filter) float64 {
 	return logSum(logs)
 }
 
-// trendLikelihood returns the logarithm of the density of the points after the
-// first n, given these.
-func trendLikelihood(w window, n int) float64 {
-	fs := follow(newFilters(w.points[0]), w.points[1:n], w.points[0])
-	before := evidence(fs)
-	return evidence(follow(fs, w.points[n:], w.points[n-1])) - before
+// after returns the filters after the whole window.
+func (new family) after(w window) []filter {
+	fs := new(w)
+	follow(fs, w.points[1:], w.points[0])
+	return fs
 }
 
-// drawTrend draws filters by their likelihood, states by their covariance, and
+func (new family) draw(w window, n int, rng *rand.Rand) []float64 {
+	return draw(new.after(w), w, n, rng)
+}
+
+// draw draws filters by their likelihood, states by their covariance, and
 // follows each until its loss is at the target.
-func drawTrend(w window, n int, rng *rand.Rand) []float64 {
-	fs := follow(newFilters(w.points[0]), w.points[1:], w.points[0])
+func draw(fs []filter, w window, n int, rng *rand.Rand) []float64 {
+	return drawEach(fs, n, rng, func(f *filter) float64 { return f.run(w, rng) })
+}
+
+// drawEach draws filters by their likelihood, and what follows from each.
+func drawEach(fs []filter, n int, rng *rand.Rand, run func(f *filter) float64) []float64 {
 	total := evidence(fs)
 	sums := make([]float64, len(fs))
 	sum := 0.0
@@ -194,7 +225,7 @@ func drawTrend(w window, n int, rng *rand.Rand) []float64 {
 		for u := (float64(i) + rng.Float64()) / float64(n) * sum; at < len(sums)-1 && sums[at] < u; {
 			at++
 		}
-		out[i] = fs[at].run(w, rng)
+		out[i] = run(&fs[at])
 	}
 	return out
 }
@@ -205,7 +236,11 @@ const stride = 0.03
 // run draws one continuation, and returns the steps until it is at the target;
 // +Inf when it is not within the horizon.
 func (f *filter) run(w window, rng *rand.Rand) float64 {
-	target := math.Log(w.target)
+	if f.floor >= w.target {
+		return math.Inf(1)
+	}
+	above, scale := f.above(w.target)
+	target, noise := math.Log(above), f.noise*scale
 	c := math.Sqrt(math.Max(f.p00, 1e-14))
 	z := rng.NormFloat64()
 	level := f.level + c*z
@@ -218,7 +253,7 @@ func (f *filter) run(w window, rng *rand.Rand) float64 {
 		after = math.Min(after, flattest)
 		level += (slope + after) / 2 * d
 		slope, step = after, next
-		if level+f.noise*rng.NormFloat64() <= target {
+		if level+noise*rng.NormFloat64() <= target {
 			return step - start
 		}
 	}

@@ -23,9 +23,11 @@ type Program struct {
 	placed  map[string][]timing // measured placements, by canonical form
 	grid    []shape             // means by nodes and GPUs, ascending
 	scatter scatter             // the same as points
-	lock    sync.Mutex          // guards found
+	lock    sync.Mutex          // guards found and alone
 	found   map[[3]int]timing   // what was asked for of them
+	alone   map[request]float64 // seconds of whole trainings that were asked for
 	runs    []validation        // by batch size, ascending
+	law     *law                // takes the place of all measurements; nil for a program that was measured
 }
 
 // timing is how long a step takes with so many samples on each GPU, in seconds.
@@ -54,6 +56,9 @@ type validation struct {
 // straight line; otherwise they are interpolated between the measured numbers of nodes,
 // GPUs and samples, in the Delaunay triangulation of these.
 func (p *Program) Step(placement []int, local int) (step, sync float64) {
+	if p.law != nil {
+		return p.law.step(placement, local)
+	}
 	if rows, ok := p.placed[canonical(placement)]; ok {
 		return between(rows, local)
 	}
@@ -126,6 +131,9 @@ func (p *Program) Work(epochs int) float64 {
 	if epochs == 0 {
 		return 0
 	}
+	if p.law != nil {
+		return p.law.epoch * float64(epochs)
+	}
 	least := math.Inf(1)
 	for i := range p.runs {
 		least = min(least, p.runs[i].progress[epochs-1])
@@ -135,6 +143,9 @@ func (p *Program) Work(epochs int) float64 {
 
 // Noise returns the gradient's noise with a batch size in an epoch, which counts from 0.
 func (p *Program) Noise(batch, epoch int) goodput.Noise {
+	if p.law != nil {
+		return p.law.noise
+	}
 	a, b, at := p.around(batch)
 	return goodput.Noise{
 		Square:   mix(a.gradientSquare[epoch], b.gradientSquare[epoch], at),
@@ -144,6 +155,9 @@ func (p *Program) Noise(batch, epoch int) goodput.Noise {
 
 // Iterations returns how many steps with a batch size the first epochs and one more take.
 func (p *Program) Iterations(batch, epoch int) float64 {
+	if p.law != nil {
+		return p.law.iterations(batch, p.Limits.First, epoch)
+	}
 	a, b, at := p.around(batch)
 	return mix(a.iterations[epoch], b.iterations[epoch], at)
 }

@@ -84,10 +84,15 @@ func (p *Program) complete(s Settings) error {
 	case p.Epochs > shortest:
 		return fmt.Errorf("%s: %d epochs, but a recorded training has only %d", p.Name, p.Epochs, shortest)
 	case l.Most < l.First || l.Greatest < l.Least || l.Most < l.Least:
-		return fmt.Errorf("%s: batch sizes from %d to %d with %d to %d samples on each GPU do not fit together",
-			p.Name, l.First, l.Most, l.Least, l.Greatest)
+		return fmt.Errorf("%s: %w", p.Name, misfit(*l))
 	}
 	return nil
+}
+
+// misfit says that limits contradict each other.
+func misfit(l goodput.Limits) error {
+	return fmt.Errorf("batch sizes from %d to %d with %d to %d samples on each GPU do not fit together",
+		l.First, l.Most, l.Least, l.Greatest)
 }
 
 // sum adds up measurements of one shape and batch size.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/controllers"
+	"github.com/tfexp/tfexp/experiments/elastic"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/machines"
@@ -26,15 +27,16 @@ type Decoder struct {
 	traces  map[string]*traceFile            // by what is read and how
 	shown   map[*experiments.Trace]*rawTrace // where the traces of cells are from
 	tables  map[string]*measured             // of recorded outcomes, by file and rows
+	elastic *elastic.Decoder
 }
 
 // New returns what decodes the blocks of a file that has been parsed.
 func New(
 	r *eval.Reporter, root *eval.Node, global *eval.Env, filename string, host experiments.HostFacts, lenient bool,
 ) *Decoder {
+	finder := files.Finder{Reporter: r, Filename: filename, Dir: folder(filename)}
 	return &Decoder{
-		Finder: files.Finder{Reporter: r, Filename: filename, Dir: folder(filename)}, root: root, global: global,
-		lenient: lenient, host: host,
+		Finder: finder, root: root, global: global, lenient: lenient, host: host, elastic: elastic.New(finder),
 		traces: map[string]*traceFile{}, shown: map[*experiments.Trace]*rawTrace{},
 		tables: map[string]*measured{},
 	}

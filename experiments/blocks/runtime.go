@@ -35,6 +35,9 @@ func (d *Decoder) times(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.
 	if c := n.First("cluster"); c != nil {
 		return d.clusterRuntime(c, e, a, j)
 	}
+	if c := n.First("elastic"); c != nil {
+		return d.elastic.Runtime(c, e, a, j)
+	}
 	table := "table"
 	if a.IsSet("file") {
 		table = "file"
@@ -92,7 +95,7 @@ func (d *Decoder) times(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.
 // runtimeLaw decodes a run time that is given by formula.
 func (d *Decoder) runtimeLaw(a *eval.Args) (*experiments.Runtime, bool) {
 	if a.Lacks("epoch") && a.Lacks("table") && a.Lacks("file") && !a.Node.Broken {
-		a.Fail(a.Node.Header, "Missing argument", "%s needs epoch, table, file or a cluster block.", a.Node.Title())
+		a.Fail(a.Node.Header, "Missing argument", "%s needs epoch, table, file, a cluster block or an elastic block.", a.Node.Title())
 	}
 	if a.IsSet("speedup") && a.IsSet("parallel") {
 		a.Fail(a.At("parallel"), "Contradicting arguments",

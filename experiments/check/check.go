@@ -40,6 +40,9 @@ func (c *Checker) Cells() {
 			c.inContainers(w, h)
 		}
 		if c.first(pair{w, h}) {
+			for _, j := range w.JobBlocks() {
+				c.elastic(j, h)
+			}
 			for _, submit := range w.Submits {
 				if c.first(pair{submit.Job, h}) {
 					c.fits(submit.Job, h)
@@ -60,6 +63,7 @@ func (c *Checker) Cells() {
 			c.alternatives(w, p)
 			c.lossCurves(w, p)
 			c.provisioning(w, h, p)
+			c.trains(w, h, p)
 			c.requested(p, w)
 		}
 	}

@@ -114,7 +114,7 @@ func Sort(m fs.FileMode) string {
 
 // unpack reads through gzip where the file's name says so.
 func unpack(name string, r io.Reader) (io.Reader, error) {
-	if filepath.Ext(name) != ".gz" {
+	if ext := filepath.Ext(name); ext != ".gz" && ext != ".tgz" {
 		return r, nil
 	}
 	in := &counter{from: r}

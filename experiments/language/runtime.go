@@ -8,7 +8,7 @@ var runtimeBlock = &schema.Block{
 		"formula: `startup + epochs × epoch` on one thread (`steps × epoch` for a job with steps), and " +
 		"`parallel` or `speedup` for more threads. Or it is given by measurements on several numbers of threads: " +
 		"a `table`, or a CSV `file` with a column of threads and a column of seconds. Rows with the same number " +
-		"of threads are averaged. Or a `cluster` block has the law by which a job with roles trains.\n\nBetween two measured numbers of threads, the speed (1 / time) is " +
+		"of threads are averaged. Or a `cluster` block has the law by which a job with roles trains, or an `elastic` block how a job trains whose GPUs change.\n\nBetween two measured numbers of threads, the speed (1 / time) is " +
 		"interpolated as a power of the threads: a straight line on logarithmic axes. Below the smallest number, " +
 		"the speed is proportional to the threads. Above the largest, it is constant: no job is faster than was " +
 		"measured.",
@@ -118,5 +118,5 @@ job "law" {
 		},
 		gpuRateArg,
 	},
-	Blocks: []*schema.Block{clusterBlock},
+	Blocks: []*schema.Block{clusterBlock, elasticBlock},
 }

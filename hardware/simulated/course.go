@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
@@ -24,8 +25,25 @@ type Course interface {
 
 // course returns that of a job; nil for other work.
 func (e *Engine) course(job int) Course {
-	if w, ok := e.workOf(job).(*Scaling); ok {
-		return w.Course
+	if e.courses == nil {
+		return nil
+	}
+	return e.courses[job]
+}
+
+// begins prepares the course of a job, if its work has one.
+func (e *Engine) begins(job int, w Work) error {
+	s, ok := w.(*Scaling)
+	if !ok || s.Begin == nil {
+		return nil
+	}
+	if e.courses == nil {
+		e.courses = make([]Course, len(e.jobs))
+	}
+	e.courses[job] = s.Begin()
+	if e.crowd != nil || e.saves != nil || e.opts.Fleet != nil || e.opts.Noise > 0 {
+		return fmt.Errorf("simulated: job %q trains as it was measured, which goes with no noise, contention, "+
+			"checkpoints, or servers that come and go", e.jobs[job].Name)
 	}
 	return nil
 }

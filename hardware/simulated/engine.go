@@ -87,7 +87,7 @@ type Engine struct {
 	attended []bool            // by job, those that report every unit; nil without any
 	say      Reported          // what they report
 	held     []scheduler.Grant // by job; nil unless some are attended
-	staged   bool              // some jobs have a course
+	courses  []Course          // by job; nil when none has one
 }
 
 // task is a job under way. Of the time that it has left at its present speed,
@@ -150,12 +150,8 @@ func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engin
 			return nil, fmt.Errorf("simulated: job %q: %w", jobs[i].Name, err)
 		}
 		e.setOut(i, &e.tasks[i], w)
-		if e.course(i) == nil {
-			continue
-		}
-		if e.staged = true; e.crowd != nil || e.saves != nil || opts.Fleet != nil || opts.Noise > 0 {
-			return nil, fmt.Errorf("simulated: job %q trains as it was measured, which goes with no noise, contention, "+
-				"checkpoints, or servers that come and go", jobs[i].Name)
+		if err := e.begins(i, w); err != nil {
+			return nil, err
 		}
 	}
 	return e, nil
@@ -358,7 +354,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	if e.opts.Fleet != nil {
 		e.takeNodes()
 	}
-	if e.staged && len(e.news) == 0 && e.now < until {
+	if e.courses != nil && len(e.news) == 0 && e.now < until {
 		return e.Next(ctx, until) // a stage has ended, and no job
 	}
 	return e.now, e.sorted(), nil
@@ -387,7 +383,7 @@ func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.No
 // over ends a job whose work is done.
 func (e *Engine) over(job int, at time.Duration) {
 	t := &e.tasks[job]
-	if e.staged && e.nextStage(job, t, at) {
+	if e.courses != nil && e.nextStage(job, t, at) {
 		return
 	}
 	e.budgets.rest(job, at)
@@ -443,7 +439,7 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 func (e *Engine) halt(job int, t *task) {
 	before := t.scaled
 	e.advance(job, t)
-	if e.staged {
+	if e.courses != nil {
 		if c := e.course(job); c != nil {
 			c.Advance(before - t.scaled)
 		}

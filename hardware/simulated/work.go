@@ -40,9 +40,9 @@ type Scaling struct {
 	SpeedUp func(threads int) float64
 	// Crew, if it is set, takes the place of both for a job with roles: its speed depends on what its parts run on.
 	Crew Crew
-	// Course, if it is set, takes the place of all of these but Fixed while the job runs; Scaled
-	// is then the time that it takes alone on its request.
-	Course Course
+	// Begin, if it is set, returns what takes the place of all of these but Fixed while the job
+	// runs; Scaled is then the time that it takes alone on its request.
+	Begin func() Course
 	// Alternatives has the work of a job with alternatives in each of them;
 	// the fields above then do not count.
 	Alternatives []Scaling
@@ -102,7 +102,7 @@ func (w Scaling) Estimate(threads int) time.Duration { return max(w.RunTime(thre
 
 // speed returns the speed on so many threads, where one thread has 1.
 func (w *Scaling) speed(threads int) float64 {
-	if w.Crew != nil || w.Course != nil {
+	if w.Crew != nil || w.Begin != nil {
 		return 1
 	}
 	if w.SpeedUp != nil {

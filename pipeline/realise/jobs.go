@@ -200,10 +200,14 @@ func drawEpochs(w *experiments.Workload, seed int64, jobs int) []time.Duration {
 
 // epoch is the epoch time that the file gives a job, by its number.
 func (r *realisation) epoch(job int) time.Duration {
-	if r.epochs != nil {
+	block := r.blocks[r.block[job]]
+	switch {
+	case block.Runtime != nil && block.Runtime.Elastic != nil:
+		return elasticAlone(block.Runtime.Elastic, &r.jobs[job])
+	case r.epochs != nil:
 		return r.epochs[job]
 	}
-	return r.blocks[r.block[job]].Runtime.Epoch.Mean
+	return block.Runtime.Epoch.Mean
 }
 
 // digestJobs is the hash of all that was drawn.

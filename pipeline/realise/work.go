@@ -41,8 +41,13 @@ func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
 		}
 		// Without a run time in a trace there is always a block.
 		if j := r.blocks[k]; !c.x.estimated(c.Hardware, j) && j.Runtime != nil {
-			if work[i] = untilTarget(j, r.epoch(i)); j.Runtime.Cluster != nil {
+			switch {
+			case j.Runtime.Elastic != nil:
+				work[i] = c.onGPUs(&r, i)
+			case j.Runtime.Cluster != nil:
 				work[i] = onCluster(j, c.Hardware)
+			default:
+				work[i] = untilTarget(j, r.epoch(i))
 			}
 			continue
 		}

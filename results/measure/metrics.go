@@ -27,6 +27,8 @@ type Metric struct {
 	Doc string
 	// HigherBetter reports in which direction the metric improves.
 	HigherBetter bool
+	// Most is its largest possible value; 0: it has none.
+	Most float64
 	// Count reports that its values are whole numbers.
 	Count bool
 	// Shown is where it appears without being asked for.

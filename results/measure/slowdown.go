@@ -15,7 +15,7 @@ var (
 		Compute: func(t *Totals) float64 { return t.Slowdown.Quantile(0.95) },
 	})
 	JainFairness = Register(Metric{
-		Rank: 150, Name: "jain_fairness", Title: "Jain fairness", HigherBetter: true,
+		Rank: 150, Name: "jain_fairness", Title: "Jain fairness", HigherBetter: true, Most: 1,
 		Shown:   Shown{Cells: 9, Summary: 7, Spare: 3},
 		Doc:     "Jain's index over the slowdowns: 1 when all are equal",
 		Compute: func(t *Totals) float64 { return t.Slowdown.Jain() },

@@ -35,6 +35,9 @@ type Kind struct {
 	// AllCells reports that the report shows pictures of other cells than the first
 	// replicates, too.
 	AllCells bool
+	// Schedule reports that its pictures show the schedule of their cell, which readers
+	// of the report can look into.
+	Schedule bool
 }
 
 // Section is a part of the report.

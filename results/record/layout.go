@@ -119,6 +119,15 @@ type Named struct {
 	Summary string `json:"summary"`
 	// Log reports whether the jobs of a workload come from a trace, and all of them.
 	Log bool `json:"log,omitempty"`
+	// Nodes are those of a hardware, in the order in which their cores are numbered; none where there is one.
+	Nodes []NodeRef `json:"nodes,omitempty"`
+}
+
+// NodeRef is a node of a hardware: its cores and GPUs are numbered after those of the nodes before it.
+type NodeRef struct {
+	Name  string `json:"name"`
+	Cores int    `json:"cores"`
+	GPUs  int    `json:"gpus,omitempty"`
 }
 
 // Setting is a name with a value in its canonical text form.

@@ -311,6 +311,11 @@ func (p Policy) Trains() bool {
 	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Trains })
 }
 
+// DividesGPUs reports whether the policy decides about GPUs, so that each job needs some.
+func (p Policy) DividesGPUs() bool {
+	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.DividesGPUs })
+}
+
 // Batches reports whether the policy lets elastic jobs choose their batch sizes.
 func (p Policy) Batches() bool {
 	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Batches })

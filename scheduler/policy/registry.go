@@ -33,6 +33,8 @@ type Choice struct {
 	// Trains says that it needs elastic jobs, whose speed is known by their GPUs; Batches that
 	// it lets these choose their batch sizes themselves.
 	Trains, Batches bool
+	// DividesGPUs says that it decides about GPUs, so that each job needs some where there are any.
+	DividesGPUs bool
 	// Wants are what it needs the other choices to be.
 	Wants []Want
 	// Check returns what is wrong with the settings, and with which; it may be nil.

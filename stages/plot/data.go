@@ -13,7 +13,6 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/stages/plot/timeline"
 )
 
 // Data is what the pictures are drawn from. The times of jobs are kept as long
@@ -21,9 +20,10 @@ import (
 type Data struct {
 	*record.Experiment
 	// Variants are the policies with their axes, in the order of the plan.
-	Variants []analysis.Variant
-	lives    map[string][]timeline.Server // of servers, by cell; nil before they are read
-	times    map[string]times             // by cell, of those that are kept; nil before they are read
+	Variants    []analysis.Variant
+	servers     []record.ServerRow // once they are read
+	serversRead bool
+	times       map[string]times // by cell, of those that are kept; nil before they are read
 }
 
 // mostKept bounds the jobs whose times are kept.
@@ -198,19 +198,6 @@ func (d *Data) place(s setting) string {
 	}
 	if len(d.Plan.Hardware) > 1 {
 		out += " on " + s.hardware
-	}
-	return out
-}
-
-// classes are the job classes of a cell in the order of its jobs.
-func classes(rows []record.JobRow) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, r := range rows {
-		if !seen[r.Class] {
-			seen[r.Class] = true
-			out = append(out, r.Class)
-		}
 	}
 	return out
 }

@@ -122,7 +122,7 @@ func ecdf(name, title, caption string, curves []curve) Figure {
 		low = min(low, stats.Quantile(c.values, 0.05))
 		middle = max(middle, stats.Quantile(c.values, 0.5))
 		styles[i] = draw.LineStyle{Color: canvas.Hue(i), Width: 1.8, Dashes: canvas.Dashes(i)}
-		keys = append(keys, canvas.Key{Label: c.label, Swatch: canvas.Stroked(styles[i])})
+		keys = append(keys, canvas.Key{Label: c.label, Swatch: canvas.Stroked(styles[i]), Series: c.label})
 	}
 	logarithmic := low > 0 && top/low > 100 // times over several orders of magnitude
 	per, unit := canvas.TimeUnit(top)
@@ -185,6 +185,6 @@ func (s steps) Plot(c draw.Canvas, p *plot.Plot) {
 			line = append(line, vg.Point{X: px, Y: line[len(line)-1].Y}, vg.Point{X: px, Y: y(float64(at+1) / float64(n))})
 		}
 		line = append(line, vg.Point{X: c.Max.X, Y: y(1)})
-		c.StrokeLines(s.styles[i], line)
+		canvas.Series(c, cu.label, func() { c.StrokeLines(s.styles[i], line) })
 	}
 }

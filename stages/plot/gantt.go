@@ -1,18 +1,14 @@
 package plot
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"math"
 	"strings"
 
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/ledger"
+	"github.com/tfexp/tfexp/results/schedule"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 	"github.com/tfexp/tfexp/stages/plot/timeline"
 )
@@ -25,7 +21,7 @@ func init() {
 		Kind: picture.Kind{
 			Rank: 10, Name: Gantt,
 			Doc:     "cores over time with a colour for each job",
-			OfCells: "schedules",
+			OfCells: "schedules", Schedule: true,
 		},
 		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.gantts(a.MaxCells) },
 	})
@@ -72,7 +68,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 			d.Place(c.CellRef))
 		name := "gantt-" + c.Cell
 		if charts[i] == nil {
-			reason := crowded(c)
+			reason := schedule.Crowded(c)
 			if reason == "" {
 				reason = "the cell recorded only its metrics"
 			}
@@ -88,115 +84,21 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 	return out, nil
 }
 
-// mostLanes is the number of jobs beyond which a Gantt chart is a grey mass,
-// and takes long to draw.
-const mostLanes = 5_000
-
-// mostSlices is the number of stretches of running, over all jobs, beyond which
-// each is thinner than a line can be: a quantum of a millisecond makes millions.
-const mostSlices = 200_000
-
-// crowded says why a cell has too much in it for a Gantt chart; empty when it has not.
-func crowded(c record.Cell) string {
-	stretches := jobsOf(c) + measure.Preemptions.CountOf(&c.Metrics) + measure.Resizes.CountOf(&c.Metrics)
-	switch {
-	case jobsOf(c) > mostLanes:
-		return fmt.Sprintf("%d jobs cannot be told apart; at most %d are drawn", jobsOf(c), mostLanes)
-	case stretches > mostSlices:
-		return fmt.Sprintf("%d stretches of running cannot be told apart; at most %d are drawn", stretches, mostSlices)
-	}
-	return ""
-}
-
 // Chart reads what a Gantt chart shows; nil when the cell kept no events, or
 // has too much in it.
 func (d *Data) Chart(c record.Cell) (*timeline.Chart, error) {
-	if crowded(c) != "" {
-		return nil, nil
-	}
-	rows, err := d.Jobs(c.CellRef)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(rows) == 0 {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	ch := &timeline.Chart{Cores: c.Cores, Classes: classes(rows), Lanes: make([]timeline.Lane, len(rows))}
-	at := make(map[string]int, len(rows))
-	inClass := make([]int, len(ch.Classes))
-	ch.From = math.Inf(1)
-	for i, r := range rows {
-		k := index(ch.Classes, r.Class)
-		// Shades come back after four jobs: neighbours differ, and all stay readable.
-		ch.Lanes[i] = timeline.Lane{JobRow: r, Color: canvas.Shade(canvas.Hue(k), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4])}
-		inClass[k]++
-		at[r.Job] = i
-		ch.From = min(ch.From, r.Arrival)
-	}
-	ch.From = min(0, ch.From)
-	if ch.Servers, err = d.servers(c); err != nil {
-		return nil, err
-	}
-	for _, s := range ch.Servers { // also those on which no job has run
-		for _, span := range s.Cores {
-			ch.Cores = max(ch.Cores, int(span.Hi))
-		}
-	}
-	replay := ledger.New(len(rows))
-	for e, err := range d.Events(c.CellRef) {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-		if err != nil {
+	if !d.serversRead {
+		var err error
+		if d.servers, err = d.ReadServers(); err != nil {
 			return nil, err
 		}
-		i, ok := at[e.Job]
-		if !ok {
-			continue
-		}
-		ch.Lanes[i].Event(e, replay, i)
-		ch.Until = max(ch.Until, e.At)
-		for _, s := range e.Cores {
-			ch.Cores = max(ch.Cores, int(s.Hi))
-		}
-		for _, s := range e.GPUs {
-			ch.GPUs = max(ch.GPUs, int(s.Hi))
-		}
+		d.serversRead = true
 	}
-	progress, err := d.Progress(c.CellRef)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	s, err := schedule.Read(d.Experiment, c, d.servers)
+	if s == nil || err != nil {
 		return nil, err
 	}
-	for _, p := range progress {
-		if i, ok := at[p.Job]; ok && p.Epoch > 0 {
-			ch.Lanes[i].Epochs = append(ch.Lanes[i].Epochs, p.At)
-		}
-	}
-	for i := range ch.Lanes {
-		ch.Lanes[i].Close(ch.Until)
-		if ch.Lanes[i].End == 0 {
-			ch.Lanes[i].End = ch.Until
-		}
-	}
-	return ch, nil
-}
-
-// servers returns the lives of the servers of a cell.
-func (d *Data) servers(c record.Cell) ([]timeline.Server, error) {
-	if d.lives == nil {
-		rows, err := d.ReadServers()
-		if err != nil {
-			return nil, err
-		}
-		d.lives = map[string][]timeline.Server{}
-		for _, r := range rows {
-			s := timeline.Server{Created: r.Created, Up: r.Up, Down: r.Down, Revoked: r.Revoked > 0}
-			if err := s.Cores.UnmarshalText([]byte(r.Cores)); err == nil {
-				d.lives[r.Cell] = append(d.lives[r.Cell], s)
-			}
-		}
-	}
-	return d.lives[c.Cell], nil
+	return timeline.New(s), nil
 }
 
 // ganttFigure is the picture of a chart.

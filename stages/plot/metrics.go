@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -35,6 +36,7 @@ const mostRows = 12
 // panel is one metric of several variants.
 type panel struct {
 	measure.Metric
+	names     []string // of the variants
 	intervals []stats.Interval
 	values    [][]float64
 	lo, hi    float64
@@ -98,8 +100,8 @@ func newPanel(m measure.Metric, variants []analysis.Variant) (panel, bool) {
 	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1)}
 	for _, v := range variants {
 		values := v.Values(m)
-		i := stats.MeanInterval(values, analysis.DefaultLevel)
-		p.values, p.intervals = append(p.values, values), append(p.intervals, i)
+		i := interval(m, values)
+		p.names, p.values, p.intervals = append(p.names, v.Label), append(p.values, values), append(p.intervals, i)
 		for _, x := range append([]float64{i.Mean, i.Low, i.High}, values...) {
 			if known(x) {
 				p.lo, p.hi = min(p.lo, x), max(p.hi, x)
@@ -107,6 +109,19 @@ func newPanel(m measure.Metric, variants []analysis.Variant) (panel, bool) {
 		}
 	}
 	return p, p.hi >= p.lo
+}
+
+// interval is the interval of the mean of a metric's values, cut at the values that it can have: means near a bound have
+// intervals beyond it.
+func interval(m measure.Metric, values []float64) stats.Interval {
+	i := stats.MeanInterval(values, analysis.DefaultLevel)
+	if m.Most > 0 {
+		i.High = min(i.High, max(m.Most, i.Mean))
+	}
+	if !slices.ContainsFunc(values, func(v float64) bool { return v < 0 }) {
+		i.Low = max(i.Low, 0)
+	}
+	return i
 }
 
 const (
@@ -218,7 +233,7 @@ func (p panel) paint(c draw.Canvas) {
 		if n > 1 && i > 0 {
 			c.StrokeLine2(draw.LineStyle{Color: canvas.Faint, Width: 0.5}, body.Min.X, y+panelRow/2, body.Max.X, y+panelRow/2)
 		}
-		p.row(c, i, iv, x, y)
+		canvas.Series(c, p.names[i], func() { p.row(c, i, iv, x, y) })
 	}
 }
 

@@ -128,7 +128,7 @@ func (f *Figure) save(dir string, svgOnly bool) (Picture, error) {
 		return p, nil
 	}
 	paint := canvas.Painting{Paint: f.Paint, Width: f.Width, Height: f.Height}
-	svg, err := paint.SVG(p.Title, p.Caption)
+	svg, err := paint.SVG(p.Title, p.Caption, false)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", p.Name, err)
 	}

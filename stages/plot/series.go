@@ -190,11 +190,11 @@ func facets(s setting, x abscissa, m measure.Metric) []facet {
 			unknown := stats.Interval{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()}
 			out[f].lines = append(out[f].lines, line{v.Policy, slices.Repeat([]stats.Interval{unknown}, len(x.values))})
 		}
-		interval := stats.MeanInterval(v.Values(m), analysis.DefaultLevel)
+		at := interval(m, v.Values(m))
 		text, read := valueOf(v, x.name)
 		for i := range x.values {
 			if !read || x.labels[i] == text {
-				out[f].lines[l].intervals[i] = interval
+				out[f].lines[l].intervals[i] = at
 			}
 		}
 	}
@@ -239,12 +239,12 @@ func (m multiples) figure(name, title, note string) Figure {
 	policies = policies[:min(all, mostLines)]
 	var keys []canvas.Key
 	for i, p := range policies {
-		keys = append(keys, canvas.Key{Label: p, Swatch: canvas.Stroked(lineOf(i))})
+		keys = append(keys, canvas.Key{Label: p, Swatch: canvas.Stroked(lineOf(i)), Series: p})
 	}
 	rows := (len(m.facets) + m.columns - 1) / m.columns
 	return Figure{
 		Picture: Picture{Name: name, Kind: Series, Title: title,
-			Caption: "Means over the replicates with 95% confidence intervals (t), a line a policy." + note + someOf(mostLines, all, "policy")},
+			Caption: m.caption() + coinciding(m.facets, policies) + note + someOf(mostLines, all, "policy")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
@@ -265,6 +265,50 @@ func (m multiples) figure(name, title, note string) Figure {
 			}
 		},
 	}
+}
+
+// caption says what the lines are.
+func (m multiples) caption() string {
+	for _, f := range m.facets {
+		for _, l := range f.lines {
+			if slices.ContainsFunc(l.intervals, func(i stats.Interval) bool { return known(i.Low) && i.High > i.Low }) {
+				return "Means over the replicates with 95% confidence intervals (t), a line a policy."
+			}
+		}
+	}
+	return "A line a policy; there is no interval, since each point is one replicate or all replicates agree."
+}
+
+// coinciding names the lines that lie on each other in every panel, and so cannot be told apart.
+func coinciding(facets []facet, policies []string) string {
+	var same []string
+	for i, p := range policies {
+		for _, q := range policies[:i] {
+			if !slices.ContainsFunc(facets, func(f facet) bool { return !f.coincide(p, q) }) {
+				same = append(same, p+" lies on "+q)
+				break
+			}
+		}
+	}
+	if len(same) == 0 {
+		return ""
+	}
+	return " The line of " + strings.Join(same, ", that of ") + "."
+}
+
+// coincide reports whether two policies have the same means at all values.
+func (f facet) coincide(p, q string) bool {
+	of := func(policy string) []stats.Interval {
+		i := slices.IndexFunc(f.lines, func(l line) bool { return l.policy == policy })
+		if i < 0 {
+			return nil
+		}
+		return f.lines[i].intervals
+	}
+	a, b := of(p), of(q)
+	const invisible = 1e-3 // of the panel's height
+	return len(a) == len(b) && len(a) > 0 && !slices.ContainsFunc(a, func(i stats.Interval) bool { return !known(i.Mean) }) &&
+		slices.EqualFunc(a, b, func(x, y stats.Interval) bool { return math.Abs(x.Mean-y.Mean) <= invisible*f.top() })
 }
 
 func lineOf(i int) draw.LineStyle {
@@ -293,7 +337,7 @@ func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64,
 	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, canvas.Fit(f.title, c.Size().X.Points()-6, canvas.TickSize))
 	p := canvas.NewPlot()
 	lo, hi := m.x.values[0], m.x.values[len(m.x.values)-1]
-	if lo > 0 && hi/lo >= 8 {
+	if m.x.logarithmic() {
 		p.X.Scale = plot.LogScale{}
 		p.X.Min, p.X.Max = lo/math.Pow(hi/lo, 0.06), hi*math.Pow(hi/lo, 0.06)
 	} else {
@@ -304,9 +348,18 @@ func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64,
 	p.Y.Tick.Marker = canvas.Nice{Room: 150}
 	if lowest {
 		p.X.Label.Text = m.x.name
+		if m.x.logarithmic() {
+			p.X.Label.Text += " (logarithmic)"
+		}
 	}
 	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, seriesLines{m.x.values, f.lines, policies})
 	p.Draw(draw.Crop(c, 0, -4, 0, -13))
+}
+
+// logarithmic reports whether the values are so far apart that equal ratios are drawn equally wide.
+func (x abscissa) logarithmic() bool {
+	lo, hi := x.values[0], x.values[len(x.values)-1]
+	return lo > 0 && hi/lo >= 8
 }
 
 // ticks are at the values themselves, as many as have room.
@@ -332,26 +385,30 @@ type seriesLines struct {
 
 // Plot implements plot.Plotter.
 func (s seriesLines) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
 	for _, l := range s.lines {
 		i := index(s.policies, l.policy)
 		if i < 0 {
 			continue
 		}
-		st := lineOf(i)
-		aside := 1.6 * (vg.Length(i) - vg.Length(len(s.policies)-1)/2) // so that intervals do not hide each other
-		var path []vg.Point
-		for k, iv := range l.intervals {
-			if !known(iv.Mean) {
-				continue
-			}
-			at := vg.Point{X: x(s.x[k]) + aside, Y: y(iv.Mean)}
-			path = append(path, at)
-			if known(iv.Low) && known(iv.High) {
-				c.StrokeLine2(draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.35), Width: 0.9}, at.X, y(max(iv.Low, 0)), at.X, y(iv.High))
-			}
-			c.DrawGlyph(draw.GlyphStyle{Color: canvas.Hue(i), Radius: 1.9, Shape: draw.CircleGlyph{}}, at)
-		}
-		c.StrokeLines(st, path)
+		canvas.Series(c, l.policy, func() { s.line(c, p, l, i) })
 	}
+}
+
+// line draws the i-th line.
+func (s seriesLines) line(c draw.Canvas, p *plot.Plot, l line, i int) {
+	x, y := p.Transforms(&c)
+	aside := 1.6 * (vg.Length(i) - vg.Length(len(s.policies)-1)/2) // so that intervals do not hide each other
+	var path []vg.Point
+	for k, iv := range l.intervals {
+		if !known(iv.Mean) {
+			continue
+		}
+		at := vg.Point{X: x(s.x[k]) + aside, Y: y(iv.Mean)}
+		path = append(path, at)
+		if known(iv.Low) && known(iv.High) {
+			c.StrokeLine2(draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.35), Width: 0.9}, at.X, y(max(iv.Low, 0)), at.X, y(iv.High))
+		}
+		c.DrawGlyph(draw.GlyphStyle{Color: canvas.Hue(i), Radius: 1.9, Shape: draw.CircleGlyph{}}, at)
+	}
+	c.StrokeLines(lineOf(i), path)
 }

@@ -113,9 +113,9 @@ func TestNoSeries(t *testing.T) {
 // Gantt chart, but their other pictures.
 func TestGanttOfTooMany(t *testing.T) {
 	for name, much := range map[string]func(*record.Cell){
-		"jobs":        func(c *record.Cell) { c.Metrics.Set(measure.Jobs, mostLanes+1) },
-		"preemptions": func(c *record.Cell) { c.Metrics.Set(measure.Preemptions, mostSlices) },
-		"resizes":     func(c *record.Cell) { c.Metrics.Set(measure.Resizes, mostSlices) },
+		"jobs":        func(c *record.Cell) { c.Metrics.Set(measure.Jobs, 5_001) },
+		"preemptions": func(c *record.Cell) { c.Metrics.Set(measure.Preemptions, 200_000) },
+		"resizes":     func(c *record.Cell) { c.Metrics.Set(measure.Resizes, 200_000) },
 	} {
 		t.Run(name, func(t *testing.T) { testGanttOfTooMany(t, much) })
 	}

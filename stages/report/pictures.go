@@ -55,6 +55,11 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 		if err != nil {
 			return err
 		}
+		if kind.Schedule {
+			if one.Chart, err = v.chart(e, p); err != nil {
+				return err
+			}
+		}
 		part := v.section(kind.Section)
 		*part = append(*part, one)
 	}

@@ -52,6 +52,8 @@ type view struct {
 	Seed               int64
 	Replicates         string
 	SourceName, Source string
+
+	spans int // of the charts so far
 }
 
 // answer is a comparison, or several, in a sentence. Tag is the verdict of one;
@@ -73,6 +75,7 @@ type block struct{ Kind, Name, Summary string }
 type shownPicture struct {
 	Title, Caption string
 	Image          template.URL
+	Chart          *chart // for the page's script; nil: the picture is all there is
 }
 
 // How much the page shows before it refers to the files.

@@ -8,6 +8,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
 )
 
 func Policy(c experiments.Cell) record.Named { return record.Named{Summary: c.Policy.Policy.String()} }
@@ -29,7 +30,22 @@ func Hardware(c experiments.Cell) record.Named {
 	if h.Contention != nil {
 		s += ", contention " + contentionText(h.Contention)
 	}
-	return record.Named{Summary: s}
+	return record.Named{Summary: s, Nodes: nodes(h.Cluster.Nodes)}
+}
+
+// mostNodes bounds the nodes that a plan names: more could not be told apart in a picture.
+const mostNodes = 1000
+
+// nodes are the nodes of a cluster; none where there is one, or too many.
+func nodes(of []scheduler.Node) []record.NodeRef {
+	if len(of) < 2 || len(of) > mostNodes {
+		return nil
+	}
+	out := make([]record.NodeRef, len(of))
+	for i, n := range of {
+		out[i] = record.NodeRef{Name: n.Name, Cores: n.Threads, GPUs: n.GPUs}
+	}
+	return out
 }
 
 func Workload(c experiments.Cell) record.Named {

@@ -35,6 +35,9 @@ func RuntimeText(j *experiments.Job) string {
 }
 
 func timesText(rt *experiments.Runtime) string {
+	if e := rt.Elastic; e != nil {
+		return fmt.Sprintf("startup %s, elastic: %s", rt.Startup, e.Source)
+	}
 	if c := rt.Cluster; c != nil {
 		return fmt.Sprintf("startup %s, by its parts %+v on %q, regions %v", rt.Startup, c.Law, c.Device, c.Regions)
 	}

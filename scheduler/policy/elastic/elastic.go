@@ -27,6 +27,7 @@ type decider interface {
 
 // register adds an order.
 func register(c policy.Choice, make func(policy.Setup) decider, largestFirst bool) {
+	c.DividesGPUs = true
 	c.Settings = append([]schema.Arg{rounds.Length}, c.Settings...)
 	detail := func(q policy.Question) string {
 		return fmt.Sprintf("The order %q decides by itself what runs in each round, and where: %s has no place beside it.",

@@ -20,7 +20,7 @@ func (Decades) Ticks(lo, hi float64) []plot.Tick {
 			if v < lo || v > hi || wide && m != 1 {
 				continue
 			}
-			out = append(out, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', max(0, -int(e)), 64)})
+			out = append(out, plot.Tick{Value: v, Label: thousands(strconv.FormatFloat(v, 'f', max(0, -int(e)), 64))})
 		}
 	}
 	return out

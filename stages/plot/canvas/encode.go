@@ -11,8 +11,11 @@ import (
 	"unicode/utf8"
 
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
 	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -21,22 +24,78 @@ type Painting struct {
 	// Paint is called once for each format.
 	Paint         func(draw.Canvas)
 	Width, Height float64
+	// Scale makes the painting, its text and lines larger or smaller than they are painted; 0 is 1.
+	Scale float64
+	// Dark paints on dark paper.
+	Dark bool
+}
+
+// size is how large the painting comes out.
+func (p Painting) size() (width, height vg.Length) {
+	return font.Points(p.Width * p.scale()), font.Points(p.Height * p.scale())
+}
+
+func (p Painting) scale() float64 {
+	if p.Scale == 0 {
+		return 1
+	}
+	return p.Scale
+}
+
+// on paints on a canvas.
+func (p Painting) on(c vg.Canvas) {
+	if p.Dark {
+		c = inTheDark{c}
+	}
+	p.Paint(draw.NewCanvas(c, font.Points(p.Width), font.Points(p.Height)))
+}
+
+// Grown is the painting with the height that it needs: where it is not as wide as pictures are, its legend takes more
+// rows.
+func (p Painting) Grown() Painting {
+	if p.Width == Width {
+		return p
+	}
+	m := &measured{}
+	p.on(m)
+	p.Height += m.more
+	return p
 }
 
 // SVG returns the painting as SVG: small, with fonts that exist everywhere, and
-// with a title and a caption for those who cannot see it.
-func (p Painting) SVG(title, caption string) ([]byte, error) {
+// with a title and a caption for those who cannot see it. It is dark for readers who ask for that, unless it is for
+// paper.
+func (p Painting) SVG(title, caption string, paper bool) ([]byte, error) {
 	c := vgsvg.New(font.Points(p.Width), font.Points(p.Height))
-	p.Paint(draw.New(c))
+	p.on(grouped{c})
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("encode svg: %w", err)
 	}
-	return shrink(b.Bytes(), title, caption), nil
+	width, height := p.size()
+	box := fmt.Sprintf(`width="%.5gpt" height="%.5gpt" viewBox="0 0 %.5g %.5g"`, width.Points(), height.Points(), p.Width, p.Height)
+	return shrink(b.Bytes(), box, title, caption, paper || p.Dark), nil
+}
+
+// PDF returns the painting as PDF, with the fonts in it.
+func (p Painting) PDF() ([]byte, error) {
+	c := vgpdf.New(p.size())
+	c.EmbedFonts(true)
+	if p.Dark {
+		c.SetColor(Paper)
+		w, h := p.size()
+		c.Fill(Rectangle(0, 0, w, h))
+	}
+	c.Scale(p.scale(), p.scale())
+	p.on(c)
+	var b bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		return nil, fmt.Errorf("encode pdf: %w", err)
+	}
+	return b.Bytes(), nil
 }
 
 var (
-	svgSize   = regexp.MustCompile(`width="[^"]*" height="[^"]*" viewBox="[^"]*"`)
 	svgStart  = regexp.MustCompile(`(?s)^.*?<svg[^>]*>`)
 	svgBlank  = regexp.MustCompile(`\s*\n\s*`)
 	svgFamily = regexp.MustCompile(`font-family:[^;"]*`)
@@ -70,18 +129,26 @@ func fitted(body []byte) []byte {
 
 // shrink makes gonum's SVG smaller: it says the defaults, breaks lines, and
 // names a font that few machines have. Liberation Sans has the metrics of Arial.
-func shrink(raw []byte, title, caption string) []byte {
-	box := svgSize.Find(raw)
+func shrink(raw []byte, box, title, caption string, plain bool) []byte {
 	body := svgStart.ReplaceAll(raw, nil)
 	body = svgFamily.ReplaceAll(body, []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif"))
 	for _, s := range []string{"font-variant:none;", "font-variant:normal;", "font-weight:normal;", "font-style:normal;"} {
 		body = bytes.ReplaceAll(body, []byte(s), nil)
 	}
 	body = svgBlank.ReplaceAll(body, []byte("\n"))
-	body = fitted(bytes.ReplaceAll(body, []byte("\nstyle="), []byte(" style=")))
+	body = fitted(ungroup(bytes.ReplaceAll(body, []byte("\nstyle="), []byte(" style="))))
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" %s role="img" aria-label="%s"><title>%s</title><desc>%s</desc>`,
-		box, html.EscapeString(title), html.EscapeString(title), html.EscapeString(caption))
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" %s role="img" aria-label="%s" style="max-width:100%%;height:auto"`,
+		box, html.EscapeString(title))
+	look := "svg{background:#FFFFFF}"
+	if plain {
+		b.WriteByte('>')
+	} else {
+		dark := darkened(body)
+		look = darkStyle(dark)
+		fmt.Fprintf(&b, ` data-dark="%s">`, darkNames(dark))
+	}
+	fmt.Fprintf(&b, `<title>%s</title><desc>%s</desc><style>%s</style>`, html.EscapeString(title), html.EscapeString(caption), look)
 	b.WriteByte('\n')
 	b.Write(bytes.TrimSpace(body))
 	b.WriteByte('\n')
@@ -93,13 +160,24 @@ const dpi = 144
 
 // PNG returns the painting as PNG.
 func (p Painting) PNG() ([]byte, error) {
-	c := vgimg.NewWith(vgimg.UseWH(font.Points(p.Width), font.Points(p.Height)), vgimg.UseDPI(dpi),
-		vgimg.UseBackgroundColor(color.White))
-	p.Paint(draw.New(c))
+	paper := color.NRGBA{0xff, 0xff, 0xff, 0xff}
+	if p.Dark {
+		paper = Paper
+	}
+	c := vgimg.NewWith(vgimg.UseWH(p.size()), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
+	c.Scale(p.scale(), p.scale())
+	p.on(c)
 	var b bytes.Buffer
 	enc := png.Encoder{CompressionLevel: png.BestSpeed}
 	if err := enc.Encode(&b, c.Image()); err != nil {
 		return nil, fmt.Errorf("encode png: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// measured is a canvas that shows nothing, and knows how much higher a legend is than where a picture is as wide as
+// most are.
+type measured struct {
+	recorder.Canvas
+	more float64
 }

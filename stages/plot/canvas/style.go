@@ -3,9 +3,9 @@
 package canvas
 
 import (
-	"fmt"
 	"image/color"
 	"math"
+	"strconv"
 	"strings"
 
 	xfont "golang.org/x/image/font"
@@ -14,6 +14,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results/picture"
 )
 
 // Width is that of all pictures in points: 7.2 inches fit a printed page.
@@ -35,20 +37,8 @@ var (
 	Faint = color.NRGBA{0xf3, 0xf3, 0xf3, 0xff}
 )
 
-// palette tells apart by people who see colours differently (M. Okabe, K. Ito,
-// "Color Universal Design", 2008), its yellow and black left out.
-var palette = []color.NRGBA{
-	{0x00, 0x72, 0xb2, 0xff}, // blue
-	{0xd5, 0x5e, 0x00, 0xff}, // vermilion
-	{0x00, 0x9e, 0x73, 0xff}, // green
-	{0xcc, 0x79, 0xa7, 0xff}, // purple
-	{0xe6, 0x9f, 0x00, 0xff}, // orange
-	{0x56, 0xb4, 0xe9, 0xff}, // sky
-	{0x7f, 0x7f, 0x7f, 0xff}, // grey
-}
-
 // Hue is the colour of the i-th of things that are told apart.
-func Hue(i int) color.NRGBA { return palette[i%len(palette)] }
+func Hue(i int) color.NRGBA { return picture.Hue(i) }
 
 // Shade mixes a colour with white: 0 leaves it, 1 is white.
 func Shade(c color.NRGBA, white float64) color.NRGBA {
@@ -60,7 +50,7 @@ func Shade(c color.NRGBA, white float64) color.NRGBA {
 func Readable(on color.NRGBA) color.NRGBA {
 	// Relative luminance with the weights of ITU-R BT.709.
 	if 0.2126*float64(on.R)+0.7152*float64(on.G)+0.0722*float64(on.B) > 140 {
-		return Ink
+		return onColor
 	}
 	return color.NRGBA{0xff, 0xff, 0xff, 0xff}
 }
@@ -118,7 +108,7 @@ func (n Nice) Ticks(lo, hi float64) []plot.Tick {
 		var ticks []plot.Tick
 		needed := 0.0
 		for i := math.Ceil(lo/step - 1e-9); i*step <= hi*(1+1e-9) && needed <= n.Room; i++ {
-			label := fmt.Sprintf("%.*f", digits, i*step+0) // +0: no "-0"
+			label := thousands(strconv.FormatFloat(i*step+0, 'f', digits, 64)) // +0: no "-0"
 			ticks = append(ticks, plot.Tick{Value: i * step, Label: label})
 			needed += TextWidth(label, TickSize) + 14
 		}
@@ -126,6 +116,22 @@ func (n Nice) Ticks(lo, hi float64) []plot.Tick {
 			return ticks
 		}
 	}
+}
+
+// thousands sets the thousands of a number apart: "12,345.6".
+func thousands(number string) string {
+	whole := len(number)
+	if dot := strings.IndexByte(number, '.'); dot >= 0 {
+		whole = dot
+	}
+	first := 0
+	if whole > 0 && number[0] == '-' {
+		first = 1
+	}
+	for at := whole - 3; at > first; at -= 3 {
+		number = number[:at] + "," + number[at:]
+	}
+	return number
 }
 
 // Grid draws quiet lines behind the data at the labelled ticks.
@@ -151,10 +157,12 @@ func (g Grid) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// Key is an entry of a legend; Swatch paints its sign into a box.
+// Key is an entry of a legend; Swatch paints its sign into a box. Series is the name of the series that it is about, if
+// there is one.
 type Key struct {
 	Label  string
 	Swatch func(c draw.Canvas, box vg.Rectangle)
+	Series string
 }
 
 // Margin is the room around a picture, in points.
@@ -200,24 +208,26 @@ func Rectangle(x0, y0, x1, y1 vg.Length) vg.Path {
 	return p
 }
 
-// HeadHeight is the room that Head takes.
-func HeadHeight(keys []Key) float64 {
+// HeadHeight is the room that Head takes on a picture of the usual width.
+func HeadHeight(keys []Key) float64 { return headHeight(keys, Width) }
+
+func headHeight(keys []Key, width float64) float64 {
 	h := Margin + TitleSize + 6
-	if rows := keyRows(keys); len(rows) > 0 {
+	if rows := keyRows(keys, width); len(rows) > 0 {
 		h += float64(len(rows))*keyHeight + 4
 	}
 	return h
 }
 
 // keyRows breaks a legend into rows that fit.
-func keyRows(keys []Key) [][]Key {
+func keyRows(keys []Key, width float64) [][]Key {
 	var rows [][]Key
 	room := 0.0
 	for _, k := range keys {
 		w := swatchWidth + 4 + TextWidth(k.Label, TickSize) + 14
 		if len(rows) == 0 || w > room {
 			rows = append(rows, nil)
-			room = Width - 2*Margin
+			room = width - 2*Margin
 		}
 		rows[len(rows)-1] = append(rows[len(rows)-1], k)
 		room -= w
@@ -228,30 +238,36 @@ func keyRows(keys []Key) [][]Key {
 // Head draws the title and the legend above the data, and returns what is
 // left of the canvas.
 func Head(c draw.Canvas, title string, keys []Key) draw.Canvas {
+	width := c.Size().X
+	if m, ok := under(c).(*measured); ok {
+		m.more += headHeight(keys, width.Points()) - HeadHeight(keys)
+	}
 	st := Style(TitleSize, Ink, true)
 	st.YAlign = text.YTop
 	top := c.Max.Y - Margin
 	// A long title becomes smaller before it loses its end, which tells cells apart.
-	for st.Font.Size > LabelSize && st.Width(title) > Width-2*Margin {
+	for st.Font.Size > LabelSize && st.Width(title) > width-2*Margin {
 		st.Font.Size -= 0.5
 	}
-	if excess := st.Width(title) - (Width - 2*Margin); excess > 0 {
+	if excess := st.Width(title) - (width - 2*Margin); excess > 0 {
 		title = Fit(title, TextWidth(title, LabelSize)-excess.Points()-2, LabelSize)
 	}
 	c.FillText(st, vg.Point{X: c.Min.X + Margin, Y: top}, title)
 	top -= TitleSize + 6
 	label := Style(TickSize, Ink, false)
 	label.YAlign = text.YCenter
-	for _, row := range keyRows(keys) {
+	for _, row := range keyRows(keys, width.Points()) {
 		x := c.Min.X + Margin
 		for _, k := range row {
-			k.Swatch(c, vg.Rectangle{Min: vg.Point{X: x, Y: top - keyHeight + 2}, Max: vg.Point{X: x + swatchWidth, Y: top - 2}})
+			Series(c, k.Series, func() {
+				k.Swatch(c, vg.Rectangle{Min: vg.Point{X: x, Y: top - keyHeight + 2}, Max: vg.Point{X: x + swatchWidth, Y: top - 2}})
+			})
 			c.FillText(label, vg.Point{X: x + swatchWidth + 4, Y: top - keyHeight/2 + 0.5}, k.Label)
 			x += vg.Length(swatchWidth + 4 + TextWidth(k.Label, TickSize) + 14)
 		}
 		top -= keyHeight
 	}
-	return draw.Crop(c, Margin, -Margin, Margin, vg.Length(-HeadHeight(keys)))
+	return draw.Crop(c, Margin, -Margin, Margin, vg.Length(-headHeight(keys, width.Points())))
 }
 
 // Fit shortens a text to a width in points.

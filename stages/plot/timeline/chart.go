@@ -13,38 +13,34 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/schedule"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/ledger"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// held is a span of time in which a job holds cores and GPUs.
-type held struct {
-	from, to    float64
-	cores, GPUs scheduler.CoreSet
-}
-
-// Lane is what happened to one job.
+// Lane is what happened to one job, and its colour.
 type Lane struct {
-	record.JobRow
-	held []held
-	// resizes and epochs are instants: of resizes, and of the ends of epochs.
-	resizes, Epochs []float64
-
+	schedule.Job
 	Color color.NRGBA
-	End   float64 // when it ended, or the trace did
 }
 
-// Chart is a Gantt chart of one cell.
+// Chart is a Gantt chart of one cell. Its GPUs are drawn under the cores, its servers behind the jobs.
 type Chart struct {
-	Lanes   []Lane
-	Servers []Server // that came and went, behind the jobs
-	Classes []string
-	Cores   int
-	GPUs    int     // that were held by some job; drawn under the cores
-	Until   float64 // the time axis ends here
-	From    float64
+	Lanes []Lane
+	*schedule.Schedule
+}
+
+// New returns the chart of a schedule.
+func New(s *schedule.Schedule) *Chart {
+	ch := &Chart{Schedule: s, Lanes: make([]Lane, len(s.Jobs))}
+	inClass := make([]int, len(s.Classes))
+	for i, j := range s.Jobs {
+		k := slices.Index(s.Classes, j.Class)
+		// Shades come back after four jobs: neighbours differ, and all stay readable.
+		ch.Lanes[i] = Lane{Job: j, Color: canvas.Shade(canvas.Hue(k), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4])}
+		inClass[k]++
+	}
+	return ch
 }
 
 // AxisHeight is the room of the time axis, in points.
@@ -125,7 +121,7 @@ func (ch *Chart) Keys(lanes bool) []canvas.Key {
 				epochEnd(c, (box.Min.X+box.Max.X)/2, box.Min.Y, box.Max.Y-box.Min.Y)
 			}})
 		}
-		if slices.ContainsFunc(ch.Lanes, func(l Lane) bool { return len(l.resizes) > 0 }) {
+		if slices.ContainsFunc(ch.Lanes, func(l Lane) bool { return len(l.Resizes) > 0 }) {
 			keys = append(keys, canvas.Key{Label: "resize", Swatch: func(c draw.Canvas, box vg.Rectangle) {
 				resized(c, (box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2, 2.5)
 			}})
@@ -165,7 +161,7 @@ func (ch *Chart) laneTicks(row float64) []plot.Tick {
 	for i, l := range ch.Lanes {
 		label := ""
 		if row >= labelledLanes {
-			label = canvas.Fit(l.Job, 90, canvas.TickSize)
+			label = canvas.Fit(l.JobRow.Job, 90, canvas.TickSize)
 		} else if i == 0 || i == len(ch.Lanes)-1 {
 			label = fmt.Sprintf("job %d", i+1)
 		}
@@ -202,8 +198,8 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 		l := &b.Lanes[i]
 		var path vg.Path
 		var last vg.Length = -1
-		for _, h := range l.held {
-			x0, x1 := at(h.from), at(h.to)
+		for _, h := range l.Held {
+			x0, x1 := at(h.From), at(h.To)
 			if x1-last < hairline {
 				continue // nothing that could be seen beside what is drawn
 			}
@@ -230,16 +226,16 @@ const hairline = 0.2
 
 // labels names the job in its bars that have room.
 func (b bars) labels(c draw.Canvas, l *Lane, at func(float64) vg.Length, y func(float64) vg.Length) {
-	need := vg.Length(canvas.TextWidth(l.Job, canvas.SmallSize) + 4)
+	need := vg.Length(canvas.TextWidth(l.JobRow.Job, canvas.SmallSize) + 4)
 	st := canvas.Style(canvas.SmallSize, canvas.Readable(l.Color), false)
 	st.XAlign, st.YAlign = text.XCenter, text.YCenter
-	for _, h := range l.held {
-		if at(h.to)-at(h.from) < need {
+	for _, h := range l.Held {
+		if at(h.To)-at(h.From) < need {
 			continue
 		}
 		for _, s := range b.stretches(h) {
 			if (s.high-s.low)*b.core >= canvas.SmallSize+3 {
-				c.FillText(st, vg.Point{X: (at(h.from) + at(h.to)) / 2, Y: y((s.low + s.high) / 2 * b.core)}, l.Job)
+				c.FillText(st, vg.Point{X: (at(h.From) + at(h.To)) / 2, Y: y((s.low + s.high) / 2 * b.core)}, l.JobRow.Job)
 			}
 		}
 	}
@@ -254,8 +250,8 @@ func (b bars) drawLanes(c draw.Canvas, at func(float64) vg.Length, y func(float6
 		c.Fill(canvas.Rectangle(at(l.Arrival), mid-half*0.55, max(at(l.End), at(l.Arrival)+hairline), mid+half*0.55))
 		var path vg.Path
 		var last vg.Length = -1
-		for _, h := range l.held {
-			x0, x1 := at(h.from), at(h.to)
+		for _, h := range l.Held {
+			x0, x1 := at(h.From), at(h.To)
 			if x1-last < hairline {
 				continue
 			}
@@ -273,30 +269,5 @@ func (b bars) drawLanes(c draw.Canvas, at func(float64) vg.Length, y func(float6
 		if l.State == string(scheduler.Failed) || l.State == string(scheduler.Stopped) {
 			failure(c, at(l.End), mid, min(3, half))
 		}
-	}
-}
-
-// Event takes the next event of the lane's job, which has this number in the replay.
-func (l *Lane) Event(e record.EventRow, replay *ledger.Ledger, number int) {
-	ev := e.Of(number)
-	step := replay.Event(&ev)
-	if step.Ended {
-		l.Close(e.At)
-	}
-	if step.Began {
-		l.held = append(l.held, held{from: e.At, to: -1, cores: e.Cores, GPUs: e.GPUs})
-	}
-	if step.Ended && step.Began {
-		l.resizes = append(l.resizes, e.At)
-	}
-	if replay.Job(number).Over() && l.End == 0 {
-		l.End = e.At
-	}
-}
-
-// Close ends the present span of holding cores, if there is one.
-func (l *Lane) Close(at float64) {
-	if n := len(l.held); n > 0 && l.held[n-1].to < 0 {
-		l.held[n-1].to = at
 	}
 }

@@ -1,5 +1,7 @@
 package timeline
 
+import "github.com/tfexp/tfexp/results/schedule"
+
 // stretch is where a chart shows things that a job holds beside each other, in
 // rows from the bottom.
 type stretch struct{ low, high float64 }
@@ -16,9 +18,9 @@ func (ch *Chart) under() float64 {
 func (ch *Chart) rows() float64 { return ch.under() + float64(ch.Cores) }
 
 // stretches returns where the cores and GPUs of a span lie.
-func (ch *Chart) stretches(h held) []stretch {
-	out := make([]stretch, 0, len(h.cores)+len(h.GPUs))
-	for _, s := range h.cores {
+func (ch *Chart) stretches(h schedule.Span) []stretch {
+	out := make([]stretch, 0, len(h.Cores)+len(h.GPUs))
+	for _, s := range h.Cores {
 		out = append(out, stretch{ch.under() + float64(s.Lo), ch.under() + float64(s.Hi)})
 	}
 	for _, s := range h.GPUs {

@@ -19,8 +19,8 @@ func (ch *Chart) ThinEpochs() {
 	for i := range ch.Lanes {
 		l := &ch.Lanes[i]
 		ran := 0.0
-		for _, h := range l.held {
-			ran += h.to - h.from
+		for _, h := range l.Held {
+			ran += h.To - h.From
 		}
 		if ran*scale < leastEpoch*float64(len(l.Epochs)) {
 			l.Epochs = nil
@@ -39,7 +39,7 @@ func (b bars) marks(c draw.Canvas, l *Lane, at func(float64) vg.Length, mid, hal
 		}
 	}
 	last = -1
-	for _, t := range l.resizes {
+	for _, t := range l.Resizes {
 		if x := at(t); x-last >= 1 {
 			resized(c, x, mid, min(2.5, half))
 			last = x

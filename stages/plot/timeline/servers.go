@@ -4,17 +4,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
-
-// Server is the life of a server behind the jobs: from when it was asked for, by Up it could be used; it ended at Down. An
-// instant that did not come is negative.
-type Server struct {
-	Cores             scheduler.CoreSet
-	Created, Up, Down float64
-	Revoked           bool
-}
 
 // The colours of servers: one that can be used, and one that is being started.
 var (

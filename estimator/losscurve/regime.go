@@ -1,0 +1,171 @@
+package losscurve
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// A training changes its regime when its rate of learning is lowered, or when it leaves a plateau:
+// the loss then falls as it did not before, and what comes before says little of what follows.
+const (
+	// changeOdds is the logarithm of the odds of a change at a point, before its loss is seen, and
+	// changeSpread that of the logarithm of the loss by the change itself.
+	changeOdds, changeSpread = -4, 1
+	// A regime is of so many points, and so many come before it: many trainings begin on a plateau.
+	leastRegime, leastBefore = Least, 2 * Least
+	// mostChanges is how many points are tried, those that were expected least.
+	mostChanges = 6
+)
+
+// regime returns the window from its last change of regime on; all of it, where a change
+// does not explain the losses better than none.
+func (w window) regime() window {
+	fs := newRegime(w)
+	known := make([]float64, len(w.points)) // the logarithm of the likelihood of the points up to each
+	for i := 1; i < len(w.points); i++ {
+		follow(fs, w.points[i:i+1], w.points[i-1])
+		known[i] = evidence(fs)
+	}
+	var at []int
+	for i := leastBefore; i+leastRegime <= len(w.points); i++ {
+		at = append(at, i)
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(known[a]-known[a-1], known[b]-known[b-1]) })
+	best, from := known[len(known)-1], 0
+	for _, i := range at[:min(len(at), mostChanges)] {
+		jump := math.Log(w.points[i].Loss / w.points[i-1].Loss)
+		changed := known[i-1] + changeOdds + logNormal(jump, square(changeSpread)) + evidence(newRegime.after(w.since(i)))
+		if changed > best {
+			best, from = changed, i
+		}
+	}
+	return w.since(from)
+}
+
+// newRegime is the family by which changes are found: a few of the trend and of plain filters, alike
+// in weight.
+var newRegime family = func(w window) []filter {
+	var fs []filter
+	for i, f := range newTrend(w) {
+		if i%regimeEach == regimeEach/2 {
+			fs = append(fs, f)
+		}
+	}
+	return append(even(fs), even(plainFilters(w, 0))...)
+}
+
+// regimeEach is the part of the trend's filters that are enough to find changes.
+const regimeEach = 9
+
+// even gives filters half of the likelihood together.
+func even(fs []filter) []filter {
+	all := evidence(fs) + math.Ln2
+	for i := range fs {
+		fs[i].log -= all
+	}
+	return fs
+}
+
+// since returns the window from a point on, with steps that count from the point before.
+func (w window) since(i int) window {
+	if i == 0 {
+		return w
+	}
+	return w.shifted(i, -w.points[i-1].Step)
+}
+
+// whole counts the steps of a window from the beginning of the training.
+func (w window) whole() window { return w.shifted(0, w.before) }
+
+func (w window) shifted(i int, by float64) window {
+	points := slices.Clone(w.points[i:])
+	for k := range points {
+		points[k].Step += by
+	}
+	w.points, w.before = points, w.before-by
+	return w
+}
+
+// newSettling is a family for what follows a change: the loss falls fast at first, and soon as a power
+// of all steps so far, with an exponent that is not known.
+var newSettling family = func(w window) []filter {
+	var fs []filter
+	for _, rest := range []float64{-0.1, -0.3, -0.5, -0.8, -1.2} {
+		for _, settle := range []float64{4, 12, 30} {
+			for j := -2; j <= 2; j++ {
+				zj := float64(j)
+				f := filter{
+					walk: settlingWalk, noise: noiseMedian * math.Exp(noiseSpread*zj), plain: true,
+					level: math.Log(w.points[0].Loss), slope: settlingSlope, p11: settlingVariance,
+					rest: rest, settle: settle, log: -zj * zj / 2,
+				}
+				f.p00 = square(f.noise)
+				fs = append(fs, f)
+			}
+		}
+	}
+	return fs
+}
+
+// The slope at a change has this mean and variance; its walk is as those of plain filters.
+const settlingSlope, settlingVariance, settlingWalk = -2, 4, 0.2
+
+// schedule is a rate of learning that is lowered again and again, after as many steps each time.
+type schedule struct {
+	each float64 // steps from one change to the next
+	drop float64 // of the logarithm of the loss at the last change
+}
+
+// schedule returns that of a window whose last change of regime begins another one; false without a change, or
+// when the next one is overdue.
+func (w window) schedule(now window) (schedule, bool) {
+	n := len(w.points) - len(now.points)
+	if n == 0 {
+		return schedule{}, false
+	}
+	earlier := w.until(n, w.target)
+	s := schedule{each: now.before - earlier.regime().before}
+	settled := math.Inf(1)
+	for _, p := range now.points[:min(len(now.points), dropWithin)] {
+		settled = math.Min(settled, p.Loss)
+	}
+	s.drop = math.Log(earlier.last().Loss / settled)
+	return s, s.drop > 0 && now.last().Step < s.each
+}
+
+// dropWithin is after how many points the loss has dropped at a change.
+const dropWithin = 5
+
+// The loss drops at further changes as well, each time by at least this part of what it dropped by at the last
+// one. So many changes are followed: after more the rate is too low.
+const leastDrop, mostDrops = 0.3, 3
+
+// left draws how many steps are left if the loss goes on as a filter says, and drops at each further change.
+func (s schedule) left(f *filter, w window, changed float64, rng *rand.Rand) float64 {
+	drop := s.drop * (leastDrop + (1-leastDrop)*rng.Float64())
+	left := f.run(w, rng)
+	for k := 1.0; k <= mostDrops; k++ {
+		at := changed + k*s.each - w.last().Step
+		if left <= at {
+			break
+		}
+		v := w
+		v.target *= math.Exp(k * drop)
+		settled := at + 1 + (dropWithin-1)*rng.Float64()
+		if v.target < w.last().Loss {
+			settled = math.Max(settled, f.run(v, rng))
+		}
+		left = math.Min(left, settled)
+	}
+	return left
+}
+
+// judge is judgeSettling with the drops of a schedule.
+func (s schedule) judge(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64) {
+	whole := w.whole()
+	return newSettling.judged(whole, latest, rng, func(fs []filter, n int) []float64 {
+		return drawEach(fs, n, rng, func(f *filter) float64 { return s.left(f, whole, w.before, rng) })
+	})
+}

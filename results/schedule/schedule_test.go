@@ -1,0 +1,85 @@
+package schedule
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/resultstest"
+)
+
+func read(t *testing.T, cell string) (*record.Experiment, record.Cell, *Schedule) {
+	t.Helper()
+	e, err := record.Open(resultstest.Small().Write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range e.Cells {
+		if c.Cell == cell {
+			s, err := Read(e, c, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e, c, s
+		}
+	}
+	t.Fatalf("there is no cell %s", cell)
+	return nil, record.Cell{}, nil
+}
+
+// TestTimesAddUp holds that what a job held and how long it waited come to what jobs.csv says.
+func TestTimesAddUp(t *testing.T) {
+	for _, cell := range []string{"mixed-machine-fcfs-r1", "mixed-machine-rr-quantum=300ms-r1"} {
+		e, c, s := read(t, cell)
+		if len(s.Jobs) != 8 || s.Cores != 2 || s.GPUs != 0 || strings.Join(s.Classes, " ") != "long short" {
+			t.Fatalf("%+v", s)
+		}
+		if err := s.Explain(e, c.CellRef); err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range s.Jobs {
+			held, waited := 0.0, 0.0
+			for _, h := range j.Held {
+				held += h.To - h.From
+			}
+			for _, w := range j.Waits {
+				waited += w.To - w.From
+			}
+			if near(held, j.Service) && near(waited, j.Waiting) && near(j.End, j.Finish) {
+				continue
+			}
+			t.Errorf("%s: held %g of %g s, waited %g of %g s, ended at %g of %g s", j.JobRow.Job, held, j.Service, waited,
+				j.Waiting, j.End, j.Finish)
+		}
+		if w := s.Jobs[1].Waits[0]; len(w.Holders) != 1 || w.Holders[0] != "long-1" || w.Others != 0 {
+			t.Errorf("%s: the second job waited: %+v", cell, w)
+		}
+	}
+}
+
+func near(a, b float64) bool { return a-b < 1e-5 && b-a < 1e-5 }
+
+func TestReasons(t *testing.T) {
+	s := &Schedule{Jobs: []Job{{Waits: []Wait{{From: 0, To: 1}, {From: 2, To: 5}}}}}
+	s.Jobs[0].JobRow.Job = "a"
+	at := map[string]int{"a": 0}
+	for _, d := range []record.DecisionRow{
+		{At: 2, Passed: []record.PassedRow{{Job: "a", Reason: "first"}}},
+		{At: 3, Passed: []record.PassedRow{{Job: "a", Reason: "last"}, {Job: "b", Reason: "another"}}},
+		{At: 5, Passed: []record.PassedRow{{Job: "a", Reason: "too late"}}},
+	} {
+		s.passed(d, at)
+	}
+	if w := s.Jobs[0].Waits; w[0].Why != "" || w[1].Why != "last" {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestTooMany(t *testing.T) {
+	e, c, _ := read(t, "mixed-machine-fcfs-r1")
+	c.Metrics.Set(measure.Jobs, mostJobs+1)
+	if s, err := Read(e, c, nil); s != nil || err != nil || !strings.Contains(Crowded(c), "cannot be told apart") {
+		t.Errorf("%v, %v, %q", s, err, Crowded(c))
+	}
+}

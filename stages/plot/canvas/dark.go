@@ -1,0 +1,120 @@
+package canvas
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+
+	"github.com/tfexp/tfexp/results/picture"
+)
+
+// Paper is what pictures are drawn on where readers ask for dark pages.
+var Paper = color.NRGBA{0x15, 0x18, 0x1c, 0xff}
+
+// onColor is the dark of text in coloured bars, which stays dark on dark pages: next to Ink, so that the two can be told
+// apart.
+var onColor = color.NRGBA{0x22, 0x22, 0x23, 0xff}
+
+// Dark is a colour on a dark page: what is grey is turned round, what is pale becomes dark, and the colours
+// themselves stay.
+func Dark(c color.NRGBA) color.NRGBA {
+	white := color.NRGBA{0xff, 0xff, 0xff, c.A}
+	switch {
+	case c == onColor || c == white:
+		return c
+	case c.R == c.G && c.G == c.B: // black becomes nearly white, and what is nearly white the paper
+		share := float64(c.R) / 255
+		return mixed(color.NRGBA{0xf2, 0xf2, 0xf2, c.A}, color.NRGBA{Paper.R, Paper.G, Paper.B, c.A}, share)
+	}
+	for i := range picture.Hues {
+		if share, ok := paleness(c, Hue(i)); ok {
+			hue := Hue(i)
+			return mixed(color.NRGBA{hue.R, hue.G, hue.B, c.A}, color.NRGBA{Paper.R, Paper.G, Paper.B, c.A}, share)
+		}
+	}
+	return c
+}
+
+// mixed mixes a colour with another: 0 leaves it, 1 is the other.
+func mixed(c, other color.NRGBA, share float64) color.NRGBA {
+	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (float64(b)-float64(a))*share)) }
+	return color.NRGBA{mix(c.R, other.R), mix(c.G, other.G), mix(c.B, other.B), c.A}
+}
+
+// paleness finds how much white was mixed with a hue to make a colour; false if it was made of another one.
+func paleness(c, hue color.NRGBA) (float64, bool) {
+	darkest, from := hue.R, c.R
+	for _, channel := range [][2]uint8{{hue.G, c.G}, {hue.B, c.B}} {
+		if channel[0] < darkest {
+			darkest, from = channel[0], channel[1]
+		}
+	}
+	if from < darkest {
+		return 0, false
+	}
+	share := (float64(from) - float64(darkest)) / (255 - float64(darkest))
+	made := Shade(hue, share)
+	near := func(a, b uint8) bool { return max(a, b)-min(a, b) <= 1 }
+	return share, near(made.R, c.R) && near(made.G, c.G) && near(made.B, c.B)
+}
+
+var svgColor = regexp.MustCompile(`#[0-9A-F]{6}\b`)
+
+// recolor is a colour of an SVG, and what it is on dark pages: "#222222", "#D6D7D7".
+type recolor struct{ from, to string }
+
+// darkened returns the colours of an SVG that are others on dark pages.
+func darkened(body []byte) []recolor {
+	var pairs []recolor
+	for _, code := range svgColor.FindAll(body, -1) {
+		var c color.NRGBA
+		if _, err := fmt.Sscanf(string(code), "#%02X%02X%02X", &c.R, &c.G, &c.B); err != nil {
+			continue
+		}
+		c.A = 0xff
+		if d := Dark(c); d != c {
+			pairs = append(pairs, recolor{string(code), fmt.Sprintf("#%02X%02X%02X", d.R, d.G, d.B)})
+		}
+	}
+	slices.SortFunc(pairs, func(a, b recolor) int { return strings.Compare(a.from, b.from) })
+	return slices.Compact(pairs)
+}
+
+// darkNames are the pairs in an attribute, "#222222 #D6D7D7;…", for pages that draw the picture themselves.
+func darkNames(pairs []recolor) string {
+	words := make([]string, len(pairs))
+	for i, pair := range pairs {
+		words[i] = pair.from + " " + pair.to
+	}
+	return strings.Join(words, ";")
+}
+
+// inTheDark is a canvas on which all colours are those on dark paper.
+type inTheDark struct{ vg.Canvas }
+
+// SetColor implements vg.Canvas.
+func (d inTheDark) SetColor(c color.Color) {
+	if c != nil {
+		c = Dark(color.NRGBAModel.Convert(c).(color.NRGBA))
+	}
+	d.Canvas.SetColor(c)
+}
+
+// darkStyle is the style by which an SVG is dark where readers ask for that. Attributes say the colours; rules about
+// them outweigh these.
+func darkStyle(pairs []recolor) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "svg{background:#FFFFFF}@media (prefers-color-scheme:dark){svg{background:#%02X%02X%02X}", Paper.R, Paper.G, Paper.B)
+	for _, pair := range pairs {
+		for _, what := range []string{"fill", "stroke"} {
+			fmt.Fprintf(&b, `[style*="%s:%s"]{%s:%s!important}`, what, pair.from, what, pair.to)
+		}
+	}
+	b.WriteString("}")
+	return b.String()
+}

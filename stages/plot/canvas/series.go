@@ -1,0 +1,73 @@
+package canvas
+
+import (
+	"html"
+	"regexp"
+
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Series paints what belongs to a series of this name. In an SVG it is a group with the name as its attribute
+// data-series, so that a page can show and hide it.
+func Series(c draw.Canvas, name string, paint func()) {
+	g, ok := under(c).(grouper)
+	if !ok || name == "" {
+		paint()
+		return
+	}
+	g.begin(name)
+	paint()
+	g.end()
+}
+
+// under is the canvas that crops of it are on.
+func under(c draw.Canvas) vg.Canvas {
+	for {
+		inner, ok := c.Canvas.(draw.Canvas)
+		if !ok {
+			return c.Canvas
+		}
+		c = inner
+	}
+}
+
+// grouper is a canvas that knows groups.
+type grouper interface {
+	begin(name string)
+	end()
+}
+
+// grouped is an SVG with groups. Their tags are written as texts with characters that nobody uses, since the canvas
+// writes nothing else; ungroup makes tags of them.
+type grouped struct{ *vgsvg.Canvas }
+
+const (
+	groupBegins = "\uE000"
+	groupNamed  = "\uE001"
+	groupEnds   = "\uE002"
+)
+
+func (g grouped) begin(name string) { g.tag(groupBegins + name + groupNamed) }
+func (g grouped) end()              { g.tag(groupEnds) }
+
+func (g grouped) tag(text string) {
+	st := Style(SmallSize, Ink, false)
+	g.FillString(font.DefaultCache.Lookup(st.Font, st.Font.Size), vg.Point{}, text)
+}
+
+var (
+	groupBegin = regexp.MustCompile(`<text [^>]*>` + groupBegins + `([^<]*)` + groupNamed + `</text>`)
+	groupEnd   = regexp.MustCompile(`<text [^>]*>` + groupEnds + `</text>`)
+)
+
+// ungroup makes tags of the signs of groups.
+func ungroup(body []byte) []byte {
+	body = groupBegin.ReplaceAllFunc(body, func(tag []byte) []byte {
+		name := html.UnescapeString(string(groupBegin.FindSubmatch(tag)[1]))
+		return []byte(`<g data-series="` + html.EscapeString(name) + `">`)
+	})
+	return groupEnd.ReplaceAll(body, []byte("</g>"))
+}

@@ -1,0 +1,143 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/schedule"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// mostSpans bounds the stretches of running and waiting that a page has for its script, over all of its schedules.
+const mostSpans = 40_000
+
+// chart is a schedule as the page's script draws it. Times are seconds from the cell's start.
+type chart struct {
+	From    float64          `json:"from"`
+	Until   float64          `json:"until"`
+	Cores   int              `json:"cores"`
+	GPUs    int              `json:"gpus,omitempty"`
+	Nodes   []record.NodeRef `json:"nodes,omitempty"`
+	Classes []string         `json:"classes"`
+	Colors  []string         `json:"colors"` // of the classes
+	Jobs    []chartJob       `json:"jobs"`
+}
+
+// chartJob is a job of a chart. What is not known is missing.
+type chartJob struct {
+	Name    string      `json:"name"`
+	Class   int         `json:"class"`
+	State   string      `json:"state"`
+	Arrival float64     `json:"arrival"`
+	Start   *float64    `json:"start,omitempty"`
+	End     float64     `json:"end"`
+	Waiting *float64    `json:"waiting,omitempty"`
+	Service *float64    `json:"service,omitempty"`
+	Threads int         `json:"threads"`
+	GPUs    int         `json:"gpus,omitempty"`
+	Held    []chartHeld `json:"held,omitempty"`
+	Waits   []chartWait `json:"waits,omitempty"`
+}
+
+// chartHeld is a stretch in which a job holds cores and GPUs, by number, "0-3 8".
+type chartHeld struct {
+	From  float64 `json:"from"`
+	To    float64 `json:"to"`
+	Cores string  `json:"cores"`
+	GPUs  string  `json:"gpus,omitempty"`
+}
+
+// chartWait is a stretch of waiting, and why.
+type chartWait struct {
+	From    float64  `json:"from"`
+	To      float64  `json:"to"`
+	Why     string   `json:"why,omitempty"`
+	Holders []string `json:"holders,omitempty"`
+	Others  int      `json:"others"`
+}
+
+// chart reads the schedule of a picture's cell for the page; nil where there is none, or the page has enough of them.
+func (v *view) chart(e *record.Experiment, p record.Picture) (*chart, error) {
+	i := slices.IndexFunc(e.Cells, func(c record.Cell) bool { return c.Cell == p.Cell })
+	if i < 0 {
+		return nil, nil
+	}
+	c := e.Cells[i]
+	servers, err := e.ReadServers()
+	if err != nil {
+		return nil, err
+	}
+	s, err := schedule.Read(e, c, servers)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	spans := 0
+	for _, j := range s.Jobs {
+		spans += 1 + len(j.Held) + len(j.Waits)
+	}
+	if v.spans += spans; v.spans > mostSpans {
+		v.spans -= spans
+		return nil, nil
+	}
+	if err := s.Explain(e, c.CellRef); err != nil {
+		return nil, err
+	}
+	out := chartOf(s)
+	for _, h := range e.Plan.Hardware {
+		if h.Name == c.Hardware {
+			out.Nodes = h.Nodes
+		}
+	}
+	return out, nil
+}
+
+func chartOf(s *schedule.Schedule) *chart {
+	out := &chart{From: short(s.From), Until: short(s.Until), Cores: s.Cores, GPUs: s.GPUs, Classes: s.Classes}
+	for i := range s.Classes {
+		out.Colors = append(out.Colors, picture.HueCode(i))
+	}
+	for _, j := range s.Jobs {
+		one := chartJob{
+			Name: j.JobRow.Job, Class: slices.Index(s.Classes, j.Class), State: j.State, Arrival: short(j.Arrival),
+			Start: there(j.FirstStart), End: short(j.End), Waiting: there(j.Waiting), Service: there(j.Service),
+			Threads: j.ThreadsRequested, GPUs: j.JobRow.GPUs,
+		}
+		for _, h := range j.Held {
+			one.Held = append(one.Held, chartHeld{short(h.From), short(h.To), h.Cores.String(), h.GPUs.String()})
+		}
+		for _, w := range j.Waits {
+			if w.To > w.From {
+				one.Waits = append(one.Waits, chartWait{short(w.From), short(w.To), w.Why, w.Holders, w.Others})
+			}
+		}
+		out.Jobs = append(out.Jobs, one)
+	}
+	return out
+}
+
+// there is a time that came about; nil for one that did not.
+func there(seconds float64) *float64 {
+	if seconds < 0 || !stats.Finite(seconds) {
+		return nil
+	}
+	seconds = short(seconds)
+	return &seconds
+}
+
+// short keeps seven digits of a time, at least a tenth of a millisecond: no screen shows more.
+func short(seconds float64) float64 {
+	if !stats.Finite(seconds) {
+		return 0
+	}
+	if math.Abs(seconds) < 1000 {
+		return math.Round(seconds*1e4) / 1e4
+	}
+	out, err := strconv.ParseFloat(strconv.FormatFloat(seconds, 'g', 7, 64), 64)
+	if err != nil {
+		return seconds
+	}
+	return out
+}
