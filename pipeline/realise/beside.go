@@ -5,29 +5,14 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/realise/sampling"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/stages"
 )
 
-// mostCopies is how many copies of a job are sampled side by side.
-const mostCopies = 8
-
-// copies is how many copies of a job are sampled side by side for a hardware, on whose nodes so many cores are shared; 0
-// if the job cannot run beside another there, or how it does so is not measured.
+// copies is how many copies of a job are sampled side by side for a hardware, and how many cores they share.
 func (x *Experiment) copies(h *experiments.Hardware, j *experiments.Job) (copies, cores int) {
-	kind := h.Kind()
-	if x.spec.Profile.Contention != experiments.MeasuredContention || !h.Real() || !kind.Descendants && !kind.Contained {
-		return 0, 0
-	}
-	if len(j.Roles) > 0 || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Terms != nil {
-		return 0, 0
-	}
-	cores = min(h.Cluster.Nodes[0].Threads, x.host.Threads)
-	copies = min(cores/max(j.Threads.Request, 1), mostCopies)
-	if copies < 2 {
-		return 0, 0
-	}
-	return copies, cores
+	return sampling.Copies(x.spec.Profile, h, j, x.host.Threads)
 }
 
 // besideKey describes all that a sample of copies of a job side by side depends on.
