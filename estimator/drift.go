@@ -71,13 +71,21 @@ func (d Drift) SlowerThan(probe float64, at Moment, seconds float64) float64 {
 // moment is when the sample was taken.
 func (s Sample) moment() Moment { return Moment{s.ProbeCores, s.Probe, s.ProbeError} }
 
+// Moments are those at which samples were taken, as far as the speed of the machine was probed then.
+func Moments(samples []Sample) []Moment {
+	var all []Moment
+	for _, s := range samples {
+		if s.Probe > 0 {
+			all = append(all, s.moment())
+		}
+	}
+	return all
+}
+
 // AtOneSpeed returns samples with their times as they had been at the typical speed of the machine while these
 // samples were taken. Those without a probe stay as they are.
 func AtOneSpeed(samples []Sample) []Sample {
-	var moments []Moment
-	for _, s := range samples {
-		moments = append(moments, s.moment())
-	}
+	moments := Moments(samples)
 	out := make([]Sample, len(samples))
 	for i, s := range samples {
 		out[i] = s

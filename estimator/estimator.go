@@ -77,6 +77,10 @@ type Sample struct {
 	Probe      float64 `json:"probe_s,omitempty"`
 	ProbeCores int     `json:"probe_cores,omitempty"`
 	ProbeError float64 `json:"probe_error_s,omitempty"`
+	// Others is how many cores copies of the job held beside it, of Total, in a sample of jobs side by side: its times are the
+	// means of the copies, and not those of a job alone. 0 of other samples.
+	Others int `json:"others,omitempty"`
+	Total  int `json:"total,omitempty"`
 	// Cost is what taking it took in all.
 	Cost float64 `json:"cost_s,omitempty"`
 	// Warnings are doubts about the sample's output.

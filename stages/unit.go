@@ -30,6 +30,9 @@ type Unit struct {
 	Total int
 	// Limit is how long one sample may take.
 	Limit time.Duration
+	// Copies is how many copies of the job run side by side in a sample, of as many threads as share Cores of a node; 0
+	// where it runs alone.
+	Copies, Cores int
 	// Asked is set when a job asks for this number of threads; the others are
 	// sampled for the speed-up curve alone.
 	Asked bool

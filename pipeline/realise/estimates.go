@@ -8,6 +8,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
+	"github.com/tfexp/tfexp/pipeline/realise/sampling"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/estimate"
 )
@@ -117,32 +118,11 @@ func (x *Experiment) formAddress(j *experiments.Job) string {
 func (x *Experiment) SampleRows() []record.SampleRow {
 	var rows []record.SampleRow
 	for _, u := range x.units {
-		samples := x.samples[u.Hash]
-		for _, s := range samples {
-			units := -1.0
-			if len(s.Units) > 0 {
-				units = 0
-				for _, t := range s.Units {
-					units += t
-				}
-			}
-			rows = append(rows, record.SampleRow{
-				Job: u.Job, Threads: s.Threads, GPUs: s.GPUs, Length: s.Length, Unit: u.LengthUnit(),
-				Wall: s.Wall, Startup: known(s.Startup), Units: units, Save: known(s.Save), Launch: known(s.Launch),
-				Pause: known(s.Pause), Resume: known(s.Resume), Resize: known(s.Resize),
-				Busy: known(s.Busy), Tries: s.Tries, Cost: s.Cost, Probe: known(s.Probe), ProbeCores: s.ProbeCores,
-			})
+		for _, s := range x.samples[u.Hash] {
+			rows = append(rows, sampling.Row(&u.Unit, s))
 		}
 	}
 	return rows
-}
-
-// known is a measured value; 0 stands for none.
-func known(v float64) float64 {
-	if v == 0 {
-		return -1
-	}
-	return v
 }
 
 // decidesByEstimates reports whether a cell's policy decides by estimates that
@@ -168,11 +148,7 @@ func (x *Experiment) estimateOf(j *experiments.Job) (estimator.Estimate, bool) {
 func (x *Experiment) moments() []estimator.Moment {
 	all := slices.Clone(x.earlier)
 	for _, u := range x.units {
-		for _, s := range x.samples[u.Hash] {
-			if s.Probe > 0 {
-				all = append(all, estimator.Moment{Cores: s.ProbeCores, Seconds: s.Probe, Error: s.ProbeError})
-			}
-		}
+		all = append(all, estimator.Moments(x.samples[u.Hash])...)
 	}
 	return all
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
+	"github.com/tfexp/tfexp/pipeline/realise/sampling"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -137,29 +138,21 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	key := c.twinKey(r, work, opts)
 	opts.Checkpoints = c.checkpoints(r)
 	task := c.task(r, truth{})
+	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
+	c.sharing(&task, key)
 	task.Setup.Cell = c.Ref.Twin()
 	task.Setup.Cell.Key = key.Hash()
-	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
 	return task, key.Description(), nil
 }
 
 // atSpeed has the jobs of a cell take as long as at the speeds that the machine had at moments, as far as these are known
 // of the cores that each job asks for.
-func (c *Cell) atSpeed(r realisation, work []simulated.Scaling, moments []estimator.Moment) {
+func (c *Cell) atSpeed(r realisation, work []simulated.Scaling, at []estimator.Moment) {
+	known := c.x.moments()
 	for n := range work {
 		j := r.blocks[r.block[n]]
-		est, ok := c.x.estimateOf(j)
-		if !ok || est.Probe <= 0 || len(work[n].Alternatives) > 0 {
-			continue
-		}
-		for _, m := range moments {
-			if m.Cores != j.Threads.Request {
-				continue
-			}
-			w := &work[n]
-			took := w.Fixed + w.Scaled
-			f := estimator.DriftOn(c.x.moments(), m.Cores).SlowerThan(est.Probe, m, took.Seconds())
-			w.Fixed, w.Scaled = time.Duration(f*float64(w.Fixed)), time.Duration(f*float64(w.Scaled))
+		if est, ok := c.x.estimateOf(j); ok && len(work[n].Alternatives) == 0 {
+			sampling.AtSpeed(&work[n], est, j.Threads.Request, at, known)
 		}
 	}
 }

@@ -76,6 +76,8 @@ type SampleRow struct {
 	// was not measured.
 	Probe      float64
 	ProbeCores int
+	// Others is how many cores copies of the job held beside it; 0 of samples of a job alone.
+	Others int
 }
 
 // The verdicts of a comparison.

@@ -144,6 +144,7 @@ var sampleColumns = []table.Column[SampleRow]{
 	table.Seconds("sampling_s", func(r *SampleRow) *float64 { return &r.Cost }),
 	table.Seconds("probe_s", func(r *SampleRow) *float64 { return &r.Probe }),
 	table.Int("probe_cores", func(r *SampleRow) *int { return &r.ProbeCores }),
+	table.Int("beside", func(r *SampleRow) *int { return &r.Others }),
 }
 
 // accuracyColumns are the columns of accuracy.csv.
