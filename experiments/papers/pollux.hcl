@@ -6,7 +6,7 @@
 #   tfexp run experiments/papers/pollux.hcl         about half a minute
 #
 # The jobs of a trace have the name of their program. Under Tiresias each gets the GPUs that its user asked
-# for, and under Optimus others, but it keeps its batch size. Pollux chooses both; what it knows of the
+# for, and under Optimus others, but it keeps its batch size. Pollux and Sia choose both; what they know of the
 # speed of a job are the steps that the job has made so far.
 
 experiment "pollux" {
@@ -129,6 +129,11 @@ policy "optimus" {
 
 policy "pollux" {
   order  = "pollux"
+  rounds = "60s"
+}
+
+policy "sia" {
+  order  = "sia"
   rounds = "60s"
 }
 
