@@ -203,7 +203,7 @@ func TestJobsSideBySide(t *testing.T) {
 	}
 	x.SetSamples(units[1].Hash, []estimator.Sample{{Length: length, Threads: 1, Wall: 1.5, Others: 1, Total: 2}})
 	twin, key, err := x.Cells()[0].Twin(stages.Seen{})
-	if err != nil || twin.Simulation.Contention == nil || !strings.Contains(key, "contention: serial") {
+	if err != nil || twin.Simulation.Contention == nil || !strings.Contains(key, "contention serial") {
 		t.Fatalf("%+v, %v\n%s", twin.Simulation.Contention, err, key)
 	}
 	if got := twin.Simulation.Contention.Law.Slowdown(1, 1, 2); got < 1.4 || got > 1.6 {
