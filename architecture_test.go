@@ -129,6 +129,8 @@ var rules = []struct {
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
 	{"scheduler/plan", []string{"scheduler$", "scheduler/queue"}},
 	{"scheduler/policy/nodes", []string{"scheduler/policy$", "scheduler/placement"}},
+	{"scheduler/policy/pairs", []string{"scheduler$", "scheduler/policy$", "scheduler/queue"}},
+	{"scheduler/policy/users", []string{"scheduler$", "scheduler/policy$", "scheduler/queue"}},
 	{"scheduler/policy/elastic", []string{"scheduler$", "scheduler/policy$", "scheduler/policy/rounds", "scheduler/division", "scheduler/queue"}},
 	{"scheduler/policy/rounds", []string{"scheduler$", "scheduler/policy$", "scheduler/shares"}},
 	{"scheduler/policy", []string{"scheduler$", "scheduler/plan", "scheduler/cluster", "scheduler/queue", "scheduler/matching", "scheduler/rental",

@@ -23,7 +23,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 	_ "github.com/tfexp/tfexp/scheduler/policy/elastic" // its orders are choices of policies
 	_ "github.com/tfexp/tfexp/scheduler/policy/nodes"   // its rules are choices of policies
+	_ "github.com/tfexp/tfexp/scheduler/policy/pairs"   // a placement
 	_ "github.com/tfexp/tfexp/scheduler/policy/rounds"  // and these
+	_ "github.com/tfexp/tfexp/scheduler/policy/users"   // and these
 )
 
 // Profile says how jobs are sampled.
