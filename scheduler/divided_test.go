@@ -170,6 +170,8 @@ func TestAnyRunOfDividedJobsIsValid(t *testing.T) {
 			}
 		}
 		p := drawPolicy(t)
+		p.Allocation = Strict // policies that divide jobs want it
+		delete(p.Settings, "replan")
 		rule := rapid.SampledFrom([]string{"any", "spread", "consolidated"}).Draw(t, "rule")
 		o := simulated.Options{}
 		o.Lacks.Migrate = rapid.Bool().Draw(t, "stay")

@@ -77,8 +77,9 @@ func (l *loop) eachNeed(j, cores int32, nodes []int32, f func(node int32, need R
 	for k, v := range nodes {
 		here := need.At(k)
 		if need.Parts == nil {
-			if here.Memory = memory; slices.Contains(home, v) {
-				here.Memory = 0
+			here.Memory = memory
+			if i := slices.Index(home, v); i >= 0 {
+				here.Memory, home = 0, home[i+1:] // of a divided job only as many units as were there
 			}
 		}
 		f(v, here)
