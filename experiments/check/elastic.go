@@ -54,15 +54,20 @@ func (c *Checker) trains(w *experiments.Workload, h *experiments.Hardware, p *ex
 	at := place(p.At, "order", p.Range)
 	if p.Trains() && h.Real() {
 		c.fail(at, "Order of elastic jobs on real hardware",
-			"The order %q changes the GPUs of training programs while these run, which the engine of the hardware %q cannot.",
+			"The order %q changes the GPUs of training programs while these run, which the engine of the hardware "+
+				"%q cannot.",
 			p.Order, h.Name)
 		return
 	}
 	if !p.DividesGPUs() {
 		return
 	}
+	if len(h.GPUTypes()) == 0 && !p.Trains() { // it divides cores
+		return
+	}
 	if name, why := unfit(w, p.Trains()); why != "" {
-		c.fail(at, "Job without GPUs to divide", "The order %q divides the GPUs of the cluster, and the job %q %s.", p.Order, name, why)
+		c.fail(at, "Job without GPUs to divide",
+			"The order %q divides the GPUs of the cluster, and the job %q %s.", p.Order, name, why)
 	}
 }
 

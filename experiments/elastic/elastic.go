@@ -44,7 +44,8 @@ func New(f files.Finder) *Decoder {
 // The arguments that only one of the two ways to describe a program reads.
 var (
 	lawArgs = []string{
-		"alpha_c", "beta_c", "alpha_n", "beta_n", "alpha_r", "beta_r", "gamma", "gradient_square", "gradient_variance", "samples",
+		"alpha_c", "beta_c", "alpha_n", "beta_n", "alpha_r", "beta_r", "gamma",
+		"gradient_square", "gradient_variance", "samples",
 	}
 	// lawNeeds are those without a default.
 	lawNeeds = []string{"gradient_square", "gradient_variance", "samples", "first_batch"}
@@ -91,23 +92,29 @@ func (d *Decoder) Runtime(n *eval.Node, e *eval.Env, rt *eval.Args, j *experimen
 // contradictions reports what goes with no elastic job.
 func contradictions(n *eval.Node, a, rt *eval.Args, j *experiments.Job) {
 	for _, name := range []string{
-		"epoch", "parallel", "speedup", "table", "file", "threads_column", "time_column", "where", "per", "losses", "loss_column",
+		"epoch", "parallel", "speedup", "table", "file", "threads_column", "time_column", "where",
+		"per", "losses", "loss_column",
 	} {
 		if rt.IsSet(name) {
-			rt.Fail(rt.At(name), "Contradicting arguments", "%s and the elastic block both say how long the job takes.", name)
+			rt.Fail(rt.At(name), "Contradicting arguments",
+				"%s and the elastic block both say how long the job takes.", name)
 		}
 	}
 	switch {
 	case rt.Node.First("cluster") != nil:
-		a.Fail(n.Header, "Contradicting blocks", "The cluster block and the elastic block both say how long the job takes.")
+		a.Fail(n.Header, "Contradicting blocks",
+			"The cluster block and the elastic block both say how long the job takes.")
 	case len(j.Roles) > 0:
 		a.Fail(n.Header, "Contradicting blocks", "A job with roles keeps its parts: it cannot be elastic.")
 	case j.Malleable:
-		a.Fail(n.Header, "Contradicting arguments", "A malleable job is given other cores, an elastic one other GPUs: it is one of both.")
+		a.Fail(n.Header, "Contradicting arguments",
+			"A malleable job is given other cores, an elastic one other GPUs: a job is one of them.")
 	case j.Epochs == 0:
-		a.Fail(n.Header, "Job without epochs", "An elastic block knows the time of epochs: give the work of the job as epochs.")
+		a.Fail(n.Header, "Job without epochs",
+			"An elastic block knows the time of epochs: give the work of the job as epochs.")
 	case j.GPUs == 0:
-		a.Fail(n.Header, "Job without GPUs", "An elastic job trains on GPUs: give the number that it requests as gpus.")
+		a.Fail(n.Header, "Job without GPUs",
+			"An elastic job trains on GPUs: give the number that it requests as gpus.")
 	}
 }
 
@@ -202,7 +209,8 @@ func (d *Decoder) folder(a *eval.Args, from *files.File, name string) (fs.FS, st
 	folder := all.Program(name)
 	if folder == nil {
 		names := all.Programs()
-		a.Wrong(at, words.Nearest(name, names), "Unknown program", "%s has no measurements of %q; it has %s.", from.Shown, name,
+		a.Wrong(at, words.Nearest(name, names), "Unknown program",
+			"%s has no measurements of %q; it has %s.", from.Shown, name,
 			strings.Join(names, ", "))
 		return nil, "", false
 	}

@@ -11,8 +11,8 @@ type Want struct {
 
 // Pack places jobs on some of the nodes of a cluster. Those that are somewhere stay there, unless others
 // would not fit: jobs of several nodes get whole ones, and smaller ones the node with the least free GPUs that are
-// enough. Where jobs that stay are in the way, those within a node are placed anew, and then all. It returns the GPUs of each job by
-// node; nil for one that wants none.
+// enough. Where jobs that stay are in the way, those within a node are placed anew, and then all. It returns the
+// GPUs of each job by node; nil for one that wants none.
 func Pack(capacity, nodes []int, wants []Want) Division {
 	packer := packing{capacity: capacity, nodes: nodes, wants: wants}
 	stays := []func(w Want) bool{

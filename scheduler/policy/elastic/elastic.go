@@ -45,9 +45,14 @@ func register(c policy.Choice, make func(policy.Setup) decider, largestFirst boo
 	policy.RegisterOrder(policy.OrderChoice{Choice: c, New: func(s policy.Setup) scheduler.Ranker {
 		p := &planner{Setup: s, decider: make(s), at: division.Division(nil), largestFirst: largestFirst}
 		p.at = append(p.at, slices.Repeat([][]int{nil}, len(s.Run.Jobs))...)
+		p.cores = !slices.ContainsFunc(s.Run.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
 		for _, n := range s.Run.Cluster.Nodes {
-			p.capacity = append(p.capacity, n.GPUs)
-			p.perNode = max(p.perNode, n.GPUs)
+			size := n.GPUs
+			if p.cores {
+				size = n.Threads
+			}
+			p.capacity = append(p.capacity, size)
+			p.perNode = max(p.perNode, size)
 		}
 		return p
 	}})
@@ -57,10 +62,40 @@ func register(c policy.Choice, make func(policy.Setup) decider, largestFirst boo
 type planner struct {
 	policy.Setup
 	decider
-	capacity     []int // GPUs by node
+	cores        bool  // the cluster has no GPUs: it divides cores
+	capacity     []int // GPUs (or cores) by node
 	perNode      int   // of the greatest node
 	at           division.Division
 	largestFirst bool // the parts of a job are in the order in which they were found, most GPUs first
+}
+
+// begun is when the round that it decides about begins by the policy: real engines are asked a little later.
+func (p *planner) begun(now time.Duration) time.Duration {
+	length, _ := p.Rounds()
+	return now.Round(length)
+}
+
+// demand is how many of what is divided a job requests.
+func (p *planner) demand(j *scheduler.Job) int {
+	if p.cores {
+		return j.Threads
+	}
+	return j.GPUs
+}
+
+// device is what is divided, and devices a number of them.
+func (p *planner) device() string {
+	if p.cores {
+		return "core"
+	}
+	return "GPU"
+}
+
+func (p *planner) devices(n int) string {
+	if n == 1 {
+		return "1 " + p.device()
+	}
+	return fmt.Sprintf("%d %ss", n, p.device())
 }
 
 // Rank implements scheduler.Ranker: who waits stands in the order of arrival.
@@ -91,7 +126,7 @@ func (p *planner) Served(int32) {}
 
 // HeldBack implements scheduler.Admitter.
 func (p *planner) HeldBack(scheduler.View, int32) string {
-	return "is given no GPUs in this round"
+	return "is given no " + p.device() + "s in this round"
 }
 
 // Admit implements scheduler.Admitter.
@@ -114,9 +149,9 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 		}
 		why := ""
 		if v.Recording() {
-			why = fmt.Sprintf("is given %d instead of %d GPUs in this round", division.Total(target[i]), division.Total(p.at[j]))
-			if division.Total(target[i]) == division.Total(p.at[j]) {
-				why = "is given other GPUs in this round"
+			had, has := division.Total(p.at[j]), division.Total(target[i])
+			if why = fmt.Sprintf("is given %d instead of %s in this round", has, p.devices(had)); had == has {
+				why = fmt.Sprintf("is given other %ss in this round", p.device())
 			}
 		}
 		if err := h.Pause(j, why); err != nil {
@@ -140,7 +175,7 @@ func (p *planner) start(v scheduler.View, h scheduler.Hands, j int32, placement 
 	p.at[j] = placement
 	why := ""
 	if v.Recording() {
-		why = fmt.Sprintf("is given %d GPUs in this round", division.Total(placement))
+		why = fmt.Sprintf("is given %s in this round", p.devices(division.Total(placement)))
 	}
 	view := v.Job(j)
 	if !view.Job().Elastic {
@@ -148,6 +183,10 @@ func (p *planner) start(v scheduler.View, h scheduler.Hands, j int32, placement 
 		if !ok { // the free GPUs are too scattered for a job that is divided evenly
 			p.at[j] = nil
 			return nil
+		}
+		p.at[j] = make([]int, len(p.capacity))
+		for _, node := range nodes {
+			p.at[j][node] += p.demand(view.Job()) / len(nodes)
 		}
 		return h.Start(j, view.Request(), nodes, why)
 	}

@@ -11,14 +11,16 @@ import (
 
 var restartDelay = schema.Arg{
 	Name: "restart_delay", Type: schema.Duration, Default: `"30s"`, Example: `"60s"`,
-	Doc: "What a change of its GPUs is taken to cost a job: with each that it has had, and the younger it is, the less is " +
+	Doc: "What a change of its GPUs is taken to cost a job: with each that it has had, and the younger it " +
+		"is, the less is " +
 		"another one worth.",
 }
 
 func init() {
 	register(policy.Choice{
 		Name: "pollux", Title: "Pollux",
-		Doc: "GPUs and batch sizes by goodput: the division with the greatest mean (of power -1) of the jobs' speed-ups " +
+		Doc: "GPUs and batch sizes by goodput: the division with the greatest mean (of power -1) of the " +
+			"jobs' speed-ups " +
 			"over their fair shares (A. Qiao and others, OSDI 2021)",
 		Place: 42, Trains: true, Batches: true, Settings: []schema.Arg{restartDelay},
 	}, newPollux, false)

@@ -26,7 +26,8 @@ func init() {
 	register(policy.Choice{
 		Name: "tiresias", Title: "Tiresias",
 		Doc: "two queues by the GPU time that jobs have had, the first before the second, in the order in which jobs came " +
-			"to them; whoever fits runs, and later jobs pass those that do not (J. Gu and others, NSDI 2019)",
+			"to them; whoever fits runs, and later jobs pass those that do not (J. Gu and others, NSDI 2019); on hardware " +
+			"without GPUs it is core time",
 		Place: 40, Settings: []schema.Arg{demotion, promotion},
 	}, newTiresias, true)
 }
@@ -63,7 +64,7 @@ func (t *tiresias) ended(j int32) {
 // decide implements decider.
 func (t *tiresias) decide(p *planner, v scheduler.View, jobs []int32) (division.Division, error) {
 	for _, j := range jobs {
-		t.count(v, j)
+		t.count(j, p.begun(v.Now()), p.demand(v.Job(j).Job()))
 	}
 	free := division.Total(p.capacity)
 	place := map[int32]int{}
@@ -75,7 +76,7 @@ func (t *tiresias) decide(p *planner, v scheduler.View, jobs []int32) (division.
 	for _, q := range t.queues {
 		for _, j := range q {
 			i, ok := place[j]
-			gpus := v.Job(j).Job().GPUs
+			gpus := p.demand(v.Job(j).Job())
 			if !ok || gpus == 0 {
 				continue
 			}
@@ -90,14 +91,14 @@ func (t *tiresias) decide(p *planner, v scheduler.View, jobs []int32) (division.
 	}
 	left := division.Free(p.capacity, target)
 	for _, j := range starting {
-		target[place[j]] = division.PlaceMostFree(left, v.Job(j).Job().GPUs)
+		target[place[j]] = division.PlaceMostFree(left, p.demand(v.Job(j).Job()))
 	}
 	return target, nil
 }
 
 // count adds up what a job has had since the last round, and puts it to its queue.
-func (t *tiresias) count(v scheduler.View, j int32) {
-	a, now := &t.lives[j], v.Now()
+func (t *tiresias) count(j int32, now time.Duration, gpus int) {
+	a := &t.lives[j]
 	passed := now - a.looked
 	a.looked = now
 	switch {
@@ -107,7 +108,7 @@ func (t *tiresias) count(v scheduler.View, j int32) {
 	case a.runs:
 		a.ran += passed
 		a.ever = true
-		if !a.second && scheduler.CoreTime(a.ran, v.Job(j).Job().GPUs) >= t.demotion {
+		if !a.second && scheduler.CoreTime(a.ran, gpus) >= t.demotion {
 			t.move(j, a, 1)
 		}
 	case a.ever && a.second && t.promotion > 0:

@@ -1,0 +1,93 @@
+package elastic_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	_ "github.com/tfexp/tfexp/scheduler/policy/elastic"
+)
+
+// late is an engine that is asked a little after the instants that are waited for, now more and now less, as real
+// ones are.
+type late struct {
+	*simulated.Engine
+	by    time.Duration
+	count int
+}
+
+func (l *late) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
+	if until != scheduler.Never {
+		until += l.by * time.Duration(2-l.count%3)
+		l.count++
+	}
+	return l.Engine.Next(ctx, until)
+}
+
+// arrival is a job of one core or GPU.
+type arrival struct{ at, run time.Duration }
+
+// run returns when each job ends, rounded to 10 ms.
+func run(t *testing.T, arrivals []arrival, node scheduler.Node, by time.Duration, s policy.Settings) []time.Duration {
+	t.Helper()
+	jobs := make([]scheduler.Job, len(arrivals))
+	work := make([]simulated.Scaling, len(arrivals))
+	for i, a := range arrivals {
+		jobs[i] = scheduler.Job{
+			Number: i, Name: fmt.Sprintf("j-%d", i), Arrival: a.at, Threads: 1, GPUs: node.GPUs, Deadline: scheduler.Never,
+		}
+		work[i] = simulated.FullRequest(a.run, 1)
+	}
+	e, err := simulated.New(jobs, work, simulated.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s["rounds"] = time.Second
+	out, err := scheduler.Run{
+		Policy: policy.Policy{Order: "tiresias", Settings: s}, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{node}},
+		Jobs: jobs, Engine: &late{Engine: e, by: by},
+	}.Execute(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := make([]time.Duration, len(jobs))
+	for i := range ends {
+		ends[i] = out.Jobs[i].Finish.Round(10 * time.Millisecond)
+	}
+	return ends
+}
+
+const ms = time.Millisecond
+
+// TestTiresiasByHand runs jobs on one core, or one GPU, in rounds of 1 s. Jobs go to the second queue after 2 s:
+//
+//	without promotion  a a s t a u v w a      a is paused at 5 for u, which came at 4.1
+//	with promotion     a a s t a a u v w      at 4, a has waited as long as it ran, and goes to the first queue
+func TestTiresiasByHand(t *testing.T) {
+	arrivals := []arrival{
+		{0, 3250 * ms}, {100 * ms, 500 * ms}, {200 * ms, 500 * ms}, {4100 * ms, 500 * ms}, {4200 * ms, 500 * ms},
+		{4300 * ms, 500 * ms},
+	}
+	for _, c := range []struct {
+		promotion float64
+		want      []time.Duration
+	}{
+		{0, []time.Duration{8250 * ms, 2500 * ms, 3500 * ms, 5500 * ms, 6500 * ms, 7500 * ms}},
+		{1, []time.Duration{5250 * ms, 2500 * ms, 3500 * ms, 6500 * ms, 7500 * ms, 8500 * ms}},
+	} {
+		for _, node := range []scheduler.Node{{Threads: 1}, {Threads: 1, GPUs: 1}} {
+			// A real engine is asked some milliseconds after the start of a round: what a job
+			// has had counts in whole rounds, so it decides as its simulation.
+			for _, by := range []time.Duration{0, ms, 2 * ms} {
+				got := run(t, arrivals, node, by, policy.Settings{"demotion": 2 * time.Second, "promotion": c.promotion})
+				if fmt.Sprint(got) != fmt.Sprint(c.want) {
+					t.Errorf("promotion %v, %d GPUs, %v late: jobs end at %v, want %v", c.promotion, node.GPUs, by, got, c.want)
+				}
+			}
+		}
+	}
+}
