@@ -72,7 +72,7 @@ func (l *loop) needs(j, cores int32) (Room, int) {
 	if l.lives[j].booked {
 		need.Memory = 0
 		if need.Parts != nil {
-			need.Parts = partsOf(l.lives[j].grant.Layout)
+			need.Parts = l.lives[j].grant.Layout.Needs()
 		}
 	}
 	if l.alternatives.kinds != nil {
@@ -174,6 +174,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 			f.request = cores
 		}
 		l.started++
+		delete(l.parts.failed, j)
 		l.rental.Served(j, true, l.now)
 		l.guard.News()
 	}

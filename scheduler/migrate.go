@@ -6,16 +6,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Migrator is an engine that can let a paused job go on on other nodes. Jobs on other
-// engines are bound to the nodes on which they have started.
-type Migrator interface {
-	// Migrates reports whether the engine can do so in this run.
-	Migrates() bool
-	// Migrate is Resume with a grant on other nodes than those on which the job was
-	// paused, or with other GPUs.
-	Migrate(job int, grant Grant) error
-}
-
 // movable reports whether a job that has started may go on on other nodes. Jobs with
 // roles stay: their parts know each other's places.
 func (l *loop) movable(j int32) bool {

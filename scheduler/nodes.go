@@ -9,28 +9,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler/servers"
 )
 
-// Provider is an engine whose nodes come and go, as rented servers do. A run whose
-// cluster has nodes that are not Standing needs one.
-//
-// The engine gives notice of its nodes through Next: NodeUp when a server that was
-// acquired can be used, NodeWarned when it knows that one will be taken away (at
-// Notice.Until), and NodeDown when it was. At NodeDown all that ran on the node is
-// gone already, and nothing of it gives notice of an end. The scheduler then calls
-// Revoke or Reshape, before Next, for each job that had a part there.
-type Provider interface {
-	// Acquire asks for a server for a node that has none. NodeUp follows. It returns
-	// nil when no server can be had for this node any more.
-	Acquire(node int) (*Server, error)
-	// Release gives the server of a node back: nothing runs on it, or it is not up yet.
-	// No notice of the node follows.
-	Release(node int) error
-	// Revoke ends the attempt of a job that has lost a part it cannot do without:
-	// the parts that are left are ended before it returns, and no notice of their end
-	// follows. Start begins the next attempt, with what the last checkpoint holds.
-	Revoke(job int) (Attempt, error)
-	Reshaper
-}
-
 // newNodes closes the nodes that are still to come.
 func (l *loop) newNodes() error {
 	if !l.Cluster.Changes() {
@@ -70,7 +48,7 @@ func (l *loop) nodeNotice(e *Notice) error {
 func (l *loop) lose(v int32) error {
 	for _, j := range l.nodes.Lose(v) {
 		take := l.revoke
-		if l.survives(j, v) {
+		if l.survives(j, on(v)) {
 			take = l.shrink
 		}
 		if err := take(j, v); err != nil {

@@ -8,18 +8,12 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Reshaper is an engine that can change the parts of a running job.
-type Reshaper interface {
-	// Reshape lets a running job go on with the parts of a grant: those that it lacks
-	// are gone, or ended now, and those that are new are started beside the others.
-	Reshape(job int, grant Grant) error
-}
-
 // parts are what a run knows of jobs with roles that are to have other parts than
 // they hold: some were lost with their nodes, or another number was asked for.
 type parts struct {
-	amiss []int32         // running jobs, by first start, then number
-	asked map[int32][]int // by job, how many parts of each of its roles were asked for
+	amiss  []int32          // running jobs, by first start, then number
+	asked  map[int32][]int  // by job, how many parts of each of its roles were asked for
+	failed map[int32][]Part // by running job, the parts that failed by themselves, which it does not get again
 }
 
 // wanted returns how many parts of one of its roles a job is to have.
@@ -72,6 +66,7 @@ func (l *loop) askParts(j int32, role string, count int) error {
 		l.parts.asked = map[int32][]int{}
 	}
 	l.parts.asked[j] = counts
+	delete(l.parts.failed, j)
 	l.guard.News()
 	more := l.Jobs[j].WithParts(counts)
 	l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Request: more.Threads})
@@ -134,7 +129,7 @@ func (l *loop) dropParts(j int32) error {
 func (l *loop) addParts(j int32) (lacks bool, err error) {
 	held := l.lives[j].grant.Layout.Parts
 	parts := slices.Clone(held)
-	for _, p := range l.whole(j).Missing(held) {
+	for _, p := range l.lacks(j) {
 		if !l.placePart(j, &p, held) {
 			lacks = true
 			continue
@@ -216,7 +211,7 @@ func (l *loop) orderParts(rooms []Room) error {
 		if !l.lives[j].booked || l.lives[j].State != Running {
 			continue
 		}
-		for _, p := range l.whole(j).Missing(l.lives[j].grant.Layout.Parts) {
+		for _, p := range l.lacks(j) {
 			need := l.needOf(j, p.Role)
 			if need.Cores == 0 && need.GPUs == 0 {
 				continue // it is beside another part

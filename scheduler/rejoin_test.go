@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -260,5 +261,75 @@ func TestAnyRejoiningIsValid(t *testing.T) {
 	})
 	if rejoined == 0 {
 		t.Error("no part has rejoined in any of the runs")
+	}
+}
+
+// crashing is an engine on which parts of job 0 fail by themselves at instants.
+type crashing struct {
+	*simulated.Engine
+	crashes []Notice
+}
+
+func (c *crashing) Next(ctx context.Context, until time.Duration) (time.Duration, []Notice, error) {
+	if len(c.crashes) > 0 {
+		until = min(until, c.crashes[0].At)
+	}
+	now, news, err := c.Engine.Next(ctx, until)
+	for len(c.crashes) > 0 && c.crashes[0].At <= now {
+		news, c.crashes = append(news, c.crashes[0]), c.crashes[1:]
+	}
+	return now, news, err
+}
+
+// A worker that fails by itself is gone for the rest of the attempt, and others have its core; a request for parts brings it
+// back. The failure of a part that cannot be spared ends the job.
+func TestPartFailsByItself(t *testing.T) {
+	crash := func(at time.Duration, role string, task int) Notice {
+		return Notice{Kind: PartEnded, At: at, Role: role, Task: task, Reason: "killed"}
+	}
+	spared := "0s: worker-0@0 worker-1@0 ps-0@0\n10s: worker-0@0 ps-0@0"
+	for name, test := range map[string]struct {
+		crashes []Notice
+		resizes []Resize
+		layouts string
+		state   State
+		finish  time.Duration
+	}{
+		"a worker": {[]Notice{crash(10*time.Second, "worker", 1)}, nil, spared, Finished, 30 * time.Second},
+		"a worker that is asked for again": {[]Notice{crash(10*time.Second, "worker", 1)},
+			[]Resize{{At: 16 * time.Second, Role: "worker", Parts: 2}},
+			spared + "\n16s: worker-0@0 worker-1@0 ps-0@0", Finished, 23 * time.Second},
+		"after the end":    {[]Notice{crash(20*time.Second, "worker", 1)}, nil, spared[:strings.Index(spared, "\n")], Finished, 20 * time.Second},
+		"the first worker": {[]Notice{crash(10*time.Second, "worker", 0)}, nil, spared[:strings.Index(spared, "\n")], Stopped, 10 * time.Second},
+		"a part of a role that is not elastic": {[]Notice{crash(10*time.Second, "ps", 0)}, nil,
+			spared[:strings.Index(spared, "\n")], Stopped, 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			jobs := number([]Job{workers(0), {Name: "b", Threads: 1, Arrival: 2 * time.Second, Deadline: Never}})
+			c := Cluster{Nodes: []Node{{Name: "n", Threads: 2}}}
+			works := []simulated.Scaling{simulated.FullRequest(20*time.Second, 2), simulated.FullRequest(5*time.Second, 1)}
+			e, err := simulated.New(jobs, works, simulated.Options{Cluster: c})
+			if err != nil {
+				t.Fatal(err)
+			}
+			events := &trace{}
+			o, err := Run{Policy: Policy{Order: FCFS}, Cluster: c, Jobs: jobs, Resizes: test.resizes, Engine: &crashing{e, test.crashes},
+				Recorder: events}.Execute(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range validate.Trace(c, jobs, test.resizes, events.events, &o) {
+				t.Error(v)
+			}
+			if got := layouts(events.events); got != test.layouts {
+				t.Errorf("got\n%s\nwant\n%s", got, test.layouts)
+			}
+			if r := o.Jobs[0]; r.State != test.state || r.Finish != test.finish {
+				t.Errorf("%s at %s, want %s at %s", r.State, r.Finish, test.state, test.finish)
+			}
+			if b := o.Jobs[1]; b.FirstStart != test.crashes[0].At {
+				t.Errorf("b starts at %s", b.FirstStart)
+			}
+		})
 	}
 }

@@ -12,19 +12,6 @@ import (
 // to have them always.
 type Market = servers.Market
 
-// Mover is a provider that can end an attempt which keeps all that it has done; of another
-// one, the attempt is revoked.
-type Mover interface {
-	// Move ends the attempt of a job that goes on elsewhere: it writes a checkpoint, if it
-	// can. Otherwise it is as Revoke.
-	Move(job int) (Attempt, error)
-}
-
-// Teller is a provider that knows what an attempt of a running job has come to so far.
-type Teller interface {
-	Attempt(job int) Attempt
-}
-
 // rent has the policy decide where the servers of jobs come from whose tick has begun, or
 // who have lost theirs.
 func (l *loop) rent() error {

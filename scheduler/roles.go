@@ -2,41 +2,74 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// partsOf returns what the parts of a job need that has started, to go on.
-func partsOf(l *Layout) *cluster.Parts {
-	p := &cluster.Parts{}
-	for _, part := range l.Parts {
-		p.Each = append(p.Each, Room{Cores: int32(part.Cores.Count()), GPUs: int32(part.GPUs.Count())})
-		p.Names = append(p.Names, Part{Role: part.Role, Task: part.Task})
-	}
-	return p
-}
-
-// survives reports whether a job goes on without its parts on a node.
-func (l *loop) survives(j, v int32) bool {
+// survives reports whether a job goes on without some of its parts.
+func (l *loop) survives(j int32, gone func(p *Part) bool) bool {
 	f := &l.lives[j]
 	if f.State != Running || f.yields || len(l.Jobs[j].Roles) == 0 || l.stopping {
 		return false
 	}
-	return l.Jobs[j].Survives(f.grant.Layout.Parts, int(v))
+	return l.Jobs[j].Spares(f.grant.Layout.Parts, gone)
+}
+
+// on is the parts on a node.
+func on(v int32) func(p *Part) bool {
+	return func(p *Part) bool { return p.Node == int(v) }
 }
 
 // shrink lets a job go on without its parts on a node that is lost, until there is room
 // for them again.
 func (l *loop) shrink(j, v int32) error {
+	l.noteAmiss(j)
+	return l.without(j, on(v), fmt.Sprintf("node %q was lost", l.Cluster.Nodes[v].Name))
+}
+
+// without lets a running job go on without some of its parts.
+func (l *loop) without(j int32, gone func(p *Part) bool, why string) error {
 	var left, lost []Part
 	for _, p := range l.lives[j].grant.Layout.Parts {
-		if p.Node == int(v) {
+		if gone(&p) {
 			lost = append(lost, p)
 		} else {
 			left = append(left, p)
 		}
 	}
-	l.noteAmiss(j)
-	why := fmt.Sprintf("node %q was lost", l.Cluster.Nodes[v].Name)
 	return l.reshape(j, cluster.Together(left), cluster.Together(lost), why)
+}
+
+// partEnded takes the notice that a part of a job failed by itself. The job goes on without
+// it where it could spare it after the loss of a node, but it does not get it again in this
+// attempt: a program that fails would fail again. Otherwise the attempt fails.
+func (l *loop) partEnded(n *Notice) error {
+	if n.Job < 0 || n.Job >= len(l.lives) {
+		return fmt.Errorf("engine: end of a part of a job with number %d, which does not exist", n.Job)
+	}
+	j := int32(n.Job)
+	if s := l.lives[j].State; s != Running && s != Paused {
+		return nil // the end of the job came before
+	}
+	failed := func(p *Part) bool { return p.Role == n.Role && p.Task == n.Task }
+	l.guard.News()
+	if _, can := l.Engine.(Reshaper); !can || !l.survives(j, failed) {
+		if err := l.Engine.Stop(int(j)); err != nil {
+			return fmt.Errorf("stop job %q: %w", l.Jobs[j].Name, err)
+		}
+		return nil
+	}
+	if l.parts.failed == nil {
+		l.parts.failed = map[int32][]Part{}
+	}
+	l.parts.failed[j] = append(l.parts.failed[j], Part{Role: n.Role, Task: n.Task})
+	return l.without(j, failed, n.Reason)
+}
+
+// lacks returns the parts that a running job is to have and does not, but for those that failed.
+func (l *loop) lacks(j int32) []Part {
+	return slices.DeleteFunc(l.whole(j).Missing(l.lives[j].grant.Layout.Parts), func(p Part) bool {
+		return slices.ContainsFunc(l.parts.failed[j], func(f Part) bool { return f.Role == p.Role && f.Task == p.Task })
+	})
 }

@@ -64,6 +64,12 @@ const (
 type (
 	Engine       = trace.Engine
 	Capabilities = trace.Capabilities
+	Watcher      = trace.Watcher
+	Provider     = trace.Provider
+	Reshaper     = trace.Reshaper
+	Mover        = trace.Mover
+	Teller       = trace.Teller
+	Migrator     = trace.Migrator
 )
 
 // The types of package trace (events, decisions, states of jobs, notices of engines)
@@ -113,8 +119,8 @@ const (
 
 // The kinds of notices of engines.
 const (
-	JobEnded, JobProgress        = trace.JobEnded, trace.JobProgress
-	NodeUp, NodeWarned, NodeDown = trace.NodeUp, trace.NodeWarned, trace.NodeDown
+	JobEnded, PartEnded, JobProgress = trace.JobEnded, trace.PartEnded, trace.JobProgress
+	NodeUp, NodeWarned, NodeDown     = trace.NodeUp, trace.NodeWarned, trace.NodeDown
 )
 
 // CompareNotices orders notices by instant, then kind, then job and node.

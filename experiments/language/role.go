@@ -42,8 +42,9 @@ var roleBlock = &schema.Block{
 		},
 		{
 			Name: "elastic", Type: schema.Bool, Default: `false`,
-			Doc: "Whether the job goes on when a part of this role is lost with its node. It does not go on without " +
-				"the part that ends it. A lost part starts again as soon as there is room for it that no waiting job can use.",
+			Doc: "Whether the job goes on when a part of this role is lost with its node, or fails by itself. It does not go on " +
+				"without the part that ends it. A part that was lost starts again as soon as there is room for it that no waiting " +
+				"job can use; one that failed does not, until the job starts anew or another number of parts is asked for.",
 			Example: `true`,
 		},
 		{

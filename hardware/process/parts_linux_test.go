@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -187,6 +188,36 @@ func TestPartsFail(t *testing.T) {
 	err := e.Start(0, inParts(part("worker", 0, 0), part("ps", 0, 999)))
 	if err == nil || !strings.Contains(err.Error(), "ps-0: core 999 is not there") {
 		t.Error(err)
+	}
+}
+
+// A worker that is killed from outside is gone, and the others go on.
+func TestAWorkerIsKilled(t *testing.T) {
+	twoCPUs(t)
+	j := sh(`trap "exit 0" USR1; touch ready.$TFEXP_TASK; while :; do sleep 0.01; done`)
+	j.Dir = t.TempDir()
+	j.Roles = []scheduler.Role{{Name: "worker", Count: 2, Threads: 1, Elastic: true, Min: 1}}
+	e := open(t, Options{Grace: 100 * time.Millisecond}, j)
+	if err := e.Start(0, inParts(part("worker", 0, 0), part("worker", 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	pids := [2]int{}
+	for _, p := range e.Programs(0) {
+		task := e.Part(p).Task
+		pids[task] = p.id.pid
+		ready := filepath.Join(j.Dir, fmt.Sprintf("ready.%d", task))
+		eventually(t, "it listens", func() bool { _, err := os.Stat(ready); return err == nil })
+	}
+	syscall.Kill(pids[1], syscall.SIGKILL)
+	if n := next(t, e); n.Kind != scheduler.PartEnded || n.Task != 1 || n.Reason != "worker-1: killed by signal 9 (killed)" {
+		t.Fatal(n)
+	}
+	if err := e.Reshape(0, inParts(part("worker", 0, 0))); err != nil {
+		t.Fatal(err)
+	}
+	syscall.Kill(pids[0], syscall.SIGUSR1)
+	if end := next(t, e); end.State != scheduler.Finished || end.Reason != "" {
+		t.Error(end)
 	}
 }
 

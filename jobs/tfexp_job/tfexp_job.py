@@ -232,7 +232,7 @@ class Job:
         self.intra = _number("TFEXP_INTRA_THREADS", 1, None) or self._spare()
         self.gpus = _number("TFEXP_NUM_GPUS", 0, 0)
         self.checkpoint_dir = os.environ.get("TFEXP_CHECKPOINT_DIR") or None
-        self.checkpoint = None
+        self._checkpoint = self._restoring = self._resumed = None
         self.stopping = False
         self.done_epochs = self.done_steps = 0
         self.change = self.warning = None
@@ -278,6 +278,16 @@ class Job:
 
     # -- the loop
 
+    @property
+    def checkpoint(self):
+        """The folder of the checkpoint to go on from; None without one.
+
+        The program is taken to read it from the first look at this until train().
+        """
+        if self._checkpoint is not None and self._restoring is None:
+            self._restoring = time.monotonic()
+        return self._checkpoint
+
     def train(self, save=None, resize=None, every=0, change=None, deepen=None):
         """Iterate over the epochs (or steps) that are left; start-up ends here.
 
@@ -305,6 +315,8 @@ class Job:
         else:
             self._startup += now - self._began
         self._began = now - self._elapsed
+        if self._resumed is not None:
+            self._print_resumed(*self._resumed, now)
         first = True
         while not self.finished and not self.spent:
             if self.stopping:
@@ -661,8 +673,9 @@ class Job:
         except OSError:
             pass  # what is lost is then not known: no reason to fail
 
-    def _print_resumed(self, steps, used):
-        """Say from which step this start goes on, and what the one before had done since."""
+    def _print_resumed(self, steps, used, now):
+        """Say from which step this start goes on, what the one before had done since, and how long it took to read."""
+        self._resumed = None
         self._saved_steps, self._saved_epochs, self._saved_at = steps, self.done_epochs, self._clock.service()
         try:
             with open(os.path.join(self.checkpoint_dir, _REACHED), "rb") as f:
@@ -673,7 +686,10 @@ class Job:
         seconds = max(seconds - used, 0.0) if lost and math.isfinite(seconds) else 0.0
         if not lost and (not steps or not self._often):
             return
-        self._print({"resumed": {"step": steps, "lost_steps": lost, "lost_seconds": round(seconds, 6)}})
+        news = {"step": steps, "lost_steps": lost, "lost_seconds": round(seconds, 6)}
+        if steps and self._restoring is not None:
+            news["seconds"] = round(now - self._restoring, 6)
+        self._print({"resumed": news})
 
     def _write_checkpoint(self):
         """Leave a checkpoint that is there as a whole, or not at all."""
@@ -715,12 +731,12 @@ class Job:
             within, used, request = int(state["within"]), float(state["used"]), state["request"]
         except FileNotFoundError:
             if not restarted:
-                self._print_resumed(0, 0.0)
+                self._resumed = (0, 0.0)
             return
         except (OSError, ValueError, KeyError, TypeError) as e:
             _warn("starting from the beginning: cannot use the checkpoint %s: %s" % (path, e))
             return
-        self.checkpoint = folder
+        self._checkpoint = folder
         self.done_epochs, self.done_steps = done
         self._times, self._startup, self._elapsed = times
         self._within, self._used, self._request = within, used, request
@@ -728,7 +744,7 @@ class Job:
             self._resized_at = restarted["at"]
             self._used = float(state["used_before"])  # the process is the same one, and its clock goes on
         else:
-            self._print_resumed(done[1] + within, used)
+            self._resumed = (done[1] + within, used)
         _warn("going on from the checkpoint after %s" % (
             "%d steps" % done[1] if self.steps is not None else "%d epochs" % done[0]))
 

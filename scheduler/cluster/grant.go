@@ -52,6 +52,16 @@ func Together(parts []Part) Grant {
 	return g
 }
 
+// Needs returns what the parts of a job that has started need, to go on.
+func (l *Layout) Needs() *Parts {
+	p := &Parts{}
+	for _, part := range l.Parts {
+		p.Each = append(p.Each, Room{Cores: int32(part.Cores.Count()), GPUs: int32(part.GPUs.Count())})
+		p.Names = append(p.Names, Part{Role: part.Role, Task: part.Task})
+	}
+	return p
+}
+
 // Layout divides a grant among its nodes.
 func (m *Machine) Layout(g Grant, nodes []int32) *Layout {
 	l := &Layout{Parts: make([]Part, len(nodes))}

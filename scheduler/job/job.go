@@ -115,13 +115,18 @@ func (r *Role) Most() int { return max(r.Count, r.Max) }
 // of them are of elastic roles that are not vital, enough of which remain, and none is the
 // part that ends the job.
 func (j *Job) Survives(parts []cluster.Part, node int) bool {
+	return j.Spares(parts, func(p *cluster.Part) bool { return p.Node == node })
+}
+
+// Spares is Survives for any parts that are lost together.
+func (j *Job) Spares(parts []cluster.Part, gone func(p *cluster.Part) bool) bool {
 	lead := cluster.Lead(parts)
 	for _, role := range j.Roles {
 		lost, left := 0, 0
 		for i, p := range parts {
 			switch {
 			case p.Role != role.Name:
-			case p.Node != node:
+			case !gone(&p):
 				left++
 			case i == lead || !role.Elastic || role.Vital:
 				return false

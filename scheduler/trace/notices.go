@@ -16,10 +16,11 @@ const (
 	NodeDown                          // a node is gone, and what ran on it
 	NodeWarned                        // a node will be taken away at Notice.Until
 	NodeUp                            // a node can be used from now on
+	PartEnded                         // a part of a job failed by itself
 	JobProgress                       // a job has finished so many units of its work
 )
 
-var noticeKinds = [...]string{"nothing", "end of a job", "node down", "node warned", "node up", "progress of a job"}
+var noticeKinds = [...]string{"nothing", "end of a job", "node down", "node warned", "node up", "failure of a part of a job", "progress of a job"}
 
 // String is a phrase for people.
 func (k NoticeKind) String() string {
@@ -34,13 +35,17 @@ func (k NoticeKind) String() string {
 type Notice struct {
 	Kind NoticeKind
 	At   time.Duration
-	Job  int // JobEnded, JobProgress
+	Job  int // JobEnded, PartEnded, JobProgress
 	// State is how the job ended, and Reason a phrase for people that says why:
-	// "exit status 1", "time limit of 30s" (JobEnded).
+	// "exit status 1", "time limit of 30s" (JobEnded, PartEnded).
 	State  State
 	Reason string
 	// Attempt is what the attempt came to, if the engine knows (JobEnded).
 	Attempt *Attempt
+	// Role and Task say which part failed (PartEnded). The scheduler then calls Reshape, and the
+	// job goes on without it, or Stop, and the job ends as failed by this reason.
+	Role string
+	Task int
 	// Units is how many units of its work the job has finished in all (JobProgress).
 	Units int
 	// Losses are those that it has reported since the notice before, if any

@@ -2,7 +2,9 @@ package profile
 
 import (
 	"context"
+	"slices"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
@@ -49,10 +51,10 @@ func (r Run) alone(ctx context.Context, w watchers) (scheduler.Notice, launch.Us
 		return scheduler.Notice{Kind: scheduler.JobEnded, At: e.Now(), State: scheduler.Failed,
 			Reason: reason}, launch.Usage{ExitCode: -1, Reason: reason}, nil
 	}
-	_, ended, err := e.Next(ctx, scheduler.Never)
+	ended, err := r.end(ctx, e)
 	if err != nil {
 		if e.Stop(0) == nil {
-			_, ended, _ = e.Next(context.WithoutCancel(ctx), scheduler.Never)
+			ended, _ = r.end(context.WithoutCancel(ctx), e)
 		}
 		if len(ended) == 0 {
 			return scheduler.Notice{}, launch.Usage{}, err
@@ -60,4 +62,24 @@ func (r Run) alone(ctx context.Context, w watchers) (scheduler.Notice, launch.Us
 	}
 	usage, _ := e.Usage(0)
 	return ended[0], usage, err
+}
+
+// end waits for the end of the job. A sample of which a part fails has failed, also where jobs can do without the part.
+func (r Run) end(ctx context.Context, e engine.Engine) ([]scheduler.Notice, error) {
+	for {
+		_, news, err := e.Next(ctx, scheduler.Never)
+		if err != nil {
+			return nil, err
+		}
+		parts := len(news)
+		news = slices.DeleteFunc(news, func(n scheduler.Notice) bool { return n.Kind == scheduler.PartEnded })
+		if parts > len(news) {
+			if err := e.Stop(0); err != nil {
+				return nil, err
+			}
+		}
+		if len(news) > 0 {
+			return news, nil
+		}
+	}
 }

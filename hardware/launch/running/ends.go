@@ -8,13 +8,20 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Stop asks a job to end: SIGTERM, then SIGKILL after the grace.
+// Stop asks a job to end: SIGTERM, then SIGKILL after the grace. One of which a part has failed ends as failed.
 func (j *Jobs[P]) Stop(job int) error {
 	r, _, err := j.present("stop", job)
 	if r == nil {
 		return err
 	}
-	j.terminate(r, scheduler.Stopped, "stopped")
+	j.mu.Lock()
+	failed := r.failed()
+	j.mu.Unlock()
+	if failed != "" { // and the scheduler has found that it cannot go on without
+		j.terminate(r, scheduler.Failed, failed)
+	} else {
+		j.terminate(r, scheduler.Stopped, "stopped")
+	}
 	return nil
 }
 
@@ -224,7 +231,7 @@ func (j *Jobs[P]) Ended(p P, f Fate, shut func(reason string)) {
 	j.mu.Unlock()
 	shut(reason)
 	if fails != "" {
-		j.partFailed(r, p, fails)
+		j.partFailed(r, s, fails)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -233,12 +240,33 @@ func (j *Jobs[P]) Ended(p P, f Fate, shut func(reason string)) {
 	j.settle(r)
 }
 
-// partFailed ends a job that has lost a part by the part's own failure.
-func (j *Jobs[P]) partFailed(r *Job[P], p P, why string) {
+// failed is why one of the parts that the job still counts on failed; empty when none has. mu must be held.
+func (r *Job[P]) failed() string {
+	for _, p := range r.programs {
+		if why := p.Base().failed; why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// partFailed gives notice of a part that failed by itself, if the job may be able to do without, and ends the job
+// otherwise.
+func (j *Jobs[P]) partFailed(r *Job[P], s *State, why string) {
 	j.mu.Lock()
-	r.part = true
+	s.failed = why
+	spare := slices.ContainsFunc(j.jobs[r.number].Roles, func(role scheduler.Role) bool {
+		return role.Name == s.part.Role && role.Elastic && !role.Vital
+	})
+	if spare {
+		j.tell(scheduler.Notice{
+			Kind: scheduler.PartEnded, Job: r.number, At: j.Now(), Role: s.part.Role, Task: s.part.Task, Reason: why,
+		})
+	}
 	j.mu.Unlock()
-	j.terminate(r, scheduler.Failed, why)
+	if !spare {
+		j.terminate(r, scheduler.Failed, why)
+	}
 }
 
 // leaves reports whether a program ended because its node is taken away. mu must be held.
@@ -249,7 +277,7 @@ func leaves[P Program](r *Job[P], s *State, finished bool) bool {
 // judge returns how a program of the job ended, and why if it did not finish. mu must be held.
 func (r *Job[P]) judge(f Fate) (scheduler.State, string) {
 	switch {
-	case r.cause != "" && !(r.part && f.Finished && f.Output == nil): // it may have done its work all the same
+	case r.cause != "" && !(r.failed() != "" && f.Finished && f.Output == nil): // it may have done its work all the same
 		return r.cause, r.reason
 	case f.Output != nil:
 		return scheduler.Failed, f.Output.Error()

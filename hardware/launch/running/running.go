@@ -126,7 +126,6 @@ type Job[P Program] struct {
 	why   string
 	at    time.Time // when it did
 	quiet bool      // no notice of its end is wanted
-	part  bool      // it is ended because one of its parts failed
 }
 
 // State is what this package keeps of a program. Jobs.mu guards the fields below the blank line.
@@ -146,8 +145,9 @@ type State struct {
 	gone bool           // the program has exited
 	done bool           // nothing is left of it
 	// lost says that its node is taken away: that it ends is no failure.
-	lost  bool
-	asked bool // to end
+	lost   bool
+	failed string // why it failed by itself, if its job may be able to do without it or is ended for it
+	asked  bool   // to end
 	// deadline is when whatever is still alive of it is killed, by last; zero for never.
 	deadline time.Time
 	last     *time.Timer

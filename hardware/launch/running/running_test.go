@@ -205,3 +205,44 @@ func TestWhatAnAttemptSaves(t *testing.T) {
 		b.Close()
 	})
 }
+
+// A part of an elastic role that fails is the scheduler's to judge: the job goes on without it, or ends for its reason. One
+// that failed before and was spared is no reason any more.
+func TestPartsThatMayBeSpared(t *testing.T) {
+	roles := []scheduler.Role{{Name: "worker", Count: 3, Threads: 1, Elastic: true, Min: 2}}
+	grant := func(tasks ...int) scheduler.Grant {
+		g := scheduler.Grant{Layout: &scheduler.Layout{}}
+		for _, k := range tasks {
+			g.Layout.Parts = append(g.Layout.Parts, scheduler.Part{Role: "worker", Task: k, Cores: on(k).Cores})
+		}
+		return g
+	}
+	for _, stopped := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench([]launch.Job{{Name: "a", Roles: roles}}, Options{Grace: time.Second})
+			b.polite = true
+			if err := b.Start(0, grant(0, 1, 2)); err != nil {
+				t.Fatal(err)
+			}
+			b.begun[1].end <- Fate{Why: "killed by signal 9 (killed)"}
+			if n := b.next(t); n.Kind != scheduler.PartEnded || n.Role != "worker" || n.Task != 1 ||
+				n.Reason != "worker-1: killed by signal 9 (killed)" {
+				t.Fatalf("%+v", n)
+			}
+			b.Reshape(0, grant(0, 2))
+			want, reason := scheduler.Finished, ""
+			if stopped {
+				b.begun[2].end <- Fate{Why: "exit status 3"}
+				b.next(t)
+				b.Stop(0)
+				want, reason = scheduler.Failed, "worker-2: exit status 3"
+			} else {
+				b.begun[0].end <- Fate{Finished: true}
+			}
+			if end := b.next(t); end.Kind != scheduler.JobEnded || end.State != want || end.Reason != reason {
+				t.Errorf("%+v", end)
+			}
+			b.Close()
+		})
+	}
+}

@@ -167,7 +167,7 @@ func (j *Jobs[P]) Revoke(job int) (scheduler.Attempt, error) {
 	defer j.mu.Unlock()
 	j.settle(r)
 	j.ended = slices.DeleteFunc(j.ended, func(n scheduler.Notice) bool {
-		return n.Job == job && (n.Kind == scheduler.JobEnded || n.Kind == scheduler.JobProgress)
+		return n.Job == job && (n.Kind == scheduler.JobEnded || n.Kind == scheduler.PartEnded || n.Kind == scheduler.JobProgress)
 	})
 	return r.came(), nil
 }
@@ -184,7 +184,11 @@ func (j *Jobs[P]) Reshape(job int, grant scheduler.Grant) error {
 	var left []P
 	for _, p := range r.programs {
 		s := p.Base()
-		if !s.done && !slices.ContainsFunc(wanted, func(w scheduler.Part) bool { return same(s.part, w) }) {
+		if slices.ContainsFunc(wanted, func(w scheduler.Part) bool { return same(s.part, w) }) {
+			continue
+		}
+		s.failed = "" // the job can do without it
+		if !s.done {
 			s.lost = true
 			left = append(left, p)
 		}

@@ -235,6 +235,7 @@ class Programs(Case):
                 self.assertGreaterEqual(resumed[0]["step"], saved[-1]["step"])
                 self.assertGreaterEqual(resumed[0]["step"] + resumed[0]["lost_steps"], 80)
                 self.assertGreaterEqual(resumed[0]["lost_seconds"], 0)
+                self.assertGreater(resumed[0]["seconds"], 0)
                 epochs = [p["epoch"] for p in lines(rest) if "epoch" in p]
                 self.assertEqual(epochs, list(range(resumed[0]["step"] // 10 + 1, 41)))
                 self.assertEqual(os.listdir(self.checkpoints), [])
