@@ -19,5 +19,8 @@ type Elastic struct {
 	MostGPUs int
 	// Resolution is what epochs end on multiples of; 0 for anything.
 	Resolution time.Duration
-	Range      Range
+	// Rates are how many times as fast as on the GPUs that were measured a gradient is on
+	// each type; nil where all are alike.
+	Rates map[string]float64 `json:",omitempty"`
+	Range Range
 }

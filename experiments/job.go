@@ -75,6 +75,18 @@ func (j *Job) On(h *Hardware) bool {
 	return !(j.GPUs > 0 && slices.Contains(h.Lacks, "gpus")) && j.Demand().FitsOn(h.Cluster)
 }
 
+// Reaches is On, or whether the hardware has room for the request where policies divide jobs over
+// nodes.
+func (j *Job) Reaches(h *Hardware) bool {
+	d := j.Demand()
+	d.Divided = j.Divisible()
+	return j.On(h) || d.Divided && !(j.GPUs > 0 && slices.Contains(h.Lacks, "gpus")) && d.FitsOn(h.Cluster)
+}
+
+// Divisible reports whether policies can divide the job over nodes: it is rigid, of one part, and
+// asks for no number of nodes.
+func (j *Job) Divisible() bool { return !j.Malleable && j.Nodes <= 1 && len(j.Roles) == 0 }
+
 // Fits reports whether a free cluster of the hardware has room for the job: for its parts,
 // its request, or one of its alternatives.
 func (j *Job) Fits(h *Hardware) bool {

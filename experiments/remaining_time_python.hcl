@@ -20,7 +20,7 @@ variable "frameworks" {
 job "cnn" {
   command = [
     "../jobs/${each.framework}/run.sh", "--model", "cnn", "--batch", tostring(each.batch), "--learning-rate", "0.0003",
-    "--seed", "31",
+    "--seed", tostring(each.seed),
   ]
   files = [
     "../jobs/${each.framework}/train.py", "../jobs/tfexp_job/tfexp_job.py", "../jobs/digits/digits.py",
@@ -44,4 +44,5 @@ policy "fcfs" { order = "fcfs" }
 matrix {
   framework = var.frameworks
   batch     = [128, 256]
+  seed      = [31, 32]
 }

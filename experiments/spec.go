@@ -22,6 +22,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	_ "github.com/tfexp/tfexp/scheduler/policy/elastic" // its orders are choices of policies
+	_ "github.com/tfexp/tfexp/scheduler/policy/nodes"   // its rules are choices of policies
 	_ "github.com/tfexp/tfexp/scheduler/policy/rounds"  // and these
 )
 

@@ -16,7 +16,6 @@ import (
 	"github.com/tfexp/tfexp/results/outside"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/sections"
-	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // TestCantBeLate runs the shipped experiment: the scheduler rents servers on the recorded

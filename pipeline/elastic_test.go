@@ -3,7 +3,7 @@ package pipeline
 import (
 	"context"
 	"math"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/results/measure"
@@ -56,6 +56,12 @@ policy "optimus" {
   rounds = "10s"
 }
 
+policy "sia" {
+  order         = "sia"
+  rounds        = "10s"
+  restart_delay = "0s"
+}
+
 policy "pollux" {
   order         = "pollux"
   rounds        = "10s"
@@ -64,11 +70,46 @@ policy "pollux" {
 `
 
 // TestElasticJobsOfAFile: on one GPU the job takes 2 · 1000 · 8 · 10 ms = 160 s. Optimus gives it
-// all four at once: 40 s. Under Pollux it has one GPU until it knows its speed, for 10 s, then
+// all four at once: 40 s. Under Pollux and Sia it has one GPU until it knows its speed, for 10 s, then
 // twice as many as it has had at most, two for 10 s and four from then on: (160 - 10 - 20) / 4 = 32.5 s
 // more.
 func TestElasticJobsOfAFile(t *testing.T) {
-	p := plan(t, elasticFile, t.TempDir())
+	jct := meanJCTs(t, elasticFile)
+	for name, want := range map[string]float64{"fcfs": 160, "tiresias": 160, "optimus": 40, "pollux": 52.5, "sia": 52.5} {
+		if got := jct[name]; math.Abs(got-want) > 0.01 {
+			t.Errorf("%s: %v s, want %v", name, got, want)
+		}
+	}
+}
+
+// TestSiaTakesTheFasterType: before the job has run, all types are alike to Sia, and it has one of the
+// slow GPUs for 10 s. Then it has the two fast ones: (160 - 10) / 8 = 18.75 s more.
+func TestSiaTakesTheFasterType(t *testing.T) {
+	source := strings.Replace(elasticFile, "  runtime {\n", "  runtime {\n    gpu_rate = { slow = 1, fast = 4 }\n", 1)
+	nodes := strings.Index(source, "  node")
+	policies := strings.Index(source, "policy")
+	source = source[:nodes] + `
+  node "slow" {
+    threads = 2
+    gpus    = 2
+    gpu     = "slow"
+  }
+  node "fast" {
+    threads = 2
+    gpus    = 2
+    gpu     = "fast"
+  }
+}
+` + source[policies:]
+	if got := meanJCTs(t, source)["sia"]; math.Abs(got-28.75) > 0.01 {
+		t.Errorf("%v s, want 28.75", got)
+	}
+}
+
+// meanJCTs runs an experiment and returns the mean JCT by policy.
+func meanJCTs(t *testing.T, source string) map[string]float64 {
+	t.Helper()
+	p := plan(t, source, t.TempDir())
 	if _, err := p.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -76,16 +117,9 @@ func TestElasticJobsOfAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []struct {
-		policy string
-		jct    float64
-	}{{"fcfs", 160}, {"tiresias", 160}, {"optimus", 40}, {"pollux", 52.5}} {
-		i := slices.IndexFunc(e.Cells, func(c record.Cell) bool { return c.Policy == want.policy })
-		if i < 0 {
-			t.Fatalf("there is no cell of %s", want.policy)
-		}
-		if got := measure.MeanJCT.Of(&e.Cells[i].Metrics); math.Abs(got-want.jct) > 0.01 {
-			t.Errorf("%s: %v s, want %v", want.policy, got, want.jct)
-		}
+	jct := map[string]float64{}
+	for _, c := range e.Cells {
+		jct[c.Policy] = measure.MeanJCT.Of(&c.Metrics)
 	}
+	return jct
 }

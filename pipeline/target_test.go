@@ -73,6 +73,9 @@ func recordedCurve(t *testing.T) string {
 // Policies that follow losses come nearer to what they would do if they knew when
 // each job reaches its target.
 func TestLossCurvesTellWhenJobsEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it fits loss curves for seconds")
+	}
 	jct := meanJCT(t, fmt.Sprintf(targetFile, 0.1, recordedCurve(t)))
 	oracle, fitted, curve := jct["oracle"], jct["fitted"], jct["loss_curve"]
 	t.Logf("mean JCT: oracle %.1f s, fitted %.1f s, loss_curve %.1f s", oracle, fitted, curve)
@@ -87,6 +90,9 @@ func TestLossCurvesTellWhenJobsEnd(t *testing.T) {
 // A simulated job is done when its losses reach the target, and at its limit when
 // they do not.
 func TestRecordedLossesEndJobs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it fits loss curves for seconds")
+	}
 	for target, want := range map[float64]float64{0.1: 10 + 82, 0.05: 10 + 120} {
 		p := plan(t, fmt.Sprintf(targetFile, target, recordedCurve(t)), t.TempDir())
 		if out, err := p.Run(t.Context()); err != nil || out.Failed > 0 {

@@ -29,7 +29,7 @@ func TestAccount(t *testing.T) {
 		{"the engine has one", finished, func(l *loop) { l.started = 1 }, "some still run or wait"},
 		{"one is in the list", finished, func(l *loop) { l.running = []int32{0} }, "some still run or wait"},
 	} {
-		l := &loop{Run: Run{Jobs: []Job{{Name: "j", Arrival: 1}}}, lives: []life{{Result: &c.result}}, queue: queue.New(1, false)}
+		l := &loop{Run: Run{Jobs: []Job{{Name: "j", Arrival: 1}}}, results: []Result{c.result}, queue: queue.New(1, false)}
 		if c.change != nil {
 			c.change(l)
 		}

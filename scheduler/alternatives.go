@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tfexp/tfexp/scheduler/queue"
@@ -16,11 +17,7 @@ type alternatives struct {
 // newAlternatives finds out which alternatives the machine can hold. The run's jobs are
 // copied, for each is to have the request of the alternative that is looked at.
 func (l *loop) newAlternatives() {
-	some := false
-	for i := range l.Jobs {
-		some = some || len(l.Jobs[i].Alternatives) > 0
-	}
-	if !some {
+	if !slices.ContainsFunc(l.Jobs, func(j Job) bool { return len(j.Alternatives) > 0 }) {
 		return
 	}
 	l.Jobs = append([]Job(nil), l.Jobs...)
@@ -56,7 +53,7 @@ func (l *loop) adopt(j, alternative int32) {
 	f.request, f.asked, f.Alternative = int32(a.Threads), int32(a.Threads), int(alternative)
 	l.alternatives.kinds[j] = l.machine.KindOf(a.GPU)
 	if l.seen != nil {
-		l.seen[j].predicted = a.Predicted
+		l.seen[j].Predicted = a.Predicted
 	}
 }
 

@@ -94,8 +94,22 @@ func (l *loop) home(j int32) []int32 {
 		}
 		return l.scratch.home
 	}
-	l.scratch.home = l.machine.NodesOf(l.lives[j].grant.Cores, l.scratch.home[:0])
+	return l.nodesOf(j)
+}
+
+// nodesOf returns the nodes of what a job holds, or held last.
+func (l *loop) nodesOf(j int32) []int32 {
+	l.scratch.home = l.nodesIn(j, &l.lives[j].grant, l.scratch.home[:0])
 	return l.scratch.home
+}
+
+// nodesIn appends the nodes of a grant for a job: that of each unit of a divided one.
+func (l *loop) nodesIn(j int32, g *Grant, nodes []int32) []int32 {
+	if !l.Jobs[j].Divided {
+		return l.machine.NodesOf(g.Cores, nodes)
+	}
+	unit, _ := l.Jobs[j].Needs(int32(g.Cores.Count()))
+	return l.machine.EachUnit(g.Cores, unit.Cores, nodes)
 }
 
 // fits finds nodes for a waiting job on so many cores.
@@ -111,7 +125,9 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	g := l.machine.Choose(nodes, need, l.heldOn(j, nodes))
 	g.Alternative = l.lives[j].Alternative
 	if g.Layout == nil && len(nodes) > 1 {
-		g.Layout = l.machine.Layout(g, nodes)
+		if nodes = slices.Compact(slices.Clone(nodes)); len(nodes) > 1 {
+			g.Layout = l.machine.Layout(g, nodes)
+		}
 	}
 	return l.startWith(j, cores, g, why)
 }

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
@@ -56,6 +57,8 @@ func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 		where = "on one node"
 		if home != nil && !l.movable(j) {
 			where = "where it was paused"
+		} else if l.Jobs[j].Divided {
+			where = "where the policy places it"
 		} else if count > 1 {
 			where = fmt.Sprintf("on each of %d nodes", count)
 		}
@@ -63,15 +66,7 @@ func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 	lack, some := trace.LackOf(need, cluster.Most(l.machine.Free, need, home))
 	lack.Alternative, lack.Where = l.lives[j].Alternative, where
 	if !some {
-		return "needs more" + before(where) + " than is free together", nil
+		return strings.TrimSpace("needs more "+where) + " than is free together", nil
 	}
 	return lack.String(), []Lack{lack}
-}
-
-// before puts a space before a phrase, if there is one.
-func before(phrase string) string {
-	if phrase == "" {
-		return ""
-	}
-	return " " + phrase
 }

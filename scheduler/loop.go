@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/following"
 	"github.com/tfexp/tfexp/scheduler/guard"
 	"github.com/tfexp/tfexp/scheduler/job"
 	"github.com/tfexp/tfexp/scheduler/queue"
@@ -44,18 +46,18 @@ type loop struct {
 	changing     []int32       // running jobs that asked for another size, in the order of the requests
 	ends         []queue.Timer // expected ends of running jobs, ascending; kept for reservations only
 	turns        turns
-	second       SecondRanker    // the order, if it is one; nil otherwise
-	follower     Follower        // the order, if it is one
-	quanta       Quanta          // the order, if it is one
-	explainer    Explainer       // the admission, if it is one
-	waiter       Waiter          // the admission, if it is one
-	arrivals     int64           // into the queue
-	gaveBack     bool            // something was given back while dispatching
-	progress     []Notice        // of jobs, since the predictions were last looked at
-	seen         []seen          // by job; nil without online predictions
-	lost         []time.Duration // by job, the core time of attempts that failed; nil until one has
-	base         []time.Duration // by job, what it had done when its attempt began, as Outlook counts; nil with lost
-	done         []time.Duration // by job, as Outlook counts; nil where that is core time
+	second       SecondRanker     // the order, if it is one; nil otherwise
+	follower     Follower         // the order, if it is one
+	quanta       Quanta           // the order, if it is one
+	explainer    Explainer        // the admission, if it is one
+	waiter       Waiter           // the admission, if it is one
+	arrivals     int64            // into the queue
+	gaveBack     bool             // something was given back while dispatching
+	progress     []Notice         // of jobs, since the predictions were last looked at
+	seen         []following.Seen // by job; nil without online predictions
+	lost         []time.Duration  // by job, the core time of attempts that failed; nil until one has
+	base         []time.Duration  // by job, what it had done when its attempt began, as Outlook counts; nil with lost
+	done         []time.Duration  // by job, as Outlook counts; nil where that is core time
 	alternatives alternatives
 	desk         *steering.Desk // the controllers; nil without any
 	guard        guard.Guard
@@ -405,8 +407,7 @@ func (l *loop) bookMemory(j int32, sign int64) {
 	if need.Memory == 0 {
 		return
 	}
-	l.scratch.nodes = l.machine.NodesOf(l.lives[j].grant.Cores, l.scratch.nodes[:0])
-	for _, v := range l.scratch.nodes {
+	for _, v := range l.nodesOf(j) {
 		l.machine.Free[v].Memory += sign * need.Memory
 	}
 }
@@ -458,13 +459,7 @@ func (l *loop) leave(j int32) {
 }
 
 func (l *loop) byFirstStart(a, b int32) int {
-	if x, y := l.lives[a].FirstStart, l.lives[b].FirstStart; x != y {
-		if x < y {
-			return -1
-		}
-		return 1
-	}
-	return int(a - b)
+	return cmp.Or(cmp.Compare(l.lives[a].FirstStart, l.lives[b].FirstStart), cmp.Compare(a, b))
 }
 
 // resizable reports whether a job can be resized while it runs. Gangs cannot.
@@ -526,20 +521,10 @@ func (l *loop) breakOff(ctx context.Context) error {
 
 // account makes sure that every job is accounted for exactly once.
 func (l *loop) account() error {
-	for j := range l.lives {
-		switch f := &l.lives[j]; {
-		case f.State == Pending && l.closed > 0:
-		case f.State != Finished && f.State != Failed && f.State != Stopped:
-			return fmt.Errorf("job %q is unaccounted for: it is still %s", l.Jobs[j].Name, f.State)
-		case f.Waiting+f.Service != f.Finish-l.Jobs[j].Arrival:
-			return fmt.Errorf("job %q: waiting %s and service %s do not add up to %s",
-				l.Jobs[j].Name, f.Waiting, f.Service, f.Finish-l.Jobs[j].Arrival)
-		}
-	}
 	if l.started != 0 || len(l.running) != 0 || l.queue.Len() != 0 {
 		return errors.New("all jobs are final, but some still run or wait")
 	}
-	return nil
+	return guard.Accounted(l.Jobs, l.results, l.closed > 0)
 }
 
 func (l *loop) outcome() Outcome {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/placement"
 )
 
 // movable reports whether a job that has started may go on on other nodes. Jobs with
@@ -18,7 +19,7 @@ func (l *loop) fitIn(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok
 	need, count := l.needs(j, cores)
 	home := l.home(j)
 	begin := len(nodes)
-	nodes, ok = cluster.Fit(rooms, need, count, home, nodes)
+	nodes, ok = l.choose(rooms, j, need, count, home, nodes)
 	if ok || !l.movable(j) {
 		return nodes, ok
 	}
@@ -31,17 +32,35 @@ func (l *loop) fitAnew(rooms []Room, j, cores int32, nodes []int32) (_ []int32, 
 	need, count := l.needs(j, cores)
 	home := l.home(j)
 	if !l.movable(j) {
-		return cluster.Fit(rooms, need, count, home, nodes)
+		return l.choose(rooms, j, need, count, home, nodes)
 	}
 	whole, _ := l.Jobs[j].Needs(cores)
 	need.Memory = whole.Memory
 	for _, v := range home {
 		rooms[v].Memory += whole.Memory
 	}
-	nodes, ok = cluster.Fit(rooms, need, count, nil, nodes)
+	nodes, ok = l.choose(rooms, j, need, count, nil, nodes)
 	for _, v := range home {
 		rooms[v].Memory -= whole.Memory
 	}
+	return nodes, ok
+}
+
+// choose is cluster.Fit, and places divided jobs by the rule of the policy.
+func (l *loop) choose(rooms []Room, j int32, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
+	if !l.Jobs[j].Divided {
+		return cluster.Fit(rooms, need, count, home, nodes)
+	}
+	begin := len(nodes)
+	if home != nil {
+		return append(nodes, home...), cluster.HoldEach(rooms, need, home)
+	}
+	place := l.rules.Place
+	if place == nil {
+		place = placement.Any
+	}
+	nodes, ok = place(placement.Site{Free: rooms, Whole: l.machine.Whole, Racks: l.machine.Racks}, need, count, nodes)
+	slices.Sort(nodes[begin:])
 	return nodes, ok
 }
 
@@ -81,8 +100,7 @@ func (l *loop) elsewhere(j int32, g Grant) bool {
 		return false
 	}
 	old := &l.lives[j].grant
-	return !slices.Equal(old.GPUs, g.GPUs) ||
-		!slices.Equal(l.machine.NodesOf(old.Cores, nil), l.machine.NodesOf(g.Cores, nil))
+	return !slices.Equal(old.GPUs, g.GPUs) || !slices.Equal(l.nodesIn(j, old, nil), l.nodesIn(j, &g, nil))
 }
 
 // goOnWith has the engine let a paused job go on with a grant.

@@ -133,9 +133,9 @@ func TestWhatAUnitHeld(t *testing.T) {
 	jobs := []Job{malleable(at(0, 4, 8)), at(9, 4, 1)}
 	_, _, m := online(t, Policy{Order: SRTF}, 4, jobs, []float64{8, 1}, []int{8, 1}, Resize{At: 2500 * time.Millisecond, Job: 0, Threads: 2})
 	want := []learnt{
-		{0, 1, []Held{{time.Second, 4}}},
-		{0, 1, []Held{{time.Second, 4}}},
-		{0, 2, []Held{{500 * time.Millisecond, 4}, {3 * time.Second, 2}}},
+		{0, 1, []Held{{Time: time.Second, Cores: 4}}},
+		{0, 1, []Held{{Time: time.Second, Cores: 4}}},
+		{0, 2, []Held{{Time: 500 * time.Millisecond, Cores: 4}, {Time: 3 * time.Second, Cores: 2}}},
 	}
 	if diff := cmp.Diff(want, m.told); diff != "" {
 		t.Error(diff)
@@ -147,8 +147,8 @@ func TestWhatAUnitHeld(t *testing.T) {
 		t.Error(diff)
 	}
 	want = []learnt{
-		{0, 1, []Held{{time.Second, 1}}}, {0, 1, []Held{{time.Second, 1}}},
-		{0, 2, []Held{{2 * time.Second, 1}}}, {0, 4, []Held{{4 * time.Second, 1}}},
+		{0, 1, []Held{{Time: time.Second, Cores: 1}}}, {0, 1, []Held{{Time: time.Second, Cores: 1}}},
+		{0, 2, []Held{{Time: 2 * time.Second, Cores: 1}}}, {0, 4, []Held{{Time: 4 * time.Second, Cores: 1}}},
 	}
 	if diff := cmp.Diff(want, m.told); diff != "" {
 		t.Error(diff)

@@ -50,5 +50,5 @@ func (l *loop) atLeast(j int32) int32 {
 // sized reports whether the number of cores of a job is not to be chosen: it is
 // a gang, or rigid and has started.
 func (l *loop) sized(j int32) bool {
-	return l.Jobs[j].Nodes > 1 || len(l.Jobs[j].Roles) > 0 || !l.Jobs[j].Malleable && l.lives[j].booked
+	return l.Jobs[j].Nodes > 1 || l.Jobs[j].Divided || len(l.Jobs[j].Roles) > 0 || !l.Jobs[j].Malleable && l.lives[j].booked
 }

@@ -44,12 +44,7 @@ func (l *loop) inVictimOrder() []int32 {
 	for _, k := range l.running {
 		keys = append(keys, l.place(k))
 	}
-	slices.SortFunc(keys, func(a, b queue.Key) int {
-		if a.Less(b) {
-			return 1
-		}
-		return -1
-	})
+	slices.SortFunc(keys, func(a, b queue.Key) int { return b.Compare(a) })
 	last := l.scratch.last[:0]
 	for _, k := range keys {
 		last = append(last, k.Job)
@@ -140,12 +135,8 @@ func (l *loop) touches(j int32, nodes []int32) bool {
 	if len(l.machine.Free) == 1 {
 		return true
 	}
-	for _, v := range l.machine.NodesOf(l.lives[j].grant.Cores, nil) {
-		if slices.Contains(nodes, v) {
-			return true
-		}
-	}
-	return false
+	held := l.machine.NodesOf(l.lives[j].grant.Cores, nil)
+	return slices.ContainsFunc(held, func(v int32) bool { return slices.Contains(nodes, v) })
 }
 
 // heldUpAs reports whether a waiting job could not start with its present alternative even

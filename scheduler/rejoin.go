@@ -53,15 +53,10 @@ func (l *loop) askParts(j int32, role string, count int) error {
 	if _, can := l.Engine.(Reshaper); !can {
 		return fmt.Errorf("the parts of job %q: the engine cannot change them", l.Jobs[j].Name)
 	}
-	job := l.whole(j)
-	if err := job.CheckParts(role, count, l.Cluster); err != nil {
+	counts, err := l.whole(j).AskParts(role, count, l.Cluster)
+	if err != nil {
 		return err
 	}
-	counts := make([]int, len(job.Roles))
-	for i := range counts {
-		counts[i] = job.Roles[i].Count
-	}
-	counts[l.roleOf(j, role)] = count
 	if l.parts.asked == nil {
 		l.parts.asked = map[int32][]int{}
 	}
@@ -130,7 +125,7 @@ func (l *loop) addParts(j int32) (lacks bool, err error) {
 	held := l.lives[j].grant.Layout.Parts
 	parts := slices.Clone(held)
 	for _, p := range l.lacks(j) {
-		if !l.placePart(j, &p, held) {
+		if !l.machine.PlacePart(&p, l.needOf(j, p.Role), held) {
 			lacks = true
 			continue
 		}
@@ -159,24 +154,6 @@ func (l *loop) roleOf(j int32, name string) int {
 func (l *loop) needOf(j int32, name string) Room {
 	r := &l.Jobs[j].Roles[l.roleOf(j, name)]
 	return Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU), Market: l.rental.Bars(j)}
-}
-
-// placePart chooses the lowest node that has room for a part of a job, and its cores
-// and GPUs there. A part that needs none is beside the first that has some.
-func (l *loop) placePart(j int32, p *Part, held []Part) bool {
-	need := l.needOf(j, p.Role)
-	if need.Cores == 0 && need.GPUs == 0 {
-		p.Node = held[max(slices.IndexFunc(held, func(p Part) bool { return len(p.Cores) > 0 }), 0)].Node
-		return true
-	}
-	v := slices.IndexFunc(l.machine.Free, func(r Room) bool { return r.Holds(need) })
-	if v < 0 {
-		return false
-	}
-	node := []int32{int32(v)}
-	p.Node = v
-	p.Cores, p.GPUs = l.machine.Lowest(&l.machine.Cores, node, need.Cores), l.machine.Lowest(&l.machine.GPUs, node, need.GPUs)
-	return true
 }
 
 // reshape lets a running job go on with other parts. What it gains is taken already.

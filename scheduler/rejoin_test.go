@@ -234,7 +234,8 @@ func TestAnyRejoiningIsValid(t *testing.T) {
 			if rapid.Bool().Draw(t, "saves") {
 				saves[i] = &simulated.Checkpoint{Every: time.Duration(rapid.IntRange(1, 4000).Draw(t, "every")) * time.Millisecond}
 			}
-			if n := rapid.IntRange(role.Min, role.Max).Draw(t, "asked"); j.CheckParts("worker", n, c) == nil {
+			n := rapid.IntRange(role.Min, role.Max).Draw(t, "asked")
+			if _, err := j.AskParts("worker", n, c); err == nil {
 				at := time.Duration(rapid.IntRange(0, 20).Draw(t, "at")) * time.Second
 				resizes = append(resizes, Resize{At: at, Job: i, Role: "worker", Parts: n})
 			}

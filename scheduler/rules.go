@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/placement"
 	"github.com/tfexp/tfexp/scheduler/queue"
 	"github.com/tfexp/tfexp/scheduler/rental"
 )
@@ -52,6 +53,8 @@ type Rules struct {
 	Drifts bool
 	// Predicted says that ranks follow the predictions of run times.
 	Predicted bool
+	// Place chooses the nodes of divided jobs; nil stands for placement.Any.
+	Place placement.Rule
 	// Rental decides where the servers of jobs come from; nil leaves it to the nodes.
 	Rental *rental.Terms
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/following"
 	"github.com/tfexp/tfexp/scheduler/job"
 	"github.com/tfexp/tfexp/scheduler/outlook"
 	"github.com/tfexp/tfexp/scheduler/trace"
@@ -52,6 +53,13 @@ func CoreTime(d time.Duration, cores int) time.Duration { return outlook.CoreTim
 
 // Plus returns a sum that stops at the greatest duration.
 func Plus(a, b time.Duration) time.Duration { return outlook.Plus(a, b) }
+
+// What predictions that follow the jobs are made with: the types of package following.
+type (
+	Online    = following.Online
+	Predictor = following.Predictor
+	Held      = following.Held
+)
 
 // The supplies of nodes.
 const (

@@ -142,3 +142,10 @@ type Estimate struct {
 type Counts struct {
 	Waiting, Running, Done, Failed, Total int
 }
+
+// Reported is what the program of a running job reported last. Loss and Accuracy are NaN where it does not say.
+type Reported struct {
+	Job            string
+	Epoch, Step    int // finished
+	Loss, Accuracy float64
+}

@@ -20,6 +20,10 @@ type Elastic struct {
 	Batch int
 	// MostGPUs bounds what it can use; 0 for what its batch allows.
 	MostGPUs int
+	// Rates are how many times as fast as on the GPUs that were measured a gradient is on each
+	// type; nil where all are alike. Cluster then has the types of the nodes.
+	Rates   map[string]float64
+	Cluster scheduler.Cluster
 	// Tick is what epochs end on multiples of; 0 for anything.
 	Tick time.Duration
 }
@@ -45,7 +49,19 @@ func (t *ElasticRun) Hold(g scheduler.Grant) {
 	} else {
 		nodes = []int{g.GPUs.Count()}
 	}
-	t.run.Place(nodes)
+	t.run.Place(nodes, t.speed(&g))
+}
+
+// speed is that of the slowest of some GPUs.
+func (t *ElasticRun) speed(g *scheduler.Grant) float64 {
+	if t.spec.Rates == nil {
+		return 1
+	}
+	slowest := math.Inf(1)
+	for _, p := range g.Parts(t.spec.Cluster) {
+		slowest = min(slowest, t.spec.Rates[t.spec.Cluster.Nodes[p.Node].GPU])
+	}
+	return slowest
 }
 
 // Left implements simulated.Course.
@@ -70,7 +86,13 @@ func (t *ElasticRun) Next() bool {
 }
 
 // Goodput implements scheduler.Training.
-func (t *ElasticRun) Goodput(nodes, gpus int) float64 { return t.run.Goodput(nodes, gpus) }
+func (t *ElasticRun) Goodput(gpu string, nodes, gpus int) float64 {
+	rate := 1.0
+	if gpu != "" && t.spec.Rates != nil {
+		rate = t.spec.Rates[gpu]
+	}
+	return t.run.Goodput(nodes, gpus, rate)
+}
 
 // MostGPUs implements scheduler.Training.
 func (t *ElasticRun) MostGPUs() int { return t.run.MostGPUs() }

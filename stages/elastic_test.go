@@ -30,7 +30,7 @@ import (
 
 // polluxPrograms reads the programs of the traces of Pollux's simulator, with the epochs that it
 // trains them for.
-func polluxPrograms(t *testing.T, folder string) map[string]*training.Program {
+func polluxPrograms(t testing.TB, folder string) map[string]*training.Program {
 	file, err := os.Open(filepath.Join(folder, "traces.tar.gz"))
 	if err != nil {
 		t.Fatal(err)
@@ -78,8 +78,8 @@ func polluxPrograms(t *testing.T, folder string) map[string]*training.Program {
 }
 
 // polluxMean runs a workload on 16 nodes of 4 GPUs, checks the schedule, and returns the mean JCT in seconds.
-func polluxMean(t *testing.T, programs map[string]*training.Program, folder string, number int, p policy.Policy) float64 {
-	file, err := os.Open(filepath.Join(folder, "workloads", fmt.Sprintf("workload-%d.csv", number)))
+func polluxMean(t testing.TB, programs map[string]*training.Program, folder, workload string, p policy.Policy) float64 {
+	file, err := os.Open(filepath.Join(folder, workload))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func polluxMean(t *testing.T, programs map[string]*training.Program, folder stri
 		t.Fatal(err)
 	}
 	if check.Close(&outcome); check.Count() > 0 {
-		t.Errorf("workload %d: %v", number, check.Violations()[:min(check.Count(), 3)])
+		t.Errorf("%s: %v", workload, check.Violations()[:min(check.Count(), 3)])
 	}
 	sum := time.Duration(0)
 	for i := range outcome.Jobs {
@@ -165,7 +165,8 @@ func TestPolluxWorkloads(t *testing.T) {
 		}
 		var means [5]float64
 		for n := range means {
-			means[n] = polluxMean(t, programs, folder, n+1, policy.Policy{Order: policy.Order(name), Settings: more})
+			means[n] = polluxMean(t, programs, folder, filepath.Join("workloads", fmt.Sprintf("workload-%d.csv", n+1)),
+				policy.Policy{Order: policy.Order(name), Settings: more})
 			t.Logf("%s, workload %d: %.1f s, theirs %.1f (%+.2f%%)", name, n+1, means[n], theirs[name][n],
 				100*(means[n]/theirs[name][n]-1))
 			within := map[string]float64{"tiresias": 0.01, "optimus": 0.02, "pollux": 0.1}[name]
@@ -181,5 +182,16 @@ func TestPolluxWorkloads(t *testing.T) {
 				t.Errorf("workload %d: Pollux takes %.1f s, Tiresias %.1f", n+1, means[n], ours["tiresias"][n])
 			}
 		}
+	}
+}
+
+// BenchmarkPollux runs a workload of 160 jobs on 64 GPUs under Pollux.
+func BenchmarkPollux(b *testing.B) {
+	folder := filepath.Join("..", "experiments", "papers", "pollux")
+	programs := polluxPrograms(b, folder)
+	for b.Loop() {
+		polluxMean(b, programs, folder, "workload-1.csv", policy.Policy{
+			Order: "pollux", Settings: policy.Settings{"rounds": time.Minute},
+		})
 	}
 }

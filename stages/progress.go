@@ -10,7 +10,7 @@ const (
 	StageStart  ProgressKind = "stage_start" // a stage begins; Total units
 	StageEnd    ProgressKind = "stage_end"   // a stage is over
 	UnitStart   ProgressKind = "unit_start"  // a sample, a cell, a picture begins
-	UnitUpdate  ProgressKind = "unit_update" // the states of a cell's jobs changed
+	UnitUpdate  ProgressKind = "unit_update" // the states of a cell's jobs changed, or one of them reported
 	UnitEnd     ProgressKind = "unit_end"    // it is over; Err when it failed
 	WarningSeen ProgressKind = "warning"     // Text is for people
 )
@@ -24,6 +24,8 @@ type Progress struct {
 	Done, Total, Reused int
 	// Jobs of the running cell, by state.
 	JobsDone, JobsRunning, JobsWaiting, JobsFailed, Jobs int
+	// Training are those of them that run and have reported, in the order of their starts.
+	Training []Reported
 	// Elapsed is since the unit (or, at StageEnd, the stage) began.
 	Elapsed time.Duration
 	// Left is the time left for the whole stage by the estimates; 0 when unknown.

@@ -64,8 +64,8 @@ func (a *app) command() *cobra.Command {
 		{groupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand(), a.schemaCommand(),
 			a.languageServerCommand()}},
 		{groupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
-		{groupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.estimateCommand(),
-			a.compareCommand(), a.plotCommand(), a.reportCommand(), convert.Export(a.App), convert.Import(a.App)}},
+		{groupLook, []*cobra.Command{a.statusCommand(), a.topCommand(), a.logsCommand(), a.explainCommand(), a.estimateCommand(),
+			a.serveCommand(), a.compareCommand(), a.plotCommand(), a.reportCommand(), convert.Export(a.App), convert.Import(a.App)}},
 		{groupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(),
 			a.trainCommand(), a.cellCommand()}},
 	} {

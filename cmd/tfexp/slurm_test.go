@@ -281,7 +281,8 @@ func (s *slurmed) submitted(t *testing.T, dir string) string {
 	return a.Tasks[0].Job
 }
 
-// real is an experiment that runs jobs, whose order depends on nothing but their lengths.
+// real is an experiment that runs jobs, whose order depends on nothing but their lengths: these end in the first half
+// of a quantum, so that a busy machine, on which they take longer, decides as an idle one.
 const real = `
 experiment "real" { replicates = 1 }
 variable "engine" {
@@ -293,12 +294,12 @@ job "long" {
   threads = 2
 }
 job "middle" {
-  command = ["sh", "-c", "for i in $(seq 16); do sleep 0.1; done"]
+  command = ["sh", "-c", "for i in $(seq 14); do sleep 0.1; done"]
   steps   = 1
   threads = 1
 }
 job "short" {
-  command = ["sh", "-c", "for i in $(seq 12); do sleep 0.1; done"]
+  command = ["sh", "-c", "for i in $(seq 11); do sleep 0.1; done"]
   steps   = 1
   threads = 1
 }

@@ -1,53 +1,139 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
+	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/cmd/tfexp/watch"
 )
 
+// statusEvery is the time between two looks of status --watch.
+const statusEvery = 500 * time.Millisecond
+
 func (a *app) statusCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, watching bool
 	cmd := &cobra.Command{
-		Use:   "status [DIR] [--json]",
+		Use:   "status [DIR] [--watch] [--json]",
 		Short: "Show the progress of experiments, and what failed",
 		Long: `Show each experiment in DIR (` + cli.DefaultOut + ` by default, or one experiment's folder):
-whether it is running, how many cells have finished, failed and are left, and the
-last lines of its journal. This only reads files; it does not disturb a run.
+whether it is running, how many cells have finished, failed and are left, how long
+these will take, and the last lines of its journal. This only reads files; it does not
+disturb a run.
+
+--watch shows it again and again until no run goes on; Ctrl-C ends it. "tfexp top"
+and "tfexp serve" show more of a run.
 
 Exit status: 0, whatever the state; 2 when there are no results.`,
 		Example: `  tfexp status
+  tfexp status --watch
   tfexp status results/fcfs_vs_rr --json`,
 		Args:              cli.Between(0, 1, ""),
 		ValidArgsFunction: cli.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
-			dirs, err := cli.ExperimentsIn(cli.DirArgument(args))
+			if watching && asJSON {
+				return cli.Usagef("\"tfexp serve\" has what changes as JSON", "--watch and --json exclude each other")
+			}
+			dir := cli.DirArgument(args)
+			if watching {
+				ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+				defer stop()
+				return a.watchStatus(ctx, dir)
+			}
+			all, err := statusOf(watch.New(dir))
 			if err != nil {
 				return err
-			}
-			all := make([]show.ExperimentStatus, 0, len(dirs))
-			for _, dir := range dirs {
-				s, err := show.StatusOf(dir)
-				if err != nil {
-					return fmt.Errorf("%s: %w", dir, err)
-				}
-				all = append(all, s)
 			}
 			if asJSON {
 				return a.PrintJSON(all)
 			}
-			for i, s := range all {
-				if i > 0 {
-					fmt.Fprintln(a.Out)
-				}
-				a.Printer().Status(s)
-			}
+			printStatus(a.Printer(), all)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "show it again and again until no run goes on")
 	return cmd
+}
+
+// statusOf reads the status of the experiments in a folder, and how long those that run will take.
+func statusOf(results *watch.Folder) ([]show.ExperimentStatus, error) {
+	dirs, err := cli.ExperimentsIn(results.Dir)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]show.ExperimentStatus, 0, len(dirs))
+	for _, dir := range dirs {
+		s, err := show.StatusOf(dir)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+		all = append(all, s)
+	}
+	seen, err := results.Experiments()
+	if err == nil && len(seen) == len(all) { // else one has just begun
+		for i := range all {
+			all[i].TimeLeft = seen[i].TimeLeft
+		}
+	}
+	return all, err
+}
+
+func printStatus(p *show.Printer, all []show.ExperimentStatus) {
+	for i, s := range all {
+		if i > 0 {
+			fmt.Fprintln(p.Out)
+		}
+		p.Status(s)
+	}
+}
+
+// watchStatus shows the status until no run goes on, or the context is done: in place on a terminal, else each time that
+// something has changed.
+func (a *app) watchStatus(ctx context.Context, dir string) error {
+	results := watch.New(dir)
+	screen := progress.NewScreen(a.RawOut())
+	if screen != nil {
+		defer screen.Close()
+	}
+	last := ""
+	for {
+		began := time.Now()
+		all, err := statusOf(results)
+		if err != nil {
+			return err
+		}
+		var out bytes.Buffer
+		printStatus(&show.Printer{Out: &out, Err: &out}, all)
+		text := strings.TrimRight(out.String(), "\n")
+		switch {
+		case screen != nil:
+			screen.Draw(text)
+		case text != last:
+			fmt.Fprintln(a.Out, text)
+		}
+		last = text
+		going := false
+		for _, s := range all {
+			going = going || s.Holder != ""
+		}
+		if !going {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(max(statusEvery, 4*time.Since(began))): // reading many cells takes a while
+		}
+	}
 }

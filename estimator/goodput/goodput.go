@@ -18,6 +18,12 @@ type Params struct {
 	Gamma float64
 }
 
+// On returns the parameters on GPUs that take a gradient so many times as fast.
+func (p Params) On(rate float64) Params {
+	p.AlphaC, p.BetaC = p.AlphaC/rate, p.BetaC/rate
+	return p
+}
+
 // Noise is the gradient's at the first batch size: the square of its norm, and its variance.
 type Noise struct{ Square, Variance float64 }
 

@@ -3,6 +3,7 @@ package losscurve
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // combined mixes the continuations of its members.
@@ -34,6 +35,10 @@ var members = []member{
 	{exponentialLaw.judge, 0.05, 0.05},
 }
 
+// laterAgain is the weight of a schedule, of a rate of learning that is lowered again and again, after a first
+// change of regime.
+const laterAgain = 0.4
+
 const (
 	// heldOut is the part of a window, its latest, by which members are weighted, and leastHeldOut the
 	// least number of points in it. With fewer points than leastJudged there is only the trend.
@@ -45,7 +50,13 @@ const (
 )
 
 func drawCombined(w window, n int, rng *rand.Rand) []float64 {
-	if w = w.regime(); w.before == 0 && len(w.points) < leastJudged {
+	members := members
+	all := w
+	w = w.regime()
+	if s, ok := all.schedule(w); ok {
+		members = append(slices.Clip(members), member{s.judge, 0, laterAgain})
+	}
+	if w.before == 0 && len(w.points) < leastJudged {
 		return newTrend.draw(w, n, rng)
 	}
 	latest := int(heldOut * float64(len(w.points)))
@@ -101,6 +112,11 @@ func drawAnyway(w window, n int, rng *rand.Rand) []float64 {
 
 // judge moves the filters of a family through the window once, and predicts its last loss on the way.
 func (new family) judge(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64) {
+	return new.judged(w, latest, rng, func(fs []filter, n int) []float64 { return draw(fs, w, n, rng) })
+}
+
+func (new family) judged(w window, latest int, rng *rand.Rand, then func(fs []filter, n int) []float64,
+) (float64, func(n int) []float64) {
 	fs := new(w)
 	before := evidence(fs)
 	pasts := w.pasts()
@@ -117,7 +133,7 @@ func (new family) judge(w window, latest int, rng *rand.Rand) (float64, func(n i
 			errors = append(errors, pasts[0].error(median(left)))
 		}
 	}
-	return standing(evidence(fs)-before, errors), func(n int) []float64 { return draw(fs, w, n, rng) }
+	return standing(evidence(fs)-before, errors), func(n int) []float64 { return then(fs, n) }
 }
 
 // judgeSettling counts the steps from the beginning of the training.

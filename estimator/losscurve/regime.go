@@ -3,6 +3,7 @@ package losscurve
 import (
 	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -110,3 +111,61 @@ var newSettling family = func(w window) []filter {
 
 // The slope at a change has this mean and variance; its walk is as those of plain filters.
 const settlingSlope, settlingVariance, settlingWalk = -2, 4, 0.2
+
+// schedule is a rate of learning that is lowered again and again, after as many steps each time.
+type schedule struct {
+	each float64 // steps from one change to the next
+	drop float64 // of the logarithm of the loss at the last change
+}
+
+// schedule returns that of a window whose last change of regime begins another one; false without a change, or
+// when the next one is overdue.
+func (w window) schedule(now window) (schedule, bool) {
+	n := len(w.points) - len(now.points)
+	if n == 0 {
+		return schedule{}, false
+	}
+	earlier := w.until(n, w.target)
+	s := schedule{each: now.before - earlier.regime().before}
+	settled := math.Inf(1)
+	for _, p := range now.points[:min(len(now.points), dropWithin)] {
+		settled = math.Min(settled, p.Loss)
+	}
+	s.drop = math.Log(earlier.last().Loss / settled)
+	return s, s.drop > 0 && now.last().Step < s.each
+}
+
+// dropWithin is after how many points the loss has dropped at a change.
+const dropWithin = 5
+
+// The loss drops at further changes as well, each time by at least this part of what it dropped by at the last
+// one. So many changes are followed: after more the rate is too low.
+const leastDrop, mostDrops = 0.3, 3
+
+// left draws how many steps are left if the loss goes on as a filter says, and drops at each further change.
+func (s schedule) left(f *filter, w window, changed float64, rng *rand.Rand) float64 {
+	drop := s.drop * (leastDrop + (1-leastDrop)*rng.Float64())
+	left := f.run(w, rng)
+	for k := 1.0; k <= mostDrops; k++ {
+		at := changed + k*s.each - w.last().Step
+		if left <= at {
+			break
+		}
+		v := w
+		v.target *= math.Exp(k * drop)
+		settled := at + 1 + (dropWithin-1)*rng.Float64()
+		if v.target < w.last().Loss {
+			settled = math.Max(settled, f.run(v, rng))
+		}
+		left = math.Min(left, settled)
+	}
+	return left
+}
+
+// judge is judgeSettling with the drops of a schedule.
+func (s schedule) judge(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64) {
+	whole := w.whole()
+	return newSettling.judged(whole, latest, rng, func(fs []filter, n int) []float64 {
+		return drawEach(fs, n, rng, func(f *filter) float64 { return s.left(f, whole, w.before, rng) })
+	})
+}

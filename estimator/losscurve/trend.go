@@ -207,6 +207,11 @@ func (new family) draw(w window, n int, rng *rand.Rand) []float64 {
 // draw draws filters by their likelihood, states by their covariance, and
 // follows each until its loss is at the target.
 func draw(fs []filter, w window, n int, rng *rand.Rand) []float64 {
+	return drawEach(fs, n, rng, func(f *filter) float64 { return f.run(w, rng) })
+}
+
+// drawEach draws filters by their likelihood, and what follows from each.
+func drawEach(fs []filter, n int, rng *rand.Rand, run func(f *filter) float64) []float64 {
 	total := evidence(fs)
 	sums := make([]float64, len(fs))
 	sum := 0.0
@@ -220,7 +225,7 @@ func draw(fs []filter, w window, n int, rng *rand.Rand) []float64 {
 		for u := (float64(i) + rng.Float64()) / float64(n) * sum; at < len(sums)-1 && sums[at] < u; {
 			at++
 		}
-		out[i] = fs[at].run(w, rng)
+		out[i] = run(&fs[at])
 	}
 	return out
 }

@@ -15,7 +15,7 @@ func (p *Program) Alone(batch, gpus, nodes int) float64 {
 	}
 	perNode := (asked.gpus + asked.nodes - 1) / asked.nodes
 	r := NewRun(p, batch)
-	r.Place(Filled(asked.gpus, perNode))
+	r.Place(Filled(asked.gpus, perNode), 1)
 	for sum = 0; !r.Done(); r.NextEpoch() {
 		sum += r.Left()
 	}

@@ -37,13 +37,14 @@ func ByLaw(name string, params goodput.Params, noise goodput.Noise, samples int,
 }
 
 // step is Program.Step.
-func (l *law) step(placement []int, local int) (step, sync float64) {
+func (l *law) step(placement []int, local int, rate float64) (step, sync float64) {
 	gpus := 0
 	for _, n := range placement {
 		gpus += n
 	}
-	step = l.params.Step(len(placement), gpus, local)
-	return step, max(step-l.params.Gradient(local), 0)
+	params := l.params.On(rate)
+	step = params.Step(len(placement), gpus, local)
+	return step, max(step-params.Gradient(local), 0)
 }
 
 // iterations is Program.Iterations: each step makes as much progress as the noise allows.

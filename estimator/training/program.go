@@ -57,7 +57,7 @@ type validation struct {
 // GPUs and samples, in the Delaunay triangulation of these.
 func (p *Program) Step(placement []int, local int) (step, sync float64) {
 	if p.law != nil {
-		return p.law.step(placement, local)
+		return p.law.step(placement, local, 1)
 	}
 	if rows, ok := p.placed[canonical(placement)]; ok {
 		return between(rows, local)
@@ -67,6 +67,15 @@ func (p *Program) Step(placement []int, local int) (step, sync float64) {
 		gpus += n
 	}
 	return p.interpolate(len(placement), gpus, local)
+}
+
+// StepOn is Step on GPUs that take a gradient so many times as fast.
+func (p *Program) StepOn(placement []int, local int, rate float64) (step, sync float64) {
+	if p.law != nil {
+		return p.law.step(placement, local, rate)
+	}
+	step, sync = p.Step(placement, local)
+	return (step-sync)/rate + sync, sync
 }
 
 // canonical writes a placement in its least rotation: nodes in a ring are the same from

@@ -16,7 +16,8 @@ type Run struct {
 	epoch    int     // under way, from 0
 	progress float64 // in steps of the first batch size
 	now      goodput.Config
-	nodes    []int // GPUs by node, above 0; nil while it has none
+	nodes    []int   // GPUs by node, above 0; nil while it has none
+	speed    float64 // of these GPUs, in times of those that were measured
 
 	profile  []goodput.Measurement
 	measured map[[3]int]bool // nodes, GPUs, local batch size
@@ -24,12 +25,18 @@ type Run struct {
 	model    goodput.Model
 	known    bool // the model is there
 	fitted   int  // how many measurements it was fitted to
-	table    map[[2]int]float64
+	table    map[sized]float64
+}
+
+// sized is a number of GPUs that are so many times as fast as those that were measured.
+type sized struct {
+	nodes, gpus int
+	speed       float64
 }
 
 // NewRun returns a run at its beginning.
 func NewRun(p *Program, batch int) *Run {
-	return &Run{Program: p, Batch: batch, measured: map[[3]int]bool{}, table: map[[2]int]float64{}}
+	return &Run{Program: p, Batch: batch, measured: map[[3]int]bool{}, table: map[sized]float64{}, speed: 1}
 }
 
 // Epoch returns how many epochs are done.
@@ -44,8 +51,10 @@ func (r *Run) Now() goodput.Config { return r.now }
 // MostGPUs returns the greatest number of GPUs that it has run on.
 func (r *Run) MostGPUs() int { return r.most }
 
-// Place gives the run GPUs by node, and chooses its batch; none takes them away.
-func (r *Run) Place(nodes []int) {
+// Place gives the run GPUs by node, which are so many times as fast as those that were
+// measured, and chooses its batch; none takes them away.
+func (r *Run) Place(nodes []int, speed float64) {
+	r.speed = speed
 	r.nodes = slices.DeleteFunc(slices.Clone(nodes), func(n int) bool { return n == 0 })
 	if len(r.nodes) == 0 {
 		r.nodes = nil
@@ -64,7 +73,7 @@ func (r *Run) choose() {
 	l := &r.Program.Limits
 	batch := r.Batch
 	if batch == 0 && r.known {
-		if best, goodput := r.Model().Best(nodes, gpus); goodput > 0 {
+		if best, goodput := r.on(r.speed).Best(nodes, gpus); goodput > 0 {
 			r.now = best
 			r.now.Local = min(r.now.Local, l.Most/(gpus*(r.now.Accumulation+1)))
 			return
@@ -118,14 +127,25 @@ func (r *Run) Model() *goodput.Model {
 	return &r.model
 }
 
-// Goodput returns the greatest goodput that the run expects on so many GPUs; 0 before it
-// has run.
-func (r *Run) Goodput(nodes, gpus int) float64 {
+// on returns the model on GPUs that are so many times as fast as those that were measured.
+func (r *Run) on(speed float64) *goodput.Model {
 	m := r.Model()
+	if m == nil || speed == 1 {
+		return m
+	}
+	faster := *m
+	faster.Params = m.Params.On(speed)
+	return &faster
+}
+
+// Goodput returns the greatest goodput that the run expects on so many GPUs, which are so many
+// times as fast as those that were measured; 0 before it has run.
+func (r *Run) Goodput(nodes, gpus int, speed float64) float64 {
+	m := r.on(speed)
 	if m == nil || gpus == 0 {
 		return 0
 	}
-	key := [2]int{nodes, gpus}
+	key := sized{nodes, gpus, speed}
 	v, ok := r.table[key]
 	if !ok {
 		_, v = m.Best(nodes, gpus)
@@ -136,7 +156,7 @@ func (r *Run) Goodput(nodes, gpus int) float64 {
 
 // Rate returns how fast the run makes progress, in steps of the first batch size a second.
 func (r *Run) Rate() float64 {
-	step, sync := r.Program.Step(r.nodes, r.now.Local)
+	step, sync := r.Program.StepOn(r.nodes, r.now.Local, r.speed)
 	scale := float64(r.now.Batch()) / float64(r.Program.Limits.First)
 	return r.noise().Gain(scale) / (step + float64(r.now.Accumulation)*(step-sync))
 }

@@ -103,7 +103,7 @@ func TestARunByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := NewRun(p, 16)
-	r.Place([]int{0, 2})
+	r.Place([]int{0, 2}, 1)
 	if got := r.Now(); got != (goodput.Config{Nodes: 1, GPUs: 2, Local: 8}) {
 		t.Fatalf("it runs with %+v", got)
 	}
@@ -133,18 +133,18 @@ func TestBatchFollowsTheGoodput(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := NewRun(p, 0)
-	if r.Model() != nil || r.Goodput(1, 2) != 0 {
+	if r.Model() != nil || r.Goodput(1, 2, 1) != 0 {
 		t.Error("a run that has not begun knows its goodput")
 	}
-	r.Place([]int{1, 2})
+	r.Place([]int{1, 2}, 1)
 	if got := r.Now(); got.Batch() != 12 || got.Nodes != 2 {
 		t.Errorf("it begins with %+v, want the least batch of 3 GPUs", got)
 	}
 	best, value := r.Model().Best(2, 4)
-	if got := r.Goodput(2, 4); got != value {
+	if got := r.Goodput(2, 4, 1); got != value {
 		t.Errorf("goodput %v, want %v", got, value)
 	}
-	if r.Place([]int{2, 2}); r.Now() != best {
+	if r.Place([]int{2, 2}, 1); r.Now() != best {
 		t.Errorf("it runs with %+v, the best is %+v", r.Now(), best)
 	}
 	if r.MostGPUs() != 4 {

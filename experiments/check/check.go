@@ -45,7 +45,6 @@ func (c *Checker) Cells() {
 			}
 			for _, submit := range w.Submits {
 				if c.first(pair{submit.Job, h}) {
-					c.fits(submit.Job, h)
 					c.clusterSpeed(submit.Job, h)
 				}
 			}
@@ -53,8 +52,14 @@ func (c *Checker) Cells() {
 			c.targets(w, h)
 		}
 		c.programs(w, h)
+		for _, submit := range w.Submits {
+			if c.first(triple{submit.Job, h, p.Divides()}) {
+				c.fits(submit.Job, h, p.Divides())
+			}
+		}
 		if c.first(pair{p, h}) {
 			c.pauses(p, h)
+			c.divides(p, h)
 			c.blind(p, h)
 			c.oracle(p, h)
 		}

@@ -30,10 +30,23 @@ func (c *Checker) elastic(j *experiments.Job, h *experiments.Hardware) {
 			"The job %q is elastic: it has no alternatives, and wants no type of GPU.", j.Name)
 		return
 	default:
+		c.elasticRates(j, h)
 		return
 	}
 	c.fail(at, "Elastic job that cannot be simulated",
 		"The hardware %q %s, which is not known of the elastic job %q.", h.Name, what, j.Name)
+}
+
+// elasticRates reports a type of GPU of the hardware of which an elastic job does not say how fast it is.
+func (c *Checker) elasticRates(j *experiments.Job, h *experiments.Hardware) {
+	e := j.Runtime.Elastic
+	for _, n := range h.Cluster.Nodes {
+		if _, ok := e.Rates[n.GPU]; e.Rates != nil && n.GPUs > 0 && !ok {
+			c.fail(e.Range, "No speed on the GPUs of the hardware \""+h.Name+"\"",
+				"The rates of the elastic job %q have no type %q, which the hardware %q has.", j.Name, n.GPU, h.Name)
+			return
+		}
+	}
 }
 
 // trains reports a policy that divides GPUs, on hardware or for jobs that do not let it.

@@ -26,7 +26,7 @@ func room(r scheduler.Demand, h *experiments.Hardware) *misfit {
 	if r.FitsOn(h.Cluster) {
 		return nil
 	}
-	if r.Nodes > 1 || r.GPU != "" {
+	if r.Nodes > 1 || r.GPU != "" || r.Divided {
 		return &misfit{
 			argument: "nodes", summary: fmt.Sprintf("More than the hardware %q has", h.Name),
 			reason: fmt.Sprintf("asks for %s, which the hardware %q never has", r, h.Name),
@@ -65,17 +65,20 @@ func room(r scheduler.Demand, h *experiments.Hardware) *misfit {
 }
 
 // fits checks that a free hardware has room for a job: for its own request, or
-// for one of its alternatives.
-func (c *Checker) fits(j *experiments.Job, h *experiments.Hardware) {
+// for one of its alternatives, on one node or, where the policy divides jobs, on any.
+func (c *Checker) fits(j *experiments.Job, h *experiments.Hardware, divides bool) {
+	divides = divides && j.Divisible()
 	if j.Placed() {
-		c.fitsSomehow(j, h)
+		c.fitsSomehow(j, h, divides)
 		return
 	}
 	if len(j.Roles) > 0 {
 		c.fitsInParts(j, h)
 		return
 	}
-	if m := room(j.Demand(), h); m != nil {
+	asks := j.Demand()
+	asks.Divided = divides
+	if m := room(asks, h); m != nil {
 		who := fmt.Sprintf("The job %q", j.Name)
 		at := place(j.At, m.argument, j.Range)
 		switch {
@@ -131,11 +134,11 @@ func needsMemory(job string) string {
 
 // fitsSomehow checks that a hardware has room for a job with alternatives in at
 // least one of them, and that the job has a rate for all GPUs that it can get.
-func (c *Checker) fitsSomehow(j *experiments.Job, h *experiments.Hardware) {
+func (c *Checker) fitsSomehow(j *experiments.Job, h *experiments.Hardware, divides bool) {
 	asks := make([]string, 0, 1+len(j.Alternatives))
 	some := false
 	for _, a := range j.WithAlternatives() {
-		some = some || a.On(h)
+		some = some || a.On(h) || divides && a.Reaches(h)
 		asks = append(asks, a.Demand().String())
 	}
 	if !some {
@@ -179,8 +182,9 @@ type Lines interface {
 // of all cells, so that they have the same jobs.
 func (c *Checker) Traces(lines Lines) {
 	type meeting struct {
-		t *experiments.Trace
-		h *experiments.Hardware
+		t       *experiments.Trace
+		h       *experiments.Hardware
+		divides bool
 	}
 	seen := map[meeting]bool{}
 	large := map[*experiments.Trace]map[int]bool{}
@@ -190,18 +194,19 @@ func (c *Checker) Traces(lines Lines) {
 			c.leftOut(s.LeftOut, s.Range)
 		}
 		t, h := cell.Workload.Trace, cell.Hardware
-		if t != nil && !seen[meeting{t, h}] {
-			c.withoutRoles(t)
-		}
-		if t == nil || seen[meeting{t, h}] {
+		m := meeting{t, h, cell.Policy.Divides()}
+		if t == nil || seen[m] {
 			continue
 		}
-		seen[meeting{t, h}] = true
+		seen[m] = true
+		if c.first(t) {
+			c.withoutRoles(t)
+		}
 		if large[t] == nil {
 			large[t] = map[int]bool{}
 			traces = append(traces, t)
 		}
-		f := &traceFit{Checker: c, lines: lines, t: t, h: h, large: large[t]}
+		f := &traceFit{Checker: c, lines: lines, t: t, h: h, divides: m.divides, large: large[t]}
 		f.jobs()
 		f.resizes()
 	}
@@ -235,11 +240,12 @@ func (c *Checker) leftOut(text string, at experiments.Range) {
 // traceFit checks the jobs of one trace on one hardware.
 type traceFit struct {
 	*Checker
-	lines Lines
-	t     *experiments.Trace
-	h     *experiments.Hardware
-	large map[int]bool // the jobs for which there is no room, to which it adds
-	count int          // of errors
+	lines   Lines
+	t       *experiments.Trace
+	h       *experiments.Hardware
+	divides bool         // the policy divides jobs over nodes
+	large   map[int]bool // the jobs for which there is no room, to which it adds
+	count   int          // of errors
 }
 
 // atLine reports an error at a line of the trace, unless there have been too many.
@@ -256,6 +262,7 @@ func (f *traceFit) jobs() {
 	for i := range f.t.Jobs {
 		j, line := &f.t.Jobs[i], f.t.Lines[i]
 		r := j.Demand()
+		r.Divided = f.divides && j.Divisible()
 		m, ok := known[r]
 		if !ok {
 			m = room(r, f.h)

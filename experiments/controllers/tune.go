@@ -131,6 +131,10 @@ func (d *Decoder) constraint(n *eval.Node, e *eval.Env, t *matrix.Tune) bool {
 		a.Fail(n.Header, "Constraint without a bound", "%s needs min or max.", n.Title())
 	case c.Min != nil && c.Max != nil && *c.Min > *c.Max:
 		a.Fail(a.At("min"), "Contradicting arguments", "min is above max, so no value satisfies both.")
+	case c.Outcome == "accuracy" && c.Min != nil && *c.Min > 1:
+		a.Fail(a.At("min"), "Value out of range", "An accuracy is at most 1, so no trial satisfies min = %v.", *c.Min)
+	case (c.Outcome == "accuracy" || c.Outcome == "time") && c.Max != nil && *c.Max < 0:
+		a.Fail(a.At("max"), "Value out of range", "The %s is never below 0, so no trial satisfies max = %v.", c.Outcome, *c.Max)
 	}
 	t.Constraints = append(t.Constraints, c)
 	return a.OK && !n.Broken

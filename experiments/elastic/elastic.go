@@ -75,6 +75,13 @@ func (d *Decoder) Runtime(n *eval.Node, e *eval.Env, rt *eval.Args, j *experimen
 		return nil, false
 	}
 	out.Source += fmt.Sprintf(", batch %d, at most %d GPUs, epochs end on %s", out.Batch, out.MostGPUs, out.Resolution)
+	if rates := eval.Get[[]experiments.GPURate](rt, "gpu_rate"); len(rates) > 0 {
+		out.Rates = map[string]float64{}
+		for _, r := range rates {
+			out.Rates[r.Type] = r.Rate
+		}
+		out.Source += fmt.Sprintf(", rates %v", rates)
+	}
 	return &experiments.Runtime{
 		Startup: eval.Get[time.Duration](rt, "startup"), Whole: true, Elastic: out,
 		Epoch: workload.Span{Kind: workload.Every, Mean: 1}, // takes what its course takes
@@ -85,7 +92,6 @@ func (d *Decoder) Runtime(n *eval.Node, e *eval.Env, rt *eval.Args, j *experimen
 func contradictions(n *eval.Node, a, rt *eval.Args, j *experiments.Job) {
 	for _, name := range []string{
 		"epoch", "parallel", "speedup", "table", "file", "threads_column", "time_column", "where", "per", "losses", "loss_column",
-		"gpu_rate",
 	} {
 		if rt.IsSet(name) {
 			rt.Fail(rt.At(name), "Contradicting arguments", "%s and the elastic block both say how long the job takes.", name)

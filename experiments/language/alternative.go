@@ -78,6 +78,7 @@ var gpuArg = schema.Arg{
 var gpuRateArg = schema.Arg{
 	Name: "gpu_rate", Type: schema.Rates, DefaultDoc: "all GPUs are alike",
 	Doc: "How many times faster than this run time the job is on each type of GPU. Only with `gpus`. Every type " +
-		"that the hardware has needs a rate.",
+		"that the hardware has needs a rate. For an `elastic` job, how many times faster a gradient is on it " +
+		"than the block says: the average over GPUs takes as long on all.",
 	Example: `{ K80 = 1, V100 = 4.2 }`,
 }

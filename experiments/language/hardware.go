@@ -67,6 +67,9 @@ func nodeBlock(own []schema.Arg) *schema.Block {
 			{Name: "gpus", Type: schema.Integer, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(schema.MaxThreads),
 				Doc: "GPUs of each.", Example: `8`},
 			gpuTypeArg(),
+			{Name: "rack", Type: schema.String, DefaultDoc: "none in particular",
+				Doc: "The rack in which they stand: policies with `nodes = \"consolidated\"` take the nodes of one rack " +
+					"before others.", Example: `"r1"`},
 		}, own...),
 	}
 }

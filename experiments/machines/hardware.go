@@ -135,7 +135,7 @@ func (d *Decoder) cluster(a *eval.Args, nodes []*eval.Args, h *experiments.Hardw
 	total := 0
 	for _, na := range nodes {
 		count, machine := eval.Get[int](na, "count"), machineOf(na)
-		machine.GPU = gpuOf(na, machine)
+		machine.GPU, machine.Rack = gpuOf(na, machine), eval.Get[string](na, "rack")
 		terms := d.servers(na, billing, machine)
 		if machine.Idle = eval.Get[time.Duration](na, "idle"); terms != nil {
 			machine.Supply, machine.Market, machine.Region = scheduler.Fixed, terms.Market, terms.Region

@@ -38,7 +38,7 @@ func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 	}
 	var alternatives []alternative
 	for i, w := range j.WithAlternatives() {
-		if !w.On(h) {
+		if !w.Reaches(h) {
 			continue
 		}
 		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Real() {
@@ -48,7 +48,7 @@ func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 		for _, gpu := range h.GPUTypes() {
 			typed := *w
 			typed.GPU = gpu
-			if rate, ok := w.Runtime.RateOn(gpu); ok && (w.GPU == "" || w.GPU == gpu) && typed.On(h) {
+			if rate, ok := w.Runtime.RateOn(gpu); ok && (w.GPU == "" || w.GPU == gpu) && typed.Reaches(h) {
 				alternatives = append(alternatives, alternative{
 					name: w.AlternativeName() + ":" + gpu, job: w, index: i, gpu: gpu, rate: rate,
 				})

@@ -29,7 +29,7 @@ func batchOf(e *experiments.Elastic, j *scheduler.Job) int {
 func (c *Cell) onGPUs(r *realisation, job int) simulated.Scaling {
 	block, j := r.blocks[r.block[job]], &r.jobs[job]
 	e := block.Runtime.Elastic
-	s := &stages.Elastic{Program: e.Program, Batch: batchOf(e, j), MostGPUs: e.MostGPUs, Tick: e.Resolution}
+	s := &stages.Elastic{Program: e.Program, Batch: batchOf(e, j), MostGPUs: e.MostGPUs, Tick: e.Resolution, Rates: e.Rates, Cluster: c.Hardware.Cluster}
 	if c.Policy.Policy.Batches() {
 		s.Batch = e.Batch
 	}

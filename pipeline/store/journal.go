@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -82,7 +83,7 @@ func (j *Journal) Close() error { return j.f.Close() }
 // ReadJournal returns the entries of an experiment's journal; a line that is
 // being written is left out.
 func ReadJournal(dir string) ([]JournalEntry, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, record.JournalFile))
+	raw, err := folder.ReadFile(dir, record.JournalFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -45,11 +46,22 @@ type Lock struct {
 	f *flock.Flock
 }
 
-// LockFolder takes the lock of dir, or returns *InUseError at once.
+// Whoever looks whether a folder is in use holds its lock for some microseconds. A lock that is held
+// longer, at so many tries with this time between them, is that of a run.
+const (
+	looks    = 5
+	lookTime = 10 * time.Millisecond
+)
+
+// LockFolder takes the lock of dir, or returns *InUseError soon.
 func LockFolder(dir string, command []string) (*Lock, error) {
 	path := filepath.Join(dir, record.LockFile)
 	f := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR))
 	ok, err := f.TryLock()
+	for try := 0; err == nil && !ok && try < looks; try++ {
+		time.Sleep(lookTime)
+		ok, err = f.TryLock()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	}
@@ -78,7 +90,7 @@ func (l *Lock) Release() {
 // Holder names the process that works in an experiment's folder, if one does.
 func Holder(dir string) (string, bool) {
 	path := filepath.Join(dir, record.LockFile)
-	if _, err := os.Stat(path); err != nil {
+	if info, err := folder.Stat(dir, record.LockFile); err != nil || info.IsDir() {
 		return "", false
 	}
 	f := flock.New(path, flock.SetFlag(os.O_RDWR))
@@ -92,7 +104,7 @@ func Holder(dir string) (string, bool) {
 
 func readHolder(dir string) (holder, error) {
 	var h holder
-	raw, err := os.ReadFile(filepath.Join(dir, record.LockFile))
+	raw, err := folder.ReadFile(dir, record.LockFile)
 	if err != nil {
 		return h, err
 	}

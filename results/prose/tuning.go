@@ -143,8 +143,16 @@ func tuningSentence(e *record.Experiment, r record.TuningRow) string {
 		return fmt.Sprintf("%s: only %d of %d runs came within 10%% of the best there is (%s).%s", who, r.Reached, r.Runs,
 			significant(r.Best), crashed)
 	}
-	return fmt.Sprintf("%s needs %s trials at the median to come within 10%% of the best (%s).%s", who, trialsTo(r),
+	return fmt.Sprintf("%s needs %s at the median to come within 10%% of the best (%s).%s", who, trialsOf(r),
 		significant(r.Best), crashed)
+}
+
+// trialsOf is trialsTo with its noun.
+func trialsOf(r record.TuningRow) string {
+	if n := trialsTo(r); n != "1" {
+		return n + " trials"
+	}
+	return "1 trial"
 }
 
 // unsatisfied says which constraints no trial satisfied.

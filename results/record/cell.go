@@ -124,10 +124,13 @@ func (w *CellWriter) flushOccupancy() {
 	w.changed = false
 }
 
-// write writes the line to a file.
+// write writes the line to a file. Those of a cell that runs for real can be followed meanwhile.
 func (w *CellWriter) write(p *table.Pending) {
 	_, err := p.Write(w.line)
 	w.keep(err)
+	if w.durable {
+		w.keep(p.Flush())
+	}
 }
 
 func (w *CellWriter) keep(err error) {

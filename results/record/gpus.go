@@ -59,9 +59,13 @@ func NewGPUWriter(dir string) (*GPUWriter, error) {
 	return &GPUWriter{t}, nil
 }
 
-// Write adds a row.
+// Write adds a row, which can be seen at once.
 func (w *GPUWriter) Write(r GPURow) error {
-	if err := w.table.Add(&r, nil); err != nil {
+	err := w.table.Add(&r, nil)
+	if err == nil {
+		err = w.table.Flush()
+	}
+	if err != nil {
 		return fmt.Errorf("record GPUs: %w", err)
 	}
 	return nil

@@ -29,11 +29,17 @@ func NewPending(path string, durable bool) (*Pending, error) {
 	return p, nil
 }
 
-// Temporary is the file's name until then. One process at a time writes in a
+// Temporary is the file's name until then.
+func (p *Pending) Temporary() string { return Temporary(p.Path) }
+
+// Temporary is the name of the file at path until it is complete. One process at a time writes in a
 // folder, so that the name can be the same each time, and nothing piles up.
-func (p *Pending) Temporary() string {
-	return filepath.Join(filepath.Dir(p.Path), "."+filepath.Base(p.Path)+".tmp")
+func Temporary(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 }
+
+// Flush lets others see what was written so far, under the temporary name.
+func (p *Pending) Flush() error { return p.buf.Flush() }
 
 // Write implements io.Writer.
 func (p *Pending) Write(b []byte) (int, error) { return p.buf.Write(b) }

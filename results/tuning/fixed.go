@@ -155,7 +155,7 @@ func Without(e *record.Experiment, index int) []string {
 				same = same && cameToTheSame(a.Outcome, b.Outcome)
 			}
 		}
-		if pairs > 1 && same {
+		if pairs > 0 && same {
 			names = append(names, t.Settings[k].Name)
 		}
 	}

@@ -34,6 +34,8 @@ type Node struct {
 	// request is kept while nothing runs on it.
 	Supply Supply
 	Idle   time.Duration
+	// Rack is where the node stands; empty for none in particular.
+	Rack string
 	// Market and Region say where the servers of a node that comes and goes are rented.
 	Market, Region string
 }

@@ -62,7 +62,7 @@ func (l *Layout) Needs() *Parts {
 	return p
 }
 
-// Layout divides a grant among its nodes.
+// Layout divides a grant among its nodes, which are all different.
 func (m *Machine) Layout(g Grant, nodes []int32) *Layout {
 	l := &Layout{Parts: make([]Part, len(nodes))}
 	for i, v := range nodes {

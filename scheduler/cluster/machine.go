@@ -26,6 +26,22 @@ func (r Room) Holds(need Room) bool {
 // IsOf reports whether a node has the kind of GPU that is needed.
 func (r Room) IsOf(need Room) bool { return need.Kind == 0 || need.Kind == r.Kind }
 
+// Times returns how many like needs there is room for beside each other.
+func (r Room) Times(need Room) int {
+	if !r.Holds(need) {
+		return 0
+	}
+	n := int64(math.MaxInt32)
+	for _, of := range [][2]int64{
+		{int64(r.Cores), int64(need.Cores)}, {int64(r.GPUs), int64(need.GPUs)}, {r.Memory, need.Memory},
+	} {
+		if of[1] > 0 {
+			n = min(n, of[0]/of[1])
+		}
+	}
+	return int(n)
+}
+
 // Add adds what becomes free.
 func (r *Room) Add(o Room) {
 	r.Cores += o.Cores
@@ -53,6 +69,8 @@ type Machine struct {
 	GPUs  Slots
 	spare []Span   // storage of the next core sets
 	kinds []string // of GPUs, from 1 on
+	// Racks has the number of each node's rack; nodes without one have numbers of their own.
+	Racks []int32
 	// closed has the nodes on which nothing starts; nil until one is closed.
 	closed []bool
 }
@@ -72,7 +90,22 @@ func NewMachine(c Cluster) *Machine {
 		m.GPUs.AddNode(r.GPUs)
 	}
 	m.Free = slices.Clone(m.Whole)
+	m.Racks = racksOf(c)
 	return m
+}
+
+// racksOf numbers the racks of a cluster, by node.
+func racksOf(c Cluster) []int32 {
+	racks, known := make([]int32, len(c.Nodes)), map[string]int32{}
+	for i, n := range c.Nodes {
+		rack, ok := known[n.Rack]
+		if !ok || n.Rack == "" {
+			rack = int32(i)
+			known[n.Rack] = rack
+		}
+		racks[i] = rack
+	}
+	return racks
 }
 
 // addKind returns the number of a type of GPU, which is new if no node had it.
@@ -122,6 +155,19 @@ func Fit(free []Room, need Room, count int, home, nodes []int32) (_ []int32, ok 
 	return nodes, false
 }
 
+// HoldEach reports whether there is room for what is needed on each of the nodes, in ascending
+// order; on one that is there several times, for as many.
+func HoldEach(free []Room, need Room, nodes []int32) bool {
+	for i, k := 0, 0; i < len(nodes); i = k {
+		for k = i + 1; k < len(nodes) && nodes[k] == nodes[i]; k++ {
+		}
+		if free[nodes[i]].Times(need) < k-i {
+			return false
+		}
+	}
+	return true
+}
+
 // Most returns the most cores, GPUs and memory that are free on one node, each on its own,
 // among the nodes of the kind that is needed, or on the first of home.
 func Most(free []Room, need Room, home []int32) Room {
@@ -162,7 +208,8 @@ func (m *Machine) Choose(nodes []int32, need Room, old Grant) Grant {
 	return g
 }
 
-// Lowest returns the n lowest free slots of each node.
+// Lowest returns the n lowest free slots of each node; of one that is there several times in a row,
+// as many times n.
 func (m *Machine) Lowest(s *Slots, nodes []int32, n int32) CoreSet {
 	// Sets are never changed once they are given out, so their spans can lie
 	// side by side in one allocation.
@@ -170,8 +217,11 @@ func (m *Machine) Lowest(s *Slots, nodes []int32, n int32) CoreSet {
 		m.spare = make([]Span, 0, 512)
 	}
 	begin := len(m.spare)
-	for _, v := range nodes {
-		m.spare = s.Lowest(m.spare, begin, s.Bounds[v], s.Bounds[v+1], n)
+	for i, k := 0, 0; i < len(nodes); i = k {
+		v := nodes[i]
+		for k = i + 1; k < len(nodes) && nodes[k] == v; k++ {
+		}
+		m.spare = s.Lowest(m.spare, begin, s.Bounds[v], s.Bounds[v+1], n*int32(k-i))
 	}
 	return CoreSet(m.spare[begin:len(m.spare):len(m.spare)])
 }
@@ -188,6 +238,23 @@ func (m *Machine) NodesOf(set CoreSet, nodes []int32) []int32 {
 		}
 	}
 	return nodes
+}
+
+// EachUnit returns the nodes of a set once for each so many of its cores there.
+func (m *Machine) EachUnit(set CoreSet, cores int32, nodes []int32) []int32 {
+	nodes = nodes[:0]
+	for _, p := range set {
+		m.Cores.EachNode(p, func(v, n int32) {
+			for ; n > 0; n-- {
+				nodes = append(nodes, v)
+			}
+		})
+	}
+	kept := nodes[:0] // one of each so many: those of a node stand together
+	for i := 0; i < len(nodes); i += int(cores) {
+		kept = append(kept, nodes[i])
+	}
+	return kept
 }
 
 // Take marks a grant as held. Memory is booked apart from it.

@@ -13,6 +13,23 @@ type Parts struct {
 	GPU []string
 }
 
+// PlacePart chooses the lowest node that has room for a part of a job, and its cores and GPUs
+// there; ok is false when there is none. A part that needs none is beside the first of those held
+// that has some.
+func (m *Machine) PlacePart(p *Part, need Room, held []Part) (ok bool) {
+	if need.Cores == 0 && need.GPUs == 0 {
+		p.Node = held[max(slices.IndexFunc(held, func(p Part) bool { return len(p.Cores) > 0 }), 0)].Node
+		return true
+	}
+	p.Node = slices.IndexFunc(m.Free, func(r Room) bool { return r.Holds(need) })
+	if p.Node < 0 {
+		return false
+	}
+	node := []int32{int32(p.Node)}
+	p.Cores, p.GPUs = m.Lowest(&m.Cores, node, need.Cores), m.Lowest(&m.GPUs, node, need.GPUs)
+	return true
+}
+
 // On makes the types of GPUs that parts need the kinds of a machine.
 func (p *Parts) On(m *Machine) {
 	for i, gpu := range p.GPU {

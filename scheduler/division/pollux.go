@@ -135,6 +135,8 @@ type search struct {
 	// after a change; NaN where they are not known yet.
 	within, across [][]float64
 	stay           []float64 // the terms of those that keep what they have
+	held           []int     // their GPUs
+	bounds         []float64 // of boundsOf
 	widest         int       // GPUs of the greatest node
 }
 
@@ -143,7 +145,7 @@ func newSearch(p *Problem) *search {
 		Problem: p, random: rand.New(rand.NewPCG(p.Seed, 0x706f6c6c7578)), at: make([][]int, len(p.Jobs)),
 		cost: make([]float64, len(p.Jobs)), free: slices.Clone(p.Capacity), owner: make([]int, len(p.Capacity)),
 		within: make([][]float64, len(p.Jobs)), across: make([][]float64, len(p.Jobs)),
-		stay: make([]float64, len(p.Jobs)), widest: slices.Max(p.Capacity),
+		stay: make([]float64, len(p.Jobs)), held: make([]int, len(p.Jobs)), widest: slices.Max(p.Capacity),
 	}
 	for v := range s.owner {
 		s.owner[v] = -1
@@ -151,7 +153,7 @@ func newSearch(p *Problem) *search {
 	for j := range p.Jobs {
 		s.at[j] = make([]int, len(p.Capacity))
 		nodes, gpus := extent(p.Jobs[j].Base)
-		s.stay[j] = p.costOf(j, nodes, gpus, false)
+		s.stay[j], s.held[j] = p.costOf(j, nodes, gpus, false), gpus
 		s.cost[j] = none
 		s.within[j], s.across[j] = unknown(s.widest), unknown(Total(p.Capacity))
 	}
@@ -491,6 +493,36 @@ func (s *search) pairs() {
 	s.settle()
 }
 
+// atLeast returns what a way of a job costs at least: less, if it happens to be what the job
+// held at first.
+func (s *search) atLeast(j int, way option) float64 {
+	if way.gpus > 0 && way.gpus == s.held[j] {
+		return min(way.cost, s.stay[j])
+	}
+	return way.cost
+}
+
+// boundsOf returns what serving a job that holds nothing costs at least, by the GPUs that may be
+// taken for it, from none to all that are free.
+func (s *search) boundsOf(j int) []float64 {
+	one, several := s.room(j)
+	s.bounds = append(s.bounds[:0], none)
+	least, based := none, s.baseFits(j)
+	for n := 1; n <= Total(s.free); n++ {
+		if n <= one {
+			least = min(least, s.changed(j, n, false))
+		}
+		if n >= 2 && n <= several {
+			least = min(least, s.changed(j, n, true))
+		}
+		if based && n == s.held[j] {
+			least = min(least, s.stay[j])
+		}
+		s.bounds = append(s.bounds, least)
+	}
+	return s.bounds
+}
+
 // exchange serves two jobs anew, if that makes their terms less.
 func (s *search) exchange(a, b int, ways *[]option) {
 	before := s.cost[a] + s.cost[b]
@@ -500,8 +532,13 @@ func (s *search) exchange(a, b int, ways *[]option) {
 	s.take(b)
 	*ways = s.options(a, (*ways)[:0])
 	least, first, second := before-1e-9, option{gpus: -1}, option{}
+	bounds := s.boundsOf(b)
 	for _, way := range *ways {
-		if way.cost >= least {
+		gpus := way.gpus
+		if way.base {
+			gpus = s.held[a]
+		}
+		if way.cost >= least || s.atLeast(a, way)+bounds[max(len(bounds)-1-gpus, 0)] >= least {
 			continue
 		}
 		s.serve(a, way)

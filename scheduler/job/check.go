@@ -43,7 +43,7 @@ func CheckAll(c cluster.Cluster, jobs []Job, resizes []Resize, partial bool) err
 	}
 	for _, z := range resizes {
 		if z.Role != "" && z.Job >= 0 && z.Job < len(jobs) && z.At >= 0 {
-			if err := jobs[z.Job].CheckParts(z.Role, z.Parts, c); err != nil {
+			if _, err := jobs[z.Job].AskParts(z.Role, z.Parts, c); err != nil {
 				return fmt.Errorf("resize: %w", err)
 			}
 			continue

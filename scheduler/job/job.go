@@ -41,6 +41,9 @@ type Job struct {
 	// Nodes is the number of nodes of a gang; 0 and 1 mean a job on one node.
 	// The request is then divided evenly over the nodes.
 	Nodes int
+	// Divided jobs, of one node by themselves, have their requests divided over nodes as the policy
+	// places them, in equal units (cluster.Units). They are rigid.
+	Divided bool `json:",omitempty"`
 	// Roles are the parts of a job that has several, each a program on a node of
 	// its own or not; Threads and GPUs are their sums. Such a job is rigid, and starts
 	// whole.
@@ -193,28 +196,29 @@ func (j *Job) Missing(parts []cluster.Part) (lacks []cluster.Part) {
 	return lacks
 }
 
-// CheckParts says why a job cannot have so many parts of a role; nil when it can.
-func (j *Job) CheckParts(role string, count int, on cluster.Cluster) error {
+// AskParts returns the numbers of parts of a job's roles when it is to have so many of one. The error
+// says why it cannot.
+func (j *Job) AskParts(role string, count int, on cluster.Cluster) (counts []int, err error) {
 	i := slices.IndexFunc(j.Roles, func(r Role) bool { return r.Name == role })
 	if i < 0 {
-		return fmt.Errorf("job %q has no role %q", j.Name, role)
+		return nil, fmt.Errorf("job %q has no role %q", j.Name, role)
 	}
 	r := &j.Roles[i]
 	switch least := max(r.Min, 1); {
 	case !r.Elastic:
-		return fmt.Errorf("the role %q of job %q is not elastic: it keeps its %d parts", role, j.Name, r.Count)
+		return nil, fmt.Errorf("the role %q of job %q is not elastic: it keeps its %d parts", role, j.Name, r.Count)
 	case count < least || count > r.Most():
-		return fmt.Errorf("the role %q of job %q has from %d to %d parts, not %d", role, j.Name, least, r.Most(), count)
+		return nil, fmt.Errorf("the role %q of job %q has from %d to %d parts, not %d", role, j.Name, least, r.Most(), count)
 	}
-	counts := make([]int, len(j.Roles))
+	counts = make([]int, len(j.Roles))
 	for k := range counts {
 		counts[k] = j.Roles[k].Count
 	}
 	counts[i] = count
 	if more := j.WithParts(counts); !more.CouldRun(on, false) {
-		return fmt.Errorf("job %q cannot have %d parts of the role %q: more than the cluster has", j.Name, count, role)
+		return nil, fmt.Errorf("job %q cannot have %d parts of the role %q: more than the cluster has", j.Name, count, role)
 	}
-	return nil
+	return counts, nil
 }
 
 // Alternative is one of the requests with which a job can run, and how long it is
@@ -285,6 +289,9 @@ func (j *Job) Check(index int) error {
 	case j.Threads%n != 0 || j.GPUs%n != 0:
 		return fmt.Errorf("job %q: %s cannot be divided over %d nodes", j.Name, j.Demand(), n)
 	}
+	if j.Divided && !j.Divisible() {
+		return fmt.Errorf("job %q is divided over nodes, and malleable, elastic, a gang or has roles as well", j.Name)
+	}
 	return j.checkRoles()
 }
 
@@ -329,6 +336,11 @@ func (j *Job) Needs(cores int32) (cluster.Room, int) {
 		}
 		return need, len(need.Parts.Each)
 	}
+	if j.Divided {
+		n := j.units()
+		each := int64(n)
+		return cluster.Room{Cores: cores / int32(n), GPUs: int32(j.GPUs / n), Memory: (j.Memory + each - 1) / each}, n
+	}
 	if j.Nodes <= 1 {
 		return cluster.Room{Cores: cores, GPUs: int32(j.GPUs), Memory: j.Memory}, 1
 	}
@@ -336,15 +348,24 @@ func (j *Job) Needs(cores int32) (cluster.Room, int) {
 	return cluster.Room{Cores: cores / int32(n), GPUs: int32(j.GPUs / n), Memory: (j.Memory + int64(n) - 1) / int64(n)}, n
 }
 
+// Divisible reports whether a policy can divide the job over nodes: it is rigid, of one part, and
+// asks for no number of nodes.
+func (j *Job) Divisible() bool {
+	return !j.Malleable && !j.Elastic && j.Nodes <= 1 && len(j.Roles) == 0
+}
+
+// units returns into how many units the request of a divided job falls.
+func (j *Job) units() int { return cluster.Units(j.Threads, j.GPUs) }
+
 // Demand returns what the job asks for itself, without its alternatives.
 func (j *Job) Demand() cluster.Demand {
-	return cluster.Demand{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
+	return cluster.Demand{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Nodes: max(j.Nodes, 1), Divided: j.Divided}
 }
 
 // DemandAs returns what the job asks for when it runs with an alternative.
 func (j *Job) DemandAs(k int) cluster.Demand {
 	a := &j.Alternatives[k]
-	return cluster.Demand{Threads: a.Threads, GPUs: a.GPUs, GPU: a.GPU, Memory: a.Memory, Nodes: max(j.Nodes, 1)}
+	return cluster.Demand{Threads: a.Threads, GPUs: a.GPUs, GPU: a.GPU, Memory: a.Memory, Nodes: max(j.Nodes, 1), Divided: j.Divided}
 }
 
 // CouldRun reports whether a free cluster has room for the job: for an alternative, or
@@ -363,7 +384,7 @@ func (j *Job) CouldRun(on cluster.Cluster, partial bool) bool {
 		}
 	}
 	d := j.Demand()
-	if partial && d.Nodes == 1 {
+	if partial && d.Nodes == 1 && !d.Divided {
 		d.Threads = min(max(j.MinThreads, 1), d.Threads)
 	}
 	return len(j.Alternatives) == 0 && d.FitsOn(on)

@@ -2,9 +2,9 @@ package outlook
 
 // Training is what an elastic job knows of its own speed.
 type Training interface {
-	// Goodput returns how fast it expects to make progress on so many GPUs of so many
-	// nodes, with the best batch for them; 0 before it has run.
-	Goodput(nodes, gpus int) float64
+	// Goodput returns how fast it expects to make progress on so many GPUs of a type (empty for
+	// that on which it was measured) of so many nodes, with the best batch for them; 0 before it has run.
+	Goodput(gpu string, nodes, gpus int) float64
 	// MostGPUs returns the greatest number of GPUs that it has run on.
 	MostGPUs() int
 	// Limit returns the greatest number of GPUs that it can use.

@@ -251,7 +251,7 @@ func (b *Book) change(j scheduler.JobView, k *booking, from, to time.Duration, t
 // negative when there is none.
 func (b *Book) first(j scheduler.JobView, cores int32, length, before time.Duration) (nodes []int32, step int) {
 	need, count := j.Needs(cores)
-	if count > 1 || need.Parts != nil {
+	if count > 1 || need.Parts != nil || j.Job().Divided {
 		return b.firstOfMany(j, cores, length, before)
 	}
 	best, on := -1, int32(0)

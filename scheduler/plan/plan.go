@@ -132,9 +132,9 @@ func (p *Plan) Free(j scheduler.JobView, cores int32, nodes []int32, i int) bool
 // long as it is predicted to run, and where. The step is negative for a job
 // for which no end that is known makes room.
 func (p *Plan) Earliest(j scheduler.JobView, cores int32) (nodes []int32, step int) {
-	need, _ := j.Needs(cores)
+	need, count := j.Needs(cores)
 	length := j.Length(cores)
-	if len(p.Steps[0].free) == 1 && need.Parts == nil {
+	if len(p.Steps[0].free) == 1 && need.Parts == nil && count == 1 {
 		return p.earliestOnOne(need, length)
 	}
 	lowest := make([]scheduler.Room, len(p.Steps[0].free))

@@ -21,6 +21,11 @@ var asked = map[Question]struct{ before, after, example string }{
 	},
 	VictimsOf:   {"Which running jobs are paused first:", " Only with preemption.", `"smallest_request"`},
 	PlacementOf: {"With which of its alternatives a job starts:", "", `"earliest_finish"`},
+	NodesOf: {
+		"On which nodes a job runs that does not ask for a number of them:",
+		" A job that is divided asks for units: of its GPUs, each with its threads, or of threads. Jobs with roles, and " +
+			"malleable ones, stay on one node each.", `"consolidated"`,
+	},
 	ProvisioningOf: {
 		"From which market the servers of each job come, where nodes have `acquire = \"on_request\"`:",
 		" Each job rents for itself: its nodes are given back when it leaves them.", `"uniform_progress"`,
@@ -32,7 +37,7 @@ var asked = map[Question]struct{ before, after, example string }{
 func Arguments() []schema.Arg {
 	var args []schema.Arg
 	for _, q := range []Question{
-		OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf, ProvisioningOf,
+		OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf, NodesOf, ProvisioningOf,
 	} {
 		args = append(args, q.argument())
 		for _, s := range OwnSettings() {

@@ -28,6 +28,9 @@ type VictimRule string
 // Placement says which of its alternatives a job starts with.
 type Placement string
 
+// Nodes says on which nodes a job runs that does not ask for a number of them.
+type Nodes string
+
 // Provisioning says from which market the servers of jobs come.
 type Provisioning string
 
@@ -40,6 +43,7 @@ type Policy struct {
 	Preemption Preemption
 	Victims    VictimRule
 	Placement  Placement
+	Nodes      Nodes
 
 	Provisioning Provisioning
 	// Settings are those of the choices, such as the quantum.
@@ -61,6 +65,8 @@ func (p *Policy) Get(q Question) string {
 		return string(p.Victims)
 	case ProvisioningOf:
 		return string(p.Provisioning)
+	case NodesOf:
+		return string(p.Nodes)
 	}
 	return string(p.Placement)
 }
@@ -80,6 +86,8 @@ func (p *Policy) Set(q Question, name string) {
 		p.Victims = VictimRule(name)
 	case ProvisioningOf:
 		p.Provisioning = Provisioning(name)
+	case NodesOf:
+		p.Nodes = Nodes(name)
 	default:
 		p.Placement = Placement(name)
 	}
@@ -300,6 +308,12 @@ func (p Policy) Partial() bool {
 	return a != nil && a.Partial
 }
 
+// Divides reports whether jobs that do not ask for a number of nodes are divided over nodes.
+func (p Policy) Divides() bool {
+	c := nodeRules.find(string(p.answered().Nodes))
+	return c != nil && c.Place != nil
+}
+
 // Estimates reports whether decisions depend on predicted run times.
 func (p Policy) Estimates() bool {
 	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Estimates })
@@ -358,6 +372,9 @@ func (p Policy) String() string {
 	if p.Placement != Placement(PlacementOf.Default()) {
 		parts = append(parts, strings.ReplaceAll(string(p.Placement), "_", " "))
 	}
+	if p.Divides() {
+		parts = append(parts, string(p.Nodes))
+	}
 	if p.Provisioned() != nil {
 		parts = append(parts, strings.ReplaceAll(string(p.Provisioning), "_", " ")+" servers")
 	}
@@ -383,7 +400,7 @@ func (p Policy) KeyLines() []KeyLine {
 			if pre := preemptions.find(string(p.Preemption)); pre != nil && pre.Pauses {
 				add(string(q), name)
 			}
-		case q != PlacementOf && q != ProvisioningOf:
+		case q != PlacementOf && q != ProvisioningOf && q != NodesOf:
 			add(string(q), name)
 		case name != q.Default():
 			add(string(q), name)
@@ -415,7 +432,7 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		Order: order.New(s), Partial: s.Allocation.Partial, Ends: backfill.Reserves,
 		Quantum: p.Settings.Duration(quantum.Name), Turns: order.Turns, Drifts: order.Drifts,
 		Feedback: p.Settings.Duration(feedback.Name), Predicted: order.Estimates,
-		Rental: p.rental(),
+		Rental: p.rental(), Place: nodeRules.find(string(p.Nodes)).Place,
 	}
 	if s.Pauses {
 		victims := victimRules.find(string(p.Victims))

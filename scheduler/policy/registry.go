@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/placement"
 	"github.com/tfexp/tfexp/scheduler/plan"
 	"github.com/tfexp/tfexp/scheduler/rental"
 )
@@ -147,6 +148,13 @@ type PlacementChoice struct {
 	Settled bool
 }
 
+// NodesChoice is a rule for the nodes of jobs that do not ask for a number of nodes.
+type NodesChoice struct {
+	Choice
+	// Place divides each such job over nodes; nil keeps it on one, the first that has room.
+	Place placement.Rule
+}
+
 // ProvisioningChoice is a provisioning: from which market the servers of jobs come.
 type ProvisioningChoice struct {
 	Choice
@@ -207,6 +215,7 @@ var (
 	preemptions = newChoices(PreemptionOf, func(c *PreemptionChoice) *Choice { return &c.Choice })
 	victimRules = newChoices(VictimsOf, func(c *VictimChoice) *Choice { return &c.Choice })
 	placements  = newChoices(PlacementOf, func(c *PlacementChoice) *Choice { return &c.Choice })
+	nodeRules   = newChoices(NodesOf, func(c *NodesChoice) *Choice { return &c.Choice })
 
 	provisionings = newChoices(ProvisioningOf, func(c *ProvisioningChoice) *Choice { return &c.Choice })
 )
@@ -229,6 +238,9 @@ func RegisterVictims(c VictimChoice) { victimRules.register(c) }
 
 // RegisterPlacement makes a placement known.
 func RegisterPlacement(c PlacementChoice) { placements.register(c) }
+
+// RegisterNodes makes a rule for nodes known.
+func RegisterNodes(c NodesChoice) { nodeRules.register(c) }
 
 // RegisterProvisioning makes a provisioning known. One that decides something wants each
 // job to be looked at on its own, and to get what it asks for.
@@ -261,12 +273,13 @@ const (
 	PreemptionOf Question = "preemption"
 	VictimsOf    Question = "victims"
 	PlacementOf  Question = "placement"
+	NodesOf      Question = "nodes"
 
 	ProvisioningOf Question = "provisioning"
 )
 
 // Questions are all of them, in the order of keys.
-var Questions = []Question{OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf, ProvisioningOf}
+var Questions = []Question{OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf, NodesOf, ProvisioningOf}
 
 // Choices returns the registered answers to a question, in order.
 func (q Question) Choices() []*Choice {
@@ -283,6 +296,8 @@ func (q Question) Choices() []*Choice {
 		return victimRules.plain
 	case ProvisioningOf:
 		return provisionings.plain
+	case NodesOf:
+		return nodeRules.plain
 	}
 	return placements.plain
 }

@@ -96,12 +96,7 @@ func (r *replanner) place() {
 		j.Yield(r.rooms)
 		r.running = append(r.running, r.keyOf(j))
 	}
-	slices.SortFunc(r.running, func(a, b queue.Key) int {
-		if a.Less(b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(r.running, queue.Key.Compare)
 	waiting, ahead := r.Waiting(), r.running
 	next := waiting.Next(queue.Front, r.within())
 	for next != nobody || len(ahead) > 0 {

@@ -25,6 +25,17 @@ func (a Key) Less(b Key) bool {
 	return a.Job < b.Job
 }
 
+// Compare is negative for a key that comes before another one.
+func (a Key) Compare(b Key) int {
+	switch {
+	case a.Less(b):
+		return -1
+	case b.Less(a):
+		return 1
+	}
+	return 0
+}
+
 // Front is a key before all others.
 var Front = Key{math.MinInt64, math.MinInt64, -1}
 

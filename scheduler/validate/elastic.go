@@ -21,9 +21,14 @@ func (v *Validator) elastic(e scheduler.Event, t *traced) {
 		t.nodes = append(t.nodes, node)
 		v.usable(e, node)
 	}
+	v.covered(e, t)
+}
+
+// covered checks that the parts of a job, if it has some, are together all that it holds.
+func (v *Validator) covered(e scheduler.Event, t *traced) {
 	if e.Layout == nil {
 		if len(t.nodes) > 1 {
-			v.report(e.At, e.Job, "job %q is on %d nodes without parts", j.Name, len(t.nodes))
+			v.report(e.At, e.Job, "job %q is on %d nodes without parts", v.name(e.Job), len(t.nodes))
 		}
 		return
 	}

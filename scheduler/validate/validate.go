@@ -94,6 +94,7 @@ type traced struct {
 type grantedTo struct {
 	cores, gpus scheduler.CoreSet // held
 	nodes       []int
+	units       []int // of a divided job, the cores on each of them
 }
 
 // holders says which job holds each core or GPU; -1 when none does.
@@ -251,14 +252,14 @@ func (v *Validator) Event(e scheduler.Event) {
 // resume checks that a job goes on where it was paused, or else says that it migrates, and
 // takes its memory with it.
 func (v *Validator) resume(e scheduler.Event, t *traced) {
-	old, memory := slices.Clone(t.nodes), v.memoryOn(e.Job, t)
+	old, units, memory := slices.Clone(t.nodes), slices.Clone(t.units), v.memoryOn(e.Job, t, 0)
 	if e.Migrated {
 		t.migrations++
 		v.leaves(e.Job, t)
 		v.giveMemory(e, t)
 	}
 	v.grant(e, t)
-	if moved := !slices.Equal(old, t.nodes); moved && !e.Migrated {
+	if moved := !slices.Equal(old, t.nodes) || !slices.Equal(units, t.units); moved && !e.Migrated {
 		v.report(e.At, e.Job, "job %q resumes on other nodes than it was paused on", v.name(e.Job))
 	} else if e.Migrated && !moved && len(e.GPUs) == 0 {
 		v.report(e.At, e.Job, "job %q migrates to the nodes on which it was", v.name(e.Job))
@@ -405,6 +406,10 @@ func (v *Validator) grant(e scheduler.Event, t *traced) {
 		v.elastic(e, t)
 		return
 	}
+	if j.Divided {
+		v.divided(e, t)
+		return
+	}
 	if cores < int(t.low) || cores > int(t.high) {
 		v.report(e.At, e.Job, "job %q is given %d cores, not %d … %d", j.Name, cores, t.low, t.high)
 	}
@@ -526,8 +531,8 @@ func (v *Validator) drop(e scheduler.Event, t *traced) {
 }
 
 func (v *Validator) takeMemory(e scheduler.Event, t *traced) {
-	for _, node := range t.nodes {
-		v.memory[node] -= v.memoryOn(e.Job, t)
+	for i, node := range t.nodes {
+		v.memory[node] -= v.memoryOn(e.Job, t, i)
 		if v.cluster.Nodes[node].Memory > 0 && v.memory[node] < 0 {
 			v.report(e.At, e.Job, "job %q takes node %d %d bytes over its memory", v.name(e.Job), node, -v.memory[node])
 		}
@@ -535,13 +540,16 @@ func (v *Validator) takeMemory(e scheduler.Event, t *traced) {
 }
 
 func (v *Validator) giveMemory(e scheduler.Event, t *traced) {
-	for _, node := range t.nodes {
-		v.memory[node] += v.memoryOn(e.Job, t)
+	for i, node := range t.nodes {
+		v.memory[node] += v.memoryOn(e.Job, t, i)
 	}
 }
 
-// memoryOn returns what a job needs on each of its nodes.
-func (v *Validator) memoryOn(job int, t *traced) int64 {
+// memoryOn returns what a job needs on the i-th of its nodes.
+func (v *Validator) memoryOn(job int, t *traced, i int) int64 {
+	if v.jobs[job].Divided {
+		return v.memoryOfUnits(job, t, i)
+	}
 	n := int64(max(v.jobs[job].Nodes, 1))
 	return (requestOf(&v.jobs[job], t.alternative).Memory + n - 1) / n
 }

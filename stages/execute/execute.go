@@ -11,15 +11,14 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/ledger"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/stages"
 )
 
 // hooks are called while a cell runs. Each may be nil.
 type hooks struct {
-	// watch is called with the states of jobs as they change, in the goroutine of the loop.
-	watch func(stages.Counts)
+	// pulse follows the jobs for who watches the cell; nil for nobody.
+	pulse *pulse
 	// begun is called with the first event, when all that is kept to the end of the
 	// cell is there.
 	begun func()
@@ -53,8 +52,8 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	validator := validate.New(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
 	validator.Renting(c.Policy.Markets(), c.Policy.Regions())
 	all := recorders{validator, w}
-	if h.watch != nil {
-		all = append(all, &counter{watch: h.watch, counts: w.Counts, last: stages.Counts{Total: len(c.Setup.Jobs)}})
+	if h.pulse != nil {
+		all = append(all, h.pulse)
 	}
 	if h.begun != nil {
 		all = append(all, &opening{call: h.begun})
@@ -175,23 +174,3 @@ func (o *opening) Event(scheduler.Event) {
 }
 
 func (*opening) Decision(scheduler.Decision) {}
-
-// counter reports the jobs' states when they have changed.
-type counter struct {
-	watch  func(stages.Counts)
-	counts func() ledger.Counts // after the event
-	last   stages.Counts
-}
-
-func (c *counter) Event(scheduler.Event) {
-	n := c.counts()
-	now := stages.Counts{
-		Waiting: n.Waiting(), Running: n.Running, Done: n.Finished, Failed: n.Failed + n.Stopped, Total: c.last.Total,
-	}
-	if now != c.last {
-		c.last = now
-		c.watch(now)
-	}
-}
-
-func (*counter) Decision(scheduler.Decision) {}

@@ -64,8 +64,8 @@ func (l *live) say(code string, job int, text string) {
 	}
 }
 
-// report returns what takes the progress lines of the jobs.
-func (l *live) report() progress.Listener {
+// report returns what takes the progress lines of the jobs, and hands them on to beat, which may be nil.
+func (l *live) report(beat *pulse) progress.Listener {
 	value := func(v *float64) float64 {
 		if v == nil {
 			return math.NaN()
@@ -73,6 +73,7 @@ func (l *live) report() progress.Listener {
 		return *v
 	}
 	return func(job int, at time.Duration, p contract.Progress) {
+		beat.report(job, p)
 		loss, accuracy := value(p.Loss), value(p.Accuracy)
 		switch {
 		case p.FinalAccuracy != nil:

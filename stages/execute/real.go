@@ -26,17 +26,17 @@ type Machine struct {
 }
 
 // Real runs a cell whose jobs run for real, and leaves its folder complete. watch
-// gets the states of its jobs as they change; it may be nil.
+// may be nil.
 //
 // A cell that was disturbed by something outside of the experiment is run again:
 // tfexp was stopped or the machine slept, so that ends were noticed too late, or
 // other programs used the machine.
-func Real(ctx context.Context, t stages.Task, on Machine, watch func(stages.Counts)) (record.Cell, error) {
+func Real(ctx context.Context, t stages.Task, on Machine, watch Watch) (record.Cell, error) {
 	return undisturbed(t.Dir, t.Scratch+".aside", func() (record.Cell, disturbance, error) { return once(ctx, t, on, watch) })
 }
 
 // once runs a real cell, and reports what disturbed it.
-func once(ctx context.Context, t stages.Task, on Machine, watch func(stages.Counts)) (
+func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	out record.Cell, by disturbance, err error,
 ) {
 	fail := func(err error) (record.Cell, disturbance, error) { return record.Cell{}, by, err }
@@ -51,6 +51,10 @@ func once(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 	if hw.Kind.Loses {
 		t.Setup.Cluster = thatComeAndGo(t.Setup.Cluster)
 	}
+	var beat *pulse
+	if watch != nil {
+		beat = newPulse(watch, t.Setup.Jobs)
+	}
 	tables, err := openLive(t, t.Setup.Jobs, hw.Kind.Contained)
 	if err != nil {
 		return fail(err)
@@ -63,7 +67,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 	}
 	running, err := on.Site.Engine(ctx, engine.Task{
 		Fleet:    fleet,
-		Hardware: hw, Cell: t.Setup.Cell.Cell, Jobs: t.Launches, Report: tables.report(), Warn: tables.warn,
+		Hardware: hw, Cell: t.Setup.Cell.Cell, Jobs: t.Launches, Report: tables.report(beat), Warn: tables.warn,
 		Observe: tables.observe(),
 	})
 	if err != nil {
@@ -80,7 +84,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch func(stages.Coun
 	load, lost := hardware.NewLoadSampler(), hardware.NewWatch()
 	defer lost.End()
 	var closed error
-	out, err = runOn(ctx, t, running, hooks{watch: watch, finals: tables.finals, finally: func(out *record.Cell) {
+	out, err = runOn(ctx, t, running, hooks{pulse: beat, finals: tables.finals, finally: func(out *record.Cell) {
 		gpus.finish(out)
 		by = disturbance{lost.End(), hardware.UnknownLoad}
 		if busy := load.Others(); hw.Kind.Descendants {

@@ -13,7 +13,7 @@ func replayed(w *record.CellWriter, t stages.Task, on engine.Replay, out *record
 	if err != nil {
 		return err
 	}
-	report := tables.report()
+	report := tables.report(nil)
 	for job := range t.Setup.Jobs {
 		if w.Row(job).FirstStart < 0 {
 			continue

@@ -57,6 +57,9 @@ func colorful(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
+// RawOut is standard output itself: a terminal, perhaps.
+func (a *App) RawOut() io.Writer { return a.out.to }
+
 // Exit prints an error with its hint, and returns its exit status. Output that could not be written, as to a full disk, is
 // an error as well.
 func (a *App) Exit(err error) int {

@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -131,6 +132,9 @@ func (b *board) lines(now time.Time, width int, color bool) []line {
 			case shown < maxUnits:
 				shown++
 				out = append(out, line{mark: " ", text: "  " + u.text(now, width-4)})
+				for _, text := range u.training(width - 6) {
+					out = append(out, line{mark: " ", text: "    " + text})
+				}
 			default:
 				hidden++
 			}
@@ -180,6 +184,38 @@ func (u *unit) text(now time.Time, room int) string {
 	}
 	tail += "  " + seconds(now.Sub(u.began))
 	return squeeze(u.name, room-utf8.RuneCountInString(tail)) + tail
+}
+
+// maxTraining bounds the running jobs of a unit that are shown.
+const maxTraining = 4
+
+// training says how the running jobs do: "long-1  epoch 12  loss 0.41  accuracy 0.92". Where room is short the figures that
+// come last give way.
+func (u *unit) training(room int) []string {
+	jobs := u.jobs.Training
+	name := 0
+	for _, t := range jobs[:min(len(jobs), maxTraining)] {
+		name = max(name, utf8.RuneCountInString(t.Job))
+	}
+	name = min(name, max(9, room/3))
+	var out []string
+	for _, t := range jobs[:min(len(jobs), maxTraining)] {
+		text := fmt.Sprintf("%-*s", name, squeeze(t.Job, name))
+		parts := []string{fmt.Sprintf("step %d", t.Step), fmt.Sprintf("loss %.4g", t.Loss), fmt.Sprintf("accuracy %.4g", t.Accuracy)}
+		if t.Epoch > 0 {
+			parts[0] = fmt.Sprintf("epoch %d", t.Epoch)
+		}
+		for i, known := range []bool{true, !math.IsNaN(t.Loss), !math.IsNaN(t.Accuracy)} {
+			if known && utf8.RuneCountInString(text)+2+len(parts[i]) <= room {
+				text += "  " + parts[i]
+			}
+		}
+		out = append(out, text)
+	}
+	if more := len(jobs) - maxTraining; more > 0 {
+		out = append(out, fmt.Sprintf("… and %d more", more))
+	}
+	return out
 }
 
 // squeeze shortens s to width columns by leaving out its middle. It leaves

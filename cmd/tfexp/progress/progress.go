@@ -28,17 +28,25 @@ type View interface {
 // New returns the view that fits w: live when w is a terminal that can move
 // its cursor, plain lines otherwise. color allows coloured marks.
 func New(w io.Writer, color bool) View {
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
-		size := func() (int, int) {
-			width, height, err := term.GetSize(int(f.Fd()))
-			if err != nil {
-				return defaultWidth, defaultHeight
-			}
-			return width, height
-		}
+	if size := sizeOf(w); size != nil {
 		return newLive(w, size, color)
 	}
 	return newPlain(w)
+}
+
+// sizeOf returns what tells the size of a terminal that can move its cursor; nil where w is none.
+func sizeOf(w io.Writer) func() (width, height int) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return func() (int, int) {
+		width, height, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return defaultWidth, defaultHeight
+		}
+		return width, height
+	}
 }
 
 // Quiet returns a view that shows nothing but what is said.

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"go.uber.org/goleak"
 
@@ -228,5 +230,54 @@ func TestDurations(t *testing.T) {
 		if got := Rough(c.d); got != c.rough {
 			t.Errorf("Rough(%v) = %q, want %q", c.d, got, c.rough)
 		}
+	}
+}
+
+// The running jobs of a cell stand below it, with what they reported; what does not fit gives way.
+func TestBoardShowsTraining(t *testing.T) {
+	now := time.Unix(0, 0)
+	var b board
+	b.take(pipeline.Progress{Kind: stages.StageStart, Stage: "execute", Total: 3}, now)
+	b.take(pipeline.Progress{Kind: stages.UnitStart, Stage: "execute", Unit: "a-r1"}, now)
+	reports := []stages.Reported{
+		{Job: "long-1", Epoch: 12, Step: 100, Loss: 0.4123456, Accuracy: 0.92},
+		{Job: "a-job-with-a-name-that-is-long-1", Step: 3, Loss: 2, Accuracy: math.NaN()},
+	}
+	for i := range 4 {
+		reports = append(reports, stages.Reported{Job: fmt.Sprint("short-", i), Epoch: 1, Loss: math.NaN(), Accuracy: math.NaN()})
+	}
+	b.take(pipeline.Progress{Kind: stages.UnitUpdate, Stage: "execute", Unit: "a-r1", Jobs: 8, JobsRunning: 6, Training: reports}, now)
+	for width, want := range map[int][]string{
+		80: {
+			"    long-1                    epoch 12  loss 0.4123  accuracy 0.92",
+			"    a-job-with-…at-is-long-1  step 3  loss 2",
+			"    short-0                   epoch 1", "    short-1                   epoch 1", "    … and 2 more",
+		},
+		40: {
+			"    long-1       epoch 12  loss 0.4123",
+			"    a-job…ong-1  step 3  loss 2",
+			"    short-0      epoch 1", "    short-1      epoch 1", "    … and 2 more",
+		},
+	} {
+		lines := b.lines(now.Add(2*time.Second), width, false)
+		for i, l := range lines[2:] {
+			if i >= len(want) || strings.Join(strings.Fields(l.text), " ") != strings.Join(strings.Fields(want[i]), " ") {
+				t.Errorf("at a width of %d, line %d is %q, want %q", width, i, l.text, want)
+			}
+			if n := utf8.RuneCountInString(l.text); n > width-2 {
+				t.Errorf("at a width of %d, %q has %d columns", width, l.text, n)
+			}
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	const text = "a line of words that is wide\n  short\nwithoutanywordsinitatallsothatitcannotbreak"
+	want := "a line of words\n    that is wide\n  short\nwithoutanywordsinitatallsothatitcannotbreak"
+	if got := wrap(text, 20); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := wrap(text, 80); got != text {
+		t.Errorf("got %q, want %q", got, text)
 	}
 }

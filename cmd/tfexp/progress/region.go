@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mitchellh/go-wordwrap"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/safe"
 )
@@ -30,6 +33,7 @@ type line struct {
 	mark  string // "✓", "✗", "▸" or a space: one column wide
 	color string // the control sequence before the mark, or ""
 	text  string
+	flush bool // there is no mark, and the text begins at the left
 }
 
 // region is a block of lines at the bottom of a terminal that is redrawn in
@@ -55,9 +59,14 @@ func (r *region) draw(lines []line) {
 	for i, l := range lines {
 		text := cut(safe.Text(l.text), width-2)
 		columns[i] = 2 + utf8.RuneCountInString(text)
-		if l.color != "" {
+		switch {
+		case l.flush:
+			text = cut(safe.Text(l.text), width)
+			columns[i] = utf8.RuneCountInString(text)
+			body.WriteString(text)
+		case l.color != "":
 			fmt.Fprintf(&body, "%s%s\x1b[0m %s", l.color, l.mark, text)
-		} else {
+		default:
 			fmt.Fprintf(&body, "%s %s", l.mark, text)
 		}
 		body.WriteString(clearRight + "\r\n")
@@ -82,10 +91,44 @@ func (r *region) above(text string) {
 	var out bytes.Buffer
 	r.up(&out)
 	out.WriteString(clearBelow)
-	out.WriteString(strings.ReplaceAll(safe.Text(text), "\n", "\r\n") + "\r\n")
+	width, _ := r.usable()
+	out.WriteString(strings.ReplaceAll(wrap(safe.Text(text), width), "\n", "\r\n") + "\r\n")
 	r.w.Write(out.Bytes())
 	r.drawn, r.last = nil, ""
 }
+
+// Screen is a block of lines at the bottom of a terminal that is drawn again and again.
+type Screen struct{ region region }
+
+// NewScreen returns a Screen on a terminal; nil where w is none.
+func NewScreen(w io.Writer) *Screen {
+	size := sizeOf(w)
+	if size == nil {
+		return nil
+	}
+	return &Screen{region{w: w, size: size}}
+}
+
+// Draw replaces what was drawn by a text. Lines that are wider than the terminal go on below, indented; of more lines than it is high,
+// the first ones stay.
+func (s *Screen) Draw(text string) {
+	width, height := s.region.usable()
+	var texts []string
+	for t := range strings.Lines(wrap(text, width)) {
+		texts = append(texts, strings.TrimRight(t, "\n"))
+	}
+	if len(texts) > height {
+		texts = append(slices.Clone(texts[:height-1]), fmt.Sprintf("… and %d more lines", len(texts)-height+1))
+	}
+	lines := make([]line, len(texts))
+	for i, t := range texts {
+		lines[i] = line{text: t, flush: true}
+	}
+	s.region.draw(lines)
+}
+
+// Close leaves the lines where they are.
+func (s *Screen) Close() { s.region.close() }
 
 // close leaves the rows where they are and shows the cursor again.
 func (r *region) close() {
@@ -122,6 +165,23 @@ func (r *region) usable() (width, height int) {
 		height = defaultHeight
 	}
 	return max(width-1, 4), max(height-1, 1)
+}
+
+// wrap breaks lines that are wider than a terminal at their words; what follows is indented.
+func wrap(text string, width int) string {
+	const indent = "    "
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		if utf8.RuneCountInString(line) > width && width > 4*len(indent) {
+			line = strings.ReplaceAll(wordwrap.WrapString(line, uint(width-len(indent))), "\n", "\n"+indent)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // cut shortens s to at most width columns, the last of them "…".

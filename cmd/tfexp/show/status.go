@@ -28,6 +28,8 @@ type ExperimentStatus struct {
 	Finished int    `json:"finished"`
 	Failed   int    `json:"failed"`
 	Left     int    `json:"left"`
+	// TimeLeft is how long the cells of a run will still take, in seconds; nil where that is not known.
+	TimeLeft *float64 `json:"time_left_s,omitempty"`
 	// Running are the samples and cells that are running.
 	Running     []string             `json:"running,omitempty"`
 	FailedCells []failedCell         `json:"failed_cells,omitempty"`
@@ -127,6 +129,9 @@ func (p *Printer) Status(s ExperimentStatus) {
 	}
 	if s.Left > 0 {
 		fmt.Fprintf(p.Out, ", %d left", s.Left)
+	}
+	if s.TimeLeft != nil {
+		fmt.Fprintf(p.Out, ", about %s", progress.Rough(time.Duration(*s.TimeLeft*float64(time.Second))))
 	}
 	fmt.Fprintln(p.Out)
 	if s.Holder != "" {

@@ -33,6 +33,9 @@ func HardwareLines(h *experiments.Hardware) []string {
 		if n.GPU != "" {
 			text += ", gpu " + n.GPU
 		}
+		if n.Rack != "" {
+			text += ", rack " + n.Rack
+		}
 		k.Add(fmt.Sprintf("hardware.node.%d", i), text)
 	}
 	k.Append(serverLines(h))

@@ -62,8 +62,8 @@ func (l *pollux) decide(p *planner, v scheduler.View, jobs []int32) (division.Di
 		if age+l.delay.Seconds() > 0 {
 			e.Kept = max(age-lost, 0) / (age + l.delay.Seconds())
 		}
-		if base := run.Goodput(1, fair); base > 0 {
-			e.SpeedUp = func(nodes, gpus int) float64 { return run.Goodput(nodes, gpus) / base }
+		if base := run.Goodput("", 1, fair); base > 0 {
+			e.SpeedUp = func(nodes, gpus int) float64 { return run.Goodput("", nodes, gpus) / base }
 		}
 		problem.Jobs = append(problem.Jobs, e)
 	}

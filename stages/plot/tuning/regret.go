@@ -63,7 +63,11 @@ func regret(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	}
 	var out []pictures.Figure
 	for _, name := range names {
-		out = append(out, regretFigure(name, curves(groups[name])))
+		all := curves(groups[name])
+		if !slices.ContainsFunc(all, func(c curve) bool { return len(c.median) > 1 }) {
+			continue // one job each: there is no search to follow
+		}
+		out = append(out, regretFigure(name, all))
 	}
 	return out, nil
 }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
+	"github.com/tfexp/tfexp/cmd/tfexp/watch"
+	"github.com/tfexp/tfexp/cmd/tfexp/window"
+)
+
+// defaultPort is where the page is, so that it can be kept as a bookmark.
+const defaultPort = 8385
+
+func (a *app) serveCommand() *cobra.Command {
+	var port int
+	var open bool
+	cmd := &cobra.Command{
+		Use:   "serve [DIR] [--port N] [--open]",
+		Short: "Show runs in the browser while they go on",
+		Long: `Serve a web page on this machine that shows the experiments in DIR (` + cli.DefaultOut + `
+by default, or one experiment's folder; it need not be there yet): how far a run is
+and how long it will take, the schedule of the running cell as it grows, loss and
+accuracy of its jobs, cores and GPUs in use, why jobs wait, logs, and the report.
+
+Start it in a second terminal, before or while "tfexp run" works: it follows the
+files that runs leave, and changes nothing. Real cells are shown while they run,
+simulated ones when they have ended.
+
+Only browsers on this machine reach the page, whoever is logged in to it; for a run on another machine,
+forward the port: ssh -L ` + fmt.Sprint(defaultPort) + `:localhost:` + fmt.Sprint(defaultPort) + ` MACHINE. It loads nothing from elsewhere.
+/metrics has the same figures for Prometheus.
+
+Ctrl-C ends it. Exit status: 0; 1 when the port cannot be opened; 2 for wrong usage.`,
+		Example: `  tfexp serve --open
+  tfexp serve /tmp/results --port 0`,
+		Args:              cli.Between(0, 1, ""),
+		ValidArgsFunction: cli.CompleteDir,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if port < 0 || port > 65535 {
+				return cli.Usagef("0 chooses a free one", "--port is %d: a port is a number up to 65535", port)
+			}
+			dir := cli.DirArgument(args)
+			if len(args) > 0 && cli.Exists(dir) && !cli.IsDir(dir) {
+				return cli.NoResults(dir)
+			}
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return a.serve(ctx, dir, port, open)
+		},
+	}
+	cmd.Flags().IntVar(&port, "port", defaultPort, "port of the page; 0 chooses a free one")
+	cmd.Flags().BoolVar(&open, "open", false, "open the page in a browser")
+	return cmd
+}
+
+func (a *app) serve(ctx context.Context, dir string, port int, open bool) error {
+	on, err := window.Listen(port)
+	if err != nil {
+		return &cli.Error{Code: cli.ExitInternal, Err: fmt.Errorf("open port %d of this machine: %w", port, err),
+			Hint: "perhaps another \"tfexp serve\" has it: choose another with --port, or a free one with --port 0"}
+	}
+	address := window.Address(on)
+	fmt.Fprintf(a.Out, "%s shows %s (Ctrl-C ends it)\n", address, dir)
+	if open {
+		if err := browse(address); err != nil {
+			fmt.Fprintf(a.Err, "the browser cannot be started: %v\n", err)
+		}
+	}
+	return window.Serve(ctx, on, window.Handler(watch.New(dir), window.Options{Version: cli.ThisBuild().Version}))
+}
+
+// browse opens an address in the user's browser.
+func browse(address string) error {
+	name, args := "xdg-open", []string{address}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
+	}
+	c := exec.Command(name, args...)
+	if err := c.Start(); err != nil {
+		return err
+	}
+	go c.Wait() // it may stay as long as the browser
+	return nil
+}

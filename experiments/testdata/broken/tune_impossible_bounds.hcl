@@ -1,0 +1,14 @@
+experiment "e" {}
+job "j" {
+  builtin "mlp" {}
+  epochs = 1
+}
+hardware "h" { engine = "process" }
+
+tune "t" {
+  job       = job.j
+  objective = "time"
+  setting "batch" { values = [8, 16] }
+  constraint "accuracy" { min = 95 }
+  constraint "time" { max = -1 }
+}

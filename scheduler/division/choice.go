@@ -1,0 +1,238 @@
+package division
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler/lp"
+)
+
+// Configuration is a number of GPUs of one type, and what it costs the objective that a job
+// has it.
+type Configuration struct {
+	Type, GPUs int
+	Cost       float64
+}
+
+// Nothing is the configuration of a job that is given no GPUs.
+const Nothing = -1
+
+// Choose gives each job at most one of its configurations, such that the sum of their costs,
+// and of without for each job that has none, is least, and no more GPUs of a type are taken
+// than there are. It returns the index of each job's configuration, or Nothing, and the sum. The
+// optimum is exact, up to rounding.
+//
+// The GPUs by type are all that couples the jobs. At the prices of the linear program without
+// the condition that a job has one whole configuration, each configuration has an excess over the cheapest of
+// its job, and the sum of excesses, with the price of what stays free, is what a choice is worse than
+// the bound. Jobs are decided one after the other; of decisions that take as many GPUs of each type the
+// best is kept (T. L. Morin, R. E. Marsten, "Branch-and-bound strategies for dynamic programming", 1976), and
+// those beyond a width are cut off, which is widened until a choice is within it.
+func Choose(jobs [][]Configuration, gpus []int, without float64) ([]int, float64, error) {
+	c, err := newChooser(jobs, gpus, without)
+	if err != nil {
+		return nil, 0, err
+	}
+	for width := c.first; ; width *= 2 {
+		if chosen, ok := c.within(width); ok {
+			return chosen, c.cost(chosen), nil
+		}
+	}
+}
+
+// chooser is a problem of Choose.
+type chooser struct {
+	jobs    [][]Configuration
+	gpus    []int
+	without float64
+	price   []float64
+	// excess is by job and configuration; its last is that of nothing.
+	excess [][]float64
+	// ahead has, by job and type, the most GPUs that jobs from it on can take.
+	ahead [][]int
+	first float64 // width
+	order []int   // of the jobs: those with the widest choice last
+}
+
+func newChooser(jobs [][]Configuration, gpus []int, without float64) (*chooser, error) {
+	c := &chooser{jobs: jobs, gpus: gpus, without: without}
+	for j, options := range jobs {
+		for _, o := range options {
+			if o.Type < 0 || o.Type >= len(gpus) || o.GPUs < 1 || math.IsNaN(o.Cost) || math.IsInf(o.Cost, 0) {
+				return nil, fmt.Errorf("division: job %d has the configuration %+v", j, o)
+			}
+		}
+	}
+	if err := c.prices(); err != nil {
+		return nil, err
+	}
+	c.excesses()
+	return c, nil
+}
+
+// prices solves the linear program: what each type is worth. A type of which there is enough for
+// all is worth nothing.
+func (c *chooser) prices() error {
+	c.price = make([]float64, len(c.gpus))
+	var p lp.Problem
+	for _, n := range c.gpus {
+		p.Limits = append(p.Limits, float64(n))
+	}
+	for _, options := range c.jobs {
+		if len(options) == 0 {
+			continue
+		}
+		b := lp.Block{Rows: []lp.Row{{Most: 1}}}
+		for _, o := range options {
+			uses := make([]float64, len(c.gpus))
+			uses[o.Type] = float64(o.GPUs)
+			b.Gain, b.Uses = append(b.Gain, c.without-o.Cost), append(b.Uses, uses)
+			b.Rows[0].X = append(b.Rows[0].X, 1)
+		}
+		p.Blocks = append(p.Blocks, b)
+	}
+	if len(p.Blocks) == 0 || slices.Max(append([]int{0}, c.gpus...)) == 0 {
+		return nil
+	}
+	s, err := lp.Solve(p)
+	if err != nil {
+		return fmt.Errorf("division: %w", err)
+	}
+	for t := range c.price { // any prices from 0 give a bound
+		c.price[t] = max(s.Prices[t], 0)
+	}
+	return nil
+}
+
+// excesses sets what each configuration costs at the prices beyond the cheapest of its job, the order of
+// the jobs and the first width.
+func (c *chooser) excesses() {
+	c.excess = make([][]float64, len(c.jobs))
+	for j, options := range c.jobs {
+		row := make([]float64, len(options)+1)
+		for i, o := range options {
+			row[i] = o.Cost + c.price[o.Type]*float64(o.GPUs)
+		}
+		row[len(options)] = c.without
+		least := slices.Min(row)
+		for i := range row {
+			row[i] -= least
+		}
+		c.excess[j] = row
+		c.order = append(c.order, j)
+	}
+	// Jobs with a clear best come first: few of their configurations are within the width.
+	slices.SortStableFunc(c.order, func(a, b int) int { return len(c.jobs[a]) - len(c.jobs[b]) })
+	c.ahead = make([][]int, len(c.order)+1)
+	c.ahead[len(c.order)] = make([]int, len(c.gpus))
+	for at := len(c.order) - 1; at >= 0; at-- {
+		most := make([]int, len(c.gpus))
+		for _, o := range c.jobs[c.order[at]] {
+			most[o.Type] = max(most[o.Type], o.GPUs)
+		}
+		for t := range most {
+			most[t] += c.ahead[at+1][t]
+		}
+		c.ahead[at] = most
+	}
+	c.first = 1e-3 * max(c.without, 1e-9)
+}
+
+// state is a decision about the first jobs: what they take of each type.
+type state struct {
+	used   []int
+	excess float64
+	before int // in the states of the job before
+	option int // of the last job
+}
+
+// within looks for the best choice whose excess is at most a width.
+func (c *chooser) within(width float64) ([]int, bool) {
+	layers := [][]state{{{used: make([]int, len(c.gpus))}}}
+	for at, j := range c.order {
+		var next []state
+		index := map[string]int{}
+		for before, s := range layers[at] {
+			for option, excess := range c.excess[j] {
+				excess += s.excess
+				if excess > width {
+					continue
+				}
+				used := s.used
+				if option < len(c.jobs[j]) {
+					o := c.jobs[j][option]
+					if used[o.Type]+o.GPUs > c.gpus[o.Type] {
+						continue
+					}
+					used = slices.Clone(used)
+					used[o.Type] += o.GPUs
+				}
+				if excess+c.unused(used, at+1) > width {
+					continue
+				}
+				key := keyOf(used)
+				i, ok := index[key]
+				switch {
+				case !ok:
+					index[key] = len(next)
+					next = append(next, state{used, excess, before, option})
+				case excess < next[i].excess:
+					next[i] = state{used, excess, before, option}
+				}
+			}
+		}
+		if len(next) == 0 {
+			return nil, false
+		}
+		layers = append(layers, next)
+	}
+	last := layers[len(layers)-1]
+	best := 0
+	for i := range last {
+		if last[i].excess+c.unused(last[i].used, len(c.order)) < last[best].excess+c.unused(last[best].used, len(c.order)) {
+			best = i
+		}
+	}
+	chosen := make([]int, len(c.jobs))
+	for at := len(c.order); at > 0; at-- {
+		s := layers[at][best]
+		j := c.order[at-1]
+		if chosen[j] = s.option; s.option == len(c.jobs[j]) {
+			chosen[j] = Nothing
+		}
+		best = s.before
+	}
+	return chosen, true
+}
+
+// unused is the price of the GPUs that stay free at least, when the jobs from a place of the order
+// on are still to be decided.
+func (c *chooser) unused(used []int, at int) float64 {
+	sum := 0.0
+	for t, n := range used {
+		sum += c.price[t] * float64(max(c.gpus[t]-n-c.ahead[at][t], 0))
+	}
+	return sum
+}
+
+func keyOf(used []int) string {
+	b := make([]byte, 0, 4*len(used))
+	for _, n := range used {
+		b = append(b, byte(n), byte(n>>8), byte(n>>16))
+	}
+	return string(b)
+}
+
+// cost is what a choice costs.
+func (c *chooser) cost(chosen []int) float64 {
+	sum := 0.0
+	for j, i := range chosen {
+		if i == Nothing {
+			sum += c.without
+		} else {
+			sum += c.jobs[j][i].Cost
+		}
+	}
+	return sum
+}

@@ -1,0 +1,19 @@
+package nodes
+
+import (
+	"github.com/tfexp/tfexp/scheduler/placement"
+	"github.com/tfexp/tfexp/scheduler/policy"
+)
+
+// Consolidated is placement.Consolidated.
+const Consolidated policy.Nodes = "consolidated"
+
+func init() {
+	policy.RegisterNodes(rule(policy.NodesChoice{
+		Choice: policy.Choice{
+			Name: string(Consolidated), Title: "Consolidated", Place: 2,
+			Doc: "on as few as would do if nothing ran, waiting for these; on nodes of one rack rather than of several, and where the least is left free",
+		},
+		Place: placement.Consolidated,
+	}))
+}
