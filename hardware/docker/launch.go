@@ -332,9 +332,9 @@ func (h hands) Bind(b *box, part scheduler.Part) error {
 }
 
 // Write implements running.Hands.
-func (h hands) Write(b *box, content []byte) error {
+func (h hands) Write(b *box, content []byte, at time.Time) error {
 	if b.node.Host.Local() {
-		return b.Job.ReplaceControl(content)
+		return b.Job.ReplaceControl(content, at)
 	}
 	return h.e.act(b, func(ctx context.Context) error { return h.e.send(ctx, b, content) })
 }

@@ -28,12 +28,16 @@ func TestBudget(t *testing.T) {
 		{Job{Threads: 2, GPUs: 3, Budget: &whole}, 2, 1, 0, `{"inter":1,"intra":2,"allotment":3,"budget":10,"time_left":10}` + "\n"},
 	} {
 		c.job.ControlPath = path
+		at := time.Now().Add(-time.Second)
 		text, err := c.job.Content(c.n, c.before, c.used, contract.Message{})
 		if err == nil {
-			err = c.job.ReplaceControl(text)
+			err = c.job.ReplaceControl(text, at)
 		}
 		if err != nil {
 			t.Fatal(err)
+		}
+		if st, err := os.Stat(path); err != nil || !st.ModTime().Equal(at) {
+			t.Errorf("the file is not of the instant at which its content held, %v: %v, %v", at, st, err)
 		}
 		if got, err := os.ReadFile(path); string(got) != c.want {
 			t.Errorf("%d cores after %d, %s used: %q (%v), want %q", c.n, c.before, c.used, got, err, c.want)

@@ -57,8 +57,9 @@ func (j *Job) Request(n int, request contract.Message) ([]byte, error) {
 }
 
 // ReplaceControl gives the control file of a job, if it has one, another content. The file is replaced as a whole; it is
-// not synced, since it means nothing once the job is dead.
-func (j *Job) ReplaceControl(content []byte) error {
+// not synced, since it means nothing once the job is dead. at is when the content held, which is the file's time: a
+// program counts the time left from there, however long the write took.
+func (j *Job) ReplaceControl(content []byte, at time.Time) error {
 	if j.ControlPath == "" {
 		return nil
 	}
@@ -67,6 +68,9 @@ func (j *Job) ReplaceControl(content []byte) error {
 	}
 	next := j.ControlPath + ".new"
 	if err := os.WriteFile(next, content, 0o666); err != nil {
+		return fmt.Errorf("write control file: %w", err)
+	}
+	if err := os.Chtimes(next, at, at); err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}
 	if err := os.Rename(next, j.ControlPath); err != nil {
@@ -82,7 +86,7 @@ func (j *Job) Prepare(n int, used time.Duration) error {
 	if err != nil {
 		return err
 	}
-	if err := j.ReplaceControl(text); err != nil {
+	if err := j.ReplaceControl(text, time.Now()); err != nil {
 		return err
 	}
 	if j.CheckpointDir == "" {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/launch/running"
@@ -122,7 +123,9 @@ func (h hands) Bind(p *program, part scheduler.Part) error {
 }
 
 // Write implements running.Hands.
-func (h hands) Write(p *program, content []byte) error { return p.Job.ReplaceControl(content) }
+func (h hands) Write(p *program, content []byte, at time.Time) error {
+	return p.Job.ReplaceControl(content, at)
+}
 
 func (e *Engine) spawn(p *program, part scheduler.Part) (pid int, err error) {
 	j := &p.Job

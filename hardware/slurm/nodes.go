@@ -121,7 +121,9 @@ func (h hands) Bind(s *step, part scheduler.Part) error {
 }
 
 // Write implements running.Hands.
-func (h hands) Write(s *step, content []byte) error { return s.Job.ReplaceControl(content) }
+func (h hands) Write(s *step, content []byte, at time.Time) error {
+	return s.Job.ReplaceControl(content, at)
+}
 
 // The ports at which the parts of jobs find each other: below those that systems give out themselves.
 const firstPort, ports = 20000, 12000

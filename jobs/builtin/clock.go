@@ -118,6 +118,12 @@ func (c *clock) beat(did int) bool {
 // gives the watch some time: if the process was stopped, the signal that it goes on
 // is about to be heard of. Else only its threads have had to wait for a core.
 func (c *clock) service() time.Duration {
+	d, _ := c.at()
+	return d
+}
+
+// at is the service time, and the instant at which it is that.
+func (c *clock) at() (time.Duration, time.Time) {
 	for waited := 0; ; waited++ {
 		c.mu.Lock()
 		now := time.Now()
@@ -128,7 +134,7 @@ func (c *clock) service() time.Duration {
 			}
 			d := now.Sub(c.begin) - c.stopped
 			c.mu.Unlock()
-			return d
+			return d, now
 		}
 		c.mu.Unlock()
 		time.Sleep(time.Millisecond)
@@ -176,8 +182,8 @@ func (b *budget) follow(m contract.Message) {
 	}
 	if m.TimeLeft != nil {
 		b.clock.watchStops()
-		now := b.clock.service()
-		age := min(max(time.Since(m.Written), 0), now)
+		now, instant := b.clock.at()
+		age := min(max(instant.Sub(m.Written), 0), now)
 		b.set, b.end = true, now-age+contract.Seconds(*m.TimeLeft)
 	}
 }

@@ -43,8 +43,8 @@ type Hands[P Program] interface {
 	GoOn(programs []P) error
 	// Bind binds a program to the cores of a part.
 	Bind(p P, part scheduler.Part) error
-	// Write gives a program's control file another content.
-	Write(p P, content []byte) error
+	// Write gives a program's control file another content, which held at an instant.
+	Write(p P, content []byte, at time.Time) error
 	// Ask asks programs to end (SIGTERM); those of a paused job go on, to hear of it. Kill ends them at once. Neither waits
 	// for their ends.
 	Ask(programs []P, paused bool)
@@ -454,16 +454,16 @@ func (j *Jobs[P]) write(p P, before int, request contract.Message) error {
 		j.mu.Unlock()
 		return nil
 	}
-	used := s.Before
+	used, now := s.Before, time.Now()
 	if r := j.live[s.Number]; r != nil && slices.Contains(r.programs, p) {
-		used = r.used(time.Now())
+		used = r.used(now)
 	}
 	text, err := s.Job.Content(s.part.Cores.Count(), before, used, request)
 	j.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	return j.hands.Write(p, text)
+	return j.hands.Write(p, text, now)
 }
 
 // carryOn begins, and rest ends, a stretch of service time. mu must be held.

@@ -67,10 +67,10 @@ func (b *bench) note(programs []*fake, what string) error {
 	return nil
 }
 
-func (b *bench) Hold(programs []*fake) error          { return b.note(programs, "hold") }
-func (b *bench) GoOn(programs []*fake) error          { return b.note(programs, "go on") }
-func (b *bench) Bind(p *fake, _ scheduler.Part) error { return b.note([]*fake{p}, "bind") }
-func (b *bench) Write(p *fake, content []byte) error  { return b.note([]*fake{p}, "write") }
+func (b *bench) Hold(programs []*fake) error                { return b.note(programs, "hold") }
+func (b *bench) GoOn(programs []*fake) error                { return b.note(programs, "go on") }
+func (b *bench) Bind(p *fake, _ scheduler.Part) error       { return b.note([]*fake{p}, "bind") }
+func (b *bench) Write(p *fake, _ []byte, _ time.Time) error { return b.note([]*fake{p}, "write") }
 func (b *bench) Ask(programs []*fake, _ bool) {
 	b.note(programs, "ask")
 	if b.polite {
