@@ -195,3 +195,35 @@ func BenchmarkDraw(b *testing.B) {
 		drawAll(b, dir, Options{})
 	}
 }
+
+// TestQueueAndNodes: the length of the queue is drawn where it is asked for, and several nodes have names.
+func TestQueueAndNodes(t *testing.T) {
+	e, err := record.Open(resultstest.Small().Write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Plan.Plots = []record.Plot{{Kind: Queue}, {Kind: Gantt}}
+	e.Plan.Hardware[0].Nodes = []record.NodeRef{{Name: "left", Cores: 1}, {Name: "right", Cores: 1}}
+	pictures, err := Draw(t.Context(), e, t.TempDir(), Options{MaxGantts: 2, Formats: []string{canvas.SVG}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, pictures)
+	if got := names(pictures); got != "queue gantt-mixed-machine-fcfs-r1 gantt-mixed-machine-rr-quantum=300ms-r1" {
+		t.Fatalf("pictures: %s", got)
+	}
+	for i, words := range [][]string{{"Length of the queue", ">7</text>"}, {">left</text>", ">right</text>"}} {
+		raw, err := os.ReadFile(pictures[i].SVG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range words {
+			if !bytes.Contains(raw, []byte(w)) {
+				t.Errorf("%s lacks %q", pictures[i].Name, w)
+			}
+		}
+		if keep := os.Getenv("TFEXP_KEEP_PLOTS"); keep != "" {
+			_ = os.WriteFile(filepath.Join(keep, pictures[i].Name+".svg"), raw, 0o644)
+		}
+	}
+}

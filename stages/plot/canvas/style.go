@@ -118,6 +118,9 @@ func (n Nice) Ticks(lo, hi float64) []plot.Tick {
 	}
 }
 
+// Thousands writes a whole number with its thousands apart.
+func Thousands(v float64) string { return thousands(strconv.FormatFloat(v, 'f', 0, 64)) }
+
 // thousands sets the thousands of a number apart: "12,345.6".
 func thousands(number string) string {
 	whole := len(number)
