@@ -46,8 +46,9 @@ var rules = []struct {
 }{
 	{"cmd/", []string{"cmd/", "pipeline", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline/store", []string{"results"}},
+	{"pipeline/realise/sampling", []string{"stages$", "experiments", "results/record", "hardware/simulated", "jobs/contract", "scheduler", "estimator"}},
 	{"pipeline/realise", append([]string{
-		"pipeline/store", "pipeline/realise/program", "pipeline/realise/describe", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
+		"pipeline/store", "pipeline/realise/program", "pipeline/realise/describe", "pipeline/realise/sampling", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
 	}, machines...)},
 	{"pipeline/search", []string{"pipeline/realise$", "experiments", "results", "scheduler/control", "estimator"}},
 	{"pipeline", append([]string{
@@ -56,7 +57,7 @@ var rules = []struct {
 	{"stages/all", []string{"stages/"}},
 	{"stages/rank", []string{"stages$", "stages/learn", "scheduler", "results"}},
 	{"stages/deepen", []string{"stages$", "scheduler", "results", "stages/execute", "stages/learn", "jobs/contract"}},
-	{"stages/fidelity", []string{"stages$", "scheduler", "results", "stages/execute"}},
+	{"stages/fidelity", []string{"stages$", "estimator", "scheduler", "results", "stages/execute"}},
 	{"stages/plot/deepening", []string{"stages/plot", "results"}},
 	{"stages/plot/tuning", []string{"stages/plot", "results", "estimator/surrogate"}},
 	{"stages/plot/estimates", []string{"stages/plot", "results"}},
@@ -129,6 +130,8 @@ var rules = []struct {
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
 	{"scheduler/plan", []string{"scheduler$", "scheduler/queue"}},
 	{"scheduler/policy/nodes", []string{"scheduler/policy$", "scheduler/placement"}},
+	{"scheduler/policy/pairs", []string{"scheduler$", "scheduler/policy$", "scheduler/queue"}},
+	{"scheduler/policy/users", []string{"scheduler$", "scheduler/policy$", "scheduler/queue"}},
 	{"scheduler/policy/elastic", []string{"scheduler$", "scheduler/policy$", "scheduler/policy/rounds", "scheduler/division", "scheduler/queue"}},
 	{"scheduler/policy/rounds", []string{"scheduler$", "scheduler/policy$", "scheduler/shares"}},
 	{"scheduler/policy", []string{"scheduler$", "scheduler/plan", "scheduler/cluster", "scheduler/queue", "scheduler/matching", "scheduler/rental",

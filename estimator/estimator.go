@@ -72,6 +72,15 @@ type Sample struct {
 	Tries int     `json:"tries,omitempty"`
 	// Lost is the time of Wall in which tfexp could not run, or the machine slept: Wall may be that much too long.
 	Lost float64 `json:"lost_s,omitempty"`
+	// Probe is how long a fixed piece of work took just before it and after it on each of ProbeCores cores, all busy at once, and
+	// ProbeError the standard error of that; 0 where it was not measured.
+	Probe      float64 `json:"probe_s,omitempty"`
+	ProbeCores int     `json:"probe_cores,omitempty"`
+	ProbeError float64 `json:"probe_error_s,omitempty"`
+	// Others is how many cores copies of the job held beside it, of Total, in a sample of jobs side by side: its times are the
+	// means of the copies, and not those of a job alone. 0 of other samples.
+	Others int `json:"others,omitempty"`
+	Total  int `json:"total,omitempty"`
 	// Cost is what taking it took in all.
 	Cost float64 `json:"cost_s,omitempty"`
 	// Warnings are doubts about the sample's output.
@@ -161,6 +170,13 @@ type Estimate struct {
 	// freedom (0: as many as DF).
 	PaceSD float64 `json:"pace_sd,omitempty"`
 	PaceDF float64 `json:"pace_df,omitempty"`
+	// MomentSD is the relative standard deviation of the machine's speed between moments, with MomentDF degrees of
+	// freedom, as a probe saw it; 0 where it did not. Probe is the time of the probe's piece of work at the moments of the
+	// samples (geometric mean), of which there were SampledMoments.
+	MomentSD       float64 `json:"moment_sd,omitempty"`
+	MomentDF       float64 `json:"moment_df,omitempty"`
+	Probe          float64 `json:"probe_s,omitempty"`
+	SampledMoments int     `json:"sampled_moments,omitempty"`
 	// Residuals are the errors with which the model would have predicted past runs,
 	// as sorted logarithms of actual / predicted. Where there are any, the
 	// interval is made of them and not of the spreads above.
@@ -193,7 +209,8 @@ func (e Estimate) Predict(length int, level float64) Prediction {
 // The interval is that of a new observation under a linear model whose unit
 // times are an AR(1) process: with n units of slope b on these threads, the
 // variance is n²·SE(b)² + n·SD²·(1+ρ)/(1−ρ) + SE(intercept)² + (n·b·PaceSD)²,
-// and (n·b·CurveSE)² on threads that were not asked for; with Student's t,
+// and (n·b·CurveSE)² on threads that were not asked for, and that of the moments at which the run and its samples met
+// the machine; with Student's t,
 // whose degrees of freedom are Welch's and Satterthwaite's where these parts are
 // known unlike well.
 func (e Estimate) PredictOn(length, threads int, level float64) Prediction {
@@ -214,6 +231,10 @@ func (e Estimate) PredictOn(length, threads int, level float64) Prediction {
 	df := e.DF
 	if e.PaceDF > 0 && v+between > 0 {
 		df = square(v+between) / (square(v)/e.DF + square(between)/e.PaceDF)
+	}
+	if at := square(p.Seconds) * e.momentary(p.Seconds); at > 0 {
+		df = square(v+between+at) / (square(v+between)/df + square(at)/e.MomentDF)
+		between += at
 	}
 	return p.around(math.Sqrt(v+between), df, level)
 }

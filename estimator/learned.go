@@ -74,5 +74,6 @@ func (e Estimate) After(l Learned) Estimate {
 		e.Slope, e.SlopeSE = l.mean, math.Sqrt(seen)
 	}
 	e.PaceSD, e.PaceDF = restDrift, clockDF
+	e.MomentSD = 0 // the run tells its own speed
 	return e
 }

@@ -23,7 +23,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 	_ "github.com/tfexp/tfexp/scheduler/policy/elastic" // its orders are choices of policies
 	_ "github.com/tfexp/tfexp/scheduler/policy/nodes"   // its rules are choices of policies
+	_ "github.com/tfexp/tfexp/scheduler/policy/pairs"   // a placement
 	_ "github.com/tfexp/tfexp/scheduler/policy/rounds"  // and these
+	_ "github.com/tfexp/tfexp/scheduler/policy/users"   // and these
 )
 
 // Profile says how jobs are sampled.
@@ -43,6 +45,8 @@ type Profile struct {
 	// Budget is the most time that sampling may take, as a part of the real
 	// cells' predicted time; 0: no bound.
 	Budget float64
+	// Alone is set if jobs are not sampled side by side.
+	Alone bool `json:",omitempty"`
 	// Limit is how long one sample may take; 0: the job's budget, or ten minutes.
 	Limit time.Duration `json:",omitempty"`
 	Range Range

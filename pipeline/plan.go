@@ -70,7 +70,7 @@ func (p *Plan) predict(ctx context.Context, from int) error {
 		if !c.Ref.Real() {
 			continue
 		}
-		task, _, err := c.Twin()
+		task, _, err := c.Twin(stages.Seen{})
 		if errors.Is(err, stages.ErrNoEstimate) {
 			continue
 		}

@@ -331,6 +331,9 @@ func (l *loop) finish(e *Notice) error {
 	}
 	j := int32(e.Job)
 	f := &l.lives[j]
+	if e.Revoked && (f.State == Running || f.State == Paused) {
+		return l.depart(e)
+	}
 	switch {
 	case f.State == Running && !f.yields:
 		l.release(j)

@@ -65,13 +65,27 @@ func (l *loop) lose(v int32) error {
 // last checkpoint holds, in the order of the policy; this is no failure and takes no
 // retry.
 func (l *loop) revoke(j, v int32) error {
+	return l.revokeBy(j, v, l.provider.Revoke, fmt.Sprintf("node %q was lost", l.Cluster.Nodes[v].Name))
+}
+
+// depart takes the notice that a job has ended its attempt because a node will be taken away: it need
+// not wait for that.
+func (l *loop) depart(n *Notice) error {
+	if n.Node < 0 || n.Node >= len(l.Cluster.Nodes) || n.Attempt == nil || l.provider == nil {
+		return fmt.Errorf("engine: end of job %q for node %d, which cannot be", l.Jobs[n.Job].Name, n.Node)
+	}
+	ended := func(int) (Attempt, error) { return *n.Attempt, nil }
+	why := fmt.Sprintf("node %q is to be taken away", l.Cluster.Nodes[n.Node].Name)
+	return l.revokeBy(int32(n.Job), int32(n.Node), ended, why)
+}
+
+func (l *loop) revokeBy(j, v int32, end func(job int) (Attempt, error), reason string) error {
 	f := &l.lives[j]
-	attempt, err := l.cut(j, l.provider.Revoke)
+	attempt, err := l.cut(j, end)
 	if err != nil {
 		return fmt.Errorf("revoke job %q: %w", l.Jobs[j].Name, err)
 	}
 	f.Revocations++
-	reason := fmt.Sprintf("node %q was lost", l.Cluster.Nodes[v].Name)
 	if l.stopping {
 		f.State = Stopped
 		l.close(j, Stop, reason)

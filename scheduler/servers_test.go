@@ -96,6 +96,27 @@ func TestServerIsLost(t *testing.T) {
 	}
 }
 
+// A job that can write a checkpoint leaves its server at the warning, which may be long before the loss.
+func TestJobLeavesAtTheWarning(t *testing.T) {
+	jobs := number([]Job{{Name: "a", Threads: 1, Deadline: Never}})
+	c := Cluster{Nodes: []Node{{Name: "n", Threads: 1, Supply: Fixed}, {Name: "stays", Threads: 1}}}
+	terms := []*market.Terms{{Market: market.Spot, Warning: 15 * time.Second, Availability: lives(25*time.Second, 100*time.Second)}, nil}
+	work := []simulated.Scaling{simulated.FullRequest(30*time.Second, 1)}
+	for cost, want := range map[time.Duration]struct {
+		line   string
+		finish time.Duration
+	}{
+		time.Second:      {`10s revoke a node "n" is to be taken away`, 31 * time.Second},
+		30 * time.Second: {`25s revoke a node "n" was lost`, 55 * time.Second},
+	} {
+		saves := []*simulated.Checkpoint{{Every: time.Hour, Cost: cost}}
+		o, lines := rented(t, Run{Policy: Policy{Order: FCFS}, Cluster: c, Jobs: jobs}, work, terms, saves, 1)
+		if got := strings.Join(lines, "\n"); !strings.Contains(got, want.line) || o.Jobs[0].Finish != want.finish || o.Jobs[0].Revocations != 1 {
+			t.Errorf("a checkpoint of %s: finished at %s, want %s and %q:\n%s", cost, o.Jobs[0].Finish, want.finish, want.line, got)
+		}
+	}
+}
+
 // TestAnyLossIsValid runs any jobs under any policy on servers with any lives.
 func TestAnyLossIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

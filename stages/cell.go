@@ -24,10 +24,16 @@ type Cell interface {
 	// the run time of a simulated job is not known; the task then has all but the
 	// jobs.
 	Task(Folders) (Task, error)
-	// Twin describes the simulation of a real cell from the fitted estimates, and
+	// Twin describes the simulation of a real cell from the fitted estimates, at the speed that the machine had, and
 	// returns the description of its key. The error wraps ErrNoEstimate when a job
 	// has no estimate.
-	Twin() (Task, string, error)
+	Twin(Seen) (Task, string, error)
+}
+
+// Seen is what was seen of the machine when a real cell ran.
+type Seen struct {
+	// Moments are the speeds of the machine before it and after it.
+	Moments []estimator.Moment
 }
 
 // Folders are where a cell works: Dir receives its records, Scratch holds the

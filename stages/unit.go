@@ -30,6 +30,9 @@ type Unit struct {
 	Total int
 	// Limit is how long one sample may take.
 	Limit time.Duration
+	// Copies is how many copies of the job run side by side in a sample, of as many threads as share Cores of a node; 0
+	// where it runs alone.
+	Copies, Cores int
 	// Asked is set when a job asks for this number of threads; the others are
 	// sampled for the speed-up curve alone.
 	Asked bool
@@ -74,6 +77,8 @@ type Sampling interface {
 	// makes known.
 	UsesHistory() bool
 	SetHistory([]estimator.Run)
+	// SetMoments makes the speeds known that this machine had at moments of earlier runs.
+	SetMoments([]estimator.Moment)
 	// PastHost and PastJob read the key of a cell: the fingerprint of its machine;
 	// and what one of its job blocks runs, what sort of program that is, and how
 	// much of it was to be done.

@@ -15,6 +15,7 @@ func (d *Decoder) profile() experiments.Profile {
 		Samples: eval.Get[int](a, "samples"), Fraction: eval.Get[float64](a, "fraction"),
 		Lengths: eval.Get[[]int](a, "epochs"),
 		Repeats: eval.Get[int](a, "repeats"), Threads: eval.Get[[]int](a, "threads"), Budget: eval.Get[float64](a, "budget"),
+		Alone: eval.Get[string](a, "contention") == "none",
 		Limit: eval.Get[time.Duration](a, "limit"), Range: eval.RangeOf(n.Header),
 	}
 	if a.IsSet("epochs") {

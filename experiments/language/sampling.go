@@ -49,6 +49,11 @@ var profileBlock = &schema.Block{
 				"because the prediction needs them. Then come more numbers of threads, longer samples and " +
 				"repeats, each only if it is predicted to end within the budget.",
 			Example: `"5%"`},
+		{Name: "contention", Type: schema.String, Default: `"measured"`, Allowed: []string{"measured", "none"},
+			Doc: "`measured`: jobs that can run beside others on a machine of real hardware are also sampled side by side, " +
+				"as many copies as have room on it (8 at most). How much they slow each other down is part of predictions and " +
+				"of the simulations of real cells. `none`: jobs are taken not to slow each other down.",
+			Example: `"none"`},
 		{Name: "limit", Type: schema.Duration, DefaultDoc: "the job's `budget`, or 10 minutes", Positive: true,
 			Doc: "How long one sample may take. A longer one is ended: the epochs (or steps) that its program has reported " +
 				"by then are the sample; without two of them the job has no estimate.",

@@ -178,7 +178,7 @@ func TestPartsFail(t *testing.T) {
 }
 
 // The containers on a node are told that it will be lost, and gone when it is; the others go
-// on without them, and with them again, or end when their job is revoked.
+// on without them, and with them again, or end with the one that speaks for their job.
 func TestNodeIsLost(t *testing.T) {
 	h := local(t)
 	for _, revoke := range []bool{false, true} {
@@ -206,7 +206,7 @@ func TestNodeIsLost(t *testing.T) {
 		if down := next(t, e, scheduler.NodeDown); down.At < at {
 			t.Errorf("lost at %s, before %s", down.At, at)
 		}
-		left := map[bool]string{false: "map[ps-0:running 0 worker-0:running 0]", true: "map[worker-1:running 1]"}[revoke]
+		left := map[bool]string{false: "map[ps-0:running 0 worker-0:running 0]", true: "map[]"}[revoke]
 		if got := fmt.Sprint(states(t, e)); got != left {
 			t.Errorf("containers %s, want %s", got, left)
 		}

@@ -36,6 +36,7 @@ type saving struct {
 	restore time.Duration     // in this attempt on reading one
 	cores   scheduler.CoreSet // held
 	nodes   []int             // on which it runs
+	lead    []int             // of these, those whose warning ends its attempt
 }
 
 // begin sets out the checkpoints of an attempt.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Fleet says when servers come and go, in virtual time.
@@ -127,6 +128,10 @@ func (e *Engine) join(job int, g scheduler.Grant) {
 		return
 	}
 	s.nodes = e.nodesOf(g)
+	s.lead = s.nodes
+	if len(e.jobs[job].Roles) > 0 {
+		s.lead = []int{g.Layout.Parts[cluster.Lead(g.Layout.Parts)].Node}
+	}
 	for _, v := range s.nodes {
 		e.onNode[v] = append(e.onNode[v], int32(job))
 	}
@@ -166,7 +171,8 @@ func (e *Engine) vital(job int, g scheduler.Grant) []int {
 }
 
 // takeNodes takes what happens to nodes by now. A job on a node that is warned writes a
-// checkpoint at once, if there is time for it.
+// checkpoint at once, if there is time for it. If the part that speaks for it is there, its attempt
+// is over then, as that of a program which obeys SIGTERM.
 func (e *Engine) takeNodes() {
 	begin := len(e.news)
 	e.news = e.opts.Fleet.Take(e.now, e.news)
@@ -174,10 +180,17 @@ func (e *Engine) takeNodes() {
 		if n.Kind != scheduler.NodeWarned {
 			continue
 		}
-		for _, j := range e.onNode[n.Node] {
+		for _, j := range slices.Clone(e.onNode[n.Node]) {
 			job := int(j)
 			t, s, cost := &e.tasks[job], e.saving(job), e.opts.Checkpoints[job].Cost
 			if t.phase != running || cost > n.Until-n.At {
+				continue
+			}
+			if slices.Contains(s.lead, n.Node) {
+				if a, err := e.Move(job); err == nil {
+					e.news = append(e.news, scheduler.Notice{Kind: scheduler.JobEnded, Job: job, At: e.now, State: scheduler.Stopped,
+						Reason: "its server is taken away", Revoked: true, Node: n.Node, Attempt: &a})
+				}
 				continue
 			}
 			e.halt(job, t)

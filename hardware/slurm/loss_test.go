@@ -135,6 +135,7 @@ while :; do cat "$TFEXP_CONTROL"; sleep 0.1; done`))
 	if err := o.Start(0, grant(0, 0, 0)); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "the job runs", func() bool { return read(filepath.Join(o.dir, "0.log")) != "" })
 	s, _ := o.pool.place(0)
 	state := func(state string) {
 		if _, err := client.Run(t.Context(), 0, "scontrol", "update", "NodeName="+s.name, "State="+state, "Reason=test"); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
+	"github.com/tfexp/tfexp/pipeline/realise/sampling"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/estimate"
 )
@@ -117,32 +118,11 @@ func (x *Experiment) formAddress(j *experiments.Job) string {
 func (x *Experiment) SampleRows() []record.SampleRow {
 	var rows []record.SampleRow
 	for _, u := range x.units {
-		samples := x.samples[u.Hash]
-		for _, s := range samples {
-			units := -1.0
-			if len(s.Units) > 0 {
-				units = 0
-				for _, t := range s.Units {
-					units += t
-				}
-			}
-			rows = append(rows, record.SampleRow{
-				Job: u.Job, Threads: s.Threads, GPUs: s.GPUs, Length: s.Length, Unit: u.LengthUnit(),
-				Wall: s.Wall, Startup: known(s.Startup), Units: units, Save: known(s.Save), Launch: known(s.Launch),
-				Pause: known(s.Pause), Resume: known(s.Resume), Resize: known(s.Resize),
-				Busy: known(s.Busy), Tries: s.Tries, Cost: s.Cost,
-			})
+		for _, s := range x.samples[u.Hash] {
+			rows = append(rows, sampling.Row(&u.Unit, s))
 		}
 	}
 	return rows
-}
-
-// known is a measured value; 0 stands for none.
-func known(v float64) float64 {
-	if v == 0 {
-		return -1
-	}
-	return v
 }
 
 // decidesByEstimates reports whether a cell's policy decides by estimates that
@@ -164,6 +144,21 @@ func (x *Experiment) estimateOf(j *experiments.Job) (estimator.Estimate, bool) {
 	return f.estimate, f.err == nil
 }
 
+// moments are the speeds of the machine that the samples have seen, and those of earlier runs.
+func (x *Experiment) moments() []estimator.Moment {
+	all := slices.Clone(x.earlier)
+	for _, u := range x.units {
+		all = append(all, estimator.Moments(x.samples[u.Hash])...)
+	}
+	return all
+}
+
+// SetMoments implements stages.Sampling.
+func (x *Experiment) SetMoments(earlier []estimator.Moment) {
+	x.earlier = earlier
+	clear(x.fits)
+}
+
 // fit fits a model to the samples of a job, once.
 func (x *Experiment) fit(j *experiments.Job, model string) fit {
 	x.fitting.Lock() // cells are simulated side by side
@@ -182,7 +177,7 @@ func (x *Experiment) fit(j *experiments.Job, model string) fit {
 	f.estimate, f.row, f.err = estimate.Fit(estimate.Job{
 		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: program.Length(j),
 		Model: model, Level: x.spec.Estimate.Level, Samples: samples,
-		Identity: name, Kind: kind, History: x.history,
+		Identity: name, Kind: kind, History: x.history, Moments: x.moments(),
 		Resource: estimator.Resource{
 			Host: x.HostPrint(), Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 			GPUs: j.GPUs, GPUType: x.gpuType(j),

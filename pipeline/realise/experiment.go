@@ -43,6 +43,8 @@ type Experiment struct {
 	// history is what jobs took in the past.
 	samples map[string][]estimator.Sample
 	history []estimator.Run
+	// earlier are the speeds of this machine at moments of earlier runs.
+	earlier []estimator.Moment
 
 	// deepened are the points of the trainings of adaptations.
 	deepened map[deepenedAt]point

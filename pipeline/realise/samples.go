@@ -1,11 +1,9 @@
 package realise
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
@@ -13,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
+	"github.com/tfexp/tfexp/pipeline/realise/sampling"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -101,6 +99,13 @@ func (x *Experiment) addUnits(points []point, wants func(point, *experiments.Job
 	for _, j := range extra {
 		add(j, false)
 	}
+	for _, c := range points {
+		for _, j := range jobsOf(c) {
+			if wants(c, j) {
+				x.addBeside(c, j, at)
+			}
+		}
+	}
 	for _, units := range x.families {
 		slices.SortFunc(units, func(a, b int) int { return x.units[a].Threads - x.units[b].Threads })
 		for _, i := range units {
@@ -111,10 +116,10 @@ func (x *Experiment) addUnits(points []point, wants func(point, *experiments.Job
 
 func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *Unit {
 	u := &Unit{job: j, x: x, Unit: stages.Unit{
-		Name: blockName(j), Block: blockName(j), Key: key.Description(), Hash: hash, Job: j.Name,
+		Name: sampling.BlockName(j), Block: sampling.BlockName(j), Key: key.Description(), Hash: hash, Job: j.Name,
 		Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
-		GPUs: j.GPUs, GPUType: x.gpuType(j), Steps: j.Steps > 0, Pick: pick(j.TimeWriter),
-		Lengths: sampleLengths(program.Length(j), x.spec.Profile), Repeats: x.spec.Profile.Repeats,
+		GPUs: j.GPUs, GPUType: x.gpuType(j), Steps: j.Steps > 0, Pick: sampling.Pick(j.TimeWriter),
+		Lengths: sampling.Lengths(program.Length(j), x.spec.Profile), Repeats: x.spec.Profile.Repeats,
 		Engine: engine.Local(),
 		Launch: func(name string, length int, logs, scratch string) launch.Job {
 			return x.programs.Launch(j, name, length, program.Folders{Logs: logs, Scratch: scratch})
@@ -123,35 +128,11 @@ func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *Unit
 	if len(x.spec.Profile.Lengths) == 0 {
 		u.Total = u.Length()
 	}
-	if u.Limit = cmp.Or(x.spec.Profile.Limit, longestSample); x.spec.Profile.Limit == 0 && j.Budget != nil {
-		u.Limit = *j.Budget
-	}
+	u.Limit = sampling.Limit(x.spec.Profile, j)
 	if in := x.places[j]; in != nil {
 		u.Engine, u.Hardware = in.On.Kind(), in.On.ForEngine()
 	}
 	return u
-}
-
-// longestSample is how long a sample may take where the file does not say.
-const longestSample = 10 * time.Minute
-
-// blockName names the form of a job block that a job is.
-func blockName(j *experiments.Job) string {
-	if j.Form == "" {
-		return j.Name
-	}
-	return j.Name + "-" + j.Form
-}
-
-// pick is the time-writer line that the language's word stands for.
-func pick(word string) contract.Pick {
-	switch word {
-	case "first":
-		return contract.First
-	case "longest":
-		return contract.Longest
-	}
-	return contract.Last
 }
 
 // gpuType is the model of the GPUs that a job runs on; empty without any.
@@ -206,7 +187,7 @@ func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
 	request := j.Threads.Request
 	counts := slices.Clone(x.spec.Profile.Threads)
 	if len(j.Roles) > 0 {
-		return fewerParts(c.Hardware, j)
+		return sampling.FewerParts(c.Hardware, j)
 	}
 	if len(counts) == 0 {
 		partial := c.Policy.Partial()
@@ -225,26 +206,6 @@ func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
 	})
 }
 
-// fewerParts is the number of threads of a job with as few parts as it goes on with, on hardware whose nodes can be
-// lost; none where it has always all of them.
-func fewerParts(h *experiments.Hardware, j *experiments.Job) []int {
-	if fewest := withFewest(j); h.Terms != nil && h.Real() && fewest.Threads < j.Threads.Request {
-		return []int{fewest.Threads}
-	}
-	return nil
-}
-
-// withFewest is a job as the scheduler sees it when it has lost all parts that it goes on without.
-func withFewest(j *experiments.Job) scheduler.Job {
-	counts := make([]int, len(j.Roles))
-	for i, r := range j.Roles {
-		if counts[i] = r.Count; r.Elastic && !r.Vital {
-			counts[i] = max(r.Min, 1)
-		}
-	}
-	return j.Template().WithParts(counts)
-}
-
 // onThreads is a job with another number of threads, divided into its pools as
 // the engine divides them.
 func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
@@ -255,7 +216,7 @@ func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
 	other.Threads.Inter, other.Threads.Intra = contract.Split(j.Threads.Inter, j.Threads.Intra, j.Threads.Request, n)
 	other.Threads.Request = n
 	if len(j.Roles) > 0 {
-		other.Roles = withFewest(j).Roles
+		other.Roles = sampling.WithFewest(j).Roles
 	}
 	other.Form = fmt.Sprintf("%dt", n)
 	return &other
@@ -271,8 +232,8 @@ func (x *Experiment) sampled(h *experiments.Hardware, j *experiments.Job) bool {
 func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
 	k := store.NewKey(stages.Writer(stages.Samples))
 	k.Append(x.hostLines())
-	k.Add("profile.measures", "start-up, units, save, launch, pause, resume, resize")
-	k.Addf("profile.lengths", "%v %s", sampleLengths(program.Length(j), x.spec.Profile), program.LengthUnit(j))
+	k.Add("profile.measures", "start-up, units, save, launch, pause, resume, resize, speed of the machine")
+	k.Addf("profile.lengths", "%v %s", sampling.Lengths(program.Length(j), x.spec.Profile), program.LengthUnit(j))
 	k.Addf("profile.repeats", "%d", x.spec.Profile.Repeats)
 	if b := x.spec.Profile.Budget; b > 0 {
 		k.Addf("profile.budget", "%g", b)
@@ -296,7 +257,7 @@ func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
 func (x *Experiment) family(j *experiments.Job) string {
 	var k store.Key
 	k.Append(x.programs.Source(j))
-	k.Addf("lengths", "%v %s, gpus %d, nodes %d", sampleLengths(program.Length(j), x.spec.Profile), program.LengthUnit(j), j.GPUs, j.Nodes)
+	k.Addf("lengths", "%v %s, gpus %d, nodes %d", sampling.Lengths(program.Length(j), x.spec.Profile), program.LengthUnit(j), j.GPUs, j.Nodes)
 	return k.Description()
 }
 
@@ -333,25 +294,6 @@ func (x *Experiment) estimateLine(j *experiments.Job) string {
 	return model + " " + strings.Join(x.sampleHashes(j, model), " ")
 }
 
-// sampleLengths are the lengths of a job's samples: those that the file lists,
-// or multiples of the part of the job that the file asks for (at least one
-// unit); never more than the job.
-func sampleLengths(total int, profile experiments.Profile) []int {
-	if len(profile.Lengths) > 0 {
-		lengths := slices.Clone(profile.Lengths)
-		for i := range lengths {
-			lengths[i] = min(total, lengths[i])
-		}
-		return slices.Compact(lengths)
-	}
-	shortest := max(1, int(float64(total)*profile.Fraction+0.5))
-	lengths := make([]int, profile.Samples)
-	for i := range lengths {
-		lengths[i] = min(total, shortest*(i+1))
-	}
-	return lengths
-}
-
 // Needs returns the hashes of the samples that a cell wants for its estimates.
 func (c *Cell) Needs() []string {
 	var hashes []string
@@ -361,6 +303,9 @@ func (c *Cell) Needs() []string {
 		}
 		for _, model := range c.x.models() {
 			hashes = append(hashes, c.x.sampleHashes(j, model)...)
+		}
+		if copies, cores := c.x.copies(c.Hardware, j); copies > 0 {
+			hashes = append(hashes, c.x.besideKey(j, copies, cores).Hash())
 		}
 	}
 	return hashes

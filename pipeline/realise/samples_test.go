@@ -5,10 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware"
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // realFile is an experiment of one job block that runs for real.
@@ -137,24 +139,6 @@ func TestASweptRequestSharesItsSamples(t *testing.T) {
 	}
 }
 
-func TestSampleLengths(t *testing.T) {
-	for _, c := range []struct {
-		total   int
-		profile experiments.Profile
-		want    []int
-	}{
-		{100, experiments.Profile{Samples: 2, Fraction: 0.03}, []int{3, 6}},
-		{10, experiments.Profile{Samples: 3, Fraction: 0.01}, []int{1, 2, 3}},
-		{2, experiments.Profile{Samples: 3, Fraction: 0.5}, []int{1, 2, 2}},
-		{100, experiments.Profile{Lengths: []int{5, 20}}, []int{5, 20}},
-		{8, experiments.Profile{Lengths: []int{5, 20, 30}}, []int{5, 8}},
-	} {
-		if got := sampleLengths(c.total, c.profile); !slices.Equal(got, c.want) {
-			t.Errorf("of %d by %+v: %v, want %v", c.total, c.profile, got, c.want)
-		}
-	}
-}
-
 // A cell beyond the matrix has samples of its own where its policy decides by
 // estimates, and none for a prediction alone.
 func TestSamplesOfCellsBeyondTheMatrix(t *testing.T) {
@@ -188,5 +172,51 @@ func TestSamplesOfCellsBeyondTheMatrix(t *testing.T) {
 	}
 	if name := x.units[1].Name; name != "t.2" {
 		t.Errorf("the samples of the added job are called %q", name)
+	}
+}
+
+// Copies of a job are sampled side by side where there is room for them, once for all cells of a hardware; the simulation
+// of a real cell knows what they cost each other, and its key says so.
+func TestJobsSideBySide(t *testing.T) {
+	if len(hardware.AllowedCPUs()) < 2 {
+		t.Skip("jobs side by side need two CPUs")
+	}
+	file := strings.Replace(realFile, "threads = 1", "threads = 2", 1)
+	x, err := New(loadSmall(t, file), hardware.Machine{Threads: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Plan()
+	units := x.Units()
+	if len(units) != 2 || units[0].Copies != 0 || units[1].Copies != 2 || units[1].Cores != 2 || units[1].Asked ||
+		len(units[1].Lengths) != 1 || units[1].Hash == units[0].Hash {
+		t.Fatalf("%d units: %+v", len(units), units)
+	}
+	if !slices.Contains(x.Cells()[0].Needs(), units[1].Hash) {
+		t.Error("the cells do not need the sample of jobs side by side")
+	}
+	length := units[1].Lengths[0]
+	x.SetSamples(units[0].Hash, []estimator.Sample{{Length: length, Threads: 1, Wall: 1}, {Length: 2 * length, Threads: 1, Wall: 2}})
+	alone, key, err := x.Cells()[0].Twin(stages.Seen{})
+	if err != nil || alone.Simulation.Contention != nil || strings.Contains(key, "contention") {
+		t.Fatalf("without the sample: %+v, %v\n%s", alone.Simulation.Contention, err, key)
+	}
+	x.SetSamples(units[1].Hash, []estimator.Sample{{Length: length, Threads: 1, Wall: 1.5, Others: 1, Total: 2}})
+	twin, key, err := x.Cells()[0].Twin(stages.Seen{})
+	if err != nil || twin.Simulation.Contention == nil || !strings.Contains(key, "contention serial") {
+		t.Fatalf("%+v, %v\n%s", twin.Simulation.Contention, err, key)
+	}
+	if got := twin.Simulation.Contention.Law.Slowdown(1, 1, 2); got < 1.4 || got > 1.6 {
+		t.Errorf("two jobs slow each other down %g times, measured 1.5", got)
+	}
+	if twin.Setup.Cell.Key == alone.Setup.Cell.Key {
+		t.Error("the simulation has the key that it had without contention")
+	}
+	none, err := New(loadSmall(t, file+"\nprofile { contention = \"none\" }\n"), hardware.Machine{Threads: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if none.Plan(); len(none.Units()) != 1 {
+		t.Errorf("%d units where contention is not measured", len(none.Units()))
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
+	"github.com/tfexp/tfexp/pipeline/realise/sampling"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -107,10 +109,10 @@ func (c *Cell) Overheads() simulated.Overheads { return c.simulatorOptions().Ove
 
 // twinVersion is part of the keys of simulated twins: raise it when real cells
 // are simulated differently.
-const twinVersion = 2
+const twinVersion = 3
 
 // Twin implements stages.Cell: the policy and the arrivals are those of the cell.
-func (c *Cell) Twin() (stages.Task, string, error) {
+func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	r, err := c.realise()
 	if err != nil {
 		return stages.Task{}, "", err
@@ -127,6 +129,7 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	if err != nil {
 		return stages.Task{}, "", err
 	}
+	c.atSpeed(r, work, seen.Moments)
 	opts := simulated.Options{Overheads: c.measuredOverheads(), Seed: c.Ref.Seed}
 	opts.Lacks.Migrate = !c.Hardware.Capabilities().Migrate
 	if c.Hardware.Terms != nil {
@@ -135,10 +138,23 @@ func (c *Cell) Twin() (stages.Task, string, error) {
 	key := c.twinKey(r, work, opts)
 	opts.Checkpoints = c.checkpoints(r)
 	task := c.task(r, truth{})
+	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
+	c.sharing(&task, key)
 	task.Setup.Cell = c.Ref.Twin()
 	task.Setup.Cell.Key = key.Hash()
-	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
 	return task, key.Description(), nil
+}
+
+// atSpeed has the jobs of a cell take as long as at the speeds that the machine had at moments, as far as these are known
+// of the cores that each job asks for.
+func (c *Cell) atSpeed(r realisation, work []simulated.Scaling, at []estimator.Moment) {
+	known := c.x.moments()
+	for n := range work {
+		j := r.blocks[r.block[n]]
+		if est, ok := c.x.estimateOf(j); ok && len(work[n].Alternatives) == 0 {
+			sampling.AtSpeed(&work[n], est, j.Threads.Request, at, known)
+		}
+	}
 }
 
 // twinKey describes all that a twin adds to the cell's own key.

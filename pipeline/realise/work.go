@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
+	"github.com/tfexp/tfexp/pipeline/realise/sampling"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -127,50 +128,20 @@ func (c *Cell) simulatorOptions() simulated.Options {
 	return opts
 }
 
-// measuredOverheads are what the engine took, at the median over the samples of
-// the job blocks of a cell. What a program does before its first epoch is
-// in the intercept of its estimate; Start is only what the engine adds. A real
-// pause and the resume that follows it keep the cores idle for their sum,
-// whichever of the two jobs is charged.
-func (c *Cell) measuredOverheads() simulated.Overheads {
-	var launch, pause, resume, resize median
-	for _, j := range jobsOf(c.point) {
-		if !c.x.sampled(c.Hardware, j) {
-			continue
-		}
-		for _, s := range c.x.samples[c.x.profileHash(j)] {
-			launch.add(s.Launch)
-			pause.add(s.Pause)
-			resume.add(s.Resume)
-			resize.add(s.Resize)
-		}
-	}
-	return simulated.Overheads{Start: launch.time(), Pause: pause.time(), Resume: resume.time(), Resize: resize.time(),
-		Migrate: resume.time()}
-}
-
-// median is of the measured ones among times in seconds; 0 stands for none. The
-// first launch of a run is often far slower than the others: a mean would charge
-// it to all.
-type median []float64
-
-func (m *median) add(s float64) {
-	if s > 0 {
-		*m = append(*m, s)
-	}
-}
-
-func (m median) time() time.Duration {
-	if len(m) == 0 {
-		return 0
-	}
-	slices.Sort(m)
-	return seconds((m[(len(m)-1)/2] + m[len(m)/2]) / 2)
-}
-
 // truth is what only a simulation knows: the run time of each job alone on its
 // full request (in the fastest of its alternatives), and its work.
 type truth struct {
 	alone []time.Duration
 	work  []simulated.Scaling
+}
+
+// measuredOverheads are what the engine took, over the samples of the job blocks of a cell.
+func (c *Cell) measuredOverheads() simulated.Overheads {
+	var all []estimator.Sample
+	for _, j := range jobsOf(c.point) {
+		if c.x.sampled(c.Hardware, j) {
+			all = append(all, c.x.samples[c.x.profileHash(j)]...)
+		}
+	}
+	return sampling.Overheads(all)
 }

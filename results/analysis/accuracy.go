@@ -18,18 +18,49 @@ import (
 type outcomes struct {
 	seconds []float64 // service times
 	real    []float64 // those of real cells
+	errors  []float64 // of the predictions of real, in percent
 	covered int       // of real
 }
 
-func (o *outcomes) add(e record.EstimateRow, service float64, real bool) {
+// add adds a run. longer is how many times as long as alone it was predicted to take where it ran.
+func (o *outcomes) add(e record.EstimateRow, service float64, real bool, longer float64) {
 	o.seconds = append(o.seconds, service)
 	if !real {
 		return
 	}
 	o.real = append(o.real, service)
-	if e.Low >= 0 && e.Low <= service && service <= e.High {
+	o.errors = append(o.errors, 100*(longer*e.Predicted-service)/service)
+	if e.Low >= 0 && longer*e.Low <= service && service <= longer*e.High {
 		o.covered++
 	}
+}
+
+// predicted knows the simulations of real cells, by which it says how long jobs were predicted to take where they ran:
+// beside their neighbours, and at the speed that the machine had.
+type predicted struct {
+	e       *record.Experiment
+	cell    string // whose jobs it knows
+	service map[string]record.JobRow
+}
+
+// longer is how many times as long as alone a real run was predicted to take by the estimate that its simulation was made
+// of; 1 where there is no simulation, or the job was not on its full request in it.
+func (p *predicted) longer(c record.CellRef, job string, used record.EstimateRow) float64 {
+	if p.cell != c.Cell {
+		p.cell, p.service = c.Cell, map[string]record.JobRow{}
+		columns := []string{"job", "class", "state", "service_s", "threads_requested", "threads_mean", "gpus", "resizes"}
+		_ = p.e.EachJob(c.Twin(), columns, 1, func(r *record.JobRow) bool {
+			row := *r
+			row.Hardware = c.Hardware
+			p.service[r.Job] = row
+			return true
+		})
+	}
+	row, ok := p.service[job]
+	if !ok || !shows(&row, used) || used.Predicted <= 0 || row.Service <= 0 {
+		return 1
+	}
+	return row.Service / used.Predicted
 }
 
 // resource names what an estimate is for: "here, 2 threads".
@@ -123,9 +154,7 @@ func summarise(rows []record.EstimateRow, actual []outcomes, members []int) reco
 	var errs []float64
 	covered, bounded := 0, 0
 	for _, i := range members {
-		for _, s := range actual[i].real {
-			errs = append(errs, 100*(rows[i].Predicted-s)/s)
-		}
+		errs = append(errs, actual[i].errors...)
 		if rows[i].Low >= 0 {
 			bounded += len(actual[i].real)
 			covered += actual[i].covered

@@ -26,9 +26,9 @@ func TestAccuracy(t *testing.T) {
 			seconds = []float64{5}
 		}
 		for _, s := range seconds {
-			actual[i].add(r, s, true)
+			actual[i].add(r, s, true, 1)
 		}
-		actual[i].add(r, 100, false) // simulated runs say nothing
+		actual[i].add(r, 100, false, 1) // simulated runs say nothing
 	}
 	got := accuracy(rows, actual)
 	if len(got) != 8 { // for each model: all, one job, two resources

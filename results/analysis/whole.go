@@ -33,11 +33,17 @@ func WriteTables(dir string) error {
 	actual := make([]outcomes, len(estimates))
 	var each func(record.CellRef, *record.JobRow)
 	if len(estimates) > 0 {
+		simulated := predicted{e: e}
 		each = func(c record.CellRef, r *record.JobRow) {
-			for i, est := range estimates {
-				if !targeted(e.Plan, r.Class) && shows(r, est) && within(est.Axes, c.Axes) {
-					actual[i].add(est, r.Service, c.Real())
+			longer := 1.0
+			for i, est := range estimates { // the one in use stands before those that are compared with it
+				if targeted(e.Plan, r.Class) || !shows(r, est) || !within(est.Axes, c.Axes) {
+					continue
 				}
+				if c.Real() && est.Role == record.EstimateUsed {
+					longer = simulated.longer(c, r.Job, est)
+				}
+				actual[i].add(est, r.Service, c.Real(), longer)
 			}
 		}
 	}

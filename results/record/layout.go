@@ -321,6 +321,8 @@ type Cell struct {
 	// Tries is how often the cell ran until nothing disturbed it; 0 when that is not counted or it ran once.
 	Tries    int       `json:"tries,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
+	// Speeds are how fast the machine was, just before the cell and after it, on as many cores as its jobs ask for.
+	Speeds []Speed `json:"speeds,omitempty"`
 	// Error says what is wrong with the cell as a whole: a schedule that the
 	// validator rejects, an engine that gave up.
 	Error string `json:"error,omitempty"`
@@ -337,6 +339,14 @@ type Cell struct {
 	Outcome *TrialOutcome `json:"outcome,omitempty"`
 	// Files are the cell's tables and traces, without its logs.
 	Files []File `json:"files,omitempty"`
+}
+
+// Speed is how fast a machine was at a moment: a fixed piece of work took Seconds on each of so many cores, all busy at
+// once, with a standard error.
+type Speed struct {
+	Cores   int     `json:"cores"`
+	Seconds float64 `json:"seconds"`
+	Error   float64 `json:"error_s"`
 }
 
 // File is a file of a cell with its size.

@@ -142,6 +142,9 @@ var sampleColumns = []table.Column[SampleRow]{
 	table.Seconds("busy_cores", func(r *SampleRow) *float64 { return &r.Busy }),
 	table.Int("tries", func(r *SampleRow) *int { return &r.Tries }),
 	table.Seconds("sampling_s", func(r *SampleRow) *float64 { return &r.Cost }),
+	table.Seconds("probe_s", func(r *SampleRow) *float64 { return &r.Probe }),
+	table.Int("probe_cores", func(r *SampleRow) *int { return &r.ProbeCores }),
+	table.Int("beside", func(r *SampleRow) *int { return &r.Others }),
 }
 
 // accuracyColumns are the columns of accuracy.csv.

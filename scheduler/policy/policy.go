@@ -450,6 +450,8 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		rules.Admission = s.Allocation.Admission(s)
 	case admits:
 		rules.Admission = own
+	case s.Placement.Admission != nil:
+		rules.Admission = s.Placement.Admission(s, rules.Order)
 	default:
 		rules.Admission = backfill.New(s)
 	}

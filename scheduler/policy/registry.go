@@ -146,6 +146,8 @@ type PlacementChoice struct {
 	// Settled keeps a job to the alternative that it is planned with, also where
 	// another one would let it start by pausing others.
 	Settled bool
+	// Admission, if it is set, takes the backfill's place.
+	Admission func(Setup, scheduler.Ranker) scheduler.Admitter
 }
 
 // NodesChoice is a rule for the nodes of jobs that do not ask for a number of nodes.

@@ -40,6 +40,9 @@ type Notice struct {
 	// "exit status 1", "time limit of 30s" (JobEnded, PartEnded).
 	State  State
 	Reason string
+	// Revoked says that the program ended, for another attempt, because Node was to be taken away
+	// (JobEnded).
+	Revoked bool
 	// Attempt is what the attempt came to, if the engine knows (JobEnded).
 	Attempt *Attempt
 	// Role and Task say which part failed (PartEnded). The scheduler then calls Reshape, and the
@@ -54,7 +57,7 @@ type Notice struct {
 	// Progress is one report of a job that a controller stands beside, of its own
 	// notice (JobProgress); nil in other notices.
 	Progress *Progress
-	// Node is the node's index in the cluster (NodeUp, NodeWarned, NodeDown).
+	// Node is the node's index in the cluster (NodeUp, NodeWarned, NodeDown, JobEnded where Revoked).
 	Node int
 	// Until is when the node will be taken away (NodeWarned).
 	Until time.Duration

@@ -25,6 +25,8 @@ type Job struct {
 	Resource estimator.Resource
 	Kind     string
 	History  []estimator.Run
+	// Moments are the speeds of the machine that are known.
+	Moments []estimator.Moment
 	// Identity is what the runs of History call the job; empty: Name.
 	Identity string
 }
@@ -38,11 +40,12 @@ func Fit(j Job) (estimator.Estimate, record.EstimateRow, error) {
 		return estimator.Estimate{}, record.EstimateRow{}, err
 	}
 	e, err := model.Fit(estimator.Problem{
-		Job: cmp.Or(j.Identity, j.Name), Kind: j.Kind, Samples: j.Samples, Resource: j.Resource, History: j.History,
+		Job: cmp.Or(j.Identity, j.Name), Kind: j.Kind, Samples: estimator.AtOneSpeed(j.Samples), Resource: j.Resource, History: j.History,
 	})
 	if err != nil {
 		return estimator.Estimate{}, record.EstimateRow{}, fmt.Errorf("estimate job %s: %w", j.Name, err)
 	}
+	e = e.Among(j.Moments, j.Samples)
 	sampled, cost := 0, 0.0
 	for _, s := range j.Samples {
 		sampled += s.Length

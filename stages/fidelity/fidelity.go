@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/execute"
@@ -69,7 +70,15 @@ func simulate(ctx context.Context, r *stages.Run, i int) (outcome, error) {
 	if state, ok := r.State(c.Cell); !ok || state != record.CellFinished {
 		return none, os.RemoveAll(r.Folder(twin)) // nothing to compare with
 	}
-	task, key, err := r.Cell(i).Twin()
+	var ran record.Cell
+	if err := record.ReadCellFile(r.Folder(c.Cell), &ran); err != nil {
+		return none, err
+	}
+	var seen stages.Seen
+	for _, m := range ran.Speeds {
+		seen.Moments = append(seen.Moments, estimator.Moment(m))
+	}
+	task, key, err := r.Cell(i).Twin(seen)
 	if errors.Is(err, stages.ErrNoEstimate) {
 		return none, nil
 	}

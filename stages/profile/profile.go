@@ -27,6 +27,10 @@ type Run struct {
 	GPUs   int
 	// Cluster is the nodes of the job's hardware; none where that is simply this machine.
 	Cluster scheduler.Cluster
+	// Beside are the copies of the job that run beside it; none where it runs alone.
+	Beside []launch.Job
+	// Total is how many cores they share with others of their node.
+	Total int
 	// Pick is the time-writer line that counts when the program prints several.
 	Pick contract.Pick
 	// Limit is how long the sample may take; 0 for any time.
@@ -62,9 +66,21 @@ const (
 // this one would count as another's: the engine has to tell it, or they are not judged.
 func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 	return quietest(func() (estimator.Sample, error) {
+		var speed hardware.Speed
+		if run.Descendants || run.Observed {
+			speed = hardware.ProbeSpeed(run.Job.Threads)
+		}
 		load, watch := hardware.NewLoadSampler(), hardware.NewWatch()
 		inside := hardware.NewToldLoad(leastJudged)
-		s, err := take(ctx, run, inside)
+		one := take
+		if len(run.Beside) > 0 {
+			one = takeBeside
+		}
+		s, err := one(ctx, run, inside)
+		if speed.Cores > 0 {
+			speed = speed.Until(hardware.ProbeSpeed(run.Job.Threads))
+		}
+		s.Probe, s.ProbeCores, s.ProbeError = speed.Seconds, speed.Cores, speed.Error
 		s.Lost = watch.End().Total().Seconds()
 		busy := hardware.UnknownLoad + 0.0
 		switch {

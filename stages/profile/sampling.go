@@ -290,7 +290,7 @@ func (s *sampling) take(ctx context.Context, t task) error {
 		return ctx.Err()
 	case errors.As(err, new(*engine.Unavailable)):
 		return err
-	case errors.Is(err, ErrTooLong):
+	case errors.Is(err, ErrTooLong) && unit.Asked:
 		// The program may be as it should be, and its cells run.
 		s.failed[t.unit], s.taken[t.unit] = true, nil
 		s.Warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v; limit in the block profile gives samples more time",
@@ -299,6 +299,9 @@ func (s *sampling) take(ctx context.Context, t task) error {
 		s.failed[t.unit], s.taken[t.unit] = true, nil
 		s.logs[t.unit], s.causes[t.unit] = sampleName(unit, t), err
 		s.Warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v", unit.Name, err))
+	case err != nil && unit.Copies > 0:
+		s.failed[t.unit], s.taken[t.unit] = true, nil
+		s.Warn("sample", "", fmt.Sprintf("%v: it is not known how jobs %s slow each other down", err, unit.Job))
 	case err != nil:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
 		s.Warn("sample", "", fmt.Sprintf("%v: the speed-up of job %s is estimated without %s", err, unit.Job,
@@ -347,7 +350,11 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 	}
 	began := time.Now()
 	name := sampleName(unit, t)
-	sample, err := TakeQuiet(ctx, s.toSample(unit, unit.Launch(name, t.length, logs, scratch), t.length))
+	var beside []launch.Job
+	for n := 2; n <= unit.Copies; n++ {
+		beside = append(beside, unit.Launch(fmt.Sprintf("%s-copy-%d", name, n), t.length, logs, scratch))
+	}
+	sample, err := TakeQuiet(ctx, s.toSample(unit, unit.Launch(name, t.length, logs, scratch), t.length, beside...))
 	if err != nil {
 		return sample, err
 	}
@@ -378,17 +385,19 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 }
 
 // toSample returns a sample to take on the engine of its unit.
-func (s *sampling) toSample(unit *stages.Unit, job launch.Job, length int) Run {
+func (s *sampling) toSample(unit *stages.Unit, job launch.Job, length int, beside ...launch.Job) Run {
 	kind := unit.Engine
 	var nodes scheduler.Cluster
 	if unit.Hardware != nil {
 		nodes = unit.Hardware.Cluster
 	}
+	jobs := append([]launch.Job{job}, beside...)
 	return Run{
+		Beside: beside, Total: unit.Cores,
 		Cluster: nodes, Job: job, Length: length, Steps: unit.Steps, GPUs: unit.GPUs, Pick: unit.Pick, Descendants: kind.Descendants,
 		Limit: unit.Limit, Observed: kind.Contained && unit.Hardware != nil && s.Site(kind.Name).Local(unit.Hardware),
 		Open: func(ctx context.Context, w watchers) (engine.Engine, error) {
-			return s.Site(kind.Name).Engine(ctx, engine.Task{Hardware: unit.Hardware, Cell: "samples", Jobs: []launch.Job{job},
+			return s.Site(kind.Name).Engine(ctx, engine.Task{Hardware: unit.Hardware, Cell: "samples", Jobs: jobs,
 				Report: w.report, Observe: w.observe})
 		},
 	}

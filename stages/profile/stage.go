@@ -10,7 +10,8 @@ func init() {
 		Pieces: &stages.Pieces{
 			Title: "profiling", Noun: "profiling sample", Earlier: "sampled earlier", List: list, Find: find,
 		},
-		Run: run,
+		Recall: recall,
+		Run:    run,
 	})
 }
 

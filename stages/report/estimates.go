@@ -42,6 +42,13 @@ func (v *view) estimates(e *record.Experiment) error {
 	for _, p := range profiling[:min(len(profiling), mostAnswers)] {
 		v.Estimates.Answers = append(v.Estimates.Answers, prose.Profiling(p))
 	}
+	drift, err := analysis.Drift(e)
+	if err != nil {
+		return err
+	}
+	for _, d := range drift {
+		v.Estimates.Answers = append(v.Estimates.Answers, prose.Drift(d))
+	}
 	remaining, err := e.Remaining()
 	if err != nil {
 		return err

@@ -184,7 +184,7 @@ func (j *Jobs[P]) Exited(p P, at time.Time, finished bool) {
 	var others []P
 	if s.Lead {
 		r.rest(at)
-		if !leaves(r, s, finished) {
+		if !s.taken {
 			others = slices.Clone(r.programs[1:])
 		}
 	}
@@ -236,8 +236,8 @@ func (j *Jobs[P]) Ended(p P, f Fate, shut func(reason string)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	s.done = true
-	close(s.Over)
 	j.settle(r)
+	close(s.Over) // so that a loss that waits for it comes after the end of its job
 }
 
 // failed is why one of the parts that the job still counts on failed; empty when none has. mu must be held.
@@ -287,10 +287,23 @@ func (r *Job[P]) judge(f Fate) (scheduler.State, string) {
 	return scheduler.Finished, ""
 }
 
-// settle ends a job when nothing is left of its programs. One whose first program was taken away with its node goes on
-// until it is revoked. mu must be held.
+// settle ends a job when nothing is left of its programs. One whose first program ended because its node is to be
+// taken away is revoked by that. mu must be held.
 func (j *Jobs[P]) settle(r *Job[P]) {
-	if r.done || r.state == "" && !r.quiet || slices.ContainsFunc(r.programs, func(p P) bool { return !p.Base().done }) {
+	if r.done || slices.ContainsFunc(r.programs, func(p P) bool { return !p.Base().done }) {
+		return
+	}
+	if lead := r.programs[0].Base(); r.state == "" && !r.quiet {
+		if lead.taken { // it is revoked by the loss
+			return
+		}
+		r.done = true
+		j.open--
+		a := r.came()
+		j.tell(scheduler.Notice{
+			Kind: scheduler.JobEnded, Job: r.number, At: j.Now(), State: scheduler.Stopped, Reason: "its server is taken away",
+			Revoked: true, Node: lead.part.Node, Attempt: &a,
+		})
 		return
 	}
 	r.done = true

@@ -146,6 +146,7 @@ type State struct {
 	done bool           // nothing is left of it
 	// lost says that its node is taken away: that it ends is no failure.
 	lost   bool
+	taken  bool   // its node is gone
 	failed string // why it failed by itself, if its job may be able to do without it or is ended for it
 	asked  bool   // to end
 	// deadline is when whatever is still alive of it is killed, by last; zero for never.

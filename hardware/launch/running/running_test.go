@@ -246,3 +246,23 @@ func TestPartsThatMayBeSpared(t *testing.T) {
 		})
 	}
 }
+
+// A job whose program ends at the warning need not wait for the loss: its attempt is over, and it may start elsewhere.
+func TestItLeavesAtTheWarning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench([]launch.Job{{Name: "a"}}, Options{Cluster: two, Grace: time.Second, Saves: true})
+		b.polite = true
+		b.Start(0, on(1))
+		time.Sleep(3 * time.Second)
+		b.Jobs.Warn(1, time.Hour)
+		end := b.next(t)
+		if !end.Revoked || end.Node != 1 || end.At != 3*time.Second || end.State != scheduler.Stopped || end.Attempt.Ran != 3*time.Second {
+			t.Errorf("%+v", end)
+		}
+		if err := b.Start(0, on(0)); err != nil {
+			t.Error(err)
+		}
+		b.Take(1)
+		b.Close()
+	})
+}

@@ -112,7 +112,7 @@ func (j *Jobs[P]) Take(node int) {
 	j.mu.Lock()
 	programs, attempts := j.on(node)
 	for _, p := range programs {
-		p.Base().lost = true
+		p.Base().lost, p.Base().taken = true, true
 	}
 	j.mu.Unlock()
 	j.kill(programs)

@@ -1,0 +1,76 @@
+package estimator
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat"
+)
+
+// Slowed is how many times as long as alone a job took on Own cores while its neighbours held Others of Total.
+type Slowed struct{ Own, Others, Total, Times float64 }
+
+// What is assumed of a machine before its jobs were measured side by side: means and standard deviations of the
+// parameters as contention has them (a serial part of 2%, a capacity of all cores, a sharp bend), and of a measured
+// slowdown, relative to it.
+var (
+	crowdMean = [3]float64{-3.9, 0, math.Ln2 * 2}
+	crowdSD   = [3]float64{1, 0.5, 0.7}
+)
+
+const slowedSD = 0.02
+
+// FitSlowed fits the law of contention to slowdowns of jobs that ran side by side, however few: the most likely
+// parameters under what is assumed of any machine. Without measurements there is no contention.
+func FitSlowed(measured []Slowed) Contention {
+	if len(measured) == 0 {
+		return Contention{}
+	}
+	loss := func(x []float64) float64 {
+		law, sum := contention(x), 0.0
+		for i, v := range x {
+			sum += square((v - crowdMean[i]) / crowdSD[i])
+		}
+		for _, m := range measured {
+			sum += square(math.Log(math.Max(m.Times, 1)/law.Slowdown(m.Own, m.Others, m.Total)) / slowedSD)
+		}
+		return sum
+	}
+	best, least := Contention{}, math.Inf(1)
+	for _, capacity := range []float64{-0.5, 0, 0.7} { // from a machine that is short of cores to one with room
+		r, err := optimize.Minimize(optimize.Problem{Func: loss}, []float64{crowdMean[0], capacity, crowdMean[2]}, nil,
+			&optimize.NelderMead{})
+		if r != nil && (err == nil || !math.IsNaN(r.F)) && r.F < least {
+			best, least = contention(r.X), r.F
+		}
+	}
+	return best
+}
+
+// SideBySide is how much copies of a job slowed each other down, of which crowd is a sample, against samples of the
+// job alone: by their units where both report them, and else by the wall times of samples of one length. It is false
+// where they cannot be compared.
+func SideBySide(alone []Sample, crowd Sample) (Slowed, bool) {
+	all := AtOneSpeed(append(append([]Sample(nil), alone...), crowd))
+	alone, crowd = all[:len(alone)], all[len(alone)]
+	s := Slowed{Own: float64(crowd.Threads), Others: float64(crowd.Others), Total: float64(crowd.Total)}
+	var units, walls []float64
+	for _, a := range alone {
+		if a.Threads != crowd.Threads {
+			continue
+		}
+		if len(a.Units) > 1 {
+			units = append(units, a.Units[1:]...)
+		}
+		if a.Length == crowd.Length {
+			walls = append(walls, a.Wall)
+		}
+	}
+	switch {
+	case len(units) > 0 && len(crowd.Units) > 1:
+		s.Times = stat.Mean(crowd.Units[1:], nil) / Median(units)
+	case len(walls) > 0:
+		s.Times = crowd.Wall / Median(walls)
+	}
+	return s, s.Times > 0 && !math.IsInf(s.Times, 0)
+}

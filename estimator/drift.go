@@ -1,0 +1,131 @@
+package estimator
+
+import "math"
+
+// Moment is how fast the machine was at a moment: a fixed piece of work took Seconds on each of so many cores, all busy
+// with one at once, with a standard error. It is known of machines that share their cores with others unseen.
+type Moment struct {
+	Cores          int
+	Seconds, Error float64
+}
+
+// momentLasts is for about how many seconds a machine keeps a speed: longer runs average over several.
+const momentLasts = 3.0
+
+// Drift is how the speed of a machine on some number of cores differs from moment to moment.
+type Drift struct {
+	Moments int
+	// Typical is the logarithm of the seconds of the piece of work, on average; SD the standard deviation of these
+	// logarithms beyond what the errors of the probe explain.
+	Typical, SD float64
+	// weight is the part of a difference between two moments that is not an error of the probe.
+	weight float64
+}
+
+// DriftOn returns the drift on so many cores among moments.
+func DriftOn(moments []Moment, cores int) Drift {
+	var logs []float64
+	errors := 0.0
+	for _, m := range moments {
+		if m.Cores == cores && m.Seconds > 0 {
+			logs = append(logs, math.Log(m.Seconds))
+			errors += square(m.Error / m.Seconds)
+		}
+	}
+	d := Drift{Moments: len(logs)}
+	if d.Moments == 0 {
+		return d
+	}
+	n := float64(d.Moments)
+	d.Typical, _ = meanSD(logs)
+	if d.Moments > 1 {
+		own := errors / n
+		between := math.Max(0, squares(logs)/(n-1)-own)
+		d.SD = math.Sqrt(between)
+		if between > 0 {
+			d.weight = between / (between + own)
+		}
+	}
+	return d
+}
+
+// mostDrift is the logarithm of the most by which times are corrected: what is beyond a factor of two is no speed of a
+// machine, but a probe that other programs kept from running.
+const mostDrift = math.Ln2
+
+// Slower is how many times as long something that takes so many seconds took at a moment as at the typical speed: as
+// far as the probe can be trusted, and less of what lasted longer than a moment.
+func (d Drift) Slower(at Moment, seconds float64) float64 {
+	return d.SlowerThan(math.Exp(d.Typical), at, seconds)
+}
+
+// SlowerThan is Slower, compared with moments at which the probe's piece of work took so long.
+func (d Drift) SlowerThan(probe float64, at Moment, seconds float64) float64 {
+	if at.Seconds <= 0 || probe <= 0 || d.weight == 0 {
+		return 1
+	}
+	log := d.weight * math.Log(at.Seconds/probe) * math.Min(1, momentLasts/math.Max(seconds, momentLasts))
+	return math.Exp(math.Max(-mostDrift, math.Min(mostDrift, log)))
+}
+
+// moment is when the sample was taken.
+func (s Sample) moment() Moment { return Moment{s.ProbeCores, s.Probe, s.ProbeError} }
+
+// Moments are those at which samples were taken, as far as the speed of the machine was probed then.
+func Moments(samples []Sample) []Moment {
+	var all []Moment
+	for _, s := range samples {
+		if s.Probe > 0 {
+			all = append(all, s.moment())
+		}
+	}
+	return all
+}
+
+// AtOneSpeed returns samples with their times as they had been at the typical speed of the machine while these
+// samples were taken. Those without a probe stay as they are.
+func AtOneSpeed(samples []Sample) []Sample {
+	moments := Moments(samples)
+	out := make([]Sample, len(samples))
+	for i, s := range samples {
+		out[i] = s
+		f := DriftOn(moments, s.ProbeCores).Slower(s.moment(), s.Wall)
+		if f == 1 {
+			continue
+		}
+		out[i].Wall, out[i].Startup, out[i].Save = s.Wall/f, s.Startup/f, s.Save/f
+		out[i].Units = nil
+		for _, u := range s.Units {
+			out[i].Units = append(out[i].Units, u/f)
+		}
+	}
+	return out
+}
+
+// leastMoments is how many moments tell the spread of speeds.
+const leastMoments = 3
+
+// Among returns the estimate with an interval that knows the speeds of the machine at these moments. The samples were
+// taken at some of them, so their own speeds say how far off they may be.
+func (e Estimate) Among(moments []Moment, samples []Sample) Estimate {
+	cores := e.Resource.Threads
+	if d := DriftOn(moments, cores); d.Moments >= leastMoments {
+		e.MomentSD, e.MomentDF = d.SD, float64(d.Moments-1)
+	}
+	for _, s := range samples {
+		if s.ProbeCores == cores && s.Probe > 0 {
+			e.SampledMoments++
+			e.Probe += math.Log(s.Probe)
+		}
+	}
+	if e.SampledMoments > 0 {
+		e.Probe = math.Exp(e.Probe / float64(e.SampledMoments))
+	}
+	return e
+}
+
+// momentary is the relative variance that moments add to a run of so many seconds: its own ones, and those of the
+// samples.
+func (e Estimate) momentary(seconds float64) float64 {
+	return square(e.MomentSD) * (math.Min(1, momentLasts/math.Max(seconds, momentLasts)) + 1/float64(max(e.SampledMoments, 1)))
+}

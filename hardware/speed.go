@@ -1,0 +1,101 @@
+package hardware
+
+import (
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Speed is how fast the machine was at a moment: a fixed piece of work took Seconds on each of so many cores, all busy at
+// once. Error is the standard deviation of Seconds, as the repetitions of the piece tell it.
+type Speed struct {
+	Cores   int     `json:"cores"`
+	Seconds float64 `json:"seconds"`
+	Error   float64 `json:"error_s"`
+}
+
+// A probe repeats a piece of work of about half a millisecond: sums of products over numbers that fit the caches of a core.
+const (
+	probeRepeats = 9
+	probePasses  = 96
+	probeNumbers = 1 << 13
+)
+
+// ProbeSpeed measures how fast the machine is now on so many of the cores that this process may use, each busy with a
+// piece of work at the same time, as the threads of a job are. It takes some milliseconds.
+func ProbeSpeed(cores int) Speed {
+	cpus := AllowedCPUs()
+	cores = max(1, min(cores, len(cpus), runtime.GOMAXPROCS(0)))
+	times := make([][]float64, cores)
+	var ready, work sync.WaitGroup
+	ready.Add(cores)
+	for i := range times {
+		work.Go(func() {
+			defer bindThread(cpus[i])()
+			numbers := make([]float64, probeNumbers)
+			for k := range numbers {
+				numbers[k] = float64(k%7) + 0.5
+			}
+			ready.Done()
+			ready.Wait()
+			for range probeRepeats {
+				began := time.Now()
+				sum := 0.0
+				for range probePasses {
+					sum = product(numbers, sum)
+				}
+				if took := time.Since(began).Seconds(); sum != 0 { // the sum is used, so it is computed
+					times[i] = append(times[i], took)
+				}
+			}
+		})
+	}
+	work.Wait()
+	return speedOf(times)
+}
+
+// Until is the speed from one moment to another, of which each was probed on as many cores: the mean of both, whose error
+// is also how much they differ. What changed meanwhile is not known.
+func (s Speed) Until(end Speed) Speed {
+	s.Error = math.Hypot(math.Hypot(s.Error, end.Error)/2, (s.Seconds-end.Seconds)/2)
+	s.Seconds = (s.Seconds + end.Seconds) / 2
+	return s
+}
+
+// product is one pass of a piece of work.
+func product(numbers []float64, sum float64) float64 {
+	a, b, c, d := sum*1e-9, 0.0, 0.0, 0.0
+	for k := 0; k+3 < len(numbers); k += 4 {
+		a += numbers[k] * 1.0000001
+		b += numbers[k+1] * 0.9999999
+		c += numbers[k+2] * numbers[k]
+		d += numbers[k+3] * numbers[k+1]
+	}
+	return a + b + c + d
+}
+
+// speedOf is the mean over the cores of each one's median, which an interrupt does not move. The error of the median of n
+// values is about 1.25 standard deviations over √n (of normal ones), of which the median absolute deviation is 0.6745.
+func speedOf(times [][]float64) Speed {
+	s := Speed{Cores: len(times)}
+	variance := 0.0
+	for _, t := range times {
+		m := medianOf(t)
+		off := make([]float64, len(t))
+		for i, x := range t {
+			off[i] = math.Abs(x - m)
+		}
+		s.Seconds += m / float64(len(times))
+		e := 1.2533 * medianOf(off) / 0.6745 / math.Sqrt(float64(len(t))) / float64(len(times))
+		variance += e * e
+	}
+	s.Error = math.Sqrt(variance)
+	return s
+}
+
+func medianOf(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}

@@ -1,0 +1,113 @@
+// Package pairs has the placement that looks at jobs and resources together.
+package pairs
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// Pairs orders the pairs of a waiting job and one of its alternatives, by what the order says of
+// the job with this alternative, and starts the first pair that has room.
+const Pairs policy.Placement = "pairs"
+
+func init() {
+	policy.RegisterPlacement(policy.PlacementChoice{
+		Choice: policy.Choice{
+			Name: string(Pairs), Title: "Pairs", Place: 3,
+			Doc: "the order ranks each job with each of its alternatives, and the first of these pairs that has room starts: " +
+				"under `sjf` and `srtf` the job and free resource with the least predicted time",
+			Wants: []policy.Want{
+				{Of: policy.BackfillOf, Name: string(policy.FirstFit), Implied: true,
+					Detail: "The placement \"pairs\" starts whatever pair has room, which implies backfill = \"first_fit\"."},
+				{Of: policy.AllocationOf, Name: string(policy.Strict),
+					Detail: "The placement \"pairs\" wants the allocation \"strict\"."},
+			},
+		},
+		Measure:   func(start, _ time.Duration) time.Duration { return start },
+		Admission: newDesk,
+	})
+}
+
+// pair is a waiting job with one of its alternatives; -1 for a job that has none, or that keeps
+// the one that it has started with.
+type pair struct {
+	rank        int64
+	place       int // of the job in the queue
+	job         int32
+	alternative int32
+}
+
+// desk admits pairs.
+type desk struct {
+	policy.Setup
+	order scheduler.Ranker
+	pairs []pair
+}
+
+func newDesk(s policy.Setup, order scheduler.Ranker) scheduler.Admitter {
+	return &desk{Setup: s, order: order}
+}
+
+// HeldBack implements scheduler.Admitter.
+func (d *desk) HeldBack(scheduler.View, int32) string {
+	return "a better pair of job and resource was taken"
+}
+
+// Admit implements scheduler.Admitter.
+func (d *desk) Admit(v scheduler.View, h scheduler.Hands) error {
+	d.list(v, h)
+	for _, p := range d.pairs {
+		j := v.Job(p.job)
+		if s := j.State(); s != scheduler.Queued && s != scheduler.Paused && !j.Yields() {
+			continue
+		}
+		if p.alternative >= 0 {
+			h.Choose(p.job, p.alternative)
+		}
+		nodes, ok := j.Fits(j.Request())
+		if !ok && d.Pauses {
+			var err error
+			if _, ok, err = h.MakeRoom(p.job); err != nil {
+				return err
+			}
+			if ok {
+				nodes, ok = j.Fits(j.Request())
+			}
+		}
+		if !ok {
+			continue
+		}
+		if err := h.Start(p.job, j.Request(), nodes, "the first pair of job and resource that has room"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list sorts the pairs: by rank, then the place of the job, then the alternative.
+func (d *desk) list(v scheduler.View, h scheduler.Hands) {
+	d.pairs = d.pairs[:0]
+	waiting, place := v.Waiting(), 0
+	for n := waiting.Next(queue.Front, queue.Anyone); n != queue.Nobody; n = waiting.Next(waiting.KeyOf(n), queue.Anyone) {
+		j, now := v.Job(n), v.Job(n).Alternative()
+		choices := j.Choices()
+		for _, k := range choices {
+			h.Choose(n, k)
+			d.pairs = append(d.pairs, pair{d.order.Rank(j), place, n, k})
+		}
+		if len(choices) > 0 {
+			h.Choose(n, now)
+		} else {
+			d.pairs = append(d.pairs, pair{d.order.Rank(j), place, n, -1})
+		}
+		place++
+	}
+	slices.SortStableFunc(d.pairs, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.place, b.place))
+	})
+}
