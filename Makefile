@@ -33,8 +33,9 @@ run: $(BIN) ## run the first experiment: FCFS against round robin, real training
 test: ## run all tests; what needs more than Go skips and says so
 	$(GO) test ./...
 
-test-python: ## run the tests of the Python library; they need python3 alone
+test-python: ## run the tests of the Python libraries; they need python3 alone
 	$(PYTHON) -m unittest discover -s jobs/tfexp_job/tests
+	$(PYTHON) -m unittest discover -s jobs/tfexp_results/tests
 
 race: ## test what runs side by side under the race detector
 	$(GO) test -race -short $$($(GO) list -f '{{range .Imports}}{{if or (eq . "sync") (eq . "sync/atomic") (eq . "golang.org/x/sync/errgroup")}}{{$$.ImportPath}}{{break}}{{end}}{{end}}' ./...)

@@ -20,9 +20,9 @@ import (
 const followEvery = 200 * time.Millisecond
 
 func (a *app) logsCommand() *cobra.Command {
-	var follow, raw bool
+	var follow, raw, asJSON bool
 	cmd := &cobra.Command{
-		Use:   "logs [DIR] [CELL [JOB]] [-f]",
+		Use:   "logs [DIR] [CELL [JOB]] [-f] [--json]",
 		Short: "Print what a job wrote",
 		Long: `Print what a job wrote to standard output and standard error. Without JOB, list the
 logs of the cell; without CELL, list the cells. The CELL "samples" has the short
@@ -46,44 +46,69 @@ Exit status: 0; 2 when there is no such cell or job.`,
 				return cli.Usagef("", "-f needs CELL and JOB")
 			}
 			if len(rest) == 0 {
-				return a.listCells(dir)
+				return a.listCells(dir, asJSON)
 			}
 			at, err := findCell(dir, rest[0])
 			if err != nil {
 				return err
 			}
 			if len(rest) == 1 {
-				return a.listLogs(at)
+				return a.listLogs(at, asJSON)
+			}
+			if asJSON {
+				return cli.Usagef("a log is text: leave out --json", "--json lists cells and logs")
 			}
 			at.job = rest[1]
 			return a.printLog(at, follow, raw)
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing what is added, until the run ends")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the lists of cells and logs as JSON")
 	cmd.Flags().BoolVar(&raw, "raw", false, "print control characters as they are: a job could change the terminal")
 	return cmd
 }
 
-func (a *app) listCells(dir string) error {
+// loggedCell is a cell and how many logs it has; loggedJob a log.
+type (
+	loggedCell struct {
+		Experiment string `json:"experiment"`
+		Cell       string `json:"cell"`
+		Logs       int    `json:"logs"`
+	}
+	loggedJob struct {
+		Job   string `json:"job"`
+		File  string `json:"file"`
+		Bytes int64  `json:"bytes"`
+	}
+)
+
+func (a *app) listCells(dir string, asJSON bool) error {
 	dirs, err := cli.ExperimentsIn(dir)
 	if err != nil {
 		return err
 	}
+	cells := []loggedCell{}
 	t := show.Table{Left: 2, Header: []string{"experiment", "cell", "logs"}}
 	for _, d := range dirs {
 		for _, cell := range logged(d) {
-			t.Add(filepath.Base(d), cell, fmt.Sprint(len(jobNames(place{dir: d, cell: cell}))))
+			c := loggedCell{filepath.Base(d), cell, len(jobNames(place{dir: d, cell: cell}))}
+			t.Add(c.Experiment, c.Cell, fmt.Sprint(c.Logs))
+			cells = append(cells, c)
 		}
+	}
+	if asJSON {
+		return a.PrintJSON(cells)
 	}
 	return t.Write(a.Out, "", a.OutColor)
 }
 
-func (a *app) listLogs(at place) error {
+func (a *app) listLogs(at place, asJSON bool) error {
 	names := jobNames(at)
-	if len(names) == 0 {
+	if len(names) == 0 && !asJSON {
 		fmt.Fprintf(a.Err, "%s has no logs (simulated jobs write none)\n", at.cell)
 		return nil
 	}
+	logs := []loggedJob{}
 	t := show.Table{Left: 1, Header: []string{"job", "bytes"}}
 	for _, job := range names {
 		size := int64(0)
@@ -91,6 +116,10 @@ func (a *app) listLogs(at place) error {
 			size = st.Size()
 		}
 		t.Add(job, fmt.Sprint(size))
+		logs = append(logs, loggedJob{job, filepath.Join(append([]string{at.dir}, append(at.logParts(), job+".log")...)...), size})
+	}
+	if asJSON {
+		return a.PrintJSON(logs)
 	}
 	return t.Write(a.Out, "", a.OutColor)
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,28 +14,59 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
+// figuresDir is the folder of pictures that are drawn in another way than those of the report.
+const figuresDir = "figures"
+
+// plotting are the flags of plot.
+type plotting struct {
+	formats         []string
+	width, out      string
+	fontSize        float64
+	style           string
+	asJSON, changed bool
+}
+
 func (a *app) plotCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "plot [DIR]",
+	var o plotting
+	cmd := &cobra.Command{
+		Use:   "plot [DIR] [--format LIST] [--width LENGTH] [--font-size POINTS] [--style STYLE]",
 		Short: "Draw the pictures of results again",
 		Long: `Draw the pictures of all experiments in DIR (` + cli.DefaultOut + ` by default, or one
 experiment's folder) from the files in it, as SVG and PNG. This needs no cache, and
 works on a copy of the results and while a run is writing them.
 
-Exit status: 0; 1 when files cannot be read or written; 2 when there are no results.`,
-		Example:           "  tfexp plot results/fcfs_vs_rr",
+The flags draw them for other places: in these formats, as wide as a column of a
+paper, with text of this size there. The styles are screen (dark for readers who
+ask for that), paper (without titles, which captions have, and with PNGs of 300 dots
+per inch) and dark (for slides). Such pictures go into the folder ` + figuresDir + ` of the
+experiment, or that of -o; those of the report stay as they are.
+
+Exit status: 0; 1 when files cannot be read or written; 2 when there are no results,
+or a flag is wrong.`,
+		Example: `  tfexp plot results/fcfs_vs_rr
+  tfexp plot results/fcfs_vs_rr --format pdf --width 84mm --font-size 8 --style paper`,
 		Args:              cli.Between(0, 1, ""),
 		ValidArgsFunction: cli.CompleteDir,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.redraw(context.Background(), "plot", args, func(ctx context.Context, dir string) ([]string, error) {
-				pictures, err := plot.Redraw(ctx, dir)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, name := range []string{"format", "width", "font-size", "style", "output"} {
+				o.changed = o.changed || cmd.Flags().Changed(name)
+			}
+			options, err := o.options()
+			if err != nil {
+				return err
+			}
+			return a.redraw(context.Background(), "plot", args, o.asJSON, func(ctx context.Context, dir string) ([]string, error) {
+				pictures, err := o.draw(ctx, dir, options)
 				var paths []string
 				for _, p := range pictures {
-					for _, path := range []string{p.SVG, p.PNG} {
+					for _, path := range []string{p.SVG, p.PNG, p.PDF} {
 						if path != "" {
 							paths = append(paths, path)
 						}
@@ -41,18 +75,104 @@ Exit status: 0; 1 when files cannot be read or written; 2 when there are no resu
 				return paths, err
 			})
 		},
+		DisableFlagsInUseLine: true,
 	}
+	cmd.Flags().StringSliceVar(&o.formats, "format", nil, "the formats, of "+strings.Join(canvas.Formats(), ", ")+" (a `LIST` with commas)")
+	cmd.Flags().StringVar(&o.width, "width", "", "the width of each picture, as a `LENGTH` in mm, cm, in or pt")
+	cmd.Flags().Float64Var(&o.fontSize, "font-size", 0, "the size of text in `POINTS`")
+	cmd.Flags().StringVar(&o.style, "style", string(canvas.Screen), "the `STYLE`: "+strings.Join(canvas.Styles(), ", "))
+	cmd.Flags().StringVarP(&o.out, "output", "o", "", "draw into a `FOLDER`, with one below it for each experiment")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(canvas.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("style", cobra.FixedCompletions(canvas.Styles(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// The widths and sizes of text that pictures can have, in points: below the least nothing could be read.
+const (
+	leastWidth, mostWidth = 140, 2400
+	leastFont, mostFont   = 4, 40
+)
+
+// options reads the flags.
+func (o *plotting) options() (plot.Options, error) {
+	var out plot.Options
+	for _, f := range o.formats {
+		if !slices.Contains(canvas.Formats(), f) {
+			return out, cli.Usagef(cli.DidYouMean(f, canvas.Formats(), "the formats are "+strings.Join(canvas.Formats(), ", ")), "unknown format %q", f)
+		}
+	}
+	out.Formats = o.formats
+	if !slices.Contains(canvas.Styles(), o.style) {
+		return out, cli.Usagef(cli.DidYouMean(o.style, canvas.Styles(), "the styles are "+strings.Join(canvas.Styles(), ", ")), "unknown style %q", o.style)
+	}
+	out.Style = canvas.Look(o.style)
+	if o.fontSize != 0 && !(o.fontSize >= leastFont && o.fontSize <= mostFont) {
+		return out, cli.Usagef("", "--font-size is %g: text can have %d to %d points", o.fontSize, leastFont, mostFont)
+	}
+	out.FontSize = o.fontSize
+	if o.width == "" {
+		return out, nil
+	}
+	var err error
+	if out.Width, err = points(o.width); err != nil {
+		return out, err
+	}
+	if !(out.Width >= leastWidth && out.Width <= mostWidth) {
+		return out, cli.Usagef("50mm to 800mm will do", "--width is %s: pictures can be %d to %d points wide", o.width, leastWidth, mostWidth)
+	}
+	return out, nil
+}
+
+// points reads a length: "84mm".
+func points(length string) (float64, error) {
+	var v float64
+	var unit string
+	if n, err := fmt.Sscanf(length, "%g%s", &v, &unit); n != 2 || err != nil {
+		return 0, cli.Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is no length", length)
+	}
+	per, ok := map[string]float64{"mm": 72 / 25.4, "cm": 72 / 2.54, "in": 72, "pt": 1}[unit]
+	if !ok {
+		return 0, cli.Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is no length", length)
+	}
+	return v * per, nil
+}
+
+// draw draws the pictures of an experiment: those of its report, unless the flags ask for others.
+func (o *plotting) draw(ctx context.Context, dir string, options plot.Options) ([]plot.Picture, error) {
+	if !o.changed {
+		return plot.Redraw(ctx, dir)
+	}
+	e, err := record.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if o.out != "" {
+		return plot.Draw(ctx, e, filepath.Join(o.out, filepath.Base(dir)), options)
+	}
+	to, err := folder.Make(dir, figuresDir)
+	if err != nil {
+		return nil, fmt.Errorf("draw pictures: %w", err)
+	}
+	return plot.Draw(ctx, e, to, options)
+}
+
+// redrawn is what was made of one experiment.
+type redrawn struct {
+	Experiment string   `json:"experiment"`
+	Files      []string `json:"files"`
 }
 
 // redraw makes views of every experiment in DIR and prints their paths. It goes
 // on when one fails.
-func (a *app) redraw(ctx context.Context, stage string, args []string,
+func (a *app) redraw(ctx context.Context, stage string, args []string, asJSON bool,
 	draw func(context.Context, string) ([]string, error)) error {
 	dirs, err := cli.ExperimentsIn(cli.DirArgument(args))
 	if err != nil {
 		return err
 	}
 	var errs []error
+	made := []redrawn{}
 	for _, dir := range dirs {
 		view := progress.New(a.Screen, a.ErrColor)
 		began := time.Now()
@@ -64,9 +184,15 @@ func (a *app) redraw(ctx context.Context, stage string, args []string,
 			errs = append(errs, fmt.Errorf("%s: %w", dir, err))
 			continue
 		}
+		made = append(made, redrawn{dir, paths})
 		for _, p := range paths {
-			fmt.Fprintln(a.Out, p)
+			if !asJSON {
+				fmt.Fprintln(a.Out, p)
+			}
 		}
+	}
+	if asJSON {
+		errs = append(errs, a.PrintJSON(made))
 	}
 	return errors.Join(errs...)
 }

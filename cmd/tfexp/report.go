@@ -11,8 +11,9 @@ import (
 )
 
 func (a *app) reportCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "report [DIR]",
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "report [DIR] [--json]",
 		Short: "Write the report of results again",
 		Long: `Write ` + record.ReportFile + ` of all experiments in DIR (` + cli.DefaultOut + ` by default, or one
 experiment's folder) from the files in it. This needs no cache, and works on a copy
@@ -24,10 +25,12 @@ Exit status: 0; 1 when files cannot be read or written; 2 when there are no resu
 		Args:              cli.Between(0, 1, ""),
 		ValidArgsFunction: cli.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.redraw(context.Background(), "report", args, func(ctx context.Context, dir string) ([]string, error) {
+			return a.redraw(context.Background(), "report", args, asJSON, func(ctx context.Context, dir string) ([]string, error) {
 				path, err := report.Rewrite(ctx, dir)
 				return []string{path}, err
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }

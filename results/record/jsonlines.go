@@ -10,8 +10,11 @@ import (
 // objects, one a line; see table.JSONLines. Axes of the matrix are numbers where
 // they look like them.
 func JSONLines(w io.Writer, rows io.Reader) error {
-	return table.JSONLines(w, rows, func(column string) bool { return textColumns[column] })
+	return table.JSONLines(w, rows, TextColumn)
 }
+
+// TextColumn reports whether a column of the tables holds text, even where it looks like numbers.
+func TextColumn(column string) bool { return textColumns[column] }
 
 // textColumns are the columns of the tables that hold text.
 var textColumns = func() map[string]bool {

@@ -391,6 +391,7 @@ type Picture struct {
 	// pictures.json they are relative to the folder of plots.
 	SVG string `json:"svg,omitempty"`
 	PNG string `json:"png,omitempty"`
+	PDF string `json:"pdf,omitempty"`
 	// Skipped says why there is no picture.
 	Skipped string `json:"skipped,omitempty"`
 }

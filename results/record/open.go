@@ -228,7 +228,7 @@ func (e *Experiment) Pictures() ([]Picture, error) {
 		return nil, nil
 	}
 	for i := range pictures {
-		for _, p := range []*string{&pictures[i].SVG, &pictures[i].PNG} {
+		for _, p := range []*string{&pictures[i].SVG, &pictures[i].PNG, &pictures[i].PDF} {
 			if *p != "" {
 				*p = PlotsDir + "/" + *p
 			}

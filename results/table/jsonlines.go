@@ -12,7 +12,7 @@ import (
 
 // JSONLines writes the rows of a table in CSV as JSON objects, one a line, with
 // the keys in the order of the columns. An empty field, which is not known, is
-// null. Columns for which isText holds are text even where they look like
+// null; true and false are such. Columns for which isText holds are text even where they look like
 // numbers. It fails at a row that has not as many fields as there are columns.
 func JSONLines(w io.Writer, table io.Reader, isText func(column string) bool) error {
 	in := csv.NewReader(table)
@@ -62,6 +62,9 @@ func JSONLines(w io.Writer, table io.Reader, isText func(column string) bool) er
 func appendValue(line []byte, field string, text bool) []byte {
 	if field == "" && !text {
 		return append(line, "null"...)
+	}
+	if !text && (field == "true" || field == "false") {
+		return append(line, field...)
 	}
 	if _, err := strconv.ParseFloat(field, 64); err == nil && !text && json.Valid([]byte(field)) {
 		return append(line, field...)

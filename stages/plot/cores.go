@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -11,11 +12,23 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Cores is the name of this kind of picture.
-const Cores = "cores"
+// The names of these kinds of pictures.
+const (
+	Cores = "cores"
+	Queue = "queue"
+)
+
+// overTime is what a picture shows of each variant over time.
+type overTime struct {
+	kind, title, caption string
+	// of returns the value of a row, and what it can be at most in its cell; 0: nothing bounds it.
+	of   func(*measure.Occupancy) float64
+	most func(record.Cell) int
+}
 
 func init() {
 	Register(Kind{
@@ -23,17 +36,37 @@ func init() {
 			Rank: 50, Name: Cores,
 			Doc: "cores in use",
 		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.cores() },
+		Draw: func(d *Data, _ Ask) ([]Figure, error) {
+			return d.overTime(overTime{
+				kind: Cores, title: "Cores in use over time", caption: "Filled: cores held by running jobs. Dashed line: all cores.",
+				of:   func(o *measure.Occupancy) float64 { return float64(o.CoresHeld) },
+				most: func(c record.Cell) int { return c.Cores },
+			})
+		},
+	})
+	Register(Kind{
+		Kind: picture.Kind{
+			Rank: 52, Name: Queue,
+			Doc:       "how many jobs wait, queued or paused",
+			OnRequest: "since few experiments are about the queue",
+		},
+		Draw: func(d *Data, _ Ask) ([]Figure, error) {
+			return d.overTime(overTime{
+				kind: Queue, title: "Length of the queue over time",
+				caption: "Filled: jobs that wait, queued or paused. A queue that only grows says that jobs arrive faster than they can be done.",
+				of:      func(o *measure.Occupancy) float64 { return float64(o.Queued + o.Paused) },
+				most:    func(record.Cell) int { return 0 },
+			})
+		},
 	})
 }
 
 // mostPanels bounds the variants of one picture of cores.
 const mostPanels = 8
 
-// cores draws, for each workload and hardware, the cores held over time in the
-// first replicate, a panel a policy.
-func (d *Data) cores() ([]Figure, error) {
-	const title = "Cores in use over time"
+// overTime draws, for each workload and hardware, what changes over time in the
+// first replicate, a panel a policy. Panels of one picture have the same scale where nothing bounds them.
+func (d *Data) overTime(w overTime) ([]Figure, error) {
 	var out []Figure
 	for _, s := range d.settings() {
 		var panels []canvas.Usage
@@ -41,7 +74,7 @@ func (d *Data) cores() ([]Figure, error) {
 		for i, v := range s.variants[:min(len(s.variants), mostPanels)] {
 			var rows []canvas.Level
 			err := d.EachOccupancy(v.Cells[0].CellRef, sampleStep(v.Cells[0]), func(o *measure.Occupancy) bool {
-				rows = append(rows, canvas.Level{At: o.At, Held: float64(o.CoresHeld)})
+				rows = append(rows, canvas.Level{At: o.At, Held: w.of(o)})
 				return true
 			})
 			rows = canvas.Thin(rows, canvas.MostBins)
@@ -53,51 +86,57 @@ func (d *Data) cores() ([]Figure, error) {
 				if r := v.Cells[0].Replicate; r != replicate {
 					label += fmt.Sprintf(" (replicate %d)", r)
 				}
-				panels = append(panels, canvas.Usage{Label: label, Rows: rows, Cores: v.Cells[0].Cores, Ink: canvas.Hue(i)})
+				panels = append(panels, canvas.Usage{Label: label, Rows: rows, Cores: w.most(v.Cells[0]), Ink: canvas.Hue(i)})
 			}
 		}
-		name, t := "cores"+d.suffix(s), fmt.Sprintf("%s, replicate %d%s", title, replicate, d.place(s))
+		name, t := w.kind+d.suffix(s), fmt.Sprintf("%s, replicate %d%s", w.title, replicate, d.place(s))
 		if len(panels) == 0 {
-			out = append(out, Skipped(Cores, name, t, "the cells recorded only their metrics")...)
+			out = append(out, Skipped(w.kind, name, t, "the cells recorded only their metrics")...)
 			continue
 		}
-		caption := "Filled: cores held by running jobs. Dashed line: all cores." +
+		caption := w.caption +
 			someOf(mostPanels, len(s.variants), "policy variant")
-		out = append(out, coresFigure(name, t, caption, panels))
+		out = append(out, coresFigure(w.kind, name, t, caption, panels))
 	}
 	if len(out) == 0 {
-		return Skipped(Cores, "cores", title, "no cell is complete yet"), nil
+		return Skipped(w.kind, w.kind, w.title, "no cell is complete yet"), nil
 	}
 	return out, nil
 }
 
-func coresFigure(name, title, caption string, panels []canvas.Usage) Figure {
+func coresFigure(kind, name, title, caption string, panels []canvas.Usage) Figure {
 	const tall = 62.0
-	until, wide := 0.0, 0.0
+	until, highest := 0.0, 1.0
 	for _, u := range panels {
 		until = max(until, u.Rows[len(u.Rows)-1].At)
-		wide = max(wide, canvas.TextWidth(u.Label, canvas.TickSize))
+		for _, r := range u.Rows {
+			highest = max(highest, r.Held)
+		}
 	}
 	per, unit := canvas.TimeUnit(until)
 	return Figure{
-		Picture: Picture{Name: name, Kind: Cores, Title: title, Caption: caption},
+		Picture: Picture{Name: name, Kind: kind, Title: title, Caption: caption},
 		Width:   canvas.Width, Height: canvas.HeadHeight(nil) + tall*float64(len(panels)) + 32 + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, nil)
 			for i, u := range panels {
 				last := i == len(panels)-1
-				top := c.Max.Y - vg.Length(tall*float64(i))
-				bottom := top - tall
+				edge := c.Max.Y - vg.Length(tall*float64(i))
+				bottom := edge - tall
 				if last {
 					bottom = c.Min.Y
 				}
 				st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 				st.YAlign = -1
-				c.FillText(st, vg.Point{X: c.Min.X + 22, Y: top}, canvas.Fit(u.Label, canvas.Width-60, canvas.TickSize))
+				c.FillText(st, vg.Point{X: c.Min.X + 22, Y: edge}, canvas.Fit(u.Label, canvas.Width-60, canvas.TickSize))
 				p := canvas.NewPlot()
 				p.X.Min, p.X.Max = 0, max(until/per, 1e-9)
-				p.Y.Min, p.Y.Max = 0, float64(u.Cores)*1.08
-				p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: float64(u.Cores), Label: fmt.Sprint(u.Cores)}}
+				top := float64(u.Cores)
+				if top == 0 {
+					top = math.Ceil(highest)
+				}
+				p.Y.Min, p.Y.Max = 0, top*1.08
+				p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: top, Label: canvas.Thousands(top)}}
 				if last {
 					p.X.Label.Text = "time since the cell's start (" + unit + ")"
 				} else {
@@ -106,7 +145,7 @@ func coresFigure(name, title, caption string, panels []canvas.Usage) Figure {
 				}
 				p.Add(canvas.Area{Usage: u, Per: per})
 				p.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-					Min: vg.Point{X: c.Min.X, Y: bottom}, Max: vg.Point{X: c.Max.X - 6, Y: top - 11},
+					Min: vg.Point{X: c.Min.X, Y: bottom}, Max: vg.Point{X: c.Max.X - 6, Y: edge - 11},
 				}})
 			}
 		},

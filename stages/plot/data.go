@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // Data is what the pictures are drawn from. The times of jobs are kept as long
@@ -21,6 +22,7 @@ type Data struct {
 	*record.Experiment
 	// Variants are the policies with their axes, in the order of the plan.
 	Variants    []analysis.Variant
+	width       float64            // for which pictures are laid out, in points
 	servers     []record.ServerRow // once they are read
 	serversRead bool
 	times       map[string]times // by cell, of those that are kept; nil before they are read
@@ -30,7 +32,7 @@ type Data struct {
 const mostKept = 2_000_000
 
 func newData(e *record.Experiment) *Data {
-	return &Data{Experiment: e, Variants: analysis.Variants(e)}
+	return &Data{Experiment: e, Variants: analysis.Variants(e), width: canvas.Width}
 }
 
 // times are what distributions and scatter plots show of a cell's jobs, in

@@ -27,6 +27,9 @@ func init() {
 	})
 }
 
+// mostShared is how many times as long as a cell the longest of its replicate may be for them to share a time axis.
+const mostShared = 2
+
 // gantts draws one chart a cell, or one a variant when there are many cells.
 // Charts of the same replicate share their time axis, so that they compare.
 func (d *Data) gantts(most int) ([]Figure, error) {
@@ -77,9 +80,19 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 			out = append(out, f...)
 			continue
 		}
-		charts[i].Until = longest[axisOf(c)]
+		about := note
+		if all := longest[axisOf(c)]; all <= mostShared*charts[i].Until {
+			charts[i].Until = all
+		} else {
+			about = " Its time axis ends with it; that of others of the same replicate is longer." + note
+		}
 		charts[i].ThinEpochs()
-		out = append(out, ganttFigure(charts[i], c, name, t, note))
+		for _, h := range d.Plan.Hardware {
+			if h.Name == c.Hardware {
+				charts[i].Nodes = h.Nodes
+			}
+		}
+		out = append(out, ganttFigure(charts[i], c, name, t, about))
 	}
 	return out, nil
 }

@@ -75,7 +75,7 @@ func (d *Data) metrics(metric string) ([]Figure, error) {
 		if len(shown) < len(s.variants) {
 			caption += fmt.Sprintf(" The best %d of %d policy variants by %s, the best first.", len(shown), len(s.variants), by.Title)
 		}
-		out = append(out, metricsFigure(name, t, caption, shown, panels))
+		out = append(out, d.metricsFigure(name, t, caption, shown, panels))
 	}
 	if len(out) == 0 {
 		return Skipped(Metrics, file, title, "no cell is complete yet"), nil
@@ -128,13 +128,17 @@ const (
 	panelRow    = 17.0
 	panelExtras = 46.0 // title and axis
 	mostColumns = 3
+	leastPanel  = 90.0 // width, in points
 )
 
-func metricsFigure(name, title, caption string, variants []analysis.Variant, panels []panel) Figure {
+func (d *Data) metricsFigure(name, title, caption string, variants []analysis.Variant, panels []panel) Figure {
 	columns := min(mostColumns, len(panels))
 	names, room := rowNames(variants)
 	labels := room + 8
 	if labels > 100 && columns == mostColumns {
+		columns--
+	}
+	for columns > 1 && (d.width-labels)/float64(columns) < leastPanel {
 		columns--
 	}
 	rows := (len(panels) + columns - 1) / columns

@@ -28,8 +28,9 @@ type Options struct {
 	// chart. With more cells, the first replicate of each variant gets one, and
 	// no more than this many. 0 means DefaultMaxGantts.
 	MaxGantts int
-	// SVGOnly leaves out the PNGs, which take most of the time.
-	SVGOnly bool
+	// Formats are those of canvas.Formats that are drawn; none means SVG and PNG, which takes most of the time.
+	Formats []string
+	canvas.Layout
 }
 
 // DefaultMaxGantts is the number of Gantt charts unless Options say otherwise.
@@ -52,10 +53,22 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 	if o.MaxGantts <= 0 {
 		o.MaxGantts = DefaultMaxGantts
 	}
+	if len(o.Formats) == 0 {
+		o.Formats = []string{canvas.SVG, canvas.PNG}
+	}
+	if o.Style == "" {
+		o.Style = canvas.Screen
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("draw pictures: %w", err)
 	}
 	d := newData(e)
+	if o.Width > 0 {
+		d.width = o.Width
+		if o.FontSize > 0 {
+			d.width *= canvas.TickSize / o.FontSize
+		}
+	}
 	var figures []Figure
 	for _, want := range wanted(e.Plan) {
 		k, ok := draws[want.Kind]
@@ -77,7 +90,7 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 				return err
 			}
 			var err error
-			pictures[i], err = figures[i].save(dir, o.SVGOnly)
+			pictures[i], err = figures[i].save(dir, o)
 			return err
 		})
 	}
@@ -88,7 +101,7 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 		return nil, fmt.Errorf("draw pictures: %w", err)
 	}
 	for i := range pictures {
-		for _, p := range []*string{&pictures[i].SVG, &pictures[i].PNG} {
+		for _, p := range []*string{&pictures[i].SVG, &pictures[i].PNG, &pictures[i].PDF} {
 			if *p != "" {
 				*p = filepath.Join(dir, *p)
 			}
@@ -122,27 +135,35 @@ func Skipped(kind, name, title, reason string) []Figure {
 
 // save paints the figure into its formats. The paths of the picture that it
 // returns are relative to dir.
-func (f *Figure) save(dir string, svgOnly bool) (Picture, error) {
+func (f *Figure) save(dir string, o Options) (Picture, error) {
 	p := f.Picture
 	if f.Paint == nil {
 		return p, nil
 	}
-	paint := canvas.Painting{Paint: f.Paint, Width: f.Width, Height: f.Height}
-	svg, err := paint.SVG(p.Title, p.Caption, false)
-	if err != nil {
-		return p, fmt.Errorf("%s: %w", p.Name, err)
+	paint := canvas.Painting{Paint: f.Paint, Width: f.Width, Height: f.Height, Layout: o.Layout}.Laid()
+	for _, format := range o.Formats {
+		var raw []byte
+		var err error
+		name := p.Name + "." + format
+		switch format {
+		case canvas.SVG:
+			p.SVG = name
+			raw, err = paint.SVG(p.Title, p.Caption)
+		case canvas.PNG:
+			p.PNG = name
+			raw, err = paint.PNG()
+		case canvas.PDF:
+			p.PDF = name
+			raw, err = paint.PDF()
+		default:
+			err = fmt.Errorf("unknown format %q", format)
+		}
+		if err == nil {
+			err = canvas.Write(dir, name, raw)
+		}
+		if err != nil {
+			return p, fmt.Errorf("%s: %w", p.Name, err)
+		}
 	}
-	p.SVG = p.Name + ".svg"
-	if err := canvas.Write(dir, p.SVG, svg); err != nil {
-		return p, err
-	}
-	if svgOnly {
-		return p, nil
-	}
-	png, err := paint.PNG()
-	if err != nil {
-		return p, fmt.Errorf("%s: %w", p.Name, err)
-	}
-	p.PNG = p.Name + ".png"
-	return p, canvas.Write(dir, p.PNG, png)
+	return p, nil
 }

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"os"
@@ -11,11 +12,12 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
 
 // svg leaves out the PNGs: one test draws them.
-var svg = Options{SVGOnly: true}
+var svg = Options{Formats: []string{"svg"}}
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
@@ -58,6 +60,32 @@ func TestPNG(t *testing.T) {
 	for _, p := range pictures {
 		if p.PNG == "" {
 			t.Errorf("%s has no PNG", p.Name)
+		}
+	}
+}
+
+// TestLayouts: where pictures are narrow, they are as wide as they are asked for, with fewer panels beside each other; on
+// paper they have no title.
+func TestLayouts(t *testing.T) {
+	dir := resultstest.Small().Write(t)
+	for _, o := range []Options{
+		{Layout: canvas.Layout{Width: 238, FontSize: 8, Style: canvas.Paper}},
+		{Layout: canvas.Layout{Style: canvas.Dark}},
+	} {
+		o.MaxGantts, o.Formats = 2, []string{canvas.SVG, canvas.PDF}
+		for _, p := range drawAll(t, dir, o) {
+			raw, err := os.ReadFile(p.SVG)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pdf, err := os.ReadFile(p.PDF)
+			if err != nil || !bytes.HasPrefix(pdf, []byte("%PDF")) {
+				t.Errorf("%s: no PDF, %v", p.Name, err)
+			}
+			if paper := o.Style == canvas.Paper; paper != bytes.Contains(raw, []byte(` width="238pt"`)) ||
+				paper == bytes.Contains(raw, []byte("bold")) || bytes.Contains(raw, []byte("prefers-color-scheme")) {
+				t.Errorf("%s for %s: %.200s", p.Name, o.Style, raw)
+			}
 		}
 	}
 }
@@ -147,7 +175,7 @@ func TestSameBytes(t *testing.T) {
 			t.Errorf("%s differs the second time", p.Name)
 		}
 	}
-	if len(drawAll(t, dir, Options{MaxGantts: 2, SVGOnly: true})) != 5 {
+	if len(drawAll(t, dir, Options{MaxGantts: 2, Formats: []string{"svg"}})) != 5 {
 		t.Error("two Gantt charts and three others were expected")
 	}
 	left, err := filepath.Glob(filepath.Join(dir, record.PlotsDir, "gantt-*.svg"))
@@ -158,12 +186,44 @@ func TestSameBytes(t *testing.T) {
 
 func TestGolden(t *testing.T) {
 	dir := resultstest.Small().Write(t)
-	plottest.Golden(t, drawAll(t, dir, Options{MaxGantts: 2, SVGOnly: true}), *update)
+	plottest.Golden(t, drawAll(t, dir, Options{MaxGantts: 2, Formats: []string{"svg"}}), *update)
 }
 
 func BenchmarkDraw(b *testing.B) {
 	dir := resultstest.Small().Write(b)
 	for b.Loop() {
 		drawAll(b, dir, Options{})
+	}
+}
+
+// TestQueueAndNodes: the length of the queue is drawn where it is asked for, and several nodes have names.
+func TestQueueAndNodes(t *testing.T) {
+	e, err := record.Open(resultstest.Small().Write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Plan.Plots = []record.Plot{{Kind: Queue}, {Kind: Gantt}}
+	e.Plan.Hardware[0].Nodes = []record.NodeRef{{Name: "left", Cores: 1}, {Name: "right", Cores: 1}}
+	pictures, err := Draw(t.Context(), e, t.TempDir(), Options{MaxGantts: 2, Formats: []string{canvas.SVG}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, pictures)
+	if got := names(pictures); got != "queue gantt-mixed-machine-fcfs-r1 gantt-mixed-machine-rr-quantum=300ms-r1" {
+		t.Fatalf("pictures: %s", got)
+	}
+	for i, words := range [][]string{{"Length of the queue", ">7</text>"}, {">left</text>", ">right</text>"}} {
+		raw, err := os.ReadFile(pictures[i].SVG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range words {
+			if !bytes.Contains(raw, []byte(w)) {
+				t.Errorf("%s lacks %q", pictures[i].Name, w)
+			}
+		}
+		if keep := os.Getenv("TFEXP_KEEP_PLOTS"); keep != "" {
+			_ = os.WriteFile(filepath.Join(keep, pictures[i].Name+".svg"), raw, 0o644)
+		}
 	}
 }

@@ -82,7 +82,7 @@ func (d *Data) series(metric, axis string) ([]Figure, error) {
 		}
 		name, by := "series-"+x.name, " by "+x.name+d.place(s)
 		if len(panels[0]) == 1 {
-			one := multiples{x: x, columns: min(2, len(metrics))}
+			one := multiples{x: x, columns: d.columns(min(2, len(metrics)))}
 			for i, m := range metrics {
 				f := panels[i][0]
 				f.title = axisTitle(m)
@@ -100,7 +100,7 @@ func (d *Data) series(metric, axis string) ([]Figure, error) {
 		}
 		for i, m := range metrics {
 			all := panels[i]
-			many := multiples{x: x, facets: all[:min(len(all), mostFacets)], columns: columnsOf(all), shared: true}
+			many := multiples{x: x, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)), shared: true}
 			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(axisTitle(m))+by, someOf(mostFacets, len(all), "panel")))
 		}
 	}
@@ -200,6 +200,17 @@ func facets(s setting, x abscissa, m measure.Metric) []facet {
 	}
 	return out
 }
+
+// columns is how many of so many panels have room beside each other.
+func (d *Data) columns(n int) int {
+	for n > 1 && d.width/float64(n) < leastFacet {
+		n--
+	}
+	return n
+}
+
+// leastFacet is the least width of a panel, in points.
+const leastFacet = 150.0
 
 // columnsOf makes a row of panels for each value of the first of the other
 // axes, when that comes out even; else three columns.

@@ -37,7 +37,7 @@ func write(t *testing.T, cfg resultstest.Config) (dir, page string) {
 		t.Fatal(err)
 	}
 	if _, err := plot.Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir),
-		plot.Options{SVGOnly: true}); err != nil {
+		plot.Options{Formats: []string{"svg"}}); err != nil {
 		t.Fatal(err)
 	}
 	return dir, read(t, dir)

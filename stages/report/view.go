@@ -180,17 +180,7 @@ func (v *view) answers(e *record.Experiment) error {
 	if err != nil {
 		return err
 	}
-	places := len(e.Plan.Workloads) > 1 || len(e.Plan.Hardware) > 1
-	v.Comparisons = prose.Table{Left: 4, Header: []string{"metric", "candidate", "against", "verdict"}}
-	if places {
-		v.Comparisons.Left += 2
-		v.Comparisons.Header = append(v.Comparisons.Header, "workload", "hardware")
-	}
-	v.Comparisons.Header = append(v.Comparisons.Header, "ratio", "interval", "p", "pairs",
-		"mean of candidate", "mean of baseline", "difference", "interval", "method")
-	for _, r := range rows {
-		v.Comparisons.Rows = append(v.Comparisons.Rows, comparison(r, places))
-	}
+	v.Comparisons = prose.Comparisons(e.Plan, rows)
 	var tuned []string
 	if v.Tunings, tuned = prose.Tunings(e); len(tuned) > 0 {
 		for _, text := range tuned[:min(len(tuned), mostAnswers)] {
@@ -225,29 +215,6 @@ func kind(verdict string) string {
 		return verdict
 	}
 	return "open"
-}
-
-// comparison is a row of the table of comparisons; with its workload and
-// hardware when there is more than one.
-func comparison(r record.ComparisonRow, places bool) []string {
-	n := prose.Number
-	metric := r.Metric
-	if m, ok := measure.MetricByName(r.Metric); ok {
-		metric = m.Label()
-	}
-	interval := func(low, high float64) string {
-		if n(low) == "–" || n(high) == "–" {
-			return "–"
-		}
-		return n(low) + " to " + n(high)
-	}
-	row := []string{metric, r.Candidate, r.Baseline, r.Verdict}
-	if places {
-		row = append(row, r.Workload, r.Hardware)
-	}
-	return append(row,
-		n(r.Ratio), interval(r.CILow, r.CIHigh), prose.P(r.PValue), fmt.Sprint(r.Pairs),
-		n(r.CandidateMean), n(r.BaselineMean), n(r.Difference), interval(r.DifferenceLow, r.DifferenceHigh), r.Method)
 }
 
 func (v *view) blocks(p record.Plan) {

@@ -7,33 +7,57 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/formats"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
 )
 
+// summary is the name of the table that is no file: the means of each variant, with their intervals.
+const summary = "summary"
+
 // tables are the names of the tables that a folder of results may have.
-var tables = []string{"jobs", "metrics", "timings", "samples", "estimates", "accuracy", "profiling", "comparisons",
+var tables = []string{summary, "jobs", "metrics", "timings", "samples", "estimates", "accuracy", "profiling", "comparisons",
 	"fidelity", "fidelity_jobs", "ranking", "decisions", "sequences", "objectives", "training", "trials", "tunings",
 	"remaining"}
 
-func exportTableCommand(a *cli.App) *cobra.Command {
-	var dir, out string
-	cmd := &cobra.Command{
-		Use:   "table NAME [--dir DIR] [-o FILE]",
-		Short: "Write a table of results as JSON lines",
-		Long: `Write a table of an experiment's results as JSON lines: an object for each row,
-with the columns of the CSV file as keys, in their order. Unknown values are null.
-The tables are ` + strings.Join(tables, ", ") + `.
+// exportTable are the arguments and flags of export table.
+type exportTable struct {
+	name, dir, out, format string
+}
 
-Exit status: 0; 2 when there is no such table, or DIR does not hold the results
-of one experiment.`,
+func exportTableCommand(a *cli.App) *cobra.Command {
+	var o exportTable
+	var docs []string
+	for _, f := range formats.All() {
+		docs = append(docs, fmt.Sprintf("  %-9s %s", f.Name, f.Doc))
+	}
+	cmd := &cobra.Command{
+		Use:   "table NAME [--format FORMAT] [--dir DIR] [-o FILE]",
+		Short: "Write a table of results as JSON, LaTeX, Markdown, Parquet or CSV",
+		Long: `Write a table of an experiment's results in another format. The columns are those
+of the CSV file, in their order. The tables are ` + strings.Join(tables, ", ") + `;
+summary has the means of each policy with their 95% intervals. The formats are
+
+` + strings.Join(docs, "\n") + `
+
+The tables for people, latex and markdown, show summary and comparisons as the
+report does: with units and intervals.
+
+Exit status: 0; 2 when there is no such table or format, or DIR does not hold the
+results of one experiment.`,
 		Example: `  tfexp export table metrics
-  tfexp export table jobs --dir results/fcfs_vs_rr -o jobs.jsonl`,
+  tfexp export table summary --format latex -o summary.tex
+  tfexp export table jobs --dir results/fcfs_vs_rr --format parquet -o jobs.parquet`,
 		Args: cobra.MatchAll(cli.Between(1, 1, "NAME"), func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(tables, args[0]) {
 				return cli.Usagef(cli.DidYouMean(args[0], tables, "the tables are "+strings.Join(tables, ", ")),
@@ -43,27 +67,116 @@ of one experiment.`,
 		}),
 		ValidArgs: tables,
 		RunE: func(_ *cobra.Command, args []string) error {
-			found, err := cli.ExperimentsIn(filepath.Clean(dir))
-			if err != nil {
-				return err
-			}
-			if len(found) > 1 {
-				return cli.Usagef("the experiments are "+strings.Join(found, ", "),
-					"there are %d experiments in %s: name one with --dir", len(found), dir)
-			}
-			f, err := folder.Open(found[0], args[0]+".csv")
-			if errors.Is(err, fs.ErrNotExist) {
-				return cli.Usagef("a run writes each table when its stage is done", "there is no %s", filepath.Join(found[0], args[0]+".csv"))
-			}
-			if err != nil {
-				return fmt.Errorf("export %s: %w", args[0], err)
-			}
-			defer f.Close()
-			return a.WriteTo(out, func(to io.Writer) error { return record.JSONLines(to, f) })
+			o.name = args[0]
+			return o.write(a)
 		},
 		DisableFlagsInUseLine: true,
 	}
-	cmd.Flags().StringVar(&dir, "dir", cli.DefaultOut, "`DIR` of the results, or one experiment's folder in it")
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write to a `FILE` instead of standard output")
+	cmd.Flags().StringVar(&o.format, "format", formats.Lines.Name, "the `FORMAT`: "+strings.Join(formats.Names(), ", "))
+	cmd.Flags().StringVar(&o.dir, "dir", cli.DefaultOut, "`DIR` of the results, or one experiment's folder in it")
+	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats.Names(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// oneExperiment finds the only experiment in a folder.
+func oneExperiment(dir string) (string, error) {
+	found, err := cli.ExperimentsIn(filepath.Clean(dir))
+	if err != nil {
+		return "", err
+	}
+	if len(found) > 1 {
+		return "", cli.Usagef("the experiments are "+strings.Join(found, ", "),
+			"there are %d experiments in %s: name one with --dir", len(found), dir)
+	}
+	return found[0], nil
+}
+
+func (o *exportTable) write(a *cli.App) error {
+	format, ok := formats.ByName(o.format)
+	if !ok {
+		return cli.Usagef(cli.DidYouMean(o.format, formats.Names(), "the formats are "+strings.Join(formats.Names(), ", ")),
+			"unknown format %q", o.format)
+	}
+	dir, err := oneExperiment(o.dir)
+	if err != nil {
+		return err
+	}
+	if o.name == summary {
+		e, err := record.Open(dir)
+		if err != nil {
+			return err
+		}
+		return a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, summaryOf(e)) })
+	}
+	f, err := folder.Open(dir, o.name+".csv")
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Usagef("a run writes each table when its stage is done", "there is no %s", filepath.Join(dir, o.name+".csv"))
+	}
+	if err != nil {
+		return fmt.Errorf("export %s: %w", o.name, err)
+	}
+	defer f.Close()
+	if format.Name == formats.Lines.Name { // a row at a time: there may be millions
+		return a.WriteTo(o.out, func(to io.Writer) error { return record.JSONLines(to, f) })
+	}
+	t, err := formats.Read(o.name, f, record.TextColumn)
+	if err != nil {
+		return err
+	}
+	if o.name == "comparisons" {
+		e, err := record.Open(dir)
+		if err != nil {
+			return err
+		}
+		rows, err := analysis.Comparisons(e)
+		if err != nil {
+			return err
+		}
+		people := prose.Comparisons(e.Plan, rows)
+		t.People = &people
+	}
+	return a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
+}
+
+// summaryOf is the table of means: a row for each variant and metric.
+func summaryOf(e *record.Experiment) *formats.Table {
+	people := prose.Summary(e)
+	t := &formats.Table{
+		Name: summary, People: &people,
+		Header: slices.Concat([]string{"workload", "hardware", "policy", "variant"}, e.Plan.Axes,
+			[]string{"metric", "unit", "cells", "mean", "ci_low", "ci_high"}),
+	}
+	t.Text = func(column string) bool {
+		return slices.Contains([]string{"workload", "hardware", "policy", "variant", "metric", "unit"}, column)
+	}
+	for _, r := range analysis.Summary(e) {
+		for _, m := range r.Metrics {
+			if !stats.Finite(m.Interval.Mean) {
+				continue
+			}
+			row := []string{r.Workload, r.Hardware, r.Policy, r.Variant}
+			for _, axis := range e.Plan.Axes {
+				value := ""
+				for _, x := range r.Axes {
+					if x.Name == axis {
+						value = x.Value
+					}
+				}
+				row = append(row, value)
+			}
+			metric, _ := measure.MetricByName(m.Metric)
+			t.Rows = append(t.Rows, append(row, m.Metric, metric.Unit, strconv.Itoa(r.Complete), number(m.Interval.Mean),
+				number(m.Interval.Low), number(m.Interval.High)))
+		}
+	}
+	return t
+}
+
+// number writes a number with all its digits; empty for one that is not known.
+func number(v float64) string {
+	if !stats.Finite(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }

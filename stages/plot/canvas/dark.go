@@ -8,33 +8,31 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot/vg"
-
 	"github.com/tfexp/tfexp/results/picture"
 )
 
-// Paper is what pictures are drawn on where readers ask for dark pages.
-var Paper = color.NRGBA{0x15, 0x18, 0x1c, 0xff}
+// darkPaper is what pictures are drawn on where readers ask for dark pages.
+var darkPaper = color.NRGBA{0x15, 0x18, 0x1c, 0xff}
 
 // onColor is the dark of text in coloured bars, which stays dark on dark pages: next to Ink, so that the two can be told
 // apart.
 var onColor = color.NRGBA{0x22, 0x22, 0x23, 0xff}
 
-// Dark is a colour on a dark page: what is grey is turned round, what is pale becomes dark, and the colours
+// darkened is a colour on a dark page: what is grey is turned round, what is pale becomes dark, and the colours
 // themselves stay.
-func Dark(c color.NRGBA) color.NRGBA {
+func darkened(c color.NRGBA) color.NRGBA {
 	white := color.NRGBA{0xff, 0xff, 0xff, c.A}
 	switch {
 	case c == onColor || c == white:
 		return c
 	case c.R == c.G && c.G == c.B: // black becomes nearly white, and what is nearly white the paper
 		share := float64(c.R) / 255
-		return mixed(color.NRGBA{0xf2, 0xf2, 0xf2, c.A}, color.NRGBA{Paper.R, Paper.G, Paper.B, c.A}, share)
+		return mixed(color.NRGBA{0xf2, 0xf2, 0xf2, c.A}, color.NRGBA{darkPaper.R, darkPaper.G, darkPaper.B, c.A}, share)
 	}
 	for i := range picture.Hues {
 		if share, ok := paleness(c, Hue(i)); ok {
 			hue := Hue(i)
-			return mixed(color.NRGBA{hue.R, hue.G, hue.B, c.A}, color.NRGBA{Paper.R, Paper.G, Paper.B, c.A}, share)
+			return mixed(color.NRGBA{hue.R, hue.G, hue.B, c.A}, color.NRGBA{darkPaper.R, darkPaper.G, darkPaper.B, c.A}, share)
 		}
 	}
 	return c
@@ -68,8 +66,8 @@ var svgColor = regexp.MustCompile(`#[0-9A-F]{6}\b`)
 // recolor is a colour of an SVG, and what it is on dark pages: "#222222", "#D6D7D7".
 type recolor struct{ from, to string }
 
-// darkened returns the colours of an SVG that are others on dark pages.
-func darkened(body []byte) []recolor {
+// recolored returns the colours of an SVG that are others on dark pages.
+func recolored(body []byte) []recolor {
 	var pairs []recolor
 	for _, code := range svgColor.FindAll(body, -1) {
 		var c color.NRGBA
@@ -77,7 +75,7 @@ func darkened(body []byte) []recolor {
 			continue
 		}
 		c.A = 0xff
-		if d := Dark(c); d != c {
+		if d := darkened(c); d != c {
 			pairs = append(pairs, recolor{string(code), fmt.Sprintf("#%02X%02X%02X", d.R, d.G, d.B)})
 		}
 	}
@@ -94,22 +92,11 @@ func darkNames(pairs []recolor) string {
 	return strings.Join(words, ";")
 }
 
-// inTheDark is a canvas on which all colours are those on dark paper.
-type inTheDark struct{ vg.Canvas }
-
-// SetColor implements vg.Canvas.
-func (d inTheDark) SetColor(c color.Color) {
-	if c != nil {
-		c = Dark(color.NRGBAModel.Convert(c).(color.NRGBA))
-	}
-	d.Canvas.SetColor(c)
-}
-
 // darkStyle is the style by which an SVG is dark where readers ask for that. Attributes say the colours; rules about
 // them outweigh these.
 func darkStyle(pairs []recolor) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "svg{background:#FFFFFF}@media (prefers-color-scheme:dark){svg{background:#%02X%02X%02X}", Paper.R, Paper.G, Paper.B)
+	fmt.Fprintf(&b, "svg{background:#FFFFFF}@media (prefers-color-scheme:dark){svg{background:#%02X%02X%02X}", darkPaper.R, darkPaper.G, darkPaper.B)
 	for _, pair := range pairs {
 		for _, what := range []string{"fill", "stroke"} {
 			fmt.Fprintf(&b, `[style*="%s:%s"]{%s:%s!important}`, what, pair.from, what, pair.to)

@@ -24,10 +24,7 @@ type Painting struct {
 	// Paint is called once for each format.
 	Paint         func(draw.Canvas)
 	Width, Height float64
-	// Scale makes the painting, its text and lines larger or smaller than they are painted; 0 is 1.
-	Scale float64
-	// Dark paints on dark paper.
-	Dark bool
+	Layout
 }
 
 // size is how large the painting comes out.
@@ -35,59 +32,56 @@ func (p Painting) size() (width, height vg.Length) {
 	return font.Points(p.Width * p.scale()), font.Points(p.Height * p.scale())
 }
 
-func (p Painting) scale() float64 {
-	if p.Scale == 0 {
-		return 1
-	}
-	return p.Scale
+// on paints on a canvas, and returns how much more height the painting needs than it has.
+func (p Painting) on(c vg.Canvas, groups *grouped) float64 {
+	s := &sheet{Canvas: c, dark: p.Style == Dark, bare: p.Style == Paper, groups: groups}
+	_, s.outlined = c.(*vgpdf.Canvas)
+	p.Paint(draw.NewCanvas(s, font.Points(p.Width), font.Points(p.Height)))
+	return s.more
 }
 
-// on paints on a canvas.
-func (p Painting) on(c vg.Canvas) {
-	if p.Dark {
-		c = inTheDark{c}
+// Laid returns the painting as wide as its layout says, and as high as it then has to be.
+func (p Painting) Laid() Painting {
+	if p.Layout.Width > 0 {
+		p.Width = p.Layout.Width / p.scale()
 	}
-	p.Paint(draw.NewCanvas(c, font.Points(p.Width), font.Points(p.Height)))
-}
-
-// Grown is the painting with the height that it needs: where it is not as wide as pictures are, its legend takes more
-// rows.
-func (p Painting) Grown() Painting {
-	if p.Width == Width {
-		return p
+	if p.Width != Width || p.Style == Paper {
+		p.Height += p.on(&recorder.Canvas{}, nil)
 	}
-	m := &measured{}
-	p.on(m)
-	p.Height += m.more
 	return p
 }
 
 // SVG returns the painting as SVG: small, with fonts that exist everywhere, and
-// with a title and a caption for those who cannot see it. It is dark for readers who ask for that, unless it is for
-// paper.
-func (p Painting) SVG(title, caption string, paper bool) ([]byte, error) {
+// with a title and a caption for those who cannot see it. On screens it is dark for readers who ask for that.
+func (p Painting) SVG(title, caption string) ([]byte, error) {
 	c := vgsvg.New(font.Points(p.Width), font.Points(p.Height))
-	p.on(grouped{c})
+	if p.Style == Dark {
+		p.background(c, p.Width, p.Height)
+	}
+	p.on(c, &grouped{c})
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("encode svg: %w", err)
 	}
 	width, height := p.size()
 	box := fmt.Sprintf(`width="%.5gpt" height="%.5gpt" viewBox="0 0 %.5g %.5g"`, width.Points(), height.Points(), p.Width, p.Height)
-	return shrink(b.Bytes(), box, title, caption, paper || p.Dark), nil
+	return shrink(b.Bytes(), box, title, caption, p.Style != Screen), nil
 }
 
-// PDF returns the painting as PDF, with the fonts in it.
+// background fills the paper of a dark painting.
+func (p Painting) background(c vg.Canvas, width, height float64) {
+	c.SetColor(darkPaper)
+	c.Fill(Rectangle(0, 0, font.Points(width), font.Points(height)))
+}
+
+// PDF returns the painting as PDF, without fonts: see outlines.
 func (p Painting) PDF() ([]byte, error) {
 	c := vgpdf.New(p.size())
-	c.EmbedFonts(true)
-	if p.Dark {
-		c.SetColor(Paper)
-		w, h := p.size()
-		c.Fill(Rectangle(0, 0, w, h))
-	}
 	c.Scale(p.scale(), p.scale())
-	p.on(c)
+	if p.Style == Dark {
+		p.background(c, p.Width, p.Height)
+	}
+	p.on(c, nil)
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("encode pdf: %w", err)
@@ -144,7 +138,7 @@ func shrink(raw []byte, box, title, caption string, plain bool) []byte {
 	if plain {
 		b.WriteByte('>')
 	} else {
-		dark := darkened(body)
+		dark := recolored(body)
 		look = darkStyle(dark)
 		fmt.Fprintf(&b, ` data-dark="%s">`, darkNames(dark))
 	}
@@ -155,29 +149,28 @@ func shrink(raw []byte, box, title, caption string, plain bool) []byte {
 	return b.Bytes()
 }
 
-// dpi of the PNGs: sharp on a screen of twice the usual density.
-const dpi = 144
+// The dots per inch of PNGs: sharp on a screen of twice the usual density, and in print.
+const (
+	screenDPI = 144
+	paperDPI  = 300
+)
 
 // PNG returns the painting as PNG.
 func (p Painting) PNG() ([]byte, error) {
-	paper := color.NRGBA{0xff, 0xff, 0xff, 0xff}
-	if p.Dark {
-		paper = Paper
+	paper, density := color.NRGBA{0xff, 0xff, 0xff, 0xff}, screenDPI
+	switch p.Style {
+	case Dark:
+		paper = darkPaper
+	case Paper:
+		density = paperDPI
 	}
-	c := vgimg.NewWith(vgimg.UseWH(p.size()), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
+	c := vgimg.NewWith(vgimg.UseWH(p.size()), vgimg.UseDPI(density), vgimg.UseBackgroundColor(paper))
 	c.Scale(p.scale(), p.scale())
-	p.on(c)
+	p.on(c, nil)
 	var b bytes.Buffer
 	enc := png.Encoder{CompressionLevel: png.BestSpeed}
 	if err := enc.Encode(&b, c.Image()); err != nil {
 		return nil, fmt.Errorf("encode png: %w", err)
 	}
 	return b.Bytes(), nil
-}
-
-// measured is a canvas that shows nothing, and knows how much higher a legend is than where a picture is as wide as
-// most are.
-type measured struct {
-	recorder.Canvas
-	more float64
 }

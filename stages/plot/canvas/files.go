@@ -40,12 +40,13 @@ func WriteList(dir string, pictures []record.Picture) error {
 	if err := folder.Write(filepath.Join(dir, record.PicturesFile), b.Bytes(), 0o644); err != nil {
 		return err
 	}
+	var there []string
+	for _, p := range pictures {
+		there = append(there, p.SVG, p.PNG, p.PDF)
+	}
 	for _, o := range old {
-		if slices.ContainsFunc(pictures, func(p record.Picture) bool { return p.SVG == o.SVG }) {
-			continue
-		}
-		for _, name := range []string{o.SVG, o.PNG} {
-			if name == "" || name != filepath.Base(name) {
+		for _, name := range []string{o.SVG, o.PNG, o.PDF} {
+			if name == "" || name != filepath.Base(name) || slices.Contains(there, name) {
 				continue
 			}
 			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {

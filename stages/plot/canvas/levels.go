@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Usage is what one cell held over time.
+// Usage is what one cell held over time. Cores is the most that it can be; 0: nothing bounds it.
 type Usage struct {
 	Label string
 	Rows  []Level
@@ -49,8 +49,10 @@ func (a Area) Plot(c draw.Canvas, p *plot.Plot) {
 	path.Close()
 	c.SetColor(Shade(a.Ink, 0.35))
 	c.Fill(path)
-	c.StrokeLine2(draw.LineStyle{Color: Quiet, Width: 0.6, Dashes: []vg.Length{3, 2}},
-		c.Min.X, y(float64(a.Cores)), c.Max.X, y(float64(a.Cores)))
+	if a.Cores > 0 {
+		c.StrokeLine2(draw.LineStyle{Color: Quiet, Width: 0.6, Dashes: []vg.Length{3, 2}},
+			c.Min.X, y(float64(a.Cores)), c.Max.X, y(float64(a.Cores)))
+	}
 }
 
 // Level is what is held from an instant on.

@@ -13,14 +13,14 @@ import (
 // Series paints what belongs to a series of this name. In an SVG it is a group with the name as its attribute
 // data-series, so that a page can show and hide it.
 func Series(c draw.Canvas, name string, paint func()) {
-	g, ok := under(c).(grouper)
-	if !ok || name == "" {
+	s, ok := under(c).(*sheet)
+	if !ok || s.groups == nil || name == "" {
 		paint()
 		return
 	}
-	g.begin(name)
+	s.groups.begin(name)
 	paint()
-	g.end()
+	s.groups.end()
 }
 
 // under is the canvas that crops of it are on.
@@ -32,12 +32,6 @@ func under(c draw.Canvas) vg.Canvas {
 		}
 		c = inner
 	}
-}
-
-// grouper is a canvas that knows groups.
-type grouper interface {
-	begin(name string)
-	end()
 }
 
 // grouped is an SVG with groups. Their tags are written as texts with characters that nobody uses, since the canvas

@@ -118,6 +118,9 @@ func (n Nice) Ticks(lo, hi float64) []plot.Tick {
 	}
 }
 
+// Thousands writes a whole number with its thousands apart.
+func Thousands(v float64) string { return thousands(strconv.FormatFloat(v, 'f', 0, 64)) }
+
 // thousands sets the thousands of a number apart: "12,345.6".
 func thousands(number string) string {
 	whole := len(number)
@@ -169,6 +172,7 @@ type Key struct {
 const Margin = 8.0
 
 const (
+	titleHeight = TitleSize + 6.0
 	swatchWidth = 14.0
 	keyHeight   = 13.0
 )
@@ -212,7 +216,7 @@ func Rectangle(x0, y0, x1, y1 vg.Length) vg.Path {
 func HeadHeight(keys []Key) float64 { return headHeight(keys, Width) }
 
 func headHeight(keys []Key, width float64) float64 {
-	h := Margin + TitleSize + 6
+	h := Margin + titleHeight
 	if rows := keyRows(keys, width); len(rows) > 0 {
 		h += float64(len(rows))*keyHeight + 4
 	}
@@ -239,8 +243,14 @@ func keyRows(keys []Key, width float64) [][]Key {
 // left of the canvas.
 func Head(c draw.Canvas, title string, keys []Key) draw.Canvas {
 	width := c.Size().X
-	if m, ok := under(c).(*measured); ok {
-		m.more += headHeight(keys, width.Points()) - HeadHeight(keys)
+	height := headHeight(keys, width.Points())
+	bare := false
+	if s, ok := under(c).(*sheet); ok {
+		bare = s.bare
+		if bare {
+			height -= titleHeight
+		}
+		s.more += height - HeadHeight(keys)
 	}
 	st := Style(TitleSize, Ink, true)
 	st.YAlign = text.YTop
@@ -252,8 +262,10 @@ func Head(c draw.Canvas, title string, keys []Key) draw.Canvas {
 	if excess := st.Width(title) - (width - 2*Margin); excess > 0 {
 		title = Fit(title, TextWidth(title, LabelSize)-excess.Points()-2, LabelSize)
 	}
-	c.FillText(st, vg.Point{X: c.Min.X + Margin, Y: top}, title)
-	top -= TitleSize + 6
+	if !bare {
+		c.FillText(st, vg.Point{X: c.Min.X + Margin, Y: top}, title)
+		top -= titleHeight
+	}
 	label := Style(TickSize, Ink, false)
 	label.YAlign = text.YCenter
 	for _, row := range keyRows(keys, width.Points()) {
@@ -267,7 +279,7 @@ func Head(c draw.Canvas, title string, keys []Key) draw.Canvas {
 		}
 		top -= keyHeight
 	}
-	return draw.Crop(c, Margin, -Margin, Margin, vg.Length(-headHeight(keys, width.Points())))
+	return draw.Crop(c, Margin, -Margin, Margin, vg.Length(-height))
 }
 
 // Fit shortens a text to a width in points.

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/schedule"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -28,6 +29,8 @@ type Lane struct {
 type Chart struct {
 	Lanes []Lane
 	*schedule.Schedule
+	// Nodes have names and borders where there are several.
+	Nodes []record.NodeRef
 }
 
 // New returns the chart of a schedule.
@@ -142,6 +145,9 @@ func waitingColor(c color.NRGBA) color.NRGBA { return canvas.Shade(c, 0.72) }
 
 // coreTicks label the middle of each core, of as many as have room.
 func (ch *Chart) coreTicks(core float64) []plot.Tick {
+	if len(ch.Nodes) > 0 {
+		return ch.nodeTicks(core)
+	}
 	step := 1
 	for float64(step)*core < canvas.TickSize+2 {
 		step *= 2
@@ -215,6 +221,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		b.labels(c, l, at, y)
 	}
+	b.drawNodes(c, y)
 	b.drawLosses(c, at, y)
 	if b.row > 0 {
 		b.drawLanes(c, at, y)

@@ -1,0 +1,66 @@
+package formats
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+const small = `policy,axis,mean_s,saturated,none
+"rr_1, ""fast""",7,1234.5678,true,
+fcfs,,,false,
+`
+
+func read(t *testing.T) *Table {
+	t.Helper()
+	table, err := Read("small", strings.NewReader(small), func(c string) bool { return c == "policy" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestFormats(t *testing.T) {
+	for name, want := range map[string]string{
+		"csv":   small,
+		"jsonl": "{\"policy\":\"rr_1, \\\"fast\\\"\",\"axis\":7,\"mean_s\":1234.5678,\"saturated\":true,\"none\":null}\n{\"policy\":\"fcfs\",\"axis\":null,\"mean_s\":null,\"saturated\":false,\"none\":null}\n",
+		"json":  "[\n{\"policy\":\"rr_1, \\\"fast\\\"\",\"axis\":7,\"mean_s\":1234.5678,\"saturated\":true,\"none\":null},\n{\"policy\":\"fcfs\",\"axis\":null,\"mean_s\":null,\"saturated\":false,\"none\":null}\n]\n",
+		"markdown": "| policy | saturated | axis | mean_s |\n| :-- | :-- | --: | --: |\n| rr_1, \"fast\" | true | 7 | 1,235 |\n" +
+			"| fcfs | false |  |  |\n",
+		"latex": "% needs \\usepackage{booktabs}\n\\begin{tabular}{llrr}\n\\toprule\npolicy & saturated & axis & mean\\_s \\\\\n\\midrule\n" +
+			"rr\\_1, \"fast\" & true & 7 & 1,235 \\\\\nfcfs & false &  &  \\\\\n\\bottomrule\n\\end{tabular}\n",
+	} {
+		f, ok := ByName(name)
+		var b bytes.Buffer
+		if !ok || f.Write(&b, read(t)) != nil || b.String() != want {
+			t.Errorf("%s:\n%s\nwant:\n%s", name, b.String(), want)
+		}
+	}
+}
+
+func TestParquet(t *testing.T) {
+	f, _ := ByName("parquet")
+	var b bytes.Buffer
+	if err := f.Write(&b, read(t)); err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Policy    *string  `parquet:"policy,optional"`
+		Axis      *float64 `parquet:"axis,optional"`
+		Mean      *float64 `parquet:"mean_s,optional"`
+		Saturated *bool    `parquet:"saturated,optional"`
+	}
+	in := parquet.NewGenericReader[row](bytes.NewReader(b.Bytes()))
+	defer in.Close()
+	rows := make([]row, 2)
+	if n, err := in.Read(rows); n != 2 || err != nil && err != io.EOF {
+		t.Fatal(n, err)
+	}
+	if *rows[0].Policy != `rr_1, "fast"` || *rows[0].Mean != 1234.5678 || *rows[0].Axis != 7 || !*rows[0].Saturated ||
+		rows[1].Mean != nil || *rows[1].Saturated {
+		t.Errorf("%+v", rows)
+	}
+}

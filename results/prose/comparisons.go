@@ -1,0 +1,45 @@
+package prose
+
+import (
+	"fmt"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// Comparisons is the table of comparisons as text: workload and hardware appear when there is more than one.
+func Comparisons(p record.Plan, rows []record.ComparisonRow) Table {
+	places := len(p.Workloads) > 1 || len(p.Hardware) > 1
+	t := Table{Left: 4, Header: []string{"metric", "candidate", "against", "verdict"}}
+	if places {
+		t.Left += 2
+		t.Header = append(t.Header, "workload", "hardware")
+	}
+	t.Header = append(t.Header, "ratio", "interval", "p", "pairs",
+		"mean of candidate", "mean of baseline", "difference", "interval", "method")
+	for _, r := range rows {
+		t.Rows = append(t.Rows, comparisonRow(r, places))
+	}
+	return t
+}
+
+// comparisonRow is a row of the table of comparisons; with its workload and hardware when there is more than one.
+func comparisonRow(r record.ComparisonRow, places bool) []string {
+	metric := r.Metric
+	if m, ok := measure.MetricByName(r.Metric); ok {
+		metric = m.Label()
+	}
+	interval := func(low, high float64) string {
+		if Number(low) == "–" || Number(high) == "–" {
+			return "–"
+		}
+		return Number(low) + " to " + Number(high)
+	}
+	row := []string{metric, r.Candidate, r.Baseline, r.Verdict}
+	if places {
+		row = append(row, r.Workload, r.Hardware)
+	}
+	return append(row,
+		Number(r.Ratio), interval(r.CILow, r.CIHigh), P(r.PValue), fmt.Sprint(r.Pairs), Number(r.CandidateMean),
+		Number(r.BaselineMean), Number(r.Difference), interval(r.DifferenceLow, r.DifferenceHigh), r.Method)
+}

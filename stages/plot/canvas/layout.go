@@ -1,0 +1,79 @@
+package canvas
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+)
+
+// Look is what pictures are for.
+type Look string
+
+// The looks.
+const (
+	// Screen is for pages: dark for readers who ask for that, where the format knows of them.
+	Screen Look = "screen"
+	// Paper is for print: black on white, without the title, which the caption says, and with denser PNGs.
+	Paper Look = "paper"
+	// Dark is for dark pages and slides.
+	Dark Look = "dark"
+)
+
+// Styles lists them.
+func Styles() []string { return []string{string(Screen), string(Paper), string(Dark)} }
+
+// The formats of pictures.
+const (
+	SVG = "svg"
+	PNG = "png"
+	PDF = "pdf"
+)
+
+// Formats lists them.
+func Formats() []string { return []string{SVG, PNG, PDF} }
+
+// Layout says how pictures come out.
+type Layout struct {
+	// Width in points; 0: as they are painted.
+	Width float64
+	// FontSize is that of the labels of axes' ticks, in points, and text and lines follow it; 0: TickSize.
+	FontSize float64
+	Style    Look
+}
+
+// scale is how much larger text and lines come out than they are painted.
+func (l Layout) scale() float64 {
+	if l.FontSize == 0 {
+		return 1
+	}
+	return l.FontSize / TickSize
+}
+
+// sheet is a canvas of a layout.
+type sheet struct {
+	vg.Canvas
+	dark, bare bool
+	outlined   bool     // text is drawn as the outlines of its glyphs
+	groups     *grouped // where the format has groups
+	more       float64  // height that legends and titles need beyond the usual
+}
+
+// FillString implements vg.Canvas.
+func (s *sheet) FillString(f font.Face, at vg.Point, text string) {
+	if !s.outlined {
+		s.Canvas.FillString(f, at, text)
+		return
+	}
+	if path := outlines(f, at, text); len(path) > 0 {
+		s.Fill(path)
+	}
+}
+
+// SetColor implements vg.Canvas.
+func (s *sheet) SetColor(c color.Color) {
+	if s.dark && c != nil {
+		c = darkened(color.NRGBAModel.Convert(c).(color.NRGBA))
+	}
+	s.Canvas.SetColor(c)
+}
