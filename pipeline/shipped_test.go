@@ -70,7 +70,7 @@ func TestPolicyMatrix(t *testing.T) {
 func TestPoliciesReal(t *testing.T) {
 	profiles := 2
 	if hardware.Host().Threads > 1 {
-		profiles = 3 // the large jobs on one thread as well
+		profiles = 4 // the large jobs on one thread as well, and the small ones side by side
 	}
 	if p := shipped(t, "policies_real.hcl"); len(p.Cells) != 48 || len(p.Pieces) != profiles {
 		t.Errorf("%d cells, %d profiles", len(p.Cells), len(p.Pieces))
