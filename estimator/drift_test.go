@@ -19,10 +19,10 @@ func TestDriftOn(t *testing.T) {
 	if d.Moments != 2 || math.Abs(d.Typical-0.5) > 1e-12 || math.Abs(d.SD-math.Sqrt(0.5)) > 1e-12 {
 		t.Errorf("two modes: %+v", d)
 	}
-	if f := d.Slower(Moment{2, math.E, 0}, 1); math.Abs(f-math.Exp(0.5)) > 1e-12 {
+	if f := d.Slower(Moment{2, math.E, 0}, 1); math.Abs(f-math.Exp(0.5*follows)) > 1e-12 {
 		t.Errorf("in the slow mode it is %g times as slow as typically", f)
 	}
-	if f := d.Slower(Moment{2, math.E, 0}, 10*momentLasts); math.Abs(f-math.Exp(0.05)) > 1e-12 {
+	if f := d.Slower(Moment{2, math.E, 0}, 10*momentLasts); math.Abs(f-math.Exp(0.05*follows)) > 1e-12 {
 		t.Errorf("a long run in the slow mode at its beginning: %g", f)
 	}
 	noise := []Moment{{1, 1, 0.1}, {1, 1.05, 0.1}, {1, 0.95, 0.1}}
