@@ -98,8 +98,8 @@ func (p Program) command(raw []byte) []string {
 func (p Program) Doubts() []string {
 	var out []string
 	if !p.FromTfexp && p.Option == "" {
-		out = append(out, "The number of epochs was not found: have the program read TFEXP_EPOCHS from its environment, or else "+
-			"its short samples take as long as the whole training.")
+		out = append(out, "No way to tell it how many epochs to train was found: have it read TFEXP_EPOCHS from its "+
+			"environment, or else its short samples take as long as the whole training.")
 	}
 	if !p.Reports {
 		out = append(out, "It does not report its progress: a line of JSON after each epoch makes its loss and its pace known "+

@@ -39,7 +39,14 @@ policy "unread" {
   replan = true
 }
 
+policy "divided" {
+  order      = "srtf"
+  preemption = "pause"
+  nodes      = "any"
+  replan     = true
+}
+
 matrix {
   workload = [workload.w]
-  policy   = [policy.queues, policy.easy, policy.turns, policy.unread]
+  policy   = [policy.queues, policy.easy, policy.turns, policy.unread, policy.divided]
 }
