@@ -58,32 +58,67 @@ func SummaryOf(variants []Variant) []SummaryRow {
 // Best returns so many variants at most: all of them in their order, or where there are more the best, the best first. They
 // are ranked by the first metric that the experiment compares, which it returns too.
 func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metric) {
-	by := measure.MeanJCT
-	if len(p.Compares) > 0 {
-		if m, ok := measure.MetricByName(p.Compares[0].Metric); ok {
-			by = m
-		}
-	}
+	by := ranking(p)
 	if len(variants) <= most {
 		return variants, by
 	}
-	type ranked struct {
-		Variant
-		mean float64
-	}
-	list := make([]ranked, len(variants))
+	means := make([]float64, len(variants))
 	for i, v := range variants {
-		list[i] = ranked{v, stats.MeanInterval(v.Values(by), DefaultLevel).Mean}
+		means[i] = stats.MeanInterval(v.Values(by), DefaultLevel).Mean
 	}
-	slices.SortStableFunc(list, func(a, b ranked) int {
-		if math.IsNaN(a.mean) || math.IsNaN(b.mean) || by.HigherBetter {
-			return cmp.Compare(b.mean, a.mean) // NaN is below all numbers: what is unknown comes last
-		}
-		return cmp.Compare(a.mean, b.mean)
-	})
-	best := make([]Variant, most)
-	for i := range best {
-		best[i] = list[i].Variant
+	var best []Variant
+	for _, i := range ranked(means, by)[:most] {
+		best = append(best, variants[i])
 	}
 	return best, by
+}
+
+// BestPolicies returns so many policies of the variants at most, as Best does; each counts by its mean over its variants.
+func BestPolicies(p record.Plan, variants []Variant, most int) (best []string, of int, by measure.Metric) {
+	by = ranking(p)
+	var names []string
+	values := map[string][]float64{}
+	for _, v := range variants {
+		if values[v.Policy] == nil {
+			names = append(names, v.Policy)
+		}
+		values[v.Policy] = append(values[v.Policy], stats.MeanInterval(v.Values(by), DefaultLevel).Mean)
+	}
+	if len(names) <= most {
+		return names, len(names), by
+	}
+	means := make([]float64, len(names))
+	for i, name := range names {
+		means[i] = stats.MeanInterval(values[name], DefaultLevel).Mean
+	}
+	for _, i := range ranked(means, by)[:most] {
+		best = append(best, names[i])
+	}
+	return best, len(names), by
+}
+
+// ranking is the metric by which the best of an experiment are chosen.
+func ranking(p record.Plan) measure.Metric {
+	if len(p.Compares) > 0 {
+		if m, ok := measure.MetricByName(p.Compares[0].Metric); ok {
+			return m
+		}
+	}
+	return measure.MeanJCT
+}
+
+// ranked are the indices of means, the best first; what is unknown (NaN) comes last.
+func ranked(means []float64, by measure.Metric) []int {
+	list := make([]int, len(means))
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortStableFunc(list, func(a, b int) int {
+		x, y := means[a], means[b]
+		if math.IsNaN(x) || math.IsNaN(y) || by.HigherBetter {
+			return cmp.Compare(y, x) // NaN is below all numbers
+		}
+		return cmp.Compare(x, y)
+	})
+	return list
 }

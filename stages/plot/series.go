@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -81,8 +82,13 @@ func (d *Data) series(metric, axis string) ([]Figure, error) {
 			panels = append(panels, facets(s, x, m))
 		}
 		name, by := "series-"+x.name, " by "+x.name+d.place(s)
+		best, of, rank := analysis.BestPolicies(d.Plan, s.variants, mostLines)
+		chosen := ""
+		if of > len(best) {
+			chosen = fmt.Sprintf(" The best %d of %d policies by %s, the best first.", len(best), of, rank.Title)
+		}
 		if len(panels[0]) == 1 {
-			one := multiples{x: x, columns: d.columns(min(2, len(metrics)))}
+			one := multiples{x: x, policies: best, columns: d.columns(min(2, len(metrics)))}
 			for i, m := range metrics {
 				f := panels[i][0]
 				f.title = axisTitle(m)
@@ -95,13 +101,15 @@ func (d *Data) series(metric, axis string) ([]Figure, error) {
 			if len(metrics) == 1 {
 				title = capital(metrics[0].Title) + by
 			}
-			out = append(out, one.figure(name+d.suffix(s), title, ""))
+			out = append(out, one.figure(name+d.suffix(s), title, chosen))
 			continue
 		}
 		for i, m := range metrics {
 			all := panels[i]
-			many := multiples{x: x, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)), shared: true}
-			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(axisTitle(m))+by, someOf(mostFacets, len(all), "panel")))
+			many := multiples{
+				x: x, policies: best, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)), shared: true,
+			}
+			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(axisTitle(m))+by, chosen+someOf(mostFacets, len(all), "panel")))
 		}
 	}
 	return out, nil
@@ -231,6 +239,8 @@ type multiples struct {
 	facets  []facet
 	columns int
 	shared  bool // the ordinate
+	// policies may have a line, in this order
+	policies []string
 }
 
 func (m multiples) figure(name, title, note string) Figure {
@@ -238,16 +248,11 @@ func (m multiples) figure(name, title, note string) Figure {
 	if len(m.facets) == 1 {
 		tall = 220 // it has the picture for itself
 	}
-	var policies []string
-	for _, f := range m.facets {
-		for _, l := range f.lines {
-			if !slices.Contains(policies, l.policy) {
-				policies = append(policies, l.policy)
-			}
-		}
-	}
-	all := len(policies)
-	policies = policies[:min(all, mostLines)]
+	policies := slices.DeleteFunc(slices.Clone(m.policies), func(p string) bool {
+		return !slices.ContainsFunc(m.facets, func(f facet) bool {
+			return slices.ContainsFunc(f.lines, func(l line) bool { return l.policy == p })
+		})
+	})
 	var keys []canvas.Key
 	for i, p := range policies {
 		keys = append(keys, canvas.Key{Label: p, Swatch: canvas.Stroked(lineOf(i)), Series: p})
@@ -255,7 +260,7 @@ func (m multiples) figure(name, title, note string) Figure {
 	rows := (len(m.facets) + m.columns - 1) / m.columns
 	return Figure{
 		Picture: Picture{Name: name, Kind: Series, Title: title,
-			Caption: m.caption() + coinciding(m.facets, policies) + note + someOf(mostLines, all, "policy")},
+			Caption: m.caption() + coinciding(m.facets, policies) + note},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
