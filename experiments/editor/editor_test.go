@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	_ "github.com/tfexp/tfexp/experiments" // the choices of policies
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
