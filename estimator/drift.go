@@ -53,9 +53,9 @@ func DriftOn(moments []Moment, cores int) Drift {
 // machine, but a probe that other programs kept from running.
 const mostDrift = math.Ln2
 
-// follows is how much of a change of the probe's time, as logarithms, the times of jobs follow: the probe computes in the
-// caches of a core, and jobs also wait for memory. On a virtual machine with two cores, programs that train on one and on
-// two followed by 0.25 to 0.55 of it where they did at all, with a correlation of about 0.5.
+// follows is how much of a change of the probe's time, as logarithms, the times of jobs follow: the probe computes
+// in the caches of a core, and jobs also wait for memory. On a virtual machine with two cores, programs that train
+// on one and on two followed by 0.25 to 0.55 of it where they did at all, with a correlation of about 0.5.
 const follows = 0.3
 
 // Slower is how many times as long something that takes so many seconds took at a moment as at the typical speed: as

@@ -72,13 +72,13 @@ type Sample struct {
 	Tries int     `json:"tries,omitempty"`
 	// Lost is the time of Wall in which tfexp could not run, or the machine slept: Wall may be that much too long.
 	Lost float64 `json:"lost_s,omitempty"`
-	// Probe is how long a fixed piece of work took just before it and after it on each of ProbeCores cores, all busy at once, and
-	// ProbeError the standard error of that; 0 where it was not measured.
+	// Probe is how long a fixed piece of work took just before it and after it on each of ProbeCores cores, all busy
+	// at once, and ProbeError the standard error of that; 0 where it was not measured.
 	Probe      float64 `json:"probe_s,omitempty"`
 	ProbeCores int     `json:"probe_cores,omitempty"`
 	ProbeError float64 `json:"probe_error_s,omitempty"`
-	// Others is how many cores copies of the job held beside it, of Total, in a sample of jobs side by side: its times are the
-	// means of the copies, and not those of a job alone. 0 of other samples.
+	// Others is how many cores copies of the job held beside it, of Total, in a sample of jobs side by side: its times
+	// are the means of the copies, and not those of a job alone. 0 of other samples.
 	Others int `json:"others,omitempty"`
 	Total  int `json:"total,omitempty"`
 	// Cost is what taking it took in all.

@@ -236,7 +236,8 @@ func TestJoinedRuns(t *testing.T) {
 	}
 }
 
-// What runs took beyond their units is taken from those of the job itself, else from those of its kind, and from none other.
+// What runs took beyond their units is taken from those of the job itself, else from those of its kind, and from
+// none other.
 func TestStartupOfThePast(t *testing.T) {
 	run := func(job, kind string, seconds float64, units ...float64) Run {
 		return Run{Job: job, Kind: kind, Length: len(units), Seconds: seconds, Units: units}
@@ -262,8 +263,8 @@ func TestStartupOfThePast(t *testing.T) {
 	}
 }
 
-// How the pace of whole runs differs from that of their beginning, by hand: two runs whose pace became 1.5 and 1 times that of
-// their second unit.
+// How the pace of whole runs differs from that of their beginning, by hand: two runs whose pace became 1.5 and 1
+// times that of their second unit.
 func TestDevelopment(t *testing.T) {
 	runs := []Run{{Units: []float64{9, 1, 2}}, {Units: []float64{9, 4, 4}}, {Units: []float64{9, 4}}}
 	shift, variance := development(runs, 2)

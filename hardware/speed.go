@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// Speed is how fast the machine was at a moment: a fixed piece of work took Seconds on each of so many cores, all busy at
-// once. Error is the standard deviation of Seconds, as the repetitions of the piece tell it.
+// Speed is how fast the machine was at a moment: a fixed piece of work took Seconds on each of so many cores, all
+// busy at once. Error is the standard deviation of Seconds, as the repetitions of the piece tell it.
 type Speed struct {
 	Cores   int     `json:"cores"`
 	Seconds float64 `json:"seconds"`
 	Error   float64 `json:"error_s"`
 }
 
-// A probe repeats a piece of work of about half a millisecond: sums of products over numbers that fit the caches of a core.
+// A probe repeats a piece of work of about half a millisecond: sums of products over numbers that fit the caches of
+// a core.
 const (
 	probeRepeats = 9
 	probePasses  = 96
@@ -56,8 +57,8 @@ func ProbeSpeed(cores int) Speed {
 	return speedOf(times)
 }
 
-// Until is the speed from one moment to another, of which each was probed on as many cores: the mean of both, whose error
-// is also how much they differ. What changed meanwhile is not known.
+// Until is the speed from one moment to another, of which each was probed on as many cores: the mean of both, whose
+// error is also how much they differ. What changed meanwhile is not known.
 func (s Speed) Until(end Speed) Speed {
 	s.Error = math.Hypot(math.Hypot(s.Error, end.Error)/2, (s.Seconds-end.Seconds)/2)
 	s.Seconds = (s.Seconds + end.Seconds) / 2
@@ -76,8 +77,9 @@ func product(numbers []float64, sum float64) float64 {
 	return a + b + c + d
 }
 
-// speedOf is the mean over the cores of each one's median, which an interrupt does not move. The error of the median of n
-// values is about 1.25 standard deviations over √n (of normal ones), of which the median absolute deviation is 0.6745.
+// speedOf is the mean over the cores of each one's median, which an interrupt does not move. The error of the
+// median of n values is about 1.25 standard deviations over √n (of normal ones), of which the median absolute
+// deviation is 0.6745.
 func speedOf(times [][]float64) Speed {
 	s := Speed{Cores: len(times)}
 	variance := 0.0

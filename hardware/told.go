@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// ToldLoad measures what programs use beside jobs of which somebody tells what they use, such as containers: they are
-// no children of this process. It looks at the machine whenever it is told something, so it counts only the time between the
-// first time and the last.
+// ToldLoad measures the CPU time of other programs beside jobs that are no children of this process and whose CPU
+// time is reported by somebody else, such as that of containers by their daemon. It looks at the machine at each
+// report, so it counts only the time between the first report and the last.
 type ToldLoad struct {
 	least  time.Duration
 	source func() (used, own float64)
@@ -27,7 +27,8 @@ func newToldLoad(least time.Duration, source func() (used, own float64)) *ToldLo
 	return &ToldLoad{least: least, source: source, last: map[string]time.Duration{}}
 }
 
-// Add takes in that a job, on any one clock, has used so many cores on average since it was last told of, up to an instant.
+// Add takes in that a job, on any one clock, has used so many cores on average since it was last told of, up to an
+// instant.
 func (l *ToldLoad) Add(job string, at time.Duration, cores float64) {
 	used, own := l.source()
 	l.mu.Lock()

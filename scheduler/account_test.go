@@ -7,8 +7,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// The account at the end of a run finds a job that is not final, one whose times do not add up, and one that is still held
-// somewhere; what never arrived is in order where the run was closed, and only there.
+// The account at the end of a run finds a job that is not final, one whose times do not add up, and one that is
+// still held somewhere; what never arrived is in order where the run was closed, and only there.
 func TestAccount(t *testing.T) {
 	finished := Result{State: Finished, Waiting: 2, Service: 5, Finish: 8}
 	for _, c := range []struct {

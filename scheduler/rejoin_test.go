@@ -282,8 +282,8 @@ func (c *crashing) Next(ctx context.Context, until time.Duration) (time.Duration
 	return now, news, err
 }
 
-// A worker that fails by itself is gone for the rest of the attempt, and others have its core; a request for parts brings it
-// back. The failure of a part that cannot be spared ends the job.
+// A worker that fails by itself is gone for the rest of the attempt, and others have its core; a request for parts
+// brings it back. The failure of a part that cannot be spared ends the job.
 func TestPartFailsByItself(t *testing.T) {
 	crash := func(at time.Duration, role string, task int) Notice {
 		return Notice{Kind: PartEnded, At: at, Role: role, Task: task, Reason: "killed"}

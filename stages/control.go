@@ -31,8 +31,8 @@ type Variant struct {
 	// Threads and Roles are its request.
 	Threads int
 	Roles   []scheduler.Role
-	// Launch is how it is started, if it runs for real. Live are the settings that its program takes on while it runs, from
-	// its control file; it is started anew for others.
+	// Launch is how it is started, if it runs for real. Live are the settings that its program takes on while it runs,
+	// from its control file; it is started anew for others.
 	Launch launch.Job
 	Live   []string
 	// Work is how long it takes in simulation.

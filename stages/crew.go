@@ -5,8 +5,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Crew is the speed of a job with workers and parameter servers on a cluster. It is a simulated.Crew in plain values, so
-// that a task can be written down.
+// Crew is the speed of a job with workers and parameter servers on a cluster. It is a simulated.Crew in plain
+// values, so that a task can be written down.
 type Crew struct {
 	Law clusterspeed.Law
 	// Devices and Regions are those of the nodes of the cluster, by number.

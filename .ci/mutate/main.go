@@ -1,11 +1,11 @@
 // Mutate changes a package in one place at a time, at random: a comparison, an operator, a condition. It runs the
-// package's own tests on each of these mutants and lists those that no test notices: each is a missing case, code that does
-// nothing, or a change that makes no difference, which equivalent.txt lists with the reason.
+// package's own tests on each of these mutants and lists those that no test notices: each is a missing case, code
+// that does nothing, or a change that makes no difference, which equivalent.txt lists with the reason.
 //
 //	go run ./.ci/mutate [-n 20] [-seed 1] [-at file.go:12] [-tests FOLDERS] [-least 85] FOLDER…
 //
-// The tree is not changed: the compiler is given the mutants in place of the files. Exit status 1: fewer are noticed than
-// -least asks for.
+// The tree is not changed: the compiler is given the mutants in place of the files. Exit status 1: fewer are
+// noticed than -least asks for.
 package main
 
 import (

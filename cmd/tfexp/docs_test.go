@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// TestDocumentedCommands runs every command of the tutorial and of the how-tos, in their order, each document in a folder of
-// its own. Programs and numbers of jobs are made small first, where the commands have written them.
+// TestDocumentedCommands runs every command of the tutorial and of the how-tos, in their order, each document in a
+// folder of its own. Programs and numbers of jobs are made small first, where the commands have written them.
 func TestDocumentedCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real jobs")

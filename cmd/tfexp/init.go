@@ -38,8 +38,8 @@ FILE is a path that ends in .hcl. An existing file is not changed.
 With --template, an experiment of another kind, with the files that it needs:
 ` + templateList() + `
 With --from, an experiment with a training program of yours. How it is started and
-how long it trains is taken from its source, where that says so; the experiment
-tells what is to be filled in.
+how long it trains is taken from its source, where that says so; comments in
+the experiment say what is left to fill in.
 
 Exit status: 0; 2 when a file already exists or the name is not valid.`,
 		Example: `  tfexp init                          experiment.hcl

@@ -78,8 +78,8 @@ func runPaper(t *testing.T, file string) *record.Experiment {
 	return e
 }
 
-// transient checks what is shown beside the paper's numbers: recorded runs cost what their authors say, and simulated ones
-// take as long and cost as much within some percent.
+// transient checks what is shown beside the paper's numbers: recorded runs cost what their authors say, and
+// simulated ones take as long and cost as much within some percent.
 func transient(t *testing.T, e *record.Experiment) {
 	t.Helper()
 	rows, err := outside.References(e.Dir)

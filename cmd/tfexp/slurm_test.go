@@ -203,8 +203,8 @@ func TestSlurmArray(t *testing.T) {
 	}
 }
 
-// Tasks that were left to the queue, of which one is cancelled, and a tfexp that is killed while it collects them: resume
-// submits what was lost, and repeats no cell that is complete.
+// Tasks that were left to the queue, of which one is cancelled, and a tfexp that is killed while it collects them:
+// resume submits what was lost, and repeats no cell that is complete.
 func TestSlurmArrayIsBrokenOff(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "sweep.hcl", sweep)

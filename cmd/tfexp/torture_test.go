@@ -86,7 +86,8 @@ var moments = []struct {
 	{"report", func(_, journal string) bool { return strings.Contains(journal, `"unit":"plot"`) }},
 }
 
-// tfexp is killed at random moments, again and again: nothing that had finished is lost or done twice, and nothing runs on.
+// tfexp is killed at random moments, again and again: nothing that had finished is lost or done twice, and nothing
+// runs on.
 func TestTorture(t *testing.T) {
 	if *kills == 0 {
 		t.Skip("make torture kills tfexp again and again")
@@ -135,8 +136,8 @@ func (x *torture) journal() string {
 	return string(raw)
 }
 
-// kill starts the run and kills it, with its guardian as well if both is set, some time after a moment. It reports whether it
-// was still running.
+// kill starts the run and kills it, with its guardian as well if both is set, some time after a moment. It reports
+// whether it was still running.
 func (x *torture) kill(begun func(dir, journal string) bool, wait time.Duration, both bool) bool {
 	before := len(x.journal())
 	s := command(x.dir, "run", "tortured.hcl", "--quiet")
@@ -209,7 +210,8 @@ func (x *torture) nothingRuns() {
 	}
 }
 
-// check looks at what the journal says since it was so long: no cell or sample that had finished before was begun again.
+// check looks at what the journal says since it was so long: no cell or sample that had finished before was begun
+// again.
 func (x *torture) check(before int) {
 	x.Helper()
 	if x.finished == nil {

@@ -81,8 +81,8 @@ func settingsOf(t *testing.T, dir string) string {
 	return out.String()
 }
 
-// A tfexp that is killed (SIGKILL) in the middle of a search goes on with the trials that one tries to which nothing has
-// happened, and repeats none that was over.
+// A tfexp that is killed (SIGKILL) in the middle of a search goes on with the trials that one tries to which
+// nothing has happened, and repeats none that was over.
 func TestKilledSearchGoesOnWithTheSameTrials(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs programs for some seconds")

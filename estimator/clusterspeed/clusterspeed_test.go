@@ -76,8 +76,8 @@ func scores(t *testing.T, samples []Sample) (queued, apart, unlimited, linear fl
 	return queued / n, apart / n, unlimited / n, linear / n
 }
 
-// TestLargerClustersOfMeasurements: of clusters of 5 to 8 workers that were left out, the speed is known within 10%, far
-// better than without a limit of the parameter servers or on a straight line.
+// TestLargerClustersOfMeasurements: of clusters of 5 to 8 workers that were left out, the speed is known within
+// 10%, far better than without a limit of the parameter servers or on a straight line.
 func TestLargerClustersOfMeasurements(t *testing.T) {
 	queued, apart, unlimited, linear := scores(t, measured(t))
 	t.Logf("mean absolute errors: queued %.2f%%, apart %.2f%%, unlimited %.2f%%, linear %.2f%%", queued, apart,
@@ -87,7 +87,8 @@ func TestLargerClustersOfMeasurements(t *testing.T) {
 	}
 }
 
-// TestLargerClustersOfDurations: the same on the durations of another study, V100 and K80, one and two parameter servers.
+// TestLargerClustersOfDurations: the same on the durations of another study, V100 and K80, one and two parameter
+// servers.
 func TestLargerClustersOfDurations(t *testing.T) {
 	queued, apart, unlimited, linear := scores(t, durations())
 	t.Logf("mean absolute errors: queued %.2f%%, apart %.2f%%, unlimited %.2f%%, linear %.2f%%", queued, apart,

@@ -36,8 +36,8 @@ type Fitted struct {
 // ErrNoSamples is returned where there is nothing to fit to.
 var ErrNoSamples = errors.New("there are no measured speeds")
 
-// The fit is one of maximum a posteriori probability. Its priors are wide, and decide only what the samples leave open: of
-// parameter servers that never were the limit, say. They are round numbers, not fitted to any table.
+// The fit is one of maximum a posteriori probability. Its priors are wide, and decide only what the samples leave
+// open: of parameter servers that never were the limit, say. They are round numbers, not fitted to any table.
 const (
 	// noise is the relative error of a sample.
 	noise = 0.03
@@ -51,8 +51,9 @@ const (
 
 // Fit fits a form of the law to samples. Each model and type of device has a rate, each model a limit.
 //
-// It minimises squared errors of the logarithm of the speed, with outliers damped (P. J. Huber, 1964, in the smooth form of
-// P. Charbonnier, 1997), and of the priors, by the method of Levenberg and Marquardt (1963) from several starts.
+// It minimises squared errors of the logarithm of the speed, with outliers damped (P. J. Huber, 1964, in the smooth
+// form of P. Charbonnier, 1997), and of the priors, by the method of Levenberg and Marquardt (1963) from several
+// starts.
 func Fit(samples []Sample, form Form) (Fitted, error) {
 	if len(samples) == 0 {
 		return Fitted{}, ErrNoSamples
@@ -85,7 +86,8 @@ func (f Fitted) Law(model string) (Law, bool) {
 	return Law{}, false
 }
 
-// Predict returns the speed of a cluster like that of a sample; NaN where its model or its type of device was not fitted.
+// Predict returns the speed of a cluster like that of a sample; NaN where its model or its type of device was not
+// fitted.
 func (f Fitted) Predict(s Sample) float64 {
 	law, ok := f.Law(s.Model)
 	if _, known := law.Rate(s.Device); !ok || !known {
@@ -94,8 +96,8 @@ func (f Fitted) Predict(s Sample) float64 {
 	return law.Speed(Alike(s.Device, s.Workers), s.Servers)
 }
 
-// problem is what is minimised. Its variables are the logarithms of all rates, then of all limits, the exponent, and the
-// logarithm of the sharpness.
+// problem is what is minimised. Its variables are the logarithms of all rates, then of all limits, the exponent,
+// and the logarithm of the sharpness.
 type problem struct {
 	form    Form
 	samples []Sample

@@ -1,10 +1,10 @@
 // Package clusterspeed predicts how fast a cluster of workers with parameter servers trains.
 //
 // Asynchronous workers pull the weights from the parameter servers, compute, and push their gradients. They are
-// independent of each other until the parameter servers have no time left: then more workers only wait longer. Both ends
-// of the law are those of a closed queueing network of N customers with one server (P. J. Denning, J. P. Buzen, "The
-// operational analysis of queueing network models", 1978): N workers alone make N times the speed of one, and no number
-// of them more than the server serves. A smooth minimum joins the ends.
+// independent of each other until the parameter servers have no time left: then more workers only wait longer. Both
+// ends of the law are those of a closed queueing network of N customers with one server (P. J. Denning, J. P.
+// Buzen, "The operational analysis of queueing network models", 1978): N workers alone make N times the speed of
+// one, and no number of them more than the server serves. A smooth minimum joins the ends.
 package clusterspeed
 
 import (
@@ -93,9 +93,9 @@ func (l Law) Serves(servers int) float64 {
 //
 //	(S^-p + P^-p)^(-1/p)
 //
-// where S is the sum over the workers, P what the parameter servers serve, and p the sharpness. A job without parameter
-// servers keeps its weights where it works: its worker is served as by one server that it has for itself. Workers on devices
-// that the law does not know add nothing.
+// where S is the sum over the workers, P what the parameter servers serve, and p the sharpness. A job without
+// parameter servers keeps its weights where it works: its worker is served as by one server that it has for itself.
+// Workers on devices that the law does not know add nothing.
 func (l Law) Speed(workers []Worker, servers int) float64 {
 	serves, each, sum := l.Serves(servers), l.Serves(max(servers, 1)), 0.0
 	for _, w := range workers {

@@ -83,10 +83,9 @@ const (
 	most = 300
 )
 
-// Forecast predicts the steps until a loss of at most the target. The same points
-// and question give the same forecast. It reports false when the points are fewer than Least, or when the target is not above 0:
-// all models are of losses above 0, and other points do not count. Once a loss was
-// at the target, nothing is left.
+// Forecast predicts the steps until a loss of at most the target. The same points and question give the same
+// forecast. It reports false when the points are fewer than Least, or when the target is not above 0: all models
+// are of losses above 0, and other points do not count. Once a loss was at the target, nothing is left.
 func (m Model) Forecast(points []Point, ask Ask) (Forecast, bool) {
 	target := ask.Target
 	points = slices.DeleteFunc(slices.Clone(points), func(p Point) bool {

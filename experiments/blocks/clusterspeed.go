@@ -27,8 +27,8 @@ const (
 	defaultSharpness = 4.0
 )
 
-// clusterRuntime decodes the run time of a job whose speed depends on what its parts run on. rt has the arguments of the
-// runtime block around it.
+// clusterRuntime decodes the run time of a job whose speed depends on what its parts run on. rt has the arguments
+// of the runtime block around it.
 func (d *Decoder) clusterRuntime(n *eval.Node, e *eval.Env, rt *eval.Args, j *experiments.Job) (*experiments.Runtime,
 	bool) {
 	a := d.EvalArgs(n, e)

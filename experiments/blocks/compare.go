@@ -31,13 +31,15 @@ func (d *Decoder) metric(name string, at hcl.Range) string {
 	return ""
 }
 
-// baselineAt reports whether some cell has the values of axes at which a baseline is to be; it says which are not there.
+// baselineAt reports whether some cell has the values of axes at which a baseline is to be; it says which are not
+// there.
 func (d *Decoder) baselineAt(a *eval.Args, at []experiments.Setting, cells []experiments.Cell) bool {
 	for _, s := range at {
 		var values, axes []string
 		for _, c := range cells {
 			for _, axis := range append([]experiments.Setting{
-				{Name: "workload", Value: c.Workload.Name}, {Name: "hardware", Value: c.Hardware.Name}, {Name: "policy", Value: c.Policy.Name},
+				{Name: "workload", Value: c.Workload.Name}, {Name: "hardware", Value: c.Hardware.Name},
+				{Name: "policy", Value: c.Policy.Name},
 			}, c.Axes...) {
 				axes = include(axes, axis.Name)
 				if axis.Name == s.Name {
@@ -51,7 +53,8 @@ func (d *Decoder) baselineAt(a *eval.Args, at []experiments.Setting, cells []exp
 				"No cell has an axis %q. The axes are %s.", s.Name, words.AllOf(axes))
 			a.OK = false
 		case !slices.Contains(values, s.Value):
-			a.Fail(a.At("baseline"), "Baseline that never runs", "The axis %q has no value %q, but %s.", s.Name, s.Value, words.AllOf(values))
+			a.Fail(a.At("baseline"), "Baseline that never runs", "The axis %q has no value %q, but %s.",
+				s.Name, s.Value, words.AllOf(values))
 		case len(values) == 1 && len(at) == 1 && s.Name != "policy":
 			d.Warnf(a.At("baseline"), "Comparison with nothing", "The axis %q has no value but %q.", s.Name, s.Value)
 		}
@@ -77,7 +80,8 @@ func (d *Decoder) compares(cells []experiments.Cell) []experiments.Compare {
 			By: eval.Get[string](a, "by"), Block: eval.Get[time.Duration](a, "block"), Range: eval.RangeOf(n.Header),
 		}
 		metrics := d.comparedMetrics(n, a, c)
-		if !a.OK || len(metrics) == 0 || len(c.At) == 0 || !d.blockOfLog(a, cells) || !d.Failed() && !d.baselineAt(a, c.At, cells) {
+		if !a.OK || len(metrics) == 0 || len(c.At) == 0 || !d.blockOfLog(a, cells) ||
+			!d.Failed() && !d.baselineAt(a, c.At, cells) {
 			continue
 		}
 		if len(c.At) == 1 && c.At[0].Name == "policy" {
@@ -96,8 +100,8 @@ func (d *Decoder) compares(cells []experiments.Cell) []experiments.Compare {
 	return list
 }
 
-// comparedMetrics are the columns that a compare block is about: its label, and its metrics. It reports those that cannot
-// be compared as the block asks.
+// comparedMetrics are the columns that a compare block is about: its label, and its metrics. It reports those that
+// cannot be compared as the block asks.
 func (d *Decoder) comparedMetrics(n *eval.Node, a *eval.Args, c experiments.Compare) []string {
 	var metrics []string
 	names, at := []string{n.Label}, []hcl.Range{n.LabelAt}
@@ -110,7 +114,8 @@ func (d *Decoder) comparedMetrics(n *eval.Node, a *eval.Args, c experiments.Comp
 		case metric == "":
 			a.OK = false
 		case c.By != "" && !slices.Contains(language.Grouped(), metric):
-			a.Fail(at[i], "Metric of all jobs", "%s is not known of each %s; %s are.", metric, c.By, words.AllOf(language.Grouped()))
+			a.Fail(at[i], "Metric of all jobs", "%s is not known of each %s; %s are.",
+				metric, c.By, words.AllOf(language.Grouped()))
 		case c.Block > 0 && !slices.Contains(language.OverJobs(), metric):
 			a.Fail(at[i], "Metric that cannot be resampled", "%s is no mean over jobs; block is for %s.", metric,
 				words.AllOf(language.OverJobs()))
@@ -129,8 +134,10 @@ func (d *Decoder) blockOfLog(a *eval.Args, cells []experiments.Cell) bool {
 	if e := d.root.First("experiment"); e != nil && eval.Get[string](d.EvalArgs(e, d.global), "records") == "metrics" {
 		a.Fail(a.At("block"), "Argument that nothing reads", "block resamples jobs, and records = \"metrics\" keeps none.")
 	}
-	if !slices.ContainsFunc(cells, func(c experiments.Cell) bool { return c.Workload.Trace != nil && len(c.Workload.Submits) == 0 }) {
-		a.Fail(a.At("block"), "Argument that nothing reads", "block resamples a log, and no workload is a trace alone: replicates "+
+	replays := func(c experiments.Cell) bool { return c.Workload.Trace != nil && len(c.Workload.Submits) == 0 }
+	if !slices.ContainsFunc(cells, replays) {
+		a.Fail(a.At("block"), "Argument that nothing reads", "block resamples a log, and no workload is a trace alone: "+
+			"replicates "+
 			"give the interval.")
 	}
 	return a.OK

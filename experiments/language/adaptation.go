@@ -10,17 +10,17 @@ import (
 func adaptationBlock() *schema.Block {
 	return &schema.Block{
 		Name: "adaptation", Label: "name", Unique: true,
-		Doc: "Controllers that decide when to deepen a network while it trains under a time budget, played on a " +
-			"table of trainings: one run of every sequence of decisions, in one or several scenarios of changing " +
-			"resources. At each decision a controller deepens a block or does nothing; the accuracy at the end is " +
-			"what it is ranked by. The table is a file, or made by real training of a `job` (the " +
-			"controller `exhaustive`); " +
-			"with a `job`, controllers decide in real training as well, after they have learned. Without workload, " +
-			"hardware and policy blocks an experiment may have these blocks alone. Agents are trained as a stage of " +
-			"the run; what they have learned is kept, and a training that was interrupted goes on where it was.\n\n" +
-			"The run leaves `ranking.csv` (accuracy, regret with an interval over the seeds, and rank of each " +
-			"controller in each scenario), `decisions.csv` (each decision with time left, state, probabilities and " +
-			"action), `sequences.csv` (every constant sequence), `objectives.csv`, `training.csv` and, of real training, `courses.csv`.",
+		Doc: "Controllers that decide when to deepen a network while it trains under a time budget, played on a table " +
+			"of trainings: one run of every sequence of decisions, in one or several scenarios of changing resources. At " +
+			"each decision a controller deepens a block or does nothing; the accuracy at the end is what it is ranked by. " +
+			"The table is a file, or made by real training of a `job` (the controller `exhaustive`); with a `job`, " +
+			"controllers decide in real training as well, after they have learned. Without workload, hardware and policy " +
+			"blocks an experiment may have these blocks alone. Agents are trained as a stage of the run; what they have " +
+			"learned is kept, and a training that was interrupted goes on where it was.\n\n" +
+			"The run leaves `ranking.csv` (accuracy, regret with an interval over the seeds, and rank of each controller " +
+			"in each scenario), `decisions.csv` (each decision with time left, state, probabilities and action), " +
+			"`sequences.csv` (every constant sequence), `objectives.csv`, `training.csv` and, of real training, " +
+			"`courses.csv`.",
 		Example: `adaptation "cnn" {
   table     = "deepening.csv"
   decisions = 2
@@ -60,9 +60,9 @@ func adaptationBlock() *schema.Block {
 			},
 			{
 				Name: "table", Type: schema.String, Example: `"cnn1.csv"`,
-				Doc: "The recorded trainings, a row a run: a CSV file, relative to the folder of the experiment " +
-					"file. It may be compressed with gzip (`.gz`). Runs of one sequence are averaged; every sequence must be there. A " +
-					"line that repeats another, number for number, is an error.",
+				Doc: "The recorded trainings, a row a run: a CSV file, relative to the folder of the experiment file. It may " +
+					"be compressed with gzip (`.gz`). Runs of one sequence are averaged; every sequence must be there. A line " +
+					"that repeats another, number for number, is an error.",
 			},
 			{
 				Name: "decisions", Type: schema.Integer, Required: true, Min: schema.Limit(1), Max: schema.Limit(20),

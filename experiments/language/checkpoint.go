@@ -4,10 +4,10 @@ import "github.com/tfexp/tfexp/experiments/schema"
 
 var checkpointBlock = &schema.Block{
 	Name: "checkpoint", Single: true,
-	Doc: "When a job saves its work, and what that costs it. A job that loses its server begins again " +
-		"with what its last checkpoint holds; without this block it begins from nothing. A real program " +
-		"is told how often (`TFEXP_CHECKPOINT_EVERY`) and may save its work when it is warned or asked to end as well; `cost` " +
-		"and `restore` are then for the rules and for its simulation.",
+	Doc: "When a job saves its work, and what that costs it. A job that loses its server begins again with what its " +
+		"last checkpoint holds; without this block it begins from nothing. A real program is told how often " +
+		"(`TFEXP_CHECKPOINT_EVERY`) and may save its work when it is warned or asked to end as well; `cost` and " +
+		"`restore` are then for the rules and for its simulation.",
 	Example: `job "long" {
   builtin "mlp" {}
   epochs = 60

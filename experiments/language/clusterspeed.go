@@ -5,15 +5,16 @@ import "github.com/tfexp/tfexp/experiments/schema"
 // clusterBlock says how fast a job with roles trains.
 var clusterBlock = &schema.Block{
 	Name: "cluster", Single: true,
-	Doc: "The speed of a job with roles in simulation, by what its parts run on, and so also when a worker is lost or " +
-		"comes back. A worker on a device that alone makes r steps/s makes r times the factor of its region; " +
-		"n parameter servers serve at most P = `limit` · n^`exponent` steps/s. All parts together make " +
-		"(S^−p + P^−p)^(−1/p) steps/s with p = `sharpness`, where S is the sum over the workers: of 1/(1/r + 1/P), as each " +
-		"step waits to be served, or of r with `law = \"apart\"`. A worker without parameter servers keeps the weights itself, which takes it as long as one server. The " +
-		"roles `worker` and `chief` work, `ps` serves.\n\nThe rates, the limit, the exponent and the sharpness are given, or " +
-		"fitted to a `file` of measured clusters; what is given beside a file takes the place of what was fitted. " +
-		"Several models in a file share the exponent and the sharpness. The report then shows how well the law predicts " +
-		"clusters of 5 workers or more from smaller ones (`cluster_speed.csv`).",
+	Doc: "The speed of a job with roles in simulation, by what its parts run on, and so also when a worker is lost " +
+		"or comes back. A worker on a device that alone makes r steps/s makes r times the factor of its region; n " +
+		"parameter servers serve at most P = `limit` · n^`exponent` steps/s. All parts together make (S^−p + " +
+		"P^−p)^(−1/p) steps/s with p = `sharpness`, where S is the sum over the workers: of 1/(1/r + 1/P), as each " +
+		"step waits to be served, or of r with `law = \"apart\"`. A worker without parameter servers keeps the weights " +
+		"itself, which takes it as long as one server. The roles `worker` and `chief` work, `ps` serves.\n\n" +
+		"The rates, the limit, the exponent and the sharpness are given, or fitted to a `file` of measured clusters; " +
+		"what is given beside a file takes the place of what was fitted. Several models in a file share the exponent " +
+		"and the sharpness. The report then shows how well the law predicts clusters of 5 workers or more from smaller " +
+		"ones (`cluster_speed.csv`).",
 	Example: `job "resnet32" {
   command = ["train"]
   steps   = 64000
@@ -43,7 +44,8 @@ var clusterBlock = &schema.Block{
 			Example: `"steps_per_s.csv"`},
 		{Name: "columns", Type: schema.StringMap, DefaultDoc: "as above",
 			Doc: "The columns of `file` that are called otherwise.", Example: `{ gpu = "device", seconds = "duration" }`},
-		{Name: "steps", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxEpochs), DefaultDoc: "those of the job",
+		{Name: "steps", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxEpochs), DefaultDoc: "those " +
+			"of the job",
 			Doc: "The steps whose duration the column `seconds` has.", Example: `64000`},
 		{Name: "model", Type: schema.String, DefaultDoc: "the only one",
 			Doc: "Which model of `file` the job trains.", Example: `"res32"`},
@@ -52,7 +54,8 @@ var clusterBlock = &schema.Block{
 			Example: `{ K80 = 5.1, V100 = 19.5 }`},
 		{Name: "device", Type: schema.String, DefaultDoc: "the type of the GPUs of its node",
 			Doc: "The type of device of all workers, for nodes without GPUs.", Example: `"K80"`},
-		{Name: "limit", Type: schema.Number, Min: schema.Limit(1e-9), Max: schema.Limit(1e12), DefaultDoc: "fitted, or no limit",
+		{Name: "limit", Type: schema.Number, Min: schema.Limit(1e-9), Max: schema.Limit(1e12), DefaultDoc: "fitted, or " +
+			"no limit",
 			Doc: "The steps per second that one parameter server serves.", Example: `44`},
 		{Name: "exponent", Type: schema.Number, Min: schema.Limit(0), Max: schema.Limit(10), DefaultDoc: "fitted, or 0.8",
 			Doc: "How the limit grows with the number of parameter servers: 1 in proportion.", Example: `0.9`},

@@ -12,9 +12,9 @@ import (
 func policyBlock() *schema.Block {
 	return &schema.Block{
 		Name: "policy", Label: "name, read as `policy.<name>`", Unique: true,
-		Doc: "How jobs are scheduled: who is next (`order`, `backfill`), how much it gets (`allocation`), and " +
-			"whether running jobs give way (`preemption`), and where servers are rented (`provisioning`). An argument that the others make meaningless is an " +
-			"error, not ignored.",
+		Doc: "How jobs are scheduled: who is next (`order`, `backfill`), how much it gets (`allocation`), and whether " +
+			"running jobs give way (`preemption`), and where servers are rented (`provisioning`). An argument that the " +
+			"others make meaningless is an error, not ignored.",
 		Example: `policy "fcfs" { order = "fcfs" }
 
 policy "rr" {

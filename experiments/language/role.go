@@ -42,9 +42,10 @@ var roleBlock = &schema.Block{
 		},
 		{
 			Name: "elastic", Type: schema.Bool, Default: `false`,
-			Doc: "Whether the job goes on when a part of this role is lost with its node, or fails by itself. It does not go on " +
-				"without the part that ends it. A part that was lost starts again as soon as there is room for it that no waiting " +
-				"job can use; one that failed does not, until the job starts anew or another number of parts is asked for.",
+			Doc: "Whether the job goes on when a part of this role is lost with its node, or fails by itself. It does not " +
+				"go on without the part that ends it. A part that was lost starts again as soon as there is room for it that " +
+				"no waiting job can use; one that failed does not, until the job starts anew or another number of parts is " +
+				"asked for.",
 			Example: `true`,
 		},
 		{
@@ -58,7 +59,8 @@ var roleBlock = &schema.Block{
 		},
 		{
 			Name: "max", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxNodes),
-			DefaultDoc: "`count`", Doc: "How many parts of an elastic role the job can have while it runs, when it is given more than `count`.",
+			DefaultDoc: "`count`", Doc: "How many parts of an elastic role the job can have while it runs, when it is " +
+				"given more than `count`.",
 			Example: `8`,
 		},
 	},

@@ -5,13 +5,14 @@ import "github.com/tfexp/tfexp/experiments/schema"
 var runtimeBlock = &schema.Block{
 	Name: "runtime", Single: true,
 	Doc: "The run time of the job in simulation, if it is not to be estimated from samples. It is given by a " +
-		"formula: `startup + epochs × epoch` on one thread (`steps × epoch` for a job with steps), and " +
-		"`parallel` or `speedup` for more threads. Or it is given by measurements on several numbers of threads: " +
-		"a `table`, or a CSV `file` with a column of threads and a column of seconds. Rows with the same number " +
-		"of threads are averaged. Or a `cluster` block has the law by which a job with roles trains, or an `elastic` block how a job trains whose GPUs change.\n\nBetween two measured numbers of threads, the speed (1 / time) is " +
-		"interpolated as a power of the threads: a straight line on logarithmic axes. Below the smallest number, " +
-		"the speed is proportional to the threads. Above the largest, it is constant: no job is faster than was " +
-		"measured.",
+		"formula: `startup + epochs × epoch` on one thread (`steps × epoch` for a job with steps), and `parallel` or " +
+		"`speedup` for more threads. Or it is given by measurements on several numbers of threads: a `table`, or a CSV " +
+		"`file` with a column of threads and a column of seconds. Rows with the same number of threads are averaged. " +
+		"Or a `cluster` block has the law by which a job with roles trains, or an `elastic` block how a job trains " +
+		"whose GPUs change.\n\n" +
+		"Between two measured numbers of threads, the speed (1 / time) is interpolated as a power of the threads: a " +
+		"straight line on logarithmic axes. Below the smallest number, the speed is proportional to the threads. Above " +
+		"the largest, it is constant: no job is faster than was measured.",
 	Example: `job "given" {
   command = ["train"]
   epochs  = 100

@@ -20,11 +20,11 @@ func tuneBlock() *schema.Block {
 	}
 	return &schema.Block{
 		Name: "tune", Label: "name, of the tuning in the results", Unique: true,
-		Doc: "A search for the best settings of a job. Each trial is a cell of its own, with one job (but see `mode`): simulated " +
-			"trials of different tunings run side by side, real ones one at a time, and what has run is not run " +
-			"again. Every hardware of the matrix, every replicate and every value of the axes that the block, its " +
-			"job and its hardware read has a search of its own. A file with `tune` blocks needs no workload and no " +
-			"policy. Results are in `trials.csv` and `tunings.csv`.",
+		Doc: "A search for the best settings of a job. Each trial is a cell of its own, with one job (but see `mode`): " +
+			"simulated trials of different tunings run side by side, real ones one at a time, and what has run is not run " +
+			"again. Every hardware of the matrix, every replicate and every value of the axes that the block, its job and " +
+			"its hardware read has a search of its own. A file with `tune` blocks needs no workload and no policy. " +
+			"Results are in `trials.csv` and `tunings.csv`.",
 		Example: `job "digits" {
   builtin "mlp" {}
   epochs = 3
@@ -53,7 +53,8 @@ tune "digits" {
 			},
 			{
 				Name: "target", Type: schema.Number,
-				Doc:     "The accuracy or loss of `time_to_accuracy` and `time_to_loss`. A trial that does not reach it is infeasible.",
+				Doc: "The accuracy or loss of `time_to_accuracy` and `time_to_loss`. A trial that does not reach it is " +
+					"infeasible.",
 				Example: `0.95`,
 			},
 			{
@@ -88,34 +89,36 @@ tune "digits" {
 			},
 			{
 				Name: "warm_start", Type: schema.String,
-				Doc: "Trials that were made elsewhere, which count as made: the folder of another experiment's results, whose trials " +
-					"of the same settings are taken, or a CSV file with a column for each setting, " +
-					"`time_s`, and where they are known `loss`, `accuracy`, `cost`, `units` (the epochs or steps) and `state` (`crashed`). It is relative " +
-					"to the folder of the experiment file. In the modes `online` and `restart`, the times of a unit are what is expected " +
-					"of the settings.",
+				Doc: "Trials that were made elsewhere, which count as made: the folder of another experiment's results, " +
+					"whose trials of the same settings are taken, or a CSV file with a column for each setting, `time_s`, and " +
+					"where they are known `loss`, `accuracy`, `cost`, `units` (the epochs or steps) and `state` (`crashed`). It " +
+					"is relative to the folder of the experiment file. In the modes `online` and `restart`, the times of a unit " +
+					"are what is expected of the settings.",
 				Example: `"earlier.csv"`,
 			},
 			{
 				Name: "mode", Type: schema.String, Default: `"trials"`, Allowed: []string{"trials", "online", "restart", "fixed"},
-				Doc: "How settings are tried: `trials` runs a job of its own for each. `online` runs one job, which begins with " +
-					"the initial settings and is changed while it trains: in place where its program can (threads of a " +
+				Doc: "How settings are tried: `trials` runs a job of its own for each. `online` runs one job, which begins " +
+					"with the initial settings and is changed while it trains: in place where its program can (threads of a " +
 					"malleable job, parts of an elastic role, `batch` and `learning_rate` of built-in programs, settings with " +
 					"`live`), else by a checkpoint and a new start. `restart` always does the latter. A setting is measured, " +
 					"and another one tried or gone back to when that is expected to save more than it costs; the job ends at " +
-					"its target, at `limit`, or with its work. More cores are expected to be faster until it is measured; a `live` setting of which " +
-					"the program does not say that it took it on, and that changes nothing, does not count as tried; and when the job " +
-					"slows down or speeds up later, others are looked at again. Each decision is in `decisions.csv` of the cell. `fixed` runs the job with the " +
-					"initial settings, and is the baseline.",
+					"its target, at `limit`, or with its work. More cores are expected to be faster until it is measured; a " +
+					"`live` setting of which the program does not say that it took it on, and that changes nothing, does not " +
+					"count as tried; and when the job slows down or speeds up later, others are looked at again. Each decision " +
+					"is in `decisions.csv` of the cell. `fixed` runs the job with the initial settings, and is the baseline.",
 				Example: `"online"`,
 			},
 			{
 				Name: "stretch", Type: schema.Integer, Default: `2`, Min: schema.Limit(1), Max: schema.Limit(10_000),
-				Doc:     "How many reports (epochs, or steps of a job of steps) a setting is measured by at most in the modes `online` and `restart`, beside the first one after the change; fewer that leave no doubt are enough.",
+				Doc: "How many reports (epochs, or steps of a job of steps) a setting is measured by at most in the " +
+					"modes `online` and `restart`, beside the first one after the change; fewer that leave no doubt are enough.",
 				Example: `3`,
 			},
 			{
 				Name: "confidence", Type: schema.Number, Default: `0.9`, Min: schema.Limit(0), Max: schema.Limit(0.999),
-				Doc:     "The probability with which going back to a setting must save more than it costs, in the modes `online` and `restart`.",
+				Doc: "The probability with which going back to a setting must save more than it costs, in the modes " +
+					"`online` and `restart`.",
 				Example: `0.8`,
 			},
 		},
@@ -140,7 +143,8 @@ tune "digits" {
 					},
 					{
 						Name: "live", Type: schema.Bool, DefaultDoc: "true of `batch` and `learning_rate` of built-in programs",
-						Doc:     "Whether the program takes the setting on while it trains, from its control file (`settings`). Else it is started anew for it.",
+						Doc: "Whether the program takes the setting on while it trains, from its control file (`settings`). " +
+							"Else it is started anew for it.",
 						Example: `true`,
 					},
 					{
@@ -201,7 +205,8 @@ var recordedBlock = &schema.Block{
 	Args: []schema.Arg{
 		{
 			Name: "file", Type: schema.String, Required: true,
-			Doc:     "A CSV file whose first line names the columns (`.gz` is unpacked); relative to the folder of the experiment file.",
+			Doc: "A CSV file whose first line names the columns (`.gz` is unpacked); relative to the folder of the " +
+				"experiment file.",
 			Example: `"measured.csv"`,
 		},
 		{

@@ -43,9 +43,9 @@ compare "mean_jct" {
 		Args: []schema.Arg{
 			{
 				Name: "baseline", Type: schema.Baseline, Required: true,
-				Doc: "What the others are compared with: a policy, a hardware or a workload; or the values of one or several axes " +
-					"of the matrix by name, `{ sigma = 0 }`, where `policy`, `hardware` and `workload` are axes too. With several, " +
-					"all other combinations of them are compared with this one; all other axes are alike on both sides.",
+				Doc: "What the others are compared with: a policy, a hardware or a workload; or the values of one or several " +
+					"axes of the matrix by name, `{ sigma = 0 }`, where `policy`, `hardware` and `workload` are axes too. With " +
+					"several, all other combinations of them are compared with this one; all other axes are alike on both sides.",
 				Example: `policy.fcfs`,
 			},
 			{

@@ -1,4 +1,5 @@
-// Package program finds out from the source of a training program how tfexp can run it, and writes an experiment with it.
+// Package program finds out from the source of a training program how tfexp can run it, and writes an experiment
+// with it.
 package program
 
 import (

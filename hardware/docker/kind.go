@@ -19,8 +19,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// defaultPids is the limit on the processes and threads of a container where the file is silent: far more than a training
-// program has, and far less than a machine can number.
+// defaultPids is the limit on the processes and threads of a container where the file is silent: far more than a
+// training program has, and far less than a machine can number.
 const defaultPids = 4096
 
 // kindName is what experiments call this engine.

@@ -33,8 +33,8 @@ func (j *Job) Left(used time.Duration) time.Duration {
 }
 
 // Stands is what the control file of a job with a budget says beside its thread pools: its allotment of n units
-// (GPUs, if it asked for some, and else cores), how that has changed from the one before (0: not known), and what is left of
-// the budget. It is empty for a job without a budget.
+// (GPUs, if it asked for some, and else cores), how that has changed from the one before (0: not known), and what
+// is left of the budget. It is empty for a job without a budget.
 func (j *Job) Stands(n, before int, used time.Duration) contract.Message {
 	if j.Budget == nil {
 		return contract.Message{}

@@ -31,8 +31,8 @@ func (j *Job) Control(n int) []byte {
 	return fmt.Appendf(nil, "%d %d\n", inter, intra)
 }
 
-// Content returns the content of the control file of a job that has n cores, had so many before (0: not known), has used
-// so much of its budget, and is asked for something, or for nothing.
+// Content returns the content of the control file of a job that has n cores, had so many before (0: not known), has
+// used so much of its budget, and is asked for something, or for nothing.
 func (j *Job) Content(n, before int, used time.Duration, request contract.Message) ([]byte, error) {
 	m := j.Stands(n, before, used)
 	m.Settings = j.Standing.Settings
@@ -56,9 +56,9 @@ func (j *Job) Request(n int, request contract.Message) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// ReplaceControl gives the control file of a job, if it has one, another content. The file is replaced as a whole; it is
-// not synced, since it means nothing once the job is dead. at is when the content held, which is the file's time: a
-// program counts the time left from there, however long the write took.
+// ReplaceControl gives the control file of a job, if it has one, another content. The file is replaced as a whole;
+// it is not synced, since it means nothing once the job is dead. at is when the content held, which is the file's
+// time: a program counts the time left from there, however long the write took.
 func (j *Job) ReplaceControl(content []byte, at time.Time) error {
 	if j.ControlPath == "" {
 		return nil
@@ -79,8 +79,8 @@ func (j *Job) ReplaceControl(content []byte, at time.Time) error {
 	return nil
 }
 
-// Prepare makes what a job that is given n cores finds when it starts: its control file and its checkpoint folder. used is
-// what earlier attempts have used of its budget.
+// Prepare makes what a job that is given n cores finds when it starts: its control file and its checkpoint folder.
+// used is what earlier attempts have used of its budget.
 func (j *Job) Prepare(n int, used time.Duration) error {
 	text, err := j.Content(n, 0, used, contract.Message{})
 	if err != nil {

@@ -106,7 +106,8 @@ func Sweep(path string) (killed []string, err error) {
 	return killed, nil
 }
 
-// ErrGarbled is returned by Sweep for a registry that cannot be read: what a killed run has left, if anything, is not known.
+// ErrGarbled is returned by Sweep for a registry that cannot be read: what a killed run has left, if anything, is
+// not known.
 var ErrGarbled = errors.New("the list of running jobs was damaged")
 
 // setAside renames a registry that cannot be read.

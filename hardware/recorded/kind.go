@@ -38,8 +38,8 @@ var kind = engine.Kind{
 		"(experiments/papers/recorded_runs)",
 	Recorded: true,
 	Args: []schema.Arg{
-		{Name: "runs", Type: schema.String, Doc: "The folder of the recorded runs, relative to that of the experiment file: " +
-			"CSV files with a table of checkpoints, and perhaps one of servers (docs/results.md, Recorded runs).",
+		{Name: "runs", Type: schema.String, Doc: "The folder of the recorded runs, relative to that of the experiment " +
+			"file: CSV files with a table of checkpoints, and perhaps one of servers (docs/results.md, Recorded runs).",
 			Example: `"4-spot"`},
 		{Name: "steps", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(1 << 53),
 			DefaultDoc: "that of its last row", Doc: "The last step of a whole run.", Example: `64000`},
@@ -48,7 +48,8 @@ var kind = engine.Kind{
 		{Name: "revoked", Type: schema.Strings, DefaultDoc: "`revoked`, `preempted`, `true`, `yes`, `1`",
 			Doc: "The values that mark a revoked server in its table.", Example: `["gone"]`},
 		{Name: "unfinished", Type: schema.String, Default: `"fail"`, Allowed: []string{"fail", "skip"},
-			Doc:     "What becomes of a run whose records end before its last step: its job fails there, or the run is left out.",
+			Doc: "What becomes of a run whose records end before its last step: its job fails there, or the run is " +
+				"left out.",
 			Example: `"skip"`},
 		{Name: "workers", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxNodes),
 			DefaultDoc: "the servers of the run", Doc: "The workers of a run, for its cost.", Example: `4`},

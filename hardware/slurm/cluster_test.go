@@ -158,8 +158,8 @@ func states(t *testing.T, text string) string {
 	return strings.Join(states, "")
 }
 
-// Steps run on the cores that they are granted, stop and go on with all their processes, are bound anew, and end as they
-// should.
+// Steps run on the cores that they are granted, stop and go on with all their processes, are bound anew, and end as
+// they should.
 func TestStep(t *testing.T) {
 	mark := fmt.Sprintf("7%d", os.Getpid())
 	o := open(t, 2, settings{}, job(`grep Cpus_allowed_list /proc/self/status; echo "$TFEXP_JOB $TFEXP_INTRA_THREADS"

@@ -11,7 +11,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/slurm/client"
 )
 
-// doctor looks at the cluster: its commands, its controller, its partitions, and whether a node sees the present folder.
+// doctor looks at the cluster: its commands, its controller, its partitions, and whether a node sees the present
+// folder.
 func doctor(ctx context.Context) []hardware.Check {
 	c := hardware.Check{Name: kindName, Status: hardware.OK}
 	// Most machines are in no cluster: that is only worth a word.

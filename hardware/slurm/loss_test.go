@@ -76,7 +76,8 @@ func TestControllerRestarts(t *testing.T) {
 	}
 }
 
-// A node that goes down is lost with what runs there; the others go on, and another one takes its place when it can be had.
+// A node that goes down is lost with what runs there; the others go on, and another one takes its place when it can
+// be had.
 func TestNodeGoesDown(t *testing.T) {
 	needOwnCluster(t)
 	o := open(t, 2, settings{}, job("sleep 1000"), job("sleep 1000"))

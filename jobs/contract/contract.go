@@ -142,11 +142,11 @@ func Seconds(s float64) time.Duration {
 	return time.Duration(math.Min(s*float64(time.Second), math.MaxInt64/2))
 }
 
-// Split divides granted cores between a job's two thread pools. inter and intra are the pools that the job asked for, and
-// request is its request in cores: inter + intra where it named both pools, intra alone for a plain request (inter 1,
-// intra N), whose cores all go to the intra-op pool. Otherwise the pools share the cores in proportion to what was asked
-// for, by largest remainder (a tie goes to the intra-op pool), and each has at least one thread: on one core both have
-// one, on more cores the pools add up to the cores, also beyond the request.
+// Split divides granted cores between a job's two thread pools. inter and intra are the pools that the job asked
+// for, and request is its request in cores: inter + intra where it named both pools, intra alone for a plain
+// request (inter 1, intra N), whose cores all go to the intra-op pool. Otherwise the pools share the cores in
+// proportion to what was asked for, by largest remainder (a tie goes to the intra-op pool), and each has at least
+// one thread: on one core both have one, on more cores the pools add up to the cores, also beyond the request.
 func Split(inter, intra, request, granted int) (int, int) {
 	inter, intra, granted = max(inter, 1), max(intra, 1), max(granted, 1)
 	if inter == 1 && intra >= request {

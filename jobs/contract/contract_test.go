@@ -86,8 +86,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// The pools share the cores in proportion to what was asked for, each to the nearest whole number, none below 1 and none
-// smaller for one core more. On the request the job has exactly the pools that it asked for.
+// The pools share the cores in proportion to what was asked for, each to the nearest whole number, none below 1 and
+// none smaller for one core more. On the request the job has exactly the pools that it asked for.
 func TestSplitProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inter := rapid.IntRange(1, 64).Draw(t, "inter")

@@ -175,8 +175,8 @@ func TestSamplesOfCellsBeyondTheMatrix(t *testing.T) {
 	}
 }
 
-// Copies of a job are sampled side by side where there is room for them, once for all cells of a hardware; the simulation
-// of a real cell knows what they cost each other, and its key says so.
+// Copies of a job are sampled side by side where there is room for them, once for all cells of a hardware; the
+// simulation of a real cell knows what they cost each other, and its key says so.
 func TestJobsSideBySide(t *testing.T) {
 	if len(hardware.AllowedCPUs()) < 2 {
 		t.Skip("jobs side by side need two CPUs")

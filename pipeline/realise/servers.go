@@ -100,9 +100,9 @@ func (c *Cell) checkpoints(r realisation) []*simulated.Checkpoint {
 	return all
 }
 
-// interval is how often the program of a real job writes a checkpoint, as the job contract says it; empty for never. A
-// rule is asked for a job on all nodes or, where it has roles, on those without which it does not go on when it has started
-// alone.
+// interval is how often the program of a real job writes a checkpoint, as the job contract says it; empty for
+// never. A rule is asked for a job on all nodes or, where it has roles, on those without which it does not go on
+// when it has started alone.
 func (c *Cell) interval(j *experiments.Job) string {
 	cp := j.Checkpoint
 	switch {

@@ -43,8 +43,8 @@ type predicted struct {
 	service map[string]record.JobRow
 }
 
-// longer is how many times as long as alone a real run was predicted to take by the estimate that its simulation was made
-// of; 1 where there is no simulation, or the job was not on its full request in it.
+// longer is how many times as long as alone a real run was predicted to take by the estimate that its simulation
+// was made of; 1 where there is no simulation, or the job was not on its full request in it.
 func (p *predicted) longer(c record.CellRef, job string, used record.EstimateRow) float64 {
 	if p.cell != c.Cell {
 		p.cell, p.service = c.Cell, map[string]record.JobRow{}

@@ -63,12 +63,14 @@ func (v Variant) Values(m measure.Metric) []float64 {
 
 // Comparisons makes the comparisons that the plan asks for, on each workload and hardware unless these are compared.
 //
-// A baseline that is a policy is compared with every other policy's variants. Axes that both read must have the same value;
-// axes that only one of them reads do not matter, so a baseline without a quantum is compared with every quantum. A baseline
-// that is at values of axes is compared with the variants that differ from it in these, and in nothing else.
+// A baseline that is a policy is compared with every other policy's variants. Axes that both read must have the
+// same value; axes that only one of them reads do not matter, so a baseline without a quantum is compared with
+// every quantum. A baseline that is at values of axes is compared with the variants that differ from it in these,
+// and in nothing else.
 //
-// Cells are paired by replicate, and a pair counts when the same jobs finished in both cells: otherwise the metrics are over
-// different jobs. Cells in which nothing is drawn count once. Holm's correction is over the comparisons with one baseline.
+// Cells are paired by replicate, and a pair counts when the same jobs finished in both cells: otherwise the metrics
+// are over different jobs. Cells in which nothing is drawn count once. Holm's correction is over the comparisons
+// with one baseline.
 func Comparisons(e *record.Experiment) ([]record.ComparisonRow, error) {
 	variants := Variants(e)
 	var rows []record.ComparisonRow
@@ -113,8 +115,8 @@ func (v *Variant) value(axis string) (string, bool) {
 	return "", false
 }
 
-// Meets reports whether a variant is at some values of axes, of hardware, workload and policy; one that does not read an
-// axis is at all of its values.
+// Meets reports whether a variant is at some values of axes, of hardware, workload and policy; one that does not
+// read an axis is at all of its values.
 func (v *Variant) Meets(at []record.Setting) bool {
 	for _, s := range at {
 		if is, ok := v.value(s.Name); ok && is != s.Value {
@@ -149,7 +151,8 @@ func (v *Variant) labelFrom(o Variant) string {
 // candidates are the variants of other policies that a baseline is compared with.
 func candidates(base Variant, variants []Variant, _ []record.Setting) []Variant {
 	return slices.DeleteFunc(slices.Clone(variants), func(v Variant) bool {
-		return v.Policy == base.Policy || v.Workload != base.Workload || v.Hardware != base.Hardware || !agree(base.Axes, v.Axes)
+		return v.Policy == base.Policy || v.Workload != base.Workload || v.Hardware != base.Hardware ||
+			!agree(base.Axes, v.Axes)
 	})
 }
 
@@ -173,7 +176,9 @@ func elsewhere(base Variant, variants []Variant, axes []record.Setting) []Varian
 }
 
 // compareWith compares a baseline with its candidates, in each group of jobs if the comparison is by one.
-func compareWith(e *record.Experiment, base Variant, variants []Variant, m measure.Metric, c record.Compare) ([]record.ComparisonRow, error) {
+func compareWith(
+	e *record.Experiment, base Variant, variants []Variant, m measure.Metric, c record.Compare,
+) ([]record.ComparisonRow, error) {
 	if !(c.Level > 0 && c.Level < 1) {
 		c.Level = DefaultLevel
 	}
@@ -287,7 +292,8 @@ func (v *Variant) groups(by string) []string {
 	return names
 }
 
-// fixed reports whether the replicates of a variant are alike: nothing is drawn in them, or nothing that changed any metric.
+// fixed reports whether the replicates of a variant are alike: nothing is drawn in them, or nothing that changed
+// any metric.
 func (v *Variant) fixed() bool {
 	flagged := true
 	for i := range v.Cells {

@@ -176,8 +176,8 @@ func TestComparisonsByClass(t *testing.T) {
 	}
 }
 
-// TestReplicatesThatAreAlike: replicates in which nothing is drawn are one, however many there are; so are simulated ones
-// that came to the same in every metric. Those of measured cells count.
+// TestReplicatesThatAreAlike: replicates in which nothing is drawn are one, however many there are; so are
+// simulated ones that came to the same in every metric. Those of measured cells count.
 func TestReplicatesThatAreAlike(t *testing.T) {
 	for _, c := range []struct {
 		name             string

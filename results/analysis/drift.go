@@ -13,8 +13,8 @@ import (
 // Speeds are how fast the machine was on so many cores, at the moments just before samples and real cells.
 type Speeds struct {
 	Cores, Moments int
-	// SD is the standard deviation of the logarithms of the probe's times; Range how many times as long the slowest took as
-	// the fastest.
+	// SD is the standard deviation of the logarithms of the probe's times; Range how many times as long the slowest
+	// took as the fastest.
 	SD, Range float64
 }
 

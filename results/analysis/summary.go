@@ -55,8 +55,8 @@ func SummaryOf(variants []Variant) []SummaryRow {
 	return rows
 }
 
-// Best returns so many variants at most: all of them in their order, or where there are more the best, the best first. They
-// are ranked by the first metric that the experiment compares, which it returns too.
+// Best returns so many variants at most: all of them in their order, or where there are more the best, the best
+// first. They are ranked by the first metric that the experiment compares, which it returns too.
 func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metric) {
 	by := ranking(p)
 	if len(variants) <= most {
@@ -73,7 +73,8 @@ func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metri
 	return best, by
 }
 
-// BestPolicies returns so many policies of the variants at most, as Best does; each counts by its mean over its variants.
+// BestPolicies returns so many policies of the variants at most, as Best does; each counts by its mean over its
+// variants.
 func BestPolicies(p record.Plan, variants []Variant, most int) (best []string, of int, by measure.Metric) {
 	by = ranking(p)
 	var names []string

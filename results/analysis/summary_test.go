@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Where not all are shown the best are, by the metric that is compared: variants by their means, and policies by the means
-// of their variants.
+// Where not all are shown the best are, by the metric that is compared: variants by their means, and policies by
+// the means of their variants.
 func TestBest(t *testing.T) {
 	e := &record.Experiment{}
 	e.Plan.Compares = []record.Compare{{Metric: "utilization", Baseline: "fcfs", Level: 0.95}} // the greatest is the best

@@ -1,7 +1,7 @@
 package measure
 
-// Checkpointing is what the time of a job depends on that saves its work and loses its servers, for pictures. Times are in
-// seconds.
+// Checkpointing is what the time of a job depends on that saves its work and loses its servers, for pictures. Times
+// are in seconds.
 type Checkpointing struct {
 	// Job is the class of the jobs, Hardware where they run.
 	Job      string `json:"job"`

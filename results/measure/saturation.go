@@ -106,17 +106,15 @@ func (c *Collector) passes(at table.Micros) {
 // Load returns the load of the cell; closed tells that it was closed before its
 // jobs were done.
 //
-// Work is what arrived and did not run: under a stable load it comes and goes,
-// under too high a load it grows with each arrival. At a load of exactly 1 the
-// work that waits after n arrivals is |N(0, σ²n)|, where σ²n is the variance of
-// work arrived minus work that could be done (reflected Brownian motion: J. M.
-// Harrison, "Brownian Motion and Stochastic Flow Systems", 1985); at lower
-// loads it is less. A cell is saturated when more waits at the last arrival
-// than one cell in a hundred would have at a load of 1, and more than half-way.
-// The variance comes from batch means (A. M. Law, W. D. Kelton, "Simulation
-// Modeling and Analysis"), which allow for arrivals that come in bursts. Cells
-// of fewer than 100 jobs are not judged. Where arrivals come in such bursts that this test cannot decide, a cell is saturated
-// when more than a tenth of all jobs, and more than 100, wait at the last arrival, and more than half-way.
+// Work is what arrived and did not run: under a stable load it comes and goes, under too high a load it grows with
+// each arrival. At a load of exactly 1 the work that waits after n arrivals is |N(0, σ²n)|, where σ²n is the
+// variance of work arrived minus work that could be done (reflected Brownian motion: J. M. Harrison, "Brownian
+// Motion and Stochastic Flow Systems", 1985); at lower loads it is less. A cell is saturated when more waits at the
+// last arrival than one cell in a hundred would have at a load of 1, and more than half-way. The variance comes
+// from batch means (A. M. Law, W. D. Kelton, "Simulation Modeling and Analysis"), which allow for arrivals that
+// come in bursts. Cells of fewer than 100 jobs are not judged. Where arrivals come in such bursts that this test
+// cannot decide, a cell is saturated when more than a tenth of all jobs, and more than 100, wait at the last
+// arrival, and more than half-way.
 func (c *Collector) Load(closed bool) Load {
 	l := Load{Offered: math.NaN(), Saturated: closed && c.backlog.cutOff > 0, Queued: c.queued(1)}
 	n, span := len(c.accounts), float64(c.backlog.last-c.backlog.first)

@@ -8,8 +8,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// TestServersOfAnElasticJob: a job goes on without a worker whose server is taken away, which counts as a revocation; its
-// servers know the roles of its parts. A change of its parts without a loss counts as none.
+// TestServersOfAnElasticJob: a job goes on without a worker whose server is taken away, which counts as a
+// revocation; its servers know the roles of its parts. A change of its parts without a loss counts as none.
 func TestServersOfAnElasticJob(t *testing.T) {
 	terms := &market.Terms{Market: market.Spot, Price: market.Fixed(3600)}
 	s := measure.Setup{Terms: []*market.Terms{terms, terms}}

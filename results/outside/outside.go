@@ -1,5 +1,5 @@
-// Package outside has the tables of what an experiment brings from outside beside what comes out of it: numbers of others
-// beside ours, and measured clusters beside the law that was fitted to them.
+// Package outside has the tables of what an experiment brings from outside beside what comes out of it: numbers of
+// others beside ours, and measured clusters beside the law that was fitted to them.
 package outside
 
 import (

@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// studied has two scenarios of four sequences of one decision between three blocks and nothing, and what controllers took:
-// an agent under two seeds, and the constant answers.
+// studied has two scenarios of four sequences of one decision between three blocks and nothing, and what
+// controllers took: an agent under two seeds, and the constant answers.
 func studied() record.Adaptations {
 	var all record.Adaptations
 	for _, s := range []struct {

@@ -200,8 +200,8 @@ func byGroup(p record.Plan, rows []record.ComparisonRow) string {
 		rows[0].By, strings.Join(parts, "; "), more, said)
 }
 
-// sides names what is compared: the policies and where they are, or of one policy the axes that differ: "market=spot" and
-// "market=on_demand".
+// sides names what is compared: the policies and where they are, or of one policy the axes that differ:
+// "market=spot" and "market=on_demand".
 func sides(r record.ComparisonRow) (candidate, baseline string) {
 	if r.CandidatePolicy != r.BaselinePolicy {
 		// Axes on which they agree, and those that only one of them reads, are named for each.

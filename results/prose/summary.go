@@ -51,8 +51,8 @@ func (t Table) Without(metric string) Table {
 // more than one, metrics that are known nowhere do not.
 func Summary(e *record.Experiment) Table { return summary(e, analysis.Summary(e)) }
 
-// Best is the summary of so many variants at most: where there are more, of the best, the best first. It returns the title of
-// the metric that they are chosen by.
+// Best is the summary of so many variants at most: where there are more, of the best, the best first. It returns
+// the title of the metric that they are chosen by.
 func Best(e *record.Experiment, most int) (t Table, by string) {
 	best, m := analysis.Best(e.Plan, analysis.Variants(e), most)
 	return summary(e, analysis.SummaryOf(best)), m.Title

@@ -145,8 +145,8 @@ type CellRef struct {
 	Policy    string `json:"policy"`
 	Replicate int    `json:"replicate"` // from 1
 	Seed      int64  `json:"seed"`
-	// Engine is the name of the engine. Simulated reports whether its jobs took virtual time; Contained whether they ran in
-	// containers.
+	// Engine is the name of the engine. Simulated reports whether its jobs took virtual time; Contained whether they
+	// ran in containers.
 	Engine    string `json:"engine"`
 	Simulated bool   `json:"simulated,omitempty"`
 	Contained bool   `json:"contained,omitempty"`
@@ -187,8 +187,8 @@ func AxesLabel(axes []Setting) string {
 	return b.String()
 }
 
-// Real reports whether the cell's jobs ran for real. Results of earlier versions do not say Simulated: the engine of their
-// simulated cells had the name that the folders of twins have.
+// Real reports whether the cell's jobs ran for real. Results of earlier versions do not say Simulated: the engine
+// of their simulated cells had the name that the folders of twins have.
 func (c CellRef) Real() bool { return !c.Simulated && c.Engine != TwinDir }
 
 // Measured reports whether what the cell says was measured: it ran for real, now or when it was recorded.
@@ -202,12 +202,12 @@ func (c CellRef) Twin() CellRef {
 	return c
 }
 
-// Compare asks for a comparison on one metric: of a baseline with what differs from it in what the baseline names, and in
-// nothing else.
+// Compare asks for a comparison on one metric: of a baseline with what differs from it in what the baseline names,
+// and in nothing else.
 type Compare struct {
 	Metric string `json:"metric"`
-	// Baseline is a policy, where all others are compared with it; At has the values of axes (also "policy", "hardware" and
-	// "workload") at which the baseline is, where it is more or other than a policy.
+	// Baseline is a policy, where all others are compared with it; At has the values of axes (also "policy",
+	// "hardware" and "workload") at which the baseline is, where it is more or other than a policy.
 	Baseline string    `json:"baseline"`
 	At       []Setting `json:"at,omitempty"`
 	Level    float64   `json:"level"`

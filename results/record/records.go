@@ -72,8 +72,8 @@ type SampleRow struct {
 	Busy  float64
 	Tries int
 	Cost  float64
-	// Probe is how long the probe's piece of work took just before it and after it, on each of ProbeCores cores; negative where the speed
-	// was not measured.
+	// Probe is how long the probe's piece of work took just before it and after it, on each of ProbeCores cores;
+	// negative where the speed was not measured.
 	Probe      float64
 	ProbeCores int
 	// Others is how many cores copies of the job held beside it; 0 of samples of a job alone.

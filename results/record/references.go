@@ -8,7 +8,8 @@ type Reference struct {
 	Rows []ReferenceRow `json:"rows"`
 }
 
-// ReferenceRow is some numbers of the cells at some values of axes; also "workload", "hardware", "policy" and "replicate".
+// ReferenceRow is some numbers of the cells at some values of axes; also "workload", "hardware", "policy" and
+// "replicate".
 type ReferenceRow struct {
 	At     []Setting        `json:"at"`
 	Values []ReferenceValue `json:"values"`

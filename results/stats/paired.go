@@ -166,8 +166,8 @@ func (p *Paired) resample(blocks []Block, level float64, name string) {
 	p.P = tTail(bootstrapZ(diffs, p.Difference)/stretch, n-1)
 }
 
-// Block is a stretch of a log: the number of its jobs, and what a value adds up to over them, in the baseline and in the
-// candidate.
+// Block is a stretch of a log: the number of its jobs, and what a value adds up to over them, in the baseline and
+// in the candidate.
 type Block struct {
 	N                   int
 	Baseline, Candidate float64
@@ -176,10 +176,11 @@ type Block struct {
 // MinBlocks is the number of blocks from which a log is resampled.
 const MinBlocks = 10
 
-// CompareBlocks compares the means over the jobs of one log, at a level such as 0.95, by a bootstrap of its stretches that do
-// not overlap (E. Carlstein, "The Use of Subseries Values for Estimating the Variance of a General Statistic from a
-// Stationary Sequence", The Annals of Statistics 14(3), 1986), seeded by name. Jobs that wait for each other are so kept
-// together, as far as a stretch is long enough. The interval and the p-value are made as those of ComparePairs.
+// CompareBlocks compares the means over the jobs of one log, at a level such as 0.95, by a bootstrap of its
+// stretches that do not overlap (E. Carlstein, "The Use of Subseries Values for Estimating the Variance of a
+// General Statistic from a Stationary Sequence", The Annals of Statistics 14(3), 1986), seeded by name. Jobs that
+// wait for each other are so kept together, as far as a stretch is long enough. The interval and the p-value are
+// made as those of ComparePairs.
 func CompareBlocks(blocks []Block, level float64, name string) Paired {
 	nan := math.NaN()
 	p := Paired{Pairs: 1, Ratio: nan, RatioLow: nan, RatioHigh: nan, Method: "block bootstrap"}
@@ -234,9 +235,10 @@ func nameSeed(name string) (uint64, uint64) {
 	return hi, lo
 }
 
-// CompareMeans compares two independent sets of values at a level such as 0.95, by Welch's t test (B. L. Welch, "The
-// Generalization of 'Student's' Problem when Several Different Population Variances are Involved", Biometrika 34, 1947). The
-// ratio has no interval. Below MinPairs values on one side nothing is known but the means; Pairs is 0.
+// CompareMeans compares two independent sets of values at a level such as 0.95, by Welch's t test (B. L. Welch,
+// "The Generalization of 'Student's' Problem when Several Different Population Variances are Involved", Biometrika
+// 34, 1947). The ratio has no interval. Below MinPairs values on one side nothing is known but the means; Pairs is
+// 0.
 func CompareMeans(baseline, candidate []float64, level float64) Paired {
 	nan := math.NaN()
 	p := Paired{BaselineMean: nan, CandidateMean: nan, Difference: nan, DifferenceLow: nan, DifferenceHigh: nan,

@@ -12,7 +12,8 @@ func init() {
 	RegisterOrder(OrderChoice{
 		Choice: Choice{
 			Name: string(PriorityTurns), Title: "Priority in turns", Place: 13,
-			Doc:      "the best level, in turns of a quantum within it; with preemption a better level pauses jobs of a worse one",
+			Doc: "the best level, in turns of a quantum within it; with preemption a better level pauses jobs of a " +
+				"worse one",
 			Settings: []schema.Arg{quantum, feedback},
 		},
 		Turns: true, Levels: true,

@@ -11,8 +11,8 @@ import (
 // replan is the setting of preemption by which all jobs are placed anew at each dispatch.
 var replan = schema.Arg{
 	Name: "replan", Type: schema.Bool, DefaultDoc: "off", Example: `true`,
-	Doc: "Whether all jobs, running or not, are placed anew whenever one arrives or ends, in the order, on the first nodes " +
-		"with room; those that do not fit are passed over, and those that run elsewhere move. This implies " +
+	Doc: "Whether all jobs, running or not, are placed anew whenever one arrives or ends, in the order, on the " +
+		"first nodes with room; those that do not fit are passed over, and those that run elsewhere move. This implies " +
 		"`backfill = \"first_fit\"`.",
 }
 

@@ -22,9 +22,9 @@ type events []scheduler.Event
 func (e *events) Event(one scheduler.Event)   { *e = append(*e, one) }
 func (e *events) Decision(scheduler.Decision) {}
 
-// TestStrategiesInTheKernel runs jobs with deadlines that can be met from the start by every strategy, on spot servers that
-// come and go at any instant and on servers on demand: those that plan by deadlines miss none, no trace breaks a rule of
-// renting, and with spot servers alone, or on demand, nothing of the other market is rented.
+// TestStrategiesInTheKernel runs jobs with deadlines that can be met from the start by every strategy, on spot
+// servers that come and go at any instant and on servers on demand: those that plan by deadlines miss none, no
+// trace breaks a rule of renting, and with spot servers alone, or on demand, nothing of the other market is rented.
 func TestStrategiesInTheKernel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seconds := func(name string, lo, hi int) time.Duration {

@@ -73,8 +73,9 @@ var (
 	}
 	changeover = schema.Arg{
 		Name: "changeover", Type: schema.Duration,
-		DefaultDoc: "the `startup` of nodes, `start` of `overheads`, and `restore` of `checkpoint` with the work that a loss costs at most, together",
-		Doc:        "What the strategy takes each start on another server to cost the job.", Example: `"12m"`,
+		DefaultDoc: "the `startup` of nodes, `start` of `overheads`, and `restore` of `checkpoint` with the work that " +
+			"a loss costs at most, together",
+		Doc: "What the strategy takes each start on another server to cost the job.", Example: `"12m"`,
 	}
 	regions = schema.Arg{
 		Name: "regions", Type: schema.Strings, DefaultDoc: "all, in the order of the node blocks",

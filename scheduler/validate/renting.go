@@ -12,9 +12,9 @@ type renting struct {
 	asked            bool // a server was rented at the present instant
 }
 
-// Renting says that the policy rents the servers of jobs itself, from these markets and in these regions (none: in all).
-// A job is then on rented servers of one market and region at a time, and none is rented that no waiting job has a use
-// for: never from two markets at once for the same job. Without markets it does nothing.
+// Renting says that the policy rents the servers of jobs itself, from these markets and in these regions (none: in
+// all). A job is then on rented servers of one market and region at a time, and none is rented that no waiting job
+// has a use for: never from two markets at once for the same job. Without markets it does nothing.
 func (v *Validator) Renting(markets, regions []string) {
 	if len(markets) > 0 {
 		v.renting = &renting{markets: markets, regions: regions}

@@ -93,8 +93,8 @@ func contention(t stages.Task) *simulated.Contention {
 	}
 }
 
-// How many quanta the jobs of a simulated cell may run for: with its whole trace, which takes about 500 bytes for each, and
-// when only the metrics are recorded.
+// How many quanta the jobs of a simulated cell may run for: with its whole trace, which takes about 500 bytes for
+// each, and when only the metrics are recorded.
 const (
 	mostTurns         = 20_000_000
 	mostTurnsMeasured = 20 * mostTurns

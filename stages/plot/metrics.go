@@ -111,8 +111,8 @@ func newPanel(m measure.Metric, variants []analysis.Variant) (panel, bool) {
 	return p, p.hi >= p.lo
 }
 
-// interval is the interval of the mean of a metric's values, cut at the values that it can have: means near a bound have
-// intervals beyond it.
+// interval is the interval of the mean of a metric's values, cut at the values that it can have: means near a bound
+// have intervals beyond it.
 func interval(m measure.Metric, values []float64) stats.Interval {
 	i := stats.MeanInterval(values, analysis.DefaultLevel)
 	if m.Most > 0 {

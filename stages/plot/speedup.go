@@ -27,10 +27,12 @@ func init() {
 	Register(Kind{
 		Kind: picture.Kind{
 			Rank: 100, Name: Speedup,
-			Doc: "how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the universal scalability law fitted to it",
+			Doc: "how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the " +
+				"universal scalability law fitted to it",
 			Args: []schema.Arg{
 				{Name: "metric", Type: schema.String, DefaultDoc: "`mean_service`", Example: `"mean_waiting"`},
-				{Name: "x", Type: schema.String, Required: true, Doc: "the axis along which jobs get faster, such as that of their threads"},
+				{Name: "x", Type: schema.String, Required: true,
+					Doc: "the axis along which jobs get faster, such as that of their threads"},
 			},
 			OnRequest: "which has to be told its axis",
 		},
@@ -211,14 +213,16 @@ func (s speedup) figure(name, title string, m measure.Metric, note string) Figur
 	for i, l := range labels {
 		keys = append(keys, canvas.Key{Label: l, Swatch: canvas.Dotted(canvas.Hue(i))})
 	}
-	keys = append(keys, canvas.Key{Label: "in proportion", Swatch: canvas.Stroked(draw.LineStyle{Color: canvas.Quiet, Width: 0.9, Dashes: []vg.Length{2, 2}})})
+	dotted := draw.LineStyle{Color: canvas.Quiet, Width: 0.9, Dashes: []vg.Length{2, 2}}
+	keys = append(keys, canvas.Key{Label: "in proportion", Swatch: canvas.Stroked(dotted)})
 	columns := min(mostColumns, len(s.panels))
 	rows := (len(s.panels) + columns - 1) / columns
 	return Figure{
 		Picture: Picture{Name: name, Kind: Speedup, Title: title,
-			Caption: fmt.Sprintf("How many times shorter %s is than at %s = %s: means over the replicates with 95%% confidence intervals (t), "+
-				"paired by replicate. Lines are fitted: n / (1 + σ(n−1) + κn(n−1)), Amdahl's law, or with κ the universal scalability law "+
-				"where it tells the points better.%s%s", m.Title, s.x.name, s.x.labels[0], note, someOf(mostLines, all, "line"))},
+			Caption: fmt.Sprintf("How many times shorter %s is than at %s = %s: means over the replicates with 95%% "+
+				"confidence intervals (t), paired by replicate. Lines are fitted: n / (1 + σ(n−1) + κn(n−1)), Amdahl's law, "+
+				"or with κ the universal scalability law where it tells the points better.%s%s",
+				m.Title, s.x.name, s.x.labels[0], note, someOf(mostLines, all, "line"))},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
@@ -258,7 +262,8 @@ func (s speedup) panel(c draw.Canvas, panel climbs, labels []string, top float64
 		if l.law == "" {
 			continue
 		}
-		c.FillText(law, vg.Point{X: c.Min.X + 4, Y: c.Max.Y - under - 11*vg.Length(i)}, canvas.Fit(l.label+": "+l.law, c.Size().X.Points()-6, canvas.SmallSize))
+		at := vg.Point{X: c.Min.X + 4, Y: c.Max.Y - under - 11*vg.Length(i)}
+		c.FillText(law, at, canvas.Fit(l.label+": "+l.law, c.Size().X.Points()-6, canvas.SmallSize))
 	}
 }
 
@@ -297,7 +302,8 @@ func (cl climbing) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 			at := vg.Point{X: x(cl.x[k]) + aside, Y: y(iv.Mean)}
 			if known(iv.Low) && known(iv.High) {
-				c.StrokeLine2(draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.35), Width: 0.9}, at.X, y(max(iv.Low, 0)), at.X, y(min(iv.High, p.Y.Max)))
+				pale := draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.35), Width: 0.9}
+				c.StrokeLine2(pale, at.X, y(max(iv.Low, 0)), at.X, y(min(iv.High, p.Y.Max)))
 			}
 			c.DrawGlyph(draw.GlyphStyle{Color: canvas.Hue(i), Radius: 2.4, Shape: draw.CircleGlyph{}}, at)
 		}

@@ -13,7 +13,8 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// A sample that takes too long is ended, with everything that it has started; what it has reported by then is the sample.
+// A sample that takes too long is ended, with everything that it has started; what it has reported by then is the
+// sample.
 func TestASampleHasATimeLimit(t *testing.T) {
 	log := t.TempDir() + "/log"
 	sample := func(limit time.Duration, script string) (estimator.Sample, error) {

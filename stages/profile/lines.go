@@ -29,9 +29,10 @@ func (a *arrivals) add(_ int, at time.Duration, p contract.Progress) {
 	}
 }
 
-// complete adds to a sample that began at an instant what only the arrival of its lines tells: how long the start-up
-// took, and how long the units, where the program does not say. Of the first unit and the start-up before it no more is known
-// then than how long they took together: the unit is taken to be as long as the median of the others.
+// complete adds to a sample that began at an instant what only the arrival of its lines tells: how long the
+// start-up took, and how long the units, where the program does not say. Of the first unit and the start-up before
+// it no more is known then than how long they took together: the unit is taken to be as long as the median of the
+// others.
 func (a *arrivals) complete(s *estimator.Sample, began time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

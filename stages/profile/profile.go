@@ -35,12 +35,12 @@ type Run struct {
 	Pick contract.Pick
 	// Limit is how long the sample may take; 0 for any time.
 	Limit time.Duration
-	// Open makes the engine that runs the job, which is its only one. It tells what the job prints and uses as far as
+	// Open makes the engine that runs the job, which is its only one. It reports what the job prints and uses, as far as
 	// the watchers ask for it.
 	Open func(context.Context, watchers) (engine.Engine, error)
 	// Descendants reports whether the job is a process below this one, so that the load of other programs is known.
 	Descendants bool
-	// Observed reports whether the engine runs the job elsewhere on this machine, and tells what it uses.
+	// Observed reports whether the engine runs the job elsewhere on this machine, and reports what it uses.
 	Observed bool
 }
 

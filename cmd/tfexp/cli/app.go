@@ -60,8 +60,8 @@ func colorful(w io.Writer) bool {
 // RawOut is standard output itself: a terminal, perhaps.
 func (a *App) RawOut() io.Writer { return a.out.to }
 
-// Exit prints an error with its hint, and returns its exit status. Output that could not be written, as to a full disk, is
-// an error as well.
+// Exit prints an error with its hint, and returns its exit status. Output that could not be written, as to a full
+// disk, is an error as well.
 func (a *App) Exit(err error) int {
 	if err == nil && a.out.err != nil {
 		err = fmt.Errorf("write to standard output: %w", a.out.err)

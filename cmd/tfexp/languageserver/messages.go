@@ -93,8 +93,8 @@ func (l *lines) span(r editor.Range) span { return span{l.position(r.Start), l.p
 
 func markdown(text string) any { return map[string]string{"kind": "markdown", "value": text} }
 
-// published is what the editor is told of a file. What is wrong in another file that it
-// names is told at its beginning.
+// published is the list of diagnostics of a file, as the protocol publishes it. Diagnostics of another file that it
+// names are at its first line.
 func published(uri string, version int, text string, found experiments.Diagnostics) any {
 	l := newLines(text)
 	list := []any{}

@@ -189,8 +189,8 @@ func (u *unit) text(now time.Time, room int) string {
 // maxTraining bounds the running jobs of a unit that are shown.
 const maxTraining = 4
 
-// training says how the running jobs do: "long-1  epoch 12  loss 0.41  accuracy 0.92". Where room is short the figures that
-// come last give way.
+// training says how the running jobs do: "long-1  epoch 12  loss 0.41  accuracy 0.92". Where room is short the
+// figures that come last give way.
 func (u *unit) training(room int) []string {
 	jobs := u.jobs.Training
 	name := 0

@@ -109,8 +109,8 @@ func NewScreen(w io.Writer) *Screen {
 	return &Screen{region{w: w, size: size}}
 }
 
-// Draw replaces what was drawn by a text. Lines that are wider than the terminal go on below, indented; of more lines than it is high,
-// the first ones stay.
+// Draw replaces what was drawn by a text. Lines that are wider than the terminal go on below, indented; of more
+// lines than it is high, the first ones stay.
 func (s *Screen) Draw(text string) {
 	width, height := s.region.usable()
 	var texts []string

@@ -49,7 +49,8 @@ const (
 const (
 	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	filePolicy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; " +
+	filePolicy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; " +
+		"img-src data:; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
@@ -66,14 +67,18 @@ func Handler(results *watch.Folder, o Options) http.Handler {
 	}
 	w := &window{results: results, options: o, streams: make(chan struct{}, mostStreams)}
 	mux := http.NewServeMux()
-	for address, file := range map[string]string{"/{$}": "index.html", "/app.js": "app.js", "/draw.js": "draw.js", "/app.css": "app.css"} {
+	for address, file := range map[string]string{
+		"/{$}": "index.html", "/app.js": "app.js", "/draw.js": "draw.js", "/app.css": "app.css",
+	} {
 		mux.HandleFunc("GET "+address, func(rw http.ResponseWriter, r *http.Request) {
 			rw.Header().Set("Content-Security-Policy", pagePolicy)
 			http.ServeFileFS(rw, r, page, "page/"+file)
 		})
 	}
 	mux.HandleFunc("GET /api/experiments", answer(func(*http.Request) (any, error) { return w.list() }))
-	mux.HandleFunc("GET /api/experiments/{name}", answer(func(r *http.Request) (any, error) { return w.experiment(r.PathValue("name")) }))
+	mux.HandleFunc("GET /api/experiments/{name}", answer(func(r *http.Request) (any, error) {
+		return w.experiment(r.PathValue("name"))
+	}))
 	mux.HandleFunc("GET /api/experiments/{name}/cell", answer(func(r *http.Request) (any, error) {
 		return results.Cell(r.PathValue("name"), r.FormValue("cell"))
 	}))
@@ -84,8 +89,8 @@ func Handler(results *watch.Folder, o Options) http.Handler {
 	return guarded(mux)
 }
 
-// guarded refuses requests that do not come from a page of this machine. A page from elsewhere may have its own name resolved
-// to this machine (DNS rebinding): its requests then name that host.
+// guarded refuses requests that do not come from a page of this machine. A page from elsewhere may have its own
+// name resolved to this machine (DNS rebinding): its requests then name that host.
 func guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -176,8 +181,8 @@ func (w *window) experiment(name string) (shown, error) {
 	return s, err
 }
 
-// log serves a part of a log from the byte "from" on; its end, if that is negative or missing. X-From and X-Size say where the
-// part begins, and how large the log is now.
+// log serves a part of a log from the byte "from" on; its end, if that is negative or missing. X-From and X-Size
+// say where the part begins, and how large the log is now.
 func (w *window) log(rw http.ResponseWriter, r *http.Request) {
 	from := int64(-1)
 	if s := r.FormValue("from"); s != "" {
@@ -233,8 +238,8 @@ func (w *window) file(rw http.ResponseWriter, r *http.Request) {
 	http.ServeContent(rw, r, "", info.ModTime(), f)
 }
 
-// stream sends what has changed, as server-sent events: "experiments", and with the parameter "name" the "experiment" and one
-// "cell" of it, that of the parameter "cell" or the one that runs.
+// stream sends what has changed, as server-sent events: "experiments", and with the parameter "name" the
+// "experiment" and one "cell" of it, that of the parameter "cell" or the one that runs.
 func (w *window) stream(rw http.ResponseWriter, r *http.Request) {
 	select {
 	case w.streams <- struct{}{}:
@@ -274,8 +279,8 @@ type events struct {
 	err     error
 }
 
-// send sends an event if its data are others than the last time. An error is data of the event "trouble", except for what is
-// not there.
+// send sends an event if its data are others than the last time. An error is data of the event "trouble", except
+// for what is not there.
 func (e *events) send(event string, get func() (any, error)) {
 	v, err := get()
 	if errors.Is(err, watch.ErrUnknown) {

@@ -28,9 +28,9 @@ type Program interface {
 // Hands are what an engine alone can do to programs. They are called without a lock, some of them from several
 // goroutines at once. A program that has ended meanwhile is no error: the engine gives notice of its end.
 type Hands[P Program] interface {
-	// Begin starts the program of what s says on what a part holds; seen is to be called, by one goroutine at a time, with its output (nil: nobody
-	// listens), and fail when the job has to end because of it. again: its log is to be continued. The error says in a phrase
-	// why it could not be started; nothing of the program is then left.
+	// Begin starts the program of what s says on what a part holds; seen is to be called, by one goroutine at a time,
+	// with its output (nil: nobody listens), and fail when the job has to end because of it. again: its log is to be
+	// continued. The error says in a phrase why it could not be started; nothing of the program is then left.
 	Begin(s State, part scheduler.Part, again bool, seen func(output []byte), fail func(reason string)) (P, error)
 	// Discard ends a program for which Attend is not called, since another part of its job could not be started.
 	Discard(p P)
@@ -45,8 +45,8 @@ type Hands[P Program] interface {
 	Bind(p P, part scheduler.Part) error
 	// Write gives a program's control file another content, which held at an instant.
 	Write(p P, content []byte, at time.Time) error
-	// Ask asks programs to end (SIGTERM); those of a paused job go on, to hear of it. Kill ends them at once. Neither waits
-	// for their ends.
+	// Ask asks programs to end (SIGTERM); those of a paused job go on, to hear of it. Kill ends them at once. Neither
+	// waits for their ends.
 	Ask(programs []P, paused bool)
 	Kill(programs []P)
 }

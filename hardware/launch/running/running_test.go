@@ -137,8 +137,8 @@ func TestTheLimitOfAnAttempt(t *testing.T) {
 	})
 }
 
-// What runs on a node is told and asked to end at the warning, and killed at the loss, not before: a warning may be longer
-// than the grace. A job that is stopped meanwhile has no more than the grace.
+// What runs on a node is told and asked to end at the warning, and killed at the loss, not before: a warning may be
+// longer than the grace. A job that is stopped meanwhile has no more than the grace.
 func TestWarnings(t *testing.T) {
 	for _, stopped := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -206,8 +206,8 @@ func TestWhatAnAttemptSaves(t *testing.T) {
 	})
 }
 
-// A part of an elastic role that fails is the scheduler's to judge: the job goes on without it, or ends for its reason. One
-// that failed before and was spared is no reason any more.
+// A part of an elastic role that fails is the scheduler's to judge: the job goes on without it, or ends for its
+// reason. One that failed before and was spared is no reason any more.
 func TestPartsThatMayBeSpared(t *testing.T) {
 	roles := []scheduler.Role{{Name: "worker", Count: 3, Threads: 1, Elastic: true, Min: 2}}
 	grant := func(tasks ...int) scheduler.Grant {

@@ -172,8 +172,8 @@ func (j *Jobs[P]) Revoke(job int) (scheduler.Attempt, error) {
 	return r.came(), nil
 }
 
-// Reshape implements scheduler.Reshaper: the parts of the job that the grant lacks are ended, and those that are new are
-// started.
+// Reshape implements scheduler.Reshaper: the parts of the job that the grant lacks are ended, and those that are
+// new are started.
 func (j *Jobs[P]) Reshape(job int, grant scheduler.Grant) error {
 	r, _, err := j.present("reshape", job)
 	if r == nil {

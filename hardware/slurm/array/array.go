@@ -89,8 +89,8 @@ func ranges(numbers []int) string {
 	return strings.Join(parts, ",")
 }
 
-// Alive implements engine.Batch: one call. A task is known by its array and its place there: it may have a number of its
-// own, may have been moved to another partition, or wait to be started again.
+// Alive implements engine.Batch: one call. A task is known by its array and its place there: it may have a number
+// of its own, may have been moved to another partition, or wait to be started again.
 func (Slurm) Alive(ctx context.Context, jobs []string) (map[string][]int, error) {
 	out, err := client.Run(ctx, 0, "squeue", "-h", "-r", "-t", "all", "-j", strings.Join(jobs, ","), "-o", "%F|%K|%T")
 	if err != nil && strings.Contains(strings.ToLower(err.Error()), "invalid job id") {

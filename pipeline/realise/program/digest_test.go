@@ -9,7 +9,8 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 )
 
-// A change of a file, of its name or of what a link leads to changes what describes a folder; what Python compiles does not.
+// A change of a file, of its name or of what a link leads to changes what describes a folder; what Python compiles
+// does not.
 func TestFoldersAreTracked(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "data")

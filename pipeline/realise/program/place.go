@@ -19,9 +19,9 @@ type Place struct {
 // contained reports whether the job runs in a container; the receiver may be nil.
 func (p *Place) contained() bool { return p != nil && p.On.Kind().Contained }
 
-// Placed gives each real hardware that is not simply this machine job blocks of its own: what is measured of a
-// job in a container, or on another machine, is not what is measured of it as a process here, and that of parts on nodes
-// of their own not that of parts side by side. Other cells stay as they are.
+// Placed gives each real hardware that is not simply this machine job blocks of its own: what is measured of a job
+// in a container, or on another machine, is not what is measured of it as a process here, and that of parts on
+// nodes of their own not that of parts side by side. Other cells stay as they are.
 func Placed(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job]*Place) {
 	type key struct {
 		block any

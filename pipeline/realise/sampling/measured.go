@@ -71,8 +71,8 @@ func (m median) time() time.Duration {
 	return time.Duration(math.Round((m[(len(m)-1)/2] + m[len(m)/2]) / 2 * 1e9))
 }
 
-// AtSpeed has simulated work take as long as at the speeds that a machine had at moments, as far as these are known of the
-// threads that its job asks for. known are all moments that tell how far the probe can be trusted.
+// AtSpeed has simulated work take as long as at the speeds that a machine had at moments, as far as these are known
+// of the threads that its job asks for. known are all moments that tell how far the probe can be trusted.
 func AtSpeed(w *simulated.Scaling, e estimator.Estimate, threads int, at, known []estimator.Moment) {
 	for _, m := range at {
 		if m.Cores != threads || e.Probe <= 0 {

@@ -1,4 +1,5 @@
-// Package sampling says how jobs of the language are sampled, and what their samples say of an engine and of the machine.
+// Package sampling says how jobs of the language are sampled, and what their samples say of an engine and of the
+// machine.
 package sampling
 
 import (
@@ -83,8 +84,9 @@ func Limit(p experiments.Profile, j *experiments.Job) time.Duration {
 // mostCopies is how many copies of a job are sampled side by side.
 const mostCopies = 8
 
-// Copies is how many copies of a job are sampled side by side for a hardware, of as many cores of a node as they share; 0
-// if the job cannot run beside another there, or how it does so is not measured. The machine has so many threads.
+// Copies is how many copies of a job are sampled side by side for a hardware, of as many cores of a node as they
+// share; 0 if the job cannot run beside another there, or how it does so is not measured. The machine has so many
+// threads.
 func Copies(p experiments.Profile, h *experiments.Hardware, j *experiments.Job, threads int) (copies, cores int) {
 	kind := h.Kind()
 	if p.Alone || !h.Real() || !kind.Descendants && !kind.Contained ||

@@ -21,8 +21,8 @@ type Page struct {
 	last    int // number of the last command
 }
 
-// Open opens an address in a window of a size in CSS pixels, and waits until it is loaded. With dark, the reader asks for
-// dark pages. The browser ends with the test.
+// Open opens an address in a window of a size in CSS pixels, and waits until it is loaded. With dark, the reader
+// asks for dark pages. The browser ends with the test.
 func Open(t testing.TB, address string, width, height int, dark bool) *Page {
 	t.Helper()
 	path := program()

@@ -63,8 +63,8 @@ func learn(seed uint64, s Settings, tables ...*Table) *Learner {
 	return l
 }
 
-// TestAgentsLearnATable trains three agents a scenario, for less than half of the default length: the median of their ranks
-// among all 64 sequences.
+// TestAgentsLearnATable trains three agents a scenario, for less than half of the default length: the median of
+// their ranks among all 64 sequences.
 func TestAgentsLearnATable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("training takes seconds")
@@ -87,8 +87,8 @@ func TestAgentsLearnATable(t *testing.T) {
 	}
 }
 
-// TestSampledGradient holds the gradient of 100,000 episodes against the exact one, which is taken over all sequences: 9 of
-// a small table, and the 64 of each recorded one.
+// TestSampledGradient holds the gradient of 100,000 episodes against the exact one, which is taken over all
+// sequences: 9 of a small table, and the 64 of each recorded one.
 func TestSampledGradient(t *testing.T) {
 	tables := recorded(t)
 	tables["small"] = small()

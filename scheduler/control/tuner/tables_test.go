@@ -20,8 +20,9 @@ type table struct {
 	points [][]float64
 }
 
-// newTable measures a job: cost returns the logarithm of the objective at values between 0 and 1, an accuracy, and whether
-// it crashes. noise is the standard deviation of the logarithm of each measurement, kept the part of the rows that there is.
+// newTable measures a job: cost returns the logarithm of the objective at values between 0 and 1, an accuracy, and
+// whether it crashes. noise is the standard deviation of the logarithm of each measurement, kept the part of the
+// rows that there is.
 func newTable(name string, seed uint64, space surrogate.Space, bound, noise, kept float64,
 	cost func(at []float64) (log, accuracy float64, crashes bool)) *table {
 	t := &table{name: name, space: space, rows: map[string]surrogate.Trial{}}
@@ -59,8 +60,8 @@ func numbers(n, values int) (s surrogate.Space) {
 	return s
 }
 
-// made are tables of many shapes: many settings and few, with an order and without, with constraints and noise, of few rows
-// and of many.
+// made are tables of many shapes: many settings and few, with an order and without, with constraints and noise, of
+// few rows and of many.
 func made() []*table {
 	bowl := func(at []float64, to ...float64) float64 {
 		sum := 0.0
@@ -98,7 +99,8 @@ func made() []*table {
 	}
 }
 
-// trialsTo is how many trials a method needs on a table to come within 10% of the least feasible objective, at most so many.
+// trialsTo is how many trials a method needs on a table to come within 10% of the least feasible objective, at most
+// so many.
 func (t *table) trialsTo(tb testing.TB, m tuner.Method, seed uint64, most int) int {
 	p := &tuner.Problem{
 		Space: t.space, Candidates: t.points, Scale: surrogate.Log, Limits: t.limits, Trials: most, Seed: seed, Initial: t.points[0],
@@ -139,7 +141,8 @@ func TestOnATable(t *testing.T) {
 	}
 }
 
-// BenchmarkTables reports the median trials to within 10% of the best over ten seeds, of at most 60, by method and table.
+// BenchmarkTables reports the median trials to within 10% of the best over ten seeds, of at most 60, by method and
+// table.
 func BenchmarkTables(b *testing.B) {
 	for _, one := range made() {
 		for _, name := range []string{"bo", "selftf", "lhs", "random"} {

@@ -13,7 +13,8 @@ func init() {
 		Name: "pai", Rank: 14, Holds: tableHolds,
 		Doc: "The task table of Alibaba's PAI (`pai_task_table.csv`, without a line of column names): a row is a job, " +
 			"of `inst_num` like instances, whose `plan_gpu` and `plan_cpu` are hundredths of a device; their sums are " +
-			"rounded up. Its class is the name of the task. The table has no times of submission: jobs arrive when they started.",
+			"rounded up. Its class is the name of the task. The table has no times of submission: jobs arrive when they " +
+			"started.",
 		Args: tableArgs(),
 		Reader: (&layout{
 			columns: columns, gpuScale: 0.01, cpuScale: 0.01, times: "inst_num", repeats: true,

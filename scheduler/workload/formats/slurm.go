@@ -9,10 +9,11 @@ import (
 func init() {
 	Register(&Format{
 		Name: "sacct", Rank: 17, Holds: tableHolds,
-		Doc: "What `sacct --parsable2` (or `--parsable`) prints of one's own cluster, with a line of column names; for example " +
-			"`sacct -a -X -P -o JobID,User,Partition,Submit,Start,End,TimelimitRaw,ReqCPUS,ReqMem,AllocTRES,NNodes,State`. " +
-			"The class of a job is its partition. Steps of jobs are left out and counted; jobs that never started, or have not " +
-			"ended, have no run time.",
+		Doc: "What `sacct --parsable2` (or `--parsable`) prints of one's own cluster, with a line of column names; for " +
+			"example `sacct -a -X -P -o " +
+			"JobID,User,Partition,Submit,Start,End,TimelimitRaw,ReqCPUS,ReqMem,AllocTRES,NNodes,State`. The class of a " +
+			"job is its partition. Steps of jobs are left out and counted; jobs that never started, or have not ended, " +
+			"have no run time.",
 		Args: tableArgs(),
 		Reader: (&layout{
 			separator: '|', loose: true, requestedUnit: time.Minute,
@@ -28,8 +29,8 @@ func init() {
 	})
 	Register(&Format{
 		Name: "squeue", Rank: 18, Holds: tableHolds,
-		Doc: "What waits and runs on one's own cluster now: `squeue -o \"%i|%u|%P|%V|%l|%C|%b|%m|%D\"`. The class of a job is its " +
-			"partition. How long it will run is not known: it is taken to use up its time limit.",
+		Doc: "What waits and runs on one's own cluster now: `squeue -o \"%i|%u|%P|%V|%l|%C|%b|%m|%D\"`. The class of a " +
+			"job is its partition. How long it will run is not known: it is taken to use up its time limit.",
 		Args: tableArgs(),
 		Reader: (&layout{
 			separator: '|', loose: true, requestedUnit: time.Minute,

@@ -21,8 +21,8 @@ var (
 	ColumnsArg = schema.Arg{
 		Name: "columns", Type: schema.StringMap, DefaultDoc: "those of the format",
 		Doc: "The columns of the file, by what they say of a job: `arrival`, `run_time` (or `start` and `end`), " +
-			"`requested_time`, `threads`, `gpus`, `nodes`, `memory`, `batch_size`, `job` (its name), `class`, `user`, `priority`. What " +
-			"a column says takes the place of what the format knows.",
+			"`requested_time`, `threads`, `gpus`, `nodes`, `memory`, `batch_size`, `job` (its name), `class`, `user`, " +
+			"`priority`. What a column says takes the place of what the format knows.",
 		Example: `{ arrival = "submit_time", run_time = "duration", gpus = "gpu_num" }`,
 	}
 	// WhereArg selects rows.

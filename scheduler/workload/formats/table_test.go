@@ -226,7 +226,7 @@ func FuzzLogs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, format, text string) {
 		form := Find(format)
 		if form == nil {
-			t.Skip()
+			t.Skip("no such format")
 		}
 		trace, err := form.Read("log", strings.NewReader(text), Options{Lenient: true})
 		if err != nil {

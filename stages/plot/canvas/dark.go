@@ -14,8 +14,8 @@ import (
 // darkPaper is what pictures are drawn on where readers ask for dark pages.
 var darkPaper = color.NRGBA{0x15, 0x18, 0x1c, 0xff}
 
-// onColor is the dark of text in coloured bars, which stays dark on dark pages: next to Ink, so that the two can be told
-// apart.
+// onColor is the dark of text in coloured bars, which stays dark on dark pages: next to Ink, so that the two can be
+// told apart.
 var onColor = color.NRGBA{0x22, 0x22, 0x23, 0xff}
 
 // darkened is a colour on a dark page: what is grey is turned round, what is pale becomes dark, and the colours

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// outlines returns a text as the outlines of its glyphs: it looks the same wherever it is shown, in every alphabet that the
-// font has, without the font.
+// outlines returns a text as the outlines of its glyphs: it looks the same wherever it is shown, in every alphabet
+// that the font has, without the font.
 func outlines(f font.Face, at vg.Point, text string) vg.Path {
 	const exact = 64 // parts of a unit in which the outlines are computed
 	size := f.Font.Size

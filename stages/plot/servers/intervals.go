@@ -26,7 +26,8 @@ func init() {
 	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
 			Rank: 118, Name: Intervals,
-			Doc: "how long jobs that lose their servers take, by the interval between their checkpoints, with those of Young and Daly",
+			Doc: "how long jobs that lose their servers take, by the interval between their checkpoints, with those of " +
+				"Young and Daly",
 			Args: []schema.Arg{
 				{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations",
 					Example: `"interval_s"`},

@@ -28,8 +28,8 @@ func init() {
 	})
 }
 
-// lifetimes draws a panel for each life-time curve of the plan, with the lives of its servers. There is nothing to draw, nor
-// to explain, where no server has a life of its own.
+// lifetimes draws a panel for each life-time curve of the plan, with the lives of its servers. There is nothing to
+// draw, nor to explain, where no server has a life of its own.
 func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	if len(d.Plan.Lives) == 0 {
 		return nil, nil

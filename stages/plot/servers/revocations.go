@@ -42,14 +42,15 @@ type column struct {
 	revoked int
 }
 
-// mostRuns bounds the columns of a heat map, of which at least leastRuns and half have revocations, as far as there are any.
+// mostRuns bounds the columns of a heat map, of which at least leastRuns and half have revocations, as far as there
+// are any.
 const (
 	mostRuns  = 160
 	leastRuns = 40
 )
 
-// revocations draws, for each hardware, the runs by their number of revocations. There is nothing to draw, nor to explain,
-// where no server was taken away.
+// revocations draws, for each hardware, the runs by their number of revocations. There is nothing to draw, nor to
+// explain, where no server was taken away.
 func revocations(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	servers, err := d.ReadServers()
 	if err != nil || len(servers) == 0 {

@@ -20,7 +20,8 @@ func init() {
 	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
 			Rank: 110, Name: ClusterSpeed,
-			Doc:     "the speed of measured clusters against their workers, for each number of parameter servers, with the fitted law",
+			Doc: "the speed of measured clusters against their workers, for each number of parameter servers, with " +
+				"the fitted law",
 			Section: picture.InEstimates,
 		},
 		Draw: clusterSpeed,
@@ -30,7 +31,8 @@ func init() {
 // columns is the number of panels beside each other.
 const columns = 2
 
-// clusterSpeed draws, for each table, a panel for each model and device, with a line for each number of parameter servers.
+// clusterSpeed draws, for each table, a panel for each model and device, with a line for each number of parameter
+// servers.
 func clusterSpeed(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	rows, err := outside.ClusterSpeeds(d.Dir)
 	if err != nil {
