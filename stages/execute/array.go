@@ -280,7 +280,7 @@ func (a *array) request(numbers []int, real bool) (engine.Array, error) {
 // submit submits the tasks that are in no queue: first all is checked, then the simulated ones are one array, and the
 // real ones another.
 func (a *array) submit(ctx context.Context) error {
-	var todo []engine.Array
+	var requests []engine.Array
 	for _, real := range []bool{false, true} {
 		var tasks []int
 		for _, n := range a.open {
@@ -298,9 +298,9 @@ func (a *array) submit(ctx context.Context) error {
 		if err := a.batch.Check(ctx, r); err != nil {
 			return errors.Join(err, a.abandon())
 		}
-		todo = append(todo, r)
+		requests = append(requests, r)
 	}
-	for _, r := range todo {
+	for _, r := range requests {
 		if err := a.send(ctx, r); err != nil {
 			return errors.Join(err, a.abandon())
 		}
