@@ -143,5 +143,8 @@ func (c *Cell) measuredOverheads() simulated.Overheads {
 			all = append(all, c.x.samples[c.x.profileHash(j)]...)
 		}
 	}
+	if c.Hardware.Suspends {
+		return sampling.Suspended(all)
+	}
 	return sampling.Overheads(all)
 }

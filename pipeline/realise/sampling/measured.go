@@ -52,6 +52,20 @@ func Overheads(samples []estimator.Sample) simulated.Overheads {
 		Migrate: resume.time()}
 }
 
+// Suspended are the overheads on hardware whose paused jobs write a checkpoint and end, and are started again: the
+// pause takes as long as the program took to save at its end, and to go on is to start.
+func Suspended(samples []estimator.Sample) simulated.Overheads {
+	var save, startup median
+	for _, s := range samples {
+		save.add(s.Save)
+		startup.add(s.Startup)
+	}
+	o := Overheads(samples)
+	o.Pause, o.Resume = save.time(), o.Start+startup.time()
+	o.Migrate = o.Resume
+	return o
+}
+
 // median is of the measured ones among times in seconds; 0 stands for none. The
 // first launch of a run is often far slower than the others: a mean would charge
 // it to all.
