@@ -143,8 +143,5 @@ func (c *Cell) measuredOverheads() simulated.Overheads {
 			all = append(all, c.x.samples[c.x.profileHash(j)]...)
 		}
 	}
-	if c.Hardware.Suspends {
-		return sampling.Suspended(all)
-	}
-	return sampling.Overheads(all)
+	return sampling.Overheads(all, c.Hardware.Suspends)
 }

@@ -100,7 +100,7 @@ func FidelityJobs(rows []record.FidelityJobRow) string {
 
 // FidelityDecisions is a line on whether the scheduler decided for real as it did in the simulation: "The simulation
 // took the same decisions as the real run in 3 of 4 cells. In mixed-fcfs-r1 the first other one came after 12 of 16
-// decisions, at 3.2 s: for real resume long-1 on 0, in simulation pause long-2." It is empty where none are recorded.
+// decisions, at 3.20 s: for real resume long-1 on 0, in simulation pause long-2." It is empty where none are recorded.
 func FidelityDecisions(rows []record.FidelityDecisionRow) string {
 	if len(rows) == 0 {
 		return ""
