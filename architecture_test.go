@@ -120,6 +120,7 @@ var rules = []struct {
 	{"scheduler/job", []string{"scheduler/cluster"}},
 	{"scheduler/trace", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/guard", []string{"scheduler/job", "scheduler/trace"}},
+	{"scheduler/rejoin", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/placement", []string{"scheduler/cluster"}},
 	{"scheduler/following", []string{"scheduler/trace"}},
 	{"scheduler/steering", []string{"scheduler/job", "scheduler/trace"}},
@@ -141,6 +142,7 @@ var rules = []struct {
 	{"scheduler", []string{ // and no policy
 		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",
 		"scheduler/rental", "scheduler/guard", "scheduler/steering", "scheduler/placement", "scheduler/following",
+		"scheduler/rejoin",
 	}},
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
