@@ -66,8 +66,9 @@ var rules = []struct {
 	{"stages/plot/canvas", []string{"results/folder", "results/picture", "results/record"}},
 	{"stages/plot/timeline", []string{"stages/plot/canvas", "results/record", "results/schedule", "scheduler$"}},
 	{"stages/plot", append([]string{"stages$", "stages/plot/", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
+	{"stages/execute/array", []string{"stages$", "results", "hardware/engine"}},
 	{"stages/execute", append([]string{
-		"stages$", "scheduler", "estimator", "results", "jobs/contract", "hardware/simulated",
+		"stages$", "stages/execute/array", "scheduler", "estimator", "results", "jobs/contract", "hardware/simulated",
 	}, machines...)},
 	{"stages/", append([]string{"stages$", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
 	{"stages", append([]string{"scheduler", "estimator", "results", "hardware/simulated", "jobs/contract"}, machines...)},
