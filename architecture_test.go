@@ -48,7 +48,7 @@ var rules = []struct {
 	{"pipeline/store", []string{"results"}},
 	{"pipeline/realise/sampling", []string{"stages$", "experiments", "results/record", "hardware/simulated", "jobs/contract", "scheduler", "estimator"}},
 	{"pipeline/realise", append([]string{
-		"pipeline/store", "pipeline/realise/program", "pipeline/realise/describe", "pipeline/realise/sampling", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
+		"pipeline/store", "pipeline/realise/", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
 	}, machines...)},
 	{"pipeline/search", []string{"pipeline/realise$", "experiments", "results", "scheduler/control", "estimator"}},
 	{"pipeline", append([]string{
