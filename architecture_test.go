@@ -272,7 +272,7 @@ func TestOnlyTheRegistryKnowsEngines(t *testing.T) {
 }
 
 // labels are texts that happen to be the name of a stage, and are the label of a line in a key.
-var labels = map[string]string{"pipeline/realise/identity.go": "estimate"}
+var labels = map[string]string{"pipeline/realise/describe/past.go": "estimate"}
 
 // The pipeline orders stages by what they read and write: it knows none by name.
 func TestThePipelineKnowsNoStage(t *testing.T) {
