@@ -62,7 +62,7 @@ func (l *loop) moved(j int32) bool {
 // cores, and the number of nodes. A job that was paused still has its memory.
 func (l *loop) needs(j, cores int32) (Room, int) {
 	job := &l.Jobs[j]
-	if l.parts.asked != nil {
+	if l.parts.AskedAny() {
 		job = l.whole(j)
 	}
 	need, count := job.Needs(cores)
@@ -190,7 +190,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 			f.request = cores
 		}
 		l.started++
-		delete(l.parts.failed, j)
+		l.parts.Started(j)
 		l.rental.Served(j, true, l.now)
 		l.guard.News()
 	}
@@ -326,7 +326,7 @@ func (l *loop) change() error {
 		}
 	}
 	l.changing = keep
-	if len(l.parts.asked) > 0 {
+	if l.parts.AskedAny() {
 		return l.reform(false)
 	}
 	return nil
@@ -336,7 +336,7 @@ func (l *loop) change() error {
 // below their request, the earliest started first; before that, to the parts that running
 // jobs have lost.
 func (l *loop) regrow() error {
-	if len(l.parts.amiss) > 0 {
+	if len(l.parts.Amiss()) > 0 {
 		if err := l.reform(true); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/guard"
 	"github.com/tfexp/tfexp/scheduler/job"
 	"github.com/tfexp/tfexp/scheduler/queue"
+	"github.com/tfexp/tfexp/scheduler/rejoin"
 	"github.com/tfexp/tfexp/scheduler/rental"
 	"github.com/tfexp/tfexp/scheduler/servers"
 	"github.com/tfexp/tfexp/scheduler/steering"
@@ -62,7 +63,7 @@ type loop struct {
 	desk         *steering.Desk // the controllers; nil without any
 	guard        guard.Guard
 	nodes        servers.Nodes
-	parts        parts
+	parts        rejoin.Parts  // of jobs that are to have other parts than they hold
 	provider     Provider      // the engine, if nodes come and go
 	migrator     Migrator      // the engine, if paused jobs may go on elsewhere
 	rental       rental.Rental // where jobs' servers come from, if the policy decides that
