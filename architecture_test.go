@@ -107,6 +107,7 @@ var rules = []struct {
 	}},
 	{"results/folder", nil},
 	{"results/tuning", []string{"results/record", "results/stats", "results/steering", "scheduler/control", "estimator/surrogate"}},
+	{"results/tracking", []string{"results", "jobs/eventfile"}},
 	{"results", []string{"scheduler", "results", "experiments/schema", "hardware/market"}},
 	{"estimator/training", []string{"estimator/goodput"}},
 	{"estimator", nil},
