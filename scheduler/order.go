@@ -33,7 +33,7 @@ func (l *loop) least(j int32) queue.Ask {
 	if choices := l.choices(j); len(choices) > 0 {
 		return l.leastOf(j, choices)
 	}
-	ask := queue.Ask{Cores: l.lives[j].request}
+	ask := queue.Ask{Cores: l.atLeast(j)}
 	if !l.lives[j].plain {
 		need, _ := l.Jobs[j].Needs(l.atLeast(j))
 		ask.Cores = need.Cores
