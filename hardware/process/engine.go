@@ -64,6 +64,7 @@ type Engine struct {
 	mark    string // beginning of the mark of this engine's jobs
 	forks   *forkThread
 	records *registry
+	strays  *strays
 }
 
 var engines atomic.Int64 // opened so far; part of the mark
@@ -96,7 +97,7 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	}
 	e := &Engine{
 		opts: opts, mark: fmt.Sprintf("%s.%d", run, engines.Add(1)),
-		forks: newForkThread(), records: records,
+		forks: newForkThread(), records: records, strays: followStrays(records),
 	}
 	e.Jobs = running.New(jobs, running.Hands[*program](hands{e}), running.Options{
 		Closed: ErrClosed, Cluster: opts.Cluster, Grace: opts.Grace, Fleet: opts.Fleet, Saves: opts.Fleet != nil, Suspends: opts.Suspends,
@@ -158,6 +159,7 @@ func (e *Engine) Close() error {
 		return nil
 	}
 	e.forks.close()
+	e.strays.close()
 	return e.records.close()
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/realise/describe"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results/record"
 )
 
 // overheadLines describe the overheads of a simulated machine.
@@ -89,26 +88,3 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 	}
 	return jobs
 }
-
-// named lists the workloads, hardware or policies that the cells use, each once,
-// with a line that describes it; a block that reads axes is described as it is in
-// its first cell.
-func named(
-	spec *experiments.Spec, name func(experiments.Cell) string, describe func(experiments.Cell) record.Named,
-) []record.Named {
-	var out []record.Named
-	seen := map[string]bool{}
-	for _, c := range spec.Cells {
-		if name := name(c); !seen[name] {
-			seen[name] = true
-			n := describe(c)
-			n.Name = name
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-func workloadName(c experiments.Cell) string { return c.Workload.Name }
-func hardwareName(c experiments.Cell) string { return c.Hardware.Name }
-func policyName(c experiments.Cell) string   { return c.Policy.Name }

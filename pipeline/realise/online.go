@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -47,7 +48,7 @@ func (c *Cell) online(r realisation) *stages.Online {
 		if o.Blocks[k].Known {
 			o.Work[n], _ = c.x.workOf(r.blocks[k])
 		} else {
-			o.Work[n] = given(r.blocks[k], r.epoch(n))
+			o.Work[n] = given.Work(r.blocks[k], r.epoch(n))
 		}
 	}
 	if c.Policy.Sigma > 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/realise/sampling"
 	"github.com/tfexp/tfexp/scheduler"
@@ -48,7 +49,7 @@ func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
 			case j.Runtime.Cluster != nil:
 				work[i] = onCluster(j, c.Hardware)
 			default:
-				work[i] = untilTarget(j, r.epoch(i))
+				work[i] = given.UntilTarget(j, r.epoch(i))
 			}
 			continue
 		}
@@ -77,7 +78,7 @@ func (r *realisation) traced(job int) (simulated.Scaling, bool) {
 	}
 	w := simulated.FullRequest(t, r.jobs[job].Threads)
 	if k := r.block[job]; k >= 0 && r.blocks[k].Runtime != nil {
-		speedUp(&w, r.blocks[k].Runtime)
+		given.SpeedUp(&w, r.blocks[k].Runtime)
 	}
 	return w, true
 }
