@@ -104,10 +104,10 @@ type Hardware struct {
 // PauseArg is the argument of hardware that says what becomes of a paused job's programs.
 var PauseArg = schema.Arg{
 	Name: "pause", Type: schema.String, Default: `"hold"`, Allowed: []string{"hold", Checkpointed}, Example: `"checkpoint"`,
-	Doc: "What becomes of the programs of a paused job: they are stopped where they stand, and keep their memory and GPUs " +
-		"(`hold`); or they are asked to write a checkpoint and to end, and are started again when the job goes on, on " +
-		"whatever node and with whatever GPUs it is given then (`checkpoint`), as schedulers of clusters of several machines do. " +
-		"A program that ignores SIGTERM begins from nothing.",
+	Doc: "What becomes of the programs of a paused job: they are stopped where they stand, and keep their memory and " +
+		"GPUs (`hold`); or they are asked to write a checkpoint and to end, and are started again when the job goes on, on " +
+		"whatever node and with whatever GPUs it is given then (`checkpoint`), as schedulers of clusters of several machines " +
+		"do. A program that ignores SIGTERM begins from nothing.",
 }
 
 // Checkpointed is the value of PauseArg with which paused jobs end.

@@ -94,16 +94,16 @@ type Jobs[P Program] struct {
 	wake    chan struct{} // has an element when ended has grown, or the board is ready
 	waiters sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows, and the fields of Job and State that say so
-	jobs   []launch.Job
-	live   []*Job[P] // nil before the start
-	ended  []scheduler.Notice
-	open   int // jobs that have started and whose end is not yet in ended
+	mu    sync.Mutex // guards what follows, and the fields of Job and State that say so
+	jobs  []launch.Job
+	live  []*Job[P] // nil before the start
+	ended []scheduler.Notice
+	open  int // jobs that have started and whose end is not yet in ended
 	// leaving are attempts that were suspended, of which something may be left.
 	leaving []*Job[P]
-	closed bool
-	err    error // why the run cannot go on
-	serial int64 // of the last request in a control file
+	closed  bool
+	err     error // why the run cannot go on
+	serial  int64 // of the last request in a control file
 }
 
 // Job is a job that was started: one attempt. Jobs.mu guards the fields below the blank line.
@@ -296,7 +296,9 @@ func (j *Jobs[P]) beginPart(r *Job[P], request *launch.Job, part scheduler.Part,
 
 // begin starts a program, and adds it to those of its job.
 func (j *Jobs[P]) begin(r *Job[P], of launch.Job, part scheduler.Part, lead, again bool) (P, error) {
-	s := State{Number: r.number, Job: of, Lead: lead, Before: r.before + r.usage.Service, Over: make(chan struct{}), part: part}
+	s := State{
+		Number: r.number, Job: of, Lead: lead, Before: r.before + r.usage.Service, Over: make(chan struct{}), part: part,
+	}
 	var seen func([]byte)
 	switch {
 	case !lead:
