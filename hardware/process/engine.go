@@ -102,7 +102,7 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	e.Jobs = running.New(jobs, running.Hands[*program](hands{e}), running.Options{
 		Closed: ErrClosed, Cluster: opts.Cluster, Grace: opts.Grace, Fleet: opts.Fleet, Saves: opts.Fleet != nil,
 		Suspends: opts.Suspends,
-		Report: opts.Report, Warn: opts.Warn,
+		Report:   opts.Report, Warn: opts.Warn,
 	})
 	return e, nil
 }
