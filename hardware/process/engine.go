@@ -62,6 +62,7 @@ type Engine struct {
 	mark    string // beginning of the mark of this engine's jobs
 	forks   *forkThread
 	records *registry
+	strays  *strays
 }
 
 var engines atomic.Int64 // opened so far; part of the mark
@@ -94,7 +95,7 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	}
 	e := &Engine{
 		opts: opts, mark: fmt.Sprintf("%s.%d", run, engines.Add(1)),
-		forks: newForkThread(), records: records,
+		forks: newForkThread(), records: records, strays: followStrays(records),
 	}
 	e.Jobs = running.New(jobs, running.Hands[*program](hands{e}), running.Options{
 		Closed: ErrClosed, Cluster: opts.Cluster, Grace: opts.Grace, Fleet: opts.Fleet, Saves: opts.Fleet != nil,
@@ -156,6 +157,7 @@ func (e *Engine) Close() error {
 		return nil
 	}
 	e.forks.close()
+	e.strays.close()
 	return e.records.close()
 }
 

@@ -54,6 +54,7 @@ type CellWriter struct {
 	decisions *table.Pending
 	occupancy *table.File[measure.Occupancy]
 	line      []byte              // scratch
+	held      measure.Occupancy   // scratch
 	changed   bool                // what is held has changed since the last row of occupancy.csv
 	rows      []measure.Occupancy // of a cell in containers, which wait for what those used
 	replayed  []ServerRow         // servers of recorded runs
@@ -119,11 +120,11 @@ func (w *CellWriter) Decision(d scheduler.Decision) {
 }
 
 func (w *CellWriter) flushOccupancy() {
-	held := w.Occupancy()
+	w.held = w.Occupancy()
 	if w.setup.Cell.Contained {
-		w.rows = append(w.rows, held)
+		w.rows = append(w.rows, w.held)
 	} else {
-		w.keep(w.occupancy.Add(&held, nil))
+		w.keep(w.occupancy.Add(&w.held, nil))
 	}
 	w.changed = false
 }
