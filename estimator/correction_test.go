@@ -32,7 +32,7 @@ var drifters = []drifting{
 // Over twelve cells of two runs each, on machines whose truth is known, most of the runs fall inside the 90%
 // interval; corrected predictions have little bias, and are nearer than those of the samples.
 func TestCorrectedIntervalsHold(t *testing.T) {
-	const before, seeds, cells, perCell = 0.2, 16, 12, 2
+	const before, seeds, cells, perCell = 0.2, 8, 12, 2
 	for _, m := range drifters {
 		var runs, covered, err, uncorrected, bias float64
 		for seed := range uint64(seeds) {
