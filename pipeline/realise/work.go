@@ -144,5 +144,5 @@ func (c *Cell) measuredOverheads() simulated.Overheads {
 			all = append(all, c.x.samples[c.x.profileHash(j)]...)
 		}
 	}
-	return sampling.Overheads(all)
+	return sampling.Overheads(all, c.Hardware.Suspends)
 }

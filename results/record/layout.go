@@ -36,8 +36,9 @@ const (
 	// RemainingFile is there only where jobs have a target loss.
 	RemainingFile = "remaining.csv"
 	// Only where real cells were simulated as well:
-	FidelityFile     = "fidelity.csv"
-	FidelityJobsFile = "fidelity_jobs.csv"
+	FidelityFile          = "fidelity.csv"
+	FidelityJobsFile      = "fidelity_jobs.csv"
+	FidelityDecisionsFile = "fidelity_decisions.csv"
 
 	ReportFile = "report.html"
 	PlotsDir   = "plots"

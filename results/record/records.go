@@ -142,6 +142,16 @@ type FidelityJobRow struct {
 	StartError, FinishError     float64
 }
 
+// FidelityDecisionRow is a row of fidelity_decisions.csv: how many decisions the scheduler took for real and in
+// simulation, and how many of the first are the same. Real and Instead are the first decisions that are not, in words,
+// empty where there is none any more, and DiffersAt is when that was, in seconds; negative when all are the same.
+type FidelityDecisionRow struct {
+	Cell                       string
+	Decisions, Simulated, Same int
+	DiffersAt                  float64
+	Real, Instead              string
+}
+
 // AccuracyRow is a row of accuracy.csv: how well a model's estimates, made
 // before the jobs ran, predicted the real runs of jobs that held their full
 // request throughout. What is not known is NaN, an empty field.

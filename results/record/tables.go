@@ -227,6 +227,17 @@ var fidelityJobColumns = []table.Column[FidelityJobRow]{
 	table.Float("finish_error_s", func(r *FidelityJobRow) *float64 { return &r.FinishError }),
 }
 
+// fidelityDecisionColumns are the columns of fidelity_decisions.csv.
+var fidelityDecisionColumns = []table.Column[FidelityDecisionRow]{
+	table.Text("cell", func(r *FidelityDecisionRow) *string { return &r.Cell }),
+	table.Int("decisions", func(r *FidelityDecisionRow) *int { return &r.Decisions }),
+	table.Int("simulated_decisions", func(r *FidelityDecisionRow) *int { return &r.Simulated }),
+	table.Int("same_decisions", func(r *FidelityDecisionRow) *int { return &r.Same }),
+	table.Seconds("differs_s", func(r *FidelityDecisionRow) *float64 { return &r.DiffersAt }),
+	table.Text("real_decision", func(r *FidelityDecisionRow) *string { return &r.Real }),
+	table.Text("simulated_decision", func(r *FidelityDecisionRow) *string { return &r.Instead }),
+}
+
 // occupancyColumns are the columns of occupancy.csv.
 var occupancyColumns = []table.Column[measure.Occupancy]{
 	table.Seconds("t_s", func(o *measure.Occupancy) *float64 { return &o.At }),

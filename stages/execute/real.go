@@ -67,7 +67,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 		}
 	}
 	running, err := on.Site.Engine(ctx, engine.Task{
-		Fleet:    fleet,
+		Fleet: fleet, Suspends: hw.Suspends,
 		Hardware: hw, Cell: t.Setup.Cell.Cell, Jobs: t.Launches, Report: tables.report(beat), Warn: tables.warn,
 		Observe: tables.observe(),
 	})

@@ -40,16 +40,25 @@ func known(v float64) float64 {
 // in the intercept of its estimate; Start is only what the engine adds. A real
 // pause and the resume that follows it keep the cores idle for their sum,
 // whichever of the two jobs is charged.
-func Overheads(samples []estimator.Sample) simulated.Overheads {
-	var start, pause, resume, resize median
+//
+// Where paused jobs write a checkpoint and end (suspends), a pause takes as long as the program took to save at its end,
+// and to go on is to start again.
+func Overheads(samples []estimator.Sample, suspends bool) simulated.Overheads {
+	var start, pause, resume, resize, save, startup median
 	for _, s := range samples {
 		start.add(s.Launch)
 		pause.add(s.Pause)
 		resume.add(s.Resume)
 		resize.add(s.Resize)
+		save.add(s.Save)
+		startup.add(s.Startup)
 	}
-	return simulated.Overheads{Start: start.time(), Pause: pause.time(), Resume: resume.time(), Resize: resize.time(),
-		Migrate: resume.time()}
+	o := simulated.Overheads{Start: start.time(), Pause: pause.time(), Resume: resume.time(), Resize: resize.time()}
+	if suspends {
+		o.Pause, o.Resume = save.time(), o.Start+startup.time()
+	}
+	o.Migrate = o.Resume
+	return o
 }
 
 // median is of the measured ones among times in seconds; 0 stands for none. The
