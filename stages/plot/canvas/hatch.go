@@ -16,7 +16,7 @@ const hatchGap vg.Length = 4
 // the same colour: none, lines that rise, lines that fall, both.
 func Hatch(c draw.Canvas, i int, fill color.NRGBA, x0, y0, x1, y1 vg.Length) {
 	pattern := i / picture.Hues % 4
-	if pattern == 0 || x1-x0 < 1 || y1-y0 < 1 {
+	if !Patterned(i) || x1-x0 < 1 || y1-y0 < 1 {
 		return
 	}
 	var path vg.Path
@@ -42,6 +42,9 @@ func Hatch(c draw.Canvas, i int, fill color.NRGBA, x0, y0, x1, y1 vg.Length) {
 	c.SetLineStyle(draw.LineStyle{Color: Readable(fill), Width: 0.7})
 	c.Stroke(path)
 }
+
+// Patterned reports whether the i-th of things that are told apart has a pattern.
+func Patterned(i int) bool { return i/picture.Hues%4 != 0 }
 
 // multiple is the first multiple of the gap after a length.
 func multiple(v vg.Length) vg.Length {

@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/schedule"
 	"github.com/tfexp/tfexp/scheduler"
@@ -263,7 +262,7 @@ func (b bars) labels(c draw.Canvas, l *Lane, at func(float64) vg.Length, y func(
 		}
 		for _, s := range b.stretches(h) {
 			if (s.high-s.low)*b.core >= canvas.SmallSize+3 {
-				if l.class >= picture.Hues { // a pattern would cross out the letters
+				if canvas.Patterned(l.class) { // a pattern would cross out the letters
 					x, y := (at(h.From)+at(h.To))/2, y((s.low+s.high)/2*b.core)
 					c.SetColor(l.Color)
 					c.Fill(canvas.Rectangle(x-need/2, y-canvas.SmallSize/2, x+need/2, y+canvas.SmallSize/2))
