@@ -9,12 +9,33 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/results/record"
 )
+
+// Interpreters are the Pythons of this machine that run programs of real cells, outside containers.
+func Interpreters(cells []experiments.Cell, jobsOf func(experiments.Cell) []*experiments.Job) (found []string) {
+	seen := map[*experiments.Job]bool{}
+	for _, c := range cells {
+		if k := c.Hardware.Kind(); !c.Hardware.Real() || k.Contained || !k.Here {
+			continue
+		}
+		for _, j := range jobsOf(c) {
+			if seen[j] {
+				continue
+			}
+			seen[j] = true
+			if path := Interpreter(j); path != "" && !slices.Contains(found, path) {
+				found = append(found, path)
+			}
+		}
+	}
+	return found
+}
 
 // Interpreter is the Python that runs a job's program on this machine: its command is one, or a script whose first line
 // names one, or a script that is told one in the variable PYTHON. It is "" where there is none, or where that cannot be
