@@ -53,7 +53,7 @@ func newEngine(p *pool, task engine.Task) (*Engine, error) {
 		pool: p, cluster: task.Hardware.Cluster, dir: dir, nodes: make([]nodeState, len(task.Hardware.Cluster.Nodes)),
 	}
 	e.Jobs = running.New(task.Jobs, running.Hands[*step](hands{e}), running.Options{
-		Closed: ErrClosed, Cluster: task.Hardware.Cluster, Saves: true, Report: task.Report, Warn: task.Warn,
+		Closed: ErrClosed, Cluster: task.Hardware.Cluster, Saves: true, Suspends: task.Suspends, Report: task.Report, Warn: task.Warn,
 	})
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	core, gpu := 0, 0
