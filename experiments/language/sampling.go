@@ -35,7 +35,9 @@ var profileBlock = &schema.Block{
 		},
 		{
 			Name: "repeats", Type: schema.Integer, Default: `1`, Min: schema.Limit(1), Max: schema.Limit(100),
-			Doc: "How often each sample is taken.", Example: `3`,
+			Doc: "How often each sample is taken. With `1`, and without `budget`, samples whose epochs differ much are " +
+				"taken again.",
+			Example: `3`,
 		},
 		{
 			Name: "threads", Type: schema.Integers, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),
@@ -90,6 +92,13 @@ var estimateBlock = &schema.Block{
 		{
 			Name: "level", Type: schema.Number, Default: `0.9`, Min: schema.Limit(0.5), Max: schema.Limit(0.9999),
 			Doc: "The level of the prediction interval.", Example: `0.95`,
+		},
+		{
+			Name: "correct", Type: schema.String, Default: `"predictions"`, Allowed: []string{"predictions", "policies", "none"},
+			Doc: "What the finished jobs of a real cell correct, for the cells that run after it. `predictions`: what later " +
+				"cells are compared with (accuracy.csv, and their simulations). `policies`: also what policies decide by " +
+				"in later real cells; these then depend on the order of the cells. `none`: nothing.",
+			Example: `"policies"`,
 		},
 	},
 }

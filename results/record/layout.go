@@ -244,6 +244,8 @@ type Plot struct {
 	// for the first that has numbers. Y is the other axis of a heat map.
 	X string `json:"x,omitempty"`
 	Y string `json:"y,omitempty"`
+	// By draws each class of jobs, user or size apart; empty for all jobs together.
+	By string `json:"by,omitempty"`
 }
 
 // Run is run.json: when, where and by what the experiment was run.
@@ -259,7 +261,9 @@ type Run struct {
 	Git      string    `json:"git,omitempty"`
 	Seed     int64     `json:"seed"`
 	Host     []Setting `json:"host"`
-	Command  []string  `json:"command"`
+	// Python describes the interpreters that ran programs of real cells on this machine, as far as they could be seen.
+	Python  []Python `json:"python,omitempty"`
+	Command []string `json:"command"`
 	// File is the experiment file as it was named.
 	File string `json:"file,omitempty"`
 	// Lenient is set when malformed lines of traces were to be left out.
@@ -269,6 +273,14 @@ type Run struct {
 	Reused int `json:"reused"`
 	Ran    int `json:"ran"`
 	Failed int `json:"failed"`
+}
+
+// Python is a Python interpreter.
+type Python struct {
+	Interpreter string    `json:"interpreter"` // its path
+	Version     string    `json:"version,omitempty"`
+	Packages    []Setting `json:"packages,omitempty"` // with their versions, by name
+	Error       string    `json:"error,omitempty"`    // why its packages are not known
 }
 
 // BusyMachine is the code of the warning that other processes used the machine
@@ -324,6 +336,9 @@ type Cell struct {
 	Warnings []Warning `json:"warnings,omitempty"`
 	// Speeds are how fast the machine was, just before the cell and after it, on as many cores as its jobs ask for.
 	Speeds []Speed `json:"speeds,omitempty"`
+	// Began is when a real cell began (RFC 3339), and Estimated the estimates of its jobs that were in force then.
+	Began     string      `json:"began,omitempty"`
+	Estimated []Estimated `json:"estimated,omitempty"`
 	// Error says what is wrong with the cell as a whole: a schedule that the
 	// validator rejects, an engine that gave up.
 	Error string `json:"error,omitempty"`
@@ -340,6 +355,22 @@ type Cell struct {
 	Outcome *TrialOutcome `json:"outcome,omitempty"`
 	// Files are the cell's tables and traces, without its logs.
 	Files []File `json:"files,omitempty"`
+}
+
+// Estimated is the estimate of a job that was in force when a cell began: what its samples say, corrected by its runs in
+// earlier real cells.
+type Estimated struct {
+	Job     string `json:"job"` // the job block
+	Threads int    `json:"threads"`
+	GPUs    int    `json:"gpus,omitempty"`
+	// Predicted is the run time in seconds of a job without neighbours, Low and High bound it at the level of the
+	// estimates; these are negative where they are not known.
+	Predicted float64 `json:"predicted_s"`
+	Low       float64 `json:"low_s"`
+	High      float64 `json:"high_s"`
+	// Factor is how many times as long as by the samples alone that is, as Runs have shown.
+	Factor float64 `json:"factor"`
+	Runs   int     `json:"runs"`
 }
 
 // Speed is how fast a machine was at a moment: a fixed piece of work took Seconds on each of so many cores, all busy at

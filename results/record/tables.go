@@ -162,6 +162,7 @@ var accuracyColumns = []table.Column[AccuracyRow]{
 	table.Int("choices", func(r *AccuracyRow) *int { return &r.Choices }),
 	table.Float("best_rank", func(r *AccuracyRow) *float64 { return &r.BestRank }),
 	table.Float("regret_pct", func(r *AccuracyRow) *float64 { return &r.Regret }),
+	table.Text("made", func(r *AccuracyRow) *string { return &r.Made }),
 }
 
 // profilingColumns are the columns of profiling.csv.

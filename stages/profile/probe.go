@@ -14,7 +14,9 @@ type Costs struct {
 }
 
 // A probe does everything to a job a few times, with pauses in which the job
-// goes on: its first moments are spent loading, and its threads come later.
+// goes on: its first moments are spent loading, and its threads come later. What
+// is done to it first may wait until the engine has started it, and counts only
+// where there is nothing else.
 const (
 	probeRounds = 7
 	probeGap    = 5 * time.Millisecond
@@ -48,12 +50,17 @@ func Probe(ctx context.Context, run Run) (c Costs, err error) {
 		{do: func() error { return e.Resume(0, grant) }, cost: &c.Resume},
 		{do: func() error { return e.Resize(0, grant) }, cost: &c.Resize},
 	}
-	for range probeRounds {
+	for round := 0; ; round++ {
 		_, ended, err := e.Next(ctx, e.Now()+probeGap)
 		if err != nil {
 			return fail(err)
 		}
-		if len(ended) > 0 {
+		if len(ended) > 0 && round > 1 { // what is done to a job that has ended costs nothing
+			for i := range actions {
+				actions[i].times = actions[i].times[:round-1]
+			}
+		}
+		if len(ended) > 0 || round == probeRounds {
 			break
 		}
 		for i := range actions {
@@ -65,9 +72,9 @@ func Probe(ctx context.Context, run Run) (c Costs, err error) {
 		}
 	}
 	for _, a := range actions {
-		if len(a.times) > 0 {
-			slices.Sort(a.times)
-			*a.cost = a.times[len(a.times)/2]
+		if times := a.times[min(1, max(0, len(a.times)-1)):]; len(times) > 0 {
+			slices.Sort(times)
+			*a.cost = times[len(times)/2]
 		}
 	}
 	return c, nil

@@ -80,6 +80,11 @@ func (m median) time() time.Duration {
 	return time.Duration(math.Round((m[(len(m)-1)/2] + m[len(m)/2]) / 2 * 1e9))
 }
 
+// Longer has simulated work take so many times as long.
+func Longer(w *simulated.Scaling, times float64) {
+	w.Fixed, w.Scaled = time.Duration(times*float64(w.Fixed)), time.Duration(times*float64(w.Scaled))
+}
+
 // AtSpeed has simulated work take as long as at the speeds that a machine had at moments, as far as these are known
 // of the threads that its job asks for. known are all moments that tell how far the probe can be trusted.
 func AtSpeed(w *simulated.Scaling, e estimator.Estimate, threads int, at, known []estimator.Moment) {
@@ -87,7 +92,6 @@ func AtSpeed(w *simulated.Scaling, e estimator.Estimate, threads int, at, known 
 		if m.Cores != threads || e.Probe <= 0 {
 			continue
 		}
-		f := estimator.DriftOn(known, threads).SlowerThan(e.Probe, m, (w.Fixed + w.Scaled).Seconds())
-		w.Fixed, w.Scaled = time.Duration(f*float64(w.Fixed)), time.Duration(f*float64(w.Scaled))
+		Longer(w, estimator.DriftOn(known, threads).SlowerThan(e.Probe, m, (w.Fixed+w.Scaled).Seconds()))
 	}
 }
