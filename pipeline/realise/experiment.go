@@ -65,8 +65,8 @@ type Experiment struct {
 	lines map[any][]string
 
 	drawing sync.Mutex // guards drawn
-	// drawn has the realised workloads, shared by the cells of a replicate.
-	drawn map[drawnKey]realisation
+	// drawn has realised workloads, shared by the cells of a replicate.
+	drawn draws
 }
 
 // New prepares an experiment for a machine.
@@ -85,7 +85,7 @@ func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
 		sampleHash: map[*experiments.Job]string{},
 		lines:      map[any][]string{},
 		deepened:   map[deepenedAt]point{},
-		drawn:      map[drawnKey]realisation{},
+		drawn:      draws{kept: map[drawnKey]realisation{}},
 	}
 	x.cells = expand(x)
 	return x, nil

@@ -65,18 +65,38 @@ func (c *Cell) realise() (realisation, error) {
 	}
 	c.x.drawing.Lock()
 	defer c.x.drawing.Unlock()
-	r, ok := c.x.drawn[id]
+	r, ok := c.x.drawn.kept[id]
 	if !ok {
 		var err error
 		if r, err = realise(c.Workload, c.Ref.Seed); err != nil {
 			return r, err
 		}
-		c.x.drawn[id] = r
+		c.x.drawn.keep(id, r)
 	}
 	if c.Hardware.Real() {
 		r.runTimes = nil
 	}
 	return r, nil
+}
+
+// draws are realised workloads that are kept: not more than so many jobs (a kilobyte each) beside the newest, since the same
+// are drawn again when they are asked for.
+type draws struct {
+	kept  map[drawnKey]realisation
+	order []drawnKey // the oldest first
+	jobs  int
+}
+
+const maxDrawn = 500_000 // jobs
+
+// keep adds a workload, and drops the oldest.
+func (d *draws) keep(id drawnKey, r realisation) {
+	for len(d.order) > 0 && d.jobs+len(r.jobs) > maxDrawn {
+		d.jobs -= len(d.kept[d.order[0]].jobs)
+		delete(d.kept, d.order[0])
+		d.order = d.order[1:]
+	}
+	d.kept[id], d.order, d.jobs = r, append(d.order, id), d.jobs+len(r.jobs)
 }
 
 // realise takes the jobs of a workload from its trace, and draws those that it
