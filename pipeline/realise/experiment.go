@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/pipeline/realise/bounded"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 )
@@ -66,7 +67,7 @@ type Experiment struct {
 
 	drawing sync.Mutex // guards drawn
 	// drawn has realised workloads, shared by the cells of a replicate.
-	drawn draws
+	drawn bounded.Map[drawnKey, realisation]
 }
 
 // New prepares an experiment for a machine.
@@ -85,7 +86,7 @@ func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
 		sampleHash: map[*experiments.Job]string{},
 		lines:      map[any][]string{},
 		deepened:   map[deepenedAt]point{},
-		drawn:      draws{kept: map[drawnKey]realisation{}},
+		drawn:      bounded.Map[drawnKey, realisation]{Most: maxDrawn},
 	}
 	x.cells = expand(x)
 	return x, nil

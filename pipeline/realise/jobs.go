@@ -65,13 +65,13 @@ func (c *Cell) realise() (realisation, error) {
 	}
 	c.x.drawing.Lock()
 	defer c.x.drawing.Unlock()
-	r, ok := c.x.drawn.kept[id]
+	r, ok := c.x.drawn.Get(id)
 	if !ok {
 		var err error
 		if r, err = realise(c.Workload, c.Ref.Seed); err != nil {
 			return r, err
 		}
-		c.x.drawn.keep(id, r)
+		c.x.drawn.Put(id, r, len(r.jobs))
 	}
 	if c.Hardware.Real() {
 		r.runTimes = nil
@@ -79,25 +79,8 @@ func (c *Cell) realise() (realisation, error) {
 	return r, nil
 }
 
-// draws are realised workloads that are kept: not more than so many jobs (a kilobyte each) beside the newest, since the same
-// are drawn again when they are asked for.
-type draws struct {
-	kept  map[drawnKey]realisation
-	order []drawnKey // the oldest first
-	jobs  int
-}
-
-const maxDrawn = 500_000 // jobs
-
-// keep adds a workload, and drops the oldest.
-func (d *draws) keep(id drawnKey, r realisation) {
-	for len(d.order) > 0 && d.jobs+len(r.jobs) > maxDrawn {
-		d.jobs -= len(d.kept[d.order[0]].jobs)
-		delete(d.kept, d.order[0])
-		d.order = d.order[1:]
-	}
-	d.kept[id], d.order, d.jobs = r, append(d.order, id), d.jobs+len(r.jobs)
-}
+// maxDrawn is how many jobs of realised workloads are kept, a kilobyte each; others are drawn again.
+const maxDrawn = 500_000
 
 // realise takes the jobs of a workload from its trace, and draws those that it
 // submits.
