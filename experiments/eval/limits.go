@@ -3,11 +3,13 @@ package eval
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 )
 
@@ -120,19 +122,30 @@ func (r *Reporter) bounded(v cty.Value, at hcl.Range, name string) cty.Value {
 	return Unknown
 }
 
-// guarded returns functions that refuse what would make very large values, and whose
-// panics are errors in words.
-func guarded(all map[string]function.Function) map[string]function.Function {
-	for name, f := range all {
-		all[name] = guard(name, f)
+// guard returns a function that refuses what would make very large values, whose
+// panics are errors in words, and whose values count.
+func guard(name string, f function.Function, made *effort) function.Function {
+	open := func(p function.Parameter) function.Parameter {
+		if p.Type.IsListType() {
+			p.Type = cty.DynamicPseudoType // listed converts it
+		}
+		return p
 	}
-	return all
-}
-
-func guard(name string, f function.Function) function.Function {
+	params, others := slices.Clone(f.Params()), f.VarParam()
+	for i, p := range params {
+		params[i] = open(p)
+	}
+	if others != nil {
+		p := open(*others)
+		others = &p
+	}
 	return function.New(&function.Spec{
-		Params: f.Params(), VarParam: f.VarParam(),
+		Params: params, VarParam: others,
 		Type: func(args []cty.Value) (cty.Type, error) {
+			args, err := listed(f, args)
+			if err != nil {
+				return cty.NilType, err
+			}
 			if err := refuse(name, args); err != nil {
 				return cty.NilType, err
 			}
@@ -140,10 +153,66 @@ func guard(name string, f function.Function) function.Function {
 			return t, inWords(err)
 		},
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if made.spent() {
+				return Unknown, nil
+			}
+			args, err := listed(f, args)
+			if err != nil {
+				return cty.NilVal, err
+			}
 			v, err := f.Call(args)
+			if err == nil {
+				made.made(v)
+			}
 			return v, inWords(err)
 		},
 	})
+}
+
+// mostMixed is the number of elements of several types up to which a tuple is converted to a list: the time of that
+// grows with its square.
+const mostMixed = 5000
+
+// listed converts the arguments of a function to lists, where it takes lists: those of elements of one type, which are
+// most, in linear time.
+func listed(f function.Function, args []cty.Value) ([]cty.Value, error) {
+	args = slices.Clone(args)
+	for i := range args {
+		var p function.Parameter
+		if params := f.Params(); i < len(params) {
+			p = params[i]
+		} else {
+			p = *f.VarParam()
+		}
+		if !p.Type.IsListType() || args[i].Type() == cty.DynamicPseudoType {
+			continue
+		}
+		if v, ok := likeList(args[i]); ok {
+			args[i] = v
+		} else if args[i].Type().IsTupleType() && args[i].Type().Length() > mostMixed {
+			return nil, function.NewArgErrorf(i, "more than %d elements of several types", mostMixed)
+		}
+		v, err := convert.Convert(args[i], p.Type)
+		if err != nil {
+			return nil, function.NewArgError(i, err)
+		}
+		args[i] = v
+	}
+	return args, nil
+}
+
+// likeList makes a list of a tuple whose elements are of one type.
+func likeList(v cty.Value) (list cty.Value, ok bool) {
+	if !v.Type().IsTupleType() || v.IsNull() || !v.IsKnown() || v.LengthInt() == 0 {
+		return v, false
+	}
+	types := v.Type().TupleElementTypes()
+	for _, t := range types {
+		if t == cty.DynamicPseudoType || !t.Equals(types[0]) {
+			return v, false
+		}
+	}
+	return cty.ListVal(v.AsValueSlice()), true
 }
 
 // inWords returns an error that says what is wrong with a call, also where the function

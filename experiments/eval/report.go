@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/words"
@@ -22,6 +23,9 @@ type Reporter struct {
 	// List has the diagnostics in the order in which they were reported.
 	List experiments.Diagnostics
 	seen map[string]bool
+
+	effort effort                       // of the expression that is evaluated now
+	called map[string]function.Function // see functions
 }
 
 // NewReporter returns a reporter without diagnostics.
