@@ -45,6 +45,8 @@ type Options struct {
 	// LogLimit is the size in bytes at which a job's output ends it as
 	// failed; by default launch.DefaultLogLimit.
 	LogLimit int64
+	// Suspends is as in running.Options.
+	Suspends bool
 	// Report receives the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
 	Report progress.Listener
@@ -99,7 +101,8 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	}
 	e.Jobs = running.New(jobs, running.Hands[*program](hands{e}), running.Options{
 		Closed: ErrClosed, Cluster: opts.Cluster, Grace: opts.Grace, Fleet: opts.Fleet, Saves: opts.Fleet != nil,
-		Report: opts.Report, Warn: opts.Warn,
+		Suspends: opts.Suspends,
+		Report:   opts.Report, Warn: opts.Warn,
 	})
 	return e, nil
 }
@@ -108,9 +111,9 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 func (e *Engine) Capabilities() scheduler.Capabilities { return Capabilities() }
 
 // Migrates implements scheduler.Migrator: all nodes are of this machine, so a program can
-// be bound to the cores of another one. It cannot be given other GPUs.
+// be bound to the cores of another one. It can be given other GPUs only when it is started again.
 func (e *Engine) Migrates() bool {
-	return !slices.ContainsFunc(e.opts.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
+	return e.opts.Suspends || !slices.ContainsFunc(e.opts.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
 }
 
 // Migrate implements scheduler.Migrator.

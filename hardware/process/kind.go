@@ -41,7 +41,7 @@ var kind = engine.Kind{
   engine  = "process"
   threads = host.threads
 }`,
-	Real: true, Descendants: true, Here: true, Clusters: true, Parts: true,
+	Real: true, Descendants: true, Here: true, Clusters: true, Parts: true, Args: []schema.Arg{engine.PauseArg},
 	NodeArgs: market.NodeArgs, Blocks: []*schema.Block{market.BillingBlock},
 	Machine: func(_ engine.Block, host engine.Host) scheduler.Node {
 		return scheduler.Node{Threads: host.Threads, Memory: host.MemoryBytes, GPUs: host.GPUs, GPU: host.GPUType}
@@ -49,7 +49,7 @@ var kind = engine.Kind{
 	Capabilities: func(h *engine.Hardware) scheduler.Capabilities {
 		c := Capabilities()
 		c.GPUs = h.HasGPUs()
-		c.Migrate = !c.GPUs // a program that has begun keeps its GPUs
+		c.Migrate = !c.GPUs || h.Suspends // a program that has begun keeps its GPUs
 		return c
 	},
 	Check:    checkMachine,

@@ -295,6 +295,9 @@ func (c *Cell) jobsFor(r realisation, known truth) []scheduler.Job {
 				d = r.blocks[k].Limit
 			}
 		case from.Fitted:
+			if k := r.block[n]; k >= 0 {
+				d = time.Duration(longer(known.estimated, r.blocks[k]) * float64(d))
+			}
 			d = c.noisy(d, jobs[n].Name)
 		case from.True:
 			if known.alone != nil {

@@ -62,6 +62,9 @@ func (c *Cell) estimateLines() []string {
 			k.Add("job."+j.Name+".estimate", c.x.estimateLine(j))
 		}
 	}
+	if c.x.spec.Estimate.Correct == experiments.CorrectPolicies && c.Hardware.Real() && c.x.decidesByEstimates(c.point) {
+		k.Add("estimates", "corrected by runs in earlier cells") // these are in no key, as past runs are not
+	}
 	return k.Lines()
 }
 

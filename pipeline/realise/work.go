@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/realise/sampling"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -130,10 +131,12 @@ func (c *Cell) simulatorOptions() simulated.Options {
 }
 
 // truth is what only a simulation knows: the run time of each job alone on its
-// full request (in the fastest of its alternatives), and its work.
+// full request (in the fastest of its alternatives), and its work. And estimated is what runs in earlier cells have
+// corrected of the estimates that a policy decides by.
 type truth struct {
-	alone []time.Duration
-	work  []simulated.Scaling
+	alone     []time.Duration
+	work      []simulated.Scaling
+	estimated []record.Estimated
 }
 
 // measuredOverheads are what the engine took, over the samples of the job blocks of a cell.
@@ -144,5 +147,5 @@ func (c *Cell) measuredOverheads() simulated.Overheads {
 			all = append(all, c.x.samples[c.x.profileHash(j)]...)
 		}
 	}
-	return sampling.Overheads(all)
+	return sampling.Overheads(all, c.Hardware.Suspends)
 }

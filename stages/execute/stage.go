@@ -20,15 +20,12 @@ import (
 
 func init() {
 	stages.Register(&stages.Stage{
-		Name:   stage,
-		Reads:  []stages.Artifact{stages.Samples, stages.Estimates},
-		Writes: []stages.Artifact{stages.Cells},
-		Left:   left,
-		Predict: func(ctx context.Context, t stages.Task) (time.Duration, error) {
-			out, err := Outcome(ctx, t)
-			return out.End, err
-		},
-		Run: run,
+		Name:    stage,
+		Reads:   []stages.Artifact{stages.Samples, stages.Estimates},
+		Writes:  []stages.Artifact{stages.Cells},
+		Left:    left,
+		Predict: Outcome,
+		Run:     run,
 	})
 }
 
