@@ -94,7 +94,7 @@ func (r *Reporter) Eval(expr hcl.Expression, e *Env) cty.Value {
 			note = e.note
 		}
 	}
-	v, diags := r.value(expr, e.Ctx)
+	v, diags := r.effort.Value(expr, e.Ctx)
 	if diags.HasErrors() {
 		r.addHCL(diags, note)
 		return Unknown

@@ -1,4 +1,4 @@
-package eval
+package limits
 
 import (
 	"bytes"
@@ -9,68 +9,56 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
 )
 
 // mostEffort is how many times the limits of a value an expression may make on its way to one: loops within loops
 // make values that nobody sees.
 const mostEffort = 4
 
-// effort counts what loops and calls make while an expression is evaluated.
-type effort struct{ weight }
+// Effort counts what loops and calls make while an expression is evaluated.
+type Effort struct{ weight }
 
 // spent reports whether an expression has made too much: what is left of it is not evaluated.
-func (e *effort) spent() bool {
+func (e *Effort) spent() bool {
 	return e.elements > mostEffort*mostElements || e.text > mostEffort*mostText
 }
 
 // made counts a value.
-func (e *effort) made(v cty.Value) {
+func (e *Effort) made(v cty.Value) {
 	var w weight
 	w.add(v)
 	e.elements, e.text = e.elements+w.elements, e.text+w.text
 }
 
-// functions are what expressions can call, at the reporter's expense.
-func (r *Reporter) functions() map[string]function.Function {
-	if r.called == nil {
-		r.called = make(map[string]function.Function, len(functions))
-		for name, f := range functions {
-			r.called[name] = guard(name, f, &r.effort)
-		}
-	}
-	return r.called
-}
-
 // counted is an expression whose values count, each time that it is evaluated.
 type counted struct {
 	hclsyntax.Expression
-	effort *effort
+	effort *Effort
 }
 
 // Value implements hcl.Expression. Once too much has been made it is unknown.
 func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if c.effort.spent() {
-		return Unknown, nil
+		return cty.DynamicVal, nil
 	}
 	v, diags := c.Expression.Value(ctx)
 	c.effort.made(v)
 	return v, diags
 }
 
-// count has the parts of loops count, and what is put together or compared.
-func (r *Reporter) count(body *hclsyntax.Body) {
+// Count has the parts of loops count, and what is put together or compared.
+func (e *Effort) Count(body *hclsyntax.Body) {
 	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
 		if c, ok := n.(*counted); ok {
 			n = c.Expression
 		}
 		if loop, ok := n.(*hclsyntax.ForExpr); ok {
 			for _, part := range []*hclsyntax.Expression{&loop.KeyExpr, &loop.ValExpr, &loop.CondExpr} {
-				r.countIn(part)
+				e.countIn(part)
 			}
 		}
 		for _, operand := range operands(n) {
-			r.countIn(operand)
+			e.countIn(operand)
 		}
 		return nil
 	})
@@ -109,8 +97,8 @@ func (w *loops) Exit(n hclsyntax.Node) hcl.Diagnostics {
 	return nil
 }
 
-// loopsInJSON finds a text with a loop within a loop.
-func loopsInJSON(src []byte) (found bool) {
+// LoopsInJSON finds a text with a loop within a loop.
+func LoopsInJSON(src []byte) (found bool) {
 	tokens := json.NewDecoder(bytes.NewReader(src))
 	for {
 		t, err := tokens.Token()
@@ -146,26 +134,26 @@ func operands(n hclsyntax.Node) (at []*hclsyntax.Expression) {
 }
 
 // countIn has an expression count.
-func (r *Reporter) countIn(at *hclsyntax.Expression) {
+func (e *Effort) countIn(at *hclsyntax.Expression) {
 	inner := *at
-	switch e := inner.(type) {
+	switch reference := inner.(type) {
 	case nil, *counted:
 		return
 	case *hclsyntax.ScopeTraversalExpr:
 		// Where names are looked up references are known by their type, so it must be a part of what counts.
-		inner = &hclsyntax.ParenthesesExpr{Expression: e, SrcRange: e.SrcRange}
+		inner = &hclsyntax.ParenthesesExpr{Expression: reference, SrcRange: reference.SrcRange}
 	}
-	*at = &counted{inner, &r.effort}
+	*at = &counted{inner, e}
 }
 
-// value evaluates an expression within the limits.
-func (r *Reporter) value(expr hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	r.effort = effort{}
+// Value evaluates an expression within the limits.
+func (e *Effort) Value(expr hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	e.weight = weight{}
 	v, diags := expr.Value(ctx)
-	if !r.effort.spent() {
+	if !e.spent() {
 		return v, diags
 	}
-	return Unknown, hcl.Diagnostics{{
+	return cty.DynamicVal, hcl.Diagnostics{{
 		Severity: hcl.DiagError, Summary: "Value too large", Subject: expr.Range().Ptr(),
 		Detail: fmt.Sprintf("The loops and calls of this expression make more than %d elements or %d MiB of text; write it "+
 			"with fewer.", mostEffort*mostElements, mostEffort*mostText>>20),

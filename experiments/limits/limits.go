@@ -1,4 +1,6 @@
-package eval
+// Package limits bounds what a file may make: how deep it nests, how much its values hold, and what loops and functions
+// make on the way to them.
+package limits
 
 import (
 	"errors"
@@ -13,19 +15,21 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
+// MostSource is the number of bytes that a file may have.
+const MostSource = 16 << 20
+
 // The limits of a file. They are far above what people write, and keep a mistake, or a
 // file of somebody else, from using up the memory.
 const (
-	mostSource    = 16 << 20 // bytes of a file
 	mostDepth     = 500      // brackets within brackets
 	mostOperators = 10_000   // operators of one expression
 	mostElements  = 250_000  // elements of a value, those within others included
 	mostText      = 16 << 20 // bytes of the texts of a value
 )
 
-// tooDeep finds where a file in HCL nests too deep, or chains too many operators: the
+// TooDeep finds where a file in HCL nests too deep, or chains too many operators: the
 // parser, which works by recursion, would not return from there.
-func tooDeep(filename string, src []byte) (at hcl.Range, what string) {
+func TooDeep(filename string, src []byte) (at hcl.Range, what string) {
 	tokens, _ := hclsyntax.LexConfig(src, filename, hcl.InitialPos)
 	depth, operators := 0, 0
 	for _, t := range tokens {
@@ -54,9 +58,9 @@ func tooDeep(filename string, src []byte) (at hcl.Range, what string) {
 	return hcl.Range{}, ""
 }
 
-// tooDeepJSON is tooDeep of a file in JSON. Brackets in its strings count as well:
+// TooDeepJSON is TooDeep of a file in JSON. Brackets in its strings count as well:
 // strings are templates, which are parsed in turn.
-func tooDeepJSON(filename string, src []byte) (at hcl.Range, what string) {
+func TooDeepJSON(filename string, src []byte) (at hcl.Range, what string) {
 	depth, pos := 0, hcl.InitialPos
 	for i, c := range src {
 		pos.Byte = i
@@ -89,7 +93,7 @@ func (w *weight) add(v cty.Value) {
 	switch {
 	case t == cty.String:
 		w.text += len(v.AsString())
-	case t.IsObjectType() || t.IsMapType() || IsList(v):
+	case t.IsObjectType() || t.IsMapType() || t.IsTupleType() || t.IsListType() || t.IsSetType():
 		for it := v.ElementIterator(); it.Next() && w.tooMuch() == ""; {
 			k, e := it.Element()
 			if k.Type() == cty.String {
@@ -111,20 +115,16 @@ func (w *weight) tooMuch() string {
 	return ""
 }
 
-// bounded returns a value of a name, or unknown when it is too large, which is
-// reported.
-func (r *Reporter) bounded(v cty.Value, at hcl.Range, name string) cty.Value {
+// TooMuch says which limit a value passes, "more than 250000 elements"; empty for none.
+func TooMuch(v cty.Value) string {
 	var w weight
-	if w.add(v); w.tooMuch() == "" {
-		return v
-	}
-	r.Errorf(at, "Value too large", "%s would have %s.", name, w.tooMuch())
-	return Unknown
+	w.add(v)
+	return w.tooMuch()
 }
 
-// guard returns a function that refuses what would make very large values, whose
+// Guard returns a function that refuses what would make very large values, whose
 // panics are errors in words, and whose values count.
-func guard(name string, f function.Function, made *effort) function.Function {
+func Guard(name string, f function.Function, made *Effort) function.Function {
 	open := func(p function.Parameter) function.Parameter {
 		if p.Type.IsListType() {
 			p.Type = cty.DynamicPseudoType // listed converts it
@@ -154,7 +154,7 @@ func guard(name string, f function.Function, made *effort) function.Function {
 		},
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			if made.spent() {
-				return Unknown, nil
+				return cty.DynamicVal, nil
 			}
 			args, err := listed(f, args)
 			if err != nil {
