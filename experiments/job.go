@@ -43,6 +43,29 @@ func (r *Runtime) RateOn(gpu string) (float64, bool) {
 	return 0, false
 }
 
+// Neighbour is a class of jobs beside which a job keeps a part of its speed when they share GPUs.
+type Neighbour struct {
+	Class string
+	// GPU is the type of GPU on which this is so; empty for all.
+	GPU  string
+	Keep float64
+}
+
+// Beside returns the part of its speed that the job keeps beside jobs of each class on a type of
+// GPU; nil when the file says nothing of it.
+func (r *Runtime) Beside(gpu string) map[string]float64 {
+	var keeps map[string]float64
+	for _, n := range r.Neighbours {
+		if n.GPU == "" || n.GPU == gpu {
+			if keeps == nil {
+				keeps = map[string]float64{}
+			}
+			keeps[n.Class] = n.Keep
+		}
+	}
+	return keeps
+}
+
 // AlternativeName returns the name of the alternative that the job is, or "cpu"
 // or "gpu" for a job's own request.
 func (j *Job) AlternativeName() string {
@@ -61,7 +84,7 @@ func (j *Job) WithAlternatives() []*Job { return append([]*Job{j}, j.Alternative
 // Placed reports whether the scheduler places the job by more than its request:
 // it has alternatives, or the type of the GPU matters.
 func (j *Job) Placed() bool {
-	return len(j.Alternatives) > 0 || j.GPU != "" || j.Runtime != nil && len(j.Runtime.GPURates) > 0
+	return len(j.Alternatives) > 0 || j.GPU != "" || j.Runtime != nil && len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) > 0
 }
 
 // Demand returns what the job's own request asks of a cluster.
@@ -234,6 +257,8 @@ type Runtime struct {
 	Accuracy, Loss *float64 `json:",omitempty"`
 	// GPURates are how many times faster an epoch is on types of GPU.
 	GPURates []GPURate
+	// Neighbours are the jobs that it can share GPUs with.
+	Neighbours []Neighbour `json:",omitempty"`
 	// Cluster is set for a job whose speed depends on what its parts run on; Epoch is then that of all parts on the
 	// first type of device, beside each other.
 	Cluster *ClusterSpeed

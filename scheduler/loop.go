@@ -63,13 +63,14 @@ type loop struct {
 	guard        guard.Guard
 	nodes        servers.Nodes
 	parts        parts
-	provider     Provider      // the engine, if nodes come and go
-	migrator     Migrator      // the engine, if paused jobs may go on elsewhere
-	rental       rental.Rental // where jobs' servers come from, if the policy decides that
-	rounds       queue.Rounds  // for policies that decide at their starts
-	roundStarts  bool          // this decision is that of a start
-	stopping     bool          // the run is broken off or closed: nothing starts again
-	closed       time.Duration // the horizon, when the run was closed at it
+	provider     Provider        // the engine, if nodes come and go
+	migrator     Migrator        // the engine, if paused jobs may go on elsewhere
+	rental       rental.Rental   // where jobs' servers come from, if the policy decides that
+	rounds       queue.Rounds    // for policies that decide at their starts
+	roundStarts  bool            // this decision is that of a start
+	mates        map[int32]int32 // by running job, the other one on its GPUs; both have an entry
+	stopping     bool            // the run is broken off or closed: nothing starts again
+	closed       time.Duration   // the horizon, when the run was closed at it
 
 	scratch struct {
 		nodes, home, victims []int32
@@ -470,6 +471,7 @@ func (l *loop) resizable(j int32) bool { return l.Jobs[j].Malleable && l.Jobs[j]
 
 // release ends a running job's stretch and gives its cores and GPUs back.
 func (l *loop) release(j int32) {
+	l.part(j)
 	l.settleTime(j)
 	l.machine.Give(l.lives[j].grant)
 	l.leave(j)

@@ -26,6 +26,8 @@ type alternative struct {
 	// than the run time of job says.
 	gpu  string
 	rate float64
+	// beside has what it keeps of its speed when it shares GPUs, by class.
+	beside map[string]float64
 }
 
 // alternativesOn returns the alternatives in which a job can run on a hardware: its own request
@@ -33,7 +35,7 @@ type alternative struct {
 // that are faster on one type of GPU than on another, one for each type. It is
 // nil for a job without alternatives that runs on any node.
 func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
-	if len(j.Alternatives) == 0 && j.GPU == "" && (j.GPUs == 0 || j.Runtime == nil || len(j.Runtime.GPURates) == 0) {
+	if len(j.Alternatives) == 0 && j.GPU == "" && (j.GPUs == 0 || j.Runtime == nil || len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) == 0) {
 		return nil
 	}
 	var alternatives []alternative
@@ -42,7 +44,11 @@ func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 			continue
 		}
 		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Real() {
-			alternatives = append(alternatives, alternative{name: w.AlternativeName(), job: w, index: i, gpu: w.GPU, rate: 1})
+			one := alternative{name: w.AlternativeName(), job: w, index: i, gpu: w.GPU, rate: 1}
+			if w.Runtime != nil {
+				one.beside = w.Runtime.Beside(w.GPU)
+			}
+			alternatives = append(alternatives, one)
 			continue
 		}
 		for _, gpu := range h.GPUTypes() {
@@ -51,6 +57,7 @@ func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 			if rate, ok := w.Runtime.RateOn(gpu); ok && (w.GPU == "" || w.GPU == gpu) && typed.Reaches(h) {
 				alternatives = append(alternatives, alternative{
 					name: w.AlternativeName() + ":" + gpu, job: w, index: i, gpu: gpu, rate: rate,
+					beside: w.Runtime.Beside(gpu),
 				})
 			}
 		}
@@ -166,6 +173,7 @@ func (x *Experiment) workOnEach(
 		if err != nil {
 			return work, err
 		}
+		on.Beside = w.beside
 		work.Alternatives = append(work.Alternatives, on)
 	}
 	return work, nil
@@ -217,6 +225,9 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 		for k, w := range r.alternativesAt(alternatives, n) {
 			a := scheduler.Alternative{
 				Name: w.name, Threads: w.job.Threads.Request, GPUs: w.job.GPUs, Memory: w.job.Memory, GPU: w.gpu,
+			}
+			if c.Policy.Packs() {
+				a.Beside = w.beside
 			}
 			if w.index == 0 { // a trace may say more than the block
 				a.Threads, a.GPUs, a.Memory = j.Threads, j.GPUs, j.Memory
@@ -281,6 +292,23 @@ func alternativeLines(h *experiments.Hardware, j *experiments.Job) []string {
 			text += " at the rate " + strconv.FormatFloat(w.rate, 'g', -1, 64)
 		}
 		k.Add("job."+j.Name+".way."+strings.ReplaceAll(w.name, " ", "_"), text)
+	}
+	return k.Lines()
+}
+
+// neighbourLines are the key lines of what jobs keep of their speed when they share GPUs.
+func (c *Cell) neighbourLines() []string {
+	var k store.Key
+	if !c.Policy.Packs() {
+		return nil
+	}
+	for _, j := range blocks(c.point) {
+		if j.Runtime == nil {
+			continue
+		}
+		for _, n := range j.Runtime.Neighbours {
+			k.Addf(strings.ReplaceAll("job."+j.Name+".beside."+n.Class+"."+n.GPU, " ", "_"), "%g", n.Keep)
+		}
 	}
 	return k.Lines()
 }
