@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' \) -not -path '*/testdata/*' -not -path 'results/*/*' ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture mutate bench docs papers python-jobs clean fuzz
+.PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture mutate bench bench-large docs papers python-jobs clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,8 +62,11 @@ release: ## write static programs for every system, with their checksums, to dis
 	done
 	cd dist && sha256sum tfexp-* >SHA256SUMS
 
-bench: ## print the speeds that tfexp promises
-	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+bench: ## print the speeds that tfexp promises, at sizes of some seconds
+	$(GO) test -short -run '^$$' -bench . -benchtime 1x ./...
+
+bench-large: ## print them at all sizes, up to a million jobs (minutes)
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
 
 KILLS ?= 100
 

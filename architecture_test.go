@@ -48,7 +48,7 @@ var rules = []struct {
 	{"pipeline/store", []string{"results"}},
 	{"pipeline/realise/sampling", []string{"stages$", "experiments", "results/record", "hardware/simulated", "jobs/contract", "scheduler", "estimator"}},
 	{"pipeline/realise", append([]string{
-		"pipeline/store", "pipeline/realise/program", "pipeline/realise/describe", "pipeline/realise/sampling", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
+		"pipeline/store", "pipeline/realise/", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
 	}, machines...)},
 	{"pipeline/search", []string{"pipeline/realise$", "experiments", "results", "scheduler/control", "estimator"}},
 	{"pipeline", append([]string{
@@ -66,8 +66,9 @@ var rules = []struct {
 	{"stages/plot/canvas", []string{"results/folder", "results/picture", "results/record"}},
 	{"stages/plot/timeline", []string{"stages/plot/canvas", "results/record", "results/schedule", "scheduler$"}},
 	{"stages/plot", append([]string{"stages$", "stages/plot/", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
+	{"stages/execute/array", []string{"stages$", "results", "hardware/engine"}},
 	{"stages/execute", append([]string{
-		"stages$", "scheduler", "estimator", "results", "jobs/contract", "hardware/simulated",
+		"stages$", "stages/execute/array", "scheduler", "estimator", "results", "jobs/contract", "hardware/simulated",
 	}, machines...)},
 	{"stages/", append([]string{"stages$", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
 	{"stages", append([]string{"scheduler", "estimator", "results", "hardware/simulated", "jobs/contract"}, machines...)},
@@ -106,6 +107,7 @@ var rules = []struct {
 	}},
 	{"results/folder", nil},
 	{"results/tuning", []string{"results/record", "results/stats", "results/steering", "scheduler/control", "estimator/surrogate"}},
+	{"results/tracking", []string{"results", "jobs/eventfile"}},
 	{"results", []string{"scheduler", "results", "experiments/schema", "hardware/market"}},
 	{"estimator/training", []string{"estimator/goodput"}},
 	{"estimator", nil},
@@ -120,6 +122,7 @@ var rules = []struct {
 	{"scheduler/job", []string{"scheduler/cluster"}},
 	{"scheduler/trace", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/guard", []string{"scheduler/job", "scheduler/trace"}},
+	{"scheduler/rejoin", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/placement", []string{"scheduler/cluster"}},
 	{"scheduler/following", []string{"scheduler/trace"}},
 	{"scheduler/steering", []string{"scheduler/job", "scheduler/trace"}},
@@ -141,6 +144,7 @@ var rules = []struct {
 	{"scheduler", []string{ // and no policy
 		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",
 		"scheduler/rental", "scheduler/guard", "scheduler/steering", "scheduler/placement", "scheduler/following",
+		"scheduler/rejoin",
 	}},
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
@@ -272,7 +276,7 @@ func TestOnlyTheRegistryKnowsEngines(t *testing.T) {
 }
 
 // labels are texts that happen to be the name of a stage, and are the label of a line in a key.
-var labels = map[string]string{"pipeline/realise/identity.go": "estimate"}
+var labels = map[string]string{"pipeline/realise/describe/past.go": "estimate"}
 
 // The pipeline orders stages by what they read and write: it knows none by name.
 func TestThePipelineKnowsNoStage(t *testing.T) {
@@ -335,7 +339,7 @@ func texts(file *ast.File) []string {
 
 // mostLines is the number of lines of code, without blank lines, comments and tests, above which a package is to be
 // split.
-const mostLines = 2550
+const mostLines = 2500
 
 func TestPackagesAreSmall(t *testing.T) {
 	lines := map[string]int{}

@@ -239,6 +239,24 @@ func (e Estimate) PredictOn(length, threads int, level float64) Prediction {
 	return p.around(math.Sqrt(v+between), df, level)
 }
 
+// LogSD is the standard deviation of the logarithm of the run time that an interval at level says, if it were normal; a
+// guess where there is no interval.
+func (p Prediction) LogSD(level float64) float64 {
+	if p.Low <= 0 || p.High <= p.Low {
+		return guessedSD
+	}
+	return math.Log(p.High/p.Low) / 2 / distuv.UnitNormal.Quantile((1+level)/2)
+}
+
+const guessedSD = 0.2
+
+// Times is the estimate of a job whose runs take so many times as long.
+func (e Estimate) Times(f float64) Estimate {
+	e.Slope, e.Intercept = f*e.Slope, f*e.Intercept
+	e.UnitSD, e.SlopeSE, e.InterceptSE = f*e.UnitSD, f*e.SlopeSE, f*e.InterceptSE
+	return e
+}
+
 // Slower is how many times as long a unit takes on threads as on the
 // estimate's resource; 1 where a number of threads is not known.
 func (e Estimate) Slower(threads int) float64 {

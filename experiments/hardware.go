@@ -17,7 +17,7 @@ func (h *Hardware) Kind() *engine.Kind { return engine.Find(h.Engine) }
 // ForEngine returns the hardware as its engine sees it.
 func (h *Hardware) ForEngine() *engine.Hardware {
 	return &engine.Hardware{
-		Name: h.Name, Kind: h.Kind(), Cluster: h.Cluster, Settings: h.Settings,
+		Name: h.Name, Kind: h.Kind(), Cluster: h.Cluster, Settings: h.Settings, Suspends: h.Suspends,
 		Place: fmt.Sprintf("%s line %d", h.Range.File, h.Range.Start.Line),
 	}
 }
@@ -83,6 +83,8 @@ type Hardware struct {
 	// Terms are those on which the servers of each node are rented, nil for a node that
 	// stands; nil when all do.
 	Terms []*market.Terms
+	// Suspends has paused jobs save their work and end, and start again when they go on.
+	Suspends bool
 	// Settings are the engine's own, which only it reads.
 	Settings any
 	// Lacks are capabilities that a simulated engine is told not to have.

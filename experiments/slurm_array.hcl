@@ -12,6 +12,13 @@ experiment "slurm_array" {
   description = "Waiting time against load under four policies"
   seed        = 11
   replicates  = var.replicates
+  records     = var.records
+}
+
+variable "records" {
+  type        = string
+  default     = "all"
+  description = "\"metrics\" keeps no rows and events of jobs: two files for each cell"
 }
 
 variable "replicates" {

@@ -58,8 +58,17 @@ type Estimate struct {
 	// Models are fitted as well, to be compared; without Model, none twice.
 	Models []string
 	Level  float64 // of the prediction interval, 0.9
-	Range  Range
+	// Correct says what finished runs of earlier real cells correct.
+	Correct string
+	Range   Range
 }
+
+// What is corrected by finished runs: nothing; what real cells are compared with; and what policies decide by as well.
+const (
+	CorrectNone        = "none"
+	CorrectPredictions = "predictions"
+	CorrectPolicies    = "policies"
+)
 
 // Pos is a place in a file; lines and columns count from 1, bytes from 0.
 type Pos struct {

@@ -62,6 +62,7 @@ func BenchmarkPlan10000(b *testing.B) {
 // BenchmarkReuse10000 is reading, planning and finding 10,000 cells finished
 // (aim: 1 s).
 func BenchmarkReuse10000(b *testing.B) {
+	large(b)
 	out := b.TempDir()
 	if _, err := plan(b, matrixFile, out).Run(context.Background()); err != nil {
 		b.Fatal(err)
@@ -89,22 +90,35 @@ func BenchmarkMainJobReuse(b *testing.B) {
 	}
 }
 
-// BenchmarkMillionJobs is a run of one cell of 1,000,000 jobs at a load of
-// 0.95 on 1,024 cores, with all its files, pictures and report (aim: FCFS in
-// 4 s, with EASY backfill in 10 s, on one core).
-func BenchmarkMillionJobs(b *testing.B) {
-	for _, backfill := range []string{"none", "easy"} {
-		for _, records := range []string{"all", "metrics"} {
-			b.Run(backfill+"/"+records, func(b *testing.B) {
-				benchmarkFile(b, "testdata/million.hcl", 1, "backfill="+backfill, "records="+records)
-			})
+// BenchmarkManyJobs is a run of one cell of 100,000 or 1,000,000 jobs at a load of
+// 0.95 on 1,024 cores, with all its files, pictures and report, or with its metrics alone.
+func BenchmarkManyJobs(b *testing.B) {
+	for _, jobs := range []string{"100000", "1000000"} {
+		for _, backfill := range []string{"none", "easy"} {
+			for _, records := range []string{"all", "metrics"} {
+				b.Run("jobs="+jobs+"/"+backfill+"/"+records, func(b *testing.B) {
+					if jobs == "1000000" {
+						large(b)
+					}
+					benchmarkFile(b, "testdata/million.hcl", 1, "backfill="+backfill, "records="+records, "jobs="+jobs)
+				})
+			}
 		}
+	}
+}
+
+// large leaves a benchmark out of those of every change.
+func large(b *testing.B) {
+	b.Helper()
+	if testing.Short() {
+		b.Skip("a large size: make bench-large")
 	}
 }
 
 // BenchmarkThousandCells is a run of 1,000 simulated cells of 1,000 jobs each,
 // report included (aim: 30 s on two cores).
 func BenchmarkThousandCells(b *testing.B) {
+	large(b)
 	benchmarkFile(b, "testdata/thousand.hcl", 1000)
 }
 

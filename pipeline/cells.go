@@ -41,6 +41,9 @@ func (r *run) Pending(ctx context.Context) ([]int, error) {
 	if from > 0 && len(cells) == 0 {
 		return nil, nil
 	}
+	if from == 0 {
+		r.recallRuns()
+	}
 	if err := r.predict(ctx, from); err != nil { // the samples are there now
 		return nil, err
 	}
@@ -119,6 +122,7 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 		if err := r.keep(i, took); err != nil {
 			return err
 		}
+		r.learn(i)
 	}
 	err := r.journal.Add(store.JournalEntry{
 		Event: "cell_end", Unit: ref.Cell, State: cell.State, Text: cell.Error, Seconds: took.Seconds(), Key: ref.Key,

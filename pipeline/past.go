@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/realise/describe"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
@@ -54,7 +54,7 @@ func (p *Plan) pastOfCache(v store.View, visit func(stages.PastCell) bool) {
 	}
 	cells, more := stages.Writer(stages.Cells), true
 	v.Each(func(hash string, e store.Entry) {
-		if !more || e.Stage != cells || planned[hash] || !realise.RanForReal(e.Description) {
+		if !more || e.Stage != cells || planned[hash] || !describe.RanForReal(e.Description) {
 			return
 		}
 		if packed, ok := v.Output(hash); ok {

@@ -78,7 +78,8 @@ func (p *Plan) predict(ctx context.Context, from int) error {
 			return fmt.Errorf("predict cell %s: %w", c.Ref.Cell, err)
 		}
 		// A simulation that fails says nothing: the real run fails in the same way, and is then explained.
-		if took, err := executes.Predict(ctx, task); err == nil && took > 0 {
+		if out, err := executes.Predict(ctx, task); err == nil && out.End > 0 {
+			took := out.End
 			p.Work[i].Predicted = took
 			p.Cells[i].PredictedSeconds = took.Seconds()
 			c.Ref.PredictedSeconds = took.Seconds()

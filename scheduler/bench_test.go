@@ -14,6 +14,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
+// largeFrom leaves sizes from a least one on out of the benchmarks of every change.
+func largeFrom(b *testing.B, n, least int) {
+	b.Helper()
+	if testing.Short() && n >= least {
+		b.Skip("a large size: make bench-large")
+	}
+}
+
 // tally is a Recorder that keeps metrics only.
 type tally struct{ events int }
 
@@ -84,12 +92,15 @@ func benchmarkWork(b *testing.B, p Policy, cores int, jobs []Job, work []simulat
 func BenchmarkFCFS(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("strict/jobs=%d", n), func(b *testing.B) {
+			largeFrom(b, n, 1_000_000)
 			benchmark(b, Policy{}, 1024, poisson(n, 1024, 0.95, 1))
 		})
 		b.Run(fmt.Sprintf("easy/jobs=%d", n), func(b *testing.B) {
+			largeFrom(b, n, 1_000_000)
 			benchmark(b, Policy{Backfill: EASY}, 1024, poisson(n, 1024, 0.95, 1))
 		})
 		b.Run(fmt.Sprintf("easy-wide/jobs=%d", n), func(b *testing.B) {
+			largeFrom(b, n, 1_000_000)
 			benchmark(b, Policy{Backfill: EASY}, 1024, widths(poisson(n, 1024, 0.8, 1), 1))
 		})
 	}
@@ -105,12 +116,14 @@ func BenchmarkOverload(b *testing.B) {
 			{Order: RoundRobin, Settings: Settings{"quantum": time.Hour}},
 			{Backfill: EASY}, {Backfill: FirstFit}, {Backfill: Conservative},
 		} {
-			if p.Backfill == Conservative && n > 10_000 || p.Order == LAS && n > 10_000 {
-				// The one keeps a reservation for each that waits. The other pauses
-				// all that run for those that have not run, at each finish.
-				continue
+			if p.Backfill == Conservative && n > 10_000 {
+				continue // it keeps a reservation for each that waits
 			}
 			b.Run(fmt.Sprintf("%s-%s/queued=%d", cmp.Or(p.Order, FCFS), cmp.Or(p.Backfill, NoBackfill), n), func(b *testing.B) {
+				largeFrom(b, n, 100_000)
+				if p.Order == LAS { // it pauses all that run for those that have not run, at each finish
+					largeFrom(b, n, 10_000)
+				}
 				jobs := widths(poisson(n, 1024, 1, 1), 1)
 				for i := range jobs {
 					jobs[i].Arrival /= 1000
@@ -140,19 +153,23 @@ func BenchmarkCompression(b *testing.B) {
 }
 
 func BenchmarkRoundRobin(b *testing.B) {
-	for _, cores := range []int{1, 16, 1024} {
-		b.Run(fmt.Sprintf("quanta=100/jobs=100000/cores=%d", cores), func(b *testing.B) {
-			benchmark(b, Policy{Order: RoundRobin, Settings: Settings{"quantum": 10 * time.Millisecond}}, cores,
-				poisson(100_000, cores, 0.95, 1))
+	p := Policy{Order: RoundRobin, Settings: Settings{"quantum": 10 * time.Millisecond}}
+	for _, n := range []int{10_000, 100_000} {
+		for _, cores := range []int{1, 16, 1024} {
+			b.Run(fmt.Sprintf("quanta=100/jobs=%d/cores=%d", n, cores), func(b *testing.B) {
+				largeFrom(b, n, 100_000)
+				benchmark(b, p, cores, poisson(n, cores, 0.95, 1))
+			})
+		}
+		b.Run(fmt.Sprintf("quanta=100/jobs=%d/cores=16/overload", n), func(b *testing.B) {
+			largeFrom(b, n, 100_000)
+			jobs := poisson(n, 16, 1, 1)
+			for i := range jobs {
+				jobs[i].Arrival /= 1000
+			}
+			benchmark(b, p, 16, jobs)
 		})
 	}
-	b.Run("quanta=100/jobs=100000/cores=16/overload", func(b *testing.B) {
-		jobs := poisson(100_000, 16, 1, 1)
-		for i := range jobs {
-			jobs[i].Arrival /= 1000
-		}
-		benchmark(b, Policy{Order: RoundRobin, Settings: Settings{"quantum": 10 * time.Millisecond}}, 16, jobs)
-	})
 }
 
 func BenchmarkNASA(b *testing.B) {
@@ -162,10 +179,15 @@ func BenchmarkNASA(b *testing.B) {
 
 // The same with the validator looking on.
 func BenchmarkValidated(b *testing.B) {
-	jobs := poisson(1_000_000, 1024, 0.95, 1)
-	work := works(jobs)
-	for b.Loop() {
-		runValidated(b, Run{Policy: Policy{Backfill: EASY}, Cluster: one(1024), Jobs: jobs}, work, simulated.Options{})
+	for _, n := range []int{100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("jobs=%d", n), func(b *testing.B) {
+			largeFrom(b, n, 1_000_000)
+			jobs := poisson(n, 1024, 0.95, 1)
+			work := works(jobs)
+			for b.Loop() {
+				runValidated(b, Run{Policy: Policy{Backfill: EASY}, Cluster: one(1024), Jobs: jobs}, work, simulated.Options{})
+			}
+		})
 	}
 }
 

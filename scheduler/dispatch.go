@@ -61,8 +61,11 @@ func (l *loop) moved(j int32) bool {
 // needs returns what a job needs of each node to start or resume on so many
 // cores, and the number of nodes. A job that was paused still has its memory.
 func (l *loop) needs(j, cores int32) (Room, int) {
+	if l.lives[j].plain {
+		return Room{Cores: cores, Market: l.rental.Bars(j)}, 1
+	}
 	job := &l.Jobs[j]
-	if l.parts.asked != nil {
+	if l.parts.AskedAny() {
 		job = l.whole(j)
 	}
 	need, count := job.Needs(cores)
@@ -84,10 +87,11 @@ func (l *loop) needs(j, cores int32) (Room, int) {
 
 // home returns the nodes that a job which has started is bound to, or nil.
 func (l *loop) home(j int32) []int32 {
-	if !l.lives[j].booked {
+	f := &l.lives[j]
+	if !f.booked {
 		return nil
 	}
-	if len(l.Jobs[j].Roles) > 0 {
+	if !f.plain && len(l.Jobs[j].Roles) > 0 {
 		l.scratch.home = l.scratch.home[:0]
 		for _, p := range l.lives[j].grant.Layout.Parts {
 			l.scratch.home = append(l.scratch.home, int32(p.Node))
@@ -105,7 +109,7 @@ func (l *loop) nodesOf(j int32) []int32 {
 
 // nodesIn appends the nodes of a grant for a job: that of each unit of a divided one.
 func (l *loop) nodesIn(j int32, g *Grant, nodes []int32) []int32 {
-	if !l.Jobs[j].Divided {
+	if l.lives[j].plain || !l.Jobs[j].Divided {
 		return l.machine.NodesOf(g.Cores, nodes)
 	}
 	unit, _ := l.Jobs[j].Needs(int32(g.Cores.Count()))
@@ -198,7 +202,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 			f.request = cores
 		}
 		l.started++
-		delete(l.parts.failed, j)
+		l.parts.Started(j)
 		l.rental.Served(j, true, l.now)
 		l.guard.News()
 	}
@@ -337,7 +341,7 @@ func (l *loop) change() error {
 		}
 	}
 	l.changing = keep
-	if len(l.parts.asked) > 0 {
+	if l.parts.AskedAny() {
 		return l.reform(false)
 	}
 	return nil
@@ -347,7 +351,7 @@ func (l *loop) change() error {
 // below their request, the earliest started first; before that, to the parts that running
 // jobs have lost.
 func (l *loop) regrow() error {
-	if len(l.parts.amiss) > 0 {
+	if len(l.parts.Amiss()) > 0 {
 		if err := l.reform(true); err != nil {
 			return err
 		}

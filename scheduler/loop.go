@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/guard"
 	"github.com/tfexp/tfexp/scheduler/job"
 	"github.com/tfexp/tfexp/scheduler/queue"
+	"github.com/tfexp/tfexp/scheduler/rejoin"
 	"github.com/tfexp/tfexp/scheduler/rental"
 	"github.com/tfexp/tfexp/scheduler/servers"
 	"github.com/tfexp/tfexp/scheduler/steering"
@@ -62,7 +63,7 @@ type loop struct {
 	desk         *steering.Desk // the controllers; nil without any
 	guard        guard.Guard
 	nodes        servers.Nodes
-	parts        parts
+	parts        rejoin.Parts    // of jobs that are to have other parts than they hold
 	provider     Provider        // the engine, if nodes come and go
 	migrator     Migrator        // the engine, if paused jobs may go on elsewhere
 	rental       rental.Rental   // where jobs' servers come from, if the policy decides that
@@ -74,6 +75,7 @@ type loop struct {
 
 	scratch struct {
 		nodes, home, victims []int32
+		from, to             []int32
 		node                 [1]int32
 		last                 []int32
 		keys                 []queue.Key
@@ -83,8 +85,9 @@ type loop struct {
 
 // life is the state of a job.
 type life struct {
-	*Result               // in the outcome
-	grant   Grant         // held; of a paused job, what it held last
+	*Result       // in the outcome
+	grant   Grant // held; of a paused job, what it held last
+	arrival time.Duration
 	since   time.Duration // beginning of the present stretch of waiting or running
 	timer   time.Duration // instant of the timer that counts, or Never
 	end     time.Duration // expected end while running
@@ -93,6 +96,7 @@ type life struct {
 	level   int32         // effective level
 	slot    int32         // index in running
 	booked  bool          // its memory is taken
+	plain   bool          // it asks for cores of one node and nothing else: see plain
 	yields  bool          // its turn is over: it runs on until dispatch has decided
 }
 
@@ -118,6 +122,7 @@ func newLoop(r Run, rules Rules) *loop {
 			Result:  &l.results[i],
 			timer:   Never,
 			request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
+			plain: plain(j), arrival: j.Arrival,
 		}
 	}
 	l.newAlternatives()
@@ -134,6 +139,13 @@ func newLoop(r Run, rules Rules) *loop {
 		l.migrator = m
 	}
 	return l
+}
+
+// plain reports whether a job asks for cores of one node and nothing else, and keeps its request. What
+// is true of such jobs is known without a look at them, of which there may be millions.
+func plain(j *Job) bool {
+	return j.GPUs == 0 && j.Memory == 0 && j.Nodes <= 1 && !j.Divided && !j.Malleable && !j.Elastic &&
+		len(j.Roles)+len(j.Alternatives) == 0
 }
 
 // run drives the engine until every job is final.
@@ -407,6 +419,9 @@ func (l *loop) unbook(j int32) {
 }
 
 func (l *loop) bookMemory(j int32, sign int64) {
+	if l.lives[j].plain {
+		return
+	}
 	need, _ := l.Jobs[j].Needs(0)
 	if need.Memory == 0 {
 		return
@@ -467,7 +482,9 @@ func (l *loop) byFirstStart(a, b int32) int {
 }
 
 // resizable reports whether a job can be resized while it runs. Gangs cannot.
-func (l *loop) resizable(j int32) bool { return l.Jobs[j].Malleable && l.Jobs[j].Nodes <= 1 }
+func (l *loop) resizable(j int32) bool {
+	return !l.lives[j].plain && l.Jobs[j].Malleable && l.Jobs[j].Nodes <= 1
+}
 
 // release ends a running job's stretch and gives its cores and GPUs back.
 func (l *loop) release(j int32) {

@@ -10,7 +10,8 @@ import (
 // movable reports whether a job that has started may go on on other nodes. Jobs with
 // roles stay: their parts know each other's places.
 func (l *loop) movable(j int32) bool {
-	return l.migrator != nil && l.lives[j].booked && len(l.Jobs[j].Roles) == 0
+	f := &l.lives[j]
+	return l.migrator != nil && f.booked && (f.plain || len(l.Jobs[j].Roles) == 0)
 }
 
 // fitIn finds nodes for a waiting job on so many cores where so much is free: those that
@@ -48,7 +49,7 @@ func (l *loop) fitAnew(rooms []Room, j, cores int32, nodes []int32) (_ []int32, 
 
 // choose is cluster.Fit, and places divided jobs by the rule of the policy.
 func (l *loop) choose(rooms []Room, j int32, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
-	if !l.Jobs[j].Divided {
+	if l.lives[j].plain || !l.Jobs[j].Divided {
 		return cluster.Fit(rooms, need, count, home, nodes)
 	}
 	begin := len(nodes)
@@ -101,7 +102,14 @@ func (l *loop) elsewhere(j int32, g Grant) bool {
 		return false
 	}
 	old := &l.lives[j].grant
-	return !slices.Equal(old.GPUs, g.GPUs) || !slices.Equal(l.nodesIn(j, old, nil), l.nodesIn(j, &g, nil))
+	if !slices.Equal(old.GPUs, g.GPUs) {
+		return true
+	}
+	if len(l.machine.Free) == 1 && l.lives[j].plain {
+		return false
+	}
+	l.scratch.from, l.scratch.to = l.nodesIn(j, old, l.scratch.from[:0]), l.nodesIn(j, &g, l.scratch.to[:0])
+	return !slices.Equal(l.scratch.from, l.scratch.to)
 }
 
 // goOnWith has the engine let a paused job go on with a grant.

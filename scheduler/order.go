@@ -12,7 +12,7 @@ func (l *loop) rank(j int32) int64 { return l.rules.Order.Rank(JobView{l, j}) }
 
 // place returns where a job that begins to wait stands in the queue.
 func (l *loop) place(j int32) queue.Key {
-	k := queue.Key{Rank: l.rank(j), Second: int64(l.Jobs[j].Arrival), Job: j}
+	k := queue.Key{Rank: l.rank(j), Second: int64(l.lives[j].arrival), Job: j}
 	if l.second != nil {
 		k.Second = l.second.Second(JobView{l, j})
 	}
@@ -33,8 +33,15 @@ func (l *loop) least(j int32) queue.Ask {
 	if choices := l.choices(j); len(choices) > 0 {
 		return l.leastOf(j, choices)
 	}
-	need, _ := l.Jobs[j].Needs(l.atLeast(j))
-	return queue.Ask{Cores: need.Cores, Length: l.length(j, l.lives[j].request)}
+	ask := queue.Ask{Cores: l.atLeast(j)}
+	if !l.lives[j].plain {
+		need, _ := l.Jobs[j].Needs(l.atLeast(j))
+		ask.Cores = need.Cores
+	}
+	if l.rules.Ends { // otherwise no limit on the queue has a window
+		ask.Length = l.length(j, l.lives[j].request)
+	}
+	return ask
 }
 
 // atLeast returns the least number of cores that a waiting job can start
@@ -50,5 +57,8 @@ func (l *loop) atLeast(j int32) int32 {
 // sized reports whether the number of cores of a job is not to be chosen: it is
 // a gang, or rigid and has started.
 func (l *loop) sized(j int32) bool {
+	if l.lives[j].plain {
+		return l.lives[j].booked
+	}
 	return l.Jobs[j].Nodes > 1 || l.Jobs[j].Divided || len(l.Jobs[j].Roles) > 0 || !l.Jobs[j].Malleable && l.lives[j].booked
 }

@@ -57,7 +57,7 @@ func (l *loop) inVictimOrder() []int32 {
 // a waiting job will start.
 func (l *loop) pauseAll(victims, nodes []int32, j int32) error {
 	why := ""
-	if l.Recorder != nil {
+	if l.recording() {
 		why = fmt.Sprintf("makes room for %q", l.Jobs[j].Name)
 	}
 	for _, victim := range victims {

@@ -1,38 +1,15 @@
 package scheduler
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/rejoin"
 )
 
-// parts are what a run knows of jobs with roles that are to have other parts than
-// they hold: some were lost with their nodes, or another number was asked for.
-type parts struct {
-	amiss  []int32          // running jobs, by first start, then number
-	asked  map[int32][]int  // by job, how many parts of each of its roles were asked for
-	failed map[int32][]Part // by running job, the parts that failed by themselves, which it does not get again
-}
-
-// wanted returns how many parts of one of its roles a job is to have.
-func (l *loop) wanted(j int32, role int) int {
-	if n := l.parts.asked[j]; n != nil {
-		return n[role]
-	}
-	return l.Jobs[j].Roles[role].Count
-}
-
 // whole returns a job with the numbers of parts that it is to have.
-func (l *loop) whole(j int32) *Job {
-	n := l.parts.asked[j]
-	if n == nil {
-		return &l.Jobs[j]
-	}
-	job := l.Jobs[j].WithParts(n)
-	return &job
-}
+func (l *loop) whole(j int32) *Job { return l.parts.Whole(j, &l.Jobs[j]) }
 
 // askParts sets how many parts of an elastic role a job is to have from now on, from
 // Role.Min to Role.Most(). It is the one way to change the number of parts of a job: the
@@ -57,56 +34,33 @@ func (l *loop) askParts(j int32, role string, count int) error {
 	if err != nil {
 		return err
 	}
-	if l.parts.asked == nil {
-		l.parts.asked = map[int32][]int{}
-	}
-	l.parts.asked[j] = counts
-	delete(l.parts.failed, j)
+	l.parts.Ask(j, counts)
 	l.guard.News()
 	more := l.Jobs[j].WithParts(counts)
 	l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Request: more.Threads})
 	if f.State == Running || f.State == Paused {
-		l.noteAmiss(j)
+		l.parts.Note(j, l.byFirstStart)
 	}
 	return nil
-}
-
-// noteAmiss notes that the parts of a job that has started are not those that it is to
-// have.
-func (l *loop) noteAmiss(j int32) {
-	if slices.Contains(l.parts.amiss, j) {
-		return
-	}
-	i, _ := slices.BinarySearchFunc(l.parts.amiss, j, l.byFirstStart)
-	l.parts.amiss = slices.Insert(l.parts.amiss, i, j)
 }
 
 // reform brings the parts of running jobs to what they are to be, as far as there is
 // room: of all jobs, or only of those of which another number was asked for.
 func (l *loop) reform(all bool) error {
-	keep := l.parts.amiss[:0]
-	for _, j := range l.parts.amiss {
+	return l.parts.Settle(func(j int32) (settled bool, err error) {
 		f := &l.lives[j]
 		switch {
 		case !f.booked: // it is over, or starts again, whole
-			continue
-		case f.State != Running || f.yields || !all && l.parts.asked[j] == nil:
-			keep = append(keep, j)
-			continue
+			return true, nil
+		case f.State != Running || f.yields || !all && !l.parts.Asked(j):
+			return false, nil
 		}
 		if err := l.dropParts(j); err != nil {
-			return err
+			return false, err
 		}
 		lacks, err := l.addParts(j)
-		if err != nil {
-			return err
-		}
-		if lacks {
-			keep = append(keep, j)
-		}
-	}
-	l.parts.amiss = keep
-	return nil
+		return !lacks, err
+	})
 }
 
 // dropParts ends the parts of a running job that are too many. The part that ends the
@@ -139,20 +93,18 @@ func (l *loop) addParts(j int32) (lacks bool, err error) {
 	if len(parts) == len(held) {
 		return lacks, nil
 	}
-	slices.SortStableFunc(parts, func(a, b Part) int {
-		return cmp.Or(cmp.Compare(l.roleOf(j, a.Role), l.roleOf(j, b.Role)), cmp.Compare(a.Task, b.Task))
-	})
+	rejoin.Sort(&l.Jobs[j], parts)
 	return lacks, l.reshape(j, cluster.Together(parts), Grant{}, "there is room for parts that it lacks")
 }
 
-// roleOf returns the index of a job's role.
-func (l *loop) roleOf(j int32, name string) int {
-	return slices.IndexFunc(l.Jobs[j].Roles, func(r Role) bool { return r.Name == name })
+// lacks returns the parts that a running job is to have and does not, but for those that failed.
+func (l *loop) lacks(j int32) []Part {
+	return l.parts.Lacks(j, &l.Jobs[j], l.lives[j].grant.Layout.Parts)
 }
 
 // needOf returns what a part of a role of a job needs of its node.
 func (l *loop) needOf(j int32, name string) Room {
-	r := &l.Jobs[j].Roles[l.roleOf(j, name)]
+	r := &l.Jobs[j].Roles[rejoin.RoleOf(&l.Jobs[j], name)]
 	return Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU), Market: l.rental.Bars(j)}
 }
 
@@ -184,7 +136,7 @@ func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 // orderParts asks for nodes for the parts that running jobs lack. rooms is what waiting
 // jobs leave.
 func (l *loop) orderParts(rooms []Room) error {
-	for _, j := range l.parts.amiss {
+	for _, j := range l.parts.Amiss() {
 		if !l.lives[j].booked || l.lives[j].State != Running {
 			continue
 		}

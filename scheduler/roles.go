@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
@@ -24,7 +23,7 @@ func on(v int32) func(p *Part) bool {
 // shrink lets a job go on without its parts on a node that is lost, until there is room
 // for them again.
 func (l *loop) shrink(j, v int32) error {
-	l.noteAmiss(j)
+	l.parts.Note(j, l.byFirstStart)
 	return l.without(j, on(v), fmt.Sprintf("node %q was lost", l.Cluster.Nodes[v].Name))
 }
 
@@ -60,16 +59,6 @@ func (l *loop) partEnded(n *Notice) error {
 		}
 		return nil
 	}
-	if l.parts.failed == nil {
-		l.parts.failed = map[int32][]Part{}
-	}
-	l.parts.failed[j] = append(l.parts.failed[j], Part{Role: n.Role, Task: n.Task})
+	l.parts.Failed(j, n.Role, n.Task)
 	return l.without(j, failed, n.Reason)
-}
-
-// lacks returns the parts that a running job is to have and does not, but for those that failed.
-func (l *loop) lacks(j int32) []Part {
-	return slices.DeleteFunc(l.whole(j).Missing(l.lives[j].grant.Layout.Parts), func(p Part) bool {
-		return slices.ContainsFunc(l.parts.failed[j], func(f Part) bool { return f.Role == p.Role && f.Task == p.Task })
-	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tfexp/tfexp/scheduler/rejoin"
 	"github.com/tfexp/tfexp/scheduler/steering"
 	"github.com/tfexp/tfexp/scheduler/trace"
 )
@@ -62,9 +63,10 @@ func (l *loop) reconfigure(j int32, to Adopted, attempt *Attempt) {
 		return
 	}
 	job.Threads, job.Roles = to.Threads, to.Roles
+	f.plain = plain(job)
 	job.MinThreads = min(job.MinThreads, job.Threads)
 	f.request, f.asked = int32(to.Threads), int32(to.Threads)
-	delete(l.parts.asked, j)
+	l.parts.Withdraw(j)
 	l.emit(Event{Kind: Reconfigure, Job: int(j), Request: to.Threads, Roles: to.Roles, Attempt: attempt})
 }
 
@@ -109,7 +111,7 @@ func (l steered) Demand(j int32, to Adopted) error {
 		return nil
 	}
 	for _, r := range to.Roles {
-		if i := l.roleOf(j, r.Name); i >= 0 && l.wanted(j, i) != r.Count {
+		if i := rejoin.RoleOf(&l.Jobs[j], r.Name); i >= 0 && l.parts.Wanted(j, i, &l.Jobs[j]) != r.Count {
 			if err := l.askParts(j, r.Name, r.Count); err != nil {
 				return err
 			}

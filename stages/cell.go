@@ -34,6 +34,17 @@ type Cell interface {
 type Seen struct {
 	// Moments are the speeds of the machine before it and after it.
 	Moments []estimator.Moment
+	// Estimated are the estimates that were in force when it began; those of other jobs are what the samples say.
+	Estimated []record.Estimated
+}
+
+// SeenBy is what was seen of the machine when a cell ran, by its record.
+func SeenBy(c *record.Cell) Seen {
+	s := Seen{Estimated: c.Estimated}
+	for _, m := range c.Speeds {
+		s.Moments = append(s.Moments, estimator.Moment(m))
+	}
+	return s
 }
 
 // Folders are where a cell works: Dir receives its records, Scratch holds the

@@ -187,6 +187,9 @@ func TestPolluxWorkloads(t *testing.T) {
 
 // BenchmarkPollux runs a workload of 160 jobs on 64 GPUs under Pollux.
 func BenchmarkPollux(b *testing.B) {
+	if testing.Short() {
+		b.Skip("half a minute: make bench-large")
+	}
 	folder := filepath.Join("..", "experiments", "papers", "pollux")
 	programs := polluxPrograms(b, folder)
 	for b.Loop() {

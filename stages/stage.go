@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
 )
 
 // An Artifact is something that stages leave for others.
@@ -72,8 +72,8 @@ type Stage struct {
 	// Recall makes known what the stage knows from earlier runs, when the plan is
 	// made. It may be nil.
 	Recall func(Planning)
-	// Predict predicts how long a task will take, for a stage that writes cells.
-	Predict func(context.Context, Task) (time.Duration, error)
+	// Predict simulates a task and records nothing of it, for a stage that writes cells.
+	Predict func(context.Context, Task) (scheduler.Outcome, error)
 	// Always is set when it also runs after a stage that failed or was
 	// interrupted, over what has finished.
 	Always bool

@@ -3,10 +3,13 @@ package losscurve
 import (
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -17,13 +20,15 @@ type curve struct {
 	target float64
 }
 
-func shipped(t *testing.T) []curve {
+// shipped returns curves of real trainings: those of curves, whose settings were chosen, or of drawn, whose settings and
+// targets were drawn at random.
+func shipped(t *testing.T, kind string) []curve {
 	t.Helper()
 	var curves []curve
-	for _, row := range rows(t, "testdata/curves.csv") {
+	for _, row := range rows(t, "testdata/"+kind+".csv") {
 		c := curve{name: row[0], target: number(t, row[1])}
-		for _, r := range rows(t, filepath.Join("testdata/curves", c.name+".csv")) {
-			c.points = append(c.points, Point{number(t, r[0]), number(t, r[1])})
+		for _, r := range rows(t, filepath.Join("testdata", kind, c.name+".csv")) {
+			c.points = append(c.points, Point{Step: number(t, r[0]), Loss: number(t, r[1])})
 			if c.points[len(c.points)-1].Loss <= c.target {
 				break
 			}
@@ -87,7 +92,7 @@ func TestRemainingStepsOfShippedCurves(t *testing.T) {
 		line, covered := "", 0.0
 		at := map[float64]quality{}
 		for _, part := range []float64{0.1, 0.2, 0.4, 0.6} {
-			q := judge(t, m, shipped(t), part)
+			q := judge(t, m, shipped(t, "curves"), part)
 			at[part] = q
 			covered += q.covered / 4
 			line += fmt.Sprintf("  %2.0f%%: off by %5.1f%%, covered %3.0f%%", 100*part, 100*q.off, 100*q.covered)
@@ -98,6 +103,42 @@ func TestRemainingStepsOfShippedCurves(t *testing.T) {
 		}
 		if m.Name == Default && at[0.4].off > 0.15 {
 			t.Errorf("%s: off by %.1f%% at 40%% of the run", m.Name, 100*at[0.4].off)
+		}
+	}
+}
+
+// Intervals also hold on the curves of trainings whose settings and targets were drawn, as often as they say: at each
+// part of the run, and for each family at all parts together.
+func TestIntervalsOfDrawnCurves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
+	families, together := map[string][]curve{}, shipped(t, "drawn")
+	for _, c := range together {
+		family, _, _ := strings.Cut(c.name, "_")
+		families[family] = append(families[family], c)
+	}
+	total := map[float64]quality{}
+	for _, family := range slices.Sorted(maps.Keys(families)) {
+		curves, line, covered := families[family], "", 0.0
+		for _, part := range []float64{0.1, 0.2, 0.4, 0.6} {
+			q := judge(t, combined, curves, part)
+			line += fmt.Sprintf("  %2.0f%%: off by %5.1f%%, covered %3.0f%%", 100*part, 100*q.off, 100*q.covered)
+			share := float64(len(curves)) / float64(len(together))
+			all := total[part]
+			total[part] = quality{off: all.off + share*q.off, covered: all.covered + share*q.covered}
+			covered += q.covered / 4
+		}
+		t.Logf("%-8s%s", family, line)
+		if covered < 0.6 {
+			t.Errorf("%s: the 90%% intervals hold %.0f%%", family, 100*covered)
+		}
+	}
+	for _, part := range []float64{0.1, 0.2, 0.4, 0.6} {
+		q := total[part]
+		t.Logf("after %2.0f%%: off by %5.1f%%, covered %3.0f%%", 100*part, 100*q.off, 100*q.covered)
+		if q.covered < 0.85 || q.covered > 0.95 {
+			t.Errorf("after %.0f%%: the 90%% intervals hold %.0f%%", 100*part, 100*q.covered)
 		}
 	}
 }

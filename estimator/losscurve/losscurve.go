@@ -11,6 +11,9 @@ import (
 // Point is one report of a training: its loss after so many steps (or epochs).
 type Point struct {
 	Step, Loss float64
+	// Rate is the rate of learning of the steps up to it; 0 where it is not known. Where all points have one, and it
+	// changes, the model combined follows it.
+	Rate float64
 }
 
 // Forecast is what is left of a training until its loss is at or below a target.
@@ -44,9 +47,9 @@ type Model struct {
 	// draw returns the steps that are left in possible continuations, all alike
 	// in chance; +Inf where the target is not reached.
 	draw func(w window, n int, rng *rand.Rand) []float64
-	// tails is how many times as many continuations as it says lie beyond an end of the interval, of a
-	// model whose continuations differ more than trainings do; 0 is 1.
-	tails float64
+	// tails is how many times as many continuations as it says lie below and above the interval, of a model whose
+	// continuations differ more than trainings do; 0 is 1.
+	tails [2]float64
 	// point returns the prediction itself. Without it, that is the value whose
 	// expected relative error over the continuations is least.
 	point func(w window) float64
@@ -100,8 +103,11 @@ func (m Model) Forecast(points []Point, ask Ask) (Forecast, bool) {
 	w := newWindow(points, target)
 	left := m.draw(w, draws, rand.New(rand.NewPCG(ask.Seed, uint64(len(points)))))
 	slices.Sort(left)
-	tail := (1 - ask.Level) / 2 * math.Max(m.tails, 1)
-	f := Forecast{Low: quantile(left, tail), High: quantile(left, 1-tail)}
+	tail := (1 - ask.Level) / 2
+	f := Forecast{
+		Low:  quantile(left, tail*math.Max(m.tails[0], 1)),
+		High: quantile(left, 1-tail*math.Max(m.tails[1], 1)),
+	}
 	most := w.horizon()
 	if ask.Most > 0 {
 		most = math.Min(most, ask.Most/w.unit)
@@ -159,7 +165,9 @@ func thin(points []Point) []Point {
 		for _, p := range part {
 			sum += math.Log(p.Loss)
 		}
-		out = append(out, Point{part[len(part)-1].Step, math.Exp(sum / float64(len(part)))})
+		last := part[len(part)-1]
+		last.Loss = math.Exp(sum / float64(len(part)))
+		out = append(out, last)
 	}
 	slices.Reverse(out)
 	return out
@@ -172,7 +180,8 @@ func (w window) horizon() float64 { return (Ahead - 1) * (w.before + w.last().St
 
 // until returns the beginning of the window up to point n, with another target.
 func (w window) until(n int, target float64) window {
-	return window{w.points[:n], target, w.unit, w.before}
+	w.points, w.target = w.points[:n], target
+	return w
 }
 
 // shortest is the part of the continuations, the shortest, that count as long as the next one:

@@ -10,7 +10,7 @@ import (
 func series(n int, loss func(step float64) float64) []Point {
 	points := make([]Point, n)
 	for i := range points {
-		points[i] = Point{float64(i + 1), loss(float64(i + 1))}
+		points[i] = Point{Step: float64(i + 1), Loss: loss(float64(i + 1))}
 	}
 	return points
 }
@@ -30,7 +30,7 @@ func forecast(t *testing.T, model string, points []Point, target float64) Foreca
 
 // What SelfTF's formula says, by hand, and counted from the last point.
 func TestSelfTFIsItsFormula(t *testing.T) {
-	points := []Point{{1, 2}, {2, 1.5}, {3, 1.2}, {4, 1}}
+	points := series(4, func(k float64) float64 { return []float64{2, 1.5, 1.2, 1}[int(k)-1] })
 	xy, xx := 0.0, 0.0
 	for _, p := range points {
 		x := 1 / p.Loss * math.Log(2/p.Loss)
@@ -42,7 +42,7 @@ func TestSelfTFIsItsFormula(t *testing.T) {
 		t.Errorf("%v steps, want %v", got, want)
 	}
 	// A loss that is three median deviations away does not count.
-	spiked := append([]Point{{1, 2}, {2, 1.5}, {3, 90}}, Point{4, 1.2}, Point{5, 1})
+	spiked := series(5, func(k float64) float64 { return []float64{2, 1.5, 90, 1.2, 1}[int(k)-1] })
 	if got := forecast(t, "selftf", spiked, 0.5).Steps; got > 30 {
 		t.Errorf("a spike makes it %v steps", got)
 	}
@@ -138,7 +138,7 @@ func TestForecastsDoNotDependOnUnits(t *testing.T) {
 	points := series(50, func(k float64) float64 { return 2 / (k + 3) })
 	in := make([]Point, len(points))
 	for i, p := range points {
-		in[i] = Point{p.Step * 45, p.Loss}
+		in[i] = Point{Step: p.Step * 45, Loss: p.Loss}
 	}
 	a, b := forecast(t, Default, points, 0.01), forecast(t, Default, in, 0.01)
 	if math.Abs(b.Steps-45*a.Steps) > 1e-6*b.Steps {

@@ -13,32 +13,26 @@ type madeUp struct {
 	name  string
 	noise float64 // spread of the logarithm of a loss about the curve
 	most  float64 // the relative error that it allows at 60% of a run
-	draw  func(r *rand.Rand) []float64
+	draw  func(r *rand.Rand) []Point
 }
 
 // madeUpSteps is the length of made-up curves; their target is the loss without
 // noise at a step that is drawn from the last third.
 const madeUpSteps, madeUpRuns = 120, 4
 
-func curveOf(loss func(k float64) float64) []float64 {
-	losses := make([]float64, madeUpSteps)
-	for i := range losses {
-		losses[i] = loss(float64(i + 1))
-	}
-	return losses
-}
+func curveOf(loss func(k float64) float64) []Point { return series(madeUpSteps, loss) }
 
 // descent is the expected loss of stochastic gradient descent on a noisy quadratic
 // (G. Zhang and others, 2019): along direction i with curvature λi the squared
 // distance shrinks by (1 − rate·λi)² a step, and noise adds rate²·λi.
-func descent(floor, noise, curvature float64, rate func(epoch int) float64) []float64 {
+func descent(floor, noise, curvature float64, rate func(epoch int) float64) []Point {
 	const directions, batches = 40, 20
 	e := make([]float64, directions)
 	for i := range e {
 		e[i] = 1
 	}
-	losses := make([]float64, madeUpSteps)
-	for epoch := range losses {
+	points := make([]Point, madeUpSteps)
+	for epoch := range points {
 		loss := 0.0
 		for i := range e {
 			lambda := math.Pow(float64(i+1), -curvature)
@@ -49,57 +43,57 @@ func descent(floor, noise, curvature float64, rate func(epoch int) float64) []fl
 			}
 			loss += lambda * e[i] / 2
 		}
-		losses[epoch] = floor + loss
+		points[epoch] = Point{Step: float64(epoch + 1), Loss: floor + loss, Rate: rate(epoch)}
 	}
-	return losses
+	return points
 }
 
 func between(r *rand.Rand, low, high float64) float64 { return low * math.Pow(high/low, r.Float64()) }
 
 var madeUps = []madeUp{
-	{"power", 0.02, 0.3, func(r *rand.Rand) []float64 {
+	{"power", 0.02, 0.3, func(r *rand.Rand) []Point {
 		a := between(r, 0.4, 1.2)
 		return curveOf(func(k float64) float64 { return 2 * math.Pow(k, -a) })
 	}},
-	{"power, noisy", 0.15, 0.4, func(r *rand.Rand) []float64 {
+	{"power, noisy", 0.15, 0.4, func(r *rand.Rand) []Point {
 		a := between(r, 0.6, 1.2)
 		return curveOf(func(k float64) float64 { return 2 * math.Pow(k, -a) })
 	}},
-	{"inverse with floor", 0.02, 0.3, func(r *rand.Rand) []float64 {
+	{"inverse with floor", 0.02, 0.3, func(r *rand.Rand) []Point {
 		a, c := between(r, 0.05, 0.5), between(r, 0.01, 0.1)
 		return curveOf(func(k float64) float64 { return 1/(a*k+0.5) + c })
 	}},
-	{"exponential with floor", 0.01, 0.5, func(r *rand.Rand) []float64 {
+	{"exponential with floor", 0.01, 0.5, func(r *rand.Rand) []Point {
 		a, c := between(r, 15, 40), between(r, 0.01, 0.1)
 		return curveOf(func(k float64) float64 { return 2*math.Exp(-k/a) + c })
 	}},
-	{"descent, constant rate", 0.02, 0.45, func(r *rand.Rand) []float64 {
+	{"descent, constant rate", 0.02, 0.45, func(r *rand.Rand) []Point {
 		rate := between(r, 0.02, 0.1)
 		return descent(between(r, 0.01, 0.05), between(r, 0.01, 0.1), between(r, 1, 1.6), func(int) float64 { return rate })
 	}},
-	{"flat start", 0.01, 0.25, func(r *rand.Rand) []float64 {
+	{"flat start", 0.01, 0.25, func(r *rand.Rand) []Point {
 		t0, a := between(r, 5, 20), between(r, 1, 2)
 		return curveOf(func(k float64) float64 { return 2.3 * math.Pow(1+math.Pow(k/t0, 3), -a/3) })
 	}},
-	{"plateau in the middle", 0.02, 0.35, func(r *rand.Rand) []float64 {
+	{"plateau in the middle", 0.02, 0.35, func(r *rand.Rand) []Point {
 		t0, a := between(r, 20, 40), between(r, 8, 20)
 		return curveOf(func(k float64) float64 {
 			return 1.5/(1+k/3) + 0.5/(1+math.Exp((k-t0)/4))*1 + 1/(1+math.Max(k-t0, 0)/a)*0.3
 		})
 	}},
-	{"step decay", 0.02, 0.45, func(r *rand.Rand) []float64 {
+	{"step decay", 0.02, 0.45, func(r *rand.Rand) []Point {
 		rate, at := between(r, 0.05, 0.15), int(between(r, 20, 35))
 		return descent(between(r, 0.005, 0.02), between(r, 0.5, 2), between(r, 1, 1.5), func(e int) float64 {
 			return rate * math.Pow(0.1, float64(min(e/at, 1)))
 		})
 	}},
-	{"step decay, twice", 0.02, 1, func(r *rand.Rand) []float64 {
+	{"step decay, twice", 0.02, 1, func(r *rand.Rand) []Point {
 		rate, at := between(r, 0.05, 0.15), int(between(r, 30, 40))
 		return descent(between(r, 0.005, 0.02), between(r, 0.5, 2), between(r, 1, 1.5), func(e int) float64 {
 			return rate * math.Pow(0.3, float64(e/at))
 		})
 	}},
-	{"sudden drop", 0.02, 0.45, func(r *rand.Rand) []float64 {
+	{"sudden drop", 0.02, 0.45, func(r *rand.Rand) []Point {
 		at, a, tau := math.Floor(between(r, 20, 35)), between(r, 0.5, 0.9), between(r, 2, 6)
 		return curveOf(func(k float64) float64 {
 			before := 2 * math.Pow(min(k, at), -a)
@@ -109,7 +103,7 @@ var madeUps = []madeUp{
 			return before * (0.25 + 0.75*math.Exp(-(k-at)/2)) * math.Pow(1+(k-at)/tau, -0.4)
 		})
 	}},
-	{"drop of the rate, noisy", 0.05, 0.8, func(r *rand.Rand) []float64 {
+	{"drop of the rate, noisy", 0.05, 0.8, func(r *rand.Rand) []Point {
 		at, a := math.Floor(between(r, 15, 40)), between(r, 0.3, 0.5)
 		return curveOf(func(k float64) float64 {
 			if k <= at {
@@ -118,27 +112,30 @@ var madeUps = []madeUp{
 			return 0.2 + (0.6+1.5*math.Pow(at, -a))/(1+(k-at)/2)
 		})
 	}},
-	{"cosine decay", 0.02, 0.9, func(r *rand.Rand) []float64 {
+	{"cosine decay", 0.02, 0.9, func(r *rand.Rand) []Point {
 		rate := between(r, 0.05, 0.15)
 		return descent(between(r, 0.005, 0.02), between(r, 0.5, 2), between(r, 1, 1.5), func(e int) float64 {
 			return rate * (0.505 + 0.495*math.Cos(math.Pi*float64(e)/madeUpSteps))
 		})
 	}},
-	{"language model", 0.005, 0.35, func(r *rand.Rand) []float64 {
+	{"language model", 0.005, 0.35, func(r *rand.Rand) []Point {
 		a, c := between(r, 0.2, 0.5), between(r, 1.5, 2.5)
 		return curveOf(func(k float64) float64 { return c + 6*math.Pow(k, -a) })
 	}},
 }
 
-func (m madeUp) curves(n int) []curve {
+func (m madeUp) curves(n int, rated bool) []curve {
 	var out []curve
 	for seed := range uint64(n) {
 		r := rand.New(rand.NewPCG(seed, 77))
 		losses := m.draw(r)
 		end := int(between(r, madeUpSteps*2/3, madeUpSteps)) - 1
-		c := curve{name: m.name, target: losses[end]}
-		for i, l := range losses {
-			p := Point{float64(i + 1), l * math.Exp(m.noise*r.NormFloat64())}
+		c := curve{name: m.name, target: losses[end].Loss}
+		for _, p := range losses {
+			p.Loss *= math.Exp(m.noise * r.NormFloat64())
+			if !rated {
+				p.Rate = 0
+			}
 			c.points = append(c.points, p)
 			if p.Loss <= c.target {
 				break
@@ -156,7 +153,7 @@ func TestRemainingStepsOfMadeUpCurves(t *testing.T) {
 	for _, m := range madeUps {
 		line := ""
 		for _, part := range []float64{0.4, 0.6} {
-			q := judge(t, combined, m.curves(madeUpRuns), part)
+			q := judge(t, combined, m.curves(madeUpRuns, false), part)
 			line += fmt.Sprintf("  %2.0f%%: off by %5.1f%%, covered %3.0f%%", 100*part, 100*q.off, 100*q.covered)
 			if part == 0.6 && q.off > m.most {
 				t.Errorf("%s: off by %.1f%% at 60%% of the run", m.name, 100*q.off)
@@ -167,6 +164,49 @@ func TestRemainingStepsOfMadeUpCurves(t *testing.T) {
 	}
 	if covered/n < 0.8 {
 		t.Errorf("the 90%% intervals hold %.0f%%", 100*covered/n)
+	}
+}
+
+// Where trainings report rates of learning that change, predictions at 60% of a run are off by at most half of what
+// those by the losses alone are allowed.
+func TestRatesOfLearningAreFollowed(t *testing.T) {
+	for _, m := range madeUps {
+		curves := m.curves(madeUpRuns, true)
+		if first, last := curves[0].points[0].Rate, curves[0].points[len(curves[0].points)-1].Rate; first == last {
+			continue // not known, or constant
+		}
+		q := judge(t, combined, curves, 0.6)
+		t.Logf("%-24s off by %5.1f%%, covered %3.0f%%", m.name, 100*q.off, 100*q.covered)
+		if q.off > m.most/2 || q.covered < 0.5 {
+			t.Errorf("%s: off by %.1f%%, covered %.0f%%", m.name, 100*q.off, 100*q.covered)
+		}
+	}
+}
+
+// A schedule is known from its first rates.
+func TestSchedulesAreForeseen(t *testing.T) {
+	for name, rate := range map[string]func(step float64) float64{
+		"cosine":      func(k float64) float64 { return 0.1 * (0.51 + 0.49*math.Cos(math.Pi*k/120)) },
+		"linear":      func(k float64) float64 { return 0.1 * (1 - k/130) },
+		"exponential": func(k float64) float64 { return 0.1 * math.Pow(0.97, k) },
+		"power":       func(k float64) float64 { return 0.1 / math.Sqrt(k) },
+		"inverse":     func(k float64) float64 { return 0.1 / (1 + k/10) },
+		"steps":       func(k float64) float64 { return 0.1 * math.Pow(0.3, math.Floor((k-1)/15)) },
+		"warm-up": func(k float64) float64 {
+			return 0.1 * math.Min(k/5, 1) * (1 + math.Cos(math.Pi*math.Max(k-5, 0)/115)) / 2
+		},
+	} {
+		points := series(40, func(float64) float64 { return 1 })
+		for i := range points {
+			points[i].Rate = rate(points[i].Step)
+		}
+		courses := foresee(points)
+		for k := 41.0; k <= 110; k++ {
+			if got, want := courses[0].at(k), rate(k); len(courses) > 1 || math.Abs(got/want-1) > 0.1 {
+				t.Errorf("%s, %d courses: %.4g at step %v, want %.4g", name, len(courses), got, k, want)
+				break
+			}
+		}
 	}
 }
 

@@ -236,6 +236,12 @@ const stride = 0.03
 // run draws one continuation, and returns the steps until it is at the target;
 // +Inf when it is not within the horizon.
 func (f *filter) run(w window, rng *rand.Rand) float64 {
+	return f.runAlong(w, func(step float64) (float64, float64) { return clock(step), 0 }, rng)
+}
+
+// runAlong is run where along says what a filter's clock shows at a step, and how much higher the logarithm of the loss is
+// there than the filter's level. It is asked of steps in their order.
+func (f *filter) runAlong(w window, along func(step float64) (time, above float64), rng *rand.Rand) float64 {
 	if f.floor >= w.target {
 		return math.Inf(1)
 	}
@@ -246,14 +252,16 @@ func (f *filter) run(w window, rng *rand.Rand) float64 {
 	level := f.level + c*z
 	slope := f.slope + f.p01/c*z + math.Sqrt(math.Max(f.p11-square(f.p01/c), 0))*rng.NormFloat64()
 	start := w.last().Step
+	now, _ := along(start)
 	for step := start; step < start+w.horizon(); {
-		next := step + math.Max(1, math.Floor(stride*step))
-		d := clock(next) - clock(step)
+		step += math.Max(1, math.Floor(stride*step))
+		next, higher := along(step)
+		d := next - now
 		after := slope + f.drift(level, slope)*d + f.walk*math.Sqrt(d)*rng.NormFloat64()
 		after = math.Min(after, flattest)
 		level += (slope + after) / 2 * d
-		slope, step = after, next
-		if level+noise*rng.NormFloat64() <= target {
+		slope, now = after, next
+		if level+higher+noise*rng.NormFloat64() <= target {
 			return step - start
 		}
 	}

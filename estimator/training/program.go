@@ -5,9 +5,9 @@ package training
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/tfexp/tfexp/estimator/goodput"
@@ -59,7 +59,8 @@ func (p *Program) Step(placement []int, local int) (step, sync float64) {
 	if p.law != nil {
 		return p.law.step(placement, local, 1)
 	}
-	if rows, ok := p.placed[canonical(placement)]; ok {
+	var form [64]byte
+	if rows, ok := p.placed[string(appendCanonical(form[:0], placement))]; ok {
 		return between(rows, local)
 	}
 	gpus := 0
@@ -80,20 +81,32 @@ func (p *Program) StepOn(placement []int, local int, rate float64) (step, sync f
 
 // canonical writes a placement in its least rotation: nodes in a ring are the same from
 // wherever one begins.
-func canonical(placement []int) string {
-	least := slices.Clone(placement)
-	turned := slices.Clone(placement)
-	for range placement {
-		turned = append(turned[1:], turned[0])
-		if slices.Compare(turned, least) < 0 {
-			copy(least, turned)
+func canonical(placement []int) string { return string(appendCanonical(nil, placement)) }
+
+// appendCanonical appends the canonical form.
+func appendCanonical(b []byte, placement []int) []byte {
+	least := 0
+	for first := 1; first < len(placement); first++ {
+		if turned(placement, first, least) < 0 {
+			least = first
 		}
 	}
-	text := make([]byte, 0, 2*len(least))
-	for _, n := range least {
-		text = fmt.Appendf(text, "%d ", n)
+	for i := range placement {
+		b = strconv.AppendInt(b, int64(placement[(least+i)%len(placement)]), 10)
+		b = append(b, ' ')
 	}
-	return string(text)
+	return b
+}
+
+// turned compares a placement from its node i on with the same from its node k on.
+func turned(placement []int, i, k int) int {
+	n := len(placement)
+	for d := range n {
+		if c := cmp.Compare(placement[(i+d)%n], placement[(k+d)%n]); c != 0 {
+			return c
+		}
+	}
+	return 0
 }
 
 // between interpolates between batch sizes, and goes on straight beyond them.

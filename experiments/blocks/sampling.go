@@ -40,7 +40,8 @@ func (d *Decoder) estimate() experiments.Estimate {
 	n := d.sole("estimate")
 	a := d.EvalArgs(n, d.global)
 	e := experiments.Estimate{
-		Model: eval.Get[string](a, "model"), Level: eval.Get[float64](a, "level"), Range: eval.RangeOf(n.Header),
+		Model: eval.Get[string](a, "model"), Level: eval.Get[float64](a, "level"), Correct: eval.Get[string](a, "correct"),
+		Range: eval.RangeOf(n.Header),
 	}
 	for _, m := range eval.Get[[]string](a, "models") {
 		switch {

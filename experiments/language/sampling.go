@@ -91,5 +91,12 @@ var estimateBlock = &schema.Block{
 			Name: "level", Type: schema.Number, Default: `0.9`, Min: schema.Limit(0.5), Max: schema.Limit(0.9999),
 			Doc: "The level of the prediction interval.", Example: `0.95`,
 		},
+		{
+			Name: "correct", Type: schema.String, Default: `"predictions"`, Allowed: []string{"predictions", "policies", "none"},
+			Doc: "What the finished jobs of a real cell correct, for the cells that run after it. `predictions`: what later " +
+				"cells are compared with (accuracy.csv, and their simulations). `policies`: also what policies decide by " +
+				"in later real cells; these then depend on the order of the cells. `none`: nothing.",
+			Example: `"policies"`,
+		},
 	},
 }

@@ -22,6 +22,7 @@ func (d *Decoder) Hardware(n *eval.Node, e *eval.Env) (*experiments.Hardware, bo
 	a := d.EvalArgs(n, e)
 	h := &experiments.Hardware{
 		Name: n.Label, Range: eval.RangeOf(n.Header), At: a.Ranges(), Engine: eval.Get[string](a, "engine"),
+		Suspends: eval.Get[string](a, engine.PauseArg.Name) == engine.Checkpointed,
 	}
 	kind := engine.Find(h.Engine) // nil where the engine is in error
 	if kind != nil {

@@ -68,6 +68,8 @@ type Options struct {
 	Cluster scheduler.Cluster
 	// Fleet has the servers of nodes that come and go; nil when all stand.
 	Fleet Fleet
+	// Suspends is as in running.Options.
+	Suspends bool
 	// Grace is the time between SIGTERM and SIGKILL; by default launch.DefaultGrace.
 	Grace time.Duration
 	// LogLimit is the size in bytes at which a job's output ends it as
@@ -127,7 +129,7 @@ func New(jobs []launch.Job, nodes []Node, opts Options) (*Engine, error) {
 	e := &Engine{opts: opts, run: hex.EncodeToString(name[:]), attempts: make([]int, len(jobs))}
 	e.Jobs = running.New(contained(jobs), running.Hands[*box](hands{e}), running.Options{
 		Closed: ErrClosed, Cluster: opts.Cluster, Grace: opts.Grace, Fleet: opts.Fleet, Saves: opts.Fleet != nil,
-		Report: opts.Report, Warn: opts.Warn,
+		Suspends: opts.Suspends, Report: opts.Report, Warn: opts.Warn,
 	})
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	first, firstGPU := 0, 0

@@ -42,6 +42,7 @@ var kind = engine.Kind{
 }`,
 	Real: true, Contained: true, Clusters: true, Parts: true,
 	Args: []schema.Arg{
+		engine.PauseArg,
 		{Name: "host", Type: schema.String, DefaultDoc: "the daemon that the docker command would use (`DOCKER_HOST`)",
 			Doc:     "The address of the Docker daemon; several daemons are several node blocks.",
 			Example: `"unix:///var/run/docker.sock"`},
@@ -83,9 +84,10 @@ var kind = engine.Kind{
 	},
 	Capabilities: func(h *engine.Hardware) scheduler.Capabilities {
 		c := Capabilities()
-		c.GPUs = h.HasGPUs()
+		c.GPUs, c.Migrate = h.HasGPUs(), h.Suspends
 		return c
 	},
+	Check:    checkPauses,
 	CheckJob: checkJob,
 	Lines:    lines,
 	Images:   findImages,
@@ -169,6 +171,19 @@ func (s *settings) addNode(number int, n engine.NodeBlock) []engine.Problem {
 // minMemory is the smallest memory limit that Docker accepts, in bytes.
 const minMemory = 6 << 20
 
+// checkPauses reports containers that would write checkpoints where nobody finds them again.
+func checkPauses(h *engine.Hardware, _ engine.Host) []engine.Problem {
+	if !h.Suspends || !slices.ContainsFunc(of(h).Hosts, elsewhere) {
+		return nil
+	}
+	return []engine.Problem{{Arg: engine.PauseArg.Name, Summary: "Checkpoints on another machine",
+		Detail: fmt.Sprintf("A daemon of the hardware %q is on another machine, where containers do not find the checkpoints "+
+			"of those before them: paused jobs cannot be started again from these.", h.Name)}}
+}
+
+// elsewhere reports whether the address of a daemon is that of another machine.
+func elsewhere(host string) bool { return strings.HasPrefix(host, "tcp://") }
+
 // checkJob checks a job that runs in containers.
 func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem {
 	var problems []engine.Problem
@@ -190,7 +205,7 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 			"The parts of the job %q share a network, which several daemons do not have: the nodes of the hardware %q have "+
 				"to be of one host.", j.Name, h.Name)
 	}
-	if slices.ContainsFunc(of(h).Hosts, func(host string) bool { return strings.HasPrefix(host, "tcp://") }) {
+	if slices.ContainsFunc(of(h).Hosts, elsewhere) {
 		return problems // a daemon of another machine mounts what is there
 	}
 	for _, m := range j.Container.Mounts {

@@ -61,7 +61,7 @@ func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, err
 	opts := Options{
 		Folder: s.run.Dir, Cell: task.Cell, Quota: set.CPUs == "quota", Network: set.Network, Pids: set.Pids, User: set.User,
 		Platform: set.Platform, Privileges: set.Privileges, Observe: task.Observe, Report: task.Report,
-		Warn: task.Warn, Cluster: task.Hardware.Cluster,
+		Warn: task.Warn, Cluster: task.Hardware.Cluster, Suspends: task.Suspends,
 	}
 	if task.Fleet != nil {
 		opts.Fleet = task.Fleet

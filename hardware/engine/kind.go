@@ -93,11 +93,25 @@ type Hardware struct {
 	Name    string
 	Kind    *Kind
 	Cluster scheduler.Cluster
+	// Suspends reports whether paused jobs save their work and end, and are started again when they go on: PauseArg.
+	Suspends bool
 	// Settings is what the kind's Decode made of the block.
 	Settings any
 	// Place says where the block is written, "shop.hcl line 12", for hints.
 	Place string
 }
+
+// PauseArg is the argument of hardware that says what becomes of a paused job's programs.
+var PauseArg = schema.Arg{
+	Name: "pause", Type: schema.String, Default: `"hold"`, Allowed: []string{"hold", Checkpointed}, Example: `"checkpoint"`,
+	Doc: "What becomes of the programs of a paused job: they are stopped where they stand, and keep their memory and " +
+		"GPUs (`hold`); or they are asked to write a checkpoint and to end, and are started again when the job goes on, on " +
+		"whatever node and with whatever GPUs it is given then (`checkpoint`), as schedulers of clusters of several machines " +
+		"do. A program that ignores SIGTERM begins from nothing.",
+}
+
+// Checkpointed is the value of PauseArg with which paused jobs end.
+const Checkpointed = "checkpoint"
 
 // HasGPUs reports whether some node has GPUs.
 func (h *Hardware) HasGPUs() bool {

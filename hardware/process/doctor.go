@@ -29,6 +29,8 @@ func checkCleanUp() hardware.Check {
 	c := hardware.Check{Name: "clean-up", Status: hardware.OK,
 		Text: "when tfexp is killed, the kernel kills its jobs, and a guardian process what they leave behind"}
 	switch {
+	case groupHome() != "":
+		c.Text += "; each job is in a control group of its own"
 	case !runsHere:
 		c.Text = "no programs run, so none are left behind"
 	case runtime.GOOS != "linux":

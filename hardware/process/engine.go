@@ -45,6 +45,8 @@ type Options struct {
 	// LogLimit is the size in bytes at which a job's output ends it as
 	// failed; by default launch.DefaultLogLimit.
 	LogLimit int64
+	// Suspends is as in running.Options.
+	Suspends bool
 	// Report receives the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
 	Report progress.Listener
@@ -62,6 +64,7 @@ type Engine struct {
 	mark    string // beginning of the mark of this engine's jobs
 	forks   *forkThread
 	records *registry
+	strays  *strays
 }
 
 var engines atomic.Int64 // opened so far; part of the mark
@@ -94,11 +97,12 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	}
 	e := &Engine{
 		opts: opts, mark: fmt.Sprintf("%s.%d", run, engines.Add(1)),
-		forks: newForkThread(), records: records,
+		forks: newForkThread(), records: records, strays: followStrays(records),
 	}
 	e.Jobs = running.New(jobs, running.Hands[*program](hands{e}), running.Options{
 		Closed: ErrClosed, Cluster: opts.Cluster, Grace: opts.Grace, Fleet: opts.Fleet, Saves: opts.Fleet != nil,
-		Report: opts.Report, Warn: opts.Warn,
+		Suspends: opts.Suspends,
+		Report:   opts.Report, Warn: opts.Warn,
 	})
 	return e, nil
 }
@@ -107,9 +111,9 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 func (e *Engine) Capabilities() scheduler.Capabilities { return Capabilities() }
 
 // Migrates implements scheduler.Migrator: all nodes are of this machine, so a program can
-// be bound to the cores of another one. It cannot be given other GPUs.
+// be bound to the cores of another one. It can be given other GPUs only when it is started again.
 func (e *Engine) Migrates() bool {
-	return !slices.ContainsFunc(e.opts.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
+	return e.opts.Suspends || !slices.ContainsFunc(e.opts.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
 }
 
 // Migrate implements scheduler.Migrator.
@@ -156,6 +160,7 @@ func (e *Engine) Close() error {
 		return nil
 	}
 	e.forks.close()
+	e.strays.close()
 	return e.records.close()
 }
 

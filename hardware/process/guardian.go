@@ -111,6 +111,9 @@ func (g *guardian) start() error {
 		g.bury()
 		return fmt.Errorf("it does not answer: %w", err)
 	}
+	if _, err := fmt.Fprintf(g.pipe, groupsLine, groupHome()); err != nil {
+		return err
+	}
 	for _, id := range g.live {
 		if _, err := fmt.Fprintf(g.pipe, "+ %d %d\n", id.pid, id.start); err != nil {
 			return err
@@ -168,24 +171,37 @@ func beGuardian(run string, in io.Reader, out io.WriteCloser) int {
 	io.WriteString(out, guardianReady)
 	out.Close()
 
-	var live []ident
+	var r roll
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
-		live = record(live, lines.Text())
+		r.record(lines.Text())
 	}
-	killLeft(run, live, true)
+	r.killLeft(run, true)
 	return 0
 }
 
-// record applies a line "+ pid start" or "- pid start" to a list of live jobs.
-func record(live []ident, line string) []ident {
+// roll is what has to end when tfexp is gone.
+type roll struct {
+	live []ident // programs
+	home string  // the folder of their groups; empty: they have none
+}
+
+// groupsLine names the folder of the groups in what record reads.
+const groupsLine = "groups in %q\n"
+
+// record applies a line: "+ pid start" for a program that began, "- pid start" for one that ended, or groupsLine.
+func (r *roll) record(line string) {
+	var home string
+	if _, err := fmt.Sscanf(line+"\n", groupsLine, &home); err == nil {
+		r.home = home
+		return
+	}
 	var id ident
 	if _, err := fmt.Sscanf(strings.TrimLeft(line, "+- "), "%d %d", &id.pid, &id.start); err != nil {
-		return live
+		return
 	}
-	live = slices.DeleteFunc(live, func(l ident) bool { return l == id })
+	r.live = slices.DeleteFunc(r.live, func(l ident) bool { return l == id })
 	if strings.HasPrefix(line, "+") {
-		live = append(live, id)
+		r.live = append(r.live, id)
 	}
-	return live
 }

@@ -1,7 +1,9 @@
 package process
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -181,6 +183,112 @@ func TestStrayDiesWithItsJob(t *testing.T) {
 	}
 }
 
+// A process that left its session, cleared its environment and lost its parent ends with its job, or, where there are
+// no groups, with the engine.
+func TestFoundlingDies(t *testing.T) {
+	for _, groups := range []bool{true, false} {
+		t.Run(fmt.Sprintf("groups=%t", groups), func(t *testing.T) {
+			setGroups(t, groups)
+			path := filepath.Join(t.TempDir(), "foundling")
+			e := open(t, Options{}, sh(foundling(path)+fmt.Sprintf("while ! test -s %s; do sleep 0.01; done", path)))
+			start(t, e, 0)
+			pid := pidIn(t, path)
+			group := e.Programs(0)[0].group
+			if end := next(t, e); end.State != scheduler.Finished {
+				t.Error(end)
+			}
+			if !groups {
+				if err := e.Close(); err != nil {
+					t.Fatal(err)
+				}
+			} else if _, err := os.Stat(group.path); !errors.Is(err, fs.ErrNotExist) {
+				t.Error("the group is still there:", err)
+			}
+			if alive(pid) {
+				t.Error("it lives")
+			}
+		})
+	}
+}
+
+// It is paused with its job, and bound to its cores.
+func TestFoundlingIsPaused(t *testing.T) {
+	cpus := twoCPUs(t)
+	setGroups(t, true)
+	path := filepath.Join(t.TempDir(), "foundling")
+	e := open(t, Options{}, sh(foundling(path)+"sleep 1000; :"))
+	if err := e.Start(0, cores(0)); err != nil {
+		t.Fatal(err)
+	}
+	pid := pidIn(t, path)
+	if err := e.Pause(0); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is stopped", func() bool { s := state(pid); return s == "T" || s == "D" })
+	if err := e.Resume(0, cores(1)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it goes on", func() bool { return state(pid) != "T" })
+	if got := affinities(pid); got != fmt.Sprint(cpus[1]) {
+		t.Errorf("bound to %s, want CPU %d", got, cpus[1])
+	}
+	if err := e.Stop(0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// setGroups skips a test that needs groups where none can be made, and keeps them from one that is to have none.
+func setGroups(t *testing.T, groups bool) {
+	t.Helper()
+	before := noGroups.Load()
+	if groups && groupHome() == "" {
+		t.Skip("needs a control group (version 2) that can be written")
+	}
+	noGroups.Store(!groups)
+	t.Cleanup(func() { noGroups.Store(before) })
+}
+
+func TestGroupFolder(t *testing.T) {
+	const hybrid = "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+	for _, test := range []struct{ name, own, mounts, want string }{
+		{"unified", "0::/user.slice/a.scope\n", "30 23 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n",
+			"/sys/fs/cgroup/user.slice/a.scope"},
+		{"beside version 1", "9:pids:/x\n0::/\n", hybrid + "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
+			"/sys/fs/cgroup/unified"},
+		{"a part is mounted", "0::/pod/a/b\n", "30 23 0:26 /pod/a /cg rw - cgroup2 cgroup2 rw\n", "/cg/b"},
+		{"another part", "0::/podling\n", "30 23 0:26 /pod /cg rw - cgroup2 cgroup2 rw\n", ""},
+		{"version 1 alone", "9:pids:/x\n", hybrid, ""},
+		{"not mounted", "0::/\n", hybrid, ""},
+	} {
+		if got := groupFolder(test.own, test.mounts); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// A registry may come from somebody else: what it calls a group is one only in a file system of groups.
+func TestSweepSparesFoldersThatAreNoGroups(t *testing.T) {
+	dir := t.TempDir()
+	const run = "0123456789abcdef"
+	cmd := exec.Command("sleep", "1000")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	group := filepath.Join(dir, groupPrefix+run+".1.0")
+	path := filepath.Join(dir, "registry")
+	if err := errors.Join(os.Mkdir(group, 0o777),
+		os.WriteFile(filepath.Join(group, "cgroup.procs"), fmt.Appendln(nil, cmd.Process.Pid), 0o666),
+		os.WriteFile(path, fmt.Appendf(nil, registryHeader+groupsLine, run, bootID(), dir), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if killed, err := Sweep(path); err != nil || killed != nil || !alive(cmd.Process.Pid) {
+		t.Errorf("killed %v, %v", killed, err)
+	}
+}
+
 // A process that exits has no environment any more, but is there until its memory is given back.
 func TestStrayWithMuchMemoryDiesWithItsJob(t *testing.T) {
 	dir := t.TempDir()
@@ -210,11 +318,11 @@ func TestStrayWithMuchMemoryDiesWithItsJob(t *testing.T) {
 }
 
 // startVictim returns a process that runs jobs, and its jobs' processes.
-func startVictim(t *testing.T) (cmd *exec.Cmd, dir string, jobs []int, guardian int) {
+func startVictim(t *testing.T, env ...string) (cmd *exec.Cmd, dir string, jobs []int, guardian int) {
 	t.Helper()
 	dir = t.TempDir()
 	cmd = exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), victimEnv+"="+dir)
+	cmd.Env = append(append(os.Environ(), victimEnv+"="+dir), env...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -223,20 +331,31 @@ func startVictim(t *testing.T) (cmd *exec.Cmd, dir string, jobs []int, guardian 
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	for _, name := range []string{"stray", "unmarked", "main", "paused"} {
+	for _, name := range []string{"stray", "unmarked", "main", "paused", "foundling"} {
 		jobs = append(jobs, pidIn(t, dir+"/"+name))
 	}
 	return cmd, dir, jobs, pidIn(t, dir+"/guardian")
 }
 
+// inGroups is in the registry of an engine whose programs have groups.
+const inGroups = `groups in "/`
+
 func TestKilledTfexpLeavesNothing(t *testing.T) {
-	cmd, _, jobs, guardian := startVictim(t)
-	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	cmd.Wait()
-	for _, pid := range append(jobs, guardian) {
-		eventually(t, fmt.Sprintf("process %d is dead", pid), func() bool { return !alive(pid) })
+	for _, groups := range []string{"", "none"} {
+		cmd, dir, jobs, guardian := startVictim(t, victimGroups+"="+groups)
+		if !strings.Contains(read(t, dir+"/registry"), inGroups) {
+			foundling := jobs[len(jobs)-1]
+			eventually(t, "what lost its parent is known", func() bool {
+				return strings.Contains(read(t, dir+"/registry"), fmt.Sprintf("+ %d ", foundling))
+			})
+		}
+		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		for _, pid := range append(jobs, guardian) {
+			eventually(t, fmt.Sprintf("process %d is dead", pid), func() bool { return !alive(pid) })
+		}
 	}
 }
 
@@ -254,6 +373,7 @@ func TestSweep(t *testing.T) {
 	if !alive(stray) {
 		t.Fatal("the stray died without a sweep: this test shows nothing")
 	}
+	groups := strings.Contains(read(t, dir+"/registry"), inGroups)
 	killed, err := Sweep(dir + "/registry")
 	if err != nil || len(killed) == 0 {
 		t.Fatal(killed, err)
@@ -264,8 +384,13 @@ func TestSweep(t *testing.T) {
 	if killed, err := Sweep(dir + "/registry"); err != nil || killed != nil {
 		t.Error("the registry is still there:", killed, err)
 	}
-	// It has no mark, and its leader is dead: it might be a stranger's.
-	syscall.Kill(jobs[1], syscall.SIGKILL)
+	for _, pid := range []int{jobs[1], jobs[4]} {
+		if groups && alive(pid) {
+			t.Errorf("process %d lives after the sweep of %v", pid, killed)
+		}
+		// Without groups it might be a stranger's: it has no mark, and its leader is dead.
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
 }
 
 func TestSweepSparesStrangers(t *testing.T) {

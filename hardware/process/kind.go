@@ -2,12 +2,15 @@
 // but the operating system: each job is a session of its own, bound to its
 // own cores, paused with SIGSTOP, and never left behind, however tfexp ends.
 //
-// A job is all that descends from its program. While tfexp lives, children
-// whose parent died come back to it (a subreaper), and are recognised by
-// their session or by a mark in their environment. When tfexp dies, the
-// kernel kills each program (its parent-death signal), and a second process,
-// the guardian, kills the rest. A process is lost only if it leaves the
-// session, clears its environment and loses its parent.
+// A job is all that descends from its program. Where a control group (version
+// 2) can be written, a program is started in one of its own, which nothing
+// leaves by forking. While tfexp lives, children whose parent died come back
+// to it (a subreaper), and are recognised by that group, by their session or
+// by a mark in their environment. When tfexp dies, the kernel kills each
+// program (its parent-death signal), and a second process, the guardian, kills
+// the rest. Without groups, a process that leaves the session, clears its
+// environment and loses its parent lives on until the engine is closed; it is
+// lost only if tfexp is killed within a tenth of a second after that.
 //
 // On macOS jobs are not bound to cores, and only a job's process group is
 // paused and killed. On Windows there is no such engine.
@@ -38,7 +41,7 @@ var kind = engine.Kind{
   engine  = "process"
   threads = host.threads
 }`,
-	Real: true, Descendants: true, Here: true, Clusters: true, Parts: true,
+	Real: true, Descendants: true, Here: true, Clusters: true, Parts: true, Args: []schema.Arg{engine.PauseArg},
 	NodeArgs: market.NodeArgs, Blocks: []*schema.Block{market.BillingBlock},
 	Machine: func(_ engine.Block, host engine.Host) scheduler.Node {
 		return scheduler.Node{Threads: host.Threads, Memory: host.MemoryBytes, GPUs: host.GPUs, GPU: host.GPUType}
@@ -46,7 +49,7 @@ var kind = engine.Kind{
 	Capabilities: func(h *engine.Hardware) scheduler.Capabilities {
 		c := Capabilities()
 		c.GPUs = h.HasGPUs()
-		c.Migrate = !c.GPUs // a program that has begun keeps its GPUs
+		c.Migrate = !c.GPUs || h.Suspends // a program that has begun keeps its GPUs
 		return c
 	},
 	Check:    checkMachine,

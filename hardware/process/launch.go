@@ -161,8 +161,9 @@ func (e *Engine) spawn(p *program, part scheduler.Part) (pid int, err error) {
 	}
 	defer null.Close()
 	out := p.log.in.Fd()
-	pid, err = e.forks.fork(cpus, program, j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs}), &syscall.ProcAttr{
-		Dir: j.Dir, Env: env, Files: []uintptr{null.Fd(), out, out}, Sys: sessionAttr(),
+	attr := &syscall.ProcAttr{Dir: j.Dir, Env: env, Files: []uintptr{null.Fd(), out, out}, Sys: sessionAttr()}
+	pid, p.group, err = newGroup(p.mark).startIn(attr.Sys, func() (int, error) {
+		return e.forks.fork(cpus, program, j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs}), attr)
 	})
 	runtime.KeepAlive(p.log.in)
 	if errors.Is(err, fs.ErrNotExist) { // the file itself was found

@@ -110,3 +110,17 @@ func descendants(roots []int) []int {
 
 // orphans is empty: on macOS they go to the system's first process.
 func orphans() []proc { return nil }
+
+// group is nothing: macOS has no control groups.
+type group struct{}
+
+func ownGroup() string              { return "" }
+func groupsOf(_, _ string) []*group { return nil }
+func newGroup(string) *group        { return nil }
+func (*group) pids() []int          { return nil }
+func (*group) kill()                {}
+func (*group) remove()              {}
+func (*group) startIn(_ *syscall.SysProcAttr, fork func() (int, error)) (pid int, in *group, err error) {
+	pid, err = fork()
+	return pid, nil, err
+}

@@ -16,8 +16,8 @@ import (
 
 // registry records the live jobs of an engine in a file, for a tfexp that
 // comes after this one was killed: a line with the run and the boot of the
-// machine, then a line for each start and each end of a job. A nil registry
-// records nothing.
+// machine, one with the folder of control groups, then a line for each start
+// and each end of a job. A nil registry records nothing.
 type registry struct{ file *os.File }
 
 const registryHeader = "tfexp jobs, run %s, boot %s\n"
@@ -30,7 +30,7 @@ func openRegistry(path, run string) (*registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open registry: %w", err)
 	}
-	if _, err := fmt.Fprintf(f, registryHeader, run, bootID()); err != nil {
+	if _, err := fmt.Fprintf(f, registryHeader+groupsLine, run, bootID(), groupHome()); err != nil {
 		return nil, fmt.Errorf("open registry: %w", errors.Join(err, f.Close()))
 	}
 	return &registry{f}, nil
@@ -65,7 +65,7 @@ func (r *registry) close() error {
 // Sweep kills what is left of the jobs that an engine with this registry ran
 // before its process was killed, and removes the file. Nothing is killed
 // because of its number alone: a program's start time, or the run's mark in
-// the environment, must agree. The caller makes sure that no tfexp is using
+// the environment or in the name of the control group, must agree. The caller makes sure that no tfexp is using
 // the file. It returns what was killed, "process 1234 (python3)"; a file that
 // is not there means that there is nothing to do. A file that is no registry
 // is set aside: ErrGarbled.
@@ -88,9 +88,9 @@ func Sweep(path string) (killed []string, err error) {
 			return nil, setAside(path)
 		}
 	}
-	var live []ident
+	var r roll
 	for lines.Scan() {
-		live = record(live, lines.Text())
+		r.record(lines.Text())
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return nil, setAside(path)
@@ -98,7 +98,7 @@ func Sweep(path string) (killed []string, err error) {
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
 	if run != "" && boot == bootID() {
-		killed = killLeft(run, live, false)
+		killed = r.killLeft(run, false)
 	}
 	if err := os.Remove(path); err != nil {
 		return killed, fmt.Errorf("sweep: %w", err)
@@ -125,21 +125,27 @@ const (
 )
 
 // killLeft kills the processes of a run: the live programs, the members of
-// their sessions, whatever has the run's mark, and all that descends from
+// their sessions and groups, whatever has the run's mark, and all that descends from
 // these, again and again until there are none. A session whose leader is dead
 // is only killed if fresh says that the leader lived a moment ago: later on,
 // its number may have passed to a stranger's session.
-func killLeft(run string, live []ident, fresh bool) (killed []string) {
+func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 	self := os.Getpid()
 	sessions := map[int]bool{}
-	for _, id := range live {
+	for _, id := range r.live {
 		p, listed := readProc(id.pid)
 		sessions[id.pid] = listed && p.start == id.start || !listed && fresh
 	}
 	seen := map[ident]bool{}
 	for range killPasses {
-		table := processes()
+		groups := groupsOf(r.home, run)
 		doomed := map[int]bool{}
+		for _, g := range groups {
+			for _, pid := range g.pids() {
+				doomed[pid] = true
+			}
+		}
+		table := processes()
 		for _, p := range table {
 			if sessions[p.session] || sessions[p.group] || hasMark(p.pid, run) {
 				doomed[p.pid] = true
@@ -164,6 +170,9 @@ func killLeft(run string, live []ident, fresh bool) (killed []string) {
 			}
 		}
 		if !found {
+			for _, g := range groups {
+				g.remove()
+			}
 			break
 		}
 		time.Sleep(killPause)

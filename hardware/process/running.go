@@ -23,9 +23,10 @@ type ident struct {
 // program is a job's program, or that of one of its parts: a session of its own.
 type program struct {
 	running.State
-	id   ident
-	mark string // value of runEnv in its environment
-	log  *jobLog
+	id    ident
+	mark  string // value of runEnv in its environment
+	log   *jobLog
+	group *group // what it was started in; may be nil
 
 	life   sync.Mutex // held while signals are sent
 	reaped bool       // it has exited, and its number may be used again
@@ -44,7 +45,7 @@ func (p *program) reach(f func() error) error {
 // members returns the live processes of the program outside of its process
 // group, and those in it if all is set.
 func (p *program) members(all bool) []int {
-	roots := []int{p.id.pid}
+	roots := append([]int{p.id.pid}, p.group.pids()...)
 	for _, o := range orphans() {
 		if p.owns(o) {
 			roots = append(roots, o.pid)
@@ -157,6 +158,7 @@ func (e *Engine) clear(p *program) (stuck int) {
 		left, unsure := p.leftovers(known)
 		if left == nil {
 			if doubts++; !unsure || doubts > maxDoubts {
+				p.group.remove()
 				return 0
 			}
 		}
@@ -165,6 +167,7 @@ func (e *Engine) clear(p *program) (stuck int) {
 			return len(left)
 		}
 		if !now.Before(deadline) {
+			p.group.kill()
 			for _, pid := range left {
 				syscall.Kill(pid, syscall.SIGKILL)
 			}
@@ -179,7 +182,7 @@ func (e *Engine) clear(p *program) (stuck int) {
 // known holds the orphans that were found before, and unsure says that there is
 // one that another look may tell more of.
 func (p *program) leftovers(known map[ident]bool) (left []int, unsure bool) {
-	var roots []int
+	roots := p.group.pids()
 	for _, o := range orphans() { // also reaps those that are dead
 		id := ident{o.pid, o.start}
 		switch {

@@ -38,6 +38,7 @@ func (s site) Engine(_ context.Context, task engine.Task) (engine.Engine, error)
 	devices, _ := s.run.GPUs() // an experiment that needs more than there are is refused when it is read
 	opts := Options{
 		Registry: s.registry(), Cluster: clusterOf(task), GPUs: gpu.IDs(devices), Report: task.Report, Warn: task.Warn,
+		Suspends: task.Suspends,
 	}
 	if task.Fleet != nil {
 		opts.Fleet = task.Fleet

@@ -20,8 +20,16 @@ func stray(path string) string {
 	return fmt.Sprintf(`(setsid sh -c 'trap "" TERM HUP INT; echo $$ >%s; while :; do sleep 0.05; done' &) ; `, path)
 }
 
+// foundling is a script whose child leaves the session, has no environment, and then loses its parent.
+func foundling(path string) string {
+	return fmt.Sprintf(`(env -i setsid sh -c 'trap "" TERM HUP INT; echo $$ >%s; while :; do sleep 0.05; done' &) ; `, path)
+}
+
 // waitOnly makes victim a job that has threads and waits.
 const waitOnly = "wait"
+
+// victimGroups says, with "none", that a victim's jobs have no groups.
+const victimGroups = "PROCESS_TEST_GROUPS"
 
 // victim is a tfexp that runs jobs until it is killed.
 func victim(dir string) {
@@ -34,9 +42,10 @@ func victim(dir string) {
 		}
 		select {}
 	}
+	noGroups.Store(os.Getenv(victimGroups) == "none")
 	noMark := fmt.Sprintf(`env -i sh -c 'trap "" TERM HUP; echo $$ >%s/unmarked; while :; do sleep 0.05; done' & `, dir)
 	e, err := New([]launch.Job{
-		sh(stray(dir+"/stray") + noMark + "echo $$ >" + dir + "/main; sleep 1000; :"),
+		sh(stray(dir+"/stray") + foundling(dir+"/foundling") + noMark + "echo $$ >" + dir + "/main; sleep 1000; :"),
 		sh("echo $$ >" + dir + "/paused; sleep 1000; :"),
 	}, Options{Registry: dir + "/registry"})
 	if err != nil {

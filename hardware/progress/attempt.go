@@ -105,6 +105,9 @@ func (a *Attempt) tell(p contract.Progress, at, read time.Duration) {
 	n := scheduler.Notice{Kind: scheduler.JobProgress, Job: a.job, At: read, Units: a.done}
 	if p.Loss != nil {
 		n.Losses = []scheduler.Loss{{Units: a.done, Loss: *p.Loss}}
+		if p.Rate != nil {
+			n.Losses[0].Rate = *p.Rate
+		}
 	}
 	b.add(n, a.done >= a.next)
 	if a.done >= a.next {

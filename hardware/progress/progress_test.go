@@ -59,8 +59,11 @@ func TestBoard(t *testing.T) {
 	steps(piece[:7])
 	steps(piece[7:])
 	check(true, scheduler.Notice{Kind: scheduler.JobProgress, Job: 1, At: 5 * time.Second, Units: 4})
-	steps(line(0, 5)) // at 6 s
-	check(false, scheduler.Notice{Kind: scheduler.JobProgress, Job: 1, At: 6 * time.Second, Units: 5})
+	steps([]byte("{\"tfexp\":{\"step\":5,\"loss\":0.5,\"lr\":0.01}}\n")) // at 6 s
+	check(false, scheduler.Notice{
+		Kind: scheduler.JobProgress, Job: 1, At: 6 * time.Second, Units: 5,
+		Losses: []scheduler.Loss{{Units: 5, Loss: 0.5, Rate: 0.01}},
+	})
 	epochs(line(9, 0)) // there are but four, at 7 s
 	check(true, scheduler.Notice{Kind: scheduler.JobProgress, Job: 0, At: 7 * time.Second, Units: 4})
 	if want := []string{"2 1s 1/1", "0 2s 1/50", "0 3s 1/60", "1 4s 0/3", "1 5s 0/4", "1 6s 0/5",

@@ -27,6 +27,15 @@ func (s *Saves) After(last *Saves) {
 	s.any, s.waits = last.any, last.any
 }
 
+// GoOn makes s that of the same attempt, whose programs have ended and are started again.
+func (s *Saves) GoOn(last *Saves) {
+	last.mu.Lock()
+	defer last.mu.Unlock()
+	s.any, s.waits = last.any, false
+	s.checkpoints, s.redone, s.restore = last.checkpoints, last.redone, last.restore
+	s.began, s.saved = last.began, last.saved
+}
+
 // Listen returns what takes the output of the program that speaks for the job, and hands it on
 // to also, which may be nil. It is called by one goroutine at a time. service is the service time
 // of the attempt so far.

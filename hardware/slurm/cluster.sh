@@ -150,6 +150,9 @@ env) env_lines ;;
 stop) stop ;;
 daemon) daemon "${2:?which daemon}" ;;
 end) end "${2:?which daemon}" ;;
-kill) pid=$(alive "${2:?which daemon}") && kill -KILL "$pid" ;;
+kill)
+  pid=$(alive "${2:?which daemon}") && kill -KILL "$pid"
+  while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+  ;;
 *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

@@ -58,11 +58,17 @@ func open(t *testing.T, nodes int, set settings, jobs ...launch.Job) *opened {
 
 func openFor(t testing.TB, nodes int, set settings, jobs ...launch.Job) *opened {
 	t.Helper()
+	return openOn(t, slices.Repeat([]int{2}, nodes), set, jobs...)
+}
+
+// openOn opens the engine on nodes of so many cores.
+func openOn(t testing.TB, cores []int, set settings, jobs ...launch.Job) *opened {
+	t.Helper()
 	needCluster(t)
 	o := &opened{dir: t.TempDir()}
 	h := &engine.Hardware{Name: "test", Kind: &kind, Settings: &set}
-	for i := range nodes {
-		h.Cluster.Nodes = append(h.Cluster.Nodes, scheduler.Node{Name: fmt.Sprintf("node-%d", i+1), Threads: 2})
+	for i, n := range cores {
+		h.Cluster.Nodes = append(h.Cluster.Nodes, scheduler.Node{Name: fmt.Sprintf("node-%d", i+1), Threads: n})
 	}
 	if set.Watch == 0 {
 		set.Watch = time.Second

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,7 +53,7 @@ func newEngine(p *pool, task engine.Task) (*Engine, error) {
 		pool: p, cluster: task.Hardware.Cluster, dir: dir, nodes: make([]nodeState, len(task.Hardware.Cluster.Nodes)),
 	}
 	e.Jobs = running.New(task.Jobs, running.Hands[*step](hands{e}), running.Options{
-		Closed: ErrClosed, Cluster: task.Hardware.Cluster, Saves: true, Report: task.Report, Warn: task.Warn,
+		Closed: ErrClosed, Cluster: task.Hardware.Cluster, Saves: true, Suspends: task.Suspends, Report: task.Report, Warn: task.Warn,
 	})
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	core, gpu := 0, 0
@@ -65,9 +66,38 @@ func newEngine(p *pool, task engine.Task) (*Engine, error) {
 	return e, nil
 }
 
-// Next implements scheduler.Engine, with notices of nodes, and of progress where Watch was called.
+// Next implements scheduler.Engine, with notices of nodes, and of progress where Watch was called. Nodes that are to be
+// taken away are left as soon as nothing runs on them: the scheduler, which knows of that by then, starts nothing there.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
-	return e.NextBeside(ctx, until, e.pool.coming)
+	e.pool.leave(e.vacant())
+	at, news, err := e.NextBeside(ctx, until, e.pool.coming)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, n := range news {
+		if n.Kind == scheduler.NodeWarned && e.nodes[n.Node] == nodeUp {
+			e.nodes[n.Node] = nodeLeaving
+		}
+	}
+	return at, news, err
+}
+
+// vacant are the nodes on which the scheduler starts nothing any more, and nothing runs.
+func (e *Engine) vacant() (nodes []int) {
+	e.mu.Lock()
+	for v, state := range e.nodes {
+		if state == nodeLeaving {
+			nodes = append(nodes, v)
+		}
+	}
+	e.mu.Unlock()
+	if len(nodes) == 0 {
+		return nil
+	}
+	used := map[int]bool{}
+	for _, s := range e.Living() {
+		used[e.Part(s).Node] = true
+	}
+	return slices.DeleteFunc(nodes, func(v int) bool { return used[v] })
 }
 
 // Close kills all jobs at once and waits until their steps are over. The allocation stays.

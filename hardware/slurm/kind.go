@@ -60,7 +60,7 @@ var kind = engine.Kind{
 		return nodes
 	},
 	Capabilities: func(h *engine.Hardware) scheduler.Capabilities {
-		return scheduler.Capabilities{Pause: true, Resize: true, GPUs: h.HasGPUs()}
+		return scheduler.Capabilities{Pause: true, Resize: true, GPUs: h.HasGPUs(), Migrate: h.Suspends}
 	},
 	CheckJob: checkJob,
 	Lines:    lines,
@@ -73,6 +73,7 @@ var kind = engine.Kind{
 
 // arguments are those of a hardware block.
 var arguments = []schema.Arg{
+	engine.PauseArg,
 	{Name: "partition", Type: schema.String, DefaultDoc: "the cluster's default partition",
 		Doc: "The partition that the allocation is asked of.", Example: `"gpu"`},
 	{Name: "account", Type: schema.String, DefaultDoc: "your default account",

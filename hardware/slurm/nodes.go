@@ -25,6 +25,7 @@ const (
 	nodeAway nodeState = iota
 	nodeWanted
 	nodeUp
+	nodeLeaving // the scheduler knows that it will be taken away
 )
 
 // Acquire implements scheduler.Provider: the nodes of the allocation are there, and one that was lost is asked for
@@ -79,7 +80,7 @@ func (e *Engine) lost(nodes []int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, v := range nodes {
-		if e.nodes[v] == nodeUp {
+		if e.nodes[v] == nodeUp || e.nodes[v] == nodeLeaving {
 			e.Notice(scheduler.Notice{Kind: scheduler.NodeDown, Node: v, At: e.Now()})
 		}
 		e.nodes[v] = nodeAway

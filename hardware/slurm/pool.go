@@ -25,6 +25,7 @@ type pool struct {
 	stop context.CancelFunc
 	jobs sync.WaitGroup // goroutines
 	kick chan struct{}  // has an element when the cluster is to be looked at at once
+	due  chan struct{}  // has an element when an allocation or a node is to be given up sooner than was known
 
 	losing sync.Mutex // held while nodes are taken away
 
@@ -58,7 +59,8 @@ const (
 )
 
 func newPool(s *site, hw *engine.Hardware) *pool {
-	p := &pool{site: s, hw: hw, set: of(hw), slots: make([]slot, len(hw.Cluster.Nodes)), kick: make(chan struct{}, 1)}
+	p := &pool{site: s, hw: hw, set: of(hw), slots: make([]slot, len(hw.Cluster.Nodes)), kick: make(chan struct{}, 1),
+		due: make(chan struct{}, 1)}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.jobs.Go(p.watch)
 	return p
@@ -202,6 +204,7 @@ func (p *pool) watch() {
 			return
 		case <-p.kick:
 			next = time.Time{}
+		case <-p.due:
 		case <-time.After(wait):
 		}
 		p.clock()
@@ -281,6 +284,34 @@ func (p *pool) warn(v int, until time.Time) {
 	p.slots[v].state = warned
 	if p.user != nil {
 		p.user.warned(v, until)
+	}
+}
+
+// leave gives nodes up before their time: an allocation of which all nodes are vacant, and nodes that are being drained.
+// Another allocation can be had the sooner.
+func (p *pool) leave(vacant []int) {
+	if len(vacant) == 0 {
+		return
+	}
+	now, early := time.Now(), false
+	p.mu.Lock()
+	for v := range p.slots {
+		if s := &p.slots[v]; !s.drains.IsZero() && s.drains.After(now) && slices.Contains(vacant, v) {
+			s.drains, early = now, true
+		}
+	}
+	for _, a := range p.allocs {
+		used := func(v int) bool { return p.slots[v].alloc == a && !slices.Contains(vacant, v) }
+		if a.told && !a.gone && a.until.After(now) && !slices.ContainsFunc(a.nodes, used) {
+			a.until, early = now, true
+		}
+	}
+	p.mu.Unlock()
+	if early {
+		select {
+		case p.due <- struct{}{}:
+		default:
+		}
 	}
 }
 

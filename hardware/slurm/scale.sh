@@ -6,23 +6,25 @@
 #   scale.sh cells 100 1000 10000      cells of 10 jobs, on this machine
 #   scale.sh jobs 1000 10000 100000    one cell of so many jobs
 #   scale.sh array 1000 10000          cells of 10 jobs as tasks of an array (--on slurm)
+#   scale.sh metrics 1000 10000        cells of JOBS jobs (1000) of which metrics alone are kept, as tasks of an array
 #
 # TFEXP is the program (tfexp by default), OUT a folder that nodes see.
 set -euo pipefail
 tfexp=${TFEXP:-tfexp}
 out=${OUT:-$(mktemp -d)}
 file=$(dirname "$0")/../../experiments/slurm_array.hcl
-kind=${1:?cells, jobs or array}
+kind=${1:?cells, jobs, array or metrics}
 shift
 echo "| $kind | seconds | peak memory (MiB) | folder (MiB) | files | again, all reused (s) |"
 echo "|---|---|---|---|---|---|"
 for n in "$@"; do
   case $kind in
   cells | array) vars=(-var "replicates=$((n / 20))" -var jobs=10) ;;
+  metrics) vars=(-var "replicates=$((n / 20))" -var "jobs=${JOBS:-1000}" -var records=metrics) ;;
   jobs) vars=(-var replicates=1 -var "jobs=$n") ;;
   esac
   args=(run "$file" --quiet --out "$out/$kind-$n" "${vars[@]}")
-  [ "$kind" = array ] && args+=(--on slurm)
+  case $kind in array | metrics) args+=(--on slurm) ;; esac
   began=$(date +%s.%N)
   "$tfexp" "${args[@]}" >/dev/null 2>&1 &
   pid=$! peak=0

@@ -22,6 +22,8 @@ type Progress struct {
 	// held-out examples that are classified rightly.
 	Loss     *float64 `json:"loss,omitempty"`
 	Accuracy *float64 `json:"accuracy,omitempty"`
+	// Rate is the rate of learning in the epoch; of the step, in a line without Epoch.
+	Rate *float64 `json:"lr,omitempty"`
 	// Seconds is the wall time of the epoch; of the step, in a line without Epoch.
 	Seconds *float64 `json:"seconds,omitempty"`
 	// Threads is how many threads the program uses at the moment.

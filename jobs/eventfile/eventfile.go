@@ -1,5 +1,5 @@
 // Package eventfile reads the scalars of TensorBoard's event files, which TensorFlow,
-// PyTorch and others write while they train.
+// PyTorch and others write while they train, and writes such files.
 //
 // A file is a sequence of records: the length (8 bytes, little-endian), a checksum of it
 // (4 bytes), that many bytes, and a checksum of these; the bytes are a protocol buffer

@@ -148,7 +148,7 @@ def main():
             break
         loss, steps = epoch["loss"] / epoch["step"], epoch["step"]
         epoch.update(step=0, at=0, loss=0.0)
-        job.epoch(loss=loss, accuracy=accuracy(model), steps=steps)
+        job.epoch(loss=loss, accuracy=accuracy(model), steps=steps, lr=optimizer.param_groups[0]["lr"])
         if not job.spent and (job.time_left is not None or job.controlled):
             finished = copy.deepcopy(model)
     if job.time_left is not None:

@@ -106,7 +106,7 @@ def main():
             break
         loss = epoch["loss"] / steps
         epoch.update(step=0, loss=0.0)
-        job.epoch(loss=loss, accuracy=float(hits(*held)), steps=steps)
+        job.epoch(loss=loss, accuracy=float(hits(*held)), steps=steps, lr=float(optimizer.learning_rate))
         if not job.spent and (job.time_left is not None or job.controlled):
             finished = [v.numpy() for v in variables]
     if job.time_left is not None:

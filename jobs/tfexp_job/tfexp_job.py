@@ -363,11 +363,11 @@ class Job:
             self.follow()
         return not self.spent
 
-    def epoch(self, loss=None, accuracy=None, steps=0):
+    def epoch(self, loss=None, accuracy=None, steps=0, lr=None):
         """Report that an epoch is done, in which so many steps were taken.
 
-        loss is the training loss, accuracy (0 to 1) that on held-out data. One
-        that ends after the budget does not count, and is not reported.
+        loss is the training loss, accuracy (0 to 1) that on held-out data, lr the
+        rate of learning. One that ends after the budget does not count, and is not reported.
         """
         self._within = 0
         if self.spent:
@@ -376,14 +376,14 @@ class Job:
         self.done_steps += steps
         if self.target_loss and loss is not None:
             self._at_target = float(loss) <= self.target_loss
-        self._unit(loss, accuracy, always=True)
+        self._unit(loss, accuracy, lr, always=True)
 
-    def step(self, loss=None, accuracy=None):
+    def step(self, loss=None, accuracy=None, lr=None):
         """Report that a step is done. Of very short ones not each has a line."""
         self.done_steps += 1
-        self._unit(loss, accuracy, always=self.finished)
+        self._unit(loss, accuracy, lr, always=self.finished)
 
-    def _unit(self, loss, accuracy, always):
+    def _unit(self, loss, accuracy, lr, always):
         now = time.monotonic()
         seconds, self._began, self._elapsed = now - self._began, now, 0.0
         self._times.append(seconds)
@@ -399,6 +399,8 @@ class Job:
             # JSON has no infinities.
             if value is not None and math.isfinite(float(value)):
                 line[name] = round(float(value), 6)
+        if lr is not None and math.isfinite(float(lr)):
+            line["lr"] = float("%.6g" % float(lr))
         line["seconds"] = round(seconds, 6)
         line["threads"] = self.inter + self.intra if self.inter > 1 else self.intra
         if self.time_left is not None:

@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -159,7 +160,7 @@ func (x *Experiment) workOn(h *experiments.Hardware, r realisation, job int, w a
 		return faster(traced, w.rate), nil
 	}
 	if !x.estimated(h, w.job) && w.job.Runtime != nil {
-		return faster(given(w.job, r.epochOn(job, w)), w.rate), nil
+		return faster(given.Work(w.job, r.epochOn(job, w)), w.rate), nil
 	}
 	return x.workOf(w.job)
 }

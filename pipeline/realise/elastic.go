@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -36,7 +37,7 @@ func (c *Cell) onGPUs(r *realisation, job int) simulated.Scaling {
 	if c.Policy.Policy.Batches() {
 		s.Batch = e.Batch
 	}
-	w := given(block, r.epoch(job))
+	w := given.Work(block, r.epoch(job))
 	w.Begin = s.Begin
 	return w
 }

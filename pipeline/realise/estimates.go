@@ -3,7 +3,6 @@ package realise
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
@@ -72,41 +71,12 @@ func (x *Experiment) eachSampled(visit func(point, *experiments.Job)) {
 	}
 }
 
-// distinguishing are the axes whose values distinguish a form of a job block from
-// others with the same request, by the address of its samples: those that have one
-// value in all its cells.
+// distinguishing are the axes whose values distinguish a form of a job block from others with the same request, by the
+// address of its samples.
 func (x *Experiment) distinguishing() map[string]string {
-	type request struct {
-		block, hardware string
-		threads, gpus   int
-	}
-	var forms []string // addresses, in the order of the file
-	cells := map[string][]experiments.Cell{}
-	alike := map[request][]string{}
-	of := map[string]request{}
-	x.eachSampled(func(c point, j *experiments.Job) {
-		h := x.formAddress(j)
-		if cells[h] == nil {
-			forms = append(forms, h)
-			of[h] = request{j.Name, c.Hardware.Name, j.Threads.Request, j.GPUs}
-			alike[of[h]] = append(alike[of[h]], h)
-		}
-		cells[h] = append(cells[h], c)
-	})
-	axes := map[string]string{}
-	for _, h := range forms {
-		if len(alike[of[h]]) < 2 {
-			continue
-		}
-		var same []string
-		for _, a := range cells[h][0].Axes {
-			if !slices.ContainsFunc(cells[h], func(c experiments.Cell) bool { return !slices.Contains(c.Axes, a) }) {
-				same = append(same, a.Name+"="+strings.ReplaceAll(a.Value, " ", ""))
-			}
-		}
-		axes[h] = strings.Join(same, " ")
-	}
-	return axes
+	var forms sampling.Forms
+	x.eachSampled(func(c point, j *experiments.Job) { forms.Add(x.formAddress(j), c, j) })
+	return forms.Axes()
 }
 
 // formAddress distinguishes the forms of job blocks: by their samples and length.

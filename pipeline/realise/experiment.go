@@ -46,6 +46,11 @@ type Experiment struct {
 	// earlier are the speeds of this machine at moments of earlier runs.
 	earlier []estimator.Moment
 
+	learning sync.Mutex // guards ran
+	// ran has how many times as long as estimated jobs took in real cells that have finished: the logarithms, cell by
+	// cell in the order in which they ran.
+	ran map[ranOn][][]float64
+
 	// deepened are the points of the trainings of adaptations.
 	deepened map[deepenedAt]point
 
@@ -76,6 +81,7 @@ func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
 		families:   map[string][]int{},
 		samples:    map[string][]estimator.Sample{},
 		fits:       map[fitKey]fit{},
+		ran:        map[ranOn][][]float64{},
 		sampleHash: map[*experiments.Job]string{},
 		lines:      map[any][]string{},
 		deepened:   map[deepenedAt]point{},

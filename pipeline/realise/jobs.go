@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -123,7 +124,7 @@ func realiseSubmits(w *experiments.Workload, seed int64, taken map[string]bool) 
 	r.drawnOn = drawAlternatives(w, seed, len(r.jobs))
 	for i := range r.jobs {
 		if j := r.blocks[r.block[i]]; j.Runtime != nil { // the estimate of most policies; see jobsFor
-			r.jobs[i].Predicted = within(r.jobs[i].Budget, given(j, r.epoch(i)).RunTime(j.Threads.Request))
+			r.jobs[i].Predicted = within(r.jobs[i].Budget, given.Work(j, r.epoch(i)).RunTime(j.Threads.Request))
 		}
 	}
 	r.digest = digestJobs(r)
@@ -170,7 +171,7 @@ func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int, ru
 				continue
 			}
 			if j := r.blocks[r.block[i]]; j.Runtime != nil {
-				t.RunTimes[i] = given(j, r.epoch(i)).RunTime(j.Threads.Request)
+				t.RunTimes[i] = given.Work(j, r.epoch(i)).RunTime(j.Threads.Request)
 			}
 		}
 	}
@@ -250,7 +251,7 @@ func (x *Experiment) fitted(h *experiments.Hardware, r realisation) []time.Durat
 		if t, ok := r.runTime(i); ok {
 			predicted[i] = max(t, 1)
 		} else if k >= 0 && drawn[k] {
-			predicted[i] = given(r.blocks[k], r.epoch(i)).RunTime(r.blocks[k].Threads.Request)
+			predicted[i] = given.Work(r.blocks[k], r.epoch(i)).RunTime(r.blocks[k].Threads.Request)
 		} else if k >= 0 {
 			predicted[i] = ofBlock[k]
 		}
@@ -294,6 +295,9 @@ func (c *Cell) jobsFor(r realisation, known truth) []scheduler.Job {
 				d = r.blocks[k].Limit
 			}
 		case from.Fitted:
+			if k := r.block[n]; k >= 0 {
+				d = time.Duration(longer(known.estimated, r.blocks[k]) * float64(d))
+			}
 			d = c.noisy(d, jobs[n].Name)
 		case from.True:
 			if known.alone != nil {

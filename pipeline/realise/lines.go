@@ -7,7 +7,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/realise/describe"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results/record"
 )
 
 // overheadLines describe the overheads of a simulated machine.
@@ -63,6 +62,9 @@ func (c *Cell) estimateLines() []string {
 			k.Add("job."+j.Name+".estimate", c.x.estimateLine(j))
 		}
 	}
+	if c.x.spec.Estimate.Correct == experiments.CorrectPolicies && c.Hardware.Real() && c.x.decidesByEstimates(c.point) {
+		k.Add("estimates", "corrected by runs in earlier cells") // these are in no key, as past runs are not
+	}
 	return k.Lines()
 }
 
@@ -89,26 +91,3 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 	}
 	return jobs
 }
-
-// named lists the workloads, hardware or policies that the cells use, each once,
-// with a line that describes it; a block that reads axes is described as it is in
-// its first cell.
-func named(
-	spec *experiments.Spec, name func(experiments.Cell) string, describe func(experiments.Cell) record.Named,
-) []record.Named {
-	var out []record.Named
-	seen := map[string]bool{}
-	for _, c := range spec.Cells {
-		if name := name(c); !seen[name] {
-			seen[name] = true
-			n := describe(c)
-			n.Name = name
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-func workloadName(c experiments.Cell) string { return c.Workload.Name }
-func hardwareName(c experiments.Cell) string { return c.Hardware.Name }
-func policyName(c experiments.Cell) string   { return c.Policy.Name }

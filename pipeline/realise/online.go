@@ -4,14 +4,17 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
+	"github.com/tfexp/tfexp/pipeline/realise/sampling"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
 
 // online is what lets the predictions of a cell follow its jobs; nil for a
 // policy that does not ask for it. A job whose run time a trace gives has no
-// units that it could report; one with alternatives keeps its estimates.
-func (c *Cell) online(r realisation) *stages.Online {
+// units that it could report; one with alternatives keeps its estimates. estimated is what corrects what the samples say.
+func (c *Cell) online(r realisation, estimated []record.Estimated) *stages.Online {
 	if !c.Policy.Corrected() {
 		return nil
 	}
@@ -31,6 +34,7 @@ func (c *Cell) online(r realisation) *stages.Online {
 		}
 		if c.x.estimated(c.Hardware, j) {
 			b.Fitted, b.Known = c.x.estimateOf(j)
+			b.Fitted = b.Fitted.Times(longer(estimated, j))
 			ready[k] = b.Known
 		}
 	}
@@ -46,8 +50,9 @@ func (c *Cell) online(r realisation) *stages.Online {
 		}
 		if o.Blocks[k].Known {
 			o.Work[n], _ = c.x.workOf(r.blocks[k])
+			sampling.Longer(&o.Work[n], longer(estimated, r.blocks[k]))
 		} else {
-			o.Work[n] = given(r.blocks[k], r.epoch(n))
+			o.Work[n] = given.Work(r.blocks[k], r.epoch(n))
 		}
 	}
 	if c.Policy.Sigma > 0 {

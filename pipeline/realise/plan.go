@@ -18,9 +18,9 @@ func (x *Experiment) Plan() record.Plan {
 	p := record.Plan{
 		Schema: store.SchemaVersion, Experiment: spec.Name, Description: spec.Description,
 		Seed: spec.Seed, Replicates: spec.Replicates, Axes: spec.Axes,
-		Workloads: named(spec, workloadName, describe.Workload),
-		Hardware:  named(spec, hardwareName, describe.Hardware),
-		Policies:  named(spec, policyName, describe.Policy),
+		Workloads: describe.Each(spec, describe.WorkloadName, describe.Workload),
+		Hardware:  describe.Each(spec, describe.HardwareName, describe.Hardware),
+		Policies:  describe.Each(spec, describe.PolicyName, describe.Policy),
 	}
 	for _, c := range spec.Cells {
 		if !slices.Contains(p.Estimating, c.Policy.Name) && x.decidesByEstimates(c) {
@@ -36,7 +36,7 @@ func (x *Experiment) Plan() record.Plan {
 			}
 		}
 	}
-	p.Lives, p.Checkpoints = lives(spec), checkpointings(spec)
+	p.Lives, p.Checkpoints = describe.Lives(spec), checkpointings(spec)
 	p.References = spec.References
 	p.Clusters = describe.MeasuredClusters(spec)
 	for _, v := range spec.Variables {

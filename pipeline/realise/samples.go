@@ -175,35 +175,13 @@ func (x *Experiment) SampledUnits() []*stages.Unit {
 // than the request.
 func usesCurve(model string) bool { return model == "auto" || model == "scaling" }
 
-// otherThreads are the numbers of threads, beside its request, on which a job of
-// a cell is to be sampled: those that the file says; or else, where it may come
-// to run on another number, the fewest and the most that it may hold. The
-// fewest is what the file says, or half of the request: a sample on one thread
-// of many would take as long as the job. None are more than the machine has.
+// otherThreads are the numbers of threads, beside its request, on which a job of a cell is to be sampled; none where no
+// model looks at them.
 func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
 	if !slices.ContainsFunc(x.models(), usesCurve) {
 		return nil
 	}
-	request := j.Threads.Request
-	counts := slices.Clone(x.spec.Profile.Threads)
-	if len(j.Roles) > 0 {
-		return sampling.FewerParts(c.Hardware, j)
-	}
-	if len(counts) == 0 {
-		partial := c.Policy.Partial()
-		resized := len(c.Workload.Resizes) > 0 || c.Workload.Trace != nil && len(c.Workload.Trace.Resizes) > 0
-		if !partial && !resized {
-			return nil
-		}
-		least := j.Threads.Min
-		if least == 0 {
-			least = max(1, request/2)
-		}
-		counts = []int{least, max(request, j.Threads.Max)}
-	}
-	return slices.DeleteFunc(counts, func(n int) bool {
-		return n == request || n > x.host.Threads || n%max(j.Nodes, 1) != 0
-	})
+	return sampling.OtherThreads(x.spec.Profile, c, j, x.host.Threads)
 }
 
 // onThreads is a job with another number of threads, divided into its pools as

@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
@@ -137,27 +138,6 @@ func (c *Cell) interval(j *experiments.Job) string {
 	return contract.Interval{Time: max(rule(cp.Cost, between), time.Millisecond)}.String()
 }
 
-// lives are the life-time curves of all hardware, each once.
-func lives(spec *experiments.Spec) []market.Curve {
-	var out []market.Curve
-	for _, c := range spec.Cells {
-		for i, t := range c.Hardware.Terms {
-			if t == nil || t.Life == nil {
-				continue
-			}
-			of := c.Hardware.Cluster.Nodes[i].GPU
-			if of == "" {
-				of = c.Hardware.Cluster.Nodes[i].Name
-			}
-			law := t.Life.String()
-			if !slices.ContainsFunc(out, func(o market.Curve) bool { return o.Of == of && o.Law == law }) {
-				out = append(out, market.CurveOf(of, t.Life, t.MaxLife))
-			}
-		}
-	}
-	return out
-}
-
 // checkpointings are what the times of jobs depend on that save their work after fixed intervals, each once. A job is
 // supposed to hold all servers of its hardware.
 func checkpointings(spec *experiments.Spec) []measure.Checkpointing {
@@ -178,7 +158,7 @@ func checkpointings(spec *experiments.Spec) []measure.Checkpointing {
 			if j.Checkpoint == nil || j.Checkpoint.Every == 0 || j.Runtime == nil {
 				continue
 			}
-			work := given(j, j.Runtime.Epoch.Mean).RunTime(j.Threads.Request)
+			work := given.Work(j, j.Runtime.Epoch.Mean).RunTime(j.Threads.Request)
 			one := measure.Checkpointing{
 				Job: j.Name, Hardware: c.Hardware.Name, Between: between.Seconds(), Cost: j.Checkpoint.Cost.Seconds(),
 				Restart: (restart + j.Checkpoint.Restore).Seconds(), Work: work.Seconds(),

@@ -26,7 +26,7 @@ func (c *Cell) task(r realisation, known truth) stages.Task {
 	on := c.Hardware.ForEngine()
 	return stages.Task{
 		Records: record.Records(c.x.spec.Records), Policy: c.Policy.Policy, Resizes: r.resizes,
-		Until: c.x.spec.Until, Online: c.online(r), Trial: c.trial(),
+		Until: c.x.spec.Until, Online: c.online(r, known.estimated), Trial: c.trial(),
 		Hardware: stages.Hardware{Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Place: on.Place},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
 			Cluster: c.Hardware.Cluster, Jobs: c.divided(c.renting(r, c.jobsFor(r, known))), Alone: known.alone,
@@ -59,7 +59,7 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 		t := aloneOf(work[n], r.alternativesAt(alternatives, n), r.jobs[n].Threads)
 		alone[n] = within(r.jobs[n].Budget, time.Duration(float64(t)*opts.Factor(r.jobs[n].Name)))
 	}
-	task := c.task(r, truth{alone, work})
+	task := c.task(r, truth{alone: alone, work: work})
 	task.Folders = dirs
 	opts.Checkpoints = c.checkpoints(r)
 	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
@@ -72,7 +72,9 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 
 // real is the task of a cell whose jobs run for real.
 func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
-	task := c.task(r, truth{})
+	estimated := c.Estimated()
+	task := c.task(r, truth{estimated: c.forPolicies(estimated)})
+	task.Setup.Estimated = estimated
 	task.Folders, task.Logs = dirs, filepath.Join(dirs.Dir, record.LogsDir)
 	task.Launches = make([]launch.Job, len(r.jobs))
 	for n := range r.jobs {
@@ -129,6 +131,7 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	if err != nil {
 		return stages.Task{}, "", err
 	}
+	correct(r, work, seen.Estimated)
 	c.atSpeed(r, work, seen.Moments)
 	opts := simulated.Options{Overheads: c.measuredOverheads(), Seed: c.Ref.Seed}
 	opts.Lacks.Migrate = !c.Hardware.Capabilities().Migrate
@@ -137,7 +140,7 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	}
 	key := c.twinKey(r, work, opts)
 	opts.Checkpoints = c.checkpoints(r)
-	task := c.task(r, truth{})
+	task := c.task(r, truth{estimated: c.forPolicies(seen.Estimated)})
 	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
 	c.sharing(&task, key)
 	task.Setup.Cell = c.Ref.Twin()

@@ -8,8 +8,10 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/realise/sampling"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -48,7 +50,7 @@ func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
 			case j.Runtime.Cluster != nil:
 				work[i] = onCluster(j, c.Hardware)
 			default:
-				work[i] = untilTarget(j, r.epoch(i))
+				work[i] = given.UntilTarget(j, r.epoch(i))
 			}
 			continue
 		}
@@ -77,7 +79,7 @@ func (r *realisation) traced(job int) (simulated.Scaling, bool) {
 	}
 	w := simulated.FullRequest(t, r.jobs[job].Threads)
 	if k := r.block[job]; k >= 0 && r.blocks[k].Runtime != nil {
-		speedUp(&w, r.blocks[k].Runtime)
+		given.SpeedUp(&w, r.blocks[k].Runtime)
 	}
 	return w, true
 }
@@ -129,10 +131,12 @@ func (c *Cell) simulatorOptions() simulated.Options {
 }
 
 // truth is what only a simulation knows: the run time of each job alone on its
-// full request (in the fastest of its alternatives), and its work.
+// full request (in the fastest of its alternatives), and its work. And estimated is what runs in earlier cells have
+// corrected of the estimates that a policy decides by.
 type truth struct {
-	alone []time.Duration
-	work  []simulated.Scaling
+	alone     []time.Duration
+	work      []simulated.Scaling
+	estimated []record.Estimated
 }
 
 // measuredOverheads are what the engine took, over the samples of the job blocks of a cell.
@@ -143,5 +147,5 @@ func (c *Cell) measuredOverheads() simulated.Overheads {
 			all = append(all, c.x.samples[c.x.profileHash(j)]...)
 		}
 	}
-	return sampling.Overheads(all)
+	return sampling.Overheads(all, c.Hardware.Suspends)
 }

@@ -20,6 +20,29 @@ type outcomes struct {
 	real    []float64 // those of real cells
 	errors  []float64 // of the predictions of real, in percent
 	covered int       // of real
+	// latest is how the estimates did that were in force when the cells of the runs began.
+	latest latest
+}
+
+// latest are runs that are compared with the estimates that were in force when their cells began: corrected ones, if
+// corrected is set.
+type latest struct {
+	errors           []float64 // in percent
+	bounded, covered int
+	corrected        bool
+}
+
+// add adds a run, longer as in outcomes.add.
+func (l *latest) add(e record.Estimated, service, longer float64) {
+	l.errors = append(l.errors, 100*(longer*e.Predicted-service)/service)
+	l.corrected = l.corrected || e.Runs > 0
+	if e.Low < 0 {
+		return
+	}
+	l.bounded++
+	if longer*e.Low <= service && service <= longer*e.High {
+		l.covered++
+	}
 }
 
 // add adds a run. longer is how many times as long as alone it was predicted to take where it ran.
@@ -38,16 +61,30 @@ func (o *outcomes) add(e record.EstimateRow, service float64, real bool, longer 
 // predicted knows the simulations of real cells, by which it says how long jobs were predicted to take where they ran:
 // beside their neighbours, and at the speed that the machine had.
 type predicted struct {
-	e       *record.Experiment
-	cell    string // whose jobs it knows
-	service map[string]record.JobRow
+	e         *record.Experiment
+	cell      string // whose jobs it knows
+	service   map[string]record.JobRow
+	estimated []record.Estimated // in force when it began
+}
+
+// inForce is the estimate that was in force for a job when its cell began.
+func (p *predicted) inForce(used record.EstimateRow) (record.Estimated, bool) {
+	for _, e := range p.estimated {
+		if e.Job == used.Job && e.Threads == used.Threads && e.GPUs == used.GPUs && e.Factor > 0 {
+			return e, true
+		}
+	}
+	return record.Estimated{Factor: 1}, false
 }
 
 // longer is how many times as long as alone a real run was predicted to take by the estimate that its simulation
 // was made of; 1 where there is no simulation, or the job was not on its full request in it.
 func (p *predicted) longer(c record.CellRef, job string, used record.EstimateRow) float64 {
 	if p.cell != c.Cell {
-		p.cell, p.service = c.Cell, map[string]record.JobRow{}
+		p.cell, p.service, p.estimated = c.Cell, map[string]record.JobRow{}, nil
+		if i := slices.IndexFunc(p.e.Cells, func(known record.Cell) bool { return known.Cell == c.Cell }); i >= 0 {
+			p.estimated = p.e.Cells[i].Estimated
+		}
 		columns := []string{"job", "class", "state", "service_s", "threads_requested", "threads_mean", "gpus", "resizes"}
 		_ = p.e.EachJob(c.Twin(), columns, 1, func(r *record.JobRow) bool {
 			row := *r
@@ -60,7 +97,8 @@ func (p *predicted) longer(c record.CellRef, job string, used record.EstimateRow
 	if !ok || !shows(&row, used) || used.Predicted <= 0 || row.Service <= 0 {
 		return 1
 	}
-	return row.Service / used.Predicted
+	e, _ := p.inForce(used)
+	return row.Service / used.Predicted / e.Factor
 }
 
 // resource names what an estimate is for: "here, 2 threads".
@@ -136,21 +174,39 @@ func accuracy(rows []record.EstimateRow, actual []outcomes) []record.AccuracyRow
 			}
 			for _, g := range groups {
 				row := summarise(rows, actual, members[g])
-				row.Model, row.By, row.Group = model, by.name, g
+				row.Model, row.By, row.Group, row.Made = model, by.name, g, record.MadeBefore
 				if by.name != record.ByResource { // within a resource there is nothing to choose
 					row.Choices, row.BestRank, row.Regret = choices(rows, actual, members[g])
 				}
 				out = append(out, row)
+				if row, ok := summariseLatest(rows, actual, members[g]); ok {
+					row.Model, row.By, row.Group, row.Made = model, by.name, g, record.MadeCorrected
+					out = append(out, row)
+				}
 			}
 		}
 	}
 	return out
 }
 
+// summariseLatest is the accuracy of some of the estimates as they were in force when each cell began; false where no
+// cell had corrected any.
+func summariseLatest(rows []record.EstimateRow, actual []outcomes, members []int) (record.AccuracyRow, bool) {
+	row := record.AccuracyRow{Estimates: len(members), BestRank: math.NaN(), Regret: math.NaN()}
+	var all latest
+	for _, i := range members {
+		l := actual[i].latest
+		all.errors = append(all.errors, l.errors...)
+		all.bounded, all.covered, all.corrected = all.bounded+l.bounded, all.covered+l.covered, all.corrected || l.corrected
+		row.Level = rows[i].Level
+	}
+	addErrors(&row, all.errors, all.covered, all.bounded)
+	return row, all.corrected
+}
+
 // summarise is the accuracy of some of the estimates.
 func summarise(rows []record.EstimateRow, actual []outcomes, members []int) record.AccuracyRow {
-	row := record.AccuracyRow{Estimates: len(members), SD: math.NaN(), Coverage: math.NaN(), BestRank: math.NaN(),
-		Regret: math.NaN()}
+	row := record.AccuracyRow{Estimates: len(members), BestRank: math.NaN(), Regret: math.NaN()}
 	var errs []float64
 	covered, bounded := 0, 0
 	for _, i := range members {
@@ -161,8 +217,13 @@ func summarise(rows []record.EstimateRow, actual []outcomes, members []int) reco
 		}
 		row.Level = rows[i].Level
 	}
-	row.Runs = len(errs)
-	row.Bias = stat.Mean(errs, nil)
+	addErrors(&row, errs, covered, bounded)
+	return row
+}
+
+// addErrors fills in the errors in percent of runs, and how many of those that have an interval it covered.
+func addErrors(row *record.AccuracyRow, errs []float64, covered, bounded int) {
+	row.Runs, row.Bias, row.SD, row.Coverage = len(errs), stat.Mean(errs, nil), math.NaN(), math.NaN()
 	if len(errs) > 1 {
 		row.SD = stat.StdDev(errs, nil)
 	}
@@ -172,7 +233,6 @@ func summarise(rows []record.EstimateRow, actual []outcomes, members []int) reco
 	if bounded > 0 {
 		row.Coverage = float64(covered) / float64(bounded)
 	}
-	return row
 }
 
 // choices looks at the jobs that ran on several resources: which place the one
@@ -212,9 +272,7 @@ func choices(rows []record.EstimateRow, actual []outcomes, members []int) (n int
 // shows reports whether a job shows what an estimate predicts: it finished, and had
 // its full request all the time.
 func shows(r *record.JobRow, e record.EstimateRow) bool {
-	return r.State == "finished" && r.Class == e.Job && r.Hardware == e.Hardware &&
-		r.ThreadsRequested == e.Threads && r.GPUs == e.GPUs &&
-		r.Resizes == 0 && r.ThreadsMean == float64(r.ThreadsRequested)
+	return r.Whole() && r.Class == e.Job && r.Hardware == e.Hardware && r.ThreadsRequested == e.Threads && r.GPUs == e.GPUs
 }
 
 // within reports whether a cell's axes have all the values of an estimate's

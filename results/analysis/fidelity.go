@@ -239,11 +239,12 @@ func apart(simulated, real float64) float64 {
 	return simulated - real
 }
 
-// writeFidelity writes fidelity.csv and fidelity_jobs.csv, or removes them when
+// writeFidelity writes fidelity.csv, fidelity_jobs.csv and fidelity_decisions.csv, or removes them when
 // there is nothing to compare.
 func writeFidelity(e *record.Experiment) error {
 	rows := FidelityRows(Pairs(e))
 	var jobs []record.FidelityJobRow
+	var decisions []record.FidelityDecisionRow
 	if len(rows) > 0 {
 		var err error
 		if jobs, err = FidelityJobs(e); err != nil {
@@ -252,6 +253,10 @@ func writeFidelity(e *record.Experiment) error {
 		if jobs == nil {
 			jobs = []record.FidelityJobRow{}
 		}
+		if decisions, err = FidelityDecisions(e); err != nil {
+			return err
+		}
 	}
-	return errors.Join(record.WriteFidelity(e.Dir, rows), record.WriteFidelityJobs(e.Dir, jobs))
+	return errors.Join(record.WriteFidelity(e.Dir, rows), record.WriteFidelityJobs(e.Dir, jobs),
+		record.WriteFidelityDecisions(e.Dir, decisions))
 }

@@ -159,7 +159,7 @@ func TestNoFidelityWithoutTwins(t *testing.T) {
 	if err := analysis.WriteTables(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{record.FidelityFile, record.FidelityJobsFile} {
+	for _, name := range []string{record.FidelityFile, record.FidelityJobsFile, record.FidelityDecisionsFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is still there: %v", name, err)
 		}

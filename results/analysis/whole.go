@@ -42,6 +42,9 @@ func WriteTables(dir string) error {
 				}
 				if c.Real() && est.Role == record.EstimateUsed {
 					longer = simulated.longer(c, r.Job, est)
+					if e, ok := simulated.inForce(est); ok {
+						actual[i].latest.add(e, r.Service, longer)
+					}
 				}
 				actual[i].add(est, r.Service, c.Real(), longer)
 			}

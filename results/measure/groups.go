@@ -197,10 +197,12 @@ func (c *Collector) alike(by Grouping) bool {
 		return true
 	}
 	first, place := by.of(&c.setup.Jobs[0])
-	return !slices.ContainsFunc(c.setup.Jobs, func(j scheduler.Job) bool {
-		name, at := by.of(&j)
-		return name != first || at != place
-	})
+	for i := range c.setup.Jobs {
+		if name, at := by.of(&c.setup.Jobs[i]); name != first || at != place {
+			return false
+		}
+	}
+	return true
 }
 
 // addGrouped adds a job with all that is counted of it.

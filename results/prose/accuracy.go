@@ -12,7 +12,11 @@ import (
 // 4.1% on average (standard deviation 5.2%, bias +1.3%) over 24 real runs; 92% of
 // the runs fell inside the 90% interval."
 func Accuracy(r record.AccuracyRow) string {
-	s := fmt.Sprintf("The estimates of %s were off by %s%% on average", r.Model, Number(r.MeanAbs))
+	whose := r.Model
+	if r.Made == record.MadeCorrected {
+		whose += ", corrected by the cells that ran before,"
+	}
+	s := fmt.Sprintf("The estimates of %s were off by %s%% on average", whose, Number(r.MeanAbs))
 	if stats.Finite(r.SD) {
 		s += fmt.Sprintf(" (standard deviation %s%%, bias %s)", Number(r.SD), signedPercent(r.Bias/100))
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record/lines"
@@ -29,6 +30,9 @@ const (
 type Setup struct {
 	Cell CellRef
 	measure.Setup
+	// Began is when a real cell began; zero of others. Estimated are the estimates that were in force then.
+	Began     time.Time
+	Estimated []Estimated
 }
 
 // CellWriter records a cell's trace in its folder. It implements
@@ -50,6 +54,7 @@ type CellWriter struct {
 	decisions *table.Pending
 	occupancy *table.File[measure.Occupancy]
 	line      []byte              // scratch
+	held      measure.Occupancy   // scratch
 	changed   bool                // what is held has changed since the last row of occupancy.csv
 	rows      []measure.Occupancy // of a cell in containers, which wait for what those used
 	replayed  []ServerRow         // servers of recorded runs
@@ -115,11 +120,11 @@ func (w *CellWriter) Decision(d scheduler.Decision) {
 }
 
 func (w *CellWriter) flushOccupancy() {
-	held := w.Occupancy()
+	w.held = w.Occupancy()
 	if w.setup.Cell.Contained {
-		w.rows = append(w.rows, held)
+		w.rows = append(w.rows, w.held)
 	} else {
-		w.keep(w.occupancy.Add(&held, nil))
+		w.keep(w.occupancy.Add(&w.held, nil))
 	}
 	w.changed = false
 }
@@ -146,7 +151,10 @@ func (w *CellWriter) keep(err error) {
 // error the folder is left without a cell.json.
 func (w *CellWriter) Finish(c Cell) (Cell, error) {
 	defer w.Abort()
-	c.CellRef = w.setup.Cell
+	c.CellRef, c.Estimated = w.setup.Cell, w.setup.Estimated
+	if !w.setup.Began.IsZero() {
+		c.Began = w.setup.Began.Format(time.RFC3339Nano)
+	}
 	c.Metrics, c.Failures, c.Load = w.Metrics(), w.Failures(), w.Load(c.Closed > 0)
 	c.Groups = w.Groups()
 	if warning, ok := c.saturation(); ok {
@@ -181,6 +189,11 @@ func Amend(dir string, c Cell) error {
 // Troubled reports whether something outside of the experiment disturbed the cell: its times are doubtful.
 func (c *Cell) Troubled() bool {
 	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Code == Disturbed || w.Code == BusyMachine })
+}
+
+// Paused reports whether tfexp was stopped or the machine slept while the cell ran: its times say nothing of its jobs.
+func (c *Cell) Paused() bool {
+	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Code == Disturbed })
 }
 
 // finishTables gives the tables their names, and returns their sizes.

@@ -36,8 +36,9 @@ const (
 	// RemainingFile is there only where jobs have a target loss.
 	RemainingFile = "remaining.csv"
 	// Only where real cells were simulated as well:
-	FidelityFile     = "fidelity.csv"
-	FidelityJobsFile = "fidelity_jobs.csv"
+	FidelityFile          = "fidelity.csv"
+	FidelityJobsFile      = "fidelity_jobs.csv"
+	FidelityDecisionsFile = "fidelity_decisions.csv"
 
 	ReportFile = "report.html"
 	PlotsDir   = "plots"
@@ -323,6 +324,9 @@ type Cell struct {
 	Warnings []Warning `json:"warnings,omitempty"`
 	// Speeds are how fast the machine was, just before the cell and after it, on as many cores as its jobs ask for.
 	Speeds []Speed `json:"speeds,omitempty"`
+	// Began is when a real cell began (RFC 3339), and Estimated the estimates of its jobs that were in force then.
+	Began     string      `json:"began,omitempty"`
+	Estimated []Estimated `json:"estimated,omitempty"`
 	// Error says what is wrong with the cell as a whole: a schedule that the
 	// validator rejects, an engine that gave up.
 	Error string `json:"error,omitempty"`
@@ -339,6 +343,22 @@ type Cell struct {
 	Outcome *TrialOutcome `json:"outcome,omitempty"`
 	// Files are the cell's tables and traces, without its logs.
 	Files []File `json:"files,omitempty"`
+}
+
+// Estimated is the estimate of a job that was in force when a cell began: what its samples say, corrected by its runs in
+// earlier real cells.
+type Estimated struct {
+	Job     string `json:"job"` // the job block
+	Threads int    `json:"threads"`
+	GPUs    int    `json:"gpus,omitempty"`
+	// Predicted is the run time in seconds of a job without neighbours, Low and High bound it at the level of the
+	// estimates; these are negative where they are not known.
+	Predicted float64 `json:"predicted_s"`
+	Low       float64 `json:"low_s"`
+	High      float64 `json:"high_s"`
+	// Factor is how many times as long as by the samples alone that is, as Runs have shown.
+	Factor float64 `json:"factor"`
+	Runs   int     `json:"runs"`
 }
 
 // Speed is how fast a machine was at a moment: a fixed piece of work took Seconds on each of so many cores, all busy at

@@ -25,6 +25,8 @@ type ProgressRow struct {
 	// what that leaves of the job's budget, and TimeLeft what the program says is left;
 	// NaN for a job without a budget. Used is NaN where the engine does not know it.
 	Used, Left, TimeLeft float64
+	// Rate is the rate of learning; NaN where the program does not say.
+	Rate float64
 }
 
 var progressColumns = []table.Column[ProgressRow]{
@@ -39,6 +41,7 @@ var progressColumns = []table.Column[ProgressRow]{
 	table.Float("used_s", func(r *ProgressRow) *float64 { return &r.Used }),
 	table.Float("left_s", func(r *ProgressRow) *float64 { return &r.Left }),
 	table.Float("left_told_s", func(r *ProgressRow) *float64 { return &r.TimeLeft }),
+	table.Float("lr", func(r *ProgressRow) *float64 { return &r.Rate }),
 }
 
 // NewProgressWriter begins progress.csv in a cell's folder.

@@ -12,6 +12,11 @@ type JobRow struct {
 	measure.Outcome
 }
 
+// Whole reports whether a job shows how long its runs take: it finished, and held its full request all the time.
+func (r *JobRow) Whole() bool {
+	return r.State == "finished" && r.Resizes == 0 && r.ThreadsMean == float64(r.ThreadsRequested)
+}
+
 // EstimateRow is a row of estimates.csv. Negative times are empty fields.
 type EstimateRow struct {
 	Job, Hardware        string
@@ -142,6 +147,16 @@ type FidelityJobRow struct {
 	StartError, FinishError     float64
 }
 
+// FidelityDecisionRow is a row of fidelity_decisions.csv: how many decisions the scheduler took for real and in
+// simulation, and how many of the first are the same. Real and Instead are the first decisions that are not, in words,
+// empty where there is none any more, and DiffersAt is when that was, in seconds; negative when all are the same.
+type FidelityDecisionRow struct {
+	Cell                       string
+	Decisions, Simulated, Same int
+	DiffersAt                  float64
+	Real, Instead              string
+}
+
 // AccuracyRow is a row of accuracy.csv: how well a model's estimates, made
 // before the jobs ran, predicted the real runs of jobs that held their full
 // request throughout. What is not known is NaN, an empty field.
@@ -162,6 +177,23 @@ type AccuracyRow struct {
 	// percent; means over Choices.
 	Choices          int
 	BestRank, Regret float64
+	// Made says when the estimates were made: before the real cells, or before each of them, corrected by those that ran
+	// earlier.
+	Made string
+}
+
+// When estimates were made.
+const (
+	MadeBefore    = "before"
+	MadeCorrected = "corrected"
+)
+
+// Estimator names the model of a row, and what corrected it.
+func (r AccuracyRow) Estimator() string {
+	if r.Made == MadeCorrected {
+		return r.Model + ", corrected"
+	}
+	return r.Model
 }
 
 // The groups of accuracy.csv.

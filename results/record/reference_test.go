@@ -44,6 +44,9 @@ func TestReferenceNamesEveryColumn(t *testing.T) {
 	for _, c := range fidelityJobColumns {
 		names = append(names, c.Name)
 	}
+	for _, c := range fidelityDecisionColumns {
+		names = append(names, c.Name)
+	}
 	for _, c := range sampleColumns {
 		names = append(names, c.Name)
 	}

@@ -162,6 +162,7 @@ var accuracyColumns = []table.Column[AccuracyRow]{
 	table.Int("choices", func(r *AccuracyRow) *int { return &r.Choices }),
 	table.Float("best_rank", func(r *AccuracyRow) *float64 { return &r.BestRank }),
 	table.Float("regret_pct", func(r *AccuracyRow) *float64 { return &r.Regret }),
+	table.Text("made", func(r *AccuracyRow) *string { return &r.Made }),
 }
 
 // profilingColumns are the columns of profiling.csv.
@@ -225,6 +226,17 @@ var fidelityJobColumns = []table.Column[FidelityJobRow]{
 	table.Seconds("finish_simulated_s", func(r *FidelityJobRow) *float64 { return &r.FinishSimulated }),
 	table.Float("start_error_s", func(r *FidelityJobRow) *float64 { return &r.StartError }),
 	table.Float("finish_error_s", func(r *FidelityJobRow) *float64 { return &r.FinishError }),
+}
+
+// fidelityDecisionColumns are the columns of fidelity_decisions.csv.
+var fidelityDecisionColumns = []table.Column[FidelityDecisionRow]{
+	table.Text("cell", func(r *FidelityDecisionRow) *string { return &r.Cell }),
+	table.Int("decisions", func(r *FidelityDecisionRow) *int { return &r.Decisions }),
+	table.Int("simulated_decisions", func(r *FidelityDecisionRow) *int { return &r.Simulated }),
+	table.Int("same_decisions", func(r *FidelityDecisionRow) *int { return &r.Same }),
+	table.Seconds("differs_s", func(r *FidelityDecisionRow) *float64 { return &r.DiffersAt }),
+	table.Text("real_decision", func(r *FidelityDecisionRow) *string { return &r.Real }),
+	table.Text("simulated_decision", func(r *FidelityDecisionRow) *string { return &r.Instead }),
 }
 
 // occupancyColumns are the columns of occupancy.csv.

@@ -24,6 +24,11 @@ func WriteFidelityJobs(dir string, rows []FidelityJobRow) error {
 	return table.Write(filepath.Join(dir, FidelityJobsFile), fidelityJobColumns, rows)
 }
 
+// WriteFidelityDecisions writes fidelity_decisions.csv; it removes the file when there are no rows.
+func WriteFidelityDecisions(dir string, rows []FidelityDecisionRow) error {
+	return table.WriteOrRemove(filepath.Join(dir, FidelityDecisionsFile), fidelityDecisionColumns, rows)
+}
+
 // WriteAccuracy writes accuracy.csv; it removes the file when there are no rows.
 func WriteAccuracy(dir string, rows []AccuracyRow) error {
 	return table.WriteOrRemove(filepath.Join(dir, AccuracyFile), accuracyColumns, rows)

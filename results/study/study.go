@@ -204,7 +204,7 @@ func WritePoints(folder, job string, began time.Duration, points []runs.Point) (
 		return record.File{}, err
 	}
 	for _, at := range points {
-		p.Add(record.ProgressRow{Used: math.NaN(), Left: math.NaN(), TimeLeft: math.NaN(),
+		p.Add(record.ProgressRow{Used: math.NaN(), Left: math.NaN(), TimeLeft: math.NaN(), Rate: math.NaN(),
 			At: (began + at.At).Seconds(), Job: job, Step: at.Step, Loss: at.Loss, Accuracy: at.Accuracy,
 			Seconds: math.NaN(),
 		})

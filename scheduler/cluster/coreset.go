@@ -78,6 +78,21 @@ func (s *CoreSet) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// Overlap reports whether two sets have a core in common.
+func Overlap(a, b CoreSet) bool {
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].Hi <= b[0].Lo:
+			a = a[1:]
+		case b[0].Hi <= a[0].Lo:
+			b = b[1:]
+		default:
+			return true
+		}
+	}
+	return false
+}
+
 // Union returns the cores of two sets that have none in common.
 func (s CoreSet) Union(t CoreSet) CoreSet {
 	all := append(append(make(CoreSet, 0, len(s)+len(t)), s...), t...)

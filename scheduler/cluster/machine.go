@@ -68,6 +68,7 @@ type Machine struct {
 	Cores Slots
 	GPUs  Slots
 	spare []Span   // storage of the next core sets
+	ones  []Span   // each core and GPU number alone: the sets of one are parts of it
 	kinds []string // of GPUs, from 1 on
 	// Racks has the number of each node's rack; nodes without one have numbers of their own.
 	Racks []int32
@@ -90,6 +91,9 @@ func NewMachine(c Cluster) *Machine {
 		m.Idle += r.Cores
 		m.Cores.AddNode(r.Cores)
 		m.GPUs.AddNode(r.GPUs)
+	}
+	for n := range max(m.Cores.Bounds[len(c.Nodes)], m.GPUs.Bounds[len(c.Nodes)]) {
+		m.ones = append(m.ones, Span{n, n + 1})
 	}
 	m.Free = slices.Clone(m.Whole)
 	m.Racks = racksOf(c)
@@ -225,11 +229,18 @@ func (m *Machine) Lowest(s *Slots, nodes []int32, n int32) CoreSet {
 		}
 		m.spare = s.Lowest(m.spare, begin, s.Bounds[v], s.Bounds[v+1], n*int32(k-i))
 	}
+	if set := m.spare[begin:]; len(set) == 1 && set[0].Hi == set[0].Lo+1 {
+		m.spare = m.spare[:begin]
+		return CoreSet(m.ones[set[0].Lo:set[0].Hi:set[0].Hi])
+	}
 	return CoreSet(m.spare[begin:len(m.spare):len(m.spare)])
 }
 
 // NodesOf appends the nodes on which the set has cores, in ascending order.
 func (m *Machine) NodesOf(set CoreSet, nodes []int32) []int32 {
+	if len(m.Free) == 1 && len(set) > 0 && len(nodes) == 0 {
+		return append(nodes, 0)
+	}
 	for _, p := range set {
 		for lo := p.Lo; lo < p.Hi; {
 			v := m.Cores.NodeOf(lo)
@@ -306,7 +317,12 @@ func (m *Machine) Mark(g Grant, free bool) {
 	m.Cores.Mark(g.Cores, free)
 	m.GPUs.Mark(g.GPUs, free)
 	for _, p := range g.Cores {
-		m.Idle += signed(p.Hi-p.Lo, free)
+		n := signed(p.Hi-p.Lo, free)
+		m.Idle += n
+		if len(m.Free) == 1 {
+			m.Free[0].Cores += n
+			continue
+		}
 		m.Cores.EachNode(p, func(v, n int32) { m.Free[v].Cores += signed(n, free) })
 	}
 	for _, p := range g.GPUs {

@@ -20,8 +20,16 @@ func NewOwners(m *Machine) Owners {
 
 // Set makes a grant a job's.
 func (o *Owners) Set(g Grant, job int32) {
-	g.Cores.Each(func(c int) { o.cores[c] = job })
-	g.GPUs.Each(func(c int) { o.gpus[c] = job })
+	set(o.cores, g.Cores, job)
+	set(o.gpus, g.GPUs, job)
+}
+
+func set(owners []int32, of CoreSet, job int32) {
+	for _, p := range of {
+		for c := p.Lo; c < p.Hi; c++ {
+			owners[c] = job
+		}
+	}
 }
 
 // Clear makes a grant nobody's.

@@ -26,9 +26,11 @@ type Book struct {
 	starts   queue.Timers // of reservations; those that were moved are out of date
 	fresh    []int32      // waiting jobs without a reservation
 	// freed is the end of what has become free before its time; 0 for nothing.
-	freed  time.Duration
-	looked int // steps that were looked at since the dispatch began
-	lowest []scheduler.Room
+	freed    time.Duration
+	looked   int // steps that were looked at since the dispatch began
+	lowest   []scheduler.Room
+	frontier frontier    // scratch
+	soon     []queue.Key // scratch
 }
 
 // booking is where and when a job is to run, or runs.
@@ -368,13 +370,46 @@ func (b *Book) compress(v scheduler.View) {
 
 // startable moves the reservations of jobs that can start at once, in the policy's order.
 func (b *Book) startable(v scheduler.View) {
-	waiting, within := v.Waiting(), b.now()
-	for job := waiting.Peek(queue.Front, within); job != queue.Nobody; job = waiting.Peek(waiting.KeyOf(job), within) {
-		if j := v.Job(job); b.mayStart(j) {
-			b.earlier(j, v.Now(), v.Now()+1)
-			within = b.now()
+	next := b.candidates(v)
+	for job := next(queue.Front); job != queue.Nobody; job = next(v.Waiting().KeyOf(job)) {
+		if j := v.Job(job); b.mayStart(j) && b.earlier(j, v.Now(), v.Now()+1) > 0 {
+			next = b.candidates(v)
 		}
 	}
+}
+
+// candidates finds the frontier, and lists the waiting jobs that may start within it, after a place
+// in the policy's order: those that would end before no core is free any more, and those whose
+// reservations begin before that, and leave room for themselves from there on.
+func (b *Book) candidates(v scheduler.View) (next func(after queue.Key) int32) {
+	b.frontier = frontierOf(&b.Plan, b.frontier)
+	waiting, now := v.Waiting(), v.Now()
+	within, last := b.frontier.limit(now)
+	soon := b.dueBy(waiting, last)
+	return func(after queue.Key) int32 {
+		for len(soon) > 0 && !after.Less(soon[0]) {
+			soon = soon[1:]
+		}
+		job := waiting.Peek(after, within)
+		if len(soon) > 0 && (job == queue.Nobody || soon[0].Less(waiting.KeyOf(job))) {
+			return soon[0].Job
+		}
+		return job
+	}
+}
+
+// dueBy returns the places of the waiting jobs whose reservations begin until an instant, in the
+// policy's order.
+func (b *Book) dueBy(waiting scheduler.WaitingJobs, last time.Duration) []queue.Key {
+	b.soon = b.soon[:0]
+	b.starts.Until(last, func(t queue.Timer) {
+		if k := &b.bookings[t.Of]; k.state == reserved && k.at == t.At {
+			b.soon = append(b.soon, waiting.KeyOf(t.Of))
+		}
+	})
+	slices.SortFunc(b.soon, queue.Key.Compare)
+	b.soon = slices.Compact(b.soon)
+	return b.soon
 }
 
 // mayStart reports whether there could be room for a job of one node from now on, if its
@@ -386,31 +421,16 @@ func (b *Book) mayStart(j scheduler.JobView) bool {
 		return k.state == reserved
 	}
 	end := Until(b.Steps[0].At, j.Length(k.cores))
-	for v := range b.Steps[0].free {
-		i := 0
-		for ; i < len(b.Steps) && b.Steps[i].At < end; i++ {
-			room := b.Steps[i].free[v]
-			if b.Steps[i].At >= k.at && b.Steps[i].At < k.end && k.nodes[0] == int32(v) {
-				room.Add(need)
-			}
-			if !room.Holds(need) {
-				break
-			}
+	for v := range b.frontier {
+		until := end
+		if k.nodes[0] == int32(v) {
+			until = min(until, k.at) // from there on it has room, its own
 		}
-		if i == len(b.Steps) || b.Steps[i].At >= end {
+		if b.frontier[v].until(need) >= until {
 			return true
 		}
 	}
 	return false
-}
-
-// now leaves out the jobs for which no node has the cores now.
-func (b *Book) now() queue.Limit {
-	most := int32(0)
-	for _, r := range b.Steps[0].free {
-		most = max(most, r.Cores)
-	}
-	return queue.Limit{Free: most, Window: scheduler.Never}
 }
 
 // earlier moves a reservation to an earlier start, before an instant, if there is room for

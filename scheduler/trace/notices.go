@@ -74,6 +74,8 @@ func CompareNotices(a, b Notice) int {
 type Loss struct {
 	Units int
 	Loss  float64
+	// Rate is the rate of learning; 0 where the program does not say.
+	Rate float64
 }
 
 // Server is what a node runs on from its creation to its end: the machine that is

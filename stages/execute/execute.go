@@ -22,6 +22,8 @@ type hooks struct {
 	// begun is called with the first event, when all that is kept to the end of the
 	// cell is there.
 	begun func()
+	// beside has the trace recorded beside the loop.
+	beside bool
 	// finally, called when the trace is complete and before it is recorded, adds
 	// what only the caller knows: warnings, the load of the machine.
 	finally func(*record.Cell)
@@ -67,8 +69,13 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 		run.Steering, all = steering, append(all, decided)
 	}
 	run.Recorder = all
-	began := time.Now()
+	began, recorded := time.Now(), func() {}
+	if h.beside {
+		relay := newRelay(all)
+		run.Recorder, recorded = relay, relay.close
+	}
 	outcome, err := run.Execute(ctx)
+	recorded()
 	if ctx.Err() != nil {
 		return record.Cell{}, ctx.Err()
 	}

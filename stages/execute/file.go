@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/execute/array"
 )
 
 // RunFile runs a cell that was written down. prepare empties its folder, but for
@@ -26,6 +27,16 @@ func RunFile(ctx context.Context, path string, prepare func(dir, description str
 		return record.Cell{}, err
 	}
 	return runWritten(ctx, task, key, prepare)
+}
+
+// RunTask runs a task of an array, by its number, in the experiment's folder dir, as array.RunTask does. prepare is as for
+// RunFile, and complete reports whether a cell's folder is complete under the key with a description.
+func RunTask(ctx context.Context, dir string, number int, prepare func(dir, description string) error,
+	complete func(dir, description string) bool) error {
+	return array.RunTask(ctx, dir, number, complete,
+		func(ctx context.Context, t stages.Task, description string) (record.Cell, error) {
+			return runWritten(ctx, t, description, prepare)
+		})
 }
 
 // runWritten runs a cell that was written down.

@@ -104,6 +104,7 @@ func (l *live) report(beat *pulse) progress.Listener {
 		l.progress.Add(record.ProgressRow{
 			At: at.Seconds(), Job: l.jobs[job].Name, Epoch: p.Epoch, Step: p.Step, Threads: p.Threads,
 			Loss: loss, Accuracy: accuracy, Seconds: value(p.Seconds), Used: used, Left: left, TimeLeft: value(p.TimeLeft),
+			Rate: value(p.Rate),
 		})
 	}
 }

@@ -84,7 +84,7 @@ func (f *foresight) left(job int, losses []scheduler.Loss) float64 {
 		return all
 	}
 	for _, p := range losses {
-		l.losses = append(l.losses, losscurve.Point{Step: float64(p.Units), Loss: p.Loss})
+		l.losses = append(l.losses, losscurve.Point{Step: float64(p.Units), Loss: p.Loss, Rate: p.Rate})
 	}
 	for len(l.losses) < min(l.units, len(b.Losses)) { // of a simulated job
 		n := len(l.losses)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -48,6 +49,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	if err := os.MkdirAll(t.Logs, 0o755); err != nil {
 		return fail(fmt.Errorf("make the log folder: %w", err))
 	}
+	t.Setup.Began = time.Now()
 	hw := t.ForEngine()
 	if hw.Kind.Loses {
 		t.Setup.Cluster = thatComeAndGo(t.Setup.Cluster)
@@ -67,7 +69,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 		}
 	}
 	running, err := on.Site.Engine(ctx, engine.Task{
-		Fleet:    fleet,
+		Fleet: fleet, Suspends: hw.Suspends,
 		Hardware: hw, Cell: t.Setup.Cell.Cell, Jobs: t.Launches, Report: tables.report(beat), Warn: tables.warn,
 		Observe: tables.observe(),
 	})

@@ -22,7 +22,7 @@ func Simulate(ctx context.Context, t stages.Task) (record.Cell, error) {
 	}
 	var h hooks
 	if len(t.Setup.Jobs) >= hugeCell {
-		h.begun = func() { debug.SetGCPercent(hugeCellGC) }
+		h.begun, h.beside = func() { debug.SetGCPercent(hugeCellGC) }, true
 	}
 	if r, ok := on.(engine.Replay); ok {
 		h.replay = r

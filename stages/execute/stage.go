@@ -15,19 +15,17 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/execute/array"
 )
 
 func init() {
 	stages.Register(&stages.Stage{
-		Name:   stage,
-		Reads:  []stages.Artifact{stages.Samples, stages.Estimates},
-		Writes: []stages.Artifact{stages.Cells},
-		Left:   left,
-		Predict: func(ctx context.Context, t stages.Task) (time.Duration, error) {
-			out, err := Outcome(ctx, t)
-			return out.End, err
-		},
-		Run: run,
+		Name:    stage,
+		Reads:   []stages.Artifact{stages.Samples, stages.Estimates},
+		Writes:  []stages.Artifact{stages.Cells},
+		Left:    left,
+		Predict: Outcome,
+		Run:     run,
 	})
 }
 
@@ -96,7 +94,7 @@ func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 			Kind: stages.StageStart, Stage: stage, Done: e.done, Total: len(e.Plan.Cells), Reused: e.Reused(), Left: e.left(),
 		})
 	}
-	cells, err := e.elsewhere(ctx, cells)
+	cells, err := array.Cells(ctx, e, array.Order{Dir: e.Dir, Plan: e.Plan, How: e.Elsewhere}, cells)
 	if err != nil {
 		return err
 	}
@@ -171,11 +169,14 @@ func (e *execution) cell(ctx context.Context, i int) error {
 		}
 		return err
 	}
-	return e.over(i, cell, time.Since(began))
+	return e.Over(i, cell, time.Since(began))
 }
 
-// over records a cell that is over.
-func (e *execution) over(i int, cell record.Cell, took time.Duration) error {
+// Fail implements array.Run.
+func (*execution) Fail(t stages.Task, reason error) (record.Cell, error) { return fail(t, reason) }
+
+// Over records a cell that is over. It implements array.Run.
+func (e *execution) Over(i int, cell record.Cell, took time.Duration) error {
 	if err := e.End(i, cell, took); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/execute"
@@ -74,11 +73,7 @@ func simulate(ctx context.Context, r *stages.Run, i int) (outcome, error) {
 	if err := record.ReadCellFile(r.Folder(c.Cell), &ran); err != nil {
 		return none, err
 	}
-	var seen stages.Seen
-	for _, m := range ran.Speeds {
-		seen.Moments = append(seen.Moments, estimator.Moment(m))
-	}
-	task, key, err := r.Cell(i).Twin(seen)
+	task, key, err := r.Cell(i).Twin(stages.SeenBy(&ran))
 	if errors.Is(err, stages.ErrNoEstimate) {
 		return none, nil
 	}

@@ -108,7 +108,7 @@ func trained(lines []record.ProgressRow, t record.Target) curve {
 		for n := len(c.points); n > 0 && c.points[n-1].Step >= float64(unit); n-- {
 			c.points, c.seconds = c.points[:n-1], c.seconds[:n-1]
 		}
-		c.points = append(c.points, losscurve.Point{Step: float64(unit), Loss: p.Loss})
+		c.points = append(c.points, losscurve.Point{Step: float64(unit), Loss: p.Loss, Rate: p.Rate})
 		c.seconds = append(c.seconds, p.Seconds)
 		if p.Loss <= t.Loss {
 			break

@@ -120,7 +120,7 @@ func accuracyTable(rows []record.AccuracyRow) prose.Table {
 			over = "all runs"
 		}
 		t.Rows = append(t.Rows, []string{
-			r.Model, over, fmt.Sprint(r.Estimates), fmt.Sprint(r.Runs), percent(r.MeanAbs), percent(r.SD), percent(r.Bias),
+			r.Estimator(), over, fmt.Sprint(r.Estimates), fmt.Sprint(r.Runs), percent(r.MeanAbs), percent(r.SD), percent(r.Bias),
 			percent(100 * r.Coverage), fmt.Sprint(r.Choices), n(r.BestRank), percent(r.Regret),
 		})
 	}

@@ -25,7 +25,14 @@ func (v *view) fidelity(e *record.Experiment) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range []string{prose.Fidelity(f), prose.FidelityRanks(f), prose.FidelityJobs(jobs)} {
+	decisions, err := analysis.FidelityDecisions(e)
+	if err != nil {
+		return err
+	}
+	sentences := []string{
+		prose.Fidelity(f), prose.FidelityRanks(f), prose.FidelityJobs(jobs), prose.FidelityDecisions(decisions),
+	}
+	for _, s := range sentences {
 		if s != "" {
 			v.Fidelity.Answers = append(v.Fidelity.Answers, s)
 		}

@@ -10,29 +10,40 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/results/tracking"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 // Export returns the subcommand export.
 func Export(a *cli.App) *cobra.Command {
+	kinds := []string{"workload", "table", "statistics"}
+	var runs []*cobra.Command
+	for _, f := range tracking.All() {
+		kinds = append(kinds, f.Name)
+		runs = append(runs, exportRunsCommand(a, f))
+	}
 	cmd := &cobra.Command{
-		Use:   "export workload FILE | export table NAME | export statistics",
-		Short: "Write workloads and tables of results in other formats",
+		Use:   "export workload FILE | export table NAME | export statistics | export tensorboard DIR | export mlflow DIR",
+		Short: "Write workloads and results in other formats",
 		Long: `Write the workloads of an experiment as CSV or in the formats of other simulators,
-or the tables of its results as JSON lines, or the epochs of its jobs as statistics.`,
+the tables of its results as CSV, JSON, LaTeX and others, the epochs of its jobs as
+statistics, or its cells as runs of TensorBoard or MLflow.`,
 		Example: `  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
-  tfexp export table metrics --dir results/fcfs_vs_rr`,
+  tfexp export table metrics --dir results/fcfs_vs_rr
+  tfexp export tensorboard results/fcfs_vs_rr`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cli.Usagef("usage: "+cmd.UseLine(), "name what to export: workload, table or statistics")
+				return cli.Usagef("usage: "+cmd.UseLine(), "name what to export: %s", words.OneOf(kinds))
 			}
-			return cli.Usagef(cli.DidYouMean(args[0], []string{"workload", "table", "statistics"}, "usage: "+cmd.UseLine()),
+			return cli.Usagef(cli.DidYouMean(args[0], kinds, "usage: "+cmd.UseLine()),
 				"cannot export %q", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(exportWorkloadCommand(a), exportTableCommand(a), exportStatisticsCommand(a))
+	cmd.AddCommand(runs...)
 	return cmd
 }
 

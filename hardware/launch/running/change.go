@@ -49,6 +49,9 @@ func (j *Jobs[P]) Tell(job int, m contract.Message) error {
 
 // Restart implements engine.Changer.
 func (j *Jobs[P]) Restart(job int) error {
+	if j.stopSuspended(job, launch.Restarted) {
+		return nil
+	}
 	r, _, err := j.present("restart", job)
 	if r == nil {
 		return err

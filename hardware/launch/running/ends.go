@@ -10,6 +10,9 @@ import (
 
 // Stop asks a job to end: SIGTERM, then SIGKILL after the grace. One of which a part has failed ends as failed.
 func (j *Jobs[P]) Stop(job int) error {
+	if j.stopSuspended(job, "stopped") {
+		return nil
+	}
 	r, _, err := j.present("stop", job)
 	if r == nil {
 		return err
@@ -56,7 +59,7 @@ func (j *Jobs[P]) ask(r *Job[P], programs []P, until time.Time) {
 		}
 		s.last = time.AfterFunc(time.Until(until), func() { j.kill([]P{p}) })
 	}
-	paused := r.paused
+	paused := r.paused && !r.suspended
 	j.mu.Unlock()
 	if len(fresh) > 0 {
 		j.hands.Ask(fresh, paused)
@@ -219,6 +222,8 @@ func (j *Jobs[P]) Ended(p P, f Fate, shut func(reason string)) {
 	switch {
 	case leaves(r, s, f.Finished):
 		reason = "its server was taken away"
+	case r.suspended && r.cause == "" && !(s.Lead && f.Finished):
+		reason = "paused: it goes on when it is started again"
 	case s.Lead:
 		r.state, r.why, r.at = state, reason, f.At
 		r.usage.ExitCode, r.usage.Reason = f.Exit, reason
@@ -291,6 +296,10 @@ func (r *Job[P]) judge(f Fate) (scheduler.State, string) {
 // taken away is revoked by that. mu must be held.
 func (j *Jobs[P]) settle(r *Job[P]) {
 	if r.done || slices.ContainsFunc(r.programs, func(p P) bool { return !p.Base().done }) {
+		return
+	}
+	if r.suspended && r.state == "" {
+		j.left(r)
 		return
 	}
 	if lead := r.programs[0].Base(); r.state == "" && !r.quiet {

@@ -74,6 +74,9 @@ type Options struct {
 	Fleet Fleet
 	// Saves reports whether attempts tell what they have saved: nodes come and go.
 	Saves bool
+	// Suspends has the programs of a paused job save their work and end, and start again when it goes on: on whatever
+	// nodes, GPUs and number of cores. Otherwise they are stopped where they stand.
+	Suspends bool
 	// Report receives the progress lines of jobs as they come, on the engine's clock, and Warn what is wrong with the
 	// sources of progress; they may be nil.
 	Report progress.Listener
@@ -91,14 +94,16 @@ type Jobs[P Program] struct {
 	wake    chan struct{} // has an element when ended has grown, or the board is ready
 	waiters sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows, and the fields of Job and State that say so
-	jobs   []launch.Job
-	live   []*Job[P] // nil before the start
-	ended  []scheduler.Notice
-	open   int // jobs that have started and whose end is not yet in ended
-	closed bool
-	err    error // why the run cannot go on
-	serial int64 // of the last request in a control file
+	mu    sync.Mutex // guards what follows, and the fields of Job and State that say so
+	jobs  []launch.Job
+	live  []*Job[P] // nil before the start
+	ended []scheduler.Notice
+	open  int // jobs that have started and whose end is not yet in ended
+	// leaving are attempts that were suspended, of which something may be left.
+	leaving []*Job[P]
+	closed  bool
+	err     error // why the run cannot go on
+	serial  int64 // of the last request in a control file
 }
 
 // Job is a job that was started: one attempt. Jobs.mu guards the fields below the blank line.
@@ -126,6 +131,8 @@ type Job[P Program] struct {
 	why   string
 	at    time.Time // when it did
 	quiet bool      // no notice of its end is wanted
+	// suspended: its programs were asked to save their work and to end, since the job is paused.
+	suspended bool
 }
 
 // State is what this package keeps of a program. Jobs.mu guards the fields below the blank line.
@@ -181,6 +188,7 @@ func (j *Jobs[P]) Start(job int, grant scheduler.Grant) error {
 	if err != nil {
 		return err
 	}
+	j.vacate(grant)
 	if err := j.launch(r, &request, grant); err != nil {
 		return err
 	}
@@ -212,8 +220,14 @@ func (j *Jobs[P]) attempt(job int, grant scheduler.Grant) (*Job[P], launch.Job, 
 	}
 	r := &Job[P]{number: job}
 	if last := j.live[job]; last != nil {
-		r.again, r.before = true, last.before+last.usage.Service
-		r.saves.After(&last.saves)
+		r.again, r.before = true, last.before
+		if last.suspended && last.cause == "" { // the attempt goes on
+			r.usage = last.usage
+			r.saves.GoOn(&last.saves)
+		} else {
+			r.before += last.usage.Service
+			r.saves.After(&last.saves)
+		}
 	}
 	r.limit, r.late = j.jobs[job].Alarm(r.before)
 	return r, j.jobs[job], nil
@@ -282,7 +296,9 @@ func (j *Jobs[P]) beginPart(r *Job[P], request *launch.Job, part scheduler.Part,
 
 // begin starts a program, and adds it to those of its job.
 func (j *Jobs[P]) begin(r *Job[P], of launch.Job, part scheduler.Part, lead, again bool) (P, error) {
-	s := State{Number: r.number, Job: of, Lead: lead, Before: r.before, Over: make(chan struct{}), part: part}
+	s := State{
+		Number: r.number, Job: of, Lead: lead, Before: r.before + r.usage.Service, Over: make(chan struct{}), part: part,
+	}
 	var seen func([]byte)
 	switch {
 	case !lead:
@@ -361,11 +377,15 @@ func (j *Jobs[P]) present(what string, job int) (r *Job[P], paused bool, err err
 	return r, r.paused, nil
 }
 
-// Pause stops all programs of a job where they stand.
+// Pause stops all programs of a job where they stand, or suspends the job.
 func (j *Jobs[P]) Pause(job int) error {
 	r, paused, err := j.present("pause", job)
 	if r == nil || paused {
 		return err
+	}
+	if j.opts.Suspends {
+		j.suspend(r)
+		return nil
 	}
 	if err := j.hands.Hold(j.living(r)); err != nil {
 		return fmt.Errorf("pause job %q: %w", j.jobs[job].Name, err)
@@ -378,6 +398,10 @@ func (j *Jobs[P]) Pause(job int) error {
 
 // Resume lets a paused job go on, on the cores of grant.
 func (j *Jobs[P]) Resume(job int, grant scheduler.Grant) error {
+	if r := j.suspended(job); r != nil {
+		j.restart(r, grant)
+		return nil
+	}
 	r, paused, err := j.present("resume", job)
 	if r == nil || !paused {
 		return err

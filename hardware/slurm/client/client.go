@@ -174,6 +174,8 @@ var advice = []struct{ part, hint string }{
 	{"node count", `ask for fewer nodes ("sinfo -o '%P %D'" lists how many the partitions have)`},
 	{"more processors", `ask for fewer threads ("sinfo -o '%P %c'" lists the cores of nodes)`},
 	{"time limit", `ask for less time ("sinfo -o '%P %l'" lists the limits of the partitions)`},
+	{"temporarily unavailable", `the queue of the cluster is full ("scontrol show config" has MaxJobCount): try again later, or let ` +
+		`more cells share a task with --batch`},
 	{"unable to accept job", `the queue of the cluster is full: try again later, or let more cells share a task with --batch`},
 	{"job array specification", `let more cells share a task with --batch`},
 	{"unable to contact", "see whether the controller runs (\"scontrol ping\"), or ask the administrator of the cluster"},

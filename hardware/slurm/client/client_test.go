@@ -119,6 +119,8 @@ func TestCheck(t *testing.T) {
 		{"a partition that is down", Request{Partition: "old"}, "exit 0", "not up", "sinfo"},
 		{"a quota", Request{}, `echo "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)" >&2; exit 1`,
 			"accounting/QOS policy", "until some of your jobs have ended"},
+		{"a full queue", Request{}, `echo "sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying
+sbatch: error: allocation failure: Resource temporarily unavailable" >&2; exit 1`, "temporarily unavailable", "try again later"},
 		{"an account", Request{Account: "x"}, `echo "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified" >&2; exit 1`,
 			"Invalid account", "account ="},
 	} {

@@ -110,6 +110,15 @@ class Output(Case):
         self.assertTrue(all(p["accuracy"] == 0.25 and "loss" not in p and p["seconds"] >= 0 for p in lines(out)))
         self.assertEqual((len(times(out)), saved), (5, [1]))
 
+    def test_rate_of_learning(self):
+        out = io.StringIO()
+        job = tfexp_job.start(2)
+        with contextlib.redirect_stdout(out):
+            for _ in job.train():
+                job.epoch(loss=1, lr=0.1 / job.done_epochs if job.done_epochs else float("nan"))
+            job.end()
+        self.assertEqual([p.get("lr") for p in lines(out.getvalue())], [None, 0.1])
+
     def test_short_steps_do_not_flood_the_log(self):
         out = self.run_job(tfexp_job.start(steps=5000))
         self.assertEqual(len(times(out)), 5002)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -37,6 +38,9 @@ func HardwareLines(h *experiments.Hardware) []string {
 			text += ", rack " + n.Rack
 		}
 		k.Add(fmt.Sprintf("hardware.node.%d", i), text)
+	}
+	if h.Suspends {
+		k.Add("hardware.pause", engine.Checkpointed)
 	}
 	k.Append(serverLines(h))
 	k.Append(program.SettingsLines(h))

@@ -93,3 +93,27 @@ func lengthText(s experiments.Submit) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// Each lists the workloads, hardware or policies that the cells use, each once,
+// with a line that describes it; a block that reads axes is described as it is in
+// its first cell.
+func Each(
+	spec *experiments.Spec, name func(experiments.Cell) string, describe func(experiments.Cell) record.Named,
+) []record.Named {
+	var out []record.Named
+	seen := map[string]bool{}
+	for _, c := range spec.Cells {
+		if name := name(c); !seen[name] {
+			seen[name] = true
+			n := describe(c)
+			n.Name = name
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// The names of blocks that a cell uses.
+func WorkloadName(c experiments.Cell) string { return c.Workload.Name }
+func HardwareName(c experiments.Cell) string { return c.Hardware.Name }
+func PolicyName(c experiments.Cell) string   { return c.Policy.Name }

@@ -2,6 +2,7 @@ package describe
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/market"
@@ -45,4 +46,25 @@ func AvailabilityLines(terms []*market.Terms) []string {
 		}
 	}
 	return k.Lines()
+}
+
+// Lives are the life-time curves of all hardware, each once.
+func Lives(spec *experiments.Spec) []market.Curve {
+	var out []market.Curve
+	for _, c := range spec.Cells {
+		for i, t := range c.Hardware.Terms {
+			if t == nil || t.Life == nil {
+				continue
+			}
+			of := c.Hardware.Cluster.Nodes[i].GPU
+			if of == "" {
+				of = c.Hardware.Cluster.Nodes[i].Name
+			}
+			law := t.Life.String()
+			if !slices.ContainsFunc(out, func(o market.Curve) bool { return o.Of == of && o.Law == law }) {
+				out = append(out, market.CurveOf(of, t.Life, t.MaxLife))
+			}
+		}
+	}
+	return out
 }

@@ -40,16 +40,25 @@ func known(v float64) float64 {
 // in the intercept of its estimate; Start is only what the engine adds. A real
 // pause and the resume that follows it keep the cores idle for their sum,
 // whichever of the two jobs is charged.
-func Overheads(samples []estimator.Sample) simulated.Overheads {
-	var start, pause, resume, resize median
+//
+// Where paused jobs write a checkpoint and end (suspends), a pause takes as long as the program took to save at its end,
+// and to go on is to start again.
+func Overheads(samples []estimator.Sample, suspends bool) simulated.Overheads {
+	var start, pause, resume, resize, save, startup median
 	for _, s := range samples {
 		start.add(s.Launch)
 		pause.add(s.Pause)
 		resume.add(s.Resume)
 		resize.add(s.Resize)
+		save.add(s.Save)
+		startup.add(s.Startup)
 	}
-	return simulated.Overheads{Start: start.time(), Pause: pause.time(), Resume: resume.time(), Resize: resize.time(),
-		Migrate: resume.time()}
+	o := simulated.Overheads{Start: start.time(), Pause: pause.time(), Resume: resume.time(), Resize: resize.time()}
+	if suspends {
+		o.Pause, o.Resume = save.time(), o.Start+startup.time()
+	}
+	o.Migrate = o.Resume
+	return o
 }
 
 // median is of the measured ones among times in seconds; 0 stands for none. The
@@ -71,6 +80,11 @@ func (m median) time() time.Duration {
 	return time.Duration(math.Round((m[(len(m)-1)/2] + m[len(m)/2]) / 2 * 1e9))
 }
 
+// Longer has simulated work take so many times as long.
+func Longer(w *simulated.Scaling, times float64) {
+	w.Fixed, w.Scaled = time.Duration(times*float64(w.Fixed)), time.Duration(times*float64(w.Scaled))
+}
+
 // AtSpeed has simulated work take as long as at the speeds that a machine had at moments, as far as these are known
 // of the threads that its job asks for. known are all moments that tell how far the probe can be trusted.
 func AtSpeed(w *simulated.Scaling, e estimator.Estimate, threads int, at, known []estimator.Moment) {
@@ -78,7 +92,6 @@ func AtSpeed(w *simulated.Scaling, e estimator.Estimate, threads int, at, known 
 		if m.Cores != threads || e.Probe <= 0 {
 			continue
 		}
-		f := estimator.DriftOn(known, threads).SlowerThan(e.Probe, m, (w.Fixed + w.Scaled).Seconds())
-		w.Fixed, w.Scaled = time.Duration(f*float64(w.Fixed)), time.Duration(f*float64(w.Scaled))
+		Longer(w, estimator.DriftOn(known, threads).SlowerThan(e.Probe, m, (w.Fixed+w.Scaled).Seconds()))
 	}
 }

@@ -51,6 +51,33 @@ func WithFewest(j *experiments.Job) scheduler.Job {
 	return j.Template().WithParts(counts)
 }
 
+// OtherThreads are the numbers of threads, beside its request, on which a job of a cell is to be sampled for a speed-up
+// curve: those that the file says; or else, where it may come to run on another number, the fewest and the most that it
+// may hold. The fewest is what the file says, or half of the request: a sample on one thread of many would take as long
+// as the job. None are more than the machine has.
+func OtherThreads(p experiments.Profile, c experiments.Cell, j *experiments.Job, machine int) []int {
+	request := j.Threads.Request
+	counts := slices.Clone(p.Threads)
+	if len(j.Roles) > 0 {
+		return FewerParts(c.Hardware, j)
+	}
+	if len(counts) == 0 {
+		partial := c.Policy.Partial()
+		resized := len(c.Workload.Resizes) > 0 || c.Workload.Trace != nil && len(c.Workload.Trace.Resizes) > 0
+		if !partial && !resized {
+			return nil
+		}
+		least := j.Threads.Min
+		if least == 0 {
+			least = max(1, request/2)
+		}
+		counts = []int{least, max(request, j.Threads.Max)}
+	}
+	return slices.DeleteFunc(counts, func(n int) bool {
+		return n == request || n > machine || n%max(j.Nodes, 1) != 0
+	})
+}
+
 // Lengths are the lengths of a job's samples: those that the file lists,
 // or multiples of the part of the job that the file asks for (at least one
 // unit); never more than the job.

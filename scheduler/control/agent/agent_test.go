@@ -174,6 +174,9 @@ func TestGradients(t *testing.T) {
 // BenchmarkTraining trains an agent on one scenario by the default settings, on one core. It should take far less than
 // a minute.
 func BenchmarkTraining(b *testing.B) {
+	if testing.Short() {
+		b.Skip("half a minute: make bench-large")
+	}
 	table := recorded(b)["middle"]
 	for b.Loop() {
 		learn(1, Default(false), table)

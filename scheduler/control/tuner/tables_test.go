@@ -148,6 +148,9 @@ func BenchmarkTables(b *testing.B) {
 		for _, name := range []string{"bo", "selftf", "lhs", "random"} {
 			m, _ := tuner.Find(name)
 			b.Run(one.name+"/"+name, func(b *testing.B) {
+				if testing.Short() && len(one.points) > 1000 {
+					b.Skip("a large table: make bench-large")
+				}
 				for b.Loop() {
 					var counts []float64
 					for seed := range uint64(10) {

@@ -19,9 +19,10 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 		q := p.problem(v, v.Machine().Free())
 		return p.place(v, h, p.mech.Pick(q, p.order()))
 	}
+	p.begins(v.Now())
 	for _, j := range v.Running().All() {
 		m, stretch := &p.members[j], v.Now()-v.Job(j).Since()
-		p.count(m, stretch-m.counted, true)
+		p.count(m, p.whole(stretch-m.counted), true)
 		m.counted = stretch
 	}
 	q := p.problem(v, nil)

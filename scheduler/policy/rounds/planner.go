@@ -47,9 +47,11 @@ type planner struct {
 	mech    shares.Mechanism
 	failed  error // what is wrong with the settings
 
-	changed bool    // jobs have come or gone since the last division
-	divided float64 // its instant
-	stuck   bool    // nothing was picked at the last look
+	changed bool          // jobs have come or gone since the last division
+	divided float64       // its instant, by the planner's clock
+	began   time.Duration // the start of the present round, and what the planner's clock showed then
+	clock   time.Duration
+	stuck   bool // nothing was picked at the last look
 }
 
 func newPlanner(k *shares.Kind, s policy.Setup) *planner {
@@ -187,6 +189,25 @@ func (p *planner) Used(j int32, d time.Duration, _ scheduler.Grant) {
 	m.with, m.part = shares.Nobody, 1 // it stops, or the one beside it does
 }
 
+// lateness is how much a stretch of time may differ from whole rounds and count as such.
+const lateness = 100 * time.Millisecond
+
+// whole returns a stretch of time, and whole rounds for what hardly differs from them: the rounds of a real clock begin
+// a little late, and jobs that have run equally many of them are to count as equal.
+func (p *planner) whole(d time.Duration) time.Duration {
+	length, _ := p.Rounds()
+	if full := d.Round(length); (d - full).Abs() <= min(lateness, length/4) {
+		return full
+	}
+	return d
+}
+
+// begins sets the planner's clock at the start of a round: whole rounds are whole on it.
+func (p *planner) begins(now time.Duration) {
+	p.clock += p.whole(now - p.began)
+	p.began = now
+}
+
 // count notes that a job ran for some time. Whole says that what it received is counted in
 // whole units of its work, as far as it is going on.
 func (p *planner) count(m *member, d time.Duration, whole bool) {
@@ -302,7 +323,7 @@ func (p *planner) request(j int32, t int) *scheduler.Alternative {
 
 // divide makes another division if jobs have come or gone, and the last one is old enough.
 func (p *planner) divide(v scheduler.View, q *shares.Problem) error {
-	now := v.Now().Seconds()
+	now := p.clock.Seconds()
 	least := p.Policy.Settings.Duration(recompute.Name).Seconds()
 	if !p.changed || len(q.Jobs) == 0 || p.divided > 0 && now-p.divided < least && !p.stuck {
 		return nil

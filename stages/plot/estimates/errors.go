@@ -34,10 +34,10 @@ func errorBars(d *pictures.Data, estimates []record.EstimateRow) ([]pictures.Fig
 				if a.By != by || a.Group != g || len(rows) == mostErrorRows {
 					continue
 				}
-				m := slices.Index(models, a.Model)
+				m := slices.Index(models, a.Estimator())
 				if m < 0 {
 					m = len(models)
-					models = append(models, a.Model)
+					models = append(models, a.Estimator())
 				}
 				label := g
 				if by == record.ByAll {

@@ -1,4 +1,6 @@
-package execute
+// Package array runs cells as the tasks of an array of a batch system: it writes them down, submits them, collects what
+// tasks leave, and submits again what was lost.
+package array
 
 import (
 	"context"
@@ -34,10 +36,37 @@ const (
 // cells, and each can run on a node of its own.
 const perTask = 20
 
+// Run is the run whose cells are tasks of an array; most of it is as stages.Run has it.
+type Run interface {
+	Cell(i int) stages.Cell
+	Description(i int) string
+	Complete(cell, description string) bool
+	Folder(cell string) string
+	Begin(i int) (dir string, err error)
+	Note(stages.Note) error
+	// Over records a cell that is over.
+	Over(i int, cell record.Cell, took time.Duration) error
+	// Fail leaves the folder of a cell that could not be run.
+	Fail(t stages.Task, reason error) (record.Cell, error)
+}
+
+// Order is what is to run elsewhere.
+type Order struct {
+	// Dir is the experiment's folder.
+	Dir string
+	// Plan has all cells.
+	Plan *record.Plan
+	// How says how they run; nil: as an earlier run has begun to, or here.
+	How *stages.Elsewhere
+}
+
 // array is the cells of a run that are tasks of a batch system.
 type array struct {
-	*execution
 	tasks.Array
+	run   Run
+	dir   string
+	cells []record.CellRef
+	name  string // the experiment's
 	batch engine.Batch
 	how   *stages.Elsewhere
 	// plan has the index of each cell that is to run, by its name.
@@ -48,19 +77,19 @@ type array struct {
 }
 
 // place returns how cells run elsewhere: as asked for, or as an earlier run has begun to; nil when they run here.
-func (e *execution) place() (*stages.Elsewhere, error) {
-	old, ok, err := tasks.Read(e.Dir)
+func (o *Order) place() (*stages.Elsewhere, error) {
+	old, ok, err := tasks.Read(o.Dir)
 	switch {
 	case err != nil:
 		return nil, err
-	case e.Elsewhere != nil && e.Elsewhere.On != "":
-		return e.Elsewhere, nil
+	case o.How != nil && o.How.On != "":
+		return o.How, nil
 	case !ok:
 		return nil, nil
 	}
 	how := stages.Elsewhere{On: old.On, Batch: old.Batch, AtOnce: old.AtOnce, Args: old.Args}
-	if e.Elsewhere != nil {
-		how.Command, how.Detach = e.Elsewhere.Command, e.Elsewhere.Detach
+	if o.How != nil {
+		how.Command, how.Detach = o.How.Command, o.How.Detach
 	}
 	return &how, nil
 }
@@ -77,28 +106,31 @@ func batchOf(name string) (engine.Batch, error) {
 // Here is the name of the place where cells run that are no tasks of a batch system.
 const Here = "here"
 
-// elsewhere runs cells as tasks of a batch system. It returns those that have to run here.
-func (e *execution) elsewhere(ctx context.Context, cells []int) (here []int, err error) {
-	how, err := e.place()
+// Cells runs cells of a run, by their index, as tasks of a batch system. It returns those that have to run here.
+func Cells(ctx context.Context, run Run, o Order, cells []int) (here []int, err error) {
+	how, err := o.place()
 	if err != nil || how == nil {
 		return cells, err
 	}
 	if how.On == Here {
-		return cells, e.dropArray(ctx)
+		return cells, drop(ctx, o.Dir)
 	}
-	a := &array{execution: e, how: how, plan: map[string]int{}, gone: map[int]time.Time{}}
+	a := &array{
+		run: run, dir: o.Dir, cells: o.Plan.Cells, name: o.Plan.Experiment, how: how,
+		plan: map[string]int{}, gone: map[int]time.Time{},
+	}
 	if a.batch, err = batchOf(how.On); err != nil {
 		return nil, err
 	}
 	for _, i := range cells {
-		if c := e.Plan.Cells[i]; c.Real() && !engine.Find(c.Engine).Here {
+		if c := a.cells[i]; c.Real() && !engine.Find(c.Engine).Here {
 			here = append(here, i)
 		} else {
 			a.plan[c.Cell] = i
 		}
 	}
 	if len(a.plan) == 0 {
-		return here, e.dropArray(ctx)
+		return here, drop(ctx, o.Dir)
 	}
 	if err := a.adopt(ctx); err != nil {
 		return nil, err
@@ -123,9 +155,9 @@ func (e *execution) elsewhere(ctx context.Context, cells []int) (here []int, err
 	return here, a.clear()
 }
 
-// dropArray ends what an earlier run has in the queue, which is not wanted any more.
-func (e *execution) dropArray(ctx context.Context) error {
-	old, ok, err := tasks.Read(e.Dir)
+// drop ends what an earlier run has in the queue, which is not wanted any more.
+func drop(ctx context.Context, dir string) error {
+	old, ok, err := tasks.Read(dir)
 	if err != nil || !ok {
 		return err
 	}
@@ -133,7 +165,7 @@ func (e *execution) dropArray(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a := &array{execution: e, Array: old, batch: batch}
+	a := &array{Array: old, dir: dir, batch: batch}
 	for n, t := range old.Tasks {
 		if t.Job != "" {
 			a.open = append(a.open, n)
@@ -147,18 +179,18 @@ func (e *execution) dropArray(ctx context.Context) error {
 
 // adopt goes on with the tasks of an earlier run, where their cells are still wanted as they are; it ends all others.
 func (a *array) adopt(ctx context.Context) error {
-	old, ok, err := tasks.Read(a.Dir)
+	old, ok, err := tasks.Read(a.dir)
 	if err != nil || !ok {
 		a.On, a.Batch, a.AtOnce, a.Args = a.how.On, a.how.Batch, a.how.AtOnce, a.how.Args
 		return err
 	}
 	keys := map[string]string{}
-	for _, c := range a.execution.Plan.Cells {
+	for _, c := range a.cells {
 		keys[c.Cell] = c.Key
 	}
 	for _, t := range old.Tasks {
 		if t.Job != "" && slices.ContainsFunc(t.Cells, func(c tasks.Ref) bool { return keys[c.Cell] != c.Key }) {
-			if err := a.dropArray(ctx); err != nil {
+			if err := drop(ctx, a.dir); err != nil {
 				return err
 			}
 			return a.adopt(ctx)
@@ -183,7 +215,7 @@ func (a *array) write(cells, here []int) (failed []int, err error) {
 	}
 	var simulated, real []int
 	for _, i := range cells {
-		switch c := a.execution.Plan.Cells[i]; {
+		switch c := a.cells[i]; {
 		case has[c.Cell] || slices.Contains(here, i):
 		case c.Real():
 			real = append(real, i)
@@ -191,7 +223,7 @@ func (a *array) write(cells, here []int) (failed []int, err error) {
 			simulated = append(simulated, i)
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(a.Dir, tasks.Dir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(a.dir, tasks.Dir), 0o755); err != nil {
 		return nil, fmt.Errorf("make a folder for tasks: %w", err)
 	}
 	room := engine.MaxTasks - len(a.Tasks) - len(real)
@@ -223,7 +255,7 @@ func (a *array) write(cells, here []int) (failed []int, err error) {
 
 // writeTask writes down cells as a task.
 func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
-	dir, err := filepath.Abs(a.Dir)
+	dir, err := filepath.Abs(a.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -231,8 +263,8 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 	path := tasks.File(dir, len(a.Tasks), cellsEnding)
 	err = writeCells(path, func(add func(stages.Task, string) error) error {
 		for _, i := range cells {
-			ref := a.execution.Plan.Cells[i]
-			task, err := a.Cell(i).Task(stages.Folders{
+			ref := a.cells[i]
+			task, err := a.run.Cell(i).Task(stages.Folders{
 				Dir: filepath.Join(dir, record.CellsDir, ref.Cell), Scratch: filepath.Join(dir, ".scratch-"+ref.Cell),
 			})
 			if errors.Is(err, stages.ErrNoEstimate) {
@@ -240,7 +272,7 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 				continue
 			}
 			if err == nil {
-				err = add(task, a.Description(i))
+				err = add(task, a.run.Description(i))
 			}
 			if err != nil {
 				return err
@@ -264,14 +296,14 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 
 // request is the array of tasks.
 func (a *array) request(numbers []int, real bool) (engine.Array, error) {
-	dir, err := filepath.Abs(a.Dir)
+	dir, err := filepath.Abs(a.dir)
 	r := engine.Array{
-		Dir: filepath.Join(dir, tasks.Dir), Name: "tfexp-" + a.execution.Plan.Experiment,
+		Dir: filepath.Join(dir, tasks.Dir), Name: "tfexp-" + a.name,
 		Command: append(slices.Clone(a.how.Command), dir), Tasks: numbers, AtOnce: a.AtOnce, Args: a.Args, Threads: 1,
 	}
 	if r.Whole = real; real {
 		for _, n := range numbers {
-			r.Threads = max(r.Threads, a.execution.Plan.Cells[a.plan[a.Tasks[n].Cells[0].Cell]].Cores)
+			r.Threads = max(r.Threads, a.cells[a.plan[a.Tasks[n].Cells[0].Cell]].Cores)
 		}
 	}
 	return r, err
@@ -312,7 +344,7 @@ func (a *array) submit(ctx context.Context) error {
 func (a *array) abandon() error {
 	for n := range a.Tasks {
 		if a.Tasks[n].Job != "" {
-			return tasks.Write(a.Dir, a.Array)
+			return tasks.Write(a.dir, a.Array)
 		}
 	}
 	return a.clear()
@@ -328,10 +360,10 @@ func (a *array) send(ctx context.Context, r engine.Array) error {
 		a.Tasks[n].Job = job
 		delete(a.gone, n)
 	}
-	if err := tasks.Write(a.Dir, a.Array); err != nil {
+	if err := tasks.Write(a.dir, a.Array); err != nil {
 		return errors.Join(err, a.batch.Cancel(context.WithoutCancel(ctx), []string{job}))
 	}
-	return a.Note(stages.Note{Event: "array_submitted", Unit: job, Text: fmt.Sprintf("%d tasks on %s", len(r.Tasks), a.On)})
+	return a.run.Note(stages.Note{Event: "array_submitted", Unit: job, Text: fmt.Sprintf("%d tasks on %s", len(r.Tasks), a.On)})
 }
 
 // collect waits for the tasks, records their cells, and submits again what was lost.
@@ -377,7 +409,7 @@ func (a *array) jobs() []string {
 
 // exits collects the tasks that have left word.
 func (a *array) exits() error {
-	entries, err := os.ReadDir(filepath.Join(a.Dir, tasks.Dir)) // which asks the server of the folder
+	entries, err := os.ReadDir(filepath.Join(a.dir, tasks.Dir)) // which asks the server of the folder
 	if err != nil {
 		return fmt.Errorf("look for tasks that have ended: %w", err)
 	}
@@ -389,7 +421,7 @@ func (a *array) exits() error {
 		if !there[fmt.Sprintf("task-%d.json", n)] {
 			continue
 		}
-		if _, ok := tasks.ReadExit(a.Dir, n); !ok {
+		if _, ok := tasks.ReadExit(a.dir, n); !ok {
 			continue
 		}
 		whole, err := a.take(n)
@@ -411,7 +443,7 @@ func (a *array) exits() error {
 func (a *array) closeTask(n int) {
 	a.Tasks[n].Job = ""
 	a.open = slices.DeleteFunc(a.open, func(o int) bool { return o == n })
-	os.Remove(tasks.File(a.Dir, n, cellsEnding))
+	os.Remove(tasks.File(a.dir, n, cellsEnding))
 }
 
 // take records the cells of a task that are complete; whole reports whether all are.
@@ -428,7 +460,7 @@ func (a *array) take(n int) (whole bool, err error) {
 			continue
 		}
 		delete(a.plan, c.Cell)
-		if err := a.over(i, cell, time.Duration(cell.Seconds*1e9)); err != nil {
+		if err := a.run.Over(i, cell, time.Duration(cell.Seconds*1e9)); err != nil {
 			return false, err
 		}
 	}
@@ -437,11 +469,11 @@ func (a *array) take(n int) (whole bool, err error) {
 
 // read returns what a complete cell left.
 func (a *array) read(i int) (c record.Cell, ok bool) {
-	name := a.execution.Plan.Cells[i].Cell
-	if !a.Complete(name, a.Description(i)) {
+	name := a.cells[i].Cell
+	if !a.run.Complete(name, a.run.Description(i)) {
 		return c, false
 	}
-	raw, err := os.ReadFile(filepath.Join(a.Folder(name), record.CellFile))
+	raw, err := os.ReadFile(filepath.Join(a.run.Folder(name), record.CellFile))
 	return c, err == nil && json.Unmarshal(raw, &c) == nil
 }
 
@@ -483,10 +515,10 @@ func (a *array) resubmit(ctx context.Context) error {
 		if t.Real {
 			kind = 1
 		}
-		os.Remove(tasks.File(a.Dir, n, ".json"))
+		os.Remove(tasks.File(a.dir, n, ".json"))
 		again[kind] = append(again[kind], n)
 		delete(a.gone, n)
-		if err := a.Note(stages.Note{Event: "task_lost", Unit: fmt.Sprint(n), Text: a.lastWord(n)}); err != nil {
+		if err := a.run.Note(stages.Note{Event: "task_lost", Unit: fmt.Sprint(n), Text: a.lastWord(n)}); err != nil {
 			return err
 		}
 	}
@@ -513,11 +545,11 @@ func (a *array) giveUp(n int) error {
 			continue
 		}
 		delete(a.plan, c.Cell)
-		dir, err := a.Begin(i)
+		dir, err := a.run.Begin(i)
 		if err != nil {
 			return err
 		}
-		task, err := a.Cell(i).Task(stages.Folders{Dir: dir})
+		task, err := a.run.Cell(i).Task(stages.Folders{Dir: dir})
 		if err != nil {
 			return err
 		}
@@ -525,11 +557,11 @@ func (a *array) giveUp(n int) error {
 		if last := a.lastWord(n); last != "" {
 			why = fmt.Errorf("%w, and said: %s", why, last)
 		}
-		cell, err := fail(task, why)
+		cell, err := a.run.Fail(task, why)
 		if err != nil {
 			return err
 		}
-		if err := a.over(i, cell, 0); err != nil {
+		if err := a.run.Over(i, cell, 0); err != nil {
 			return err
 		}
 	}
@@ -539,7 +571,7 @@ func (a *array) giveUp(n int) error {
 
 // lastWord is the last line that a task has printed.
 func (a *array) lastWord(n int) string {
-	raw, err := os.ReadFile(tasks.File(a.Dir, n, ".out"))
+	raw, err := os.ReadFile(tasks.File(a.dir, n, ".out"))
 	if err != nil {
 		return ""
 	}
@@ -575,7 +607,7 @@ func (a *array) cancelled(ctx context.Context) error {
 
 // clear removes what was written for tasks: their cells are with the results.
 func (a *array) clear() error {
-	if err := os.RemoveAll(filepath.Join(a.Dir, tasks.Dir)); err != nil {
+	if err := os.RemoveAll(filepath.Join(a.dir, tasks.Dir)); err != nil {
 		return fmt.Errorf("remove the folder of tasks: %w", err)
 	}
 	return nil

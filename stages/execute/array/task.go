@@ -1,4 +1,4 @@
-package execute
+package array
 
 import (
 	"bytes"
@@ -66,11 +66,11 @@ func nextCell(from io.Reader) (t stages.Task, key string, err error) {
 }
 
 // RunTask runs a task of an array, by its number, in the experiment's folder dir: those of its cells that are not
-// complete yet. Cells that are simulated run side by side on the cores that this process may use. When all are over it
-// leaves word, atomically; it leaves none when it was broken off. prepare is as for RunFile, and complete reports
-// whether a cell's folder is complete under the key with a description.
-func RunTask(ctx context.Context, dir string, number int, prepare func(dir, description string) error,
-	complete func(dir, description string) bool) error {
+// complete yet, each by a call of run with its description. Cells that are simulated run side by side on the cores that
+// this process may use. When all are over it leaves word, atomically; it leaves none when it was broken off. complete
+// reports whether a cell's folder is complete under the key with a description.
+func RunTask(ctx context.Context, dir string, number int, complete func(dir, description string) bool,
+	run func(ctx context.Context, t stages.Task, description string) (record.Cell, error)) error {
 	began := time.Now()
 	f, err := os.Open(tasks.File(dir, number, cellsEnding))
 	if err != nil {
@@ -100,7 +100,7 @@ func RunTask(ctx context.Context, dir string, number int, prepare func(dir, desc
 			if complete(t.Dir, key) {
 				return nil
 			}
-			cell, err := runWritten(within, t, key, prepare)
+			cell, err := run(within, t, key)
 			if err != nil {
 				return fmt.Errorf("cell %s: %w", t.Setup.Cell.Cell, err)
 			}

@@ -1,0 +1,62 @@
+package convert
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/cli"
+	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tracking"
+)
+
+// exportRunsCommand returns the subcommand that writes runs as a tracker of experiments reads them.
+func exportRunsCommand(a *cli.App, f tracking.Format) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   f.Name + " [DIR] [-o FOLDER]",
+		Short: "Write the cells of results as runs of " + f.Title,
+		Long: `Write the cells of all experiments in DIR (` + cli.DefaultOut + ` by default, or one experiment's
+folder) as runs that ` + f.Title + ` reads, into FOLDER (` + f.Folder + ` by default).
+
+` + f.Doc + `
+
+What was exported before of the same experiment is replaced; nothing else in FOLDER is
+touched. To look at it:
+
+  ` + fmt.Sprintf(f.Open, f.Folder) + `
+
+Exit status: 0; 1 when files cannot be read or written; 2 when there are no results.`,
+		Example:           "  tfexp export " + f.Name + " results/fcfs_vs_rr",
+		Args:              cli.Between(0, 1, ""),
+		ValidArgsFunction: cli.CompleteDir,
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := cli.DefaultOut
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			dirs, err := cli.ExperimentsIn(filepath.Clean(dir))
+			if err != nil {
+				return err
+			}
+			for _, dir := range dirs {
+				e, err := record.Open(dir)
+				if err != nil {
+					return err
+				}
+				n, err := f.Write(e, out)
+				if err != nil {
+					return fmt.Errorf("export %s: %w", e.Plan.Experiment, err)
+				}
+				fmt.Fprintf(a.Err, "%s: %s in %s\n", e.Plan.Experiment, words.Plural(n, "run"), out)
+			}
+			fmt.Fprintf(a.Err, "to look at it: %s\n", fmt.Sprintf(f.Open, out))
+			return nil
+		},
+		DisableFlagsInUseLine: true,
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", f.Folder, "write below this `FOLDER`")
+	return cmd
+}

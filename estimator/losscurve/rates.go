@@ -1,0 +1,201 @@
+package losscurve
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// rates is a schedule of the rate of learning.
+type rates struct {
+	top   float64 // the greatest so far
+	ahead []foreseen
+}
+
+// foreseen is a possible course of the rate of learning after the last report, with a weight.
+type foreseen struct {
+	weight float64
+	at     func(step float64) float64 // in units of reports
+}
+
+// varying is by how much rates differ that are not the same.
+const varying = 1.01
+
+// rates returns the schedule of the window of a whole training; false where a report has no rate, or all have the same.
+func (w window) rates() (rates, bool) {
+	var s rates
+	least := math.Inf(1)
+	for _, p := range w.points {
+		least, s.top = math.Min(least, p.Rate), math.Max(s.top, p.Rate)
+	}
+	if !(least > 0) || s.top <= varying*least {
+		return rates{}, false
+	}
+	s.ahead = foresee(w.points)
+	return s, true
+}
+
+// pick draws a course.
+func (s rates) pick(rng *rand.Rand) foreseen {
+	u := rng.Float64()
+	for _, c := range s.ahead {
+		if u -= c.weight; u < 0 {
+			return c
+		}
+	}
+	return s.ahead[len(s.ahead)-1]
+}
+
+// againAfterOne is the chance that a rate that was lowered once will be lowered after as many steps again; sameSteps
+// is by how much intervals differ, in proportion, that are equal but for when reports come.
+const againAfterOne, sameSteps = 0.6, 0.15
+
+// lowered is by how much a rate is lowered at least, from one report to the next.
+const lowered = 1.0001
+
+// foresee returns how the rate may go on: rates that are lowered at once are lowered so again after as many steps, others
+// follow the course that fits what was reported.
+func foresee(points []Point) []foreseen {
+	top := 0
+	for i, p := range points {
+		if p.Rate > varying*points[top].Rate {
+			top = i // the end of a warm-up
+		}
+	}
+	points = points[top:]
+	last := points[len(points)-1]
+	stay := foreseen{1, func(float64) float64 { return last.Rate }}
+	var drops []int
+	for i := 1; i < len(points); i++ {
+		if points[i-1].Rate > lowered*points[i].Rate {
+			drops = append(drops, i)
+		}
+	}
+	switch {
+	case len(drops) == 0:
+		return []foreseen{stay}
+	case len(drops) > max(len(points)/3, 1):
+		if at, ok := course(points); ok {
+			return []foreseen{{1, at}}
+		}
+		return []foreseen{stay}
+	}
+	from, n := drops[len(drops)-1], float64(len(drops))
+	at := points[from-1].Step // it is lower from here on
+	each, factor := at/n, math.Pow(last.Rate/points[0].Rate, 1/n)
+	again := foreseen{1, func(step float64) float64 {
+		return last.Rate * math.Pow(factor, math.Max(math.Ceil((step-at)/each)-1, 0))
+	}}
+	even := last.Step-at <= (1+sameSteps)*each
+	for i, d := range drops {
+		even = even && math.Abs(points[d-1].Step-float64(i+1)*each) <= sameSteps*each
+	}
+	switch {
+	case !even:
+		return []foreseen{stay}
+	case len(drops) == 1:
+		again.weight, stay.weight = againAfterOne, 1-againAfterOne
+		return []foreseen{again, stay}
+	}
+	return []foreseen{again}
+}
+
+// shape is that of a rate that is lowered all the time: some function of the rate is a straight line in some function of
+// the step, which may depend on when the schedule ends.
+type shape struct {
+	rate, back func(float64) float64
+	step       func(step, end float64) float64
+	ends       bool
+}
+
+var shapes = []shape{
+	{same, same, func(step, end float64) float64 { return math.Cos(math.Pi * math.Min(step/end, 1)) }, true},
+	{same, same, func(step, _ float64) float64 { return step }, false},
+	{math.Log, math.Exp, func(step, _ float64) float64 { return step }, false},
+	{math.Log, math.Exp, func(step, _ float64) float64 { return math.Log(step) }, false},
+	{inverseOf, inverseOf, func(step, _ float64) float64 { return step }, false},
+}
+
+func same(x float64) float64      { return x }
+func inverseOf(x float64) float64 { return 1 / x }
+
+const (
+	// leastCourse is how many rates a course is found from, and courseOff by how much it may be off, in proportion.
+	leastCourse, courseOff = 4, 0.01
+	// leastRate bounds rates to come, as a part of the last one: what ends at no rate at all ends there.
+	leastRate = 1e-3
+	// So many ends are tried at a time, from the last step to mostLonger times that.
+	ends, mostLonger = 24, 12
+)
+
+// course returns how the rate goes on by the shape that fits best; false when none does. Schedules count their steps from
+// the first one, or from the end of the warm-up.
+func course(points []Point) (func(step float64) float64, bool) {
+	if len(points) < leastCourse {
+		return nil, false
+	}
+	var best func(step float64) float64
+	off := courseOff
+	last := points[len(points)-1]
+	for _, from := range []float64{0, points[0].Step - 1, points[0].Step} {
+		for _, shape := range shapes {
+			if !shape.ends {
+				if at, o := shape.fit(points, from, 0); o < off {
+					best, off = at, o
+				}
+				continue
+			}
+			// The end is looked for among a few, and then near to the best of them.
+			end, wide := last.Step*math.Sqrt(mostLonger), math.Sqrt(mostLonger)
+			for range 3 {
+				middle, closest := end, math.Inf(1)
+				for i := range ends {
+					e := math.Max(middle*math.Pow(wide, float64(2*i)/(ends-1)-1), last.Step)
+					at, o := shape.fit(points, from, e)
+					if o < closest {
+						end, closest = e, o
+					}
+					if o < off {
+						best, off = at, o
+					}
+				}
+				wide = math.Pow(wide, 4.0/ends)
+			}
+		}
+	}
+	return best, best != nil
+}
+
+// fit fits the shape with steps that count from another one, and returns by how much it is off, in proportion.
+func (s shape) fit(points []Point, from, end float64) (at func(step float64) float64, off float64) {
+	last := points[len(points)-1]
+	a, b, ok := line(points, func(p Point) (x, y float64) { return s.step(p.Step-from, end), s.rate(p.Rate) })
+	if !ok {
+		return nil, math.Inf(1)
+	}
+	at = func(step float64) float64 {
+		if rate := s.back(a + b*s.step(step-from, end)); rate > leastRate*last.Rate {
+			return rate
+		}
+		return leastRate * last.Rate
+	}
+	sum := 0.0
+	for _, p := range points {
+		sum += square(at(p.Step)/p.Rate - 1)
+	}
+	return at, math.Sqrt(sum / float64(len(points)))
+}
+
+// line fits y = a + b·x by least squares.
+func line(points []Point, of func(Point) (x, y float64)) (a, b float64, ok bool) {
+	var n, sx, sy, sxx, sxy float64
+	for _, p := range points {
+		x, y := of(p)
+		n, sx, sy, sxx, sxy = n+1, sx+x, sy+y, sxx+x*x, sxy+x*y
+	}
+	d := n*sxx - sx*sx
+	if !(d > 0) {
+		return 0, 0, false
+	}
+	b = (n*sxy - sx*sy) / d
+	return (sy - b*sx) / n, b, true
+}

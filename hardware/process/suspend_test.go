@@ -1,0 +1,72 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	_ "github.com/tfexp/tfexp/scheduler/policy/rounds"
+	"github.com/tfexp/tfexp/scheduler/validate"
+)
+
+// counting counts to 40. It keeps how far it is when it is asked to end, and says where it begins.
+const counting = `
+f="$TFEXP_CHECKPOINT_DIR/n"
+n=0
+[ -e "$f" ] && n=$(cat "$f")
+trap 'echo $n >"$f"; exit 143' TERM
+echo from $n
+while [ $n -lt 40 ]; do n=$((n+1)); sleep 0.005; done
+echo done $n`
+
+// Three jobs share two nodes by max_min, in rounds: each goes on from its checkpoint on the node that it is given.
+func TestRoundsMoveJobsByCheckpoints(t *testing.T) {
+	cpu := hardware.AllowedCPUs()[0]
+	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
+	dir := t.TempDir()
+	var jobs []scheduler.Job
+	var programs []launch.Job
+	for i := range 3 {
+		name := fmt.Sprintf("count-%d", i+1)
+		jobs = append(jobs, scheduler.Job{Number: i, Name: name, Threads: 1, Deadline: scheduler.Never})
+		j := sh(counting)
+		j.Name, j.CheckpointDir, j.LogPath = name, filepath.Join(dir, name), filepath.Join(dir, name+".log")
+		programs = append(programs, j)
+	}
+	e := open(t, Options{Suspends: true, CPUs: []int{cpu, cpu}, Cluster: cluster}, programs...)
+	check := validate.New(cluster, jobs, nil)
+	run := scheduler.Run{
+		Policy:  policy.Policy{Order: "max_min", Settings: policy.Settings{"rounds": 80 * time.Millisecond}},
+		Cluster: cluster, Jobs: jobs, Engine: e, Recorder: check,
+	}
+	out, err := run.Execute(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range check.Violations() {
+		t.Errorf("%s: %s", v.At, v.Text)
+	}
+	migrations := 0
+	for i, r := range out.Jobs {
+		log := read(t, programs[i].LogPath)
+		migrations += r.Migrations
+		if r.State != scheduler.Finished || !strings.HasSuffix(log, "done 40\n") || strings.Count(log, "from 0\n") != 1 {
+			t.Errorf("%s is %s, and says %q", jobs[i].Name, r.State, log)
+		}
+		if begun := strings.Count(log, "from "); begun != 1+r.Preemptions {
+			t.Errorf("%s was paused %d times, and started %d times", jobs[i].Name, r.Preemptions, begun)
+		}
+	}
+	if migrations == 0 {
+		t.Error("nobody went on on the other node")
+	}
+}

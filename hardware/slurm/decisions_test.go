@@ -1,0 +1,224 @@
+//go:build linux
+
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+)
+
+// TestMain makes the test binary also the guardian of processes.
+func TestMain(m *testing.M) {
+	if handled, code := process.Main(os.Args[1:]); handled {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// paced carries decisions out on a real engine, on a virtual clock: a job ends there when it does in a simulation. It
+// keeps what was done.
+type paced struct {
+	scheduler.Engine // the simulation
+	real             engine.Engine
+	dir              string
+	asked            []int // nodes that are on their way
+}
+
+// scheduler.Engine
+func (p *paced) Start(job int, g scheduler.Grant) error {
+	return errors.Join(p.Engine.Start(job, g), p.real.Start(job, g))
+}
+
+func (p *paced) Pause(job int) error { return errors.Join(p.Engine.Pause(job), p.real.Pause(job)) }
+
+func (p *paced) Resume(job int, g scheduler.Grant) error {
+	return errors.Join(p.Engine.Resume(job, g), p.real.Resume(job, g))
+}
+
+func (p *paced) Resize(job int, g scheduler.Grant) error {
+	return errors.Join(p.Engine.Resize(job, g), p.real.Resize(job, g))
+}
+
+func (p *paced) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if len(p.asked) > 0 { // nodes come while the clock stands
+		now, _, err := p.Engine.Next(ctx, 0)
+		var up []scheduler.Notice
+		for len(up) < len(p.asked) && err == nil {
+			var news []scheduler.Notice
+			_, news, err = p.real.Next(ctx, scheduler.Never)
+			for _, n := range news {
+				n.At = now
+				up = append(up, n)
+			}
+		}
+		p.asked = nil
+		slices.SortFunc(up, func(a, b scheduler.Notice) int { return a.Node - b.Node })
+		return now, up, err
+	}
+	now, news, err := p.Engine.Next(ctx, until)
+	for _, n := range news {
+		err = errors.Join(err, os.WriteFile(filepath.Join(p.dir, fmt.Sprint("end-", n.Job)), nil, 0o644))
+		for ended := false; !ended && err == nil; {
+			var real []scheduler.Notice
+			_, real, err = p.real.Next(ctx, scheduler.Never)
+			for _, r := range real {
+				if r.Kind != n.Kind || r.State != n.State || r.Job != n.Job {
+					err = fmt.Errorf("the real engine gives notice of %+v", r)
+				}
+				ended = true
+			}
+		}
+	}
+	return now, news, err
+}
+
+// scheduler.Provider, of the real engine
+func (p *paced) Acquire(node int) (*scheduler.Server, error) {
+	p.asked = append(p.asked, node)
+	s, err := p.real.(scheduler.Provider).Acquire(node)
+	if s != nil {
+		s.Created = 0
+	}
+	return s, err
+}
+
+func (*paced) Release(int) error { return nil }
+
+func (*paced) Revoke(int) (scheduler.Attempt, error) {
+	return scheduler.Attempt{}, errors.New("nothing is lost here")
+}
+
+func (*paced) Reshape(int, scheduler.Grant) error { return errors.New("no job has parts") }
+
+// choices is what a scheduler decides, and what happens, but for the coming of nodes.
+type choices struct {
+	Events    []scheduler.Event
+	Decisions []scheduler.Decision
+}
+
+func (c *choices) Event(e scheduler.Event) {
+	if !e.Kind.OfNode() {
+		c.Events = append(c.Events, e)
+	}
+}
+
+func (c *choices) Decision(d scheduler.Decision) { c.Decisions = append(c.Decisions, d) }
+
+// With the same virtual arrival times the same is decided on processes, under Slurm and in a simulation: when, in which
+// order, on which cores of which nodes, and for which reasons; and each of the first two carries it out.
+func TestSameDecisions(t *testing.T) {
+	needCluster(t)
+	if len(hardware.AllowedCPUs()) < 2 {
+		t.Skip("the processes need two cores")
+	}
+	// When jobs arrive, how long they run on all that they ask for, in seconds, and how many cores that is.
+	arrivals, lengths := []float64{0, 0, 1.5, 2, 4.25, 9}, []float64{7, 3, 1, 4, 2.5, 3}
+	for _, test := range []struct {
+		name    string
+		nodes   []int // their cores
+		threads []int
+		policy  policy.Policy
+		kinds   []scheduler.EventKind // events that must be among what happens
+	}{
+		{"turns", []int{2}, []int{2, 1, 1, 2, 1, 1},
+			policy.Policy{Order: "round_robin", Settings: policy.Settings{"quantum": 2 * time.Second}},
+			[]scheduler.EventKind{scheduler.Pause, scheduler.Resume}},
+		{"shortest first on two nodes", []int{1, 1}, []int{1, 1, 1, 1, 1, 1}, policy.Policy{Order: "srtf"},
+			[]scheduler.EventKind{scheduler.Pause, scheduler.Resume}},
+		{"grow", []int{2}, []int{2, 1, 2, 2, 1, 2}, policy.Policy{Order: "fcfs", Allocation: "max_prop"},
+			[]scheduler.EventKind{scheduler.ResizeJob}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			run := func(real func(jobs []launch.Job, dir string) (engine.Engine, scheduler.Cluster)) (c choices) {
+				dir := t.TempDir()
+				jobs, programs := make([]scheduler.Job, len(lengths)), make([]launch.Job, len(lengths))
+				work := make([]simulated.Scaling, len(lengths))
+				for i := range jobs {
+					length := time.Duration(lengths[i] * float64(time.Second))
+					jobs[i] = scheduler.Job{
+						Number: i, Name: fmt.Sprint("job", i), Threads: test.threads[i], Predicted: length,
+						Arrival: time.Duration(arrivals[i] * float64(time.Second)), Malleable: test.policy.Allocation != "",
+					}
+					work[i] = simulated.FullRequest(length, test.threads[i])
+					programs[i] = launch.Job{
+						Name: jobs[i].Name, Threads: test.threads[i],
+						Argv: []string{"/bin/sh", "-c", fmt.Sprintf(`while ! [ -e %s/end-%d ]; do sleep 0.02; done`, dir, i)},
+					}
+				}
+				sim, err := simulated.New(jobs, work, simulated.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				// As the others, it lets no paused job go on on another node.
+				on, cluster := scheduler.Engine(struct{ scheduler.Engine }{sim}), scheduler.Cluster{}
+				for v, n := range test.nodes {
+					cluster.Nodes = append(cluster.Nodes, scheduler.Node{Name: fmt.Sprintf("node-%d", v+1), Threads: n})
+				}
+				if real != nil {
+					p := &paced{Engine: sim, dir: dir}
+					p.real, cluster = real(programs, dir)
+					on = p
+				}
+				if _, err := (scheduler.Run{Policy: test.policy, Cluster: cluster, Jobs: jobs, Engine: on, Recorder: &c}).Execute(
+					t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				return c
+			}
+			want := run(nil)
+			for _, kind := range test.kinds {
+				if !slices.ContainsFunc(want.Events, func(e scheduler.Event) bool { return e.Kind == kind }) {
+					t.Errorf("no %s", kind)
+				}
+			}
+			here := run(func(jobs []launch.Job, dir string) (engine.Engine, scheduler.Cluster) {
+				var c scheduler.Cluster
+				for v, n := range test.nodes {
+					c.Nodes = append(c.Nodes, scheduler.Node{Name: fmt.Sprintf("node-%d", v+1), Threads: n})
+				}
+				for i := range jobs {
+					jobs[i].LogPath = filepath.Join(dir, fmt.Sprintf("%d.log", i))
+					jobs[i].ControlPath = filepath.Join(dir, fmt.Sprintf("%d.control", i))
+				}
+				e, err := process.New(jobs, process.Options{Registry: filepath.Join(dir, "registry"), Cluster: c})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { e.Close() })
+				return e, c
+			})
+			there := run(func(jobs []launch.Job, _ string) (engine.Engine, scheduler.Cluster) {
+				o := openOn(t, test.nodes, settings{}, jobs...)
+				c := scheduler.Cluster{Nodes: slices.Clone(o.cluster.Nodes)}
+				for v := range c.Nodes {
+					c.Nodes[v].Supply = scheduler.Fixed
+				}
+				return o.Engine, c
+			})
+			if diff := cmp.Diff(want, here); diff != "" {
+				t.Errorf("on processes (+) other than simulated (-): %s", diff)
+			}
+			if diff := cmp.Diff(want, there); diff != "" {
+				t.Errorf("under Slurm (+) other than simulated (-): %s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,41 @@
+package eventfile_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"testing"
+
+	"github.com/tfexp/tfexp/jobs/eventfile"
+)
+
+// TestWriterAgainstBytes compares an event with the bytes that tensorboard.summary.writer.record_writer wrote of the same.
+func TestWriterAgainstBytes(t *testing.T) {
+	var b bytes.Buffer
+	w := eventfile.NewWriter(&b, 1)
+	if err := w.Scalar(eventfile.Scalar{Tag: "loss", Step: 3, Value: 0.5, Wall: 2}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "1800000000000000a37f4b2209000000000000f03f1a0d627261696e2e4576656e743a3286bf577a1a00000000000000" +
+		"129bd82d09000000000000004010032a0d0a0b0a046c6f7373150000003fbac36b94"
+	if got := hex.EncodeToString(b.Bytes()); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestWriterIsRead reads back what was written; what is no scalar is passed over.
+func TestWriterIsRead(t *testing.T) {
+	var b bytes.Buffer
+	w := eventfile.NewWriter(&b, 1)
+	want := []eventfile.Scalar{{Tag: "loss", Step: 1, Value: 0.5, Wall: 2}, {Tag: "accuracy", Step: 2, Value: -3, Wall: 4}}
+	for _, err := range []error{
+		w.Scalar(want[0]), w.Image("picture", 0, 1, []byte("png"), 2, 3), w.Plugin("tag", "hparams", 1, []byte("x")), w.Scalar(want[1]),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, n, err := eventfile.Read(bytes.NewReader(b.Bytes()))
+	if err != nil || n != int64(b.Len()) || len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("read %v, %d of %d bytes, %v; want %v", got, n, b.Len(), err, want)
+	}
+}

@@ -1,0 +1,83 @@
+package rounds_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	_ "github.com/tfexp/tfexp/scheduler/policy/elastic"
+)
+
+// late is an engine with the clock of a real one: it comes back a little after the instant that was asked for.
+type late struct {
+	*simulated.Engine
+	random *rand.Rand
+}
+
+func (l late) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
+	if until < scheduler.Never {
+		until += time.Duration(l.random.Int64N(int64(20 * time.Millisecond)))
+	}
+	return l.Engine.Next(ctx, until)
+}
+
+// said keeps decisions, as what is done to which job on which cores.
+type said []string
+
+func (*said) Event(scheduler.Event) {}
+func (s *said) Decision(d scheduler.Decision) {
+	*s = append(*s, fmt.Sprintf("%s %d on %s", d.Kind, d.Job, d.Cores))
+}
+
+// On a clock that is late by up to 20 ms, the policies of rounds take the decisions of a simulation: what jobs have
+// had is counted in whole rounds. No job ends within the time that is looked at.
+func TestALateClockChangesNoDecision(t *testing.T) {
+	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 2}}}
+	for _, order := range []policy.Order{"max_min", "water_filling", "max_throughput", "isolated", "fifo", "tiresias"} {
+		for seed := range uint64(6) {
+			var jobs []scheduler.Job
+			var work []simulated.Scaling
+			draw := rand.New(rand.NewPCG(seed, 1))
+			for i := range 4 + draw.IntN(4) {
+				run := time.Hour
+				jobs = append(jobs, scheduler.Job{
+					Number: i, Name: fmt.Sprint(i), Threads: 1, Predicted: run, Deadline: scheduler.Never,
+					Arrival: time.Duration(draw.IntN(3)) * 1500 * time.Millisecond, Weight: float64(1 + draw.IntN(2)),
+				})
+				work = append(work, simulated.FullRequest(run, 1))
+			}
+			decide := func(isLate bool) said {
+				var s said
+				e, err := simulated.New(jobs, work, simulated.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				run := scheduler.Run{
+					Policy: policy.Policy{Order: order, Settings: policy.Settings{
+						"rounds": time.Second, "demotion": 3 * time.Second,
+					}},
+					Cluster: cluster, Jobs: jobs, Engine: e, Recorder: &s, Until: 40500 * time.Millisecond,
+				}
+				if isLate {
+					run.Engine = late{e, rand.New(rand.NewPCG(seed, 2))}
+				}
+				if _, err := run.Execute(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				return s
+			}
+			punctual, real := decide(false), decide(true)
+			// Rounds that begin late put off those after them, so fewer of them fit into the time.
+			n := min(len(punctual), len(real))
+			if n < 3 || n < len(punctual)-12 || !slices.Equal(punctual[:n], real[:n]) {
+				t.Fatalf("%s, seed %d:\n%q\n%q", order, seed, punctual, real)
+			}
+		}
+	}
+}
