@@ -5,10 +5,11 @@ import (
 	"math/rand/v2"
 )
 
-// annealing is how a loss follows the rate of learning. The training goes on with the sum of the rates of its steps, and
-// not with their number; and a part of the loss is noise of the steps, which falls with the rate: the loss is in proportion
-// to a power of it. (H. Tissue and others, Scaling Law with Learning Rate Annealing, 2024, have the same two parts in
-// a sum; G. Zhang and others, Which Algorithmic Choices Matter at Which Batch Sizes, 2019, derive the noise.)
+// annealing is how a loss follows the rate of learning. The training goes on with the sum of the rates of its steps,
+// and not with their number; and a part of the loss is noise of the steps, which falls with the rate: the loss is in
+// proportion to a power of it. (H. Tissue and others, Scaling Law with Learning Rate Annealing, 2024, have the same
+// two parts in a sum; G. Zhang and others, Which Algorithmic Choices Matter at Which Batch Sizes, 2019, derive the
+// noise.)
 type annealing struct {
 	power float64 // of the rate
 	delays

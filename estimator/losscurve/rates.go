@@ -52,8 +52,8 @@ const againAfterOne, sameSteps = 0.6, 0.15
 // lowered is by how much a rate is lowered at least, from one report to the next.
 const lowered = 1.0001
 
-// foresee returns how the rate may go on: rates that are lowered at once are lowered so again after as many steps, others
-// follow the course that fits what was reported.
+// foresee returns how the rate may go on: rates that are lowered at once are lowered so again after as many steps,
+// others follow the course that fits what was reported.
 func foresee(points []Point) []foreseen {
 	top := 0
 	for i, p := range points {
@@ -99,8 +99,8 @@ func foresee(points []Point) []foreseen {
 	return []foreseen{again}
 }
 
-// shape is that of a rate that is lowered all the time: some function of the rate is a straight line in some function of
-// the step, which may depend on when the schedule ends.
+// shape is that of a rate that is lowered all the time: some function of the rate is a straight line in some function
+// of the step, which may depend on when the schedule ends.
 type shape struct {
 	rate, back func(float64) float64
 	step       func(step, end float64) float64
@@ -127,8 +127,8 @@ const (
 	ends, mostLonger = 24, 12
 )
 
-// course returns how the rate goes on by the shape that fits best; false when none does. Schedules count their steps from
-// the first one, or from the end of the warm-up.
+// course returns how the rate goes on by the shape that fits best; false when none does. Schedules count their steps
+// from the first one, or from the end of the warm-up.
 func course(points []Point) (func(step float64) float64, bool) {
 	if len(points) < leastCourse {
 		return nil, false

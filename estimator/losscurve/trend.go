@@ -239,8 +239,8 @@ func (f *filter) run(w window, rng *rand.Rand) float64 {
 	return f.runAlong(w, func(step float64) (float64, float64) { return clock(step), 0 }, rng)
 }
 
-// runAlong is run where along says what a filter's clock shows at a step, and how much higher the logarithm of the loss is
-// there than the filter's level. It is asked of steps in their order.
+// runAlong is run where along says what a filter's clock shows at a step, and how much higher the logarithm of the
+// loss is there than the filter's level. It is asked of steps in their order.
 func (f *filter) runAlong(w window, along func(step float64) (time, above float64), rng *rand.Rand) float64 {
 	if f.floor >= w.target {
 		return math.Inf(1)

@@ -14,7 +14,9 @@ type Costs struct {
 }
 
 // A probe does everything to a job a few times, with pauses in which the job
-// goes on: its first moments are spent loading, and its threads come later.
+// goes on: its first moments are spent loading, and its threads come later. What
+// is done to it first may wait until the engine has started it, and counts only
+// where there is nothing else.
 const (
 	probeRounds = 7
 	probeGap    = 5 * time.Millisecond
@@ -65,9 +67,9 @@ func Probe(ctx context.Context, run Run) (c Costs, err error) {
 		}
 	}
 	for _, a := range actions {
-		if len(a.times) > 0 {
-			slices.Sort(a.times)
-			*a.cost = a.times[len(a.times)/2]
+		if times := a.times[min(1, max(0, len(a.times)-1)):]; len(times) > 0 {
+			slices.Sort(times)
+			*a.cost = times[len(times)/2]
 		}
 	}
 	return c, nil

@@ -374,7 +374,8 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 				"be too long", name, sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
-		costs, err := Probe(ctx, s.toSample(unit, unit.Launch(unit.Name+"-probe", t.length, logs, scratch), t.length))
+		whole := max(t.length, unit.Total) // it is ended, and should not end before
+		costs, err := Probe(ctx, s.toSample(unit, unit.Launch(unit.Name+"-probe", whole, logs, scratch), whole))
 		if err != nil {
 			return sample, err
 		}

@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 	"strconv"
@@ -304,14 +305,22 @@ func (l *landscape) plane() (pictures.Figure, bool) {
 		}
 	}
 	m.mean, _ = l.process.Predict(points)
+	var keys []canvas.Key
+	lo, hi := slices.Min(m.mean), slices.Max(m.mean)
+	for _, part := range []float64{0, 0.5, 1} {
+		keys = append(keys, canvas.Key{
+			Label: short(l.natural(lo + part*(hi-lo))), Swatch: canvas.Filled(shade(part)),
+		})
+	}
+	keys = append(keys, canvas.Key{Label: "trials", Swatch: canvas.Dotted(canvas.Hue(1))})
 	title := fmt.Sprintf("The objective over %s and %s – %s", l.space[m.across].Name, l.space[m.up].Name, l.name)
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: Surrogate + "-plane-" + l.name, Kind: Surrogate, Title: title,
 			Caption: fmt.Sprintf("What the model expects of the %s over the two settings to which it is most sensitive, with the "+
 				"others as in the best trial: from %s (light) to %s (dark). Dots are the trials, the black one the best.",
-				l.t.Objective, short(l.natural(slices.Min(m.mean))), short(l.natural(slices.Max(m.mean))))},
-		Width: canvas.Width, Height: canvas.HeadHeight(nil) + 300,
-		Paint: func(c draw.Canvas) { m.paint(canvas.Head(c, title, nil)) },
+				l.t.Objective, short(l.natural(lo)), short(l.natural(hi)))},
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 300,
+		Paint: func(c draw.Canvas) { m.paint(canvas.Head(c, title, keys)) },
 	}, true
 }
 
@@ -336,6 +345,9 @@ func (m *tiles) paint(c draw.Canvas) {
 	p.Draw(draw.Crop(c, 0, -6, 4, 0))
 }
 
+// shade is the colour of a tile, by where its value is between the least and the greatest.
+func shade(part float64) color.Color { return canvas.Shade(canvas.Hue(0), 0.95-0.75*part) }
+
 // counted are the places of tiles.
 func counted(at []float64) []float64 {
 	places := make([]float64, len(at))
@@ -352,7 +364,7 @@ func (m *tiles) Plot(c draw.Canvas, p *plot.Plot) {
 	for r := range m.y {
 		for k := range m.x {
 			v := m.mean[r*len(m.x)+k]
-			c.SetColor(canvas.Shade(canvas.Hue(0), 0.95-0.75*(v-lo)/max(hi-lo, 1e-12)))
+			c.SetColor(shade((v - lo) / max(hi-lo, 1e-12)))
 			u, w := float64(k), float64(r)
 			c.Fill(canvas.Rectangle(x(u-0.5), y(w-0.5), x(u+0.5)+0.3, y(w+0.5)+0.3))
 		}
