@@ -109,3 +109,6 @@ func (x *Experiment) Settings(stage string) []schema.Settings { return x.spec.St
 
 // Host is the machine.
 func (x *Experiment) Host() hardware.Machine { return x.host }
+
+// Interpreters are the Pythons of this machine that run programs of real cells, outside containers.
+func (x *Experiment) Interpreters() []string { return program.Interpreters(x.spec.Cells, jobsOf) }

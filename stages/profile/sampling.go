@@ -374,7 +374,10 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 				"be too long", name, sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
-		whole := max(t.length, unit.Total) // it is ended, and should not end before
+		whole := unit.Total // the job is ended, and should not end before
+		if whole == 0 {
+			whole = 10 * slices.Max(unit.Lengths)
+		}
 		costs, err := Probe(ctx, s.toSample(unit, unit.Launch(unit.Name+"-probe", whole, logs, scratch), whole))
 		if err != nil {
 			return sample, err
