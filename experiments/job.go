@@ -43,29 +43,6 @@ func (r *Runtime) RateOn(gpu string) (float64, bool) {
 	return 0, false
 }
 
-// Neighbour is a class of jobs beside which a job keeps a part of its speed when they share GPUs.
-type Neighbour struct {
-	Class string
-	// GPU is the type of GPU on which this is so; empty for all.
-	GPU  string
-	Keep float64
-}
-
-// Beside returns the part of its speed that the job keeps beside jobs of each class on a type of
-// GPU; nil when the file says nothing of it.
-func (r *Runtime) Beside(gpu string) map[string]float64 {
-	var keeps map[string]float64
-	for _, n := range r.Neighbours {
-		if n.GPU == "" || n.GPU == gpu {
-			if keeps == nil {
-				keeps = map[string]float64{}
-			}
-			keeps[n.Class] = n.Keep
-		}
-	}
-	return keeps
-}
-
 // AlternativeName returns the name of the alternative that the job is, or "cpu"
 // or "gpu" for a job's own request.
 func (j *Job) AlternativeName() string {

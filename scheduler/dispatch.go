@@ -128,20 +128,8 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	need, _ := l.needs(j, cores)
 	g := l.machine.Choose(nodes, need, l.heldOn(j, nodes))
 	g.Alternative = l.lives[j].Alternative
-	if g.Layout == nil {
-		g.Layout = l.layout(g, nodes)
-	}
+	g.Layout = l.machine.LayoutOf(g, nodes)
 	return l.startWith(j, cores, g, why)
-}
-
-// layout divides a grant among its nodes, if it has several.
-func (l *loop) layout(g Grant, nodes []int32) *Layout {
-	if len(nodes) > 1 {
-		if nodes = slices.Compact(slices.Clone(nodes)); len(nodes) > 1 {
-			return l.machine.Layout(g, nodes)
-		}
-	}
-	return nil
 }
 
 // Divide implements Hands.
@@ -218,10 +206,8 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	if q := l.quantum(j); q > 0 {
 		l.setTimer(j, l.now+q)
 	}
-	l.emit(Event{
-		Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout, Beside: g.Beside, Alternative: g.Alternative,
-		Migrated: moves,
-	})
+	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout, Beside: g.Beside,
+		Alternative: g.Alternative, Migrated: moves})
 	return nil
 }
 

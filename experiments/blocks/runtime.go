@@ -88,21 +88,8 @@ func (d *Decoder) times(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.
 		Threads: times[0].Threads, Whole: !perEpoch,
 		Epoch:    workload.Span{Kind: workload.Every, Mean: times[0].Time},
 		GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
-		Losses:   losses, Neighbours: neighbours(a),
+		Losses:   losses, Neighbours: eval.Neighbours(a, "beside"),
 	}, a.OK
-}
-
-// neighbours reads the argument beside.
-func neighbours(a *eval.Args) []experiments.Neighbour {
-	var list []experiments.Neighbour
-	for _, k := range eval.Get[[]experiments.GPURate](a, "beside") {
-		if k.Rate > 1 {
-			a.Fail(a.At("beside"), "Job that is faster beside another",
-				"Beside %q the job keeps a part of its speed, from 0 to 1; %g is more.", k.Type, k.Rate)
-		}
-		list = append(list, experiments.Neighbour{Class: k.Type, Keep: k.Rate})
-	}
-	return list
 }
 
 // runtimeLaw decodes a run time that is given by formula.
@@ -119,7 +106,7 @@ func (d *Decoder) runtimeLaw(a *eval.Args) (*experiments.Runtime, bool) {
 		Startup: eval.Get[time.Duration](a, "startup"), Parallel: eval.Get[float64](a, "parallel"),
 		Epoch:    workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
 		GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
-		Losses:   d.losses(a), Neighbours: neighbours(a),
+		Losses:   d.losses(a), Neighbours: eval.Neighbours(a, "beside"),
 	}
 	if s, ok := a.Values["speedup"].(workload.SpeedUp); ok {
 		r.SpeedUp = &s

@@ -92,20 +92,6 @@ func ratesOf(t *throughput.Table, j *scheduler.Job) []experiments.GPURate {
 	return rates
 }
 
-// neighboursOf returns beside which jobs, on which types of devices, a job keeps how much of its speed.
-func neighboursOf(t *throughput.Table, j *scheduler.Job) []experiments.Neighbour {
-	var list []experiments.Neighbour
-	for _, device := range t.Devices() {
-		k := throughput.Key{Job: j.Class, Device: device, Workers: workers(j)}
-		for _, class := range t.Jobs() {
-			if keep := t.Kept(k, class); keep > 0 {
-				list = append(list, experiments.Neighbour{Class: class, GPU: device, Keep: keep})
-			}
-		}
-	}
-	return list
-}
-
 // measuredAs is what jobs have in common that are described by a table of throughputs.
 type measuredAs struct {
 	class         string
@@ -130,7 +116,7 @@ func (m *measuredBlocks) of(t *experiments.Trace, j *scheduler.Job) int32 {
 			Threads: experiments.Threads{Request: j.Threads, Min: j.Threads, Inter: 1, Intra: j.Threads}, Steps: 1,
 			Runtime: &experiments.Runtime{
 				Epoch: workload.Span{Mean: time.Second}, Whole: true, Parallel: 1, GPURates: ratesOf(m.raw.speeds, j),
-				Neighbours: neighboursOf(m.raw.speeds, j),
+				Neighbours: experiments.NeighboursIn(m.raw.speeds, j.Class, workers(j)),
 			},
 		}})
 	}

@@ -45,21 +45,15 @@ func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 			continue
 		}
 		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Real() {
-			one := alternative{name: w.AlternativeName(), job: w, index: i, gpu: w.GPU, rate: 1}
-			if w.Runtime != nil {
-				one.beside = w.Runtime.Beside(w.GPU)
-			}
-			alternatives = append(alternatives, one)
+			alternatives = append(alternatives, alternative{w.AlternativeName(), w, i, w.GPU, 1, w.Runtime.Beside(w.GPU)})
 			continue
 		}
 		for _, gpu := range h.GPUTypes() {
 			typed := *w
 			typed.GPU = gpu
 			if rate, ok := w.Runtime.RateOn(gpu); ok && (w.GPU == "" || w.GPU == gpu) && typed.Reaches(h) {
-				alternatives = append(alternatives, alternative{
-					name: w.AlternativeName() + ":" + gpu, job: w, index: i, gpu: gpu, rate: rate,
-					beside: w.Runtime.Beside(gpu),
-				})
+				name := w.AlternativeName() + ":" + gpu
+				alternatives = append(alternatives, alternative{name, w, i, gpu, rate, w.Runtime.Beside(gpu)})
 			}
 		}
 	}
@@ -226,9 +220,7 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 		for k, w := range r.alternativesAt(alternatives, n) {
 			a := scheduler.Alternative{
 				Name: w.name, Threads: w.job.Threads.Request, GPUs: w.job.GPUs, Memory: w.job.Memory, GPU: w.gpu,
-			}
-			if c.Policy.Packs() {
-				a.Beside = w.beside
+				Beside: w.beside,
 			}
 			if w.index == 0 { // a trace may say more than the block
 				a.Threads, a.GPUs, a.Memory = j.Threads, j.GPUs, j.Memory
@@ -293,23 +285,6 @@ func alternativeLines(h *experiments.Hardware, j *experiments.Job) []string {
 			text += " at the rate " + strconv.FormatFloat(w.rate, 'g', -1, 64)
 		}
 		k.Add("job."+j.Name+".way."+strings.ReplaceAll(w.name, " ", "_"), text)
-	}
-	return k.Lines()
-}
-
-// neighbourLines are the key lines of what jobs keep of their speed when they share GPUs.
-func (c *Cell) neighbourLines() []string {
-	var k store.Key
-	if !c.Policy.Packs() {
-		return nil
-	}
-	for _, j := range blocks(c.point) {
-		if j.Runtime == nil {
-			continue
-		}
-		for _, n := range j.Runtime.Neighbours {
-			k.Addf(strings.ReplaceAll("job."+j.Name+".beside."+n.Class+"."+n.GPU, " ", "_"), "%g", n.Keep)
-		}
 	}
 	return k.Lines()
 }

@@ -15,12 +15,6 @@ type Grant struct {
 	Beside *Beside
 }
 
-// Beside is a job that shares its GPUs with the one that is given a grant.
-type Beside struct {
-	Job  int
-	Name string
-}
-
 // Layout is the parts of a job that has several: one a node for a gang.
 type Layout struct{ Parts []Part }
 
