@@ -46,6 +46,7 @@ var rules = []struct {
 }{
 	{"cmd/", []string{"cmd/", "pipeline", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline/store", []string{"results"}},
+	{"pipeline/realise/bounded", nil},
 	{"pipeline/realise/sampling", []string{"stages$", "experiments", "results/record", "hardware/simulated", "jobs/contract", "scheduler", "estimator"}},
 	{"pipeline/realise", append([]string{
 		"pipeline/store", "pipeline/realise/", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
