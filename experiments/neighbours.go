@@ -1,6 +1,9 @@
 package experiments
 
-import "github.com/tfexp/tfexp/scheduler/workload/throughput"
+import (
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload/throughput"
+)
 
 // Neighbour is a class of jobs beside which a job keeps a part of its speed when they share GPUs.
 type Neighbour struct {
@@ -41,4 +44,11 @@ func NeighboursIn(t *throughput.Table, job string, workers int) []Neighbour {
 		}
 	}
 	return list
+}
+
+// RequestOn returns the job's own request as an alternative with a name, on a type of GPU.
+func (j *Job) RequestOn(name, gpu string) scheduler.Alternative {
+	return scheduler.Alternative{
+		Name: name, Threads: j.Threads.Request, GPUs: j.GPUs, Memory: j.Memory, GPU: gpu, Beside: j.Runtime.Beside(gpu),
+	}
 }

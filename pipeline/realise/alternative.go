@@ -25,10 +25,9 @@ type alternative struct {
 	index int
 	// gpu is the type of GPU that it wants, and rate how much faster it is there
 	// than the run time of job says.
-	gpu  string
-	rate float64
-	// beside has what it keeps of its speed when it shares GPUs, by class.
-	beside map[string]float64
+	gpu     string
+	rate    float64
+	request scheduler.Alternative // without an estimate
 }
 
 // alternativesOn returns the alternatives in which a job can run on a hardware: its own request
@@ -45,7 +44,7 @@ func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 			continue
 		}
 		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Real() {
-			alternatives = append(alternatives, alternative{w.AlternativeName(), w, i, w.GPU, 1, w.Runtime.Beside(w.GPU)})
+			alternatives = append(alternatives, alternative{w.AlternativeName(), w, i, w.GPU, 1, w.RequestOn(w.AlternativeName(), w.GPU)})
 			continue
 		}
 		for _, gpu := range h.GPUTypes() {
@@ -53,7 +52,7 @@ func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 			typed.GPU = gpu
 			if rate, ok := w.Runtime.RateOn(gpu); ok && (w.GPU == "" || w.GPU == gpu) && typed.Reaches(h) {
 				name := w.AlternativeName() + ":" + gpu
-				alternatives = append(alternatives, alternative{name, w, i, gpu, rate, w.Runtime.Beside(gpu)})
+				alternatives = append(alternatives, alternative{name, w, i, gpu, rate, w.RequestOn(name, gpu)})
 			}
 		}
 	}
@@ -168,7 +167,7 @@ func (x *Experiment) workOnEach(
 		if err != nil {
 			return work, err
 		}
-		on.Beside = w.beside
+		on.Beside = w.request.Beside
 		work.Alternatives = append(work.Alternatives, on)
 	}
 	return work, nil
@@ -218,10 +217,7 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 	for n := range jobs {
 		j := &jobs[n]
 		for k, w := range r.alternativesAt(alternatives, n) {
-			a := scheduler.Alternative{
-				Name: w.name, Threads: w.job.Threads.Request, GPUs: w.job.GPUs, Memory: w.job.Memory, GPU: w.gpu,
-				Beside: w.beside,
-			}
+			a := w.request
 			if w.index == 0 { // a trace may say more than the block
 				a.Threads, a.GPUs, a.Memory = j.Threads, j.GPUs, j.Memory
 			}
