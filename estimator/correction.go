@@ -27,8 +27,12 @@ func Correct(groups [][]float64, before, level float64) Correction {
 	c := Correction{Factor: 1}
 	var filters []machineState
 	best := math.Inf(-1)
+	var seen []atOnce
 	for _, g := range groups {
-		c.Runs += len(g)
+		if c.Runs += len(g); len(g) > 0 {
+			mean, _ := meanSD(g)
+			seen = append(seen, atOnce{float64(len(g)), mean, squares(g)})
+		}
 	}
 	if c.Runs == 0 {
 		return c
@@ -39,10 +43,8 @@ func Correct(groups [][]float64, before, level float64) Correction {
 				for _, own := range usualSDs {
 					f := newMachineState(missed.times*before, last, state, own)
 					f.likelihood += math.Log(missed.chance)
-					for _, g := range groups {
-						if len(g) > 0 {
-							f.add(g)
-						}
+					for _, g := range seen {
+						f.add(g)
 					}
 					best = max(best, f.likelihood)
 					filters = append(filters, f)
@@ -102,17 +104,15 @@ func newMachineState(before, last, state, own float64) machineState {
 	}
 }
 
+// atOnce are n runs at about the same time: their mean, and the sum of the squares around it.
+type atOnce struct{ n, mean, squares float64 }
+
 // add learns from runs at about the same time, and goes on to the next group.
-func (f *machineState) add(runs []float64) {
-	n, mean := float64(len(runs)), 0.0
-	for _, y := range runs {
-		mean += y / n
-	}
+func (f *machineState) add(runs atOnce) {
 	// Around their mean the runs say how large their own part is.
-	f.likelihood -= (n - 1) * math.Log(f.own)
-	f.likelihood -= squares(runs) / (2 * square(f.own))
-	variance := f.cov[0] + 2*f.cov[1] + f.cov[2] + square(f.own)/n
-	off := mean - f.mean[0] - f.mean[1]
+	f.likelihood -= (runs.n-1)*math.Log(f.own) + runs.squares/(2*square(f.own))
+	variance := f.cov[0] + 2*f.cov[1] + f.cov[2] + square(f.own)/runs.n
+	off := runs.mean - f.mean[0] - f.mean[1]
 	f.likelihood -= (math.Log(variance) + off*off/variance) / 2
 	gain := [2]float64{(f.cov[0] + f.cov[1]) / variance, (f.cov[1] + f.cov[2]) / variance}
 	f.mean[0], f.mean[1] = f.mean[0]+gain[0]*off, f.last*(f.mean[1]+gain[1]*off)

@@ -187,6 +187,7 @@ type Plot struct {
 	Metric string // for metrics, series, heatmap and speedup
 	X      string // an axis, for series, heatmap and speedup
 	Y      string // an axis, for heatmap
+	By     string // a way to divide jobs, for metrics and series
 	Range  Range
 }
 

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments/load"
@@ -120,6 +121,20 @@ func large(b *testing.B) {
 func BenchmarkThousandCells(b *testing.B) {
 	large(b)
 	benchmarkFile(b, "testdata/thousand.hcl", 1000)
+}
+
+// BenchmarkManyCells is a run of so many simulated cells of 10 jobs each, with all files, tables, pictures and the
+// report: what it takes for a cell is to stay the same.
+func BenchmarkManyCells(b *testing.B) {
+	for _, cells := range []int{1000, 4000, 10_000} {
+		b.Run(fmt.Sprintf("cells=%d", cells), func(b *testing.B) {
+			if cells > 1000 {
+				large(b)
+			}
+			benchmarkFile(b, "../experiments/slurm_array.hcl", cells, fmt.Sprintf("replicates=%d", cells/20), "jobs=10")
+			b.ReportMetric(b.Elapsed().Seconds()/float64(cells*b.N)*1e3, "ms/cell")
+		})
+	}
 }
 
 // benchmarkFile runs a file of so many cells from the beginning.

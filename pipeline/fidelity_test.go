@@ -100,7 +100,7 @@ func openRun(t *testing.T, p *Plan) *run {
 		t.Fatal(err)
 	}
 	r := &run{Plan: p, started: time.Now()}
-	if err := r.open(); err != nil {
+	if err := r.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.close() })

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -56,7 +57,7 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	}
 	defer lock.Release()
 	r := &run{Plan: p, started: time.Now()}
-	if err := r.open(); err != nil {
+	if err := r.open(ctx); err != nil {
 		return nil, err
 	}
 	defer r.close()
@@ -77,7 +78,7 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 
 // open prepares the folder: leftovers of a killed run are removed, the cache
 // and the journal opened, and the plan written down before anything runs.
-func (r *run) open() error {
+func (r *run) open(ctx context.Context) error {
 	killed, doubts, err := r.openSites()
 	if err != nil {
 		return err
@@ -109,6 +110,9 @@ func (r *run) open() error {
 	}
 	for _, s := range r.x.Host().Settings() {
 		r.record.Host = append(r.record.Host, record.Setting{Name: s.Name, Value: s.Value})
+	}
+	for _, python := range r.x.Interpreters() { // before anything is measured
+		r.record.Python = append(r.record.Python, program.Python(ctx, python))
 	}
 	drawn := slices.ContainsFunc(r.Cells, func(c record.CellRef) bool { return !c.Fixed })
 	if r.Replicates < minReplicates && len(r.Compares) > 0 && drawn {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/results/picture"
 )
@@ -22,6 +23,11 @@ func (d *Decoder) plots(axes []string) []experiments.Plot {
 		}
 		p.X = d.axisOfPlot(n, "x", ofPlot(a, kind, "x"), axes)
 		p.Y = d.axisOfPlot(n, "y", ofPlot(a, kind, "y"), axes)
+		p.By = ofPlot(a, kind, "by")
+		if p.By != "" && p.Metric != "" && !slices.Contains(language.Grouped(), p.Metric) {
+			a.Fail(a.At("metric"), "Metric of all jobs", "%s is not known of each %s; %s are.", p.Metric, p.By,
+				words.AllOf(language.Grouped()))
+		}
 		checkPlot(a, kind, p)
 		list = append(list, p)
 	}

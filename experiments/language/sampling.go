@@ -35,7 +35,9 @@ var profileBlock = &schema.Block{
 		},
 		{
 			Name: "repeats", Type: schema.Integer, Default: `1`, Min: schema.Limit(1), Max: schema.Limit(100),
-			Doc: "How often each sample is taken.", Example: `3`,
+			Doc: "How often each sample is taken. With `1`, and without `budget`, samples whose epochs differ much are " +
+				"taken again.",
+			Example: `3`,
 		},
 		{
 			Name: "threads", Type: schema.Integers, Min: schema.Limit(1), Max: schema.Limit(schema.MaxThreads),

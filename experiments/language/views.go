@@ -116,6 +116,9 @@ func plotBlock() *schema.Block {
 			others += fmt.Sprintf(", but `%s`, %s", k.Name, k.OnRequest)
 		}
 	}
+	by := plotArg("by", "Draws each group of jobs in a panel of its own: "+groupingsDoc()+". Only for "+listed(Grouped())+".",
+		`"class"`)
+	by.Allowed = groupings()
 	return &schema.Block{
 		Name: "plot", Label: "kind of picture", Labels: picture.Names(),
 		Doc: "Selects a kind of picture: " + strings.Join(kinds, ", ") +
@@ -131,6 +134,7 @@ plot "heatmap" {}`,
 			plotArg("metric", "The metric that is drawn.", `"mean_waiting"`),
 			plotArg("x", "The axis of the matrix on the horizontal axis, by its name.", `"quantum"`),
 			plotArg("y", "The axis of the matrix on the vertical axis, by its name.", `"intra"`),
+			by,
 		},
 	}
 }

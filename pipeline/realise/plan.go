@@ -66,7 +66,7 @@ func (x *Experiment) Plan() record.Plan {
 		p.Tunings = append(p.Tunings, t.Tuning)
 	}
 	for _, pl := range spec.Plots {
-		p.Plots = append(p.Plots, record.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X, Y: pl.Y})
+		p.Plots = append(p.Plots, record.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X, Y: pl.Y, By: pl.By})
 	}
 	return p
 }

@@ -276,6 +276,26 @@ func (x value) stream(base, v Variant) string {
 	return strings.Join(path, "/")
 }
 
+// GroupValues are the values of a metric of a group of jobs, as Values are those of all jobs.
+func (v Variant) GroupValues(m measure.Metric, by, group string) []float64 {
+	of := value{m, by, group}
+	values := make([]float64, len(v.Cells))
+	for i := range v.Cells {
+		values[i] = of.of(&v.Cells[i])
+	}
+	return values
+}
+
+// GroupNames are the groups of the jobs of several variants, by the name of a way to divide jobs.
+func GroupNames(variants []Variant, by string) (names []string) {
+	for i := range variants {
+		for _, g := range variants[i].groups(by) {
+			names = include(names, g)
+		}
+	}
+	return names
+}
+
 // groups are those of the jobs of a variant, in their order; one without a name when jobs are not divided.
 func (v *Variant) groups(by string) []string {
 	if by == "" {

@@ -25,24 +25,13 @@ func GroupMetrics() []measure.Metric {
 // Groups has a row for each group of a way to divide jobs, of each variant: the variants of a group stand together.
 func Groups(e *record.Experiment, by string) []GroupRow {
 	variants := Variants(e)
-	var names []string
-	for i := range variants {
-		for _, g := range variants[i].groups(by) {
-			names = include(names, g)
-		}
-	}
 	var rows []GroupRow
-	for _, name := range names {
+	for _, name := range GroupNames(variants, by) {
 		for _, v := range variants {
 			row := GroupRow{By: by, Group: name, Workload: v.Workload, Hardware: v.Hardware, Variant: v.Label}
 			known := false
 			for _, m := range GroupMetrics() {
-				of := value{m, by, name}
-				values := make([]float64, len(v.Cells))
-				for i := range v.Cells {
-					values[i] = of.of(&v.Cells[i])
-				}
-				i := stats.MeanInterval(values, DefaultLevel)
+				i := stats.MeanInterval(v.GroupValues(m, by, name), DefaultLevel)
 				known = known || i.N > 0
 				row.Metrics = append(row.Metrics, SummaryMetric{m.Name, i})
 			}

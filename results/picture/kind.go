@@ -21,7 +21,7 @@ type Kind struct {
 	// Doc says what it shows, without a full stop: "cores in use".
 	Doc string
 	// Args are the arguments that it takes, of "metric" (the name of a metric), "x"
-	// and "y" (names of axes of the matrix). Required ones must be given; x and y
+	// and "y" (names of axes of the matrix), and "by" (a way to divide jobs). Required ones must be given; x and y
 	// that are not are given both or neither.
 	Args []schema.Arg
 	// OnRequest says why it is drawn only where a plot block asks for it: "which

@@ -244,6 +244,8 @@ type Plot struct {
 	// for the first that has numbers. Y is the other axis of a heat map.
 	X string `json:"x,omitempty"`
 	Y string `json:"y,omitempty"`
+	// By draws each class of jobs, user or size apart; empty for all jobs together.
+	By string `json:"by,omitempty"`
 }
 
 // Run is run.json: when, where and by what the experiment was run.
@@ -259,7 +261,9 @@ type Run struct {
 	Git      string    `json:"git,omitempty"`
 	Seed     int64     `json:"seed"`
 	Host     []Setting `json:"host"`
-	Command  []string  `json:"command"`
+	// Python describes the interpreters that ran programs of real cells on this machine, as far as they could be seen.
+	Python  []Python `json:"python,omitempty"`
+	Command []string `json:"command"`
 	// File is the experiment file as it was named.
 	File string `json:"file,omitempty"`
 	// Lenient is set when malformed lines of traces were to be left out.
@@ -269,6 +273,14 @@ type Run struct {
 	Reused int `json:"reused"`
 	Ran    int `json:"ran"`
 	Failed int `json:"failed"`
+}
+
+// Python is a Python interpreter.
+type Python struct {
+	Interpreter string    `json:"interpreter"` // its path
+	Version     string    `json:"version,omitempty"`
+	Packages    []Setting `json:"packages,omitempty"` // with their versions, by name
+	Error       string    `json:"error,omitempty"`    // why its packages are not known
 }
 
 // BusyMachine is the code of the warning that other processes used the machine

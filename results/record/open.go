@@ -137,9 +137,13 @@ func (e *Experiment) Warnings() []Warning {
 		}
 	}
 	if failed := len(e.FailedCells()); failed > 0 {
+		noun := "cells"
+		if len(e.Cells) == 1 {
+			noun = "cell"
+		}
 		add(Warning{Code: "failed_cells", Text: fmt.Sprintf(
-			"something failed in %d of %d cells: means are over the finished jobs, and only cells in which the same jobs finished are compared",
-			failed, len(e.Cells))})
+			"something failed in %d of %d %s: means are over the finished jobs, and only cells in which the same jobs finished are compared",
+			failed, len(e.Cells), noun)})
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -23,10 +24,13 @@ func init() {
 	Register(Kind{
 		Kind: picture.Kind{
 			Rank: 30, Name: Metrics,
-			Doc:  "metrics with their intervals",
-			Args: []schema.Arg{{Name: "metric", Type: schema.String, DefaultDoc: "the chief ones", Example: `"mean_waiting"`}},
+			Doc: "metrics with their intervals",
+			Args: []schema.Arg{
+				{Name: "metric", Type: schema.String, DefaultDoc: "the chief ones", Example: `"mean_waiting"`},
+				{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
+			},
 		},
-		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.metrics(a.Metric) },
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.metrics(a.Metric, a.By) },
 	})
 }
 
@@ -43,10 +47,15 @@ type panel struct {
 }
 
 // metrics draws, for each workload and hardware, the means of the metrics with
-// their intervals and a dot for each replicate.
-func (d *Data) metrics(metric string) ([]Figure, error) {
-	const title = "Metrics by policy"
-	metrics, err := metricsOr(metric, measure.ShownIn(measure.InPanels))
+// their intervals and a dot for each replicate; of one metric, with a panel for each group of jobs, if by names a way
+// to divide them.
+func (d *Data) metrics(metric, by string) ([]Figure, error) {
+	title := "Metrics by policy"
+	others := measure.ShownIn(measure.InPanels)
+	if by != "" {
+		others = []measure.Metric{measure.MeanJCT}
+	}
+	metrics, err := metricsOr(metric, others)
 	if err != nil {
 		return nil, err
 	}
@@ -54,18 +63,31 @@ func (d *Data) metrics(metric string) ([]Figure, error) {
 	if metric != "" {
 		file = "metrics-" + metric
 	}
+	if by != "" {
+		file, title = "metrics-"+metrics[0].Name+"-"+by, capital(metrics[0].Title)+" by policy and "+by
+	}
 	var out []Figure
 	for _, s := range d.settings() {
-		shown, by := analysis.Best(d.Plan, s.variants, mostRows)
+		shown, rank := analysis.Best(d.Plan, s.variants, mostRows)
 		var panels []panel
+		groups := []string{""}
+		if by != "" {
+			groups = analysis.GroupNames(shown, by)
+		}
 		for _, m := range metrics {
-			if p, ok := newPanel(m, shown); ok {
-				panels = append(panels, p)
+			for _, g := range groups[:min(len(groups), mostFacets)] {
+				if p, ok := newPanel(m, by, g, shown); ok {
+					panels = append(panels, p)
+				}
 			}
 		}
 		name, t := file+d.suffix(s), title+d.place(s)
 		if len(panels) == 0 {
-			out = append(out, Skipped(Metrics, name, t, "the metrics are not known in any cell")...)
+			reason := "the metrics are not known in any cell"
+			if by != "" {
+				reason = "all jobs are of one " + by
+			}
+			out = append(out, Skipped(Metrics, name, t, reason)...)
 			continue
 		}
 		caption := "Means over the replicates with 95% confidence intervals (t); each pale dot is one replicate."
@@ -73,8 +95,9 @@ func (d *Data) metrics(metric string) ([]Figure, error) {
 			caption = "One replicate: a dot for each policy, without an interval."
 		}
 		if len(shown) < len(s.variants) {
-			caption += fmt.Sprintf(" The best %d of %d policy variants by %s, the best first.", len(shown), len(s.variants), by.Title)
+			caption += fmt.Sprintf(" The best %d of %d policy variants by %s, the best first.", len(shown), len(s.variants), rank.Title)
 		}
+		caption += someOf(mostFacets, len(groups), "group")
 		out = append(out, d.metricsFigure(name, t, caption, shown, panels))
 	}
 	if len(out) == 0 {
@@ -95,11 +118,14 @@ func metricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
 	return []measure.Metric{m}, nil
 }
 
-// newPanel gathers a metric; false when no cell knows it.
-func newPanel(m measure.Metric, variants []analysis.Variant) (panel, bool) {
+// newPanel gathers a metric, of a group of jobs or of all; false when no cell knows it.
+func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (panel, bool) {
 	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1)}
+	if by != "" {
+		p.Title = prose.GroupName(by, group)
+	}
 	for _, v := range variants {
-		values := v.Values(m)
+		values := valuesOf(v, m, by, group)
 		i := interval(m, values)
 		p.names, p.values, p.intervals = append(p.names, v.Label), append(p.values, values), append(p.intervals, i)
 		for _, x := range append([]float64{i.Mean, i.Low, i.High}, values...) {
@@ -109,6 +135,14 @@ func newPanel(m measure.Metric, variants []analysis.Variant) (panel, bool) {
 		}
 	}
 	return p, p.hi >= p.lo
+}
+
+// valuesOf are the values of a metric in the cells of a variant, of a group of jobs or of all.
+func valuesOf(v analysis.Variant, m measure.Metric, by, group string) []float64 {
+	if by == "" {
+		return v.Values(m)
+	}
+	return v.GroupValues(m, by, group)
 }
 
 // interval is the interval of the mean of a metric's values, cut at the values that it can have: means near a bound
@@ -203,13 +237,17 @@ const panelTitle vg.Length = 15
 
 // paint draws one panel: its title, a row a variant, the axis below.
 func (p panel) paint(c draw.Canvas) {
-	st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
-	st.YAlign = -1
 	label := p.Title
 	if p.Unit != "" {
 		label += " (" + p.Unit + ")"
 	}
-	c.FillText(st, vg.Point{X: c.Min.X, Y: c.Max.Y - 1}, canvas.Fit(label, c.Size().X.Points(), canvas.LabelSize))
+	room, size := c.Size().X.Points(), canvas.LabelSize
+	for size > canvas.SmallSize && canvas.TextWidth(label, size) > room {
+		size -= 0.5
+	}
+	st := canvas.Style(size, canvas.Ink, false)
+	st.YAlign = -1
+	c.FillText(st, vg.Point{X: c.Min.X, Y: c.Max.Y - 1}, canvas.Fit(label, room, size))
 	n := float64(len(p.intervals))
 	left, right := vg.Length(0), vg.Length(0)
 	body := draw.Crop(c, left, right, vg.Length(panelExtras)-panelTitle, -panelTitle)

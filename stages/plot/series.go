@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -31,9 +32,10 @@ func init() {
 			Args: []schema.Arg{
 				{Name: "metric", Type: schema.String, DefaultDoc: "the chief ones", Example: `"mean_waiting"`},
 				{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations", Example: `"quantum"`},
+				{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
 			},
 		},
-		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.series(a.Metric, a.X) },
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.series(a.Metric, a.X, a.By) },
 	})
 }
 
@@ -62,9 +64,14 @@ type facet struct {
 
 // series draws metrics against a numeric axis, a line a policy. Other axes
 // make small multiples: a picture a metric, a panel for each combination of
-// their values. Without other axes, each metric has a panel of one picture.
-func (d *Data) series(metric, axis string) ([]Figure, error) {
-	metrics, err := metricsOr(metric, measure.ShownIn(measure.InSeries))
+// their values, and of each group of jobs if by names a way to divide them. Without either, each metric has a panel of
+// one picture.
+func (d *Data) series(metric, axis, by string) ([]Figure, error) {
+	others := measure.ShownIn(measure.InSeries)
+	if by != "" {
+		others = []measure.Metric{measure.MeanJCT}
+	}
+	metrics, err := metricsOr(metric, others)
 	if err != nil {
 		return nil, err
 	}
@@ -79,15 +86,22 @@ func (d *Data) series(metric, axis string) ([]Figure, error) {
 		}
 		var panels [][]facet // by metric
 		for _, m := range metrics {
-			panels = append(panels, facets(s, x, m))
+			panels = append(panels, facets(s, x, m, by))
 		}
-		name, by := "series-"+x.name, " by "+x.name+d.place(s)
+		name, over := "series-"+x.name, " by "+x.name+d.place(s)
+		if by != "" {
+			name, over = name+"-"+by, " by "+x.name+" and "+by+d.place(s)
+			if len(panels[0]) == 0 {
+				out = append(out, Skipped(Series, name+d.suffix(s), capital(metrics[0].Title)+over, "all jobs are of one "+by)...)
+				continue
+			}
+		}
 		best, of, rank := analysis.BestPolicies(d.Plan, s.variants, mostLines)
 		chosen := ""
 		if of > len(best) {
 			chosen = fmt.Sprintf(" The best %d of %d policies by %s, the best first.", len(best), of, rank.Title)
 		}
-		if len(panels[0]) == 1 {
+		if len(panels[0]) == 1 && by == "" {
 			one := multiples{x: x, policies: best, columns: d.columns(min(2, len(metrics)))}
 			for i, m := range metrics {
 				f := panels[i][0]
@@ -97,9 +111,9 @@ func (d *Data) series(metric, axis string) ([]Figure, error) {
 			if metric != "" {
 				name += "-" + metric
 			}
-			title := "Metrics" + by
+			title := "Metrics" + over
 			if len(metrics) == 1 {
-				title = capital(metrics[0].Title) + by
+				title = capital(metrics[0].Title) + over
 			}
 			out = append(out, one.figure(name+d.suffix(s), title, chosen))
 			continue
@@ -109,7 +123,7 @@ func (d *Data) series(metric, axis string) ([]Figure, error) {
 			many := multiples{
 				x: x, policies: best, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)), shared: true,
 			}
-			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(axisTitle(m))+by, chosen+someOf(mostFacets, len(all), "panel")))
+			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(axisTitle(m))+over, chosen+someOf(mostFacets, len(all), "panel")))
 		}
 	}
 	return out, nil
@@ -173,11 +187,26 @@ func numberIn(text string) (float64, bool) {
 }
 
 // facets groups the variants by their other axes, in the order of the plan. A
-// policy that does not read the axis is the same all along it.
-func facets(s setting, x abscissa, m measure.Metric) []facet {
+// policy that does not read the axis is the same all along it. With a way to divide jobs, each group has its own.
+func facets(s setting, x abscissa, m measure.Metric, by string) []facet {
+	if by == "" {
+		return facetsOf(s, x, m, "", "")
+	}
+	var out []facet
+	for _, g := range analysis.GroupNames(s.variants, by) {
+		out = append(out, facetsOf(s, x, m, by, g)...)
+	}
+	return out
+}
+
+// facetsOf are the facets of a group of jobs, or of all.
+func facetsOf(s setting, x abscissa, m measure.Metric, by, group string) []facet {
 	var out []facet
 	for _, v := range s.variants {
 		var parts []string
+		if by != "" {
+			parts = append(parts, prose.GroupName(by, group))
+		}
 		for _, a := range v.Axes {
 			if a.Name != x.name {
 				parts = append(parts, a.Name+" "+a.Value)
@@ -198,7 +227,7 @@ func facets(s setting, x abscissa, m measure.Metric) []facet {
 			unknown := stats.Interval{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()}
 			out[f].lines = append(out[f].lines, line{v.Policy, slices.Repeat([]stats.Interval{unknown}, len(x.values))})
 		}
-		at := interval(m, v.Values(m))
+		at := interval(m, valuesOf(v, m, by, group))
 		text, read := valueOf(v, x.name)
 		for i := range x.values {
 			if !read || x.labels[i] == text {
@@ -217,8 +246,8 @@ func (d *Data) columns(n int) int {
 	return n
 }
 
-// leastFacet is the least width of a panel, in points.
-const leastFacet = 150.0
+// leastFacet is the least width of a panel, in points: a column of 84 mm has room for two.
+const leastFacet = 125.0
 
 // columnsOf makes a row of panels for each value of the first of the other
 // axes, when that comes out even; else three columns.

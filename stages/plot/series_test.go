@@ -2,6 +2,7 @@ package plot
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,7 @@ func TestSeriesByQuantum(t *testing.T) {
 		t.Fatalf("the axis is %q, %v", got, x.values)
 	}
 	m, _ := measure.MetricByName("mean_jct")
-	all := facets(s, x, m)
+	all := facets(s, x, m, "")
 	if len(all) != 1 || len(all[0].lines) != 2 {
 		t.Fatalf("panels and lines: %v", all)
 	}
@@ -68,7 +69,7 @@ func TestFacets(t *testing.T) {
 			}
 		}
 	}
-	figures, err := newData(e).series("mean_jct_s", "")
+	figures, err := newData(e).series("mean_jct_s", "", "")
 	if err != nil || len(figures) != 1 || figures[0].Name != "series-jobs-mean_jct_s" ||
 		figures[0].Title != "Mean JCT (s) by jobs" {
 		t.Fatalf("%v, %v", figures, err)
@@ -76,7 +77,7 @@ func TestFacets(t *testing.T) {
 	d := newData(e)
 	x, _ := d.abscissa(d.settings()[0], "")
 	m, _ := measure.MetricByName("mean_jct")
-	all := facets(d.settings()[0], x, m)
+	all := facets(d.settings()[0], x, m, "")
 	var titles []string
 	for _, f := range all {
 		titles = append(titles, f.title)
@@ -101,10 +102,10 @@ func TestNoSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newData(e)
-	if figures, err := d.series("", ""); err != nil || len(figures) != 0 {
+	if figures, err := d.series("", "", ""); err != nil || len(figures) != 0 {
 		t.Errorf("%v, %v", figures, err)
 	}
-	if figures, err := d.series("", "quantum"); err != nil || len(figures) != 1 || figures[0].Skipped == "" {
+	if figures, err := d.series("", "quantum", ""); err != nil || len(figures) != 1 || figures[0].Skipped == "" {
 		t.Errorf("%v, %v", figures, err)
 	}
 }
@@ -143,5 +144,49 @@ func testGanttOfTooMany(t *testing.T, much func(*record.Cell)) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// TestByClass: each class of jobs has a panel of its own, with the values of its jobs.
+func TestByClass(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Quanta = []time.Duration{100 * time.Millisecond, 300 * time.Millisecond}
+	e, err := record.Open(cfg.Write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newData(e)
+	s := d.settings()[0]
+	x, _ := d.abscissa(s, "")
+	all := facets(s, x, measure.MeanJCT, "class")
+	if len(all) != 2 || all[0].title != "short" || all[1].title != "long" {
+		t.Fatalf("panels are %+v", all)
+	}
+	of := func(name string) float64 {
+		var sum float64
+		for _, c := range s.variants[0].Cells {
+			for _, g := range c.Groups {
+				if g.By == "class" && g.Name == name {
+					sum += measure.MeanJCT.Of(&g.Metrics)
+				}
+			}
+		}
+		return sum / float64(len(s.variants[0].Cells))
+	}
+	for _, f := range all {
+		if got, want := f.lines[0].intervals[0].Mean, of(f.title); math.Abs(got-want) > 1e-9 || want == 0 {
+			t.Errorf("%s: %v, want %v", f.title, got, want)
+		}
+	}
+	for name, draw := range map[string]func() ([]Figure, error){
+		"series-quantum-class-mean_jct_s": func() ([]Figure, error) { return d.series("", "", "class") },
+		"metrics-mean_waiting_s-class":    func() ([]Figure, error) { return d.metrics("mean_waiting", "class") },
+	} {
+		if figures, err := draw(); err != nil || len(figures) != 1 || figures[0].Name != name || figures[0].Paint == nil {
+			t.Errorf("%s: %+v, %v", name, figures, err)
+		}
+	}
+	if figures, err := d.metrics("", "user"); err != nil || len(figures) != 1 || figures[0].Skipped != "all jobs are of one user" {
+		t.Errorf("%+v, %v", figures, err)
 	}
 }

@@ -50,12 +50,17 @@ func Probe(ctx context.Context, run Run) (c Costs, err error) {
 		{do: func() error { return e.Resume(0, grant) }, cost: &c.Resume},
 		{do: func() error { return e.Resize(0, grant) }, cost: &c.Resize},
 	}
-	for range probeRounds {
+	for round := 0; ; round++ {
 		_, ended, err := e.Next(ctx, e.Now()+probeGap)
 		if err != nil {
 			return fail(err)
 		}
-		if len(ended) > 0 {
+		if len(ended) > 0 && round > 1 { // what is done to a job that has ended costs nothing
+			for i := range actions {
+				actions[i].times = actions[i].times[:round-1]
+			}
+		}
+		if len(ended) > 0 || round == probeRounds {
 			break
 		}
 		for i := range actions {

@@ -77,9 +77,11 @@ type sampling struct {
 	pieces      []stages.PlannedPiece // of each unit
 	budget      float64
 	total, done int
-	taken       [][]estimator.Sample
-	failed      []bool
-	over        []bool // no more of its samples are taken
+	// one takes a sample.
+	one    func(context.Context, *stages.Unit, task) (estimator.Sample, error)
+	taken  [][]estimator.Sample
+	failed []bool
+	over   []bool // no more of its samples are taken
 	// Of units that failed: the name of the sample, and why.
 	logs   []string
 	causes []error
@@ -91,6 +93,7 @@ func newSampling(r *stages.Run) *sampling {
 	s := &sampling{Run: r, units: units, pieces: pieces, budget: r.Budget(), total: n,
 		taken: make([][]estimator.Sample, n), failed: make([]bool, n), over: make([]bool, n),
 		logs: make([]string, n), causes: make([]error, n)}
+	s.one = s.sample
 	for _, p := range pieces {
 		if !p.Make {
 			s.done++
@@ -172,7 +175,7 @@ func (s *sampling) all(ctx context.Context) error {
 		}
 	}
 	if s.budget == 0 {
-		return nil
+		return s.again(ctx)
 	}
 	if err := s.within(ctx, others); err != nil {
 		return err
@@ -284,7 +287,7 @@ func (s *sampling) take(ctx context.Context, t task) error {
 		return nil
 	}
 	s.Observe(stages.Progress{Kind: stages.UnitStart, Stage: stage, Unit: unit.Name, Done: s.done, Total: s.total})
-	sample, err := s.sample(ctx, unit, t)
+	sample, err := s.one(ctx, unit, t)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -374,7 +377,10 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 				"be too long", name, sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
-		whole := max(t.length, unit.Total) // it is ended, and should not end before
+		whole := unit.Total // the job is ended, and should not end before
+		if whole == 0 {
+			whole = 10 * slices.Max(unit.Lengths)
+		}
 		costs, err := Probe(ctx, s.toSample(unit, unit.Launch(unit.Name+"-probe", whole, logs, scratch), whole))
 		if err != nil {
 			return sample, err
@@ -418,21 +424,30 @@ func (s *sampling) keep(i int) error {
 	if s.failed[i] || len(samples) == 0 && unit.Asked {
 		return nil
 	}
+	took, err := s.put(i)
+	if err != nil {
+		return err
+	}
+	return s.Note(stages.Note{Event: "sample", Unit: unit.Name, Seconds: took, Key: unit.Hash})
+}
+
+// put makes the samples of a unit known, here and to later runs, and returns what they took in seconds.
+func (s *sampling) put(i int) (took float64, err error) {
+	unit, samples := s.units[i], s.taken[i]
 	slices.SortStableFunc(samples, func(a, b estimator.Sample) int { return a.Length - b.Length })
 	if err := writeSamples(s.Dir, unit, samples); err != nil {
-		return err
+		return 0, err
 	}
 	raw, err := json.Marshal(samples)
 	if err != nil {
-		return fmt.Errorf("record samples: %w", err)
+		return 0, fmt.Errorf("record samples: %w", err)
 	}
-	took := 0.0
 	for _, sample := range samples {
 		took += sample.Cost
 	}
 	if err := s.KeepPiece(stage, s.pieces[i].Piece, raw, took); err != nil {
-		return err
+		return 0, err
 	}
 	s.SetSamples(unit.Hash, samples)
-	return s.Note(stages.Note{Event: "sample", Unit: unit.Name, Seconds: took, Key: unit.Hash})
+	return took, nil
 }

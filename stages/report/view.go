@@ -268,6 +268,9 @@ func environment(r record.Run) []record.Setting {
 			out = append(out, s)
 		}
 	}
+	for _, p := range r.Python {
+		out = append(out, record.Setting{Name: "Python", Value: prose.Python(p)})
+	}
 	return out
 }
 

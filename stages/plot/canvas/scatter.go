@@ -34,7 +34,7 @@ func Scatter(title string, dots []Dot, bars []Bar, classes []string) (height flo
 	per, unit := TimeUnit(hi)
 	var keys []Key
 	for i, k := range classes[:min(len(classes), 12)] {
-		keys = append(keys, Key{Label: k, Swatch: Dotted(Hue(i))})
+		keys = append(keys, Key{Label: k, Swatch: Marked(i)})
 	}
 	keys = append(keys, Key{Label: "±10%", Swatch: Filled(Shade(Hue(6), 0.7))})
 	return HeadHeight(keys) + 300, func(c draw.Canvas) {
@@ -84,6 +84,6 @@ func (cl cloud) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	for _, pt := range cl.dots {
 		at := vg.Point{X: x(pt.Predicted / cl.per), Y: y(pt.Actual / cl.per)}
-		c.DrawGlyph(draw.GlyphStyle{Color: Shade(Hue(pt.Class), 0.15), Radius: 2.6, Shape: draw.CircleGlyph{}}, at)
+		c.DrawGlyph(draw.GlyphStyle{Color: Shade(Hue(pt.Class), 0.15), Radius: 2.6, Shape: Mark(pt.Class)}, at)
 	}
 }

@@ -23,6 +23,7 @@ import (
 type Lane struct {
 	schedule.Job
 	Color color.NRGBA
+	class int // its place among the classes
 }
 
 // Chart is a Gantt chart of one cell. Its GPUs are drawn under the cores, its servers behind the jobs.
@@ -31,16 +32,18 @@ type Chart struct {
 	*schedule.Schedule
 	// Nodes have names and borders where there are several.
 	Nodes []record.NodeRef
+
+	gpuRows float64 // how many cores high a GPU is drawn
 }
 
 // New returns the chart of a schedule.
 func New(s *schedule.Schedule) *Chart {
-	ch := &Chart{Schedule: s, Lanes: make([]Lane, len(s.Jobs))}
+	ch := &Chart{Schedule: s, Lanes: make([]Lane, len(s.Jobs)), gpuRows: 1}
 	inClass := make([]int, len(s.Classes))
 	for i, j := range s.Jobs {
 		k := slices.Index(s.Classes, j.Class)
 		// Shades come back after four jobs: neighbours differ, and all stay readable.
-		ch.Lanes[i] = Lane{Job: j, Color: canvas.Shade(canvas.Hue(k), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4])}
+		ch.Lanes[i] = Lane{Job: j, Color: canvas.Shade(canvas.Hue(k), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4]), class: k}
 		inClass[k]++
 	}
 	return ch
@@ -53,6 +56,8 @@ const AxisHeight = 34.0
 const (
 	coresHeight   = 190.0 // at most, for all cores
 	coreHeight    = 34.0  // at most, for one
+	leastGPU      = 5.0   // for one GPU, if that leaves all of them below
+	gpusHeight    = 200.0 // where there are many
 	lanesHeight   = 260.0
 	laneHeight    = 13.0
 	laneGap       = 14.0
@@ -70,6 +75,7 @@ func (ch *Chart) Size() Size {
 		core: min(coreHeight, max(coresHeight, min(ch.rows(), 400))/ch.rows()),
 		Row:  min(laneHeight, lanesHeight/float64(len(ch.Lanes))),
 	}
+	ch.gpuRows = max(1, min(leastGPU, gpusHeight/float64(max(ch.GPUs, 1)))/s.core)
 	s.Height = ch.rows() * s.core
 	if s.Row < leastLane {
 		s.Row = 0
@@ -102,14 +108,17 @@ func (ch *Chart) Paint(c draw.Canvas, s Size) {
 	p.Draw(c)
 }
 
+// mostKeys bounds the classes in the legend.
+const mostKeys = 14
+
 // Keys returns the legend; lanes reports whether the lanes are drawn.
 func (ch *Chart) Keys(lanes bool) []canvas.Key {
 	var keys []canvas.Key
 	for i, class := range ch.Classes {
-		keys = append(keys, canvas.Key{Label: class, Swatch: canvas.Filled(canvas.Hue(i))})
+		keys = append(keys, canvas.Key{Label: class, Swatch: canvas.Hatched(i)})
 	}
-	if len(keys) > 12 {
-		keys = keys[:12]
+	if n := len(keys) - mostKeys; n > 0 {
+		keys = append(keys[:mostKeys], canvas.Key{Label: fmt.Sprintf("… and %d more", n), Swatch: func(draw.Canvas, vg.Rectangle) {}})
 	}
 	keys = append(keys, ch.serverKeys()...)
 	if lanes {
@@ -157,7 +166,7 @@ func (ch *Chart) coreTicks(core float64) []plot.Tick {
 		ticks = append(ticks, plot.Tick{Value: (ch.under() + float64(i) + 0.5) * core, Label: "core " + strconv.Itoa(i)})
 	}
 	for i := 0; i < ch.GPUs; i += step {
-		ticks = append(ticks, plot.Tick{Value: (float64(i) + 0.5) * core, Label: "GPU " + strconv.Itoa(i)})
+		ticks = append(ticks, plot.Tick{Value: (float64(i) + 0.5) * ch.gpuRows * core, Label: "GPU " + strconv.Itoa(i)})
 	}
 	return ticks
 }
@@ -195,8 +204,9 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 		at := y((b.under() + float64(i)) * b.core)
 		c.StrokeLine2(base, c.Min.X, at, c.Max.X, at)
 	}
-	for i := 0; i <= b.GPUs && b.GPUs > 0 && b.core >= 3; i++ {
-		c.StrokeLine2(base, c.Min.X, y(float64(i)*b.core), c.Max.X, y(float64(i)*b.core))
+	for i := 0; i <= b.GPUs && b.GPUs > 0 && b.gpuRows*b.core >= 3; i++ {
+		at := y(float64(i) * b.gpuRows * b.core)
+		c.StrokeLine2(base, c.Min.X, at, c.Max.X, at)
 	}
 	b.drawServers(c, at, y)
 	inset := vg.Length(min(1, b.core*0.04))
@@ -219,6 +229,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 		if len(path) > 0 {
 			c.Fill(path)
 		}
+		b.hatch(c, l, at, y)
 		b.labels(c, l, at, y)
 	}
 	b.drawNodes(c, y)
@@ -231,6 +242,15 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 // hairline is the least width that is drawn, in points.
 const hairline = 0.2
 
+// hatch draws the pattern of the job's class over its bars.
+func (b bars) hatch(c draw.Canvas, l *Lane, at func(float64) vg.Length, y func(float64) vg.Length) {
+	for _, h := range l.Held {
+		for _, s := range b.stretches(h) {
+			canvas.Hatch(c, l.class, l.Color, at(h.From), y(s.low*b.core), at(h.To), y(s.high*b.core))
+		}
+	}
+}
+
 // labels names the job in its bars that have room.
 func (b bars) labels(c draw.Canvas, l *Lane, at func(float64) vg.Length, y func(float64) vg.Length) {
 	need := vg.Length(canvas.TextWidth(l.JobRow.Job, canvas.SmallSize) + 4)
@@ -242,6 +262,11 @@ func (b bars) labels(c draw.Canvas, l *Lane, at func(float64) vg.Length, y func(
 		}
 		for _, s := range b.stretches(h) {
 			if (s.high-s.low)*b.core >= canvas.SmallSize+3 {
+				if canvas.Patterned(l.class) { // a pattern would cross out the letters
+					x, y := (at(h.From)+at(h.To))/2, y((s.low+s.high)/2*b.core)
+					c.SetColor(l.Color)
+					c.Fill(canvas.Rectangle(x-need/2, y-canvas.SmallSize/2, x+need/2, y+canvas.SmallSize/2))
+				}
 				c.FillText(st, vg.Point{X: (at(h.From) + at(h.To)) / 2, Y: y((s.low + s.high) / 2 * b.core)}, l.JobRow.Job)
 			}
 		}

@@ -11,7 +11,7 @@ func (ch *Chart) under() float64 {
 	if ch.GPUs == 0 {
 		return 0
 	}
-	return float64(ch.GPUs) + 0.6
+	return float64(ch.GPUs)*ch.gpuRows + 0.6
 }
 
 // rows is the height of cores and GPUs together.
@@ -24,7 +24,7 @@ func (ch *Chart) stretches(h schedule.Span) []stretch {
 		out = append(out, stretch{ch.under() + float64(s.Lo), ch.under() + float64(s.Hi)})
 	}
 	for _, s := range h.GPUs {
-		out = append(out, stretch{float64(s.Lo), float64(s.Hi)})
+		out = append(out, stretch{float64(s.Lo) * ch.gpuRows, float64(s.Hi) * ch.gpuRows})
 	}
 	return out
 }

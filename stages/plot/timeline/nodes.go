@@ -22,7 +22,7 @@ func (ch *Chart) parts() []part {
 		out = append(out, part{stretch{ch.under() + core, ch.under() + core + float64(n.Cores)}, n.Name})
 		core += float64(n.Cores)
 		if n.GPUs > 0 && gpu+float64(n.GPUs) <= float64(ch.GPUs) {
-			out = append(out, part{stretch{gpu, gpu + float64(n.GPUs)}, n.Name + " GPUs"})
+			out = append(out, part{stretch{gpu * ch.gpuRows, (gpu + float64(n.GPUs)) * ch.gpuRows}, n.Name + " GPUs"})
 		}
 		gpu += float64(n.GPUs)
 	}

@@ -1,0 +1,78 @@
+package canvas
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results/picture"
+)
+
+// hatchGap is the distance between the lines of a pattern, in points.
+const hatchGap vg.Length = 4
+
+// Hatch draws over an area of the i-th of things that are told apart the pattern that tells it from those before it of
+// the same colour: none, lines that rise, lines that fall, both.
+func Hatch(c draw.Canvas, i int, fill color.NRGBA, x0, y0, x1, y1 vg.Length) {
+	pattern := i / picture.Hues % 4
+	if !Patterned(i) || x1-x0 < 1 || y1-y0 < 1 {
+		return
+	}
+	var path vg.Path
+	line := func(ax, ay, bx, by vg.Length) {
+		path.Move(vg.Point{X: ax, Y: ay})
+		path.Line(vg.Point{X: bx, Y: by})
+	}
+	// Lines of areas beside each other go on in each other: they begin at multiples of the gap.
+	if pattern != 2 { // x − y = k
+		for k := multiple(x0 - y1); k < x1-y0; k += hatchGap {
+			if a, b := max(x0, y0+k), min(x1, y1+k); a < b {
+				line(a, a-k, b, b-k)
+			}
+		}
+	}
+	if pattern != 1 { // x + y = k
+		for k := multiple(x0 + y0); k < x1+y1; k += hatchGap {
+			if a, b := max(x0, k-y1), min(x1, k-y0); a < b {
+				line(a, k-a, b, k-b)
+			}
+		}
+	}
+	c.SetLineStyle(draw.LineStyle{Color: Readable(fill), Width: 0.7})
+	c.Stroke(path)
+}
+
+// Patterned reports whether the i-th of things that are told apart has a pattern.
+func Patterned(i int) bool { return i/picture.Hues%4 != 0 }
+
+// multiple is the first multiple of the gap after a length.
+func multiple(v vg.Length) vg.Length {
+	n := vg.Length(int(v / hatchGap))
+	if n*hatchGap <= v {
+		n++
+	}
+	return n * hatchGap
+}
+
+// Hatched is the sign of an area of the i-th of things that are told apart.
+func Hatched(i int) func(draw.Canvas, vg.Rectangle) {
+	return func(c draw.Canvas, box vg.Rectangle) {
+		Filled(Hue(i))(c, box)
+		Hatch(c, i, Hue(i), box.Min.X, box.Min.Y+1.5, box.Max.X, box.Max.Y-1.5)
+	}
+}
+
+// Mark is the shape of the points of the i-th of things that are told apart, which differs where colours come back.
+func Mark(i int) draw.GlyphDrawer {
+	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.PlusGlyph{}}
+	return shapes[i/picture.Hues%len(shapes)]
+}
+
+// Marked is the sign of the points of the i-th of things that are told apart.
+func Marked(i int) func(draw.Canvas, vg.Rectangle) {
+	return func(c draw.Canvas, box vg.Rectangle) {
+		at := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}
+		c.DrawGlyph(draw.GlyphStyle{Color: Hue(i), Radius: 3, Shape: Mark(i)}, at)
+	}
+}
