@@ -81,9 +81,15 @@ mutate: ## change PKG in N places, one at a time, and list the changes that its 
 
 FUZZTIME ?= 10m
 
-fuzz: ## look for input that readers of traces and of experiments stumble over (FUZZTIME each)
-	$(GO) test ./scheduler/workload/formats -run '^$$' -fuzz FuzzReaders -fuzztime $(FUZZTIME)
-	$(GO) test ./experiments/load -run '^$$' -fuzz FuzzLanguage -fuzztime $(FUZZTIME)
+FUZZERS := $(shell grep -rlE '^func Fuzz' --include='*_test.go' experiments scheduler jobs results hardware pipeline 2>/dev/null)
+
+fuzz: ## look for input that readers stumble over, with one process (FUZZTIME for each fuzzer)
+	@status=0; for file in $(FUZZERS); do \
+	  for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\).*/\1/p' $$file); do \
+	    echo "$$name in $$file"; \
+	    $(GO) test ./$$(dirname $$file) -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -parallel 1 || status=1; \
+	  done; \
+	done; exit $$status
 
 docs: ## write docs/language.md anew from what the decoder uses
 	$(GO) test ./experiments -run "^TestReference$$" -update

@@ -24,7 +24,8 @@ const module = "github.com/tfexp/tfexp/"
 
 // readers are the packages that read experiment files: only they know HCL.
 var readers = []string{
-	"experiments/eval", "experiments/files", "experiments/controllers", "experiments/elastic", "experiments/machines",
+	"experiments/limits", "experiments/eval", "experiments/files", "experiments/controllers", "experiments/elastic",
+	"experiments/machines",
 	"experiments/matrix", "experiments/blocks",
 	"experiments/load", "experiments/editor",
 }
@@ -46,6 +47,7 @@ var rules = []struct {
 }{
 	{"cmd/", []string{"cmd/", "pipeline", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
 	{"pipeline/store", []string{"results"}},
+	{"pipeline/realise/bounded", nil},
 	{"pipeline/realise/sampling", []string{"stages$", "experiments", "results/record", "hardware/simulated", "jobs/contract", "scheduler", "estimator"}},
 	{"pipeline/realise", append([]string{
 		"pipeline/store", "pipeline/realise/", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
@@ -76,7 +78,10 @@ var rules = []struct {
 	{"experiments/units", nil},
 	{"experiments/words", nil},
 	{"experiments/language", []string{"scheduler", "estimator", "hardware/engine", "results", "stages$"}},
-	{"experiments/eval", []string{"experiments$", "experiments/language", "experiments/words", "scheduler/workload"}},
+	{"experiments/limits", nil},
+	{"experiments/eval", []string{
+		"experiments$", "experiments/language", "experiments/limits", "experiments/words", "scheduler/workload",
+	}},
 	{"experiments/matrix", []string{
 		"experiments$", "experiments/eval", "experiments/words", "results", "scheduler/control", "scheduler/workload",
 	}},

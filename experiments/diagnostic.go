@@ -173,6 +173,14 @@ func (s *Snippet) cut(most int) *Snippet {
 	}
 }
 
+// shortened cuts a text to as many characters as a source line.
+func shortened(text string) string {
+	if runes := []rune(text); len(runes) > mostColumns {
+		return string(runes[:mostColumns]) + "…"
+	}
+	return text
+}
+
 func (d Diagnostic) where() string {
 	switch {
 	case d.Range.File == "":
@@ -184,7 +192,7 @@ func (d Diagnostic) where() string {
 	}
 	where := fmt.Sprintf("%s line %d", d.Range.File, d.Range.Start.Line)
 	if d.Snippet != nil && d.Snippet.Context != "" {
-		where += ", in " + d.Snippet.Context
+		where += ", in " + shortened(d.Snippet.Context)
 	}
 	return where
 }
@@ -210,14 +218,15 @@ func SnippetOf(src []byte, r Range, context string) *Snippet {
 	if n := bytes.IndexByte(src[r.Start.Byte:], '\n'); n >= 0 {
 		to = r.Start.Byte + n
 	}
-	code := strings.TrimSuffix(string(src[from:to]), "\r")
-	for i := 0; i < len(code); { // keep offsets: one byte for one byte
-		c, size := utf8.DecodeRuneInString(code[i:])
+	text := bytes.TrimSuffix(bytes.Clone(src[from:to]), []byte("\r"))
+	for i := 0; i < len(text); { // keep offsets: one byte for one byte
+		c, size := utf8.DecodeRune(text[i:])
 		if c == utf8.RuneError && size == 1 {
-			code = code[:i] + "?" + code[i+1:]
+			text[i] = '?'
 		}
 		i += size
 	}
+	code := string(text)
 	start := min(r.Start.Byte-from, len(code))
 	end := min(max(r.End.Byte-from, start), len(code))
 	return &Snippet{Context: context, Line: r.Start.Line, Code: code, MarkStart: start, MarkEnd: end}

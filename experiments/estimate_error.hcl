@@ -104,7 +104,11 @@ matrix {
   sigma = [0, 0.05, 0.1, 0.2, 0.5, 1]
 }
 
+# Which policy is better than none that predicts?
 compare "mean_jct" { baseline = policy.fcfs }
+
+# How good must the estimates be: what does each policy lose by errors?
+compare "mean_jct" { baseline = { sigma = 0 } }
 
 plot "series" {
   metric = "mean_jct"

@@ -61,7 +61,7 @@ func (j *Job) WithAlternatives() []*Job { return append([]*Job{j}, j.Alternative
 // Placed reports whether the scheduler places the job by more than its request:
 // it has alternatives, or the type of the GPU matters.
 func (j *Job) Placed() bool {
-	return len(j.Alternatives) > 0 || j.GPU != "" || j.Runtime != nil && len(j.Runtime.GPURates) > 0
+	return len(j.Alternatives) > 0 || j.GPU != "" || j.Runtime != nil && len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) > 0
 }
 
 // Demand returns what the job's own request asks of a cluster.
@@ -234,6 +234,8 @@ type Runtime struct {
 	Accuracy, Loss *float64 `json:",omitempty"`
 	// GPURates are how many times faster an epoch is on types of GPU.
 	GPURates []GPURate
+	// Neighbours are the jobs that it can share GPUs with.
+	Neighbours []Neighbour `json:",omitempty"`
 	// Cluster is set for a job whose speed depends on what its parts run on; Epoch is then that of all parts on the
 	// first type of device, beside each other.
 	Cluster *ClusterSpeed

@@ -1,6 +1,6 @@
 # Policies of rounds on real training: two nodes on one machine share five jobs, which go on elsewhere from checkpoints.
 #
-#   tfexp run experiments/rounds_real.hcl        (about 1.5 minutes on two cores)
+#   tfexp run experiments/rounds_real.hcl        (about 2 minutes on two cores)
 #
 # At the start of each round the policy decides which jobs run, and where. A job that is to give way writes a checkpoint and
 # ends (pause = "checkpoint"), and is started again where it is given room, as schedulers of clusters do. Each cell is

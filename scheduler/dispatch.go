@@ -128,11 +128,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	need, _ := l.needs(j, cores)
 	g := l.machine.Choose(nodes, need, l.heldOn(j, nodes))
 	g.Alternative = l.lives[j].Alternative
-	if g.Layout == nil && len(nodes) > 1 {
-		if nodes = slices.Compact(slices.Clone(nodes)); len(nodes) > 1 {
-			g.Layout = l.machine.Layout(g, nodes)
-		}
-	}
+	g.Layout = l.machine.LayoutOf(g, nodes)
 	return l.startWith(j, cores, g, why)
 }
 
@@ -210,7 +206,8 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	if q := l.quantum(j); q > 0 {
 		l.setTimer(j, l.now+q)
 	}
-	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout, Alternative: g.Alternative, Migrated: moves})
+	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout, Beside: g.Beside,
+		Alternative: g.Alternative, Migrated: moves})
 	return nil
 }
 

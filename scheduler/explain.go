@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
@@ -52,17 +51,7 @@ func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 	if _, ok := l.fitIn(l.machine.Free, j, cores, nil); ok {
 		return l.rules.Admission.HeldBack(l, j), nil
 	}
-	where := ""
-	if len(l.machine.Free) > 1 {
-		where = "on one node"
-		if home != nil && !l.movable(j) {
-			where = "where it was paused"
-		} else if l.Jobs[j].Divided {
-			where = "where the policy places it"
-		} else if count > 1 {
-			where = fmt.Sprintf("on each of %d nodes", count)
-		}
-	}
+	where := trace.Where(len(l.machine.Free), count, home != nil && !l.movable(j), l.Jobs[j].Divided)
 	lack, some := trace.LackOf(need, cluster.Most(l.machine.Free, need, home))
 	lack.Alternative, lack.Where = l.lives[j].Alternative, where
 	if !some {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
@@ -69,6 +68,7 @@ type loop struct {
 	rental       rental.Rental // where jobs' servers come from, if the policy decides that
 	rounds       queue.Rounds  // for policies that decide at their starts
 	roundStarts  bool          // this decision is that of a start
+	mates        cluster.Mates // those that share GPUs
 	stopping     bool          // the run is broken off or closed: nothing starts again
 	closed       time.Duration // the horizon, when the run was closed at it
 
@@ -109,11 +109,7 @@ func newLoop(r Run, rules Rules) *loop {
 	if l.Until <= 0 {
 		l.Until = Never
 	}
-	l.Resizes = slices.Clone(r.Resizes)
-	sort.SliceStable(l.Resizes, func(a, b int) bool {
-		x, y := l.Resizes[a], l.Resizes[b]
-		return x.At < y.At || x.At == y.At && x.Job < y.Job
-	})
+	l.Resizes = job.InOrder(r.Resizes)
 	for i := range l.lives {
 		j := &r.Jobs[i]
 		l.results[i] = Result{State: Pending, FirstStart: Never, Finish: Never}
@@ -487,6 +483,9 @@ func (l *loop) resizable(j int32) bool {
 
 // release ends a running job's stretch and gives its cores and GPUs back.
 func (l *loop) release(j int32) {
+	if mate, ok := l.mates.Part(j); ok { // it goes on at another speed
+		l.settleTime(mate)
+	}
 	l.settleTime(j)
 	l.machine.Give(l.lives[j].grant)
 	l.leave(j)

@@ -137,6 +137,9 @@ type Hands interface {
 	// Divide starts or resumes a waiting elastic job with GPUs on these nodes, in their
 	// order, and as many cores beside each GPU as its request has.
 	Divide(job int32, shares []Share, why string) error
+	// Share starts or resumes a waiting job on the GPUs of a running one, on the nodes of
+	// that, which have cores for both. GPUs are shared by two jobs at most.
+	Share(job, with int32, nodes []int32, why string) error
 	// Pause pauses a running job, which waits again.
 	Pause(job int32, why string) error
 	// Choose sets the alternative with which a waiting job is looked at, and

@@ -29,6 +29,7 @@ type (
 	// MachineView is the machine as policies see it.
 	MachineView = cluster.View
 	Share       = cluster.Share
+	Beside      = cluster.Beside
 )
 
 // What is to be run: the types of package job.

@@ -40,7 +40,7 @@ Exit status: 0, whatever the differences; 2 when there are no results, or nothin
 compare.`,
 		Example: `  tfexp compare before/fcfs_vs_rr after/fcfs_vs_rr
   tfexp compare old new --metric mean_waiting --metric makespan --by class`,
-		Args:              cli.Between(2, 2, ""),
+		Args:              cli.Between(2, 2, "a second folder"),
 		ValidArgsFunction: cli.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
 			var both [2]*record.Experiment

@@ -207,7 +207,8 @@ func TestSlurmArray(t *testing.T) {
 		t.Errorf("%d calls of the controller: %q", len(calls), calls)
 	}
 	same(t, filepath.Join(s.dir, "local", "sweep"), filepath.Join(s.dir, "results", "sweep"))
-	if out := s.run(t, cli.ExitOK, append([]string{"run", "sweep.hcl", "--on", "slurm"}, vars...)...); !strings.Contains(out, "all reused") {
+	again := append([]string{"run", "sweep.hcl", "--on", "slurm"}, vars...)
+	if out := s.run(t, cli.ExitOK, again...); !strings.Contains(out, "all reused") {
 		t.Error(out)
 	}
 	if calls := s.counted(); len(calls) > 0 {

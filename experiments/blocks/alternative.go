@@ -70,8 +70,10 @@ func checkGPUType(a *eval.Args, j *experiments.Job, rt *eval.Node) {
 			"gpu is the type of the requested GPUs, but gpus is 0.")
 	}
 	if rt != nil && (j.Alternative != "" || len(a.Node.All("alternative")) == 0) {
-		if attr := rt.Attr("gpu_rate"); attr != nil {
-			a.Fail(attr.Range, "Argument that nothing reads", "gpu_rate is for jobs with GPUs, but gpus is 0.")
+		for _, name := range []string{"gpu_rate", "beside"} {
+			if attr := rt.Attr(name); attr != nil {
+				a.Fail(attr.Range, "Argument that nothing reads", "%s is for jobs with GPUs, but gpus is 0.", name)
+			}
 		}
 	}
 }

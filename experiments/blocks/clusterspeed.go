@@ -34,7 +34,7 @@ func (d *Decoder) clusterRuntime(n *eval.Node, e *eval.Env, rt *eval.Args, j *ex
 	a := d.EvalArgs(n, e)
 	for _, name := range []string{
 		"epoch", "parallel", "speedup", "table", "file", "threads_column", "time_column", "where", "per", "losses", "loss_column",
-		"gpu_rate",
+		"gpu_rate", "beside",
 	} {
 		if rt.IsSet(name) {
 			rt.Fail(rt.At(name), "Contradicting arguments",

@@ -88,7 +88,7 @@ func (d *Decoder) times(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.
 		Threads: times[0].Threads, Whole: !perEpoch,
 		Epoch:    workload.Span{Kind: workload.Every, Mean: times[0].Time},
 		GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
-		Losses:   losses,
+		Losses:   losses, Neighbours: eval.Neighbours(a, "beside"),
 	}, a.OK
 }
 
@@ -106,7 +106,7 @@ func (d *Decoder) runtimeLaw(a *eval.Args) (*experiments.Runtime, bool) {
 		Startup: eval.Get[time.Duration](a, "startup"), Parallel: eval.Get[float64](a, "parallel"),
 		Epoch:    workload.Span{Kind: epoch.Kind, Mean: epoch.Mean, SD: epoch.SD},
 		GPURates: eval.Get[[]experiments.GPURate](a, "gpu_rate"),
-		Losses:   d.losses(a),
+		Losses:   d.losses(a), Neighbours: eval.Neighbours(a, "beside"),
 	}
 	if s, ok := a.Values["speedup"].(workload.SpeedUp); ok {
 		r.SpeedUp = &s

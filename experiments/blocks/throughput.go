@@ -116,6 +116,7 @@ func (m *measuredBlocks) of(t *experiments.Trace, j *scheduler.Job) int32 {
 			Threads: experiments.Threads{Request: j.Threads, Min: j.Threads, Inter: 1, Intra: j.Threads}, Steps: 1,
 			Runtime: &experiments.Runtime{
 				Epoch: workload.Span{Mean: time.Second}, Whole: true, Parallel: 1, GPURates: ratesOf(m.raw.speeds, j),
+				Neighbours: experiments.NeighboursIn(m.raw.speeds, j.Class, workers(j)),
 			},
 		}})
 	}

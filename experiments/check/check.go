@@ -70,6 +70,7 @@ func (c *Checker) Cells() {
 			c.provisioning(w, h, p)
 			c.trains(w, h, p)
 			c.requested(p, w)
+			c.packing(w, h, p)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func (d *Decoder) Runtime(n *eval.Node, e *eval.Env, rt *eval.Args, j *experimen
 func contradictions(n *eval.Node, a, rt *eval.Args, j *experiments.Job) {
 	for _, name := range []string{
 		"epoch", "parallel", "speedup", "table", "file", "threads_column", "time_column", "where",
-		"per", "losses", "loss_column",
+		"per", "losses", "loss_column", "beside",
 	} {
 		if rt.IsSet(name) {
 			rt.Fail(rt.At(name), "Contradicting arguments",

@@ -140,7 +140,7 @@ func defaultOf(arg *schema.Arg) any {
 	a := &Args{r: r, Node: &Node{Schema: &schema.Block{Name: "default"}}, OK: true}
 	expr, diags := hclsyntax.ParseExpression([]byte(arg.Default), "default", hcl.InitialPos)
 	r.addHCL(diags, "")
-	v := r.Eval(expr, &Env{Ctx: &hcl.EvalContext{Functions: functions}})
+	v := r.Eval(expr, &Env{Ctx: &hcl.EvalContext{Functions: r.functions()}})
 	value, ok := a.convert(arg, expr, v)
 	if !ok {
 		panic(fmt.Sprintf("default of %s: %v", arg.Name, r.List))

@@ -21,7 +21,7 @@ var (
 )
 
 // functions are what expressions can call; package schema documents them.
-var functions = guarded(map[string]function.Function{
+var functions = map[string]function.Function{
 	"exponential": gapFunction(workload.Exponential, "mean"),
 	"normal":      gapFunction(workload.Normal, "mean", "deviation"),
 	"noisy":       estimatesFunction("noisy"),
@@ -56,7 +56,7 @@ var functions = guarded(map[string]function.Function{
 
 	"tobool": stdlib.MakeToFunc(cty.Bool), "tonumber": stdlib.MakeToFunc(cty.Number),
 	"tostring": stdlib.MakeToFunc(cty.String),
-})
+}
 
 // functionNames are for suggestions, in the order of the reference.
 var functionNames = func() []string {

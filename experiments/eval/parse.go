@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
@@ -15,6 +16,7 @@ import (
 	hcljson "github.com/hashicorp/hcl/v2/json"
 
 	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/limits"
 )
 
 // ReadSource reads a file; its errors are phrases for people.
@@ -30,14 +32,22 @@ func ReadSource(path string) ([]byte, error) {
 	case info.Mode()&(fs.ModeDevice|fs.ModeSocket) != 0:
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
-	f, err := os.Open(path)
+	how := os.O_RDONLY
+	pipe := info.Mode()&fs.ModeNamedPipe != 0
+	if pipe {
+		how |= syscall.O_NONBLOCK // opening one that nobody writes to would never return
+	}
+	f, err := os.OpenFile(path, how, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, mostSource+1))
-	if err == nil && len(src) > mostSource {
-		err = fmt.Errorf("%s has more than %d MiB", path, mostSource>>20)
+	src, err := io.ReadAll(io.LimitReader(f, limits.MostSource+1))
+	switch {
+	case err == nil && len(src) > limits.MostSource:
+		err = fmt.Errorf("%s has more than %d MiB", path, limits.MostSource>>20)
+	case err == nil && pipe && len(src) == 0:
+		err = fmt.Errorf("%s is a pipe that nothing writes to", path)
 	}
 	return src, err
 }
@@ -73,9 +83,9 @@ func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 			"The file is not UTF-8 text: byte %d is 0x%02x.", at, src[at])
 		return nil
 	}
-	deep := tooDeep
+	deep := limits.TooDeep
 	if strings.HasSuffix(filename, ".json") {
-		deep = tooDeepJSON
+		deep = limits.TooDeepJSON
 	}
 	if at, what := deep(filename, src); what != "" {
 		r.Errorf(at, "Nested too deep", "%s", what)
@@ -84,6 +94,11 @@ func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 	var file *hcl.File
 	var diags hcl.Diagnostics
 	if strings.HasSuffix(filename, ".json") {
+		if limits.LoopsInJSON(src) {
+			r.Errorf(hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}, "Loop within a loop",
+				"A text of this file has a for within a for, which files in JSON cannot have; write the experiment in HCL.")
+			return nil
+		}
 		file, diags = hcljson.Parse(src, filename)
 	} else {
 		file, diags = hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
@@ -97,6 +112,7 @@ func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 	}
 	if body, ok := file.Body.(*hclsyntax.Body); ok {
 		r.duplicateKeys(body)
+		r.effort.Count(body)
 	}
 	return file
 }

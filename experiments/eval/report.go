@@ -10,8 +10,11 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/limits"
 	"github.com/tfexp/tfexp/experiments/words"
 )
 
@@ -22,6 +25,9 @@ type Reporter struct {
 	// List has the diagnostics in the order in which they were reported.
 	List experiments.Diagnostics
 	seen map[string]bool
+
+	effort limits.Effort                // of the expression that is evaluated now
+	called map[string]function.Function // see functions
 }
 
 // NewReporter returns a reporter without diagnostics.
@@ -127,4 +133,26 @@ func (r *Reporter) addSyntax(diags hcl.Diagnostics) {
 func RangeOf(h hcl.Range) experiments.Range {
 	pos := func(p hcl.Pos) experiments.Pos { return experiments.Pos{Line: p.Line, Column: p.Column, Byte: p.Byte} }
 	return experiments.Range{File: h.Filename, Start: pos(h.Start), End: pos(h.End)}
+}
+
+// bounded returns a value of a name, or unknown when it is too large, which is
+// reported.
+func (r *Reporter) bounded(v cty.Value, at hcl.Range, name string) cty.Value {
+	what := limits.TooMuch(v)
+	if what == "" {
+		return v
+	}
+	r.Errorf(at, "Value too large", "%s would have %s.", name, what)
+	return Unknown
+}
+
+// functions are what expressions can call; what they make counts.
+func (r *Reporter) functions() map[string]function.Function {
+	if r.called == nil {
+		r.called = make(map[string]function.Function, len(functions))
+		for name, f := range functions {
+			r.called[name] = limits.Guard(name, f, &r.effort)
+		}
+	}
+	return r.called
 }

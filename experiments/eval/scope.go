@@ -94,7 +94,7 @@ func (r *Reporter) Eval(expr hcl.Expression, e *Env) cty.Value {
 			note = e.note
 		}
 	}
-	v, diags := expr.Value(e.Ctx)
+	v, diags := r.effort.Value(expr, e.Ctx)
 	if diags.HasErrors() {
 		r.addHCL(diags, note)
 		return Unknown
@@ -261,7 +261,7 @@ func (r *Reporter) Globals(root *Node, outside Outside) (*Env, []experiments.Set
 	}
 	values, settings := r.variables(root, outside)
 	vars["var"] = cty.ObjectVal(values)
-	e := &Env{Ctx: &hcl.EvalContext{Variables: vars, Functions: functions}}
+	e := &Env{Ctx: &hcl.EvalContext{Variables: vars, Functions: r.functions()}}
 	r.locals(root, e)
 	return e, settings
 }

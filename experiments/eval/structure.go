@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -96,7 +97,7 @@ func (n *Node) expressions(f func(hcl.Expression)) {
 // schema does not have and everything required that is not there.
 func (r *Reporter) structure(body hcl.Body, n *Node) {
 	before := len(r.List)
-	attrs, blocks := r.split(body, n.Schema)
+	attrs, blocks := r.split(body, n)
 	for _, a := range attrs {
 		r.argument(a, n)
 	}
@@ -153,7 +154,7 @@ func (r *Reporter) missing(n *Node) {
 		}
 	}
 	for _, b := range n.Schema.Blocks {
-		if !b.Required || n.First(b.Name) != nil {
+		if !b.Required || n.First(b.Name) != nil || slices.Contains(n.meant, b.Name) {
 			continue
 		}
 		what, need := "The file", "at least one "+b.Name+" block"
@@ -237,7 +238,7 @@ func (r *Reporter) unknownName(at hcl.Range, kind, name string, n *Node) string 
 }
 
 // split takes a body of either syntax apart, in the order of the file.
-func (r *Reporter) split(body hcl.Body, s *schema.Block) (attrs []*hcl.Attribute, blocks []*hcl.Block) {
+func (r *Reporter) split(body hcl.Body, n *Node) (attrs []*hcl.Attribute, blocks []*hcl.Block) {
 	if native, ok := body.(*hclsyntax.Body); ok {
 		all := make(hcl.Attributes, len(native.Attributes))
 		for name, a := range native.Attributes {
@@ -250,7 +251,7 @@ func (r *Reporter) split(body hcl.Body, s *schema.Block) (attrs []*hcl.Attribute
 	} else {
 		// In JSON only the schema tells blocks from arguments.
 		want := &hcl.BodySchema{}
-		for _, b := range s.Blocks {
+		for _, b := range n.Schema.Blocks {
 			header := hcl.BlockHeaderSchema{Type: b.Name}
 			if b.Label != "" {
 				header.LabelNames = []string{b.Label}
@@ -258,6 +259,7 @@ func (r *Reporter) split(body hcl.Body, s *schema.Block) (attrs []*hcl.Attribute
 			want.Blocks = append(want.Blocks, header)
 		}
 		content, remain, diags := body.PartialContent(want)
+		n.meant = append(n.meant, nameless(diags)...)
 		r.addHCL(diags, "")
 		rest, diags := remain.JustAttributes()
 		r.addHCL(diags, "")
@@ -267,6 +269,21 @@ func (r *Reporter) split(body hcl.Body, s *schema.Block) (attrs []*hcl.Attribute
 		}
 	}
 	return attrs, blocks
+}
+
+// labelOf finds the kind of block in what the HCL library says of a block in JSON that has no name.
+var labelOf = regexp.MustCompile(`^At least one object property is required, whose name represents the (\w+) block's `)
+
+// nameless returns the kinds of the blocks in JSON that have no name, and says that in words.
+func nameless(diags hcl.Diagnostics) (kinds []string) {
+	for _, h := range diags {
+		if m := labelOf.FindStringSubmatch(h.Detail); m != nil {
+			kinds = append(kinds, m[1])
+			h.Summary = "Missing name"
+			h.Detail = fmt.Sprintf("A block in JSON has its name as a key: {\"%s\": {\"my_%[1]s\": {…}}}.", m[1])
+		}
+	}
+	return kinds
 }
 
 // sorted returns attributes in the order of the file.

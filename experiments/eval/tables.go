@@ -214,3 +214,16 @@ func pairRanges(expr hcl.Expression) (keyAt, valueAt func(key string) hcl.Range)
 	}
 	return place(keys), place(values)
 }
+
+// Neighbours returns an argument that says which part of its speed a job keeps beside others.
+func Neighbours(a *Args, name string) []experiments.Neighbour {
+	var list []experiments.Neighbour
+	for _, k := range Get[[]experiments.GPURate](a, name) {
+		if k.Rate > 1 {
+			a.Fail(a.At(name), "Job that is faster beside another",
+				"Beside %q the job keeps a part of its speed, from 0 to 1; %g is more.", k.Type, k.Rate)
+		}
+		list = append(list, experiments.Neighbour{Class: k.Type, Keep: k.Rate})
+	}
+	return list
+}

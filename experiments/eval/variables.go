@@ -184,7 +184,7 @@ func (r *Reporter) variables(root *Node, from Outside) (map[string]cty.Value, []
 
 // variable evaluates one variable; unknown when something is wrong with it.
 func (r *Reporter) variable(n *Node, g *given) cty.Value {
-	constants := &Env{Ctx: &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: functions}}
+	constants := &Env{Ctx: &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: r.functions()}}
 	if a := n.Attr("description"); a != nil {
 		r.Eval(a.Expr, constants)
 	}
@@ -264,7 +264,7 @@ func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
 		}
 	}
 	self := cty.ObjectVal(map[string]cty.Value{n.Label: v})
-	e := &Env{Ctx: &hcl.EvalContext{Variables: map[string]cty.Value{"var": self}, Functions: functions}}
+	e := &Env{Ctx: &hcl.EvalContext{Variables: map[string]cty.Value{"var": self}, Functions: r.functions()}}
 	ok := r.Condition(check.Attr("condition").Expr, e)
 	if !ok.IsKnown() || ok.True() {
 		return ok.IsKnown()

@@ -75,6 +75,13 @@ var gpuArg = schema.Arg{
 	Doc: "The type of GPU that the job needs: the `gpu` of a node.", Example: `"V100"`,
 }
 
+var besideArg = schema.Arg{
+	Name: "beside", Type: schema.Rates, DefaultDoc: "it shares its GPUs with no job",
+	Doc: "The part of its speed that the job keeps when it shares its GPUs with a job of another block, or of this one, by " +
+		"the name of that block: 1 for all of it. A policy with `packing` lets two jobs share that both say this of each other.",
+	Example: `{ embedding = 0.9, transformer = 0.55 }`,
+}
+
 var gpuRateArg = schema.Arg{
 	Name: "gpu_rate", Type: schema.Rates, DefaultDoc: "all GPUs are alike",
 	Doc: "How many times faster than this run time the job is on each type of GPU. Only with `gpus`. Every type " +

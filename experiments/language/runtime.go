@@ -118,6 +118,7 @@ job "law" {
 			Doc: "The loss that the job has at its end in simulation, for the tables.", Example: `0.31`,
 		},
 		gpuRateArg,
+		besideArg,
 	},
 	Blocks: []*schema.Block{clusterBlock, elasticBlock},
 }

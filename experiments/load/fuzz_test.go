@@ -25,7 +25,8 @@ func FuzzLanguage(f *testing.F) {
 		}
 	}
 	for _, text := range []string{
-		"", "\x00", "\xff", `{"experiment": null}`, "experiment \"e\" {", strings.Repeat("[", 5000), `locals { a = log(-1, 2) }`,
+		"", "\x00", "\xff", `{"experiment": null}`, `{"experiment": {"e": {}}, "locals": {"a": "${[for i in [1]: [for j in [i]: j]]}"}}`,
+		"locals {\n  a = [for i in [1, 2] : [for j in [i] : \"${i}${j}\" == local.b]]\n  b = length([1, \"a\"][*])\n}", "experiment \"e\" {", strings.Repeat("[", 5000), `locals { a = log(-1, 2) }`,
 		`locals { a = pow(-1, 0.5) }`, `locals { a = range(1, 5, 0) }`, `locals { a = jsondecode("{") }`, `locals { a = local.a }`,
 		"locals {\n  a = setproduct(range(1000), range(1000), range(1000))\n}", "job \"\x1b[2J\" {}",
 	} {

@@ -88,6 +88,7 @@ type Engine struct {
 	say      Reported          // what they report
 	held     []scheduler.Grant // by job; nil unless some are attended
 	courses  []Course          // by job; nil when none has one
+	mates    map[int]shared    // by running job that shares GPUs
 }
 
 // task is a job under way. Of the time that it has left at its present speed,
@@ -221,6 +222,9 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 	e.hold(job, g)
 	e.rescale(job, t, w.Rate(g))
 	e.follow(job, t, g)
+	if err := e.together(job, t, g); err != nil {
+		return err
+	}
 	if s := e.saving(job); s != nil {
 		between := scheduler.Never
 		if e.opts.Fleet != nil {
@@ -245,6 +249,7 @@ func (e *Engine) Pause(job int) error {
 	}
 	e.halt(job, t)
 	e.leave(job)
+	e.apart(job)
 	t.lead += e.opts.Overheads.Pause
 	t.phase = paused
 	return nil
@@ -276,6 +281,9 @@ func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 	e.hold(job, g)
 	e.rescale(job, t, e.workOf(job).Rate(g))
 	e.follow(job, t, g)
+	if err := e.together(job, t, g); err != nil {
+		return err
+	}
 	e.join(job, g)
 	e.run(job, t, g.Cores)
 	return nil
@@ -308,6 +316,7 @@ func (e *Engine) Stop(job int) error {
 		if t.phase == running {
 			e.halt(job, t)
 			e.leave(job)
+			e.apart(job)
 		}
 		t.phase = over
 		e.stops = append(e.stops, scheduler.Notice{
@@ -387,6 +396,7 @@ func (e *Engine) over(job int, at time.Duration) {
 		return
 	}
 	e.budgets.rest(job, at)
+	e.apart(job)
 	if e.saves != nil || e.opts.Fleet != nil {
 		e.advance(job, t)
 		e.leave(job)

@@ -78,6 +78,7 @@ func (e *Engine) Revoke(job int) (scheduler.Attempt, error) {
 	}
 	a := *e.attempt(job)
 	e.leave(job)
+	e.apart(job)
 	t.phase = idle
 	if e.kept == nil {
 		e.kept = make([]float64, len(e.tasks))

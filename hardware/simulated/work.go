@@ -43,6 +43,9 @@ type Scaling struct {
 	// Begin, if it is set, returns what takes the place of all of these but Fixed while the job
 	// runs; Scaled is then the time that it takes alone on its request.
 	Begin func() Course
+	// Beside has the part of its speed that the job keeps when it shares its GPUs with a job of
+	// another class, or of its own; it shares them with no others.
+	Beside map[string]float64
 	// Alternatives has the work of a job with alternatives in each of them;
 	// the fields above then do not count.
 	Alternatives []Scaling
@@ -66,6 +69,14 @@ type Crew interface {
 	// Speed returns how many times faster than in Scaling.Scaled the job is with these parts; above 0.
 	Speed(parts []scheduler.Part) float64
 }
+
+// neighbour is work that knows its speed beside others on the same GPUs.
+type neighbour interface {
+	// keeps returns the part of its speed that is left beside a job of a class; 0 for unknown.
+	keeps(class string) float64
+}
+
+func (w *Scaling) keeps(class string) float64 { return w.Beside[class] }
 
 // In implements Work.
 func (w *Scaling) In(alternative int) (Work, error) {

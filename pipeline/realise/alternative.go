@@ -25,8 +25,9 @@ type alternative struct {
 	index int
 	// gpu is the type of GPU that it wants, and rate how much faster it is there
 	// than the run time of job says.
-	gpu  string
-	rate float64
+	gpu     string
+	rate    float64
+	request scheduler.Alternative // without an estimate
 }
 
 // alternativesOn returns the alternatives in which a job can run on a hardware: its own request
@@ -34,7 +35,7 @@ type alternative struct {
 // that are faster on one type of GPU than on another, one for each type. It is
 // nil for a job without alternatives that runs on any node.
 func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
-	if len(j.Alternatives) == 0 && j.GPU == "" && (j.GPUs == 0 || j.Runtime == nil || len(j.Runtime.GPURates) == 0) {
+	if len(j.Alternatives) == 0 && j.GPU == "" && (j.GPUs == 0 || j.Runtime == nil || len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) == 0) {
 		return nil
 	}
 	var alternatives []alternative
@@ -43,16 +44,15 @@ func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 			continue
 		}
 		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Real() {
-			alternatives = append(alternatives, alternative{name: w.AlternativeName(), job: w, index: i, gpu: w.GPU, rate: 1})
+			alternatives = append(alternatives, alternative{w.AlternativeName(), w, i, w.GPU, 1, w.RequestOn(w.AlternativeName(), w.GPU)})
 			continue
 		}
 		for _, gpu := range h.GPUTypes() {
 			typed := *w
 			typed.GPU = gpu
 			if rate, ok := w.Runtime.RateOn(gpu); ok && (w.GPU == "" || w.GPU == gpu) && typed.Reaches(h) {
-				alternatives = append(alternatives, alternative{
-					name: w.AlternativeName() + ":" + gpu, job: w, index: i, gpu: gpu, rate: rate,
-				})
+				name := w.AlternativeName() + ":" + gpu
+				alternatives = append(alternatives, alternative{name, w, i, gpu, rate, w.RequestOn(name, gpu)})
 			}
 		}
 	}
@@ -167,6 +167,7 @@ func (x *Experiment) workOnEach(
 		if err != nil {
 			return work, err
 		}
+		on.Beside = w.request.Beside
 		work.Alternatives = append(work.Alternatives, on)
 	}
 	return work, nil
@@ -216,9 +217,7 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 	for n := range jobs {
 		j := &jobs[n]
 		for k, w := range r.alternativesAt(alternatives, n) {
-			a := scheduler.Alternative{
-				Name: w.name, Threads: w.job.Threads.Request, GPUs: w.job.GPUs, Memory: w.job.Memory, GPU: w.gpu,
-			}
+			a := w.request
 			if w.index == 0 { // a trace may say more than the block
 				a.Threads, a.GPUs, a.Memory = j.Threads, j.GPUs, j.Memory
 			}

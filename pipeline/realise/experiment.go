@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/pipeline/realise/bounded"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 )
@@ -65,8 +66,8 @@ type Experiment struct {
 	lines map[any][]string
 
 	drawing sync.Mutex // guards drawn
-	// drawn has the realised workloads, shared by the cells of a replicate.
-	drawn map[drawnKey]realisation
+	// drawn has realised workloads, shared by the cells of a replicate.
+	drawn bounded.Map[drawnKey, realisation]
 }
 
 // New prepares an experiment for a machine.
@@ -85,7 +86,7 @@ func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
 		sampleHash: map[*experiments.Job]string{},
 		lines:      map[any][]string{},
 		deepened:   map[deepenedAt]point{},
-		drawn:      map[drawnKey]realisation{},
+		drawn:      bounded.Map[drawnKey, realisation]{Most: maxDrawn},
 	}
 	x.cells = expand(x)
 	return x, nil

@@ -65,19 +65,22 @@ func (c *Cell) realise() (realisation, error) {
 	}
 	c.x.drawing.Lock()
 	defer c.x.drawing.Unlock()
-	r, ok := c.x.drawn[id]
+	r, ok := c.x.drawn.Get(id)
 	if !ok {
 		var err error
 		if r, err = realise(c.Workload, c.Ref.Seed); err != nil {
 			return r, err
 		}
-		c.x.drawn[id] = r
+		c.x.drawn.Put(id, r, len(r.jobs))
 	}
 	if c.Hardware.Real() {
 		r.runTimes = nil
 	}
 	return r, nil
 }
+
+// maxDrawn is how many jobs of realised workloads are kept, a kilobyte each; others are drawn again.
+const maxDrawn = 500_000
 
 // realise takes the jobs of a workload from its trace, and draws those that it
 // submits.

@@ -32,6 +32,7 @@ func (c *Cell) Key() (*store.Key, error) {
 	}
 	k.Append(x.blockLines(c.Workload, func() []string { return describe.WorkloadLines(c.Workload) }))
 	k.Append(x.blockLines(place, c.jobLines))
+	k.Append(describe.NeighbourLines(c.Policy, blocks(c.point)))
 	k.Append(c.estimateLines())
 	k.Addf("records", "%s", x.spec.Records)
 	if x.spec.Until > 0 {

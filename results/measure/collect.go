@@ -93,6 +93,7 @@ type Collector struct {
 	money                map[int]Money   // by job
 	backlog              backlog
 	rented               rented
+	gpus                 *gpus // nil where nobody asks for any
 }
 
 // Occupancy is a row of occupancy.csv: what is held, and by how many jobs, from
@@ -115,7 +116,7 @@ func NewCollector(s Setup) *Collector {
 	}
 	return &Collector{
 		setup: s, accounts: make([]account, len(s.Jobs)), jobs: ledger.New(len(s.Jobs)),
-		lastEnd: never, backlog: newBacklog(s.Jobs), rented: newRented(&s),
+		lastEnd: never, backlog: newBacklog(s.Jobs), rented: newRented(&s), gpus: newGPUs(&s),
 	}
 }
 
@@ -141,7 +142,15 @@ func (c *Collector) Event(e scheduler.Event) {
 	}
 	a, j := &c.accounts[e.Job], c.jobs.Job(e.Job)
 	ran := j.Runs()
-	a.add(c.jobs.Event(&e))
+	step := c.jobs.Event(&e)
+	a.add(step)
+	if c.gpus != nil && (step.Began || step.Ended) {
+		now := held{}
+		if step.Began {
+			now = held{e.Cores, e.GPUs}
+		}
+		c.gpus.change(e.Job, now, at)
+	}
 	switch e.Kind {
 	case scheduler.Start, scheduler.Resume:
 		if e.Migrated {

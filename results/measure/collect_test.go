@@ -73,6 +73,7 @@ func TestRowsByHand(t *testing.T) {
 		"mean_slowdown": 1.625, "p95_slowdown": 1.9625, "jain_fairness": 3.25 * 3.25 / (2 * (1.25*1.25 + 4)),
 		"preemptions": 1, "resizes": 0, "mean_bounded_slowdown": 1, "final_accuracy": 0.75, "final_loss": 0.25, "cost_usd": 1.75, "revocations": 2,
 		"gpu_utilization": math.NaN(), // there are no GPUs
+		"gpu_fragments":   math.NaN(), "gpu_fragmentation": math.NaN(),
 		// All nodes stand.
 		"lost_work_s": math.NaN(), "checkpoint_s": math.NaN(), "reconfigurations": 0, "migrations": 1,
 		// The first job was to be done after 4 s.

@@ -53,6 +53,9 @@ func (c *Collector) totals() *Totals {
 		Preemptions: c.preemptions, Resizes: c.resizes, Makespan: math.NaN(), collector: c,
 	}
 	t.Cores, t.GPUs = capacity(c.setup.Cluster)
+	if c.gpus != nil {
+		t.GPUTime = -c.gpus.sharedTime // what two jobs hold counts once
+	}
 	t.JCT.Grow(n.Finished)
 	t.Slowdown.Grow(n.Finished)
 	first := table.Micros(math.MaxInt64)

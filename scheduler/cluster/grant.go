@@ -11,6 +11,8 @@ type Grant struct {
 	// Layout divides the grant among the parts of a job that has several; nil for
 	// a job of one part, which has all of it on one node.
 	Layout *Layout
+	// Beside is the job whose GPUs these are as well, all of them; nil for GPUs of its own.
+	Beside *Beside
 }
 
 // Layout is the parts of a job that has several: one a node for a gang.

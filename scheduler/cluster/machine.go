@@ -74,6 +74,8 @@ type Machine struct {
 	Racks []int32
 	// closed has the nodes on which nothing starts; nil until one is closed.
 	closed []bool
+	// doubled has the GPUs that two jobs hold; nil until two do.
+	doubled []bool
 }
 
 // NewMachine returns a free cluster.
@@ -269,10 +271,36 @@ func (m *Machine) EachUnit(set CoreSet, cores int32, nodes []int32) []int32 {
 }
 
 // Take marks a grant as held. Memory is booked apart from it.
-func (m *Machine) Take(g Grant) { m.Mark(g, false) }
+func (m *Machine) Take(g Grant) {
+	if g.Beside != nil {
+		m.double(g.GPUs)
+		g.GPUs = nil
+	}
+	m.Mark(g, false)
+}
 
-// Give marks a grant as free.
+// double notes that GPUs that are held get a second holder.
+func (m *Machine) double(gpus CoreSet) {
+	if m.doubled == nil {
+		m.doubled = make([]bool, m.GPUs.Bounds[len(m.GPUs.Bounds)-1])
+	}
+	gpus.Each(func(n int) { m.doubled[n] = true })
+}
+
+// single takes one of two holders from GPUs. It reports whether they had two.
+func (m *Machine) single(gpus CoreSet) bool {
+	if m.doubled == nil || len(gpus) == 0 || !m.doubled[gpus[0].Lo] {
+		return false
+	}
+	gpus.Each(func(n int) { m.doubled[n] = false })
+	return true
+}
+
+// Give marks a grant as free, except GPUs that another job holds as well.
 func (m *Machine) Give(g Grant) {
+	if m.single(g.GPUs) {
+		g.GPUs = nil
+	}
 	m.Mark(g, true)
 	if m.closed == nil {
 		return

@@ -25,3 +25,10 @@ func (m View) MostFree() int32 { return m.m.MostFree() }
 // Kind returns the number of a type of GPU, as rooms have it: 0 for no type in
 // particular, -1 for one that no node has.
 func (m View) Kind(gpu string) int32 { return m.m.KindOf(gpu) }
+
+// AddGPUs adds the GPUs of a grant to rooms, by node.
+func (m View) AddGPUs(rooms []Room, g Grant) {
+	for _, p := range g.GPUs {
+		m.m.GPUs.EachNode(p, func(v, n int32) { rooms[v].GPUs += n })
+	}
+}

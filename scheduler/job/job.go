@@ -235,6 +235,9 @@ type Alternative struct {
 	// Predicted is the run time with it; 0 when there is no estimate, which
 	// counts as longer than any.
 	Predicted time.Duration
+	// Beside has the part of its speed that the job keeps when it shares its GPUs with a job of
+	// another class, or of its own; it shares them with no others.
+	Beside map[string]float64 `json:",omitempty"`
 }
 
 // WithAlternative returns the job as if the alternative were its only request.

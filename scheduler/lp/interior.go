@@ -37,31 +37,41 @@ type solver struct {
 // factor is the part of a system that belongs to one block.
 type factor struct {
 	chol   []float64 // lower triangle of the block's matrix
-	border []float64 // chol⁻¹ times the columns of z and of the limits
+	border []float64 // chol⁻¹ times the columns of z and of the block's limits
+	limits []int32   // the block's
 }
 
 func newSolver(p *Problem) *solver {
 	s := &solver{p: p, k: len(p.Limits)}
 	s.vars, s.rows = make([]int32, len(p.Blocks)+1), make([]int32, len(p.Blocks)+1)
 	sizes := 0
+	all := make([]int32, s.k) // limits
+	for l := range all {
+		all[l] = int32(l)
+	}
+	s.factors = make([]factor, len(p.Blocks))
 	for i := range p.Blocks {
 		b := &p.Blocks[i]
+		limits := b.Limits
+		if limits == nil {
+			limits = all
+		}
+		s.factors[i].limits = limits
 		s.vars[i+1] = s.vars[i] + int32(len(b.Gain))
 		s.rows[i+1] = s.rows[i] + int32(len(b.Rows))
-		sizes += len(b.Gain) * (len(b.Gain) + s.k + 1)
+		sizes += len(b.Gain) * (len(b.Gain) + len(limits) + 1)
 	}
 	s.n, s.m = int(s.vars[len(p.Blocks)])+1, int(s.rows[len(p.Blocks)])+s.k
-	all := make([]float64, 6*s.n+7*s.m+sizes)
+	space := make([]float64, 6*s.n+7*s.m+sizes)
 	take := func(n int) []float64 {
-		part := all[:n:n]
-		all = all[n:]
+		part := space[:n:n]
+		space = space[n:]
 		return part
 	}
 	s.c, s.x, s.v, s.dx, s.dv, s.rd = take(s.n), take(s.n), take(s.n), take(s.n), take(s.n), take(s.n)
 	s.h, s.w, s.y, s.dw, s.dy, s.rp = take(s.m), take(s.m), take(s.m), take(s.m), take(s.m), take(s.m)
 	s.rw = take(s.m)
 	s.rx = make([]float64, s.n)
-	s.factors = make([]factor, len(p.Blocks))
 	widest := 0
 	for i := range p.Blocks {
 		b := &p.Blocks[i]
@@ -70,7 +80,8 @@ func newSolver(p *Problem) *solver {
 			s.h[int(s.rows[i])+r] = b.Rows[r].Most
 		}
 		d := len(b.Gain)
-		s.factors[i] = factor{take(d * d), take(d * (s.k + 1))}
+		f := &s.factors[i]
+		f.chol, f.border = take(d*d), take(d*(len(f.limits)+1))
 		widest = max(widest, d)
 	}
 	s.c[s.n-1] = p.Gain
@@ -93,11 +104,15 @@ func (s *solver) times(f func(row, variable int, a float64)) {
 			}
 			f(row+r, z, b.Rows[r].Z)
 		}
+		limits := s.factors[i].limits
 		for j, u := range b.Uses {
 			for l, a := range u {
-				f(s.m-s.k+l, at+j, a)
+				f(s.m-s.k+int(limits[l]), at+j, a)
 			}
 		}
+	}
+	for l, a := range s.p.Uses {
+		f(s.m-s.k+l, z, a)
 	}
 }
 
@@ -235,14 +250,18 @@ func (s *solver) factor() {
 	for l := range s.k {
 		s.shared.add(l+1, l+1, -s.w[first+l]/s.y[first+l])
 	}
+	for l, a := range s.p.Uses {
+		s.shared.add(l+1, 0, a)
+	}
 	for i := range s.p.Blocks {
 		b, f := &s.p.Blocks[i], &s.factors[i]
 		d, at, row := len(b.Gain), int(s.vars[i]), int(s.rows[i])
+		width := len(f.limits) + 1
 		clear(f.chol)
 		clear(f.border)
 		for j := range d {
 			f.chol[j*d+j] = s.v[at+j] / s.x[at+j]
-			copy(f.border[j*(s.k+1)+1:], b.Uses[j])
+			copy(f.border[j*width+1:], b.Uses[j])
 		}
 		for r := range b.Rows {
 			q := s.y[row+r] / s.w[row+r]
@@ -254,25 +273,33 @@ func (s *solver) factor() {
 				for t := range j + 1 {
 					f.chol[j*d+t] += q * a.X[j] * a.X[t]
 				}
-				f.border[j*(s.k+1)] += q * a.X[j] * a.Z
+				f.border[j*width] += q * a.X[j] * a.Z
 			}
 			s.shared.add(0, 0, q*a.Z*a.Z)
 		}
 		cholesky(f.chol, d)
-		for t := range s.k + 1 {
-			forward(f.chol, d, f.border[t:], s.k+1)
+		for t := range width {
+			forward(f.chol, d, f.border[t:], width)
 		}
-		for t := range s.k + 1 {
+		for t := range width {
 			for u := range t + 1 {
 				sum := 0.0
 				for j := range d {
-					sum += f.border[j*(s.k+1)+t] * f.border[j*(s.k+1)+u]
+					sum += f.border[j*width+t] * f.border[j*width+u]
 				}
-				s.shared.add(t, u, -sum)
+				s.shared.add(max(f.at(t), f.at(u)), min(f.at(t), f.at(u)), -sum)
 			}
 		}
 	}
 	s.shared.factor()
+}
+
+// at is the place of a column of the border in the shared system: z's is the first.
+func (f *factor) at(column int) int {
+	if column == 0 {
+		return 0
+	}
+	return int(f.limits[column-1]) + 1
 }
 
 // direction solves for the step to what aim has set, from the residuals.
@@ -303,9 +330,10 @@ func (s *solver) direction() {
 		f := &s.factors[i]
 		at, d := int(s.vars[i]), len(s.p.Blocks[i].Gain)
 		forward(f.chol, d, s.dx[at:], 1)
-		for t := range s.k + 1 {
+		width := len(f.limits) + 1
+		for t := range width {
 			for j := range d {
-				right[t] -= f.border[j*(s.k+1)+t] * s.dx[at+j]
+				right[f.at(t)] -= f.border[j*width+t] * s.dx[at+j]
 			}
 		}
 	}
@@ -315,9 +343,10 @@ func (s *solver) direction() {
 	for i := range s.p.Blocks {
 		f := &s.factors[i]
 		at, d := int(s.vars[i]), len(s.p.Blocks[i].Gain)
+		width := len(f.limits) + 1
 		for j := range d {
-			for t := range s.k + 1 {
-				s.dx[at+j] -= f.border[j*(s.k+1)+t] * right[t]
+			for t := range width {
+				s.dx[at+j] -= f.border[j*width+t] * right[f.at(t)]
 			}
 		}
 		backward(f.chol, d, s.dx[at:])

@@ -27,8 +27,11 @@ type Row struct {
 type Block struct {
 	// Gain is what each variable adds to the objective.
 	Gain []float64
-	// Uses has for each variable what it takes of each limit.
+	// Uses has for each variable what it takes of each limit, or of those alone that are in Limits.
 	Uses [][]float64
+	// Limits are the limits that the block has to do with, for blocks that have to do with few; nil
+	// stands for all of them.
+	Limits []int32
 	// Rows are conditions on these variables alone, and on the shared one.
 	Rows []Row
 }
@@ -36,13 +39,15 @@ type Block struct {
 // Problem is a program to be maximised:
 //
 //	max  Σ_i Σ_j Gain_ij·x_ij + Gain·z   with
-//	     the rows of each block, Σ_i Σ_j Uses_ij·x_ij ≤ Limits, x ≥ 0, z ≥ 0.
+//	     the rows of each block, Σ_i Σ_j Uses_ij·x_ij + Uses·z ≤ Limits, x ≥ 0, z ≥ 0.
 type Problem struct {
 	Blocks []Block
 	// Limits are those of the rows that all blocks share.
 	Limits []float64
-	// Gain is what the shared variable z adds to the objective.
+	// Gain is what the shared variable z adds to the objective, and Uses what it takes of each
+	// limit; nil for nothing.
 	Gain float64
+	Uses []float64
 }
 
 // Solution is an optimum.
@@ -90,16 +95,28 @@ func (p *Problem) check() error {
 		}
 		return true
 	}
-	ok := finite(p.Limits...) && finite(p.Gain)
+	if p.Uses != nil && len(p.Uses) != len(p.Limits) {
+		return fmt.Errorf("lp: the shared variable uses %d of %d limits", len(p.Uses), len(p.Limits))
+	}
+	ok := finite(p.Limits...) && finite(p.Gain) && finite(p.Uses...)
 	for i := range p.Blocks {
 		b := &p.Blocks[i]
 		if len(b.Uses) != len(b.Gain) {
 			return fmt.Errorf("lp: block %d has %d variables, but what %d use", i, len(b.Gain), len(b.Uses))
 		}
 		ok = ok && finite(b.Gain...)
+		limits := len(p.Limits)
+		if b.Limits != nil {
+			limits = len(b.Limits)
+		}
+		for _, l := range b.Limits {
+			if l < 0 || int(l) >= len(p.Limits) {
+				return fmt.Errorf("lp: block %d has to do with limit %d of %d", i, l, len(p.Limits))
+			}
+		}
 		for _, u := range b.Uses {
-			if len(u) != len(p.Limits) {
-				return fmt.Errorf("lp: a variable of block %d uses %d of %d limits", i, len(u), len(p.Limits))
+			if len(u) != limits {
+				return fmt.Errorf("lp: a variable of block %d uses %d of %d limits", i, len(u), limits)
 			}
 			ok = ok && finite(u...)
 		}

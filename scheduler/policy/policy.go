@@ -314,6 +314,12 @@ func (p Policy) Divides() bool {
 	return c != nil && c.Place != nil
 }
 
+// Packs reports whether two jobs may share their GPUs.
+func (p Policy) Packs() bool { packs, _ := p.Settings[Packing].(bool); return packs }
+
+// Packing is the setting of orders that let two jobs share their GPUs.
+const Packing = "packing"
+
 // Estimates reports whether decisions depend on predicted run times.
 func (p Policy) Estimates() bool {
 	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Estimates })

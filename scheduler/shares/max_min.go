@@ -11,7 +11,8 @@ func init() {
 		Name: "max_min", Title: "Max-min fairness", Place: 1,
 		Doc: "the least of the jobs' speeds, each in proportion to the job's weight and to its speed under an even " +
 			"share of all devices, is as great as it can be (least attained service, on devices of several types)",
-		New: func(Options) Divider { return maxMin{} },
+		Packs: true,
+		New:   func(Options) Divider { return maxMin{} },
 	})
 	Register(Kind{
 		Name: "water_filling", Title: "Water filling", Place: 2,
@@ -35,6 +36,9 @@ func (p *Problem) fairNeed(j *Job) float64 {
 }
 
 func (maxMin) Divide(p *Problem) (Division, error) {
+	if len(p.Pairs) > 0 {
+		return p.packedMaxMin()
+	}
 	program := p.program()
 	program.Gain = 1
 	for i := range p.Jobs {

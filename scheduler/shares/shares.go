@@ -47,9 +47,12 @@ type Devices struct {
 type Problem struct {
 	Jobs  []Job
 	Types []Devices
+	// Pairs are the jobs that may run on the same devices, two at a time.
+	Pairs []Pair
 }
 
-// Division has the fraction of time by job and type.
+// Division has the fraction of time by job and type, and after the jobs by pair and type: the
+// time of a pair is that of both of its jobs together.
 type Division [][]float64
 
 // Divider divides. It may keep what it has to know of earlier divisions of a run.
@@ -67,7 +70,9 @@ type Kind struct {
 	Idle bool
 	// Prices and Deadlines say that it reads those.
 	Prices, Deadlines bool
-	New               func(Options) Divider
+	// Packs says that it gives time to pairs of jobs as well.
+	Packs bool
+	New   func(Options) Divider
 }
 
 var kinds []*Kind

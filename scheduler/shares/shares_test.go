@@ -194,8 +194,8 @@ func TestMechanismFollowsTheDivision(t *testing.T) {
 		if len(picks) != 1 {
 			t.Fatalf("%d jobs were picked for one device", len(picks))
 		}
-		ran[picks[0].Job]++
-		m.Ran(picks[0].Job, 0, 10)
+		ran[picks[0].First]++
+		m.Ran(picks[0].Team, 0, 10)
 	}
 	if ran != [2]int{6, 3} {
 		t.Errorf("the jobs ran %v rounds, want 6 and 3", ran)

@@ -91,3 +91,19 @@ func LackOf(need, free cluster.Room) (l Lack, ok bool) {
 	}
 	return l, true
 }
+
+// Where says in words where a job on so many nodes of a cluster needs room: where it was paused,
+// if it is bound to that, or where the policy divides it.
+func Where(nodes, count int, bound, divided bool) string {
+	switch {
+	case nodes <= 1:
+		return ""
+	case bound:
+		return "where it was paused"
+	case divided:
+		return "where the policy places it"
+	case count > 1:
+		return fmt.Sprintf("on each of %d nodes", count)
+	}
+	return "on one node"
+}

@@ -66,6 +66,8 @@ type Event struct {
 	GPUs  cluster.CoreSet
 	// Layout is that of the grant with which a job of several parts starts or resumes.
 	Layout *cluster.Layout
+	// Beside is the job whose GPUs a job that starts or resumes shares; nil for GPUs of its own.
+	Beside *cluster.Beside
 	// Alternative is the one with which a job starts or resumes, an index of
 	// its alternatives.
 	Alternative int

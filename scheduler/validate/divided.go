@@ -13,7 +13,7 @@ func (v *Validator) divided(e scheduler.Event, t *traced) {
 		return
 	}
 	onCores := v.hold(&v.cores, e, e.Cores)
-	onGPUs := v.hold(&v.gpus, e, e.GPUs)
+	onGPUs := v.holdGPUs(e)
 	t.nodes, t.units = t.nodes[:0], t.units[:0]
 	for node := range v.cluster.Nodes {
 		c, g := onCores[node], onGPUs[node]

@@ -28,7 +28,8 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 // it. It shares no code with the loop that made it. It is a scheduler.Recorder. The
 // rules:
 //
-//   - no core or GPU is held twice, and none that the cluster lacks;
+//   - no core or GPU is held twice, and none that the cluster lacks, but for GPUs that two jobs share:
+//     all that each of them holds, and both are known to run beside the other;
 //   - no node is over its memory, which a job holds from its start to its end;
 //   - events are in order of time, and follow the life of a job: arrive,
 //     start, any number of pauses, resumes and resizes, one end;
@@ -101,6 +102,7 @@ type grantedTo struct {
 type holders struct {
 	what   string
 	job    []int32
+	second []int32 // which job shares it; nil until one does
 	node   []int32 // of each core or GPU
 	byNode []int   // how many a grant has, by node
 }
@@ -421,7 +423,7 @@ func (v *Validator) grant(e scheduler.Event, t *traced) {
 		v.report(e.At, e.Job, "job %q is given %d GPUs instead of %d", j.Name, gpus, ask.GPUs)
 	}
 	onCores := v.hold(&v.cores, e, e.Cores)
-	onGPUs := v.hold(&v.gpus, e, e.GPUs)
+	onGPUs := v.holdGPUs(e)
 	t.nodes = t.nodes[:0]
 	for node := range v.cluster.Nodes {
 		c, g := onCores[node], onGPUs[node]
@@ -522,8 +524,8 @@ func (v *Validator) drop(e scheduler.Event, t *traced) {
 		set scheduler.CoreSet
 	}{{&v.cores, t.cores}, {&v.gpus, t.gpus}} {
 		s.set.Each(func(c int) {
-			if c < len(s.h.job) && s.h.job[c] == int32(e.Job) {
-				s.h.job[c] = -1
+			if c < len(s.h.job) {
+				s.h.leave(c, int32(e.Job))
 			}
 		})
 	}

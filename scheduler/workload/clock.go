@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,13 +19,27 @@ var dates = []string{
 func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
 	if looksLikeDate(text) {
 		for _, layout := range dates {
-			if at, err := time.Parse(layout, text); err == nil {
-				return time.Duration(at.UnixNano()), nil
+			at, err := time.Parse(layout, text)
+			if err != nil {
+				continue
 			}
+			// Where a zone has no offset of its own here, time.Parse takes its name for one of UTC.
+			if zone, offset := at.Zone(); offset == 0 && !slices.Contains([]string{"", "UTC", "GMT"}, zone) {
+				return 0, fmt.Errorf("the zone of %q is not known: write it as an offset, like +01:00", text)
+			}
+			return time.Duration(at.UnixNano()), nil
 		}
-		return 0, fmt.Errorf("%q is neither a number nor a date like 2017-10-03 05:33:33", text)
+		return 0, noInstant(text)
 	}
-	return ParseTime(text, unit)
+	at, err := ParseTime(text, unit)
+	if err != nil {
+		return 0, noInstant(text)
+	}
+	return at, nil
+}
+
+func noInstant(text string) error {
+	return fmt.Errorf("%q is neither a number nor a date like 2017-10-03 05:33:33", text)
 }
 
 func looksLikeDate(text string) bool {

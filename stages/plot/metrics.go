@@ -237,13 +237,17 @@ const panelTitle vg.Length = 15
 
 // paint draws one panel: its title, a row a variant, the axis below.
 func (p panel) paint(c draw.Canvas) {
-	st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
-	st.YAlign = -1
 	label := p.Title
 	if p.Unit != "" {
 		label += " (" + p.Unit + ")"
 	}
-	c.FillText(st, vg.Point{X: c.Min.X, Y: c.Max.Y - 1}, canvas.Fit(label, c.Size().X.Points(), canvas.LabelSize))
+	room, size := c.Size().X.Points(), canvas.LabelSize
+	for size > canvas.SmallSize && canvas.TextWidth(label, size) > room {
+		size -= 0.5
+	}
+	st := canvas.Style(size, canvas.Ink, false)
+	st.YAlign = -1
+	c.FillText(st, vg.Point{X: c.Min.X, Y: c.Max.Y - 1}, canvas.Fit(label, room, size))
 	n := float64(len(p.intervals))
 	left, right := vg.Length(0), vg.Length(0)
 	body := draw.Crop(c, left, right, vg.Length(panelExtras)-panelTitle, -panelTitle)

@@ -246,8 +246,8 @@ func (d *Data) columns(n int) int {
 	return n
 }
 
-// leastFacet is the least width of a panel, in points.
-const leastFacet = 150.0
+// leastFacet is the least width of a panel, in points: a column of 84 mm has room for two.
+const leastFacet = 125.0
 
 // columnsOf makes a row of panels for each value of the first of the other
 // axes, when that comes out even; else three columns.

@@ -36,6 +36,9 @@ func AppendEvent(b []byte, e scheduler.Event, job *scheduler.Job, nodes []schedu
 	if len(e.GPUs) > 0 {
 		b = appendCores(append(b, `,"gpus":`...), e.GPUs)
 	}
+	if e.Beside != nil {
+		b = table.AppendText(append(b, `,"beside":`...), e.Beside.Name)
+	}
 	if e.Layout != nil && len(job.Roles) > 0 {
 		b = appendParts(b, e.Layout, nodes)
 	}

@@ -19,7 +19,7 @@ import (
 const Name = "tune"
 
 // Version is of its decisions: raise it when they change.
-const Version = 2
+const Version = 3
 
 // key is where Options stand among those of the registry.
 const key = "options"
@@ -217,15 +217,25 @@ func (c *Controller) observe(r control.Report, units int) {
 }
 
 // needsStart notes that the program was started anew for what differs from a point before: if
-// none of it was known to need that, all of it is taken to.
+// none of it was known to need that, what the program does not take on while it runs is taken to, or else all of it.
 func (c *Controller) needsStart(before []float64) {
+	var changed, others []int
 	for i := range before {
-		if before[i] != c.at[i] && c.anew[i] {
+		switch {
+		case before[i] == c.at[i]:
+			continue
+		case c.anew[i]:
 			return
+		case c.Live == nil || !c.Live[i]:
+			others = append(others, i)
 		}
+		changed = append(changed, i)
 	}
-	for i := range before {
-		c.anew[i] = c.anew[i] || before[i] != c.at[i]
+	if len(others) > 0 {
+		changed = others
+	}
+	for _, i := range changed {
+		c.anew[i] = true
 	}
 }
 

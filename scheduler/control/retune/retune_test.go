@@ -1,6 +1,7 @@
 package retune_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -229,5 +230,59 @@ func TestKnownPacesLeadToTheBest(t *testing.T) {
 	_, said, last := job.run(t, retune.New(o))
 	if last != "4" || len(said) > 3 || !strings.HasPrefix(said[0], "size=4") {
 		t.Errorf("it ends with %s:\n%s", last, strings.Join(said, "\n"))
+	}
+}
+
+// A change of two settings needs a new start for the one that the program does not take on while it runs: the other
+// one is changed in place afterwards.
+func TestOneOfTwoSettingsNeedsANewStart(t *testing.T) {
+	o := options("online")
+	o.Problem.Space = surrogate.Space{{Name: "cores", Numbers: []float64{1, 2}}, {Name: "batch", Numbers: []float64{32, 128}}}
+	o.Problem.Initial, o.Initial = []float64{0, 0}, []float64{0, 0}
+	o.Names, o.Learns, o.Live = []string{"cores", "batch"}, []bool{false, true}, []bool{false, true}
+	o.Values = func(at []float64) []string { return []string{fmt.Sprint(at[0]), fmt.Sprint(at[1])} }
+	points := [][]float64{{1, 1}, {1, 0}}
+	o.Method = tuner.Method{Name: "in order", Suggest: func(*tuner.Problem, []surrogate.Trial) (tuner.Suggestion, error) {
+		if len(points) == 0 {
+			return tuner.Suggestion{}, tuner.ErrDone
+		}
+		at := points[0]
+		points = points[1:]
+		return tuner.Suggestion{At: at}, nil
+	}}
+	c := retune.New(o)
+	held, used := map[string]string{"cores": "0", "batch": "0"}, 0.0
+	both, inPlace, restarted := false, false, false
+	var took []control.Setting
+	for epoch := range 60 {
+		if epoch > 0 {
+			used += map[string]float64{"00": 8, "10": 2, "01": 9, "11": 6}[held["cores"]+held["batch"]]
+		}
+		a := c.Decide(control.Report{
+			Epoch: epoch, Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(), Left: control.NoBudget,
+			Used: time.Duration(used * 1e9), Restarted: restarted, Took: took,
+		})
+		restarted, took = a.Restart, nil
+		changed := map[string]bool{}
+		for _, s := range a.Settings {
+			changed[s.Name], held[s.Name] = true, s.Value
+			restarted = restarted || s.Name == "cores"
+		}
+		if changed["batch"] && !restarted {
+			took = []control.Setting{{Name: "batch", Value: held["batch"]}}
+		}
+		switch {
+		case changed["cores"] && changed["batch"]:
+			both = true
+		case changed["cores"] && both && !a.Restart:
+			t.Errorf("after %d epochs: cores were to change in place again", epoch)
+		case changed["batch"] && both && a.Restart:
+			t.Errorf("after %d epochs: batch needs no new start", epoch)
+		case changed["batch"] && both:
+			inPlace = true
+		}
+	}
+	if !both || !inPlace {
+		t.Errorf("both were changed at once: %v; batch in place after that: %v", both, inPlace)
 	}
 }

@@ -40,26 +40,42 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 	return p.carryOut(v, h, picks)
 }
 
-// carryOut pauses who is not to go on where it runs, and starts the others.
+// place is where a job is to run in a round: on a type of device, beside another job or nobody.
+type place struct {
+	on   int
+	with int32
+}
+
+// carryOut pauses who is not to go on where it runs, or not beside the same job, and starts the
+// others.
 func (p *planner) carryOut(v scheduler.View, h scheduler.Hands, picks []shares.Pick) error {
-	on := make(map[int32]int, len(picks))
+	places := make(map[int32]place, len(picks))
 	for _, k := range picks {
-		on[k.Job] = k.Type
+		places[k.First] = place{k.Type, k.Second}
+		if k.Second != shares.Nobody {
+			places[k.Second] = place{k.Type, k.First}
+		}
 	}
 	running := slices.Clone(v.Running().All())
 	slices.Sort(running)
+	now := make(map[int32]place, len(running))
 	for _, j := range running {
-		if t, ok := on[j]; !ok || t != p.members[j].on {
-			why := ""
-			if v.Recording() {
-				why = "is not chosen for this round"
-				if ok {
-					why = fmt.Sprintf("goes on with %s in this round", p.kinds[t].Name)
-				}
+		now[j] = place{p.members[j].on, p.members[j].with}
+	}
+	for _, j := range running {
+		to, ok := places[j]
+		if ok && to == now[j] {
+			continue
+		}
+		why := ""
+		if v.Recording() {
+			why = "is not chosen for this round"
+			if ok {
+				why = fmt.Sprintf("goes on with %s in this round", p.kinds[to.on].Name)
 			}
-			if err := h.Pause(j, why); err != nil {
-				return err
-			}
+		}
+		if err := h.Pause(j, why); err != nil {
+			return err
 		}
 	}
 	return p.place(v, h, picks)
@@ -70,11 +86,11 @@ func (p *planner) carryOut(v scheduler.View, h scheduler.Hands, picks []shares.P
 func (p *planner) place(v scheduler.View, h scheduler.Hands, picks []shares.Pick) error {
 	picks = slices.Clone(picks)
 	slices.SortStableFunc(picks, func(a, b shares.Pick) int {
-		return cmp.Compare(p.members[b.Job].Workers[b.Type], p.members[a.Job].Workers[a.Type])
+		return cmp.Compare(p.members[b.First].Workers[b.Type], p.members[a.First].Workers[a.Type])
 	})
 	again := make([]bool, len(p.kinds))
 	for _, k := range picks {
-		started, err := p.start(v, h, k)
+		started, err := p.startTeam(v, h, k)
 		if err != nil {
 			return err
 		}
@@ -83,15 +99,17 @@ func (p *planner) place(v scheduler.View, h scheduler.Hands, picks []shares.Pick
 		}
 		again[k.Type] = true
 		for _, other := range picks {
-			if other.Type == k.Type && v.Job(other.Job).State() == scheduler.Running {
-				if err := h.Pause(other.Job, "makes room for a job with more devices"); err != nil {
-					return err
+			for _, j := range other.Jobs() {
+				if other.Type == k.Type && v.Job(j).State() == scheduler.Running {
+					if err := h.Pause(j, "makes room for a job with more devices"); err != nil {
+						return err
+					}
 				}
 			}
 		}
 		for _, other := range picks {
 			if other.Type == k.Type {
-				if _, err := p.start(v, h, other); err != nil {
+				if _, err := p.startTeam(v, h, other); err != nil {
 					return err
 				}
 			}
@@ -100,9 +118,61 @@ func (p *planner) place(v scheduler.View, h scheduler.Hands, picks []shares.Pick
 	return nil
 }
 
+// startTeam starts the jobs of a team that wait, and reports whether the first one runs now. The
+// second one of a pair for which there are no threads beside it goes on waiting.
+func (p *planner) startTeam(v scheduler.View, h scheduler.Hands, k shares.Pick) (bool, error) {
+	started, err := p.start(v, h, k.First, k.Type)
+	if err != nil || !started || k.Second == shares.Nobody || v.Job(k.First).State() != scheduler.Running {
+		return started, err
+	}
+	return true, p.share(v, h, k)
+}
+
+// share starts the second job of a pair on the devices of the first.
+func (p *planner) share(v scheduler.View, h scheduler.Hands, k shares.Pick) error {
+	j := v.Job(k.Second)
+	if s := j.State(); s != scheduler.Queued && s != scheduler.Paused {
+		return nil
+	}
+	h.Choose(k.Second, p.members[k.Second].way[k.Type])
+	rooms := p.free(v, k.Type)
+	for n := range rooms {
+		rooms[n].GPUs = 0
+	}
+	first := v.Job(k.First)
+	v.Machine().AddGPUs(rooms, first.Held())
+	nodes, ok := j.FitsAnew(rooms, j.Request(), nil)
+	if !ok {
+		return nil
+	}
+	why := ""
+	if v.Recording() {
+		why = fmt.Sprintf("shares %s with %s", p.kinds[k.Type].Name, first.Job().Name)
+	}
+	if err := h.Share(k.Second, k.First, nodes, why); err != nil || j.State() != scheduler.Running {
+		return err
+	}
+	a, b := &p.members[k.First], &p.members[k.Second]
+	a.part, b.part = p.partsOf(k.First, k.Second, k.Type)
+	a.with, b.with = k.Second, k.First
+	b.on, b.counted = k.Type, 0
+	return nil
+}
+
+// free is what is free on the nodes with devices of a type.
+func (p *planner) free(v scheduler.View, t int) []scheduler.Room {
+	rooms := make([]scheduler.Room, len(v.Machine().Free()))
+	for _, n := range p.kinds[t].nodes {
+		if !v.Machine().Closed(n) {
+			rooms[n] = v.Machine().Free()[n]
+		}
+	}
+	return rooms
+}
+
 // start starts a job that waits on devices of a type, and reports whether it runs now.
-func (p *planner) start(v scheduler.View, h scheduler.Hands, k shares.Pick) (bool, error) {
-	j, m := v.Job(k.Job), &p.members[k.Job]
+func (p *planner) start(v scheduler.View, h scheduler.Hands, number int32, on int) (bool, error) {
+	j, m := v.Job(number), &p.members[number]
 	switch j.State() {
 	case scheduler.Running:
 		return true, nil
@@ -111,22 +181,16 @@ func (p *planner) start(v scheduler.View, h scheduler.Hands, k shares.Pick) (boo
 		return true, nil // it could not be started
 	}
 	if len(j.Job().Alternatives) > 0 {
-		h.Choose(k.Job, m.way[k.Type])
+		h.Choose(number, m.way[on])
 	}
-	rooms := make([]scheduler.Room, len(v.Machine().Free()))
-	for _, n := range p.kinds[k.Type].nodes {
-		if !v.Machine().Closed(n) {
-			rooms[n] = v.Machine().Free()[n]
-		}
-	}
-	nodes, ok := j.FitsIn(rooms, j.Request(), nil)
+	nodes, ok := j.FitsIn(p.free(v, on), j.Request(), nil)
 	if !ok {
 		return false, nil
 	}
 	why := ""
 	if v.Recording() {
-		why = fmt.Sprintf("has the next place on %s", p.kinds[k.Type].Name)
+		why = fmt.Sprintf("has the next place on %s", p.kinds[on].Name)
 	}
-	m.on, m.counted = k.Type, 0
-	return true, h.Start(k.Job, j.Request(), nodes, why)
+	m.on, m.counted = on, 0
+	return true, h.Start(number, j.Request(), nodes, why)
 }

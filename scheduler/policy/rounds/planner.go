@@ -30,6 +30,9 @@ type member struct {
 	counted time.Duration // of its present stretch
 	units   float64       // all of its work
 	active  bool
+	// with is the job whose devices it shares, and part that of its speed which it keeps beside it.
+	with int32
+	part float64
 }
 
 // planner is the state of an order.
@@ -40,6 +43,7 @@ type planner struct {
 	divider shares.Divider
 	shuffle *shares.Chance // of a blind policy
 	like    int            // the type that all are taken to be like; -1 for none
+	packs   bool           // two jobs may share devices
 	mech    shares.Mechanism
 	failed  error // what is wrong with the settings
 
@@ -67,6 +71,7 @@ func newPlanner(k *shares.Kind, s policy.Setup) *planner {
 			p.failed = fmt.Errorf("policy: blind = %q is no type of device of the hardware", like)
 		}
 	}
+	p.packs = s.Policy.Packs()
 	if k.Prices {
 		texts, _ := set[prices.Name].([]string)
 		p.failed = cmp.Or(p.failed, p.setPrices(texts))
@@ -125,7 +130,7 @@ func (p *planner) setPrices(texts []string) error {
 // alternatives on one type it runs with the fastest.
 func (p *planner) memberOf(j *scheduler.Job) member {
 	n := len(p.kinds)
-	m := member{units: j.Units, way: make([]int32, n), on: -1}
+	m := member{units: j.Units, way: make([]int32, n), on: -1, with: shares.Nobody, part: 1}
 	if m.units <= 0 {
 		m.units = 1
 	}
@@ -181,6 +186,7 @@ func (p *planner) Used(j int32, d time.Duration, _ scheduler.Grant) {
 	m := &p.members[j]
 	p.count(m, d-m.counted, false)
 	m.counted = 0
+	m.with, m.part = shares.Nobody, 1 // it stops, or the one beside it does
 }
 
 // lateness is how much a stretch of time may differ from whole rounds and count as such.
@@ -208,12 +214,17 @@ func (p *planner) count(m *member, d time.Duration, whole bool) {
 	if d <= 0 || m.on < 0 {
 		return
 	}
-	seconds, speed := d.Seconds(), m.Speed[m.on]
+	seconds, speed := d.Seconds(), m.Speed[m.on]*m.part
 	m.Left = max(m.Left-seconds*speed, m.units*1e-9)
 	if units := math.Floor(seconds*speed + 1e-9); whole && units >= 1 && m.units > 1 {
 		seconds = units / speed
 	}
-	p.mech.Ran(m.Number, m.on, seconds)
+	switch {
+	case m.with == shares.Nobody:
+		p.mech.Ran(shares.Alone(m.Number), m.on, seconds)
+	case m.Number < m.with: // the time of a pair is counted once
+		p.mech.Ran(shares.Team{First: m.Number, Second: m.with}, m.on, d.Seconds())
+	}
 }
 
 // HeldBack implements scheduler.Admitter.
@@ -259,7 +270,55 @@ func (p *planner) problem(v scheduler.View, free []scheduler.Room) *shares.Probl
 		}
 		q.Jobs = append(q.Jobs, m.Job)
 	}
+	if p.packs {
+		q.Pairs = p.pairs(q)
+	}
 	return q
+}
+
+// pairs lists the pairs of a problem's jobs that can share devices of some type: both ask for as
+// much there, and are known to run beside the other.
+func (p *planner) pairs(q *shares.Problem) []shares.Pair {
+	var pairs []shares.Pair
+	for b := range q.Jobs {
+		for a := range b {
+			pair, any := shares.Pair{First: a, Second: b}, false
+			for n := range pair.Speed {
+				pair.Speed[n] = make([]float64, len(p.kinds))
+			}
+			for t := range p.kinds {
+				first, second := p.partsOf(q.Jobs[a].Number, q.Jobs[b].Number, t)
+				if first > 0 && second > 0 {
+					pair.Speed[0][t], pair.Speed[1][t] = q.Jobs[a].Speed[t]*first, q.Jobs[b].Speed[t]*second
+					any = true
+				}
+			}
+			if any {
+				pairs = append(pairs, pair)
+			}
+		}
+	}
+	return pairs
+}
+
+// partsOf returns which parts of their speeds two jobs keep when they share devices of a type; 0
+// when they cannot.
+func (p *planner) partsOf(a, b int32, t int) (first, second float64) {
+	one, other := p.request(a, t), p.request(b, t)
+	if one == nil || other == nil || one.GPUs == 0 || one.GPUs != other.GPUs || one.Threads != other.Threads ||
+		p.Run.Jobs[a].Nodes != p.Run.Jobs[b].Nodes {
+		return 0, 0
+	}
+	return one.Beside[p.Run.Jobs[b].Class], other.Beside[p.Run.Jobs[a].Class]
+}
+
+// request is that of a job on a type; nil where it cannot run.
+func (p *planner) request(j int32, t int) *scheduler.Alternative {
+	w := p.members[j].way[t]
+	if w < 0 || len(p.Run.Jobs[j].Alternatives) == 0 {
+		return nil
+	}
+	return &p.Run.Jobs[j].Alternatives[w]
 }
 
 // divide makes another division if jobs have come or gone, and the last one is old enough.

@@ -8,6 +8,7 @@
 package rounds
 
 import (
+	"errors"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -41,6 +42,11 @@ var (
 		Name: "type_seed", Type: schema.Integer, Default: `5`, Min: schema.Limit(0), Max: schema.Limit(1 << 31), Example: `1`,
 		Doc: "The seed of what a policy draws that is blind to types: from the Mersenne Twister, as Python does.",
 	}
+	packing = schema.Arg{
+		Name: policy.Packing, Type: schema.Bool, DefaultDoc: "`false`: each job has its GPUs to itself", Example: `true`,
+		Doc: "Two jobs may share their GPUs, where it is known how fast they are beside each other: from a table of " +
+			"`throughputs` with pairs, or `beside`. They ask for as many GPUs and threads; each has threads of its own.",
+	}
 	prices = schema.Arg{
 		Name: "prices", Type: schema.Strings, DefaultDoc: "1 for each", Example: `["v100=2.48", "k80=0.45"]`,
 		Doc: "The price of one device of each type for an hour.",
@@ -53,9 +59,13 @@ func init() {
 		if k.Prices {
 			settings = append(settings, prices)
 		}
+		if k.Packs {
+			settings = append(settings, packing)
+		}
 		policy.RegisterOrder(policy.OrderChoice{
 			Choice: policy.Choice{
 				Name: k.Name, Title: k.Title, Doc: k.Doc, Place: 20 + k.Place, Estimates: true, Settings: settings,
+				Check: packsBlindly,
 				Wants: []policy.Want{
 					alone(k.Name, policy.BackfillOf, policy.NoBackfill), alone(k.Name, policy.AllocationOf, policy.Strict),
 					alone(k.Name, policy.PreemptionOf, policy.NoPreemption),
@@ -68,6 +78,16 @@ func init() {
 }
 
 // alone is a want of an order that leaves no choice beside it.
+// packsBlindly refuses a policy that goes by the speeds of pairs, and knows no speeds.
+func packsBlindly(s policy.Settings) (arg string, err error) {
+	like, _ := s[blind.Name].(string)
+	if packs, _ := s[packing.Name].(bool); packs && like != "" {
+		return packing.Name, errors.New("packing goes by how fast jobs are beside each other on each type of device, which " +
+			"a blind policy does not know")
+	}
+	return "", nil
+}
+
 func alone[T ~string](order string, q policy.Question, name T) policy.Want {
 	return policy.Want{Of: q, Name: string(name), Detail: "The order \"" + order +
 		"\" decides by itself what runs in each round, and where: " + string(q) + " has no place beside it."}

@@ -55,20 +55,33 @@ type phillyJob struct {
 	} `json:"attempts"`
 }
 
-// lineCounter counts the lines of what is read through it.
+// mostBlanks is how many blanks may follow each other in JSON: the decoder reads them again and again.
+const mostBlanks = 1 << 16
+
+// lineCounter counts the lines of what is read through it, which is JSON.
 type lineCounter struct {
 	io.Reader
-	ends []int64 // of lines, by offset, those not yet passed
-	read int64
-	line int // of the last offset that was asked for
+	ends   []int64 // of lines, by offset, those not yet passed
+	read   int64
+	line   int // of the last offset that was asked for
+	blanks int // at the end of what was read
 }
 
 func (c *lineCounter) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	for i, b := range p[:n] {
-		if b == '\n' {
+		switch b {
+		case '\n':
 			c.ends = append(c.ends, c.read+int64(i))
+			c.blanks++
+		case ' ', '\t', '\r':
+			c.blanks++
+		default:
+			c.blanks = 0
 		}
+	}
+	if c.blanks > mostBlanks {
+		return 0, fmt.Errorf("more than %d blanks in a row", mostBlanks)
 	}
 	c.read += int64(n)
 	return n, err
@@ -124,7 +137,10 @@ func readPhilly(file string, r io.Reader, o Options) (workload.Trace, error) {
 		}
 	}
 	if _, err := decoder.Token(); err != nil && len(found) < workload.MaxErrors { // the end of the list
-		fail(errors.New("the list of jobs does not end"))
+		if lines.blanks <= mostBlanks {
+			err = errors.New("the list of jobs does not end")
+		}
+		fail(err)
 		return workload.Trace{}, errors.Join(found...)
 	}
 	if !o.Lenient && len(found) > 0 {

@@ -174,6 +174,9 @@ func requestLines(t workload.Trace) ([]requestLine, error) {
 	var lines []requestLine
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
+		if j.Class == "" {
+			return nil, CannotHold(j, "no class")
+		}
 		if strings.ContainsAny(j.Name+j.Class, ",\n\r") || strings.TrimSpace(j.Name) != j.Name ||
 			strings.TrimSpace(j.Class) != j.Class {
 			return nil, CannotHold(j, "a name with a comma, or with space around it")

@@ -16,7 +16,7 @@ func init() {
 			"have no run time.",
 		Args: tableArgs(),
 		Reader: (&layout{
-			separator: '|', loose: true, requestedUnit: time.Minute,
+			separator: '|', loose: true, slurm: true, requestedUnit: time.Minute,
 			columns: map[string][]string{
 				factJob: {"JobID", "JobIDRaw"}, factUser: {"User"}, factClass: {"Partition"}, factArrival: {"Submit"},
 				factRunTime: {"ElapsedRaw", "Elapsed"}, factStart: {"Start"}, factEnd: {"End"},
@@ -29,11 +29,11 @@ func init() {
 	})
 	Register(&Format{
 		Name: "squeue", Rank: 18, Holds: tableHolds,
-		Doc: "What waits and runs on one's own cluster now: `squeue -o \"%i|%u|%P|%V|%l|%C|%b|%m|%D\"`. The class of a " +
+		Doc: "What waits and runs on one's own cluster now: `squeue -r -o \"%i|%u|%P|%V|%l|%C|%b|%m|%D\"`. The class of a " +
 			"job is its partition. How long it will run is not known: it is taken to use up its time limit.",
 		Args: tableArgs(),
 		Reader: (&layout{
-			separator: '|', loose: true, requestedUnit: time.Minute,
+			separator: '|', loose: true, slurm: true, requestedUnit: time.Minute,
 			columns: map[string][]string{
 				factJob: {"JOBID"}, factUser: {"USER"}, factClass: {"PARTITION"}, factArrival: {"SUBMIT_TIME"},
 				factRunTime: {"TIME_LIMIT"}, factRequested: {"TIME_LIMIT"}, factThreads: {"CPUS", "MIN_CPUS"},

@@ -71,7 +71,8 @@ func init() {
 		Name: "table", Rank: 10, Holds: tableHolds,
 		Doc: "Any CSV file whose first line names its columns: `columns` says which are which, and only `arrival` is " +
 			"needed. Instants are numbers of `unit` or dates; dates, and numbers of more than 10⁸ s, count from the " +
-			"first arrival. Times are numbers of `unit`, or like `1-02:03:04` or `1h30m`.",
+			"first arrival. Times are numbers of `unit`, or like `1-02:03:04` or `1h30m`. A column like " +
+			"`cpu=4,mem=16G,gres/gpu:a100=2` can be that of threads, GPUs, memory and nodes at once.",
 		Args:   tableArgs(),
 		Reader: (&layout{}).read,
 	})
@@ -119,6 +120,8 @@ type layout struct {
 	// times is the column of how many like parts a job has, which its threads and GPUs
 	// are multiplied by; empty for none.
 	times string
+	// slurm says that Slurm has printed the file.
+	slurm bool
 	// ignore reports whether a row stands for no job of its own.
 	ignore func(job string) bool
 	// assumed is what the format assumes, in sentences.
@@ -139,6 +142,7 @@ type table struct {
 	first  time.Duration
 	dated  bool
 	count  int
+	arrays int // rows that stand for several tasks
 }
 
 func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, error) {
@@ -165,6 +169,10 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 	if _, ok := t.at[factThreads]; !ok {
 		n := Option(o, threadsPerGPUArg.Name, 1)
 		t.Assumed = append(t.Assumed, fmt.Sprintf("the file has no threads: a job has %d beside each GPU, or 1 without one", n))
+	}
+	if t.arrays > 0 {
+		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that stand for several tasks of an array are one job each, of which "+
+			"there are %d: squeue -r lists the tasks", t.arrays))
 	}
 	return t.Finish(skipped), nil
 }
@@ -229,16 +237,41 @@ func (t *table) text(fields []string, fact string) (text string, ok bool) {
 	}
 	text = strings.TrimSpace(fields[i])
 	switch strings.ToLower(text) {
-	case "", "none", "null", "nan", "n/a", "unknown", "unlimited", "partition_limit":
+	case "", "-", "--", "none", "null", "(null)", "nan", "n/a", "unknown", "invalid", "not_set", "unlimited", "partition_limit":
 		return "", false
 	}
+	if name := trackable[fact]; name != "" && strings.Contains(text, "=") {
+		return listed(text, name)
+	}
 	return text, true
+}
+
+// trackable are the names of facts in lists of trackable resources of Slurm ("cpu=4,mem=16G,node=1").
+var trackable = map[string]string{factThreads: "cpu", factMemory: "mem", factNodes: "node"}
+
+// listed returns the value of a name in such a list.
+func listed(list, name string) (value string, ok bool) {
+	for item := range strings.SplitSeq(list, ",") {
+		if key, value, _ := strings.Cut(item, "="); strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value), true
+		}
+	}
+	return "", false
+}
+
+// selected reports whether a field has one of the texts that are separated by bars. In what Slurm prints the first word
+// counts as well: "CANCELLED by 1001".
+func (t *table) selected(field, texts string) bool {
+	field = strings.TrimSpace(field)
+	first, _, _ := strings.Cut(field, " ")
+	all := strings.Split(texts, "|")
+	return slices.Contains(all, field) || t.slurm && slices.Contains(all, first)
 }
 
 // row adds the job of a row.
 func (t *table) row(line int, fields []string) error {
 	for i, w := range t.where {
-		if !slices.Contains(strings.Split(w.Text, "|"), strings.TrimSpace(fields[t.whereI[i]])) {
+		if !t.selected(fields[t.whereI[i]], w.Text) {
 			t.Ignored++
 			return nil
 		}
@@ -249,6 +282,9 @@ func (t *table) row(line int, fields []string) error {
 		return nil
 	}
 	t.count++
+	if t.slurm && strings.Contains(name, "[") {
+		t.arrays++
+	}
 	j := scheduler.Job{Class: t.o.class(), Deadline: scheduler.Never, Priority: -1}
 	if class, ok := t.text(fields, factClass); ok {
 		j.Class = t.Share(class)
@@ -420,13 +456,17 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 	return nil
 }
 
-// count64 reads a whole number, or one of parts that add up to one, which is rounded up.
+// whole reads a whole number, or one of parts that add up to one, which is rounded up.
 func (t *table) whole(fields []string, fact string, none int, scale float64) (int, error) {
 	text, ok := t.text(fields, fact)
 	if !ok {
 		return none, nil
 	}
-	x, err := strconv.ParseFloat(text, 64)
+	number := text
+	if fact == factNodes && t.slurm { // "1-4" until it is known: the least
+		number, _, _ = strings.Cut(text, "-")
+	}
+	x, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(x >= 0) || x*scale > workload.MaxThreads {
 		return 0, fmt.Errorf("%s %q is not a number from 0", t.named[fact], text)
 	}

@@ -68,12 +68,68 @@ func TestAnyTableByMapping(t *testing.T) {
 	if trace.Ignored != 1 || len(trace.Skipped) != 3 || len(trace.Assumed) != 1 {
 		t.Errorf("ignored %d, skipped %v, assumed %v", trace.Ignored, trace.Skipped, trace.Assumed)
 	}
-	for i, want := range []string{"log:5: it has no run time", `log:6: when: time "yesterday" is not a number`,
+	for i, want := range []string{"log:5: it has no run time", `log:6: when: "yesterday" is neither a number nor a date like 2017-10-03 05:33:33`,
 		`log:7: cards "many" is not a number`} {
 		if got := trace.Skipped[i].Error(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
+}
+
+// What Slurm and others write into columns: lists of resources, zones, days, and the reasons of rows that say too little.
+func TestOddFields(t *testing.T) {
+	text := `"Job Id";"Submitted";"Wall";"Limit";"Resources";"State"
+"a;1";"2024-03-31T01:30:00+01:00";"1-02:03:04";"2-00:00:00";"cpu=8,mem=32G,gres/gpu:a100=4";"DONE"
+"a2";"2024-03-31T03:30:00+02:00";"02:03:04";"UNLIMITED";"cpu=2,mem=4096M";"DONE"
+"a3";"2024-03-31 04:10:00 CET";"90";"";"cpu=1";"DONE"
+"a4";"";"90";"100";"cpu=1";"DONE"
+"a5";"2024-03-31T05:10:00Z";"--";"100";"cpu=1";"DONE"
+"a6";"2024-03-31 05:10:00 UTC";"1h30m";"NOT_SET";"mem=1G";"DONE"
+"a7";"2024-03-31T05:10:00Z";"-5";"100";"cpu=1";"DONE"
+"a8";"31/03/2024 07:00";"1h";"2h";"cpu=1";"DONE"
+"a9";"2024-03-31T08:20:00Z";"10";"20";"cpu=1";"LOST"
+`
+	got, trace := readJobs(t, "table", text, map[string]any{
+		"separator": ";", "where": columnsOf("State", "DONE|FAILED"),
+		"columns": columnsOf("job", "Job Id", "arrival", "Submitted", "run_time", "Wall", "requested_time", "Limit",
+			"threads", "Resources", "gpus", "Resources", "memory", "Resources"),
+	})
+	check(t, got,
+		"a;1 job at 0s for 26h3m4s, asked 48h0m0s, 8 threads, 4 GPUs, 32GiB",
+		"a2 job at 1h0m0s for 2h3m4s, asked 0s, 2 threads, 4GiB",
+		"a6 job at 4h40m0s for 1h30m0s, asked 0s, 1 thread, 1GiB",
+	)
+	reasons := []string{
+		`log:4: Submitted: the zone of "2024-03-31 04:10:00 CET" is not known: write it as an offset, like +01:00`,
+		"log:5: it has no arrival", "log:6: it has no run time", "log:8: Wall is -5",
+		`log:9: Submitted: "31/03/2024 07:00" is neither a number nor a date like 2017-10-03 05:33:33`,
+	}
+	if trace.Ignored != 1 || len(trace.Skipped) != len(reasons) {
+		t.Fatalf("%d rows left out, %d unreadable: %v", trace.Ignored, len(trace.Skipped), trace.Skipped)
+	}
+	for i, want := range reasons {
+		if got := trace.Skipped[i].Error(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// squeue knows of waiting jobs how many nodes they need at least, and prints tasks of an array in one row unless it is
+// asked for each (-r). Of the state of a cancelled job sacct tells who cancelled it.
+func TestSlurmOddities(t *testing.T) {
+	got, trace := readJobs(t, "squeue", `JOBID|USER|PARTITION|SUBMIT_TIME|TIME_LIMIT|CPUS|TRES_PER_NODE|MIN_MEMORY|NODES
+201_[1-3%2]|ann|gpu|2026-05-01T10:00:00|2:00:00|8|gres/gpu:a100:2|32G|2-4
+202|cy|cpu|2026-05-01T10:03:00|NOT_SET|1|gpu:2|1G|1
+`, nil)
+	check(t, got, "201_[1-3%2] gpu at 0s for 2h0m0s, asked 2h0m0s, 8 threads, 4 GPUs, 32GiB, over 2 nodes, of ann")
+	if len(trace.Skipped) != 1 || !strings.Contains(strings.Join(trace.Assumed, "; "), "of which there are 1: squeue -r") {
+		t.Errorf("%v, %v", trace.Skipped, trace.Assumed)
+	}
+	got, _ = readJobs(t, "sacct", `JobID|Submit|Start|End|ReqCPUS|State
+1|2026-05-01T10:00:00|2026-05-01T10:00:00|2026-05-01T10:01:00|1|CANCELLED by 1001
+2|2026-05-01T10:00:00|2026-05-01T10:00:00|2026-05-01T10:01:00|1|COMPLETED
+`, map[string]any{"where": columnsOf("State", "CANCELLED")})
+	check(t, got, "1 job at 0s for 1m0s, asked 0s, 1 thread")
 }
 
 func TestTableRefuses(t *testing.T) {

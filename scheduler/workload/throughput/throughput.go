@@ -20,9 +20,11 @@ type Key struct {
 	// Job is the type of the job, Device the type of device, and Workers how many the job has.
 	Job, Device string
 	Workers     int
+	// Beside is the type of the job that shares the devices; empty for devices of its own.
+	Beside string
 }
 
-// Table has the speeds of jobs that have their devices to themselves, in steps per second.
+// Table has the speeds of jobs in steps per second, on devices of their own and beside others.
 type Table struct {
 	speeds  map[Key]float64
 	devices []string
@@ -51,6 +53,9 @@ func Read(r io.Reader) (*Table, error) {
 		return nil, errors.New("there is no throughput in it")
 	}
 	for k := range t.speeds {
+		if k.Beside != "" {
+			continue
+		}
 		t.devices, t.jobs = append(t.devices, k.Device), append(t.jobs, k.Job)
 	}
 	for _, names := range []*[]string{&t.devices, &t.jobs} {
@@ -70,6 +75,8 @@ func (t *Table) add(k Key, speed float64) error {
 			k.Workers, k.Device, speed)
 	case k.Workers < 1:
 		return fmt.Errorf("the job type %q has a throughput on %d × %s: there is at least one worker", k.Job, k.Workers, k.Device)
+	case twice && k.Beside != "":
+		return fmt.Errorf("the job type %q on %d × %s beside %q is there twice", k.Job, k.Workers, k.Device, k.Beside)
 	case twice:
 		return fmt.Errorf("the job type %q on %d × %s is there twice", k.Job, k.Workers, k.Device)
 	}
@@ -102,6 +109,30 @@ func (t *Table) readJSON(text []byte) error {
 			if err := t.add(k, speed); err != nil {
 				return err
 			}
+			if err := t.readBeside(k, all[device][name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readBeside reads neighbour → [steps/s, those of the neighbour], of neighbours with as many
+// workers.
+func (t *Table) readBeside(k Key, speeds map[string]json.RawMessage) error {
+	for _, name := range keys(speeds) {
+		neighbour, workers, ok := parse(name)
+		if !ok || workers != k.Workers {
+			continue
+		}
+		var both []float64
+		if err := json.Unmarshal(speeds[name], &both); err != nil || len(both) != 2 {
+			return fmt.Errorf("the throughput of (%q, %d) on %s beside %s is not that of both, such as [2.5, 1.25]", k.Job, k.Workers,
+				k.Device, name)
+		}
+		k.Beside = neighbour
+		if err := t.add(k, both[0]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -118,7 +149,8 @@ func parse(name string) (job string, workers int, ok bool) {
 	return inner[:at], workers, err == nil
 }
 
-// readCSV reads rows of job_type, device, workers and steps_per_s, in any order of columns.
+// readCSV reads rows of job_type, device, workers and steps_per_s, in any order of columns; and of
+// beside, if there is such a column.
 func (t *Table) readCSV(text string) error {
 	r := csv.NewReader(strings.NewReader(text))
 	header, err := r.Read()
@@ -151,7 +183,11 @@ func (t *Table) readCSV(text string) error {
 		if err != nil {
 			return fmt.Errorf("line %d: %q is no throughput in steps/s", line, get("steps_per_s"))
 		}
-		if err := t.add(Key{get("job_type"), get("device"), workers}, speed); err != nil {
+		k := Key{Job: get("job_type"), Device: get("device"), Workers: workers}
+		if at, ok := column["beside"]; ok {
+			k.Beside = strings.TrimSpace(row[at])
+		}
+		if err := t.add(k, speed); err != nil {
 			return fmt.Errorf("line %d: %w", line, err)
 		}
 	}
@@ -162,6 +198,17 @@ func (t *Table) readCSV(text string) error {
 func (t *Table) Speed(k Key) (float64, bool) {
 	s, ok := t.speeds[k]
 	return s, ok
+}
+
+// Kept returns the part of its speed that a job keeps beside one of another type on the same
+// devices; 0 where the table does not say so.
+func (t *Table) Kept(k Key, beside string) float64 {
+	alone := t.speeds[k]
+	k.Beside = beside
+	if alone == 0 {
+		return 0
+	}
+	return t.speeds[k] / alone
 }
 
 // Devices returns the types of devices, sorted.

@@ -7,21 +7,26 @@ import (
 
 func TestReadBothForms(t *testing.T) {
 	for name, text := range map[string]string{
-		"JSON": `{"v100": {"('LM (batch size 5)', 2)": {"null": 2.5, "('A3C', 1)": [1, 2]}}, "k80": {"('A3C', 1)": {"null": 0}}}`,
-		"CSV":  "device,workers,job_type,steps_per_s\nv100,2,LM (batch size 5),2.5\nk80,1,A3C,0\n",
+		"JSON": `{"v100": {"('LM (batch size 5)', 2)": {"null": 2.5, "('A3C', 1)": [1, 2], "('CycleGAN', 2)": [2, 3]}}, "k80": {"('A3C', 1)": {"null": 0}}}`,
+		"CSV": "device,workers,job_type,beside,steps_per_s\nv100,2,LM (batch size 5),,2.5\nk80,1,A3C,,0\n" +
+			"v100,2,LM (batch size 5),CycleGAN,2\n",
 	} {
 		table, err := Read(strings.NewReader(text))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if s, ok := table.Speed(Key{"LM (batch size 5)", "v100", 2}); !ok || s != 2.5 {
+		if s, ok := table.Speed(Key{Job: "LM (batch size 5)", Device: "v100", Workers: 2}); !ok || s != 2.5 {
 			t.Errorf("%s: the speed is %v, %v", name, s, ok)
 		}
-		if s, ok := table.Speed(Key{"A3C", "k80", 1}); !ok || s != 0 {
+		if s, ok := table.Speed(Key{Job: "A3C", Device: "k80", Workers: 1}); !ok || s != 0 {
 			t.Errorf("%s: where the job does not run, the speed is %v, %v", name, s, ok)
 		}
-		if _, ok := table.Speed(Key{"A3C", "v100", 1}); ok {
+		if _, ok := table.Speed(Key{Job: "A3C", Device: "v100", Workers: 1}); ok {
 			t.Errorf("%s: a speed that it does not have", name)
+		}
+		lm := Key{Job: "LM (batch size 5)", Device: "v100", Workers: 2}
+		if a, b := table.Kept(lm, "CycleGAN"), table.Kept(lm, "A3C"); a != 0.8 || b != 0 {
+			t.Errorf("%s: it keeps %g and %g of its speed, want 0.8 and, with another number of workers, 0", name, a, b)
 		}
 		if got := strings.Join(table.Devices(), " "); got != "k80 v100" {
 			t.Errorf("%s: the devices are %s", name, got)
@@ -36,13 +41,15 @@ func TestTablesThatAreWrong(t *testing.T) {
 		`{"v100": {"LM": {"null": 1}}}`:         "is no job type with its number of workers",
 		`{"v100": {"('LM', 1)": {"null": -1}}}`: "no number from 0 on",
 		`{"v100": {"('LM', 1)": {"null": []}}}`: "alone",
-		"job,device\n":                          "no column job_type",
-		head:                                    "no throughput in it",
-		head + "LM,v100,1,-2\n":                 "line 2: the job type \"LM\" on 1 × v100 has a throughput of -2",
-		head + "LM,v100,0,2\n":                  "at least one worker",
-		head + "LM,v100,one,2\n":                "line 2: \"one\" is no number of workers",
-		head + "LM,v100,1,NaN\n":                "no number from 0 on",
-		head + "LM,v100,1,1\nLM,v100,1,1\n":     "line 3: the job type \"LM\" on 1 × v100 is there twice",
+		`{"v100": {"('LM', 1)": {"null": 1, "('A', 1)": [1]}}}`: "is not that of both",
+		"job,device\n":           "no column job_type",
+		head:                     "no throughput in it",
+		head + "LM,v100,1,-2\n":  "line 2: the job type \"LM\" on 1 × v100 has a throughput of -2",
+		head + "LM,v100,0,2\n":   "at least one worker",
+		head + "LM,v100,one,2\n": "line 2: \"one\" is no number of workers",
+		head + "LM,v100,1,NaN\n": "no number from 0 on",
+		"job_type,device,workers,beside,steps_per_s\nLM,v100,1,A,1\nLM,v100,1,A,1\n": "beside \"A\" is there twice",
+		head + "LM,v100,1,1\nLM,v100,1,1\n":                                          "line 3: the job type \"LM\" on 1 × v100 is there twice",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -1,29 +1,35 @@
-package eval
+// Package limits bounds what a file may make: how deep it nests, how much its values hold, and what loops and functions
+// make on the way to them.
+package limits
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 )
+
+// MostSource is the number of bytes that a file may have.
+const MostSource = 16 << 20
 
 // The limits of a file. They are far above what people write, and keep a mistake, or a
 // file of somebody else, from using up the memory.
 const (
-	mostSource    = 16 << 20 // bytes of a file
 	mostDepth     = 500      // brackets within brackets
 	mostOperators = 10_000   // operators of one expression
 	mostElements  = 250_000  // elements of a value, those within others included
 	mostText      = 16 << 20 // bytes of the texts of a value
 )
 
-// tooDeep finds where a file in HCL nests too deep, or chains too many operators: the
+// TooDeep finds where a file in HCL nests too deep, or chains too many operators: the
 // parser, which works by recursion, would not return from there.
-func tooDeep(filename string, src []byte) (at hcl.Range, what string) {
+func TooDeep(filename string, src []byte) (at hcl.Range, what string) {
 	tokens, _ := hclsyntax.LexConfig(src, filename, hcl.InitialPos)
 	depth, operators := 0, 0
 	for _, t := range tokens {
@@ -52,9 +58,9 @@ func tooDeep(filename string, src []byte) (at hcl.Range, what string) {
 	return hcl.Range{}, ""
 }
 
-// tooDeepJSON is tooDeep of a file in JSON. Brackets in its strings count as well:
+// TooDeepJSON is TooDeep of a file in JSON. Brackets in its strings count as well:
 // strings are templates, which are parsed in turn.
-func tooDeepJSON(filename string, src []byte) (at hcl.Range, what string) {
+func TooDeepJSON(filename string, src []byte) (at hcl.Range, what string) {
 	depth, pos := 0, hcl.InitialPos
 	for i, c := range src {
 		pos.Byte = i
@@ -87,7 +93,7 @@ func (w *weight) add(v cty.Value) {
 	switch {
 	case t == cty.String:
 		w.text += len(v.AsString())
-	case t.IsObjectType() || t.IsMapType() || IsList(v):
+	case t.IsObjectType() || t.IsMapType() || t.IsTupleType() || t.IsListType() || t.IsSetType():
 		for it := v.ElementIterator(); it.Next() && w.tooMuch() == ""; {
 			k, e := it.Element()
 			if k.Type() == cty.String {
@@ -109,30 +115,37 @@ func (w *weight) tooMuch() string {
 	return ""
 }
 
-// bounded returns a value of a name, or unknown when it is too large, which is
-// reported.
-func (r *Reporter) bounded(v cty.Value, at hcl.Range, name string) cty.Value {
+// TooMuch says which limit a value passes, "more than 250000 elements"; empty for none.
+func TooMuch(v cty.Value) string {
 	var w weight
-	if w.add(v); w.tooMuch() == "" {
-		return v
-	}
-	r.Errorf(at, "Value too large", "%s would have %s.", name, w.tooMuch())
-	return Unknown
+	w.add(v)
+	return w.tooMuch()
 }
 
-// guarded returns functions that refuse what would make very large values, and whose
-// panics are errors in words.
-func guarded(all map[string]function.Function) map[string]function.Function {
-	for name, f := range all {
-		all[name] = guard(name, f)
+// Guard returns a function that refuses what would make very large values, whose
+// panics are errors in words, and whose values count.
+func Guard(name string, f function.Function, made *Effort) function.Function {
+	open := func(p function.Parameter) function.Parameter {
+		if p.Type.IsListType() {
+			p.Type = cty.DynamicPseudoType // listed converts it
+		}
+		return p
 	}
-	return all
-}
-
-func guard(name string, f function.Function) function.Function {
+	params, others := slices.Clone(f.Params()), f.VarParam()
+	for i, p := range params {
+		params[i] = open(p)
+	}
+	if others != nil {
+		p := open(*others)
+		others = &p
+	}
 	return function.New(&function.Spec{
-		Params: f.Params(), VarParam: f.VarParam(),
+		Params: params, VarParam: others,
 		Type: func(args []cty.Value) (cty.Type, error) {
+			args, err := listed(f, args)
+			if err != nil {
+				return cty.NilType, err
+			}
 			if err := refuse(name, args); err != nil {
 				return cty.NilType, err
 			}
@@ -140,10 +153,66 @@ func guard(name string, f function.Function) function.Function {
 			return t, inWords(err)
 		},
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if made.spent() {
+				return cty.DynamicVal, nil
+			}
+			args, err := listed(f, args)
+			if err != nil {
+				return cty.NilVal, err
+			}
 			v, err := f.Call(args)
+			if err == nil {
+				made.made(v)
+			}
 			return v, inWords(err)
 		},
 	})
+}
+
+// mostMixed is the number of elements of several types up to which a tuple is converted to a list: the time of that
+// grows with its square.
+const mostMixed = 5000
+
+// listed converts the arguments of a function to lists, where it takes lists: those of elements of one type, which are
+// most, in linear time.
+func listed(f function.Function, args []cty.Value) ([]cty.Value, error) {
+	args = slices.Clone(args)
+	for i := range args {
+		var p function.Parameter
+		if params := f.Params(); i < len(params) {
+			p = params[i]
+		} else {
+			p = *f.VarParam()
+		}
+		if !p.Type.IsListType() || args[i].Type() == cty.DynamicPseudoType {
+			continue
+		}
+		if v, ok := likeList(args[i]); ok {
+			args[i] = v
+		} else if args[i].Type().IsTupleType() && args[i].Type().Length() > mostMixed {
+			return nil, function.NewArgErrorf(i, "more than %d elements of several types", mostMixed)
+		}
+		v, err := convert.Convert(args[i], p.Type)
+		if err != nil {
+			return nil, function.NewArgError(i, err)
+		}
+		args[i] = v
+	}
+	return args, nil
+}
+
+// likeList makes a list of a tuple whose elements are of one type.
+func likeList(v cty.Value) (list cty.Value, ok bool) {
+	if !v.Type().IsTupleType() || v.IsNull() || !v.IsKnown() || v.LengthInt() == 0 {
+		return v, false
+	}
+	types := v.Type().TupleElementTypes()
+	for _, t := range types {
+		if t == cty.DynamicPseudoType || !t.Equals(types[0]) {
+			return v, false
+		}
+	}
+	return cty.ListVal(v.AsValueSlice()), true
 }
 
 // inWords returns an error that says what is wrong with a call, also where the function

@@ -1,0 +1,23 @@
+experiment "broken" {}
+
+workload "w" {
+  trace {
+    file        = "rounds.trace"
+    throughputs = "rounds_good.csv"
+  }
+}
+
+hardware "m" {
+  engine = "simulated"
+  node "v100" {
+    threads = 8
+    gpus    = 4
+    gpu     = "v100"
+  }
+}
+
+policy "p" {
+  order   = "max_min"
+  rounds  = "360s"
+  packing = true
+}

@@ -1,0 +1,70 @@
+package simulated
+
+import (
+	"fmt"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// shared is a running job on GPUs that another one holds as well.
+type shared struct {
+	with  int
+	alone float64 // its rate without the other
+}
+
+// together slows a job that starts or goes on with a grant, and the one whose GPUs it shares:
+// each keeps the part of its speed that it has beside the other (Scaling.Beside).
+func (e *Engine) together(job int, t *task, g scheduler.Grant) error {
+	if g.Beside == nil {
+		return nil
+	}
+	with := g.Beside.Job
+	other, err := e.task("share GPUs with", with, running)
+	if err != nil {
+		return err
+	}
+	if _, ok := e.mates[with]; ok || e.crowd != nil { // under contention nobody knows its speed
+		return fmt.Errorf("job %d cannot share GPUs with job %d", job, with)
+	}
+	mine, its := e.beside(job, with), e.beside(with, job)
+	if !(mine > 0) || !(its > 0) {
+		return fmt.Errorf("job %d shares GPUs with job %d, and it is not known how fast they are beside each other", job, with)
+	}
+	if e.mates == nil {
+		e.mates = map[int]shared{}
+	}
+	e.mates[job] = shared{with, t.rate}
+	e.mates[with] = shared{job, other.rate}
+	e.rescale(job, t, t.rate*mine)
+	e.change(with, other, other.rate*its)
+	return nil
+}
+
+// beside is the part of its speed that a job keeps beside another one.
+func (e *Engine) beside(job, with int) float64 {
+	w, ok := e.workOf(job).(neighbour)
+	if !ok {
+		return 0
+	}
+	return w.keeps(e.jobs[with].Class)
+}
+
+// apart gives a job that no longer shares its GPUs, because the other one leaves them, its whole
+// speed again.
+func (e *Engine) apart(leaving int) {
+	s, ok := e.mates[leaving]
+	if !ok {
+		return
+	}
+	stays := e.mates[s.with]
+	delete(e.mates, leaving)
+	delete(e.mates, s.with)
+	e.change(s.with, &e.tasks[s.with], stays.alone)
+}
+
+// change changes the rate of a running job.
+func (e *Engine) change(job int, t *task, rate float64) {
+	e.halt(job, t)
+	e.rescale(job, t, rate)
+	e.run(job, t, nil)
+}
