@@ -35,7 +35,8 @@ var readers = []string{
 var everywhere = []string{"experiments/schema", "experiments/units"}
 
 // machines are the packages of hardware that pipeline and stages may import: no engine.
-var machines = []string{"hardware$", "hardware/engine$", "hardware/launch", "hardware/gpu", "hardware/progress", "hardware/market"}
+var machines = []string{"hardware$", "hardware/engine$", "hardware/launch", "hardware/gpu", "hardware/progress",
+	"hardware/market"}
 
 // rules say which of the module's packages may import which: the first
 // prefix of rules that fits a package lists what it may use, by prefix; a name
@@ -45,10 +46,12 @@ var rules = []struct {
 	pkg string
 	may []string
 }{
-	{"cmd/", []string{"cmd/", "pipeline", "stages", "experiments", "results", "hardware", "jobs/", "scheduler", "estimator"}},
+	{"cmd/", []string{"cmd/", "pipeline", "stages", "experiments", "results", "hardware", "jobs/", "scheduler",
+		"estimator"}},
 	{"pipeline/store", []string{"results"}},
 	{"pipeline/realise/bounded", nil},
-	{"pipeline/realise/sampling", []string{"stages$", "experiments", "results/record", "hardware/simulated", "jobs/contract", "scheduler", "estimator"}},
+	{"pipeline/realise/sampling", []string{"stages$", "experiments", "results/record", "hardware/simulated",
+		"jobs/contract", "scheduler", "estimator"}},
 	{"pipeline/realise", append([]string{
 		"pipeline/store", "pipeline/realise/", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
 	}, machines...)},
@@ -67,7 +70,8 @@ var rules = []struct {
 	{"stages/plot/plottest", []string{"results/record"}},
 	{"stages/plot/canvas", []string{"results/folder", "results/picture", "results/record"}},
 	{"stages/plot/timeline", []string{"stages/plot/canvas", "results/record", "results/schedule", "scheduler$"}},
-	{"stages/plot", append([]string{"stages$", "stages/plot/", "scheduler", "estimator", "results", "jobs/contract"}, machines...)},
+	{"stages/plot", append([]string{"stages$", "stages/plot/", "scheduler", "estimator", "results", "jobs/contract"},
+		machines...)},
 	{"stages/execute/array", []string{"stages$", "results", "hardware/engine"}},
 	{"stages/execute", append([]string{
 		"stages$", "stages/execute/array", "scheduler", "estimator", "results", "jobs/contract", "hardware/simulated",
@@ -90,7 +94,8 @@ var rules = []struct {
 		"experiments$", "experiments/eval", "experiments/files", "experiments/matrix", "experiments/words", "results/record",
 		"results/tuning", "scheduler", "estimator",
 	}},
-	{"experiments/elastic", []string{"experiments$", "experiments/eval", "experiments/files", "experiments/words", "scheduler/workload", "estimator"}},
+	{"experiments/elastic", []string{"experiments$", "experiments/eval", "experiments/files", "experiments/words",
+		"scheduler/workload", "estimator"}},
 	{"experiments/machines", []string{
 		"experiments$", "experiments/eval", "experiments/files", "experiments/words", "scheduler", "estimator",
 		"hardware/engine", "hardware/market",
@@ -111,7 +116,8 @@ var rules = []struct {
 		"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "hardware/market", "results",
 	}},
 	{"results/folder", nil},
-	{"results/tuning", []string{"results/record", "results/stats", "results/steering", "scheduler/control", "estimator/surrogate"}},
+	{"results/tuning", []string{"results/record", "results/stats", "results/steering", "scheduler/control",
+		"estimator/surrogate"}},
 	{"results/tracking", []string{"results", "jobs/eventfile"}},
 	{"results", []string{"scheduler", "results", "experiments/schema", "hardware/market"}},
 	{"estimator/training", []string{"estimator/goodput"}},
@@ -140,9 +146,11 @@ var rules = []struct {
 	{"scheduler/policy/nodes", []string{"scheduler/policy$", "scheduler/placement"}},
 	{"scheduler/policy/pairs", []string{"scheduler$", "scheduler/policy$", "scheduler/queue"}},
 	{"scheduler/policy/users", []string{"scheduler$", "scheduler/policy$", "scheduler/queue"}},
-	{"scheduler/policy/elastic", []string{"scheduler$", "scheduler/policy$", "scheduler/policy/rounds", "scheduler/division", "scheduler/queue"}},
+	{"scheduler/policy/elastic", []string{"scheduler$", "scheduler/policy$", "scheduler/policy/rounds",
+		"scheduler/division", "scheduler/queue"}},
 	{"scheduler/policy/rounds", []string{"scheduler$", "scheduler/policy$", "scheduler/shares"}},
-	{"scheduler/policy", []string{"scheduler$", "scheduler/plan", "scheduler/cluster", "scheduler/queue", "scheduler/matching", "scheduler/rental",
+	{"scheduler/policy", []string{"scheduler$", "scheduler/plan", "scheduler/cluster", "scheduler/queue",
+		"scheduler/matching", "scheduler/rental",
 		"scheduler/placement"}},
 	{"scheduler/control", []string{"scheduler", "estimator"}},
 	{"scheduler/", []string{"scheduler"}},
@@ -225,12 +233,14 @@ var takesApart = map[string]string{
 
 func TestViewsTakeNoTextApart(t *testing.T) {
 	cuts := map[string]bool{}
-	for _, name := range strings.Fields("Cut CutPrefix CutSuffix Split SplitN SplitAfter SplitAfterN SplitSeq Fields FieldsFunc FieldsSeq " +
+	for _, name := range strings.Fields("Cut CutPrefix CutSuffix Split SplitN SplitAfter SplitAfterN SplitSeq Fields " +
+		"FieldsFunc FieldsSeq " +
 		"HasPrefix HasSuffix TrimPrefix TrimSuffix Contains Index IndexByte LastIndex") {
 		cuts["strings."+name] = true
 	}
 	eachFile(t, func(path, pkg string, file *ast.File) {
-		if !slices.ContainsFunc(views, func(v string) bool { return pkg == v || strings.HasPrefix(pkg, v+"/") }) || takesApart[path] != "" {
+		if !slices.ContainsFunc(views, func(v string) bool { return pkg == v || strings.HasPrefix(pkg, v+"/") }) ||
+			takesApart[path] != "" {
 			return
 		}
 		ast.Inspect(file, func(n ast.Node) bool {

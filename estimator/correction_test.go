@@ -67,7 +67,8 @@ func TestCorrectedIntervalsHold(t *testing.T) {
 			t.Errorf("%s: %.1f%% of runs fell inside the 90%% interval", m.name, 100*covered/runs)
 		}
 		if math.Abs(bias/runs) > 0.05 || err > uncorrected {
-			t.Errorf("%s: off by %.1f%%, bias %+.1f%%, without correction %.1f%%", m.name, 100*err/runs, 100*bias/runs, 100*uncorrected/runs)
+			t.Errorf("%s: off by %.1f%%, bias %+.1f%%, without correction %.1f%%", m.name, 100*err/runs, 100*bias/runs,
+				100*uncorrected/runs)
 		}
 	}
 }

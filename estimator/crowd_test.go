@@ -36,7 +36,8 @@ func TestFitSlowed(t *testing.T) {
 // the machine.
 func TestSideBySide(t *testing.T) {
 	crowd := Sample{Length: 3, Threads: 1, Wall: 6, Units: []float64{3, 1.5, 1.5}, Others: 1, Total: 2}
-	alone := []Sample{{Length: 3, Threads: 1, Wall: 4, Units: []float64{9, 1, 1}}, {Length: 3, Threads: 2, Units: []float64{7, 7, 7}}}
+	alone := []Sample{{Length: 3, Threads: 1, Wall: 4, Units: []float64{9, 1, 1}},
+		{Length: 3, Threads: 2, Units: []float64{7, 7, 7}}}
 	if got, ok := SideBySide(alone, crowd); !ok || got != (Slowed{1, 1, 2, 1.5}) {
 		t.Errorf("by units: %+v, %v", got, ok)
 	}

@@ -132,5 +132,6 @@ func (e Estimate) Among(moments []Moment, samples []Sample) Estimate {
 // momentary is the relative variance that moments add to a run of so many seconds: its own ones, and those of the
 // samples.
 func (e Estimate) momentary(seconds float64) float64 {
-	return square(e.MomentSD) * (math.Min(1, momentLasts/math.Max(seconds, momentLasts)) + 1/float64(max(e.SampledMoments, 1)))
+	return square(e.MomentSD) * (math.Min(1, momentLasts/math.Max(seconds, momentLasts)) +
+		1/float64(max(e.SampledMoments, 1)))
 }

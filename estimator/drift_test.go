@@ -39,7 +39,8 @@ func (m modes) sample(length int) Sample {
 	if m.rng.IntN(2) == 1 {
 		slow = 1.5
 	}
-	s := Sample{Length: length, Threads: 2, ProbeCores: 2, Probe: 0.001 * slow * (1 + 0.01*m.rng.NormFloat64()), ProbeError: 1e-5}
+	s := Sample{Length: length, Threads: 2, ProbeCores: 2, Probe: 0.001 * slow * (1 + 0.01*m.rng.NormFloat64()),
+		ProbeError: 1e-5}
 	for range length {
 		s.Units = append(s.Units, 0.1*slow*(1+0.01*m.rng.NormFloat64()))
 		s.Wall += s.Units[len(s.Units)-1]
@@ -88,7 +89,8 @@ func TestIntervalsKnowBothModes(t *testing.T) {
 
 // Of a machine that was never probed, and of one that is steady, nothing changes.
 func TestNoDriftChangesNothing(t *testing.T) {
-	samples := []Sample{{Length: 2, Threads: 1, Wall: 1, Units: []float64{0.4, 0.5}}, {Length: 4, Threads: 1, Wall: 2, Units: []float64{0.5, 0.5, 0.5, 0.4}}}
+	samples := []Sample{{Length: 2, Threads: 1, Wall: 1, Units: []float64{0.4, 0.5}},
+		{Length: 4, Threads: 1, Wall: 2, Units: []float64{0.5, 0.5, 0.5, 0.4}}}
 	e, err := Linear{}.Fit(Problem{Samples: samples})
 	if err != nil {
 		t.Fatal(err)

@@ -269,7 +269,8 @@ func TestDevelopment(t *testing.T) {
 	runs := []Run{{Units: []float64{9, 1, 2}}, {Units: []float64{9, 4, 4}}, {Units: []float64{9, 4}}}
 	shift, variance := development(runs, 2)
 	a := math.Log(1.5)
-	wantShift := a / 2 * 2 / 4                                                    // the mean, as if two more had shown none
+	// the mean, as if two more had shown none
+	wantShift := a / 2 * 2 / 4
 	wantVariance := (priorDF*priorPaceSD*priorPaceSD + a*a/2) / (priorDF + 1) / 2 // of deviations a/2 and -a/2
 	if math.Abs(shift-wantShift) > 1e-12 || math.Abs(variance-wantVariance) > 1e-12 {
 		t.Errorf("shift %g and variance %g, want %g and %g", shift, variance, wantShift, wantVariance)

@@ -72,7 +72,8 @@ func TestAProgramThatIgnoresItsLengthIsNotFitted(t *testing.T) {
 		}
 	}
 	_, err := Linear{}.Fit(Problem{Samples: reporting})
-	if want := "samples of 3 and 6 epochs or steps took 0.6 and 0.6 s, and report 10 each time: the program does not do as " +
+	if want := "samples of 3 and 6 epochs or steps took 0.6 and 0.6 s, and report 10 each time: the program does not " +
+		"do as " +
 		"much as it is told"; !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
@@ -85,7 +86,8 @@ func TestAProgramThatIgnoresItsLengthIsNotFitted(t *testing.T) {
 func TestSayLittle(t *testing.T) {
 	steady := Sample{Length: 4, Units: []float64{2, 1, 1.001, 0.999}}
 	rough := Sample{Length: 4, Units: []float64{2, 1, 1.2, 0.8}}
-	if SayLittle([]Sample{steady}) || SayLittle(nil) || SayLittle([]Sample{{Length: 4, Wall: 1}}) || SayLittle([]Sample{{Length: 1, Units: []float64{1}}}) {
+	if SayLittle([]Sample{steady}) || SayLittle(nil) || SayLittle([]Sample{{Length: 4, Wall: 1}}) ||
+		SayLittle([]Sample{{Length: 1, Units: []float64{1}}}) {
 		t.Error("samples that say enough, or nothing of their units, are to be taken again")
 	}
 	if !SayLittle([]Sample{rough}) {

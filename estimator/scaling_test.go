@@ -88,7 +88,8 @@ func TestScalingFindsTheLaw(t *testing.T) {
 // Two thread pools with serial parts of their own, and a batch size.
 func TestScalingOfPoolsAndBatch(t *testing.T) {
 	pace := func(inter, intra, batch int) float64 {
-		return 50 / Curve{Sigma: 0.05}.Speedup(float64(intra)) / Curve{Sigma: 0.6}.Speedup(float64(inter)) * math.Pow(float64(batch), -0.3)
+		return 50 / Curve{Sigma: 0.05}.Speedup(float64(intra)) / Curve{Sigma: 0.6}.Speedup(float64(inter)) *
+			math.Pow(float64(batch), -0.3)
 	}
 	var p Problem
 	for _, inter := range []int{1, 2, 4} {

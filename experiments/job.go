@@ -61,7 +61,8 @@ func (j *Job) WithAlternatives() []*Job { return append([]*Job{j}, j.Alternative
 // Placed reports whether the scheduler places the job by more than its request:
 // it has alternatives, or the type of the GPU matters.
 func (j *Job) Placed() bool {
-	return len(j.Alternatives) > 0 || j.GPU != "" || j.Runtime != nil && len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) > 0
+	return len(j.Alternatives) > 0 || j.GPU != "" || j.Runtime != nil &&
+		len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) > 0
 }
 
 // Demand returns what the job's own request asks of a cluster.

@@ -162,7 +162,10 @@ func shipped(t *testing.T) []string {
 		}
 		return nil
 	})
-	papers := slices.ContainsFunc(files, func(f string) bool { return strings.HasPrefix(f, "papers"+string(filepath.Separator)) })
+	papers := slices.ContainsFunc(files, func(f string) bool {
+		return strings.HasPrefix(f,
+			"papers"+string(filepath.Separator))
+	})
 	if err != nil || len(files) < 10 || !papers {
 		t.Fatalf("the shipped experiments are %q, %v", files, err)
 	}
@@ -219,7 +222,8 @@ func TestTemplates(t *testing.T) {
 		if spec.Name != "mine" || len(spec.Compares) == 0 {
 			t.Errorf("template %s: name %q, %d comparisons", template.Name, spec.Name, len(spec.Compares))
 		}
-		if formatted, diags := load.Format(files[0].Name, files[0].Source); len(diags) > 0 || string(formatted) != string(files[0].Source) {
+		if formatted, diags := load.Format(files[0].Name, files[0].Source); len(diags) > 0 ||
+			string(formatted) != string(files[0].Source) {
 			t.Errorf("template %s is not in the canonical layout", template.Name)
 		}
 	}

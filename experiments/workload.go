@@ -168,7 +168,8 @@ func (t *Trace) LeftOut() string {
 		parts = append(parts, Malformed(t.Skipped))
 	}
 	if t.TooLarge > 0 {
-		parts = append(parts, fmt.Sprintf("%s larger than the hardware, first line %d", words.Plural(t.TooLarge, "job"), t.LargeLine))
+		parts = append(parts, fmt.Sprintf("%s larger than the hardware, first line %d", words.Plural(t.TooLarge, "job"),
+			t.LargeLine))
 	}
 	if parts == nil {
 		return ""

@@ -32,7 +32,8 @@ func (g Gaps) Total() time.Duration { return g.Stopped + g.Suspended }
 
 // String says what happened: "tfexp could not run for 5.0 s".
 func (g Gaps) String() string {
-	stopped := fmt.Sprintf("tfexp could not run for %.1f s (it was stopped, or the machine was overloaded)", g.Stopped.Seconds())
+	stopped := fmt.Sprintf("tfexp could not run for %.1f s (it was stopped, or the machine was overloaded)",
+		g.Stopped.Seconds())
 	suspended := fmt.Sprintf("the machine was suspended for %.1f s", g.Suspended.Seconds())
 	switch {
 	case g.Suspended == 0:

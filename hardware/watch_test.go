@@ -33,7 +33,8 @@ func TestWatchFindsGaps(t *testing.T) {
 	if !g.Any() || g.Total() != 3*time.Second || (Gaps{}).Any() {
 		t.Errorf("%+v", g)
 	}
-	want := "the machine was suspended for 2.0 s, and tfexp could not run for 1.0 s (it was stopped, or the machine was overloaded)"
+	want := "the machine was suspended for 2.0 s, and tfexp could not run for 1.0 s (it was stopped, or the machine was " +
+		"overloaded)"
 	if g.String() != want {
 		t.Errorf("got %q", g)
 	}

@@ -9,14 +9,16 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Jobs of 2.5 s by their samples take 3.5 s in the first cell: the estimates in force for the next one know that, and so
+// Jobs of 2.5 s by their samples take 3.5 s in the first cell: the estimates in force for the next one know that, and
+// so
 // does its simulation; the simulation of the first one does not. What earlier runs of the experiment have finished is
 // learned in the order in which it ran.
 func TestFinishedCellsCorrectLaterOnes(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
 	sampled(p, 0.2)
 	r := openRun(t, p)
-	if e := p.cells[1].Estimated(); len(e) != 1 || e[0].Factor != 1 || e[0].Runs != 0 || e[0].Predicted != 2.5 || e[0].Low <= 0 {
+	if e := p.cells[1].Estimated(); len(e) != 1 || e[0].Factor != 1 || e[0].Runs != 0 || e[0].Predicted != 2.5 ||
+		e[0].Low <= 0 {
 		t.Fatalf("before any cell has run: %+v", e)
 	}
 	happened(t, p, 0, 3500*time.Millisecond, record.CellFinished)
@@ -28,7 +30,8 @@ func TestFinishedCellsCorrectLaterOnes(t *testing.T) {
 		e[0].Predicted != 2.5*e[0].Factor {
 		t.Fatalf("after two runs of 3.5 s: %+v", e)
 	}
-	if task, err := p.cells[1].Task(stages.Folders{}); err != nil || len(task.Setup.Estimated) != 1 || task.Setup.Estimated[0] != e[0] {
+	if task, err := p.cells[1].Task(stages.Folders{}); err != nil || len(task.Setup.Estimated) != 1 ||
+		task.Setup.Estimated[0] != e[0] {
 		t.Errorf("the next cell begins with %+v, %v", task.Setup.Estimated, err)
 	}
 	takes := func(seen stages.Seen) float64 {
@@ -55,7 +58,8 @@ func TestFinishedCellsCorrectLaterOnes(t *testing.T) {
 	}
 }
 
-// Policies decide by what the samples say, unless the file has them decide by corrected estimates, which their keys say;
+// Policies decide by what the samples say, unless the file has them decide by corrected estimates, which their keys
+// say;
 // or nothing is corrected.
 func TestPoliciesDecideByCorrectedEstimatesWhereTheFileSaysSo(t *testing.T) {
 	for _, c := range []struct {

@@ -14,7 +14,8 @@ func TestClearScratch(t *testing.T) {
 	dir := t.TempDir()
 	gone := []string{".scratch-w-h-p-r1/job.checkpoint/n", ".scratch-123/a.control", ".report.html482", ".plan.json7",
 		".events.jsonl.tmp", "plots/.gantt.svg99"}
-	stays := []string{"report.html", ".lock", ".scratch-file", ".notes.txt", "plots/gantt.svg", "cells/c/.scratch-x/y", "a.svg99"}
+	stays := []string{"report.html", ".lock", ".scratch-file", ".notes.txt", "plots/gantt.svg", "cells/c/.scratch-x/y",
+		"a.svg99"}
 	for _, name := range append(slices.Clone(gone), stays...) {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -39,7 +39,8 @@ func BenchmarkPapers(b *testing.B) {
 					b.Fatalf("%d of %d cells ran, %d failed: %v", o.Ran, len(spec.Cells), o.Failed, err)
 				}
 				dir := filepath.Join(out, spec.Name)
-				b.ReportMetric(float64(len(column(b, dir, "jobs.csv", "cell")))/sum(b, column(b, dir, "timings.csv", "seconds")), "jobs/s")
+				b.ReportMetric(float64(len(column(b, dir, "jobs.csv", "cell")))/sum(b, column(b, dir, "timings.csv", "seconds")),
+					"jobs/s")
 			}
 		})
 	}

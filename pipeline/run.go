@@ -123,11 +123,13 @@ func (r *run) open(ctx context.Context) error {
 		r.Warn("cache", "", warning)
 	}
 	if other != "" {
-		r.Warn("other_file", "", fmt.Sprintf("the folder held the results of another file with an experiment of this name, %s: "+
+		r.Warn("other_file", "", fmt.Sprintf("the folder held the results of another file with an experiment of this "+
+			"name, %s: "+
 			"they are replaced, and come back when that runs again; another name or --out keeps both", other))
 	}
 	for _, name := range r.x.Alike() {
-		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike, because nothing in it is drawn at random: "+
+		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike, because nothing in it is drawn at "+
+			"random: "+
 			"they count as one", name))
 	}
 	for _, text := range r.x.LeftOut() {

@@ -81,7 +81,8 @@ func TestSamplesAreTaken(t *testing.T) {
 	if est, ok := p.x.Units()[0].Estimate(); !ok || est.Slope < 0.0049 || est.Slope > 0.0201 {
 		t.Errorf("the estimate is %+v, want about 10 ms an epoch", est)
 	}
-	if raw, err := os.ReadFile(filepath.Join(p.Dir, record.AccuracyFile)); err != nil || !strings.Contains(string(raw), "linear,all,,1,1,") {
+	if raw, err := os.ReadFile(filepath.Join(p.Dir, record.AccuracyFile)); err != nil ||
+		!strings.Contains(string(raw), "linear,all,,1,1,") {
 		t.Errorf("accuracy.csv: %s, %v", raw, err)
 	}
 }

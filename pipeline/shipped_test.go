@@ -60,7 +60,8 @@ func TestPolicyMatrix(t *testing.T) {
 			drawn = append(drawn, c.Name)
 		}
 	}
-	want := "series-job_count-mean_jct_s series-job_count-mean_first_run_delay_s series-job_count-mean_service_s series-job_count-utilization series-job_count-throughput_per_h"
+	want := "series-job_count-mean_jct_s series-job_count-mean_first_run_delay_s series-job_count-mean_service_s " +
+		"series-job_count-utilization series-job_count-throughput_per_h"
 	if got := strings.Join(drawn, " "); got != want {
 		t.Errorf("pictures by number of jobs: %s", got)
 	}

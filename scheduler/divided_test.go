@@ -147,7 +147,8 @@ func TestDividedJobs(t *testing.T) {
 // Whatever the rule, the policy and the cluster: the trace of divided jobs is valid, and all end;
 // consolidated ones are on as few nodes as would do if nothing ran.
 func TestAnyRunOfDividedJobsIsValid(t *testing.T) {
-	rules := map[string]placement.Rule{"any": placement.Any, "spread": placement.Spread, "consolidated": placement.Consolidated}
+	rules := map[string]placement.Rule{"any": placement.Any, "spread": placement.Spread,
+		"consolidated": placement.Consolidated}
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
 		for i := range c.Nodes {

@@ -72,7 +72,8 @@ func TestAJobThatCanNotStartFailsAndOthersGoOn(t *testing.T) {
 	if v := validate.Trace(one(1), jobs, nil, tr.events, &o); len(v) > 0 {
 		t.Error(v)
 	}
-	if r := o.Jobs[1]; r.State != Failed || r.Reason != "no such program" || r.FirstStart != Never || r.Finish != 2*time.Second || r.Waiting != 2*time.Second {
+	if r := o.Jobs[1]; r.State != Failed || r.Reason != "no such program" || r.FirstStart != Never ||
+		r.Finish != 2*time.Second || r.Waiting != 2*time.Second {
 		t.Errorf("%+v", r)
 	}
 	if got := gantt(jobs, tr.events); got != "A |11|\nB |..|\nC | .1|\n" {
@@ -87,7 +88,8 @@ func TestACancelledRunStopsWhatHasStarted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	e.cancel, e.after = cancel, 4 // after the arrivals at 0, 1 and 2
 	var tr trace
-	o, err := Run{Policy: Policy{Order: Priority, Preemption: PausePreemption}, Cluster: one(1), Jobs: jobs, Engine: e, Recorder: &tr}.Execute(ctx)
+	o, err := Run{Policy: Policy{Order: Priority, Preemption: PausePreemption}, Cluster: one(1), Jobs: jobs, Engine: e,
+		Recorder: &tr}.Execute(ctx)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
@@ -168,7 +170,8 @@ func TestWhatCanNotBeRunIsRefused(t *testing.T) {
 // a rule that gives less than the request it runs.
 func TestMoreThanTheMachineHas(t *testing.T) {
 	jobs := number([]Job{at(0, 8, 1)})
-	if _, err := (Run{Policy: Policy{}, Cluster: one(4), Jobs: jobs, Engine: newFlaky(t, jobs)}).Execute(context.Background()); !errors.Is(err, ErrStuck) {
+	if _, err := (Run{Policy: Policy{}, Cluster: one(4), Jobs: jobs,
+		Engine: newFlaky(t, jobs)}).Execute(context.Background()); !errors.Is(err, ErrStuck) {
 		t.Errorf("error %v", err)
 	}
 	o, _ := simulate(t, Run{Policy: Policy{Allocation: AlwaysAttend}, Cluster: one(4), Jobs: jobs}, nil)
@@ -177,7 +180,8 @@ func TestMoreThanTheMachineHas(t *testing.T) {
 	}
 	// A request that grows while the job waits is found out later.
 	jobs = number([]Job{at(0, 4, 2), at(0, 1, 1)})
-	r := Run{Policy: Policy{}, Cluster: one(4), Jobs: jobs, Resizes: []Resize{{At: time.Second, Job: 1, Threads: 5}}, Engine: newFlaky(t, jobs)}
+	r := Run{Policy: Policy{}, Cluster: one(4), Jobs: jobs, Resizes: []Resize{{At: time.Second, Job: 1, Threads: 5}},
+		Engine: newFlaky(t, jobs)}
 	if _, err := r.Execute(context.Background()); !errors.Is(err, ErrStuck) || !strings.Contains(err.Error(), `job "B" needs 5 cores, 4 are free`) {
 		t.Errorf("error %v", err)
 	}
@@ -187,7 +191,8 @@ func TestMoreThanTheMachineHas(t *testing.T) {
 // dispatch; by job number within each.
 func TestEventsOfAnInstant(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 2), at(0, 1, 2), at(0, 1, 9), at(2, 1, 2), at(2, 1, 2)})
-	r := Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}}, Cluster: one(3), Jobs: jobs, Resizes: []Resize{{At: 2 * time.Second, Job: 2, Threads: 1}}}
+	r := Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}}, Cluster: one(3),
+		Jobs: jobs, Resizes: []Resize{{At: 2 * time.Second, Job: 2, Threads: 1}}}
 	_, tr := simulate(t, r, nil)
 	var got []string
 	for _, e := range tr.events {
@@ -206,10 +211,11 @@ func TestDecisionsSayWhy(t *testing.T) {
 	_, tr := simulate(t, Run{Policy: Policy{Backfill: EASY}, Cluster: one(4), Jobs: jobs}, nil)
 	want := []Decision{
 		{At: 0, Kind: Start, Job: 0, Cores: CoreSet{{Lo: 0, Hi: 3}}, Reason: "first in the order"},
-		{At: 2 * time.Second, Kind: Start, Job: 3, Cores: CoreSet{{Lo: 3, Hi: 4}}, Reason: "fits beside those before it", Passed: []Passed{
-			{Job: 1, Reason: "needs 4 cores, 1 are free", Lacks: []Lack{{What: "cores", Need: 4, Free: 1}}},
-			{Job: 2, Reason: `would delay "B", which is to start at 4s`},
-		}},
+		{At: 2 * time.Second, Kind: Start, Job: 3, Cores: CoreSet{{Lo: 3, Hi: 4}}, Reason: "fits beside those before it",
+			Passed: []Passed{
+				{Job: 1, Reason: "needs 4 cores, 1 are free", Lacks: []Lack{{What: "cores", Need: 4, Free: 1}}},
+				{Job: 2, Reason: `would delay "B", which is to start at 4s`},
+			}},
 		{At: 4 * time.Second, Kind: Start, Job: 1, Cores: CoreSet{{Lo: 0, Hi: 4}}, Reason: "first in the order"},
 		{At: 6 * time.Second, Kind: Start, Job: 2, Cores: CoreSet{{Lo: 0, Hi: 1}}, Reason: "first in the order"},
 	}
@@ -231,7 +237,8 @@ func TestDecisionsSayWhy(t *testing.T) {
 func TestResumedJobsGetTheirCoresBack(t *testing.T) {
 	// B and C hold 1 and 2 when D pauses them. E takes 0 from A meanwhile.
 	jobs := number([]Job{level(0, at(0, 1, 2)), level(2, at(0, 1, 4)), level(2, at(0, 1, 4)), level(1, at(1, 2, 2))})
-	_, tr := simulate(t, Run{Policy: Policy{Order: Priority, Preemption: PausePreemption}, Cluster: one(3), Jobs: jobs}, nil)
+	_, tr := simulate(t, Run{Policy: Policy{Order: Priority, Preemption: PausePreemption}, Cluster: one(3), Jobs: jobs},
+		nil)
 	for _, e := range tr.events {
 		if e.Kind == Resume && e.Job == 1 && e.Cores.String() != "0" && e.Cores.String() != "1" {
 			t.Errorf("B resumes on %s", e.Cores)
@@ -248,9 +255,11 @@ func TestPolicyString(t *testing.T) {
 		text string
 	}{
 		{Policy{}, "fcfs, strict"},
-		{Policy{Order: RoundRobin, Settings: Settings{"quantum": 500 * time.Millisecond}}, "round_robin, quantum 500ms, strict"},
+		{Policy{Order: RoundRobin, Settings: Settings{"quantum": 500 * time.Millisecond}},
+			"round_robin, quantum 500ms, strict"},
 		{Policy{Order: SRTF, Backfill: EASY}, "srtf, easy backfill, strict, pause longest_run first"},
-		{Policy{Order: Priority, Preemption: PausePreemption, Settings: Settings{"feedback": time.Second}}, "priority, feedback 1s, strict, pause longest_run first"},
+		{Policy{Order: Priority, Preemption: PausePreemption, Settings: Settings{"feedback": time.Second}},
+			"priority, feedback 1s, strict, pause longest_run first"},
 		{Policy{Allocation: MaxProp}, "fcfs, max_prop"},
 		{Policy{Order: SJF, Placement: EarliestFinish}, "sjf, conservative backfill, earliest finish, strict"},
 		{Policy{Order: AlloX, Settings: Settings{"alpha": 0.3}}, "allox, alpha 0.3, strict"},

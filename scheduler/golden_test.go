@@ -100,7 +100,8 @@ func drawGoldenWorkload(n int) goldenWorkload {
 	memories := []int64{0, 10, 20}
 	for range 1 + rng.IntN(3) {
 		w.cluster.Nodes = append(w.cluster.Nodes, Node{
-			Threads: 1 + rng.IntN(9), GPUs: rng.IntN(3), Memory: memories[rng.IntN(3)], GPU: []string{"", "K80", "V100"}[rng.IntN(3)],
+			Threads: 1 + rng.IntN(9), GPUs: rng.IntN(3), Memory: memories[rng.IntN(3)], GPU: []string{"", "K80",
+				"V100"}[rng.IntN(3)],
 		})
 	}
 	unit := []time.Duration{time.Second, time.Millisecond, 1_000_003}[rng.IntN(3)]

@@ -43,12 +43,14 @@ func (m *meanPace) Learn(job, units int, _ []Loss, held []Held) time.Duration {
 	for _, h := range held {
 		m.spent[job] += h.Time * time.Duration(h.Cores)
 	}
-	return m.spent[job] / time.Duration(m.jobs[job].Threads) * time.Duration(m.units[job]-m.done[job]) / time.Duration(m.done[job])
+	return m.spent[job] / time.Duration(m.jobs[job].Threads) *
+		time.Duration(m.units[job]-m.done[job]) / time.Duration(m.done[job])
 }
 
 // online runs jobs whose true run times on their full requests are known, in
 // so many units.
-func online(t *testing.T, p Policy, cores int, jobs []Job, actual []float64, units []int, resizes ...Resize) (Outcome, *trace, *meanPace) {
+func online(t *testing.T, p Policy, cores int, jobs []Job, actual []float64, units []int, resizes ...Resize) (Outcome,
+	*trace, *meanPace) {
 	t.Helper()
 	jobs = number(jobs)
 	work := make([]simulated.Scaling, len(jobs))
@@ -131,7 +133,8 @@ func TestNewsLeadsToDispatch(t *testing.T) {
 // B, which is shorter, has paused it, it holds nothing.
 func TestWhatAUnitHeld(t *testing.T) {
 	jobs := []Job{malleable(at(0, 4, 8)), at(9, 4, 1)}
-	_, _, m := online(t, Policy{Order: SRTF}, 4, jobs, []float64{8, 1}, []int{8, 1}, Resize{At: 2500 * time.Millisecond, Job: 0, Threads: 2})
+	_, _, m := online(t, Policy{Order: SRTF}, 4, jobs, []float64{8, 1}, []int{8, 1},
+		Resize{At: 2500 * time.Millisecond, Job: 0, Threads: 2})
 	want := []learnt{
 		{0, 1, []Held{{Time: time.Second, Cores: 4}}},
 		{0, 1, []Held{{Time: time.Second, Cores: 4}}},
@@ -181,7 +184,8 @@ func TestReservationsFollow(t *testing.T) {
 // An engine that cannot tell is an error, not predictions that never change.
 func TestOnlineNeedsReports(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 1)})
-	r := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: newFlaky(t, jobs).Engine, Online: &Online{Units: []int{1}, Predictor: newMeanPace(jobs, []int{1})}}
+	r := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: newFlaky(t, jobs).Engine,
+		Online: &Online{Units: []int{1}, Predictor: newMeanPace(jobs, []int{1})}}
 	type silent struct{ Engine }
 	r.Engine = silent{r.Engine}
 	if _, err := r.Execute(context.Background()); err == nil {

@@ -76,7 +76,8 @@ func rejoining(t *testing.T, supply Supply, jobs []Job, work []time.Duration, re
 		t.Fatal(err)
 	}
 	events := &trace{}
-	o, err := Run{Policy: Policy{Order: FCFS, Backfill: FirstFit}, Cluster: c, Jobs: jobs, Resizes: resizes, Engine: engine,
+	o, err := Run{Policy: Policy{Order: FCFS, Backfill: FirstFit}, Cluster: c, Jobs: jobs, Resizes: resizes,
+		Engine:   engine,
 		Recorder: events}.Execute(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,8 @@ func TestLostPartRejoins(t *testing.T) {
 		if got := layouts(events); got != want {
 			t.Errorf("%d: got\n%s\nwant\n%s", supply, got, want)
 		}
-		if r := o.Jobs[0]; r.Finish != 30*time.Second+500*time.Millisecond || r.Resizes != 2 || r.Revocations != 0 || r.LostWork != 0 {
+		if r := o.Jobs[0]; r.Finish != 30*time.Second+500*time.Millisecond || r.Resizes != 2 || r.Revocations != 0 ||
+			r.LostWork != 0 {
 			t.Errorf("%d: %+v", supply, r)
 		}
 	}
@@ -156,7 +158,8 @@ func TestRuleKnowsVitalServers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (Run{Policy: Policy{Order: FCFS}, Cluster: c, Jobs: jobs, Engine: engine}).Execute(t.Context()); err != nil {
+		if _, err := (Run{Policy: Policy{Order: FCFS}, Cluster: c, Jobs: jobs,
+			Engine: engine}).Execute(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if want := map[bool]time.Duration{true: time.Hour, false: 30 * time.Minute}[elastic]; told != want {
@@ -223,8 +226,9 @@ func TestAnyRejoiningIsValid(t *testing.T) {
 			if rapid.Bool().Draw(t, "on GPUs") {
 				role.GPUs, role.GPU = 1, rapid.SampledFrom([]string{"", "K80", "V100"}).Draw(t, "gpu")
 			}
-			whole := Job{Number: i, Name: j.Name, Arrival: j.Arrival, Deadline: Never, Predicted: j.Predicted, Priority: j.Priority,
-				Roles: []Role{{Name: "ps", Count: 1}, role}}
+			whole := Job{Number: i, Name: j.Name, Arrival: j.Arrival, Deadline: Never, Predicted: j.Predicted,
+				Priority: j.Priority,
+				Roles:    []Role{{Name: "ps", Count: 1}, role}}
 			whole = whole.WithParts([]int{1, count})
 			if !whole.CouldRun(c, false) {
 				continue
@@ -300,8 +304,10 @@ func TestPartFailsByItself(t *testing.T) {
 		"a worker that is asked for again": {[]Notice{crash(10*time.Second, "worker", 1)},
 			[]Resize{{At: 16 * time.Second, Role: "worker", Parts: 2}},
 			spared + "\n16s: worker-0@0 worker-1@0 ps-0@0", Finished, 23 * time.Second},
-		"after the end":    {[]Notice{crash(20*time.Second, "worker", 1)}, nil, spared[:strings.Index(spared, "\n")], Finished, 20 * time.Second},
-		"the first worker": {[]Notice{crash(10*time.Second, "worker", 0)}, nil, spared[:strings.Index(spared, "\n")], Stopped, 10 * time.Second},
+		"after the end": {[]Notice{crash(20*time.Second, "worker", 1)}, nil, spared[:strings.Index(spared, "\n")],
+			Finished, 20 * time.Second},
+		"the first worker": {[]Notice{crash(10*time.Second, "worker", 0)}, nil, spared[:strings.Index(spared, "\n")], Stopped,
+			10 * time.Second},
 		"a part of a role that is not elastic": {[]Notice{crash(10*time.Second, "ps", 0)}, nil,
 			spared[:strings.Index(spared, "\n")], Stopped, 10 * time.Second},
 	} {
@@ -314,7 +320,8 @@ func TestPartFailsByItself(t *testing.T) {
 				t.Fatal(err)
 			}
 			events := &trace{}
-			o, err := Run{Policy: Policy{Order: FCFS}, Cluster: c, Jobs: jobs, Resizes: test.resizes, Engine: &crashing{e, test.crashes},
+			o, err := Run{Policy: Policy{Order: FCFS}, Cluster: c, Jobs: jobs, Resizes: test.resizes,
+				Engine:   &crashing{e, test.crashes},
 				Recorder: events}.Execute(t.Context())
 			if err != nil {
 				t.Fatal(err)

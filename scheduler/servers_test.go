@@ -20,7 +20,8 @@ import (
 )
 
 // rented runs jobs on servers, and returns the trace in lines.
-func rented(t testing.TB, r Run, work []simulated.Scaling, terms []*market.Terms, saves []*simulated.Checkpoint, seed int64) (Outcome, []string) {
+func rented(t testing.TB, r Run, work []simulated.Scaling, terms []*market.Terms, saves []*simulated.Checkpoint,
+	seed int64) (Outcome, []string) {
 	t.Helper()
 	fleet, err := market.NewFleet(r.Cluster, terms, seed)
 	if err != nil {
@@ -100,7 +101,8 @@ func TestServerIsLost(t *testing.T) {
 func TestJobLeavesAtTheWarning(t *testing.T) {
 	jobs := number([]Job{{Name: "a", Threads: 1, Deadline: Never}})
 	c := Cluster{Nodes: []Node{{Name: "n", Threads: 1, Supply: Fixed}, {Name: "stays", Threads: 1}}}
-	terms := []*market.Terms{{Market: market.Spot, Warning: 15 * time.Second, Availability: lives(25*time.Second, 100*time.Second)}, nil}
+	terms := []*market.Terms{{Market: market.Spot, Warning: 15 * time.Second,
+		Availability: lives(25*time.Second, 100*time.Second)}, nil}
 	work := []simulated.Scaling{simulated.FullRequest(30*time.Second, 1)}
 	for cost, want := range map[time.Duration]struct {
 		line   string
@@ -111,8 +113,10 @@ func TestJobLeavesAtTheWarning(t *testing.T) {
 	} {
 		saves := []*simulated.Checkpoint{{Every: time.Hour, Cost: cost}}
 		o, lines := rented(t, Run{Policy: Policy{Order: FCFS}, Cluster: c, Jobs: jobs}, work, terms, saves, 1)
-		if got := strings.Join(lines, "\n"); !strings.Contains(got, want.line) || o.Jobs[0].Finish != want.finish || o.Jobs[0].Revocations != 1 {
-			t.Errorf("a checkpoint of %s: finished at %s, want %s and %q:\n%s", cost, o.Jobs[0].Finish, want.finish, want.line, got)
+		if got := strings.Join(lines, "\n"); !strings.Contains(got, want.line) || o.Jobs[0].Finish != want.finish ||
+			o.Jobs[0].Revocations != 1 {
+			t.Errorf("a checkpoint of %s: finished at %s, want %s and %q:\n%s", cost, o.Jobs[0].Finish, want.finish, want.line,
+				got)
 		}
 	}
 }

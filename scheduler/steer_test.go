@@ -66,7 +66,8 @@ type captain struct {
 }
 
 func (c *captain) Decide(r Report) Action {
-	c.seen = append(c.seen, fmt.Sprintf("%d %s %d %s", r.Epoch, r.Used, r.Allotment.Threads, told.SettingsText(r.Settings)))
+	c.seen = append(c.seen, fmt.Sprintf("%d %s %d %s", r.Epoch, r.Used, r.Allotment.Threads,
+		told.SettingsText(r.Settings)))
 	return c.at[r.Epoch]
 }
 
@@ -108,7 +109,8 @@ func TestControllersDecideWhileJobsRun(t *testing.T) {
 		return Action{Settings: []Setting{{Name: name, Value: value}}, Restart: restart, Reason: "test"}
 	}
 	deep := 1
-	jobs := number([]Job{{Name: "a", Threads: 1, Malleable: true, Deadline: Never}, {Name: "b", Threads: 1, Arrival: time.Second, Deadline: Never}})
+	jobs := number([]Job{{Name: "a", Threads: 1, Malleable: true, Deadline: Never},
+		{Name: "b", Threads: 1, Arrival: time.Second, Deadline: Never}})
 	c := &captain{at: map[int]Action{
 		0: set("epoch", "20s", false),
 		2: set("epoch", "5s", false),
@@ -172,9 +174,10 @@ func TestUsedIsWhatTheEngineMeasures(t *testing.T) {
 	var left []time.Duration
 	run := Run{
 		Policy: Policy{Order: FCFS}, Cluster: Cluster{Nodes: []Node{{Threads: 1}}}, Jobs: jobs, Engine: metered{engine}, Recorder: &trace{},
-		Steering: &Steering{Helm: &rudder{Engine: engine, t: t, units: []int{2}}, Controllers: []Controller{watcher(func(r Report) {
-			left = append(left, r.Left)
-		})}},
+		Steering: &Steering{Helm: &rudder{Engine: engine, t: t, units: []int{2}},
+			Controllers: []Controller{watcher(func(r Report) {
+				left = append(left, r.Left)
+			})}},
 	}
 	if _, err := run.Execute(context.Background()); err != nil {
 		t.Fatal(err)

@@ -33,7 +33,8 @@ func known(dir string, all []*adapt.Study) []*adapt.Study {
 
 // Learned gives an adaptation the table of its trainings.
 func Learned(s *adapt.Study, table []byte) error {
-	tables, _, err := adapt.Read(record.TableFile, s.Name, bytes.NewReader(table), adapt.DefaultColumns, s.Real.Decisions, s.Real.Blocks)
+	tables, _, err := adapt.Read(record.TableFile, s.Name, bytes.NewReader(table), adapt.DefaultColumns, s.Real.Decisions,
+		s.Real.Blocks)
 	if err != nil {
 		return err
 	}

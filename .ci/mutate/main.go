@@ -196,7 +196,8 @@ func mutantsOf(dir string) ([]mutant, error) {
 	}
 	var all []mutant
 	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_darwin.go") || strings.HasSuffix(path, "_other.go") {
+		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_darwin.go") ||
+			strings.HasSuffix(path, "_other.go") {
 			continue
 		}
 		text, err := os.ReadFile(path)

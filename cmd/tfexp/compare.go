@@ -86,7 +86,8 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 		if r.By != "" {
 			variant += ", " + r.By + " " + prose.GroupName(r.By, r.Group)
 		}
-		t.Add(variant, m.Label(), prose.Number(r.BaselineMean), prose.Number(r.CandidateMean), prose.Percent(r.Ratio-1), r.Verdict)
+		t.Add(variant, m.Label(), prose.Number(r.BaselineMean), prose.Number(r.CandidateMean), prose.Percent(r.Ratio-1),
+			r.Verdict)
 	}
 	if err := t.Write(a.Out, "", a.OutColor); err != nil {
 		return err

@@ -63,7 +63,8 @@ func shrink(t *testing.T, dir string) {
 	for name, changes := range map[string][]string{
 		"study.hcl": {"replicates  = 3", "replicates  = 1", "count = 2", "count = 1", "count        = 4", "count        = 1",
 			"epochs  = 40", "epochs  = 9", "epochs  = 8", "epochs  = 6"},
-		"sweep.hcl": {"replicates  = 10", "replicates  = 1", "count        = 150", "count        = 20", "plot \"gantt\" {}\n", ""},
+		"sweep.hcl": {"replicates  = 10", "replicates  = 1", "count        = 150", "count        = 20", "plot \"gantt\" {}\n",
+			""},
 		"lesson.hcl": {"replicates  = 10", "replicates  = 1", "count        = 150", "count        = 20", `"3m", "2m30s", `, "",
 			"plot \"gantt\" {}\n", ""},
 		"train.py": {"range(20_000)", "range(20)"},

@@ -77,7 +77,8 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	}
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return false, cli.Usagef(cli.DidYouMean(file, cli.ExperimentFiles(filepath.Dir(file)), ""), "%s does not exist", file)
+			return false, cli.Usagef(cli.DidYouMean(file, cli.ExperimentFiles(filepath.Dir(file)), ""), "%s does not exist",
+				file)
 		}
 		return false, fmt.Errorf("read experiment: %w", err)
 	}

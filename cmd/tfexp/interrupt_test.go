@@ -215,7 +215,8 @@ func TestStoppedRunHasAWarning(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	waiting := strings.Replace(hanging, "mkdir once 2>/dev/null || test -e go || { trap '' TERM; touch hangs; sleep 300; }",
+	waiting := strings.Replace(hanging, "mkdir once 2>/dev/null || test -e go || { trap '' TERM; touch hangs; sleep "+
+		"300; }",
 		"{ touch hangs; until test -e go; do sleep 0.02; done; }", 1)
 	waiting = strings.Replace(waiting, "replicates = 2", "replicates = 1", 1)
 	if err := os.WriteFile(filepath.Join(dir, "hanging.hcl"), []byte(waiting), 0o644); err != nil {

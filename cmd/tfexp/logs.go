@@ -116,7 +116,8 @@ func (a *app) listLogs(at place, asJSON bool) error {
 			size = st.Size()
 		}
 		t.Add(job, fmt.Sprint(size))
-		logs = append(logs, loggedJob{job, filepath.Join(append([]string{at.dir}, append(at.logParts(), job+".log")...)...), size})
+		logs = append(logs, loggedJob{job, filepath.Join(append([]string{at.dir}, append(at.logParts(), job+".log")...)...),
+			size})
 	}
 	if asJSON {
 		return a.PrintJSON(logs)
@@ -131,7 +132,8 @@ func (a *app) printLog(at place, follow, raw bool) error {
 	}
 	f, err := folder.Open(at.dir, append(at.logParts(), at.job+".log")...)
 	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Usagef(cli.DidYouMean(at.job, jobNames(at), "\"tfexp logs "+at.dir+" "+at.cell+"\" lists the jobs with a log"),
+		return cli.Usagef(cli.DidYouMean(at.job, jobNames(at),
+			"\"tfexp logs "+at.dir+" "+at.cell+"\" lists the jobs with a log"),
 			"there is no log of job %q in %s", at.job, at.cell)
 	}
 	if err != nil {

@@ -73,8 +73,10 @@ func figuresOf(t *testing.T, experiment, file string) []*paperFigure {
 func papersTable(figures []*paperFigure, why func(f *paperFigure) string) string {
 	var b strings.Builder
 	b.WriteString("# Figures of papers\n\nWhat the experiments on published studies give, beside the published numbers " +
-		"(means over replicates).\n`make papers` runs them and writes this page; each is a file of `experiments/papers`, and its " +
-		"report has the\nsame numbers with their intervals.\n\n| experiment | figure | theirs | ours | difference | why they differ |\n" +
+		"(means over replicates).\n`make papers` runs them and writes this page; each is a file of `experiments/papers`, " +
+		"and its " +
+		"report has the\nsame numbers with their intervals.\n\n| experiment | figure | theirs | ours | difference | why " +
+		"they differ |\n" +
 		"|---|---|---|---|---|---|\n")
 	for _, f := range figures {
 		number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

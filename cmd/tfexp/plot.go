@@ -62,29 +62,33 @@ or a flag is wrong.`,
 			if err != nil {
 				return err
 			}
-			return a.redraw(context.Background(), "plot", args, o.asJSON, func(ctx context.Context, dir string) ([]string, error) {
-				pictures, err := o.draw(ctx, dir, options)
-				var paths []string
-				for _, p := range pictures {
-					for _, path := range []string{p.SVG, p.PNG, p.PDF} {
-						if path != "" {
-							paths = append(paths, path)
+			return a.redraw(context.Background(), "plot", args, o.asJSON,
+				func(ctx context.Context, dir string) ([]string, error) {
+					pictures, err := o.draw(ctx, dir, options)
+					var paths []string
+					for _, p := range pictures {
+						for _, path := range []string{p.SVG, p.PNG, p.PDF} {
+							if path != "" {
+								paths = append(paths, path)
+							}
 						}
 					}
-				}
-				return paths, err
-			})
+					return paths, err
+				})
 		},
 		DisableFlagsInUseLine: true,
 	}
-	cmd.Flags().StringSliceVar(&o.formats, "format", nil, "the formats, of "+strings.Join(canvas.Formats(), ", ")+" (a `LIST` with commas)")
+	cmd.Flags().StringSliceVar(&o.formats, "format", nil,
+		"the formats, of "+strings.Join(canvas.Formats(), ", ")+" (a `LIST` with commas)")
 	cmd.Flags().StringVar(&o.width, "width", "", "the width of each picture, as a `LENGTH` in mm, cm, in or pt")
 	cmd.Flags().Float64Var(&o.fontSize, "font-size", 0, "the size of text in `POINTS`")
 	cmd.Flags().StringVar(&o.style, "style", string(canvas.Screen), "the `STYLE`: "+strings.Join(canvas.Styles(), ", "))
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "draw into a `FOLDER`, with one below it for each experiment")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(canvas.Formats(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("style", cobra.FixedCompletions(canvas.Styles(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(canvas.Formats(),
+		cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("style", cobra.FixedCompletions(canvas.Styles(),
+		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -99,12 +103,14 @@ func (o *plotting) options() (plot.Options, error) {
 	var out plot.Options
 	for _, f := range o.formats {
 		if !slices.Contains(canvas.Formats(), f) {
-			return out, cli.Usagef(cli.DidYouMean(f, canvas.Formats(), "the formats are "+strings.Join(canvas.Formats(), ", ")), "unknown format %q", f)
+			return out, cli.Usagef(cli.DidYouMean(f, canvas.Formats(), "the formats are "+strings.Join(canvas.Formats(), ", ")),
+				"unknown format %q", f)
 		}
 	}
 	out.Formats = o.formats
 	if !slices.Contains(canvas.Styles(), o.style) {
-		return out, cli.Usagef(cli.DidYouMean(o.style, canvas.Styles(), "the styles are "+strings.Join(canvas.Styles(), ", ")), "unknown style %q", o.style)
+		return out, cli.Usagef(cli.DidYouMean(o.style, canvas.Styles(),
+			"the styles are "+strings.Join(canvas.Styles(), ", ")), "unknown style %q", o.style)
 	}
 	out.Style = canvas.Look(o.style)
 	if o.fontSize != 0 && !(o.fontSize >= leastFont && o.fontSize <= mostFont) {
@@ -119,7 +125,8 @@ func (o *plotting) options() (plot.Options, error) {
 		return out, err
 	}
 	if !(out.Width >= leastWidth && out.Width <= mostWidth) {
-		return out, cli.Usagef("50mm to 800mm will do", "--width is %s: pictures can be %d to %d points wide", o.width, leastWidth, mostWidth)
+		return out, cli.Usagef("50mm to 800mm will do", "--width is %s: pictures can be %d to %d points wide", o.width,
+			leastWidth, mostWidth)
 	}
 	return out, nil
 }

@@ -25,10 +25,11 @@ Exit status: 0; 1 when files cannot be read or written; 2 when there are no resu
 		Args:              cli.Between(0, 1, ""),
 		ValidArgsFunction: cli.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.redraw(context.Background(), "report", args, asJSON, func(ctx context.Context, dir string) ([]string, error) {
-				path, err := report.Rewrite(ctx, dir)
-				return []string{path}, err
-			})
+			return a.redraw(context.Background(), "report", args, asJSON,
+				func(ctx context.Context, dir string) ([]string, error) {
+					path, err := report.Rewrite(ctx, dir)
+					return []string{path}, err
+				})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

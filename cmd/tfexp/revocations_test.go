@@ -152,7 +152,8 @@ func checkRevoked(t *testing.T, cell string, scale float64) {
 		t.Errorf("resumed %+v; the last checkpoint was %+v, the last step %d", resumed, saved, before.Progress.Step)
 	}
 	job := readTable(t, filepath.Join(cell, "jobs.csv"))[0]
-	if lost := number(t, job["lost_work_s"]); math.Abs(lost-resumed.LostSeconds) > 1e-6 || (lost > 0) != (resumed.LostSteps > 0) {
+	if lost := number(t, job["lost_work_s"]); math.Abs(lost-resumed.LostSeconds) > 1e-6 ||
+		(lost > 0) != (resumed.LostSteps > 0) {
 		t.Errorf("lost_work_s is %g, the program lost %+v", lost, resumed)
 	}
 	if job["state"] != "finished" || number(t, job["final_accuracy"]) < 0.95 || number(t, job["checkpoint_s"]) <= 0 {

@@ -158,5 +158,6 @@ func missed(dir string) error {
 	if n == 0 {
 		return nil
 	}
-	return &cli.Error{Code: cli.ExitMissed, Err: fmt.Errorf("%s missed", show.Count(n, "threshold was", "thresholds were"))}
+	return &cli.Error{Code: cli.ExitMissed, Err: fmt.Errorf("%s missed",
+		show.Count(n, "threshold was", "thresholds were"))}
 }

@@ -54,7 +54,8 @@ func onSlurm(t *testing.T) *slurmed {
 		}
 	}
 	t.Cleanup(func() {
-		if out, err := client.Run(context.Background(), 0, "squeue", "-h", "-t", "PENDING,RUNNING", "-o", "%A %j"); err != nil ||
+		if out, err := client.Run(context.Background(), 0, "squeue", "-h", "-t", "PENDING,RUNNING", "-o",
+			"%A %j"); err != nil ||
 			strings.Contains(out, "tfexp") {
 			t.Errorf("left in the queue: %s, %v", out, err)
 		}
@@ -223,7 +224,8 @@ func TestSlurmArrayIsBrokenOff(t *testing.T) {
 	s.write(t, "sweep.hcl", sweep)
 	s.run(t, cli.ExitOK, "run", "sweep.hcl", "--quiet", "--out", "local")
 	// Nothing starts until a task has been cancelled.
-	first, err := client.Run(t.Context(), 0, "sbatch", "--parsable", "-N3", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600")
+	first, err := client.Run(t.Context(), 0, "sbatch", "--parsable", "-N3", "--exclusive", "-o", "/dev/null", "--wrap",
+		"sleep 600")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,7 +373,8 @@ func TestSlurmUnavailable(t *testing.T) {
 		{"no sbatch", nil, []string{"run", "sweep.hcl", "--on", "slurm"}, "no sbatch", "login node"},
 		{"no controller", map[string]string{"scontrol": `echo "slurm_load_partitions: Unable to contact slurm controller (connect failure)" >&2; exit 1`},
 			[]string{"run", "sweep.hcl", "--on", "slurm"}, "Unable to contact", "scontrol ping"},
-		{"unknown partition", map[string]string{"scontrol": partitions}, []string{"run", "sweep.hcl", "--on", "slurm", "--sbatch", "partition=gpu"},
+		{"unknown partition", map[string]string{"scontrol": partitions},
+			[]string{"run", "sweep.hcl", "--on", "slurm", "--sbatch", "partition=gpu"},
 			`"gpu"`, "sinfo"},
 		{"too many nodes", map[string]string{"scontrol": partitions}, []string{"run", "real.hcl"},
 			"3 nodes are asked for", "fewer nodes"},
@@ -380,7 +383,8 @@ echo "allocation failure: Job violates accounting/QOS policy (job submit limit, 
 			[]string{"run", "sweep.hcl", "--on", "slurm"}, "accounting/QOS policy", "squeue --me"},
 		{"unshared", map[string]string{"scontrol": partitions, "srun": "echo program"},
 			[]string{"run", "sweep.hcl", "--on", "slurm"}, "not shared", "--out"},
-		{"unshared allocation", map[string]string{"scontrol": strings.Replace(partitions, "TotalNodes=2", "TotalNodes=3", 1), "srun": "echo program"},
+		{"unshared allocation", map[string]string{"scontrol": strings.Replace(partitions, "TotalNodes=2", "TotalNodes=3", 1),
+			"srun": "echo program"},
 			[]string{"run", "real.hcl"}, "not shared", "--out"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -390,7 +394,8 @@ echo "allocation failure: Job violates accounting/QOS policy (job submit limit, 
 				if test.fakes == nil {
 					break
 				}
-				if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\ncase $0,$* in *salloc,*|*sbatch,*--array*) touch "+
+				if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\ncase $0,$* in *salloc,*|*sbatch,*--array*) "+
+					"touch "+
 					s.dir+"/submitted;; esac\n"+script+"\n"), 0o755); err != nil {
 					t.Fatal(err)
 				}
@@ -418,7 +423,8 @@ echo "allocation failure: Job violates accounting/QOS policy (job submit limit, 
 func TestSlurmStepsAreTuned(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "tuned.hcl", strings.NewReplacer("IMAGE", "", "HARDWARE",
-		"\n  engine = \"slurm\"\n  partition = \"main\"\n  node \"n\" {\n    count   = 1\n    threads = 2\n  }\n").Replace(tuned))
+		"\n  engine = \"slurm\"\n  partition = \"main\"\n  node \"n\" {\n    count   = 1\n    threads = "+
+			"2\n  }\n").Replace(tuned))
 	s.run(t, cli.ExitOK, "run", "tuned.hcl")
 	checkTuned(t, s.dir)
 }

@@ -100,7 +100,8 @@ func TestTorture(t *testing.T) {
 			engine = "docker"
 		}
 		x := &torture{T: t, engine: engine, dir: t.TempDir(), token: fmt.Sprintf("tortured-%d-%d", os.Getpid(), folder)}
-		if err := os.WriteFile(filepath.Join(x.dir, "tortured.hcl"), []byte(torturedFile(engine, x.token)), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(x.dir, "tortured.hcl"), []byte(torturedFile(engine, x.token)),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		for killed := true; killed && done < *kills; {

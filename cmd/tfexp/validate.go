@@ -87,7 +87,8 @@ func size(spec *experiments.Spec) string {
 			show.Count(spec.Replicates, "replicate", "replicates"), show.Count(trials, "trial", "trials")))
 	}
 	for _, s := range spec.Adaptations {
-		parts = append(parts, fmt.Sprintf("adaptation %s: %s × %s", s.Name, show.Count(len(s.Controllers), "controller", "controllers"),
+		parts = append(parts, fmt.Sprintf("adaptation %s: %s × %s", s.Name,
+			show.Count(len(s.Controllers), "controller", "controllers"),
 			show.Count(len(s.ScenarioNames()), "scenario", "scenarios")))
 	}
 	return strings.Join(parts, "; ")

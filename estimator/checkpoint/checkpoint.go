@@ -30,7 +30,8 @@ func Daly(cost, between time.Duration) time.Duration {
 // average, and a restart takes R (Daly 2006, equation 13).
 func Expected(work, interval, cost, restart, between time.Duration) time.Duration {
 	m := float64(between)
-	return round(m * math.Exp(float64(restart)/m) * math.Expm1(float64(interval+cost)/m) * float64(work) / float64(interval))
+	return round(m * math.Exp(float64(restart)/m) * math.Expm1(float64(interval+cost)/m) *
+		float64(work) / float64(interval))
 }
 
 // round returns a number of nanoseconds, at most the greatest duration.

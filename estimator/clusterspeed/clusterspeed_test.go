@@ -156,7 +156,8 @@ func TestFitFindsALaw(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, ok := f.Law("m")
-		if !ok || math.Abs(got.Limit-45) > 2 || math.Abs(got.Exponent-0.9) > 0.05 || math.Abs(got.Rates[1].StepsPerSecond-15) > 0.3 {
+		if !ok || math.Abs(got.Limit-45) > 2 || math.Abs(got.Exponent-0.9) > 0.05 ||
+			math.Abs(got.Rates[1].StepsPerSecond-15) > 0.3 {
 			t.Errorf("%s: %+v", form, got)
 		}
 	}

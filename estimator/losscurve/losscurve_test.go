@@ -126,7 +126,8 @@ func TestEdges(t *testing.T) {
 	}
 	// Losses that stay where they are: the target is out of reach of a limit.
 	level, _ := ByName(Default)
-	f, _ := level.Forecast(series(60, func(k float64) float64 { return 0.5 + 0.5/k }), Ask{Target: 0.01, Level: 0.9, Most: 60})
+	f, _ := level.Forecast(series(60, func(k float64) float64 { return 0.5 + 0.5/k }),
+		Ask{Target: 0.01, Level: 0.9, Most: 60})
 	if f.Never < 0.9 {
 		t.Errorf("chance of never: %v", f.Never)
 	}

@@ -160,7 +160,8 @@ func (s Space) inContexts(p []float64) [][]float64 {
 }
 
 func stepsOf(space Space, trials []Trial) steps {
-	s := steps{space: space, least: make([]float64, len(space)), last: make([]float64, len(space)), tried: map[string]bool{}}
+	s := steps{space: space, least: make([]float64, len(space)), last: make([]float64, len(space)),
+		tried: map[string]bool{}}
 	for _, t := range trials {
 		s.tried[keyOf(space.ToGoal(t.At))] = true
 	}

@@ -200,7 +200,8 @@ func (s *Search) check(trials []Trial) error {
 			return fmt.Errorf("trial %d has %d settings, the space has %d", i+1, len(t.At), len(s.Space))
 		}
 		if t.State == Done && len(t.Limited) != len(s.Limits) {
-			return fmt.Errorf("trial %d has %d constrained outcomes, there are %d constraints", i+1, len(t.Limited), len(s.Limits))
+			return fmt.Errorf("trial %d has %d constrained outcomes, there are %d constraints", i+1, len(t.Limited),
+				len(s.Limits))
 		}
 	}
 	return nil

@@ -149,7 +149,8 @@ func TestLogarithmsAreRight(t *testing.T) {
 // TestTheSameTrialsGiveTheSameSuggestion holds what makes a killed search resume.
 func TestTheSameTrialsGiveTheSameSuggestion(t *testing.T) {
 	s := surrogate.Search{Seed: 3, Space: surrogate.Space{
-		{Name: "rate", Min: 1e-4, Max: 1, Log: true}, {Name: "threads", Min: 1, Max: 16, Integer: true}, {Name: "mode", Categories: 3},
+		{Name: "rate", Min: 1e-4, Max: 1, Log: true}, {Name: "threads", Min: 1, Max: 16, Integer: true}, {Name: "mode",
+			Categories: 3},
 	}}
 	var trials []surrogate.Trial
 	for i := range 12 {
@@ -255,7 +256,8 @@ func TestTunesAMeasuredTable(t *testing.T) {
 	s := surrogate.Search{
 		Scale: surrogate.Log, Limits: []surrogate.Limit{{Bound: 0.95, AtLeast: true, Scale: surrogate.LogGap}},
 		Space: surrogate.Space{
-			{Name: "workers", Min: 1, Max: 80, Log: true}, {Name: "type", Categories: 4}, {Name: "rate", Min: 1e-5, Max: 1e-3, Log: true},
+			{Name: "workers", Min: 1, Max: 80, Log: true}, {Name: "type", Categories: 4}, {Name: "rate", Min: 1e-5, Max: 1e-3,
+				Log: true},
 			{Name: "batch", Min: 16, Max: 256, Log: true}, {Name: "sync", Categories: 2},
 		},
 	}
@@ -275,7 +277,8 @@ func TestTunesAMeasuredTable(t *testing.T) {
 		}
 		cost, accuracy := number(r, "training_time")/3600*number(r, "n_workers")*price[kind], number(r, "acc")
 		s.Candidates = append(s.Candidates, at)
-		outcome[strconv.Itoa(len(s.Candidates)-1)] = surrogate.Trial{At: at, State: surrogate.Done, Objective: cost, Limited: []float64{accuracy}}
+		outcome[strconv.Itoa(len(s.Candidates)-1)] = surrogate.Trial{At: at, State: surrogate.Done, Objective: cost,
+			Limited: []float64{accuracy}}
 		if accuracy >= 0.95 {
 			best = min(best, cost)
 		}

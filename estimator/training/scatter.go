@@ -86,7 +86,8 @@ func (s *scatter) at(x point) (step, sync float64, ok bool) {
 }
 
 // pivot brings a column into the basis.
-func pivot(basis *[dims]int, inverse *[dims][dims]float64, value *[dims]float64, column [dims]float64, enters int) bool {
+func pivot(basis *[dims]int, inverse *[dims][dims]float64, value *[dims]float64, column [dims]float64,
+	enters int) bool {
 	var d [dims]float64
 	leaves, least := -1, math.Inf(1)
 	for r := range d {

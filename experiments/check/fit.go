@@ -225,7 +225,8 @@ func (c *Checker) Traces(lines Lines) {
 func (c *Checker) withoutRoles(t *experiments.Trace) {
 	for _, k := range t.Blocks {
 		if len(k.Job.Roles) > 0 {
-			c.fail(k.Job.Range, "Roles in a trace", "The jobs of a trace have one part each, but the job %q has roles.", k.Job.Name)
+			c.fail(k.Job.Range, "Roles in a trace", "The jobs of a trace have one part each, but the job %q has roles.",
+				k.Job.Name)
 		}
 	}
 }

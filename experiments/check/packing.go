@@ -14,7 +14,8 @@ func (c *Checker) packing(w *experiments.Workload, h *experiments.Hardware, p *e
 	switch {
 	case h.Real():
 		c.fail(at, "Packing on real hardware",
-			"The policy %q lets two jobs share GPUs, which is known of simulated jobs alone; jobs of the hardware %q really run.",
+			"The policy %q lets two jobs share GPUs, which is known of simulated jobs alone; jobs of the hardware %q "+
+				"really run.",
 			p.Name, h.Name)
 	case h.Contention != nil:
 		c.fail(at, "Packing under contention",
@@ -26,7 +27,8 @@ func (c *Checker) packing(w *experiments.Workload, h *experiments.Hardware, p *e
 				"give the runtime of job blocks the argument beside.", w.Name)
 	case !threadsForTwo(h):
 		c.fail(at, "No threads for a second job on a GPU",
-			"Two jobs that share a GPU have threads of their own, but no node of the hardware %q has more threads than GPUs.", h.Name)
+			"Two jobs that share a GPU have threads of their own, but no node of the hardware %q has more threads "+
+				"than GPUs.", h.Name)
 	}
 }
 

@@ -22,7 +22,8 @@ func (c *Checker) provisioning(w *experiments.Workload, h *experiments.Hardware,
 	if c.first(rented{h, p}) {
 		c.rentable(h, p, rents)
 	}
-	if rents.Deadline && w.Trace != nil && slices.ContainsFunc(w.Trace.Jobs, func(j scheduler.Job) bool { return j.Within() == 0 }) {
+	if rents.Deadline && w.Trace != nil && slices.ContainsFunc(w.Trace.Jobs,
+		func(j scheduler.Job) bool { return j.Within() == 0 }) {
 		c.fail(place(p.At, "provisioning", p.Range), "Jobs without a deadline",
 			"The provisioning %q plans by deadlines, and the trace of the workload %q has jobs without one.", rents.Name, w.Name)
 	}
@@ -70,8 +71,9 @@ func (c *Checker) rentable(h *experiments.Hardware, p *experiments.Policy, rents
 	}
 	for _, r := range p.Regions() {
 		if !slices.Contains(regions, r) {
-			c.fail(place(p.At, "regions", p.Range), "Unknown region", "No node on request of the hardware %q is in the region %q; "+
-				"there are %s.", h.Name, r, strings.Join(regions, ", "))
+			c.fail(place(p.At, "regions", p.Range), "Unknown region",
+				"No node on request of the hardware %q is in the region %q; "+
+					"there are %s.", h.Name, r, strings.Join(regions, ", "))
 			return
 		}
 	}
@@ -80,12 +82,14 @@ func (c *Checker) rentable(h *experiments.Hardware, p *experiments.Policy, rents
 		needed bool
 	}{{"spot", rents.Spot}, {"on_demand", rents.OnDemand}} {
 		if need.needed && !slices.Contains(markets, need.market) {
-			c.fail(place(p.At, "provisioning", p.Range), "No servers to rent", "The provisioning %q needs nodes with market = %q "+
-				"and acquire = \"on_request\", which the hardware %q has not.", rents.Name, need.market, h.Name)
+			c.fail(place(p.At, "provisioning", p.Range), "No servers to rent",
+				"The provisioning %q needs nodes with market = %q "+
+					"and acquire = \"on_request\", which the hardware %q has not.", rents.Name, need.market, h.Name)
 		}
 	}
 	if windows > 0 && c.spec.Replicates > windows {
-		c.fail(h.Range, "Fewer records than replicates", "There are %s, and each replicate has another record of availability: "+
+		c.fail(h.Range, "Fewer records than replicates", "There are %s, and each replicate has another record of "+
+			"availability: "+
 			"the hardware %q has %d.", words.Plural(c.spec.Replicates, "replicate"), h.Name, windows)
 	}
 }

@@ -86,7 +86,8 @@ func (d *Decoder) canDeepen(a *eval.Args, j *experiments.Job, h *experiments.Har
 	switch {
 	case !h.Real():
 		a.Fail(a.At("hardware"), "Network that does not train",
-			"On the hardware %q, which is simulated, there is no network to deepen: it needs an engine that runs programs.", h.Name)
+			"On the hardware %q, which is simulated, there is no network to deepen: it needs an engine that runs "+
+				"programs.", h.Name)
 	case j.Budget == nil:
 		a.Fail(at, "Job without a budget", "The job %q needs a budget: how long each training takes.", j.Name)
 	case *j.Budget == 0:
@@ -99,7 +100,8 @@ func (d *Decoder) canDeepen(a *eval.Args, j *experiments.Job, h *experiments.Har
 			"The built-in program %q has no block to deepen; mlp and cnn have.", j.Builtin)
 	case setting("activation") == "tanh":
 		a.Fail(at, "Network that cannot be deepened",
-			"The activation of the job %q is tanh: a layer behind it keeps the function only if that is idempotent, as relu is.", j.Name)
+			"The activation of the job %q is tanh: a layer behind it keeps the function only if that is idempotent, as "+
+				"relu is.", j.Name)
 	case j.Builtin == "" && r.Blocks == 0:
 		a.Fail(at, "Missing argument",
 			"The job %q has a command, so the adaptation needs blocks: how many of them it can deepen.", j.Name)

@@ -85,7 +85,8 @@ func (d *Decoder) mode(n *eval.Node, a *eval.Args, t *matrix.Tune) {
 		unread("settings that change, and in mode \"fixed\" they do not", "warm_start")
 	}
 	for _, c := range n.All("context") {
-		a.Fail(c.Header, "Block that nothing reads", "A context is how much of a whole a trial is given; mode %q changes one job, which is given all.", mode)
+		a.Fail(c.Header, "Block that nothing reads", "A context is how much of a whole a trial is given; mode %q changes "+
+			"one job, which is given all.", mode)
 	}
 	switch t.Objective {
 	case "time", "throughput", "time_to_loss", "time_to_accuracy":
@@ -105,7 +106,8 @@ func (d *Decoder) target(n *eval.Node, a *eval.Args, t *matrix.Tune) {
 	target, ok := a.Values["target"].(float64)
 	switch {
 	case o.Target == "" && a.IsSet("target"):
-		a.Fail(a.At("target"), "Argument that nothing reads", "The objective %q has no target; a constraint block bounds an outcome.", o.Name)
+		a.Fail(a.At("target"), "Argument that nothing reads",
+			"The objective %q has no target; a constraint block bounds an outcome.", o.Name)
 	case o.Target != "" && a.Lacks("target") && !n.Broken:
 		a.Fail(n.Header, "Missing argument", "The objective %q needs target: the %s to be reached.", o.Name, o.Target)
 	case ok && o.Target == "accuracy" && !(target > 0 && target <= 1):
@@ -134,7 +136,8 @@ func (d *Decoder) constraint(n *eval.Node, e *eval.Env, t *matrix.Tune) bool {
 	case c.Outcome == "accuracy" && c.Min != nil && *c.Min > 1:
 		a.Fail(a.At("min"), "Value out of range", "An accuracy is at most 1, so no trial satisfies min = %v.", *c.Min)
 	case (c.Outcome == "accuracy" || c.Outcome == "time") && c.Max != nil && *c.Max < 0:
-		a.Fail(a.At("max"), "Value out of range", "The %s is never below 0, so no trial satisfies max = %v.", c.Outcome, *c.Max)
+		a.Fail(a.At("max"), "Value out of range", "The %s is never below 0, so no trial satisfies max = %v.", c.Outcome,
+			*c.Max)
 	}
 	t.Constraints = append(t.Constraints, c)
 	return a.OK && !n.Broken
@@ -201,7 +204,8 @@ func (d *Decoder) goal(n *eval.Node, a *eval.Args, s *record.TunedSetting) {
 		return // of a table
 	}
 	if !s.Numeric {
-		a.Fail(n.Header, "Context that is no number", "The values of %s are how much of a whole a trial is given: numbers.", n.Title())
+		a.Fail(n.Header, "Context that is no number", "The values of %s are how much of a whole a trial is given: numbers.",
+			n.Title())
 		return
 	}
 	s.Complete()

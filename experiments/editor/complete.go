@@ -72,7 +72,8 @@ func (p *place) names(b *schema.Block, args []schema.Arg) (found []Completion) {
 		if a.Required {
 			detail += ", required"
 		}
-		found = append(found, Completion{Kind: Argument, Label: a.Name, Detail: detail, Doc: argumentDoc(&a), Insert: a.Name + " = $0"})
+		found = append(found, Completion{Kind: Argument, Label: a.Name, Detail: detail, Doc: argumentDoc(&a),
+			Insert: a.Name + " = $0"})
 	}
 	for _, inner := range b.Blocks {
 		if inner.Single && given[inner.Name] {
@@ -82,7 +83,8 @@ func (p *place) names(b *schema.Block, args []schema.Arg) (found []Completion) {
 		if inner.Label != "" {
 			insert = inner.Name + " \"$0\" {\n}"
 		}
-		found = append(found, Completion{Kind: Block, Label: inner.Name, Detail: "block", Doc: blockDoc(inner), Insert: insert})
+		found = append(found, Completion{Kind: Block, Label: inner.Name, Detail: "block", Doc: blockDoc(inner),
+			Insert: insert})
 	}
 	return found
 }
@@ -166,10 +168,12 @@ func (p *place) expressions(src []byte, b *schema.Block, args []schema.Arg) (fou
 		}
 	}
 	for _, kind := range kinds {
-		found = append(found, Completion{Kind: Reference, Label: kind, Detail: "names that begin with " + kind, Insert: kind + "."})
+		found = append(found, Completion{Kind: Reference, Label: kind, Detail: "names that begin with " + kind,
+			Insert: kind + "."})
 	}
 	for _, f := range language.Functions {
-		found = append(found, Completion{Kind: Function, Label: f.Name, Detail: f.Signature, Doc: f.Doc, Insert: f.Name + "($0)"})
+		found = append(found, Completion{Kind: Function, Label: f.Name, Detail: f.Signature, Doc: f.Doc,
+			Insert: f.Name + "($0)"})
 	}
 	return found
 }

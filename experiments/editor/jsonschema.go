@@ -131,7 +131,8 @@ func literalOf(a *schema.Arg) []any {
 	text := object{"type": "string"}
 	number := object{"type": "number"}
 	list := func(of object) object {
-		s := object{"type": "array", "items": object{"anyOf": []any{of, object{"type": "string", "pattern": templatePattern}}}}
+		s := object{"type": "array", "items": object{"anyOf": []any{of,
+			object{"type": "string", "pattern": templatePattern}}}}
 		if !a.MayBeEmpty {
 			s["minItems"] = 1
 		}
@@ -172,7 +173,8 @@ func literalOf(a *schema.Arg) []any {
 	case schema.Integers:
 		return []any{list(numeric("integer"))}
 	case schema.StringMap:
-		return []any{object{"type": "object", "additionalProperties": object{"type": []string{"string", "number", "boolean"}}}}
+		return []any{object{"type": "object", "additionalProperties": object{"type": []string{"string", "number",
+			"boolean"}}}}
 	case schema.Values:
 		return []any{object{"type": "array"}}
 	case schema.Threads:

@@ -244,7 +244,8 @@ func (d *Decoder) unreadable(a *eval.Args, from files.File, err error) {
 	a.OK = false
 	var row *training.RowError
 	if info, statErr := os.Stat(from.Path); errors.As(err, &row) && statErr == nil && info.IsDir() {
-		d.LineError(files.File{Path: filepath.Join(from.Path, row.File), Shown: filepath.Join(from.Shown, row.File)}, row.Line,
+		d.LineError(files.File{Path: filepath.Join(from.Path, row.File), Shown: filepath.Join(from.Shown, row.File)},
+			row.Line,
 			"Malformed line", files.Sentence(row.Err.Error()))
 		return
 	}

@@ -148,7 +148,8 @@ func (a *Args) text(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	}
 	text := s.AsString()
 	if strings.ContainsRune(text, 0) {
-		return a.Wrong(at, "", "Control character", "%s has a NUL character, which no program and no file can take.", arg.Name)
+		return a.Wrong(at, "", "Control character", "%s has a NUL character, which no program and no file can take.",
+			arg.Name)
 	}
 	if arg.Allowed != nil && !slices.Contains(arg.Allowed, text) {
 		what := arg.Name
@@ -398,7 +399,8 @@ func (a *Args) baseline(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) 
 		if t == cty.String && !v.IsNull() && hclsyntax.ValidIdentifier(v.AsString()) {
 			suggestion = "policy." + v.AsString()
 		}
-		return a.Wrong(at, suggestion, "Wrong type", "%s must be a reference to a policy, a hardware or a workload, or values by "+
+		return a.Wrong(at, suggestion, "Wrong type", "%s must be a reference to a policy, a hardware or a workload, or "+
+			"values by "+
 			"axis, like { quantum = \"1s\" }; this is %s.", arg.Name, Describe(v))
 	}
 	var settings []experiments.Setting

@@ -113,7 +113,8 @@ func TestErrorsShowTheirLines(t *testing.T) {
 		text       string
 	}{{2, 5, "two"}, {3, 9, long[:mostShown]}, {4, 100_010, "four"}, {5, 100_015, long[:mostShown]}} {
 		got := d.List[i]
-		if got.Range.Start.Line != want.line || got.Range.Start.Byte != want.byte || got.Snippet == nil || got.Snippet.Code != want.text {
+		if got.Range.Start.Line != want.line || got.Range.Start.Byte != want.byte || got.Snippet == nil ||
+			got.Snippet.Code != want.text {
 			t.Errorf("error %d: %+v with %+v", i, got.Range, got.Snippet)
 		}
 	}

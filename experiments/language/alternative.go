@@ -77,8 +77,10 @@ var gpuArg = schema.Arg{
 
 var besideArg = schema.Arg{
 	Name: "beside", Type: schema.Rates, DefaultDoc: "it shares its GPUs with no job",
-	Doc: "The part of its speed that the job keeps when it shares its GPUs with a job of another block, or of this one, by " +
-		"the name of that block: 1 for all of it. A policy with `packing` lets two jobs share that both say this of each other.",
+	Doc: "The part of its speed that the job keeps when it shares its GPUs with a job of another block, or of this " +
+		"one, by " +
+		"the name of that block: 1 for all of it. A policy with `packing` lets two jobs share that both say this of each " +
+		"other.",
 	Example: `{ embedding = 0.9, transformer = 0.55 }`,
 }
 

@@ -44,8 +44,9 @@ var clusterBlock = &schema.Block{
 			Example: `"steps_per_s.csv"`},
 		{Name: "columns", Type: schema.StringMap, DefaultDoc: "as above",
 			Doc: "The columns of `file` that are called otherwise.", Example: `{ gpu = "device", seconds = "duration" }`},
-		{Name: "steps", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxEpochs), DefaultDoc: "those " +
-			"of the job",
+		{Name: "steps", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxEpochs),
+			DefaultDoc: "those " +
+				"of the job",
 			Doc: "The steps whose duration the column `seconds` has.", Example: `64000`},
 		{Name: "model", Type: schema.String, DefaultDoc: "the only one",
 			Doc: "Which model of `file` the job trains.", Example: `"res32"`},

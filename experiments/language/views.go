@@ -22,7 +22,8 @@ func Metrics() []string {
 func compareBlock() *schema.Block {
 	return &schema.Block{
 		Name: "compare", Label: "metric: a column of metrics.csv, with or without its `_s`",
-		Doc: "Compares a baseline with everything that differs from it in what the baseline names, and in nothing else, paired " +
+		Doc: "Compares a baseline with everything that differs from it in what the baseline names, and in nothing else, " +
+			"paired " +
 			"by replicate: a policy with all other policies, the value of an axis with its other values. Without any compare " +
 			"block, mean JCT, mean waiting time and makespan are compared with the first policy. A cell in which nothing is " +
 			"drawn at random, such as the replay of a log, counts once, whatever the number of replicates: its difference is " +

@@ -75,7 +75,8 @@ func TooDeepJSON(filename string, src []byte) (at hcl.Range, what string) {
 		if depth > mostDepth {
 			end := pos
 			end.Byte, end.Column = pos.Byte+1, pos.Column+1
-			return hcl.Range{Filename: filename, Start: pos, End: end}, fmt.Sprintf("Brackets are nested more than %d deep.", mostDepth)
+			return hcl.Range{Filename: filename, Start: pos, End: end}, fmt.Sprintf("Brackets are nested more than %d deep.",
+				mostDepth)
 		}
 		pos.Column++
 	}
@@ -240,7 +241,8 @@ func refuse(name string, args []cty.Value) error {
 		}
 		size = times(size, len(args))
 	case "range":
-		if len(args) == 3 && args[2].Type() == cty.Number && args[2].IsKnown() && !args[2].IsNull() && args[2].AsBigFloat().Sign() == 0 {
+		if len(args) == 3 && args[2].Type() == cty.Number && args[2].IsKnown() && !args[2].IsNull() &&
+			args[2].AsBigFloat().Sign() == 0 {
 			return errors.New("the step must not be 0")
 		}
 	case "concat", "flatten":

@@ -64,7 +64,8 @@ func (d *Decoder) step(na *eval.Args, m eval.Model, at hcl.Range, wanted bool) t
 	text := m.Option("step", "")
 	switch step, err := units.ParseDuration(text); {
 	case wanted && text == "":
-		na.Fail(at, "Missing argument", "%s is in ticks: say how long one is, as in availability(%q, {}, { step = \"10m\" }).",
+		na.Fail(at, "Missing argument", "%s is in ticks: say how long one is, as in availability(%q, {}, { step = "+
+			"\"10m\" }).",
 			d.Find(m.File).Shown, m.File)
 	case text == "":
 	case !wanted:
@@ -96,7 +97,8 @@ func (r *recorded) done() *market.Availability {
 }
 
 // recordedRow adds a row to a record.
-func (d *Decoder) recordedRow(na *eval.Args, m eval.Model, r tableRow, into *recorded, ticks bool, step time.Duration) bool {
+func (d *Decoder) recordedRow(na *eval.Args, m eval.Model, r tableRow, into *recorded, ticks bool,
+	step time.Duration) bool {
 	if !ticks {
 		seconds, servers, ok := d.numbers(na, m, r, "time_s", "servers")
 		if !ok || !d.whole(na, m, r, "servers", servers) {
@@ -121,7 +123,8 @@ func (d *Decoder) recordedRow(na *eval.Args, m eval.Model, r tableRow, into *rec
 		return false
 	}
 	if (first+count)*step.Seconds() > files.MaxSeconds {
-		d.wrongLine(na, m, r.line, "Value out of range", "The tick %g ends after more than %g s.", first+count, files.MaxSeconds)
+		d.wrongLine(na, m, r.line, "Value out of range", "The tick %g ends after more than %g s.", first+count,
+			files.MaxSeconds)
 		return false
 	}
 	from := time.Duration(first) * step
@@ -130,7 +133,8 @@ func (d *Decoder) recordedRow(na *eval.Args, m eval.Model, r tableRow, into *rec
 		d.wrongLine(na, m, r.line, "Malformed line", "ticks is 0: a stretch has at least one.")
 		return false
 	case from < into.end:
-		d.wrongLine(na, m, r.line, "Not in order", "The tick %g begins before the stretch before it has ended, at tick %d.", first,
+		d.wrongLine(na, m, r.line, "Not in order", "The tick %g begins before the stretch before it has ended, at tick %d.",
+			first,
 			into.end/step)
 		return false
 	case from > into.end: // a gap, in which nothing is known

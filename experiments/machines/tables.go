@@ -23,7 +23,8 @@ type tableRow struct {
 
 // csvTable reads columns of a file: those of the first list of which the file has all. It
 // returns which that was.
-func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []tableRow, which int, ok bool) {
+func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []tableRow, which int,
+	ok bool) {
 	from := d.Find(m.File)
 	var head, wanted []int
 	which = -1

@@ -273,7 +273,8 @@ func (x *expander) contextOfTable(n *eval.Node, s *record.TunedSetting) bool {
 	switch {
 	case !s.Numeric:
 		x.Errorf(n.Header, "Context that is no number",
-			"The values of %s are how much of a whole a trial is given: numbers. The table has %s.", n.Title(), words.AllOf(s.Values))
+			"The values of %s are how much of a whole a trial is given: numbers. The table "+
+				"has %s.", n.Title(), words.AllOf(s.Values))
 		return false
 	case s.Goal != "" && !slices.Contains(s.Values, s.Goal):
 		x.Errorf(n.Attr("at").Expr.Range(), "Unknown value",
@@ -310,7 +311,8 @@ func (x *expander) candidates(t *tuned, one *experiments.Tuning, measured [][]st
 			one.Probes = append(one.Probes, c)
 		}
 		out := one.Reach(&c.Workload.Submits[0].Job.Recorded.Outcome)
-		if v := one.Value(out); one.Feasible(out) && one.Counts(settingsOf(one.Settings, values)) && (one.Best == nil || one.Better(v, *one.Best)) {
+		if v := one.Value(out); one.Feasible(out) && one.Counts(settingsOf(one.Settings, values)) &&
+			(one.Best == nil || one.Better(v, *one.Best)) {
 			one.Best = &v
 			one.BestSettings = settingsOf(one.Settings, values)
 		}
@@ -441,7 +443,8 @@ func (x *expander) suits(t *tuned, one *experiments.Tuning) {
 	}
 	if c.Hardware.Real() && j.Recorded != nil {
 		x.Errorf(place("job"), "Recorded job on real hardware",
-			"The outcomes of %q are recorded, so there is nothing to run on %q: it needs simulated hardware.", j.Name, one.Hardware)
+			"The outcomes of %q are recorded, so there is nothing to run on %q: it needs simulated "+
+				"hardware.", j.Name, one.Hardware)
 		return
 	}
 	needs := []string{one.Objective}
@@ -549,7 +552,8 @@ func (t *trials) checked(values []string) (experiments.Cell, error) {
 
 // FirstCome is the policy of what is run for a block beside the matrix, with one job each.
 func FirstCome(n *eval.Node) *experiments.Policy {
-	p := &experiments.Policy{Name: "fcfs", Range: eval.RangeOf(n.Header), Estimates: "fitted", At: map[string]experiments.Range{}}
+	p := &experiments.Policy{Name: "fcfs", Range: eval.RangeOf(n.Header), Estimates: "fitted",
+		At: map[string]experiments.Range{}}
 	p.Order = "fcfs"
 	p.Policy = p.Complete()
 	return p

@@ -103,7 +103,8 @@ func (p Program) Doubts() []string {
 			"environment, or else its short samples take as long as the whole training.")
 	}
 	if !p.Reports {
-		out = append(out, "It does not report its progress: a line of JSON after each epoch makes its loss and its pace known "+
+		out = append(out, "It does not report its progress: a line of JSON after each epoch makes its loss and its pace "+
+			"known "+
 			"(jobs/README.md).")
 	}
 	return out

@@ -27,7 +27,8 @@ func TestInspect(t *testing.T) {
 			[]string{"sh", "-c", "exec python3 train.py --epochs $TFEXP_EPOCHS"}, 25, []string{"PyTorch"}, 1,
 		},
 		{
-			"train.py", "import os\nfrom tensorflow import keras\nEPOCHS = 7\nn = int(os.environ['TFEXP_EPOCHS'])\nprint({\"tfexp\": {}})\n",
+			"train.py", "import os\nfrom tensorflow import keras\nEPOCHS = 7\nn = " +
+				"int(os.environ['TFEXP_EPOCHS'])\nprint({\"tfexp\": {}})\n",
 			[]string{"python3", "train.py"}, 7, []string{"TensorFlow"}, 0,
 		},
 		{"train.py", "for i in range(3): pass\n", []string{"python3", "train.py"}, 10, nil, 2},

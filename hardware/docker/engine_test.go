@@ -155,7 +155,8 @@ func TestPauseAndResize(t *testing.T) {
 	}
 	id := e.Programs(0)[0].id
 	inspect := func(format string) string { return docker(t, "inspect", "--format", format, id) }
-	if got := inspect("{{.HostConfig.CpusetCpus}} {{.HostConfig.NetworkMode}} {{.State.Status}}"); got != "0,1 none running" {
+	if got := inspect("{{.HostConfig.CpusetCpus}} {{.HostConfig.NetworkMode}} " +
+		"{{.State.Status}}"); got != "0,1 none running" {
 		t.Errorf("after the start: %s", got)
 	}
 	if err := e.Pause(0); err != nil {

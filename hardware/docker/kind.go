@@ -177,7 +177,8 @@ func checkPauses(h *engine.Hardware, _ engine.Host) []engine.Problem {
 		return nil
 	}
 	return []engine.Problem{{Arg: engine.PauseArg.Name, Summary: "Checkpoints on another machine",
-		Detail: fmt.Sprintf("A daemon of the hardware %q is on another machine, where containers do not find the checkpoints "+
+		Detail: fmt.Sprintf("A daemon of the hardware %q is on another machine, where containers do not find the "+
+			"checkpoints "+
 			"of those before them: paused jobs cannot be started again from these.", h.Name)}}
 }
 

@@ -74,7 +74,8 @@ func (e *Engine) pid(b *box) int {
 }
 
 // Begin starts a container with what a part holds.
-func (h hands) Begin(s running.State, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*box, error) {
+func (h hands) Begin(s running.State, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*box,
+	error) {
 	e := h.e
 	n, cpus, err := e.place(part.Cores)
 	if err != nil {
@@ -223,7 +224,8 @@ func (e *Engine) settings(h *daemon.Host, j *launch.Job, part scheduler.Part, cp
 		bind(m.Source, m.Target, m.ReadOnly)
 	}
 	return &container.Config{
-		Image: j.Container.Image, Entrypoint: j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs}), Env: j.Environ(len(cpus), visible(gpus), inside),
+		Image: j.Container.Image, Entrypoint: j.Arguments(scheduler.Grant{Cores: part.Cores,
+			GPUs: part.GPUs}), Env: j.Environ(len(cpus), visible(gpus), inside),
 		WorkingDir: j.Container.Dir, User: e.opts.User, AttachStdout: true, AttachStderr: true,
 		Labels: map[string]string{daemon.LabelFolder: e.opts.Folder, daemon.LabelCell: e.opts.Cell,
 			daemon.LabelJob: j.Name, daemon.LabelRun: e.run},

@@ -79,7 +79,8 @@ func states(t *testing.T, e *Engine) map[string]string {
 		case !known:
 			t.Errorf("the daemon does not know %s", launch.PartName(e.Part(b)))
 		case state != nil && state.Running:
-			all[launch.PartName(e.Part(b))] = docker(t, "inspect", "--format", "{{.State.Status}} {{.HostConfig.CpusetCpus}}", b.id)
+			all[launch.PartName(e.Part(b))] = docker(t, "inspect", "--format", "{{.State.Status}} {{.HostConfig.CpusetCpus}}",
+				b.id)
 		}
 	}
 	return all
@@ -148,7 +149,8 @@ func TestParts(t *testing.T) {
 	}
 	first := strings.Split(log(".log"), "\n")
 	other := strings.Split(log(".worker-1.log"), "\n")
-	if first[0] != "worker 0 1 /tfexp/control/control.worker-0" || other[0] != "worker 1 1 /tfexp/control/control.worker-1" {
+	if first[0] != "worker 0 1 /tfexp/control/control.worker-0" ||
+		other[0] != "worker 1 1 /tfexp/control/control.worker-1" {
 		t.Errorf("%q and %q", first[0], other[0])
 	}
 	if first[1] != other[1] || strings.Count(first[1], "127.0.0.1:") != 3 || first[3] != "1" {
@@ -195,7 +197,8 @@ func TestNodeIsLost(t *testing.T) {
 		}
 		at := e.Now() + 3*time.Second
 		fleet.news = []scheduler.Notice{
-			{Kind: scheduler.NodeWarned, Node: node, At: at - 2500*time.Millisecond, Until: at}, {Kind: scheduler.NodeDown, Node: node, At: at},
+			{Kind: scheduler.NodeWarned, Node: node, At: at - 2500*time.Millisecond, Until: at}, {Kind: scheduler.NodeDown,
+				Node: node, At: at},
 		}
 		next(t, e, scheduler.NodeWarned)
 		said := func(part string) string { return logAt(t, filepath.Join(j.CheckpointDir, part)) }

@@ -106,7 +106,8 @@ var PauseArg = schema.Arg{
 	Name: "pause", Type: schema.String, Default: `"hold"`, Allowed: []string{"hold", Checkpointed}, Example: `"checkpoint"`,
 	Doc: "What becomes of the programs of a paused job: they are stopped where they stand, and keep their memory and " +
 		"GPUs (`hold`); or they are asked to write a checkpoint and to end, and are started again when the job goes on, on " +
-		"whatever node and with whatever GPUs it is given then (`checkpoint`), as schedulers of clusters of several machines " +
+		"whatever node and with whatever GPUs it is given then (`checkpoint`), as schedulers of clusters of several " +
+		"machines " +
 		"do. A program that ignores SIGTERM begins from nothing.",
 }
 

@@ -19,7 +19,8 @@ func (j *Job) Alarm(before time.Duration) (limit time.Duration, reason string) {
 	}
 	after := Scoring(*j.Budget)
 	if end := j.Left(before) + after; limit == 0 || end < limit {
-		return end, fmt.Sprintf("still running %s after its budget of %s (it must end when its time_left is 0)", after, *j.Budget)
+		return end, fmt.Sprintf("still running %s after its budget of %s (it must end when its time_left is 0)", after,
+			*j.Budget)
 	}
 	return limit, reason
 }

@@ -89,7 +89,8 @@ func TestKaplanMeierByHand(t *testing.T) {
 	s := func(n int, taken bool) market.Observation {
 		return market.Observation{Time: time.Duration(n) * time.Second, Taken: taken}
 	}
-	m, err := market.KaplanMeier("", []market.Observation{s(7, false), s(5, true), s(10, true), s(6, false), s(7, true), s(9, true)})
+	m, err := market.KaplanMeier("", []market.Observation{s(7, false), s(5, true), s(10, true), s(6, false), s(7, true),
+		s(9, true)})
 	if err != nil {
 		t.Fatal(err)
 	}

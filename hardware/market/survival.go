@@ -163,7 +163,8 @@ func BathtubOf(m *Measured) (Bathtub, float64, error) {
 		want[i] = m.Survival(at[i])
 	}
 	of := func(x []float64) Bathtub {
-		return Bathtub{A: math.Exp(x[0]), Tau1: max(duration(math.Exp(x[1])*unit), 1), Tau2: max(duration(math.Exp(x[2])*unit), 1), End: duration(math.Exp(x[3]) * unit)}
+		return Bathtub{A: math.Exp(x[0]), Tau1: max(duration(math.Exp(x[1])*unit), 1),
+			Tau2: max(duration(math.Exp(x[2])*unit), 1), End: duration(math.Exp(x[3]) * unit)}
 	}
 	loss := func(x []float64) float64 {
 		b, sum := of(x), 0.0
@@ -190,7 +191,8 @@ func BathtubOf(m *Measured) (Bathtub, float64, error) {
 // minimum returns where a function is least, by Nelder and Mead's simplex.
 func minimum(f func([]float64) float64, start []float64) ([]float64, error) {
 	for range 3 { // anew from where it came to rest
-		r, err := optimize.Minimize(optimize.Problem{Func: f}, start, &optimize.Settings{FuncEvaluations: 4000}, &optimize.NelderMead{})
+		r, err := optimize.Minimize(optimize.Problem{Func: f}, start, &optimize.Settings{FuncEvaluations: 4000},
+			&optimize.NelderMead{})
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,8 @@ func told(t *testing.T, path string) (m contract.Message) {
 // pauses, resizes and attempts.
 func TestTimeLeft(t *testing.T) {
 	budget := time.Minute
-	j := launch.Job{Name: "net", Argv: []string{"sh", "-c", "sleep 0.2; test -e \"$0\" || { touch \"$0\"; exit 1; }; exec sleep 1000"},
+	j := launch.Job{Name: "net", Argv: []string{"sh", "-c",
+		"sleep 0.2; test -e \"$0\" || { touch \"$0\"; exit 1; }; exec sleep 1000"},
 		Threads: 1, Budget: &budget, ControlPath: filepath.Join(t.TempDir(), "control")}
 	j.Argv = append(j.Argv, filepath.Join(t.TempDir(), "second"))
 	e := open(t, Options{CPUs: []int{0, 0}}, j)
@@ -50,7 +51,8 @@ func TestTimeLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, after := told(t, j.ControlPath), e.Used(0)
-		if left := contract.Seconds(*m.TimeLeft); left > budget-before+time.Microsecond || left < budget-after-time.Microsecond ||
+		if left := contract.Seconds(*m.TimeLeft); left > budget-before+time.Microsecond ||
+			left < budget-after-time.Microsecond ||
 			m.Change != change || m.Allotment != allotment {
 			t.Errorf("%s: told %s left of %s, %q, %d; used %s to %s", what, left, budget, m.Change, m.Allotment, before, after)
 		}

@@ -249,7 +249,8 @@ func setGroups(t *testing.T, groups bool) {
 }
 
 func TestGroupFolder(t *testing.T) {
-	const hybrid = "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+	const hybrid = "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup " +
+		"rw,cpu\n"
 	for _, test := range []struct{ name, own, mounts, want string }{
 		{"unified", "0::/user.slice/a.scope\n", "30 23 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n",
 			"/sys/fs/cgroup/user.slice/a.scope"},

@@ -43,7 +43,8 @@ func (h hands) Met(_ []*program, addresses contract.Cluster) (met, known bool) {
 }
 
 // Begin starts a program on the cores of a part.
-func (h hands) Begin(s running.State, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*program, error) {
+func (h hands) Begin(s running.State, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*program,
+	error) {
 	e := h.e
 	p := &program{State: s, mark: fmt.Sprintf("%s.%d", e.mark, s.Number)}
 	if part.Role != "" {

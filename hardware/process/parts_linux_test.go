@@ -209,7 +209,8 @@ func TestAWorkerIsKilled(t *testing.T) {
 		eventually(t, "it listens", func() bool { _, err := os.Stat(ready); return err == nil })
 	}
 	syscall.Kill(pids[1], syscall.SIGKILL)
-	if n := next(t, e); n.Kind != scheduler.PartEnded || n.Task != 1 || n.Reason != "worker-1: killed by signal 9 (killed)" {
+	if n := next(t, e); n.Kind != scheduler.PartEnded || n.Task != 1 ||
+		n.Reason != "worker-1: killed by signal 9 (killed)" {
 		t.Fatal(n)
 	}
 	if err := e.Reshape(0, inParts(part("worker", 0, 0))); err != nil {

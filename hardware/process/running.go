@@ -122,7 +122,8 @@ func (h hands) Attend(p *program) {
 	stuck := e.clear(p)
 	f := running.Fate{
 		Finished: finished, Why: ending(status), Exit: status.ExitStatus(), Output: p.log.finish(),
-		User: time.Duration(used.Utime.Nano()), System: time.Duration(used.Stime.Nano()), MaxRSS: int64(used.Maxrss) * rssUnit,
+		User: time.Duration(used.Utime.Nano()), System: time.Duration(used.Stime.Nano()), MaxRSS: int64(used.Maxrss) *
+			rssUnit,
 	}
 	if stuck > 0 {
 		f.Remark = fmt.Sprintf("; %d of its processes could not be killed", stuck)

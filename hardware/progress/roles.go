@@ -47,7 +47,8 @@ func (a *Attempt) OfPart(name string) func(output []byte) {
 		tail.Add(output, func(contract.Progress) {
 			if !said {
 				said = true
-				a.warnOfRole("its part %s reports progress of its own, as if it trained alone: its program has to act by %s, and the "+
+				a.warnOfRole("its part %s reports progress of its own, as if it trained alone: its program has to act by %s, "+
+					"and the "+
 					"chief alone to report (jobs/README.md)", name, contract.EnvRole)
 			}
 		})
@@ -103,7 +104,8 @@ func (a *Attempt) partEnds(finished bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if finished && m.looked && !m.hasMet {
-		a.warnOfRole("none of its parts ever listened at its address: its program ignores %s and %s (jobs/README.md), and if it "+
+		a.warnOfRole("none of its parts ever listened at its address: its program ignores %s and %s (jobs/README.md), and "+
+			"if it "+
 			"trains, each part trained alone", contract.EnvRole, contract.EnvCluster)
 	}
 }
@@ -137,7 +139,8 @@ func Met(c contract.Cluster, net string) (met, known bool) {
 		}
 		known = true
 		for line := range bytes.Lines(text) {
-			if f := bytes.Fields(line); len(f) > 2 && (slices.Contains(ports, portOf(f[1])) || slices.Contains(ports, portOf(f[2]))) {
+			if f := bytes.Fields(line); len(f) > 2 && (slices.Contains(ports, portOf(f[1])) ||
+				slices.Contains(ports, portOf(f[2]))) {
 				return true, true
 			}
 		}

@@ -30,8 +30,9 @@ var Kind = engine.Kind{
 	Args: []schema.Arg{
 		{Name: "noise", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(10),
 			Doc: "Relative standard deviation of run times (lognormal).", Example: `0.05`},
-		{Name: "lacks", Type: schema.Strings, MayBeEmpty: true, Allowed: []string{"pause", "resize", "memory", "gpus", "migrate"},
-			Doc: "What the engine is to do without.", Example: `["pause"]`},
+		{Name: "lacks", Type: schema.Strings, MayBeEmpty: true,
+			Allowed: []string{"pause", "resize", "memory", "gpus", "migrate"},
+			Doc:     "What the engine is to do without.", Example: `["pause"]`},
 	},
 	NodeArgs:     market.NodeArgs,
 	Blocks:       []*schema.Block{overheadsBlock, contentionBlock, market.BillingBlock},

@@ -28,7 +28,8 @@ func (e *Engine) together(job int, t *task, g scheduler.Grant) error {
 	}
 	mine, its := e.beside(job, with), e.beside(with, job)
 	if !(mine > 0) || !(its > 0) {
-		return fmt.Errorf("job %d shares GPUs with job %d, and it is not known how fast they are beside each other", job, with)
+		return fmt.Errorf("job %d shares GPUs with job %d, and it is not known how fast they are beside each other", job,
+			with)
 	}
 	if e.mates == nil {
 		e.mates = map[int]shared{}

@@ -226,7 +226,8 @@ func (p *pool) granted(a *allocation, job, list string) error {
 		return err
 	}
 	if len(names) < len(a.nodes) {
-		return client.Unavailable(fmt.Errorf("the allocation %s has %d nodes, and the hardware %q has %d", job, len(names), p.hw.Name,
+		return client.Unavailable(fmt.Errorf("the allocation %s has %d nodes, and the hardware %q has %d", job, len(names),
+			p.hw.Name,
 			len(a.nodes)), "ask for a larger allocation, or change nodes in the file")
 	}
 	names = names[:len(a.nodes)]

@@ -67,7 +67,8 @@ func newEngine(p *pool, task engine.Task) (*Engine, error) {
 }
 
 // Next implements scheduler.Engine, with notices of nodes, and of progress where Watch was called. Nodes that are to be
-// taken away are left as soon as nothing runs on them: the scheduler, which knows of that by then, starts nothing there.
+// taken away are left as soon as nothing runs on them: the scheduler, which knows of that by then, starts nothing
+// there.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	e.pool.leave(e.vacant())
 	at, news, err := e.NextBeside(ctx, until, e.pool.coming)

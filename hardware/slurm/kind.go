@@ -181,7 +181,8 @@ func decode(b engine.Block) (any, []engine.Problem) {
 			add("sbatch", "Argument with a name of its own", "%s is an argument of this block; write %s = … there.", name, own)
 		case slices.Contains([]string{"array", "wrap", "output", "error", "parsable", "wait", "ntasks", "dependency"}, name),
 			name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " =\t\n"):
-			add("sbatch", "Not an argument for an allocation", "%q cannot be given here: tfexp sets it itself, or it is none.", name)
+			add("sbatch", "Not an argument for an allocation", "%q cannot be given here: tfexp sets it itself, or it is none.",
+				name)
 		}
 	}
 	return s, problems

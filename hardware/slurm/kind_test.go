@@ -28,13 +28,17 @@ func TestDecode(t *testing.T) {
 		args map[string]any
 		want string // summaries
 	}{
-		{"good", map[string]any{"threads": 2, "nodes": 3, "time": time.Hour, "sbatch": map[string]string{"reservation": "x"}}, ""},
+		{"good", map[string]any{"threads": 2, "nodes": 3, "time": time.Hour, "sbatch": map[string]string{"reservation": "x"}},
+			""},
 		{"no threads", map[string]any{}, "Hardware without threads"},
 		{"short", map[string]any{"threads": 1, "time": time.Minute}, "No time before the notice"},
 		{"too often", map[string]any{"threads": 1, "watch": time.Millisecond}, "Value out of range"},
-		{"own name", map[string]any{"threads": 1, "sbatch": map[string]string{"partition": "x"}}, "Argument with a name of its own"},
-		{"ours", map[string]any{"threads": 1, "sbatch": map[string]string{"array": "1-9"}}, "Not an argument for an allocation"},
-		{"dashes", map[string]any{"threads": 1, "sbatch": map[string]string{"--hold": ""}}, "Not an argument for an allocation"},
+		{"own name", map[string]any{"threads": 1, "sbatch": map[string]string{"partition": "x"}},
+			"Argument with a name of its own"},
+		{"ours", map[string]any{"threads": 1, "sbatch": map[string]string{"array": "1-9"}},
+			"Not an argument for an allocation"},
+		{"dashes", map[string]any{"threads": 1, "sbatch": map[string]string{"--hold": ""}},
+			"Not an argument for an allocation"},
 	} {
 		var got []string
 		_, problems := decode(block(test.args))

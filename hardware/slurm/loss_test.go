@@ -42,7 +42,8 @@ func daemons(t *testing.T, args ...string) {
 // setState gives a node another state, as an administrator does.
 func setState(t *testing.T, node, state string) {
 	t.Helper()
-	if _, err := client.Run(t.Context(), 0, "scontrol", "update", "NodeName="+node, "State="+state, "Reason=test"); err != nil {
+	if _, err := client.Run(t.Context(), 0, "scontrol", "update", "NodeName="+node, "State="+state,
+		"Reason=test"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -163,7 +164,10 @@ while :; do cat "$TFEXP_CONTROL"; sleep 0.1; done`))
 		t.Error(n)
 	}
 	eventually(t, "the job is told", func() bool { return strings.Contains(read(filepath.Join(o.dir, "0.log")), `"warning":`) })
-	eventually(t, "the job is asked to end", func() bool { return strings.Contains(read(filepath.Join(o.dir, "0.log")), "asked\n") })
+	eventually(t, "the job is asked to end", func() bool {
+		return strings.Contains(read(filepath.Join(o.dir, "0.log")),
+			"asked\n")
+	})
 	// It had ended before its node was taken away.
 	if end := o.next(t, scheduler.JobEnded); end.State != scheduler.Finished {
 		t.Error(end)
@@ -198,7 +202,8 @@ func TestAllocationGoesAway(t *testing.T) {
 	}
 }
 
-// An allocation that runs out of time: its jobs are told and asked to end in time; when they have left, it is given back
+// An allocation that runs out of time: its jobs are told and asked to end in time; when they have left, it is given
+// back
 // before its end, and they go on in another one.
 func TestAllocationRunsOut(t *testing.T) {
 	const notice = 50 * time.Second

@@ -113,7 +113,8 @@ func (h hands) Bind(s *step, part scheduler.Part) error {
 	if id == "" || e.Gone(s) || slices.Equal(e.Part(s).Cores, part.Cores) {
 		return nil
 	}
-	args := append(stepArgs(s.allocated, s.node, "bind"), "--quiet", "--chdir=/", "/bin/sh", "-c", bindScript, "sh", id, list(cpus))
+	args := append(stepArgs(s.allocated, s.node, "bind"), "--quiet", "--chdir=/", "/bin/sh", "-c", bindScript, "sh", id,
+		list(cpus))
 	_, err = client.Call(context.WithoutCancel(e.ctx), client.DefaultPatience, "srun", args...)
 	if err != nil && (e.Gone(s) || e.Lost(s)) {
 		return nil // it has ended, or its node has

@@ -287,7 +287,8 @@ func (p *pool) warn(v int, until time.Time) {
 	}
 }
 
-// leave gives nodes up before their time: an allocation of which all nodes are vacant, and nodes that are being drained.
+// leave gives nodes up before their time: an allocation of which all nodes are vacant, and nodes that are being
+// drained.
 // Another allocation can be had the sooner.
 func (p *pool) leave(vacant []int) {
 	if len(vacant) == 0 {

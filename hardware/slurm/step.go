@@ -59,7 +59,8 @@ func (e *Engine) forget(s *step) {
 
 // Begin writes what a step needs: its control file, its script, its log. It does not wait until it runs: one that
 // cannot be started ends as failed.
-func (h hands) Begin(state running.State, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*step, error) {
+func (h hands) Begin(state running.State, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*step,
+	error) {
 	e, j := h.e, &state.Job
 	e.mu.Lock()
 	e.starts++

@@ -270,7 +270,8 @@ func accuracies(t *testing.T, out string) []float64 {
 
 // A job with roles ends at its target loss, as one without does.
 func TestClusterEndsAtItsTarget(t *testing.T) {
-	j := newJob(t, map[string]int{"ps": 1, "worker": 2}, []string{contract.EnvTarget + "=0.5"}, "softmax", "--epochs", "200")
+	j := newJob(t, map[string]int{"ps": 1, "worker": 2}, []string{contract.EnvTarget + "=0.5"}, "softmax", "--epochs",
+		"200")
 	j.startAll()
 	j.ends(0, j.names()...)
 	epochs, _ := epochsOf(t, j.chief().output())

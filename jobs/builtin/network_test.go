@@ -12,7 +12,8 @@ import (
 func small(t *testing.T) []config {
 	var all []config
 	for _, args := range [][]string{
-		{"softmax"}, {"svm"}, {"mlp", "--hidden", "5,4"}, {"cnn", "--filters", "2,3", "--hidden", "5"}, {"cnn", "--filters", "2,2,3", "--hidden", "3"},
+		{"softmax"}, {"svm"}, {"mlp", "--hidden", "5,4"}, {"cnn", "--filters", "2,3", "--hidden", "5"}, {"cnn", "--filters",
+			"2,2,3", "--hidden", "3"},
 		{"mlp", "--hidden", "5,4", "--blocks", "2,1", "--activation", "tanh"},
 		{"cnn", "--filters", "2,3", "--hidden", "5", "--blocks", "2,1,3"},
 	} {

@@ -67,7 +67,8 @@ func report(t *testing.T, out string) contract.Report {
 }
 
 func TestProgramSpeaksTheContract(t *testing.T) {
-	out, errs := output(t, []string{"TFEXP_EPOCHS=3", "TFEXP_INTER_THREADS=1", "TFEXP_INTRA_THREADS=2"}, "mlp", "--hidden", "[8, 4]")
+	out, errs := output(t, []string{"TFEXP_EPOCHS=3", "TFEXP_INTER_THREADS=1", "TFEXP_INTRA_THREADS=2"}, "mlp", "--hidden",
+		"[8, 4]")
 	r := report(t, out)
 	if errs != "" {
 		t.Errorf("stderr: %s", errs)
@@ -185,8 +186,11 @@ func TestUselessCheckpointsAreIgnored(t *testing.T) {
 	good := state{Steps: 3, Weights: make([]float64, n), M: make([]float64, n), V: make([]float64, n)}
 	for name, leave := range map[string]func(path string) error{
 		"another configuration": func(path string) error { return writeCheckpoint(path, other, good) },
-		"wrong size":            func(path string) error { return writeCheckpoint(path, c, state{Steps: 3, Weights: []float64{1}}) },
-		"empty":                 func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"wrong size": func(path string) error {
+			return writeCheckpoint(path, c,
+				state{Steps: 3, Weights: []float64{1}})
+		},
+		"empty": func(path string) error { return os.WriteFile(path, nil, 0o600) },
 		"cut short": func(path string) error {
 			if err := writeCheckpoint(path, c, good); err != nil {
 				return err
@@ -323,7 +327,8 @@ func TestWrongUse(t *testing.T) {
 		cmd.Stderr = &errs
 		cmd.Run()
 		if code := cmd.ProcessState.ExitCode(); code != exitUsage || !strings.Contains(errs.String(), test.want) {
-			t.Errorf("%q %q: exit %d, stderr %q; want exit %d and %q", test.env, test.args, code, errs.String(), exitUsage, test.want)
+			t.Errorf("%q %q: exit %d, stderr %q; want exit %d and %q", test.env, test.args, code, errs.String(), exitUsage,
+				test.want)
 		}
 	}
 }

@@ -131,7 +131,8 @@ func (c *cluster) ask(i int, q paramserver.Request, values ...[]float64) (params
 
 // each asks all servers at once. It returns their answers and values by server.
 func (c *cluster) each(ask func(i int) (paramserver.Request, [][]float64)) ([]paramserver.Reply, [][]float64, error) {
-	answers, values, errs := make([]paramserver.Reply, len(c.links)), make([][]float64, len(c.links)), make([]error, len(c.links))
+	answers, values, errs := make([]paramserver.Reply, len(c.links)), make([][]float64, len(c.links)), make([]error,
+		len(c.links))
 	one := func(i int) {
 		q, v := ask(i)
 		answers[i], values[i], errs[i] = c.ask(i, q, v...)

@@ -23,7 +23,8 @@ func TestFromEnv(t *testing.T) {
 		{"a part", map[string]string{
 			"TFEXP_ROLE": "ps", "TFEXP_TASK": "1", "TFEXP_CLUSTER": `{"ps":["h:1","[::1]:2"],"worker":["127.0.0.1:3"]}`,
 			"TFEXP_CHECKPOINT_EVERY": "500steps", "TFEXP_BUDGET": "1.5", "TFEXP_TARGET_LOSS": "0.05",
-		}, Env{Threads: Allotment{1, 1}, CheckpointEvery: Interval{Steps: 500}, Budget: pointer(1500 * time.Millisecond), Target: 0.05,
+		}, Env{Threads: Allotment{1, 1}, CheckpointEvery: Interval{Steps: 500}, Budget: pointer(1500 *
+			time.Millisecond), Target: 0.05,
 			Part: Part{"ps", 1, Cluster{"ps": {"h:1", "[::1]:2"}, "worker": {"127.0.0.1:3"}}}}, ""},
 		{"no such task", part("ps", "1", `{"ps":["h:1"]}`), Env{}, "has 1 parts of role ps"},
 		{"no such role", part("worker", "", `{"ps":["h:1"]}`), Env{}, "has 0 parts of role worker"},
@@ -46,7 +47,8 @@ func TestFromEnv(t *testing.T) {
 			Job: "long-1", Epochs: 60, Threads: Allotment{2, 3}, GPUs: 1, CheckpointDir: "/ck", ControlPath: "/control",
 		}, ""},
 		{"steps", map[string]string{"TFEXP_STEPS": "9"}, Env{Steps: 9, Threads: Allotment{1, 1}}, ""},
-		{"both lengths", map[string]string{"TFEXP_STEPS": "9", "TFEXP_EPOCHS": "1"}, Env{}, "both TFEXP_EPOCHS and TFEXP_STEPS"},
+		{"both lengths", map[string]string{"TFEXP_STEPS": "9", "TFEXP_EPOCHS": "1"}, Env{},
+			"both TFEXP_EPOCHS and TFEXP_STEPS"},
 		{"no threads", map[string]string{"TFEXP_INTRA_THREADS": "0"}, Env{}, `TFEXP_INTRA_THREADS is "0"`},
 		{"not a number", map[string]string{"TFEXP_EPOCHS": "1.5"}, Env{}, `TFEXP_EPOCHS is "1.5"`},
 	} {

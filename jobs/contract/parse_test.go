@@ -69,7 +69,8 @@ func TestParse(t *testing.T) {
 			`{"tfexp":{"final_accuracy":0.9}}`, `{"tfexp":{"checkpoint":{"step":-1}}}`,
 			`{"tfexp":{"resumed":{"lost_steps":-1}}}`,
 		}, "\n"), Report{
-			Startup: -1, Save: -1, Checkpoints: []Checkpoint{{Step: 500, Seconds: 0.25}}, Resumed: []Resumed{{Step: 500, LostSteps: 3, LostSeconds: 0.5}},
+			Startup: -1, Save: -1, Checkpoints: []Checkpoint{{Step: 500, Seconds: 0.25}}, Resumed: []Resumed{{Step: 500,
+				LostSteps: 3, LostSeconds: 0.5}},
 			Changed:  []Changed{{Settings: map[string]json.RawMessage{"batch": []byte("64")}}},
 			Deepened: []Deepened{{1, 2, 0.5, 0.5, 0.1}}, Refused: []Progress{{Refused: "deepen", Reason: "no blocks"}},
 			FinalAccuracy: ptr(0.9),

@@ -29,7 +29,8 @@ func TestScalarsOfAFile(t *testing.T) {
 	}
 	for i, s := range scalars {
 		step := i / 2
-		want := eventfile.Scalar{Tag: "train/loss", Step: int64(10 * step), Value: 1 / float64(step+1), Wall: 1000 + float64(step)}
+		want := eventfile.Scalar{Tag: "train/loss", Step: int64(10 * step), Value: 1 / float64(step+1),
+			Wall: 1000 + float64(step)}
 		if i%2 == 1 {
 			want.Tag, want.Value, want.Wall = "accuracy", 0.5+0.1*float64(step), want.Wall+0.5
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/tfexp/tfexp/jobs/eventfile"
 )
 
-// TestWriterAgainstBytes compares an event with the bytes that tensorboard.summary.writer.record_writer wrote of the same.
+// TestWriterAgainstBytes compares an event with the bytes that tensorboard.summary.writer.record_writer wrote of the
+// same.
 func TestWriterAgainstBytes(t *testing.T) {
 	var b bytes.Buffer
 	w := eventfile.NewWriter(&b, 1)
@@ -28,7 +29,8 @@ func TestWriterIsRead(t *testing.T) {
 	w := eventfile.NewWriter(&b, 1)
 	want := []eventfile.Scalar{{Tag: "loss", Step: 1, Value: 0.5, Wall: 2}, {Tag: "accuracy", Step: 2, Value: -3, Wall: 4}}
 	for _, err := range []error{
-		w.Scalar(want[0]), w.Image("picture", 0, 1, []byte("png"), 2, 3), w.Plugin("tag", "hparams", 1, []byte("x")), w.Scalar(want[1]),
+		w.Scalar(want[0]), w.Image("picture", 0, 1, []byte("png"), 2, 3), w.Plugin("tag", "hparams", 1,
+			[]byte("x")), w.Scalar(want[1]),
 	} {
 		if err != nil {
 			t.Fatal(err)

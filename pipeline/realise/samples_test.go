@@ -196,7 +196,8 @@ func TestJobsSideBySide(t *testing.T) {
 		t.Error("the cells do not need the sample of jobs side by side")
 	}
 	length := units[1].Lengths[0]
-	x.SetSamples(units[0].Hash, []estimator.Sample{{Length: length, Threads: 1, Wall: 1}, {Length: 2 * length, Threads: 1, Wall: 2}})
+	x.SetSamples(units[0].Hash, []estimator.Sample{{Length: length, Threads: 1, Wall: 1},
+		{Length: 2 * length, Threads: 1, Wall: 2}})
 	alone, key, err := x.Cells()[0].Twin(stages.Seen{})
 	if err != nil || alone.Simulation.Contention != nil || strings.Contains(key, "contention") {
 		t.Fatalf("without the sample: %+v, %v\n%s", alone.Simulation.Contention, err, key)

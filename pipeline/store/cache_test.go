@@ -121,7 +121,8 @@ func TestCacheDamagedAnywhere(t *testing.T) {
 		if warning != "" {
 			set++
 		}
-		if err := c.Put(key("policy.quantum", "new"), Entry{Unit: "new"}, []byte("new")); err != nil && !errors.Is(err, errDamaged) {
+		if err := c.Put(key("policy.quantum", "new"), Entry{Unit: "new"}, []byte("new")); err != nil &&
+			!errors.Is(err, errDamaged) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if err := c.Close(); err != nil {

@@ -74,10 +74,12 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// Estimates of 10 s, corrected to 12 when the second cell began, where a run took 12 s: they are judged as they were, and
+// Estimates of 10 s, corrected to 12 when the second cell began, where a run took 12 s: they are judged as they were,
+// and
 // as they were in force. Beside a neighbour both are twice as long.
 func TestAccuracyOfCorrectedEstimates(t *testing.T) {
-	used := record.EstimateRow{Job: "j", Hardware: "h", Threads: 1, Model: "linear", Predicted: 10, Low: 9, High: 11, Level: 0.9}
+	used := record.EstimateRow{Job: "j", Hardware: "h", Threads: 1, Model: "linear", Predicted: 10, Low: 9, High: 11,
+		Level: 0.9}
 	var o outcomes
 	o.add(used, 12, true, 1)
 	o.latest.add(record.Estimated{Predicted: 10, Low: 9, High: 11, Factor: 1}, 12, 1)
@@ -87,7 +89,8 @@ func TestAccuracyOfCorrectedEstimates(t *testing.T) {
 	o.add(used, 24, true, 2)
 	o.latest.add(record.Estimated{Predicted: 12, Low: 11, High: 13, Factor: 1.2, Runs: 1}, 24, 2)
 	got := accuracy([]record.EstimateRow{used}, []outcomes{o})
-	if len(got) != 6 || got[0].Made != record.MadeBefore || got[1].Made != record.MadeCorrected || got[1].By != record.ByAll {
+	if len(got) != 6 || got[0].Made != record.MadeBefore || got[1].Made != record.MadeCorrected ||
+		got[1].By != record.ByAll {
 		t.Fatalf("%+v", got)
 	}
 	before, corrected := got[0], got[1]

@@ -15,7 +15,8 @@ import (
 // or machine: of the first folder with the same of the second. Replicates are paired where both had the same seed
 // and the same jobs; otherwise the two sets of replicates are compared as they are. Holm's correction is over the
 // variants, for each metric.
-func Across(before, after *record.Experiment, metrics []measure.Metric, by string, level float64) []record.ComparisonRow {
+func Across(before, after *record.Experiment, metrics []measure.Metric, by string,
+	level float64) []record.ComparisonRow {
 	old := Variants(before)
 	jobs := [2]map[string]string{jobLines(before), jobLines(after)}
 	var rows []record.ComparisonRow

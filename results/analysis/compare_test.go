@@ -88,7 +88,8 @@ func TestComparisons(t *testing.T) {
 // TestComparisonsOfValues: values of an axis, and hardware, are compared under one policy where all else is alike.
 func TestComparisonsOfValues(t *testing.T) {
 	e := &record.Experiment{}
-	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Level: 0.95, At: []record.Setting{{Name: "servers", Value: "1"}}}}
+	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Level: 0.95,
+		At: []record.Setting{{Name: "servers", Value: "1"}}}}
 	for _, load := range []string{"0.5", "0.9"} {
 		variant(e, "w", "fcfs", axis("servers", "1", "load", load), 4, 5, 6, 5)
 		variant(e, "w", "fcfs", axis("servers", "2", "load", load), 2, 3, 4, 3.1)
@@ -207,7 +208,8 @@ func TestReplicatesThatAreAlike(t *testing.T) {
 		}
 		r := comparisons(t, e)[0]
 		if r.Method != c.method || r.Verdict != c.verdict || r.Pairs != c.pairs {
-			t.Errorf("%s: %s by %q over %d pairs, want %s by %q over %d", c.name, r.Verdict, r.Method, r.Pairs, c.verdict, c.method,
+			t.Errorf("%s: %s by %q over %d pairs, want %s by %q over %d", c.name, r.Verdict, r.Method, r.Pairs, c.verdict,
+				c.method,
 				c.pairs)
 		}
 		if c.method == record.OneRun && !(math.IsNaN(r.PValue) && math.IsNaN(r.DifferenceLow)) {

@@ -26,7 +26,8 @@ func TestDecisionsAreComparedUpToTheFirstOther(t *testing.T) {
 		{"instants do not count", []record.DecisionRow{late, pause}, []record.DecisionRow{start, pause},
 			record.FidelityDecisionRow{Decisions: 2, Simulated: 2, Same: 2, DiffersAt: -1}},
 		{"another core", []record.DecisionRow{late, pause}, []record.DecisionRow{elsewhere, pause},
-			record.FidelityDecisionRow{Decisions: 2, Simulated: 2, DiffersAt: 0.1, Real: "start a on 0", Instead: "start a on 1"}},
+			record.FidelityDecisionRow{Decisions: 2, Simulated: 2, DiffersAt: 0.1, Real: "start a on 0",
+				Instead: "start a on 1"}},
 		{"one decision less", []record.DecisionRow{late}, []record.DecisionRow{start, pause},
 			record.FidelityDecisionRow{Decisions: 1, Simulated: 2, Same: 1, DiffersAt: 2.5, Instead: "pause a"}},
 	} {

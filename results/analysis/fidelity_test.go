@@ -96,7 +96,8 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 			quiet = append(quiet, math.Abs(pct))
 		}
 	}
-	if m := f.Metrics[0]; math.Abs(m.MeanAbsPct-stat.Mean(all, nil)) > 1e-6 || math.Abs(m.QuietAbsPct-stat.Mean(quiet, nil)) > 1e-6 {
+	if m := f.Metrics[0]; math.Abs(m.MeanAbsPct-stat.Mean(all, nil)) > 1e-6 ||
+		math.Abs(m.QuietAbsPct-stat.Mean(quiet, nil)) > 1e-6 {
 		t.Errorf("%+v, want means of %v and without the busy ones %v", m, all, quiet)
 	}
 	for _, m := range f.Metrics {
@@ -114,7 +115,8 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := prose.FidelityJobs(jobs); !strings.HasPrefix(s, "Over 80 jobs, simulated starts are off by ") || !strings.Contains(s, "simulated ") {
+	if s := prose.FidelityJobs(jobs); !strings.HasPrefix(s, "Over 80 jobs, simulated starts are off by ") ||
+		!strings.Contains(s, "simulated ") {
 		t.Error(s)
 	}
 }

@@ -95,7 +95,8 @@ func TestEstimatesKeepActual(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := open(t, dir).Estimates()
-	if err != nil || again[0].Actual != rows[0].Actual || math.Abs(again[0].ErrorPct-rows[0].ErrorPct) > 1e-4 || again[1].Actual >= 0 {
+	if err != nil || again[0].Actual != rows[0].Actual || math.Abs(again[0].ErrorPct-rows[0].ErrorPct) > 1e-4 ||
+		again[1].Actual >= 0 {
 		t.Errorf("%+v, %v", again, err)
 	}
 }
@@ -257,7 +258,8 @@ func TestMetricsDoNotDependOnTheMachine(t *testing.T) {
 		t.Error("metrics.csv differs after a slower run")
 	}
 	const first = "cell,workload,hardware,policy,replicate,engine,seconds,busy_cores,quantum\nmixed-machine-fcfs-r1,mixed,machine,fcfs,1,simulated,"
-	if !strings.HasPrefix(timings, first+"3.000000,0.020000,") || !strings.HasPrefix(read(record.TimingsFile), first+"4.500000,") {
+	if !strings.HasPrefix(timings, first+"3.000000,0.020000,") ||
+		!strings.HasPrefix(read(record.TimingsFile), first+"4.500000,") {
 		t.Errorf("timings.csv was %s\nand is %s", timings, read(record.TimingsFile))
 	}
 }

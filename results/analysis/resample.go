@@ -12,7 +12,8 @@ import (
 )
 
 // jobColumns are those of jobs.csv that a mean over jobs can be of, or that say to which group a job belongs.
-var jobColumns = []string{"job", "class", "user", "arrival_s", "waiting_s", "first_run_delay_s", "service_s", "jct_s", "slowdown",
+var jobColumns = []string{"job", "class", "user", "arrival_s", "waiting_s", "first_run_delay_s", "service_s", "jct_s",
+	"slowdown",
 	"bounded_slowdown", "state", "threads_requested", "gpus"}
 
 // resample divides the jobs of the first cells of two variants into the stretches of a log that a block bootstrap draws

@@ -28,9 +28,11 @@ func TestFormats(t *testing.T) {
 		"csv":   small,
 		"jsonl": "{\"policy\":\"rr_1, \\\"fast\\\"\",\"axis\":7,\"mean_s\":1234.5678,\"saturated\":true,\"none\":null}\n{\"policy\":\"fcfs\",\"axis\":null,\"mean_s\":null,\"saturated\":false,\"none\":null}\n",
 		"json":  "[\n{\"policy\":\"rr_1, \\\"fast\\\"\",\"axis\":7,\"mean_s\":1234.5678,\"saturated\":true,\"none\":null},\n{\"policy\":\"fcfs\",\"axis\":null,\"mean_s\":null,\"saturated\":false,\"none\":null}\n]\n",
-		"markdown": "| policy | saturated | axis | mean_s |\n| :-- | :-- | --: | --: |\n| rr_1, \"fast\" | true | 7 | 1,235 |\n" +
+		"markdown": "| policy | saturated | axis | mean_s |\n| :-- | :-- | --: | --: |\n| rr_1, \"fast\" | true | 7 | " +
+			"1,235 |\n" +
 			"| fcfs | false |  |  |\n",
-		"latex": "% needs \\usepackage{booktabs}\n\\begin{tabular}{llrr}\n\\toprule\npolicy & saturated & axis & mean\\_s \\\\\n\\midrule\n" +
+		"latex": "% needs \\usepackage{booktabs}\n\\begin{tabular}{llrr}\n\\toprule\npolicy & saturated & axis & mean\\_s " +
+			"\\\\\n\\midrule\n" +
 			"rr\\_1, \"fast\" & true & 7 & 1,235 \\\\\nfcfs & false &  &  \\\\\n\\bottomrule\n\\end{tabular}\n",
 	} {
 		f, ok := ByName(name)

@@ -68,7 +68,8 @@ func TestRowsByHand(t *testing.T) {
 		t.Error(d)
 	}
 	wantMetrics := map[string]float64{
-		"jobs": 2, "finished": 2, "failed": 0, "makespan_s": 5, "throughput_per_h": 1440, "utilization": 0.9, // 9 of 10 core-seconds
+		// 9 of 10 core-seconds
+		"jobs": 2, "finished": 2, "failed": 0, "makespan_s": 5, "throughput_per_h": 1440, "utilization": 0.9,
 		"mean_jct_s": 3.5, "median_jct_s": 3.5, "p95_jct_s": 4.85, "mean_waiting_s": 1, "mean_first_run_delay_s": 0.5, "mean_service_s": 2.5,
 		"mean_slowdown": 1.625, "p95_slowdown": 1.9625, "jain_fairness": 3.25 * 3.25 / (2 * (1.25*1.25 + 4)),
 		"preemptions": 1, "resizes": 0, "mean_bounded_slowdown": 1, "final_accuracy": 0.75, "final_loss": 0.25, "cost_usd": 1.75, "revocations": 2,
@@ -84,7 +85,8 @@ func TestRowsByHand(t *testing.T) {
 		t.Errorf("%d metrics, want %d", len(all), len(wantMetrics))
 	}
 	for _, m := range all {
-		if got, want := m.Of(&values), wantMetrics[m.Name]; math.IsNaN(got) != math.IsNaN(want) || math.Abs(got-want) > 1e-12 {
+		if got, want := m.Of(&values), wantMetrics[m.Name]; math.IsNaN(got) != math.IsNaN(want) ||
+			math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s is %v, want %v", m.Name, got, want)
 		}
 	}
@@ -92,17 +94,21 @@ func TestRowsByHand(t *testing.T) {
 
 func TestFailedAndUnfinished(t *testing.T) {
 	s, events := twoJobs()
-	events = append(events[:5:5], scheduler.Event{At: 2500 * time.Millisecond, Kind: scheduler.Fail, Job: 1, Reason: "exit status 1"})
+	events = append(events[:5:5], scheduler.Event{At: 2500 * time.Millisecond, Kind: scheduler.Fail, Job: 1,
+		Reason: "exit status 1"})
 	c := collect(s, events)
 	a, b := c.Outcome(0), c.Outcome(1)
-	if a.State != "paused" || a.Finish >= 0 || a.JCT >= 0 || a.Waiting != 0.5 || a.Service != 2 || !math.IsNaN(a.Slowdown) {
+	if a.State != "paused" || a.Finish >= 0 || a.JCT >= 0 || a.Waiting != 0.5 || a.Service != 2 ||
+		!math.IsNaN(a.Slowdown) {
 		t.Errorf("the unfinished job: %+v", a)
 	}
-	if b.State != "failed" || b.Finish != 2.5 || b.JCT != 1.5 || b.Waiting+b.Service != b.JCT || !math.IsNaN(b.Slowdown) || !math.IsNaN(b.PredictionErrorPct) {
+	if b.State != "failed" || b.Finish != 2.5 || b.JCT != 1.5 || b.Waiting+b.Service != b.JCT || !math.IsNaN(b.Slowdown) ||
+		!math.IsNaN(b.PredictionErrorPct) {
 		t.Errorf("the failed job: %+v", b)
 	}
 	m := c.Metrics()
-	if measure.Failed.Of(&m) != 1 || measure.Finished.Of(&m) != 0 || measure.Makespan.Of(&m) != 2.5 || measure.Throughput.Of(&m) != 0 ||
+	if measure.Failed.Of(&m) != 1 || measure.Finished.Of(&m) != 0 || measure.Makespan.Of(&m) != 2.5 ||
+		measure.Throughput.Of(&m) != 0 ||
 		!math.IsNaN(measure.MeanJCT.Of(&m)) || !math.IsNaN(measure.JainFairness.Of(&m)) {
 		t.Errorf("metrics: %+v", m)
 	}
@@ -185,7 +191,8 @@ func TestPrintedTimesAddUp(t *testing.T) {
 		if micros("waiting_s")+micros("service_s") != micros("jct_s") {
 			t.Fatalf("waiting %v + service %v is not JCT %v", row["waiting_s"], row["service_s"], row["jct_s"])
 		}
-		if micros("finish_s")-micros("arrival_s") != micros("jct_s") || micros("first_start_s")-micros("arrival_s") != micros("first_run_delay_s") {
+		if micros("finish_s")-micros("arrival_s") != micros("jct_s") ||
+			micros("first_start_s")-micros("arrival_s") != micros("first_run_delay_s") {
 			t.Fatalf("times do not add up: %s", raw)
 		}
 	})

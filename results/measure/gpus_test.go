@@ -11,8 +11,9 @@ import (
 
 // onGPUs is a job with so many GPUs and as many threads.
 func onGPUs(number, gpus int) scheduler.Job {
-	return scheduler.Job{Number: number, Name: string(rune('a' + number)), Threads: gpus, GPUs: gpus, Deadline: scheduler.Never,
-		Arrival: 5 * second}
+	return scheduler.Job{Number: number, Name: string(rune('a' + number)), Threads: gpus, GPUs: gpus,
+		Deadline: scheduler.Never,
+		Arrival:  5 * second}
 }
 
 // Two nodes of four GPUs. A has three of node 0 from 5 to 15, B two of node 1 from 5 to 25. The one that is free
@@ -50,7 +51,8 @@ func TestSharedGPUsCountOnce(t *testing.T) {
 	metrics := collect(s, []scheduler.Event{
 		{At: 5 * second, Kind: scheduler.Arrive, Job: 0}, {At: 5 * second, Kind: scheduler.Arrive, Job: 1},
 		{At: 5 * second, Kind: scheduler.Start, Job: 0, Cores: cores(0, 1), GPUs: cores(0, 1)},
-		{At: 7 * second, Kind: scheduler.Start, Job: 1, Cores: cores(1, 2), GPUs: cores(0, 1), Beside: &cluster.Beside{Name: "a"}},
+		{At: 7 * second, Kind: scheduler.Start, Job: 1, Cores: cores(1, 2), GPUs: cores(0, 1),
+			Beside: &cluster.Beside{Name: "a"}},
 		{At: 15 * second, Kind: scheduler.Finish, Job: 0}, {At: 25 * second, Kind: scheduler.Finish, Job: 1},
 	}).Metrics()
 	if got := measure.GPUUtilization.Of(&metrics); got != 1 {

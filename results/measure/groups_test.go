@@ -76,7 +76,8 @@ func TestManyGroups(t *testing.T) {
 	var jobs []scheduler.Job
 	for u := range 30 {
 		for n := range 1 + u {
-			jobs = append(jobs, scheduler.Job{Name: fmt.Sprintf("%d-%d", u, n), Class: "j", Threads: 1, User: fmt.Sprint("u", u)})
+			jobs = append(jobs, scheduler.Job{Name: fmt.Sprintf("%d-%d", u, n), Class: "j", Threads: 1,
+				User: fmt.Sprint("u", u)})
 		}
 	}
 	groups := one(jobs).Groups()

@@ -37,7 +37,8 @@ func TestLossesByHand(t *testing.T) {
 		}
 		return e
 	}
-	job := func(at time.Duration, kind scheduler.EventKind, layout *scheduler.Layout, a *scheduler.Attempt) scheduler.Event {
+	job := func(at time.Duration, kind scheduler.EventKind, layout *scheduler.Layout,
+		a *scheduler.Attempt) scheduler.Event {
 		e := scheduler.Event{At: at * second, Kind: kind, Layout: layout, Attempt: a}
 		if layout != nil {
 			e.Cores = cores(0, int32(len(layout.Parts)))
@@ -49,16 +50,19 @@ func TestLossesByHand(t *testing.T) {
 		node(0, scheduler.NodeStart, 0, false), node(0, scheduler.NodeStart, 1, false),
 		job(0, scheduler.Arrive, nil, nil), job(0, scheduler.Start, both, nil),
 		node(10, scheduler.NodeEnd, 1, true), job(10, scheduler.ResizeJob, one, nil),
-		node(12, scheduler.NodeRequest, 1, false), node(12, scheduler.NodeStart, 1, false), job(12, scheduler.ResizeJob, both, nil),
+		node(12, scheduler.NodeRequest, 1, false), node(12, scheduler.NodeStart, 1, false), job(12, scheduler.ResizeJob, both,
+			nil),
 		node(20, scheduler.NodeEnd, 0, true),
 		job(20, scheduler.Revoke, nil, &scheduler.Attempt{Done: 9 * second, Kept: 7 * second, Checkpoints: second}),
-		node(21, scheduler.NodeRequest, 0, false), node(21, scheduler.NodeStart, 0, false), job(21, scheduler.Start, both, nil),
+		node(21, scheduler.NodeRequest, 0, false), node(21, scheduler.NodeStart, 0, false), job(21, scheduler.Start, both,
+			nil),
 		job(30, scheduler.Finish, nil, &scheduler.Attempt{Redone: 3 * second, Restore: second}),
 		node(30, scheduler.NodeEnd, 0, false), node(30, scheduler.NodeEnd, 1, false),
 	})
 	o := c.Outcome(0)
 	if o.LostWork != 5 || o.CheckpointTime != 1 || o.RestoreTime != 1 || o.Resizes != 2 {
-		t.Errorf("lost %g s, checkpoints %g s, restore %g s, %d resizes", o.LostWork, o.CheckpointTime, o.RestoreTime, o.Resizes)
+		t.Errorf("lost %g s, checkpoints %g s, restore %g s, %d resizes", o.LostWork, o.CheckpointTime, o.RestoreTime,
+			o.Resizes)
 	}
 	// Node a: 20 s and 9 s at 1 $; node b: 10 s, 8 s and 9 s at 2 $.
 	if want := 29.0 + 2*27; o.Money.Cost != want {

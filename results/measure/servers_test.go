@@ -15,7 +15,8 @@ func TestServersOfAnElasticJob(t *testing.T) {
 	s := measure.Setup{Terms: []*market.Terms{terms, terms}}
 	s.Cluster = scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
 	s.Jobs = []scheduler.Job{{Name: "j", Threads: 2, Deadline: scheduler.Never}}
-	both := &scheduler.Layout{Parts: []scheduler.Part{{Node: 0, Role: "ps"}, {Node: 0, Role: "chief", Cores: cores(0, 1)}, {Node: 1, Role: "worker", Cores: cores(1, 2)}}}
+	both := &scheduler.Layout{Parts: []scheduler.Part{{Node: 0, Role: "ps"}, {Node: 0, Role: "chief", Cores: cores(0, 1)},
+		{Node: 1, Role: "worker", Cores: cores(1, 2)}}}
 	one := &scheduler.Layout{Parts: both.Parts[:2]}
 	server := &scheduler.Server{Market: market.Spot}
 	c := collect(s, []scheduler.Event{
@@ -33,7 +34,8 @@ func TestServersOfAnElasticJob(t *testing.T) {
 		t.Errorf("%g revocations, want 1", got)
 	}
 	servers := c.Servers()
-	if len(servers) != 2 || len(servers[0].Roles) != 2 || servers[0].Roles[1] != "chief" || servers[1].Roles[0] != "worker" ||
+	if len(servers) != 2 || len(servers[0].Roles) != 2 || servers[0].Roles[1] != "chief" ||
+		servers[1].Roles[0] != "worker" ||
 		!servers[1].Revoked || servers[0].Revoked || servers[0].Cost != 20 || servers[1].Cost != 10 {
 		t.Errorf("servers %+v", servers)
 	}

@@ -36,7 +36,8 @@ func Accuracy(r record.AccuracyRow) string {
 		s += fmt.Sprintf(". For %s that ran on several resources, the predicted fastest resource was the fastest",
 			plural(r.Choices, "job"))
 	case r.Choices > 0:
-		s += fmt.Sprintf(". For %s that ran on several resources, the predicted fastest resource ranked %s on average, %s%% slower than the fastest",
+		s += fmt.Sprintf(". For %s that ran on several resources, the predicted fastest resource ranked %s on average, %s%% "+
+			"slower than the fastest",
 			plural(r.Choices, "job"), Number(r.BestRank), Number(math.Max(r.Regret, 0)))
 	}
 	return s + "."
@@ -51,7 +52,8 @@ func Profiling(r record.ProfilingRow) string {
 		}
 		return Number(-gain) + " s longer"
 	}
-	s := fmt.Sprintf("Profiling took %s s. With its estimates, the makespan under %s was %s and the mean JCT %s than under %s, on average over %s; "+
+	s := fmt.Sprintf("Profiling took %s s. With its estimates, the makespan under %s was %s and the mean JCT %s than "+
+		"under %s, on average over %s; "+
 		"in makespan alone, profiling ",
 		Number(r.Cost), r.Policy, change(r.Makespan), change(r.JCT), r.Baseline, plural(r.Pairs, "pair"))
 	if r.Net >= 0 {

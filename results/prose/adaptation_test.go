@@ -19,7 +19,8 @@ func studied() record.Adaptations {
 		name     string
 		accuracy []float64
 		ranks    []int
-	}{{"early", []float64{.70, .60, .65, .50}, []int{1, 3, 2, 4}}, {"late", []float64{.55, .60, .58, .40}, []int{3, 1, 2, 4}}} {
+	}{{"early", []float64{.70, .60, .65, .50}, []int{1, 3, 2, 4}}, {"late", []float64{.55, .60, .58, .40},
+		[]int{3, 1, 2, 4}}} {
 		for i, a := range s.accuracy {
 			all.Sequences = append(all.Sequences, record.SequenceRow{
 				Adaptation: "net", Scenario: s.name, Sequence: fmt.Sprint(i), Actions: []string{fmt.Sprint(i)}, Accuracy: a,
@@ -110,8 +111,9 @@ func TestRealTraining(t *testing.T) {
 			Fidelity: -.01, Rank: 3, Regret: .06, RegretLow: nan, RegretHigh: nan},
 		{Adaptation: "net", Controller: "best", Scenario: "late", Seeds: 2, Sequence: "1", Accuracy: .63, Recorded: .60,
 			Fidelity: .03, Rank: 1, Regret: -.03, RegretLow: -.05, RegretHigh: -.01, Runs: 4},
-		{Adaptation: "net", Controller: "best", Scenario: "new", Seeds: 1, Sequence: "1", Accuracy: .7, Recorded: nan, Fidelity: nan,
-			Rank: nan, Regret: nan, RegretLow: nan, RegretHigh: nan},
+		{Adaptation: "net", Controller: "best", Scenario: "new", Seeds: 1, Sequence: "1", Accuracy: .7, Recorded: nan,
+			Fidelity: nan,
+			Rank:     nan, Regret: nan, RegretLow: nan, RegretHigh: nan},
 	}
 	got := Adaptations(all)[0]
 	want := [][]string{
@@ -122,7 +124,8 @@ func TestRealTraining(t *testing.T) {
 	if d := cmp.Diff(want, got.Real.Rows); d != "" {
 		t.Error(d)
 	}
-	if text := got.Answers[len(got.Answers)-1]; !strings.Contains(text, "accuracies differ by 0.0200 from those of the same") ||
+	if text := got.Answers[len(got.Answers)-1]; !strings.Contains(text,
+		"accuracies differ by 0.0200 from those of the same") ||
 		!strings.Contains(text, "by +0.0100 (") {
 		t.Error(text)
 	}

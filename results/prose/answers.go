@@ -41,7 +41,8 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 			return strings.Join([]string{r.Metric, r.Workload, r.Hardware, r.Candidate, r.Baseline}, "\n")
 		}
 		candidate, baseline := sides(r)
-		return strings.Join([]string{r.Metric, r.Workload, r.Hardware, candidate, baseline, fmt.Sprint(r.Blocks > 0, alone(r))}, "\n")
+		return strings.Join([]string{r.Metric, r.Workload, r.Hardware, candidate, baseline,
+			fmt.Sprint(r.Blocks > 0, alone(r))}, "\n")
 	}
 	var groups [][]record.ComparisonRow
 	at := map[string]int{}
@@ -153,7 +154,8 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 	if alone(r) && isLog(p, r.Workload) {
 		begin = "On this log, "
 	}
-	return fmt.Sprintf("%s%s against %s%s, %s: %s.", begin, candidate, baseline, place(p, r), metricTitle(r.Metric), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s%s against %s%s, %s: %s.", begin, candidate, baseline, place(p, r), metricTitle(r.Metric),
+		strings.Join(parts, ", "))
 }
 
 // place says where, when the experiment has more than one workload or machine, and both sides are there.

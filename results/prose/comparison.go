@@ -205,7 +205,8 @@ func Change(p record.Plan, r record.ComparisonRow) string {
 	subject := fmt.Sprintf("%s%s: %s%s", r.Candidate, place(p, r), metricTitle(r.Metric), ofJobs(r))
 	switch r.Verdict {
 	case record.NotEnoughReplicates:
-		return fmt.Sprintf("%s was %s and is %s; too few replicates for a verdict, which needs at least %d on both sides.", subject,
+		return fmt.Sprintf("%s was %s and is %s; too few replicates for a verdict, which needs at least %d on both sides.",
+			subject,
 			withUnit(r.BaselineMean, unit), withUnit(r.CandidateMean, unit), stats.MinPairs)
 	case record.NoDifference:
 		if r.Method == record.OneRun {

@@ -13,7 +13,8 @@ func Drift(s analysis.Speeds) string {
 	if s.Cores > 1 {
 		cores = fmt.Sprintf("%d cores", s.Cores)
 	}
-	return fmt.Sprintf("The speed of %s differed by %s%% (standard deviation) between %d moments; at the slowest, a fixed piece "+
+	return fmt.Sprintf("The speed of %s differed by %s%% (standard deviation) between %d moments; at the slowest, a "+
+		"fixed piece "+
 		"of work took %s times as long as at the fastest. Predictions are compared at the speed that the machine had.",
 		cores, Number(100*s.SD), s.Moments, Number(s.Range))
 }

@@ -57,7 +57,8 @@ func FidelityRanks(f analysis.Fidelity) string {
 	if sum.Pairs == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("Simulation ranks two variants as the real runs do in %d of %s (each pair of variants, by each metric)",
+	s := fmt.Sprintf("Simulation ranks two variants as the real runs do in %d of %s (each pair of variants, by each "+
+		"metric)",
 		sum.Same, plural(sum.Pairs, "comparison"))
 	switch {
 	case sum.Significant == 0:
@@ -93,7 +94,8 @@ func FidelityJobs(rows []record.FidelityJobRow) string {
 	if worst.FinishError < 0 {
 		when = "early"
 	}
-	return fmt.Sprintf("Over %s, simulated starts are off by %s and finishes by %s on average; the furthest finish is that of %s in %s, simulated %s %s.",
+	return fmt.Sprintf("Over %s, simulated starts are off by %s and finishes by %s on average; the furthest finish is "+
+		"that of %s in %s, simulated %s %s.",
 		plural(finish.N, "job"), withUnit(start.Value(), "s"), withUnit(finish.Value(), "s"),
 		worst.Job, worst.Cell, withUnit(math.Abs(worst.FinishError), "s"), when)
 }
@@ -114,7 +116,8 @@ func FidelityDecisions(rows []record.FidelityDecisionRow) string {
 			first = r
 		}
 	}
-	s := fmt.Sprintf("The simulation took the same decisions as the real run in %d of %s.", same, plural(len(rows), "cell"))
+	s := fmt.Sprintf("The simulation took the same decisions as the real run in %d of %s.", same,
+		plural(len(rows), "cell"))
 	if first == nil {
 		return s
 	}

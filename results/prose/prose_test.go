@@ -56,7 +56,8 @@ func between(r record.ComparisonRow, baseline, candidate string) record.Comparis
 
 func TestSentence(t *testing.T) {
 	p := record.Plan{Policies: []record.Named{
-		{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 500ms, strict"}, {Name: "fast", Summary: "las, strict"},
+		{Name: "fcfs", Summary: "fcfs, strict"}, {Name: "rr", Summary: "round_robin, quantum 500ms, strict"}, {Name: "fast",
+			Summary: "las, strict"},
 	}}
 	sentence := func(baseline, candidate []float64, metric string, change func(*record.ComparisonRow)) string {
 		r := stats.ComparePairs(baseline, candidate, 0.95, "x")
@@ -81,16 +82,19 @@ func TestSentence(t *testing.T) {
 		},
 		{
 			sentence(base, []float64{3.2, 3.5, 3.5, 3.8, 3.1}, "makespan_s", as(record.NoDifference)),
-			"No difference in makespan was detected between rr and fcfs (95% interval of the change −3.1% to +5.2%, 5 pairs, p = 0.70).",
+			"No difference in makespan was detected between rr and fcfs (95% interval of the change −3.1% to +5.2%, 5 pairs, p " +
+				"= 0.70).",
 		},
 		{
 			sentence(base, []float64{13.2, 15.5, 13.5, 16.8, 12.1}, "mean_slowdown",
 				func(r *record.ComparisonRow) { r.Candidates = 3 }),
-			"rr raised mean slowdown to 4.18 times that of fcfs, from 3.40 to 14.2 (95% interval 3.96–4.37 times, 5 pairs, p < 0.0001 after Holm's correction for 3 candidates).",
+			"rr raised mean slowdown to 4.18 times that of fcfs, from 3.40 to 14.2 (95% interval 3.96–4.37 times, 5 pairs, p < " +
+				"0.0001 after Holm's correction for 3 candidates).",
 		},
 		{
 			sentence([]float64{0, 0, 0, 0}, []float64{17, 18, 16, 17}, "preemptions", as(record.Worse)),
-			"rr raised preemptions against fcfs, from 0 to 17 (95% interval of the difference 15.7 to 18.3, 4 pairs, p < 0.0001).",
+			"rr raised preemptions against fcfs, from 0 to 17 (95% interval of the difference 15.7 to 18.3, 4 pairs, p < " +
+				"0.0001).",
 		},
 		{
 			sentence([]float64{4, 4, 4}, []float64{2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) {
@@ -147,7 +151,8 @@ func TestAnswers(t *testing.T) {
 		rows []record.ComparisonRow
 		want []string
 	}{
-		{few(record.NotEnoughReplicates), []string{"Too few replicates to compare mean JCT: 1 pair in each of 2 comparisons; a verdict needs at least 3."}},
+		{few(record.NotEnoughReplicates), []string{"Too few replicates to compare mean JCT: 1 pair in each of 2 " +
+			"comparisons; a verdict needs at least 3."}},
 		{many, []string{
 			"rr against fcfs, mean JCT: better at load 1 and 2 (−20% to −10%), worse at 4 (+10%), no difference detected at 3.",
 			"las against fcfs, mean JCT: worse at all 4 values of load (2 to 5 times).",

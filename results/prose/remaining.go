@@ -26,7 +26,8 @@ func Remaining(all []analysis.RemainingSummary) []string {
 			continue
 		}
 		c := covered[s.Model]
-		out = append(out, fmt.Sprintf("The time to the target loss, as %s predicted it after %s of the run, was off by %s%% on average over %s; "+
+		out = append(out, fmt.Sprintf("The time to the target loss, as %s predicted it after %s of the run, was off by %s%% "+
+			"on average over %s; "+
 			"%s of %s after 10%% to 60%% of the run had the true time in their %s interval.",
 			s.Model, percent(s.Part), Number(s.MeanAbs), plural(s.Runs, "run"), percent(c.Covered), plural(c.Runs, "prediction"),
 			percent(c.Level)))
@@ -48,7 +49,8 @@ func RemainingErrors(all []analysis.RemainingSummary, part float64) string {
 
 // Unreached says that a job ended without its target loss.
 func Unreached(r record.RemainingRow) string {
-	return fmt.Sprintf("The job %s of cell %s did not reach its target loss of %s: it ended at its limit with a loss of %s.",
+	return fmt.Sprintf("The job %s of cell %s did not reach its target loss of %s: it ended at its limit with a loss "+
+		"of %s.",
 		r.Job, r.Cell, Number(r.Target), Number(r.Loss))
 }
 

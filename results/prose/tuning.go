@@ -21,7 +21,8 @@ func Tunings(e *record.Experiment) (t Table, said []string) {
 		return Table{}, nil
 	}
 	t = Table{Left: 2, Header: []string{
-		"tuning", "method", "runs", "within 10% of the best", "trials to it (median, 95%)", "found", "best", "behind the best",
+		"tuning", "method", "runs", "within 10% of the best", "trials to it " +
+			"(median, 95%)", "found", "best", "behind the best",
 		"spent, s", "spent, cost", "cost to within 10%", "rank of the predicted best",
 	}}
 	for _, r := range rows {
@@ -54,14 +55,16 @@ func tuningSentences(e *record.Experiment, rows []record.TuningRow) (said []stri
 			continue
 		}
 		if t.Mode != "" && !math.IsNaN(r.Found) {
-			said = append(said, fmt.Sprintf("Tuning %s by %s: its %s was %s at the median of %s.", tuningLabel(r), titleOf(r.Method),
+			said = append(said, fmt.Sprintf("Tuning %s by %s: its %s was %s at the median of %s.", tuningLabel(r),
+				titleOf(r.Method),
 				strings.ReplaceAll(t.Objective, "_", " "), strings.TrimSpace(significant(r.Found)+" "+record.FindObjective(t.Objective).Unit),
 				plural(r.Runs, "run")))
 			continue
 		}
 		said = append(said, tuningSentence(e, r))
 		if names := tuning.Without(e, i); len(names) > 0 {
-			said = append(said, fmt.Sprintf("Tuning %s: %s made no difference in any trial, neither to the losses nor, beyond 5%%, to "+
+			said = append(said, fmt.Sprintf("Tuning %s: %s made no difference in any trial, neither to the losses nor, beyond "+
+				"5%%, to "+
 				"the times: here it does not matter, or the program does not read it.", tuningLabel(r), strings.Join(names, ", ")))
 		}
 	}
@@ -82,8 +85,10 @@ func againstFixed(r record.TuningRow, t *record.Tuning, a *tuning.AgainstFixed) 
 	} else if a.Runs == 1 {
 		interval = " (one run: no interval)"
 	}
-	text := fmt.Sprintf("Tuning %s by %s, %s: its %s was %s, tuning included, %.3g times that of the best of %d fixed settings%s: %s (%s).",
-		tuningLabel(r), titleOf(r.Method), how, strings.ReplaceAll(t.Objective, "_", " "), value(a.Value), a.Ratio, a.Measured,
+	text := fmt.Sprintf("Tuning %s by %s, %s: its %s was %s, tuning included, %.3g times that of the best of %d fixed "+
+		"settings%s: %s (%s).",
+		tuningLabel(r), titleOf(r.Method), how, strings.ReplaceAll(t.Objective, "_",
+			" "), value(a.Value), a.Ratio, a.Measured,
 		interval, a.Settings, value(a.Best))
 	if !math.IsNaN(a.Initial) {
 		text += fmt.Sprintf(" Against the settings that it began with it was %.3g times as much.", a.Initial)

@@ -282,7 +282,8 @@ func WriteAdaptations(dir string, a Adaptations) error {
 func (e *Experiment) Adaptations() (a Adaptations, err error) {
 	err = errors.Join(
 		read(e.Dir, RankingFile, rankingColumns, &a.Ranking), read(e.Dir, ChoicesFile, choiceColumns, &a.Choices),
-		read(e.Dir, SequencesFile, sequenceColumns, &a.Sequences), read(e.Dir, ObjectiveFile, objectiveColumns, &a.Objectives),
+		read(e.Dir, SequencesFile, sequenceColumns, &a.Sequences), read(e.Dir, ObjectiveFile, objectiveColumns,
+			&a.Objectives),
 		read(e.Dir, CoursesFile, courseColumns, &a.Courses), read(e.Dir, TrainingFile, trainingColumns, &a.Trainings),
 	)
 	a.Ranking, a.RealRanking = table.Divide(a.Ranking, func(r RankingRow) bool { return r.Where == InTraining })

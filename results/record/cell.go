@@ -65,7 +65,8 @@ type CellWriter struct {
 // A cell.json of an earlier run is removed first: from now on the folder is
 // not complete.
 func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
-	w := &CellWriter{Collector: measure.NewCollector(s.Setup), dir: dir, setup: s, records: records, durable: s.Cell.Real()}
+	w := &CellWriter{Collector: measure.NewCollector(s.Setup), dir: dir, setup: s, records: records,
+		durable: s.Cell.Real()}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make cell folder: %w", err)
 	}
@@ -269,7 +270,8 @@ func (w *CellWriter) Abort() {
 
 // WriteCell writes the folder of a cell whose trace is in memory; see
 // CellWriter.Finish.
-func WriteCell(dir string, s Setup, records Records, events []scheduler.Event, decisions []scheduler.Decision, c Cell) (Cell, error) {
+func WriteCell(dir string, s Setup, records Records, events []scheduler.Event, decisions []scheduler.Decision,
+	c Cell) (Cell, error) {
 	w, err := NewCellWriter(dir, s, records)
 	if err != nil {
 		return c, err

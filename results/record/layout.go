@@ -357,7 +357,8 @@ type Cell struct {
 	Files []File `json:"files,omitempty"`
 }
 
-// Estimated is the estimate of a job that was in force when a cell began: what its samples say, corrected by its runs in
+// Estimated is the estimate of a job that was in force when a cell began: what its samples say, corrected by its runs
+// in
 // earlier real cells.
 type Estimated struct {
 	Job     string `json:"job"` // the job block

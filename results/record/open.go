@@ -47,7 +47,8 @@ func Open(dir string) (*Experiment, error) {
 	}
 	for _, ref := range e.Plan.Cells {
 		if !filepath.IsLocal(ref.Cell) {
-			return nil, fmt.Errorf("open results: %s has a cell %q, which is no name of a folder", filepath.Join(dir, PlanFile), ref.Cell)
+			return nil, fmt.Errorf("open results: %s has a cell %q, which is no name of a folder", filepath.Join(dir, PlanFile),
+				ref.Cell)
 		}
 		c, err := readCell(dir, ref.Cell, ref)
 		switch {
@@ -142,7 +143,8 @@ func (e *Experiment) Warnings() []Warning {
 			noun = "cell"
 		}
 		add(Warning{Code: "failed_cells", Text: fmt.Sprintf(
-			"something failed in %d of %d %s: means are over the finished jobs, and only cells in which the same jobs finished are compared",
+			"something failed in %d of %d %s: means are over the finished jobs, and only cells in which the same jobs finished "+
+				"are compared",
 			failed, len(e.Cells), noun)})
 	}
 	return out

@@ -79,7 +79,8 @@ func TestFactorialOfTheRecordedTable(t *testing.T) {
 		"early": {.8290, .0114, .0120}, "middle": {.7919, .0146, .0097}, "late": {.4705, .0252, .0358},
 	} {
 		got := NewFactorial(values[name], 4, 3)
-		if math.Abs(got.MainR2-want.MainR2) > 1e-4 || math.Abs(got.Noise-want.Noise) > 1e-4 || math.Abs(got.Regret-want.Regret) > 1e-3 {
+		if math.Abs(got.MainR2-want.MainR2) > 1e-4 || math.Abs(got.Noise-want.Noise) > 1e-4 ||
+			math.Abs(got.Regret-want.Regret) > 1e-3 {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}

@@ -211,7 +211,8 @@ func (s *store) run(id, name string, state int, seconds float64, params, tags []
 	return nil
 }
 
-// metric writes the points of a metric of a run, a line each: when, in milliseconds since 1970, the value, and the step.
+// metric writes the points of a metric of a run, a line each: when, in milliseconds since 1970, the value, and the
+// step.
 func (s *store) metric(id string, c Curve) error {
 	var b strings.Builder
 	for _, p := range c.Points {

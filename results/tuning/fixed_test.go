@@ -38,7 +38,8 @@ func TestFixed(t *testing.T) {
 		t.Fatalf("%+v, %v", a, ok)
 	}
 	for what, got := range map[string][2]float64{
-		"ratio": {a.Ratio, 1.1}, "low": {a.Low, 1.1}, "high": {a.High, 1.1}, "initial": {a.Initial, 0.55}, "best": {a.Best, 140.0 / 3},
+		"ratio": {a.Ratio, 1.1}, "low": {a.Low, 1.1}, "high": {a.High, 1.1}, "initial": {a.Initial, 0.55}, "best": {a.Best,
+			140.0 / 3},
 	} {
 		if math.Abs(got[0]-got[1]) > 1e-9 {
 			t.Errorf("%s is %v, want %v", what, got[0], got[1])

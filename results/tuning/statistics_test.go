@@ -14,7 +14,8 @@ import (
 // it ran, and leaves out what is not an epoch.
 func TestStatistics(t *testing.T) {
 	dir := t.TempDir()
-	c := record.CellRef{Cell: "c-r1", Trial: &record.TrialRef{Settings: []record.Setting{{Name: "ps", Value: "1"}, {Name: "workers", Value: "2"}}}}
+	c := record.CellRef{Cell: "c-r1", Trial: &record.TrialRef{Settings: []record.Setting{{Name: "ps", Value: "1"},
+		{Name: "workers", Value: "2"}}}}
 	folder := filepath.Join(dir, record.CellsDir, c.Cell)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
@@ -24,7 +25,8 @@ func TestStatistics(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, record.ProgressFile), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	rows := []steering.Row{{At: 1, Job: "j-1", After: "workers=3", How: "restart"}, {At: 2, Job: "j-1", After: "workers=9", How: "refused"}}
+	rows := []steering.Row{{At: 1, Job: "j-1", After: "workers=3", How: "restart"},
+		{At: 2, Job: "j-1", After: "workers=9", How: "refused"}}
 	rows[0].At = 1.2
 	if _, err := steering.Write(folder, rows); err != nil {
 		t.Fatal(err)

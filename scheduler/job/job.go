@@ -368,7 +368,8 @@ func (j *Job) Demand() cluster.Demand {
 // DemandAs returns what the job asks for when it runs with an alternative.
 func (j *Job) DemandAs(k int) cluster.Demand {
 	a := &j.Alternatives[k]
-	return cluster.Demand{Threads: a.Threads, GPUs: a.GPUs, GPU: a.GPU, Memory: a.Memory, Nodes: max(j.Nodes, 1), Divided: j.Divided}
+	return cluster.Demand{Threads: a.Threads, GPUs: a.GPUs, GPU: a.GPU, Memory: a.Memory, Nodes: max(j.Nodes, 1),
+		Divided: j.Divided}
 }
 
 // CouldRun reports whether a free cluster has room for the job: for an alternative, or

@@ -16,7 +16,8 @@ func TestFrontier(t *testing.T) {
 		few := rapid.IntRange(0, 4)
 		room := func(label string) scheduler.Room {
 			return scheduler.Room{
-				Cores: int32(few.Draw(t, label+" cores")), GPUs: int32(few.Draw(t, label+" GPUs")), Memory: int64(few.Draw(t, label+" memory")),
+				Cores: int32(few.Draw(t, label+" cores")), GPUs: int32(few.Draw(t, label+" GPUs")), Memory: int64(few.Draw(t,
+					label+" memory")),
 			}
 		}
 		nodes := rapid.IntRange(1, 3).Draw(t, "nodes")
@@ -49,7 +50,8 @@ func TestFrontier(t *testing.T) {
 		}
 		now := p.Steps[0].At
 		within, last := old.limit(now)
-		if latest > last || latest == scheduler.Never && need.Cores > within.Spare || latest > 0 && need.Cores > within.Free ||
+		if latest > last || latest == scheduler.Never && need.Cores > within.Spare || latest > 0 &&
+			need.Cores > within.Free ||
 			last < scheduler.Never && within.Window != last-now {
 			t.Fatalf("the limit %+v until %d leaves out what has room until %d", within, last, latest)
 		}

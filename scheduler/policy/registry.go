@@ -281,7 +281,8 @@ const (
 )
 
 // Questions are all of them, in the order of keys.
-var Questions = []Question{OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf, NodesOf, ProvisioningOf}
+var Questions = []Question{OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf, NodesOf,
+	ProvisioningOf}
 
 // Choices returns the registered answers to a question, in order.
 func (q Question) Choices() []*Choice {

@@ -20,8 +20,10 @@ var replan = schema.Arg{
 var replanWants = []Want{
 	{Of: BackfillOf, Name: string(FirstFit), Detail: "With replan, jobs that do not fit are passed over, " +
 		"which is backfill = \"first_fit\"."},
-	{Of: AllocationOf, Name: string(Strict), Detail: "With replan, jobs are given what they ask for: allocation = \"strict\"."},
-	{Of: NodesOf, Name: string(OneNode), Detail: "With replan, a job that is larger than a node asks for whole nodes (its argument " +
+	{Of: AllocationOf, Name: string(Strict), Detail: "With replan, jobs are given what they ask for: allocation = " +
+		"\"strict\"."},
+	{Of: NodesOf, Name: string(OneNode), Detail: "With replan, a job that is larger than a node asks for whole nodes " +
+		"(its argument " +
 		"nodes): nodes = \"one\"."},
 }
 

@@ -1,7 +1,8 @@
 package provision
 
 func init() {
-	byDeadline("greedy", "Greedy", "spot servers while there are any, and none as long as the deadline allows it", 4, Greedy)
+	byDeadline("greedy", "Greedy", "spot servers while there are any, and none as long as the deadline allows it", 4,
+		Greedy)
 }
 
 // Greedy takes spot servers while it can, and waits without one as long as the deadline

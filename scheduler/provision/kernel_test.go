@@ -41,7 +41,8 @@ func TestStrategiesInTheKernel(t *testing.T) {
 			c.Nodes = append(c.Nodes, scheduler.Node{
 				Name: fmt.Sprint(kind, len(c.Nodes)), Threads: 1, Supply: scheduler.OnRequest, Market: kind, Region: region,
 			})
-			terms = append(terms, &market.Terms{Market: kind, Region: region, Startup: workload.Span{Mean: startup}, Availability: a})
+			terms = append(terms, &market.Terms{Market: kind, Region: region, Startup: workload.Span{Mean: startup},
+				Availability: a})
 		}
 		for r := range regions {
 			a := &market.Availability{Times: []time.Duration{0}, Servers: []int{rapid.IntRange(0, 1).Draw(t, "first")}}
@@ -81,7 +82,8 @@ func TestStrategiesInTheKernel(t *testing.T) {
 		}
 		p := policy.Policy{Order: policy.FCFS, Provisioning: name, Settings: policy.Settings{"tick": tick}}
 		var trace events
-		out, err := scheduler.Run{Policy: p, Cluster: c, Jobs: jobs, Engine: engine, Recorder: &trace}.Execute(context.Background())
+		out, err := scheduler.Run{Policy: p, Cluster: c, Jobs: jobs, Engine: engine,
+			Recorder: &trace}.Execute(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,8 @@ func windows(t *testing.T, instance string) map[int][]bool {
 const onDemand, spot = 3.06, 0.9731
 
 func replay(s rental.Strategy, deadline float64, available []bool) (cost float64, out provision.Outcome) {
-	v := provision.View{Deadline: time.Duration(deadline * float64(time.Hour)), Work: 48 * time.Hour, Overhead: 12 * time.Minute, Tick: 10 * time.Minute}
+	v := provision.View{Deadline: time.Duration(deadline * float64(time.Hour)), Work: 48 * time.Hour,
+		Overhead: 12 * time.Minute, Tick: 10 * time.Minute}
 	out = provision.Replay(s, v, func(tick int) bool { return tick < len(available) && available[tick] })
 	return out.OnDemand.Hours()*onDemand + out.Spot.Hours()*spot, out
 }

@@ -13,7 +13,8 @@ import (
 // TestAJobGetsItsPartsBack but those that failed by themselves, until it starts again or is asked
 // to have another number.
 func TestAJobGetsItsPartsBack(t *testing.T) {
-	of := &job.Job{Roles: []job.Role{{Name: "chief", Count: 1, Threads: 1}, {Name: "worker", Count: 3, Min: 1, Max: 5, Threads: 1}}}
+	of := &job.Job{Roles: []job.Role{{Name: "chief", Count: 1, Threads: 1},
+		{Name: "worker", Count: 3, Min: 1, Max: 5, Threads: 1}}}
 	held := []cluster.Part{{Role: "chief"}, {Role: "worker", Task: 1}}
 	var p Parts
 	tasks := func() (n []int) {
@@ -47,7 +48,8 @@ func TestSettleKeepsTheOrder(t *testing.T) {
 	for _, j := range []int32{4, 2, 9, 2} {
 		p.Note(j, func(a, b int32) int { return cmp.Compare(a, b) })
 	}
-	if err := p.Settle(func(j int32) (bool, error) { return j == 4, nil }); err != nil || !slices.Equal(p.Amiss(), []int32{2, 9}) {
+	if err := p.Settle(func(j int32) (bool, error) { return j == 4, nil }); err != nil ||
+		!slices.Equal(p.Amiss(), []int32{2, 9}) {
 		t.Errorf("amiss: %v, %v", p.Amiss(), err)
 	}
 	broken := errors.New("broken")

@@ -349,7 +349,8 @@ func (r *Rental) held(t *tenant) Market {
 // first returns the first region in which a market has a server now, or none, and the
 // first instant at which there is one. What the job holds comes first, and the region in
 // which it has just lost a server comes last.
-func (r *Rental) first(t *tenant, m Market, now time.Duration, from func(int32) time.Duration) (at int8, soonest time.Duration) {
+func (r *Rental) first(t *tenant, m Market, now time.Duration, from func(int32) time.Duration) (at int8,
+	soonest time.Duration) {
 	at, soonest = none, trace.Never
 	for i := range r.offers {
 		if r.offers[i].market != m {

@@ -256,7 +256,8 @@ func (n *Nodes) Rest() {
 // and of no use to a waiting job any more are given back as well: it has turned elsewhere.
 func (n *Nodes) GiveBack() error {
 	for v := range n.all {
-		if s := &n.all[v]; n.Ready != nil && s.phase == coming && !s.wanted && n.cluster.Nodes[v].Supply == cluster.OnRequest {
+		if s := &n.all[v]; n.Ready != nil && s.phase == coming && !s.wanted &&
+			n.cluster.Nodes[v].Supply == cluster.OnRequest {
 			s.phase = absent
 			n.absent, n.coming = n.absent+1, n.coming-1
 			if err := n.dismiss(int32(v)); err != nil {

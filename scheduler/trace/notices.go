@@ -20,7 +20,8 @@ const (
 	JobProgress                       // a job has finished so many units of its work
 )
 
-var noticeKinds = [...]string{"nothing", "end of a job", "node down", "node warned", "node up", "failure of a part of a job", "progress of a job"}
+var noticeKinds = [...]string{"nothing", "end of a job", "node down", "node warned", "node up",
+	"failure of a part of a job", "progress of a job"}
 
 // String is a phrase for people.
 func (k NoticeKind) String() string {

@@ -24,10 +24,12 @@ func (v *Validator) divided(e scheduler.Event, t *traced) {
 		t.units = append(t.units, c)
 		v.usable(e, node)
 		if has := v.cluster.Nodes[node].GPU; ask.GPU != "" && has != ask.GPU {
-			v.report(e.At, e.Job, "job %q is on node %d, whose GPUs are of the type %q instead of %q", j.Name, node, has, ask.GPU)
+			v.report(e.At, e.Job, "job %q is on node %d, whose GPUs are of the type %q instead of %q", j.Name, node, has,
+				ask.GPU)
 		}
 		if c*ask.GPUs != g*ask.Threads {
-			v.report(e.At, e.Job, "job %q has %d cores and %d GPUs on node %d, and asks for %d and %d in all", j.Name, c, g, node,
+			v.report(e.At, e.Job, "job %q has %d cores and %d GPUs on node %d, and asks for %d and %d in all", j.Name, c, g,
+				node,
 				ask.Threads, ask.GPUs)
 		}
 	}

@@ -28,7 +28,8 @@ func (v *Validator) rents(e scheduler.Event) {
 		return
 	}
 	if !v.renting.may(n) {
-		v.report(e.At, -1, "a server is rented for node %d, of the market %q in %q, where the policy rents none", e.Node, n.Market, n.Region)
+		v.report(e.At, -1, "a server is rented for node %d, of the market %q in %q, where the policy rents none", e.Node,
+			n.Market, n.Region)
 		return
 	}
 	v.renting.asked = true

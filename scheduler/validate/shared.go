@@ -21,7 +21,8 @@ func (v *Validator) holdGPUs(e scheduler.Event) []int {
 	other := &v.lives[with]
 	switch {
 	case other.state != scheduler.Running || !slices.Equal(other.gpus, e.GPUs) || len(e.GPUs) == 0:
-		v.report(e.At, e.Job, "job %q shares GPUs %s with %q, which does not hold just these", v.name(e.Job), e.GPUs, v.name(with))
+		v.report(e.At, e.Job, "job %q shares GPUs %s with %q, which does not hold just these", v.name(e.Job), e.GPUs,
+			v.name(with))
 	case !v.knows(e.Job, with) || !v.knows(with, e.Job):
 		v.report(e.At, e.Job, "job %q shares GPUs with %q, and is not known to run beside it", v.name(e.Job), v.name(with))
 	}

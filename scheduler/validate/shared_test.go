@@ -46,7 +46,8 @@ func TestSharedGPUs(t *testing.T) {
 			v.Event(e)
 		}
 		found := v.Violations()
-		if test.want == "" && len(found) > 0 || test.want != "" && (len(found) != 1 || !strings.Contains(found[0].Text, test.want)) {
+		if test.want == "" && len(found) > 0 || test.want != "" &&
+			(len(found) != 1 || !strings.Contains(found[0].Text, test.want)) {
 			t.Errorf("%s: %v, want %q", name, found, test.want)
 		}
 	}

@@ -584,7 +584,8 @@ func (v *Validator) Close(o *scheduler.Outcome) {
 		r := &o.Jobs[i]
 		if r.State != t.state || r.FirstStart != t.first || r.Finish != t.finish || r.Waiting != t.waiting ||
 			r.Service != t.service || r.Preemptions != int(t.pauses) || r.Resizes != int(t.resizes) ||
-			r.Restarts != int(t.retries) || r.Migrations != int(t.migrations) || r.Revocations != int(t.revocations) || r.Reconfigurations != int(t.reconfigured) {
+			r.Restarts != int(t.retries) || r.Migrations != int(t.migrations) || r.Revocations != int(t.revocations) ||
+			r.Reconfigurations != int(t.reconfigured) {
 			v.report(t.finish, i, "job %q: the outcome says %s, start %s, finish %s, waiting %s, service %s, "+
 				"%d pauses, %d resizes; the trace %s, %s, %s, %s, %s, %d, %d",
 				v.name(i), r.State, r.FirstStart, r.Finish, r.Waiting, r.Service, r.Preemptions, r.Resizes,

@@ -27,7 +27,8 @@ func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
 	case len(b.Jobs) >= MaxJobs:
 		return fmt.Errorf("there are more than %d jobs: no workload has more", MaxJobs)
 	case len(j.Name) > MaxName:
-		return fmt.Errorf("the job's name is %d bytes long, and its log is a file of that name: the most is %d", len(j.Name), MaxName)
+		return fmt.Errorf("the job's name is %d bytes long, and its log is a file of that name: the most is %d", len(j.Name),
+			MaxName)
 	case b.taken(j.Name):
 		return fmt.Errorf("job %q is there twice", j.Name)
 	case !ValidName(j.Name):

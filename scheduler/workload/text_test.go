@@ -62,7 +62,8 @@ func TestLongLines(t *testing.T) {
 		}
 	}
 	var at *LineError
-	_, err := EachLine("f", io.MultiReader(strings.NewReader(head), endless('x')), true, func(int, string) error { return nil })
+	_, err := EachLine("f", io.MultiReader(strings.NewReader(head), endless('x')), true,
+		func(int, string) error { return nil })
 	if !errors.As(err, &at) || at.Line != 3 || at.Err.Error() != "the line is longer than 1 MiB" {
 		t.Errorf("lines: %v", err)
 	}

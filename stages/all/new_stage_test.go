@@ -222,7 +222,8 @@ func TestBlockOfANewStage(t *testing.T) {
 		}
 	}
 	reference := string(language.Markdown())
-	for _, want := range []string{"\n### fastest\n", "The cells with the shortest makespans.", "| `places` | integer | `1` |"} {
+	for _, want := range []string{"\n### fastest\n", "The cells with the shortest makespans.",
+		"| `places` | integer | `1` |"} {
 		if !strings.Contains(reference, want) {
 			t.Errorf("the reference lacks %q", want)
 		}
@@ -249,7 +250,8 @@ func TestSettingsAndSectionOfANewStage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<h2 id=\"section-fastest\">The fastest cells</h2>", "A short makespan is a full machine.",
+	for _, want := range []string{"<h2 id=\"section-fastest\">The fastest cells</h2>",
+		"A short makespan is a full machine.",
 		"<th scope=\"row\">w-h-sjf-r2</th>"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the report lacks %q", want)
@@ -272,7 +274,8 @@ func TestPiecesOfANewStage(t *testing.T) {
 	if got, want := reason(file), "remind places of the places: true, written earlier"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := reason(file+"fastest { places = 3 }\n"), "remind places of the places: false, places changed"; got != want {
+	if got, want := reason(file+"fastest { places = 3 }\n"), "remind places of the places: false, places "+
+		"changed"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	run(t, file+"fastest { places = 3 }\n", out)

@@ -185,7 +185,8 @@ func describe(s *sections.Section, file string, measured []record.MeasuredCluste
 	}
 	s.Sentences = append(s.Sentences,
 		fmt.Sprintf("Clusters of %d workers or more, each group of them left out of the fit in turn, "+
-			"are predicted with a mean absolute error of %s%%; of %s%% where workers do not wait while they are served, of %s%% "+
+			"are predicted with a mean absolute error of %s%%; of %s%% where workers do not wait while they are served, "+
+			"of %s%% "+
 			"without a limit of the parameter servers, and of %s%% on a straight line through the smaller clusters.", least,
 			left.queued, left.apart, left.unlimited, left.linear))
 	for _, g := range groups {

@@ -93,7 +93,8 @@ func TestChosen(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := tr.chosen(&adapt.Controller{Name: "agent"}, "grows", 2, 0, out)
-	if c.Accuracy != .625 || c.Recorded != .6 || c.Seed != 2 || adapt.Actions(c.Actions()) != "1" || c.Decisions[0].TimeLeft != 1.95 ||
+	if c.Accuracy != .625 || c.Recorded != .6 || c.Seed != 2 || adapt.Actions(c.Actions()) != "1" ||
+		c.Decisions[0].TimeLeft != 1.95 ||
 		c.Decisions[0].Before != .5 || c.Decisions[0].After != .6 {
 		t.Errorf("%+v", c)
 	}

@@ -201,7 +201,8 @@ func TestPredictRealLogs(t *testing.T) {
 			t.Errorf("from %g plain extrapolation errs by %.2f%%, want %g%%", test.fraction, s.LinearMeanAbs, test.linear)
 		}
 		if s.MeanAbs > test.most {
-			t.Errorf("from %g runs are predicted with an error of %.2f%%, want at most %g%%", test.fraction, s.MeanAbs, test.most)
+			t.Errorf("from %g runs are predicted with an error of %.2f%%, want at most %g%%", test.fraction, s.MeanAbs,
+				test.most)
 		}
 		if s.Coverage < 85 || s.Coverage > 95 {
 			t.Errorf("from %g the 90%% interval covers %.1f%%", test.fraction, s.Coverage)

@@ -131,7 +131,8 @@ func (h *helm) Adopt(job int, settings []control.Setting, restart bool) (schedul
 	}
 	asking := h.task.Setup.Jobs[job]
 	if asking.Threads, asking.Roles = next.Threads, next.Roles; !asking.CouldRun(h.task.Setup.Cluster, false) {
-		return scheduler.Adopted{}, fmt.Errorf("with these settings the job asks for more than the hardware has (%s)", asking.Demand())
+		return scheduler.Adopted{}, fmt.Errorf("with these settings the job asks for more than the hardware has (%s)",
+			asking.Demand())
 	}
 	if h.real == nil {
 		if !sameWork(&j.now.Work, &next.Work) {
@@ -203,7 +204,8 @@ func (h *helm) live(j *steeredJob, next *stages.Variant, settings []control.Sett
 	if len(changed) > 0 { // their flags differ; what else differs is told by the job without these changes
 		mixed := slices.Clone(settings)
 		for i, s := range mixed {
-			if k := slices.IndexFunc(j.settings, func(o control.Setting) bool { return o.Name == s.Name }); k >= 0 && slices.Contains(changed, s.Name) {
+			if k := slices.IndexFunc(j.settings, func(o control.Setting) bool { return o.Name == s.Name }); k >= 0 &&
+				slices.Contains(changed, s.Name) {
 				mixed[i] = j.settings[k]
 			}
 		}

@@ -125,7 +125,8 @@ func rowsOf(t *testing.T, dir string) string {
 	t.Helper()
 	var lines []string
 	for _, r := range decisionsOf(t, dir) {
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%d %s | %s | %s | %s | %s | %s", r.Epoch, r.Action, r.Settings, r.After, r.How, r.Took, r.Reason)))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%d %s | %s | %s | %s | %s | %s", r.Epoch, r.Action, r.Settings,
+			r.After, r.How, r.Took, r.Reason)))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -139,7 +140,8 @@ func TestControllersOfPrograms(t *testing.T) {
 		return control.Action{Settings: []control.Setting{{Name: name, Value: value}}, Reason: "test"}
 	}
 	task := steeredTask(t, byEpoch{
-		2: set("pace", "fast"), 4: set("width", "2"), 6: set("depth", "3"), 8: {Reason: "all is well"}, 10: {Stop: true, Reason: "good enough"},
+		2: set("pace", "fast"), 4: set("width", "2"), 6: set("depth", "3"), 8: {Reason: "all is well"}, 10: {Stop: true,
+			Reason: "good enough"},
 	})
 	cell, err := Real(context.Background(), task, Machine{Site: alone{}}, nil)
 	if err != nil {
@@ -172,7 +174,8 @@ func TestControllersOfPrograms(t *testing.T) {
 // The same controller drives a simulated job, and its decisions come to what they do there, to the nanosecond.
 func TestControllersOfSimulatedJobs(t *testing.T) {
 	task := steeredTask(t, byEpoch{
-		4: {Settings: []control.Setting{{Name: "width", Value: "2"}}, Restart: true, Expected: &control.Expected{Gain: 40, Cost: 1, Sure: 0.9}},
+		4: {Settings: []control.Setting{{Name: "width", Value: "2"}}, Restart: true,
+			Expected: &control.Expected{Gain: 40, Cost: 1, Sure: 0.9}},
 	})
 	first, _ := task.Steered[0].At(nil)
 	task.Simulation = &stages.Simulation{Jobs: task.Setup.Jobs, Work: []simulated.Scaling{first.Work}}
@@ -191,7 +194,8 @@ func TestControllersOfSimulatedJobs(t *testing.T) {
 		t.Fatalf("%d rows", len(rows))
 	}
 	// The last of its eight epochs is known from its end, and not reported.
-	if r := rows[0]; r.How != "restart" || r.Gain != 40 || r.Cost != 1 || r.Sure != 0.9 || r.ActualGain != 35 || r.ActualCost != 1 || r.ActualRemaining != 41 {
+	if r := rows[0]; r.How != "restart" || r.Gain != 40 || r.Cost != 1 || r.Sure != 0.9 || r.ActualGain != 35 ||
+		r.ActualCost != 1 || r.ActualRemaining != 41 {
 		t.Errorf("%+v", r)
 	}
 }

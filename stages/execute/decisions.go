@@ -211,7 +211,8 @@ func (d *decisions) took(x *decision) string {
 			if slices.ContainsFunc(r.Refused, func(no control.Setting) bool { return no.Name == s.Name }) {
 				return "no"
 			}
-			if slices.Contains(r.Took, s) || s.Name == "threads" && strconv.Itoa(r.Allotment.Threads) == strings.TrimSpace(s.Value) {
+			if slices.Contains(r.Took, s) || s.Name == "threads" &&
+				strconv.Itoa(r.Allotment.Threads) == strings.TrimSpace(s.Value) {
 				took = "yes"
 			}
 		}

@@ -29,7 +29,8 @@ func RunFile(ctx context.Context, path string, prepare func(dir, description str
 	return runWritten(ctx, task, key, prepare)
 }
 
-// RunTask runs a task of an array, by its number, in the experiment's folder dir, as array.RunTask does. prepare is as for
+// RunTask runs a task of an array, by its number, in the experiment's folder dir, as array.RunTask does. prepare is as
+// for
 // RunFile, and complete reports whether a cell's folder is complete under the key with a description.
 func RunTask(ctx context.Context, dir string, number int, prepare func(dir, description string) error,
 	complete func(dir, description string) bool) error {

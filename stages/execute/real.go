@@ -34,7 +34,10 @@ type Machine struct {
 // tfexp was stopped or the machine slept, so that ends were noticed too late, or
 // other programs used the machine.
 func Real(ctx context.Context, t stages.Task, on Machine, watch Watch) (record.Cell, error) {
-	return undisturbed(t.Dir, t.Scratch+".aside", func() (record.Cell, disturbance, error) { return once(ctx, t, on, watch) })
+	return undisturbed(t.Dir, t.Scratch+".aside", func() (record.Cell, disturbance,
+		error) {
+		return once(ctx, t, on, watch)
+	})
 }
 
 // once runs a real cell, and reports what disturbed it.

@@ -122,6 +122,7 @@ func checkTurns(t stages.Task) error {
 	if turns <= most {
 		return nil
 	}
-	return fmt.Errorf("its jobs run for %.2g quanta of %s; the most is %.2g, and %.2g with records = %q in the experiment block: "+
+	return fmt.Errorf("its jobs run for %.2g quanta of %s; the most is %.2g, and %.2g with records = %q in the "+
+		"experiment block: "+
 		"choose a longer quantum", turns, quantum, most, float64(mostTurnsMeasured), record.MetricsOnly)
 }

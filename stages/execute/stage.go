@@ -204,13 +204,14 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	case !ref.Real():
 		return Simulate(ctx, task)
 	}
-	return Real(ctx, task, Machine{Site: e.Site(ref.Engine), GPUs: e.GPUs}, func(n stages.Counts, training []stages.Reported) {
-		elapsed := time.Since(began)
-		e.report(i, stages.Progress{
-			Kind: stages.UnitUpdate, JobsDone: n.Done, JobsRunning: n.Running, JobsWaiting: n.Waiting,
-			JobsFailed: n.Failed, Jobs: n.Total, Training: training, Elapsed: elapsed,
-		}, elapsed)
-	})
+	return Real(ctx, task, Machine{Site: e.Site(ref.Engine), GPUs: e.GPUs},
+		func(n stages.Counts, training []stages.Reported) {
+			elapsed := time.Since(began)
+			e.report(i, stages.Progress{
+				Kind: stages.UnitUpdate, JobsDone: n.Done, JobsRunning: n.Running, JobsWaiting: n.Waiting,
+				JobsFailed: n.Failed, Jobs: n.Total, Training: training, Elapsed: elapsed,
+			}, elapsed)
+		})
 }
 
 // failure says why a cell failed.

@@ -30,7 +30,8 @@ func TestTooManyTurns(t *testing.T) {
 	}{
 		{0, 1e6 * time.Hour, record.AllRecords, ""},
 		{time.Millisecond, 10_000 * time.Second, record.AllRecords, ""},
-		{time.Millisecond, 10_001 * time.Second, record.AllRecords, "its jobs run for 2e+07 quanta of 1ms; the most is 2e+07"},
+		{time.Millisecond, 10_001 * time.Second, record.AllRecords,
+			"its jobs run for 2e+07 quanta of 1ms; the most is 2e+07"},
 		{time.Millisecond, 10_001 * time.Second, record.MetricsOnly, ""},
 		{time.Millisecond, 300_000 * time.Second, record.MetricsOnly, "choose a longer quantum"},
 	} {

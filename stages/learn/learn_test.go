@@ -164,7 +164,8 @@ func TestLearningGoesOnAfterAnInterruption(t *testing.T) {
 	for i, o := range tables.Objectives {
 		if last := i - 1; o.Controller == "agent" {
 			lessons[o.Lesson]++
-			if p := tables.Objectives[max(last, 0)]; p.Controller == o.Controller && p.LearnedOn == o.LearnedOn && p.Seed == o.Seed &&
+			if p := tables.Objectives[max(last, 0)]; p.Controller == o.Controller && p.LearnedOn == o.LearnedOn &&
+				p.Seed == o.Seed &&
 				p.Episode >= o.Episode {
 				t.Errorf("episode %d comes after %d", o.Episode, p.Episode)
 			}

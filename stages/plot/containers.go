@@ -51,7 +51,8 @@ func (d *Data) containers(most int) ([]Figure, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		out = append(out, containersFigure(c, rows, held, fmt.Sprintf("What containers used under %s, replicate %d%s", c.Variant(), c.Replicate,
+		out = append(out, containersFigure(c, rows, held, fmt.Sprintf("What containers used under %s, replicate %d%s",
+			c.Variant(), c.Replicate,
 			d.place(setting{workload: c.Workload, hardware: c.Hardware}))))
 	}
 	if cells > most {
@@ -98,7 +99,8 @@ func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.
 	const tall = 62.0
 	return Figure{
 		Picture: Picture{Name: "containers-" + c.Cell, Kind: Containers, Cell: c.Cell, Title: title,
-			Caption: "Sampled about once a second, all containers together. Dashed line: all cores, or all of the memory that one container may have."},
+			Caption: "Sampled about once a second, all containers together. Dashed line: all cores, or all of the memory that " +
+				"one container may have."},
 		Width: canvas.Width, Height: canvas.HeadHeight(nil) + tall*float64(len(panels)) + 32 + canvas.Margin,
 		Paint: func(c draw.Canvas) { paintContainers(canvas.Head(c, title, nil), panels, until, tall) },
 	}

@@ -38,7 +38,8 @@ func init() {
 		},
 		Draw: func(d *Data, _ Ask) ([]Figure, error) {
 			return d.overTime(overTime{
-				kind: Cores, title: "Cores in use over time", caption: "Filled: cores held by running jobs. Dashed line: all cores.",
+				kind: Cores, title: "Cores in use over time", caption: "Filled: cores held by running jobs. Dashed line: all " +
+					"cores.",
 				of:   func(o *measure.Occupancy) float64 { return float64(o.CoresHeld) },
 				most: func(c record.Cell) int { return c.Cores },
 			})
@@ -53,9 +54,10 @@ func init() {
 		Draw: func(d *Data, _ Ask) ([]Figure, error) {
 			return d.overTime(overTime{
 				kind: Queue, title: "Length of the queue over time",
-				caption: "Filled: jobs that wait, queued or paused. A queue that only grows says that jobs arrive faster than they can be done.",
-				of:      func(o *measure.Occupancy) float64 { return float64(o.Queued + o.Paused) },
-				most:    func(record.Cell) int { return 0 },
+				caption: "Filled: jobs that wait, queued or paused. A queue that only grows says that jobs arrive faster than " +
+					"they can be done.",
+				of:   func(o *measure.Occupancy) float64 { return float64(o.Queued + o.Paused) },
+				most: func(record.Cell) int { return 0 },
 			})
 		},
 	})

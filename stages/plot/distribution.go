@@ -78,7 +78,8 @@ func (d *Data) distributions() ([]Figure, error) {
 		if pooled {
 			over, noun = " and values of the axes", "policy"
 		}
-		caption := fmt.Sprintf("The share of finished jobs whose %s is at most the time below, over all replicates%s (%s). Further left is shorter.",
+		caption := fmt.Sprintf("The share of finished jobs whose %s is at most the time below, over all replicates%s (%s). "+
+			"Further left is shorter.",
 			completion, over, Plural(jobs, "job")) + someOf(mostLines, len(all), noun) + d.Sampled()
 		out = append(out, ecdf(name, t, caption, curves))
 	}

@@ -58,7 +58,8 @@ func (d *Data) heatmaps(metric, across, up string) ([]Figure, error) {
 		y, yOK := d.tiles(s, up, asked, x.name)
 		if !xOK || !yOK {
 			if asked {
-				out = append(out, Skipped(Heatmap, "heatmap-"+across+"-"+up+d.suffix(s), capital(m.Title)+d.place(s), "it needs two axes with at least two values each")...)
+				out = append(out, Skipped(Heatmap, "heatmap-"+across+"-"+up+d.suffix(s), capital(m.Title)+d.place(s),
+					"it needs two axes with at least two values each")...)
 			}
 			continue // most experiments have no such axes, which is nothing to tell
 		}
@@ -214,7 +215,8 @@ func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
 	if first {
 		up := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 		up.Rotation, up.XAlign, up.YAlign = math.Pi/2, -0.5, -1
-		c.FillText(up, vg.Point{X: c.Min.X, Y: (top + bottom) / 2}, canvas.Fit(name, (top-bottom).Points()+heatFoot, canvas.LabelSize))
+		c.FillText(up, vg.Point{X: c.Min.X, Y: (top + bottom) / 2},
+			canvas.Fit(name, (top-bottom).Points()+heatFoot, canvas.LabelSize))
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, row := range h.means {
@@ -242,7 +244,8 @@ func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
 	}
 	tick.XAlign, tick.YAlign = -0.5, -1
 	for i, l := range m.x.labels {
-		c.FillText(tick, vg.Point{X: left + wide*(vg.Length(i)+0.5), Y: bottom - 3}, canvas.Fit(l, wide.Points()+4, canvas.TickSize))
+		c.FillText(tick, vg.Point{X: left + wide*(vg.Length(i)+0.5), Y: bottom - 3},
+			canvas.Fit(l, wide.Points()+4, canvas.TickSize))
 	}
 	under := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 	under.XAlign, under.YAlign = -0.5, -1

@@ -95,7 +95,8 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 			caption = "One replicate: a dot for each policy, without an interval."
 		}
 		if len(shown) < len(s.variants) {
-			caption += fmt.Sprintf(" The best %d of %d policy variants by %s, the best first.", len(shown), len(s.variants), rank.Title)
+			caption += fmt.Sprintf(" The best %d of %d policy variants by %s, the best first.", len(shown), len(s.variants),
+				rank.Title)
 		}
 		caption += someOf(mostFacets, len(groups), "group")
 		out = append(out, d.metricsFigure(name, t, caption, shown, panels))
@@ -284,7 +285,8 @@ func (p panel) row(c draw.Canvas, i int, iv stats.Interval, x func(float64) vg.L
 	ink := canvas.Hue(i)
 	for k, v := range p.values[i] {
 		if known(v) && k < 200 && len(p.values[i]) > 1 {
-			c.DrawGlyphNoClip(draw.GlyphStyle{Color: canvas.Shade(ink, 0.6), Radius: 1.7, Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: y - 5})
+			c.DrawGlyphNoClip(draw.GlyphStyle{Color: canvas.Shade(ink, 0.6), Radius: 1.7, Shape: draw.CircleGlyph{}},
+				vg.Point{X: x(v), Y: y - 5})
 		}
 	}
 	if known(iv.Low) && known(iv.High) {
@@ -295,6 +297,7 @@ func (p panel) row(c draw.Canvas, i int, iv stats.Interval, x func(float64) vg.L
 		c.StrokeLine2(line, hi, y-1.5, hi, y+3.5)
 	}
 	if known(iv.Mean) {
-		c.DrawGlyphNoClip(draw.GlyphStyle{Color: ink, Radius: 3, Shape: draw.CircleGlyph{}}, vg.Point{X: x(iv.Mean), Y: y + 1})
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: ink, Radius: 3, Shape: draw.CircleGlyph{}},
+			vg.Point{X: x(iv.Mean), Y: y + 1})
 	}
 }

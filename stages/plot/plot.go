@@ -73,7 +73,8 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 	for _, want := range wanted(e.Plan) {
 		k, ok := draws[want.Kind]
 		if !ok {
-			return nil, fmt.Errorf("draw pictures: unknown kind %q (there are: %s)", want.Kind, strings.Join(picture.Names(), ", "))
+			return nil, fmt.Errorf("draw pictures: unknown kind %q (there are: %s)", want.Kind,
+				strings.Join(picture.Names(), ", "))
 		}
 		made, err := k(d, Ask{want, o.MaxGantts})
 		if err != nil {

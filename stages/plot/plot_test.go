@@ -45,9 +45,11 @@ func check(t testing.TB, pictures []Picture) { plottest.Check(t, pictures) }
 func TestSmall(t *testing.T) {
 	pictures := drawAll(t, resultstest.Small().Write(t), svg)
 	check(t, pictures)
-	want := "gantt-mixed-machine-fcfs-r1 gantt-mixed-machine-fcfs-r2 gantt-mixed-machine-fcfs-r3 gantt-mixed-machine-fcfs-r4 " +
+	want := "gantt-mixed-machine-fcfs-r1 gantt-mixed-machine-fcfs-r2 gantt-mixed-machine-fcfs-r3 " +
+		"gantt-mixed-machine-fcfs-r4 " +
 		"gantt-mixed-machine-fcfs-r5 gantt-mixed-machine-rr-quantum=300ms-r1 gantt-mixed-machine-rr-quantum=300ms-r2 " +
-		"gantt-mixed-machine-rr-quantum=300ms-r3 gantt-mixed-machine-rr-quantum=300ms-r4 gantt-mixed-machine-rr-quantum=300ms-r5 " +
+		"gantt-mixed-machine-rr-quantum=300ms-r3 gantt-mixed-machine-rr-quantum=300ms-r4 " +
+		"gantt-mixed-machine-rr-quantum=300ms-r5 " +
 		"jct metrics cores"
 	if got := names(pictures); got != want {
 		t.Errorf("pictures:\n%s\nwant:\n%s", got, want)

@@ -80,7 +80,8 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 		x, ok := d.abscissa(s, axis)
 		if !ok {
 			if axis != "" {
-				out = append(out, Skipped(Series, "series-"+axis+d.suffix(s), "Metrics by "+axis+d.place(s), "the axis has fewer than two values that are numbers")...)
+				out = append(out, Skipped(Series, "series-"+axis+d.suffix(s), "Metrics by "+axis+d.place(s),
+					"the axis has fewer than two values that are numbers")...)
 			}
 			continue // most experiments have no such axis, which is nothing to tell
 		}
@@ -123,7 +124,8 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 			many := multiples{
 				x: x, policies: best, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)), shared: true,
 			}
-			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(axisTitle(m))+over, chosen+someOf(mostFacets, len(all), "panel")))
+			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(axisTitle(m))+over,
+				chosen+someOf(mostFacets, len(all), "panel")))
 		}
 	}
 	return out, nil
@@ -352,7 +354,8 @@ func (f facet) coincide(p, q string) bool {
 	}
 	a, b := of(p), of(q)
 	const invisible = 1e-3 // of the panel's height
-	return len(a) == len(b) && len(a) > 0 && !slices.ContainsFunc(a, func(i stats.Interval) bool { return !known(i.Mean) }) &&
+	return len(a) == len(b) && len(a) > 0 && !slices.ContainsFunc(a,
+		func(i stats.Interval) bool { return !known(i.Mean) }) &&
 		slices.EqualFunc(a, b, func(x, y stats.Interval) bool { return math.Abs(x.Mean-y.Mean) <= invisible*f.top() })
 }
 
@@ -451,7 +454,8 @@ func (s seriesLines) line(c draw.Canvas, p *plot.Plot, l line, i int) {
 		at := vg.Point{X: x(s.x[k]) + aside, Y: y(iv.Mean)}
 		path = append(path, at)
 		if known(iv.Low) && known(iv.High) {
-			c.StrokeLine2(draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.35), Width: 0.9}, at.X, y(max(iv.Low, 0)), at.X, y(iv.High))
+			c.StrokeLine2(draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.35), Width: 0.9}, at.X, y(max(iv.Low, 0)), at.X,
+				y(iv.High))
 		}
 		c.DrawGlyph(draw.GlyphStyle{Color: canvas.Hue(i), Radius: 1.9, Shape: draw.CircleGlyph{}}, at)
 	}

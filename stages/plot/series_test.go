@@ -82,7 +82,8 @@ func TestFacets(t *testing.T) {
 	for _, f := range all {
 		titles = append(titles, f.title)
 	}
-	if got := strings.Join(titles, "; "); got != "allocation strict, kind a; allocation strict, kind b; allocation max_prop, kind a; allocation max_prop, kind b" {
+	if got := strings.Join(titles, "; "); got != "allocation strict, kind a; allocation strict, kind b; allocation "+
+		"max_prop, kind a; allocation max_prop, kind b" {
 		t.Errorf("panels: %s", got)
 	}
 	if n := columnsOf(all); n != 2 {
@@ -186,7 +187,8 @@ func TestByClass(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, figures, err)
 		}
 	}
-	if figures, err := d.metrics("", "user"); err != nil || len(figures) != 1 || figures[0].Skipped != "all jobs are of one user" {
+	if figures, err := d.metrics("", "user"); err != nil || len(figures) != 1 ||
+		figures[0].Skipped != "all jobs are of one user" {
 		t.Errorf("%+v, %v", figures, err)
 	}
 }

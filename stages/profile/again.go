@@ -15,7 +15,8 @@ const (
 	againBudget = 0.03
 )
 
-// again takes the longest sample once more of each unit whose samples say little, round after round: the machine is slow
+// again takes the longest sample once more of each unit whose samples say little, round after round: the machine is
+// slow
 // for moments, which the samples of one unit shall not meet alone.
 func (s *sampling) again(ctx context.Context) error {
 	unsteady := func(i int, u *stages.Unit) bool {

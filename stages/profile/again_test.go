@@ -33,7 +33,8 @@ type known struct {
 
 func (k *known) SetSamples(hash string, s []estimator.Sample) { k.samples[hash] = s }
 
-// Samples of an unsteady job are taken again as long as there is room, and kept; those of a steady one are not, nor those
+// Samples of an unsteady job are taken again as long as there is room, and kept; those of a steady one are not, nor
+// those
 // that the file counts. When one fails, those that there are stay.
 func TestSamplesThatSayLittleAreTakenAgain(t *testing.T) {
 	rough := estimator.Sample{Length: 4, Wall: 1, Cost: 1, Units: []float64{0.25, 0.2, 0.3, 0.25}}
@@ -55,7 +56,8 @@ func TestSamplesThatSayLittleAreTakenAgain(t *testing.T) {
 		{"failing", time.Hour, rough, 1, true, 1},
 	} {
 		on, x := &pipeline{cells: c.cells}, &known{samples: map[string][]estimator.Sample{}}
-		unit := &stages.Unit{Name: "j", Hash: "h", Lengths: []int{2, 4}, Repeats: c.repeats, Total: 100, Asked: true, Threads: 1}
+		unit := &stages.Unit{Name: "j", Hash: "h", Lengths: []int{2, 4}, Repeats: c.repeats, Total: 100, Asked: true,
+			Threads: 1}
 		unit.Relatives = []int{0}
 		s := &sampling{Run: &stages.Run{Dir: t.TempDir(), Experiment: x, Pipeline: on}, units: []*stages.Unit{unit},
 			pieces: []stages.PlannedPiece{{Make: true}}, taken: [][]estimator.Sample{{c.sample}}}

@@ -35,7 +35,8 @@ echo '<TIME_WRITTER_OUTPUT>[0, %d, 3, 0]</TIME_WRITTER_OUTPUT>'; exit %d`
 				return granting{e, &grants}, err
 			}}
 		got, err := takeBeside(t.Context(), run, nil)
-		if err == nil && (got.Others != 1 || got.Total != 2 || len(got.Units) != 2 || got.Units[0] != 2 || got.Units[1] != 3 || got.Wall <= 0) {
+		if err == nil && (got.Others != 1 || got.Total != 2 || len(got.Units) != 2 || got.Units[0] != 2 ||
+			got.Units[1] != 3 || got.Wall <= 0) {
 			t.Errorf("%+v", got)
 		}
 		return grants, got, err

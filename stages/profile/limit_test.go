@@ -64,7 +64,8 @@ func TestArrivals(t *testing.T) {
 		t.Errorf("units without seconds: %+v", s)
 	}
 	for name, a := range map[string]*arrivals{
-		"nothing": tell(false), "two of four": tell(false, one, two), "a line that is missing": tell(false, one, two, four, four),
+		"nothing": tell(false), "two of four": tell(false, one, two), "a line that is missing": tell(false, one, two, four,
+			four),
 		"other units": tell(true, one, two, three, four),
 	} {
 		s = estimator.Sample{Length: 4}

@@ -37,7 +37,8 @@ func list(p stages.Planning) ([]stages.Piece, error) {
 // text is "on 2 threads: samples of 2 and 4 epochs".
 func text(u *stages.Unit) string {
 	if u.Copies > 0 {
-		return fmt.Sprintf("%d side by side on %s each: a sample of %d %s", u.Copies, threads(u.Threads), u.Lengths[0], u.LengthUnit())
+		return fmt.Sprintf("%d side by side on %s each: a sample of %d %s", u.Copies, threads(u.Threads), u.Lengths[0],
+			u.LengthUnit())
 	}
 	parts := make([]string, len(u.Lengths))
 	for i, n := range u.Lengths {

@@ -164,7 +164,8 @@ func take(ctx context.Context, run Run, load *hardware.ToldLoad) (estimator.Samp
 		for _, u := range s.Units {
 			s.Wall += u
 		}
-		s.Warnings = append(s.Warnings, fmt.Sprintf("ended after %s: %d of %d units are its sample", run.Limit, s.Length, run.Length))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("ended after %s: %d of %d units are its sample", run.Limit, s.Length,
+			run.Length))
 	}
 	return s, nil
 }

@@ -296,7 +296,8 @@ func (s *sampling) take(ctx context.Context, t task) error {
 	case errors.Is(err, ErrTooLong) && unit.Asked:
 		// The program may be as it should be, and its cells run.
 		s.failed[t.unit], s.taken[t.unit] = true, nil
-		s.Warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v; limit in the block profile gives samples more time",
+		s.Warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v; limit in the block profile gives samples "+
+			"more time",
 			unit.Name, err))
 	case err != nil && unit.Asked:
 		s.failed[t.unit], s.taken[t.unit] = true, nil

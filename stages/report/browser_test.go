@@ -23,7 +23,8 @@ func open(t *testing.T, width int, dark bool) *browser.Page {
 	p := browser.Open(t, "file://"+filepath.ToSlash(filepath.Join(dir, record.ReportFile)), width, 900, dark)
 	t.Cleanup(func() {
 		if keep := os.Getenv("TFEXP_KEEP_REPORT"); keep != "" {
-			for i, part := range []string{"header", "[aria-labelledby=policies]", "[aria-labelledby=pictures]", "[aria-labelledby=cells]"} {
+			for i, part := range []string{"header", "[aria-labelledby=policies]", "[aria-labelledby=pictures]",
+				"[aria-labelledby=cells]"} {
 				name := filepath.Join(keep, strings.ReplaceAll(t.Name(), "/", "-")+string(rune('a'+i))+".png")
 				if err := os.WriteFile(name, p.Screenshot(part), 0o644); err != nil {
 					t.Error(err)

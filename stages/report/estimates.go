@@ -60,7 +60,8 @@ func (v *view) estimates(e *record.Experiment) error {
 		v.Estimates.Answers = append(v.Estimates.Answers, prose.Unreached(r))
 	}
 	if n := len(unreached) - mostAnswers; n > 0 {
-		v.Estimates.Answers = append(v.Estimates.Answers, fmt.Sprintf("%d more jobs did not reach theirs: see remaining.csv.", n))
+		v.Estimates.Answers = append(v.Estimates.Answers, fmt.Sprintf("%d more jobs did not reach theirs: see remaining.csv.",
+			n))
 	}
 	v.Estimates.Remaining = prose.RemainingTable(summary)
 	v.Estimates.Table = estimateTable(rows)

@@ -89,7 +89,8 @@ func TestComplete(t *testing.T) {
 		"tfexp run fcfs_vs_rr.hcl", "tfexp run experiment.hcl", "Seed 7, 5 replicates of each cell.", "seed = 7",
 		"Example CPU",
 		"More schedules in the folder plots/: 8.")
-	lacks(t, strings.Replace(page, script, "", 1), "Partial results", "What failed", "http://127", "src=\"http", "href=\"http",
+	lacks(t, strings.Replace(page, script, "", 1), "Partial results", "What failed", "http://127", "src=\"http",
+		"href=\"http",
 		"@import", "<script src", "NaN", "ZgotmplZ")
 	if n := strings.Count(html.UnescapeString(page), `<img src="data:image/svg+xml;base64,`); n != 6 {
 		t.Errorf("%d pictures, want 6", n)
@@ -134,7 +135,8 @@ func TestPartial(t *testing.T) {
 	cfg.Missing = 3
 	_, page := write(t, cfg)
 	has(t, page, "Partial results: 7 of 10 cells so far", "not there yet", "2 of 5",
-		"Too few replicates to compare mean waiting time under rr quantum=300ms and fcfs: 2 pairs; a verdict needs at least 3.")
+		"Too few replicates to compare mean waiting time under rr quantum=300ms and fcfs: 2 pairs; a verdict needs at "+
+			"least 3.")
 }
 
 func TestFailed(t *testing.T) {
@@ -190,7 +192,8 @@ func TestForeignFolder(t *testing.T) {
 	put(filepath.Join(plots, "evil.svg"), evil)
 	put(filepath.Join(plots, record.PicturesFile), `[{"name": "evil", "kind": "metrics", "svg": "evil.svg"}]`)
 	page = read(t, dir)
-	if strings.Contains(page, "onerror") || !strings.Contains(html.UnescapeString(page), base64.StdEncoding.EncodeToString([]byte(evil))) {
+	if strings.Contains(page, "onerror") || !strings.Contains(html.UnescapeString(page),
+		base64.StdEncoding.EncodeToString([]byte(evil))) {
 		t.Error("the picture is not shown as an image alone")
 	}
 

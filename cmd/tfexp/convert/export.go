@@ -152,7 +152,8 @@ func (o *exportWorkload) choose(spec *experiments.Spec) (*experiments.Workload, 
 	case len(found) == 0:
 		return nil, cli.Usagef("", "no cell has %s", strings.Join(o.axes, ", "))
 	case len(found) > 1:
-		return nil, cli.Usagef("", "the workload depends on axes: choose their values with --axis: %s", strings.Join(axes, ", "))
+		return nil, cli.Usagef("", "the workload depends on axes: choose their values with --axis: %s",
+			strings.Join(axes, ", "))
 	}
 	return found[0], nil
 }

@@ -26,7 +26,8 @@ import (
 const summary = "summary"
 
 // tables are the names of the tables that a folder of results may have.
-var tables = []string{summary, "jobs", "metrics", "timings", "samples", "estimates", "accuracy", "profiling", "comparisons",
+var tables = []string{summary, "jobs", "metrics", "timings", "samples", "estimates", "accuracy", "profiling",
+	"comparisons",
 	"fidelity", "fidelity_jobs", "ranking", "decisions", "sequences", "objectives", "training", "trials", "tunings",
 	"remaining"}
 
@@ -75,7 +76,8 @@ results of one experiment.`,
 	cmd.Flags().StringVar(&o.format, "format", formats.Lines.Name, "the `FORMAT`: "+strings.Join(formats.Names(), ", "))
 	cmd.Flags().StringVar(&o.dir, "dir", cli.DefaultOut, "`DIR` of the results, or one experiment's folder in it")
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats.Names(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats.Names(),
+		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -111,7 +113,8 @@ func (o *exportTable) write(a *cli.App) error {
 	}
 	f, err := folder.Open(dir, o.name+".csv")
 	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Usagef("a run writes each table when its stage is done", "there is no %s", filepath.Join(dir, o.name+".csv"))
+		return cli.Usagef("a run writes each table when its stage is done", "there is no %s",
+			filepath.Join(dir, o.name+".csv"))
 	}
 	if err != nil {
 		return fmt.Errorf("export %s: %w", o.name, err)

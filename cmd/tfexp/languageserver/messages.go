@@ -121,7 +121,8 @@ func published(uri string, version int, text string, found experiments.Diagnosti
 }
 
 // itemKinds are the protocol's numbers of kinds of completions.
-var itemKinds = map[editor.Kind]int{editor.Argument: 10, editor.Block: 7, editor.Value: 12, editor.Reference: 18, editor.Function: 3}
+var itemKinds = map[editor.Kind]int{editor.Argument: 10, editor.Block: 7, editor.Value: 12, editor.Reference: 18,
+	editor.Function: 3}
 
 // completions are the items of a list. Where the writer goes on is a place of a snippet.
 func completions(found []editor.Completion, l *lines) any {

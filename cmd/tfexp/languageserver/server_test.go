@@ -42,7 +42,8 @@ func start(t *testing.T) *client {
 		c.published <- p
 		return nil, err
 	})
-	c.Conn = jsonrpc2.NewConn(t.Context(), jsonrpc2.NewBufferedStream(editorPipes{fromServer, toServer}, jsonrpc2.VSCodeObjectCodec{}), handler)
+	c.Conn = jsonrpc2.NewConn(t.Context(), jsonrpc2.NewBufferedStream(editorPipes{fromServer, toServer},
+		jsonrpc2.VSCodeObjectCodec{}), handler)
 	return c
 }
 

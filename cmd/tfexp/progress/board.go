@@ -201,7 +201,8 @@ func (u *unit) training(room int) []string {
 	var out []string
 	for _, t := range jobs[:min(len(jobs), maxTraining)] {
 		text := fmt.Sprintf("%-*s", name, squeeze(t.Job, name))
-		parts := []string{fmt.Sprintf("step %d", t.Step), fmt.Sprintf("loss %.4g", t.Loss), fmt.Sprintf("accuracy %.4g", t.Accuracy)}
+		parts := []string{fmt.Sprintf("step %d", t.Step), fmt.Sprintf("loss %.4g", t.Loss),
+			fmt.Sprintf("accuracy %.4g", t.Accuracy)}
 		if t.Epoch > 0 {
 			parts[0] = fmt.Sprintf("epoch %d", t.Epoch)
 		}

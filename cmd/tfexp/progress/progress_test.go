@@ -244,9 +244,11 @@ func TestBoardShowsTraining(t *testing.T) {
 		{Job: "a-job-with-a-name-that-is-long-1", Step: 3, Loss: 2, Accuracy: math.NaN()},
 	}
 	for i := range 4 {
-		reports = append(reports, stages.Reported{Job: fmt.Sprint("short-", i), Epoch: 1, Loss: math.NaN(), Accuracy: math.NaN()})
+		reports = append(reports, stages.Reported{Job: fmt.Sprint("short-", i), Epoch: 1, Loss: math.NaN(),
+			Accuracy: math.NaN()})
 	}
-	b.take(pipeline.Progress{Kind: stages.UnitUpdate, Stage: "execute", Unit: "a-r1", Jobs: 8, JobsRunning: 6, Training: reports}, now)
+	b.take(pipeline.Progress{Kind: stages.UnitUpdate, Stage: "execute", Unit: "a-r1", Jobs: 8, JobsRunning: 6,
+		Training: reports}, now)
 	for width, want := range map[int][]string{
 		80: {
 			"    long-1                    epoch 12  loss 0.4123  accuracy 0.92",

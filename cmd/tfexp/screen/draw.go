@@ -47,7 +47,8 @@ const (
 )
 
 // inks colour the jobs of a block alike.
-var inks = []string{"\x1b[44;97m", "\x1b[42;30m", "\x1b[45;97m", "\x1b[43;30m", "\x1b[46;30m", "\x1b[41;97m", "\x1b[100;97m"}
+var inks = []string{"\x1b[44;97m", "\x1b[42;30m", "\x1b[45;97m", "\x1b[43;30m", "\x1b[46;30m", "\x1b[41;97m",
+	"\x1b[100;97m"}
 
 // draw returns the rows of the screen: at most height of them, none wider than width.
 func (v *view) draw(width, height int) []string {
@@ -293,7 +294,8 @@ func (p *page) jobs(c *watch.Cell, scroll, room int) {
 			}
 		}
 		letter, _ := letters(j.Name)
-		text := line(string(letter), j.Name, []string{j.State, count(j.Cores), count(j.Epoch), known(j.Loss), known(j.Accuracy)}, tail)
+		text := line(string(letter), j.Name, []string{j.State, count(j.Cores), count(j.Epoch), known(j.Loss),
+			known(j.Accuracy)}, tail)
 		ink := ""
 		switch j.State {
 		case "queued", "paused", "finished":

@@ -36,11 +36,13 @@ func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 	}
 	odd := v
 	cell := *v.cell
-	odd.all = append([]watch.Experiment{{Name: strings.Repeat("実験", 60), State: "finished"}, {Name: "a\x1b[2Jb\n"}}, v.all...)
+	odd.all = append([]watch.Experiment{{Name: strings.Repeat("実験", 60), State: "finished"}, {Name: "a\x1b[2Jb\n"}},
+		v.all...)
 	odd.chosen, odd.cell = 2, &cell
 	cell.Cell, cell.Cores, cell.GPUs = strings.Repeat("cell-", 40), 4096, 8
 	cell.Names = []string{strings.Repeat("訓", 50), "b-1"}
-	cell.Jobs = append([]watch.Job{{Name: cell.Names[0], State: "running", Waits: strings.Repeat("no cores ", 30)}}, cell.Jobs...)
+	cell.Jobs = append([]watch.Job{{Name: cell.Names[0], State: "running", Waits: strings.Repeat("no cores ", 30)}},
+		cell.Jobs...)
 	for _, v := range []view{v, odd} {
 		for _, width := range []int{20, 40, 60, 80, 200} {
 			for _, height := range []int{5, 12, 24, 60} {
@@ -66,7 +68,8 @@ func TestThePicture(t *testing.T) {
 	}
 	text := out.String()
 	for _, want := range []string{
-		"▸ study", "running", "0/2 cells  about ", "p-r1", "0 done, 1 running, 1 waiting", "cores  ████", " 2/2", "core 0 ···", "AAAA\ncore 1 ···",
+		"▸ study", "running", "0/2 cells  about ", "p-r1", "0 done, 1 running, 1 " +
+			"waiting", "cores  ████", " 2/2", "core 0 ···", "AAAA\ncore 1 ···",
 		"A a-1", "0.5", "█▄▂▁", "B b-1", "queued", "wants 1 core, and none is free",
 	} {
 		if !strings.Contains(text, want) {
@@ -75,7 +78,8 @@ func TestThePicture(t *testing.T) {
 	}
 	run.Kill()
 	out.Reset()
-	if err := Print(&out, watch.New(t.TempDir()), 80); err != nil || !strings.Contains(out.String(), "No experiments here yet") {
+	if err := Print(&out, watch.New(t.TempDir()), 80); err != nil ||
+		!strings.Contains(out.String(), "No experiments here yet") {
 		t.Errorf("an empty folder: %v\n%s", err, out.String())
 	}
 }

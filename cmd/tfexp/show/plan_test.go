@@ -57,8 +57,10 @@ func TestPlanIsToldByVariant(t *testing.T) {
 	p := planOf()
 	profile := stages.Find("profile")
 	p.Pieces = []pipeline.PieceWork{
-		{Stage: profile, Piece: stages.Piece{Name: "long", Text: "on 2 threads: samples of 2 and 4 epochs", Count: 2}, Reason: "new"},
-		{Stage: profile, Piece: stages.Piece{Name: "short.2", Text: "on 1 thread: samples of 1 and 2 steps", Count: 2}, Reuse: true,
+		{Stage: profile, Piece: stages.Piece{Name: "long", Text: "on 2 threads: samples of 2 and 4 epochs", Count: 2},
+			Reason: "new"},
+		{Stage: profile, Piece: stages.Piece{Name: "short.2", Text: "on 1 thread: samples of 1 and 2 steps", Count: 2},
+			Reuse:  true,
 			Reason: "sampled earlier"},
 	}
 	p.Stale = []string{"w-h-old-r1"}

@@ -104,7 +104,8 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		}
 	}
 	if dropped > 0 {
-		fmt.Fprintf(p.Out, "These are the best by %s; %s more: see %s\n", by, Count(dropped, "variant", "variants"), record.MetricsFile)
+		fmt.Fprintf(p.Out, "These are the best by %s; %s more: see %s\n", by, Count(dropped, "variant", "variants"),
+			record.MetricsFile)
 	}
 	if err := p.classes(e); err != nil {
 		return err

@@ -319,7 +319,8 @@ func (c *following) contained(get func(string) string) {
 
 // device takes a row of gpus.csv.
 func (c *following) device(get func(string) string) {
-	d := Device{Utilization: number(get("utilization_pct")), Memory: number(get("memory_bytes")), Power: number(get("power_w"))}
+	d := Device{Utilization: number(get("utilization_pct")), Memory: number(get("memory_bytes")),
+		Power: number(get("power_w"))}
 	d.GPU = int(deref(number(get("gpu"))))
 	if _, known := c.devices[d.GPU]; known || len(c.devices) < mostListed {
 		c.devices[d.GPU] = d

@@ -280,7 +280,8 @@ func (x *experiment) summary() (Experiment, error) {
 		}
 		x.at = time.Now()
 	}
-	s := Experiment{Name: x.name, Description: x.plan.Description, State: x.run.State, Cells: len(x.plan.Cells), Running: []string{}}
+	s := Experiment{Name: x.name, Description: x.plan.Description, State: x.run.State, Cells: len(x.plan.Cells),
+		Running: []string{}}
 	holder, held := store.Holder(x.dir)
 	for _, c := range x.plan.Cells {
 		switch e, ok := x.done[c.Cell]; {

@@ -53,11 +53,13 @@ func TestFollowsARun(t *testing.T) {
 		c, err = f.Cell("study", "")
 		return err == nil && c.State == "running"
 	})
-	if c.Cell != "p-r1" || c.Running != 1 || c.Waiting != 1 || c.HeldCores != 2 || c.Cores != 2 || len(c.Spans) != 1 || c.Spans[0].To != nil ||
+	if c.Cell != "p-r1" || c.Running != 1 || c.Waiting != 1 || c.HeldCores != 2 || c.Cores != 2 || len(c.Spans) != 1 ||
+		c.Spans[0].To != nil ||
 		c.Spans[0].High != 1 {
 		t.Fatalf("with one job running: %+v", c)
 	}
-	if j := c.Jobs[0]; j.Name != "a-1" || j.State != "running" || j.Epoch != 2 || *j.Loss != 1.5 || *j.Accuracy != 0.75 || j.Cores != 2 {
+	if j := c.Jobs[0]; j.Name != "a-1" || j.State != "running" || j.Epoch != 2 || *j.Loss != 1.5 || *j.Accuracy != 0.75 ||
+		j.Cores != 2 {
 		t.Errorf("the running job is %+v", j)
 	}
 	if j := c.Jobs[1]; j.State != "queued" || j.Waits != "wants 1 core, and none is free" {
@@ -69,7 +71,8 @@ func TestFollowsARun(t *testing.T) {
 
 	run.Event(scheduler.Finish, 0, nil)
 	run.Event(scheduler.Start, 1, scheduler.CoreSet{{Lo: 0, Hi: 1}})
-	if c, err = f.Cell("study", "p-r1"); err != nil || c.Done != 1 || len(c.Spans) != 2 || c.Spans[0].To == nil || *c.Spans[0].To != 3 ||
+	if c, err = f.Cell("study", "p-r1"); err != nil || c.Done != 1 || len(c.Spans) != 2 || c.Spans[0].To == nil ||
+		*c.Spans[0].To != 3 ||
 		c.Jobs[0].Name != "b-1" || c.Jobs[0].Waits != "" {
 		t.Errorf("with the second job running: %+v, %v", c, err)
 	}
@@ -132,7 +135,8 @@ func TestLogs(t *testing.T) {
 	}
 	f := watch.New(run.Results)
 	l, err := f.Log("study", "p-r1", "a-1", -1)
-	if err != nil || l.Size != 1<<20+3 || len(l.Text) != 256<<10 || l.From != l.Size-256<<10 || !strings.HasSuffix(string(l.Text), "end") {
+	if err != nil || l.Size != 1<<20+3 || len(l.Text) != 256<<10 || l.From != l.Size-256<<10 ||
+		!strings.HasSuffix(string(l.Text), "end") {
 		t.Errorf("the end of a long log: %d bytes from %d of %d, %v", len(l.Text), l.From, l.Size, err)
 	}
 	if l, err = f.Log("study", "p-r1", "a-1", 1<<20); err != nil || string(l.Text) != "end" {

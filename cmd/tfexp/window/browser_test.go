@@ -94,7 +94,8 @@ func TestInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(profile) // what its processes still write may stay: that is no error
-	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--remote-debugging-port=0",
+	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--no-first-run", "--remote-debugging-port=0",
 		"--window-size=390,844", "--user-data-dir="+profile, server.URL+"/#/study")
 	if err := cmd.Start(); err != nil {
 		t.Skipf("the browser does not start: %v", err)
@@ -128,7 +129,8 @@ func TestInABrowser(t *testing.T) {
 		}
 	}
 	until("a job runs", func(s seen) bool {
-		return s.Spans == 1 && s.Open == 1 && s.Points == 1 && strings.Contains(s.Text, "a-1") && strings.Contains(s.Text, "<b>none</b> is free") &&
+		return s.Spans == 1 && s.Open == 1 && s.Points == 1 && strings.Contains(s.Text, "a-1") &&
+			strings.Contains(s.Text, "<b>none</b> is free") &&
 			strings.Contains(s.Text, "0 of 2 cells finished") && !s.Overflow
 	})
 	run.Event(scheduler.Finish, 0, nil)

@@ -40,7 +40,8 @@ var (
 	epoch    = desc("job_epoch", "Epochs that a running job has finished.", ofJob...)
 	loss     = desc("job_loss", "Training loss that a running job reported last.", ofJob...)
 	accuracy = desc("job_accuracy", "Accuracy that a running job reported last.", ofJob...)
-	gpuUsed  = desc("gpu_utilization_ratio", "Part of the time in which a GPU computed, from 0 to 1.", "experiment", "cell", "gpu")
+	gpuUsed  = desc("gpu_utilization_ratio", "Part of the time in which a GPU computed, from 0 to 1.", "experiment",
+		"cell", "gpu")
 )
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -49,7 +50,8 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{build, runs, cells, timeLeft, elapsed, jobs, capacity, held, cellTime, epoch, loss,
+	for _, d := range []*prometheus.Desc{build, runs, cells, timeLeft, elapsed, jobs, capacity, held, cellTime, epoch,
+		loss,
 		accuracy, gpuUsed} {
 		to <- d
 	}

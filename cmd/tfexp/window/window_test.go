@@ -84,12 +84,14 @@ func TestOnlyThisMachineReads(t *testing.T) {
 // The page loads its own files and nothing else; what results hold sees nothing of it.
 func TestPolicies(t *testing.T) {
 	run := watchtest.Begin(t)
-	if err := os.WriteFile(filepath.Join(run.Dir, record.ReportFile), []byte("<script>fetch('/api/experiments')</script>"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(run.Dir, record.ReportFile), []byte("<script>fetch('/api/experiments')</script>"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	h := handler(run)
 	for path, want := range map[string]string{
-		"/": "default-src 'none'; script-src 'self'", "/app.js": "default-src 'none'", "/results/study/report.html": "sandbox allow-scripts; default-src 'none'",
+		"/": "default-src 'none'; script-src 'self'", "/app.js": "default-src " +
+			"'none'", "/results/study/report.html": "sandbox allow-scripts; default-src 'none'",
 		"/api/experiments": "sandbox",
 	} {
 		r := ask(t, h, "GET", path, nil)
@@ -101,7 +103,8 @@ func TestPolicies(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"/", "/app.js", "/draw.js", "/app.css"} {
-		if text := strings.ReplaceAll(body(t, ask(t, h, "GET", file, nil)), "http://www.w3.org/2000/svg", ""); strings.Contains(text, "//www.") ||
+		if text := strings.ReplaceAll(body(t, ask(t, h, "GET", file, nil)), "http://www.w3.org/2000/svg",
+			""); strings.Contains(text, "//www.") ||
 			strings.Contains(text, "http:") || strings.Contains(text, "https:") {
 			t.Errorf("%s names something elsewhere", file)
 		}
@@ -131,7 +134,8 @@ func TestNothingBesideTheFolder(t *testing.T) {
 		"/api/experiments/none", "/api/experiments/study/cell?cell=../..", "/api/experiments/study/log?cell=..&job=..%2fplan", "/api/experiments/study/log?from=x",
 		"/nothing",
 	} {
-		if r := ask(t, h, "GET", path, nil); r.StatusCode < 400 || r.StatusCode > 404 || strings.Contains(body(t, r), "secret\n") {
+		if r := ask(t, h, "GET", path, nil); r.StatusCode < 400 || r.StatusCode > 404 ||
+			strings.Contains(body(t, r), "secret\n") {
 			t.Errorf("%s is %d", path, r.StatusCode)
 		}
 	}
@@ -190,7 +194,8 @@ func TestStream(t *testing.T) {
 	run.Report("a-1", 3, 0.5, 0.9)
 	stream(t, in, "cell", func(data []byte) bool {
 		var c watch.Cell
-		return json.Unmarshal(data, &c) == nil && len(c.Spans) == 2 && c.Spans[0].To != nil && len(c.Curves) == 1 && c.Jobs[0].Epoch == 3
+		return json.Unmarshal(data, &c) == nil && len(c.Spans) == 2 && c.Spans[0].To != nil && len(c.Curves) == 1 &&
+			c.Jobs[0].Epoch == 3
 	})
 	stop()
 	if err := <-ended; err != nil {

@@ -536,7 +536,8 @@ func (j *Jobs[P]) Next(ctx context.Context, until time.Duration) (time.Duration,
 }
 
 // NextBeside is Next of an engine that itself waits for something: coming says for how much.
-func (j *Jobs[P]) NextBeside(ctx context.Context, until time.Duration, coming func() int) (time.Duration, []scheduler.Notice, error) {
+func (j *Jobs[P]) NextBeside(ctx context.Context, until time.Duration, coming func() int) (time.Duration,
+	[]scheduler.Notice, error) {
 	now, news, err := j.Await(ctx, until, func() (now time.Duration, ended []scheduler.Notice, alive int) {
 		news, beside := j.nodeNews(), coming()
 		j.mu.Lock()
@@ -550,7 +551,8 @@ func (j *Jobs[P]) NextBeside(ctx context.Context, until time.Duration, coming fu
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.err != nil {
-		if news = slices.DeleteFunc(news, func(n scheduler.Notice) bool { return n.Kind == 0 }); len(news) == 0 && err == nil {
+		if news = slices.DeleteFunc(news, func(n scheduler.Notice) bool { return n.Kind == 0 }); len(news) == 0 &&
+			err == nil {
 			return now, nil, j.err
 		}
 	}

@@ -198,7 +198,8 @@ func TestWhatAnAttemptSaves(t *testing.T) {
 		}
 		b.seen[1]([]byte(`{"tfexp":{"resumed":{"step":7,"lost_steps":1,"lost_seconds":2,"seconds":1.5}}}` + "\n"))
 		time.Sleep(4 * time.Second)
-		want := scheduler.Attempt{Ran: 7 * time.Second, Began: 3 * time.Second, Redone: 2 * time.Second, Restore: 1500 * time.Millisecond}
+		want := scheduler.Attempt{Ran: 7 * time.Second, Began: 3 * time.Second, Redone: 2 * time.Second,
+			Restore: 1500 * time.Millisecond}
 		if a := b.Attempt(0); a != want {
 			t.Errorf("%+v, want %+v", a, want)
 		}
@@ -256,7 +257,8 @@ func TestItLeavesAtTheWarning(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		b.Jobs.Warn(1, time.Hour)
 		end := b.next(t)
-		if !end.Revoked || end.Node != 1 || end.At != 3*time.Second || end.State != scheduler.Stopped || end.Attempt.Ran != 3*time.Second {
+		if !end.Revoked || end.Node != 1 || end.At != 3*time.Second || end.State != scheduler.Stopped ||
+			end.Attempt.Ran != 3*time.Second {
 			t.Errorf("%+v", end)
 		}
 		if err := b.Start(0, on(0)); err != nil {

@@ -167,7 +167,8 @@ func (j *Jobs[P]) Revoke(job int) (scheduler.Attempt, error) {
 	defer j.mu.Unlock()
 	j.settle(r)
 	j.ended = slices.DeleteFunc(j.ended, func(n scheduler.Notice) bool {
-		return n.Job == job && (n.Kind == scheduler.JobEnded || n.Kind == scheduler.PartEnded || n.Kind == scheduler.JobProgress)
+		return n.Job == job && (n.Kind == scheduler.JobEnded || n.Kind == scheduler.PartEnded ||
+			n.Kind == scheduler.JobProgress)
 	})
 	return r.came(), nil
 }

@@ -113,7 +113,8 @@ func (Slurm) Alive(ctx context.Context, jobs []string) (map[string][]int, error)
 }
 
 // overStates are those of tasks that do not run again by themselves.
-var overStates = []string{"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE",
+var overStates = []string{"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL",
+	"DEADLINE",
 	"OUT_OF_MEMORY", "REVOKED"}
 
 // Cancel implements engine.Batch.

@@ -45,7 +45,8 @@ func TestNumbers(t *testing.T) {
 func TestTimes(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"59": 59 * time.Second, "4:57": 4*time.Minute + 57*time.Second, "1:02:03": time.Hour + 2*time.Minute + 3*time.Second,
-		"2-00:00:10": 48*time.Hour + 10*time.Second, "1-0": 24 * time.Hour, "0-00:10": 10 * time.Minute, "UNLIMITED": Unlimited,
+		"2-00:00:10": 48*time.Hour + 10*time.Second, "1-0": 24 * time.Hour, "0-00:10": 10 *
+			time.Minute, "UNLIMITED": Unlimited,
 	} {
 		if got, ok := Time(text); !ok || got != want {
 			t.Errorf("%q: %s, %v, want %s", text, got, ok, want)
@@ -115,7 +116,8 @@ func TestCheck(t *testing.T) {
 		{"good", Request{Nodes: 3, Time: time.Hour}, "exit 0", "", ""},
 		{"a partition that is not there", Request{Partition: "gpu"}, "exit 0", `called "gpu"; there are main, small, old`, "sinfo"},
 		{"too many nodes", Request{Nodes: 4}, "exit 0", "4 nodes are asked for", "fewer nodes"},
-		{"too many nodes for a job", Request{Partition: "small", Nodes: 1, Time: time.Hour}, "exit 0", "1h0m0s are asked for", "less time"},
+		{"too many nodes for a job", Request{Partition: "small", Nodes: 1, Time: time.Hour}, "exit 0", "1h0m0s are asked for",
+			"less time"},
 		{"a partition that is down", Request{Partition: "old"}, "exit 0", "not up", "sinfo"},
 		{"a quota", Request{}, `echo "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)" >&2; exit 1`,
 			"accounting/QOS policy", "until some of your jobs have ended"},

@@ -164,7 +164,8 @@ func (p Partition) holds(r Request) error {
 		return fmt.Errorf("node count: %d nodes are asked for, and a job in the partition %q may have %d",
 			nodes, p.Name, p.MaxNodes)
 	case p.MaxTime > 0 && r.Time > p.MaxTime:
-		return fmt.Errorf("time limit: %s are asked for, and a job in the partition %q may have %s", r.Time, p.Name, p.MaxTime)
+		return fmt.Errorf("time limit: %s are asked for, and a job in the partition %q may have %s", r.Time, p.Name,
+			p.MaxTime)
 	}
 	return nil
 }

@@ -42,12 +42,14 @@ func (c conv) Forward(w, x, y []float64, n int, columns []float64) {
 			out[i] = bias
 		}
 	}
-	multiply(blas.NoTrans, blas.NoTrans, matrix(c.filters, c.taps(), w), matrix(c.taps(), pixels, columns), 1, matrix(c.filters, pixels, y))
+	multiply(blas.NoTrans, blas.NoTrans, matrix(c.filters, c.taps(), w), matrix(c.taps(), pixels, columns), 1,
+		matrix(c.filters, pixels, y))
 }
 
 func (c conv) backward(w, _, _, dy, dx, dw []float64, n int, columns []float64) {
 	pixels := n * c.side * c.side
-	multiply(blas.NoTrans, blas.Trans, matrix(c.filters, pixels, dy), matrix(c.taps(), pixels, columns), 0, matrix(c.filters, c.taps(), dw))
+	multiply(blas.NoTrans, blas.Trans, matrix(c.filters, pixels, dy), matrix(c.taps(), pixels, columns), 0,
+		matrix(c.filters, c.taps(), dw))
 	for f := range c.filters {
 		sum := 0.0
 		for _, g := range dy[f*pixels : (f+1)*pixels] {
@@ -58,7 +60,8 @@ func (c conv) backward(w, _, _, dy, dx, dw []float64, n int, columns []float64) 
 	if dx == nil {
 		return
 	}
-	multiply(blas.Trans, blas.NoTrans, matrix(c.filters, c.taps(), w), matrix(c.filters, pixels, dy), 0, matrix(c.taps(), pixels, columns))
+	multiply(blas.Trans, blas.NoTrans, matrix(c.filters, c.taps(), w), matrix(c.filters, pixels, dy), 0,
+		matrix(c.taps(), pixels, columns))
 	clear(dx[:c.channels*pixels])
 	c.each(func(row, channel, y, x int) {
 		c.unshift(dx[channel*pixels:(channel+1)*pixels], columns[row*pixels:(row+1)*pixels], n, y, x)

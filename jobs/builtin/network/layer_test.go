@@ -26,7 +26,8 @@ func TestConvolutionPassesItsGradientOn(t *testing.T) {
 		return s
 	}
 	w, x, dy := draw(weights+biases), draw(n*2*16), draw(n*3*16)
-	y, dx, dw, scratch := make([]float64, n*3*16), make([]float64, len(x)), make([]float64, len(w)), make([]float64, c.scratch(n))
+	y, dx, dw, scratch := make([]float64, n*3*16), make([]float64, len(x)), make([]float64, len(w)), make([]float64,
+		c.scratch(n))
 	value := func() float64 {
 		c.Forward(w, x, y, n, scratch)
 		sum := 0.0
@@ -74,7 +75,8 @@ func TestMultiplyInTiles(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		ta, tb blas.Transpose
-	}{{"plain", blas.NoTrans, blas.NoTrans}, {"first transposed", blas.Trans, blas.NoTrans}, {"second transposed", blas.NoTrans, blas.Trans}} {
+	}{{"plain", blas.NoTrans, blas.NoTrans}, {"first transposed", blas.Trans, blas.NoTrans}, {"second transposed",
+		blas.NoTrans, blas.Trans}} {
 		c := slices.Repeat([]float64{2}, m*n)
 		am, bm := matrix(m, k, a), matrix(k, n, b)
 		if test.ta == blas.Trans {

@@ -21,7 +21,8 @@ func TestInterpreter(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"python3": "#!/bin/sh\n", "a.py": "#!" + dir + "/python3 -u\n", "b.py": "#!/usr/bin/env python3\n", "c.sh": "#!/bin/sh\n",
+		"python3": "#!/bin/sh\n", "a.py": "#!" + dir + "/python3 -u\n", "b.py": "#!/usr/bin/env " +
+			"python3\n", "c.sh": "#!/bin/sh\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)

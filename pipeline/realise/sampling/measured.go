@@ -41,7 +41,8 @@ func known(v float64) float64 {
 // pause and the resume that follows it keep the cores idle for their sum,
 // whichever of the two jobs is charged.
 //
-// Where paused jobs write a checkpoint and end (suspends), a pause takes as long as the program took to save at its end,
+// Where paused jobs write a checkpoint and end (suspends), a pause takes as long as the program took to save at its
+// end,
 // and to go on is to start again.
 func Overheads(samples []estimator.Sample, suspends bool) simulated.Overheads {
 	var start, pause, resume, resize, save, startup median

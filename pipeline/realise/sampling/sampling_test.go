@@ -73,7 +73,8 @@ func TestCopies(t *testing.T) {
 
 // Simulated work takes as long as at the speed that the machine had on as many threads as its job asks for.
 func TestAtSpeed(t *testing.T) {
-	known := []estimator.Moment{{Cores: 2, Seconds: 1}, {Cores: 2, Seconds: 1.5}, {Cores: 2, Seconds: 1}, {Cores: 2, Seconds: 1.5}}
+	known := []estimator.Moment{{Cores: 2, Seconds: 1}, {Cores: 2, Seconds: 1.5}, {Cores: 2, Seconds: 1},
+		{Cores: 2, Seconds: 1.5}}
 	e := estimator.Estimate{Probe: 1}
 	work := func(at ...estimator.Moment) time.Duration {
 		w := simulated.Scaling{Fixed: time.Second, Scaled: time.Second}

@@ -176,7 +176,8 @@ func appendLacks(b []byte, lacks []scheduler.Lack, job *scheduler.Job) []byte {
 // wayOf names the alternative with which a job starts or resumes; empty for
 // other events, and for jobs that have none.
 func wayOf(e scheduler.Event, j *scheduler.Job) string {
-	if (e.Kind == scheduler.Start || e.Kind == scheduler.Resume) && e.Alternative >= 0 && e.Alternative < len(j.Alternatives) {
+	if (e.Kind == scheduler.Start || e.Kind == scheduler.Resume) && e.Alternative >= 0 &&
+		e.Alternative < len(j.Alternatives) {
 		return j.Alternatives[e.Alternative].Name
 	}
 	return ""

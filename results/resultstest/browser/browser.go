@@ -37,7 +37,8 @@ func Open(t testing.TB, address string, width, height int, dark bool) *Page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--hide-scrollbars",
 		"--no-first-run", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir(), "about:blank")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut} // 3 and 4, by which it is spoken to
 	if err := cmd.Start(); err != nil {

@@ -169,7 +169,8 @@ func (r *reader) row(line int, row []string) error {
 	}
 	key := fmt.Sprint(one.scenario, one.actions, one.used, one.total, one.accuracy)
 	if earlier, ok := r.lines[key]; ok {
-		return fmt.Errorf("it repeats line %d, number for number, so that one training would count twice: leave one out", earlier)
+		return fmt.Errorf("it repeats line %d, number for number, so that one training would count twice: leave one out",
+			earlier)
 	}
 	r.lines[key] = line
 	r.budget = math.Max(r.budget, one.total)

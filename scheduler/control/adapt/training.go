@@ -69,7 +69,8 @@ func (t Training) Lines() []string {
 	lines := []string{fmt.Sprintf("agent.version %d", version), fmt.Sprintf("agent.seed %d", t.Seed)}
 	for i, l := range t.Lessons {
 		s := l.Settings
-		lines = append(lines, fmt.Sprintf("lesson.%d.settings episodes %d, batch %d, rate %g, decay %g every %d, temperature %g",
+		lines = append(lines, fmt.Sprintf("lesson.%d.settings episodes %d, batch %d, rate %g, decay %g every %d, "+
+			"temperature %g",
 			i+1, s.Episodes, s.Batch, s.Rate, s.Decay, s.DecayEvery, s.Temperature))
 		if l.Smooth {
 			lines = append(lines, fmt.Sprintf("lesson.%d.smoothed", i+1))

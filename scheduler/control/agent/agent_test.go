@@ -28,7 +28,8 @@ func recorded(t testing.TB) map[string]*Table {
 	for _, r := range rows[1:] {
 		tb := tables[r[0]]
 		if tb == nil {
-			tb = &Table{Name: r[0], Decisions: 3, Actions: 4, Time: [][]float64{make([]float64, 1), make([]float64, 4), make([]float64, 16)}, Accuracy: make([]float64, 64)}
+			tb = &Table{Name: r[0], Decisions: 3, Actions: 4, Time: [][]float64{make([]float64, 1), make([]float64, 4),
+				make([]float64, 16)}, Accuracy: make([]float64, 64)}
 			tables[r[0]] = tb
 			count[r[0]] = [][]int{make([]int, 1), make([]int, 4), make([]int, 16)}
 		}

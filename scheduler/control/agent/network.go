@@ -89,7 +89,8 @@ func (n *Network) layout() int {
 func Restore(vocabulary, actions int, weights []float64) (*Network, error) {
 	n := &Network{Vocabulary: vocabulary, Actions: actions}
 	if want := n.layout(); want != len(weights) {
-		return nil, fmt.Errorf("agent: %d weights, want %d for %d layers and %d actions", len(weights), want, vocabulary, actions)
+		return nil, fmt.Errorf("agent: %d weights, want %d for %d layers and %d actions", len(weights), want, vocabulary,
+			actions)
 	}
 	n.Weights = weights
 	return n, nil

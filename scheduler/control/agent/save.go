@@ -43,5 +43,6 @@ func Load(raw []byte) (*Learner, error) {
 	if learns && (len(s.M) != len(s.Weights) || len(s.V) != len(s.Weights)) {
 		return nil, fmt.Errorf("read the agent: %d weights, but %d and %d moments", len(s.Weights), len(s.M), len(s.V))
 	}
-	return &Learner{Network: n, Settings: s.Settings, Episodes: s.Episodes, Steps: s.Steps, M: s.M, V: s.V, Objective: s.Objective}, nil
+	return &Learner{Network: n, Settings: s.Settings, Episodes: s.Episodes, Steps: s.Steps, M: s.M, V: s.V,
+		Objective: s.Objective}, nil
 }

@@ -85,7 +85,8 @@ func (c *Controller) decide(units int) control.Action {
 
 // explore tries a setting that a method suggests, if what it may save is worth the
 // changes there and back and the time that it may lose meanwhile, in expectation.
-func (c *Controller) explore(next tuner.Suggestion, e control.Expected, left, now, best float64) (control.Action, bool) {
+func (c *Controller) explore(next tuner.Suggestion, e control.Expected, left, now, best float64) (control.Action,
+	bool) {
 	mean, sd := next.Mean, next.SD
 	e.Cost = c.cost(next.At)
 	if next.Modelled && next.Scale != surrogate.Log { // to the logarithm

@@ -147,7 +147,8 @@ type seen struct {
 func New(o Options) *Controller {
 	c := &Controller{
 		Options: o, at: o.Initial, factor: 1, now: stretch{first: math.NaN(), took: make([]bool, len(o.Names))},
-		anew: make([]bool, len(o.Names)), stuck: make([]bool, len(o.Names)), expectations: expectations{next: firstLook(o.Stretch)},
+		anew: make([]bool, len(o.Names)), stuck: make([]bool,
+			len(o.Names)), expectations: expectations{next: firstLook(o.Stretch)},
 	}
 	c.expectKnown()
 	return c

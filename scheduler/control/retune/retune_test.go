@@ -30,7 +30,8 @@ type training struct {
 
 func options(mode string) retune.Options {
 	method, _ := tuner.Find("bo")
-	p := &tuner.Problem{Space: surrogate.Space{{Name: "size", Numbers: []float64{1, 2, 4, 8}, Log: true}}, Scale: surrogate.Log, Trials: 10, Seed: 1}
+	p := &tuner.Problem{Space: surrogate.Space{{Name: "size", Numbers: []float64{1, 2, 4, 8}, Log: true}},
+		Scale: surrogate.Log, Trials: 10, Seed: 1}
 	p.Initial = []float64{0}
 	return retune.Options{
 		Problem: p, Method: method, Names: []string{"size"}, Initial: p.Initial, Learns: []bool{false}, Units: 200, Stretch: 2,
@@ -50,7 +51,8 @@ func (j training) run(t *testing.T, c *retune.Controller) (seconds float64, said
 	var refused []control.Setting
 	impossible := false
 	for epoch := 0; epoch <= j.epochs; epoch++ {
-		r := control.Report{Epoch: epoch, Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(), Left: control.NoBudget, Settings: now}
+		r := control.Report{Epoch: epoch, Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(), Left: control.NoBudget,
+			Settings: now}
 		if epoch > 0 {
 			pace := j.pace
 			if j.later != nil && epoch > j.from {
@@ -133,7 +135,8 @@ func TestAChangeHasToPay(t *testing.T) {
 	// The start takes as long as a new one would: 30 seconds before the first epoch.
 	c.Decide(control.Report{})
 	for epoch := 1; epoch <= 20; epoch++ {
-		a := c.Decide(control.Report{Epoch: epoch, Used: time.Duration(30+epoch) * time.Second, Loss: math.NaN(), Accuracy: math.NaN()})
+		a := c.Decide(control.Report{Epoch: epoch, Used: time.Duration(30+epoch) * time.Second, Loss: math.NaN(),
+			Accuracy: math.NaN()})
 		if len(a.Settings) > 0 {
 			t.Fatalf("epoch %d: %+v", epoch, a)
 		}
@@ -142,7 +145,8 @@ func TestAChangeHasToPay(t *testing.T) {
 
 // A job ends at its target, or at its limit and says that the target was not reached.
 func TestTargetAndLimit(t *testing.T) {
-	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 1, "4": 1, "8": 1}, live: true, loss: func(epoch int) float64 { return 1 / float64(epoch) }}
+	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 1, "4": 1, "8": 1}, live: true,
+		loss: func(epoch int) float64 { return 1 / float64(epoch) }}
 	o := options("online")
 	o.Target, o.Bound, o.Limit = "loss", 0.02, 100*time.Second
 	_, said, _ := job.run(t, retune.New(o))
@@ -151,7 +155,8 @@ func TestTargetAndLimit(t *testing.T) {
 	}
 	o.Bound = 0.001
 	took, said, _ := job.run(t, retune.New(o))
-	if got := said[len(said)-1]; got != "the limit of 1m40s is over, and the target loss of 0.001 was not reached" || took < 100 || took > 101 {
+	if got := said[len(said)-1]; got != "the limit of 1m40s is over, and the target loss of 0.001 was not reached" ||
+		took < 100 || took > 101 {
 		t.Errorf("it ends with %q after %v s", got, took)
 	}
 }
@@ -159,10 +164,12 @@ func TestTargetAndLimit(t *testing.T) {
 // Settings that crash, or that the job cannot have, are given up; those that the program does not take on while it runs
 // are changed by a new start.
 func TestSettingsThatDoNotWork(t *testing.T) {
-	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 1, crashes: "4", not: "8"}
+	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 1, crashes: "4",
+		not: "8"}
 	_, said, last := job.run(t, retune.New(options("online")))
 	text := strings.Join(said, "\n")
-	if last != "2" || !strings.Contains(text, "it is started anew") || !strings.Contains(text, "the program failed with these settings: exit status 1") {
+	if last != "2" || !strings.Contains(text, "it is started anew") ||
+		!strings.Contains(text, "the program failed with these settings: exit status 1") {
 		t.Errorf("it ends with %s:\n%s", last, text)
 	}
 }
@@ -170,12 +177,14 @@ func TestSettingsThatDoNotWork(t *testing.T) {
 // A program that takes a setting on only when it starts, and does not say so, is found out: it is started anew, and the
 // setting counts as tried with what it does then.
 func TestAProgramThatIgnoresSettingsIsFoundOut(t *testing.T) {
-	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 1, live: true, deaf: true}
+	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 1, live: true,
+		deaf: true}
 	o := options("online")
 	o.Live, o.Learns = []bool{true}, []bool{true} // its flags differ
 	_, said, last := job.run(t, retune.New(o))
 	text := strings.Join(said, "\n")
-	if last != "4" || !strings.Contains(text, "the program has not said that it took on size, and goes as fast as before: it is started anew") {
+	if last != "4" || !strings.Contains(text, "the program has not said that it took on size, and goes as fast as "+
+		"before: it is started anew") {
 		t.Errorf("it ends with %s:\n%s", last, text)
 	}
 	// Where a new start does not bring it to the program either, it is not tried again.
@@ -198,7 +207,8 @@ func TestASecondLookWhenThePaceChanges(t *testing.T) {
 	o := options("online")
 	o.Units = 300
 	_, said, last := job.run(t, retune.New(o))
-	if text := strings.Join(said, "\n"); last != "2" || !strings.Contains(text, "goes at another pace than it was measured with") {
+	if text := strings.Join(said, "\n"); last != "2" || !strings.Contains(text,
+		"goes at another pace than it was measured with") {
 		t.Errorf("it ends with %s:\n%s", last, text)
 	}
 	// Without a change it does not look again.
@@ -237,7 +247,8 @@ func TestKnownPacesLeadToTheBest(t *testing.T) {
 // one is changed in place afterwards.
 func TestOneOfTwoSettingsNeedsANewStart(t *testing.T) {
 	o := options("online")
-	o.Problem.Space = surrogate.Space{{Name: "cores", Numbers: []float64{1, 2}}, {Name: "batch", Numbers: []float64{32, 128}}}
+	o.Problem.Space = surrogate.Space{{Name: "cores", Numbers: []float64{1, 2}},
+		{Name: "batch", Numbers: []float64{32, 128}}}
 	o.Problem.Initial, o.Initial = []float64{0, 0}, []float64{0, 0}
 	o.Names, o.Learns, o.Live = []string{"cores", "batch"}, []bool{false, true}, []bool{false, true}
 	o.Values = func(at []float64) []string { return []string{fmt.Sprint(at[0]), fmt.Sprint(at[1])} }

@@ -74,12 +74,14 @@ func made() []*table {
 		return surrogate.Dimension{Name: fmt.Sprint("kind", n), Categories: n}
 	}
 	return []*table{
-		newTable("six settings, three of which count", 1, numbers(6, 3), 0, 0.02, 1, func(at []float64) (float64, float64, bool) {
-			return bowl(at, 0.5, 1, 0), 0, false
-		}),
+		newTable("six settings, three of which count", 1, numbers(6, 3), 0, 0.02, 1,
+			func(at []float64) (float64, float64, bool) {
+				return bowl(at, 0.5, 1, 0), 0, false
+			}),
 		newTable("kinds without an order", 2, append(numbers(2, 4), kinds(4), kinds(5), kinds(3)), 0, 0.05, 1,
 			func(at []float64) (float64, float64, bool) {
-				return bowl(at, 0.66, 0.33) + []float64{0.8, 0, 0.5, 1}[int(at[2])] + []float64{0.3, 0.9, 0.1, 0, 0.6}[int(at[3])], 0, false
+				return bowl(at, 0.66, 0.33) + []float64{0.8, 0, 0.5, 1}[int(at[2])] +
+					[]float64{0.3, 0.9, 0.1, 0, 0.6}[int(at[3])], 0, false
 			}),
 		newTable("a narrow constraint", 3, numbers(2, 12), 0.95, 0.02, 1, func(at []float64) (float64, float64, bool) {
 			return 2*at[0] + 1.5*at[1], 1 - 0.3*math.Exp(-2.2*(at[0]+0.7*at[1])), false

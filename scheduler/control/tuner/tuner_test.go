@@ -106,7 +106,8 @@ func TestContexts(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) {
 			p := problem()
 			p.Trials = 60
-			p.Space = append(p.Space, surrogate.Dimension{Name: "part", Numbers: []float64{16, 64}, Log: true, Context: true, Goal: 1})
+			p.Space = append(p.Space, surrogate.Dimension{Name: "part", Numbers: []float64{16, 64}, Log: true, Context: true,
+				Goal: 1})
 			p.Initial = []float64{0, 0, 1}
 			knows := m.NeedsContext || m.Name == "bo" || m.Name == "selftf"
 			var trials []surrogate.Trial
@@ -156,7 +157,8 @@ func TestContextsOfRanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := 0.1 + math.Pow(next.At[0]-0.6, 2) + 0.1*next.At[1]
-			trials = append(trials, surrogate.Trial{At: next.At, State: surrogate.Done, Objective: v * (2 - next.At[2]), Cost: math.Pow(27, next.At[2])})
+			trials = append(trials, surrogate.Trial{At: next.At, State: surrogate.Done, Objective: v * (2 - next.At[2]),
+				Cost: math.Pow(27, next.At[2])})
 			if p.Space.AtGoal(next.At) {
 				counting++
 			}
@@ -187,7 +189,8 @@ func TestBetter(t *testing.T) {
 
 // TestAMethodFromOutside registers a method and finds it.
 func TestAMethodFromOutside(t *testing.T) {
-	tuner.Register(tuner.Method{Name: "test_first", Suggest: func(p *tuner.Problem, trials []surrogate.Trial) (tuner.Suggestion, error) {
+	tuner.Register(tuner.Method{Name: "test_first", Suggest: func(p *tuner.Problem,
+		trials []surrogate.Trial) (tuner.Suggestion, error) {
 		return tuner.Suggestion{}, tuner.ErrDone
 	}})
 	if _, ok := tuner.Find("test_first"); !ok {

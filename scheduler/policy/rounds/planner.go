@@ -119,7 +119,8 @@ func (p *planner) setPrices(texts []string) error {
 		price, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		i := slices.IndexFunc(p.kinds, func(k kind) bool { return k.Name == strings.TrimSpace(name) })
 		if err != nil || !(price > 0) || math.IsInf(price, 1) || i < 0 {
-			return fmt.Errorf("policy: prices: %q is not the price of a type of device of the hardware, such as \"v100=2.48\"", text)
+			return fmt.Errorf("policy: prices: %q is not the price of a type of device of the hardware, such as \"v100=2.48\"",
+				text)
 		}
 		p.kinds[i].Price = price
 	}

@@ -53,7 +53,8 @@ func readBatsim(file string, r io.Reader, o Options) (workload.Trace, error) {
 		return workload.Trace{}, err
 	}
 	if len(text) > mostBatsim {
-		return workload.Trace{}, fmt.Errorf("it is longer than %d MiB: convert it to csv or swf, which are read line by line", mostBatsim>>20)
+		return workload.Trace{}, fmt.Errorf("it is longer than %d MiB: convert it to csv or swf, which are read line by line",
+			mostBatsim>>20)
 	}
 	var w struct {
 		Resources int                      `json:"nb_res"`

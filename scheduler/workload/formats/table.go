@@ -168,7 +168,8 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 	t.Assumed = slices.Clone(l.assumed)
 	if _, ok := t.at[factThreads]; !ok {
 		n := Option(o, threadsPerGPUArg.Name, 1)
-		t.Assumed = append(t.Assumed, fmt.Sprintf("the file has no threads: a job has %d beside each GPU, or 1 without one", n))
+		t.Assumed = append(t.Assumed, fmt.Sprintf("the file has no threads: a job has %d beside each GPU, or 1 without one",
+			n))
 	}
 	if t.arrays > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that stand for several tasks of an array are one job each, of which "+
@@ -200,7 +201,8 @@ func (t *table) head(columns []string) error {
 	}
 	for _, c := range Option[[]workload.Column](t.o, ColumnsArg.Name, nil) {
 		if !slices.Contains(tableFacts, c.Name) {
-			return &ArgError{ColumnsArg.Name, fmt.Errorf("%q is nothing that a job has; it has %s", c.Name, strings.Join(tableFacts, ", "))}
+			return &ArgError{ColumnsArg.Name, fmt.Errorf("%q is nothing that a job has; it has %s", c.Name,
+				strings.Join(tableFacts, ", "))}
 		}
 		i := find(c.Text)
 		if i < 0 {

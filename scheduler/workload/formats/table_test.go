@@ -21,7 +21,8 @@ func readJobs(t *testing.T, format, text string, args map[string]any) (lines []s
 		if trace.Timed(i) {
 			run = trace.RunTimes[i].String()
 		}
-		line := j.Name + " " + j.Class + " at " + j.Arrival.String() + " for " + run + ", asked " + j.Predicted.String() + ", " +
+		line := j.Name + " " + j.Class + " at " + j.Arrival.String() + " for " + run + ", asked " + j.Predicted.String() +
+			", " +
 			j.Demand().String()
 		if j.User != "" {
 			line += ", of " + j.User
@@ -76,7 +77,8 @@ func TestAnyTableByMapping(t *testing.T) {
 	}
 }
 
-// What Slurm and others write into columns: lists of resources, zones, days, and the reasons of rows that say too little.
+// What Slurm and others write into columns: lists of resources, zones, days, and the reasons of rows that say too
+// little.
 func TestOddFields(t *testing.T) {
 	text := `"Job Id";"Submitted";"Wall";"Limit";"Resources";"State"
 "a;1";"2024-03-31T01:30:00+01:00";"1-02:03:04";"2-00:00:00";"cpu=8,mem=32G,gres/gpu:a100=4";"DONE"
@@ -178,7 +180,8 @@ func TestTiresiasAndPollux(t *testing.T) {
 		"1,4,0,100,vgg16,120,0\n2,1,5,100,resnet,60,0\n", nil)
 	check(t, got,
 		"1 vgg16 at 0s for 2m0s, asked 0s, 4 threads, 4 GPUs", "2 resnet at 5s for 1m0s, asked 0s, 1 thread, 1 GPU")
-	got, trace := readJobs(t, "pollux", "name,time,application,num_replicas,batch_size\ncifar10-0,107,cifar10,6,2048\n", nil)
+	got, trace := readJobs(t, "pollux", "name,time,application,num_replicas,batch_size\ncifar10-0,107,cifar10,6,2048\n",
+		nil)
 	check(t, got, "cifar10-0 cifar10 at 1m47s for ?, asked 0s, 6 threads, 6 GPUs")
 	if trace.Jobs[0].Batch != 2048 {
 		t.Errorf("batch %d", trace.Jobs[0].Batch)
@@ -230,7 +233,8 @@ func TestPhilly(t *testing.T) {
 			break
 		}
 	}
-	got, _ = readJobs(t, "philly", "jobid,submitted_time,duration,num_gpus,vc\nj1,5,60,8,a\n", map[string]any{"gpus_per_node": 4})
+	got, _ = readJobs(t, "philly", "jobid,submitted_time,duration,num_gpus,vc\nj1,5,60,8,a\n",
+		map[string]any{"gpus_per_node": 4})
 	check(t, got, "j1 a at 5s for 1m0s, asked 0s, 8 threads, 8 GPUs, over 2 nodes")
 	for _, broken := range []string{"[", "[{]", `[{"jobid": 1`, "[1, 2]"} {
 		if _, err := Find("philly").Read("log", strings.NewReader(broken), Options{}); err == nil {

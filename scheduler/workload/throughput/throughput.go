@@ -74,7 +74,8 @@ func (t *Table) add(k Key, speed float64) error {
 		return fmt.Errorf("the job type %q on %d × %s has a throughput of %v steps/s, which is no number from 0 on", k.Job,
 			k.Workers, k.Device, speed)
 	case k.Workers < 1:
-		return fmt.Errorf("the job type %q has a throughput on %d × %s: there is at least one worker", k.Job, k.Workers, k.Device)
+		return fmt.Errorf("the job type %q has a throughput on %d × %s: there is at least one worker", k.Job, k.Workers,
+			k.Device)
 	case twice && k.Beside != "":
 		return fmt.Errorf("the job type %q on %d × %s beside %q is there twice", k.Job, k.Workers, k.Device, k.Beside)
 	case twice:
@@ -127,7 +128,8 @@ func (t *Table) readBeside(k Key, speeds map[string]json.RawMessage) error {
 		}
 		var both []float64
 		if err := json.Unmarshal(speeds[name], &both); err != nil || len(both) != 2 {
-			return fmt.Errorf("the throughput of (%q, %d) on %s beside %s is not that of both, such as [2.5, 1.25]", k.Job, k.Workers,
+			return fmt.Errorf("the throughput of (%q, %d) on %s beside %s is not that of both, such as [2.5, 1.25]", k.Job,
+				k.Workers,
 				k.Device, name)
 		}
 		k.Beside = neighbour

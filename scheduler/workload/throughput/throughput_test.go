@@ -49,7 +49,8 @@ func TestTablesThatAreWrong(t *testing.T) {
 		head + "LM,v100,one,2\n": "line 2: \"one\" is no number of workers",
 		head + "LM,v100,1,NaN\n": "no number from 0 on",
 		"job_type,device,workers,beside,steps_per_s\nLM,v100,1,A,1\nLM,v100,1,A,1\n": "beside \"A\" is there twice",
-		head + "LM,v100,1,1\nLM,v100,1,1\n":                                          "line 3: the job type \"LM\" on 1 × v100 is there twice",
+		head + "LM,v100,1,1\nLM,v100,1,1\n": "line 3: the job type \"LM\" on 1 × " +
+			"v100 is there twice",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -98,7 +98,8 @@ func (o *Order) place() (*stages.Elsewhere, error) {
 func batchOf(name string) (engine.Batch, error) {
 	k := engine.Find(name)
 	if k == nil || k.Batch == nil {
-		return nil, &engine.Unavailable{Engine: name, Err: errors.New("it has no batch system"), Hint: "run the cells here: --on here"}
+		return nil, &engine.Unavailable{Engine: name, Err: errors.New("it has no batch system"),
+			Hint: "run the cells here: --on here"}
 	}
 	return k.Batch(), nil
 }
@@ -232,7 +233,8 @@ func (a *array) write(cells, here []int) (failed []int, err error) {
 		size = perTask
 	}
 	if room < 1 {
-		return nil, &engine.Unavailable{Engine: a.On, Err: fmt.Errorf("an array has at most %d tasks, and there are %d cells "+
+		return nil, &engine.Unavailable{Engine: a.On, Err: fmt.Errorf("an array has at most %d tasks, and there are %d "+
+			"cells "+
 			"that run on nodes of their own", engine.MaxTasks, len(real)), Hint: "run a part of the matrix at a time"}
 	}
 	size = max(size, (len(simulated)+room-1)/room)
@@ -363,7 +365,8 @@ func (a *array) send(ctx context.Context, r engine.Array) error {
 	if err := tasks.Write(a.dir, a.Array); err != nil {
 		return errors.Join(err, a.batch.Cancel(context.WithoutCancel(ctx), []string{job}))
 	}
-	return a.run.Note(stages.Note{Event: "array_submitted", Unit: job, Text: fmt.Sprintf("%d tasks on %s", len(r.Tasks), a.On)})
+	return a.run.Note(stages.Note{Event: "array_submitted", Unit: job,
+		Text: fmt.Sprintf("%d tasks on %s", len(r.Tasks), a.On)})
 }
 
 // collect waits for the tasks, records their cells, and submits again what was lost.

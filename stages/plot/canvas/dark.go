@@ -96,7 +96,8 @@ func darkNames(pairs []recolor) string {
 // them outweigh these.
 func darkStyle(pairs []recolor) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "svg{background:#FFFFFF}@media (prefers-color-scheme:dark){svg{background:#%02X%02X%02X}", darkPaper.R, darkPaper.G, darkPaper.B)
+	fmt.Fprintf(&b, "svg{background:#FFFFFF}@media (prefers-color-scheme:dark){svg{background:#%02X%02X%02X}", darkPaper.R,
+		darkPaper.G, darkPaper.B)
 	for _, pair := range pairs {
 		for _, what := range []string{"fill", "stroke"} {
 			fmt.Fprintf(&b, `[style*="%s:%s"]{%s:%s!important}`, what, pair.from, what, pair.to)

@@ -67,7 +67,8 @@ func (cl cloud) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	lo, hi := p.X.Min, p.X.Max
 	// predicted is within 10% of actual between predicted/1.1 and predicted/0.9.
-	band := []vg.Point{{X: x(lo), Y: y(lo / 0.9)}, {X: x(hi), Y: y(hi / 0.9)}, {X: x(hi), Y: y(hi / 1.1)}, {X: x(lo), Y: y(lo / 1.1)}}
+	band := []vg.Point{{X: x(lo), Y: y(lo / 0.9)}, {X: x(hi), Y: y(hi / 0.9)}, {X: x(hi), Y: y(hi / 1.1)},
+		{X: x(lo), Y: y(lo / 1.1)}}
 	c.FillPolygon(Shade(Hue(6), 0.7), c.ClipPolygonXY(band))
 	c.StrokeLine2(draw.LineStyle{Color: Quiet, Width: 0.9}, x(lo), y(lo), x(hi), y(hi))
 	for _, b := range cl.bars {

@@ -272,7 +272,8 @@ func Head(c draw.Canvas, title string, keys []Key) draw.Canvas {
 		x := c.Min.X + Margin
 		for _, k := range row {
 			Series(c, k.Series, func() {
-				k.Swatch(c, vg.Rectangle{Min: vg.Point{X: x, Y: top - keyHeight + 2}, Max: vg.Point{X: x + swatchWidth, Y: top - 2}})
+				k.Swatch(c, vg.Rectangle{Min: vg.Point{X: x, Y: top - keyHeight + 2},
+					Max: vg.Point{X: x + swatchWidth, Y: top - 2}})
 			})
 			c.FillText(label, vg.Point{X: x + swatchWidth + 4, Y: top - keyHeight/2 + 0.5}, k.Label)
 			x += vg.Length(swatchWidth + 4 + TextWidth(k.Label, TickSize) + 14)

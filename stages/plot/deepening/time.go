@@ -52,7 +52,8 @@ func adaptationTime(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error)
 			out = append(out, bars.figure(AdaptationTime+"-"+s.name+"-real", "Time to add a layer – "+s.name,
 				"time to add a layer",
 				"How long programs took in real training to add a layer, and to evaluate the network before and "+
-					"after: a dot a layer, a line at the mean, on a logarithmic scale. The first row has the trainings by sequences of the table."))
+					"after: a dot a layer, a line at the mean, on a logarithmic scale. The first row has the trainings by sequences "+
+					"of the table."))
 		}
 	}
 	return out, nil

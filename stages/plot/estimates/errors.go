@@ -54,7 +54,8 @@ func errorBars(d *pictures.Data, estimates []record.EstimateRow) ([]pictures.Fig
 		}
 	}
 	const name, title = "predicted-errors", "Errors of the estimates"
-	caption := "Points are the mean signed error, (predicted − actual) / actual; bars go one standard deviation to both sides; ticks are the mean absolute error. Above 0, estimates are too long. Over all runs: "
+	caption := "Points are the mean signed error, (predicted − actual) / actual; bars go one standard deviation to both " +
+		"sides; ticks are the mean absolute error. Above 0, estimates are too long. Over all runs: "
 	var parts []string
 	for _, r := range rows {
 		if r.Head {

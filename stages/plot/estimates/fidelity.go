@@ -95,7 +95,8 @@ func both(d *pictures.Data, p analysis.Pair) (pictures.Figure, error) {
 	size := real.Size()
 	keys := real.Keys(size.Row > 0)
 	each := size.Height + timeline.AxisHeight + twinHead
-	caption := fmt.Sprintf("The real run, and its simulation from the fitted estimates with the same policy and arrivals. "+
+	caption := fmt.Sprintf("The real run, and its simulation from the fitted estimates with the same policy and "+
+		"arrivals. "+
 		"Real and simulated: makespan %s and %s s, mean JCT %s and %s s.",
 		prose.Number(measure.Makespan.Of(&c.Metrics)), prose.Number(measure.Makespan.Of(&p.Twin.Metrics)),
 		prose.Number(measure.MeanJCT.Of(&c.Metrics)), prose.Number(measure.MeanJCT.Of(&p.Twin.Metrics)))

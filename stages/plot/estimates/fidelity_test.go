@@ -22,7 +22,8 @@ func drawAll(t testing.TB, dir string) []record.Picture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pictures, err := plot.Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir), plot.Options{MaxGantts: 2, Formats: []string{"svg"}})
+	pictures, err := plot.Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir),
+		plot.Options{MaxGantts: 2, Formats: []string{"svg"}})
 	if err != nil {
 		t.Fatal(err)
 	}

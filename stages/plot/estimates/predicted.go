@@ -63,7 +63,8 @@ func predicted(d *pictures.Data) ([]pictures.Figure, error) {
 		return pictures.Skipped(Predicted, name, title, "no finished job has an estimate"), nil
 	}
 	if exact == all {
-		return pictures.Skipped(Predicted, name, title, "each job took just as long as was predicted: simulated jobs do where policies know their run times"), nil
+		return pictures.Skipped(Predicted, name, title, "each job took just as long as was predicted: simulated jobs do "+
+			"where policies know their run times"), nil
 	}
 	caption := fmt.Sprintf("Each point is a job that held its full request throughout; the line is a perfect estimate, "+
 		"the band an error of 10%% of the actual time. %d of %s (%.0f%%) are within it.",
@@ -79,7 +80,8 @@ func predicted(d *pictures.Data) ([]pictures.Figure, error) {
 	}
 	bars := intervals(estimates, kinds)
 	if len(bars) > 0 {
-		caption += fmt.Sprintf(" Bars are the %.3g%% intervals of the estimates, at the mean of their runs.", 100*estimates[0].Level)
+		caption += fmt.Sprintf(" Bars are the %.3g%% intervals of the estimates, at the mean of their runs.",
+			100*estimates[0].Level)
 	}
 	figures := []pictures.Figure{scatter(name, Predicted, title, caption, points, bars, kinds)}
 	errs, err := errorBars(d, estimates)
@@ -106,7 +108,8 @@ func intervals(estimates []record.EstimateRow, kinds []string) []canvas.Bar {
 	return bars
 }
 
-func scatter(name, kind, title, caption string, points []canvas.Dot, bars []canvas.Bar, classes []string) pictures.Figure {
+func scatter(name, kind, title, caption string, points []canvas.Dot, bars []canvas.Bar,
+	classes []string) pictures.Figure {
 	height, paint := canvas.Scatter(title, points, bars, classes)
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: name, Kind: kind, Title: title, Caption: caption},

@@ -64,7 +64,8 @@ func remaining(d *pictures.Data) ([]pictures.Figure, error) {
 		return pictures.Skipped(Remaining, name, title, "no real job with a target loss has reached it"), nil
 	}
 	slices.SortStableFunc(points, func(a, b canvas.Dot) int { return b.Class - a.Class }) // the first model on top
-	caption := fmt.Sprintf("Each point is a run, after %g%% of it, by a model; the line is a perfect prediction, the band an error "+
+	caption := fmt.Sprintf("Each point is a run, after %g%% of it, by a model; the line is a perfect prediction, the "+
+		"band an error "+
 		"of 10%% of the actual time. Bars are the intervals of %s.", 100*remainingPart, models[0])
 	caption += prose.RemainingErrors(analysis.Remaining(rows), remainingPart)
 	return []pictures.Figure{scatter(name, Remaining, title, caption, points, bars, models)}, nil

@@ -73,7 +73,8 @@ func front(all []option) {
 	for i := range all {
 		a := &all[i]
 		a.front = !slices.ContainsFunc(all, func(b option) bool {
-			return b.time.Mean <= a.time.Mean && b.cost.Mean <= a.cost.Mean && (b.time.Mean < a.time.Mean || b.cost.Mean < a.cost.Mean)
+			return b.time.Mean <= a.time.Mean && b.cost.Mean <= a.cost.Mean &&
+				(b.time.Mean < a.time.Mean || b.cost.Mean < a.cost.Mean)
 		})
 	}
 }
@@ -134,7 +135,8 @@ func costFigure(all []option) pictures.Figure {
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: CostTime, Kind: CostTime, Title: title,
 			Caption: fmt.Sprintf("A point is the mean of a "+
-				"configuration over its replicates, %d in all. The %d on the line are numbered: no other is both faster and cheaper.",
+				"configuration over its replicates, %d in all. The %d on the line are numbered: no other is both faster and "+
+				"cheaper.",
 				len(all), len(best.x))},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 2*panelHeight,
 		Paint: func(c draw.Canvas) { p.paint(canvas.Head(c, title, keys)) },

@@ -143,7 +143,8 @@ func intervalFigure(name string, c measure.Checkpointing, points line) pictures.
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: name, Kind: Intervals, Title: title,
 			Caption: fmt.Sprintf("Losses %s s apart on average, %s s a "+
-				"checkpoint, %s s to begin again, %s s of work: by Young (1974) the best interval is %.3f s, by Daly (2006) %.3f s, at which his "+
+				"checkpoint, %s s to begin again, %s s of work: by Young (1974) the best interval is %.3f s, by Daly (2006) %.3f "+
+				"s, at which his "+
 				"formula expects %.2f s for lives without memory.", prose.Number(c.Between), prose.Number(c.Cost), prose.Number(c.Restart),
 				prose.Number(c.Work), young, daly, best)},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 1.3*panelHeight + canvas.Margin,

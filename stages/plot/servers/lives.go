@@ -52,7 +52,8 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	if slices.ContainsFunc(curves, func(c market.Curve) bool { return c.Fitted != nil }) {
 		keys = append(keys, canvas.Key{Label: "bathtub fitted to the measured", Swatch: canvas.Stroked(fitted)})
 	}
-	caption := "The share of servers that live longer than a time. Lives in this experiment are by Kaplan and Meier: those of servers " +
+	caption := "The share of servers that live longer than a time. Lives in this experiment are by Kaplan and Meier: " +
+		"those of servers " +
 		"that were given back count as far as they went."
 	for _, c := range curves {
 		if c.FittedLaw != "" {

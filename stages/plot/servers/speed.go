@@ -108,7 +108,8 @@ func speeds(name, title, file string, rows []outside.ClusterSpeedRow) pictures.F
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: name, Kind: ClusterSpeed, Title: title,
 			Caption: "Points are measured (" + file + "), lines " +
-				"the law that was fitted to all of them; dashed is what it predicts of a group's clusters of 5 workers or more when it " +
+				"the law that was fitted to all of them; dashed is what it predicts of a group's clusters of 5 workers or more " +
+				"when it " +
 				"is fitted without them."},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + height(len(panels), n) + canvas.Margin,
 		Paint: func(c draw.Canvas) { paint(canvas.Head(c, title, keys), panels, n) },

@@ -118,7 +118,8 @@ func (ch *Chart) Keys(lanes bool) []canvas.Key {
 		keys = append(keys, canvas.Key{Label: class, Swatch: canvas.Hatched(i)})
 	}
 	if n := len(keys) - mostKeys; n > 0 {
-		keys = append(keys[:mostKeys], canvas.Key{Label: fmt.Sprintf("… and %d more", n), Swatch: func(draw.Canvas, vg.Rectangle) {}})
+		keys = append(keys[:mostKeys], canvas.Key{Label: fmt.Sprintf("… and %d more", n),
+			Swatch: func(draw.Canvas, vg.Rectangle) {}})
 	}
 	keys = append(keys, ch.serverKeys()...)
 	if lanes {

@@ -102,7 +102,8 @@ func changesFigure(c record.CellRef, x changed) pictures.Figure {
 	title := "Loss and changes – " + c.Cell
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: Changes + "-" + c.Cell, Kind: Changes, Cell: c.Cell, Title: title,
-			Caption: fmt.Sprintf("The training loss over time, and the %d changes of settings; beside each stands what holds from then on.", len(x.marks))},
+			Caption: fmt.Sprintf("The training loss over time, and the %d changes of settings; beside each stands what holds "+
+				"from then on.", len(x.marks))},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 260,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -6, 4, 0)) },
 	}

@@ -163,8 +163,10 @@ func (l *landscape) cuts() pictures.Figure {
 	rows := (n + 1) / 2
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: Surrogate + "-" + l.name, Kind: Surrogate, Title: title,
-			Caption: fmt.Sprintf("What a Gaussian process that was fitted to the trials of the first replicate expects of the %s, "+
-				"along each setting with the others as in the best trial. Dots are all trials, whose other settings differ.", l.t.Objective)},
+			Caption: fmt.Sprintf("What a Gaussian process that was fitted to the trials of the first replicate expects of "+
+				"the %s, "+
+				"along each setting with the others as in the best trial. Dots are all trials, whose other settings "+
+				"differ.", l.t.Objective)},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*cutHeight,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
@@ -316,7 +318,8 @@ func (l *landscape) plane() (pictures.Figure, bool) {
 	title := fmt.Sprintf("The objective over %s and %s – %s", l.space[m.across].Name, l.space[m.up].Name, l.name)
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: Surrogate + "-plane-" + l.name, Kind: Surrogate, Title: title,
-			Caption: fmt.Sprintf("What the model expects of the %s over the two settings to which it is most sensitive, with the "+
+			Caption: fmt.Sprintf("What the model expects of the %s over the two settings to which it is most sensitive, "+
+				"with the "+
 				"others as in the best trial: from %s (light) to %s (dark). Dots are the trials, the black one the best.",
 				l.t.Objective, short(l.natural(lo)), short(l.natural(hi)))},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 300,

@@ -80,7 +80,8 @@ func TestPictures(t *testing.T) {
 	for _, p := range list {
 		names = append(names, p.Name)
 	}
-	want := []string{"regret-t", "surrogate-t-1-bo", "surrogate-plane-t-1-bo", "surrogate-t-2-random", "surrogate-plane-t-2-random"}
+	want := []string{"regret-t", "surrogate-t-1-bo", "surrogate-plane-t-1-bo", "surrogate-t-2-random",
+		"surrogate-plane-t-2-random"}
 	if !slices.Equal(names, want) {
 		t.Errorf("the pictures are %q, want %q", names, want)
 	}

@@ -39,8 +39,9 @@ func Begin(t testing.TB) *Run {
 	r.must(os.MkdirAll(r.Dir, 0o755))
 	r.plan = record.Plan{Schema: 1, Experiment: "study", Description: "Which is better?"}
 	for i, name := range []string{"p-r1", "p-r2"} {
-		r.plan.Cells = append(r.plan.Cells, record.CellRef{Cell: name, Workload: "w", Hardware: "h", Policy: "p", Replicate: i + 1,
-			Engine: "process", Cores: 2, Key: name + "-key", PredictedSeconds: 10})
+		r.plan.Cells = append(r.plan.Cells, record.CellRef{Cell: name, Workload: "w", Hardware: "h", Policy: "p",
+			Replicate: i + 1,
+			Engine:    "process", Cores: 2, Key: name + "-key", PredictedSeconds: 10})
 	}
 	var err error
 	r.lock, err = store.LockFolder(r.Dir, []string{"tfexp", "run", "study.hcl"})
@@ -88,13 +89,15 @@ func (r *Run) Event(kind scheduler.EventKind, job int, cores scheduler.CoreSet) 
 
 // Passed writes the decision that passes a job over.
 func (r *Run) Passed(job int, why string) {
-	r.cell.Decision(scheduler.Decision{At: r.at, Kind: scheduler.Start, Job: 1 - job, Passed: []scheduler.Passed{{Job: job, Reason: why}}})
+	r.cell.Decision(scheduler.Decision{At: r.at, Kind: scheduler.Start, Job: 1 - job,
+		Passed: []scheduler.Passed{{Job: job, Reason: why}}})
 }
 
 // Report writes what the program of a job reports.
 func (r *Run) Report(job string, epoch int, loss, accuracy float64) {
-	r.progress.Add(record.ProgressRow{At: r.at.Seconds(), Job: job, Epoch: epoch, Loss: loss, Accuracy: accuracy, Seconds: math.NaN(),
-		Used: math.NaN(), Left: math.NaN(), TimeLeft: math.NaN()})
+	r.progress.Add(record.ProgressRow{At: r.at.Seconds(), Job: job, Epoch: epoch, Loss: loss, Accuracy: accuracy,
+		Seconds: math.NaN(),
+		Used:    math.NaN(), Left: math.NaN(), TimeLeft: math.NaN()})
 }
 
 // Finish ends the present cell.
