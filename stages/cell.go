@@ -89,8 +89,9 @@ type Trial struct {
 // Hardware is a machine or cluster, with its engine by name.
 type Hardware struct {
 	Name, Kind string
-	// Settings and Place are as in engine.Hardware.
+	// Settings, Suspends and Place are as in engine.Hardware.
 	Settings any
+	Suspends bool
 	Place    string
 }
 
@@ -98,7 +99,7 @@ type Hardware struct {
 func (t *Task) ForEngine() *engine.Hardware {
 	return &engine.Hardware{
 		Name: t.Hardware.Name, Kind: engine.Find(t.Hardware.Kind), Cluster: t.Setup.Cluster,
-		Settings: t.Hardware.Settings, Place: t.Hardware.Place,
+		Settings: t.Hardware.Settings, Place: t.Hardware.Place, Suspends: t.Hardware.Suspends,
 	}
 }
 

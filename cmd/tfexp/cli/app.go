@@ -34,6 +34,9 @@ type checked struct {
 	err error
 }
 
+// Unwrap returns the writer below.
+func (c *checked) Unwrap() io.Writer { return c.to }
+
 func (c *checked) Write(b []byte) (int, error) {
 	n, err := c.to.Write(b)
 	if c.err == nil {

@@ -74,6 +74,9 @@ type writer struct {
 	rest  []byte // the beginning of a rune or of a sequence
 }
 
+// Unwrap returns the writer below.
+func (s *writer) Unwrap() io.Writer { return s.w }
+
 // Write implements io.Writer. The end of a rune may follow with the next call.
 func (s *writer) Write(p []byte) (int, error) {
 	in := p

@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"golang.org/x/term"
@@ -257,8 +258,15 @@ const (
 // fileWidth is the greatest width of a table that is not for a terminal.
 const fileWidth = 100
 
-// width returns the width of the terminal w.
-func width(w any) int {
+// width returns the width of the terminal w, or of the one that is below it.
+func width(w io.Writer) int {
+	for {
+		below, ok := w.(interface{ Unwrap() io.Writer })
+		if !ok {
+			break
+		}
+		w = below.Unwrap()
+	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return fileWidth

@@ -1,0 +1,25 @@
+package show
+
+import (
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/safe"
+)
+
+// TestWidthOfATerminal: the writer that keeps control characters off a terminal does not hide its width.
+func TestWidthOfATerminal(t *testing.T) {
+	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("needs pseudo terminals: %v", err)
+	}
+	defer f.Close()
+	if err := unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 61}); err != nil {
+		t.Skipf("needs pseudo terminals: %v", err)
+	}
+	if got := width(safe.Writer(f, true)); got != 61 {
+		t.Errorf("%d columns, want 61", got)
+	}
+}
