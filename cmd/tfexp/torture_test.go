@@ -79,7 +79,9 @@ var moments = []struct {
 	begun func(dir, journal string) bool
 }{
 	{"start", func(string, string) bool { return true }},
-	{"profile", func(dir, _ string) bool { return cli.Exists(filepath.Join(dir, "samples")) }},
+	{"profile", func(dir, journal string) bool {
+		return cli.Exists(filepath.Join(dir, record.SamplesDir)) && !strings.Contains(journal, `"cell_start"`)
+	}},
 	{"execute", func(_, journal string) bool { return strings.Contains(journal, `"cell_start"`) }},
 	{"fidelity", func(_, journal string) bool { return strings.Contains(journal, `"cell_simulated"`) }},
 	{"plot", func(_, journal string) bool { return strings.Contains(journal, `"unit":"tables"`) }},
