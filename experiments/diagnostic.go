@@ -26,7 +26,7 @@ type Diagnostic struct {
 	// Suggestion is what could be written in place of the marked part.
 	Suggestion string `json:"suggestion,omitempty"`
 	// Unavailable marks a file that is right, but needs what this machine does
-	// not have.
+	// not have; such a warning is an error once jobs are to run.
 	Unavailable bool  `json:"unavailable,omitempty"`
 	Range       Range `json:"range"`
 	// Snippet is nil where there is no source to show.
@@ -62,6 +62,18 @@ type Diagnostics []Diagnostic
 // HasErrors reports whether one of them is an error.
 func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == SeverityError })
+}
+
+// Running returns them as they are when jobs are to run here: what this machine
+// does not have is an error then.
+func (ds Diagnostics) Running() Diagnostics {
+	ds = slices.Clone(ds)
+	for i := range ds {
+		if ds[i].Unavailable {
+			ds[i].Severity = SeverityError
+		}
+	}
+	return ds
 }
 
 // OnlyUnavailable reports whether there are errors, and all of them are about

@@ -31,7 +31,7 @@ machine does not have.`,
 		Args:              cli.NeedFile,
 		ValidArgsFunction: cli.CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			spec, err := a.Load(args[0], &vars, asJSON)
+			spec, err := a.Load(args[0], &vars, false, asJSON)
 			if err != nil {
 				return err
 			}

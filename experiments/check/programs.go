@@ -14,8 +14,8 @@ import (
 )
 
 // missingPrograms warns of programs that are not on this machine, where jobs run
-// here. It is no error: the program may still come, and the file may be for
-// another machine.
+// here. It is an error only once jobs are to run (experiments.Diagnostics.Running):
+// the program may still come, and the file may be for another machine.
 func (c *Checker) missingPrograms() {
 	type program struct{ of *experiments.Job }
 	for _, cell := range c.allCells() {
@@ -36,6 +36,7 @@ func (c *Checker) program(j *experiments.Job) {
 	name := j.Command[0]
 	d := experiments.WarningAt(place(j.At, "command", j.Range), "Program not found",
 		"There is no program %q; the jobs of %q would fail.", name, j.Name)
+	d.Unavailable = true
 	if strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(j.Dir, name)

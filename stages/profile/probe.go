@@ -20,6 +20,8 @@ type Costs struct {
 const (
 	probeRounds = 7
 	probeGap    = 5 * time.Millisecond
+	// probeLength is how many times as long as the longest sample the job is told to be.
+	probeLength = 4
 )
 
 // Probe starts a job, pauses, resumes and resizes it a few times, and kills

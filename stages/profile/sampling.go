@@ -378,11 +378,12 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 				"be too long", name, sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
-		whole := unit.Total // the job is ended, and should not end before
-		if whole == 0 {
-			whole = 10 * slices.Max(unit.Lengths)
+		// The job is ended, and should not end before; but what is not asked for whole is not run whole.
+		length := probeLength * slices.Max(unit.Lengths)
+		if unit.Total > 0 {
+			length = min(length, unit.Total)
 		}
-		costs, err := Probe(ctx, s.toSample(unit, unit.Launch(unit.Name+"-probe", whole, logs, scratch), whole))
+		costs, err := Probe(ctx, s.toSample(unit, unit.Launch(unit.Name+"-probe", length, logs, scratch), length))
 		if err != nil {
 			return sample, err
 		}

@@ -38,10 +38,13 @@ func (v *Variables) Read(file string) (*experiments.Spec, experiments.Diagnostic
 	return load.File(file, load.Options{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: HostFacts()})
 }
 
-// Load reads an experiment and prints its diagnostics. The error it returns is
-// silent.
-func (a *App) Load(file string, v *Variables, asJSON bool) (*experiments.Spec, error) {
+// Load reads an experiment and prints its diagnostics; toRun says that its jobs
+// are to run on this machine at once. The error it returns is silent.
+func (a *App) Load(file string, v *Variables, toRun, asJSON bool) (*experiments.Spec, error) {
 	spec, diags := v.Read(file)
+	if toRun {
+		diags = diags.Running()
+	}
 	valid := !diags.HasErrors()
 	if !valid && asJSON {
 		if err := a.PrintJSON(Checked{Diagnostics: diags}); err != nil {

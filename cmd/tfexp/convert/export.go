@@ -84,7 +84,7 @@ cannot hold the workload; 3 when the experiment is invalid.`,
 		Args:              cli.NeedFile,
 		ValidArgsFunction: cli.CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			spec, err := a.Load(args[0], &o.vars, false)
+			spec, err := a.Load(args[0], &o.vars, false, false)
 			if err != nil {
 				return err
 			}
