@@ -152,8 +152,9 @@ func (c *cluster) part(i, n int) (lo, hi int) {
 }
 
 // exchange pushes a gradient, unless it is nil or of other weights than the
-// present ones, and takes the present weights. Where a server is not ready the
-// answer says so, and the weights are as before.
+// present ones, and takes the present weights. Where a server is not ready, or
+// knows before server 0 that the training is over, the answer says so, and the
+// weights are as before.
 func (c *cluster) exchange(p *pushed) (paramserver.Reply, error) {
 	n := len(c.tr.state.Weights)
 	answers, values, err := c.each(func(i int) (paramserver.Request, [][]float64) {
@@ -174,7 +175,7 @@ func (c *cluster) exchange(p *pushed) (paramserver.Reply, error) {
 	}
 	total := 0
 	for i, b := range answers {
-		a.Ready = a.Ready && b.Ready && b.Generation == a.Generation
+		a.Ready = a.Ready && b.Ready && !b.Finished && !b.Stopped && b.Generation == a.Generation
 		total += len(values[i])
 	}
 	if !a.Ready {

@@ -1,0 +1,41 @@
+package builtin
+
+import (
+	"net"
+	"testing"
+
+	"github.com/tfexp/tfexp/jobs/builtin/paramserver"
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+// The chief ends the servers one after the other: a worker that asks meanwhile
+// finds the first still at work, and asks again.
+func TestOneServerIsOverBeforeTheFirst(t *testing.T) {
+	var tm team
+	defer tm.close()
+	tm.resize(1)
+	tr := newTrainer(configOf(t, "softmax"), &tm)
+	c := &cluster{run: &run{env: contract.Env{Part: contract.Part{
+		Cluster: map[string][]string{contract.RoleServer: {"first", "second"}},
+	}}}, tr: tr}
+	half := tr.state.Weights[:len(tr.state.Weights)/2]
+	serve := func(a paramserver.Reply, values ...[]float64) {
+		here, there := net.Pipe()
+		c.links = append(c.links, paramserver.NewLink(here))
+		go func() {
+			defer there.Close()
+			server := paramserver.NewLink(there)
+			var q paramserver.Request
+			if _, err := server.Receive(&q, 0); err == nil {
+				_ = server.Send(a, values...)
+			}
+		}()
+	}
+	serve(paramserver.Reply{Ready: true}, half)
+	serve(paramserver.Reply{Ready: true, Finished: true})
+	defer c.close()
+	a, err := c.exchange(nil)
+	if err != nil || a.Ready || a.Finished {
+		t.Errorf("the worker is told %+v, %v; want an answer that is not ready", a, err)
+	}
+}
