@@ -40,6 +40,8 @@ type Job struct {
 type Span struct {
 	From, To    float64
 	Cores, GPUs scheduler.CoreSet
+	// Guest says that the GPUs were another job's as well when it began.
+	Guest bool
 }
 
 // Wait is a stretch of waiting.
@@ -179,7 +181,7 @@ func (r *reader) event(e record.EventRow) {
 		r.ran = slices.DeleteFunc(r.ran, func(n int) bool { return n == number })
 	}
 	if step.Began {
-		j.Held = append(j.Held, Span{From: e.At, To: -1, Cores: e.Cores, GPUs: e.GPUs})
+		j.Held = append(j.Held, Span{From: e.At, To: -1, Cores: e.Cores, GPUs: e.GPUs, Guest: e.Beside != ""})
 		r.ran = append(r.ran, number)
 	}
 	if step.Ended && step.Began {

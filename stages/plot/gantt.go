@@ -125,6 +125,9 @@ func ganttFigure(ch *timeline.Chart, c record.Cell, name, title, note string) Fi
 	if ch.GPUs > 0 {
 		caption = strings.Replace(caption, "each core", "each core, and under them each GPU", 1)
 	}
+	if ch.Shares() {
+		caption += " Of a GPU that two jobs share, the one that came later has the upper half."
+	}
 	if len(ch.Servers) > 0 {
 		caption += " Behind the cores are the lives of their servers."
 	}

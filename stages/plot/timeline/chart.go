@@ -210,28 +210,10 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(base, c.Min.X, at, c.Max.X, at)
 	}
 	b.drawServers(c, at, y)
-	inset := vg.Length(min(1, b.core*0.04))
-	for i := range b.Lanes {
-		l := &b.Lanes[i]
-		var path vg.Path
-		var last vg.Length = -1
-		for _, h := range l.Held {
-			x0, x1 := at(h.From), at(h.To)
-			if x1-last < hairline {
-				continue // nothing that could be seen beside what is drawn
-			}
-			last = x1
-			x1 = max(x1, x0+hairline)
-			for _, s := range b.stretches(h) {
-				path = append(path, canvas.Rectangle(x0, y(s.low*b.core)+inset, x1, y(s.high*b.core)-inset)...)
-			}
+	for _, guests := range []bool{false, true} { // guests lie over the jobs whose GPUs they share
+		for i := range b.Lanes {
+			b.held(c, &b.Lanes[i], guests, at, y)
 		}
-		c.SetColor(l.Color)
-		if len(path) > 0 {
-			c.Fill(path)
-		}
-		b.hatch(c, l, at, y)
-		b.labels(c, l, at, y)
 	}
 	b.drawNodes(c, y)
 	b.drawLosses(c, at, y)
@@ -240,12 +222,40 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
+// held draws what a job holds, by itself or as a guest.
+func (b bars) held(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
+	inset := vg.Length(min(1, b.core*0.04))
+	var path vg.Path
+	var last vg.Length = -1
+	for _, h := range l.Held {
+		x0, x1 := at(h.From), at(h.To)
+		if h.Guest != guest || x1-last < hairline {
+			continue // nothing that could be seen beside what is drawn
+		}
+		last = x1
+		x1 = max(x1, x0+hairline)
+		for _, s := range b.stretches(h) {
+			path = append(path, canvas.Rectangle(x0, y(s.low*b.core)+inset, x1, y(s.high*b.core)-inset)...)
+		}
+	}
+	if len(path) == 0 {
+		return
+	}
+	c.SetColor(l.Color)
+	c.Fill(path)
+	b.hatch(c, l, guest, at, y)
+	b.labels(c, l, guest, at, y)
+}
+
 // hairline is the least width that is drawn, in points.
 const hairline = 0.2
 
 // hatch draws the pattern of the job's class over its bars.
-func (b bars) hatch(c draw.Canvas, l *Lane, at func(float64) vg.Length, y func(float64) vg.Length) {
+func (b bars) hatch(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
 	for _, h := range l.Held {
+		if h.Guest != guest {
+			continue
+		}
 		for _, s := range b.stretches(h) {
 			canvas.Hatch(c, l.class, l.Color, at(h.From), y(s.low*b.core), at(h.To), y(s.high*b.core))
 		}
@@ -253,12 +263,12 @@ func (b bars) hatch(c draw.Canvas, l *Lane, at func(float64) vg.Length, y func(f
 }
 
 // labels names the job in its bars that have room.
-func (b bars) labels(c draw.Canvas, l *Lane, at func(float64) vg.Length, y func(float64) vg.Length) {
+func (b bars) labels(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
 	need := vg.Length(canvas.TextWidth(l.JobRow.Job, canvas.SmallSize) + 4)
 	st := canvas.Style(canvas.SmallSize, canvas.Readable(l.Color), false)
 	st.XAlign, st.YAlign = text.XCenter, text.YCenter
 	for _, h := range l.Held {
-		if at(h.To)-at(h.From) < need {
+		if h.Guest != guest || at(h.To)-at(h.From) < need {
 			continue
 		}
 		for _, s := range b.stretches(h) {

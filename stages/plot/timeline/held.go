@@ -1,6 +1,10 @@
 package timeline
 
-import "github.com/tfexp/tfexp/results/schedule"
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/results/schedule"
+)
 
 // stretch is where a chart shows things that a job holds beside each other, in
 // rows from the bottom.
@@ -17,14 +21,28 @@ func (ch *Chart) under() float64 {
 // rows is the height of cores and GPUs together.
 func (ch *Chart) rows() float64 { return ch.under() + float64(ch.Cores) }
 
-// stretches returns where the cores and GPUs of a span lie.
+// stretches returns where the cores and GPUs of a span lie. A guest has the upper
+// half of the GPUs that it shares: it is drawn over the job that was there before.
 func (ch *Chart) stretches(h schedule.Span) []stretch {
 	out := make([]stretch, 0, len(h.Cores)+len(h.GPUs))
 	for _, s := range h.Cores {
 		out = append(out, stretch{ch.under() + float64(s.Lo), ch.under() + float64(s.Hi)})
 	}
 	for _, s := range h.GPUs {
-		out = append(out, stretch{float64(s.Lo) * ch.gpuRows, float64(s.Hi) * ch.gpuRows})
+		if !h.Guest {
+			out = append(out, stretch{float64(s.Lo) * ch.gpuRows, float64(s.Hi) * ch.gpuRows})
+			continue
+		}
+		for g := s.Lo; g < s.Hi; g++ {
+			out = append(out, stretch{(float64(g) + 0.5) * ch.gpuRows, float64(g+1) * ch.gpuRows})
+		}
 	}
 	return out
+}
+
+// Shares reports whether a job has a GPU of another job's beside it.
+func (ch *Chart) Shares() bool {
+	return slices.ContainsFunc(ch.Lanes, func(l Lane) bool {
+		return slices.ContainsFunc(l.Held, func(h schedule.Span) bool { return h.Guest })
+	})
 }
