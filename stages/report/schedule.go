@@ -48,6 +48,7 @@ type chartHeld struct {
 	To    float64 `json:"to"`
 	Cores string  `json:"cores"`
 	GPUs  string  `json:"gpus,omitempty"`
+	Guest bool    `json:"guest,omitempty"` // the GPUs were another job's before
 }
 
 // chartWait is a stretch of waiting, and why.
@@ -106,7 +107,7 @@ func chartOf(s *schedule.Schedule) *chart {
 			Threads: j.ThreadsRequested, GPUs: j.JobRow.GPUs,
 		}
 		for _, h := range j.Held {
-			one.Held = append(one.Held, chartHeld{short(h.From), short(h.To), h.Cores.String(), h.GPUs.String()})
+			one.Held = append(one.Held, chartHeld{short(h.From), short(h.To), h.Cores.String(), h.GPUs.String(), h.Guest})
 		}
 		for _, w := range j.Waits {
 			if w.To > w.From {

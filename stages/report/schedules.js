@@ -8,6 +8,8 @@
     const [low, high] = part.split("-").map(Number);
     return [low, (high === undefined ? low : high) + 1];
   });
+  // halves are the upper halves of rows: what a guest has of GPUs that it shares.
+  const halves = (rows) => rows.flatMap(([low, high]) => Array.from({ length: high - low }, (_, i) => [low + i, low + i + 0.5]));
   const unitOf = (until) => until >= 3 * 86400 ? [86400, "d"] : until >= 3 * 3600 ? [3600, "h"] : until >= 600 ? [60, "min"] :
     until > 0 && until < 0.5 ? [0.001, "ms"] : [1, "s"];
   const mix = (color, other, share) => "#" + [1, 3, 5].map((i) => {
@@ -26,7 +28,10 @@
       const shades = [0, 0.3, 0.15, 0.45], seen = data.classes.map(() => 0);
       this.jobs = data.jobs.map((j) => ({
         ...j, shade: shades[seen[j.class]++ % 4],
-        held: (j.held || []).map((h) => ({ ...h, cores: spans(h.cores), gpus: spans(h.gpus) })), waits: j.waits || [],
+        held: (j.held || []).map((h) => {
+          const gpus = spans(h.gpus);
+          return { ...h, guest: !!h.guest, cores: spans(h.cores), gpus, gpuRows: h.guest ? halves(gpus) : gpus };
+        }), waits: j.waits || [],
       }));
       this.build();
       new ResizeObserver(() => this.draw()).observe(this.frame);
@@ -174,7 +179,7 @@
       g.beginPath();
       g.rect(left, 0, this.width - left - right, this.height);
       g.clip();
-      for (let i = 0; i < this.jobs.length; i++) this.job(g, this.jobs[i], i);
+      for (const guest of [false, true]) this.jobs.forEach((j, i) => this.job(g, j, i, guest));
       g.restore();
       this.nodes(g);
     }
@@ -233,7 +238,7 @@
       }
     }
 
-    job(g, j, i) {
+    job(g, j, i, guest) {
       if (this.hidden.has(j.class)) return;
       const chosen = this.chosen && this.chosen.job === j, base = mix(this.data.colors[j.class], "#ffffff", j.shade);
       const pale = mix(base, /^#[0-9a-f]{6}$/i.test(this.paper) ? this.paper : "#ffffff", 0.65);
@@ -247,14 +252,15 @@
       g.lineWidth = 1.5;
       g.fillStyle = base;
       for (const h of j.held) {
-        for (const [rows, top] of [[h.cores, 6], [h.gpus, this.gpusAt]]) {
+        if (h.guest !== guest) continue;
+        for (const [rows, top] of [[h.cores, 6], [h.gpuRows, this.gpusAt]]) {
           for (const [low, high] of rows) {
             bar(h.from, h.to, top + low * this.row + 0.5, Math.max((high - low) * this.row - 1, 0.5));
             this.label(g, j, h, top + (low + high) / 2 * this.row, (high - low) * this.row, base);
           }
         }
       }
-      if (!this.lane) return;
+      if (!this.lane || guest) return;
       const y = this.lanesAt + i * this.lane, high = Math.max(this.lane * 0.8, 0.7);
       g.fillStyle = pale;
       for (const w of j.waits) bar(w.from, w.to, y + high * 0.2, high * 0.6);
@@ -293,12 +299,16 @@
         return { job, wait: job.waits.find(within), held: job.held.find(within) };
       }
       const onGPUs = this.data.gpus && y >= this.gpusAt, row = (y - (onGPUs ? this.gpusAt : 6)) / this.row;
+      const there = ([low, high]) => low <= row && row < high;
+      let found = null; // a guest lies over the job that was there before
       for (const job of this.jobs.filter(shown)) {
         for (const held of job.held) {
-          if (within(held) && held[onGPUs ? "gpus" : "cores"].some(([low, high]) => low <= row && row < high)) return { job, held };
+          if (!within(held) || !held[onGPUs ? "gpuRows" : "cores"].some(there)) continue;
+          if (held.guest) return { job, held };
+          found = found || { job, held };
         }
       }
-      return null;
+      return found;
     }
 
     // tell describes a job, and what it does at a place.
