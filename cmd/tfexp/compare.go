@@ -92,9 +92,10 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 	if err := t.Write(a.Out, "", a.OutColor); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.Out)
+	out := a.Printer().Out
+	fmt.Fprintln(out)
 	for _, r := range rows {
-		fmt.Fprintln(a.Out, prose.Change(after.Plan, r))
+		fmt.Fprintln(out, prose.Change(after.Plan, r))
 	}
 	return nil
 }

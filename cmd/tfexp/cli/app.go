@@ -81,11 +81,11 @@ func (a *App) Exit(err error) int {
 
 // Printer returns where the command prints, for package show.
 func (a *App) Printer() *show.Printer {
-	return &show.Printer{Out: a.Out, Err: a.Err, Color: a.OutColor, ErrColor: a.ErrColor}
+	return &show.Printer{Out: show.Fold(a.Out), Err: show.Fold(a.Err), Color: a.OutColor, ErrColor: a.ErrColor}
 }
 
 // PrintJSON prints a value as indented JSON on standard output.
-func (a *App) PrintJSON(v any) error { return a.Printer().JSON(v) }
+func (a *App) PrintJSON(v any) error { return (&show.Printer{Out: a.Out}).JSON(v) }
 
 // WriteTo writes to a file atomically, or to standard output where path is empty.
 func (a *App) WriteTo(path string, write func(io.Writer) error) error {

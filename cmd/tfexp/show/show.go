@@ -51,7 +51,11 @@ func Count(n int, one, many string) string {
 
 // JSON prints v as indented JSON.
 func (p *Printer) JSON(v any) error {
-	enc := json.NewEncoder(p.Out)
+	to := p.Out
+	if f, ok := to.(*folding); ok {
+		to = f.to // its lines may be long
+	}
+	enc := json.NewEncoder(to)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {

@@ -261,6 +261,14 @@ const fileWidth = 100
 
 // width returns the width of the terminal w, or of the one that is below it.
 func width(w io.Writer) int {
+	if n, ok := columns(w); ok {
+		return n
+	}
+	return fileWidth
+}
+
+// columns returns the width of the terminal w, or of the one that is below it, if there is one.
+func columns(w io.Writer) (int, bool) {
 	for {
 		below, ok := w.(interface{ Unwrap() io.Writer })
 		if !ok {
@@ -270,13 +278,10 @@ func width(w io.Writer) int {
 	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return fileWidth
+		return 0, false
 	}
-	columns, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return fileWidth
-	}
-	return columns
+	n, _, err := term.GetSize(int(f.Fd()))
+	return n, err == nil && n > 0
 }
 
 // narrow leaves out metrics until a table fits so many columns.
