@@ -100,7 +100,11 @@ policy "fair" {
   quantum = "60s"
 }
 
-policy "srtf" { order = "srtf" }
+# Ranks jobs by their time on a GPU, and takes a GPU or cores, whichever is free.
+policy "srtf" {
+  order     = "srtf"
+  placement = "first"
+}
 
 policy "srtf_earliest_finish" {
   order     = "srtf"

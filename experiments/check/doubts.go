@@ -7,14 +7,15 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 )
 
-// Doubts warns of blocks and arguments that change nothing, and of programs that are
-// not there. It wants the cells
-// of a file without errors.
+// Doubts warns of blocks and arguments that change nothing, of programs that are not
+// there, and of policies that do not do what they seem to. It wants the cells of a file
+// without errors.
 func (c *Checker) Doubts(root *eval.Node) {
 	c.unusedBlocks(root)
 	c.emptyComparisons(root)
 	c.unusedSamples(root)
 	c.missingPrograms()
+	c.unweighedWays()
 }
 
 // unusedBlocks warns of blocks that no cell has.

@@ -77,7 +77,6 @@ func init() {
 	}
 }
 
-// alone is a want of an order that leaves no choice beside it.
 // packsBlindly refuses a policy that goes by the speeds of pairs, and knows no speeds.
 func packsBlindly(s policy.Settings) (arg string, err error) {
 	like, _ := s[blind.Name].(string)
@@ -88,6 +87,7 @@ func packsBlindly(s policy.Settings) (arg string, err error) {
 	return "", nil
 }
 
+// alone is a want of an order that leaves no choice beside it.
 func alone[T ~string](order string, q policy.Question, name T) policy.Want {
 	return policy.Want{Of: q, Name: string(name), Detail: "The order \"" + order +
 		"\" decides by itself what runs in each round, and where: " + string(q) + " has no place beside it."}
