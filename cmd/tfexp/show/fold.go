@@ -37,7 +37,7 @@ func (f *folding) Write(p []byte) (int, error) {
 	}
 	var b strings.Builder
 	for line := range strings.Lines(string(f.line[:end])) {
-		if text := strings.TrimSuffix(line, "\n"); ansi.StringWidth(text) > f.columns && f.columns > 5*len(indent) {
+		if text := strings.TrimRight(line, "\n"); ansi.StringWidth(text) > f.columns && f.columns > 5*len(indent) {
 			line = strings.ReplaceAll(ansi.Wordwrap(text, f.columns-len(indent), ""), "\n", "\n"+indent) + "\n"
 		}
 		b.WriteString(line)
