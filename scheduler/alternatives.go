@@ -39,7 +39,7 @@ func (l *loop) newAlternatives() {
 // a job that has none, or that has started. One that is to start anew chooses
 // again.
 func (l *loop) choices(j int32) []int32 {
-	if l.alternatives.possible == nil || l.lives[j].State != Pending && l.lives[j].State != Queued {
+	if l.alternatives.possible == nil || l.lives[j].state != Pending && l.lives[j].state != Queued {
 		return nil
 	}
 	return l.alternatives.possible[j]
@@ -50,7 +50,7 @@ func (l *loop) adopt(j, alternative int32) {
 	job, f := &l.Jobs[j], &l.lives[j]
 	a := &job.Alternatives[alternative]
 	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
-	f.request, f.asked, f.Alternative = int32(a.Threads), int32(a.Threads), int(alternative)
+	f.request, f.asked, f.alternative = int32(a.Threads), int32(a.Threads), alternative
 	l.alternatives.kinds[j] = l.machine.KindOf(a.GPU)
 	if l.seen != nil {
 		l.seen[j].Predicted = a.Predicted
@@ -82,7 +82,7 @@ func (l *loop) longer(j, a, b int32) bool {
 
 // leastOf returns the least that a waiting job with alternatives can start with.
 func (l *loop) leastOf(j int32, choices []int32) queue.Ask {
-	now := int32(l.lives[j].Alternative)
+	now := int32(l.lives[j].alternative)
 	least := queue.AnyAsk
 	for _, k := range choices {
 		l.adopt(j, k)
@@ -120,7 +120,7 @@ func (l *loop) whyNot(j int32) (why string, lacks []Lack) {
 	if len(choices) == 0 {
 		return l.whyNotAs(j)
 	}
-	now := int32(l.lives[j].Alternative)
+	now := int32(l.lives[j].alternative)
 	var parts []string
 	for _, k := range choices {
 		l.adopt(j, k)

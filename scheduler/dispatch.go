@@ -127,7 +127,7 @@ func (l *loop) fits(j, cores int32) (nodes []int32, ok bool) {
 func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	need, _ := l.needs(j, cores)
 	g := l.machine.Choose(nodes, need, l.heldOn(j, nodes))
-	g.Alternative = l.lives[j].Alternative
+	g.Alternative = int(l.lives[j].alternative)
 	g.Layout = l.machine.LayoutOf(g, nodes)
 	return l.startWith(j, cores, g, why)
 }
@@ -158,7 +158,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 		return err
 	}
 	kind := Start
-	if f.State == Paused {
+	if f.state == Paused {
 		kind = Resume
 	}
 	d := l.decide(kind, j, g.Cores, why)
@@ -170,7 +170,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 		}
 	} else if err := l.Engine.Start(int(j), g); err != nil {
 		l.queue.Remove(j)
-		f.State = Failed
+		f.state = Failed
 		l.gaveBack = true // those after it move up
 		l.close(j, Fail, err.Error())
 		return nil
@@ -180,11 +180,11 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	if moves {
 		l.migrated(j)
 	}
-	f.State, f.grant = Running, g
+	f.state, f.grant = Running, g
 	l.machine.Take(g)
 	if kind == Start {
-		if f.FirstStart == Never {
-			f.FirstStart, f.Cores = l.now, int(cores)
+		if r := &l.results[j]; r.FirstStart == Never {
+			r.FirstStart, r.Cores = l.now, int(cores)
 		}
 		if !l.resizable(j) {
 			f.request = cores
@@ -222,8 +222,8 @@ func (l *loop) halt(j int32) error {
 
 func (l *loop) paused(j int32, why string) {
 	f := &l.lives[j]
-	f.State, f.timer = Paused, Never
-	f.Preemptions++
+	f.state, f.timer = Paused, Never
+	f.preemptions++
 	l.guard.Pauses++
 	l.record(l.decide(Pause, j, nil, why))
 	l.emit(Event{Kind: Pause, Job: int(j)})
@@ -232,7 +232,7 @@ func (l *loop) paused(j int32, why string) {
 // request sets a job's request, as the workload asks.
 func (l *loop) request(j, cores int32) {
 	f := &l.lives[j]
-	if f.State == Finished || f.State == Failed || f.State == Stopped {
+	if f.state == Finished || f.state == Failed || f.state == Stopped {
 		return
 	}
 	f.asked = cores
@@ -244,7 +244,7 @@ func (l *loop) request(j, cores int32) {
 	if home := l.home(j); home != nil {
 		cores = min(cores, l.machine.Whole[home[0]].Cores) // it cannot move to a larger node
 	}
-	runs := f.State == Running
+	runs := f.state == Running
 	if runs {
 		l.withdrawVictim(j)
 	}
@@ -253,8 +253,8 @@ func (l *loop) request(j, cores int32) {
 		l.offerVictim(j)
 	}
 	switch {
-	case f.State == Pending:
-	case f.State != Running || f.yields:
+	case f.state == Pending:
+	case f.state != Running || f.yields:
 		k := l.queue.KeyOf(j)
 		l.queue.Remove(j)
 		l.queue.Insert(k, l.least(j))
@@ -271,7 +271,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 		return err
 	}
 	l.settleTime(j)
-	g := Grant{Cores: cores, GPUs: f.grant.GPUs, Alternative: f.Alternative}
+	g := Grant{Cores: cores, GPUs: f.grant.GPUs, Alternative: int(f.alternative)}
 	if err := l.Engine.Resize(int(j), g); err != nil {
 		return fmt.Errorf("resize job %q: %w", l.Jobs[j].Name, err)
 	}
@@ -280,7 +280,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 	l.machine.Take(Grant{Cores: gains})
 	l.unexpect(j)
 	l.expect(j)
-	f.Resizes++
+	l.results[j].Resizes++
 	l.gaveBack = l.gaveBack || len(drops) > 0
 	l.record(l.decide(ResizeJob, j, cores, why))
 	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs})
@@ -300,7 +300,7 @@ func (l *loop) growBy(j, more int32, node int32, why string) error {
 func (l *loop) change() error {
 	for _, j := range l.changing {
 		f := &l.lives[j]
-		if f.State == Running && !f.yields && int(f.request) < f.grant.Cores.Count() {
+		if f.state == Running && !f.yields && int(f.request) < f.grant.Cores.Count() {
 			low, rest := f.grant.Cores.Cut(int(f.request))
 			if err := l.resize(j, low, rest, nil, "its request is smaller"); err != nil {
 				return err
@@ -310,7 +310,7 @@ func (l *loop) change() error {
 	keep := l.changing[:0]
 	for _, j := range l.changing {
 		f := &l.lives[j]
-		if f.State != Running || f.yields {
+		if f.state != Running || f.yields {
 			continue // it takes the new request when it resumes
 		}
 		more := f.request - int32(f.grant.Cores.Count())
@@ -360,14 +360,14 @@ func (l *loop) regrow() error {
 
 // holds returns what a job holds at this moment.
 func (l *loop) holds(j int32) CoreSet {
-	if l.lives[j].State != Running {
+	if l.lives[j].state != Running {
 		return nil
 	}
 	return l.lives[j].grant.Cores
 }
 
 func (l *loop) holdsGPUs(j int32) CoreSet {
-	if l.lives[j].State != Running {
+	if l.lives[j].state != Running {
 		return nil
 	}
 	return l.lives[j].grant.GPUs
