@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,7 +80,8 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 	if o.json {
 		return a.PrintJSON(rows)
 	}
-	t := show.Table{Left: 2, Header: []string{"variant", "metric", before.Dir, after.Dir, "change", "verdict"}}
+	was, is := distinct(before.Dir, after.Dir)
+	t := show.Table{Left: 2, Header: []string{"variant", "metric", was, is, "change", "verdict"}}
 	for _, r := range rows {
 		m, _ := measure.MetricByName(r.Metric)
 		variant := r.Candidate
@@ -98,6 +100,24 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 		fmt.Fprintln(out, prose.Change(after.Plan, r))
 	}
 	return nil
+}
+
+// distinct are short names of two folders: what their paths do not have in common at both ends.
+func distinct(a, b string) (string, string) {
+	parts := func(dir string) []string {
+		if abs, err := filepath.Abs(dir); err == nil {
+			dir = abs
+		}
+		return strings.Split(filepath.ToSlash(dir), "/")
+	}
+	p, q := parts(a), parts(b)
+	for len(p) > 1 && len(q) > 1 && p[len(p)-1] == q[len(q)-1] {
+		p, q = p[:len(p)-1], q[:len(q)-1]
+	}
+	for len(p) > 1 && len(q) > 1 && p[0] == q[0] {
+		p, q = p[1:], q[1:]
+	}
+	return strings.Join(p, "/"), strings.Join(q, "/")
 }
 
 // chosen are the metrics to compare.
