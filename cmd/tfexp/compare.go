@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
@@ -80,7 +80,7 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 	if o.json {
 		return a.PrintJSON(rows)
 	}
-	was, is := distinct(before.Dir, after.Dir)
+	was, is := folder.Distinct(before.Dir, after.Dir)
 	t := show.Table{Left: 2, Header: []string{"variant", "metric", was, is, "change", "verdict"}}
 	for _, r := range rows {
 		m, _ := measure.MetricByName(r.Metric)
@@ -100,24 +100,6 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 		fmt.Fprintln(out, prose.Change(after.Plan, r))
 	}
 	return nil
-}
-
-// distinct are short names of two folders: what their paths do not have in common at both ends.
-func distinct(a, b string) (string, string) {
-	parts := func(dir string) []string {
-		if abs, err := filepath.Abs(dir); err == nil {
-			dir = abs
-		}
-		return strings.Split(filepath.ToSlash(dir), "/")
-	}
-	p, q := parts(a), parts(b)
-	for len(p) > 1 && len(q) > 1 && p[len(p)-1] == q[len(q)-1] {
-		p, q = p[:len(p)-1], q[:len(q)-1]
-	}
-	for len(p) > 1 && len(q) > 1 && p[0] == q[0] {
-		p, q = p[1:], q[1:]
-	}
-	return strings.Join(p, "/"), strings.Join(q, "/")
 }
 
 // chosen are the metrics to compare.

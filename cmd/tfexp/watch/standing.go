@@ -5,22 +5,23 @@ import (
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/standing"
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// standing follows how a running cell stands.
-type standing struct {
+// stands follows how a running cell stands.
+type stands struct {
 	file tail
-	last *record.Standing // nil: not known yet
-	use  []Use            // thinned, as that of following
+	last *standing.Standing // nil: not known yet
+	use  []Use              // thinned, as that of following
 }
 
 // standing is how the cell stands now.
-func (x *experiment) standing(cell string) *standing {
+func (x *experiment) standing(cell string) *stands {
 	s := x.stands[cell]
 	if s == nil {
-		hidden := filepath.Base(table.Temporary(record.StandingFile))
-		s = &standing{file: tail{dir: x.dir, name: [][]string{{record.CellsDir, cell, hidden}}}}
+		hidden := filepath.Base(table.Temporary(standing.File))
+		s = &stands{file: tail{dir: x.dir, name: [][]string{{record.CellsDir, cell, hidden}}}}
 		x.stands[cell] = s
 	}
 	lines, anew, err := s.file.more()
@@ -31,7 +32,7 @@ func (x *experiment) standing(cell string) *standing {
 		s.last, s.use = nil, nil
 	}
 	for _, line := range lines {
-		var at record.Standing
+		var at standing.Standing
 		if json.Unmarshal(line, &at) != nil {
 			continue
 		}
@@ -45,7 +46,7 @@ func (x *experiment) standing(cell string) *standing {
 }
 
 // on says of a simulated cell what its events, which are written down in parts, do not say yet.
-func (s *standing) on(c *Cell) {
+func (s *stands) on(c *Cell) {
 	if s.last == nil {
 		return
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/standing"
 )
 
 // ErrUnknown is returned for an experiment, a cell or a log that is not there.
@@ -80,7 +81,7 @@ type Experiment struct {
 type Standing struct {
 	Cell      string `json:"cell"`
 	Simulated bool   `json:"simulated,omitempty"`
-	record.Standing
+	standing.Standing
 }
 
 // Row is a cell in the list of an experiment.
@@ -119,7 +120,7 @@ type experiment struct {
 	first   time.Time            // its first cell
 	ran     int                  // cells that it has done
 	now     map[string]time.Time // cells that run, and since when
-	stands  map[string]*standing // of cells that run
+	stands  map[string]*stands   // of cells that run
 	cells   map[string]*following
 	used    []string // the names in cells, the latest last
 }
@@ -444,7 +445,7 @@ func (x *experiment) refresh() error {
 	if x.journal == nil {
 		x.journal = &tail{dir: x.dir, name: [][]string{{record.JournalFile}}}
 		x.now, x.done, x.cells = map[string]time.Time{}, map[string]ended{}, map[string]*following{}
-		x.stands = map[string]*standing{}
+		x.stands = map[string]*stands{}
 	}
 	lines, _, err := x.journal.more()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/watch"
 	"github.com/tfexp/tfexp/cmd/tfexp/watch/watchtest"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/standing"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -60,8 +61,8 @@ func TestFollowsASimulatedCell(t *testing.T) {
 	run := watchtest.Begin(t)
 	run.Simulated()
 	run.Start("p-r1")
-	run.Stands(record.Standing{At: 10, Jobs: 9000, Running: 1, Cores: 2})
-	want := record.Standing{At: 7200, Jobs: 9000, Done: 6000, Running: 1, Waiting: 5, Failed: 1, Cores: 2}
+	run.Stands(standing.Standing{At: 10, Jobs: 9000, Running: 1, Cores: 2})
+	want := standing.Standing{At: 7200, Jobs: 9000, Done: 6000, Running: 1, Waiting: 5, Failed: 1, Cores: 2}
 	run.Stands(want)
 	f := watch.New(run.Results)
 	all, err := f.Experiments()

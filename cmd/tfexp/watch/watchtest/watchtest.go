@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/results/standing"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -28,7 +29,7 @@ type Run struct {
 	setup    record.Setup
 	cell     *record.CellWriter
 	progress *table.Live[record.ProgressRow]
-	standing record.StandingWriter
+	standing standing.Writer
 	at       time.Duration
 }
 
@@ -101,7 +102,7 @@ func (r *Run) Share(job int, gpus scheduler.CoreSet, beside *scheduler.Beside) {
 }
 
 // Stands writes how the present cell stands.
-func (r *Run) Stands(s record.Standing) {
+func (r *Run) Stands(s standing.Standing) {
 	r.standing.Dir = filepath.Join(r.Dir, record.CellsDir, r.setup.Cell.Cell)
 	r.standing.Add(s)
 }

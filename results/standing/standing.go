@@ -1,4 +1,5 @@
-package record
+// Package standing is how a cell stands while it runs, as other processes read it.
+package standing
 
 import (
 	"encoding/json"
@@ -7,9 +8,9 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// StandingFile is, in the folder of a cell that runs, how the cell stands: one JSON line each time that this was
-// written down, under the temporary name of the file. It is removed when the cell ends.
-const StandingFile = "standing.jsonl"
+// File is, in the folder of a cell that runs, how the cell stands: one JSON line each time that this was
+// written down, under the temporary name of the file (table.Temporary). It is removed when the cell ends.
+const File = "standing.jsonl"
 
 // Standing is how a cell stands at an instant of its own time: its jobs by state, and what they hold.
 type Standing struct {
@@ -23,22 +24,22 @@ type Standing struct {
 	GPUs    int     `json:"gpus"`  // held
 }
 
-// StandingWriter writes the standing of the cell in a folder, for other processes to read. The zero value of Dir
+// Writer writes the standing of the cell in a folder, for other processes to read. The zero value of Dir
 // writes none. Close must be called.
-type StandingWriter struct {
+type Writer struct {
 	Dir  string
 	file *table.Pending
 	done bool // nothing more can be written
 }
 
 // Add writes a line. What cannot be written is left out: a cell's results do not depend on it.
-func (w *StandingWriter) Add(s Standing) {
+func (w *Writer) Add(s Standing) {
 	if w.Dir == "" || w.done {
 		return
 	}
 	var err error
 	if w.file == nil {
-		if w.file, err = table.NewPending(filepath.Join(w.Dir, StandingFile), false); err != nil {
+		if w.file, err = table.NewPending(filepath.Join(w.Dir, File), false); err != nil {
 			w.done = true
 			return
 		}
@@ -54,7 +55,7 @@ func (w *StandingWriter) Add(s Standing) {
 }
 
 // Close removes the file.
-func (w *StandingWriter) Close() {
+func (w *Writer) Close() {
 	w.file.Abort()
 	w.done = true
 }

@@ -1,4 +1,4 @@
-package main
+package folder
 
 import (
 	"path/filepath"
@@ -13,7 +13,7 @@ func TestNamesOfTwoFolders(t *testing.T) {
 		{"/a/1/r/x", "/a/2/s/x", "1/r", "2/s"},
 		{"/r/x/", "/r/y/", "x", "y"},
 	} {
-		if a, b := distinct(filepath.FromSlash(c.a), filepath.FromSlash(c.b)); a != c.wantA || b != c.wantB {
+		if a, b := Distinct(filepath.FromSlash(c.a), filepath.FromSlash(c.b)); a != c.wantA || b != c.wantB {
 			t.Errorf("%s and %s are %q and %q, want %q and %q", c.a, c.b, a, b, c.wantA, c.wantB)
 		}
 	}
