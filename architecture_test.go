@@ -138,6 +138,7 @@ var rules = []struct {
 	{"scheduler/following", []string{"scheduler/trace"}},
 	{"scheduler/steering", []string{"scheduler/job", "scheduler/trace"}},
 	{"scheduler/rental", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
+	{"scheduler/alternative", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/outlook", []string{"scheduler/job"}},
 	{"scheduler/servers", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
 	{"scheduler/ledger", []string{"scheduler$"}},
@@ -157,7 +158,7 @@ var rules = []struct {
 	{"scheduler", []string{ // and no policy
 		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",
 		"scheduler/rental", "scheduler/guard", "scheduler/steering", "scheduler/placement", "scheduler/following",
-		"scheduler/rejoin",
+		"scheduler/rejoin", "scheduler/alternative",
 	}},
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
