@@ -144,7 +144,7 @@ func (c *Collector) Event(e scheduler.Event) {
 	ran := j.Runs()
 	step := c.jobs.Event(&e)
 	a.add(step)
-	if c.gpus != nil && (step.Began || step.Ended) {
+	if c.gpus != nil && (step.Began || step.Ended || j.Over()) { // one that ends without having run ends a span as well
 		now := held{}
 		if step.Began {
 			now = held{e.Cores, e.GPUs}
