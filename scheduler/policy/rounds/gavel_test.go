@@ -131,10 +131,6 @@ func policyOf(name string) policy.Policy {
 
 // others are the rows of the authors that are not met, and why.
 var others = map[string]string{
-	"small_test/fifo": "it draws types of devices; none of the seeds 0 to 29 gives its " +
-		"figures",
-	"artifact_evaluation/fifo": "it draws types of devices; none of the seeds 0 to 29 gives its " +
-		"figures",
 	"small_test/finish_time_fairness_perf": "not explained; where several divisions are optimal, solvers stop " +
 		"at different ones",
 	"artifact_evaluation/finish_time_fairness_perf": "not explained; where several divisions are optimal, solvers stop " +
