@@ -125,10 +125,11 @@ func TestBlindFIFO(t *testing.T) {
 		}
 		return on
 	}
-	if on := types(Find("fifo").New(Options{Blind: true, Seed: 5}), jobs(0, 1, 2)); !slices.Equal(on, []string{"c", "b", "a"}) {
+	f := Find("fifo").New(Options{Blind: true, Seed: 5})
+	if on := types(f, jobs(0, 1, 2)); !slices.Equal(on, []string{"c", "b", "a"}) {
 		t.Errorf("with the seed 5 the jobs are on %v", on)
 	}
-	f := Find("fifo").New(Options{Blind: true, Seed: 0})
+	f = Find("fifo").New(Options{Blind: true, Seed: 0})
 	if on := types(f, jobs(0, 1, 2)); !slices.Equal(on, []string{"c", "c", "c"}) {
 		t.Errorf("with the seed 0 the jobs are on %v", on)
 	}
