@@ -96,6 +96,16 @@ func TestAlternatives(t *testing.T) {
 			B |.111|
 			C |1|
 			`, "cpu gpu gpu"},
+		// Without a time-out C and D, which are shorter, would pass A and B on the GPU as above. A and B come
+		// at 0 with C, which runs first; at 1 both have waited longer than 0.5 s: A starts on the GPU, and B on the
+		// cores, where it takes 9 s.
+		{"allox, starvation", Policy{Order: AlloX, Settings: Settings{"starvation": sec(0.5)}}, []Job{
+			twoWide(9, 4), twoWide(9, 4), twoWide(9, 1), onGPU(1, at(1, 2, 9))}, `
+			A |.1111|
+			B |.222222222|
+			C |1|
+			D | ....1|
+			`, "gpu cpu gpu gpu"},
 		// Cores are left free when a job is done sooner by waiting.
 		{"allox waits", Policy{Order: AlloX}, []Job{twoWide(9, 2), twoWide(9, 2)}, `
 			A |11|

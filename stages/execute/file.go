@@ -48,7 +48,7 @@ func runWritten(
 		return record.Cell{}, err
 	}
 	if !task.Setup.Cell.Real() {
-		return Simulate(ctx, task)
+		return Simulate(ctx, task, nil)
 	}
 	return runReal(ctx, task)
 }
