@@ -327,20 +327,10 @@ func (l *loop) finish(e *Notice) error {
 	if e.Revoked && (f.state == Running || f.state == Paused) {
 		return l.depart(e)
 	}
-	switch {
-	case f.state == Running && !f.yields:
-		l.release(j)
-	case f.state == Running: // its turn is over, its cores are given back already
-		l.settleTime(j)
-		l.dropTurn(j)
-		l.leave(j)
-		l.queue.Remove(j)
-	case f.state == Paused: // it ended before the pause took hold
-		l.settleTime(j)
-		l.queue.Remove(j)
-	default:
+	if !l.begun(j) {
 		return fmt.Errorf("engine: end of job %q, which is %s", l.Jobs[j].Name, f.state)
 	}
+	l.takeOff(j)
 	l.started--
 	if e.Attempt != nil {
 		l.results[j].Add(e.Attempt)
@@ -348,18 +338,27 @@ func (l *loop) finish(e *Notice) error {
 	if e.State == Failed && l.again(j, e.Reason) || l.steersOn(j, e) {
 		return nil
 	}
-	kind := Finish
-	switch f.state = e.State; e.State {
-	case Finished:
-	case Failed:
-		kind = Fail
-	case Stopped:
-		kind = Stop
-	default:
+	kind, final := e.State.Final()
+	if f.state = e.State; !final {
 		return fmt.Errorf("engine: end of job %q in state %q, which is not final", l.Jobs[j].Name, e.State)
 	}
 	l.end(j, Event{Kind: kind, Reason: e.Reason, Attempt: e.Attempt})
 	return nil
+}
+
+// takeOff takes a job that has started from its cores; one that is paused ended before that took hold.
+func (l *loop) takeOff(j int32) {
+	f := &l.lives[j]
+	if f.state == Running && !f.yields {
+		l.release(j)
+		return
+	}
+	l.settleTime(j)
+	if f.state == Running { // its turn is over, its cores are given back already
+		l.dropTurn(j)
+		l.leave(j)
+	}
+	l.queue.Remove(j)
 }
 
 // close makes a job final.
@@ -546,7 +545,7 @@ func (l *loop) account() error {
 func (l *loop) outcome() Outcome {
 	if l.open > 0 || l.closed > 0 {
 		for j := range l.lives {
-			if f := &l.lives[j]; !f.state.Final() { // the others are settled
+			if f := &l.lives[j]; !f.state.Over() { // the others are settled
 				f.settle(&l.results[j])
 			}
 		}

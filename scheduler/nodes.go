@@ -98,19 +98,7 @@ func (l *loop) revokeBy(j, v int32, end func(job int) (Attempt, error), reason s
 
 // cut takes a job that has started from its nodes, and has the engine end its attempt.
 func (l *loop) cut(j int32, end func(int) (Attempt, error)) (Attempt, error) {
-	f := &l.lives[j]
-	switch {
-	case f.state == Running && !f.yields:
-		l.release(j)
-	case f.state == Running: // its turn is over, its cores are given back already
-		l.settleTime(j)
-		l.dropTurn(j)
-		l.leave(j)
-		l.queue.Remove(j)
-	default:
-		l.settleTime(j)
-		l.queue.Remove(j)
-	}
+	l.takeOff(j)
 	attempt, err := end(int(j))
 	if err != nil {
 		return attempt, err

@@ -39,7 +39,7 @@ func (j *Job) Runs() bool { return j.state == scheduler.Running }
 func (j *Job) Waits() bool { return j.state == scheduler.Queued || j.state == scheduler.Paused }
 
 // Over reports whether the job has ended.
-func (j *Job) Over() bool { return j.state.Final() }
+func (j *Job) Over() bool { return j.state.Over() }
 
 // Counts are the jobs by state.
 type Counts struct {

@@ -29,8 +29,21 @@ func (s State) String() string { return stateNames[s] }
 // MarshalText writes the name.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Final reports whether the job is over.
-func (s State) Final() bool { return s >= Finished }
+// Final returns the kind of event that ends a job in the state; ok is false for one that is not final.
+func (s State) Final() (end EventKind, ok bool) {
+	switch s {
+	case Finished:
+		return Finish, true
+	case Failed:
+		return Fail, true
+	case Stopped:
+		return Stop, true
+	}
+	return "", false
+}
+
+// Over reports whether a job in the state is over.
+func (s State) Over() bool { return s >= Finished }
 
 // Decision says why an event that the scheduler caused came about.
 type Decision struct {
