@@ -64,8 +64,8 @@ type Plan struct {
 	// exhausted is set when the source has no more cells.
 	exhausted bool
 	// cells stand beside Plan.Cells, keys are theirs.
-	cells []*realise.Cell
-	keys  []*store.Key
+	cells   []*realise.Cell
+	keys    []*store.Key
 	records record.Records
 	// shards are the cells without a folder of their own, and numbers has the index of each cell by its name.
 	shards  *shard.Set
