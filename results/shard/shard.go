@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/tfexp/tfexp/results/folder"
 )
@@ -147,7 +148,7 @@ func Open(dir, prefix string) (*Set, error) {
 // Update finds what was added to the shards.
 func (s *Set) Update() error {
 	entries, err := os.ReadDir(filepath.Join(s.dir, Dir))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
 	if err != nil {
