@@ -73,11 +73,13 @@ KILLS ?= 100
 torture: ## kill tfexp at random moments (KILLS of them): nothing is lost, repeated or left running
 	$(GO) test ./cmd/tfexp -count=1 -timeout 60m -run TestTorture -v -args -kills $(KILLS) -docker=$(shell docker version >/dev/null 2>&1 && echo true || echo false) -kills-seed $$(date +%s)
 
-PKG ?= scheduler
-N   ?= 20
+PKG   ?= scheduler
+N     ?= 40
+SEED  ?= 1
+LEAST ?= 0
 
-mutate: ## change PKG in N places, one at a time, and list the changes that its tests do not notice (TESTS: other packages' tests)
-	$(GO) run ./.ci/mutate -n $(N) -seed $$(date +%s) -tests '$(TESTS)' $(PKG)
+mutate: ## change PKG (folders) in N places, one at a time, drawn by SEED, and list the changes that no test notices (fails below LEAST percent)
+	$(GO) run ./.ci/mutate -n $(N) -seed $(SEED) -least $(LEAST) $(PKG)
 
 FUZZTIME ?= 10m
 

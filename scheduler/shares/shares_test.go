@@ -98,20 +98,43 @@ func TestFIFO(t *testing.T) {
 	if d[0][0] != 1 || d[1][1] != 1 || d[2][0] != 0 || d[2][1] != 0 {
 		t.Errorf("the division is %v", d)
 	}
-	f := Find("fifo").New(Options{Blind: true, Seed: 1})
-	first, err := f.Divide(two(jobs...))
-	if err != nil {
-		t.Fatal(err)
+}
+
+// Of three types with a device each, c, the last by name, takes the first job and is full; one is struck by lot.
+//
+//	seed 5: 2 strikes c, job 1 has b; 1 strikes b, job 2 has a
+//	seed 0: 1 strikes b; a has room, so jobs 1 and 2 have their turn, and are given the last one: c again
+//
+// With the seed 0, the fourth job has the place of the first, when this one ends.
+func TestBlindFIFO(t *testing.T) {
+	jobs := func(numbers ...int32) *Problem {
+		p := &Problem{Types: []Devices{{Name: "c", Count: 1}, {Name: "a", Count: 1}, {Name: "b", Count: 1}}}
+		for _, n := range numbers {
+			p.Jobs = append(p.Jobs, Job{Number: n, Speed: []float64{1, 1, 1}, Workers: []float64{1, 1, 1}})
+		}
+		return p
 	}
-	on := slices.Index(first[0], 1)
-	p := two(jobs...)
-	p.Jobs = p.Jobs[1:] // the first has ended
-	second, err := f.Divide(p)
-	if err != nil {
-		t.Fatal(err)
+	types := func(f Divider, p *Problem) (on []string) {
+		t.Helper()
+		d, err := f.Divide(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range d {
+			on = append(on, p.Types[slices.Index(d[i], 1)].Name)
+		}
+		return on
 	}
-	if on < 0 || second[1][on] != 1 || second[0][1-on] != 1 {
-		t.Errorf("the first ran on %d; after its end the division is %v", on, second)
+	f := Find("fifo").New(Options{Blind: true, Seed: 5})
+	if on := types(f, jobs(0, 1, 2)); !slices.Equal(on, []string{"c", "b", "a"}) {
+		t.Errorf("with the seed 5 the jobs are on %v", on)
+	}
+	f = Find("fifo").New(Options{Blind: true, Seed: 0})
+	if on := types(f, jobs(0, 1, 2)); !slices.Equal(on, []string{"c", "c", "c"}) {
+		t.Errorf("with the seed 0 the jobs are on %v", on)
+	}
+	if on := types(f, jobs(1, 2, 3)); !slices.Equal(on, []string{"c", "c", "c"}) {
+		t.Errorf("after the end of the first the jobs are on %v", on)
 	}
 }
 

@@ -50,7 +50,7 @@ func runWritten(
 		}
 	}
 	if !task.Setup.Cell.Real() {
-		return Simulate(ctx, task)
+		return Simulate(ctx, task, nil)
 	}
 	return runReal(ctx, task)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/shard"
+	"github.com/tfexp/tfexp/results/standing"
 )
 
 // ErrUnknown is returned for an experiment, a cell or a log that is not there.
@@ -67,12 +68,21 @@ type Experiment struct {
 	// TimeLeft is nil where that is not known.
 	Elapsed  float64  `json:"elapsed_s"`
 	TimeLeft *float64 `json:"time_left_s"`
-	// Running are the cells that run now; at most some of them.
-	Running []string `json:"running"`
+	// Running are the cells that run now; at most some of them. Standings say how those of them stand that
+	// take longer than a moment.
+	Running   []string   `json:"running"`
+	Standings []Standing `json:"standings,omitempty"`
 	// Report and Pictures are what there is to look at.
 	Report   bool     `json:"report"`
 	Pictures []string `json:"pictures,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Standing is how a running cell stands.
+type Standing struct {
+	Cell      string `json:"cell"`
+	Simulated bool   `json:"simulated,omitempty"`
+	standing.Standing
 }
 
 // Row is a cell in the list of an experiment.
@@ -112,6 +122,7 @@ type experiment struct {
 	first   time.Time            // its first cell
 	ran     int                  // cells that it has done
 	now     map[string]time.Time // cells that run, and since when
+	stands  map[string]*stands   // of cells that run
 	cells   map[string]*following
 	used    []string // the names in cells, the latest last
 }
@@ -121,6 +132,15 @@ type ended struct {
 	key, state, error string
 	seconds           float64
 	jct, makespan     *float64
+	jobs, finished    int
+	lost              int // jobs that failed
+}
+
+// on says how many jobs the cell had, of which not all may be followed.
+func (e *ended) on(c *Cell) {
+	if c.Total = e.jobs; e.jobs > len(c.Names) {
+		c.Done, c.Failed, c.Running, c.Waiting = e.finished, e.lost, 0, 0
+	}
 }
 
 // Experiments returns the experiments in the folder, by name; none if it is not there.
@@ -240,7 +260,20 @@ func (f *Folder) Cell(name, cell string) (*Cell, error) {
 	if err := c.read(); err != nil {
 		return nil, err
 	}
-	return c.show(x.state(ref)), nil
+	out := c.show(x.state(ref))
+	for _, h := range x.plan.Hardware {
+		if h.Name == ref.Hardware {
+			out.Nodes = h.Nodes
+		}
+	}
+	switch {
+	case out.State == running && ref.Simulated:
+		x.standing(cell).on(out)
+	case x.complete(ref):
+		e := x.done[cell]
+		e.on(out)
+	}
+	return out, nil
 }
 
 // Log reads the log of a job from a byte on, or its end if from is negative. The cell "samples" has those of samples.
@@ -301,6 +334,9 @@ func (x *experiment) summary() (Experiment, error) {
 		for _, c := range x.plan.Cells {
 			if _, runs := x.now[c.Cell]; runs && len(s.Running) < mostFollow {
 				s.Running = append(s.Running, c.Cell)
+				if at := x.standing(c.Cell); at.last != nil {
+					s.Standings = append(s.Standings, Standing{c.Cell, c.Simulated, *at.last})
+				}
 			}
 		}
 		s.Doing, s.TimeLeft = x.doing(s.Left), x.left()
@@ -411,6 +447,7 @@ func (x *experiment) refresh() error {
 	if x.journal == nil {
 		x.journal = &tail{dir: x.dir, name: [][]string{{record.JournalFile}}}
 		x.now, x.done, x.cells = map[string]time.Time{}, map[string]ended{}, map[string]*following{}
+		x.stands = map[string]*stands{}
 	}
 	lines, _, err := x.journal.more()
 	if err != nil {
@@ -451,6 +488,7 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 	case "run_end":
 		x.over = e.Time
 		clear(x.now)
+		clear(x.stands)
 	case "cell_start":
 		x.now[e.Unit] = e.Time
 		if x.first.IsZero() {
@@ -462,6 +500,7 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 		}
 	case "cell_end":
 		delete(x.now, e.Unit)
+		delete(x.stands, e.Unit)
 		x.ran++
 		if !first {
 			x.readCell(e.Unit)
@@ -518,6 +557,8 @@ func (x *experiment) readCell(cell string) {
 		return nil
 	}
 	e.jct, e.makespan = known(measure.MeanJCT), known(measure.Makespan)
+	e.jobs, e.finished, e.lost = measure.Jobs.CountOf(&c.Metrics), measure.Finished.CountOf(&c.Metrics),
+		measure.Failed.CountOf(&c.Metrics)
 	x.done[cell] = e
 }
 
