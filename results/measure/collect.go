@@ -204,6 +204,15 @@ func (a *account) add(s ledger.Step) {
 // Counts returns how many jobs are in each state after the last event.
 func (c *Collector) Counts() ledger.Counts { return c.jobs.Counts() }
 
+// Held returns how many cores and GPUs are held after the last event. A GPU that two jobs share counts once.
+func (c *Collector) Held() (cores, gpus int) {
+	cores, gpus = c.jobs.Held()
+	if c.gpus != nil {
+		gpus -= c.gpus.shared
+	}
+	return cores, gpus
+}
+
 // Occupancy is what is held after the last event.
 func (c *Collector) Occupancy() Occupancy {
 	n := c.jobs.Counts()
