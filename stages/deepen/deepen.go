@@ -365,8 +365,8 @@ func (t *trainer) table(ctx context.Context) error {
 	}
 	if short > 0 {
 		t.Warn("few_decisions", "",
-			fmt.Sprintf("in %d of %d trainings of %s the budget ended before the %d decisions were taken",
-				short, t.total, t.Name, t.Real.Decisions))
+			fmt.Sprintf("in %d of %d trainings of %s the budget ended before all decisions were taken", short, t.total,
+				t.Name))
 	}
 	t.Tables = nil
 	if err := stages.Learned(t.Study, b.Bytes()); err != nil {
