@@ -68,10 +68,16 @@ func nextCell(from io.Reader) (t stages.Task, key string, err error) {
 
 // RunTask runs a task of an array, by its number, in the experiment's folder dir: those of its cells that are not
 // complete yet, each by a call of run with its description. Cells that are simulated run side by side on the cores that
-// this process may use. When all are over it leaves word, atomically; it leaves none when it was broken off. complete
-// reports whether a cell's folder is complete under the key with a description.
+// this process may use. While another process works on the task, it waits. When all are over it leaves word,
+// atomically; it leaves none when it was broken off. complete reports whether a cell's folder is complete under the key
+// with a description.
 func RunTask(ctx context.Context, dir string, number int, complete func(dir, description string) bool,
 	run func(ctx context.Context, t stages.Task, description string) (record.Cell, error)) error {
+	ctx, release, err := hold(ctx, dir, number)
+	if err != nil {
+		return err
+	}
+	defer release()
 	began := time.Now()
 	f, err := os.Open(tasks.File(dir, number, cellsEnding))
 	if err != nil {
@@ -122,11 +128,12 @@ func RunTask(ctx context.Context, dir string, number int, complete func(dir, des
 			return journal.add(t.Setup.Cell.Cell, cell)
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
+	err = g.Wait()
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	if err := kept.Close(); err != nil {
 		return err
