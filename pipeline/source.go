@@ -51,6 +51,10 @@ func (t *tuners) Next(over func(string) (record.Cell, bool)) ([]*realise.Cell, e
 
 // over reads what a cell left that is complete.
 func (p *Plan) over(cell string) (c record.Cell, ok bool) {
+	if at, ok := p.sharded(cell); ok {
+		l, err := p.shards.Line(at)
+		return c, err == nil && json.Unmarshal(l.Result, &c) == nil
+	}
 	raw, err := os.ReadFile(filepath.Join(p.folder(cell), record.CellFile))
 	if err != nil || json.Unmarshal(raw, &c) != nil {
 		return c, false
@@ -81,6 +85,7 @@ func (p *Plan) ask() (from, to int, err error) {
 		}
 		c.Ref.Key = k.Hash()
 		refs[i] = c.Ref
+		p.numbers[c.Ref.Cell] = from + i
 		p.keys = append(p.keys, k)
 	}
 	p.cells = append(p.cells, cells...)

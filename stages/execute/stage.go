@@ -169,6 +169,11 @@ func (e *execution) cell(ctx context.Context, i int) error {
 		}
 		return err
 	}
+	if e.Sharded(i) {
+		if err := e.Shelve(i, cell); err != nil {
+			return err
+		}
+	}
 	return e.Over(i, cell, time.Since(began))
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/results/standing"
 )
 
@@ -112,6 +113,7 @@ type experiment struct {
 	plan    record.Plan
 	run     record.Run
 	index   map[string]int // of the cells of the plan
+	shards  *shard.Set     // of the cells without a folder
 	done    map[string]ended
 	journal *tail
 	lines   []store.JournalEntry // the last ones
@@ -518,10 +520,18 @@ func (x *experiment) readPlan(info fs.FileInfo) error {
 	}
 	x.plan, x.planAt, x.index = plan, info, map[string]int{}
 	for i, c := range plan.Cells {
+		x.index[c.Cell] = i
+	}
+	if x.shards == nil {
+		var err error
+		if x.shards, err = shard.Open(x.dir, ""); err != nil {
+			return err
+		}
+	}
+	for _, c := range plan.Cells {
 		if !filepath.IsLocal(c.Cell) {
 			return fmt.Errorf("%s has a cell %q, which is no name of a folder", record.PlanFile, c.Cell)
 		}
-		x.index[c.Cell] = i
 		if e, ok := x.done[c.Cell]; !ok || e.key != c.Key {
 			x.readCell(c.Cell)
 		}
@@ -533,7 +543,7 @@ func (x *experiment) readPlan(info fs.FileInfo) error {
 func (x *experiment) readCell(cell string) {
 	delete(x.done, cell)
 	c := record.Cell{}
-	if readJSON(x.dir, &c, record.CellsDir, cell, record.CellFile) != nil {
+	if !x.readSharded(cell, &c) && readJSON(x.dir, &c, record.CellsDir, cell, record.CellFile) != nil {
 		return
 	}
 	e := ended{key: c.Key, state: c.State, error: c.Error, seconds: c.Seconds}
@@ -550,6 +560,23 @@ func (x *experiment) readCell(cell string) {
 	e.jobs, e.finished, e.lost = measure.Jobs.CountOf(&c.Metrics), measure.Finished.CountOf(&c.Metrics),
 		measure.Failed.CountOf(&c.Metrics)
 	x.done[cell] = e
+}
+
+// readSharded reads a cell that is in a shard.
+func (x *experiment) readSharded(cell string, c *record.Cell) bool {
+	i, ok := x.index[cell]
+	if !ok {
+		return false
+	}
+	at, ok := x.shards.Find(cell, x.plan.Cells[i].Key)
+	if !ok && x.shards.Update() == nil {
+		at, ok = x.shards.Find(cell, x.plan.Cells[i].Key)
+	}
+	if !ok {
+		return false
+	}
+	l, err := x.shards.Line(at)
+	return err == nil && json.Unmarshal(l.Result, c) == nil
 }
 
 // pictures are the pictures of the experiment, as SVG files below its folder of plots.

@@ -20,6 +20,8 @@ func register(c policy.Choice, make func(*sharing) scheduler.Ranker) {
 			"Under the order %q a user who cannot go on lets others, which implies backfill = %q.", c.Name, policy.FirstFit)},
 		policy.Want{Of: policy.AllocationOf, Name: string(policy.Strict), Detail: fmt.Sprintf(
 			"Under the order %q jobs are given what they ask for: allocation = %q.", c.Name, policy.Strict)},
+		policy.Want{Of: policy.PlacementOf, Name: string(policy.PlaceFirst), Detail: fmt.Sprintf(
+			"The order %q chooses among the alternatives of jobs by itself: placement has no place beside it.", c.Name)},
 		policy.Want{Of: policy.PreemptionOf, Name: string(policy.NoPreemption), Detail: fmt.Sprintf(
 			"Under the order %q no job gives way to another: preemption = %q.", c.Name, policy.NoPreemption)})
 	policy.RegisterOrder(policy.OrderChoice{Choice: c, New: func(s policy.Setup) scheduler.Ranker {
