@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -31,14 +32,13 @@ type Explanation struct {
 // Explain reads from an experiment's folder why a cell last ran.
 func Explain(dir, cell string) (Explanation, error) {
 	x := Explanation{Cell: cell, State: "not run"}
-	folder := filepath.Join(dir, record.CellsDir, cell)
-	raw, err := os.ReadFile(filepath.Join(folder, store.KeyFile))
+	raw, err := folder.ReadFile(dir, record.CellsDir, cell, store.KeyFile)
 	switch {
 	case err == nil:
 		x.Lines = strings.Split(strings.TrimSpace(string(raw)), "\n")
 		x.Key = store.HashOf(string(raw))
 		x.State = "interrupted"
-		if s, ok := store.State(folder); ok {
+		if s, ok := store.State(filepath.Join(dir, record.CellsDir, cell)); ok {
 			x.State = s
 		}
 	case !os.IsNotExist(err):

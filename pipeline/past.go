@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline/realise/describe"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -37,7 +38,7 @@ func (p *Plan) pastOfOthers(visit func(stages.PastCell) bool) bool {
 			continue
 		}
 		for _, c := range e.Cells {
-			raw, err := os.ReadFile(filepath.Join(dir, record.CellsDir, c.Cell, store.KeyFile))
+			raw, err := folder.ReadFile(dir, record.CellsDir, c.Cell, store.KeyFile)
 			if c.Real() && err == nil && !visit(stages.PastCell{From: e, Cell: c, Key: string(raw)}) {
 				return false
 			}

@@ -1,13 +1,11 @@
 package pipeline
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/search"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -51,11 +49,7 @@ func (t *tuners) Next(over func(string) (record.Cell, bool)) ([]*realise.Cell, e
 
 // over reads what a cell left that is complete.
 func (p *Plan) over(cell string) (c record.Cell, ok bool) {
-	raw, err := os.ReadFile(filepath.Join(p.folder(cell), record.CellFile))
-	if err != nil || json.Unmarshal(raw, &c) != nil {
-		return c, false
-	}
-	return c, true
+	return c, folder.ReadJSON(p.folder(cell), &c, record.CellFile) == nil
 }
 
 // ask asks the source for more cells, and adds them to the plan. It returns the
