@@ -76,11 +76,13 @@ torture: ## kill tfexp at random moments (KILLS of them): nothing is lost, repea
 damage: ## damage each file of results in each way, and look that every command bears it (minutes)
 	$(GO) test ./cmd/tfexp -count=1 -timeout 120m -run TestDamagedResults -v -args -damages 0
 
-PKG ?= scheduler
-N   ?= 20
+PKG   ?= scheduler
+N     ?= 40
+SEED  ?= 1
+LEAST ?= 0
 
-mutate: ## change PKG in N places, one at a time, and list the changes that its tests do not notice (TESTS: other packages' tests)
-	$(GO) run ./.ci/mutate -n $(N) -seed $$(date +%s) -tests '$(TESTS)' $(PKG)
+mutate: ## change PKG (folders) in N places, one at a time, drawn by SEED, and list the changes that no test notices (fails below LEAST percent)
+	$(GO) run ./.ci/mutate -n $(N) -seed $(SEED) -least $(LEAST) $(PKG)
 
 FUZZTIME ?= 10m
 

@@ -138,8 +138,10 @@ var rules = []struct {
 	{"scheduler/following", []string{"scheduler/trace"}},
 	{"scheduler/steering", []string{"scheduler/job", "scheduler/trace"}},
 	{"scheduler/rental", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
+	{"scheduler/alternative", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/outlook", []string{"scheduler/job"}},
 	{"scheduler/servers", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
+	{"scheduler/proportion", nil},
 	{"scheduler/ledger", []string{"scheduler$"}},
 	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
 	{"scheduler/plan", []string{"scheduler$", "scheduler/queue"}},
@@ -149,7 +151,7 @@ var rules = []struct {
 	{"scheduler/policy/elastic", []string{"scheduler$", "scheduler/policy$", "scheduler/policy/rounds",
 		"scheduler/division", "scheduler/queue"}},
 	{"scheduler/policy/rounds", []string{"scheduler$", "scheduler/policy$", "scheduler/shares"}},
-	{"scheduler/policy", []string{"scheduler$", "scheduler/plan", "scheduler/cluster", "scheduler/queue",
+	{"scheduler/policy", []string{"scheduler$", "scheduler/plan", "scheduler/proportion", "scheduler/cluster", "scheduler/queue",
 		"scheduler/matching", "scheduler/rental",
 		"scheduler/placement"}},
 	{"scheduler/control", []string{"scheduler", "estimator"}},
@@ -157,7 +159,7 @@ var rules = []struct {
 	{"scheduler", []string{ // and no policy
 		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",
 		"scheduler/rental", "scheduler/guard", "scheduler/steering", "scheduler/placement", "scheduler/following",
-		"scheduler/rejoin",
+		"scheduler/rejoin", "scheduler/alternative",
 	}},
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},

@@ -8,7 +8,7 @@ import (
 
 func near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
-	if math.Abs(got-want) > tol {
+	if !(math.Abs(got-want) <= tol) {
 		t.Errorf("%s = %g, want %g ± %g", what, got, want, tol)
 	}
 }

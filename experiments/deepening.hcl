@@ -1,6 +1,6 @@
 # When should a network be deepened while it trains under a time budget, and is the
 # answer of a table also that of real training? A small convolutional network learns
-# handwritten digits for five seconds; after 0.9 s it gets a second core, and then
+# handwritten digits for two and a half seconds; after 0.4 s it gets a second core, and then
 # three decisions follow, each to deepen one of its three blocks or to do nothing.
 # All 64 sequences are trained for real, which makes table.csv. Agents learn on that
 # table, and then agents, heuristics and constant answers decide in real trainings
@@ -9,8 +9,8 @@
 #
 #   tfexp run experiments/deepening.hcl
 #
-# takes about eight minutes on two cores: five to six to train by all sequences, less than
-# one for the agents to learn, and two for the controllers' own trainings. A run that was killed
+# takes about five minutes on two cores: three to train by all sequences, less than
+# one for the agents to learn, and one for the controllers' own trainings. A run that was killed
 # goes on where it was (tfexp resume results/deepening); no training that had finished is
 # repeated. The digits are part of tfexp (jobs/digits/ATTRIBUTION.md).
 
@@ -21,7 +21,7 @@ experiment "deepening" {
 
 variable "budget" {
   type    = duration
-  default = "5s"
+  default = "2.5s"
 }
 
 variable "repeats" {
@@ -31,10 +31,10 @@ variable "repeats" {
 
 job "net" {
   builtin "cnn" {
-    filters       = [4, 8]
-    hidden        = 32
+    filters       = [2, 4]
+    hidden        = 16
     optimizer     = "sgd"
-    learning_rate = 0.02
+    learning_rate = 0.001
   }
   budget    = var.budget
   threads   = 1
@@ -50,13 +50,13 @@ adaptation "digits" {
   job       = job.net
   hardware  = hardware.here
   decisions = 3
-  decide    = ["1s", "1.3s", "1.6s"]
+  decide    = ["500ms", "800ms", "1.1s"]
   seeds     = 3
   repeats   = var.repeats
 
   scenario "early" {
     changes {
-      at      = "900ms"
+      at      = "400ms"
       threads = 2
     }
   }

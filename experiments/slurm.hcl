@@ -12,7 +12,7 @@
 # The nodes of that cluster share the cores of one machine, so one of them is all that it has; three would slow each
 # other down, which the simulation beside the real run does not expect.
 #
-# About two minutes.
+# About two and a half minutes.
 
 experiment "slurm" {
   description = "Short jobs stuck behind long ones, as steps of an allocation"
@@ -30,15 +30,21 @@ variable "nodes" {
   default = 3
 }
 
+variable "epochs" {
+  type        = number
+  default     = 480
+  description = "Of each job: a long one takes some five seconds, several quanta"
+}
+
 job "long" {
   builtin "mlp" { hidden = [64, 32] }
-  epochs  = 80
+  epochs  = var.epochs
   threads = 2
 }
 
 job "short" {
   builtin "softmax" {}
-  epochs  = 80
+  epochs  = var.epochs
   threads = 1
 }
 
@@ -50,7 +56,7 @@ workload "mixed" {
   submit {
     job          = job.short
     count        = 8
-    interarrival = exponential("300ms")
+    interarrival = exponential("1500ms")
   }
 }
 
@@ -71,7 +77,7 @@ policy "rr" {
 
 # Longer samples than by default: the simulation beside each cell is to be near the real run.
 profile {
-  epochs  = [8, 24]
+  epochs  = [var.epochs / 12, var.epochs / 4]
   repeats = 2
 }
 

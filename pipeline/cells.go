@@ -21,6 +21,9 @@ func (r *run) Pending(ctx context.Context) ([]int, error) {
 			return nil, err
 		}
 	}
+	if err := r.verify(r.RunOrder[from:]); err != nil {
+		return nil, err
+	}
 	var cells []int
 	for _, i := range r.RunOrder[from:] {
 		if r.Work[i].Reuse {
@@ -86,6 +89,9 @@ func (r *run) askMore(ctx context.Context) error {
 func (r *run) restore(i int) (bool, error) {
 	ref := r.Cells[i]
 	dir := r.folder(ref.Cell)
+	if at, ok := r.shards.Find(ref.Cell, ref.Key); ok && at.State == record.CellFinished {
+		return true, nil
+	}
 	if store.Complete(dir, ref.Key) {
 		return true, nil
 	}
@@ -105,10 +111,11 @@ func (r *run) restore(i int) (bool, error) {
 func (r *run) Description(i int) string { return r.keys[i].Description() }
 
 // Begin implements stages.Pipeline.
-func (r *run) Begin(i int) (string, error) {
-	dir, err := r.Prepare(r.Cells[i].Cell, r.keys[i].Description())
-	if err != nil {
-		return "", err
+func (r *run) Begin(i int) (dir string, err error) {
+	if !r.Sharded(i) {
+		if dir, err = r.Prepare(r.Cells[i].Cell, r.keys[i].Description()); err != nil {
+			return "", err
+		}
 	}
 	return dir, r.journal.Add(store.JournalEntry{
 		Event: "cell_start", Unit: r.Cells[i].Cell, Text: r.Work[i].Reason, Changes: r.Work[i].Changes,
@@ -118,11 +125,16 @@ func (r *run) Begin(i int) (string, error) {
 // End implements stages.Pipeline.
 func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 	ref := r.Cells[i]
-	if cell.State == record.CellFinished {
+	if cell.State == record.CellFinished && !r.Sharded(i) {
 		if err := r.keep(i, took); err != nil {
 			return err
 		}
 		r.learn(i)
+	}
+	if r.Sharded(i) {
+		if err := os.RemoveAll(r.folder(ref.Cell)); err != nil { // of when its records were others
+			return fmt.Errorf("remove the folder of cell %s: %w", ref.Cell, err)
+		}
 	}
 	err := r.journal.Add(store.JournalEntry{
 		Event: "cell_end", Unit: ref.Cell, State: cell.State, Text: cell.Error, Seconds: took.Seconds(), Key: ref.Key,
@@ -178,7 +190,12 @@ func (p *Plan) folder(cell string) string {
 }
 
 // State implements stages.Pipeline.
-func (r *run) State(cell string) (string, bool) { return store.State(r.folder(cell)) }
+func (r *run) State(cell string) (string, bool) {
+	if at, ok := r.sharded(cell); ok {
+		return at.State, true
+	}
+	return store.State(r.folder(cell))
+}
 
 // Complete implements stages.Pipeline.
 func (r *run) Complete(cell, description string) bool {

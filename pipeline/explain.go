@@ -2,14 +2,10 @@ package pipeline
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/results/record"
 )
 
 // Explanation says of one cell why it last ran, how that ended, and all that
@@ -32,17 +28,13 @@ type Explanation struct {
 // Explain reads from an experiment's folder why a cell last ran.
 func Explain(dir, cell string) (Explanation, error) {
 	x := Explanation{Cell: cell, State: "not run"}
-	raw, err := folder.ReadFile(dir, record.CellsDir, cell, store.KeyFile)
-	switch {
-	case err == nil:
-		x.Lines = strings.Split(strings.TrimSpace(string(raw)), "\n")
-		x.Key = store.HashOf(string(raw))
-		x.State = "interrupted"
-		if s, ok := store.State(filepath.Join(dir, record.CellsDir, cell)); ok {
-			x.State = s
-		}
-	case !os.IsNotExist(err):
+	text, state, err := description(dir, cell)
+	if err != nil {
 		return x, fmt.Errorf("explain %s: %w", cell, err)
+	}
+	if text != "" {
+		x.Lines = strings.Split(strings.TrimSpace(text), "\n")
+		x.Key, x.State = store.HashOf(text), state
 	}
 	entries, err := store.ReadJournal(dir)
 	if err != nil {

@@ -38,8 +38,11 @@ func (p *Plan) pastOfOthers(visit func(stages.PastCell) bool) bool {
 			continue
 		}
 		for _, c := range e.Cells {
+			if !c.Real() {
+				continue
+			}
 			raw, err := folder.ReadFile(dir, record.CellsDir, c.Cell, store.KeyFile)
-			if c.Real() && err == nil && !visit(stages.PastCell{From: e, Cell: c, Key: string(raw)}) {
+			if err == nil && !visit(stages.PastCell{From: e, Cell: c, Key: string(raw)}) {
 				return false
 			}
 		}

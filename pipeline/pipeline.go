@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -63,8 +64,12 @@ type Plan struct {
 	// exhausted is set when the source has no more cells.
 	exhausted bool
 	// cells stand beside Plan.Cells, keys are theirs.
-	cells []*realise.Cell
-	keys  []*store.Key
+	cells   []*realise.Cell
+	keys    []*store.Key
+	records record.Records
+	// shards are the cells without a folder of their own, and numbers has the index of each cell by its name.
+	shards  *shard.Set
+	numbers map[string]int
 	// needed has the hashes of the pieces that a cell which runs will want.
 	needed map[string]bool
 	// unavailable says what an engine of the experiment lacks.

@@ -18,6 +18,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -39,7 +40,7 @@ func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan
 	}
 	p := &Plan{
 		Dir: cmp.Or(opts.Dir, filepath.Join(opts.Out, spec.Name)), options: opts,
-		x: x, stages: ordered, source: &matrix{x}, needed: map[string]bool{},
+		x: x, stages: ordered, source: &matrix{x}, needed: map[string]bool{}, numbers: map[string]int{}, records: record.Records(spec.Records),
 	}
 	if len(x.Tunings()) > 0 {
 		p.source = &tuners{&matrix{x}, search.New(x)}
@@ -96,6 +97,9 @@ func (p *Plan) lookUp() (err error) {
 	c := store.OpenReadOnly(p.Dir, record.CacheFile)
 	defer c.Close()
 	onDisk := store.CellFolders(p.Dir)
+	if p.shards, err = shard.Open(p.Dir, ""); err != nil {
+		return err
+	}
 	c.View(func(v store.View) {
 		if err = p.askAll(v, onDisk); err != nil {
 			return
@@ -129,6 +133,9 @@ func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork 
 		return CellWork{Reason: "asked to run afresh"}
 	}
 	dir := p.folder(ref.Cell)
+	if at, ok := p.shards.Find(ref.Cell, ref.Key); ok && at.State == record.CellFinished {
+		return CellWork{Reuse: true, Reason: "finished earlier"}
+	}
 	if v.Has(ref.Key) {
 		if onDisk[ref.Cell] && store.Complete(dir, ref.Key) {
 			return CellWork{Reuse: true, Reason: "finished earlier"}
@@ -179,6 +186,11 @@ func previous(v store.View, p *Plan, i int, dir string, onDisk bool) (descriptio
 				state = s
 			}
 			return string(raw), state
+		}
+	}
+	if at, ok := p.shards.Last(ref.Cell); ok {
+		if l, err := p.shards.Line(at); err == nil {
+			return l.DependsOn, at.State
 		}
 	}
 	for _, unit := range []string{cellUnit(ref), familyUnit(ref)} {

@@ -19,6 +19,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -31,6 +32,8 @@ type run struct {
 	started time.Time
 	outcome Outcome
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
+	// shard is where this run puts cells without a folder; nil before the first.
+	shard *shard.Writer
 	// asked counts the cells of the plan that were handed out to run.
 	asked int
 	chain *chain
@@ -177,6 +180,10 @@ func (r *run) forget() error {
 			return fmt.Errorf("run afresh: %w", err)
 		}
 	}
+	var err error
+	if r.shards, err = shard.Open(r.Dir, ""); err != nil {
+		return err
+	}
 	return r.cache.Forget(hashes)
 }
 
@@ -243,7 +250,7 @@ func (r *run) finish(state string) error {
 }
 
 func (r *run) close() error {
-	return errors.Join(r.journal.Close(), r.cache.Close(), r.closeSites())
+	return errors.Join(r.shard.Close(), r.shards.WriteIndex(), r.journal.Close(), r.cache.Close(), r.closeSites())
 }
 
 // Observe implements stages.Pipeline.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"encoding/json"
 
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/search"
@@ -49,7 +50,13 @@ func (t *tuners) Next(over func(string) (record.Cell, bool)) ([]*realise.Cell, e
 
 // over reads what a cell left that is complete.
 func (p *Plan) over(cell string) (c record.Cell, ok bool) {
-	return c, folder.ReadJSON(p.folder(cell), &c, record.CellFile) == nil
+	if at, ok := p.sharded(cell); ok {
+		l, err := p.shards.Line(at)
+		ok = err == nil && json.Unmarshal(l.Result, &c) == nil
+		return c, ok
+	}
+	err := folder.ReadJSON(p.folder(cell), &c, record.CellFile)
+	return c, err == nil
 }
 
 // ask asks the source for more cells, and adds them to the plan. It returns the
@@ -75,6 +82,7 @@ func (p *Plan) ask() (from, to int, err error) {
 		}
 		c.Ref.Key = k.Hash()
 		refs[i] = c.Ref
+		p.numbers[c.Ref.Cell] = from + i
 		p.keys = append(p.keys, k)
 	}
 	p.cells = append(p.cells, cells...)

@@ -1,37 +1,22 @@
 package scheduler
 
 import (
-	"slices"
 	"strings"
+	"time"
 
+	"github.com/tfexp/tfexp/scheduler/alternative"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
-
-// alternatives are what a run knows of them; the zero value is that of a run
-// whose jobs have none.
-type alternatives struct {
-	possible [][]int32 // by job, the alternatives that some nodes can hold
-	kinds    []int32   // by job, the type of GPU that its present alternative needs; 0 for any
-}
 
 // newAlternatives finds out which alternatives the machine can hold. The run's jobs are
 // copied, for each is to have the request of the alternative that is looked at.
 func (l *loop) newAlternatives() {
-	if !slices.ContainsFunc(l.Jobs, func(j Job) bool { return len(j.Alternatives) > 0 }) {
+	if l.alternatives = alternative.New(l.Jobs, l.Cluster); !l.alternatives.Any() {
 		return
 	}
 	l.Jobs = append([]Job(nil), l.Jobs...)
-	l.alternatives = alternatives{make([][]int32, len(l.Jobs)), make([]int32, len(l.Jobs))}
 	for i := range l.Jobs {
-		job := &l.Jobs[i]
-		for k := range job.Alternatives {
-			if job.DemandAs(k).FitsOn(l.Cluster) {
-				l.alternatives.possible[i] = append(l.alternatives.possible[i], int32(k))
-			}
-		}
-		if len(l.alternatives.possible[i]) > 0 {
-			l.adoptFastest(int32(i))
-		}
+		l.adoptFastest(int32(i))
 	}
 }
 
@@ -39,10 +24,19 @@ func (l *loop) newAlternatives() {
 // a job that has none, or that has started. One that is to start anew chooses
 // again.
 func (l *loop) choices(j int32) []int32 {
-	if l.alternatives.possible == nil || l.lives[j].State != Pending && l.lives[j].State != Queued {
+	if s := l.lives[j].State; s != Pending && s != Queued {
 		return nil
 	}
-	return l.alternatives.possible[j]
+	return l.alternatives.Possible(j)
+}
+
+// choicesAnew is choices, and the alternatives with which a paused job can go on, where its engine
+// can let it go on with another one.
+func (l *loop) choicesAnew(j int32) []int32 {
+	if l.lives[j].State == Paused && l.switches && l.movable(j) {
+		return l.alternatives.Possible(j)
+	}
+	return l.choices(j)
 }
 
 // adopt makes an alternative the one with which a job is looked at from now on.
@@ -51,8 +45,8 @@ func (l *loop) adopt(j, alternative int32) {
 	a := &job.Alternatives[alternative]
 	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
 	f.request, f.asked, f.Alternative = int32(a.Threads), int32(a.Threads), int(alternative)
-	l.alternatives.kinds[j] = l.machine.KindOf(a.GPU)
-	if l.seen != nil {
+	l.alternatives.SetKind(j, l.machine.KindOf(a.GPU))
+	if l.seen != nil && f.State != Paused {
 		l.seen[j].Predicted = a.Predicted
 	}
 }
@@ -60,24 +54,41 @@ func (l *loop) adopt(j, alternative int32) {
 // adoptFastest adopts the alternative with the shortest predicted run time, by which a
 // job that waits is ordered.
 func (l *loop) adoptFastest(j int32) {
-	choices := l.choices(j)
-	if len(choices) == 0 {
-		return
+	if choices := l.choices(j); len(choices) > 0 {
+		l.adopt(j, alternative.Fastest(&l.Jobs[j], choices))
 	}
-	best := choices[0]
-	for _, k := range choices[1:] {
-		if l.longer(j, best, k) {
-			best = k
-		}
-	}
-	l.adopt(j, best)
 }
 
-// longer reports whether a job is predicted to take longer with alternative a than
-// with b.
-func (l *loop) longer(j, a, b int32) bool {
-	x, y := l.Jobs[j].Alternatives[a].Predicted, l.Jobs[j].Alternatives[b].Predicted
-	return y != 0 && (x == 0 || x > y)
+// turned reports whether a paused job is looked at with another alternative than that with which it ran.
+func (l *loop) turned(j int32) bool {
+	f := &l.lives[j]
+	return f.State == Paused && l.alternatives.Any() && l.alternatives.Ran(j) != int32(f.Alternative)
+}
+
+// asRan returns what f says of a job as it ran last, in the terms of the alternative with which it
+// is looked at.
+func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
+	now, ran := int32(l.lives[j].Alternative), l.alternatives.Ran(j)
+	l.adopt(j, ran)
+	d := f(j)
+	l.adopt(j, now)
+	return alternative.Convert(d, l.Jobs[j].Alternatives[ran].Predicted, l.Jobs[j].Predicted)
+}
+
+// turn has a job go on with the alternative with which it is looked at: what it has done counts for
+// the same part of the whole.
+func (l *loop) turn(j int32) {
+	job, now := &l.Jobs[j], int32(l.lives[j].Alternative)
+	predicted, left, before := l.predicted(j), l.remaining(j), l.doneBy(j, l.now)
+	l.alternatives.Runs(j, now)
+	if l.seen != nil {
+		l.seen[j].Predicted = predicted
+	}
+	done := l.Outlook.Done(job, Allotment{
+		Cores: int32(job.Threads), GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1)), GPU: job.Alternatives[now].GPU,
+	}, max(predicted-left, 0))
+	l.counts(j, done)
+	l.base[j] = alternative.Convert(l.base[j], max(before, 1), max(done, 1))
 }
 
 // leastOf returns the least that a waiting job with alternatives can start with.

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
 	. "github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/policy/pairs"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -95,6 +96,16 @@ func TestAlternatives(t *testing.T) {
 			B |.111|
 			C |1|
 			`, "cpu gpu gpu"},
+		// Without a time-out C and D, which are shorter, would pass A and B on the GPU as above. A and B come
+		// at 0 with C, which runs first; at 1 both have waited longer than 0.5 s: A starts on the GPU, and B on the
+		// cores, where it takes 9 s.
+		{"allox, starvation", Policy{Order: AlloX, Settings: Settings{"starvation": sec(0.5)}}, []Job{
+			twoWide(9, 4), twoWide(9, 4), twoWide(9, 1), onGPU(1, at(1, 2, 9))}, `
+			A |.1111|
+			B |.222222222|
+			C |1|
+			D | ....1|
+			`, "gpu cpu gpu gpu"},
 		// Cores are left free when a job is done sooner by waiting.
 		{"allox waits", Policy{Order: AlloX}, []Job{twoWide(9, 2), twoWide(9, 2)}, `
 			A |11|
@@ -125,6 +136,80 @@ func TestAlternatives(t *testing.T) {
 				t.Errorf("the jobs run on %s, want %s", got, c.on)
 			}
 		})
+	}
+}
+
+// Under srtf over pairs of jobs and resources, on two cores and a GPU.
+func TestPausedJobsChangeTheirAlternative(t *testing.T) {
+	// A takes the GPU at 0. At 2 it has 6 s left there; B would take 2 s, and has it make way. A has done a
+	// quarter of its work: on cores 12 of 16 s are left, and they are free, so it goes on there at once. C comes
+	// at 5, and finds the GPU free. D comes at 6 and wants both cores for 3 s: A, with 8 s left on cores, makes
+	// way, and goes on on the GPU when C has ended: 4 s there.
+	//
+	//	A |112222.1111|
+	//	B |  11|
+	//	C |     11|
+	//	D |      222|
+	jobs := number([]Job{
+		onGPU(8, at(0, 2, 16)), onGPU(2, at(2, 2, 20)), onGPU(2, at(5, 2, 20)), at(6, 2, 3),
+	})
+	for _, online := range []bool{false, true} {
+		r := Run{Policy: Policy{Order: SRTF, Placement: pairs.Pairs}, Cluster: twoKinds, Jobs: jobs}
+		if online {
+			r.Online = &Online{Units: make([]int, len(r.Jobs)), Predictor: &wild{}}
+		}
+		o, tr := simulate(t, r, waysOf(r.Jobs))
+		want := "A |112222.1111|\nB |  11|\nC |     11|\nD |      222|\n"
+		if diff := cmp.Diff(want, gantt(r.Jobs, tr.events)); diff != "" {
+			t.Errorf("online %v (-want +got):\n%s", online, diff)
+		}
+		if a := o.Jobs[0]; a.Migrations != 2 || a.Preemptions != 2 || a.Finish != 11*time.Second {
+			t.Errorf("A ends at %s after %d pauses and %d migrations, want 11s after 2 and 2", a.Finish, a.Preemptions, a.Migrations)
+		}
+	}
+
+	// What a change costs is in the time of the job: 1 s on cores, where A does 3 s of 12 then, and 1 s on the
+	// GPU before the other 4.5. On an engine that cannot let jobs go on elsewhere A waits for the GPU, also for C.
+	for name, o := range map[string]simulated.Options{
+		"A |112222.111111|\n": {Overheads: simulated.Overheads{Migrate: time.Second}},
+		"A |11..1..11111|\n":  {Lacks: Capabilities{Migrate: true}},
+	} {
+		engine, err := simulated.New(jobs, waysOf(jobs), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tr trace
+		r := Run{Policy: Policy{Order: SRTF, Placement: pairs.Pairs}, Cluster: twoKinds, Jobs: jobs, Engine: engine, Recorder: &tr}
+		out, err := r.Execute(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range validate.Trace(r.Cluster, r.Jobs, nil, tr.events, &out) {
+			t.Error(v)
+		}
+		if got, _, _ := strings.Cut(gantt(jobs, tr.events), "B"); got != name {
+			t.Errorf("got  %swant %s", got, name)
+		}
+	}
+}
+
+// The alternatives differ in memory: what a job has of a node is what that with which it ran last takes.
+func TestAlternativesOfUnlikeMemory(t *testing.T) {
+	// A has the GPU to 2. B runs on cores with 4 of the node's 10 bytes, and would need 8 on the GPU. At 3 it
+	// makes way for C, which takes the other 6, so B cannot have the GPU either until C has ended. It has done 3 of
+	// 16 s then: on the GPU, the better pair, 6.5 of 8 s are left.
+	a := at(0, 2, 16)
+	a.Memory = 4
+	a = onTypes(a, Alternative{Threads: 1, GPUs: 1, Memory: 8, Predicted: 8 * time.Second})
+	c := at(3, 2, 1)
+	c.Memory = 6
+	jobs := number([]Job{gpus(1, at(0, 1, 2)), a, c})
+	r := Run{Policy: Policy{Order: SRTF, Placement: pairs.Pairs}, Jobs: jobs,
+		Cluster: Cluster{Nodes: []Node{{Name: "n", Threads: 3, GPUs: 1, Memory: 10}}}}
+	_, tr := simulate(t, r, waysOf(r.Jobs))
+	want := "A |11|\nB |222.1111111|\nC |   2|\n"
+	if diff := cmp.Diff(want, gantt(r.Jobs, tr.events)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -186,11 +271,14 @@ func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 		}
 		p := drawPolicy(t)
 		p.Allocation = Strict
-		switch rapid.IntRange(0, 2).Draw(t, "kind of policy") {
+		switch rapid.IntRange(0, 3).Draw(t, "kind of policy") {
 		case 0:
 			p = Policy{Order: AlloX, Settings: Settings{"alpha": rapid.SampledFrom([]float64{0.1, 0.5, 1}).Draw(t, "alpha")}}
 		case 1:
 			p.Placement, p.Backfill = EarliestFinish, Conservative
+			delete(p.Settings, "replan")
+		case 2:
+			p.Placement, p.Backfill = pairs.Pairs, FirstFit
 			delete(p.Settings, "replan")
 		}
 		r := Run{Policy: p, Cluster: c, Jobs: jobs}

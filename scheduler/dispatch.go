@@ -19,8 +19,8 @@ func (l *loop) dispatch() error {
 		if err := l.admit(); err != nil {
 			return err
 		}
-		for len(l.turns.jobs) > 0 {
-			if err := l.endTurn(l.turns.jobs[0]); err != nil {
+		for len(l.turns.Jobs) > 0 {
+			if err := l.endTurn(l.turns.Jobs[0]); err != nil {
 				return err
 			}
 		}
@@ -73,14 +73,15 @@ func (l *loop) needs(j, cores int32) (Room, int) {
 		need.Parts.On(l.machine)
 	}
 	if l.lives[j].booked {
-		need.Memory = 0
+		if need.Memory = 0; l.turned(j) {
+			whole, _ := job.Needs(cores)
+			need.Memory = whole.Memory - l.memoryOf(j)
+		}
 		if need.Parts != nil {
 			need.Parts = l.lives[j].grant.Layout.Needs()
 		}
 	}
-	if l.alternatives.kinds != nil {
-		need.Kind = l.alternatives.kinds[j]
-	}
+	need.Kind = max(need.Kind, l.alternatives.Kind(j))
 	need.Market = l.rental.Bars(j)
 	return need, count
 }
@@ -164,6 +165,9 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	d := l.decide(kind, j, g.Cores, why)
 	l.settleTime(j)
 	moves := kind == Resume && l.elsewhere(j, g)
+	if l.turned(j) {
+		l.turn(j)
+	}
 	if kind == Resume {
 		if err := l.goOnWith(j, g, moves); err != nil {
 			return fmt.Errorf("resume job %q: %w", l.Jobs[j].Name, err)
@@ -181,6 +185,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 		l.migrated(j)
 	}
 	f.State, f.grant = Running, g
+	l.alternatives.Runs(j, int32(g.Alternative))
 	l.machine.Take(g)
 	if kind == Start {
 		if f.FirstStart == Never {
@@ -237,7 +242,7 @@ func (l *loop) request(j, cores int32) {
 	}
 	f.asked = cores
 	l.guard.News()
-	l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Request: int(cores)})
+	l.emit(Event{Kind: Request, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: int(cores)})
 	if f.booked && !l.resizable(j) {
 		return // it keeps what it started with
 	}
@@ -358,17 +363,10 @@ func (l *loop) regrow() error {
 	return nil
 }
 
-// holds returns what a job holds at this moment.
-func (l *loop) holds(j int32) CoreSet {
+// held returns what a job holds at this moment.
+func (l *loop) held(j int32) Grant {
 	if l.lives[j].State != Running {
-		return nil
+		return Grant{}
 	}
-	return l.lives[j].grant.Cores
-}
-
-func (l *loop) holdsGPUs(j int32) CoreSet {
-	if l.lives[j].State != Running {
-		return nil
-	}
-	return l.lives[j].grant.GPUs
+	return l.lives[j].grant
 }

@@ -67,8 +67,9 @@
 // # Alternatives
 //
 // A job may have alternatives: each with a request, the type of GPU that its nodes
-// must have, and a predicted run time. It is given one at its start and keeps it;
-// when it is restarted after a failure, it chooses again. Such a job is rigid, and is
+// must have, and a predicted run time. It is given one at its start, and another one when it goes on after a
+// pause, if the policy says so and the engine can do it: that is a migration, and what it has done
+// counts for the same part of the whole. When it is restarted after a failure, it chooses again. Such a job is rigid, and is
 // given whole requests. Alternatives for which the cluster has no room even when
 // nothing runs are left out. While it waits, orders take the shortest of its
 // predictions.

@@ -51,5 +51,5 @@ func (l *loop) stuckForever(came bool) error {
 	if engine, ok := l.Engine.(Progress); ok {
 		left = engine.Left
 	}
-	return errors.Join(l.guard.Stalls(l.now, l.queue.Len()+len(l.running), len(l.turns.jobs), left), l.guard.Idles(l.now, came))
+	return errors.Join(l.guard.Stalls(l.now, l.queue.Len()+len(l.running), len(l.turns.Jobs), left), l.guard.Idles(l.now, came))
 }

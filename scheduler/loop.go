@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler/alternative"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/following"
 	"github.com/tfexp/tfexp/scheduler/guard"
@@ -41,11 +41,11 @@ type loop struct {
 	open         int // jobs that are not final
 	started      int // jobs that the engine has: running or paused
 	running      []int32
-	malleable    []int32       // running malleable jobs, by first start, then number
-	victims      []int32       // running jobs, by who is paused first; kept only where some are paused for others
-	changing     []int32       // running jobs that asked for another size, in the order of the requests
-	ends         []queue.Timer // expected ends of running jobs, ascending; kept for reservations only
-	turns        turns
+	malleable    []int32          // running malleable jobs, by first start, then number
+	victims      []int32          // running jobs, by who is paused first; kept only where some are paused for others
+	changing     []int32          // running jobs that asked for another size, in the order of the requests
+	ends         []queue.Timer    // expected ends of running jobs, ascending; kept for reservations only
+	turns        cluster.Turns    // are over while others wait
 	second       SecondRanker     // the order, if it is one; nil otherwise
 	follower     Follower         // the order, if it is one
 	quanta       Quanta           // the order, if it is one
@@ -58,13 +58,14 @@ type loop struct {
 	lost         []time.Duration  // by job, the core time of attempts that failed; nil until one has
 	base         []time.Duration  // by job, what it had done when its attempt began, as Outlook counts; nil with lost
 	done         []time.Duration  // by job, as Outlook counts; nil where that is core time
-	alternatives alternatives
+	alternatives alternative.Set
 	desk         *steering.Desk // the controllers; nil without any
 	guard        guard.Guard
 	nodes        servers.Nodes
 	parts        rejoin.Parts  // of jobs that are to have other parts than they hold
 	provider     Provider      // the engine, if nodes come and go
 	migrator     Migrator      // the engine, if paused jobs may go on elsewhere
+	switches     bool          // they may go on with another alternative
 	rental       rental.Rental // where jobs' servers come from, if the policy decides that
 	rounds       queue.Rounds  // for policies that decide at their starts
 	roundStarts  bool          // this decision is that of a start
@@ -123,7 +124,7 @@ func newLoop(r Run, rules Rules) *loop {
 	l.newAlternatives()
 	l.look()
 	if rules.Turns {
-		l.turns.owners = cluster.NewOwners(l.machine)
+		l.turns.Owners = cluster.NewOwners(l.machine)
 	}
 	l.second, _ = rules.Order.(SecondRanker)
 	l.follower, _ = rules.Order.(Follower)
@@ -132,6 +133,8 @@ func newLoop(r Run, rules Rules) *loop {
 	l.waiter, _ = rules.Admission.(Waiter)
 	if m, ok := r.Engine.(Migrator); ok && m.Migrates() {
 		l.migrator = m
+		s, ok := m.(Switcher)
+		l.switches = ok && s.Switches()
 	}
 	return l
 }
@@ -347,7 +350,7 @@ func (l *loop) finish(e *Notice) error {
 		l.release(j)
 	case f.State == Running: // its turn is over, its cores are given back already
 		l.settleTime(j)
-		l.turns.drop(j, f)
+		l.dropTurn(j)
 		l.leave(j)
 		l.queue.Remove(j)
 	case f.State == Paused: // it ended before the pause took hold
@@ -417,13 +420,26 @@ func (l *loop) bookMemory(j int32, sign int64) {
 	if l.lives[j].plain {
 		return
 	}
-	need, _ := l.Jobs[j].Needs(0)
-	if need.Memory == 0 {
+	if sign < 0 {
+		need, _ := l.Jobs[j].Needs(0)
+		l.alternatives.Takes(j, need.Memory)
+	}
+	memory := l.memoryOf(j)
+	if memory == 0 {
 		return
 	}
 	for _, v := range l.nodesOf(j) {
-		l.machine.Free[v].Memory += sign * need.Memory
+		l.machine.Free[v].Memory += sign * memory
 	}
+}
+
+// memoryOf returns the memory that a job which has started has of each of its nodes.
+func (l *loop) memoryOf(j int32) int64 {
+	if held, ok := l.alternatives.Memory(j); ok {
+		return held
+	}
+	need, _ := l.Jobs[j].Needs(0)
+	return need.Memory
 }
 
 // settleTime adds the stretch that ends now to the job's times.
@@ -452,8 +468,7 @@ func (l *loop) enter(j int32) {
 	l.running = append(l.running, j)
 	l.offerVictim(j)
 	if l.resizable(j) {
-		i, _ := slices.BinarySearchFunc(l.malleable, j, l.byFirstStart)
-		l.malleable = slices.Insert(l.malleable, i, j)
+		l.malleable = queue.InsertSorted(l.malleable, j, l.byFirstStart)
 	}
 	l.expect(j)
 }
@@ -466,8 +481,7 @@ func (l *loop) leave(j int32) {
 	l.running = l.running[:len(l.running)-1]
 	l.withdrawVictim(j)
 	if l.resizable(j) {
-		i, _ := slices.BinarySearchFunc(l.malleable, j, l.byFirstStart)
-		l.malleable = slices.Delete(l.malleable, i, i+1)
+		l.malleable = queue.DeleteSorted(l.malleable, j, l.byFirstStart)
 	}
 	l.unexpect(j)
 }

@@ -37,12 +37,13 @@ func (l *loop) fitAnew(rooms []Room, j, cores int32, nodes []int32) (_ []int32, 
 	}
 	whole, _ := l.Jobs[j].Needs(cores)
 	need.Memory = whole.Memory
+	held := l.memoryOf(j)
 	for _, v := range home {
-		rooms[v].Memory += whole.Memory
+		rooms[v].Memory += held
 	}
 	nodes, ok = l.choose(rooms, j, need, count, nil, nodes)
 	for _, v := range home {
-		rooms[v].Memory -= whole.Memory
+		rooms[v].Memory -= held
 	}
 	return nodes, ok
 }
@@ -80,7 +81,7 @@ func (l *loop) eachNeed(j, cores int32, nodes []int32, f func(node int32, need R
 		if need.Parts == nil {
 			here.Memory = memory
 			if i := slices.Index(home, v); i >= 0 {
-				here.Memory, home = 0, home[i+1:] // of a divided job only as many units as were there
+				here.Memory, home = memory-l.memoryOf(j), home[i+1:] // of a divided job only as many units as were there
 			}
 		}
 		f(v, here)
@@ -96,13 +97,13 @@ func (l *loop) heldOn(j int32, nodes []int32) Grant {
 }
 
 // elsewhere reports whether a grant is on other nodes than those on which a job was
-// paused, or of other GPUs, and its engine is one that is told.
+// paused, of other GPUs, or for another alternative, and its engine is one that is told.
 func (l *loop) elsewhere(j int32, g Grant) bool {
 	if !l.movable(j) {
 		return false
 	}
 	old := &l.lives[j].grant
-	if !slices.Equal(old.GPUs, g.GPUs) {
+	if !slices.Equal(old.GPUs, g.GPUs) || l.turned(j) {
 		return true
 	}
 	if len(l.machine.Free) == 1 && l.lives[j].plain {

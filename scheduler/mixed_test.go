@@ -14,6 +14,7 @@ import (
 	. "github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 	. "github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/policy/pairs"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -103,7 +104,7 @@ func drawMixed(t *rapid.T) mixed {
 	}
 	m.Jobs, m.work = drawJobs(t, m.Cluster, false)
 	p := drawPolicy(t)
-	switch rapid.IntRange(0, 3).Draw(t, "kind of policy") {
+	switch rapid.IntRange(0, 4).Draw(t, "kind of policy") {
 	case 0:
 		p = Policy{Order: AlloX, Settings: Settings{"alpha": rapid.SampledFrom([]float64{0.1, 0.5, 1}).Draw(t, "alpha")}}
 	case 1:
@@ -111,6 +112,9 @@ func drawMixed(t *rapid.T) mixed {
 		delete(p.Settings, "replan")
 	case 2:
 		p.Allocation = Strict
+	case 3:
+		p.Placement, p.Backfill, p.Allocation = pairs.Pairs, FirstFit, Strict
+		delete(p.Settings, "replan")
 	}
 	m.Policy = p
 	if p.Allocation == Strict || p.Allocation == "" {

@@ -104,7 +104,7 @@ func (l *loop) cut(j int32, end func(int) (Attempt, error)) (Attempt, error) {
 		l.release(j)
 	case f.State == Running: // its turn is over, its cores are given back already
 		l.settleTime(j)
-		l.turns.drop(j, f)
+		l.dropTurn(j)
 		l.leave(j)
 		l.queue.Remove(j)
 	default:

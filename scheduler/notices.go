@@ -1,12 +1,6 @@
 package scheduler
 
-import (
-	"errors"
-	"fmt"
-)
-
-// errNoProgress is returned for an engine that is no Watcher.
-var errNoProgress = errors.New("online estimates: the engine does not report the progress of its jobs")
+import "fmt"
 
 // notice takes a notice of the engine, at the present instant.
 func (l *loop) notice(n *Notice) error {

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,7 +15,7 @@ func (l *loop) watch() error {
 	}
 	engine, ok := l.Engine.(Watcher)
 	if !ok {
-		return errNoProgress
+		return errors.New("online estimates: the engine does not report the progress of its jobs")
 	}
 	if len(l.Online.Units) != len(l.Jobs) {
 		return fmt.Errorf("online estimates: %d jobs, but the units of %d", len(l.Jobs), len(l.Online.Units))
@@ -30,7 +31,11 @@ func (l *loop) watch() error {
 // predicted returns the predicted run time of a job on its full request; 0
 // when there is none.
 func (l *loop) predicted(j int32) time.Duration {
-	if l.seen != nil {
+	switch {
+	case l.seen == nil:
+	case l.turned(j):
+		return l.asRan(j, l.predicted)
+	default:
 		return l.seen[j].Predicted
 	}
 	return l.Jobs[j].Predicted
@@ -104,7 +109,7 @@ func (l *loop) foresee(j int32, p *Notice) {
 		l.queue.Remove(j)
 		l.queue.Insert(k, l.least(j))
 	}
-	l.emit(Event{Kind: Predict, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Prediction: &Prediction{
+	l.emit(Event{Kind: Predict, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Prediction: &Prediction{
 		Done: s.Units, Total: l.Online.Units[j], Left: l.remaining(j), Before: before,
 	}})
 }

@@ -18,6 +18,9 @@ func (l *loop) look() {
 // remaining returns the predicted run time that a job has left on its full
 // request, and Never when there is no estimate.
 func (l *loop) remaining(j int32) time.Duration {
+	if l.turned(j) {
+		return l.asRan(j, l.remaining)
+	}
 	predicted := l.predicted(j)
 	if predicted == 0 {
 		return Never

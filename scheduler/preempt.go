@@ -93,15 +93,13 @@ func (l *loop) byVictimRule(a, b int32) int {
 // they would be paused.
 func (l *loop) offerVictim(j int32) {
 	if l.rules.Victims != nil {
-		i, _ := slices.BinarySearchFunc(l.victims, j, l.byVictimRule)
-		l.victims = slices.Insert(l.victims, i, j)
+		l.victims = queue.InsertSorted(l.victims, j, l.byVictimRule)
 	}
 }
 
 func (l *loop) withdrawVictim(j int32) {
 	if l.rules.Victims != nil {
-		i, _ := slices.BinarySearchFunc(l.victims, j, l.byVictimRule)
-		l.victims = slices.Delete(l.victims, i, i+1)
+		l.victims = queue.DeleteSorted(l.victims, j, l.byVictimRule)
 	}
 }
 
@@ -123,9 +121,9 @@ func (l *loop) addHeld(rooms []Room, j int32) {
 // addAll adds what a running job would give back if it ended.
 func (l *loop) addAll(rooms []Room, j int32) {
 	l.addHeld(rooms, j)
-	if need, _ := l.Jobs[j].Needs(0); need.Memory > 0 {
+	if memory := l.memoryOf(j); memory > 0 {
 		for _, v := range l.home(j) {
-			rooms[v].Memory += need.Memory
+			rooms[v].Memory += memory
 		}
 	}
 }
@@ -143,7 +141,7 @@ func (l *loop) touches(j int32, nodes []int32) bool {
 // if all running jobs had ended.
 func (l *loop) heldUpAs(j int32) bool {
 	cores := l.atLeast(j)
-	if need, _ := l.needs(j, cores); need.Memory == 0 || l.started == len(l.running)-len(l.turns.jobs) {
+	if need, _ := l.needs(j, cores); need.Memory == 0 || l.started == len(l.running)-len(l.turns.Jobs) {
 		return false
 	}
 	rooms := slices.Clone(l.machine.Free)

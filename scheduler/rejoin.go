@@ -37,7 +37,7 @@ func (l *loop) askParts(j int32, role string, count int) error {
 	l.parts.Ask(j, counts)
 	l.guard.News()
 	more := l.Jobs[j].WithParts(counts)
-	l.emit(Event{Kind: Request, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Request: more.Threads})
+	l.emit(Event{Kind: Request, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: more.Threads})
 	if f.State == Running || f.State == Paused {
 		l.parts.Note(j, l.byFirstStart)
 	}

@@ -34,12 +34,18 @@ func (l *loop) lostBy(j int32) time.Duration {
 // keepOnly makes what a job has done so much, in the unit of the outlook: an attempt has ended
 // that keeps no more.
 func (l *loop) keepOnly(j int32, kept time.Duration) {
+	l.counts(j, kept)
+	l.base[j] = kept
+	l.forget(j)
+}
+
+// counts makes what a job has done so much, in the unit of the outlook.
+func (l *loop) counts(j int32, kept time.Duration) {
 	if l.lost == nil {
 		l.lost, l.base = make([]time.Duration, len(l.lives)), make([]time.Duration, len(l.lives))
 	}
-	l.lost[j], l.base[j] = l.lives[j].CoreTime-kept, kept
+	l.lost[j] = l.lives[j].CoreTime - kept
 	if l.done != nil {
 		l.done[j] = kept
 	}
-	l.forget(j)
 }

@@ -29,14 +29,7 @@ func (l *loop) shrink(j, v int32) error {
 
 // without lets a running job go on without some of its parts.
 func (l *loop) without(j int32, gone func(p *Part) bool, why string) error {
-	var left, lost []Part
-	for _, p := range l.lives[j].grant.Layout.Parts {
-		if gone(&p) {
-			lost = append(lost, p)
-		} else {
-			left = append(left, p)
-		}
-	}
+	left, lost := cluster.Split(l.lives[j].grant.Layout.Parts, gone)
 	return l.reshape(j, cluster.Together(left), cluster.Together(lost), why)
 }
 

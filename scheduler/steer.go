@@ -100,7 +100,7 @@ func (l steered) Facts(j int32) Report {
 
 func (l steered) Decided(j int32, c *trace.Control) {
 	l.guard.News()
-	l.emit(Event{Kind: Decided, Job: int(j), Cores: l.holds(j), GPUs: l.holdsGPUs(j), Control: c})
+	l.emit(Event{Kind: Decided, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Control: c})
 }
 
 func (l steered) Demand(j int32, to Adopted) error {

@@ -64,9 +64,7 @@ type (
 
 // The supplies of nodes.
 const (
-	Standing  = cluster.Standing
-	Fixed     = cluster.Fixed
-	OnRequest = cluster.OnRequest
+	Standing, Fixed, OnRequest = cluster.Standing, cluster.Fixed, cluster.OnRequest
 )
 
 // What an engine is, and what it can do.
@@ -79,6 +77,7 @@ type (
 	Mover        = trace.Mover
 	Teller       = trace.Teller
 	Migrator     = trace.Migrator
+	Switcher     = trace.Switcher
 )
 
 // The types of package trace (events, decisions, states of jobs, notices of engines)

@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -69,10 +70,71 @@ func TestUsersShare(t *testing.T) {
 			D |   .2|
 			`,
 		},
+		{
+			// One GPU with a core, two cores. Of ann's pairs A on the GPU is the shortest (2 s). Bob, who holds
+			// nothing then, takes the cores for D (5 s; C would take 8). At 2 the GPU goes to ann again, who
+			// holds nothing: B (4 s). At 5 bob's C would wait for the GPU for 1 s, but the cores are free.
+			name: "drf_sjf", policy: Policy{Order: users.DRFSJF}, on: twoKinds,
+			jobs: []Job{
+				of("ann", onGPU(2, at(0, 2, 9))), of("ann", onGPU(4, at(0, 2, 9))),
+				of("bob", onGPU(3, at(0, 2, 8))), of("bob", onGPU(4, at(0, 2, 5))),
+			},
+			want: `
+			A |11|
+			B |..1111|
+			C |.....22222222|
+			D |22222|
+			`,
+		},
+		{
+			// Ann holds the GPU (A) at 0, bob two of four cores (C). As dominant shares that is 1 and a half, so the
+			// other two cores go to bob's D. With a GPU that counts as one core of five, ann holds one or two (A has a
+			// core as well) and bob two: ann came first.
+			name: "drf_exchange: a GPU counts as half a core", on: Cluster{Nodes: []Node{{Name: "n", Threads: 5, GPUs: 1}}},
+			policy: Policy{Order: users.DRFExchange, Settings: Settings{"gpu_cores": 0.5}},
+			jobs: []Job{
+				of("ann", gpus(1, at(0, 1, 2))), of("bob", at(0, 2, 2)), of("bob", at(1, 2, 1)), of("ann", at(1, 2, 1)),
+			},
+			want: `
+			A |11|
+			B |22|
+			C | .2|
+			D | 2|
+			`,
+		},
+		{
+			// As above, but dominant shares: bob's half of the cores is less than ann's whole GPU.
+			name: "drf_sjf: the GPU is a resource of its own", on: Cluster{Nodes: []Node{{Name: "n", Threads: 5, GPUs: 1}}},
+			policy: Policy{Order: users.DRFSJF},
+			jobs: []Job{
+				of("ann", gpus(1, at(0, 1, 2))), of("bob", at(0, 2, 2)), of("bob", at(1, 2, 1)), of("ann", at(1, 2, 1)),
+			},
+			want: `
+			A |11|
+			B |22|
+			C | 2|
+			D | .2|
+			`,
+		},
+		{
+			// The GPU goes to ann, who came first: her shortest on it is B. Then cores: bob holds none, and has C. At 3
+			// the GPU is free: nobody holds one, so ann's A; her D has the cores at 6, when bob has nothing left.
+			name: "each resource", policy: Policy{Order: users.EachResource}, on: twoKinds,
+			jobs: []Job{
+				of("ann", onGPU(4, at(0, 2, 9))), of("ann", onGPU(3, at(0, 2, 9))), of("bob", onGPU(9, at(0, 2, 6))),
+				of("ann", at(0, 2, 1)),
+			},
+			want: `
+			A |...1111|
+			B |111|
+			C |222222|
+			D |......2|
+			`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := Run{Policy: c.policy, Cluster: c.on, Jobs: number(c.jobs)}
-			_, tr := simulate(t, r, nil)
+			_, tr := simulate(t, r, waysOf(r.Jobs))
 			want := strings.ReplaceAll(strings.TrimLeft(c.want, "\n"), "\t", "")
 			if diff := cmp.Diff(want, gantt(r.Jobs, tr.events)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -110,8 +172,18 @@ func TestAnyRunOfSharedClustersIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
 		jobs, work := drawJobs(t, c, false)
+		drawAlternatives(t, c, jobs)
+		for i := range jobs {
+			jobs[i].User = rapid.SampledFrom([]string{"", "ann", "bob"}).Draw(t, "user")
+			for k := range jobs[i].Alternatives {
+				run := time.Duration(rapid.IntRange(0, 9).Draw(t, "alternative run")) * time.Second
+				work[i].Alternatives = append(work[i].Alternatives, simulated.FullRequest(run, jobs[i].Alternatives[k].Threads))
+			}
+		}
 		p := rapid.SampledFrom([]Policy{
 			{Order: users.DRF}, {Order: users.EqualShare}, {Order: SJF, Placement: pairs.Pairs},
+			{Order: users.DRFSJF}, {Order: users.DRFExchange, Settings: Settings{"gpu_cores": 4.0}},
+			{Order: users.EachResource}, {Order: AlloX, Settings: Settings{"starvation": sec(2)}},
 			{Order: SRTF, Placement: pairs.Pairs}, {Order: FCFS, Placement: pairs.Pairs},
 		}).Draw(t, "policy")
 		out, tr := execute(t, Run{Policy: p, Cluster: c, Jobs: jobs}, work, simulated.Options{})

@@ -153,6 +153,9 @@ func (j JobView) HeldUp() bool { return j.l.heldUp(j.number) }
 // none for a job that has none, or that has started.
 func (j JobView) Choices() []int32 { return j.l.choices(j.number) }
 
+// ChoicesAnew is Choices, and the alternatives with which a paused job can go on.
+func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.number) }
+
 // Alternative returns the one with which the job is looked at, or has started.
 func (j JobView) Alternative() int32 { return int32(j.life().Alternative) }
 

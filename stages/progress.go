@@ -26,6 +26,8 @@ type Progress struct {
 	JobsDone, JobsRunning, JobsWaiting, JobsFailed, Jobs int
 	// Training are those of them that run and have reported, in the order of their starts.
 	Training []Reported
+	// Simulated is how far a simulated cell has come in its own time; 0 of real ones.
+	Simulated time.Duration
 	// Elapsed is since the unit (or, at StageEnd, the stage) began.
 	Elapsed time.Duration
 	// Left is the time left for the whole stage by the estimates; 0 when unknown.

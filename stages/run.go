@@ -70,8 +70,14 @@ type Pipeline interface {
 	// Description describes the key of a cell.
 	Description(i int) string
 	// Begin notes that a cell begins, and returns its folder, which is empty but
-	// for the cell's key.
+	// for the cell's key; "" for one that is in a shard.
 	Begin(i int) (dir string, err error)
+	// Sharded reports whether a cell has no folder, but a line in a shard (results/shard); Shelve puts it there.
+	Sharded(i int) bool
+	Shelve(i int, cell record.Cell) error
+	// Look finds the cells that other processes have put into shards; Read returns a cell that is complete.
+	Look() error
+	Read(i int) (record.Cell, bool)
 	// End records a cell that is over, and keeps it if it finished.
 	End(i int, cell record.Cell, took time.Duration) error
 	// Site returns the opened engine of a kind, by its name; nil for those that

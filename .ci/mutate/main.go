@@ -1,52 +1,55 @@
-// Mutate changes a package in one place at a time, at random: a comparison, an operator, a condition. It runs the
-// package's own tests on each of these mutants and lists those that no test notices: each is a missing case, code
-// that does nothing, or a change that makes no difference, which equivalent.txt lists with the reason.
+// Mutate changes a package in one place at a time, at random: a comparison, an operator, a condition. It runs tests
+// on each of these mutants and lists those that no test notices: each is a missing case, code that does nothing, or a
+// change that makes no difference, which equivalent.txt lists with the reason.
 //
 //	go run ./.ci/mutate [-n 20] [-seed 1] [-at file.go:12] [-tests FOLDERS] [-least 85] FOLDER…
 //
-// The tree is not changed: the compiler is given the mutants in place of the files. Exit status 1: fewer are
-// noticed than -least asks for.
+// A folder's tests are its own and those that tests.txt names for it. The same seed on the same source draws the same
+// mutants.
+//
+// The tree is not changed: the compiler is given other files in place of the package's. It compiles once, with all
+// mutants behind a switch (instrument.go). Each test runs once without a mutant, which shows the mutants that it
+// reaches; a mutant is then tried by the tests that reach it, the quick ones first. What takes five times as long as
+// before, or more than 4 GiB of memory, counts as noticed; a mutant that does not compile is none.
+//
+// Exit status 1: fewer are noticed than -least asks for.
 package main
 
 import (
 	"bufio"
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 func main() {
-	count := flag.Int("n", 20, "mutants of each package")
-	seed := flag.Uint64("seed", 1, "what the mutants are drawn from")
+	o := options{}
+	flag.IntVar(&o.count, "n", 20, "mutants of each package; 0: all")
+	flag.Uint64Var(&o.seed, "seed", 1, "what the mutants are drawn from")
+	flag.StringVar(&o.at, "at", "", "only mutants at this `FILE:LINE`, all of them")
+	flag.StringVar(&o.tests, "tests", "", "the `FOLDERS` whose tests run, separated by commas")
+	flag.BoolVar(&o.all, "all-tests", false, "also run the tests that -short leaves out")
 	least := flag.Float64("least", 0, "the least percentage that is to be noticed")
-	at := flag.String("at", "", "only mutants at this `FILE:LINE`, all of them")
-	tests := flag.String("tests", "", "the `FOLDERS` whose tests run, separated by commas; by default the package's own")
-	all := flag.Bool("all-tests", false, "also run the tests that -short leaves out")
 	flag.Parse()
-	known, err := equivalents(filepath.Join(".ci", "mutate", "equivalent.txt"))
-	if err != nil {
+	lists := filepath.Join(".ci", "mutate")
+	var err error
+	if o.known, err = table(filepath.Join(lists, "equivalent.txt")); err != nil {
+		fail(err)
+	}
+	if o.testsOf, err = table(filepath.Join(lists, "tests.txt")); err != nil {
 		fail(err)
 	}
 	total := score{}
 	for _, dir := range flag.Args() {
-		s, err := mutate(dir, options{*count, *seed, *at, *tests, *all, known})
+		s, err := mutate(filepath.Clean(dir), o)
 		if err != nil {
 			fail(fmt.Errorf("%s: %w", dir, err))
 		}
 		fmt.Printf("%s: %s\n", dir, s)
-		total.noticed, total.tried = total.noticed+s.noticed, total.tried+s.tried
+		total.add(s)
 	}
 	if flag.NArg() > 1 {
 		fmt.Printf("all: %s\n", total)
@@ -63,192 +66,99 @@ func fail(err error) {
 }
 
 type options struct {
-	count int
-	seed  uint64
-	at    string
-	tests string
-	all   bool
-	known map[string]bool
+	count          int
+	seed           uint64
+	at             string
+	tests          string
+	all            bool
+	known, testsOf map[string]string
 }
 
-// score counts the mutants, and those that a test noticed.
-type score struct{ noticed, tried int }
+// score counts the mutants, those that a test noticed, and those that no test reached.
+type score struct{ noticed, tried, unreached, equivalent int }
+
+func (s *score) add(o score) {
+	s.noticed, s.tried, s.unreached = s.noticed+o.noticed, s.tried+o.tried, s.unreached+o.unreached
+	s.equivalent += o.equivalent
+}
 
 func (s score) percent() float64 { return 100 * float64(s.noticed) / float64(max(s.tried, 1)) }
 
 func (s score) String() string {
-	return fmt.Sprintf("%d of %d mutants noticed (%.0f%%)", s.noticed, s.tried, s.percent())
-}
-
-// mutant is a change of a file: with replaces the bytes from and to.
-type mutant struct {
-	path     string
-	line     int
-	from, to int
-	with     string
-	was      string
-}
-
-// String is "policy/easy.go:12: == → !=", as equivalent.txt has it.
-func (m mutant) String() string {
-	return fmt.Sprintf("%s:%d: %s → %s", filepath.ToSlash(m.path), m.line, m.was, m.with)
+	text := fmt.Sprintf("%d of %d mutants noticed (%.0f%%)", s.noticed, s.tried, s.percent())
+	if s.unreached > 0 {
+		text += fmt.Sprintf(", %d reached by no test", s.unreached)
+	}
+	if s.equivalent > 0 {
+		text += fmt.Sprintf("; %d left out that make no difference", s.equivalent)
+	}
+	return text
 }
 
 // mutate tries mutants of the package in a folder.
 func mutate(dir string, o options) (s score, err error) {
-	mutants, err := mutantsOf(dir)
+	p, err := read(dir)
 	if err != nil {
 		return s, err
 	}
 	tests := []string{dir}
+	if more := o.testsOf[filepath.ToSlash(dir)]; more != "" {
+		tests = append(tests, strings.Split(more, ",")...)
+	}
 	if o.tests != "" {
 		tests = strings.Split(o.tests, ",")
 	}
-	began := time.Now()
-	if out, err := test(tests, "", 10*time.Minute, o.all); err != nil {
-		return s, fmt.Errorf("its tests fail as it is: %w\n%s", err, out)
+	bench, err := build(p, tests, o.all)
+	if err != nil {
+		return s, err
 	}
-	limit := 3*time.Since(began) + 30*time.Second
-	random := rand.New(rand.NewPCG(o.seed, 0))
-	random.Shuffle(len(mutants), func(i, j int) { mutants[i], mutants[j] = mutants[j], mutants[i] })
-	for _, m := range mutants {
-		if o.at != "" && fmt.Sprintf("%s:%d", filepath.ToSlash(m.path), m.line) != o.at || o.known[m.String()] {
+	defer bench.close()
+	order := rand.New(rand.NewPCG(o.seed, 0)).Perm(len(p.mutants))
+	for _, i := range order {
+		m := p.mutants[i]
+		if o.at != "" && fmt.Sprintf("%s:%d", filepath.ToSlash(m.path), m.line) != o.at {
 			continue
 		}
-		if o.at == "" && s.tried == o.count {
+		if o.at == "" && o.count > 0 && s.tried == o.count {
 			break
 		}
-		noticed, compiles, err := try(tests, m, limit, o.all)
+		if o.known[m.key()] != "" {
+			s.equivalent++
+			continue
+		}
+		verdict, err := bench.try(m)
 		if err != nil {
 			return s, err
 		}
-		if !compiles {
+		switch verdict {
+		case broken:
 			continue
-		}
-		s.tried++
-		if noticed {
+		case noticed:
 			s.noticed++
-		} else {
+		case unreached:
+			s.unreached++
+			fmt.Printf("not reached: %s\n", m)
+		case unnoticed:
 			fmt.Printf("not noticed: %s\n", m)
 		}
+		s.tried++
 	}
 	return s, nil
 }
 
-// try tests a mutant.
-func try(tests []string, m mutant, limit time.Duration, all bool) (noticed, compiles bool, err error) {
-	work, err := os.MkdirTemp("", "mutate")
-	if err != nil {
-		return false, false, err
-	}
-	defer os.RemoveAll(work)
-	text, err := os.ReadFile(m.path)
-	if err != nil {
-		return false, false, err
-	}
-	text = append(text[:m.from:m.from], append([]byte(m.with), text[m.to:]...)...)
-	path, err := filepath.Abs(m.path)
-	if err != nil {
-		return false, false, err
-	}
-	changed, overlay := filepath.Join(work, "mutant.go"), filepath.Join(work, "overlay.json")
-	raw, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
-	if err = errors.Join(err, os.WriteFile(changed, text, 0o644), os.WriteFile(overlay, raw, 0o644)); err != nil {
-		return false, false, err
-	}
-	out, err := test(tests, overlay, limit, all)
-	return err != nil, !bytes.Contains(out, []byte("[build failed]")), nil
-}
-
-// test runs the tests of packages.
-func test(dirs []string, overlay string, limit time.Duration, all bool) ([]byte, error) {
-	args := []string{"test", "-vet=off", "-count=1", "-failfast", "-timeout", limit.String()}
-	if !all {
-		args = append(args, "-short")
-	}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
-	}
-	for _, dir := range dirs {
-		args = append(args, "./"+filepath.ToSlash(filepath.Clean(dir)))
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit+5*time.Minute) // compiling takes its time as well
-	defer cancel()
-	return exec.CommandContext(ctx, "go", args...).CombinedOutput()
-}
-
-// swaps are what an operator is changed into.
-var swaps = map[token.Token][]token.Token{
-	token.EQL: {token.NEQ}, token.NEQ: {token.EQL},
-	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR},
-	token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
-	token.LAND: {token.LOR}, token.LOR: {token.LAND},
-	token.ADD: {token.SUB}, token.SUB: {token.ADD}, token.MUL: {token.QUO}, token.QUO: {token.MUL},
-	token.ADD_ASSIGN: {token.SUB_ASSIGN}, token.SUB_ASSIGN: {token.ADD_ASSIGN},
-	token.INC: {token.DEC}, token.DEC: {token.INC},
-}
-
-// mutantsOf lists all mutants of the package in a folder, but for those of its tests and of other systems.
-func mutantsOf(dir string) ([]mutant, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		return nil, err
-	}
-	var all []mutant
-	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_darwin.go") ||
-			strings.HasSuffix(path, "_other.go") {
-			continue
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		files := token.NewFileSet()
-		tree, err := parser.ParseFile(files, path, text, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		add := func(pos token.Pos, length int, with string) {
-			at := files.Position(pos)
-			was := string(text[at.Offset : at.Offset+length])
-			all = append(all, mutant{path, at.Line, at.Offset, at.Offset + length, with, strings.Join(strings.Fields(was), " ")})
-		}
-		operator := func(pos token.Pos, op token.Token) {
-			for _, other := range swaps[op] {
-				add(pos, len(op.String()), other.String())
-			}
-		}
-		ast.Inspect(tree, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.BinaryExpr:
-				operator(n.OpPos, n.Op)
-			case *ast.AssignStmt:
-				operator(n.TokPos, n.Tok)
-			case *ast.IncDecStmt:
-				operator(n.TokPos, n.Tok)
-			case *ast.IfStmt:
-				at, end := files.Position(n.Cond.Pos()).Offset, files.Position(n.Cond.End()).Offset
-				add(n.Cond.Pos(), end-at, "!("+string(text[at:end])+")")
-			}
-			return true
-		})
-	}
-	return all, nil
-}
-
-// equivalents reads the mutants that make no difference: a line each, with the reason behind a tab.
-func equivalents(path string) (map[string]bool, error) {
+// table reads a file of lines "name, tab, text"; lines without a text say nothing.
+func table(path string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	known := map[string]bool{}
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if what, reason, ok := strings.Cut(lines.Text(), "\t"); ok && reason != "" {
-			known[what] = true
+	all := map[string]string{}
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if name, text, ok := strings.Cut(lines.Text(), "\t"); ok {
+			all[name] = strings.TrimSpace(text)
 		}
 	}
-	return known, nil
+	return all, lines.Err()
 }

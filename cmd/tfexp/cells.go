@@ -62,7 +62,7 @@ func findCell(dir, cell string) (place, error) {
 	}
 	var found []place
 	var names []string
-	for _, list := range []func(string) []string{logged, missingCells} {
+	for _, list := range []func(string) []string{logged, withoutFolder} {
 		for _, d := range dirs {
 			for _, name := range list(d) {
 				names = append(names, name)
@@ -103,15 +103,19 @@ func cellNames(dir string) []string {
 	return names
 }
 
-// missingCells lists the cells that are planned but not complete.
-func missingCells(dir string) []string {
+// withoutFolder lists the cells that are planned and have no folder: those that are not complete, and those of which
+// metrics alone are recorded.
+func withoutFolder(dir string) []string {
 	e, err := record.Open(dir)
 	if err != nil {
 		return nil
 	}
-	names := make([]string, len(e.Missing))
-	for i, c := range e.Missing {
-		names[i] = c.Cell
+	var names []string
+	for _, c := range e.Missing {
+		names = append(names, c.Cell)
+	}
+	for _, c := range e.Cells {
+		names = append(names, c.Cell)
 	}
 	return names
 }

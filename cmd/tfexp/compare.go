@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
@@ -79,7 +80,8 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 	if o.json {
 		return a.PrintJSON(rows)
 	}
-	t := show.Table{Left: 2, Header: []string{"variant", "metric", before.Dir, after.Dir, "change", "verdict"}}
+	was, is := folder.Distinct(before.Dir, after.Dir)
+	t := show.Table{Left: 2, Header: []string{"variant", "metric", was, is, "change", "verdict"}}
 	for _, r := range rows {
 		m, _ := measure.MetricByName(r.Metric)
 		variant := r.Candidate

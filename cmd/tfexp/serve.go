@@ -31,8 +31,8 @@ and how long it will take, the schedule of the running cell as it grows, loss an
 accuracy of its jobs, cores and GPUs in use, why jobs wait, logs, and the report.
 
 Start it in a second terminal, before or while "tfexp run" works: it follows the
-files that runs leave, and changes nothing. Real cells are shown while they run,
-simulated ones when they have ended.
+files that runs leave, and changes nothing. Of a simulated cell that takes longer than
+a moment it shows how many jobs are done, and the schedule when it has ended.
 
 Only browsers on this machine reach the page, whoever is logged in to it; for a run on another machine,
 forward the port: ssh -L ` + fmt.Sprint(defaultPort) + `:localhost:` + fmt.Sprint(defaultPort) + ` MACHINE. It loads nothing from elsewhere.

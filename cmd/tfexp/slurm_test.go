@@ -20,6 +20,8 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/hardware/slurm/client"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/shard"
 )
 
 // slurmed is a folder with the program tfexp, and commands of Slurm that note their calls.
@@ -163,12 +165,30 @@ matrix {
 }
 `
 
+// sharded has the cells of an experiment that are in shards, without how long they took.
+func sharded(t *testing.T, dir string) string {
+	t.Helper()
+	e, err := record.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := e.Cells
+	for i := range cells {
+		cells[i].Seconds = 0
+	}
+	raw, err := json.Marshal(cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
 // same compares the results in two folders: all but what tells when and where they were made.
 func same(t *testing.T, one, other string) {
 	t.Helper()
 	files := func(dir string) (names []string) {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
+			if err != nil || d.IsDir() || filepath.Dir(path) == filepath.Join(dir, shard.Dir) {
 				return err
 			}
 			name, err := filepath.Rel(dir, path)
@@ -183,6 +203,9 @@ func same(t *testing.T, one, other string) {
 			t.Fatal(err)
 		}
 		return names
+	}
+	if sharded(t, one) != sharded(t, other) {
+		t.Fatal("the cells differ")
 	}
 	all := files(one)
 	if others := files(other); !slices.Equal(all, others) || len(all) < 10 {
@@ -208,6 +231,9 @@ func TestSlurmArray(t *testing.T) {
 		t.Errorf("%d calls of the controller: %q", len(calls), calls)
 	}
 	same(t, filepath.Join(s.dir, "local", "sweep"), filepath.Join(s.dir, "results", "sweep"))
+	if entries, err := os.ReadDir(filepath.Join(s.dir, "results", "sweep", shard.Dir)); err != nil || len(entries) > 60 {
+		t.Errorf("%d files for a thousand cells in 50 tasks (%v)", len(entries), err)
+	}
 	again := append([]string{"run", "sweep.hcl", "--on", "slurm"}, vars...)
 	if out := s.run(t, cli.ExitOK, again...); !strings.Contains(out, "all reused") {
 		t.Error(out)

@@ -83,7 +83,7 @@ func statusOf(results *watch.Folder) ([]show.ExperimentStatus, error) {
 	seen, err := results.Experiments()
 	if err == nil && len(seen) == len(all) { // else one has just begun
 		for i := range all {
-			all[i].TimeLeft = seen[i].TimeLeft
+			all[i].TimeLeft, all[i].Standings = seen[i].TimeLeft, seen[i].Standings
 		}
 	}
 	return all, err

@@ -20,7 +20,7 @@ func (a *app) trainCommand() *cobra.Command {
 		DisableFlagParsing: true,
 		ValidArgs:          builtin.Names(),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return cli.Silently(builtin.Main(args, a.Out, a.Err))
+			return cli.Silently(builtin.MainSince(builtin.Began(), args, a.Out, a.Err))
 		},
 	}
 }

@@ -45,6 +45,7 @@ func (d *Decoder) references(s *experiments.Spec) []record.Reference {
 		}
 		list = append(list, record.Reference{
 			Name: n.Label, File: eval.Get[string](a, "file"), Doc: eval.Get[string](a, "doc"), Rows: t.rows,
+			RelativeTo: d.policyThatRuns(a, "relative_to", s.Cells),
 		})
 	}
 	return list

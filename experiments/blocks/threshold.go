@@ -35,13 +35,7 @@ func (d *Decoder) thresholds(cells []experiments.Cell) []experiments.Threshold {
 		if f, ok := a.Values["fidelity_pct"].(float64); ok {
 			t.FidelityPct = &f
 		}
-		if ref, ok := a.Values["policy"].(eval.Reference); ok {
-			t.Policy = ref.Name
-			if !d.Failed() && !slices.ContainsFunc(cells,
-				func(c experiments.Cell) bool { return c.Policy.Name == t.Policy }) {
-				a.Fail(ref.At, "Policy that never runs", "No cell of the matrix has the policy %q.", t.Policy)
-			}
-		}
+		t.Policy = d.policyThatRuns(a, "policy", cells)
 		if t.FidelityPct != nil && a.OK && !slices.ContainsFunc(cells, func(c experiments.Cell) bool {
 			return c.Hardware.Real() && (t.Policy == "" || c.Policy.Name == t.Policy)
 		}) && !d.Failed() {
@@ -84,4 +78,14 @@ func bound(a *eval.Args, name, metric string) *float64 {
 	}
 	f := value.(float64)
 	return &f
+}
+
+// policyThatRuns returns the name of the policy to which an argument refers, which some cell must have; empty where it is
+// not set.
+func (d *Decoder) policyThatRuns(a *eval.Args, name string, cells []experiments.Cell) string {
+	ref, ok := a.Values[name].(eval.Reference)
+	if ok && !d.Failed() && !slices.ContainsFunc(cells, func(c experiments.Cell) bool { return c.Policy.Name == ref.Name }) {
+		a.Fail(ref.At, "Policy that never runs", "No cell of the matrix has the policy %q.", ref.Name)
+	}
+	return ref.Name
 }

@@ -23,6 +23,10 @@ func referenceBlock() *schema.Block {
 			{Name: "where", Type: schema.StringMap, DefaultDoc: "all rows",
 				Doc:     "The texts of columns by which rows count; these columns say nothing else.",
 				Example: `{ instance = "v100" }`},
+			{Name: "relative_to", Type: schema.PolicyRef, DefaultDoc: "the numbers are those of the metrics",
+				Doc: "The numbers are parts of those of this policy, as papers often say it: 0.7 is 30% less. Ours is the " +
+					"mean over the cells divided by that over the cells of this policy at the same values of the other axes.",
+				Example: `policy.fcfs`},
 			{Name: "doc", Type: schema.String, Doc: "A sentence for the report: where the numbers are from.",
 				Example: `"Means of the authors' own tables."`},
 		},

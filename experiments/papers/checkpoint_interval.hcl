@@ -45,6 +45,12 @@ matrix {
   interval_s = [30, 60, 120, 180, 261.703, 480, 900, 1800]
 }
 
+# Is it worth while to save as often as the formula says?
+compare "mean_jct" {
+  baseline = { interval_s = 261.703 }
+  metrics  = ["cost_usd"]
+}
+
 plot "intervals" {}
 
 plot "series" {

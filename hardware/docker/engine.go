@@ -127,9 +127,10 @@ func New(jobs []launch.Job, nodes []Node, opts Options) (*Engine, error) {
 	var name [4]byte
 	rand.Read(name[:])
 	e := &Engine{opts: opts, run: hex.EncodeToString(name[:]), attempts: make([]int, len(jobs))}
+	away := slices.ContainsFunc(nodes, func(n Node) bool { return !n.Host.Local() })
 	e.Jobs = running.New(contained(jobs), running.Hands[*box](hands{e}), running.Options{
 		Closed: ErrClosed, Cluster: opts.Cluster, Grace: opts.Grace, Fleet: opts.Fleet, Saves: opts.Fleet != nil,
-		Suspends: opts.Suspends, Report: opts.Report, Warn: opts.Warn,
+		Here: !away, Suspends: opts.Suspends, Report: opts.Report, Warn: opts.Warn,
 	})
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	first, firstGPU := 0, 0

@@ -101,8 +101,8 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	}
 	e.Jobs = running.New(jobs, running.Hands[*program](hands{e}), running.Options{
 		Closed: ErrClosed, Cluster: opts.Cluster, Grace: opts.Grace, Fleet: opts.Fleet, Saves: opts.Fleet != nil,
-		Suspends: opts.Suspends,
-		Report:   opts.Report, Warn: opts.Warn,
+		Suspends: opts.Suspends, Here: true,
+		Report: opts.Report, Warn: opts.Warn,
 	})
 	return e, nil
 }

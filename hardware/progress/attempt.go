@@ -28,14 +28,20 @@ type Attempt struct {
 	// meeting is the look at the parts of the job; nil without.
 	meeting *meeting
 
-	mu            sync.Mutex // guards what follows, and the order of what is told
-	done, next    int        // units reported; when Ready is to turn true
+	mu         sync.Mutex // guards what follows, and the order of what is told
+	done, next int        // units reported; when Ready is to turn true
+	// delay is the shortest time between a line that says when it was printed and its reading; by the two clocks, which
+	// may differ.
+	delay         time.Duration
 	took, refused []trace.Setting
 }
 
 // Follow returns what follows the next attempt of a job.
 func (b *Board) Follow(job int, j *launch.Job) *Attempt {
-	a := &Attempt{board: b, job: job, place: j.Place, steps: j.Steps, next: 1}
+	a := &Attempt{board: b, job: job, place: j.Place, steps: j.Steps, next: 1, delay: math.MaxInt64}
+	if b.oneClock {
+		a.delay = 0
+	}
 	if job < len(b.units) {
 		a.units = b.units[job]
 	}
@@ -68,9 +74,22 @@ func (a *Attempt) Output() func(output []byte) {
 	return func(output []byte) {
 		a.tail.Add(output, func(p contract.Progress) {
 			now := a.board.now()
-			a.tell(p, now, now)
+			a.tell(p, max(now-a.age(&p), 0), now)
 		})
 	}
+}
+
+// age is for how long a line has been waiting to be read: next to nothing, but on a busy machine. Where the program's
+// clock is not ours, it is what this line took longer than the fastest one so far.
+func (a *Attempt) age(p *contract.Progress) time.Duration {
+	if p.At == nil {
+		return 0
+	}
+	took := time.Since(time.UnixMicro(int64(math.Round(*p.At * 1e6))))
+	if !a.board.oneClock {
+		a.delay = min(a.delay, took)
+	}
+	return max(took-a.delay, 0)
 }
 
 // tell reports progress that was made at an instant, and read at another.

@@ -33,6 +33,8 @@ type Board struct {
 	units  []int  // by job; nil when nobody watches
 	follow []bool // by job, whether each report is a notice of its own; nil for none
 	warn   Warner
+	// oneClock says that jobs have the clock of this process: they run on this machine.
+	oneClock bool
 
 	mu    sync.Mutex          // guards what follows
 	files map[int]*eventFiles // by job: the event files that its attempts have written
@@ -45,6 +47,10 @@ type Board struct {
 func NewBoard(now func() time.Duration, wake chan struct{}, listen Listener, warn Warner) *Board {
 	return &Board{now: now, wake: wake, listen: listen, warn: warn, files: map[int]*eventFiles{}}
 }
+
+// OneClock says that jobs run on this machine, so that the times in their lines are ours. It is called before a job
+// starts.
+func (b *Board) OneClock() { b.oneClock = true }
 
 // Watch implements scheduler.Watcher. A job whose output is discarded reports
 // nothing.

@@ -5,12 +5,51 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
+
+// A line that says when it was printed counts from there, however late it is read; where the program's clock differs,
+// as long before as the fastest line tells.
+func TestLinesAreAsOldAsTheySay(t *testing.T) {
+	for _, c := range []struct {
+		oneClock bool
+		ahead    time.Duration // of the program's clock
+		want     []string
+	}{
+		{true, 0, []string{"1 1s", "2 2s", "3 3s", "4 4.5s"}},
+		{false, -5 * time.Second, []string{"1 1.25s", "2 2.25s", "3 3s", "4 4.5s"}}, // as old as the fastest so far
+		{false, time.Hour, []string{"1 1.25s", "2 2.25s", "3 3s", "4 4.5s"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			zero := time.Now()
+			var heard []string
+			b := NewBoard(func() time.Duration { return time.Since(zero) }, make(chan struct{}, 1),
+				func(_ int, at time.Duration, p contract.Progress) {
+					heard = append(heard, fmt.Sprintf("%d %s", p.Epoch, at))
+				}, nil)
+			if c.oneClock {
+				b.OneClock()
+			}
+			read := b.Follow(0, &launch.Job{}).Output()
+			for i, late := range []time.Duration{250 * time.Millisecond, 500 * time.Millisecond, 0} {
+				time.Sleep(time.Duration(i+1)*time.Second - time.Since(zero))
+				at := float64(time.Now().Add(c.ahead).UnixMicro()) / 1e6
+				time.Sleep(late)
+				read(fmt.Appendf(nil, "{\"tfexp\":{\"epoch\":%d,\"time_left\":1,\"at\":%f}}\n", i+1, at))
+			}
+			time.Sleep(1500 * time.Millisecond)
+			read([]byte("{\"tfexp\":{\"epoch\":4}}\n")) // it does not say
+			if !slices.Equal(heard, c.want) {
+				t.Errorf("one clock %v: heard %q, want %q", c.oneClock, heard, c.want)
+			}
+		})
+	}
+}
 
 // What jobs print becomes reports of their finished units: the latest of each
 // job, awake at its first unit and whenever its units have doubled.

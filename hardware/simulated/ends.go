@@ -8,9 +8,9 @@ type end struct {
 	job int32
 }
 
-func (a end) before(b end) bool { return a.at < b.at || a.at == b.at && a.job < b.job }
+func (a end) before(b end) bool { return a.at < b.at }
 
-// ends is a binary heap, earliest first, then by job number.
+// ends is a binary heap, earliest first. What ends at one instant is put into order by Engine.sorted.
 type ends []end
 
 func (h *ends) push(x end) {

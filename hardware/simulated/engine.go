@@ -263,6 +263,9 @@ func (e *Engine) Resume(job int, g scheduler.Grant) error {
 // Migrates implements scheduler.Migrator.
 func (e *Engine) Migrates() bool { return e.Capabilities().Migrate }
 
+// Switches implements scheduler.Switcher.
+func (e *Engine) Switches() bool { return e.Migrates() }
+
 // Migrate implements scheduler.Migrator.
 func (e *Engine) Migrate(job int, g scheduler.Grant) error {
 	return e.goOn(job, g, e.opts.Overheads.Migrate)

@@ -58,7 +58,11 @@ type options struct {
 // the exit status: 0, 1 for a failure, 2 for wrong arguments or environment,
 // contract.ExitStopped after a SIGTERM.
 func Main(args []string, stdout, stderr io.Writer) int {
-	begin := time.Now()
+	return MainSince(time.Now(), args, stdout, stderr)
+}
+
+// MainSince is Main of a program that began at an instant: its budget is counted from there.
+func MainSince(begin time.Time, args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

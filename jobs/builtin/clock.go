@@ -160,7 +160,16 @@ func (b *budget) of(whole time.Duration) {
 }
 
 // left is what is left of the budget.
-func (b *budget) left() time.Duration { return max(b.end-b.clock.service(), 0) }
+func (b *budget) left() time.Duration {
+	left, _ := b.leftAt()
+	return left
+}
+
+// leftAt is what is left of the budget, and the instant at which it is that.
+func (b *budget) leftAt() (time.Duration, time.Time) {
+	used, instant := b.clock.at()
+	return max(b.end-used, 0), instant
+}
 
 // trained is the service time of all attempts so far: as the scheduler counts it, where that has told what is left of
 // the budget.

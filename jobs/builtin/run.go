@@ -346,8 +346,9 @@ func (r *run) reportEpoch(s *state, whole bool, accuracy float64) error {
 func (r *run) report(p contract.Progress, loss, seconds float64) error {
 	p.Loss, p.Seconds, p.Threads = &loss, &seconds, r.team.threads
 	if r.budget.set {
-		left := r.budget.left().Seconds()
-		p.TimeLeft = &left
+		left, instant := r.budget.leftAt()
+		seconds, at := left.Seconds(), float64(instant.UnixMicro())/1e6
+		p.TimeLeft, p.At = &seconds, &at
 	}
 	r.epochs = append(r.epochs, seconds)
 	r.epoch = max(r.epoch, p.Epoch)

@@ -28,8 +28,10 @@ type Progress struct {
 	Seconds *float64 `json:"seconds,omitempty"`
 	// Threads is how many threads the program uses at the moment.
 	Threads int `json:"threads,omitempty"`
-	// TimeLeft is what is left of the job's budget, in seconds.
+	// TimeLeft is what is left of the job's budget, in seconds, and At when that was so, in seconds since 1970: a
+	// line is read some time after it was printed.
 	TimeLeft *float64 `json:"time_left,omitempty"`
+	At       *float64 `json:"at,omitempty"`
 
 	// What follows is news of other kinds; such a line has nothing else.
 
@@ -113,7 +115,7 @@ type progressLine struct {
 // WriteProgress prints p as one line. JSON has no infinities: a loss, accuracy
 // or time that is not finite is left out.
 func WriteProgress(w io.Writer, p Progress) error {
-	for _, f := range []**float64{&p.Loss, &p.Accuracy, &p.Seconds, &p.TimeLeft, &p.FinalAccuracy, &p.Trained} {
+	for _, f := range []**float64{&p.Loss, &p.Accuracy, &p.Seconds, &p.TimeLeft, &p.At, &p.FinalAccuracy, &p.Trained} {
 		if *f != nil && !finite(**f) {
 			*f = nil
 		}

@@ -261,11 +261,11 @@ class Job:
             signal.signal(signal.SIGTERM, self._on_term)
         except ValueError:
             pass  # only the main thread may; another one is not asked to end
-        self._read_control()
         self._read_checkpoint()
         budget = _seconds("TFEXP_BUDGET")
         if budget is not None:
             self._set_budget(budget - self._used)
+        self._read_control()  # after the variable: the file says what is left by now
         if self._every_seconds:
             self._clock.watch()
 
@@ -404,7 +404,7 @@ class Job:
         line["seconds"] = round(seconds, 6)
         line["threads"] = self.inter + self.intra if self.inter > 1 else self.intra
         if self.time_left is not None:
-            line["time_left"] = round(self.time_left, 6)
+            line["time_left"], line["at"] = round(self.time_left, 6), round(time.time(), 6)
         self._print(line)
 
     def final(self, accuracy):

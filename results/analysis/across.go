@@ -1,11 +1,8 @@
 package analysis
 
 import (
-	"bytes"
-	"path/filepath"
 	"strings"
 
-	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -91,12 +88,12 @@ func (x value) known(v Variant) []float64 {
 func jobLines(e *record.Experiment) map[string]string {
 	lines := map[string]string{}
 	for _, c := range e.Cells {
-		raw, err := folder.ReadFile(e.Dir, filepath.Join(record.CellsDir, c.Cell, record.KeyFile))
+		description, err := e.Description(c.CellRef)
 		if err != nil {
 			continue // then its replicates are not paired
 		}
-		for line := range bytes.Lines(raw) {
-			if text := strings.TrimSpace(string(line)); strings.HasPrefix(text, "workload.jobs ") {
+		for line := range strings.Lines(description) {
+			if text := strings.TrimSpace(line); strings.HasPrefix(text, "workload.jobs ") {
 				lines[c.Cell] = text
 			}
 		}

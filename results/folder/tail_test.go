@@ -1,6 +1,9 @@
 package folder_test
 
 import (
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,5 +34,62 @@ func TestTail(t *testing.T) {
 	}
 	if got, err := folder.Tail(dir, tailLines, "y.log"); got != "" || err != nil {
 		t.Errorf("a log that is not there: %q, %v", got, err)
+	}
+}
+
+// Of a log that is cut, the first line is whole; of a log that is read from its beginning, none is left out.
+func TestTailOfFewLines(t *testing.T) {
+	dir := t.TempDir()
+	long := strings.Repeat("x", 3000)
+	for _, c := range []struct{ log, want string }{
+		{"one\ntwo\n", "one\ntwo"},
+		{"one", "one"},
+		{"", ""},
+		{long + "\n" + long + "\nend\n", long + "\nend"},
+		{long + long, (long + long)[6000-4096:]}, // one line, of which the end is better than nothing
+		{"a\tb\x7f\x00c\xff\n", "a\tbc\uFFFD"},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "x.log"), []byte(c.log), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := folder.Tail(dir, 5, "x.log"); err != nil || got != c.want {
+			t.Errorf("the tail of %d bytes is %d bytes: %.20q, %v", len(c.log), len(got), got, err)
+		}
+	}
+}
+
+// A file is replaced whole, or not at all.
+func TestWriteFrom(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	if err := folder.Write(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	err := folder.WriteFrom(path, 0o600, func(w io.Writer) error {
+		if _, err := w.Write([]byte("half")); err != nil {
+			return err
+		}
+		return broken
+	})
+	if raw, rerr := os.ReadFile(path); !errors.Is(err, broken) || rerr != nil || string(raw) != "old" {
+		t.Errorf("%q after an error: %v, %v", raw, err, rerr)
+	}
+	if err := folder.Write(path, []byte("new"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(path); err != nil || string(raw) != "new" {
+		t.Errorf("%q, %v", raw, err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("%d files are left: %v", len(left), err)
+	}
+	if err := folder.Write(filepath.Join(dir, "no", "x"), nil, 0o600); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("into a folder that is not there: %v", err)
+	}
+	for name, isDir := range map[string]bool{"x": false, ".": true} {
+		if info, err := folder.Stat(dir, name); err != nil || info.IsDir() != isDir {
+			t.Errorf("stat %s: %v", name, err)
+		}
 	}
 }

@@ -144,7 +144,7 @@ func (c *Collector) Event(e scheduler.Event) {
 	ran := j.Runs()
 	step := c.jobs.Event(&e)
 	a.add(step)
-	if c.gpus != nil && (step.Began || step.Ended) {
+	if c.gpus != nil && (step.Began || step.Ended || j.Over()) { // one that ends without having run ends a span as well
 		now := held{}
 		if step.Began {
 			now = held{e.Cores, e.GPUs}
@@ -203,6 +203,15 @@ func (a *account) add(s ledger.Step) {
 
 // Counts returns how many jobs are in each state after the last event.
 func (c *Collector) Counts() ledger.Counts { return c.jobs.Counts() }
+
+// Held returns how many cores and GPUs are held after the last event. A GPU that two jobs share counts once.
+func (c *Collector) Held() (cores, gpus int) {
+	cores, gpus = c.jobs.Held()
+	if c.gpus != nil {
+		gpus -= c.gpus.shared
+	}
+	return cores, gpus
+}
 
 // Occupancy is what is held after the last event.
 func (c *Collector) Occupancy() Occupancy {

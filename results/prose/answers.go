@@ -131,9 +131,13 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 		part := verdict
 		switch {
 		case len(points) == len(rows):
-			part += fmt.Sprintf(" in all %d comparisons", len(rows))
+			all := fmt.Sprintf("all %d", len(rows))
+			if len(rows) == 2 {
+				all = "both"
+			}
+			part += " in " + all + " comparisons"
 			if axis != "" {
-				part = fmt.Sprintf("%s at all %d values of %s", verdict, len(rows), axis)
+				part = verdict + " at " + all + " values of " + axis
 			}
 		case axis != "" && len(parts) == 0:
 			part += " at " + axis + " " + listed(points)

@@ -63,10 +63,14 @@ type CellWriter struct {
 
 // NewCellWriter prepares the folder dir, which is made when it is not there.
 // A cell.json of an earlier run is removed first: from now on the folder is
-// not complete.
+// not complete. Without a folder ("") nothing is written: whoever runs the cell keeps
+// what Finish returns. Only a cell of which nothing but its metrics is recorded can be without one.
 func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 	w := &CellWriter{Collector: measure.NewCollector(s.Setup), dir: dir, setup: s, records: records,
 		durable: s.Cell.Real()}
+	if dir == "" && records == MetricsOnly {
+		return w, nil
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make cell folder: %w", err)
 	}
@@ -172,6 +176,9 @@ func (w *CellWriter) Finish(c Cell) (Cell, error) {
 		return c, fmt.Errorf("write cell %s: %w", c.Cell, err)
 	}
 	c.Files = append(tables, c.Files...)
+	if w.dir == "" {
+		return c, nil
+	}
 	return c, Amend(w.dir, c)
 }
 

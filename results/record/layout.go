@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/results/table"
 )
 
@@ -20,7 +21,7 @@ const (
 	PlanFile        = "plan.json"
 	RunFile         = "run.json"
 	JournalFile     = "journal.jsonl"
-	CellsDir        = "cells"
+	CellsDir        = shard.Dir
 	JobsFile        = "jobs.csv"
 	MetricsFile     = "metrics.csv"
 	TimingsFile     = "timings.csv"

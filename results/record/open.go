@@ -1,6 +1,7 @@
 package record
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/results/table"
 )
 
@@ -30,6 +32,8 @@ type Experiment struct {
 	// Trials are the complete cells that are trials of tunings; they are in neither
 	// Plan.Cells nor Cells, which are points of the matrix.
 	Trials []Cell
+
+	shards *shard.Set // of the cells without a folder
 }
 
 // Open reads plan.json, run.json and the complete cells of the experiment in
@@ -48,14 +52,22 @@ func Open(dir string) (*Experiment, error) {
 	if err := folder.ReadJSON(dir, &e.Run, RunFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open results: %w", err)
 	}
-	for _, ref := range e.Plan.Cells {
+	sharded, err := e.sharded()
+	if err != nil {
+		return nil, fmt.Errorf("open results: %w", err)
+	}
+	for i, ref := range e.Plan.Cells {
 		if !filepath.IsLocal(ref.Cell) {
 			return nil, fmt.Errorf("open results: %w", &folder.DamagedError{Path: filepath.Join(dir, PlanFile), Line: 1,
 				Reason: fmt.Sprintf("it has a cell %q, which is no name of a folder", ref.Cell)})
 		}
-		c, err := readCell(dir, ref.Cell, ref)
+		c, ok := sharded[i]
+		delete(sharded, i)
+		if !ok {
+			c, err = readCell(dir, ref.Cell, ref)
+		}
 		switch {
-		case err != nil:
+		case !ok && err != nil:
 			e.Missing = append(e.Missing, ref)
 		case ref.Trial != nil:
 			e.Trials = append(e.Trials, c)
@@ -65,6 +77,35 @@ func Open(dir string) (*Experiment, error) {
 	}
 	e.Plan.Cells = slices.DeleteFunc(e.Plan.Cells, func(c CellRef) bool { return c.Trial != nil })
 	return e, nil
+}
+
+// sharded reads the cells of the plan that are in shards, by their places in it.
+func (e *Experiment) sharded() (map[int]Cell, error) {
+	var err error
+	if e.shards, err = shard.Open(e.Dir, ""); err != nil {
+		return nil, err
+	}
+	cells, refs := map[int]Cell{}, e.Plan.Cells
+	key := func(i int) (string, string) { return refs[i].Cell, refs[i].Key }
+	err = e.shards.All(len(refs), key, func(i int, l shard.Line) {
+		c := Cell{Load: measure.Load{Offered: math.NaN()}}
+		if json.Unmarshal(l.Result, &c) == nil {
+			c.CellRef = refs[i]
+			cells[i] = c
+		}
+	})
+	return cells, err
+}
+
+// Description returns what a cell depends on: the description of its key. It wraps fs.ErrNotExist where that is not
+// known.
+func (e *Experiment) Description(c CellRef) (string, error) {
+	if at, ok := e.shards.Find(c.Cell, c.Key); ok {
+		l, err := e.shards.Line(at)
+		return l.DependsOn, err
+	}
+	raw, err := folder.ReadFile(e.Dir, CellsDir, c.Cell, KeyFile)
+	return string(raw), err
 }
 
 var (

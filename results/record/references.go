@@ -2,10 +2,12 @@ package record
 
 // Reference is numbers of others that are shown beside those of the experiment.
 type Reference struct {
-	Name string         `json:"name"`
-	File string         `json:"file"`
-	Doc  string         `json:"doc,omitempty"`
-	Rows []ReferenceRow `json:"rows"`
+	Name string `json:"name"`
+	File string `json:"file"`
+	Doc  string `json:"doc,omitempty"`
+	// RelativeTo is the policy by whose metrics the numbers are divided; empty for none.
+	RelativeTo string         `json:"relative_to,omitempty"`
+	Rows       []ReferenceRow `json:"rows"`
 }
 
 // ReferenceRow is some numbers of the cells at some values of axes; also "workload", "hardware", "policy" and

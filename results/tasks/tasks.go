@@ -87,7 +87,8 @@ func Write(dir string, a Array) error {
 
 // ReadExit returns what a task has left; ok is false while there is nothing.
 func ReadExit(dir string, task int) (x Exit, ok bool) {
-	return x, readJSON(File(dir, task, ".json"), &x) == nil
+	err := readJSON(File(dir, task, ".json"), &x)
+	return x, err == nil
 }
 
 func readJSON(path string, v any) error {

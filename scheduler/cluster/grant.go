@@ -83,3 +83,15 @@ func (s *Slots) on(set CoreSet, node int32) CoreSet {
 	}
 	return part
 }
+
+// Split divides parts into those that are left and those that are gone.
+func Split(parts []Part, gone func(p *Part) bool) (left, lost []Part) {
+	for _, p := range parts {
+		if gone(&p) {
+			lost = append(lost, p)
+		} else {
+			left = append(left, p)
+		}
+	}
+	return left, lost
+}

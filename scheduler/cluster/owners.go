@@ -53,3 +53,24 @@ func (o *Owners) Of(g Grant) (job int32, ok bool) {
 	}
 	return noOwner, false
 }
+
+// Turns are the running jobs whose quantum is over while others wait. Their
+// cores count as free and they stand in the queue, but they run on until
+// it is decided who goes on, so that one that gets its own cores back is never
+// touched.
+type Turns struct {
+	Owners
+	Jobs []int32
+}
+
+// Add adds a job, and what it holds.
+func (t *Turns) Add(j int32, g Grant) {
+	t.Jobs = append(t.Jobs, j)
+	t.Set(g, j)
+}
+
+// Drop takes a job out.
+func (t *Turns) Drop(j int32, g Grant) {
+	t.Jobs = slices.DeleteFunc(t.Jobs, func(k int32) bool { return k == j })
+	t.Clear(g)
+}

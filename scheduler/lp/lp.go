@@ -5,7 +5,8 @@
 // proportion to the number of jobs.
 //
 // Where several solutions are optimal, it returns one in the middle of them, near
-// their analytic centre: jobs that are alike get alike shares.
+// their analytic centre: jobs that are alike get alike shares. LeastRatio does the same for
+// ratios of times, whose program is convex and not linear.
 package lp
 
 import (

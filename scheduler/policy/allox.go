@@ -26,13 +26,22 @@ var alpha = schema.Arg{
 	Example: `0.3`,
 }
 
+// starvation is the time-out of jobs that wait.
+var starvation = schema.Arg{
+	Name: "starvation", Type: schema.Duration, Positive: true, DefaultDoc: "off",
+	Doc: "A job that has waited longer than this goes before all matchings: it starts with the fastest of its " +
+		"alternatives that has room, and until one has, no other job starts. It is looked at whenever a job arrives or " +
+		"ends.",
+	Example: `"4h"`,
+}
+
 func init() {
 	RegisterOrder(OrderChoice{
 		Choice: Choice{
 			Name: string(AlloX), Title: "AlloX",
 			Doc: "AlloX's matching of jobs to resources and positions that makes the mean JCT least " +
 				"(T. N. Le and others, EuroSys 2020)",
-			Place: 9, Estimates: true, Settings: []schema.Arg{alpha},
+			Place: 9, Estimates: true, Settings: []schema.Arg{alpha, starvation},
 			Wants: []Want{
 				byItself(BackfillOf, string(NoBackfill)), byItself(AllocationOf, string(Strict)),
 				byItself(PreemptionOf, string(NoPreemption)), byItself(PlacementOf, string(PlaceFirst)),
@@ -57,6 +66,7 @@ type matcher struct {
 	kinds       []resource  // of the last matching
 	round       int32       // counts matchings, from 1
 	places      []matchedTo // by job
+	starved     int32       // the job that all others wait for, or nobody
 }
 
 // matchedTo is where a matching put a job.
@@ -87,7 +97,7 @@ type candidate struct {
 
 func newMatcher(s Setup) scheduler.Ranker {
 	jobs := s.Run.Jobs
-	m := &matcher{accounts: newAccounts(jobs), desk: desk{Setup: s}, places: make([]matchedTo, len(jobs))}
+	m := &matcher{accounts: newAccounts(jobs), desk: desk{Setup: s}, places: make([]matchedTo, len(jobs)), starved: nobody}
 	for _, n := range s.Run.Cluster.Nodes {
 		m.cores += n.Threads
 		m.gpus += n.GPUs
@@ -113,6 +123,12 @@ func (m *matcher) HeldBack(v scheduler.View, j int32) string { return m.Why(v, j
 
 // Why implements scheduler.Explainer.
 func (m *matcher) Why(_ scheduler.View, j int32) string {
+	switch {
+	case m.starved == j:
+		return "has waited longest, and no alternative of it has room"
+	case m.starved != nobody:
+		return fmt.Sprintf("waits for %q, which has waited too long", m.Job(m.starved).Job().Name)
+	}
 	p := m.places[j]
 	if p.round == 0 || p.round != m.round {
 		return "its user is not among those with the least progress"
@@ -132,9 +148,46 @@ func countJobs(n int32) string {
 // it puts nobody there.
 func (m *matcher) Admit(v scheduler.View, h scheduler.Hands) error {
 	m.at(v, h)
+	if err := m.startStarved(); err != nil || m.starved != nobody {
+		return err
+	}
 	for v.Waiting().Len() > 0 {
 		started, err := m.matchUsers()
 		if err != nil || !started {
+			return err
+		}
+	}
+	return nil
+}
+
+// startStarved starts the jobs that have waited too long, in the order of their arrivals, until there
+// is no room for one.
+func (m *matcher) startStarved() error {
+	m.starved = nobody
+	limit := m.Policy.Settings.Duration(starvation.Name)
+	all := m.Waiting()
+	for j := all.Peek(queue.Front, queue.Anyone); limit > 0 && j != nobody; j = all.Peek(queue.Front, queue.Anyone) {
+		view := m.Job(j)
+		if m.Now()-view.Since() <= limit {
+			return nil // those after it have not waited longer
+		}
+		choices := slices.Clone(view.Choices())
+		slices.SortStableFunc(choices, func(a, b int32) int {
+			unknown := int64(math.MaxInt64)
+			return cmp.Compare(m.timeOf(j, a, unknown), m.timeOf(j, b, unknown))
+		})
+		cores, nodes, ok := int32(0), []int32(nil), false
+		for i := 0; !ok && i < max(len(choices), 1); i++ {
+			if len(choices) > 0 {
+				m.Choose(j, choices[i])
+			}
+			cores, nodes, ok = m.allot(view)
+		}
+		if !ok {
+			m.starved = j
+			return nil
+		}
+		if err := m.Start(j, cores, nodes, "has waited longer than "+limit.String()); err != nil {
 			return err
 		}
 	}

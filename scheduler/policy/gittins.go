@@ -49,12 +49,15 @@ func newGittins(jobs []scheduler.Job) *gittins {
 	return &gittins{all}
 }
 
-// Rank returns the inverse of the Gittins index after the attained service a, in
-// nanoseconds: the least over all Δ of E[min(S−a, Δ)] / P(S−a ≤ Δ), given S > a. The least
-// is at a point of the distribution. A job that has attained more than all others come to
-// is last.
+// Rank returns the inverse of the Gittins index after what the job has attained, in nanoseconds.
 func (g *gittins) Rank(j scheduler.JobView) int64 {
-	a := float64(j.ServiceOf(deviceCount(j.Job())))
+	return g.after(float64(j.ServiceOf(deviceCount(j.Job()))))
+}
+
+// after returns the inverse of the index after the attained service a: the least over all Δ of
+// E[min(S−a, Δ)] / P(S−a ≤ Δ), given S > a. The least is at a point of the distribution. A job
+// that has attained more than all others come to is last.
+func (g *gittins) after(a float64) int64 {
 	first, _ := slices.BinarySearch(g.service, math.Nextafter(a, math.Inf(1)))
 	best, sum := float64(math.MaxInt64), 0.0
 	for k := first; k < len(g.service); k++ {

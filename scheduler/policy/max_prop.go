@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/plan"
+	"github.com/tfexp/tfexp/scheduler/proportion"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -42,7 +43,7 @@ type sharing struct {
 type nodeShare struct {
 	cores   int32 // not held by running rigid jobs
 	spare   int32 // of them, beyond the minimums of the members
-	members []member
+	members []proportion.Member
 }
 
 type entry struct {
@@ -110,8 +111,8 @@ func (d *sharer) shareOut(pausing bool) *sharing {
 			held := int32(j.Held().Cores.Count())
 			m := memberOf(j)
 			n.cores += held
-			n.spare += held - m.low
-			spare += held - m.low
+			n.spare += held - m.Low
+			spare += held - m.Low
 			n.members = append(n.members, m)
 		}
 	}
@@ -143,16 +144,16 @@ func (d *sharer) shareOut(pausing bool) *sharing {
 		passes = true
 	}
 	for v := range s.nodes {
-		divide(s.nodes[v].cores, s.nodes[v].members)
+		proportion.Divide(s.nodes[v].cores, s.nodes[v].members)
 	}
 	return s
 }
 
 // memberOf returns what a job may get: at most its request, unless it says more.
-func memberOf(j scheduler.JobView) member {
-	m := member{job: j.Number(), want: j.Request(), low: j.Least(), high: j.Request()}
+func memberOf(j scheduler.JobView) proportion.Member {
+	m := proportion.Member{Job: j.Number(), Want: j.Request(), Low: j.Least(), High: j.Request()}
 	if !j.Sized() {
-		m.high = max(m.high, int32(j.Job().MaxThreads))
+		m.High = max(m.High, int32(j.Job().MaxThreads))
 	}
 	return m
 }
@@ -162,22 +163,22 @@ func memberOf(j scheduler.JobView) member {
 // is known.
 func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
 	m := memberOf(j)
-	if _, count := j.Needs(m.low); count > 1 { // a gang, or a job with roles, takes its request from what is free, whole
+	if _, count := j.Needs(m.Low); count > 1 { // a gang, or a job with roles, takes its request from what is free, whole
 		rooms := slices.Clone(s.rooms)
 		for v := range rooms {
 			rooms[v].Cores = s.nodes[v].spare
 		}
-		nodes, ok := j.FitsIn(rooms, m.low, nil)
-		if !ok || passes && !d.held.MayPass(d.View, j, m.low, nodes) {
+		nodes, ok := j.FitsIn(rooms, m.Low, nil)
+		if !ok || passes && !d.held.MayPass(d.View, j, m.Low, nodes) {
 			return false
 		}
-		j.TakeFrom(rooms, m.low, nodes)
+		j.TakeFrom(rooms, m.Low, nodes)
 		for v, left := range rooms {
 			s.nodes[v].cores -= s.nodes[v].spare - left.Cores
 			s.nodes[v].spare = left.Cores
 			s.rooms[v].GPUs, s.rooms[v].Memory = left.GPUs, left.Memory
 		}
-		s.waiting = append(s.waiting, entry{job: m.job, node: nobody})
+		s.waiting = append(s.waiting, entry{job: m.Job, node: nobody})
 		return true
 	}
 	best := nobody
@@ -187,7 +188,7 @@ func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
 		if best != nobody && r.Cores <= s.nodes[best].spare {
 			continue
 		}
-		if n, may := j.NeedOn(int32(v), m.low); may && r.Holds(n) {
+		if n, may := j.NeedOn(int32(v), m.Low); may && r.Holds(n) {
 			best, need = int32(v), n
 		}
 	}
@@ -195,16 +196,16 @@ func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
 		return false
 	}
 	if passes {
-		if !d.held.MayPass(d.View, j, m.low, []int32{best}) {
+		if !d.held.MayPass(d.View, j, m.Low, []int32{best}) {
 			return false
 		}
-		m.high = m.low
+		m.High = m.Low
 	}
 	n := &s.nodes[best]
-	n.spare -= m.low
+	n.spare -= m.Low
 	s.rooms[best].GPUs -= need.GPUs
 	s.rooms[best].Memory -= need.Memory
-	s.waiting = append(s.waiting, entry{job: m.job, node: best, member: len(n.members)})
+	s.waiting = append(s.waiting, entry{job: m.Job, node: best, member: len(n.members)})
 	n.members = append(n.members, m)
 	return true
 }
@@ -231,7 +232,7 @@ func (d *sharer) apply(s *sharing) error {
 		if w.node == nobody {
 			nodes, ok = j.Fits(cores)
 		} else {
-			cores, why = s.nodes[w.node].members[w.member].share, "its share of the cores"
+			cores, why = s.nodes[w.node].members[w.member].Share, "its share of the cores"
 		}
 		if !ok {
 			continue
@@ -248,11 +249,11 @@ func (d *sharer) apply(s *sharing) error {
 func (d *sharer) resize(s *sharing, differs func(held, share int32) bool, why string) error {
 	for v := range s.nodes {
 		for _, m := range s.nodes[v].members {
-			j := d.Job(m.job)
-			if j.State() != scheduler.Running || j.Yields() || !differs(int32(j.Held().Cores.Count()), m.share) {
+			j := d.Job(m.Job)
+			if j.State() != scheduler.Running || j.Yields() || !differs(int32(j.Held().Cores.Count()), m.Share) {
 				continue
 			}
-			if err := d.Resize(m.job, m.share, why); err != nil {
+			if err := d.Resize(m.Job, m.Share, why); err != nil {
 				return err
 			}
 		}

@@ -1,10 +1,6 @@
 package shares
 
-import (
-	"math"
-
-	"github.com/tfexp/tfexp/scheduler/lp"
-)
+import "github.com/tfexp/tfexp/scheduler/lp"
 
 func init() {
 	Register(Kind{
@@ -28,8 +24,11 @@ type finishTime struct{ alone map[int32]apart }
 // Divide minimises the greatest ρ_i = (age_i + left_i/speed_i) / (apart_i + left_i/isolated_i).
 func (f *finishTime) Divide(p *Problem) (Division, error) {
 	even := p.isolated()
-	whole := make([]float64, len(p.Jobs)) // the time from arrival to end, isolated
-	low := 0.0
+	parts := make([]lp.Part, len(p.Jobs))
+	limits := make([]float64, len(p.Types))
+	for t := range p.Types {
+		limits[t] = p.Types[t].Count
+	}
 	now := make(map[int32]apart, len(p.Jobs))
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
@@ -39,51 +38,13 @@ func (f *finishTime) Divide(p *Problem) (Division, error) {
 		}
 		a.left, a.speed = j.Left, j.throughput(even[i])
 		now[j.Number] = a
-		whole[i] = a.seconds + j.Left/a.speed
-		low = max(low, (j.Age+j.Left/fastest(j))/whole[i])
+		full := fastest(j)
+		parts[i] = lp.Part{Uses: j.Workers, Age: j.Age, Left: j.Left / full, Whole: a.seconds + j.Left/a.speed}
+		for _, s := range j.Speed {
+			parts[i].Speed = append(parts[i].Speed, s/full)
+		}
 	}
 	f.alone = now
-	return p.leastRatio(whole, low)
-}
-
-// leastRatio finds the least ρ for which every job can have the speed left/(ρ·whole − age), by
-// bisection over the programs that ask for the greatest multiple of all these speeds: it is 1 or
-// more where ρ can be had. low is below what can be had, or is the answer.
-func (p *Problem) leastRatio(whole []float64, low float64) (Division, error) {
-	solve := func(ratio float64) (lp.Solution, error) {
-		program := p.program()
-		program.Gain = 1
-		for i := range p.Jobs {
-			j := &p.Jobs[i]
-			needs(&program.Blocks[i], j, j.Left/(ratio*whole[i]-j.Age), 0)
-		}
-		return lp.Solve(program)
-	}
-	low *= 1 + 1e-9
-	best, err := solve(low)
-	if err != nil || best.Z >= 1 {
-		return p.division(best), err
-	}
-	high := low
-	for best.Z < 1 {
-		if low, high = high, 2*high; math.IsInf(high, 1) {
-			return nil, lp.ErrNoOptimum
-		}
-		if best, err = solve(high); err != nil {
-			return nil, err
-		}
-	}
-	for high-low > 1e-7*high {
-		middle := (low + high) / 2
-		s, err := solve(middle)
-		if err != nil {
-			return nil, err
-		}
-		if s.Z >= 1 {
-			high, best = middle, s
-		} else {
-			low = middle
-		}
-	}
-	return p.division(best), nil
+	x, _, err := lp.LeastRatio(parts, limits)
+	return Division(x), err
 }

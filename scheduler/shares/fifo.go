@@ -9,8 +9,10 @@ func init() {
 	Register(Kind{
 		Name: "fifo", Title: "First in, first out", Place: 7, Idle: true,
 		Doc: "in the order of arrival each job has all of the time of the fastest devices for it that are left; the " +
-			"first for which none are left ends it. Blind to types, a job keeps devices of a type that is drawn among " +
-			"those with room, and each end lets the next job have its place",
+			"first for which none are left ends it. Blind to types, a job keeps the type that it was given, and each " +
+			"end lets the next job have its place; the others are given types as the authors' simulator does: the last " +
+			"one by name of a list from which one is struck by lot whenever a type is just full. One type can so be " +
+			"given to more jobs than it has devices, and these take turns",
 		New: func(o Options) Divider {
 			if o.Blind {
 				return &fifoBlind{chance: NewChance(o.Seed), on: map[int32]int{}}
@@ -86,13 +88,12 @@ func (f *fifoBlind) Divide(p *Problem) (Division, error) {
 		if len(waiting) == 0 {
 			continue
 		}
-		i := waiting[0] // whoever is next has the place, or waits for another
-		waiting = waiting[1:]
-		if p.Jobs[i].Workers[t] <= left[t] && p.Jobs[i].Speed[t] > 0 {
+		if i := waiting[0]; p.Jobs[i].Workers[t] <= left[t] && p.Jobs[i].Speed[t] > 0 {
 			give(i, t)
+			waiting = waiting[1:]
 		}
 	}
-	f.draw(p, waiting, left, give)
+	f.fill(p, waiting, left, give)
 	f.order = f.order[:0]
 	for i := range p.Jobs {
 		if t, ok := f.on[p.Jobs[i].Number]; ok {
@@ -103,24 +104,37 @@ func (f *fifoBlind) Divide(p *Problem) (Division, error) {
 	return d, nil
 }
 
-// draw gives waiting jobs in their order devices of a type that is drawn among those with
-// room, by name, until there is one for which none has.
-func (f *fifoBlind) draw(p *Problem, waiting []int, left []float64, give func(i, t int)) {
-	var types []int
+// fill gives waiting jobs in their order devices, until there is one for which no listed type has
+// room. All go to the type that is the last by name of those listed, whether it has room or not; when
+// a type is just full, one is drawn among those with room and struck from the list. So the authors'
+// program decides (and not, as its draws suggest, by drawing a type for each job), and so do its figures
+// come about.
+func (f *fifoBlind) fill(p *Problem, waiting []int, left []float64, give func(i, t int)) {
+	var listed []int
 	for t := range p.Types {
-		types = append(types, t)
+		if left[t] > 0 {
+			listed = append(listed, t)
+		}
 	}
-	slices.SortFunc(types, func(a, b int) int { return cmp.Compare(p.Types[a].Name, p.Types[b].Name) })
+	slices.SortFunc(listed, func(a, b int) int { return cmp.Compare(p.Types[a].Name, p.Types[b].Name) })
 	for _, i := range waiting {
-		var room []int
-		for _, t := range types {
-			if left[t] > 0 && left[t] >= p.Jobs[i].Workers[t] && p.Jobs[i].Speed[t] > 0 {
-				room = append(room, t)
+		var room []int // places in the list
+		for at, t := range listed {
+			if left[t] >= p.Jobs[i].Workers[t] {
+				room = append(room, at)
 			}
 		}
 		if len(room) == 0 {
 			return
 		}
-		give(i, room[f.chance.Below(len(room))])
+		drawn := room[f.chance.Below(len(room))]
+		last := listed[len(listed)-1]
+		if p.Jobs[i].Speed[last] == 0 {
+			continue
+		}
+		give(i, last)
+		if left[last] == 0 {
+			listed = slices.Delete(listed, drawn, drawn+1)
+		}
 	}
 }

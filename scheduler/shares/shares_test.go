@@ -98,47 +98,76 @@ func TestFIFO(t *testing.T) {
 	if d[0][0] != 1 || d[1][1] != 1 || d[2][0] != 0 || d[2][1] != 0 {
 		t.Errorf("the division is %v", d)
 	}
-	f := Find("fifo").New(Options{Blind: true, Seed: 1})
-	first, err := f.Divide(two(jobs...))
-	if err != nil {
-		t.Fatal(err)
+}
+
+// Of three types with a device each, c, the last by name, takes the first job and is full; one is struck by lot.
+//
+//	seed 5: 2 strikes c, job 1 has b; 1 strikes b, job 2 has a
+//	seed 0: 1 strikes b; a has room, so jobs 1 and 2 have their turn, and are given the last one: c again
+//
+// With the seed 0, the fourth job has the place of the first, when this one ends.
+func TestBlindFIFO(t *testing.T) {
+	jobs := func(numbers ...int32) *Problem {
+		p := &Problem{Types: []Devices{{Name: "c", Count: 1}, {Name: "a", Count: 1}, {Name: "b", Count: 1}}}
+		for _, n := range numbers {
+			p.Jobs = append(p.Jobs, Job{Number: n, Speed: []float64{1, 1, 1}, Workers: []float64{1, 1, 1}})
+		}
+		return p
 	}
-	on := slices.Index(first[0], 1)
-	p := two(jobs...)
-	p.Jobs = p.Jobs[1:] // the first has ended
-	second, err := f.Divide(p)
-	if err != nil {
-		t.Fatal(err)
+	types := func(f Divider, p *Problem) (on []string) {
+		t.Helper()
+		d, err := f.Divide(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range d {
+			on = append(on, p.Types[slices.Index(d[i], 1)].Name)
+		}
+		return on
 	}
-	if on < 0 || second[1][on] != 1 || second[0][1-on] != 1 {
-		t.Errorf("the first ran on %d; after its end the division is %v", on, second)
+	f := Find("fifo").New(Options{Blind: true, Seed: 5})
+	if on := types(f, jobs(0, 1, 2)); !slices.Equal(on, []string{"c", "b", "a"}) {
+		t.Errorf("with the seed 5 the jobs are on %v", on)
 	}
+	f = Find("fifo").New(Options{Blind: true, Seed: 0})
+	if on := types(f, jobs(0, 1, 2)); !slices.Equal(on, []string{"c", "c", "c"}) {
+		t.Errorf("with the seed 0 the jobs are on %v", on)
+	}
+	if on := types(f, jobs(1, 2, 3)); !slices.Equal(on, []string{"c", "c", "c"}) {
+		t.Errorf("after the end of the first the jobs are on %v", on)
+	}
+}
+
+// drawProblem draws jobs of all sorts on three types of devices.
+func drawProblem(chance *Chance) *Problem {
+	p := &Problem{Types: []Devices{{"a", 1 + float64(chance.Below(8)), 3}, {"b", 1 + float64(chance.Below(8)), 1},
+		{"c", 1 + float64(chance.Below(8)), 0.5}}}
+	for i := range 1 + chance.Below(12) {
+		j := Job{Number: int32(i), Weight: 1 + float64(chance.Below(3)), Left: 1 + float64(chance.Below(1000)),
+			Age: float64(chance.Below(500)), Due: math.Inf(1)}
+		if chance.Below(3) == 0 {
+			j.Due = float64(10 + chance.Below(1000))
+		}
+		for range p.Types {
+			j.Workers = append(j.Workers, float64(1+chance.Below(2)))
+			j.Speed = append(j.Speed, float64(chance.Below(50))/7)
+		}
+		j.Speed[0] += 0.1
+		for t := range p.Types {
+			if j.Workers[t] > p.Types[t].Count {
+				j.Workers[t] = 1
+			}
+		}
+		p.Jobs = append(p.Jobs, j)
+	}
+	return p
 }
 
 // No kind gives more than there is, whatever the jobs.
 func TestDivisionsFit(t *testing.T) {
 	chance := NewChance(3)
 	for range 60 {
-		p := &Problem{Types: []Devices{{"a", 1 + float64(chance.Below(8)), 3}, {"b", 1 + float64(chance.Below(8)), 1},
-			{"c", 1 + float64(chance.Below(8)), 0.5}}}
-		for i := range 1 + chance.Below(12) {
-			j := Job{Number: int32(i), Weight: 1 + float64(chance.Below(3)), Left: 1 + float64(chance.Below(1000)),
-				Age: float64(chance.Below(500)), Due: math.Inf(1)}
-			if chance.Below(3) == 0 {
-				j.Due = float64(10 + chance.Below(1000))
-			}
-			for range p.Types {
-				j.Workers = append(j.Workers, float64(1+chance.Below(2)))
-				j.Speed = append(j.Speed, float64(chance.Below(50))/7)
-			}
-			j.Speed[0] += 0.1
-			for t := range p.Types {
-				if j.Workers[t] > p.Types[t].Count {
-					j.Workers[t] = 1
-				}
-			}
-			p.Jobs = append(p.Jobs, j)
-		}
+		p := drawProblem(chance)
 		for _, k := range All() {
 			d := divided(t, k.Name, p)
 			used := make([]float64, len(p.Types))
@@ -199,5 +228,121 @@ func TestMechanismFollowsTheDivision(t *testing.T) {
 	}
 	if ran != [2]int{6, 3} {
 		t.Errorf("the jobs ran %v rounds, want 6 and 3", ran)
+	}
+}
+
+// No division that another kind or chance finds is better by what a kind is to make the best.
+func TestEachKindIsBestAtItsOwn(t *testing.T) {
+	values := map[string]func(p *Problem, d Division) float64{
+		"makespan": func(p *Problem, d Division) (last float64) {
+			for i := range p.Jobs {
+				last = max(last, p.Jobs[i].Left/p.Jobs[i].throughput(d[i]))
+			}
+			return last
+		},
+		"finish_time_fairness": func(p *Problem, d Division) (worst float64) {
+			even := p.isolated()
+			for i := range p.Jobs {
+				j := &p.Jobs[i]
+				worst = max(worst, (j.Age+j.Left/j.throughput(d[i]))/(j.Left/j.throughput(even[i])))
+			}
+			return worst
+		},
+		"max_min": func(p *Problem, d Division) float64 {
+			least := math.Inf(1)
+			for i := range p.Jobs {
+				j, even := &p.Jobs[i], 0.0
+				for t, s := range j.Speed {
+					even += s * p.Types[t].Count / p.devices() / j.Workers[t]
+				}
+				least = min(least, j.throughput(d[i])/even/j.Weight)
+			}
+			return -least
+		},
+	}
+	chance := NewChance(7)
+	for range 25 {
+		p := drawProblem(chance)
+		all := map[string]Division{}
+		for _, k := range All() {
+			all[k.Name] = divided(t, k.Name, p)
+		}
+		for range 20 {
+			all["chance"] = drawDivision(chance, p)
+			for kind, value := range values {
+				best := value(p, all[kind])
+				for other, d := range all {
+					if v := value(p, d); v < best-1e-4*math.Abs(best) {
+						t.Fatalf("%s reaches %g, %s %g: %+v", kind, best, other, v, p)
+					}
+				}
+			}
+		}
+	}
+}
+
+// drawDivision draws a division that fits.
+func drawDivision(chance *Chance, p *Problem) Division {
+	d, left := p.nothing()
+	for range 3 * len(p.Jobs) {
+		i, ty := chance.Below(len(p.Jobs)), chance.Below(len(p.Types))
+		j, idle := &p.Jobs[i], 1.0
+		for _, x := range d[i] {
+			idle -= x
+		}
+		x := min(idle, left[ty]/j.Workers[ty]) * float64(chance.Below(101)) / 100
+		d[i][ty] += x
+		left[ty] -= x * j.Workers[ty]
+	}
+	return d
+}
+
+// Over many rounds each job runs on each type for about the time that the division gives it, also when the division
+// changes on the way; jobs that are given none do not run where the kind lets devices stand idle.
+func TestMechanismFollowsAnyDivision(t *testing.T) {
+	chance := NewChance(11)
+	for range 10 {
+		p := &Problem{Types: []Devices{{Name: "a", Count: float64(1 + chance.Below(3))}, {Name: "b", Count: float64(1 + chance.Below(3))}}}
+		for i := range 2 + chance.Below(5) {
+			p.Jobs = append(p.Jobs, Job{Number: int32(i), Workers: []float64{1, 1}, Speed: []float64{1, 1}})
+		}
+		m := Mechanism{Round: 10, Idle: true}
+		now := 0.0
+		for range 2 {
+			// A division of whole tenths with no job on both types, so that there are rounds that follow it.
+			d, left := p.nothing()
+			for i := range p.Jobs {
+				ty := chance.Below(2)
+				d[i][ty] = min(float64(chance.Below(11))/10, left[ty])
+				left[ty] -= d[i][ty]
+			}
+			m.Divided(p, d, now)
+			ran := make([][2]float64, len(p.Jobs))
+			const rounds = 400
+			for range rounds {
+				on := map[int]float64{}
+				for _, pick := range m.Pick(p, []int{0, 1}) {
+					m.Ran(pick.Team, pick.Type, m.Round)
+					ran[pick.First][pick.Type]++
+					on[pick.Type]++
+				}
+				for ty, n := range on {
+					if n > p.Types[ty].Count {
+						t.Fatalf("%g jobs run on %g devices", n, p.Types[ty].Count)
+					}
+				}
+				now += m.Round
+			}
+			for i := range p.Jobs {
+				for ty := range p.Types {
+					if d[i][ty] == 0 && ran[i][ty] > 0 {
+						t.Errorf("job %d runs on type %d, of which it was given nothing", i, ty)
+					}
+					if got := ran[i][ty] / rounds; got < d[i][ty]-0.03 {
+						t.Errorf("job %d runs %g of the time on type %d, not %g", i, got, ty, d[i][ty])
+					}
+				}
+			}
+		}
 	}
 }

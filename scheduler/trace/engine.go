@@ -91,6 +91,13 @@ type Watcher interface {
 	Watch(units []int)
 }
 
+// Switcher is a Migrator that can let a paused job go on with another of its alternatives.
+type Switcher interface {
+	Migrator
+	// Switches reports whether the engine can do so in this run.
+	Switches() bool
+}
+
 // Migrator is an engine that can let a paused job go on on other nodes. Jobs on other
 // engines are bound to the nodes on which they have started.
 type Migrator interface {

@@ -193,11 +193,11 @@ func (v *Validator) Event(e scheduler.Event) {
 		v.takeMemory(e, t)
 	case scheduler.Resume:
 		t.state = scheduler.Running
-		if e.Alternative != int(t.alternative) {
-			v.choose(e, t)
+		other := e.Alternative != int(t.alternative)
+		if other {
 			t.size = int32(e.Cores.Count())
 		}
-		v.resume(e, t)
+		v.resume(e, t, other)
 	case scheduler.ResizeJob:
 		t.resizes++
 		v.drop(e, t)
@@ -252,21 +252,24 @@ func (v *Validator) Event(e scheduler.Event) {
 }
 
 // resume checks that a job goes on where it was paused, or else says that it migrates, and
-// takes its memory with it.
-func (v *Validator) resume(e scheduler.Event, t *traced) {
+// takes its memory with it; or that it goes on with another of its alternatives.
+func (v *Validator) resume(e scheduler.Event, t *traced, other bool) {
 	old, units, memory := slices.Clone(t.nodes), slices.Clone(t.units), v.memoryOn(e.Job, t, 0)
 	if e.Migrated {
 		t.migrations++
 		v.leaves(e.Job, t)
 		v.giveMemory(e, t)
 	}
+	if other {
+		v.choose(e, t)
+	}
 	v.grant(e, t)
 	if moved := !slices.Equal(old, t.nodes) || !slices.Equal(units, t.units); moved && !e.Migrated {
 		v.report(e.At, e.Job, "job %q resumes on other nodes than it was paused on", v.name(e.Job))
-	} else if e.Migrated && !moved && len(e.GPUs) == 0 {
+	} else if e.Migrated && !moved && !other && len(e.GPUs) == 0 {
 		v.report(e.At, e.Job, "job %q migrates to the nodes on which it was", v.name(e.Job))
 	}
-	if e.Migrated && memory > 0 {
+	if e.Migrated && (memory > 0 || other) {
 		v.takeMemory(e, t)
 	}
 }

@@ -15,7 +15,7 @@ type Span struct {
 }
 
 // Fixed reports whether the span is the same for every job.
-func (s Span) Fixed() bool { return s.Kind == Every }
+func (s Span) Fixed() bool { return s.Kind != Exponential && s.Kind != Normal }
 
 // Draw returns a job's own span, at least 0.
 func (s Span) Draw(rng *rand.Rand) time.Duration {

@@ -37,6 +37,7 @@ func choose(ctx context.Context, r *stages.Run) error {
 		if t.total == 0 {
 			continue
 		}
+		t.spare = t.total / oneIn
 		t.observe(stages.Progress{Kind: stages.StageStart})
 		err := t.choose(ctx)
 		if err == nil {

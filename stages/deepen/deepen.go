@@ -155,7 +155,12 @@ type trainer struct {
 	stage               string
 	done, total, reused int
 	began               time.Time
+	spare               int // further tries of trainings that were disturbed
 }
+
+// oneIn of the trainings may be repeated because something disturbed it: more would take far longer than planned, on a
+// machine that stays busy, for times that are no better.
+const oneIn = 8
 
 // trainers are those of the adaptations with a job.
 func trainers(r *stages.Run, stage string) []*trainer {
@@ -221,7 +226,8 @@ func (t *trainer) carryOut(ctx context.Context, unit, key string, task *stages.T
 	}
 	began := time.Now()
 	t.observe(stages.Progress{Kind: stages.UnitStart, Unit: unit})
-	cell, err := execute.Real(ctx, *task, execute.Machine{Site: t.Site(task.Hardware.Kind), GPUs: t.GPUs}, nil)
+	on := execute.Machine{Site: t.Site(task.Hardware.Kind), GPUs: t.GPUs, Spare: &t.spare}
+	cell, err := execute.Real(ctx, *task, on, nil)
 	if err != nil {
 		return fmt.Errorf("training %s: %w", unit, err)
 	}
@@ -289,6 +295,7 @@ func exhaust(ctx context.Context, r *stages.Run) error {
 	for _, t := range trainers(r, "deepen") {
 		if t.Real.Exhaustive {
 			t.total = t.Real.Sequences() * len(t.Real.Scenarios)
+			t.spare = t.total / oneIn
 			all = append(all, t)
 		}
 	}
@@ -358,8 +365,8 @@ func (t *trainer) table(ctx context.Context) error {
 	}
 	if short > 0 {
 		t.Warn("few_decisions", "",
-			fmt.Sprintf("in %d of %d trainings of %s the budget ended before the %d decisions were taken",
-				short, t.total, t.Name, t.Real.Decisions))
+			fmt.Sprintf("in %d of %d trainings of %s the budget ended before all decisions were taken", short, t.total,
+				t.Name))
 	}
 	t.Tables = nil
 	if err := stages.Learned(t.Study, b.Bytes()); err != nil {

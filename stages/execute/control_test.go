@@ -181,7 +181,7 @@ func TestControllersOfSimulatedJobs(t *testing.T) {
 	task.Simulation = &stages.Simulation{Jobs: task.Setup.Jobs, Work: []simulated.Scaling{first.Work}}
 	task.Hardware = stages.Hardware{}
 	task.Logs, task.Launches = "", nil
-	cell, err := Simulate(context.Background(), task)
+	cell, err := Simulate(context.Background(), task, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

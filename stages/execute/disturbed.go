@@ -47,8 +47,9 @@ func (d disturbance) hopeless(before disturbance) bool {
 }
 
 // undisturbed calls try, which runs the cell in dir, until it was not disturbed, but not too often. The least disturbed
-// run stays in dir. What was in dir before belongs to all of them; aside is a folder that is not there.
-func undisturbed(dir, aside string, try func() (record.Cell, disturbance, error)) (record.Cell, error) {
+// run stays in dir. What was in dir before belongs to all of them; aside is a folder that is not there. spare, unless it
+// is nil, is how many further tries there may be, and is counted down.
+func undisturbed(dir, aside string, spare *int, try func() (record.Cell, disturbance, error)) (record.Cell, error) {
 	f, err := newTries(dir, aside)
 	if err != nil {
 		return record.Cell{}, err
@@ -59,7 +60,10 @@ func undisturbed(dir, aside string, try func() (record.Cell, disturbance, error)
 		return best, err
 	}
 	tries := 1
-	for before := least; before.again(best) && tries < mostTries; {
+	for before := least; before.again(best) && tries < mostTries && (spare == nil || *spare > 0); {
+		if spare != nil {
+			*spare--
+		}
 		if err := f.setAside(); err != nil {
 			return best, err
 		}

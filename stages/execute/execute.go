@@ -17,8 +17,10 @@ import (
 
 // hooks are called while a cell runs. Each may be nil.
 type hooks struct {
-	// pulse follows the jobs for who watches the cell; nil for nobody.
+	// pulse follows the jobs of a real cell for who watches it; nil for nobody.
 	pulse *pulse
+	// watch is told how a simulated cell does; nil for nobody.
+	watch Watch
 	// begun is called with the first event, when all that is kept to the end of the
 	// cell is there.
 	begun func()
@@ -53,7 +55,9 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	defer w.Abort()
 	validator := validate.New(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
 	validator.Renting(c.Policy.Markets(), c.Policy.Regions())
-	all := recorders{validator, w}
+	stands := newBeat(c.Dir, w.Collector, len(c.Setup.Jobs), c.Setup.Cell.Real(), h.watch)
+	defer stands.close()
+	all := recorders{validator, w, stands}
 	if h.pulse != nil {
 		all = append(all, h.pulse)
 	}

@@ -44,11 +44,13 @@ func RunTask(ctx context.Context, dir string, number int, prepare func(dir, desc
 func runWritten(
 	ctx context.Context, task stages.Task, key string, prepare func(dir, description string) error,
 ) (record.Cell, error) {
-	if err := prepare(task.Dir, key); err != nil {
-		return record.Cell{}, err
+	if task.Dir != "" { // else it is one that is put into a shard
+		if err := prepare(task.Dir, key); err != nil {
+			return record.Cell{}, err
+		}
 	}
 	if !task.Setup.Cell.Real() {
-		return Simulate(ctx, task)
+		return Simulate(ctx, task, nil)
 	}
 	return runReal(ctx, task)
 }

@@ -26,8 +26,9 @@ type live struct {
 	progress *table.Live[record.ProgressRow]
 	usage    *table.Live[record.ContainerRow] // nil for processes
 
-	mu       sync.Mutex                  // guards what follows
-	used     func(job int) time.Duration // service time so far; nil where the engine does not know it
+	mu sync.Mutex // guards what follows
+	// used is the service time up to an instant; nil where the engine does not know it.
+	used     func(job int, at time.Duration) time.Duration
 	warnings []record.Warning
 	said     map[string]bool       // what was reported, by job class
 	reported map[int]measure.Final // by job
@@ -92,7 +93,7 @@ func (l *live) report(beat *pulse) progress.Listener {
 		l.reported[job] = f.Then(loss, accuracy)
 		used, left := math.NaN(), math.NaN()
 		if l.used != nil {
-			used = l.used(job).Seconds()
+			used = l.used(job, at).Seconds()
 		}
 		if b := l.jobs[job].Budget; b != nil {
 			left = max(b.Seconds()-used, 0)
@@ -111,9 +112,11 @@ func (l *live) report(beat *pulse) progress.Listener {
 
 // follow lets the tables have the service times of jobs on an engine that knows them.
 func (l *live) follow(e engine.Engine) {
-	if c, ok := e.(interface{ Used(job int) time.Duration }); ok {
+	if c, ok := e.(interface {
+		UsedAt(job int, at time.Duration) time.Duration
+	}); ok {
 		l.mu.Lock()
-		l.used = c.Used
+		l.used = c.UsedAt
 		l.mu.Unlock()
 	}
 }

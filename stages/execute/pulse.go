@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
@@ -11,9 +12,9 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Watch is told how a real cell does: the states of its jobs when they change, and what those that run have
-// reported. It is called from several goroutines, one at a time.
-type Watch func(stages.Counts, []stages.Reported)
+// Watch is told how a cell does at an instant of its own time: the states of its jobs, and what those that run have
+// reported. That of a real cell is called when they change, from several goroutines, one at a time.
+type Watch func(at time.Duration, jobs stages.Counts, training []stages.Reported)
 
 // pulse follows the events of a cell and the reports of its jobs, for a Watch. It is a recorder.
 type pulse struct {
@@ -22,6 +23,7 @@ type pulse struct {
 
 	mu      sync.Mutex // guards what follows
 	ledger  *ledger.Ledger
+	at      time.Duration
 	counts  stages.Counts
 	running []int // in the order of their starts
 	latest  map[int]stages.Reported
@@ -47,10 +49,8 @@ func (p *pulse) Event(e scheduler.Event) {
 	case !runs && at >= 0:
 		p.running = slices.Delete(p.running, at, at+1)
 	}
-	n := p.ledger.Counts()
-	now := stages.Counts{
-		Waiting: n.Waiting(), Running: n.Running, Done: n.Finished, Failed: n.Failed + n.Stopped, Total: len(p.jobs),
-	}
+	p.at = e.At
+	now := countsOf(p.ledger.Counts(), len(p.jobs))
 	if now != p.counts || runs != (at >= 0) {
 		p.counts = now
 		p.tell()
@@ -89,5 +89,5 @@ func (p *pulse) tell() {
 			training = append(training, t)
 		}
 	}
-	p.watch(p.counts, training)
+	p.watch(p.at, p.counts, training)
 }

@@ -25,6 +25,8 @@ type Machine struct {
 	// GPUs is where GPUs are found; nil means this machine's, as far as this process
 	// may use them.
 	GPUs gpu.Source
+	// Spare is how often cells may still be run again because they were disturbed; nil for as often as each is.
+	Spare *int
 }
 
 // Real runs a cell whose jobs run for real, and leaves its folder complete. watch
@@ -34,8 +36,7 @@ type Machine struct {
 // tfexp was stopped or the machine slept, so that ends were noticed too late, or
 // other programs used the machine.
 func Real(ctx context.Context, t stages.Task, on Machine, watch Watch) (record.Cell, error) {
-	return undisturbed(t.Dir, t.Scratch+".aside", func() (record.Cell, disturbance,
-		error) {
+	return undisturbed(t.Dir, t.Scratch+".aside", on.Spare, func() (record.Cell, disturbance, error) {
 		return once(ctx, t, on, watch)
 	})
 }

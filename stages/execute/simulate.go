@@ -14,13 +14,14 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Simulate runs a simulated cell and leaves its folder complete.
-func Simulate(ctx context.Context, t stages.Task) (record.Cell, error) {
+// Simulate runs a simulated cell and leaves its folder complete. watch, which may be nil, is told now and then how a
+// cell does that takes longer than a moment.
+func Simulate(ctx context.Context, t stages.Task, watch Watch) (record.Cell, error) {
 	on, err := simulator(t)
 	if err != nil {
 		return fail(t, err)
 	}
-	var h hooks
+	h := hooks{watch: watch}
 	if len(t.Setup.Jobs) >= hugeCell {
 		h.begun, h.beside = func() { debug.SetGCPercent(hugeCellGC) }, true
 	}

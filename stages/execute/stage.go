@@ -169,6 +169,11 @@ func (e *execution) cell(ctx context.Context, i int) error {
 		}
 		return err
 	}
+	if e.Sharded(i) {
+		if err := e.Shelve(i, cell); err != nil {
+			return err
+		}
+	}
 	return e.Over(i, cell, time.Since(began))
 }
 
@@ -201,17 +206,21 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		return fail(task, err)
 	case err != nil:
 		return record.Cell{}, err
-	case !ref.Real():
-		return Simulate(ctx, task)
 	}
-	return Real(ctx, task, Machine{Site: e.Site(ref.Engine), GPUs: e.GPUs},
-		func(n stages.Counts, training []stages.Reported) {
-			elapsed := time.Since(began)
-			e.report(i, stages.Progress{
-				Kind: stages.UnitUpdate, JobsDone: n.Done, JobsRunning: n.Running, JobsWaiting: n.Waiting,
-				JobsFailed: n.Failed, Jobs: n.Total, Training: training, Elapsed: elapsed,
-			}, elapsed)
-		})
+	watch := func(at time.Duration, n stages.Counts, training []stages.Reported) {
+		p := stages.Progress{
+			Kind: stages.UnitUpdate, JobsDone: n.Done, JobsRunning: n.Running, JobsWaiting: n.Waiting,
+			JobsFailed: n.Failed, Jobs: n.Total, Training: training, Elapsed: time.Since(began),
+		}
+		if !ref.Real() {
+			p.Simulated = at
+		}
+		e.report(i, p, p.Elapsed)
+	}
+	if !ref.Real() {
+		return Simulate(ctx, task, watch)
+	}
+	return Real(ctx, task, Machine{Site: e.Site(ref.Engine), GPUs: e.GPUs}, watch)
 }
 
 // failure says why a cell failed.

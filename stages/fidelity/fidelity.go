@@ -86,7 +86,7 @@ func simulate(ctx context.Context, r *stages.Run, i int) (outcome, error) {
 	if task.Dir, err = r.Prepare(twin, key); err != nil {
 		return none, err
 	}
-	out, err := execute.Simulate(ctx, task)
+	out, err := execute.Simulate(ctx, task, nil)
 	if err != nil {
 		return none, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/tfexp/tfexp/results/analysis"
@@ -95,14 +96,25 @@ func beside(ref record.Reference, variants []analysis.Variant) []outside.Referen
 			if !ok {
 				continue
 			}
-			iv := stats.MeanInterval(values(row.At, variants, m), analysis.DefaultLevel)
+			iv, place := stats.MeanInterval(values(row.At, variants, m), analysis.DefaultLevel), record.AxesLabel(row.At)
+			if ref.RelativeTo != "" {
+				base := stats.MeanInterval(values(of(row.At, ref.RelativeTo), variants, m), analysis.DefaultLevel).Mean
+				iv.Mean, iv.Low, iv.High = iv.Mean/base, iv.Low/base, iv.High/base
+				place += " relative to " + ref.RelativeTo
+			}
 			out = append(out, outside.ReferencedRow{
-				Reference: ref.Name, Place: record.AxesLabel(row.At), Metric: m.Name, Expected: v.Value, Cells: iv.N, Ours: iv.Mean,
+				Reference: ref.Name, Place: place, Metric: m.Name, Expected: v.Value, Cells: iv.N, Ours: iv.Mean,
 				Low: iv.Low, High: iv.High, Difference: iv.Mean - v.Value, ErrorPct: 100 * (iv.Mean/v.Value - 1),
 			})
 		}
 	}
 	return out
+}
+
+// of returns a place with another policy.
+func of(at []record.Setting, policy string) []record.Setting {
+	at = slices.DeleteFunc(slices.Clone(at), func(s record.Setting) bool { return s.Name == "policy" })
+	return append(at, record.Setting{Name: "policy", Value: policy})
 }
 
 // values are those of a metric in the complete cells at some values of axes.

@@ -48,6 +48,13 @@ func TestBeside(t *testing.T) {
 			t.Errorf("row %d: %+v, want %+v", i, r, w)
 		}
 	}
+	half := append(variants, analysis.Variant{Policy: "sjf", Hardware: "h", Axes: variants[0].Axes, Cells: cells[:1]})
+	relative := beside(record.Reference{RelativeTo: "fcfs", Rows: []record.ReferenceRow{
+		row(0.4, "servers=1", "hardware=h", "policy=sjf"),
+	}}, half)
+	if r := relative[0]; !same(r.Ours, 0.5) || !same(r.Difference, 0.1) || r.Cells != 1 {
+		t.Errorf("relative to fcfs: %+v, want 10 of 20, which is 0.1 above", r)
+	}
 	said := strings.Join(sentences(record.Reference{Name: "paper"}, rows), " ")
 	if !strings.Contains(said, "28.3% off on average, by at most 10.") || !strings.Contains(said,
 		"1 of its numbers have no finished cell") {

@@ -171,6 +171,7 @@ func prints(t *testing.T, p *browser.Page) {
 	t.Helper()
 	p.Eval(`document.querySelector("[aria-labelledby=cells] details").open = false`, nil)
 	p.Paper()
+	p.Until("all pictures are there on paper", `[...document.querySelectorAll(".sheet img")].every((i) => i.complete)`)
 	var seen struct{ Rows, Pictures, Cut, Drawn int }
 	p.Eval(`(() => {
 		const seen = (e) => e.getClientRects().length > 0 && e.getBoundingClientRect().height > 0, of = (s) => [...document.querySelectorAll(s)];

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/results/standing"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -182,6 +183,11 @@ func (u *unit) text(now time.Time, room int) string {
 	if u.jobs.Jobs > 0 {
 		tail = "  " + jobs(u.jobs)
 	}
+	if at := u.jobs.Simulated; at > 0 {
+		if past := ", " + simulated(at); utf8.RuneCountInString(tail+past)+leastName+6 <= room {
+			tail += past
+		}
+	}
 	tail += "  " + seconds(now.Sub(u.began))
 	return squeeze(u.name, room-utf8.RuneCountInString(tail)) + tail
 }
@@ -219,12 +225,14 @@ func (u *unit) training(room int) []string {
 	return out
 }
 
+// leastName is how many columns of a name are shown, however narrow the terminal.
+const leastName = 9
+
 // squeeze shortens s to width columns by leaving out its middle. It leaves
 // enough to recognise it, however narrow the terminal.
 func squeeze(s string, width int) string {
-	const least = 9
 	runes := []rune(s)
-	width = max(width, least)
+	width = max(width, leastName)
 	if len(runes) <= width {
 		return s
 	}
@@ -244,6 +252,20 @@ func jobs(p pipeline.Progress) string {
 		}
 	}
 	return t
+}
+
+// simulated says how far a simulated cell has come in its own time.
+func simulated(at time.Duration) string { return "at " + Span(at) + " of its time" }
+
+// Standing says how a running cell stands: "3/10 jobs done, 2 running, 1 waiting, at 12 min 05 s of its time".
+func Standing(s *standing.Standing, virtual bool) string {
+	text := jobs(pipeline.Progress{
+		JobsDone: s.Done, JobsRunning: s.Running, JobsWaiting: s.Waiting, JobsFailed: s.Failed, Jobs: s.Jobs,
+	})
+	if virtual && s.At < math.MaxInt64/float64(time.Second) {
+		text += ", " + simulated(time.Duration(s.At*float64(time.Second)))
+	}
+	return text
 }
 
 // seconds is a running clock: whole seconds, so that the region is redrawn
@@ -267,6 +289,16 @@ func Duration(d time.Duration) string {
 	}
 	d = d.Round(time.Minute)
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// Span writes a time that may be long: as Duration, from two days on "3 d 04 h".
+func Span(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d < 2*day {
+		return Duration(d)
+	}
+	d = d.Truncate(time.Hour)
+	return fmt.Sprintf("%d d %02d h", d/day, d%day/time.Hour)
 }
 
 // Rough writes a prediction without more digits than it deserves: "8 s",

@@ -104,6 +104,24 @@ func TestPlainIsBriefOnManyCells(t *testing.T) {
 	}
 }
 
+// TestBoardOfASimulatedCell shows how far a cell is that takes longer than a moment.
+func TestBoardOfASimulatedCell(t *testing.T) {
+	now := time.Unix(0, 0)
+	var b board
+	b.take(pipeline.Progress{Kind: stages.UnitStart, Stage: "execute", Unit: "w-h-easy-r1"}, now)
+	b.take(pipeline.Progress{Kind: stages.UnitUpdate, Stage: "execute", Unit: "w-h-easy-r1", JobsDone: 5000,
+		JobsRunning: 3, Jobs: 9000, Simulated: 52 * time.Hour}, now)
+	now = now.Add(2 * time.Second)
+	for width, want := range map[int]string{
+		100: "  w-h-easy-r1  5000/9000 jobs done, 3 running, at 2 d 04 h of its time  2 s",
+		60:  "  w-h-easy-r1  5000/9000 jobs done, 3 running  2 s",
+	} {
+		if got := b.lines(now, width, false)[1].text; got != want {
+			t.Errorf("at %d columns: %q, want %q", width, got, want)
+		}
+	}
+}
+
 func TestBoard(t *testing.T) {
 	now := time.Unix(0, 0)
 	var b board

@@ -151,9 +151,12 @@ func (p *page) experiment(x *watch.Experiment, chosen bool) {
 
 // cell says how the cell does, and how much is in use.
 func (p *page) cell(c *watch.Cell) {
-	tail := fmt.Sprintf("  %s  %s", c.State, progress.Duration(duration(c.At)))
+	tail := fmt.Sprintf("  %s  %s", c.State, progress.Span(duration(c.At)))
 	p.row(bold, fit(c.Cell, p.width-runewidth.StringWidth(tail))+tail)
 	text := fmt.Sprintf("jobs   %d done, %d running, %d waiting", c.Done, c.Running, c.Waiting)
+	if c.Total > 0 {
+		text = fmt.Sprintf("jobs   %d/%d done, %d running, %d waiting", c.Done, c.Total, c.Running, c.Waiting)
+	}
 	if c.Failed > 0 {
 		text += fmt.Sprintf(", %d failed", c.Failed)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/cmd/tfexp/watch"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/prose"
@@ -31,7 +32,9 @@ type ExperimentStatus struct {
 	// TimeLeft is how long the cells of a run will still take, in seconds; nil where that is not known.
 	TimeLeft *float64 `json:"time_left_s,omitempty"`
 	// Running are the samples and cells that are running.
-	Running     []string             `json:"running,omitempty"`
+	Running []string `json:"running,omitempty"`
+	// Standings say how far running cells are that take longer than a moment.
+	Standings   []watch.Standing     `json:"standings,omitempty"`
 	FailedCells []failedCell         `json:"failed_cells,omitempty"`
 	Thresholds  []prose.Verdict      `json:"thresholds,omitempty"`
 	Warnings    []record.Warning     `json:"warnings,omitempty"`
@@ -138,7 +141,13 @@ func (p *Printer) Status(s ExperimentStatus) {
 		fmt.Fprintf(p.Out, "  by %s\n", s.Holder)
 	}
 	for _, unit := range s.Running {
-		fmt.Fprintf(p.Out, "  running: %s\n", unit)
+		fmt.Fprintf(p.Out, "  running: %s", unit)
+		for i := range s.Standings {
+			if at := &s.Standings[i]; at.Cell == unit {
+				fmt.Fprintf(p.Out, ", %s", progress.Standing(&at.Standing, at.Simulated))
+			}
+		}
+		fmt.Fprintln(p.Out)
 	}
 	for _, c := range s.FailedCells {
 		fmt.Fprintf(p.Out, "  failed: %s\n", c.Cell)

@@ -65,8 +65,8 @@ var happened = map[scheduler.EventKind]struct {
 
 // eventsOf returns the events of a job, those that come after the decisions of
 // their instant apart, and its waits.
-func eventsOf(e *record.Experiment, c record.CellRef, job string) (began, ended []Moment, wait *watch, err error) {
-	wait = newWatch(job)
+func eventsOf(e *record.Experiment, c record.CellRef, job string) (began, ended []Moment, wait *following, err error) {
+	wait = follow(job)
 	for ev, err := range e.Events(c) {
 		if err != nil {
 			return nil, nil, nil, err

@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
-// watch follows a cell's events, and notes what went on while one job waited.
-type watch struct {
+// following reads a cell's events, and notes what went on while one job waited.
+type following struct {
 	job     string
 	at      float64
 	jobs    *ledger.Ledger
@@ -33,12 +33,12 @@ type stretch struct {
 	seen        bool // held and queue are known
 }
 
-func newWatch(job string) *watch {
-	return &watch{job: job, jobs: ledger.New(0), numbers: map[string]int{}}
+func follow(job string) *following {
+	return &following{job: job, jobs: ledger.New(0), numbers: map[string]int{}}
 }
 
 // number returns the number of a job, which may be met for the first time.
-func (w *watch) number(job string) int {
+func (w *following) number(job string) int {
 	n, ok := w.numbers[job]
 	if !ok {
 		n = w.jobs.Add()
@@ -48,7 +48,7 @@ func (w *watch) number(job string) int {
 }
 
 // event takes the next event of the cell.
-func (w *watch) event(e record.EventRow) {
+func (w *following) event(e record.EventRow) {
 	if e.Event.OfNode() {
 		return
 	}
@@ -82,7 +82,7 @@ func (w *watch) event(e record.EventRow) {
 }
 
 // observe adds the time up to at to the present wait.
-func (w *watch) observe(at float64) {
+func (w *following) observe(at float64) {
 	s := &w.waits[len(w.waits)-1]
 	s.until = at
 	others := w.jobs.Counts().Waiting() - 1

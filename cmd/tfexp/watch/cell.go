@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
+	"iter"
 	"math"
 	"path/filepath"
 	"slices"
@@ -26,17 +27,22 @@ const (
 	mostListed = 400   // jobs in a list
 	mostCurves = 64    // jobs with curves
 	mostPoints = 256   // of a curve, and of what is in use
+	mostGPUs   = 10000 // of which is known whether jobs share them
 )
 
 // Cell is what has happened in a cell so far.
 type Cell struct {
 	record.CellRef
 	State string `json:"state"` // waiting, running, finished, failed
+	// Nodes are those of its hardware, in the order in which cores are numbered; none where there is one.
+	Nodes []record.NodeRef `json:"nodes,omitempty"`
 	// At is now, or the last event of a cell that has ended, in seconds from its start.
 	At float64 `json:"t_s"`
 	// HeldCores and HeldGPUs are held by running jobs.
 	HeldCores int `json:"held_cores"`
 	HeldGPUs  int `json:"held_gpus"`
+	// Total is how many jobs the cell has; 0 where that is not known.
+	Total int `json:"jobs_total,omitempty"`
 	// The jobs by state.
 	Done    int `json:"jobs_done"`
 	Running int `json:"jobs_running"`
@@ -86,6 +92,8 @@ type Span struct {
 	Low  int32    `json:"low"`
 	High int32    `json:"high"` // the last one
 	GPU  bool     `json:"gpu,omitempty"`
+	// Guest says that the GPUs were another job's as well when it began.
+	Guest bool `json:"guest,omitempty"`
 }
 
 // Use is what the jobs held together from an instant on.
@@ -130,6 +138,8 @@ type following struct {
 	number  map[string]int
 	spans   []Span
 	open    map[int][]int // by job: its spans that last
+	holders map[int32]int // of each GPU
+	shared  int           // GPUs that several jobs hold
 	cut     bool
 	use     []Use
 	last    float64 // the last event or report
@@ -164,6 +174,7 @@ func follow(dir string, ref record.CellRef, complete bool) *following {
 func (c *following) begin() {
 	c.ledger, c.names, c.number = ledger.New(0), nil, map[string]int{}
 	c.spans, c.open, c.cut, c.use, c.last = nil, map[int][]int{}, false, nil, 0
+	c.holders, c.shared = map[int32]int{}, 0
 	c.latest, c.waits = map[string]*Job{}, map[string]string{}
 	c.forgetReports()
 	c.devices = map[int]Device{}
@@ -219,15 +230,16 @@ func (c *following) event(e *record.EventRow) {
 	if step.Ended {
 		for _, s := range c.open[number] {
 			c.spans[s].To = &e.At
+			c.leave(&c.spans[s])
 		}
 		delete(c.open, number)
 	}
 	if step.Began {
 		delete(c.waits, e.Job)
-		c.hold(number, e.At, e.Cores, false)
-		c.hold(number, e.At, e.GPUs, true)
+		c.hold(Span{Job: number, From: e.At}, e.Cores)
+		c.hold(Span{Job: number, From: e.At, GPU: true, Guest: e.Beside != ""}, e.GPUs)
 	}
-	cores, gpus := c.ledger.Held()
+	cores, gpus := c.held()
 	now := Use{At: e.At, Cores: cores, GPUs: gpus, Waiting: c.ledger.Counts().Waiting()}
 	if n := len(c.use); n > 0 && c.use[n-1].At == e.At {
 		c.use[n-1] = now
@@ -238,15 +250,45 @@ func (c *following) event(e *record.EventRow) {
 	}
 }
 
-func (c *following) hold(job int, at float64, set scheduler.CoreSet, gpu bool) {
-	for _, s := range set {
+// hold adds the spans of what a job holds from now on.
+func (c *following) hold(s Span, set scheduler.CoreSet) {
+	for _, part := range set {
 		if len(c.spans) == mostSpans {
 			c.cut = true
 			return
 		}
-		c.open[job] = append(c.open[job], len(c.spans))
-		c.spans = append(c.spans, Span{Job: job, From: at, Low: s.Lo, High: s.Hi - 1, GPU: gpu})
+		s.Low, s.High = part.Lo, part.Hi-1
+		c.open[s.Job] = append(c.open[s.Job], len(c.spans))
+		c.spans = append(c.spans, s)
+		for gpu := range s.devices() {
+			if c.holders[gpu]++; c.holders[gpu] == 2 {
+				c.shared++
+			}
+		}
 	}
+}
+
+// devices are the GPUs of a span; of cores there are none.
+func (s *Span) devices() iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for gpu := s.Low; s.GPU && gpu <= min(s.High, mostGPUs) && yield(gpu); gpu++ {
+		}
+	}
+}
+
+// leave notes that the GPUs of a span are held by one job less.
+func (c *following) leave(s *Span) {
+	for gpu := range s.devices() {
+		if c.holders[gpu]--; c.holders[gpu] == 1 {
+			c.shared--
+		}
+	}
+}
+
+// held is how many cores and GPUs are held; a GPU that jobs share counts once.
+func (c *following) held() (cores, gpus int) {
+	cores, gpus = c.ledger.Held()
+	return cores, gpus - c.shared
 }
 
 // rows takes the rows that were added to a table.
@@ -344,8 +386,8 @@ func (c *following) show(state string) *Cell {
 		CellRef: c.ref, State: state, At: c.last, Done: n.Finished, Running: n.Running, Waiting: n.Waiting(),
 		Failed: n.Failed + n.Stopped, Names: slices.Clone(c.names), Spans: slices.Clone(c.spans), Cut: c.cut, Use: slices.Clone(c.use),
 	}
-	out.HeldCores, out.HeldGPUs = c.ledger.Held()
-	if info := c.events.at; state == running && info != nil && len(c.use) > 0 {
+	out.HeldCores, out.HeldGPUs = c.held()
+	if info := c.events.at; state == running && !c.ref.Simulated && info != nil && len(c.use) > 0 {
 		// It is written with each event. Whole seconds do: who has seen the rest sees no change.
 		out.At = max(out.At, math.Floor(c.use[len(c.use)-1].At+time.Since(info.ModTime()).Seconds()))
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/shard"
+	"github.com/tfexp/tfexp/results/standing"
 )
 
 // ErrUnknown is returned for an experiment, a cell or a log that is not there.
@@ -64,12 +66,21 @@ type Experiment struct {
 	// TimeLeft is nil where that is not known.
 	Elapsed  float64  `json:"elapsed_s"`
 	TimeLeft *float64 `json:"time_left_s"`
-	// Running are the cells that run now; at most some of them.
-	Running []string `json:"running"`
+	// Running are the cells that run now; at most some of them. Standings say how those of them stand that
+	// take longer than a moment.
+	Running   []string   `json:"running"`
+	Standings []Standing `json:"standings,omitempty"`
 	// Report and Pictures are what there is to look at.
 	Report   bool     `json:"report"`
 	Pictures []string `json:"pictures,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Standing is how a running cell stands.
+type Standing struct {
+	Cell      string `json:"cell"`
+	Simulated bool   `json:"simulated,omitempty"`
+	standing.Standing
 }
 
 // Row is a cell in the list of an experiment.
@@ -100,6 +111,7 @@ type experiment struct {
 	plan    record.Plan
 	run     record.Run
 	index   map[string]int // of the cells of the plan
+	shards  *shard.Set     // of the cells without a folder
 	done    map[string]ended
 	journal *tail
 	lines   []store.JournalEntry // the last ones
@@ -108,6 +120,7 @@ type experiment struct {
 	first   time.Time            // its first cell
 	ran     int                  // cells that it has done
 	now     map[string]time.Time // cells that run, and since when
+	stands  map[string]*stands   // of cells that run
 	cells   map[string]*following
 	used    []string // the names in cells, the latest last
 }
@@ -117,6 +130,15 @@ type ended struct {
 	key, state, error string
 	seconds           float64
 	jct, makespan     *float64
+	jobs, finished    int
+	lost              int // jobs that failed
+}
+
+// on says how many jobs the cell had, of which not all may be followed.
+func (e *ended) on(c *Cell) {
+	if c.Total = e.jobs; e.jobs > len(c.Names) {
+		c.Done, c.Failed, c.Running, c.Waiting = e.finished, e.lost, 0, 0
+	}
 }
 
 // Experiments returns the experiments in the folder, by name; none if it is not there.
@@ -236,7 +258,20 @@ func (f *Folder) Cell(name, cell string) (*Cell, error) {
 	if err := c.read(); err != nil {
 		return nil, err
 	}
-	return c.show(x.state(ref)), nil
+	out := c.show(x.state(ref))
+	for _, h := range x.plan.Hardware {
+		if h.Name == ref.Hardware {
+			out.Nodes = h.Nodes
+		}
+	}
+	switch {
+	case out.State == running && ref.Simulated:
+		x.standing(cell).on(out)
+	case x.complete(ref):
+		e := x.done[cell]
+		e.on(out)
+	}
+	return out, nil
 }
 
 // Log reads the log of a job from a byte on, or its end if from is negative. The cell "samples" has those of samples.
@@ -297,6 +332,9 @@ func (x *experiment) summary() (Experiment, error) {
 		for _, c := range x.plan.Cells {
 			if _, runs := x.now[c.Cell]; runs && len(s.Running) < mostFollow {
 				s.Running = append(s.Running, c.Cell)
+				if at := x.standing(c.Cell); at.last != nil {
+					s.Standings = append(s.Standings, Standing{c.Cell, c.Simulated, *at.last})
+				}
 			}
 		}
 		s.Doing, s.TimeLeft = x.doing(s.Left), x.left()
@@ -407,6 +445,7 @@ func (x *experiment) refresh() error {
 	if x.journal == nil {
 		x.journal = &tail{dir: x.dir, name: [][]string{{record.JournalFile}}}
 		x.now, x.done, x.cells = map[string]time.Time{}, map[string]ended{}, map[string]*following{}
+		x.stands = map[string]*stands{}
 	}
 	lines, _, err := x.journal.more()
 	if err != nil {
@@ -447,6 +486,7 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 	case "run_end":
 		x.over = e.Time
 		clear(x.now)
+		clear(x.stands)
 	case "cell_start":
 		x.now[e.Unit] = e.Time
 		if x.first.IsZero() {
@@ -458,6 +498,7 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 		}
 	case "cell_end":
 		delete(x.now, e.Unit)
+		delete(x.stands, e.Unit)
 		x.ran++
 		if !first {
 			x.readCell(e.Unit)
@@ -477,10 +518,18 @@ func (x *experiment) readPlan(info fs.FileInfo) error {
 	}
 	x.plan, x.planAt, x.index = plan, info, map[string]int{}
 	for i, c := range plan.Cells {
+		x.index[c.Cell] = i
+	}
+	if x.shards == nil {
+		var err error
+		if x.shards, err = shard.Open(x.dir, ""); err != nil {
+			return err
+		}
+	}
+	for _, c := range plan.Cells {
 		if !filepath.IsLocal(c.Cell) {
 			return fmt.Errorf("%s has a cell %q, which is no name of a folder", record.PlanFile, c.Cell)
 		}
-		x.index[c.Cell] = i
 		if e, ok := x.done[c.Cell]; !ok || e.key != c.Key {
 			x.readCell(c.Cell)
 		}
@@ -492,7 +541,7 @@ func (x *experiment) readPlan(info fs.FileInfo) error {
 func (x *experiment) readCell(cell string) {
 	delete(x.done, cell)
 	c := record.Cell{}
-	if readJSON(x.dir, &c, record.CellsDir, cell, record.CellFile) != nil {
+	if !x.readSharded(cell, &c) && readJSON(x.dir, &c, record.CellsDir, cell, record.CellFile) != nil {
 		return
 	}
 	e := ended{key: c.Key, state: c.State, error: c.Error, seconds: c.Seconds}
@@ -506,7 +555,26 @@ func (x *experiment) readCell(cell string) {
 		return nil
 	}
 	e.jct, e.makespan = known(measure.MeanJCT), known(measure.Makespan)
+	e.jobs, e.finished, e.lost = measure.Jobs.CountOf(&c.Metrics), measure.Finished.CountOf(&c.Metrics),
+		measure.Failed.CountOf(&c.Metrics)
 	x.done[cell] = e
+}
+
+// readSharded reads a cell that is in a shard.
+func (x *experiment) readSharded(cell string, c *record.Cell) bool {
+	i, ok := x.index[cell]
+	if !ok {
+		return false
+	}
+	at, ok := x.shards.Find(cell, x.plan.Cells[i].Key)
+	if !ok && x.shards.Update() == nil {
+		at, ok = x.shards.Find(cell, x.plan.Cells[i].Key)
+	}
+	if !ok {
+		return false
+	}
+	l, err := x.shards.Line(at)
+	return err == nil && json.Unmarshal(l.Result, c) == nil
 }
 
 // pictures are the pictures of the experiment, as SVG files below its folder of plots.

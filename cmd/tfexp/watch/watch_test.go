@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/watch"
 	"github.com/tfexp/tfexp/cmd/tfexp/watch/watchtest"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/standing"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -22,6 +23,67 @@ func eventually(t *testing.T, what string, holds func() bool) {
 			t.Fatalf("%s: it did not come about", what)
 		}
 		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// GPUs that two jobs share are held once.
+func TestSharedGPUs(t *testing.T) {
+	run := watchtest.Begin(t)
+	run.Start("p-r1")
+	look := func() *watch.Cell {
+		t.Helper()
+		c, err := watch.New(run.Results).Cell("study", "p-r1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	gpus := scheduler.CoreSet{{Lo: 0, Hi: 2}}
+	for job, beside := range []*scheduler.Beside{nil, {Job: 0, Name: "a-1"}} {
+		run.Event(scheduler.Arrive, job, nil)
+		run.Share(job, gpus, beside)
+	}
+	if c := look(); c.HeldGPUs != 2 || len(c.Spans) != 2 || c.Spans[0].Guest || !c.Spans[1].Guest {
+		t.Errorf("shared: %+v", c)
+	}
+	run.Event(scheduler.Finish, 0, nil)
+	if c := look(); c.HeldGPUs != 2 || c.Use[len(c.Use)-1].GPUs != 2 {
+		t.Errorf("when the other job has ended: %+v", c)
+	}
+	run.Event(scheduler.Finish, 1, nil)
+	if c := look(); c.HeldGPUs != 0 {
+		t.Errorf("in the end: %+v", c)
+	}
+}
+
+// A simulated cell that takes longer than a moment says how it stands.
+func TestFollowsASimulatedCell(t *testing.T) {
+	run := watchtest.Begin(t)
+	run.Simulated()
+	run.Start("p-r1")
+	run.Stands(standing.Standing{At: 10, Jobs: 9000, Running: 1, Cores: 2})
+	want := standing.Standing{At: 7200, Jobs: 9000, Done: 6000, Running: 1, Waiting: 5, Failed: 1, Cores: 2}
+	run.Stands(want)
+	f := watch.New(run.Results)
+	all, err := f.Experiments()
+	if err != nil || len(all[0].Standings) != 1 || all[0].Standings[0] != (watch.Standing{Cell: "p-r1", Simulated: true,
+		Standing: want}) {
+		t.Fatalf("standings are %+v, %v", all, err)
+	}
+	c, err := f.Cell("study", "")
+	if err != nil || c.Total != 9000 || c.Done != 6000 || c.Waiting != 5 || c.At != 7200 || len(c.Use) != 2 {
+		t.Errorf("the running cell is %+v, %v", c, err)
+	}
+	run.Finish()
+	eventually(t, "the cell ends", func() bool {
+		all, err = f.Experiments()
+		return err == nil && all[0].Finished+all[0].Failed == 1
+	})
+	if len(all[0].Standings) != 0 {
+		t.Errorf("after its end: %+v", all[0].Standings)
+	}
+	if c, err = f.Cell("study", "p-r1"); err != nil || c.Total != 2 {
+		t.Errorf("after its end the cell is %+v, %v", c, err)
 	}
 }
 

@@ -24,6 +24,12 @@ matrix {
 
 compare "mean_jct" { baseline = { servers = "1" } }
 
+reference "relative" {
+  file        = "references.csv"
+  columns     = { mean_jct_s = "time" }
+  relative_to = policy.fcfs
+}
+
 reference "paper" {
   file    = "references.csv"
   columns = { mean_jct_s = "time" }

@@ -77,6 +77,8 @@ type Options struct {
 	// Suspends has the programs of a paused job save their work and end, and start again when it goes on: on whatever
 	// nodes, GPUs and number of cores. Otherwise they are stopped where they stand.
 	Suspends bool
+	// Here says that programs run on this machine, and so have its clock.
+	Here bool
 	// Report receives the progress lines of jobs as they come, on the engine's clock, and Warn what is wrong with the
 	// sources of progress; they may be nil.
 	Report progress.Listener
@@ -172,6 +174,9 @@ func New[P Program](jobs []launch.Job, hands Hands[P], opts Options) *Jobs[P] {
 		jobs: slices.Clone(jobs), live: make([]*Job[P], len(jobs)),
 	}
 	j.Board = progress.NewBoard(j.Now, j.wake, opts.Report, opts.Warn)
+	if opts.Here {
+		j.OneClock()
+	}
 	return j
 }
 
@@ -200,6 +205,11 @@ func (j *Jobs[P]) Start(job int, grant scheduler.Grant) error {
 	j.mu.Unlock()
 	for _, p := range programs {
 		j.waiters.Go(func() { j.hands.Attend(p) })
+	}
+	if request.Budget != nil { // it is counted from now on, and not from when the control file was first written
+		if err := j.write(programs[0], 0, contract.Message{}); err != nil {
+			go j.fail(r, err.Error())
+		}
 	}
 	return nil
 }
@@ -598,13 +608,16 @@ func (j *Jobs[P]) Usage(job int) (launch.Usage, bool) {
 }
 
 // Used is the service time of a job up to now, over all of its attempts.
-func (j *Jobs[P]) Used(job int) time.Duration {
+func (j *Jobs[P]) Used(job int) time.Duration { return j.UsedAt(job, j.Now()) }
+
+// UsedAt is the service time of a job up to an instant, on the engine's clock, of its present stretch.
+func (j *Jobs[P]) UsedAt(job int, at time.Duration) time.Duration {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if job < 0 || job >= len(j.live) || j.live[job] == nil {
 		return 0
 	}
-	return j.live[job].used(time.Now())
+	return j.live[job].used(j.zero.Add(at))
 }
 
 // Close kills all jobs at once and waits until nothing is left of them; false when that was done before. Ends that were

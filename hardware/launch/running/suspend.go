@@ -11,6 +11,9 @@ import (
 // Migrates implements scheduler.Migrator: a job that is started again when it goes on may be anywhere.
 func (j *Jobs[P]) Migrates() bool { return j.opts.Suspends }
 
+// Switches implements scheduler.Switcher: its programs are started with the request of another alternative.
+func (j *Jobs[P]) Switches() bool { return j.opts.Suspends }
+
 // Migrate implements scheduler.Migrator.
 func (j *Jobs[P]) Migrate(job int, grant scheduler.Grant) error { return j.Resume(job, grant) }
 

@@ -10,7 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 )
+
+// patience is how long Until waits at most: machines that run tests can be slow.
+const patience = 2 * time.Minute
 
 // Page is a page in a browser of its own.
 type Page struct {
@@ -37,9 +41,13 @@ func Open(t testing.TB, address string, width, height int, dark bool) *Page {
 	if err != nil {
 		t.Fatal(err)
 	}
+	profile, err := os.MkdirTemp("", "browser")
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--hide-scrollbars",
-		"--no-first-run", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir(), "about:blank")
+		"--no-first-run", "--remote-debugging-pipe", "--user-data-dir="+profile, "about:blank")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut} // 3 and 4, by which it is spoken to
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -52,6 +60,7 @@ func Open(t testing.TB, address string, width, height int, dark bool) *Page {
 		_ = cmd.Wait()
 		ourOut.Close()
 		ourIn.Close()
+		_ = os.RemoveAll(profile) // what its processes still write may stay: that is no error
 	})
 	var target struct {
 		TargetID  string `json:"targetId"`
@@ -69,9 +78,38 @@ func Open(t testing.TB, address string, width, height int, dark bool) *Page {
 	p.call("Emulation.setEmulatedMedia",
 		map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 	p.call("Page.enable", nil, nil)
+	p.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": spy}, nil)
 	p.call("Page.navigate", map[string]any{"url": address}, nil)
 	p.until("Page.loadEventFired")
 	return p
+}
+
+// spy notes what goes wrong in a page.
+const spy = `window.troubles = [];
+addEventListener("securitypolicyviolation", (e) => troubles.push(e.violatedDirective + " " + e.blockedURI));
+addEventListener("error", (e) => troubles.push(String(e.message)));`
+
+// Troubles is what went wrong in the page so far: errors of its scripts, and what its policy does not allow.
+func (p *Page) Troubles() (all []string) {
+	p.t.Helper()
+	p.Eval("troubles", &all)
+	return all
+}
+
+// Until waits until an expression is true in the page.
+func (p *Page) Until(what, expression string) {
+	p.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		var holds bool
+		if p.Eval("!!("+expression+")", &holds); holds {
+			return
+		}
+		if time.Now().After(end) {
+			var text string
+			p.Eval("document.body.innerText", &text)
+			p.t.Fatalf("%s: it did not come about. The page says:\n%s", what, text)
+		}
+	}
 }
 
 // program finds the browser; empty when there is none.

@@ -18,9 +18,10 @@ const Pairs policy.Placement = "pairs"
 func init() {
 	policy.RegisterPlacement(policy.PlacementChoice{
 		Choice: policy.Choice{
-			Name: string(Pairs), Title: "Pairs", Place: 3,
+			Name: string(Pairs), Title: "Pairs", Place: 3, Version: 2,
 			Doc: "the order ranks each job with each of its alternatives, and the first of these pairs that has room starts: " +
-				"under `sjf` and `srtf` the job and free resource with the least predicted time",
+				"under `sjf` and `srtf` the job and free resource with the least predicted time; a job that was paused can go on " +
+				"with another one",
 			Wants: []policy.Want{
 				{Of: policy.BackfillOf, Name: string(policy.FirstFit), Implied: true,
 					Detail: "The placement \"pairs\" starts whatever pair has room, which implies backfill = \"first_fit\"."},
@@ -34,7 +35,7 @@ func init() {
 }
 
 // pair is a waiting job with one of its alternatives; -1 for a job that has none, or that keeps
-// the one that it has started with.
+// the one that it has started with, because its engine cannot let it go on with another one.
 type pair struct {
 	rank        int64
 	place       int // of the job in the queue
@@ -66,6 +67,7 @@ func (d *desk) Admit(v scheduler.View, h scheduler.Hands) error {
 		if s := j.State(); s != scheduler.Queued && s != scheduler.Paused && !j.Yields() {
 			continue
 		}
+		now := j.Alternative()
 		if p.alternative >= 0 {
 			h.Choose(p.job, p.alternative)
 		}
@@ -80,6 +82,9 @@ func (d *desk) Admit(v scheduler.View, h scheduler.Hands) error {
 			}
 		}
 		if !ok {
+			if p.alternative >= 0 {
+				h.Choose(p.job, now)
+			}
 			continue
 		}
 		if err := h.Start(p.job, j.Request(), nodes, "the first pair of job and resource that has room"); err != nil {
@@ -95,7 +100,7 @@ func (d *desk) list(v scheduler.View, h scheduler.Hands) {
 	waiting, place := v.Waiting(), 0
 	for n := waiting.Next(queue.Front, queue.Anyone); n != queue.Nobody; n = waiting.Next(waiting.KeyOf(n), queue.Anyone) {
 		j, now := v.Job(n), v.Job(n).Alternative()
-		choices := j.Choices()
+		choices := j.ChoicesAnew()
 		for _, k := range choices {
 			h.Choose(n, k)
 			d.pairs = append(d.pairs, pair{d.order.Rank(j), place, n, k})

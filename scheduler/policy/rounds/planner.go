@@ -65,7 +65,7 @@ func newPlanner(k *shares.Kind, s policy.Setup) *planner {
 	}
 	p.findKinds(s.Run)
 	if like != "" {
-		p.shuffle = shares.NewChance(uint32(number))
+		p.shuffle = shares.NewChance(uint32(number) + 5)
 		p.like = slices.IndexFunc(p.kinds, func(k kind) bool { return k.Name == like })
 		if p.like < 0 {
 			p.failed = fmt.Errorf("policy: blind = %q is no type of device of the hardware", like)

@@ -39,8 +39,9 @@ var (
 			"types in a random order, drawn anew for each round.",
 	}
 	seed = schema.Arg{
-		Name: "type_seed", Type: schema.Integer, Default: `5`, Min: schema.Limit(0), Max: schema.Limit(1 << 31), Example: `1`,
-		Doc: "The seed of what a policy draws that is blind to types: from the Mersenne Twister, as Python does.",
+		Name: "type_seed", Type: schema.Integer, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(1 << 31), Example: `1`,
+		Doc: "The seed of what a policy draws that is blind to types: from the Mersenne Twister, as Python does. The order " +
+			"of the types is drawn with the seed 5 greater, as in the authors' simulator.",
 	}
 	packing = schema.Arg{
 		Name: policy.Packing, Type: schema.Bool, DefaultDoc: "`false`: each job has its GPUs to itself", Example: `true`,

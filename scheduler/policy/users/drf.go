@@ -15,27 +15,27 @@ func init() {
 		Name: string(DRF), Title: "DRF", Place: 12,
 		Doc: "the first job of the user with the least dominant share, the greatest part of the cluster's cores, GPUs or " +
 			"memory that the user's running jobs hold (A. Ghodsi and others, NSDI 2011)",
-	}, func(s *sharing) scheduler.Ranker { return &dominant{s} })
+	}, func(s *sharing) scheduler.Ranker { return &dominantShares{s} })
 }
 
-type dominant struct{ *sharing }
+type dominantShares struct{ *sharing }
 
 // HeldBack implements scheduler.Admitter.
-func (d *dominant) HeldBack(scheduler.View, int32) string {
+func (d *dominantShares) HeldBack(scheduler.View, int32) string {
 	return "comes after another job of its user"
 }
 
 // Admit implements scheduler.Admitter: a user whose first job has no room is left out until
 // something has changed.
-func (d *dominant) Admit(v scheduler.View, h scheduler.Hands) error {
+func (d *dominantShares) Admit(v scheduler.View, h scheduler.Hands) error {
 	d.look(v)
 	for {
-		user := d.least()
+		user := d.least(d.dominant)
 		if user < 0 {
 			return nil
 		}
 		first := d.lists[user][0]
-		started, err := d.start(v, h, first, func(amounts) bool { return true }, "its user has the least dominant share")
+		started, err := d.start(v, h, first, anything, "its user has the least dominant share")
 		if err != nil {
 			return err
 		}
@@ -43,31 +43,4 @@ func (d *dominant) Admit(v scheduler.View, h scheduler.Hands) error {
 			d.lists[user] = nil
 		}
 	}
-}
-
-// least returns the user with waiting jobs whose dominant share is least, ties to the earlier
-// first job; negative when nobody waits.
-func (d *dominant) least() int {
-	best, share := -1, 0.0
-	for o, list := range d.lists {
-		if len(list) == 0 {
-			continue
-		}
-		s := d.share(o)
-		if best < 0 || s < share || s == share && list[0] < d.lists[best][0] {
-			best, share = o, s
-		}
-	}
-	return best
-}
-
-// share is a user's dominant share.
-func (d *dominant) share(user int) float64 {
-	most := 0.0
-	for i, total := range d.total {
-		if total > 0 {
-			most = max(most, d.held[user][i]/total)
-		}
-	}
-	return most
 }

@@ -1,9 +1,12 @@
-// Package users has the orders that share a cluster among users by what these hold: drf and
-// equal_share, one file each. A job without a user is a user of its own.
+// Package users has the orders that share a cluster among users by what these hold, one file each:
+// dominant resource fairness and its variants, and shares of each resource. A job without a user is
+// a user of its own.
 package users
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -17,6 +20,8 @@ func register(c policy.Choice, make func(*sharing) scheduler.Ranker) {
 			"Under the order %q a user who cannot go on lets others, which implies backfill = %q.", c.Name, policy.FirstFit)},
 		policy.Want{Of: policy.AllocationOf, Name: string(policy.Strict), Detail: fmt.Sprintf(
 			"Under the order %q jobs are given what they ask for: allocation = %q.", c.Name, policy.Strict)},
+		policy.Want{Of: policy.PlacementOf, Name: string(policy.PlaceFirst), Detail: fmt.Sprintf(
+			"The order %q chooses among the alternatives of jobs by itself: placement has no place beside it.", c.Name)},
 		policy.Want{Of: policy.PreemptionOf, Name: string(policy.NoPreemption), Detail: fmt.Sprintf(
 			"Under the order %q no job gives way to another: preemption = %q.", c.Name, policy.NoPreemption)})
 	policy.RegisterOrder(policy.OrderChoice{Choice: c, New: func(s policy.Setup) scheduler.Ranker {
@@ -33,17 +38,26 @@ func (a *amounts) add(b amounts) {
 	}
 }
 
-// sharing is what both orders know: who owns which job, and what each user holds.
+// sharing is what all of these orders know: who owns which job, and what each user holds.
 type sharing struct {
 	owner []int32 // by job
 	users int
 	total amounts // of the cluster; 0 for what is not accounted for
 	held  []amounts
-	lists [][]int32 // the waiting jobs of each user, in the order of arrival
+	// settings are those of the policy.
+	settings policy.Settings
+	lists    [][]int32 // the waiting jobs of each user, in the order of arrival
+	pairs    []pair    // scratch
+}
+
+// pair is a waiting job with one of its alternatives; -1 for a job that has none.
+type pair struct {
+	job, alternative int32
+	length           int64 // nanoseconds, by the predictions
 }
 
 func newSharing(s policy.Setup) *sharing {
-	p := &sharing{owner: make([]int32, len(s.Run.Jobs))}
+	p := &sharing{owner: make([]int32, len(s.Run.Jobs)), settings: s.Policy.Settings}
 	known := map[string]int32{}
 	for i := range s.Run.Jobs {
 		user := s.Run.Jobs[i].User
@@ -117,4 +131,121 @@ func (p *sharing) start(
 		return true, nil
 	}
 	return false, nil
+}
+
+// lengths lists a user's waiting jobs with each of their alternatives that some rule is for, by
+// predicted run time; ties, and those without a prediction, which come last, by arrival.
+func (p *sharing) lengths(v scheduler.View, h scheduler.Hands, user int, of func(amounts) bool) []pair {
+	p.pairs = p.pairs[:0]
+	for _, job := range p.lists[user] {
+		j := v.Job(job)
+		add := func(alternative int32) {
+			if of(asks(j)) {
+				length := int64(j.Predicted())
+				if length == 0 {
+					length = int64(scheduler.Never)
+				}
+				p.pairs = append(p.pairs, pair{job, alternative, length})
+			}
+		}
+		choices, now := j.Choices(), j.Alternative()
+		for _, k := range choices {
+			h.Choose(job, k)
+			add(k)
+		}
+		if len(choices) == 0 {
+			add(-1)
+		} else {
+			h.Choose(job, now)
+		}
+	}
+	slices.SortStableFunc(p.pairs, func(a, b pair) int { return cmp.Compare(a.length, b.length) })
+	return p.pairs
+}
+
+// startShortest starts the first of a user's pairs of job and alternative by predicted run time for
+// which there is room, and reports whether there was one.
+func (p *sharing) startShortest(
+	v scheduler.View, h scheduler.Hands, user int, of func(amounts) bool, why string,
+) (started bool, err error) {
+	for _, k := range p.lengths(v, h, user, of) {
+		j, now := v.Job(k.job), v.Job(k.job).Alternative()
+		if k.alternative >= 0 {
+			h.Choose(k.job, k.alternative)
+		}
+		need := asks(j)
+		nodes, ok := j.Fits(j.Request())
+		if !ok {
+			if k.alternative >= 0 {
+				h.Choose(k.job, now)
+			}
+			continue
+		}
+		if err := h.Start(k.job, j.Request(), nodes, why); err != nil {
+			return false, err
+		}
+		p.took(user, k.job, v, need)
+		return true, nil
+	}
+	return false, nil
+}
+
+// took notes that a user's job was started.
+func (p *sharing) took(user int, job int32, v scheduler.View, need amounts) {
+	p.lists[user] = slices.DeleteFunc(p.lists[user], func(j int32) bool { return j == job })
+	if v.Job(job).State() == scheduler.Running {
+		p.held[user].add(need)
+	}
+}
+
+// anything is the rule that is for all requests.
+func anything(amounts) bool { return true }
+
+// least returns the user with waiting jobs who holds least by a measure, ties to the earlier first
+// job; negative when nobody waits.
+func (p *sharing) least(measure func(user int) float64) int {
+	best, least := -1, 0.0
+	for o, list := range p.lists {
+		if len(list) == 0 {
+			continue
+		}
+		s := measure(o)
+		if best < 0 || s < least || s == least && list[0] < p.lists[best][0] {
+			best, least = o, s
+		}
+	}
+	return best
+}
+
+// dominant is a user's dominant share: the greatest part of the cluster's cores, GPUs or memory that
+// the user holds.
+func (p *sharing) dominant(user int) float64 {
+	most := 0.0
+	for i, total := range p.total {
+		if total > 0 {
+			most = max(most, p.held[user][i]/total)
+		}
+	}
+	return most
+}
+
+// byUser starts the shortest job that a rule is for of the user who holds least by a measure, again
+// and again. A user for none of whose jobs there is room is left out until something has changed.
+func (p *sharing) byUser(
+	v scheduler.View, h scheduler.Hands, measure func(user int) float64, of func(amounts) bool, why string,
+) error {
+	p.look(v)
+	for {
+		user := p.least(measure)
+		if user < 0 {
+			return nil
+		}
+		started, err := p.startShortest(v, h, user, of, why)
+		if err != nil {
+			return err
+		}
+		if !started {
+			p.lists[user] = nil
+		}
+	}
 }

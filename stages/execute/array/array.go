@@ -4,7 +4,6 @@ package array
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -40,8 +39,12 @@ const perTask = 20
 type Run interface {
 	Cell(i int) stages.Cell
 	Description(i int) string
-	Complete(cell, description string) bool
-	Folder(cell string) string
+	// Look finds the cells that tasks have put into shards, and Read returns one that is complete; Shelve is for those
+	// that have a place there (Sharded).
+	Look() error
+	Read(i int) (record.Cell, bool)
+	Sharded(i int) bool
+	Shelve(i int, cell record.Cell) error
 	Begin(i int) (dir string, err error)
 	Note(stages.Note) error
 	// Over records a cell that is over.
@@ -266,9 +269,11 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 	err = writeCells(path, func(add func(stages.Task, string) error) error {
 		for _, i := range cells {
 			ref := a.cells[i]
-			task, err := a.run.Cell(i).Task(stages.Folders{
-				Dir: filepath.Join(dir, record.CellsDir, ref.Cell), Scratch: filepath.Join(dir, ".scratch-"+ref.Cell),
-			})
+			folders := stages.Folders{Scratch: filepath.Join(dir, ".scratch-"+ref.Cell)}
+			if !a.run.Sharded(i) {
+				folders.Dir = filepath.Join(dir, record.CellsDir, ref.Cell)
+			}
+			task, err := a.run.Cell(i).Task(folders)
 			if errors.Is(err, stages.ErrNoEstimate) {
 				failed = append(failed, i)
 				continue
@@ -451,13 +456,16 @@ func (a *array) closeTask(n int) {
 
 // take records the cells of a task that are complete; whole reports whether all are.
 func (a *array) take(n int) (whole bool, err error) {
+	if err := a.run.Look(); err != nil {
+		return false, err
+	}
 	whole = true
 	for _, c := range a.Tasks[n].Cells {
 		i, wanted := a.plan[c.Cell]
 		if !wanted {
 			continue
 		}
-		cell, ok := a.read(i)
+		cell, ok := a.run.Read(i)
 		if !ok {
 			whole = false
 			continue
@@ -468,16 +476,6 @@ func (a *array) take(n int) (whole bool, err error) {
 		}
 	}
 	return whole, nil
-}
-
-// read returns what a complete cell left.
-func (a *array) read(i int) (c record.Cell, ok bool) {
-	name := a.cells[i].Cell
-	if !a.run.Complete(name, a.run.Description(i)) {
-		return c, false
-	}
-	raw, err := os.ReadFile(filepath.Join(a.run.Folder(name), record.CellFile))
-	return c, err == nil && json.Unmarshal(raw, &c) == nil
 }
 
 // miss notes which open tasks are not in the queue any more.
@@ -561,6 +559,9 @@ func (a *array) giveUp(n int) error {
 			why = fmt.Errorf("%w, and said: %s", why, last)
 		}
 		cell, err := a.run.Fail(task, why)
+		if err == nil && a.run.Sharded(i) {
+			err = a.run.Shelve(i, cell)
+		}
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/results/tasks"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -67,10 +68,16 @@ func nextCell(from io.Reader) (t stages.Task, key string, err error) {
 
 // RunTask runs a task of an array, by its number, in the experiment's folder dir: those of its cells that are not
 // complete yet, each by a call of run with its description. Cells that are simulated run side by side on the cores that
-// this process may use. When all are over it leaves word, atomically; it leaves none when it was broken off. complete
-// reports whether a cell's folder is complete under the key with a description.
+// this process may use. While another process works on the task, it waits. When all are over it leaves word,
+// atomically; it leaves none when it was broken off. complete reports whether a cell's folder is complete under the key
+// with a description.
 func RunTask(ctx context.Context, dir string, number int, complete func(dir, description string) bool,
 	run func(ctx context.Context, t stages.Task, description string) (record.Cell, error)) error {
+	ctx, release, err := hold(ctx, dir, number)
+	if err != nil {
+		return err
+	}
+	defer release()
 	began := time.Now()
 	f, err := os.Open(tasks.File(dir, number, cellsEnding))
 	if err != nil {
@@ -84,6 +91,11 @@ func RunTask(ctx context.Context, dir string, number int, complete func(dir, des
 		return err
 	}
 	defer journal.file.Close()
+	kept, err := openTaskShard(dir, number)
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
 	var mu sync.Mutex // guards x
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -97,10 +109,13 @@ func RunTask(ctx context.Context, dir string, number int, complete func(dir, des
 		}
 		x.Cells++
 		g.Go(func() error {
-			if complete(t.Dir, key) {
+			if t.Dir == "" && kept.has(t) || t.Dir != "" && complete(t.Dir, key) {
 				return nil
 			}
 			cell, err := run(within, t, key)
+			if err == nil && t.Dir == "" {
+				err = kept.add(cell, key)
+			}
 			if err != nil {
 				return fmt.Errorf("cell %s: %w", t.Setup.Cell.Cell, err)
 			}
@@ -113,11 +128,15 @@ func RunTask(ctx context.Context, dir string, number int, complete func(dir, des
 			return journal.add(t.Setup.Cell.Cell, cell)
 		})
 	}
-	if err := g.Wait(); err != nil {
+	err = g.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
 		return err
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err := kept.Close(); err != nil {
+		return err
 	}
 	x.Ended, x.Seconds = time.Now().Format(time.RFC3339), time.Since(began).Seconds()
 	raw, err := json.Marshal(x)
@@ -128,6 +147,54 @@ func RunTask(ctx context.Context, dir string, number int, complete func(dir, des
 		return fmt.Errorf("write how a task ended: %w", err)
 	}
 	return nil
+}
+
+// taskShard is where a task puts cells that have no folder: in a shard of its own. A task of the same number that was
+// taken for dead, and lives, has another.
+type taskShard struct {
+	dir, prefix string
+	earlier     *shard.Set // of tasks of this number
+
+	mu  sync.Mutex // guards what follows
+	own *shard.Writer
+}
+
+func openTaskShard(dir string, number int) (*taskShard, error) {
+	s := &taskShard{dir: dir, prefix: fmt.Sprintf("task-%d", number)}
+	var err error
+	s.earlier, err = shard.Open(dir, s.prefix+"-")
+	return s, err
+}
+
+// has reports whether a task of this number has finished a cell before.
+func (s *taskShard) has(t stages.Task) bool {
+	at, ok := s.earlier.Find(t.Setup.Cell.Cell, t.Setup.Cell.Key)
+	return ok && at.State == record.CellFinished
+}
+
+// add adds a cell that is over.
+func (s *taskShard) add(c record.Cell, description string) error {
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if s.own == nil {
+		s.own, err = shard.Create(s.dir, s.prefix)
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	_, err = s.own.Add(shard.Line{Cell: c.Cell, DependsOn: description, Result: raw})
+	return err
+}
+
+// Close closes the shard, when its cells are on the disk.
+func (s *taskShard) Close() error {
+	own := s.own
+	s.own = nil
+	return own.Close()
 }
 
 // taskJournal is the journal of a task: a line for each cell that it ran.

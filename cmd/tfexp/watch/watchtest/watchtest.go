@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/results/standing"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -28,6 +29,7 @@ type Run struct {
 	setup    record.Setup
 	cell     *record.CellWriter
 	progress *table.Live[record.ProgressRow]
+	standing standing.Writer
 	at       time.Duration
 }
 
@@ -93,6 +95,27 @@ func (r *Run) Passed(job int, why string) {
 		Passed: []scheduler.Passed{{Job: job, Reason: why}}})
 }
 
+// Share writes that a job starts on GPUs, and beside which other one; a second passes.
+func (r *Run) Share(job int, gpus scheduler.CoreSet, beside *scheduler.Beside) {
+	r.cell.Event(scheduler.Event{At: r.at, Kind: scheduler.Start, Job: job, GPUs: gpus, Beside: beside})
+	r.at += time.Second
+}
+
+// Stands writes how the present cell stands.
+func (r *Run) Stands(s standing.Standing) {
+	r.standing.Dir = filepath.Join(r.Dir, record.CellsDir, r.setup.Cell.Cell)
+	r.standing.Add(s)
+}
+
+// Simulated makes all cells simulated ones. It is called before the run is looked at.
+func (r *Run) Simulated() {
+	r.t.Helper()
+	for i := range r.plan.Cells {
+		r.plan.Cells[i].Engine, r.plan.Cells[i].Simulated = "simulated", true
+	}
+	r.write(record.PlanFile, r.plan)
+}
+
 // Report writes what the program of a job reports.
 func (r *Run) Report(job string, epoch int, loss, accuracy float64) {
 	r.progress.Add(record.ProgressRow{At: r.at.Seconds(), Job: job, Epoch: epoch, Loss: loss, Accuracy: accuracy,
@@ -105,6 +128,7 @@ func (r *Run) Finish() {
 	r.t.Helper()
 	_, err := r.progress.Close()
 	r.must(err)
+	r.standing.Close()
 	c, err := r.cell.Finish(record.Cell{Seconds: r.at.Seconds(), Busy: -1})
 	r.must(err)
 	r.note(store.JournalEntry{Event: "cell_end", Unit: c.CellRef.Cell, State: c.State, Key: c.Key})

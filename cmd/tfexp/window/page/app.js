@@ -117,17 +117,18 @@ function cellView(name, asked) {
   const title = asked ? c.cell : (c.state === "running" ? "Running now: " : "The last cell: ");
   const out = [make("h2", {}, title, asked ? null : make("a", { href: to(name, c.cell) }, c.cell), " ",
     make("span", { class: "state " + c.state }, c.state))];
-  const total = `${c.jobs_done} of ${count(c.names.length, "job that has", "jobs that have")} arrived done, ${c.jobs_running} running, ${c.jobs_waiting} waiting` +
+  const all = c.jobs_total ? count(c.jobs_total, "job", "jobs") : count(c.names.length, "job that has arrived", "jobs that have arrived");
+  const total = `${c.jobs_done} of ${all} done, ${c.jobs_running} running, ${c.jobs_waiting} waiting` +
     (c.jobs_failed ? `, ${c.jobs_failed} failed` : "");
   out.push(make("p", { id: "counts" }, `${seconds(c.t_s)} · ${total} · ${c.held_cores} of ${count(c.cores, "core", "cores")}` +
     (c.gpus ? `, ${c.held_gpus} of ${count(c.gpus, "GPU", "GPUs")}` : "") + " in use"));
-  if (!c.names.length) {
-    if (c.state === "running") out.push(make("p", { class: "faint" }, "What happens in a simulated cell is seen when it has ended."));
-    return out;
+  if (c.simulated && c.state === "running") {
+    out.push(make("p", { class: "faint" }, "A simulated cell: its schedule is whole when it has ended."));
   }
+  if (!c.names.length && !c.use.length) return out;
   const width = Math.max(320, main.clientWidth);
   const half = width > 760 ? Math.floor((width - 24) / 2) : width;
-  out.push(make("figure", { id: "gantt" }, gantt(c, width), legend(c.names),
+  if (c.names.length) out.push(make("figure", { id: "gantt" }, gantt(c, width), legend(c.names),
     c.cut ? make("figcaption", {}, "There is more than is drawn here.") : null));
   const charts = make("div", { class: "charts" });
   const add = (id, svg, caption) => { if (svg) charts.append(make("figure", { id }, svg, make("figcaption", {}, caption))); };
@@ -137,7 +138,7 @@ function cellView(name, asked) {
   add("gpus", inUse(c, "gpus", half), "GPUs in use");
   out.push(charts);
   if (c.devices) out.push(devices(c));
-  out.push(jobs(name, c));
+  if (c.jobs && c.jobs.length) out.push(jobs(name, c));
   return out;
 }
 
@@ -148,17 +149,19 @@ function table(heads, rows, id) {
 }
 
 function jobs(name, c) {
+  const known = (v) => v !== null && v !== undefined;
+  const trains = c.jobs.some((j) => j.epoch || j.step || known(j.loss) || known(j.accuracy));
   const waits = c.jobs.some((j) => j.waits), cpu = c.jobs.some((j) => j.cpu_pct !== undefined);
   const heads = [{ title: "job" }, { title: "state" }, { title: "cores", n: 1 }];
   if (c.gpus) heads.push({ title: "GPUs", n: 1 });
-  heads.push({ title: "epoch", n: 1 }, { title: "loss", n: 1 }, { title: "accuracy", n: 1 });
+  if (trains) heads.push({ title: "epoch", n: 1 }, { title: "loss", n: 1 }, { title: "accuracy", n: 1 });
   if (cpu) heads.push({ title: "CPU %", n: 1 });
   heads.push({ title: "", n: 1 });
   if (waits) heads.push({ title: "why it waits", class: "why" });
   const rows = c.jobs.map((j) => {
     const row = [c.simulated ? j.name : make("a", { href: to(name, c.cell, j.name) }, j.name), make("span", { class: "state " + j.state }, j.state), j.cores || ""];
     if (c.gpus) row.push(j.gpus || "");
-    row.push(j.epoch || j.step || "", digits(j.loss), digits(j.accuracy));
+    if (trains) row.push(j.epoch || j.step || "", digits(j.loss), digits(j.accuracy));
     if (cpu) row.push(digits(j.cpu_pct));
     row.push(["running", "queued", "paused"].includes(j.state) ? "for " + seconds(Math.max(0, c.t_s - j.since_s)) : "at " + seconds(j.since_s));
     if (waits) row.push(j.waits || "");

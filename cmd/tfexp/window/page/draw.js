@@ -27,6 +27,7 @@ const seconds = (s) => {
   if (s < 10) return s.toFixed(s < 1 ? 2 : 1) + " s";
   if (s < 60) return Math.round(s) + " s";
   if (s < 3600) return Math.floor(s / 60) + " min " + String(Math.floor(s % 60)).padStart(2, "0") + " s";
+  if (s >= 48 * 3600) return Math.floor(s / 86400) + " d " + String(Math.floor(s % 86400 / 3600)).padStart(2, "0") + " h";
   return Math.floor(s / 3600) + " h " + String(Math.floor(s % 3600 / 60)).padStart(2, "0") + " min";
 };
 
@@ -43,14 +44,19 @@ function marks(low, high, n) {
   return out;
 }
 
+// The unit in which instants up to t are written at an axis: its length in seconds, and its name.
+const unitOf = (t) => [[86400, "d"], [3600, "h"], [60, "min"]].find(([long]) => t >= 3 * long) || [1, "s"];
+
 const left = 62, right = 12, below = 20;
 
 function axes(svg, width, height, t, low, high, label) {
   const x = (v) => left + (width - left - right) * (t > 0 ? v / t : 0);
   const y = (v) => height - below - (height - below - 8) * (high > low ? (v - low) / (high - low) : 0);
-  for (const m of marks(0, t, width < 500 ? 4 : 8)) {
-    svg.append(make("line", { class: "axis", x1: x(m), x2: x(m), y1: height - below, y2: height - below + 4 }));
-    svg.append(make("text", { x: x(m), y: height - 4, "text-anchor": "middle" }, m + " s"));
+  const [long, unit] = unitOf(t);
+  for (const m of marks(0, t / long, width < 500 ? 4 : 8)) {
+    const at = x(m * long);
+    svg.append(make("line", { class: "axis", x1: at, x2: at, y1: height - below, y2: height - below + 4 }));
+    svg.append(make("text", { x: at, y: height - 4, "text-anchor": at > width - 2 * right ? "end" : "middle" }, m + " " + unit));
   }
   svg.append(make("line", { class: "axis", x1: left, x2: width - right, y1: height - below, y2: height - below }));
   if (label) for (const m of marks(low, high, 4)) {
@@ -64,7 +70,27 @@ function chart(width, height, label) {
   return make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
 }
 
-// gantt draws which job held which cores and GPUs, a row for each while they fit.
+// rowNames says what stands at the rows of a chart: the nodes, where there are several, else cores and GPUs.
+function rowNames(cell) {
+  const out = [];
+  if (cell.nodes && cell.nodes.length > 1) {
+    for (const gpu of [false, true]) {
+      let first = 0;
+      for (const n of cell.nodes) {
+        const rows = (gpu ? n.gpus : n.cores) || 0, name = gpu ? n.name + " GPU" : n.name;
+        if (rows) out.push({ first, rows, gpu, text: name.length > 10 ? name.slice(0, 9) + "…" : name, border: first > 0 });
+        first += rows;
+      }
+    }
+  } else {
+    for (let i = 0; i < cell.cores; i++) out.push({ first: i, rows: 1, gpu: false, text: "core " + i });
+    for (let i = 0; i < (cell.gpus || 0); i++) out.push({ first: i, rows: 1, gpu: true, text: "GPU " + i });
+  }
+  return out;
+}
+
+// gantt draws which job held which cores and GPUs, a row for each while they fit. A job that shares the GPUs of another
+// has the upper half of their rows.
 function gantt(cell, width) {
   const rows = cell.cores + (cell.gpus || 0);
   const tall = Math.max(2, Math.min(26, Math.floor(420 / rows)));
@@ -72,21 +98,30 @@ function gantt(cell, width) {
   const t = Math.max(cell.t_s, 0.001);
   const svg = chart(width, height, `Gantt chart of ${cell.cell}: which job holds which cores`);
   const top = (core, gpu) => 4 + (gpu ? (cell.cores + core) * tall + 6 : core * tall);
-  const every = Math.ceil(14 / tall);
-  for (let i = 0; i < rows; i++) {
+  for (let i = 0; i < rows && tall > 4; i++) {
     const gpu = i >= cell.cores, n = gpu ? i - cell.cores : i;
-    if (tall > 4) svg.append(make("rect", { class: "row", x: left, width: width - left - right, y: top(n, gpu) + 1, height: tall - 2 }));
-    if (n % every === 0) svg.append(make("text", { x: left - 6, y: top(n, gpu) + tall / 2 + 4, "text-anchor": "end" }, (gpu ? "GPU " : "core ") + n));
+    svg.append(make("rect", { class: "row", x: left, width: width - left - right, y: top(n, gpu) + 1, height: tall - 2 }));
   }
-  if (tall <= 4) svg.prepend(make("rect", { class: "row", x: left, width: width - left - right, y: 4, height: rows * tall }));
+  if (tall <= 4) svg.append(make("rect", { class: "row", x: left, width: width - left - right, y: 4, height: rows * tall }));
+  let free = -Infinity; // the names above end here
+  for (const r of rowNames(cell)) {
+    const y = top(r.first, r.gpu), middle = y + r.rows * tall / 2;
+    if (middle - 6 >= free) {
+      svg.append(make("text", { x: left - 6, y: middle + 4, "text-anchor": "end" }, r.text));
+      free = middle + 8;
+    }
+    if (r.border) svg.append(make("line", { class: "border", x1: left, x2: width - right, y1: y, y2: y }));
+  }
   const { x } = axes(svg, width, height, t, 0, 1, null);
   const paint = colours(cell.names);
-  for (const s of cell.spans) {
+  const guests = cell.spans.filter((s) => s.guest).flatMap((s) =>
+    Array.from({ length: Math.min(s.high, (cell.gpus || 0) - 1) - s.low + 1 }, (_, i) => ({ ...s, low: s.low + i, high: s.low + i })));
+  for (const s of guests.length ? [...cell.spans.filter((s) => !s.guest), ...guests] : cell.spans) {
     const to = s.to === null ? t : s.to, name = cell.names[s.job];
-    const wide = Math.max(x(to) - x(s.from), 0.6), y = top(s.low, s.gpu), high = (s.high - s.low + 1) * tall;
+    const wide = Math.max(x(to) - x(s.from), 0.6), y = top(s.low, s.gpu), high = (s.high - s.low + 1) * (s.guest ? tall / 2 : tall);
     const gap = tall > 4 ? 1 : 0;
     const what = `${name}: ${seconds(s.from)} to ${s.to === null ? "now" : seconds(s.to)}, ${s.gpu ? "GPU" : "core"} ` +
-      (s.low === s.high ? s.low : `${s.low}–${s.high}`);
+      (s.low === s.high ? s.low : `${s.low}–${s.high}`) + (s.guest ? ", which another job has as well" : "");
     svg.append(make("rect", { class: s.to === null ? "span open" : "span", x: x(s.from), y: y + gap, width: wide, height: high - 2 * gap,
       fill: paint.of(name), rx: gap }, make("title", {}, what)));
     if (wide > 8 * name.length && high >= 14) {

@@ -1,0 +1,116 @@
+package shard
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/tfexp/tfexp/results/folder"
+)
+
+// IndexFile is the index of all shards of a folder. Without it, or where it is behind them, they are read through.
+const IndexFile = "index.csv"
+
+// columns are those of the index.
+var columns = []string{"cell", "key", "state", "shard", "at", "size"}
+
+// WriteIndex writes the index, if it lacks cells, when all of these are on the disk.
+func (s *Set) WriteIndex() error {
+	if s == nil || s.prefix != "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.changed {
+		return nil
+	}
+	for name := range s.read {
+		if err := settle(filepath.Join(s.dir, Dir, name)); err != nil {
+			return fmt.Errorf("write the index of cells: %w", err)
+		}
+	}
+	err := folder.WriteFrom(filepath.Join(s.dir, Dir, IndexFile), 0o644, func(to io.Writer) error {
+		w := csv.NewWriter(to)
+		if err := w.Write(columns); err != nil {
+			return err
+		}
+		for _, cell := range slices.Sorted(maps.Keys(s.cells)) {
+			for _, e := range s.cells[cell] {
+				err := w.Write([]string{e.Cell, e.Key, e.State, e.Shard, strconv.FormatInt(e.At, 10), strconv.Itoa(e.Size)})
+				if err != nil {
+					return err
+				}
+			}
+		}
+		w.Flush()
+		return w.Error()
+	})
+	if err != nil {
+		return fmt.Errorf("write the index of cells: %w", err)
+	}
+	s.changed = false
+	return nil
+}
+
+// settle has what a file holds on the disk.
+func settle(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// readIndex reads the index. What it says of shards that are gone, or shorter than it says, is left out: these are read
+// through.
+func (s *Set) readIndex() {
+	f, err := folder.Open(s.dir, Dir, IndexFile)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	r := csv.NewReader(bufio.NewReader(f))
+	r.FieldsPerRecord, r.ReuseRecord = len(columns), true
+	if head, err := r.Read(); err != nil || !slices.Equal(head, columns) {
+		return
+	}
+	names := map[string]string{} // of shards, each once in memory
+	for {
+		row, err := r.Read()
+		if err != nil {
+			break
+		}
+		at, err1 := strconv.ParseInt(row[4], 10, 64)
+		size, err2 := strconv.Atoi(row[5])
+		if err1 != nil || err2 != nil || at < 0 || size < 0 || size > maxLine || filepath.Base(row[3]) != row[3] {
+			continue
+		}
+		if _, ok := names[row[3]]; !ok {
+			names[row[3]] = row[3]
+		}
+		e := Entry{Cell: row[0], Key: row[1], State: row[2], Shard: names[row[3]], At: at, Size: size}
+		if e.State == finished {
+			e.State = finished
+		}
+		s.cells[e.Cell] = append(s.cells[e.Cell], e)
+		s.read[e.Shard] = max(s.read[e.Shard], at+int64(size)+1)
+	}
+	for name, size := range s.read {
+		if info, err := folder.Stat(s.dir, Dir, name); err != nil || info.Size() < size {
+			delete(s.read, name)
+		}
+	}
+	for cell, of := range s.cells {
+		s.cells[cell] = slices.DeleteFunc(of, func(e Entry) bool { _, ok := s.read[e.Shard]; return !ok })
+	}
+}
+
+// maxLine bounds a cell, in bytes.
+const maxLine = 64 << 20

@@ -1,0 +1,335 @@
+// Package shard keeps cells that leave nothing but their metrics: many of them in a file, a line each, in place of a
+// folder each. File systems of clusters limit the number of files, and each takes some calls of their server.
+//
+// Each writer has a file of its own, so that two of them that do the same work, since one was taken for dead, disturb
+// nobody. A cell is found by its name and key: the same cell may stand in several files, and under several keys.
+package shard
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/tfexp/tfexp/results/folder"
+)
+
+// Dir has the shards, in an experiment's folder, beside the folders of other cells.
+const Dir = "cells"
+
+// Ending ends the names of shards.
+const Ending = ".jsonl"
+
+// Line is a cell in a shard.
+type Line struct {
+	Cell string `json:"cell"`
+	// DependsOn is the description of the cell's key.
+	DependsOn string `json:"depends_on"`
+	// Result is what the cell.json of a cell with a folder has.
+	Result json.RawMessage `json:"result"`
+}
+
+// Entry says where a cell is: a line of a shard.
+type Entry struct {
+	Cell, Key, State string
+	Shard            string // the name of the file
+	At               int64  // the line begins at this byte
+	Size             int    // of the line in bytes, without its end
+}
+
+// Writer adds cells to a shard of its own. Its methods may be called from several goroutines.
+type Writer struct {
+	name string
+	mu   sync.Mutex // guards what follows
+	file *os.File
+	at   int64
+}
+
+// Create makes a shard in an experiment's folder, under a name that begins with prefix and that no other has.
+func Create(dir, prefix string) (*Writer, error) {
+	dir = filepath.Join(dir, Dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make a folder for cells: %w", err)
+	}
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s-%d%s", prefix, n, Ending)
+		f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("make a file for cells: %w", err)
+		}
+		return &Writer{name: name, file: f}, nil
+	}
+}
+
+// Add adds a cell in one write, and returns where it is.
+func (w *Writer) Add(l Line) (Entry, error) {
+	raw, err := json.Marshal(l)
+	if err != nil {
+		return Entry{}, fmt.Errorf("write cell %s: %w", l.Cell, err)
+	}
+	e, err := entryOf(raw)
+	if err != nil {
+		return Entry{}, fmt.Errorf("write cell %s: %w", l.Cell, err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, err := w.file.Write(append(raw, '\n'))
+	e.Shard, e.At = w.name, w.at
+	w.at += int64(n)
+	if err != nil {
+		return Entry{}, fmt.Errorf("write cell %s: %w", l.Cell, err)
+	}
+	return e, nil
+}
+
+// Close closes the shard, when its cells are on the disk; it may be nil.
+func (w *Writer) Close() error {
+	if w == nil {
+		return nil
+	}
+	if err := errors.Join(w.file.Sync(), w.file.Close()); err != nil {
+		return fmt.Errorf("write cells: %w", err)
+	}
+	return nil
+}
+
+// entryOf reads what a line is about.
+func entryOf(raw []byte) (Entry, error) {
+	var l struct {
+		Cell   string `json:"cell"`
+		Result struct {
+			Key   string `json:"key"`
+			State string `json:"state"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return Entry{}, err
+	}
+	if l.Cell == "" || l.Result.Key == "" || l.Result.State == "" {
+		return Entry{}, errors.New("it is no cell")
+	}
+	return Entry{Cell: l.Cell, Key: l.Result.Key, State: l.Result.State, Size: len(raw)}, nil
+}
+
+// Set is the cells in the shards of a folder. Its methods may be called from several goroutines, and on nil, which is
+// empty.
+type Set struct {
+	dir, prefix string
+
+	mu      sync.Mutex // guards what follows
+	cells   map[string][]Entry
+	read    map[string]int64 // how far each shard has been read
+	changed bool             // since the index was read
+}
+
+// Open finds the cells in the shards of an experiment's folder whose names begin with prefix, by the index and what it
+// lacks. There are none where there is no folder.
+func Open(dir, prefix string) (*Set, error) {
+	s := &Set{dir: dir, prefix: prefix, cells: map[string][]Entry{}, read: map[string]int64{}}
+	if prefix == "" {
+		s.readIndex()
+	}
+	return s, s.Update()
+}
+
+// Update finds what was added to the shards.
+func (s *Set) Update() error {
+	entries, err := os.ReadDir(filepath.Join(s.dir, Dir))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for cells: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range entries {
+		if name := e.Name(); strings.HasPrefix(name, s.prefix) && strings.HasSuffix(name, Ending) && e.Type().IsRegular() {
+			if err := s.more(name); err != nil {
+				return fmt.Errorf("read cells: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// more reads on in a shard. A line without an end is being written, or was torn when its writer was killed. mu must be
+// held.
+func (s *Set) more(name string) error {
+	f, err := folder.Open(s.dir, Dir, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	at := s.read[name]
+	if info, err := f.Stat(); err != nil || info.Size() == at {
+		return err
+	}
+	if _, err := f.Seek(at, io.SeekStart); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxLine)
+	lines.Split(func(data []byte, _ bool) (int, []byte, error) {
+		if end := bytes.IndexByte(data, '\n'); end >= 0 {
+			return end + 1, data[:end], nil
+		}
+		return 0, nil, nil
+	})
+	for lines.Scan() {
+		raw := lines.Bytes()
+		if e, err := entryOf(raw); err == nil {
+			e.Shard, e.At = name, at
+			s.add(e)
+		}
+		at += int64(len(raw)) + 1
+		s.read[name] = at
+	}
+	return lines.Err()
+}
+
+// Added notes a cell that a writer has added.
+func (s *Set) Added(e Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.read[e.Shard] == e.At {
+		s.read[e.Shard] = e.At + int64(e.Size) + 1
+	}
+	s.add(e)
+}
+
+// add adds an entry, unless it is known. mu must be held.
+func (s *Set) add(e Entry) {
+	of := s.cells[e.Cell]
+	if slices.ContainsFunc(of, func(o Entry) bool { return o.Shard == e.Shard && o.At == e.At }) {
+		return
+	}
+	s.cells[e.Cell], s.changed = append(of, e), true
+}
+
+// finished is the state of a cell that ended well.
+const finished = "finished"
+
+// Find returns where a cell is that ran under a key: one that finished, if there is one, else the last.
+func (s *Set) Find(cell, key string) (found Entry, ok bool) {
+	if s == nil {
+		return found, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.cells[cell] {
+		if e.Key == key && !(ok && found.State == finished) {
+			found, ok = e, true
+		}
+	}
+	return found, ok
+}
+
+// Last returns where a cell is that ran under any key.
+func (s *Set) Last(cell string) (Entry, bool) {
+	if s == nil {
+		return Entry{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := s.cells[cell]
+	if len(of) == 0 {
+		return Entry{}, false
+	}
+	return of[len(of)-1], true
+}
+
+// Line reads a cell.
+func (s *Set) Line(e Entry) (l Line, err error) {
+	err = s.Each([]Entry{e}, func(_ int, got Line) { l = got })
+	if err == nil && l.Cell == "" {
+		err = fmt.Errorf("read cell %s: %w", e.Cell, fs.ErrNotExist)
+	}
+	return l, err
+}
+
+// Each reads cells, in the order in which they are in their shards, and calls visit with their places in entries. A cell
+// that is not where the index says is forgotten.
+func (s *Set) Each(entries []Entry, visit func(int, Line)) error {
+	return s.each(entries, func(i int, raw []byte) bool {
+		var l Line
+		if json.Unmarshal(raw, &l) != nil || l.Cell != entries[i].Cell {
+			return false
+		}
+		visit(i, l)
+		return true
+	})
+}
+
+// All reads those of n cells that are there, by their names and keys, and calls visit with their numbers.
+func (s *Set) All(n int, key func(i int) (cell, key string), visit func(i int, l Line)) error {
+	var entries []Entry
+	var numbers []int
+	for i := range n {
+		if at, ok := s.Find(key(i)); ok {
+			entries, numbers = append(entries, at), append(numbers, i)
+		}
+	}
+	return s.Each(entries, func(at int, l Line) { visit(numbers[at], l) })
+}
+
+// Verify forgets those of the cells that are not where the index says.
+func (s *Set) Verify(entries []Entry) error {
+	return s.each(entries, func(i int, raw []byte) bool {
+		return bytes.HasPrefix(raw, []byte(`{"cell":`)) && bytes.HasSuffix(raw, []byte("}}")) &&
+			bytes.Contains(raw, []byte(entries[i].Key))
+	})
+}
+
+// each reads lines, and forgets those that are not good.
+func (s *Set) each(entries []Entry, good func(i int, raw []byte) bool) error {
+	order := make([]int, len(entries))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(strings.Compare(entries[a].Shard, entries[b].Shard), cmp.Compare(entries[a].At, entries[b].At))
+	})
+	var f *os.File
+	defer func() { f.Close() }()
+	var raw []byte
+	for n, i := range order {
+		e := entries[i]
+		if n == 0 || e.Shard != entries[order[n-1]].Shard {
+			f.Close()
+			var err error
+			if f, err = folder.Open(s.dir, Dir, e.Shard); err != nil {
+				return fmt.Errorf("read cell %s: %w", e.Cell, err)
+			}
+		}
+		raw = slices.Grow(raw[:0], e.Size)[:e.Size]
+		if _, err := f.ReadAt(raw, e.At); err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read cell %s: %w", e.Cell, err)
+		}
+		if !good(i, raw) {
+			s.forget(e)
+		}
+	}
+	return nil
+}
+
+// forget drops a cell.
+func (s *Set) forget(e Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cells[e.Cell] = slices.DeleteFunc(s.cells[e.Cell], func(o Entry) bool { return o == e })
+	s.changed = true
+}

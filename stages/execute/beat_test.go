@@ -1,0 +1,58 @@
+package execute
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/results/standing"
+	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// TestBeat holds that a simulated cell says how it stands when time has passed, a real one at each event, and that the
+// file is gone in the end.
+func TestBeat(t *testing.T) {
+	for _, c := range []struct {
+		real  bool
+		lines int // of the folder's file
+		told  int
+	}{{real: false, lines: 1, told: 1}, {real: true, lines: 4}} {
+		setup, events := resultstest.TwoJobs()
+		dir, collector := t.TempDir(), measure.NewCollector(setup.Setup)
+		var told []stages.Counts
+		b := newBeat(dir, collector, 2, c.real, func(_ time.Duration, n stages.Counts, _ []stages.Reported) {
+			told = append(told, n)
+		})
+		if b.timer != nil {
+			b.timer.Stop() // the test says when time has passed
+		}
+		for i, e := range events[:4] {
+			if i == 3 && !c.real {
+				b.due.Store(true)
+			}
+			collector.Event(e)
+			b.Event(e)
+			if b.timer != nil {
+				b.timer.Stop()
+			}
+		}
+		path := table.Temporary(filepath.Join(dir, standing.File))
+		raw, err := os.ReadFile(path)
+		lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+		if err != nil || len(lines) != c.lines || !strings.Contains(lines[len(lines)-1], `"jobs":2,`) {
+			t.Errorf("real %v: %d lines, %v: %q", c.real, len(lines), err, raw)
+		}
+		if len(told) != c.told || c.told > 0 && told[0] != countsOf(collector.Counts(), 2) {
+			t.Errorf("real %v: told %+v", c.real, told)
+		}
+		b.close()
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("real %v: the file stays: %v", c.real, err)
+		}
+	}
+}
