@@ -128,7 +128,7 @@ func (l *loop) fits(j, cores int32) (nodes []int32, ok bool) {
 func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	need, _ := l.needs(j, cores)
 	g := l.machine.Choose(nodes, need, l.heldOn(j, nodes))
-	g.Alternative = l.lives[j].Alternative
+	g.Alternative = int(l.lives[j].alternative)
 	g.Layout = l.machine.LayoutOf(g, nodes)
 	return l.startWith(j, cores, g, why)
 }
@@ -159,7 +159,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 		return err
 	}
 	kind := Start
-	if f.State == Paused {
+	if f.state == Paused {
 		kind = Resume
 	}
 	d := l.decide(kind, j, g.Cores, why)
@@ -174,7 +174,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 		}
 	} else if err := l.Engine.Start(int(j), g); err != nil {
 		l.queue.Remove(j)
-		f.State = Failed
+		f.state = Failed
 		l.gaveBack = true // those after it move up
 		l.close(j, Fail, err.Error())
 		return nil
@@ -184,12 +184,12 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	if moves {
 		l.migrated(j)
 	}
-	f.State, f.grant = Running, g
+	f.state, f.grant = Running, g
 	l.alternatives.Runs(j, int32(g.Alternative))
 	l.machine.Take(g)
 	if kind == Start {
-		if f.FirstStart == Never {
-			f.FirstStart, f.Cores = l.now, int(cores)
+		if r := &l.results[j]; r.FirstStart == Never {
+			r.FirstStart, r.Cores = l.now, int(cores)
 		}
 		if !l.resizable(j) {
 			f.request = cores
@@ -227,8 +227,8 @@ func (l *loop) halt(j int32) error {
 
 func (l *loop) paused(j int32, why string) {
 	f := &l.lives[j]
-	f.State, f.timer = Paused, Never
-	f.Preemptions++
+	f.state, f.timer = Paused, Never
+	f.preemptions++
 	l.guard.Pauses++
 	l.record(l.decide(Pause, j, nil, why))
 	l.emit(Event{Kind: Pause, Job: int(j)})
@@ -237,7 +237,7 @@ func (l *loop) paused(j int32, why string) {
 // request sets a job's request, as the workload asks.
 func (l *loop) request(j, cores int32) {
 	f := &l.lives[j]
-	if f.State == Finished || f.State == Failed || f.State == Stopped {
+	if f.state == Finished || f.state == Failed || f.state == Stopped {
 		return
 	}
 	f.asked = cores
@@ -249,7 +249,7 @@ func (l *loop) request(j, cores int32) {
 	if home := l.home(j); home != nil {
 		cores = min(cores, l.machine.Whole[home[0]].Cores) // it cannot move to a larger node
 	}
-	runs := f.State == Running
+	runs := f.state == Running
 	if runs {
 		l.withdrawVictim(j)
 	}
@@ -258,8 +258,8 @@ func (l *loop) request(j, cores int32) {
 		l.offerVictim(j)
 	}
 	switch {
-	case f.State == Pending:
-	case f.State != Running || f.yields:
+	case f.state == Pending:
+	case f.state != Running || f.yields:
 		k := l.queue.KeyOf(j)
 		l.queue.Remove(j)
 		l.queue.Insert(k, l.least(j))
@@ -276,7 +276,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 		return err
 	}
 	l.settleTime(j)
-	g := Grant{Cores: cores, GPUs: f.grant.GPUs, Alternative: f.Alternative}
+	g := Grant{Cores: cores, GPUs: f.grant.GPUs, Alternative: int(f.alternative)}
 	if err := l.Engine.Resize(int(j), g); err != nil {
 		return fmt.Errorf("resize job %q: %w", l.Jobs[j].Name, err)
 	}
@@ -285,7 +285,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 	l.machine.Take(Grant{Cores: gains})
 	l.unexpect(j)
 	l.expect(j)
-	f.Resizes++
+	l.results[j].Resizes++
 	l.gaveBack = l.gaveBack || len(drops) > 0
 	l.record(l.decide(ResizeJob, j, cores, why))
 	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs})
@@ -305,7 +305,7 @@ func (l *loop) growBy(j, more int32, node int32, why string) error {
 func (l *loop) change() error {
 	for _, j := range l.changing {
 		f := &l.lives[j]
-		if f.State == Running && !f.yields && int(f.request) < f.grant.Cores.Count() {
+		if f.state == Running && !f.yields && int(f.request) < f.grant.Cores.Count() {
 			low, rest := f.grant.Cores.Cut(int(f.request))
 			if err := l.resize(j, low, rest, nil, "its request is smaller"); err != nil {
 				return err
@@ -315,7 +315,7 @@ func (l *loop) change() error {
 	keep := l.changing[:0]
 	for _, j := range l.changing {
 		f := &l.lives[j]
-		if f.State != Running || f.yields {
+		if f.state != Running || f.yields {
 			continue // it takes the new request when it resumes
 		}
 		more := f.request - int32(f.grant.Cores.Count())
@@ -365,7 +365,7 @@ func (l *loop) regrow() error {
 
 // held returns what a job holds at this moment.
 func (l *loop) held(j int32) Grant {
-	if l.lives[j].State != Running {
+	if l.lives[j].state != Running {
 		return Grant{}
 	}
 	return l.lives[j].grant

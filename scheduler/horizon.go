@@ -18,11 +18,11 @@ func (l *loop) closeDown(ctx context.Context) error {
 	reason := fmt.Sprintf("the cell was closed at %s", l.Until)
 	for i := range l.lives {
 		j := int32(i)
-		switch f := &l.lives[j]; f.State {
+		switch f := &l.lives[j]; f.state {
 		case Queued:
 			l.settleTime(j)
 			l.queue.Remove(j)
-			f.State = Stopped
+			f.state = Stopped
 			l.close(j, Stop, reason)
 		case Pending:
 			l.open--

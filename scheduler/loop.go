@@ -83,23 +83,6 @@ type loop struct {
 	}
 }
 
-// life is the state of a job.
-type life struct {
-	*Result       // in the outcome
-	grant   Grant // held; of a paused job, what it held last
-	arrival time.Duration
-	since   time.Duration // beginning of the present stretch of waiting or running
-	timer   time.Duration // instant of the timer that counts, or Never
-	end     time.Duration // expected end while running
-	request int32         // cores; of a rigid job that has started, what it started with
-	asked   int32         // cores, by the workload
-	level   int32         // effective level
-	slot    int32         // index in running
-	booked  bool          // its memory is taken
-	plain   bool          // it asks for cores of one node and nothing else: see plain
-	yields  bool          // its turn is over: it runs on until dispatch has decided
-}
-
 func newLoop(r Run, rules Rules) *loop {
 	l := &loop{
 		Run: r, rules: rules, machine: cluster.NewMachine(r.Cluster),
@@ -115,8 +98,7 @@ func newLoop(r Run, rules Rules) *loop {
 		j := &r.Jobs[i]
 		l.results[i] = Result{State: Pending, FirstStart: Never, Finish: Never}
 		l.lives[i] = life{
-			Result:  &l.results[i],
-			timer:   Never,
+			state: Pending, timer: Never,
 			request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
 			plain: plain(j), arrival: j.Arrival,
 		}
@@ -281,7 +263,7 @@ func (l *loop) setTimer(j int32, at time.Duration) {
 func (l *loop) arrive(j int32) error {
 	f := &l.lives[j]
 	l.guard.News()
-	f.State, f.since = Queued, l.Jobs[j].Arrival
+	f.state, f.since = Queued, l.Jobs[j].Arrival
 	l.emit(Event{Kind: Arrive, Job: int(j)})
 	if l.follower != nil {
 		l.follower.Arrived(j)
@@ -290,7 +272,7 @@ func (l *loop) arrive(j int32) error {
 	if err := l.desk.Ask(j, nil); err != nil {
 		return err
 	}
-	if f.State == Queued {
+	if f.state == Queued {
 		l.wait(j)
 	}
 	return nil
@@ -315,7 +297,7 @@ func (l *loop) wait(j int32) {
 func (l *loop) ring(j int32, now time.Duration) {
 	f := &l.lives[j]
 	switch {
-	case f.State != Running: // feedback
+	case f.state != Running: // feedback
 		old := f.level
 		f.level--
 		l.queue.Remove(j)
@@ -342,42 +324,41 @@ func (l *loop) finish(e *Notice) error {
 	}
 	j := int32(e.Job)
 	f := &l.lives[j]
-	if e.Revoked && (f.State == Running || f.State == Paused) {
+	if e.Revoked && (f.state == Running || f.state == Paused) {
 		return l.depart(e)
 	}
-	switch {
-	case f.State == Running && !f.yields:
-		l.release(j)
-	case f.State == Running: // its turn is over, its cores are given back already
-		l.settleTime(j)
-		l.dropTurn(j)
-		l.leave(j)
-		l.queue.Remove(j)
-	case f.State == Paused: // it ended before the pause took hold
-		l.settleTime(j)
-		l.queue.Remove(j)
-	default:
-		return fmt.Errorf("engine: end of job %q, which is %s", l.Jobs[j].Name, f.State)
+	if !l.begun(j) {
+		return fmt.Errorf("engine: end of job %q, which is %s", l.Jobs[j].Name, f.state)
 	}
+	l.takeOff(j)
 	l.started--
 	if e.Attempt != nil {
-		f.Add(e.Attempt)
+		l.results[j].Add(e.Attempt)
 	}
 	if e.State == Failed && l.again(j, e.Reason) || l.steersOn(j, e) {
 		return nil
 	}
-	kind := Finish
-	switch f.State = e.State; e.State {
-	case Finished:
-	case Failed:
-		kind = Fail
-	case Stopped:
-		kind = Stop
-	default:
+	kind, final := e.State.Final()
+	if f.state = e.State; !final {
 		return fmt.Errorf("engine: end of job %q in state %q, which is not final", l.Jobs[j].Name, e.State)
 	}
 	l.end(j, Event{Kind: kind, Reason: e.Reason, Attempt: e.Attempt})
 	return nil
+}
+
+// takeOff takes a job that has started from its cores; one that is paused ended before that took hold.
+func (l *loop) takeOff(j int32) {
+	f := &l.lives[j]
+	if f.state == Running && !f.yields {
+		l.release(j)
+		return
+	}
+	l.settleTime(j)
+	if f.state == Running { // its turn is over, its cores are given back already
+		l.dropTurn(j)
+		l.leave(j)
+	}
+	l.queue.Remove(j)
 }
 
 // close makes a job final.
@@ -392,7 +373,8 @@ func (l *loop) end(j int32, e Event) {
 	l.unbook(j)
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.rental.End(j)
-	f.Finish, f.Reason, f.timer, f.grant = l.now, e.Reason, Never, Grant{}
+	l.results[j].Finish, l.results[j].Reason, f.timer, f.grant = l.now, e.Reason, Never, Grant{}
+	f.settle(&l.results[j])
 	l.open--
 	if l.follower != nil {
 		l.follower.Ended(j)
@@ -446,16 +428,16 @@ func (l *loop) memoryOf(j int32) int64 {
 func (l *loop) settleTime(j int32) {
 	f := &l.lives[j]
 	d := l.now - f.since
-	if f.State != Running {
+	if f.state != Running {
 		f.since = l.now
-		f.Waiting += d
+		f.waiting += d
 		return
 	}
 	l.hold(j)
 	f.since = l.now
-	f.Service += d
+	f.service += d
 	l.settleDone(j, d)
-	f.CoreTime = Plus(f.CoreTime, CoreTime(d, f.grant.Cores.Count()))
+	f.coreTime = Plus(f.coreTime, CoreTime(d, f.grant.Cores.Count()))
 	if l.follower != nil {
 		l.follower.Used(j, d, f.grant)
 	}
@@ -487,7 +469,7 @@ func (l *loop) leave(j int32) {
 }
 
 func (l *loop) byFirstStart(a, b int32) int {
-	return cmp.Or(cmp.Compare(l.lives[a].FirstStart, l.lives[b].FirstStart), cmp.Compare(a, b))
+	return cmp.Or(cmp.Compare(l.results[a].FirstStart, l.results[b].FirstStart), cmp.Compare(a, b))
 }
 
 // resizable reports whether a job can be resized while it runs. Gangs cannot.
@@ -530,7 +512,7 @@ func (l *loop) breakOff(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	l.stopping = true
 	for j := range l.lives {
-		if s := l.lives[j].State; s == Running || s == Paused {
+		if s := l.lives[j].state; s == Running || s == Paused {
 			if err := l.Engine.Stop(j); err != nil {
 				return fmt.Errorf("stop job %q: %w", l.Jobs[j].Name, err)
 			}
@@ -561,5 +543,12 @@ func (l *loop) account() error {
 }
 
 func (l *loop) outcome() Outcome {
+	if l.open > 0 || l.closed > 0 {
+		for j := range l.lives {
+			if f := &l.lives[j]; !f.state.Over() { // the others are settled
+				f.settle(&l.results[j])
+			}
+		}
+	}
 	return Outcome{Jobs: l.results, End: l.now, Closed: l.closed, Events: l.events, Instants: l.looks}
 }

@@ -126,5 +126,5 @@ func (l *loop) migrated(j int32) {
 	f := &l.lives[j]
 	l.unbook(j)
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
-	f.Migrations++
+	l.results[j].Migrations++
 }

@@ -85,9 +85,9 @@ func (l *loop) revokeBy(j, v int32, end func(job int) (Attempt, error), reason s
 	if err != nil {
 		return fmt.Errorf("revoke job %q: %w", l.Jobs[j].Name, err)
 	}
-	f.Revocations++
+	l.results[j].Revocations++
 	if l.stopping {
-		f.State = Stopped
+		f.state = Stopped
 		l.close(j, Stop, reason)
 		return nil
 	}
@@ -98,27 +98,15 @@ func (l *loop) revokeBy(j, v int32, end func(job int) (Attempt, error), reason s
 
 // cut takes a job that has started from its nodes, and has the engine end its attempt.
 func (l *loop) cut(j int32, end func(int) (Attempt, error)) (Attempt, error) {
-	f := &l.lives[j]
-	switch {
-	case f.State == Running && !f.yields:
-		l.release(j)
-	case f.State == Running: // its turn is over, its cores are given back already
-		l.settleTime(j)
-		l.dropTurn(j)
-		l.leave(j)
-		l.queue.Remove(j)
-	default:
-		l.settleTime(j)
-		l.queue.Remove(j)
-	}
+	l.takeOff(j)
 	attempt, err := end(int(j))
 	if err != nil {
 		return attempt, err
 	}
 	l.started--
 	l.guard.News()
-	f.Add(&attempt)
-	f.LostWork += attempt.Lost()
+	l.results[j].Add(&attempt)
+	l.results[j].LostWork += attempt.Lost()
 	return attempt, nil
 }
 
@@ -127,7 +115,7 @@ func (l *loop) anew(j int32, attempt *Attempt, e Event) {
 	f := &l.lives[j]
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.unbook(j)
-	f.State, f.grant, f.timer = Queued, Grant{}, Never
+	f.state, f.grant, f.timer = Queued, Grant{}, Never
 	f.request, f.level = f.asked, int32(max(l.Jobs[j].Priority, 0))
 	l.rental.Keep(j, l.restore(j, attempt))
 	l.emit(e)
@@ -192,7 +180,7 @@ func (l *loop) orderFor(j int32, rooms []Room) (bool, error) {
 	if len(choices) == 0 {
 		return l.orderAs(j, rooms)
 	}
-	now := int32(l.lives[j].Alternative)
+	now := int32(l.lives[j].alternative)
 	defer func() { l.adopt(j, now) }()
 	for _, k := range append([]int32{now}, choices...) {
 		l.adopt(j, k)
@@ -215,7 +203,7 @@ func (l *loop) giveUp() (bool, error) {
 		return false, nil
 	}
 	j := l.queue.Next(queue.Front, queue.Anyone)
-	for j != nobody && l.lives[j].State != Queued {
+	for j != nobody && l.lives[j].state != Queued {
 		j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone)
 	}
 	if j == nobody {
@@ -223,7 +211,7 @@ func (l *loop) giveUp() (bool, error) {
 	}
 	l.settleTime(j)
 	l.queue.Remove(j)
-	l.lives[j].State = Failed
+	l.lives[j].state = Failed
 	l.close(j, Fail, "no server can be had for it any more")
 	if err := l.dispatch(); err != nil {
 		return true, err

@@ -59,7 +59,7 @@ func (l *loop) learn() {
 			continue
 		}
 		j := int32(p.Job)
-		switch f := &l.lives[j]; f.State {
+		switch f := &l.lives[j]; f.state {
 		case Running, Paused: // else it has ended in the meantime
 			if p.Units > l.seen[j].Units {
 				l.foresee(j, p)
@@ -81,7 +81,7 @@ func (l *loop) forget(j int32) {
 func (l *loop) foresee(j int32, p *Notice) {
 	s, f := &l.seen[j], &l.lives[j]
 	at := f.since
-	if f.State == Running {
+	if f.state == Running {
 		// On a real clock a report may be older than the present stretch.
 		at = min(max(p.At, f.since, s.From), l.now)
 		s.Add(at-max(f.since, s.From), f.grant.Cores.Count())
@@ -94,14 +94,14 @@ func (l *loop) foresee(j int32, p *Notice) {
 		return
 	}
 	before := l.remaining(j)
-	if f.State == Running {
+	if f.state == Running {
 		l.unexpect(j)
 	}
 	s.Predicted = max(Plus(past, left), 1) // 0 would be none
-	if f.State == Running {
+	if f.state == Running {
 		l.expect(j)
 	}
-	if f.State == Paused || f.yields {
+	if f.state == Paused || f.yields {
 		k := l.queue.KeyOf(j)
 		if l.rules.Predicted {
 			k.Rank = l.rank(j)

@@ -22,10 +22,10 @@ func (l *loop) place(j int32) queue.Key {
 // attained returns the core time that a job has had up to now.
 func (l *loop) attained(j int32) time.Duration {
 	f := &l.lives[j]
-	if f.State != Running {
-		return f.CoreTime
+	if f.state != Running {
+		return f.coreTime
 	}
-	return Plus(f.CoreTime, CoreTime(l.now-f.since, f.grant.Cores.Count()))
+	return Plus(f.coreTime, CoreTime(l.now-f.since, f.grant.Cores.Count()))
 }
 
 // least returns the least that a waiting job can start with.

@@ -43,10 +43,10 @@ func (l *loop) length(j, cores int32) time.Duration {
 		return Proportional{}.Predict(job, left, Allotment{Cores: cores})
 	}
 	a := Allotment{Cores: cores, GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1))}
-	if f := &l.lives[j]; f.State == Running {
+	if f := &l.lives[j]; f.state == Running {
 		a.GPU = l.typeOf(f.grant)
 	} else if len(job.Alternatives) > 0 {
-		a.GPU = job.Alternatives[f.Alternative].GPU
+		a.GPU = job.Alternatives[f.alternative].GPU
 	}
 	return l.Outlook.Predict(job, left, a)
 }
@@ -56,12 +56,12 @@ func (l *loop) length(j, cores int32) time.Duration {
 func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
 	f := &l.lives[j]
 	if l.done == nil {
-		if f.State != Running {
-			return f.CoreTime - l.lostBy(j)
+		if f.state != Running {
+			return f.coreTime - l.lostBy(j)
 		}
-		return Plus(f.CoreTime, CoreTime(at-f.since, f.grant.Cores.Count())) - l.lostBy(j)
+		return Plus(f.coreTime, CoreTime(at-f.since, f.grant.Cores.Count())) - l.lostBy(j)
 	}
-	if f.State != Running {
+	if f.state != Running {
 		return l.done[j]
 	}
 	return Plus(l.done[j], l.Outlook.Done(&l.Jobs[j], l.allotment(j), at-f.since))

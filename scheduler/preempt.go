@@ -104,7 +104,7 @@ func (l *loop) withdrawVictim(j int32) {
 }
 
 // service returns the service time of a running job up to now.
-func (l *loop) service(j int32) time.Duration { return l.lives[j].Service + l.now - l.lives[j].since }
+func (l *loop) service(j int32) time.Duration { return l.lives[j].service + l.now - l.lives[j].since }
 
 // addHeld adds what a running job would give back if it were paused. What it holds of
 // nodes that will be taken away comes back to nobody.

@@ -24,7 +24,7 @@ func (l *loop) whole(j int32) *Job { return l.parts.Whole(j, &l.Jobs[j]) }
 // The error says why the job cannot have so many; nothing has changed then.
 func (l *loop) askParts(j int32, role string, count int) error {
 	f := &l.lives[j]
-	if f.State == Finished || f.State == Failed || f.State == Stopped {
+	if f.state == Finished || f.state == Failed || f.state == Stopped {
 		return nil
 	}
 	if _, can := l.Engine.(Reshaper); !can {
@@ -38,7 +38,7 @@ func (l *loop) askParts(j int32, role string, count int) error {
 	l.guard.News()
 	more := l.Jobs[j].WithParts(counts)
 	l.emit(Event{Kind: Request, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: more.Threads})
-	if f.State == Running || f.State == Paused {
+	if f.state == Running || f.state == Paused {
 		l.parts.Note(j, l.byFirstStart)
 	}
 	return nil
@@ -52,7 +52,7 @@ func (l *loop) reform(all bool) error {
 		switch {
 		case !f.booked: // it is over, or starts again, whole
 			return true, nil
-		case f.State != Running || f.yields || !all && !l.parts.Asked(j):
+		case f.state != Running || f.yields || !all && !l.parts.Asked(j):
 			return false, nil
 		}
 		if err := l.dropParts(j); err != nil {
@@ -126,7 +126,7 @@ func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 	l.nodes.Occupy(j, g.Cores)
 	l.unexpect(j)
 	l.expect(j)
-	f.Resizes++
+	l.results[j].Resizes++
 	l.guard.News()
 	l.record(l.decide(ResizeJob, j, g.Cores, why))
 	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout})
@@ -137,7 +137,7 @@ func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 // jobs leave.
 func (l *loop) orderParts(rooms []Room) error {
 	for _, j := range l.parts.Amiss() {
-		if !l.lives[j].booked || l.lives[j].State != Running {
+		if !l.lives[j].booked || l.lives[j].state != Running {
 			continue
 		}
 		for _, p := range l.lacks(j) {

@@ -26,7 +26,7 @@ func (l *loop) rent() error {
 		leave, where := l.rental.Decide(j, l.now, rental.State{
 			Deadline: l.Jobs[j].Within(), Work: l.predicted(j), Done: l.doneOf(j), Changeover: l.Jobs[j].Changeover, From: from,
 		})
-		if !leave || f.State != Running && f.State != Paused || !l.rental.Any(l.machine.NodesOf(f.grant.Cores, nil)) {
+		if !leave || f.state != Running && f.state != Paused || !l.rental.Any(l.machine.NodesOf(f.grant.Cores, nil)) {
 			continue
 		}
 		l.guard.News()
@@ -41,7 +41,7 @@ func (l *loop) rent() error {
 // knows it, or by the time that it has run, less the start of the attempt.
 func (l *loop) doneOf(j int32) time.Duration {
 	f := &l.lives[j]
-	if f.State != Running && f.State != Paused {
+	if f.state != Running && f.state != Paused {
 		return l.rental.Kept(j)
 	}
 	if t, ok := l.provider.(Teller); ok {

@@ -9,13 +9,13 @@ import "time"
 // and its user have attained; what it is predicted to have left is all of it.
 func (l *loop) again(j int32, reason string) bool {
 	f := &l.lives[j]
-	if f.Restarts >= l.Jobs[j].Retries {
+	if l.results[j].Restarts >= l.Jobs[j].Retries {
 		return false
 	}
-	f.Restarts++
+	l.results[j].Restarts++
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.unbook(j)
-	f.State, f.grant, f.timer = Queued, Grant{}, Never
+	f.state, f.grant, f.timer = Queued, Grant{}, Never
 	f.request, f.level = f.asked, int32(max(l.Jobs[j].Priority, 0))
 	l.keepOnly(j, 0)
 	l.emit(Event{Kind: Retry, Job: int(j), Reason: reason})
@@ -44,7 +44,7 @@ func (l *loop) counts(j int32, kept time.Duration) {
 	if l.lost == nil {
 		l.lost, l.base = make([]time.Duration, len(l.lives)), make([]time.Duration, len(l.lives))
 	}
-	l.lost[j] = l.lives[j].CoreTime - kept
+	l.lost[j] = l.lives[j].coreTime - kept
 	if l.done != nil {
 		l.done[j] = kept
 	}

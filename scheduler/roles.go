@@ -9,7 +9,7 @@ import (
 // survives reports whether a job goes on without some of its parts.
 func (l *loop) survives(j int32, gone func(p *Part) bool) bool {
 	f := &l.lives[j]
-	if f.State != Running || f.yields || len(l.Jobs[j].Roles) == 0 || l.stopping {
+	if f.state != Running || f.yields || len(l.Jobs[j].Roles) == 0 || l.stopping {
 		return false
 	}
 	return l.Jobs[j].Spares(f.grant.Layout.Parts, gone)
@@ -41,7 +41,7 @@ func (l *loop) partEnded(n *Notice) error {
 		return fmt.Errorf("engine: end of a part of a job with number %d, which does not exist", n.Job)
 	}
 	j := int32(n.Job)
-	if s := l.lives[j].State; s != Running && s != Paused {
+	if s := l.lives[j].state; s != Running && s != Paused {
 		return nil // the end of the job came before
 	}
 	failed := func(p *Part) bool { return p.Role == n.Role && p.Task == n.Task }

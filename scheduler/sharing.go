@@ -7,8 +7,8 @@ func (l *loop) Share(j, with int32, nodes []int32, why string) error {
 	if err != nil {
 		return err
 	}
-	g.Alternative = l.lives[j].Alternative
-	if err = l.startWith(j, l.lives[j].request, g, why); err == nil && l.lives[j].State == Running {
+	g.Alternative = int(l.lives[j].alternative)
+	if err = l.startWith(j, l.lives[j].request, g, why); err == nil && l.lives[j].state == Running {
 		l.mates.Join(j, with)
 	}
 	return err

@@ -35,7 +35,7 @@ func (l *loop) report(n *Notice) error {
 
 // begun reports whether a job has started and not ended.
 func (l *loop) begun(j int32) bool {
-	s := l.lives[j].State
+	s := l.lives[j].state
 	return s == Running || s == Paused
 }
 
@@ -47,10 +47,10 @@ func (l *loop) steersOn(j int32, e *Notice) bool {
 		return false
 	}
 	f := &l.lives[j]
-	f.Reconfigurations++
+	l.results[j].Reconfigurations++
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.unbook(j)
-	f.State, f.grant, f.timer, f.level = Queued, Grant{}, Never, int32(max(l.Jobs[j].Priority, 0))
+	f.state, f.grant, f.timer, f.level = Queued, Grant{}, Never, int32(max(l.Jobs[j].Priority, 0))
 	l.reconfigure(j, next, e.Attempt)
 	l.wait(j)
 	return true
@@ -59,7 +59,7 @@ func (l *loop) steersOn(j int32, e *Notice) bool {
 // reconfigure gives a job that waits to be started, or is about to, another request.
 func (l *loop) reconfigure(j int32, to Adopted, attempt *Attempt) {
 	f, job := &l.lives[j], &l.Jobs[j]
-	if f.State == Queued && attempt == nil && to.Threads == job.Threads && slices.Equal(to.Roles, job.Roles) && f.Reconfigurations == 0 {
+	if f.state == Queued && attempt == nil && to.Threads == job.Threads && slices.Equal(to.Roles, job.Roles) && l.results[j].Reconfigurations == 0 {
 		return
 	}
 	job.Threads, job.Roles = to.Threads, to.Roles
@@ -82,10 +82,10 @@ func (l steered) Request(j, cores int32)          { l.request(j, cores) }
 func (l steered) Facts(j int32) Report {
 	f := &l.lives[j]
 	r := Report{
-		Job: int(j), Left: trace.NoBudget, Used: f.Service,
+		Job: int(j), Left: trace.NoBudget, Used: f.service,
 		Allotment: trace.Allotment{Threads: int(f.request), GPUs: l.Jobs[j].GPUs},
 	}
-	if f.State == Running {
+	if f.state == Running {
 		r.Used = l.service(j)
 		if m, ok := l.Engine.(steering.Meter); ok {
 			r.Used = m.Used(int(j))
@@ -128,7 +128,7 @@ func (l steered) Satisfy(j int32, reason string) error {
 		return nil
 	}
 	l.settleTime(j)
-	l.lives[j].State = Stopped
+	l.lives[j].state = Stopped
 	l.close(j, Stop, reason)
 	return nil
 }

@@ -18,7 +18,7 @@ func (j JobView) Number() int32 { return j.number }
 func (j JobView) Job() *Job { return &j.l.Jobs[j.number] }
 
 // State returns the state of the job.
-func (j JobView) State() State { return j.life().State }
+func (j JobView) State() State { return j.life().state }
 
 // Request returns the cores that the job asks for now.
 func (j JobView) Request() int32 { return j.life().request }
@@ -42,7 +42,7 @@ func (j JobView) Since() time.Duration { return j.life().since }
 func (j JobView) Yields() bool { return j.life().yields }
 
 // CoreTime returns the core time of the stretches that have ended.
-func (j JobView) CoreTime() time.Duration { return j.life().CoreTime }
+func (j JobView) CoreTime() time.Duration { return j.life().coreTime }
 
 // Attained returns the core time that the job has had up to now.
 func (j JobView) Attained() time.Duration { return j.l.attained(j.number) }
@@ -53,8 +53,8 @@ func (j JobView) Service() time.Duration { return j.l.service(j.number) }
 // ServiceOf returns the service time up to now, times the number of devices by which it
 // is counted.
 func (j JobView) ServiceOf(devices int) time.Duration {
-	if f := j.life(); f.State != Running {
-		return CoreTime(f.Service, devices)
+	if f := j.life(); f.state != Running {
+		return CoreTime(f.service, devices)
 	}
 	return CoreTime(j.l.service(j.number), devices)
 }
@@ -157,7 +157,7 @@ func (j JobView) Choices() []int32 { return j.l.choices(j.number) }
 func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.number) }
 
 // Alternative returns the one with which the job is looked at, or has started.
-func (j JobView) Alternative() int32 { return int32(j.life().Alternative) }
+func (j JobView) Alternative() int32 { return int32(j.life().alternative) }
 
 // GiveBack adds to rooms what a running job would give back if it ended.
 func (j JobView) GiveBack(rooms []Room) { j.l.addAll(rooms, j.number) }

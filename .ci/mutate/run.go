@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -35,8 +36,12 @@ type bench struct {
 	tests    []measured
 }
 
-// binary is a compiled test binary, which runs in its package's folder.
-type binary struct{ path, dir string }
+// binary is a compiled test binary, which runs in its package's folder. Whether it has random tests decides
+// what it must be told.
+type binary struct {
+	path, dir string
+	random    bool
+}
 
 // measured is a test as it ran without a mutant.
 type measured struct {
@@ -54,15 +59,19 @@ func build(p *code, dirs []string, all bool) (b *bench, err error) {
 	if b.work, err = os.MkdirTemp("", "mutate"); err != nil {
 		return nil, err
 	}
+	made := b
 	defer func() {
 		if err != nil {
-			b.close()
+			made.close()
 		}
 	}()
-	if err := b.compileAll(dirs); err != nil {
+	if err = b.compileAll(dirs); err != nil {
 		return nil, err
 	}
-	return b, b.measure()
+	if err = b.measure(); err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // compileAll compiles the instrumented package. Lines on which the compiler cannot infer a type lose their switches.
@@ -141,7 +150,11 @@ func (b *bench) compile(dirs []string, overlay, name string) (all []binary, out 
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			return nil, out, err
 		}
-		all = append(all, binary{path, dir})
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, binary{path, dir, bytes.Contains(text, []byte("rapid.nofailfile"))})
 	}
 	return all, nil, nil
 }
@@ -190,6 +203,9 @@ func (b *bench) run(bin binary, names []string, limit time.Duration, env ...stri
 	}
 	if !b.all {
 		args = append(args, "-test.short")
+	}
+	if bin.random { // the same cases each time, and none that an earlier mutant has left
+		args = append(args, "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=1ns")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit+10*time.Second)
 	defer cancel()

@@ -45,3 +45,50 @@ func (h *ends) pop() end {
 	}
 	return first
 }
+
+// endings are the ends of the running jobs, earliest first, then by job number: a binary heap in which
+// each job knows its place (task.place), so that one that is paused leaves nothing behind.
+type endings []end
+
+// set puts an end at an index of the heap.
+func (h endings) set(i int, x end, tasks []task) {
+	h[i] = x
+	tasks[x.job].place = int32(i)
+}
+
+// push adds the end of a job that has none.
+func (h *endings) push(x end, tasks []task) {
+	*h = append(*h, x)
+	h.rise(len(*h)-1, x, tasks)
+}
+
+// rise puts an end at an index, or before those above it that are later.
+func (h endings) rise(i int, x end, tasks []task) {
+	for i > 0 && x.before(h[(i-1)/2]) {
+		h.set(i, h[(i-1)/2], tasks)
+		i = (i - 1) / 2
+	}
+	h.set(i, x, tasks)
+}
+
+// remove takes out the end of a job.
+func (h *endings) remove(job int, tasks []task) {
+	s, i := *h, int(tasks[job].place)
+	last := s[len(s)-1]
+	s = s[:len(s)-1]
+	*h = s
+	if i == len(s) {
+		return
+	}
+	for child := 2*i + 1; child < len(s); child = 2*i + 1 {
+		if child+1 < len(s) && s[child+1].before(s[child]) {
+			child++
+		}
+		if !s[child].before(last) {
+			break
+		}
+		s.set(i, s[child], tasks)
+		i = child
+	}
+	s.rise(i, last, tasks)
+}

@@ -70,7 +70,7 @@ type Engine struct {
 	opts  Options
 	now   time.Duration
 	tasks []task
-	ends  ends
+	ends  endings
 	stops []scheduler.Notice // of stopped jobs, not yet delivered
 	news  []scheduler.Notice // that Next returned last; its storage is used again
 	marks                    // what is reported of jobs' progress
@@ -95,6 +95,7 @@ type Engine struct {
 // lead comes first and is the same at any speed.
 type task struct {
 	phase  phase
+	place  int32   // while running without contention, in Engine.ends
 	rate   float64 // of scaled
 	lead   time.Duration
 	scaled time.Duration
@@ -345,9 +346,6 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	if e.crowd != nil {
 		return e.nextCrowded(until)
 	}
-	for len(e.ends) > 0 && e.stale(e.ends[0]) {
-		e.ends.pop()
-	}
 	at := min(until, e.nextMark(), e.nextNode(), e.nextSpent())
 	if len(e.ends) == 0 && at == scheduler.Never {
 		return e.now, nil, errNothing
@@ -358,9 +356,9 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	e.now = max(e.now, at)
 	e.passMarks()
 	for len(e.ends) > 0 && e.ends[0].at <= e.now {
-		if end := e.ends.pop(); !e.stale(end) {
-			e.over(int(end.job), end.at)
-		}
+		first := e.ends[0]
+		e.ends.remove(int(first.job), e.tasks)
+		e.over(int(first.job), first.at)
 	}
 	e.endSpent()
 	if e.opts.Fleet != nil {
@@ -438,13 +436,15 @@ func (e *Engine) task(verb string, job int, want phase) (*task, error) {
 func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	t.phase, t.since = running, e.now
 	e.budgets.begin(job, e.now)
-	ends := &e.ends
-	if e.crowd != nil {
+	if e.crowd == nil {
+		t.end = later(t.since, later(t.lead, e.span(job, t.scaled)))
+		e.ends.push(end{t.end, int32(job)}, e.tasks)
+	} else {
 		g := e.crowd.enter(job, cores, e.now)
-		t.since, ends = g.clock, &g.ends
+		t.since = g.clock
+		t.end = later(t.since, later(t.lead, e.span(job, t.scaled)))
+		g.ends.push(end{t.end, int32(job)})
 	}
-	t.end = later(t.since, later(t.lead, e.span(job, t.scaled)))
-	ends.push(end{t.end, int32(job)})
 	e.expectMark(job, t)
 }
 
@@ -460,6 +460,8 @@ func (e *Engine) halt(job int, t *task) {
 	e.budgets.rest(job, e.now)
 	if e.crowd != nil {
 		e.crowd.leave(job, e.now)
+	} else {
+		e.ends.remove(job, e.tasks)
 	}
 }
 
@@ -503,7 +505,7 @@ func (t *task) rescale(rate float64) {
 	t.scaled, t.rate = stretch(t.scaled, t.rate, rate), rate
 }
 
-// stale reports whether an entry was overtaken by a pause, a resize or a stop.
+// stale reports whether an end of a group was overtaken by a pause, a resize or a stop.
 func (e *Engine) stale(x end) bool {
 	t := &e.tasks[x.job]
 	return t.phase != running || t.end != x.at

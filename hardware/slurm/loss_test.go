@@ -3,6 +3,7 @@
 package slurm
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -195,6 +196,40 @@ func TestAllocationGoesAway(t *testing.T) {
 	o.up(t, 2)
 	second, _ := o.pool.place(0)
 	if second.alloc.job == first.alloc.job {
+		t.Errorf("the allocation %s again", first.alloc.job)
+	}
+	if err := o.Start(0, grant(0, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A preempted allocation: its jobs are asked to end, and have not failed when they do. Another allocation is asked for.
+func TestAllocationIsPreempted(t *testing.T) {
+	needOwnCluster(t)
+	o := open(t, 1, settings{}, job(`trap 'echo asked; exit 143' TERM; while :; do sleep 0.1; done`))
+	o.up(t, 1)
+	if err := o.Start(0, grant(0, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the job runs", func() bool { return runs(o, 0) })
+	first, _ := o.pool.place(0)
+	urgent, err := client.Run(t.Context(), 0, "sbatch", "--parsable", "--partition=urgent", "--nodelist="+first.name,
+		"--exclusive", "--output=/dev/null", "--wrap", "sleep 1000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel := func() { client.Run(context.Background(), 0, "scancel", strings.TrimSpace(urgent)) }
+	t.Cleanup(cancel)
+	o.next(t, scheduler.NodeDown)
+	if log := read(filepath.Join(o.dir, "0.log")); !strings.Contains(log, "asked\n") {
+		t.Errorf("the job was not asked to end: %s", log)
+	}
+	if _, err := o.Revoke(0); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	o.up(t, 1)
+	if second, _ := o.pool.place(0); second.alloc.job == first.alloc.job {
 		t.Errorf("the allocation %s again", first.alloc.job)
 	}
 	if err := o.Start(0, grant(0, 0, 0)); err != nil {

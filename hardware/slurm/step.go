@@ -39,6 +39,7 @@ type step struct {
 	status *syscall.WaitStatus
 	said   string // errors of srun
 	killed bool   // it is to end at once
+	ended  bool   // by Slurm: its allocation was cancelled or preempted, or somebody cancelled the step
 }
 
 // hands are the engine's on its steps.
@@ -226,6 +227,9 @@ func (e *Engine) listen(s *step, errs io.Reader) {
 				s.status, s.until = &status, time.Now()
 			}
 		}
+		if strings.Contains(line, "Job step aborted") || strings.Contains(line, "CANCELLED") {
+			s.ended = true
+		}
 		if strings.Contains(line, "error:") || strings.Contains(line, "launch failed") {
 			said = append(said, line)
 			s.said = client.Line(strings.Join(said, "\n"))
@@ -285,16 +289,17 @@ func (e *Engine) over(s *step) {
 	}, s.out.log.Close)
 }
 
-// suspect reports whether a step may have ended because its node or its allocation did. mu must be held.
+// suspect reports whether a step may have ended because its node or its allocation did: its program may have caught the
+// signal, and ended in its own way. mu must be held.
 func (s *step) suspect() bool {
-	if s.status != nil && !s.status.Signaled() && !strings.Contains(s.said, "CANCELLED") {
-		return false
-	}
-	if s.status == nil {
+	if s.status == nil || s.ended {
 		return true
 	}
 	sig := s.status.Signal()
-	return sig == syscall.SIGKILL || sig == syscall.SIGTERM || strings.Contains(s.said, "CANCELLED")
+	if s.status.Exited() {
+		sig = syscall.Signal(s.status.ExitStatus() - 128) // as shells tell it
+	}
+	return sig == syscall.SIGKILL || sig == syscall.SIGTERM
 }
 
 // suspicion looks whether the node of a step that ended in a strange way is still there. When Slurm has cancelled the
@@ -303,7 +308,7 @@ func (e *Engine) suspicion(s *step) {
 	lost := func() bool { return e.Lost(s) }
 	for range 8 {
 		e.pool.glance(e.ctx, lost)
-		if lost() || e.ctx.Err() != nil || s.status != nil && !strings.Contains(s.said, "CANCELLED") {
+		if lost() || e.ctx.Err() != nil || s.status != nil && !s.ended {
 			return
 		}
 		time.Sleep(250 * time.Millisecond)

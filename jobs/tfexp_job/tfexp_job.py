@@ -78,7 +78,7 @@ _BEGAN = _process_began()
 def start(epochs=10, steps=None, settings=None):
     """Begin the job: read the environment, the control file and a checkpoint.
 
-    epochs or steps is the total work where tfexp says nothing. settings (any
+    epochs or steps is the total work where tfexp says nothing, a budget included. settings (any
     JSON value) is what the course of training hangs on: a checkpoint of other
     settings is not used. Raises ValueError when a variable is malformed.
     """
@@ -201,7 +201,7 @@ class Job:
     """A job as the program sees it.
 
     name             the job's name, unique in its cell
-    epochs, steps    the total work; one of them is None
+    epochs, steps    the total work; one of them is None. With a budget alone epochs is math.inf
     done_epochs, done_steps  what is finished, by earlier starts too
     inter, intra     the present allotment: operations at once, threads of each
     gpus             how many GPUs; CUDA_VISIBLE_DEVICES says which
@@ -224,6 +224,8 @@ class Job:
             raise ValueError("both TFEXP_EPOCHS and TFEXP_STEPS are set, want one of them")
         if given_epochs or given_steps:
             self.epochs, self.steps = given_epochs, given_steps
+        elif os.environ.get("TFEXP_BUDGET"):
+            self.epochs, self.steps = math.inf, None  # to the end of the budget
         else:
             self.epochs, self.steps = (None, steps) if steps else (epochs, None)
         self.target_loss = _loss("TFEXP_TARGET_LOSS")
@@ -253,6 +255,7 @@ class Job:
         self._every_steps, self._every_epochs, self._every_seconds = _interval("TFEXP_CHECKPOINT_EVERY")
         self._saved_steps, self._saved_epochs, self._saved_at, self._reached = 0, 0, 0.0, None
         self._clock, self._used, self._end = _Clock(), 0.0, None
+        self._whole = self._trained = None  # the budget; when training stopped, on the clock
         self._change = self._deepen = None
         self._control_seen = self._request = None
         self._message, self._unfollowed = {}, False
@@ -264,6 +267,7 @@ class Job:
         self._read_checkpoint()
         budget = _seconds("TFEXP_BUDGET")
         if budget is not None:
+            self._whole = budget
             self._set_budget(budget - self._used)
         self._read_control()  # after the variable: the file says what is left by now
         if self._every_seconds:
@@ -331,6 +335,7 @@ class Job:
             if self.spent:
                 break
             yield self.done_epochs if self.steps is None else self.done_steps
+        self._stop_training()
 
     @property
     def finished(self):
@@ -412,7 +417,10 @@ class Job:
 
         The model is that after the last epoch that counts: keep a copy.
         """
-        self._print({"final_accuracy": round(float(accuracy), 6)})
+        fields = {"final_accuracy": round(float(accuracy), 6)}
+        if self._whole is not None and self._trained is not None:
+            fields["trained"] = round(self._whole - (self._end - self._trained), 6)
+        self._print(fields)
 
     def end(self, save=None):
         """End the job: save() the model, report all times, drop the checkpoint."""
@@ -484,6 +492,7 @@ class Job:
             self.inter, self.intra = 1, message["allotment"]
         self.change, self.warning = message.get("change"), message.get("warning")
         if message.get("budget") is not None:
+            self._whole = message["budget"]
             self._set_budget(message["budget"] - self._used)
         if message.get("time_left") is not None:
             # It is what was left when the file was written.
@@ -580,7 +589,14 @@ class Job:
     @property
     def spent(self):
         """Whether nothing is left of the budget."""
-        return self._end is not None and self.time_left == 0
+        if self._end is None or self.time_left > 0:
+            return False
+        self._stop_training()
+        return True
+
+    def _stop_training(self):
+        if self._trained is None:
+            self._trained = self._clock.service()
 
     def _print_resized(self, seconds):
         self._print({"resized": {"inter": self.inter, "intra": self.intra, "seconds": round(seconds, 6)}})

@@ -188,7 +188,7 @@ func (c *Collector) fail(e *scheduler.Event, j *ledger.Job) {
 	}
 	reason := e.Reason
 	if reason == "" {
-		reason = string(j.State())
+		reason = j.State().String()
 	}
 	c.failures = append(c.failures, Failure{Job: c.setup.Jobs[e.Job].Name, At: e.At.Seconds(), Reason: reason})
 }
@@ -232,7 +232,7 @@ func (c *Collector) Outcome(job int) Outcome {
 		Arrival: arrival.Seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1,
 		Slowdown: math.NaN(), BoundedSlowdown: math.NaN(), ThreadsMean: math.NaN(),
 		ThreadsRequested: j.Threads, GPUs: j.GPUs,
-		Preemptions: int(state.Pauses), Resizes: int(state.Resizes), Restarts: int(state.Retries), State: string(state.State()),
+		Preemptions: int(state.Pauses), Resizes: int(state.Resizes), Restarts: int(state.Retries), State: state.State().String(),
 		Predicted: -1, PredictionErrorPct: math.NaN(), ResizeOverhead: -1,
 	}
 	c.addLosses(job, &r)

@@ -26,39 +26,20 @@ type Job struct {
 	// of these kinds, Reconfigurations those that ended an attempt.
 	Attempts, Pauses, Resizes, Retries, Revocations, Reconfigurations int32
 
-	state state
-}
-
-// state is a scheduler.State in a byte: there are millions of jobs.
-type state uint8
-
-const (
-	pending state = iota
-	queued
-	running
-	paused
-	finished
-	failed
-	stopped
-	states // how many there are
-)
-
-var names = [states]scheduler.State{
-	scheduler.Pending, scheduler.Queued, scheduler.Running, scheduler.Paused,
-	scheduler.Finished, scheduler.Failed, scheduler.Stopped,
+	state scheduler.State
 }
 
 // State returns where the job is in its life.
-func (j *Job) State() scheduler.State { return names[j.state] }
+func (j *Job) State() scheduler.State { return j.state }
 
 // Runs reports whether the job runs.
-func (j *Job) Runs() bool { return j.state == running }
+func (j *Job) Runs() bool { return j.state == scheduler.Running }
 
 // Waits reports whether the job waits: it has arrived, is not over, and holds nothing.
-func (j *Job) Waits() bool { return j.state == queued || j.state == paused }
+func (j *Job) Waits() bool { return j.state == scheduler.Queued || j.state == scheduler.Paused }
 
 // Over reports whether the job has ended.
-func (j *Job) Over() bool { return j.state >= finished }
+func (j *Job) Over() bool { return j.state.Over() }
 
 // Counts are the jobs by state.
 type Counts struct {
@@ -71,7 +52,7 @@ func (c Counts) Waiting() int { return c.Queued + c.Paused }
 // Ledger is the replay of one trace.
 type Ledger struct {
 	jobs        []Job
-	counts      [states]int
+	counts      [scheduler.Stopped + 1]int
 	cores, gpus int
 }
 
@@ -87,8 +68,8 @@ func New(jobs int) *Ledger {
 // Add adds a job, pending, and returns its number: for readers of traces that
 // meet the jobs one by one.
 func (l *Ledger) Add() int {
-	l.jobs = append(l.jobs, Job{FirstStart: scheduler.Never, End: scheduler.Never})
-	l.counts[pending]++
+	l.jobs = append(l.jobs, Job{state: scheduler.Pending, FirstStart: scheduler.Never, End: scheduler.Never})
+	l.counts[scheduler.Pending]++
 	return len(l.jobs) - 1
 }
 
@@ -101,7 +82,7 @@ func (l *Ledger) Job(number int) *Job { return &l.jobs[number] }
 // Counts returns how many jobs are in each state.
 func (l *Ledger) Counts() Counts {
 	c := &l.counts
-	return Counts{c[pending], c[queued], c[running], c[paused], c[finished], c[failed], c[stopped]}
+	return Counts{c[scheduler.Pending], c[scheduler.Queued], c[scheduler.Running], c[scheduler.Paused], c[scheduler.Finished], c[scheduler.Failed], c[scheduler.Stopped]}
 }
 
 // Held returns how many cores and GPUs the jobs hold together.
@@ -131,9 +112,9 @@ func (l *Ledger) Event(e *scheduler.Event) Step {
 	j := &l.jobs[e.Job]
 	switch e.Kind {
 	case scheduler.Arrive:
-		return l.move(j, e, queued)
+		return l.move(j, e, scheduler.Queued)
 	case scheduler.Start, scheduler.Resume:
-		s := l.move(j, e, running)
+		s := l.move(j, e, scheduler.Running)
 		l.hold(j, e, &s)
 		j.Alternative = int32(e.Alternative)
 		if e.Kind == scheduler.Start {
@@ -142,46 +123,46 @@ func (l *Ledger) Event(e *scheduler.Event) Step {
 		j.FirstStart = min(j.FirstStart, e.At)
 		return s
 	case scheduler.ResizeJob:
-		if j.state != running {
+		if j.state != scheduler.Running {
 			return Step{}
 		}
-		s := l.move(j, e, running)
+		s := l.move(j, e, scheduler.Running)
 		l.hold(j, e, &s)
 		j.Resizes++
 		return s
 	case scheduler.Pause:
 		j.Pauses++
-		return l.move(j, e, paused)
+		return l.move(j, e, scheduler.Paused)
 	case scheduler.Retry:
 		j.Retries++
-		return l.move(j, e, queued)
+		return l.move(j, e, scheduler.Queued)
 	case scheduler.Revoke:
 		j.Revocations++
-		return l.move(j, e, queued)
+		return l.move(j, e, scheduler.Queued)
 	case scheduler.Move:
-		return l.move(j, e, queued)
+		return l.move(j, e, scheduler.Queued)
 	case scheduler.Reconfigure:
-		if j.state == queued {
+		if j.state == scheduler.Queued {
 			return Step{} // it has not started
 		}
 		j.Reconfigurations++
-		return l.move(j, e, queued)
+		return l.move(j, e, scheduler.Queued)
 	case scheduler.Finish:
 		j.End = e.At
-		return l.move(j, e, finished)
+		return l.move(j, e, scheduler.Finished)
 	case scheduler.Fail:
 		j.End = e.At
-		return l.move(j, e, failed)
+		return l.move(j, e, scheduler.Failed)
 	case scheduler.Stop:
 		j.End = e.At
-		return l.move(j, e, stopped)
+		return l.move(j, e, scheduler.Stopped)
 	}
 	return Step{} // a new request, level or prediction, a decision: it holds what it held
 }
 
 // move brings a job into another state, in which it holds nothing yet.
-func (l *Ledger) move(j *Job, e *scheduler.Event, to state) (s Step) {
-	if j.state == running {
+func (l *Ledger) move(j *Job, e *scheduler.Event, to scheduler.State) (s Step) {
+	if j.state == scheduler.Running {
 		s = Step{Ended: true, Held: e.At - j.Since, Cores: j.Cores, GPUs: j.GPUs}
 		l.cores -= int(j.Cores)
 		l.gpus -= int(j.GPUs)

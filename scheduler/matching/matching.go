@@ -118,13 +118,9 @@ func (m *matching) leave(at Position) (int64, bool) {
 
 // add matches one more job.
 func (m *matching) add(job int32) {
-	m.price[job] = math.MinInt64
+	m.price[job] = 0 // any number will do: all paths begin here
 	for kind := range m.tracks {
 		t := &m.tracks[kind]
-		if time := m.Times[job][kind]; time >= 0 {
-			k := t.lowest(time)
-			m.price[job] = max(m.price[job], t.potential[k]-time*int64(k+1))
-		}
 		for k := range t.distance {
 			t.distance[k], t.place[k] = far, -1
 		}

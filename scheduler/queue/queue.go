@@ -46,15 +46,18 @@ type Ask struct {
 	Length time.Duration // expected run time on the full request
 }
 
-// Queue holds the waiting jobs in the policy's order. It is a treap (R. Seidel,
+// Queue holds the waiting jobs in the policy's order. While they come in that order, it is a line;
+// from the first that has to go before another, or a search that a line is too slow for, until the queue is
+// empty, it is a treap (R. Seidel,
 // C. R. Aragon, "Randomized Search Trees", 1996) whose priorities are a hash of
 // the job number, so that its shape is reproducible. Each node knows the size of
 // its subtree and the least that its jobs ask for. All operations take O(log n)
 // expected time, and the memory is that of the longest queue there was.
 type Queue struct {
+	line     line // all jobs while the tree is empty
 	nodes    []node
 	vacant   []int32 // indexes of nodes that no job has
-	nodeOf   []int32 // by job number; only of jobs in the queue
+	nodeOf   []int32 // by job number, of jobs in the queue: the node, or the place in the line
 	root     int32
 	byLength bool // limits have a window
 }
@@ -107,7 +110,12 @@ func weightOf(job int32) uint32 {
 }
 
 // Len returns how many jobs are in the queue.
-func (q *Queue) Len() int { return int(q.sizeOf(q.root)) }
+func (q *Queue) Len() int {
+	if q.root == Nobody {
+		return q.line.len()
+	}
+	return int(q.nodes[q.root].size)
+}
 
 func (q *Queue) sizeOf(t int32) int32 {
 	if t == Nobody {
@@ -157,6 +165,24 @@ func (a Ask) shortest() (s shortest) {
 
 // Insert adds a job that is not in the queue.
 func (q *Queue) Insert(k Key, a Ask) {
+	if q.root == Nobody {
+		if q.line.takes(k) {
+			q.line.add(k, a, q.nodeOf)
+			return
+		}
+		q.plant()
+	}
+	q.insert(k, a)
+}
+
+// plant makes the line a tree.
+func (q *Queue) plant() {
+	q.line.each(func(p *place) { q.insert(p.key, p.ask) })
+	q.line = line{}
+}
+
+// insert adds a job to the tree.
+func (q *Queue) insert(k Key, a Ask) {
 	var t int32
 	if n := len(q.vacant); n > 0 {
 		t = q.vacant[n-1]
@@ -213,6 +239,10 @@ func (q *Queue) split(t int32, k Key) (before, after int32) {
 
 // Remove takes a job out that is in the queue.
 func (q *Queue) Remove(job int32) {
+	if q.root == Nobody {
+		q.line.remove(q.nodeOf[job])
+		return
+	}
 	gone := q.nodeOf[job]
 	q.root = q.removeAt(q.root, gone)
 	q.vacant = append(q.vacant, gone)
@@ -249,10 +279,20 @@ func (q *Queue) join(a, b int32) int32 {
 }
 
 // KeyOf returns the key that a job in the queue was inserted with.
-func (q *Queue) KeyOf(job int32) Key { return q.nodes[q.nodeOf[job]].key }
+func (q *Queue) KeyOf(job int32) Key {
+	if q.root == Nobody {
+		return q.line.ring[q.nodeOf[job]].key
+	}
+	return q.nodes[q.nodeOf[job]].key
+}
 
 // AskOf returns what a job in the queue was inserted with.
-func (q *Queue) AskOf(job int32) Ask { return q.nodes[q.nodeOf[job]].ask }
+func (q *Queue) AskOf(job int32) Ask {
+	if q.root == Nobody {
+		return q.line.ring[q.nodeOf[job]].ask
+	}
+	return q.nodes[q.nodeOf[job]].ask
+}
 
 // Limit says which jobs are worth a look: those that ask for at most Free
 // cores, and either run for at most Window or ask for at most Spare cores.
@@ -278,7 +318,15 @@ func (l Limit) allowsAny(n *node) bool {
 }
 
 // Next returns the first job after k that is within the limit, or Nobody.
-func (q *Queue) Next(after Key, l Limit) int32 { return q.nextAt(q.root, after, l) }
+func (q *Queue) Next(after Key, l Limit) int32 {
+	if q.root == Nobody {
+		if job, ok := q.line.next(after, l); ok {
+			return job
+		}
+		q.plant()
+	}
+	return q.nextAt(q.root, after, l)
+}
 
 func (q *Queue) nextAt(t int32, after Key, l Limit) int32 {
 	for t != Nobody {
@@ -301,6 +349,12 @@ func (q *Queue) nextAt(t int32, after Key, l Limit) int32 {
 
 // Before returns how many jobs of the queue come before k.
 func (q *Queue) Before(k Key) int {
+	if q.root == Nobody {
+		if n, ok := q.line.before(k); ok {
+			return n
+		}
+		q.plant()
+	}
 	count := int32(0)
 	for t := q.root; t != Nobody; {
 		n := &q.nodes[t]

@@ -15,6 +15,13 @@ func TestQueueIsAnOrderedList(t *testing.T) {
 		q := New(jobs, true)
 		in := map[int32]bool{}
 		small := rapid.Int64Range(0, 6)
+		turn, inTurn := int64(0), rapid.Bool().Draw(t, "in turn") // each goes behind all others
+		rank := func(t *rapid.T) int64 {
+			if turn++; inTurn {
+				return turn / 2
+			}
+			return small.Draw(t, "rank")
+		}
 		length := rapid.OneOf(small, rapid.Int64Range(0, math.MaxInt64))
 		t.Repeat(map[string]func(*rapid.T){
 			"change": func(t *rapid.T) {
@@ -22,7 +29,7 @@ func TestQueueIsAnOrderedList(t *testing.T) {
 				if in[j] {
 					q.Remove(j)
 				} else {
-					q.Insert(Key{small.Draw(t, "rank"), small.Draw(t, "second"), j},
+					q.Insert(Key{rank(t), small.Draw(t, "second"), j},
 						Ask{int32(rapid.IntRange(1, 300).Draw(t, "cores")), time.Duration(length.Draw(t, "length"))})
 				}
 				in[j] = !in[j]
@@ -30,18 +37,18 @@ func TestQueueIsAnOrderedList(t *testing.T) {
 			"": func(t *rapid.T) {
 				l := Limit{int32(rapid.IntRange(1, 300).Draw(t, "free")), time.Duration(length.Draw(t, "window")),
 					int32(rapid.IntRange(0, 300).Draw(t, "spare"))}
-				after := Key{small.Draw(t, "rank"), small.Draw(t, "second"), int32(rapid.IntRange(-1, jobs).Draw(t, "job"))}
+				after := Key{rapid.Int64Range(0, max(6, turn)).Draw(t, "rank"), small.Draw(t, "second"), int32(rapid.IntRange(-1, jobs).Draw(t, "job"))}
 				want, size, before := Nobody, 0, 0
 				for j := range int32(jobs) {
 					if !in[j] {
 						continue
 					}
 					size++
-					n := &q.nodes[q.nodeOf[j]]
-					if n.key.Less(after) {
+					key := q.KeyOf(j)
+					if key.Less(after) {
 						before++
 					}
-					if after.Less(n.key) && l.allows(n.ask) && (want == Nobody || n.key.Less(q.KeyOf(want))) {
+					if after.Less(key) && l.allows(q.AskOf(j)) && (want == Nobody || key.Less(q.KeyOf(want))) {
 						want = j
 					}
 				}

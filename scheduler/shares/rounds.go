@@ -10,12 +10,15 @@ import (
 // jobs on the same devices) receive follows a division. A team and a type of device have the
 // priority x_ij over the part of the type's time, since the last division, that was the team's.
 // They are taken by priority, then by deficit, then by x, type after type in the order of speed, as
-// long as there are devices, and each job once.
+// long as there are devices, and each job once. A job that came after the division is taken like the others, but
+// its devices stand idle: it runs from the next division on, as in the authors' simulator.
 type Mechanism struct {
 	// Round is the length of a round in seconds.
 	Round float64
 	// Idle is that of the Kind.
 	Idle bool
+	// Eager has jobs that came after the division run as well, on devices that are left.
+	Eager bool
 
 	division map[Team][]float64
 	spent    []float64 // device time by type since the last division, counted once for a team
@@ -136,7 +139,9 @@ func (m *Mechanism) Pick(p *Problem, order []int) []Pick {
 			for _, i := range c.jobs {
 				taken[i] = true
 			}
-			picks = append(picks, Pick{c.Team, t})
+			if m.division[c.Team] != nil || m.Eager {
+				picks = append(picks, Pick{c.Team, t})
+			}
 		}
 	}
 	return picks

@@ -7,19 +7,43 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// State is where a job is in its life.
-type State string
+// State is where a job is in its life. It is a byte, for there may be millions of jobs; the zero value is no state.
+type State uint8
 
 // The states of a job. The last three are final.
 const (
-	Pending  State = "pending"
-	Queued   State = "queued"
-	Running  State = "running"
-	Paused   State = "paused"
-	Finished State = "finished"
-	Failed   State = "failed"
-	Stopped  State = "stopped"
+	Pending State = iota + 1
+	Queued
+	Running
+	Paused
+	Finished
+	Failed
+	Stopped
 )
+
+var stateNames = [...]string{"", "pending", "queued", "running", "paused", "finished", "failed", "stopped"}
+
+// String returns the name of the state, as files have it.
+func (s State) String() string { return stateNames[s] }
+
+// MarshalText writes the name.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Final returns the kind of event that ends a job in the state; ok is false for one that is not final.
+func (s State) Final() (end EventKind, ok bool) {
+	switch s {
+	case Finished:
+		return Finish, true
+	case Failed:
+		return Fail, true
+	case Stopped:
+		return Stop, true
+	}
+	return "", false
+}
+
+// Over reports whether a job in the state is over.
+func (s State) Over() bool { return s >= Finished }
 
 // Decision says why an event that the scheduler caused came about.
 type Decision struct {

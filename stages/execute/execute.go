@@ -111,7 +111,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	}
 	if c.Simulation != nil {
 		for job, f := range c.Simulation.Finals {
-			if w.Row(job).State == string(scheduler.Finished) {
+			if w.Row(job).State == scheduler.Finished.String() {
 				w.SetFinal(job, f)
 			}
 		}

@@ -25,7 +25,7 @@ func addTrial(w *record.CellWriter, t stages.Task, log *decisions, out *record.C
 	switch {
 	case t.Trial.Recorded != nil:
 		o = *t.Trial.Recorded
-	case job.State != string(scheduler.Finished):
+	case job.State != scheduler.Finished.String():
 		o.Crashed = crashed(w, out)
 	case log != nil:
 		log.outcome(&t.Trial.Tuning, &o)

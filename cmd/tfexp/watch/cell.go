@@ -397,7 +397,7 @@ func (c *following) show(state string) *Cell {
 			j = *known
 		}
 		at := c.ledger.Job(number)
-		j.State, j.Cores, j.GPUs, j.Since = string(at.State()), int(at.Cores), int(at.GPUs), at.Since.Seconds()
+		j.State, j.Cores, j.GPUs, j.Since = at.State().String(), int(at.Cores), int(at.GPUs), at.Since.Seconds()
 		if at.Waits() {
 			j.Waits = c.waits[name]
 		}
@@ -425,10 +425,10 @@ func (c *following) show(state string) *Cell {
 
 // place is where jobs of a state stand in a list.
 func place(state string) int {
-	switch scheduler.State(state) {
-	case scheduler.Running:
+	switch state {
+	case scheduler.Running.String():
 		return 0
-	case scheduler.Queued, scheduler.Paused:
+	case scheduler.Queued.String(), scheduler.Paused.String():
 		return 1
 	}
 	return 2

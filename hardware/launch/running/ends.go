@@ -31,7 +31,7 @@ func (j *Jobs[P]) Stop(job int) error {
 // terminate asks a job to end, and sees to it after the grace.
 func (j *Jobs[P]) terminate(r *Job[P], cause scheduler.State, reason string) {
 	j.mu.Lock()
-	if r.leadGone() || r.cause != "" {
+	if r.leadGone() || r.cause != 0 {
 		j.mu.Unlock()
 		return
 	}
@@ -85,7 +85,7 @@ func (j *Jobs[P]) Asked(p P) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.live[p.Base().Number]
-	return p.Base().asked || p.Base().lost || r != nil && slices.Contains(r.programs, p) && r.cause != ""
+	return p.Base().asked || p.Base().lost || r != nil && slices.Contains(r.programs, p) && r.cause != 0
 }
 
 // Lost reports whether the node of a program is taken away.
@@ -222,12 +222,12 @@ func (j *Jobs[P]) Ended(p P, f Fate, shut func(reason string)) {
 	switch {
 	case leaves(r, s, f.Finished):
 		reason = "its server was taken away"
-	case r.suspended && r.cause == "" && !(s.Lead && f.Finished):
+	case r.suspended && r.cause == 0 && !(s.Lead && f.Finished):
 		reason = "paused: it goes on when it is started again"
 	case s.Lead:
 		r.state, r.why, r.at = state, reason, f.At
 		r.usage.ExitCode, r.usage.Reason = f.Exit, reason
-	case r.cause != "":
+	case r.cause != 0:
 	case r.leadGone(), r.programs[0].Base().lost:
 		reason = ""
 	case state == scheduler.Failed:
@@ -276,13 +276,13 @@ func (j *Jobs[P]) partFailed(r *Job[P], s *State, why string) {
 
 // leaves reports whether a program ended because its node is taken away. mu must be held.
 func leaves[P Program](r *Job[P], s *State, finished bool) bool {
-	return s.lost && r.cause == "" && !finished
+	return s.lost && r.cause == 0 && !finished
 }
 
 // judge returns how a program of the job ended, and why if it did not finish. mu must be held.
 func (r *Job[P]) judge(f Fate) (scheduler.State, string) {
 	switch {
-	case r.cause != "" && !(r.failed() != "" && f.Finished && f.Output == nil): // it may have done its work all the same
+	case r.cause != 0 && !(r.failed() != "" && f.Finished && f.Output == nil): // it may have done its work all the same
 		return r.cause, r.reason
 	case f.Output != nil:
 		return scheduler.Failed, f.Output.Error()
@@ -298,11 +298,11 @@ func (j *Jobs[P]) settle(r *Job[P]) {
 	if r.done || slices.ContainsFunc(r.programs, func(p P) bool { return !p.Base().done }) {
 		return
 	}
-	if r.suspended && r.state == "" {
+	if r.suspended && r.state == 0 {
 		j.left(r)
 		return
 	}
-	if lead := r.programs[0].Base(); r.state == "" && !r.quiet {
+	if lead := r.programs[0].Base(); r.state == 0 && !r.quiet {
 		if lead.taken { // it is revoked by the loss
 			return
 		}

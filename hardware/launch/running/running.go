@@ -231,7 +231,7 @@ func (j *Jobs[P]) attempt(job int, grant scheduler.Grant) (*Job[P], launch.Job, 
 	r := &Job[P]{number: job}
 	if last := j.live[job]; last != nil {
 		r.again, r.before = true, last.before
-		if last.suspended && last.cause == "" { // the attempt goes on
+		if last.suspended && last.cause == 0 { // the attempt goes on
 			r.usage = last.usage
 			r.saves.GoOn(&last.saves)
 		} else {
@@ -325,9 +325,9 @@ func (j *Jobs[P]) begin(r *Job[P], of launch.Job, part scheduler.Part, lead, aga
 	}
 	j.mu.Lock()
 	r.programs = append(r.programs, p)
-	late := r.cause != "" || r.state != "" || r.leadGone() // its job has ended meanwhile
+	late := r.cause != 0 || r.state != 0 || r.leadGone() // its job has ended meanwhile
 	if late {
-		p.Base().lost = p.Base().lost || r.cause == ""
+		p.Base().lost = p.Base().lost || r.cause == 0
 	}
 	j.mu.Unlock()
 	if late {
@@ -339,7 +339,7 @@ func (j *Jobs[P]) begin(r *Job[P], of launch.Job, part scheduler.Part, lead, aga
 // fail ends a job at once for what its output is.
 func (j *Jobs[P]) fail(r *Job[P], reason string) {
 	j.mu.Lock()
-	if r.cause == "" {
+	if r.cause == 0 {
 		r.cause, r.reason = scheduler.Failed, reason
 	}
 	programs := slices.Clone(r.programs)
@@ -381,7 +381,7 @@ func (j *Jobs[P]) present(what string, job int) (r *Job[P], paused bool, err err
 		return nil, false, fmt.Errorf("%s: job %d was not started", what, job)
 	}
 	r = j.live[job]
-	if r.done || r.leadGone() || r.cause != "" {
+	if r.done || r.leadGone() || r.cause != 0 {
 		return nil, false, nil
 	}
 	return r, r.paused, nil
@@ -634,7 +634,7 @@ func (j *Jobs[P]) Close() bool {
 		if r == nil || r.done {
 			continue
 		}
-		if r.cause == "" {
+		if r.cause == 0 {
 			r.cause, r.reason = scheduler.Stopped, "stopped"
 		}
 		left = append(left, r.programs...)

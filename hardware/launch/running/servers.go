@@ -121,7 +121,7 @@ func (j *Jobs[P]) Take(node int) {
 	for _, r := range attempts {
 		j.mu.Lock()
 		var rest []P
-		if r.state != "" {
+		if r.state != 0 {
 			rest = slices.Clone(r.programs)
 		}
 		j.mu.Unlock()
@@ -155,7 +155,7 @@ func (j *Jobs[P]) Revoke(job int) (scheduler.Attempt, error) {
 	}
 	r := j.live[job]
 	r.quiet = true
-	if r.cause == "" {
+	if r.cause == 0 {
 		r.cause, r.reason = scheduler.Stopped, "a server of the job was taken away"
 	}
 	r.rest(time.Now())

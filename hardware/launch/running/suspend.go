@@ -36,7 +36,7 @@ func (j *Jobs[P]) restart(r *Job[P], grant scheduler.Grant) {
 	j.mu.Unlock()
 	await(programs)
 	j.mu.Lock()
-	ended := r.state != "" || r.cause != "" // of which notice is given
+	ended := r.state != 0 || r.cause != 0 // of which notice is given
 	j.mu.Unlock()
 	if ended {
 		return
@@ -67,7 +67,7 @@ func (j *Jobs[P]) stopSuspended(job int, reason string) bool {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if r.cause == "" && r.state == "" {
+	if r.cause == 0 && r.state == 0 {
 		r.cause, r.reason = scheduler.Stopped, reason
 		if r.done {
 			j.tellSuspended(r)
@@ -90,7 +90,7 @@ func (j *Jobs[P]) tellSuspended(r *Job[P]) {
 func (j *Jobs[P]) left(r *Job[P]) {
 	r.done = true
 	j.open--
-	if r.cause != "" && !r.quiet {
+	if r.cause != 0 && !r.quiet {
 		j.tellSuspended(r)
 	}
 }

@@ -30,7 +30,7 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 		return err
 	}
 	picks := p.mech.Pick(q, p.order())
-	if len(picks) == 0 && p.changed { // nobody could run by an old division
+	if len(picks) == 0 && p.changed && v.Now() >= p.last { // nobody can run by an old division, and nobody will come
 		p.stuck = true
 		if err := p.divide(v, q); err != nil {
 			return err
@@ -155,7 +155,7 @@ func (p *planner) share(v scheduler.View, h scheduler.Hands, k shares.Pick) erro
 	a, b := &p.members[k.First], &p.members[k.Second]
 	a.part, b.part = p.partsOf(k.First, k.Second, k.Type)
 	a.with, b.with = k.Second, k.First
-	b.on, b.counted = k.Type, 0
+	b.on, b.since, b.counted = k.Type, v.Now(), 0
 	return nil
 }
 
@@ -191,6 +191,6 @@ func (p *planner) start(v scheduler.View, h scheduler.Hands, number int32, on in
 	if v.Recording() {
 		why = fmt.Sprintf("has the next place on %s", p.kinds[on].Name)
 	}
-	m.on, m.counted = on, 0
+	m.on, m.since, m.counted = on, v.Now(), 0
 	return true, h.Start(number, j.Request(), nodes, why)
 }

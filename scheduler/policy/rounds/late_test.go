@@ -3,6 +3,7 @@ package rounds_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -78,6 +79,45 @@ func TestALateClockChangesNoDecision(t *testing.T) {
 			if n < 3 || n < len(punctual)-12 || !slices.Equal(punctual[:n], real[:n]) {
 				t.Fatalf("%s, seed %d:\n%q\n%q", order, seed, punctual, real)
 			}
+		}
+	}
+}
+
+// Rounds of 10 s on two GPUs, and divisions that are at least so far apart; A comes at 1 and runs for 25 s, the others
+// for 10 s.
+//
+//	40 s   A 1-26; B comes at 5, and waits though a GPU is idle. At 26 nothing runs and nobody is to come: B 26-36
+//	40 s   with C, who comes at 100: B waits for the division that is made then: B, C 100-110
+//	20 s   A 1-26; at 26 nobody is there, which counts as a division; B comes at 30, C at 50: B, C 50-60
+func TestJobsWaitForADivision(t *testing.T) {
+	for _, c := range []struct {
+		recompute, jct, makespan float64
+		arrivals                 []time.Duration
+	}{
+		{40, (25 + 31) / 2.0, 35, []time.Duration{1, 5}},
+		{40, (25 + 105 + 10) / 3.0, 109, []time.Duration{1, 5, 100}},
+		{20, (25 + 30 + 10) / 3.0, 59, []time.Duration{1, 30, 50}},
+	} {
+		var jobs []scheduler.Job
+		var work []simulated.Scaling
+		for i, at := range c.arrivals {
+			run := 10 * time.Second
+			if i == 0 {
+				run = 25 * time.Second
+			}
+			jobs = append(jobs, scheduler.Job{
+				Number: i, Name: fmt.Sprint(i), Threads: 1, GPUs: 1, Predicted: run, Deadline: scheduler.Never,
+				Arrival: at * time.Second,
+			})
+			work = append(work, simulated.FullRequest(run, 1))
+		}
+		p := policy.Policy{Order: "isolated", Settings: policy.Settings{
+			"rounds": 10 * time.Second, "recompute": time.Duration(c.recompute) * time.Second,
+		}}
+		cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "node", Threads: 2, GPUs: 2}}}
+		jct, makespan := outcome(t, p, cluster, jobs, work)
+		if math.Abs(jct-c.jct) > 1e-6 || math.Abs(makespan-c.makespan) > 1e-6 {
+			t.Errorf("arrivals %v: mean JCT %g s, makespan %g s; want %g and %g", c.arrivals, jct, makespan, c.jct, c.makespan)
 		}
 	}
 }

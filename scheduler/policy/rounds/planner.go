@@ -27,7 +27,8 @@ type member struct {
 	// way is the alternative with which the job runs on each type; -1 for none.
 	way     []int32
 	on      int           // the type that it runs on, or ran on last
-	counted time.Duration // of its present stretch
+	since   time.Duration // the start of its present stretch
+	counted time.Duration // of this stretch
 	units   float64       // all of its work
 	active  bool
 	// with is the job whose devices it shares, and part that of its speed which it keeps beside it.
@@ -47,11 +48,14 @@ type planner struct {
 	mech    shares.Mechanism
 	failed  error // what is wrong with the settings
 
+	active  int           // jobs that have come and not ended
+	stopped time.Duration // when a stretch of a job ended last
 	changed bool          // jobs have come or gone since the last division
 	divided float64       // its instant, by the planner's clock
 	began   time.Duration // the start of the present round, and what the planner's clock showed then
 	clock   time.Duration
-	stuck   bool // nothing was picked at the last look
+	stuck   bool          // nothing was picked at the last look
+	last    time.Duration // the last arrival
 }
 
 func newPlanner(k *shares.Kind, s policy.Setup) *planner {
@@ -71,6 +75,7 @@ func newPlanner(k *shares.Kind, s policy.Setup) *planner {
 			p.failed = fmt.Errorf("policy: blind = %q is no type of device of the hardware", like)
 		}
 	}
+	_, p.mech.Eager = p.Rounds()
 	p.packs = s.Policy.Packs()
 	if k.Prices {
 		texts, _ := set[prices.Name].([]string)
@@ -78,6 +83,7 @@ func newPlanner(k *shares.Kind, s policy.Setup) *planner {
 	}
 	for i := range p.members {
 		p.members[i] = p.memberOf(&s.Run.Jobs[i])
+		p.last = max(p.last, s.Run.Jobs[i].Arrival)
 	}
 	return p
 }
@@ -171,13 +177,26 @@ func (p *planner) memberOf(j *scheduler.Job) member {
 func (p *planner) Rank(scheduler.JobView) int64 { return 0 }
 
 // Arrived implements scheduler.Follower.
-func (p *planner) Arrived(j int32) { p.members[j].active, p.changed = true, true }
+func (p *planner) Arrived(j int32) {
+	p.members[j].active, p.changed = true, true
+	p.active++
+}
 
-// Ended implements scheduler.Follower.
+// Ended implements scheduler.Follower. When nobody is left there is a division of nothing: from then on the least time
+// to the next one counts.
 func (p *planner) Ended(j int32) {
 	p.members[j].active, p.changed = false, true
 	p.mech.Ended(j)
+	if p.active--; p.active > 0 {
+		return
+	}
+	if at := (p.clock + p.whole(p.stopped-p.began)).Seconds(); p.divided == 0 || at-p.divided >= p.least() {
+		p.divided, p.changed = at, false
+	}
 }
+
+// least is the least time between two divisions, in seconds.
+func (p *planner) least() float64 { return p.Policy.Settings.Duration(recompute.Name).Seconds() }
 
 // Served implements scheduler.Follower.
 func (p *planner) Served(int32) {}
@@ -185,6 +204,7 @@ func (p *planner) Served(int32) {}
 // Used implements scheduler.Follower.
 func (p *planner) Used(j int32, d time.Duration, _ scheduler.Grant) {
 	m := &p.members[j]
+	p.stopped = max(p.stopped, m.since+d)
 	p.count(m, d-m.counted, false)
 	m.counted = 0
 	m.with, m.part = shares.Nobody, 1 // it stops, or the one beside it does
@@ -325,8 +345,7 @@ func (p *planner) request(j int32, t int) *scheduler.Alternative {
 // divide makes another division if jobs have come or gone, and the last one is old enough.
 func (p *planner) divide(v scheduler.View, q *shares.Problem) error {
 	now := p.clock.Seconds()
-	least := p.Policy.Settings.Duration(recompute.Name).Seconds()
-	if !p.changed || len(q.Jobs) == 0 || p.divided > 0 && now-p.divided < least && !p.stuck {
+	if !p.changed || len(q.Jobs) == 0 || p.divided > 0 && now-p.divided < p.least() && !p.stuck {
 		return nil
 	}
 	seen := q

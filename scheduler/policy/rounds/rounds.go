@@ -30,8 +30,9 @@ var (
 	}
 	recompute = schema.Arg{
 		Name: "recompute", Type: schema.Duration, Default: `"0s"`, Example: `"1920s"`,
-		Doc: "The least time between two divisions. Within it, jobs that have come have to wait, unless nothing else " +
-			"would run. The division at the very start does not count.",
+		Doc: "The least time between two divisions. Within it, jobs that have come have to wait, as in the simulator " +
+			"of Gavel's authors even if devices are idle; unless nothing else would run and nobody else is to come, or devices " +
+			"are given back at once. The division at the very start does not count.",
 	}
 	blind = schema.Arg{
 		Name: "blind", Type: schema.String, DefaultDoc: "none: the policy knows the types", Example: `"v100"`,
@@ -65,7 +66,7 @@ func init() {
 		}
 		policy.RegisterOrder(policy.OrderChoice{
 			Choice: policy.Choice{
-				Name: k.Name, Title: k.Title, Doc: k.Doc, Place: 20 + k.Place, Estimates: true, Settings: settings,
+				Name: k.Name, Title: k.Title, Doc: k.Doc, Place: 20 + k.Place, Version: 2, Estimates: true, Settings: settings,
 				Check: packsBlindly,
 				Wants: []policy.Want{
 					alone(k.Name, policy.BackfillOf, policy.NoBackfill), alone(k.Name, policy.AllocationOf, policy.Strict),

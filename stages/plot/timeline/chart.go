@@ -140,7 +140,7 @@ func (ch *Chart) Keys(lanes bool) []canvas.Key {
 			}})
 		}
 		for _, l := range ch.Lanes {
-			if l.State == string(scheduler.Failed) || l.State == string(scheduler.Stopped) {
+			if l.State == scheduler.Failed.String() || l.State == scheduler.Stopped.String() {
 				keys = append(keys, canvas.Key{Label: "failed", Swatch: func(c draw.Canvas, box vg.Rectangle) {
 					failure(c, (box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2, 3)
 				}})
@@ -309,7 +309,7 @@ func (b bars) drawLanes(c draw.Canvas, at func(float64) vg.Length, y func(float6
 			b.marks(c, l, at, mid, half)
 			arrival(c, at(l.Arrival), mid-half, 2*half)
 		}
-		if l.State == string(scheduler.Failed) || l.State == string(scheduler.Stopped) {
+		if l.State == scheduler.Failed.String() || l.State == scheduler.Stopped.String() {
 			failure(c, at(l.End), mid, min(3, half))
 		}
 	}

@@ -1,0 +1,31 @@
+package scheduler
+
+import "time"
+
+// life is the state of a job that decisions are made on. What each event looks at comes first, to
+// lie together; what else has become of the job is in its Result.
+type life struct {
+	since time.Duration // beginning of the present stretch of waiting or running
+	timer time.Duration // instant of the timer that counts, or Never
+	// As in Result.
+	waiting, service, coreTime time.Duration
+	preemptions, alternative   int32
+
+	request int32 // cores; of a rigid job that has started, what it started with
+	slot    int32 // index in running
+	level   int32 // effective level
+	state   State
+	booked  bool // its memory is taken
+	plain   bool // it asks for cores of one node and nothing else: see plain
+	yields  bool // its turn is over: it runs on until dispatch has decided
+	arrival time.Duration
+	grant   Grant         // held; of a paused job, what it held last
+	end     time.Duration // expected end while running
+	asked   int32         // cores, by the workload
+}
+
+// settle writes what is counted in a life down in the job's result.
+func (f *life) settle(r *Result) {
+	r.State, r.Waiting, r.Service, r.CoreTime = f.state, f.waiting, f.service, f.coreTime
+	r.Preemptions, r.Alternative = int(f.preemptions), int(f.alternative)
+}

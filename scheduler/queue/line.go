@@ -1,0 +1,121 @@
+package queue
+
+import "sort"
+
+// line is waiting jobs in ascending order, which were added in this order: a ring of places in which
+// the first is taken and another one added at the end in constant time, whatever the number of jobs.
+type line struct {
+	ring       []place // its length is a power of two
+	head, tail uint32  // of the places from head to tail; indexes of ring when masked
+	gone       int     // how many of these have been left
+}
+
+// place is where a job stands in a line.
+type place struct {
+	key  Key
+	ask  Ask
+	gone bool // the job has left
+}
+
+// patience is how many jobs a line looks at in vain before it gives up.
+const patience = 32
+
+func (l *line) len() int { return int(l.tail-l.head) - l.gone }
+
+func (l *line) at(i uint32) *place { return &l.ring[i&uint32(len(l.ring)-1)] }
+
+// takes reports whether a job may be added at the end.
+func (l *line) takes(k Key) bool { return l.head == l.tail || l.at(l.tail-1).key.Less(k) }
+
+// add adds a job at the end. Its index in the ring is written to slots by job, as are those of the
+// others when they move.
+func (l *line) add(k Key, a Ask, slots []int32) {
+	if int(l.tail-l.head) == len(l.ring) {
+		l.grow(slots)
+	}
+	slots[k.Job] = int32(l.tail & uint32(len(l.ring)-1))
+	*l.at(l.tail) = place{key: k, ask: a}
+	l.tail++
+}
+
+// grow makes room: in the places that were left, if these are many, or else in a larger ring.
+func (l *line) grow(slots []int32) {
+	size := max(len(l.ring), 16)
+	if l.len() > size/2 {
+		size *= 2
+	}
+	ring, n := make([]place, size), uint32(0)
+	l.each(func(p *place) {
+		slots[p.key.Job] = int32(n)
+		ring[n] = *p
+		n++
+	})
+	l.ring, l.head, l.tail, l.gone = ring, 0, n, 0
+}
+
+// each calls f with the place of each job, in order.
+func (l *line) each(f func(*place)) {
+	for i := l.head; i != l.tail; i++ {
+		if p := l.at(i); !p.gone {
+			f(p)
+		}
+	}
+}
+
+// remove takes out the job at an index of the ring.
+func (l *line) remove(slot int32) {
+	l.ring[slot].gone = true
+	l.gone++
+	for l.head != l.tail && l.at(l.head).gone {
+		l.head++
+		l.gone--
+	}
+	for l.head != l.tail && l.at(l.tail-1).gone {
+		l.tail--
+		l.gone--
+	}
+}
+
+// from returns the first place whose key is not before k.
+func (l *line) from(k Key) uint32 {
+	if l.head == l.tail || !l.at(l.head).key.Less(k) {
+		return l.head
+	}
+	return l.head + uint32(sort.Search(int(l.tail-l.head), func(i int) bool { return !l.at(l.head + uint32(i)).key.Less(k) }))
+}
+
+// next returns the first job after k that is within the limit, or Nobody; ok is false when it has
+// looked at too many to say.
+func (l *line) next(after Key, within Limit) (job int32, ok bool) {
+	tries := 0
+	for i := l.from(after); i != l.tail; i++ {
+		p := l.at(i)
+		if p.gone || p.key == after {
+			continue
+		}
+		if within.allows(p.ask) {
+			return p.key.Job, true
+		}
+		if tries++; tries == patience {
+			return Nobody, false
+		}
+	}
+	return Nobody, true
+}
+
+// before returns how many jobs come before k; ok is false when that takes too long to count.
+func (l *line) before(k Key) (count int, ok bool) {
+	end := l.from(k)
+	if l.gone == 0 {
+		return int(end - l.head), true
+	}
+	if end-l.head > patience {
+		return 0, false
+	}
+	for i := l.head; i != end; i++ {
+		if !l.at(i).gone {
+			count++
+		}
+	}
+	return count, true
+}
