@@ -123,7 +123,7 @@ func readLines[T any](e *Experiment, c CellRef, name string) iter.Seq2[T, error]
 		defer f.Close()
 		in := bufio.NewReaderSize(f, 1<<16)
 		for n := 1; ; n++ {
-			line, err := readLine(in)
+			line, err := folder.ReadLine(in)
 			if errors.Is(err, io.EOF) {
 				return
 			}
@@ -145,24 +145,4 @@ func readLines[T any](e *Experiment, c CellRef, name string) iter.Seq2[T, error]
 			}
 		}
 	}
-}
-
-// mostLine is how long a line of a file of JSON lines may be, in bytes: an event lists the cores of a job.
-const mostLine = 16 << 20
-
-// readLine reads up to the end of a line, which is part of it; it errs at a line of more than mostLine bytes.
-func readLine(in *bufio.Reader) ([]byte, error) {
-	line, err := in.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, err
-	}
-	whole := bytes.Clone(line)
-	for errors.Is(err, bufio.ErrBufferFull) && len(whole) <= mostLine {
-		line, err = in.ReadSlice('\n')
-		whole = append(whole, line...)
-	}
-	if len(whole) > mostLine {
-		return nil, fmt.Errorf("a line is longer than %d MiB", mostLine>>20)
-	}
-	return whole, err
 }
