@@ -64,6 +64,12 @@ func openFor(t testing.TB, nodes int, set settings, jobs ...launch.Job) *opened 
 // openOn opens the engine on nodes of so many cores.
 func openOn(t testing.TB, cores []int, set settings, jobs ...launch.Job) *opened {
 	t.Helper()
+	return openAs(t, cores, set, false, jobs...)
+}
+
+// openAs is openOn, with jobs that write a checkpoint and end when they are paused.
+func openAs(t testing.TB, cores []int, set settings, suspends bool, jobs ...launch.Job) *opened {
+	t.Helper()
 	needCluster(t)
 	o := &opened{dir: t.TempDir()}
 	h := &engine.Hardware{Name: "test", Kind: &kind, Settings: &set}
@@ -83,9 +89,10 @@ func openOn(t testing.TB, cores []int, set settings, jobs ...launch.Job) *opened
 	for i := range jobs {
 		jobs[i].LogPath = filepath.Join(o.dir, fmt.Sprintf("%d.log", i))
 		jobs[i].ControlPath = filepath.Join(o.dir, fmt.Sprintf("%d.control", i))
+		jobs[i].CheckpointDir = filepath.Join(o.dir, fmt.Sprintf("%d.checkpoints", i))
 		jobs[i].Name = fmt.Sprintf("job%d", i)
 	}
-	e, err := o.site.Engine(t.Context(), engine.Task{Hardware: h, Cell: "test", Jobs: jobs})
+	e, err := o.site.Engine(t.Context(), engine.Task{Hardware: h, Cell: "test", Jobs: jobs, Suspends: suspends})
 	if err != nil {
 		t.Fatal(err, o.site.Close())
 	}
@@ -210,5 +217,38 @@ sleep `+mark+` & sleep `+mark+`; echo never`), job("exit 3"), job("kill -9 $$"),
 	}
 	if end := o.next(t, scheduler.JobEnded); end.State != scheduler.Stopped || states(t, "sleep "+mark) != "" {
 		t.Errorf("%+v, %q left", end, states(t, "sleep "+mark))
+	}
+}
+
+// A job that is paused by a checkpoint ends, holds nothing, and goes on from its checkpoint on another node.
+func TestPausedByCheckpoint(t *testing.T) {
+	o := openAs(t, []int{2, 2}, settings{}, true, job(`
+trap 'echo "$SLURMD_NODENAME" >"$TFEXP_CHECKPOINT_DIR/saved"; exit 143' TERM
+if [ -e "$TFEXP_CHECKPOINT_DIR/saved" ]; then echo "$SLURMD_NODENAME after $(cat "$TFEXP_CHECKPOINT_DIR/saved")"; exit; fi
+while :; do sleep 0.05; done`), job("exit 0"))
+	o.up(t, 2)
+	if err := o.Start(0, grant(0, 0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the job runs", func() bool { return runs(o, 0) })
+	if err := o.Pause(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Start(1, grant(0, 0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if end := o.next(t, scheduler.JobEnded); end.Job != 1 || end.State != scheduler.Finished {
+		t.Fatal(end)
+	}
+	if err := o.Resume(0, grant(1, 2, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if end := o.next(t, scheduler.JobEnded); end.Job != 0 || end.State != scheduler.Finished {
+		t.Error(end)
+	}
+	one, _ := o.pool.place(0)
+	other, _ := o.pool.place(1)
+	if log := read(filepath.Join(o.dir, "0.log")); !strings.Contains(log, other.name+" after "+one.name+"\n") {
+		t.Errorf("the log is %q", log)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Data is what the pictures are drawn from. The times of jobs are kept as long
-// as they are not too many; there may be billions.
+// Data is what the pictures are drawn from. The times of jobs are those of a sample, where there are very many; there may
+// be billions.
 type Data struct {
 	*record.Experiment
 	// Variants are the policies with their axes, in the order of the plan.
@@ -26,13 +26,18 @@ type Data struct {
 	servers     []record.ServerRow // once they are read
 	serversRead bool
 	times       map[string]times // by cell, of those that are kept; nil before they are read
+	overall     int              // how many jobs each of the sample stands for at least, in pictures of all cells
 }
 
-// mostKept bounds the jobs whose times are kept.
+// mostKept bounds the jobs of all cells whose times are read: of more, a systematic sample stands for all.
 const mostKept = 2_000_000
 
 func newData(e *record.Experiment) *Data {
-	return &Data{Experiment: e, Variants: analysis.Variants(e), width: canvas.Width}
+	all := 0
+	for _, c := range e.Cells {
+		all += jobsOf(c)
+	}
+	return &Data{Experiment: e, Variants: analysis.Variants(e), width: canvas.Width, overall: overallStep(all)}
 }
 
 // times are what distributions and scatter plots show of a cell's jobs, in
@@ -53,8 +58,14 @@ type jobTimes struct {
 // stands for all: no picture would show the difference.
 const mostSampled = 200_000
 
-// sampleStep is how many jobs of a cell each of the sample stands for.
+// sampleStep is how many jobs of a cell each of the sample stands for, in a picture of that cell.
 func sampleStep(c record.Cell) int { return 1 + jobsOf(c)/mostSampled }
+
+// step is the same in pictures of all cells.
+func (d *Data) step(c record.Cell) int { return max(sampleStep(c), d.overall) }
+
+// overallStep is how many jobs each of the sample stands for, by the number of jobs of all cells.
+func overallStep(all int) int { return max(1, (all+mostKept-1)/mostKept) }
 
 // jobsOf is the number of jobs of a cell.
 func jobsOf(c record.Cell) int { return measure.Jobs.CountOf(&c.Metrics) }
@@ -64,6 +75,9 @@ func (d *Data) Sampled() string {
 	step := 1
 	for _, c := range d.Cells {
 		step = max(step, sampleStep(c))
+	}
+	if n := d.overall; n >= step && n > 1 {
+		return fmt.Sprintf(" There are more than %d jobs in all cells, of which a sample is shown: one job in %d.", mostKept, n)
 	}
 	if step == 1 {
 		return ""
@@ -89,8 +103,8 @@ func (d *Data) jobTimes(c record.Cell) (times, error) {
 // readAhead reads the times that are kept.
 func (d *Data) readAhead() error {
 	kept, n := 0, 0
-	for n < len(d.Cells) && kept+jobsOf(d.Cells[n])/sampleStep(d.Cells[n]) <= mostKept {
-		kept += jobsOf(d.Cells[n]) / sampleStep(d.Cells[n])
+	for n < len(d.Cells) && kept <= mostKept {
+		kept += jobsOf(d.Cells[n]) / d.step(d.Cells[n])
 		n++
 	}
 	read := make([]times, n)
@@ -114,7 +128,7 @@ func (d *Data) readAhead() error {
 
 func (d *Data) readTimes(c record.Cell) (times, error) {
 	columns := []string{"class", "state", "jct_s", "service_s", "predicted_s", "prediction_error_pct"}
-	step := sampleStep(c)
+	step := d.step(c)
 	t := times{jobs: make([]jobTimes, 0, jobsOf(c)/step+1)}
 	err := d.EachJob(c.CellRef, columns, step, func(r *record.JobRow) bool {
 		class := index(t.classes, r.Class)

@@ -1,7 +1,9 @@
 package plot
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 
@@ -9,7 +11,11 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -23,8 +29,11 @@ func init() {
 		Kind: picture.Kind{
 			Rank: 20, Name: JCT,
 			Doc: "the distribution of completion times",
+			Args: []schema.Arg{
+				{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
+			},
 		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.distributions() },
+		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.distributions(a.By) },
 	})
 }
 
@@ -41,37 +50,36 @@ type curve struct {
 }
 
 // distributions draws, for each workload and hardware, the share of jobs that
-// are done within a time, a line a policy, all replicates together.
-func (d *Data) distributions() ([]Figure, error) {
-	title := "Distribution of " + completion + " by policy"
+// are done within a time, a line a policy, all replicates together; in a panel
+// for each group of jobs, if by names a way to divide them.
+func (d *Data) distributions(by string) ([]Figure, error) {
+	file, title := "jct", "Distribution of "+completion+" by policy"
+	if by != "" {
+		file, title = file+"-"+by, title+" and "+by
+	}
 	var out []Figure
 	for _, s := range d.settings() {
-		var curves []curve
-		jobs := 0
-		all, pooled := s.lines()
-		for _, group := range all[:min(len(all), mostLines)] {
-			cu := curve{label: group.label}
-			for _, c := range group.cells {
-				t, err := d.jobTimes(c)
-				if err != nil {
-					return nil, err
-				}
-				cu.values = slices.Grow(cu.values, len(t.jobs))
-				for _, j := range t.jobs {
-					if x := j.jct; j.finished && known(x) && x >= 0 {
-						cu.values = append(cu.values, x)
-					}
-				}
-			}
-			jobs += len(cu.values)
-			slices.Sort(cu.values)
-			if len(cu.values) > 0 {
-				curves = append(curves, cu)
+		panels := []distribution{{}}
+		if by != "" {
+			panels = nil
+			for _, g := range analysis.GroupNames(s.variants, by) {
+				panels = append(panels, distribution{group: g, title: prose.GroupName(by, g)})
 			}
 		}
-		name, t := "jct"+d.suffix(s), title+d.place(s)
+		groups := len(panels)
+		panels = panels[:min(groups, mostDistributions)]
+		name, t := file+d.suffix(s), title+d.place(s)
+		all, pooled := s.lines()
+		jobs, err := d.distribute(panels, all[:min(len(all), mostLines)], by)
+		if err != nil {
+			return nil, err
+		}
 		if jobs == 0 {
-			out = append(out, Skipped(JCT, name, t, "no job has finished, or the cells recorded only their metrics")...)
+			reason := "no job has finished, or the cells recorded only their metrics"
+			if by != "" && groups == 0 {
+				reason = "all jobs are of one " + by
+			}
+			out = append(out, Skipped(JCT, name, t, reason)...)
 			continue
 		}
 		over, noun := "", "policy variant"
@@ -80,13 +88,77 @@ func (d *Data) distributions() ([]Figure, error) {
 		}
 		caption := fmt.Sprintf("The share of finished jobs whose %s is at most the time below, over all replicates%s (%s). "+
 			"Further left is shorter.",
-			completion, over, Plural(jobs, "job")) + someOf(mostLines, len(all), noun) + d.Sampled()
-		out = append(out, ecdf(name, t, caption, curves))
+			completion, over, Plural(jobs, "job")) + someOf(mostLines, len(all), noun) +
+			someOf(mostDistributions, groups, "group") + d.Sampled()
+		out = append(out, ecdf(name, t, caption, panels))
 	}
 	if len(out) == 0 {
-		return Skipped(JCT, "jct", title, "no cell is complete yet"), nil
+		return Skipped(JCT, file, title, "no cell is complete yet"), nil
 	}
 	return out, nil
+}
+
+// mostDistributions bounds the panels of one picture.
+const mostDistributions = 6
+
+// distribution is a panel: the jobs of one group, or all of them.
+type distribution struct {
+	group, title string
+	curves       []curve // one for each line, some of them empty
+}
+
+// distribute gives each panel the curves of the lines, and returns how many jobs there are in them.
+func (d *Data) distribute(panels []distribution, lines []group, by string) (jobs int, err error) {
+	for _, line := range lines {
+		for i := range panels {
+			panels[i].curves = append(panels[i].curves, curve{label: line.label})
+		}
+		add := func(group string, finished bool, jct float64) {
+			at := slices.IndexFunc(panels, func(p distribution) bool { return p.group == group })
+			if at >= 0 && finished && known(jct) && jct >= 0 {
+				c := &panels[at].curves[len(panels[at].curves)-1]
+				c.values = append(c.values, jct)
+				jobs++
+			}
+		}
+		for _, c := range line.cells {
+			if err := d.eachGrouped(c, by, add); err != nil {
+				return 0, err
+			}
+		}
+		for i := range panels {
+			slices.Sort(panels[i].curves[len(panels[i].curves)-1].values)
+		}
+	}
+	return jobs, nil
+}
+
+// eachGrouped calls add for each job of a cell, or of a sample, with the group that it is of; "" without by.
+func (d *Data) eachGrouped(c record.Cell, by string, add func(group string, finished bool, jct float64)) error {
+	if by == "" {
+		t, err := d.jobTimes(c)
+		for _, j := range t.jobs {
+			add("", j.finished, j.jct)
+		}
+		return err
+	}
+	named := map[string]bool{}
+	for _, g := range c.Groups {
+		named[g.Name] = named[g.Name] || g.By == by
+	}
+	columns := []string{"class", "user", "threads_requested", "gpus", "state", "jct_s"}
+	err := d.EachJob(c.CellRef, columns, sampleStep(c), func(r *record.JobRow) bool {
+		g := measure.GroupOf(by, r.Class, r.User, r.ThreadsRequested, r.GPUs)
+		if !named[g] {
+			g = measure.Others
+		}
+		add(g, r.State == "finished", r.JCT)
+		return true
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return err
 }
 
 // group is the cells whose jobs one line is about.
@@ -114,51 +186,76 @@ func (s setting) lines() (groups []group, pooled bool) {
 	return groups, pooled
 }
 
-func ecdf(name, title, caption string, curves []curve) Figure {
-	top, low, middle := 0.0, math.Inf(1), 0.0
+// ecdf draws the panels one below the other, each over its own times.
+func ecdf(name, title, caption string, panels []distribution) Figure {
 	var keys []canvas.Key
-	styles := make([]draw.LineStyle, len(curves))
-	for i, c := range curves {
-		top = max(top, c.values[len(c.values)-1])
-		low = min(low, stats.Quantile(c.values, 0.05))
-		middle = max(middle, stats.Quantile(c.values, 0.5))
+	styles := make([]draw.LineStyle, len(panels[0].curves))
+	for i, c := range panels[0].curves {
 		styles[i] = draw.LineStyle{Color: canvas.Hue(i), Width: 1.8, Dashes: canvas.Dashes(i)}
-		keys = append(keys, canvas.Key{Label: c.label, Swatch: canvas.Stroked(styles[i]), Series: c.label})
+		if slices.ContainsFunc(panels, func(p distribution) bool { return len(p.curves[i].values) > 0 }) {
+			keys = append(keys, canvas.Key{Label: c.label, Swatch: canvas.Stroked(styles[i]), Series: c.label})
+		}
+	}
+	panels = slices.DeleteFunc(panels, func(p distribution) bool {
+		return !slices.ContainsFunc(p.curves, func(c curve) bool { return len(c.values) > 0 })
+	})
+	return Figure{
+		Picture: Picture{Name: name, Kind: JCT, Title: title, Caption: caption},
+		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + 210*float64(len(panels)),
+		Paint: func(c draw.Canvas) {
+			c = canvas.Head(c, title, keys)
+			tall := c.Size().Y / vg.Length(len(panels))
+			for i, p := range panels {
+				above := vg.Length(i) * tall
+				p.paint(draw.Crop(c, 0, -6, c.Size().Y-above-tall, -4-above), styles)
+			}
+		},
+	}
+}
+
+// paint draws one panel.
+func (d distribution) paint(c draw.Canvas, styles []draw.LineStyle) {
+	top, low, middle := 0.0, math.Inf(1), 0.0
+	for _, cu := range d.curves {
+		if len(cu.values) == 0 {
+			continue
+		}
+		top = max(top, cu.values[len(cu.values)-1])
+		low = min(low, stats.Quantile(cu.values, 0.05))
+		middle = max(middle, stats.Quantile(cu.values, 0.5))
 	}
 	logarithmic := low > 0 && top/low > 100 // times over several orders of magnitude
 	per, unit := canvas.TimeUnit(top)
 	if logarithmic {
 		per, unit = canvas.TimeUnit(middle)
 	}
-	return Figure{
-		Picture: Picture{Name: name, Kind: JCT, Title: title, Caption: caption},
-		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + 210,
-		Paint: func(c draw.Canvas) {
-			c = canvas.Head(c, title, keys)
-			p := canvas.NewPlot()
-			p.X.Label.Text = completion
-			if unit != "" {
-				p.X.Label.Text += " (" + unit + ")"
-			}
-			p.Y.Label.Text = "share of jobs"
-			p.Y.Min, p.Y.Max = 0, 1
-			p.Y.Tick.Marker = plot.ConstantTicks{
-				{Value: 0, Label: "0%"}, {Value: 0.25, Label: "25%"}, {Value: 0.5, Label: "50%"},
-				{Value: 0.75, Label: "75%"}, {Value: 1, Label: "100%"},
-			}
-			p.X.Min, p.X.Max = 0, top/per*1.02
-			if logarithmic {
-				p.X.Min = low / per / 2
-				p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, canvas.Decades{}
-				p.X.Label.Text += ", logarithmic"
-			}
-			if p.X.Max <= p.X.Min {
-				p.X.Max = p.X.Min + 1
-			}
-			p.Add(canvas.Grid{Vertical: true, Horizontal: true}, steps{curves, styles, per})
-			p.Draw(draw.Crop(c, 0, -6, 0, -4))
-		},
+	p := canvas.NewPlot()
+	if d.title != "" {
+		p.Title.Text = d.title
+		p.Title.TextStyle = canvas.Style(canvas.LabelSize, canvas.Ink, true)
+		p.Title.TextStyle.XAlign, p.Title.TextStyle.YAlign = -0.5, -1
 	}
+	p.X.Label.Text = completion
+	if unit != "" {
+		p.X.Label.Text += " (" + unit + ")"
+	}
+	p.Y.Label.Text = "share of jobs"
+	p.Y.Min, p.Y.Max = 0, 1
+	p.Y.Tick.Marker = plot.ConstantTicks{
+		{Value: 0, Label: "0%"}, {Value: 0.25, Label: "25%"}, {Value: 0.5, Label: "50%"},
+		{Value: 0.75, Label: "75%"}, {Value: 1, Label: "100%"},
+	}
+	p.X.Min, p.X.Max = 0, top/per*1.02
+	if logarithmic {
+		p.X.Min = low / per / 2
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, canvas.Decades{}
+		p.X.Label.Text += ", logarithmic"
+	}
+	if p.X.Max <= p.X.Min {
+		p.X.Max = p.X.Min + 1
+	}
+	p.Add(canvas.Grid{Vertical: true, Horizontal: true}, steps{d.curves, styles, per})
+	p.Draw(c)
 }
 
 // steps draws the curves of a distribution.
@@ -176,6 +273,9 @@ func (s steps) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for i, cu := range s.curves {
 		n := len(cu.values)
+		if n == 0 {
+			continue
+		}
 		line := []vg.Point{{X: c.Min.X, Y: y(0)}}
 		for k := range min(n, mostSteps) {
 			at := k
