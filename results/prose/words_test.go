@@ -1,0 +1,144 @@
+package prose
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+func TestNumbersAtTheirBounds(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 999: "999", 1000: "1,000", 999.4: "999", -1234567: "−1,234,567", 0.001: "0.00100", 0.00099: "0.00099", 12.345: "12.3",
+		math.Inf(1): "–", 5: "5", -2.5: "−2.50",
+	} {
+		if got := Number(v); got != want {
+			t.Errorf("%g: %s, want %s", v, got, want)
+		}
+	}
+	for p, want := range map[float64][2]string{
+		0.0001: {"0.0001", "p = 0.0001"}, 0.00009: {"< 0.0001", "p < 0.0001"}, 0.00099: {"0.0010", "p = 0.0010"},
+		0.001: {"0.001", "p = 0.001"}, 0.012: {"0.012", "p = 0.012"}, 0.5: {"0.50", "p = 0.50"}, 1: {"1.00", "p = 1.00"},
+	} {
+		if P(p) != want[0] || PValue(p) != want[1] {
+			t.Errorf("%g: %s, %s; want %s", p, P(p), PValue(p), want)
+		}
+	}
+	if P(math.NaN()) != "–" || PValue(math.NaN()) != "p unknown" {
+		t.Error("an unknown p-value")
+	}
+	for v, want := range map[float64]string{0.12: "+12%", -0.008: "−0.8%", 0: "0%", 0.0002: "0%", 0.995: "+99.5%", 1.005: "+100%", 0.1: "+10%", 0.099: "+9.9%"} {
+		if got := Percent(v); got != want {
+			t.Errorf("%g: %s, want %s", v, got, want)
+		}
+	}
+	for _, c := range []struct {
+		i    stats.Interval
+		want string
+	}{
+		{stats.Interval{Mean: 12.345, Low: 11.925, High: 12.765}, "12.35 ± 0.42"},
+		{stats.Interval{Mean: 1234, Low: 1200, High: 1268}, "1,234 ± 34"},
+		{stats.Interval{Mean: 5, Low: 5, High: 5}, "5 ± 0"},
+		{stats.Interval{Mean: 5, Low: math.NaN(), High: 6}, "5"},
+		{stats.Interval{Mean: math.NaN(), Low: 1, High: 6}, "–"},
+		{stats.Interval{Mean: 0.00012, Low: 0.00011, High: 0.00013}, "0.000 ± 0.000"},
+	} {
+		if got := Interval(c.i); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.i, got, c.want)
+		}
+	}
+}
+
+func TestTableWithoutAColumn(t *testing.T) {
+	full := Table{Left: 1, Header: []string{"a", "b", "c", "d"}, Rows: [][]string{{"1", "2", "3", "4"}},
+		Metrics: map[int]string{1: "x", 2: "y", 3: "z"}}
+	got := full.Without("y")
+	if !slices.Equal(got.Header, []string{"a", "b", "d"}) || !slices.Equal(got.Rows[0], []string{"1", "2", "4"}) ||
+		got.Left != 1 || len(got.Metrics) != 2 || got.Metrics[1] != "x" || got.Metrics[2] != "z" {
+		t.Errorf("%+v", got)
+	}
+	if len(full.Header) != 4 || len(full.Without("none").Header) != 4 {
+		t.Errorf("the table itself has changed: %+v", full)
+	}
+}
+
+// The table of comparisons names places only where there are several.
+func TestPlacesOfComparisons(t *testing.T) {
+	row := record.ComparisonRow{Metric: "makespan_s", Candidate: "c", Baseline: "b", Workload: "w", Hardware: "h", Ratio: 0.5,
+		CILow: 0.4, CIHigh: math.NaN(), PValue: 0.5, Pairs: 3, DifferenceLow: -2, DifferenceHigh: -1, Method: "m"}
+	named := func(n int) []record.Named { return make([]record.Named, n) }
+	for _, c := range []struct {
+		workloads, hardware int
+		places              bool
+	}{{1, 1, false}, {2, 1, true}, {1, 2, true}} {
+		table := Comparisons(record.Plan{Workloads: named(c.workloads), Hardware: named(c.hardware)}, []record.ComparisonRow{row})
+		if len(table.Header) != len(table.Rows[0]) || slices.Contains(table.Header, "workload") != c.places ||
+			slices.Contains(table.Rows[0], "w") != c.places || table.Left != map[bool]int{false: 4, true: 6}[c.places] {
+			t.Errorf("%+v: %q", c, table)
+		}
+		if text := strings.Join(table.Rows[0], " | "); !strings.Contains(text, "0.500 | – | 0.50") || !strings.Contains(text, "-2 to -1") {
+			t.Errorf("intervals: %s", text)
+		}
+	}
+}
+
+// Sentences about searches.
+func TestTuningInWords(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		runs              int
+		median, low, high float64
+		want, of          string
+	}{
+		{8, 11, 8, 15, "11 (8 to 15)", "11 (8 to 15) trials"}, {8, 11, 8, math.Inf(1), "11 (8 to more)", "11 (8 to more) trials"},
+		{8, 11, 8, nan, "11 (8 to more)", "11 (8 to more) trials"}, {5, 1, 1, 2, "1", "1 trial"}, {6, 1, 1, 2, "1 (1 to 2)", "1 (1 to 2) trials"},
+		{8, nan, nan, nan, "more", "more trials"},
+	} {
+		r := record.TuningRow{Runs: c.runs, Median: c.median, Low: c.low, High: c.high}
+		if trialsTo(r) != c.want || trialsOf(r) != c.of {
+			t.Errorf("%+v: %s, %s", c, trialsTo(r), trialsOf(r))
+		}
+	}
+	for v, want := range map[float64]string{1.23456: "1.235", math.Inf(1): "–", 12345: "1.234e+04"} {
+		if got := significant(v); got != want {
+			t.Errorf("%g: %s", v, got)
+		}
+	}
+	most, least := 0.5, 0.9
+	e := &record.Experiment{Plan: record.Plan{Tunings: []record.Tuning{
+		{Name: "t", Method: "x", Objective: "time", Constraints: []record.Constraint{{Outcome: "cost", Max: &least}}},
+		{Name: "t", Method: "bo", Objective: "time_to_loss", Target: &most,
+			Constraints: []record.Constraint{{Outcome: "accuracy", Min: &least}}},
+		{Name: "u", Method: "bo", Objective: "time"},
+	}}}
+	row := record.TuningRow{Tuning: "t", Method: "bo", Hardware: "h", Runs: 4, Reached: 1, Best: nan, Median: nan, Trials: 9}
+	want := "found nothing: no trial of t reached the target loss of at most 0.5 and accuracy of at least 0.9."
+	if got := tuningSentence(e, row); !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	row.Crashed = 2
+	if got := tuningSentence(e, row); !strings.HasSuffix(got, want+" 2 of its 9 trials crashed.") {
+		t.Errorf("with crashes: %q", got)
+	}
+	if row.Best = 3; !strings.Contains(tuningSentence(e, row), "only 1 of 4 runs came within 10% of the best there is (3).") {
+		t.Errorf("%q", tuningSentence(e, row))
+	}
+	if row.Median = 2; !strings.Contains(tuningSentence(e, row), "needs 2 trials at the median to come within 10% of the best (3).") {
+		t.Errorf("%q", tuningSentence(e, row))
+	}
+	row.Tuning = "u"
+	if got := unsatisfied(e, row); got != "has an outcome" {
+		t.Errorf("%q", got)
+	}
+	if label := tuningLabel(record.TuningRow{Tuning: "t", Hardware: "h", Axes: "a=1"}); label != "t on h a=1" {
+		t.Errorf("%q", label)
+	}
+	// Each row belongs to its tuning; one without runs has none.
+	rows := []record.TuningRow{{Tuning: "t", Method: "bo", Hardware: "", Runs: 1, Best: nan, Median: nan, Found: nan}}
+	if said := tuningSentences(e, rows); len(said) != 1 || !strings.Contains(said[0], "found nothing") {
+		t.Errorf("%q", said)
+	}
+}
