@@ -18,7 +18,7 @@ experiment "slurm_array" {
 variable "records" {
   type        = string
   default     = "all"
-  description = "\"metrics\" keeps no rows and events of jobs: two files for each cell"
+  description = "\"metrics\" keeps no rows and events of jobs: cells share files"
 }
 
 variable "replicates" {

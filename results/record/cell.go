@@ -20,7 +20,7 @@ import (
 type Records string
 
 // AllRecords keeps jobs, events, decisions and occupancy; MetricsOnly keeps
-// nothing but cell.json, for cells of millions of jobs.
+// nothing but what cell.json has, for cells of millions of jobs, or very many cells.
 const (
 	AllRecords  Records = "all"
 	MetricsOnly Records = "metrics"
