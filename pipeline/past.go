@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline/realise/describe"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -40,7 +41,7 @@ func (p *Plan) pastOfOthers(visit func(stages.PastCell) bool) bool {
 			if !c.Real() {
 				continue
 			}
-			raw, err := os.ReadFile(filepath.Join(dir, record.CellsDir, c.Cell, store.KeyFile))
+			raw, err := folder.ReadFile(dir, record.CellsDir, c.Cell, store.KeyFile)
 			if err == nil && !visit(stages.PastCell{From: e, Cell: c, Key: string(raw)}) {
 				return false
 			}

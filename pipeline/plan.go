@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/search"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/stages"
@@ -179,7 +180,7 @@ func (p *Plan) incomplete() string {
 func previous(v store.View, p *Plan, i int, dir string, onDisk bool) (description, state string) {
 	ref := p.Cells[i]
 	if onDisk {
-		if raw, err := os.ReadFile(filepath.Join(dir, store.KeyFile)); err == nil {
+		if raw, err := folder.ReadFile(dir, store.KeyFile); err == nil {
 			state := interrupted
 			if s, ok := store.State(dir); ok && record.Intact(dir) {
 				state = s

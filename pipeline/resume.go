@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -71,12 +70,8 @@ func savedSource(dir string) (source []byte, vars []string, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the experiment of %s: %w", dir, err)
 	}
-	raw, err := folder.ReadFile(dir, record.PlanFile)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the plan of %s: %w", dir, err)
-	}
 	var plan record.Plan
-	if err := json.Unmarshal(raw, &plan); err != nil {
+	if err := folder.ReadJSON(dir, &plan, record.PlanFile); err != nil {
 		return nil, nil, fmt.Errorf("read the plan of %s: %w", dir, err)
 	}
 	for _, v := range plan.Variables {
@@ -87,11 +82,7 @@ func savedSource(dir string) (source []byte, vars []string, err error) {
 
 func readRun(dir string) (record.Run, error) {
 	var r record.Run
-	raw, err := folder.ReadFile(dir, record.RunFile)
-	if err != nil {
-		return r, fmt.Errorf("read the run of %s: %w", dir, err)
-	}
-	if err := json.Unmarshal(raw, &r); err != nil {
+	if err := folder.ReadJSON(dir, &r, record.RunFile); err != nil {
 		return r, fmt.Errorf("read the run of %s: %w", dir, err)
 	}
 	return r, nil

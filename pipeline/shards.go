@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/shard"
 )
@@ -77,7 +78,7 @@ func (r *run) verify(cells []int) error {
 // description reads what a cell last ran under, from an experiment's folder, and how that ended.
 func description(dir, cell string) (text, state string, err error) {
 	of := filepath.Join(dir, record.CellsDir, cell)
-	raw, err := os.ReadFile(filepath.Join(of, store.KeyFile))
+	raw, err := folder.ReadFile(of, store.KeyFile)
 	if err == nil {
 		state = interrupted
 		if s, ok := store.State(of); ok {

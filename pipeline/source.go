@@ -2,12 +2,11 @@ package pipeline
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/search"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -53,13 +52,11 @@ func (t *tuners) Next(over func(string) (record.Cell, bool)) ([]*realise.Cell, e
 func (p *Plan) over(cell string) (c record.Cell, ok bool) {
 	if at, ok := p.sharded(cell); ok {
 		l, err := p.shards.Line(at)
-		return c, err == nil && json.Unmarshal(l.Result, &c) == nil
+		ok = err == nil && json.Unmarshal(l.Result, &c) == nil
+		return c, ok
 	}
-	raw, err := os.ReadFile(filepath.Join(p.folder(cell), record.CellFile))
-	if err != nil || json.Unmarshal(raw, &c) != nil {
-		return c, false
-	}
-	return c, true
+	err := folder.ReadJSON(p.folder(cell), &c, record.CellFile)
+	return c, err == nil
 }
 
 // ask asks the source for more cells, and adds them to the plan. It returns the

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -166,21 +165,6 @@ func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// open opens a file that the command line names.
-func open(path string) (*os.File, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.Usagef("", "there is no file %s", path)
-	} else if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		f.Close()
-		return nil, cli.Usagef("", "%s is a folder, not a file", path)
-	}
-	return f, nil
-}
-
 // oneName returns the path among others that names the same file as path, or
 // else path: a log is recognised as its own history by its path.
 func oneName(path string, others []string) string {
@@ -197,7 +181,7 @@ func oneName(path string, others []string) string {
 func (a *app) readLogs(paths []string, lenient bool) ([]estimate.LoggedRun, error) {
 	var all []estimate.LoggedRun
 	for _, path := range paths {
-		f, err := open(path)
+		f, err := cli.OpenFile(path)
 		if err != nil {
 			return nil, err
 		}
@@ -246,7 +230,7 @@ func (a *app) estimateLogs(o estimateOptions) error {
 func (a *app) estimateCurves(o estimateOptions) error {
 	var fits []estimate.CurveFit
 	for _, path := range o.curves {
-		f, err := open(path)
+		f, err := cli.OpenFile(path)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -73,10 +72,10 @@ func (f *formatter) format(file string) (ok bool, err error) {
 		name = "standard input"
 		src, err = io.ReadAll(f.in)
 	} else {
-		src, err = os.ReadFile(file)
+		src, err = cli.ReadFile(file)
 	}
 	if err != nil {
-		if errors.Is(err, os.ErrNotExist) {
+		if !stdin && !cli.Exists(file) {
 			return false, cli.Usagef(cli.DidYouMean(file, cli.ExperimentFiles(filepath.Dir(file)), ""), "%s does not exist",
 				file)
 		}

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,6 +25,9 @@ type initOptions struct {
 	force          bool
 	template, from string
 }
+
+// mostInspected is how much of a program is looked at, in bytes.
+const mostInspected = 1 << 20
 
 func (a *app) initCommand() *cobra.Command {
 	var o initOptions
@@ -98,13 +101,19 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 		if rel, err := filepath.Rel(filepath.Dir(file), from); err == nil {
 			from = rel // as seen from the experiment
 		}
-		p, err := program.Inspect(o.from, from)
-		if errors.Is(err, fs.ErrNotExist) {
+		if !cli.Exists(o.from) {
 			return nil, nil, cli.Usagef("", "there is no program %s", o.from)
 		}
+		f, err := cli.OpenFile(o.from)
 		if err != nil {
 			return nil, nil, err
 		}
+		defer f.Close()
+		raw, err := io.ReadAll(io.LimitReader(f, mostInspected)) // what follows says no more
+		if err != nil {
+			return nil, nil, err
+		}
+		p := program.Inspect(from, raw)
 		source, err := p.Experiment(name)
 		return []experiments.File{{Name: file, Source: source}}, p.Doubts(), err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/units"
 	"github.com/tfexp/tfexp/hardware/market"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // availability reads the records of how many servers could be had: one, or one for each
@@ -162,7 +163,7 @@ func (d *Decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*marke
 	there := map[string]bool{}
 	before := -1.0
 	_, err := files.ReadAll(from, func(text io.Reader) error {
-		in := csv.NewReader(text)
+		in := csv.NewReader(workload.BoundRows(text))
 		in.TrimLeadingSpace, in.FieldsPerRecord = true, -1
 		for {
 			row, err := in.Read()

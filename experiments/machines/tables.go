@@ -13,6 +13,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/files"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // tableRow is a row of a table, with the texts of some columns.
@@ -29,7 +30,7 @@ func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ..
 	var head, wanted []int
 	which = -1
 	_, err := files.ReadAll(from, func(text io.Reader) error {
-		in := csv.NewReader(text)
+		in := csv.NewReader(workload.BoundRows(text))
 		in.TrimLeadingSpace = true
 		names, err := in.Read()
 		if err != nil {

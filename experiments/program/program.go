@@ -4,8 +4,6 @@ package program
 
 import (
 	"bytes"
-	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -47,12 +45,8 @@ var frameworks = []struct {
 	{"JAX", regexp.MustCompile(`(?m)^\s*(?:import|from)\s+jax\b`)},
 }
 
-// Inspect reads a program's source; the experiment will call it shown.
-func Inspect(file, shown string) (Program, error) {
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return Program{}, fmt.Errorf("read the program: %w", err)
-	}
+// Inspect looks into the source of a program; the experiment will call its file shown.
+func Inspect(shown string, raw []byte) Program {
 	p := Program{File: filepath.ToSlash(shown), Epochs: defaultEpochs}
 	p.FromTfexp = bytes.Contains(raw, []byte("TFEXP_EPOCHS")) || bytes.Contains(raw, []byte("tfexp_job"))
 	p.Reports = reports.Match(raw)
@@ -73,7 +67,7 @@ func Inspect(file, shown string) (Program, error) {
 		}
 	}
 	p.Command = p.command(raw)
-	return p, nil
+	return p
 }
 
 // command is what starts the program.
@@ -92,7 +86,19 @@ func (p Program) command(raw []byte) []string {
 	if p.FromTfexp || p.Option == "" {
 		return start
 	}
+	start[len(start)-1] = quoted(start[len(start)-1])
 	return []string{"sh", "-c", "exec " + strings.Join(start, " ") + " " + p.Option + " $TFEXP_EPOCHS"}
+}
+
+// plain are the names of files that mean themselves to a shell.
+var plain = regexp.MustCompile(`^[\w./@%+=:,-]+$`)
+
+// quoted makes the name of a file one word of a shell.
+func quoted(file string) string {
+	if plain.MatchString(file) {
+		return file
+	}
+	return "'" + strings.ReplaceAll(file, "'", `'\''`) + "'"
 }
 
 // Doubts says what could not be found out, in sentences.

@@ -1,10 +1,10 @@
 package store
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -26,7 +26,7 @@ func CellFolders(dir string) map[string]bool {
 // Complete reports whether a cell's folder is complete and was written under the
 // key.
 func Complete(dir, key string) bool {
-	raw, err := os.ReadFile(filepath.Join(dir, KeyFile))
+	raw, err := folder.ReadFile(dir, KeyFile)
 	if err != nil {
 		return false
 	}
@@ -38,14 +38,10 @@ func Complete(dir, key string) bool {
 
 // State reads how a complete cell ended.
 func State(dir string) (string, bool) {
-	raw, err := os.ReadFile(filepath.Join(dir, record.CellFile))
-	if err != nil {
-		return "", false
-	}
 	var c struct {
 		State string `json:"state"`
 	}
-	if json.Unmarshal(raw, &c) != nil || c.State == "" {
+	if folder.ReadJSON(dir, &c, record.CellFile) != nil || c.State == "" {
 		return "", false
 	}
 	return c.State, true

@@ -40,26 +40,64 @@ type JournalEntry struct {
 // OpenJournal opens the journal for appending. A last line that a killed run
 // left half written is cut off, so that every line parses.
 func OpenJournal(dir string) (*Journal, error) {
-	path := filepath.Join(dir, record.JournalFile)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("open journal: %w", err)
-	}
-	raw, err := io.ReadAll(f)
-	if err == nil {
-		keep := bytes.LastIndexByte(raw, '\n') + 1
-		if keep < len(raw) {
-			err = f.Truncate(int64(keep))
-		}
-		if err == nil {
-			_, err = f.Seek(int64(keep), io.SeekStart)
+	f, err := openLines(dir)
+	if errors.Is(err, errNoJournal) {
+		if _, err = folder.SetAside(dir, record.JournalFile); err == nil {
+			f, err = openLines(dir)
 		}
 	}
 	if err != nil {
-		f.Close()
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	return &Journal{f: f}, nil
+}
+
+var errNoJournal = errors.New("it is no journal")
+
+// openLines opens the journal at the end of its last whole line.
+func openLines(dir string) (*os.File, error) {
+	path := filepath.Join(dir, record.JournalFile)
+	// A link would have the journal written elsewhere, and a pipe would be waited for.
+	if info, err := os.Lstat(path); err == nil && (!info.Mode().IsRegular() || info.Size() > folder.MostBytes) {
+		return nil, errNoJournal
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := cutLastLine(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// mostLine is how long a line of a journal may be, in bytes.
+const mostLine = 1 << 20
+
+// cutLastLine cuts off a last line that has no end, and leaves the file at its end.
+func cutLastLine(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	from := max(0, info.Size()-mostLine)
+	tail, err := io.ReadAll(io.NewSectionReader(f, from, mostLine))
+	if err != nil {
+		return err
+	}
+	end := bytes.LastIndexByte(tail, '\n')
+	if end < 0 && from > 0 {
+		return errNoJournal
+	}
+	keep := from + int64(end) + 1
+	if keep < info.Size() {
+		if err := f.Truncate(keep); err != nil {
+			return err
+		}
+	}
+	_, err = f.Seek(keep, io.SeekStart)
+	return err
 }
 
 // Add appends one entry in a single write.
@@ -80,8 +118,12 @@ func (j *Journal) Add(e JournalEntry) error {
 // Close closes the file.
 func (j *Journal) Close() error { return j.f.Close() }
 
+// DamagedLine is the event of a line of the journal that cannot be read.
+const DamagedLine = "damaged"
+
 // ReadJournal returns the entries of an experiment's journal; a line that is
-// being written is left out.
+// being written is left out. The journal is for people, and no result depends on it: a line that cannot be read is an
+// entry that says so.
 func ReadJournal(dir string) ([]JournalEntry, error) {
 	raw, err := folder.ReadFile(dir, record.JournalFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,18 +133,21 @@ func ReadJournal(dir string) ([]JournalEntry, error) {
 		return nil, fmt.Errorf("read journal: %w", err)
 	}
 	var out []JournalEntry
-	for n, line := range bytes.Split(raw, []byte("\n")) {
-		if len(line) == 0 {
-			continue
-		}
+	n := 0
+	for line := range bytes.Lines(raw) {
+		n++
 		var e JournalEntry
-		if err := json.Unmarshal(line, &e); err != nil {
-			if n == bytes.Count(raw, []byte("\n")) { // the unfinished last line
-				break
+		switch err := json.Unmarshal(line, &e); {
+		case len(bytes.TrimSpace(line)) == 0:
+		case err == nil:
+			out = append(out, e)
+		case bytes.HasSuffix(line, []byte("\n")): // otherwise it is being written
+			e = JournalEntry{Event: DamagedLine, Text: fmt.Sprintf("line %d of %s cannot be read", n, record.JournalFile)}
+			if len(out) > 0 {
+				e.Time = out[len(out)-1].Time
 			}
-			return out, fmt.Errorf("read journal: line %d: %w", n+1, err)
+			out = append(out, e)
 		}
-		out = append(out, e)
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -19,6 +20,12 @@ var ErrOutside = errors.New("it leads out of its folder")
 // ErrNotRegular is returned for what is neither a regular file nor, where one is
 // wanted, a folder.
 var ErrNotRegular = errors.New("it is not a regular file")
+
+// ErrTooLarge is returned for a file that is too large to be read as a whole.
+var ErrTooLarge = errors.New("it is too large to be a file of results")
+
+// MostBytes is how large a file may be that is read as a whole: the plan of 100,000 cells has 50 MB.
+const MostBytes = 256 << 20
 
 // Open opens a regular file below dir for reading. The name has one element
 // or more, joined by slashes.
@@ -45,14 +52,26 @@ func Open(dir string, name ...string) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFile reads a whole file below dir; it errs as Open does.
+// ReadFile reads a whole file below dir, of at most MostBytes. It errs as Open does, and with ErrTooLarge.
 func ReadFile(dir string, name ...string) ([]byte, error) {
 	f, err := Open(dir, name...)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	return readWhole(f, MostBytes)
+}
+
+func readWhole(f *os.File, most int64) ([]byte, error) {
+	tooLarge := &fs.PathError{Op: "read", Path: f.Name(), Err: ErrTooLarge}
+	if info, err := f.Stat(); err == nil && info.Size() > most {
+		return nil, tooLarge
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(raw)) > most { // it has grown
+		return nil, tooLarge
+	}
+	return raw, err
 }
 
 // Stat describes a file or folder below dir; it errs as Open does, and tells
@@ -110,9 +129,13 @@ func outside(dir, path string, err error) error {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, path), err)
 	}
 	cause := at.Err
+	operation := at.Op // as it is called in C: openat
+	if name, ok := strings.CutSuffix(operation, "at"); ok && name != "st" {
+		operation = name
+	}
 	var number syscall.Errno
 	if !errors.As(cause, &number) {
 		cause = ErrOutside
 	}
-	return &fs.PathError{Op: at.Op, Path: filepath.Join(dir, path), Err: cause}
+	return &fs.PathError{Op: operation, Path: filepath.Join(dir, path), Err: cause}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Format is a way to write a table.
@@ -67,7 +68,7 @@ func ByName(name string) (Format, bool) {
 
 // Read reads a table in CSV.
 func Read(name string, from io.Reader, text func(column string) bool) (*Table, error) {
-	in := csv.NewReader(from)
+	in := csv.NewReader(workload.BoundRows(from))
 	head, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return &Table{Name: name, Text: text}, nil

@@ -392,13 +392,13 @@ func Intact(dir string) bool {
 	var c struct {
 		Files []File `json:"files"`
 	}
-	return readJSON(dir, CellFile, &c) == nil && whole(dir, "", c.Files)
+	return folder.ReadJSON(dir, &c, CellFile) == nil && whole(dir, "", c.Files)
 }
 
 // ReadCellFile reads the cell.json of the cell in a folder.
 func ReadCellFile(dir string, c *Cell) error {
 	c.Load = measure.Load{Offered: math.NaN()}
-	return readJSON(dir, CellFile, c)
+	return folder.ReadJSON(dir, c, CellFile)
 }
 
 // whole reports whether a folder below dir has all of the files, in their full length.

@@ -42,10 +42,14 @@ type Experiment struct {
 // wraps fs.ErrNotExist.
 func Open(dir string) (*Experiment, error) {
 	e := &Experiment{Dir: dir}
-	if err := readJSON(dir, PlanFile, &e.Plan); err != nil {
+	if err := folder.ReadJSON(dir, &e.Plan, PlanFile); err != nil {
 		return nil, fmt.Errorf("open results: %w", err)
 	}
-	if err := readJSON(dir, RunFile, &e.Run); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if e.Plan.Experiment == "" || !filepath.IsLocal(e.Plan.Experiment) {
+		return nil, fmt.Errorf("open results: %w", &folder.DamagedError{Path: filepath.Join(dir, PlanFile), Line: 1,
+			Reason: "it names no experiment"})
+	}
+	if err := folder.ReadJSON(dir, &e.Run, RunFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open results: %w", err)
 	}
 	sharded, err := e.sharded()
@@ -54,8 +58,8 @@ func Open(dir string) (*Experiment, error) {
 	}
 	for i, ref := range e.Plan.Cells {
 		if !filepath.IsLocal(ref.Cell) {
-			return nil, fmt.Errorf("open results: %s has a cell %q, which is no name of a folder", filepath.Join(dir, PlanFile),
-				ref.Cell)
+			return nil, fmt.Errorf("open results: %w", &folder.DamagedError{Path: filepath.Join(dir, PlanFile), Line: 1,
+				Reason: fmt.Sprintf("it has a cell %q, which is no name of a folder", ref.Cell)})
 		}
 		c, ok := sharded[i]
 		delete(sharded, i)
@@ -112,7 +116,7 @@ var (
 // readCell reads the cell, or the simulation of a cell, in a folder below cells.
 func readCell(dir, at string, ref CellRef) (Cell, error) {
 	c := Cell{Load: measure.Load{Offered: math.NaN()}} // as in files of before it was known
-	if err := readJSON(dir, filepath.Join(CellsDir, at, CellFile), &c); err != nil {
+	if err := folder.ReadJSON(dir, &c, filepath.Join(CellsDir, at, CellFile)); err != nil {
 		return Cell{}, err
 	}
 	if c.Key != "" && ref.Key != "" && c.Key != ref.Key {
@@ -129,17 +133,6 @@ func readCell(dir, at string, ref CellRef) (Cell, error) {
 // Simulation reads the simulation of a real cell.
 func (e *Experiment) Simulation(c CellRef) (Cell, error) {
 	return readCell(e.Dir, c.Twin().Cell, c.Twin())
-}
-
-func readJSON(dir, name string, v any) error {
-	raw, err := folder.ReadFile(dir, name)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("read %s: %w", filepath.Join(dir, name), err)
-	}
-	return nil
 }
 
 // Complete reports whether every cell of the plan is there.
@@ -269,7 +262,7 @@ func (e *Experiment) EachOccupancy(c CellRef, step int, each func(*measure.Occup
 // without the file. Their paths are made relative to the experiment's folder.
 func (e *Experiment) Pictures() ([]Picture, error) {
 	var pictures []Picture
-	err := readJSON(e.Dir, filepath.Join(PlotsDir, PicturesFile), &pictures)
+	err := folder.ReadJSON(e.Dir, &pictures, filepath.Join(PlotsDir, PicturesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

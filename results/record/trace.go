@@ -11,6 +11,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -122,7 +123,7 @@ func readLines[T any](e *Experiment, c CellRef, name string) iter.Seq2[T, error]
 		defer f.Close()
 		in := bufio.NewReaderSize(f, 1<<16)
 		for n := 1; ; n++ {
-			line, err := in.ReadBytes('\n')
+			line, err := folder.ReadLine(in)
 			if errors.Is(err, io.EOF) {
 				return
 			}
@@ -135,7 +136,8 @@ func readLines[T any](e *Experiment, c CellRef, name string) iter.Seq2[T, error]
 			}
 			var row T
 			if err := json.Unmarshal(line, &row); err != nil {
-				yield(zero, fmt.Errorf("read %s: line %d: %w", f.Name(), n, err))
+				reason, _ := folder.InWords(err)
+				yield(zero, &folder.DamagedError{Path: f.Name(), Line: n, Reason: reason})
 				return
 			}
 			if !yield(row, nil) {

@@ -42,8 +42,11 @@ func Int[T any](name string, field func(*T) *int) Column[T] {
 				return nil
 			}
 			n, err := strconv.Atoi(s)
+			if err != nil {
+				return fmt.Errorf("%q is no whole number", s)
+			}
 			*field(r) = n
-			return err
+			return nil
 		},
 	}
 }
@@ -92,9 +95,11 @@ func Bool[T any](name string, field func(*T) *bool) Column[T] {
 		Add:  func(b []byte, r *T) []byte { return strconv.AppendBool(b, *field(r)) },
 		Set: func(r *T, s string) (err error) {
 			if *field(r) = false; s != "" {
-				*field(r), err = strconv.ParseBool(s)
+				if *field(r), err = strconv.ParseBool(s); err != nil {
+					return fmt.Errorf("%q is neither true nor false", s)
+				}
 			}
-			return err
+			return nil
 		},
 	}
 }
@@ -105,8 +110,11 @@ func parse(field *float64, s string, empty float64) error {
 		return nil
 	}
 	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return fmt.Errorf("%q is no number", s)
+	}
 	*field = v
-	return err
+	return nil
 }
 
 // writer writes rows as CSV (RFC 4180), as encoding/csv would.

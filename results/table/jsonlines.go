@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // JSONLines writes the rows of a table in CSV as JSON objects, one a line, with
@@ -15,7 +17,7 @@ import (
 // null; true and false are such. Columns for which isText holds are text even where they look like
 // numbers. It fails at a row that has not as many fields as there are columns.
 func JSONLines(w io.Writer, table io.Reader, isText func(column string) bool) error {
-	in := csv.NewReader(table)
+	in := csv.NewReader(workload.BoundRows(table))
 	in.ReuseRecord = true
 	head, err := in.Read()
 	if errors.Is(err, io.EOF) {

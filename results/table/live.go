@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Live writes a table row by row: it can be read while the cell runs. It
@@ -63,7 +65,7 @@ func (w *Live[T]) Close() (Written, error) {
 // end is left out.
 func ReadLive[T any](f *os.File, columns []Column[T]) ([]T, error) {
 	path := f.Name()
-	in := csv.NewReader(bufio.NewReader(f))
+	in := csv.NewReader(workload.BoundRows(bufio.NewReader(f)))
 	in.ReuseRecord = true
 	if _, err := in.Read(); err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)

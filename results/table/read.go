@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Read calls each for every row of a CSV table; each returns false to
@@ -48,7 +51,8 @@ func Read[T any](r io.Reader, name string, columns []Column[T], step int, each f
 				s = fields[at[i]]
 			}
 			if err := columns[i].Set(&row, s); err != nil {
-				return fmt.Errorf("read %s: line %d, Column %s: %w", name, in.line, columns[i].Name, err)
+				return &folder.DamagedError{Path: name, Line: in.line,
+					Reason: fmt.Sprintf("column %s: %v", columns[i].Name, err)}
 			}
 		}
 		if !each(&row) {
@@ -84,7 +88,7 @@ func (r *records) next() ([]string, error) {
 	line, err := r.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) || bytes.IndexByte(line, '"') >= 0 {
 		r.before = r.line
-		r.quoted = csv.NewReader(io.MultiReader(bytes.NewReader(bytes.Clone(line)), r.in))
+		r.quoted = csv.NewReader(workload.BoundRows(io.MultiReader(bytes.NewReader(bytes.Clone(line)), r.in)))
 		r.quoted.ReuseRecord, r.quoted.FieldsPerRecord = true, r.width
 		return r.nextQuoted()
 	}

@@ -63,12 +63,9 @@ func File(dir string, task int, ending string) string {
 
 // Read returns what was submitted of an experiment; ok is false when nothing was, or all has been collected.
 func Read(dir string) (a Array, ok bool, err error) {
-	raw, err := os.ReadFile(File(dir, -1, ""))
+	err = readJSON(File(dir, -1, ""), &a)
 	if errors.Is(err, os.ErrNotExist) {
 		return a, false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, &a)
 	}
 	if err != nil {
 		return a, false, fmt.Errorf("read what was submitted: %w", err)
@@ -90,6 +87,10 @@ func Write(dir string, a Array) error {
 
 // ReadExit returns what a task has left; ok is false while there is nothing.
 func ReadExit(dir string, task int) (x Exit, ok bool) {
-	raw, err := os.ReadFile(File(dir, task, ".json"))
-	return x, err == nil && json.Unmarshal(raw, &x) == nil
+	err := readJSON(File(dir, task, ".json"), &x)
+	return x, err == nil
+}
+
+func readJSON(path string, v any) error {
+	return folder.ReadJSON(filepath.Dir(path), v, filepath.Base(path))
 }

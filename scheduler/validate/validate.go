@@ -74,7 +74,6 @@ type Validator struct {
 
 // traced is what the trace has said of a job so far.
 type traced struct {
-	state            scheduler.State
 	since            time.Duration
 	first, finish    time.Duration
 	waiting, service time.Duration
@@ -84,11 +83,12 @@ type traced struct {
 	retries          int32
 	revocations      int32
 	reconfigured     int32         // attempts that ended for a change of settings
-	steered          bool          // a controller has changed something: its requests may be any
-	kept             time.Duration // work that the job has at the start of an attempt, at most
 	alternative      int32         // the alternative that it started with
-	asked            bool          // another number of its parts was asked for
-	*grantedTo                     // nil before the first start and after the end
+	kept             time.Duration // work that the job has at the start of an attempt, at most
+	state            scheduler.State
+	steered          bool // a controller has changed something: its requests may be any
+	asked            bool // another number of its parts was asked for
+	*grantedTo            // nil before the first start and after the end
 }
 
 // grantedTo is what a job that has started was granted last.

@@ -33,7 +33,8 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 		total += max(b.Count, 0)
 	}
 	jobs := make([]scheduler.Job, 0, total)
-	var names strings.Builder // of all jobs, one behind the other
+	var names strings.Builder // of many jobs, one behind the other
+	var digits [20]byte
 	classes := map[string]int{}
 	for i, b := range batches {
 		if b.Count < 0 {
@@ -46,12 +47,16 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 		for _, at := range times {
 			j := b.Job
 			j.Number = len(jobs)
+			if names.Cap()-names.Len() < 1024 { // a builder that grows would leave its copies to the names
+				names = strings.Builder{}
+				names.Grow(namesTogether)
+			}
 			from := names.Len()
 			for {
 				classes[j.Class]++
 				names.WriteString(j.Class)
 				names.WriteByte('-')
-				names.WriteString(strconv.Itoa(classes[j.Class]))
+				names.Write(strconv.AppendInt(digits[:0], int64(classes[j.Class]), 10))
 				if j.Name = names.String()[from:]; !taken[j.Name] {
 					break
 				}
@@ -68,6 +73,9 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 	}
 	return jobs, nil
 }
+
+// namesTogether is how many bytes of names lie in one allocation.
+const namesTogether = 1 << 16
 
 // NextName returns the next name of a class, which is not taken, and counts it.
 func NextName(class string, count map[string]int, taken map[string]bool) string {

@@ -98,7 +98,7 @@ func EachRow(file string, r io.Reader, lenient bool,
 func (t Table) EachRow(file string, r io.Reader, lenient bool,
 	head func(columns []string) error, row func(line int, fields []string) error,
 ) (skipped []error, err error) {
-	bounded := &rows{from: Unmarked(r)}
+	bounded := BoundRows(Unmarked(r))
 	in := csv.NewReader(bounded)
 	in.ReuseRecord = true
 	in.LazyQuotes = t.Loose
@@ -149,8 +149,12 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 	return nil, errors.Join(found...)
 }
 
-// rows bounds the rows of a CSV file, which quotes may stretch over lines.
-type rows struct {
+// BoundRows returns a reader of a CSV file that fails at a row of more than 1 MiB, so that a file without an end of a
+// line is not taken into memory as a whole.
+func BoundRows(r io.Reader) *Rows { return &Rows{from: r} }
+
+// Rows bounds the rows of a CSV file, which quotes may stretch over lines.
+type Rows struct {
 	from   io.Reader
 	n      int  // bytes since the last row began
 	line   int  // line feeds before that
@@ -158,7 +162,8 @@ type rows struct {
 	quoted bool // within quotes
 }
 
-func (r *rows) Read(b []byte) (int, error) {
+// Read implements io.Reader.
+func (r *Rows) Read(b []byte) (int, error) {
 	n, err := r.from.Read(b)
 	for _, c := range b[:n] {
 		r.n++

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Timings are run times of one program by threads, all else the same.
@@ -33,9 +34,12 @@ var threadColumns = []string{"threads", "cores", "coresperc", "numthreads", "cpu
 // Rows that differ in another column belong to another group. Malformed lines are
 // *LineError, all of them joined.
 func ReadTimings(r io.Reader, file string) ([]Timings, error) {
-	in := csv.NewReader(r)
+	in := csv.NewReader(workload.BoundRows(r))
 	in.FieldsPerRecord = -1
 	header, err := in.Read()
+	if errors.Is(err, io.EOF) {
+		err = errors.New("the table is empty")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // LoggedRun is a training run in a log. Done and At of its marks
@@ -146,7 +147,7 @@ type csvLog struct {
 }
 
 func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
-	r := csv.NewReader(in)
+	r := csv.NewReader(workload.BoundRows(in))
 	r.FieldsPerRecord = -1
 	header, err := r.Read()
 	if err != nil {

@@ -3,7 +3,6 @@ package profile
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -96,9 +95,8 @@ func path(dir string, unit *stages.Unit) string {
 // readSamples returns the samples of a unit from its plain file, if they were taken
 // under its key.
 func readSamples(dir string, unit *stages.Unit) ([]estimator.Sample, bool) {
-	raw, err := os.ReadFile(path(dir, unit))
 	var s saved
-	if err != nil || json.Unmarshal(raw, &s) != nil || s.Description != unit.Key {
+	if folder.ReadJSON(dir, &s, samplesDir, unit.Name+".json") != nil || s.Description != unit.Key {
 		return nil, false
 	}
 	return s.Samples, true

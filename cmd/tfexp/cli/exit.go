@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -91,6 +92,9 @@ func Verdict(err error) (code int, hint string) {
 		return ExitCellsFailed, fmt.Sprintf("its whole log: tfexp logs samples %s", samples.Sample)
 	case errors.Is(err, pipeline.ErrForeign):
 		return ExitUsage, "choose another folder with --out, or another name for the experiment"
+	case folder.IsUnusable(err):
+		return ExitInternal, "\"tfexp run\" writes results anew, and keeps all finished work that is whole; " +
+			"\"tfexp plot\" draws the pictures anew"
 	case errors.Is(err, syscall.ENOSPC):
 		return ExitInternal, "free some disk space and run it again: finished work is kept"
 	case errors.As(err, &path) && path.Op == "mkdir":

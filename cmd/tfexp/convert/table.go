@@ -121,11 +121,16 @@ func (o *exportTable) write(a *cli.App) error {
 	}
 	defer f.Close()
 	if format.Name == formats.Lines.Name { // a row at a time: there may be millions
-		return a.WriteTo(o.out, func(to io.Writer) error { return record.JSONLines(to, f) })
+		return a.WriteTo(o.out, func(to io.Writer) error {
+			if err := record.JSONLines(to, f); err != nil {
+				return fmt.Errorf("export %s: %w", f.Name(), err)
+			}
+			return nil
+		})
 	}
 	t, err := formats.Read(o.name, f, record.TextColumn)
 	if err != nil {
-		return err
+		return fmt.Errorf("export %s: %w", f.Name(), err)
 	}
 	if o.name == "comparisons" {
 		e, err := record.Open(dir)

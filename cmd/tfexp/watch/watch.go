@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -33,9 +32,8 @@ const fresh = 250 * time.Millisecond
 
 // What is kept of an experiment at most.
 const (
-	mostFile    = 64 << 20 // bytes of a JSON file
-	mostJournal = 12       // lines
-	mostFollow  = 8        // cells whose files are read on
+	mostJournal = 12 // lines
+	mostFollow  = 8  // cells whose files are read on
 )
 
 // Folder is a folder of results. Its methods may be called from several goroutines.
@@ -596,22 +594,7 @@ func (x *experiment) pictures() []string {
 
 // readJSON reads a JSON file of bounded size below dir.
 func readJSON(dir string, v any, name ...string) error {
-	f, err := folder.Open(dir, name...)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, mostFile+1))
-	if err != nil {
-		return err
-	}
-	if len(raw) > mostFile {
-		return fmt.Errorf("%s is larger than %d MiB", filepath.Join(name...), mostFile>>20)
-	}
-	if err := json.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("read %s: %w", filepath.Join(name...), err)
-	}
-	return nil
+	return folder.ReadJSON(dir, v, name...)
 }
 
 // sameVersion reports whether a file was not written between two looks.

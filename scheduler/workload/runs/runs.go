@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -178,7 +177,7 @@ func Read(dir string, o Options) (list []Run, warnings []string, err error) {
 	}
 	r := &reader{Options: o, byKey: map[string]*Run{}, costs: map[string]float64{}}
 	for _, e := range entries {
-		if e.Type()&fs.ModeType == 0 && strings.EqualFold(filepath.Ext(e.Name()), ".csv") {
+		if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(e.Name()), ".csv") {
 			if err := r.file(filepath.Join(dir, e.Name())); err != nil {
 				return nil, nil, err
 			}

@@ -1,0 +1,96 @@
+package folder
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+)
+
+// A DamagedError is returned for a file that does not hold what tfexp writes there.
+type DamagedError struct {
+	Path string
+	// Line is where the first mistake is, from 1 on.
+	Line   int
+	Reason string // in words
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("%s is damaged: line %d: %s", e.Path, e.Line, e.Reason)
+}
+
+// ReadJSON reads a JSON file below dir into the value that v points to. It errs as ReadFile does, and with a
+// *DamagedError.
+func ReadJSON(dir string, v any, name ...string) error {
+	raw, err := ReadFile(dir, name...)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		reason, offset := InWords(err)
+		line := 1 + bytes.Count(raw[:min(max(0, offset), len(raw))], []byte("\n"))
+		return &DamagedError{Path: filepath.Join(dir, filepath.Join(name...)), Line: line, Reason: reason}
+	}
+	return nil
+}
+
+// InWords says without words of Go what is wrong with a JSON text, by the error of package json, and how many bytes
+// were read before it was seen.
+func InWords(err error) (reason string, offset int) {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return syntax.Error(), int(syntax.Offset)
+	case errors.As(err, &kind):
+		at := ""
+		if kind.Field != "" {
+			at = fmt.Sprintf("%q: ", kind.Field)
+		}
+		return fmt.Sprintf("%s%s stands where %s must be", at, kind.Value, sort(kind.Type)), int(kind.Offset)
+	}
+	return err.Error(), 0
+}
+
+// sort says what JSON holds a value of a type.
+func sort(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return sort(t.Elem())
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Struct, reflect.Map, reflect.Interface:
+		return "an object"
+	case reflect.Float32, reflect.Float64:
+		return "a number of at most 1.8e308"
+	}
+	return "a whole number of 64 bits or less"
+}
+
+// IsUnusable reports whether an error says that a file is there and is not what tfexp writes: it is damaged, no file,
+// too large, or leads out of its folder.
+func IsUnusable(err error) bool {
+	var damaged *DamagedError
+	return errors.As(err, &damaged) || errors.Is(err, ErrNotRegular) || errors.Is(err, ErrTooLarge) ||
+		errors.Is(err, ErrOutside)
+}
+
+// AsideEnding is what a file that is unusable is renamed to have at its end.
+const AsideEnding = ".damaged"
+
+// SetAside renames a file below dir that is unusable, or whatever stands in its place, and returns its new name. What
+// was set aside before is gone.
+func SetAside(dir, name string) (string, error) {
+	aside := name + AsideEnding
+	if err := os.RemoveAll(filepath.Join(dir, aside)); err != nil {
+		return "", err
+	}
+	return aside, os.Rename(filepath.Join(dir, name), filepath.Join(dir, aside))
+}
