@@ -140,6 +140,24 @@ func TestEndsThatMakeNoSenseAreErrors(t *testing.T) {
 	}
 }
 
+// Notices of jobs that are not there are errors, or of no effect, and never a crash.
+func TestNoticesOfNoJob(t *testing.T) {
+	for _, kind := range []NoticeKind{JobEnded, PartEnded, JobProgress} {
+		for _, job := range []int{-1, 2} {
+			jobs := number([]Job{at(0, 1, 1), at(5, 1, 1)})
+			e := newFlaky(t, jobs)
+			e.ends = func(list []Notice) []Notice { return append(list, Notice{Kind: kind, Job: job, State: Finished}) }
+			out, err := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: e}.Execute(context.Background())
+			switch {
+			case kind != JobProgress && (err == nil || !strings.Contains(err.Error(), "does not exist")):
+				t.Errorf("a notice of kind %d of job %d: %v", kind, job, err)
+			case kind == JobProgress && (err != nil || out.Jobs[1].State != Finished):
+				t.Errorf("progress of job %d: %v, %v", job, err, out.Jobs[1].State)
+			}
+		}
+	}
+}
+
 func TestWhatCanNotBeRunIsRefused(t *testing.T) {
 	negative := at(0, 1, 1)
 	negative.Arrival = -1

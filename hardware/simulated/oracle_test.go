@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Whatever starts, pauses, resizes and stops beside each other on some nodes, a job ends when the work that it has done,
@@ -179,6 +180,11 @@ func TestMisuseOfChanges(t *testing.T) {
 		}
 	}
 	must(t, e.Attend(make([]bool, 2), []int{1, 1}, nil))
+	for _, job := range []int{-1, 2} {
+		if err := e.Change(job, &w); err == nil {
+			t.Errorf("job %d was changed", job)
+		}
+	}
 	bad := FullRequest(-s, 1)
 	if err := e.Change(0, &bad); err == nil {
 		t.Error("a negative run time is accepted")
@@ -207,4 +213,30 @@ func TestStretchIsBounded(t *testing.T) {
 	if later(5, scheduler.Never-5) != scheduler.Never || later(6, scheduler.Never-5) != scheduler.Never || later(1, 2) != 3 {
 		t.Error("later is not bounded by Never")
 	}
+}
+
+// Two jobs on one GPU keep half and a quarter of their speeds. A begins at 0, B at 2 s; A has done 2 s alone and needs
+// 16 s for the other 8, in which B does 4 of its 10 s; the last 6 it does alone, and ends at 24 s.
+func TestSharedGPUs(t *testing.T) {
+	work := []Scaling{FullRequest(10*s, 1), FullRequest(10*s, 1), FullRequest(10*s, 1)}
+	work[0].Beside, work[1].Beside = map[string]float64{"y": 0.5}, map[string]float64{"x": 0.25}
+	jobs := []scheduler.Job{{Name: "a", Class: "x", Threads: 1, GPUs: 1}, {Number: 1, Name: "b", Class: "y", Threads: 1, GPUs: 1},
+		{Number: 2, Name: "c", Class: "z", Threads: 1, GPUs: 1}}
+	on := func(core int32) scheduler.Grant {
+		return scheduler.Grant{Cores: scheduler.CoreSet{{Lo: core, Hi: core + 1}}, GPUs: scheduler.CoreSet{{Lo: 0, Hi: 1}}}
+	}
+	e, err := New(jobs, work, Options{})
+	must(t, err)
+	must(t, e.Start(0, on(0)))
+	until(t, e, 2*s, 2*s)
+	unknown := on(2)
+	unknown.Beside = &cluster.Beside{Job: 0}
+	if err := e.Start(2, unknown); err == nil {
+		t.Error("jobs share a GPU of which nobody knows how fast they are beside each other")
+	}
+	beside := on(1)
+	beside.Beside = &cluster.Beside{Job: 0}
+	must(t, e.Start(1, beside))
+	until(t, e, scheduler.Never, 18*s, 0)
+	until(t, e, scheduler.Never, 24*s, 1)
 }

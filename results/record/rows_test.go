@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/table"
 )
 
@@ -257,5 +258,42 @@ func TestDisturbedCells(t *testing.T) {
 		if got := [2]bool{c.Troubled(), c.Paused()}; got != want {
 			t.Errorf("%s: %v, want %v", code, got, want)
 		}
+	}
+}
+
+// What a saturated cell is warned of, by what is known of it.
+func TestSaturationInWords(t *testing.T) {
+	for _, c := range []struct {
+		load   measure.Load
+		closed float64
+		want   string
+	}{
+		{measure.Load{Offered: 2}, 0, ""},
+		{measure.Load{Saturated: true, Offered: 2}, 5, "when the cell was closed"},
+		{measure.Load{Saturated: true, Offered: 1.05, Queued: 3}, 0, "arrive 1.1 times as fast"},
+		{measure.Load{Saturated: true, Offered: 1.04, Queued: 3}, 0, "3 jobs still waited"},
+		{measure.Load{Saturated: true, Offered: math.NaN()}, 0, "faster than this policy"},
+	} {
+		cell := Cell{Load: c.load, Closed: c.closed}
+		if w, ok := cell.saturation(); ok != (c.want != "") || !strings.Contains(w.Text, c.want) {
+			t.Errorf("%+v: %v, %q", c, ok, w.Text)
+		}
+	}
+	if got := (RemainingRow{Predicted: 4, PredictedSeconds: 10}).Seconds(2); got != 5 {
+		t.Errorf("2 of 4 units that take 10 s are %g s", got)
+	}
+	if got := (RemainingRow{}).Seconds(math.NaN()); got != math.MaxFloat64 {
+		t.Errorf("units without an end are %g s", got)
+	}
+	names := ColumnNames()
+	seen := map[string]bool{}
+	for _, n := range names {
+		if seen[n] {
+			t.Errorf("%s is there twice", n)
+		}
+		seen[n] = true
+	}
+	if !seen["job"] || !seen["mean_jct_s"] || !seen["cell"] {
+		t.Errorf("columns %v", names)
 	}
 }

@@ -136,8 +136,9 @@ type search struct {
 	within, across [][]float64
 	stay           []float64 // the terms of those that keep what they have
 	held           []int     // their GPUs
-	bounds         []float64 // of boundsOf
-	widest         int       // GPUs of the greatest node
+	// leastWithin and leastAcross are the rows of least, as far as they were asked for.
+	leastWithin, leastAcross [][]float64
+	widest                   int // GPUs of the greatest node
 }
 
 func newSearch(p *Problem) *search {
@@ -145,6 +146,7 @@ func newSearch(p *Problem) *search {
 		Problem: p, random: rand.New(rand.NewPCG(p.Seed, 0x706f6c6c7578)), at: make([][]int, len(p.Jobs)),
 		cost: make([]float64, len(p.Jobs)), free: slices.Clone(p.Capacity), owner: make([]int, len(p.Capacity)),
 		within: make([][]float64, len(p.Jobs)), across: make([][]float64, len(p.Jobs)),
+		leastWithin: make([][]float64, len(p.Jobs)), leastAcross: make([][]float64, len(p.Jobs)),
 		stay: make([]float64, len(p.Jobs)), held: make([]int, len(p.Jobs)), widest: slices.Max(p.Capacity),
 	}
 	for v := range s.owner {
@@ -502,25 +504,45 @@ func (s *search) atLeast(j int, way option) float64 {
 	return way.cost
 }
 
-// boundsOf returns what serving a job that holds nothing costs at least, by the GPUs that may be
-// taken for it, from none to all that are free.
-func (s *search) boundsOf(j int) []float64 {
-	one, several := s.room(j)
-	s.bounds = append(s.bounds[:0], none)
-	least, based := none, s.baseFits(j)
-	for n := 1; n <= Total(s.free); n++ {
-		if n <= one {
-			least = min(least, s.changed(j, n, false))
-		}
-		if n >= 2 && n <= several {
-			least = min(least, s.changed(j, n, true))
-		}
-		if based && n == s.held[j] {
-			least = min(least, s.stay[j])
-		}
-		s.bounds = append(s.bounds, least)
+// least returns the least term of a job that is given other GPUs, of one node or of several and of at most so many.
+func (s *search) least(j, gpus int, several bool) float64 {
+	rows, first := s.leastWithin, 1
+	if several {
+		rows, first = s.leastAcross, 2
 	}
-	return s.bounds
+	if rows[j] == nil {
+		rows[j] = append(make([]float64, 0, gpus+1), none)
+	}
+	for n := len(rows[j]); n <= gpus; n++ {
+		least := rows[j][n-1]
+		if n >= first {
+			least = min(least, s.changed(j, n, several))
+		}
+		rows[j] = append(rows[j], least)
+	}
+	return rows[j][gpus]
+}
+
+// bound is what serving a job that holds nothing costs at least.
+type bound struct {
+	*search
+	job          int
+	one, several int
+	based        bool
+}
+
+func (s *search) boundOf(j int) bound {
+	one, several := s.room(j)
+	return bound{s, j, one, several, s.baseFits(j)}
+}
+
+// with is the bound for at most so many GPUs.
+func (b bound) with(gpus int) float64 {
+	least := min(b.least(b.job, min(gpus, b.one), false), b.least(b.job, min(gpus, b.several), true))
+	if b.based && gpus >= b.held[b.job] {
+		least = min(least, b.stay[b.job])
+	}
+	return least
 }
 
 // exchange serves two jobs anew, if that makes their terms less.
@@ -532,13 +554,13 @@ func (s *search) exchange(a, b int, ways *[]option) {
 	s.take(b)
 	*ways = s.options(a, (*ways)[:0])
 	least, first, second := before-1e-9, option{gpus: -1}, option{}
-	bounds := s.boundsOf(b)
+	bound, free := s.boundOf(b), Total(s.free)
 	for _, way := range *ways {
 		gpus := way.gpus
 		if way.base {
 			gpus = s.held[a]
 		}
-		if way.cost >= least || s.atLeast(a, way)+bounds[max(len(bounds)-1-gpus, 0)] >= least {
+		if way.cost >= least || s.atLeast(a, way)+bound.with(max(free-gpus, 0)) >= least {
 			continue
 		}
 		s.serve(a, way)

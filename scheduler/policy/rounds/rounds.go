@@ -31,8 +31,8 @@ var (
 	recompute = schema.Arg{
 		Name: "recompute", Type: schema.Duration, Default: `"0s"`, Example: `"1920s"`,
 		Doc: "The least time between two divisions. Within it, jobs that have come have to wait, as in the simulator " +
-			"of Gavel's authors even if devices are idle; unless nothing else would run and nobody else is to come, or devices " +
-			"are given back at once. The division at the very start does not count.",
+			"of Gavel's authors even if devices are idle; unless nothing else would run and nobody else is to come, or " +
+			"devices are given back at once. The division at the very start does not count.",
 	}
 	blind = schema.Arg{
 		Name: "blind", Type: schema.String, DefaultDoc: "none: the policy knows the types", Example: `"v100"`,
