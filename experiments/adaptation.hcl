@@ -6,7 +6,7 @@
 #
 #   tfexp run experiments/adaptation.hcl
 #
-# takes one to two minutes on two cores, nearly all of it to train 70 agents. What
+# takes two to three minutes on two cores, nearly all of it to train 70 agents. What
 # comes of it is in papers/adaptation/README.md.
 
 experiment "adaptation" {

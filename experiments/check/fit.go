@@ -256,7 +256,24 @@ func (f *traceFit) atLine(line int32, summary, detail string) {
 	}
 }
 
+// oversized are jobs of a trace for which the hardware never has room, for one reason.
+type oversized struct {
+	*misfit
+	first, jobs int
+}
+
+// sentence says who they are, and what the user can do.
+func (g oversized) sentence(t *experiments.Trace) string {
+	who := fmt.Sprintf("job %q %s.", t.Jobs[g.first].Name, g.reason)
+	if g.jobs == 1 {
+		return "The " + who
+	}
+	return fmt.Sprintf("%d jobs ask for too much, the first on line %d: the %s\nGive the hardware larger nodes, divide jobs "+
+		"over nodes, or leave such jobs out with --lenient.", g.jobs, t.Lines[g.first], who)
+}
+
 func (f *traceFit) jobs() {
+	var groups []oversized
 	known := map[scheduler.Demand]*misfit{}
 	lacksGPUs := f.h.ForEngine().HasGPUs() && !f.h.Capabilities().GPUs
 	lacksMemory := slices.Contains(f.h.Lacks, "memory")
@@ -271,8 +288,10 @@ func (f *traceFit) jobs() {
 		}
 		if m != nil {
 			f.large[i] = true
-			if !f.spec.Lenient {
-				f.atLine(line, m.summary, fmt.Sprintf("The job %q %s.", j.Name, m.reason))
+			if k := slices.IndexFunc(groups, func(g oversized) bool { return g.summary == m.summary }); k >= 0 {
+				groups[k].jobs++
+			} else {
+				groups = append(groups, oversized{misfit: m, first: i, jobs: 1})
 			}
 		}
 		if j.GPUs > 0 && lacksGPUs {
@@ -287,6 +306,11 @@ func (f *traceFit) jobs() {
 			f.atLine(line, "Job without a block", fmt.Sprintf(
 				"The hardware %q runs programs, but no job block says what %q runs: name one in jobs = { %q = job.<name> }.",
 				f.h.Name, j.Name, j.Class))
+		}
+	}
+	for _, g := range groups {
+		if !f.spec.Lenient {
+			f.atLine(f.t.Lines[g.first], g.summary, g.sentence(f.t))
 		}
 	}
 }

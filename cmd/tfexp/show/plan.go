@@ -123,7 +123,7 @@ func Headline(plan *pipeline.Plan) string {
 		if pieces := missing(plan); len(pieces) > 0 {
 			return text + ", after " + strings.Join(pieces, " and ")
 		}
-		return text + " on tables that are there"
+		return text + ", with nothing to train before"
 	case run == 0:
 		return text + ", all reused: nothing to run"
 	case reuse == 0:
