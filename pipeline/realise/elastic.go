@@ -11,6 +11,18 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
+// speeds are how fast jobs are on numbers of cores, as far as a policy knows it that divides these.
+func (c *Cell) speeds(r realisation, known truth) []simulated.Scaling {
+	if !c.Policy.DividesCores(c.Hardware) {
+		return nil
+	}
+	work := known.work
+	if work == nil {
+		work, _ = c.work(r) // without estimates, the policy finds none of them
+	}
+	return work
+}
+
 // elasticAlone is how long an elastic job takes on what it requests, with the batch size that
 // its user asked for.
 func elasticAlone(e *experiments.Elastic, j *scheduler.Job) time.Duration {
