@@ -89,25 +89,23 @@ func (c *Checker) dividesCores(
 			return
 		}
 	}
+	on := fmt.Sprintf("On the hardware %q without GPUs, the order %q divides the cores", h.Name, p.Order)
 	for _, j := range w.JobBlocks() {
-		why := ""
 		switch {
 		case !j.Malleable:
-			why = "keeps its cores: give it malleable = true, if its program follows its control file"
+			c.fail(at, "Job whose cores cannot be divided", "%s, and the job %q keeps its own: give it malleable = true, if "+
+				"its program follows its control file.", on, j.Name)
+			return
 		case j.Threads.Min > 1:
-			why = fmt.Sprintf("needs at least %d: such an order gives any number from 1 on", j.Threads.Min)
-		}
-		if why != "" {
-			c.fail(at, "Job whose cores cannot be divided",
-				"On the hardware %q without GPUs, the order %q divides the cores, and the job %q %s.", h.Name, p.Order, j.Name, why)
+			c.fail(at, "Job that needs several cores", "%s, any number from 1 on, and the job %q needs at least %d.",
+				on, j.Name, j.Threads.Min)
 			return
 		}
 	}
 	if t := w.Trace; t != nil {
 		if i := slices.IndexFunc(t.Jobs, func(j scheduler.Job) bool { return !j.Malleable || j.MinThreads > 1 }); i >= 0 {
 			c.fail(at, "Job whose cores cannot be divided",
-				"On the hardware %q without GPUs, the order %q divides the cores, and the job %q of the log is not malleable, or "+
-					"needs more than one.", h.Name, p.Order, t.Jobs[i].Name)
+				"%s, and the job %q of the log is not malleable, or needs more than one.", on, t.Jobs[i].Name)
 			return
 		}
 	}

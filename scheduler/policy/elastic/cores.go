@@ -9,6 +9,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/division"
 )
 
+// onCoresDoc ends the entry of an order in the reference.
+const onCoresDoc = "on hardware without GPUs, simulated or real, it divides the cores among malleable jobs, by their " +
+	"predicted run times on them"
+
 // sizes is what is divided, by node: GPUs, or the cores of a cluster that has none.
 func sizes(c scheduler.Cluster) (capacity []int, cores bool) {
 	cores = !slices.ContainsFunc(c.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })

@@ -21,7 +21,7 @@ func init() {
 		Name: "pollux", Title: "Pollux",
 		Doc: "GPUs and batch sizes by goodput: the division with the greatest mean (of power -1) of the " +
 			"jobs' speed-ups " +
-			"over their fair shares (A. Qiao and others, OSDI 2021)",
+			"over their fair shares (A. Qiao and others, OSDI 2021); " + onCoresDoc,
 		Place: 42, Trains: true, Batches: true, Settings: []schema.Arg{restartDelay},
 	}, newPollux, false)
 }
