@@ -108,6 +108,7 @@ var rules = []struct {
 		"experiments$", "experiments/language", "experiments/eval", "experiments/files", "experiments/words", "scheduler",
 		"hardware/engine",
 	}},
+	{"experiments/replay", []string{"experiments$", "experiments/files", "scheduler/workload"}},
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
 	}},
