@@ -125,7 +125,7 @@ var rules = []struct {
 	{"results", []string{"scheduler", "results", "experiments/schema", "hardware/market"}},
 	{"estimator/training", []string{"estimator/goodput"}},
 	{"estimator", nil},
-	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
+	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile", "results/folder"}},
 	{"scheduler/queue", nil},
 	{"scheduler/matching", nil},
 	{"scheduler/lp", nil},
