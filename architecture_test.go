@@ -25,7 +25,7 @@ const module = "github.com/tfexp/tfexp/"
 // readers are the packages that read experiment files: only they know HCL.
 var readers = []string{
 	"experiments/limits", "experiments/eval", "experiments/files", "experiments/controllers", "experiments/elastic",
-	"experiments/machines",
+	"experiments/machines", "experiments/parts",
 	"experiments/matrix", "experiments/blocks",
 	"experiments/load", "experiments/editor",
 }
@@ -52,6 +52,7 @@ var rules = []struct {
 	{"pipeline/realise/bounded", nil},
 	{"pipeline/realise/sampling", []string{"stages$", "experiments", "results/record", "hardware/simulated",
 		"jobs/contract", "scheduler", "estimator"}},
+	{"pipeline/realise/drawn", []string{"pipeline/realise/given", "experiments$", "hardware/simulated", "scheduler"}},
 	{"pipeline/realise", append([]string{
 		"pipeline/store", "pipeline/realise/", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
 	}, machines...)},
@@ -96,18 +97,21 @@ var rules = []struct {
 	}},
 	{"experiments/elastic", []string{"experiments$", "experiments/eval", "experiments/files", "experiments/words",
 		"scheduler/workload", "estimator"}},
+	{"experiments/parts", []string{"experiments$", "experiments/eval", "experiments/files", "experiments/words",
+		"scheduler", "estimator/clusterspeed"}},
 	{"experiments/machines", []string{
 		"experiments$", "experiments/eval", "experiments/files", "experiments/words", "scheduler", "estimator",
 		"hardware/engine", "hardware/market",
 	}},
 	{"experiments/blocks", []string{"results/picture", "results/record",
 		"experiments$", "experiments/language", "experiments/eval", "experiments/matrix", "experiments/words", "experiments/files", "experiments/controllers",
-		"experiments/elastic", "experiments/machines", "scheduler", "estimator", "hardware/launch",
+		"experiments/elastic", "experiments/machines", "experiments/parts", "scheduler", "estimator", "hardware/launch",
 	}},
 	{"experiments/check", []string{
 		"experiments$", "experiments/language", "experiments/eval", "experiments/files", "experiments/words", "scheduler",
 		"hardware/engine",
 	}},
+	{"experiments/replay", []string{"experiments$", "experiments/files", "scheduler/workload"}},
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
 	}},
@@ -122,7 +126,7 @@ var rules = []struct {
 	{"results", []string{"scheduler", "results", "experiments/schema", "hardware/market"}},
 	{"estimator/training", []string{"estimator/goodput"}},
 	{"estimator", nil},
-	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
+	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile", "results/folder"}},
 	{"scheduler/queue", nil},
 	{"scheduler/matching", nil},
 	{"scheduler/lp", nil},

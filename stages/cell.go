@@ -65,7 +65,9 @@ type Task struct {
 	// Until is the horizon at which the cell is closed; 0 for none.
 	Until time.Duration
 	// Online is set when predictions follow what jobs report.
-	Online   *Online
+	Online *Online
+	// Speeds is set for a policy that divides cores: the work of each job as it is predicted.
+	Speeds   []simulated.Scaling
 	Hardware Hardware
 	// Launches are how the jobs of a real cell are started.
 	Launches []launch.Job
@@ -101,6 +103,17 @@ func (t *Task) ForEngine() *engine.Hardware {
 		Name: t.Hardware.Name, Kind: engine.Find(t.Hardware.Kind), Cluster: t.Setup.Cluster,
 		Settings: t.Hardware.Settings, Place: t.Hardware.Place, Suspends: t.Hardware.Suspends,
 	}
+}
+
+// AloneOn returns how long a simulated job takes alone in one of its alternatives; it is that of measure.Setup.
+func (t *Task) AloneOn(job, alternative int) time.Duration {
+	j := &t.Setup.Jobs[job]
+	alone := t.Simulation.Work[job].Alternatives[alternative].RunTime(j.Alternatives[alternative].Threads)
+	alone = time.Duration(float64(alone) * t.Simulation.Options.Factor(j.Name))
+	if j.Budget != nil {
+		alone = min(alone, *j.Budget)
+	}
+	return alone
 }
 
 // Simulation is what simulated jobs do.

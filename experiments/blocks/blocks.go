@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/machines"
 	"github.com/tfexp/tfexp/experiments/matrix"
+	"github.com/tfexp/tfexp/experiments/parts"
 )
 
 // Decoder turns the blocks of one file into a Spec. Every method that decodes
@@ -60,6 +61,9 @@ func (d *Decoder) Experiment() *experiments.Spec {
 	}
 	return s
 }
+
+// parts returns the decoder of jobs with parts.
+func (d *Decoder) parts() parts.Decoder { return parts.Decoder{Finder: d.Finder} }
 
 // controllers returns the decoder of what decides beside jobs.
 func (d *Decoder) controllers() *controllers.Decoder {

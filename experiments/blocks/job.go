@@ -36,7 +36,7 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 	}
 	d.program(n, e, a, j)
 	d.progress(n, e, a, j)
-	d.roles(n, e, a, j)
+	d.parts().Roles(n, e, a, j)
 	checkWork(n, a)
 	checkNodes(a, j)
 	if rt := n.First("runtime"); rt != nil {

@@ -33,7 +33,7 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env, j *experiments.Job) (*exper
 // times decodes what a runtime block says of run times.
 func (d *Decoder) times(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.Job) (*experiments.Runtime, bool) {
 	if c := n.First("cluster"); c != nil {
-		return d.clusterRuntime(c, e, a, j)
+		return d.parts().Runtime(c, e, a, j)
 	}
 	if c := n.First("elastic"); c != nil {
 		return d.elastic.Runtime(c, e, a, j)

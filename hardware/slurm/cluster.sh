@@ -98,6 +98,7 @@ CONF
   cat >>"$SLURM_CONF" <<CONF
 PartitionName=main Nodes=n[1-$nodes] Default=YES MaxTime=1-0 DefaultTime=60 PriorityTier=10
 PartitionName=urgent Nodes=n[1-$nodes] MaxTime=1-0 DefaultTime=60 PriorityTier=20 PreemptMode=OFF
+PartitionName=patient Nodes=n[1-$nodes] MaxTime=1-0 DefaultTime=60 PriorityTier=10 GraceTime=15
 PartitionName=small Nodes=n1 MaxNodes=1 MaxTime=0-0:10:0 PriorityTier=10
 CONF
 }

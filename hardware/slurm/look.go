@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,9 +28,7 @@ func (p *pool) arrange(a *allocation, job string, names []string, found map[stri
 	if a.gone {
 		return nil
 	}
-	if left > 0 && left != client.Unlimited {
-		a.until = time.Now().Add(left - margin)
-	}
+	a.lasts(left)
 	for i, v := range a.nodes {
 		s, ok := found[names[i]]
 		want := p.hw.Cluster.Nodes[v]
@@ -56,7 +55,7 @@ func (p *pool) arrange(a *allocation, job string, names []string, found map[stri
 // jobState is what the controller says of an allocation.
 type jobState struct {
 	state, reason string
-	left          time.Duration
+	left          time.Duration // until its end
 	nodes         []string
 }
 
@@ -78,22 +77,38 @@ func (p *pool) states(ctx context.Context) (map[string]jobState, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	out, err := client.Run(ctx, 0, "squeue", "-h", "-t", "all", "-j", strings.Join(ids, ","), "-o", "%A|%T|%L|%N|%r")
+	out, err := client.Run(ctx, 0, "squeue", "-h", "-t", "all", "-j", strings.Join(ids, ","), "-o", stateFields)
 	if err != nil {
 		if client.Away(err) || !strings.Contains(err.Error(), "nvalid job id") {
 			return nil, err
 		}
 		return map[string]jobState{}, nil // all are forgotten already
 	}
+	return readStates(out, time.Now())
+}
+
+// stateFields are what squeue is asked to print of each allocation, for readStates: its number, state, time left by its
+// limit, end, nodes, and the reason for its state.
+const stateFields = "%A|%T|%L|%e|%N|%r"
+
+// readStates reads what squeue printed at an instant.
+func readStates(out string, now time.Time) (map[string]jobState, error) {
 	states := map[string]jobState{}
 	for line := range strings.Lines(out) {
-		f := strings.SplitN(strings.TrimSpace(line), "|", 5)
-		if len(f) < 5 {
+		f := strings.SplitN(strings.TrimSpace(line), "|", 6)
+		if len(f) < 6 {
 			continue
 		}
-		s := jobState{state: f[1], reason: f[4]}
-		s.left, _ = client.Time(f[2])
-		if s.nodes, err = client.Hosts(f[3]); err != nil {
+		s := jobState{state: f[1], reason: f[5], left: client.Unlimited}
+		if left, ok := client.Time(f[2]); ok {
+			s.left = left
+		}
+		// The end of an allocation that is being preempted is that of its grace time; its limit stays.
+		if end, err := strconv.ParseInt(f[3], 10, 64); err == nil {
+			s.left = min(s.left, time.Unix(end, 0).Sub(now))
+		}
+		var err error
+		if s.nodes, err = client.Hosts(f[4]); err != nil {
 			return nil, err
 		}
 		states[f[0]] = s
@@ -138,13 +153,24 @@ func (p *pool) look(ctx context.Context) bool {
 	return true
 }
 
+// lasts notes how long an allocation lasts from now. One of which the jobs know the end may end before it all the same,
+// when it is preempted. The pool's mu must be held.
+func (a *allocation) lasts(left time.Duration) {
+	if left <= 0 || left == client.Unlimited {
+		return
+	}
+	until := time.Now().Add(left - min(margin, left/2))
+	if !a.told || until.Before(a.until.Add(-margin)) {
+		a.until = until
+	}
+}
+
 // inspect finds the nodes that an allocation has lost, and how long it lasts.
 func (p *pool) inspect(a *allocation, s jobState) {
 	var gone []int
 	p.mu.Lock()
-	if s.left > 0 && s.left != client.Unlimited && !a.told {
-		a.until = time.Now().Add(s.left - margin)
-	}
+	a.lasts(s.left)
+	p.tell(a)
 	for v := range p.slots {
 		if t := &p.slots[v]; t.alloc == a && (t.state == up || t.state == warned) && !slices.Contains(s.nodes, t.name) {
 			gone = append(gone, v)

@@ -237,6 +237,47 @@ func TestAllocationIsPreempted(t *testing.T) {
 	}
 }
 
+// An allocation that is preempted, but keeps its nodes for a grace time: Slurm asks the jobs to end. One that does has
+// not failed; the others are told how long they have. It is seen at once, though the controller is asked seldom.
+func TestAllocationHasGraceTime(t *testing.T) {
+	needOwnCluster(t)
+	o := open(t, 1, settings{Partition: "patient", Watch: time.Hour, Notice: time.Minute},
+		job(`trap 'echo asked; exit 143' TERM; while :; do sleep 0.1; done`),
+		job(`trap 'cat "$TFEXP_CONTROL"' TERM; while :; do sleep 0.1; done`))
+	o.up(t, 1)
+	for i := range 2 {
+		if err := o.Start(i, grant(0, int32(i), int32(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the jobs run", func() bool { return runs(o, 0) && runs(o, 1) })
+	first, _ := o.pool.place(0)
+	urgent, err := client.Run(t.Context(), 0, "sbatch", "--parsable", "--partition=urgent", "--nodelist="+first.name,
+		"--exclusive", "--output=/dev/null", "--wrap", "sleep 1000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel := func() { client.Run(context.Background(), 0, "scancel", strings.TrimSpace(urgent)) }
+	t.Cleanup(cancel)
+	if warned := o.next(t, scheduler.NodeWarned); warned.Until-warned.At > 15*time.Second {
+		t.Errorf("warned of its end in %s, and it has 15 s", warned.Until-warned.At)
+	}
+	if end := o.next(t, scheduler.JobEnded); end.Job != 0 || !end.Revoked {
+		t.Error(end)
+	}
+	eventually(t, "the other job is told", func() bool { return strings.Contains(read(filepath.Join(o.dir, "1.log")), `"warning":`) })
+	if err := o.Stop(1); err != nil {
+		t.Fatal(err)
+	}
+	o.next(t, scheduler.JobEnded)
+	o.next(t, scheduler.NodeDown)
+	cancel()
+	o.up(t, 1)
+	if second, _ := o.pool.place(0); second.alloc.job == first.alloc.job {
+		t.Errorf("the allocation %s again", first.alloc.job)
+	}
+}
+
 // An allocation that runs out of time: its jobs are told and asked to end in time; when they have left, it is given
 // back
 // before its end, and they go on in another one.

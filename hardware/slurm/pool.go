@@ -253,13 +253,8 @@ func (p *pool) clock() {
 		case a.gone || a.until.IsZero():
 		case !now.Before(a.until):
 			over = append(over, a)
-		case !a.told && !now.Before(a.until.Add(-p.set.Notice)):
-			a.told = true
-			for v := range p.slots {
-				if p.slots[v].alloc == a {
-					p.warn(v, a.until)
-				}
-			}
+		default:
+			p.tell(a)
 		}
 	}
 	for v := range p.slots {
@@ -273,6 +268,19 @@ func (p *pool) clock() {
 	}
 	if len(drained) > 0 {
 		p.lose(drained)
+	}
+}
+
+// tell says that all nodes of an allocation will be taken away, when its end is near. mu must be held.
+func (p *pool) tell(a *allocation) {
+	if a.told || a.until.IsZero() || time.Until(a.until) > p.set.Notice {
+		return
+	}
+	a.told = true
+	for v := range p.slots {
+		if p.slots[v].alloc == a {
+			p.warn(v, a.until)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package realise
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/drawn"
 	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler"
@@ -84,12 +84,12 @@ func faster(w simulated.Scaling, rate float64) simulated.Scaling {
 
 // alternativesOf returns the alternatives of each job block of a realised workload
 // on a hardware; nil when none has any.
-func alternativesOf(h *experiments.Hardware, r realisation) [][]alternative {
+func alternativesOf(h *experiments.Hardware, r drawn.Workload) [][]alternative {
 	var all [][]alternative
-	for k, j := range r.blocks {
+	for k, j := range r.Blocks {
 		if alternatives := alternativesOn(h, j); alternatives != nil {
 			if all == nil {
-				all = make([][]alternative, len(r.blocks))
+				all = make([][]alternative, len(r.Blocks))
 			}
 			all[k] = alternatives
 		}
@@ -98,69 +98,29 @@ func alternativesOf(h *experiments.Hardware, r realisation) [][]alternative {
 }
 
 // alternativesAt returns those of the alternatives of all blocks that are a job's.
-func (r *realisation) alternativesAt(alternatives [][]alternative, job int) []alternative {
-	if k := r.block[job]; alternatives != nil && k >= 0 {
+func alternativesAt(r *drawn.Workload, alternatives [][]alternative, job int) []alternative {
+	if k := r.Block[job]; alternatives != nil && k >= 0 {
 		return alternatives[k]
 	}
 	return nil
 }
 
-// epochOn is the epoch time that the file gives a job in one of the alternatives of its
-// block. Where it is drawn, it is drawn from the same random numbers: a job
-// that is long in one is long in the others.
-func (r *realisation) epochOn(job int, w alternative) time.Duration {
-	if w.index == 0 {
-		return r.epoch(job)
-	}
-	if drawn := r.drawnOn[w.job]; drawn != nil {
-		return drawn[job]
-	}
-	return w.job.Runtime.Epoch.Mean
-}
-
-// drawAlternatives draws the epoch times of alternatives, where the file asks for that.
-func drawAlternatives(w *experiments.Workload, seed int64, jobs int) map[*experiments.Job][]time.Duration {
-	drawn := map[*experiments.Job][]time.Duration{}
-	at := 0
-	for i, s := range w.Submits {
-		for _, a := range s.Job.Alternatives {
-			if a.Runtime == nil || a.Runtime.Epoch.Fixed() {
-				continue
-			}
-			if drawn[a] == nil {
-				drawn[a] = make([]time.Duration, jobs)
-			}
-			rng := epochStream(w, seed, i)
-			for n := range s.Count {
-				drawn[a][at+n] = a.Runtime.Epoch.Draw(rng)
-			}
-		}
-		at += s.Count
-	}
-	return drawn
-}
-
-// epochStream is where the epoch times of a submit block are drawn from.
-func epochStream(w *experiments.Workload, seed int64, submit int) *rand.Rand {
-	return workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(submit), "epochs")
-}
-
 // workOn is the work of a job in one alternative: what its trace or the file says,
 // or the fitted estimate. A trace has the run time of its request, which is
 // the only one: its jobs have no alternatives.
-func (x *Experiment) workOn(h *experiments.Hardware, r realisation, job int, w alternative) (simulated.Scaling, error) {
-	if traced, ok := r.traced(job); ok {
+func (x *Experiment) workOn(h *experiments.Hardware, r drawn.Workload, job int, w alternative) (simulated.Scaling, error) {
+	if traced, ok := r.Traced(job); ok {
 		return faster(traced, w.rate), nil
 	}
 	if !x.estimated(h, w.job) && w.job.Runtime != nil {
-		return faster(given.Work(w.job, r.epochOn(job, w)), w.rate), nil
+		return faster(given.Work(w.job, r.EpochOn(job, w.index, w.job)), w.rate), nil
 	}
 	return x.workOf(w.job)
 }
 
 // workOnEach is the work of a job in each of several alternatives.
 func (x *Experiment) workOnEach(
-	h *experiments.Hardware, r realisation, job int, alternatives []alternative,
+	h *experiments.Hardware, r drawn.Workload, job int, alternatives []alternative,
 ) (work simulated.Scaling, err error) {
 	for _, w := range alternatives {
 		on, err := x.workOn(h, r, job, w)
@@ -187,14 +147,14 @@ func aloneOf(work simulated.Scaling, alternatives []alternative, threads int) ti
 
 // fittedOn has the predicted run time of each job in each of its alternatives; nil
 // when no job has several. A job that cannot be predicted has 0.
-func (x *Experiment) fittedOn(h *experiments.Hardware, r realisation) [][]time.Duration {
+func (x *Experiment) fittedOn(h *experiments.Hardware, r drawn.Workload) [][]time.Duration {
 	alternatives := alternativesOf(h, r)
 	if alternatives == nil {
 		return nil
 	}
-	predicted := make([][]time.Duration, len(r.jobs))
+	predicted := make([][]time.Duration, len(r.Jobs))
 	for i := range predicted {
-		for _, w := range r.alternativesAt(alternatives, i) {
+		for _, w := range alternativesAt(&r, alternatives, i) {
 			d := time.Duration(0)
 			if on, err := x.workOn(h, r, i, w); err == nil {
 				d = max(on.RunTime(w.job.Threads.Request), 1)
@@ -207,7 +167,7 @@ func (x *Experiment) fittedOn(h *experiments.Hardware, r realisation) [][]time.D
 
 // withAlternatives gives jobs their alternatives on a hardware, with the estimates that
 // the policy is to decide by. truth has the true run times, if they are known.
-func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []simulated.Scaling) []scheduler.Job {
+func (c *Cell) withAlternatives(r drawn.Workload, jobs []scheduler.Job, truth []simulated.Scaling) []scheduler.Job {
 	alternatives := alternativesOf(c.Hardware, r)
 	if alternatives == nil {
 		return jobs
@@ -216,17 +176,17 @@ func (c *Cell) withAlternatives(r realisation, jobs []scheduler.Job, truth []sim
 	fitted, options := c.x.fittedOn(c.Hardware, r), c.simulatorOptions()
 	for n := range jobs {
 		j := &jobs[n]
-		for k, w := range r.alternativesAt(alternatives, n) {
+		for k, w := range alternativesAt(&r, alternatives, n) {
 			a := w.request
 			if w.index == 0 { // a trace may say more than the block
 				a.Threads, a.GPUs, a.Memory = j.Threads, j.GPUs, j.Memory
 			}
-			if c.Policy.Policy.Estimates() {
+			if c.Policy.EstimatesOn(c.Hardware) {
 				a.Predicted = fitted[n][k]
 				switch from := c.Policy.Source(); {
 				case from.Asked:
 					a.Predicted = w.job.Limit
-					if asked := r.jobs[n].Predicted; r.asked(n) && asked > 0 {
+					if asked := r.Jobs[n].Predicted; r.Asked(n) && asked > 0 {
 						a.Predicted = asked
 					}
 				case from.Fitted: // each has an estimate of its own, and so an error of its own

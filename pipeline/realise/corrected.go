@@ -7,6 +7,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/drawn"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/realise/sampling"
 	"github.com/tfexp/tfexp/results/record"
@@ -41,8 +42,8 @@ func (c *Cell) Learn(longer []float64) error {
 	defer c.x.learning.Unlock()
 	for _, j := range c.corrected() {
 		var logs []float64
-		for n, k := range r.block {
-			if k >= 0 && r.blocks[k] == j && n < len(longer) && longer[n] > 0 {
+		for n, k := range r.Block {
+			if k >= 0 && r.Blocks[k] == j && n < len(longer) && longer[n] > 0 {
 				logs = append(logs, math.Log(longer[n]))
 			}
 		}
@@ -94,10 +95,10 @@ func (c *Cell) forPolicies(estimated []record.Estimated) []record.Estimated {
 }
 
 // correct has the simulated jobs of a real cell take as long as by the estimates that were in force when it began.
-func correct(r realisation, work []simulated.Scaling, estimated []record.Estimated) {
+func correct(r drawn.Workload, work []simulated.Scaling, estimated []record.Estimated) {
 	for n := range work {
-		if k := r.block[n]; k >= 0 {
-			sampling.Longer(&work[n], longer(estimated, r.blocks[k]))
+		if k := r.Block[n]; k >= 0 {
+			sampling.Longer(&work[n], longer(estimated, r.Blocks[k]))
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/realise/bounded"
+	"github.com/tfexp/tfexp/pipeline/realise/drawn"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 )
@@ -67,7 +68,7 @@ type Experiment struct {
 
 	drawing sync.Mutex // guards drawn
 	// drawn has realised workloads, shared by the cells of a replicate.
-	drawn bounded.Map[drawnKey, realisation]
+	drawn bounded.Map[drawnKey, drawn.Workload]
 }
 
 // New prepares an experiment for a machine.
@@ -86,7 +87,7 @@ func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
 		sampleHash: map[*experiments.Job]string{},
 		lines:      map[any][]string{},
 		deepened:   map[deepenedAt]point{},
-		drawn:      bounded.Map[drawnKey, realisation]{Most: maxDrawn},
+		drawn:      bounded.Map[drawnKey, drawn.Workload]{Most: maxDrawn},
 	}
 	x.cells = expand(x)
 	return x, nil

@@ -3,14 +3,15 @@ package realise
 import (
 	"math"
 
+	"github.com/tfexp/tfexp/pipeline/realise/drawn"
 	"github.com/tfexp/tfexp/results/measure"
 )
 
 // finals are what simulated jobs report at their end, as far as the file says so; nil where it says nothing.
-func finals(r realisation) []measure.Final {
+func finals(r drawn.Workload) []measure.Final {
 	some := false
-	ofBlock := make([]measure.Final, len(r.blocks))
-	for k, j := range r.blocks {
+	ofBlock := make([]measure.Final, len(r.Blocks))
+	for k, j := range r.Blocks {
 		ofBlock[k] = measure.Unreported
 		if rt := j.Runtime; rt != nil {
 			loss, accuracy := math.NaN(), math.NaN()
@@ -30,10 +31,10 @@ func finals(r realisation) []measure.Final {
 	if !some {
 		return nil
 	}
-	out := make([]measure.Final, len(r.jobs))
+	out := make([]measure.Final, len(r.Jobs))
 	for i := range out {
-		if out[i] = measure.Unreported; r.block[i] >= 0 {
-			out[i] = ofBlock[r.block[i]]
+		if out[i] = measure.Unreported; r.Block[i] >= 0 {
+			out[i] = ofBlock[r.Block[i]]
 		}
 	}
 	return out

@@ -41,7 +41,7 @@ func (c *Cell) Key() (*store.Key, error) {
 	k.Addf("replicate", "%d", c.Ref.Replicate)
 	k.Addf("experiment.seed", "%d", x.spec.Seed)
 	k.Addf("seed", "%d", c.Ref.Seed)
-	k.Add("workload.jobs", r.digest)
+	k.Add("workload.jobs", r.Digest)
 	return k, nil
 }
 

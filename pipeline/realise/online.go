@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/drawn"
 	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/realise/sampling"
@@ -14,16 +15,16 @@ import (
 // online is what lets the predictions of a cell follow its jobs; nil for a
 // policy that does not ask for it. A job whose run time a trace gives has no
 // units that it could report; one with alternatives keeps its estimates. estimated is what corrects what the samples say.
-func (c *Cell) online(r realisation, estimated []record.Estimated) *stages.Online {
+func (c *Cell) online(r drawn.Workload, estimated []record.Estimated) *stages.Online {
 	if !c.Policy.Corrected() {
 		return nil
 	}
 	o := &stages.Online{
-		Units: make([]int, len(r.jobs)), Block: r.block, Blocks: make([]stages.Estimate, len(r.blocks)),
-		Work: make([]simulated.Scaling, len(r.jobs)), Sigma: c.Policy.Sigma,
+		Units: make([]int, len(r.Jobs)), Block: r.Block, Blocks: make([]stages.Estimate, len(r.Blocks)),
+		Work: make([]simulated.Scaling, len(r.Jobs)), Sigma: c.Policy.Sigma,
 	}
-	ready := make([]bool, len(r.blocks)) // the run time of the block is known
-	for k, j := range r.blocks {
+	ready := make([]bool, len(r.Blocks)) // the run time of the block is known
+	for k, j := range r.Blocks {
 		b := &o.Blocks[k]
 		b.Threads, b.Length, ready[k] = j.Threads.Request, program.Length(j), j.Runtime != nil
 		if c.Policy.Source().Losses {
@@ -40,25 +41,25 @@ func (c *Cell) online(r realisation, estimated []record.Estimated) *stages.Onlin
 	}
 	alternatives := alternativesOf(c.Hardware, r)
 	for n := range o.Units {
-		k := r.block[n]
-		if _, traced := r.runTime(n); traced || k < 0 || r.alternativesAt(alternatives, n) != nil || !ready[k] {
+		k := r.Block[n]
+		if _, traced := r.RunTime(n); traced || k < 0 || alternativesAt(&r, alternatives, n) != nil || !ready[k] {
 			continue
 		}
-		o.Units[n] = program.Length(r.blocks[k])
+		o.Units[n] = program.Length(r.Blocks[k])
 		if !c.Hardware.Real() {
-			o.Units[n] = r.blocks[k].Done()
+			o.Units[n] = r.Blocks[k].Done()
 		}
 		if o.Blocks[k].Known {
-			o.Work[n], _ = c.x.workOf(r.blocks[k])
-			sampling.Longer(&o.Work[n], longer(estimated, r.blocks[k]))
+			o.Work[n], _ = c.x.workOf(r.Blocks[k])
+			sampling.Longer(&o.Work[n], longer(estimated, r.Blocks[k]))
 		} else {
-			o.Work[n] = given.Work(r.blocks[k], r.epoch(n))
+			o.Work[n] = given.Work(r.Blocks[k], r.Epoch(n))
 		}
 	}
 	if c.Policy.Sigma > 0 {
-		o.Errors = make([]float64, len(r.jobs))
+		o.Errors = make([]float64, len(r.Jobs))
 		for n := range o.Errors {
-			o.Errors[n] = float64(c.noisy(time.Hour, r.jobs[n].Name)) / float64(time.Hour)
+			o.Errors[n] = float64(c.noisy(time.Hour, r.Jobs[n].Name)) / float64(time.Hour)
 		}
 	}
 	return o

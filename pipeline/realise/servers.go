@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/realise/drawn"
 	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/results/measure"
@@ -20,7 +21,7 @@ func (c *Cell) terms() []*market.Terms { return market.ForReplicate(c.Hardware.T
 
 // renting returns the jobs with what it costs each to go on on another server, where the
 // policy decides by that.
-func (c *Cell) renting(r realisation, jobs []scheduler.Job) []scheduler.Job {
+func (c *Cell) renting(r drawn.Workload, jobs []scheduler.Job) []scheduler.Job {
 	if c.Policy.Policy.Provisioned() == nil {
 		return jobs
 	}
@@ -36,8 +37,8 @@ func (c *Cell) renting(r realisation, jobs []scheduler.Job) []scheduler.Job {
 	}
 	for n := range jobs {
 		jobs[n].Changeover = startup
-		if k := r.block[n]; k >= 0 && r.blocks[k].Checkpoint != nil {
-			jobs[n].Changeover += r.blocks[k].Checkpoint.Restore + c.unsaved(r.blocks[k], jobs[n].Predicted)
+		if k := r.Block[n]; k >= 0 && r.Blocks[k].Checkpoint != nil {
+			jobs[n].Changeover += r.Blocks[k].Checkpoint.Restore + c.unsaved(r.Blocks[k], jobs[n].Predicted)
 		}
 	}
 	return jobs
@@ -69,10 +70,10 @@ func (c *Cell) unsaved(j *experiments.Job, length time.Duration) time.Duration {
 }
 
 // checkpoints says what each job does against losses; nil when none does anything.
-func (c *Cell) checkpoints(r realisation) []*simulated.Checkpoint {
-	ofBlock := make([]*simulated.Checkpoint, len(r.blocks))
+func (c *Cell) checkpoints(r drawn.Workload) []*simulated.Checkpoint {
+	ofBlock := make([]*simulated.Checkpoint, len(r.Blocks))
 	some := false
-	for k, j := range r.blocks {
+	for k, j := range r.Blocks {
 		if j.Checkpoint == nil {
 			continue
 		}
@@ -92,9 +93,9 @@ func (c *Cell) checkpoints(r realisation) []*simulated.Checkpoint {
 	if !some {
 		return nil
 	}
-	all := make([]*simulated.Checkpoint, len(r.jobs))
+	all := make([]*simulated.Checkpoint, len(r.Jobs))
 	for i := range all {
-		if k := r.block[i]; k >= 0 {
+		if k := r.Block[i]; k >= 0 {
 			all[i] = ofBlock[k]
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/realise/drawn"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/realise/sampling"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -22,11 +23,11 @@ import (
 
 // task is the cell in plain values, but for how its jobs run. known is what only
 // a simulation knows of its jobs.
-func (c *Cell) task(r realisation, known truth) stages.Task {
+func (c *Cell) task(r drawn.Workload, known truth) stages.Task {
 	on := c.Hardware.ForEngine()
 	return stages.Task{
-		Records: record.Records(c.x.spec.Records), Policy: c.Policy.Policy, Resizes: r.resizes,
-		Until: c.x.spec.Until, Online: c.online(r, known.estimated), Trial: c.trial(),
+		Records: record.Records(c.x.spec.Records), Policy: c.Policy.Policy, Resizes: r.Resizes,
+		Until: c.x.spec.Until, Online: c.online(r, known.estimated), Trial: c.trial(), Speeds: c.speeds(r, known),
 		Hardware: stages.Hardware{Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Suspends: on.Suspends, Place: on.Place},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
 			Cluster: c.Hardware.Cluster, Jobs: c.divided(c.renting(r, c.jobsFor(r, known))), Alone: known.alone,
@@ -56,13 +57,13 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	alone := make([]time.Duration, len(work))
 	alternatives := alternativesOf(c.Hardware, r)
 	for n := range work {
-		t := aloneOf(work[n], r.alternativesAt(alternatives, n), r.jobs[n].Threads)
-		alone[n] = within(r.jobs[n].Budget, time.Duration(float64(t)*opts.Factor(r.jobs[n].Name)))
+		t := aloneOf(work[n], alternativesAt(&r, alternatives, n), r.Jobs[n].Threads)
+		alone[n] = drawn.Within(r.Jobs[n].Budget, time.Duration(float64(t)*opts.Factor(r.Jobs[n].Name)))
 	}
 	task := c.task(r, truth{alone: alone, work: work})
 	task.Folders = dirs
 	opts.Checkpoints = c.checkpoints(r)
-	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
+	task.Simulation = &stages.Simulation{Jobs: r.Jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
 	if law := c.Hardware.Contention; law != nil {
 		task.Simulation.Contention = &stages.Contention{Law: law.Law, Threads: law.Threads}
 	}
@@ -71,30 +72,30 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 }
 
 // real is the task of a cell whose jobs run for real.
-func (c *Cell) real(r realisation, dirs stages.Folders) stages.Task {
+func (c *Cell) real(r drawn.Workload, dirs stages.Folders) stages.Task {
 	estimated := c.Estimated()
 	task := c.task(r, truth{estimated: c.forPolicies(estimated)})
 	task.Setup.Estimated = estimated
 	task.Folders, task.Logs = dirs, filepath.Join(dirs.Dir, record.LogsDir)
-	task.Launches = make([]launch.Job, len(r.jobs))
-	for n := range r.jobs {
+	task.Launches = make([]launch.Job, len(r.Jobs))
+	for n := range r.Jobs {
 		task.Launches[n] = c.launch(r, n, dirs)
 	}
 	return task
 }
 
 // launch is how a job of a real cell is started.
-func (c *Cell) launch(r realisation, n int, dirs stages.Folders) launch.Job {
-	block := r.blocks[r.block[n]] // real jobs have a block each
+func (c *Cell) launch(r drawn.Workload, n int, dirs stages.Folders) launch.Job {
+	block := r.Blocks[r.Block[n]] // real jobs have a block each
 	logs := filepath.Join(dirs.Dir, record.LogsDir)
-	out := c.x.programs.Launch(block, r.jobs[n].Name, program.Length(block), program.Folders{Logs: logs, Scratch: dirs.Scratch})
+	out := c.x.programs.Launch(block, r.Jobs[n].Name, program.Length(block), program.Folders{Logs: logs, Scratch: dirs.Scratch})
 	if every := c.interval(block); every != "" {
 		out.Env = append(out.Env, contract.EnvCheckpointEvery+"="+every)
 	}
 	if block.TargetLoss > 0 {
 		out.Env = append(out.Env, fmt.Sprintf("%s=%g", contract.EnvTarget, block.TargetLoss))
 	}
-	out.Budget = r.jobs[n].Budget
+	out.Budget = r.Jobs[n].Budget
 	out.Alternatives = launchAlternatives(c.Hardware, block)
 	return out
 }
@@ -103,7 +104,7 @@ func (c *Cell) launch(r realisation, n int, dirs stages.Folders) launch.Job {
 // is given. They are shared: the caller does not change them.
 func (c *Cell) Jobs() ([]scheduler.Job, error) {
 	r, err := c.realise()
-	return r.jobs, err
+	return r.Jobs, err
 }
 
 // Overheads are those of the cell's simulated engine.
@@ -119,10 +120,10 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	if err != nil {
 		return stages.Task{}, "", err
 	}
-	if c.Ref.Recorded && slices.ContainsFunc(r.blocks, func(j *experiments.Job) bool { return j.Runtime == nil }) {
+	if c.Ref.Recorded && slices.ContainsFunc(r.Blocks, func(j *experiments.Job) bool { return j.Runtime == nil }) {
 		return stages.Task{}, "", fmt.Errorf("%w: a job has no run time to simulate it with", stages.ErrNoEstimate)
 	}
-	for _, j := range r.blocks {
+	for _, j := range r.Blocks {
 		if j.TargetLoss > 0 {
 			return stages.Task{}, "", fmt.Errorf("%w of the epochs that job %s takes to its target loss", stages.ErrNoEstimate, j.Name)
 		}
@@ -141,7 +142,7 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	key := c.twinKey(r, work, opts)
 	opts.Checkpoints = c.checkpoints(r)
 	task := c.task(r, truth{estimated: c.forPolicies(seen.Estimated)})
-	task.Simulation = &stages.Simulation{Jobs: r.jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
+	task.Simulation = &stages.Simulation{Jobs: r.Jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
 	c.sharing(&task, key)
 	task.Setup.Cell = c.Ref.Twin()
 	task.Setup.Cell.Key = key.Hash()
@@ -150,10 +151,10 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 
 // atSpeed has the jobs of a cell take as long as at the speeds that the machine had at moments, as far as these are
 // known of the cores that each job asks for.
-func (c *Cell) atSpeed(r realisation, work []simulated.Scaling, at []estimator.Moment) {
+func (c *Cell) atSpeed(r drawn.Workload, work []simulated.Scaling, at []estimator.Moment) {
 	known := c.x.moments()
 	for n := range work {
-		j := r.blocks[r.block[n]]
+		j := r.Blocks[r.Block[n]]
 		if est, ok := c.x.estimateOf(j); ok && len(work[n].Alternatives) == 0 {
 			sampling.AtSpeed(&work[n], est, j.Threads.Request, at, known)
 		}
@@ -161,14 +162,14 @@ func (c *Cell) atSpeed(r realisation, work []simulated.Scaling, at []estimator.M
 }
 
 // twinKey describes all that a twin adds to the cell's own key.
-func (c *Cell) twinKey(r realisation, work []simulated.Scaling, opts simulated.Options) *store.Key {
+func (c *Cell) twinKey(r drawn.Workload, work []simulated.Scaling, opts simulated.Options) *store.Key {
 	k := store.NewKey(stages.Writer(stages.Twins))
 	k.Addf("version", "%d", twinVersion)
 	k.Add("cell", c.Ref.Key)
 	k.Add("overheads", opts.Overheads.String())
 	seen := map[*experiments.Job]bool{}
 	for n, w := range work {
-		j := r.blocks[r.block[n]]
+		j := r.Blocks[r.Block[n]]
 		if seen[j] {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/drawn"
 	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/realise/sampling"
@@ -21,46 +22,46 @@ import (
 // than the request; or what the file says. The file comes before the
 // estimate on simulated machines, the estimate when a real cell is simulated.
 // The error wraps stages.ErrNoEstimate for a job that has none of them.
-func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
-	work := make([]simulated.Scaling, len(r.jobs))
-	ofBlock := make([]simulated.Scaling, len(r.blocks))
-	known := make([]bool, len(r.blocks))
+func (c *Cell) work(r drawn.Workload) ([]simulated.Scaling, error) {
+	work := make([]simulated.Scaling, len(r.Jobs))
+	ofBlock := make([]simulated.Scaling, len(r.Blocks))
+	known := make([]bool, len(r.Blocks))
 	alternatives := alternativesOf(c.Hardware, r)
 	for i := range work {
-		k := r.block[i]
-		if several := r.alternativesAt(alternatives, i); several != nil {
+		k := r.Block[i]
+		if several := alternativesAt(&r, alternatives, i); several != nil {
 			var err error
 			if work[i], err = c.x.workOnEach(c.Hardware, r, i, several); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if traced, ok := r.traced(i); ok {
+		if traced, ok := r.Traced(i); ok {
 			work[i] = traced
 			continue
 		}
-		if c.Hardware.Kind().Recorded && (k < 0 || r.blocks[k].Runtime == nil) {
+		if c.Hardware.Kind().Recorded && (k < 0 || r.Blocks[k].Runtime == nil) {
 			continue // its engine knows
 		}
 		// Without a run time in a trace there is always a block.
-		if j := r.blocks[k]; !c.x.estimated(c.Hardware, j) && j.Runtime != nil {
+		if j := r.Blocks[k]; !c.x.estimated(c.Hardware, j) && j.Runtime != nil {
 			switch {
 			case j.Runtime.Elastic != nil:
 				work[i] = c.onGPUs(&r, i)
 			case j.Runtime.Cluster != nil:
 				work[i] = onCluster(j, c.Hardware)
 			default:
-				work[i] = given.UntilTarget(j, r.epoch(i))
+				work[i] = given.UntilTarget(j, r.Epoch(i))
 			}
 			continue
 		}
-		if r.blocks[k].Open() {
+		if r.Blocks[k].Open() {
 			work[i] = openWork
 			continue
 		}
 		if !known[k] {
 			var err error
-			if ofBlock[k], err = c.x.workOf(r.blocks[k]); err != nil {
+			if ofBlock[k], err = c.x.workOf(r.Blocks[k]); err != nil {
 				return nil, err
 			}
 			known[k] = true
@@ -68,20 +69,6 @@ func (c *Cell) work(r realisation) ([]simulated.Scaling, error) {
 		work[i] = ofBlock[k]
 	}
 	return work, nil
-}
-
-// traced is the work of a job whose run time a trace has; it speeds up as the file
-// says, and else in proportion to its threads.
-func (r *realisation) traced(job int) (simulated.Scaling, bool) {
-	t, ok := r.runTime(job)
-	if !ok {
-		return simulated.Scaling{}, false
-	}
-	w := simulated.FullRequest(t, r.jobs[job].Threads)
-	if k := r.block[job]; k >= 0 && r.blocks[k].Runtime != nil {
-		given.SpeedUp(&w, r.blocks[k].Runtime)
-	}
-	return w, true
 }
 
 // estimated reports whether a job's run time on a machine is a fitted estimate.

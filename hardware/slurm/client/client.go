@@ -98,6 +98,9 @@ func Run(ctx context.Context, limit time.Duration, command string, args ...strin
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command, args...)
 	cmd.Env = Environ()
+	if command == "squeue" { // it prints instants as seconds since 1970
+		cmd.Env = append(cmd.Env, "SLURM_TIME_FORMAT=%s")
+	}
 	cmd.WaitDelay = time.Second
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -110,7 +110,9 @@ func readCSV(file string, r io.Reader, o Options) (workload.Trace, error) {
 	var b workload.Builder
 	skipped, err := workload.EachRow(file, r, o.Lenient, func(head []string) error {
 		if !slices.Equal(head, columns) && !slices.Equal(head, append(slices.Clone(columns), batchColumn)) {
-			return fmt.Errorf("the columns are not %s", strings.Join(columns, ","))
+			return fmt.Errorf("the columns are not those that tfexp writes (%s, …): a log from elsewhere has format = \"table\", "+
+				"and columns that say which is which (tfexp init --from %s writes both)",
+				strings.Join(columns[:4], ","), file)
 		}
 		return nil
 	}, func(line int, fields []string) error {

@@ -1,4 +1,4 @@
-package blocks
+package parts
 
 import (
 	"cmp"
@@ -27,9 +27,9 @@ const (
 	defaultSharpness = 4.0
 )
 
-// clusterRuntime decodes the run time of a job whose speed depends on what its parts run on. rt has the arguments
+// Runtime decodes the run time of a job whose speed depends on what its parts run on. rt has the arguments
 // of the runtime block around it.
-func (d *Decoder) clusterRuntime(n *eval.Node, e *eval.Env, rt *eval.Args, j *experiments.Job) (*experiments.Runtime,
+func (d Decoder) Runtime(n *eval.Node, e *eval.Env, rt *eval.Args, j *experiments.Job) (*experiments.Runtime,
 	bool) {
 	a := d.EvalArgs(n, e)
 	for _, name := range []string{
@@ -78,7 +78,7 @@ func (d *Decoder) clusterRuntime(n *eval.Node, e *eval.Env, rt *eval.Args, j *ex
 }
 
 // clusterLaw fits the law to a table, if there is one, and puts what the file gives in place of what was fitted.
-func (d *Decoder) clusterLaw(a *eval.Args, j *experiments.Job, c *experiments.ClusterSpeed) {
+func (d Decoder) clusterLaw(a *eval.Args, j *experiments.Job, c *experiments.ClusterSpeed) {
 	if a.IsSet("file") {
 		d.clusterTable(a, j, c)
 	} else {
@@ -120,7 +120,7 @@ func devices(l clusterspeed.Law) []string {
 }
 
 // clusterTable reads a table of measured clusters and fits the law to it.
-func (d *Decoder) clusterTable(a *eval.Args, j *experiments.Job, c *experiments.ClusterSpeed) {
+func (d Decoder) clusterTable(a *eval.Args, j *experiments.Job, c *experiments.ClusterSpeed) {
 	from, at := d.Find(eval.Get[string](a, "file")), a.At("file")
 	steps := j.Steps
 	if a.IsSet("steps") {

@@ -1,20 +1,25 @@
-package blocks
+// Package parts decodes what a file says of jobs that have parts: their roles, and how fast they train by what these run on.
+package parts
 
 import (
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
+// Decoder decodes the role blocks of jobs, and the cluster blocks of their run times.
+type Decoder struct{ files.Finder }
+
 // The roles that built-in programs know.
 const roleServer, roleWorker, roleChief = "ps", "worker", "chief"
 
-// roles decodes the parts of a job, whose request is their sum.
-func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.Job) {
+// Roles decodes the parts of a job, whose request is their sum.
+func (d Decoder) Roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.Job) {
 	blocks := n.All("role")
 	if len(blocks) == 0 {
 		return

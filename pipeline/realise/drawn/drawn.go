@@ -1,0 +1,285 @@
+// Package drawn has the workloads of replicates: the jobs of traces, and those that are drawn from the experiment's seed.
+package drawn
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise/given"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
+)
+
+// Workload is the workload of one replicate: its jobs, in the order of
+// their numbers, and the job block of each. Large ones are shared by all cells
+// that have them, so nothing in it is ever changed.
+type Workload struct {
+	Jobs []scheduler.Job
+	// Blocks are the job blocks; Block has the index of each job's own, or -1 for
+	// a job that a trace alone describes.
+	Blocks []*experiments.Job
+	Block  []int32
+	// runTimes are those of a trace, on the full request; negative where it
+	// has none, nil where it has none at all, or the jobs run for real.
+	runTimes []time.Duration
+	// epochs has the epoch time of each job whose run time the file gives; nil
+	// when no job block draws it.
+	epochs []time.Duration
+	// drawnOn has the same of the alternatives of job blocks that draw it.
+	drawnOn map[*experiments.Job][]time.Duration
+	// requested says that the jobs come with the run times that their users
+	// asked for, from a trace.
+	requested bool
+	// submitted marks the jobs of a workload with a trace that are not from it;
+	// nil where all are from one or the other.
+	submitted []bool
+	Resizes   []scheduler.Resize
+	Digest    string
+}
+
+// New takes the jobs of a workload from its trace, and draws those that it
+// submits.
+func New(w *experiments.Workload, seed int64) (Workload, error) {
+	switch {
+	case w.Trace == nil:
+		return submitted(w, seed, nil)
+	case len(w.Submits) == 0 && len(w.Resizes) == 0:
+		return traced(w.Trace), nil
+	}
+	return both(w, seed)
+}
+
+// submitted draws the jobs that a workload submits. Their names are none
+// of those that are taken.
+func submitted(w *experiments.Workload, seed int64, taken map[string]bool) (Workload, error) {
+	var (
+		batches []workload.Submit
+		r       Workload
+	)
+	blocks := map[*experiments.Job]int32{}
+	for _, s := range w.Submits {
+		template := s.Job.Template()
+		template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
+		template.Budget = s.Budget
+		batches = append(batches, workload.Submit{Job: template, Count: s.Count, Arrivals: s.Arrivals})
+		r.Block = slices.Grow(r.Block, s.Count)
+		k, ok := blocks[s.Job]
+		if !ok {
+			k = int32(len(r.Blocks))
+			blocks[s.Job] = k
+			r.Blocks = append(r.Blocks, s.Job)
+		}
+		for range s.Count {
+			r.Block = append(r.Block, k)
+		}
+	}
+	var err error
+	if r.Jobs, err = workload.Realise(w.Name, batches, seed, taken); err != nil {
+		return r, err
+	}
+	r.resize(w.Resizes)
+	r.epochs = drawEpochs(w, seed, len(r.Jobs))
+	r.drawnOn = drawAlternatives(w, seed, len(r.Jobs))
+	for i := range r.Jobs {
+		if j := r.Blocks[r.Block[i]]; j.Runtime != nil { // the estimate of most policies; see jobsFor
+			r.Jobs[i].Predicted = Within(r.Jobs[i].Budget, given.Work(j, r.Epoch(i)).RunTime(j.Threads.Request))
+		}
+	}
+	r.Digest = digestJobs(r)
+	return r, nil
+}
+
+func traced(t *experiments.Trace) Workload {
+	r := Workload{Jobs: t.Jobs, Block: t.Block, runTimes: t.RunTimes, Resizes: t.Resizes, requested: true}
+	for _, k := range t.Blocks {
+		r.Blocks = append(r.Blocks, k.Job)
+	}
+	// All that a trace says has a place in its written form.
+	h := sha256.New()
+	_ = formats.WriteCSV(h, t.Trace) // a hash does not fail
+	workload.WriteRest(h, t.Jobs)
+	r.Digest = hex.EncodeToString(h.Sum(nil))
+	return r
+}
+
+// RunTime is the run time that a trace has of a job.
+func (r *Workload) RunTime(job int) (time.Duration, bool) {
+	if r.runTimes == nil || r.runTimes[job] < 0 {
+		return 0, false
+	}
+	return r.runTimes[job], true
+}
+
+// Traced is the work of a job whose run time a trace has; it speeds up as the file
+// says, and else in proportion to its threads.
+func (r *Workload) Traced(job int) (simulated.Scaling, bool) {
+	t, ok := r.RunTime(job)
+	if !ok {
+		return simulated.Scaling{}, false
+	}
+	w := simulated.FullRequest(t, r.Jobs[job].Threads)
+	if k := r.Block[job]; k >= 0 && r.Blocks[k].Runtime != nil {
+		given.SpeedUp(&w, r.Blocks[k].Runtime)
+	}
+	return w, true
+}
+
+// drawEpochs draws the epoch time of each job, where a job block asks for that.
+func drawEpochs(w *experiments.Workload, seed int64, jobs int) []time.Duration {
+	if !slices.ContainsFunc(w.Submits, func(s experiments.Submit) bool {
+		return s.Job.Runtime != nil && !s.Job.Runtime.Epoch.Fixed()
+	}) {
+		return nil
+	}
+	epochs := make([]time.Duration, 0, jobs)
+	for i, s := range w.Submits {
+		rng := epochStream(w, seed, i)
+		for range s.Count {
+			var d time.Duration
+			if s.Job.Runtime != nil {
+				d = s.Job.Runtime.Epoch.Draw(rng)
+			}
+			epochs = append(epochs, d)
+		}
+	}
+	return epochs
+}
+
+// Epoch is the epoch time that the file gives a job, by its number.
+func (r *Workload) Epoch(job int) time.Duration {
+	block := r.Blocks[r.Block[job]]
+	switch {
+	case block.Runtime != nil && block.Runtime.Elastic != nil:
+		return Alone(block.Runtime.Elastic, &r.Jobs[job])
+	case r.epochs != nil:
+		return r.epochs[job]
+	}
+	return block.Runtime.Epoch.Mean
+}
+
+// digestJobs is the hash of all that was drawn.
+func digestJobs(r Workload) string {
+	h := sha256.New()
+	var b []byte
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		b = append(b[:0], j.Name...)
+		b = append(b, ' ')
+		b = strconv.AppendInt(b, int64(j.Arrival), 10)
+		b = append(b, ' ')
+		b = strconv.AppendInt(b, int64(j.Deadline), 10)
+		if r.epochs != nil {
+			b = append(b, ' ')
+			b = strconv.AppendInt(b, int64(r.epochs[i]), 10)
+		}
+		h.Write(append(b, '\n'))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// EpochOn is the epoch time that the file gives a job in one of the alternatives of its
+// block: that of an index among the block with its alternatives. Where it is drawn, it is drawn from the same random numbers: a job
+// that is long in one is long in the others.
+func (r *Workload) EpochOn(job, index int, block *experiments.Job) time.Duration {
+	if index == 0 {
+		return r.Epoch(job)
+	}
+	if drawn := r.drawnOn[block]; drawn != nil {
+		return drawn[job]
+	}
+	return block.Runtime.Epoch.Mean
+}
+
+// drawAlternatives draws the epoch times of alternatives, where the file asks for that.
+func drawAlternatives(w *experiments.Workload, seed int64, jobs int) map[*experiments.Job][]time.Duration {
+	drawn := map[*experiments.Job][]time.Duration{}
+	at := 0
+	for i, s := range w.Submits {
+		for _, a := range s.Job.Alternatives {
+			if a.Runtime == nil || a.Runtime.Epoch.Fixed() {
+				continue
+			}
+			if drawn[a] == nil {
+				drawn[a] = make([]time.Duration, jobs)
+			}
+			rng := epochStream(w, seed, i)
+			for n := range s.Count {
+				drawn[a][at+n] = a.Runtime.Epoch.Draw(rng)
+			}
+		}
+		at += s.Count
+	}
+	return drawn
+}
+
+// epochStream is where the epoch times of a submit block are drawn from.
+func epochStream(w *experiments.Workload, seed int64, submit int) *rand.Rand {
+	return workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(submit), "epochs")
+}
+
+// Alone is how long an elastic job takes on what it requests, with the batch size that
+// its user asked for.
+func Alone(e *experiments.Elastic, j *scheduler.Job) time.Duration {
+	s := e.Program.Alone(BatchOf(e, j), j.GPUs, j.Nodes)
+	return max(time.Duration(math.Round(min(s*1e9, math.MaxInt64/2))), 1)
+}
+
+// BatchOf is the batch size of a job where its policy chooses none.
+func BatchOf(e *experiments.Elastic, j *scheduler.Job) int {
+	if e.Batch > 0 {
+		return e.Batch
+	}
+	return j.Batch
+}
+
+// Within is a run time under a budget: at most the budget, and a nanosecond for none
+// at all, since 0 stands for a time that is not known. Of an unknown run time, the
+// budget is what there is to go by.
+func Within(budget *time.Duration, d time.Duration) time.Duration {
+	if budget == nil || d > 0 && d <= *budget {
+		return d
+	}
+	return max(*budget, 1)
+}
+
+// Real is the workload of jobs that run for real: their run times are not known before.
+func (r Workload) Real() Workload {
+	r.runTimes = nil
+	return r
+}
+
+// Export is the workload as a trace, without the estimates that policies are given. With runTimes it has also those that
+// are the same for all jobs of a block.
+func (r *Workload) Export(runTimes bool) workload.Trace {
+	t := workload.Trace{Jobs: r.Jobs, RunTimes: slices.Clone(r.runTimes), Resizes: r.Resizes}
+	if !r.requested || r.submitted != nil {
+		t.Jobs = slices.Clone(r.Jobs)
+		for i := range t.Jobs {
+			if !r.Asked(i) {
+				t.Jobs[i].Predicted = 0
+			}
+		}
+	}
+	if r.epochs != nil || runTimes { // a replay cannot draw them again
+		if t.RunTimes == nil {
+			t.RunTimes = slices.Repeat([]time.Duration{-1}, len(r.Jobs))
+		}
+		for i := range t.RunTimes {
+			if t.RunTimes[i] >= 0 || r.requested && r.Asked(i) && !runTimes || r.Block[i] < 0 {
+				continue
+			}
+			if j := r.Blocks[r.Block[i]]; j.Runtime != nil {
+				t.RunTimes[i] = given.Work(j, r.Epoch(i)).RunTime(j.Threads.Request)
+			}
+		}
+	}
+	return t
+}
