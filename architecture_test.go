@@ -111,6 +111,7 @@ var rules = []struct {
 		"experiments$", "experiments/language", "experiments/eval", "experiments/files", "experiments/words", "scheduler",
 		"hardware/engine",
 	}},
+	{"experiments/replay", []string{"experiments$", "experiments/files", "scheduler/workload"}},
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
 	}},
@@ -125,7 +126,7 @@ var rules = []struct {
 	{"results", []string{"scheduler", "results", "experiments/schema", "hardware/market"}},
 	{"estimator/training", []string{"estimator/goodput"}},
 	{"estimator", nil},
-	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile"}},
+	{"hardware", []string{"scheduler", "hardware", "jobs/contract", "jobs/eventfile", "results/folder"}},
 	{"scheduler/queue", nil},
 	{"scheduler/matching", nil},
 	{"scheduler/lp", nil},

@@ -38,9 +38,9 @@ func FitSlowed(measured []Slowed) Contention {
 	}
 	best, least := Contention{}, math.Inf(1)
 	for _, capacity := range []float64{-0.5, 0, 0.7} { // from a machine that is short of cores to one with room
-		r, err := optimize.Minimize(optimize.Problem{Func: loss}, []float64{crowdMean[0], capacity, crowdMean[2]}, nil,
+		r, _ := optimize.Minimize(optimize.Problem{Func: loss}, []float64{crowdMean[0], capacity, crowdMean[2]}, nil,
 			&optimize.NelderMead{})
-		if r != nil && (err == nil || !math.IsNaN(r.F)) && r.F < least {
+		if r != nil && r.F < least {
 			best, least = contention(r.X), r.F
 		}
 	}
@@ -59,9 +59,7 @@ func SideBySide(alone []Sample, crowd Sample) (Slowed, bool) {
 		if a.Threads != crowd.Threads {
 			continue
 		}
-		if len(a.Units) > 1 {
-			units = append(units, a.Units[1:]...)
-		}
+		units = append(units, a.Units[min(1, len(a.Units)):]...)
 		if a.Length == crowd.Length {
 			walls = append(walls, a.Wall)
 		}

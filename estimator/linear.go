@@ -202,7 +202,7 @@ func fitWall(samples []Sample) (Estimate, error) {
 		return Estimate{}, fmt.Errorf("fit linear: the samples have no length: %w", ErrUnfit)
 	}
 	intercept, slope := stat.LinearRegression(x, y, nil, false)
-	if slope < 0 || intercept < 0 {
+	if slope <= 0 || intercept < 0 {
 		// Fixed costs below zero, or work that takes no time, are noise: a line
 		// through the origin is the nearest that can be.
 		intercept = 0

@@ -187,6 +187,17 @@ func TestPartsAreAskedFor(t *testing.T) {
 	if got := layouts(events); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	// What a loss has left is as many as are asked for then: none of them ends to be another number.
+	three, early := workers(0), ask(0, 2)
+	early.At = 10*time.Second + time.Second/2 // before the node is back
+	three.Threads, three.Roles[0].Count, three.Roles[0].Min = 3, 3, 2
+	_, events = rejoining(t, Fixed, number([]Job{three}), []time.Duration{30 * time.Second}, []Resize{early, ask(20, 3)},
+		nil, lives(10*time.Second, 100*time.Second), nil)
+	want = "0s: worker-0@0 worker-1@1 worker-2@2 ps-0@0\n10s: worker-0@0 worker-2@2 ps-0@0\n" +
+		"20s: worker-0@0 worker-1@1 worker-2@2 ps-0@0"
+	if got := layouts(events); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 	for _, z := range []Resize{ask(1, 4), ask(1, 0), {Role: "ps", Parts: 2}, {Role: "chief", Parts: 1}} {
 		r := Run{Policy: Policy{Order: FCFS}, Cluster: Cluster{Nodes: []Node{{Threads: 4}}}, Jobs: number([]Job{workers(0)}),
 			Resizes: []Resize{z}}

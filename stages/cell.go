@@ -103,6 +103,17 @@ func (t *Task) ForEngine() *engine.Hardware {
 	}
 }
 
+// AloneOn returns how long a simulated job takes alone in one of its alternatives; it is that of measure.Setup.
+func (t *Task) AloneOn(job, alternative int) time.Duration {
+	j := &t.Setup.Jobs[job]
+	alone := t.Simulation.Work[job].Alternatives[alternative].RunTime(j.Alternatives[alternative].Threads)
+	alone = time.Duration(float64(alone) * t.Simulation.Options.Factor(j.Name))
+	if j.Budget != nil {
+		alone = min(alone, *j.Budget)
+	}
+	return alone
+}
+
 // Simulation is what simulated jobs do.
 type Simulation struct {
 	// Jobs are those of the workload, without the estimates of the policy; Work is

@@ -89,7 +89,8 @@ func traceFormat(a *eval.Args) *formats.Format {
 	f := formats.Of(eval.Get[string](a, "file"))
 	if f == nil {
 		a.Fail(a.Node.Attr("file").Expr.Range(), "Unknown format",
-			"The file name does not show the format: add format = %s.", words.OneOf(formats.Names(formats.All())))
+			"The file name does not show the format: add format = %s. A log of your cluster may be recognised by "+
+				"its content: tfexp init --from FILE.", words.OneOf(formats.Names(formats.All())))
 	}
 	return f
 }
@@ -123,7 +124,7 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args) *traceFile {
 			d.Errorf(at, "Argument that does not fit the file", "%s: %v.", t.Shown, about)
 			return f
 		}
-		d.FileErrors(t.File, at, err)
+		d.TraceErrors(t.File, at, err)
 		return f
 	}
 	shape := workload.Shape{

@@ -48,14 +48,14 @@ func TestTables(t *testing.T) {
 	if len(jobs) != 1+10*8 || jobs[0][len(jobs[0])-1] != "quantum" {
 		t.Errorf("jobs.csv has %d rows and the header %v", len(jobs), jobs[0])
 	}
-	if jobs[1][39] != "" || jobs[80][39] != "300ms" || jobs[80][0] != "mixed-machine-rr-quantum=300ms-r5" {
+	if jobs[1][40] != "" || jobs[80][40] != "300ms" || jobs[80][0] != "mixed-machine-rr-quantum=300ms-r5" {
 		t.Errorf("jobs.csv ends with %v", jobs[80])
 	}
 	metrics := table(t, filepath.Join(dir, record.MetricsFile))
 	want := "cell,workload,hardware,policy,replicate,engine,jobs,finished,failed,makespan_s,throughput_per_h,utilization," +
 		"mean_jct_s,median_jct_s,p95_jct_s,mean_waiting_s,mean_first_run_delay_s,mean_service_s,mean_slowdown,p95_slowdown," +
 		"jain_fairness,preemptions,resizes,mean_bounded_slowdown,gpu_utilization,gpu_fragments,gpu_fragmentation," +
-		"final_accuracy,final_loss,cost_usd,revocations,lost_work_s,checkpoint_s,reconfigurations,missed_deadlines,lateness_s,migrations,state,offered_load,saturated,queued_at_last_arrival,quantum"
+		"final_accuracy,final_loss,cost_usd,revocations,lost_work_s,checkpoint_s,reconfigurations,missed_deadlines,lateness_s,migrations,max_finish_time_ratio,mean_finish_time_ratio,jain_finish_time,state,offered_load,saturated,queued_at_last_arrival,quantum"
 	if got := strings.Join(metrics[0], ","); got != want || len(metrics) != 11 {
 		t.Errorf("metrics.csv has %d rows and the header %s", len(metrics), got)
 	}

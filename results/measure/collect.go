@@ -25,6 +25,8 @@ type Setup struct {
 	// known, as in simulation; it is the denominator of the slowdown. Nil or 0
 	// means that the estimate takes its place.
 	Alone []time.Duration
+	// AloneOn returns the same for a job with several alternatives in one of them; nil where that is not known.
+	AloneOn func(job, alternative int) time.Duration
 	// BoundedFloor is the least run time in a bounded slowdown; 0 means
 	// DefaultBoundedFloor.
 	BoundedFloor time.Duration
@@ -62,6 +64,17 @@ func (s *Setup) alone(job int) time.Duration {
 	return least
 }
 
+// aloneAs is a job's run time in one of its alternatives, as alone.
+func (s *Setup) aloneAs(job, alternative int) time.Duration {
+	switch {
+	case len(s.Jobs[job].Alternatives) == 0:
+		return s.alone(job)
+	case s.AloneOn != nil:
+		return s.AloneOn(job, alternative)
+	}
+	return s.predicted(job, alternative)
+}
+
 const never table.Micros = -1
 
 // account is what the ledger does not add up: what one job has had so far.
@@ -72,6 +85,7 @@ type account struct {
 	typed    int32 // the node whose type of GPU it has, plus one; 0 none
 	partial  bool  // at times it ran on another number of cores than it asked for
 	waitedAt byte  // the marks of the backlog at which it waited, a bit each
+	stay     float64
 }
 
 // Collector turns a trace into the rows of jobs.csv and the metrics of a
@@ -94,6 +108,7 @@ type Collector struct {
 	backlog              backlog
 	rented               rented
 	gpus                 *gpus // nil where nobody asks for any
+	present              presence
 }
 
 // Occupancy is a row of occupancy.csv: what is held, and by how many jobs, from
@@ -117,6 +132,7 @@ func NewCollector(s Setup) *Collector {
 	return &Collector{
 		setup: s, accounts: make([]account, len(s.Jobs)), jobs: ledger.New(len(s.Jobs)),
 		lastEnd: never, backlog: newBacklog(s.Jobs), rented: newRented(&s), gpus: newGPUs(&s),
+		present: newPresence(s.Cluster),
 	}
 }
 
@@ -141,7 +157,7 @@ func (c *Collector) Event(e scheduler.Event) {
 		c.passes(at)
 	}
 	a, j := &c.accounts[e.Job], c.jobs.Job(e.Job)
-	ran := j.Runs()
+	ran, arrived := j.Runs(), j.State() != scheduler.Pending
 	step := c.jobs.Event(&e)
 	a.add(step)
 	if c.gpus != nil && (step.Began || step.Ended || j.Over()) { // one that ends without having run ends a span as well
@@ -152,6 +168,8 @@ func (c *Collector) Event(e scheduler.Event) {
 		c.gpus.change(e.Job, now, at)
 	}
 	switch e.Kind {
+	case scheduler.Arrive:
+		c.present.arrives(&a.stay, at)
 	case scheduler.Start, scheduler.Resume:
 		if e.Migrated {
 			c.migrations++
@@ -175,6 +193,9 @@ func (c *Collector) Event(e scheduler.Event) {
 			c.backlog.cutOff++
 		}
 		c.lastEnd = max(c.lastEnd, at)
+		if arrived {
+			c.present.ends(&a.stay, at)
+		}
 		if e.Kind != scheduler.Finish {
 			c.fail(&e, j)
 		}
@@ -272,6 +293,7 @@ func (c *Collector) Outcome(job int) Outcome {
 	if p := c.setup.predicted(job, int(state.Alternative)); p > 0 {
 		r.Predicted = table.ToMicros(p).Seconds()
 	}
+	r.FinishTime = c.finishTime(job)
 	if state.State() == scheduler.Finished {
 		r.Slowdown, r.BoundedSlowdown = c.slowdowns(job)
 		if r.Predicted > 0 && !a.partial && r.Service > 0 {

@@ -48,7 +48,7 @@ func TestRowsByHand(t *testing.T) {
 		{
 			Job: "a-1", Class: "a",
 			Arrival: 0, FirstStart: 0, Finish: 5, FirstRunDelay: 0, Waiting: 1, Service: 4, JCT: 5,
-			Slowdown: 1.25, BoundedSlowdown: 1, Resource: "cpu", ThreadsRequested: 2, ThreadsMean: 2, Preemptions: 1,
+			Slowdown: 1.25, BoundedSlowdown: 1, FinishTime: 5 / 5.6, Resource: "cpu", ThreadsRequested: 2, ThreadsMean: 2, Preemptions: 1,
 			State: "finished", Predicted: 5, PredictionErrorPct: 25, ResizeOverhead: -1,
 			FinalAccuracy: 0.75, FinalLoss: 0.25, Money: measure.Money{Cost: 1.5, Revocations: math.NaN()},
 			LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN(), Lateness: 1,
@@ -57,7 +57,7 @@ func TestRowsByHand(t *testing.T) {
 		{
 			Job: "b-1", Class: "b",
 			Arrival: 1, FirstStart: 2, Finish: 3, FirstRunDelay: 1, Waiting: 1, Service: 1, JCT: 2,
-			Slowdown: 2, BoundedSlowdown: 1, Resource: "cpu", ThreadsRequested: 1, ThreadsMean: 1,
+			Slowdown: 2, BoundedSlowdown: 1, FinishTime: 2, Resource: "cpu", ThreadsRequested: 1, ThreadsMean: 1,
 			State: "finished", Predicted: 0.5, PredictionErrorPct: -50, ResizeOverhead: -1,
 			FinalAccuracy: math.NaN(), FinalLoss: math.NaN(), Money: measure.Money{Cost: 0.25, Revocations: 2},
 			LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN(), Lateness: math.NaN(),
@@ -79,6 +79,10 @@ func TestRowsByHand(t *testing.T) {
 		"lost_work_s": math.NaN(), "checkpoint_s": math.NaN(), "reconfigurations": 0, "migrations": 1,
 		// The first job was to be done after 4 s.
 		"missed_deadlines": 1, "lateness_s": 1,
+		// While the first job was there, there were 1, 2, 2, 1, 1 jobs: 1.4 on average. That part of two cores is 1/0.7 of
+		// one: for 4 s on both it would have taken 5.6 s. Beside one other, the second has the core that it asks for.
+		"max_finish_time_ratio": 2, "mean_finish_time_ratio": (5/5.6 + 2) / 2,
+		"jain_finish_time": (5/5.6 + 2) * (5/5.6 + 2) / (2 * (5/5.6*5/5.6 + 4)),
 	}
 	values, all := c.Metrics(), measure.AllMetrics()
 	if len(all) != len(wantMetrics) {

@@ -19,6 +19,9 @@ type Outcome struct {
 	// BoundedSlowdown is max(1, JCT / max(run time alone, floor)); NaN like
 	// Slowdown for a job that did not finish or whose run time is not known.
 	BoundedSlowdown float64
+	// FinishTime is the ratio ρ of finish-time fairness; NaN for a job that did not finish or whose run time is not
+	// known.
+	FinishTime float64
 	// Restarts counts the attempts that failed before the last one.
 	Restarts int
 	// ResizeOverhead is the time in which the program says that it did not train

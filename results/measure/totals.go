@@ -29,7 +29,8 @@ type Totals struct {
 	Slowdown        stats.Sample
 	BoundedSlowdown stats.Mean
 
-	span      table.Micros // Makespan; 0 when no job ended
+	ratios    *stats.Sample // of finish times; nil before they are asked for
+	span      table.Micros  // Makespan; 0 when no job ended
 	collector *Collector
 }
 

@@ -35,9 +35,9 @@ func TestCellFolder(t *testing.T) {
 		t.Errorf("cell is %+v", cell)
 	}
 	want := map[string]string{
-		record.JobsFile: `cell,workload,hardware,policy,replicate,job,class,arrival_s,first_start_s,finish_s,first_run_delay_s,waiting_s,service_s,jct_s,slowdown,threads_requested,threads_mean,gpus,preemptions,resizes,state,predicted_s,prediction_error_pct,bounded_slowdown,restarts,resize_overhead_s,resource,final_accuracy,final_loss,cost_usd,revocations,lost_work_s,checkpoint_s,restore_s,lateness_s,budget_s,budget_used_s,scoring_s,user,load
-c,w,h,p,1,a-1,a,0.000000,0.000000,5.000000,0.000000,1.000000,4.000000,5.000000,1.250000,2,2.000000,0,1,0,finished,5.000000,25.000000,1.000000,0,,cpu,,,,,,,,,,,,,"0,5"
-c,w,h,p,1,b-1,b,1.000000,2.000000,3.000000,1.000000,1.000000,1.000000,2.000000,2.000000,1,1.000000,0,0,0,finished,0.500000,-50.000000,1.000000,0,,cpu,,,,,,,,,,,,,"0,5"
+		record.JobsFile: `cell,workload,hardware,policy,replicate,job,class,arrival_s,first_start_s,finish_s,first_run_delay_s,waiting_s,service_s,jct_s,slowdown,threads_requested,threads_mean,gpus,preemptions,resizes,state,predicted_s,prediction_error_pct,bounded_slowdown,restarts,resize_overhead_s,resource,final_accuracy,final_loss,cost_usd,revocations,lost_work_s,checkpoint_s,restore_s,lateness_s,budget_s,budget_used_s,scoring_s,user,finish_time_ratio,load
+c,w,h,p,1,a-1,a,0.000000,0.000000,5.000000,0.000000,1.000000,4.000000,5.000000,1.250000,2,2.000000,0,1,0,finished,5.000000,25.000000,1.000000,0,,cpu,,,,,,,,,,,,,0.892857,"0,5"
+c,w,h,p,1,b-1,b,1.000000,2.000000,3.000000,1.000000,1.000000,1.000000,2.000000,2.000000,1,1.000000,0,0,0,finished,0.500000,-50.000000,1.000000,0,,cpu,,,,,,,,,,,,,2.000000,"0,5"
 `,
 		record.EventsFile: `{"t_s":0,"event":"arrive","job":"a-1","cores":""}
 {"t_s":0,"event":"start","job":"a-1","cores":"0-1"}

@@ -48,6 +48,7 @@ var jobColumns = []table.Column[JobRow]{
 	table.Float("budget_used_s", func(r *JobRow) *float64 { return &r.BudgetUsed }),
 	table.Float("scoring_s", func(r *JobRow) *float64 { return &r.Scoring }),
 	table.Text("user", func(r *JobRow) *string { return &r.User }),
+	table.Float("finish_time_ratio", func(r *JobRow) *float64 { return &r.FinishTime }),
 }
 
 // cellColumnsOfJobs is how many of the first columns of jobs.csv say which cell

@@ -168,15 +168,16 @@ type Resize struct {
 	Parts int
 }
 
-// Surplus divides the parts of a running job into those that it is to keep and those that
-// are too many: of each role the ones with the highest numbers. The part that ends the job
-// stays.
+// Surplus divides the parts of a running job, which are in the order of their numbers, into those that it is to keep
+// and those that are too many: of each role the ones with the highest numbers. The part that ends the job is the first
+// of its role, and stays.
 func (j *Job) Surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
-	lead := cluster.Lead(parts)
-	for i, p := range parts {
+	kept := make([]int, len(j.Roles))
+	for _, p := range parts {
 		r := slices.IndexFunc(j.Roles, func(r Role) bool { return r.Name == p.Role })
-		if i == lead || p.Task < j.Roles[r].Count {
+		if kept[r] < j.Roles[r].Count {
 			keep = append(keep, p)
+			kept[r]++
 		} else {
 			drop = append(drop, p)
 		}
@@ -184,12 +185,20 @@ func (j *Job) Surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
 	return keep, drop
 }
 
-// Missing returns the parts that a running job lacks, in the order of its roles.
+// Missing returns the parts that a running job lacks, in the order of its roles: of each as many as it has too few, with
+// the lowest numbers that are free.
 func (j *Job) Missing(parts []cluster.Part) (lacks []cluster.Part) {
 	for _, role := range j.Roles {
-		for task := range role.Count {
-			if !slices.ContainsFunc(parts, func(p cluster.Part) bool { return p.Role == role.Name && p.Task == task }) {
+		has := map[int]bool{}
+		for _, p := range parts {
+			if p.Role == role.Name {
+				has[p.Task] = true
+			}
+		}
+		for task, want := 0, role.Count-len(has); want > 0; task++ {
+			if !has[task] {
 				lacks = append(lacks, cluster.Part{Role: role.Name, Task: task})
+				want--
 			}
 		}
 	}

@@ -2,8 +2,11 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
@@ -122,4 +125,53 @@ func TestList(t *testing.T) {
 			t.Errorf("%d items: %q", n, got)
 		}
 	}
+}
+
+// TestPartsAreAddedOrDropped but never both of one role: a job keeps as many as it is to have of those that it holds.
+func TestPartsAreAddedOrDropped(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		j := Job{Roles: []Role{{Name: "ps"}, {Name: "worker"}}}
+		var held []cluster.Part
+		counts := map[string]int{}
+		for i := range j.Roles {
+			r := &j.Roles[i]
+			r.Count = rapid.IntRange(1, 4).Draw(t, "count")
+			for task := range 5 {
+				if task == 0 || rapid.Bool().Draw(t, "held") {
+					held = append(held, cluster.Part{Role: r.Name, Task: task})
+					counts[r.Name]++
+				}
+			}
+		}
+		keep, drop := j.Surplus(held)
+		lacks := j.Missing(keep)
+		for _, r := range j.Roles {
+			of := func(parts []cluster.Part) (tasks []int) {
+				for _, p := range parts {
+					if p.Role == r.Name {
+						tasks = append(tasks, p.Task)
+					}
+				}
+				return tasks
+			}
+			kept, dropped, added := of(keep), of(drop), of(lacks)
+			if len(kept) != min(counts[r.Name], r.Count) || len(kept)+len(dropped) != counts[r.Name] ||
+				len(kept)+len(added) != r.Count {
+				t.Errorf("of %d %s, %d are wanted: %v stay, %v end, %v start", counts[r.Name], r.Name, r.Count, kept, dropped,
+					added)
+			}
+			if len(dropped) > 0 && slices.Max(kept) > slices.Min(dropped) {
+				t.Errorf("%v stay, %v end", kept, dropped)
+			}
+			for task := range slices.Max(append(added, 0)) {
+				if !slices.Contains(kept, task) && !slices.Contains(added, task) {
+					t.Errorf("%v start beside %v", added, kept)
+				}
+			}
+			slices.Sort(added)
+			if all := slices.Sorted(slices.Values(slices.Concat(kept, added))); len(slices.Compact(all)) != r.Count {
+				t.Errorf("%v start beside %v", added, kept)
+			}
+		}
+	})
 }

@@ -94,12 +94,10 @@ func (p *Parts) Failed(j int32, role string, task int) {
 // Started forgets which parts of a job failed: it starts whole.
 func (p *Parts) Started(j int32) { delete(p.failed, j) }
 
-// Lacks returns the parts that a running job is to have beside those that it holds, but for those
-// that failed.
+// Lacks returns the parts that a running job is to have beside those that it holds. It has none in place of those that
+// failed.
 func (p *Parts) Lacks(j int32, of *job.Job, held []cluster.Part) []cluster.Part {
-	return slices.DeleteFunc(p.Whole(j, of).Missing(held), func(a cluster.Part) bool {
-		return slices.ContainsFunc(p.failed[j], func(f cluster.Part) bool { return f.Role == a.Role && f.Task == a.Task })
-	})
+	return p.Whole(j, of).Missing(slices.Concat(held, p.failed[j]))
 }
 
 // RoleOf returns the index of a job's role; negative when it has none of that name.

@@ -48,6 +48,9 @@ func loop(t stages.Task, on scheduler.Engine, to scheduler.Recorder) scheduler.R
 // and failed. The error is the context's, or that the records could not be
 // written; the folder is then left incomplete.
 func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (record.Cell, error) {
+	if c.Simulation != nil {
+		c.Setup.AloneOn = c.AloneOn
+	}
 	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {
 		return record.Cell{}, err

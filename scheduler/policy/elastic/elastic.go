@@ -179,16 +179,7 @@ func (p *planner) start(v scheduler.View, h scheduler.Hands, j int32, placement 
 	}
 	view := v.Job(j)
 	if !view.Job().Elastic {
-		nodes, ok := view.Fits(view.Request())
-		if !ok { // the free GPUs are too scattered for a job that is divided evenly
-			p.at[j] = nil
-			return nil
-		}
-		p.at[j] = make([]int, len(p.capacity))
-		for _, node := range nodes {
-			p.at[j][node] += p.demand(view.Job()) / len(nodes)
-		}
-		return h.Start(j, view.Request(), nodes, why)
+		return p.startWhole(view, h, why)
 	}
 	var shares []scheduler.Share
 	for node, n := range placement {
@@ -200,6 +191,29 @@ func (p *planner) start(v scheduler.View, h scheduler.Hands, j int32, placement 
 		slices.SortStableFunc(shares, func(a, b scheduler.Share) int { return int(b.GPUs - a.GPUs) })
 	}
 	return h.Divide(j, shares, why)
+}
+
+// startWhole starts or resumes a job with all that it requests: in the first of its alternatives for which there is room,
+// so that jobs which run on several types of GPU do not wait for the fastest one. None starts where the free GPUs are
+// too scattered for a job that is divided evenly.
+func (p *planner) startWhole(view scheduler.JobView, h scheduler.Hands, why string) error {
+	j, ways := view.Number(), view.ChoicesAnew()
+	p.at[j] = nil
+	for i := 0; i == 0 || i < len(ways); i++ {
+		if len(ways) > 0 {
+			h.Choose(j, ways[i])
+		}
+		nodes, ok := view.Fits(view.Request())
+		if !ok {
+			continue
+		}
+		p.at[j] = make([]int, len(p.capacity))
+		for _, node := range nodes {
+			p.at[j][node] += p.demand(view.Job()) / len(nodes)
+		}
+		return h.Start(j, view.Request(), nodes, why)
+	}
+	return nil
 }
 
 func same(a, b []int) bool {

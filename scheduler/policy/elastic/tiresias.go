@@ -28,7 +28,7 @@ func init() {
 		Doc: "two queues by the GPU time that jobs have had, the first before the second, in the order in which jobs came " +
 			"to them; whoever fits runs, and later jobs pass those that do not (J. Gu and others, NSDI 2019); on hardware " +
 			"without GPUs it is core time",
-		Place: 40, Settings: []schema.Arg{demotion, promotion},
+		Place: 40, Settings: []schema.Arg{demotion, promotion}, Version: 2,
 	}, newTiresias, true)
 }
 
@@ -64,7 +64,7 @@ func (t *tiresias) ended(j int32) {
 // decide implements decider.
 func (t *tiresias) decide(p *planner, v scheduler.View, jobs []int32) (division.Division, error) {
 	for _, j := range jobs {
-		t.count(j, p.begun(v.Now()), p.demand(v.Job(j).Job()))
+		t.count(j, p.begun(v.Now()), p.demand(v.Job(j).Job()), p.at[j] != nil)
 	}
 	free := division.Total(p.capacity)
 	place := map[int32]int{}
@@ -96,9 +96,10 @@ func (t *tiresias) decide(p *planner, v scheduler.View, jobs []int32) (division.
 	return target, nil
 }
 
-// count adds up what a job has had since the last round, and puts it to its queue.
-func (t *tiresias) count(j int32, now time.Duration, gpus int) {
+// count adds up what a job has had since the last round, in which it held GPUs or did not, and puts it to its queue.
+func (t *tiresias) count(j int32, now time.Duration, gpus int, held bool) {
 	a := &t.lives[j]
+	a.runs = a.runs && held // the GPUs that were left may have been too scattered for it
 	passed := now - a.looked
 	a.looked = now
 	switch {

@@ -91,3 +91,42 @@ func TestTiresiasByHand(t *testing.T) {
 		}
 	}
 }
+
+// TestTiresiasTakesAnyType: a job that runs on two types of GPU, 10 s on a V100 and 15 s on a K80, does not wait for the
+// faster one.
+//
+//	t:     0         10   15
+//	V100:  A A A A A A
+//	K80:   B B B B B B B B B
+func TestTiresiasTakesAnyType(t *testing.T) {
+	fast, slow := 10*time.Second, 15*time.Second
+	jobs := make([]scheduler.Job, 2)
+	work := make([]simulated.Scaling, len(jobs))
+	for i := range jobs {
+		jobs[i] = scheduler.Job{
+			Number: i, Name: fmt.Sprintf("j-%d", i), Threads: 1, GPUs: 1, Deadline: scheduler.Never,
+			Alternatives: []scheduler.Alternative{
+				{Name: "V100", Threads: 1, GPUs: 1, GPU: "V100", Predicted: fast},
+				{Name: "K80", Threads: 1, GPUs: 1, GPU: "K80", Predicted: slow},
+			},
+		}
+		work[i].Alternatives = []simulated.Scaling{simulated.FullRequest(fast, 1), simulated.FullRequest(slow, 1)}
+	}
+	e, err := simulated.New(jobs, work, simulated.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := scheduler.Run{
+		Policy: policy.Policy{Order: "tiresias", Settings: policy.Settings{"rounds": time.Second}},
+		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{
+			{Name: "new", Threads: 1, GPUs: 1, GPU: "V100"}, {Name: "old", Threads: 1, GPUs: 1, GPU: "K80"},
+		}},
+		Jobs: jobs, Engine: e,
+	}.Execute(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := out.Jobs[0].Finish, out.Jobs[1].Finish; a != fast || b != slow {
+		t.Errorf("the jobs end after %s and %s, want %s and %s", a, b, fast, slow)
+	}
+}

@@ -130,7 +130,9 @@ func readCSV(file string, r io.Reader, o Options) (workload.Trace, error) {
 			}
 		}
 		if !ok {
-			return fmt.Errorf("the columns are not %s", strings.Join(columns, ","))
+			return fmt.Errorf("the columns are not those that tfexp writes (%s, …): a log from elsewhere has format = \"table\", "+
+				"and columns that say which is which (tfexp init --from %s writes both)",
+				strings.Join(columns[:4], ","), file)
 		}
 		return nil
 	}, func(line int, fields []string) error {

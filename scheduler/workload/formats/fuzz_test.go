@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -36,6 +37,50 @@ func FuzzReaders(f *testing.F) {
 					for _, to := range All() {
 						writtenAndRead(t, to, tr)
 					}
+				}
+			}
+		}
+	})
+}
+
+// Whatever the columns of a table hold, durations, dates and resources among them, and whichever columns facts are taken
+// from, a reader returns an error or jobs that can run.
+func FuzzColumns(f *testing.F) {
+	const head = "when,took,from,to,asked,cores,devices,on,mem,size,id,kind,who,prio\n"
+	for _, row := range []string{
+		"0,1,,,,1,0,1,1G,,a,b,c,0", "2024-05-01T08:00:00,1-02:03:04,,,1h30m,4,a100:2,2,512Mn,64,1.batch,x,y,-5",
+		"2024-02-30,00:61,2024-01-01T00:00:00+25:00,Unknown,UNLIMITED,cpu=4,gres/gpu=2,node1,4Gc,1e9,,,,1e9",
+		"1e308,NaN,-Inf,+Inf,-1,1e18,0.5,0,1.5T,0,\u202e,\x1b,\x00,", "9999999999,9223372036854775807,0x1p63,1_000,,,,,,,,,,",
+		"01/02/2024 8:00 PM,PT1H,8:00,0:0:0:0,1d,,cpu=4;mem=16G,,16,,,,,",
+	} {
+		for _, unit := range []string{"1s", "1ns", "100h"} {
+			f.Add(head+row+"\n", "arrival=when,run_time=took,requested_time=asked,threads=cores,gpus=devices", unit)
+			f.Add(head+row+"\n", "arrival=when,start=from,end=to,nodes=on,memory=mem,job=id,class=kind,user=who,priority=prio",
+				unit)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text, mapping, unit string) {
+		columns := map[string]string{}
+		for pair := range strings.SplitSeq(mapping, ",") {
+			fact, column, _ := strings.Cut(pair, "=")
+			columns[fact] = column
+		}
+		length, err := time.ParseDuration(unit)
+		if err != nil || length <= 0 {
+			t.Skip("the language takes no such unit")
+		}
+		for _, lenient := range []bool{false, true} {
+			tr, err := Find("table").Read("f", strings.NewReader(text), Options{Lenient: lenient,
+				Args: map[string]any{ColumnsArg.Name: columns, UnitArg.Name: length}})
+			if err != nil {
+				continue
+			}
+			for i := range tr.Jobs {
+				if err := tr.Jobs[i].Check(i); err != nil {
+					t.Fatal(err)
+				}
+				if tr.Timed(i) && tr.RunTimes[i] < 0 {
+					t.Fatalf("job %d runs for %s", i, tr.RunTimes[i])
 				}
 			}
 		}

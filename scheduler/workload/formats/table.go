@@ -423,7 +423,7 @@ func (t *table) instant(fields []string, fact string) (time.Duration, error) {
 	if at < 0 {
 		return 0, fmt.Errorf("%s %q is before the start", t.named[fact], text)
 	}
-	if fact == factArrival && strings.ContainsAny(text, "-/") {
+	if fact == factArrival && workload.IsDate(text) {
 		t.dated = true
 	}
 	return at, nil

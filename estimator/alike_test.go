@@ -1,0 +1,250 @@
+package estimator
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// When a run was as far as the marks of another is read from its own marks, to a hundredth of the work, or between two
+// of them in proportion.
+func TestAtMarks(t *testing.T) {
+	marks := []Mark{{0, 1}, {100, 11}, {200, 31}, {300, 41}}
+	for _, c := range []struct {
+		name string
+		own  []int
+		want []float64
+	}{
+		{"the same", []int{0, 100, 200, 300}, []float64{11, 31, 41}},
+		{"some", []int{0, 200}, []float64{31}},
+		{"nearly", []int{0, 101, 199, 300}, []float64{11, 31, 41}},
+		{"between", []int{0, 50, 150, 250}, []float64{6, 21, 36}},
+		{"a little more than a hundredth before", []int{0, 198}, []float64{30.6}},
+		{"beyond", []int{0, 100, 400}, nil},
+		{"just beyond", []int{0, 303}, []float64{41}},
+		{"too far beyond", []int{0, 304}, nil},
+	} {
+		var own []Mark
+		for _, done := range c.own {
+			own = append(own, Mark{Done: done})
+		}
+		got := atMarks(marks, own)
+		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// A pace is the weighted median of what began alike, each adjusted to how the run itself began.
+func TestPaceOf(t *testing.T) {
+	runs := []begin{{1, []float64{10, 20}}, {3, []float64{10, 21}}, {2, []float64{40, 80}}}
+	for _, c := range []struct{ h, adjust, want float64 }{
+		{math.Inf(1), 0, 2}, // each counts alike
+		{0.05, 0, 1},        // the first alone counts
+		{0.05, 1, 1},
+		{math.Inf(1), 1, 1}, // adjusted they are 1, 2.95 and 0.61
+	} {
+		if got := paceOf([]float64{10, 20}, runs, c.h, c.adjust); got != c.want {
+			t.Errorf("nearness %g, adjusted by %g: %g, want %g", c.h, c.adjust, got, c.want)
+		}
+	}
+	if got, want := paceOf([]float64{20, 40}, runs[2:], 1, 0.5), 2+math.Log(0.5)/2; math.Abs(got-want) > 1e-9 {
+		t.Errorf("one run, half adjusted: %g, want %g", got, want)
+	}
+	// At the relative distance h a weight is a quarter of the whole: three such runs weigh less than one that is the same,
+	// and five weigh more.
+	far := begin{5, []float64{20, 22}}
+	for n, want := range map[int]float64{3: 1, 5: 5} {
+		got := paceOf([]float64{20, 20}, append(slices.Repeat([]begin{far}, n), begin{1, []float64{20, 20}}), 0.1, 0)
+		if got != want {
+			t.Errorf("%d runs at the distance 0.1: %g, want %g", n, got, want)
+		}
+	}
+}
+
+// plainAlike is the mean over all settings as its documentation describes it.
+func plainAlike(own []float64, past []begin) (pace float64, residuals []float64) {
+	type one struct {
+		log    float64
+		errors []float64
+		sum    float64
+	}
+	var all []one
+	least := math.Inf(1)
+	for _, near := range []float64{0.01, 0.02, 0.04, 0.08, math.Inf(1)} {
+		for _, adjust := range []float64{0, 0.25, 0.5, 1} {
+			s := one{log: paceOf(own, past, near, adjust)}
+			for i, b := range past {
+				var others []begin
+				others = append(others, past[:i]...)
+				others = append(others, past[i+1:]...)
+				e := b.pace - paceOf(b.at, others, near, adjust)
+				s.errors, s.sum = append(s.errors, e), s.sum+math.Abs(e)
+			}
+			all, least = append(all, s), min(least, s.sum)
+		}
+	}
+	residuals = make([]float64, len(past))
+	weights := 0.0
+	for _, s := range all {
+		w := math.Pow(least/s.sum, 2)
+		weights += w
+		pace += w * s.log
+		for i, e := range s.errors {
+			residuals[i] += w * e
+		}
+	}
+	for i := range residuals {
+		residuals[i] /= weights
+	}
+	slices.Sort(residuals)
+	return math.Exp(pace / weights), residuals
+}
+
+// All settings have their say, weighed by how well they tell the past runs from each other.
+func TestAlikeWeighsItsSettings(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	own := []Mark{{0, 0}, {10, 9}, {20, 19}}
+	var past []Run
+	var begins []begin
+	for i := range 12 {
+		pace := math.Exp(0.3 * random.NormFloat64())
+		r := Run{Length: 50, Seconds: 50 * pace * math.Exp(0.02*random.NormFloat64()),
+			Marks: []Mark{{0, 0}, {10, 10 * pace}, {20, 20 * pace * math.Exp(0.03*random.NormFloat64())}}}
+		if i == 0 {
+			r.Marks = r.Marks[:2] // it did not come so far
+		} else {
+			begins = append(begins, begin{math.Log(r.Seconds / 50), []float64{r.Marks[1].At, r.Marks[2].At}})
+		}
+		past = append(past, r)
+	}
+	for _, n := range []int{len(past), leastAlike + 1} {
+		e, ok := alike(own, past[:n])
+		slope, residuals := plainAlike([]float64{9, 19}, begins[:n-1])
+		if !ok || math.Abs(e.Slope/slope-1) > 1e-9 || !slices.EqualFunc(e.Residuals, residuals,
+			func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {
+			t.Errorf("%d runs: %v %+v, want %g %v", n, ok, e, slope, residuals)
+		}
+	}
+	if _, ok := alike(own, past[:leastAlike]); ok {
+		t.Error("four runs that came as far are enough")
+	}
+	same := slices.Repeat(past[1:2], leastAlike)
+	if e, ok := alike(own, same); !ok || slices.ContainsFunc(e.Residuals, func(x float64) bool { return x != 0 }) {
+		t.Errorf("runs that are all alike: %v %+v", ok, e)
+	}
+}
+
+// What is left out to choose a model: runs of the job on the resource whose beginning is known, cut to as much as the
+// samples saw, and never more than a few of them from all parts of the history.
+func TestLeaveOut(t *testing.T) {
+	on := Resource{Host: "h", Threads: 2}
+	run := func(seconds float64) Run {
+		return Run{Job: "a", Resource: on, Length: 4, Seconds: seconds, Units: []float64{1, 2, 3, 4},
+			Marks: []Mark{{0, 0}, {2, 1}, {4, seconds}}}
+	}
+	other, elsewhere, unfinished, nothing, short := run(1), run(2), run(0), run(3), run(4)
+	other.Job, elsewhere.Resource.Host, nothing.Length, short.Units = "b", "g", 0, short.Units[:2]
+	history := []Run{other, run(20), elsewhere, run(21), unfinished, nothing, short}
+	units := Problem{Job: "a", Resource: on, History: history, Samples: []Sample{{Host: "h", Threads: 2, Units: []float64{1, 1}}}}
+	folds := leaveOut(units)
+	if len(folds) != 2 {
+		t.Fatalf("%d are left out, want 2: %+v", len(folds), folds)
+	}
+	for i, f := range folds {
+		s := f.Samples[0]
+		if f.length != 4 || f.threads != 2 || f.seconds != 20+float64(i) || len(f.History) != len(history)-1 ||
+			len(s.Units) != 2 || s.Length != 2 || s.Wall != f.seconds-7 || s.Threads != 2 || s.Host != "h" {
+			t.Errorf("left out %+v", f)
+		}
+	}
+	marks := units
+	marks.Samples = []Sample{{Host: "h", Threads: 2, Marks: []Mark{{0, 0}, {2, 1}}}}
+	folds = leaveOut(marks)
+	if len(folds) != 3 { // the one with few units has all marks
+		t.Fatalf("%d are left out by marks, want 3", len(folds))
+	}
+	if s := folds[0].Samples[0]; len(s.Marks) != 2 || s.Length != 2 || s.Wall != 1 || s.Units != nil {
+		t.Errorf("left out by marks: %+v", s)
+	}
+	one := units
+	one.History = history[:2]
+	if folds := leaveOut(one); folds != nil {
+		t.Errorf("one run is left out: %+v", folds)
+	}
+	many := units
+	many.History = nil
+	for i := range 12 {
+		many.History = append(many.History, run(float64(20+i)))
+	}
+	var seconds []float64
+	for _, f := range leaveOut(many) {
+		seconds = append(seconds, f.seconds)
+	}
+	if !slices.Equal(seconds, []float64{20, 22, 24, 27, 29}) {
+		t.Errorf("of twelve runs, those of %v s are left out", seconds)
+	}
+	samples := Problem{Samples: []Sample{{Length: 1, Wall: 2, Threads: 1}, {Length: 2, Wall: 3, Threads: 4}, {Wall: 1}, {Length: 1}}}
+	folds = leaveOut(samples)
+	if len(folds) != 2 || folds[1].length != 2 || folds[1].seconds != 3 || folds[1].threads != 4 ||
+		folds[1].Resource.Threads != 4 || len(folds[1].Samples) != 3 || folds[1].Samples[0].Wall != 2 {
+		t.Errorf("without a history: %+v", folds)
+	}
+}
+
+// An interval says the standard deviation of a logarithm, and a prediction without one is guessed.
+func TestLogSD(t *testing.T) {
+	for _, c := range []struct {
+		p    Prediction
+		want float64
+	}{
+		{Prediction{Low: 2, High: 2 * math.Exp(2*1.6448536269514722*0.3)}, 0.3},
+		{Prediction{Low: 2, High: 2}, guessedSD},
+		{Prediction{Low: 0, High: 2}, guessedSD},
+		{Prediction{Low: 3, High: 2}, guessedSD},
+	} {
+		if got := c.p.LogSD(0.9); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%+v: %g, want %g", c.p, got, c.want)
+		}
+	}
+}
+
+// Work that takes no time, like a fixed cost below zero, is noise: the line goes through the origin.
+func TestLineThroughTheOrigin(t *testing.T) {
+	for _, wall := range [][2]float64{{6, 6}, {6, 5}, {2, 5}} {
+		e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Threads: 1, Wall: wall[0]}, {Length: 2, Threads: 1,
+			Wall: wall[1]}}})
+		if want := (wall[0] + 2*wall[1]) / 5; err != nil || e.Intercept != 0 || math.Abs(e.Slope-want) > 1e-9 {
+			t.Errorf("walls of %v: %+v, %v; want a slope of %g", wall, e, err, want)
+		}
+	}
+}
+
+// The law that is fitted is the likeliest: of all on a grid over what is assumed, none is much likelier.
+func TestFitSlowedIsTheLikeliest(t *testing.T) {
+	for _, measured := range [][]Slowed{{{1, 1, 2, 1.2}}, {{2, 6, 8, 1.1}, {2, 2, 8, 1.02}, {4, 4, 8, 1.5}}} {
+		law := FitSlowed(measured)
+		improbable := func(l Contention) float64 {
+			sum := math.Pow((math.Log(l.Serial/(1-l.Serial))+3.9)/1, 2) + math.Pow(math.Log(l.Capacity)/0.5, 2) +
+				math.Pow((math.Log(l.Sharpness)-2*math.Ln2)/0.7, 2)
+			for _, m := range measured {
+				sum += math.Pow(math.Log(m.Times/l.Slowdown(m.Own, m.Others, m.Total))/0.02, 2)
+			}
+			return sum
+		}
+		all := []Contention{}
+		for a := -6.0; a <= 0; a += 0.2 {
+			for b := -2.0; b <= 2; b += 0.1 {
+				for c := -0.7; c < 3; c += 0.2 {
+					all = append(all, Contention{1 / (1 + math.Exp(-a)), math.Exp(b), math.Exp(c)})
+				}
+			}
+		}
+		best := slices.MinFunc(all, func(a, b Contention) int { return cmp.Compare(improbable(a), improbable(b)) })
+		if improbable(law) > improbable(best)+1e-6 {
+			t.Errorf("%+v is less likely (%g) than %+v (%g)", law, improbable(law), best, improbable(best))
+		}
+	}
+}

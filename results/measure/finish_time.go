@@ -1,0 +1,168 @@
+package measure
+
+import (
+	"math"
+
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Finish-time fairness: ρ of a job is JCT / the time that it would have taken alone on the Nth part of the cluster,
+// where N is how many jobs there were, on average over its stay (K. Mahajan and others, "Themis: Fair and Efficient GPU
+// Cluster Scheduling", NSDI 2020, section 4.2). Sharing has cost a job nothing if ρ is at most 1.
+var (
+	MaxFinishTime = Register(Metric{
+		Rank: 380, Name: "max_finish_time_ratio", Title: "max finish-time ratio",
+		Doc: "greatest ρ: finish-time fairness of the job that is worst off; empty where run times are not known, or " +
+			"nodes come and go",
+		Compute: func(t *Totals) float64 { s := t.finishTimes(); return s.Quantile(1) },
+	})
+	MeanFinishTime = Register(Metric{
+		Rank: 381, Name: "mean_finish_time_ratio", Title: "mean finish-time ratio",
+		Doc:     "mean of the ρ of the jobs",
+		Compute: func(t *Totals) float64 { s := t.finishTimes(); return s.Mean() },
+	})
+	JainFinishTime = Register(Metric{
+		Rank: 382, Name: "jain_finish_time", Title: "Jain finish-time fairness", HigherBetter: true, Most: 1,
+		Doc:     "Jain's index over the ρ of the jobs: 1 when all are equal",
+		Compute: func(t *Totals) float64 { s := t.finishTimes(); return s.Jain() },
+	})
+)
+
+// finishTimes are the ρ of the finished jobs that have one; they are worked out once.
+func (t *Totals) finishTimes() *stats.Sample {
+	if t.ratios != nil {
+		return t.ratios
+	}
+	t.ratios = &stats.Sample{}
+	if t.collector.present.unknown() {
+		return t.ratios
+	}
+	t.ratios.Grow(t.Finished)
+	for job := range t.collector.accounts {
+		if r := t.collector.finishTime(job); !math.IsNaN(r) {
+			t.ratios.Add(r)
+		}
+	}
+	return t.ratios
+}
+
+// finishTime is the ρ of a job; NaN for one that did not finish, or whose run time alone is not known.
+func (c *Collector) finishTime(job int) float64 {
+	j := c.jobs.Job(job)
+	if c.present.unknown() || j.State() != scheduler.Finished {
+		return math.NaN()
+	}
+	jct := (table.ToMicros(j.End) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
+	if jct <= 0 {
+		return math.NaN()
+	}
+	return jct / c.apart(job, c.accounts[job].stay/jct)
+}
+
+// apart is how many seconds a job would have taken alone on the nth part of each type of device of the cluster: as long
+// as it takes when it runs on each type for a fraction x = N/(n·s) of the time, where the type has N devices and the job
+// runs on s of them, and all of these in proportion less where they add up to more than all of the time (Gavel's
+// isolated division: D. Narayanan and others, OSDI 2020). NaN if its run times are not known.
+func (c *Collector) apart(job int, n float64) float64 {
+	fractions, speed := 0.0, 0.0
+	for _, d := range c.present.devices {
+		workers, seconds := c.fastestOn(job, d)
+		if math.IsNaN(seconds) {
+			return seconds
+		}
+		if seconds > 0 {
+			x := float64(d.count) / (n * float64(workers))
+			fractions += x
+			speed += x / seconds
+		}
+	}
+	if speed == 0 {
+		return math.NaN()
+	}
+	return max(fractions, 1) / speed
+}
+
+// fastestOn returns how many devices of a type a job runs on when it runs there as fast as it can, and for how long;
+// 0 seconds where it cannot run there.
+func (c *Collector) fastestOn(job int, d device) (workers int, seconds float64) {
+	for k := range max(1, len(c.setup.Jobs[job].Alternatives)) {
+		a := c.setup.request(job, k)
+		if (a.GPUs > 0) != d.gpu || a.GPU != "" && a.GPU != d.name {
+			continue
+		}
+		s := c.setup.aloneAs(job, k).Seconds()
+		if s <= 0 {
+			return 0, math.NaN()
+		}
+		n := a.Threads
+		if d.gpu {
+			n = a.GPUs
+		}
+		if n <= d.count && (workers == 0 || s < seconds) {
+			workers, seconds = n, s
+		}
+	}
+	return workers, seconds
+}
+
+// presence follows how many jobs have arrived and not ended, over time.
+type presence struct {
+	devices []device // nil where nodes come and go: what a part of the cluster is changes then
+	at      table.Micros
+	now     int
+	sum     float64 // job-seconds up to at
+}
+
+// device is a type of device of the cluster.
+type device struct {
+	name  string
+	gpu   bool
+	count int
+}
+
+func newPresence(c scheduler.Cluster) presence {
+	p := presence{}
+	if c.Changes() {
+		return p
+	}
+	add := func(name string, gpu bool, n int) {
+		if n == 0 {
+			return
+		}
+		for i := range p.devices {
+			if d := &p.devices[i]; d.name == name && d.gpu == gpu {
+				d.count += n
+				return
+			}
+		}
+		p.devices = append(p.devices, device{name, gpu, n})
+	}
+	for _, n := range c.Nodes {
+		add("", false, n.Threads)
+		add(n.GPU, true, n.GPUs)
+	}
+	return p
+}
+
+func (p *presence) unknown() bool { return p.devices == nil }
+
+// until adds up the jobs up to an instant, and returns the sum.
+func (p *presence) until(at table.Micros) float64 {
+	p.sum += float64(p.now) * (at - p.at).Seconds()
+	p.at = at
+	return p.sum
+}
+
+// arrives counts a job that arrives, ends one that has ended. What they are told is the job's stay: after its end, the
+// number of jobs that were there, added up over the seconds of its stay.
+func (p *presence) arrives(stay *float64, at table.Micros) {
+	*stay = -p.until(at)
+	p.now++
+}
+
+func (p *presence) ends(stay *float64, at table.Micros) {
+	*stay += p.until(at)
+	p.now--
+}
