@@ -350,7 +350,7 @@ func (l *loop) regrow() error {
 	for _, j := range l.malleable {
 		f := &l.lives[j]
 		more := f.request - int32(f.grant.Cores.Count())
-		if more <= 0 {
+		if more <= 0 || l.rules.Round > 0 { // a policy of rounds decides at their starts alone
 			continue
 		}
 		node := l.home(j)[0]

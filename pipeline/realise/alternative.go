@@ -180,7 +180,7 @@ func (c *Cell) withAlternatives(r drawn.Workload, jobs []scheduler.Job, truth []
 			if w.index == 0 { // a trace may say more than the block
 				a.Threads, a.GPUs, a.Memory = j.Threads, j.GPUs, j.Memory
 			}
-			if c.Policy.Policy.Estimates() {
+			if c.Policy.EstimatesOn(c.Hardware) {
 				a.Predicted = fitted[n][k]
 				switch from := c.Policy.Source(); {
 				case from.Asked:

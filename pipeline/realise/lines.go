@@ -46,7 +46,7 @@ func (x *Experiment) runtimeLines(h *experiments.Hardware, j *experiments.Job) [
 // estimateLines describe the estimates that a policy decides by; policies that
 // use none do not depend on them.
 func (c *Cell) estimateLines() []string {
-	if !c.Policy.Policy.Estimates() {
+	if !c.Policy.EstimatesOn(c.Hardware) {
 		return nil
 	}
 	var k store.Key

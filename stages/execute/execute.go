@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/outlook"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -39,8 +41,16 @@ type hooks struct {
 func loop(t stages.Task, on scheduler.Engine, to scheduler.Recorder) scheduler.Run {
 	return scheduler.Run{
 		Policy: t.Policy, Cluster: t.Setup.Cluster, Jobs: t.Setup.Jobs, Resizes: t.Resizes,
-		Engine: on, Online: online(t.Online), Recorder: to, EventsOnly: t.Records == record.MetricsOnly, Until: t.Until,
+		Engine: on, Online: online(t.Online), Outlook: bySpeed(t.Speeds), Recorder: to, EventsOnly: t.Records == record.MetricsOnly, Until: t.Until,
 	}
+}
+
+// bySpeed is the outlook in which jobs are as fast as their predicted work; nil without any.
+func bySpeed(work []simulated.Scaling) scheduler.Outlook {
+	if work == nil {
+		return nil
+	}
+	return outlook.Curves{Speed: func(j *scheduler.Job, cores int) float64 { return work[j.Number].Speed(cores) }}
 }
 
 // runOn runs the cell on an engine, and leaves its folder complete. A cell with failed jobs,
