@@ -86,7 +86,7 @@ mutate: ## change PKG (folders) in N places, one at a time, drawn by SEED, and l
 
 FUZZTIME ?= 10m
 
-FUZZERS := $(shell grep -rlE '^func Fuzz' --include='*_test.go' experiments scheduler jobs results hardware pipeline 2>/dev/null)
+FUZZERS := $(shell grep -rlE '^func Fuzz' --include='*_test.go' cmd experiments scheduler jobs results hardware pipeline stages estimator)
 
 fuzz: ## look for input that readers stumble over, with one process (FUZZTIME for each fuzzer)
 	@status=0; for file in $(FUZZERS); do \

@@ -82,7 +82,7 @@ func Malformed(skipped []error) string {
 	byKind := map[string]*reason{}
 	for _, l := range LineErrors(errors.Join(skipped...)) {
 		text := l.Err.Error()
-		kind := kindOf(text)
+		kind := KindOf(l.Err)
 		r := byKind[kind]
 		if r == nil {
 			r = &reason{line: l.Line, text: text}
@@ -113,8 +113,9 @@ func Malformed(skipped []error) string {
 // maxReasons bounds the list of what is wrong with lines.
 const maxReasons = 8
 
-// kindOf returns what is the same in texts that differ in what they quote and count.
-func kindOf(text string) string {
+// KindOf returns what is the same in errors that differ in what they quote and count.
+func KindOf(err error) string {
+	text := err.Error()
 	var b strings.Builder
 	quoted := false
 	for _, r := range text {
@@ -159,6 +160,8 @@ type TraceBlock struct {
 	// Timed is set if the file has the run times of the jobs: nothing else is
 	// needed to simulate them.
 	Timed bool
+	// Chosen is set if the file has the alternatives of the jobs, with their run times.
+	Chosen bool `json:",omitempty"`
 }
 
 // LeftOut says what a lenient reader left out; empty if nothing.

@@ -5,9 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
-	"path/filepath"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
 )
@@ -24,7 +23,7 @@ func known(dir string, all []*adapt.Study) []*adapt.Study {
 		if s.Real == nil || s.File != "" || s.Tables != nil {
 			continue
 		}
-		if raw, err := os.ReadFile(filepath.Join(dir, TableOf(all, s))); err == nil {
+		if raw, err := folder.ReadFile(dir, TableOf(all, s)); err == nil {
 			_ = Learned(s, raw) // a table that lacks sequences is as none
 		}
 	}

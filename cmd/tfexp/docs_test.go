@@ -34,7 +34,9 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir, n := t.TempDir(), 0
-		if name == "howto.md" { // a program that the reader has
+		if name == "howto.md" { // what the reader has
+			write(t, filepath.Join(dir, "jobs.csv"), "submitted;duration;cpus\n2024-03-04 08:00:00;3600;8\n"+
+				"2024-03-04 08:10:00;3600;8\n2024-03-04 08:20:00;60;2\n")
 			write(t, filepath.Join(dir, "train.py"), "import os\nprint(os.environ['TFEXP_EPOCHS'])\n")
 		}
 		for line := range bytes.Lines(raw) {

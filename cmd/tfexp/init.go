@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/program"
+	"github.com/tfexp/tfexp/experiments/replay"
 )
 
 // experimentName matches the names that the language accepts.
@@ -32,7 +33,7 @@ const mostInspected = 1 << 20
 func (a *app) initCommand() *cobra.Command {
 	var o initOptions
 	cmd := &cobra.Command{
-		Use:   "init [NAME|FILE] [--template NAME | --from PROGRAM] [--force]",
+		Use:   "init [NAME|FILE] [--template NAME | --from FILE] [--force]",
 		Short: "Write an experiment to start from",
 		Long: `Write a commented experiment that runs as it is, in about a minute, and needs
 nothing else installed. NAME becomes the experiment's name and NAME.hcl its file;
@@ -41,14 +42,18 @@ FILE is a path that ends in .hcl. An existing file is not changed.
 With --template, an experiment of another kind, with the files that it needs:
 ` + templateList() + `
 With --from, an experiment with a training program of yours. How it is started and
-how long it trains is taken from its source, where that says so; comments in
-the experiment say what is left to fill in.
+how long it trains is taken from its source, where that says so. Or one that replays
+the log of your cluster: a table with a line of column names (.csv, .tsv), what
+sacct --parsable2 prints (.txt), or the Standard Workload Format (.swf), any of them
+packed by gzip. Columns are found by their names. Comments in the experiment say
+what was assumed, and what is left to fill in.
 
 Exit status: 0; 2 when a file already exists or the name is not valid.`,
 		Example: `  tfexp init                          experiment.hcl
   tfexp init spot_training            spot_training.hcl
   tfexp init --template log-replay    experiment.hcl and log.swf
-  tfexp init --from train.py          experiment.hcl, which runs train.py`,
+  tfexp init --from train.py          experiment.hcl, which runs train.py
+  tfexp init what_if --from jobs.csv  what_if.hcl, which replays the jobs of a log`,
 		Args: cli.Between(0, 1, ""),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file := "experiment.hcl"
@@ -80,7 +85,7 @@ Exit status: 0; 2 when a file already exists or the name is not valid.`,
 	}
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace files that exist")
 	cmd.Flags().StringVar(&o.template, "template", "", "what to begin with: "+strings.Join(templateNames(), ", "))
-	cmd.Flags().StringVar(&o.from, "from", "", "a training `PROGRAM` of yours")
+	cmd.Flags().StringVar(&o.from, "from", "", "a `FILE` of yours: a training program, or the log of a cluster")
 	cmd.MarkFlagsMutuallyExclusive("template", "from")
 	return cmd
 }
@@ -97,27 +102,41 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 		files, err = experiments.Templates()[i].Files(file, name)
 		return files, nil, err
 	case o.from != "":
-		from := o.from
-		if rel, err := filepath.Rel(filepath.Dir(file), from); err == nil {
-			from = rel // as seen from the experiment
-		}
-		if !cli.Exists(o.from) {
-			return nil, nil, cli.Usagef("", "there is no program %s", o.from)
-		}
-		f, err := cli.OpenFile(o.from)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer f.Close()
-		raw, err := io.ReadAll(io.LimitReader(f, mostInspected)) // what follows says no more
-		if err != nil {
-			return nil, nil, err
-		}
-		p := program.Inspect(from, raw)
-		source, err := p.Experiment(name)
-		return []experiments.File{{Name: file, Source: source}}, p.Doubts(), err
+		return o.fromFile(file, name)
 	}
 	return []experiments.File{{Name: file, Source: experiments.Starter(name)}}, nil, nil
+}
+
+// fromFile is the experiment with a program, or the log of a cluster.
+func (o *initOptions) fromFile(file, name string) (written []experiments.File, doubts []string, err error) {
+	shown := o.from
+	if rel, err := filepath.Rel(filepath.Dir(file), shown); err == nil {
+		shown = rel // as seen from the experiment
+	}
+	if !cli.Exists(o.from) {
+		return nil, nil, cli.Usagef("", "there is no file %s", o.from)
+	}
+	if replay.Is(o.from) {
+		log, err := replay.Inspect(o.from, shown)
+		if err != nil {
+			return nil, nil, cli.Usagef("tell the columns in a trace block, after  tfexp init --template log-replay",
+				"%s is not understood: %v", o.from, err)
+		}
+		source, err := log.Experiment(name)
+		return []experiments.File{{Name: file, Source: source}}, log.Doubts(), err
+	}
+	f, err := cli.OpenFile(o.from)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, mostInspected)) // what follows says no more
+	if err != nil {
+		return nil, nil, err
+	}
+	p := program.Inspect(shown, raw)
+	source, err := p.Experiment(name)
+	return []experiments.File{{Name: file, Source: source}}, p.Doubts(), err
 }
 
 // writeNew writes files, of which the first has its path and the others stand beside it; none of them when one exists,

@@ -162,7 +162,14 @@ func (c *counter) Read(b []byte) (int, error) {
 
 // FileErrors reports what is wrong with a file: each malformed line at its
 // place in it.
-func (d Finder) FileErrors(t File, at hcl.Range, err error) {
+func (d Finder) FileErrors(t File, at hcl.Range, err error) { d.fileErrors(t, at, err, "") }
+
+// TraceErrors is FileErrors for a file whose malformed lines may be left out, which it says.
+func (d Finder) TraceErrors(t File, at hcl.Range, err error) {
+	d.fileErrors(t, at, err, " --lenient leaves such lines out.")
+}
+
+func (d Finder) fileErrors(t File, at hcl.Range, err error, hint string) {
 	lines := experiments.LineErrors(err)
 	var wanted []int
 	for _, l := range lines {
@@ -170,9 +177,19 @@ func (d Finder) FileErrors(t File, at hcl.Range, err error) {
 	}
 	shown := linesOf(t, wanted...)
 	for i, l := range lines {
+		like, others := alike(lines, l)
+		if others > 0 && like != l {
+			continue // told with the first of its kind
+		}
 		detail := Sentence(l.Err.Error())
-		if i == workload.MaxErrors-1 {
-			detail += " Reading stopped here; there may be more."
+		if others > 0 {
+			detail += fmt.Sprintf(" %d more lines are wrong in the same way.", others)
+		}
+		if i == 0 && l.Line > 1 {
+			detail += hint
+		}
+		if i == 0 && len(lines) >= workload.MaxErrors {
+			detail += fmt.Sprintf(" Reading stopped at line %d; there may be more.", lines[len(lines)-1].Line)
 		}
 		d.atLine(t, l.Line, shown[l.Line], "Malformed line", detail)
 	}
@@ -183,6 +200,29 @@ func (d Finder) FileErrors(t File, at hcl.Range, err error) {
 	default:
 		d.Errorf(at, "Cannot read the file", "%v.", err)
 	}
+}
+
+// mostAlike is how many lines that are wrong in the same way are shown, each for itself.
+const mostAlike = 3
+
+// alike returns the first line that is wrong in the same way as l, and how many others are, or 0 where they are so few
+// that each is shown.
+func alike(lines []*workload.LineError, l *workload.LineError) (first *workload.LineError, others int) {
+	kind := experiments.KindOf(l.Err)
+	for _, other := range lines {
+		if experiments.KindOf(other.Err) != kind {
+			continue
+		}
+		if first == nil {
+			first = other
+			continue
+		}
+		others++
+	}
+	if others < mostAlike {
+		others = 0
+	}
+	return first, others
 }
 
 // Sentence makes a sentence of a phrase.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -104,8 +105,8 @@ func TestErrorsShowTheirLines(t *testing.T) {
 	d := Finder{Reporter: eval.NewReporter()}
 	from := File{path, "a.csv"}
 	var joined []error
-	for _, line := range []int{2, 3, 4, 5, 9} {
-		joined = append(joined, &workload.LineError{File: "a.csv", Line: line, Err: io.ErrUnexpectedEOF})
+	for i, line := range []int{2, 3, 4, 5, 9} { // each is wrong in another way
+		joined = append(joined, &workload.LineError{File: "a.csv", Line: line, Err: fmt.Errorf("%c is missing", 'a'+i)})
 	}
 	d.FileErrors(from, hcl.Range{}, errors.Join(joined...))
 	for i, want := range []struct {

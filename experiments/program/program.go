@@ -4,11 +4,14 @@ package program
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"text/template"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Program is what is known of a training program.
@@ -120,7 +123,7 @@ var experiment = template.Must(template.New("experiment").Funcs(template.FuncMap
 	"list": func(words []string) string {
 		quoted := make([]string, len(words))
 		for i, w := range words {
-			quoted[i] = strconv.Quote(w)
+			quoted[i] = text(w)
 		}
 		return strings.Join(quoted, ", ")
 	},
@@ -193,8 +196,16 @@ compare "mean_jct" {
 }
 `))
 
-// Experiment writes an experiment of that name with the program.
+// text is a string in an experiment, of printable characters.
+func text(s string) string {
+	return strings.NewReplacer("${", `\u0024{`, "%{", `\u0025{`).Replace(strconv.Quote(s))
+}
+
+// Experiment writes an experiment of that name with the program. It errs for a program whose path no experiment can name.
 func (p Program) Experiment(name string) ([]byte, error) {
+	if !utf8.ValidString(p.File) || strings.ContainsFunc(p.File, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the program", p.File)
+	}
 	var b bytes.Buffer
 	err := experiment.Execute(&b, map[string]any{
 		"Program": p, "Name": name, "Files": []string{p.File}, "Short": max(2, p.Epochs/5),

@@ -13,6 +13,7 @@ import (
 	"github.com/google/renameio/v2/maybe"
 
 	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // noteFile lists the daemons on which a run has containers. It is there from the run's start to its end, so one in a
@@ -41,7 +42,7 @@ func (s *site) note() error {
 
 // readNote reads the daemons of the run in dir that was killed; none when no run was.
 func readNote(dir string) ([]string, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, noteFile))
+	raw, err := folder.ReadFile(dir, noteFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

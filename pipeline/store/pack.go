@@ -20,6 +20,9 @@ import (
 // cache: it can then be reused only from its folder.
 const maxPacked = 64 << 20
 
+// maxUnpacked is how much of an archive is unpacked: maxPacked, and as much again for the headers of its files.
+const maxUnpacked = 2 * maxPacked
+
 // encoders are kept, with their buffers, from cell to cell: a matrix has
 // thousands. S2 takes a third of gzip's time, for half as much again in size.
 var encoders = sync.Pool{New: func() any {
@@ -88,7 +91,7 @@ func Unpack(dir string, packed []byte) error {
 		return fmt.Errorf("unpack cell: %w", err)
 	}
 	var last []byte
-	for t := tar.NewReader(s2.NewReader(bytes.NewReader(packed))); ; {
+	for t := tar.NewReader(io.LimitReader(s2.NewReader(bytes.NewReader(packed)), maxUnpacked)); ; {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
 			break

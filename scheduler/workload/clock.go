@@ -11,13 +11,13 @@ import (
 // dates are the forms of dates in logs.
 var dates = []string{
 	"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05Z07:00",
-	"2006/01/02 15:04:05", "2006-01-02 15:04", "2006-01-02",
+	"2006/01/02 15:04:05", "2006-01-02 15:04", "2006-01-02", "02.01.2006 15:04:05", "02.01.2006 15:04", "02.01.2006",
 }
 
 // ParseInstant reads an instant of a log: a number of units since any origin, or a date,
 // as the time since the beginning of 1970 (UTC unless it names a zone).
 func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
-	if looksLikeDate(text) {
+	if IsDate(text) {
 		for _, layout := range dates {
 			at, err := time.Parse(layout, text)
 			if err != nil {
@@ -39,11 +39,15 @@ func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
 }
 
 func noInstant(text string) error {
+	if len(text) >= 8 && strings.Count(text, "/") == 2 {
+		return fmt.Errorf("%q may begin with the day or the month: write dates like 2017-10-03 05:33:33", text)
+	}
 	return fmt.Errorf("%q is neither a number nor a date like 2017-10-03 05:33:33", text)
 }
 
-func looksLikeDate(text string) bool {
-	return len(text) >= 10 && (text[4] == '-' || text[4] == '/') && text[0] != '-'
+// IsDate reports whether the instant of a log is a date and not a number: 2017-10-03, 2017/10/03 or 03.10.2017.
+func IsDate(text string) bool {
+	return len(text) >= 10 && (text[4] == '-' || text[4] == '/' || text[2] == '.' && text[5] == '.') && text[0] != '-'
 }
 
 // ParseSpan reads a length of time of a log: a number of units; hours, minutes and seconds

@@ -144,7 +144,7 @@ func (p *place) task(scenario int, c course) (stages.Task, string, error) {
 
 // complete reports whether the training in a folder is there, and that of a key.
 func complete(dir, key string) bool {
-	raw, err := os.ReadFile(filepath.Join(dir, keyFile))
+	raw, err := folder.ReadFile(dir, keyFile)
 	return err == nil && string(raw) == key && record.Intact(dir)
 }
 

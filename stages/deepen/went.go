@@ -3,11 +3,11 @@ package deepen
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/scheduler/control/adapt"
@@ -55,7 +55,7 @@ func said(dir string, out *adapt.Trained) error {
 	if err != nil || len(logs) == 0 {
 		return err
 	}
-	f, err := os.Open(logs[0]) // there is one job
+	f, err := folder.Open(filepath.Split(logs[0])) // there is one job
 	if err != nil {
 		return fmt.Errorf("read a training: %w", err)
 	}

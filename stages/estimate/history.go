@@ -1,12 +1,12 @@
 package estimate
 
 import (
-	"os"
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -50,7 +50,7 @@ func addRuns(runs *[]estimator.Run, p stages.Planning, c stages.PastCell) {
 			Resource: estimator.Resource{Host: host, Threads: r.ThreadsRequested, GPUs: r.GPUs},
 		}
 		logs := filepath.Join(c.From.Dir, record.CellsDir, c.Cell.Cell, record.LogsDir)
-		if f, err := os.Open(filepath.Join(logs, r.Job+".log")); err == nil {
+		if f, err := folder.Open(logs, r.Job+".log"); err == nil {
 			report, err := contract.Parse(f, contract.Last)
 			f.Close()
 			if err == nil && len(report.Epochs) == length {

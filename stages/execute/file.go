@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/execute/array"
@@ -18,7 +20,7 @@ import (
 // the description of its key. Its folder is left complete, unless
 // an error is returned.
 func RunFile(ctx context.Context, path string, prepare func(dir, description string) error) (record.Cell, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := folder.ReadFile(filepath.Split(path))
 	if err != nil {
 		return record.Cell{}, fmt.Errorf("read a cell: %w", err)
 	}

@@ -3,9 +3,9 @@ package execute
 import (
 	"errors"
 	"fmt"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/stages"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/jobs/contract"
@@ -41,7 +41,7 @@ func addOverheads(w *record.CellWriter, c stages.Task) error {
 }
 
 func parseLog(path string) (contract.Report, error) {
-	f, err := os.Open(path)
+	f, err := folder.Open(filepath.Split(path))
 	if err != nil {
 		return contract.Report{}, err
 	}

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
@@ -64,7 +63,7 @@ func crashed(w *record.CellWriter, out *record.Cell) string {
 // reported takes the loss and accuracy of a trial, and when it reached the target,
 // from the log of its program.
 func reported(t stages.Task, o *record.TrialOutcome) error {
-	f, err := os.Open(filepath.Join(t.Logs, t.Setup.Jobs[0].Name+".log"))
+	f, err := folder.Open(t.Logs, t.Setup.Jobs[0].Name+".log")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

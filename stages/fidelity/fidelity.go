@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/execute"
@@ -104,7 +104,7 @@ func left(r *stages.Run) ([]stages.Line, error) {
 	var lines []stages.Line
 	for _, c := range r.Plan.Cells {
 		if c.Measured() {
-			key, _ := os.ReadFile(filepath.Join(r.Folder(c.Twin().Cell), "key.txt"))
+			key, _ := folder.ReadFile(r.Folder(c.Twin().Cell), "key.txt")
 			lines = append(lines, stages.Line{Label: "twin." + c.Cell, Value: string(key)})
 		}
 	}

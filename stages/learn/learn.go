@@ -165,14 +165,14 @@ func Weights(dir string, t adapt.Training) (*agent.Learner, float64, error) {
 
 func read(dir, description string) (*agent.Learner, float64, error) {
 	at := agentDir(dir, description)
-	raw, err := os.ReadFile(filepath.Join(at, keyFile))
+	raw, err := folder.ReadFile(at, keyFile)
 	if err == nil && string(raw) != description {
 		err = fmt.Errorf("%s is of another agent: %w", at, fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	if raw, err = os.ReadFile(filepath.Join(at, weightsFile)); err != nil {
+	if raw, err = folder.ReadFile(at, weightsFile); err != nil {
 		return nil, 0, err
 	}
 	l, err := agent.Load(raw)
@@ -184,7 +184,7 @@ func read(dir, description string) (*agent.Learner, float64, error) {
 
 // readSpent is what is known of a training's cost: nothing without its file.
 func readSpent(at string) (s spent) {
-	if raw, err := os.ReadFile(filepath.Join(at, spentFile)); err == nil {
+	if raw, err := folder.ReadFile(at, spentFile); err == nil {
 		_ = json.Unmarshal(raw, &s)
 	}
 	return s
@@ -292,8 +292,8 @@ func train(ctx context.Context, r *stages.Run, t adapt.Training) error {
 // begin returns the learner as its checkpoint has it, or a new one.
 func begin(dir, at string, t adapt.Training) (*agent.Learner, spent, error) {
 	text := description(t)
-	if raw, err := os.ReadFile(filepath.Join(at, keyFile)); err == nil && string(raw) == text {
-		if raw, err := os.ReadFile(filepath.Join(at, checkpointFile)); err == nil {
+	if raw, err := folder.ReadFile(at, keyFile); err == nil && string(raw) == text {
+		if raw, err := folder.ReadFile(at, checkpointFile); err == nil {
 			if l, err := agent.Load(raw); err == nil { // a torn one is as none
 				return l, readSpent(at), nil
 			}

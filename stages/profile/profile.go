@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -172,7 +173,7 @@ func take(ctx context.Context, run Run, load *hardware.ToldLoad) (estimator.Samp
 
 // readLog returns what the program printed.
 func readLog(run Run) (contract.Report, error) {
-	f, err := os.Open(run.Job.LogPath)
+	f, err := folder.Open(filepath.Split(run.Job.LogPath))
 	if err != nil {
 		return contract.Report{}, fmt.Errorf("read sample: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -14,6 +15,8 @@ func FuzzReaders(f *testing.F) {
 	for _, text := range []string{
 		"", "\ufeff", "\x00\x1b[2J", "; comment\n1 0 0 10 4 -1 -1 4 10 -1 1 1 1 1 1 1 -1 -1\n", strings.Repeat("9", 400),
 		head + "\nj,c,0.000000000,1,0,0,0,0,1,false,0,,,,,\n", head + "\nj,,0,1,0,0,0,0,0,true,0,,,5,5,1:2;3:4\n",
+		head + ",alternatives\nj,,0,1,0,0,1,0,1,false,0,,,5,5,,gpu threads=1 gpus=1 predicted_s=5 run_time_s=5;cpu threads=8 run_time_s=9\n",
+		head + ",batch_size,alternatives\nj,,0,1,0,0,1,0,1,false,0,,,,,,3,K80 threads=1 gpus=1 gpu=K80\n",
 		head + "\n\"j\n", batsim, `{"jobs": [{"id": null}]}`, `{"jobs": 1}`, `[[[[[[[[`, "0 j 1\n", "submit j 1e999\n",
 	} {
 		f.Add(text)
@@ -34,6 +37,50 @@ func FuzzReaders(f *testing.F) {
 					for _, to := range All() {
 						writtenAndRead(t, to, tr)
 					}
+				}
+			}
+		}
+	})
+}
+
+// Whatever the columns of a table hold, durations, dates and resources among them, and whichever columns facts are taken
+// from, a reader returns an error or jobs that can run.
+func FuzzColumns(f *testing.F) {
+	const head = "when,took,from,to,asked,cores,devices,on,mem,size,id,kind,who,prio\n"
+	for _, row := range []string{
+		"0,1,,,,1,0,1,1G,,a,b,c,0", "2024-05-01T08:00:00,1-02:03:04,,,1h30m,4,a100:2,2,512Mn,64,1.batch,x,y,-5",
+		"2024-02-30,00:61,2024-01-01T00:00:00+25:00,Unknown,UNLIMITED,cpu=4,gres/gpu=2,node1,4Gc,1e9,,,,1e9",
+		"1e308,NaN,-Inf,+Inf,-1,1e18,0.5,0,1.5T,0,\u202e,\x1b,\x00,", "9999999999,9223372036854775807,0x1p63,1_000,,,,,,,,,,",
+		"01/02/2024 8:00 PM,PT1H,8:00,0:0:0:0,1d,,cpu=4;mem=16G,,16,,,,,",
+	} {
+		for _, unit := range []string{"1s", "1ns", "100h"} {
+			f.Add(head+row+"\n", "arrival=when,run_time=took,requested_time=asked,threads=cores,gpus=devices", unit)
+			f.Add(head+row+"\n", "arrival=when,start=from,end=to,nodes=on,memory=mem,job=id,class=kind,user=who,priority=prio",
+				unit)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text, mapping, unit string) {
+		columns := map[string]string{}
+		for pair := range strings.SplitSeq(mapping, ",") {
+			fact, column, _ := strings.Cut(pair, "=")
+			columns[fact] = column
+		}
+		length, err := time.ParseDuration(unit)
+		if err != nil || length <= 0 {
+			t.Skip("the language takes no such unit")
+		}
+		for _, lenient := range []bool{false, true} {
+			tr, err := Find("table").Read("f", strings.NewReader(text), Options{Lenient: lenient,
+				Args: map[string]any{ColumnsArg.Name: columns, UnitArg.Name: length}})
+			if err != nil {
+				continue
+			}
+			for i := range tr.Jobs {
+				if err := tr.Jobs[i].Check(i); err != nil {
+					t.Fatal(err)
+				}
+				if tr.Timed(i) && tr.RunTimes[i] < 0 {
+					t.Fatalf("job %d runs for %s", i, tr.RunTimes[i])
 				}
 			}
 		}

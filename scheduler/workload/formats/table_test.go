@@ -104,7 +104,7 @@ func TestOddFields(t *testing.T) {
 	reasons := []string{
 		`log:4: Submitted: the zone of "2024-03-31 04:10:00 CET" is not known: write it as an offset, like +01:00`,
 		"log:5: it has no arrival", "log:6: it has no run time", "log:8: Wall is -5",
-		`log:9: Submitted: "31/03/2024 07:00" is neither a number nor a date like 2017-10-03 05:33:33`,
+		`log:9: Submitted: "31/03/2024 07:00" may begin with the day or the month: write dates like 2017-10-03 05:33:33`,
 	}
 	if trace.Ignored != 1 || len(trace.Skipped) != len(reasons) {
 		t.Fatalf("%d rows left out, %d unreadable: %v", trace.Ignored, len(trace.Skipped), trace.Skipped)

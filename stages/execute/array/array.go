@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tasks"
 	"github.com/tfexp/tfexp/stages"
@@ -575,12 +576,12 @@ func (a *array) giveUp(n int) error {
 
 // lastWord is the last line that a task has printed.
 func (a *array) lastWord(n int) string {
-	raw, err := os.ReadFile(tasks.File(a.dir, n, ".out"))
+	dir, name := filepath.Split(tasks.File(a.dir, n, ".out"))
+	last, err := folder.Tail(dir, 1, name)
 	if err != nil {
 		return ""
 	}
-	lines := strings.Split(strings.TrimSpace(string(raw[max(0, len(raw)-4096):])), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
+	return strings.TrimSpace(last)
 }
 
 // cancel ends the open tasks of a run that is broken off.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -82,7 +83,7 @@ func (l *lease) take(ctx context.Context) error {
 		if !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("take a task: %w", err)
 		}
-		if now, err := os.ReadFile(l.path); err == nil && !bytes.Equal(now, last) {
+		if now, err := folder.ReadFile(filepath.Split(l.path)); err == nil && !bytes.Equal(now, last) {
 			last, heard = now, time.Now()
 		}
 		if time.Since(heard) > leasePatience {
@@ -123,6 +124,6 @@ func (l *lease) say() error {
 
 // mine reports whether nobody else has taken the lease, and the task is still wanted.
 func (l *lease) mine() bool {
-	now, err := os.ReadFile(l.path)
+	now, err := folder.ReadFile(filepath.Split(l.path))
 	return err == nil && bytes.HasPrefix(now, []byte(l.own+" "))
 }

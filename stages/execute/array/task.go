@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -79,7 +80,7 @@ func RunTask(ctx context.Context, dir string, number int, complete func(dir, des
 	}
 	defer release()
 	began := time.Now()
-	f, err := os.Open(tasks.File(dir, number, cellsEnding))
+	f, err := folder.Open(filepath.Split(tasks.File(dir, number, cellsEnding)))
 	if err != nil {
 		return fmt.Errorf("read the cells of a task: %w", err)
 	}

@@ -1,0 +1,266 @@
+// Package replay finds out from the log of a cluster how tfexp can replay it, and writes an experiment that does.
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/files"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
+)
+
+// Log is what is known of the log of a cluster.
+type Log struct {
+	// File is its path, as in the experiment. Format is that of its trace block; Given reports whether it must stand
+	// there, as the file's name does not show it.
+	File   string
+	Format *formats.Format
+	Given  bool
+	// Separator, Columns and Unit are arguments of tables; zero for their defaults. Unread are the columns that say
+	// nothing that was understood.
+	Separator string
+	Columns   []workload.Column
+	Unit      time.Duration
+	Unread    []string
+
+	// Jobs and Days say how much there is, and Malformed which lines are none, in a phrase.
+	Jobs      int
+	Days      float64
+	Malformed string
+	// Requested reports whether jobs have requested times.
+	Requested bool
+	// Cluster is a cluster on which they can run; Said reports whether the log says how large it is.
+	Cluster Cluster
+	Said    bool
+}
+
+// Cluster is as large as a log needs: nodes of GPUs, or, where no job asks for a GPU, cores alone.
+type Cluster struct {
+	Cores                int // without GPUs
+	Nodes, Threads, GPUs int // nodes, and what each has
+}
+
+// endings are those of files that are logs.
+var endings = []string{".csv", ".tsv", ".txt", ".log", ".swf", ".json", ".trace", ".requests", ".req", ".psv"}
+
+// Is reports whether a file is a log by its name, and not a program.
+func Is(file string) bool {
+	return slices.Contains(endings, strings.ToLower(filepath.Ext(strings.TrimSuffix(file, ".gz"))))
+}
+
+// aimedLoad is the load of a cluster whose size nobody says.
+const aimedLoad = 0.8
+
+// mostHead is how much of a file its first line may be, in bytes.
+const mostHead = 64 << 10
+
+// Inspect looks into a log, which the experiment will call shown. The error says what keeps it from being replayed.
+func Inspect(path, shown string) (Log, error) {
+	l := Log{File: filepath.ToSlash(shown)}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return l, err
+	}
+	file := files.File{Path: path, Shown: shown}
+	var head string
+	if _, err := files.ReadAll(file, func(text io.Reader) error {
+		line, err := bufio.NewReader(io.LimitReader(workload.Unmarked(text), mostHead)).ReadString('\n')
+		head = strings.TrimRight(line, "\r\n")
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	}); err != nil {
+		return l, fmt.Errorf("read %s: %w", shown, err)
+	}
+	l.choose(head)
+	args := map[string]any{formats.ColumnsArg.Name: l.Columns}
+	if l.Separator != "" {
+		args["separator"] = l.Separator
+	}
+	if l.Unit > 0 {
+		args[formats.UnitArg.Name] = l.Unit
+	}
+	var trace workload.Trace
+	if _, err := files.ReadAll(file, func(text io.Reader) (err error) {
+		trace, err = l.Format.Read(shown, text, formats.Options{Lenient: true, Args: args})
+		return err
+	}); err != nil {
+		return l, err
+	}
+	return l, l.measure(&trace)
+}
+
+// choose finds the format, by the name of the file and its first line.
+func (l *Log) choose(head string) {
+	words := strings.FieldsFunc(head, func(r rune) bool { return r == '|' || r == ',' })
+	switch l.Format = formats.Of(l.File); {
+	case strings.Contains(head, "|") && slices.Contains(words, "Submit") &&
+		(slices.Contains(words, "JobID") || slices.Contains(words, "JobIDRaw")):
+		l.Format, l.Given = formats.Find("sacct"), true
+	case l.Format == nil && strings.HasPrefix(head, ";"):
+		l.Format, l.Given = formats.Find("swf"), true
+	case l.Format == nil || l.Format.Name == "csv" && !slices.Contains(words, "arrival_s"):
+		l.Format, l.Given = formats.Find("table"), true
+		l.guess(head)
+	}
+}
+
+// measure finds out how large a cluster the jobs need.
+func (l *Log) measure(t *workload.Trace) error {
+	l.Jobs = len(t.Jobs)
+	if len(t.Skipped) > 0 {
+		l.Malformed = experiments.Malformed(t.Skipped)
+	}
+	if l.Jobs == 0 {
+		return fmt.Errorf("there is no job in %s: %s", l.File, l.Malformed)
+	}
+	var coreSeconds, gpuSeconds float64
+	first, last := time.Duration(math.MaxInt64), time.Duration(0)
+	c, broadest, most := &l.Cluster, 1, 1
+	for i := range t.Jobs {
+		j := &t.Jobs[i]
+		if !t.Timed(i) {
+			return fmt.Errorf("%s does not say how long job %q ran: a replay needs run times", l.File, j.Name)
+		}
+		run := t.RunTimes[i].Seconds()
+		coreSeconds += run * float64(j.Threads)
+		gpuSeconds += run * float64(j.GPUs)
+		parts := max(j.Nodes, 1)
+		broadest, most = max(broadest, parts), max(most, j.Threads)
+		c.Threads, c.GPUs = max(c.Threads, j.Threads/parts), max(c.GPUs, j.GPUs/parts)
+		first, last = min(first, j.Arrival), max(last, j.Arrival+t.RunTimes[i])
+		l.Requested = l.Requested || j.Predicted > 0 && j.Predicted != t.RunTimes[i]
+	}
+	span := max((last-first).Seconds(), 1) * aimedLoad
+	l.Days = (last - first).Hours() / 24
+	if c.GPUs == 0 && broadest == 1 {
+		c.Cores, c.Threads = max(int(math.Ceil(coreSeconds/span)), most), 0
+		if t.Processors > 0 {
+			c.Cores, l.Said = t.Processors, true
+		}
+		return nil
+	}
+	c.Nodes = max(broadest, int(math.Ceil(coreSeconds/span/float64(max(c.Threads, 1)))))
+	if c.GPUs > 0 {
+		c.Nodes = max(c.Nodes, int(math.Ceil(gpuSeconds/span/float64(c.GPUs))))
+	}
+	return nil
+}
+
+// Doubts says what could not be found out, in sentences.
+func (l *Log) Doubts() []string {
+	var out []string
+	if len(l.Columns) > 0 {
+		var read []string
+		for _, c := range l.Columns {
+			read = append(read, c.Name+" from "+c.Text)
+		}
+		text := "Taken by their names: " + strings.Join(read, ", ") + "."
+		if len(l.Unread) > 0 {
+			text += " Not used: " + strings.Join(l.Unread, ", ") + "."
+		}
+		out = append(out, text)
+	}
+	if l.Malformed != "" {
+		out = append(out, strings.ToUpper(l.Malformed[:1])+l.Malformed[1:]+
+			". Run it with --lenient, which leaves them out.")
+	}
+	if !l.Said {
+		out = append(out, fmt.Sprintf("The log does not say how large the cluster was: this one would be busy for %.0f%% of "+
+			"the time. Write the true size in its place.", 100*aimedLoad))
+	}
+	if !l.Requested {
+		out = append(out, "No column has the times that users asked for: easy decides by the true run times, which is the "+
+			"most that it can bring.")
+	}
+	return out
+}
+
+// Experiment writes an experiment of that name.
+func (l *Log) Experiment(name string) ([]byte, error) {
+	var b bytes.Buffer
+	unit, size := "cores", l.Cluster.Cores
+	if size == 0 {
+		unit, size = "nodes", l.Cluster.Nodes
+	}
+	var doubts [][]string
+	for _, text := range l.Doubts() {
+		doubts = append(doubts, lines(text))
+	}
+	estimates := "oracle"
+	if l.Requested {
+		estimates = "requested"
+	}
+	err := experiment.Execute(&b, map[string]any{
+		"Log": l, "Name": name, "Arguments": l.arguments(), "Unit": unit, "Size": size,
+		"More": max(int(math.Round(1.2*float64(size))), size+1), "Estimates": estimates, "Long": l.Days >= 5,
+		"Days": fmt.Sprintf("%.3g", l.Days), "Doubts": doubts,
+	})
+	return b.Bytes(), err
+}
+
+// widest is how long the lines of comments are, in characters.
+const widest = 110
+
+// lines divides a comment at spaces.
+func lines(text string) []string {
+	out := []string{""}
+	for _, word := range strings.Fields(text) {
+		line := &out[len(out)-1]
+		switch {
+		case *line == "":
+			*line = word
+		case utf8.RuneCountInString(*line)+1+utf8.RuneCountInString(word) > widest:
+			out = append(out, word)
+		default:
+			*line += " " + word
+		}
+	}
+	return out
+}
+
+// arguments are the lines of the trace block.
+func (l *Log) arguments() []string {
+	rows := [][2]string{{"file", fmt.Sprintf("%q", l.File)}}
+	if l.Given {
+		rows = append(rows, [2]string{"format", fmt.Sprintf("%q", l.Format.Name)})
+	}
+	if l.Separator != "" {
+		rows = append(rows, [2]string{"separator", fmt.Sprintf("%q", l.Separator)})
+	}
+	if l.Unit > 0 {
+		rows = append(rows, [2]string{"unit", fmt.Sprintf("%q", l.Unit)})
+	}
+	width := 0
+	for _, r := range rows {
+		width = max(width, len(r[0]))
+	}
+	var lines []string
+	for _, r := range rows {
+		lines = append(lines, fmt.Sprintf("%-*s = %s", width, r[0], r[1]))
+	}
+	if len(l.Columns) == 0 {
+		return lines
+	}
+	width = 0
+	for _, c := range l.Columns {
+		width = max(width, len(c.Name))
+	}
+	lines = append(lines, "columns = {")
+	for _, c := range l.Columns {
+		lines = append(lines, fmt.Sprintf("  %-*s = %q", width, c.Name, c.Text))
+	}
+	return append(lines, "}")
+}
