@@ -23,8 +23,8 @@ func TestDecisionsByHand(t *testing.T) {
 	starting := at(56, 37, spot, true)
 	starting.Starting = time.Minute
 	for _, c := range []struct {
-		name           string
-		view           provision.View
+		name          string
+		view          provision.View
 		even, patient provision.Market
 	}{
 		{"a spot server", at(30, 15, nothing, true), spot, spot},
