@@ -163,6 +163,12 @@ type Policy struct {
 // run.
 func (p *Policy) Corrected() bool { return p.Source().Follows }
 
+// DividesCores reports whether the policy sets how many cores each job has on a hardware, which has no GPUs to divide.
+func (p *Policy) DividesCores(h *Hardware) bool { return p.Trains() && len(h.GPUTypes()) == 0 }
+
+// EstimatesOn reports whether decisions on a hardware depend on predicted run times.
+func (p *Policy) EstimatesOn(h *Hardware) bool { return p.Policy.Estimates() || p.DividesCores(h) }
+
 // Source is where the policy's estimates come from.
 func (p *Policy) Source() source.Source { return source.Find(p.Estimates) }
 

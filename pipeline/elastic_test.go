@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -122,4 +123,75 @@ func meanJCTs(t *testing.T, source string) map[string]float64 {
 		jct[c.Policy] = measure.MeanJCT.Of(&c.Metrics)
 	}
 	return jct
+}
+
+// TestOptimusDividesCores: jobs of 160, 40, 60, 100 and 60 core-seconds on two nodes of two cores, rounds of 10 s. Optimus
+// gives each job a core and the others to those that save most time:
+//
+//	 0  A has 2 of a
+//	10  B and C have 1 of b each, A has most left and keeps 2
+//	50  B has ended; C is resized to 2, and ends at 60
+//	60  D has 2 of b, A is resized to 1, and E has 1 of a; A ends at 100
+//	100 E is resized to 2; both end at 110
+//
+// Nobody is paused.
+func TestOptimusDividesCores(t *testing.T) {
+	source := "experiment \"cores\" { replicates = 1 }\n"
+	submits := ""
+	for _, j := range []struct {
+		name              string
+		arrives, coreTime int
+	}{{"a", 0, 160}, {"b", 5, 40}, {"c", 5, 60}, {"d", 55, 100}, {"e", 55, 60}} {
+		source += fmt.Sprintf(`
+job %q {
+  command   = ["train"]
+  epochs    = 1
+  threads   = 2
+  malleable = true
+  runtime {
+    epoch    = "%ds"
+    parallel = 1
+  }
+}
+`, j.name, j.coreTime)
+		submits += fmt.Sprintf("  submit {\n    job   = job.%s\n    start = \"%ds\"\n  }\n", j.name, j.arrives)
+	}
+	p := plan(t, source+"\nworkload \"jobs\" {\n"+submits+`}
+
+hardware "nodes" {
+  engine = "simulated"
+  node "a" { threads = 2 }
+  node "b" { threads = 2 }
+}
+
+policy "optimus" {
+  order  = "optimus"
+  rounds = "10s"
+}
+`, t.TempDir())
+	if _, err := p.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	e, err := record.Open(p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Cells) != 1 || e.Cells[0].Error != "" {
+		t.Fatalf("%+v", e.Cells)
+	}
+	rows, err := e.Jobs(e.Cells[0].CellRef)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := map[string]float64{"a-1": 100, "b-1": 50, "c-1": 60, "d-1": 110, "e-1": 110}
+	resizes := 0
+	for _, r := range rows {
+		if math.Abs(r.Finish-ends[r.Job]) > 0.01 || r.Preemptions != 0 {
+			t.Errorf("%s ends at %v s, want %v, and was paused %d times", r.Job, r.Finish, ends[r.Job], r.Preemptions)
+		}
+		resizes += r.Resizes
+	}
+	if resizes != 3 || len(rows) != len(ends) {
+		t.Errorf("%d jobs were resized %d times, want 3", len(rows), resizes)
+	}
 }

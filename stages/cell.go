@@ -65,7 +65,9 @@ type Task struct {
 	// Until is the horizon at which the cell is closed; 0 for none.
 	Until time.Duration
 	// Online is set when predictions follow what jobs report.
-	Online   *Online
+	Online *Online
+	// Speeds is set for a policy that divides cores: the work of each job as it is predicted.
+	Speeds   []simulated.Scaling
 	Hardware Hardware
 	// Launches are how the jobs of a real cell are started.
 	Launches []launch.Job

@@ -118,4 +118,5 @@ func eachWork(t *Task, visit func(*simulated.Scaling)) {
 	if t.Online != nil {
 		each(t.Online.Work)
 	}
+	each(t.Speeds)
 }

@@ -2,8 +2,10 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/scheduler"
 )
 
 // elastic reports an elastic job that its simulation cannot follow.
@@ -52,22 +54,65 @@ func (c *Checker) elasticRates(j *experiments.Job, h *experiments.Hardware) {
 // trains reports a policy that divides GPUs, on hardware or for jobs that do not let it.
 func (c *Checker) trains(w *experiments.Workload, h *experiments.Hardware, p *experiments.Policy) {
 	at := place(p.At, "order", p.Range)
-	if p.Trains() && h.Real() {
-		c.fail(at, "Order of elastic jobs on real hardware",
+	switch {
+	case p.DividesCores(h):
+		c.dividesCores(at, w, h, p)
+		return
+	case p.Trains() && h.Real():
+		c.fail(at, "Order of elastic jobs on real GPUs",
 			"The order %q changes the GPUs of training programs while these run, which the engine of the hardware "+
-				"%q cannot.",
+				"%q cannot. On hardware without GPUs it divides cores.",
 			p.Order, h.Name)
 		return
-	}
-	if !p.DividesGPUs() {
-		return
-	}
-	if len(h.GPUTypes()) == 0 && !p.Trains() { // it divides cores
+	case !p.DividesGPUs() || len(h.GPUTypes()) == 0: // tiresias counts cores as well
 		return
 	}
 	if name, why := unfit(w, p.Trains()); why != "" {
 		c.fail(at, "Job without GPUs to divide",
 			"The order %q divides the GPUs of the cluster, and the job %q %s.", p.Order, name, why)
+	}
+}
+
+// dividesCores reports what keeps a policy from setting the cores of the jobs of a workload.
+func (c *Checker) dividesCores(
+	at experiments.Range, w *experiments.Workload, h *experiments.Hardware, p *experiments.Policy,
+) {
+	for _, need := range []struct {
+		has  bool
+		name string
+	}{
+		{h.Capabilities().Pause, "pause"}, {h.Capabilities().Resize, "resize"},
+		{h.Capabilities().Migrate || len(h.Cluster.Nodes) == 1, "migrate"},
+	} {
+		if !need.has {
+			c.lacks(at, h, need.name, fmt.Sprintf("The order %q sets the cores of all jobs anew in each round", p.Order))
+			return
+		}
+	}
+	on := fmt.Sprintf("On the hardware %q without GPUs, the order %q divides the cores", h.Name, p.Order)
+	for _, j := range w.JobBlocks() {
+		switch {
+		case !j.Malleable:
+			c.fail(at, "Job whose cores cannot be divided", "%s, and the job %q keeps its own: give it malleable = true, if "+
+				"its program follows its control file.", on, j.Name)
+			return
+		case j.Threads.Min > 1:
+			c.fail(at, "Job that needs several cores", "%s, any number from 1 on, and the job %q needs at least %d.",
+				on, j.Name, j.Threads.Min)
+			return
+		}
+	}
+	if t := w.Trace; t != nil {
+		if i := slices.IndexFunc(t.Jobs, func(j scheduler.Job) bool { return !j.Malleable || j.MinThreads > 1 }); i >= 0 {
+			c.fail(at, "Job whose cores cannot be divided",
+				"%s, and the job %q of the log is not malleable, or needs more than one.", on, t.Jobs[i].Name)
+			return
+		}
+	}
+	if t := w.Trace; len(w.Resizes) > 0 || t != nil && len(t.Resizes) > 0 {
+		c.fail(at, "Requests beside an order that sets all cores",
+			"The workload %q asks for other numbers of cores while jobs run, which the order %q sets by itself.",
+			w.Name, p.Order)
 	}
 }
 

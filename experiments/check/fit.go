@@ -277,8 +277,12 @@ func (f *traceFit) jobs() {
 	known := map[scheduler.Demand]*misfit{}
 	lacksGPUs := f.h.ForEngine().HasGPUs() && !f.h.Capabilities().GPUs
 	lacksMemory := slices.Contains(f.h.Lacks, "memory")
+	chosen := f.fitSomehow()
 	for i := range f.t.Jobs {
 		j, line := &f.t.Jobs[i], f.t.Lines[i]
+		if k := f.t.Block[i]; k >= 0 && chosen[k] {
+			continue
+		}
 		r := j.Demand()
 		r.Divided = f.divides && j.Divisible()
 		m, ok := known[r]
@@ -313,6 +317,17 @@ func (f *traceFit) jobs() {
 			f.atLine(f.t.Lines[g.first], g.summary, g.sentence(f.t))
 		}
 	}
+}
+
+// fitSomehow has the blocks of jobs with alternatives of which the hardware has room for one.
+func (f *traceFit) fitSomehow() []bool {
+	fit := make([]bool, len(f.t.Blocks))
+	for k, b := range f.t.Blocks {
+		fit[k] = b.Chosen && slices.ContainsFunc(b.WithAlternatives(), func(a *experiments.Job) bool {
+			return a.On(f.h) || f.divides && a.Reaches(f.h)
+		})
+	}
+	return fit
 }
 
 func (f *traceFit) resizes() {

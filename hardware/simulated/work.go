@@ -53,7 +53,7 @@ type Scaling struct {
 
 // Times implements Work.
 func (w *Scaling) Times() (fixed, rest time.Duration, rate float64) {
-	return w.Fixed, w.Scaled, w.speed(max(w.Threads, 1))
+	return w.Fixed, w.Scaled, w.Speed(max(w.Threads, 1))
 }
 
 // Rate implements Work.
@@ -61,7 +61,7 @@ func (w *Scaling) Rate(g scheduler.Grant) float64 {
 	if w.Crew != nil && g.Layout != nil {
 		return w.Crew.Speed(g.Layout.Parts)
 	}
-	return w.speed(g.Cores.Count())
+	return w.Speed(g.Cores.Count())
 }
 
 // Crew is the speed of a job with roles by its parts.
@@ -104,15 +104,15 @@ func FullRequest(runTime time.Duration, threads int) Scaling {
 // RunTime returns how long the job takes alone on so many threads, without overheads
 // and noise.
 func (w Scaling) RunTime(threads int) time.Duration {
-	return w.Fixed + stretch(w.Scaled, w.speed(max(w.Threads, 1)), w.speed(threads))
+	return w.Fixed + stretch(w.Scaled, w.Speed(max(w.Threads, 1)), w.Speed(threads))
 }
 
 // Estimate returns RunTime as a prediction for scheduler.Job: at least a nanosecond,
 // for 0 stands for no estimate.
 func (w Scaling) Estimate(threads int) time.Duration { return max(w.RunTime(threads), 1) }
 
-// speed returns the speed on so many threads, where one thread has 1.
-func (w *Scaling) speed(threads int) float64 {
+// Speed returns the speed on so many threads, where one thread has 1.
+func (w *Scaling) Speed(threads int) float64 {
 	if w.Crew != nil || w.Begin != nil {
 		return 1
 	}

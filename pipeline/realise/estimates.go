@@ -98,10 +98,7 @@ func (x *Experiment) SampleRows() []record.SampleRow {
 // decidesByEstimates reports whether a cell's policy decides by estimates that
 // were fitted to samples, as they are, with an error, or corrected while jobs run.
 func (x *Experiment) decidesByEstimates(c point) bool {
-	if !c.Policy.Policy.Estimates() {
-		return false
-	}
-	return c.Policy.Source().Fitted && slices.ContainsFunc(jobsOf(c), func(j *experiments.Job) bool { return x.sampled(c.Hardware, j) })
+	return c.Policy.EstimatesOn(c.Hardware) && c.Policy.Source().Fitted && slices.ContainsFunc(jobsOf(c), func(j *experiments.Job) bool { return x.sampled(c.Hardware, j) })
 }
 
 // estimateOf is the fitted estimate of a job on its full request, if its

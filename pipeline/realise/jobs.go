@@ -104,7 +104,7 @@ func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)
 // An oracle knows the run time to come: in simulation that is exact; of real
 // jobs nothing is known but the fitted estimate.
 func (c *Cell) jobsFor(r drawn.Workload, known truth) []scheduler.Job {
-	if !c.Policy.Policy.Estimates() {
+	if !c.Policy.EstimatesOn(c.Hardware) {
 		return c.withAlternatives(r, r.Jobs, known.work)
 	}
 	jobs, own := r.Jobs, false

@@ -46,7 +46,7 @@ func (x *Experiment) runtimeLines(h *experiments.Hardware, j *experiments.Job) [
 // estimateLines describe the estimates that a policy decides by; policies that
 // use none do not depend on them.
 func (c *Cell) estimateLines() []string {
-	if !c.Policy.Policy.Estimates() {
+	if !c.Policy.EstimatesOn(c.Hardware) {
 		return nil
 	}
 	var k store.Key
@@ -75,7 +75,7 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 	if t := c.Workload.Trace; t != nil {
 		for _, k := range t.Blocks {
 			if !k.Timed || c.Hardware.Real() {
-				jobs = append(jobs, k.Job)
+				jobs = append(jobs, on(c.Hardware, k.Job)...)
 			}
 		}
 	}

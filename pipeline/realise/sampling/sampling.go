@@ -62,7 +62,7 @@ func OtherThreads(p experiments.Profile, c experiments.Cell, j *experiments.Job,
 		return FewerParts(c.Hardware, j)
 	}
 	if len(counts) == 0 {
-		partial := c.Policy.Partial()
+		partial := c.Policy.Partial() || c.Policy.DividesCores(c.Hardware)
 		resized := len(c.Workload.Resizes) > 0 || c.Workload.Trace != nil && len(c.Workload.Trace.Resizes) > 0
 		if !partial && !resized {
 			return nil

@@ -45,13 +45,9 @@ func register(c policy.Choice, make func(policy.Setup) decider, largestFirst boo
 	policy.RegisterOrder(policy.OrderChoice{Choice: c, New: func(s policy.Setup) scheduler.Ranker {
 		p := &planner{Setup: s, decider: make(s), at: division.Division(nil), largestFirst: largestFirst}
 		p.at = append(p.at, slices.Repeat([][]int{nil}, len(s.Run.Jobs))...)
-		p.cores = !slices.ContainsFunc(s.Run.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
-		for _, n := range s.Run.Cluster.Nodes {
-			size := n.GPUs
-			if p.cores {
-				size = n.Threads
-			}
-			p.capacity = append(p.capacity, size)
+		p.capacity, p.cores = sizes(s.Run.Cluster)
+		p.trains = c.Trains
+		for _, size := range p.capacity {
 			p.perNode = max(p.perNode, size)
 		}
 		return p
@@ -63,6 +59,7 @@ type planner struct {
 	policy.Setup
 	decider
 	cores        bool  // the cluster has no GPUs: it divides cores
+	trains       bool  // it sets how many each job has
 	capacity     []int // GPUs (or cores) by node
 	perNode      int   // of the greatest node
 	at           division.Division
@@ -143,21 +140,18 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 	if err != nil {
 		return err
 	}
-	for i, j := range jobs {
-		if v.Job(j).State() != scheduler.Running || same(p.at[j], target[i]) {
-			continue
-		}
-		why := ""
-		if v.Recording() {
-			had, has := division.Total(p.at[j]), division.Total(target[i])
-			if why = fmt.Sprintf("is given %d instead of %s in this round", has, p.devices(had)); had == has {
-				why = fmt.Sprintf("is given other %ss in this round", p.device())
+	if p.cores && p.trains {
+		onOneNode(target)
+	}
+	for _, grows := range []bool{false, true} { // what is given back comes first
+		for i, j := range jobs {
+			if v.Job(j).State() != scheduler.Running || same(p.at[j], target[i]) || p.grows(v.Job(j), target[i]) != grows {
+				continue
+			}
+			if err := p.change(v, h, j, target[i]); err != nil {
+				return err
 			}
 		}
-		if err := h.Pause(j, why); err != nil {
-			return err
-		}
-		p.at[j] = nil
 	}
 	for i, j := range jobs {
 		if division.Total(target[i]) == 0 || v.Job(j).State() == scheduler.Running {
@@ -170,6 +164,22 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 	return nil
 }
 
+// change has a running job go on with other cores of its node, or pauses it.
+func (p *planner) change(v scheduler.View, h scheduler.Hands, j int32, placement []int) error {
+	why, had, has := "", division.Total(p.at[j]), division.Total(placement)
+	if v.Recording() {
+		if why = fmt.Sprintf("is given %d instead of %s in this round", has, p.devices(had)); had == has {
+			why = fmt.Sprintf("is given other %ss in this round", p.device())
+		}
+	}
+	if p.resized(v.Job(j), placement) {
+		p.at[j] = placement
+		return h.Resize(j, int32(has), why)
+	}
+	p.at[j] = nil
+	return h.Pause(j, why)
+}
+
 // start starts or resumes a job with GPUs by node.
 func (p *planner) start(v scheduler.View, h scheduler.Hands, j int32, placement []int) error {
 	p.at[j] = placement
@@ -178,6 +188,9 @@ func (p *planner) start(v scheduler.View, h scheduler.Hands, j int32, placement 
 		why = fmt.Sprintf("is given %s in this round", p.devices(division.Total(placement)))
 	}
 	view := v.Job(j)
+	if p.cores && p.trains {
+		return p.startOn(v, h, j, placement, why)
+	}
 	if !view.Job().Elastic {
 		return p.startWhole(view, h, why)
 	}
@@ -221,12 +234,4 @@ func same(a, b []int) bool {
 		return division.Total(a) == 0 && division.Total(b) == 0
 	}
 	return slices.Equal(a, b)
-}
-
-// training returns what an elastic job knows of itself.
-func training(v scheduler.View, j int32) (scheduler.Training, error) {
-	if t := v.Job(j).Training(); t != nil {
-		return t, nil
-	}
-	return nil, fmt.Errorf("policy: nothing is known of the speed of job %q on other numbers of GPUs", v.Job(j).Job().Name)
 }

@@ -12,7 +12,7 @@ func init() {
 	register(policy.Choice{
 		Name: "optimus", Title: "Optimus",
 		Doc: "one GPU for each job, and the others one after the other where they save most of the time that is left, " +
-			"which is known (Y. Peng and others, EuroSys 2018, with true remaining times)",
+			"which is known (Y. Peng and others, EuroSys 2018, with true remaining times); " + onCoresDoc,
 		Place: 41, Trains: true,
 	}, func(policy.Setup) decider { return optimus{} }, true)
 }
@@ -37,7 +37,7 @@ func (optimus) decide(p *planner, v scheduler.View, jobs []int32) (division.Divi
 	}
 	for i, j := range jobs {
 		var err error
-		if runs[i], err = training(v, j); err != nil {
+		if runs[i], err = p.training(v, j); err != nil {
 			return nil, err
 		}
 		if free > 0 {
@@ -59,6 +59,9 @@ func (optimus) decide(p *planner, v scheduler.View, jobs []int32) (division.Divi
 		counts[best]++
 		gains[best] = gain(best)
 		free--
+	}
+	if p.cores {
+		return p.packed(jobs, counts), nil
 	}
 	target := make(division.Division, len(jobs))
 	order := make([]int, len(jobs))

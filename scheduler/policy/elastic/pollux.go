@@ -21,7 +21,7 @@ func init() {
 		Name: "pollux", Title: "Pollux",
 		Doc: "GPUs and batch sizes by goodput: the division with the greatest mean (of power -1) of the " +
 			"jobs' speed-ups " +
-			"over their fair shares (A. Qiao and others, OSDI 2021)",
+			"over their fair shares (A. Qiao and others, OSDI 2021); " + onCoresDoc,
 		Place: 42, Trains: true, Batches: true, Settings: []schema.Arg{restartDelay},
 	}, newPollux, false)
 }
@@ -49,13 +49,13 @@ func (l *pollux) decide(p *planner, v scheduler.View, jobs []int32) (division.Di
 		return make(division.Division, len(jobs)), nil
 	}
 	fair := (all + len(jobs) - 1) / len(jobs)
-	problem := division.Problem{Capacity: p.capacity, Seed: uint64(v.Now())}
+	problem := division.Problem{Capacity: p.capacity, Seed: uint64(p.begun(v.Now()))}
 	for _, j := range jobs {
-		run, err := training(v, j)
+		run, err := p.training(v, j)
 		if err != nil {
 			return nil, err
 		}
-		age := (v.Now() - v.Job(j).Job().Arrival).Seconds()
+		age := (p.begun(v.Now()) - v.Job(j).Job().Arrival).Seconds()
 		lost := l.delay.Seconds() * float64(max(l.restarts[j], 0))
 		e := division.Elastic{
 			Base: p.at[j], Most: max(min(max(2*run.MostGPUs(), 1), all, run.Limit()), 1), Kept: 1,

@@ -27,7 +27,7 @@ func init() {
 		Name: "sia", Title: "Sia",
 		Doc: "each job gets one type of GPU, and 1, 2, 4 … of a node or whole nodes, such that the sum of " +
 			"the powers of " +
-			"all gains in goodput is least, exactly (S. Jayaram Subramanya and others, SOSP 2023)",
+			"all gains in goodput is least, exactly (S. Jayaram Subramanya and others, SOSP 2023); " + onCoresDoc,
 		Place: 43, Trains: true, Batches: true, Settings: []schema.Arg{restartDelay, fairness, unserved},
 	}, newSia, false)
 }
@@ -55,17 +55,19 @@ func newSia(s policy.Setup) decider {
 		delay: s.Policy.Settings.Duration(restartDelay.Name), power: power, unserved: none,
 		restarts: slices.Repeat([]int{-1}, len(s.Run.Jobs)),
 	}
+	capacity, _ := sizes(s.Run.Cluster)
 	for v, n := range s.Run.Cluster.Nodes {
-		if n.GPUs == 0 {
+		size := capacity[v]
+		if size == 0 {
 			continue
 		}
 		t := slices.IndexFunc(p.types, func(t deviceType) bool { return t.name == n.GPU })
 		if t < 0 {
 			t = len(p.types)
-			p.types = append(p.types, deviceType{name: n.GPU, perNode: n.GPUs})
+			p.types = append(p.types, deviceType{name: n.GPU, perNode: size})
 		}
 		on := &p.types[t]
-		on.nodes, on.perNode, on.gpus = append(on.nodes, v), min(on.perNode, n.GPUs), on.gpus+n.GPUs
+		on.nodes, on.perNode, on.gpus = append(on.nodes, v), min(on.perNode, size), on.gpus+size
 	}
 	return p
 }
@@ -76,11 +78,11 @@ func (*sia) ended(int32) {}
 func (l *sia) decide(p *planner, v scheduler.View, jobs []int32) (division.Division, error) {
 	options := make([][]division.Configuration, len(jobs))
 	for i, j := range jobs {
-		run, err := training(v, j)
+		run, err := p.training(v, j)
 		if err != nil {
 			return nil, err
 		}
-		options[i] = l.options(run, l.held(p.at[j]), l.kept(v, j))
+		options[i] = l.options(run, l.held(p.at[j]), l.kept(p.begun(v.Now()), v.Job(j).Job()))
 	}
 	var gpus []int
 	for _, t := range l.types {
@@ -90,15 +92,35 @@ func (l *sia) decide(p *planner, v scheduler.View, jobs []int32) (division.Divis
 	if err != nil {
 		return nil, err
 	}
+	target := l.place(p, jobs, options, chosen)
+	for i, j := range jobs {
+		if division.Total(target[i]) > 0 && !same(target[i], p.at[j]) {
+			l.restarts[j]++
+		}
+	}
+	return target, nil
+}
+
+// place finds nodes for the configurations that were chosen.
+func (l *sia) place(p *planner, jobs []int32, options [][]division.Configuration, chosen []int) division.Division {
+	counts := make([]int, len(jobs))
+	for i := range jobs {
+		if chosen[i] != division.Nothing {
+			counts[i] = options[i][chosen[i]].GPUs
+		}
+	}
+	if p.cores {
+		return p.packed(jobs, counts)
+	}
 	target := make(division.Division, len(jobs))
 	for t, on := range l.types {
 		wants := make([]division.Want, len(jobs))
 		for i, j := range jobs {
-			if chosen[i] == division.Nothing || options[i][chosen[i]].Type != t {
+			if counts[i] == 0 || options[i][chosen[i]].Type != t {
 				continue
 			}
-			wants[i].GPUs = options[i][chosen[i]].GPUs
-			if held := l.held(p.at[j]); held.Type == t && held.GPUs == wants[i].GPUs {
+			wants[i].GPUs = counts[i]
+			if held := l.held(p.at[j]); held.Type == t && held.GPUs == counts[i] {
 				wants[i].Held = p.at[j]
 			}
 		}
@@ -108,12 +130,7 @@ func (l *sia) decide(p *planner, v scheduler.View, jobs []int32) (division.Divis
 			}
 		}
 	}
-	for i, j := range jobs {
-		if division.Total(target[i]) > 0 && !same(target[i], p.at[j]) {
-			l.restarts[j]++
-		}
-	}
-	return target, nil
+	return target
 }
 
 // held is the configuration of a placement; without GPUs for none.
@@ -130,12 +147,12 @@ func (l *sia) held(placement []int) division.Configuration {
 
 // kept is what the goodput of a job that holds GPUs is worth with others: the younger it is and the more
 // often it was restarted, the less.
-func (l *sia) kept(v scheduler.View, j int32) float64 {
-	age := (v.Now() - v.Job(j).Job().Arrival).Seconds()
+func (l *sia) kept(now time.Duration, j *scheduler.Job) float64 {
+	age := (now - j.Arrival).Seconds()
 	if age+l.delay.Seconds() <= 0 {
 		return 1
 	}
-	return max(age-l.delay.Seconds()*float64(max(l.restarts[j], 0)), 0) / (age + l.delay.Seconds())
+	return max(age-l.delay.Seconds()*float64(max(l.restarts[j.Number], 0)), 0) / (age + l.delay.Seconds())
 }
 
 // leastKept keeps a power of what is worth nothing finite.

@@ -1,0 +1,31 @@
+package outlook
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/job"
+)
+
+// A job that asks for 2 cores has the speeds 1, 1.5, 1.8 on 1, 2, 3 cores: what takes 12 s on two takes 18 s on one and 10 s
+// on three.
+func TestCurves(t *testing.T) {
+	speeds := []float64{1, 1.5, 1.8}
+	c := Curves{func(_ *job.Job, cores int) float64 { return speeds[cores-1] }}
+	j := &job.Job{Threads: 2}
+	for cores, want := range map[int32]time.Duration{1: 18 * time.Second, 2: 12 * time.Second, 3: 10 * time.Second} {
+		a := Allotment{Cores: cores}
+		if got := c.Predict(j, 12*time.Second, a); got != want {
+			t.Errorf("on %d cores it takes %s, want %s", cores, got, want)
+		}
+		if got := c.Past(j, c.Done(j, a, want)); got != 12*time.Second {
+			t.Errorf("%s on %d cores count for %s, want 12 s", want, cores, got)
+		}
+	}
+	if got := c.Predict(j, never, Allotment{Cores: 1}); got != never {
+		t.Errorf("never on one core is %s", got)
+	}
+	if got := c.Predict(j, never-1, Allotment{Cores: 1}); got != never {
+		t.Errorf("nearly never on one core is %s", got)
+	}
+}
