@@ -80,7 +80,7 @@ func Reflow(w io.Writer, text string) string {
 	}
 	var out []string
 	joins := false // the next line goes on in the last
-	for line := range strings.SplitSeq(text, "\n") {
+	for _, line := range linesOf(text) {
 		plain := line != "" && line[0] != ' '
 		if plain && joins {
 			out[len(out)-1] += " " + line

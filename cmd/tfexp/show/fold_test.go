@@ -32,8 +32,8 @@ func TestStackedHeads(t *testing.T) {
 	if err := table.Write(&out, "", false); err != nil {
 		t.Fatal(err)
 	}
-	want := "                          mean\n                       waiting  makespan\n" +
-		"policy          cells  time (s)       (s)\nfcfs cores=211      1    14,896   950,980\n"
+	want := "                          mean\n                       waiting\n                          time  makespan\n" +
+		"policy          cells      (s)       (s)\nfcfs cores=211      1   14,896   950,980\n"
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}

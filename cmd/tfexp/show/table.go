@@ -21,7 +21,7 @@ func (t *Table) heads() [][]string {
 	var cells [][]string
 	most := 0
 	for _, cell := range t.Header {
-		cells = append(cells, strings.Split(cell, "\n"))
+		cells = append(cells, linesOf(cell))
 		most = max(most, len(cells[len(cells)-1]))
 	}
 	heads := make([][]string, most)
@@ -37,6 +37,26 @@ func (t *Table) heads() [][]string {
 	return heads
 }
 
+func linesOf(text string) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimRight(line, "\n"))
+	}
+	return lines
+}
+
+// longestWord is the number of characters of the longest word of a text.
+func longestWord(text string) int {
+	longest, n := 0, 0
+	for _, r := range text {
+		if n++; r == ' ' {
+			n = 0
+		}
+		longest = max(longest, n)
+	}
+	return longest
+}
+
 // stack breaks the cells of the header at spaces, so that they are hardly wider than what is below them.
 func (t *Table) stack() {
 	heads := make([]string, len(t.Header))
@@ -45,10 +65,7 @@ func (t *Table) stack() {
 		for _, row := range t.Rows {
 			width = max(width, utf8.RuneCountInString(row[i]))
 		}
-		for _, word := range strings.Fields(head) {
-			width = max(width, utf8.RuneCountInString(word))
-		}
-		heads[i] = wordwrap(head, width)
+		heads[i] = wordwrap(head, max(width, longestWord(head)))
 	}
 	t.Header = heads
 }
