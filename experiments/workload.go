@@ -160,6 +160,8 @@ type TraceBlock struct {
 	// Timed is set if the file has the run times of the jobs: nothing else is
 	// needed to simulate them.
 	Timed bool
+	// Chosen is set if the file has the alternatives of the jobs, with their run times.
+	Chosen bool `json:",omitempty"`
 }
 
 // LeftOut says what a lenient reader left out; empty if nothing.

@@ -286,6 +286,7 @@ func traceWith(raw *rawTrace, blocks []*experiments.Job) *experiments.Trace {
 		block   int32
 		threads int
 		timed   bool
+		among   string // its alternatives
 	}
 	kinds := map[kind]int32{}
 	own := measuredBlocks{raw: raw, index: map[measuredAs]int32{}}
@@ -295,6 +296,29 @@ func traceWith(raw *rawTrace, blocks []*experiments.Job) *experiments.Trace {
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
 		b := raw.block[i]
+		if all := t.AlternativesOf(i); len(all) > 0 {
+			id := kind{b, j.Threads, t.Timed(i), amongText(j, all)}
+			k, ok := kinds[id]
+			if !ok {
+				k = int32(len(t.Blocks))
+				kinds[id] = k
+				var block *experiments.Job
+				if b >= 0 {
+					block = blocks[b]
+				}
+				t.Blocks = append(t.Blocks, experiments.TraceBlock{
+					Job: blockAmong(&t, j, block, all), Timed: id.timed, Chosen: true,
+				})
+			}
+			t.Block[i] = k
+			if b >= 0 && !complete {
+				own := *j
+				*j = workload.Template(own, blocks[b].Template())
+				j.GPUs, j.Memory, j.MinThreads, j.MaxThreads, j.Malleable = own.GPUs, own.Memory, 0, 0, false
+			}
+			j.Priority = max(j.Priority, 0)
+			continue
+		}
 		if b < 0 && raw.speeds != nil {
 			t.Block[i] = own.of(&t, j)
 			j.Priority = max(j.Priority, 0)
@@ -305,7 +329,7 @@ func traceWith(raw *rawTrace, blocks []*experiments.Job) *experiments.Trace {
 			j.Priority = max(j.Priority, 0) // not told is the best
 			continue
 		}
-		id := kind{b, j.Threads, t.Timed(i)}
+		id := kind{b, j.Threads, t.Timed(i), ""}
 		k, ok := kinds[id]
 		if !ok {
 			k = int32(len(t.Blocks))

@@ -2,8 +2,10 @@ package check
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/units"
@@ -277,8 +279,12 @@ func (f *traceFit) jobs() {
 	known := map[scheduler.Demand]*misfit{}
 	lacksGPUs := f.h.ForEngine().HasGPUs() && !f.h.Capabilities().GPUs
 	lacksMemory := slices.Contains(f.h.Lacks, "memory")
+	chosen := f.fitSomehow()
 	for i := range f.t.Jobs {
 		j, line := &f.t.Jobs[i], f.t.Lines[i]
+		if k := f.t.Block[i]; k >= 0 && chosen[k] {
+			continue
+		}
 		r := j.Demand()
 		r.Divided = f.divides && j.Divisible()
 		m, ok := known[r]
@@ -315,6 +321,17 @@ func (f *traceFit) jobs() {
 	}
 }
 
+// fitSomehow has the blocks of jobs with alternatives of which the hardware has room for one.
+func (f *traceFit) fitSomehow() []bool {
+	fit := make([]bool, len(f.t.Blocks))
+	for k, b := range f.t.Blocks {
+		fit[k] = b.Chosen && slices.ContainsFunc(b.WithAlternatives(), func(a *experiments.Job) bool {
+			return a.On(f.h) || f.divides && a.Reaches(f.h)
+		})
+	}
+	return fit
+}
+
 func (f *traceFit) resizes() {
 	can := f.h.Capabilities().Resize
 	for i, z := range f.t.Resizes {
@@ -330,6 +347,17 @@ func (f *traceFit) resizes() {
 			f.large[z.Job] = true
 		case m != nil:
 			f.atLine(line, m.summary, fmt.Sprintf("The resize of the job %q %s.", j.Name, m.reason))
+		}
+	}
+}
+
+// late refuses submissions that go on for longer than times in nanoseconds can say.
+func (c *Checker) late(w *experiments.Workload) {
+	for _, s := range w.Submits {
+		last := float64(s.Arrivals.Start) + float64(s.Arrivals.Mean)*float64(s.Count)
+		if last >= math.MaxInt64 {
+			c.fail(s.Range, "Arrivals out of range", "The last of %d jobs would arrive %.0f years after the start; the most is 292.",
+				s.Count, last/float64(365*24*time.Hour))
 		}
 	}
 }

@@ -63,18 +63,19 @@ func (c *Checker) malleable(w *experiments.Workload, h *experiments.Hardware, p 
 func (c *Checker) alternatives(w *experiments.Workload, p *experiments.Policy) {
 	if t := w.Trace; t != nil {
 		for _, k := range t.Blocks {
-			if len(k.Alternatives) > 0 {
+			if len(k.Alternatives) > 0 && !k.Chosen {
 				c.fail(t.Range, "Trace of jobs with alternatives",
 					"The request of a trace's job comes from the file, so its job block cannot have alternatives, "+
-						"as %q has.", k.Name)
+						"as %q has. The file can have them, in columns like cpu_run_time.", k.Name)
 			}
 		}
 	}
-	for _, s := range w.Submits {
-		if s.Job.Placed() && p.Partial() {
+	for _, j := range w.JobBlocks() {
+		if j.Placed() && p.Partial() {
 			c.fail(place(p.At, "allocation", p.Range), "Allocation of jobs with alternatives",
 				"The job %q has alternatives, or requests a type of GPU. It must get its whole request, which is the "+
-					"allocation %s, not %q.", s.Job.Name, policy.WholeAllocations(), p.Allocation)
+					"allocation %s, not %q.", j.Name, policy.WholeAllocations(), p.Allocation)
+			break
 		}
 	}
 	for _, u := range w.Resizes {

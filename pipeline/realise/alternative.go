@@ -106,14 +106,13 @@ func alternativesAt(r *drawn.Workload, alternatives [][]alternative, job int) []
 }
 
 // workOn is the work of a job in one alternative: what its trace or the file says,
-// or the fitted estimate. A trace has the run time of its request, which is
-// the only one: its jobs have no alternatives.
+// or the fitted estimate.
 func (x *Experiment) workOn(h *experiments.Hardware, r drawn.Workload, job int, w alternative) (simulated.Scaling, error) {
-	if traced, ok := r.Traced(job); ok {
+	if traced, ok := r.Traced(job, w.index); ok {
 		return faster(traced, w.rate), nil
 	}
 	if !x.estimated(h, w.job) && w.job.Runtime != nil {
-		return faster(given.Work(w.job, r.EpochOn(job, w.index, w.job)), w.rate), nil
+		return faster(given.Work(w.job, r.EpochOn(job, w.index)), w.rate), nil
 	}
 	return x.workOf(w.job)
 }
@@ -186,7 +185,7 @@ func (c *Cell) withAlternatives(r drawn.Workload, jobs []scheduler.Job, truth []
 				switch from := c.Policy.Source(); {
 				case from.Asked:
 					a.Predicted = w.job.Limit
-					if asked := r.Jobs[n].Predicted; r.Asked(n) && asked > 0 {
+					if asked := asked(&r, n, w.index); r.Asked(n) && asked > 0 {
 						a.Predicted = asked
 					}
 				case from.Fitted: // each has an estimate of its own, and so an error of its own
@@ -207,6 +206,14 @@ func (c *Cell) withAlternatives(r drawn.Workload, jobs []scheduler.Job, truth []
 		}
 	}
 	return jobs
+}
+
+// asked is the run time that the user of a job requested for one of its alternatives.
+func asked(r *drawn.Workload, job, alternative int) time.Duration {
+	if all := r.AlternativesOf(job); all != nil {
+		return all[alternative].Predicted
+	}
+	return r.Jobs[job].Predicted
 }
 
 // noisy gives an estimate a lognormal error with median 1: all policies of a

@@ -75,7 +75,7 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 	if t := c.Workload.Trace; t != nil {
 		for _, k := range t.Blocks {
 			if !k.Timed || c.Hardware.Real() {
-				jobs = append(jobs, k.Job)
+				jobs = append(jobs, on(c.Hardware, k.Job)...)
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func (c *Cell) work(r drawn.Workload) ([]simulated.Scaling, error) {
 			}
 			continue
 		}
-		if traced, ok := r.Traced(i); ok {
+		if traced, ok := r.Traced(i, 0); ok {
 			work[i] = traced
 			continue
 		}

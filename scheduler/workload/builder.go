@@ -54,10 +54,22 @@ func (b *Builder) Resize(line int, z scheduler.Resize) {
 	b.Resizes, b.ResizeLines = append(b.Resizes, z), append(b.ResizeLines, int32(line))
 }
 
+// AddAlternatives adds all ways in which the job that was added last can run.
+func (b *Builder) AddAlternatives(all []Alternative) {
+	if len(all) == 0 {
+		return
+	}
+	b.Alternatives = append(b.Alternatives, make([][]Alternative, len(b.Jobs)-len(b.Alternatives))...)
+	b.Alternatives[len(b.Jobs)-1] = all
+}
+
 // Finish returns the trace, without those lines that were skipped.
 func (b *Builder) Finish(skipped []error) Trace {
 	if !slices.ContainsFunc(b.RunTimes, func(d time.Duration) bool { return d >= 0 }) {
 		b.RunTimes = nil
+	}
+	if b.Alternatives != nil {
+		b.Alternatives = append(b.Alternatives, make([][]Alternative, len(b.Jobs)-len(b.Alternatives))...)
 	}
 	b.Skipped = skipped
 	return b.Trace

@@ -60,6 +60,16 @@ func (s Shape) Apply(t *Trace) error {
 		if t.RunTimes != nil && t.RunTimes[i] >= 0 {
 			t.RunTimes[i] = max(t.RunTimes[i], s.MinRunTime)
 		}
+		for k := range t.AlternativesOf(i) {
+			a := &t.Alternatives[i][k]
+			a.Threads *= per
+			if a.Predicted > 0 {
+				a.Predicted = max(a.Predicted, s.MinRunTime)
+			}
+			if a.RunTime >= 0 {
+				a.RunTime = max(a.RunTime, s.MinRunTime)
+			}
+		}
 	}
 	for i := range t.Resizes {
 		z := &t.Resizes[i]
@@ -100,7 +110,7 @@ func (s Shape) instant(at, first time.Duration) (time.Duration, error) {
 // and the resizes of these. The trace itself stays as it is.
 func (t Trace) Keep(kept func(job int) bool) Trace {
 	out := t
-	out.Jobs, out.Lines, out.RunTimes, out.Resizes, out.ResizeLines = nil, nil, nil, nil, nil
+	out.Jobs, out.Lines, out.RunTimes, out.Alternatives, out.Resizes, out.ResizeLines = nil, nil, nil, nil, nil, nil
 	numbers := map[int]int{}
 	for i, j := range t.Jobs {
 		if !kept(i) {
@@ -111,6 +121,9 @@ func (t Trace) Keep(kept func(job int) bool) Trace {
 		out.Jobs, out.Lines = append(out.Jobs, j), append(out.Lines, t.Lines[i])
 		if t.RunTimes != nil {
 			out.RunTimes = append(out.RunTimes, t.RunTimes[i])
+		}
+		if t.Alternatives != nil {
+			out.Alternatives = append(out.Alternatives, t.Alternatives[i])
 		}
 	}
 	for i, z := range t.Resizes {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // both merges the jobs of a trace and those that are submitted beside
@@ -40,6 +41,12 @@ func both(w *experiments.Workload, seed int64) (Workload, error) {
 	if trace.runTimes != nil {
 		r.runTimes = make([]time.Duration, len(all))
 	}
+	if trace.Alternatives != nil {
+		r.Alternatives = make([][]workload.Alternative, len(all))
+	}
+	if drawn.epochsOn != nil {
+		r.epochsOn = make([][]time.Duration, len(all))
+	}
 	if drawn.epochs != nil {
 		r.epochs = make([]time.Duration, len(all))
 	}
@@ -53,6 +60,9 @@ func both(w *experiments.Workload, seed int64) (Workload, error) {
 			if r.runTimes != nil {
 				r.runTimes[i] = trace.runTimes[from]
 			}
+			if r.Alternatives != nil {
+				r.Alternatives[i] = trace.Alternatives[from]
+			}
 			if k := r.Block[i]; r.epochs != nil && k >= 0 && r.Blocks[k].Runtime != nil {
 				r.epochs[i] = r.Blocks[k].Runtime.Epoch.Mean
 			}
@@ -62,6 +72,9 @@ func both(w *experiments.Workload, seed int64) (Workload, error) {
 		r.Block[i] = drawn.Block[from-n] + int32(len(trace.Blocks))
 		if r.runTimes != nil {
 			r.runTimes[i] = -1
+		}
+		if r.epochsOn != nil {
+			r.epochsOn[i] = drawn.epochsOn[from-n]
 		}
 		if r.epochs != nil {
 			r.epochs[i] = drawn.epochs[from-n]

@@ -30,11 +30,13 @@ type Workload struct {
 	// runTimes are those of a trace, on the full request; negative where it
 	// has none, nil where it has none at all, or the jobs run for real.
 	runTimes []time.Duration
+	// Alternatives are those that a trace has of each job; nil where it has none.
+	Alternatives [][]workload.Alternative
 	// epochs has the epoch time of each job whose run time the file gives; nil
 	// when no job block draws it.
 	epochs []time.Duration
-	// drawnOn has the same of the alternatives of job blocks that draw it.
-	drawnOn map[*experiments.Job][]time.Duration
+	// epochsOn has the same of the alternatives of each job, but for its own request, where one of them is drawn.
+	epochsOn [][]time.Duration
 	// requested says that the jobs come with the run times that their users
 	// asked for, from a trace.
 	requested bool
@@ -87,7 +89,7 @@ func submitted(w *experiments.Workload, seed int64, taken map[string]bool) (Work
 	}
 	r.resize(w.Resizes)
 	r.epochs = drawEpochs(w, seed, len(r.Jobs))
-	r.drawnOn = drawAlternatives(w, seed, len(r.Jobs))
+	r.epochsOn = drawAlternatives(w, seed, len(r.Jobs))
 	for i := range r.Jobs {
 		if j := r.Blocks[r.Block[i]]; j.Runtime != nil { // the estimate of most policies; see jobsFor
 			r.Jobs[i].Predicted = Within(r.Jobs[i].Budget, given.Work(j, r.Epoch(i)).RunTime(j.Threads.Request))
@@ -98,7 +100,8 @@ func submitted(w *experiments.Workload, seed int64, taken map[string]bool) (Work
 }
 
 func traced(t *experiments.Trace) Workload {
-	r := Workload{Jobs: t.Jobs, Block: t.Block, runTimes: t.RunTimes, Resizes: t.Resizes, requested: true}
+	r := Workload{Jobs: t.Jobs, Block: t.Block, runTimes: t.RunTimes, Resizes: t.Resizes, requested: true,
+		Alternatives: t.Alternatives}
 	for _, k := range t.Blocks {
 		r.Blocks = append(r.Blocks, k.Job)
 	}
@@ -118,18 +121,30 @@ func (r *Workload) RunTime(job int) (time.Duration, bool) {
 	return r.runTimes[job], true
 }
 
-// Traced is the work of a job whose run time a trace has; it speeds up as the file
-// says, and else in proportion to its threads.
-func (r *Workload) Traced(job int) (simulated.Scaling, bool) {
+// Traced is the work of a job whose run time a trace has, in one of its alternatives by their index; it speeds up as the
+// file says, and else in proportion to its threads.
+func (r *Workload) Traced(job, alternative int) (simulated.Scaling, bool) {
 	t, ok := r.RunTime(job)
 	if !ok {
 		return simulated.Scaling{}, false
+	}
+	if all := r.AlternativesOf(job); all != nil {
+		a := all[alternative]
+		return simulated.FullRequest(a.RunTime, a.Threads), a.RunTime >= 0
 	}
 	w := simulated.FullRequest(t, r.Jobs[job].Threads)
 	if k := r.Block[job]; k >= 0 && r.Blocks[k].Runtime != nil {
 		given.SpeedUp(&w, r.Blocks[k].Runtime)
 	}
 	return w, true
+}
+
+// AlternativesOf are the alternatives that a trace has of a job; nil if it has none.
+func (r *Workload) AlternativesOf(job int) []workload.Alternative {
+	if r.Alternatives == nil {
+		return nil
+	}
+	return r.Alternatives[job]
 }
 
 // drawEpochs draws the epoch time of each job, where a job block asks for that.
@@ -185,39 +200,44 @@ func digestJobs(r Workload) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// EpochOn is the epoch time that the file gives a job in one of the alternatives of its
-// block: that of an index among the block with its alternatives. Where it is drawn, it is drawn from the same random numbers: a job
-// that is long in one is long in the others.
-func (r *Workload) EpochOn(job, index int, block *experiments.Job) time.Duration {
-	if index == 0 {
+// EpochOn is the epoch time that the file gives a job in one of the alternatives of its block, by its index among the
+// block with its alternatives. Where it is drawn, it is drawn from the same random numbers: a job that is long in one is
+// long in the others.
+func (r *Workload) EpochOn(job, alternative int) time.Duration {
+	if alternative == 0 {
 		return r.Epoch(job)
 	}
-	if drawn := r.drawnOn[block]; drawn != nil {
-		return drawn[job]
+	if r.epochsOn != nil && r.epochsOn[job] != nil {
+		return r.epochsOn[job][alternative-1]
 	}
-	return block.Runtime.Epoch.Mean
+	return r.Blocks[r.Block[job]].Alternatives[alternative-1].Runtime.Epoch.Mean
 }
 
 // drawAlternatives draws the epoch times of alternatives, where the file asks for that.
-func drawAlternatives(w *experiments.Workload, seed int64, jobs int) map[*experiments.Job][]time.Duration {
-	drawn := map[*experiments.Job][]time.Duration{}
+func drawAlternatives(w *experiments.Workload, seed int64, jobs int) [][]time.Duration {
+	drawn := func(a *experiments.Job) bool { return a.Runtime != nil && !a.Runtime.Epoch.Fixed() }
+	var all [][]time.Duration
 	at := 0
 	for i, s := range w.Submits {
-		for _, a := range s.Job.Alternatives {
-			if a.Runtime == nil || a.Runtime.Epoch.Fixed() {
-				continue
+		if slices.ContainsFunc(s.Job.Alternatives, drawn) {
+			if all == nil {
+				all = make([][]time.Duration, jobs)
 			}
-			if drawn[a] == nil {
-				drawn[a] = make([]time.Duration, jobs)
-			}
-			rng := epochStream(w, seed, i)
 			for n := range s.Count {
-				drawn[a][at+n] = a.Runtime.Epoch.Draw(rng)
+				all[at+n] = make([]time.Duration, len(s.Job.Alternatives))
+			}
+			for k, a := range s.Job.Alternatives {
+				rng := epochStream(w, seed, i)
+				for n := range s.Count {
+					if a.Runtime != nil {
+						all[at+n][k] = a.Runtime.Epoch.Draw(rng)
+					}
+				}
 			}
 		}
 		at += s.Count
 	}
-	return drawn
+	return all
 }
 
 // epochStream is where the epoch times of a submit block are drawn from.
@@ -259,7 +279,7 @@ func (r Workload) Real() Workload {
 // Export is the workload as a trace, without the estimates that policies are given. With runTimes it has also those that
 // are the same for all jobs of a block.
 func (r *Workload) Export(runTimes bool) workload.Trace {
-	t := workload.Trace{Jobs: r.Jobs, RunTimes: slices.Clone(r.runTimes), Resizes: r.Resizes}
+	t := workload.Trace{Jobs: r.Jobs, RunTimes: slices.Clone(r.runTimes), Alternatives: r.Alternatives, Resizes: r.Resizes}
 	if !r.requested || r.submitted != nil {
 		t.Jobs = slices.Clone(r.Jobs)
 		for i := range t.Jobs {
@@ -268,7 +288,7 @@ func (r *Workload) Export(runTimes bool) workload.Trace {
 			}
 		}
 	}
-	if r.epochs != nil || runTimes { // a replay cannot draw them again
+	if r.epochs != nil || r.epochsOn != nil || runTimes { // a replay cannot draw them again
 		if t.RunTimes == nil {
 			t.RunTimes = slices.Repeat([]time.Duration{-1}, len(r.Jobs))
 		}
@@ -281,5 +301,37 @@ func (r *Workload) Export(runTimes bool) workload.Trace {
 			}
 		}
 	}
+	r.exportAlternatives(&t)
 	return t
+}
+
+// exportAlternatives adds to a trace the alternatives of jobs whose blocks have them, without those whose speeds depend on
+// the types of GPUs that a hardware has.
+func (r *Workload) exportAlternatives(t *workload.Trace) {
+	cloned := false
+	for i, k := range r.Block {
+		if k < 0 || r.AlternativesOf(i) != nil || len(r.Blocks[k].Alternatives) == 0 {
+			continue
+		}
+		all := r.Blocks[k].WithAlternatives()
+		if slices.ContainsFunc(all, func(w *experiments.Job) bool {
+			return w.Runtime != nil && len(w.Runtime.GPURates)+len(w.Runtime.Neighbours) > 0
+		}) {
+			continue
+		}
+		if !cloned {
+			cloned = true
+			t.Alternatives = append(slices.Clone(t.Alternatives), make([][]workload.Alternative, len(r.Jobs)-len(t.Alternatives))...)
+		}
+		for n, w := range all {
+			a := workload.Alternative{Alternative: w.RequestOn(w.AlternativeName(), w.GPU), RunTime: -1}
+			if n == 0 {
+				a.Predicted = t.Jobs[i].Predicted
+			}
+			if w.Runtime != nil && t.Timed(i) {
+				a.RunTime = given.Work(w, r.EpochOn(i, n)).RunTime(w.Threads.Request)
+			}
+			t.Alternatives[i] = append(t.Alternatives[i], a)
+		}
+	}
 }

@@ -50,20 +50,26 @@ const (
 	csvPredicted
 	csvRunTime
 	csvResizes
-	csvBatch // only where a job has one
 )
 
-// batchColumn is the last column of workloads whose jobs have batch sizes.
+// batchColumn is the column of workloads whose jobs have batch sizes.
 const batchColumn = "batch_size"
+
+// furtherColumns are behind the others where a job needs them.
+var furtherColumns = []string{batchColumn, alternativesColumn}
 
 // WriteCSV writes a workload as a table that CSV reads back to the same one,
 // and that is the same byte for byte when it is written again.
 func WriteCSV(w io.Writer, t workload.Trace) error {
 	out := csv.NewWriter(w)
 	batches := slices.ContainsFunc(t.Jobs, func(j scheduler.Job) bool { return j.Batch > 0 })
-	head := columns
+	alternatives := slices.ContainsFunc(t.Alternatives, func(all []workload.Alternative) bool { return len(all) > 0 })
+	head := slices.Clone(columns)
 	if batches {
-		head = append(slices.Clone(columns), batchColumn)
+		head = append(head, batchColumn)
+	}
+	if alternatives {
+		head = append(head, alternativesColumn)
 	}
 	if err := out.Write(head); err != nil {
 		return err
@@ -97,6 +103,9 @@ func WriteCSV(w io.Writer, t workload.Trace) error {
 		if batches {
 			row = append(row, strconv.Itoa(j.Batch))
 		}
+		if alternatives {
+			row = append(row, writeAlternatives(t.AlternativesOf(i)))
+		}
 		if err := out.Write(row); err != nil {
 			return err
 		}
@@ -108,15 +117,26 @@ func WriteCSV(w io.Writer, t workload.Trace) error {
 // readCSV reads a table as WriteCSV writes it.
 func readCSV(file string, r io.Reader, o Options) (workload.Trace, error) {
 	var b workload.Builder
+	var further []string
 	skipped, err := workload.EachRow(file, r, o.Lenient, func(head []string) error {
-		if !slices.Equal(head, columns) && !slices.Equal(head, append(slices.Clone(columns), batchColumn)) {
+		ok := len(head) >= len(columns) && slices.Equal(head[:len(columns)], columns)
+		if ok {
+			further = slices.Clone(head[len(columns):])
+			rest := furtherColumns
+			for _, name := range further {
+				i := slices.Index(rest, name)
+				ok = ok && i >= 0
+				rest = rest[i+1:]
+			}
+		}
+		if !ok {
 			return fmt.Errorf("the columns are not those that tfexp writes (%s, …): a log from elsewhere has format = \"table\", "+
 				"and columns that say which is which (tfexp init --from %s writes both)",
 				strings.Join(columns[:4], ","), file)
 		}
 		return nil
 	}, func(line int, fields []string) error {
-		return (&csvRow{fields: fields}).add(&b, line)
+		return (&csvRow{fields: fields, further: further}).add(&b, line)
 	})
 	if err != nil {
 		return workload.Trace{}, err
@@ -126,8 +146,17 @@ func readCSV(file string, r io.Reader, o Options) (workload.Trace, error) {
 
 // csvRow reads the fields of a row, and keeps the first error.
 type csvRow struct {
-	fields []string
-	err    error
+	fields  []string
+	further []string // the columns behind those that every table has
+	err     error
+}
+
+// field returns what a further column has; "" if it is not there.
+func (r *csvRow) field(name string) string {
+	if i := slices.Index(r.further, name); i >= 0 {
+		return r.fields[len(columns)+i]
+	}
+	return ""
 }
 
 // add appends the row's job and the changes of its request.
@@ -142,12 +171,18 @@ func (r *csvRow) add(b *workload.Builder, line int) error {
 		Deadline: r.duration(csvDeadline, scheduler.Never), User: b.Share(r.fields[csvUser]),
 		Predicted: r.duration(csvPredicted, 0),
 	}
-	if len(r.fields) > csvBatch {
-		j.Batch = int(r.integer(csvBatch))
+	if slices.Contains(r.further, batchColumn) {
+		text := r.field(batchColumn)
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			r.failAt(batchColumn, "a number from 0 on")
+		}
+		j.Batch = n
 	}
 	run := r.duration(csvRunTime, -1)
 	r.check(&j)
 	resizes := r.resizes()
+	alternatives := r.alternatives(&j, run)
 	if r.err != nil {
 		return r.err
 	}
@@ -155,6 +190,7 @@ func (r *csvRow) add(b *workload.Builder, line int) error {
 	if err := b.Add(line, j, run); err != nil {
 		return err
 	}
+	b.AddAlternatives(alternatives)
 	for _, z := range resizes {
 		z.Job = number
 		b.Resize(line, z)
@@ -223,10 +259,13 @@ func (r *csvRow) duration(column int, empty time.Duration) time.Duration {
 
 func (r *csvRow) fail(column int, wanted string) {
 	if r.err == nil {
-		name := batchColumn
-		if column < len(columns) {
-			name = columns[column]
-		}
-		r.err = fmt.Errorf("%s %q is not %s", name, r.fields[column], wanted)
+		r.err = fmt.Errorf("%s %q is not %s", columns[column], r.fields[column], wanted)
+	}
+}
+
+// failAt is fail for a further column.
+func (r *csvRow) failAt(column, wanted string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%s %q is not %s", column, r.field(column), wanted)
 	}
 }

@@ -52,8 +52,13 @@ func TestCSVReplaysByteForByte(t *testing.T) {
 			}
 			original.RunTimes[0] = max(original.RunTimes[0], 0)
 		}
+		for i := range jobs {
+			if !jobs[i].Malleable && jobs[i].Nodes < 2 && rapid.Bool().Draw(t, "alternatives") {
+				drawAlternatives(t, &original, i)
+			}
+		}
 		for at := range rapid.IntRange(0, 4).Draw(t, "resizes") {
-			if len(jobs) > 0 {
+			if len(jobs) > 0 && original.Alternatives == nil {
 				original.Resizes = append(original.Resizes, scheduler.Resize{
 					At: time.Duration(at), Job: rapid.IntRange(0, len(jobs)-1).Draw(t, "job"), Threads: rapid.IntRange(1, 9).Draw(t,
 						"to"),
@@ -91,6 +96,32 @@ func place(t *testing.T, err error, line int, text string) {
 	if !errors.As(err, &at) || at.Line != line || at.File != "f" || !strings.Contains(err.Error(), text) {
 		t.Errorf("error %v, want f:%d and %q", err, line, text)
 	}
+}
+
+// drawAlternatives gives a job of a trace alternatives, the first of which is its request.
+func drawAlternatives(t *rapid.T, tr *workload.Trace, i int) {
+	j, run := tr.Jobs[i], time.Duration(-1)
+	if tr.Timed(i) {
+		run = tr.RunTimes[i]
+	}
+	all := []workload.Alternative{{RunTime: run, Alternative: scheduler.Alternative{
+		Name: "own", Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted,
+	}}}
+	for k := range rapid.IntRange(0, 2).Draw(t, "further") {
+		a := workload.Alternative{RunTime: time.Duration(rapid.Int64Range(-1, 1e15).Draw(t, "run time")),
+			Alternative: scheduler.Alternative{
+				Name: fmt.Sprintf("é-%d", k), Threads: rapid.IntRange(1, 9).Draw(t, "threads"), GPUs: k,
+				Memory: rapid.Int64Range(0, 1<<50).Draw(t, "memory"), Predicted: time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "predicted")),
+			}}
+		if k > 0 {
+			a.GPU = rapid.StringMatching(`([A-Z0-9é]( [a-z]+=)?)?`).Draw(t, "type")
+		}
+		all = append(all, a)
+	}
+	if tr.Alternatives == nil {
+		tr.Alternatives = make([][]workload.Alternative, len(tr.Jobs))
+	}
+	tr.Alternatives[i] = all
 }
 
 func TestCSVErrorsNameTheLine(t *testing.T) {

@@ -23,6 +23,7 @@ const (
 	Users
 	Resizes // changes of requests while jobs run
 	Batches // sizes of batches
+	Alternatives
 	end
 
 	Everything = end - 1
@@ -45,6 +46,7 @@ var facts = []struct {
 	{Users, "users", "a user"},
 	{Resizes, "changes of requests", "a change of its request"},
 	{Batches, "batch sizes", "a batch size"},
+	{Alternatives, "alternatives", "alternatives"},
 }
 
 // Names returns the names of the facts.
@@ -76,6 +78,7 @@ func factsOf(t *workload.Trace, i int) Facts {
 	add(Deadlines, j.Deadline != scheduler.Never)
 	add(Users, j.User != "")
 	add(Batches, j.Batch > 0)
+	add(Alternatives, len(t.AlternativesOf(i)) > 0)
 	return has
 }
 

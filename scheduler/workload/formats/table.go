@@ -22,7 +22,10 @@ var (
 		Name: "columns", Type: schema.StringMap, DefaultDoc: "those of the format",
 		Doc: "The columns of the file, by what they say of a job: `arrival`, `run_time` (or `start` and `end`), " +
 			"`requested_time`, `threads`, `gpus`, `nodes`, `memory`, `batch_size`, `job` (its name), `class`, `user`, " +
-			"`priority`. What a column says takes the place of what the format knows.",
+			"`priority`. What a column says takes the place of what the format knows. A job can have alternatives: " +
+			"`cpu_run_time` is its run time on the CPU alone, and the column of any other `<type>_run_time` that on " +
+			"GPUs of the type. `<name>_requested_time`, `<name>_threads`, `<name>_gpus` and `<name>_memory` are those of the " +
+			"alternative; what it lacks is as in the job. An empty run time says that the job does not have it.",
 		Example: `{ arrival = "submit_time", run_time = "duration", gpus = "gpu_num" }`,
 	}
 	// WhereArg selects rows.
@@ -64,7 +67,7 @@ func tableArgs(more ...schema.Arg) []schema.Arg {
 }
 
 // tableHolds is what tables of jobs can say.
-const tableHolds = RunTimes | RequestedTimes | Memory | GPUs | Nodes | Priorities | Users | Batches
+const tableHolds = RunTimes | RequestedTimes | Memory | GPUs | Nodes | Priorities | Users | Batches | Alternatives
 
 func init() {
 	Register(&Format{
@@ -142,7 +145,9 @@ type table struct {
 	first  time.Duration
 	dated  bool
 	count  int
-	arrays int // rows that stand for several tasks
+	// alternatives are the names of those that columns describe.
+	alternatives []string
+	arrays       int // rows that stand for several tasks
 }
 
 func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, error) {
@@ -165,7 +170,7 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 			t.Jobs[i].Arrival -= t.first
 		}
 	}
-	t.Assumed = slices.Clone(l.assumed)
+	t.Assumed = slices.Concat(l.assumed, t.Assumed)
 	if _, ok := t.at[factThreads]; !ok {
 		n := Option(o, threadsPerGPUArg.Name, 1)
 		t.Assumed = append(t.Assumed, fmt.Sprintf("the file has no threads: a job has %d beside each GPU, or 1 without one",
@@ -205,9 +210,14 @@ func (t *table) head(columns []string) error {
 		}
 	}
 	for _, c := range Option[[]workload.Column](t.o, ColumnsArg.Name, nil) {
-		if !slices.Contains(tableFacts, c.Name) {
-			return &ArgError{ColumnsArg.Name, fmt.Errorf("%q is nothing that a job has; it has %s", c.Name,
-				strings.Join(tableFacts, ", "))}
+		name, alternative := alternativeFact(c.Name)
+		switch {
+		case slices.Contains(tableFacts, c.Name):
+		case !alternative:
+			return &ArgError{ColumnsArg.Name, fmt.Errorf("%q is nothing that a job has; it has %s, and cpu_run_time and the like "+
+				"for alternatives", c.Name, strings.Join(tableFacts, ", "))}
+		case !slices.Contains(t.alternatives, name):
+			t.alternatives = append(t.alternatives, name)
 		}
 		i := find(c.Text)
 		if i < 0 {
@@ -232,7 +242,7 @@ func (t *table) head(columns []string) error {
 		t.whereI = append(t.whereI, i)
 	}
 	t.timesI = find(t.times)
-	return nil
+	return t.checkAlternatives()
 }
 
 // text returns what a row says of a fact; ok is false where no column has it, or the field
@@ -312,7 +322,17 @@ func (t *table) row(line int, fields []string) error {
 	if err := t.requests(&j, fields); err != nil {
 		return err
 	}
-	return t.Add(line, j, run)
+	var all []workload.Alternative
+	if len(t.alternatives) > 0 {
+		if run, all, err = t.alternativesOf(&j, run, fields); err != nil {
+			return err
+		}
+	}
+	if err := t.Add(line, j, run); err != nil {
+		return err
+	}
+	t.AddAlternatives(all)
+	return nil
 }
 
 func (o Options) class() string { return Option(o, classArg.Name, "job") }
@@ -328,11 +348,7 @@ func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, e
 		return 0, err
 	}
 	if text, ok := t.text(fields, factRequested); ok {
-		unit := t.requestedUnit
-		if unit == 0 {
-			unit = t.o.unit()
-		}
-		d, err := workload.ParseSpan(text, unit)
+		d, err := workload.ParseSpan(text, t.unitOfRequests())
 		if err != nil || d < 0 {
 			return 0, fmt.Errorf("%s %q is not a time", t.named[factRequested], text)
 		}
@@ -340,6 +356,14 @@ func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, e
 	}
 	t.first, t.latest = min(t.first, arrival), max(t.latest, arrival)
 	return run, nil
+}
+
+// unitOfRequests is the unit of requested times.
+func (t *table) unitOfRequests() time.Duration {
+	if t.requestedUnit == 0 {
+		return t.o.unit()
+	}
+	return t.requestedUnit
 }
 
 // runTime reads a run time: -1 if the file has none at all.
@@ -351,6 +375,9 @@ func (t *table) runTime(fields []string) (time.Duration, error) {
 	}
 	if _, ok := t.at[factRunTime]; ok {
 		text, ok := t.text(fields, factRunTime)
+		if !ok && len(t.alternatives) > 0 {
+			return -1, nil
+		}
 		if !ok {
 			return 0, errors.New("it has no run time")
 		}

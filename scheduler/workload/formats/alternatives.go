@@ -1,0 +1,242 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// alternativeFacts are what columns can say of one of the alternatives of a job, behind its name: "cpu_run_time".
+var alternativeFacts = []string{factRunTime, factRequested, factThreads, factGPUs, factMemory}
+
+// alternativeFact takes the name of a fact of an alternative apart; ok is false if it is none.
+func alternativeFact(fact string) (name string, ok bool) {
+	for _, known := range alternativeFacts {
+		if name, ok := strings.CutSuffix(fact, "_"+known); ok && validAlternative(name) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// validAlternative reports whether an alternative can have the name: it is part of a list in a field of a table.
+func validAlternative(name string) bool {
+	return name != "" && len(name) <= 100 && !strings.ContainsFunc(name, func(r rune) bool {
+		return r <= ' ' || r == ';' || r == '=' || r == 0x7f || r == '\ufffd'
+	})
+}
+
+// checkAlternatives refuses columns of alternatives whose run times no column has.
+func (t *table) checkAlternatives() error {
+	for _, name := range t.alternatives {
+		if _, ok := t.at[name+"_"+factRunTime]; !ok {
+			return &ArgError{ColumnsArg.Name, fmt.Errorf("no column has the run times of the alternative %q: add %s_%s = \"…\"",
+				name, name, factRunTime)}
+		}
+		if _, ok := t.at[name+"_"+factThreads]; !ok {
+			t.Assumed = append(t.Assumed, fmt.Sprintf("no column has the threads of the alternative %q: it has those of the job",
+				name))
+		}
+	}
+	return nil
+}
+
+// alternativesOf reads the ways in which a job can run: its own request, unless it has no run time of its own, and each
+// alternative with a run time. The first becomes the job's own request, whose run time is returned. There is no list of
+// them for a job with one on any node.
+func (t *table) alternativesOf(j *scheduler.Job, run time.Duration, fields []string) (time.Duration, []workload.Alternative,
+	error) {
+	var all []workload.Alternative
+	if run >= 0 {
+		all = append(all, workload.Alternative{RunTime: run, Alternative: scheduler.Alternative{
+			Name: ownName(j.GPUs), Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted,
+		}})
+	}
+	for _, name := range t.alternatives {
+		if _, ok := t.text(fields, name+"_"+factRunTime); !ok {
+			continue
+		}
+		a, err := t.alternative(j, name, fields)
+		if err != nil {
+			return 0, nil, err
+		}
+		if slices.ContainsFunc(all, func(b workload.Alternative) bool { return b.Name == name }) {
+			return 0, nil, fmt.Errorf("its own request is called %q, as one of its alternatives is", name)
+		}
+		all = append(all, a)
+	}
+	if len(all) == 0 {
+		return 0, nil, errors.New("it has no run time")
+	}
+	own := all[0]
+	j.Threads, j.GPUs, j.Memory, j.Predicted = own.Threads, own.GPUs, own.Memory, own.Predicted
+	if len(all) == 1 && own.GPU == "" {
+		all = nil
+	}
+	return own.RunTime, all, nil
+}
+
+// ownName is what the own request of a job is called among its alternatives.
+func ownName(gpus int) string {
+	if gpus > 0 {
+		return "gpu"
+	}
+	return "cpu"
+}
+
+// alternative reads one of the alternatives of a job. All but "cpu" and "gpu" are named by a type of GPU.
+func (t *table) alternative(j *scheduler.Job, name string, fields []string) (workload.Alternative, error) {
+	a := workload.Alternative{Alternative: scheduler.Alternative{
+		Name: name, Threads: j.Threads, GPUs: max(j.GPUs, 1), Memory: j.Memory,
+	}}
+	switch name {
+	case "cpu":
+		a.GPUs = 0
+	case "gpu":
+	default:
+		a.GPU = t.Share(name)
+	}
+	var err error
+	if a.RunTime, err = t.span(fields, name+"_"+factRunTime, t.o.unit()); err != nil {
+		return a, err
+	}
+	if _, ok := t.text(fields, name+"_"+factRequested); ok {
+		if a.Predicted, err = t.span(fields, name+"_"+factRequested, t.unitOfRequests()); err != nil {
+			return a, err
+		}
+		a.Predicted = max(a.Predicted, 1)
+	}
+	if a.Threads, err = t.whole(fields, name+"_"+factThreads, a.Threads, 1); err != nil {
+		return a, err
+	}
+	if a.GPUs, err = t.whole(fields, name+"_"+factGPUs, a.GPUs, 1); err != nil {
+		return a, err
+	}
+	if text, ok := t.text(fields, name+"_"+factMemory); ok {
+		if a.Memory, _, err = workload.ParseMemory(text, Option(t.o, memoryUnitArg.Name, int64(1<<20))); err != nil {
+			return a, err
+		}
+	}
+	nodes := max(j.Nodes, 1)
+	if a.GPUs%nodes != 0 {
+		return a, fmt.Errorf("%d GPUs of %q cannot be divided evenly over %d nodes", a.GPUs, name, nodes)
+	}
+	a.Threads = (max(a.Threads, 1) + nodes - 1) / nodes * nodes
+	if a.GPU != "" && a.GPUs == 0 {
+		return a, fmt.Errorf("the alternative %q is named by a type of GPU, and has no GPUs", name)
+	}
+	return a, nil
+}
+
+// span reads a length of time that is not negative.
+func (t *table) span(fields []string, fact string, unit time.Duration) (time.Duration, error) {
+	text, _ := t.text(fields, fact)
+	d, err := workload.ParseSpan(text, unit)
+	if err == nil && d < 0 {
+		err = fmt.Errorf("%s is below 0", text)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", t.named[fact], err)
+	}
+	return d, nil
+}
+
+// alternativesColumn is the column of workloads whose jobs have alternatives: all ways in which the job can run, the first of which is
+// its own request, with semicolons between them.
+const alternativesColumn = "alternatives"
+
+// writeAlternatives puts the alternatives of a job into a field: "gpu threads=1 gpus=1 run_time_s=5.0;cpu threads=8 …".
+func writeAlternatives(all []workload.Alternative) string {
+	var b strings.Builder
+	for i, a := range all {
+		if i > 0 {
+			b.WriteByte(';')
+		}
+		fmt.Fprintf(&b, "%s threads=%d gpus=%d memory_bytes=%d", a.Name, a.Threads, a.GPUs, a.Memory)
+		if a.Predicted > 0 {
+			b.WriteString(" predicted_s=" + workload.Seconds(a.Predicted))
+		}
+		if a.RunTime >= 0 {
+			b.WriteString(" run_time_s=" + workload.Seconds(a.RunTime))
+		}
+		if a.GPU != "" { // the last: a type may have blanks
+			b.WriteString(" gpu=" + a.GPU)
+		}
+	}
+	return b.String()
+}
+
+// alternatives reads what writeAlternatives writes.
+func (r *csvRow) alternatives(j *scheduler.Job, run time.Duration) []workload.Alternative {
+	text := r.field(alternativesColumn)
+	if text == "" {
+		return nil
+	}
+	const wanted = "a list of alternatives, like gpu threads=1 gpus=1 memory_bytes=0 run_time_s=5.0;cpu threads=8 …"
+	var all []workload.Alternative
+	for one := range strings.SplitSeq(text, ";") {
+		a, ok := readAlternative(one)
+		if !ok || slices.ContainsFunc(all, func(b workload.Alternative) bool { return b.Name == a.Name }) {
+			r.failAt(alternativesColumn, wanted)
+			return nil
+		}
+		all = append(all, a)
+	}
+	switch own := all[0]; {
+	case own.Threads != j.Threads || own.GPUs != j.GPUs || own.Memory != j.Memory || own.Predicted != j.Predicted ||
+		own.RunTime != run:
+		r.failAt(alternativesColumn, "a list that begins with the job's own request")
+	case j.Malleable || r.fields[csvResizes] != "":
+		r.failAt(alternativesColumn, "for a job whose request changes: one with alternatives keeps it until it ends")
+	}
+	nodes := max(j.Nodes, 1)
+	for _, a := range all {
+		if a.Threads%nodes != 0 || a.GPUs%nodes != 0 {
+			r.failAt(alternativesColumn, fmt.Sprintf("evenly divided over %d nodes", nodes))
+		}
+	}
+	return all
+}
+
+func readAlternative(text string) (a workload.Alternative, ok bool) {
+	a.RunTime = -1
+	text, a.GPU, ok = strings.Cut(text, " gpu=")
+	if ok && (a.GPU == "" || strings.ContainsFunc(a.GPU, func(r rune) bool { return r < ' ' })) {
+		return a, false
+	}
+	var values string
+	a.Name, values, _ = strings.Cut(text, " ")
+	for pair := range strings.FieldsSeq(values) {
+		key, value, _ := strings.Cut(pair, "=")
+		good := false
+		switch key {
+		case "threads":
+			a.Threads, good = number(value)
+		case "gpus":
+			a.GPUs, good = number(value)
+		case "memory_bytes":
+			n, err := strconv.ParseInt(value, 10, 64)
+			a.Memory, good = n, err == nil && n >= 0
+		case "predicted_s":
+			a.Predicted, good = workload.ParseSeconds(value)
+		case "run_time_s":
+			a.RunTime, good = workload.ParseSeconds(value)
+		}
+		if !good {
+			return a, false
+		}
+	}
+	return a, validAlternative(a.Name) && a.Threads > 0 && (a.GPU == "" || a.GPUs > 0)
+}
+
+// number reads how many threads or GPUs there are.
+func number(text string) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0 && n <= workload.MaxThreads
+}
