@@ -147,7 +147,8 @@ var rules = []struct {
 	{"scheduler/servers", []string{"scheduler/cluster", "scheduler/queue", "scheduler/trace"}},
 	{"scheduler/proportion", nil},
 	{"scheduler/ledger", []string{"scheduler$"}},
-	{"scheduler/validate", []string{"scheduler$"}}, // it checks traces with its own code
+	{"scheduler/pages", []string{"scheduler/trace"}},
+	{"scheduler/validate", []string{"scheduler$", "scheduler/pages"}}, // it checks traces with its own code
 	{"scheduler/plan", []string{"scheduler$", "scheduler/queue"}},
 	{"scheduler/policy/nodes", []string{"scheduler/policy$", "scheduler/placement"}},
 	{"scheduler/policy/pairs", []string{"scheduler$", "scheduler/policy$", "scheduler/queue"}},
@@ -163,7 +164,7 @@ var rules = []struct {
 	{"scheduler", []string{ // and no policy
 		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",
 		"scheduler/rental", "scheduler/guard", "scheduler/steering", "scheduler/placement", "scheduler/following",
-		"scheduler/rejoin", "scheduler/alternative",
+		"scheduler/rejoin", "scheduler/alternative", "scheduler/pages",
 	}},
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},

@@ -24,7 +24,7 @@ func (l *loop) newAlternatives() {
 // a job that has none, or that has started. One that is to start anew chooses
 // again.
 func (l *loop) choices(j int32) []int32 {
-	if s := l.lives[j].state; s != Pending && s != Queued {
+	if s := l.life(j).state; s != Pending && s != Queued {
 		return nil
 	}
 	return l.alternatives.Possible(j)
@@ -33,7 +33,7 @@ func (l *loop) choices(j int32) []int32 {
 // choicesAnew is choices, and the alternatives with which a paused job can go on, where its engine
 // can let it go on with another one.
 func (l *loop) choicesAnew(j int32) []int32 {
-	if l.lives[j].state == Paused && l.switches && l.movable(j) {
+	if l.life(j).state == Paused && l.switches && l.movable(j) {
 		return l.alternatives.Possible(j)
 	}
 	return l.choices(j)
@@ -41,7 +41,7 @@ func (l *loop) choicesAnew(j int32) []int32 {
 
 // adopt makes an alternative the one with which a job is looked at from now on.
 func (l *loop) adopt(j, alternative int32) {
-	job, f := &l.Jobs[j], &l.lives[j]
+	job, f := &l.Jobs[j], l.life(j)
 	a := &job.Alternatives[alternative]
 	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
 	f.request, f.asked, f.alternative = int32(a.Threads), int32(a.Threads), alternative
@@ -61,14 +61,14 @@ func (l *loop) adoptFastest(j int32) {
 
 // turned reports whether a paused job is looked at with another alternative than that with which it ran.
 func (l *loop) turned(j int32) bool {
-	f := &l.lives[j]
+	f := l.life(j)
 	return f.state == Paused && l.alternatives.Any() && l.alternatives.Ran(j) != int32(f.alternative)
 }
 
 // asRan returns what f says of a job as it ran last, in the terms of the alternative with which it
 // is looked at.
 func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
-	now, ran := int32(l.lives[j].alternative), l.alternatives.Ran(j)
+	now, ran := int32(l.life(j).alternative), l.alternatives.Ran(j)
 	l.adopt(j, ran)
 	d := f(j)
 	l.adopt(j, now)
@@ -78,7 +78,7 @@ func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
 // turn has a job go on with the alternative with which it is looked at: what it has done counts for
 // the same part of the whole.
 func (l *loop) turn(j int32) {
-	job, now := &l.Jobs[j], int32(l.lives[j].alternative)
+	job, now := &l.Jobs[j], int32(l.life(j).alternative)
 	predicted, left, before := l.predicted(j), l.remaining(j), l.doneBy(j, l.now)
 	l.alternatives.Runs(j, now)
 	if l.seen != nil {
@@ -93,11 +93,11 @@ func (l *loop) turn(j int32) {
 
 // leastOf returns the least that a waiting job with alternatives can start with.
 func (l *loop) leastOf(j int32, choices []int32) queue.Ask {
-	now := int32(l.lives[j].alternative)
+	now := int32(l.life(j).alternative)
 	least := queue.AnyAsk
 	for _, k := range choices {
 		l.adopt(j, k)
-		need, _ := l.Jobs[j].Needs(l.lives[j].request)
+		need, _ := l.Jobs[j].Needs(l.life(j).request)
 		least = queue.Ask{Cores: min(least.Cores, need.Cores), Length: min(least.Length, l.remaining(j))}
 	}
 	l.adopt(j, now)
@@ -131,7 +131,7 @@ func (l *loop) whyNot(j int32) (why string, lacks []Lack) {
 	if len(choices) == 0 {
 		return l.whyNotAs(j)
 	}
-	now := int32(l.lives[j].alternative)
+	now := int32(l.life(j).alternative)
 	var parts []string
 	for _, k := range choices {
 		l.adopt(j, k)

@@ -9,7 +9,7 @@ import (
 // jobs in the policy's order, re-growth; again until nothing changes.
 func (l *loop) dispatch() error {
 	for rounds := 0; ; rounds++ {
-		if rounds > 8*len(l.lives)+64 {
+		if rounds > 8*len(l.Jobs)+64 {
 			return fmt.Errorf("dispatch at %s does not come to an end", l.now)
 		}
 		l.gaveBack = false
@@ -61,7 +61,7 @@ func (l *loop) moved(j int32) bool {
 // needs returns what a job needs of each node to start or resume on so many
 // cores, and the number of nodes. A job that was paused still has its memory.
 func (l *loop) needs(j, cores int32) (Room, int) {
-	if l.lives[j].plain {
+	if l.life(j).plain {
 		return Room{Cores: cores, Market: l.rental.Bars(j)}, 1
 	}
 	job := &l.Jobs[j]
@@ -72,13 +72,13 @@ func (l *loop) needs(j, cores int32) (Room, int) {
 	if need.Parts != nil {
 		need.Parts.On(l.machine)
 	}
-	if l.lives[j].booked {
+	if l.life(j).booked {
 		if need.Memory = 0; l.turned(j) {
 			whole, _ := job.Needs(cores)
 			need.Memory = whole.Memory - l.memoryOf(j)
 		}
 		if need.Parts != nil {
-			need.Parts = l.lives[j].grant.Layout.Needs()
+			need.Parts = l.life(j).grant.Layout.Needs()
 		}
 	}
 	need.Kind = max(need.Kind, l.alternatives.Kind(j))
@@ -88,13 +88,13 @@ func (l *loop) needs(j, cores int32) (Room, int) {
 
 // home returns the nodes that a job which has started is bound to, or nil.
 func (l *loop) home(j int32) []int32 {
-	f := &l.lives[j]
+	f := l.life(j)
 	if !f.booked {
 		return nil
 	}
 	if !f.plain && len(l.Jobs[j].Roles) > 0 {
 		l.scratch.home = l.scratch.home[:0]
-		for _, p := range l.lives[j].grant.Layout.Parts {
+		for _, p := range l.life(j).grant.Layout.Parts {
 			l.scratch.home = append(l.scratch.home, int32(p.Node))
 		}
 		return l.scratch.home
@@ -104,13 +104,13 @@ func (l *loop) home(j int32) []int32 {
 
 // nodesOf returns the nodes of what a job holds, or held last.
 func (l *loop) nodesOf(j int32) []int32 {
-	l.scratch.home = l.nodesIn(j, &l.lives[j].grant, l.scratch.home[:0])
+	l.scratch.home = l.nodesIn(j, &l.life(j).grant, l.scratch.home[:0])
 	return l.scratch.home
 }
 
 // nodesIn appends the nodes of a grant for a job: that of each unit of a divided one.
 func (l *loop) nodesIn(j int32, g *Grant, nodes []int32) []int32 {
-	if l.lives[j].plain || !l.Jobs[j].Divided {
+	if l.life(j).plain || !l.Jobs[j].Divided {
 		return l.machine.NodesOf(g.Cores, nodes)
 	}
 	unit, _ := l.Jobs[j].Needs(int32(g.Cores.Count()))
@@ -128,7 +128,7 @@ func (l *loop) fits(j, cores int32) (nodes []int32, ok bool) {
 func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	need, _ := l.needs(j, cores)
 	g := l.machine.Choose(nodes, need, l.heldOn(j, nodes))
-	g.Alternative = int(l.lives[j].alternative)
+	g.Alternative = int(l.life(j).alternative)
 	g.Layout = l.machine.LayoutOf(g, nodes)
 	return l.startWith(j, cores, g, why)
 }
@@ -145,7 +145,7 @@ func (l *loop) Divide(job int32, shares []Share, why string) error {
 
 // startWith starts or resumes a waiting job with a grant.
 func (l *loop) startWith(j, cores int32, g Grant, why string) error {
-	f := &l.lives[j]
+	f := l.life(j)
 	if f.yields {
 		if slices.Equal(g.Cores, f.grant.Cores) && slices.Equal(g.GPUs, f.grant.GPUs) {
 			l.goOn(j)
@@ -188,7 +188,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	l.alternatives.Runs(j, int32(g.Alternative))
 	l.machine.Take(g)
 	if kind == Start {
-		if r := &l.results[j]; r.FirstStart == Never {
+		if r := l.result(j); r.FirstStart == Never {
 			r.FirstStart, r.Cores = l.now, int(cores)
 		}
 		if !l.resizable(j) {
@@ -226,7 +226,7 @@ func (l *loop) halt(j int32) error {
 }
 
 func (l *loop) paused(j int32, why string) {
-	f := &l.lives[j]
+	f := l.life(j)
 	f.state, f.timer = Paused, Never
 	f.preemptions++
 	l.guard.Pauses++
@@ -236,7 +236,7 @@ func (l *loop) paused(j int32, why string) {
 
 // request sets a job's request, as the workload asks.
 func (l *loop) request(j, cores int32) {
-	f := &l.lives[j]
+	f := l.life(j)
 	if f.state == Finished || f.state == Failed || f.state == Stopped {
 		return
 	}
@@ -271,7 +271,7 @@ func (l *loop) request(j, cores int32) {
 // resize changes the cores of a running job: fewer, with what it drops, or
 // more, with what it gains.
 func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
-	f := &l.lives[j]
+	f := l.life(j)
 	if err := l.clear(Grant{Cores: gains}); err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 	l.machine.Take(Grant{Cores: gains})
 	l.unexpect(j)
 	l.expect(j)
-	l.results[j].Resizes++
+	l.result(j).Resizes++
 	l.gaveBack = l.gaveBack || len(drops) > 0
 	l.record(l.decide(ResizeJob, j, cores, why))
 	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs})
@@ -296,7 +296,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 func (l *loop) growBy(j, more int32, node int32, why string) error {
 	l.scratch.nodes = append(l.scratch.nodes[:0], node)
 	gains := l.machine.Lowest(&l.machine.Cores, l.scratch.nodes, more)
-	return l.resize(j, l.lives[j].grant.Cores.Union(gains), nil, gains, why)
+	return l.resize(j, l.life(j).grant.Cores.Union(gains), nil, gains, why)
 }
 
 // change gives running jobs what they have asked for: those that asked for
@@ -304,7 +304,7 @@ func (l *loop) growBy(j, more int32, node int32, why string) error {
 // of it or not at all, or, where a part of a request will do, by what is free.
 func (l *loop) change() error {
 	for _, j := range l.changing {
-		f := &l.lives[j]
+		f := l.life(j)
 		if f.state == Running && !f.yields && int(f.request) < f.grant.Cores.Count() {
 			low, rest := f.grant.Cores.Cut(int(f.request))
 			if err := l.resize(j, low, rest, nil, "its request is smaller"); err != nil {
@@ -314,7 +314,7 @@ func (l *loop) change() error {
 	}
 	keep := l.changing[:0]
 	for _, j := range l.changing {
-		f := &l.lives[j]
+		f := l.life(j)
 		if f.state != Running || f.yields {
 			continue // it takes the new request when it resumes
 		}
@@ -348,7 +348,7 @@ func (l *loop) regrow() error {
 		}
 	}
 	for _, j := range l.malleable {
-		f := &l.lives[j]
+		f := l.life(j)
 		more := f.request - int32(f.grant.Cores.Count())
 		if more <= 0 || l.rules.Round > 0 { // a policy of rounds decides at their starts alone
 			continue
@@ -365,8 +365,8 @@ func (l *loop) regrow() error {
 
 // held returns what a job holds at this moment.
 func (l *loop) held(j int32) Grant {
-	if l.lives[j].state != Running {
+	if l.life(j).state != Running {
 		return Grant{}
 	}
-	return l.lives[j].grant
+	return l.life(j).grant
 }

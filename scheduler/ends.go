@@ -7,7 +7,7 @@ func (l *loop) expect(j int32) {
 	if !l.rules.Ends {
 		return
 	}
-	f := &l.lives[j]
+	f := l.life(j)
 	f.end = Never
 	if d := l.length(j, int32(f.grant.Cores.Count())); d < Never-l.now {
 		f.end = l.now + d
@@ -19,5 +19,5 @@ func (l *loop) unexpect(j int32) {
 	if !l.rules.Ends {
 		return
 	}
-	l.ends = queue.DeleteSorted(l.ends, queue.Timer{At: l.lives[j].end, Of: j}, queue.CompareTimers)
+	l.ends = queue.DeleteSorted(l.ends, queue.Timer{At: l.life(j).end, Of: j}, queue.CompareTimers)
 }

@@ -53,7 +53,7 @@ func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 	}
 	where := trace.Where(len(l.machine.Free), count, home != nil && !l.movable(j), l.Jobs[j].Divided)
 	lack, some := trace.LackOf(need, cluster.Most(l.machine.Free, need, home))
-	lack.Alternative, lack.Where = int(l.lives[j].alternative), where
+	lack.Alternative, lack.Where = int(l.life(j).alternative), where
 	if !some {
 		return strings.TrimSpace("needs more "+where) + " than is free together", nil
 	}

@@ -16,18 +16,17 @@ func (l *loop) closeDown(ctx context.Context) error {
 		return err
 	}
 	reason := fmt.Sprintf("the cell was closed at %s", l.Until)
-	for i := range l.lives {
-		j := int32(i)
-		switch f := &l.lives[j]; f.state {
-		case Queued:
+	l.lives.Each(func(j int32, f *life) {
+		if f.state == Queued {
 			l.settleTime(j)
 			l.queue.Remove(j)
 			f.state = Stopped
 			l.close(j, Stop, reason)
-		case Pending:
-			l.open--
 		}
-	}
+	})
+	missed := len(l.byArrival) - l.arrived
+	l.fates.Missed(missed)
+	l.open -= missed
 	l.closed = l.Until
 	return nil
 }

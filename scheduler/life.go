@@ -24,6 +24,19 @@ type life struct {
 	asked   int32         // cores, by the workload
 }
 
+// newLife is that of a job that is still to come.
+func (l *loop) newLife(number int32) life {
+	j := &l.Jobs[number]
+	return life{
+		state: Pending, timer: Never,
+		request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
+		plain: plain(j), arrival: j.Arrival,
+	}
+}
+
+func (l *loop) life(j int32) *life     { return l.lives.At(j) }
+func (l *loop) result(j int32) *Result { return l.fates.Of(j) }
+
 // settle writes what is counted in a life down in the job's result.
 func (f *life) settle(r *Result) {
 	r.State, r.Waiting, r.Service, r.CoreTime = f.state, f.waiting, f.service, f.coreTime

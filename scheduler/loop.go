@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/following"
 	"github.com/tfexp/tfexp/scheduler/guard"
 	"github.com/tfexp/tfexp/scheduler/job"
+	"github.com/tfexp/tfexp/scheduler/pages"
 	"github.com/tfexp/tfexp/scheduler/queue"
 	"github.com/tfexp/tfexp/scheduler/rejoin"
 	"github.com/tfexp/tfexp/scheduler/rental"
@@ -28,8 +29,8 @@ type loop struct {
 	rules   Rules
 	machine *cluster.Machine
 	queue   *queue.Queue // waiting jobs: queued, paused, and those whose turn is over
-	lives   []life
-	results []Result // what has become of the jobs so far
+	lives   pages.Table[life]
+	fates   pages.Fates
 	now     time.Duration
 	events  int
 	looks   int
@@ -86,7 +87,6 @@ type loop struct {
 func newLoop(r Run, rules Rules) *loop {
 	l := &loop{
 		Run: r, rules: rules, machine: cluster.NewMachine(r.Cluster),
-		lives: make([]life, len(r.Jobs)), results: make([]Result, len(r.Jobs)),
 		byArrival: job.ByArrival(r.Jobs), open: len(r.Jobs),
 	}
 	l.queue, l.rounds = queue.New(len(r.Jobs), rules.Ends), queue.Rounds{Length: rules.Round, Fixed: rules.FixedRounds}
@@ -94,15 +94,8 @@ func newLoop(r Run, rules Rules) *loop {
 		l.Until = Never
 	}
 	l.Resizes = job.InOrder(r.Resizes)
-	for i := range l.lives {
-		j := &r.Jobs[i]
-		l.results[i] = Result{State: Pending, FirstStart: Never, Finish: Never}
-		l.lives[i] = life{
-			state: Pending, timer: Never,
-			request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
-			plain: plain(j), arrival: j.Arrival,
-		}
-	}
+	l.lives = pages.New(len(r.Jobs), l.newLife, life{state: Finished, timer: Never})
+	l.fates = pages.NewFates(len(r.Jobs), !r.Streamed)
 	l.newAlternatives()
 	l.look()
 	if rules.Turns {
@@ -181,7 +174,7 @@ func (l *loop) nextInstant() time.Duration {
 	if l.resized < len(l.Resizes) {
 		at = min(at, l.Resizes[l.resized].At)
 	}
-	for len(l.timers) > 0 && l.lives[l.timers[0].Of].timer != l.timers[0].At {
+	for len(l.timers) > 0 && l.life(l.timers[0].Of).timer != l.timers[0].At {
 		l.timers.Pop() // it no longer counts
 	}
 	if len(l.timers) > 0 {
@@ -243,7 +236,7 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 			t := l.timers[0]
 			l.timers.Pop()
 			l.now = max(l.now, t.At)
-			l.lives[t.Of].timer = Never
+			l.life(t.Of).timer = Never
 			l.ring(t.Of, now)
 		}
 	}
@@ -254,14 +247,14 @@ func (l *loop) setTimer(j int32, at time.Duration) {
 	if at < 0 { // the sum went past the end of time
 		at = Never
 	}
-	l.lives[j].timer = at
+	l.life(j).timer = at
 	if at != Never {
 		l.timers.Push(queue.Timer{At: at, Of: j})
 	}
 }
 
 func (l *loop) arrive(j int32) error {
-	f := &l.lives[j]
+	f := l.life(j)
 	l.guard.News()
 	f.state, f.since = Queued, l.Jobs[j].Arrival
 	l.emit(Event{Kind: Arrive, Job: int(j)})
@@ -281,7 +274,7 @@ func (l *loop) arrive(j int32) error {
 // wait puts a job into the queue.
 func (l *loop) wait(j int32) {
 	l.adoptFastest(j)
-	f := &l.lives[j]
+	f := l.life(j)
 	if l.rules.Feedback > 0 && f.level > 0 {
 		l.setTimer(j, f.since+l.rules.Feedback)
 	}
@@ -295,7 +288,7 @@ func (l *loop) wait(j int32) {
 // ring handles a job's timer. On a real clock a job whose quantum is over has
 // run until now, and a new quantum begins now.
 func (l *loop) ring(j int32, now time.Duration) {
-	f := &l.lives[j]
+	f := l.life(j)
 	switch {
 	case f.state != Running: // feedback
 		old := f.level
@@ -319,11 +312,11 @@ func (l *loop) ring(j int32, now time.Duration) {
 
 // finish handles the end of a job.
 func (l *loop) finish(e *Notice) error {
-	if e.Job < 0 || e.Job >= len(l.lives) {
+	if e.Job < 0 || e.Job >= len(l.Jobs) {
 		return fmt.Errorf("engine: end of a job with number %d, which does not exist", e.Job)
 	}
 	j := int32(e.Job)
-	f := &l.lives[j]
+	f := l.life(j)
 	if e.Revoked && (f.state == Running || f.state == Paused) {
 		return l.depart(e)
 	}
@@ -333,7 +326,7 @@ func (l *loop) finish(e *Notice) error {
 	l.takeOff(j)
 	l.started--
 	if e.Attempt != nil {
-		l.results[j].Add(e.Attempt)
+		l.result(j).Add(e.Attempt)
 	}
 	if e.State == Failed && l.again(j, e.Reason) || l.steersOn(j, e) {
 		return nil
@@ -348,7 +341,7 @@ func (l *loop) finish(e *Notice) error {
 
 // takeOff takes a job that has started from its cores; one that is paused ended before that took hold.
 func (l *loop) takeOff(j int32) {
-	f := &l.lives[j]
+	f := l.life(j)
 	if f.state == Running && !f.yields {
 		l.release(j)
 		return
@@ -368,38 +361,42 @@ func (l *loop) close(j int32, kind EventKind, reason string) {
 
 // end makes a job final by an event.
 func (l *loop) end(j int32, e Event) {
-	f := &l.lives[j]
+	f := l.life(j)
 	l.guard.News()
 	l.unbook(j)
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.rental.End(j)
-	l.results[j].Finish, l.results[j].Reason, f.timer, f.grant = l.now, e.Reason, Never, Grant{}
-	f.settle(&l.results[j])
+	r := l.result(j)
+	r.Finish, r.Reason, f.timer, f.grant = l.now, e.Reason, Never, Grant{}
+	f.settle(r)
 	l.open--
 	if l.follower != nil {
 		l.follower.Ended(j)
 	}
 	e.Job = int(j)
+	l.fates.Last(j, &e)
 	l.emit(e)
+	l.lives.Over(j)
+	l.fates.Over(j)
 }
 
 // book takes the job's memory on the nodes of its grant, which it keeps to its end.
 func (l *loop) book(j int32) {
-	if f := &l.lives[j]; !f.booked {
+	if f := l.life(j); !f.booked {
 		f.booked = true
 		l.bookMemory(j, -1)
 	}
 }
 
 func (l *loop) unbook(j int32) {
-	if f := &l.lives[j]; f.booked {
+	if f := l.life(j); f.booked {
 		f.booked = false
 		l.bookMemory(j, 1)
 	}
 }
 
 func (l *loop) bookMemory(j int32, sign int64) {
-	if l.lives[j].plain {
+	if l.life(j).plain {
 		return
 	}
 	if sign < 0 {
@@ -426,7 +423,7 @@ func (l *loop) memoryOf(j int32) int64 {
 
 // settleTime adds the stretch that ends now to the job's times.
 func (l *loop) settleTime(j int32) {
-	f := &l.lives[j]
+	f := l.life(j)
 	d := l.now - f.since
 	if f.state != Running {
 		f.since = l.now
@@ -445,7 +442,7 @@ func (l *loop) settleTime(j int32) {
 
 // enter and leave keep the sets of running jobs.
 func (l *loop) enter(j int32) {
-	f := &l.lives[j]
+	f := l.life(j)
 	f.slot = int32(len(l.running))
 	l.running = append(l.running, j)
 	l.offerVictim(j)
@@ -456,10 +453,10 @@ func (l *loop) enter(j int32) {
 }
 
 func (l *loop) leave(j int32) {
-	f := &l.lives[j]
+	f := l.life(j)
 	last := l.running[len(l.running)-1]
 	l.running[f.slot] = last
-	l.lives[last].slot = f.slot
+	l.life(last).slot = f.slot
 	l.running = l.running[:len(l.running)-1]
 	l.withdrawVictim(j)
 	if l.resizable(j) {
@@ -469,12 +466,12 @@ func (l *loop) leave(j int32) {
 }
 
 func (l *loop) byFirstStart(a, b int32) int {
-	return cmp.Or(cmp.Compare(l.results[a].FirstStart, l.results[b].FirstStart), cmp.Compare(a, b))
+	return cmp.Or(cmp.Compare(l.result(a).FirstStart, l.result(b).FirstStart), cmp.Compare(a, b))
 }
 
 // resizable reports whether a job can be resized while it runs. Gangs cannot.
 func (l *loop) resizable(j int32) bool {
-	return !l.lives[j].plain && l.Jobs[j].Malleable && l.Jobs[j].Nodes <= 1
+	return !l.life(j).plain && l.Jobs[j].Malleable && l.Jobs[j].Nodes <= 1
 }
 
 // release ends a running job's stretch and gives its cores and GPUs back.
@@ -483,7 +480,7 @@ func (l *loop) release(j int32) {
 		l.settleTime(mate)
 	}
 	l.settleTime(j)
-	l.machine.Give(l.lives[j].grant)
+	l.machine.Give(l.life(j).grant)
 	l.leave(j)
 	l.gaveBack = true
 }
@@ -511,12 +508,16 @@ func (l *loop) stuck() error {
 func (l *loop) breakOff(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	l.stopping = true
-	for j := range l.lives {
-		if s := l.lives[j].state; s == Running || s == Paused {
-			if err := l.Engine.Stop(j); err != nil {
-				return fmt.Errorf("stop job %q: %w", l.Jobs[j].Name, err)
+	var failed error
+	l.lives.Each(func(j int32, f *life) {
+		if failed == nil && (f.state == Running || f.state == Paused) {
+			if err := l.Engine.Stop(int(j)); err != nil {
+				failed = fmt.Errorf("stop job %q: %w", l.Jobs[j].Name, err)
 			}
 		}
+	})
+	if failed != nil {
+		return failed
 	}
 	for l.started > 0 {
 		now, news, err := l.Engine.Next(ctx, Never)
@@ -539,16 +540,19 @@ func (l *loop) account() error {
 	if l.started != 0 || len(l.running) != 0 || l.queue.Len() != 0 {
 		return errors.New("all jobs are final, but some still run or wait")
 	}
-	return guard.Accounted(l.Jobs, l.results, l.closed > 0)
+	return guard.Accounted(l.Jobs, l.fates.Kept(), l.closed > 0)
 }
 
 func (l *loop) outcome() Outcome {
-	if l.open > 0 || l.closed > 0 {
-		for j := range l.lives {
-			if f := &l.lives[j]; !f.state.Over() { // the others are settled
-				f.settle(&l.results[j])
+	if kept := l.fates.Kept(); kept != nil {
+		l.lives.Each(func(j int32, f *life) {
+			if !f.state.Over() { // the others are settled
+				kept[j] = *l.result(j)
+				f.settle(&kept[j])
 			}
-		}
+		})
 	}
-	return Outcome{Jobs: l.results, End: l.now, Closed: l.closed, Events: l.events, Instants: l.looks}
+	return Outcome{
+		Jobs: l.fates.Kept(), End: l.now, Closed: l.closed, Undone: l.fates.Undone(), Events: l.events, Instants: l.looks,
+	}
 }

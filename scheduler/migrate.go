@@ -10,7 +10,7 @@ import (
 // movable reports whether a job that has started may go on on other nodes. Jobs with
 // roles stay: their parts know each other's places.
 func (l *loop) movable(j int32) bool {
-	f := &l.lives[j]
+	f := l.life(j)
 	return l.migrator != nil && f.booked && (f.plain || len(l.Jobs[j].Roles) == 0)
 }
 
@@ -50,7 +50,7 @@ func (l *loop) fitAnew(rooms []Room, j, cores int32, nodes []int32) (_ []int32, 
 
 // choose is cluster.Fit, and places divided jobs by the rule of the policy.
 func (l *loop) choose(rooms []Room, j int32, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
-	if l.lives[j].plain || !l.Jobs[j].Divided {
+	if l.life(j).plain || !l.Jobs[j].Divided {
 		return cluster.Fit(rooms, need, count, home, nodes)
 	}
 	begin := len(nodes)
@@ -93,7 +93,7 @@ func (l *loop) heldOn(j int32, nodes []int32) Grant {
 	if l.movable(j) && !slices.Equal(l.home(j), nodes) {
 		return Grant{}
 	}
-	return l.lives[j].grant
+	return l.life(j).grant
 }
 
 // elsewhere reports whether a grant is on other nodes than those on which a job was
@@ -102,11 +102,11 @@ func (l *loop) elsewhere(j int32, g Grant) bool {
 	if !l.movable(j) {
 		return false
 	}
-	old := &l.lives[j].grant
+	old := &l.life(j).grant
 	if !slices.Equal(old.GPUs, g.GPUs) || l.turned(j) {
 		return true
 	}
-	if len(l.machine.Free) == 1 && l.lives[j].plain {
+	if len(l.machine.Free) == 1 && l.life(j).plain {
 		return false
 	}
 	l.scratch.from, l.scratch.to = l.nodesIn(j, old, l.scratch.from[:0]), l.nodesIn(j, &g, l.scratch.to[:0])
@@ -123,8 +123,8 @@ func (l *loop) goOnWith(j int32, g Grant, moves bool) error {
 
 // migrated takes a job from the nodes that it leaves.
 func (l *loop) migrated(j int32) {
-	f := &l.lives[j]
+	f := l.life(j)
 	l.unbook(j)
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
-	l.results[j].Migrations++
+	l.result(j).Migrations++
 }

@@ -80,12 +80,12 @@ func (l *loop) depart(n *Notice) error {
 }
 
 func (l *loop) revokeBy(j, v int32, end func(job int) (Attempt, error), reason string) error {
-	f := &l.lives[j]
+	f := l.life(j)
 	attempt, err := l.cut(j, end)
 	if err != nil {
 		return fmt.Errorf("revoke job %q: %w", l.Jobs[j].Name, err)
 	}
-	l.results[j].Revocations++
+	l.result(j).Revocations++
 	if l.stopping {
 		f.state = Stopped
 		l.close(j, Stop, reason)
@@ -105,14 +105,14 @@ func (l *loop) cut(j int32, end func(int) (Attempt, error)) (Attempt, error) {
 	}
 	l.started--
 	l.guard.News()
-	l.results[j].Add(&attempt)
-	l.results[j].LostWork += attempt.Lost()
+	l.result(j).Add(&attempt)
+	l.result(j).LostWork += attempt.Lost()
 	return attempt, nil
 }
 
 // anew lets a job wait again whose attempt was cut, with what it has kept.
 func (l *loop) anew(j int32, attempt *Attempt, e Event) {
-	f := &l.lives[j]
+	f := l.life(j)
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.unbook(j)
 	f.state, f.grant, f.timer = Queued, Grant{}, Never
@@ -180,7 +180,7 @@ func (l *loop) orderFor(j int32, rooms []Room) (bool, error) {
 	if len(choices) == 0 {
 		return l.orderAs(j, rooms)
 	}
-	now := int32(l.lives[j].alternative)
+	now := int32(l.life(j).alternative)
 	defer func() { l.adopt(j, now) }()
 	for _, k := range append([]int32{now}, choices...) {
 		l.adopt(j, k)
@@ -203,7 +203,7 @@ func (l *loop) giveUp() (bool, error) {
 		return false, nil
 	}
 	j := l.queue.Next(queue.Front, queue.Anyone)
-	for j != nobody && l.lives[j].state != Queued {
+	for j != nobody && l.life(j).state != Queued {
 		j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone)
 	}
 	if j == nobody {
@@ -211,7 +211,7 @@ func (l *loop) giveUp() (bool, error) {
 	}
 	l.settleTime(j)
 	l.queue.Remove(j)
-	l.lives[j].state = Failed
+	l.life(j).state = Failed
 	l.close(j, Fail, "no server can be had for it any more")
 	if err := l.dispatch(); err != nil {
 		return true, err

@@ -46,7 +46,7 @@ func (l *loop) hold(j int32) {
 	if l.seen == nil {
 		return
 	}
-	s, f := &l.seen[j], &l.lives[j]
+	s, f := &l.seen[j], l.life(j)
 	s.Add(l.now-max(f.since, s.From), f.grant.Cores.Count())
 }
 
@@ -55,11 +55,11 @@ func (l *loop) hold(j int32) {
 func (l *loop) learn() {
 	for i := range l.progress {
 		p := &l.progress[i]
-		if p.Job < 0 || p.Job >= len(l.lives) {
+		if p.Job < 0 || p.Job >= len(l.Jobs) {
 			continue
 		}
 		j := int32(p.Job)
-		switch f := &l.lives[j]; f.state {
+		switch f := l.life(j); f.state {
 		case Running, Paused: // else it has ended in the meantime
 			if p.Units > l.seen[j].Units {
 				l.foresee(j, p)
@@ -79,7 +79,7 @@ func (l *loop) forget(j int32) {
 
 // foresee takes a job's progress into its prediction.
 func (l *loop) foresee(j int32, p *Notice) {
-	s, f := &l.seen[j], &l.lives[j]
+	s, f := &l.seen[j], l.life(j)
 	at := f.since
 	if f.state == Running {
 		// On a real clock a report may be older than the present stretch.

@@ -43,7 +43,7 @@ func (l *loop) length(j, cores int32) time.Duration {
 		return Proportional{}.Predict(job, left, Allotment{Cores: cores})
 	}
 	a := Allotment{Cores: cores, GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1))}
-	if f := &l.lives[j]; f.state == Running {
+	if f := l.life(j); f.state == Running {
 		a.GPU = l.typeOf(f.grant)
 	} else if len(job.Alternatives) > 0 {
 		a.GPU = job.Alternatives[f.alternative].GPU
@@ -54,7 +54,7 @@ func (l *loop) length(j, cores int32) time.Duration {
 // doneBy returns what a job has done in its attempt up to an instant in the present
 // stretch, in the unit of the outlook.
 func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
-	f := &l.lives[j]
+	f := l.life(j)
 	if l.done == nil {
 		if f.state != Running {
 			return f.coreTime - l.lostBy(j)
@@ -76,7 +76,7 @@ func (l *loop) settleDone(j int32, stretch time.Duration) {
 
 // allotment returns what the grant of a running job comes to.
 func (l *loop) allotment(j int32) Allotment {
-	g := &l.lives[j].grant
+	g := &l.life(j).grant
 	return Allotment{
 		Cores: int32(g.Cores.Count()), GPUs: int32(g.GPUs.Count()),
 		Nodes: int32(max(l.Jobs[j].Nodes, 1)), GPU: l.typeOf(*g),

@@ -20,7 +20,7 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 	rooms := append(l.scratch.rooms[:0], l.machine.Free...)
 	l.scratch.rooms = rooms
 	for _, k := range l.inVictimOrder() {
-		if l.lives[k].yields || l.rank(k) <= mine {
+		if l.life(k).yields || l.rank(k) <= mine {
 			continue
 		}
 		victims = append(victims, k)
@@ -61,7 +61,7 @@ func (l *loop) pauseAll(victims, nodes []int32, j int32) error {
 		why = fmt.Sprintf("makes room for %q", l.Jobs[j].Name)
 	}
 	for _, victim := range victims {
-		if !l.touches(victim, nodes) {
+		if !l.machine.Touches(l.life(victim).grant, nodes) {
 			continue
 		}
 		if err := l.pause(victim, why); err != nil {
@@ -78,7 +78,7 @@ func (l *loop) pause(j int32, why string) error {
 	}
 	l.release(j)
 	l.paused(j, why)
-	l.lives[j].level = int32(max(l.Jobs[j].Priority, 0))
+	l.life(j).level = int32(max(l.Jobs[j].Priority, 0))
 	l.wait(j)
 	return nil
 }
@@ -104,18 +104,11 @@ func (l *loop) withdrawVictim(j int32) {
 }
 
 // service returns the service time of a running job up to now.
-func (l *loop) service(j int32) time.Duration { return l.lives[j].service + l.now - l.lives[j].since }
+func (l *loop) service(j int32) time.Duration { return l.life(j).service + l.now - l.life(j).since }
 
-// addHeld adds what a running job would give back if it were paused. What it holds of
-// nodes that will be taken away comes back to nobody.
+// addHeld adds what a running job would give back if it were paused.
 func (l *loop) addHeld(rooms []Room, j int32) {
-	g := l.lives[j].grant
-	for _, p := range g.Cores {
-		l.machine.Cores.EachNode(p, func(v, n int32) { rooms[v].Cores += l.machine.Usable(v, n) })
-	}
-	for _, p := range g.GPUs {
-		l.machine.GPUs.EachNode(p, func(v, n int32) { rooms[v].GPUs += l.machine.Usable(v, n) })
-	}
+	l.machine.AddHeld(rooms, l.life(j).grant)
 }
 
 // addAll adds what a running job would give back if it ended.
@@ -128,15 +121,6 @@ func (l *loop) addAll(rooms []Room, j int32) {
 	}
 }
 
-// touches reports whether a running job has cores on one of the nodes.
-func (l *loop) touches(j int32, nodes []int32) bool {
-	if len(l.machine.Free) == 1 {
-		return true
-	}
-	held := l.machine.NodesOf(l.lives[j].grant.Cores, nil)
-	return slices.ContainsFunc(held, func(v int32) bool { return slices.Contains(nodes, v) })
-}
-
 // heldUpAs reports whether a waiting job could not start with its present alternative even
 // if all running jobs had ended.
 func (l *loop) heldUpAs(j int32) bool {
@@ -146,7 +130,7 @@ func (l *loop) heldUpAs(j int32) bool {
 	}
 	rooms := slices.Clone(l.machine.Free)
 	for _, k := range l.running {
-		if !l.lives[k].yields {
+		if !l.life(k).yields {
 			l.addAll(rooms, k)
 		}
 	}

@@ -23,7 +23,7 @@ func (l *loop) whole(j int32) *Job { return l.parts.Whole(j, &l.Jobs[j]) }
 //
 // The error says why the job cannot have so many; nothing has changed then.
 func (l *loop) askParts(j int32, role string, count int) error {
-	f := &l.lives[j]
+	f := l.life(j)
 	if f.state == Finished || f.state == Failed || f.state == Stopped {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (l *loop) askParts(j int32, role string, count int) error {
 // room: of all jobs, or only of those of which another number was asked for.
 func (l *loop) reform(all bool) error {
 	return l.parts.Settle(func(j int32) (settled bool, err error) {
-		f := &l.lives[j]
+		f := l.life(j)
 		switch {
 		case !f.booked: // it is over, or starts again, whole
 			return true, nil
@@ -66,7 +66,7 @@ func (l *loop) reform(all bool) error {
 // dropParts ends the parts of a running job that are too many. The part that ends the
 // job stays.
 func (l *loop) dropParts(j int32) error {
-	keep, drop := l.whole(j).Surplus(l.lives[j].grant.Layout.Parts)
+	keep, drop := l.whole(j).Surplus(l.life(j).grant.Layout.Parts)
 	if len(drop) == 0 {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (l *loop) dropParts(j int32) error {
 // addParts starts the parts that a running job lacks, one after the other, while there
 // is room. It reports whether the job still lacks some.
 func (l *loop) addParts(j int32) (lacks bool, err error) {
-	held := l.lives[j].grant.Layout.Parts
+	held := l.life(j).grant.Layout.Parts
 	parts := slices.Clone(held)
 	for _, p := range l.lacks(j) {
 		if !l.machine.PlacePart(&p, l.needOf(j, p.Role), held) {
@@ -99,7 +99,7 @@ func (l *loop) addParts(j int32) (lacks bool, err error) {
 
 // lacks returns the parts that a running job is to have and does not, but for those that failed.
 func (l *loop) lacks(j int32) []Part {
-	return l.parts.Lacks(j, &l.Jobs[j], l.lives[j].grant.Layout.Parts)
+	return l.parts.Lacks(j, &l.Jobs[j], l.life(j).grant.Layout.Parts)
 }
 
 // needOf returns what a part of a role of a job needs of its node.
@@ -110,7 +110,7 @@ func (l *loop) needOf(j int32, name string) Room {
 
 // reshape lets a running job go on with other parts. What it gains is taken already.
 func (l *loop) reshape(j int32, g, drops Grant, why string) error {
-	f := &l.lives[j]
+	f := l.life(j)
 	l.settleTime(j)
 	engine, ok := l.Engine.(Reshaper)
 	if !ok {
@@ -126,7 +126,7 @@ func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 	l.nodes.Occupy(j, g.Cores)
 	l.unexpect(j)
 	l.expect(j)
-	l.results[j].Resizes++
+	l.result(j).Resizes++
 	l.guard.News()
 	l.record(l.decide(ResizeJob, j, g.Cores, why))
 	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout})
@@ -137,7 +137,7 @@ func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 // jobs leave.
 func (l *loop) orderParts(rooms []Room) error {
 	for _, j := range l.parts.Amiss() {
-		if !l.lives[j].booked || l.lives[j].state != Running {
+		if !l.life(j).booked || l.life(j).state != Running {
 			continue
 		}
 		for _, p := range l.lacks(j) {

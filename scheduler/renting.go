@@ -19,7 +19,7 @@ func (l *loop) rent() error {
 		return nil
 	}
 	for _, j := range l.rental.Due() {
-		f := &l.lives[j]
+		f := l.life(j)
 		need, _ := l.needs(j, l.atLeast(j))
 		need.Market = 0
 		from := func(v int32) time.Duration { return l.nodes.From(v, need, l.now) }
@@ -40,7 +40,7 @@ func (l *loop) rent() error {
 // doneOf returns what is done of a job, in run time on its full request: as the engine
 // knows it, or by the time that it has run, less the start of the attempt.
 func (l *loop) doneOf(j int32) time.Duration {
-	f := &l.lives[j]
+	f := l.life(j)
 	if f.state != Running && f.state != Paused {
 		return l.rental.Kept(j)
 	}

@@ -8,11 +8,11 @@ import "time"
 // time of the attempt that failed stays part of its service time, and of what it
 // and its user have attained; what it is predicted to have left is all of it.
 func (l *loop) again(j int32, reason string) bool {
-	f := &l.lives[j]
-	if l.results[j].Restarts >= l.Jobs[j].Retries {
+	f := l.life(j)
+	if l.result(j).Restarts >= l.Jobs[j].Retries {
 		return false
 	}
-	l.results[j].Restarts++
+	l.result(j).Restarts++
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.unbook(j)
 	f.state, f.grant, f.timer = Queued, Grant{}, Never
@@ -42,9 +42,9 @@ func (l *loop) keepOnly(j int32, kept time.Duration) {
 // counts makes what a job has done so much, in the unit of the outlook.
 func (l *loop) counts(j int32, kept time.Duration) {
 	if l.lost == nil {
-		l.lost, l.base = make([]time.Duration, len(l.lives)), make([]time.Duration, len(l.lives))
+		l.lost, l.base = make([]time.Duration, len(l.Jobs)), make([]time.Duration, len(l.Jobs))
 	}
-	l.lost[j] = l.lives[j].coreTime - kept
+	l.lost[j] = l.life(j).coreTime - kept
 	if l.done != nil {
 		l.done[j] = kept
 	}

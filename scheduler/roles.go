@@ -8,7 +8,7 @@ import (
 
 // survives reports whether a job goes on without some of its parts.
 func (l *loop) survives(j int32, gone func(p *Part) bool) bool {
-	f := &l.lives[j]
+	f := l.life(j)
 	if f.state != Running || f.yields || len(l.Jobs[j].Roles) == 0 || l.stopping {
 		return false
 	}
@@ -29,7 +29,7 @@ func (l *loop) shrink(j, v int32) error {
 
 // without lets a running job go on without some of its parts.
 func (l *loop) without(j int32, gone func(p *Part) bool, why string) error {
-	left, lost := cluster.Split(l.lives[j].grant.Layout.Parts, gone)
+	left, lost := cluster.Split(l.life(j).grant.Layout.Parts, gone)
 	return l.reshape(j, cluster.Together(left), cluster.Together(lost), why)
 }
 
@@ -37,11 +37,11 @@ func (l *loop) without(j int32, gone func(p *Part) bool, why string) error {
 // it where it could spare it after the loss of a node, but it does not get it again in this
 // attempt: a program that fails would fail again. Otherwise the attempt fails.
 func (l *loop) partEnded(n *Notice) error {
-	if n.Job < 0 || n.Job >= len(l.lives) {
+	if n.Job < 0 || n.Job >= len(l.Jobs) {
 		return fmt.Errorf("engine: end of a part of a job with number %d, which does not exist", n.Job)
 	}
 	j := int32(n.Job)
-	if s := l.lives[j].state; s != Running && s != Paused {
+	if s := l.life(j).state; s != Running && s != Paused {
 		return nil // the end of the job came before
 	}
 	failed := func(p *Part) bool { return p.Role == n.Role && p.Task == n.Task }

@@ -172,10 +172,10 @@ func (l *loop) Start(job, cores int32, nodes []int32, why string) error {
 
 // Resize implements Hands.
 func (l *loop) Resize(job, cores int32, why string) error {
-	held := int32(l.lives[job].grant.Cores.Count())
+	held := int32(l.life(job).grant.Cores.Count())
 	switch {
 	case cores < held:
-		low, rest := l.lives[job].grant.Cores.Cut(int(cores))
+		low, rest := l.life(job).grant.Cores.Cut(int(cores))
 		return l.resize(job, low, rest, nil, why)
 	case cores > held:
 		return l.growBy(job, cores-held, l.home(job)[0], why)

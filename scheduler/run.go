@@ -30,6 +30,9 @@ type Run struct {
 	// EventsOnly keeps decisions from the Recorder, and with them the cost of
 	// finding out why jobs were passed over.
 	EventsOnly bool
+	// Streamed leaves the results of jobs out of the outcome: each is in the event with which its job ends. Then only
+	// what is open is in memory.
+	Streamed bool
 	// Until is the horizon: a run with open jobs is closed then. 0 stands for
 	// none.
 	Until time.Duration

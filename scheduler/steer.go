@@ -27,7 +27,7 @@ func (l *loop) steer() (err error) {
 
 // report takes a report of a job that a controller stands beside.
 func (l *loop) report(n *Notice) error {
-	if n.Job < 0 || n.Job >= len(l.lives) {
+	if n.Job < 0 || n.Job >= len(l.Jobs) {
 		return fmt.Errorf("engine: progress of a job with number %d, which does not exist", n.Job)
 	}
 	return l.desk.Ask(int32(n.Job), n.Progress)
@@ -35,7 +35,7 @@ func (l *loop) report(n *Notice) error {
 
 // begun reports whether a job has started and not ended.
 func (l *loop) begun(j int32) bool {
-	s := l.lives[j].state
+	s := l.life(j).state
 	return s == Running || s == Paused
 }
 
@@ -46,8 +46,8 @@ func (l *loop) steersOn(j int32, e *Notice) bool {
 	if !anew {
 		return false
 	}
-	f := &l.lives[j]
-	l.results[j].Reconfigurations++
+	f := l.life(j)
+	l.result(j).Reconfigurations++
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.unbook(j)
 	f.state, f.grant, f.timer, f.level = Queued, Grant{}, Never, int32(max(l.Jobs[j].Priority, 0))
@@ -58,8 +58,8 @@ func (l *loop) steersOn(j int32, e *Notice) bool {
 
 // reconfigure gives a job that waits to be started, or is about to, another request.
 func (l *loop) reconfigure(j int32, to Adopted, attempt *Attempt) {
-	f, job := &l.lives[j], &l.Jobs[j]
-	if f.state == Queued && attempt == nil && to.Threads == job.Threads && slices.Equal(to.Roles, job.Roles) && l.results[j].Reconfigurations == 0 {
+	f, job := l.life(j), &l.Jobs[j]
+	if f.state == Queued && attempt == nil && to.Threads == job.Threads && slices.Equal(to.Roles, job.Roles) && l.result(j).Reconfigurations == 0 {
 		return
 	}
 	job.Threads, job.Roles = to.Threads, to.Roles
@@ -80,7 +80,7 @@ func (l steered) Reconfigure(j int32, to Adopted) { l.reconfigure(j, to, nil) }
 func (l steered) Request(j, cores int32)          { l.request(j, cores) }
 
 func (l steered) Facts(j int32) Report {
-	f := &l.lives[j]
+	f := l.life(j)
 	r := Report{
 		Job: int(j), Left: trace.NoBudget, Used: f.service,
 		Allotment: trace.Allotment{Threads: int(f.request), GPUs: l.Jobs[j].GPUs},
@@ -105,7 +105,7 @@ func (l steered) Decided(j int32, c *trace.Control) {
 
 func (l steered) Demand(j int32, to Adopted) error {
 	if len(to.Roles) == 0 {
-		if to.Threads != int(l.lives[j].asked) {
+		if to.Threads != int(l.life(j).asked) {
 			l.request(j, int32(to.Threads))
 		}
 		return nil
@@ -128,7 +128,7 @@ func (l steered) Satisfy(j int32, reason string) error {
 		return nil
 	}
 	l.settleTime(j)
-	l.lives[j].state = Stopped
+	l.life(j).state = Stopped
 	l.close(j, Stop, reason)
 	return nil
 }

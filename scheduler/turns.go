@@ -4,7 +4,7 @@ import "time"
 
 // turnOver puts a running job at its place among the waiting ones.
 func (l *loop) turnOver(j int32) {
-	f := &l.lives[j]
+	f := l.life(j)
 	l.settleTime(j)
 	l.machine.Give(f.grant)
 	f.yields = true
@@ -14,8 +14,8 @@ func (l *loop) turnOver(j int32) {
 }
 
 func (l *loop) dropTurn(j int32) {
-	l.lives[j].yields = false
-	l.turns.Drop(j, l.lives[j].grant)
+	l.life(j).yields = false
+	l.turns.Drop(j, l.life(j).grant)
 }
 
 // endTurn pauses a job whose turn is over, because its cores are wanted or
@@ -33,7 +33,7 @@ func (l *loop) endTurn(j int32) error {
 
 // goOn lets a job whose turn is over keep what it has, for a new quantum.
 func (l *loop) goOn(j int32) {
-	f := &l.lives[j]
+	f := l.life(j)
 	l.dropTurn(j)
 	l.queue.Remove(j)
 	l.machine.Take(f.grant)

@@ -99,6 +99,7 @@ type (
 	Attempt    = trace.Attempt
 	Outcome    = trace.Outcome
 	Result     = trace.Result
+	Undone     = trace.Undone
 	Controller = trace.Controller
 	Report     = trace.Report
 	Action     = trace.Action

@@ -8,7 +8,7 @@ type JobView struct {
 	number int32
 }
 
-func (j JobView) life() *life { return &j.l.lives[j.number] }
+func (j JobView) life() *life { return j.l.life(j.number) }
 
 // Number returns the job's number.
 func (j JobView) Number() int32 { return j.number }

@@ -253,6 +253,29 @@ func (m *Machine) NodesOf(set CoreSet, nodes []int32) []int32 {
 	return nodes
 }
 
+// AddHeld adds to rooms what would be free if a grant were given back. What is on closed nodes comes back to nobody.
+func (m *Machine) AddHeld(rooms []Room, g Grant) {
+	if len(rooms) == 1 && m.closed == nil {
+		rooms[0].Cores += int32(g.Cores.Count())
+		rooms[0].GPUs += int32(g.GPUs.Count())
+		return
+	}
+	for _, p := range g.Cores {
+		m.Cores.EachNode(p, func(v, n int32) { rooms[v].Cores += m.Usable(v, n) })
+	}
+	for _, p := range g.GPUs {
+		m.GPUs.EachNode(p, func(v, n int32) { rooms[v].GPUs += m.Usable(v, n) })
+	}
+}
+
+// Touches reports whether a grant has cores on one of the nodes.
+func (m *Machine) Touches(g Grant, nodes []int32) bool {
+	if len(m.Free) == 1 {
+		return true
+	}
+	return slices.ContainsFunc(m.NodesOf(g.Cores, nil), func(v int32) bool { return slices.Contains(nodes, v) })
+}
+
 // EachUnit returns the nodes of a set once for each so many of its cores there.
 func (m *Machine) EachUnit(set CoreSet, cores int32, nodes []int32) []int32 {
 	nodes = nodes[:0]

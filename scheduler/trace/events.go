@@ -90,6 +90,9 @@ type Event struct {
 	// Attempt is what an attempt came to that has ended, as far as the engine knows
 	// (Revoke, Move, Reconfigure, Finish, Fail, Stop).
 	Attempt *Attempt
+	// Result is what became of the job, where the outcome of the run does not have it (Finish, Fail, Stop). It holds
+	// during the call of the recorder.
+	Result *Result
 	// Node is the node's index in the cluster (events of nodes, Revoke).
 	Node int
 	// Server is what was asked for (NodeRequest).

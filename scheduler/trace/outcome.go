@@ -4,17 +4,35 @@ import "time"
 
 // Outcome is what a run came to.
 type Outcome struct {
-	// Jobs has a result for each job, by number.
+	// Jobs has a result for each job, by number; nil if they were given with the events.
 	Jobs []Result
 	// End is the instant of the last event.
 	End time.Duration
 	// Closed is the horizon, when the run was closed at it: the jobs that had
 	// arrived are stopped, the others pending. 0 when all jobs ended before.
 	Closed time.Duration
+	// Undone counts the jobs that were stopped or never arrived.
+	Undone Undone
 	// Events and Instants count what happened: events of the trace, and
 	// instants at which the scheduler looked.
 	Events, Instants int
 }
+
+// Undone counts jobs that did not come to their own end: those that were stopped after they had started, those that
+// were stopped before, and those that had not arrived when the run was closed.
+type Undone struct{ Started, Waited, Missing int }
+
+// Count counts a job that was stopped.
+func (u *Undone) Count(r *Result) {
+	if r.FirstStart == Never {
+		u.Waited++
+	} else {
+		u.Started++
+	}
+}
+
+// Sum returns how many they are.
+func (u Undone) Sum() int { return u.Started + u.Waited + u.Missing }
 
 // Result is what became of a job. Instants are since the start of the cell.
 type Result struct {

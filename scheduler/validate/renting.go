@@ -47,8 +47,8 @@ func (v *Validator) rented() {
 			coming++
 		}
 	}
-	for j := range v.lives {
-		if t := &v.lives[j]; t.state == scheduler.Queued {
+	for j := range v.jobs {
+		if v.life(j).state == scheduler.Queued {
 			wanted += max(1, v.jobs[j].Nodes)
 		}
 		for _, r := range v.jobs[j].Roles {

@@ -14,11 +14,11 @@ func (v *Validator) holdGPUs(e scheduler.Event) []int {
 	h := &v.gpus
 	clear(h.byNode)
 	with := e.Beside.Job
-	if with < 0 || with >= len(v.lives) || with == e.Job {
+	if with < 0 || with >= len(v.jobs) || with == e.Job {
 		v.report(e.At, e.Job, "job %q shares GPUs with job number %d, which is none", v.name(e.Job), with)
 		return h.byNode
 	}
-	other := &v.lives[with]
+	other := v.life(with)
 	switch {
 	case other.state != scheduler.Running || !slices.Equal(other.gpus, e.GPUs) || len(e.GPUs) == 0:
 		v.report(e.At, e.Job, "job %q shares GPUs %s with %q, which does not hold just these", v.name(e.Job), e.GPUs,
@@ -46,7 +46,7 @@ func (v *Validator) holdGPUs(e scheduler.Event) []int {
 
 // knows reports whether it is known how fast a job is beside another one.
 func (v *Validator) knows(job, with int) bool {
-	ways, way := v.jobs[job].Alternatives, int(v.lives[job].alternative)
+	ways, way := v.jobs[job].Alternatives, int(v.life(job).alternative)
 	return way < len(ways) && ways[way].Beside[v.jobs[with].Class] > 0
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/pages"
 )
 
 // MaxViolations bounds the violations that a Validator keeps; it counts all.
@@ -25,7 +26,7 @@ type Violation struct {
 func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Text) }
 
 // Validator checks a trace while it is made, or afterwards, without keeping
-// it. It shares no code with the loop that made it. It is a scheduler.Recorder. The
+// it. It shares nothing with the loop that made it but the container of its jobs. It is a scheduler.Recorder. The
 // rules:
 //
 //   - no core or GPU is held twice, and none that the cluster lacks, but for GPUs that two jobs share:
@@ -47,7 +48,7 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //     all of them when it starts, and of elastic ones never less than their least number;
 //   - nothing of a job is on a node that has no server, and no job starts, resumes or gets
 //     another part on a node that is to be taken away; servers are asked for, come up, are warned
-//     and end in this order;
+//     and end in this order, and not before their warning says, unless others decide that;
 //   - where the policy rents servers, they are of its markets and regions, those of a job of one at a time,
 //     and none is rented without a job that waits (Renting);
 //   - an attempt that loses a node begins again with no more work than its last
@@ -65,7 +66,7 @@ type Validator struct {
 	servers []server
 	renting *renting
 	orphans []int32 // jobs on a node that was taken away, which have to lose it
-	lives   []traced
+	lives   pages.Table[traced]
 	spare   []*grantedTo // of jobs that are over
 	last    time.Duration
 	found   []Violation
@@ -88,6 +89,7 @@ type traced struct {
 	state            scheduler.State
 	steered          bool // a controller has changed something: its requests may be any
 	asked            bool // another number of its parts was asked for
+	compared         bool // with its result, at its end: nothing more is to be said
 	*grantedTo            // nil before the first start and after the end
 }
 
@@ -110,7 +112,8 @@ type holders struct {
 // New returns a validator for the trace of jobs on a cluster, with
 // the resize requests that the workload makes.
 func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) *Validator {
-	v := &Validator{cluster: c, jobs: jobs, lives: make([]traced, len(jobs))}
+	v := &Validator{cluster: c, jobs: jobs}
+	v.lives = pages.New(len(jobs), v.untouched, traced{state: scheduler.Finished, compared: true})
 	v.cores.what, v.gpus.what = "core", "GPU"
 	for i, n := range c.Nodes {
 		v.memory = append(v.memory, n.Memory)
@@ -118,19 +121,23 @@ func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) 
 		v.cores.add(i, n.Threads)
 		v.gpus.add(i, n.GPUs)
 	}
-	for i := range v.lives {
-		j := &jobs[i]
-		v.lives[i] = traced{state: scheduler.Pending, first: scheduler.Never, finish: scheduler.Never,
-			low: int32(min(max(j.MinThreads, 1), j.Threads)), high: int32(max(j.Threads, j.MaxThreads))}
-	}
 	for _, z := range resizes {
 		if z.Job >= 0 && z.Job < len(jobs) && z.Role == "" {
-			t := &v.lives[z.Job]
+			t := v.life(z.Job)
 			t.low, t.high = min(t.low, int32(z.Threads)), max(t.high, int32(z.Threads))
 		}
 	}
 	return v
 }
+
+// untouched is a job of which the trace has said nothing.
+func (v *Validator) untouched(job int32) traced {
+	j := &v.jobs[job]
+	return traced{state: scheduler.Pending, first: scheduler.Never, finish: scheduler.Never,
+		low: int32(min(max(j.MinThreads, 1), j.Threads)), high: int32(max(j.Threads, j.MaxThreads))}
+}
+
+func (v *Validator) life(job int) *traced { return v.lives.At(int32(job)) }
 
 // Trace checks a finished trace, and the outcome of the run that made it
 // unless it is nil.
@@ -167,11 +174,11 @@ func (v *Validator) Event(e scheduler.Event) {
 		v.node(e)
 		return
 	}
-	if e.Job < 0 || e.Job >= len(v.lives) {
+	if e.Job < 0 || e.Job >= len(v.jobs) {
 		v.report(e.At, -1, "an event is about job number %d, which does not exist", e.Job)
 		return
 	}
-	t := &v.lives[e.Job]
+	t := v.life(e.Job)
 	if !v.lawful(e, t) {
 		return
 	}
@@ -236,6 +243,11 @@ func (v *Validator) Event(e scheduler.Event) {
 			t.state = scheduler.Failed
 		case scheduler.Stop:
 			t.state = scheduler.Stopped
+		}
+		if e.Result != nil {
+			v.compare(e.Job, t, e.Result)
+			t.compared = true
+			v.lives.Over(int32(e.Job))
 		}
 	case scheduler.Decided:
 		if e.Control != nil && e.Control.Refused == "" && !e.Control.Action.Nothing() {
@@ -563,37 +575,52 @@ func (v *Validator) memoryOn(job int, t *traced, i int) int64 {
 // outcome if it is not nil. Jobs of a run that was broken off have no end, so
 // there it is not to be called.
 func (v *Validator) Close(o *scheduler.Outcome) {
-	if o != nil && len(o.Jobs) != len(v.jobs) {
-		v.report(v.last, -1, "the outcome has %d jobs instead of %d", len(o.Jobs), len(v.jobs))
-		o = nil
+	var results []scheduler.Result
+	if o != nil {
+		results = o.Jobs
 	}
-	for i := range v.lives {
-		t := &v.lives[i]
-		if o != nil && o.Closed > 0 && t.state == scheduler.Pending && o.Jobs[i].State == scheduler.Pending &&
-			v.jobs[i].Arrival > o.Closed {
+	if results != nil && len(results) != len(v.jobs) {
+		v.report(v.last, -1, "the outcome has %d jobs instead of %d", len(results), len(v.jobs))
+		results = nil
+	}
+	for i := range v.jobs {
+		t := v.life(i)
+		if t.compared {
+			continue
+		}
+		if o != nil && o.Closed > 0 && t.state == scheduler.Pending && v.jobs[i].Arrival > o.Closed &&
+			(results == nil || results[i].State == scheduler.Pending) {
 			continue // the run was closed before it arrived
 		}
 		if t.finish == scheduler.Never {
 			v.report(v.last, i, "job %q has no end, it is %s", v.name(i), t.state)
 			continue
 		}
-		if jct := t.finish - v.jobs[i].Arrival; t.waiting+t.service != jct {
-			v.report(t.finish, i, "job %q: waiting %s and service %s do not add up to %s",
-				v.name(i), t.waiting, t.service, jct)
+		var r *scheduler.Result
+		if results != nil {
+			r = &results[i]
 		}
-		if o == nil {
-			continue
-		}
-		r := &o.Jobs[i]
-		if r.State != t.state || r.FirstStart != t.first || r.Finish != t.finish || r.Waiting != t.waiting ||
-			r.Service != t.service || r.Preemptions != int(t.pauses) || r.Resizes != int(t.resizes) ||
-			r.Restarts != int(t.retries) || r.Migrations != int(t.migrations) || r.Revocations != int(t.revocations) ||
-			r.Reconfigurations != int(t.reconfigured) {
-			v.report(t.finish, i, "job %q: the outcome says %s, start %s, finish %s, waiting %s, service %s, "+
-				"%d pauses, %d resizes; the trace %s, %s, %s, %s, %s, %d, %d",
-				v.name(i), r.State, r.FirstStart, r.Finish, r.Waiting, r.Service, r.Preemptions, r.Resizes,
-				t.state, t.first, t.finish, t.waiting, t.service, t.pauses, t.resizes)
-		}
+		v.compare(i, t, r)
+	}
+}
+
+// compare checks what the trace has said of a job that is over, against its result if it is not nil.
+func (v *Validator) compare(i int, t *traced, r *scheduler.Result) {
+	if jct := t.finish - v.jobs[i].Arrival; t.waiting+t.service != jct {
+		v.report(t.finish, i, "job %q: waiting %s and service %s do not add up to %s",
+			v.name(i), t.waiting, t.service, jct)
+	}
+	if r == nil {
+		return
+	}
+	if r.State != t.state || r.FirstStart != t.first || r.Finish != t.finish || r.Waiting != t.waiting ||
+		r.Service != t.service || r.Preemptions != int(t.pauses) || r.Resizes != int(t.resizes) ||
+		r.Restarts != int(t.retries) || r.Migrations != int(t.migrations) || r.Revocations != int(t.revocations) ||
+		r.Reconfigurations != int(t.reconfigured) {
+		v.report(t.finish, i, "job %q: the outcome says %s, start %s, finish %s, waiting %s, service %s, "+
+			"%d pauses, %d resizes; the trace %s, %s, %s, %s, %s, %d, %d",
+			v.name(i), r.State, r.FirstStart, r.Finish, r.Waiting, r.Service, r.Preemptions, r.Resizes,
+			t.state, t.first, t.finish, t.waiting, t.service, t.pauses, t.resizes)
 	}
 }
 

@@ -78,6 +78,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 		all = append(all, &opening{call: h.begun})
 	}
 	run := loop(c, on, nil)
+	run.Streamed = true
 	steering, decided, err := steer(&c, on)
 	if err != nil {
 		return w.Finish(record.Cell{Error: err.Error(), Busy: -1})
@@ -111,7 +112,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	if outcome.Closed > 0 {
 		out.Closed = outcome.Closed.Seconds()
 		if out.Error == "" {
-			out.Error = undone(&outcome)
+			out.Error = undone(&outcome, len(c.Setup.Jobs))
 		}
 	}
 	if h.finally != nil {
@@ -146,21 +147,11 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 }
 
 // undone says what was not done when a cell was closed at its horizon.
-func undone(o *scheduler.Outcome) string {
-	ran, waited, missing := 0, 0, 0
-	for i := range o.Jobs {
-		switch r := &o.Jobs[i]; {
-		case r.State == scheduler.Pending:
-			missing++
-		case r.State == scheduler.Stopped && r.FirstStart == scheduler.Never:
-			waited++
-		case r.State == scheduler.Stopped:
-			ran++
-		}
-	}
+func undone(o *scheduler.Outcome, jobs int) string {
+	u := o.Undone
 	return fmt.Sprintf("it did not drain until %s and was closed: %d of %d jobs were not done "+
 		"(%d had begun and were stopped, %d had not begun, %d had not arrived)",
-		o.Closed, ran+waited+missing, len(o.Jobs), ran, waited, missing)
+		o.Closed, u.Sum(), jobs, u.Started, u.Waited, u.Missing)
 }
 
 // fail leaves the folder of a cell that could not even begin.

@@ -3,7 +3,7 @@ package execute
 import "github.com/tfexp/tfexp/scheduler"
 
 // relay hands a trace on to a recorder that works beside the loop, in batches: the cell of very many jobs then takes
-// as long as the slower of the two. What a recorder is given does not change afterwards.
+// as long as the slower of the two. What a recorder is given does not change afterwards, but for results.
 type relay struct {
 	now         *batch
 	full, empty chan *batch
@@ -13,6 +13,7 @@ type relay struct {
 // batch is a part of a trace: order says, one after the other, whether it is an event.
 type batch struct {
 	events    []scheduler.Event
+	results   []scheduler.Result // of events, which have them during the call alone
 	decisions []scheduler.Decision
 	order     []bool
 }
@@ -42,9 +43,13 @@ func newRelay(to scheduler.Recorder) *relay {
 
 // play hands on a batch, and empties it.
 func (b *batch) play(to scheduler.Recorder) {
-	e, d := 0, 0
+	e, d, r := 0, 0, 0
 	for _, event := range b.order {
 		if event {
+			if b.events[e].Result != nil {
+				b.events[e].Result = &b.results[r]
+				r++
+			}
 			to.Event(b.events[e])
 			e++
 		} else {
@@ -54,12 +59,15 @@ func (b *batch) play(to scheduler.Recorder) {
 	}
 	clear(b.events) // what they refer to need not be kept
 	clear(b.decisions)
-	b.events, b.decisions, b.order = b.events[:0], b.decisions[:0], b.order[:0]
+	b.events, b.results, b.decisions, b.order = b.events[:0], b.results[:0], b.decisions[:0], b.order[:0]
 }
 
 // Event implements scheduler.Recorder.
 func (r *relay) Event(e scheduler.Event) {
 	r.now.events = append(r.now.events, e)
+	if e.Result != nil {
+		r.now.results = append(r.now.results, *e.Result)
+	}
 	r.add(true)
 }
 
