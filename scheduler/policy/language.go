@@ -19,7 +19,7 @@ var asked = map[Question]struct{ before, after, example string }{
 	PreemptionOf: {
 		"Whether running jobs give way to a job that cannot start, and is better in the order:", "", `"pause"`,
 	},
-	VictimsOf:   {"Which running jobs are paused first:", " Only with preemption.", `"smallest_request"`},
+	VictimsOf: {"Which running jobs are paused first:", " Only with preemption.", `"smallest_request"`},
 	PlacementOf: {"With which of its alternatives a job starts:", " The orders `sjf` and `srtf` have `pairs` for jobs with " +
 		"alternatives where nothing that the file sets contradicts that.", `"earliest_finish"`},
 	NodesOf: {
