@@ -14,7 +14,7 @@ func (c *Checker) unweighedWays() {
 	type policyOf struct{ of *experiments.Policy }
 	for _, cell := range c.allCells() {
 		p := cell.Policy
-		if _, set := p.At["placement"]; set || p.Placement != policy.PlaceFirst || !leavesWaysOpen(p.Order) ||
+		if _, set := p.At["placement"]; set || string(p.Placement) != policy.PlacementOf.Default() || !leavesWaysOpen(p.Order) ||
 			!slices.ContainsFunc(cell.Workload.JobBlocks(), several) || !c.first(policyOf{p}) {
 			continue
 		}
