@@ -159,6 +159,17 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 // mostColumns bounds the source line beside a diagnostic.
 const mostColumns = 120
 
+// Within returns the diagnostics with source lines of at most so many characters, for a narrow terminal.
+func (ds Diagnostics) Within(columns int) Diagnostics {
+	ds = slices.Clone(ds)
+	for i := range ds {
+		if s := ds[i].Snippet; s != nil {
+			ds[i].Snippet = s.cut(columns)
+		}
+	}
+	return ds
+}
+
 // cut returns the snippet with at most so many characters of its line: those around
 // the beginning of the mark.
 func (s *Snippet) cut(most int) *Snippet {

@@ -15,7 +15,7 @@ func (p *Printer) Imported(dir string) error {
 	if err != nil {
 		return err
 	}
-	t := narrow(prose.Summary(e), width(p.Out))
+	t := narrow(prose.Summary(e), p.Out)
 	if err := t.Write(p.Out, "", p.Color); err != nil {
 		return fmt.Errorf("print summary: %w", err)
 	}
