@@ -1,6 +1,7 @@
 package estimator
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -87,15 +88,7 @@ func paceOf(at []float64, runs []begin, h, adjust float64) float64 {
 		}
 		total += votes[i].weight
 	}
-	slices.SortFunc(votes, func(a, b vote) int {
-		switch {
-		case a.pace < b.pace:
-			return -1
-		case a.pace > b.pace:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(votes, func(a, b vote) int { return cmp.Compare(a.pace, b.pace) })
 	half := 0.0
 	for _, v := range votes {
 		if half += v.weight; half >= total/2 {

@@ -214,3 +214,135 @@ func TestMoreIsNotSlower(t *testing.T) {
 		}
 	})
 }
+
+// TestLinesByHand: a straight line through the rest of a group, proportion to its one sample, and the mean speed of a
+// worker, of the group or else of all clusters of the model and device.
+func TestLinesByHand(t *testing.T) {
+	at := func(device string, servers, workers int, speed float64) Sample {
+		return Sample{Device: device, Servers: servers, Workers: workers, StepsPerSecond: speed}
+	}
+	rest := []Sample{at("a", 1, 1, 5), at("a", 1, 2, 8), at("a", 1, 3, 14), at("a", 2, 2, 7), at("b", 1, 1, 100)}
+	for _, c := range []struct {
+		of                Sample
+		linear, unlimited float64
+	}{
+		{at("a", 1, 5, 0), 22.5, 5 * (5 + 4 + 14./3) / 3},             // 0 + 4.5 a worker
+		{at("a", 2, 6, 0), 21, 21},                                    // one sample: in proportion
+		{at("a", 4, 4, 0), math.NaN(), 4 * (5 + 4 + 14./3 + 3.5) / 4}, // no group: all of the device
+		{at("b", 3, 2, 0), math.NaN(), 200}, {at("c", 1, 2, 0), math.NaN(), math.NaN()},
+	} {
+		got, mean := linear(rest, c.of), unlimited(rest, c.of)
+		if same := func(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-9 || math.IsNaN(a) && math.IsNaN(b) }; !same(got,
+			c.linear) || !same(mean, c.unlimited) {
+			t.Errorf("%+v: %g on the line, %g by the mean; want %g, %g", c.of, got, mean, c.linear, c.unlimited)
+		}
+	}
+}
+
+// TestLeaveOutTheLarge: of each group those with least workers or more, together, and no others. What is predicted of
+// them is what is predicted from the rest.
+func TestLeaveOutTheLarge(t *testing.T) {
+	all := durations()
+	predictions, err := LeaveOut(all, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range predictions {
+		if p.LeftOut != (p.Workers >= 7) || p.LeftOut == math.IsNaN(p.Queued) || p.LeftOut == math.IsNaN(p.Linear) {
+			t.Errorf("%+v", p)
+		}
+		if !p.LeftOut || p.Device != "V100" || p.Servers != 1 {
+			continue
+		}
+		var rest []Sample
+		for _, s := range all {
+			if s.Device != "V100" || s.Servers != 1 || s.Workers < 7 {
+				rest = append(rest, s)
+			}
+		}
+		f, err := Fit(rest, Queued)
+		if err != nil || f.Predict(p.Sample) != p.Queued {
+			t.Errorf("%+v: the rest says %g, %v", p, f.Predict(p.Sample), err)
+		}
+	}
+}
+
+// TestFitIsTheLikeliest: no step away from what was fitted is more probable, and what the samples leave open is what is
+// expected of any machine.
+func TestFitIsTheLikeliest(t *testing.T) {
+	for _, samples := range [][]Sample{durations()[:9], {{Device: "a", Servers: 1, Workers: 1, StepsPerSecond: 4}}} {
+		p := newProblem(samples, Apart)
+		best, least := []float64(nil), math.Inf(1)
+		for _, reach := range []float64{1, 3, 10} {
+			if at, value := p.descend(p.start(reach)); value < least {
+				best, least = at, value
+			}
+		}
+		improbable := func(at []float64) float64 {
+			f := p.fitted(at)
+			sum := math.Pow((f.Exponent-0.8)/0.3, 2) + math.Pow(math.Log(f.Sharpness/4)/0.7, 2)
+			for _, m := range f.Models {
+				logs := 0.0
+				for _, r := range m.Rates {
+					logs += math.Log(r.StepsPerSecond) / float64(len(m.Rates))
+				}
+				sum += math.Pow(math.Log(m.Limit)-logs-math.Log(6), 2)
+			}
+			for _, s := range samples {
+				law, _ := f.Law(s.Model)
+				e := math.Log(s.StepsPerSecond/law.Speed(Alike(s.Device, s.Workers), s.Servers)) / 0.03
+				sum += 2 * (math.Sqrt(1+e*e) - 1)
+			}
+			return sum
+		}
+		if got := improbable(best); math.Abs(got-least) > 1e-9*(1+least) {
+			t.Errorf("what is minimised is %g, not %g", least, got)
+		}
+		for j := range best {
+			for _, by := range []float64{-0.01, 0.01} {
+				moved := append([]float64(nil), best...)
+				moved[j] += by
+				if improbable(moved) < least-1e-6 {
+					t.Errorf("%d samples: variable %d moved by %g is more probable: %g < %g", len(samples), j, by, improbable(moved), least)
+				}
+			}
+		}
+	}
+}
+
+// TestWhatIsNoLaw and no sample is refused.
+func TestWhatIsNoLaw(t *testing.T) {
+	rates := []Rate{{"a", 1}}
+	for name, c := range map[string]struct {
+		law Law
+		ok  bool
+	}{
+		"a law":       {Law{Rates: rates, Limit: 2, Exponent: 1, Sharpness: 1}, true},
+		"no limit":    {Law{Rates: rates, Sharpness: 1}, true},
+		"no rate":     {Law{Sharpness: 1}, false},
+		"a limit < 0": {Law{Rates: rates, Limit: -1, Sharpness: 1}, false},
+		"not sharp":   {Law{Rates: rates, Limit: 1}, false},
+		"an exponent": {Law{Rates: rates, Limit: 1, Exponent: math.NaN(), Sharpness: 1}, false},
+		"rate 0":      {Law{Rates: []Rate{{"a", 0}}, Sharpness: 1}, false},
+		"rate ∞":      {Law{Rates: []Rate{{"a", math.Inf(1)}}, Sharpness: 1}, false},
+	} {
+		if err := c.law.Check(); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := (Law{Rates: rates, Limit: 3, Exponent: 2}).Serves(2); got != 12 {
+		t.Errorf("two servers serve %g", got)
+	}
+	for _, s := range []Sample{{Workers: 0, Servers: 1, StepsPerSecond: 1}, {Workers: 1, Servers: -1, StepsPerSecond: 1},
+		{Workers: 1, StepsPerSecond: 0}, {Workers: 1, StepsPerSecond: math.NaN()}} {
+		if _, err := Fit([]Sample{s}, Queued); err == nil {
+			t.Errorf("%+v is fitted", s)
+		}
+	}
+	if _, err := Fit([]Sample{{Workers: 1, StepsPerSecond: 1}}, Queued); err != nil {
+		t.Errorf("one worker without parameter servers: %v", err)
+	}
+	if got := (Law{Rates: rates, Limit: 3, Exponent: 1, Sharpness: 1, Form: Apart}).Speed([]Worker{{"b", 1}, {"a", 0}, {"a", -1}, {"a", 1}}, 0); got != 1 {
+		t.Errorf("workers that are unknown or stand still add something: %g", got)
+	}
+}

@@ -1,6 +1,7 @@
 package surrogate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -344,15 +345,7 @@ func (s *Search) best(trials []Trial) [][]float64 {
 			done = append(done, t)
 		}
 	}
-	slices.SortStableFunc(done, func(a, b Trial) int {
-		switch {
-		case a.Objective < b.Objective:
-			return -1
-		case a.Objective > b.Objective:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(done, func(a, b Trial) int { return cmp.Compare(a.Objective, b.Objective) })
 	var points [][]float64
 	for _, t := range done[:min(3, len(done))] {
 		points = append(points, t.At)

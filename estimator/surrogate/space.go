@@ -1,6 +1,7 @@
 package surrogate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -90,14 +91,7 @@ func (d Dimension) Value(u float64) float64 {
 	switch {
 	case len(d.Numbers) > 0:
 		return slices.MinFunc(d.Numbers, func(a, b float64) int {
-			x, y := math.Abs(d.Coordinate(a)-u), math.Abs(d.Coordinate(b)-u)
-			switch {
-			case x < y:
-				return -1
-			case x > y:
-				return 1
-			}
-			return 0
+			return cmp.Compare(math.Abs(d.Coordinate(a)-u), math.Abs(d.Coordinate(b)-u))
 		})
 	case d.Integer:
 		v = math.Round(v)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -149,5 +150,216 @@ func TestBatchFollowsTheGoodput(t *testing.T) {
 	}
 	if r.MostGPUs() != 4 {
 		t.Errorf("it has run on %d GPUs at most", r.MostGPUs())
+	}
+}
+
+// TestLimitsThatContradict are refused, and those at the edge are not.
+func TestLimitsThatContradict(t *testing.T) {
+	good := goodput.Limits{First: 8, Most: 8, Least: 8, Greatest: 8}
+	change := func(by func(*goodput.Limits)) goodput.Limits {
+		l := good
+		by(&l)
+		return l
+	}
+	law := goodput.Params{AlphaC: 0.01, Gamma: 1}
+	noise := goodput.Noise{Variance: 1}
+	for name, c := range map[string]struct {
+		limits goodput.Limits
+		fits   bool
+	}{
+		"all alike":            {good, true},
+		"most below first":     {change(func(l *goodput.Limits) { l.First = 9 }), false},
+		"greatest below":       {change(func(l *goodput.Limits) { l.Greatest = 7 }), false},
+		"most below the least": {goodput.Limits{First: 4, Most: 5, Least: 6, Greatest: 8}, false},
+	} {
+		if _, err := Read(small(), "small", Settings{Limits: c.limits}); (err == nil) != c.fits {
+			t.Errorf("measured, %s: %v", name, err)
+		}
+		if _, err := ByLaw("law", law, noise, 1, Settings{Epochs: 1, Limits: c.limits}); (err == nil) != c.fits {
+			t.Errorf("by a law, %s: %v", name, err)
+		}
+	}
+	one := goodput.Limits{First: 1, Most: 1, Least: 1, Greatest: 1}
+	for name, c := range map[string]struct {
+		law     goodput.Params
+		noise   goodput.Noise
+		samples int
+		epochs  int
+		fits    bool
+	}{
+		"the least":        {law, noise, 1, 1, true},
+		"the most epochs":  {law, noise, 1, mostEpochs, true},
+		"too many epochs":  {law, noise, 1, mostEpochs + 1, false},
+		"no epoch":         {law, noise, 1, 0, false},
+		"no samples":       {law, noise, 0, 1, false},
+		"no gradient":      {goodput.Params{Gamma: 1}, noise, 1, 1, false},
+		"too little gamma": {goodput.Params{AlphaC: 1, Gamma: 0.9}, noise, 1, 1, false},
+		"no noise":         {law, goodput.Noise{}, 1, 1, false},
+		"all in BetaC":     {goodput.Params{BetaC: 1, Gamma: 1}, goodput.Noise{Square: 1}, 1, 1, true},
+	} {
+		if _, err := ByLaw("law", c.law, c.noise, c.samples, Settings{Epochs: c.epochs, Limits: one}); (err == nil) != c.fits {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for i := range 4 {
+		zero := one
+		*[]*int{&zero.First, &zero.Most, &zero.Least, &zero.Greatest}[i] = 0
+		if _, err := ByLaw("law", law, noise, 1, Settings{Epochs: 1, Limits: zero}); err == nil {
+			t.Errorf("a law with %+v", zero)
+		}
+	}
+}
+
+// TestRowsAreWithinBounds: numbers of nodes, GPUs and samples are from 1, times from 0, and a step takes longer than the
+// average within it. Two measurements of one thing are averaged.
+func TestRowsAreWithinBounds(t *testing.T) {
+	with := func(file, row string) error {
+		files := small()
+		files[file] = &fstest.MapFile{Data: append(slices.Clone(files[file].Data), (row + "\n")...)}
+		_, err := Read(files, "small", Settings{})
+		return err
+	}
+	for row, fits := range map[string]bool{
+		"1,1,1,0.2,0.1": true, "0,1,1,0.2,0.1": false, "1,0,1,0.2,0.1": false, "1,1,0,0.2,0.1": false, "1,1,1,0,0": false,
+		"1,1,1,0.2,0.2": false, "1,1,1,0.2,-1": false, "1,1,1,Inf,0.1": false, "1,1,1,NaN,0.1": false, "1.5,1,1,0.2,0.1": false,
+		"1,1073741825,1,0.2,0.1": false, "1,1073741824,1,0.2,0.1": true, "2,1,1,0.2,0.1": false,
+	} {
+		if err := with(ScalabilityFile, row); (err == nil) != fits {
+			t.Errorf("%s: %v", row, err)
+		}
+	}
+	for row, fits := range map[string]bool{"9,1,0.2,0.1": true, "0,1,0.2,0.1": false, ",1,0.2,0.1": false, "/,1,0.2,0.1": false, ":,1,0.2,0": false} {
+		if err := with(PlacementsFile, row); (err == nil) != fits {
+			t.Errorf("%s: %v", row, err)
+		}
+	}
+	if err := with("validation-8.csv", "200,300,0.6,1,4"); err == nil {
+		t.Error("progress that stands still")
+	}
+	files := small()
+	files[ScalabilityFile] = &fstest.MapFile{Data: append(files[ScalabilityFile].Data, "4,4,4,0.40,0.20\n"...)}
+	p, err := Read(files, "small", Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step, sync := p.Step([]int{1, 1, 1, 1}, 4); math.Abs(step-0.35) > 1e-9 || math.Abs(sync-0.18) > 1e-9 {
+		t.Errorf("a step of %v s, %v s of it for the average; want the mean of both measurements", step, sync)
+	}
+	for _, name := range []string{"validation-0.csv", "validation-x.csv"} {
+		files := small()
+		files[name] = files["validation-8.csv"]
+		if _, err := Read(files, "small", Settings{}); err == nil {
+			t.Errorf("%s is read", name)
+		}
+	}
+}
+
+// TestFasterGPUs shorten the gradient, and not the average. A placement is the same from wherever its ring begins.
+func TestFasterGPUs(t *testing.T) {
+	p, err := Read(small(), "small", Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step, sync := p.StepOn([]int{2}, 8, 3); math.Abs(step-0.07) > 1e-9 || math.Abs(sync-0.01) > 1e-9 {
+		t.Errorf("three times as fast: %v, %v", step, sync)
+	}
+	for form, placements := range map[string][][]int{
+		"1 2 3 ": {{1, 2, 3}, {2, 3, 1}, {3, 1, 2}}, "1 3 2 ": {{3, 2, 1}, {2, 1, 3}}, "1 1 2 1 3 ": {{1, 3, 1, 1, 2}, {2, 1, 3, 1, 1}},
+	} {
+		for _, at := range placements {
+			if got := canonical(at); got != form {
+				t.Errorf("%v is written %q, want %q", at, got, form)
+			}
+		}
+	}
+	// Beyond what was measured the times go on straight, and a step always takes some time.
+	rows := []timing{{4, 0.2, 0.1}, {8, 0.4, 0.05}}
+	for local, want := range map[int][2]float64{2: {0.1, 0.1}, 4: {0.2, 0.1}, 6: {0.3, 0.075}, 12: {0.6, 0}, 16: {0.8, 0}, 0: {1e-9, 1e-9}} {
+		if step, sync := between(rows, local); math.Abs(step-want[0]) > 1e-9 || math.Abs(sync-want[1]) > 1e-9 {
+			t.Errorf("%d samples: %v, %v; want %v", local, step, sync, want)
+		}
+	}
+	if step, _ := between(rows[:1], 9); step != 0.2 {
+		t.Errorf("of one measurement: %v", step)
+	}
+}
+
+// TestWhatARunAsks of its program: what is left, steps, and the time of a step with the batch that its user asked for.
+func TestWhatARunAsks(t *testing.T) {
+	p, err := Read(small(), "small", Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewRun(p, 16)
+	if r.Remaining() != 0 {
+		t.Errorf("without GPUs %v s remain", r.Remaining())
+	}
+	r.Place([]int{2}, 1)
+	if want := 199 / r.Rate(); math.Abs(r.Remaining()-want) > 1e-9 {
+		t.Errorf("%v s remain, want %v", r.Remaining(), want)
+	}
+	if got, want := r.Steps(), p.Iterations(16, 1)-p.Iterations(16, 0); got != want {
+		t.Errorf("%v steps are left, want %v", got, want)
+	}
+	for _, c := range []struct {
+		batch int
+		on    []int
+		want  float64
+	}{{16, []int{2}, 0.19}, {8, []int{1}, 0.14 * 2}, {0, []int{2}, 0.15}, {0, []int{1}, 0.14 * 2}, {16, []int{1}, 0.18 * 2},
+		{16, []int{2, 2}, 0.21}, {7, []int{1}, 0.14 * 2}, {32, []int{2}, 0.19 + 0.18}} {
+		if got := NewRun(p, c.batch).StepTime(c.on); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("a batch of %d on %v takes %v s, want %v", c.batch, c.on, got, c.want)
+		}
+	}
+	r.Advance(1e9)
+	if r.Left() != 0 || r.Done() {
+		t.Errorf("at the end of its epoch %v s are left", r.Left())
+	}
+	r.NextEpoch()
+	if r.Steps() != 1 {
+		t.Errorf("%v steps are left of the last epoch", r.Steps())
+	}
+	half := r.Rate()
+	r.Place([]int{2}, 2)
+	if step, sync := p.StepOn([]int{2}, 8, 2); math.Abs(r.Rate()*step/(half*0.19)-1) > 1e-9 || sync != 0.01 {
+		t.Errorf("GPUs that are twice as fast make a rate of %v, not %v", r.Rate(), half)
+	}
+	if r.Place(nil, 1); r.Remaining() != 0 {
+		t.Error("a run without GPUs has a time left")
+	}
+	if r.Place([]int{2}, 1); r.Remaining() == 0 {
+		t.Error("a run with GPUs has no time left")
+	}
+	if r.NextEpoch(); r.Remaining() != 0 {
+		t.Error("a run that is done has a time left")
+	}
+	// What it has measured is what it knows.
+	if got := r.profile[0]; got != (goodput.Measurement{Nodes: 1, GPUs: 2, Local: 8, Gradient: 0.18, Step: 0.19}) {
+		t.Errorf("measured %+v", got)
+	}
+}
+
+// TestARunKnowsFasterGPUs and the noise of its epoch, and an archive the programs that were measured.
+func TestARunKnowsFasterGPUs(t *testing.T) {
+	p, err := Read(small(), "small", Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewRun(p, 16)
+	r.Place([]int{2}, 1)
+	faster := *r.Model()
+	faster.Params = faster.Params.On(3)
+	if _, want := faster.Best(1, 2); r.Goodput(1, 2, 3) != want || want <= r.Goodput(1, 2, 1) {
+		t.Errorf("three times as fast the goodput is %v, want %v", r.Goodput(1, 2, 3), want)
+	}
+	if r.NextEpoch(); r.Model().Noise != p.Noise(16, 1) {
+		t.Errorf("in the second epoch the noise is %+v, want %+v", r.Model().Noise, p.Noise(16, 1))
+	}
+	a := Archive{"x/one/" + PlacementsFile: nil, "x/one/notes.csv": nil, "x/two/notes.csv": nil}
+	if got := a.Programs(); !slices.Equal(got, []string{"one"}) {
+		t.Errorf("the programs are %q", got)
+	}
+	if a.Program("two") != nil || len(a.Program("one")) != 2 {
+		t.Errorf("the files of one are %v, those of two %v", a.Program("one"), a.Program("two"))
 	}
 }

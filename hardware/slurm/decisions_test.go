@@ -21,6 +21,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
 // TestMain makes the test binary also the guardian of processes.
@@ -221,4 +222,47 @@ func TestSameDecisions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A whole run of which the allocation runs out of time: its job is told, saves its work, and goes on in another one,
+// and the schedule is valid.
+func TestRunOutlastsItsAllocation(t *testing.T) {
+	o := open(t, 1, settings{Time: time.Minute, Notice: 55 * time.Second}, job(`
+if [ -e "$TFEXP_CHECKPOINT_DIR/saved" ]; then exit; fi
+trap 'touch "$TFEXP_CHECKPOINT_DIR/saved"; exit 143' TERM
+while :; do sleep 0.05; done`))
+	c := scheduler.Cluster{Nodes: slices.Clone(o.cluster.Nodes)}
+	c.Nodes[0].Supply = scheduler.Fixed
+	jobs := []scheduler.Job{{Name: "job", Threads: 2, Predicted: time.Second, Deadline: scheduler.Never}}
+	var happened choices
+	check := validate.New(c, jobs, nil)
+	run := scheduler.Run{Policy: policy.Policy{Order: "fcfs"}, Cluster: c, Jobs: jobs, Engine: o.Engine,
+		Recorder: both{&happened, check}}
+	if _, err := run.Execute(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range check.Violations() {
+		t.Error(v)
+	}
+	var kinds []scheduler.EventKind
+	for _, e := range happened.Events {
+		kinds = append(kinds, e.Kind)
+	}
+	want := []scheduler.EventKind{scheduler.Arrive, scheduler.Start, scheduler.Revoke, scheduler.Start, scheduler.Finish}
+	if !slices.Equal(kinds, want) {
+		t.Errorf("%v, want %v", kinds, want)
+	}
+}
+
+// both are two recorders of the same run.
+type both [2]scheduler.Recorder
+
+func (b both) Event(e scheduler.Event) {
+	b[0].Event(e)
+	b[1].Event(e)
+}
+
+func (b both) Decision(d scheduler.Decision) {
+	b[0].Decision(d)
+	b[1].Decision(d)
 }

@@ -46,7 +46,7 @@ func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 	if s, ok := e.pool.place(node); ok && s.state == up {
 		e.cameUp(node)
 	}
-	return &scheduler.Server{Created: e.Now(), Market: kindName}, nil
+	return &scheduler.Server{Created: e.Now(), Market: kindName, Elsewhere: true}, nil
 }
 
 // Release implements scheduler.Provider. The allocation stays, for the next cell.

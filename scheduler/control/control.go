@@ -11,6 +11,7 @@ package control
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/trace"
@@ -60,12 +61,7 @@ func Register(c Choice) {
 		panic(fmt.Sprintf("control: two controllers are called %q", c.Name))
 	}
 	registry = append(registry, c)
-	slices.SortFunc(registry, func(a, b Choice) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(registry, func(a, b Choice) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Find returns the controller of a name.

@@ -1,7 +1,10 @@
 // Package proportion divides cores in proportion to what jobs want.
 package proportion
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Member is a job that takes part in the sharing of a node's cores.
 type Member struct {
@@ -65,8 +68,7 @@ func roundShares(left, wants int64, members []Member, open []int) {
 		given += int64(members[i].Share)
 	}
 	slices.SortStableFunc(open, func(a, b int) int {
-		x, y := left*int64(members[a].Want)%wants, left*int64(members[b].Want)%wants
-		return int(min(max(y-x, -1), 1))
+		return cmp.Compare(left*int64(members[b].Want)%wants, left*int64(members[a].Want)%wants)
 	})
 	for _, i := range open[:left-given] {
 		members[i].Share++

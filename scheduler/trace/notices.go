@@ -86,6 +86,8 @@ type Server struct {
 	Created time.Duration
 	// Market is where it was rented: "spot", "on_demand".
 	Market string
+	// Elsewhere is set where others decide when it goes: it may do so before its warning says.
+	Elsewhere bool
 }
 
 // Attempt is what an engine knows of an attempt of a job. Work is told as the run time

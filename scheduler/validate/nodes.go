@@ -10,6 +10,7 @@ import (
 // server is what the trace has said of the server of a node so far.
 type server struct {
 	stands, asked, up, warned bool
+	elsewhere                 bool          // others decide when it goes
 	until                     time.Duration // of a warning
 	tenants                   []int32       // jobs that have started and not ended on it, of nodes that come and go
 }
@@ -25,7 +26,7 @@ func (v *Validator) node(e scheduler.Event) {
 	switch e.Kind {
 	case scheduler.NodeRequest:
 		ok = !s.asked
-		s.asked = true
+		s.asked, s.elsewhere = true, e.Server != nil && e.Server.Elsewhere
 		if e.Server == nil || e.Server.Created < e.At {
 			v.report(e.At, -1, "the server of node %d is created before it is asked for", e.Node)
 		}
@@ -38,7 +39,7 @@ func (v *Validator) node(e scheduler.Event) {
 		s.warned, s.until = true, e.Until
 	case scheduler.NodeEnd:
 		ok = s.asked && (s.up || !e.Revoked)
-		if e.Revoked && s.warned && e.At < s.until {
+		if e.Revoked && s.warned && e.At < s.until && !s.elsewhere {
 			v.report(e.At, -1, "node %d is taken away before %s, which its warning said", e.Node, s.until)
 		}
 		if !e.Revoked && len(s.tenants) > 0 {

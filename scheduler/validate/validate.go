@@ -48,7 +48,7 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //     all of them when it starts, and of elastic ones never less than their least number;
 //   - nothing of a job is on a node that has no server, and no job starts, resumes or gets
 //     another part on a node that is to be taken away; servers are asked for, come up, are warned
-//     and end in this order;
+//     and end in this order, and not before their warning says, unless others decide that;
 //   - where the policy rents servers, they are of its markets and regions, those of a job of one at a time,
 //     and none is rented without a job that waits (Renting);
 //   - an attempt that loses a node begins again with no more work than its last

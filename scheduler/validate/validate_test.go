@@ -261,3 +261,27 @@ func TestValidatorCountsRetries(t *testing.T) {
 		t.Errorf("violations: %v", v)
 	}
 }
+
+// A server goes when its warning says, and not before, unless others decide that.
+func TestServersKeepTheirWord(t *testing.T) {
+	c := Cluster{Nodes: []Node{{Threads: 1, Supply: Fixed}}}
+	for _, test := range []struct {
+		name      string
+		elsewhere bool
+		end       int // seconds
+		valid     bool
+	}{
+		{"in time", false, 9, true},
+		{"too early", false, 8, false},
+		{"too early, as others decided", true, 8, true},
+	} {
+		v := validate.New(c, nil, nil)
+		v.Event(Event{Kind: NodeRequest, Job: -1, Server: &Server{Elsewhere: test.elsewhere}})
+		v.Event(Event{Kind: NodeStart, Job: -1})
+		v.Event(Event{Kind: NodeWarning, Job: -1, At: 5 * time.Second, Until: 9 * time.Second})
+		v.Event(Event{Kind: NodeEnd, Job: -1, At: time.Duration(test.end) * time.Second, Revoked: true})
+		if found := v.Violations(); len(found) == 0 != test.valid {
+			t.Errorf("%s: %v", test.name, found)
+		}
+	}
+}
