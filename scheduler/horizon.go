@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -43,8 +44,5 @@ var ErrLivelock = guard.ErrLivelock
 
 // stuckForever returns an error when the run would never end.
 func (l *loop) stuckForever(came bool) error {
-	if err := l.guard.Stalls(l.now, l.queue.Len()+len(l.running), len(l.turns.Jobs), l.left); err != nil {
-		return err
-	}
-	return l.guard.Idles(l.now, came)
+	return cmp.Or(l.guard.Stalls(l.now, l.queue.Len()+len(l.running), len(l.turns.Jobs), l.left), l.guard.Idles(l.now, came))
 }
