@@ -122,7 +122,7 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 	if d.Severity == SeverityWarning {
 		word, tint = "Warning", yellow
 	}
-	fmt.Fprintf(b, "%s %s\n", paint(bold+tint, word+":"), paint(bold, d.Summary))
+	fmt.Fprintf(b, "%s %s\n", paint(bold+tint, word+":"), paint(bold, shortened(d.Summary, mostColumns)))
 
 	if where := d.where(); where != "" {
 		fmt.Fprintf(b, "\n  on %s:\n", where)
@@ -145,10 +145,10 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 		b.WriteByte('\n')
 	}
 	if d.Detail != "" {
-		b.WriteString(d.Detail + "\n")
+		b.WriteString(shortened(d.Detail, mostDetail) + "\n")
 	}
 	if d.Suggestion != "" {
-		quoted := d.Suggestion
+		quoted := shortened(d.Suggestion, mostColumns)
 		if !strings.Contains(quoted, `"`) {
 			quoted = `"` + quoted + `"`
 		}
@@ -158,6 +158,17 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 
 // mostColumns bounds the source line beside a diagnostic.
 const mostColumns = 120
+
+// Within returns the diagnostics with source lines of at most so many characters, for a narrow terminal.
+func (ds Diagnostics) Within(columns int) Diagnostics {
+	ds = slices.Clone(ds)
+	for i := range ds {
+		if s := ds[i].Snippet; s != nil {
+			ds[i].Snippet = s.cut(columns)
+		}
+	}
+	return ds
+}
 
 // cut returns the snippet with at most so many characters of its line: those around
 // the beginning of the mark.
@@ -185,10 +196,13 @@ func (s *Snippet) cut(most int) *Snippet {
 	}
 }
 
-// shortened cuts a text to as many characters as a source line.
-func shortened(text string) string {
-	if runes := []rune(text); len(runes) > mostColumns {
-		return string(runes[:mostColumns]) + "…"
+// mostDetail bounds the sentences of a diagnostic: a list of all names that are known fits, a value of a file may not.
+const mostDetail = 4000
+
+// shortened cuts a text to so many characters.
+func shortened(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
 	}
 	return text
 }
@@ -204,7 +218,7 @@ func (d Diagnostic) where() string {
 	}
 	where := fmt.Sprintf("%s line %d", d.Range.File, d.Range.Start.Line)
 	if d.Snippet != nil && d.Snippet.Context != "" {
-		where += ", in " + shortened(d.Snippet.Context)
+		where += ", in " + shortened(d.Snippet.Context, mostColumns)
 	}
 	return where
 }

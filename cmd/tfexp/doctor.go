@@ -81,9 +81,9 @@ func (a *app) printChecks(checks []hardware.Check) {
 		case hardware.Fail:
 			mark, ink = "FAIL", show.Red
 		}
-		fmt.Fprintf(a.Out, "%s  %-*s  %s\n", a.Printer().Paint(ink, mark), width, c.Name, c.Text)
+		fmt.Fprintf(a.Out, "%s  %-*s  %s\n", a.Printer().Paint(ink, mark), width, c.Name, show.Hang(a.Out, c.Text, width+8))
 		if c.Hint != "" {
-			fmt.Fprintf(a.Out, "%s%s\n", strings.Repeat(" ", width+8), a.Printer().Paint(show.Dim, c.Hint))
+			fmt.Fprintf(a.Out, "%s%s\n", strings.Repeat(" ", width+8), a.Printer().Paint(show.Dim, show.Hang(a.Out, c.Hint, width+8)))
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	}
 	want, diags := load.Format(name, src)
 	if diags.HasErrors() {
-		diags.Render(f.Err, f.ErrColor)
+		f.Diagnose(diags)
 		return false, nil
 	}
 	changes := !bytes.Equal(src, want)

@@ -37,7 +37,7 @@ Exit status: that of "tfexp run"; 0 when there is nothing left to do.`,
 			err := a.carryOut(&o, func(opts pipeline.Options) (*pipeline.Plan, error) {
 				plan, diags, err := pipeline.Resume(dir, opts, cli.HostFacts())
 				if len(diags) > 0 {
-					diags.Render(a.Err, a.ErrColor)
+					a.Diagnose(diags)
 				}
 				if diags.HasErrors() {
 					return nil, cli.Silently(cli.ExitInvalid)

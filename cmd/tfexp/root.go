@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/convert"
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 )
 
 // app is the command: its subcommands are methods, or made from what they share.
@@ -45,7 +46,7 @@ func (a *app) command() *cobra.Command {
 		SilenceUsage:  true,
 		Version:       cli.ThisBuild().Version,
 	}
-	root.SetOut(a.Out)
+	root.SetOut(show.Fold(a.Out))
 	root.SetErr(a.Err)
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -76,7 +77,16 @@ func (a *app) command() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
+	reflow(root, a.Out)
 	return root
+}
+
+// reflow fits help texts into a narrow terminal.
+func reflow(cmd *cobra.Command, w io.Writer) {
+	cmd.Long = show.Reflow(w, cmd.Long)
+	for _, c := range cmd.Commands() {
+		reflow(c, w)
+	}
 }
 
 // helpCommand is like that of cobra, except for commands that do not exist.

@@ -45,7 +45,7 @@ hardware that this machine lacks, such as GPUs.`,
 				if asJSON {
 					continue
 				}
-				diags.Render(a.Err, a.ErrColor)
+				a.Diagnose(diags)
 				if diags.HasErrors() {
 					a.SuggestFile(file)
 					continue

@@ -35,6 +35,9 @@ func (c *Checker) Cells() {
 		if c.first(h) {
 			c.onEngine(h)
 		}
+		if c.first(w) {
+			c.late(w)
+		}
 		c.records(w, h)
 		if h.Kind().Contained {
 			c.inContainers(w, h)

@@ -79,23 +79,34 @@ func (c *Checker) host() engine.Host {
 	return engine.Host{Threads: f.Threads, MemoryBytes: f.MemoryBytes, GPUs: f.GPUs, GPUType: f.GPUType, NoGPUs: f.NoGPUs}
 }
 
-// programs checks the jobs whose programs run on this machine, be it for samples alone.
+// programs checks the jobs whose programs run outside of containers, be it for samples alone.
 func (c *Checker) programs(w *experiments.Workload, h *experiments.Hardware) {
 	if h.Kind().Contained {
 		return
 	}
 	for _, s := range w.Submits {
-		if (h.Real() || s.Job.Runtime == nil) && c.first(s.Job) {
-			c.paths(s.Job)
-		}
+		c.onHardware(s.Job, h, s.Job.Runtime == nil)
 	}
 	if w.Trace == nil {
 		return
 	}
 	for _, k := range w.Trace.Blocks {
-		if (h.Real() || !k.Timed && k.Runtime == nil) && c.first(k.Job) {
-			c.paths(k.Job)
-		}
+		c.onHardware(k.Job, h, !k.Timed && k.Runtime == nil)
+	}
+}
+
+// onHardware checks a job that runs outside of containers on a hardware, or is sampled for it.
+func (c *Checker) onHardware(j *experiments.Job, h *experiments.Hardware, sampled bool) {
+	if (h.Real() || sampled) && c.first(j) {
+		c.paths(j)
+	}
+	type pair struct {
+		job *experiments.Job
+		on  *experiments.Hardware
+		as  string
+	}
+	if h.Real() && c.first(pair{j, h, "program"}) {
+		c.jobOnEngine(j, h, 0) // fits reports GPUs
 	}
 }
 

@@ -2,8 +2,10 @@ package check
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/units"
@@ -381,6 +383,17 @@ func (f *traceFit) resizes() {
 			f.large[z.Job] = true
 		case m != nil:
 			f.atLine(line, m.summary, fmt.Sprintf("The resize of the job %q %s.", j.Name, m.reason))
+		}
+	}
+}
+
+// late refuses submissions that go on for longer than times in nanoseconds can say.
+func (c *Checker) late(w *experiments.Workload) {
+	for _, s := range w.Submits {
+		last := float64(s.Arrivals.Start) + float64(s.Arrivals.Mean)*float64(s.Count)
+		if last >= math.MaxInt64 {
+			c.fail(s.Range, "Arrivals out of range", "The last of %d jobs would arrive %.0f years after the start; the most is 292.",
+				s.Count, last/float64(365*24*time.Hour))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -41,7 +42,11 @@ func (c *Checker) program(j *experiments.Job) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(j.Dir, name)
 		}
-		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		switch info, err := os.Stat(name); {
+		case err != nil && !errors.Is(err, fs.ErrPermission):
+			c.Add(d)
+		case err == nil && info.IsDir():
+			d.Detail = fmt.Sprintf("%s is a folder; the jobs of %q would fail.", name, j.Name)
 			c.Add(d)
 		}
 		return

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/policy/pairs"
 )
 
 // unweighedWays warns of orders by predicted run times that leave open with which of its
@@ -13,8 +14,7 @@ func (c *Checker) unweighedWays() {
 	type policyOf struct{ of *experiments.Policy }
 	for _, cell := range c.allCells() {
 		p := cell.Policy
-		several := func(j *experiments.Job) bool { return len(j.Alternatives) > 0 }
-		if _, set := p.At["placement"]; set || !leavesWaysOpen(p.Order) ||
+		if _, set := p.At["placement"]; set || string(p.Placement) != policy.PlacementOf.Default() || !leavesWaysOpen(p.Order) ||
 			!slices.ContainsFunc(cell.Workload.JobBlocks(), several) || !c.first(policyOf{p}) {
 			continue
 		}
@@ -23,6 +23,55 @@ func (c *Checker) unweighedWays() {
 				"however slow. placement = \"pairs\" weighs each alternative; placement = \"first\" says that this is meant.",
 			p.Name))
 	}
+}
+
+// several reports whether a job can run in several ways.
+func several(j *experiments.Job) bool { return len(j.Alternatives) > 0 }
+
+// Weigh gives the cells whose jobs have alternatives the placement that weighs these, where the order goes by predicted run
+// times, the file sets no placement, and nothing else that it sets contradicts that.
+func (c *Checker) Weigh(cells []experiments.Cell) {
+	weighed, open := map[*experiments.Policy]*experiments.Policy{}, map[*experiments.Workload]bool{}
+	for i := range cells {
+		cell := &cells[i]
+		p := cell.Policy
+		if _, set := p.At["placement"]; set || !byTime(p.Order) {
+			continue
+		}
+		if _, ok := open[cell.Workload]; !ok {
+			open[cell.Workload] = slices.ContainsFunc(cell.Workload.JobBlocks(), several)
+		}
+		if !open[cell.Workload] {
+			continue
+		}
+		if weighed[p] == nil {
+			weighed[p] = inPairs(p)
+		}
+		cell.Policy = weighed[p]
+	}
+}
+
+// inPairs is a policy with the placement that weighs alternatives, unless what the file sets contradicts that.
+func inPairs(p *experiments.Policy) *experiments.Policy {
+	isSet := func(arg string) bool { _, ok := p.At[arg]; return ok }
+	other := *p
+	for _, q := range policy.Questions {
+		if !isSet(string(q)) {
+			other.Set(q, "")
+		}
+	}
+	other.Placement = pairs.Pairs
+	other.Policy = other.Complete()
+	if len(other.Problems(func(arg string) bool { return arg == string(policy.PlacementOf) || isSet(arg) })) > 0 {
+		return p
+	}
+	return &other
+}
+
+// byTime reports whether an order goes by predicted run times alone.
+func byTime(order policy.Order) bool {
+	all := policy.OrderOf.Choices()
+	return slices.ContainsFunc(all, func(o *policy.Choice) bool { return o.Name == string(order) && o.ByTime })
 }
 
 // leavesWaysOpen reports whether an order goes by predicted run times and does not choose alternatives.

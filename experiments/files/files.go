@@ -120,7 +120,7 @@ func unpack(name string, r io.Reader) (io.Reader, error) {
 	in := &counter{from: r}
 	text, err := gzip.NewReader(in)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("it is not packed with gzip, as its name says (%w)", err)
 	}
 	return &unpacked{text: text, packed: in}, nil
 }

@@ -62,6 +62,7 @@ func Source(filename string, src []byte, opts Options) (*experiments.Spec, exper
 	expanded := matrix.Expand(r, root, global, d)
 	spec.Cells, spec.Tunings, spec.Axes = expanded.Cells, expanded.Tunings, expanded.Axes
 	c := check.New(r, spec, opts.Host)
+	c.Weigh(spec.Cells)
 	c.Traces(d)
 	d.Views(spec)
 	if !r.Failed() {

@@ -4,10 +4,16 @@ import (
 	"strings"
 )
 
+// longestName bounds the work of comparing names, in bytes.
+const longestName = 100
+
 // Nearest returns the candidate that given is probably a slip of; empty when
 // none is near. The earlier of two equally near ones wins. Of a short word, two slips
-// are believed only where the first letter is right.
+// are believed only where the first letter is right. A text that is longer than any name is a slip of none.
 func Nearest(given string, candidates []string) string {
+	if len(given) > longestName {
+		return ""
+	}
 	best, bestDistance := "", 1+min(3, (len(given)+2)/3)
 	for _, c := range candidates {
 		if c == given {

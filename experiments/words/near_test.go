@@ -1,6 +1,9 @@
 package words
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
@@ -20,5 +23,9 @@ func TestDistance(t *testing.T) {
 		if got := Nearest(given, []string{"mlp", "cnn", "fcfs", "sjf", "round_robin"}); got != want {
 			t.Errorf("nearest to %q is %q, want %q", given, got, want)
 		}
+	}
+	long := strings.Repeat("long", 100)
+	if got := Nearest(long+"x", []string{long}); got != "" {
+		t.Errorf("a text of 401 letters is a slip of %q", got)
 	}
 }

@@ -19,8 +19,9 @@ var asked = map[Question]struct{ before, after, example string }{
 	PreemptionOf: {
 		"Whether running jobs give way to a job that cannot start, and is better in the order:", "", `"pause"`,
 	},
-	VictimsOf:   {"Which running jobs are paused first:", " Only with preemption.", `"smallest_request"`},
-	PlacementOf: {"With which of its alternatives a job starts:", "", `"earliest_finish"`},
+	VictimsOf: {"Which running jobs are paused first:", " Only with preemption.", `"smallest_request"`},
+	PlacementOf: {"With which of its alternatives a job starts:", " The orders `sjf` and `srtf` have `pairs` for jobs with " +
+		"alternatives where nothing that the file sets contradicts that.", `"earliest_finish"`},
 	NodesOf: {
 		"On which nodes a job runs that does not ask for a number of them:",
 		" A job that is divided asks for units: of its GPUs, each with its threads, or of threads. Jobs with roles, and " +

@@ -31,6 +31,8 @@ type Choice struct {
 	Settings []schema.Arg
 	// Estimates says that it reads predicted run times.
 	Estimates bool
+	// ByTime says that it goes by predicted run times alone, which also weigh the alternatives of a job.
+	ByTime bool
 	// Trains says that it needs elastic jobs, whose speed is known by their GPUs; Batches that
 	// it lets these choose their batch sizes themselves.
 	Trains, Batches bool

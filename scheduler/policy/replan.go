@@ -22,6 +22,8 @@ var replanWants = []Want{
 		"which is backfill = \"first_fit\"."},
 	{Of: AllocationOf, Name: string(Strict), Detail: "With replan, jobs are given what they ask for: allocation = " +
 		"\"strict\"."},
+	{Of: PlacementOf, Name: string(PlaceFirst), Detail: "With replan, each job takes the first of its alternatives that has " +
+		"room: placement = \"first\"."},
 	{Of: NodesOf, Name: string(OneNode), Detail: "With replan, a job that is larger than a node asks for whole nodes " +
 		"(its argument " +
 		"nodes): nodes = \"one\"."},

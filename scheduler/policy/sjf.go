@@ -9,7 +9,7 @@ const SJF Order = "sjf"
 func init() {
 	RegisterOrder(OrderChoice{
 		Choice: Choice{
-			Name: string(SJF), Title: "SJF", Doc: "the shortest predicted run time", Place: 4, Estimates: true,
+			Name: string(SJF), Title: "SJF", Doc: "the shortest predicted run time", Place: 4, Estimates: true, ByTime: true,
 		},
 		New: func(Setup) scheduler.Ranker { return shortest{} },
 	})

@@ -9,7 +9,7 @@ const SRTF Order = "srtf"
 func init() {
 	RegisterOrder(OrderChoice{
 		Choice: Choice{
-			Name: string(SRTF), Title: "SRTF", Doc: "the shortest predicted remaining time", Place: 5, Estimates: true,
+			Name: string(SRTF), Title: "SRTF", Doc: "the shortest predicted remaining time", Place: 5, Estimates: true, ByTime: true,
 			Wants: []Want{impliesPause(SRTF)},
 		},
 		New: func(Setup) scheduler.Ranker { return leastLeft{} },

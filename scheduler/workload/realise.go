@@ -122,7 +122,7 @@ func (a Arrivals) draw(count int, seed int64, path ...string) ([]time.Duration, 
 			return nil, fmt.Errorf("unknown kind of arrivals %q", a.Kind)
 		}
 		if at < 0 {
-			return nil, errors.New("an arrival is out of range")
+			return nil, fmt.Errorf("job %d of %d would arrive later than 292 years after the start: %w", i+1, count, errLate)
 		}
 		times[i] = at
 	}

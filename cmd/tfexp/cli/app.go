@@ -49,7 +49,7 @@ func (c *checked) Write(b []byte) (int, error) {
 func New(stdout, stderr io.Writer) *App {
 	out := &checked{to: stdout}
 	a := &App{Raw: out, Screen: stderr, OutColor: colorful(stdout), ErrColor: colorful(stderr), out: out}
-	a.Out, a.Err = safe.Writer(out, a.OutColor), safe.Writer(stderr, a.ErrColor)
+	a.Out, a.Err = safe.Writer(out, a.OutColor), show.Fold(safe.Writer(stderr, a.ErrColor))
 	return a
 }
 

@@ -29,8 +29,12 @@ func LongForms(args []string) []string {
 	return out
 }
 
-// Nearest returns the candidate that was probably meant by name, or "".
+// Nearest returns the candidate that was probably meant by name, or "". A name of more than 200 bytes is taken to be
+// none: no folder, cell or job has such a name.
 func Nearest(name string, candidates []string) string {
+	if len(name) > 200 {
+		return ""
+	}
 	best, least := "", 1+len(name)/3
 	for _, c := range candidates {
 		if d := levenshtein.Distance(name, c, nil); d <= least && (best == "" || d < least) {

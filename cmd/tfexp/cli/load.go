@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware"
@@ -51,13 +52,24 @@ func (a *App) Load(file string, v *Variables, toRun, asJSON bool) (*experiments.
 			return nil, err
 		}
 	} else if len(diags) > 0 {
-		diags.Render(a.Err, a.ErrColor)
+		a.Diagnose(diags)
 	}
 	if !valid {
 		a.SuggestFile(file)
 		return nil, Silently(Invalid(diags))
 	}
 	return spec, nil
+}
+
+// besideSource is the room that a source line leaves for its number, and for the marks of what was cut off.
+const besideSource = 16
+
+// Diagnose prints diagnostics, as wide as the terminal.
+func (a *App) Diagnose(diags experiments.Diagnostics) {
+	if columns, ok := show.Columns(a.Err); ok {
+		diags = diags.Within(max(columns-besideSource, besideSource))
+	}
+	diags.Render(a.Err, a.ErrColor)
 }
 
 // Invalid returns the exit status for an experiment with errors: an experiment

@@ -18,7 +18,7 @@ type folding struct {
 
 // Fold returns a writer that breaks long lines at words where w is a terminal; elsewhere w itself.
 func Fold(w io.Writer) io.Writer {
-	if columns, ok := columns(w); ok {
+	if columns, ok := Columns(w); ok {
 		return &folding{to: w, columns: columns}
 	}
 	return w
@@ -38,7 +38,7 @@ func (f *folding) Write(p []byte) (int, error) {
 	var b strings.Builder
 	for line := range strings.Lines(string(f.line[:end])) {
 		if text := strings.TrimRight(line, "\n"); ansi.StringWidth(text) > f.columns && f.columns > 5*len(indent) {
-			line = strings.ReplaceAll(ansi.Wordwrap(text, f.columns-len(indent), ""), "\n", "\n"+indent) + "\n"
+			line = strings.ReplaceAll(wordwrap(text, f.columns-len(indent)), "\n", "\n"+indent) + "\n"
 		}
 		b.WriteString(line)
 	}
@@ -47,4 +47,52 @@ func (f *folding) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// wordwrap breaks a text at spaces. The library breaks at hyphens as well, which would cut --lenient in two.
+func wordwrap(text string, columns int) string {
+	const hyphen = "\u2011" // one that does not break
+	text = ansi.Wordwrap(strings.ReplaceAll(text, "-", hyphen), columns, "")
+	return strings.ReplaceAll(text, hyphen, "-")
+}
+
+// leastHanging is how narrow a text with room on its left may be.
+const leastHanging = 20
+
+// Hang breaks a text that begins after so many columns of a terminal, and keeps that room free on its left.
+func Hang(w io.Writer, text string, left int) string {
+	columns, ok := Columns(w)
+	if !ok || columns-left < leastHanging {
+		return text
+	}
+	return strings.ReplaceAll(wordwrap(text, columns-left), "\n", "\n"+strings.Repeat(" ", left))
+}
+
+// mostHelp is the width of paragraphs of help in a wide terminal.
+const mostHelp = 84
+
+// Reflow fills the paragraphs of a help text anew where the terminal w is narrower than they are; lines that begin
+// with a space stay.
+func Reflow(w io.Writer, text string) string {
+	columns, ok := Columns(w)
+	if !ok || columns > mostHelp {
+		return text
+	}
+	var out []string
+	joins := false // the next line goes on in the last
+	for _, line := range linesOf(text) {
+		plain := line != "" && line[0] != ' '
+		if plain && joins {
+			out[len(out)-1] += " " + line
+		} else {
+			out = append(out, line)
+		}
+		joins = plain
+	}
+	for i, line := range out {
+		if line != "" && line[0] != ' ' {
+			out[i] = wordwrap(line, columns-1)
+		}
+	}
+	return strings.Join(out, "\n")
 }

@@ -15,7 +15,7 @@ func (p *Printer) Imported(dir string) error {
 	if err != nil {
 		return err
 	}
-	t := narrow(prose.Summary(e), width(p.Out))
+	t := narrow(prose.Summary(e), p.Out)
 	if err := t.Write(p.Out, "", p.Color); err != nil {
 		return fmt.Errorf("print summary: %w", err)
 	}
@@ -25,7 +25,7 @@ func (p *Printer) Imported(dir string) error {
 	}
 	said := prose.Answers(e.Plan, comparisons)
 	p.answers(said)
-	if doubts := prose.Doubts(prose.Unsaid(e.Warnings(), said), namedCells); len(doubts) > 0 {
+	if doubts := prose.Doubts(prose.Unsaid(e, said), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)
 		p.doubts(doubts)
 	}

@@ -197,17 +197,17 @@ func TestNarrowTablesLeaveOutWhatIsLeastAskedFor(t *testing.T) {
 		Metrics: map[int]string{1: measure.MeanJCT.Name, 2: measure.P95JCT.Name, 3: measure.Utilization.Name},
 	}
 	wide := textTable(full)
-	if got := narrow(full, wide.Width()); len(got.Header) != 4 {
+	if got := fitted(full, wide.Width(), false); len(got.Header) != 4 {
 		t.Errorf("with room for all: %q", got.Header)
 	}
-	got := narrow(full, wide.Width()-1)
+	got := fitted(full, wide.Width()-1, false)
 	if d := cmp.Diff([]string{"policy", full.Header[1], full.Header[3]}, got.Header); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff([][]string{{"fcfs", "1", "3"}}, got.Rows); d != "" {
 		t.Error(d)
 	}
-	if got := narrow(full, 10); len(got.Header) != 2 {
+	if got := fitted(full, 10, false); len(got.Header) != 2 {
 		t.Errorf("in 10 columns: %q", got.Header)
 	}
 	if len(full.Rows[0]) != 4 {

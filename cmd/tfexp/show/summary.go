@@ -98,7 +98,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	full, by := prose.Best(e, mostRows)
 	dropped := max(0, len(analysis.Variants(e))-mostRows)
 	if len(e.Plan.Tunings) == 0 || len(full.Rows) > 0 { // a file that only tunes has no policies to show
-		t := narrow(full, width(p.Out))
+		t := narrow(full, p.Out)
 		if err := t.Write(p.Out, "", p.Color); err != nil {
 			return fmt.Errorf("print summary: %w", err)
 		}
@@ -124,7 +124,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		fmt.Fprintln(p.Out)
 		p.thresholds(thresholds, "")
 	}
-	if doubts := prose.Doubts(prose.Unsaid(e.Warnings(), said), namedCells); len(doubts) > 0 {
+	if doubts := prose.Doubts(prose.Unsaid(e, said), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)
 		p.doubts(doubts)
 	}
@@ -197,7 +197,7 @@ func (p *Printer) classes(e *record.Experiment) error {
 			continue
 		}
 		fmt.Fprintln(p.Out)
-		t := narrow(g.Table, width(p.Out))
+		t := narrow(g.Table, p.Out)
 		if err := t.Write(p.Out, "", p.Color); err != nil {
 			return fmt.Errorf("print summary: %w", err)
 		}
@@ -259,16 +259,8 @@ const (
 // fileWidth is the greatest width of a table that is not for a terminal.
 const fileWidth = 100
 
-// width returns the width of the terminal w, or of the one that is below it.
-func width(w io.Writer) int {
-	if n, ok := columns(w); ok {
-		return n
-	}
-	return fileWidth
-}
-
-// columns returns the width of the terminal w, or of the one that is below it, if there is one.
-func columns(w io.Writer) (int, bool) {
+// Columns returns the width of the terminal w, or of the one that is below it, if there is one.
+func Columns(w io.Writer) (int, bool) {
 	for {
 		below, ok := w.(interface{ Unwrap() io.Writer })
 		if !ok {
@@ -284,15 +276,32 @@ func columns(w io.Writer) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// narrow leaves out metrics until a table fits so many columns.
-func narrow(full prose.Table, columns int) Table {
+// narrow fits a table into a terminal, if it can: long heads get several lines, and then metrics are left out. In a file
+// heads have one line.
+func narrow(full prose.Table, w io.Writer) Table {
+	columns, terminal := Columns(w)
+	if !terminal {
+		columns = fileWidth
+	}
+	return fitted(full, columns, terminal)
+}
+
+func fitted(full prose.Table, columns int, stacks bool) Table {
+	t := textTable(full)
 	for _, m := range measure.ShownIn(measure.Spare) {
-		if t := textTable(full); t.Width() <= columns {
+		if stacks && t.Width() > columns {
+			t.stack()
+		}
+		if t.Width() <= columns {
 			break
 		}
 		full = full.Without(m.Name)
+		t = textTable(full)
 	}
-	return textTable(full)
+	if stacks && t.Width() > columns {
+		t.stack()
+	}
+	return t
 }
 
 func textTable(t prose.Table) Table { return Table{Left: t.Left, Header: t.Header, Rows: t.Rows} }

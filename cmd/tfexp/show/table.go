@@ -16,10 +16,64 @@ type Table struct {
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
+// heads are the lines of the header: a cell of fewer lines than others stands at the bottom.
+func (t *Table) heads() [][]string {
+	var cells [][]string
+	most := 0
+	for _, cell := range t.Header {
+		cells = append(cells, linesOf(cell))
+		most = max(most, len(cells[len(cells)-1]))
+	}
+	heads := make([][]string, most)
+	for i := range heads {
+		for _, lines := range cells {
+			text := ""
+			if at := i - (most - len(lines)); at >= 0 {
+				text = lines[at]
+			}
+			heads[i] = append(heads[i], text)
+		}
+	}
+	return heads
+}
+
+func linesOf(text string) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimRight(line, "\n"))
+	}
+	return lines
+}
+
+// longestWord is the number of characters of the longest word of a text.
+func longestWord(text string) int {
+	longest, n := 0, 0
+	for _, r := range text {
+		if n++; r == ' ' {
+			n = 0
+		}
+		longest = max(longest, n)
+	}
+	return longest
+}
+
+// stack breaks the cells of the header at spaces, so that they are hardly wider than what is below them.
+func (t *Table) stack() {
+	heads := make([]string, len(t.Header))
+	for i, head := range t.Header {
+		width := 0
+		for _, row := range t.Rows {
+			width = max(width, utf8.RuneCountInString(row[i]))
+		}
+		heads[i] = wordwrap(head, max(width, longestWord(head)))
+	}
+	t.Header = heads
+}
+
 // widths are those of the columns.
 func (t *Table) widths() []int {
 	var widths []int
-	for _, row := range append([][]string{t.Header}, t.Rows...) {
+	for _, row := range append(t.heads(), t.Rows...) {
 		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
@@ -61,8 +115,8 @@ func (t *Table) Write(w io.Writer, indent string, color bool) error {
 		}
 		b.WriteString(indent + paint(color && ink != "", ink, strings.TrimRight(l.String(), " ")) + "\n")
 	}
-	if len(t.Header) > 0 {
-		line(t.Header, Bold)
+	for _, head := range t.heads() {
+		line(head, Bold)
 	}
 	for _, row := range t.Rows {
 		line(row, "")

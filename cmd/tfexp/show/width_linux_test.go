@@ -19,7 +19,7 @@ func TestWidthOfATerminal(t *testing.T) {
 	if err := unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 61}); err != nil {
 		t.Skipf("needs pseudo terminals: %v", err)
 	}
-	if got := width(safe.Writer(f, true)); got != 61 {
-		t.Errorf("%d columns, want 61", got)
+	if got, ok := Columns(safe.Writer(f, true)); got != 61 || !ok {
+		t.Errorf("%d columns, %v; want 61", got, ok)
 	}
 }

@@ -23,7 +23,14 @@ hardware "h" {
   gpus    = 1
 }
 
-policy "trap" { order = "sjf" }
+policy "trap" {
+  order    = "sjf"
+  backfill = "easy"
+}
+
+policy "trap_too" { order = "srsf" }
+
+policy "weighed" { order = "sjf" }
 
 policy "meant" {
   order     = "sjf"

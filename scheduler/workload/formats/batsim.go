@@ -132,7 +132,10 @@ func plainJSON(err error) error {
 	}[kind.Type.Kind()]
 	is, _, _ := strings.Cut(kind.Value, " ") // "number 1.5"
 	is = map[string]string{"array": "a list", "object": "an object", "string": "a text", "bool": "true or false"}[is]
-	if is == "" {
+	switch {
+	case is == "" && kind.Value == "number":
+		is = "a number"
+	case is == "":
 		is = "the " + kind.Value
 	}
 	if kind.Field == "" {

@@ -17,7 +17,8 @@ func FuzzReaders(f *testing.F) {
 		head + "\nj,c,0.000000000,1,0,0,0,0,1,false,0,,,,,\n", head + "\nj,,0,1,0,0,0,0,0,true,0,,,5,5,1:2;3:4\n",
 		head + ",alternatives\nj,,0,1,0,0,1,0,1,false,0,,,5,5,,gpu threads=1 gpus=1 predicted_s=5 run_time_s=5;cpu threads=8 run_time_s=9\n",
 		head + ",batch_size,alternatives\nj,,0,1,0,0,1,0,1,false,0,,,,,,3,K80 threads=1 gpus=1 gpu=K80\n",
-		head + "\n\"j\n", batsim, `{"jobs": [{"id": null}]}`, `{"jobs": 1}`, `[[[[[[[[`, "0 j 1\n", "submit j 1e999\n",
+		head + "\n\"j\n", batsim, `[{"jobid": 1}]`, "1 0 0 10 1 -1 -1 1e9 10 -1 1 1 1 1 1 1 -1 -1\n",
+		`[{"attempts": {"x": 1}}, null, {"vc": [2]}]`, `{"jobs": [{"id": null}]}`, `{"jobs": 1}`, `[[[[[[[[`, "0 j 1\n", "submit j 1e999\n",
 	} {
 		f.Add(text)
 	}
@@ -26,6 +27,11 @@ func FuzzReaders(f *testing.F) {
 			for _, lenient := range []bool{false, true} {
 				tr, err := format.Read("f", strings.NewReader(text), Options{Lenient: lenient})
 				if err != nil {
+					for _, word := range []string{"strconv.", "Go struct", "Go value", "unmarshal"} {
+						if strings.Contains(strings.ReplaceAll(err.Error(), text, ""), word) && !strings.Contains(text, word) {
+							t.Fatalf("%s speaks of Go: %v", format.Name, err)
+						}
+					}
 					continue
 				}
 				for i, j := range tr.Jobs {

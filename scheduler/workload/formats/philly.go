@@ -129,6 +129,8 @@ func readPhilly(file string, r io.Reader, o Options) (workload.Trace, error) {
 		}
 		if err == nil {
 			err = t.philly(line, &j)
+		} else {
+			err = plainJSON(err)
 		}
 		if err != nil {
 			if fail(err); !o.Lenient && len(found) == workload.MaxErrors {

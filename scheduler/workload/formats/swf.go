@@ -140,7 +140,7 @@ func swfJob(b *workload.Builder, line int, f []string, o Options) (known bool, e
 	}
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("processors: %w", err)
+		return false, fmt.Errorf("processors %q and %q are no whole numbers", f[swfRequested], f[swfAllocated])
 	case submit < 0:
 		return false, fmt.Errorf("the submit time is %s", f[swfSubmit])
 	case run < 0:
