@@ -89,6 +89,12 @@ func (c *Checker) dividesCores(
 			return
 		}
 	}
+	if w.Sampled() && !usesCurve(c.spec.Estimate.Model) {
+		c.fail(at, "Speed on other numbers of cores that is not measured",
+			"The order %q divides cores by how fast jobs are on them, and the model %q of the estimates knows the number "+
+				"that each job requests alone: write estimate { model = \"auto\" }.", p.Order, c.spec.Estimate.Model)
+		return
+	}
 	on := fmt.Sprintf("On the hardware %q without GPUs, the order %q divides the cores", h.Name, p.Order)
 	for _, j := range w.JobBlocks() {
 		switch {

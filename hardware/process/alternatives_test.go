@@ -3,10 +3,17 @@
 package process
 
 import (
+	"context"
+	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/policy/pairs"
+	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
 // A job is told the threads of the alternative that it is started with.
@@ -29,5 +36,52 @@ func TestAlternativeOfAJob(t *testing.T) {
 	}
 	if log := read(t, e.Job(0).LogPath); log != "1|1|1\n" {
 		t.Errorf("log %q", log)
+	}
+}
+
+// A job on two cores is paused for a shorter one on one of them. Where paused programs end with a checkpoint, it goes on
+// at once with its alternative of one core; where they are stopped, it waits for both.
+func TestAlternativeOfAResumedJob(t *testing.T) {
+	cpu := hardware.AllowedCPUs()[0]
+	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "here", Threads: 2}}}
+	const paused = "tfexp: paused: it goes on when it is started again\n"
+	for suspends, want := range map[bool]string{true: "on 2\n" + paused + "on 1\n", false: "on 2\n"} {
+		dir := t.TempDir()
+		either := []scheduler.Alternative{
+			{Name: "two", Threads: 2, Predicted: time.Minute}, {Name: "one", Threads: 1, Predicted: 2 * time.Minute},
+		}
+		jobs := []scheduler.Job{
+			{Name: "either", Threads: 2, Predicted: time.Minute, Alternatives: either, Deadline: scheduler.Never},
+			{
+				Number: 1, Name: "short", Threads: 1, Predicted: time.Second, Arrival: 100 * time.Millisecond,
+				Deadline: scheduler.Never,
+			},
+		}
+		programs := []launch.Job{
+			sh(`echo "on $TFEXP_INTRA_THREADS"; while [ ! -e "$TFEXP_CHECKPOINT_DIR/../over" ]; do sleep 0.005; done`),
+			sh(`sleep 0.1; touch "$TFEXP_CHECKPOINT_DIR/../over"`),
+		}
+		programs[0].Alternatives = []launch.Request{{Threads: 2, Inter: 1, Intra: 2}, {Threads: 1, Inter: 1, Intra: 1}}
+		for i := range programs {
+			p := &programs[i]
+			p.Name, p.CheckpointDir = jobs[i].Name, filepath.Join(dir, jobs[i].Name)
+			p.LogPath = filepath.Join(dir, jobs[i].Name+".log")
+		}
+		e := open(t, Options{Suspends: suspends, CPUs: []int{cpu, cpu}, Cluster: cluster}, programs...)
+		check := validate.New(cluster, jobs, nil)
+		run := scheduler.Run{
+			Policy:  policy.Policy{Order: policy.SRTF, Preemption: policy.PausePreemption, Placement: pairs.Pairs},
+			Cluster: cluster, Jobs: jobs, Engine: e, Recorder: check,
+		}
+		out, err := run.Execute(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range check.Violations() {
+			t.Errorf("suspends %t: %s: %s", suspends, v.At, v.Text)
+		}
+		if log := read(t, programs[0].LogPath); log != want || out.Jobs[0].Preemptions != 1 {
+			t.Errorf("suspends %t: paused %d times, says %q, want %q", suspends, out.Jobs[0].Preemptions, log, want)
+		}
 	}
 }

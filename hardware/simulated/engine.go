@@ -192,7 +192,7 @@ func (e *Engine) Left() float64 {
 			t = e.look(i)
 		}
 		if c := e.course(i); c != nil {
-			sum += c.Remaining().Seconds()
+			sum += (c.Remaining() - c.Left() + t.scaled).Seconds()
 			continue
 		}
 		_, _, rate := e.workOf(i).Times()

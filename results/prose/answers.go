@@ -79,11 +79,17 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 	return out
 }
 
-// Unsaid are the warnings that no answer says already.
-func Unsaid(warnings []record.Warning, answers []Answer) []record.Warning {
+// Unsaid are the warnings that no answer says already, and what the answers leave open.
+func Unsaid(e *record.Experiment, answers []Answer) []record.Warning {
 	few := slices.ContainsFunc(answers, func(a Answer) bool { return a.Verdict == record.NotEnoughReplicates })
-	return slices.DeleteFunc(slices.Clone(warnings),
+	warnings := slices.DeleteFunc(e.Warnings(),
 		func(w record.Warning) bool { return few && w.Code == record.FewReplicates })
+	if len(answers) > 0 {
+		if w, ok := idle(e); ok {
+			warnings = append(warnings, w)
+		}
+	}
+	return warnings
 }
 
 // together says what the comparisons of one candidate with one baseline say:

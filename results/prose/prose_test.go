@@ -27,6 +27,42 @@ func variant(e *record.Experiment, workload, policy string, axes []record.Settin
 	}
 }
 
+// Where hardly any job waits the answers say so, unless the policies make jobs faster by other means.
+func TestIdle(t *testing.T) {
+	cell := func(policy string, waiting, jct float64) record.Cell {
+		return record.Cell{
+			CellRef: record.CellRef{Workload: "w", Policy: policy, Replicate: 1},
+			Metrics: measure.Of(map[string]float64{"mean_waiting_s": waiting, "mean_jct_s": jct}),
+		}
+	}
+	for name, c := range map[string]struct {
+		cells []record.Cell
+		want  string
+	}{
+		"some wait a little": {[]record.Cell{cell("a", 8, 773), cell("b", 4, 769)},
+			"at most 1% of the mean completion time was waiting"},
+		"nobody waits":      {[]record.Cell{cell("a", 0, 700), cell("b", 0, 700)}, "none waited at all"},
+		"one policy waits":  {[]record.Cell{cell("a", 80, 773), cell("b", 4, 769)}, ""},
+		"a policy is slow":  {[]record.Cell{cell("a", 0, 900), cell("b", 0, 700)}, ""},
+		"there is one only": {[]record.Cell{cell("a", 0, 700), cell("a", 0, 700)}, ""},
+		"nothing finished":  {[]record.Cell{cell("a", math.NaN(), math.NaN()), cell("b", 0, 700)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &record.Experiment{Cells: c.cells}
+			got := prose.Unsaid(e, []prose.Answer{{}})
+			switch {
+			case c.want == "" && len(got) > 0:
+				t.Errorf("got %q", got[0].Text)
+			case c.want != "" && (len(got) != 1 || !strings.Contains(got[0].Text, c.want)):
+				t.Errorf("got %v, want %q", got, c.want)
+			}
+			if len(prose.Unsaid(e, nil)) > 0 {
+				t.Error("there is no answer, but a doubt about it")
+			}
+		})
+	}
+}
+
 func axis(pairs ...string) []record.Setting {
 	var out []record.Setting
 	for i := 0; i < len(pairs); i += 2 {
@@ -177,10 +213,10 @@ func TestAnswers(t *testing.T) {
 // TestUnsaid holds that too few replicates are told once.
 func TestUnsaid(t *testing.T) {
 	warnings := []record.Warning{{Code: record.FewReplicates, Text: "few"}, {Code: record.BusyMachine, Text: "busy"}}
-	if got := prose.Unsaid(warnings, nil); len(got) != 2 {
+	if got := prose.Unsaid(&record.Experiment{Run: record.Run{Warnings: warnings}}, nil); len(got) != 2 {
 		t.Errorf("without an answer: %v", got)
 	}
-	if got := prose.Unsaid(warnings, []prose.Answer{{Verdict: record.NotEnoughReplicates}}); len(got) != 1 ||
+	if got := prose.Unsaid(&record.Experiment{Run: record.Run{Warnings: warnings}}, []prose.Answer{{Verdict: record.NotEnoughReplicates}}); len(got) != 1 ||
 		got[0].Text != "busy" {
 		t.Errorf("%v", got)
 	}

@@ -197,7 +197,7 @@ func (v *view) answers(e *record.Experiment) error {
 		v.Joined = v.Joined || a.Rows > 1 && a.Verdict != record.NotEnoughReplicates
 	}
 	v.MoreAnswers = max(0, len(answers)-mostAnswers)
-	v.Warnings = prose.Doubts(prose.Unsaid(e.Warnings(), answers), mostNames)
+	v.Warnings = prose.Doubts(prose.Unsaid(e, answers), mostNames)
 	switch {
 	case len(tuned) > 0:
 	case len(e.Cells) == 0:

@@ -25,7 +25,7 @@ func (p *Printer) Imported(dir string) error {
 	}
 	said := prose.Answers(e.Plan, comparisons)
 	p.answers(said)
-	if doubts := prose.Doubts(prose.Unsaid(e.Warnings(), said), namedCells); len(doubts) > 0 {
+	if doubts := prose.Doubts(prose.Unsaid(e, said), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)
 		p.doubts(doubts)
 	}

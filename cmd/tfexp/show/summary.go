@@ -124,7 +124,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		fmt.Fprintln(p.Out)
 		p.thresholds(thresholds, "")
 	}
-	if doubts := prose.Doubts(prose.Unsaid(e.Warnings(), said), namedCells); len(doubts) > 0 {
+	if doubts := prose.Doubts(prose.Unsaid(e, said), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)
 		p.doubts(doubts)
 	}

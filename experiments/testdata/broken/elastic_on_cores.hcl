@@ -25,6 +25,17 @@ job "follows" {
   runtime { epoch = "1s" }
 }
 
+job "sampled" {
+  command   = ["true"]
+  epochs    = 2
+  threads   = 2
+  malleable = true
+}
+
+workload "sampled" {
+  submit { job = job.sampled }
+}
+
 workload "rigid" {
   submit { job = job.rigid }
 }
@@ -59,6 +70,6 @@ policy "pollux" {
 }
 
 matrix {
-  workload = [workload.rigid, workload.least, workload.asks]
+  workload = [workload.sampled, workload.rigid, workload.least, workload.asks]
   hardware = [hardware.cores, hardware.fixed]
 }

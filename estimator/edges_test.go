@@ -1,0 +1,135 @@
+package estimator
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The first unit of a job of which something was known tells nothing: it warms up.
+func TestUpdateLeavesOutTheFirstUnit(t *testing.T) {
+	known := Estimate{Slope: 1, SlopeSE: 0.1, PaceSD: 0.1, DF: 5, Resource: Resource{Threads: 1}}
+	slow := Unit{{Seconds: 5, Threads: 1}}
+	if got := known.Update([]Unit{slow}); got.Slope != 1 {
+		t.Errorf("after its first unit the pace is %g", got.Slope)
+	}
+	if got := known.Update([]Unit{slow, slow}); got.Slope <= 1 {
+		t.Errorf("after two units the pace is %g", got.Slope)
+	}
+	unknown := Estimate{Resource: Resource{Threads: 1}}
+	if got := unknown.Update([]Unit{slow}); math.Abs(got.Slope-5) > 1e-9 {
+		t.Errorf("of a job of which nothing is known the pace is %g after a unit of 5 s", got.Slope)
+	}
+}
+
+// A clock's tick shows in three gaps on a grid, and not in those of a fine clock.
+func TestTicksOfFewGaps(t *testing.T) {
+	marks := func(gaps ...float64) []Mark {
+		at, all := 0.0, []Mark{{}}
+		for i, g := range gaps {
+			at += g
+			all = append(all, Mark{Done: i + 1, At: at})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		gaps []float64
+		want float64
+	}{
+		{slices.Repeat([]float64{60, 120}, 3), 60},
+		{[]float64{100, 100, 100.5, 100.5, 101, 101, 100, 100.5}, 0}, // steps of half a hundredth
+		{[]float64{10, 10, 60, 60, 10, 60}, 0},                       // runs of unlike pace
+		{slices.Repeat([]float64{60}, 6), 0},
+	} {
+		if got := FindTick([][]Mark{marks(c.gaps...)}); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("gaps of %v show a tick of %g, want %g", c.gaps, got, c.want)
+		}
+	}
+	fine := grid{relative: 0.02}
+	if got := fine.noise(marks(5, 5, 5, 5)); math.Abs(got-0.2) > 1e-9 {
+		t.Errorf("20 s in four gaps are %g s off", got)
+	}
+	coarse := grid{tick: 60}
+	if got := coarse.noise(marks(50, 50)); got != 60 {
+		t.Errorf("by a clock of minutes 100 s are %g s off", got)
+	}
+	if got := coarse.noise(marks(20, 20)); got != 40 {
+		t.Errorf("by a clock of minutes 40 s are %g s off", got)
+	}
+	if e := pool([][]Mark{marks(60)}, 60); len(e.Warnings) > 0 {
+		t.Errorf("with a clock that is known: %q", e.Warnings)
+	}
+}
+
+// A law of the batch is fitted where there are several, and nothing is taken from a resource without one.
+func TestBatchesOfScaling(t *testing.T) {
+	at := func(threads, batch int, seconds float64) point {
+		return point{at: Resource{Threads: threads, Batch: batch}, log: math.Log(seconds)}
+	}
+	for _, c := range []struct {
+		points []point
+		want   bool
+	}{
+		{[]point{at(1, 8, 4), at(2, 8, 2), at(4, 8, 1)}, false},
+		{[]point{at(1, 8, 4), at(2, 16, 1), at(4, 8, 1)}, true},
+	} {
+		if l, _ := choose(c.points); l.batch != c.want {
+			t.Errorf("%v: the law has the batch: %t", c.points, l.batch)
+		}
+	}
+	f := fitted{law: law{batch: true}, one: 2, beta: 0.5}
+	if got := f.log(Resource{Threads: 1}); got != 2 {
+		t.Errorf("without a batch the log pace is %g", got)
+	}
+	if got := f.log(Resource{Threads: 1, Batch: 4}); math.Abs(got-(2-math.Log(2))) > 1e-9 {
+		t.Errorf("with a batch of 4 the log pace is %g", got)
+	}
+	samples := []Sample{{Length: 2, Threads: 1, Wall: 4}, {Length: 4, Threads: 1, Wall: 8}, {Length: 2, Wall: 3}, {Length: 4, Wall: 6}}
+	if _, err := (Scaling{}).Fit(Problem{Samples: samples}); err == nil || !strings.Contains(err.Error(), "without threads") {
+		t.Errorf("a sample without threads: %v", err)
+	}
+	for want, c := range map[string]Curve{"linear": {}, "amdahl": {Sigma: 0.1}, "usl": {Sigma: 0.1, Kappa: 0.1}, "limited": {Sigma: 0.1, Kappa: 0.1, Limit: 2}} {
+		if got := c.Law(); got != want {
+			t.Errorf("%+v is %s", c, got)
+		}
+	}
+	if got := (fitted{curve0: Curve{Limit: 8}}).curve(Resource{Inter: 2, Intra: 3}); got.Limit != 6 {
+		t.Errorf("pools of 6 threads: %+v", got)
+	}
+	if got := (fitted{curve0: Curve{Limit: 4}}).curve(Resource{Inter: 2, Intra: 3}); got.Limit != 4 {
+		t.Errorf("a limit of 4 threads: %+v", got)
+	}
+	if got := (fitted{}).curve(Resource{Inter: 2}); got.Limit != 0 {
+		t.Errorf("without pools: %+v", got)
+	}
+}
+
+// A disturbed unit is left out of five, if it is in one of three samples.
+func TestFiveUnitsShowWhatIsDisturbed(t *testing.T) {
+	kept, warning := steady([][]float64{{1, 1.01}, {1, 0.99}, {10}})
+	if len(kept) != 2 || warning == "" {
+		t.Errorf("kept %v: %q", kept, warning)
+	}
+	if kept, warning := steady([][]float64{{1, 1.01}, {1}, {10}}); len(kept) != 3 || warning != "" {
+		t.Errorf("of four units kept %v: %q", kept, warning)
+	}
+}
+
+// What other jobs say of another host counts, of those that ran here and there.
+func TestJobsThatRanHereAlone(t *testing.T) {
+	run := func(job, host string, pace float64) Run {
+		return Run{Job: job, Kind: "k", Resource: Resource{Host: host, Threads: 1}, Length: 4, Seconds: 4 * pace,
+			Units: []float64{pace, pace, pace, pace}}
+	}
+	past := []Run{run("own", "there", 2), run("other", "there", 3), run("other", "here", 6), run("third", "here", 50)}
+	p := Problem{Job: "own", Kind: "k"}
+	b, _, known := remember(p, past, Resource{Host: "here", Threads: 1}, 0)
+	if !known || math.Abs(math.Exp(b.mean)-4) > 0.4 {
+		t.Errorf("its pace here is %g, want about twice 2", math.Exp(b.mean))
+	}
+	without, _, _ := remember(p, past[:3], Resource{Host: "here", Threads: 1}, 0)
+	if math.Abs(without.mean-b.mean) > 0.2 {
+		t.Errorf("a job that ran here alone changes %g to %g", without.mean, b.mean)
+	}
+}
