@@ -14,7 +14,7 @@
 experiment "parallelism" {
   description = "How does the run time of three networks depend on TensorFlow's inter-op and intra-op threads, and which split is best for each?"
   seed        = 3
-  replicates  = 2
+  replicates  = 3
 }
 
 variable "models" {
@@ -72,6 +72,9 @@ matrix {
   inter = [1, 2]
   intra = local.intra
 }
+
+# Which split is best? Each against one thread in each pool.
+compare "mean_service" { baseline = { inter = 1, intra = 1 } }
 
 plot "heatmap" {
   metric = "mean_service"

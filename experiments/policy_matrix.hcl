@@ -136,7 +136,7 @@ compare "mean_jct" {
 }
 
 # Which allocation?
-compare "mean_jct" { baseline = { allocation = "strict" } }
+compare "mean_jct" { baseline = { allocation = "max_prop" } }
 
 # Does it help that jobs can be resized?
 compare "mean_jct" { baseline = { kind = "fixed" } }

@@ -115,7 +115,7 @@ func TestParallelism(t *testing.T) {
 	if !drawn {
 		t.Skip("pictures are not drawn")
 	}
-	if p := shipped(t, "parallelism.hcl"); len(p.Cells) != 36 || len(p.Pieces) != 18 {
+	if p := shipped(t, "parallelism.hcl"); len(p.Cells) != 54 || len(p.Pieces) != 18 {
 		t.Errorf("%d cells, %d profiles", len(p.Cells), len(p.Pieces))
 	}
 }

@@ -404,3 +404,40 @@ func TestScalesOfOutcomes(t *testing.T) {
 		t.Error("a greater accuracy is worse")
 	}
 }
+
+// TestWhatATrialTells is the mean over objective and limits, and what it costs counts as it is expected to.
+func TestWhatATrialTells(t *testing.T) {
+	x, y := wave(7, 11)
+	s := &Search{Space: Space{{Max: 1}, {Max: 1, Context: true, Goal: 1}}, Limits: []Limit{{Bound: 5}}, Start: 2}
+	var trials []Trial
+	for i := range x {
+		trials = append(trials, Trial{At: x[i], State: Done, Objective: y[i], Limited: []float64{3 * x[i][0]}, Cost: 1 + x[i][1]})
+	}
+	m, err := s.model(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	points, goals := [][]float64{{0.3, 0.2}, {0.6, 0.9}}, [][]float64{{0.3, 1}, {0.6, 1}}
+	a, b := m.objective.Explained(points, goals), m.limits[0].Explained(points, goals)
+	for k, got := range m.told(points, goals) {
+		if want := (a[k] + b[k]) / 2; math.Abs(got-want) > 1e-12 {
+			t.Errorf("%v tells %g, want %g", points[k], got, want)
+		}
+	}
+	if got := LogExpectedImprovement(3, 1, 0); math.Abs(got-math.Ln2) > 1e-12 || !math.IsInf(LogExpectedImprovement(1, 3, 0), -1) {
+		t.Errorf("what is surely 2 better is worth %g", got)
+	}
+	if p, err := prepare([][]float64{{0}, {1}}, []float64{1e6, 1e6 + 1e-7}, Options{}); err != nil || p.scale != 1 {
+		t.Errorf("outputs that are alike up to rounding have the scale %v, %v", p.scale, err)
+	}
+	start := Hyper{Length: []float64{0.31, 0.77}, Signal: 1.1, Noise: 0.02}
+	for _, from := range []*Hyper{&start, {Length: []float64{0.3}, Signal: 1, Noise: 0.1}} {
+		p, err := New(x, y, Options{Start: from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, least := p.posterior(p.parameters(p.hyper), nil), p.posterior(p.parameters(start), nil); got < least {
+			t.Errorf("from %+v it comes to %g, less than where it began: %g", from, got, least)
+		}
+	}
+}

@@ -338,3 +338,28 @@ func TestWhatARunAsks(t *testing.T) {
 		t.Errorf("measured %+v", got)
 	}
 }
+
+// TestARunKnowsFasterGPUs and the noise of its epoch, and an archive the programs that were measured.
+func TestARunKnowsFasterGPUs(t *testing.T) {
+	p, err := Read(small(), "small", Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewRun(p, 16)
+	r.Place([]int{2}, 1)
+	faster := *r.Model()
+	faster.Params = faster.Params.On(3)
+	if _, want := faster.Best(1, 2); r.Goodput(1, 2, 3) != want || want <= r.Goodput(1, 2, 1) {
+		t.Errorf("three times as fast the goodput is %v, want %v", r.Goodput(1, 2, 3), want)
+	}
+	if r.NextEpoch(); r.Model().Noise != p.Noise(16, 1) {
+		t.Errorf("in the second epoch the noise is %+v, want %+v", r.Model().Noise, p.Noise(16, 1))
+	}
+	a := Archive{"x/one/" + PlacementsFile: nil, "x/one/notes.csv": nil, "x/two/notes.csv": nil}
+	if got := a.Programs(); !slices.Equal(got, []string{"one"}) {
+		t.Errorf("the programs are %q", got)
+	}
+	if a.Program("two") != nil || len(a.Program("one")) != 2 {
+		t.Errorf("the files of one are %v, those of two %v", a.Program("one"), a.Program("two"))
+	}
+}

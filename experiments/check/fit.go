@@ -270,6 +270,10 @@ func (g oversized) sentence(t *experiments.Trace) string {
 	if g.jobs == 1 {
 		return "The " + who
 	}
+	if g.argument == unmeasured {
+		return fmt.Sprintf("%d jobs cannot run, the first on line %d: the %s\nAdd these to the table, give the hardware a type of "+
+			"GPU that it has, or leave such jobs out with --lenient.", g.jobs, t.Lines[g.first], who)
+	}
 	return fmt.Sprintf("%d jobs ask for too much, the first on line %d: the %s\nGive the hardware larger nodes, divide jobs "+
 		"over nodes, or leave such jobs out with --lenient.", g.jobs, t.Lines[g.first], who)
 }
@@ -291,6 +295,9 @@ func (f *traceFit) jobs() {
 		if !ok {
 			m = room(r, f.h)
 			known[r] = m
+		}
+		if m == nil {
+			m = f.unmeasured(i)
 		}
 		if m != nil {
 			f.large[i] = true
@@ -330,6 +337,35 @@ func (f *traceFit) fitSomehow() []bool {
 		})
 	}
 	return fit
+}
+
+// unmeasured is the argument of the misfit of a job whose speed is known on other types of GPU alone.
+const unmeasured = "gpu_rate"
+
+// unmeasured returns that misfit, or nil for a job that is faster on some types of GPU than on others and has a rate on
+// one on which there is room for it.
+func (f *traceFit) unmeasured(job int) *misfit {
+	k := f.t.Block[job]
+	if k < 0 || f.h.Real() || f.t.Jobs[job].GPUs == 0 {
+		return nil
+	}
+	block := f.t.Blocks[k].Job
+	if block.Runtime == nil || len(block.Runtime.GPURates) == 0 {
+		return nil
+	}
+	var known []string
+	for _, rate := range block.Runtime.GPURates {
+		typed := *block
+		if typed.GPU = rate.Type; typed.Reaches(f.h) {
+			return nil
+		}
+		known = append(known, rate.Type)
+	}
+	return &misfit{
+		argument: unmeasured, summary: fmt.Sprintf("No throughput on the hardware %q", f.h.Name),
+		reason: fmt.Sprintf("wants %s, and the throughput of %q with so many is known on %s alone",
+			words.Plural(f.t.Jobs[job].GPUs, "GPU"), block.Name, strings.Join(known, ", ")),
+	}
 }
 
 func (f *traceFit) resizes() {

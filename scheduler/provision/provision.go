@@ -66,8 +66,8 @@ func inTime(v View, choice Market) Market {
 // The arguments that strategies share.
 var (
 	tick = schema.Arg{
-		Name: "tick", Type: schema.Duration, Positive: true, Default: `"10m"`,
-		Doc: "How often the strategy decides, from the arrival of each job on. It decides at once as well when a job has " +
+		Name: "tick", Type: schema.Duration, Positive: true, Least: time.Millisecond, Default: `"10m"`,
+		Doc: "How often the strategy decides, from the arrival of each job on; at least 1ms. It decides at once as well when a job has " +
 			"lost its server. Where servers come and go by a record, its step is the natural tick.",
 		Example: `"5m"`,
 	}

@@ -346,3 +346,60 @@ func TestMechanismFollowsAnyDivision(t *testing.T) {
 		}
 	}
 }
+
+// What a team received less, or more, than it should have is carried over to the next division: three quarters and a
+// quarter of 20 s, in which the first alone ran, and then of 10 s in which nobody did.
+func TestDeficitsAreCarriedOver(t *testing.T) {
+	p := &Problem{Types: []Devices{{Name: "gpu", Count: 1}}, Jobs: []Job{
+		{Number: 0, Workers: []float64{1}, Speed: []float64{1}}, {Number: 1, Workers: []float64{1}, Speed: []float64{1}},
+	}}
+	m := Mechanism{Round: 10}
+	d := Division{{0.75}, {0.25}}
+	for _, c := range []struct {
+		now, ran   float64 // since the division before
+		deficits   [2]float64
+		priorities [2]float64 // x over the part of the time since the division, half a round each at its beginning
+	}{{0, 0, [2]float64{0, 0}, [2]float64{1.5, 0.5}}, {20, 20, [2]float64{-5, 5}, [2]float64{1.5, 0.5}}, {30, 0, [2]float64{2.5, 7.5}, [2]float64{1.5, 0.5}}} {
+		if c.ran > 0 {
+			m.Ran(Alone(0), 0, c.ran)
+			near(t, "the priority of who ran", m.priority(Alone(0), 0), 0.75/(25./30))
+			near(t, "the priority of who did not", m.priority(Alone(1), 0), 0.25/(5./30))
+		}
+		m.Divided(p, d, c.now)
+		for i := range c.deficits {
+			near(t, "a deficit", m.accounts[Alone(int32(i))].deficit[0], c.deficits[i])
+			near(t, "a priority", m.priority(Alone(int32(i)), 0), c.priorities[i])
+		}
+	}
+}
+
+// A pair gains where it does more than its jobs by turns, and both can run.
+func TestGains(t *testing.T) {
+	for _, c := range []struct {
+		a, b, besideA, besideB float64
+		want                   bool
+	}{{2, 2, 1.6, 1.6, true}, {2, 4, 1, 2, false}, {2, 4, 1, 2.1, true}, {2, 4, 0.5, 2.9, false}, {0, 4, 1, 4, false}, {2, 0, 2, 1, false}} {
+		p := &Problem{Jobs: []Job{{Speed: []float64{c.a}}, {Speed: []float64{c.b}}}}
+		if got := p.gains(&Pair{First: 0, Second: 1, Speed: [2][]float64{{c.besideA}, {c.besideB}}}, 0); got != c.want {
+			t.Errorf("%+v: it gains: %t", c, got)
+		}
+	}
+}
+
+// Who waits first has the place of who has ended, if it can run there and there is room for it.
+func TestBlindFIFOGivesPlacesOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		workers, speed float64
+		given          bool
+	}{"it fits": {1, 1, true}, "it is too large": {2, 1, false}, "it cannot run there": {1, 0, false}} {
+		p := &Problem{Types: []Devices{{Name: "a", Count: 1}}, Jobs: []Job{{Number: 1, Workers: []float64{1}, Speed: []float64{1}}}}
+		f := Find("fifo").New(Options{Blind: true, Seed: 1})
+		if d, err := f.Divide(p); err != nil || d[0][0] != 1 {
+			t.Fatalf("%v, %v", d, err)
+		}
+		p.Jobs[0] = Job{Number: 2, Workers: []float64{c.workers}, Speed: []float64{c.speed}}
+		if d, err := f.Divide(p); err != nil || (d[0][0] == 1) != c.given {
+			t.Errorf("%s: %v, %v", name, d, err)
+		}
+	}
+}

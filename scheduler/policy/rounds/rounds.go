@@ -20,8 +20,8 @@ import (
 var (
 	// Length is the argument of policies of rounds.
 	Length = schema.Arg{
-		Name: "rounds", Type: schema.Duration, Required: true, Positive: true, Example: `"360s"`,
-		Doc: "The length of the rounds, at whose starts the policy decides. Jobs that keep their devices are not " +
+		Name: "rounds", Type: schema.Duration, Required: true, Positive: true, Least: time.Millisecond, Example: `"360s"`,
+		Doc: "The length of the rounds, at whose starts the policy decides; at least 1ms. Jobs that keep their devices are not " +
 			"interrupted. A round in which nothing runs any more is over.",
 	}
 	atOnce = schema.Arg{

@@ -1,0 +1,19 @@
+experiment "e" { seed = 1 }
+job "a" {
+  command = ["x"]
+  epochs = 10
+  runtime { epoch = "1s" }
+}
+workload "w" {
+  submit {
+    job = job.a
+  }
+}
+hardware "h" {
+  engine = "simulated"
+  threads = 2
+}
+policy "p" {
+  order  = "max_min"
+  rounds = "1ns"
+}

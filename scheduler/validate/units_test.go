@@ -1,0 +1,37 @@
+package validate
+
+import (
+	"testing"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Servers are rented of the markets and in the regions of the policy; without regions in any.
+func TestWhichServersMayBeRented(t *testing.T) {
+	for _, c := range []struct {
+		regions        []string
+		market, region string
+		want           bool
+	}{{nil, "spot", "x", true}, {nil, "other", "x", false}, {[]string{"a", "b"}, "spot", "b", true}, {[]string{"a", "b"}, "spot", "c", false},
+		{[]string{"a"}, "other", "a", false}} {
+		r := renting{markets: []string{"spot", "on_demand"}, regions: c.regions}
+		if got := r.may(&scheduler.Node{Market: c.market, Region: c.region}); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}
+
+// A unit of a divided job is the least part of it with whole cores and GPUs; each needs its part of the memory, rounded up.
+func TestMemoryOfUnits(t *testing.T) {
+	for _, c := range []struct {
+		threads, gpus int
+		memory        int64
+		cores         int // on the node
+		want          int64
+	}{{6, 4, 10, 3, 5}, {6, 4, 11, 3, 6}, {6, 4, 11, 6, 12}, {6, 0, 13, 2, 6}, {4, 4, 8, 1, 2}, {4, 1, 8, 4, 8}, {8, 6, 8, 4, 4}, {9, 6, 9, 3, 3}} {
+		v := &Validator{jobs: []scheduler.Job{{Threads: c.threads, GPUs: c.gpus, Memory: c.memory}}}
+		if got := v.memoryOfUnits(0, &traced{grantedTo: &grantedTo{units: []int{c.cores}}}, 0); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
